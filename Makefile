@@ -21,7 +21,7 @@ endif
 GENERATED = find internal/store/dbgen web/templates client -name '*.go' \( -path '*/dbgen/*' -o -name '*_templ.go' -o -name '*_gen.go' \) | sort | xargs cksum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release sbom reproducible old-on-new test check format lint fresh manifests race conformance generate notices screenshots dev bench bench-pages bench-gateway soak chaos fuzz clean
+.PHONY: help run build release sbom reproducible old-on-new test check format lint fresh renames manifests race conformance generate notices screenshots dev bench bench-pages bench-gateway soak chaos fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ lint: ## golangci-lint, go vet of what only old-on-new runs, and the queries' te
 fresh: ## fail where the committed generated code is not what `make generate` makes
 	@before=$$($(GENERATED)); $(MAKE) --no-print-directory generate; after=$$($(GENERATED)); \
 	if [ "$$before" != "$$after" ]; then echo "generated code was stale; it is fresh now: commit it"; exit 1; fi
+
+renames: ## hold commits whose subject begins with "rename:" to that, among the last 40
+	@GO="$(GO)" scripts/rename-only --recent
 
 # A module of its own: what it needs of Helm, Kubernetes and Prometheus is no part of Patchbay.
 manifests: ## hold the chart, the alerts and the dashboard in deploy/ against Helm, Kubernetes' types and Prometheus' parser

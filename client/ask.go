@@ -8,22 +8,20 @@ import (
 	"strings"
 )
 
-// version is what the paths of all operations begin with.
-const version = "/api/v1/"
+const apiPrefix = "/api/v1/"
 
-// Ask makes one request of the API as it is written: a method, a path with or without /api/v1 before it and with or without a query, and a body
-// of JSON, or none. It answers with the body that came. It is for whoever is told what to ask; programs have the methods of the operations.
-// An address of another host is refused: the key goes nowhere else.
+// Ask sends one request to the API: a method, a path with or without /api/v1, optionally with a query, and a
+// JSON body or nil. It returns the response's body. It is for interactive tools; programs have the methods of
+// the operations. A URL of another host is refused: it must not get the key.
 func (c *Client) Ask(ctx context.Context, method, path string, body []byte) ([]byte, error) {
-	at, err := c.resolve(path)
+	at, err := c.resolvePath(path)
 	if err != nil {
 		return nil, err
 	}
-	return c.patiently(ctx, method, at, body)
+	return c.sendWithRetry(ctx, method, at, body)
 }
 
-// resolve makes the address of what somebody has written as a path.
-func (c *Client) resolve(path string) (string, error) {
+func (c *Client) resolvePath(path string) (string, error) {
 	at, err := url.Parse(path)
 	if err != nil || at.Opaque != "" || at.User != nil || at.Fragment != "" {
 		return "", fmt.Errorf("%q is not a path of the API, as connectors or /api/v1/connectors", path)
@@ -37,11 +35,11 @@ func (c *Client) resolve(path string) (string, error) {
 		below = below[len(prefix):]
 	}
 	below = "/" + strings.TrimPrefix(below, "/")
-	if err := walkable(below); err != nil {
+	if err := checkPath(below); err != nil {
 		return "", err
 	}
-	if below != "/openapi.json" && !strings.HasPrefix(below, version) {
-		below = version + below[1:]
+	if below != "/openapi.json" && !strings.HasPrefix(below, apiPrefix) {
+		below = apiPrefix + below[1:]
 	}
 	if at.RawQuery != "" {
 		below += "?" + at.RawQuery
@@ -49,8 +47,8 @@ func (c *Client) resolve(path string) (string, error) {
 	return c.base.String() + below, nil
 }
 
-// walkable refuses what would lead out of the API, and what was left in as the document has it.
-func walkable(path string) error {
+// checkPath refuses paths that lead out of the API, and unfilled path parameters.
+func checkPath(path string) error {
 	for segment := range strings.SplitSeq(path, "/") {
 		name, err := url.PathUnescape(segment)
 		switch {

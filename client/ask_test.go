@@ -8,7 +8,7 @@ import (
 	"patchbay/client"
 )
 
-func TestAPathIsAskedForAsItIsWritten(t *testing.T) {
+func TestAsk_ResolvesPath(t *testing.T) {
 	t.Parallel()
 	for written, want := range map[string]string{
 		"connectors":                 "/gate/api/v1/connectors",
@@ -20,7 +20,7 @@ func TestAPathIsAskedForAsItIsWritten(t *testing.T) {
 		"https://patchbay.example.com/gate/api/v1/audit_events?limit=1": "/gate/api/v1/audit_events?limit=1",
 	} {
 		asked := ""
-		c, err := client.New("https://patchbay.example.com/gate", "pb_key_x", client.WithHTTPClient(&http.Client{Transport: serves(func(w http.ResponseWriter, r *http.Request) {
+		c, err := client.New("https://patchbay.example.com/gate", "pb_key_x", client.WithHTTPClient(&http.Client{Transport: handlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			asked = r.URL.String()
 			if r.Method != http.MethodDelete || r.Header.Get("Authorization") != "Bearer pb_key_x" {
 				t.Errorf("%s with %v", r.Method, r.Header)
@@ -37,10 +37,10 @@ func TestAPathIsAskedForAsItIsWritten(t *testing.T) {
 	}
 }
 
-// The key goes with every request.
-func TestNothingElseIsAskedForByItsAddress(t *testing.T) {
+// The key is sent with every request.
+func TestAsk_RefusesOtherHosts(t *testing.T) {
 	t.Parallel()
-	c := asking(t, func(http.ResponseWriter, *http.Request) { t.Error("it was asked for") })
+	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { t.Error("it was asked for") })
 	for written, want := range map[string]string{
 		"https://elsewhere.example/api/v1/connectors":        "the API key goes nowhere else",
 		"//elsewhere.example/api/v1/connectors":              "the API key goes nowhere else",

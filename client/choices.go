@@ -2,7 +2,7 @@ package client
 
 import "encoding/json"
 
-// ToolSet is all tools of a connector, those of later syncs too, or some by the names that their server gives them.
+// ToolSet is all tools of a connector, future ones too, or some by the server's names.
 type ToolSet struct {
 	All   bool
 	Names []string
@@ -26,7 +26,7 @@ func (s *ToolSet) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, &s.Names)
 }
 
-// ListedTool is a tool, or what a server lists among its tools and is none. One of the two is there.
+// ListedTool is a tool or a quarantined entry. Exactly one is set.
 type ListedTool struct {
 	Tool        *Tool
 	Quarantined *QuarantinedTool
@@ -40,7 +40,7 @@ func (t ListedTool) MarshalJSON() ([]byte, error) {
 	return json.Marshal(t.Tool)
 }
 
-// UnmarshalJSON implements json.Unmarshaler. A quarantined one has the entry as it came.
+// UnmarshalJSON implements json.Unmarshaler. A quarantined entry is kept as sent.
 func (t *ListedTool) UnmarshalJSON(raw []byte) error {
 	var probe struct {
 		Raw json.RawMessage `json:"raw"`

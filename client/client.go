@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// maxAnswer bounds what is read of one answer, in bytes.
-	maxAnswer = 64 << 20
-	// tries is how often a request is made that was refused for its pace.
-	tries = 4
-	// longestWait is how long a Retry-After may be that is waited for.
-	longestWait = time.Minute
+	// maxResponseBytes bounds a response's body.
+	maxResponseBytes = 64 << 20
+	// maxAttempts bounds the attempts of a rate-limited request.
+	maxAttempts = 4
+	// maxRetryAfter is the longest Retry-After that is waited for.
+	maxRetryAfter = time.Minute
 )
 
-// Client asks one installation with one API key. It is safe for concurrent use.
+// Client is a client of one installation with one API key. It is safe for concurrent use.
 type Client struct {
 	base *url.URL
 	key  string
@@ -33,25 +33,25 @@ type Client struct {
 	impatient bool
 }
 
-// Option changes a Client that is being made.
+// Option configures a Client.
 type Option func(*Client)
 
-// WithHTTPClient has requests made as h makes them, in place of a client with a time-out of two minutes. Redirects are not followed all the
-// same.
+// WithHTTPClient sends requests by h instead of a client with a timeout of two minutes. Redirects are not
+// followed either way.
 func WithHTTPClient(h *http.Client) Option {
 	return func(c *Client) {
 		own := *h
-		own.CheckRedirect = stay
+		own.CheckRedirect = keepRedirect
 		c.http = &own
 	}
 }
 
-// WithoutWaiting has a request that came too soon (429) refused as any other, in place of being made again after a while.
+// WithoutWaiting returns 429 responses as errors instead of retrying.
 func WithoutWaiting() Option {
 	return func(c *Client) { c.impatient = true }
 }
 
-// New makes a Client of the installation at an address, as https://patchbay.example.com, with an API key (pb_key_…).
+// New returns a Client for an installation such as https://patchbay.example.com, with an API key (pb_key_…).
 func New(address, key string, options ...Option) (*Client, error) {
 	base, err := url.Parse(strings.TrimSuffix(address, "/"))
 	if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" || base.User != nil || base.RawQuery != "" {
@@ -60,17 +60,17 @@ func New(address, key string, options ...Option) (*Client, error) {
 	if strings.ContainsAny(key, " \r\n") || key == "" {
 		return nil, errors.New("there is no API key, or it is not one")
 	}
-	c := &Client{base: base, key: key, http: &http.Client{Timeout: 2 * time.Minute, CheckRedirect: stay}}
+	c := &Client{base: base, key: key, http: &http.Client{Timeout: 2 * time.Minute, CheckRedirect: keepRedirect}}
 	for _, o := range options {
 		o(c)
 	}
 	return c, nil
 }
 
-// stay has redirects answered as what they are: the API makes none, and a key goes nowhere else.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+// keepRedirect returns redirects unfollowed: the API has none, and the key must not go elsewhere.
+func keepRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// do performs one operation. out is nil where nothing is answered.
+// do performs one operation. out is nil if there is no response body.
 func (c *Client) do(ctx context.Context, method string, path []string, query url.Values, in, out any) error {
 	var body []byte
 	if in != nil {
@@ -83,7 +83,7 @@ func (c *Client) do(ctx context.Context, method string, path []string, query url
 	if len(query) > 0 {
 		at += "?" + query.Encode()
 	}
-	answer, err := c.patiently(ctx, method, at, body)
+	answer, err := c.sendWithRetry(ctx, method, at, body)
 	if err != nil || out == nil {
 		return err
 	}
@@ -93,21 +93,20 @@ func (c *Client) do(ctx context.Context, method string, path []string, query url
 	return nil
 }
 
-// patiently makes a request, and again where it came too soon.
-func (c *Client) patiently(ctx context.Context, method, at string, body []byte) ([]byte, error) {
+func (c *Client) sendWithRetry(ctx context.Context, method, address string, body []byte) ([]byte, error) {
 	for try := 1; ; try++ {
-		answer, err := c.once(ctx, method, at, body)
+		answer, err := c.sendOnce(ctx, method, address, body)
 		problem, refused := errors.AsType[*Problem](err)
-		if !refused || problem.Status != http.StatusTooManyRequests || c.impatient || try == tries || problem.RetryAfter > longestWait {
+		if !refused || problem.Status != http.StatusTooManyRequests || c.impatient || try == maxAttempts || problem.RetryAfter > maxRetryAfter {
 			return answer, err
 		}
-		if err := rest(ctx, problem.RetryAfter); err != nil {
+		if err := waitFor(ctx, problem.RetryAfter); err != nil {
 			return nil, errors.Join(problem, err)
 		}
 	}
 }
 
-func rest(ctx context.Context, d time.Duration) error {
+func waitFor(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -118,8 +117,8 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func (c *Client) once(ctx context.Context, method, at string, body []byte) ([]byte, error) {
-	r, err := http.NewRequestWithContext(ctx, method, at, bytes.NewReader(body))
+func (c *Client) sendOnce(ctx context.Context, method, address string, body []byte) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -133,19 +132,20 @@ func (c *Client) once(ctx context.Context, method, at string, body []byte) ([]by
 		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	answer, err := io.ReadAll(io.LimitReader(response.Body, maxResponseBytes+1))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read the answer: %w", err)
-	case len(answer) > maxAnswer:
+	case len(answer) > maxResponseBytes:
 		return nil, errors.New("the answer is longer than 64 MiB")
 	case response.StatusCode < 200 || response.StatusCode > 299:
-		return nil, problemOf(response, answer)
+		return nil, readProblem(response, answer)
 	}
 	return answer, nil
 }
 
-// retryAfter is how long to wait as a header says (RFC 9110 §10.2.3), in seconds; a second where it does not say.
+// retryAfter returns the delay of a Retry-After header in seconds (RFC 9110 section 10.2.3), by default one
+// second.
 func retryAfter(h http.Header) time.Duration {
 	seconds, err := strconv.Atoi(h.Get("Retry-After"))
 	if err != nil || seconds < 1 {
@@ -154,7 +154,7 @@ func retryAfter(h http.Header) time.Duration {
 	return time.Duration(min(seconds, 1<<20)) * time.Second
 }
 
-// pages goes through the items of all pages. An error is the last that comes.
+// pages iterates over the items of all pages. An error ends the iteration.
 func pages[T any](page func(cursor string) ([]T, *string, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		cursor := ""

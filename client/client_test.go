@@ -16,10 +16,10 @@ import (
 	"patchbay/client"
 )
 
-// serves answers by a function, without a network: time stands still meanwhile.
-type serves func(w http.ResponseWriter, r *http.Request)
+// handlerFunc is a transport without a network, so that synctest's time stands still.
+type handlerFunc func(w http.ResponseWriter, r *http.Request)
 
-func (s serves) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s handlerFunc) RoundTrip(r *http.Request) (*http.Response, error) {
 	rec := httptest.NewRecorder()
 	s(rec, r)
 	answer := rec.Result()
@@ -27,7 +27,7 @@ func (s serves) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-func asking(t *testing.T, answer serves) *client.Client {
+func newTestClient(t *testing.T, answer handlerFunc) *client.Client {
 	t.Helper()
 	c, err := client.New("https://patchbay.example.com/", "pb_key_x", client.WithHTTPClient(&http.Client{Transport: answer}))
 	if err != nil {
@@ -36,11 +36,11 @@ func asking(t *testing.T, answer serves) *client.Client {
 	return c
 }
 
-func TestARequestThatIsTooEarlyIsMadeAgainWhenItMay(t *testing.T) {
+func TestRetry_WaitsForRetryAfter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
-		c := asking(t, func(w http.ResponseWriter, _ *http.Request) {
+		c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {
 			if asked++; asked < 3 {
 				w.Header().Set("Retry-After", "7")
 				w.WriteHeader(http.StatusTooManyRequests)
@@ -56,11 +56,11 @@ func TestARequestThatIsTooEarlyIsMadeAgainWhenItMay(t *testing.T) {
 	})
 }
 
-func TestAfterTheFourthRefusalTheProblemIsTold(t *testing.T) {
+func TestRetry_StopsAfterFourAttempts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
-		c := asking(t, func(w http.ResponseWriter, _ *http.Request) {
+		c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {
 			asked++
 			w.WriteHeader(http.StatusTooManyRequests)
 		})
@@ -71,11 +71,11 @@ func TestAfterTheFourthRefusalTheProblemIsTold(t *testing.T) {
 	})
 }
 
-func TestWhatMayHaveBeenPerformedIsAskedOnce(t *testing.T) {
+func TestRetry_NotAfterUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout} {
 		asked := 0
-		c := asking(t, func(w http.ResponseWriter, _ *http.Request) {
+		c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {
 			asked++
 			w.WriteHeader(status)
 		})
@@ -85,10 +85,10 @@ func TestWhatMayHaveBeenPerformedIsAskedOnce(t *testing.T) {
 	}
 }
 
-// A proxy's page is not taken for an answer, and is not repeated to a terminal.
-func TestAnAnswerOfSomebodyElseIsSaidToBeOne(t *testing.T) {
+// A proxy's page is not taken for the API's response and not printed.
+func TestProblem_ForeignResponse(t *testing.T) {
 	t.Parallel()
-	for name, answer := range map[string]serves{
+	for name, answer := range map[string]handlerFunc{
 		"an error": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			w.WriteHeader(http.StatusBadGateway)
@@ -96,14 +96,14 @@ func TestAnAnswerOfSomebodyElseIsSaidToBeOne(t *testing.T) {
 		},
 		"a page": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<h1>\x1b[31mproxy")) },
 	} {
-		_, err := asking(t, answer).GetTenant(t.Context())
+		_, err := newTestClient(t, answer).GetTenant(t.Context())
 		if err == nil || !strings.Contains(err.Error(), "patchbay.example.com") || strings.Contains(err.Error(), "\x1b") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-func TestTheKeyFollowsNoRedirect(t *testing.T) {
+func TestRedirect_IsNotFollowed(t *testing.T) {
 	t.Parallel()
 	var elsewhere atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
@@ -121,10 +121,10 @@ func TestTheKeyFollowsNoRedirect(t *testing.T) {
 	}
 }
 
-func TestANameIsOnePartOfThePath(t *testing.T) {
+func TestPath_EscapesName(t *testing.T) {
 	t.Parallel()
 	var path string
-	c := asking(t, func(w http.ResponseWriter, r *http.Request) {
+	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
 		path = r.URL.EscapedPath()
 		_, _ = w.Write([]byte(`{}`))
 	})
@@ -136,7 +136,7 @@ func TestANameIsOnePartOfThePath(t *testing.T) {
 	}
 }
 
-func TestAClientIsMadeOfAnAddressAndAKey(t *testing.T) {
+func TestNew_ValidatesAddressAndKey(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ address, key string }{
 		{"", "k"}, {"patchbay.example.com", "k"}, {"ftp://patchbay.example.com", "k"}, {"https://a:b@patchbay.example.com", "k"},
@@ -148,7 +148,7 @@ func TestAClientIsMadeOfAnAddressAndAKey(t *testing.T) {
 	}
 }
 
-func TestWhatIsLeftOutIsNotSentAndWhatIsEmptyIs(t *testing.T) {
+func TestPatch_OmitsUnsetSendsEmpty(t *testing.T) {
 	t.Parallel()
 	sent, err := json.Marshal(client.WebhookPatch{Enabled: new(false), Kinds: []string{}})
 	if err != nil || string(sent) != `{"enabled":false,"kinds":[]}` {
@@ -156,7 +156,7 @@ func TestWhatIsLeftOutIsNotSentAndWhatIsEmptyIs(t *testing.T) {
 	}
 }
 
-func TestChoicesAreReadAsTheyAreWritten(t *testing.T) {
+func TestChoices_RoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`"all"`, `[]`, `["a","b"]`} {
 		var s client.ToolSet

@@ -2,5 +2,5 @@ package client
 
 import "slices"
 
-// Paths are what the API has of a method, as GET, in order: as /api/v1/connectors/{id}.
+// Paths returns the sorted API paths of a method such as GET: /api/v1/connectors/{id}.
 func Paths(method string) []string { return slices.Clone(paths[method]) }

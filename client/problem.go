@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// Problem is a refusal (RFC 9457). Its Error is the sentence that a person may read, and a line for each field that is wrong.
+// Problem is an error of the API (RFC 9457). Error returns its sentence and a line for each invalid field.
 type Problem struct {
 	Type       string    `json:"type"`
 	Title      string    `json:"title"`
 	Status     int       `json:"status"`
 	Detail     string    `json:"detail"`
-	Code       string    `json:"code"`        // the reason, where the type does not say it, as timeout
-	ConnectURL string    `json:"connect_url"` // where a person mends a missing credential
-	Fields     []Field   `json:"errors"`      // what is wrong with the request
-	Upstream   *Upstream `json:"upstream"`    // where the conversation with a connector's server ended
+	Code       string    `json:"code"`        // reason, if not in the type, such as timeout
+	ConnectURL string    `json:"connect_url"` // page to connect a missing account
+	Fields     []Field   `json:"errors"`      // invalid fields of the request
+	Upstream   *Upstream `json:"upstream"`    // where the exchange with a connector's server ended
 
-	RetryAfter time.Duration `json:"-"` // how long to wait before the same is asked again; of 429 and 503
+	RetryAfter time.Duration `json:"-"` // delay before a retry; of 429 and 503
 }
 
 func (p *Problem) Error() string {
@@ -33,8 +33,8 @@ func (p *Problem) Error() string {
 	return text
 }
 
-// problemOf reads a refusal. What is between us and the API, a proxy, answers with other things.
-func problemOf(r *http.Response, body []byte) error {
+// readProblem parses an error response. Proxies send other forms.
+func readProblem(r *http.Response, body []byte) error {
 	p := &Problem{}
 	if !strings.HasPrefix(r.Header.Get("Content-Type"), "application/problem+json") || json.Unmarshal(body, p) != nil {
 		p = &Problem{Title: r.Status, Detail: fmt.Sprintf("%s answered %s, and not as Patchbay does.", r.Request.URL.Host, r.Status)}

@@ -136,7 +136,7 @@ func TestCallsAreWatchedLiveAndCancelled(t *testing.T) {
 	t.Parallel()
 	up := newSlow(t)
 	release := sync.OnceFunc(func() { close(up.release) })
-	t.Cleanup(release) // the server ends when nobody waits
+	t.Cleanup(release) // the server ends when no client waits
 	_, s, tab, c := seeded(t)
 	c.must(http.StatusCreated, http.MethodPost, "/api/v1/connectors", object{"name": "Slow", "url": up.url})
 	c.must(http.StatusOK, http.MethodPost, "/connectors/slow/sync_tools", nil)

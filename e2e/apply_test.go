@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// What a manifest says comes to be, stays as it is when it is applied again, and is mended where somebody changed it.
+// A manifest is applied, stays the same when it is applied again, and repairs manual changes.
 func TestAnInstallationIsHeldToItsManifest(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -93,7 +93,7 @@ agents:
 		t.Errorf("applied again, it has done something: %s", after)
 	}
 
-	// Somebody changes things by hand.
+	// Manual changes.
 	for _, change := range []struct{ method, path, body, shown string }{
 		{"PATCH", "connectors/dev", `{"timeout_ms": 5000, "headers": {}}`, "timeout_ms: 5000 → 20000"},
 		{"PATCH", "connectors/account", `{"auth": {"type": "oauth2", "scopes": ["read"]}}`, `auth.scopes: ["read"] → ["write","read"]`},

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestARiskyCallWaitsWithItsWarningAndRunsWhenApproved has an agent call what may destroy, and what reaches beyond its server.
-func TestARiskyCallWaitsWithItsWarningAndRunsWhenApproved(t *testing.T) {
+// TestApproval_RiskyCallWaitsWithWarning has an agent call what may destroy, and what reaches beyond its server.
+func TestApproval_RiskyCallWaitsWithWarning(t *testing.T) {
 	t.Parallel()
 	_, s, tab, c := seeded(t)
 	c.must(http.StatusOK, http.MethodPost, "/connectors/tools/sync_tools", nil)

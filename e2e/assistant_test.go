@@ -47,7 +47,7 @@ func startChanging(t *testing.T, server, says, then string) (at string, change f
 	return before.URL + to.Path, func() { changed.Store(true) }
 }
 
-// assistant is somebody else's client that looks after an installation, with a person who agrees to what they are asked.
+// assistant is a third-party MCP client that manages an installation, with a person that accepts elicitations.
 type assistant struct {
 	*sdk.ClientSession
 	t     *testing.T
@@ -91,8 +91,8 @@ func (a *assistant) does(tool string, arguments object, out any) {
 	}
 }
 
-// Through /mcp/admin npm's server-everything is added, synced and granted; an agent calls it; a change of it is reviewed; and the audit log
-// says who did all that.
+// Through /mcp/admin npm's server-everything is added, synced and granted. An agent calls it, a change is
+// reviewed, and the audit log has each action with its actor.
 func TestAnAssistantLooksAfterPatchbay(t *testing.T) {
 	t.Parallel()
 	needPeers(t)

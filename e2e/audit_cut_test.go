@@ -14,7 +14,7 @@ func TestOldMonthsOfTheAuditLogAreCutOffByTheOperator(t *testing.T) {
 		t.Fatal(said)
 	}
 	for _, sql := range []string{
-		"insert into tenants (id, slug, name) values (gen_random_uuid(), 'acme', 'Acme')", "delete from tenants where slug = 'default'", // whose first entries are of today
+		"insert into tenants (id, slug, name) values (gen_random_uuid(), 'acme', 'Acme')", "delete from tenants where slug = 'default'", // the first entries are of today
 		"alter table audit_events detach partition audit_events_first", "alter table call_outcomes detach partition call_outcomes_first", "update audit_months set ends = date_trunc('month', now(), 'UTC') - interval '20 months'",
 		`do $$ begin execute format('alter table audit_events attach partition audit_events_first for values from (minvalue) to (%L)', audit_id_at((select ends from audit_months))); end $$`,
 		`do $$ begin execute format('alter table call_outcomes attach partition call_outcomes_first for values from (minvalue) to (%L)', (select ends from audit_months)); end $$`,
@@ -48,7 +48,7 @@ func TestOldMonthsOfTheAuditLogAreCutOffByTheOperator(t *testing.T) {
 	}
 }
 
-func TestTheOperatorFindsACallThatDoesNotStandAsItEnded(t *testing.T) {
+func TestAudit_FindsAlteredCallOutcome(t *testing.T) {
 	t.Parallel()
 	h, database := ownDatabase(t)
 	h.run("migrate")

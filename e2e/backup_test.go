@@ -19,7 +19,7 @@ import (
 )
 
 // The rehearsal of docs/operations.md#backup.
-func TestABackupIsRestoredElsewhereWithItsKeyAndIsNoUseWithoutIt(t *testing.T) {
+func TestBackup_RestoresOnlyWithItsKey(t *testing.T) {
 	t.Parallel()
 	h, database := ownDatabase(t)
 	pgDump, psql := clientProgram(t, "pg_dump"), clientProgram(t, "psql")

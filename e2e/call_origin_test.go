@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// relayed sends requests as a proxy in front does, and remembers the id of the last one by its answer.
+// relayed sends requests as a reverse proxy does, and stores the id of the last one from its response.
 type relayed struct {
 	from string // X-Forwarded-For
 
@@ -79,7 +79,7 @@ func TestACallSaysWhereItCameFromAndWithWhichRequest(t *testing.T) {
 	}
 	came[browser.id()] = browser.from
 
-	// A call that waits is that of the request that asked for it, whoever decides, and wherever.
+	// A waiting call belongs to the request that made it, whichever process and person decides.
 	c.must(http.StatusOK, http.MethodPatch, "/api/v1/agents/night", object{"approval": "always_ask"})
 	eventually(t, func() error {
 		waits := c.must(http.StatusCreated, http.MethodPost, "/api/v1/agents/night/tool_calls", call)
@@ -105,7 +105,7 @@ func TestACallSaysWhereItCameFromAndWithWhichRequest(t *testing.T) {
 	}
 }
 
-// cameFrom tells whether the calls are those of these requests, and have ended.
+// cameFrom reports whether the calls belong to these requests, and have ended.
 func (c client) cameFrom(want map[string]string) error {
 	items, _ := c.must(http.StatusOK, http.MethodGet, "/api/v1/tool_calls?limit=200", nil)["items"].([]any)
 	for _, item := range items {

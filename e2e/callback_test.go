@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestACallbackIsTakenOnceAndFromItsBrowserAlone brings codes of the authorization server back in every wrong way. None of them
-// may be exchanged.
+// TestACallbackIsTakenOnceAndFromItsBrowserAlone sends the authorization server's codes back in every wrong
+// way. None may be exchanged.
 func TestACallbackIsTakenOnceAndFromItsBrowserAlone(t *testing.T) {
 	t.Parallel()
 	inEachHTTPMode(t, testACallbackIsTakenOnceAndFromItsBrowserAlone)
@@ -50,7 +50,7 @@ func testACallbackIsTakenOnceAndFromItsBrowserAlone(t *testing.T, setting string
 	}
 }
 
-// atTheDoor is somebody who has agreed, and whose browser is about to open the callback.
+// atTheDoor is a browser after the consent, before the callback.
 func (w *connecting) atTheDoor(agent string) *visitor {
 	w.t.Helper()
 	v := w.visitor()
@@ -70,8 +70,8 @@ func changed(u *url.URL, name, value string) string {
 	return other.String()
 }
 
-// TestAFlowOfTheDashboardBelongsToItsSession starts it as the page does, and brings the answer back in a browser that somebody
-// else is signed in with, or nobody.
+// TestAFlowOfTheDashboardBelongsToItsSession starts a flow as the page does, and opens the callback in a
+// browser with another person's session, or with none.
 func TestAFlowOfTheDashboardBelongsToItsSession(t *testing.T) {
 	t.Parallel()
 	w := newConnecting(t)

@@ -20,9 +20,9 @@ import (
 	"patchbay/internal/testing/pgtest"
 )
 
-// TestEveryClassOfChangeIsReviewedHoweverItIsFound has a server made with somebody else's SDK change its tools in every way there is: found
-// by a sync that somebody asked for, told by the server, and found before a call that may destroy something. What is risky is held:
-// agents are served what was accepted, and refused its calls with the reason, until an admin accepts it. The rest passes.
+// TestEveryClassOfChangeIsReviewedHoweverItIsFound has a server of a third-party SDK change its tools in every
+// way: found by a manual sync, by a notification, and before a destructive call. Risky changes are held: agents
+// get the accepted definition, and calls are refused with the reason, until an admin accepts. Others pass.
 func TestEveryClassOfChangeIsReviewedHoweverItIsFound(t *testing.T) {
 	t.Parallel()
 	s := newReviewed(t)
@@ -40,7 +40,7 @@ func TestEveryClassOfChangeIsReviewedHoweverItIsFound(t *testing.T) {
 type reviewed struct {
 	client
 	owner    *person
-	database *ownersEye
+	database *ownerConnection
 	tab      *browser.Tab
 	look     looker
 }
@@ -51,7 +51,7 @@ func newReviewed(t *testing.T) *reviewed {
 	url := pgtest.Empty(t)
 	h.env = append(h.env, "PATCHBAY_KEYSET="+h.run("keys", "new"), "DATABASE_URL="+url)
 	server := h.serve()
-	s := &reviewed{owner: newPerson(t), database: &ownersEye{t: t, url: url}, tab: browser.Open(t)}
+	s := &reviewed{owner: newPerson(t), database: &ownerConnection{t: t, url: url}, tab: browser.Open(t)}
 	s.look = newLooker(t, s.tab)
 	server.setUp(s.owner)
 	s.client = client{t: t, base: server.base, key: h.run("apikey", "create", "--tenant", "default", "--role", "owner", "--name", "tests")}
@@ -71,7 +71,7 @@ func signInTab(tab *browser.Tab, base string) {
 // at is the program for a test within the test.
 func (s *reviewed) at(t *testing.T) *reviewed {
 	within := *s
-	within.t, within.owner, within.database = t, &person{t: t, client: s.owner.client}, &ownersEye{t: t, url: s.database.url}
+	within.t, within.owner, within.database = t, &person{t: t, client: s.owner.client}, &ownerConnection{t: t, url: s.database.url}
 	return &within
 }
 
@@ -81,7 +81,7 @@ func (s *reviewed) connect(slug, url, listen string) {
 	s.must(http.StatusOK, http.MethodPost, "/connectors/"+slug+"/sync_tools", nil)
 }
 
-// changing is a server whose tool changes, beside one that stays.
+// changing is a server with a tool that changes, beside one that does not.
 type changing struct {
 	*sdk.Server
 	url   string
@@ -102,7 +102,7 @@ func newChanging(t *testing.T, tool *sdk.Tool) *changing {
 	return u
 }
 
-// lists has the server list a tool, as it is now. Who listens is told.
+// lists has the server list a tool as it is now. Listeners are notified.
 func (u *changing) lists(tool *sdk.Tool) {
 	u.AddTool(tool, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		if tool.Name != "stays" {

@@ -134,7 +134,7 @@ func (c changedTool) name(t *testing.T) string {
 	return c.after(t).Name
 }
 
-// held tells whether a person decides: what is of no or of low risk passes.
+// held reports whether a person must decide. Changes of no or low risk pass.
 func (c changedTool) held() bool { return c.risk == toolchange.High }
 
 // arguments fit each of the tools, before and after.

@@ -30,7 +30,7 @@ func TestWhatIsDueIsSyncedThroughDeathsAndRestarts(t *testing.T) {
 	t.Cleanup(func() { stopCluster(t, cluster) })
 	h.env = append(h.env, "PATCHBAY_KEYSET="+h.run("keys", "new"), "DATABASE_URL="+cluster.URL())
 	h.run("migrate")
-	owner := &ownersEye{t: t, url: cluster.URL()}
+	owner := &ownerConnection{t: t, url: cluster.URL()}
 	f := newFleet(t, h, owner, servers)
 	for range 3 {
 		f.join()
@@ -42,7 +42,7 @@ func TestWhatIsDueIsSyncedThroughDeathsAndRestarts(t *testing.T) {
 	f.syncHalf(engaged)
 	cut := f.killBusiest()
 	owner.killPostgreSQL()
-	f.crowd.goOn()
+	f.pool.releaseAll()
 	eventually(t, func() error { return owner.agrees(nil) })
 	f.join()
 

@@ -157,7 +157,7 @@ func (c *traceCollector) chain(trace string, names ...string) sentSpan {
 	return last
 }
 
-// within tells whether a span is a part of another one.
+// within reports whether a span is a descendant of another.
 func (c *traceCollector) within(s, of sentSpan) bool {
 	for s.parent != "" && s.parent != of.id {
 		all := c.all()

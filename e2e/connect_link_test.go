@@ -9,8 +9,8 @@ import (
 	"patchbay/internal/testing/browser"
 )
 
-// TestALinkConnectsAnAgentsAccountInTheBrowser sends a link to somebody who has no account of the dashboard. Pages on the way
-// have to be accessible, and to fit a phone.
+// TestALinkConnectsAnAgentsAccountInTheBrowser sends a link to a person without a dashboard account. Its pages
+// must be accessible and fit a phone.
 func TestALinkConnectsAnAgentsAccountInTheBrowser(t *testing.T) {
 	t.Parallel()
 	w := newConnecting(t)

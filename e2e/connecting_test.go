@@ -37,9 +37,9 @@ func (w *connecting) visitor() *visitor {
 	return v
 }
 
-// connector makes the connector "Notes" of the MCP server at path. With agents, each is granted it and has a credential of its
-// own. Nobody listens to the server: a stream renews its token too, whenever that is due, and then the call or the sync that a test is about finds
-// nothing to renew.
+// connector creates the connector "Notes" of the MCP server at path. Each given agent gets a grant and a
+// credential of its own. Listening is off, because a stream refreshes its token too, and then the tested call
+// or sync would find nothing to refresh.
 func (w *connecting) connector(path string, agents ...string) {
 	w.t.Helper()
 	mode := "shared"

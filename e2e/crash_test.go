@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestKillOfTheServerLosesNothing(t *testing.T) {
+func TestKill_OfServerLosesNothing(t *testing.T) {
 	t.Parallel()
 	h, s, c, names := synced(t)
 	s.kill()
@@ -66,7 +66,7 @@ func TestKillOfPostgreSQLIsHealedWhileServing(t *testing.T) {
 	}
 }
 
-// hanging is an upstream that takes a request and answers nobody, until it is told to go on.
+// hanging is an upstream that accepts a request and does not respond until told.
 type hanging struct {
 	*httptest.Server
 	asked chan struct{} // closed at the first request

@@ -13,50 +13,50 @@ import (
 	"time"
 )
 
-// silence is after how long a conversation counts as given up in which nothing is asked: its process died between two requests. A
-// process that dies is taken for dead later than that, and one that lives pauses for less.
+// silence is the pause after which a session counts as abandoned: its process died between two requests.
+// Processes are declared dead later than that, and live ones pause for less.
 const silence = 3 * time.Second
 
-// crowd is several MCP servers of many connectors, each connector at a path of its own. A list is answered when there is a leave for it:
-// so syncs are under way for as long as a test wants. It watches who speaks: two syncs of one connector at the same time are on record.
-type crowd struct {
-	hosts  []string
-	leaves chan struct{} // each lets one list pass, but for those that are detained
+// serverPool is several MCP servers for many connectors, each connector with its own path. A list needs a
+// permit, so a test decides how long syncs run. It records overlapping syncs of one connector.
+type serverPool struct {
+	hosts   []string
+	permits chan struct{} // each releases one list, except for detained connectors
 
 	mu       sync.Mutex    // guards what follows
-	free     chan struct{} // closed when all may pass
-	talks    map[string]*talk
+	free     chan struct{} // closed to release all lists
+	talks    map[string]*poolSession
 	overlaps []string
 }
 
-// talk is the conversation with one connector.
-type talk struct {
-	open     bool      // begun, and neither ended nor cut off
-	asking   int       // requests under way
-	heard    time.Time // when the last one ended
-	greeted  bool      // by server/discover alone
-	detained bool
-	held     bool // a list waits for its leave
-	lists    int  // that were answered
-	cuts     int  // requests that nobody waits for any more
+// poolSession is the MCP session of one connector.
+type poolSession struct {
+	open        bool      // begun, and neither ended nor aborted
+	inFlight    int       // requests under way
+	lastRequest time.Time // end of the last one
+	discovered  bool      // by server/discover alone
+	detained    bool
+	waiting     bool // a list waits for its permit
+	lists       int  // lists that were sent
+	cuts        int  // requests aborted by the client
 }
 
-func newCrowd(t *testing.T, hosts int) *crowd {
+func newServerPool(t *testing.T, hosts int) *serverPool {
 	t.Helper()
-	c := &crowd{leaves: make(chan struct{}, 1<<16), free: make(chan struct{}), talks: map[string]*talk{}}
+	c := &serverPool{permits: make(chan struct{}, 1<<16), free: make(chan struct{}), talks: map[string]*poolSession{}}
 	for range hosts {
 		server := httptest.NewServer(c)
 		c.hosts = append(c.hosts, server.URL)
 		t.Cleanup(func() {
-			c.goOn()
+			c.releaseAll()
 			server.Close()
 		})
 	}
 	return c
 }
 
-// goOn lets all lists pass, from now on.
-func (c *crowd) goOn() {
+// releaseAll releases all lists from now on.
+func (c *serverPool) releaseAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	select {
@@ -66,9 +66,9 @@ func (c *crowd) goOn() {
 	}
 }
 
-// holdAgain has lists wait as at the beginning.
-func (c *crowd) holdAgain() {
-	c.goOn()
+// holdLists makes lists wait again.
+func (c *serverPool) holdLists() {
+	c.releaseAll()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.free = make(chan struct{})
@@ -78,51 +78,51 @@ func (c *crowd) holdAgain() {
 }
 
 // url is the address of a connector's server.
-func (c *crowd) url(i int, name string) string { return c.hosts[i%len(c.hosts)] + "/" + name }
+func (c *serverPool) url(i int, name string) string { return c.hosts[i%len(c.hosts)] + "/" + name }
 
-// detain has the connector's lists wait until all may pass.
-func (c *crowd) detain(name string) {
+// detainConnector makes the connector's lists wait until releaseAll.
+func (c *serverPool) detainConnector(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.talk(name).detained = true
+	c.findSession(name).detained = true
 }
 
-// let lets n more lists pass.
-func (c *crowd) let(n int) {
+// releaseLists releases n more lists.
+func (c *serverPool) releaseLists(n int) {
 	for range n {
-		c.leaves <- struct{}{}
+		c.permits <- struct{}{}
 	}
 }
 
-// held are those of the connectors whose list waits for its leave.
-func (c *crowd) held(names []string) []string {
-	return c.which(names, func(t *talk) bool { return t.held })
+// waitingConnectors are the connectors with a list that waits for its permit.
+func (c *serverPool) waitingConnectors(names []string) []string {
+	return c.which(names, func(t *poolSession) bool { return t.waiting })
 }
 
-// cut are those that a request was given up of.
-func (c *crowd) cut(names []string) []string {
-	return c.which(names, func(t *talk) bool { return t.cuts > 0 })
+// cutConnectors are those with an aborted request.
+func (c *serverPool) cutConnectors(names []string) []string {
+	return c.which(names, func(t *poolSession) bool { return t.cuts > 0 })
 }
 
-// unlisted are those that nobody has got a list of.
-func (c *crowd) unlisted(names []string) []string {
-	return c.which(names, func(t *talk) bool { return t.lists == 0 })
+// unlistedConnectors are those without a sent list.
+func (c *serverPool) unlistedConnectors(names []string) []string {
+	return c.which(names, func(t *poolSession) bool { return t.lists == 0 })
 }
 
-func (c *crowd) which(names []string, is func(*talk) bool) []string {
+func (c *serverPool) which(names []string, is func(*poolSession) bool) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var found []string
 	for _, name := range names {
-		if is(c.talk(name)) {
+		if is(c.findSession(name)) {
 			found = append(found, name)
 		}
 	}
 	return found
 }
 
-// listed is how many lists were answered in all.
-func (c *crowd) listed() int {
+// countLists is the number of sent lists.
+func (c *serverPool) countLists() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := 0
@@ -132,45 +132,45 @@ func (c *crowd) listed() int {
 	return n
 }
 
-// twice are the connectors that were synced by two at the same time, once for each time.
-func (c *crowd) twice() []string {
+// overlapping lists the connectors with two syncs at once, once per overlap.
+func (c *serverPool) overlapping() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.overlaps)
 }
 
-// talk is that of a connector. The caller has the lock.
-func (c *crowd) talk(name string) *talk {
+// findSession returns a connector's session. The caller holds the lock.
+func (c *serverPool) findSession(name string) *poolSession {
 	t := c.talks[name]
 	if t == nil {
-		t = &talk{}
+		t = &poolSession{}
 		c.talks[name] = t
 	}
 	return t
 }
 
-// begin notes a request. What opens a conversation while another one is open, or asks while another asks, is a second sync.
-func (c *crowd) begin(name, method string) {
+// beginRequest records a request. A second session, or a request during another, means a second sync.
+func (c *serverPool) beginRequest(name, method string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := c.talk(name)
-	opens := method == "server/discover" || method == "initialize" && !t.greeted
-	goesOn := t.open && time.Since(t.heard) < silence
-	if t.asking > 0 || opens && goesOn {
+	t := c.findSession(name)
+	opens := method == "server/discover" || method == "initialize" && !t.discovered
+	goesOn := t.open && time.Since(t.lastRequest) < silence
+	if t.inFlight > 0 || opens && goesOn {
 		c.overlaps = append(c.overlaps, fmt.Sprintf("%s: %s while another sync is under way", name, method))
 	}
-	t.asking++
-	t.greeted = method == "server/discover"
+	t.inFlight++
+	t.discovered = method == "server/discover"
 	t.open = t.open || opens
 }
 
-// end notes the end of a request; gone: whoever asked did not wait for the answer.
-func (c *crowd) end(name string, last, gone bool) {
+// endRequest records the end of a request; gone: the client did not wait for the response.
+func (c *serverPool) endRequest(name string, last, gone bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := c.talk(name)
-	t.asking--
-	t.heard = time.Now()
+	t := c.findSession(name)
+	t.inFlight--
+	t.lastRequest = time.Now()
 	switch {
 	case gone:
 		t.cuts++
@@ -181,8 +181,8 @@ func (c *crowd) end(name string, last, gone bool) {
 	}
 }
 
-// ServeHTTP answers as a small MCP server.
-func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP responds as a small MCP server.
+func (c *serverPool) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/")
 	body, _ := io.ReadAll(r.Body)
 	var call struct {
@@ -190,13 +190,13 @@ func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Method string          `json:"method"`
 	}
 	_ = json.Unmarshal(body, &call)
-	c.begin(name, call.Method)
+	c.beginRequest(name, call.Method)
 	last := call.Method == "tools/list"
-	if last && !c.mayPass(name, r) {
-		c.end(name, last, true)
+	if last && !c.waitForPermit(name, r) {
+		c.endRequest(name, last, true)
 		return
 	}
-	defer c.end(name, last, false)
+	defer c.endRequest(name, last, false)
 	w.Header().Set("Content-Type", "application/json")
 	switch {
 	case call.Method == "server/discover":
@@ -204,11 +204,11 @@ func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case call.ID == nil:
 		w.WriteHeader(http.StatusAccepted)
 	default:
-		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, call.ID, crowdResult(call.Method))
+		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, call.ID, poolResult(call.Method))
 	}
 }
 
-func crowdResult(method string) string {
+func poolResult(method string) string {
 	switch method {
 	case "initialize":
 		return `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"crowd","version":"1"}}`
@@ -218,9 +218,9 @@ func crowdResult(method string) string {
 	return `{}`
 }
 
-// mayPass waits until a list may be answered. It is false where whoever asked has gone.
-func (c *crowd) mayPass(name string, r *http.Request) bool {
-	leaves, free := c.hold(name)
+// waitForPermit waits until a list may be sent. It is false if the client is gone.
+func (c *serverPool) waitForPermit(name string, r *http.Request) bool {
+	leaves, free := c.holdList(name)
 	defer c.unhold(name)
 	select {
 	case <-leaves:
@@ -232,20 +232,20 @@ func (c *crowd) mayPass(name string, r *http.Request) bool {
 	}
 }
 
-// hold has a connector wait, and says for what; a detained one gets no leave.
-func (c *crowd) hold(name string) (leaves, free <-chan struct{}) {
+// holdList makes a connector's list wait for its permit; a detained one gets none.
+func (c *serverPool) holdList(name string) (leaves, free <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := c.talk(name)
-	t.held = true
+	t := c.findSession(name)
+	t.waiting = true
 	if t.detained {
 		return nil, c.free
 	}
-	return c.leaves, c.free
+	return c.permits, c.free
 }
 
-func (c *crowd) unhold(name string) {
+func (c *serverPool) unhold(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.talk(name).held = false
+	c.findSession(name).waiting = false
 }

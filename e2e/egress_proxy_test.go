@@ -24,8 +24,8 @@ import (
 // theProxy is where everything has to come from.
 const theProxy = "127.0.0.2"
 
-// outside is all the servers that there are beyond a proxy: an MCP server, its authorization server and a receiver of webhooks, in TLS,
-// by their names. It answers nobody but the proxy.
+// outside is all servers beyond the proxy, by name and with TLS: an MCP server, its authorization server, and a
+// webhook receiver. It serves the proxy alone.
 type outside struct {
 	t    *testing.T
 	dev  http.Handler // the MCP server behind the one that wants a token
@@ -34,7 +34,7 @@ type outside struct {
 	mu         sync.Mutex // guards what follows
 	challenge  string     // of PKCE
 	told       []string   // host and path of each request
-	past       []string   // who came another way
+	past       []string   // clients other than the proxy
 	deliveries int
 }
 
@@ -53,7 +53,7 @@ func newOutside(t *testing.T) (*outside, *egressproxy.Proxy) {
 	return o, proxy
 }
 
-// ServeHTTP refuses whoever is not the proxy.
+// ServeHTTP refuses clients other than the proxy.
 func (o *outside) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	from, _, _ := net.SplitHostPort(r.RemoteAddr)
 	o.mu.Lock()
@@ -124,7 +124,7 @@ func say(w http.ResponseWriter, status int, body object) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// agree is the person at the authorization server, whose browser has a way of its own: it comes back with a code.
+// agree is the person at the authorization server, with a direct connection: it returns a code.
 func (o *outside) agree(at string) (back string) {
 	o.t.Helper()
 	u, err := url.Parse(at)
@@ -142,7 +142,7 @@ func TestBehindAnEgressProxyNothingGoesAroundIt(t *testing.T) {
 	t.Parallel()
 	o, proxy := newOutside(t)
 	h := newHome(t, "PATCHBAY_EGRESS=public", "PATCHBAY_EGRESS_PROXY="+proxy.Address("patch:sekret-proxy-word@"), "SSL_CERT_FILE="+o.file,
-		"HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1") // which nobody reads
+		"HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1") // never read
 	dev, err := url.Parse(h.devMCP())
 	if err != nil {
 		t.Fatal(err)

@@ -27,8 +27,8 @@ func startEverything(t *testing.T) string {
 	return fmt.Sprintf("http://127.0.0.1:%d/mcp", port)
 }
 
-// freePort is a port for a program that cannot choose one by itself. It is below those that kernels give out: nobody else gets it
-// until the program has it.
+// freePort is a port for a program that cannot choose one. It is below the kernel's ephemeral range, so that no
+// other process gets it first.
 func freePort(t *testing.T) int {
 	t.Helper()
 	for range 100 {

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestSeveralProcessesGoOnWithAnotherPostgreSQL has the primary's machine fail while all of three processes have syncs under way, and
-// promotes its standby, which has all that was stored. Nobody restarts anything. What the servers have answered meanwhile is stored there
-// without being asked for again, and each process takes what is due afterwards.
+// TestSeveralProcessesGoOnWithAnotherPostgreSQL stops the primary's machine during syncs of three processes,
+// and promotes its synchronous standby, without restarting a process. Lists that servers sent meanwhile are
+// stored there without another request, and due syncs go on.
 func TestSeveralProcessesGoOnWithAnotherPostgreSQL(t *testing.T) {
 	t.Parallel()
 	const connectors = 60
@@ -18,7 +18,7 @@ func TestSeveralProcessesGoOnWithAnotherPostgreSQL(t *testing.T) {
 	machine := filepath.Join(h.dir, "a")
 	primary := startCluster(t, machine)
 	standby := h.standby(primary, filepath.Join(h.dir, "b"))
-	owner := &ownersEye{t: t, url: primary.URL()}
+	owner := &ownerConnection{t: t, url: primary.URL()}
 	owner.waitsForStandby()
 	h.env = append(h.env, "PATCHBAY_KEYSET="+h.run("keys", "new"), "DATABASE_URL="+bothOf(t, primary.URL(), standby.URL()))
 	h.run("migrate")
@@ -36,7 +36,7 @@ func TestSeveralProcessesGoOnWithAnotherPostgreSQL(t *testing.T) {
 	for _, m := range f.members {
 		eventually(t, func() error { return m.readyz(http.StatusServiceUnavailable) })
 	}
-	f.crowd.goOn()
+	f.pool.releaseAll()
 	promote(t, standby)
 	owner.url = standby.URL()
 	for _, m := range f.members {
@@ -44,12 +44,12 @@ func TestSeveralProcessesGoOnWithAnotherPostgreSQL(t *testing.T) {
 	}
 	f.synced()
 
-	f.crowd.holdAgain()
+	f.pool.holdLists()
 	engaged := f.engage(connectors)
 	f.due(f.names[engaged:])
-	f.crowd.goOn()
+	f.pool.releaseAll()
 	eventually(t, func() error {
-		if lists := f.crowd.listed(); lists != 2*connectors {
+		if lists := f.pool.countLists(); lists != 2*connectors {
 			return fmt.Errorf("%d lists were asked for after the failover", lists-connectors)
 		}
 		return owner.agrees(map[string]int{"select count(*) from connector_clock where claimed_by is null and due_at > now() and failures = 0": connectors})

@@ -16,7 +16,8 @@ import (
 	"patchbay/internal/postgres"
 )
 
-// TestAnotherPostgreSQLTakesOver ends the primary, promotes its standby, and finds that a server whose URL names both goes on.
+// TestAnotherPostgreSQLTakesOver stops the primary, promotes its standby, and a server with both in its URL
+// goes on.
 func TestAnotherPostgreSQLTakesOver(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -12,8 +12,8 @@ import (
 type fleet struct {
 	t     *testing.T
 	home  *home
-	owner *ownersEye
-	crowd *crowd
+	owner *ownerConnection
+	pool  *serverPool
 
 	members []*member
 	names   []string // of the connectors, which are their slugs and their servers' paths, too
@@ -25,9 +25,9 @@ type member struct {
 	instance string // as the database knows it
 }
 
-func newFleet(t *testing.T, h *home, owner *ownersEye, hosts int) *fleet {
+func newFleet(t *testing.T, h *home, owner *ownerConnection, hosts int) *fleet {
 	t.Helper()
-	return &fleet{t: t, home: h, owner: owner, crowd: newCrowd(t, hosts)}
+	return &fleet{t: t, home: h, owner: owner, pool: newServerPool(t, hosts)}
 }
 
 // join starts one more process.
@@ -64,7 +64,7 @@ func (f *fleet) fill(connectors int) {
 		name := "c" + strconv.Itoa(i)
 		f.names = append(f.names, name)
 		owners[i%len(owners)].must(http.StatusCreated, http.MethodPost, "/api/v1/connectors", object{
-			"name": name, "url": f.crowd.url(i/len(owners), name), "listen": "off", "timeout_ms": 300_000,
+			"name": name, "url": f.pool.url(i/len(owners), name), "listen": "off", "timeout_ms": 300_000,
 		})
 	}
 }
@@ -76,7 +76,8 @@ func (f *fleet) due(names []string) {
 		where connectors.tenant_id = connector_clock.tenant_id and connectors.id = connector_clock.connector_id and connectors.slug = any($1)`, names)
 }
 
-// dueSoon makes a connector due at some moment of the next second: which process looks next is not always the same one.
+// dueSoon makes a connector due at a random moment of the next second, because the process that looks next
+// varies.
 func (f *fleet) dueSoon(name string) {
 	f.t.Helper()
 	f.owner.exec(`update connector_clock set due_at = now() + random() * interval '1 second' from connectors
@@ -91,20 +92,20 @@ func (f *fleet) claimed(m *member) []string {
 		where claimed_by = $1::uuid`, m.instance)
 }
 
-// engage makes one connector due after the other, until each process has one under way, and says how many that took. Who gets a job is
-// not known before. The servers keep them waiting.
+// engage makes connectors due one by one until each process runs a sync, and returns their number. The claiming
+// process is not known before. The servers hold the lists.
 func (f *fleet) engage(most int) int {
 	f.t.Helper()
 	for i, name := range f.names[:most] {
-		f.crowd.detain(name)
+		f.pool.detainConnector(name)
 		f.dueSoon(name)
 		eventually(f.t, func() error {
-			if len(f.crowd.held([]string{name})) == 0 {
+			if len(f.pool.waitingConnectors([]string{name})) == 0 {
 				return fmt.Errorf("nobody syncs %s", name)
 			}
 			return nil
 		})
-		if twice := f.crowd.twice(); len(twice) > 0 {
+		if twice := f.pool.overlapping(); len(twice) > 0 {
 			f.t.Fatal(twice)
 		}
 		if !slices.ContainsFunc(f.members, func(m *member) bool { return len(f.claimed(m)) == 0 }) {
@@ -120,19 +121,19 @@ func (f *fleet) syncHalf(engaged int) {
 	f.t.Helper()
 	f.due(f.names[engaged:])
 	half := (len(f.names) - engaged) / 2
-	f.crowd.let(half)
+	f.pool.releaseLists(half)
 	eventually(f.t, func() error {
 		return f.owner.agrees(map[string]int{"select count(*) from connector_clock where ok_at is not null": half})
 	})
 }
 
-// busiest is the process that has the most under way, and what that is.
+// busiest is the process with the most running syncs, and their connectors.
 func (f *fleet) busiest() (*member, []string) {
 	f.t.Helper()
 	var most *member
 	var running []string
 	for _, m := range f.members {
-		if held := f.crowd.held(f.claimed(m)); most == nil || len(held) > len(running) {
+		if held := f.pool.waitingConnectors(f.claimed(m)); most == nil || len(held) > len(running) {
 			most, running = m, held
 		}
 	}
@@ -149,7 +150,7 @@ func (f *fleet) killBusiest() int {
 	victim.kill()
 	f.members = slices.DeleteFunc(f.members, func(m *member) bool { return m == victim })
 	eventually(f.t, func() error {
-		if cut := f.crowd.cut(running); len(cut) < len(running) {
+		if cut := f.pool.cutConnectors(running); len(cut) < len(running) {
 			return fmt.Errorf("of the %d syncs of the killed process %d are cut off", len(running), len(cut))
 		}
 		return nil
@@ -176,13 +177,13 @@ func (f *fleet) synced() {
 	}); err != nil {
 		f.t.Error(err)
 	}
-	if lists := f.crowd.listed(); lists != all {
+	if lists := f.pool.countLists(); lists != all {
 		f.t.Errorf("the servers gave %d lists, for %d syncs", lists, all)
 	}
-	if left := f.crowd.unlisted(f.names); len(left) > 0 {
+	if left := f.pool.unlistedConnectors(f.names); len(left) > 0 {
 		f.t.Errorf("nobody has asked for the lists of %v", left)
 	}
-	for _, twice := range f.crowd.twice() {
+	for _, twice := range f.pool.overlapping() {
 		f.t.Error(twice)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// newCounter is a server of the newest era whose tool tells the number that it was called with.
+// newCounter is a server of the newest era with a tool that returns its argument.
 func newCounter(t *testing.T) (url string) {
 	t.Helper()
 	return serve(t, counter(func(int) {}))
@@ -55,9 +55,9 @@ type told struct {
 	refused bool // a result or an error that says why there is none
 }
 
-// TestCallsAndTheirHistoryAgreeAfterAnOutageOfPostgreSQL has PostgreSQL restarted in the middle of ten thousand calls: each is
+// TestCalls_HistoryAgreesAfterOutage has PostgreSQL restarted in the middle of ten thousand calls: each is
 // answered, and the history has each as it was answered.
-func TestCallsAndTheirHistoryAgreeAfterAnOutageOfPostgreSQL(t *testing.T) {
+func TestCalls_HistoryAgreesAfterOutage(t *testing.T) {
 	t.Parallel()
 	const calls, atOnce = 10_000, 16
 	h := newHome(t)
@@ -113,7 +113,8 @@ func (a agent) count(n int) told {
 	return came
 }
 
-// agrees tells where the history says something else than the agent was told. A call that the outage refused need not be in it.
+// agrees reports differences between the history and the agent's responses. A call that the outage refused may
+// be missing.
 func agrees(c client, answers []told) error {
 	seen := make([]int, len(answers))
 	for path := "/api/v1/tool_calls?limit=200"; path != ""; {

@@ -25,7 +25,7 @@ type agent struct {
 	token string
 }
 
-// hire makes an agent whose calls wait for nobody and that may use these connectors, by the API.
+// hire creates an agent by the API that needs no approval and may use these connectors.
 func (c client) hire(slug string, connectors ...string) agent {
 	c.t.Helper()
 	c.must(http.StatusCreated, http.MethodPost, "/api/v1/agents", object{"name": slug, "slug": slug, "approval": "auto"})
@@ -201,7 +201,7 @@ func testAnAgentUsesToolsThroughTheGatewayInEveryEra(t *testing.T, setting strin
 	c.wantCalls("helper", map[string]int{"success": 4})
 }
 
-// slow is a server whose tool says when a call has come, and answers when it is let.
+// slow is a server with a tool that reports a call and responds when released.
 type slow struct {
 	url     string
 	came    chan string
@@ -232,9 +232,9 @@ func newSlow(t *testing.T) *slow {
 	return s
 }
 
-// TestWhatEndedIsInTheHistoryAfterTheEndOfTheProcess ends the server under load: every call that was answered is on record as it was
+// TestHistory_HasEveryAnsweredCallAfterStop ends the server under load: every call that was answered is on record as it was
 // answered, and what was under way at a SIGTERM is answered.
-func TestWhatEndedIsInTheHistoryAfterTheEndOfTheProcess(t *testing.T) {
+func TestHistory_HasEveryAnsweredCallAfterStop(t *testing.T) {
 	t.Parallel()
 	database := "DATABASE_URL=" + pgtest.Empty(t)
 	h := newHome(t, database)

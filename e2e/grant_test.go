@@ -47,7 +47,7 @@ func TestAGrantThatThePersonTookBackAsksForThemOnce(t *testing.T) {
 	}
 }
 
-func TestAClientThatTheServerForgotIsRegisteredAnewOnce(t *testing.T) {
+func TestRegistration_ForgottenClientIsRenewedOnce(t *testing.T) {
 	t.Parallel()
 	w := newConnecting(t)
 	w.connector("/mcp")

@@ -102,7 +102,7 @@ func wantNothingSecret(t *testing.T, said string) {
 // move is one way that an installation's keys are moved.
 type move struct{ name, to string }
 
-func TestAnInstallationMovesIntoAKMSAndOutAgainWhileAgentsCall(t *testing.T) {
+func TestKMS_MoveInAndOutUnderLoad(t *testing.T) {
 	t.Parallel()
 	h, database := ownDatabase(t)
 	amazon, vault := kmstest.AWS(t, kmsARN), kmstest.Vault(t, "transit", "patchbay")

@@ -46,9 +46,9 @@ func (a agent) once(tool string) error {
 	return nil
 }
 
-// TestKeysRotateWhileAgentsCallAndServersSync: afterwards no row that is sealed has the old key. What recognises (the MACs of API keys and tokens) cannot be
-// made anew without the text, which lies nowhere: it goes on with the key that it was made with, and only what is made from then on has the new one.
-// That key is retired by a later rotation which finds nobody whom it recognises (internal/store, TestAKeyThatRecognisesNobodyIsRetired).
+// TestKeysRotateWhileAgentsCallAndServersSync: afterwards no sealed row has the old key. MACs of API keys and
+// tokens cannot be recomputed without the text, so they keep their key, and new ones use the new key. A later
+// rotation retires the old one (internal/store, TestAKeyThatRecognisesNobodyIsRetired).
 func TestKeysRotateWhileAgentsCallAndServersSync(t *testing.T) {
 	t.Parallel()
 	h, database := ownDatabase(t)
@@ -172,8 +172,8 @@ func recognisedBy(t *testing.T, database *pgx.Conn) []string {
 	return all
 }
 
-// sealedPrefixes is which keys have sealed what lies in the database, and in which tables: in every column of that name, whoever made it.
-// Those that have sealed tenants' keys stand apart.
+// sealedPrefixes are the keys that sealed values in the database, by table. It reads every sealed column. Keys
+// that sealed tenants' keys are separate.
 func sealedPrefixes(t *testing.T, database *pgx.Conn) (values, wrapping map[string]string) {
 	t.Helper()
 	rows, err := database.Query(t.Context(), `

@@ -16,7 +16,7 @@ import (
 	"patchbay/internal/testing/pgtest"
 )
 
-// growing is a server made with somebody else's SDK that gets more tools, and tells of it.
+// growing is a server of a third-party SDK that adds tools, and announces them.
 type growing struct {
 	*sdk.Server
 	url string
@@ -34,7 +34,7 @@ func (g *growing) grow(tool string) {
 	g.AddTool(&sdk.Tool{Name: tool, InputSchema: map[string]any{"type": "object"}}, echo)
 }
 
-// listener is somebody else's client that hears when its tools change.
+// listener is a third-party client that receives changes of its tools.
 func (g gate) listener(t *testing.T, path string) (session *sdk.ClientSession, heard <-chan struct{}) {
 	t.Helper()
 	changed := make(chan struct{}, 100)
@@ -72,7 +72,7 @@ func hears(t *testing.T, session *sdk.ClientSession, heard <-chan struct{}, tool
 }
 
 // An agent hears of a new tool of a server, at whatever process it listens, also when the one that listened to the server is killed.
-func TestAnAgentHearsOfAServersNewToolAlsoWhenTheListeningProcessDies(t *testing.T) {
+func TestListening_SurvivesDeathOfProcess(t *testing.T) {
 	t.Parallel()
 	for _, stateless := range []bool{false, true} {
 		t.Run(fmt.Sprintf("stateless %v", stateless), func(t *testing.T) {

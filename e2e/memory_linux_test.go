@@ -21,7 +21,7 @@ func TestNoProcessOfTheSameUserReadsTheServersMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ordinary *syscall.SysProcAttr
-	if os.Getuid() == 0 { // whom nothing is hidden from
+	if os.Getuid() == 0 { // not restricted
 		const nobody = 65534
 		ordinary = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 		if err := os.Chown(folder, nobody, nobody); err != nil {
@@ -45,7 +45,7 @@ func TestNoProcessOfTheSameUserReadsTheServersMemory(t *testing.T) {
 	}
 }
 
-// copied is a copy of a program where everybody reaches it.
+// copied is a copy of a program that every user can execute.
 func copied(t *testing.T, from, to string) string {
 	t.Helper()
 	in, err := os.Open(from)

@@ -14,8 +14,9 @@ import (
 	"patchbay/internal/testing/browser"
 )
 
-// stranger is an MCP server with an authorization server, both of which are an attacker's, who wants what Patchbay gives out. Its authorization
-// server registers nobody, and asks nobody: it hands on what Patchbay registered, and sends the browser on to Patchbay.
+// stranger is an attacker's MCP server and authorization server that try to get Patchbay's codes. The latter
+// registers no client and asks for no consent: it returns Patchbay's registration, and redirects the browser to
+// Patchbay.
 type stranger struct {
 	url      string
 	resource func(own string) string // what its MCP server says of itself
@@ -85,10 +86,10 @@ func (s *stranger) handOn(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(w, res.Body)
 }
 
-// TestAProgramThatIsSentToPatchbayByAnotherAuthorizationServerGivesItNoCode is the mix-up attack, played through in a real browser with the official
-// SDK's client: it begins at the attacker's server, its person agrees at Patchbay, which says in its answer who it is, yes or no. So the program
-// sees that this is not whom it asked, and the attacker gets neither code nor verifier.
-func TestAProgramThatIsSentToPatchbayByAnotherAuthorizationServerGivesItNoCode(t *testing.T) {
+// TestMixUp_ProgramRejectsForeignIssuer is the mix-up attack in a real browser with the official SDK's client.
+// The flow begins at the attacker's server, and the person consents at Patchbay, which sends its issuer in
+// every response. The program rejects the response, and the attacker gets neither code nor verifier.
+func TestMixUp_ProgramRejectsForeignIssuer(t *testing.T) {
 	t.Parallel()
 	_, s, tab, c := seeded(t)
 	c.must(http.StatusCreated, http.MethodPost, "/api/v1/agents", object{"name": "Research", "approval": "auto"})
@@ -117,7 +118,7 @@ func TestAProgramThatIsSentToPatchbayByAnotherAuthorizationServerGivesItNoCode(t
 	tab.WaitText("#programs", "None.") // a program that has used no code is none
 }
 
-// A code that somebody reads on its way is nothing without the verifier, which never left the program; and it is nothing to anybody afterwards.
+// A stolen code is useless without the verifier, which never left the program, and stays useless.
 func TestACodeThatIsReadOnItsWayOpensNothing(t *testing.T) {
 	t.Parallel()
 	_, s, tab, c := seeded(t)

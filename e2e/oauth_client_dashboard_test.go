@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/testing/browser"
 )
 
-// registerByHand makes a client as somebody does on an authorization server's own pages, and returns its id.
+// registerByHand registers a client on an authorization server's own pages, and returns its id.
 func (as *authorizationServer) registerByHand(redirect string) string {
 	as.t.Helper()
 	body, err := json.Marshal(object{

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestNothingThatTheAuthorizationServerIssuedIsFoundAnywhere lives a connection's whole life, troubles included, and then looks for
+// TestOAuthSecrets_AreFoundNowhere lives a connection's whole life, troubles included, and then looks for
 // every code, token and client secret in the database, the logs of two processes, and all that a browser or a program was answered.
-func TestNothingThatTheAuthorizationServerIssuedIsFoundAnywhere(t *testing.T) {
+func TestOAuthSecrets_AreFoundNowhere(t *testing.T) {
 	t.Parallel()
 	w := newConnecting(t)
 	replica := w.launch()
@@ -41,7 +41,7 @@ func TestNothingThatTheAuthorizationServerIssuedIsFoundAnywhere(t *testing.T) {
 	w.connect("ann", "ann@example.com")
 	w.syncFor("ann", w.c)
 	w.configured()
-	w.visitAll(owner)
+	w.readAllPages(owner)
 	if counts := w.as.counts(); counts["authorization_code"] != 2 || counts["refresh_token"] == 0 {
 		t.Errorf("the life was not as it should have been: %v", counts)
 	}
@@ -125,8 +125,8 @@ func (w *connecting) configured() {
 	w.c.call(http.MethodPatch, "/api/v1/connectors/own", object{"auth": object{"client_secret": "sekret-client-secret"}})
 }
 
-// visitAll reads every page and list that shows something of a connection.
-func (w *connecting) visitAll(owner *person) {
+// readAllPages reads every page and list that shows a connection.
+func (w *connecting) readAllPages(owner *person) {
 	w.t.Helper()
 	for _, slug := range []string{"notes", "own"} {
 		for _, of := range []string{"", "/tools", "/credentials", "/sync_runs"} {

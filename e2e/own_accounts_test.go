@@ -15,10 +15,10 @@ import (
 	"patchbay/internal/testing/browser"
 )
 
-// TestAMembersProgramSendsThemToConnectTheAccountThatACallMissesAndGoesOn: a member, who is no admin, lets the official SDK's client in as an agent of
-// their own. Its first call misses their account: the client opens the page in a real browser, they sign in at the server, and the call goes on with
-// their account.
-func TestAMembersProgramSendsThemToConnectTheAccountThatACallMissesAndGoesOn(t *testing.T) {
+// TestOwnAccount_ProgramOpensPageAndContinues: a member authorizes the official SDK's client as their own
+// agent. Its first call lacks their account: the client opens the page in a real browser, they sign in at the
+// server, and the call continues with their account.
+func TestOwnAccount_ProgramOpensPageAndContinues(t *testing.T) {
 	t.Parallel()
 	for _, era := range []string{"2026-07-28", "2025-11-25"} {
 		t.Run(era, func(t *testing.T) {

@@ -14,13 +14,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ownersEye looks at the database as its owner, through whatever happens to it.
-type ownersEye struct {
+// ownerConnection looks at the database as its owner, through whatever happens to it.
+type ownerConnection struct {
 	t   *testing.T
 	url string
 }
 
-func (o *ownersEye) do(fn func(tx pgx.Tx) error) error {
+func (o *ownerConnection) do(fn func(tx pgx.Tx) error) error {
 	ctx, cancel := context.WithTimeout(o.t.Context(), 10*time.Second)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, o.url)
@@ -36,7 +36,7 @@ func (o *ownersEye) do(fn func(tx pgx.Tx) error) error {
 	})
 }
 
-func (o *ownersEye) exec(statement string, args ...any) {
+func (o *ownerConnection) exec(statement string, args ...any) {
 	o.t.Helper()
 	if err := o.do(func(tx pgx.Tx) error { _, err := tx.Exec(o.t.Context(), statement, args...); return err }); err != nil {
 		o.t.Fatal(err)
@@ -44,7 +44,7 @@ func (o *ownersEye) exec(statement string, args ...any) {
 }
 
 // column is what a query of one column of texts finds.
-func (o *ownersEye) column(query string, args ...any) []string {
+func (o *ownerConnection) column(query string, args ...any) []string {
 	o.t.Helper()
 	var found []string
 	if err := o.do(func(tx pgx.Tx) error {
@@ -61,7 +61,7 @@ func (o *ownersEye) column(query string, args ...any) []string {
 }
 
 // agrees holds the answers to queries against what is wanted.
-func (o *ownersEye) agrees(want map[string]int) error {
+func (o *ownerConnection) agrees(want map[string]int) error {
 	return o.do(func(tx pgx.Tx) error {
 		for query, n := range want {
 			var got int
@@ -77,7 +77,7 @@ func (o *ownersEye) agrees(want map[string]int) error {
 }
 
 // waitsForStandby has each commit wait until the standby has it, too, as where nothing may be lost.
-func (o *ownersEye) waitsForStandby() {
+func (o *ownerConnection) waitsForStandby() {
 	o.t.Helper()
 	ctx, cancel := context.WithTimeout(o.t.Context(), patience)
 	defer cancel()
@@ -97,7 +97,7 @@ func (o *ownersEye) waitsForStandby() {
 }
 
 // killPostgreSQL ends it as a crash does: nothing of it has time to say anything.
-func (o *ownersEye) killPostgreSQL() {
+func (o *ownerConnection) killPostgreSQL() {
 	o.t.Helper()
 	data := o.column("show data_directory")
 	killPostmaster(o.t, data[0])

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// person is somebody with a browser: cookies are kept, redirects are not followed.
+// person is a person with a browser that keeps cookies and does not follow redirects.
 type person struct {
 	t      *testing.T
 	client *http.Client
@@ -63,7 +63,7 @@ const (
 	ownerPassword = "correct horse battery"
 )
 
-// setUp follows the printed link and makes the owner, who is then signed in.
+// setUp follows the printed link and creates the owner, signed in.
 func (s *server) setUp(p *person) {
 	s.t.Helper()
 	link := s.setupLink()

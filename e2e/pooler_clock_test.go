@@ -21,13 +21,13 @@ func TestWhatIsDueIsSyncedBehindPgBouncer(t *testing.T) {
 			if past {
 				h.env = append(h.env, "PATCHBAY_DATABASE_DIRECT_URL="+database)
 			}
-			f := newFleet(t, h, &ownersEye{t: t, url: database}, 2)
+			f := newFleet(t, h, &ownerConnection{t: t, url: database}, 2)
 			f.join()
 			f.join()
 			f.fill(40)
 			f.syncHalf(0)
 			f.killBusiest()
-			f.crowd.goOn() // so that ends are on their way
+			f.pool.releaseAll() // so that ends are on their way
 			bouncer.Restart(t)
 			f.synced()
 			f.ends()

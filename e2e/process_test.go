@@ -116,7 +116,7 @@ func eventually(t *testing.T, ask func() error) {
 	}
 }
 
-// lines keeps what a process prints, and tells those who wait for a line.
+// lines stores a process's output, and notifies waiters of a line.
 type lines struct {
 	mu      sync.Mutex // guards buf and changed
 	buf     bytes.Buffer

@@ -15,11 +15,11 @@ import (
 	"patchbay/internal/testing/pgtest"
 )
 
-// newStepping is a server whose tool says how far it is whenever it is told, and tells when its call was cancelled.
+// newStepping is a server with a tool that sends progress when told, and reports a cancellation.
 func newStepping(t *testing.T) (url string, steps chan sdk.ProgressNotificationParams, cancelled chan struct{}) {
 	t.Helper()
 	steps, cancelled = make(chan sdk.ProgressNotificationParams), make(chan struct{}, 1)
-	over := t.Context() // the server ends when nobody waits
+	over := t.Context() // the server ends when no client waits
 	server := sdk.NewServer(&sdk.Implementation{Name: "steps", Version: "1"}, nil)
 	server.AddTool(&sdk.Tool{Name: "step", InputSchema: json.RawMessage(`{"type":"object"}`)},
 		func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// proxy hands requests to replicas by turns: to those alone whose /readyz last answered 200. It looks forty times a second.
+// proxy balances requests among the replicas whose last /readyz was 200. It polls forty times a second.
 type proxy struct {
 	*httptest.Server
 	transport *http.Transport
@@ -97,7 +97,7 @@ func (p *proxy) ready() int {
 	return n
 }
 
-// next is the replica whose turn it is; empty: none is ready.
+// next is the next replica in turn; empty: none is ready.
 func (p *proxy) next() string {
 	var ready []string
 	for address, yes := range p.copied() {

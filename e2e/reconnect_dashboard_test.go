@@ -8,8 +8,8 @@ import (
 	"patchbay/internal/testing/browser"
 )
 
-// TestAnEndedGrantIsReconnectedByALinkInTheBrowser has the server end an access. An admin sees that, makes a link, and sends it; whoever
-// owns the account opens it in a browser of their own.
+// TestAnEndedGrantIsReconnectedByALinkInTheBrowser has the server revoke a grant. An admin sees it and sends a
+// link, which the account's owner opens in their own browser.
 func TestAnEndedGrantIsReconnectedByALinkInTheBrowser(t *testing.T) {
 	t.Parallel()
 	w := newConnecting(t)

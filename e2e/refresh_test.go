@@ -32,7 +32,7 @@ func (c client) bearing(agent string) (string, error) {
 	return header, nil
 }
 
-func TestFiftyUsersOfAnExpiredTokenOnThreeProcessesCauseOneRefresh(t *testing.T) {
+func TestRefresh_FiftyUsersOnThreeProcessesCauseOne(t *testing.T) {
 	t.Parallel()
 	w := newConnecting(t)
 	doors := []client{w.c}
@@ -97,9 +97,9 @@ func (w *connecting) held(n int) {
 	})
 }
 
-// TestARefreshThatWasCutOffIsTakenOverOrSaidToBeLost cuts off two: ann's before the server took it, by killing the process that
+// TestRefresh_InterruptedIsTakenOverOrLost cuts off two: ann's before the server took it, by killing the process that
 // asked, and bob's after the server rotated the token, by losing the answer. It waits for the real lease: half a minute.
-func TestARefreshThatWasCutOffIsTakenOverOrSaidToBeLost(t *testing.T) {
+func TestRefresh_InterruptedIsTakenOverOrLost(t *testing.T) {
 	t.Parallel()
 	w := newConnecting(t)
 	survivor := w.launch()
@@ -121,7 +121,7 @@ func TestARefreshThatWasCutOffIsTakenOverOrSaidToBeLost(t *testing.T) {
 	w.held(1)
 	w.s.kill()
 	killed := time.Now()
-	w.held(0) // released before the server has seen that nobody listens any more, the request would be served
+	w.held(0) // if released before the server notices the closed connection, the request would be served
 	w.as.pull("release")
 	w.c.base = survivor.base
 	var header string

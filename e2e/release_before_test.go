@@ -110,7 +110,7 @@ func (u *upgrade) signsInOnceMore(p *person, older, newer *server) {
 		u.t.Errorf("the session of before, at today's: %d %s", shown.status, shown.location)
 	}
 	again := newPerson(u.t)
-	u.signsIn(again, older) // who signs in while the schema is today's
+	u.signsIn(again, older) // signed in on today's schema
 	if shown := again.get(older.base + "/connectors"); shown.status != http.StatusOK {
 		u.t.Errorf("a session that begins at the release before: %d %s", shown.status, shown.location)
 	}

@@ -34,7 +34,7 @@ func TestReplicasStartAtOnceOnAnEmptyDatabase(t *testing.T) {
 	if found := h.run("doctor"); !strings.Contains(found, "opens the database") {
 		t.Errorf("the doctor says:\n%s", found)
 	}
-	// Whoever migrates has the database's owner, and need not have the keyset.
+	// The migrating process has the database's owner, and needs no keyset.
 	operator := *h
 	operator.env = append(cleanEnv(), database)
 	operator.run("migrate")

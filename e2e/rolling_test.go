@@ -15,8 +15,8 @@ import (
 	"patchbay/internal/testing/pgtest"
 )
 
-// TestARollingRestartLosesNothing restarts three replicas in turn, while programs read, agents call, connectors are synced and
-// somebody listens, all through a proxy that goes by /readyz. Each request is answered as if nothing happened.
+// TestARollingRestartLosesNothing restarts three replicas in turn under load: API reads, calls, syncs, and a
+// listener, through a proxy that follows /readyz. Every request succeeds.
 func TestARollingRestartLosesNothing(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

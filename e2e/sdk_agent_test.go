@@ -14,7 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// sdkAgent is somebody else's client in a session with the gateway.
+// sdkAgent is a third-party client in a session with the gateway.
 type sdkAgent struct {
 	*sdk.ClientSession
 	ctx      context.Context
@@ -23,7 +23,8 @@ type sdkAgent struct {
 	scheme   string // of the URIs of resources
 }
 
-// enter opens a session at one of the gateway's addresses. slug: whose names are meant at the address for all connectors; path: after /mcp.
+// enter opens a session at a gateway address. slug selects the names at the address for all connectors; path:
+// after /mcp.
 func (g gate) enter(t *testing.T, path, slug, revision string) *sdkAgent {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -74,7 +75,8 @@ func text(t *testing.T, result *sdk.CallToolResult, err error) string {
 	return out.String()
 }
 
-// Somebody else's client finds everything behind the gateway: in each revision, at both kinds of address, with servers of both eras behind.
+// A third-party client finds everything behind the gateway: in each revision, at both kinds of address, with
+// servers of both eras.
 func TestTheSDKsClientWorksThroughTheGateway(t *testing.T) {
 	t.Parallel()
 	boxes := map[string]*toolbox{

@@ -16,7 +16,7 @@ func seeded(t *testing.T) (*home, *server, *browser.Tab, client) {
 	h := newHome(t)
 	upstream := h.devMCP()
 	s := h.serve()
-	tab := browser.Open(t) // after the server, so that it is closed before the server ends, whose end it would report
+	tab := browser.Open(t) // after the server, so that it is closed before the server ends, which it would report
 	password := h.seed(upstream)
 	tab.Go(s.base + "/login")
 	tab.Fill("[name=email]", "owner@acorn.example")

@@ -50,8 +50,8 @@ func (f *forgetful) lives() context.Context {
 	return f.life
 }
 
-// forget loses all sessions, and what is under way in them: whoever waits for an answer gets none, and whoever comes with a session is
-// answered 404.
+// forget loses all sessions and their requests: a waiting client gets no response, and a request with an old
+// session gets 404.
 func (f *forgetful) forget() {
 	server := sdk.NewServer(&sdk.Implementation{Name: "forgetful", Version: "1"}, nil)
 	safe := &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
@@ -121,8 +121,8 @@ func TestAnEndedSessionIsRenewedAndWhatWaitedGoesOn(t *testing.T) {
 	look.at("session-connector")
 }
 
-// TestACallWhoseServerForgetsItGoesOnInTheBrowser has the server lose its sessions in the middle of a call. Where the tool may run twice the
-// call goes on in a new session; of one that must not the agent is told the truth, and it is not made again.
+// TestACallWhoseServerForgetsItGoesOnInTheBrowser has the server lose its sessions during a call. An idempotent
+// call continues in a new session. Another one is not repeated, and the agent gets the reason.
 func TestACallWhoseServerForgetsItGoesOnInTheBrowser(t *testing.T) {
 	t.Parallel()
 	up := newForgetful(t)
@@ -159,5 +159,5 @@ func TestACallWhoseServerForgetsItGoesOnInTheBrowser(t *testing.T) {
 	}
 	open("send_off", "Whether the tool ran is not known.")
 	look.at("session-cut-off-unsafe")
-	(<-night.ask("mcp_archive__send_off", `{"n":2}`)).wants(t, "9007199254740993") // as whoever asked decides
+	(<-night.ask("mcp_archive__send_off", `{"n":2}`)).wants(t, "9007199254740993") // the caller decides
 }

@@ -54,7 +54,7 @@ func TestAProgramSignsInToLookAfterPatchbayAsItsPerson(t *testing.T) {
 		t.Errorf("on record: %v, %v", actor, detail)
 	}
 
-	past := p.kept.age()
+	past := p.kept.expireToken()
 	renewed, err := p.kept.Token()
 	if err != nil || renewed.AccessToken == past.AccessToken {
 		t.Fatalf("the token is not renewed: %v", err)
@@ -87,7 +87,7 @@ func TestAProgramSignsInToLookAfterPatchbayAsItsPerson(t *testing.T) {
 	}
 }
 
-// looksAfter opens a session of the official SDK's client, whose person agrees to what they are asked.
+// looksAfter opens a session of the official SDK's client with a person that accepts elicitations.
 func (p *signsIn) looksAfter(endpoint string) *assistant {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)

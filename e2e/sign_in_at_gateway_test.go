@@ -29,7 +29,7 @@ type signsIn struct {
 	back *httptest.Server
 	came chan *auth.AuthorizationResult // nil: nothing comes back
 	say  func(tab *browser.Tab)         // what the person does in the browser that the program opened
-	kept *wallet
+	kept *tokenStore
 
 	asked    string // what the program opened
 	document string // the URL of what the program says of itself, which is its client id; empty: it registers itself
@@ -71,7 +71,7 @@ func (p *signsIn) handler() *auth.AuthorizationCodeHandler {
 			}
 		},
 		NewTokenSource: func(_ context.Context, c *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
-			p.kept = &wallet{ctx: p.t.Context(), with: c, token: token} // of the test: the sign-in's ends with it
+			p.kept = &tokenStore{ctx: p.t.Context(), with: c, token: token} // of the test: the sign-in's ends with it
 			return p.kept, nil
 		},
 	}
@@ -89,8 +89,8 @@ func (p *signsIn) handler() *auth.AuthorizationCodeHandler {
 	return h
 }
 
-// wallet is where the program keeps its tokens, and can be told that an hour has passed.
-type wallet struct {
+// tokenStore holds the program's tokens, and can expire the access token.
+type tokenStore struct {
 	ctx  context.Context //nolint:containedctx // of the renewals
 	with *oauth2.Config
 
@@ -99,7 +99,7 @@ type wallet struct {
 }
 
 // Token implements oauth2.TokenSource: golang.org/x/oauth2 renews what is past its end.
-func (w *wallet) Token() (*oauth2.Token, error) {
+func (w *tokenStore) Token() (*oauth2.Token, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	token, err := w.with.TokenSource(w.ctx, w.token).Token()
@@ -109,8 +109,8 @@ func (w *wallet) Token() (*oauth2.Token, error) {
 	return token, err
 }
 
-// age has the access token be past its end, as the program sees it, and returns what is kept.
-func (w *wallet) age() oauth2.Token {
+// expireToken has the access token be past its end, as the program sees it, and returns what is kept.
+func (w *tokenStore) expireToken() oauth2.Token {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	past := *w.token
@@ -145,7 +145,7 @@ func (p *signsIn) comes(base, path, revision string) *oauth2.Token {
 		p.t.Fatalf("%s in %s: %+v, %v", path, revision, list, err)
 	}
 	p.calls(session, prefix)
-	past := p.kept.age()
+	past := p.kept.expireToken()
 	p.calls(session, prefix)
 	renewed, err := p.kept.Token()
 	if err != nil || renewed.AccessToken == past.AccessToken || renewed.RefreshToken == past.RefreshToken {
@@ -179,9 +179,9 @@ func (c client) offersTools(upstream string) {
 	c.must(http.StatusNoContent, http.MethodPut, "/api/v1/agents/research/connectors/tools", object{"tools": "all"})
 }
 
-// TestAProgramSignsInFromTheGatewaysAddressAlone: the official SDK's client is refused, reads the metadata, registers itself and sends a real browser, in
-// which nobody is signed in, to the question; its person signs in by password, and says yes. Then it lists and calls tools, renews its token
-// and calls again. Its person ends its access, and it is refused.
+// TestAProgramSignsInFromTheGatewaysAddressAlone: the official SDK's client is refused, reads the metadata,
+// registers, and opens a real browser without a session. Its person signs in by password and consents. Then it
+// lists and calls tools, refreshes its token and calls again. After a revocation it is refused.
 func TestAProgramSignsInFromTheGatewaysAddressAlone(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -216,7 +216,7 @@ func TestAProgramSignsInFromTheGatewaysAddressAlone(t *testing.T) {
 			if status, _, _, err := (agent{t: t, base: s.base, token: renewed.AccessToken}).try(t.Context(), path, message, header...); err != nil || status != http.StatusUnauthorized {
 				t.Errorf("after its end: %d, %v", status, err)
 			}
-			p.kept.age()
+			p.kept.expireToken()
 			if _, err := p.kept.Token(); err == nil {
 				t.Error("after its end it renews its token")
 			}

@@ -16,7 +16,7 @@ import (
 	"patchbay/internal/testing/browser"
 )
 
-// website is where a program says of itself who it is, by TLS, as a Client ID Metadata Document's URL has to be.
+// website serves the program's Client ID Metadata Document, by TLS as required.
 type website struct {
 	document string // its URL, which is the program's client id
 	host     string
@@ -56,7 +56,7 @@ func newWebsite(t *testing.T) *website {
 	return w
 }
 
-// reaches opens what a program opened, and signs in where nobody is.
+// reaches opens the program's address, and signs in if there is no session.
 func (d doorstep) reaches(tab *browser.Tab, address string) {
 	d.t.Helper()
 	tab.Go(address)
@@ -71,9 +71,10 @@ func (d doorstep) enters(tab *browser.Tab) {
 	tab.Click("main form button[type=submit]")
 }
 
-// TestAProgramThatPublishesWhoItIsSignsInByItsDocument: the official SDKs' clients register nowhere: their client id is the URL of a document, which
-// Patchbay reads over its safe client. The question says whose document that is, what the program calls itself, and where its answer goes.
-func TestAProgramThatPublishesWhoItIsSignsInByItsDocument(t *testing.T) {
+// TestClientDocument_SignIn: the official SDKs' clients do not register. Their client id is the URL of a
+// document, which Patchbay reads over its safe client. The page names the document's host, the program's own
+// name, and the redirect target.
+func TestClientDocument_SignIn(t *testing.T) {
 	t.Parallel()
 	w := newWebsite(t)
 	d := newDoorstep(t, w.env)
@@ -116,9 +117,9 @@ func TestAProgramThatPublishesWhoItIsSignsInByItsDocument(t *testing.T) {
 	}
 }
 
-// The question names the site that the answer goes to where that is not the person's machine; and a document's program gets no answer at an address
-// that the document does not name, nor does somebody who writes another program's document as their own.
-func TestTheQuestionOfADocumentsProgramSaysWhereItsAnswerGoes(t *testing.T) {
+// The page names the redirect target if it is not the person's machine. A redirect URI outside of the document
+// is refused, and so is the document of another host's program.
+func TestClientDocument_PageNamesRedirectTarget(t *testing.T) {
 	t.Parallel()
 	w := newWebsite(t)
 	d := newDoorstep(t, w.env)

@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestTheInspectorSignsInFromTheGatewaysAddressAlone: the MCP project's inspector, on the command line. It keeps its tokens in its home: nobody is asked a
-// second time. In each era it asks for tools in that era's revision, and in no other.
-func TestTheInspectorSignsInFromTheGatewaysAddressAlone(t *testing.T) {
+// TestAuthorize_Inspector: the MCP project's inspector, on the command line. It keeps its tokens in its home,
+// so a second run needs no consent. In each era it asks for tools in that era's revision only.
+func TestAuthorize_Inspector(t *testing.T) {
 	t.Parallel()
 	front := newBetween(t)
 	d := newDoorstep(t, front.env...)
@@ -40,8 +40,8 @@ func TestTheInspectorSignsInFromTheGatewaysAddressAlone(t *testing.T) {
 	}
 }
 
-// renews has the access token that the inspector keeps be one that is not taken any more. It renews it by itself, nobody is asked, and what it keeps
-// from then on is the next refresh token: the one before would end its access.
+// renews invalidates the inspector's access token. It refreshes by itself without consent, and stores the next
+// refresh token: reuse of the former would revoke its access.
 func (d doorstep) renews(dir, era string) {
 	d.t.Helper()
 	file, kept := keptBy(d.t, dir)
@@ -91,7 +91,7 @@ func (d doorstep) inspects(dir, era, method string, args ...string) *process {
 	cmd := exec.Command(node(), append([]string{
 		inspector, "--cli", d.base + "/mcp", "--transport", "http", "--protocol-era", era, "--callback-url", fmt.Sprintf("http://127.0.0.1:%d/oauth/callback", freePort(d.t)), "--method", method,
 	}, args...)...)
-	cmd.Env = append(os.Environ(), "HOME="+dir, "BROWSER=true", "MCP_AUTO_OPEN_ENABLED=true", "MCP_INSPECTOR_SECRET_STORE=file") // nobody is at a terminal; the browser is ours
+	cmd.Env = append(os.Environ(), "HOME="+dir, "BROWSER=true", "MCP_AUTO_OPEN_ENABLED=true", "MCP_INSPECTOR_SECRET_STORE=file") // there is no terminal; the browser is ours
 	return start(d.t, cmd)
 }
 

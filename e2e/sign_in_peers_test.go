@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/testing/pgtest"
 )
 
-// doorstep is an installation with tools behind it, of whose people nobody is signed in.
+// doorstep is an installation with tools, and without a session.
 type doorstep struct {
 	*home
 	base string
@@ -45,9 +45,9 @@ func (d doorstep) answers(address, calls, done string) {
 	tab.Forgive("favicon") // of the program's page, and not ours
 }
 
-// TestTheTypeScriptClientsSignInFromTheGatewaysAddressAlone: 401, metadata, registration, a real browser, tokens, tools; and where the access token is not
+// TestAuthorize_TypeScriptClients: 401, metadata, registration, a real browser, tokens, tools; and where the access token is not
 // taken any more, the SDK renews it by itself and goes on.
-func TestTheTypeScriptClientsSignInFromTheGatewaysAddressAlone(t *testing.T) {
+func TestAuthorize_TypeScriptClients(t *testing.T) {
 	t.Parallel()
 	d := newDoorstep(t)
 	for _, revision := range []string{"2025-11-25", newest} {

@@ -61,10 +61,10 @@ func codeAt(t *testing.T, key string, at time.Time) string {
 	return code
 }
 
-// TestAProgramsPersonSignsInAtTheOrganisationsProviderOnTheWay: where single sign-on is the only way, a program's person is sent to the provider (npm's
-// oidc-provider) and comes back to the question, however long the program's request is. Who manages agents types the password there once more: the
-// provider may have remembered whoever sat there before.
-func TestAProgramsPersonSignsInAtTheOrganisationsProviderOnTheWay(t *testing.T) {
+// TestAuthorize_SignInBySSO: with enforced SSO the program's person is redirected to the provider (npm's
+// oidc-provider) and returns to the consent page, however long the request is. A manager types the provider's
+// password again, because the provider may remember an earlier person.
+func TestAuthorize_SignInBySSO(t *testing.T) {
 	t.Parallel()
 	const ada, eve = "ada@acme.example", "eve@acme.example"
 	o := newOrganisation(t, map[string]known{
@@ -88,7 +88,8 @@ func TestAProgramsPersonSignsInAtTheOrganisationsProviderOnTheWay(t *testing.T) 
 		p.comes(o.base, "/mcp", revision)
 	}
 
-	// One whom the provider does not let in is told so on the page where it began, and another one may sign in there: the question still waits.
+	// A person refused by the provider sees so on the page where it began. Another may sign in there: the
+	// request still waits.
 	p := newSignsIn(t, browser.Open(t), func(tab *browser.Tab) {
 		tab.WaitText("h1", "Sign in")
 		tab.Fill("[name=email]", eve)

@@ -18,7 +18,8 @@ type known struct {
 	Groups   []string `json:"groups"`
 }
 
-// organisation is an installation whose people are known to a provider: npm's oidc-provider, peers/openid-provider.mjs.
+// organisation is an installation with people known to a provider: npm's oidc-provider,
+// peers/openid-provider.mjs.
 type organisation struct {
 	*home
 	c        client
@@ -86,8 +87,8 @@ func (o *organisation) wantRoles(want map[string]string) {
 	}
 }
 
-// TestAnOrganisationsPeopleSignInAtItsProvider sets single sign-on up in the browser, and has people come in by it: one who was never here, one
-// who is a member, and some who may not. In the end it is the only way.
+// TestAnOrganisationsPeopleSignInAtItsProvider sets SSO up in the browser. A new person, a member, and some
+// that may not sign in. In the end SSO is enforced.
 func TestAnOrganisationsPeopleSignInAtItsProvider(t *testing.T) {
 	t.Parallel()
 	const ada, grace = "ada@acme.example", "grace@acme.example"
@@ -139,7 +140,7 @@ func TestAnOrganisationsPeopleSignInAtItsProvider(t *testing.T) {
 	if in := newPerson(t).post(o.base+"/login", signIn); in.status != http.StatusForbidden || !strings.Contains(in.body, "Your organisation wants single sign-on.") {
 		t.Errorf("the right password of a member: %d", in.status)
 	}
-	signInTab(browser.Open(t), o.base) // the owner whose password goes on working
+	signInTab(browser.Open(t), o.base) // the owner that may still use a password
 	tab = o.arrives(grace)
 	tab.WaitPath("/")
 	o.wantRoles(map[string]string{ownerEmail: "owner", grace: "admin", ada: "admin"})
@@ -193,7 +194,8 @@ func (o *organisation) enforce(owner *browser.Tab) {
 	owner.WaitText("main", "On, and the only way")
 }
 
-// refusesAnotherDomain has somebody begin with an address of the organisation, and sign in at its provider as somebody who has none.
+// refusesAnotherDomain begins with an address of the organisation, and signs in at its provider as a person of
+// another domain.
 func (o *organisation) refusesAnotherDomain(email string) {
 	o.t.Helper()
 	tab := browser.Open(o.t)

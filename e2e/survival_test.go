@@ -10,7 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-func TestACallThatWaitsForAPersonOutlivesTheServerAndIsMadeOnce(t *testing.T) {
+func TestApproval_WaitingCallSurvivesRestart(t *testing.T) {
 	t.Parallel()
 	h, up := newHome(t), newSlow(t)
 	server := h.serve()
@@ -67,7 +67,7 @@ func TestACallThatTakesTooLongIsCancelledAtItsServer(t *testing.T) {
 	}
 }
 
-func TestFinishedCallsThatAreOnRecordStayThereAfterAKill(t *testing.T) {
+func TestHistory_FinishedCallsSurviveKill(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	server := h.serve()

@@ -70,8 +70,8 @@ func (a agent) withTasks(method, params string) reply {
 	return r
 }
 
-// TestALongCallIsFollowedAsATaskAndCancelledInTheBrowser has an agent whose client takes tasks call a tool that takes long.
-func TestALongCallIsFollowedAsATaskAndCancelledInTheBrowser(t *testing.T) {
+// TestTask_IsFollowedAndCancelledInABrowser has an agent with support for tasks call a slow tool.
+func TestTask_IsFollowedAndCancelledInABrowser(t *testing.T) {
 	t.Parallel()
 	up := newTasking(t)
 	_, s, tab, c := seeded(t)

@@ -14,11 +14,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// toolbox is an upstream made with somebody else's SDK. It has one of everything that an agent may ask for.
+// toolbox is an upstream of a third-party SDK. It has one of everything that an agent may request.
 type toolbox struct {
 	url       string
 	waiting   chan struct{} // takes a value for each call of wait
-	cancelled chan struct{} // and for each whose client gave up
+	cancelled chan struct{} // and for each that its client cancelled
 	over      chan struct{} // closed when the test ends
 
 	mu   sync.Mutex // guards what follows
@@ -118,7 +118,7 @@ func crash(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	return nil, errors.New("out of paper")
 }
 
-// wait goes on until nobody waits for it.
+// wait runs until its client is gone.
 func (b *toolbox) wait(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	b.waiting <- struct{}{}
 	select {

@@ -63,7 +63,7 @@ func (w *watched) parents() (all []string) {
 	return all
 }
 
-func TestACallAndASyncAreOneTraceEachFromWhoAsksToTheServer(t *testing.T) {
+func TestTraces_CallAndSyncAreOneTraceEach(t *testing.T) {
 	t.Parallel()
 	c := newTraceCollector(t)
 	h := newHome(t, c.env()...)
@@ -147,7 +147,7 @@ func TestATraceThatARequestItselfNamesIsGoneOnWith(t *testing.T) {
 	}
 }
 
-func TestConnectingAnAccountIsOneTraceForEachVisit(t *testing.T) {
+func TestTraces_ConnectIsOneTracePerRequest(t *testing.T) {
 	t.Parallel()
 	needPeers(t)
 	c := newTraceCollector(t)
@@ -162,7 +162,7 @@ func TestConnectingAnAccountIsOneTraceForEachVisit(t *testing.T) {
 	back := c.named("", "oauth callback")
 	c.chain(back.trace, "GET /oauth/callback", "oauth callback", "oauth token exchange", "POST")
 	c.chain(back.trace, "GET /oauth/callback", "job sync_tools")
-	c.chain(back.trace, "GET /oauth/callback", "tools/list") // by the job, or by the page that waits for it, whoever is faster
+	c.chain(back.trace, "GET /oauth/callback", "tools/list") // by the job or by the waiting page, whichever is first
 	if job := c.named(back.trace, "job sync_tools"); job.kind != "CONSUMER" {
 		t.Errorf("the job is a %s", job.kind)
 	}
@@ -233,7 +233,7 @@ func TestNoSecretIsInTheTraces(t *testing.T) {
 	}
 }
 
-// sekret are the spans that say what nobody should.
+// sekret are spans with data that they must not have.
 func (c *traceCollector) sekret() (found []string) {
 	for _, s := range c.all() {
 		if line := shownSpans([]sentSpan{s}); strings.Contains(strings.ToLower(line), "sekret") {
@@ -243,7 +243,7 @@ func (c *traceCollector) sekret() (found []string) {
 	return found
 }
 
-// Nobody listens where the collector should be.
+// Nothing listens at the collector's address.
 func TestACollectorThatIsDownLosesSpansAndNoCall(t *testing.T) {
 	t.Parallel()
 	h, s, api, _ := synced(t, "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_BSP_SCHEDULE_DELAY=20", "PATCHBAY_LOG_FORMAT=json", "PATCHBAY_PRIVATE_ADDR=127.0.0.1:0")

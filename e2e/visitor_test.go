@@ -9,14 +9,15 @@ import (
 	"testing"
 )
 
-// visitor is somebody with a browser who follows wherever redirects lead: from a page of ours to the authorization server and back.
+// visitor is a person with a browser that follows redirects: from Patchbay to the authorization server and
+// back.
 type visitor struct {
 	t      *testing.T
 	client *http.Client
 	at     *url.URL // of the page that is shown
 	shown  page
 
-	stops bool     // at the callback's door, without going in
+	stops bool     // stops before the callback
 	back  *url.URL // the callback's address, where it stopped there
 }
 
@@ -68,7 +69,7 @@ func (v *visitor) read(res *http.Response, err error) *visitor {
 	return v
 }
 
-// follow opens a link that somebody was sent, and presses its button.
+// follow opens a sent link, and presses its button.
 func (v *visitor) follow(link string) *visitor {
 	v.t.Helper()
 	if v.open(link); v.shown.status != http.StatusOK {

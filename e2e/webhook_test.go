@@ -17,8 +17,8 @@ func startReceiver(t *testing.T, port int, secret string, settings ...string) *p
 	return p
 }
 
-// The receiver is not there when a call begins to wait, and the server is killed before it is.
-func TestAWebhookArrivesAfterAKillAndIsVerifiedByALibraryThatWeDidNotWrite(t *testing.T) {
+// The receiver is down when a call begins to wait, and the server is killed before the receiver is up.
+func TestWebhook_ArrivesAfterKillAndVerifies(t *testing.T) {
 	t.Parallel()
 	needPeers(t)
 	h := newHome(t)
@@ -41,7 +41,7 @@ func TestAWebhookArrivesAfterAKillAndIsVerifiedByALibraryThatWeDidNotWrite(t *te
 	s = h.serve()
 	c.base = s.base
 	arrived := ""
-	for range 3 { // a try whose end the killed process did not write down counts as lost after a minute or two
+	for range 3 { // an attempt that the killed process did not finish counts as lost after a minute or two
 		var ok bool
 		if arrived, ok = there.stdout.wait("approval.waiting", there.exited); ok {
 			break
@@ -62,7 +62,7 @@ func TestAWebhookArrivesAfterAKillAndIsVerifiedByALibraryThatWeDidNotWrite(t *te
 }
 
 // The receiver verifies the first try, and fails at it.
-func TestAChangedToolIsToldToAWebhookAgainAfterAFailure(t *testing.T) {
+func TestWebhook_RetriesToolChange(t *testing.T) {
 	t.Parallel()
 	needPeers(t)
 	h := newHome(t)

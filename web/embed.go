@@ -10,7 +10,7 @@ import (
 //go:embed static/css static/js static/img static/vendor/*.css static/vendor/*.js static/vendor/*.svg static/vendor/*.woff2
 var files embed.FS
 
-// sources says of what files each served file is made.
+// sources lists the files that each served file is built from.
 var sources = map[string][]string{
 	"app.css": {
 		"css/layers.css", "vendor/basecoat.css", "css/tokens.css", "css/base.css", "css/layout.css",
@@ -31,27 +31,27 @@ var sources = map[string][]string{
 	"geist-mono-latin-ext.woff2": {"vendor/geist-mono-latin-ext.woff2"},
 }
 
-// assets is made once, at the first question.
-var assets = sync.OnceValue(func() *catalog {
+// assets is built at its first use.
+var assets = sync.OnceValue(func() *assetCatalog {
 	c := newCatalog()
 	for name := range sources {
 		if !strings.HasSuffix(name, ".css") {
-			c.add(name, content(name))
+			c.add(name, readSources(name))
 		}
 	}
-	// The stylesheet comes last: it names the fonts, whose addresses are known only now.
-	c.add("app.css", []byte(c.resolve(string(content("app.css")))))
+	// The stylesheet comes last, because it refers to the fonts' addresses.
+	c.add("app.css", []byte(c.resolve(string(readSources("app.css")))))
 	return c
 })
 
-// content puts the sources of a served file together. Basecoat gets a layer of its own, below all of ours: its theme
-// is unlayered and would win over our tokens else.
-func content(name string) []byte {
+// readSources concatenates the sources of a served file. Basecoat gets the lowest layer, because its unlayered
+// theme would override our tokens.
+func readSources(name string) []byte {
 	var b strings.Builder
 	for i, path := range sources[name] {
 		part, err := fs.ReadFile(files, "static/"+path)
 		if err != nil {
-			panic("web: " + err.Error()) // embedded files are there, or the program does not compile
+			panic("web: " + err.Error()) // embedded files exist, or the program does not compile
 		}
 		if path == "vendor/basecoat.css" {
 			part = []byte("@layer basecoat {\n" + string(part) + "\n}")

@@ -16,8 +16,8 @@ import (
 // Prefix is the path under which [Static] serves.
 const Prefix = "/static/"
 
-// Asset returns the address of a static file: Asset("app.css") is "/static/app.0f3a….css". An unknown name gives an
-// address that answers 404.
+// Asset returns the address of a static file: Asset("app.css") is "/static/app.0f3a….css". An unknown name
+// returns an address that responds with 404.
 func Asset(name string) string {
 	if f, ok := assets().byName[name]; ok {
 		return f.address
@@ -25,7 +25,7 @@ func Asset(name string) string {
 	return Prefix + name
 }
 
-// Static serves the files at the addresses that [Asset] gives. Mount it at [Prefix], without stripping it.
+// Static serves the files at the addresses of [Asset]. Mount it at [Prefix], without stripping it.
 func Static() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f, ok := assets().byAddress[r.URL.Path]
@@ -42,15 +42,15 @@ func Static() http.Handler {
 	})
 }
 
-// file is one static file, ready to serve.
-type file struct {
+// staticFile is one static file, ready to serve.
+type staticFile struct {
 	address     string
 	contentType string
 	plain       []byte
-	zipped      []byte // nil where it would not be smaller
+	zipped      []byte // nil if it would not be smaller
 }
 
-func (f file) serve(w http.ResponseWriter, r *http.Request) {
+func (f staticFile) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", f.contentType)
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
@@ -67,23 +67,23 @@ func (f file) serve(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	_, _ = w.Write(body) // the browser went away: nobody is left to tell
+	_, _ = w.Write(body) // a write error means that the browser is gone
 }
 
-// catalog knows the files by both of their names.
-type catalog struct {
-	byName    map[string]file
-	byAddress map[string]file
+// assetCatalog finds files by name and by address.
+type assetCatalog struct {
+	byName    map[string]staticFile
+	byAddress map[string]staticFile
 }
 
-func newCatalog() *catalog {
-	return &catalog{byName: map[string]file{}, byAddress: map[string]file{}}
+func newCatalog() *assetCatalog {
+	return &assetCatalog{byName: map[string]staticFile{}, byAddress: map[string]staticFile{}}
 }
 
-func (c *catalog) add(name string, content []byte) {
+func (c *assetCatalog) add(name string, content []byte) {
 	sum := sha256.Sum256(content)
 	ext := path.Ext(name)
-	f := file{
+	f := staticFile{
 		address:     Prefix + strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:8]) + ext,
 		contentType: contentType(ext),
 		plain:       content,
@@ -96,14 +96,14 @@ func (c *catalog) add(name string, content []byte) {
 var assetReference = regexp.MustCompile(`asset\("([^"]+)"\)`)
 
 // resolve replaces asset("name") in a stylesheet by url() with the file's address.
-func (c *catalog) resolve(css string) string {
+func (c *assetCatalog) resolve(css string) string {
 	return assetReference.ReplaceAllStringFunc(css, func(ref string) string {
 		name := assetReference.FindStringSubmatch(ref)[1]
 		return `url("` + c.byName[name].address + `")`
 	})
 }
 
-// contentType does not ask the machine's own list first, which may know better or not at all.
+// contentType does not ask the operating system's list first, which may differ.
 func contentType(ext string) string {
 	switch ext {
 	case ".css":

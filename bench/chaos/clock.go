@@ -16,16 +16,16 @@ import (
 	"time"
 )
 
-// clockFile names, in a program built by buildMovable, the file that says by how many seconds its clock is wrong.
+// clockFile is the variable that names the file with the clock's offset in seconds.
 const clockFile = "CHAOS_CLOCK"
 
-// What buildMovable changes: the wall clock of Go's package time is wrong by as much as somebody says. The monotonic clock, by which timers
-// and deadlines go, stays right, as it does where an operator or NTP sets a machine's clock.
+// The overlay of buildMovable: the wall clock of package time has an offset. The monotonic clock, which timers
+// use, stays right, as when NTP sets a machine's clock.
 const (
-	readsClock = "\tsec, nsec, mono := runtimeNow()\n"
-	movesClock = readsClock + "\tsec += moved.Load()\n"
+	clockRead  = "\tsec, nsec, mono := runtimeNow()\n"
+	clockMoved = clockRead + "\tsec += moved.Load()\n"
 
-	movedClock = `package time
+	clockOffsetSource = `package time
 
 import "sync/atomic"
 
@@ -34,7 +34,7 @@ var moved atomic.Int64
 // MoveClock makes Now wrong by so many seconds.
 func MoveClock(seconds int64) { moved.Store(seconds) }
 `
-	watchesClock = `package main
+	clockWatcherSource = `package main
 
 import (
 	"os"
@@ -58,35 +58,34 @@ func init() {
 `
 )
 
-var building sync.Mutex
+var buildMutex sync.Mutex
 
-// buildMovable builds the program with a clock that can be moved. Nothing of the source tree is touched: the compiler is given other files
-// in place of Go's own (go build -overlay).
+// buildMovable builds the program with an offset clock, by go build -overlay. The source tree is not changed.
 func buildMovable(ctx context.Context, program string) error {
-	building.Lock() // the compiler's cache helps the second one
-	defer building.Unlock()
+	buildMutex.Lock() // the second build uses the cache
+	defer buildMutex.Unlock()
 	dir, err := os.MkdirTemp("", "patchbay-clock-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	where, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", "time", "patchbay/cmd/server").Output()
+	dirs, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", "time", "patchbay/cmd/server").Output()
 	if err != nil {
 		return fmt.Errorf("find Go's own source: %w", err)
 	}
-	std, main, _ := strings.Cut(strings.TrimSpace(string(where)), "\n")
+	std, main, _ := strings.Cut(strings.TrimSpace(string(dirs)), "\n")
 	original := filepath.Join(std, "time.go")
 	text, err := os.ReadFile(original) //nolint:gosec // of the Go that builds this
 	if err != nil {
 		return err
 	}
-	head, rest, ok := strings.Cut(string(text), "\nfunc Now() Time {\n"+readsClock)
+	head, rest, ok := strings.Cut(string(text), "\nfunc Now() Time {\n"+clockRead)
 	if !ok {
 		return errors.New("this Go reads its clock in another way than it is moved here")
 	}
-	head += "\nfunc Now() Time {\n" + movesClock + rest
+	head += "\nfunc Now() Time {\n" + clockMoved + rest
 	replace := map[string]string{}
-	for path, text := range map[string]string{original: head, filepath.Join(std, "moved.go"): movedClock, filepath.Join(main, "moved.go"): watchesClock} {
+	for path, text := range map[string]string{original: head, filepath.Join(std, "moved.go"): clockOffsetSource, filepath.Join(main, "moved.go"): clockWatcherSource} {
 		replace[path] = filepath.Join(dir, strconv.Itoa(len(replace))+".go")
 		if err := os.WriteFile(replace[path], []byte(text), 0o600); err != nil {
 			return err
@@ -100,47 +99,46 @@ func buildMovable(ctx context.Context, program string) error {
 	if err := os.WriteFile(list, overlay, 0o600); err != nil {
 		return err
 	}
-	if said, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-overlay", list, "-o", program, "patchbay/cmd/server").CombinedOutput(); err != nil { //nolint:gosec // our own program
-		return fmt.Errorf("build the program with a clock that can be moved: %w\n%s", err, said)
+	if output, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-overlay", list, "-o", program, "patchbay/cmd/server").CombinedOutput(); err != nil { //nolint:gosec // our own program
+		return fmt.Errorf("build the program with a clock that can be moved: %w\n%s", err, output)
 	}
 	return nil
 }
 
-// move sets by how much a process' clock is wrong. It notices within a moment.
-func (r *replica) move(by time.Duration) error {
+// setClock sets the offset of a process's clock. The process polls the file.
+func (r *replica) setClock(offset time.Duration) error {
 	next := r.clock + ".next"
-	if err := os.WriteFile(next, []byte(strconv.FormatInt(int64(by/time.Second), 10)), 0o600); err != nil {
+	if err := os.WriteFile(next, []byte(strconv.FormatInt(int64(offset/time.Second), 10)), 0o600); err != nil {
 		return err
 	}
 	return os.Rename(next, r.clock)
 }
 
-// clocks jump: those of one process, which is then at odds with the others and with PostgreSQL, or those of all, as if PostgreSQL's had jumped
-// the other way.
-func (w *world) clocks() []fault {
+// clockFaults move the clock of one process, or of all, as if PostgreSQL's had moved the other way.
+func (w *world) clockFaults() []fault {
 	if !w.movable {
 		return nil
 	}
-	jump := func(which []*replica, by time.Duration) func(context.Context) error {
+	jump := func(replicas []*replica, offset time.Duration) func(context.Context) error {
 		return func(context.Context) error {
-			if w.clocksWrong.Store(math.MaxInt64); by == 0 {
+			if w.clocksWrong.Store(math.MaxInt64); offset == 0 {
 				defer func() { w.clocksWrong.Store(time.Now().Add(time.Second).UnixNano()) }()
 			}
 			var errs []error
-			for _, r := range which {
-				errs = append(errs, r.move(by))
+			for _, r := range replicas {
+				errs = append(errs, r.setClock(offset))
 			}
-			for _, r := range which {
-				w.seeJump(r, by)
+			for _, r := range replicas {
+				w.detectJump(r, offset)
 			}
 			return errors.Join(errs...)
 		}
 	}
-	one, all := w.replicas[:1], w.replicas
+	first, all := w.replicas[:1], w.replicas
 	var faults []fault
 	for name, f := range map[string]func(context.Context) error{
-		"process 1's clock jumps an hour ahead":       jump(one, time.Hour),
-		"process 1's clock jumps ten minutes back":    jump(one, -10*time.Minute),
+		"process 1's clock jumps an hour ahead":       jump(first, time.Hour),
+		"process 1's clock jumps ten minutes back":    jump(first, -10*time.Minute),
 		"all processes' clocks jump an hour ahead":    jump(all, time.Hour),
 		"all processes' clocks jump ten minutes back": jump(all, -10*time.Minute),
 	} {
@@ -149,13 +147,14 @@ func (w *world) clocks() []fault {
 	return faults
 }
 
-// clocksRight tells whether no clock was wrong since a moment.
-func (w *world) clocksRight(since time.Time) bool { return since.UnixNano() > w.clocksWrong.Load() }
+// clocksAreRight reports whether no clock was wrong since then.
+func (w *world) clocksAreRight(since time.Time) bool { return since.UnixNano() > w.clocksWrong.Load() }
 
-// seeJump counts a jump that the process itself shows, by the Date of an answer (RFC 9110, section 6.6.1). One that is down shows none.
-func (w *world) seeJump(r *replica, by time.Duration) {
+// detectJump counts a jump that shows in the Date of a response (RFC 9110 section 6.6.1). A stopped process
+// shows none.
+func (w *world) detectJump(r *replica, offset time.Duration) {
 	for range 50 {
-		if ahead, ok := r.ahead(); ok && (ahead-by).Abs() < time.Minute {
+		if ahead, ok := r.clockOffset(); ok && (ahead-offset).Abs() < time.Minute {
 			w.jumps++
 			return
 		}
@@ -163,8 +162,8 @@ func (w *world) seeJump(r *replica, by time.Duration) {
 	}
 }
 
-// ahead is by how much a process' clock is ahead of ours.
-func (r *replica) ahead() (by time.Duration, ok bool) {
+// clockOffset is how far a process's clock is ahead.
+func (r *replica) clockOffset() (offset time.Duration, ok bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, r.base+"/healthz", nil)
@@ -176,6 +175,6 @@ func (r *replica) ahead() (by time.Duration, ok bool) {
 		return 0, false
 	}
 	_ = a.Body.Close()
-	at, err := http.ParseTime(a.Header.Get("Date"))
-	return time.Until(at), err == nil
+	date, err := http.ParseTime(a.Header.Get("Date"))
+	return time.Until(date), err == nil
 }

@@ -1,29 +1,24 @@
-// Command chaos runs several processes of Patchbay over a PostgreSQL of its own, puts load on every door, and lets everything around them go wrong
-// meanwhile. Then it counts what was lost.
+// Command chaos runs several processes of Patchbay with a PostgreSQL, and injects faults under load. Then it verifies that nothing
+// was lost.
 //
 //	make chaos                            ten minutes at most; CHAOS_TIME=1m for a shorter one
 //	chaos [-time 6m] [-replicas 3]        the same
 //
-//	main.go      flags, and the order of a run
-//	world.go     what runs: PostgreSQL, replicas, servers, tenants
-//	leftovers.go what killed runs have left is taken away by the next
-//	engine.go    PostgreSQL on a small filesystem of its own: killed, restarted, full, without a free connection
-//	cable.go     what lies between the program and PostgreSQL: slow, still, cut
-//	upstream.go  MCP servers that flap, drip and lie, and count every call; protected ones stand behind oauthtest's authorization server
-//	clock.go     builds the program with a clock that can be moved, and moves it
-//	front.go     the address that people use: it leads to one process or another
-//	provider.go  an OpenID provider of the tenants' people, which fails, forgets and takes people for others
-//	load.go      who asks: agents, programs, people, webhooks' receivers
-//	sessions.go  agents of the handshake era, whose sessions outlive processes
-//	programs.go  programs that sign in at the gateway, renew their tokens, and end; programs_end.go what became of them
-//	assistant.go an admin's assistant at /mcp/admin
-//	churn.go     admins who change connectors, and agents whose lists are judged (bench/churn)
-//	signins.go   people who sign in at their organisation's provider
-//	faults.go    what goes wrong, and when
-//	ledger.go    what was acknowledged, held against what is there at the end
-//	chains.go    the chains of the audit log and of how calls ended, computed anew and held against the history
-//	search.go    looks for secrets and for other tenants' marks in all that was said and stored
-//	report.go    the table, and whether anything in it is not as it must be
+//	main.go, world.go           flags, setup, and the order of a run
+//	run_home.go                 removes what killed runs have left
+//	database.go, db_proxy.go    PostgreSQL on a small filesystem: killed, full, exhausted, slow, cut off
+//	mcp_servers.go              MCP servers that fail in several ways and count calls
+//	clock.go                    builds the program with a clock that can jump
+//	load_balancer.go            the public address, in front of the processes
+//	id_provider.go, signins.go  an OpenID provider, and sign-ins by it
+//	load.go, sessions.go        agents, API and dashboard users, webhooks; agents with sessions (2025-11-25)
+//	programs*.go                OAuth clients that sign in, refresh and end, and their verification
+//	admin_assistant.go          an admin's assistant at /mcp/admin
+//	churn.go                    admins and agents of package churn
+//	faults.go                   the faults and their order
+//	ledger.go, chains.go        verification: acknowledged writes, hash chains
+//	search.go                   search for secrets and other tenants' marks
+//	tally.go, report.go         the counts and the tables
 //
-// It uses the program by its doors alone. The clock of the machine stays as it is: those of the processes jump.
+// It uses the program only through its interfaces. The machine's clock does not change.
 package main

@@ -12,151 +12,151 @@ import (
 	"patchbay/internal/oauth/oauthtest"
 )
 
-// fault is something that goes wrong, until it is mended.
+// fault is a fault to inject, and its repair.
 type fault struct {
-	name string
-	do   func(context.Context) error
-	mend func(context.Context) error // nil: it mends by itself
+	name   string
+	inject func(context.Context) error
+	repair func(context.Context) error // nil: it ends by itself
 }
 
-func (w *world) faults() []fault {
+func (w *world) allFaults() []fault {
 	all := []fault{
-		{"PostgreSQL is killed (-9)", func(context.Context) error { return w.engine.kill() }, nil},
-		{"PostgreSQL is stopped and started", w.engine.stop, w.engine.start},
-		{"PostgreSQL has no session left", func(context.Context) error { return w.engine.exhaust() }, func(context.Context) error { w.engine.relieve(); return nil }},
-		{"each part from and to PostgreSQL takes 0.15 s", w.slow(150 * time.Millisecond), w.slow(0)},
-		{"nothing from or to PostgreSQL", w.still(true), w.still(false)},
-		{"connections to PostgreSQL are cut", func(context.Context) error { w.cable.cut(); return nil }, nil},
-		{"the servers' listener is closed", w.up.down, w.up.up},
-		{"webhooks' receivers fail", w.hooks(true), w.hooks(false)},
+		{"PostgreSQL is killed (-9)", func(context.Context) error { return w.engine.killPostmaster() }, nil},
+		{"PostgreSQL is stopped and started", w.engine.stopCluster, w.engine.startCluster},
+		{"PostgreSQL has no session left", func(context.Context) error { return w.engine.exhaustConnections() }, func(context.Context) error { w.engine.releaseConnections(); return nil }},
+		{"each part from and to PostgreSQL takes 0.15 s", w.setDelay(150 * time.Millisecond), w.setDelay(0)},
+		{"nothing from or to PostgreSQL", w.setPaused(true), w.setPaused(false)},
+		{"connections to PostgreSQL are cut", func(context.Context) error { w.cable.closeConns(); return nil }, nil},
+		{"the servers' listener is closed", w.up.stopListening, w.up.startListening},
+		{"webhooks' receivers fail", w.setHooksFailing(true), w.setHooksFailing(false)},
 	}
-	for _, one := range []struct {
-		small
+	for _, disk := range []struct {
+		smallDisk
 		name string
 	}{{w.engine.disk, "PostgreSQL's disk is full"}, {w.files, "the disk of the data directories is full"}} {
-		if one.mounted {
-			all = append(all, fault{one.name, func(context.Context) error { return one.fill() }, func(context.Context) error { return one.empty() }})
+		if disk.mounted {
+			all = append(all, fault{disk.name, func(context.Context) error { return disk.fillUp() }, func(context.Context) error { return disk.freeSpace() }})
 		}
 	}
-	for how, name := range map[manner]string{
-		drips: "servers answer byte by byte", wrongID: "servers answer other requests", truncates: "servers break off in the middle", mistypes: "servers answer with HTML",
-		floods: "servers answer without end", hangs: "servers do not answer",
+	for mode, name := range map[serverMode]string{
+		serverDrips: "servers answer byte by byte", serverWrongID: "servers answer other requests", serverTruncates: "servers break off in the middle", serverMistypes: "servers answer with HTML",
+		serverFloods: "servers answer without end", serverHangs: "servers do not answer",
 	} {
-		all = append(all, fault{name, w.behaves(how), w.behaves(honest)})
+		all = append(all, fault{name, w.setServerMode(mode), w.setServerMode(serverHonest)})
 	}
-	for how, name := range map[oauthtest.Trouble]string{
+	for mode, name := range map[oauthtest.Trouble]string{
 		oauthtest.ServerError: "the token endpoint answers 500", oauthtest.Hang: "the token endpoint does not answer", oauthtest.DropAfterEffect: "the token endpoint's answers get lost",
 		oauthtest.DeadGrant: "the token endpoint says invalid_grant", oauthtest.Page: "the token endpoint answers with HTML",
 	} {
-		all = append(all, fault{name, w.tokens(how), w.tokens(oauthtest.NoTrouble)})
+		all = append(all, fault{name, w.setTokenMode(mode), w.setTokenMode(oauthtest.NoTrouble)})
 	}
-	for how, name := range map[providing]string{
-		fails: "the organisations' provider answers 500", sleeps: "the organisations' provider does not answer", forgets: "the organisations' provider's answers get lost",
-		strays: "the organisations' provider says that somebody else's people signed in",
+	for mode, name := range map[providerMode]string{
+		providerFails: "the organisations' provider answers 500", providerHangs: "the organisations' provider does not answer", providerDropsReply: "the organisations' provider's answers get lost",
+		providerMixesUp: "the organisations' provider says that somebody else's people signed in",
 	} {
-		all = append(all, fault{name, w.identifies(how), w.identifies(provides)})
+		all = append(all, fault{name, w.setProviderMode(mode), w.setProviderMode(providerHonest)})
 	}
-	all = append(all, w.clocks()...)
+	all = append(all, w.clockFaults()...)
 	for i, r := range w.replicas {
-		for how, word := range map[syscall.Signal]string{syscall.SIGKILL: "killed (-9)", syscall.SIGTERM: "ended (SIGTERM)"} {
-			all = append(all, fault{fmt.Sprintf("process %d is %s", i+1, word), func(context.Context) error { return w.takeDown(r, how) }, func(context.Context) error { return r.start() }})
+		for signal, word := range map[syscall.Signal]string{syscall.SIGKILL: "killed (-9)", syscall.SIGTERM: "ended (SIGTERM)"} {
+			all = append(all, fault{fmt.Sprintf("process %d is %s", i+1, word), func(context.Context) error { return w.stopReplica(r, signal) }, func(context.Context) error { return r.startProcess() }})
 		}
 	}
 	all = slices.DeleteFunc(all, func(f fault) bool { return !strings.Contains(f.name, w.only) })
-	slices.SortFunc(all, func(a, b fault) int { return strings.Compare(a.name, b.name) }) // so that a seed has one order
+	slices.SortFunc(all, func(a, b fault) int { return strings.Compare(a.name, b.name) }) // for a fixed order of each seed
 	return all
 }
 
-func (w *world) slow(d time.Duration) func(context.Context) error {
+func (w *world) setDelay(d time.Duration) func(context.Context) error {
 	return func(context.Context) error { w.cable.delay.Store(int64(d)); return nil }
 }
 
-func (w *world) still(yes bool) func(context.Context) error {
-	return func(context.Context) error { w.cable.still.Store(yes); return nil }
+func (w *world) setPaused(paused bool) func(context.Context) error {
+	return func(context.Context) error { w.cable.paused.Store(paused); return nil }
 }
 
-func (w *world) hooks(fail bool) func(context.Context) error {
+func (w *world) setHooksFailing(fail bool) func(context.Context) error {
 	return func(context.Context) error { w.up.hooks.fail.Store(fail); return nil }
 }
 
-func (w *world) behaves(how manner) func(context.Context) error {
-	return func(context.Context) error { w.up.manner.Store(int32(how)); return nil }
+func (w *world) setServerMode(mode serverMode) func(context.Context) error {
+	return func(context.Context) error { w.up.mode.Store(int32(mode)); return nil }
 }
 
-func (w *world) tokens(how oauthtest.Trouble) func(context.Context) error {
+func (w *world) setTokenMode(mode oauthtest.Trouble) func(context.Context) error {
 	return func(context.Context) error {
-		w.as.Set(func(b *oauthtest.Behaviour) { b.Token = how })
+		w.as.Set(func(b *oauthtest.Behaviour) { b.Token = mode })
 		return nil
 	}
 }
 
-func (w *world) identifies(how providing) func(context.Context) error {
-	return func(context.Context) error { w.provider.is(how); return nil }
+func (w *world) setProviderMode(mode providerMode) func(context.Context) error {
+	return func(context.Context) error { w.provider.setMode(mode); return nil }
 }
 
-// takeDown ends a process. One that is asked to end has to do so in good order, whatever else goes wrong.
-func (w *world) takeDown(r *replica, how syscall.Signal) error {
+// stopReplica ends a process. After SIGTERM a ready process must exit cleanly.
+func (w *world) stopReplica(r *replica, signal syscall.Signal) error {
 	r.mu.Lock()
-	asked := how == syscall.SIGTERM && r.ready
+	expectClean := signal == syscall.SIGTERM && r.ready
 	r.mu.Unlock()
-	if code := r.end(how); asked && code != 0 {
-		w.tally.note("ends", fmt.Sprintf("a process that was asked to end ended with %d", code))
+	if code := r.stopProcess(signal); expectClean && code != 0 {
+		w.tally.recordProblem("ends", fmt.Sprintf("a process that was asked to end ended with %d", code))
 	}
 	return nil
 }
 
-// Of the time that a fault has, so much it lasts; the rest is for what heals. In a long run several rounds are made, and from the second on
-// two things go wrong at once.
+// Share of an interval that a fault lasts; the rest is for recovery. From the second round on there are two
+// faults at once.
 const (
-	share    = 0.6
-	oneFault = 8 * time.Second
+	faultShare   = 0.6
+	maxFaultTime = 8 * time.Second
 )
 
-// breakThings lets one thing after the other go wrong, and counts them.
-func (w *world) breakThings(ctx context.Context) map[string]int {
+// injectFaults injects faults in rounds, and counts them.
+func (w *world) injectFaults(ctx context.Context) map[string]int {
 	dice := rand.New(rand.NewPCG(w.seed, 0)) //nolint:gosec // the order is to be had again
-	faults, times := w.faults(), map[string]int{}
+	faults, times := w.allFaults(), map[string]int{}
 	if len(faults) == 0 {
 		return times
 	}
-	each := min(oneFault, w.lasts/time.Duration(len(faults)))
-	over := time.After(w.lasts)
+	interval := min(maxFaultTime, w.length/time.Duration(len(faults)))
+	deadline := time.After(w.length)
 	for round := 0; ; round++ {
 		order := dice.Perm(len(faults))
 		for i := range order {
-			now := []fault{faults[order[i]]}
+			current := []fault{faults[order[i]]}
 			if other := faults[order[(i+1)%len(order)]]; round > 0 && len(faults) > 1 {
-				now = append(now, other)
+				current = append(current, other)
 			}
-			for _, f := range now {
-				w.happens(ctx, f.name, f.do)
+			for _, f := range current {
+				w.runStep(ctx, f.name, f.inject)
 				times[f.name]++
 			}
-			ended := w.pass(ctx, time.Duration(share*float64(each)), over)
-			for _, f := range now {
-				if f.mend != nil {
-					w.happens(context.WithoutCancel(ctx), "mending: "+f.name, f.mend)
+			ended := w.waitFor(ctx, time.Duration(faultShare*float64(interval)), deadline)
+			for _, f := range current {
+				if f.repair != nil {
+					w.runStep(context.WithoutCancel(ctx), "mending: "+f.name, f.repair)
 				}
 			}
-			if ended || w.pass(ctx, time.Duration((1-share)*float64(each)), over) {
+			if ended || w.waitFor(ctx, time.Duration((1-faultShare)*float64(interval)), deadline) {
 				return times
 			}
 		}
 	}
 }
 
-// happens does something, and tells where that could not be done: PostgreSQL may be down already when it is to be killed.
-func (w *world) happens(ctx context.Context, name string, do func(context.Context) error) {
+// runStep prints an error: PostgreSQL may already be down when it is to be killed.
+func (w *world) runStep(ctx context.Context, name string, do func(context.Context) error) {
 	if err := do(ctx); err != nil {
 		fmt.Fprintf(w.out, "%s: %v\n", name, err)
 	}
 }
 
-func (w *world) pass(ctx context.Context, d time.Duration, over <-chan time.Time) (ended bool) {
+func (w *world) waitFor(ctx context.Context, d time.Duration, deadline <-chan time.Time) (ended bool) {
 	select {
 	case <-time.After(d):
 		return false
-	case <-over:
+	case <-deadline:
 		return true
 	case <-ctx.Done():
 		return true

@@ -18,17 +18,17 @@ import (
 	"patchbay/bench/churn"
 )
 
-// calledConnectors are the slugs of those that agents call.
+// calledConnectors are the slugs of the called connectors.
 var calledConnectors = []string{"work", "machine", "notes"}
 
-// load puts load on every door, until stop.
-func (w *world) load(ctx context.Context) (stop func()) {
+// startLoad starts the load on all interfaces.
+func (w *world) startLoad(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
 	loop := func(pause time.Duration, f func(context.Context)) {
 		all.Go(func() {
 			for ctx.Err() == nil {
-				// What is under way when the load ends is finished: it may have been acknowledged.
+				// requests in flight finish: they may be acknowledged
 				f(context.WithoutCancel(ctx))
 				select {
 				case <-ctx.Done():
@@ -41,32 +41,32 @@ func (w *world) load(ctx context.Context) (stop func()) {
 	for i, t := range w.tenants {
 		for _, sse := range []bool{false, true} {
 			for _, connector := range calledConnectors {
-				loop(20*time.Millisecond, func(ctx context.Context) { w.call(ctx, t, connector, sse) })
+				loop(20*time.Millisecond, func(ctx context.Context) { w.callTool(ctx, t, connector, sse) })
 			}
 		}
 		for _, connector := range calledConnectors {
-			loop(50*time.Millisecond, w.inSession(t, connector))
+			loop(50*time.Millisecond, w.sessionLoop(t, connector))
 		}
 		for _, path := range []string{"/api/v1/connectors", "/api/v1/agents", "/api/v1/audit_events", "/api/v1/connectors/machine/tools"} {
-			loop(100*time.Millisecond, func(ctx context.Context) { w.reads(ctx, t, path) })
+			loop(100*time.Millisecond, func(ctx context.Context) { w.readAPI(ctx, t, path) })
 		}
 		for _, path := range []string{"/", "/connectors", "/agents", "/calls", "/audit"} {
-			loop(200*time.Millisecond, func(ctx context.Context) { w.visits(ctx, t, path) })
+			loop(200*time.Millisecond, func(ctx context.Context) { w.readPage(ctx, t, path) })
 		}
 		for n := range 2 {
-			loop(50*time.Millisecond, w.writer(t, fmt.Sprintf("api-%d-%d", i, n), w.createByAPI))
+			loop(50*time.Millisecond, w.writeLoop(t, fmt.Sprintf("api-%d-%d", i, n), w.createByAPI))
 		}
-		loop(100*time.Millisecond, w.writer(t, fmt.Sprintf("form-%d", i), w.createByForm))
+		loop(100*time.Millisecond, w.writeLoop(t, fmt.Sprintf("form-%d", i), w.createByForm))
 		for _, connector := range calledConnectors {
-			loop(500*time.Millisecond, func(ctx context.Context) { w.syncs(ctx, t, connector) })
+			loop(500*time.Millisecond, func(ctx context.Context) { w.syncConnector(ctx, t, connector) })
 		}
-		loop(500*time.Millisecond, func(ctx context.Context) { w.rings(ctx, t) })
-		loop(2*time.Second, func(ctx context.Context) { w.reconnects(ctx, t) })
+		loop(500*time.Millisecond, func(ctx context.Context) { w.testWebhook(ctx, t) })
+		loop(2*time.Second, func(ctx context.Context) { w.reconnectAccounts(ctx, t) })
 		for n := range 2 {
-			loop(50*time.Millisecond, w.comesAndGoes(t))
-			loop(100*time.Millisecond, w.arrives(t, n))
+			loop(50*time.Millisecond, w.programLoop(t))
+			loop(100*time.Millisecond, w.signInLoop(t, n))
 		}
-		loop(100*time.Millisecond, w.assists(t, i))
+		loop(100*time.Millisecond, w.assistantLoop(t, i))
 	}
 	return func() {
 		cancel()
@@ -75,8 +75,8 @@ func (w *world) load(ctx context.Context) (stop func()) {
 	}
 }
 
-// kindOf says what came of a request.
-func kindOf(status int, err error) string {
+// toOutcome classifies a response.
+func toOutcome(status int, err error) string {
 	netErr, isNet := errors.AsType[net.Error](err)
 	switch {
 	case err != nil && isNet && netErr.Timeout():
@@ -92,48 +92,47 @@ func kindOf(status int, err error) string {
 	}
 }
 
-// met counts an answer, and looks at what is in it.
-func (w *world) met(t *tenant, door string, status int, text []byte, err error) {
-	w.heard(t, door, status, text, err)
+// addResponse counts a response, and reports unexpected refusals.
+func (w *world) addResponse(t *tenant, door string, status int, text []byte, err error) {
+	w.inspectResponse(t, door, status, text, err)
 	switch status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:
-		w.tally.note("refused", fmt.Sprintf("%s: %d %.300s", door, status, text))
+		w.tally.recordProblem("refused", fmt.Sprintf("%s: %d %.300s", door, status, text))
 	}
 }
 
-// heard is met where a refusal may be what is right.
-func (w *world) heard(t *tenant, door string, status int, text []byte, err error) {
-	w.tally.count(door, kindOf(status, err))
-	w.look(t, door, text)
+// inspectResponse counts a response that may be a refusal.
+func (w *world) inspectResponse(t *tenant, door string, status int, text []byte, err error) {
+	w.tally.countOutcome(door, toOutcome(status, err))
+	w.inspectText(t, door, text)
 	if status == http.StatusInternalServerError {
-		w.tally.note("500", fmt.Sprintf("%s: %.300s", door, text))
+		w.tally.recordProblem("500", fmt.Sprintf("%s: %.300s", door, text))
 	}
 }
 
-func (w *world) reads(ctx context.Context, t *tenant, path string) {
-	status, text, err := w.api(ctx, t, http.MethodGet, path, nil)
-	w.met(t, "API, reads", status, text, err)
+func (w *world) readAPI(ctx context.Context, t *tenant, path string) {
+	status, text, err := w.requestAPI(ctx, t, http.MethodGet, path, nil)
+	w.addResponse(t, "API, reads", status, text, err)
 }
 
-func (w *world) syncs(ctx context.Context, t *tenant, connector string) {
-	status, text, err := w.api(ctx, t, http.MethodPost, "/connectors/"+connector+"/sync_tools", nil)
+func (w *world) syncConnector(ctx context.Context, t *tenant, connector string) {
+	status, text, err := w.requestAPI(ctx, t, http.MethodPost, "/connectors/"+connector+"/sync_tools", nil)
 	if connector != "work" {
 		connector = "with OAuth"
 	}
-	w.met(t, "syncs, "+connector, status, text, err)
+	w.addResponse(t, "syncs, "+connector, status, text, err)
 }
 
-// visits reads a page.
-func (w *world) visits(ctx context.Context, t *tenant, path string) {
-	status, text, to, err := w.browse(ctx, t, http.MethodGet, path, nil)
-	w.met(t, "dashboard, pages", status, text, err)
-	if strings.HasPrefix(to, "/login") {
-		w.tally.note("signed out", path)
+func (w *world) readPage(ctx context.Context, t *tenant, path string) {
+	status, text, location, err := w.browserRequest(ctx, t, http.MethodGet, path, nil)
+	w.addResponse(t, "dashboard, pages", status, text, err)
+	if strings.HasPrefix(location, "/login") {
+		w.tally.recordProblem("signed out", path)
 	}
 }
 
-func (w *world) browse(ctx context.Context, t *tenant, method, path string, form url.Values) (status int, text []byte, to string, err error) {
-	r, err := http.NewRequestWithContext(ctx, method, w.next()+path, strings.NewReader(form.Encode()))
+func (w *world) browserRequest(ctx context.Context, t *tenant, method, path string, form url.Values) (status int, text []byte, location string, err error) {
+	r, err := http.NewRequestWithContext(ctx, method, w.nextReplica()+path, strings.NewReader(form.Encode()))
 	if err != nil {
 		return 0, nil, "", err
 	}
@@ -149,67 +148,65 @@ func (w *world) browse(ctx context.Context, t *tenant, method, path string, form
 	return status, text, a.Header.Get("Location"), err
 }
 
-// rings has the webhook told something, and holds what it says of that against its receiver.
-func (w *world) rings(ctx context.Context, t *tenant) {
-	status, text, err := w.api(ctx, t, http.MethodPost, "/api/v1/webhooks/"+t.hook+"/test", nil)
-	w.met(t, "webhooks, tests", status, text, err)
-	var told struct {
+// testWebhook sends a test message, and compares the result with the receiver.
+func (w *world) testWebhook(ctx context.Context, t *tenant) {
+	status, text, err := w.requestAPI(ctx, t, http.MethodPost, "/api/v1/webhooks/"+t.hook+"/test", nil)
+	w.addResponse(t, "webhooks, tests", status, text, err)
+	var delivery struct {
 		State   string
 		Message string `json:"message_id"`
 	}
-	if status != http.StatusOK || json.Unmarshal(text, &told) != nil || told.State != "delivered" {
+	if status != http.StatusOK || json.Unmarshal(text, &delivery) != nil || delivery.State != "delivered" {
 		return
 	}
 	w.up.hooks.Lock()
 	defer w.up.hooks.Unlock()
-	if !w.up.hooks.seen[told.Message] {
-		w.tally.note("webhook", told.Message+" is said to have arrived")
+	if !w.up.hooks.seen[delivery.Message] {
+		w.tally.recordProblem("webhook", delivery.Message+" is said to have arrived")
 	}
 }
 
-// reconnects does what nobody but a person can: it connects the account again where an answer was lost that held its next token, and enters the
-// machine's secret again where the authorization server said that it is none.
-func (w *world) reconnects(ctx context.Context, t *tenant) {
-	for connector, mend := range map[string]func(context.Context, *tenant) error{"notes": w.connect, "machine": w.enterSecret} {
+// reconnectAccounts acts for a person: it reconnects an account after a lost rotation, and enters the machine's
+// secret again after a refusal.
+func (w *world) reconnectAccounts(ctx context.Context, t *tenant) {
+	for connector, mend := range map[string]func(context.Context, *tenant) error{"notes": w.connectAccount, "machine": w.enterSecret} {
 		var all struct{ Items []struct{ Status string } }
-		status, text, err := w.api(ctx, t, http.MethodGet, "/api/v1/connectors/"+connector+"/credentials", nil)
-		w.met(t, "API, reads", status, text, err)
+		status, text, err := w.requestAPI(ctx, t, http.MethodGet, "/api/v1/connectors/"+connector+"/credentials", nil)
+		w.addResponse(t, "API, reads", status, text, err)
 		if err != nil || status != http.StatusOK || json.Unmarshal(text, &all) != nil || len(all.Items) == 0 || all.Items[0].Status != "revoked" {
 			continue
 		}
 		if mend(ctx, t) == nil {
-			w.tally.count("accounts connected again, by a person", "answered")
+			w.tally.countOutcome("accounts connected again, by a person", "answered")
 		} else {
-			w.tally.count("accounts connected again, by a person", "not yet")
+			w.tally.countOutcome("accounts connected again, by a person", "not yet")
 		}
 	}
 }
 
 func (w *world) enterSecret(ctx context.Context, t *tenant) error {
-	return w.ask(ctx, t, http.MethodPut, "/api/v1/connectors/machine/credential", map[string]any{"client_secret": t.machine}, nil)
+	return w.requireAPI(ctx, t, http.MethodPut, "/api/v1/connectors/machine/credential", map[string]any{"client_secret": t.machine}, nil)
 }
 
-// calls are the calls of agents: which were answered.
-type calls struct {
-	mu       sync.Mutex // guards what follows
+type callLog struct {
+	mu       sync.Mutex // guards the fields below
 	made     int64
-	sessions int64             // that were begun
-	answered map[int64]*tenant // whose each is
+	sessions int64             // begun sessions
+	answered map[int64]*tenant // by call number
 }
 
-// of is how many of a tenant's were answered.
-func (c *calls) of(t *tenant) (n int64) {
+// answeredFor counts a tenant's answered calls.
+func (c *callLog) answeredFor(t *tenant) (n int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, whose := range c.answered {
-		if whose == t {
+	for _, owner := range c.answered {
+		if owner == t {
 			n++
 		}
 	}
 	return n
 }
 
-// nextCall is the number of a call that is to be made.
 func (w *world) nextCall() int64 {
 	w.calls.mu.Lock()
 	defer w.calls.mu.Unlock()
@@ -217,26 +214,25 @@ func (w *world) nextCall() int64 {
 	return w.calls.made
 }
 
-// call calls a tool once. Its number tells at the server how often it came.
-func (w *world) call(ctx context.Context, t *tenant, connector string, sse bool) {
+// callTool calls a tool once. The server counts its number.
+func (w *world) callTool(ctx context.Context, t *tenant, connector string, sse bool) {
 	door := "gateway, JSON"
 	if sse {
 		door = "gateway, SSE"
 	}
 	n := w.nextCall()
-	status, text, err := w.toolCall(ctx, "/mcp", t.robot, "mcp_"+connector+"__work", n, sse)
-	w.settleCall(t, door, n, status, text, err)
+	status, text, err := w.sendToolCall(ctx, "/mcp", t.robot, "mcp_"+connector+"__work", n, sse)
+	w.recordCall(t, door, n, status, text, err)
 }
 
-// toolCall is a call at an address, with a token.
-func (w *world) toolCall(ctx context.Context, address, token, name string, n int64, sse bool) (int, []byte, error) {
-	return w.message(ctx, address, token, name, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{"n":%d,"sse":%t},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+func (w *world) sendToolCall(ctx context.Context, address, token, name string, n int64, sse bool) (int, []byte, error) {
+	return w.sendMessage(ctx, address, token, name, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{"n":%d,"sse":%t},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
 		`"io.modelcontextprotocol/clientInfo":{"name":"chaos","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`, n, name, n, sse))
 }
 
-// message sends a message that is about a tool.
-func (w *world) message(ctx context.Context, address, token, name, message string) (status int, text []byte, err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.next()+address, strings.NewReader(message))
+// sendMessage sends a tools/call message.
+func (w *world) sendMessage(ctx context.Context, address, token, name, sendMessage string) (status int, text []byte, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.nextReplica()+address, strings.NewReader(sendMessage))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -256,8 +252,7 @@ func (w *world) message(ctx context.Context, address, token, name, message strin
 	return status, text, err
 }
 
-// settleCall notes what a call was answered.
-func (w *world) settleCall(t *tenant, door string, n int64, status int, text []byte, err error) {
+func (w *world) recordCall(t *tenant, door string, n int64, status int, text []byte, err error) {
 	var m struct {
 		ID     int64
 		Result *struct {
@@ -268,28 +263,28 @@ func (w *world) settleCall(t *tenant, door string, n int64, status int, text []b
 	}
 	if err == nil && status == http.StatusOK {
 		if jsonErr := json.Unmarshal(text, &m); jsonErr != nil {
-			err = io.ErrUnexpectedEOF // a stream that broke off
+			err = io.ErrUnexpectedEOF // a broken stream
 		}
 	}
 	if err != nil || status != http.StatusOK {
-		w.met(t, door, status, text, err)
+		w.addResponse(t, door, status, text, err)
 		return
 	}
-	w.look(t, door, text)
+	w.inspectText(t, door, text)
 	switch {
 	case m.Result == nil || m.Result.IsError:
-		w.tally.count(door, "told why not")
+		w.tally.countOutcome(door, "told why not")
 	case m.ID != n || len(m.Result.Content) != 1 || m.Result.Content[0].Text != fmt.Sprintf("%s n=%d.", t.mark, n):
-		w.tally.note("another answer", fmt.Sprintf("call %d: %.300s", n, text))
+		w.tally.recordProblem("another answer", fmt.Sprintf("call %d: %.300s", n, text))
 	default:
-		w.tally.count(door, "answered")
+		w.tally.countOutcome(door, "answered")
 		w.calls.mu.Lock()
 		defer w.calls.mu.Unlock()
 		w.calls.answered[n] = t
 	}
 }
 
-// lastData is the data of a stream's last event.
+// lastData is the data of the last event.
 func lastData(stream []byte) (last []byte) {
 	lines := bufio.NewScanner(bytes.NewReader(stream))
 	lines.Buffer(nil, 8<<20)

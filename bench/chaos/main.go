@@ -26,10 +26,10 @@ type options struct {
 	out      io.Writer
 	program  string
 	home     string
-	lasts    time.Duration
+	length   time.Duration
 	replicas int
 	seed     uint64
-	only     string // of the faults, those with this in their name
+	only     string // only faults with this in their name
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
@@ -37,53 +37,53 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
 	flags.StringVar(&o.program, "patchbay", "", "the program; unset: it is built, with a clock that can be moved")
 	flags.StringVar(&o.home, "home", "", "where to keep what runs; unset: where temporary files are")
-	flags.DurationVar(&o.lasts, "time", 6*time.Minute, "how long things go wrong; setting up and counting come on top")
+	flags.DurationVar(&o.length, "time", 6*time.Minute, "how long things go wrong; setting up and counting come on top")
 	flags.IntVar(&o.replicas, "replicas", 3, "processes of Patchbay")
 	flags.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "of the order in which things go wrong") //nolint:gosec // never negative
 	flags.StringVar(&o.only, "only", "", "let only that go wrong in whose name this stands, as in the table")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	return o.chaos(ctx)
+	return o.runChaos(ctx)
 }
 
-// afterwards bounds what comes before and after that: setting up, healing, counting, searching.
-const afterwards = 4 * time.Minute
+// setupTimeout bounds everything besides the faults: setup, recovery, verification, search.
+const setupTimeout = 4 * time.Minute
 
-// chaos sets up, breaks everything under load, mends it, counts, and tells.
-func (o options) chaos(ctx context.Context) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, o.lasts+afterwards)
+// runChaos sets up, injects faults under load, verifies, and reports.
+func (o options) runChaos(ctx context.Context) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, o.length+setupTimeout)
 	defer cancel()
-	w, err := o.open(ctx)
+	w, err := o.newWorld(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, w.end()) }()
-	if err := w.furnish(ctx); err != nil {
+	defer func() { err = errors.Join(err, w.tearDown()) }()
+	if err := w.setUp(ctx); err != nil {
 		return fmt.Errorf("set up: %w", err)
 	}
-	fmt.Fprintf(o.out, "%d processes, %d tenants, seed %d; things go wrong for %v\n", len(w.replicas), len(w.tenants), o.seed, o.lasts)
-	r := &report{world: w}
-	if r.before, err = w.atRest(ctx, 0); err != nil {
+	fmt.Fprintf(o.out, "%d processes, %d tenants, seed %d; things go wrong for %v\n", len(w.replicas), len(w.tenants), o.seed, o.length)
+	r := &runReport{world: w}
+	if r.before, err = w.idleGoroutines(ctx, 0); err != nil {
 		return err
 	}
-	stop := w.load(ctx)
-	r.faults = w.breakThings(ctx)
-	r.ready = w.healed(ctx)
+	stop := w.startLoad(ctx)
+	r.faults = w.injectFaults(ctx)
+	r.ready = w.waitAllReady(ctx)
 	stop()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if r.after, err = w.atRest(ctx, r.before); err != nil {
+	if r.after, err = w.idleGoroutines(ctx, r.before); err != nil {
 		return err
 	}
-	if err := w.readBack(ctx, r); err != nil {
+	if err := w.verifyAll(ctx, r); err != nil {
 		return err
 	}
-	r.disorderly = w.stopAll()
-	r.connections, r.open = w.cable.count(), w.up.open.Load()
-	if err := w.search(ctx, r); err != nil {
+	r.uncleanStops = w.stopAll()
+	r.connections, r.open = w.cable.openSessions(), w.up.open.Load()
+	if err := w.searchEverywhere(ctx, r); err != nil {
 		return err
 	}
-	return r.judge(o.out)
+	return r.writeTables(o.out)
 }

@@ -13,43 +13,43 @@ import (
 	"time"
 )
 
-// replica is one process of Patchbay, at an address that it keeps.
+// replica is one process of Patchbay, at a fixed address.
 type replica struct {
 	world   *world
 	base    string
 	private string
 	env     []string
 	log     string
-	clock   string // a file that says by how much its clock is wrong
+	clock   string // file with the clock's offset
 
-	mu     sync.Mutex // guards what follows
-	cmd    *exec.Cmd
-	ended  chan struct{}
-	wanted bool // running, as far as we are concerned
-	ready  bool // has been, since it was started
-	alone  int  // how often it ended by itself though it had been ready
-	again  int  // starts that came to nothing: whatever runs it tries again
-	over   sync.WaitGroup
+	mu           sync.Mutex // guards the fields below
+	cmd          *exec.Cmd
+	ended        chan struct{}
+	wanted       bool // should run
+	ready        bool // since its start
+	crashes      int  // unexpected exits while ready
+	failedStarts int  // exits before it was ready
+	watchers     sync.WaitGroup
 }
 
 func (w *world) newReplica(ctx context.Context, n int) (*replica, error) {
 	r := &replica{world: w, log: filepath.Join(w.home, "logs", fmt.Sprintf("replica-%d", n)), clock: filepath.Join(w.home, fmt.Sprintf("clock-%d", n))}
-	for _, at := range []*string{&r.base, &r.private} {
-		var on net.ListenConfig
-		l, err := on.Listen(ctx, "tcp", "127.0.0.1:0")
+	for _, address := range []*string{&r.base, &r.private} {
+		var config net.ListenConfig
+		l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, err
 		}
-		*at = l.Addr().String()
+		*address = l.Addr().String()
 		_ = l.Close()
 	}
-	r.env = append(w.env(), "PATCHBAY_ADDR="+r.base, "PATCHBAY_PRIVATE_ADDR="+r.private, "PATCHBAY_API_RATE=0", "PATCHBAY_API_TENANT_RATE=0", "PATCHBAY_STRANGER_RATE=0", "PATCHBAY_AGENT_RATE=0", clockFile+"="+r.clock, fmt.Sprintf("PATCHBAY_DATA_DIR=%s/data-%d", w.files.dir, n))
+	r.env = append(w.processEnv(), "PATCHBAY_ADDR="+r.base, "PATCHBAY_PRIVATE_ADDR="+r.private, "PATCHBAY_API_RATE=0", "PATCHBAY_API_TENANT_RATE=0", "PATCHBAY_STRANGER_RATE=0", "PATCHBAY_AGENT_RATE=0", clockFile+"="+r.clock, fmt.Sprintf("PATCHBAY_DATA_DIR=%s/data-%d", w.files.dir, n))
 	r.base = "http://" + r.base
-	return r, r.start()
+	return r, r.startProcess()
 }
 
-// start starts it, and has it started again when it ends unasked, as whatever runs it would.
-func (r *replica) start() error {
+// startProcess starts the process, and restarts it when it exits unexpectedly, as a supervisor does.
+func (r *replica) startProcess() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.wanted {
@@ -67,36 +67,36 @@ func (r *replica) start() error {
 	}
 	ended := make(chan struct{})
 	r.cmd, r.ended, r.wanted, r.ready = cmd, ended, true, false
-	r.over.Go(func() { r.watch(cmd, ended) })
+	r.watchers.Go(func() { r.watchProcess(cmd, ended) })
 	return nil
 }
 
-func (r *replica) watch(cmd *exec.Cmd, ended chan struct{}) {
-	_ = cmd.Wait() // the code is read from ProcessState
+func (r *replica) watchProcess(cmd *exec.Cmd, ended chan struct{}) {
+	_ = cmd.Wait() // the exit code is in ProcessState
 	r.mu.Lock()
 	unasked := r.wanted
 	switch {
 	case unasked && r.ready:
-		r.alone++
+		r.crashes++
 	case unasked:
-		r.again++
+		r.failedStarts++
 	}
 	r.wanted = false
 	r.mu.Unlock()
 	close(ended)
 	if unasked {
 		<-time.After(300 * time.Millisecond)
-		_ = r.start()
+		_ = r.startProcess()
 	}
 }
 
-// end sends a signal and waits for the end. It returns the exit code.
-func (r *replica) end(how syscall.Signal) int {
+// stopProcess sends a signal, waits, and returns the exit code.
+func (r *replica) stopProcess(signal syscall.Signal) int {
 	r.mu.Lock()
 	cmd, ended := r.cmd, r.ended
 	r.wanted = false
 	r.mu.Unlock()
-	_ = cmd.Process.Signal(how)
+	_ = cmd.Process.Signal(signal)
 	select {
 	case <-ended:
 	case <-time.After(time.Minute):
@@ -107,7 +107,7 @@ func (r *replica) end(how syscall.Signal) int {
 	return cmd.ProcessState.ExitCode()
 }
 
-// isReady asks /readyz.
+// isReady requests /readyz.
 func (r *replica) isReady(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

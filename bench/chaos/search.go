@@ -13,48 +13,48 @@ import (
 	"strings"
 )
 
-// look holds an answer against what must not be in it: a secret, or another tenant's mark.
-func (w *world) look(t *tenant, where string, text []byte) {
+// inspectText searches a response for secrets and for other tenants' marks.
+func (w *world) inspectText(t *tenant, where string, text []byte) {
 	for _, other := range w.tenants {
 		if other != t && bytes.Contains(text, []byte(other.mark)) {
-			w.tally.note("crossed", fmt.Sprintf("%s of %s holds the mark of %s", where, t.slug, other.slug))
+			w.tally.recordProblem("crossed", fmt.Sprintf("%s of %s holds the mark of %s", where, t.slug, other.slug))
 		}
 	}
-	if bytes.Contains(text, []byte(lie)) {
-		w.tally.note("believed", where)
+	if bytes.Contains(text, []byte(wrongAnswer)) {
+		w.tally.recordProblem("believed", where)
 	}
-	if what := w.secretIn(text); what != "" {
-		w.tally.note("secret", where+" holds "+what)
+	if kind := w.findSecret(text); kind != "" {
+		w.tally.recordProblem("secret", where+" holds "+kind)
 	}
 }
 
-// secretIn is which kind of secret a text holds as it is; empty: none.
-func (w *world) secretIn(text []byte) string {
+// findSecret is the kind of secret in a text; empty: none.
+func (w *world) findSecret(text []byte) string {
 	switch {
-	case bytes.Contains(text, []byte(planted)):
+	case bytes.Contains(text, []byte(plantedPrefix)):
 		return "a secret that was planted"
 	case w.keyset != "" && bytes.Contains(text, []byte(w.keyset)):
 		return "the keyset"
 	}
 	for _, t := range w.tenants {
-		for what, secret := range map[string]string{"an API key": t.key, "an assistant's API key": t.assistant, "an agent's token": t.robot} {
+		for kind, secret := range map[string]string{"an API key": t.key, "an assistant's API key": t.assistant, "an agent's token": t.robot} {
 			if secret != "" && bytes.Contains(text, []byte(secret)) {
-				return what
+				return kind
 			}
 		}
 	}
 	return ""
 }
 
-// Runs of characters that may be something else, encoded.
+// Runs of characters that may be encoded.
 var (
 	hexRun    = regexp.MustCompile(`[0-9a-f]{32,}`)
 	base64Run = regexp.MustCompile(`[A-Za-z0-9+/_-]{24,}`)
-	issuedRun = regexp.MustCompile(`[A-Z2-7]{26}`) // what oauthtest's secrets end with
+	issuedRun = regexp.MustCompile(`[A-Z2-7]{26}`) // the end of oauthtest's secrets
 )
 
-// hunt looks for all secrets in a text, as it is and decoded.
-func (w *world) hunt(where string, text []byte, issued map[string]bool) {
+// searchDecoded searches a text, as it is and decoded.
+func (w *world) searchDecoded(where string, text []byte, issued map[string]bool) {
 	texts := [][]byte{text}
 	var decoded []byte
 	for _, run := range hexRun.FindAll(text, -1) {
@@ -66,55 +66,55 @@ func (w *world) hunt(where string, text []byte, issued map[string]bool) {
 		b, _ := base64.RawStdEncoding.DecodeString(plain[:len(plain)/4*4])
 		decoded = append(append(decoded, b...), '\n')
 	}
-	for _, one := range append(texts, decoded) {
-		what := w.secretIn(one)
-		for _, run := range issuedRun.FindAll(one, -1) {
+	for _, candidate := range append(texts, decoded) {
+		kind := w.findSecret(candidate)
+		for _, run := range issuedRun.FindAll(candidate, -1) {
 			if issued[string(run)] {
-				what = "a token or a secret of the authorization server"
+				kind = "a token or a secret of the authorization server"
 			}
 		}
-		if w.programs.givenIn(one) {
-			what = "a code or a token of a program that signed in"
+		if w.programs.hasIssuedSecret(candidate) {
+			kind = "a code or a token of a program that signed in"
 		}
-		if what != "" {
-			w.tally.note("secret", where+" holds "+what)
+		if kind != "" {
+			w.tally.recordProblem("secret", where+" holds "+kind)
 		}
 	}
 }
 
-// givenIn tells whether a text holds the secret part of a code or a token of ours, which are 52 characters of base32 in lower case. A regular
-// expression takes several times as long, of hundreds of MiB.
-func (p *programs) givenIn(text []byte) bool {
+// hasIssuedSecret reports whether a text contains an issued secret: 52 characters of lower-case base32. A
+// regular expression is several times slower.
+func (p *programLog) hasIssuedSecret(text []byte) bool {
 	const size = 52
-	from := 0
+	start := 0
 	for i, b := range text {
 		if b >= 'a' && b <= 'z' || b >= '2' && b <= '7' {
-			if i-from+1 >= size && p.given[string(text[i-size+1:i+1])] {
+			if i-start+1 >= size && p.issued[string(text[i-size+1:i+1])] {
 				return true
 			}
 			continue
 		}
-		from = i + 1
+		start = i + 1
 	}
 	return false
 }
 
-// search looks for secrets in a dump of the database, in every log, and in every file that is left.
-func (w *world) search(ctx context.Context, r *report) error {
+// searchEverywhere searches a dump of the database, logs, and files.
+func (w *world) searchEverywhere(ctx context.Context, r *runReport) error {
 	issued := map[string]bool{}
-	for _, one := range w.as.Issued() {
-		issued[one[strings.LastIndexByte(one, '-')+1:]] = true
+	for _, token := range w.as.Issued() {
+		issued[token[strings.LastIndexByte(token, '-')+1:]] = true
 	}
-	dump, err := w.engine.dump(ctx)
+	dump, err := w.engine.dumpAll(ctx)
 	if err != nil {
 		return fmt.Errorf("dump: %w", err)
 	}
-	if !bytes.Contains(dump, []byte(w.tenants[0].mark)) || len(issued) < 4 || len(w.programs.given) < 4 {
-		return fmt.Errorf("the dump lacks rows, or no tokens were issued (%d, %d): the search would show nothing", len(issued), len(w.programs.given))
+	if !bytes.Contains(dump, []byte(w.tenants[0].mark)) || len(issued) < 4 || len(w.programs.issued) < 4 {
+		return fmt.Errorf("the dump lacks rows, or no tokens were issued (%d, %d): the search would show nothing", len(issued), len(w.programs.issued))
 	}
-	w.hunt("the database", dump, issued)
+	w.searchDecoded("the database", dump, issued)
 	r.searched = int64(len(dump))
-	if err := w.engine.stop(ctx); err != nil {
+	if err := w.engine.stopCluster(ctx); err != nil {
 		return err
 	}
 	w.engine.cluster = nil
@@ -128,13 +128,13 @@ func (w *world) search(ctx context.Context, r *report) error {
 		}
 		r.searched += int64(len(text))
 		name, _ := filepath.Rel(w.home, path)
-		if strings.HasPrefix(name, "disk") { // of which the dump is the text: here what is not in any row any more
-			if what := w.secretIn(text); what != "" {
-				w.tally.note("secret", name+" holds "+what)
+		if strings.HasPrefix(name, "disk") { // the dump covers the rows; the files also hold deleted ones
+			if kind := w.findSecret(text); kind != "" {
+				w.tally.recordProblem("secret", name+" holds "+kind)
 			}
 			return nil
 		}
-		w.hunt(name, text, issued)
+		w.searchDecoded(name, text, issued)
 		return nil
 	})
 }

@@ -19,34 +19,31 @@ import (
 
 const signInDoor = "single sign-on"
 
-// arrival is somebody who signs in at their organisation's provider.
-type arrival struct {
+// signIn is a person and their sign-ins.
+type signIn struct {
 	tenant *tenant
 	email  string
-	acked  int // sign-ins that ended in a session
+	acked  int // acknowledged by a session
 	tries  int
 }
 
-// arrivals are all of them.
-type arrivals struct {
+type signInLog struct {
 	mu    sync.Mutex // guards all
-	all   []*arrival
-	ended int // of the tries, in a session
-	told  int // in a sentence that says why not
+	all   []*signIn
+	ended int // by a session
+	told  int // by an explanation
 }
 
-func (t *tenant) domain() string { return t.slug + ".example" }
+func (t *tenant) emailDomain() string { return t.slug + ".example" }
 
-// other is another tenant.
-func (w *world) other(t *tenant) *tenant {
+func (w *world) otherTenant(t *tenant) *tenant {
 	if w.tenants[0] == t {
 		return w.tenants[1]
 	}
 	return w.tenants[0]
 }
 
-// visitor is a browser of somebody's own.
-func (w *world) visitor() (*http.Client, error) {
+func (w *world) newBrowser() (*http.Client, error) {
 	jar, err := cookiejar.New(nil)
 	return &http.Client{
 		Jar: jar, Timeout: 40 * time.Second, Transport: w.client.Transport,
@@ -54,15 +51,15 @@ func (w *world) visitor() (*http.Client, error) {
 	}, err
 }
 
-// goesTo has a browser go somewhere, by a connection of its own: net/http would repeat what was lost. A page may lead back to where it stands,
-// which the browser said itself: that is taken out of it.
-func (w *world) goesTo(ctx context.Context, browser *http.Client, method, address string, form url.Values) (status int, text []byte, header http.Header, err error) {
+// followLink sends a request on a connection of its own, because net/http would retry some. It removes the
+// request's own URI from the page.
+func (w *world) followLink(ctx context.Context, browser *http.Client, method, address string, form url.Values) (status int, text []byte, header http.Header, err error) {
 	r, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(form.Encode()))
 	if err != nil {
 		return 0, nil, nil, err
 	}
 	r.Close = true
-	r.Header.Set("X-Forwarded-For", somewhere())
+	r.Header.Set("X-Forwarded-For", randomAddress())
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
@@ -74,165 +71,164 @@ func (w *world) goesTo(ctx context.Context, browser *http.Client, method, addres
 	return status, bytes.ReplaceAll(text, []byte(html.EscapeString(r.URL.RequestURI())), nil), a.Header, err
 }
 
-// turnsOn sets single sign-on up as an owner does: the settings, the domain, a test at the provider, and on.
-func (w *world) turnsOn(ctx context.Context, t *tenant) error {
-	t.client = planted + rand.Text()
-	settings := map[string]any{"issuer": w.provider.issuer(t), "client_id": "patchbay", "client_secret": t.client, "joins": true, "default_role": "viewer"}
-	if err := w.ask(ctx, t, http.MethodPatch, "/api/v1/sso", settings, nil); err != nil {
+// enableSSO configures single sign-on as an owner does: settings, domain, test, enable.
+func (w *world) enableSSO(ctx context.Context, t *tenant) error {
+	t.client = plantedPrefix + rand.Text()
+	settings := map[string]any{"issuer": w.provider.issuerURL(t), "client_id": "patchbay", "client_secret": t.client, "joins": true, "default_role": "viewer"}
+	if err := w.requireAPI(ctx, t, http.MethodPatch, "/api/v1/sso", settings, nil); err != nil {
 		return err
 	}
-	if _, err := w.command(ctx, "sso", "verify-domain", "--tenant", t.slug, t.domain()); err != nil {
+	if _, err := w.runCommand(ctx, "sso", "verify-domain", "--tenant", t.slug, t.emailDomain()); err != nil {
 		return err
 	}
-	status, text, header, err := w.goesTo(ctx, t.person, http.MethodPost, w.next()+"/settings/sso/test", url.Values{})
+	status, text, header, err := w.followLink(ctx, t.person, http.MethodPost, w.nextReplica()+"/settings/sso/test", url.Values{})
 	if err != nil || status != http.StatusOK {
 		return errors.Join(err, fmt.Errorf("test single sign-on: %d %.300s", status, text))
 	}
-	if _, back, _ := w.atProvider(ctx, t.person, header); back == "" {
+	if _, callback, _ := w.authorizeAtProvider(ctx, t.person, header); callback == "" {
 		return errors.New("the provider does not answer")
-	} else if status, text, _, err = w.goesTo(ctx, t.person, http.MethodGet, back, nil); err != nil || status != http.StatusSeeOther {
+	} else if status, text, _, err = w.followLink(ctx, t.person, http.MethodGet, callback, nil); err != nil || status != http.StatusSeeOther {
 		return errors.Join(err, fmt.Errorf("come back from the provider: %d %.300s", status, text))
 	}
-	return w.ask(ctx, t, http.MethodPatch, "/api/v1/sso", map[string]any{"enabled": true}, nil)
+	return w.requireAPI(ctx, t, http.MethodPatch, "/api/v1/sso", map[string]any{"enabled": true}, nil)
 }
 
-// atProvider goes where a page of ours leads, and is where the provider sends the browser: to whichever process is next.
-func (w *world) atProvider(ctx context.Context, browser *http.Client, page http.Header) (status int, back string, err error) {
-	_, to, _ := strings.Cut(page.Get("Refresh"), "url=")
-	status, _, header, err := w.goesTo(ctx, browser, http.MethodGet, to, nil)
+// authorizeAtProvider follows a page to the provider, and returns the callback at the next process.
+func (w *world) authorizeAtProvider(ctx context.Context, browser *http.Client, page http.Header) (status int, callback string, err error) {
+	_, location, _ := strings.Cut(page.Get("Refresh"), "url=")
+	status, _, header, err := w.followLink(ctx, browser, http.MethodGet, location, nil)
 	if err != nil || status != http.StatusFound {
 		return status, "", err
 	}
-	rest, ours := strings.CutPrefix(header.Get("Location"), w.front.base)
-	if !ours {
+	rest, isPatchbay := strings.CutPrefix(header.Get("Location"), w.front.base)
+	if !isPatchbay {
 		return status, "", nil
 	}
-	return status, w.next() + rest, nil
+	return status, w.nextReplica() + rest, nil
 }
 
-// arrives has people sign in at their organisation's provider, some for the first time.
-func (w *world) arrives(t *tenant, i int) func(context.Context) {
+// signInLoop signs people in, some for the first time.
+func (w *world) signInLoop(t *tenant, i int) func(context.Context) {
 	n := 0
-	var known []*arrival
+	var known []*signIn
 	return func(ctx context.Context) {
 		if n++; n%3 == 1 {
-			who := &arrival{tenant: t, email: fmt.Sprintf("p-%d-%d@%s", i, n, t.domain())}
-			known = append(known, who)
+			person := &signIn{tenant: t, email: fmt.Sprintf("p-%d-%d@%s", i, n, t.emailDomain())}
+			known = append(known, person)
 			w.arrivals.mu.Lock()
-			w.arrivals.all = append(w.arrivals.all, who)
+			w.arrivals.all = append(w.arrivals.all, person)
 			w.arrivals.mu.Unlock()
 		}
-		w.arrive(ctx, known[n%len(known)])
+		w.signInOnce(ctx, known[n%len(known)])
 	}
 }
 
-// arrive is one sign-in, in a browser that was never here.
-func (w *world) arrive(ctx context.Context, who *arrival) {
-	began, shifts := time.Now(), w.provider.shifts.Load()
-	quiet := func() bool { // nothing is wrong with the provider, nor with a clock, nor was
-		return w.clocksRight(began) && providing(w.provider.now.Load()) == provides && w.provider.shifts.Load() == shifts
+// signInOnce signs in with a new browser.
+func (w *world) signInOnce(ctx context.Context, person *signIn) {
+	start, shifts := time.Now(), w.provider.changes.Load()
+	isUndisturbed := func() bool { // provider and clocks are and were right
+		return w.clocksAreRight(start) && providerMode(w.provider.mode.Load()) == providerHonest && w.provider.changes.Load() == shifts
 	}
-	browser, err := w.visitor()
+	browser, err := w.newBrowser()
 	if err != nil {
 		return
 	}
-	status, text, header, err := w.goesTo(ctx, browser, http.MethodPost, w.next()+"/login/sso", url.Values{"email": {who.email}})
-	if !w.arrivedAt(who.tenant, status, http.StatusOK, text, err, quiet) {
+	status, text, header, err := w.followLink(ctx, browser, http.MethodPost, w.nextReplica()+"/login/sso", url.Values{"email": {person.email}})
+	if !w.recordSignIn(person.tenant, status, http.StatusOK, text, err, isUndisturbed) {
 		return
 	}
-	status, back, err := w.atProvider(ctx, browser, header)
-	if back == "" {
-		w.tally.count("their organisation's provider", kindOf(status, err))
+	status, callback, err := w.authorizeAtProvider(ctx, browser, header)
+	if callback == "" {
+		w.tally.countOutcome("their organisation's provider", toOutcome(status, err))
 		return
 	}
-	who.tries++
-	status, text, _, err = w.goesTo(ctx, browser, http.MethodGet, back, nil)
-	if !w.arrivedAt(who.tenant, status, http.StatusSeeOther, text, err, quiet) {
+	person.tries++
+	status, text, _, err = w.followLink(ctx, browser, http.MethodGet, callback, nil)
+	if !w.recordSignIn(person.tenant, status, http.StatusSeeOther, text, err, isUndisturbed) {
 		return
 	}
-	who.acked++
-	w.acknowledged()
+	person.acked++
+	w.countAcknowledged()
 	w.arrivals.mu.Lock()
 	w.arrivals.ended++
 	w.arrivals.mu.Unlock()
-	if providing(w.provider.now.Load()) == strays && w.provider.shifts.Load() == shifts {
-		w.tally.note("crossed", fmt.Sprintf("somebody of another organisation came in at %s", who.tenant.slug))
+	if providerMode(w.provider.mode.Load()) == providerMixesUp && w.provider.changes.Load() == shifts {
+		w.tally.recordProblem("crossed", fmt.Sprintf("somebody of another organisation came in at %s", person.tenant.slug))
 	}
-	w.isIn(ctx, who, browser, back)
+	w.verifySignedIn(ctx, person, browser, callback)
 }
 
-// arrivedAt notes what a browser was answered on its way. What goes wrong is told in a sentence on the page where a sign-in begins.
-func (w *world) arrivedAt(t *tenant, status, want int, text []byte, err error, quiet func() bool) bool {
-	if err == nil && status != want && status < 600 && strings.Contains(string(text), `class="form-problem" role="alert"`) && !quiet() {
-		w.look(t, signInDoor, text)
-		w.tally.count(signInDoor, "told why not")
+// recordSignIn records a response on the way. Failures must be explained on the sign-in page.
+func (w *world) recordSignIn(t *tenant, status, want int, text []byte, err error, isUndisturbed func() bool) bool {
+	if err == nil && status != want && status < 600 && strings.Contains(string(text), `class="form-problem" role="alert"`) && !isUndisturbed() {
+		w.inspectText(t, signInDoor, text)
+		w.tally.countOutcome(signInDoor, "told why not")
 		w.arrivals.mu.Lock()
 		defer w.arrivals.mu.Unlock()
 		w.arrivals.told++
 		return false
 	}
-	w.met(t, signInDoor, status, text, err)
+	w.addResponse(t, signInDoor, status, text, err)
 	if err == nil && status < 500 && status != want {
-		w.tally.note("unclear", fmt.Sprintf("%s: %d %.300s", signInDoor, status, text))
+		w.tally.recordProblem("unclear", fmt.Sprintf("%s: %d %.300s", signInDoor, status, text))
 	}
 	return err == nil && status == want
 }
 
-// isIn looks at what somebody sees who has signed in: their own organisation. Their provider's answer works no second time.
-func (w *world) isIn(ctx context.Context, who *arrival, browser *http.Client, back string) {
-	status, text, header, err := w.goesTo(ctx, browser, http.MethodGet, w.next()+"/account", nil)
-	w.met(who.tenant, "dashboard, by single sign-on", status, text, err)
+// verifySignedIn checks that the person sees their own organisation, and that the callback does not work twice.
+func (w *world) verifySignedIn(ctx context.Context, person *signIn, browser *http.Client, callback string) {
+	status, text, header, err := w.followLink(ctx, browser, http.MethodGet, w.nextReplica()+"/account", nil)
+	w.addResponse(person.tenant, "dashboard, by single sign-on", status, text, err)
 	switch {
 	case err != nil || status >= 500:
 	case strings.HasPrefix(header.Get("Location"), "/login"):
-		w.tally.note("signed out", who.email+" has just signed in")
-	case !strings.Contains(string(text), who.tenant.mark) || !strings.Contains(string(text), who.email):
-		w.tally.note("crossed", fmt.Sprintf("%s is not in %s, or is somebody else", who.email, who.tenant.slug))
+		w.tally.recordProblem("signed out", person.email+" has just signed in")
+	case !strings.Contains(string(text), person.tenant.mark) || !strings.Contains(string(text), person.email):
+		w.tally.recordProblem("crossed", fmt.Sprintf("%s is not in %s, or is somebody else", person.email, person.tenant.slug))
 	}
-	status, text, header, err = w.goesTo(ctx, browser, http.MethodGet, back, nil)
-	w.heard(who.tenant, "dashboard, by single sign-on", status, text, err)
+	status, text, header, err = w.followLink(ctx, browser, http.MethodGet, callback, nil)
+	w.inspectResponse(person.tenant, "dashboard, by single sign-on", status, text, err)
 	if err == nil && status == http.StatusSeeOther && !strings.HasPrefix(header.Get("Location"), "/settings/sso") {
-		w.tally.note("stolen", fmt.Sprintf("an answer of the provider worked twice: %s", header.Get("Location")))
+		w.tally.recordProblem("stolen", fmt.Sprintf("an answer of the provider worked twice: %s", header.Get("Location")))
 	}
-	status, text, _, err = w.goesTo(ctx, browser, http.MethodPost, w.next()+"/logout", url.Values{})
-	w.met(who.tenant, "dashboard, by single sign-on", status, text, err)
+	status, text, _, err = w.followLink(ctx, browser, http.MethodPost, w.nextReplica()+"/logout", url.Values{})
+	w.addResponse(person.tenant, "dashboard, by single sign-on", status, text, err)
 }
 
-// arrivalsAfterwards holds the sign-ins that ended in a session against the members and the audit log.
-func (w *world) arrivalsAfterwards(ctx context.Context, t *tenant) error {
-	members, err := everything[struct{ Email, Role string }](ctx, w, t, "/api/v1/members?")
+// verifySignIns compares sign-ins with members and the audit log.
+func (w *world) verifySignIns(ctx context.Context, t *tenant) error {
+	members, err := listAll[struct{ Email, Role string }](ctx, w, t, "/api/v1/members?")
 	if err != nil {
 		return err
 	}
-	events, err := everything[struct{ Detail struct{ Email string } }](ctx, w, t, "/api/v1/audit_events?action=sso.sign_in&")
+	events, err := listAll[struct{ Detail struct{ Email string } }](ctx, w, t, "/api/v1/audit_events?action=sso.sign_in&")
 	if err != nil {
 		return err
 	}
-	times, is := map[string]int{}, map[string]int{}
+	times, memberCounts := map[string]int{}, map[string]int{}
 	for _, e := range events {
 		times[e.Detail.Email]++
 	}
 	for _, m := range members {
-		is[m.Email]++
+		memberCounts[m.Email]++
 	}
-	w.compareArrivals(t, times, is)
+	w.compareSignIns(t, times, memberCounts)
 	return nil
 }
 
-// compareArrivals holds people's sign-ins against how often the audit log has them, and against how often each is a member.
-func (w *world) compareArrivals(t *tenant, times, is map[string]int) {
-	for email := range is {
-		if strings.HasSuffix(email, w.other(t).domain()) {
-			w.tally.note("crossed", fmt.Sprintf("%s is a member of %s", email, t.slug))
+func (w *world) compareSignIns(t *tenant, times, memberCounts map[string]int) {
+	for email := range memberCounts {
+		if strings.HasSuffix(email, w.otherTenant(t).emailDomain()) {
+			w.tally.recordProblem("crossed", fmt.Sprintf("%s is a member of %s", email, t.slug))
 		}
 	}
-	for _, who := range w.arrivals.all {
+	for _, person := range w.arrivals.all {
 		switch {
-		case who.tenant != t:
-		case who.acked > times[who.email], who.acked > 0 && is[who.email] != 1:
-			w.tally.note("lost", fmt.Sprintf("%s signed in %d times; the audit log has %d, the members %d", who.email, who.acked, times[who.email], is[who.email]))
-		case times[who.email] > who.tries:
-			w.tally.note("double", fmt.Sprintf("%s came back %d times from the provider, and signed in %d times", who.email, who.tries, times[who.email]))
+		case person.tenant != t:
+		case person.acked > times[person.email], person.acked > 0 && memberCounts[person.email] != 1:
+			w.tally.recordProblem("lost", fmt.Sprintf("%s signed in %d times; the audit log has %d, the members %d", person.email, person.acked, times[person.email], memberCounts[person.email]))
+		case times[person.email] > person.tries:
+			w.tally.recordProblem("double", fmt.Sprintf("%s came back %d times from the provider, and signed in %d times", person.email, person.tries, times[person.email]))
 		}
 	}
 }

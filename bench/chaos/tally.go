@@ -6,42 +6,44 @@ import (
 	"sync"
 )
 
-// tally counts what came of requests, by door and kind.
-type tally struct {
-	mu  sync.Mutex // guards all of it
-	of  map[string]map[string]int
-	odd []string // what must not have been, as sentences; the first of them
-	bad map[string]int
+// responseTally counts responses by door and kind.
+type responseTally struct {
+	mu       sync.Mutex // guards all fields
+	byDoor   map[string]map[string]int
+	problems []string // the first sentences of each kind
+	bad      map[string]int
 }
 
-func newTally() *tally { return &tally{of: map[string]map[string]int{}, bad: map[string]int{}} }
+func newResponseTally() *responseTally {
+	return &responseTally{byDoor: map[string]map[string]int{}, bad: map[string]int{}}
+}
 
-func (t *tally) count(door, kind string) {
+func (t *responseTally) countOutcome(door, kind string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.of[door] == nil {
-		t.of[door] = map[string]int{}
+	if t.byDoor[door] == nil {
+		t.byDoor[door] = map[string]int{}
 	}
-	t.of[door][kind]++
+	t.byDoor[door][kind]++
 }
 
-// note is of what must not have been. It is counted, and the first of all kinds are told.
-func (t *tally) note(what, sentence string) {
+// recordProblem is of what must not have been. It is counted, and the first of all kinds are told.
+func (t *responseTally) recordProblem(kind, sentence string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.bad[what]++; t.bad[what] <= 5 {
-		t.odd = append(t.odd, what+": "+sentence)
+	if t.bad[kind]++; t.bad[kind] <= 5 {
+		t.problems = append(t.problems, kind+": "+sentence)
 	}
 }
 
-func (t *tally) noted(what string) int {
+func (t *responseTally) problemCount(kind string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.bad[what]
+	return t.bad[kind]
 }
 
-func (t *tally) doors() []string {
+func (t *responseTally) doorNames() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.Sorted(maps.Keys(t.of))
+	return slices.Sorted(maps.Keys(t.byDoor))
 }

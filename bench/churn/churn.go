@@ -8,24 +8,25 @@ import (
 	"time"
 )
 
-// Options say what runs where. Base and Key are required.
+// Options configure a [Load]. Base and Key are required.
 type Options struct {
-	Base string // address of a Patchbay that may reach loopback addresses and limits no rates
-	Key  string // an API key of an owner
+	Base string // URL of a Patchbay with access to loopback addresses and without rate limits
+	Key  string // API key of an owner
 
-	Admins, Agents, Own, Untouched int // 0: 6, 8, 5 connectors of each admin, 10 connectors that no admin changes
+	Admins, Agents, Own, Untouched int // 0: 6 admins, 8 agents, 5 connectors of each admin, 10 unchanged connectors
 
-	// Delay is how long after the answer to an act an agent may still be told what was before it; 0: not at all, as within one process.
+	// Delay is how long agents may see the old state after an action's response; 0: within one process.
 	Delay time.Duration
-	// Outages says that requests may be lost or refused for a while. A connector whose act had no clear end is not judged any more.
+	// Outages allows lost and refused requests. A connector is not judged after an action with an unknown
+	// outcome.
 	Outages bool
 }
 
-// Report is what came of a run.
+// Report is the result of a run.
 type Report struct {
-	Acts, Lists, Calls int            // that were answered
-	Wrong              map[string]int // faults by kind: each has to be 0
-	Faults             []string       // the first of each kind, as sentences
+	Acts, Lists, Calls int            // with a response
+	Wrong              map[string]int // faults by kind: must be 0
+	Faults             []string       // the first sentences of each kind
 }
 
 // The kinds of faults.
@@ -37,27 +38,27 @@ const (
 	LostRequest = "requests without an answer"
 )
 
-// Kinds are all of them.
+// Kinds lists them.
 var Kinds = []string{Internal, WrongList, FailedCall, RefusedAct, LostRequest}
 
 // Load is a run.
 type Load struct {
 	Options
 	client    *http.Client
-	servers   *servers
-	agents    []*agent
-	untouched []*slot // that no admin changes
+	servers   *serverGroup
+	agents    []*loadAgent
+	untouched []*slot // unchanged connectors
 
-	mu     sync.Mutex // guards what follows
-	slots  []*slot    // all of them
+	mu     sync.Mutex // guards the fields below
+	slots  []*slot
 	report Report
 }
 
-// New sets up agents, and the connectors that no admin changes. Run ends what it starts.
+// New creates agents and the unchanged connectors. Run closes what it starts.
 func New(ctx context.Context, o Options) (*Load, error) {
-	for number, usual := range map[*int]int{&o.Admins: 6, &o.Agents: 8, &o.Own: 5, &o.Untouched: 10} {
+	for number, defaultValue := range map[*int]int{&o.Admins: 6, &o.Agents: 8, &o.Own: 5, &o.Untouched: 10} {
 		if *number == 0 {
-			*number = usual
+			*number = defaultValue
 		}
 	}
 	l := &Load{
@@ -73,7 +74,7 @@ func New(ctx context.Context, o Options) (*Load, error) {
 	return l, nil
 }
 
-// Run has admins and agents at work until ctx ends, and reports. What is under way then is finished.
+// Run runs admins and agents until ctx ends. Requests in flight finish.
 func (l *Load) Run(ctx context.Context) Report {
 	var running sync.WaitGroup
 	for range l.Admins {
@@ -81,10 +82,10 @@ func (l *Load) Run(ctx context.Context) Report {
 		for range l.Own {
 			own = append(own, l.newSlot())
 		}
-		running.Go(func() { l.administrate(ctx, own) })
+		running.Go(func() { l.runAdmin(ctx, own) })
 	}
 	for _, a := range l.agents {
-		running.Go(func() { a.work(ctx) })
+		running.Go(func() { a.run(ctx) })
 	}
 	running.Wait()
 	l.client.CloseIdleConnections()
@@ -92,24 +93,24 @@ func (l *Load) Run(ctx context.Context) Report {
 	return l.report
 }
 
-// setUp makes the agents, and the connectors that no admin changes, which every agent may use.
+// setUp creates agents and the unchanged connectors, granted to every agent.
 func (l *Load) setUp(ctx context.Context) error {
 	for n := range l.Agents {
-		a := &agent{Load: l, slug: fmt.Sprintf("churn-%d", n), number: n, modern: n%2 == 0}
-		if err := l.must(ctx, http.MethodPost, "/api/v1/agents", object{"name": a.slug, "slug": a.slug, "approval": "auto"}, nil); err != nil {
+		a := &loadAgent{Load: l, slug: fmt.Sprintf("churn-%d", n), number: n, modern: n%2 == 0}
+		if err := l.callAPI(ctx, http.MethodPost, "/api/v1/agents", jsonObject{"name": a.slug, "slug": a.slug, "approval": "auto"}, nil); err != nil {
 			return err
 		}
-		var made struct{ Token string }
-		if err := l.must(ctx, http.MethodPost, "/api/v1/agents/"+a.slug+"/tokens", object{"name": "churn"}, &made); err != nil {
+		var created struct{ Token string }
+		if err := l.callAPI(ctx, http.MethodPost, "/api/v1/agents/"+a.slug+"/tokens", jsonObject{"name": "churn"}, &created); err != nil {
 			return err
 		}
-		a.token = made.Token
+		a.token = created.Token
 		l.agents = append(l.agents, a)
 	}
 	for range l.Untouched {
 		s := l.newSlot()
 		l.untouched = append(l.untouched, s)
-		for _, do := range []act{(*Load).create, (*Load).sync, (*Load).grantAll} {
+		for _, do := range []adminAction{(*Load).createConnector, (*Load).syncTools, (*Load).grantAll} {
 			if err := do(l, ctx, s); err != nil {
 				return err
 			}
@@ -123,25 +124,24 @@ func (l *Load) newSlot() *slot {
 	defer l.mu.Unlock()
 	s := newSlot(len(l.slots))
 	l.slots = append(l.slots, s)
-	l.servers.add(s.server)
+	l.servers.addServer(s.server)
 	return s
 }
 
-// allSlots are the slots that there are now.
 func (l *Load) allSlots() []*slot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.slots[:len(l.slots):len(l.slots)]
 }
 
-func (l *Load) count(number *int) {
+func (l *Load) incrementCount(number *int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	*number++
 }
 
-// fault notes what must not be, and keeps the first sentences of each kind.
-func (l *Load) fault(kind, format string, args ...any) {
+// recordFault counts a fault, and keeps the first sentences of each kind.
+func (l *Load) recordFault(kind, format string, args ...any) {
 	const kept = 5
 	l.mu.Lock()
 	defer l.mu.Unlock()

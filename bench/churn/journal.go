@@ -8,107 +8,107 @@ import (
 	"time"
 )
 
-// state is what an act leaves of a connector. It is never changed.
-type state struct {
+// connectorState is the immutable state after an action.
+type connectorState struct {
 	exists, enabled bool
 	slug            string
-	tools           map[string]tool         // that a sync has found
-	grants          map[int]map[string]bool // by agents' numbers: the tools that were granted; nil: all
+	tools           map[string]tool         // as synced
+	grants          map[int]map[string]bool // by agent number: granted tools; nil: all
 }
 
-// tool is a tool as Patchbay knows it: an agent is served the accepted version.
+// tool is a stored tool. Agents see the accepted version.
 type tool struct {
-	accepted string // empty: none was accepted yet
-	current  string // as the last sync found it
+	accepted string // empty: none
+	current  string // as last synced
 }
 
-func (s state) clone() state {
+func (s connectorState) clone() connectorState {
 	s.tools, s.grants = maps.Clone(s.tools), maps.Clone(s.grants)
 	return s
 }
 
-// listed are the tools that an agent sees, by the names that it knows them by, each with its version.
-func (s state) listed(agent int) map[string]string {
-	granted, is := s.grants[agent]
-	if !s.exists || !s.enabled || !is {
+// listedTools are the versions of the tools that an agent sees, by exposed name.
+func (s connectorState) listedTools(agent int) map[string]string {
+	granted, isGranted := s.grants[agent]
+	if !s.exists || !s.enabled || !isGranted {
 		return nil
 	}
 	listed := map[string]string{}
 	for name, t := range s.tools {
 		if t.accepted != "" && (granted == nil || granted[name]) {
-			listed[exposed(s.slug, name)] = t.accepted
+			listed[exposedName(s.slug, name)] = t.accepted
 		}
 	}
 	return listed
 }
 
-func exposed(slug, tool string) string { return "mcp_" + slug + "__" + tool }
+func exposedName(slug, tool string) string { return "mcp_" + slug + "__" + tool }
 
-// slot is a place for a connector: when the connector is deleted, another takes the place. Its slug begins with the slot's.
+// slot holds one connector at a time. Slugs begin with the slot's name.
 type slot struct {
-	name   string // as slugs begin
+	name   string // prefix of slugs
 	server *server
 
-	made int // connectors and names that the slot has had; of its admin alone
+	created int // number of slugs so far; used by its admin only
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	journal []entry
-	unknown bool // an act had no clear end: nothing of the slot is judged any more
+	unknown bool // an action's outcome is unknown: the slot is not judged any more
 }
 
-// entry is a state, and when it may have been the one.
+// entry is a state and when it was possible.
 type entry struct {
-	state
-	began time.Time // of the act that leads to it
-	ended time.Time // of the act that leads to the next one; zero: none has ended
+	connectorState
+	began time.Time // start of its action
+	ended time.Time // end of the next action; zero: none
 }
 
 func newSlot(n int) *slot {
 	name := fmt.Sprintf("s%d-", n)
-	return &slot{name: name, server: newServer(name, n%2 == 1), journal: []entry{{state: state{grants: map[int]map[string]bool{}}}}}
+	return &slot{name: name, server: newServer(name, n%2 == 1), journal: []entry{{connectorState: connectorState{grants: map[int]map[string]bool{}}}}}
 }
 
-// now is the latest state. Only the slot's admin acts on it.
-func (s *slot) now() state {
+// currentState is the latest state. Only the slot's admin calls it.
+func (s *slot) currentState() connectorState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.journal[len(s.journal)-1].state
+	return s.journal[len(s.journal)-1].connectorState
 }
 
-// begin notes that an act begins that leads to a state.
-func (s *slot) begin(to state) {
+// beginAction records the start of an action that leads to next.
+func (s *slot) beginAction(next connectorState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.journal = append(s.journal, entry{state: to, began: time.Now()})
+	s.journal = append(s.journal, entry{connectorState: next, began: time.Now()})
 }
 
-// kept is for how long a state stands in the journal that is none any more: longer than any request and delay.
-const kept = 2 * time.Minute
+// journalTTL keeps old states for longer than any request and delay.
+const journalTTL = 2 * time.Minute
 
-// end notes that the act was answered.
-func (s *slot) end() {
+// endAction records the response to the action.
+func (s *slot) endAction() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
 	s.journal[len(s.journal)-2].ended = now
-	old := slices.IndexFunc(s.journal, func(e entry) bool { return e.ended.IsZero() || now.Sub(e.ended) < kept })
+	old := slices.IndexFunc(s.journal, func(e entry) bool { return e.ended.IsZero() || now.Sub(e.ended) < journalTTL })
 	s.journal = slices.Delete(s.journal, 0, old)
 }
 
-// lose notes that the act had no clear end.
-func (s *slot) lose() {
+// markUnknown records that the action's outcome is unknown.
+func (s *slot) markUnknown() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.unknown = true
 }
 
-// possible are the states that may have been the one at some time from a moment to another. judged is false where nobody can say.
-func (s *slot) possible(from, to time.Time) (states []state, judged bool) {
+// possibleStates are the states that were possible in an interval. judged is false if the state is unknown.
+func (s *slot) possibleStates(from, to time.Time) (states []connectorState, judged bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, e := range s.journal {
 		if !e.began.After(to) && (e.ended.IsZero() || !e.ended.Before(from)) {
-			states = append(states, e.state)
+			states = append(states, e.connectorState)
 		}
 	}
 	return states, !s.unknown

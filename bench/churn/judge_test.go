@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// What agents may be told while an admin grants a connector, and after it.
+// What agents may see during and after a grant.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	const other, name = "mcp_s7-1__base", "mcp_s0-1__base"
-	for what, tc := range map[string]struct {
+	for name, tc := range map[string]struct {
 		during bool
 		seen   map[string]string
 		delay  time.Duration
@@ -26,21 +26,21 @@ func TestJudge(t *testing.T) {
 	} {
 		l := &Load{Options: Options{Delay: tc.delay}, servers: newServers(), report: Report{Wrong: map[string]int{}}}
 		t.Cleanup(l.servers.close)
-		a, s := &agent{Load: l}, l.newSlot()
-		before := state{exists: true, enabled: true, slug: "s0-1", tools: map[string]tool{base: {"0", "0"}, "steady": {"0", "0"}}, grants: map[int]map[string]bool{}}
-		s.begin(before)
-		s.end()
+		a, s := &loadAgent{Load: l}, l.newSlot()
+		before := connectorState{exists: true, enabled: true, slug: "s0-1", tools: map[string]tool{base: {"0", "0"}, "steady": {"0", "0"}}, grants: map[int]map[string]bool{}}
+		s.beginAction(before)
+		s.endAction()
 		after := before.clone()
 		after.grants[0] = map[string]bool{base: true}
-		began := time.Now()
-		s.begin(after)
+		start := time.Now()
+		s.beginAction(after)
 		if !tc.during {
-			s.end()
-			began = time.Now().Add(time.Nanosecond)
+			s.endAction()
+			start = time.Now().Add(time.Nanosecond)
 		}
-		a.judge(tc.seen, began, time.Now().Add(time.Second))
+		a.judgeList(tc.seen, start, time.Now().Add(time.Second))
 		if wrong := l.report.Wrong[WrongList] > 0; wrong != tc.wrong {
-			t.Errorf("%s: judged wrong is %t, want %t: %v", what, wrong, tc.wrong, l.report.Faults)
+			t.Errorf("%s: judged wrong is %t, want %t: %v", name, wrong, tc.wrong, l.report.Faults)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// Request is a request to Patchbay's API.
+// Request is a request to the JSON API.
 type Request struct {
 	Method string
 	URL    string
@@ -14,20 +14,20 @@ type Request struct {
 	Body   io.Reader // JSON; nil: none
 }
 
-// Send sends the request once, and reads the whole answer.
+// Send sends the request once, and reads the whole response.
 func (q Request) Send(ctx context.Context, client *http.Client) (status int, answer []byte, err error) {
 	r, err := http.NewRequestWithContext(ctx, q.Method, q.URL, q.Body)
 	if err != nil {
 		return 0, nil, err
 	}
-	r.GetBody = nil // net/http would send some requests again
+	r.GetBody = nil // net/http would retry some requests
 	r.Header.Set("Authorization", "Bearer "+q.Key)
 	r.Header.Set("Accept", "application/json")
 	r.Header.Set("Content-Type", "application/json")
 	return ReadAnswer(client.Do(r)) //nolint:bodyclose // ReadAnswer closes it
 }
 
-// ReadAnswer reads an answer whole and closes its body. It takes what [http.Client.Do] returns.
+// ReadAnswer reads and closes the response of [http.Client.Do].
 func ReadAnswer(a *http.Response, err error) (status int, body []byte, _ error) {
 	if err != nil {
 		return 0, nil, err

@@ -10,51 +10,51 @@ import (
 	"sync"
 )
 
-// base is the tool that every server always has.
+// base is a tool of every server.
 const base = "base"
 
-// server is an MCP server of one connector. It can be reached at two origins.
+// server is the MCP server of one connector, at two origins.
 type server struct {
 	name   string
-	held   bool // its tools' changes wait for an admin
-	legacy bool // it speaks 2025-11-25
+	held   bool // changes wait for an admin
+	legacy bool // 2025-11-25
 
-	mu      sync.Mutex // guards what follows
-	origins []string
-	at      int
-	changes int
-	tools   map[string]string // with their versions
+	mu          sync.Mutex // guards the fields below
+	origins     []string
+	originIndex int
+	changes     int
+	tools       map[string]string // versions by name
 }
 
-func newServer(name string, odd bool) *server {
-	return &server{name: name, held: odd, legacy: odd, tools: map[string]string{base: "0", "steady": "0"}}
+func newServer(name string, isOdd bool) *server {
+	return &server{name: name, held: isOdd, legacy: isOdd, tools: map[string]string{base: "0", "steady": "0"}}
 }
 
-func (s *server) url() string {
+func (s *server) currentURL() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.origins[s.at] + "/" + s.name
+	return s.origins[s.originIndex] + "/" + s.name
 }
 
-func (s *server) move() {
+func (s *server) switchOrigin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.at = 1 - s.at
+	s.originIndex = 1 - s.originIndex
 }
 
-// list are the tools with their versions.
-func (s *server) list() map[string]string {
+// toolVersions are the tools' versions by name.
+func (s *server) toolVersions() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := make(map[string]string, len(s.tools))
+	versions := make(map[string]string, len(s.tools))
 	for name, version := range s.tools {
-		all[name] = version
+		versions[name] = version
 	}
-	return all
+	return versions
 }
 
-// change gives one tool another version, and another one comes and goes.
-func (s *server) change() {
+// changeTools changes a tool's version, adds a tool and removes one.
+func (s *server) changeTools() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changes++
@@ -63,32 +63,32 @@ func (s *server) change() {
 	s.tools[fmt.Sprintf("extra%d", s.changes)] = "0"
 }
 
-// servers are all of them, behind two origins.
-type servers struct {
+// serverGroup holds all servers, behind two origins.
+type serverGroup struct {
 	hosts []*httptest.Server
 	mux   *http.ServeMux
 }
 
-func newServers() *servers {
-	s := &servers{mux: http.NewServeMux()}
+func newServers() *serverGroup {
+	s := &serverGroup{mux: http.NewServeMux()}
 	for range 2 {
 		s.hosts = append(s.hosts, httptest.NewServer(s.mux))
 	}
 	return s
 }
 
-func (s *servers) close() {
+func (s *serverGroup) close() {
 	for _, host := range s.hosts {
 		host.CloseClientConnections()
 		host.Close()
 	}
 }
 
-func (s *servers) add(one *server) {
+func (s *serverGroup) addServer(server *server) {
 	for _, host := range s.hosts {
-		one.origins = append(one.origins, host.URL)
+		server.origins = append(server.origins, host.URL)
 	}
-	s.mux.Handle("/"+one.name, one)
+	s.mux.Handle("/"+server.name, server)
 }
 
 // ServeHTTP answers one message.
@@ -117,7 +117,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"churn","version":"1"}}`
 		}
 	case "tools/list":
-		result = `{"tools":[` + strings.Join(s.definitions(), ",") + `],"resultType":"complete"}`
+		result = `{"tools":[` + strings.Join(s.toolDefinitions(), ",") + `],"resultType":"complete"}`
 	case "tools/call":
 		result = fmt.Sprintf(`{"content":[{"type":"text","text":"%s %s %d"}],"isError":false,"resultType":"complete"}`, s.name, m.Params.Name, m.Params.Arguments.N)
 	}
@@ -133,8 +133,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *server) definitions() (all []string) {
-	for name, version := range s.list() {
+func (s *server) toolDefinitions() (all []string) {
+	for name, version := range s.toolVersions() {
 		all = append(all, fmt.Sprintf(`{"name":%q,"description":"Version %s.","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}`, name, version))
 	}
 	return all

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// binary builds the program that is measured, once.
+// binary builds the measured program once.
 var binary = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "patchbay-bench-program-")
 	if err != nil {
@@ -27,7 +27,7 @@ var binary = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// TestMain is also each of the servers: the bench starts its own executable, which here is the tests'.
+// TestMain also runs the servers, because the bench starts its own executable.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		main()
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// command runs the bench with the real program, and returns what it printed.
+// command runs the bench with the real program and returns its output.
 func command(t *testing.T, args ...string) string {
 	t.Helper()
 	if testing.Short() {
@@ -58,7 +58,7 @@ func command(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// memory is a directory in memory, where there is one with room: what PostgreSQL syncs to a disk takes most of its start.
+// memory returns a directory in /dev/shm if that has room, because fsync dominates the start of PostgreSQL.
 func memory(t *testing.T) string {
 	t.Helper()
 	const parent, room = "/dev/shm", 2 << 30
@@ -74,7 +74,7 @@ func memory(t *testing.T) string {
 	return dir
 }
 
-func TestASoakLosesSwapsAndLeavesNothing(t *testing.T) {
+func TestSoak_SmallRun(t *testing.T) {
 	t.Parallel()
 	out := command(t, "soak", "-calls", "3000", "-listeners", "16")
 	if !strings.Contains(out, "| answered, failed as they had to, or cancelled | 3000 | 3000 |") {
@@ -82,7 +82,7 @@ func TestASoakLosesSwapsAndLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestTheBenchMeasuresBothSidesListsAndListeners(t *testing.T) {
+func TestRun_PrintsAllRows(t *testing.T) {
 	t.Parallel()
 	out := command(t, "run", "-rounds", "1", "-calls", "100", "-listeners", "8")
 	for _, row := range []string{
@@ -95,38 +95,38 @@ func TestTheBenchMeasuresBothSidesListsAndListeners(t *testing.T) {
 	}
 }
 
-func TestASoakFailsWhereSomethingIsNotAsItMustBe(t *testing.T) {
+func TestSoakReport_DetectsFaults(t *testing.T) {
 	t.Parallel()
-	good := func() *report {
-		return &report{
+	good := func() *soakReport {
+		return &soakReport{
 			made: 100, answered: 97, failed: 2, cancelled: 1, cut: 2,
 			atLast: mockStats{Calls: 100, Opened: 5, Forgotten: 2, Deleted: 3, Cancelled: 1},
 		}
 	}
-	if err := good().judge(&bytes.Buffer{}); err != nil {
+	if err := good().printTable(&bytes.Buffer{}); err != nil {
 		t.Fatalf("a report without a fault is judged %v", err)
 	}
-	for what, spoil := range map[string]func(*report){
-		"a lost reply":                       func(r *report) { r.answered-- },
-		"a failure of a call that ran":       func(r *report) { r.untold++ },
-		"a failure without a reason":         func(r *report) { r.answered, r.failed = r.answered-1, r.failed+1 },
-		"a second call":                      func(r *report) { r.atLast.Calls, r.atLast.Twice = 101, 1 },
-		"a call of nobody's that came again": func(r *report) { r.atLast.Calls, r.atLast.Again = 101, 1 },
-		"a call that never came":             func(r *report) { r.atLast.Calls-- },
-		"a session that stays":               func(r *report) { r.atLast.Left++ },
-		"another one's session":              func(r *report) { r.atLast.Foreign++ },
-		"a call that stays open":             func(r *report) { r.atRest.Open++ },
-		"a reply that stays open":            func(r *report) { r.atRest.Streams++ },
-		"a stream that stays":                func(r *report) { r.atLast.Listening++ },
-		"a cancellation that got lost":       func(r *report) { r.atLast.Cancelled, r.atLast.Abandoned = 0, 1 },
-		"a listener that lost its line":      func(r *report) { r.dropped++ },
-		"goroutines":                         func(r *report) { r.after.goroutines = moreGoroutines + 1 },
-		"goroutines beside streams":          func(r *report) { r.after.goroutines, r.after.listening = moreGoroutines+7, 2 },
-		"sockets":                            func(r *report) { r.after.sockets = moreSockets + 1 },
+	for what, spoil := range map[string]func(*soakReport){
+		"a lost reply":                       func(r *soakReport) { r.answered-- },
+		"a failure of a call that ran":       func(r *soakReport) { r.executedFailures++ },
+		"a failure without a reason":         func(r *soakReport) { r.answered, r.failed = r.answered-1, r.failed+1 },
+		"a second call":                      func(r *soakReport) { r.atLast.Calls, r.atLast.Twice = 101, 1 },
+		"a call of nobody's that came again": func(r *soakReport) { r.atLast.Calls, r.atLast.Again = 101, 1 },
+		"a call that never came":             func(r *soakReport) { r.atLast.Calls-- },
+		"a session that stays":               func(r *soakReport) { r.atLast.Left++ },
+		"another one's session":              func(r *soakReport) { r.atLast.Foreign++ },
+		"a call that stays open":             func(r *soakReport) { r.atRest.Open++ },
+		"a reply that stays open":            func(r *soakReport) { r.atRest.Streams++ },
+		"a stream that stays":                func(r *soakReport) { r.atLast.Listening++ },
+		"a cancellation that got lost":       func(r *soakReport) { r.atLast.Cancelled, r.atLast.Abandoned = 0, 1 },
+		"a listener that lost its line":      func(r *soakReport) { r.dropped++ },
+		"goroutines":                         func(r *soakReport) { r.after.goroutines = moreGoroutines + 1 },
+		"goroutines beside streams":          func(r *soakReport) { r.after.goroutines, r.after.listening = moreGoroutines+7, 2 },
+		"sockets":                            func(r *soakReport) { r.after.sockets = moreSockets + 1 },
 	} {
 		r := good()
 		spoil(r)
-		if r.judge(&bytes.Buffer{}) == nil {
+		if r.printTable(&bytes.Buffer{}) == nil {
 			t.Errorf("%s passes", what)
 		}
 	}

@@ -6,19 +6,17 @@ import (
 	"net"
 )
 
-// Before listeners are measured some calls are made, and some listeners come and go: what a server does for the first time is no
-// listener's cost.
+// Warm-up before listeners are measured, to exclude a server's one-time costs.
 const (
 	warmCalls     = 500
 	warmListeners = 50
 )
 
-// listening opens streams on which nothing happens, and tells what each costs the server: in a process of its own for each era, which has done
-// little before.
-func (b *bench) listening(ctx context.Context) error {
+// measureListeners prints the cost of idle listener streams, with a fresh process per era.
+func (b *bench) measureListeners(ctx context.Context) error {
 	fmt.Fprintln(b.out, "\n| idle agents that listen | heap in use of each, after a collection | stacks of each | resident memory of each | resident before |\n|---|---|---|---|---|")
-	for _, kind := range listeningKinds {
-		before, after, err := b.listenersCost(ctx, kind)
+	for _, kind := range listenMethods {
+		before, after, err := b.listenerCost(ctx, kind)
 		if err != nil {
 			return err
 		}
@@ -29,29 +27,29 @@ func (b *bench) listening(ctx context.Context) error {
 	return nil
 }
 
-// listenersCost is the server's state before and while they listen.
-func (b *bench) listenersCost(ctx context.Context, kind listeningKind) (before, after state, err error) {
-	if err = b.patchbay.end(); err != nil {
+// listenerCost returns the server's state before and with listeners.
+func (b *bench) listenerCost(ctx context.Context, kind listenMethod) (before, after processState, err error) {
+	if err = b.patchbay.stop(); err != nil {
 		return before, after, fmt.Errorf("Patchbay ended: %w", err)
 	}
 	if err = b.startPatchbay(ctx); err != nil {
 		return before, after, err
 	}
-	if _, err = b.load.run(ctx, b.ours(20), calls[0], warmCalls); err != nil {
+	if _, err = b.load.run(ctx, b.patchbaySide(20), callKinds[0], warmCalls); err != nil {
 		return before, after, err
 	}
-	if _, err = b.stateWith(ctx, kind, warmListeners); err != nil { // which collects, too
+	if _, err = b.stateWith(ctx, kind, warmListeners); err != nil { // also runs the garbage collector
 		return before, after, err
 	}
-	if before, err = b.state(ctx); err != nil {
+	if before, err = b.readState(ctx); err != nil {
 		return before, after, err
 	}
 	after, err = b.stateWith(ctx, kind, b.listeners)
 	return before, after, err
 }
 
-// stateWith is the server's state while so many listen.
-func (b *bench) stateWith(ctx context.Context, kind listeningKind, n int) (state, error) {
+// stateWith returns the server's state with n open listeners.
+func (b *bench) stateWith(ctx context.Context, kind listenMethod, n int) (processState, error) {
 	var open []net.Conn
 	defer func() {
 		for _, c := range open {
@@ -59,16 +57,16 @@ func (b *bench) stateWith(ctx context.Context, kind listeningKind, n int) (state
 		}
 	}()
 	for i := range n {
-		c, err := listenBy(ctx, kind, b, b.tokens[20])
+		c, err := openListener(ctx, kind, b, b.tokens[20])
 		if err != nil {
-			return state{}, fmt.Errorf("listener %d: %w", i, err)
+			return processState{}, fmt.Errorf("listener %d: %w", i, err)
 		}
 		open = append(open, c)
 	}
 	if b.profile != "" {
-		if err := b.fetch(ctx, "heap?gc=1", "listen-"+kind.short+".pprof"); err != nil {
-			return state{}, err
+		if err := b.saveProfile(ctx, "heap?gc=1", "listen-"+kind.short+".pprof"); err != nil {
+			return processState{}, err
 		}
 	}
-	return b.state(ctx)
+	return b.readState(ctx)
 }

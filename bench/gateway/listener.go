@@ -10,35 +10,35 @@ import (
 	"strings"
 )
 
-// listeningKind is a way to listen.
-type listeningKind struct {
+// listenMethod is a way to open a listener stream.
+type listenMethod struct {
 	name, short string
-	request     func(ctx context.Context, b *bench, token string) (string, error) // without the lines that all have
+	request     func(ctx context.Context, b *bench, token string) (string, error) // without the common lines
 }
 
-var listeningKinds = []listeningKind{
-	{"subscriptions/listen of 2026-07-28", "modern", subscription},
-	{"GET streams of 2025-11-25, each of a session of its own", "get", getStream},
+var listenMethods = []listenMethod{
+	{"subscriptions/listen of 2026-07-28", "modern", subscriptionRequest},
+	{"GET streams of 2025-11-25, each of a session of its own", "get", streamRequest},
 }
 
-func subscription(context.Context, *bench, string) (string, error) {
+func subscriptionRequest(context.Context, *bench, string) (string, error) {
 	body := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modernMeta + `}}`
 	return fmt.Sprintf("POST /mcp HTTP/1.1\r\nContent-Type: application/json\r\nMcp-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\nContent-Length: %d\r\n%s\r\n\r\n%s",
 		len(body), commonLines, body), nil
 }
 
-func getStream(ctx context.Context, b *bench, token string) (string, error) {
-	a := soakAgent{soak: &soak{bench: b}, token: token, sessions: map[string]string{}}
-	if err := a.greet(ctx, aggregated); err != nil {
+func streamRequest(ctx context.Context, b *bench, token string) (string, error) {
+	a := soakAgent{soakRun: &soakRun{bench: b}, token: token, sessions: map[string]string{}}
+	if err := a.initialize(ctx, mcpPath); err != nil {
 		return "", err
 	}
-	return "GET /mcp HTTP/1.1\r\nMcp-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: " + a.sessions[aggregated] + "\r\n" + commonLines + "\r\n\r\n", nil
+	return "GET /mcp HTTP/1.1\r\nMcp-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: " + a.sessions[mcpPath] + "\r\n" + commonLines + "\r\n\r\n", nil
 }
 
 const commonLines = "Host: %HOST%\r\nAuthorization: Bearer %TOKEN%\r\nAccept: application/json, text/event-stream"
 
-// listenBy opens one stream by hand: an http.Client here would need as much memory as the server.
-func listenBy(ctx context.Context, kind listeningKind, b *bench, token string) (net.Conn, error) {
+// openListener opens a stream on a raw connection. An http.Client here would need as much memory as the server.
+func openListener(ctx context.Context, kind listenMethod, b *bench, token string) (net.Conn, error) {
 	to, err := url.Parse(b.patchbay.address)
 	if err != nil {
 		return nil, err

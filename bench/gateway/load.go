@@ -12,52 +12,51 @@ import (
 	"time"
 )
 
-// side is where calls go.
-type side struct {
+// target is one of the measured servers.
+type target struct {
 	name   string
 	url    string
 	token  string
 	tool   string
-	server *process
+	server *serverProcess
 }
 
-// task is a kind of call.
-type task struct {
-	name string
-	size int // of the result
-	sse  bool
-	list bool // tools/list in place of a call
-	note int  // bytes of arguments beside the numbers
+type callKind struct {
+	name      string
+	size      int // bytes of the result
+	sse       bool
+	list      bool // tools/list instead of tools/call
+	noteBytes int  // additional bytes of arguments
 }
 
-// load makes calls on one side.
-type load struct {
-	client  *http.Client
-	workers int
-	prose   bool         // results are
-	next    atomic.Int64 // the number of the last call; each is used once
+// loadGenerator makes calls to a target.
+type loadGenerator struct {
+	client     *http.Client
+	workers    int
+	prose      bool         // results are prose
+	lastNumber atomic.Int64 // call numbers are unique
 }
 
-func newLoad(workers int, prose bool) *load {
-	return &load{workers: workers, prose: prose, client: &http.Client{
+func newLoad(workers int, prose bool) *loadGenerator {
+	return &loadGenerator{workers: workers, prose: prose, client: &http.Client{
 		Transport: &http.Transport{MaxIdleConns: 4 * workers, MaxIdleConnsPerHost: 2 * workers, DisableCompression: true},
 		Timeout:   time.Minute,
 	}}
 }
 
-// run makes n calls and checks every reply. The numbers of the calls tell whether one was lost, or swapped with another.
-func (l *load) run(ctx context.Context, s side, t task, n int) (time.Duration, error) {
+// run makes n calls and checks every reply. Call numbers detect lost and swapped replies.
+func (l *loadGenerator) run(ctx context.Context, s target, t callKind, n int) (time.Duration, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	var left atomic.Int64
-	left.Store(int64(n))
+	var remaining atomic.Int64
+	remaining.Store(int64(n))
 	began := time.Now()
 	var workers sync.WaitGroup
 	for range l.workers {
 		workers.Go(func() {
-			var w worker
-			for left.Add(-1) >= 0 && ctx.Err() == nil {
-				if err := w.call(ctx, l, s, t, l.next.Add(1)); err != nil {
+			var w callWorker
+			for remaining.Add(-1) >= 0 && ctx.Err() == nil {
+				if err := w.makeCall(ctx, l, s, t, l.lastNumber.Add(1)); err != nil {
 					cancel(fmt.Errorf("%s, %s: %w", s.name, t.name, err))
 				}
 			}
@@ -67,13 +66,13 @@ func (l *load) run(ctx context.Context, s side, t task, n int) (time.Duration, e
 	return time.Since(began), context.Cause(ctx)
 }
 
-// worker makes one call after the other, in memory that it uses again.
-type worker struct{ body, reply bytes.Buffer }
+// callWorker makes calls one after the other and reuses its buffers.
+type callWorker struct{ body, reply bytes.Buffer }
 
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 
-func (w *worker) call(ctx context.Context, l *load, s side, t task, n int64) error {
-	w.write(s, t, n)
+func (w *callWorker) makeCall(ctx context.Context, l *loadGenerator, s target, t callKind, n int64) error {
+	w.writeRequest(s, t, n)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(w.body.Bytes()))
 	if err != nil {
 		return err
@@ -94,10 +93,10 @@ func (w *worker) call(ctx context.Context, l *load, s side, t task, n int64) err
 	if _, err := io.Copy(&w.reply, response.Body); err != nil {
 		return err
 	}
-	return w.check(response.StatusCode, t, n, l.prose)
+	return w.checkReply(response.StatusCode, t, n, l.prose)
 }
 
-func (w *worker) write(s side, t task, n int64) {
+func (w *callWorker) writeRequest(s target, t callKind, n int64) {
 	w.body.Reset()
 	method := "tools/call"
 	if t.list {
@@ -106,28 +105,28 @@ func (w *worker) write(s side, t task, n int64) {
 	fmt.Fprintf(&w.body, `{"jsonrpc":"2.0","id":%d,"method":"%s","params":{`, n, method)
 	if !t.list {
 		fmt.Fprintf(&w.body, `"name":"%s","arguments":{"n":%d,"size":%d,"sse":%t`, s.tool, n, t.size, t.sse)
-		if t.note > 0 {
-			fmt.Fprintf(&w.body, `,"note":"%s"`, bytes.Repeat([]byte("x"), t.note))
+		if t.noteBytes > 0 {
+			fmt.Fprintf(&w.body, `,"note":"%s"`, bytes.Repeat([]byte("x"), t.noteBytes))
 		}
 		w.body.WriteString(`},`)
 	}
 	w.body.WriteString(modernMeta + `}}`)
 }
 
-func (w *worker) check(status int, t task, n int64, prose bool) error {
+func (w *callWorker) checkReply(status int, t callKind, n int64, prose bool) error {
 	got := w.reply.Bytes()
-	wrong := func(what string) error {
-		return fmt.Errorf("call %d: %s: status %d, %d bytes: %.300s", n, what, status, len(got), got)
+	fail := func(reason string) error {
+		return fmt.Errorf("call %d: %s: status %d, %d bytes: %.300s", n, reason, status, len(got), got)
 	}
 	switch {
 	case status != http.StatusOK:
-		return wrong("refused")
+		return fail("refused")
 	case !bytes.Contains(got, []byte(`"id":`+strconv.FormatInt(n, 10))):
-		return wrong("another id")
+		return fail("another id")
 	case t.list && !bytes.Contains(got, []byte(`"tools":[`)):
-		return wrong("no list")
+		return fail("no list")
 	case !t.list && !bytes.Contains(got, resultText(n, t.size, prose)):
-		return wrong("another result")
+		return fail("another result")
 	}
 	return nil
 }

@@ -40,9 +40,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	switch name {
 	case "run":
-		return o.measure(ctx)
+		return o.measureAll(ctx)
 	case "soak":
-		return o.soak(ctx)
+		return o.runSoak(ctx)
 	case "profile":
 		return o.profileOurs(ctx)
 	case "upstream":
@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 }
 
-// options are the flags.
+// options are the command's flags.
 type options struct {
 	out       io.Writer
 	program   string

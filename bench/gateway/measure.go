@@ -8,70 +8,70 @@ import (
 	"time"
 )
 
-// turn is what one turn of one side has cost.
-type turn struct {
-	cpu  time.Duration // for each call
-	rate float64       // calls per second
-	more time.Duration // PostgreSQL's CPU for each call
+// turnCost is the cost of one turn of a target.
+type turnCost struct {
+	cpu      time.Duration // per call
+	rate     float64       // calls per second
+	postgres time.Duration // PostgreSQL's CPU per call
 }
 
 var (
-	calls = []task{
+	callKinds = []callKind{
 		{name: "tools/call, 1 KB JSON", size: 1 << 10}, {name: "tools/call, 1 KB SSE", size: 1 << 10, sse: true},
 		{name: "tools/call, 10 KB JSON", size: 10 << 10}, {name: "tools/call, 10 KB SSE", size: 10 << 10, sse: true},
 	}
-	relays = []task{{name: "tools/call, 100 KiB JSON", size: 100 << 10}, {name: "tools/call, 100 KiB SSE", size: 100 << 10, sse: true}}
-	lists  = map[int]task{20: {name: "tools/list, 20 tools", list: true}, 1000: {name: "tools/list, 1 000 tools", list: true}}
+	relayKinds = []callKind{{name: "tools/call, 100 KiB JSON", size: 100 << 10}, {name: "tools/call, 100 KiB SSE", size: 100 << 10, sse: true}}
+	listKinds  = map[int]callKind{20: {name: "tools/list, 20 tools", list: true}, 1000: {name: "tools/list, 1 000 tools", list: true}}
 )
 
-// measure prints the table.
-func (o options) measure(ctx context.Context) error {
-	b, err := o.begin(ctx)
+// measureAll prints the table.
+func (o options) measureAll(ctx context.Context) error {
+	b, err := o.startBench(ctx)
 	if err != nil {
 		return err
 	}
-	defer b.end()
-	tasks := slices.Concat(b.wanted("call", calls), b.wanted("relay", relays))
+	defer b.stopAll()
+	tasks := slices.Concat(b.filterKinds("call", callKinds), b.filterKinds("relay", relayKinds))
 	if len(tasks) > 0 {
-		if err := b.warm(ctx); err != nil {
+		if err := b.warmUp(ctx); err != nil {
 			return err
 		}
 	}
 	fmt.Fprintln(b.out, "| what | the proxy: CPU (spread) | calls/s | ours: CPU (spread) | calls/s | CPU against the proxy (spread) | throughput against it | PostgreSQL's CPU |")
 	fmt.Fprintln(b.out, "|---|---|---|---|---|---|---|---|")
 	for _, t := range tasks {
-		if err := b.compare(ctx, t); err != nil {
+		if err := b.compareSides(ctx, t); err != nil {
 			return err
 		}
 	}
 	fmt.Fprintln(b.out, "\nNo reply of either side was lost or swapped.\n\n| what | lists/s (spread) | CPU of one |\n|---|---|---|")
 	for _, n := range []int{20, 1000} {
-		if len(b.wanted("list", []task{lists[n]})) == 0 {
+		if len(b.filterKinds("list", []callKind{listKinds[n]})) == 0 {
 			continue
 		}
-		if err := b.listing(ctx, n); err != nil {
+		if err := b.measureList(ctx, n); err != nil {
 			return err
 		}
 	}
-	if len(b.wanted("listen", []task{{}})) == 0 {
+	if len(b.filterKinds("listen", []callKind{{}})) == 0 {
 		return nil
 	}
-	return b.listening(ctx)
+	return b.measureListeners(ctx)
 }
 
-func (b *bench) wanted(kind string, tasks []task) []task {
+func (b *bench) filterKinds(kind string, tasks []callKind) []callKind {
 	if b.only == "" || slices.Contains(strings.Split(b.only, ","), kind) {
 		return tasks
 	}
 	return nil
 }
 
-// warm has both sides do for the first time what is no call's cost: connections, PostgreSQL's plans, pages and caches, the program's own clock.
-func (b *bench) warm(ctx context.Context) error {
+// warmUp excludes one-time costs: connections, query plans, page faults and caches.
+func (b *bench) warmUp(ctx context.Context) error {
 	const turns = 3
 	for range turns {
-		for _, s := range []side{b.theirs(20), b.ours(20)} {
-			if _, err := b.turn(ctx, s, calls[0]); err != nil {
+		for _, s := range []target{b.proxySide(20), b.patchbaySide(20)} {
+			if _, err := b.measureTurn(ctx, s, callKinds[0]); err != nil {
 				return err
 			}
 		}
@@ -79,15 +79,15 @@ func (b *bench) warm(ctx context.Context) error {
 	return nil
 }
 
-// compare lets both sides take turns. The first turn of each warms up.
-func (b *bench) compare(ctx context.Context, t task) error {
-	var theirs, ours []turn
+// compareSides measures both targets in turns. The first turn of each is a warm-up.
+func (b *bench) compareSides(ctx context.Context, t callKind) error {
+	var theirs, ours []turnCost
 	for round := range b.rounds + 1 {
-		a, err := b.turn(ctx, b.theirs(20), t)
+		a, err := b.measureTurn(ctx, b.proxySide(20), t)
 		if err != nil {
 			return err
 		}
-		c, err := b.turn(ctx, b.ours(20), t)
+		c, err := b.measureTurn(ctx, b.patchbaySide(20), t)
 		if err != nil {
 			return err
 		}
@@ -101,15 +101,15 @@ func (b *bench) compare(ctx context.Context, t task) error {
 		speed = append(speed, ours[i].rate/theirs[i].rate)
 	}
 	fmt.Fprintf(b.out, "| %s | %s | %.0f | %s | %.0f | %s | %s | %v |\n", t.name,
-		spread(theirs, cpuOf), middle(theirs, rateOf), spread(ours, cpuOf), middle(ours, rateOf), spreadOf(ratio), spreadOf(speed),
-		time.Duration(middle(ours, func(t turn) float64 { return float64(t.more) })).Round(time.Microsecond))
+		formatSpread(theirs, turnCPU), median(theirs, turnRate), formatSpread(ours, turnCPU), median(ours, turnRate), formatRatioSpread(ratio), formatRatioSpread(speed),
+		time.Duration(median(ours, func(t turnCost) float64 { return float64(t.postgres) })).Round(time.Microsecond))
 	return nil
 }
 
-func (b *bench) listing(ctx context.Context, n int) error {
-	var turns []turn
+func (b *bench) measureList(ctx context.Context, n int) error {
+	var turns []turnCost
 	for round := range b.rounds + 1 {
-		made, err := b.turn(ctx, b.ours(n), lists[n])
+		made, err := b.measureTurn(ctx, b.patchbaySide(n), listKinds[n])
 		if err != nil {
 			return err
 		}
@@ -117,40 +117,40 @@ func (b *bench) listing(ctx context.Context, n int) error {
 			turns = append(turns, made)
 		}
 	}
-	fmt.Fprintf(b.out, "| %s | %.0f (%.0f–%.0f) | %s |\n", lists[n].name, middle(turns, rateOf), lowest(turns, rateOf), highest(turns, rateOf), spread(turns, cpuOf))
+	fmt.Fprintf(b.out, "| %s | %.0f (%.0f–%.0f) | %s |\n", listKinds[n].name, median(turns, turnRate), minimum(turns, turnRate), maximum(turns, turnRate), formatSpread(turns, turnCPU))
 	return nil
 }
 
-// rest is how long a side is left alone behind its turn: what it writes later costs it, and not the other one. The history writes every
-// tenth of a second.
-const rest = 300 * time.Millisecond
+// pauseAfterTurn separates the turns, so that deferred work counts for its own target. The call log is written
+// every 100 ms.
+const pauseAfterTurn = 300 * time.Millisecond
 
-func (b *bench) turn(ctx context.Context, s side, t task) (turn, error) {
-	before, err := s.server.cpu()
+func (b *bench) measureTurn(ctx context.Context, s target, t callKind) (turnCost, error) {
+	before, err := s.server.cpuTime()
 	if err != nil {
-		return turn{}, err
+		return turnCost{}, err
 	}
 	children := b.patchbay.childrenCPU()
 	took, err := b.load.run(ctx, s, t, b.calls)
 	if err != nil {
-		return turn{}, err
+		return turnCost{}, err
 	}
 	select {
-	case <-time.After(rest):
+	case <-time.After(pauseAfterTurn):
 	case <-ctx.Done():
 	}
-	after, err := s.server.cpu()
+	after, err := s.server.cpuTime()
 	if err != nil {
-		return turn{}, err
+		return turnCost{}, err
 	}
 	n := time.Duration(b.calls)
-	return turn{cpu: (after - before) / n, rate: float64(b.calls) / took.Seconds(), more: (b.patchbay.childrenCPU() - children) / n}, nil
+	return turnCost{cpu: (after - before) / n, rate: float64(b.calls) / took.Seconds(), postgres: (b.patchbay.childrenCPU() - children) / n}, nil
 }
 
-func cpuOf(t turn) float64  { return float64(t.cpu) }
-func rateOf(t turn) float64 { return t.rate }
+func turnCPU(t turnCost) float64  { return float64(t.cpu) }
+func turnRate(t turnCost) float64 { return t.rate }
 
-func sorted(turns []turn, of func(turn) float64) []float64 {
+func sortedBy(turns []turnCost, of func(turnCost) float64) []float64 {
 	all := make([]float64, len(turns))
 	for i, t := range turns {
 		all[i] = of(t)
@@ -159,16 +159,20 @@ func sorted(turns []turn, of func(turn) float64) []float64 {
 	return all
 }
 
-func middle(turns []turn, of func(turn) float64) float64  { return sorted(turns, of)[len(turns)/2] }
-func lowest(turns []turn, of func(turn) float64) float64  { return sorted(turns, of)[0] }
-func highest(turns []turn, of func(turn) float64) float64 { return sorted(turns, of)[len(turns)-1] }
-
-func spread(turns []turn, of func(turn) float64) string {
-	us := func(v float64) float64 { return v / float64(time.Microsecond) }
-	return fmt.Sprintf("%.0f µs (%.0f–%.0f)", us(middle(turns, of)), us(lowest(turns, of)), us(highest(turns, of)))
+func median(turns []turnCost, of func(turnCost) float64) float64 {
+	return sortedBy(turns, of)[len(turns)/2]
+}
+func minimum(turns []turnCost, of func(turnCost) float64) float64 { return sortedBy(turns, of)[0] }
+func maximum(turns []turnCost, of func(turnCost) float64) float64 {
+	return sortedBy(turns, of)[len(turns)-1]
 }
 
-func spreadOf(ratios []float64) string {
+func formatSpread(turns []turnCost, of func(turnCost) float64) string {
+	us := func(v float64) float64 { return v / float64(time.Microsecond) }
+	return fmt.Sprintf("%.0f µs (%.0f–%.0f)", us(median(turns, of)), us(minimum(turns, of)), us(maximum(turns, of)))
+}
+
+func formatRatioSpread(ratios []float64) string {
 	all := slices.Sorted(slices.Values(ratios))
 	return fmt.Sprintf("%.2f (%.2f–%.2f)", all[len(all)/2], all[0], all[len(all)-1])
 }

@@ -12,36 +12,36 @@ import (
 	"time"
 )
 
-// mock is an MCP server of both eras that misbehaves when it is asked to, and counts: every call by its number, every session, every
-// stream. At /modern it keeps nothing between requests; at any other path it wants a session (2025-11-25, Mcp-Session-Id).
-type mock struct {
-	ledger    ledger
-	sessions  sessions
-	tools     []byte
-	open      atomic.Int64 // calls that have no answer yet
-	streams   atomic.Int64 // replies of these that are event streams
-	listening atomic.Int64 // streams that carry what the server says by itself
-	strange   atomic.Int64 // requests that no client of ours has a reason for
+// mockServer is an MCP server of both eras that misbehaves on request and counts calls, sessions and streams.
+// /modern is stateless; other paths require a session (2025-11-25, Mcp-Session-Id).
+type mockServer struct {
+	calls      callLog
+	sessions   sessionTable
+	tools      []byte
+	open       atomic.Int64 // calls in progress
+	streams    atomic.Int64 // those with an event stream
+	listening  atomic.Int64 // open listener streams
+	unexpected atomic.Int64 // requests that no correct client sends
 }
 
 func serveMock(ctx context.Context, out io.Writer) error {
-	m := &mock{ledger: ledger{times: map[int64]int{}}, sessions: sessions{open: map[string]*session{}}, tools: mockTools}
+	m := &mockServer{calls: callLog{byNumber: map[int64]int{}}, sessions: sessionTable{open: map[string]*mockSession{}}, tools: mockTools}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /stats", m.stats)
-	mux.HandleFunc("POST /seen", m.seen)
-	mux.HandleFunc("/modern", m.modern)
-	mux.HandleFunc("/old", m.handshake)
-	mux.HandleFunc("/shared", m.handshake)
+	mux.HandleFunc("GET /stats", m.serveStats)
+	mux.HandleFunc("POST /seen", m.serveSeen)
+	mux.HandleFunc("/modern", m.serveModern)
+	mux.HandleFunc("/old", m.serveLegacy)
+	mux.HandleFunc("/shared", m.serveLegacy)
 	return serveOn(ctx, mux, out)
 }
 
-// What the tools are called: they do the same, and one says that it only reads, so that a call of it may come again.
+// Both tools do the same. One is read-only, so that a call may be retried.
 const (
-	toolThatActs  = "work"
-	toolThatReads = "look"
+	writeTool = "work"
+	readTool  = "look"
 )
 
-var mockTools = []byte(`{"tools":[` + mockTool(toolThatActs, false) + `,` + mockTool(toolThatReads, true) + `],"resultType":"complete","ttlMs":60000,"cacheScope":"private"}`)
+var mockTools = []byte(`{"tools":[` + mockTool(writeTool, false) + `,` + mockTool(readTool, true) + `],"resultType":"complete","ttlMs":60000,"cacheScope":"private"}`)
 
 func mockTool(name string, reads bool) string {
 	return `{"name":"` + name + `","description":"Echoes its number.","inputSchema":{"type":"object","properties":{"n":{"type":"integer"},` +
@@ -50,13 +50,13 @@ func mockTool(name string, reads bool) string {
 		`"annotations":{"readOnlyHint":` + strconv.FormatBool(reads) + `}}`
 }
 
-// said is what a message may hold.
-type said struct {
+// mockMessage is a JSON-RPC message.
+type mockMessage struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params struct {
 		Name      string          `json:"name"`
-		Arguments deed            `json:"arguments"`
+		Arguments mockArguments   `json:"arguments"`
 		RequestID json.RawMessage `json:"requestId"`
 		Meta      struct {
 			Token json.RawMessage `json:"progressToken"`
@@ -64,21 +64,21 @@ type said struct {
 	} `json:"params"`
 }
 
-// deed are the arguments of a call: what to echo, and how to behave.
-type deed struct {
+// mockArguments are a call's arguments: the echo, and the requested behavior.
+type mockArguments struct {
 	callArguments
 	Do string `json:"do"`
 }
 
-// The ways in which a call may go.
+// Behaviors of a call.
 const (
-	doTell   = "tell"   // progress comes before the result
-	doCut    = "cut"    // the connection ends in the middle of the reply; not if the call comes again
-	doWait   = "wait"   // there is progress, and then nothing until the call is cancelled
-	doForget = "forget" // the session is thrown away behind the reply
+	doProgress = "tell"   // sends progress before the result
+	doCut      = "cut"    // aborts the connection in mid-reply, but not for a retry
+	doWait     = "wait"   // sends progress, then blocks until the call is canceled
+	doForget   = "forget" // deletes the session after the reply
 )
 
-func heard(r *http.Request) (m said, err error) {
+func readMessage(r *http.Request) (m mockMessage, err error) {
 	body, err := io.ReadAll(r.Body)
 	if err == nil {
 		err = json.Unmarshal(body, &m)
@@ -86,35 +86,35 @@ func heard(r *http.Request) (m said, err error) {
 	return m, err
 }
 
-// modern answers in the era without handshakes.
-func (m *mock) modern(w http.ResponseWriter, r *http.Request) {
-	s, err := heard(r)
+// serveModern serves revision 2026-07-28.
+func (m *mockServer) serveModern(w http.ResponseWriter, r *http.Request) {
+	s, err := readMessage(r)
 	switch {
 	case err != nil:
-		m.refuse(w, http.StatusBadRequest, s.ID)
+		m.writeError(w, http.StatusBadRequest, s.ID)
 	case s.Method == "server/discover":
-		reply(w, s.ID, []byte(`{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"mock","version":"1"},"resultType":"complete"}`), false)
+		writeReply(w, s.ID, []byte(`{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"mock","version":"1"},"resultType":"complete"}`), false)
 	case s.Method == "tools/list":
-		reply(w, s.ID, m.tools, false)
+		writeReply(w, s.ID, m.tools, false)
 	case s.Method == "tools/call":
-		m.call(w, r, s, nil)
+		m.serveCall(w, r, s, nil)
 	case s.Method == "subscriptions/listen":
-		m.listen(w, r, nil, `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"toolsListChanged":true},`+
+		m.serveStream(w, r, nil, `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"toolsListChanged":true},`+
 			`"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(s.ID)+`}}}`)
 	default:
-		m.refuse(w, http.StatusNotFound, s.ID)
+		m.writeError(w, http.StatusNotFound, s.ID)
 	}
 }
 
-func (m *mock) refuse(w http.ResponseWriter, status int, id json.RawMessage) {
-	m.strange.Add(1)
+func (m *mockServer) writeError(w http.ResponseWriter, status int, id json.RawMessage) {
+	m.unexpected.Add(1)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown"}}`, orNull(id))
 }
 
-// listen holds a stream on which nothing is said but its beginning, until the client goes, or the session ends.
-func (m *mock) listen(w http.ResponseWriter, r *http.Request, over <-chan struct{}, first string) {
+// serveStream holds a stream with only its first message until the client disconnects or the session ends.
+func (m *mockServer) serveStream(w http.ResponseWriter, r *http.Request, over <-chan struct{}, first string) {
 	m.listening.Add(1)
 	defer m.listening.Add(-1)
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -128,34 +128,34 @@ func (m *mock) listen(w http.ResponseWriter, r *http.Request, over <-chan struct
 	}
 }
 
-// mockStats is what the server has seen. The names are as in the table.
+// mockStats are the mock's counters, named as in the table.
 type mockStats struct {
 	Calls, Twice, Again, Open, Streams, Listening, Strange int64
 	Cancelled, Abandoned                                   int64
 	Opened, Deleted, Forgotten, Left, Lost, Foreign        int64
 }
 
-func (m *mock) stats(w http.ResponseWriter, _ *http.Request) {
-	s := mockStats{Open: m.open.Load(), Streams: m.streams.Load(), Listening: m.listening.Load(), Strange: m.strange.Load()}
-	m.ledger.tell(&s)
-	m.sessions.tell(&s)
+func (m *mockServer) serveStats(w http.ResponseWriter, _ *http.Request) {
+	s := mockStats{Open: m.open.Load(), Streams: m.streams.Load(), Listening: m.listening.Load(), Strange: m.unexpected.Load()}
+	m.calls.addStats(&s)
+	m.sessions.addStats(&s)
 	_ = json.NewEncoder(w).Encode(s)
 }
 
-// seen tells how often each of some calls has come.
-func (m *mock) seen(w http.ResponseWriter, r *http.Request) {
+// serveSeen returns how often each given call was received.
+func (m *mockServer) serveSeen(w http.ResponseWriter, r *http.Request) {
 	var numbers []int64
 	if err := json.NewDecoder(r.Body).Decode(&numbers); err != nil {
 		http.Error(w, "not a list of numbers", http.StatusBadRequest)
 		return
 	}
-	_ = json.NewEncoder(w).Encode(m.ledger.of(numbers))
+	_ = json.NewEncoder(w).Encode(m.calls.countCalls(numbers))
 }
 
-// account is the name in a bearer token that the bench has made up: "of-a1" is a1's.
-func account(r *http.Request) string {
+// requestAccount returns the account in the bench's bearer token: "a1" for "of-a1".
+func requestAccount(r *http.Request) string {
 	return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer of-")
 }
 
-// patience is how long a call waits for its end.
-const patience = time.Minute
+// maxCallWait bounds a blocking call.
+const maxCallWait = time.Minute

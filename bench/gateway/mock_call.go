@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// ledger remembers the calls.
-type ledger struct {
-	mu                   sync.Mutex // guards what follows
-	times                map[int64]int
+// callLog counts the received calls.
+type callLog struct {
+	mu                   sync.Mutex // guards the fields below
+	byNumber             map[int64]int
 	calls, twice, again  int64
 	cancelled, abandoned int64
 }
 
-// note counts a call, and tells whether it is one that was cut off and comes again, as it may.
-func (l *ledger) note(s said) (again bool) {
+// recordCall counts a call and reports whether it is an allowed retry after an aborted reply.
+func (l *callLog) recordCall(s mockMessage) (again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.calls++
 	a := s.Params.Arguments
-	l.times[a.N]++
-	switch times := l.times[a.N]; {
-	case times == 2 && a.Do == doCut && s.Params.Name == toolThatReads:
+	l.byNumber[a.N]++
+	switch times := l.byNumber[a.N]; {
+	case times == 2 && a.Do == doCut && s.Params.Name == readTool:
 		l.again++
 		return true
 	case times > 1:
@@ -34,8 +34,8 @@ func (l *ledger) note(s said) (again bool) {
 	return false
 }
 
-// ended notes how a wait has ended.
-func (l *ledger) ended(cancelled bool) {
+// recordWait counts the end of a blocking call.
+func (l *callLog) recordWait(cancelled bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if cancelled {
@@ -45,70 +45,70 @@ func (l *ledger) ended(cancelled bool) {
 	}
 }
 
-func (l *ledger) of(numbers []int64) []int {
+func (l *callLog) countCalls(numbers []int64) []int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	times := make([]int, len(numbers))
 	for i, n := range numbers {
-		times[i] = l.times[n]
+		times[i] = l.byNumber[n]
 	}
 	return times
 }
 
-func (l *ledger) tell(s *mockStats) {
+func (l *callLog) addStats(s *mockStats) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s.Calls, s.Twice, s.Again, s.Cancelled, s.Abandoned = l.calls, l.twice, l.again, l.cancelled, l.abandoned
 }
 
-// call answers tools/call. in: the session; nil: the era has none.
-func (m *mock) call(w http.ResponseWriter, r *http.Request, s said, in *session) {
+// serveCall serves tools/call. in is the session; nil for the modern era.
+func (m *mockServer) serveCall(w http.ResponseWriter, r *http.Request, s mockMessage, in *mockSession) {
 	a := s.Params.Arguments
-	again := m.ledger.note(s)
+	again := m.calls.recordCall(s)
 	m.open.Add(1)
 	defer m.open.Add(-1)
 	if a.SSE {
 		m.streams.Add(1)
 		defer m.streams.Add(-1)
 	}
-	result := echoFor(a.callArguments, account(r))
+	result := echoAccount(a.callArguments, requestAccount(r))
 	switch {
 	case again:
-		reply(w, s.ID, result, a.SSE)
-	case a.Do == doTell:
-		m.progress(w, s, 3)
-		reply(w, s.ID, result, true)
+		writeReply(w, s.ID, result, a.SSE)
+	case a.Do == doProgress:
+		m.sendProgress(w, s, 3)
+		writeReply(w, s.ID, result, true)
 	case a.Do == doCut:
-		cut(w, s, result)
+		sendHalf(w, s, result)
 	case a.Do == doWait:
-		cancelled, leave := in.await(s.ID)
-		defer leave()
-		m.progress(w, s, 1)
-		m.wait(r, cancelled)
+		cancelled, stop := in.watchCancel(s.ID)
+		defer stop()
+		m.sendProgress(w, s, 1)
+		m.waitForCancel(r, cancelled)
 	case a.Do == doForget:
-		m.sessions.forget(in) // what comes after it is turned away; its own reply is not
-		reply(w, s.ID, result, a.SSE)
+		m.sessions.forgetSession(in) // only later requests are refused
+		writeReply(w, s.ID, result, a.SSE)
 	default:
-		reply(w, s.ID, result, a.SSE)
+		writeReply(w, s.ID, result, a.SSE)
 	}
 }
 
-// wait is over when the client has cancelled, in either era's way.
-func (m *mock) wait(r *http.Request, cancelled <-chan struct{}) {
-	patient := time.NewTimer(patience)
+// waitForCancel blocks until the client cancels by either era's rules.
+func (m *mockServer) waitForCancel(r *http.Request, cancelled <-chan struct{}) {
+	patient := time.NewTimer(maxCallWait)
 	defer patient.Stop()
 	select {
 	case <-r.Context().Done():
-		m.ledger.ended(true)
+		m.calls.recordWait(true)
 	case <-cancelled:
-		m.ledger.ended(true)
+		m.calls.recordWait(true)
 	case <-patient.C:
-		m.ledger.ended(false)
+		m.calls.recordWait(false)
 	}
 }
 
-// progress begins a stream, on which so many notes come before the result.
-func (m *mock) progress(w http.ResponseWriter, s said, notes int) {
+// sendProgress starts a stream with n progress notifications.
+func (m *mockServer) sendProgress(w http.ResponseWriter, s mockMessage, notes int) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	for i := 1; i <= notes && len(s.Params.Meta.Token) > 0; i++ {
 		_, _ = fmt.Fprintf(w, "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":%s,\"progress\":%d,\"total\":4}}\n\n",
@@ -117,8 +117,8 @@ func (m *mock) progress(w http.ResponseWriter, s said, notes int) {
 	_ = http.NewResponseController(w).Flush()
 }
 
-// cut sends half of a reply, and ends the connection.
-func cut(w http.ResponseWriter, s said, result []byte) {
+// sendHalf sends half of a reply and aborts the connection.
+func sendHalf(w http.ResponseWriter, s mockMessage, result []byte) {
 	b := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, s.ID, result)
 	if s.Params.Arguments.SSE {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -132,8 +132,8 @@ func cut(w http.ResponseWriter, s said, result []byte) {
 	panic(http.ErrAbortHandler)
 }
 
-// echoFor is the result of a call, which tells for which account it came.
-func echoFor(a callArguments, account string) []byte {
-	result := echo(a, false)
+// echoAccount returns a call's result with the account that was used.
+func echoAccount(a callArguments, account string) []byte {
+	result := echoResult(a, false)
 	return append(append(append(result[:len(result)-1], `,"_meta":{"account":"`...), account...), `"}}`...)
 }

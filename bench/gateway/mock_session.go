@@ -7,140 +7,139 @@ import (
 	"sync"
 )
 
-// sessions are those of the handshake era. Each belongs to the account that opened it.
-type sessions struct {
-	mu   sync.Mutex // guards what follows
-	open map[string]*session
+// sessionTable holds the legacy sessions. Each belongs to the account that opened it.
+type sessionTable struct {
+	mu   sync.Mutex // guards the fields below
+	open map[string]*mockSession
 
 	opened, deleted, forgotten int64
-	lost                       int64 // requests of sessions that were thrown away, or never were
+	lost                       int64 // requests of deleted or unknown sessions
 	foreign                    int64 // requests in another account's session
 }
 
-// session is one client's.
-type session struct {
+type mockSession struct {
 	id, account string
-	over        chan struct{} // closed when it has ended
+	closed      chan struct{} // closed at the session's end
 
-	mu      sync.Mutex // guards waiting
-	waiting map[string]chan struct{}
+	mu      sync.Mutex // guards waiters
+	waiters map[string]chan struct{}
 }
 
-func (s *sessions) begin(account string) *session {
-	one := &session{id: rand.Text(), account: account, over: make(chan struct{}), waiting: map[string]chan struct{}{}}
+func (s *sessionTable) openSession(account string) *mockSession {
+	session := &mockSession{id: rand.Text(), account: account, closed: make(chan struct{}), waiters: map[string]chan struct{}{}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.opened++
-	s.open[one.id] = one
-	return one
+	s.open[session.id] = session
+	return session
 }
 
-// find is the session of a request; nil: there is none.
-func (s *sessions) find(r *http.Request) *session {
+// findSession returns the session of a request, or nil.
+func (s *sessionTable) findSession(r *http.Request) *mockSession {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := s.open[r.Header.Get("Mcp-Session-Id")]
+	session := s.open[r.Header.Get("Mcp-Session-Id")]
 	switch {
-	case one == nil:
+	case session == nil:
 		s.lost++
 		return nil
-	case one.account != account(r):
+	case session.account != requestAccount(r):
 		s.foreign++
 	}
-	return one
+	return session
 }
 
-// end takes a session away, and tells whether it was there.
-func (s *sessions) end(one *session, counter *int64) {
+// removeSession deletes a session and counts it, if it exists.
+func (s *sessionTable) removeSession(session *mockSession, counter *int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if one == nil || s.open[one.id] == nil {
+	if session == nil || s.open[session.id] == nil {
 		return
 	}
-	delete(s.open, one.id)
+	delete(s.open, session.id)
 	*counter++
-	close(one.over)
+	close(session.closed)
 }
 
-func (s *sessions) forget(one *session) { s.end(one, &s.forgotten) }
-func (s *sessions) drop(one *session)   { s.end(one, &s.deleted) }
+func (s *sessionTable) forgetSession(session *mockSession) { s.removeSession(session, &s.forgotten) }
+func (s *sessionTable) deleteSession(session *mockSession) { s.removeSession(session, &s.deleted) }
 
-func (s *sessions) tell(to *mockStats) {
+func (s *sessionTable) addStats(to *mockStats) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	to.Opened, to.Deleted, to.Forgotten, to.Lost, to.Foreign, to.Left = s.opened, s.deleted, s.forgotten, s.lost, s.foreign, int64(len(s.open))
 }
 
-// await is closed when the client cancels a call; never where there is no session.
-func (s *session) await(id json.RawMessage) (<-chan struct{}, func()) {
+// watchCancel returns a channel that is closed when the client cancels the call; nil without a session.
+func (s *mockSession) watchCancel(id json.RawMessage) (<-chan struct{}, func()) {
 	if s == nil {
 		return nil, func() {}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	cancelled := make(chan struct{})
-	s.waiting[string(id)] = cancelled
-	return cancelled, func() { s.cancel(id) }
+	s.waiters[string(id)] = cancelled
+	return cancelled, func() { s.cancelCall(id) }
 }
 
-func (s *session) cancel(id json.RawMessage) {
+func (s *mockSession) cancelCall(id json.RawMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if cancelled := s.waiting[string(id)]; cancelled != nil {
+	if cancelled := s.waiters[string(id)]; cancelled != nil {
 		close(cancelled)
-		delete(s.waiting, string(id))
+		delete(s.waiters, string(id))
 	}
 }
 
-// handshake answers in the era of sessions.
-func (m *mock) handshake(w http.ResponseWriter, r *http.Request) {
+// serveLegacy serves revision 2025-11-25.
+func (m *mockServer) serveLegacy(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
-		m.holdOrEnd(w, r)
+		m.streamOrDelete(w, r)
 		return
 	}
-	s, err := heard(r)
+	s, err := readMessage(r)
 	switch {
 	case err != nil:
-		m.refuse(w, http.StatusBadRequest, s.ID)
+		m.writeError(w, http.StatusBadRequest, s.ID)
 		return
 	case s.Method == "initialize":
-		w.Header().Set("Mcp-Session-Id", m.sessions.begin(account(r)).id)
-		reply(w, s.ID, []byte(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"mock","version":"1"}}`), false)
+		w.Header().Set("Mcp-Session-Id", m.sessions.openSession(requestAccount(r)).id)
+		writeReply(w, s.ID, []byte(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"mock","version":"1"}}`), false)
 		return
 	case r.Header.Get("Mcp-Session-Id") == "":
-		http.Error(w, "begin with initialize", http.StatusBadRequest) // as a client of the other era finds out
+		http.Error(w, "begin with initialize", http.StatusBadRequest) // which tells a modern client to fall back
 		return
 	}
-	in := m.sessions.find(r)
+	in := m.sessions.findSession(r)
 	if in == nil {
 		http.Error(w, "no such session", http.StatusNotFound)
 		return
 	}
 	switch s.Method {
 	case "tools/list":
-		reply(w, s.ID, m.tools, false)
+		writeReply(w, s.ID, m.tools, false)
 	case "tools/call":
-		m.call(w, r, s, in)
+		m.serveCall(w, r, s, in)
 	case "notifications/cancelled":
-		in.cancel(s.Params.RequestID)
+		in.cancelCall(s.Params.RequestID)
 		w.WriteHeader(http.StatusAccepted)
 	case "notifications/initialized":
 		w.WriteHeader(http.StatusAccepted)
 	default:
-		m.refuse(w, http.StatusNotFound, s.ID)
+		m.writeError(w, http.StatusNotFound, s.ID)
 	}
 }
 
-// holdOrEnd is what GET and DELETE do.
-func (m *mock) holdOrEnd(w http.ResponseWriter, r *http.Request) {
-	in := m.sessions.find(r)
+// streamOrDelete serves GET and DELETE.
+func (m *mockServer) streamOrDelete(w http.ResponseWriter, r *http.Request) {
+	in := m.sessions.findSession(r)
 	switch {
 	case in == nil:
 		http.Error(w, "no such session", http.StatusNotFound)
 	case r.Method == http.MethodDelete:
-		m.sessions.drop(in)
+		m.sessions.deleteSession(in)
 		w.WriteHeader(http.StatusOK)
 	default:
-		m.listen(w, r, in.over, "")
+		m.serveStream(w, r, in.closed, "")
 	}
 }

@@ -17,14 +17,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// process is a server that was started here.
-type process struct {
+// serverProcess is a started server.
+type serverProcess struct {
 	cmd     *exec.Cmd
-	address string // its URL, from the first line that has one
+	address string // URL from its output
 }
 
-// start runs a program until it has printed a URL.
-func start(ctx context.Context, env []string, name string, args ...string) (*process, error) {
+// startProcess starts a program and waits until it prints a URL.
+func startProcess(ctx context.Context, env []string, name string, args ...string) (*serverProcess, error) {
 	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // the program that is measured
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stderr = os.Stderr
@@ -39,17 +39,17 @@ func start(ctx context.Context, env []string, name string, args ...string) (*pro
 	}
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		if at := strings.Index(lines.Text(), "http://"); at >= 0 {
+		if index := strings.Index(lines.Text(), "http://"); index >= 0 {
 			go func() { _, _ = io.Copy(io.Discard, out) }()
-			address, _, _ := strings.Cut(lines.Text()[at:], " ")
-			return &process{cmd: cmd, address: strings.TrimSuffix(address, "/")}, nil
+			address, _, _ := strings.Cut(lines.Text()[index:], " ")
+			return &serverProcess{cmd: cmd, address: strings.TrimSuffix(address, "/")}, nil
 		}
 	}
 	return nil, errors.Join(fmt.Errorf("%s printed no address", name), cmd.Wait())
 }
 
-// end ends it as an operator would, once. It is an error where the process says so.
-func (p *process) end() error {
+// stop sends SIGTERM once and waits. It returns the exit error.
+func (p *serverProcess) stop() error {
 	if p.cmd.ProcessState != nil {
 		return nil
 	}
@@ -57,18 +57,18 @@ func (p *process) end() error {
 	return p.cmd.Wait()
 }
 
-// cpu is the processor time that the process alone has used.
-func (p *process) cpu() (time.Duration, error) {
-	var at unix.Timespec
-	// The clock of another process (clock_getcpuclockid(3)), which counts nanoseconds.
-	if err := unix.ClockGettime(int32(^p.cmd.Process.Pid<<3|2), &at); err != nil {
+// cpuTime returns the process's CPU time without its children.
+func (p *serverProcess) cpuTime() (time.Duration, error) {
+	var spec unix.Timespec
+	// The CPU clock of another process: see clock_getcpuclockid(3).
+	if err := unix.ClockGettime(int32(^p.cmd.Process.Pid<<3|2), &spec); err != nil {
 		return 0, fmt.Errorf("read the processor time: %w", err)
 	}
-	return time.Duration(at.Nano()), nil
+	return time.Duration(spec.Nano()), nil
 }
 
-// memory is what of the process is resident.
-func (p *process) memory() (int64, error) {
+// residentMemory returns VmRSS in bytes.
+func (p *serverProcess) residentMemory() (int64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
 		return 0, err
@@ -82,27 +82,27 @@ func (p *process) memory() (int64, error) {
 	return 0, errors.New("no VmRSS")
 }
 
-// childrenCPU is the processor time of what the process has started, PostgreSQL with all of its own; in ticks of 10 ms.
-func (p *process) childrenCPU() time.Duration {
+// childrenCPU returns the CPU time of all descendants, such as PostgreSQL, in ticks of 10 ms.
+func (p *serverProcess) childrenCPU() time.Duration {
 	parents, ticks := map[int]int{}, map[int]int64{}
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			continue // it has ended
+			continue // it has exited
 		}
 		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		parents[pid], _ = strconv.Atoi(fields[1])
-		for _, field := range fields[11:15] { // utime, stime, and those of children that have ended
+		for _, field := range fields[11:15] { // utime, stime, and those of exited children
 			n, _ := strconv.ParseInt(field, 10, 64)
 			ticks[pid] += n
 		}
 	}
 	var sum int64
 	for pid := range parents {
-		for at := parents[pid]; at > 1; at = parents[at] {
-			if at == p.cmd.Process.Pid {
+		for ancestor := parents[pid]; ancestor > 1; ancestor = parents[ancestor] {
+			if ancestor == p.cmd.Process.Pid {
 				sum += ticks[pid]
 				break
 			}

@@ -10,28 +10,28 @@ import (
 	"strings"
 )
 
-// profileSeconds is how long each profile takes.
+// profileSeconds is the length of a profile.
 const profileSeconds = 10
 
-// profileOurs makes calls of one kind after the other, and has Patchbay write down where its CPU goes.
+// profileOurs makes calls of each kind while a CPU profile of Patchbay is taken.
 func (o options) profileOurs(ctx context.Context) error {
 	if o.profile == "" {
 		return errors.New("name a folder with -profile")
 	}
-	b, err := o.begin(ctx)
+	b, err := o.startBench(ctx)
 	if err != nil {
 		return err
 	}
-	defer b.end()
-	for _, t := range slices.Concat(b.wanted("call", calls), b.wanted("relay", relays), b.wanted("list", []task{lists[20]})) {
-		if _, err := b.load.run(ctx, b.ours(20), t, 1000); err != nil {
+	defer b.stopAll()
+	for _, t := range slices.Concat(b.filterKinds("call", callKinds), b.filterKinds("relay", relayKinds), b.filterKinds("list", []callKind{listKinds[20]})) {
+		if _, err := b.load.run(ctx, b.patchbaySide(20), t, 1000); err != nil {
 			return err
 		}
 		name := strings.NewReplacer("/", "-", " ", "-", ",", "").Replace(t.name) + ".pprof"
 		done := make(chan error, 1)
-		go func() { done <- b.fetch(ctx, fmt.Sprintf("profile?seconds=%d", profileSeconds), name) }()
+		go func() { done <- b.saveProfile(ctx, fmt.Sprintf("profile?seconds=%d", profileSeconds), name) }()
 		for going := true; going; {
-			if _, err := b.load.run(ctx, b.ours(20), t, 1000); err != nil {
+			if _, err := b.load.run(ctx, b.patchbaySide(20), t, 1000); err != nil {
 				return err
 			}
 			select {
@@ -44,11 +44,11 @@ func (o options) profileOurs(ctx context.Context) error {
 			}
 		}
 	}
-	return b.fetch(ctx, "allocs", "allocs.pprof")
+	return b.saveProfile(ctx, "allocs", "allocs.pprof")
 }
 
-// fetch keeps one of Patchbay's profiles in a file.
-func (b *bench) fetch(ctx context.Context, what, name string) error {
+// saveProfile stores a profile of Patchbay in a file.
+func (b *bench) saveProfile(ctx context.Context, what, name string) error {
 	text, err := b.profileText(ctx, what)
 	if err != nil {
 		return err

@@ -8,39 +8,39 @@ import (
 	"net/http"
 )
 
-// soakAgent calls with a token of its own.
+// soakAgent is an agent with its own token.
 type soakAgent struct {
-	*soak
+	*soakRun
 	slug, token string
-	sessions    map[string]string // of the handshake era, by the address' path
+	sessions    map[string]string // legacy session ids by path
 }
 
-// The addresses of an agent: that of all connectors, and each one's.
-const aggregated = "/mcp"
+// mcpPath is the address of all connectors.
+const mcpPath = "/mcp"
 
-// begin opens a session of the handshake era at each address.
-func (a *soakAgent) begin(ctx context.Context) error {
-	for _, path := range []string{aggregated, "/mcp/old", "/mcp/modern", "/mcp/shared"} {
-		if err := a.greet(ctx, path); err != nil {
+// openSessions opens a legacy session at each address.
+func (a *soakAgent) openSessions(ctx context.Context) error {
+	for _, path := range []string{mcpPath, "/mcp/old", "/mcp/modern", "/mcp/shared"} {
+		if err := a.initialize(ctx, path); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *soakAgent) greet(ctx context.Context, path string) error {
-	header, err := a.said(ctx, path, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"soak","version":"1"}}}`)
+func (a *soakAgent) initialize(ctx context.Context, path string) error {
+	header, err := a.sendMessage(ctx, path, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"soak","version":"1"}}}`)
 	if err != nil {
 		return err
 	}
 	a.sessions[path] = header.Get("Mcp-Session-Id")
-	_, err = a.said(ctx, path, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	_, err = a.sendMessage(ctx, path, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return err
 }
 
-// said sends a message of the handshake era whose answer says nothing.
-func (a *soakAgent) said(ctx context.Context, path, body string) (http.Header, error) {
-	r, err := a.request(ctx, path, []byte(body), nil)
+// sendMessage sends a legacy message and discards the response body.
+func (a *soakAgent) sendMessage(ctx context.Context, path, body string) (http.Header, error) {
+	r, err := a.newRequest(ctx, path, []byte(body), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +56,9 @@ func (a *soakAgent) said(ctx context.Context, path, body string) (http.Header, e
 	return response.Header, err
 }
 
-// request is a message to Patchbay. modern: the method and the tool's name, which that era repeats in the header.
-func (a *soakAgent) request(ctx context.Context, path string, body []byte, modern []string) (*http.Request, error) {
+// newRequest returns a request to Patchbay. modern holds the method and the tool name for the headers of that
+// era; nil: legacy.
+func (a *soakAgent) newRequest(ctx context.Context, path string, body []byte, modern []string) (*http.Request, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, a.patchbay.address+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err

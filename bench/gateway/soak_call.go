@@ -13,29 +13,29 @@ import (
 	"strings"
 )
 
-// mix are the kinds of ordinary calls, in equal shares.
-var mix = []task{
+// soakKinds are the kinds of ordinary calls, in equal shares.
+var soakKinds = []callKind{
 	{name: "1 KB JSON", size: 1 << 10}, {name: "1 KB SSE", size: 1 << 10, sse: true}, {name: "10 KB JSON", size: 10 << 10},
 	{name: "10 KB SSE", size: 10 << 10, sse: true}, {name: "100 KB JSON", size: 100_000}, {name: "100 KB SSE", size: 100_000, sse: true},
-	{name: "10 KB of arguments", size: 1 << 10, note: 10 << 10}, {name: "100 KB of arguments", size: 1 << 10, note: 100_000},
+	{name: "10 KB of arguments", size: 1 << 10, noteBytes: 10 << 10}, {name: "100 KB of arguments", size: 1 << 10, noteBytes: 100_000},
 }
 
-// soakCall is one call, all of which follows from its number.
+// soakCall is one call, determined by its number.
 type soakCall struct {
-	task
+	callKind
 	n       int64
 	do      string
 	agent   *soakAgent
 	server  string
 	path    string
-	tool    string // as it is called at path
-	modern  bool   // the client's era
-	account string // as which the server must have seen it
+	tool    string // tool name at path
+	modern  bool   // protocol era of the client
+	account string // that the server must see
 }
 
-func (s *soak) callOf(n int64) soakCall {
+func (s *soakRun) newCall(n int64) soakCall {
 	dice := rand.New(rand.NewPCG(uint64(n), 0)) //nolint:gosec // the same call each time
-	c := soakCall{task: mix[dice.IntN(len(mix))], n: n, agent: s.agents[dice.IntN(len(s.agents))], server: soakServers[dice.IntN(len(soakServers))]}
+	c := soakCall{callKind: soakKinds[dice.IntN(len(soakKinds))], n: n, agent: s.agents[dice.IntN(len(s.agents))], server: soakServers[dice.IntN(len(soakServers))]}
 	c.modern = dice.IntN(2) == 0
 	switch dice.IntN(300) {
 	case 0:
@@ -45,12 +45,12 @@ func (s *soak) callOf(n int64) soakCall {
 	case 2:
 		c.do = doForget
 	case 3, 4, 5, 6, 7, 8:
-		c.do, c.sse = doTell, true
+		c.do, c.sse = doProgress, true
 	}
-	c.tool = []string{toolThatActs, toolThatReads}[dice.IntN(2)]
+	c.tool = []string{writeTool, readTool}[dice.IntN(2)]
 	c.path = "/mcp/" + c.server
 	if dice.IntN(2) == 0 {
-		c.path, c.tool = aggregated, "mcp_"+c.server+"__"+c.tool
+		c.path, c.tool = mcpPath, "mcp_"+c.server+"__"+c.tool
 	}
 	if c.account = c.agent.slug; c.server == "shared" {
 		c.account = c.server
@@ -58,22 +58,22 @@ func (s *soak) callOf(n int64) soakCall {
 	return c
 }
 
-// soakWorker makes one call after the other, in memory that it uses again.
+// soakWorker makes calls one after the other and reuses its buffers.
 type soakWorker struct {
 	body, reply bytes.Buffer
 	lines       *bufio.Reader
 }
 
-func (w *soakWorker) call(ctx context.Context, s *soak, n int64) error {
-	c := s.callOf(n)
+func (w *soakWorker) makeCall(ctx context.Context, s *soakRun, n int64) error {
+	c := s.newCall(n)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w.write(c)
+	w.writeRequest(c)
 	var modern []string
 	if c.modern {
 		modern = []string{"tools/call", c.tool}
 	}
-	r, err := c.agent.request(ctx, c.path, w.body.Bytes(), modern)
+	r, err := c.agent.newRequest(ctx, c.path, w.body.Bytes(), modern)
 	if err != nil {
 		return err
 	}
@@ -83,21 +83,21 @@ func (w *soakWorker) call(ctx context.Context, s *soak, n int64) error {
 	}
 	defer func() { _ = response.Body.Close() }()
 	if c.do == doWait {
-		return w.cancelIt(ctx, cancel, c, response)
+		return w.cancelCall(ctx, cancel, c, response)
 	}
 	w.reply.Reset()
 	if _, err := io.Copy(&w.reply, response.Body); err != nil {
 		return fmt.Errorf("the reply broke off: %w", err)
 	}
-	return w.check(s, c, response.StatusCode)
+	return w.checkReply(s, c, response.StatusCode)
 }
 
-func (w *soakWorker) write(c soakCall) {
+func (w *soakWorker) writeRequest(c soakCall) {
 	w.body.Reset()
 	fmt.Fprintf(&w.body, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s","arguments":{"n":%d,"size":%d,"sse":%t,"do":"%s"`,
 		c.n, c.tool, c.n, c.size, c.sse, c.do)
-	if c.note > 0 {
-		fmt.Fprintf(&w.body, `,"note":"%s"`, bytes.Repeat([]byte("x"), c.note))
+	if c.noteBytes > 0 {
+		fmt.Fprintf(&w.body, `,"note":"%s"`, bytes.Repeat([]byte("x"), c.noteBytes))
 	}
 	w.body.WriteString(`},"_meta":{`)
 	if c.modern {
@@ -106,9 +106,9 @@ func (w *soakWorker) write(c soakCall) {
 	fmt.Fprintf(&w.body, `"progressToken":"p%d"}}}`, c.n)
 }
 
-// cancelIt cancels a call once it has shown that it is under way: by leaving, or by saying so in the handshake era, where leaving is not
-// the end.
-func (w *soakWorker) cancelIt(ctx context.Context, leave func(), c soakCall, response *http.Response) error {
+// cancelCall cancels a call after its first progress: by disconnecting, or in a legacy session by
+// notifications/cancelled.
+func (w *soakWorker) cancelCall(ctx context.Context, abort func(), c soakCall, response *http.Response) error {
 	if w.lines == nil {
 		w.lines = bufio.NewReader(nil)
 	}
@@ -119,8 +119,8 @@ func (w *soakWorker) cancelIt(ctx context.Context, leave func(), c soakCall, res
 		if bytes.Contains(line, want) {
 			break
 		}
-		if answers(line, c.n) && fails(line) {
-			c.agent.fates.note(c, hasFailed)
+		if hasID(line, c.n) && isErrorReply(line) {
+			c.agent.outcomes.recordOutcome(c, hasFailed)
 			return nil
 		}
 		if err != nil {
@@ -128,56 +128,56 @@ func (w *soakWorker) cancelIt(ctx context.Context, leave func(), c soakCall, res
 		}
 	}
 	if c.modern {
-		leave()
-	} else if _, err := c.agent.said(ctx, c.path, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, c.n)); err != nil {
+		abort()
+	} else if _, err := c.agent.sendMessage(ctx, c.path, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, c.n)); err != nil {
 		return err
 	}
 	_, err := io.Copy(io.Discard, w.lines)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("a cancelled call: %w", err)
 	}
-	c.agent.fates.note(c, wasCancelled)
+	c.agent.outcomes.recordOutcome(c, wasCancelled)
 	return nil
 }
 
-// check holds the reply against the call: its own id, its own result, its own progress.
-func (w *soakWorker) check(s *soak, c soakCall, status int) error {
+// checkReply checks the id, the result, the account and the progress token.
+func (w *soakWorker) checkReply(s *soakRun, c soakCall, status int) error {
 	got := w.reply.Bytes()
-	wrong := func(what string) error {
-		return fmt.Errorf("%s (%s, %q, modern: %t): status %d, %d bytes: %.300s", what, c.path, c.do, c.modern, status, len(got), got)
+	fail := func(reason string) error {
+		return fmt.Errorf("%s (%s, %q, modern: %t): status %d, %d bytes: %.300s", reason, c.path, c.do, c.modern, status, len(got), got)
 	}
-	if !answers(got, c.n) {
-		return wrong("another id")
+	if !hasID(got, c.n) {
+		return fail("another id")
 	}
-	if fails(got) {
-		s.fates.note(c, hasFailed) // whether it may have is for the end to say
+	if isErrorReply(got) {
+		s.outcomes.recordOutcome(c, hasFailed) // compareOutcomes checks whether that was allowed
 		return nil
 	}
 	whole := append(append([]byte(`"text":"`), resultText(c.n, c.size, false)...), `"}]`...)
 	token := []byte(`"progressToken":`)
 	switch {
-	case status != http.StatusOK || c.do == doCut && !strings.HasSuffix(c.tool, toolThatReads):
-		return wrong("an answer that cannot be")
+	case status != http.StatusOK || c.do == doCut && !strings.HasSuffix(c.tool, readTool):
+		return fail("an answer that cannot be")
 	case !bytes.Contains(got, whole):
-		return wrong("another result")
+		return fail("another result")
 	case !bytes.Contains(got, []byte(`"account":"`+c.account+`"`)):
-		return wrong("another account")
+		return fail("another account")
 	case bytes.Count(got, token) != bytes.Count(got, fmt.Appendf(nil, `"progressToken":"p%d"`, c.n)):
-		return wrong("another call's progress")
-	case c.do == doTell && !bytes.Contains(got, token):
-		return wrong("no progress")
+		return fail("another call's progress")
+	case c.do == doProgress && !bytes.Contains(got, token):
+		return fail("no progress")
 	}
-	s.fates.note(c, hasAnswer)
+	s.outcomes.recordOutcome(c, hasAnswer)
 	return nil
 }
 
-// answers tells whether a reply is that of the call.
-func answers(reply []byte, n int64) bool {
+// hasID reports whether a reply has the call's id.
+func hasID(reply []byte, n int64) bool {
 	id := strconv.AppendInt([]byte(`"id":`), n, 10)
 	return bytes.Contains(reply, append(id, ',')) || bytes.Contains(reply, append(id, '}'))
 }
 
-// fails tells whether a reply is an error of the tool, or of JSON-RPC.
-func fails(reply []byte) bool {
+// isErrorReply reports whether a reply is a tool error or a JSON-RPC error.
+func isErrorReply(reply []byte) bool {
 	return bytes.Contains(reply, []byte(`"isError":true`)) || bytes.Contains(reply, []byte(`"error":{`))
 }

@@ -14,33 +14,33 @@ import (
 	"time"
 )
 
-// upstream is an MCP server that costs little: it echoes, counts, and remembers which calls it has seen.
-type upstream struct {
-	calls, twice, open, streams, most atomic.Int64
-	tools                             [3][]byte // results of tools/list, by size
-	prose                             bool      // results of calls are
+// echoServer is a cheap MCP server that echoes, counts, and remembers call numbers.
+type echoServer struct {
+	calls, twice, open, streams, maxOpen atomic.Int64
+	tools                                [3][]byte // tools/list results by list size
+	prose                                bool      // results are prose
 
 	mu   sync.Mutex
-	seen map[int64]struct{} // guarded by mu; the numbers of the calls
+	seen map[int64]struct{} // guarded by mu; call numbers
 }
 
-// listSizes are the numbers of tools of the three servers, at /20, /1000 and /1.
+// listSizes are the numbers of tools at /20, /1000 and /1.
 var listSizes = [3]int{20, 1000, 1}
 
 func serveUpstream(ctx context.Context, prose bool, out io.Writer) error {
-	u := &upstream{seen: map[int64]struct{}{}, prose: prose}
+	u := &echoServer{seen: map[int64]struct{}{}, prose: prose}
 	for i, n := range listSizes {
 		u.tools[i] = toolList(n)
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("/stats", u.stats)
+	mux.HandleFunc("/stats", u.serveStats)
 	for i, n := range listSizes {
-		mux.HandleFunc("/"+strconv.Itoa(n), func(w http.ResponseWriter, r *http.Request) { u.answer(w, r, u.tools[i]) })
+		mux.HandleFunc("/"+strconv.Itoa(n), func(w http.ResponseWriter, r *http.Request) { u.serveMCP(w, r, u.tools[i]) })
 	}
 	return serveOn(ctx, mux, out)
 }
 
-// serveOn serves on a free port of loopback, and prints its address.
+// serveOn serves on a free loopback port and prints its URL.
 func serveOn(ctx context.Context, h http.Handler, out io.Writer) error {
 	var on net.ListenConfig
 	listener, err := on.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -56,14 +56,14 @@ func serveOn(ctx context.Context, h http.Handler, out io.Writer) error {
 	return nil
 }
 
-// callArguments are those of the tool "work".
+// callArguments are the arguments of the tool "work".
 type callArguments struct {
 	N    int64 `json:"n"`
 	Size int   `json:"size"`
 	SSE  bool  `json:"sse"`
 }
 
-func (u *upstream) answer(w http.ResponseWriter, r *http.Request, tools []byte) {
+func (u *echoServer) serveMCP(w http.ResponseWriter, r *http.Request, tools []byte) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
@@ -81,11 +81,11 @@ func (u *upstream) answer(w http.ResponseWriter, r *http.Request, tools []byte) 
 	}
 	switch m.Method {
 	case "server/discover":
-		reply(w, m.ID, []byte(`{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"bench","version":"1"},"resultType":"complete"}`), false)
+		writeReply(w, m.ID, []byte(`{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"bench","version":"1"},"resultType":"complete"}`), false)
 	case "tools/list":
-		reply(w, m.ID, tools, false)
+		writeReply(w, m.ID, tools, false)
 	case "tools/call":
-		u.call(w, m.ID, m.Params.Arguments)
+		u.serveCall(w, m.ID, m.Params.Arguments)
 	default:
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown"}}`, orNull(m.ID))
@@ -99,9 +99,9 @@ func orNull(id json.RawMessage) json.RawMessage {
 	return id
 }
 
-func (u *upstream) call(w http.ResponseWriter, id json.RawMessage, a callArguments) {
+func (u *echoServer) serveCall(w http.ResponseWriter, id json.RawMessage, a callArguments) {
 	u.calls.Add(1)
-	u.most.Store(max(u.most.Load(), u.open.Add(1)))
+	u.maxOpen.Store(max(u.maxOpen.Load(), u.open.Add(1)))
 	defer u.open.Add(-1)
 	if a.SSE {
 		u.streams.Add(1)
@@ -113,11 +113,11 @@ func (u *upstream) call(w http.ResponseWriter, id json.RawMessage, a callArgumen
 	}
 	u.seen[a.N] = struct{}{}
 	u.mu.Unlock()
-	reply(w, id, echo(a, u.prose), a.SSE)
+	writeReply(w, id, echoResult(a, u.prose), a.SSE)
 }
 
-// echo is the result of a call: its number, and as many bytes as were asked for.
-func echo(a callArguments, prose bool) []byte {
+// echoResult returns a call's number, repeated up to the requested size.
+func echoResult(a callArguments, prose bool) []byte {
 	text := resultText(a.N, a.Size, prose)
 	b := make([]byte, 0, len(text)+80)
 	b = append(b, `{"content":[{"type":"text","text":"`...)
@@ -125,7 +125,7 @@ func echo(a callArguments, prose bool) []byte {
 	return append(b, `"}],"isError":false,"resultType":"complete"}`...)
 }
 
-func reply(w http.ResponseWriter, id json.RawMessage, result []byte, sse bool) {
+func writeReply(w http.ResponseWriter, id json.RawMessage, result []byte, sse bool) {
 	b := make([]byte, 0, len(result)+80)
 	if sse {
 		b = append(b, "event: message\ndata: "...)
@@ -144,7 +144,7 @@ func reply(w http.ResponseWriter, id json.RawMessage, result []byte, sse bool) {
 	_, _ = w.Write(b)
 }
 
-// toolList is a page of n tools of about 1 KB each; the first is the one that is called.
+// toolList returns a list of n tools of about 1 KB. The first one is called.
 func toolList(n int) []byte {
 	tools := []string{`{"name":"work","description":"Echoes its number.","inputSchema":{"type":"object","properties":{"n":{"type":"integer"},` +
 		`"size":{"type":"integer","minimum":0,"maximum":10000000},"sse":{"type":"boolean"},"note":{"type":"string","maxLength":200000}},"required":["n"],"additionalProperties":false},` +
@@ -156,16 +156,16 @@ func toolList(n int) []byte {
 	return []byte(`{"tools":[` + strings.Join(tools, ",") + `],"resultType":"complete","ttlMs":60000,"cacheScope":"private"}`)
 }
 
-// upstreamStats is what the server has seen.
+// upstreamStats are the server's counters.
 type upstreamStats struct {
 	Calls, Twice, Open, Streams, Most, Different int64
 }
 
-func (u *upstream) stats(w http.ResponseWriter, _ *http.Request) {
+func (u *echoServer) serveStats(w http.ResponseWriter, _ *http.Request) {
 	u.mu.Lock()
 	different := int64(len(u.seen))
 	u.mu.Unlock()
 	_ = json.NewEncoder(w).Encode(upstreamStats{
-		Calls: u.calls.Load(), Twice: u.twice.Load(), Open: u.open.Load(), Streams: u.streams.Load(), Most: u.most.Load(), Different: different,
+		Calls: u.calls.Load(), Twice: u.twice.Load(), Open: u.open.Load(), Streams: u.streams.Load(), Most: u.maxOpen.Load(), Different: different,
 	})
 }

@@ -20,13 +20,13 @@ type apikeyCreateCommand struct {
 	Expires string `placeholder:"WHEN" help:"A duration from now (720h, 30d) or a time (2027-01-31, or RFC 3339). Unset: never."`
 }
 
-// Run prints the key alone on standard output, so that a script can take it into a variable.
-func (c apikeyCreateCommand) Run(ctx context.Context, p program) error {
-	expires, err := expiry(c.Expires, time.Now())
+// Run prints only the key on standard output, for scripts.
+func (c apikeyCreateCommand) Run(ctx context.Context, p commandIO) error {
+	expires, err := parseExpiry(c.Expires, time.Now())
 	if err != nil {
 		return err
 	}
-	d, err := c.open(ctx, p)
+	d, err := c.openDatabase(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (c apikeyCreateCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	request := auth.KeyRequest{Name: c.Name, Role: connectors.Role(c.Role), ExpiresAt: expires}
-	_, text, err := d.auth().IssueKey(ctx, auth.Operator(tenant), request)
+	_, text, err := d.newAuthService().IssueKey(ctx, auth.Operator(tenant), request)
 	if err != nil {
 		return err
 	}
@@ -44,8 +44,8 @@ func (c apikeyCreateCommand) Run(ctx context.Context, p program) error {
 	return err
 }
 
-// expiry reads a duration, a day or a moment; nil is never.
-func expiry(text string, now time.Time) (*time.Time, error) {
+// parseExpiry parses a duration, a day or a time; nil is never.
+func parseExpiry(text string, now time.Time) (*time.Time, error) {
 	if text == "" {
 		return nil, nil
 	}

@@ -15,13 +15,13 @@ type auditVerifyCommand struct {
 	Tenant string `placeholder:"TENANT" help:"The tenant's slug or id. Unset: all of them."`
 }
 
-// Run computes the audit chains anew, and those of how calls ended, and prints a line of each for each tenant; of an export, one. It fails where
-// something is not as it was recorded.
-func (c auditVerifyCommand) Run(ctx context.Context, p program) error {
-	if c.named() {
-		return c.verify(p)
+// Run recomputes the audit chains and those of the calls' outcomes, and prints a line for each chain of each
+// tenant. For an export it prints one line. It fails if an entry was changed.
+func (c auditVerifyCommand) Run(ctx context.Context, p commandIO) error {
+	if c.isSet() {
+		return c.verifyFile(p)
 	}
-	d, err := c.open(ctx, p)
+	d, err := c.openDatabase(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -64,13 +64,14 @@ func (c auditVerifyCommand) Run(ctx context.Context, p program) error {
 		bad = bad || !good
 	}
 	if bad {
-		return failedQuietly{}
+		return silentFailure{}
 	}
 	return nil
 }
 
-// verifyCalls does so for how a tenant's calls ended. It says nothing of a tenant without calls.
-func (auditVerifyCommand) verifyCalls(ctx context.Context, p program, d *database, tenant connectors.Tenant) (good bool, err error) {
+// verifyCalls recomputes the chain of outcomes of a tenant's calls. It prints nothing for a tenant without
+// calls.
+func (auditVerifyCommand) verifyCalls(ctx context.Context, p commandIO, d *database, tenant connectors.Tenant) (good bool, err error) {
 	check, err := d.store.Tenant(tenant.ID).CheckOutcomes(ctx, nil, time.Time{})
 	if err != nil {
 		return false, fmt.Errorf("verify the calls of %s: %w", tenant.Slug, err)

@@ -21,14 +21,13 @@ type auditCutCommand struct {
 	KeepDays int `required:"" placeholder:"N" help:"How many days of it stay at least, from 365. Whole months go."`
 }
 
-// Help is shown under the flags.
 func (auditCutCommand) Help() string {
 	return "Removes the months of the audit log, and of what is on record of how calls ended, that ended longer ago, of all tenants. Each log is verified first, and what is gone is told by an entry of it, signed: " +
 		"what follows is verified from there. It takes a role that owns the tables, as migrate does; servers go on meanwhile, and have no right to it. Export what is to be kept elsewhere before."
 }
 
-// Run cuts, and prints a line for each tenant of whose log something is gone.
-func (c auditCutCommand) Run(ctx context.Context, p program) error {
+// Run cuts the logs, and prints a line for each tenant whose log was cut.
+func (c auditCutCommand) Run(ctx context.Context, p commandIO) error {
 	if c.KeepDays < db.LeastAuditDays {
 		return fault.Errorf(fault.Invalid, "At least %d days of the audit log stay: write --keep-days=%d or more.", db.LeastAuditDays, db.LeastAuditDays)
 	}
@@ -36,12 +35,12 @@ func (c auditCutCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	keys, err := holderOf(settings)
+	keys, err := newKeyHolder(settings)
 	if err != nil {
 		return err
 	}
 	log := telemetry.NewLogger(p.stderr, slog.LevelWarn, telemetry.Text)
-	route, stop, err := attach(ctx, settings, log)
+	route, stop, err := attachDatabase(ctx, settings, log)
 	if err != nil {
 		return err
 	}
@@ -58,24 +57,24 @@ func (c auditCutCommand) Run(ctx context.Context, p program) error {
 	if !ok {
 		return fault.Errorf(fault.Invalid, "DATABASE_URL leads to a pooler, and this needs the database itself. Set PATCHBAY_DATABASE_DIRECT_URL to its own address.")
 	}
-	return c.cut(ctx, p, d, session)
+	return c.cutLog(ctx, p, d, session)
 }
 
-func (c auditCutCommand) cut(ctx context.Context, p program, d *database, session string) error {
+func (c auditCutCommand) cutLog(ctx context.Context, p commandIO, d *database, session string) error {
 	kept := time.Now().UTC().AddDate(0, 0, -c.KeepDays)
 	before, err := d.store.System().AuditMonthsEnd(ctx, kept)
 	if err != nil {
 		return err
 	}
 	if before.IsZero() {
-		p.say("No month of the audit log ended before %s. Nothing is removed.", kept.Format(time.DateOnly))
+		p.printLine("No month of the audit log ended before %s. Nothing is removed.", kept.Format(time.DateOnly))
 		return nil
 	}
 	tenants, err := d.store.System().Tenants(ctx)
 	if err != nil {
 		return err
 	}
-	if err := d.verified(ctx, tenants); err != nil {
+	if err := d.verifyChains(ctx, tenants); err != nil {
 		return err
 	}
 	places := map[uuid.UUID]int64{}
@@ -92,15 +91,16 @@ func (c auditCutCommand) cut(ctx context.Context, p program, d *database, sessio
 	}
 	for _, tenant := range tenants {
 		if place := places[tenant.ID.UUID]; place > 0 {
-			p.say("%s: entries up to %d are gone", tenant.Slug, place)
+			p.printLine("%s: entries up to %d are gone", tenant.Slug, place)
 		}
 	}
-	p.say("Removed: %s", strings.Join(gone, ", "))
+	p.printLine("Removed: %s", strings.Join(gone, ", "))
 	return nil
 }
 
-// verified refuses to go on where a tenant's log is not as it was recorded: a month holds the entries of all, and what was found would be gone.
-func (d *database) verified(ctx context.Context, tenants []connectors.Tenant) error {
+// verifyChains fails if a tenant's log was changed: a month holds the entries of all tenants, and the cut would
+// remove the evidence.
+func (d *database) verifyChains(ctx context.Context, tenants []connectors.Tenant) error {
 	for _, tenant := range tenants {
 		check, err := d.store.Tenant(tenant.ID).CheckAudit(ctx)
 		if err != nil {

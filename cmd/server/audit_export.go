@@ -18,15 +18,14 @@ type auditExportCommand struct {
 	Signature string `required:"" placeholder:"PATH" help:"Where the signature goes. It is not overwritten."`
 }
 
-// Help is shown under the flags.
 func (auditExportCommand) Help() string {
 	return "Writes all entries up to now and a signature that `patchbay audit verify --file` checks anywhere, without the installation. " +
 		"It prints the public key that this takes: keep it elsewhere. The export leaves an entry itself."
 }
 
 // Run exports a tenant's audit log and prints its key.
-func (c auditExportCommand) Run(ctx context.Context, p program) error {
-	d, err := c.open(ctx, p)
+func (c auditExportCommand) Run(ctx context.Context, p commandIO) error {
+	d, err := c.openDatabase(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -46,7 +45,7 @@ func (c auditExportCommand) Run(ctx context.Context, p program) error {
 		return errors.Join(err, os.Remove(c.File))
 	}
 	defer func() { _ = signed.Close() }()
-	end, err := registry.New(d.store, nil).TakeAudit(ctx, auth.Operator(tenant))
+	end, err := registry.New(d.store, nil).RecordAuditExport(ctx, auth.Operator(tenant))
 	if err != nil {
 		return err
 	}
@@ -61,11 +60,11 @@ func (c auditExportCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	p.say("%s: %d entries. The public key is %s", tenant.Slug, end, signer.PublicKey())
+	p.printLine("%s: %d entries. The public key is %s", tenant.Slug, end, signer.PublicKey())
 	return nil
 }
 
-// newFile makes a file that only its owner reads, and overwrites none.
+// newFile creates a file with mode 0600. It overwrites none.
 func newFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {

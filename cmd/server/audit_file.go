@@ -17,51 +17,51 @@ type auditFileFlags struct {
 	Key       string `placeholder:"KEY" help:"The public key that the export printed, kept elsewhere." group:"An exported log"`
 }
 
-func (f auditFileFlags) named() bool { return f != auditFileFlags{} }
+func (f auditFileFlags) isSet() bool { return f != auditFileFlags{} }
 
-// verify checks the export, and fails where it is not what was signed, or not what was recorded.
-func (f auditFileFlags) verify(p program) error {
+// verifyFile checks the signature and the chain of the export.
+func (f auditFileFlags) verifyFile(p commandIO) error {
 	if f.File == "" || f.Signature == "" || f.Key == "" {
 		return fault.Errorf(fault.Invalid, "An export is checked with its signature and the public key: name --file, --signature and --key.")
 	}
 	file, err := os.Open(f.File)
 	if err != nil {
-		return unreadable(f.File, err)
+		return newUnreadableError(f.File, err)
 	}
 	defer func() { _ = file.Close() }()
 	signed, err := os.Open(f.Signature)
 	if err != nil {
-		return unreadable(f.Signature, err)
+		return newUnreadableError(f.Signature, err)
 	}
 	defer func() { _ = signed.Close() }()
-	const most = 1 << 10 // a signature has 88 characters
-	signature, err := io.ReadAll(io.LimitReader(signed, most))
+	const maxSignature = 1 << 10 // a signature has 88 characters
+	signature, err := io.ReadAll(io.LimitReader(signed, maxSignature))
 	if err != nil {
-		return unreadable(f.Signature, err)
+		return newUnreadableError(f.Signature, err)
 	}
 	check, err := store.CheckAuditFile(file, string(signature), f.Key)
 	if err != nil {
-		return unreadable(f.File, err)
+		return newUnreadableError(f.File, err)
 	}
-	return f.tell(p, check)
+	return f.printCheck(p, check)
 }
 
-func unreadable(path string, cause error) error {
+func newUnreadableError(path string, cause error) error {
 	return fault.Wrap(fault.Invalid, cause, path+" cannot be read.")
 }
 
-func (f auditFileFlags) tell(p program, check store.AuditFile) error {
+func (f auditFileFlags) printCheck(p commandIO, check store.AuditFile) error {
 	switch {
 	case check.Signed == nil && check.Bad == nil:
 		_, err := fmt.Fprintf(p.stdout, "%d entries of tenant %s are as they were recorded and signed, up to %s\n", check.Events-check.Cut, check.Tenant, hex.EncodeToString(check.Head))
 		return err
 	case check.Signed == nil:
-		p.say("The file is what was signed, and the log was not as it was recorded then.")
+		p.printLine("The file is what was signed, and the log was not as it was recorded then.")
 	default:
-		p.say("This is not what the key's installation has signed: the file, the signature or the key is another one.")
+		p.printLine("This is not what the key's installation has signed: the file, the signature or the key is another one.")
 	}
 	if bad := check.Bad; bad != nil {
-		p.say("Entry %d: %s", bad.N, bad.Reason)
+		p.printLine("Entry %d: %s", bad.N, bad.Reason)
 	}
-	return failedQuietly{}
+	return silentFailure{}
 }

@@ -7,8 +7,8 @@ import (
 	"patchbay/internal/telemetry"
 )
 
-// backlog reads what waits in the database, for the metrics.
-func (d *database) backlog(ctx context.Context) (telemetry.Backlog, error) {
+// readBacklog reads the database's queues for the metrics.
+func (d *database) readBacklog(ctx context.Context) (telemetry.Backlog, error) {
 	waiting, err := d.store.System().Backlog(ctx)
 	if err != nil {
 		return telemetry.Backlog{}, err

@@ -16,7 +16,7 @@ import (
 	"patchbay/internal/telemetry"
 )
 
-// benchCommand syncs many connectors that are due, through the jobs as the server does, against servers of its own in this process.
+// benchCommand syncs many due connectors by the server's jobs, against its own servers in this process.
 type benchCommand struct {
 	Connectors int           `name:"connectors" default:"10000" help:"How many connectors (${default})."`
 	Tenants    int           `name:"tenants" default:"500" help:"Of how many tenants they are (${default})."`
@@ -33,39 +33,38 @@ type benchCommand struct {
 	Profile    string        `name:"profile" placeholder:"FILE" help:"Where to write a CPU profile of the measured rounds."`
 }
 
-// Help is shown under the flags.
 func (benchCommand) Help() string {
 	return "The figures are of this process, servers in it included where they are not --apart, and of PostgreSQL beside it. A sync is due when its round begins, and done when its end is stored."
 }
 
 // Run measures and prints.
-func (c benchCommand) Run(ctx context.Context, p program) error {
+func (c benchCommand) Run(ctx context.Context, p commandIO) error {
 	if c.Connectors < 1 || c.Tenants < 1 || c.Tools < 1 || c.Rounds < 1 || c.Hung < 0 || c.Small < 0 {
 		return fault.Errorf(fault.Invalid, "A benchmark needs at least one connector, tenant, tool and round.")
 	}
 	if c.Apart && c.Steady == 0 {
 		return fault.Errorf(fault.Invalid, "--apart goes with --steady.")
 	}
-	collectSeldom()
+	setGCPercent()
 	log := telemetry.NewLogger(p.stderr, slog.LevelWarn, telemetry.Text)
 	url, stop, err := c.startDatabase(ctx, log)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	b, err := c.open(ctx, url, log)
+	b, err := c.openBench(ctx, url, log)
 	if err != nil {
 		return err
 	}
 	defer b.close(ctx)
-	p.say("%d connectors of %d tenants, %d tools each, servers of the %s era; making them.", c.Connectors, c.Tenants, c.Tools, c.Era)
-	if err := b.fill(ctx); err != nil {
+	p.printLine("%d connectors of %d tenants, %d tools each, servers of the %s era; making them.", c.Connectors, c.Tenants, c.Tools, c.Era)
+	if err := b.createTenants(ctx); err != nil {
 		return err
 	}
-	return b.measure(ctx, p)
+	return b.runBenchmark(ctx, p)
 }
 
-// startDatabase starts a throwaway PostgreSQL with the settings of a real one, or takes the one that was named.
+// startDatabase starts a throwaway PostgreSQL with production settings, or uses --database.
 func (c benchCommand) startDatabase(ctx context.Context, log *slog.Logger) (url string, stop func(), err error) {
 	if c.Database != "" {
 		return c.Database, func() {}, nil
@@ -83,15 +82,15 @@ func (c benchCommand) startDatabase(ctx context.Context, log *slog.Logger) (url 
 		return "", nil, err
 	}
 	return cluster.URL(), func() {
-		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 		defer cancel()
 		_ = cluster.Stop(stopping)
 		_ = os.RemoveAll(dir)
 	}, nil
 }
 
-// open prepares the database and starts what a server would.
-func (c benchCommand) open(ctx context.Context, url string, log *slog.Logger) (*benching, error) {
+// openBench prepares the database and starts a server's services.
+func (c benchCommand) openBench(ctx context.Context, url string, log *slog.Logger) (*benchRun, error) {
 	if err := db.Migrate(ctx, url, log); err != nil {
 		return nil, err
 	}
@@ -99,20 +98,20 @@ func (c benchCommand) open(ctx context.Context, url string, log *slog.Logger) (*
 	if err != nil {
 		return nil, err
 	}
-	b := &benching{benchCommand: c, done: make(chan benchDone, 1024), over: make(chan struct{})}
+	b := &benchRun{benchCommand: c, done: make(chan benchSync, 1024), closing: make(chan struct{})}
 	b.pool, err = db.OpenPool(ctx, url, db.PoolOptions{Tracer: &b.queries})
 	if err != nil {
 		return nil, err
 	}
-	if err := b.start(ctx, kek, log); err != nil {
+	if err := b.startServices(ctx, kek, log); err != nil {
 		b.close(ctx)
 		return nil, fmt.Errorf("start what is measured: %w", err)
 	}
 	return b, nil
 }
 
-// profiled writes a CPU profile of what fn does, where one is wanted.
-func (c benchCommand) profiled(fn func() error) error {
+// withProfile writes a CPU profile of fn if --profile is set.
+func (c benchCommand) withProfile(fn func() error) error {
 	if c.Profile == "" {
 		return fn()
 	}

@@ -19,8 +19,8 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-// benching is one run of the benchmark.
-type benching struct {
+// benchRun is one run of the benchmark.
+type benchRun struct {
 	benchCommand
 	pool    *pgxpool.Pool
 	store   *store.Store
@@ -28,25 +28,25 @@ type benching struct {
 	syncer  *toolsync.Syncer
 	runner  *jobs.Runner
 	queries benchQueries
-	done    chan benchDone
-	over    chan struct{} // closed at the end
+	done    chan benchSync
+	closing chan struct{} // closed at the end
 
-	hung      connectors.TenantID
-	smallOnes map[connectors.ConnectorID]bool
+	hung            connectors.TenantID
+	smallConnectors map[connectors.ConnectorID]bool
 }
 
-// benchDone is the end of a sync, as the syncer tells it.
-type benchDone struct {
-	connector connectors.ConnectorID
-	failed    string
-	at        time.Time
+// benchSync is a finished sync, as reported by the syncer.
+type benchSync struct {
+	connector  connectors.ConnectorID
+	errorText  string
+	finishedAt time.Time
 }
 
-// benchPatience is how long a round may be without an end of a sync.
-const benchPatience = 2 * time.Minute
+// benchTimeout bounds the wait for the next finished sync of a round.
+const benchTimeout = 2 * time.Minute
 
-// start starts what a server has for syncs.
-func (b *benching) start(ctx context.Context, kek secret.KEK, log *slog.Logger) (err error) {
+// startServices starts a server's services for syncs.
+func (b *benchRun) startServices(ctx context.Context, kek secret.KEK, log *slog.Logger) (err error) {
 	if b.store, err = store.Open(ctx, b.pool, kek); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (b *benching) start(ctx context.Context, kek secret.KEK, log *slog.Logger) 
 		return fault.Errorf(fault.Conflict, "The database is not empty. Name an empty one.")
 	}
 	if b.Apart {
-		b.servers, err = startApart(ctx, b.Tools, b.Era)
+		b.servers, err = startBenchProcess(ctx, b.Tools, b.Era)
 	} else {
 		b.servers, err = startBenchServers(ctx, b.Tools, b.Era == "modern")
 	}
@@ -67,8 +67,8 @@ func (b *benching) start(ctx context.Context, kek secret.KEK, log *slog.Logger) 
 		Instance: connectors.InstanceID{UUID: uuid.Must(uuid.NewV7())},
 		Finished: func(run connectors.SyncRun) {
 			select {
-			case b.done <- benchDone{connector: run.ConnectorID, failed: run.ErrorCode, at: time.Now()}:
-			case <-b.over:
+			case b.done <- benchSync{connector: run.ConnectorID, errorText: run.ErrorCode, finishedAt: time.Now()}:
+			case <-b.closing:
 			}
 		},
 	})
@@ -76,7 +76,7 @@ func (b *benching) start(ctx context.Context, kek secret.KEK, log *slog.Logger) 
 		return err
 	}
 	b.runner, err = jobs.New(jobs.Options{
-		Pool: b.pool, Listens: b.pool, Syncer: b.syncer, Due: b.store.System().DueShards, Turn: b.store.System().TakeClockTurn, Log: log,
+		Pool: b.pool, ListenPool: b.pool, Syncer: b.syncer, Due: b.store.System().DueShards, Turn: b.store.System().TakeClockTurn, Log: log,
 	})
 	if err != nil {
 		return err
@@ -84,13 +84,13 @@ func (b *benching) start(ctx context.Context, kek secret.KEK, log *slog.Logger) 
 	return b.runner.Start(ctx)
 }
 
-func (b *benching) close(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+func (b *benchRun) close(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	if b.servers != nil {
 		b.servers.close()
 	}
-	close(b.over) // whoever still ends need not wait for a reader
+	close(b.closing) // late syncs do not wait for a reader
 	if b.runner != nil {
 		_ = b.runner.Stop(ctx)
 	}
@@ -103,35 +103,35 @@ func (b *benching) close(ctx context.Context) {
 	b.pool.Close()
 }
 
-// fill makes tenants and connectors. None is due.
-func (b *benching) fill(ctx context.Context) error {
-	b.smallOnes = map[connectors.ConnectorID]bool{}
+// createTenants creates tenants and connectors. None is due.
+func (b *benchRun) createTenants(ctx context.Context) error {
+	b.smallConnectors = map[connectors.ConnectorID]bool{}
 	number := 0
 	for t := range b.Tenants {
 		share := b.Connectors / b.Tenants
 		if t < b.Connectors%b.Tenants {
 			share++
 		}
-		if _, err := b.fillTenant(ctx, fmt.Sprintf("Tenant %d", t), share, &number, false); err != nil {
+		if _, err := b.createTenant(ctx, fmt.Sprintf("Tenant %d", t), share, &number, false); err != nil {
 			return err
 		}
 	}
-	small, err := b.fillTenant(ctx, "Small", b.Small, &number, false)
+	small, err := b.createTenant(ctx, "Small", b.Small, &number, false)
 	if err != nil {
 		return err
 	}
 	for _, id := range small {
-		b.smallOnes[id] = true
+		b.smallConnectors[id] = true
 	}
-	_, err = b.fillTenant(ctx, "Hung", b.Hung, &number, true)
+	_, err = b.createTenant(ctx, "Hung", b.Hung, &number, true)
 	return err
 }
 
-func (b *benching) fillTenant(ctx context.Context, name string, share int, number *int, hangs bool) ([]connectors.ConnectorID, error) {
+func (b *benchRun) createTenant(ctx context.Context, name string, share int, number *int, hangs bool) ([]connectors.ConnectorID, error) {
 	if share == 0 {
 		return nil, nil
 	}
-	tenant, err := b.store.System().CreateTenant(ctx, name, "", operatorMade())
+	tenant, err := b.store.System().CreateTenant(ctx, name, "", newOperatorEvent())
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (b *benching) fillTenant(ctx context.Context, name string, share int, numbe
 			d := connectors.NewDraft()
 			d.Name = fmt.Sprintf("Connector %d", *number)
 			d.Slug = fmt.Sprintf("connector-%d", *number)
-			d.URL = b.servers.url(*number, hangs)
+			d.URL = b.servers.connectorURL(*number, hangs)
 			d.SyncInterval, d.ToolChanges, d.Listen = 24*time.Hour, connectors.ToolChangesAuto, connectors.ListenOff
 			*number++
 			c, err := tx.CreateConnector(ctx, d)
@@ -158,13 +158,13 @@ func (b *benching) fillTenant(ctx context.Context, name string, share int, numbe
 	return all, err
 }
 
-// due has connectors be due at this moment: those that answer, and those that hang where they do not yet.
-func (b *benching) due(ctx context.Context) (time.Time, error) {
-	return b.asSystem(ctx, "update connector_clock set due_at = now() where claimed_by is null")
+// makeDue makes connectors due now: those that respond, and those that hang and are not running yet.
+func (b *benchRun) makeDue(ctx context.Context) (time.Time, error) {
+	return b.execAsSystem(ctx, "update connector_clock set due_at = now() where claimed_by is null")
 }
 
-// asSystem runs a statement on all tenants' rows, and returns the database's time of it.
-func (b *benching) asSystem(ctx context.Context, statement string, args ...any) (at time.Time, err error) {
+// execAsSystem runs a statement on all tenants' rows, and returns the database's time.
+func (b *benchRun) execAsSystem(ctx context.Context, statement string, args ...any) (at time.Time, err error) {
 	tx, err := b.pool.Begin(ctx)
 	if err != nil {
 		return at, err
@@ -179,18 +179,18 @@ func (b *benching) asSystem(ctx context.Context, statement string, args ...any) 
 	return time.Now(), tx.Commit(ctx)
 }
 
-// await collects the ends of a round, which has so many.
-func (b *benching) await(ctx context.Context, due time.Time, many int) (*benchRound, error) {
+// awaitRound collects the finished syncs of a round of many connectors.
+func (b *benchRun) awaitRound(ctx context.Context, due time.Time, many int) (*benchRound, error) {
 	r := &benchRound{}
-	for r.count() < many {
+	for r.syncCount() < many {
 		select {
 		case d := <-b.done:
-			if d.failed != "" {
-				return r, fmt.Errorf("a sync failed: %s", d.failed)
+			if d.errorText != "" {
+				return r, fmt.Errorf("a sync failed: %s", d.errorText)
 			}
-			r.add(d.at.Sub(due), b.smallOnes[d.connector])
-		case <-time.After(benchPatience):
-			return r, fmt.Errorf("%d of %d syncs ended, and then none for %s", r.count(), many, benchPatience)
+			r.addSync(d.finishedAt.Sub(due), b.smallConnectors[d.connector])
+		case <-time.After(benchTimeout):
+			return r, fmt.Errorf("%d of %d syncs ended, and then none for %s", r.syncCount(), many, benchTimeout)
 		case <-ctx.Done():
 			return r, ctx.Err()
 		}

@@ -15,25 +15,24 @@ import (
 	"patchbay/internal/safe"
 )
 
-// benchServers are MCP servers in this process: as many listeners as there would be hosts, each for many connectors. They do as little
-// as a server can.
+// benchServers are minimal MCP servers in this process: one listener per host, each for many connectors.
 type benchServers struct {
-	edition  atomic.Int64 // of every tool's description
-	requests atomic.Int64
-	listed   int
-	modern   bool // they speak 2026-07-28 alone
-	servers  []*http.Server
-	hosts    []string
-	free     chan struct{} // closed when those that hang may go
-	apart    *exec.Cmd     // nil: they are in this process
-	end      io.Closer     // its standard input
+	toolsVersion atomic.Int64 // part of every tool's description
+	requests     atomic.Int64
+	listed       int
+	modern       bool // protocol 2026-07-28 only
+	servers      []*http.Server
+	hosts        []string
+	release      chan struct{} // closed to release hanging requests
+	process      *exec.Cmd     // nil: they are in this process
+	stdin        io.Closer     // of process
 }
 
-// benchHosts is how many servers there are.
+// benchHosts is the number of hosts.
 const benchHosts = 64
 
 func startBenchServers(ctx context.Context, tools int, modern bool) (*benchServers, error) {
-	s := &benchServers{listed: tools, modern: modern, free: make(chan struct{})}
+	s := &benchServers{listed: tools, modern: modern, release: make(chan struct{})}
 	for range benchHosts {
 		var listen net.ListenConfig
 		listener, err := listen.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -49,30 +48,30 @@ func startBenchServers(ctx context.Context, tools int, modern bool) (*benchServe
 }
 
 func (s *benchServers) close() {
-	close(s.free)
+	close(s.release)
 	for _, server := range s.servers {
 		_ = server.Close()
 	}
-	if s.apart != nil {
-		_ = s.end.Close()
-		_ = s.apart.Wait()
+	if s.process != nil {
+		_ = s.stdin.Close()
+		_ = s.process.Wait()
 	}
 }
 
-// url is the address of a connector's server. One that hangs has a host for itself and its like.
-func (s *benchServers) url(connector int, hangs bool) string {
+// connectorURL is the URL of a connector's server. Servers that hang have their own host.
+func (s *benchServers) connectorURL(connector int, hangs bool) string {
 	if hangs {
 		return "http://" + s.hosts[connector%4] + "/hang/" + strconv.Itoa(connector)
 	}
 	return "http://" + s.hosts[4+connector%(benchHosts-4)] + "/" + strconv.Itoa(connector)
 }
 
-// ServeHTTP answers as a server of the handshake's era with sessions, which most are, or as one of the next era.
+// ServeHTTP responds as a server of the handshake protocol with sessions, as most do, or of 2026-07-28.
 func (s *benchServers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.requests.Add(1)
 	if strings.HasPrefix(r.URL.Path, "/hang/") {
 		select {
-		case <-s.free:
+		case <-s.release:
 		case <-r.Context().Done():
 		}
 		return
@@ -85,15 +84,15 @@ func (s *benchServers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	id := requestID(body)
+	id := parseRequestID(body)
 	switch {
 	case bytes.Contains(body, []byte(`"tools/list"`)):
-		s.list(w, id, r.URL.Path)
+		s.writeTools(w, id, r.URL.Path)
 	case s.modern && bytes.Contains(body, []byte(`"server/discover"`)):
-		answer(w, id, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"bench","version":"1"},"ttlMs":0,"cacheScope":"private"}`)
+		writeResult(w, id, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"bench","version":"1"},"ttlMs":0,"cacheScope":"private"}`)
 	case !s.modern && bytes.Contains(body, []byte(`"initialize"`)):
 		w.Header().Set("Mcp-Session-Id", "session"+strings.ReplaceAll(r.URL.Path, "/", "-"))
-		answer(w, id, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"bench","version":"1"}}`)
+		writeResult(w, id, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"bench","version":"1"}}`)
 	case id == "":
 		w.WriteHeader(http.StatusAccepted)
 	default:
@@ -102,8 +101,8 @@ func (s *benchServers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// list lists tools of about a kilobyte each; path makes them this connector's own.
-func (s *benchServers) list(w http.ResponseWriter, id, path string) {
+// writeTools lists tools of about 1 KB each; path makes them unique to this connector.
+func (s *benchServers) writeTools(w http.ResponseWriter, id, path string) {
 	var b strings.Builder
 	b.Grow(s.listed * 1100)
 	b.WriteByte('{')
@@ -111,7 +110,7 @@ func (s *benchServers) list(w http.ResponseWriter, id, path string) {
 		b.WriteString(`"resultType":"complete",`)
 	}
 	b.WriteString(`"tools":[`)
-	edition := strconv.FormatInt(s.edition.Load(), 10)
+	edition := strconv.FormatInt(s.toolsVersion.Load(), 10)
 	for i := range s.listed {
 		if i > 0 {
 			b.WriteByte(',')
@@ -121,7 +120,7 @@ func (s *benchServers) list(w http.ResponseWriter, id, path string) {
 		b.WriteString(benchSchema)
 	}
 	b.WriteString(`]}`)
-	answer(w, id, b.String())
+	writeResult(w, id, b.String())
 }
 
 var benchSchema = func() string {
@@ -132,13 +131,13 @@ var benchSchema = func() string {
 	return `,"inputSchema":{"type":"object","properties":{` + strings.Join(properties, ",") + `},"required":["parameter_0"]},"annotations":{"readOnlyHint":true}}`
 }()
 
-func answer(w http.ResponseWriter, id, result string) {
+func writeResult(w http.ResponseWriter, id, result string) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":`+id+`,"result":`+result+`}`)
 }
 
-// requestID is the id of a request of our own client, as it wrote it; empty: a notification.
-func requestID(body []byte) string {
+// parseRequestID returns the id of a request of Patchbay's client, as sent; empty: a notification.
+func parseRequestID(body []byte) string {
 	_, rest, ok := bytes.Cut(body, []byte(`"id":`))
 	if !ok {
 		return ""

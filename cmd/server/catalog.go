@@ -9,13 +9,13 @@ import (
 	"patchbay/internal/fault"
 )
 
-// loadCatalog is what this installation offers: Patchbay's own servers, and those of the operator's file.
+// loadCatalog loads Patchbay's own servers and those of the operator's file.
 func loadCatalog(file string) (*catalog.Catalog, error) {
 	offered, err := catalog.Builtin()
 	if err != nil || file == "" {
 		return offered, err
 	}
-	document, err := readBounded(file, catalog.MaxBytes+1)
+	document, err := readFileUpTo(file, catalog.MaxBytes+1)
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "PATCHBAY_CATALOG names a file that cannot be read: "+file+".")
 	}
@@ -26,12 +26,12 @@ func loadCatalog(file string) (*catalog.Catalog, error) {
 	return offered, err
 }
 
-// readBounded reads a file, most bytes of it at most.
-func readBounded(file string, most int64) ([]byte, error) {
+// readFileUpTo reads a file of at most maxBytes.
+func readFileUpTo(file string, maxBytes int64) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return io.ReadAll(io.LimitReader(f, most))
+	return io.ReadAll(io.LimitReader(f, maxBytes))
 }

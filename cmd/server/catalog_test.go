@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/fault"
 )
 
-func TestTheOperatorsCatalogIsReadAtStart(t *testing.T) {
+func TestLoadCatalog_OperatorFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "catalog.yaml")
 	write := func(document string) {

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// compose is what of docker-compose.yml is ours to get wrong.
+// compose is the part of docker-compose.yml that is checked.
 type compose struct {
 	Services map[string]struct {
 		Profiles    []string
@@ -37,10 +37,10 @@ func readCompose(t *testing.T) compose {
 	return c
 }
 
-func TestTheContainersEnvironmentIsOfSettingsThatThereAre(t *testing.T) {
+func TestCompose_EnvironmentHasKnownSettings(t *testing.T) {
 	t.Parallel()
 	var help bytes.Buffer
-	if code := run(t.Context(), []string{"serve", "--help"}, program{stdout: &help, stderr: &help}); code != 0 {
+	if code := run(t.Context(), []string{"serve", "--help"}, commandIO{stdout: &help, stderr: &help}); code != 0 {
 		t.Fatalf("help ends with %d: %s", code, help.String())
 	}
 	ours := 0
@@ -63,7 +63,7 @@ func TestTheContainersEnvironmentIsOfSettingsThatThereAre(t *testing.T) {
 	}
 }
 
-func TestTheProxyHandsOnToTheReplicasAndBuffersNothing(t *testing.T) {
+func TestCompose_ProxyForwardsUnbuffered(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../deploy/Caddyfile")
 	if err != nil {

@@ -19,36 +19,36 @@ import (
 	"patchbay/internal/telemetry"
 )
 
-// firstTenant is the slug of the tenant that a fresh database has.
+// firstTenant is the slug of a fresh database's tenant.
 const firstTenant = "default"
 
-// databaseCommand is embedded in the short commands, which open the database, do one thing and end.
+// databaseCommand is embedded in short commands, which open the database, do one thing and end.
 type databaseCommand struct {
 	config.DatabaseFlags
 }
 
-// database is an open store, and what has to be closed after it.
+// database is an open store and what to close after it.
 type database struct {
-	pool    *pgxpool.Pool
-	listens *pgxpool.Pool // where notices come: the pool, another one past a pooler, or nil
-	store   *store.Store
-	log     *slog.Logger
-	stop    func()
+	pool       *pgxpool.Pool
+	listenPool *pgxpool.Pool // for LISTEN: the pool, another one past a pooler, or nil
+	store      *store.Store
+	log        *slog.Logger
+	stop       func()
 }
 
-// open works whether or not a server runs on the same database. It brings the schema up to date, because the first
-// command on a fresh machine need not be serve.
-func (c databaseCommand) open(ctx context.Context, p program) (*database, error) {
+// openDatabase works with or without a running server on the same database. It migrates the schema, because the
+// first command on a fresh machine need not be serve.
+func (c databaseCommand) openDatabase(ctx context.Context, p commandIO) (*database, error) {
 	settings, err := c.DatabaseFlags.Check()
 	if err != nil {
 		return nil, err
 	}
-	keys, err := holderOf(settings)
+	keys, err := newKeyHolder(settings)
 	if err != nil {
 		return nil, err
 	}
 	log := telemetry.NewLogger(p.stderr, slog.LevelWarn, telemetry.Text)
-	route, stop, err := attach(ctx, settings, log)
+	route, stop, err := attachDatabase(ctx, settings, log)
 	if err != nil {
 		return nil, err
 	}
@@ -65,20 +65,20 @@ func postgresOptions(d config.Database, log *slog.Logger) postgres.Options {
 	return postgres.Options{Dir: d.DataDir, BinDir: d.PostgresBin, Log: log}
 }
 
-// openDatabase migrates and opens the store. It leaves nothing open where it fails, and writes nothing where the key is wrong. Behind
-// a pooler nothing is migrated without a way past it.
+// openDatabase migrates and opens the store. After a failure nothing is open, and with a wrong key nothing is
+// written. Behind a pooler it migrates only with a direct address.
 func openDatabase(ctx context.Context, route db.Route, keys *keyHolder, log *slog.Logger) (*database, error) {
-	return openTraced(ctx, route, keys, log, nil)
+	return openDatabaseTraced(ctx, route, keys, log, nil)
 }
 
-// openTraced is openDatabase with somebody who is told of statements; nil: nobody.
-func openTraced(ctx context.Context, route db.Route, keys *keyHolder, log *slog.Logger, tracer pgx.QueryTracer) (*database, error) {
-	route, err := migrate(ctx, route, keys, log)
+// openDatabaseTraced is openDatabase with a tracer of statements; nil: none.
+func openDatabaseTraced(ctx context.Context, route db.Route, keys *keyHolder, log *slog.Logger, tracer pgx.QueryTracer) (*database, error) {
+	route, err := migrateRoute(ctx, route, keys, log)
 	if err != nil {
 		return nil, err
 	}
 	d := &database{log: log, stop: func() {}}
-	err = d.connect(ctx, route, keys, tracer)
+	err = d.openPools(ctx, route, keys, tracer)
 	if err == nil {
 		err = d.ensureTenant(ctx)
 	}
@@ -89,20 +89,21 @@ func openTraced(ctx context.Context, route db.Route, keys *keyHolder, log *slog.
 	return d, nil
 }
 
-// checkKey refuses a key that does not open what is there, before the schema is touched.
+// checkKey fails if the key does not open the existing data, before the schema is migrated.
 func checkKey(ctx context.Context, url string, keys *keyHolder) error {
 	pool, err := db.OpenPool(ctx, url, db.PoolOptions{MaxConns: 1})
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && slices.Contains([]string{"22023", "42501", "42704"}, refused.Code) {
-		return nil // before the first migration there is no runtime role, or it is not ours yet
+		return nil // before the first migration the runtime role is missing or not granted
 	}
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	return keys.check(ctx, pool)
+	return keys.checkKey(ctx, pool)
 }
 
-// ensureTenant makes the first tenant of a fresh database. One that an operator has emptied of it stays without.
+// ensureTenant creates the first tenant of a fresh database. It does not recreate one that the operator
+// deleted.
 func (d *database) ensureTenant(ctx context.Context) error {
 	_, err := d.store.System().TenantByRef(ctx, firstTenant)
 	if !fault.Is(err, fault.NotFound) {
@@ -123,7 +124,7 @@ func (d *database) close() {
 	if d.store != nil {
 		d.store.Close()
 	}
-	for _, pool := range []*pgxpool.Pool{d.listens, d.pool} {
+	for _, pool := range []*pgxpool.Pool{d.listenPool, d.pool} {
 		if pool != nil {
 			pool.Close()
 		}
@@ -131,7 +132,7 @@ func (d *database) close() {
 	d.stop()
 }
 
-// auth is the service for commands: it opens no browser session.
-func (d *database) auth() *auth.Service {
+// newAuthService returns the service for commands, which open no browser session.
+func (d *database) newAuthService() *auth.Service {
 	return auth.New(auth.Options{Store: d.store, Log: d.log})
 }

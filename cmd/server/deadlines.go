@@ -7,57 +7,60 @@ import (
 	"time"
 )
 
-// stallLimit is how long a client may neither send a byte of its body nor take a byte of the answer.
-const stallLimit = 30 * time.Second
+// stallTimeout bounds the time in which a client neither sends a byte of its body nor reads a byte of the
+// response.
+const stallTimeout = 30 * time.Second
 
-// maxTimedBody is the body length, in bytes, up to which a longer body may take longer. It is at least what any route reads.
+// maxTimedBody is the body length, in bytes, above which the timeout does not grow. Every route's limit is at
+// most this.
 const maxTimedBody = 16 << 20
 
-// bodyTime returns how long the whole body of a request may take: stallLimit, and a second for each 128 KiB. A length that is unknown (-1)
-// or larger counts as maxTimedBody.
-func bodyTime(length int64) time.Duration {
+// bodyTimeout is the timeout of a request's whole body: stallTimeout, plus 1 s per 128 KiB. A length that is
+// unknown (-1) or larger counts as maxTimedBody.
+func bodyTimeout(length int64) time.Duration {
 	if length < 0 || length > maxTimedBody {
 		length = maxTimedBody
 	}
-	return stallLimit + time.Duration(length>>17)*time.Second
+	return stallTimeout + time.Duration(length>>17)*time.Second
 }
 
-// boundBodies gives each request's body a deadline before a handler looks at the request. net/http reads on in a body that its handler left
-// alone, and would wait for it without an end. Package fastpath bounds bodies itself.
-func boundBodies(next http.Handler) http.Handler {
+// withBodyDeadline sets a deadline for each request's body before the handler runs. net/http reads the rest of
+// a body that its handler did not read, without a deadline of its own. Package fastpath bounds bodies itself.
+func withBodyDeadline(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body != nil && r.Body != http.NoBody {
-			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime(r.ContentLength)))
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout(r.ContentLength)))
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// deadlines ends a request whose client stalls, or sends its body too slowly. The server's own ReadTimeout and WriteTimeout bound a whole
-// request, which would cut event streams and long syncs; these bound each read, the whole body, and each write.
-func deadlines(next http.Handler) http.Handler {
+// withDeadlines ends a request whose client stalls, or sends its body too slowly. ReadTimeout and WriteTimeout
+// of http.Server bound a whole request, which would cut event streams and long syncs. These deadlines bound
+// each read, the whole body, and each write.
+func withDeadlines(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
-		_ = control.SetWriteDeadline(time.Time{}) // the one of the connection's last request
+		_ = control.SetWriteDeadline(time.Time{}) // of the connection's previous request
 		if r.Body != nil && r.Body != http.NoBody {
-			r.Body = &patientBody{ReadCloser: r.Body, control: control, until: time.Now().Add(bodyTime(r.ContentLength))}
+			r.Body = &deadlineBody{ReadCloser: r.Body, control: control, deadline: time.Now().Add(bodyTimeout(r.ContentLength))}
 		}
-		next.ServeHTTP(&patientWriter{ResponseWriter: w, control: control}, r)
+		next.ServeHTTP(&deadlineWriter{ResponseWriter: w, control: control}, r)
 	})
 }
 
-// patientBody moves the deadline with each read and takes it away at the end, where the server begins to listen for the
-// client's going away: a deadline there would end the request.
-type patientBody struct {
+// deadlineBody moves the deadline with each read and clears it at the end of the body. From then on the server
+// waits for the client's disconnect, where a deadline would cancel the request.
+type deadlineBody struct {
 	io.ReadCloser
-	control *http.ResponseController
-	until   time.Time // the end of the whole body
+	control  *http.ResponseController
+	deadline time.Time // for the whole body
 }
 
-func (b *patientBody) Read(p []byte) (int, error) {
-	deadline := time.Now().Add(stallLimit)
-	if deadline.After(b.until) {
-		deadline = b.until
+func (b *deadlineBody) Read(p []byte) (int, error) {
+	deadline := time.Now().Add(stallTimeout)
+	if deadline.After(b.deadline) {
+		deadline = b.deadline
 	}
 	_ = b.control.SetReadDeadline(deadline)
 	n, err := b.ReadCloser.Read(p)
@@ -67,29 +70,29 @@ func (b *patientBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close takes the deadline away, too: a body that nobody reads to its end is closed.
-func (b *patientBody) Close() error {
+// Close clears the deadline, too, for a body that was not read to its end.
+func (b *deadlineBody) Close() error {
 	err := b.ReadCloser.Close()
 	_ = b.control.SetReadDeadline(time.Time{})
 	return err
 }
 
-// patientWriter moves the deadline with each write.
-type patientWriter struct {
+// deadlineWriter moves the deadline with each write.
+type deadlineWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
 }
 
-func (w *patientWriter) Write(p []byte) (int, error) {
-	_ = w.control.SetWriteDeadline(time.Now().Add(stallLimit))
+func (w *deadlineWriter) Write(p []byte) (int, error) {
+	_ = w.control.SetWriteDeadline(time.Now().Add(stallTimeout))
 	return w.ResponseWriter.Write(p)
 }
 
 // Flush is called by event streams.
-func (w *patientWriter) Flush() {
-	_ = w.control.SetWriteDeadline(time.Now().Add(stallLimit))
+func (w *deadlineWriter) Flush() {
+	_ = w.control.SetWriteDeadline(time.Now().Add(stallTimeout))
 	_ = w.control.Flush()
 }
 
-// Unwrap lets http.ResponseController reach the connection.
-func (w *patientWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+// Unwrap is for http.ResponseController.
+func (w *deadlineWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -14,33 +14,33 @@ import (
 	"time"
 )
 
-// deadlined is a connection that notes its deadlines.
-type deadlined struct {
+// deadlineRecorder is a connection that records its deadlines.
+type deadlineRecorder struct {
 	http.ResponseWriter
 	read, write time.Time
 	flushed     int
 }
 
-func (d *deadlined) SetReadDeadline(t time.Time) error  { d.read = t; return nil }
-func (d *deadlined) SetWriteDeadline(t time.Time) error { d.write = t; return nil }
-func (d *deadlined) Flush()                             { d.flushed++ }
+func (d *deadlineRecorder) SetReadDeadline(t time.Time) error  { d.read = t; return nil }
+func (d *deadlineRecorder) SetWriteDeadline(t time.Time) error { d.write = t; return nil }
+func (d *deadlineRecorder) Flush()                             { d.flushed++ }
 
-func TestDeadlinesMoveWithEachReadAndWrite(t *testing.T) {
+func TestDeadlines_MoveWithReadsAndWrites(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &deadlined{ResponseWriter: httptest.NewRecorder(), write: time.Now()}
+		w := &deadlineRecorder{ResponseWriter: httptest.NewRecorder(), write: time.Now()}
 		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("abc"))
-		deadlines(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		withDeadlines(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 			if !w.write.IsZero() {
 				t.Error("the last request's deadline is still there")
 			}
 			one := make([]byte, 1)
 			for range 3 {
-				time.Sleep(time.Nanosecond) // of the bubble: it takes no time
+				time.Sleep(time.Nanosecond) // in a synctest bubble
 				if _, err := r.Body.Read(one); err != nil {
 					t.Error(err)
 				}
-				if left := time.Until(w.read); left <= 0 || left >= stallLimit {
+				if left := time.Until(w.read); left <= 0 || left >= stallTimeout {
 					t.Errorf("after a read there are %s", left)
 				}
 			}
@@ -57,7 +57,7 @@ func TestDeadlinesMoveWithEachReadAndWrite(t *testing.T) {
 					t.Fatal("an event stream cannot be flushed")
 				}
 				flusher.Flush()
-				if left := time.Until(w.write); left != stallLimit {
+				if left := time.Until(w.write); left != stallTimeout {
 					t.Errorf("after a write there are %s", left)
 				}
 			}
@@ -68,13 +68,13 @@ func TestDeadlinesMoveWithEachReadAndWrite(t *testing.T) {
 	})
 }
 
-// TestLongHandlerKeepsItsContext: net/http listens for the client's going away once the body is read; a deadline that
-// stayed would look like that.
-func TestLongHandlerKeepsItsContext(t *testing.T) {
+// net/http waits for the client's disconnect once the body is read. A deadline that stayed set would look like
+// one.
+func TestDeadlines_KeepContextOfLongHandler(t *testing.T) {
 	t.Parallel()
 	released := make(chan struct{})
 	ended := make(chan error, 1)
-	server := httptest.NewServer(deadlines(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(withDeadlines(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.ReadAll(r.Body)
 		close(released)
 		<-r.Context().Done()
@@ -97,5 +97,5 @@ func TestLongHandlerKeepsItsContext(t *testing.T) {
 		t.Fatalf("an answer came: %v", err)
 	}
 	_ = conn.Close()
-	<-ended // the client's going away still ends it
+	<-ended // a disconnect still ends it
 }

@@ -25,7 +25,7 @@ const (
 	cutFile  = units + "/patchbay-audit-cut.service"
 )
 
-// directivesOf are the lines of a unit, by their names.
+// directivesOf are the lines of a unit, by name.
 func directivesOf(t *testing.T, file string) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -41,7 +41,7 @@ func directivesOf(t *testing.T, file string) map[string][]string {
 	return directives
 }
 
-func TestTheUnitIsOfSettingsThatThereAre(t *testing.T) {
+func TestSystemdUnit_HasKnownSettings(t *testing.T) {
 	t.Parallel()
 	directives := directivesOf(t, unitFile)
 	help := helpOf(t, "serve")
@@ -59,7 +59,7 @@ func TestTheUnitIsOfSettingsThatThereAre(t *testing.T) {
 	}
 }
 
-func TestTheAuditLogIsCutByARealCommandWithTheServersKey(t *testing.T) {
+func TestSystemdUnit_CutsAuditLogWithServerKey(t *testing.T) {
 	t.Parallel()
 	serve, cut := directivesOf(t, unitFile), directivesOf(t, cutFile)
 	if !slices.Equal(cut["ExecStart"], []string{"/usr/local/bin/patchbay audit cut --keep-days=${KEEP_DAYS}"}) || !strings.Contains(helpOf(t, "audit cut"), "--keep-days=") {
@@ -73,7 +73,7 @@ func TestTheAuditLogIsCutByARealCommandWithTheServersKey(t *testing.T) {
 	}
 }
 
-func TestSystemdUnderstandsTheUnits(t *testing.T) {
+func TestSystemdUnits_AreValid(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	there := filepath.Join(root, "etc/systemd/system")
@@ -100,26 +100,26 @@ func TestSystemdUnderstandsTheUnits(t *testing.T) {
 	for _, file := range files {
 		args = append(args, file.Name())
 	}
-	// What it does not understand it says, and goes on. What it says of other units is between it and them.
-	out, err := exec.CommandContext(t.Context(), analyzer(t), args...).CombinedOutput()
+	// systemd-analyze reports unknown directives and goes on. Findings about other units are ignored.
+	out, err := exec.CommandContext(t.Context(), systemdAnalyze(t), args...).CombinedOutput()
 	ours := func(f os.DirEntry) bool { return bytes.Contains(out, []byte(f.Name())) }
 	if err != nil || slices.ContainsFunc(files, ours) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-func TestTheUnitsLeaveLittleToWhoeverBreaksIn(t *testing.T) {
+func TestSystemdUnits_AreHardened(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{unitFile, cutFile} {
-		out, err := exec.CommandContext(t.Context(), analyzer(t), "security", "--offline=true", "--threshold=20", unit).CombinedOutput() // tenths, of 10
+		out, err := exec.CommandContext(t.Context(), systemdAnalyze(t), "security", "--offline=true", "--threshold=20", unit).CombinedOutput() // tenths, of 10
 		if err != nil {
 			t.Errorf("%s: %v\n%s", unit, err, out)
 		}
 	}
 }
 
-// analyzer is systemd's own judge of units.
-func analyzer(t *testing.T) string {
+// systemdAnalyze is the path of systemd-analyze.
+func systemdAnalyze(t *testing.T) string {
 	t.Helper()
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil && os.Getenv("CI") == "" {
@@ -134,7 +134,7 @@ func analyzer(t *testing.T) string {
 func helpOf(t *testing.T, command string) string {
 	t.Helper()
 	var help bytes.Buffer
-	if code := run(t.Context(), append(strings.Fields(command), "--help"), program{stdout: &help, stderr: &help}); code != 0 {
+	if code := run(t.Context(), append(strings.Fields(command), "--help"), commandIO{stdout: &help, stderr: &help}); code != 0 {
 		t.Fatalf("help ends with %d: %s", code, help.String())
 	}
 	return help.String()
@@ -142,10 +142,10 @@ func helpOf(t *testing.T, command string) string {
 
 const chartDir = "../../deploy/helm/patchbay"
 
-// values are a chart's, of any depth.
+// values are a chart's values.
 type values = map[string]any
 
-// with is the values, changed.
+// with returns the values with changes.
 func with(base, changes values) values {
 	all := values{}
 	for name, value := range base {
@@ -162,7 +162,7 @@ func with(base, changes values) values {
 	return all
 }
 
-// render does of Helm what the chart uses of it, and returns the documents by kind and name.
+// render implements the part of Helm that the chart uses, and returns the documents by kind and name.
 func render(t *testing.T, changes values) (map[string]values, error) {
 	t.Helper()
 	var set, chart values
@@ -240,7 +240,7 @@ func helm(all *template.Template) template.FuncMap {
 	}
 }
 
-// dig goes down by names and numbers.
+// dig follows a path of names and indices.
 func dig(at any, path ...any) any {
 	for _, step := range path {
 		switch step := step.(type) {
@@ -275,7 +275,7 @@ var everything = values{
 	"imagePullSecrets": []any{values{"name": "pull"}},
 }
 
-func TestTheChartRunsWhatTheProgramKnows(t *testing.T) {
+func TestChart_RunsKnownCommands(t *testing.T) {
 	t.Parallel()
 	docs, err := render(t, everything)
 	if err != nil {
@@ -286,7 +286,7 @@ func TestTheChartRunsWhatTheProgramKnows(t *testing.T) {
 			t.Errorf("there is no %s", name)
 		}
 	}
-	serving := newHouse(t)
+	serving := newApp(t)
 	for name, of := range map[string]struct {
 		command string
 		probes  map[string]string
@@ -345,7 +345,7 @@ func TestTheChartRunsWhatTheProgramKnows(t *testing.T) {
 	}
 }
 
-// wantRuns checks that a container runs a command, with flags that it has.
+// wantRuns checks that a container runs a command with flags that exist.
 func wantRuns(t *testing.T, name string, container any, command string) {
 	t.Helper()
 	var words []string
@@ -361,27 +361,27 @@ func wantRuns(t *testing.T, name string, container any, command string) {
 	}
 }
 
-// ofServe says that a variable is one of those that are set for every program alike, though only the server reads it.
+// ofServe reports whether a variable is set for every command, though only the server reads it.
 func ofServe(variable any) bool {
 	shared := append(slices.Collect(maps.Keys(everything["settings"].(values))), slices.Collect(maps.Keys(everything["secretSettings"].(values)))...)
 	return slices.Contains(shared, fmt.Sprint(dig(variable, "name")))
 }
 
-// wantProbes checks that a container is asked these paths, and that the program has an answer.
-func (h *house) wantProbes(t *testing.T, container any, want map[string]string) {
+// wantProbes checks the probed paths of a container, and that the program serves them.
+func (h *app) wantProbes(t *testing.T, container any, want map[string]string) {
 	t.Helper()
 	for probe, path := range want {
 		if dig(container, probe, "httpGet", "path") != path {
 			t.Errorf("%s is %v", probe, dig(container, probe))
 		}
-		answer := h.ask(t, http.MethodGet, path, "")
+		answer := h.sendRequest(t, http.MethodGet, path, "")
 		if _ = answer.Body.Close(); answer.StatusCode != http.StatusOK {
 			t.Errorf("%s is answered %d", path, answer.StatusCode)
 		}
 	}
 }
 
-// wantFrom checks from which secrets a deployment takes variables, as secret/key.
+// wantFrom checks the secrets from which a deployment takes variables, as secret/key.
 func wantFrom(t *testing.T, deployment any, want map[string]string) {
 	t.Helper()
 	list, _ := dig(deployment, "spec", "template", "spec", "containers", 0, "env").([]any)
@@ -398,7 +398,7 @@ func wantFrom(t *testing.T, deployment any, want map[string]string) {
 	}
 }
 
-func TestTheChartAsItIsNeedsAnAddressAndShowsNothingPrivate(t *testing.T) {
+func TestChart_NeedsAddressAndHidesPrivatePort(t *testing.T) {
 	t.Parallel()
 	if _, err := render(t, nil); err == nil || !strings.Contains(err.Error(), "baseURL is how browsers reach Patchbay") {
 		t.Errorf("without an address it says %v", err)

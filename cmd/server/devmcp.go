@@ -14,7 +14,7 @@ import (
 	"patchbay/internal/safe"
 )
 
-// devMCPAddr is where dev-mcp listens and where seed points.
+// devMCPAddr is the default address of dev-mcp, which seed uses.
 const devMCPAddr = "127.0.0.1:9090"
 
 type devMCPCommand struct {
@@ -26,15 +26,15 @@ type devMCPCommand struct {
 }
 
 // Run serves until it is interrupted.
-func (c devMCPCommand) Run(ctx context.Context, p program) error {
-	if err := c.check(); err != nil {
+func (c devMCPCommand) Run(ctx context.Context, p commandIO) error {
+	if err := c.checkAddress(); err != nil {
 		return err
 	}
-	listener, err := listen(ctx, "--addr", c.Addr)
+	listener, err := listenOn(ctx, "--addr", c.Addr)
 	if err != nil {
 		return err
 	}
-	c.announce(p, listener.Addr())
+	c.printAddress(p, listener.Addr())
 	server := &http.Server{
 		Handler:           devmcp.Handler(devmcp.Options{Mode: c.Mode, Tools: c.Tools, Token: c.Token, Delay: c.Delay}),
 		ReadHeaderTimeout: readHeaderTimeout,
@@ -47,8 +47,8 @@ func (c devMCPCommand) Run(ctx context.Context, p program) error {
 	return nil
 }
 
-// check keeps it on loopback: its tokens are published, and it answers anybody.
-func (c devMCPCommand) check() error {
+// checkAddress allows loopback only: the tokens are public, and there is no authentication beyond them.
+func (c devMCPCommand) checkAddress() error {
 	host, _, err := net.SplitHostPort(c.Addr)
 	if err != nil {
 		return fault.Errorf(fault.Invalid, "--addr must be HOST:PORT, as %s, and is %q.", devMCPAddr, c.Addr)
@@ -63,10 +63,10 @@ func (c devMCPCommand) check() error {
 		}
 		names = append(names, mode.Name)
 	}
-	return fault.Errorf(fault.Invalid, "--mode must be one of %s, and is %q.", join(names), c.Mode)
+	return fault.Errorf(fault.Invalid, "--mode must be one of %s, and is %q.", joinWords(names), c.Mode)
 }
 
-func (c devMCPCommand) announce(p program, addr net.Addr) {
+func (c devMCPCommand) printAddress(p commandIO, addr net.Addr) {
 	_, _ = fmt.Fprintf(p.stdout, "A small MCP server. Register one of these addresses as a connector:\n")
 	for _, mode := range devmcp.Modes {
 		_, _ = fmt.Fprintf(p.stdout, "  %-32s %s\n", "http://"+addr.String()+mode.Path, mode.Sentence)

@@ -14,66 +14,65 @@ type doctorCommand struct {
 	config.LogFlags
 }
 
-// Help is shown under the flags.
 func (doctorCommand) Help() string {
 	return "Changes nothing, and may be run beside a server. Ends with status 1 where there is a problem."
 }
 
-// Run goes through the checks in the order in which a start meets them.
-func (c doctorCommand) Run(ctx context.Context, p program) error {
-	e := &examination{out: p}
+// Run runs the checks in the order of a server's start.
+func (c doctorCommand) Run(ctx context.Context, p commandIO) error {
+	e := &diagnosis{out: p}
 	server, serverErr := c.ServerFlags.Check()
 	database, databaseErr := c.DatabaseFlags.Check()
 	_, logErr := c.LogFlags.Check()
-	e.settings(p.environ, mergeFields(serverErr, databaseErr, logErr))
-	e.traces(p.environ)
+	e.checkSettings(p.environ, mergeFields(serverErr, databaseErr, logErr))
+	e.checkTraces(p.environ)
 	if serverErr == nil {
-		e.baseURL(server)
-		e.callback(server)
-		e.certificate(ctx, server, nil)
-		e.loops(ctx, server, nil)
-		e.egress(server)
-		e.proxy(ctx, server)
-		e.httpMode(server)
-		e.commands(server)
-		e.catalog(server)
-		e.allowed, e.allowedKnown = allowedCommands(server), true
+		e.checkBaseURL(server)
+		e.checkCallback(server)
+		e.checkCertificate(ctx, server, nil)
+		e.checkLoops(ctx, server, nil)
+		e.checkEgress(server)
+		e.checkProxy(ctx, server)
+		e.reportHTTPMode(server)
+		e.checkCommands(server)
+		e.checkCatalog(server)
+		e.allowedCommands, e.allowedRead = allowedCommands(server), true
 	}
 	if databaseErr == nil {
-		e.database(ctx, database)
+		e.checkDatabase(ctx, database)
 	}
 	if e.problems > 0 {
-		return failedQuietly{}
+		return silentFailure{}
 	}
 	return nil
 }
 
-// examination prints one line a finding.
-type examination struct {
-	out      program
+// diagnosis prints one line per finding.
+type diagnosis struct {
+	out      commandIO
 	problems int
 
-	allowed      connectors.AllowedCommands
-	allowedKnown bool // the settings can be read
+	allowedCommands connectors.AllowedCommands
+	allowedRead     bool // the settings are valid
 }
 
-func (e *examination) ok(what, format string, args ...any) {
-	e.out.say("OK       %-14s %s", what, fmt.Sprintf(format, args...))
+func (e *diagnosis) reportOK(what, format string, args ...any) {
+	e.out.printLine("OK       %-14s %s", what, fmt.Sprintf(format, args...))
 }
 
-// note is for what is neither wrong nor certain.
-func (e *examination) note(what, format string, args ...any) {
-	e.out.say("NOTE     %-14s %s", what, fmt.Sprintf(format, args...))
+// reportNote prints what may be right or wrong.
+func (e *diagnosis) reportNote(what, format string, args ...any) {
+	e.out.printLine("NOTE     %-14s %s", what, fmt.Sprintf(format, args...))
 }
 
-func (e *examination) problem(what, format string, args ...any) {
+func (e *diagnosis) reportProblem(what, format string, args ...any) {
 	e.problems++
-	e.out.say("PROBLEM  %-14s %s", what, fmt.Sprintf(format, args...))
+	e.out.printLine("PROBLEM  %-14s %s", what, fmt.Sprintf(format, args...))
 }
 
-// failed reports an error in the words that the command line would use.
-func (e *examination) failed(what string, err error) {
-	for _, sentence := range sentences(err) {
-		e.problem(what, "%s", sentence)
+// reportError prints an error as the command line would.
+func (e *diagnosis) reportError(what string, err error) {
+	for _, sentence := range toSentences(err) {
+		e.reportProblem(what, "%s", sentence)
 	}
 }

@@ -17,8 +17,9 @@ import (
 	"patchbay/internal/config"
 )
 
-// certified is a server whose certificate is good for an address from one time to another, and who trusts it.
-func certified(t *testing.T, address string, from, to time.Time, answer int) (url string, roots *x509.CertPool) {
+// startTLSServer starts a server with a certificate for an address and a time, and returns a pool that trusts
+// it.
+func startTLSServer(t *testing.T, address string, from, to time.Time, answer int) (url string, roots *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -48,7 +49,7 @@ func certified(t *testing.T, address string, from, to time.Time, answer int) (ur
 	return s.URL, roots
 }
 
-func TestTheDoctorLooksAtTheCertificateThatPeopleMeet(t *testing.T) {
+func TestDoctor_ChecksPublicCertificate(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	day := 24 * time.Hour
@@ -69,7 +70,7 @@ func TestTheDoctorLooksAtTheCertificateThatPeopleMeet(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url, roots := certified(t, c.address, now.Add(c.from), now.Add(c.to), c.answer)
+			url, roots := startTLSServer(t, c.address, now.Add(c.from), now.Add(c.to), c.answer)
 			if c.stranger {
 				roots = x509.NewCertPool()
 			}
@@ -77,12 +78,12 @@ func TestTheDoctorLooksAtTheCertificateThatPeopleMeet(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			examined(t, func(e *examination) { e.certificate(t.Context(), server, roots) }, c.want)
+			wantFinding(t, func(e *diagnosis) { e.checkCertificate(t.Context(), server, roots) }, c.want)
 		})
 	}
 }
 
-func TestWhatIsNotReachedFromHereIsNoProblem(t *testing.T) {
+func TestDoctor_UnreachableBaseURLIsNoProblem(t *testing.T) {
 	t.Parallel()
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
@@ -90,5 +91,5 @@ func TestWhatIsNotReachedFromHereIsNoProblem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	examined(t, func(e *examination) { e.certificate(t.Context(), server, nil) }, `NOTE     certificate    127\.0\.0\.1:\d+ cannot be reached from this machine \(.*refused\)\. Where people reach it, nothing is wrong\.`)
+	wantFinding(t, func(e *diagnosis) { e.checkCertificate(t.Context(), server, nil) }, `NOTE     certificate    127\.0\.0\.1:\d+ cannot be reached from this machine \(.*refused\)\. Where people reach it, nothing is wrong\.`)
 }

@@ -12,24 +12,25 @@ import (
 	"patchbay/internal/config"
 )
 
-// maxReadiness bounds what is read of /readyz, in bytes.
+// maxReadiness bounds the response of /readyz, in bytes.
 const maxReadiness = 1 << 20
 
-// loops asks the running server for background loops that have panicked lately. Where none can be reached from this machine, it says nothing.
-func (e *examination) loops(ctx context.Context, server config.Server, roots *x509.CertPool) {
+// checkLoops asks the running server for background loops that panicked recently. It prints nothing if none is
+// reachable.
+func (e *diagnosis) checkLoops(ctx context.Context, server config.Server, roots *x509.CertPool) {
 	const what = "loops"
 	addr, err := net.ResolveTCPAddr("tcp", server.Addr)
 	if err != nil {
-		return // as base URL says
+		return // checkBaseURL reports it
 	}
 	base := server.BaseURL(addr)
 	port := base.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[base.Scheme]
 	}
-	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
+	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
-	res, err := askOver(ctx, base.JoinPath("readyz").String(), net.JoinHostPort(base.Hostname(), port), roots)
+	res, err := getVia(ctx, base.JoinPath("readyz").String(), net.JoinHostPort(base.Hostname(), port), roots)
 	if err != nil {
 		return
 	}
@@ -41,12 +42,12 @@ func (e *examination) loops(ctx context.Context, server config.Server, roots *x5
 	for _, l := range state.Loops {
 		last := l.Last.UTC().Format(time.RFC3339)
 		if l.Waiting {
-			e.problem(what, "%q panicked %d times, last at %s, and waits to be started again. The server's log has the stack: report it.", l.Name, l.Panics, last)
+			e.reportProblem(what, "%q panicked %d times, last at %s, and waits to be started again. The server's log has the stack: report it.", l.Name, l.Panics, last)
 		} else {
-			e.note(what, "%q panicked %d times, last at %s, and runs again. The server's log has the stack: report it.", l.Name, l.Panics, last)
+			e.reportNote(what, "%q panicked %d times, last at %s, and runs again. The server's log has the stack: report it.", l.Name, l.Panics, last)
 		}
 	}
 	if len(state.Loops) == 0 && state.Status != "" {
-		e.ok(what, "no background loop has panicked lately")
+		e.reportOK(what, "no background loop has panicked lately")
 	}
 }

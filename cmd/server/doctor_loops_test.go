@@ -12,8 +12,8 @@ import (
 	"patchbay/internal/safe"
 )
 
-// panicked is a loop of this process that has panicked, and waits or has ended.
-func panicked(t *testing.T, name string, waits bool) brokenLoop {
+// panickedLoop is a loop of this process that panicked, and waits or has ended.
+func panickedLoop(t *testing.T, name string, waits bool) brokenLoop {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	started, over := make(chan struct{}, 1), make(chan struct{})
@@ -45,11 +45,11 @@ func panicked(t *testing.T, name string, waits bool) brokenLoop {
 
 func TestReadyz_NamesLoopsThatPanicked(t *testing.T) {
 	t.Parallel()
-	waits, runs := panicked(t, "a loop that waits", true), panicked(t, "a loop that runs again", false)
+	waits, runs := panickedLoop(t, "a loop that waits", true), panickedLoop(t, "a loop that runs again", false)
 	if waits.Panics != 1 || runs.Panics != 1 || time.Since(runs.Last) > time.Minute {
 		t.Errorf("loops = %+v, %+v", waits, runs)
 	}
-	later := brokenLoops(time.Now().Add(brokenFor + time.Minute))
+	later := brokenLoops(time.Now().Add(brokenWindow + time.Minute))
 	for _, l := range later {
 		if l.Name == runs.Name {
 			t.Errorf("%+v is named for too long", l)
@@ -81,7 +81,7 @@ func TestDoctor_NamesLoopsThatPanicked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			examined(t, func(e *examination) { e.loops(t.Context(), server, nil) }, c.want)
+			wantFinding(t, func(e *diagnosis) { e.checkLoops(t.Context(), server, nil) }, c.want)
 		})
 	}
 }

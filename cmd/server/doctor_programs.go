@@ -15,45 +15,45 @@ import (
 
 const stdioCommands = "stdio commands"
 
-// commands reports which programs connectors may start, and which of them others could replace.
-func (e *examination) commands(server config.Server) {
+// checkCommands reports the programs that connectors may start, and which of them other users could replace.
+func (e *diagnosis) checkCommands(server config.Server) {
 	if len(server.Stdio) == 0 {
-		e.ok(stdioCommands, "none may be started")
+		e.reportOK(stdioCommands, "none may be started")
 		return
 	}
 	for i, allowed := range allowedCommands(server) {
-		if e.program(allowed) && e.folders(server.Stdio[i]) {
-			e.latitude(allowed)
+		if e.checkProgram(allowed) && e.checkFolders(server.Stdio[i]) {
+			e.checkArguments(allowed)
 		}
 	}
 }
 
-// program looks at the file itself.
-func (e *examination) program(allowed connectors.AllowedCommand) bool {
+// checkProgram checks the program's file.
+func (e *diagnosis) checkProgram(allowed connectors.AllowedCommand) bool {
 	info, err := os.Stat(allowed.Path)
 	switch {
 	case err != nil:
-		e.problem(stdioCommands, "%s is allowed in PATCHBAY_STDIO_COMMANDS, and does not exist here.", allowed.Path)
+		e.reportProblem(stdioCommands, "%s is allowed in PATCHBAY_STDIO_COMMANDS, and does not exist here.", allowed.Path)
 	case info.IsDir() || info.Mode()&0o111 == 0:
-		e.problem(stdioCommands, "%s is allowed in PATCHBAY_STDIO_COMMANDS, and is no program.", allowed.Path)
-	case everybodyWrites(info):
-		e.problem(stdioCommands, "%s is allowed in PATCHBAY_STDIO_COMMANDS, and everybody on this machine may write to it: whoever does runs as Patchbay.", allowed.Path)
+		e.reportProblem(stdioCommands, "%s is allowed in PATCHBAY_STDIO_COMMANDS, and is no program.", allowed.Path)
+	case isWorldWritable(info):
+		e.reportProblem(stdioCommands, "%s is allowed in PATCHBAY_STDIO_COMMANDS, and everybody on this machine may write to it: whoever does runs as Patchbay.", allowed.Path)
 	default:
 		return true
 	}
 	return false
 }
 
-// folders looks at those in which it may work.
-func (e *examination) folders(p config.Program) bool {
+// checkFolders checks the program's working directories.
+func (e *diagnosis) checkFolders(p config.Program) bool {
 	fine := true
 	for _, dir := range p.Dirs {
 		info, err := os.Stat(dir)
 		switch {
 		case err != nil || !info.IsDir():
-			e.problem(stdioCommands, "%s is allowed in the folder %s, which does not exist here.", p.Path, dir)
-		case everybodyWrites(info):
-			e.problem(stdioCommands, "%s is allowed in the folder %s, and everybody on this machine may write to it: some programs look for their code where they work.", p.Path, dir)
+			e.reportProblem(stdioCommands, "%s is allowed in the folder %s, which does not exist here.", p.Path, dir)
+		case isWorldWritable(info):
+			e.reportProblem(stdioCommands, "%s is allowed in the folder %s, and everybody on this machine may write to it: some programs look for their code where they work.", p.Path, dir)
 		default:
 			continue
 		}
@@ -62,71 +62,71 @@ func (e *examination) folders(p config.Program) bool {
 	return fine
 }
 
-func everybodyWrites(info fs.FileInfo) bool { return info.Mode()&0o002 != 0 }
+func isWorldWritable(info fs.FileInfo) bool { return info.Mode()&0o002 != 0 }
 
-// latitude tells how much of a program is the connector's choice.
-func (e *examination) latitude(allowed connectors.AllowedCommand) {
-	open := allowed.AnyArgs() || allowed.Rule == connectors.ArgsPrefix && onlyOptions(allowed.Args)
+// checkArguments reports which arguments a connector may choose.
+func (e *diagnosis) checkArguments(allowed connectors.AllowedCommand) {
+	open := allowed.AnyArgs() || allowed.Rule == connectors.ArgsPrefix && hasOnlyOptions(allowed.Args)
 	switch {
-	case open && runsAnyCode(allowed.Path):
-		e.note(stdioCommands, "%s runs whatever code its arguments say: with it every tenant's admins run any code as Patchbay's own user. Write its arguments after it, with absolute paths in them.", allowed.Path)
+	case open && canRunAnyCode(allowed.Path):
+		e.reportNote(stdioCommands, "%s runs whatever code its arguments say: with it every tenant's admins run any code as Patchbay's own user. Write its arguments after it, with absolute paths in them.", allowed.Path)
 	case allowed.AnyArgs():
-		e.ok(stdioCommands, "%s with any arguments: every tenant's admins run it as Patchbay's own user", allowed.Path)
+		e.reportOK(stdioCommands, "%s with any arguments: every tenant's admins run it as Patchbay's own user", allowed.Path)
 	case allowed.Rule == connectors.ArgsNone:
-		e.ok(stdioCommands, "%s without arguments", allowed.Path)
+		e.reportOK(stdioCommands, "%s without arguments", allowed.Path)
 	case allowed.Rule == connectors.ArgsPrefix:
-		e.ok(stdioCommands, "%s with its %d arguments, and any after them", allowed.Path, len(allowed.Args))
+		e.reportOK(stdioCommands, "%s with its %d arguments, and any after them", allowed.Path, len(allowed.Args))
 	default:
-		e.ok(stdioCommands, "%s with its %d arguments", allowed.Path, len(allowed.Args))
+		e.reportOK(stdioCommands, "%s with its %d arguments", allowed.Path, len(allowed.Args))
 	}
 }
 
-func onlyOptions(args []string) bool {
+func hasOnlyOptions(args []string) bool {
 	return !slices.ContainsFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
 }
 
-// interpreters take their code, or the name of it, from their arguments. Versions at the end are left out.
+// interpreters run code from their arguments. Version suffixes are omitted.
 var interpreters = []string{
 	"ash", "awk", "bash", "bun", "bunx", "busybox", "cargo", "dash", "deno", "docker", "dotnet", "env", "find", "fish", "gawk", "git", "go", "groovy",
 	"java", "jbang", "julia", "ksh", "lua", "luajit", "make", "mawk", "nerdctl", "nice", "node", "nodejs", "nohup", "npm", "npx", "perl", "php", "pip", "pipx", "pnpm", "podman",
 	"pwsh", "pypy", "python", "rbash", "ruby", "rscript", "sh", "ssh", "sudo", "tclsh", "timeout", "ts-node", "tsx", "uv", "uvx", "xargs", "yarn", "zsh",
 }
 
-// runsAnyCode tells whether a program is known for that, by its own name or by that of what it links to.
-func runsAnyCode(path string) bool {
+// canRunAnyCode reports whether a program is a known interpreter, by its name or its symlink's target.
+func canRunAnyCode(path string) bool {
 	known := func(path string) bool {
 		name := strings.TrimRight(strings.ToLower(filepath.Base(path)), "0123456789.-")
 		return slices.Contains(interpreters, name)
 	}
 	target, err := filepath.EvalSymlinks(path)
-	linked := err == nil && filepath.Base(target) != "busybox" // which does what the link's name says
+	linked := err == nil && filepath.Base(target) != "busybox" // busybox acts by the link's name
 	return known(path) || linked && known(target)
 }
 
-// storedPrograms tells which connectors are no longer started, because the operator allows less than when they were made.
-func (e *examination) storedPrograms(ctx context.Context, st *store.Store) {
+// checkStoredPrograms reports connectors whose programs the operator does not allow any more.
+func (e *diagnosis) checkStoredPrograms(ctx context.Context, st *store.Store) {
 	const what = "stdio connectors"
 	n, refused := 0, 0
-	err := eachConnector(ctx, st, func(tenant connectors.Tenant, c connectors.Connector) {
+	err := forEachConnector(ctx, st, func(tenant connectors.Tenant, c connectors.Connector) {
 		if c.Transport != connectors.TransportStdio {
 			return
 		}
 		n++
-		if why := e.notStarted(c); why != "" {
+		if why := e.refusalReasons(c); why != "" {
 			refused++
-			e.note(what, "%s of the tenant %s is not started. %s", c.Slug, tenant.Slug, why)
+			e.reportNote(what, "%s of the tenant %s is not started. %s", c.Slug, tenant.Slug, why)
 		}
 	})
 	switch {
 	case err != nil:
-		e.failed(what, err)
+		e.reportError(what, err)
 	case refused == 0:
-		e.ok(what, "%d, all allowed", n)
+		e.reportOK(what, "%d, all allowed", n)
 	}
 }
 
-// eachConnector visits the connectors of all tenants.
-func eachConnector(ctx context.Context, st *store.Store, visit func(connectors.Tenant, connectors.Connector)) error {
+// forEachConnector calls do for the connectors of all tenants.
+func forEachConnector(ctx context.Context, st *store.Store, do func(connectors.Tenant, connectors.Connector)) error {
 	tenants, err := st.System().Tenants(ctx)
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func eachConnector(ctx context.Context, st *store.Store, visit func(connectors.T
 				return err
 			}
 			for _, c := range list.Items {
-				visit(tenant, c)
+				do(tenant, c)
 			}
 			if page.Cursor = list.Next; page.Cursor == "" {
 				break
@@ -148,15 +148,15 @@ func eachConnector(ctx context.Context, st *store.Store, visit func(connectors.T
 	return nil
 }
 
-// notStarted is everything for which a stored connector's program is not started; empty: it is. Its environment stays sealed: the
-// names are enough.
-func (e *examination) notStarted(c connectors.Connector) string {
+// refusalReasons are the reasons not to start a stored connector's program; empty: none. It needs only the
+// names of the environment, which stays sealed.
+func (e *diagnosis) refusalReasons(c connectors.Connector) string {
 	env := connectors.Environment{}
 	for _, name := range c.EnvNames {
 		env[name] = ""
 	}
 	var reasons []string
-	for _, field := range e.allowed.CheckStart(c.Command, env) {
+	for _, field := range e.allowedCommands.CheckStart(c.Command, env) {
 		reasons = append(reasons, field.Message)
 	}
 	return strings.Join(reasons, " ")

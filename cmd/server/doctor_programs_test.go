@@ -12,7 +12,7 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// findings is what the doctor says of the programs that are allowed.
+// findings are the doctor's lines about the allowed programs.
 func findings(t *testing.T, list string) string {
 	t.Helper()
 	server, err := config.ServerFlags{Stdio: list}.Check()
@@ -20,12 +20,12 @@ func findings(t *testing.T, list string) string {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
-	e := &examination{out: program{stdout: &said}}
-	e.commands(server)
+	e := &diagnosis{out: commandIO{stdout: &said}}
+	e.checkCommands(server)
 	return said.String()
 }
 
-func TestTheDoctorWarnsOfProgramsThatRunAnyCode(t *testing.T) {
+func TestDoctor_WarnsOfInterpreters(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := func(name string, mode os.FileMode) string {
@@ -77,7 +77,7 @@ func TestTheDoctorWarnsOfProgramsThatRunAnyCode(t *testing.T) {
 	}
 }
 
-func TestTheDoctorNamesConnectorsThatAreNotStartedAnyMore(t *testing.T) {
+func TestDoctor_NamesRefusedStoredPrograms(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	stored := func(slug string, change func(*connectors.Draft)) connectors.Connector {
@@ -97,8 +97,8 @@ func TestTheDoctorNamesConnectorsThatAreNotStartedAnyMore(t *testing.T) {
 	w.Connector(t)
 	examine := func(allowed connectors.AllowedCommand) string {
 		var said bytes.Buffer
-		e := &examination{out: program{stdout: &said}, allowed: connectors.AllowedCommands{allowed}}
-		e.storedPrograms(t.Context(), w.St)
+		e := &diagnosis{out: commandIO{stdout: &said}, allowedCommands: connectors.AllowedCommands{allowed}}
+		e.checkStoredPrograms(t.Context(), w.St)
 		if e.problems > 0 || strings.Contains(said.String(), "sekret") {
 			t.Errorf("%d problems:\n%s", e.problems, said.String())
 		}

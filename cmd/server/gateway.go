@@ -18,45 +18,45 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// agents is what serves agents.
-type agents struct {
-	access  *access.Keeper
-	history *history.Writer
-	caller  *toolcall.Caller
-	gateway *gateway.Handler
-	servers *listening.Keeper // hears of changes at connectors' servers
+// agentServices serve agents.
+type agentServices struct {
+	views     *access.Cache
+	history   *history.Writer
+	caller    *toolcall.Caller
+	gateway   *gateway.Handler
+	listeners *listening.Keeper // listens for changes at connectors' servers
 }
 
-// buildAgents makes what serves agents; the rest of the house is there.
-func (h *house) buildAgents(dialer *mcp.Dialer) agents {
-	log, st := h.serving.log, h.database.store
-	a := agents{
-		access:  access.New(access.Options{Store: st, Log: log}),
-		servers: h.buildListening(),
-		history: history.New(history.Options{Store: st, Instance: h.instance, Journal: h.serving.database.DataDir, Log: log}),
+// buildAgents builds the agents' services. All other services have to exist.
+func (h *app) buildAgents(dialer *mcp.Dialer) agentServices {
+	log, st := h.run.log, h.database.store
+	a := agentServices{
+		views:     access.New(access.Options{Store: st, Log: log}),
+		listeners: h.buildListening(),
+		history:   history.New(history.Options{Store: st, Instance: h.instance, Journal: h.run.database.DataDir, Log: log}),
 	}
-	links := h.mendLinks()
+	links := h.newAccountLinks()
 	a.caller = toolcall.New(toolcall.Options{
 		Store:       st,
-		Access:      a.access,
+		Access:      a.views,
 		Credentials: h.tokens,
 		Dialer:      dialer,
 		Target:      h.syncer.Target,
-		Seat:        h.syncer.Seat,
+		AcquireSlot: h.syncer.AcquireProgram,
 		History:     a.history,
 		Instance:    h.instance,
 		BaseURL:     h.baseURL.String(),
 		Resync:      h.syncer.Refresh,
-		Connect:     links.link,
-		Page:        links.page,
-		Ended:       func(c connectors.ToolCall) { h.metrics.CallFinished(string(c.Outcome), c.Duration) },
-		OverQuota:   h.metrics.QuotaRefused,
+		ConnectURL:  links.linkFor,
+		AccountPage: links.pageFor,
+		OnEnd:       func(c connectors.ToolCall) { h.metrics.CallFinished(string(c.Outcome), c.Duration) },
+		OnOverQuota: h.metrics.QuotaRefused,
 		Log:         log,
 	})
 	a.gateway = gateway.New(gateway.Options{
-		Store: st, Access: a.access, Caller: a.caller, BaseURL: h.baseURL, Version: version(), Log: log,
-		Address: middleware.AddressOf(h.serving.server.Proxies), Name: middleware.NameRequest(h.serving.server.Proxies), Page: links.page,
-		Rate: h.serving.server.AgentRate, Throttled: func() { h.metrics.RequestThrottled("agent") },
+		Store: st, Access: a.views, Caller: a.caller, BaseURL: h.baseURL, Version: version(), Log: log,
+		Address: middleware.ClientAddressFunc(h.run.server.Proxies), RequestID: middleware.RequestIDFunc(h.run.server.Proxies), Page: links.pageFor,
+		Rate: h.run.server.AgentRate, OnThrottled: func() { h.metrics.RequestThrottled("agent") },
 	})
 	h.metrics.WatchGateway(func() telemetry.GatewayStats {
 		calls, circuits := a.caller.Stats(), map[string]int{}
@@ -75,22 +75,22 @@ func (h *house) buildAgents(dialer *mcp.Dialer) agents {
 	return a
 }
 
-// start has what serves agents hear what changes in the database, over one connection for all. stop ends it in this order, so that
-// nothing that ended is lost: the calls, their history, the hearing.
-func (a agents) start(ctx context.Context, st *store.Store) (stop func()) {
+// start subscribes the services to notices of the database, over one connection. stop ends in this order, so
+// that nothing is lost: the calls, the call log, the subscription.
+func (a agentServices) start(ctx context.Context, st *store.Store) (stop func()) {
 	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
 	var tasks sync.WaitGroup
-	safe.GoIn(&tasks, safe.Background, func() { safe.RunLoop(ctx, "views", a.access.Run) })
+	safe.GoIn(&tasks, safe.Background, func() { safe.RunLoop(ctx, "views", a.views.Run) })
 	safe.GoIn(&tasks, safe.Background, func() {
-		safe.RunLoop(ctx, "notices", func(ctx context.Context) { _ = st.Watch(ctx, a.hear, a.connected) }) // nil: it ends with ctx
+		safe.RunLoop(ctx, "notices", func(ctx context.Context) { _ = st.Watch(ctx, a.onNotice, a.onConnectionChange) }) // nil: it ends with ctx
 	})
 	safe.GoIn(&tasks, safe.Background, func() { safe.RunLoop(ctx, "journals", a.history.RunRecovery) })
 	a.caller.Start(ctx)
-	a.servers.Start()
+	a.listeners.Start()
 	return func() {
-		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 		defer cancel()
-		a.servers.Stop(stopping)
+		a.listeners.Stop(stopping)
 		a.caller.Stop(stopping)
 		a.history.Stop(stopping)
 		end()
@@ -98,22 +98,23 @@ func (a agents) start(ctx context.Context, st *store.Store) (stop func()) {
 	}
 }
 
-func (a agents) hear(n store.Notice) {
-	a.access.Hear(n)
-	a.caller.Hear(n)
-	a.gateway.Hear(n)
-	a.servers.Hear(n)
+func (a agentServices) onNotice(n store.Notice) {
+	a.views.OnNotify(n)
+	a.caller.OnNotify(n)
+	a.gateway.OnNotify(n)
+	a.listeners.OnNotice(n)
 }
 
-func (a agents) connected(yes bool) {
-	a.access.Connected(yes)
+func (a agentServices) onConnectionChange(yes bool) {
+	a.views.Connected(yes)
 	a.caller.Connected(yes)
-	a.servers.Connected(yes)
+	a.listeners.Connected(yes)
 }
 
-// drain lets the agents' calls end until ctx is done. Streams of those who listen, which would never end, end at once.
-func (a agents) drain(ctx context.Context, log *slog.Logger) {
-	a.gateway.Shut()
+// drain waits for the agents' calls until ctx ends. Listening streams, which never end by themselves, are
+// closed at once.
+func (a agentServices) drain(ctx context.Context, log *slog.Logger) {
+	a.gateway.CloseStreams()
 	a.caller.Stop(ctx)
 	a.gateway.Stop(ctx)
 	if ctx.Err() != nil {

@@ -26,35 +26,34 @@ type importCommand struct {
 	DryRun bool   `help:"Say what would happen, and store nothing."`
 }
 
-// Help is shown under the flags.
 func (importCommand) Help() string {
 	return "Each server is created, changes the connector with its name or URL, or is refused, by itself; where one is refused the command ends with status 1. Tokens and keys in headers are sealed. The addresses are checked by the server's own settings: run it with the same ones."
 }
 
 // Run prints a line for each server.
-func (c importCommand) Run(ctx context.Context, p program) error {
+func (c importCommand) Run(ctx context.Context, p commandIO) error {
 	server, err := c.ServerFlags.Check()
 	if err != nil {
 		return err
 	}
-	egress, err := egressOf(server)
+	egress, err := newEgressPolicy(server)
 	if err != nil {
 		return err
 	}
-	document, err := c.read(p)
+	document, err := c.readDocument(p)
 	if err != nil {
 		return err
 	}
-	d, err := c.open(ctx, p)
+	d, err := c.openDatabase(ctx, p)
 	if err != nil {
 		return err
 	}
 	defer d.close()
-	tenant, err := c.tenant(ctx, d.store)
+	tenant, err := c.findTenant(ctx, d.store)
 	if err != nil {
 		return err
 	}
-	reg := registry.New(d.store, egress, allowedCommands(server)...).Limited(server.Connectors)
+	reg := registry.New(d.store, egress, allowedCommands(server)...).WithMaxConnectors(server.Connectors)
 	report, err := reg.Import(ctx, auth.Operator(tenant), document, c.DryRun)
 	if err != nil {
 		return err
@@ -63,13 +62,13 @@ func (c importCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	if report.Count(registry.Refused) > 0 {
-		return failedQuietly{}
+		return silentFailure{}
 	}
 	return nil
 }
 
-// read returns the document, or one byte more than there may be.
-func (c importCommand) read(p program) ([]byte, error) {
+// readDocument returns the document, or one byte more than allowed.
+func (c importCommand) readDocument(p commandIO) ([]byte, error) {
 	in := p.stdin
 	if c.File != "-" {
 		file, err := os.Open(c.File)
@@ -86,7 +85,7 @@ func (c importCommand) read(p program) ([]byte, error) {
 	return document, nil
 }
 
-func (c importCommand) tenant(ctx context.Context, st *store.Store) (connectors.Tenant, error) {
+func (c importCommand) findTenant(ctx context.Context, st *store.Store) (connectors.Tenant, error) {
 	if c.Tenant != "" {
 		return findTenant(ctx, st, c.Tenant)
 	}
@@ -97,9 +96,9 @@ func (c importCommand) tenant(ctx context.Context, st *store.Store) (connectors.
 	return connectors.Tenant{}, fault.Errorf(fault.Invalid, "There are %d tenants. Say by --tenant which of them gets the connectors.", len(all))
 }
 
-// egressOf is where connectors may lead, by the server's settings. A command listens nowhere: what would be the server's own
-// address is taken from its settings.
-func egressOf(server config.Server) (*safehttp.Policy, error) {
+// newEgressPolicy returns the server's egress policy. A command has no listener, so the server's own address
+// comes from its settings.
+func newEgressPolicy(server config.Server) (*safehttp.Policy, error) {
 	allow, err := safehttp.ParseAllow(server.EgressAllow)
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "PATCHBAY_EGRESS_ALLOW "+fault.As(err).Message)
@@ -116,7 +115,7 @@ func printImport(w io.Writer, report registry.ImportReport) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, e := range report.Entries {
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", e.Key, e.Outcome, e.Address, e.Why())
-		for _, also := range alsoSaid(e) {
+		for _, also := range furtherSentences(e) {
 			_, _ = fmt.Fprintf(table, "\t\t\t%s\n", also)
 		}
 	}
@@ -132,8 +131,8 @@ func printImport(w io.Writer, report registry.ImportReport) error {
 	return err
 }
 
-// alsoSaid is what there is to say beside the first sentence.
-func alsoSaid(e registry.ImportedEntry) []string {
+// furtherSentences are the sentences after the first one.
+func furtherSentences(e registry.ImportedEntry) []string {
 	var all []string
 	for i, p := range e.Problems {
 		if i > 0 {

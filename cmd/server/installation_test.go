@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/testing/pgtest"
 )
 
-// installation is a migrated database with its keyset, on which commands are run in this process.
+// installation is a migrated database with its keyset, on which commands run in this process.
 type installation struct {
 	url, keyset, dir string
 }
@@ -25,7 +25,7 @@ func installed(t *testing.T) installation {
 		t.Fatal(err)
 	}
 	i := installation{url: pgtest.URL(t), keyset: kek.Encode(), dir: t.TempDir()}
-	i.must(t, "audit", "verify") // which opens the database, as every command does
+	i.must(t, "audit", "verify") // opens the database, as every command does
 	return i
 }
 
@@ -36,7 +36,7 @@ func (i installation) try(t *testing.T, args ...string) (code int, stdout, stder
 	if takesDatabase(args) {
 		args = append(args, "--database-url", i.url, "--keyset", i.keyset, "--data-dir", i.dir)
 	}
-	code = run(t.Context(), args, program{stdout: &out, stderr: &failed, environ: []string{"PATCHBAY_PASSWORD=long enough, surely"}})
+	code = run(t.Context(), args, commandIO{stdout: &out, stderr: &failed, environ: []string{"PATCHBAY_PASSWORD=long enough, surely"}})
 	return code, out.String(), failed.String()
 }
 
@@ -53,7 +53,7 @@ func (i installation) must(t *testing.T, args ...string) string {
 	return stdout
 }
 
-// inside are arguments of which those that name files are in the installation's directory.
+// inside resolves the arguments that name files to the installation's directory.
 func (i installation) inside(args []string) []string {
 	inside := slices.Clone(args)
 	for n, arg := range inside {
@@ -64,7 +64,7 @@ func (i installation) inside(args []string) []string {
 	return inside
 }
 
-// entries are the entries of all tenants, each with who did it, the oldest first.
+// entries are the audit entries of all tenants with their actors, the oldest first.
 func (i installation) entries(t *testing.T) []string {
 	t.Helper()
 	return i.texts(t, "select actor_type || ' ' || action from audit_events order by id")

@@ -20,24 +20,24 @@ import (
 	"patchbay/internal/store"
 )
 
-// keyHolder is what PATCHBAY_KEYSET says: the key that wraps all others, or the KMS that holds it. A KMS is asked once, before the database is
-// opened, and never again by this process.
+// keyHolder is the key of PATCHBAY_KEYSET, or the KMS that has it. A process asks the KMS once, before it opens
+// the database.
 type keyHolder struct {
 	kek secret.KEK // zero: the KMS was not asked yet
-	uri string     // of the KMS; empty: there is none
-	kms kms.Key    // nil likewise
+	uri string     // of the KMS; empty: none
+	kms kms.Key    // nil: none
 }
 
-// holderOf makes the key where the first embedded start does.
-func holderOf(d config.Database) (*keyHolder, error) {
+// newKeyHolder returns the configured key, and creates the key file at the first embedded start.
+func newKeyHolder(d config.Database) (*keyHolder, error) {
 	if text := strings.TrimSpace(d.Keyset.Reveal()); kms.Is(text) {
-		return kmsHolder(text)
+		return newKMSHolder(text)
 	}
-	kek, err := keyset(d)
+	kek, err := readKeyset(d)
 	return &keyHolder{kek: kek}, err
 }
 
-func kmsHolder(uri string) (*keyHolder, error) {
+func newKMSHolder(uri string) (*keyHolder, error) {
 	address, err := kms.Parse(uri)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func kmsHolder(uri string) (*keyHolder, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := kmsClient(endpoint)
+	client, err := newKMSClient(endpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +57,9 @@ func kmsHolder(uri string) (*keyHolder, error) {
 	return &keyHolder{uri: uri, kms: key}, nil
 }
 
-// kmsClient reaches one place, which the operator has named, wherever that is. The egress proxy is for what tenants name.
-func kmsClient(endpoint *url.URL) (*http.Client, error) {
+// newKMSClient returns a client for the endpoint that the operator has named, at any address. The egress proxy
+// is only for tenants' URLs.
+func newKMSClient(endpoint *url.URL) (*http.Client, error) {
 	port := endpoint.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[endpoint.Scheme]
@@ -67,15 +68,15 @@ func kmsClient(endpoint *url.URL) (*http.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	roots, err := kmsRoots()
+	roots, err := loadKMSRoots()
 	if err != nil {
 		return nil, err
 	}
 	return safehttp.New(safehttp.Options{Mode: safehttp.Public, Allow: allow, UserAgent: "Patchbay/" + version(), RootCAs: roots, Standard: true}).Client(), nil
 }
 
-// kmsRoots are the certificates that Vault's and AWS's own programs would trust; nil: the system's.
-func kmsRoots() (*x509.CertPool, error) {
+// loadKMSRoots loads the certificates that Vault's and AWS's programs would trust; nil: the system's.
+func loadKMSRoots() (*x509.CertPool, error) {
 	for _, name := range []string{"VAULT_CACERT", "AWS_CA_BUNDLE"} {
 		path := os.Getenv(name)
 		if path == "" {
@@ -91,48 +92,48 @@ func kmsRoots() (*x509.CertPool, error) {
 	return nil, nil
 }
 
-// check refuses a key that does not open what is in the database, whose schema may be of any age.
-func (h *keyHolder) check(ctx context.Context, pool *pgxpool.Pool) error {
-	found, fresh, err := h.find(ctx, pool)
+// checkKey fails if the key does not open the database's keys, in any schema version.
+func (h *keyHolder) checkKey(ctx context.Context, pool *pgxpool.Pool) error {
+	found, fresh, err := h.findKey(ctx, pool)
 	switch {
 	case err != nil:
 		return err
 	case found:
 		return store.CheckKey(ctx, pool, h.kek)
 	case !fresh:
-		return h.notHeld()
+		return h.newNotHeldError()
 	}
 	return nil
 }
 
-// open is the key. A fresh database gets one that the KMS has wrapped.
-func (h *keyHolder) open(ctx context.Context, pool *pgxpool.Pool) (secret.KEK, error) {
-	found, fresh, err := h.find(ctx, pool)
+// openKey returns the key. For a fresh database it creates one that the KMS wraps.
+func (h *keyHolder) openKey(ctx context.Context, pool *pgxpool.Pool) (secret.KEK, error) {
+	found, fresh, err := h.findKey(ctx, pool)
 	switch {
 	case err == nil && !found && fresh:
-		err = h.make(ctx, pool)
+		err = h.makeKey(ctx, pool)
 	case err == nil && !found:
-		err = h.notHeld()
+		err = h.newNotHeldError()
 	}
 	return h.kek, err
 }
 
-// obtain is the key for a database whose keys it does not wrap yet.
-func (h *keyHolder) obtain(ctx context.Context, pool *pgxpool.Pool) (secret.KEK, error) {
-	found, _, err := h.find(ctx, pool)
+// obtainKey returns the key for a database whose keys it does not wrap yet.
+func (h *keyHolder) obtainKey(ctx context.Context, pool *pgxpool.Pool) (secret.KEK, error) {
+	found, _, err := h.findKey(ctx, pool)
 	if err == nil && !found {
-		err = h.make(ctx, pool)
+		err = h.makeKey(ctx, pool)
 	}
 	return h.kek, err
 }
 
-func (h *keyHolder) notHeld() error {
+func (h *keyHolder) newNotHeldError() error {
 	return fault.Errorf(fault.Unavailable, "The KMS that PATCHBAY_KEYSET names does not hold the key of this database. "+
 		"With the PATCHBAY_KEYSET of before, run: patchbay keys rewrap --to %s", h.uri)
 }
 
-// find has the KMS open what it holds for the database, unless the key is known.
-func (h *keyHolder) find(ctx context.Context, pool *pgxpool.Pool) (found, fresh bool, err error) {
+// findKey makes the KMS unwrap the database's key, unless the key is known.
+func (h *keyHolder) findKey(ctx context.Context, pool *pgxpool.Pool) (found, fresh bool, err error) {
 	if !h.kek.IsZero() || h.kms == nil {
 		return true, false, nil
 	}
@@ -140,10 +141,10 @@ func (h *keyHolder) find(ctx context.Context, pool *pgxpool.Pool) (found, fresh 
 	if err != nil || wrapped == nil {
 		return false, fresh, err
 	}
-	return true, false, h.unwrap(ctx, wrapped)
+	return true, false, h.unwrapKey(ctx, wrapped)
 }
 
-func (h *keyHolder) unwrap(ctx context.Context, wrapped []byte) error {
+func (h *keyHolder) unwrapKey(ctx context.Context, wrapped []byte) error {
 	text, err := h.kms.Unwrap(ctx, wrapped)
 	if err != nil {
 		return err
@@ -152,8 +153,8 @@ func (h *keyHolder) unwrap(ctx context.Context, wrapped []byte) error {
 	return err
 }
 
-// make has the KMS wrap a new key.
-func (h *keyHolder) make(ctx context.Context, pool *pgxpool.Pool) error {
+// makeKey creates a key that the KMS wraps.
+func (h *keyHolder) makeKey(ctx context.Context, pool *pgxpool.Pool) error {
 	kek, err := secret.NewKEK()
 	if err != nil {
 		return err
@@ -167,14 +168,14 @@ func (h *keyHolder) make(ctx context.Context, pool *pgxpool.Pool) error {
 		return err
 	}
 	if !bytes.Equal(stored, wrapped) { // another process was faster
-		return h.unwrap(ctx, stored)
+		return h.unwrapKey(ctx, stored)
 	}
 	h.kek = kek
 	return nil
 }
 
-// by names the KMS, where there is one.
-func (h *keyHolder) by() string {
+// describeKMS names the KMS, if any.
+func (h *keyHolder) describeKMS() string {
 	if h.kms == nil {
 		return ""
 	}

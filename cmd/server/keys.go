@@ -8,13 +8,12 @@ import (
 
 type keysNewCommand struct{}
 
-// Help is shown under the flags.
 func (keysNewCommand) Help() string {
 	return "32 random bytes in base64. Keep them with your secrets and give them to every replica: nothing else opens what they sealed."
 }
 
 // Run prints the key.
-func (keysNewCommand) Run(p program) error {
+func (keysNewCommand) Run(p commandIO) error {
 	kek, err := secret.NewKEK()
 	if err != nil {
 		return err

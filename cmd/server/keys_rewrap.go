@@ -14,7 +14,6 @@ type keysRewrapCommand struct {
 	To string `required:"" placeholder:"URI" help:"What PATCHBAY_KEYSET is to be: aws-kms://ARN, hcvault://HOST/transit/keys/NAME, or file:PATH of a file with a key."`
 }
 
-// Help is shown under the flags.
 func (keysRewrapCommand) Help() string {
 	return "Moves the installation from one PATCHBAY_KEYSET to another: into a KMS, from one to another, or out again. Run it with the PATCHBAY_KEYSET of now; from then on both open the database. " +
 		"Set PATCHBAY_KEYSET to the new one on every server, restart them one after the other, and run it again: when no server runs with the old one, that opens nothing any more. " +
@@ -22,18 +21,18 @@ func (keysRewrapCommand) Help() string {
 		"It may be interrupted and run again. With --to the old one it takes the move back."
 }
 
-// Run does what is next of a move, and says what is after that.
-func (c keysRewrapCommand) Run(ctx context.Context, p program) error {
+// Run does the next step of a move to another key, and prints what follows.
+func (c keysRewrapCommand) Run(ctx context.Context, p commandIO) error {
 	to, err := rewrapTarget(c.To)
 	if err != nil {
 		return err
 	}
-	d, err := c.open(ctx, p)
+	d, err := c.openDatabase(ctx, p)
 	if err != nil {
 		return err
 	}
 	defer d.close()
-	kek, err := to.obtain(ctx, d.pool)
+	kek, err := to.obtainKey(ctx, d.pool)
 	if err != nil {
 		return err
 	}
@@ -42,13 +41,13 @@ func (c keysRewrapCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	if m.Begun {
-		p.say("Wrapped the installation's keys a second time. Both keys open the database now.")
+		p.printLine("Wrapped the installation's keys a second time. Both keys open the database now.")
 	}
 	switch {
 	case m.Done:
-		p.say("Moved: PATCHBAY_KEYSET=%s alone opens the database.", c.To)
+		p.printLine("Moved: PATCHBAY_KEYSET=%s alone opens the database.", c.To)
 	case m.Begun:
-		p.say("Set PATCHBAY_KEYSET=%s on every server and restart them one after the other: %d of %d run with it. Then run this again.", c.To, m.Ready, m.All)
+		p.printLine("Set PATCHBAY_KEYSET=%s on every server and restart them one after the other: %d of %d run with it. Then run this again.", c.To, m.Ready, m.All)
 	default:
 		return fault.Errorf(fault.Conflict, "%d of %d servers run with another PATCHBAY_KEYSET. Restart them with %s, and run this again.", m.All-m.Ready, m.All, c.To)
 	}
@@ -58,7 +57,7 @@ func (c keysRewrapCommand) Run(ctx context.Context, p program) error {
 func rewrapTarget(text string) (*keyHolder, error) {
 	switch {
 	case kms.Is(text):
-		return kmsHolder(text)
+		return newKMSHolder(text)
 	case strings.HasPrefix(text, "file:"):
 		kek, err := secret.ParseKEK(text)
 		if err != nil {
@@ -66,6 +65,6 @@ func rewrapTarget(text string) (*keyHolder, error) {
 		}
 		return &keyHolder{kek: kek}, nil
 	}
-	// Never repeated: it may be a key. It has stood on a command line, which others can read.
+	// The text is not repeated: it may be a key, and command lines are visible to others.
 	return nil, fault.Errorf(fault.Invalid, "--to must be aws-kms://ARN, hcvault://HOST/transit/keys/NAME or file:PATH, and never a key itself: others can read a command line.")
 }

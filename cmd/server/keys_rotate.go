@@ -16,7 +16,6 @@ type keysRotateCommand struct {
 	Tenant string `placeholder:"SLUG" help:"Replace this tenant's own key alone. Unset: the installation's, which seals the tenants' keys."`
 }
 
-// Help is shown under the flags.
 func (keysRotateCommand) Help() string {
 	return "Makes a new key, waits until every running server has read it, seals with it all that the old one sealed, and retires the old key when nothing uses that. " +
 		"Each tenant's secrets are sealed by its own key, and that by the installation's. On an installation from before this, the first rotation moves every secret to its tenant's key. " +
@@ -24,21 +23,21 @@ func (keysRotateCommand) Help() string {
 		"PATCHBAY_KEYSET stays as it is. API keys, agents' tokens and recovery codes go on: those made from now on are recognised by a new key, too, and those from before by theirs."
 }
 
-// Run rotates and prints what it does.
-func (c keysRotateCommand) Run(ctx context.Context, p program) error {
-	d, err := c.open(ctx, p)
+// Run rotates and prints its progress.
+func (c keysRotateCommand) Run(ctx context.Context, p commandIO) error {
+	d, err := c.openDatabase(ctx, p)
 	if err != nil {
 		return err
 	}
 	defer d.close()
-	err = c.rotate(ctx, d, store.RotationOptions{Notify: (&rotationLines{out: p}).tell})
+	err = c.rotateKeys(ctx, d, store.RotationOptions{Notify: (&rotationPrinter{out: p}).printProgress})
 	if errors.Is(err, context.Canceled) {
 		return fault.Errorf(fault.Unavailable, "Interrupted. Nothing is lost: run patchbay keys rotate again, and it goes on where it stopped.")
 	}
 	return err
 }
 
-func (c keysRotateCommand) rotate(ctx context.Context, d *database, o store.RotationOptions) error {
+func (c keysRotateCommand) rotateKeys(ctx context.Context, d *database, o store.RotationOptions) error {
 	if c.Tenant == "" {
 		return d.store.RotateSealingKeys(ctx, o)
 	}
@@ -50,48 +49,48 @@ func (c keysRotateCommand) rotate(ctx context.Context, d *database, o store.Rota
 	return d.store.RotateTenantKeys(ctx, tenant.ID, o)
 }
 
-// countInterval is how often the count of what is sealed is printed.
+// countInterval is how often the number of sealed values is printed.
 const countInterval = time.Second
 
-// rotationLines prints the progress of a rotation.
-type rotationLines struct {
-	out     program
-	counted time.Time
+// rotationPrinter prints the progress of a rotation.
+type rotationPrinter struct {
+	out       commandIO
+	countedAt time.Time
 }
 
-func (l *rotationLines) tell(p store.RotationProgress) {
+func (l *rotationPrinter) printProgress(p store.RotationProgress) {
 	switch p.Step {
 	case store.RotationResumed:
-		l.out.say("An earlier rotation is not finished. Going on with it.")
+		l.out.printLine("An earlier rotation is not finished. Going on with it.")
 	case store.KeyAdded:
-		l.out.say("Added a new key.")
+		l.out.printLine("Added a new key.")
 	case store.ReadersAwaited:
-		l.out.say("Waiting for servers to read the new keys: %d of %d have.", p.Done, p.Total)
+		l.out.printLine("Waiting for servers to read the new keys: %d of %d have.", p.Done, p.Total)
 	case store.KeyPromoted:
-		l.out.say("Secrets are sealed with the new key from now on.")
-	case store.TenantsDivided:
-		l.out.say("Each tenant's secrets are sealed with its own key from now on.")
+		l.out.printLine("Secrets are sealed with the new key from now on.")
+	case store.TenantKeysEnabled:
+		l.out.printLine("Each tenant's secrets are sealed with its own key from now on.")
 	case store.SecretsResealed:
-		l.count(p)
+		l.printCount(p)
 	case store.SecretUnreadable:
-		l.out.say("Cannot be opened: %s", p.Row)
+		l.out.printLine("Cannot be opened: %s", p.Row)
 	case store.BearersKept:
-		l.out.say("API keys (%s), agents' tokens (%s) and recovery codes (%s) that were made before are recognised by the key of then.", grouped(p.Done), grouped(p.Total), grouped(p.Codes))
+		l.out.printLine("API keys (%s), agents' tokens (%s) and recovery codes (%s) that were made before are recognised by the key of then.", formatThousands(p.Done), formatThousands(p.Total), formatThousands(p.Codes))
 	case store.OldKeysRetired:
-		l.out.say("Retired the old key: nothing is sealed with it any more.")
+		l.out.printLine("Retired the old key: nothing is sealed with it any more.")
 	}
 }
 
-func (l *rotationLines) count(p store.RotationProgress) {
-	if p.Done < p.Total && time.Since(l.counted) < countInterval {
+func (l *rotationPrinter) printCount(p store.RotationProgress) {
+	if p.Done < p.Total && time.Since(l.countedAt) < countInterval {
 		return
 	}
-	l.counted = time.Now()
-	l.out.say("Re-sealed %s of %s.", grouped(p.Done), grouped(p.Total))
+	l.countedAt = time.Now()
+	l.out.printLine("Re-sealed %s of %s.", formatThousands(p.Done), formatThousands(p.Total))
 }
 
-// grouped writes a number with its thousands apart.
-func grouped(n int) string {
+// formatThousands formats a number with grouped thousands.
+func formatThousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]

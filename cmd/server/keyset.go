@@ -13,9 +13,9 @@ import (
 	"patchbay/internal/secret"
 )
 
-// keyset reads the key that wraps all others: from PATCHBAY_KEYSET, else from the file in the data directory, which the
-// first embedded start makes.
-func keyset(d config.Database) (secret.KEK, error) {
+// readKeyset reads the key that wraps all others: from PATCHBAY_KEYSET, or from the file in the data directory,
+// which the first embedded start creates.
+func readKeyset(d config.Database) (secret.KEK, error) {
 	if !d.Keyset.Empty() {
 		return secret.ParseKEK(d.Keyset.Reveal())
 	}
@@ -28,8 +28,8 @@ func keyset(d config.Database) (secret.KEK, error) {
 	return secret.ParseKEK("file:" + d.KeysetFile())
 }
 
-// makeKeyset writes a new key. It comes before the database, so that a database without it has lost it: a new key would
-// open nothing there, and hide the loss until the first credential is needed.
+// makeKeyset writes a new key before the database exists. So a database without a key file has lost it: a new
+// key would open nothing, and hide the loss until a credential is needed.
 func makeKeyset(d config.Database) error {
 	if postgres.Exists(d.DataDir) {
 		return fault.Errorf(fault.Conflict, "%s is gone, and the database beside it cannot be opened without it. Restore it from a backup, or set PATCHBAY_KEYSET.", d.KeysetFile())
@@ -38,21 +38,22 @@ func makeKeyset(d config.Database) error {
 	if err != nil {
 		return err
 	}
-	// Others may pass through to PostgreSQL's directory, which another user owns where we are root; nobody may look around.
+	// Other users may pass through, because PostgreSQL's directory belongs to another user if the server runs
+	// as root. They may not list.
 	if err := os.MkdirAll(d.DataDir, 0o711); err != nil {
 		return fault.Wrap(fault.Internal, err, "The data directory cannot be made")
 	}
-	err = writeOnce(d.KeysetFile(), []byte(kek.Encode()+"\n"))
+	err = writeFileOnce(d.KeysetFile(), []byte(kek.Encode()+"\n"))
 	if err != nil && !errors.Is(err, fs.ErrExist) { // another command was faster: its key counts
 		return fault.Wrap(fault.Internal, err, "The keyset cannot be written")
 	}
 	return nil
 }
 
-// writeOnce puts the whole content at path, or nothing: a key that is cut short by a crash would look like a wrong one.
-// It is fs.ErrExist where path is there already.
-func writeOnce(path string, content []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".keyset-*") // 0600
+// writeFileOnce writes the whole content to path, or nothing: a key that a crash cut short would look like a
+// wrong one. It returns fs.ErrExist if path exists.
+func writeFileOnce(path string, content []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".keyset-*") // mode 0600
 	if err != nil {
 		return err
 	}

@@ -20,14 +20,14 @@ func embedded(t *testing.T) config.Database {
 	return d
 }
 
-func TestFirstStartMakesOneKeysetForAll(t *testing.T) {
+func TestKeyset_MadeOnceAtFirstStart(t *testing.T) {
 	t.Parallel()
 	d := embedded(t)
 	var keys [8]string
 	var starts sync.WaitGroup
 	for i := range keys {
 		starts.Go(func() {
-			kek, err := keyset(d)
+			kek, err := readKeyset(d)
 			if err != nil {
 				t.Error(err)
 			}
@@ -50,10 +50,10 @@ func TestFirstStartMakesOneKeysetForAll(t *testing.T) {
 	}
 }
 
-func TestKeysetOfTheEnvironmentWinsOverTheFile(t *testing.T) {
+func TestKeyset_EnvironmentWinsOverFile(t *testing.T) {
 	t.Parallel()
 	d := embedded(t)
-	made, err := keyset(d)
+	made, err := readKeyset(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,12 +62,12 @@ func TestKeysetOfTheEnvironmentWinsOverTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Keyset = secret.Text(other.Encode())
-	if have, err := keyset(d); err != nil || have.Encode() != other.Encode() || have.Encode() == made.Encode() {
+	if have, err := readKeyset(d); err != nil || have.Encode() != other.Encode() || have.Encode() == made.Encode() {
 		t.Errorf("have another key, %v", err)
 	}
 }
 
-func TestLostKeysetIsNotReplaced(t *testing.T) {
+func TestKeyset_LostIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	d := embedded(t)
 	cluster := filepath.Join(d.DataDir, "postgres", "data")
@@ -77,7 +77,7 @@ func TestLostKeysetIsNotReplaced(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(cluster, "PG_VERSION"), []byte("17\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := keyset(d); err == nil || !strings.Contains(err.Error(), "is gone") {
+	if _, err := readKeyset(d); err == nil || !strings.Contains(err.Error(), "is gone") {
 		t.Errorf("have %v", err)
 	}
 }

@@ -12,11 +12,11 @@ import (
 	"patchbay/internal/fault"
 )
 
-// readHeaderTimeout bounds how long a connection may take to say what it wants.
+// readHeaderTimeout bounds the time for a request's head.
 const readHeaderTimeout = 10 * time.Second
 
-// listen opens addr, and says in a sentence why it cannot. setting is where the address comes from.
-func listen(ctx context.Context, setting, addr string) (net.Listener, error) {
+// listenOn listens on addr. Its error is a sentence that names setting, the source of the address.
+func listenOn(ctx context.Context, setting, addr string) (net.Listener, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", addr)
 	switch {
@@ -33,4 +33,4 @@ func listen(ctx context.Context, setting, addr string) (net.Listener, error) {
 	}
 }
 
-func join(words []string) string { return strings.Join(words, ", ") }
+func joinWords(words []string) string { return strings.Join(words, ", ") }

@@ -5,10 +5,10 @@ import (
 	"patchbay/internal/telemetry"
 )
 
-// buildListening makes what hears from connectors' servers that their lists have changed; the syncer is there.
-func (h *house) buildListening() *listening.Keeper {
+// buildListening builds the listeners for changed lists of connectors' servers. The syncer has to exist.
+func (h *app) buildListening() *listening.Keeper {
 	k := listening.New(listening.Options{
-		Store: h.database.store, Syncer: h.syncer, Instance: h.instance, Log: h.serving.log,
+		Store: h.database.store, Syncer: h.syncer, Instance: h.instance, Log: h.run.log,
 	})
 	h.metrics.WatchListening(func() telemetry.ListeningStats {
 		s, off := k.Stats(), map[string]int{}

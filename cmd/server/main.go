@@ -12,14 +12,15 @@ import (
 )
 
 func main() {
-	profileSeldom()
-	hideMemory() // before anything is read that is a key
-	// net/http's client tells the standard logger what a remote server sent unasked, word for word. Our own log is made by hand.
+	setMemProfileRate()
+	protectMemory() // before any key is read
+	// net/http's client logs unsolicited data of a server to the standard logger, word for word. Patchbay's own
+	// loggers are created explicitly.
 	slog.SetDefault(slog.New(slog.DiscardHandler))
-	safe.SetLogger(slog.New(slog.NewTextHandler(os.Stderr, nil))) // until there is one by the settings
+	safe.SetLogger(slog.New(slog.NewTextHandler(os.Stderr, nil))) // until the settings are read
 	ctx, end := context.WithCancel(context.Background())
-	safe.Go(safe.Task, func() { hearSignals(end) })
-	os.Exit(run(ctx, os.Args[1:], program{
+	safe.Go(safe.Task, func() { handleSignals(end) })
+	os.Exit(run(ctx, os.Args[1:], commandIO{
 		stdin:   os.Stdin,
 		stdout:  os.Stdout,
 		stderr:  os.Stderr,
@@ -27,9 +28,9 @@ func main() {
 	}))
 }
 
-// hearSignals ends the program's work at the first signal, and the program itself at the second: whoever sends two does
-// not want to wait. The embedded PostgreSQL then hears of our death and stops by itself.
-func hearSignals(end context.CancelFunc) {
+// handleSignals cancels the program's context at the first signal and ends the process at the second. The
+// embedded PostgreSQL then notices the exit and stops by itself.
+func handleSignals(end context.CancelFunc) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	<-signals

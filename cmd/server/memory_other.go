@@ -2,5 +2,5 @@
 
 package main
 
-// hideMemory does nothing here.
-func hideMemory() {}
+// protectMemory does nothing here.
+func protectMemory() {}

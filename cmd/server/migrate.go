@@ -14,28 +14,27 @@ type migrateCommand struct {
 	config.LogFlags
 }
 
-// Help is shown under the flags.
 func (migrateCommand) Help() string {
 	return "serve does this by itself where its role may. Run migrate apart where it may not: with the URL of a role that owns the tables."
 }
 
-// Run migrates and says which version the schema has.
-func (c migrateCommand) Run(ctx context.Context, p program) error {
+// Run migrates and prints the schema's version.
+func (c migrateCommand) Run(ctx context.Context, p commandIO) error {
 	settings, err := c.DatabaseFlags.CheckSchema()
 	if err != nil {
 		return err
 	}
 	if settings.Embedded() {
-		// The keyset comes before the cluster, whichever command makes it.
-		if _, err := holderOf(settings); err != nil {
+		// The keyset is created before the cluster, by every command.
+		if _, err := newKeyHolder(settings); err != nil {
 			return err
 		}
 	}
-	log, err := p.logger(c.LogFlags)
+	log, err := p.newLogger(c.LogFlags)
 	if err != nil {
 		return err
 	}
-	route, stop, err := attach(ctx, settings, log)
+	route, stop, err := attachDatabase(ctx, settings, log)
 	if err != nil {
 		return err
 	}

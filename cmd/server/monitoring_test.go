@@ -19,13 +19,13 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// notShown are metrics of ours that are on no dashboard, and why.
+// notShown are metrics that are on no dashboard, with the reason.
 var notShown = map[string]string{}
 
-// scraped are the labels that Prometheus itself gives what it scrapes.
+// scraped are the labels that Prometheus adds.
 var scraped = []string{"job", "instance"}
 
-// labelValues are the values of labels that have few.
+// labelValues are the values of labels with few of them.
 var labelValues = map[string][]string{
 	"patchbay_tool_calls_total outcome": {
 		string(connectors.OutcomeOK), string(connectors.OutcomeToolError), string(connectors.OutcomeRPCError), string(connectors.OutcomeTransport),
@@ -44,17 +44,17 @@ var labelValues = map[string][]string{
 	"patchbay_http_request_duration_seconds_bucket route": nil, // patterns of routes
 }
 
-// metric is one that the running program exposes.
+// metric is one that the program exposes.
 type metric struct{ labels []string }
 
 var described = regexp.MustCompile(`fqName: "([^"]+)".*constLabels: \{(.*)\}, variableLabels: \{(.*)\}\}$`)
 
-// exposed are the metrics of the program as it is built, those of which nothing was counted yet among them. What a histogram or a summary
-// is written as stands for it.
-func (h *house) exposed(t *testing.T) map[string]metric {
+// exposedMetrics are the program's metrics, also those without a sample yet. A histogram or a summary is listed
+// by its series.
+func (h *app) exposedMetrics(t *testing.T) map[string]metric {
 	t.Helper()
 	h.metrics.SyncFinished("ok", time.Second)
-	h.ask(t, http.MethodGet, "/healthz", "")
+	h.sendRequest(t, http.MethodGet, "/healthz", "")
 	w := httptest.NewRecorder()
 	h.metrics.Private().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 	text := w.Body.String()
@@ -98,7 +98,7 @@ func (h *house) exposed(t *testing.T) map[string]metric {
 	return found
 }
 
-// wrong says what of an expression the program does not expose.
+// wrong returns the parts of an expression that the program does not expose.
 func (e expression) wrong(exposed map[string]metric) (wrong []string) {
 	known := slices.Clone(scraped)
 	for _, s := range e.series {
@@ -131,7 +131,7 @@ func (e expression) wrong(exposed map[string]metric) (wrong []string) {
 	return wrong
 }
 
-// dashboard is what of Grafana's file is ours to get wrong.
+// dashboard is the part of Grafana's file that is checked.
 type dashboard struct {
 	Templating struct {
 		List []struct {
@@ -161,9 +161,9 @@ func readDashboard(t *testing.T) dashboard {
 	return d
 }
 
-func TestTheDashboardShowsWhatTheProgramExposes(t *testing.T) {
+func TestDashboard_ShowsExposedMetrics(t *testing.T) {
 	t.Parallel()
-	exposed, d := newHouse(t).exposed(t), readDashboard(t)
+	exposed, d := newApp(t).exposedMetrics(t), readDashboard(t)
 	shown, ids := map[string]bool{}, map[int]bool{}
 	for _, p := range d.Panels {
 		if ids[p.ID] {
@@ -207,9 +207,9 @@ func TestTheDashboardShowsWhatTheProgramExposes(t *testing.T) {
 	}
 }
 
-func TestEveryAlertIsOfWhatTheProgramExposesAndSaysWhatToDo(t *testing.T) {
+func TestAlerts_UseExposedMetricsAndHaveRunbook(t *testing.T) {
 	t.Parallel()
-	exposed := newHouse(t).exposed(t)
+	exposed := newApp(t).exposedMetrics(t)
 	var file struct {
 		Groups []struct {
 			Name  string
@@ -264,7 +264,7 @@ func TestEveryAlertIsOfWhatTheProgramExposesAndSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestReadingPromQLRefusesWhatItDoesNotKnow(t *testing.T) {
+func TestReadPromQL_RefusesUnknown(t *testing.T) {
 	t.Parallel()
 	exposed := map[string]metric{"a_total": {[]string{"outcome"}}}
 	for text, want := range map[string]string{

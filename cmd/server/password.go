@@ -11,22 +11,22 @@ import (
 	"patchbay/internal/secret"
 )
 
-// newPassword reads PATCHBAY_PASSWORD, else asks twice on the terminal, without echo.
-func newPassword(p program) (secret.Text, error) {
-	if value := p.env(config.Password); value != "" {
+// newPassword reads PATCHBAY_PASSWORD, or else prompts twice on the terminal, without echo.
+func newPassword(p commandIO) (secret.Text, error) {
+	if value := p.getenv(config.Password); value != "" {
 		return secret.Text(value), auth.CheckPassword(config.Password, secret.Text(value))
 	}
 	if p.stdin == nil || !term.IsTerminal(int(p.stdin.Fd())) {
 		return "", fault.Errorf(fault.Invalid, "There is no terminal to ask for the password on. Set %s.", config.Password)
 	}
-	password, err := ask(p, "Password: ")
+	password, err := readPassword(p, "Password: ")
 	if err != nil {
 		return "", err
 	}
 	if err := auth.CheckPassword("password", password); err != nil {
 		return "", err
 	}
-	again, err := ask(p, "The same again: ")
+	again, err := readPassword(p, "The same again: ")
 	if err != nil {
 		return "", err
 	}
@@ -36,7 +36,7 @@ func newPassword(p program) (secret.Text, error) {
 	return password, nil
 }
 
-func ask(p program, prompt string) (secret.Text, error) {
+func readPassword(p commandIO, prompt string) (secret.Text, error) {
 	_, _ = fmt.Fprint(p.stderr, prompt)
 	typed, err := term.ReadPassword(int(p.stdin.Fd()))
 	_, _ = fmt.Fprintln(p.stderr)

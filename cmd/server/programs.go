@@ -19,7 +19,7 @@ func allowedCommands(server config.Server) connectors.AllowedCommands {
 	return allowed
 }
 
-// programEnv is all that a program gets of our environment: PATH, HOME and LANG.
+// programEnv is the part of the environment that programs get: PATH, HOME and LANG.
 func programEnv() []string {
 	env := []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/", "LANG=C.UTF-8"}
 	for i, entry := range env {

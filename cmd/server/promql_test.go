@@ -7,26 +7,26 @@ import (
 	"text/scanner"
 )
 
-// series is one choice of series in an expression of PromQL: a metric, and what its labels have to be.
+// series is a selector in a PromQL expression: a metric and its label matchers.
 type series struct {
 	metric string
-	labels map[string]string // by name, the value with its operator before it
+	labels map[string]string // by name, the value with its operator
 }
 
-// expression is what an expression of PromQL speaks of.
+// expression has the selectors and labels of a PromQL expression.
 type expression struct {
 	series []series
 	groups []string // labels of by, without, on, ignoring, group_left and group_right
 }
 
-// functions are those of PromQL that our files use. A word that is none of them, and no keyword, is a metric.
+// functions of PromQL in the files. A word that is no function and no keyword is a metric.
 var (
 	functions = []string{"absent", "changes", "count", "histogram_quantile", "increase", "max", "min", "rate", "sum", "time", "topk"}
 	groupings = []string{"by", "without", "on", "ignoring", "group_left", "group_right"}
 	operators = []string{"and", "or", "unless", "bool", "offset"}
 )
 
-// readPromQL finds the metrics and labels of an expression. It is no parser of all of PromQL: what it does not know it refuses.
+// readPromQL finds the metrics and labels of an expression. It is no full parser: it fails on unknown syntax.
 func readPromQL(text string) (e expression, err error) {
 	w := words(text)
 	for i := 0; i < len(w); i++ {
@@ -76,7 +76,7 @@ func readPromQL(text string) (e expression, err error) {
 	return e, nil
 }
 
-// match reads label op "value", with commas between.
+// match parses label op "value" pairs, separated by commas.
 func (s series) match(w []string) error {
 	for len(w) > 0 {
 		if len(w) < 3 || !isName(w[0]) || !slices.Contains([]string{"=", "!=", "=~", "!~"}, w[1]) || !strings.HasPrefix(w[2], `"`) {
@@ -92,7 +92,7 @@ func (s series) match(w []string) error {
 	return nil
 }
 
-// words splits an expression; an operator of two characters is one word.
+// words splits an expression. An operator of two characters is one word.
 func words(text string) []string {
 	var s scanner.Scanner
 	s.Init(strings.NewReader(text))

@@ -14,19 +14,19 @@ import (
 	"patchbay/internal/socket"
 )
 
-// httpServer serves the public listener. Its methods are those of [http.Server].
+// httpServer is a server of the public listener, with the methods of [http.Server].
 type httpServer interface {
 	Serve(l net.Listener) error
 	Shutdown(ctx context.Context) error
 	Close() error
 }
 
-// publicOptions describe the server of the public listener. All are required.
+// publicOptions configure the server of the public listener. All are required.
 type publicOptions struct {
-	mode       config.HTTPMode
-	handler    http.Handler
-	agentsPath func(path string) bool // reports whether a path is the gateway's, which mode fast serves by package fastpath
-	log        *slog.Logger
+	mode         config.HTTPMode
+	handler      http.Handler
+	isAgentsPath func(path string) bool // reports whether a path is the gateway's, which package fastpath serves in mode fast
+	log          *slog.Logger
 }
 
 // newPublicServer returns the server of the public listener in the mode of PATCHBAY_HTTP.
@@ -36,9 +36,9 @@ func newPublicServer(o publicOptions) httpServer {
 		return standardServer{standard}
 	}
 	return fastServer{fastpath.New(fastpath.Options{
-		Handler: o.handler, Takes: o.agentsPath, Rest: standard,
-		Around:            func(l net.Listener) net.Listener { return framing.Listen(serve.Connections(l)) },
-		ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, Stall: stallLimit, Log: o.log,
+		Handler: o.handler, Accepts: o.isAgentsPath, Fallback: standard,
+		WrapListener:      func(l net.Listener) net.Listener { return framing.Listen(serve.Connections(l)) },
+		ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, StallTimeout: stallTimeout, Log: o.log,
 	})}
 }
 
@@ -54,21 +54,23 @@ type standardServer struct{ *http.Server }
 // Serve serves the connections of l.
 func (s standardServer) Serve(l net.Listener) error { return s.Server.Serve(framing.Listen(l)) }
 
-// newStandardServer returns net/http's server with the limits of the public listener. Its listener is one of [framing.Listen].
+// newStandardServer returns net/http's server with the limits of the public listener, which has to be wrapped
+// by [framing.Listen].
 func newStandardServer(handler http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler:           boundBodies(framing.Refuse(handler)),
+		Handler:           withBodyDeadline(framing.Refuse(handler)),
 		ReadHeaderTimeout: readHeaderTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		ConnContext:       connContext,
-		// framing.Refuse has to see each request, "OPTIONS *" among them.
+		// framing.Refuse has to get each request, "OPTIONS *" among them.
 		DisableGeneralOptionsHandler: true,
 	}
 }
 
-// connContext lets a request find its connection. net/http calls it where it accepts all connections, and refuses a nil context.
+// connContext stores the connection in the context of its requests. net/http calls it in the goroutine that
+// accepts all connections, and panics for a nil context.
 func connContext(of context.Context, c net.Conn) (ctx context.Context) {
 	defer safe.Recover(safe.Connection)
 	defer func() {

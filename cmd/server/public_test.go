@@ -15,7 +15,7 @@ import (
 	"patchbay/internal/mcpadmin"
 )
 
-// TestTwoLengths_RefusedInBothModes hides a request behind one with two lengths.
+// Another request is hidden behind one with two lengths.
 func TestTwoLengths_RefusedInBothModes(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []config.HTTPMode{config.HTTPFast, config.HTTPStandard} {
@@ -24,7 +24,7 @@ func TestTwoLengths_RefusedInBothModes(t *testing.T) {
 			t.Fatal(err)
 		}
 		public := newPublicServer(publicOptions{
-			mode: mode, log: slog.New(slog.DiscardHandler), agentsPath: func(path string) bool { return path == "/mcp" },
+			mode: mode, log: slog.New(slog.DiscardHandler), isAgentsPath: func(path string) bool { return path == "/mcp" },
 			handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }),
 		})
 		served := make(chan error, 1)
@@ -51,8 +51,8 @@ func TestTwoLengths_RefusedInBothModes(t *testing.T) {
 	}
 }
 
-// TestTwoAuthorizations_RefusedAtEveryDoor: a proxy in front may have judged the other one.
-func TestTwoAuthorizations_RefusedAtEveryDoor(t *testing.T) {
+// A proxy in front may have checked the other header.
+func TestTwoAuthorizations_RefusedAtEveryRoute(t *testing.T) {
 	t.Parallel()
 	u := serveHouse(t)
 	agent := u.world.Token(t, u.world.Agent(t).ID).Reveal()
@@ -66,7 +66,7 @@ func TestTwoAuthorizations_RefusedAtEveryDoor(t *testing.T) {
 				r := httptest.NewRequestWithContext(t.Context(), method, u.base+path, nil)
 				r.Header["Authorization"] = lines
 				w := httptest.NewRecorder()
-				u.doors().ServeHTTP(w, r)
+				u.rootHandler().ServeHTTP(w, r)
 				if w.Code != http.StatusBadRequest {
 					t.Errorf("%s %s with %d lines: %d %s", method, path, len(lines), w.Code, w.Body)
 				}

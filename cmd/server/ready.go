@@ -12,19 +12,20 @@ import (
 	"patchbay/internal/store"
 )
 
-// readyTimeout is how long the database may take to answer before it counts as gone.
+// readyTimeout bounds the database's response.
 const readyTimeout = 2 * time.Second
 
-// health says that the process answers. It asks nothing else: a restart mends no database.
-func health(w http.ResponseWriter, _ *http.Request) {
+// serveHealth reports that the process responds. It checks nothing else: a restart repairs no database.
+func serveHealth(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
 }
 
-// ready says whether requests can be served: the server stays, the database answers, and its schema is not older than this program's.
-func ready(st *store.Store, leaving <-chan struct{}) respond.HandlerFunc {
+// newReadyHandler reports whether requests can be served: the server is not closing, the database responds, and
+// its schema is at least this program's.
+func newReadyHandler(st *store.Store, leaving <-chan struct{}) respond.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if closed(leaving) {
+		if isClosed(leaving) {
 			return fault.Errorf(fault.Unavailable, "The server is being stopped.")
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
@@ -37,13 +38,14 @@ func ready(st *store.Store, leaving <-chan struct{}) respond.HandlerFunc {
 	}
 }
 
-// readiness is the answer of /readyz. A loop that waits makes no replica worse than another: the status stays.
+// readiness is the body of /readyz. A waiting loop does not change the status, because it is no worse on this
+// replica than on others.
 type readiness struct {
 	Status string       `json:"status"`
 	Loops  []brokenLoop `json:"loops,omitempty"`
 }
 
-// brokenLoop is a background loop that has panicked lately.
+// brokenLoop is a background loop that panicked recently.
 type brokenLoop struct {
 	Name    string    `json:"name"`
 	Panics  int       `json:"panics"`
@@ -51,29 +53,29 @@ type brokenLoop struct {
 	Waiting bool      `json:"waiting"`
 }
 
-// brokenFor is how long a loop is named that was started again.
-const brokenFor = 15 * time.Minute
+// brokenWindow is how long a restarted loop is listed.
+const brokenWindow = 15 * time.Minute
 
 func brokenLoops(now time.Time) (broken []brokenLoop) {
 	for _, l := range safe.Loops() {
-		if l.Waiting || now.Sub(l.Last) < brokenFor {
+		if l.Waiting || now.Sub(l.Last) < brokenWindow {
 			broken = append(broken, brokenLoop(l))
 		}
 	}
 	return broken
 }
 
-// farewell ends each connection with its next answer once the server leaves.
-func farewell(next http.Handler, leaving <-chan struct{}) http.Handler {
+// closeWhenLeaving closes each connection after its next response once the server leaves.
+func closeWhenLeaving(next http.Handler, leaving <-chan struct{}) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if closed(leaving) {
+		if isClosed(leaving) {
 			w.Header().Set("Connection", "close")
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-func closed(c <-chan struct{}) bool {
+func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
 		return true

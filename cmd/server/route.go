@@ -12,26 +12,26 @@ import (
 	"patchbay/internal/store"
 )
 
-// attach finds the database: the one of DATABASE_URL, the embedded one of a server that runs, or the embedded one
-// started for as long as this command takes.
-func attach(ctx context.Context, d config.Database, log *slog.Logger) (route db.Route, stop func(), err error) {
+// attachDatabase finds the database: that of DATABASE_URL, the embedded one of a running server, or the
+// embedded one, started for this command.
+func attachDatabase(ctx context.Context, d config.Database, log *slog.Logger) (route db.Route, stop func(), err error) {
 	if !d.Embedded() {
-		return external(d), func() {}, nil
+		return externalRoute(d), func() {}, nil
 	}
 	url, stop, err := postgres.Attach(ctx, postgresOptions(d, log))
-	return direct(url), stop, err
+	return directRoute(url), stop, err
 }
 
-// direct leads to a database of our own, at its owner's address.
-func direct(url string) db.Route { return db.Route{URL: url, Pooler: db.PoolerNone, Own: true} }
+// directRoute leads to the embedded database, as its owner.
+func directRoute(url string) db.Route { return db.Route{URL: url, Pooler: db.PoolerNone, Own: true} }
 
-func external(d config.Database) db.Route {
+func externalRoute(d config.Database) db.Route {
 	return db.Route{URL: d.URL.Reveal(), Direct: d.DirectURL.Reveal(), Pooler: db.Pooler(d.Pooler)}
 }
 
-// migrate checks the key and brings the schema up to date where a session can be had, and says whether there is a pooler. With a way
-// past it that comes first: the role that the pooler signs in as may be what a migration makes.
-func migrate(ctx context.Context, route db.Route, keys *keyHolder, log *slog.Logger) (db.Route, error) {
+// migrateRoute checks the key, migrates the schema if a session is available, and finds out whether there is a
+// pooler. A direct address is used first: a migration may create the role that signs in through the pooler.
+func migrateRoute(ctx context.Context, route db.Route, keys *keyHolder, log *slog.Logger) (db.Route, error) {
 	if route.Direct == "" {
 		found, err := route.Find(ctx)
 		if err != nil || found.Pooled() {
@@ -55,28 +55,28 @@ func migrate(ctx context.Context, route db.Route, keys *keyHolder, log *slog.Log
 	return route.Find(ctx)
 }
 
-// connect opens the pools and the store.
-func (d *database) connect(ctx context.Context, route db.Route, keys *keyHolder, tracer pgx.QueryTracer) (err error) {
+// openPools opens the pools and the store.
+func (d *database) openPools(ctx context.Context, route db.Route, keys *keyHolder, tracer pgx.QueryTracer) (err error) {
 	if d.pool, err = db.OpenPool(ctx, route.Runtime(), db.PoolOptions{Pooled: route.Pooled(), Tracer: tracer}); err != nil {
 		return err
 	}
 	switch {
 	case !route.Pooled():
-		d.listens = d.pool
+		d.listenPool = d.pool
 	case route.Direct == "":
 		if err := db.Migrated(ctx, d.pool); err != nil {
 			return err
 		}
 		d.log.WarnContext(ctx, "database has a pooler and no direct address: other processes are not heard")
 	default:
-		if d.listens, err = db.OpenPool(ctx, route.Direct, db.PoolOptions{MaxConns: 1}); err != nil {
+		if d.listenPool, err = db.OpenPool(ctx, route.Direct, db.PoolOptions{MaxConns: 1}); err != nil {
 			return err
 		}
 	}
-	kek, err := keys.open(ctx, d.pool)
+	kek, err := keys.openKey(ctx, d.pool)
 	if err != nil {
 		return err
 	}
-	d.store, err = store.OpenPooled(ctx, d.pool, d.listens, kek)
+	d.store, err = store.OpenPooled(ctx, d.pool, d.listenPool, kek)
 	return err
 }

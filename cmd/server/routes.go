@@ -16,11 +16,11 @@ import (
 	"patchbay/web"
 )
 
-// doors are all that a listener serves: agents by a way of their own, which the envelope of the others would slow down.
-func (h *house) doors() http.Handler {
-	others, agents := deadlines(h.routes()), h.metrics.RequestsTo(gateway.Route, h.agents.gateway)
+// rootHandler routes the agents' requests past the middleware of all others, which would slow them down.
+func (h *app) rootHandler() http.Handler {
+	others, agents := withDeadlines(h.newRouter()), h.metrics.RequestsTo(gateway.Route, h.agents.gateway)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if h.agentsPath(r.URL.Path) {
+		if h.isAgentsPath(r.URL.Path) {
 			agents.ServeHTTP(w, r)
 			return
 		}
@@ -28,65 +28,65 @@ func (h *house) doors() http.Handler {
 	})
 }
 
-// agentsPath tells whether a path is the gateway's.
-func (h *house) agentsPath(path string) bool {
+// isAgentsPath reports whether a path is the gateway's.
+func (h *app) isAgentsPath(path string) bool {
 	return path != mcpadmin.Path && h.agents.gateway.Serves(path)
 }
 
-// routes is the address space but for the agents': what is public, what is for programs, what is for people.
-func (h *house) routes() http.Handler {
+// newRouter has all routes but the agents': public ones, those for programs, those for people.
+func (h *app) newRouter() http.Handler {
 	r := chi.NewRouter()
 	r.Use(h.metrics.Requests)
 	r.Use(middleware.Envelope(middleware.Options{
 		BaseURL:        h.baseURL,
-		TrustedProxies: h.serving.server.Proxies,
-		Log:            h.serving.log,
-		Refuse:         h.refuse,
+		TrustedProxies: h.run.server.Proxies,
+		Log:            h.run.log,
+		Refuse:         h.refuseRequest,
 	})...)
-	r.Use(middleware.OneAuthorization(h.refuseStranger))
+	r.Use(middleware.OneAuthorization(h.refuseUnauthenticated))
 	r.Use(chimiddleware.GetHead)
 	r.NotFound(h.notFound)
 	r.MethodNotAllowed(h.badMethod)
 
-	r.Get("/healthz", health)
-	r.Get("/readyz", h.respond.Program(ready(h.database.store, h.leaving)))
+	r.Get("/healthz", serveHealth)
+	r.Get("/readyz", h.respond.Program(newReadyHandler(h.database.store, h.leaving)))
 	r.Handle("/static/*", web.Static())
-	r.Get("/oauth/client-metadata.json", h.clientDocument)
-	strangers := middleware.NewStrangers(h.serving.server.StrangerRate, h.refuseStranger, func() { h.metrics.RequestThrottled("address") }, h.now)
+	r.Get("/oauth/client-metadata.json", h.serveClientMetadata)
+	strangers := middleware.NewUnauthenticatedLimit(h.run.server.StrangerRate, h.refuseUnauthenticated, func() { h.metrics.RequestThrottled("address") }, h.now)
 	r.Group(func(r chi.Router) {
 		r.Use(strangers.Guard)
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
-			r.Method(method, mcpadmin.Path, h.assistants)
+			r.Method(method, mcpadmin.Path, h.mcpAdmin)
 		}
 		r.Group(func(r chi.Router) {
 			r.Use(h.auth.Sessions().LoadAndSave)
 			h.api.Mount(r)
 		})
-		h.programs.Mount(r)
+		h.authServer.Mount(r)
 		h.admin.Mount(r)
 	})
 	return r
 }
 
-func (h *house) notFound(w http.ResponseWriter, r *http.Request) {
-	h.refuse(w, r, fault.Errorf(fault.NotFound, "There is nothing at this address."))
+func (h *app) notFound(w http.ResponseWriter, r *http.Request) {
+	h.refuseRequest(w, r, fault.Errorf(fault.NotFound, "There is nothing at this address."))
 }
 
-func (h *house) badMethod(w http.ResponseWriter, r *http.Request) {
-	h.refuse(w, r, fault.Errorf(fault.BadMethod, "This address does not take the method %s.", r.Method))
+func (h *app) badMethod(w http.ResponseWriter, r *http.Request) {
+	h.refuseRequest(w, r, fault.Errorf(fault.BadMethod, "This address does not take the method %s.", r.Method))
 }
 
-// refuseStranger answers a request that is refused before its sender is known: as OAuth has it where OAuth is spoken.
-func (h *house) refuseStranger(w http.ResponseWriter, r *http.Request, err error) {
-	if authserver.Speaks(r.URL.Path) {
-		h.programs.Refuse(w, r, err)
+// refuseUnauthenticated refuses a request before its authentication, with an OAuth error on OAuth's paths.
+func (h *app) refuseUnauthenticated(w http.ResponseWriter, r *http.Request, err error) {
+	if authserver.IsOAuthPath(r.URL.Path) {
+		h.authServer.WriteError(w, r, err)
 		return
 	}
-	h.refuse(w, r, err)
+	h.refuseRequest(w, r, err)
 }
 
-// refuse answers outside any door: programs get a problem document, browsers a page.
-func (h *house) refuse(w http.ResponseWriter, r *http.Request, err error) {
+// refuseRequest refuses a request outside of any handler: programs get a problem document, browsers a page.
+func (h *app) refuseRequest(w http.ResponseWriter, r *http.Request, err error) {
 	if api.WantsJSON(r) || strings.HasPrefix(r.URL.Path, "/api/") {
 		h.respond.Problem(w, r, err)
 		return

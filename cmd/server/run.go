@@ -25,14 +25,14 @@ const (
 	exitUsage  = 2
 )
 
-// program is the world that a command runs in.
-type program struct {
+// commandIO is the input, output and environment of a command.
+type commandIO struct {
 	stdin          *os.File
 	stdout, stderr io.Writer
 	environ        []string
 }
 
-// commandLine is every command, in the order in which a newcomer meets them.
+// commandLine has every command, in the order of a newcomer's needs.
 type commandLine struct {
 	Serve   serveCommand   `cmd:"" default:"withargs" help:"Start the server. This is what patchbay does when no command is given."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database to this program's schema, and make the runtime role."`
@@ -78,9 +78,9 @@ type commandLine struct {
 }
 
 // run parses the arguments, runs one command and returns the exit code.
-func run(ctx context.Context, args []string, p program) int {
+func run(ctx context.Context, args []string, p commandIO) int {
 	var cli commandLine
-	exited := -1 // set where kong has answered by itself: --help, --version
+	exited := -1 // set by kong for --help and --version
 	parser, err := kong.New(&cli,
 		kong.Name("patchbay"),
 		kong.Description("Patchbay registers MCP servers, keeps their tools, and hands them to agents. Every flag has a variable; a flag wins over it."),
@@ -93,10 +93,10 @@ func run(ctx context.Context, args []string, p program) int {
 		}),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(p, ctl.World{In: p.stdin, Out: p.stdout, Err: p.stderr, Env: p.env}),
+		kong.Bind(p, ctl.World{In: p.stdin, Out: p.stdout, Err: p.stderr, Env: p.getenv}),
 	)
 	if err != nil {
-		return p.fail(err)
+		return p.reportFailure(err)
 	}
 	command, err := parser.Parse(args)
 	if exited >= 0 {
@@ -109,11 +109,11 @@ func run(ctx context.Context, args []string, p program) int {
 	for _, name := range config.UnknownVariables(p.environ) {
 		_, _ = fmt.Fprintf(p.stderr, "patchbay: %s is set, and no setting has that name. patchbay serve --help lists them.\n", name)
 	}
-	return p.fail(command.Run())
+	return p.reportFailure(command.Run())
 }
 
-// env is the value of a variable; empty: it is not set.
-func (p program) env(name string) string {
+// getenv returns the value of a variable; empty: it is not set.
+func (p commandIO) getenv(name string) string {
 	for _, line := range slices.Backward(p.environ) {
 		if value, ok := strings.CutPrefix(line, name+"="); ok {
 			return value
@@ -122,9 +122,9 @@ func (p program) env(name string) string {
 	return ""
 }
 
-// fail prints what went wrong, one sentence a line, and returns the exit code.
-func (p program) fail(err error) int {
-	var silent failedQuietly
+// reportFailure prints the error, one sentence a line, and returns the exit code.
+func (p commandIO) reportFailure(err error) int {
+	var silent silentFailure
 	switch {
 	case err == nil:
 		return 0
@@ -134,20 +134,20 @@ func (p program) fail(err error) int {
 		_, _ = fmt.Fprintln(p.stderr, "patchbay: interrupted.")
 		return exitFailed
 	}
-	for _, line := range sentences(err) {
-		_, _ = fmt.Fprintf(p.stderr, "patchbay: %s\n", ctl.Lines(line)) // it can repeat what a server answered
+	for _, line := range toSentences(err) {
+		_, _ = fmt.Fprintf(p.stderr, "patchbay: %s\n", ctl.Lines(line)) // it may quote a server's response
 	}
 	return exitFailed
 }
 
-// failedQuietly is the failure of a command that has said everything already.
-type failedQuietly struct{}
+// silentFailure is the failure of a command that has printed everything.
+type silentFailure struct{}
 
-func (failedQuietly) Error() string { return "failed" }
+func (silentFailure) Error() string { return "failed" }
 
-// sentences are what the operator reads: a fault's own words, each wrong field apart. The operator owns the machine, so
-// an unforeseen error is shown whole instead of hidden.
-func sentences(err error) []string {
+// toSentences returns an error for the operator: a fault's sentence, and one for each wrong field. An
+// unforeseen error is shown whole, because the operator owns the machine.
+func toSentences(err error) []string {
 	f, ok := errors.AsType[*fault.Error](err)
 	switch {
 	case !ok:
@@ -164,8 +164,8 @@ func sentences(err error) []string {
 	return []string{f.Message}
 }
 
-// logger makes the logger of the command.
-func (p program) logger(flags config.LogFlags) (*slog.Logger, error) {
+// newLogger returns the command's logger.
+func (p commandIO) newLogger(flags config.LogFlags) (*slog.Logger, error) {
 	settings, err := flags.Check()
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/fault"
 )
 
-func TestFailuresAreSentences(t *testing.T) {
+func TestRun_FailuresAreSentences(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("dial unix: no such file")
 	for name, tc := range map[string]struct {
@@ -23,20 +23,20 @@ func TestFailuresAreSentences(t *testing.T) {
 		"our own mistake":    {fault.Wrap(fault.Internal, cause, "The keyset cannot be written"), []string{"The keyset cannot be written: dial unix: no such file"}},
 		"no fault at all":    {cause, []string{"dial unix: no such file"}},
 	} {
-		if diff := cmp.Diff(tc.want, sentences(tc.err)); diff != "" {
+		if diff := cmp.Diff(tc.want, toSentences(tc.err)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
 }
 
-func TestSettingsOfAllGroupsAreRefusedTogether(t *testing.T) {
+func TestRun_RefusesSettingsOfAllGroupsTogether(t *testing.T) {
 	t.Parallel()
 	err := mergeFields(
 		fault.InvalidFields(fault.Field{Location: "PATCHBAY_ADDR", Message: "a"}),
 		nil,
 		fault.InvalidFields(fault.Field{Location: "PATCHBAY_LOG_LEVEL", Message: "b"}),
 	)
-	if diff := cmp.Diff([]string{"a", "b"}, sentences(err)); diff != "" {
+	if diff := cmp.Diff([]string{"a", "b"}, toSentences(err)); diff != "" {
 		t.Error(diff)
 	}
 	if err := mergeFields(nil, nil); err != nil {

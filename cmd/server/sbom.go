@@ -13,13 +13,12 @@ import (
 
 type sbomCommand struct{}
 
-// Help is shown under the flags.
 func (sbomCommand) Help() string {
 	return "The list is of what is linked into this very program, as the linker wrote it down, and of what is vendored for the browser. It is the same each time."
 }
 
 // Run prints the bill of materials.
-func (sbomCommand) Run(p program) error {
+func (sbomCommand) Run(p commandIO) error {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return fmt.Errorf("this program was built without the list of its modules")
@@ -27,8 +26,8 @@ func (sbomCommand) Run(p program) error {
 	return writeSBOM(p.stdout, info)
 }
 
-// component is one of CycloneDX 1.6.
-type component struct {
+// sbomComponent is a component of CycloneDX 1.6.
+type sbomComponent struct {
 	Type    string          `json:"type"`
 	Ref     string          `json:"bom-ref"`
 	Name    string          `json:"name"`
@@ -42,8 +41,9 @@ type componentHash struct {
 	Content   string `json:"content"`
 }
 
-// vendored is what the browser gets of others, by its npm package; licence is what its licence's file is called by.
-var vendored = []struct{ licence, name, version string }{
+// vendoredFiles are third-party files that browsers get, by their npm package; licence is the base name of the
+// licence's file.
+var vendoredFiles = []struct{ licence, name, version string }{
 	{"htmx", "htmx.org", "4.0.1"},
 	{"basecoat-css", "basecoat-css", "1.0.2"},
 	{"geist", "@fontsource-variable/geist", "5.3.0"},
@@ -52,23 +52,23 @@ var vendored = []struct{ licence, name, version string }{
 }
 
 func writeSBOM(w io.Writer, info *debug.BuildInfo) error {
-	self := component{Type: "application", Ref: "patchbay", Name: "patchbay", Version: version()}
-	components := []component{{Type: "library", Ref: "pkg:golang/std@" + goVersion(info), Name: "std", Version: goVersion(info), PURL: "pkg:golang/std@" + goVersion(info)}}
+	self := sbomComponent{Type: "application", Ref: "patchbay", Name: "patchbay", Version: version()}
+	components := []sbomComponent{{Type: "library", Ref: "pkg:golang/std@" + goVersion(info), Name: "std", Version: goVersion(info), PURL: "pkg:golang/std@" + goVersion(info)}}
 	for _, m := range info.Deps {
 		if m.Replace != nil {
 			m = m.Replace
 		}
 		purl := "pkg:golang/" + m.Path + "@" + m.Version
-		c := component{Type: "library", Ref: purl, Name: m.Path, Version: m.Version, PURL: purl}
-		// The go command's sum is SHA-256, of the list of the module's files with theirs.
+		c := sbomComponent{Type: "library", Ref: purl, Name: m.Path, Version: m.Version, PURL: purl}
+		// The go command's sum is SHA-256 of the list of the module's files with their sums.
 		if sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(m.Sum, "h1:")); err == nil && len(sum) == sha256.Size {
 			c.Hashes = []componentHash{{"SHA-256", hex.EncodeToString(sum)}}
 		}
 		components = append(components, c)
 	}
-	for _, v := range vendored {
+	for _, v := range vendoredFiles {
 		ref := "pkg:npm/" + strings.Replace(v.name, "@", "%40", 1) + "@" + v.version
-		components = append(components, component{Type: "library", Ref: ref, Name: v.name, Version: v.version, PURL: ref})
+		components = append(components, sbomComponent{Type: "library", Ref: ref, Name: v.name, Version: v.version, PURL: ref})
 	}
 	var refs []string
 	for _, c := range components {

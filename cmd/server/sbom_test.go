@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestTheBillOfMaterialsIsOfWhatIsLinkedAndVendored(t *testing.T) {
+func TestSBOM_HasLinkedAndVendored(t *testing.T) {
 	t.Parallel()
 	info := &debug.BuildInfo{GoVersion: "go1.26.0", Deps: []*debug.Module{
 		{Path: "example.com/linked", Version: "v1.2.3", Sum: "h1:AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA="},
@@ -29,7 +29,7 @@ func TestTheBillOfMaterialsIsOfWhatIsLinkedAndVendored(t *testing.T) {
 	}
 	var bom struct {
 		BOMFormat, SpecVersion string
-		Components             []component
+		Components             []sbomComponent
 		Dependencies           []struct {
 			Ref       string
 			DependsOn []string
@@ -57,7 +57,7 @@ func TestTheBillOfMaterialsIsOfWhatIsLinkedAndVendored(t *testing.T) {
 	}
 }
 
-func TestWhatIsVendoredIsWhatHasALicence(t *testing.T) {
+func TestSBOM_VendoredHaveLicences(t *testing.T) {
 	t.Parallel()
 	files, err := os.ReadDir("../../web/static/vendor/LICENSES")
 	if err != nil || len(files) == 0 {
@@ -67,7 +67,7 @@ func TestWhatIsVendoredIsWhatHasALicence(t *testing.T) {
 	for _, f := range files {
 		want = append(want, strings.TrimSuffix(f.Name(), ".txt"))
 	}
-	for _, v := range vendored {
+	for _, v := range vendoredFiles {
 		have = append(have, v.licence+"-"+v.version)
 	}
 	slices.Sort(have)

@@ -20,73 +20,72 @@ type seedCommand struct {
 	DevMCP string `name:"dev-mcp" default:"http://127.0.0.1:9090" placeholder:"URL" help:"Where patchbay dev-mcp is reached (${default})."`
 }
 
-// Help is shown under the flags.
 func (seedCommand) Help() string {
 	return "Makes two tenants, people with every role, agents, and connectors that point at patchbay dev-mcp. What is there already is left alone, so that it may be run again."
 }
 
-// Run makes what is missing, and prints the sign-ins that it made.
-func (c seedCommand) Run(ctx context.Context, p program) error {
-	d, err := c.open(ctx, p)
+// Run creates what is missing, and prints the new sign-ins.
+func (c seedCommand) Run(ctx context.Context, p commandIO) error {
+	d, err := c.openDatabase(ctx, p)
 	if err != nil {
 		return err
 	}
 	defer d.close()
-	// dev-mcp lives on loopback, so the examples are checked by the rules of a local installation. A public one refuses
-	// them again at every sync.
+	// dev-mcp listens on loopback, so the examples are checked by the rules of a local installation. A public
+	// one refuses them at every sync.
 	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local, Standard: true})
-	s := seeding{database: d, auth: d.auth(), registry: registry.New(d.store, egress), upstream: strings.TrimRight(c.DevMCP, "/"), out: p}
-	for _, example := range examples {
-		if err := s.tenant(ctx, example); err != nil {
+	s := seeder{database: d, auth: d.newAuthService(), registry: registry.New(d.store, egress), upstream: strings.TrimRight(c.DevMCP, "/"), out: p}
+	for _, example := range exampleTenants {
+		if err := s.seedTenant(ctx, example); err != nil {
 			return fmt.Errorf("seed %s: %w", example.slug, err)
 		}
 	}
-	p.say("Start the upstream with: patchbay dev-mcp")
+	p.printLine("Start the upstream with: patchbay dev-mcp")
 	return nil
 }
 
-func (p program) say(format string, args ...any) {
+func (p commandIO) printLine(format string, args ...any) {
 	_, _ = fmt.Fprintf(p.stdout, format+"\n", args...)
 }
 
-type seeding struct {
+type seeder struct {
 	database *database
 	auth     *auth.Service
 	registry *registry.Registry
-	upstream string // without a slash at its end
-	out      program
+	upstream string // without a trailing slash
+	out      commandIO
 }
 
-func (s seeding) tenant(ctx context.Context, e example) error {
+func (s seeder) seedTenant(ctx context.Context, e exampleTenant) error {
 	tenant, err := s.database.store.System().TenantByRef(ctx, e.slug)
 	if fault.Is(err, fault.NotFound) {
-		tenant, err = s.database.store.System().CreateTenant(ctx, e.name, e.slug, operatorMade())
+		tenant, err = s.database.store.System().CreateTenant(ctx, e.name, e.slug, newOperatorEvent())
 	}
 	if err != nil {
 		return err
 	}
-	s.out.say("Tenant %s", tenant.Slug)
+	s.out.printLine("Tenant %s", tenant.Slug)
 	operator := auth.Operator(tenant)
 	for _, role := range connectors.Roles {
-		if err := s.member(ctx, operator, role); err != nil {
+		if err := s.seedMember(ctx, operator, role); err != nil {
 			return err
 		}
 	}
 	for _, name := range e.agents {
-		if err := s.agent(ctx, operator, name); err != nil {
+		if err := s.seedAgent(ctx, operator, name); err != nil {
 			return err
 		}
 	}
 	for _, c := range e.connectors {
-		if err := s.connector(ctx, operator, c); err != nil {
+		if err := s.seedConnector(ctx, operator, c); err != nil {
 			return fmt.Errorf("connector %s: %w", c.name, err)
 		}
 	}
 	return nil
 }
 
-// member makes one person of the role, with a password that is printed here and nowhere else.
-func (s seeding) member(ctx context.Context, operator auth.Actor, role connectors.Role) error {
+// seedMember creates one person of the role. The password is only printed here.
+func (s seeder) seedMember(ctx context.Context, operator auth.Actor, role connectors.Role) error {
 	password := secret.Text(rand.Text())
 	person := auth.Person{
 		Email:    fmt.Sprintf("%s@%s.example", role, operator.Tenant.Slug),
@@ -96,17 +95,17 @@ func (s seeding) member(ctx context.Context, operator auth.Actor, role connector
 	}
 	_, err := s.auth.CreateMember(ctx, operator.Tenant, person)
 	if fault.Is(err, fault.Conflict) {
-		s.out.say("  %-28s is there already", person.Email)
+		s.out.printLine("  %-28s is there already", person.Email)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	s.out.say("  %-28s password %s", person.Email, password.Reveal())
+	s.out.printLine("  %-28s password %s", person.Email, password.Reveal())
 	return nil
 }
 
-func (s seeding) agent(ctx context.Context, operator auth.Actor, name string) error {
+func (s seeder) seedAgent(ctx context.Context, operator auth.Actor, name string) error {
 	slug := strings.ToLower(name)
 	_, err := s.database.store.Tenant(operator.Tenant.ID).Agent(ctx, connectors.Ref(slug))
 	if !fault.Is(err, fault.NotFound) {
@@ -118,7 +117,7 @@ func (s seeding) agent(ctx context.Context, operator auth.Actor, name string) er
 	return err
 }
 
-func (s seeding) connector(ctx context.Context, operator auth.Actor, e exampleConnector) error {
+func (s seeder) seedConnector(ctx context.Context, operator auth.Actor, e exampleConnector) error {
 	st := s.database.store.Tenant(operator.Tenant.ID)
 	_, err := st.Connector(ctx, connectors.Ref(e.slug))
 	if !fault.Is(err, fault.NotFound) {
@@ -139,7 +138,7 @@ func (s seeding) connector(ctx context.Context, operator auth.Actor, e exampleCo
 	if _, err := s.registry.CreateConnector(ctx, operator, draft, shared); err != nil {
 		return err
 	}
-	s.out.say("  %-28s %s", e.name, draft.URL)
+	s.out.printLine("  %-28s %s", e.name, draft.URL)
 	if e.perAgent == "" {
 		return nil
 	}
@@ -147,8 +146,8 @@ func (s seeding) connector(ctx context.Context, operator auth.Actor, e exampleCo
 	return s.registry.SetCredential(ctx, operator, connectors.Ref(e.slug), &agent, e.secret)
 }
 
-// example is a tenant to be seeded.
-type example struct {
+// exampleTenant is a tenant to create.
+type exampleTenant struct {
 	name, slug string
 	agents     []string
 	connectors []exampleConnector
@@ -159,10 +158,10 @@ type exampleConnector struct {
 	path                    string // of dev-mcp
 	auth                    connectors.AuthType
 	secret                  connectors.Secret
-	perAgent                string // the agent that has the credential; empty: shared
+	perAgent                string // the agent with the credential; empty: shared
 }
 
-var examples = []example{
+var exampleTenants = []exampleTenant{
 	{
 		name: "Acorn", slug: "acorn", agents: []string{"Assistant", "Reporter"},
 		connectors: []exampleConnector{

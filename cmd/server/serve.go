@@ -26,12 +26,12 @@ import (
 )
 
 const (
-	// drainTime is how long requests that are under way may take to end after a signal.
-	drainTime = 20 * time.Second
-	// stopTime bounds each of the steps after that.
-	stopTime = 20 * time.Second
-	// idleTimeout ends connections that ask for nothing. It is longer than the 60 s of usual load balancers, which must
-	// be the first to close.
+	// drainTimeout bounds running requests after a signal.
+	drainTimeout = 20 * time.Second
+	// stopTimeout bounds each of the steps after that.
+	stopTimeout = 20 * time.Second
+	// idleTimeout closes idle connections. It is longer than the 60 s of usual load balancers, which must close
+	// first.
 	idleTimeout = 75 * time.Second
 )
 
@@ -42,10 +42,10 @@ type serveCommand struct {
 }
 
 // Run serves until ctx ends.
-func (c serveCommand) Run(ctx context.Context, p program) error {
+func (c serveCommand) Run(ctx context.Context, p commandIO) error {
 	server, serverErr := c.ServerFlags.Check()
 	database, databaseErr := c.DatabaseFlags.Check()
-	log, logErr := p.logger(c.LogFlags)
+	log, logErr := p.newLogger(c.LogFlags)
 	if err := mergeFields(serverErr, databaseErr, logErr); err != nil {
 		return err
 	}
@@ -69,15 +69,15 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	collectSeldom()
+	setGCPercent()
 	safe.SetLogger(log)
-	s := &serving{
+	s := &serverRun{
 		server: server, database: database, allow: allow, proxy: way, catalog: offered, collector: collector, instance: instance, log: log, stdout: p.stdout,
 	}
-	return s.live(ctx)
+	return s.runServer(ctx)
 }
 
-// mergeFields makes one fault of several checks, so that a person mends all settings at once.
+// mergeFields merges the faults of several checks, so that a person can fix all settings at once.
 func mergeFields(errs ...error) error {
 	var fields []fault.Field
 	for _, err := range errs {
@@ -88,7 +88,7 @@ func mergeFields(errs ...error) error {
 	return fault.InvalidFields(fields...)
 }
 
-// egressProxy is the operator's proxy; nil: there is none.
+// egressProxy parses the operator's proxy; nil: none.
 func egressProxy(server config.Server) (*safehttp.Proxy, error) {
 	p, err := safehttp.ParseProxy(server.EgressProxy)
 	if err != nil {
@@ -97,37 +97,37 @@ func egressProxy(server config.Server) (*safehttp.Proxy, error) {
 	return p, nil
 }
 
-// serving is one run of the server.
-type serving struct {
+// serverRun is one run of the server.
+type serverRun struct {
 	server    config.Server
 	database  config.Database
 	allow     []safehttp.Exception
-	proxy     *safehttp.Proxy // nil: there is none
+	proxy     *safehttp.Proxy // nil: none
 	catalog   *catalog.Catalog
 	collector otlp.Settings // of traces
 	instance  uuid.UUID     // this process
 	log       *slog.Logger
 	stdout    io.Writer
 
-	traces  traces
+	traces  tracingSetup
 	cluster *postgres.Cluster // nil with DATABASE_URL
 }
 
-// live starts everything in order, serves until ctx ends, and stops everything in the opposite order:
+// runServer starts everything in order, serves until ctx ends, and stops in reverse order:
 //
-//  1. the address, so that a port in use is said at once
-//  2. the traces, which are told of all that follows, where there is a collector
-//  3. the keyset, before the database that it opens is made
-//  4. PostgreSQL, where it is our own; its lock keeps a second server away
+//  1. the address, so that a port in use is reported at once
+//  2. the traces, if there is a collector, so that they include all that follows
+//  3. the keyset, before the database that it opens is created
+//  4. the embedded PostgreSQL, if it is used; its lock keeps a second server away
 //  5. the schema, the pool, the store
 //  6. the services
 //  7. the heartbeat, which closes the runs of servers that died, then the workers
-//  8. what serves agents
+//  8. the agents' services
 //  9. the private listener, then the public one
 //
-// ctx ends the serving alone: what has to be written down at the end still needs the database.
-func (s *serving) live(ctx context.Context) (err error) {
-	listener, err := listen(ctx, "PATCHBAY_ADDR", s.server.Addr)
+// ctx ends only the serving: the final writes still need the database.
+func (s *serverRun) runServer(ctx context.Context) (err error) {
+	listener, err := listenOn(ctx, "PATCHBAY_ADDR", s.server.Addr)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (s *serving) live(ctx context.Context) (err error) {
 	}
 	defer stopTraces()
 
-	keys, err := holderOf(s.database)
+	keys, err := newKeyHolder(s.database)
 	if err != nil {
 		return err
 	}
@@ -150,61 +150,61 @@ func (s *serving) live(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, stopPostgres()) }()
 
-	d, err := openTraced(ctx, route, keys, s.log, s.traces.database)
+	d, err := openDatabaseTraced(ctx, route, keys, s.log, s.traces.queryTracer)
 	if err != nil {
 		return err
 	}
 	defer d.close()
 
-	house, err := s.build(d, listener.Addr(), metrics)
+	app, err := s.buildApp(d, listener.Addr(), metrics)
 	if err != nil {
 		return err
 	}
-	defer house.endRenewals(ctx)
-	stopWork, err := s.startWork(ctx, d, house)
+	defer app.waitForRenewals(ctx)
+	stopWork, err := s.startWork(ctx, d, app)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stopWork()) }()
 
-	defer house.endInstance(ctx)
-	defer house.agents.start(ctx, d.store)()
+	defer app.closeInstance(ctx)
+	defer app.agents.start(ctx, d.store)()
 
-	stopPrivate, err := s.startPrivate(ctx, house.metrics)
+	stopPrivate, err := s.startPrivate(ctx, app.metrics)
 	if err != nil {
 		return err
 	}
 	defer stopPrivate()
 
-	if err := s.announce(ctx, d, house); err != nil {
+	if err := s.announceAddress(ctx, d, app); err != nil {
 		return err
 	}
-	return s.serve(ctx, listener, house)
+	return s.serveRequests(ctx, listener, app)
 }
 
-// startPostgres starts the embedded PostgreSQL; with DATABASE_URL there is nothing to start.
-func (s *serving) startPostgres(ctx context.Context) (route db.Route, stop func() error, err error) {
+// startPostgres starts the embedded PostgreSQL. With DATABASE_URL it only returns the route.
+func (s *serverRun) startPostgres(ctx context.Context) (route db.Route, stop func() error, err error) {
 	if !s.database.Embedded() {
-		return external(s.database), func() error { return nil }, nil
+		return externalRoute(s.database), func() error { return nil }, nil
 	}
 	cluster, err := postgres.Start(ctx, postgresOptions(s.database, s.log))
 	if err != nil {
 		return route, nil, err
 	}
 	s.cluster = cluster
-	return direct(cluster.URL()), func() error {
-		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*stopTime)
+	return directRoute(cluster.URL()), func() error {
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*stopTimeout)
 		defer cancel()
 		return cluster.Stop(stopping)
 	}, nil
 }
 
-// startPrivate serves metrics and profiles where an address is set for them.
-func (s *serving) startPrivate(ctx context.Context, metrics *telemetry.Metrics) (stop func(), err error) {
+// startPrivate serves metrics and profiles if an address is set for them.
+func (s *serverRun) startPrivate(ctx context.Context, metrics *telemetry.Metrics) (stop func(), err error) {
 	if s.server.PrivateAddr == "" {
 		return func() {}, nil
 	}
-	listener, err := listen(ctx, "PATCHBAY_PRIVATE_ADDR", s.server.PrivateAddr)
+	listener, err := listenOn(ctx, "PATCHBAY_PRIVATE_ADDR", s.server.PrivateAddr)
 	if err != nil {
 		return nil, err
 	}
@@ -223,84 +223,84 @@ func (s *serving) startPrivate(ctx context.Context, metrics *telemetry.Metrics) 
 	}, nil
 }
 
-// announce prints where the server is, and the setup link while nobody owns the first tenant.
-func (s *serving) announce(ctx context.Context, d *database, house *house) error {
-	if _, err := fmt.Fprintf(s.stdout, "Patchbay %s is at %s\n", version(), house.baseURL); err != nil {
+// announceAddress prints the server's address, and the setup link while the first tenant has no owner.
+func (s *serverRun) announceAddress(ctx context.Context, d *database, app *app) error {
+	if _, err := fmt.Fprintf(s.stdout, "Patchbay %s is at %s\n", version(), app.baseURL); err != nil {
 		return err
 	}
 	tenant, err := d.store.System().TenantByRef(ctx, firstTenant)
 	if fault.Is(err, fault.NotFound) {
-		return nil // the operator has gone other ways
+		return nil // the operator deleted it
 	}
 	if err != nil {
 		return err
 	}
-	return s.announceSetup(ctx, d, house, tenant)
+	return s.announceSetup(ctx, d, app, tenant)
 }
 
-func (s *serving) announceSetup(ctx context.Context, d *database, house *house, tenant connectors.Tenant) error {
+func (s *serverRun) announceSetup(ctx context.Context, d *database, app *app, tenant connectors.Tenant) error {
 	owned, err := d.store.System().HasOwner(ctx, tenant.ID)
 	if err != nil || owned {
 		return err
 	}
-	token, err := house.auth.SetupLink(ctx, tenant.ID)
+	token, err := app.auth.SetupLink(ctx, tenant.ID)
 	if fault.Is(err, fault.Conflict) {
-		return nil // another replica's owner was just made
+		return nil // another replica's setup was faster
 	}
 	if err != nil {
 		return err
 	}
-	link := house.baseURL.JoinPath("setup")
-	link.RawQuery = "token=" + token.Reveal() // URL-safe by its alphabet
+	link := app.baseURL.JoinPath("setup")
+	link.RawQuery = "token=" + token.Reveal() // its alphabet is URL-safe
 	_, err = fmt.Fprintf(s.stdout, "Make the first owner at %s\n", link)
 	return err
 }
 
-// serve answers requests until ctx ends, then lets those under way finish.
-func (s *serving) serve(ctx context.Context, listener net.Listener, house *house) error {
-	doors := farewell(house.doors(), house.leaving)
-	public := newPublicServer(publicOptions{mode: s.server.HTTP, handler: doors, agentsPath: house.agentsPath, log: s.log})
+// serveRequests serves until ctx ends, then finishes running requests.
+func (s *serverRun) serveRequests(ctx context.Context, listener net.Listener, app *app) error {
+	handler := closeWhenLeaving(app.rootHandler(), app.leaving)
+	public := newPublicServer(publicOptions{mode: s.server.HTTP, handler: handler, isAgentsPath: app.isAgentsPath, log: s.log})
 	failed := make(chan error, 1)
 	safe.Go(safe.Connection, func() {
 		failed <- safe.Try(safe.Connection, func() error { return public.Serve(listener) })()
 	})
-	s.log.InfoContext(ctx, "server started", "addr", listener.Addr().String(), "base_url", house.baseURL.String(), "egress", s.server.Egress, "http", s.server.HTTP, "version", version())
+	s.log.InfoContext(ctx, "server started", "addr", listener.Addr().String(), "base_url", app.baseURL.String(), "egress", s.server.Egress, "http", s.server.HTTP, "version", version())
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve: %w", err)
-	case <-s.clusterEnded():
+	case <-s.clusterDone():
 		_ = public.Close()
 		<-failed
 		return fault.Wrap(fault.Unavailable, s.cluster.Err(), "The embedded PostgreSQL has ended and does not start again; its messages are in the data directory.")
 	case <-ctx.Done():
 	}
 	s.log.InfoContext(ctx, "server stopping")
-	s.leave(house)
-	s.drain(ctx, public, house)
+	s.waitBeforeClosing(app)
+	s.drainRequests(ctx, public, app)
 	<-failed
 	return nil
 }
 
-// leave says that this server ends, and gives whoever sends it requests the time to hear that: those are still answered, each with the
-// end of its connection, so that none is sent to a listener that has closed.
-func (s *serving) leave(house *house) {
-	close(house.leaving)
+// waitBeforeClosing makes /readyz fail and gives load balancers time to notice. Requests are still served, each
+// with Connection: close, so that none reaches a closed listener.
+func (s *serverRun) waitBeforeClosing(app *app) {
+	close(app.leaving)
 	if s.server.DrainTime > 0 {
 		<-time.After(s.server.DrainTime) // a second signal ends the program
 	}
 }
 
-// drain stops accepting, ends the event streams, which would never end by themselves, and gives requests, agents' calls and syncs
-// the same time to finish. A sync or a call that is cut off writes that down.
-func (s *serving) drain(ctx context.Context, public httpServer, house *house) {
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+// drainRequests stops accepting, ends the event streams, which never end by themselves, and gives requests,
+// agents' calls and syncs the same time to finish. A sync or a call that is cut off is stored as such.
+func (s *serverRun) drainRequests(ctx context.Context, public httpServer, app *app) {
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
-	close(house.draining)
+	close(app.draining)
 	var syncs sync.WaitGroup
-	safe.GoIn(&syncs, safe.Task, func() { house.syncer.Drain(stopping) })
-	safe.GoIn(&syncs, safe.Task, func() { house.agents.drain(stopping, s.log) })
-	safe.GoIn(&syncs, safe.Task, func() { house.agents.servers.Stop(stopping) })
-	safe.GoIn(&syncs, safe.Task, func() { house.assistants.Stop(stopping) })
+	safe.GoIn(&syncs, safe.Task, func() { app.syncer.Drain(stopping) })
+	safe.GoIn(&syncs, safe.Task, func() { app.agents.drain(stopping, s.log) })
+	safe.GoIn(&syncs, safe.Task, func() { app.agents.listeners.Stop(stopping) })
+	safe.GoIn(&syncs, safe.Task, func() { app.mcpAdmin.Stop(stopping) })
 	defer syncs.Wait()
 	if err := public.Shutdown(stopping); err != nil {
 		s.log.WarnContext(ctx, "requests cut off", "reason", err)
@@ -308,23 +308,24 @@ func (s *serving) drain(ctx context.Context, public httpServer, house *house) {
 	}
 }
 
-// endRenewals waits for tokens that are being renewed: some authorization servers gave the only good one in the answer that is on
-// its way.
-func (h *house) endRenewals(ctx context.Context) {
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+// waitForRenewals waits for token refreshes in flight: some authorization servers return the only valid refresh
+// token in that response.
+func (h *app) waitForRenewals(ctx context.Context) {
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	h.tokens.Stop(stopping)
 }
 
-// endInstance makes known that this process has ended, when all that it did is written down: what is still open of it then is lost.
-func (h *house) endInstance(ctx context.Context) {
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+// closeInstance stores that this process has ended, after all its other writes: open runs of it are lost from
+// then on.
+func (h *app) closeInstance(ctx context.Context) {
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	h.syncer.Stop(stopping)
 }
 
-// clusterEnded is closed when the embedded PostgreSQL has ended for good; it heals itself from what it can.
-func (s *serving) clusterEnded() <-chan struct{} {
+// clusterDone is closed when the embedded PostgreSQL has ended for good. Before that it restarts what it can.
+func (s *serverRun) clusterDone() <-chan struct{} {
 	if s.cluster == nil {
 		return nil
 	}

@@ -11,13 +11,13 @@ import (
 	"patchbay/internal/testing/pgtest"
 )
 
-func TestEmbeddedDatabaseIsUsedWithoutASuperuser(t *testing.T) {
+func TestEmbeddedDatabase_UsedWithoutSuperuser(t *testing.T) {
 	t.Parallel()
 	kek, err := secret.NewKEK()
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := openDatabase(t.Context(), direct(pgtest.Empty(t)), &keyHolder{kek: kek}, slog.New(slog.DiscardHandler))
+	d, err := openDatabase(t.Context(), directRoute(pgtest.Empty(t)), &keyHolder{kek: kek}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestEmbeddedDatabaseIsUsedWithoutASuperuser(t *testing.T) {
 	}
 }
 
-func TestDoctorNamesASuperuserThatSignsIn(t *testing.T) {
+func TestDoctor_NamesSuperuserLogin(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	app, err := db.LetAppSignIn(t.Context(), url)
@@ -39,8 +39,8 @@ func TestDoctorNamesASuperuserThatSignsIn(t *testing.T) {
 	}
 	for address, want := range map[string]string{url: "which bypasses row-level security", app: "OK       database role  signs in as patchbay_app"} {
 		var said bytes.Buffer
-		e := &examination{out: program{stdout: &said}}
-		e.login(t.Context(), pgtest.Open(t, address, db.PoolOptions{MaxConns: 1}))
+		e := &diagnosis{out: commandIO{stdout: &said}}
+		e.checkLogin(t.Context(), pgtest.Open(t, address, db.PoolOptions{MaxConns: 1}))
 		if !strings.Contains(said.String(), want) || e.problems > 0 {
 			t.Errorf("%s", said.String())
 		}

@@ -30,18 +30,19 @@ func (p pipes) Accept() (net.Conn, error) {
 func (pipes) Close() error   { return nil }
 func (pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// met is a client of the public server, in a bubble. What it says is in the server's hands when say returns.
-func met(t *testing.T) (client net.Conn, say func(string)) {
+// newSlowClient returns a client of the public server in a synctest bubble. say returns when the server has
+// read the text.
+func newSlowClient(t *testing.T) (client net.Conn, say func(string)) {
 	t.Helper()
-	return metIn(t, config.HTTPStandard)
+	return newSlowClientIn(t, config.HTTPStandard)
 }
 
-// metIn is met with a mode of HTTP. The fast path serves /mcp. No body is read at /unread.
-func metIn(t *testing.T, mode config.HTTPMode) (client net.Conn, say func(string)) {
+// newSlowClientIn is newSlowClient with a mode of HTTP. The fast path serves /mcp. /unread reads no body.
+func newSlowClientIn(t *testing.T, mode config.HTTPMode) (client net.Conn, say func(string)) {
 	t.Helper()
 	public := newPublicServer(publicOptions{
-		mode: mode, log: slog.New(slog.DiscardHandler), agentsPath: func(path string) bool { return path == "/mcp" },
-		handler: deadlines(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mode: mode, log: slog.New(slog.DiscardHandler), isAgentsPath: func(path string) bool { return path == "/mcp" },
+		handler: withDeadlines(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/unread" {
 				http.Error(w, "no", http.StatusNotFound)
 				return
@@ -72,7 +73,7 @@ func metIn(t *testing.T, mode config.HTTPMode) (client net.Conn, say func(string
 	}
 }
 
-// closedAfter is how long the server waits until it closes the connection.
+// closedAfter is the time until the server closes the connection.
 func closedAfter(t *testing.T, client net.Conn) time.Duration {
 	t.Helper()
 	from := time.Now()
@@ -82,12 +83,12 @@ func closedAfter(t *testing.T, client net.Conn) time.Duration {
 	return time.Since(from)
 }
 
-func TestAHeadThatDripsIsNotWaitedFor(t *testing.T) {
+func TestSlowHead_ClosedAfterTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		client, say := met(t)
+		client, say := newSlowClient(t)
 		say("GET / HTTP/1.1\r\nHost: patchbay.example.com\r\n")
-		for range 4 { // a line every two seconds puts nothing off
+		for range 4 { // more lines do not extend the deadline
 			time.Sleep(2 * time.Second)
 			say("X-Slow: yes\r\n")
 		}
@@ -97,41 +98,41 @@ func TestAHeadThatDripsIsNotWaitedFor(t *testing.T) {
 	})
 }
 
-func TestABodyThatStallsIsNotWaitedFor(t *testing.T) {
+func TestStalledBody_ClosedAfterTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		client, say := met(t)
+		client, say := newSlowClient(t)
 		say("POST / HTTP/1.1\r\nHost: patchbay.example.com\r\nContent-Length: 100\r\n\r\n")
 		say("a piece")
-		if left := closedAfter(t, client); left != stallLimit {
+		if left := closedAfter(t, client); left != stallTimeout {
 			t.Errorf("it is closed %s later", left)
 		}
 	})
 }
 
-// TestSlowBody_HasADeadlineAsAWhole sends a byte every 20 s, which puts off no deadline of the whole body.
-func TestSlowBody_HasADeadlineAsAWhole(t *testing.T) {
+// A byte every 20 s does not extend the deadline of the whole body.
+func TestSlowBody_HasTotalDeadline(t *testing.T) {
 	t.Parallel()
 	const declared = "POST %s HTTP/1.1\r\nHost: patchbay.example.com\r\nContent-Length: %d\r\n\r\n"
 	const chunked = "POST %s HTTP/1.1\r\nHost: patchbay.example.com\r\nTransfer-Encoding: chunked\r\n\r\n"
-	const piece, most = "1\r\nx\r\n", stallLimit + maxTimedBody>>17*time.Second
+	const piece, most = "1\r\nx\r\n", stallTimeout + maxTimedBody>>17*time.Second
 	for _, mode := range []config.HTTPMode{config.HTTPFast, config.HTTPStandard} {
 		for name, tc := range map[string]struct {
 			head, piece string
 			want        time.Duration
 		}{
-			"short":            {fmt.Sprintf(declared, "/login", 1000), "x", stallLimit},
-			"4 MB":             {fmt.Sprintf(declared, "/login", 4_000_000), "x", stallLimit + 30*time.Second},
+			"short":            {fmt.Sprintf(declared, "/login", 1000), "x", stallTimeout},
+			"4 MB":             {fmt.Sprintf(declared, "/login", 4_000_000), "x", stallTimeout + 30*time.Second},
 			"endless":          {fmt.Sprintf(declared, "/login", int64(1)<<60), "x", most},
 			"chunked":          {fmt.Sprintf(chunked, "/login"), piece, most},
-			"not read":         {fmt.Sprintf(declared, "/unread", 200_000), "x", stallLimit + time.Second},
+			"not read":         {fmt.Sprintf(declared, "/unread", 200_000), "x", stallTimeout + time.Second},
 			"chunked unread":   {fmt.Sprintf(chunked, "/unread"), piece, most},
-			"of the fast path": {fmt.Sprintf(declared, "/mcp", 400_000), "x", stallLimit + 3*time.Second},
+			"of the fast path": {fmt.Sprintf(declared, "/mcp", 400_000), "x", stallTimeout + 3*time.Second},
 		} {
 			t.Run(fmt.Sprint(mode, " ", name), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					client, say := metIn(t, mode)
+					client, say := newSlowClientIn(t, mode)
 					say(tc.head)
 					from := time.Now()
 					closed := make(chan time.Duration)
@@ -159,10 +160,10 @@ func TestSlowBody_HasADeadlineAsAWhole(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatAsksForNothingIsClosed(t *testing.T) {
+func TestIdleConnection_ClosedAfterTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		client, say := met(t)
+		client, say := newSlowClient(t)
 		go say("GET / HTTP/1.1\r\nHost: patchbay.example.com\r\n\r\n")
 		resp, err := http.ReadResponse(bufio.NewReader(client), nil)
 		if err != nil || resp.StatusCode != http.StatusNoContent {
@@ -175,10 +176,10 @@ func TestAConnectionThatAsksForNothingIsClosed(t *testing.T) {
 	})
 }
 
-func TestAHeadThatIsTooLongIsRefused(t *testing.T) {
+func TestLongHead_IsRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		client, _ := met(t)
+		client, _ := newSlowClient(t)
 		go func() {
 			_, _ = io.WriteString(client, "GET / HTTP/1.1\r\nHost: patchbay.example.com\r\nX-Long: "+strings.Repeat("x", 100<<10)+"\r\n\r\n")
 		}()

@@ -14,14 +14,13 @@ type ssoVerifyDomainCommand struct {
 	Domain string `arg:"" help:"What follows the @ of its people's addresses."`
 }
 
-// Help is shown under the flags.
 func (ssoVerifyDomainCommand) Help() string {
 	return "The domain's people then sign in at the tenant's provider, and it can be no other tenant's. Say so only where you know it: a tenant proves it by itself with a TXT record, in the dashboard."
 }
 
-// Run says, by the word of whoever runs the installation, that a domain is a tenant's.
-func (c ssoVerifyDomainCommand) Run(ctx context.Context, p program) error {
-	d, err := c.open(ctx, p)
+// Run marks a domain as verified for a tenant, by the operator's decision.
+func (c ssoVerifyDomainCommand) Run(ctx context.Context, p commandIO) error {
+	d, err := c.openDatabase(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -43,14 +42,13 @@ type ssoReleaseDomainCommand struct {
 	Domain string `arg:"" help:"What follows the @ of its people's addresses."`
 }
 
-// Help is shown under the flags.
 func (ssoReleaseDomainCommand) Help() string {
 	return "For a domain that has changed hands, or was never the tenant's: its addresses open the tenant no more by single sign-on, sessions by it end, and another tenant may claim it."
 }
 
-// Run takes a domain back, by the word of whoever runs the installation.
-func (c ssoReleaseDomainCommand) Run(ctx context.Context, p program) error {
-	d, err := c.open(ctx, p)
+// Run releases a domain, by the operator's decision.
+func (c ssoReleaseDomainCommand) Run(ctx context.Context, p commandIO) error {
+	d, err := c.openDatabase(ctx, p)
 	if err != nil {
 		return err
 	}

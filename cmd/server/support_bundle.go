@@ -20,37 +20,37 @@ type supportBundleCommand struct {
 	File string `placeholder:"PATH" help:"Where the bundle goes. It is not overwritten. - is standard output. Unset: patchbay-support-TIME.tar.gz in this folder."`
 }
 
-// Help is shown under the flags.
 func (supportBundleCommand) Help() string {
 	return "Gathers what helps somebody else to understand this installation, and nothing secret: the version, the settings (of those that can hold a secret, whether they are set), " +
 		"what the doctor says, how much is in each table and what waits, and of a running server with PATCHBAY_PRIVATE_ADDR its metrics and profiles. Run it with the server's environment. Look through it before you send it: " +
 		"it names hosts and connectors."
 }
 
-// Run writes the bundle. What cannot be had is said in it, and is no failure: a bundle is asked for when something is wrong.
-func (c supportBundleCommand) Run(ctx context.Context, p program) error {
-	b := &bundle{made: time.Now().UTC()}
-	b.hide(c.ServerFlags, c.DatabaseFlags, p.environ)
-	b.add("version.txt", func(w io.Writer) error { return writeVersion(w, b.made) })
-	b.add("settings.txt", func(w io.Writer) error { return c.writeSettings(w, p.environ) })
-	b.add("doctor.txt", func(w io.Writer) error { return c.doctor(ctx, w, p.environ) })
+// Run writes the bundle. What cannot be collected is listed in it and is no failure, because a bundle is made
+// when something is wrong.
+func (c supportBundleCommand) Run(ctx context.Context, p commandIO) error {
+	b := &supportBundle{made: time.Now().UTC()}
+	b.collectSecrets(c.ServerFlags, c.DatabaseFlags, p.environ)
+	b.addFile("version.txt", func(w io.Writer) error { return writeVersion(w, b.made) })
+	b.addFile("settings.txt", func(w io.Writer) error { return c.writeSettings(w, p.environ) })
+	b.addFile("doctor.txt", func(w io.Writer) error { return c.runDoctor(ctx, w, p.environ) })
 	b.addDatabase(ctx, c.DatabaseFlags)
 	b.addRunning(ctx, c.PrivateAddr)
 	return c.write(b, p)
 }
 
-// doctor lets the doctor speak; that it finds problems is no failure of ours.
-func (c supportBundleCommand) doctor(ctx context.Context, w io.Writer, environ []string) error {
-	err := doctorCommand{c.ServerFlags, c.DatabaseFlags, c.LogFlags}.Run(ctx, program{stdout: w, stderr: w, environ: environ})
+// runDoctor adds the doctor's output. Problems that it finds are no failure of the bundle.
+func (c supportBundleCommand) runDoctor(ctx context.Context, w io.Writer, environ []string) error {
+	err := doctorCommand{c.ServerFlags, c.DatabaseFlags, c.LogFlags}.Run(ctx, commandIO{stdout: w, stderr: w, environ: environ})
 	if err != nil {
 		_, err = fmt.Fprintln(w, "There are problems.")
 	}
 	return err
 }
 
-func (c supportBundleCommand) write(b *bundle, p program) error {
+func (c supportBundleCommand) write(b *supportBundle, p commandIO) error {
 	if c.File == "-" {
-		return b.pack(p.stdout)
+		return b.writeArchive(p.stdout)
 	}
 	name := c.File
 	if name == "" {
@@ -60,50 +60,50 @@ func (c supportBundleCommand) write(b *bundle, p program) error {
 	if err != nil {
 		return err
 	}
-	if err := b.pack(file); err != nil {
+	if err := b.writeArchive(file); err != nil {
 		_ = file.Close()
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	if err := file.Close(); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
-	p.say("%s", name)
+	p.printLine("%s", name)
 	return nil
 }
 
-// bundle is what is gathered.
-type bundle struct {
+// supportBundle is the collected content.
+type supportBundle struct {
 	made    time.Time
-	files   []bundled
-	missing []string // what could not be had, and why
+	files   []bundleFile
+	missing []string // what could not be collected, and why
 	secrets *strings.Replacer
 }
 
-type bundled struct {
+type bundleFile struct {
 	name string
 	body []byte
 }
 
-// add gathers one file. Where that fails the bundle says so in its place.
-func (b *bundle) add(name string, write func(io.Writer) error) {
+// addFile collects one file. A failure is noted in the bundle instead.
+func (b *supportBundle) addFile(name string, write func(io.Writer) error) {
 	var body bytes.Buffer
 	if err := write(&body); err != nil {
-		b.miss(name, err)
+		b.addMissing(name, err)
 		return
 	}
-	b.files = append(b.files, bundled{name, body.Bytes()})
+	b.files = append(b.files, bundleFile{name, body.Bytes()})
 }
 
-func (b *bundle) miss(name string, err error) {
-	b.missing = append(b.missing, name+": "+strings.Join(sentences(err), " "))
+func (b *supportBundle) addMissing(name string, err error) {
+	b.missing = append(b.missing, name+": "+strings.Join(toSentences(err), " "))
 }
 
-// pack writes the files, with a list of them in front.
-func (b *bundle) pack(w io.Writer) error {
+// writeArchive writes the files, with a list of them first.
+func (b *supportBundle) writeArchive(w io.Writer) error {
 	zipped := gzip.NewWriter(w)
 	packed := tar.NewWriter(zipped)
-	for _, f := range append([]bundled{{"README.txt", b.contents()}}, b.files...) {
-		body := b.clean(f.body)
+	for _, f := range append([]bundleFile{{"README.txt", b.listContents()}}, b.files...) {
+		body := b.redact(f.body)
 		header := &tar.Header{Name: "patchbay-support/" + f.name, Mode: 0o600, Size: int64(len(body)), ModTime: b.made, Format: tar.FormatPAX}
 		if err := packed.WriteHeader(header); err != nil {
 			return err
@@ -118,7 +118,7 @@ func (b *bundle) pack(w io.Writer) error {
 	return zipped.Close()
 }
 
-func (b *bundle) contents() []byte {
+func (b *supportBundle) listContents() []byte {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "What helps to understand this installation of Patchbay, made %s.\n\n", b.made.Format(time.RFC3339))
 	fmt.Fprint(&text, "It holds no credential, token, password or key, and nothing that agents sent or were answered. It names hosts, and in doctor.txt\n"+
@@ -132,7 +132,7 @@ func (b *bundle) contents() []byte {
 	return text.Bytes()
 }
 
-// bundleFiles says what each file is.
+// bundleFiles describes each file.
 var bundleFiles = map[string]string{
 	"version.txt":    "the program and the machine that the bundle was made with",
 	"settings.txt":   "every setting; of those that can hold a secret, whether it is set",

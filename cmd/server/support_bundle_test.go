@@ -16,10 +16,11 @@ import (
 	"patchbay/internal/config"
 )
 
-// hiddenSettings are those of which a bundle tells whether they are set, because each can hold a secret.
+// hiddenSettings are those of which a bundle only shows whether they are set, because they may contain a
+// secret.
 var hiddenSettings = []string{"DATABASE_URL", "PATCHBAY_DATABASE_DIRECT_URL", "PATCHBAY_KEYSET", "PATCHBAY_EGRESS_PROXY", "PATCHBAY_STDIO_COMMANDS"}
 
-func TestABundleTellsEverySettingAndTheValuesOfThoseThatHoldNoSecret(t *testing.T) {
+func TestSupportBundle_ShowsValuesOfNonSecretSettings(t *testing.T) {
 	t.Parallel()
 	settings := 0
 	for _, flags := range []any{config.ServerFlags{}, config.DatabaseFlags{}, config.LogFlags{}} {
@@ -46,7 +47,7 @@ func TestABundleTellsEverySettingAndTheValuesOfThoseThatHoldNoSecret(t *testing.
 			t.Errorf("missing: %s", want)
 		}
 	}
-	c.BaseURL = "https://me:planted-secret@patchbay.example.com" // which is refused
+	c.BaseURL = "https://me:planted-secret@patchbay.example.com" // invalid
 	for _, text := range []string{told, settingsOf(t, c)} {
 		if strings.Contains(text, "planted") {
 			t.Errorf("a secret is told:\n%s", text)
@@ -63,56 +64,56 @@ func settingsOf(t *testing.T, c supportBundleCommand) string {
 	return told.String()
 }
 
-func TestSecretsOfTheEnvironmentAreBlottedOutOfWhateverIsGathered(t *testing.T) {
+func TestSupportBundle_RedactsSecretsOfEnvironment(t *testing.T) {
 	t.Parallel()
-	b := &bundle{}
-	b.hide(config.ServerFlags{}, config.DatabaseFlags{URL: "postgres://me:pa%20ss-word@db/p", DirectURL: "postgres://me@db/p?password=direct-word", Keyset: "key-set-text"}, []string{
+	b := &supportBundle{}
+	b.collectSecrets(config.ServerFlags{}, config.DatabaseFlags{URL: "postgres://me:pa%20ss-word@db/p", DirectURL: "postgres://me@db/p?password=direct-word", Keyset: "key-set-text"}, []string{
 		"PATCHBAY_PASSWORD=owner-word", "OTEL_EXPORTER_OTLP_TRACES_HEADERS=a=b,api-key=trace%20word", "OTEL_EXPORTER_OTLP_ENDPOINT=http://me:collector-word@x:1",
 	})
 	for _, secret := range []string{"pa ss-word", "pa%20ss-word", "direct-word", "key-set-text", "owner-word", "trace word", "trace%20word", "collector-word"} {
 		for _, form := range []string{secret, base64.StdEncoding.EncodeToString([]byte(secret)), hex.EncodeToString([]byte(secret))} {
-			if cleaned := string(b.clean([]byte("x" + form + "y"))); strings.Contains(cleaned, form) || !strings.HasPrefix(cleaned, "x[removed]") {
+			if cleaned := string(b.redact([]byte("x" + form + "y"))); strings.Contains(cleaned, form) || !strings.HasPrefix(cleaned, "x[removed]") {
 				t.Errorf("%s became %s", form, cleaned)
 			}
 		}
 	}
-	if packed := []byte("\x1f\x8bowner-word"); !bytes.Equal(b.clean(packed), packed) {
+	if packed := []byte("\x1f\x8bowner-word"); !bytes.Equal(b.redact(packed), packed) {
 		t.Error("what is packed was changed")
 	}
 }
 
-func TestTheEgressProxysPasswordIsBlottedOutInEveryForm(t *testing.T) {
+func TestSupportBundle_RedactsProxyPasswordInEveryForm(t *testing.T) {
 	t.Parallel()
 	for address, forms := range map[string][]string{
 		"http://patch:proxy-word@proxy.example.com:3128":         {"proxy-word", base64.StdEncoding.EncodeToString([]byte("patch:proxy-word"))},
 		"https://patch:proxy%20word%21@proxy.example.com:3128":   {"proxy word!", "proxy%20word%21", base64.StdEncoding.EncodeToString([]byte("patch:proxy word!"))},
-		"patch:proxy-word@proxy.example.com:3128":                {"proxy-word"}, // each of these is refused
+		"patch:proxy-word@proxy.example.com:3128":                {"proxy-word"}, // each of these is invalid
 		"http://patch:proxy%word@proxy.example.com:3128":         {"proxy%word"},
 		"http://patch:proxy@word@proxy.example.com:3128":         {"proxy@word"},
 		"socks5://patch:proxy-word@proxy.example.com:1080":       {"proxy-word"},
 		"http://patch:proxy-word@proxy.example.com:3128/?a=b#me": {"proxy-word"},
 	} {
-		b := &bundle{}
-		b.hide(config.ServerFlags{EgressProxy: address}, config.DatabaseFlags{}, nil)
+		b := &supportBundle{}
+		b.collectSecrets(config.ServerFlags{EgressProxy: address}, config.DatabaseFlags{}, nil)
 		for _, form := range append(forms, address) {
-			cleaned := string(b.clean([]byte("x " + form + " y")))
+			cleaned := string(b.redact([]byte("x " + form + " y")))
 			if strings.Contains(cleaned, form) || strings.Contains(cleaned, "word") || !strings.Contains(cleaned, "[removed]") {
 				t.Errorf("%s: %s became %s", address, form, cleaned)
 			}
 		}
-		if line := "CONNECT proxy.example.com:3128 of patch"; string(b.clean([]byte(line))) != line {
+		if line := "CONNECT proxy.example.com:3128 of patch"; string(b.redact([]byte(line))) != line {
 			t.Errorf("%s: what is no secret was changed", address)
 		}
 	}
 }
 
-func TestABundleLearnsTheProxysPasswordFromTheSettings(t *testing.T) {
+func TestSupportBundle_RedactsProxyPasswordOfSettings(t *testing.T) {
 	t.Parallel()
 	c := supportBundleCommand{File: filepath.Join(t.TempDir(), "bundle.tar.gz")}
 	c.DataDir = filepath.Join(t.TempDir(), "none")
-	// A setting that is refused is quoted by the doctor, with whatever was put into it.
+	// The doctor quotes an invalid setting, with any secret in it.
 	c.EgressProxy, c.BaseURL = "http://patch:proxy-word@127.0.0.1:9", "proxy-word"
-	if err := c.Run(t.Context(), program{stdout: io.Discard, stderr: io.Discard, environ: []string{"PATCHBAY_proxy-word=x"}}); err != nil {
+	if err := c.Run(t.Context(), commandIO{stdout: io.Discard, stderr: io.Discard, environ: []string{"PATCHBAY_proxy-word=x"}}); err != nil {
 		t.Fatal(err)
 	}
 	file, err := os.Open(c.File)

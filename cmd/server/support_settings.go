@@ -20,15 +20,16 @@ import (
 	"patchbay/internal/safehttp"
 )
 
-// shownSettings are the settings whose value a bundle tells. The others can hold a secret: an address of a database its password, the
-// arguments of a program a token, a file's text a key.
+// shownSettings are the settings whose value a bundle shows. The others can contain a secret: a database URL
+// its password, a program's arguments a token, a file's text a key.
 var shownSettings = []string{
 	"PATCHBAY_ADDR", "PATCHBAY_BASE_URL", "PATCHBAY_EGRESS", "PATCHBAY_EGRESS_ALLOW", "PATCHBAY_TRUSTED_PROXIES", "PATCHBAY_MAX_CONNECTORS", "PATCHBAY_API_RATE", "PATCHBAY_API_TENANT_RATE", "PATCHBAY_STRANGER_RATE", "PATCHBAY_AGENT_RATE", "PATCHBAY_HISTORY_DAYS",
 	"PATCHBAY_CATALOG", "PATCHBAY_CIMD_URL", "PATCHBAY_DRAIN_TIME", "PATCHBAY_HTTP", "PATCHBAY_SESSION_IDLE", "PATCHBAY_SESSION_LIFETIME", "PATCHBAY_PRIVATE_ADDR", "PATCHBAY_DATABASE_POOLER", "PATCHBAY_DATA_DIR", "PATCHBAY_POSTGRES_BIN",
 	"PATCHBAY_LOG_LEVEL", "PATCHBAY_LOG_FORMAT",
 }
 
-// writeSettings tells each setting. A wrong one may be anything, a secret in the wrong place among them: while one is wrong, none is shown.
+// writeSettings writes each setting. While one is invalid, no value is shown, because the invalid one may be a
+// misplaced secret.
 func (c supportBundleCommand) writeSettings(w io.Writer, environ []string) error {
 	_, serverErr := c.ServerFlags.Check()
 	_, databaseErr := c.DatabaseFlags.Check()
@@ -56,7 +57,7 @@ func (c supportBundleCommand) writeSettings(w io.Writer, environ []string) error
 	}
 	for _, line := range environ {
 		if name, _, _ := strings.Cut(line, "="); strings.HasPrefix(name, "OTEL_") {
-			fmt.Fprintf(w, "%-30s set\n", name) // of traces; the libraries read more than we know, keys among it
+			fmt.Fprintf(w, "%-30s set\n", name) // of traces; OpenTelemetry's libraries read others, too, which may be keys
 		}
 	}
 	for _, name := range config.UnknownVariables(environ) {
@@ -77,15 +78,15 @@ func writeVersion(w io.Writer, now time.Time) error {
 	return nil
 }
 
-// secretVariables are no settings of Patchbay's, or none of the server's, and hold secrets all the same.
+// secretVariables are other variables that contain secrets.
 var secretVariables = []string{config.Password, "VAULT_TOKEN", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN"}
 
-// leastSecret is the length from which a text is taken for a secret: shorter ones stand in ordinary words.
-const leastSecret = 6
+// minSecretLength is the length from which a value is redacted: shorter ones occur in ordinary words.
+const minSecretLength = 6
 
-// hide learns the secrets of the environment. Nothing of the bundle should hold one; should something do so all the same, a word of a driver
-// or a path, it is blotted out.
-func (b *bundle) hide(server config.ServerFlags, d config.DatabaseFlags, environ []string) {
+// collectSecrets collects the secrets of the environment. No part of the bundle should contain one; if a
+// driver's error or a path does, it is redacted.
+func (b *supportBundle) collectSecrets(server config.ServerFlags, d config.DatabaseFlags, environ []string) {
 	secrets := []string{d.Keyset}
 	for _, line := range environ {
 		name, value, _ := strings.Cut(line, "=")
@@ -93,15 +94,15 @@ func (b *bundle) hide(server config.ServerFlags, d config.DatabaseFlags, environ
 			secrets = append(secrets, strings.TrimSpace(value))
 		}
 		if name, value, _ := strings.Cut(line, "="); strings.HasPrefix(name, "OTEL_EXPORTER_OTLP_") {
-			secrets = append(secrets, keysIn(name, value)...)
+			secrets = append(secrets, findKeys(name, value)...)
 		}
 	}
 	for _, address := range []string{d.URL, d.DirectURL, server.EgressProxy} {
-		secrets = append(secrets, passwordsIn(address)...)
+		secrets = append(secrets, findPasswords(address)...)
 	}
 	var pairs []string
 	for _, s := range secrets {
-		if len(s) < leastSecret || strings.HasPrefix(s, "file:") || kms.Is(s) {
+		if len(s) < minSecretLength || strings.HasPrefix(s, "file:") || kms.Is(s) {
 			continue
 		}
 		for _, form := range []string{s, base64.StdEncoding.EncodeToString([]byte(s)), base64.RawURLEncoding.EncodeToString([]byte(s)), hex.EncodeToString([]byte(s))} {
@@ -111,10 +112,10 @@ func (b *bundle) hide(server config.ServerFlags, d config.DatabaseFlags, environ
 	b.secrets = strings.NewReplacer(pairs...)
 }
 
-// keysIn are the secrets of a variable that says how to reach the collector of traces: the values of its headers, and an address's password.
-func keysIn(name, value string) (found []string) {
+// findKeys returns the secrets of a variable of the traces' collector: header values, and a URL's password.
+func findKeys(name, value string) (found []string) {
 	if !strings.HasSuffix(name, "HEADERS") {
-		return passwordsIn(value)
+		return findPasswords(value)
 	}
 	for header := range strings.SplitSeq(value, ",") {
 		_, key, _ := strings.Cut(header, "=")
@@ -126,9 +127,9 @@ func keysIn(name, value string) (found []string) {
 	return found
 }
 
-// passwordsIn are the password of an address as it is written and as it is meant, and with its user name, as a request to a proxy has them.
-// An address that is refused is looked through all the same: it may be quoted where it was refused.
-func passwordsIn(address string) (found []string) {
+// findPasswords returns a URL's password as written and unescaped, and with its user name as in
+// Proxy-Authorization. It also searches invalid URLs, which error messages may quote.
+func findPasswords(address string) (found []string) {
 	if u, err := url.Parse(address); err == nil {
 		if password, ok := u.User.Password(); ok {
 			found = append(found, u.User.Username()+":"+password, password, url.QueryEscape(password), url.PathEscape(password))
@@ -146,8 +147,8 @@ func passwordsIn(address string) (found []string) {
 	return found
 }
 
-// clean blots secrets out of a text; what is packed already is left as it is.
-func (b *bundle) clean(body []byte) []byte {
+// redact removes secrets from a text. Compressed files stay unchanged.
+func (b *supportBundle) redact(body []byte) []byte {
 	if bytes.HasPrefix(body, []byte("\x1f\x8b")) {
 		return body
 	}

@@ -23,25 +23,25 @@ import (
 )
 
 const (
-	// supportPatience bounds what is asked of the database and of the running server.
-	supportPatience = 30 * time.Second
-	// mostOfServer is more than any profile or scrape has.
-	mostOfServer = 64 << 20
+	// supportTimeout bounds requests to the database and to the running server.
+	supportTimeout = 30 * time.Second
+	// maxServerResponse is more than any profile or scrape has.
+	maxServerResponse = 64 << 20
 )
 
-// databaseState is what a bundle tells of the database.
+// databaseState is the bundle's file about the database.
 type databaseState struct {
-	PostgreSQL string         `json:"postgresql"`
-	Schema     int64          `json:"schema"`
-	Wanted     int64          `json:"schema_wanted"`
-	Migrations []migration    `json:"migrations"`
-	Waiting    waiting        `json:"waiting"`
-	Jobs       []jobs.Waiting `json:"jobs"`
-	Tables     []store.Table  `json:"tables"`
+	PostgreSQL string             `json:"postgresql"`
+	Schema     int64              `json:"schema"`
+	Wanted     int64              `json:"schema_wanted"`
+	Migrations []appliedMigration `json:"migrations"`
+	Waiting    backlogState       `json:"waiting"`
+	Jobs       []jobs.Waiting     `json:"jobs"`
+	Tables     []store.Table      `json:"tables"`
 }
 
-// waiting is the store's backlog, with its units.
-type waiting struct {
+// backlogState is the store's backlog with units.
+type backlogState struct {
 	Due       int     `json:"syncs_due"`
 	Late      float64 `json:"syncs_late_seconds"`
 	Queued    int     `json:"syncs_queued"`
@@ -49,17 +49,17 @@ type waiting struct {
 	Instances int     `json:"instances"`
 }
 
-type migration struct {
+type appliedMigration struct {
 	Version int64     `json:"version"`
 	At      time.Time `json:"at"`
 }
 
-// addDatabase looks into the database, where there is one that opens.
-func (b *bundle) addDatabase(ctx context.Context, flags config.DatabaseFlags) {
-	b.add("database.json", func(w io.Writer) error {
-		ctx, cancel := context.WithTimeout(ctx, supportPatience)
+// addDatabase adds the database's state, if it can be opened.
+func (b *supportBundle) addDatabase(ctx context.Context, flags config.DatabaseFlags) {
+	b.addFile("database.json", func(w io.Writer) error {
+		ctx, cancel := context.WithTimeout(ctx, supportTimeout)
 		defer cancel()
-		state, err := lookInto(ctx, flags)
+		state, err := readDatabaseState(ctx, flags)
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (b *bundle) addDatabase(ctx context.Context, flags config.DatabaseFlags) {
 	})
 }
 
-func lookInto(ctx context.Context, flags config.DatabaseFlags) (state databaseState, err error) {
+func readDatabaseState(ctx context.Context, flags config.DatabaseFlags) (state databaseState, err error) {
 	d, err := flags.Check()
 	if err != nil {
 		return state, err
@@ -77,11 +77,11 @@ func lookInto(ctx context.Context, flags config.DatabaseFlags) (state databaseSt
 	if d.Embedded() && !postgres.Exists(d.DataDir) {
 		return state, fault.Errorf(fault.NotFound, "There is no database yet.")
 	}
-	keys, err := holderOf(d)
+	keys, err := newKeyHolder(d)
 	if err != nil {
 		return state, err
 	}
-	route, stop, err := attach(ctx, d, slog.New(slog.DiscardHandler))
+	route, stop, err := attachDatabase(ctx, d, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return state, err
 	}
@@ -104,10 +104,10 @@ func lookInto(ctx context.Context, flags config.DatabaseFlags) (state databaseSt
 	if err != nil {
 		return state, err
 	}
-	if state.Migrations, err = pgx.CollectRows(rows, pgx.RowToStructByPos[migration]); err != nil {
+	if state.Migrations, err = pgx.CollectRows(rows, pgx.RowToStructByPos[appliedMigration]); err != nil {
 		return state, err
 	}
-	kek, err := keys.open(ctx, pool)
+	kek, err := keys.openKey(ctx, pool)
 	if err != nil {
 		return state, err
 	}
@@ -123,24 +123,25 @@ func lookInto(ctx context.Context, flags config.DatabaseFlags) (state databaseSt
 	if err != nil {
 		return state, err
 	}
-	state.Waiting = waiting{waits.Due, waits.Late.Seconds(), waits.Queued, waits.Waited.Seconds(), waits.Instances}
+	state.Waiting = backlogState{waits.Due, waits.Late.Seconds(), waits.Queued, waits.Waited.Seconds(), waits.Instances}
 	state.Tables, err = st.System().Tables(ctx)
 	return state, err
 }
 
-// addRunning asks the running server, at its private address.
-func (b *bundle) addRunning(ctx context.Context, private string) {
+// addRunning adds files of the running server, from its private address.
+func (b *supportBundle) addRunning(ctx context.Context, private string) {
 	if private == "" {
 		b.missing = append(b.missing, "metrics and profiles of the running server: it has no private address. Set PATCHBAY_PRIVATE_ADDR.")
 		return
 	}
 	for _, file := range [][2]string{{"metrics.txt", "/metrics"}, {"goroutines.txt", "/debug/pprof/goroutine?debug=1"}, {"heap.pb.gz", "/debug/pprof/heap"}} {
-		b.add(file[0], func(w io.Writer) error { return fetch(ctx, w, private, file[1]) })
+		b.addFile(file[0], func(w io.Writer) error { return fetchPrivate(ctx, w, private, file[1]) })
 	}
 }
 
-// fetch asks the operator's own server. A listener on every address is asked on loopback.
-func fetch(ctx context.Context, w io.Writer, private, path string) error {
+// fetchPrivate sends a request to the operator's own server. A listener on all addresses is reached on
+// loopback.
+func fetchPrivate(ctx context.Context, w io.Writer, private, path string) error {
 	host, port, err := net.SplitHostPort(private)
 	if err != nil {
 		return err
@@ -153,7 +154,7 @@ func fetch(ctx context.Context, w io.Writer, private, path string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, supportPatience)
+	ctx, cancel := context.WithTimeout(ctx, supportTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at+path, nil)
 	if err != nil {
@@ -167,6 +168,6 @@ func fetch(ctx context.Context, w io.Writer, private, path string) error {
 	if res.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s answers %s", at, res.Status)
 	}
-	_, err = io.Copy(w, io.LimitReader(res.Body, mostOfServer))
+	_, err = io.Copy(w, io.LimitReader(res.Body, maxServerResponse))
 	return err
 }

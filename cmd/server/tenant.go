@@ -16,14 +16,14 @@ type tenantCreateCommand struct {
 	Slug string `placeholder:"SLUG" help:"Its short name in flags: lower-case letters, digits, dashes. Unset: made from the name."`
 }
 
-// Run makes the tenant and prints its slug alone, for scripts.
-func (c tenantCreateCommand) Run(ctx context.Context, p program) error {
-	d, err := c.open(ctx, p)
+// Run creates the tenant and prints only its slug, for scripts.
+func (c tenantCreateCommand) Run(ctx context.Context, p commandIO) error {
+	d, err := c.openDatabase(ctx, p)
 	if err != nil {
 		return err
 	}
 	defer d.close()
-	tenant, err := d.store.System().CreateTenant(ctx, c.Name, c.Slug, operatorMade())
+	tenant, err := d.store.System().CreateTenant(ctx, c.Name, c.Slug, newOperatorEvent())
 	if err != nil {
 		return err
 	}
@@ -31,12 +31,12 @@ func (c tenantCreateCommand) Run(ctx context.Context, p program) error {
 	return err
 }
 
-// operatorMade is whose the first entry of a tenant's audit log is that a command makes.
-func operatorMade() *store.Event {
+// newOperatorEvent is the audit entry's actor for a tenant that a command creates.
+func newOperatorEvent() *store.Event {
 	return new(auth.Operator(connectors.Tenant{}).Event("tenant.create", ""))
 }
 
-// findTenant takes a slug or an id, and names what there is where it is neither.
+// findTenant takes a slug or an id. Its error lists the tenants.
 func findTenant(ctx context.Context, st *store.Store, ref string) (connectors.Tenant, error) {
 	tenant, err := st.System().TenantByRef(ctx, ref)
 	if !fault.Is(err, fault.NotFound) {
@@ -51,5 +51,5 @@ func findTenant(ctx context.Context, st *store.Store, ref string) (connectors.Te
 	for _, t := range all[:min(len(all), most)] {
 		slugs = append(slugs, t.Slug)
 	}
-	return connectors.Tenant{}, fault.Errorf(fault.NotFound, "There is no tenant %q. There are %d, among them: %s.", ref, len(all), join(slugs))
+	return connectors.Tenant{}, fault.Errorf(fault.NotFound, "There is no tenant %q. There are %d, among them: %s.", ref, len(all), joinWords(slugs))
 }

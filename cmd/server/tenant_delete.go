@@ -12,15 +12,14 @@ type tenantDeleteCommand struct {
 	Really bool   `name:"really" help:"Do it. Without this the command says what it would delete."`
 }
 
-// Help is shown under the flags.
 func (tenantDeleteCommand) Help() string {
 	return "Deletes, in one transaction, the tenant with its connectors, credentials, agents, members' places, history and audit log, and the key that sealed its secrets; calls of more than 30 days go before it. " +
 		"What is left of those secrets elsewhere no longer opens, but by a backup that has the key, too, together with PATCHBAY_KEYSET. Export the audit log before: patchbay audit export."
 }
 
 // Run deletes the tenant.
-func (c tenantDeleteCommand) Run(ctx context.Context, p program) error {
-	d, err := c.open(ctx, p)
+func (c tenantDeleteCommand) Run(ctx context.Context, p commandIO) error {
+	d, err := c.openDatabase(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -35,6 +34,6 @@ func (c tenantDeleteCommand) Run(ctx context.Context, p program) error {
 	if err := d.store.System().DeleteTenant(ctx, tenant.ID); err != nil {
 		return err
 	}
-	p.say("Deleted %s and the key of its secrets. Running servers forget the key within seconds.", tenant.Slug)
+	p.printLine("Deleted %s and the key of its secrets. Running servers forget the key within seconds.", tenant.Slug)
 	return nil
 }

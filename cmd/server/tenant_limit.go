@@ -14,14 +14,13 @@ type tenantLimitCommand struct {
 	CallsPerDay    *int   `placeholder:"N" help:"Tool calls a day (UTC), likewise."`
 }
 
-// Help is shown under the flags.
 func (tenantLimitCommand) Help() string {
 	return "The tenant's owner may set less, and never more. Running servers know of it at once. It stands in the tenant's audit log. Without a flag it says what there is."
 }
 
-// Run says how many tools a tenant may call at most.
-func (c tenantLimitCommand) Run(ctx context.Context, p program) error {
-	d, err := c.open(ctx, p)
+// Run limits a tenant's calls.
+func (c tenantLimitCommand) Run(ctx context.Context, p commandIO) error {
+	d, err := c.openDatabase(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -38,17 +37,17 @@ func (c tenantLimitCommand) Run(ctx context.Context, p program) error {
 		most.PerDay = *c.CallsPerDay
 	}
 	if most != tenant.Most {
-		if err := d.auth().LimitTenant(ctx, auth.Operator(tenant), most); err != nil {
+		if err := d.newAuthService().LimitTenant(ctx, auth.Operator(tenant), most); err != nil {
 			return err
 		}
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s may call tools at most: %s a minute, %s a day. Its owner set %s and %s.\n", tenant.Slug,
-		bounded(most.PerMinute), bounded(most.PerDay), bounded(tenant.Quota.PerMinute), bounded(tenant.Quota.PerDay))
+		formatLimit(most.PerMinute), formatLimit(most.PerDay), formatLimit(tenant.Quota.PerMinute), formatLimit(tenant.Quota.PerDay))
 	return err
 }
 
-// bounded is a bound in words.
-func bounded(n int) string {
+// formatLimit describes a limit.
+func formatLimit(n int) string {
 	if n == 0 {
 		return "no limit"
 	}

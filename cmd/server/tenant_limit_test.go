@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestTheOperatorLimitsATenantAndItStandsInItsAuditLog(t *testing.T) {
+func TestTenantLimit_IsAudited(t *testing.T) {
 	t.Parallel()
 	i := installed(t)
 	limits := func() []string {
@@ -18,7 +18,7 @@ func TestTheOperatorLimitsATenantAndItStandsInItsAuditLog(t *testing.T) {
 	if said := i.must(t, "tenant", "limit", "default"); said != "default may call tools at most: no limit a minute, no limit a day. Its owner set no limit and no limit.\n" {
 		t.Errorf("%q", said)
 	}
-	i.must(t, "tenant", "limit", "default", "--calls-per-minute", "0") // as it is
+	i.must(t, "tenant", "limit", "default", "--calls-per-minute", "0") // unchanged
 	if made := limits(); len(made) > 0 {
 		t.Errorf("a look, and what is so already, are on record: %q", made)
 	}

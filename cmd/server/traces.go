@@ -15,17 +15,17 @@ import (
 	"patchbay/internal/tracing/otlp"
 )
 
-// flushTime bounds the sending of what is left of traces at the end.
-const flushTime = 5 * time.Second
+// flushTimeout bounds the sending of the last traces.
+const flushTimeout = 5 * time.Second
 
-// traces are where the operator wants them. The zero value is off.
-type traces struct {
-	tracer   *tracing.Tracer // nil: off
-	database pgx.QueryTracer // nil: off
+// tracingSetup has the tracers. The zero value is off.
+type tracingSetup struct {
+	tracer      *tracing.Tracer // nil: off
+	queryTracer pgx.QueryTracer // nil: off
 }
 
-// startTraces begins to send traces where the environment names a collector. It need not be there.
-func (s *serving) startTraces(ctx context.Context, metrics *telemetry.Metrics) (stop func(), err error) {
+// startTraces starts sending traces if the environment names a collector, which need not be reachable.
+func (s *serverRun) startTraces(ctx context.Context, metrics *telemetry.Metrics) (stop func(), err error) {
 	if s.collector.Endpoint == "" {
 		return func() {}, nil
 	}
@@ -35,19 +35,19 @@ func (s *serving) startTraces(ctx context.Context, metrics *telemetry.Metrics) (
 	if err != nil {
 		return nil, err
 	}
-	s.traces = traces{tracer: e.Tracer(), database: otelpgx.NewTracer(
+	s.traces = tracingSetup{tracer: e.Tracer(), queryTracer: otelpgx.NewTracer(
 		otelpgx.WithTracerProvider(e.Provider()), otelpgx.WithSpanNameFunc(statementName),
 		otelpgx.WithDisableConnectionDetailsInAttributes(), otelpgx.WithDisableAcquireTracer(),
 	)}
 	s.log = slog.New(tracing.Logs(s.log.Handler()))
 	return func() {
-		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 		defer cancel()
 		e.Stop(stopping)
 	}, nil
 }
 
-// statementName is what our own statements call themselves, and of others their first word.
+// statementName is the name in the comment of Patchbay's own statements, and the first word of others.
 func statementName(sql string) string {
 	if rest, ok := strings.CutPrefix(sql, "-- name: "); ok {
 		name, _, _ := strings.Cut(rest, " ")
@@ -58,7 +58,7 @@ func statementName(sql string) string {
 	return strings.ToUpper(strings.TrimRight(word, ";"))
 }
 
-// ofProgram tells whether a request is one of a program, whose trace is gone on with.
-func (h *house) ofProgram(r *http.Request) bool {
+// isProgramRequest reports whether a request is a program's, whose trace is continued.
+func (h *app) isProgramRequest(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, "/api/") || h.agents.gateway.Serves(r.URL.Path)
 }

@@ -7,13 +7,13 @@ import (
 	"patchbay/internal/retention"
 )
 
-// upkeep is what is done by the clock and that nobody waits for: old history, what was left half-way, accounts that nobody uses.
-func (h *house) upkeep() jobs.Part {
+// upkeepJobs are scheduled deletions: old history, unfinished flows, unused accounts.
+func (h *app) upkeepJobs() jobs.Part {
 	return jobs.Upkeep(jobs.UpkeepOptions{
 		Sweeper: retention.New(retention.Options{
 			Store: h.database.store,
-			Days:  h.serving.server.HistoryDays,
-			Log:   h.serving.log,
+			Days:  h.run.server.HistoryDays,
+			Log:   h.run.log,
 			Swept: func(part connectors.HistoryPart, rows int) { h.metrics.HistorySwept(string(part), rows) },
 		}),
 		Store:       h.database.store,
@@ -24,6 +24,6 @@ func (h *house) upkeep() jobs.Part {
 		Renewed: func(r credentials.IdleReport) {
 			h.metrics.IdleRenewed(map[string]int{"renewed": r.Renewed, "failed": r.Failed, "ended": r.Ended, "left": r.Left})
 		},
-		Log: h.serving.log,
+		Log: h.run.log,
 	})
 }

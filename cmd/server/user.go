@@ -18,13 +18,12 @@ type userCreateCommand struct {
 	Existing bool `help:"Add the account that the address has, with the name and the password that it has."`
 }
 
-// Help is shown under the flags.
 func (userCreateCommand) Help() string {
 	return "The password is asked for on the terminal, or read from PATCHBAY_PASSWORD. An address that has an account already is refused unless this is the account's password: whoever knows it comes in. The refusal says since when the account exists, and in which tenants."
 }
 
-// Run makes the member and prints whom it made.
-func (c userCreateCommand) Run(ctx context.Context, p program) error {
+// Run creates the member and prints it.
+func (c userCreateCommand) Run(ctx context.Context, p commandIO) error {
 	person := auth.Person{Email: c.Email, Name: c.Name, Role: connectors.Role(c.Role)}
 	if !c.Existing {
 		var err error
@@ -32,7 +31,7 @@ func (c userCreateCommand) Run(ctx context.Context, p program) error {
 			return err
 		}
 	}
-	d, err := c.open(ctx, p)
+	d, err := c.openDatabase(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -41,7 +40,7 @@ func (c userCreateCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	member, err := c.add(ctx, d.auth(), tenant, person)
+	member, err := c.addMember(ctx, d.newAuthService(), tenant, person)
 	if err != nil {
 		return err
 	}
@@ -49,7 +48,7 @@ func (c userCreateCommand) Run(ctx context.Context, p program) error {
 	return err
 }
 
-func (c userCreateCommand) add(ctx context.Context, s *auth.Service, tenant connectors.Tenant, person auth.Person) (connectors.Member, error) {
+func (c userCreateCommand) addMember(ctx context.Context, s *auth.Service, tenant connectors.Tenant, person auth.Person) (connectors.Member, error) {
 	if c.Existing {
 		return s.AddExisting(ctx, tenant, person.Email, person.Role)
 	}

@@ -13,14 +13,13 @@ type userForgetFactorCommand struct {
 	Email  string `required:"" placeholder:"ADDRESS" help:"What the person signs in with."`
 }
 
-// Help is shown under the flags.
 func (userForgetFactorCommand) Help() string {
 	return "The person is signed out everywhere, and signs in by the password alone until they set up another: be sure that it is they who ask. An owner can do this in the dashboard for whoever is a member of that one tenant."
 }
 
-// Run takes the second factor away and says whose.
-func (c userForgetFactorCommand) Run(ctx context.Context, p program) error {
-	d, err := c.open(ctx, p)
+// Run removes the second factor and prints whose.
+func (c userForgetFactorCommand) Run(ctx context.Context, p commandIO) error {
+	d, err := c.openDatabase(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -29,11 +28,11 @@ func (c userForgetFactorCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	member, err := d.store.Tenant(tenant.ID).MemberAt(ctx, c.Email)
+	member, err := d.store.Tenant(tenant.ID).MemberByEmail(ctx, c.Email)
 	if err != nil {
 		return err
 	}
-	if err := d.auth().RemoveSecondFactorOf(ctx, auth.Operator(tenant), member.UserID); err != nil {
+	if err := d.newAuthService().RemoveMemberSecondFactor(ctx, auth.Operator(tenant), member.UserID); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s has no second factor any more.\n", member.Email)

@@ -16,7 +16,7 @@ func TestUserCreate_RefusesAnAccountUnlessExisting(t *testing.T) {
 	add := []string{"user", "create", "--tenant", "default", "--email", "CFO@example.com", "--role", "owner", "--database-url", i.url, "--keyset", i.keyset, "--data-dir", i.dir}
 	try := func(args ...string) (int, string) {
 		var out, failed bytes.Buffer
-		code := run(t.Context(), args, program{stdout: &out, stderr: &failed, environ: []string{"PATCHBAY_PASSWORD=another password"}})
+		code := run(t.Context(), args, commandIO{stdout: &out, stderr: &failed, environ: []string{"PATCHBAY_PASSWORD=another password"}})
 		return code, out.String() + failed.String()
 	}
 	code, said := try(add...)

@@ -2,10 +2,10 @@ package main
 
 import "runtime/debug"
 
-// release is set by the linker where a release is built: -ldflags "-X main.release=v1.2.3".
+// release is set by the linker in releases: -ldflags "-X main.release=v1.2.3".
 var release string
 
-// version is the release, else what the go command knows of the checkout.
+// version is the release, or else the go command's version of the checkout.
 func version() string {
 	if release != "" {
 		return release

@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/config"
 )
 
-func TestOwnHostsHoldBothListeners(t *testing.T) {
+func TestOwnHosts_HaveBothListeners(t *testing.T) {
 	t.Parallel()
 	base := &url.URL{Scheme: "https", Host: "patchbay.example.com"}
 	for name, tc := range map[string]struct {

@@ -6,12 +6,12 @@ import (
 	"patchbay/internal/jobs"
 )
 
-// startWork makes this process known as alive, which closes the runs of processes that died, and starts the workers of
-// queued syncs and the clock of those that are due. stop ends the workers; the syncer ends with the serving.
-func (s *serving) startWork(ctx context.Context, d *database, h *house) (stop func() error, err error) {
+// startWork registers this process, which closes the runs of processes that died, and starts the workers of
+// queued syncs and the scheduler. stop ends the workers; the syncer ends with ctx.
+func (s *serverRun) startWork(ctx context.Context, d *database, h *app) (stop func() error, err error) {
 	if s.database.Embedded() {
-		// The lock over the data directory says that no other server can be alive, whatever its last beat was.
-		if err := d.store.System().ForgetInstances(ctx); err != nil {
+		// The lock on the data directory proves that no other server is alive, whatever its last heartbeat was.
+		if err := d.store.System().CloseAllInstances(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -19,8 +19,8 @@ func (s *serving) startWork(ctx context.Context, d *database, h *house) (stop fu
 		return nil, err
 	}
 	runner, err := jobs.New(jobs.Options{
-		Pool: d.pool, Listens: d.listens, Syncer: h.syncer, Due: d.store.System().DueShards, Turn: d.store.System().TakeClockTurn, Queued: d.store.System().LongQueued, Log: s.log, Tracer: s.traces.tracer,
-		Parts: []jobs.Part{jobs.Webhooks(h.webhooks, d.store.System(), s.log), h.upkeep()},
+		Pool: d.pool, ListenPool: d.listenPool, Syncer: h.syncer, Due: d.store.System().DueShards, Turn: d.store.System().TakeClockTurn, Queued: d.store.System().LongQueued, Log: s.log, Tracer: s.traces.tracer,
+		Parts: []jobs.Part{jobs.Webhooks(h.webhooks, d.store.System(), s.log), h.upkeepJobs()},
 	})
 	if err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func (s *serving) startWork(ctx context.Context, d *database, h *house) (stop fu
 		return nil, err
 	}
 	return func() error {
-		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 		defer cancel()
 		return runner.Stop(stopping)
 	}, nil

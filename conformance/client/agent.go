@@ -11,35 +11,35 @@ import (
 	"patchbay/conformance/patchbay"
 )
 
-// agent is a program at the gateway, in the words of somebody else's SDK.
-type agent struct {
+// gatewayAgent is a client of the official Go SDK at the gateway.
+type gatewayAgent struct {
 	session *mcp.ClientSession
-	given   []byte // MCP_CONFORMANCE_CONTEXT
+	context []byte // MCP_CONFORMANCE_CONTEXT
 	tools   []*mcp.Tool
 }
 
-// refusal is a call that Patchbay refused, and what the model reads of it.
-type refusal struct {
+// refusedCall is a call that Patchbay refused, with the text for the model.
+type refusedCall struct {
 	tool string
 	text string
-	code string // Patchbay's; empty: the tool says so itself
+	code string // Patchbay's error code; empty: the tool's own error
 }
 
-// Error is what the model reads.
-func (r *refusal) Error() string { return "call " + r.tool + ": " + r.text }
+// Error returns the text for the model.
+func (r *refusedCall) Error() string { return "call " + r.tool + ": " + r.text }
 
-// enter opens a session at the door and lists the tools, as every agent does. revision: the newest that it speaks; empty: all.
-func enter(ctx context.Context, door patchbay.Door, revision string) (*agent, error) {
+// connectAgent opens a session and lists the tools. revision is the newest MCP revision to offer; empty: all.
+func connectAgent(ctx context.Context, endpoint patchbay.Endpoint, revision string) (*gatewayAgent, error) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "conformance", Version: "1"}, &mcp.ClientOptions{
 		Capabilities:       &mcp.ClientCapabilities{},
-		ElicitationHandler: agree,
+		ElicitationHandler: acceptElicitation,
 	})
-	way := &mcp.StreamableClientTransport{Endpoint: door.URL, HTTPClient: &http.Client{Transport: door}, DisableStandaloneSSE: true}
-	session, err := client.Connect(ctx, way, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+	transport := &mcp.StreamableClientTransport{Endpoint: endpoint.URL, HTTPClient: &http.Client{Transport: endpoint}, DisableStandaloneSSE: true}
+	session, err := client.Connect(ctx, transport, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		return nil, fmt.Errorf("connect to the gateway: %w", err)
 	}
-	a := &agent{session: session}
+	a := &gatewayAgent{session: session}
 	for tool, err := range session.Tools(ctx, nil) {
 		if err != nil {
 			return nil, fmt.Errorf("list the tools: %w", err)
@@ -49,7 +49,7 @@ func enter(ctx context.Context, door patchbay.Door, revision string) (*agent, er
 	return a, nil
 }
 
-func (a *agent) call(ctx context.Context, name string, arguments json.RawMessage) error {
+func (a *gatewayAgent) callTool(ctx context.Context, name string, arguments json.RawMessage) error {
 	result, err := a.session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: arguments})
 	if err != nil {
 		return fmt.Errorf("call %s: %w", name, err)
@@ -57,7 +57,7 @@ func (a *agent) call(ctx context.Context, name string, arguments json.RawMessage
 	if !result.IsError {
 		return nil
 	}
-	refused := &refusal{tool: name}
+	refused := &refusedCall{tool: name}
 	for _, c := range result.Content {
 		if text, ok := c.(*mcp.TextContent); ok {
 			refused.text += text.Text

@@ -11,93 +11,93 @@ import (
 	"golang.org/x/net/html"
 )
 
-// browser keeps cookies and follows redirects.
-type browser struct{ client *http.Client }
+// webBrowser keeps cookies and follows redirects.
+type webBrowser struct{ client *http.Client }
 
-func newBrowser() (browser, error) {
+func newBrowser() (webBrowser, error) {
 	jar, err := cookiejar.New(nil)
-	return browser{&http.Client{Jar: jar}}, err
+	return webBrowser{&http.Client{Jar: jar}}, err
 }
 
-// page is where a browser ended up.
-type page struct {
+// webPage is the page after all redirects.
+type webPage struct {
 	url    *url.URL
 	status int
-	form   *form // the first POST form, where there is one
+	form   *webForm // the first POST form; nil: none
 	text   string
 }
 
-// form is what a press of its button sends.
-type form struct {
+// webForm is a form with its input values.
+type webForm struct {
 	action *url.URL
 	fields url.Values
 }
 
-// open gets a page.
-func (b browser) open(ctx context.Context, address string) (page, error) {
+// openPage gets a page.
+func (b webBrowser) openPage(ctx context.Context, address string) (webPage, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return page{}, err
+		return webPage{}, err
 	}
-	return b.do(req)
+	return b.doRequest(req)
 }
 
-// press sends the page's form, as its button would.
-func (b browser) press(ctx context.Context, on page) (page, error) {
+// submitForm posts the page's form.
+func (b webBrowser) submitForm(ctx context.Context, on webPage) (webPage, error) {
 	body := strings.NewReader(on.form.fields.Encode())
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, on.form.action.String(), body)
 	if err != nil {
-		return page{}, err
+		return webPage{}, err
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Origin", on.url.Scheme+"://"+on.url.Host)
 	req.Header.Set("Sec-Fetch-Site", "same-origin")
-	return b.do(req)
+	return b.doRequest(req)
 }
 
-func (b browser) do(req *http.Request) (page, error) {
+func (b webBrowser) doRequest(req *http.Request) (webPage, error) {
 	req.Header.Set("Accept", "text/html,*/*;q=0.8")
 	res, err := b.client.Do(req)
 	if err != nil {
-		return page{}, err
+		return webPage{}, err
 	}
 	defer res.Body.Close()
 	document, err := html.Parse(io.LimitReader(res.Body, 1<<20))
 	if err != nil {
-		return page{}, err
+		return webPage{}, err
 	}
-	at := page{url: res.Request.URL, status: res.StatusCode}
-	at.read(document)
+	at := webPage{url: res.Request.URL, status: res.StatusCode}
+	at.readDocument(document)
 	at.text = strings.Join(strings.Fields(at.text), " ")
 	return at, nil
 }
 
-// read takes in the first POST form, and the text of the main part.
-func (p *page) read(document *html.Node) {
+// readDocument reads the first POST form and the text of the main element.
+func (p *webPage) readDocument(document *html.Node) {
 	for n := range document.Descendants() {
 		switch {
-		case n.Type == html.ElementNode && n.Data == "form" && p.form == nil && strings.EqualFold(attr(n, "method"), "post"):
+		case n.Type == html.ElementNode && n.Data == "form" && p.form == nil && strings.EqualFold(attribute(n, "method"), "post"):
 			p.form = p.readForm(n)
-		case n.Type == html.TextNode && within(n, "main"):
+		case n.Type == html.TextNode && isWithin(n, "main"):
 			p.text += " " + n.Data
 		}
 	}
 }
 
-func (p *page) readForm(n *html.Node) *form {
-	f := &form{action: p.url, fields: url.Values{}}
-	if action, err := p.url.Parse(attr(n, "action")); err == nil {
+func (p *webPage) readForm(n *html.Node) *webForm {
+	f := &webForm{action: p.url, fields: url.Values{}}
+	if action, err := p.url.Parse(attribute(n, "action")); err == nil {
 		f.action = action
 	}
 	for field := range n.Descendants() {
-		if field.Type == html.ElementNode && field.Data == "input" && attr(field, "name") != "" {
-			f.fields.Add(attr(field, "name"), attr(field, "value"))
+		if field.Type == html.ElementNode && field.Data == "input" && attribute(field, "name") != "" {
+			f.fields.Add(attribute(field, "name"), attribute(field, "value"))
 		}
 	}
 	return f
 }
 
-func within(n *html.Node, element string) bool {
+func isWithin(n *html.Node, element string) bool {
 	for above := range n.Ancestors() {
 		if above.Type == html.ElementNode && above.Data == element {
 			return true
@@ -106,7 +106,7 @@ func within(n *html.Node, element string) bool {
 	return false
 }
 
-func attr(n *html.Node, name string) string {
+func attribute(n *html.Node, name string) string {
 	for _, a := range n.Attr {
 		if a.Key == name {
 			return a.Val

@@ -9,8 +9,8 @@ import (
 
 const upstream = "http://localhost:9/mcp"
 
-// play runs the program for a scenario against the stub.
-func play(t *testing.T, s *stub, scenario, given string) (said string, err error) {
+// runWithStub runs the program for a scenario against the stub.
+func runWithStub(t *testing.T, s *stubServer, scenario, given string) (output string, err error) {
 	t.Helper()
 	env := map[string]string{
 		"MCP_CONFORMANCE_SCENARIO": scenario, "MCP_CONFORMANCE_CONTEXT": given,
@@ -21,10 +21,10 @@ func play(t *testing.T, s *stub, scenario, given string) (said string, err error
 	return out.String(), err
 }
 
-func TestAnAccountIsConnectedAsByABrowser(t *testing.T) {
+func TestConnect_ByBrowser(t *testing.T) {
 	t.Parallel()
 	s := newStub(t)
-	said, err := play(t, s, "auth/metadata-default", "")
+	said, err := runWithStub(t, s, "auth/metadata-default", "")
 	if err != nil || s.connected != 1 {
 		t.Fatalf("connected %d times: %v", s.connected, err)
 	}
@@ -36,7 +36,7 @@ func TestAnAccountIsConnectedAsByABrowser(t *testing.T) {
 	}
 }
 
-func TestWhatTheContextGivesGoesIntoTheConnector(t *testing.T) {
+func TestContext_ConfiguresConnector(t *testing.T) {
 	t.Parallel()
 	for scenario, tc := range map[string]struct {
 		given string
@@ -55,7 +55,7 @@ func TestWhatTheContextGivesGoesIntoTheConnector(t *testing.T) {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()
 			s := newStub(t)
-			if _, err := play(t, s, scenario, tc.given); err != nil {
+			if _, err := runWithStub(t, s, scenario, tc.given); err != nil {
 				t.Fatal(err)
 			}
 			have := s.connectors[0]["auth"].(map[string]any)
@@ -71,28 +71,28 @@ func TestWhatTheContextGivesGoesIntoTheConnector(t *testing.T) {
 	}
 }
 
-func TestAnOfferToConnectAgainIsFollowed(t *testing.T) {
+func TestSync_FollowsReconnectLink(t *testing.T) {
 	t.Parallel()
 	s := newStub(t)
-	fine := answer{http.StatusOK, `{"tools_total": 1}`}
-	s.syncs = []answer{fine, s.offer(), fine}
-	if _, err := play(t, s, "auth/authorization-server-migration", ""); err != nil || s.connected != 2 {
+	fine := stubAnswer{http.StatusOK, `{"tools_total": 1}`}
+	s.syncs = []stubAnswer{fine, s.nextAnswer(), fine}
+	if _, err := runWithStub(t, s, "auth/authorization-server-migration", ""); err != nil || s.connected != 2 {
 		t.Errorf("connected %d times: %v", s.connected, err)
 	}
 }
 
-func TestOffersWithoutEndAreAFailure(t *testing.T) {
+func TestSync_EndlessReconnectsFail(t *testing.T) {
 	t.Parallel()
 	s := newStub(t)
-	s.syncs = []answer{s.offer()}
+	s.syncs = []stubAnswer{s.nextAnswer()}
 	for _, scenario := range []string{"auth/metadata-default", "auth/scope-retry-limit"} {
-		if _, err := play(t, s, scenario, ""); err == nil || !strings.Contains(err.Error(), "still asks") {
+		if _, err := runWithStub(t, s, scenario, ""); err == nil || !strings.Contains(err.Error(), "still asks") {
 			t.Errorf("%s: %v", scenario, err)
 		}
 	}
 }
 
-func TestARefusalIsTheEndOfTheScenariosThatAskForIt(t *testing.T) {
+func TestScenario_ExpectedRefusal(t *testing.T) {
 	t.Parallel()
 	steps := []string{"connect", "page", "accept", "callback"}
 	for scenario, right := range map[string][]string{
@@ -107,7 +107,7 @@ func TestARefusalIsTheEndOfTheScenariosThatAskForIt(t *testing.T) {
 				t.Parallel()
 				s := newStub(t)
 				s.refuse = map[string]int{step: http.StatusBadRequest}
-				_, err := play(t, s, scenario, "")
+				_, err := runWithStub(t, s, scenario, "")
 				if want := slices.Contains(right, step); want != (err == nil) {
 					t.Errorf("the right end: %t, and the program says %v", want, err)
 				}
@@ -116,43 +116,43 @@ func TestARefusalIsTheEndOfTheScenariosThatAskForIt(t *testing.T) {
 	}
 }
 
-func TestAFailureOnPatchbaysSideIsNoRefusal(t *testing.T) {
+func TestScenario_ServerErrorIsNoRefusal(t *testing.T) {
 	t.Parallel()
 	for scenario, step := range map[string]string{"auth/resource-mismatch": "accept", "auth/iss-unexpected": "callback"} {
 		s := newStub(t)
 		s.refuse = map[string]int{step: http.StatusInternalServerError}
-		if _, err := play(t, s, scenario, ""); err == nil {
+		if _, err := runWithStub(t, s, scenario, ""); err == nil {
 			t.Errorf("%s: a 500 passes for a refusal", scenario)
 		}
 	}
 }
 
-func TestAnAccountThatMustNotBeConnectedIsAFailure(t *testing.T) {
+func TestScenario_UnexpectedConnectionFails(t *testing.T) {
 	t.Parallel()
-	if _, err := play(t, newStub(t), "auth/iss-normalized", ""); err == nil || !strings.Contains(err.Error(), "must not have been") {
+	if _, err := runWithStub(t, newStub(t), "auth/iss-normalized", ""); err == nil || !strings.Contains(err.Error(), "must not have been") {
 		t.Error(err)
 	}
 }
 
-func TestAServerThatNeverGrantsEnoughIsGivenUp(t *testing.T) {
+func TestSync_MissingScopesStopRetries(t *testing.T) {
 	t.Parallel()
 	s := newStub(t)
-	s.syncs = []answer{s.offer(), s.offer(), {http.StatusConflict, `{"detail": "It refuses for good."}`}}
-	said, err := play(t, s, "auth/scope-retry-limit", "")
+	s.syncs = []stubAnswer{s.nextAnswer(), s.nextAnswer(), {http.StatusConflict, `{"detail": "It refuses for good."}`}}
+	said, err := runWithStub(t, s, "auth/scope-retry-limit", "")
 	if err != nil || s.connected != 3 || !strings.Contains(said, "It refuses for good.") {
 		t.Errorf("connected %d times: %v: %s", s.connected, err, said)
 	}
 }
 
-func TestWhatPatchbayHasNotGotIsSaid(t *testing.T) {
+func TestScenario_UnsupportedIsReported(t *testing.T) {
 	t.Parallel()
 	s := newStub(t)
-	if _, err := play(t, s, "auth/wif-jwt-bearer", "{}"); err == nil || !strings.Contains(err.Error(), "JWT-bearer") || len(s.connectors) != 0 {
+	if _, err := runWithStub(t, s, "auth/wif-jwt-bearer", "{}"); err == nil || !strings.Contains(err.Error(), "JWT-bearer") || len(s.connectors) != 0 {
 		t.Errorf("%d connectors: %v", len(s.connectors), err)
 	}
 }
 
-func TestAnAgentCallsTheToolsThatTheScenarioIsAbout(t *testing.T) {
+func TestAgent_CallsTools(t *testing.T) {
 	t.Parallel()
 	for scenario, want := range map[string][]string{
 		"tools_list": nil,
@@ -161,7 +161,7 @@ func TestAnAgentCallsTheToolsThatTheScenarioIsAbout(t *testing.T) {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()
 			s := newStub(t)
-			said, err := play(t, s, scenario, "")
+			said, err := runWithStub(t, s, scenario, "")
 			if err != nil || !slices.Equal(s.called, want) || !strings.Contains(said, "the agent sees 2 tools") {
 				t.Errorf("%v: %q: %s", err, s.called, said)
 			}
@@ -169,33 +169,33 @@ func TestAnAgentCallsTheToolsThatTheScenarioIsAbout(t *testing.T) {
 	}
 }
 
-func TestTheCallsThatTheSuiteNamesAreMadeAsTheyAreGiven(t *testing.T) {
+func TestAgent_MakesCallsOfContext(t *testing.T) {
 	t.Parallel()
 	s := newStub(t)
-	_, err := play(t, s, "http-custom-headers", `{"toolCalls": [{"name": "second", "arguments": {"n": 1.50}}]}`)
+	_, err := runWithStub(t, s, "http-custom-headers", `{"toolCalls": [{"name": "second", "arguments": {"n": 1.50}}]}`)
 	if err != nil || !slices.Equal(s.called, []string{`second {"n":1.50}`}) {
 		t.Errorf("%v: %q", err, s.called)
 	}
 }
 
-func TestAnAgentsRefusedCallIsMendedAsThePageOffers(t *testing.T) {
+func TestAgent_ReconnectsAfterRefusedCall(t *testing.T) {
 	t.Parallel()
 	s := newStub(t)
 	s.wants = 2
-	if _, err := play(t, s, "auth/scope-step-up", ""); err != nil || s.connected != 3 || len(s.called) != 2 {
+	if _, err := runWithStub(t, s, "auth/scope-step-up", ""); err != nil || s.connected != 3 || len(s.called) != 2 {
 		t.Errorf("connected %d times, called %q: %v", s.connected, s.called, err)
 	}
 	s.wants = 1000
-	if _, err := play(t, s, "auth/scope-step-up", ""); err == nil || !strings.Contains(err.Error(), "still asks") {
+	if _, err := runWithStub(t, s, "auth/scope-step-up", ""); err == nil || !strings.Contains(err.Error(), "still asks") {
 		t.Error(err)
 	}
 }
 
-func TestAProblemIsReadAsAPersonWould(t *testing.T) {
+func TestProblem_Error(t *testing.T) {
 	t.Parallel()
 	s := newStub(t)
-	s.syncs = []answer{{http.StatusUnprocessableEntity, `{"detail": "No.", "errors": [{"location": "url", "message": "blocked"}]}`}}
-	_, err := play(t, s, "initialize", "")
+	s.syncs = []stubAnswer{{http.StatusUnprocessableEntity, `{"detail": "No.", "errors": [{"location": "url", "message": "blocked"}]}`}}
+	_, err := runWithStub(t, s, "initialize", "")
 	if want := "initialize: sync: 422 No. (url: blocked)"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

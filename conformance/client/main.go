@@ -12,7 +12,7 @@ import (
 	"patchbay/conformance/patchbay"
 )
 
-// patience is a little less than what the suite grants one scenario.
+// patience is slightly less than the suite's limit for one scenario.
 const patience = 115 * time.Second
 
 func main() {
@@ -27,20 +27,20 @@ func main() {
 	}
 }
 
-// run plays one scenario.
+// run runs one scenario.
 func run(ctx context.Context, args []string, env func(string) string, out io.Writer) error {
 	if len(args) != 1 {
 		return fmt.Errorf("usage: client URL, with MCP_CONFORMANCE_SCENARIO, PATCHBAY_URL and PATCHBAY_KEY in the environment")
 	}
-	s, err := find(env("MCP_CONFORMANCE_SCENARIO"), env("MCP_CONFORMANCE_CONTEXT"))
+	s, err := findScenario(env("MCP_CONFORMANCE_SCENARIO"), env("MCP_CONFORMANCE_CONTEXT"))
 	if err != nil {
 		return err
 	}
-	c := colleague{
+	c := scenarioRunner{
 		patchbay: patchbay.Patchbay{URL: env("PATCHBAY_URL"), Key: env("PATCHBAY_KEY")},
 		server:   args[0], scenario: s, revision: env("MCP_CONFORMANCE_PROTOCOL_VERSION"), out: out,
 	}
-	if err := c.play(ctx); err != nil {
+	if err := c.runScenario(ctx); err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
 	return nil

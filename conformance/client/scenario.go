@@ -7,38 +7,38 @@ import (
 	"strings"
 )
 
-// ending is how a scenario's flow may end.
-type ending int
+// expectedEnd is the expected end of a scenario.
+type expectedEnd int
 
 const (
-	toolsArrive       ending = iota // the account is connected, a sync succeeds twice, and an agent may come
-	refusedAtConnect                // Patchbay sends nobody to the authorization server
-	refusedAtCallback               // Patchbay refuses what the browser brings back
-	syncRefused                     // the server never grants enough, and Patchbay stops asking
+	toolsArrive       expectedEnd = iota // the account is connected, two syncs succeed, and the agent may connect
+	refusedAtConnect                     // Patchbay does not redirect to the authorization server
+	refusedAtCallback                    // Patchbay refuses the OAuth callback
+	syncRefused                          // the server never grants enough scopes, and Patchbay stops asking
 )
 
-// scenario is what the program knows of one.
-type scenario struct {
-	name string
-	auth map[string]any // of the connector
-	ends ending
-	// play is what the agent does once it knows the tools.
-	play  func(*agent, context.Context) error
-	given []byte // MCP_CONFORMANCE_CONTEXT
-	// hopeless says what Patchbay has not got for it; empty: nothing that it needs is missing.
-	hopeless string
+// testScenario is one scenario of the suite.
+type testScenario struct {
+	name     string
+	auth     map[string]any // of the connector
+	expected expectedEnd
+	// steps are the agent's actions after listing the tools.
+	steps   func(*gatewayAgent, context.Context) error
+	context []byte // MCP_CONFORMANCE_CONTEXT
+	// unsupported says which feature Patchbay lacks; empty: none.
+	unsupported string
 }
 
-// given is MCP_CONFORMANCE_CONTEXT: what somebody would have got from the server's operator.
-type given struct {
+// scenarioContext is MCP_CONFORMANCE_CONTEXT: credentials from the server's operator.
+type scenarioContext struct {
 	ClientID         string `json:"client_id"`
 	ClientSecret     string `json:"client_secret"`
 	PrivateKey       string `json:"private_key_pem"`
 	SigningAlgorithm string `json:"signing_algorithm"`
 }
 
-func readContext(text string) (given, error) {
-	var g given
+func readContext(text string) (scenarioContext, error) {
+	var g scenarioContext
 	if text == "" {
 		return g, nil
 	}
@@ -48,8 +48,8 @@ func readContext(text string) (given, error) {
 	return g, nil
 }
 
-// endings of the scenarios that must not end with tools.
-var endings = map[string]ending{
+// expectedEnds are the ends of scenarios other than toolsArrive.
+var expectedEnds = map[string]expectedEnd{
 	"auth/resource-mismatch":        refusedAtConnect,
 	"auth/metadata-issuer-mismatch": refusedAtConnect,
 	"auth/iss-supported-missing":    refusedAtCallback,
@@ -59,28 +59,28 @@ var endings = map[string]ending{
 	"auth/scope-retry-limit":        syncRefused,
 }
 
-// hopeless are those whose way to sign in Patchbay does not offer.
-var hopeless = map[string]string{
+// unsupportedScenarios need authentication that Patchbay does not support.
+var unsupportedScenarios = map[string]string{
 	"auth/enterprise-managed-authorization": "Patchbay has no enterprise-managed authorization (token exchange for an identity assertion)",
 	"auth/wif-jwt-bearer":                   "Patchbay has no JWT-bearer grant (workload identity federation)",
 }
 
-// find is the scenario of that name, with what was given for it.
-func find(name, text string) (scenario, error) {
+// findScenario returns the scenario with its context.
+func findScenario(name, text string) (testScenario, error) {
 	g, err := readContext(text)
 	if err != nil {
-		return scenario{}, err
+		return testScenario{}, err
 	}
-	s := scenario{
-		name: name, auth: authOf(name, g), ends: endings[name], play: plays[name], given: []byte(text), hopeless: hopeless[name],
+	s := testScenario{
+		name: name, auth: newAuth(name, g), expected: expectedEnds[name], steps: agentSteps[name], context: []byte(text), unsupported: unsupportedScenarios[name],
 	}
-	if s.play == nil {
-		s.play = func(*agent, context.Context) error { return nil }
+	if s.steps == nil {
+		s.steps = func(*gatewayAgent, context.Context) error { return nil }
 	}
 	return s, nil
 }
 
-func authOf(name string, g given) map[string]any {
+func newAuth(name string, g scenarioContext) map[string]any {
 	switch {
 	case name == "auth/client-credentials-basic":
 		return map[string]any{"type": "client_credentials", "client_id": g.ClientID, "client_secret": g.ClientSecret}

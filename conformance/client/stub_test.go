@@ -13,58 +13,58 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// stub plays Patchbay, with an authorization server that agrees to everything.
-type stub struct {
+// stubServer imitates Patchbay with an authorization server that grants everything.
+type stubServer struct {
 	*httptest.Server
 	authorization *httptest.Server
 
-	// What the next sync answers, in their order; the last one stays.
-	syncs []answer
-	// refuse is the status of every step that has one: connect, page, accept, callback.
+	// Responses of syncs in order; the last one repeats.
+	syncs []stubAnswer
+	// refuse is the error status by step: connect, page, accept, callback.
 	refuse map[string]int
 
-	// wants is how often the gateway refuses a call for want of an account.
+	// wants is the number of calls that the gateway refuses because no account is connected.
 	wants int
 
-	mu         sync.Mutex // guards what follows and wants
+	mu         sync.Mutex // guards wants and the fields below
 	connectors []map[string]any
 	connected  int
-	called     []string // tools, with the arguments
+	called     []string // tools with their arguments
 }
 
-type answer struct {
+type stubAnswer struct {
 	status int
 	body   string
 }
 
-func newStub(t *testing.T) *stub {
+func newStub(t *testing.T) *stubServer {
 	t.Helper()
-	s := &stub{syncs: []answer{{http.StatusOK, `{"tools_total": 1}`}}}
+	s := &stubServer{syncs: []stubAnswer{{http.StatusOK, `{"tools_total": 1}`}}}
 	s.authorization = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, s.URL+"/oauth/callback?code=x", http.StatusFound)
 	}))
 	t.Cleanup(s.authorization.Close)
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /api/v1/connectors", s.create)
-	mux.HandleFunc("POST /api/v1/connectors/{slug}/connect", s.connect)
-	mux.HandleFunc("POST /api/v1/connectors/{slug}/sync_tools", s.sync)
-	mux.HandleFunc("GET /connect/{token}", s.page)
-	mux.HandleFunc("POST /connect/{token}", s.accept)
-	mux.HandleFunc("GET /oauth/callback", s.callback)
+	mux.HandleFunc("POST /api/v1/connectors", s.createConnector)
+	mux.HandleFunc("POST /api/v1/connectors/{slug}/connect", s.startConnect)
+	mux.HandleFunc("POST /api/v1/connectors/{slug}/sync_tools", s.syncTools)
+	mux.HandleFunc("GET /connect/{token}", s.serveConnectPage)
+	mux.HandleFunc("POST /connect/{token}", s.acceptConnect)
+	mux.HandleFunc("GET /oauth/callback", s.handleCallback)
 	mux.HandleFunc("GET /connect/done", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "<!doctype html><main><p>Connected 'X'.</p></main>")
 	})
 	mux.HandleFunc("DELETE /api/v1/connectors/{slug}", s.noContent)
-	mux.HandleFunc("POST /api/v1/agents", s.create)
+	mux.HandleFunc("POST /api/v1/agents", s.createConnector)
 	mux.HandleFunc("PUT /api/v1/agents/7/connectors/{slug}", s.noContent)
-	mux.HandleFunc("POST /api/v1/agents/7/tokens", s.token)
-	mux.Handle("/mcp/{slug}", s.gateway())
+	mux.HandleFunc("POST /api/v1/agents/7/tokens", s.createToken)
+	mux.Handle("/mcp/{slug}", s.newGateway())
 	s.Server = httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	return s
 }
 
-func (s *stub) create(w http.ResponseWriter, r *http.Request) {
+func (s *stubServer) createConnector(w http.ResponseWriter, r *http.Request) {
 	var connector map[string]any
 	if err := json.NewDecoder(r.Body).Decode(&connector); err != nil || r.Header.Get("Authorization") != "Bearer the-key" {
 		w.WriteHeader(http.StatusUnauthorized)
@@ -79,14 +79,14 @@ func (s *stub) create(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, `{"id": "7"}`)
 }
 
-func (s *stub) connect(w http.ResponseWriter, _ *http.Request) {
-	if s.refused(w, "connect") {
+func (s *stubServer) startConnect(w http.ResponseWriter, _ *http.Request) {
+	if s.refuseStep(w, "connect") {
 		return
 	}
 	fmt.Fprintf(w, `{"authorize_url": null, "connect_url": %q}`, s.URL+"/connect/the-token")
 }
 
-func (s *stub) sync(w http.ResponseWriter, r *http.Request) {
+func (s *stubServer) syncTools(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,21 +98,23 @@ func (s *stub) sync(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, next.body)
 }
 
-func (s *stub) noContent(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }
+func (s *stubServer) noContent(w http.ResponseWriter, _ *http.Request) {
+	w.WriteHeader(http.StatusNoContent)
+}
 
-func (s *stub) token(w http.ResponseWriter, _ *http.Request) {
+func (s *stubServer) createToken(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusCreated)
 	fmt.Fprint(w, `{"token": "the-token"}`)
 }
 
-// gateway has two tools, for whoever brings the token.
-func (s *stub) gateway() http.Handler {
+// newGateway serves two tools to clients with the token.
+func (s *stubServer) newGateway() http.Handler {
 	server := mcp.NewServer(&mcp.Implementation{Name: "gateway", Version: "1"}, nil)
 	for name, schema := range map[string]string{
 		"first":  `{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"string"}},"required":["a"]}`,
 		"second": `{"type":"object"}`,
 	} {
-		server.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(schema)}, s.call)
+		server.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(schema)}, s.callTool)
 	}
 	inside := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -124,7 +126,7 @@ func (s *stub) gateway() http.Handler {
 	})
 }
 
-func (s *stub) call(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (s *stubServer) callTool(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.wants > 0 {
@@ -138,16 +140,16 @@ func (s *stub) call(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolRes
 	return &mcp.CallToolResult{Content: []mcp.Content{}}, nil
 }
 
-func (s *stub) page(w http.ResponseWriter, _ *http.Request) {
-	if s.refused(w, "page") {
+func (s *stubServer) serveConnectPage(w http.ResponseWriter, _ *http.Request) {
+	if s.refuseStep(w, "page") {
 		return
 	}
 	fmt.Fprint(w, `<!doctype html><header><form action="/search"><input name="q"></form></header>
 		<main><form method="post" action="/connect/the-token"><input type="hidden" name="agreed" value="yes"><button>Go</button></form></main>`)
 }
 
-func (s *stub) accept(w http.ResponseWriter, r *http.Request) {
-	if s.refused(w, "accept") {
+func (s *stubServer) acceptConnect(w http.ResponseWriter, r *http.Request) {
+	if s.refuseStep(w, "accept") {
 		return
 	}
 	if r.PostFormValue("agreed") != "yes" || r.Header.Get("Origin") != s.URL {
@@ -158,8 +160,8 @@ func (s *stub) accept(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, s.authorization.URL, http.StatusSeeOther)
 }
 
-func (s *stub) callback(w http.ResponseWriter, r *http.Request) {
-	if s.refused(w, "callback") {
+func (s *stubServer) handleCallback(w http.ResponseWriter, r *http.Request) {
+	if s.refuseStep(w, "callback") {
 		return
 	}
 	if _, err := r.Cookie("binding"); err != nil {
@@ -172,7 +174,7 @@ func (s *stub) callback(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/connect/done", http.StatusSeeOther)
 }
 
-func (s *stub) refused(w http.ResponseWriter, step string) bool {
+func (s *stubServer) refuseStep(w http.ResponseWriter, step string) bool {
 	status, ok := s.refuse[step]
 	if ok {
 		w.WriteHeader(status)
@@ -181,7 +183,7 @@ func (s *stub) refused(w http.ResponseWriter, step string) bool {
 	return ok
 }
 
-// offer is a sync refused for want of a credential, with the page that mends it.
-func (s *stub) offer() answer {
-	return answer{http.StatusConflict, fmt.Sprintf(`{"detail": "It needs you.", "connect_url": %q}`, s.URL+"/connect/the-token")}
+// nextAnswer is a sync refused for a missing credential, with the connect link.
+func (s *stubServer) nextAnswer() stubAnswer {
+	return stubAnswer{http.StatusConflict, fmt.Sprintf(`{"detail": "It needs you.", "connect_url": %q}`, s.URL+"/connect/the-token")}
 }

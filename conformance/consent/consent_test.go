@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// door is a server that notes what is sent to it, and leads from consent to a program.
-func door(t *testing.T) (base string, sent func() []string) {
+// startPatchbay records requests, and redirects consent to the program.
+func startPatchbay(t *testing.T) (base string, sent func() []string) {
 	t.Helper()
 	var all []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -30,12 +30,12 @@ func door(t *testing.T) (base string, sent func() []string) {
 	return s.URL, func() []string { return all }
 }
 
-func TestAPersonSignsInAndAllowsWhatTheSuiteAsksFor(t *testing.T) {
+func TestRun_SignsInAndAllowsAccess(t *testing.T) {
 	t.Parallel()
-	base, sent := door(t)
-	ann := person{issuer: base, email: "ann", password: "secret"}
+	base, sent := startPatchbay(t)
+	ann := account{issuer: base, email: "ann", password: "secret"}
 	said := "Access the following URL\n" + base + "/oauth/authorize?" + url.Values{"client_id": {"x"}}.Encode() + "\nhttp://elsewhere.example/oauth/authorize?client_id=x\nWaiting\n"
-	if err := ann.follow(t.Context(), strings.NewReader(said)); err != nil {
+	if err := ann.followLinks(t.Context(), strings.NewReader(said)); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"POST /login ann", "POST /oauth/authorize allow"}; !slices.Equal(sent(), want) {
@@ -43,9 +43,9 @@ func TestAPersonSignsInAndAllowsWhatTheSuiteAsksFor(t *testing.T) {
 	}
 }
 
-func TestARunWithoutACommandIsRefused(t *testing.T) {
+func TestRun_WithoutCommand(t *testing.T) {
 	t.Parallel()
-	if err := run(t.Context(), nil, person{}, io.Discard); err == nil || !strings.Contains(err.Error(), "usage") {
+	if err := run(t.Context(), nil, account{}, io.Discard); err == nil || !strings.Contains(err.Error(), "usage") {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,10 +1,10 @@
-// Command consent lets the official MCP conformance suite judge a running Patchbay as an authorization server. It is what the suite leaves to people:
-// it registers the client under which the suite comes, runs the suite's command, opens the address that the suite asks for, signs in there and
-// says yes.
+// Command consent lets the official MCP conformance suite test a running Patchbay as an authorization server.
+// It performs the steps of a person: it registers the suite's client, runs the suite's command, opens the
+// address that the suite prints, signs in and allows access.
 //
-//	main.go    what the operator says: environment, the command
-//	program.go registers a client, as any program may
-//	person.go  signs in by password, and allows what is asked
+//	main.go      environment, the command
+//	register.go  client registration (RFC 7591)
+//	account.go   sign-in by password, and consent
 //
-// It ends as the suite's command does. It imports nothing of ours. Use conformance/run, which starts everything.
+// Its exit code is the suite's. conformance/run starts everything.
 package main

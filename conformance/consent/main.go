@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// patience is for the whole run. The suite itself waits five minutes for a person.
+// patience bounds the whole run. The suite itself waits five minutes for a person.
 const patience = 2 * time.Minute
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	ctx, cancel := context.WithTimeout(ctx, patience)
-	ann := person{issuer: os.Getenv("PATCHBAY_URL"), email: os.Getenv("CONFORMANCE_EMAIL"), password: os.Getenv("CONFORMANCE_PASSWORD")}
+	ann := account{issuer: os.Getenv("PATCHBAY_URL"), email: os.Getenv("CONFORMANCE_EMAIL"), password: os.Getenv("CONFORMANCE_PASSWORD")}
 	err := run(ctx, os.Args[1:], ann, os.Stdout)
 	cancel()
 	stop()
@@ -32,8 +32,8 @@ func main() {
 	}
 }
 
-// run runs the suite's command against the issuer, and does what the suite asks a person for.
-func run(ctx context.Context, command []string, who person, out io.Writer) error {
+// run runs the suite's command against the issuer and gives the consent that it asks for.
+func run(ctx context.Context, command []string, user account, out io.Writer) error {
 	if len(command) == 0 {
 		return errors.New("usage: consent COMMAND OPTION…, with PATCHBAY_URL, CONFORMANCE_EMAIL and CONFORMANCE_PASSWORD in the environment")
 	}
@@ -41,12 +41,12 @@ func run(ctx context.Context, command []string, who person, out io.Writer) error
 	if err != nil {
 		return err
 	}
-	id, err := register(ctx, who.issuer, fmt.Sprintf("http://127.0.0.1:%d/callback", port))
+	id, err := registerClient(ctx, user.issuer, fmt.Sprintf("http://127.0.0.1:%d/callback", port))
 	if err != nil {
 		return err
 	}
 	suite := exec.CommandContext(ctx, command[0], command[1:]...)
-	suite.Args = append(suite.Args, "--url", who.issuer, "--client-id", id, "--port", strconv.Itoa(port), "--resource", who.issuer+"/mcp")
+	suite.Args = append(suite.Args, "--url", user.issuer, "--client-id", id, "--port", strconv.Itoa(port), "--resource", user.issuer+"/mcp")
 	suite.Stderr = os.Stderr
 	said, err := suite.StdoutPipe()
 	if err != nil {
@@ -55,20 +55,20 @@ func run(ctx context.Context, command []string, who person, out io.Writer) error
 	if err := suite.Start(); err != nil {
 		return err
 	}
-	refused := who.follow(ctx, io.TeeReader(said, out))
+	refused := user.followLinks(ctx, io.TeeReader(said, out))
 	if refused != nil {
 		_ = suite.Process.Kill() // it would wait for minutes
 	}
 	return errors.Join(refused, suite.Wait())
 }
 
-// follow reads what the suite says to its end, and opens the address at which it wants consent.
-func (p person) follow(ctx context.Context, said io.Reader) error {
-	lines := bufio.NewScanner(said)
+// followLinks reads the suite's output and opens the address that needs consent.
+func (p account) followLinks(ctx context.Context, output io.Reader) error {
+	lines := bufio.NewScanner(output)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		if address := strings.TrimSpace(lines.Text()); strings.HasPrefix(address, p.issuer+"/oauth/authorize?") {
-			if err := p.allow(ctx, address); err != nil {
+			if err := p.allowAccess(ctx, address); err != nil {
 				return err
 			}
 		}

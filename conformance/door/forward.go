@@ -11,16 +11,16 @@ import (
 	"patchbay/conformance/patchbay"
 )
 
-// forward hands requests on as they came, with the token. Who names this proxy, as Host or as Origin, means the one behind it; whatever
-// else stands there is handed on, for Patchbay to judge.
-func forward(door patchbay.Door, self string) (http.Handler, error) {
-	to, err := url.Parse(door.URL)
+// newForwarder returns a proxy that adds the token. It replaces its own address in Host and Origin. Other
+// values are passed on, for Patchbay to judge.
+func newForwarder(endpoint patchbay.Endpoint, self string) (http.Handler, error) {
+	to, err := url.Parse(endpoint.URL)
 	if err != nil {
 		return nil, fmt.Errorf("the address of the gateway: %w", err)
 	}
 	proxy := &httputil.ReverseProxy{
-		Transport:     door,
-		FlushInterval: -1, // an event stream is not held back
+		Transport:     endpoint,
+		FlushInterval: -1, // no buffering of event streams
 		Rewrite: func(r *httputil.ProxyRequest) {
 			target := *to
 			r.Out.URL = &target
@@ -33,7 +33,7 @@ func forward(door patchbay.Door, self string) (http.Handler, error) {
 		},
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// A request that is still being read when the answer begins can cost the answer (golang/go#40747).
+		// A response before the end of the request body may be lost (golang/go#40747).
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return

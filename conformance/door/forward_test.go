@@ -9,13 +9,13 @@ import (
 	"patchbay/conformance/patchbay"
 )
 
-// visit sends a request through a door and returns what arrived behind it.
-func visit(t *testing.T, change func(r *http.Request)) (*http.Request, *httptest.Server) {
+// forwardRequest sends a request through the proxy and returns what arrived.
+func forwardRequest(t *testing.T, change func(r *http.Request)) (*http.Request, *httptest.Server) {
 	t.Helper()
 	var arrived *http.Request
 	behind := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { arrived = r }))
 	t.Cleanup(behind.Close)
-	at, err := serve(t.Context(), patchbay.Door{URL: behind.URL + "/mcp/a", Token: "pb_agent_1"})
+	at, err := serveEndpoint(t.Context(), patchbay.Endpoint{URL: behind.URL + "/mcp/a", Token: "pb_agent_1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,9 +32,9 @@ func visit(t *testing.T, change func(r *http.Request)) (*http.Request, *httptest
 	return arrived, behind
 }
 
-func TestADoorAddsTheTokenAndSpeaksOfItselfAsTheOneBehindIt(t *testing.T) {
+func TestForwarder_AddsTokenAndRewritesHost(t *testing.T) {
 	t.Parallel()
-	got, behind := visit(t, func(r *http.Request) { r.Header.Set("Origin", "http://"+r.Host) })
+	got, behind := forwardRequest(t, func(r *http.Request) { r.Header.Set("Origin", "http://"+r.Host) })
 	if got.URL.Path != "/mcp/a" || got.Header.Get("Authorization") != "Bearer pb_agent_1" {
 		t.Errorf("%s %v", got.URL, got.Header)
 	}
@@ -43,9 +43,9 @@ func TestADoorAddsTheTokenAndSpeaksOfItselfAsTheOneBehindIt(t *testing.T) {
 	}
 }
 
-func TestADoorLeavesOtherNamesAsTheyAre(t *testing.T) {
+func TestForwarder_KeepsOtherHosts(t *testing.T) {
 	t.Parallel()
-	got, _ := visit(t, func(r *http.Request) {
+	got, _ := forwardRequest(t, func(r *http.Request) {
 		r.Host = "evil.example.com"
 		r.Header.Set("Origin", "http://evil.example.com")
 	})

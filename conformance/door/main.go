@@ -25,21 +25,21 @@ func main() {
 	}
 }
 
-// run opens all doors, and holds them open until ctx ends.
+// run serves all endpoints until ctx ends.
 func run(ctx context.Context, args []string, to patchbay.Patchbay, out io.Writer) error {
 	for _, arg := range args {
 		name, url, ok := strings.Cut(arg, "=")
-		door := assistants(to)
+		endpoint := adminEndpoint(to)
 		switch {
 		case ok:
 			var err error
-			if door, err = open(ctx, to, name, url); err != nil {
+			if endpoint, err = openConnector(ctx, to, name, url); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		case name != "admin":
 			return errors.New("usage: door NAME=URL… admin, with PATCHBAY_URL and PATCHBAY_KEY in the environment")
 		}
-		at, err := serve(ctx, door)
+		at, err := serveEndpoint(ctx, endpoint)
 		if err != nil {
 			return err
 		}
@@ -49,34 +49,34 @@ func run(ctx context.Context, args []string, to patchbay.Patchbay, out io.Writer
 	return nil
 }
 
-// open makes what has to be there before an agent can call the server's tools. New ones are served at once, without a person who
-// accepts them: the suite changes the tools, and waits to be told.
-func open(ctx context.Context, to patchbay.Patchbay, name, url string) (patchbay.Door, error) {
+// openConnector creates and syncs the connector, and creates its agent. Changed tools are served without a
+// review, because the suite changes them and waits for the notification.
+func openConnector(ctx context.Context, to patchbay.Patchbay, name, url string) (patchbay.Endpoint, error) {
 	connector := map[string]any{"name": name, "slug": name, "url": url, "timeout_ms": 8000, "retry_attempts": 1, "sync_interval_s": 0, "tool_changes": "auto"}
 	if _, err := to.CreateConnector(ctx, connector); err != nil {
-		return patchbay.Door{}, fmt.Errorf("create the connector: %w", err)
+		return patchbay.Endpoint{}, fmt.Errorf("create the connector: %w", err)
 	}
 	if _, err := to.Sync(ctx, name); err != nil {
-		return patchbay.Door{}, fmt.Errorf("sync: %w", err)
+		return patchbay.Endpoint{}, fmt.Errorf("sync: %w", err)
 	}
-	if err := to.Listening(ctx, name); err != nil {
-		return patchbay.Door{}, err
+	if err := to.AwaitListening(ctx, name); err != nil {
+		return patchbay.Endpoint{}, err
 	}
-	return to.OpenDoor(ctx, name, name)
+	return to.CreateAgent(ctx, name, name)
 }
 
-// assistants is the door at which Patchbay is a server about itself.
-func assistants(to patchbay.Patchbay) patchbay.Door {
-	return patchbay.Door{URL: to.URL + "/mcp/admin", Token: to.Key}
+// adminEndpoint is Patchbay's own MCP server.
+func adminEndpoint(to patchbay.Patchbay) patchbay.Endpoint {
+	return patchbay.Endpoint{URL: to.URL + "/mcp/admin", Token: to.Key}
 }
 
-// serve forwards until ctx ends, and returns where.
-func serve(ctx context.Context, door patchbay.Door) (string, error) {
+// serveEndpoint forwards until ctx ends, and returns the URL.
+func serveEndpoint(ctx context.Context, endpoint patchbay.Endpoint) (string, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}
-	proxy, err := forward(door, listener.Addr().String())
+	proxy, err := newForwarder(endpoint, listener.Addr().String())
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,6 @@
-// Package patchbay is the JSON API of a running Patchbay, as the programs of the conformance run use it: what they need of it, from the
-// outside. It imports nothing of ours.
+// Package patchbay is a minimal client of Patchbay's JSON API for the conformance programs. It imports no other
+// package of the project.
 //
 //	patchbay.go  connectors, accounts, syncs
-//	door.go      an agent, what it was granted, and the address and token with which it comes
+//	endpoint.go  agents, grants, tokens
 package patchbay

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Patchbay is a running one, for an admin.
+// Patchbay is a running Patchbay with an admin's API key.
 type Patchbay struct {
-	URL string // without a slash at its end
+	URL string // without a trailing slash
 	Key string
 }
 
-// Problem is an RFC 9457 answer.
+// Problem is an RFC 9457 response.
 type Problem struct {
 	Status     int    `json:"status"`
 	Type       string `json:"type"`
@@ -29,7 +29,7 @@ type Problem struct {
 	} `json:"errors"`
 }
 
-// Error is what a person would read.
+// Error returns status and detail.
 func (p *Problem) Error() string {
 	text := fmt.Sprintf("%d %s", p.Status, p.Detail)
 	if p.Detail == "" {
@@ -46,12 +46,12 @@ func (p Patchbay) CreateConnector(ctx context.Context, connector map[string]any)
 	var made struct {
 		ID string `json:"id"`
 	}
-	err := p.call(ctx, http.MethodPost, "/connectors", connector, &made)
+	err := p.callAPI(ctx, http.MethodPost, "/connectors", connector, &made)
 	return made.ID, err
 }
 
-// Listening waits until Patchbay hears what a connector's server says by itself.
-func (p Patchbay) Listening(ctx context.Context, connector string) error {
+// AwaitListening waits until Patchbay listens to the connector's server.
+func (p Patchbay) AwaitListening(ctx context.Context, connector string) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -60,7 +60,7 @@ func (p Patchbay) Listening(ctx context.Context, connector string) error {
 		var shown struct {
 			Listening *struct{ State, Reason string } `json:"listening"`
 		}
-		if err := p.call(ctx, http.MethodGet, "/connectors/"+connector, nil, &shown); err != nil {
+		if err := p.callAPI(ctx, http.MethodGet, "/connectors/"+connector, nil, &shown); err != nil {
 			return fmt.Errorf("wait until the server is listened to: %w", err)
 		}
 		if l := shown.Listening; l != nil && l.State == "listening" {
@@ -74,17 +74,17 @@ func (p Patchbay) Listening(ctx context.Context, connector string) error {
 	}
 }
 
-// DeleteConnector ends a connector, and what is open to its server.
+// DeleteConnector deletes a connector and closes connections to its server.
 func (p Patchbay) DeleteConnector(ctx context.Context, connector string) error {
-	return p.call(ctx, http.MethodDelete, "/connectors/"+connector, nil, nil)
+	return p.callAPI(ctx, http.MethodDelete, "/connectors/"+connector, nil, nil)
 }
 
-// Connect returns the page to open in a browser.
+// Connect returns the connect page's URL.
 func (p Patchbay) Connect(ctx context.Context, connector string) (string, error) {
 	var answer struct {
 		ConnectURL string `json:"connect_url"`
 	}
-	err := p.call(ctx, http.MethodPost, "/connectors/"+connector+"/connect", map[string]any{}, &answer)
+	err := p.callAPI(ctx, http.MethodPost, "/connectors/"+connector+"/connect", map[string]any{}, &answer)
 	return answer.ConnectURL, err
 }
 
@@ -93,12 +93,12 @@ func (p Patchbay) Sync(ctx context.Context, connector string) (int, error) {
 	var run struct {
 		Total int `json:"tools_total"`
 	}
-	err := p.call(ctx, http.MethodPost, "/connectors/"+connector+"/sync_tools", map[string]any{}, &run)
+	err := p.callAPI(ctx, http.MethodPost, "/connectors/"+connector+"/sync_tools", map[string]any{}, &run)
 	return run.Total, err
 }
 
-// call sends a document. An answer that is no 2xx is a [*Problem]. into nil: the answer says nothing.
-func (p Patchbay) call(ctx context.Context, method, path string, body map[string]any, into any) error {
+// callAPI sends a JSON document. A status other than 2xx is a [*Problem]. into may be nil.
+func (p Patchbay) callAPI(ctx context.Context, method, path string, body map[string]any, into any) error {
 	var text []byte
 	if body != nil {
 		var err error
@@ -124,7 +124,7 @@ func (p Patchbay) call(ctx context.Context, method, path string, body map[string
 	}
 	if res.StatusCode/100 != 2 {
 		refused := &Problem{}
-		_ = json.Unmarshal(answer, refused) // an answer of another kind still has its status
+		_ = json.Unmarshal(answer, refused) // a response without a problem still has its status
 		refused.Status = res.StatusCode
 		return refused
 	}

@@ -1,10 +1,10 @@
-// Command tally counts what of a revision of MCP passed in a run of the official conformance suite, and fails where that is too little.
+// Command tally counts the passed scenarios of an MCP revision in a run of the official conformance suite, and
+// fails if there are too few.
 //
 //	tally RESULTS REQUIREMENTS client|server LEAST
 //
-// RESULTS is the directory that the suite wrote into, REQUIREMENTS the suite's own list of what the revision requires (a file of its
-// package), LEAST how many scenarios of that list have to pass. A scenario passes where the suite looked at something and found neither a
-// failure nor a warning; one that did not run does not pass. What the list does not score is not counted.
-//
-// Use conformance/run, which starts everything.
+// RESULTS is the suite's output directory. REQUIREMENTS is the suite's own list for the revision (a file of its
+// package). LEAST is the number of its scenarios that must pass. A scenario passes if it has checks, no failure
+// and no warning. One that did not run does not pass. Other scenarios are not counted. conformance/run starts
+// everything.
 package main

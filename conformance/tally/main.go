@@ -30,11 +30,11 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	wanted, err := required(string(text), leg)
+	wanted, err := readRequired(string(text), leg)
 	if err != nil {
 		return fmt.Errorf("%s: %w", list, err)
 	}
-	count, err := judge(os.DirFS(results), leg, wanted)
+	count, err := countResults(os.DirFS(results), leg, wanted)
 	if err != nil {
 		return err
 	}

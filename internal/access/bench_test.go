@@ -9,47 +9,47 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// The first thing of every request at the gateway.
+// BenchmarkByToken measures the first step of every gateway request.
 func BenchmarkByToken(b *testing.B) {
-	w := newBundle(b)
-	agent, _ := w.granted(b, names(20)...)
+	w := newTestEnv(b)
+	agent, _ := w.newGrantedAgent(b, names(20)...)
 	text := w.Token(b, agent.ID)
-	w.settle(b)
+	w.waitForNotices(b)
 	w.byToken(b, text)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := w.keeper.ByToken(b.Context(), text); err != nil {
+		if _, _, err := w.cache.ByToken(b.Context(), text); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkByTokenParallel(b *testing.B) {
-	w := newBundle(b)
-	agent, _ := w.granted(b, names(20)...)
+	w := newTestEnv(b)
+	agent, _ := w.newGrantedAgent(b, names(20)...)
 	text := w.Token(b, agent.ID)
-	w.settle(b)
+	w.waitForNotices(b)
 	w.byToken(b, text)
 	b.RunParallel(func(p *testing.PB) {
 		for p.Next() {
-			if _, _, err := w.keeper.ByToken(b.Context(), text); err != nil {
+			if _, _, err := w.cache.ByToken(b.Context(), text); err != nil {
 				b.Error(err)
 			}
 		}
 	})
 }
 
-// A list of a thousand tools is one slice of bytes, that nobody makes again.
+// A list of a thousand tools is one shared byte slice.
 func BenchmarkListResult(b *testing.B) {
-	w := newBundle(b)
+	w := newTestEnv(b)
 	agent, c := w.Agent(b), w.Connector(b)
 	var raws []string
 	for i := range 1000 {
 		raws = append(raws, fmt.Sprintf(`{"name":"tool_%d","description":"What it does.","inputSchema":%s}`, i, issueSchema))
 	}
-	w.found(b, c.ID, defs(raws...), accepted)
+	w.storeSync(b, c.ID, defs(raws...), valid)
 	w.Grant(b, agent.ID, c.ID)
-	w.settle(b)
+	w.waitForNotices(b)
 	v := w.view(b, agent.ID)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -60,17 +60,17 @@ func BenchmarkListResult(b *testing.B) {
 	b.SetBytes(int64(len(v.ListResult(access.Tools, true))))
 }
 
-// What a change costs that is heard: one load of a view of a thousand tools, whose definitions are in memory.
+// BenchmarkLoad loads a view of a thousand tools with its definitions in memory.
 func BenchmarkLoad(b *testing.B) {
-	w := newBundle(b)
+	w := newTestEnv(b)
 	agent, c := w.Agent(b), w.Connector(b)
 	w.Synced(b, c.ID, names(500)...)
 	w.Grant(b, agent.ID, c.ID)
-	w.settle(b)
+	w.waitForNotices(b)
 	v := w.view(b, agent.ID)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := w.keeper.Fresh(b.Context(), w.Tenant, connectors.Ref(agent.ID.String())); err != nil {
+		if _, err := w.cache.Fresh(b.Context(), w.Tenant, connectors.Ref(agent.ID.String())); err != nil {
 			b.Fatal(err)
 		}
 	}

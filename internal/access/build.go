@@ -13,13 +13,14 @@ import (
 	"patchbay/internal/store"
 )
 
-// builder makes a view of what the database said. definitions holds all that are served: none of them is nil once the view is built.
-type builder struct {
-	keeper      *Keeper
+// viewBuilder turns database rows into a [View]. definitions holds every listed definition; none is nil after
+// buildView.
+type viewBuilder struct {
+	cache       *Cache
 	rows        store.Access
 	definitions map[connectors.Hash]*definition
 	view        *View
-	byID        map[connectors.ConnectorID]*Reach
+	reachByID   map[connectors.ConnectorID]*Reach
 	allowed     map[allowedTool]connectors.Allowance
 }
 
@@ -28,15 +29,14 @@ type allowedTool struct {
 	tool      string
 }
 
-// newBuilder makes a builder of the rows of one moment, without definitions.
-func newBuilder(k *Keeper, rows store.Access) *builder {
+func newViewBuilder(cache *Cache, rows store.Access) *viewBuilder {
 	slices.SortFunc(rows.Reaches, func(a, b store.AccessReach) int { return cmp.Compare(a.Connector.Slug, b.Connector.Slug) })
-	return &builder{keeper: k, rows: rows, definitions: map[connectors.Hash]*definition{}}
+	return &viewBuilder{cache: cache, rows: rows, definitions: map[connectors.Hash]*definition{}}
 }
 
-// toolRows are the rows of a connector's tools.
-func (b *builder) toolRows(id connectors.ConnectorID) []store.AccessTool {
-	from, _ := slices.BinarySearchFunc(b.rows.Tools, id, byConnector)
+// toolRows returns the rows of one connector. The rows are sorted by connector.
+func (b *viewBuilder) toolRows(id connectors.ConnectorID) []store.AccessTool {
+	from, _ := slices.BinarySearchFunc(b.rows.Tools, id, compareConnector)
 	rows := b.rows.Tools[from:]
 	if end := slices.IndexFunc(rows, func(t store.AccessTool) bool { return t.ConnectorID != id }); end >= 0 {
 		rows = rows[:end]
@@ -44,41 +44,41 @@ func (b *builder) toolRows(id connectors.ConnectorID) []store.AccessTool {
 	return rows
 }
 
-func (b *builder) build() *View {
+func (b *viewBuilder) buildView() *View {
 	b.view = &View{
-		Tenant:  b.rows.Tenant,
-		Agent:   b.rows.Agent,
-		tools:   map[string]*Tool{},
-		reaches: map[string]*Reach{},
-		prompts: map[string]prompt{},
-		watched: map[connectors.ConnectorID]bool{},
+		Tenant:            b.rows.Tenant,
+		Agent:             b.rows.Agent,
+		tools:             map[string]*Tool{},
+		reaches:           map[string]*Reach{},
+		prompts:           map[string]exposedPrompt{},
+		watchedConnectors: map[connectors.ConnectorID]bool{},
 	}
 	b.allowed = make(map[allowedTool]connectors.Allowance, len(b.rows.Allowances))
 	for _, a := range b.rows.Allowances {
 		b.allowed[allowedTool{a.ConnectorID, a.Tool}] = a
 	}
-	b.reaches()
-	b.tools()
-	for k := range kinds {
-		b.view.lists[k] = b.keeper.list(k, b.entries(k))
+	b.addReaches()
+	b.addTools()
+	for k := range kindCount {
+		b.view.lists[k] = b.cache.internList(k, b.listEntries(k))
 	}
-	b.serve()
+	b.setServed()
 	return b.view
 }
 
-// wanted tells which definitions are to be read: those that are listed, and that nobody has in memory; and how many bytes those have
-// that somebody has.
-func (b *builder) wanted() (missing []connectors.Hash, bytes int64) {
+// findMissingDefinitions returns the hashes of listed definitions that are not in memory, and the size in bytes
+// of those that are.
+func (b *viewBuilder) findMissingDefinitions() (missing []connectors.Hash, bytes int64) {
 	for _, row := range b.rows.Reaches {
 		r := &Reach{Grant: row.Grant, Connector: row.Connector}
 		for _, tool := range b.toolRows(row.Connector.ID) {
-			if !listed(held(r, tool)) {
+			if !isListed(holdReason(r, tool)) {
 				continue
 			}
 			if _, asked := b.definitions[*tool.Accepted]; asked {
 				continue
 			}
-			d := b.keeper.definitions.get(*tool.Accepted)
+			d := b.cache.definitions.get(*tool.Accepted)
 			if b.definitions[*tool.Accepted] = d; d == nil {
 				missing = append(missing, *tool.Accepted)
 			} else {
@@ -89,9 +89,9 @@ func (b *builder) wanted() (missing []connectors.Hash, bytes int64) {
 	return missing, bytes
 }
 
-// reaches takes over the connectors. Those that are disabled stand in byID alone.
-func (b *builder) reaches() {
-	b.byID = make(map[connectors.ConnectorID]*Reach, len(b.rows.Reaches))
+// addReaches adds the connectors and their items. A disabled connector is in reachByID only.
+func (b *viewBuilder) addReaches() {
+	b.reachByID = make(map[connectors.ConnectorID]*Reach, len(b.rows.Reaches))
 	for _, row := range b.rows.Reaches {
 		r := &Reach{
 			Connector:    row.Connector,
@@ -99,22 +99,22 @@ func (b *builder) reaches() {
 			Capabilities: row.Connector.Capabilities,
 			Allowances:   map[string]time.Time{},
 			tools:        map[string]*Tool{},
-			keeper:       b.keeper,
+			cache:        b.cache,
 		}
-		b.byID[row.Connector.ID] = r
-		b.view.watched[row.Connector.ID] = true
+		b.reachByID[row.Connector.ID] = r
+		b.view.watchedConnectors[row.Connector.ID] = true
 		if row.Connector.Enabled {
 			b.view.Reaches = append(b.view.Reaches, r)
 			b.view.reaches[row.Connector.Slug] = r
 		}
 	}
 	for _, i := range b.rows.Items {
-		r := b.byID[i.ConnectorID]
+		r := b.reachByID[i.ConnectorID]
 		if r == nil {
 			continue
 		}
 		raw, defect := mcp.Conform(itemLists[i.Kind], i.Raw)
-		if defect != "" { // it was stored before such items were set aside
+		if defect != "" { // stored by a release that did not check items
 			continue
 		}
 		i.Raw = raw
@@ -123,72 +123,72 @@ func (b *builder) reaches() {
 	}
 }
 
-// tools names the tools of each connector towards the agent.
-func (b *builder) tools() {
+// addTools adds the tools of each connector under their exposed names.
+func (b *viewBuilder) addTools() {
 	for _, row := range b.rows.Reaches {
-		r := b.byID[row.Connector.ID]
-		b.toolsOf(r, b.toolRows(row.Connector.ID))
-		slices.SortFunc(r.Tools, func(a, b *Tool) int { return cmp.Compare(a.Name, b.Name) }) // not as the database collates
+		r := b.reachByID[row.Connector.ID]
+		b.addReachTools(r, b.toolRows(row.Connector.ID))
+		slices.SortFunc(r.Tools, func(a, b *Tool) int { return cmp.Compare(a.Name, b.Name) }) // the database may collate differently
 		b.view.Tools = append(b.view.Tools, r.Tools...)
 	}
 }
 
-func byConnector(t store.AccessTool, id connectors.ConnectorID) int {
+func compareConnector(t store.AccessTool, id connectors.ConnectorID) int {
 	return bytes.Compare(t.ConnectorID.UUID[:], id.UUID[:])
 }
 
-func (b *builder) toolsOf(r *Reach, rows []store.AccessTool) {
-	called := agentNames(rows)
+func (b *viewBuilder) addReachTools(r *Reach, rows []store.AccessTool) {
+	called := newAgentToolNames(rows)
 	if called != nil {
-		r.called = make(map[string]*Tool, len(rows))
+		r.byCalled = make(map[string]*Tool, len(rows))
 	}
-	var there []string // a removed tool takes no name from one that is there
+	var present []string // a removed tool must not take the name of a present one
 	for _, row := range rows {
 		if !row.Removed {
-			there = append(there, called.of(row.Name))
+			present = append(present, called.nameFor(row.Name))
 		}
 	}
 	limit := b.view.Agent.NameLimit
-	names := connectors.ExposedNamesWithin(limit, r.Connector.Slug, there)
+	names := connectors.ExposedNamesWithin(limit, r.Connector.Slug, present)
 	for _, row := range rows {
-		t := b.tool(r, row, called.of(row.Name))
+		t := b.newTool(r, row, called.nameFor(row.Name))
 		if t.Exposed = names[t.Called]; t.Exposed == "" || row.Removed {
 			t.Exposed = connectors.ExposedNameWithin(limit, r.Connector.Slug, t.Called)
 		}
 		r.tools[t.Name] = t
-		if _, taken := r.called[t.Called]; called != nil && (!taken || !row.Removed) {
-			r.called[t.Called] = t
+		if _, taken := r.byCalled[t.Called]; called != nil && (!taken || !row.Removed) {
+			r.byCalled[t.Called] = t
 		}
-		if a, there := b.allowed[allowedTool{r.Connector.ID, t.Name}]; there && t.Listed() && a.Definition == t.Hash {
-			r.Allowances[t.Name] = a.Until // of another definition it says nothing
+		if a, hasAllowance := b.allowed[allowedTool{r.Connector.ID, t.Name}]; hasAllowance && t.Listed() && a.Definition == t.Hash {
+			r.Allowances[t.Name] = a.Until // an allowance is for one definition only
 		}
 		if _, taken := b.view.tools[t.Exposed]; !taken || !row.Removed {
 			b.view.tools[t.Exposed] = t
 		}
-		b.view.bytes += toolBytes
+		b.view.bytes += toolOverheadBytes
 		if t.Listed() {
 			r.Tools = append(r.Tools, t)
 		}
 	}
 }
 
-// toolBytes is what one tool costs a view besides its definition.
-const toolBytes = 600
+// toolOverheadBytes is the estimated memory of one tool in a view, without its definition.
+const toolOverheadBytes = 600
 
-// entries are what stands on a list of all connectors.
-func (b *builder) entries(k Kind) []entry {
-	var all []entry
+// listEntries returns the entries of a list over all connectors.
+func (b *viewBuilder) listEntries(k Kind) []listEntry {
+	var all []listEntry
 	for _, r := range b.view.Reaches {
-		all = append(all, b.entriesOf(r, k)...)
+		all = append(all, b.reachEntries(r, k)...)
 	}
 	return all
 }
 
-func (b *builder) entriesOf(r *Reach, k Kind) []entry {
+func (b *viewBuilder) reachEntries(r *Reach, k Kind) []listEntry {
 	if k == Tools {
 		return r.toolEntries(true)
 	}
-	items := r.itemsOf(k)
+	items := r.filterItems(k)
 	if k != Prompts {
 		return itemEntries(items, k, func(key string) string { return r.Expose(key) })
 	}
@@ -198,85 +198,85 @@ func (b *builder) entriesOf(r *Reach, k Kind) []entry {
 	}
 	names := connectors.ExposedNamesWithin(b.view.Agent.NameLimit, r.Connector.Slug, keys)
 	for key, name := range names {
-		b.view.prompts[name] = prompt{reach: r, name: key}
+		b.view.prompts[name] = exposedPrompt{reach: r, name: key}
 	}
 	return itemEntries(items, k, func(key string) string { return names[key] })
 }
 
-// render makes the list of this connector alone, as its server said it.
-func (r *Reach) render(k Kind) *list {
+// renderList renders the list of this connector alone, under the server's own names.
+func (r *Reach) renderList(k Kind) *servedList {
 	if k == Tools {
-		return r.keeper.list(k, r.toolEntries(false))
+		return r.cache.internList(k, r.toolEntries(false))
 	}
-	entries := itemEntries(r.itemsOf(k), k, func(string) string { return "" })
+	entries := itemEntries(r.filterItems(k), k, func(string) string { return "" })
 	for i := range entries {
 		entries[i].values = nil
 	}
-	return r.keeper.list(k, entries)
+	return r.cache.internList(k, entries)
 }
 
-// toolEntries are the listed tools, under their exposed names or their own.
-func (r *Reach) toolEntries(exposed bool) []entry {
-	entries := make([]entry, len(r.Tools))
+// toolEntries returns the listed tools, under their exposed names or the server's.
+func (r *Reach) toolEntries(exposed bool) []listEntry {
+	entries := make([]listEntry, len(r.Tools))
 	for i, t := range r.Tools {
-		entries[i] = t.def.entry(exposed, t.Exposed)
+		entries[i] = t.def.newListEntry(exposed, t.Exposed)
 	}
 	return entries
 }
 
-func (r *Reach) itemsOf(k Kind) []connectors.Item {
+func (r *Reach) filterItems(k Kind) []connectors.Item {
 	var items []connectors.Item
 	for _, i := range r.Items {
-		if kindOf(i.Kind) == k {
+		if toKind(i.Kind) == k {
 			items = append(items, i)
 		}
 	}
 	return items
 }
 
-// itemLists are the lists of MCP on which items stand.
+// itemLists maps an item kind to its MCP list.
 var itemLists = map[connectors.ItemKind]mcp.ListKind{
 	connectors.ItemPrompt: mcp.Prompts, connectors.ItemResource: mcp.Resources, connectors.ItemTemplate: mcp.ResourceTemplates,
 }
 
-// keyMembers are the members by which items are named.
-var keyMembers = [kinds]string{Tools: "name", Prompts: "name", Resources: "uri", Templates: "uriTemplate"}
+// keyMembers names the JSON member that identifies an entry of each list.
+var keyMembers = [kindCount]string{Tools: "name", Prompts: "name", Resources: "uri", Templates: "uriTemplate"}
 
-func itemEntries(items []connectors.Item, k Kind, name func(key string) string) []entry {
-	entries := make([]entry, 0, len(items))
+func itemEntries(items []connectors.Item, k Kind, name func(key string) string) []listEntry {
+	entries := make([]listEntry, 0, len(items))
 	for _, item := range items {
-		e := entry{raw: item.Raw, name: name(item.Key)}
-		eachMember(item.Raw, func(member string, value span) {
+		e := listEntry{raw: item.Raw, name: name(item.Key)}
+		forEachMember(item.Raw, func(member string, value byteRange) {
 			if member == keyMembers[k] {
 				e.values = append(e.values, value)
 			}
 		})
-		if len(e.values) > 0 { // else it could not be shown under another name
+		if len(e.values) > 0 { // without a key it cannot be renamed
 			entries = append(entries, e)
 		}
 	}
 	return entries
 }
 
-// serve tells the listed tools where they stand on the list.
-func (b *builder) serve() {
+// setServed points each listed tool to its bytes in the rendered list.
+func (b *viewBuilder) setServed() {
 	for i, t := range b.view.Tools {
-		t.Served = b.view.lists[Tools].served[i]
+		t.Served = b.view.lists[Tools].entries[i]
 	}
 }
 
-// printOf identifies a list by all that stands on it.
-func printOf(k Kind, entries []entry) imprint {
+// hashEntries hashes everything that a list serves.
+func hashEntries(k Kind, entries []listEntry) listHash {
 	h := sha256.New()
 	put := func(b []byte) {
 		h.Write(binary.AppendUvarint(nil, uint64(len(b))))
 		h.Write(b)
 	}
-	put([]byte(k.member()))
+	put([]byte(k.resultMember()))
 	for _, e := range entries {
 		put(e.raw)
 		put([]byte(e.name))
 		put([]byte{byte(min(len(e.values), 1))})
 	}
-	return imprint(h.Sum(nil))
+	return listHash(h.Sum(nil))
 }

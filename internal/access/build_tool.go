@@ -5,34 +5,34 @@ import (
 	"patchbay/internal/store"
 )
 
-// tool is one tool as the agent sees it, or does not.
-func (b *builder) tool(r *Reach, row store.AccessTool, called string) *Tool {
+// newTool builds one tool of the agent; an unavailable one has Held set.
+func (b *viewBuilder) newTool(r *Reach, row store.AccessTool, called string) *Tool {
 	t := &Tool{
 		Name:   row.Name,
 		Called: called,
 		Reach:  r,
-		Held:   held(r, row),
+		Held:   holdReason(r, row),
 		Asks:   r.Grant.Asks(b.view.Agent.Approval, row.Name),
 		Quota:  row.Quota,
 	}
 	if t.Quota.Bounds() {
 		t.QuotaName = connectors.QuotaName(r.Connector.ID, row.Name)
 	}
-	if !listed(t.Held) {
+	if !isListed(t.Held) {
 		return t
 	}
 	d := b.definitions[*row.Accepted]
-	if d.defect != "" { // it was accepted before such definitions were set aside
+	if d.defect != "" { // accepted by a release that did not check definitions
 		t.Held = HeldMalformed
 		return t
 	}
-	if len(d.names) == 0 { // it cannot be shown under another name
+	if len(d.names) == 0 { // without a name it cannot be renamed
 		t.Held = HeldDisabled
 		return t
 	}
 	t.Hash = d.hash
 	if called != row.Name || row.AgentText != "" {
-		d = b.keeper.curated(d, called, row.AgentText)
+		d = b.cache.curateDefinition(d, called, row.AgentText)
 		b.view.bytes += int64(len(d.raw))
 	}
 	t.def, t.Raw = d, d.raw
@@ -40,8 +40,8 @@ func (b *builder) tool(r *Reach, row store.AccessTool, called string) *Tool {
 	return t
 }
 
-// held tells why a tool is not called; empty: it may be.
-func held(r *Reach, row store.AccessTool) string {
+// holdReason returns why a tool cannot be called, as a Held code; empty if it can.
+func holdReason(r *Reach, row store.AccessTool) string {
 	switch {
 	case !r.Grant.Includes(row.Name):
 		return HeldNotGranted
@@ -59,5 +59,6 @@ func held(r *Reach, row store.AccessTool) string {
 	return ""
 }
 
-// listed tells whether a tool that is held for a reason is listed all the same: with the definition that was accepted before.
-func listed(held string) bool { return held == "" || held == HeldReview }
+// isListed reports whether a tool with this Held code is listed. One under review is, with its accepted
+// definition.
+func isListed(held string) bool { return held == "" || held == HeldReview }

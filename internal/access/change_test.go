@@ -15,31 +15,31 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// changeStory is one change of a real server's tool, out of package toolchange's.
-type changeStory struct {
+// changeCase is one change of a real server's tool, from the test data of package toolchange.
+type changeCase struct {
 	name        string
 	before, now []byte
-	others      map[string][]string // tools of other connectors, by these
+	others      map[string][]string // tools of other connectors, by connector
 	risky       bool
 }
 
 var riskLine = regexp.MustCompile(`(?m)^risk: (\w+)$`)
 
-func changeStories(t *testing.T) (stories []changeStory) {
+func changeCases(t *testing.T) (stories []changeCase) {
 	t.Helper()
 	files, err := filepath.Glob("../toolchange/testdata/changes/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal(len(files), err)
 	}
 	for _, file := range files {
-		if strings.HasPrefix(filepath.Base(file), "instructions_") { // which are no tool's
+		if strings.HasPrefix(filepath.Base(file), "instructions_") { // about server instructions, not a tool
 			continue
 		}
 		archive, err := txtar.ParseFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := changeStory{name: strings.TrimSuffix(filepath.Base(file), ".txtar"), others: map[string][]string{}}
+		s := changeCase{name: strings.TrimSuffix(filepath.Base(file), ".txtar"), others: map[string][]string{}}
 		s.risky = riskLine.FindStringSubmatch(string(archive.Comment))[1] == "high"
 		for _, f := range archive.Files {
 			switch f.Name {
@@ -56,7 +56,7 @@ func changeStories(t *testing.T) (stories []changeStory) {
 	return stories
 }
 
-func (s *changeStory) readOthers(lines string) {
+func (s *changeCase) readOthers(lines string) {
 	for line := range strings.Lines(lines) {
 		if connector, tool, _ := strings.Cut(strings.TrimSpace(line), " "); connector != "=" {
 			s.others[connector] = append(s.others[connector], tool)
@@ -64,8 +64,8 @@ func (s *changeStory) readOthers(lines string) {
 	}
 }
 
-// definitionOf is a definition under the name that it gives itself.
-func definitionOf(t *testing.T, raw []byte) connectors.Definition {
+// decodeDefinition decodes a definition, keeping its own name.
+func decodeDefinition(t *testing.T, raw []byte) connectors.Definition {
 	t.Helper()
 	var named struct{ Name string }
 	if err := json.Unmarshal(raw, &named); err != nil {
@@ -74,12 +74,12 @@ func definitionOf(t *testing.T, raw []byte) connectors.Definition {
 	return fixture.DefinitionOf(named.Name, string(raw))
 }
 
-func TestAgentsAreServedTheAcceptedDefinitionInEveryClassOfRiskyChange(t *testing.T) {
+func TestRiskyChange_AgentsKeepAcceptedDefinition(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	agent := w.Agent(t)
 	keeper := access.New(access.Options{Store: w.St})
-	stories, reaches := changeStories(t), map[string]string{}
+	stories, reaches := changeCases(t), map[string]string{}
 	for _, s := range stories {
 		for _, tools := range s.others {
 			w.Synced(t, w.Connector(t).ID, tools...)
@@ -87,12 +87,12 @@ func TestAgentsAreServedTheAcceptedDefinitionInEveryClassOfRiskyChange(t *testin
 		c := w.Connector(t)
 		w.Grant(t, agent.ID, c.ID)
 		reaches[s.name] = c.Slug
-		anchor := fixture.Definition("anchor_of_the_list") // a first sync has a tool, also where the story's is new
+		anchor := fixture.Definition("anchor_of_the_list") // so that the first sync has a tool even if the story adds one
 		list := func(raw []byte) []connectors.Definition {
 			if raw == nil {
 				return []connectors.Definition{anchor}
 			}
-			return []connectors.Definition{anchor, definitionOf(t, raw)}
+			return []connectors.Definition{anchor, decodeDefinition(t, raw)}
 		}
 		w.Resynced(t, c.ID, list(s.before)...)
 		w.Resynced(t, c.ID, list(s.now)...)
@@ -106,7 +106,7 @@ func TestAgentsAreServedTheAcceptedDefinitionInEveryClassOfRiskyChange(t *testin
 		if raw == nil {
 			raw = s.before
 		}
-		tool := view.Reach(reaches[s.name]).Tool(definitionOf(t, raw).Name)
+		tool := view.Reach(reaches[s.name]).Tool(decodeDefinition(t, raw).Name)
 		want, held := s.now, ""
 		switch {
 		case s.now == nil:

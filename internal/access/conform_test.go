@@ -7,13 +7,13 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// An upgrade finds definitions that were accepted before malformed ones were set aside.
-func TestStoredMalformedDefinitionsAreNotServed(t *testing.T) {
+// A previous release accepted definitions that are now rejected as malformed.
+func TestStoredMalformedDefinition_IsNotServed(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent, c := b.Agent(t), b.Connector(t, slug("c"))
 	b.Grant(t, agent.ID, c.ID)
-	b.found(t, c.ID, defs(`{"name":"bad","description":7}`, `{"name":"good","title":null}`), accepted)
+	b.storeSync(t, c.ID, defs(`{"name":"bad","description":7}`, `{"name":"good","title":null}`), valid)
 	items := []connectors.Item{
 		{Kind: connectors.ItemPrompt, Key: "bad", Raw: []byte(`{"name":"bad","arguments":{}}`)},
 		{Kind: connectors.ItemPrompt, Key: "good", Raw: []byte(`{"name":"good","description":null}`)},
@@ -51,17 +51,17 @@ func TestStoredMalformedDefinitionsAreNotServed(t *testing.T) {
 	}
 }
 
-// Revisions before 2026-07-28 demand that a result is an object, and the TypeScript SDK v1 compiles what describes it.
-func TestOutputSchemasThatOldClientsRefuseAreLeftOutForThem(t *testing.T) {
+// Revisions before 2026-07-28 require an object result, and the TypeScript SDK v1 compiles the output schema.
+func TestListResult_OmitsOutputSchemaForLegacy(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent, c := b.Agent(t), b.Connector(t, slug("c"))
 	b.Grant(t, agent.ID, c.ID)
 	const input, array = `"inputSchema":{"type":"object"}`, `"outputSchema":{"type":"array"}`
 	const object = `"outputSchema":{"type":"object","properties":{"p":{"pattern":"^a$"}}}`
 	list := defs(`{"name":"array",`+input+`,`+array+`}`, `{`+array+`,"name":"first",`+input+`}`, `{"name":"object",`+input+`,`+object+`}`)
-	b.found(t, c.ID, list, accepted)
-	b.curate(t, c.ID, says("first", "", "Says."))
+	b.storeSync(t, c.ID, list, valid)
+	b.curateTools(t, c.ID, curatedTool("first", "", "Says."))
 	v := b.view(t, agent.ID)
 	const modern = `{"resultType":"complete","ttlMs":0,"cacheScope":"private",`
 	for _, tc := range []struct{ have, want string }{

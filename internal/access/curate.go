@@ -10,55 +10,57 @@ import (
 	"patchbay/internal/store"
 )
 
-// calledTools are the names of a connector's tools towards agents, before the prefix, by the upstream's names; nil: nobody gave another one.
-type calledTools map[string]string
+// agentToolNames maps upstream tool names to the names that agents see, without the prefix. It is nil if no
+// tool has an alias.
+type agentToolNames map[string]string
 
-func (c calledTools) of(name string) string {
+func (c agentToolNames) nameFor(name string) string {
 	if c == nil {
 		return name
 	}
 	return c[name]
 }
 
-func agentNames(rows []store.AccessTool) calledTools {
+func newAgentToolNames(rows []store.AccessTool) agentToolNames {
 	if !slices.ContainsFunc(rows, func(row store.AccessTool) bool { return row.Alias != "" }) {
 		return nil
 	}
-	named := make([]connectors.Named, len(rows))
+	named := make([]connectors.ToolNames, len(rows))
 	for i, row := range rows {
-		named[i] = connectors.Named{Name: row.Name, Alias: row.Alias, Removed: row.Removed}
+		named[i] = connectors.ToolNames{Name: row.Name, Alias: row.Alias, Removed: row.Removed}
 	}
 	return connectors.AgentNames(named)
 }
 
-// accepted is the definition that was accepted, of which this may be an admin's rewording.
-func (d *definition) accepted() *definition { return cmp.Or(d.of, d) }
+// originalDefinition returns the accepted definition that d rewrites, or d itself.
+func (d *definition) originalDefinition() *definition { return cmp.Or(d.original, d) }
 
-// curated is a definition under the name, and with the description, that an admin gave it; no text: with its own. All agents that have it
-// share it, as they share others.
-func (k *Keeper) curated(d *definition, name, text string) *definition {
-	raw := reworded(d.raw, name, text)
+// curateDefinition returns d with an admin's name and description; an empty text keeps d's description. Agents
+// share the result.
+func (c *Cache) curateDefinition(d *definition, name, text string) *definition {
+	raw := rewriteDefinition(d.raw, name, text)
 	hash := connectors.HashDefinition(raw)
-	if there := k.definitions.get(hash); there != nil && there.of == d {
-		return there
+	if cached := c.definitions.get(hash); cached != nil && cached.original == d {
+		return cached
 	}
-	made := k.definition(hash, raw)
-	made.of = d
-	if there := k.definitions.put(hash, made); there.of == d {
-		return there
+	derived := c.parseDefinition(hash, raw)
+	derived.original = d
+	if cached := c.definitions.put(hash, derived); cached.original == d {
+		return cached
 	}
-	return made // the server itself says the same of another tool
+	return derived // another tool of the server has exactly this definition
 }
 
-// reworded is a definition with another name and, where text is not empty, another description. Every other byte stays.
-func reworded(raw []byte, name, text string) []byte {
+// rewriteDefinition returns raw with another name and, if text is not empty, another description. Every other
+// byte stays.
+func rewriteDefinition(raw []byte, name, text string) []byte {
 	type change struct {
-		span
+		byteRange
 		text string
 	}
 	var changes []change
 	described := false
-	eachMember(raw, func(member string, value span) {
+	forEachMember(raw, func(member string, value byteRange) {
 		switch {
 		case member == "name":
 			changes = append(changes, change{value, name})
@@ -66,21 +68,21 @@ func reworded(raw []byte, name, text string) []byte {
 			changes, described = append(changes, change{value, text}), true
 		}
 	})
-	out, at := make([]byte, 0, len(raw)+len(name)+len(text)+32), 0
+	out, pos := make([]byte, 0, len(raw)+len(name)+len(text)+32), 0
 	for _, c := range changes {
-		out = append(append(out, raw[at:c.from]...), plainQuoted(c.text)...)
-		at = c.to
+		out = append(append(out, raw[pos:c.start]...), quoteJSON(c.text)...)
+		pos = c.end
 	}
-	out = append(out, raw[at:]...)
+	out = append(out, raw[pos:]...)
 	if text == "" || described {
 		return out
 	}
-	brace := bytes.IndexByte(out, '{') + 1 // a definition has a name, so that another member follows
-	return slices.Insert(out, brace, append(append([]byte(`"description":`), plainQuoted(text)...), ',')...)
+	brace := bytes.IndexByte(out, '{') + 1 // a definition has a name, so another member follows
+	return slices.Insert(out, brace, append(append([]byte(`"description":`), quoteJSON(text)...), ',')...)
 }
 
-// plainQuoted writes a text as JSON, without the escapes for HTML.
-func plainQuoted(text string) []byte {
+// quoteJSON encodes text as a JSON string without HTML escapes.
+func quoteJSON(text string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

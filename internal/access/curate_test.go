@@ -13,29 +13,28 @@ import (
 	"patchbay/internal/store"
 )
 
-func (b *bundle) curate(t *testing.T, id connectors.ConnectorID, tools ...store.CuratedTool) {
+func (b *testEnv) curateTools(t *testing.T, id connectors.ConnectorID, tools ...store.CuratedTool) {
 	t.Helper()
 	if err := b.Door().CurateTools(t.Context(), id, tools); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// says is a tool that is served, under a name and with a text.
-func says(name, alias, text string) store.CuratedTool {
+func curatedTool(name, alias, text string) store.CuratedTool {
 	return store.CuratedTool{Name: name, Curation: connectors.Curation{Enabled: true, Alias: alias, AgentText: text}}
 }
 
-func TestAgentsSeeTheNamesAndTextsThatAnAdminGave(t *testing.T) {
+func TestCurate_AgentsSeeAdminNamesAndTexts(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent, c := b.Agent(t), b.Connector(t, slug("c"))
 	b.Grant(t, agent.ID, c.ID)
 	list := defs(
 		`{ "x-big":9007199254740993, "name":"search","description":"Server's.","inputSchema":{"type":"object","required":["q"]} }`,
 		`{"name":"bare","inputSchema":{"type":"object"}}`, `{"name":"plain"}`,
 	)
-	b.found(t, c.ID, list, accepted)
-	b.curate(t, c.ID, says("search", "find.it", "Finds <b>."), says("bare", "", "Does nothing."))
+	b.storeSync(t, c.ID, list, valid)
+	b.curateTools(t, c.ID, curatedTool("search", "find.it", "Finds <b>."), curatedTool("bare", "", "Does nothing."))
 	v := b.view(t, agent.ID)
 
 	var named struct{ Tools []json.RawMessage }
@@ -68,18 +67,18 @@ func TestAgentsSeeTheNamesAndTextsThatAnAdminGave(t *testing.T) {
 	}
 }
 
-func TestWhoAsksForTheOldNameOfAToolIsToldTheNewOne(t *testing.T) {
+func TestWhy_NamesAliasOfRenamedTool(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, c := b.granted(t, "search")
+	b := newTestEnv(t)
+	agent, c := b.newGrantedAgent(t, "search")
 	other := b.Connector(t, slug("other"))
 	b.Synced(t, other.ID, "search")
 	for _, id := range []connectors.ConnectorID{c.ID, other.ID} {
-		b.curate(t, id, says("search", "find", ""))
+		b.curateTools(t, id, curatedTool("search", "find", ""))
 	}
 	why := func(name string) access.Why {
 		t.Helper()
-		w, err := b.keeper.Why(t.Context(), b.Tenant, connectors.Ref(agent.Slug), name)
+		w, err := b.cache.Why(t.Context(), b.Tenant, connectors.Ref(agent.Slug), name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,17 +94,17 @@ func TestWhoAsksForTheOldNameOfAToolIsToldTheNewOne(t *testing.T) {
 	if w := why("mcp_other__find"); w.State != access.HeldNotGranted || w.Tool != "search" {
 		t.Errorf("of a connector that was not granted: %+v", w)
 	}
-	b.curate(t, c.ID, store.CuratedTool{Name: "search", Curation: connectors.Curation{Alias: "find"}})
+	b.curateTools(t, c.ID, store.CuratedTool{Name: "search", Curation: connectors.Curation{Alias: "find"}})
 	if w := why(now); w.State != access.HeldDisabled || w.Sees {
 		t.Errorf("disabled: %+v", w)
 	}
 }
 
-func TestAServersNewToolDoesNotTakeANameThatAnAdminGave(t *testing.T) {
+func TestCurate_NewToolKeepsAdminAlias(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, c := b.granted(t, "delete_all")
-	b.curate(t, c.ID, says("delete_all", "tidy", ""))
+	b := newTestEnv(t)
+	agent, c := b.newGrantedAgent(t, "delete_all")
+	b.curateTools(t, c.ID, curatedTool("delete_all", "tidy", ""))
 	b.Synced(t, c.ID, "delete_all", "tidy")
 	v := b.view(t, agent.ID)
 	if tool := v.Tool(connectors.ExposedName(c.Slug, "tidy")); tool == nil || tool.Name != "delete_all" {
@@ -114,7 +113,7 @@ func TestAServersNewToolDoesNotTakeANameThatAnAdminGave(t *testing.T) {
 	if tool := v.Reach(c.Slug).Called("tidy"); tool == nil || tool.Name != "delete_all" {
 		t.Errorf("at its own address it is %+v's", tool)
 	}
-	if names := exposed(v); len(names) != 2 || len(slices.Compact(slices.Sorted(slices.Values(names)))) != 2 {
+	if names := exposedNames(v); len(names) != 2 || len(slices.Compact(slices.Sorted(slices.Values(names)))) != 2 {
 		t.Errorf("the agent sees %q", names)
 	}
 }

@@ -10,43 +10,43 @@ import (
 	"patchbay/internal/mcp"
 )
 
-// definition is an accepted definition, taken apart once. All agents that have it share it.
+// definition is a parsed accepted definition, shared by all agents that have it.
 type definition struct {
 	hash         connectors.Hash
 	raw          []byte
-	names        []span // of the values of "name": a sloppy server may write it twice
+	names        []byteRange // ranges of the values of "name"; a server may write it twice
 	inputSchema  json.RawMessage
 	outputSchema json.RawMessage
 	annotations  json.RawMessage
 	hints        connectors.Hints
-	legacyOnly   bool // its x-mcp-header cannot be obeyed: a modern client must not see it
+	legacyOnly   bool // its x-mcp-header is invalid, so modern clients must not see it
 
-	defect string // why official SDKs refuse it, a sentence; empty: they do not
-	modern *form  // as it is listed where raw is not read by all of them; nil: as raw
-	legacy *form  // the same for clients of the revisions before 2026-07-28; nil: as modern
+	defect string             // why official SDKs reject it, one sentence; empty: valid
+	modern *definitionVariant // served instead of raw where SDKs need another form; nil: raw
+	legacy *definitionVariant // the same for revisions before 2026-07-28; nil: modern
 
-	of *definition // the accepted one, where this one is as an admin has it; else nil
+	original *definition // the accepted definition that this one rewrites; nil: none
 
-	schemas   *schemaCache // that holds what is compiled; nil: it is never dropped
-	compiled  atomic.Pointer[schemaEntry]
-	compiling sync.Mutex
+	schemas   *schemaCache // accounts for compiled; nil: compiled is never dropped
+	compiled  atomic.Pointer[cachedSchema]
+	compileMu sync.Mutex
 
-	sizes sizes
+	sizes sizeCache
 }
 
-// form is one way in which a definition is written.
-type form struct {
+// definitionVariant is one serialization of a definition.
+type definitionVariant struct {
 	raw   []byte
-	names []span // of the values of "name"
+	names []byteRange // ranges of the values of "name"
 }
 
-// newForm is raw; nil where that is the text that it would stand in for.
-func newForm(raw, other []byte) *form {
+// newVariant returns nil if raw equals other.
+func newVariant(raw, other []byte) *definitionVariant {
 	if bytes.Equal(raw, other) {
 		return nil
 	}
-	f := &form{raw: raw}
-	eachMember(raw, func(name string, value span) {
+	f := &definitionVariant{raw: raw}
+	forEachMember(raw, func(name string, value byteRange) {
 		if name == "name" {
 			f.names = append(f.names, value)
 		}
@@ -54,43 +54,43 @@ func newForm(raw, other []byte) *form {
 	return f
 }
 
-// span is a part of some bytes.
-type span struct{ from, to int }
+// byteRange is a half-open range of a byte slice.
+type byteRange struct{ start, end int }
 
 func newDefinition(hash connectors.Hash, raw []byte) *definition {
 	v := connectors.DecodeTool(raw)
 	d := &definition{hash: hash, raw: raw, hints: v.Hints, legacyOnly: mcp.HeaderDefect(raw) != ""}
-	last := map[string]span{} // of two members with one name the last counts
-	eachMember(raw, func(name string, value span) {
+	last := map[string]byteRange{} // the last of two members with one name counts
+	forEachMember(raw, func(name string, value byteRange) {
 		if last[name] = value; name == "name" {
 			d.names = append(d.names, value)
 		}
 	})
-	part := func(name string, there json.RawMessage) json.RawMessage {
-		if there == nil {
+	part := func(name string, value json.RawMessage) json.RawMessage {
+		if value == nil {
 			return nil
 		}
 		s := last[name]
-		return raw[s.from:s.to:s.to]
+		return raw[s.start:s.end:s.end]
 	}
 	d.inputSchema = part("inputSchema", v.InputSchema)
 	d.outputSchema = part("outputSchema", v.OutputSchema)
 	d.annotations = part("annotations", v.Annotations)
-	d.conform()
+	d.buildVariants()
 	return d
 }
 
-// conform finds out how the definition is listed, or why it is not.
-func (d *definition) conform() {
+// buildVariants sets defect, or the variants for modern and legacy clients.
+func (d *definition) buildVariants() {
 	tool := mcp.ConformTool(d.raw)
 	if d.defect = tool.Defect; d.defect == "" {
-		d.modern, d.legacy = newForm(tool.Raw, d.raw), newForm(tool.Legacy, tool.Raw)
+		d.modern, d.legacy = newVariant(tool.Raw, d.raw), newVariant(tool.Legacy, tool.Raw)
 	}
 }
 
-// entry is the tool on a list, under another name or, where rename is false, under its own.
-func (d *definition) entry(rename bool, name string) entry {
-	e := entry{raw: d.raw, values: d.names, name: name, legacy: d.legacy, legacyOnly: d.legacyOnly}
+// newListEntry returns the list entry of the tool, under name if rename is true, else under its own.
+func (d *definition) newListEntry(rename bool, name string) listEntry {
+	e := listEntry{raw: d.raw, values: d.names, name: name, legacy: d.legacy, legacyOnly: d.legacyOnly}
 	if d.modern != nil {
 		e.raw, e.values = d.modern.raw, d.modern.names
 	}
@@ -100,8 +100,8 @@ func (d *definition) entry(rename bool, name string) entry {
 	return e
 }
 
-// eachMember tells where the values of an object's members stand.
-func eachMember(raw []byte, visit func(name string, value span)) {
+// forEachMember calls yield with the name and the value range of each member of a JSON object.
+func forEachMember(raw []byte, yield func(name string, value byteRange)) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return
@@ -114,20 +114,20 @@ func eachMember(raw []byte, visit func(name string, value span)) {
 			return
 		}
 		end := int(dec.InputOffset())
-		visit(name, span{from: end - len(value), to: end})
+		yield(name, byteRange{start: end - len(value), end: end})
 	}
 }
 
-// renamed appends raw with other text in the places of some values.
-func renamed(to, raw []byte, values []span, text string) []byte {
+// appendRenamed appends raw with each range of values replaced by text.
+func appendRenamed(to, raw []byte, values []byteRange, text string) []byte {
 	quoted, err := json.Marshal(text)
 	if err != nil {
 		panic(err) // a string always marshals
 	}
-	at := 0
+	pos := 0
 	for _, v := range values {
-		to = append(append(to, raw[at:v.from]...), quoted...)
-		at = v.to
+		to = append(append(to, raw[pos:v.start]...), quoted...)
+		pos = v.end
 	}
-	return append(to, raw[at:]...)
+	return append(to, raw[pos:]...)
 }

@@ -7,7 +7,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestADefinitionIsRenamedWhereverItsNameStandsAndNowhereElse(t *testing.T) {
+func TestAppendRenamed_ChangesOnlyNameValues(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
 		`{"name":"a"}`:                          `{"name":"x\"y"}`,
@@ -20,13 +20,13 @@ func TestADefinitionIsRenamedWhereverItsNameStandsAndNowhereElse(t *testing.T) {
 		"{\"d\":\"\xff\u2028\",\"name\":\"b\"}": "{\"d\":\"\xff\u2028\",\"name\":\"x\\\"y\"}",
 	} {
 		d := newDefinition(connectors.HashDefinition([]byte(raw)), []byte(raw))
-		if got := string(renamed(nil, d.raw, d.names, `x"y`)); got != want {
+		if got := string(appendRenamed(nil, d.raw, d.names, `x"y`)); got != want {
 			t.Errorf("%s: %s, want %s", raw, got, want)
 		}
 	}
 }
 
-func TestADefinitionsPartsAreItsOwnBytes(t *testing.T) {
+func TestNewDefinition_PartsAliasRaw(t *testing.T) {
 	t.Parallel()
 	raw := []byte(`{"name":"a","inputSchema":{"x":1},"inputSchema" : {"type":"object"},"outputSchema":null,"annotations":{"readOnlyHint":true}}`)
 	d := newDefinition(connectors.HashDefinition(raw), raw)
@@ -38,8 +38,8 @@ func TestADefinitionsPartsAreItsOwnBytes(t *testing.T) {
 	}
 }
 
-// What cannot be renamed must not stand on a list: its name would be another connector's to give.
-func TestATextThatIsNoObjectHasNoNameToChange(t *testing.T) {
+// A definition that cannot be renamed must not be listed: it could take another connector's name.
+func TestForEachMember_IgnoresNonObjects(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{``, `[]`, `"name"`, `{`, `{"name"`, `{"name":`, `{"a":1}`} {
 		if d := newDefinition(connectors.Hash{}, []byte(raw)); len(d.names) > 0 {
@@ -55,7 +55,7 @@ func FuzzRenamed(f *testing.F) {
 		if len(d.names) == 0 || !json.Valid(raw) {
 			return
 		}
-		out := renamed(nil, raw, d.names, "mcp_c__x")
+		out := appendRenamed(nil, raw, d.names, "mcp_c__x")
 		if got := connectors.DecodeTool(out).Name; got != "mcp_c__x" {
 			t.Errorf("%s became %s: %q", raw, out, got)
 		}

@@ -1,17 +1,23 @@
-// Package access keeps in memory what each agent may see and call, so that a request at the gateway asks the database nothing.
+// Package access caches what each agent may see and call, so that a warm gateway request needs no database
+// query.
 //
-//	token's text ──sha256──► token ──► seat of the agent ──► View: connectors, tools, prompts, resources, whole lists ready to send
-//	                                      ▲
-//	notices of the database (Keeper.Hear) ┘ drop what is not true any more
+//	token text ──sha256──► tokenEntry ──► agentEntry ──► View: connectors, tools, prompts, resources, rendered lists
+//	                                        ▲
+//	database notices (Cache.OnNotify) ──────┘ drop what changed
 //
-// A [View] never changes: it is loaded whole, by one flight for all who wait, and is dropped whole. What makes that safe:
+// A [View] is immutable. It is loaded as a whole, once for all waiting requests (cache.go, build.go), and
+// dropped as a whole. Three rules keep it current:
 //
-//  1. every change that matters says so on a channel of the database, in the transaction that makes it (db/migrations/00009)
-//  2. a load that met such a notice on its way is repeated
-//  3. while nobody listens, nothing is trusted for longer than a second ([Keeper.Connected])
+// 1. Every relevant change sends a notice in its own transaction (db/migrations/00009). 2. A load that overlaps
+// with a notice is repeated. 3. While the LISTEN connection is down, entries expire after one second
+// ([Cache.Connected]).
 //
-// so that a revoked token and a taken grant are out within a second, in every process. Definitions and lists are shared between the
-// agents that have the same.
+// So a revoked token or a removed grant takes effect within a second, in every process. Agents with equal
+// definitions and lists share them (intern.go).
 //
-// What it is not for: whose credential a call carries (package credentials), and whether a call goes ahead (package toolcall).
+// The package also checks arguments against JSON Schema: schema_compile.go builds a plan, plan_run.go applies
+// it to the bytes of a call, and schema_explain.go writes the error.
+//
+// It does not choose the credential of a call (package credentials), nor decide on approvals (package
+// toolcall).
 package access

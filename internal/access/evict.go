@@ -7,45 +7,45 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// evict drops the views that were not asked for longest, until a quarter of the memory is free; never the one of keep.
-func (k *Keeper) evict(keep *seat) {
-	var all []*seat
-	for _, agents := range k.tenants {
-		for _, s := range agents {
-			if s != keep && s.view.Load() != nil {
-				all = append(all, s)
+// evictViews drops the least recently used views, except one entry's, until a quarter of the budget is free.
+func (c *Cache) evictViews(except *agentEntry) {
+	var all []*agentEntry
+	for _, agents := range c.agents {
+		for _, entry := range agents {
+			if entry != except && entry.view.Load() != nil {
+				all = append(all, entry)
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b *seat) int { return cmp.Compare(a.used.Load(), b.used.Load()) })
-	for _, s := range all {
-		if k.bytes <= k.budget-k.budget/4 {
+	slices.SortFunc(all, func(a, b *agentEntry) int { return cmp.Compare(a.lastUsed.Load(), b.lastUsed.Load()) })
+	for _, entry := range all {
+		if c.bytes <= c.maxBytes-c.maxBytes/4 {
 			return
 		}
-		k.install(s, nil)
+		c.setView(entry, nil)
 	}
 }
 
-// forgetAll drops everything but the seats on which somebody listens.
-func (k *Keeper) forgetAll() {
-	kept := k.tenants
-	for _, agents := range kept {
-		for _, s := range agents {
-			s.changes++ // what is on its way to it does not come back
-			k.install(s, nil)
+// dropUnlistened drops all views and tokens, and every entry without listeners.
+func (c *Cache) dropUnlistened() {
+	old := c.agents
+	for _, agents := range old {
+		for _, entry := range agents {
+			entry.changeCount++ // discards a load that is under way
+			c.setView(entry, nil)
 		}
 	}
-	k.empty()
-	for tenant, agents := range kept {
-		for id, s := range agents {
-			if len(s.listeners) == 0 {
+	c.resetEntries()
+	for tenant, agents := range old {
+		for id, entry := range agents {
+			if len(entry.listeners) == 0 {
 				continue
 			}
-			if k.tenants[tenant] == nil {
-				k.tenants[tenant] = map[connectors.AgentID]*seat{}
+			if c.agents[tenant] == nil {
+				c.agents[tenant] = map[connectors.AgentID]*agentEntry{}
 			}
-			k.tenants[tenant][id] = s
-			k.seats++
+			c.agents[tenant][id] = entry
+			c.entryCount++
 		}
 	}
 }

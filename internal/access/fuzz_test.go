@@ -13,8 +13,8 @@ import (
 	"patchbay/internal/fault"
 )
 
-// FuzzArguments holds what an agent sends against what a server wants. jsonschema-go is the judge of every schema that is judged as a whole,
-// but where the text can be read in two ways. The refusal is a sentence.
+// FuzzArguments compares validation with jsonschema-go for every schema that is checked completely, unless the
+// text is ambiguous. An error is one sentence.
 func FuzzArguments(f *testing.F) {
 	for _, seed := range [][2]string{
 		{`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`, `{"a":"b"}`},
@@ -31,7 +31,7 @@ func FuzzArguments(f *testing.F) {
 		f.Add(seed[0], seed[1])
 	}
 	f.Fuzz(func(t *testing.T, text, raw string) {
-		s := compile(json.RawMessage(text))
+		s := compileSchema(json.RawMessage(text))
 		err := s.check(t.Context(), json.RawMessage(raw))
 		if err != nil && (!fault.Is(err, fault.Invalid) || !utf8.ValidString(err.Error()) || strings.Contains(err.Error(), "\n")) {
 			t.Errorf("%s\nrefuses %s as %q", text, raw, err)
@@ -44,16 +44,16 @@ func FuzzArguments(f *testing.F) {
 				t.Errorf("%s\ncalls %s %v once it was read, and else %v", text, raw, read, err)
 			}
 		}
-		judgeByLibrary(t, s, text, raw)
+		compareWithLibrary(t, s, text, raw)
 	})
 }
 
-// judgeByLibrary holds the verdict on arguments that are read in one way against jsonschema-go's.
-func judgeByLibrary(t *testing.T, s *schema, text, raw string) {
-	if len(text)+len(raw) > 2000 || strings.Contains(raw, `\`) || !utf8.ValidString(raw) { // it would take it long
+// compareWithLibrary compares the result for unambiguous arguments with that of jsonschema-go.
+func compareWithLibrary(t *testing.T, s *compiledSchema, text, raw string) {
+	if len(text)+len(raw) > 2000 || strings.Contains(raw, `\`) || !utf8.ValidString(raw) { // too slow for the library
 		return
 	}
-	value, ok := object(raw)
+	value, ok := decodeObject(raw)
 	var root jsonschema.Schema
 	if !ok || len(s.unchecked) > 0 || json.Unmarshal([]byte(text), &root) != nil || !sameNames(text) {
 		return
@@ -62,24 +62,25 @@ func judgeByLibrary(t *testing.T, s *schema, text, raw string) {
 	if err != nil {
 		return
 	}
-	v, err := s.judge(t.Context(), json.RawMessage(strings.TrimSpace(raw)))
+	v, err := s.validate(t.Context(), json.RawMessage(strings.TrimSpace(raw)))
 	if v == undecided || err != nil && strings.Contains(err.Error(), "name a member twice") {
 		return
 	}
-	fits := resolved.Validate(value) == nil || resolved.Validate(given(value)) == nil
+	fits := resolved.Validate(value) == nil || resolved.Validate(dropNulls(value)) == nil
 	if fits != (err == nil) {
 		t.Errorf("%s\n%s\nfits: %v, and we say %v", text, raw, fits, err)
 	}
 }
 
-// sameNames reports whether encoding/json reads a schema's keywords as we do: it ignores their case, and the library some words' order.
+// sameNames reports whether encoding/json reads a schema's keywords as the compiler does. It ignores their
+// case, and the library the order of some.
 func sameNames(text string) bool {
 	var all any
 	if json.Unmarshal([]byte(text), &all) != nil {
 		return false
 	}
-	r := newRun(noContext, []byte(text))
-	if r.repeats() != refused {
+	r := newValidator(noContext, []byte(text))
+	if r.findDuplicateMembers() != invalid {
 		return false
 	}
 	fine := true
@@ -104,18 +105,18 @@ func sameNames(text string) bool {
 	return fine
 }
 
-// object reads arguments as the library gets them; false: they are none, or a number in them is none.
-func object(raw string) (map[string]any, bool) {
+// decodeObject decodes arguments for the library; false: no object, or an invalid number.
+func decodeObject(raw string) (map[string]any, bool) {
 	if !json.Valid([]byte(raw)) {
 		return nil, false
 	}
-	v, err := decoded([]byte(raw))
+	v, err := decodeJSON([]byte(raw))
 	value, ok := v.(map[string]any)
 	return value, ok && err == nil
 }
 
-// decoded is the value of a JSON text, with each number as it is [judged].
-func decoded(text []byte) (any, error) {
+// decodeJSON decodes a JSON text, with each number as in [parseNumber].
+func decodeJSON(text []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	var value any
@@ -125,11 +126,11 @@ func decoded(text []byte) (any, error) {
 	return withNumbers(value)
 }
 
-// withNumbers puts numbers in the place of their texts.
+// withNumbers replaces number texts by their values.
 func withNumbers(value any) (_ any, err error) {
 	switch v := value.(type) {
 	case json.Number:
-		return judged([]byte(v))
+		return parseNumber([]byte(v))
 	case map[string]any:
 		for name, member := range v {
 			if v[name], err = withNumbers(member); err != nil {
@@ -146,8 +147,8 @@ func withNumbers(value any) (_ any, err error) {
 	return value, nil
 }
 
-// given are the members that are not null.
-func given(all map[string]any) map[string]any {
+// dropNulls returns the members that are not null.
+func dropNulls(all map[string]any) map[string]any {
 	some := map[string]any{}
 	for name, v := range all {
 		if v != nil {

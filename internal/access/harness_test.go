@@ -15,24 +15,24 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// bundle is a world with a keeper that hears.
-type bundle struct {
+// testEnv is a test world with a connected cache.
+type testEnv struct {
 	*fixture.World
-	ctx    context.Context //nolint:containedctx // a test's own
-	keeper *access.Keeper
-	marks  chan string
+	ctx   context.Context //nolint:containedctx // a test's own
+	cache *access.Cache
+	marks chan string
 }
 
-func newBundle(t testing.TB) *bundle {
+func newTestEnv(t testing.TB) *testEnv {
 	t.Helper()
 	w := fixture.New(t)
-	b := &bundle{World: w, ctx: t.Context(), marks: make(chan string, 100)}
-	b.keeper = hearing(t, w.St, access.Options{}, b.marks)
+	b := &testEnv{World: w, ctx: t.Context(), marks: make(chan string, 100)}
+	b.cache = newConnectedCache(t, w.St, access.Options{}, b.marks)
 	return b
 }
 
-// process is the store of another process over the same database.
-func (b *bundle) process(t testing.TB) *store.Store {
+// openOtherStore opens the store of another process on the same database.
+func (b *testEnv) openOtherStore(t testing.TB) *store.Store {
 	t.Helper()
 	st, err := store.Open(t.Context(), b.Pool, b.KEK)
 	if err != nil {
@@ -42,9 +42,9 @@ func (b *bundle) process(t testing.TB) *store.Store {
 	return st
 }
 
-// settle returns when the keeper has heard all that was done. A mark is made again where it is not heard: on a busy machine the
-// keeper's connection is taken for dead now and then, and what is said meanwhile is lost.
-func (b *bundle) settle(t testing.TB) {
+// waitForNotices returns when the cache has received all notices so far. It repeats its mark: on a busy machine the
+// LISTEN connection may be lost, and notices with it.
+func (b *testEnv) waitForNotices(t testing.TB) {
 	t.Helper()
 	again := time.NewTicker(5 * time.Second)
 	defer again.Stop()
@@ -60,11 +60,11 @@ func (b *bundle) settle(t testing.TB) {
 	}
 }
 
-// hearing makes a keeper, and returns when it hears what changes.
-func hearing(t testing.TB, st *store.Store, o access.Options, marks ...chan string) *access.Keeper {
+// newConnectedCache returns a cache once it receives notices.
+func newConnectedCache(t testing.TB, st *store.Store, o access.Options, marks ...chan string) *access.Cache {
 	t.Helper()
-	hear := func(n store.Notice, k *access.Keeper) {
-		if k.Hear(n); n.Kind == "mark" {
+	hear := func(n store.Notice, k *access.Cache) {
+		if k.OnNotify(n); n.Kind == "mark" {
 			for _, m := range marks {
 				m <- n.ID
 			}
@@ -88,27 +88,26 @@ func hearing(t testing.TB, st *store.Store, o access.Options, marks ...chan stri
 	return k
 }
 
-func (b *bundle) byToken(t testing.TB, text secret.Text) *access.View {
+func (b *testEnv) byToken(t testing.TB, text secret.Text) *access.View {
 	t.Helper()
-	v, _, err := b.keeper.ByToken(t.Context(), text)
+	v, _, err := b.cache.ByToken(t.Context(), text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return v
 }
 
-func (b *bundle) view(t testing.TB, agent connectors.AgentID) *access.View {
+func (b *testEnv) view(t testing.TB, agent connectors.AgentID) *access.View {
 	t.Helper()
-	v, err := b.keeper.ByAgent(t.Context(), b.Tenant, connectors.Ref(agent.String()))
+	v, err := b.cache.ByAgent(t.Context(), b.Tenant, connectors.Ref(agent.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return v
 }
 
-// soon waits until something is true. A change may take a second, and on a busy machine longer; one that is not heard of is not
-// seen for as long as the keeper hears others.
-func soon(t testing.TB, what string, is func() bool) {
+// eventually polls until is returns true, for at most 30 seconds.
+func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	end := time.After(30 * time.Second)
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -122,8 +121,8 @@ func soon(t testing.TB, what string, is func() bool) {
 	}
 }
 
-// granted makes an agent that may use all tools of a connector with these tools.
-func (b *bundle) granted(t testing.TB, tools ...string) (connectors.Agent, connectors.Connector) {
+// newGrantedAgent creates an agent with a grant for all tools of a new connector.
+func (b *testEnv) newGrantedAgent(t testing.TB, tools ...string) (connectors.Agent, connectors.Connector) {
 	t.Helper()
 	agent, c := b.Agent(t), b.Connector(t)
 	b.Synced(t, c.ID, tools...)
@@ -131,7 +130,7 @@ func (b *bundle) granted(t testing.TB, tools ...string) (connectors.Agent, conne
 	return agent, c
 }
 
-func exposed(v *access.View) []string {
+func exposedNames(v *access.View) []string {
 	names := []string{}
 	for _, t := range v.Tools {
 		names = append(names, t.Exposed)

@@ -17,20 +17,20 @@ import (
 	"time"
 )
 
-// Bounds of what one check may take.
+// Bounds of one check.
 const (
 	maxCPU   = 50 * time.Millisecond
 	maxAlloc = 16 << 20
 )
 
-// hostile is a schema that a server made to cost much, with arguments that help it.
-type hostile struct {
+// hostileCase is a schema that is built to be expensive, with matching arguments.
+type hostileCase struct {
 	name              string
 	schema, arguments json.RawMessage
 }
 
-// hostileSchemas reads testdata/hostile. The files are templates, so that they are short.
-func hostileSchemas(t testing.TB) (all []hostile) {
+// hostileSchemas reads the templates in testdata/hostile.
+func hostileSchemas(t testing.TB) (all []hostileCase) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/hostile/*.txt")
 	if err != nil || len(files) < 40 {
@@ -45,7 +45,7 @@ func hostileSchemas(t testing.TB) (all []hostile) {
 		if len(parts) != 2 {
 			t.Fatalf("%s has %d parts", file, len(parts))
 		}
-		h := hostile{strings.TrimSuffix(filepath.Base(file), ".txt"), expanded(t, parts[0]), expanded(t, parts[1])}
+		h := hostileCase{strings.TrimSuffix(filepath.Base(file), ".txt"), expandTemplate(t, parts[0]), expandTemplate(t, parts[1])}
 		if !json.Valid(h.schema) || !json.Valid(h.arguments) || len(h.arguments) > 4<<20 {
 			t.Fatalf("%s: the schema or the arguments are no JSON, or longer than a request", file)
 		}
@@ -54,9 +54,9 @@ func hostileSchemas(t testing.TB) (all []hostile) {
 	return all
 }
 
-// expanded executes a template with the functions repeat (times, text), list (times, text with %d and %n for the number and the next, separator)
-// and nest (times, before, inside, after).
-func expanded(t testing.TB, text string) json.RawMessage {
+// expandTemplate executes a template with the functions repeat (count, text), list (count, text with %d and %n for
+// this and the next number, separator) and nest (count, before, inside, after).
+func expandTemplate(t testing.TB, text string) json.RawMessage {
 	t.Helper()
 	parsed, err := template.New("").Funcs(template.FuncMap{
 		"repeat": func(n int, text string) string { return strings.Repeat(text, n) },
@@ -81,36 +81,37 @@ func expanded(t testing.TB, text string) json.RawMessage {
 	return out.Bytes()
 }
 
-// The work is counted, so that the bound holds on every machine: BenchmarkHostileSchemas says what a unit of it takes.
-func TestHostileSchemaCostsABoundedAmount(t *testing.T) {
+// The test counts work units, so that its bound holds on every machine. BenchmarkHostileSchemas measures a
+// unit.
+func TestHostileSchema_CostIsBounded(t *testing.T) {
 	t.Parallel()
-	const beyond = 8 << 20 // the last step may be one look at all bytes
+	const beyond = 8 << 20 // the last step may read all bytes once
 	for _, h := range hostileSchemas(t) {
-		s := compile(h.schema)
-		if s.work > maxWork+beyond {
-			t.Errorf("%s: compiling takes %d units", h.name, s.work)
+		s := compileSchema(h.schema)
+		if s.compileWork > maxWork+beyond {
+			t.Errorf("%s: compiling takes %d units", h.name, s.compileWork)
 		}
 		if s.bytes > 8<<20 {
 			t.Errorf("%s: the compiled schema has %d bytes", h.name, s.bytes)
 		}
-		r := newRun(t.Context(), h.arguments)
-		_, err := s.judgeWith(&r)
+		r := newValidator(t.Context(), h.arguments)
+		_, err := s.validateWith(&r)
 		if r.work > maxWork+beyond {
 			t.Errorf("%s: a check takes %d units", h.name, r.work)
 		}
-		alone := newRun(t.Context(), h.arguments)
-		if alone.judge(s.plan); alone.stopped && err != nil {
+		alone := newValidator(t.Context(), h.arguments)
+		if alone.validate(s.plan); alone.stopped && err != nil {
 			t.Errorf("%s: what was not judged to its end is refused: %v", h.name, err)
 		}
 	}
 }
 
-// endingContext ends at the third look.
+// endingContext is canceled at the third call of Err.
 type endingContext struct {
 	context.Context //nolint:containedctx // it is one
-	run             *run
+	run             *validator
 	looks           int
-	work            int // that was done until then
+	work            int // work done until then
 }
 
 func (c *endingContext) Err() error {
@@ -123,20 +124,20 @@ func (c *endingContext) Err() error {
 	return context.Canceled
 }
 
-func TestCheckEndsWithItsContext(t *testing.T) {
+func TestValidate_StopsWithContext(t *testing.T) {
 	t.Parallel()
 	stopped := 0
 	for _, h := range hostileSchemas(t) {
-		s, r := compile(h.schema), newRun(t.Context(), h.arguments)
+		s, r := compileSchema(h.schema), newValidator(t.Context(), h.arguments)
 		ctx := &endingContext{Context: t.Context(), run: &r}
 		r.ctx = ctx
-		if _, err := s.judgeWith(&r); ctx.looks < 3 {
-			continue // it was over before
+		if _, err := s.validateWith(&r); ctx.looks < 3 {
+			continue // it finished before the third call
 		} else if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", h.name, err)
 		}
 		stopped++
-		if after := r.work - ctx.work; after > workLook+maxDirect+2*len(h.arguments) {
+		if after := r.work - ctx.work; after > contextCheckWork+maxUninterrupted+2*len(h.arguments) {
 			t.Errorf("%s: after its context had ended a check went on for %d units", h.name, after)
 		}
 	}
@@ -145,7 +146,7 @@ func TestCheckEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// usage is the CPU time that the process has used, garbage collection included, and the bytes that it has allocated.
+// usage returns the CPU time of the process, with garbage collection, and the bytes allocated.
 func usage() (time.Duration, uint64) {
 	var used syscall.Rusage
 	var memory runtime.MemStats
@@ -156,8 +157,8 @@ func usage() (time.Duration, uint64) {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano()), memory.TotalAlloc
 }
 
-// BenchmarkHostileSchemas prints what each hostile schema costs: to compile, to check arguments, and to check a result. The least of three
-// counts. It fails above 50 ms of CPU or 16 MiB.
+// BenchmarkHostileSchemas prints the cost of each hostile schema: to compile, to check arguments, and to check
+// a result. The minimum of three runs counts. It fails above 50 ms of CPU or 16 MiB.
 func BenchmarkHostileSchemas(b *testing.B) {
 	for _, h := range hostileSchemas(b) {
 		b.Run(h.name, func(b *testing.B) {
@@ -165,21 +166,21 @@ func BenchmarkHostileSchemas(b *testing.B) {
 				name string
 				do   func()
 			}{
-				{"compile", func() { compile(h.schema) }},
+				{"compile", func() { compileSchema(h.schema) }},
 				{"check", nil},
 				{"result", nil},
 			}
-			s := compile(h.schema)
+			s := compileSchema(h.schema)
 			steps[1].do = func() { _ = s.check(b.Context(), h.arguments) }
 			of := &Tool{OutputSchema: h.schema}
-			steps[2].do = func() { of.Misfit(b.Context(), h.arguments) }
+			steps[2].do = func() { of.OutputMismatch(b.Context(), h.arguments) }
 			for b.Loop() {
 				for i, step := range steps {
-					cpu, bytes := measured(step.do)
+					cpu, bytes := measureMin(step.do)
 					b.ReportMetric(float64(cpu.Microseconds())/1000, step.name+"-ms")
 					b.ReportMetric(float64(bytes>>10), step.name+"-KiB")
 					if i == 2 {
-						cpu /= 2 // it compiles the schema and checks with it
+						cpu /= 2 // it both compiles and checks
 					}
 					if cpu > maxCPU || bytes > maxAlloc {
 						b.Errorf("%s: %v of CPU and %d bytes", step.name, cpu, bytes)
@@ -190,8 +191,8 @@ func BenchmarkHostileSchemas(b *testing.B) {
 	}
 }
 
-// measured is the least CPU time and memory of three times.
-func measured(do func()) (time.Duration, uint64) {
+// measureMin returns the minimum CPU time and memory of three runs.
+func measureMin(do func()) (time.Duration, uint64) {
 	var cpus []time.Duration
 	var bytes []uint64
 	for range 3 {

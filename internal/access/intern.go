@@ -8,36 +8,37 @@ import (
 	"patchbay/internal/safe"
 )
 
-// interned keeps one of each thing for as long as somebody uses it.
-type interned[K comparable, T any] struct {
+// internPool holds one weakly referenced value per key.
+type internPool[K comparable, T any] struct {
 	mu  sync.Mutex
 	all map[K]weak.Pointer[T] // guarded by mu
 }
 
-// get finds a thing; nil: nobody uses one.
-func (i *interned[K, T]) get(key K) *T {
+// get returns the value of a key; nil if it was collected or never stored.
+func (i *internPool[K, T]) get(key K) *T {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.all[key].Value()
 }
 
-// put keeps a thing, and returns the one that was there before.
-func (i *interned[K, T]) put(key K, made *T) *T {
+// put stores value unless the key has one, and returns the stored value.
+func (i *internPool[K, T]) put(key K, value *T) *T {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if there := i.all[key].Value(); there != nil {
-		return there
+	if existing := i.all[key].Value(); existing != nil {
+		return existing
 	}
 	if i.all == nil {
 		i.all = map[K]weak.Pointer[T]{}
 	}
-	i.all[key] = weak.Make(made)
-	runtime.AddCleanup(made, i.forget, key)
-	return made
+	i.all[key] = weak.Make(value)
+	runtime.AddCleanup(value, i.removeDead, key)
+	return value
 }
 
-// forget drops the entry of a thing that is gone, unless another has taken its place. The runtime calls it in a goroutine of its own.
-func (i *interned[K, T]) forget(key K) {
+// removeDead deletes the entry of a collected value, unless a new one was stored. The runtime calls it in its
+// own goroutine.
+func (i *internPool[K, T]) removeDead(key K) {
 	defer safe.Recover(safe.View)
 	i.mu.Lock()
 	defer i.mu.Unlock()

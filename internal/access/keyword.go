@@ -1,6 +1,6 @@
 package access
 
-// keyword is a keyword of JSON Schema that a plan is made of.
+// keyword is a JSON Schema keyword that a plan knows.
 type keyword uint8
 
 const (
@@ -66,8 +66,7 @@ var keywordsByName = func() map[string]keyword {
 	return all
 }()
 
-// keywords are where the values of one schema's keywords stand; 0: absent.
-type keywords [keywordCount]int
+// keywordOffsets holds the offset of each keyword's value in the schema; 0: absent.
+type keywordOffsets [keywordCount]int
 
-// has reports whether a keyword is there.
-func (k *keywords) has(word keyword) bool { return k[word] != 0 }
+func (k *keywordOffsets) has(word keyword) bool { return k[word] != 0 }

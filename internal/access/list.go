@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// Kind is a list that a client may ask for.
+// Kind is one of MCP's lists.
 type Kind int
 
 // The lists.
@@ -19,16 +19,15 @@ const (
 	Prompts
 	Resources
 	Templates
-	kinds
+	kindCount
 )
 
-// member is the list's name in a result.
-func (k Kind) member() string {
+// resultMember is the name of the list's array in a result.
+func (k Kind) resultMember() string {
 	return [...]string{"tools", "prompts", "resources", "resourceTemplates"}[k]
 }
 
-// kindOf is the list on which an item stands.
-func kindOf(k connectors.ItemKind) Kind {
+func toKind(k connectors.ItemKind) Kind {
 	switch k {
 	case connectors.ItemPrompt:
 		return Prompts
@@ -39,92 +38,92 @@ func kindOf(k connectors.ItemKind) Kind {
 	}
 }
 
-// What a modern result says besides: it is all, it may change at any time, and it is for this agent alone.
-const modernSays = `"resultType":"complete","ttlMs":0,"cacheScope":"private",`
+// modernMembers are the additional result members of revision 2026-07-28: complete, no caching, private to the
+// agent.
+const modernMembers = `"resultType":"complete","ttlMs":0,"cacheScope":"private",`
 
-// pageBytes is where a page of a list ends. A client that reads at most 8 MiB gets it all.
+// pageBytes is the size at which a list page ends. It suits clients that read at most 8 MiB.
 const pageBytes = 4 << 20
 
-// imprint identifies a list by what stands on it.
-type imprint [sha256.Size]byte
+// listHash identifies a list by its content.
+type listHash [sha256.Size]byte
 
-// entry is one member of a list, as it is served.
-type entry struct {
+// listEntry is one element of a served list.
+type listEntry struct {
 	raw        []byte
-	values     []span // to be renamed
-	name       string // their new value
-	legacy     *form  // for clients of the revisions before 2026-07-28; nil: raw
+	values     []byteRange // ranges to replace by name
+	name       string
+	legacy     *definitionVariant // for clients of the revisions before 2026-07-28; nil: raw
 	legacyOnly bool
 }
 
-// write appends the entry as an era of clients gets it.
-func (e *entry) write(to []byte, modern bool) []byte {
+// appendJSON appends the entry as modern or legacy clients get it.
+func (e *listEntry) appendJSON(to []byte, modern bool) []byte {
 	if modern || e.legacy == nil {
-		return renamed(to, e.raw, e.values, e.name)
+		return appendRenamed(to, e.raw, e.values, e.name)
 	}
 	if e.values == nil {
 		return append(to, e.legacy.raw...)
 	}
-	return renamed(to, e.legacy.raw, e.legacy.names, e.name)
+	return appendRenamed(to, e.legacy.raw, e.legacy.names, e.name)
 }
 
-// list is a list result, ready to be sent. It never changes.
-type list struct {
-	kind    Kind
-	imprint imprint
-	legacy  [][]byte       // its pages
-	served  [][]byte       // each entry, within them
-	keep    []bool         // which entries a modern client sees, too
-	other   map[int][]byte // entries that a modern client gets otherwise than they are served
-	size    int64          // of legacy and other
+// servedList is a rendered list result. It is immutable.
+type servedList struct {
+	kind          Kind
+	hash          listHash
+	legacy        [][]byte       // pages
+	entries       [][]byte       // each entry's bytes within the legacy pages
+	inModern      []bool         // whether modern clients see the entry
+	modernEntries map[int][]byte // entries that differ for modern clients, by index
+	size          int64          // bytes of legacy and modernEntries
 
 	once   sync.Once
-	modern [][]byte // made by once
+	modern [][]byte // rendered by once
 }
 
-// newList renders the entries.
-func newList(kind Kind, p imprint, entries []entry) *list {
-	l := &list{kind: kind, imprint: p, keep: make([]bool, len(entries))}
+func newServedList(kind Kind, p listHash, entries []listEntry) *servedList {
+	l := &servedList{kind: kind, hash: p, inModern: make([]bool, len(entries))}
 	for i, e := range entries {
-		l.keep[i] = !e.legacyOnly
+		l.inModern[i] = !e.legacyOnly
 		if e.legacy != nil {
-			if l.other == nil {
-				l.other = map[int][]byte{}
+			if l.modernEntries == nil {
+				l.modernEntries = map[int][]byte{}
 			}
-			l.other[i] = e.write(nil, true)
-			l.size += int64(len(l.other[i]))
+			l.modernEntries[i] = e.appendJSON(nil, true)
+			l.size += int64(len(l.modernEntries[i]))
 		}
 	}
-	l.legacy, l.served = l.render("", len(entries), func(to []byte, i int) []byte { return entries[i].write(to, false) })
+	l.legacy, l.entries = l.renderPages("", len(entries), func(to []byte, i int) []byte { return entries[i].appendJSON(to, false) })
 	for _, page := range l.legacy {
 		l.size += int64(len(page))
 	}
 	return l
 }
 
-// pages are the list as an era of clients wants it.
-func (l *list) pages(modern bool) [][]byte {
+// pagesFor returns the pages for modern or legacy clients.
+func (l *servedList) pagesFor(modern bool) [][]byte {
 	if !modern {
 		return l.legacy
 	}
 	l.once.Do(func() {
-		var seen [][]byte
-		for i, raw := range l.served {
-			if other, there := l.other[i]; there {
+		var visible [][]byte
+		for i, raw := range l.entries {
+			if other, ok := l.modernEntries[i]; ok {
 				raw = other
 			}
-			if l.keep[i] {
-				seen = append(seen, raw)
+			if l.inModern[i] {
+				visible = append(visible, raw)
 			}
 		}
-		l.modern, _ = l.render(modernSays, len(seen), func(to []byte, i int) []byte { return append(to, seen[i]...) })
+		l.modern, _ = l.renderPages(modernMembers, len(visible), func(to []byte, i int) []byte { return append(to, visible[i]...) })
 	})
 	return l.modern
 }
 
-// render writes n entries into as many pages as they need, and tells where each entry stands in them.
-func (l *list) render(says string, n int, write func(to []byte, i int) []byte) (pages, entries [][]byte) {
-	head := "{" + says + `"` + l.kind.member() + `":[`
+// renderPages writes n entries into pages of about pageBytes, and returns each entry's bytes within them.
+func (l *servedList) renderPages(members string, n int, write func(to []byte, i int) []byte) (pages, entries [][]byte) {
+	head := "{" + members + `"` + l.kind.resultMember() + `":[`
 	for first := 0; ; {
 		page, ends := []byte(head), []int{}
 		for i := first; i < n && (i == first || len(page) < pageBytes); i++ {
@@ -137,13 +136,13 @@ func (l *list) render(says string, n int, write func(to []byte, i int) []byte) (
 		first += len(ends)
 		page = append(page, ']')
 		if first < n {
-			page = append(page, `,"nextCursor":"`+l.cursor(len(pages)+1)+`"`...)
+			page = append(page, `,"nextCursor":"`+l.pageCursor(len(pages)+1)+`"`...)
 		}
 		page = slices.Clip(append(page, '}'))
-		at := len(head)
+		pos := len(head)
 		for _, end := range ends {
-			entries = append(entries, page[at:end:end])
-			at = end + 1
+			entries = append(entries, page[pos:end:end])
+			pos = end + 1
 		}
 		if pages = append(pages, page); first >= n {
 			return pages, entries
@@ -151,58 +150,58 @@ func (l *list) render(says string, n int, write func(to []byte, i int) []byte) (
 	}
 }
 
-// cursor names a page of this list, and of no other: where the list has changed meanwhile, a client begins again.
-func (l *list) cursor(page int) string {
-	return base64.RawURLEncoding.EncodeToString(l.imprint[:9]) + "." + strconv.Itoa(page)
+// pageCursor returns a cursor that is valid for this list only: after a change a client starts again.
+func (l *servedList) pageCursor(page int) string {
+	return base64.RawURLEncoding.EncodeToString(l.hash[:9]) + "." + strconv.Itoa(page)
 }
 
-// page finds a page by its cursor; nil: it is none of this list's.
-func (l *list) page(modern bool, cursor string) []byte {
-	pages := l.pages(modern)
+// findPage returns the page of a cursor; nil if the cursor is not of this list.
+func (l *servedList) findPage(modern bool, cursor string) []byte {
+	pages := l.pagesFor(modern)
 	if cursor == "" {
 		return pages[0]
 	}
 	for i := 1; i < len(pages); i++ {
-		if cursor == l.cursor(i) {
+		if cursor == l.pageCursor(i) {
 			return pages[i]
 		}
 	}
 	return nil
 }
 
-// lazyList is a list that is rendered when somebody asks for it.
+// lazyList is a list that is rendered on first use.
 type lazyList struct {
 	once sync.Once
-	list *list
+	list *servedList
 }
 
-// ListResult is the first page of a list of all connectors, ready to be sent.
-func (v *View) ListResult(k Kind, modern bool) []byte { return v.lists[k].page(modern, "") }
+// ListResult returns the rendered first page of a list over all connectors.
+func (v *View) ListResult(k Kind, modern bool) []byte { return v.lists[k].findPage(modern, "") }
 
-// ListPage is the page of a list that a cursor names; nil: the cursor is none of this list, as it now is.
+// ListPage returns the page of a cursor; nil if the cursor is not of the current list.
 func (v *View) ListPage(k Kind, modern bool, cursor string) []byte {
-	return v.lists[k].page(modern, cursor)
+	return v.lists[k].findPage(modern, cursor)
 }
 
-// ListResult is the first page of a list of this connector alone, as its server said it.
+// ListResult returns the rendered first page of this connector's own list.
 func (r *Reach) ListResult(k Kind, modern bool) []byte { return r.ListPage(k, modern, "") }
 
-// ListPage is the page of such a list that a cursor names; nil: the cursor is none of this list, as it now is.
+// ListPage returns the page of a cursor; nil if the cursor is not of the current list.
 func (r *Reach) ListPage(k Kind, modern bool, cursor string) []byte {
-	return r.list(k).page(modern, cursor)
+	return r.ownList(k).findPage(modern, cursor)
 }
 
-func (r *Reach) list(k Kind) *list {
-	own := &r.own[k]
-	own.once.Do(func() { own.list = r.render(k) })
+func (r *Reach) ownList(k Kind) *servedList {
+	own := &r.ownLists[k]
+	own.once.Do(func() { own.list = r.renderList(k) })
 	return own.list
 }
 
-// list makes a list, or finds it with another agent that has the same.
-func (k *Keeper) list(kind Kind, entries []entry) *list {
-	p := printOf(kind, entries)
-	if l := k.lists.get(p); l != nil {
+// internList returns the list with these entries, rendered or shared with another agent.
+func (c *Cache) internList(kind Kind, entries []listEntry) *servedList {
+	p := hashEntries(kind, entries)
+	if l := c.lists.get(p); l != nil {
 		return l
 	}
-	return k.lists.put(p, newList(kind, p, entries))
+	return c.lists.put(p, newServedList(kind, p, entries))
 }

@@ -12,92 +12,93 @@ import (
 	"patchbay/internal/safe"
 )
 
-// Changed says which lists are not what a listener last knew.
+// Changed says which lists differ from what a listener last saw.
 type Changed struct {
 	Tools     bool
 	Prompts   bool
 	Resources bool // or templates
-	Gone      bool // the agent, or its token, may do nothing any more
+	Gone      bool // the agent or its token is deleted, disabled or revoked
 }
 
-func (c Changed) any() bool { return c != Changed{} }
+func (c Changed) hasAny() bool { return c != Changed{} }
 
-func (c Changed) and(o Changed) Changed {
+func (c Changed) mergeWith(o Changed) Changed {
 	return Changed{
 		Tools: c.Tools || o.Tools, Prompts: c.Prompts || o.Prompts, Resources: c.Resources || o.Resources, Gone: c.Gone || o.Gone,
 	}
 }
 
-// Listener is who wants to hear of changes.
+// Listener describes a subscription to changes.
 type Listener struct {
-	View      *View  // as the listener has it
-	Token     *Token // where it is revoked, the listener is told; nil: none
-	Connector string // the slug of the one connector that is of interest; empty: all
+	View      *View  // the last view that the listener has
+	Token     *Token // its revocation is reported as Gone; nil: none
+	Connector string // slug of the only connector of interest; empty: all
 }
 
 type listener struct {
-	seat      *seat
-	token     connectors.AgentTokenID
-	connector string
-	known     [kinds]imprint // guarded by Keeper.mu
-	changed   chan Changed   // holds one
+	entry       *agentEntry
+	token       connectors.AgentTokenID
+	connector   string
+	knownHashes [kindCount]listHash // guarded by Cache.mu
+	changed     chan Changed        // has a buffer of one
 }
 
-// Subscribe tells which lists change for the agent of a view. The function ends it.
-func (k *Keeper) Subscribe(v *View) (<-chan Changed, func()) { return k.Listen(Listener{View: v}) }
+// Subscribe is [Cache.Listen] for the agent of a view. The returned function ends it.
+func (c *Cache) Subscribe(v *View) (<-chan Changed, func()) { return c.Listen(Listener{View: v}) }
 
-// Listen tells what changes. A listener that is slow is told everything at once. The function ends it.
-func (k *Keeper) Listen(o Listener) (<-chan Changed, func()) {
-	s := k.seat(o.View.Tenant.ID, o.View.Agent.ID)
-	l := &listener{seat: s, connector: o.Connector, known: o.View.imprints(o.Connector), changed: make(chan Changed, 1)}
+// Listen reports changes until the returned function is called. Changes that a slow listener has not read are
+// merged.
+func (c *Cache) Listen(o Listener) (<-chan Changed, func()) {
+	entry := c.ensureEntry(o.View.Tenant.ID, o.View.Agent.ID)
+	l := &listener{entry: entry, connector: o.Connector, knownHashes: o.View.listHashes(o.Connector), changed: make(chan Changed, 1)}
 	if o.Token != nil {
 		l.token = o.Token.ID
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	s.listeners[l] = struct{}{}
-	k.stir(s) // the view may have been dropped since it was taken
-	return l.changed, func() { k.unlisten(l) }
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	entry.listeners[l] = struct{}{}
+	c.markDirty(entry) // the view may have been dropped meanwhile
+	return l.changed, func() { c.removeListener(l) }
 }
 
-func (k *Keeper) unlisten(l *listener) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(l.seat.listeners, l)
+func (c *Cache) removeListener(l *listener) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(l.entry.listeners, l)
 }
 
-// say tells a listener, who may not have heard the last word yet. Keeper.mu is held.
-func (l *listener) say(c Changed) {
+// notifyChange merges c with a change that the listener has not read. Cache.mu is held.
+func (l *listener) notifyChange(change Changed) {
 	select {
 	case before := <-l.changed:
-		c = c.and(before)
+		change = change.mergeWith(before)
 	default:
 	}
-	l.changed <- c // nobody else sends
+	l.changed <- change // the only sender, so the buffer is free
 }
 
-// imprints are what stands on a listener's lists.
-func (v *View) imprints(connector string) (imprints [kinds]imprint) {
+// listHashes returns the hashes of the lists of a connector, or of all.
+func (v *View) listHashes(connector string) (listHashes [kindCount]listHash) {
 	if connector == "" {
 		for k, l := range v.lists {
-			imprints[k] = l.imprint
+			listHashes[k] = l.hash
 		}
-		return imprints
+		return listHashes
 	}
 	r := v.reaches[connector]
 	if r == nil {
-		return imprints
+		return listHashes
 	}
-	for k := range kinds {
-		imprints[k] = r.list(k).imprint
+	for k := range kindCount {
+		listHashes[k] = r.ownList(k).hash
 	}
-	return imprints
+	return listHashes
 }
 
-// compare tells what is different, and remembers it. Keeper.mu is held.
-func (l *listener) compare(now [kinds]imprint) Changed {
-	was := l.known
-	l.known = now
+// updateHashes stores the new hashes and returns what differs. Cache.mu is held.
+func (l *listener) updateHashes(now [kindCount]listHash) Changed {
+	was := l.knownHashes
+	l.knownHashes = now
 	return Changed{
 		Tools:     now[Tools] != was[Tools],
 		Prompts:   now[Prompts] != was[Prompts],
@@ -105,43 +106,43 @@ func (l *listener) compare(now [kinds]imprint) Changed {
 	}
 }
 
-// Run tells listeners what changed, and notes which tokens were used, until ctx ends.
-func (k *Keeper) Run(ctx context.Context) {
+// Run notifies listeners and records token uses until ctx ends.
+func (c *Cache) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	var other sync.WaitGroup
-	safe.GoIn(&other, safe.Background, func() { safe.RunLoop(ctx, "uses of tokens", k.noteUses) })
+	safe.GoIn(&other, safe.Background, func() { safe.RunLoop(ctx, "uses of tokens", c.recordTokenUses) })
 	defer other.Wait()
 	defer cancel()
-	var again <-chan time.Time // nil: all were told
+	var again <-chan time.Time // nil: no retry is due
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-k.wake:
+		case <-c.wake:
 		case <-again:
 		}
-		if again = nil; !k.tellAll(ctx) {
-			again = time.After(tellAgain)
+		if again = nil; !c.notifyDirty(ctx) {
+			again = time.After(notifyRetryDelay)
 		}
 	}
 }
 
-// tellAgain is after how long those are told who could not be: the database may be there, and have been too slow.
-const tellAgain = time.Second
+// notifyRetryDelay is the delay after a failed load for listeners.
+const notifyRetryDelay = time.Second
 
-// tellAll loads the views of the seats that are dirty, some at the same time, and tells who listens on them. The seats of those who could
-// not be told stay dirty.
-func (k *Keeper) tellAll(ctx context.Context) (all bool) {
+// notifyDirty loads the views of dirty entries, four at a time, and notifies their listeners. Entries that fail
+// stay dirty.
+func (c *Cache) notifyDirty(ctx context.Context) (all bool) {
 	var some errgroup.Group
 	some.SetLimit(4)
-	for _, s := range k.takeDirty() {
+	for _, entry := range c.takeDirty() {
 		some.Go(func() (err error) {
 			defer safe.RecoverTo(safe.View, &err)
-			err = safe.Try(safe.View, func() error { return k.tell(ctx, s) })()
+			err = safe.Try(safe.View, func() error { return c.notifyEntry(ctx, entry) })()
 			if err != nil {
-				k.mu.Lock()
-				defer k.mu.Unlock()
-				k.dirty[s] = true
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				c.dirty[entry] = true
 			}
 			return err
 		})
@@ -149,61 +150,60 @@ func (k *Keeper) tellAll(ctx context.Context) (all bool) {
 	return some.Wait() == nil
 }
 
-func (k *Keeper) takeDirty() []*seat {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	all := make([]*seat, 0, len(k.dirty))
-	for s := range k.dirty {
-		all = append(all, s)
+func (c *Cache) takeDirty() []*agentEntry {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := make([]*agentEntry, 0, len(c.dirty))
+	for entry := range c.dirty {
+		all = append(all, entry)
 	}
-	clear(k.dirty)
+	clear(c.dirty)
 	return all
 }
 
-func (k *Keeper) tell(ctx context.Context, s *seat) error {
-	v, err := k.view(ctx, s, nil)
+func (c *Cache) notifyEntry(ctx context.Context, entry *agentEntry) error {
+	v, err := c.loadView(ctx, entry, nil)
 	gone := fault.Is(err, fault.NotFound) || err == nil && !v.Agent.Enabled
 	if err != nil && !gone {
 		if ctx.Err() == nil {
-			k.log.WarnContext(ctx, "listening agent not told of a change yet", "tenant_id", s.tenant, "agent_id", s.agent, "error", err)
+			c.log.WarnContext(ctx, "listening agent not told of a change yet", "tenant_id", entry.tenant, "agent_id", entry.agent, "error", err)
 		}
 		return err
 	}
-	imprints := map[string][kinds]imprint{}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for l := range s.listeners {
+	imprints := map[string][kindCount]listHash{}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for l := range entry.listeners {
 		if gone {
-			l.say(Changed{Gone: true})
+			l.notifyChange(Changed{Gone: true})
 			continue
 		}
 		now, known := imprints[l.connector]
 		if !known {
-			now = v.imprints(l.connector)
+			now = v.listHashes(l.connector)
 			imprints[l.connector] = now
 		}
-		c := l.compare(now)
+		change := l.updateHashes(now)
 		if r := v.reaches[l.connector]; l.connector != "" && r != nil {
-			c = c.and(s.pending[r.Connector.ID])
+			change = change.mergeWith(entry.pending[r.Connector.ID])
 		}
-		if c.any() {
-			l.say(c)
+		if change.hasAny() {
+			l.notifyChange(change)
 		}
 	}
-	s.pending = nil
+	entry.pending = nil
 	return nil
 }
 
-// noteUses writes down which tokens were used.
-func (k *Keeper) noteUses(ctx context.Context) {
+func (c *Cache) recordTokenUses(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case id := <-k.touches:
+		case id := <-c.usedTokens:
 			ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-			if err := k.store.System().TouchAgentToken(ctx, id); err != nil && ctx.Err() == nil {
-				k.log.WarnContext(ctx, "agent token use not noted", "token_id", id, "error", err)
+			if err := c.store.System().TouchAgentToken(ctx, id); err != nil && ctx.Err() == nil {
+				c.log.WarnContext(ctx, "agent token use not noted", "token_id", id, "error", err)
 			}
 			cancel()
 		}

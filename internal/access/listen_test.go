@@ -28,12 +28,12 @@ func next(t testing.TB, changes <-chan access.Changed) access.Changed {
 	}
 }
 
-func TestListenersHearOfTrueChangesAndNoOthers(t *testing.T) {
+func TestListener_GetsRealChangesOnly(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, c := b.granted(t, "search")
-	b.settle(t)
-	changes, end := b.keeper.Subscribe(b.view(t, agent.ID))
+	b := newTestEnv(t)
+	agent, c := b.newGrantedAgent(t, "search")
+	b.waitForNotices(t)
+	changes, end := b.cache.Subscribe(b.view(t, agent.ID))
 	defer end()
 	agent.Description = "Nobody's list is different for it."
 	if _, err := b.Door().UpdateAgent(t.Context(), agent); err != nil {
@@ -54,14 +54,14 @@ func TestListenersHearOfTrueChangesAndNoOthers(t *testing.T) {
 	}
 }
 
-func TestAListenerOfOneConnectorHearsOfThatOne(t *testing.T) {
+func TestListener_OfOneConnector(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, c := b.granted(t, "search")
+	b := newTestEnv(t)
+	agent, c := b.newGrantedAgent(t, "search")
 	other := b.Connector(t)
 	b.Synced(t, other.ID, "other")
-	b.settle(t)
-	changes, end := b.keeper.Listen(access.Listener{View: b.view(t, agent.ID), Connector: c.Slug})
+	b.waitForNotices(t)
+	changes, end := b.cache.Listen(access.Listener{View: b.view(t, agent.ID), Connector: c.Slug})
 	defer end()
 	b.Grant(t, agent.ID, other.ID)
 	b.Grant(t, agent.ID, c.ID, func(g *connectors.Grant) { g.AllTools = false })
@@ -70,11 +70,11 @@ func TestAListenerOfOneConnectorHearsOfThatOne(t *testing.T) {
 	}
 }
 
-// A server says that its tools changed while the agent's view is dropped: the agent's own change came first.
-func TestListener_IsToldWhatAServerSaidWithoutAView(t *testing.T) {
+// A server's list_changed arrives while the agent's view is dropped by a change of the agent.
+func TestListener_GetsServerNotificationWithoutView(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, c := b.granted(t, "search")
+	b := newTestEnv(t)
+	agent, c := b.newGrantedAgent(t, "search")
 	k := access.New(access.Options{Store: b.St})
 	v, err := k.ByAgent(t.Context(), b.Tenant, connectors.Ref(agent.Slug))
 	if err != nil {
@@ -84,8 +84,8 @@ func TestListener_IsToldWhatAServerSaidWithoutAView(t *testing.T) {
 	defer end()
 	all, endAll := k.Subscribe(v)
 	defer endAll()
-	k.Hear(store.Notice{Kind: "agent", Tenant: b.Tenant, ID: agent.ID.String()})
-	k.Hear(store.Notice{Kind: store.NoticeTools, Tenant: b.Tenant, ID: c.ID.String()})
+	k.OnNotify(store.Notice{Kind: "agent", Tenant: b.Tenant, ID: agent.ID.String()})
+	k.OnNotify(store.Notice{Kind: store.NoticeTools, Tenant: b.Tenant, ID: c.ID.String()})
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { k.Run(ctx) })
@@ -101,17 +101,17 @@ func TestListener_IsToldWhatAServerSaidWithoutAView(t *testing.T) {
 	}
 }
 
-func TestAListenerHearsThatItsTokenIsRevoked(t *testing.T) {
+func TestListener_GetsTokenRevocation(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, _ := b.granted(t, "search")
+	b := newTestEnv(t)
+	agent, _ := b.newGrantedAgent(t, "search")
 	text, token := b.TokenIn(t, b.Tenant, agent.ID)
-	b.settle(t)
-	v, shown, err := b.keeper.ByToken(t.Context(), text)
+	b.waitForNotices(t)
+	v, shown, err := b.cache.ByToken(t.Context(), text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	changes, end := b.keeper.Listen(access.Listener{View: v, Token: shown})
+	changes, end := b.cache.Listen(access.Listener{View: v, Token: shown})
 	defer end()
 	if _, err := b.Door().DeleteAgentToken(t.Context(), agent.ID, token.ID); err != nil {
 		t.Fatal(err)
@@ -121,12 +121,12 @@ func TestAListenerHearsThatItsTokenIsRevoked(t *testing.T) {
 	}
 }
 
-func TestAListenerHearsThatItsAgentIsGone(t *testing.T) {
+func TestListener_GetsAgentDeletion(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, _ := b.granted(t, "search")
-	b.settle(t)
-	changes, end := b.keeper.Subscribe(b.view(t, agent.ID))
+	b := newTestEnv(t)
+	agent, _ := b.newGrantedAgent(t, "search")
+	b.waitForNotices(t)
+	changes, end := b.cache.Subscribe(b.view(t, agent.ID))
 	defer end()
 	if err := b.Door().DeleteAgent(t.Context(), agent.ID); err != nil {
 		t.Fatal(err)
@@ -136,12 +136,12 @@ func TestAListenerHearsThatItsAgentIsGone(t *testing.T) {
 	}
 }
 
-func TestNothingIsTrustedForMoreThanASecondWhileNobodyHears(t *testing.T) {
+func TestDisconnected_EntriesExpireAfterOneSecond(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	now := time.Now()
-	k := access.New(access.Options{Store: b.process(t), Now: func() time.Time { return now }})
-	agent, c := b.granted(t, "search")
+	k := access.New(access.Options{Store: b.openOtherStore(t), Now: func() time.Time { return now }})
+	agent, c := b.newGrantedAgent(t, "search")
 	view := func() *access.View {
 		v, err := k.ByAgent(t.Context(), b.Tenant, connectors.Ref(agent.ID.String()))
 		if err != nil {
@@ -161,12 +161,12 @@ func TestNothingIsTrustedForMoreThanASecondWhileNobodyHears(t *testing.T) {
 	}
 }
 
-func TestWhatWasLoadedBeforeADeafTimeIsLoadedAgain(t *testing.T) {
+func TestReconnect_ReloadsViews(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	now := time.Now()
-	k := access.New(access.Options{Store: b.process(t), Now: func() time.Time { return now }})
-	agent, c := b.granted(t, "search")
+	k := access.New(access.Options{Store: b.openOtherStore(t), Now: func() time.Time { return now }})
+	agent, c := b.newGrantedAgent(t, "search")
 	tools := func() int {
 		v, err := k.ByAgent(t.Context(), b.Tenant, connectors.Ref(agent.ID.String()))
 		if err != nil {
@@ -190,10 +190,10 @@ func TestWhatWasLoadedBeforeADeafTimeIsLoadedAgain(t *testing.T) {
 	}
 }
 
-func TestALoadThatMeetsANoticeIsRepeated(t *testing.T) {
+func TestLoad_IsRepeatedAfterNotice(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, c := b.granted(t)
+	b := newTestEnv(t)
+	agent, c := b.newGrantedAgent(t)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -224,16 +224,16 @@ func names(n int) []string {
 	return all
 }
 
-func TestViewsThatNobodyAsksForMakeRoom(t *testing.T) {
+func TestEvictViews_DropsLeastRecentlyUsed(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	k := hearing(t, b.process(t), access.Options{Bytes: 64 << 10})
+	b := newTestEnv(t)
+	k := newConnectedCache(t, b.openOtherStore(t), access.Options{Bytes: 64 << 10})
 	var agents []connectors.Agent
 	for range 20 {
-		agent, _ := b.granted(t, names(30)...)
+		agent, _ := b.newGrantedAgent(t, names(30)...)
 		agents = append(agents, agent)
 	}
-	b.settle(t)
+	b.waitForNotices(t)
 	for _, a := range agents {
 		if _, err := k.ByAgent(t.Context(), b.Tenant, connectors.Ref(a.ID.String())); err != nil {
 			t.Fatal(err)
@@ -249,22 +249,24 @@ func TestViewsThatNobodyAsksForMakeRoom(t *testing.T) {
 	}
 }
 
-func TestAMissingDatabaseIsToldAndHealsByItself(t *testing.T) {
+func TestByToken_RecoversFromDatabaseOutage(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, _ := b.granted(t, "search")
-	k := access.New(access.Options{Store: b.process(t)})
+	b := newTestEnv(t)
+	agent, _ := b.newGrantedAgent(t, "search")
+	k := access.New(access.Options{Store: b.openOtherStore(t)})
 	ref := connectors.Ref(agent.ID.String())
 	b.Pool.Close()
 	_, err := k.ByAgent(t.Context(), b.Tenant, ref)
 	wantKind(t, err, fault.Unavailable)
 }
 
-func TestAWatchThatLosesItsConnectionSaysSoAndHearsAgain(t *testing.T) {
+func TestWatch_ReconnectsAfterConnectionLoss(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	states := make(chan bool, 10)
-	go func() { _ = b.process(t).Watch(t.Context(), func(store.Notice) {}, func(c bool) { states <- c }) }()
+	go func() {
+		_ = b.openOtherStore(t).Watch(t.Context(), func(store.Notice) {}, func(c bool) { states <- c })
+	}()
 	if !<-states {
 		t.Fatal("it does not hear")
 	}
@@ -281,8 +283,8 @@ func TestAWatchThatLosesItsConnectionSaysSoAndHearsAgain(t *testing.T) {
 	}
 }
 
-// endConnections ends all connections to the world's database but its own.
-func (b *bundle) endConnections(t *testing.T) {
+// endConnections terminates all connections to the world's database but the test's own.
+func (b *testEnv) endConnections(t *testing.T) {
 	t.Helper()
 	owner, err := pgx.Connect(t.Context(), b.URL)
 	if err != nil {
@@ -296,13 +298,13 @@ func (b *bundle) endConnections(t *testing.T) {
 	}
 }
 
-// A view may be believed for a second in which nobody hears. Who listens is told all the same of what was said meanwhile.
-func TestAListenerIsToldOfWhatWasSaidInADeafMoment(t *testing.T) {
+// A view is used for up to a second while disconnected. Its listeners still get the change that happened then.
+func TestListener_GetsChangeMissedWhileDisconnected(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	now := time.Now()
-	k := access.New(access.Options{Store: b.process(t), Now: func() time.Time { return now }})
-	agent, c := b.granted(t, "search")
+	k := access.New(access.Options{Store: b.openOtherStore(t), Now: func() time.Time { return now }})
+	agent, c := b.newGrantedAgent(t, "search")
 	ctx, stop := context.WithCancel(t.Context())
 	over := make(chan struct{})
 	go func() {
@@ -330,7 +332,7 @@ func TestAListenerIsToldOfWhatWasSaidInADeafMoment(t *testing.T) {
 	}
 }
 
-// warned is a log that says when somebody could not be told.
+// warned is a log handler that reports a failed notification.
 type warned struct {
 	slog.Handler
 	told chan struct{}
@@ -348,12 +350,12 @@ func (w warned) Handle(_ context.Context, r slog.Record) error {
 
 func (w warned) Enabled(context.Context, slog.Level) bool { return true }
 
-func TestAListenerWhoCouldNotBeToldIsToldLater(t *testing.T) {
+func TestListener_IsNotifiedAgainAfterError(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, c := b.granted(t, "search")
+	b := newTestEnv(t)
+	agent, c := b.newGrantedAgent(t, "search")
 	log := warned{Handler: slog.DiscardHandler, told: make(chan struct{}, 1)}
-	k := hearing(t, b.process(t), access.Options{Log: slog.New(log)})
+	k := newConnectedCache(t, b.openOtherStore(t), access.Options{Log: slog.New(log)})
 	v, err := k.ByAgent(t.Context(), b.Tenant, connectors.Ref(agent.ID.String()))
 	if err != nil {
 		t.Fatal(err)
@@ -375,8 +377,8 @@ func TestAListenerWhoCouldNotBeToldIsToldLater(t *testing.T) {
 	}
 }
 
-// asOwner changes the world's database as nobody else may.
-func (b *bundle) asOwner(t *testing.T, statement string) {
+// asOwner runs a statement as the owner of the world's database.
+func (b *testEnv) asOwner(t *testing.T, statement string) {
 	t.Helper()
 	owner, err := pgx.Connect(t.Context(), b.URL)
 	if err != nil {

@@ -11,132 +11,134 @@ import (
 	"patchbay/internal/store"
 )
 
-// Watch hears what changes in the database, and tells listeners, until ctx ends. A program that has other uses for notices watches
-// itself, and calls Hear, Connected and Run.
-func (k *Keeper) Watch(ctx context.Context) {
+// Watch receives database notices and notifies listeners until ctx ends. A program with other uses for notices
+// calls OnNotify, Connected and Run itself.
+func (c *Cache) Watch(ctx context.Context) {
 	var all sync.WaitGroup
-	safe.GoIn(&all, safe.Background, func() { safe.RunLoop(ctx, "views", k.Run) })
-	_ = k.store.Watch(ctx, k.Hear, k.Connected)
+	safe.GoIn(&all, safe.Background, func() { safe.RunLoop(ctx, "views", c.Run) })
+	_ = c.store.Watch(ctx, c.OnNotify, c.Connected)
 	all.Wait()
 }
 
-// Connected says whether notices come in. What was loaded before a time without them is not trusted any more.
-func (k *Keeper) Connected(connected bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+// Connected sets whether notices arrive. A new connection invalidates everything that was loaded before.
+func (c *Cache) Connected(connected bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if !connected {
-		k.hearing.Store(0)
+		c.generation.Store(0)
 		return
 	}
-	k.heard++
-	k.hearing.Store(k.heard)
-	for _, agents := range k.tenants {
-		for _, s := range agents {
-			k.drop(s) // who knows what was said meanwhile, also since what was read a moment ago
+	c.generations++
+	c.generation.Store(c.generations)
+	for _, agents := range c.agents {
+		for _, entry := range agents {
+			c.dropView(entry) // its notice may be lost
 		}
 	}
 }
 
-// Hear takes a notice: what it names is dropped. Others than those of agents, tokens, connectors and tenants change no view.
-func (k *Keeper) Hear(n store.Notice) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+// OnNotify drops what a notice names. Only notices of agents, tokens, connectors, tenants and server lists
+// matter.
+func (c *Cache) OnNotify(n store.Notice) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	id, err := uuid.Parse(n.ID)
 	if err != nil {
 		return
 	}
 	switch n.Kind {
 	case "agent":
-		if s := k.tenants[n.Tenant][connectors.AgentID{UUID: id}]; s != nil {
-			k.drop(s)
+		if entry := c.agents[n.Tenant][connectors.AgentID{UUID: id}]; entry != nil {
+			c.dropView(entry)
 		}
 	case "connector":
-		k.connectorChanged(n.Tenant, connectors.ConnectorID{UUID: id})
+		c.dropConnectorViews(n.Tenant, connectors.ConnectorID{UUID: id})
 	case "tenant":
-		for _, s := range k.tenants[n.Tenant] {
-			k.drop(s)
+		for _, entry := range c.agents[n.Tenant] {
+			c.dropView(entry)
 		}
 	case store.NoticeTools:
-		k.passOn(n.Tenant, connectors.ConnectorID{UUID: id}, Changed{Tools: true})
+		c.forwardChange(n.Tenant, connectors.ConnectorID{UUID: id}, Changed{Tools: true})
 	case store.NoticePrompts:
-		k.passOn(n.Tenant, connectors.ConnectorID{UUID: id}, Changed{Prompts: true})
+		c.forwardChange(n.Tenant, connectors.ConnectorID{UUID: id}, Changed{Prompts: true})
 	case store.NoticeResources:
-		k.passOn(n.Tenant, connectors.ConnectorID{UUID: id}, Changed{Resources: true})
+		c.forwardChange(n.Tenant, connectors.ConnectorID{UUID: id}, Changed{Resources: true})
 	case "token":
-		k.tokenChanged(connectors.AgentTokenID{UUID: id})
+		c.dropToken(connectors.AgentTokenID{UUID: id})
 	}
 }
 
-// connectorChanged drops the views that show a connector. A load that is under way may have seen it as it was.
-func (k *Keeper) connectorChanged(tenant connectors.TenantID, id connectors.ConnectorID) {
-	for _, s := range k.tenants[tenant] {
-		l := s.view.Load()
-		if l == nil || l.watched[id] {
-			k.drop(s)
-		} else if s.flight != nil {
-			s.changes++
+// dropConnectorViews drops the views with a connector. A load in progress may have read its old state.
+func (c *Cache) dropConnectorViews(tenant connectors.TenantID, id connectors.ConnectorID) {
+	for _, entry := range c.agents[tenant] {
+		l := entry.view.Load()
+		if l == nil || l.watchedConnectors[id] {
+			c.dropView(entry)
+		} else if entry.load != nil {
+			entry.changeCount++
 		}
 	}
 }
 
-// passOn tells who listens to a connector alone what its server said. What that leads to, they and others are told when it was read.
-func (k *Keeper) passOn(tenant connectors.TenantID, id connectors.ConnectorID, c Changed) {
-	for _, s := range k.tenants[tenant] {
-		v := s.view.Load()
+// forwardChange passes a server's list_changed to listeners of that connector. Its effects on lists follow
+// after the next sync.
+func (c *Cache) forwardChange(tenant connectors.TenantID, id connectors.ConnectorID, change Changed) {
+	for _, entry := range c.agents[tenant] {
+		v := entry.view.Load()
 		if v == nil {
-			s.keepPending(id, c)
-			k.stir(s)
+			entry.addPending(id, change)
+			c.markDirty(entry)
 			continue
 		}
-		for l := range s.listeners {
+		for l := range entry.listeners {
 			if r := v.reaches[l.connector]; l.connector != "" && r != nil && r.Connector.ID == id {
-				l.say(c)
+				l.notifyChange(change)
 			}
 		}
 	}
 }
 
-// keepPending keeps what a connector's server said until the next view is loaded. Keeper.mu is held.
-func (s *seat) keepPending(id connectors.ConnectorID, c Changed) {
-	if len(s.listeners) == 0 {
+// addPending stores a server notification until the next view is loaded. Cache.mu is held.
+func (entry *agentEntry) addPending(id connectors.ConnectorID, change Changed) {
+	if len(entry.listeners) == 0 {
 		return
 	}
-	if s.pending == nil {
-		s.pending = map[connectors.ConnectorID]Changed{}
+	if entry.pending == nil {
+		entry.pending = map[connectors.ConnectorID]Changed{}
 	}
-	s.pending[id] = s.pending[id].and(c)
+	entry.pending[id] = entry.pending[id].mergeWith(change)
 }
 
-func (k *Keeper) tokenChanged(id connectors.AgentTokenID) {
-	k.revoked++
-	sum, known := k.byToken[id]
+func (c *Cache) dropToken(id connectors.AgentTokenID) {
+	c.revocations++
+	sum, known := c.sumsByID[id]
 	if !known {
 		return
 	}
-	s := k.tokens[sum].seat
-	k.forgetToken(id, sum)
-	for l := range s.listeners {
+	entry := c.tokens[sum].entry
+	c.forgetToken(id, sum)
+	for l := range entry.listeners {
 		if l.token == id {
-			l.say(Changed{Gone: true})
+			l.notifyChange(Changed{Gone: true})
 		}
 	}
 }
 
-// drop forgets a seat's view, and has its listeners told what is different in the next one.
-func (k *Keeper) drop(s *seat) {
-	s.changes++
-	k.install(s, nil)
-	k.stir(s)
+// dropView drops an entry's view and marks its listeners for a comparison with the next one.
+func (c *Cache) dropView(entry *agentEntry) {
+	entry.changeCount++
+	c.setView(entry, nil)
+	c.markDirty(entry)
 }
 
-// stir marks a seat whose listeners are to be told.
-func (k *Keeper) stir(s *seat) {
-	if len(s.listeners) == 0 {
+// markDirty marks an entry if its listeners need a notification.
+func (c *Cache) markDirty(entry *agentEntry) {
+	if len(entry.listeners) == 0 {
 		return
 	}
-	k.dirty[s] = true
+	c.dirty[entry] = true
 	select {
-	case k.wake <- struct{}{}:
+	case c.wake <- struct{}{}:
 	default:
 	}
 }

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// exact is up to where each float has neighbours that are no integers.
-const exact = 1 << 52
+// maxFractional is the magnitude from which a float64 has no fraction.
+const maxFractional = 1 << 52
 
-// judged is the number that a JSON text is judged as: the nearest one that there is, but no integer where the text is none, however near
-// it comes to one. Above 2^52, where there are integers only, it is the last number below that is none. The error: no float holds it.
-func judged(text []byte) (float64, error) {
+// parseNumber returns the nearest float64, but never an integer for a text that is none. From 2^52 on it then
+// returns 2^52-0.5. The error means that no float64 holds the number.
+func parseNumber(text []byte) (float64, error) {
 	v, err := strconv.ParseFloat(string(text), 64)
 	switch {
-	case err != nil || v != math.Trunc(v) || integral(text):
+	case err != nil || v != math.Trunc(v) || isIntegral(text):
 		return v, err
-	case math.Abs(v) >= exact:
-		return math.Copysign(exact-0.5, v), nil
-	case before(text) != strconv.FormatFloat(math.Abs(v), 'f', 0, 64): // it was rounded up
+	case math.Abs(v) >= maxFractional:
+		return math.Copysign(maxFractional-0.5, v), nil
+	case integerPart(text) != strconv.FormatFloat(math.Abs(v), 'f', 0, 64): // rounded up
 		return math.Nextafter(v, 0), nil
 	case text[0] == '-':
 		return math.Nextafter(v, math.Inf(-1)), nil
@@ -28,20 +28,20 @@ func judged(text []byte) (float64, error) {
 	}
 }
 
-// integral tells whether a JSON number is an integer: 3.0 and 0.5e1 are. What it costs is a look at each character, however many digits
-// an exponent stands for.
-func integral(number []byte) bool {
-	if whole(number) {
+// isIntegral reports whether a JSON number is an integer; 3.0 and 0.5e1 are. It reads each character once,
+// whatever the exponent.
+func isIntegral(number []byte) bool {
+	if isWrittenWhole(number) {
 		return true
 	}
-	digits, point := spread(number)
+	digits, point := splitDigits(number)
 	digits = bytes.TrimRight(digits, "0")
 	return len(bytes.TrimLeft(digits, "0")) == 0 || len(digits) <= point
 }
 
-// before is what stands before the point of a number that is no integer once it is written without an exponent.
-func before(number []byte) string {
-	digits, point := spread(number)
+// integerPart returns the digits before the point of a non-integer, written without an exponent.
+func integerPart(number []byte) string {
+	digits, point := splitDigits(number)
 	if point <= 0 {
 		return "0"
 	}
@@ -51,19 +51,19 @@ func before(number []byte) string {
 	return "0"
 }
 
-// spread are the digits of a number, and behind how many of them its point stands; an exponent that is beyond all floats stands for one that is.
-func spread(number []byte) (digits []byte, point int) {
+// splitDigits returns the digits of a number and the position of its point among them.
+func splitDigits(number []byte) (digits []byte, point int) {
 	mantissa, exponent := bytes.TrimPrefix(number, []byte("-")), 0
-	if at := bytes.IndexAny(mantissa, "eE"); at >= 0 {
-		exponent = power(mantissa[at+1:])
-		mantissa = mantissa[:at]
+	if pos := bytes.IndexAny(mantissa, "eE"); pos >= 0 {
+		exponent = parseExponent(mantissa[pos+1:])
+		mantissa = mantissa[:pos]
 	}
 	whole, fraction, _ := bytes.Cut(mantissa, []byte("."))
 	return append(bytes.Clone(whole), fraction...), len(whole) + exponent
 }
 
-// power reads an exponent. No text is long enough for what is beyond its bounds to matter.
-func power(text []byte) int {
+// parseExponent clamps an exponent to ±2^30, beyond which no text is long enough to matter.
+func parseExponent(text []byte) int {
 	const beyond = 1 << 30
 	n, err := strconv.Atoi(string(text))
 	switch {

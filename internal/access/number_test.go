@@ -8,13 +8,13 @@ import (
 	"patchbay/internal/fault"
 )
 
-// Two schemas that say the same: one that is checked on the bytes, and one with a keyword that the library has to judge.
+// integers returns two equal schemas: one that the plan checks, and one with a keyword for the library.
 func integers(more string) []string {
 	properties := `"type":"object","properties":{"n":{"type":"integer"` + more + `}}`
 	return []string{`{` + properties + `}`, `{"minProperties":1,` + properties + `}`}
 }
 
-func TestAnIntegerIsOneToItsLastDigit(t *testing.T) {
+func TestValidate_IntegerPrecision(t *testing.T) {
 	t.Parallel()
 	for number, whole := range map[string]bool{
 		"3": true, "-3": true, "3.0": true, "3.000000000000000000000000000": true, "0.5e1": true, "1.50e1": true, "30e-1": true, "-0.0": true, "0e-5": true,
@@ -35,7 +35,7 @@ func TestAnIntegerIsOneToItsLastDigit(t *testing.T) {
 	}
 }
 
-func TestWhatIsNearAnIntegerIsNotTakenForIt(t *testing.T) {
+func TestParseNumber_NearIntegerIsNoInteger(t *testing.T) {
 	t.Parallel()
 	for more, list := range map[string][]string{
 		`"exclusiveMaximum":3`: {"2.9999999999999999999999999"},
@@ -53,8 +53,8 @@ func TestWhatIsNearAnIntegerIsNotTakenForIt(t *testing.T) {
 	}
 }
 
-// What an exponent stands for is never written out: it would be a gigabyte of digits, and this test would not end.
-func TestAHugeExponentCostsNothing(t *testing.T) {
+// An exponent must never be expanded: it could be a gigabyte of digits.
+func TestParseNumber_HugeExponentIsCheap(t *testing.T) {
 	t.Parallel()
 	for _, number := range []string{"1e400", "1e1000000000", "-7.5e99999999999999999999", "1e-1000000000", "0.1e1000000001"} {
 		for _, schema := range append(integers(""), integers(`,"maximum":5`)...) {

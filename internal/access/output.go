@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// Misfit says in one sentence why a structured result is not what the tool's output schema promises; empty: it is, or nothing is
-// promised that can be checked. It is for people who look at a result: no result is refused by it. It takes as little as [Tool.Validate].
-func (t *Tool) Misfit(ctx context.Context, structured json.RawMessage) string {
+// OutputMismatch says in one sentence how a structured result violates the tool's output schema; empty if it
+// fits or cannot be checked. It informs people; no result is rejected by it. Its cost is bounded as in
+// [Tool.Validate].
+func (t *Tool) OutputMismatch(ctx context.Context, structured json.RawMessage) string {
 	if t.OutputSchema == nil {
 		return ""
 	}
@@ -18,19 +19,19 @@ func (t *Tool) Misfit(ctx context.Context, structured json.RawMessage) string {
 	if len(structured) == 0 || !json.Valid(structured) {
 		return "The tool promises structured content, and sent none."
 	}
-	s := compile(t.OutputSchema)
+	s := compileSchema(t.OutputSchema)
 	if s.plan == nil {
 		return ""
 	}
-	r := newRun(ctx, structured)
-	if r.judge(s.plan) != refused {
+	r := newValidator(ctx, structured)
+	if r.validate(s.plan) != invalid {
 		return ""
 	}
-	said := cmp.Or(r.explain(s.plan), "The structured content does not fit the output schema.")
+	message := cmp.Or(r.explainInvalid(s.plan), "The structured content does not fit the output schema.")
 	for _, word := range [][2]string{
 		{"The arguments hold", "The structured content holds"}, {"The object of arguments", "The structured content"}, {"The argument ", "The field "},
 	} {
-		said = strings.Replace(said, word[0], word[1], 1)
+		message = strings.Replace(message, word[0], word[1], 1)
 	}
-	return said
+	return message
 }

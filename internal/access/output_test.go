@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestMisfitSaysWhatOfAResultWasPromisedOtherwise(t *testing.T) {
+func TestOutputMismatch_NamesTheField(t *testing.T) {
 	t.Parallel()
 	tool := &Tool{OutputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"},"at":{"$ref":"https://example.com/x"}},"required":["n"]}`)}
 	plain := &Tool{OutputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)}
@@ -24,11 +24,11 @@ func TestMisfitSaysWhatOfAResultWasPromisedOtherwise(t *testing.T) {
 		"a promise out of sight":      {tool, `{"n":1,"at":1}`, true},
 		"a promise that is no schema": {&Tool{OutputSchema: json.RawMessage(`5`)}, `{}`, true},
 	} {
-		if said := tc.tool.Misfit(t.Context(), json.RawMessage(tc.structured)); (said == "") != tc.fits {
+		if said := tc.tool.OutputMismatch(t.Context(), json.RawMessage(tc.structured)); (said == "") != tc.fits {
 			t.Errorf("%s: %q", name, said)
 		}
 	}
-	if said := plain.Misfit(t.Context(), json.RawMessage(`{"n":"1"}`)); said != `The field "n" must be an integer.` {
+	if said := plain.OutputMismatch(t.Context(), json.RawMessage(`{"n":"1"}`)); said != `The field "n" must be an integer.` {
 		t.Errorf("it says %q", said)
 	}
 }

@@ -9,54 +9,54 @@ import (
 
 // Bounds of the regular expressions of one schema. A program's size is known before it is compiled.
 const (
-	maxPatternBytes   = 4 << 10 // of one
-	maxPatternSteps   = 2_000   // instructions of one
-	maxSchemaSteps    = 20_000  // instructions of all
-	maxParseWork      = 10_000_000
-	workPatternByte   = 200
-	workWideClass     = 20_000    // \pL is 1292 code points
-	workFoldedClass   = 1_500_000 // each code point is looked at
-	workInstruction   = 12        // an instruction that is run on a character
-	workCompile       = 1_000     // an instruction that is compiled
-	patternBytes      = 120       // of memory for an instruction
-	maxSchemaRunes    = 300_000   // bounds of character classes in the instructions of all
-	runeBytes         = 6         // of memory for such a bound: a program that needs no backtracking copies them
-	maxDirect         = 500_000   // units of a match that is not interrupted
-	patternPrefixWork = 2         // a match may take this part of what is left
+	maxPatternBytes        = 4 << 10 // of one expression
+	maxPatternInstructions = 2_000   // of one expression
+	maxSchemaInstructions  = 20_000  // of all expressions
+	maxParseWork           = 10_000_000
+	workPatternByte        = 200
+	workWideClass          = 20_000    // \pL is 1292 code points
+	workFoldedClass        = 1_500_000 // each code point is read by the parser
+	workInstruction        = 12        // to run an instruction on a character
+	workCompile            = 1_000     // to compile an instruction
+	patternBytes           = 120       // memory of an instruction
+	maxSchemaRunes         = 300_000   // character class bounds in all instructions
+	runeBytes              = 6         // memory of such a bound, which one-pass programs copy
+	maxUninterrupted       = 500_000   // work units of a match that cannot be interrupted
+	matchBudgetShare       = 2         // divisor of the remaining budget for one match
 )
 
-// pattern is a compiled regular expression. Without a form every verdict is undecided.
+// pattern is a compiled regular expression. With a nil regexp every match is undecided.
 type pattern struct {
-	form  *regexp.Regexp
-	steps int // instructions
+	regexp       *regexp.Regexp
+	instructions int
 }
 
-// matches judges a text. The work is bounded by instructions times characters.
-func (r *run) matches(p *pattern, text quoted) verdict {
-	if p.form == nil {
+// matchPattern matches a text. The work is at most instructions times characters.
+func (r *validator) matchPattern(p *pattern, text jsonString) validity {
+	if p.regexp == nil {
 		return undecided
 	}
-	if work := workInstruction * p.steps * (len(text.raw) + 1); text.plain && work <= maxDirect {
-		if !r.afford(work) {
+	if work := workInstruction * p.instructions * (len(text.raw) + 1); text.isUnescaped && work <= maxUninterrupted {
+		if !r.reserveWork(work) {
 			return undecided
 		}
-		return sure(p.form.Match(text.raw))
+		return toValidity(p.regexp.Match(text.raw))
 	}
-	return r.matchesLong(p, text)
+	return r.matchLongText(p, text)
 }
 
-// matchesLong is for texts that a match could take long on: it ends early, and is interrupted.
-func (r *run) matchesLong(p *pattern, text quoted) verdict {
-	reader := &runeReader{ctx: r.ctx, text: text, each: workInstruction*p.steps + workEscape, left: (r.budget - r.work) / patternPrefixWork}
-	fits := p.form.MatchReader(reader)
-	if r.spend(reader.spent); reader.stopped {
+// matchLongText matches through a reader that stops when the budget or the context ends.
+func (r *validator) matchLongText(p *pattern, text jsonString) validity {
+	reader := &runeReader{ctx: r.ctx, text: text, workPerRune: workInstruction*p.instructions + workEscape, budget: (r.budget - r.work) / matchBudgetShare}
+	fits := p.regexp.MatchReader(reader)
+	if r.spendWork(reader.work); reader.stopped {
 		r.partial = true
 		return undecided
 	}
-	return sure(fits)
+	return toValidity(fits)
 }
 
-// patternWork is a bound of what parsing an expression costs, in units.
+// patternWork estimates from above the work units of parsing an expression.
 func patternWork(expression string) int {
 	wide := strings.Count(expression, `\p`) + strings.Count(expression, `\P`) + strings.Count(expression, `\x{`)
 	for _, c := range expression {
@@ -65,19 +65,19 @@ func patternWork(expression string) int {
 		}
 	}
 	each := workWideClass
-	if folds(expression) {
+	if mayFoldCase(expression) {
 		each = workFoldedClass
 	}
 	return workPatternByte*len(expression) + each*wide
 }
 
-// folds reports whether an expression may ignore case in a part: whether one of its groups has the flag i. It reads the text, since parsing is
-// what it is asked about.
-func folds(expression string) bool {
+// mayFoldCase reports whether a group of the expression has the flag i. It works on the text, because it bounds
+// the cost of parsing.
+func mayFoldCase(expression string) bool {
 	for i := 0; i < len(expression); i++ {
 		switch {
 		case expression[i] == '\\':
-			i++ // an escaped parenthesis begins no group
+			i++ // an escaped parenthesis opens no group
 		case strings.HasPrefix(expression[i:], "(?"):
 			flags := expression[i+2:]
 			flags = flags[:len(flags)-len(strings.TrimLeft(flags, "imsU-"))]
@@ -89,11 +89,11 @@ func folds(expression string) bool {
 	return false
 }
 
-// programSize estimates the instructions of an expression's program from above, as package syntax does, without making it.
+// programSize estimates from above the instructions of an expression's compiled program.
 func programSize(re *syntax.Regexp) int {
 	size := 0
 	for _, sub := range re.Sub {
-		size = min(size+programSize(sub), maxSchemaSteps+1)
+		size = min(size+programSize(sub), maxSchemaInstructions+1)
 	}
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -111,11 +111,11 @@ func programSize(re *syntax.Regexp) int {
 			size = re.Max*size + re.Max - re.Min
 		}
 	}
-	return min(max(1, size), maxSchemaSteps+1)
+	return min(max(1, size), maxSchemaInstructions+1)
 }
 
-// programRunes estimates from above how many bounds of character classes an expression's program has: each instruction of a class has all
-// of them.
+// programRunes estimates from above the character class bounds in a program. Each instruction of a class has
+// all of them.
 func programRunes(re *syntax.Regexp) int {
 	runes := 0
 	for _, sub := range re.Sub {

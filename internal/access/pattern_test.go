@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-func TestFoldsFindsTheFlagOfAGroup(t *testing.T) {
+func TestMayFoldCase_FindsGroupFlag(t *testing.T) {
 	t.Parallel()
 	for expression, want := range map[string]bool{
 		`(?i)a`: true, `a(?i:b)`: true, `(?smi)a`: true, `(?i-s:a)`: true, `\\(?i)a`: true, `(?:x(?i))`: true, `\Qa\\E(?i)a`: true, `[\](](?i)a`: true,
 		`(?:niedrig|hoch)`: false, `(?-i)a`: false, `(?P<i>a)`: false, `(?<i>a)`: false, `\(?i`: false, `(?:a)i`: false, `i`: false, ``: false, `(?`: false,
 	} {
-		if got := folds(expression); got != want {
+		if got := mayFoldCase(expression); got != want {
 			t.Errorf("%s: %v", expression, got)
 		}
 		if re, err := syntax.Parse(expression, syntax.Perl); err == nil && foldsParsed(re) && !want {
@@ -20,7 +20,7 @@ func TestFoldsFindsTheFlagOfAGroup(t *testing.T) {
 	}
 }
 
-// foldsParsed reports whether a parsed expression ignores case in a part.
+// foldsParsed reports whether a part of a parsed expression ignores case.
 func foldsParsed(re *syntax.Regexp) bool {
 	if re.Flags&syntax.FoldCase != 0 {
 		return true

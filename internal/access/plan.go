@@ -1,141 +1,143 @@
 package access
 
-// plan is a compiled JSON Schema. It judges the bytes of a JSON text and decodes nothing. It does not change once it is compiled.
+// plan is a compiled JSON Schema. It checks the bytes of a JSON text without decoding them, and is immutable.
 type plan struct {
-	kinds    kindSet // of values that are accepted; 0: any
-	unjudged kindSet // of values for which a keyword was left out: at best the verdict is undecided
-	never    bool
-	all      []*plan // that must all accept; a reference is one of them
-	anyOf    []*plan // nil: absent
-	enum     *enum   // nil: absent
-	low      *float64
-	high     *float64
-	above    *float64
-	below    *float64
-	minText  int
-	maxText  int // -1: unbounded
-	pattern  *pattern
-	items    *plan // nil: any
-	minItems int
-	maxItems int // -1: unbounded
-	members  map[string]member
-	longest  int    // bytes of the longest name in members
-	tracked  int    // how many members have an index
-	needed   uint64 // a bit for the index of each required member, where tracked is at most 64
-	others   *plan  // of additional properties; nil: any
-	rare     *rare  // nil: none of those keywords
+	types                typeSet // accepted types; 0: any
+	uncheckedTypes       typeSet // types with a keyword that was left out: the result is at best undecided
+	rejectsAll           bool
+	allOf                []*plan     // includes the target of $ref
+	anyOf                []*plan     // nil: absent
+	enum                 *enumValues // nil: absent
+	minimum              *float64
+	maximum              *float64
+	exclusiveMinimum     *float64
+	exclusiveMaximum     *float64
+	minLength            int
+	maxLength            int // -1: unbounded
+	pattern              *pattern
+	items                *plan // nil: any
+	minItems             int
+	maxItems             int // -1: unbounded
+	properties           map[string]propertyPlan
+	maxNameBytes         int           // of the longest name in properties
+	trackedCount         int           // properties that have an index
+	requiredBits         uint64        // a bit per required property, if trackedCount is at most 64
+	additionalProperties *plan         // nil: any
+	rare                 *rareKeywords // nil: none of them
 
-	// For explanations.
+	// For error messages.
 	typeNames []string
 	required  []string
-	shown     string // what enum allows
-	single    bool   // enum is a const
+	enumText  string // allowed values
+	isConst   bool   // enum is a const
 }
 
-// member is what a schema says of one member of an object.
-type member struct {
-	plan     *plan // nil: any
-	declared bool  // it stands in properties
-	index    int   // from 1 on, where its presence counts; 0: it does not
+// propertyPlan is the plan of one property.
+type propertyPlan struct {
+	plan         *plan // nil: any
+	inProperties bool
+	index        int // from 1 on if presence is tracked; 0: not tracked
 }
 
-// rare are the keywords that few schemas have.
-type rare struct {
-	constant    *enum // beside an enum
-	multipleOf  float64
-	unique      bool
-	prefix      []*plan
-	contains    *plan
-	counts      bool // there is a contains
-	minContains int
-	maxContains int // -1: unbounded
-	minMembers  int
-	maxMembers  int // -1: unbounded
-	patterns    []patternMember
-	names       *plan
-	dependents  []dependent
-	needed      []int // indexes of required members, where more than 64 are tracked
-	oneOf       []*plan
-	not         *plan // nil: absent, or never refused: see negates
-	negates     bool
-	condition   *plan
-	conditional bool
-	then        *plan
-	otherwise   *plan
+// rareKeywords are keywords that few schemas have.
+type rareKeywords struct {
+	constant          *enumValues // const beside an enum
+	multipleOf        float64
+	uniqueItems       bool
+	prefixItems       []*plan
+	contains          *plan
+	hasContains       bool
+	minContains       int
+	maxContains       int // -1: unbounded
+	minProperties     int
+	maxProperties     int // -1: unbounded
+	patternProperties []patternProperty
+	propertyNames     *plan
+	dependents        []dependency
+	requiredIndexes   []int // of required properties, if more than 64 are tracked
+	oneOf             []*plan
+	not               *plan // nil: absent, or accepts all; see hasNot
+	hasNot            bool
+	ifPlan            *plan
+	hasIf             bool
+	thenPlan          *plan
+	elsePlan          *plan
 
-	allItems   bool // items, or additionalItems, is there
-	allMembers bool // additionalProperties is there
+	hasItems                bool // items or additionalItems is present
+	hasAdditionalProperties bool
 
-	unevaluatedItems   *plan
-	unevaluatedMembers *plan
-	evaluatesItems     bool // unevaluatedItems is there
-	evaluatesMembers   bool // unevaluatedProperties is there
+	unevaluatedItems         *plan
+	unevaluatedProperties    *plan
+	hasUnevaluatedItems      bool
+	hasUnevaluatedProperties bool
 }
 
-// patternMember is one of patternProperties.
-type patternMember struct {
+type patternProperty struct {
 	pattern *pattern
 	plan    *plan
 }
 
-// dependent is one of dependentRequired, dependentSchemas or dependencies.
-type dependent struct {
-	trigger int   // index of the member that brings it in
-	needed  []int // indexes
-	plan    *plan // nil: none
+// dependency is an entry of dependentRequired, dependentSchemas or dependencies.
+type dependency struct {
+	trigger  int   // index of the property that triggers it
+	required []int // property indexes
+	plan     *plan // nil: none
 }
 
-type kindSet uint8
+type typeSet uint8
 
 const (
-	isNull kindSet = 1 << iota
-	isBool
-	isNumber
-	isInteger
-	isString
-	isArray
-	isObject
+	typeNull typeSet = 1 << iota
+	typeBool
+	typeNumber
+	typeInteger
+	typeString
+	typeArray
+	typeObject
 
-	isAny = isNull | isBool | isNumber | isInteger | isString | isArray | isObject
+	typeAny = typeNull | typeBool | typeNumber | typeInteger | typeString | typeArray | typeObject
 )
 
-var kindNames = map[string]kindSet{
-	"null": isNull, "boolean": isBool, "number": isNumber | isInteger, "integer": isInteger,
-	"string": isString, "array": isArray, "object": isObject,
+var typesByName = map[string]typeSet{
+	"null": typeNull, "boolean": typeBool, "number": typeNumber | typeInteger, "integer": typeInteger,
+	"string": typeString, "array": typeArray, "object": typeObject,
 }
 
-// enum are the values of an enum or a const.
-type enum struct {
-	texts      map[string]bool
-	numbers    map[float64]bool
-	other      map[string]bool // null, true, false
-	composites map[string]bool // objects and arrays in their canonical form
-	longest    int             // bytes of the longest text
+// enumValues are the values of enum or const.
+type enumValues struct {
+	strings        map[string]bool
+	numbers        map[float64]bool
+	literals       map[string]bool // null, true, false
+	composites     map[string]bool // canonical forms of objects and arrays
+	maxStringBytes int             // of the longest string
 }
 
-// verdict is what is known of a value. The verdict of keywords that must all hold is their least, of alternatives their greatest.
-type verdict uint8
+// validity is the result of a check, in order: a conjunction takes the minimum, a disjunction the maximum.
+type validity uint8
 
 const (
-	refused   verdict = iota
-	undecided         // a part of the check was left out, and what was checked holds
-	accepted
+	invalid   validity = iota
+	undecided          // a keyword was left out, and the rest is valid
+	valid
 )
 
-func (p *plan) takes(kind kindSet) bool { return p.kinds == 0 || p.kinds&kind != 0 }
+func (p *plan) allowsType(kind typeSet) bool { return p.types == 0 || p.types&kind != 0 }
 
-func (p *plan) bounded() bool {
-	return p.low != nil || p.high != nil || p.above != nil || p.below != nil || p.rare != nil && p.rare.multipleOf != 0
+func (p *plan) hasBounds() bool {
+	return p.minimum != nil || p.maximum != nil || p.exclusiveMinimum != nil || p.exclusiveMaximum != nil || p.rare != nil && p.rare.multipleOf != 0
 }
 
-// strict reports whether the plan must not see a name twice in an object: it counts members, or negates what is said of them.
-func (p *plan) strict() bool { return p.rare != nil || p.enum != nil && p.enum.composites != nil }
+// needsUniqueNames reports whether duplicate names would change the result: the plan counts properties or
+// negates a check.
+func (p *plan) needsUniqueNames() bool {
+	return p.rare != nil || p.enum != nil && p.enum.composites != nil
+}
 
-// inPlace visits the plans that apply to the same value as p.
-func (p *plan) inPlace(visit func(**plan)) {
-	for _, list := range [][]*plan{p.all, p.anyOf} {
+// eachInPlace calls yield for the plans that apply to the same value as p.
+func (p *plan) eachInPlace(yield func(**plan)) {
+	for _, list := range [][]*plan{p.allOf, p.anyOf} {
 		for i := range list {
-			visit(&list[i])
+			yield(&list[i])
 		}
 	}
 	r := p.rare
@@ -143,31 +145,31 @@ func (p *plan) inPlace(visit func(**plan)) {
 		return
 	}
 	for i := range r.oneOf {
-		visit(&r.oneOf[i])
+		yield(&r.oneOf[i])
 	}
 	for i := range r.dependents {
-		visit(&r.dependents[i].plan)
+		yield(&r.dependents[i].plan)
 	}
-	for _, sub := range []**plan{&r.not, &r.condition, &r.then, &r.otherwise} {
-		visit(sub)
+	for _, sub := range []**plan{&r.not, &r.ifPlan, &r.thenPlan, &r.elsePlan} {
+		yield(sub)
 	}
 }
 
-// eachPart visits the plans that apply to parts of a value that p applies to.
-func (p *plan) eachPart(visit func(*plan)) {
-	parts := []*plan{p.items, p.others}
-	for _, m := range p.members {
+// eachChild calls yield for the plans that apply to items and properties of the value of p.
+func (p *plan) eachChild(yield func(*plan)) {
+	parts := []*plan{p.items, p.additionalProperties}
+	for _, m := range p.properties {
 		parts = append(parts, m.plan)
 	}
 	if r := p.rare; r != nil {
-		parts = append(append(parts, r.prefix...), r.contains, r.names, r.unevaluatedItems, r.unevaluatedMembers)
-		for _, m := range r.patterns {
+		parts = append(append(parts, r.prefixItems...), r.contains, r.propertyNames, r.unevaluatedItems, r.unevaluatedProperties)
+		for _, m := range r.patternProperties {
 			parts = append(parts, m.plan)
 		}
 	}
 	for _, sub := range parts {
 		if sub != nil {
-			visit(sub)
+			yield(sub)
 		}
 	}
 }

@@ -1,114 +1,113 @@
 package access
 
-// array judges the items of an array, and how many there are.
-func (r *run) array(p *plan, at int, seen *evaluated) (end int, v verdict) {
-	v = accepted
+func (r *validator) validateArray(p *plan, pos int, evaluated *evaluatedParts) (end int, v validity) {
+	v = valid
 	if p.enum != nil {
-		if v = r.oneOfValues(p.enum, at); v == refused {
-			return at, refused
+		if v = r.validateEnum(p.enum, pos); v == invalid {
+			return pos, invalid
 		}
 	}
-	start, n := at, 0
-	var found counted
-	for at = r.space(at + 1); r.text[at] != ']'; n++ {
-		item, sub := at, p.items
-		if p.rare != nil && n < len(p.rare.prefix) {
-			sub = p.rare.prefix[n]
+	start, n := pos, 0
+	var found containsCount
+	for pos = r.skipSpace(pos + 1); r.text[pos] != ']'; n++ {
+		item, sub := pos, p.items
+		if p.rare != nil && n < len(p.rare.prefixItems) {
+			sub = p.rare.prefixItems[n]
 		}
-		var one verdict
-		if at, one = r.value(sub, at, nil); one == refused {
-			return at, refused
+		var result validity
+		if pos, result = r.validateValue(sub, pos, nil); result == invalid {
+			return pos, invalid
 		}
-		if p.rare != nil && p.rare.counts {
-			r.contains(p.rare, item, n, &found, seen)
+		if p.rare != nil && p.rare.hasContains {
+			r.countContains(p.rare, item, n, &found, evaluated)
 		}
-		if v = min(v, one); !r.spend(workPart) {
-			return at, undecided
+		if v = min(v, result); !r.spendWork(workChild) {
+			return pos, undecided
 		}
-		if at = r.space(at); r.text[at] == ',' {
-			at = r.space(at + 1)
+		if pos = r.skipSpace(pos); r.text[pos] == ',' {
+			pos = r.skipSpace(pos + 1)
 		}
 	}
 	if n < p.minItems || p.maxItems >= 0 && n > p.maxItems {
-		return at, refused
+		return pos, invalid
 	}
 	if p.rare != nil {
-		v = min(v, r.rareArray(p.rare, start, n, found, seen))
-	} else if seen != nil && p.items != nil {
-		seen.allItems = true
+		v = min(v, r.validateWholeArray(p.rare, start, n, found, evaluated))
+	} else if evaluated != nil && p.items != nil {
+		evaluated.allItems = true
 	}
-	return at + 1, v
+	return pos + 1, v
 }
 
-// counted are the items that fit a contains.
-type counted struct{ sure, doubtful int }
+// containsCount counts the items that match contains.
+type containsCount struct{ certain, possible int }
 
-func (r *run) contains(p *rare, at, n int, found *counted, seen *evaluated) {
-	switch _, fits := r.value(p.contains, at, nil); fits {
-	case accepted:
-		found.sure++
-		if seen != nil {
-			seen.addItem(r, n)
+func (r *validator) countContains(p *rareKeywords, pos, n int, found *containsCount, evaluated *evaluatedParts) {
+	switch _, fits := r.validateValue(p.contains, pos, nil); fits {
+	case valid:
+		found.certain++
+		if evaluated != nil {
+			evaluated.addItem(r, n)
 		}
 	case undecided:
-		found.doubtful++
-		if seen != nil {
-			seen.doubtful = true
+		found.possible++
+		if evaluated != nil {
+			evaluated.isIncomplete = true
 		}
 	}
 }
 
-// rareArray judges what is said of an array as a whole.
-func (r *run) rareArray(p *rare, start, n int, found counted, seen *evaluated) verdict {
-	v := accepted
-	if p.counts {
-		if v = found.within(p.minContains, p.maxContains); v == refused {
-			return refused
+// validateWholeArray checks the keywords that need all items.
+func (r *validator) validateWholeArray(p *rareKeywords, start, n int, found containsCount, evaluated *evaluatedParts) validity {
+	v := valid
+	if p.hasContains {
+		if v = found.checkBounds(p.minContains, p.maxContains); v == invalid {
+			return invalid
 		}
 	}
-	if seen != nil {
-		seen.end = max(seen.end, min(len(p.prefix), n))
-		seen.allItems = seen.allItems || p.allItems
+	if evaluated != nil {
+		evaluated.itemCount = max(evaluated.itemCount, min(len(p.prefixItems), n))
+		evaluated.allItems = evaluated.allItems || p.hasItems
 	}
-	if p.unique && n > 1 {
-		if v = min(v, r.unique(start)); v == refused {
-			return refused
+	if p.uniqueItems && n > 1 {
+		if v = min(v, r.validateUniqueItems(start)); v == invalid {
+			return invalid
 		}
 	}
-	if p.evaluatesItems && !seen.allItems {
-		v = min(v, r.unevaluatedItems(p, start, seen))
+	if p.hasUnevaluatedItems && !evaluated.allItems {
+		v = min(v, r.validateUnevaluatedItems(p, start, evaluated))
 	}
 	return v
 }
 
-func (c counted) within(least, most int) verdict {
+func (c containsCount) checkBounds(minimum, maximum int) validity {
 	switch {
-	case c.sure+c.doubtful < least, most >= 0 && c.sure > most:
-		return refused
-	case c.sure < least, most >= 0 && c.sure+c.doubtful > most:
+	case c.certain+c.possible < minimum, maximum >= 0 && c.certain > maximum:
+		return invalid
+	case c.certain < minimum, maximum >= 0 && c.certain+c.possible > maximum:
 		return undecided
 	}
-	return accepted
+	return valid
 }
 
-func (r *run) unevaluatedItems(p *rare, at int, seen *evaluated) verdict {
-	v, n := accepted, 0
-	for at = r.space(at + 1); r.text[at] != ']'; n++ {
-		r.spend(workPart)
-		end := r.skip(at)
-		if n >= seen.end && !seen.items[n] {
-			_, one := r.value(p.unevaluatedItems, at, nil)
-			if seen.doubtful {
-				one = max(one, undecided)
+func (r *validator) validateUnevaluatedItems(p *rareKeywords, pos int, evaluated *evaluatedParts) validity {
+	v, n := valid, 0
+	for pos = r.skipSpace(pos + 1); r.text[pos] != ']'; n++ {
+		r.spendWork(workChild)
+		end := r.skipValue(pos)
+		if n >= evaluated.itemCount && !evaluated.items[n] {
+			_, result := r.validateValue(p.unevaluatedItems, pos, nil)
+			if evaluated.isIncomplete {
+				result = max(result, undecided)
 			}
-			if v = min(v, one); v == refused || r.stopped {
+			if v = min(v, result); v == invalid || r.stopped {
 				return v
 			}
 		}
-		if at = r.space(end); r.text[at] == ',' {
-			at = r.space(at + 1)
+		if pos = r.skipSpace(end); r.text[pos] == ',' {
+			pos = r.skipSpace(pos + 1)
 		}
 	}
-	seen.allItems = true
+	evaluated.allItems = true
 	return v
 }

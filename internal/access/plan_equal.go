@@ -8,164 +8,163 @@ import (
 	"slices"
 )
 
-// maxCanonical bounds the canonical form of one value, in bytes.
+// maxCanonical bounds a canonical form, in bytes.
 const maxCanonical = 1 << 20
 
-// oneOfValues judges whether a value is one of an enum's.
-func (r *run) oneOfValues(e *enum, at int) verdict {
-	switch kind := kindAt(r.text[at]); kind {
-	case isString:
-		text, _ := r.quoted(at)
-		return sure(r.among(e, text))
-	case isBool, isNull:
-		return sure(e.other[string(r.text[at:r.skip(at)])])
-	case isArray, isObject:
+func (r *validator) validateEnum(e *enumValues, pos int) validity {
+	switch kind := typeAt(r.text[pos]); kind {
+	case typeString:
+		text, _ := r.readString(pos)
+		return toValidity(r.isEnumString(e, text))
+	case typeBool, typeNull:
+		return toValidity(e.literals[string(r.text[pos:r.skipValue(pos)])])
+	case typeArray, typeObject:
 		if len(e.composites) == 0 {
-			return refused
+			return invalid
 		}
-		form, _, ok := r.canonical(nil, at)
+		form, _, ok := r.appendCanonical(nil, pos)
 		if !ok {
 			return undecided
 		}
-		r.spend(4 * len(form))
-		return sure(e.composites[string(form)])
+		r.spendWork(4 * len(form))
+		return toValidity(e.composites[string(form)])
 	default:
-		end := r.skip(at)
-		if !r.afford(workDigit * (end - at)) {
+		end := r.skipValue(pos)
+		if !r.reserveWork(workDigit * (end - pos)) {
 			return undecided
 		}
-		n, err := judged(r.text[at:end])
-		return sure(err == nil && e.numbers[n])
+		n, err := parseNumber(r.text[pos:end])
+		return toValidity(err == nil && e.numbers[n])
 	}
 }
 
-func sure(yes bool) verdict {
+func toValidity(yes bool) validity {
 	if yes {
-		return accepted
+		return valid
 	}
-	return refused
+	return invalid
 }
 
-// canonical appends a form of a value that equal values share and others do not. ok is false where it would be too long, or cannot be
-// known. Numbers are compared by value, members in any order (JSON Schema 2020-12 core, section 4.2.2).
-func (r *run) canonical(to []byte, at int) (form []byte, end int, ok bool) {
-	if !r.spend(2*workNode) || len(to) > maxCanonical || r.depth >= maxDepth {
-		return to, at, false
+// appendCanonical appends a form that only equal values share; ok is false if it would be too long. Numbers
+// compare by value, members in any order (JSON Schema 2020-12 core, section 4.2.2).
+func (r *validator) appendCanonical(to []byte, pos int) (form []byte, end int, ok bool) {
+	if !r.spendWork(2*workNode) || len(to) > maxCanonical || r.depth >= maxDepth {
+		return to, pos, false
 	}
-	switch kind := kindAt(r.text[at]); kind {
-	case isString:
-		text, end := r.quoted(at)
+	switch kind := typeAt(r.text[pos]); kind {
+	case typeString:
+		text, end := r.readString(pos)
 		if len(text.raw) > maxCanonical {
-			return to, at, false
+			return to, pos, false
 		}
-		return appendText(to, r.unescaped(text)), end, true
-	case isBool, isNull:
-		return append(to, r.text[at]), r.skip(at), true
-	case isArray, isObject:
+		return appendCanonicalString(to, r.unescapeString(text)), end, true
+	case typeBool, typeNull:
+		return append(to, r.text[pos]), r.skipValue(pos), true
+	case typeArray, typeObject:
 		r.depth++
-		if kind == isArray {
-			to, end, ok = r.canonicalArray(to, at)
+		if kind == typeArray {
+			to, end, ok = r.appendCanonicalArray(to, pos)
 		} else {
-			to, end, ok = r.canonicalObject(to, at)
+			to, end, ok = r.appendCanonicalObject(to, pos)
 		}
 		r.depth--
 		return to, end, ok
 	default:
-		if end = r.skip(at); !r.afford(workDigit * (end - at)) {
+		if end = r.skipValue(pos); !r.reserveWork(workDigit * (end - pos)) {
 			return to, end, false
 		}
-		n, err := judged(r.text[at:end])
+		n, err := parseNumber(r.text[pos:end])
 		return binary.BigEndian.AppendUint64(append(to, '0'), math.Float64bits(n+0)), end, err == nil // -0+0 is 0
 	}
 }
 
-func appendText(to, text []byte) []byte {
+func appendCanonicalString(to, text []byte) []byte {
 	return append(binary.AppendUvarint(append(to, '"'), uint64(len(text))), text...)
 }
 
-func (r *run) canonicalArray(to []byte, at int) (form []byte, end int, ok bool) {
+func (r *validator) appendCanonicalArray(to []byte, pos int) (form []byte, end int, ok bool) {
 	to = append(to, '[')
-	for at = r.space(at + 1); r.text[at] != ']'; {
-		if to, at, ok = r.canonical(to, at); !ok {
-			return to, at, false
+	for pos = r.skipSpace(pos + 1); r.text[pos] != ']'; {
+		if to, pos, ok = r.appendCanonical(to, pos); !ok {
+			return to, pos, false
 		}
-		if at = r.space(at); r.text[at] == ',' {
-			at = r.space(at + 1)
+		if pos = r.skipSpace(pos); r.text[pos] == ',' {
+			pos = r.skipSpace(pos + 1)
 		}
 	}
-	return append(to, ']'), at + 1, true
+	return append(to, ']'), pos + 1, true
 }
 
-func (r *run) canonicalObject(to []byte, at int) (form []byte, end int, ok bool) {
+func (r *validator) appendCanonicalObject(to []byte, pos int) (form []byte, end int, ok bool) {
 	to = append(to, '{')
 	from := len(to)
-	var members []span
-	for at = r.space(at + 1); r.text[at] != '}'; {
-		name, colon := r.quoted(at)
+	var members []byteRange
+	for pos = r.skipSpace(pos + 1); r.text[pos] != '}'; {
+		name, colon := r.readString(pos)
 		if len(name.raw) > maxCanonical {
-			return to, at, false
+			return to, pos, false
 		}
 		start := len(to)
-		to = appendText(to, r.unescaped(name))
-		if to, at, ok = r.canonical(to, r.space(r.space(colon)+1)); !ok {
-			return to, at, false
+		to = appendCanonicalString(to, r.unescapeString(name))
+		if to, pos, ok = r.appendCanonical(to, r.skipSpace(r.skipSpace(colon)+1)); !ok {
+			return to, pos, false
 		}
-		members = append(members, span{start, len(to)})
-		if at = r.space(at); r.text[at] == ',' {
-			at = r.space(at + 1)
+		members = append(members, byteRange{start, len(to)})
+		if pos = r.skipSpace(pos); r.text[pos] == ',' {
+			pos = r.skipSpace(pos + 1)
 		}
 	}
 	if len(members) > 1 {
-		r.spend(4*(len(to)-from) + workNote*len(members))
+		r.spendWork(4*(len(to)-from) + workRecord*len(members))
 		all := bytes.Clone(to[from:])
-		part := func(s span) []byte { return all[s.from-from : s.to-from] }
-		slices.SortFunc(members, func(a, b span) int { return bytes.Compare(part(a), part(b)) })
+		part := func(s byteRange) []byte { return all[s.start-from : s.end-from] }
+		slices.SortFunc(members, func(a, b byteRange) int { return bytes.Compare(part(a), part(b)) })
 		to = to[:from]
 		for _, m := range members {
 			to = append(to, part(m)...)
 		}
 	}
-	return append(to, '}'), at + 1, true
+	return append(to, '}'), pos + 1, true
 }
 
 var hashSeed = maphash.MakeSeed()
 
-// unique judges whether no two items of an array are equal. Items whose canonical forms have the same 64-bit hash count as equal: of
-// [maxHashes] items that are not, two have it once in a billion processes.
-func (r *run) unique(at int) verdict {
+// validateUniqueItems compares 64-bit hashes of canonical forms. A collision among [maxHashes] items happens
+// once in a billion processes.
+func (r *validator) validateUniqueItems(pos int) validity {
 	var set hashSet
 	var form []byte
-	for at = r.space(at + 1); r.text[at] != ']'; {
+	for pos = r.skipSpace(pos + 1); r.text[pos] != ']'; {
 		var ok bool
-		if form, at, ok = r.canonical(form[:0], at); !ok {
+		if form, pos, ok = r.appendCanonical(form[:0], pos); !ok {
 			return undecided
 		}
-		r.spend(workHash + len(form))
+		r.spendWork(workHash + len(form))
 		switch fresh, room := set.add(maphash.Bytes(hashSeed, form)); {
 		case !room:
 			return undecided
 		case !fresh:
-			return refused
+			return invalid
 		}
-		if at = r.space(at); r.text[at] == ',' {
-			at = r.space(at + 1)
+		if pos = r.skipSpace(pos); r.text[pos] == ',' {
+			pos = r.skipSpace(pos + 1)
 		}
 	}
-	return accepted
+	return valid
 }
 
 const (
-	workHash  = 30      // a hash that is added to a set
+	workHash  = 30      // to add a hash to a set
 	maxHashes = 1 << 17 // of one set
 )
 
-// hashSet is a set of hashes in a table of at most 2 MiB. The zero value is empty.
+// hashSet is an open-addressing set of at most 2 MiB. The zero value is empty.
 type hashSet struct {
-	slots []uint64 // a power of two of them; 0: free
+	slots []uint64 // the length is a power of two; 0: free
 	n     int
 }
 
-// add reports whether a hash is new, and whether there is room for it.
+// add reports whether the hash is new, and whether the set had room.
 func (s *hashSet) add(hash uint64) (fresh, room bool) {
 	if hash == 0 {
 		hash = 1

@@ -1,212 +1,211 @@
 package access
 
-// object judges the members of an object, and how many there are.
-func (r *run) object(p *plan, at int, seen *evaluated) (end int, v verdict) {
-	v = accepted
+func (r *validator) validateObject(p *plan, pos int, evaluated *evaluatedParts) (end int, v validity) {
+	v = valid
 	if p.enum != nil {
-		if v = r.oneOfValues(p.enum, at); v == refused {
-			return at, refused
+		if v = r.validateEnum(p.enum, pos); v == invalid {
+			return pos, invalid
 		}
 	}
-	start, count, there := at, 0, presence{}
-	if p.tracked > 64 {
-		there.wide = len(r.bits)
-		r.bits = append(r.bits, make([]uint64, p.tracked/64+1)...)
-		defer func() { r.bits = r.bits[:there.wide] }()
-		r.spend(p.tracked)
+	start, count, present := pos, 0, presentProperties{}
+	if p.trackedCount > 64 {
+		present.wordOffset = len(r.presenceBits)
+		r.presenceBits = append(r.presenceBits, make([]uint64, p.trackedCount/64+1)...)
+		defer func() { r.presenceBits = r.presenceBits[:present.wordOffset] }()
+		r.spendWork(p.trackedCount)
 	}
-	outermost := r.withoutNulls && at == r.root
-	for at = r.space(at + 1); r.text[at] != '}'; {
-		name, colon := r.quoted(at)
-		key := at
-		at = r.space(r.space(colon) + 1)
-		if outermost && r.text[at] == 'n' {
-			at = r.skip(at)
+	outermost := r.ignoreNulls && pos == r.root
+	for pos = r.skipSpace(pos + 1); r.text[pos] != '}'; {
+		name, colon := r.readString(pos)
+		key := pos
+		pos = r.skipSpace(r.skipSpace(colon) + 1)
+		if outermost && r.text[pos] == 'n' {
+			pos = r.skipValue(pos)
 		} else {
 			count++
-			m := r.member(p, name)
+			m := r.findProperty(p, name)
 			if m.index > 0 {
-				r.note(p, &there, m.index)
+				r.markPresent(p, &present, m.index)
 			}
-			var one verdict
-			if at, one = r.memberValue(p, m, key, at, seen); one == refused {
-				return at, refused
+			var result validity
+			if pos, result = r.validateProperty(p, m, key, pos, evaluated); result == invalid {
+				return pos, invalid
 			}
-			v = min(v, one)
+			v = min(v, result)
 		}
-		if !r.spend(workPart) {
-			return at, undecided
+		if !r.spendWork(workChild) {
+			return pos, undecided
 		}
-		if at = r.space(at); r.text[at] == ',' {
-			at = r.space(at + 1)
+		if pos = r.skipSpace(pos); r.text[pos] == ',' {
+			pos = r.skipSpace(pos + 1)
 		}
 	}
 	if p.rare != nil {
-		return at + 1, min(v, r.rareObject(p, start, count, there, seen))
+		return pos + 1, min(v, r.validateWholeObject(p, start, count, present, evaluated))
 	}
-	if there.bits != p.needed {
-		return at, refused
+	if present.bits != p.requiredBits {
+		return pos, invalid
 	}
-	return at + 1, v
+	return pos + 1, v
 }
 
-// memberValue judges the value of a member whose name stands at key.
-func (r *run) memberValue(p *plan, m member, key, at int, seen *evaluated) (end int, v verdict) {
+// validateProperty checks the value at pos of the property with its name at key.
+func (r *validator) validateProperty(p *plan, m propertyPlan, key, pos int, evaluated *evaluatedParts) (end int, v validity) {
 	if p.rare != nil {
-		return r.rareMember(p, m, key, at, seen)
+		return r.validateRareProperty(p, m, key, pos, evaluated)
 	}
 	sub := m.plan
-	if !m.declared {
-		sub = p.others
+	if !m.inProperties {
+		sub = p.additionalProperties
 	}
-	end, v = r.value(sub, at, nil)
-	if seen != nil && (m.declared || p.others != nil) {
-		seen.addMember(r, key)
+	end, v = r.validateValue(sub, pos, nil)
+	if evaluated != nil && (m.inProperties || p.additionalProperties != nil) {
+		evaluated.addProperty(r, key)
 	}
 	return end, v
 }
 
-// presence are the members of an object that matter and are there, by their indexes.
-type presence struct {
-	bits uint64
-	wide int // where they stand in run.bits, of plans that track more than 64
+// presentProperties is the set of tracked properties that an object has.
+type presentProperties struct {
+	bits       uint64
+	wordOffset int // in validator.presenceBits, for plans that track more than 64
 }
 
-func (r *run) note(p *plan, there *presence, index int) {
-	if p.tracked > 64 {
-		r.bits[there.wide+index/64] |= 1 << (index % 64)
+func (r *validator) markPresent(p *plan, present *presentProperties, index int) {
+	if p.trackedCount > 64 {
+		r.presenceBits[present.wordOffset+index/64] |= 1 << (index % 64)
 		return
 	}
-	there.bits |= 1 << (index - 1)
+	present.bits |= 1 << (index - 1)
 }
 
-func (r *run) has(p *plan, there presence, index int) bool {
-	if p.tracked > 64 {
-		return r.bits[there.wide+index/64]&(1<<(index%64)) != 0
+func (r *validator) isPresent(p *plan, present presentProperties, index int) bool {
+	if p.trackedCount > 64 {
+		return r.presenceBits[present.wordOffset+index/64]&(1<<(index%64)) != 0
 	}
-	return there.bits&(1<<(index-1)) != 0
+	return present.bits&(1<<(index-1)) != 0
 }
 
-// member is what a plan says of the member of a name.
-func (r *run) member(p *plan, name quoted) member {
-	if name.plain {
-		return p.members[string(name.raw)]
+// findProperty returns the zero propertyPlan for an unknown name.
+func (r *validator) findProperty(p *plan, name jsonString) propertyPlan {
+	if name.isUnescaped {
+		return p.properties[string(name.raw)]
 	}
-	if len(name.raw) > len(`\u0000`)*p.longest {
-		return member{}
+	if len(name.raw) > len(`\u0000`)*p.maxNameBytes {
+		return propertyPlan{}
 	}
-	return p.members[string(r.unescaped(name))]
+	return p.properties[string(r.unescapeString(name))]
 }
 
-// rareMember judges a member by patternProperties and propertyNames, too.
-func (r *run) rareMember(p *plan, m member, key, at int, seen *evaluated) (end int, v verdict) {
-	end, v = -1, accepted
-	evaluated, doubtful := m.declared, false
-	if m.declared {
-		if end, v = r.value(m.plan, at, nil); v == refused {
-			return at, refused
+// validateRareProperty also applies patternProperties and propertyNames.
+func (r *validator) validateRareProperty(p *plan, m propertyPlan, key, pos int, evaluated *evaluatedParts) (end int, v validity) {
+	end, v = -1, valid
+	isEvaluated, isDoubtful := m.inProperties, false
+	if m.inProperties {
+		if end, v = r.validateValue(m.plan, pos, nil); v == invalid {
+			return pos, invalid
 		}
 	}
-	for _, one := range p.rare.patterns {
-		name, _ := r.quoted(key)
-		match := r.matches(one.pattern, name)
-		if match == refused {
+	for _, rule := range p.rare.patternProperties {
+		name, _ := r.readString(key)
+		match := r.matchPattern(rule.pattern, name)
+		if match == invalid {
 			continue
 		}
-		_, fits := r.value(one.plan, at, nil)
-		if match == accepted {
-			v, evaluated = min(v, fits), true
+		_, fits := r.validateValue(rule.plan, pos, nil)
+		if match == valid {
+			v, isEvaluated = min(v, fits), true
 		} else {
-			v, doubtful = min(v, max(fits, undecided)), true
+			v, isDoubtful = min(v, max(fits, undecided)), true
 		}
-		if v == refused || r.stopped {
-			return at, min(v, undecided)
+		if v == invalid || r.stopped {
+			return pos, min(v, undecided)
 		}
 	}
-	if !evaluated && p.rare.allMembers {
-		var fits verdict
-		if end, fits = r.value(p.others, at, nil); fits == refused && doubtful {
+	if !isEvaluated && p.rare.hasAdditionalProperties {
+		var fits validity
+		if end, fits = r.validateValue(p.additionalProperties, pos, nil); fits == invalid && isDoubtful {
 			end, fits = -1, undecided
 		}
-		v, evaluated, doubtful = min(v, fits), true, false
+		v, isEvaluated, isDoubtful = min(v, fits), true, false
 	}
-	if p.rare.names != nil && v != refused {
-		_, fits := r.value(p.rare.names, key, nil)
+	if p.rare.propertyNames != nil && v != invalid {
+		_, fits := r.validateValue(p.rare.propertyNames, key, nil)
 		v = min(v, fits)
 	}
 	switch {
-	case v == refused || r.stopped:
-		return at, min(v, undecided)
-	case seen != nil && evaluated:
-		seen.addMember(r, key)
-	case seen != nil && doubtful:
-		seen.doubtful = true
+	case v == invalid || r.stopped:
+		return pos, min(v, undecided)
+	case evaluated != nil && isEvaluated:
+		evaluated.addProperty(r, key)
+	case evaluated != nil && isDoubtful:
+		evaluated.isIncomplete = true
 	}
 	if end < 0 {
-		end = r.skip(at)
+		end = r.skipValue(pos)
 	}
 	return end, v
 }
 
-// rareObject judges what is said of an object as a whole.
-func (r *run) rareObject(p *plan, start, count int, there presence, seen *evaluated) verdict {
+// validateWholeObject checks the keywords that need all properties.
+func (r *validator) validateWholeObject(p *plan, start, count int, present presentProperties, evaluated *evaluatedParts) validity {
 	k := p.rare
-	if there.bits&p.needed != p.needed || count < k.minMembers || k.maxMembers >= 0 && count > k.maxMembers || !r.hasAll(p, there, k.needed) {
-		return refused
+	if present.bits&p.requiredBits != p.requiredBits || count < k.minProperties || k.maxProperties >= 0 && count > k.maxProperties || !r.areAllPresent(p, present, k.requiredIndexes) {
+		return invalid
 	}
-	v := accepted
+	v := valid
 	for _, d := range k.dependents {
-		r.spend(1)
-		if !r.has(p, there, d.trigger) {
+		r.spendWork(1)
+		if !r.isPresent(p, present, d.trigger) {
 			continue
 		}
-		if !r.hasAll(p, there, d.needed) {
-			return refused
+		if !r.areAllPresent(p, present, d.required) {
+			return invalid
 		}
 		if d.plan != nil {
-			_, one := r.value(d.plan, start, seen)
-			if v = min(v, one); v == refused || r.stopped {
+			_, result := r.validateValue(d.plan, start, evaluated)
+			if v = min(v, result); v == invalid || r.stopped {
 				return v
 			}
 		}
 	}
-	if k.evaluatesMembers && !seen.allMembers {
-		v = min(v, r.unevaluatedMembers(p, start, seen))
+	if k.hasUnevaluatedProperties && !evaluated.allProperties {
+		v = min(v, r.validateUnevaluatedProperties(p, start, evaluated))
 	}
 	return v
 }
 
-func (r *run) hasAll(p *plan, there presence, indexes []int) bool {
-	r.spend(len(indexes))
+func (r *validator) areAllPresent(p *plan, present presentProperties, indexes []int) bool {
+	r.spendWork(len(indexes))
 	for _, index := range indexes {
-		if !r.has(p, there, index) {
+		if !r.isPresent(p, present, index) {
 			return false
 		}
 	}
 	return true
 }
 
-func (r *run) unevaluatedMembers(p *plan, at int, seen *evaluated) verdict {
-	v, root := accepted, r.withoutNulls && at == r.root
-	for at = r.space(at + 1); r.text[at] != '}'; {
-		key := at
-		r.spend(workPart)
-		_, colon := r.quoted(at)
-		at = r.space(r.space(colon) + 1)
-		end := r.skip(at)
-		if !(root && r.text[at] == 'n') && !seen.members[key] {
-			_, one := r.value(p.rare.unevaluatedMembers, at, nil)
-			if seen.doubtful {
-				one = max(one, undecided)
+func (r *validator) validateUnevaluatedProperties(p *plan, pos int, evaluated *evaluatedParts) validity {
+	v, root := valid, r.ignoreNulls && pos == r.root
+	for pos = r.skipSpace(pos + 1); r.text[pos] != '}'; {
+		key := pos
+		r.spendWork(workChild)
+		_, colon := r.readString(pos)
+		pos = r.skipSpace(r.skipSpace(colon) + 1)
+		end := r.skipValue(pos)
+		if !(root && r.text[pos] == 'n') && !evaluated.properties[key] {
+			_, result := r.validateValue(p.rare.unevaluatedProperties, pos, nil)
+			if evaluated.isIncomplete {
+				result = max(result, undecided)
 			}
-			if v = min(v, one); v == refused || r.stopped {
+			if v = min(v, result); v == invalid || r.stopped {
 				return v
 			}
 		}
-		if at = r.space(end); r.text[at] == ',' {
-			at = r.space(at + 1)
+		if pos = r.skipSpace(end); r.text[pos] == ',' {
+			pos = r.skipSpace(pos + 1)
 		}
 	}
-	seen.allMembers = true
+	evaluated.allProperties = true
 	return v
 }

@@ -7,122 +7,121 @@ import (
 )
 
 const (
-	workDigit  = 16 // a byte of a number that is converted
-	workEscape = 8  // a byte of a text with escapes that is read
+	workDigit  = 16 // to convert a byte of a number
+	workEscape = 8  // to read a byte of an escaped string
 )
 
-func (r *run) string(p *plan, at int) (end int, v verdict) {
-	if p.enum == nil && p.minText == 0 && p.maxText < 0 && p.pattern == nil {
-		return r.skip(at), accepted
+func (r *validator) validateString(p *plan, pos int) (end int, v validity) {
+	if p.enum == nil && p.minLength == 0 && p.maxLength < 0 && p.pattern == nil {
+		return r.skipValue(pos), valid
 	}
-	text, end := r.quoted(at)
-	if p.enum != nil && !r.among(p.enum, text) {
-		return end, refused
+	text, end := r.readString(pos)
+	if p.enum != nil && !r.isEnumString(p.enum, text) {
+		return end, invalid
 	}
-	if p.minText > 0 || p.maxText >= 0 {
-		n := r.characters(text)
-		if n < p.minText || p.maxText >= 0 && n > p.maxText {
-			return end, refused
+	if p.minLength > 0 || p.maxLength >= 0 {
+		n := r.countRunes(text)
+		if n < p.minLength || p.maxLength >= 0 && n > p.maxLength {
+			return end, invalid
 		}
 	}
 	if p.pattern != nil {
-		return end, r.matches(p.pattern, text)
+		return end, r.matchPattern(p.pattern, text)
 	}
-	return end, accepted
+	return end, valid
 }
 
-// quoted is what stands between the quotes of a string.
-func (r *run) quoted(at int) (text quoted, end int) {
-	text.plain = true
-	for end = at + 1; r.text[end] != '"'; end++ {
+// readString returns the text between the quotes of the string at pos.
+func (r *validator) readString(pos int) (text jsonString, end int) {
+	text.isUnescaped = true
+	for end = pos + 1; r.text[end] != '"'; end++ {
 		if r.text[end] == '\\' {
-			text.plain = false
+			text.isUnescaped = false
 			end++
 		}
 	}
-	text.raw = r.text[at+1 : end]
-	r.spend(end - at)
+	text.raw = r.text[pos+1 : end]
+	r.spendWork(end - pos)
 	return text, end + 1
 }
 
-// among reports whether a text is one of an enum's.
-func (r *run) among(e *enum, text quoted) bool {
-	if text.plain {
-		return e.texts[string(text.raw)]
+func (r *validator) isEnumString(e *enumValues, text jsonString) bool {
+	if text.isUnescaped {
+		return e.strings[string(text.raw)]
 	}
-	if len(text.raw) > len(`\u0000`)*e.longest {
+	if len(text.raw) > len(`\u0000`)*e.maxStringBytes {
 		return false
 	}
-	return e.texts[string(r.unescaped(text))]
+	return e.strings[string(r.unescapeString(text))]
 }
 
-// unescaped is a text without its escapes. It lasts until the next one.
-func (r *run) unescaped(text quoted) []byte {
-	if text.plain {
+// unescapeString returns the text without escapes, valid until the next call.
+func (r *validator) unescapeString(text jsonString) []byte {
+	if text.isUnescaped {
 		return text.raw
 	}
-	if !r.afford(workEscape * len(text.raw)) {
+	if !r.reserveWork(workEscape * len(text.raw)) {
 		return nil
 	}
 	r.scratch = text.appendTo(r.scratch[:0])
 	return r.scratch
 }
 
-// characters counts the Unicode code points of a text.
-func (r *run) characters(text quoted) (n int) {
-	if text.plain {
-		r.spend(len(text.raw))
+// countRunes returns the length of a string as JSON Schema counts it: in code points.
+func (r *validator) countRunes(text jsonString) (n int) {
+	if text.isUnescaped {
+		r.spendWork(len(text.raw))
 		return utf8.RuneCount(text.raw)
 	}
-	if !r.afford(workEscape * len(text.raw)) {
+	if !r.reserveWork(workEscape * len(text.raw)) {
 		return 0
 	}
-	for at := 0; at < len(text.raw); n++ {
-		_, size := text.rune(at)
-		at += size
+	for pos := 0; pos < len(text.raw); n++ {
+		_, size := text.decodeRune(pos)
+		pos += size
 	}
 	return n
 }
 
-func (r *run) word(p *plan, at int) (end int, v verdict) {
-	end = r.skip(at)
-	if p.enum != nil && !p.enum.other[string(r.text[at:end])] {
-		return end, refused
+func (r *validator) validateLiteral(p *plan, pos int) (end int, v validity) {
+	end = r.skipValue(pos)
+	if p.enum != nil && !p.enum.literals[string(r.text[pos:end])] {
+		return end, invalid
 	}
-	return end, accepted
+	return end, valid
 }
 
-func (r *run) number(p *plan, at int) (end int, v verdict) {
-	end = r.skip(at)
-	if free := p.enum == nil && !p.bounded(); free && (p.takes(isNumber) || p.takes(isInteger) && whole(r.text[at:end])) {
-		return end, accepted
+func (r *validator) validateNumber(p *plan, pos int) (end int, v validity) {
+	end = r.skipValue(pos)
+	if free := p.enum == nil && !p.hasBounds(); free && (p.allowsType(typeNumber) || p.allowsType(typeInteger) && isWrittenWhole(r.text[pos:end])) {
+		return end, valid
 	}
-	if !r.afford(workDigit * (end - at)) {
+	if !r.reserveWork(workDigit * (end - pos)) {
 		return end, undecided
 	}
-	n, err := judged(r.text[at:end])
+	n, err := parseNumber(r.text[pos:end])
 	if err != nil {
-		return end, refused // no float holds it
+		return end, invalid // beyond float64
 	}
-	kind := isNumber
+	kind := typeNumber
 	if n == math.Trunc(n) {
-		kind = isInteger
+		kind = typeInteger
 	}
 	switch {
-	case !p.takes(kind),
+	case !p.allowsType(kind),
 		p.enum != nil && !p.enum.numbers[n],
-		p.low != nil && n < *p.low, p.high != nil && n > *p.high,
-		p.above != nil && n <= *p.above, p.below != nil && n >= *p.below,
-		p.rare != nil && p.rare.multipleOf != 0 && !multiple(n, p.rare.multipleOf):
-		return end, refused
+		p.minimum != nil && n < *p.minimum, p.maximum != nil && n > *p.maximum,
+		p.exclusiveMinimum != nil && n <= *p.exclusiveMinimum, p.exclusiveMaximum != nil && n >= *p.exclusiveMaximum,
+		p.rare != nil && p.rare.multipleOf != 0 && !isMultiple(n, p.rare.multipleOf):
+		return end, invalid
 	}
-	return end, accepted
+	return end, valid
 }
 
-func multiple(n, of float64) bool {
+func isMultiple(n, of float64) bool {
 	_, rest := math.Modf(n / of)
 	return rest == 0
 }
 
-// whole reports whether a number is written as an integer.
-func whole(number []byte) bool { return !bytes.ContainsAny(number, ".eE") }
+// isWrittenWhole reports whether a number has neither fraction nor exponent.
+func isWrittenWhole(number []byte) bool { return !bytes.ContainsAny(number, ".eE") }

@@ -11,7 +11,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// maker makes schemas and values out of few words, so that they often fit.
+// maker generates schemas and values from few words, so that they often match.
 type maker struct {
 	*rand.Rand
 	odd bool // with keywords that a plan does not know
@@ -69,11 +69,11 @@ func (m maker) schema(depth int) string {
 			add(`"properties":{"a":%s,"b":%s}`, m.schema(depth-1), m.schema(depth-1))
 		}
 	}
-	return "{" + strings.Join(unlike(words), ",") + "}"
+	return "{" + strings.Join(oneOfEach(words), ",") + "}"
 }
 
-// unlike leaves one of each keyword.
-func unlike(words []string) []string {
+// oneOfEach keeps one of each keyword.
+func oneOfEach(words []string) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, w := range words {
@@ -108,7 +108,7 @@ func (m maker) value(depth int) string {
 	}
 }
 
-// random is a schema with a definition to refer to.
+// random returns a schema with a definition to refer to.
 func (m maker) random() string {
 	text := strings.TrimSuffix(m.schema(3), "}")
 	if text != "{" {
@@ -119,16 +119,16 @@ func (m maker) random() string {
 
 var noContext = context.Background()
 
-// The library is the judge: a plan must agree with it on every schema of which nothing was left out.
-func TestPlanJudgesAsTheLibraryDoes(t *testing.T) {
+// A plan must agree with the library on every schema that it checks completely.
+func TestPlan_AgreesWithLibrary(t *testing.T) {
 	t.Parallel()
 	for _, odd := range []bool{false, true} {
 		m := maker{rand.New(rand.NewPCG(1, 2)), odd}
 		judged, fitted := 0, 0
 		for range 4_000 {
 			text := m.random()
-			s, resolved := compile(json.RawMessage(text)), resolve(text)
-			if resolved == nil || !decidable(s) {
+			s, resolved := compileSchema(json.RawMessage(text)), resolveByLibrary(text)
+			if resolved == nil || !isFullyChecked(s) {
 				continue
 			}
 			judged++
@@ -142,12 +142,12 @@ func TestPlanJudgesAsTheLibraryDoes(t *testing.T) {
 				if want == nil {
 					fitted++
 				}
-				r := newRun(noContext, []byte(raw))
-				got := r.judge(s.plan)
-				if got == undecided || (got == accepted) != (want == nil) {
+				r := newValidator(noContext, []byte(raw))
+				got := r.validate(s.plan)
+				if got == undecided || (got == valid) != (want == nil) {
 					t.Fatalf("%s\n%s\nthe plan: %v; the library: %v", text, raw, got, want)
 				}
-				if said := r.explain(s.plan); got == accepted && said != "" {
+				if said := r.explainInvalid(s.plan); got == valid && said != "" {
 					t.Fatalf("%s\n%s\nfits, and it is said: %s", text, raw, said)
 				}
 			}
@@ -158,8 +158,8 @@ func TestPlanJudgesAsTheLibraryDoes(t *testing.T) {
 	}
 }
 
-// decidable reports whether nothing was left out of a schema but for large arguments.
-func decidable(s *schema) bool {
+// isFullyChecked reports whether a schema is checked completely, but for large arguments.
+func isFullyChecked(s *compiledSchema) bool {
 	for _, u := range s.unchecked {
 		if u.Reason != UncheckedCombination {
 			return false
@@ -168,8 +168,8 @@ func decidable(s *schema) bool {
 	return true
 }
 
-// resolve compiles a schema with the library; nil: it cannot, or would not return.
-func resolve(text string) *jsonschema.Resolved {
+// resolveByLibrary compiles a schema with the library; nil if it cannot, or would not return.
+func resolveByLibrary(text string) *jsonschema.Resolved {
 	var root jsonschema.Schema
 	if json.Unmarshal([]byte(text), &root) != nil {
 		return nil
@@ -181,32 +181,32 @@ func resolve(text string) *jsonschema.Resolved {
 	return resolved
 }
 
-// A keyword that is left out lets more pass and never less, wherever it stands.
-func TestPartialPlanRefusesNothingThatFits(t *testing.T) {
+// A keyword that is left out must accept more, never less.
+func TestPartialPlan_AcceptsValidArguments(t *testing.T) {
 	t.Parallel()
 	m := maker{rand.New(rand.NewPCG(3, 4)), true}
 	fitted, denied := 0, 0
 	for range 4_000 {
 		text := m.random()
-		whole, resolved := compile(json.RawMessage(text)), resolve(text)
-		if resolved == nil || !decidable(whole) {
+		whole, resolved := compileSchema(json.RawMessage(text)), resolveByLibrary(text)
+		if resolved == nil || !isFullyChecked(whole) {
 			continue
 		}
-		// (?=) is a pattern that Go does not know.
-		partly := compile(json.RawMessage(strings.NewReplacer(`"^a"`, `"^a(?=)"`, `"^[ac]"`, `"^[ac](?=)"`, `"$ref":"#/$defs/d"`, `"$ref":"#d"`).Replace(text)))
+		// Go has no (?=).
+		partly := compileSchema(json.RawMessage(strings.NewReplacer(`"^a"`, `"^a(?=)"`, `"^[ac]"`, `"^[ac](?=)"`, `"$ref":"#/$defs/d"`, `"$ref":"#d"`).Replace(text)))
 		for range 5 {
 			raw := m.value(4)
 			var value any
 			if err := json.Unmarshal([]byte(raw), &value); err != nil {
 				t.Fatalf("%s: %v", raw, err)
 			}
-			r := newRun(noContext, []byte(raw))
-			switch got, fits := r.judge(partly.plan), resolved.Validate(value) == nil; {
-			case fits && got == refused, !fits && got == accepted:
+			r := newValidator(noContext, []byte(raw))
+			switch got, fits := r.validate(partly.plan), resolved.Validate(value) == nil; {
+			case fits && got == invalid, !fits && got == valid:
 				t.Fatalf("%s\n%s\nfits: %v, and the plan says %v", text, raw, fits, got)
 			case fits:
 				fitted++
-			case got == refused:
+			case got == invalid:
 				denied++
 			}
 		}

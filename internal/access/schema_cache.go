@@ -6,37 +6,36 @@ import (
 	"weak"
 )
 
-// schemaCache holds compiled input schemas within a budget of bytes, and drops those first that were not used lately.
+// schemaCache bounds the memory of compiled input schemas, with the CLOCK eviction algorithm.
 type schemaCache struct {
 	budget int64
 
-	mu      sync.Mutex
-	entries []*schemaEntry // guarded by mu
-	hand    int            // guarded by mu: the entry that is looked at next
-	bytes   int64          // guarded by mu
+	mu        sync.Mutex
+	entries   []*cachedSchema // guarded by mu
+	clockHand int             // guarded by mu: index of the next eviction candidate
+	bytes     int64           // guarded by mu
 }
 
-// schemaEntry is one compiled schema.
-type schemaEntry struct {
+type cachedSchema struct {
 	owner  weak.Pointer[definition]
-	schema *schema
-	used   atomic.Bool // since the hand was there
+	schema *compiledSchema
+	used   atomic.Bool // since the clock hand passed
 }
 
-// get is a definition's input schema. It is compiled once, however many calls wait for it, until it is dropped. A nil cache drops none.
-func (c *schemaCache) get(d *definition) *schema {
+// get returns a definition's input schema, compiled once for all waiting calls. A nil cache never evicts.
+func (c *schemaCache) get(d *definition) *compiledSchema {
 	if e := d.compiled.Load(); e != nil {
-		if !e.used.Load() { // else calls on other processors would wait for the cache line
+		if !e.used.Load() { // avoids contention on the cache line
 			e.used.Store(true)
 		}
 		return e.schema
 	}
-	d.compiling.Lock()
-	defer d.compiling.Unlock()
+	d.compileMu.Lock()
+	defer d.compileMu.Unlock()
 	if e := d.compiled.Load(); e != nil {
 		return e.schema
 	}
-	e := &schemaEntry{owner: weak.Make(d), schema: compile(d.inputSchema)}
+	e := &cachedSchema{owner: weak.Make(d), schema: compileSchema(d.inputSchema)}
 	e.used.Store(true)
 	d.compiled.Store(e)
 	if c != nil {
@@ -45,29 +44,29 @@ func (c *schemaCache) get(d *definition) *schema {
 	return e.schema
 }
 
-func (c *schemaCache) add(e *schemaEntry) {
+func (c *schemaCache) add(e *cachedSchema) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.entries = append(c.entries, e)
 	for c.bytes += e.schema.bytes; c.bytes > c.budget; {
-		c.hand %= len(c.entries)
-		at := c.entries[c.hand]
-		owner := at.owner.Value()
-		if owner != nil && at.used.Swap(false) {
-			c.hand++
+		c.clockHand %= len(c.entries)
+		candidate := c.entries[c.clockHand]
+		owner := candidate.owner.Value()
+		if owner != nil && candidate.used.Swap(false) {
+			c.clockHand++
 			continue
 		}
 		if owner != nil {
-			owner.compiled.CompareAndSwap(at, nil)
+			owner.compiled.CompareAndSwap(candidate, nil)
 		}
-		c.bytes -= at.schema.bytes
+		c.bytes -= candidate.schema.bytes
 		last := len(c.entries) - 1
-		c.entries[c.hand], c.entries[last] = c.entries[last], nil
+		c.entries[c.clockHand], c.entries[last] = c.entries[last], nil
 		c.entries = c.entries[:last]
 	}
 }
 
-// size is how much memory the compiled schemas have, in bytes.
+// size returns the memory of compiled schemas, in bytes.
 func (c *schemaCache) size() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

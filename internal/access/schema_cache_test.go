@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestSchemaCacheStaysWithinItsBudget(t *testing.T) {
+func TestSchemaCache_StaysWithinBudget(t *testing.T) {
 	t.Parallel()
 	cache := &schemaCache{budget: 20_000}
 	var all []*definition

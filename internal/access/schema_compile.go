@@ -11,13 +11,13 @@ import (
 const (
 	maxSchemaBytes = 1 << 20
 	maxSchemas     = 8_000  // subschemas
-	maxEntries     = 50_000 // names and values that are looked up
+	maxEntries     = 50_000 // names and values in lookup tables
 	maxEntryBytes  = 64 << 10
-	maxNesting     = 600 // of schemas, while they are compiled
-	maxUnchecked   = 20  // that are named
+	maxNesting     = 600 // depth of subschemas
+	maxUnchecked   = 20  // reported parts
 )
 
-// Unchecked is a part of a schema that arguments are not held against.
+// Unchecked is a part of a schema that arguments are not checked against.
 type Unchecked struct {
 	Place  string // a JSON pointer (RFC 6901) into the schema
 	Reason string // one of the Unchecked codes
@@ -25,59 +25,59 @@ type Unchecked struct {
 
 // Why a part of a schema is unchecked.
 const (
-	UncheckedPattern     = "pattern_too_large"     // a regular expression would cost too much
-	UncheckedSyntax      = "pattern_not_supported" // a regular expression that Go does not know (RE2)
+	UncheckedPattern     = "pattern_too_large"     // a regular expression is too expensive
+	UncheckedSyntax      = "pattern_not_supported" // a regular expression that RE2 does not support
 	UncheckedReference   = "reference_not_followed"
-	UncheckedEndless     = "reference_endless" // it leads back to itself for the same value
+	UncheckedCycle       = "reference_endless" // the reference applies to its own value again
 	UncheckedDialect     = "dialect_not_supported"
 	UncheckedKeyword     = "keyword_not_valid"
 	UncheckedSize        = "schema_too_large"
-	UncheckedCombination = "arguments_too_large" // large or deeply nested arguments may be too much work
+	UncheckedCombination = "arguments_too_large" // large or deeply nested arguments may be too expensive
 )
 
-// compiler makes a plan of the text of a schema. The work, the memory and the depth that it takes are bounded: what is beyond the bounds is
-// left out and named.
-type compiler struct {
-	run       // over the text of the schema
-	draft7    bool
-	evaluates bool // unevaluatedItems or unevaluatedProperties stand somewhere
-	distinct  bool // a plan must not see a name twice: see [plan.strict]
+// schemaCompiler compiles a schema's text to a plan. Work, memory and depth are bounded; parts beyond a bound
+// are left out and reported.
+type schemaCompiler struct {
+	validator      // reads the schema's text
+	isDraft7       bool
+	hasUnevaluated bool // unevaluatedItems or unevaluatedProperties is present
+	uniqueNames    bool // see [plan.needsUniqueNames]
 
-	plans    map[int]*plan          // by where the schema stands
-	order    []*plan                // of compilation
-	places   map[*plan]*place       // of each plan
-	refs     map[string]*plan       // by their text
-	indexes  map[int]map[string]int // where members stand, of objects that references lead through
-	entries  int
-	steps    int  // instructions of all patterns
-	runes    int  // bounds of character classes in these instructions
-	parsing  int  // units of work that parsing patterns took
-	bytes    int  // of memory, about
-	foreign  bool // references are relative to another document
-	left     []Unchecked
-	tooLarge bool // that is named already
+	plans               map[int]*plan // by the schema's offset
+	planOrder           []*plan       // in order of compilation
+	planPaths           map[*plan]*schemaPath
+	refs                map[string]*plan       // by the text of $ref
+	memberIndexes       map[int]map[string]int // offsets of members, for objects on a reference's path
+	entryCount          int
+	patternInstructions int  // of all patterns
+	patternRunes        int  // character class bounds of all patterns
+	parseWork           int  // units spent on parsing patterns
+	memoryBytes         int  // estimated
+	isForeign           bool // below another $id, references are relative to that document
+	unchecked           []Unchecked
+	sizeReported        bool // UncheckedSize is reported once
 }
 
-// place is where a schema stands in the document.
-type place struct {
-	up   *place
-	name string
+// schemaPath is the location of a schema in its document.
+type schemaPath struct {
+	parent *schemaPath
+	name   string
 }
 
-func (p *place) within(names ...string) *place {
+func (p *schemaPath) childPath(names ...string) *schemaPath {
 	for _, name := range names {
-		p = &place{p, name}
+		p = &schemaPath{p, name}
 	}
 	return p
 }
 
 var pointerEscapes = map[byte]string{'~': "~0", '/': "~1"}
 
-// String is the JSON pointer.
-func (p *place) String() string {
-	const longest = 200
+// String returns the JSON pointer, shortened to 200 bytes.
+func (p *schemaPath) String() string {
+	const maxPointerBytes = 200
 	var names []string
-	for ; p != nil; p = p.up {
+	for ; p != nil; p = p.parent {
 		names = append(names, p.name)
 	}
 	var b []byte
@@ -90,52 +90,51 @@ func (p *place) String() string {
 				b = append(b, name[i])
 			}
 		}
-		if len(b) > longest {
-			return string(bytes.ToValidUTF8(b[:longest], nil)) + "…"
+		if len(b) > maxPointerBytes {
+			return string(bytes.ToValidUTF8(b[:maxPointerBytes], nil)) + "…"
 		}
 	}
 	return string(b)
 }
 
-// compile makes a schema of a text of JSON.
-func compile(raw json.RawMessage) *schema {
+func compileSchema(raw json.RawMessage) *compiledSchema {
 	raw = bytes.TrimSpace(raw)
 	switch {
 	case len(raw) == 0:
-		return &schema{}
+		return &compiledSchema{}
 	case len(raw) > maxSchemaBytes:
-		return &schema{unchecked: []Unchecked{{Reason: UncheckedSize}}}
+		return &compiledSchema{unchecked: []Unchecked{{Reason: UncheckedSize}}}
 	case !json.Valid(raw):
-		return &schema{unchecked: []Unchecked{{Reason: UncheckedKeyword}}}
+		return &compiledSchema{unchecked: []Unchecked{{Reason: UncheckedKeyword}}}
 	}
-	c := &compiler{
-		run:       newRun(context.Background(), raw),
-		evaluates: bytes.Contains(raw, []byte("unevaluated")),
-		plans:     map[int]*plan{}, places: map[*plan]*place{}, refs: map[string]*plan{}, indexes: map[int]map[string]int{},
+	c := &schemaCompiler{
+		validator:      newValidator(context.Background(), raw),
+		hasUnevaluated: bytes.Contains(raw, []byte("unevaluated")),
+		plans:          map[int]*plan{}, planPaths: map[*plan]*schemaPath{}, refs: map[string]*plan{}, memberIndexes: map[int]map[string]int{},
 	}
 	if raw[0] == '{' {
-		dialect, known := c.dialect()
+		dialect, known := c.detectDialect()
 		if !known {
-			return &schema{unchecked: []Unchecked{{Place: "/$schema", Reason: UncheckedDialect}}}
+			return &compiledSchema{unchecked: []Unchecked{{Place: "/$schema", Reason: UncheckedDialect}}}
 		}
-		c.draft7 = dialect
+		c.isDraft7 = dialect
 	}
-	s := &schema{plan: c.schema(0, nil)}
-	c.cutEndless()
-	c.weigh()
-	s.strict, s.unchecked, s.bytes = c.distinct, c.left, int64(c.bytes+schemaBytes)
-	s.work = c.run.work + c.parsing + c.steps*workCompile
+	s := &compiledSchema{plan: c.compileAt(0, nil)}
+	c.cutCycles()
+	c.reportCostly()
+	s.needsUniqueNames, s.unchecked, s.bytes = c.uniqueNames, c.unchecked, int64(c.memoryBytes+schemaBytes)
+	s.compileWork = c.validator.work + c.parseWork + c.patternInstructions*workCompile
 	return s
 }
 
-// dialect reads $schema, and reports whether it is a dialect that plans are made of.
-func (c *compiler) dialect() (draft7, known bool) {
-	at, there := c.index(0)["$schema"]
-	if !there {
+// detectDialect reads $schema and reports whether the dialect is supported.
+func (c *schemaCompiler) detectDialect() (draft7, known bool) {
+	pos, found := c.indexMembers(0)["$schema"]
+	if !found {
 		return false, true
 	}
 	var name string
-	if json.Unmarshal(c.text[at:c.skip(at)], &name) != nil {
+	if json.Unmarshal(c.text[pos:c.skipValue(pos)], &name) != nil {
 		return false, false
 	}
 	switch name {
@@ -148,21 +147,21 @@ func (c *compiler) dialect() (draft7, known bool) {
 	return false, false
 }
 
-// leave names a part that is left out.
-func (c *compiler) leave(where *place, reason string) {
+// addUnchecked reports a part that is left out.
+func (c *schemaCompiler) addUnchecked(where *schemaPath, reason string) {
 	if reason == UncheckedSize {
-		if c.tooLarge {
+		if c.sizeReported {
 			return
 		}
-		c.tooLarge = true
+		c.sizeReported = true
 	}
-	if len(c.left) < maxUnchecked {
-		c.left = append(c.left, Unchecked{where.String(), reason})
+	if len(c.unchecked) < maxUnchecked {
+		c.unchecked = append(c.unchecked, Unchecked{where.String(), reason})
 	}
 }
 
-// unjudged is the plan of a schema that is left out.
-var unjudged = &plan{unjudged: isAny, maxText: -1, maxItems: -1}
+// uncheckedPlan stands for a schema that is left out.
+var uncheckedPlan = &plan{uncheckedTypes: typeAny, maxLength: -1, maxItems: -1}
 
 // Estimates of memory, in bytes.
 const (
@@ -172,115 +171,114 @@ const (
 	entryBytes  = 60
 )
 
-// schema compiles the schema at a place; nil: it accepts everything.
-func (c *compiler) schema(at int, where *place) *plan {
-	switch c.text[at] {
+// compileAt compiles the schema at pos; nil accepts everything.
+func (c *schemaCompiler) compileAt(pos int, where *schemaPath) *plan {
+	switch c.text[pos] {
 	case 't':
 		return nil
 	case 'f':
-		return &plan{never: true}
+		return &plan{rejectsAll: true}
 	case '{':
 	default:
-		c.leave(where, UncheckedKeyword)
-		return unjudged
+		c.addUnchecked(where, UncheckedKeyword)
+		return uncheckedPlan
 	}
-	if known, made := c.plans[at]; made {
+	if known, made := c.plans[pos]; made {
 		return known
 	}
 	if len(c.plans) == maxSchemas || c.depth == maxNesting || c.stopped {
-		c.leave(where, UncheckedSize)
-		return unjudged
+		c.addUnchecked(where, UncheckedSize)
+		return uncheckedPlan
 	}
-	out := &plan{maxText: -1, maxItems: -1}
-	c.plans[at], c.places[out] = out, where // before its parts: a schema may lead back to itself
-	c.order = append(c.order, out)
-	c.bytes += planBytes
+	out := &plan{maxLength: -1, maxItems: -1}
+	c.plans[pos], c.planPaths[out] = out, where // before its parts, because a schema may be recursive
+	c.planOrder = append(c.planOrder, out)
+	c.memoryBytes += planBytes
 	c.depth++
-	c.fill(&node{compiler: c, plan: out, where: where}, at)
+	c.compileKeywords(&schemaNode{schemaCompiler: c, plan: out, path: where}, pos)
 	c.depth--
 	return out
 }
 
-// fill compiles the keywords of one schema.
-func (c *compiler) fill(n *node, at int) {
-	if !n.read(at) {
+func (c *schemaCompiler) compileKeywords(n *schemaNode, pos int) {
+	if !n.readKeywords(pos) {
 		return
 	}
-	outer := c.foreign
-	c.foreign = outer || at != 0 && n.has(kwID) // its references are relative to another document
-	defer func() { c.foreign = outer }()
-	if n.has(kwRef) {
-		n.plan.all = append(n.plan.all, n.reference())
-		if c.draft7 {
-			return // draft-07 ignores what stands beside a reference
+	outer := c.isForeign
+	c.isForeign = outer || pos != 0 && n.hasKeyword(kwID) // its references are relative to another document
+	defer func() { c.isForeign = outer }()
+	if n.hasKeyword(kwRef) {
+		n.plan.allOf = append(n.plan.allOf, n.resolveReference())
+		if c.isDraft7 {
+			return // draft-07 ignores keywords beside $ref
 		}
 	}
-	if n.has(kwDynamicRef) || n.has(kwRecursiveRef) {
-		n.plan.unjudged = isAny
-		c.leave(n.where, UncheckedReference)
+	if n.hasKeyword(kwDynamicRef) || n.hasKeyword(kwRecursiveRef) {
+		n.plan.uncheckedTypes = typeAny
+		c.addUnchecked(n.path, UncheckedReference)
 	}
-	n.scalars()
-	n.arrays()
-	n.objects()
-	n.combinations()
+	n.compileScalars()
+	n.compileArrayKeywords()
+	n.compileObjectKeywords()
+	n.compileCombinators()
 	if n.rare != nil {
-		c.bytes += rareBytes
-		n.rare.allMembers = n.has(kwAdditionalProperties)
+		c.memoryBytes += rareBytes
+		n.rare.hasAdditionalProperties = n.hasKeyword(kwAdditionalProperties)
 	}
-	c.distinct = c.distinct || n.strict()
+	c.uniqueNames = c.uniqueNames || n.needsUniqueNames()
 }
 
-// entry counts something that is looked up, and reports whether there is room for it.
-func (c *compiler) entry(size int) bool {
-	if c.entries == maxEntries || size > maxEntryBytes {
+// addEntry counts an entry of a lookup table and reports whether the bounds allow it.
+func (c *schemaCompiler) addEntry(size int) bool {
+	if c.entryCount == maxEntries || size > maxEntryBytes {
 		return false
 	}
-	c.entries++
-	c.bytes += entryBytes + size
+	c.entryCount++
+	c.memoryBytes += entryBytes + size
 	return true
 }
 
-// index is where the members of an object stand. It is made once for each object.
-func (c *compiler) index(at int) map[string]int {
-	if known, made := c.indexes[at]; made {
+// indexMembers returns the offsets of an object's members, computed once per object.
+func (c *schemaCompiler) indexMembers(pos int) map[string]int {
+	if known, made := c.memberIndexes[pos]; made {
 		return known
 	}
 	all := map[string]int{}
-	c.indexes[at] = all
-	c.eachMember(at, func(name quoted, _, value int) bool {
-		if !c.entry(0) {
+	c.memberIndexes[pos] = all
+	c.eachMember(pos, func(name jsonString, _, value int) bool {
+		if !c.addEntry(0) {
 			return false
 		}
-		all[string(c.unescaped(name))] = value
+		all[string(c.unescapeString(name))] = value
 		return true
 	})
 	return all
 }
 
-// eachMember visits the members of an object, and reports whether it saw all.
-func (c *compiler) eachMember(at int, visit func(name quoted, key, value int) bool) bool {
-	for at = c.space(at + 1); c.text[at] != '}'; {
-		key := at
-		name, colon := c.quoted(at)
-		value := c.space(c.space(colon) + 1)
-		if !visit(name, key, value) || !c.spend(workNode) {
+// eachMember calls yield for each member of an object and reports whether it reached the end.
+func (c *schemaCompiler) eachMember(pos int, yield func(name jsonString, key, value int) bool) bool {
+	for pos = c.skipSpace(pos + 1); c.text[pos] != '}'; {
+		key := pos
+		name, colon := c.readString(pos)
+		value := c.skipSpace(c.skipSpace(colon) + 1)
+		if !yield(name, key, value) || !c.spendWork(workNode) {
 			return false
 		}
-		if at = c.space(c.skip(value)); c.text[at] == ',' {
-			at = c.space(at + 1)
+		if pos = c.skipSpace(c.skipValue(value)); c.text[pos] == ',' {
+			pos = c.skipSpace(pos + 1)
 		}
 	}
 	return true
 }
 
-// eachItem visits the items of an array, and reports whether it saw all.
-func (c *compiler) eachItem(at int, visit func(item int) bool) bool {
-	for at = c.space(at + 1); c.text[at] != ']'; {
-		if !visit(at) || !c.spend(workNode) {
+// eachItem calls yield for each item of an array and reports whether it reached the end.
+func (c *schemaCompiler) eachItem(pos int, yield func(item int) bool) bool {
+	for pos = c.skipSpace(pos + 1); c.text[pos] != ']'; {
+		if !yield(pos) || !c.spendWork(workNode) {
 			return false
 		}
-		if at = c.space(c.skip(at)); c.text[at] == ',' {
-			at = c.space(at + 1)
+		if pos = c.skipSpace(c.skipValue(pos)); c.text[pos] == ',' {
+			pos = c.skipSpace(pos + 1)
 		}
 	}
 	return true

@@ -8,53 +8,53 @@ import (
 	"unicode/utf8"
 )
 
-// explainer finds out why a run refused a value. It goes on with the run's budget.
-type explainer struct{ *run }
+// explainer finds out why a value is invalid, within the validator's remaining budget.
+type explainer struct{ *validator }
 
-// explain says why a value is refused, in one sentence that names the place and quotes nothing of the value; empty: it sees no reason.
-func (r *run) explain(p *plan) string {
-	said := explainer{r}.value(p, r.root, "")
+// explainInvalid returns one sentence that names the path and quotes nothing of the value; empty if it finds no
+// reason.
+func (r *validator) explainInvalid(p *plan) string {
+	message := explainer{r}.explainValue(p, r.root, "")
 	if r.stopped {
 		return ""
 	}
-	return said
+	return message
 }
 
-// refuses reports whether a value is refused.
-func (e explainer) refuses(p *plan, at int) bool {
-	_, v := e.run.value(p, at, nil)
-	return v == refused && !e.stopped
+func (e explainer) isRejected(p *plan, pos int) bool {
+	_, v := e.validator.validateValue(p, pos, nil)
+	return v == invalid && !e.stopped
 }
 
-// value looks for the first rule that a refused value breaks; empty: none that has a sentence of its own.
-func (e explainer) value(p *plan, at int, path string) string {
+// explainValue describes the first violated keyword; empty if there is no sentence for it.
+func (e explainer) explainValue(p *plan, pos int, path string) string {
 	if e.depth == maxDepth {
 		return ""
 	}
 	e.depth++
 	defer func() { e.depth-- }()
-	if said := e.scalar(p, at, path); said != "" {
-		return said
+	if message := e.explainScalar(p, pos, path); message != "" {
+		return message
 	}
-	for _, sub := range p.all {
-		if e.refuses(sub, at) {
-			return e.value(sub, at, path)
+	for _, sub := range p.allOf {
+		if e.isRejected(sub, pos) {
+			return e.explainValue(sub, pos, path)
 		}
 	}
-	if said := e.choice(p, at, path); said != "" {
-		return said
+	if message := e.explainAlternatives(p, pos, path); message != "" {
+		return message
 	}
-	switch e.text[at] {
+	switch e.text[pos] {
 	case '{':
-		return e.members(p, at, path)
+		return e.explainObject(p, pos, path)
 	case '[':
-		return e.items(p, at, path)
+		return e.explainArray(p, pos, path)
 	}
 	return ""
 }
 
-// choice looks at anyOf and oneOf: where no branch can be met, the place is wrong.
-func (e explainer) choice(p *plan, at int, path string) string {
+// explainAlternatives handles anyOf and oneOf without a matching branch.
+func (e explainer) explainAlternatives(p *plan, pos int, path string) string {
 	lists := [][]*plan{p.anyOf}
 	if p.rare != nil {
 		lists = append(lists, p.rare.oneOf)
@@ -62,167 +62,167 @@ func (e explainer) choice(p *plan, at int, path string) string {
 	for _, branches := range lists {
 		wrong := len(branches) > 0
 		for _, b := range branches {
-			wrong = wrong && e.refuses(b, at)
+			wrong = wrong && e.isRejected(b, pos)
 		}
 		switch {
 		case !wrong:
 		case len(branches) == 1:
-			return e.value(branches[0], at, path)
+			return e.explainValue(branches[0], pos, path)
 		default:
-			return nameOf(path) + " fits none of the forms that the tool's schema allows there."
+			return describePath(path) + " fits none of the forms that the tool's schema allows there."
 		}
 	}
 	return ""
 }
 
-func (e explainer) members(p *plan, at int, path string) string {
-	there := map[int]bool{}
-	said := ""
-	for at = e.space(at + 1); e.text[at] != '}'; {
-		name, colon := e.quoted(at)
-		at = e.space(e.space(colon) + 1)
-		m := e.member(p, name)
+func (e explainer) explainObject(p *plan, pos int, path string) string {
+	present := map[int]bool{}
+	message := ""
+	for pos = e.skipSpace(pos + 1); e.text[pos] != '}'; {
+		name, colon := e.readString(pos)
+		pos = e.skipSpace(e.skipSpace(colon) + 1)
+		m := e.findProperty(p, name)
 		if m.index > 0 {
-			there[m.index] = true
+			present[m.index] = true
 		}
-		if said == "" {
-			said = e.memberSaid(p, m, at, within(path, name))
+		if message == "" {
+			message = e.explainProperty(p, m, pos, joinPath(path, name))
 		}
 		if e.stopped {
 			return ""
 		}
-		if at = e.space(e.skip(at)); e.text[at] == ',' {
-			at = e.space(at + 1)
+		if pos = e.skipSpace(e.skipValue(pos)); e.text[pos] == ',' {
+			pos = e.skipSpace(pos + 1)
 		}
 	}
 	for _, name := range p.required {
-		if e.spend(1); !there[p.members[name].index] {
-			return nameOf(within(path, quoted{[]byte(name), true})) + " is missing."
+		if e.spendWork(1); !present[p.properties[name].index] {
+			return describePath(joinPath(path, jsonString{[]byte(name), true})) + " is missing."
 		}
 	}
-	return said
+	return message
 }
 
-// memberSaid explains one member; empty: it is not refused, or there is no sentence.
-func (e explainer) memberSaid(p *plan, m member, at int, path string) string {
+// explainProperty describes one property; empty if it is valid, or there is no sentence.
+func (e explainer) explainProperty(p *plan, m propertyPlan, pos int, path string) string {
 	sub := m.plan
-	if !m.declared {
-		if p.rare != nil && len(p.rare.patterns) > 0 {
+	if !m.inProperties {
+		if p.rare != nil && len(p.rare.patternProperties) > 0 {
 			return ""
 		}
-		sub = p.others
+		sub = p.additionalProperties
 	}
 	switch {
-	case sub == nil || !e.refuses(sub, at):
+	case sub == nil || !e.isRejected(sub, pos):
 		return ""
-	case sub.never && !m.declared:
-		return nameOf(path) + " is not a parameter of this tool."
+	case sub.rejectsAll && !m.inProperties:
+		return describePath(path) + " is not a parameter of this tool."
 	}
-	return e.value(sub, at, path)
+	return e.explainValue(sub, pos, path)
 }
 
-func (e explainer) items(p *plan, at int, path string) string {
-	said, n := "", 0
-	for at = e.space(at + 1); e.text[at] != ']'; n++ {
+func (e explainer) explainArray(p *plan, pos int, path string) string {
+	message, n := "", 0
+	for pos = e.skipSpace(pos + 1); e.text[pos] != ']'; n++ {
 		sub := p.items
-		if p.rare != nil && n < len(p.rare.prefix) {
-			sub = p.rare.prefix[n]
+		if p.rare != nil && n < len(p.rare.prefixItems) {
+			sub = p.rare.prefixItems[n]
 		}
-		if said == "" && sub != nil && e.refuses(sub, at) {
-			said = e.value(sub, at, fmt.Sprintf("%s[%d]", path, n))
+		if message == "" && sub != nil && e.isRejected(sub, pos) {
+			message = e.explainValue(sub, pos, fmt.Sprintf("%s[%d]", path, n))
 		}
 		if e.stopped {
 			return ""
 		}
-		if at = e.space(e.skip(at)); e.text[at] == ',' {
-			at = e.space(at + 1)
+		if pos = e.skipSpace(e.skipValue(pos)); e.text[pos] == ',' {
+			pos = e.skipSpace(pos + 1)
 		}
 	}
 	switch {
 	case n < p.minItems:
-		return nameOf(path) + " must have at least " + countOf(p.minItems, "item") + "."
+		return describePath(path) + " must have at least " + formatCount(p.minItems, "item") + "."
 	case p.maxItems >= 0 && n > p.maxItems:
-		return nameOf(path) + " must have at most " + countOf(p.maxItems, "item") + "."
+		return describePath(path) + " must have at most " + formatCount(p.maxItems, "item") + "."
 	}
-	return said
+	return message
 }
 
-// scalar looks at the rules that need no look inside the value.
-func (e explainer) scalar(p *plan, at int, path string) string {
-	kind := kindAt(e.text[at])
-	if kind&isNumber == 0 && !p.takes(kind) {
-		return nameOf(path) + " must be " + article(p.typeNames) + "."
+// explainScalar checks the keywords that do not look inside arrays and objects.
+func (e explainer) explainScalar(p *plan, pos int, path string) string {
+	kind := typeAt(e.text[pos])
+	if kind&typeNumber == 0 && !p.allowsType(kind) {
+		return describePath(path) + " must be " + formatTypes(p.typeNames) + "."
 	}
 	var n float64
-	if kind&isNumber != 0 {
-		end := e.skip(at)
-		if !e.afford(workDigit * (end - at)) {
+	if kind&typeNumber != 0 {
+		end := e.skipValue(pos)
+		if !e.reserveWork(workDigit * (end - pos)) {
 			return ""
 		}
 		var err error
-		if n, err = judged(e.text[at:end]); err != nil {
+		if n, err = parseNumber(e.text[pos:end]); err != nil {
 			return "The arguments hold a number that is too large to be checked."
 		}
-		if p.kinds != 0 && p.kinds&isNumber == 0 && (p.kinds&isInteger == 0 || n != math.Trunc(n)) {
-			return nameOf(path) + " must be " + article(p.typeNames) + "."
+		if p.types != 0 && p.types&typeNumber == 0 && (p.types&typeInteger == 0 || n != math.Trunc(n)) {
+			return describePath(path) + " must be " + formatTypes(p.typeNames) + "."
 		}
 	}
-	if p.enum != nil && e.oneOfValues(p.enum, at) == refused {
-		if p.single {
-			return nameOf(path) + " must be " + p.shown + "."
+	if p.enum != nil && e.validateEnum(p.enum, pos) == invalid {
+		if p.isConst {
+			return describePath(path) + " must be " + p.enumText + "."
 		}
-		return nameOf(path) + " must be one of " + p.shown + "."
+		return describePath(path) + " must be one of " + p.enumText + "."
 	}
 	switch {
-	case kind == isString:
-		return e.textSaid(p, at, path)
-	case kind&isNumber != 0:
-		return numberSaid(p, n, path)
+	case kind == typeString:
+		return e.explainString(p, pos, path)
+	case kind&typeNumber != 0:
+		return explainNumber(p, n, path)
 	}
 	return ""
 }
 
-func (e explainer) textSaid(p *plan, at int, path string) string {
-	text, _ := e.quoted(at)
-	if p.minText > 0 || p.maxText >= 0 {
-		switch n := e.characters(text); {
-		case n < p.minText:
-			return nameOf(path) + " must have at least " + countOf(p.minText, "character") + "."
-		case p.maxText >= 0 && n > p.maxText:
-			return nameOf(path) + " must have at most " + countOf(p.maxText, "character") + "."
+func (e explainer) explainString(p *plan, pos int, path string) string {
+	text, _ := e.readString(pos)
+	if p.minLength > 0 || p.maxLength >= 0 {
+		switch n := e.countRunes(text); {
+		case n < p.minLength:
+			return describePath(path) + " must have at least " + formatCount(p.minLength, "character") + "."
+		case p.maxLength >= 0 && n > p.maxLength:
+			return describePath(path) + " must have at most " + formatCount(p.maxLength, "character") + "."
 		}
 	}
-	if p.pattern != nil && e.matches(p.pattern, text) == refused {
-		return nameOf(path) + " does not have the form that the tool's schema asks for."
+	if p.pattern != nil && e.matchPattern(p.pattern, text) == invalid {
+		return describePath(path) + " does not have the form that the tool's schema asks for."
 	}
 	return ""
 }
 
-func countOf(n int, what string) string {
+func formatCount(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-func numberSaid(p *plan, v float64, path string) string {
+func explainNumber(p *plan, v float64, path string) string {
 	say := func(what string, bound float64) string {
-		return nameOf(path) + " must be " + what + " " + strconv.FormatFloat(bound, 'f', -1, 64) + "."
+		return describePath(path) + " must be " + what + " " + strconv.FormatFloat(bound, 'f', -1, 64) + "."
 	}
 	switch {
-	case p.low != nil && v < *p.low:
-		return say("at least", *p.low)
-	case p.high != nil && v > *p.high:
-		return say("at most", *p.high)
-	case p.above != nil && v <= *p.above:
-		return say("more than", *p.above)
-	case p.below != nil && v >= *p.below:
-		return say("less than", *p.below)
+	case p.minimum != nil && v < *p.minimum:
+		return say("at least", *p.minimum)
+	case p.maximum != nil && v > *p.maximum:
+		return say("at most", *p.maximum)
+	case p.exclusiveMinimum != nil && v <= *p.exclusiveMinimum:
+		return say("more than", *p.exclusiveMinimum)
+	case p.exclusiveMaximum != nil && v >= *p.exclusiveMaximum:
+		return say("less than", *p.exclusiveMaximum)
 	}
 	return ""
 }
 
-func article(types []string) string {
+func formatTypes(types []string) string {
 	words := make([]string, len(types))
 	for i, t := range types {
 		words[i] = map[string]string{
@@ -233,18 +233,17 @@ func article(types []string) string {
 	return strings.Join(words, " or ")
 }
 
-// longestPath bounds the path to a place among the arguments, in bytes.
-const longestPath = 200
+const maxPathBytes = 200
 
-func within(path string, name quoted) string {
-	if len(path) > longestPath {
+func joinPath(path string, name jsonString) string {
+	if len(path) > maxPathBytes {
 		return path
 	}
 	var text []byte
-	for at := 0; at < len(name.raw) && len(text) <= longestPath; {
-		c, size := name.rune(at)
+	for pos := 0; pos < len(name.raw) && len(text) <= maxPathBytes; {
+		c, size := name.decodeRune(pos)
 		text = utf8.AppendRune(text, c)
-		at += size
+		pos += size
 	}
 	if path == "" {
 		return string(text)
@@ -252,13 +251,12 @@ func within(path string, name quoted) string {
 	return path + "." + string(text)
 }
 
-// nameOf names a place among the arguments.
-func nameOf(path string) string {
+func describePath(path string) string {
 	if path == "" {
 		return "The object of arguments"
 	}
-	if len(path) > longestPath {
-		path = path[:longestPath] + "…"
+	if len(path) > maxPathBytes {
+		path = path[:maxPathBytes] + "…"
 	}
 	return fmt.Sprintf("The argument %q", path)
 }

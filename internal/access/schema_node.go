@@ -12,81 +12,80 @@ import (
 	"strings"
 )
 
-// node is one schema while it is compiled.
-type node struct {
-	*compiler
+// schemaNode is one schema during compilation.
+type schemaNode struct {
+	*schemaCompiler
 	*plan
-	where *place
-	at    keywords
+	path    *schemaPath
+	offsets keywordOffsets
 }
 
-func (n *node) has(word keyword) bool { return n.at.has(word) }
+func (n *schemaNode) hasKeyword(word keyword) bool { return n.offsets.has(word) }
 
-// read finds the keywords of the schema at a place. Of two members of one name the last counts.
-func (n *node) read(at int) bool {
-	all := n.eachMember(at, func(name quoted, _, value int) bool {
-		if word, known := keywordsByName[string(n.compiler.unescaped(name))]; known {
-			n.at[word] = value
+// readKeywords finds the keywords of the schema at pos. The last of two members with one name counts.
+func (n *schemaNode) readKeywords(pos int) bool {
+	all := n.eachMember(pos, func(name jsonString, _, value int) bool {
+		if word, known := keywordsByName[string(n.schemaCompiler.unescapeString(name))]; known {
+			n.offsets[word] = value
 		}
 		return true
 	})
 	if !all {
-		n.plan.unjudged = isAny
-		n.leave(n.where, UncheckedSize)
+		n.plan.uncheckedTypes = typeAny
+		n.addUnchecked(n.path, UncheckedSize)
 	}
 	return all
 }
 
-// leaveOut names a keyword that is left out, and the kinds of values on which the verdict is undecided.
-func (n *node) leaveOut(word keyword, kinds kindSet, reason string) {
-	n.plan.unjudged |= kinds
-	n.leave(n.where.within(keywordNames[word]), reason)
+// markUnchecked reports a keyword that is left out. Values of these types are undecided.
+func (n *schemaNode) markUnchecked(word keyword, kinds typeSet, reason string) {
+	n.plan.uncheckedTypes |= kinds
+	n.addUnchecked(n.path.childPath(keywordNames[word]), reason)
 }
 
-// odd is where rare keywords are kept.
-func (n *node) odd() *rare {
+func (n *schemaNode) ensureRare() *rareKeywords {
 	if n.rare == nil {
-		n.rare = &rare{maxContains: -1, maxMembers: -1}
+		n.rare = &rareKeywords{maxContains: -1, maxProperties: -1}
 	}
 	return n.rare
 }
 
-// raw is the text of a keyword's value.
-func (n *node) raw(word keyword) []byte {
-	return n.text[n.at[word]:n.skip(n.at[word])]
+func (n *schemaNode) rawValue(word keyword) []byte {
+	return n.text[n.offsets[word]:n.skipValue(n.offsets[word])]
 }
 
-// reference follows a $ref to the plan of its target.
-func (n *node) reference() *plan {
+// resolveReference returns the plan of the target of $ref.
+func (n *schemaNode) resolveReference() *plan {
 	var ref string
-	if json.Unmarshal(n.raw(kwRef), &ref) != nil {
-		n.leave(n.where.within("$ref"), UncheckedKeyword)
-		return unjudged
+	if json.Unmarshal(n.rawValue(kwRef), &ref) != nil {
+		n.addUnchecked(n.path.childPath("$ref"), UncheckedKeyword)
+		return uncheckedPlan
 	}
-	if known, made := n.refs[ref]; made && !n.foreign {
+	if known, made := n.refs[ref]; made && !n.isForeign {
 		return known
 	}
-	at, found := n.target(ref)
-	if !found || n.foreign {
-		n.leave(n.where.within("$ref"), UncheckedReference)
-		return unjudged
+	pos, found := n.findTarget(ref)
+	if !found || n.isForeign {
+		n.addUnchecked(n.path.childPath("$ref"), UncheckedReference)
+		return uncheckedPlan
 	}
-	target := n.compiler.schema(at, n.pointerPlace(ref))
+	target := n.schemaCompiler.compileAt(pos, n.pointerPath(ref))
 	n.refs[ref] = target
 	return target
 }
 
-func (n *node) pointerPlace(ref string) *place {
-	var p *place
+func (n *schemaNode) pointerPath(ref string) *schemaPath {
+	var p *schemaPath
 	for _, name := range pointerNames(ref) {
-		p = p.within(name)
+		p = p.childPath(name)
 	}
 	return p
 }
 
 var pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
 
-// pointerNames are the names of a JSON pointer in a fragment (RFC 6901 section 6); nil: it is the whole document, or none.
+// pointerNames returns the names of a JSON pointer in a URI fragment (RFC 6901 section 6); nil for the whole
+// document or another kind of fragment.
 func pointerNames(ref string) []string {
 	fragment, err := url.PathUnescape(strings.TrimPrefix(ref, "#"))
 	if err != nil || !strings.HasPrefix(fragment, "/") {
@@ -99,8 +98,8 @@ func pointerNames(ref string) []string {
 	return names
 }
 
-// target finds what a reference within the document leads to: # or a JSON pointer.
-func (n *node) target(ref string) (at int, found bool) {
+// findTarget resolves "#" or a JSON pointer within the document.
+func (n *schemaNode) findTarget(ref string) (pos int, found bool) {
 	if ref == "#" {
 		return 0, true
 	}
@@ -108,165 +107,164 @@ func (n *node) target(ref string) (at int, found bool) {
 		return 0, false // an anchor, or another document
 	}
 	for _, name := range pointerNames(ref) {
-		switch n.text[at] {
+		switch n.text[pos] {
 		case '{':
-			members := n.index(at)
-			if _, another := members["$id"]; another && at != 0 {
+			members := n.indexMembers(pos)
+			if _, another := members["$id"]; another && pos != 0 {
 				return 0, false
 			}
-			if at, found = members[name]; !found {
+			if pos, found = members[name]; !found {
 				return 0, false
 			}
 		case '[':
-			if at, found = n.item(at, name); !found {
+			if pos, found = n.itemAt(pos, name); !found {
 				return 0, false
 			}
 		default:
 			return 0, false
 		}
 	}
-	return at, n.text[at] == '{' || n.text[at] == 't' || n.text[at] == 'f'
+	return pos, n.text[pos] == '{' || n.text[pos] == 't' || n.text[pos] == 'f'
 }
 
-func (n *node) item(at int, name string) (item int, found bool) {
+func (n *schemaNode) itemAt(pos int, name string) (itemAt int, found bool) {
 	want, err := strconv.Atoi(name)
 	if err != nil || want < 0 {
 		return 0, false
 	}
 	i := 0
-	n.eachItem(at, func(at int) bool {
-		item, found = at, i == want
+	n.eachItem(pos, func(pos int) bool {
+		itemAt, found = pos, i == want
 		i++
 		return !found
 	})
-	return item, found
+	return itemAt, found
 }
 
-// scalars compiles what is said of the value itself.
-func (n *node) scalars() {
-	n.types()
+func (n *schemaNode) compileScalars() {
+	n.compileTypes()
 	for _, bound := range []struct {
 		word keyword
 		to   **float64
 	}{
-		{kwMinimum, &n.low}, {kwMaximum, &n.high}, {kwExclusiveMinimum, &n.above}, {kwExclusiveMaximum, &n.below},
+		{kwMinimum, &n.minimum}, {kwMaximum, &n.maximum}, {kwExclusiveMinimum, &n.exclusiveMinimum}, {kwExclusiveMaximum, &n.exclusiveMaximum},
 	} {
-		*bound.to = n.number(bound.word)
+		*bound.to = n.readNumber(bound.word)
 	}
-	if of := n.number(kwMultipleOf); of != nil && *of > 0 {
-		n.odd().multipleOf = *of
+	if of := n.readNumber(kwMultipleOf); of != nil && *of > 0 {
+		n.ensureRare().multipleOf = *of
 	} else if of != nil {
-		n.leaveOut(kwMultipleOf, isNumber|isInteger, UncheckedKeyword)
+		n.markUnchecked(kwMultipleOf, typeNumber|typeInteger, UncheckedKeyword)
 	}
-	n.minText, n.maxText = n.count(kwMinLength, 0, isString), n.count(kwMaxLength, -1, isString)
-	if n.has(kwPattern) {
+	n.minLength, n.maxLength = n.readCount(kwMinLength, 0, typeString), n.readCount(kwMaxLength, -1, typeString)
+	if n.hasKeyword(kwPattern) {
 		var expression string
-		if json.Unmarshal(n.raw(kwPattern), &expression) != nil {
-			n.leaveOut(kwPattern, isString, UncheckedKeyword)
+		if json.Unmarshal(n.rawValue(kwPattern), &expression) != nil {
+			n.markUnchecked(kwPattern, typeString, UncheckedKeyword)
 		} else if expression != "" {
-			n.plan.pattern = n.compiler.pattern(expression, n.where.within("pattern"))
+			n.plan.pattern = n.schemaCompiler.compilePattern(expression, n.path.childPath("pattern"))
 		}
 	}
-	if n.has(kwEnum) {
-		n.enum = n.values(kwEnum)
+	if n.hasKeyword(kwEnum) {
+		n.enum = n.compileEnum(kwEnum)
 	}
-	if n.has(kwConst) {
-		if one := n.values(kwConst); n.enum == nil {
+	if n.hasKeyword(kwConst) {
+		if one := n.compileEnum(kwConst); n.enum == nil {
 			n.enum = one
 		} else {
-			n.odd().constant = one
+			n.ensureRare().constant = one
 		}
 	}
 }
 
-func (n *node) types() {
-	if !n.has(kwType) {
+func (n *schemaNode) compileTypes() {
+	if !n.hasKeyword(kwType) {
 		return
 	}
 	var names []string
-	raw := n.raw(kwType)
+	raw := n.rawValue(kwType)
 	if raw[0] == '"' {
 		raw = bytes.Join([][]byte{{'['}, raw, {']'}}, nil)
 	}
 	if len(raw) > maxPatternBytes || json.Unmarshal(raw, &names) != nil || len(names) == 0 {
-		n.leaveOut(kwType, isAny, UncheckedKeyword)
+		n.markUnchecked(kwType, typeAny, UncheckedKeyword)
 		return
 	}
 	for _, name := range names {
-		if kindNames[name] == 0 {
-			n.leaveOut(kwType, isAny, UncheckedKeyword)
-			n.kinds = 0
+		if typesByName[name] == 0 {
+			n.markUnchecked(kwType, typeAny, UncheckedKeyword)
+			n.types = 0
 			return
 		}
-		n.kinds |= kindNames[name]
+		n.types |= typesByName[name]
 	}
 	n.typeNames = names
 }
 
-// number reads a keyword whose value is a number; nil: there is none that can be used.
-func (n *node) number(word keyword) *float64 {
-	if !n.has(word) {
+// readNumber returns the value of a number keyword; nil if absent or invalid.
+func (n *schemaNode) readNumber(word keyword) *float64 {
+	if !n.hasKeyword(word) {
 		return nil
 	}
-	raw := n.raw(word)
-	if !n.afford(workDigit * len(raw)) {
-		n.leaveOut(word, isAny, UncheckedSize)
+	raw := n.rawValue(word)
+	if !n.reserveWork(workDigit * len(raw)) {
+		n.markUnchecked(word, typeAny, UncheckedSize)
 		return nil
 	}
 	v, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil || kindAt(raw[0])&isNumber == 0 {
-		n.leaveOut(word, isNumber|isInteger, UncheckedKeyword)
+	if err != nil || typeAt(raw[0])&typeNumber == 0 {
+		n.markUnchecked(word, typeNumber|typeInteger, UncheckedKeyword)
 		return nil
 	}
 	return &v
 }
 
-// count reads a keyword whose value is a natural number.
-func (n *node) count(word keyword, absent int, kind kindSet) int {
-	if !n.has(word) {
+// readCount returns the value of a keyword that is a natural number.
+func (n *schemaNode) readCount(word keyword, absent int, kind typeSet) int {
+	if !n.hasKeyword(word) {
 		return absent
 	}
-	raw := n.raw(word)
-	if !n.afford(workDigit * len(raw)) {
-		n.leaveOut(word, kind, UncheckedSize)
+	raw := n.rawValue(word)
+	if !n.reserveWork(workDigit * len(raw)) {
+		n.markUnchecked(word, kind, UncheckedSize)
 		return absent
 	}
 	v, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil || kindAt(raw[0])&isNumber == 0 || v != math.Trunc(v) || v < 0 || v > math.MaxInt32 {
-		n.leaveOut(word, kind, UncheckedKeyword)
+	if err != nil || typeAt(raw[0])&typeNumber == 0 || v != math.Trunc(v) || v < 0 || v > math.MaxInt32 {
+		n.markUnchecked(word, kind, UncheckedKeyword)
 		return absent
 	}
 	return int(v)
 }
 
-// pattern compiles a regular expression, unless its program would be too large.
-func (c *compiler) pattern(expression string, where *place) *pattern {
+// compilePattern compiles a regular expression, unless its program would be too large.
+func (c *schemaCompiler) compilePattern(expression string, where *schemaPath) *pattern {
 	work := patternWork(expression)
-	if len(expression) > maxPatternBytes || c.parsing+work > maxParseWork {
-		c.leave(where, UncheckedPattern)
+	if len(expression) > maxPatternBytes || c.parseWork+work > maxParseWork {
+		c.addUnchecked(where, UncheckedPattern)
 		return &pattern{}
 	}
-	c.parsing += work
+	c.parseWork += work
 	parsed, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {
 		reason := UncheckedSyntax
 		if e, ok := errors.AsType[*syntax.Error](err); ok && e.Code == syntax.ErrLarge {
 			reason = UncheckedPattern
 		}
-		c.leave(where, reason)
+		c.addUnchecked(where, reason)
 		return &pattern{}
 	}
 	steps, runes := programSize(parsed)+4, programRunes(parsed)
-	if steps > maxPatternSteps || c.steps+steps > maxSchemaSteps || c.runes+runes > maxSchemaRunes {
-		c.leave(where, UncheckedPattern)
+	if steps > maxPatternInstructions || c.patternInstructions+steps > maxSchemaInstructions || c.patternRunes+runes > maxSchemaRunes {
+		c.addUnchecked(where, UncheckedPattern)
 		return &pattern{}
 	}
-	c.steps, c.runes = c.steps+steps, c.runes+runes
-	c.bytes += steps*patternBytes + runes*runeBytes + len(expression)
+	c.patternInstructions, c.patternRunes = c.patternInstructions+steps, c.patternRunes+runes
+	c.memoryBytes += steps*patternBytes + runes*runeBytes + len(expression)
 	form, err := regexp.Compile(expression)
 	if err != nil {
-		c.leave(where, UncheckedSyntax)
+		c.addUnchecked(where, UncheckedSyntax)
 		return &pattern{}
 	}
-	return &pattern{form: form, steps: steps}
+	return &pattern{regexp: form, instructions: steps}
 }

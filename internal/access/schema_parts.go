@@ -2,193 +2,189 @@ package access
 
 import "strconv"
 
-// one compiles a keyword whose value is a schema.
-func (n *node) one(word keyword) *plan {
-	if !n.has(word) {
+func (n *schemaNode) compileSubschema(word keyword) *plan {
+	if !n.hasKeyword(word) {
 		return nil
 	}
-	return n.compiler.schema(n.at[word], n.where.within(keywordNames[word]))
+	return n.schemaCompiler.compileAt(n.offsets[word], n.path.childPath(keywordNames[word]))
 }
 
-// list compiles a keyword whose value is an array of schemas. Those that accept everything are plans, too.
-func (n *node) list(word keyword) []*plan {
-	if !n.has(word) {
+// compileSubschemas compiles an array of schemas, including those that accept everything.
+func (n *schemaNode) compileSubschemas(word keyword) []*plan {
+	if !n.hasKeyword(word) {
 		return nil
 	}
-	at := n.at[word]
-	if n.text[at] != '[' {
-		n.leaveOut(word, isAny, UncheckedKeyword)
+	pos := n.offsets[word]
+	if n.text[pos] != '[' {
+		n.markUnchecked(word, typeAny, UncheckedKeyword)
 		return nil
 	}
 	all := []*plan{}
-	whole := n.eachItem(at, func(item int) bool {
-		if !n.entry(0) {
+	whole := n.eachItem(pos, func(item int) bool {
+		if !n.addEntry(0) {
 			return false
 		}
-		all = append(all, n.compiler.schema(item, n.where.within(keywordNames[word], strconv.Itoa(len(all)))))
+		all = append(all, n.schemaCompiler.compileAt(item, n.path.childPath(keywordNames[word], strconv.Itoa(len(all)))))
 		return true
 	})
 	if !whole {
-		n.leaveOut(word, isAny, UncheckedSize)
+		n.markUnchecked(word, typeAny, UncheckedSize)
 		return nil
 	}
 	return all
 }
 
-// arrays compiles what is said of items.
-func (n *node) arrays() {
-	n.minItems, n.maxItems = n.count(kwMinItems, 0, isArray), n.count(kwMaxItems, -1, isArray)
-	n.itemPlans()
-	if n.has(kwUniqueItems) {
-		switch n.text[n.at[kwUniqueItems]] {
+func (n *schemaNode) compileArrayKeywords() {
+	n.minItems, n.maxItems = n.readCount(kwMinItems, 0, typeArray), n.readCount(kwMaxItems, -1, typeArray)
+	n.compileItems()
+	if n.hasKeyword(kwUniqueItems) {
+		switch n.text[n.offsets[kwUniqueItems]] {
 		case 't':
-			n.odd().unique = true
+			n.ensureRare().uniqueItems = true
 		case 'f':
 		default:
-			n.leaveOut(kwUniqueItems, isArray, UncheckedKeyword)
+			n.markUnchecked(kwUniqueItems, typeArray, UncheckedKeyword)
 		}
 	}
-	if n.has(kwContains) {
-		o := n.odd()
-		o.contains, o.counts = n.one(kwContains), true
-		o.minContains, o.maxContains = n.count(kwMinContains, 1, isArray), n.count(kwMaxContains, -1, isArray)
+	if n.hasKeyword(kwContains) {
+		o := n.ensureRare()
+		o.contains, o.hasContains = n.compileSubschema(kwContains), true
+		o.minContains, o.maxContains = n.readCount(kwMinContains, 1, typeArray), n.readCount(kwMaxContains, -1, typeArray)
 	}
-	if n.has(kwUnevaluatedItems) {
-		o := n.odd()
-		o.unevaluatedItems, o.evaluatesItems = n.one(kwUnevaluatedItems), true
+	if n.hasKeyword(kwUnevaluatedItems) {
+		o := n.ensureRare()
+		o.unevaluatedItems, o.hasUnevaluatedItems = n.compileSubschema(kwUnevaluatedItems), true
 	}
 }
 
-// itemPlans compiles items: in draft-07 they may be an array, and additionalItems applies to what is behind it.
-func (n *node) itemPlans() {
+// compileItems compiles items. In draft-07 they may be an array, followed by additionalItems.
+func (n *schemaNode) compileItems() {
 	rest, first := kwItems, kwPrefixItems
-	switch list := n.has(kwItems) && n.text[n.at[kwItems]] == '['; {
-	case n.draft7 && list:
+	switch list := n.hasKeyword(kwItems) && n.text[n.offsets[kwItems]] == '['; {
+	case n.isDraft7 && list:
 		rest, first = kwAdditionalItems, kwItems
-	case n.draft7:
+	case n.isDraft7:
 		first = keywordCount
-	case list: // of an older dialect: it says nothing here
+	case list: // not valid in 2020-12
 		rest = keywordCount
 	}
-	if first < keywordCount && n.has(first) {
-		n.odd().prefix = n.list(first)
+	if first < keywordCount && n.hasKeyword(first) {
+		n.ensureRare().prefixItems = n.compileSubschemas(first)
 	}
-	if rest < keywordCount && n.has(rest) {
-		if n.items = n.one(rest); n.evaluates {
-			n.odd().allItems = true
+	if rest < keywordCount && n.hasKeyword(rest) {
+		if n.items = n.compileSubschema(rest); n.hasUnevaluated {
+			n.ensureRare().hasItems = true
 		}
 	}
 }
 
-// objects compiles what is said of members.
-func (n *node) objects() {
-	n.properties()
-	n.required = n.names(kwRequired)
+func (n *schemaNode) compileObjectKeywords() {
+	n.compileProperties()
+	n.required = n.readNames(kwRequired)
 	for _, name := range n.required {
-		n.track(name)
+		n.trackProperty(name)
 	}
-	if n.has(kwAdditionalProperties) {
-		if n.others = n.one(kwAdditionalProperties); n.evaluates || n.has(kwPatternProperties) {
-			n.odd()
+	if n.hasKeyword(kwAdditionalProperties) {
+		if n.additionalProperties = n.compileSubschema(kwAdditionalProperties); n.hasUnevaluated || n.hasKeyword(kwPatternProperties) {
+			n.ensureRare()
 		}
 	}
-	n.patternMembers()
-	if n.has(kwPropertyNames) {
-		n.odd().names = n.one(kwPropertyNames)
+	n.compilePatternProperties()
+	if n.hasKeyword(kwPropertyNames) {
+		n.ensureRare().propertyNames = n.compileSubschema(kwPropertyNames)
 	}
-	if n.has(kwMinProperties) || n.has(kwMaxProperties) {
-		o := n.odd()
-		o.minMembers, o.maxMembers = n.count(kwMinProperties, 0, isObject), n.count(kwMaxProperties, -1, isObject)
+	if n.hasKeyword(kwMinProperties) || n.hasKeyword(kwMaxProperties) {
+		o := n.ensureRare()
+		o.minProperties, o.maxProperties = n.readCount(kwMinProperties, 0, typeObject), n.readCount(kwMaxProperties, -1, typeObject)
 	}
-	n.dependents()
-	if n.has(kwUnevaluatedProperties) {
-		o := n.odd()
-		o.unevaluatedMembers, o.evaluatesMembers = n.one(kwUnevaluatedProperties), true
+	n.compileDependencies()
+	if n.hasKeyword(kwUnevaluatedProperties) {
+		o := n.ensureRare()
+		o.unevaluatedProperties, o.hasUnevaluatedProperties = n.compileSubschema(kwUnevaluatedProperties), true
 	}
-	n.need()
+	n.setRequired()
 }
 
-func (n *node) properties() {
-	if !n.has(kwProperties) {
+func (n *schemaNode) compileProperties() {
+	if !n.hasKeyword(kwProperties) {
 		return
 	}
-	whole := n.eachNamed(kwProperties, func(name string, value int) {
-		n.memberOf(name, func(m *member) {
-			m.plan, m.declared = n.compiler.schema(value, n.where.within("properties", name)), true
+	whole := n.eachNamedValue(kwProperties, func(name string, value int) {
+		n.updateProperty(name, func(m *propertyPlan) {
+			m.plan, m.inProperties = n.schemaCompiler.compileAt(value, n.path.childPath("properties", name)), true
 		})
 	})
-	if !whole && n.has(kwAdditionalProperties) {
-		n.at[kwAdditionalProperties] = 0 // which they are cannot be known
+	if !whole && n.hasKeyword(kwAdditionalProperties) {
+		n.offsets[kwAdditionalProperties] = 0 // the additional ones are unknown
 	}
 }
 
-// eachNamed visits the members of a keyword whose value is an object, and reports whether all could be.
-func (n *node) eachNamed(word keyword, visit func(name string, value int)) bool {
-	at := n.at[word]
-	if n.text[at] != '{' {
-		n.leaveOut(word, isObject, UncheckedKeyword)
+// eachNamedValue calls yield for each member of an object keyword and reports whether it reached the end.
+func (n *schemaNode) eachNamedValue(word keyword, yield func(name string, value int)) bool {
+	pos := n.offsets[word]
+	if n.text[pos] != '{' {
+		n.markUnchecked(word, typeObject, UncheckedKeyword)
 		return false
 	}
-	whole := n.eachMember(at, func(text quoted, _, value int) bool {
-		name := string(n.unescaped(text))
-		if !n.entry(len(name)) {
+	whole := n.eachMember(pos, func(text jsonString, _, value int) bool {
+		name := string(n.unescapeString(text))
+		if !n.addEntry(len(name)) {
 			return false
 		}
-		visit(name, value)
+		yield(name, value)
 		return true
 	})
 	if !whole {
-		n.leaveOut(word, isObject, UncheckedSize)
+		n.markUnchecked(word, typeObject, UncheckedSize)
 	}
 	return whole
 }
 
-// memberOf changes what is said of a member.
-func (n *node) memberOf(name string, change func(*member)) {
-	if n.plan.members == nil {
-		n.plan.members = map[string]member{}
+func (n *schemaNode) updateProperty(name string, change func(*propertyPlan)) {
+	if n.plan.properties == nil {
+		n.plan.properties = map[string]propertyPlan{}
 	}
-	m := n.plan.members[name]
+	m := n.plan.properties[name]
 	change(&m)
-	n.plan.members[name] = m
-	n.longest = max(n.longest, len(name))
+	n.plan.properties[name] = m
+	n.maxNameBytes = max(n.maxNameBytes, len(name))
 }
 
-// track gives a member an index.
-func (n *node) track(name string) (index int) {
-	n.memberOf(name, func(m *member) {
+// trackProperty assigns an index to a property.
+func (n *schemaNode) trackProperty(name string) (index int) {
+	n.updateProperty(name, func(m *propertyPlan) {
 		if m.index == 0 {
-			n.tracked++
-			m.index = n.tracked
+			n.trackedCount++
+			m.index = n.trackedCount
 		}
 		index = m.index
 	})
 	return index
 }
 
-// names reads a keyword whose value is an array of names.
-func (n *node) names(word keyword) []string {
-	if !n.has(word) {
+// readNames returns the value of a keyword that is an array of names.
+func (n *schemaNode) readNames(word keyword) []string {
+	if !n.hasKeyword(word) {
 		return nil
 	}
-	all, ok := n.namesAt(n.at[word])
+	all, ok := n.readNamesAt(n.offsets[word])
 	if !ok {
-		n.leaveOut(word, isObject, UncheckedKeyword)
+		n.markUnchecked(word, typeObject, UncheckedKeyword)
 	}
 	return all
 }
 
-func (n *node) namesAt(at int) (all []string, ok bool) {
-	if n.text[at] != '[' {
+func (n *schemaNode) readNamesAt(pos int) (all []string, ok bool) {
+	if n.text[pos] != '[' {
 		return nil, false
 	}
-	whole := n.eachItem(at, func(item int) bool {
+	whole := n.eachItem(pos, func(item int) bool {
 		if n.text[item] != '"' {
 			return false
 		}
-		text, _ := n.quoted(item)
-		name := string(n.unescaped(text))
-		if !n.entry(2 * len(name)) {
+		text, _ := n.readString(item)
+		name := string(n.unescapeString(text))
+		if !n.addEntry(2 * len(name)) {
 			return false
 		}
 		all = append(all, name)
@@ -200,38 +196,37 @@ func (n *node) namesAt(at int) (all []string, ok bool) {
 	return all, true
 }
 
-func (n *node) patternMembers() {
-	if !n.has(kwPatternProperties) {
+func (n *schemaNode) compilePatternProperties() {
+	if !n.hasKeyword(kwPatternProperties) {
 		return
 	}
-	o := n.odd()
-	whole := n.eachNamed(kwPatternProperties, func(name string, value int) {
-		where := n.where.within("patternProperties", name)
-		o.patterns = append(o.patterns, patternMember{n.compiler.pattern(name, where), n.compiler.schema(value, where)})
+	o := n.ensureRare()
+	whole := n.eachNamedValue(kwPatternProperties, func(name string, value int) {
+		where := n.path.childPath("patternProperties", name)
+		o.patternProperties = append(o.patternProperties, patternProperty{n.schemaCompiler.compilePattern(name, where), n.schemaCompiler.compileAt(value, where)})
 	})
 	if !whole {
-		o.patterns = append(o.patterns, patternMember{&pattern{}, nil})
+		o.patternProperties = append(o.patternProperties, patternProperty{&pattern{}, nil})
 	}
 }
 
-// dependents compiles what is said where a member is there.
-func (n *node) dependents() {
+func (n *schemaNode) compileDependencies() {
 	for _, word := range []keyword{kwDependentRequired, kwDependentSchemas, kwDependencies} {
-		if !n.has(word) || n.draft7 != (word == kwDependencies) {
+		if !n.hasKeyword(word) || n.isDraft7 != (word == kwDependencies) {
 			continue
 		}
-		n.odd()
-		n.eachNamed(word, func(name string, value int) {
-			d := dependent{trigger: n.track(name)}
+		n.ensureRare()
+		n.eachNamedValue(word, func(name string, value int) {
+			d := dependency{trigger: n.trackProperty(name)}
 			if word == kwDependentSchemas || n.text[value] != '[' {
-				d.plan = n.compiler.schema(value, n.where.within(keywordNames[word], name))
+				d.plan = n.schemaCompiler.compileAt(value, n.path.childPath(keywordNames[word], name))
 			} else {
-				names, ok := n.namesAt(value)
+				names, ok := n.readNamesAt(value)
 				if !ok {
-					n.leaveOut(word, isObject, UncheckedKeyword)
+					n.markUnchecked(word, typeObject, UncheckedKeyword)
 				}
 				for _, name := range names {
-					d.needed = append(d.needed, n.track(name))
+					d.required = append(d.required, n.trackProperty(name))
 				}
 			}
 			n.rare.dependents = append(n.rare.dependents, d)
@@ -239,34 +234,33 @@ func (n *node) dependents() {
 	}
 }
 
-// need notes which members must be there.
-func (n *node) need() {
-	if n.tracked > 64 {
-		n.odd()
+func (n *schemaNode) setRequired() {
+	if n.trackedCount > 64 {
+		n.ensureRare()
 	}
 	for _, name := range n.required {
-		index := n.plan.members[name].index
-		if n.tracked > 64 {
-			n.rare.needed = append(n.rare.needed, index)
+		index := n.plan.properties[name].index
+		if n.trackedCount > 64 {
+			n.rare.requiredIndexes = append(n.rare.requiredIndexes, index)
 		} else {
-			n.needed |= 1 << (index - 1)
+			n.requiredBits |= 1 << (index - 1)
 		}
 	}
 }
 
-// combinations compiles the schemas that apply to the same value.
-func (n *node) combinations() {
-	n.plan.all = append(n.plan.all, n.list(kwAllOf)...)
-	n.plan.anyOf = n.list(kwAnyOf)
-	if n.has(kwOneOf) {
-		n.odd().oneOf = n.list(kwOneOf)
+// compileCombinators compiles allOf, anyOf, oneOf, not and if.
+func (n *schemaNode) compileCombinators() {
+	n.plan.allOf = append(n.plan.allOf, n.compileSubschemas(kwAllOf)...)
+	n.plan.anyOf = n.compileSubschemas(kwAnyOf)
+	if n.hasKeyword(kwOneOf) {
+		n.ensureRare().oneOf = n.compileSubschemas(kwOneOf)
 	}
-	if n.has(kwNot) {
-		n.odd().not, n.rare.negates = n.one(kwNot), true
+	if n.hasKeyword(kwNot) {
+		n.ensureRare().not, n.rare.hasNot = n.compileSubschema(kwNot), true
 	}
-	if n.has(kwIf) {
-		o := n.odd()
-		o.condition, o.conditional = n.one(kwIf), n.has(kwThen) || n.has(kwElse) || n.evaluates
-		o.then, o.otherwise = n.one(kwThen), n.one(kwElse)
+	if n.hasKeyword(kwIf) {
+		o := n.ensureRare()
+		o.ifPlan, o.hasIf = n.compileSubschema(kwIf), n.hasKeyword(kwThen) || n.hasKeyword(kwElse) || n.hasUnevaluated
+		o.thenPlan, o.elsePlan = n.compileSubschema(kwThen), n.compileSubschema(kwElse)
 	}
 }

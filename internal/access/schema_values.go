@@ -5,45 +5,45 @@ import (
 	"strings"
 )
 
-// values compiles the values of an enum or a const; nil: they cannot be used.
-func (n *node) values(word keyword) *enum {
-	e := &enum{texts: map[string]bool{}, numbers: map[float64]bool{}, other: map[string]bool{}}
+// compileEnum compiles enum or const; nil if invalid.
+func (n *schemaNode) compileEnum(word keyword) *enumValues {
+	e := &enumValues{strings: map[string]bool{}, numbers: map[float64]bool{}, literals: map[string]bool{}}
 	var all bool
-	at := n.at[word]
+	pos := n.offsets[word]
 	switch {
 	case word == kwConst:
-		all = n.value(e, at)
-	case n.text[at] != '[':
-		n.leaveOut(word, isAny, UncheckedKeyword)
+		all = n.addEnumValue(e, pos)
+	case n.text[pos] != '[':
+		n.markUnchecked(word, typeAny, UncheckedKeyword)
 		return nil
 	default:
-		all = n.eachItem(at, func(item int) bool { return n.value(e, item) })
+		all = n.eachItem(pos, func(item int) bool { return n.addEnumValue(e, item) })
 	}
 	if !all {
-		n.leaveOut(word, isAny, UncheckedSize)
+		n.markUnchecked(word, typeAny, UncheckedSize)
 		return nil
 	}
-	if n.shown == "" {
-		n.shown, n.single = n.spelled(word), word == kwConst
+	if n.enumText == "" {
+		n.enumText, n.isConst = n.formatValues(word), word == kwConst
 	}
 	return e
 }
 
-// value adds a value to an enum, and reports whether there was room for it.
-func (n *node) value(e *enum, at int) bool {
-	end := n.skip(at)
-	if !n.entry(end - at) {
+// addEnumValue reports whether the bounds allowed the value.
+func (n *schemaNode) addEnumValue(e *enumValues, pos int) bool {
+	end := n.skipValue(pos)
+	if !n.addEntry(end - pos) {
 		return false
 	}
-	switch kindAt(n.text[at]) {
-	case isString:
-		text, _ := n.quoted(at)
-		plain := string(n.unescaped(text))
-		e.texts[plain], e.longest = true, max(e.longest, len(plain))
-	case isBool, isNull:
-		e.other[string(n.text[at:end])] = true
-	case isArray, isObject:
-		form, _, ok := n.canonical(nil, at)
+	switch typeAt(n.text[pos]) {
+	case typeString:
+		text, _ := n.readString(pos)
+		plain := string(n.unescapeString(text))
+		e.strings[plain], e.maxStringBytes = true, max(e.maxStringBytes, len(plain))
+	case typeBool, typeNull:
+		e.literals[string(n.text[pos:end])] = true
+	case typeArray, typeObject:
+		form, _, ok := n.appendCanonical(nil, pos)
 		if !ok {
 			return false
 		}
@@ -52,10 +52,10 @@ func (n *node) value(e *enum, at int) bool {
 		}
 		e.composites[string(form)] = true
 	default:
-		if !n.afford(workDigit * (end - at)) {
+		if !n.reserveWork(workDigit * (end - pos)) {
 			return false
 		}
-		v, err := judged(n.text[at:end])
+		v, err := parseNumber(n.text[pos:end])
 		if err != nil {
 			return true // no value equals it
 		}
@@ -64,25 +64,25 @@ func (n *node) value(e *enum, at int) bool {
 	return true
 }
 
-// spelled is what a keyword allows, for people.
-func (n *node) spelled(word keyword) string {
-	const most = 10
+// formatValues lists the allowed values for an error message.
+func (n *schemaNode) formatValues(word keyword) string {
+	const maxShown = 10
 	var words []string
 	if word == kwConst {
-		return spelledValue(n.raw(word))
+		return formatValue(n.rawValue(word))
 	}
-	n.eachItem(n.at[word], func(item int) bool {
-		if len(words) == most {
+	n.eachItem(n.offsets[word], func(item int) bool {
+		if len(words) == maxShown {
 			words = append(words, "…")
 			return false
 		}
-		words = append(words, spelledValue(n.text[item:n.skip(item)]))
+		words = append(words, formatValue(n.text[item:n.skipValue(item)]))
 		return true
 	})
 	return strings.Join(words, ", ")
 }
 
-func spelledValue(raw []byte) string {
+func formatValue(raw []byte) string {
 	var v any
 	if len(raw) > 600 || json.Unmarshal(raw, &v) != nil {
 		return "…"

@@ -15,9 +15,9 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-func TestTheSizeIsThatOfWhatTheAgentSeesInEachProvidersWords(t *testing.T) {
+func TestSize_MeasuresExposedToolPerFormat(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent, c := b.Agent(t), b.Connector(t)
 	b.Synced(t, c.ID, "search", "create", "delete")
 	b.Grant(t, agent.ID, c.ID, fixture.Named("search", "create"))
@@ -37,9 +37,9 @@ func TestTheSizeIsThatOfWhatTheAgentSeesInEachProvidersWords(t *testing.T) {
 	}
 }
 
-func TestUnusedToolsAreThoseThatCouldBeCalledAllTheTime(t *testing.T) {
+func TestUnused_ListsToolsAvailableAllAlong(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent, old, young := b.Agent(t), b.Connector(t, slug("old")), b.Connector(t, slug("young"))
 	b.Synced(t, old.ID, "called", "idle", "other")
 	b.Synced(t, young.ID, "just_granted")
@@ -56,7 +56,7 @@ func TestUnusedToolsAreThoseThatCouldBeCalledAllTheTime(t *testing.T) {
 	if err := b.St.System().EndCalls(t.Context(), []store.OwnedCall{{Tenant: b.Tenant, ToolCall: called}}); err != nil {
 		t.Fatal(err)
 	}
-	u, err := b.keeper.Unused(t.Context(), b.Tenant, connectors.Ref(agent.Slug), since)
+	u, err := b.cache.Unused(t.Context(), b.Tenant, connectors.Ref(agent.Slug), since)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,37 +69,37 @@ func TestUnusedToolsAreThoseThatCouldBeCalledAllTheTime(t *testing.T) {
 	}
 }
 
-func TestWhysSayOfEachToolWhatWhySays(t *testing.T) {
+func TestWhyAll_AgreesWithWhy(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent, c := b.Agent(t), b.Connector(t, slug("c"), func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
 	b.Synced(t, c.ID, "search", "create", "delete")
 	b.Grant(t, agent.ID, c.ID, fixture.Named("search", "create"))
 	v := b.view(t, agent.ID)
-	whys, err := b.keeper.Whys(t.Context(), b.Door(), v, "c")
+	whys, err := b.cache.WhyAll(t.Context(), b.Door(), v, "c")
 	if err != nil || len(whys) != 3 {
 		t.Fatal(whys, err)
 	}
 	for _, name := range []string{"search", "create", "delete"} {
-		want, err := b.keeper.Why(t.Context(), b.Tenant, connectors.Ref(agent.Slug), connectors.ExposedName("c", name))
+		want, err := b.cache.Why(t.Context(), b.Tenant, connectors.Ref(agent.Slug), connectors.ExposedName("c", name))
 		if diff := cmp.Diff(want, whys[name]); diff != "" || err != nil {
 			t.Error(err, diff)
 		}
 	}
-	if whys, err = b.keeper.Whys(t.Context(), b.Door(), v, "elsewhere"); len(whys) != 0 || err != nil {
+	if whys, err = b.cache.WhyAll(t.Context(), b.Door(), v, "elsewhere"); len(whys) != 0 || err != nil {
 		t.Errorf("of a connector that is not granted: %v, %v", whys, err)
 	}
 }
 
-// A page shows the size of a thousand tools, in one provider's words.
+// BenchmarkSize measures a thousand tools, as a page shows them.
 func BenchmarkSize(b *testing.B) {
-	w := newBundle(b)
+	w := newTestEnv(b)
 	agent, c := w.Agent(b), w.Connector(b)
 	var raws []string
 	for i := range 1000 {
 		raws = append(raws, fmt.Sprintf(`{"name":"tool_%d","description":"What it does.","inputSchema":%s}`, i, issueSchema))
 	}
-	w.found(b, c.ID, defs(raws...), accepted)
+	w.storeSync(b, c.ID, defs(raws...), valid)
 	w.Grant(b, agent.ID, c.ID)
 	for _, format := range []toolfmt.Format{toolfmt.OpenAI, toolfmt.Google} {
 		b.Run("first time, "+string(format), func(b *testing.B) {

@@ -13,46 +13,46 @@ import (
 	"patchbay/internal/store"
 )
 
-// A grant is committed after the load has read the grants, and before it reads the tools.
+// A grant is committed between the load's statements for grants and tools.
 func TestViewLoad_GrantCommittedBetweenStatements(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent, c := b.Agent(t), b.Connector(t)
 	b.Synced(t, c.ID, "search", "write")
 	load, unlock := b.loadUntil(t, agent, "tools")
 	b.Grant(t, agent.ID, c.ID)
 	unlock()
 	if v := load(t); len(v.Tools) != 0 || len(v.Reaches) != 0 {
-		t.Errorf("%d connectors with %v, which were granted after the load had begun", len(v.Reaches), exposed(v))
+		t.Errorf("%d connectors with %v, which were granted after the load had begun", len(v.Reaches), exposedNames(v))
 	}
-	b.settle(t)
+	b.waitForNotices(t)
 	if v := b.view(t, agent.ID); len(v.Tools) != 2 {
-		t.Errorf("%v afterwards, want both tools", exposed(v))
+		t.Errorf("%v afterwards, want both tools", exposedNames(v))
 	}
 }
 
-// A connector and its definitions are deleted after the load has read the tools, and before it reads their definitions.
+// A connector is deleted between the load's statements for tools and definitions.
 func TestViewLoad_DefinitionsDeletedBetweenStatements(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, c := b.granted(t, "search", "write")
+	b := newTestEnv(t)
+	agent, c := b.newGrantedAgent(t, "search", "write")
 	kept := b.Connector(t)
 	b.Synced(t, kept.ID, "read")
 	b.Grant(t, agent.ID, kept.ID)
-	b.settle(t)
+	b.waitForNotices(t)
 	load, unlock := b.loadUntil(t, agent, "tool_definitions")
 	if err := b.Door().DeleteConnector(t.Context(), c.ID); err != nil {
 		t.Fatal(err)
 	}
 	unlock("delete from tool_definitions where hash not in (select accepted_hash from tools)")
 	if v := load(t); len(v.Tools) != 1 || v.Reach(c.Slug) != nil {
-		t.Errorf("%v, want the tool of the connector that is left", exposed(v))
+		t.Errorf("%v, want the tool of the connector that is left", exposedNames(v))
 	}
 }
 
-// loadUntil begins to load an agent's view from the database, and returns when the load waits for a table. load waits for its
-// end; unlock runs statements and lets the load go on.
-func (b *bundle) loadUntil(t *testing.T, agent connectors.Agent, table string) (load func(t *testing.T) *access.View, unlock func(statements ...string)) {
+// loadUntil starts a load and returns when it waits for a table lock. load waits for its end; unlock runs
+// statements and releases the lock.
+func (b *testEnv) loadUntil(t *testing.T, agent connectors.Agent, table string) (load func(t *testing.T) *access.View, unlock func(statements ...string)) {
 	t.Helper()
 	lock, err := b.Pool.Begin(t.Context())
 	if err != nil {
@@ -71,7 +71,7 @@ func (b *bundle) loadUntil(t *testing.T, agent connectors.Agent, table string) (
 		err  error
 	}
 	loaded := make(chan result, 1)
-	keeper := b.singleConnKeeper(t)
+	keeper := b.newSingleConnCache(t)
 	if _, err := keeper.Fresh(t.Context(), b.Tenant, connectors.Ref(b.Agent(t).ID.String())); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func (b *bundle) loadUntil(t *testing.T, agent connectors.Agent, table string) (
 		v, err := keeper.Fresh(context.WithoutCancel(t.Context()), b.Tenant, connectors.Ref(agent.ID.String()))
 		loaded <- result{v, err}
 	}()
-	b.blocked(t, 1)
+	b.waitForBlocked(t, 1)
 	load = func(t *testing.T) *access.View {
 		t.Helper()
 		r := <-loaded
@@ -101,9 +101,9 @@ func (b *bundle) loadUntil(t *testing.T, agent connectors.Agent, table string) (
 	return load, unlock
 }
 
-// singleConnKeeper makes a keeper of another process, with nothing in memory and one connection. Statements that this connection has
-// prepared wait for locks only when they run.
-func (b *bundle) singleConnKeeper(t *testing.T) *access.Keeper {
+// newSingleConnCache returns the empty cache of another process with one connection. Its prepared statements take
+// locks only when they run.
+func (b *testEnv) newSingleConnCache(t *testing.T) *access.Cache {
 	t.Helper()
 	pool, err := db.OpenPool(t.Context(), b.URL, db.PoolOptions{MaxConns: 1})
 	if err != nil {
@@ -118,8 +118,8 @@ func (b *bundle) singleConnKeeper(t *testing.T) *access.Keeper {
 	return access.New(access.Options{Store: st})
 }
 
-// blocked waits until so many connections of the database wait for a lock.
-func (b *bundle) blocked(t *testing.T, want int) {
+// waitForBlocked waits until want database connections wait for a lock.
+func (b *testEnv) waitForBlocked(t *testing.T, want int) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), b.URL)
 	if err != nil {
@@ -142,12 +142,12 @@ func (b *bundle) blocked(t *testing.T, want int) {
 	}
 }
 
-// A request that comes after an act does not get the view of a load that began before it.
+// A request after a change must not get the view of a load that began before it.
 func TestView_ActWhileLoading(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, c := b.granted(t, "search")
-	b.settle(t)
+	b := newTestEnv(t)
+	agent, c := b.newGrantedAgent(t, "search")
+	b.waitForNotices(t)
 	lock, err := b.Pool.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestView_ActWhileLoading(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask := func(views chan<- *access.View) {
-		v, err := b.keeper.ByAgent(context.WithoutCancel(t.Context()), b.Tenant, connectors.Ref(agent.ID.String()))
+		v, err := b.cache.ByAgent(context.WithoutCancel(t.Context()), b.Tenant, connectors.Ref(agent.ID.String()))
 		if err != nil {
 			t.Error(err)
 		}
@@ -165,21 +165,21 @@ func TestView_ActWhileLoading(t *testing.T) {
 	}
 	before, after := make(chan *access.View, 1), make(chan *access.View, 1)
 	go ask(before)
-	b.blocked(t, 1)
+	b.waitForBlocked(t, 1)
 	if err := b.Door().DropAgentGrant(t.Context(), agent.ID, c.ID); err != nil {
 		t.Fatal(err)
 	}
-	b.settle(t)
+	b.waitForNotices(t)
 	go ask(after)
-	b.blocked(t, 2)
+	b.waitForBlocked(t, 2)
 	if err := lock.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	<-before // which may see either
+	<-before // may be either
 	if v := <-after; len(v.Tools) != 0 {
-		t.Errorf("the request after the act sees %v, which was taken", exposed(v))
+		t.Errorf("the request after the act sees %v, which was taken", exposedNames(v))
 	}
 	if v := b.view(t, agent.ID); len(v.Tools) != 0 {
-		t.Errorf("%v afterwards", exposed(v))
+		t.Errorf("%v afterwards", exposedNames(v))
 	}
 }

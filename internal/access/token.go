@@ -13,109 +13,108 @@ import (
 	"patchbay/internal/store"
 )
 
-// Token is the token with which an agent came. Its LastUsedAt is as it was when the token was first seen here.
+// Token is the verified token of a request. LastUsedAt is its value at the first use in this process.
 type Token struct {
 	connectors.AgentToken
 	Tenant   connectors.TenantID
-	Resource string // the only path at the gateway that it opens; empty: each
+	Resource string // the only gateway path that it opens; empty: all
 }
 
-// tokenEntry is a token whose text was verified.
+// tokenEntry is a cached verified token.
 type tokenEntry struct {
-	token   Token
-	seat    *seat
-	stamp   stamp
-	touched atomic.Int64 // when its use was last noted, in Unix seconds
+	token        Token
+	entry        *agentEntry
+	stamp        readStamp
+	lastRecorded atomic.Int64 // last recorded use, in Unix seconds
 }
 
-// ByToken is what the agent that sent a token may do. Where the token is none, is revoked or over, or its agent is disabled, the error is
-// an Unauthenticated fault. When warm, it costs a hash and two look-ups in memory.
-func (k *Keeper) ByToken(ctx context.Context, text secret.Text) (*View, *Token, error) {
-	return k.ByTokenAsking(ctx, text, Asking{})
+// ByToken returns the view of a token's agent. The error is an Unauthenticated fault if the token is unknown,
+// revoked or expired, or the agent disabled. A cached token costs a hash and two map lookups.
+func (c *Cache) ByToken(ctx context.Context, text secret.Text) (*View, *Token, error) {
+	return c.ByTokenWith(ctx, text, TokenOptions{})
 }
 
-// Asking says whether and how the database is asked about a token. The zero value asks at once, and does not wait.
-type Asking struct {
-	MayAsk func() error      // is called before the database is asked about a token, and its error is returned; nil: it may
-	Wait   *store.WaitBudget // while the database is away; it is told whose token it is. nil: there is no wait
+// TokenOptions control database queries for a token. The zero value queries at once and does not wait.
+type TokenOptions struct {
+	AllowQuery func() error      // called before a query; its error is returned. nil: always allowed
+	Wait       *store.WaitBudget // for a database outage; its Tenant is set once known. nil: no wait
 }
 
-// ByTokenAsking is ByToken with a choice of how the database is asked.
-func (k *Keeper) ByTokenAsking(ctx context.Context, text secret.Text, o Asking) (*View, *Token, error) {
+// ByTokenWith is [Cache.ByToken] with options.
+func (c *Cache) ByTokenWith(ctx context.Context, text secret.Text, o TokenOptions) (*View, *Token, error) {
 	for {
 		waited := o.Wait.Spent()
-		v, e, err := k.lookUp(ctx, text, o)
+		v, e, err := c.lookUp(ctx, text, o)
 		if err != nil {
 			return nil, nil, err
 		}
-		if o.Wait.Spent() == waited { // else the token may have ended while its view was waited for
+		if o.Wait.Spent() == waited { // else the token may have expired during the wait
 			return v, &e.token, nil
 		}
 	}
 }
 
-// lookUp finds the token of a text, and the view of its agent.
-func (k *Keeper) lookUp(ctx context.Context, text secret.Text, o Asking) (*View, *tokenEntry, error) {
-	var usual [128]byte // longer than a token: it takes no memory of its own
-	now, sum := k.now(), sha256.Sum256(append(usual[:0], text.Reveal()...))
-	e := k.verified(sum)
+func (c *Cache) lookUp(ctx context.Context, text secret.Text, o TokenOptions) (*View, *tokenEntry, error) {
+	var usual [128]byte // longer than a token, so the sum needs no allocation
+	now, sum := c.now(), sha256.Sum256(append(usual[:0], text.Reveal()...))
+	e := c.cachedToken(sum)
 	if e != nil && o.Wait != nil {
 		o.Wait.Tenant = e.token.Tenant
 	}
-	if e == nil || !k.trusts(e.stamp, now) {
+	if e == nil || !c.isFresh(e.stamp, now) {
 		var err error
-		if e, err = k.recognise(ctx, text, sum, o); err != nil {
+		if e, err = c.loadToken(ctx, text, sum, o); err != nil {
 			return nil, nil, err
 		}
-		now = k.now()
+		now = c.now()
 	}
 	if expires := e.token.ExpiresAt; expires != nil && !expires.After(now) {
-		return nil, nil, badToken("This token has expired.")
+		return nil, nil, newTokenError("This token has expired.")
 	}
-	v, err := k.view(ctx, e.seat, o.Wait)
+	v, err := c.loadView(ctx, e.entry, o.Wait)
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return nil, nil, badToken("The agent of this token is not there any more.")
+		return nil, nil, newTokenError("The agent of this token is not there any more.")
 	case err != nil:
 		return nil, nil, err
 	case !v.Agent.Enabled:
-		return nil, nil, badToken("The agent of this token is disabled.")
+		return nil, nil, newTokenError("The agent of this token is disabled.")
 	}
-	k.touch(e, now)
+	c.markUsed(e, now)
 	return v, e, nil
 }
 
-// verified is the entry of a token that was verified before, whether or not it is to be trusted; nil: there is none.
-func (k *Keeper) verified(sum [sha256.Size]byte) *tokenEntry {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	return k.tokens[sum]
+// cachedToken returns the entry of a verified token, fresh or not; nil if there is none.
+func (c *Cache) cachedToken(sum [sha256.Size]byte) *tokenEntry {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.tokens[sum]
 }
 
-func badToken(sentence string) error { return fault.Errorf(fault.Unauthenticated, "%s", sentence) }
+func newTokenError(sentence string) error { return fault.Errorf(fault.Unauthenticated, "%s", sentence) }
 
-// recognise finds the token of a text in the database, and remembers it unless tokens were revoked meanwhile.
-func (k *Keeper) recognise(ctx context.Context, text secret.Text, sum [sha256.Size]byte, o Asking) (*tokenEntry, error) {
+// loadToken queries a token, and caches it unless a revocation came in between.
+func (c *Cache) loadToken(ctx context.Context, text secret.Text, sum [sha256.Size]byte, o TokenOptions) (*tokenEntry, error) {
 	bearer, ok := secret.ParseBearer(secret.AgentBearer, text)
 	switch {
 	case !ok && secret.IsBearer(secret.KeyBearer, text):
-		return nil, badToken("An API key opens the API only. The gateway takes an agent's token (pb_agent_…).")
+		return nil, newTokenError("An API key opens the API only. The gateway takes an agent's token (pb_agent_…).")
 	case !ok:
-		return nil, badToken("This is not a whole agent's token (pb_agent_…).")
-	case k.unknown.has(sum, k.now()):
-		return nil, unknownToken()
+		return nil, newTokenError("This is not a whole agent's token (pb_agent_…).")
+	case c.unknownTokens.has(sum, c.now()):
+		return nil, newUnknownTokenError()
 	}
-	if o.MayAsk != nil {
-		if err := o.MayAsk(); err != nil {
+	if o.AllowQuery != nil {
+		if err := o.AllowQuery(); err != nil {
 			return nil, err
 		}
 	}
 	var e *tokenEntry
-	err := k.store.Retry(ctx, o.Wait, func(ctx context.Context) (err error) {
-		if e = k.verified(sum); e != nil && k.trusts(e.stamp, k.now()) { // read for another request that waited
+	err := c.store.Retry(ctx, o.Wait, func(ctx context.Context) (err error) {
+		if e = c.cachedToken(sum); e != nil && c.isFresh(e.stamp, c.now()) { // another waiting request read it
 			return nil
 		}
-		e, err = k.readToken(ctx, bearer, sum)
+		e, err = c.readToken(ctx, bearer, sum)
 		return err
 	})
 	if err != nil {
@@ -127,83 +126,82 @@ func (k *Keeper) recognise(ctx context.Context, text secret.Text, sum [sha256.Si
 	return e, nil
 }
 
-// readToken reads a token from the database.
-func (k *Keeper) readToken(ctx context.Context, bearer secret.Bearer, sum [sha256.Size]byte) (*tokenEntry, error) {
-	revoked, at := k.revocations(), k.stamp()
-	stored, err := k.find(ctx, connectors.AgentTokenID{UUID: bearer.ID})
+func (c *Cache) readToken(ctx context.Context, bearer secret.Bearer, sum [sha256.Size]byte) (*tokenEntry, error) {
+	revoked, stamp := c.countRevocations(), c.newReadStamp()
+	stored, err := c.queryToken(ctx, connectors.AgentTokenID{UUID: bearer.ID})
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return nil, fmt.Errorf("find agent token: %w", err)
 	}
 	if err == nil {
-		err = k.store.VerifyBearer(ctx, bearer, stored.SecretMAC)
+		err = c.store.VerifyBearer(ctx, bearer, stored.SecretMAC)
 	}
 	switch {
-	case store.Away(err): // the token may be signed with a key that this process has not read yet
+	case store.IsDatabaseUnavailable(err): // the key that signed it may not be loaded yet
 		return nil, fmt.Errorf("verify agent token: %w", err)
 	case err != nil:
-		k.unknown.add(sum, k.now())
-		return nil, unknownToken()
+		c.unknownTokens.add(sum, c.now())
+		return nil, newUnknownTokenError()
 	}
 	e := &tokenEntry{
-		token: Token{AgentToken: stored.Token, Tenant: stored.Tenant, Resource: stored.Resource}, stamp: at,
-		seat: k.seat(stored.Tenant, stored.Token.AgentID),
+		token: Token{AgentToken: stored.Token, Tenant: stored.Tenant, Resource: stored.Resource}, stamp: stamp,
+		entry: c.ensureEntry(stored.Tenant, stored.Token.AgentID),
 	}
 	if used := stored.Token.LastUsedAt; used != nil {
-		e.touched.Store(used.Unix())
+		e.lastRecorded.Store(used.Unix())
 	}
-	k.remember(e, sum, revoked)
+	c.storeToken(e, sum, revoked)
 	return e, nil
 }
 
-func unknownToken() error { return badToken("This token is not known, or was revoked.") }
+func newUnknownTokenError() error { return newTokenError("This token is not known, or was revoked.") }
 
-// find reads a token. Few are read at a time: strangers' tokens keep no more of the database's connections from everybody else.
-func (k *Keeper) find(ctx context.Context, id connectors.AgentTokenID) (store.StoredAgentToken, error) {
+// queryToken reads a token within maxTokenQueries, so that unknown tokens cannot use up the connection pool.
+func (c *Cache) queryToken(ctx context.Context, id connectors.AgentTokenID) (store.StoredAgentToken, error) {
 	select {
-	case k.finding <- struct{}{}:
-		defer func() { <-k.finding }()
+	case c.tokenQuerySlots <- struct{}{}:
+		defer func() { <-c.tokenQuerySlots }()
 	case <-ctx.Done():
 		return store.StoredAgentToken{}, ctx.Err()
 	}
-	return k.store.System().AgentToken(ctx, id)
+	return c.store.System().AgentToken(ctx, id)
 }
 
-func (k *Keeper) revocations() uint64 {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	return k.revoked
+func (c *Cache) countRevocations() uint64 {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.revocations
 }
 
-func (k *Keeper) remember(e *tokenEntry, sum [sha256.Size]byte, revoked uint64) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.revoked != revoked {
-		return // perhaps this one: it is asked for again next time
+func (c *Cache) storeToken(e *tokenEntry, sum [sha256.Size]byte, revoked uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.revocations != revoked {
+		return // it may be the revoked one
 	}
-	if len(k.tokens) >= mostEntries {
-		for sum, old := range k.tokens { // any one: who still comes is back after one query
-			k.forgetToken(old.token.ID, sum)
+	if len(c.tokens) >= maxCached {
+		for sum, old := range c.tokens { // evicts an arbitrary token; it costs one query to come back
+			c.forgetToken(old.token.ID, sum)
 			break
 		}
 	}
-	k.tokens[sum] = e
-	k.byToken[e.token.ID] = sum
+	c.tokens[sum] = e
+	c.sumsByID[e.token.ID] = sum
 }
 
-func (k *Keeper) forgetToken(id connectors.AgentTokenID, sum [sha256.Size]byte) {
-	delete(k.tokens, sum)
-	delete(k.byToken, id)
+func (c *Cache) forgetToken(id connectors.AgentTokenID, sum [sha256.Size]byte) {
+	delete(c.tokens, sum)
+	delete(c.sumsByID, id)
 }
 
-// touch has a token's use noted, at most once a minute, and not while its request waits. Where too many wait to be noted it is left
-// out: when a token was last used is worth less than an answer.
-func (k *Keeper) touch(e *tokenEntry, now time.Time) {
-	last := e.touched.Load()
-	if now.Unix()-last < 60 || !e.touched.CompareAndSwap(last, now.Unix()) {
+// markUsed queues the recording of a use, at most once a minute, without waiting. It is dropped when the queue
+// is full.
+func (c *Cache) markUsed(e *tokenEntry, now time.Time) {
+	last := e.lastRecorded.Load()
+	if now.Unix()-last < 60 || !e.lastRecorded.CompareAndSwap(last, now.Unix()) {
 		return
 	}
 	select {
-	case k.touches <- e.token.ID:
+	case c.usedTokens <- e.token.ID:
 	default:
 	}
 }

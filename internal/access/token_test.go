@@ -12,11 +12,11 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-func TestATokenOpensItsAgentsView(t *testing.T) {
+func TestByToken_ReturnsAgentView(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, c := b.granted(t, "search")
-	v, token, err := b.keeper.ByToken(t.Context(), b.Token(t, agent.ID))
+	b := newTestEnv(t)
+	agent, c := b.newGrantedAgent(t, "search")
+	v, token, err := b.cache.ByToken(t.Context(), b.Token(t, agent.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,22 +24,22 @@ func TestATokenOpensItsAgentsView(t *testing.T) {
 		t.Errorf("view of %v in %v", v.Agent.ID, v.Tenant.ID)
 	}
 	if v.Tool(connectors.ExposedName(c.Slug, "search")) == nil {
-		t.Errorf("tools: %v", exposed(v))
+		t.Errorf("tools: %v", exposedNames(v))
 	}
 }
 
-func TestAWarmTokenAsksTheDatabaseNothing(t *testing.T) {
+func TestByToken_WarmTokenNeedsNoQuery(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, _ := b.granted(t, "search")
+	b := newTestEnv(t)
+	agent, _ := b.newGrantedAgent(t, "search")
 	text := b.Token(t, agent.ID)
-	b.settle(t)
+	b.waitForNotices(t)
 	v := b.byToken(t, text)
-	soon(t, "the use is noted", func() bool {
+	eventually(t, "the use is noted", func() bool {
 		list, err := b.Door().AgentTokens(t.Context(), agent.ID, store.Page{})
 		return err == nil && list.Items[0].LastUsedAt != nil
 	})
-	soon(t, "100 requests run no query", func() bool { // but for those of the keeper's own time, which may fall among them
+	eventually(t, "100 requests run no query", func() bool { // but for the cache's own queries
 		before := b.Queries()
 		for range 100 {
 			if b.byToken(t, text) != v {
@@ -50,10 +50,10 @@ func TestAWarmTokenAsksTheDatabaseNothing(t *testing.T) {
 	})
 }
 
-func TestAColdTokenCostsThreeRoundTrips(t *testing.T) {
+func TestByToken_ColdTokenCostsThreeRoundTrips(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, _ := b.granted(t, "search", "create")
+	b := newTestEnv(t)
+	agent, _ := b.newGrantedAgent(t, "search", "create")
 	text := b.Token(t, agent.ID)
 	k := access.New(access.Options{Store: b.St})
 	before := b.RoundTrips()
@@ -65,10 +65,10 @@ func TestAColdTokenCostsThreeRoundTrips(t *testing.T) {
 	}
 }
 
-func TestTextsThatAreNoTokenAreRefused(t *testing.T) {
+func TestByToken_RefusesMalformedTokens(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, _ := b.granted(t)
+	b := newTestEnv(t)
+	agent, _ := b.newGrantedAgent(t)
 	whole := b.Token(t, agent.ID).Reveal()
 	made := secret.NewBearer(secret.AgentBearer, [16]byte{1})
 	for name, text := range map[string]string{
@@ -80,7 +80,7 @@ func TestTextsThatAreNoTokenAreRefused(t *testing.T) {
 		"made up":      made.Text().Reveal(),
 		"other secret": secret.NewBearer(secret.AgentBearer, idOf(t, whole)).Text().Reveal(),
 	} {
-		_, _, err := b.keeper.ByToken(t.Context(), secret.Text(text))
+		_, _, err := b.cache.ByToken(t.Context(), secret.Text(text))
 		if wantKind(t, err, fault.Unauthenticated); t.Failed() {
 			t.Errorf("%s", name)
 		}
@@ -96,11 +96,11 @@ func idOf(t *testing.T, text string) [16]byte {
 	return b.ID
 }
 
-func TestATokenIsOutWhenItsTimeIsOver(t *testing.T) {
+func TestByToken_RefusesExpiredToken(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	now := time.Now()
-	k := hearing(t, w.St, access.Options{Now: func() time.Time { return now }})
+	k := newConnectedCache(t, w.St, access.Options{Now: func() time.Time { return now }})
 	agent := w.Agent(t)
 	end := now.Add(time.Minute)
 	text := w.Token(t, agent.ID, func(n *store.NewAgentToken) { n.ExpiresAt = &end })
@@ -112,30 +112,30 @@ func TestATokenIsOutWhenItsTimeIsOver(t *testing.T) {
 	wantKind(t, err, fault.Unauthenticated)
 }
 
-// Each of these is a change in one process, and is out in another one within a second.
-func TestWhatEndsATokenIsFeltByOtherProcesses(t *testing.T) {
+// Each change is made by one process and takes effect in another within a second.
+func TestTokenRevocation_ReachesOtherProcesses(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(b *bundle, agent connectors.Agent, token connectors.AgentToken) error{
-		"it is revoked": func(b *bundle, agent connectors.Agent, token connectors.AgentToken) error {
+	for name, end := range map[string]func(b *testEnv, agent connectors.Agent, token connectors.AgentToken) error{
+		"it is revoked": func(b *testEnv, agent connectors.Agent, token connectors.AgentToken) error {
 			_, err := b.Door().DeleteAgentToken(b.ctx, agent.ID, token.ID)
 			return err
 		},
-		"the agent is disabled": func(b *bundle, agent connectors.Agent, _ connectors.AgentToken) error {
+		"the agent is disabled": func(b *testEnv, agent connectors.Agent, _ connectors.AgentToken) error {
 			agent.Enabled = false
 			_, err := b.Door().UpdateAgent(b.ctx, agent)
 			return err
 		},
-		"the agent is deleted": func(b *bundle, agent connectors.Agent, _ connectors.AgentToken) error {
+		"the agent is deleted": func(b *testEnv, agent connectors.Agent, _ connectors.AgentToken) error {
 			return b.Door().DeleteAgent(b.ctx, agent.ID)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBundle(t)
-			other := hearing(t, b.process(t), access.Options{})
-			agent, _ := b.granted(t, "search")
+			b := newTestEnv(t)
+			other := newConnectedCache(t, b.openOtherStore(t), access.Options{})
+			agent, _ := b.newGrantedAgent(t, "search")
 			text, token := b.TokenIn(t, b.Tenant, agent.ID)
-			for _, k := range []*access.Keeper{b.keeper, other} {
+			for _, k := range []*access.Cache{b.cache, other} {
 				if _, _, err := k.ByToken(t.Context(), text); err != nil {
 					t.Fatal(err)
 				}
@@ -143,8 +143,8 @@ func TestWhatEndsATokenIsFeltByOtherProcesses(t *testing.T) {
 			if err := end(b, agent, token); err != nil {
 				t.Fatal(err)
 			}
-			for _, k := range []*access.Keeper{b.keeper, other} {
-				soon(t, name, func() bool {
+			for _, k := range []*access.Cache{b.cache, other} {
+				eventually(t, name, func() bool {
 					_, _, err := k.ByToken(t.Context(), text)
 					return fault.Is(err, fault.Unauthenticated)
 				})
@@ -153,32 +153,32 @@ func TestWhatEndsATokenIsFeltByOtherProcesses(t *testing.T) {
 	}
 }
 
-func TestTenantsDoNotMeetInOneKeeper(t *testing.T) {
+func TestCache_SeparatesTenants(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, _ := b.granted(t, "search")
+	b := newTestEnv(t)
+	agent, _ := b.newGrantedAgent(t, "search")
 	their := b.AgentIn(t, b.Other)
 	theirs, _ := b.TokenIn(t, b.Other, their.ID)
 	if v := b.byToken(t, theirs); v.Tenant.ID != b.Other || len(v.Tools) != 0 {
-		t.Errorf("the other tenant sees %v", exposed(v))
+		t.Errorf("the other tenant sees %v", exposedNames(v))
 	}
-	_, err := b.keeper.ByAgent(t.Context(), b.Other, connectors.Ref(agent.ID.String()))
+	_, err := b.cache.ByAgent(t.Context(), b.Other, connectors.Ref(agent.ID.String()))
 	wantKind(t, err, fault.NotFound)
-	_, err = b.keeper.ByAgent(t.Context(), b.Other, connectors.Ref(agent.Slug))
+	_, err = b.cache.ByAgent(t.Context(), b.Other, connectors.Ref(agent.Slug))
 	wantKind(t, err, fault.NotFound)
 }
 
-func TestAChangeIsThereWhenTheOneWhoMadeItIsAnswered(t *testing.T) {
+func TestChange_IsVisibleWhenRequestReturns(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, c := b.granted(t, "search")
+	b := newTestEnv(t)
+	agent, c := b.newGrantedAgent(t, "search")
 	for range 50 {
 		b.view(t, agent.ID)
 		if err := b.Door().DropAgentGrant(t.Context(), agent.ID, c.ID); err != nil {
 			t.Fatal(err)
 		}
 		if v := b.view(t, agent.ID); len(v.Tools) != 0 {
-			t.Fatalf("still there: %v", exposed(v))
+			t.Fatalf("still there: %v", exposedNames(v))
 		}
 		b.Grant(t, agent.ID, c.ID)
 		if v := b.view(t, agent.ID); len(v.Tools) != 1 {
@@ -187,10 +187,10 @@ func TestAChangeIsThereWhenTheOneWhoMadeItIsAnswered(t *testing.T) {
 	}
 }
 
-func TestATokenThatNobodyKnowsIsLookedForOnceASecond(t *testing.T) {
+func TestUnknownToken_IsQueriedOncePerSecond(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, _ := b.granted(t, "search")
+	b := newTestEnv(t)
+	agent, _ := b.newGrantedAgent(t, "search")
 	text := b.Token(t, agent.ID)
 	list, err := b.Door().AgentTokens(t.Context(), agent.ID, store.Page{})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestUncheckedNamesWhatIsLeftOut(t *testing.T) {
+func TestUnchecked_NamesOmittedParts(t *testing.T) {
 	t.Parallel()
 	for schema, want := range map[string][]string{
 		issueSchema: nil,
@@ -56,13 +56,13 @@ func TestValidateAll_ReportsArgumentsTooLargeToCheck(t *testing.T) {
 	}
 }
 
-func TestWhyNamesWhatIsUnchecked(t *testing.T) {
+func TestWhy_NamesUncheckedParts(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent, c := b.Agent(t), b.Connector(t, slug("c"))
-	b.found(t, c.ID, defs(`{"name":"odd","inputSchema":{"pattern":"(?=x)"}}`), accepted)
+	b.storeSync(t, c.ID, defs(`{"name":"odd","inputSchema":{"pattern":"(?=x)"}}`), valid)
 	b.Grant(t, agent.ID, c.ID)
-	why, err := b.keeper.Why(t.Context(), b.Tenant, connectors.Ref(agent.Slug), connectors.ExposedName("c", "odd"))
+	why, err := b.cache.Why(t.Context(), b.Tenant, connectors.Ref(agent.Slug), connectors.ExposedName("c", "odd"))
 	if want := (access.Unchecked{Place: "/pattern", Reason: access.UncheckedSyntax}); err != nil || len(why.Unchecked) != 1 || why.Unchecked[0] != want {
 		t.Errorf("%v, %v", why.Unchecked, err)
 	}

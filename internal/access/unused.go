@@ -5,43 +5,55 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
 	"patchbay/internal/store"
 )
 
-// Unused is what an agent was granted and did not call.
+// Unused lists an agent's tools without calls since a time.
 type Unused struct {
 	View  *View
 	Since time.Time
-	Tools []*Tool // that it sees, could call all the time since then, and did not
-	Young int     // it sees besides, but was granted, or its server listed, only since then: too early to tell
+	Tools []*Tool // visible, callable all the time since then, and not called
+	Young int     // visible, but granted or listed only since then
 	Use   store.ToolUse
 }
 
 const (
-	mostUnused     = 2 // looks for unused tools of one tenant at once: each goes through the calls of weeks
-	unusedPatience = 2 * time.Second
+	maxUnused  = 2 // concurrent queries per tenant; each reads weeks of calls
+	unusedWait = 2 * time.Second
 )
 
-// Unused looks for tools that an agent sees and has not called since then. It is a look at the past alone: nothing is taken away. A tenant
-// has two looks at once; it is Unavailable for whoever waited two seconds for a turn.
-func (k *Keeper) Unused(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref, since time.Time) (Unused, error) {
-	leave, err := k.looks.enter(ctx, tenant, mostUnused, unusedPatience)
+// Unused finds tools that an agent sees and has not called since. It changes nothing. A tenant has two queries
+// at once; others fail as Unavailable after two seconds.
+func (c *Cache) Unused(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref, since time.Time) (Unused, error) {
+	if err := c.acquireUnusedSlot(ctx, tenant); err != nil {
+		return Unused{}, err
+	}
+	defer c.unusedGate.Release(tenant)
+	view, err := c.Fresh(ctx, tenant, agent)
 	if err != nil {
 		return Unused{}, err
 	}
-	defer leave()
-	view, err := k.Fresh(ctx, tenant, agent)
+	use, err := c.store.Tenant(tenant).ToolUse(ctx, view.Agent.ID, since)
 	if err != nil {
 		return Unused{}, err
 	}
-	use, err := k.store.Tenant(tenant).ToolUse(ctx, view.Agent.ID, since)
-	if err != nil {
-		return Unused{}, err
-	}
-	return view.unused(use, since), nil
+	return view.findUnused(use, since), nil
 }
 
-func (v *View) unused(use store.ToolUse, since time.Time) Unused {
+// acquireUnusedSlot waits for a slot of unusedGate, which the caller releases.
+func (c *Cache) acquireUnusedSlot(ctx context.Context, tenant connectors.TenantID) error {
+	ctx, cancel := context.WithTimeout(ctx, unusedWait)
+	defer cancel()
+	if c.unusedGate.Acquire(ctx, tenant) == nil {
+		return nil
+	}
+	f := fault.Errorf(fault.Unavailable, "Your organisation looks for unused tools %d times at once already. Try again in a moment.", maxUnused)
+	f.RetryAfter = 5
+	return f
+}
+
+func (v *View) findUnused(use store.ToolUse, since time.Time) Unused {
 	u := Unused{View: v, Since: since, Use: use}
 	for _, t := range v.Tools {
 		key := store.ToolKey{ConnectorID: t.Reach.Connector.ID, Tool: t.Name}

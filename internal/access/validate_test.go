@@ -10,14 +10,13 @@ import (
 	"patchbay/internal/fault"
 )
 
-// tool makes a tool with an input schema.
 func tool(t testing.TB, schema string) *access.Tool {
 	t.Helper()
 	raw := `{"name":"t"}`
 	if schema != "" {
 		raw = `{"name":"t","inputSchema":` + schema + `}`
 	}
-	return access.ToolOf([]byte(raw))
+	return access.NewTestTool([]byte(raw))
 }
 
 const issueSchema = `{"type":"object","required":["title"],"additionalProperties":false,"properties":{
@@ -31,7 +30,7 @@ const issueSchema = `{"type":"object","required":["title"],"additionalProperties
 	"due":{"anyOf":[{"type":"string","pattern":"^[0-9-]+$"},{"type":"integer"}]}
 	},"$defs":{"place":{"type":"object","properties":{"lat":{"type":"number"}},"required":["lat"]}}}`
 
-func TestArgumentsThatFitPass(t *testing.T) {
+func TestValidate_AcceptsValidArguments(t *testing.T) {
 	t.Parallel()
 	for schema, list := range map[string][]string{
 		issueSchema: {
@@ -51,7 +50,7 @@ func TestArgumentsThatFitPass(t *testing.T) {
 	}
 }
 
-func TestArgumentsThatWereReadAreJudgedAsOthersAre(t *testing.T) {
+func TestValidateAll_ParsedArgumentsGiveSameResult(t *testing.T) {
 	t.Parallel()
 	issue := tool(t, issueSchema)
 	for _, arguments := range []string{``, `{}`, `{"title":"a"}`, `{"title":7}`, `[]`, `null`, `7`, `{"title":"a","title":"b"}`, `{"title":"a","other":1}`} {
@@ -63,7 +62,7 @@ func TestArgumentsThatWereReadAreJudgedAsOthersAre(t *testing.T) {
 	}
 }
 
-func TestArgumentsThatDoNotFitAreToldWithTheirPlace(t *testing.T) {
+func TestValidate_NamesPathOfInvalidArgument(t *testing.T) {
 	t.Parallel()
 	issue := tool(t, issueSchema)
 	for arguments, want := range map[string]string{
@@ -96,7 +95,7 @@ func TestArgumentsThatDoNotFitAreToldWithTheirPlace(t *testing.T) {
 	}
 }
 
-func TestWhatIsRefusedIsNotRepeated(t *testing.T) {
+func TestValidate_DoesNotEchoValues(t *testing.T) {
 	t.Parallel()
 	err := tool(t, issueSchema).Validate(t.Context(), json.RawMessage(`{"title":"hunter2 hunter2 hunter2 hunter2","due":"hunter2"}`))
 	if err == nil || strings.Contains(err.Error(), "hunter2") {
@@ -104,8 +103,8 @@ func TestWhatIsRefusedIsNotRepeated(t *testing.T) {
 	}
 }
 
-// A schema that cannot be used lets every object pass: the server has the last word.
-func TestSchemasThatCannotBeUsedRefuseNothing(t *testing.T) {
+// A schema that cannot be used accepts every object: the server still checks it.
+func TestValidate_UnusableSchemaAcceptsAll(t *testing.T) {
 	t.Parallel()
 	for name, schema := range map[string]string{
 		"no schema":           `{"type":7}`,
@@ -124,8 +123,8 @@ func TestSchemasThatCannotBeUsedRefuseNothing(t *testing.T) {
 	}
 }
 
-// Of two members of one name a reader sees the last, and a server may take the first.
-func TestMembersThatStandTwiceAreRefusedWhereOneOfThemIsNotJudged(t *testing.T) {
+// Of two equal members a parser takes the last, and a server may take the first.
+func TestValidate_RefusesDuplicateMembers(t *testing.T) {
 	t.Parallel()
 	const (
 		properties = `"properties":{"path":{"enum":["safe"]},"in":{}}`
@@ -149,7 +148,7 @@ func TestMembersThatStandTwiceAreRefusedWhereOneOfThemIsNotJudged(t *testing.T) 
 	}
 }
 
-func TestANumberThatNoFloatHoldsHidesNothing(t *testing.T) {
+func TestValidate_NumberBeyondFloat64(t *testing.T) {
 	t.Parallel()
 	const properties = `"properties":{"path":{"enum":["safe"]},"n":{"type":"number"}}`
 	for _, schema := range []string{`{"type":"object",` + properties + `}`, `{"type":"object","minProperties":1,` + properties + `}`} {
@@ -159,7 +158,7 @@ func TestANumberThatNoFloatHoldsHidesNothing(t *testing.T) {
 	}
 }
 
-// bomb is a schema whose work doubles with each of n steps.
+// bomb returns a schema that doubles the work with each of n steps.
 func bomb(n int) string {
 	var b strings.Builder
 	b.WriteString(`{"$ref":"#/$defs/d0","$defs":{`)
@@ -186,8 +185,8 @@ func itoa(i int) string {
 	return string(b)
 }
 
-// A value that is recursive in schema and depth must not cost a power of its depth.
-func TestDeepArgumentsOfARecursiveSchemaAreQuick(t *testing.T) {
+// A recursive schema must not cost a power of the value's depth.
+func TestValidate_RecursiveSchemaIsFast(t *testing.T) {
 	t.Parallel()
 	forked := tool(t, `{"type":"object","properties":{"a":{"anyOf":[{"$ref":"#"},{"$ref":"#"},{"type":"string"}]}}}`)
 	arguments := strings.Repeat(`{"a":`, 200) + `1` + strings.Repeat(`}`, 200)
@@ -196,7 +195,7 @@ func TestDeepArgumentsOfARecursiveSchemaAreQuick(t *testing.T) {
 	}
 	own := access.CompileSchema(forked.InputSchema)
 	if err := own.Check(t.Context(), json.RawMessage(arguments)); err == nil || !strings.Contains(err.Error(), "nested too deeply") {
-		t.Errorf("what costs too much to check, of a tool of our own: %v", err) // no server behind it checks again
+		t.Errorf("what costs too much to check, of a tool of our own: %v", err) // no server checks it again
 	}
 	tree := tool(t, `{"type":"object","properties":{"next":{"$ref":"#"},"n":{"type":"integer"}}}`)
 	if err := tree.Validate(t.Context(), json.RawMessage(`{"next":{"next":{"n":"x"}}}`)); err == nil || err.Error() != `The argument "next.next.n" must be an integer.` {
@@ -204,12 +203,12 @@ func TestDeepArgumentsOfARecursiveSchemaAreQuick(t *testing.T) {
 	}
 }
 
-// deep is an object in an object, and so on.
+// deep returns nested objects.
 func deep(levels int) string {
 	return strings.Repeat(`{"a":`, levels) + "1" + strings.Repeat("}", levels)
 }
 
-func TestWhatIsTooMuchToCheckIsCheckedInPart(t *testing.T) {
+func TestValidate_ChecksOversizedSchemaInPart(t *testing.T) {
 	t.Parallel()
 	const (
 		// Each level doubles the work.

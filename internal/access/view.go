@@ -11,19 +11,19 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// View is what one agent may see and call. It never changes.
+// View is what one agent may see and call. It is immutable.
 type View struct {
 	Tenant  connectors.Tenant
 	Agent   connectors.Agent
 	Reaches []*Reach // granted and enabled connectors, by slug
-	Tools   []*Tool  // that are listed, by the connector's slug and their own names
+	Tools   []*Tool  // listed tools, by the connector's slug and their own names
 
-	tools   map[string]*Tool // by exposed name; those that are not listed, too
-	reaches map[string]*Reach
-	prompts map[string]prompt // by exposed name
-	lists   [kinds]*list
-	watched map[connectors.ConnectorID]bool // granted, enabled or not
-	bytes   int64                           // of what is not shared
+	tools             map[string]*Tool // by exposed name, unlisted ones included
+	reaches           map[string]*Reach
+	prompts           map[string]exposedPrompt // by exposed name
+	lists             [kindCount]*servedList
+	watchedConnectors map[connectors.ConnectorID]bool // granted, enabled or not
+	bytes             int64                           // of memory that is not shared
 }
 
 // Reach is one connector of a view.
@@ -31,43 +31,43 @@ type Reach struct {
 	Connector    connectors.Connector // without its DiscoveredTools
 	Grant        connectors.Grant
 	Items        []connectors.Item    // prompts, resources and templates, in the server's order
-	Allowances   map[string]time.Time // until when a tool may be called without asking, by the upstream's name
-	Capabilities json.RawMessage      // that the server named; nil: none
-	Tools        []*Tool              // that are listed, by name
+	Allowances   map[string]time.Time // until when a tool needs no approval, by upstream name
+	Capabilities json.RawMessage      // of the upstream server; nil: none
+	Tools        []*Tool              // listed tools, by name
 
-	tools  map[string]*Tool // by the upstream's name; those that are not listed, too
-	called map[string]*Tool // the same, by the names that they have at the connector's own address; nil: those are the upstream's
-	keeper *Keeper
-	own    [kinds]lazyList
+	tools    map[string]*Tool // by upstream name, unlisted ones included
+	byCalled map[string]*Tool // by the name at the connector's own address; nil: the same as tools
+	cache    *Cache
+	ownLists [kindCount]lazyList
 }
 
-// The codes of Tool.Held.
+// Codes of Tool.Held.
 const (
-	HeldReview     = "held"        // it changed; the definition from before is listed, and calls wait for a person's decision
-	HeldNew        = "new"         // nobody has accepted it yet
-	HeldRejected   = "rejected"    // somebody has refused it
-	HeldDisabled   = "disabled"    // it, or its connector, is switched off
-	HeldRemoved    = "removed"     // the server does not list it any more
-	HeldNotGranted = "not_granted" // the agent was granted other tools of the connector
-	HeldMalformed  = "malformed"   // official SDKs refuse its definition; the connector's next sync sets it aside
+	HeldReview     = "held" // changed: the accepted definition is listed, and calls wait for a review
+	HeldNew        = "new"  // not accepted yet
+	HeldRejected   = "rejected"
+	HeldDisabled   = "disabled"    // the tool or its connector is disabled
+	HeldRemoved    = "removed"     // no longer listed by the server
+	HeldNotGranted = "not_granted" // the agent's grant excludes it
+	HeldMalformed  = "malformed"   // official SDKs reject its definition
 )
 
-// Tool is a tool as one agent sees it.
+// Tool is one tool in the view of an agent, served or held.
 type Tool struct {
-	Exposed string // the name for the agent
-	Name    string // the upstream's
-	Called  string // the name at the connector's own address: the upstream's, or an admin's
+	Exposed string // the name at the gateway
+	Name    string // the upstream's name
+	Called  string // the name at the connector's own address: the upstream's, or an admin's alias
 	Reach   *Reach
-	Hash    connectors.Hash // of the definition; zero where the tool is not listed
-	Held    string          // why it is not called, a code; empty: it may be
-	Asks    bool            // calls wait for a person, unless Reach.Allowances says otherwise
+	Hash    connectors.Hash // of the definition; zero for an unlisted tool
+	Held    string          // why it cannot be called, a code; empty: it can
+	Asks    bool            // calls need approval, but for Reach.Allowances
 	Quota   connectors.Quota
 
-	QuotaName uuid.UUID // [connectors.QuotaName]; zero where there is no quota
+	QuotaName uuid.UUID // [connectors.QuotaName]; zero without a quota
 
-	// Nothing of these is there for a tool that is not listed. They are shared: nobody writes to them.
-	Raw          []byte // the accepted definition, byte for byte but for the name and the description where an admin gave others
-	Served       []byte // what clients of older revisions get of it, under the exposed name; see [mcp.ConformTool]
+	// The fields below are zero for an unlisted tool. They are shared and must not be written to.
+	Raw          []byte // the accepted definition, with an admin's name and description if set
+	Served       []byte // the legacy form under the exposed name; see [mcp.ConformTool]
 	InputSchema  json.RawMessage
 	OutputSchema json.RawMessage // nil: none
 	Annotations  json.RawMessage // nil: none
@@ -76,36 +76,36 @@ type Tool struct {
 	def *definition
 }
 
-// Listed tells whether the agent sees the tool.
+// Listed reports whether the agent sees the tool.
 func (t *Tool) Listed() bool { return t.def != nil }
 
-// AsksAt tells whether a call waits for a person at that time.
+// AsksAt reports whether a call at that time needs approval.
 func (t *Tool) AsksAt(now time.Time) bool { return t.Asks && !t.Reach.Allowances[t.Name].After(now) }
 
-// Tool finds a tool by its exposed name; nil: there is none among the connectors that the agent was granted.
+// Tool returns a tool of the granted connectors by its exposed name, or nil.
 func (v *View) Tool(exposed string) *Tool { return v.tools[exposed] }
 
-// Reach finds a granted and enabled connector by its slug; nil: there is none.
+// Reach returns a granted and enabled connector by its slug, or nil.
 func (v *View) Reach(slug string) *Reach { return v.reaches[slug] }
 
-// Tool finds a tool by the upstream's name; nil: there is none.
+// Tool returns a tool by its upstream name, or nil.
 func (r *Reach) Tool(name string) *Tool { return r.tools[name] }
 
-// Called finds a tool by its name at the connector's own address; nil: there is none.
+// Called returns a tool by its name at the connector's own address, or nil.
 func (r *Reach) Called(name string) *Tool {
-	if r.called == nil {
+	if r.byCalled == nil {
 		return r.tools[name]
 	}
-	return r.called[name]
+	return r.byCalled[name]
 }
 
-// resourceScheme begins the URIs of resources: patchbay+<slug>:<the upstream's URI>.
+// resourceScheme starts the exposed URIs of resources: patchbay+<slug>:<upstream URI>.
 const resourceScheme = "patchbay+"
 
 func exposedURI(slug, uri string) string { return resourceScheme + slug + ":" + uri }
 
-// Resource finds whose resource an exposed URI names, and its URI upstream. The URI may be made from a template: whether there is such
-// a resource, the server knows. nil: the agent was granted no such connector.
+// Resource returns the connector and the upstream URI of an exposed URI; nil without a grant. The URI may be
+// expanded from a template, so the resource need not exist.
 func (v *View) Resource(exposed string) (r *Reach, uri string) {
 	rest, ours := strings.CutPrefix(exposed, resourceScheme)
 	slug, uri, whole := strings.Cut(rest, ":")
@@ -115,21 +115,21 @@ func (v *View) Resource(exposed string) (r *Reach, uri string) {
 	return v.reaches[slug], uri
 }
 
-// Expose names a resource of the connector towards the agent.
+// Expose returns the exposed URI of an upstream URI.
 func (r *Reach) Expose(uri string) string { return exposedURI(r.Connector.Slug, uri) }
 
-type prompt struct {
+type exposedPrompt struct {
 	reach *Reach
 	name  string
 }
 
-// Prompt finds whose prompt an exposed name is, and its name upstream; nil: nobody's.
+// Prompt returns the connector and the upstream name of an exposed prompt, or nil.
 func (v *View) Prompt(exposed string) (r *Reach, name string) {
 	p := v.prompts[exposed]
 	return p.reach, p.name
 }
 
-// Item finds a prompt, a resource or a template of the connector; nil: it was not listed.
+// Item returns a listed prompt, resource or template of the connector, or nil.
 func (r *Reach) Item(kind connectors.ItemKind, key string) *connectors.Item {
 	i := slices.IndexFunc(r.Items, func(i connectors.Item) bool { return i.Kind == kind && i.Key == key })
 	if i < 0 {

@@ -22,10 +22,10 @@ func slug(s string) func(*connectors.Draft) {
 	return func(d *connectors.Draft) { d.Slug, d.Name = s, s }
 }
 
-// found stores what a sync finds, as these definitions with these reviews.
-func (b *bundle) found(t testing.TB, c connectors.ConnectorID, defs []connectors.Definition, write func(d connectors.Definition) connectors.ToolWrite) {
+// storeSync stores a sync result with these definitions.
+func (b *testEnv) storeSync(t testing.TB, c connectors.ConnectorID, defs []connectors.Definition, write func(d connectors.Definition) connectors.ToolWrite) {
 	t.Helper()
-	res := store.SyncResult{Seen: store.Seen{Total: len(defs)}, ListHash: fixture.ListHash(defs...), Definitions: defs}
+	res := store.SyncResult{ServerObservation: store.ServerObservation{Total: len(defs)}, ListHash: fixture.ListHash(defs...), Definitions: defs}
 	for _, d := range defs {
 		res.Diff.Added = append(res.Diff.Added, write(d))
 	}
@@ -35,7 +35,7 @@ func (b *bundle) found(t testing.TB, c connectors.ConnectorID, defs []connectors
 	}
 }
 
-func accepted(d connectors.Definition) connectors.ToolWrite {
+func valid(d connectors.Definition) connectors.ToolWrite {
 	return connectors.ToolWrite{Name: d.Name, Current: d.Hash, Accepted: &d.Hash, Review: connectors.ReviewAccepted}
 }
 
@@ -51,9 +51,9 @@ func defs(raws ...string) []connectors.Definition {
 	return all
 }
 
-func TestAViewShowsWhatWasGrantedAndNothingElse(t *testing.T) {
+func TestView_ShowsGrantedToolsOnly(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent := b.Agent(t)
 	all, named, other := b.Connector(t, slug("all")), b.Connector(t, slug("named")), b.Connector(t, slug("other"))
 	disabled := b.Connector(t, slug("disabled"), func(d *connectors.Draft) { d.Enabled = false })
@@ -64,7 +64,7 @@ func TestAViewShowsWhatWasGrantedAndNothingElse(t *testing.T) {
 	b.Grant(t, agent.ID, named.ID, fixture.Named("read", "not there yet"))
 	b.Grant(t, agent.ID, disabled.ID)
 	v := b.view(t, agent.ID)
-	if diff := cmp.Diff([]string{"mcp_all__read", "mcp_all__write", "mcp_named__read"}, exposed(v)); diff != "" {
+	if diff := cmp.Diff([]string{"mcp_all__read", "mcp_all__write", "mcp_named__read"}, exposedNames(v)); diff != "" {
 		t.Error(diff)
 	}
 	for name, want := range map[string]string{
@@ -79,15 +79,15 @@ func TestAViewShowsWhatWasGrantedAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestHeldToolsAreToldApart(t *testing.T) {
+func TestHeldTools_HaveDistinctReasons(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent, c := b.Agent(t), b.Connector(t, slug("c"))
 	b.Grant(t, agent.ID, c.ID)
 	before := fixture.DefinitionOf("changed", `{"name":"changed","description":"before"}`)
-	b.found(t, c.ID, append(defs(`{"name":"plain"}`, `{"name":"gone"}`), before), accepted)
+	b.storeSync(t, c.ID, append(defs(`{"name":"plain"}`, `{"name":"gone"}`), before), valid)
 	list := defs(`{"name":"plain"}`, `{"name":"changed","description":"after"}`, `{"name":"new"}`, `{"name":"rejected"}`)
-	res := store.SyncResult{Seen: store.Seen{Total: 4}, ListHash: fixture.ListHash(list...), Definitions: list}
+	res := store.SyncResult{ServerObservation: store.ServerObservation{Total: 4}, ListHash: fixture.ListHash(list...), Definitions: list}
 	res.Diff.Changed = []connectors.ToolWrite{{Name: "changed", Current: list[1].Hash, Accepted: &before.Hash, Review: connectors.ReviewChanged}}
 	res.Diff.Added = []connectors.ToolWrite{
 		{Name: "new", Current: list[2].Hash, Review: connectors.ReviewNew},
@@ -98,7 +98,7 @@ func TestHeldToolsAreToldApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := b.view(t, agent.ID)
-	if diff := cmp.Diff([]string{"mcp_c__changed", "mcp_c__plain"}, exposed(v)); diff != "" {
+	if diff := cmp.Diff([]string{"mcp_c__changed", "mcp_c__plain"}, exposedNames(v)); diff != "" {
 		t.Error(diff)
 	}
 	for name, want := range map[string]string{
@@ -113,15 +113,15 @@ func TestHeldToolsAreToldApart(t *testing.T) {
 	}
 }
 
-func TestListsKeepDefinitionsByteForByte(t *testing.T) {
+func TestListResult_KeepsDefinitionBytes(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent := b.Agent(t)
 	const odd = `{ "x-big" : 9007199254740993, "name" : "get.thing" ,"inputSchema":{"type":"object","properties":{"name":{"description":"a < b é"}}},"e":1.50e+2}`
 	const plain = `{"name":"idle","inputSchema":{"type":"object"}}`
 	first, second := b.Connector(t, slug("a")), b.Connector(t, slug("b"))
-	b.found(t, first.ID, defs(odd), accepted)
-	b.found(t, second.ID, defs(plain), accepted)
+	b.storeSync(t, first.ID, defs(odd), valid)
+	b.storeSync(t, second.ID, defs(plain), valid)
 	b.Grant(t, agent.ID, first.ID)
 	b.Grant(t, agent.ID, second.ID)
 	v := b.view(t, agent.ID)
@@ -144,12 +144,12 @@ func TestListsKeepDefinitionsByteForByte(t *testing.T) {
 	}
 }
 
-func TestAToolThatNoModernClientMayCallIsLeftOutForThemAlone(t *testing.T) {
+func TestListResult_OmitsLegacyOnlyToolForModern(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent, c := b.Agent(t), b.Connector(t, slug("c"))
 	b.Grant(t, agent.ID, c.ID)
-	b.found(t, c.ID, defs(`{"name":"bad","inputSchema":{"type":"object","properties":{"n":{"type":"string","x-mcp-header":""}}}}`, `{"name":"good"}`), accepted)
+	b.storeSync(t, c.ID, defs(`{"name":"bad","inputSchema":{"type":"object","properties":{"n":{"type":"string","x-mcp-header":""}}}}`, `{"name":"good"}`), valid)
 	v := b.view(t, agent.ID)
 	for _, list := range []interface {
 		ListResult(k access.Kind, modern bool) []byte
@@ -163,7 +163,7 @@ func TestAToolThatNoModernClientMayCallIsLeftOutForThemAlone(t *testing.T) {
 
 func TestPromptsAndResourcesAreNamespaced(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent, c := b.Agent(t), b.Connector(t, slug("docs"))
 	b.Grant(t, agent.ID, c.ID, fixture.Named())
 	items := []connectors.Item{
@@ -206,16 +206,16 @@ func TestPromptsAndResourcesAreNamespaced(t *testing.T) {
 	}
 }
 
-func TestALongListComesInPages(t *testing.T) {
+func TestListPage_SplitsLongList(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent, c := b.Agent(t), b.Connector(t, slug("big"))
 	b.Grant(t, agent.ID, c.ID)
 	var raws []string
 	for i := range 12 {
 		raws = append(raws, fmt.Sprintf(`{"name":"tool_%02d","description":%q}`, i, strings.Repeat("x", 1<<20)))
 	}
-	b.found(t, c.ID, defs(raws...), accepted)
+	b.storeSync(t, c.ID, defs(raws...), valid)
 	v := b.view(t, agent.ID)
 	for _, modern := range []bool{false, true} {
 		var names []string
@@ -245,28 +245,28 @@ func TestALongListComesInPages(t *testing.T) {
 	}
 }
 
-func TestNamesAreAsLongAsTheAgentTakes(t *testing.T) {
+func TestExposedNames_RespectNameLimit(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	long := strings.Repeat("a_very_long_name_", 7)
 	short, wide := b.Agent(t), b.Agent(t, func(a *connectors.Agent) { a.NameLimit = 128 })
 	c := b.Connector(t, slug("c"))
 	b.Synced(t, c.ID, long[:100], long[:101])
 	for _, a := range []connectors.Agent{short, wide} {
 		b.Grant(t, a.ID, c.ID)
-		names := exposed(b.view(t, a.ID))
+		names := exposedNames(b.view(t, a.ID))
 		if len(names) != 2 || names[0] == names[1] || len(names[0]) > a.NameLimit || len(names[1]) > a.NameLimit {
 			t.Errorf("up to %d: %v", a.NameLimit, names)
 		}
 	}
-	if got := exposed(b.view(t, wide.ID)); !slices.Contains(got, "mcp_c__"+long[:100]) {
+	if got := exposedNames(b.view(t, wide.ID)); !slices.Contains(got, "mcp_c__"+long[:100]) {
 		t.Errorf("cut though it fits: %v", got)
 	}
 }
 
-func TestApprovalModesSayWhoIsAsked(t *testing.T) {
+func TestAsksAt_FollowsApprovalMode(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	mode := func(m connectors.ApprovalMode) func(*connectors.Agent) {
 		return func(a *connectors.Agent) { a.Approval = m }
 	}
@@ -292,10 +292,10 @@ func TestApprovalModesSayWhoIsAsked(t *testing.T) {
 	}
 }
 
-func TestAnAllowanceAsksNobodyUntilItEnds(t *testing.T) {
+func TestAllowance_SkipsApprovalUntilExpiry(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, c := b.granted(t, "search")
+	b := newTestEnv(t)
+	agent, c := b.newGrantedAgent(t, "search")
 	hash := b.view(t, agent.ID).Tools[0].Hash
 	until := time.Now().Add(time.Hour)
 	err := b.Door().AllowTool(t.Context(), agent.ID, connectors.Allowance{ConnectorID: c.ID, Tool: "search", Definition: hash, Until: until})
@@ -308,10 +308,10 @@ func TestAnAllowanceAsksNobodyUntilItEnds(t *testing.T) {
 	}
 }
 
-func TestAgentsWithTheSameGrantsShareOneList(t *testing.T) {
+func TestListResult_IsSharedAmongAgents(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	first, c := b.granted(t, "search", "create")
+	b := newTestEnv(t)
+	first, c := b.newGrantedAgent(t, "search", "create")
 	second := b.Agent(t)
 	b.Grant(t, second.ID, c.ID)
 	one, two := b.view(t, first.ID).ListResult(access.Tools, true), b.view(t, second.ID).ListResult(access.Tools, true)
@@ -320,28 +320,28 @@ func TestAgentsWithTheSameGrantsShareOneList(t *testing.T) {
 	}
 }
 
-func TestDefinitionsThatAreTooManyAreNotRead(t *testing.T) {
+func TestByAgent_RefusesTooManyDefinitions(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent, c := b.Agent(t), b.Connector(t, slug("c"))
 	b.Grant(t, agent.ID, c.ID)
 	var raws []string
 	for i := range 5 {
 		raws = append(raws, fmt.Sprintf(`{"name":"t%d","x":%q}`, i, strings.Repeat("x", 8<<20)))
 	}
-	b.found(t, c.ID, defs(raws...), accepted)
-	_, err := b.keeper.ByAgent(t.Context(), b.Tenant, connectors.Ref(agent.Slug))
+	b.storeSync(t, c.ID, defs(raws...), valid)
+	_, err := b.cache.ByAgent(t.Context(), b.Tenant, connectors.Ref(agent.Slug))
 	wantKind(t, err, fault.Conflict)
 	b.Grant(t, agent.ID, c.ID, fixture.Named("t0", "t1"))
-	if got := exposed(b.view(t, agent.ID)); len(got) != 2 {
+	if got := exposedNames(b.view(t, agent.ID)); len(got) != 2 {
 		t.Errorf("%v", got)
 	}
 }
 
-func TestADisabledToolIsHeld(t *testing.T) {
+func TestDisabledTool_IsHeld(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, c := b.granted(t, "off", "on")
+	b := newTestEnv(t)
+	agent, c := b.newGrantedAgent(t, "off", "on")
 	err := pgx.BeginFunc(t.Context(), b.Pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(t.Context(), "select set_config('app.system', 'on', true)"); err != nil {
 			return err
@@ -354,6 +354,6 @@ func TestADisabledToolIsHeld(t *testing.T) {
 	}
 	v := b.view(t, agent.ID)
 	if tool := v.Tool(connectors.ExposedName(c.Slug, "off")); len(v.Tools) != 1 || tool.Held != access.HeldDisabled {
-		t.Errorf("%v: %+v", exposed(v), tool)
+		t.Errorf("%v: %+v", exposedNames(v), tool)
 	}
 }

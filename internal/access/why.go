@@ -13,37 +13,37 @@ import (
 	"patchbay/internal/store"
 )
 
-// Why is what there is to say about an agent and a name of a tool.
+// Why explains whether an agent can use a tool name.
 type Why struct {
 	Exposed   string
-	Connector string // the slug; empty: no connector has such a tool
-	Tool      string // the upstream's name; likewise
+	Connector string // slug; empty: no connector has such a tool
+	Tool      string // upstream name; empty likewise
 
-	Sees    bool   // it is on the agent's list
-	MayCall bool   // a call would go ahead, or ask a person
+	Sees    bool   // the tool is listed for the agent
+	MayCall bool   // a call would be sent, or wait for approval
 	State   string // "ok", "unknown", "renamed", or one of the Held codes
-	Renamed string // under which name the agent sees the tool; empty: under this one
-	Asks    bool   // a call waits for a person
+	Renamed string // the current exposed name; empty: not renamed
+	Asks    bool   // a call needs approval
 
-	AllowedUntil *time.Time // until when it does not, though the approval mode says so; nil: there is no such time
+	AllowedUntil *time.Time // end of an allowance without approval; nil: none
 	Credential   CredentialWhy
-	Unchecked    []Unchecked // parts of the tool's input schema that arguments are not held against
-	Advice       string      // what to do about it, one sentence
+	Unchecked    []Unchecked // parts of the input schema that arguments are not checked against
+	Advice       string      // the next step, one sentence
 }
 
-// States of a Why that are no Held code.
+// States of a Why besides the Held codes.
 const (
 	StateOK            = "ok"
 	StateUnknown       = "unknown"
-	StateRenamed       = "renamed" // an admin gave it another name
+	StateRenamed       = "renamed" // an admin set another name
 	StateAgentDisabled = "agent_disabled"
 )
 
-// CredentialWhy says whose credential a call would carry.
+// CredentialWhy describes the credential that a call would use.
 type CredentialWhy struct {
 	Mode   connectors.CredentialMode
-	Owner  string // "none" (the server wants no credential), "shared" or "agent"
-	Status string // a connectors.CredentialStatus, "missing" or "not_needed"
+	Owner  string // "none" (the server needs no credential), "shared" or "agent"
+	Status string // a [connectors.CredentialStatus], "missing" or "not_needed"
 }
 
 const (
@@ -51,12 +51,12 @@ const (
 	credentialNotNeeded = "not_needed"
 )
 
-// Why says what the agent's view tells of a tool, but for its credential.
+// Why explains a tool name from the view alone, without its credential.
 func (v *View) Why(exposed string) Why {
 	w := Why{Exposed: exposed, State: StateUnknown}
 	t := v.tools[exposed]
 	if t == nil {
-		if t = v.renamed(exposed); t != nil {
+		if t = v.findRenamed(exposed); t != nil {
 			w.Connector, w.Tool, w.State, w.Renamed = t.Reach.Connector.Slug, t.Name, StateRenamed, t.Exposed
 		}
 		return w
@@ -70,14 +70,14 @@ func (v *View) Why(exposed string) Why {
 		w.State = StateOK
 	}
 	w.Asks = t.Asks
-	if until, there := t.Reach.Allowances[t.Name]; there {
+	if until, ok := t.Reach.Allowances[t.Name]; ok {
 		w.AllowedUntil = &until
 	}
 	return w
 }
 
-// renamed finds the tool that would have the name, had no admin given it another; nil: there is none.
-func (v *View) renamed(exposed string) *Tool {
+// findRenamed returns the tool that would have the name without its alias, or nil.
+func (v *View) findRenamed(exposed string) *Tool {
 	for _, r := range v.Reaches {
 		for _, t := range r.tools {
 			if t.Called != t.Name && connectors.ExposedNameWithin(v.Agent.NameLimit, r.Connector.Slug, t.Name) == exposed {
@@ -88,36 +88,36 @@ func (v *View) renamed(exposed string) *Tool {
 	return nil
 }
 
-// Why says whether an agent sees a tool and may call it, with whose credential, and what to do where it may not. A name that no
-// connector of the tenant has is no error: that is the answer.
-func (k *Keeper) Why(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref, exposed string) (w Why, err error) {
-	id, err := k.agentID(ctx, tenant, agent)
+// Why explains whether an agent sees a tool and may call it, with which credential, and what to do if not. An
+// unknown name is a result, not an error.
+func (c *Cache) Why(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref, exposed string) (w Why, err error) {
+	id, err := c.agentID(ctx, tenant, agent)
 	if err != nil {
 		return Why{}, err
 	}
-	err = k.store.Tenant(tenant).Snapshot(ctx, func(tx *store.Tenant) error {
-		w, err = k.whyIn(ctx, tx, id, exposed)
+	err = c.store.Tenant(tenant).Snapshot(ctx, func(tx *store.Tenant) error {
+		w, err = c.whyInSnapshot(ctx, tx, id, exposed)
 		return err
 	})
 	if err != nil {
 		return Why{}, err
 	}
-	return w.concluded(k.now()), nil
+	return w.withConclusions(c.now()), nil
 }
 
-func (k *Keeper) whyIn(ctx context.Context, tx *store.Tenant, agent connectors.AgentID, exposed string) (Why, error) {
-	v, err := k.FreshIn(ctx, tx, agent)
+func (c *Cache) whyInSnapshot(ctx context.Context, tx *store.Tenant, agent connectors.AgentID, exposed string) (Why, error) {
+	v, err := c.FreshIn(ctx, tx, agent)
 	if err != nil {
 		return Why{}, err
 	}
 	w := v.Why(exposed)
 	if t := v.tools[exposed]; t != nil {
 		w.Unchecked = t.Unchecked()
-		w.Credential, err = credentialWhy(ctx, tx, v, t.Reach.Connector)
+		w.Credential, err = newCredentialWhy(ctx, tx, v, t.Reach.Connector)
 		return w, err
 	}
 	if w.State == StateUnknown {
-		if w.Connector, w.Tool, err = ungranted(ctx, tx, v, exposed); err != nil {
+		if w.Connector, w.Tool, err = findUngranted(ctx, tx, v, exposed); err != nil {
 			return Why{}, err
 		}
 		if w.Tool != "" {
@@ -127,7 +127,7 @@ func (k *Keeper) whyIn(ctx context.Context, tx *store.Tenant, agent connectors.A
 	return w, nil
 }
 
-func (c CredentialWhy) usable() bool {
+func (c CredentialWhy) isUsable() bool {
 	switch c.Status {
 	case credentialNotNeeded, string(connectors.CredentialActive), string(connectors.CredentialRefreshFailed):
 		return true
@@ -135,7 +135,7 @@ func (c CredentialWhy) usable() bool {
 	return false
 }
 
-func credentialWhy(ctx context.Context, door *store.Tenant, v *View, c connectors.Connector) (CredentialWhy, error) {
+func newCredentialWhy(ctx context.Context, db *store.Tenant, v *View, c connectors.Connector) (CredentialWhy, error) {
 	w := CredentialWhy{Mode: c.CredentialMode, Owner: "shared", Status: credentialMissing}
 	var owner *connectors.AgentID
 	if c.CredentialMode == connectors.CredentialPerAgent {
@@ -145,7 +145,7 @@ func credentialWhy(ctx context.Context, door *store.Tenant, v *View, c connector
 		w.Owner, w.Status = "none", credentialNotNeeded
 		return w, nil
 	}
-	found, err := door.CredentialOf(ctx, c.ID, owner)
+	found, err := db.CredentialFor(ctx, c.ID, owner)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return w, nil
@@ -154,39 +154,39 @@ func credentialWhy(ctx context.Context, door *store.Tenant, v *View, c connector
 	}
 	w.Status = string(found.Status)
 	if found.Type != c.Auth.Type || found.Origin != connectors.Origin(c.URL) {
-		w.Status = credentialMissing // it was given for another server, and is not sent to this one
+		w.Status = credentialMissing // it is for another server and is not sent to this one
 	}
 	return w, nil
 }
 
-// ungranted finds a tool that is there, of a connector that the agent was not granted, by the name that the agent would see. Both are empty
-// where there is none.
-func ungranted(ctx context.Context, door *store.Tenant, v *View, exposed string) (connector, tool string, err error) {
+// findUngranted finds an existing tool of a connector without a grant, by the name that the agent would see.
+// Both results are empty if there is none.
+func findUngranted(ctx context.Context, db *store.Tenant, v *View, exposed string) (connector, tool string, err error) {
 	rest, ours := strings.CutPrefix(exposed, "mcp_")
 	slug, _, whole := strings.Cut(rest, "__")
 	if !ours || !whole || v.reaches[slug] != nil || !connectors.ValidSlug(slug) {
 		return "", "", nil
 	}
-	c, err := door.Connector(ctx, connectors.Ref(slug))
+	c, err := db.Connector(ctx, connectors.Ref(slug))
 	if fault.Is(err, fault.NotFound) {
 		return "", "", nil
 	}
 	if err != nil {
 		return "", "", err
 	}
-	tools, err := door.CuratedTools(ctx, c.ID)
+	tools, err := db.CuratedTools(ctx, c.ID)
 	if err != nil {
 		return "", "", err
 	}
-	if tool = exposedAs(v.Agent.NameLimit, c.Slug, tools, exposed); tool == "" {
+	if tool = findExposedTool(v.Agent.NameLimit, c.Slug, tools, exposed); tool == "" {
 		return "", "", nil
 	}
 	return c.Slug, tool, nil
 }
 
-// exposedAs finds the tool of a connector that agents would see under a name; empty: there is none.
-func exposedAs(limit int, slug string, tools []store.CuratedTool, exposed string) string {
-	var named []connectors.Named
+// findExposedTool returns the upstream name of the tool with an exposed name, or "".
+func findExposedTool(limit int, slug string, tools []store.CuratedTool, exposed string) string {
+	var named []connectors.ToolNames
 	for _, t := range tools {
 		if !t.Removed {
 			named = append(named, t.Named())
@@ -202,8 +202,7 @@ func exposedAs(limit int, slug string, tools []store.CuratedTool, exposed string
 	return ""
 }
 
-// advice says what to do.
-func (w Why) advice() string {
+func (w Why) adviceText() string {
 	switch w.State {
 	case StateUnknown:
 		return "No connector has a tool of that name. Look at the agent's list of tools, or sync the connector."
@@ -227,9 +226,9 @@ func (w Why) advice() string {
 		return "The server does not list the tool any more. Sync the connector if you think that it does."
 	}
 	switch {
-	case w.Credential.usable() && w.Asks:
+	case w.Credential.isUsable() && w.Asks:
 		return "A call waits until somebody approves it. To change that, set the approval mode, or trust the tool."
-	case w.Credential.usable():
+	case w.Credential.isUsable():
 		return "Nothing needs to be done: the agent may call it."
 	case w.Credential.Owner == "agent":
 		return "The agent has no usable credential for the connector. Connect its account on the connector's Credentials page."

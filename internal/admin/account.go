@@ -11,9 +11,8 @@ import (
 	"patchbay/web/templates"
 )
 
-// accountShow is the person's own page.
 func (h *Handler) accountShow(w http.ResponseWriter, r *http.Request) error {
-	return h.accountPage(w, r, form{}, nil)
+	return h.accountPage(w, r, postedForm{}, nil)
 }
 
 // passwordSave changes the person's own password.
@@ -22,10 +21,10 @@ func (h *Handler) passwordSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err = f.retype(r.Context()); err == nil {
+	if err = f.checkSecretsRetyped(r.Context()); err == nil {
 		err = h.auth.ChangePassword(r.Context(), actor(r), f.secret("current_password"), f.secret("new_password"))
 	}
-	if problem, ok := mendable(r.Context(), err); ok {
+	if problem, ok := asFormFault(r.Context(), err); ok {
 		return h.accountPage(w, r, f, problem)
 	}
 	if err != nil {
@@ -34,13 +33,13 @@ func (h *Handler) passwordSave(w http.ResponseWriter, r *http.Request) error {
 	return h.respond.Back(w, r, "/account", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The password is changed.")})
 }
 
-func (h *Handler) accountPage(w http.ResponseWriter, r *http.Request, f form, problem *fault.Error) error {
+func (h *Handler) accountPage(w http.ResponseWriter, r *http.Request, f postedForm, problem *fault.Error) error {
 	status := http.StatusOK
 	if problem != nil {
 		respond.SetRetryAfter(w.Header(), problem)
 		status = respond.Status(problem.Kind)
 	}
-	sessions, err := h.auth.SessionsOf(r.Context(), actor(r))
+	sessions, err := h.auth.ListSessions(r.Context(), actor(r))
 	if err != nil {
 		return err
 	}
@@ -53,9 +52,9 @@ func (h *Handler) accountPage(w http.ResponseWriter, r *http.Request, f form, pr
 		return err
 	}
 	return h.respond.Page(w, r, status, templates.Account(templates.AccountPage{
-		Frame: h.frame(r, templates.NavAccount, crumb(words.T(r.Context(), "Account"), "")),
+		Frame: h.newFrame(r, templates.NavAccount, newCrumb(words.T(r.Context(), "Account"), "")),
 		Facts: append(accountFacts(r.Context(), actor(r)), factor),
-		Form:  f.again(problem),
+		Form:  f.toForm(problem),
 
 		Sessions: sessionRows(r.Context(), sessions, actor(r).Session, h.now()),
 		Limits:   sessionLimits(r.Context(), h.auth),

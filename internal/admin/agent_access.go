@@ -13,10 +13,10 @@ import (
 	"patchbay/web/templates"
 )
 
-// maxGrants is how many grants a page lists.
+// maxGrants bounds the grants that a page lists.
 const maxGrants = 200
 
-// agentAccess lists what an agent was granted, and the connectors that it could be.
+// agentAccess lists the connectors granted to an agent, and those that could be.
 func (h *Handler) agentAccess(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	filter := store.ConnectorFilter{Query: strings.TrimSpace(query.Get("q")), Page: store.Page{Cursor: query.Get("cursor")}}
@@ -26,8 +26,8 @@ func (h *Handler) agentAccess(w http.ResponseWriter, r *http.Request) error {
 		view    *access.View
 		all     store.List[connectors.Connector]
 	)
-	err := h.tenant(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
-		if a, err = tx.Agent(r.Context(), ref(r, "id")); err != nil {
+	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if a, err = tx.Agent(r.Context(), pathRef(r, "id")); err != nil {
 			return err
 		}
 		if granted, err = tx.AgentGrants(r.Context(), a.ID, store.Page{Limit: maxGrants}); err != nil {
@@ -49,20 +49,19 @@ func (h *Handler) agentAccess(w http.ResponseWriter, r *http.Request) error {
 		Grants: grantRows(r.Context(), a, granted.Items, view),
 		Query:  filter.Query,
 		Others: others,
-		Count:  countOf(r.Context(), len(others), pager(r, all.Next), "%s connector", "%s connectors"),
-		Pager:  pager(r, all.Next),
+		Count:  formatCount(r.Context(), len(others), newPager(r, all.Next), "%s connector", "%s connectors"),
+		Pager:  newPager(r, all.Next),
 	}))
 }
 
 func grantPath(agent, connector string) string { return agentPath(agent) + connectorPath(connector) }
 
-// grantRows are the connectors that an agent was granted.
 func grantRows(ctx context.Context, a connectors.Agent, granted []store.GrantedConnector, view *access.View) []templates.GrantRow {
 	rows := make([]templates.GrantRow, len(granted))
 	for i, g := range granted {
 		rows[i] = templates.GrantRow{
 			Connector: g.Name,
-			Initial:   initial(g.Name),
+			Initial:   initialLetter(g.Name),
 			Href:      grantPath(a.Slug, g.Slug),
 			State:     templates.State{Kind: templates.StateOff, Text: statusName(ctx, connectors.StatusDisabled)},
 			Tools:     grantedTools(ctx, g.Grant, -1),
@@ -77,21 +76,22 @@ func grantRows(ctx context.Context, a connectors.Agent, granted []store.GrantedC
 	return rows
 }
 
-// grantedTools says how many of a connector's tools were granted; there is how many there are, negative: not known.
-func grantedTools(ctx context.Context, g connectors.Grant, there int) string {
+// grantedTools says how many of a connector's tools were granted. A negative available means that their number
+// is not known.
+func grantedTools(ctx context.Context, g connectors.Grant, available int) string {
 	switch {
-	case g.AllTools && there < 0:
+	case g.AllTools && available < 0:
 		return words.T(ctx, "All tools")
 	case g.AllTools:
-		return words.N(ctx, there, "All %s tool", "All %s tools")
-	case there < len(g.Tools):
+		return words.N(ctx, available, "All %s tool", "All %s tools")
+	case available < len(g.Tools):
 		return words.N(ctx, len(g.Tools), "%s tool", "%s tools")
 	default:
-		return words.N(ctx, there, "%[2]s of %[1]s tool", "%[2]s of %[1]s tools", words.Number(ctx, len(g.Tools)))
+		return words.N(ctx, available, "%[2]s of %[1]s tool", "%[2]s of %[1]s tools", words.Number(ctx, len(g.Tools)))
 	}
 }
 
-// grantApproval says which calls wait for a person.
+// grantApproval says which calls need approval.
 func grantApproval(ctx context.Context, a connectors.Agent, g connectors.Grant) string {
 	if g.Approval == nil {
 		return approvalName(ctx, a.Approval)
@@ -99,7 +99,7 @@ func grantApproval(ctx context.Context, a connectors.Agent, g connectors.Grant) 
 	return approvalName(ctx, *g.Approval)
 }
 
-// otherConnectors are those that an agent was not granted.
+// otherConnectors lists the connectors that were not granted to an agent.
 func otherConnectors(ctx context.Context, a connectors.Agent, all []connectors.Connector, granted []store.GrantedConnector) []templates.GrantRow {
 	has := map[connectors.ConnectorID]bool{}
 	for _, g := range granted {
@@ -111,7 +111,7 @@ func otherConnectors(ctx context.Context, a connectors.Agent, all []connectors.C
 			continue
 		}
 		rows = append(rows, templates.GrantRow{
-			Connector: c.Name, Initial: initial(c.Name), Href: grantPath(a.Slug, c.Slug), State: connectorState(ctx, c), Tools: words.N(ctx, c.ToolCount, "%s tool", "%s tools"),
+			Connector: c.Name, Initial: initialLetter(c.Name), Href: grantPath(a.Slug, c.Slug), State: connectorState(ctx, c), Tools: words.N(ctx, c.ToolCount, "%s tool", "%s tools"),
 		})
 	}
 	return rows

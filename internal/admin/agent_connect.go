@@ -14,55 +14,55 @@ import (
 	"patchbay/web/templates"
 )
 
-// agentConnect says how a program comes to the gateway as an agent.
+// agentConnect explains how a program reaches the gateway as an agent.
 func (h *Handler) agentConnect(w http.ResponseWriter, r *http.Request) error {
-	return h.connectPageOf(w, r, http.StatusOK, templates.Form{}, nil)
+	return h.agentConnectPage(w, r, http.StatusOK, templates.Form{}, nil)
 }
 
-// tokenCreate makes a token. It is shown on the page that answers, and nowhere else: a redirect would carry it through the session
-// or the address.
+// tokenCreate creates a token and shows it on the response page alone. A redirect would carry it through the
+// session or the address.
 func (h *Handler) tokenCreate(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err
 	}
-	made, err := h.issueToken(r, f)
-	if problem, ok := mendable(r.Context(), err); ok {
-		return h.connectPageOf(w, r, respond.Status(problem.Kind), f.again(problem), nil)
+	created, err := h.issueToken(r, f)
+	if problem, ok := asFormFault(r.Context(), err); ok {
+		return h.agentConnectPage(w, r, respond.Status(problem.Kind), f.toForm(problem), nil)
 	}
 	if err != nil {
 		return err
 	}
-	return h.connectPageOf(w, r, http.StatusOK, templates.Form{}, made)
+	return h.agentConnectPage(w, r, http.StatusOK, templates.Form{}, created)
 }
 
-func (h *Handler) issueToken(r *http.Request, f form) (*templates.NewAPIKey, error) {
-	expires, err := f.lastDay("expires_at")
+func (h *Handler) issueToken(r *http.Request, f postedForm) (*templates.NewAPIKey, error) {
+	expires, err := f.readLastDay("expires_at")
 	if err != nil {
 		return nil, err
 	}
-	token, text, err := h.registry.IssueToken(r.Context(), actor(r), ref(r, "id"), registry.TokenRequest{Name: f.text("name"), ExpiresAt: expires})
+	token, text, err := h.registry.IssueToken(r.Context(), actor(r), pathRef(r, "id"), registry.TokenRequest{Name: f.text("name"), ExpiresAt: expires})
 	if err != nil {
 		return nil, err
 	}
 	return &templates.NewAPIKey{Name: tokenName(r.Context(), token), Token: text.Reveal()}, nil
 }
 
-// tokenRevoke ends a token.
+// tokenRevoke revokes a token.
 func (h *Handler) tokenRevoke(w http.ResponseWriter, r *http.Request) error {
 	id, err := tokenID(r)
 	if err != nil {
 		return err
 	}
-	if err := h.registry.RevokeToken(r.Context(), actor(r), ref(r, "id"), id); err != nil {
+	if err := h.registry.RevokeToken(r.Context(), actor(r), pathRef(r, "id"), id); err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, agentPath(string(ref(r, "id")))+"/connect", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The token is revoked.")})
+	return h.respond.Back(w, r, agentPath(string(pathRef(r, "id")))+"/connect", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The token is revoked.")})
 }
 
-func (h *Handler) connectPageOf(w http.ResponseWriter, r *http.Request, status int, f templates.Form, made *templates.NewAPIKey) error {
-	tenant := h.tenant(r)
-	a, err := tenant.Agent(r.Context(), ref(r, "id"))
+func (h *Handler) agentConnectPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, created *templates.NewAPIKey) error {
+	tenant := h.tenantStore(r)
+	a, err := tenant.Agent(r.Context(), pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -74,13 +74,13 @@ func (h *Handler) connectPageOf(w http.ResponseWriter, r *http.Request, status i
 	if err != nil {
 		return err
 	}
-	programs, err := h.programsOf(r.Context(), actor(r), a)
+	programs, err := h.agentPrograms(r.Context(), actor(r), a)
 	if err != nil {
 		return err
 	}
 	text := ""
-	if made != nil {
-		text = made.Token
+	if created != nil {
+		text = created.Token
 	}
 	page := templates.AgentConnectPage{
 		Frame:     h.agentFrame(r, a, words.T(r.Context(), "Connect")),
@@ -88,9 +88,9 @@ func (h *Handler) connectPageOf(w http.ResponseWriter, r *http.Request, status i
 		Addresses: gatewayAddresses(r.Context(), h.baseURL, granted.Items),
 		Count:     words.N(r.Context(), len(tokens.Items), "%s token", "%s tokens"),
 		Form:      f,
-		New:       made,
+		New:       created,
 		Programs:  programs,
-		Snippets:  snippets(r.Context(), h.baseURL+"/mcp", cmp.Or(text, tokenPlaceholder)),
+		Snippets:  clientSnippets(r.Context(), h.baseURL+"/mcp", cmp.Or(text, tokenPlaceholder)),
 	}
 	for _, t := range tokens.Items {
 		page.Tokens = append(page.Tokens, tokenRow(r.Context(), a, t, h.now()))
@@ -107,9 +107,9 @@ func tokenRow(ctx context.Context, a connectors.Agent, t connectors.AgentToken, 
 		Name:     tokenName(ctx, t),
 		Prefix:   t.Prefix,
 		State:    templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Active")},
-		Created:  when(ctx, t.CreatedAt, now),
-		LastUsed: whenOrNever(ctx, t.LastUsedAt, now),
-		Expires:  whenOrNever(ctx, t.ExpiresAt, now),
+		Created:  newWhen(ctx, t.CreatedAt, now),
+		LastUsed: newWhenOrNever(ctx, t.LastUsedAt, now),
+		Expires:  newWhenOrNever(ctx, t.ExpiresAt, now),
 		Revoke:   agentPath(a.Slug) + "/tokens/" + t.ID.String() + "/revoke",
 	}
 	if t.ExpiresAt != nil && !t.ExpiresAt.After(now) {

@@ -21,8 +21,8 @@ func (h *Handler) agentCreate(w http.ResponseWriter, r *http.Request) error {
 		Approval:    connectors.ApprovalMode(f.text("approval")),
 		Enabled:     true,
 	})
-	if problem, ok := mendable(r.Context(), err); ok {
-		return h.agentFormPage(w, r, respond.Status(problem.Kind), f.again(problem))
+	if problem, ok := asFormFault(r.Context(), err); ok {
+		return h.agentFormPage(w, r, respond.Status(problem.Kind), f.toForm(problem))
 	}
 	if err != nil {
 		return err

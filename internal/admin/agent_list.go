@@ -9,28 +9,27 @@ import (
 	"patchbay/web/templates"
 )
 
-// agentList lists the programs that use tools.
 func (h *Handler) agentList(w http.ResponseWriter, r *http.Request) error {
-	list, err := h.tenant(r).Agents(r.Context(), pageOf(r))
+	list, err := h.tenantStore(r).Agents(r.Context(), readPage(r))
 	if err != nil {
 		return err
 	}
 	page := templates.AgentsPage{
-		Frame: h.frame(r, templates.NavAgents, crumb(words.T(r.Context(), "Agents"), "")),
-		Heads: heads(r, agentOrder),
-		Count: countOf(r.Context(), len(list.Items), pager(r, list.Next), "%s agent", "%s agents"),
-		Pager: pager(r, list.Next),
+		Frame: h.newFrame(r, templates.NavAgents, newCrumb(words.T(r.Context(), "Agents"), "")),
+		Heads: newHeads(r, agentOrder),
+		Count: formatCount(r.Context(), len(list.Items), newPager(r, list.Next), "%s agent", "%s agents"),
+		Pager: newPager(r, list.Next),
 	}
 	for _, a := range list.Items {
 		page.Rows = append(page.Rows, templates.AgentRow{
 			Name:        a.Name,
 			Slug:        a.Slug,
 			Href:        agentPath(a.Slug),
-			Initial:     initial(a.Name),
+			Initial:     initialLetter(a.Name),
 			Description: a.Description,
 			State:       agentState(r.Context(), a),
 			Approval:    approvalName(r.Context(), a.Approval),
-			Created:     when(r.Context(), a.CreatedAt, h.now()),
+			Created:     newWhen(r.Context(), a.CreatedAt, h.now()),
 		})
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Agents(page))

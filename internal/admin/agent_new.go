@@ -7,7 +7,7 @@ import (
 	"patchbay/web/templates"
 )
 
-// agentNew asks for an agent.
+// agentNew shows the form for a new agent.
 func (h *Handler) agentNew(w http.ResponseWriter, r *http.Request) error {
 	return h.agentFormPage(w, r, http.StatusOK, templates.Form{Values: map[string]string{
 		"approval": string(actor(r).Tenant.Defaults.Approval),
@@ -16,7 +16,7 @@ func (h *Handler) agentNew(w http.ResponseWriter, r *http.Request) error {
 
 func (h *Handler) agentFormPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form) error {
 	return h.respond.Page(w, r, status, templates.AgentForm(templates.AgentFormPage{
-		Frame:     h.frame(r, templates.NavAgents, crumb(words.T(r.Context(), "Agents"), "/agents"), crumb(words.T(r.Context(), "Add agent"), "")),
+		Frame:     h.newFrame(r, templates.NavAgents, newCrumb(words.T(r.Context(), "Agents"), "/agents"), newCrumb(words.T(r.Context(), "Add agent"), "")),
 		Form:      f,
 		Approvals: approvalOptions(r.Context()),
 	}))

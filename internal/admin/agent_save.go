@@ -8,13 +8,12 @@ import (
 	"patchbay/internal/words"
 )
 
-// agentSave changes an agent.
 func (h *Handler) agentSave(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err
 	}
-	before, err := h.tenant(r).Agent(r.Context(), ref(r, "id"))
+	before, err := h.tenantStore(r).Agent(r.Context(), pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -23,8 +22,8 @@ func (h *Handler) agentSave(w http.ResponseWriter, r *http.Request) error {
 	changed.Approval, changed.Enabled = connectors.ApprovalMode(f.text("approval")), f.checked("enabled")
 	changed.NameLimit, changed.CallsPerMinute = f.number("name_limit", before.NameLimit), f.number("calls_per_minute", before.CallsPerMinute)
 	a, err := h.registry.UpdateAgent(r.Context(), actor(r), changed)
-	if problem, ok := mendable(r.Context(), err); ok {
-		return h.agentSettingsPage(w, r, respond.Status(problem.Kind), before, f.again(problem))
+	if problem, ok := asFormFault(r.Context(), err); ok {
+		return h.agentSettingsPage(w, r, respond.Status(problem.Kind), before, f.toForm(problem))
 	}
 	if err != nil {
 		return err

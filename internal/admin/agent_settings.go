@@ -10,9 +10,8 @@ import (
 	"patchbay/web/templates"
 )
 
-// agentSettings shows the form that changes an agent.
 func (h *Handler) agentSettings(w http.ResponseWriter, r *http.Request) error {
-	a, err := h.tenant(r).Agent(r.Context(), ref(r, "id"))
+	a, err := h.tenantStore(r).Agent(r.Context(), pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -40,7 +39,7 @@ func (h *Handler) agentSettingsPage(w http.ResponseWriter, r *http.Request, stat
 	}))
 }
 
-// approvalOptions offers which calls wait for a person.
+// approvalOptions offers the approval modes.
 func approvalOptions(ctx context.Context) []templates.Option {
 	return []templates.Option{
 		{Value: string(connectors.ApprovalAlwaysAsk), Label: words.T(ctx, "Ask every time")},

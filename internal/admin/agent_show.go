@@ -13,18 +13,18 @@ import (
 	"patchbay/web/templates"
 )
 
-// callsOnOverview is how many of its last calls an agent's overview shows.
+// callsOnOverview is the number of recent calls on an agent's overview.
 const callsOnOverview = 5
 
-// agentShow says how an agent is.
+// agentShow shows an agent's overview.
 func (h *Handler) agentShow(w http.ResponseWriter, r *http.Request) error {
-	tenant := h.tenant(r)
-	view, err := h.access.Fresh(r.Context(), actor(r).Tenant.ID, ref(r, "id"))
+	tenant := h.tenantStore(r)
+	view, err := h.access.Fresh(r.Context(), actor(r).Tenant.ID, pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
 	a := view.Agent
-	held, err := tenant.AgentCredentials(r.Context(), a.ID)
+	credentials, err := tenant.AgentCredentials(r.Context(), a.ID)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (h *Handler) agentShow(w http.ResponseWriter, r *http.Request) error {
 		Stats:       agentStats(r.Context(), a, len(view.Tools), len(granted.Items), tokens.Items, h.now()),
 		Facts:       agentFacts(r.Context(), a, member, h.now()),
 		Grants:      grantRows(r.Context(), a, granted.Items, view),
-		Credentials: agentCredentials(r.Context(), a, held),
+		Credentials: agentCredentials(r.Context(), a, credentials),
 		CallsHref:   "/calls?agent=" + url.QueryEscape(a.Slug),
 	}
 	for _, c := range calls.Items {
@@ -61,19 +61,18 @@ func (h *Handler) agentShow(w http.ResponseWriter, r *http.Request) error {
 	return h.respond.Page(w, r, http.StatusOK, templates.Agent(page))
 }
 
-// agentFrame is the frame of an agent's tab.
 func (h *Handler) agentFrame(r *http.Request, a connectors.Agent, tab string) templates.Frame {
-	f := h.frame(r, templates.NavAgents, crumb(words.T(r.Context(), "Agents"), "/agents"), crumb(a.Name, ""))
+	f := h.newFrame(r, templates.NavAgents, newCrumb(words.T(r.Context(), "Agents"), "/agents"), newCrumb(a.Name, ""))
 	f.Title = a.Name + " · " + tab
 	return f
 }
 
-// agentHead stands above the tabs of an agent.
+// agentHead is the head above an agent's tabs.
 func agentHead(ctx context.Context, a connectors.Agent, tab templates.AgentTab) templates.AgentHead {
 	return templates.AgentHead{
 		Slug:        a.Slug,
 		Name:        a.Name,
-		Initial:     initial(a.Name),
+		Initial:     initialLetter(a.Name),
 		Description: a.Description,
 		Href:        agentPath(a.Slug),
 		Tab:         tab,
@@ -81,7 +80,7 @@ func agentHead(ctx context.Context, a connectors.Agent, tab templates.AgentTab) 
 	}
 }
 
-// agentAttention is what keeps an agent from its work.
+// agentAttention lists what prevents an agent from working.
 func agentAttention(ctx context.Context, a connectors.Agent, tokens []connectors.AgentToken, can templates.Can, now time.Time) []templates.Attention {
 	var list []templates.Attention
 	add := func(title, text, action, href string) {
@@ -106,7 +105,6 @@ func agentAttention(ctx context.Context, a connectors.Agent, tokens []connectors
 	return list
 }
 
-// agentStats are the figures of one agent.
 func agentStats(ctx context.Context, a connectors.Agent, tools, grants int, tokens []connectors.AgentToken, now time.Time) []templates.Stat {
 	var last *time.Time
 	for _, t := range tokens {
@@ -114,18 +112,18 @@ func agentStats(ctx context.Context, a connectors.Agent, tools, grants int, toke
 			last = t.LastUsedAt
 		}
 	}
-	seen := whenOrNever(ctx, last, now)
+	lastUsed := newWhenOrNever(ctx, last, now)
 	return []templates.Stat{
 		{Label: words.T(ctx, "Tools that it sees"), Value: words.Number(ctx, tools), Href: agentPath(a.Slug) + "/tools"},
 		{Label: words.T(ctx, "Connectors"), Value: words.Number(ctx, grants), Href: agentPath(a.Slug) + "/access"},
 		{Label: words.T(ctx, "Approval"), Value: approvalName(ctx, a.Approval)},
-		{Label: words.T(ctx, "Last seen"), When: &seen},
+		{Label: words.T(ctx, "Last seen"), When: &lastUsed},
 	}
 }
 
-// agentFacts are what is known of an agent. member: whose it is; the zero value: the organisation's.
+// agentFacts describes an agent. A zero member means that the agent belongs to the organisation.
 func agentFacts(ctx context.Context, a connectors.Agent, member connectors.Member, now time.Time) []templates.Fact {
-	created, updated := when(ctx, a.CreatedAt, now), when(ctx, a.UpdatedAt, now)
+	created, updated := newWhen(ctx, a.CreatedAt, now), newWhen(ctx, a.UpdatedAt, now)
 	facts := []templates.Fact{
 		{Label: words.T(ctx, "Slug"), Value: a.Slug, Mono: true, Copy: true},
 		{Label: words.T(ctx, "ID"), Value: a.ID.String(), Mono: true, Copy: true},
@@ -140,10 +138,10 @@ func agentFacts(ctx context.Context, a connectors.Agent, member connectors.Membe
 	return append(facts, templates.Fact{Label: words.T(ctx, "Added"), When: &created}, templates.Fact{Label: words.T(ctx, "Changed"), When: &updated})
 }
 
-// agentCredentials say where an agent can sign in.
-func agentCredentials(ctx context.Context, a connectors.Agent, held []store.AgentCredential) []templates.AgentCredential {
-	rows := make([]templates.AgentCredential, len(held))
-	for i, c := range held {
+// agentCredentials lists the connectors for which an agent has a credential.
+func agentCredentials(ctx context.Context, a connectors.Agent, credentials []store.AgentCredential) []templates.AgentCredential {
+	rows := make([]templates.AgentCredential, len(credentials))
+	for i, c := range credentials {
 		rows[i] = templates.AgentCredential{
 			Connector: c.ConnectorName,
 			Href:      accountPath(c.ConnectorSlug, a.Slug),

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// tokenPlaceholder stands where a token goes.
+	// tokenPlaceholder replaces the token in examples.
 	tokenPlaceholder = "pb_agent_…"
-	// maxAddresses is how many single connectors' addresses a page names.
+	// maxAddresses bounds the connector addresses that a page names.
 	maxAddresses = 20
 )
 
-// gatewayAddresses are those at which an agent's program comes in: all of its tools, and each connector alone.
+// gatewayAddresses are the gateway's address for all tools, and one per connector.
 func gatewayAddresses(ctx context.Context, base string, granted []store.GrantedConnector) []templates.Fact {
 	facts := []templates.Fact{{Label: words.T(ctx, "All tools"), Value: base + "/mcp", Mono: true, Copy: true}}
 	for _, g := range granted {
@@ -27,8 +27,8 @@ func gatewayAddresses(ctx context.Context, base string, granted []store.GrantedC
 	return facts
 }
 
-// snippets are what a person gives to the usual clients.
-func snippets(ctx context.Context, address, token string) []templates.Snippet {
+// clientSnippets are configurations for common MCP clients.
+func clientSnippets(ctx context.Context, address, token string) []templates.Snippet {
 	bearer := "Bearer " + token
 	type object = map[string]any
 	remote := object{"type": "http", "url": address, "headers": object{"Authorization": bearer}}
@@ -39,32 +39,32 @@ func snippets(ctx context.Context, address, token string) []templates.Snippet {
 		},
 		{
 			Client: "Claude Desktop", Where: words.T(ctx, "Add this to claude_desktop_config.json (Settings, Developer, Edit config). It needs Node.js: mcp-remote carries the token to the address."),
-			Text: snippet(object{"mcpServers": object{"patchbay": object{
+			Text: encodeSnippet(object{"mcpServers": object{"patchbay": object{
 				"command": "npx", "args": []string{"-y", "mcp-remote", address, "--header", "Authorization:${AUTHORIZATION}"},
 				"env": object{"AUTHORIZATION": bearer},
 			}}}),
 		},
 		{
 			Client: "Cursor", Where: words.T(ctx, "Add this to ~/.cursor/mcp.json, or to .cursor/mcp.json of a project."),
-			Text: snippet(object{"mcpServers": object{"patchbay": object{"url": address, "headers": object{"Authorization": bearer}}}}),
+			Text: encodeSnippet(object{"mcpServers": object{"patchbay": object{"url": address, "headers": object{"Authorization": bearer}}}}),
 		},
 		{
 			Client: "VS Code", Where: words.T(ctx, "Add this to .vscode/mcp.json, or to the file that “MCP: Open User Configuration” opens."),
-			Text: snippet(object{"servers": object{"patchbay": remote}}),
+			Text: encodeSnippet(object{"servers": object{"patchbay": remote}}),
 		},
 		{
 			Client: "Other clients", Where: words.T(ctx, "Most read an mcpServers object. The address speaks Streamable HTTP."),
-			Text: snippet(object{"mcpServers": object{"patchbay": remote}}),
+			Text: encodeSnippet(object{"mcpServers": object{"patchbay": remote}}),
 		},
 	}
 }
 
-// snippet lays a document out as people write it.
-func snippet(document any) string {
+// encodeSnippet encodes a document as indented JSON.
+func encodeSnippet(document any) string {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	_ = e.Encode(document) // of texts alone
+	_ = e.Encode(document) // cannot fail: the document holds strings only
 	return out.String()
 }

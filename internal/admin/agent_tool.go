@@ -10,24 +10,25 @@ import (
 	"patchbay/web/templates"
 )
 
-// agentTool says why an agent may or may not call a tool, by the name that it sees, and what to do about it.
+// agentTool explains why an agent may or may not call a tool, and what to do about it. The tool is named as the
+// agent sees it.
 func (h *Handler) agentTool(w http.ResponseWriter, r *http.Request) error {
 	tenant, exposed := actor(r).Tenant.ID, pathValue(r, "exposed")
-	why, err := h.access.Why(r.Context(), tenant, ref(r, "id"), exposed)
+	why, err := h.access.Why(r.Context(), tenant, pathRef(r, "id"), exposed)
 	if err != nil {
 		return err
 	}
-	a, err := h.tenant(r).Agent(r.Context(), ref(r, "id"))
+	a, err := h.tenantStore(r).Agent(r.Context(), pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
-	frame := h.frame(r, templates.NavAgents,
-		crumb(words.T(r.Context(), "Agents"), "/agents"), crumb(a.Name, agentPath(a.Slug)+"/tools"),
-		templates.Crumb{Text: shorten(exposed, maxName), Mono: true})
+	frame := h.newFrame(r, templates.NavAgents,
+		newCrumb(words.T(r.Context(), "Agents"), "/agents"), newCrumb(a.Name, agentPath(a.Slug)+"/tools"),
+		templates.Crumb{Text: shortenText(exposed, maxName), Mono: true})
 	return h.respond.Page(w, r, http.StatusOK, templates.AgentTool(templates.AgentToolPage{
 		Frame:   frame,
 		Head:    agentHead(r.Context(), a, templates.AgentToolsTab),
-		Exposed: shorten(exposed, maxName),
+		Exposed: shortenText(exposed, maxName),
 		State:   whyState(r.Context(), why),
 		Why:     whySentence(r.Context(), why),
 		Advice:  words.Said(r.Context(), why.Advice),
@@ -49,11 +50,11 @@ func whyState(ctx context.Context, w access.Why) templates.State {
 	case w.State == access.StateAgentDisabled:
 		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Agent disabled")}
 	default:
-		return templates.State{Kind: templates.StateBad, Text: heldName(ctx, w.State)}
+		return templates.State{Kind: templates.StateBad, Text: blockedReason(ctx, w.State)}
 	}
 }
 
-// whySentence says what the agent finds.
+// whySentence says what a call would do.
 func whySentence(ctx context.Context, w access.Why) string {
 	switch {
 	case w.Sees && w.MayCall && w.Asks:
@@ -67,7 +68,7 @@ func whySentence(ctx context.Context, w access.Why) string {
 	}
 }
 
-// whyLinks lead to where something can be done.
+// whyLinks lead to the pages where the cause can be changed.
 func whyLinks(ctx context.Context, a connectors.Agent, w access.Why, can templates.Can) []templates.Link {
 	if w.Connector == "" {
 		return nil
@@ -96,11 +97,11 @@ func (h *Handler) whyFacts(ctx context.Context, w access.Why) []templates.Fact {
 	}
 	facts = append(facts,
 		templates.Fact{Label: words.T(ctx, "Connector"), Value: w.Connector, Href: connectorPath(w.Connector)},
-		templates.Fact{Label: words.T(ctx, "Tool"), Value: shorten(w.Tool, maxName), Mono: true},
+		templates.Fact{Label: words.T(ctx, "Tool"), Value: shortenText(w.Tool, maxName), Mono: true},
 		templates.Fact{Label: words.T(ctx, "Asks a person"), Value: yesNo(ctx, w.Asks)},
 	)
 	if w.AllowedUntil != nil {
-		until := when(ctx, *w.AllowedUntil, h.now())
+		until := newWhen(ctx, *w.AllowedUntil, h.now())
 		facts = append(facts, templates.Fact{Label: words.T(ctx, "Allowed until"), When: &until})
 	}
 	facts = append(facts, uncheckedFacts(ctx, w.Unchecked)...)
@@ -112,16 +113,16 @@ func (h *Handler) whyFacts(ctx context.Context, w access.Why) []templates.Fact {
 
 var ownerNames = map[string]words.Key{"shared": "shared", "agent": "the agent's own", "none": "none needed"}
 
-// credentialWhy says whose credential a call carries, and how it is.
+// credentialWhy says which credential a call uses, and its state.
 func credentialWhy(ctx context.Context, c access.CredentialWhy) string {
-	whose := words.T(ctx, ownerNames[c.Owner])
+	owner := words.T(ctx, ownerNames[c.Owner])
 	switch {
 	case c.Owner == "none":
-		return whose
+		return owner
 	case c.Status == "missing":
-		return words.T(ctx, "%s, not set", whose)
+		return words.T(ctx, "%s, not set", owner)
 	default:
-		return whose + ", " + words.Lower(ctx, credentialState(ctx, "", connectors.CredentialStatus(c.Status)).Text)
+		return owner + ", " + words.Lower(ctx, credentialState(ctx, "", connectors.CredentialStatus(c.Status)).Text)
 	}
 }
 

@@ -16,22 +16,22 @@ import (
 	"patchbay/web/templates"
 )
 
-// seenOnPage is how many of the tools that an agent sees a page lists.
-const seenOnPage = 100
+// visibleToolsPageSize is the number of tools on a page.
+const visibleToolsPageSize = 100
 
-// agentTools lists what an agent sees, under the names that it sees, with what it takes of a request.
+// agentTools lists the tools that an agent sees, under the names it sees, with their size in a model's request.
 func (h *Handler) agentTools(w http.ResponseWriter, r *http.Request) error {
-	view, err := h.access.Fresh(r.Context(), actor(r).Tenant.ID, ref(r, "id"))
+	view, err := h.access.Fresh(r.Context(), actor(r).Tenant.ID, pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
-	q := readSeenQuery(r.URL.Query())
-	from, _ := strconv.Atoi(r.URL.Query().Get("cursor")) // nonsense is the beginning
-	seen := q.of(view.Tools)
-	from = min(max(0, from), len(seen))
-	rows, next := seen[from:], ""
-	if len(rows) > seenOnPage {
-		rows, next = rows[:seenOnPage], strconv.Itoa(from+seenOnPage)
+	q := readVisibleToolQuery(r.URL.Query())
+	start, _ := strconv.Atoi(r.URL.Query().Get("cursor")) // an invalid cursor is the beginning
+	visible := q.selectTools(view.Tools)
+	start = min(max(0, start), len(visible))
+	rows, next := visible[start:], ""
+	if len(rows) > visibleToolsPageSize {
+		rows, next = rows[:visibleToolsPageSize], strconv.Itoa(start+visibleToolsPageSize)
 	}
 	page := templates.AgentToolsPage{
 		Frame:     h.agentFrame(r, view.Agent, words.T(r.Context(), "Tools")),
@@ -39,12 +39,12 @@ func (h *Handler) agentTools(w http.ResponseWriter, r *http.Request) error {
 		Filter:    templates.Form{Values: map[string]string{"q": q.words, "provider": string(q.provider), "sort": q.sort}},
 		Providers: providerOptions(r.Context()),
 		Sorts:     []templates.Option{{Value: "", Label: words.T(r.Context(), "By connector")}, {Value: bySize, Label: words.T(r.Context(), "Largest first")}},
-		Count:     words.N(r.Context(), len(seen), "%s tool", "%s tools"),
-		Pager:     pager(r, next),
+		Count:     words.N(r.Context(), len(visible), "%s tool", "%s tools"),
+		Pager:     newPager(r, next),
 	}
 	if len(view.Tools) > 0 {
 		href := page.Head.Href
-		page.Stats, page.JSON, page.Estimate = sizeStats(r.Context(), view, href), definitionLinks(view.Agent.Slug), estimateOf(r.Context(), q.provider)
+		page.Stats, page.JSON, page.Estimate = sizeStats(r.Context(), view, href), definitionLinks(view.Agent.Slug), estimateText(r.Context(), q.provider)
 		page.Unused = &templates.UnusedSummary{
 			Asset: web.Asset, Title: words.T(r.Context(), "Unused tools"), Text: words.T(r.Context(), "What an agent never calls is sent with every request all the same."),
 			Review: href + "/unused", Later: href + "/unused?part=summary&provider=" + string(q.provider),
@@ -56,8 +56,8 @@ func (h *Handler) agentTools(w http.ResponseWriter, r *http.Request) error {
 	return h.respond.Page(w, r, http.StatusOK, templates.AgentTools(page))
 }
 
-// seenQuery is which of the tools that an agent sees a page lists, and how, as its address says.
-type seenQuery struct {
+// visibleToolQuery is the page's query: filter, provider and order.
+type visibleToolQuery struct {
 	words    string
 	provider toolfmt.Format
 	sort     string
@@ -65,17 +65,17 @@ type seenQuery struct {
 
 const bySize = "size"
 
-func readSeenQuery(q url.Values) seenQuery {
-	s := seenQuery{words: strings.TrimSpace(q.Get("q")), provider: readProvider(q.Get("provider"))}
+func readVisibleToolQuery(q url.Values) visibleToolQuery {
+	s := visibleToolQuery{words: strings.TrimSpace(q.Get("q")), provider: readProvider(q.Get("provider"))}
 	if q.Get("sort") == bySize {
 		s.sort = bySize
 	}
 	return s
 }
 
-// of are the tools that the query names, in its order.
-func (q seenQuery) of(tools []*access.Tool) []*access.Tool {
-	found := named(tools, q.words)
+// selectTools returns the tools that match the query, in its order.
+func (q visibleToolQuery) selectTools(tools []*access.Tool) []*access.Tool {
+	found := filterByName(tools, q.words)
 	if q.sort == bySize {
 		found = slices.Clone(found)
 		slices.SortStableFunc(found, func(a, b *access.Tool) int { return b.Size(q.provider).Tokens - a.Size(q.provider).Tokens })
@@ -83,10 +83,10 @@ func (q seenQuery) of(tools []*access.Tool) []*access.Tool {
 	return found
 }
 
-// sizeStats say how much the agent's tools take, in each provider's words.
+// sizeStats shows the size of the agent's tools for each provider, in tokens.
 func sizeStats(ctx context.Context, view *access.View, href string) []templates.Stat {
 	stats := []templates.Stat{{Label: words.T(ctx, "Tools that it sees"), Value: words.Number(ctx, len(view.Tools))}}
-	for _, f := range estimates {
+	for _, f := range estimateFormats {
 		stats = append(stats, templates.Stat{
 			Label: words.T(ctx, "Tokens a request, %s", providerName(f)), Value: "≈ " + words.Number(ctx, view.Size(f).Tokens), Href: href + "/tools?provider=" + string(f),
 		})
@@ -94,17 +94,17 @@ func sizeStats(ctx context.Context, view *access.View, href string) []templates.
 	return stats
 }
 
-// definitionLinks lead to the definitions as requests carry them.
+// definitionLinks lead to the definitions in each provider's format.
 func definitionLinks(agent string) []templates.Link {
 	var links []templates.Link
-	for _, f := range append(slices.Clone(estimates), toolfmt.MCP) {
+	for _, f := range append(slices.Clone(estimateFormats), toolfmt.MCP) {
 		links = append(links, templates.Link{Text: providerName(f), Href: "/api/v1" + agentPath(agent) + "/tools?format=" + string(f)})
 	}
 	return links
 }
 
-// named are the tools whose names hold the words.
-func named(tools []*access.Tool, words string) []*access.Tool {
+// filterByName returns the tools with all words in their names.
+func filterByName(tools []*access.Tool, words string) []*access.Tool {
 	if words == "" {
 		return tools
 	}
@@ -117,22 +117,22 @@ func named(tools []*access.Tool, words string) []*access.Tool {
 	return found
 }
 
-// titleAndHints are what a tool is called, and what its server says of it.
+// titleAndHints returns a tool's title and its server's annotations.
 func titleAndHints(ctx context.Context, t *access.Tool) (string, []templates.Badge) {
 	d := connectors.DecodeTool(t.Raw)
-	return shorten(d.DisplayTitle(), maxName), hintBadges(ctx, d)
+	return shortenText(d.DisplayTitle(), maxName), hintBadges(ctx, d)
 }
 
 func (h *Handler) agentToolRow(ctx context.Context, a connectors.Agent, t *access.Tool, f toolfmt.Format) templates.AgentToolRow {
 	c := t.Reach.Connector
 	title, hints := titleAndHints(ctx, t)
 	return templates.AgentToolRow{
-		Exposed:       clean(t.Exposed),
+		Exposed:       cleanText(t.Exposed),
 		Title:         title,
 		Href:          agentToolPath(a.Slug, t.Exposed),
 		Connector:     c.Name,
 		ConnectorHref: grantPath(a.Slug, c.Slug),
-		State:         h.seenState(ctx, t),
+		State:         h.callableState(ctx, t),
 		Tokens:        words.Number(ctx, t.Size(f).Tokens),
 		Badges:        hints,
 	}
@@ -142,22 +142,22 @@ func agentToolPath(agent, exposed string) string {
 	return agentPath(agent) + "/tools/" + url.PathEscape(exposed)
 }
 
-// seenState says what comes of a call.
-func (h *Handler) seenState(ctx context.Context, t *access.Tool) templates.State {
+// callableState says what a call would do.
+func (h *Handler) callableState(ctx context.Context, t *access.Tool) templates.State {
 	switch {
 	case t.Held != "":
-		return templates.State{Kind: templates.StateBad, Text: heldName(ctx, t.Held)}
+		return templates.State{Kind: templates.StateBad, Text: blockedReason(ctx, t.Held)}
 	case t.AsksAt(h.now()):
 		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Asks a person")}
 	case t.Asks:
-		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Allowed %s", relative(ctx, t.Reach.Allowances[t.Name], h.now()))}
+		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Allowed %s", formatRelative(ctx, t.Reach.Allowances[t.Name], h.now()))}
 	default:
 		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Callable")}
 	}
 }
 
-// heldName is why a tool is not called, in a word or two.
-func heldName(ctx context.Context, code string) string {
+// blockedReason says in a word or two why a tool cannot be called.
+func blockedReason(ctx context.Context, code string) string {
 	switch code {
 	case access.HeldReview:
 		return words.T(ctx, "Held")

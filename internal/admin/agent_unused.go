@@ -13,18 +13,18 @@ import (
 	"patchbay/web/templates"
 )
 
-// lookbacks are how many days the review of unused tools may look back, the usual one first.
-var lookbacks = []int{30, 7, 90}
+// lookbackDays are the periods that the review offers, in days. The first is the default.
+var lookbackDays = []int{30, 7, 90}
 
-// unusedQuery is what the review looks at, as its address says.
+// unusedQuery is the query of the review.
 type unusedQuery struct {
 	days     int
 	provider toolfmt.Format
 }
 
 func readUnusedQuery(r *http.Request) unusedQuery {
-	q := unusedQuery{days: lookbacks[0], provider: readProvider(r.URL.Query().Get("provider"))}
-	for _, days := range lookbacks {
+	q := unusedQuery{days: lookbackDays[0], provider: readProvider(r.URL.Query().Get("provider"))}
+	for _, days := range lookbackDays {
 		if r.URL.Query().Get("days") == strconv.Itoa(days) {
 			q.days = days
 		}
@@ -32,12 +32,12 @@ func readUnusedQuery(r *http.Request) unusedQuery {
 	return q
 }
 
-// agentUnused reviews the tools that an agent sees and does not call. With part=summary it answers the summary alone, for the Tools tab:
-// looking through the calls of a busy agent takes longer than a page may.
+// agentUnused reviews the tools that an agent sees and does not call. With part=summary it sends the summary
+// alone, for the Tools tab: reading a busy agent's calls takes longer than a page may.
 func (h *Handler) agentUnused(w http.ResponseWriter, r *http.Request) error {
 	q := readUnusedQuery(r)
 	since := h.now().Add(-time.Duration(q.days) * 24 * time.Hour)
-	unused, err := h.access.Unused(r.Context(), actor(r).Tenant.ID, ref(r, "id"), since)
+	unused, err := h.access.Unused(r.Context(), actor(r).Tenant.ID, pathRef(r, "id"), since)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (h *Handler) agentUnused(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Query().Get("part") == "summary" {
 		return h.respond.Page(w, r, http.StatusOK, templates.UnusedSummaryPart(unusedSummary(r.Context(), unused, q, agentPath(a.Slug)+"/unused")))
 	}
-	frame := h.frame(r, templates.NavAgents, crumb(words.T(r.Context(), "Agents"), "/agents"), crumb(a.Name, agentPath(a.Slug)+"/tools"), crumb(words.T(r.Context(), "Unused tools"), ""))
+	frame := h.newFrame(r, templates.NavAgents, newCrumb(words.T(r.Context(), "Agents"), "/agents"), newCrumb(a.Name, agentPath(a.Slug)+"/tools"), newCrumb(words.T(r.Context(), "Unused tools"), ""))
 	frame.Title = words.T(r.Context(), "%s · Unused tools", a.Name)
 	return h.respond.Page(w, r, http.StatusOK, templates.Unused(templates.UnusedPage{
 		Frame:     frame,
@@ -58,13 +58,13 @@ func (h *Handler) agentUnused(w http.ResponseWriter, r *http.Request) error {
 		Action:    agentPath(a.Slug) + "/unused",
 		Drop:      words.T(r.Context(), "Take the chosen tools away"),
 		Young:     unusedYoung(r.Context(), unused.Young, q.days),
-		Estimate:  estimateOf(r.Context(), q.provider),
+		Estimate:  estimateText(r.Context(), q.provider),
 	}))
 }
 
 func lookbackOptions(ctx context.Context) []templates.Option {
 	var options []templates.Option
-	for _, days := range lookbacks {
+	for _, days := range lookbackDays {
 		options = append(options, templates.Option{Value: strconv.Itoa(days), Label: words.N(ctx, days, "Not called in %s day", "Not called in %s days")})
 	}
 	return options
@@ -102,7 +102,7 @@ func unusedYoung(ctx context.Context, young, days int) string {
 	return words.T(ctx, "Of %s it is too early to tell: granted, or listed by their servers, less than %s ago.", words.N(ctx, young, "%s tool", "%s tools"), words.N(ctx, days, "%s day", "%s days"))
 }
 
-// unusedGroups are the unused tools by their connectors, which is how they are ordered already.
+// unusedGroups groups the unused tools by connector. The tools come in that order.
 func unusedGroups(ctx context.Context, u access.Unused, f toolfmt.Format) []templates.UnusedGroup {
 	var groups []templates.UnusedGroup
 	for len(u.Tools) > 0 {
@@ -127,7 +127,7 @@ func unusedGroup(ctx context.Context, agent string, tools []*access.Tool, f tool
 		g.Note = words.T(ctx, "All of its tools are granted, those of later syncs too. Without these the others are granted by name, and later ones are not.")
 	}
 	for _, t := range tools {
-		row := templates.UnusedTool{Value: reach.Connector.Slug + "/" + t.Name, Shown: clean(t.Name), Size: words.N(ctx, t.Size(f).Tokens, "%s token", "%s tokens")}
+		row := templates.UnusedTool{Value: reach.Connector.Slug + "/" + t.Name, Shown: cleanText(t.Name), Size: words.N(ctx, t.Size(f).Tokens, "%s token", "%s tokens")}
 		row.Title, row.Badges = titleAndHints(ctx, t)
 		g.Tools = append(g.Tools, row)
 	}

@@ -20,16 +20,16 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// agents is what serves agents, hearing what changes in the database.
-type agents struct {
-	access  *access.Keeper
+// agentServices serve agents, with notifications from the database.
+type agentServices struct {
+	access  *access.Cache
 	calls   *toolcall.Caller
 	history *history.Writer
 }
 
-func (d *dashboard) agents(dialer *mcp.Dialer) agents {
+func (d *dashboard) newAgentServices(dialer *mcp.Dialer) agentServices {
 	d.t.Helper()
-	a := agents{
+	a := agentServices{
 		access:  access.New(access.Options{Store: d.St}),
 		history: history.New(history.Options{Store: d.St, Instance: d.Instance, Interval: time.Millisecond}),
 	}
@@ -41,7 +41,7 @@ func (d *dashboard) agents(dialer *mcp.Dialer) agents {
 	var tasks sync.WaitGroup
 	tasks.Go(func() { a.access.Run(ctx) })
 	tasks.Go(func() {
-		_ = d.St.Watch(ctx, func(n store.Notice) { a.access.Hear(n); a.calls.Hear(n) }, func(yes bool) { a.access.Connected(yes); a.calls.Connected(yes) })
+		_ = d.St.Watch(ctx, func(n store.Notice) { a.access.OnNotify(n); a.calls.OnNotify(n) }, func(yes bool) { a.access.Connected(yes); a.calls.Connected(yes) })
 	})
 	a.calls.Start(ctx)
 	d.t.Cleanup(func() {
@@ -60,7 +60,7 @@ func newCallID() connectors.ToolCallID {
 	return connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())}
 }
 
-// newCall is a call of an agent, of the tool "search".
+// newCall is an agent's call of the tool "search".
 func newCall(a connectors.Agent, c connectors.Connector, status connectors.CallStatus) connectors.ToolCall {
 	return connectors.ToolCall{
 		ID: newCallID(), AgentID: &a.ID, AgentSlug: a.Slug, ConnectorID: &c.ID, ConnectorSlug: c.Slug, Kind: connectors.CallTool,
@@ -69,11 +69,11 @@ func newCall(a connectors.Agent, c connectors.Connector, status connectors.CallS
 	}
 }
 
-// waitingIn makes a call that waits for a person.
-func (d *dashboard) waitingIn(tenant connectors.TenantID, a connectors.Agent, c connectors.Connector) connectors.ToolCallID {
+// createWaitingCall stores a call that waits for approval.
+func (d *dashboard) createWaitingCall(tenant connectors.TenantID, a connectors.Agent, c connectors.Connector) connectors.ToolCallID {
 	d.t.Helper()
 	call, door := newCall(a, c, connectors.CallPendingApproval), d.St.Tenant(tenant)
-	_, _, err := door.AskApproval(d.t.Context(), store.NewApproval{
+	_, _, err := door.RequestApproval(d.t.Context(), store.NewApproval{
 		ID: call.ID, AgentID: a.ID, ConnectorID: c.ID, Tool: call.Tool, ExposedName: call.ExposedName, CallHash: []byte(call.ID.String()),
 		Call: `{"q":"all of it"}`, ExpiresAt: time.Now().Add(time.Hour),
 	})
@@ -86,8 +86,8 @@ func (d *dashboard) waitingIn(tenant connectors.TenantID, a connectors.Agent, c 
 	return call.ID
 }
 
-// endedIn puts a call that has ended on record.
-func (d *dashboard) endedIn(tenant connectors.TenantID, call connectors.ToolCall) connectors.ToolCallID {
+// createEndedCall stores a call that has ended.
+func (d *dashboard) createEndedCall(tenant connectors.TenantID, call connectors.ToolCall) connectors.ToolCallID {
 	d.t.Helper()
 	call.CompletedAt, call.Duration = new(time.Now()), 340*time.Millisecond
 	if err := d.St.System().EndCalls(d.t.Context(), []store.OwnedCall{{Tenant: tenant, ToolCall: call}}); err != nil {
@@ -96,30 +96,28 @@ func (d *dashboard) endedIn(tenant connectors.TenantID, call connectors.ToolCall
 	return call.ID
 }
 
-// pictureIn makes a call whose result is a picture.
-func (d *dashboard) pictureIn(tenant connectors.TenantID, a connectors.Agent, c connectors.Connector) connectors.ToolCallID {
+// createPictureCall stores a call with a picture as its result.
+func (d *dashboard) createPictureCall(tenant connectors.TenantID, a connectors.Agent, c connectors.Connector) connectors.ToolCallID {
 	d.t.Helper()
 	call := newCall(a, c, connectors.CallSuccess)
 	call.Outcome, call.Content = connectors.OutcomeOK, []byte(`[{"type":"image","mimeType":"image/png","data":"`+onePixel()+`"}]`)
-	return d.endedIn(tenant, call)
+	return d.createEndedCall(tenant, call)
 }
 
-// onePixel is a picture, in base64.
+// onePixel is a PNG in base64.
 func onePixel() string {
 	var b bytes.Buffer
 	_ = png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1)))
 	return base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
-// tokenIn makes a token of an agent.
-func (d *dashboard) tokenIn(tenant connectors.TenantID, a connectors.AgentID) connectors.AgentTokenID {
+func (d *dashboard) createToken(tenant connectors.TenantID, a connectors.AgentID) connectors.AgentTokenID {
 	d.t.Helper()
 	_, token := d.TokenIn(d.t, tenant, a)
 	return token.ID
 }
 
-// named finds an agent and a connector of the tenant.
-func (d *dashboard) named(agent, connector string) (connectors.Agent, connectors.Connector) {
+func (d *dashboard) findAgentAndConnector(agent, connector string) (connectors.Agent, connectors.Connector) {
 	d.t.Helper()
 	a, err := d.Door().Agent(d.t.Context(), connectors.Ref(agent))
 	if err != nil {

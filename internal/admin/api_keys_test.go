@@ -10,10 +10,10 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestAKeyIsListedWithItsMakerAndWarnsBeforeItStops(t *testing.T) {
+func TestAPIKey_ListNamesCreatorAndWarnsOfExpiry(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	owner := d.as(connectors.RoleOwner)
+	owner := d.signInAsRole(connectors.RoleOwner)
 	owner.get("/api-keys").want(t, http.StatusOK, "No keys yet", "Make a key")
 
 	end := time.Now().UTC().AddDate(0, 0, 20).Format(time.DateOnly)
@@ -26,14 +26,14 @@ func TestAKeyIsListedWithItsMakerAndWarnsBeforeItStops(t *testing.T) {
 	}
 
 	d.ahead.Store(int64(15 * 24 * time.Hour))
-	p = d.as(connectors.RoleOwner).get("/api-keys")
+	p = d.signInAsRole(connectors.RoleOwner).get("/api-keys")
 	p.want(t, http.StatusOK, "“warehouse” stops soon", "Ends soon")
 	if strings.Count(p.Body, "Ends soon") != 1 {
 		t.Error("the key that never ends is warned of, too")
 	}
 
 	d.ahead.Store(int64(30 * 24 * time.Hour))
-	p = d.as(connectors.RoleOwner).get("/api-keys")
+	p = d.signInAsRole(connectors.RoleOwner).get("/api-keys")
 	p.want(t, http.StatusOK, "Expired")
 	if p.says("stops soon") {
 		t.Error("a key that has stopped is warned of")
@@ -43,12 +43,12 @@ func TestAKeyIsListedWithItsMakerAndWarnsBeforeItStops(t *testing.T) {
 func TestTheKeysPageInABrowser(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	tab := d.signedIn(connectors.RoleOwner)
+	tab := d.openSignedInTab(connectors.RoleOwner)
 	tab.Go(d.base + "/api-keys")
 	tab.WaitText("main", "No keys yet")
-	pictured(tab, "api-keys-empty")
+	checkAppearance(tab, "api-keys-empty")
 	tab.Fill("[name=name]", "warehouse")
 	tab.Click("#add button[type=submit]")
 	tab.WaitText("main", "shown this once")
-	pictured(tab, "api-keys-made")
+	checkAppearance(tab, "api-keys-made")
 }

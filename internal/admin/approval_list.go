@@ -14,36 +14,36 @@ import (
 	"patchbay/web/templates"
 )
 
-// inboxPage is how many calls a page of the inbox shows: each with all of its arguments.
-const inboxPage = 25
+// inboxPageSize is small, because each call is shown with all of its arguments.
+const inboxPageSize = 25
 
-// approvalList is the inbox.
+// approvalList shows the inbox.
 func (h *Handler) approvalList(w http.ResponseWriter, r *http.Request) error {
 	cursor := r.URL.Query().Get("cursor")
-	list, err := h.calls.Inbox(r.Context(), actor(r), store.Page{Limit: inboxPage, Cursor: cursor})
+	list, err := h.calls.Inbox(r.Context(), actor(r), store.Page{Limit: inboxPageSize, Cursor: cursor})
 	if err != nil {
 		return err
 	}
-	frame := h.frame(r, templates.NavApprovals, crumb(words.T(r.Context(), "Approvals"), ""))
+	frame := h.newFrame(r, templates.NavApprovals, newCrumb(words.T(r.Context(), "Approvals"), ""))
 	if cursor == "" {
-		frame.Listen = approvalEvents(list.Items)
+		frame.Listen = approvalEventsPath(list.Items)
 	}
 	cards, err := h.approvalCards(r.Context(), actor(r), list.Items)
 	if err != nil {
 		return err
 	}
-	return h.respond.Page(w, r, http.StatusOK, templates.Approvals(templates.ApprovalsPage{Frame: frame, Rows: cards, Pager: pager(r, list.Next)}))
+	return h.respond.Page(w, r, http.StatusOK, templates.Approvals(templates.ApprovalsPage{Frame: frame, Rows: cards, Pager: newPager(r, list.Next)}))
 }
 
-// approvalEvents is the stream that tells of what is newer than a list, whose newest is the first.
-func approvalEvents(list []toolcall.Waiting) string {
+// approvalEventsPath is the event stream of calls newer than the list's first one.
+func approvalEventsPath(list []toolcall.Waiting) string {
 	if len(list) == 0 {
 		return "/events?on=approvals"
 	}
 	return "/events?on=approvals&after=" + list[0].ID.String()
 }
 
-// approvalCards show calls that wait, or waited. However many there are, they take two queries.
+// approvalCards builds a card for each call with two queries in total.
 func (h *Handler) approvalCards(ctx context.Context, a auth.Actor, list []toolcall.Waiting) ([]templates.ApprovalCard, error) {
 	var ids []connectors.ToolCallID
 	var agents []connectors.AgentID
@@ -65,8 +65,8 @@ func (h *Handler) approvalCards(ctx context.Context, a auth.Actor, list []toolca
 	}
 	cards := make([]templates.ApprovalCard, len(list))
 	for i, w := range list {
-		known := waitingCall{Waiting: w, about: about[w.ID], counts: store.CountOf(counts, w.Approval)}
-		cards[i] = approvalCard(ctx, web.Asset, known, abilities(a.Role), h.now())
+		known := waitingCall{Waiting: w, about: about[w.ID], counts: store.CountFor(counts, w.Approval)}
+		cards[i] = approvalCard(ctx, web.Asset, known, toCan(a.Role), h.now())
 		cards[i].ReturnTo = "/approvals"
 	}
 	return cards, nil

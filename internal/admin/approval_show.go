@@ -8,7 +8,7 @@ import (
 	"patchbay/web/templates"
 )
 
-// approvalShow is about one call that waits, or waited.
+// approvalShow shows one call that waits or waited for approval.
 func (h *Handler) approvalShow(w http.ResponseWriter, r *http.Request) error {
 	id, err := callID(r)
 	if err != nil {
@@ -22,9 +22,9 @@ func (h *Handler) approvalShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	frame := h.frame(r, templates.NavApprovals, crumb(words.T(r.Context(), "Approvals"), "/approvals"), templates.Crumb{Text: cards[0].Tool, Mono: true})
+	frame := h.newFrame(r, templates.NavApprovals, newCrumb(words.T(r.Context(), "Approvals"), "/approvals"), templates.Crumb{Text: cards[0].Tool, Mono: true})
 	frame.Title = words.T(r.Context(), "Approval · %s", cards[0].Tool)
-	frame.Listen = approvalEvents([]toolcall.Waiting{waiting})
+	frame.Listen = approvalEventsPath([]toolcall.Waiting{waiting})
 	cards[0].ReturnTo = cards[0].Action
 	return h.respond.Page(w, r, http.StatusOK, templates.Approval(templates.ApprovalPage{Frame: frame, Card: cards[0]}))
 }

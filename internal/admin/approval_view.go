@@ -12,53 +12,53 @@ import (
 	"patchbay/web/templates"
 )
 
-// waitingCall is a call that waits, or waited, with all that a person should know to decide.
+// waitingCall is a call that waits or waited for approval, with what a decision needs.
 type waitingCall struct {
 	toolcall.Waiting
 	about  store.ApprovalAbout
 	counts store.CallCount
 }
 
-// approvalCard is a call that a person decides about.
 func approvalCard(ctx context.Context, asset templates.Assets, w waitingCall, can templates.Can, now time.Time) templates.ApprovalCard {
 	definition := connectors.DecodeTool(w.about.Raw)
 	return templates.ApprovalCard{
 		Asset:     asset,
 		ID:        w.ID.String(),
 		Action:    approvalPath(w.ID),
-		Tool:      shorten(w.Tool, maxName),
+		Tool:      shortenText(w.Tool, maxName),
 		ToolHref:  toolPath(w.about.ConnectorSlug, w.Tool),
-		Title:     shorten(w.about.Title, maxName),
+		Title:     shortenText(w.about.Title, maxName),
 		Agent:     w.about.AgentName,
 		AgentHref: agentPath(w.about.AgentSlug),
 		Connector: w.about.ConnectorName,
 		Badges:    approvalBadges(ctx, w, definition),
 		Effect:    approvalEffect(ctx, w, definition),
-		Risky:     changedMeanwhile(ctx, w),
+		Risky:     changedSinceCall(ctx, w),
 		Arguments: waitingArguments(ctx, w.Waiting),
-		History:   lately(ctx, w.counts.Calls, w.counts.Denied),
-		Asked:     when(ctx, w.AskedAt, now),
+		History:   recentCallsText(ctx, w.counts.Calls, w.counts.Denied),
+		Asked:     newWhen(ctx, w.AskedAt, now),
 		Since:     w.AskedAt.UTC().Format(time.RFC3339Nano),
-		Waits:     took(ctx, max(0, now.Sub(w.AskedAt))),
-		Ends:      when(ctx, w.ExpiresAt, now),
+		Waits:     formatDuration(ctx, max(0, now.Sub(w.AskedAt))),
+		Ends:      newWhen(ctx, w.ExpiresAt, now),
 		State:     approvalState(ctx, w.Approval, now),
-		Waiting:   waits(w.Approval, now),
-		Decided:   decision(ctx, w.Approval),
+		Waiting:   isPending(w.Approval, now),
+		Decided:   decisionText(ctx, w.Approval),
 		CallHref:  callPath(w.ID),
 		CanDecide: w.Refusal == nil,
-		Refusal:   notDeciding(ctx, w, can),
+		Refusal:   decisionRefusal(ctx, w, can),
 	}
 }
 
-// notDeciding says to a person whose role decides why this call is not theirs; empty: it is, or their role does not.
-func notDeciding(ctx context.Context, w waitingCall, can templates.Can) string {
+// decisionRefusal says why a person with a deciding role may not decide this call. It is empty if they may, or
+// if their role may not.
+func decisionRefusal(ctx context.Context, w waitingCall, can templates.Can) string {
 	if w.Refusal == nil || !can.Sync {
 		return ""
 	}
 	return words.Said(ctx, fault.As(w.Refusal).Message)
 }
 
-// approvalBadges say what the server says of the tool's effects; that it says nothing is worth knowing, too.
+// approvalBadges shows the tool's annotations, or that there are none.
 func approvalBadges(ctx context.Context, w waitingCall, definition connectors.ToolView) []templates.Badge {
 	if w.about.Raw == nil {
 		return nil
@@ -70,7 +70,7 @@ func approvalBadges(ctx context.Context, w waitingCall, definition connectors.To
 	return badges
 }
 
-// approvalEffect says the same in a sentence; empty: nobody knows the tool any more.
+// approvalEffect says the tool's effect in a sentence; empty if the tool is no longer known.
 func approvalEffect(ctx context.Context, w waitingCall, definition connectors.ToolView) string {
 	if w.about.Raw == nil {
 		return ""
@@ -78,8 +78,8 @@ func approvalEffect(ctx context.Context, w waitingCall, definition connectors.To
 	return words.Said(ctx, definition.Hints.Words())
 }
 
-// changedMeanwhile warns where the tool is another one than that which the agent called.
-func changedMeanwhile(ctx context.Context, w waitingCall) *templates.Attention {
+// changedSinceCall warns if the tool's definition changed after the agent called it.
+func changedSinceCall(ctx context.Context, w waitingCall) *templates.Attention {
 	if w.State != connectors.ApprovalWaiting || w.about.Accepted != nil && *w.about.Accepted == w.Definition {
 		return nil
 	}
@@ -97,14 +97,14 @@ func waitingArguments(ctx context.Context, w toolcall.Waiting) templates.Content
 	if len(raw) == 0 || string(raw) == "{}" {
 		return templates.Content{Note: words.T(ctx, "The call has no arguments.")}
 	}
-	return templates.Content{JSON: indent(ctx, raw, onPage.json)}
+	return templates.Content{JSON: indentJSON(ctx, raw, pageDetail.maxJSON)}
 }
 
-// approvalState is how far an approval is.
+// approvalState words an approval's state.
 func approvalState(ctx context.Context, a connectors.Approval, now time.Time) templates.State {
 	switch a.State {
 	case connectors.ApprovalWaiting:
-		if !waits(a, now) {
+		if !isPending(a, now) {
 			return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Lapsed")}
 		}
 		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Waits for a person")}
@@ -123,40 +123,40 @@ func approvalState(ctx context.Context, a connectors.Approval, now time.Time) te
 	}
 }
 
-// waits tells whether somebody can still decide.
-func waits(a connectors.Approval, now time.Time) bool {
+// isPending reports whether an approval can still be decided.
+func isPending(a connectors.Approval, now time.Time) bool {
 	return a.State == connectors.ApprovalWaiting && a.ExpiresAt.After(now)
 }
 
-// decision says what was decided, and by whom; empty: nothing was.
-func decision(ctx context.Context, a connectors.Approval) string {
+// decisionText says the decision and its author; empty if there is none.
+func decisionText(ctx context.Context, a connectors.Approval) string {
 	if a.DecidedBy == "" {
 		return ""
 	}
-	word := words.T(ctx, "Approved")
+	decided := words.T(ctx, "Approved")
 	if a.State == connectors.ApprovalDenied {
-		word = words.T(ctx, "Denied")
+		decided = words.T(ctx, "Denied")
 	}
-	said := words.T(ctx, "%s by %s", word, a.DecidedBy)
+	text := words.T(ctx, "%s by %s", decided, a.DecidedBy)
 	if a.Reason != "" {
-		said += ": " + shorten(a.Reason, maxAbout)
+		text += ": " + shortenText(a.Reason, maxDescription)
 	}
-	return said
+	return text
 }
 
-// lately says how often an agent called a tool.
-func lately(ctx context.Context, calls, denied int) string {
+// recentCallsText says how often an agent called a tool.
+func recentCallsText(ctx context.Context, calls, denied int) string {
 	switch {
 	case calls == 0:
 		return words.T(ctx, "The agent has not called it lately.")
 	case denied == 0:
-		return words.T(ctx, "Lately called %s.", times(ctx, calls))
+		return words.T(ctx, "Lately called %s.", formatTimes(ctx, calls))
 	default:
-		return words.T(ctx, "Lately called %s, denied %s.", times(ctx, calls), times(ctx, denied))
+		return words.T(ctx, "Lately called %s, denied %s.", formatTimes(ctx, calls), formatTimes(ctx, denied))
 	}
 }
 
-func times(ctx context.Context, n int) string {
+func formatTimes(ctx context.Context, n int) string {
 	switch n {
 	case 1:
 		return words.T(ctx, "once")

@@ -12,7 +12,8 @@ import (
 	"patchbay/web/templates"
 )
 
-// auditSigned is the panel that offers the signed export; both files end at the same entry, however many are added meanwhile.
+// auditSigned offers the signed export. Log and signature end at the same entry, even if more are added between
+// the downloads.
 func auditSigned(ctx context.Context, t *store.Tenant, s store.AuditState) (templates.AuditSigned, error) {
 	signer, err := t.AuditSigner()
 	if err != nil {
@@ -26,65 +27,66 @@ func auditSigned(ctx context.Context, t *store.Tenant, s store.AuditState) (temp
 	return panel, nil
 }
 
-// auditExport sends the log as JSON Lines, from its first entry to the place that the address names, and leaves an entry itself.
+// auditExport sends the log as JSON Lines, from its first entry to the one in the query, and records an entry
+// itself.
 func (h *Handler) auditExport(w http.ResponseWriter, r *http.Request) error {
-	until, err := h.auditUntil(r)
+	until, err := h.readAuditUntil(r)
 	if err != nil {
 		return err
 	}
-	file := &fileBody{ResponseWriter: w, contentType: "application/jsonl", name: "audit.jsonl"}
+	file := &download{ResponseWriter: w, contentType: "application/jsonl", name: "audit.jsonl"}
 	if r.Method == http.MethodHead {
-		file.begin()
+		file.writeHeader()
 		return nil
 	}
-	if err := h.registry.TakeTable(r.Context(), actor(r), "audit", "jsonl", "until="+strconv.FormatInt(until, 10)); err != nil {
+	if err := h.registry.RecordTableExport(r.Context(), actor(r), "audit", "jsonl", "until="+strconv.FormatInt(until, 10)); err != nil {
 		return err
 	}
-	_, err = h.tenant(r).ExportAudit(r.Context(), file, until)
-	if err == nil || !file.begun {
+	_, err = h.tenantStore(r).ExportAudit(r.Context(), file, until)
+	if err == nil || !file.started {
 		return err
 	}
 	h.log.WarnContext(r.Context(), "audit log not exported to its end", "tenant_id", actor(r).Tenant.ID, "error", err)
-	panic(http.ErrAbortHandler) // half of it must not look whole
+	panic(http.ErrAbortHandler) // abort, so that a truncated log cannot look complete
 }
 
-// fileBody is a file from its first byte on: until then a failure is a page.
-type fileBody struct {
+// download is a file response. Its header is written with the first byte; until then a failure can be a page.
+type download struct {
 	http.ResponseWriter
 	contentType, name string
-	begun             bool
+	started           bool
 }
 
-func (f *fileBody) Write(b []byte) (int, error) {
-	f.begin()
+func (f *download) Write(b []byte) (int, error) {
+	f.writeHeader()
 	return f.ResponseWriter.Write(b)
 }
 
-func (f *fileBody) begin() {
-	if !f.begun {
-		f.begun = true
-		sendAs(f.ResponseWriter, f.contentType, f.name)
+func (f *download) writeHeader() {
+	if !f.started {
+		f.started = true
+		setDownloadHeaders(f.ResponseWriter, f.contentType, f.name)
 	}
 }
 
-// auditSignature sends the signature of the export to the same place.
+// auditSignature sends the signature of the export up to the same entry.
 func (h *Handler) auditSignature(w http.ResponseWriter, r *http.Request) error {
-	until, err := h.auditUntil(r)
+	until, err := h.readAuditUntil(r)
 	if err != nil {
 		return err
 	}
-	signature, err := h.tenant(r).ExportAudit(r.Context(), io.Discard, until)
+	signature, err := h.tenantStore(r).ExportAudit(r.Context(), io.Discard, until)
 	if err != nil {
 		return err
 	}
-	sendAs(w, "text/plain; charset=utf-8", "audit.sig")
+	setDownloadHeaders(w, "text/plain; charset=utf-8", "audit.sig")
 	_, err = w.Write([]byte(signature + "\n"))
 	return err
 }
 
-// auditUntil is the last entry that an export is to have.
-func (h *Handler) auditUntil(r *http.Request) (int64, error) {
-	end, err := h.tenant(r).AuditEnd(r.Context())
+// readAuditUntil reads the number of the export's last entry.
+func (h *Handler) readAuditUntil(r *http.Request) (int64, error) {
+	end, err := h.tenantStore(r).AuditEnd(r.Context())
 	if err != nil {
 		return 0, err
 	}
@@ -95,7 +97,7 @@ func (h *Handler) auditUntil(r *http.Request) (int64, error) {
 	return until, nil
 }
 
-func sendAs(w http.ResponseWriter, contentType, name string) {
+func setDownloadHeaders(w http.ResponseWriter, contentType, name string) {
 	header := w.Header()
 	header.Set("Content-Type", contentType)
 	header.Set("Content-Disposition", `attachment; filename="`+name+`"`)

@@ -16,12 +16,12 @@ import (
 	"patchbay/web/templates"
 )
 
-// auditActions are the things to which something is done, as the first parts of actions name them.
+// auditActions are the first parts of action names.
 var auditActions = []string{
 	"account", "agent", "agent_grant", "agent_token", "api_key", "approval", "connector", "credential", "member", "table", "tenant", "tool", "tool_call", "webhook",
 }
 
-// auditQuery is which entries a page lists, as its address says.
+// auditQuery is the page's filter.
 type auditQuery struct{ actor, action, target, since, until, entry string }
 
 func readAuditQuery(q url.Values) auditQuery {
@@ -29,27 +29,27 @@ func readAuditQuery(q url.Values) auditQuery {
 	return auditQuery{actor: text("actor"), action: text("action"), target: text("target"), since: text("since"), until: text("until"), entry: text("entry")}
 }
 
-func (q auditQuery) form() templates.Form {
+func (q auditQuery) toForm() templates.Form {
 	return templates.Form{
 		Values: map[string]string{"actor": q.actor, "action": q.action, "target": q.target, "since": q.since, "until": q.until},
 		Errors: map[string]string{},
 	}
 }
 
-// filter is the query for the store; false: a day is none.
-func (q auditQuery) filter(cursor string) (store.AuditFilter, bool) {
-	since, ok := dayOf(q.since, 0)
-	until, also := dayOf(q.until, 1) // to the end of that day
+// toFilter returns the filter for the store; false if a day cannot be parsed.
+func (q auditQuery) toFilter(cursor string) (store.AuditFilter, bool) {
+	since, ok := parseDay(q.since, 0)
+	until, untilOK := parseDay(q.until, 1) // the end of that day
 	f := store.AuditFilter{Actor: q.actor, Action: q.action, Target: q.target, Since: since, Until: until, Page: store.Page{Cursor: cursor}}
 	if q.entry != "" {
-		entry, _ := uuid.Parse(q.entry) // what is no id is no entry's
+		entry, _ := uuid.Parse(q.entry) // an invalid id matches no entry
 		f.Entry = &entry
 	}
-	return f, ok && also
+	return f, ok && untilOK
 }
 
-// dayOf is the beginning of a day, in UTC as all times are, or of one that comes after it; nil: no day is named.
-func dayOf(text string, after int) (*time.Time, bool) {
+// parseDay returns the start of a day in UTC, plus a number of days. It is nil if the text is empty.
+func parseDay(text string, after int) (*time.Time, bool) {
 	if text == "" {
 		return nil, true
 	}
@@ -60,36 +60,36 @@ func dayOf(text string, after int) (*time.Time, bool) {
 	return new(day.AddDate(0, 0, after)), true
 }
 
-// auditList lists what was done, by whom, the newest first.
+// auditList lists the audit log, newest first.
 func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 	q := readAuditQuery(r.URL.Query())
-	filter, ok := q.filter(r.URL.Query().Get("cursor"))
+	filter, ok := q.toFilter(r.URL.Query().Get("cursor"))
 	filter.Limit = pageSize(r)
 	var list store.List[store.RecordedEvent]
 	if ok {
 		var err error
-		if list, err = h.tenant(r).AuditEvents(r.Context(), filter); err != nil {
+		if list, err = h.tenantStore(r).AuditEvents(r.Context(), filter); err != nil {
 			return err
 		}
 	}
-	state, err := h.tenant(r).AuditState(r.Context())
+	state, err := h.tenantStore(r).AuditState(r.Context())
 	if err != nil {
 		return err
 	}
-	calls, err := h.tenant(r).OutcomeState(r.Context())
+	calls, err := h.tenantStore(r).OutcomeState(r.Context())
 	if err != nil {
 		return err
 	}
-	signed, err := auditSigned(r.Context(), h.tenant(r), state)
+	signed, err := auditSigned(r.Context(), h.tenantStore(r), state)
 	if err != nil {
 		return err
 	}
 	page := templates.AuditPage{
-		Frame: h.frame(r, templates.NavAudit, crumb(words.T(r.Context(), "Audit log"), "")), Filter: q.form(), Actions: withChosen(auditActionOptions(r.Context()), q.action),
+		Frame: h.newFrame(r, templates.NavAudit, newCrumb(words.T(r.Context(), "Audit log"), "")), Filter: q.toForm(), Actions: withChosen(auditActionOptions(r.Context()), q.action),
 		Verdict:  h.auditVerdict(r.Context(), state),
 		Calls:    h.outcomeVerdict(r.Context(), calls),
 		Signed:   signed,
-		Filtered: q != auditQuery{}, Single: q.entry != "", Pager: pager(r, list.Next), Count: countOf(r.Context(), len(list.Items), pager(r, list.Next), "%s event", "%s events"),
+		Filtered: q != auditQuery{}, Single: q.entry != "", Pager: newPager(r, list.Next), Count: formatCount(r.Context(), len(list.Items), newPager(r, list.Next), "%s event", "%s events"),
 	}
 	if !ok {
 		page.Filter.Errors["since"] = words.T(r.Context(), "Write days as 2026-11-21.")
@@ -112,30 +112,30 @@ func auditActionOptions(ctx context.Context) []templates.Option {
 
 func (h *Handler) auditRow(ctx context.Context, e store.RecordedEvent) templates.AuditRow {
 	row := templates.AuditRow{
-		At: when(ctx, e.At, h.now()), Actor: shorten(e.ActorName, maxName), Kind: actorKind(ctx, e.ActorType), Action: shorten(e.Action, maxName),
-		Target: shorten(e.Target, maxName), Request: e.RequestID, IP: e.IP,
+		At: newWhen(ctx, e.At, h.now()), Actor: shortenText(e.ActorName, maxName), Kind: actorKind(ctx, e.ActorType), Action: shortenText(e.Action, maxName),
+		Target: shortenText(e.Target, maxName), Request: e.RequestID, IP: e.IP,
 	}
 	for _, c := range e.Changes() {
 		row.Changes = append(row.Changes, templates.AuditChange{
-			Field: shorten(c.Field, maxName), Before: auditValue(c.Before), After: auditValue(c.After),
+			Field: shortenText(c.Field, maxName), Before: auditValue(c.Before), After: auditValue(c.After),
 			Had: c.Before != nil, Has: c.After != nil, Same: c.Same(),
 		})
 	}
 	if rest := e.Rest(); string(rest) != "{}" {
-		row.Detail = indent(ctx, rest, inList.json)
+		row.Detail = indentJSON(ctx, rest, listDetail.maxJSON)
 	}
 	return row
 }
 
-// maxAuditValue is how much of a field's value the page shows; the API has all of it.
+// maxAuditValue bounds a field's value on the page, in characters. The API returns all of it.
 const maxAuditValue = 500
 
-// auditValue is a field's value as a person would write it.
+// auditValue formats a field's value.
 func auditValue(raw json.RawMessage) string {
 	if raw == nil {
 		return ""
 	}
-	return shorten(spell(raw), maxAuditValue)
+	return shortenText(formatValue(raw), maxAuditValue)
 }
 
 func actorKind(ctx context.Context, kind string) string {

@@ -14,10 +14,10 @@ import (
 	"patchbay/internal/testing/htmlcheck"
 )
 
-func TestTheAuditLogIsFilteredByItsAddress(t *testing.T) {
+func TestAudit_Filters(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.get("/audit?target=linear").want(t, http.StatusOK, "No entry matches")
 	b.submit("/connectors", url.Values{"name": {"Linear"}, "url": {"https://mcp.example.com/mcp"}, "auth.type": {"bearer"}, "auth.token": {"hunter2-hunter2"}})
 	b.submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}})
@@ -34,31 +34,31 @@ func TestTheAuditLogIsFilteredByItsAddress(t *testing.T) {
 		b.get("/audit?"+none).want(t, http.StatusOK, "No entry matches")
 	}
 	b.get("/audit?since=yesterday").want(t, http.StatusOK, "Write days as 2026-11-21.")
-	d.as(connectors.RoleMember).get("/audit").want(t, http.StatusForbidden)
+	d.signInAsRole(connectors.RoleMember).get("/audit").want(t, http.StatusForbidden)
 }
 
 func TestTheAuditLogIsReadInABrowser(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	d.as(connectors.RoleAdmin).submit("/connectors", url.Values{"name": {"Linear"}, "url": {"https://mcp.example.com/mcp"}, "auth.type": {"none"}})
-	d.as(connectors.RoleAdmin).submit("/connectors/linear/enabled", url.Values{"enabled": {"false"}})
-	tab := d.signedIn(connectors.RoleAdmin)
+	d.signInAsRole(connectors.RoleAdmin).submit("/connectors", url.Values{"name": {"Linear"}, "url": {"https://mcp.example.com/mcp"}, "auth.type": {"none"}})
+	d.signInAsRole(connectors.RoleAdmin).submit("/connectors/linear/enabled", url.Values{"enabled": {"false"}})
+	tab := d.openSignedInTab(connectors.RoleAdmin)
 	tab.Go(d.base + "/audit?action=connector")
 	tab.Click(".audit summary")
 	tab.WaitText(".audit-detail", "Request:")
 	tab.WaitText(".audit-changes", "enabled")
-	looked(t, tab, "audit")
-	d.OldCalls(t, d.connectorNamed("linear"), "search", 1, 3)
+	checkAppearanceOf(t, tab, "audit")
+	d.OldCalls(t, d.findConnector("linear"), "search", 1, 3)
 	tab.Go(d.base + "/audit")
 	tab.Click("form[action='/audit/verify'] button")
 	tab.WaitText("main", "3 calls are on record")
-	looked(t, tab, "audit-calls")
+	checkAppearanceOf(t, tab, "audit-calls")
 }
 
 func TestTheAuditLogIsVerifiedWithAClick(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.get("/audit").want(t, http.StatusOK, "Not verified yet", "Verify now")
 	for _, name := range []string{"One", "Two", "Three"} {
 		b.submit("/agents", url.Values{"name": {name}, "approval": {"always_ask"}})
@@ -70,37 +70,37 @@ func TestTheAuditLogIsVerifiedWithAClick(t *testing.T) {
 	p := b.submit("/audit/verify", nil)
 	p.want(t, http.StatusOK, "The log is not as it was recorded.", "is not as it was recorded", "Somebody changed it", "Show this entry")
 	htmlcheck.Parse(t, p.Body).Sound(t)
-	b.get(linkTo(t, p.Body, "/audit?entry=")).want(t, http.StatusOK, "1 event", "four", "Not as it was recorded", "Show all")
+	b.get(findLink(t, p.Body, "/audit?entry=")).want(t, http.StatusOK, "1 event", "four", "Not as it was recorded", "Show all")
 
 	d.AsOwner(t, "delete from audit_events where target = 'four'")
 	p = b.submit("/audit/verify", nil)
 	p.want(t, http.StatusOK, "The entry was removed", "Show the last entry before it")
-	b.get(linkTo(t, p.Body, "/audit?entry=")).want(t, http.StatusOK, "1 event", "one")
+	b.get(findLink(t, p.Body, "/audit?entry=")).want(t, http.StatusOK, "1 event", "one")
 	b.get("/audit?entry=none").want(t, http.StatusOK, "No entry matches")
-	d.as(connectors.RoleMember).post("/audit/verify", nil).want(t, http.StatusForbidden)
+	d.signInAsRole(connectors.RoleMember).post("/audit/verify", nil).want(t, http.StatusForbidden)
 }
 
-func TestHowCallsEndedIsVerifiedWithAClick(t *testing.T) {
+func TestAudit_CallOutcomesAreVerified(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	d.OldCalls(t, d.Connector(t), "search", 1, 3)
 	b.submit("/audit/verify", nil).want(t, http.StatusOK, "The log is verified", "Every call ended as is on record", "3 calls are on record")
 	d.AsSystem(t, "update tool_calls set outcome = 'tool_error' where id = (select min(id::text)::uuid from tool_calls)", nil)
 	p := b.submit("/audit/verify", nil)
 	p.want(t, http.StatusOK, "Calls are not as it was recorded", "Calls are not as they ended", "Somebody changed a call", "Show this call")
 	htmlcheck.Parse(t, p.Body).Sound(t)
-	b.get(linkTo(t, p.Body, "/calls/")).want(t, http.StatusOK, "search")
+	b.get(findLink(t, p.Body, "/calls/")).want(t, http.StatusOK, "search")
 	d.AsSystem(t, "delete from tool_calls where id = (select min(id::text)::uuid from tool_calls)", nil)
 	b.submit("/audit/verify", nil).want(t, http.StatusOK, "Somebody removed a call")
 	d.AsOwner(t, "delete from call_outcomes where n = 1")
 	b.submit("/audit/verify", nil).want(t, http.StatusOK, "what is on record of how calls ended")
 }
 
-func TestTheSignedExportIsCheckedByTheKeyOnThePage(t *testing.T) {
+func TestAuditExport_SignatureVerifies(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.get("/audit").want(t, http.StatusOK, "Signed export", "Public key")
 	b.submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}})
 	p := b.get("/audit")
@@ -108,10 +108,10 @@ func TestTheSignedExportIsCheckedByTheKeyOnThePage(t *testing.T) {
 	if err != nil || !strings.Contains(p.Body, html.EscapeString(signer.PublicKey())) {
 		t.Fatalf("the page does not show the key (%v)", err)
 	}
-	entries := b.get(linkTo(t, p.Body, "/audit/export.jsonl"))
+	entries := b.get(findLink(t, p.Body, "/audit/export.jsonl"))
 	entries.want(t, http.StatusOK, "agent.create")
-	b.get("/audit").want(t, http.StatusOK, "table.export") // what comes later is not in the signature
-	signature := b.get(linkTo(t, p.Body, "/audit/export.sig"))
+	b.get("/audit").want(t, http.StatusOK, "table.export") // a later entry is not covered by the signature
+	signature := b.get(findLink(t, p.Body, "/audit/export.sig"))
 	signature.want(t, http.StatusOK)
 	check, err := store.CheckAuditFile(strings.NewReader(entries.Body), signature.Body, signer.PublicKey())
 	if err != nil || check.Signed != nil || check.Bad != nil || check.Events == 0 {
@@ -125,9 +125,9 @@ func TestTheSignedExportIsCheckedByTheKeyOnThePage(t *testing.T) {
 func TestAnExportThatCannotBeginIsAPage(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}})
-	export := linkTo(t, b.get("/audit").Body, "/audit/export.jsonl")
+	export := findLink(t, b.get("/audit").Body, "/audit/export.jsonl")
 	d.AsOwner(t, "revoke select on audit_events from patchbay_app")
 	p := b.get(export)
 	p.want(t, http.StatusInternalServerError)
@@ -136,14 +136,14 @@ func TestAnExportThatCannotBeginIsAPage(t *testing.T) {
 	}
 }
 
-func TestAnExportThatBreaksOffDoesNotLookWhole(t *testing.T) {
+func TestAuditExport_BrokenOffIsNotComplete(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}})
 	d.AsOwner(t, "insert into audit_events select (jsonb_populate_record(e, jsonb_build_object('id', gen_random_uuid()))).* from audit_events e, generate_series(1, 2500) where e.action = 'agent.create'")
-	export := linkTo(t, b.get("/audit").Body, "/audit/export.jsonl")
-	d.AsOwner(t, "update audit_events set at = 'infinity' where id = (select event_id from audit_chain where n = 2400)") // no time that can be read
+	export := findLink(t, b.get("/audit").Body, "/audit/export.jsonl")
+	d.AsOwner(t, "update audit_events set at = 'infinity' where id = (select event_id from audit_chain where n = 2400)") // a time that Go cannot parse
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.base+export, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -159,8 +159,8 @@ func TestAnExportThatBreaksOffDoesNotLookWhole(t *testing.T) {
 	}
 }
 
-// linkTo is the first address in a page that begins so.
-func linkTo(t *testing.T, body, prefix string) string {
+// findLink is the first address in a page with the prefix.
+func findLink(t *testing.T, body, prefix string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(body, `href="`+prefix)
 	if !found {

@@ -11,16 +11,16 @@ import (
 	"patchbay/web/templates"
 )
 
-// outcomesFor is how long the page has calls looked at.
-const outcomesFor = 5 * time.Second
+// outcomeCheckTimeout bounds the check of call outcomes.
+const outcomeCheckTimeout = 5 * time.Second
 
-// auditVerify computes the chain of the audit log anew, and that of how calls ended; the page shows what came of it.
+// auditVerify verifies the hash chains of the audit log and of call outcomes. The page shows the result.
 func (h *Handler) auditVerify(w http.ResponseWriter, r *http.Request) error {
-	check, err := h.tenant(r).CheckAudit(r.Context())
+	check, err := h.tenantStore(r).CheckAudit(r.Context())
 	if err != nil {
 		return err
 	}
-	calls, err := h.tenant(r).CheckOutcomes(r.Context(), nil, time.Now().Add(outcomesFor))
+	calls, err := h.tenantStore(r).CheckOutcomes(r.Context(), nil, time.Now().Add(outcomeCheckTimeout))
 	if err != nil {
 		return err
 	}
@@ -37,25 +37,25 @@ func (h *Handler) auditVerify(w http.ResponseWriter, r *http.Request) error {
 	return h.respond.Back(w, r, "/audit", flash)
 }
 
-// auditVerdict says what the last check of the log found, whoever asked for it.
+// auditVerdict says what the last check of the log found.
 func (h *Handler) auditVerdict(ctx context.Context, s store.AuditState) templates.AuditVerdict {
 	if s.CheckedAt == nil {
 		return templates.AuditVerdict{State: templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Not verified yet")}}
 	}
-	at := when(ctx, s.CheckedAt.UTC(), h.now())
+	checkedAt := newWhen(ctx, s.CheckedAt.UTC(), h.now())
 	v := templates.AuditVerdict{
-		At: &at, State: templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Every entry is as it was recorded")},
+		At: &checkedAt, State: templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Every entry is as it was recorded")},
 		Good: words.N(ctx, int(s.Good), "%s entry is good", "%s entries are good"),
 	}
 	if s.Bad != nil {
 		v.State = templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Entry %s is not as it was recorded", words.Number(ctx, int(s.Bad.N)))}
-		v.Reason, v.Place = auditReason(ctx, s.Bad.Reason), auditPlace(ctx, *s.Bad)
+		v.Reason, v.Place = auditReason(ctx, s.Bad.Reason), auditFlawLink(ctx, *s.Bad)
 	}
 	return v
 }
 
-// auditPlace leads to the entry that is not as it was recorded; where there is none, to the last one before it.
-func auditPlace(ctx context.Context, bad store.AuditFlaw) *templates.Link {
+// auditFlawLink leads to the entry that was altered, or to the last one before a missing entry.
+func auditFlawLink(ctx context.Context, bad store.AuditFlaw) *templates.Link {
 	switch {
 	case bad.EventID != nil && bad.Reason == store.AuditChanged:
 		return &templates.Link{Text: words.T(ctx, "Show this entry"), Href: "/audit?entry=" + bad.EventID.String()}
@@ -76,21 +76,21 @@ func auditReason(ctx context.Context, reason store.AuditReason) string {
 		return words.T(ctx, "The chain does not end as it did when its last entry was recorded.")
 	case store.AuditCutOff:
 		return words.T(ctx, "The entries before this were cut off, and nothing that Patchbay has signed says so.")
-	case store.AuditBeside:
+	case store.AuditUnlinked:
 		return words.T(ctx, "There are entries in the database that Patchbay did not record.")
 	default:
 		return words.T(ctx, "Somebody changed it in the database, or one before it.")
 	}
 }
 
-// outcomeVerdict says what the last whole check of how calls ended found, whoever asked for it; nil: there are none.
+// outcomeVerdict says what the last complete check of call outcomes found; nil if there are no outcomes.
 func (h *Handler) outcomeVerdict(ctx context.Context, s store.OutcomeState) *templates.AuditVerdict {
 	if s.CheckedAt == nil || s.Calls == 0 && s.Bad == nil {
 		return nil
 	}
-	at := when(ctx, s.CheckedAt.UTC(), h.now())
+	checkedAt := newWhen(ctx, s.CheckedAt.UTC(), h.now())
 	v := &templates.AuditVerdict{
-		At: &at, State: templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Every call ended as is on record")},
+		At: &checkedAt, State: templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Every call ended as is on record")},
 		Good: words.N(ctx, int(s.Good), "%s call is on record", "%s calls are on record"),
 	}
 	if s.Bad == nil {

@@ -10,17 +10,17 @@ import (
 	"patchbay/internal/store"
 )
 
-// asksToAct is where a program sends a browser that wants to act as the person.
-func (d *dashboard) asksToAct() string {
+// memberAuthorizePath is the authorization request of a program that wants to act as the person.
+func (d *dashboard) memberAuthorizePath() string {
 	d.t.Helper()
-	return strings.Replace(d.asksIn("Inspector", programsCallback), url.QueryEscape(d.base+"/mcp"), url.QueryEscape(d.base+"/mcp/admin"), 1)
+	return strings.Replace(d.authorizePath("Inspector", programsCallback), url.QueryEscape(d.base+"/mcp"), url.QueryEscape(d.base+"/mcp/admin"), 1)
 }
 
-func TestThePageSaysPlainlyThatAProgramWillActAsThePerson(t *testing.T) {
+func TestAuthorizeMember_PageNamesTheConsequences(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	asked := d.asksToAct()
-	b := d.as(connectors.RoleAdmin)
+	asked := d.memberAuthorizePath()
+	b := d.signInAsRole(connectors.RoleAdmin)
 	p := b.get(asked)
 	for _, want := range []string{"Let a program act as you?", "with your role: Admin", "under your name", "only read, as a viewer does", "do all that you may do", "“Inspector”, which nobody has checked"} {
 		if p.Status != http.StatusOK || !strings.Contains(plainText(p.Body), want) {
@@ -43,17 +43,17 @@ func TestThePageSaysPlainlyThatAProgramWillActAsThePerson(t *testing.T) {
 	if to, err := url.Parse(said.Location); err != nil || to.Query().Get("code") == "" {
 		t.Errorf("%d to %q", said.Status, said.Location)
 	}
-	if p := d.as(connectors.RoleViewer).get(asked); p.Status != http.StatusOK || !strings.Contains(p.Body, `value="allow"`) {
+	if p := d.signInAsRole(connectors.RoleViewer).get(asked); p.Status != http.StatusOK || !strings.Contains(p.Body, `value="allow"`) {
 		t.Errorf("a viewer may let one act as a viewer: %d", p.Status)
 	}
 }
 
-// A session alone, which somebody may have stolen, lets nothing act as its person for weeks, whatever they may.
-func TestWhoeverLetsAProgramActAsThemConfirmsFirst(t *testing.T) {
+// A session alone, which may be stolen, authorizes no program for weeks, whatever the role.
+func TestAuthorizeMember_ConfirmsFirst(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	viewer, asked := d.as(connectors.RoleViewer), d.asksToAct()
-	d.later()
+	viewer, asked := d.signInAsRole(connectors.RoleViewer), d.memberAuthorizePath()
+	d.advancePastConfirmation()
 	for _, p := range []page{viewer.get(asked), viewer.post(asked, url.Values{"decision": {"allow"}, "scope": {"admin"}})} {
 		if to, _ := url.Parse(p.Location); p.Status != http.StatusSeeOther || to.Path != "/confirm" || to.Query().Get("return_to") != asked {
 			t.Errorf("%d to %q", p.Status, p.Location)
@@ -61,18 +61,18 @@ func TestWhoeverLetsAProgramActAsThemConfirmsFirst(t *testing.T) {
 	}
 }
 
-func TestAnOwnerSeesAndEndsProgramsThatActAsMembers(t *testing.T) {
+func TestMemberPrograms_OwnerRevokes(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	m := d.Member(t, connectors.RoleAdmin, func(n *store.NewMember) { n.Name = "Ada" })
 	id := d.ProgramAsIn(t, d.Tenant, m.UserID, connectors.ScopeAdmin)
-	owner := d.as(connectors.RoleOwner)
+	owner := d.signInAsRole(connectors.RoleOwner)
 	owner.get("/members").want(t, http.StatusOK, "Programs that act as members", "by Ada", "acts as its person, with all that they may do")
-	if p := d.as(connectors.RoleViewer).get("/members"); strings.Contains(p.Body, "Programs that act") {
+	if p := d.signInAsRole(connectors.RoleViewer).get("/members"); strings.Contains(p.Body, "Programs that act") {
 		t.Errorf("a viewer sees them: %d", p.Status)
 	}
 	end := "/members/" + m.UserID.String() + "/programs/" + id.String() + "/revoke"
-	if p := d.as(connectors.RoleAdmin).post(end, nil); p.Status != http.StatusForbidden {
+	if p := d.signInAsRole(connectors.RoleAdmin).post(end, nil); p.Status != http.StatusForbidden {
 		t.Errorf("an admin ends one: %d", p.Status)
 	}
 	if p := owner.post(end, nil); p.Status != http.StatusSeeOther {
@@ -81,15 +81,15 @@ func TestAnOwnerSeesAndEndsProgramsThatActAsMembers(t *testing.T) {
 	owner.get("/members").want(t, http.StatusOK, "None. A member's own program")
 }
 
-func TestTheQuestionWhetherToLetAProgramActAsThePerson(t *testing.T) {
+func TestAuthorizeMember_Page(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	asked := strings.Replace(d.asksIn("Claude Desktop, the long name of which fills more than a line of a phone", programsCallback), url.QueryEscape(d.base+"/mcp"), url.QueryEscape(d.base+"/mcp/admin"), 1)
+	asked := strings.Replace(d.authorizePath("Claude Desktop, the long name of which fills more than a line of a phone", programsCallback), url.QueryEscape(d.base+"/mcp"), url.QueryEscape(d.base+"/mcp/admin"), 1)
 	m := d.Member(t, connectors.RoleAdmin)
 	d.ProgramAsIn(t, d.Tenant, m.UserID, connectors.ScopeAdminRead)
-	tab := d.signedIn(connectors.RoleOwner)
-	everyones(t, tab, d.base+asked)
-	pictured(tab, "authorize-as-member")
-	everyones(t, tab, d.base+"/members")
-	pictured(tab, "members-programs")
+	tab := d.openSignedInTab(connectors.RoleOwner)
+	checkForEveryone(t, tab, d.base+asked)
+	checkAppearance(tab, "authorize-as-member")
+	checkForEveryone(t, tab, d.base+"/members")
+	checkAppearance(tab, "members-programs")
 }

@@ -15,80 +15,79 @@ import (
 	"patchbay/web/templates"
 )
 
-// tenantParam is how the page names the tenant that it asks about. No program says it.
+// tenantParam is the page's query parameter for the tenant. Programs do not send it.
 const tenantParam = "patchbay_tenant"
 
-// agentsParam is where the page's list of agents begins, as a cursor. No program says it either.
+// agentsParam is the cursor of the page's list of agents. Programs do not send it.
 const agentsParam = "patchbay_agents"
 
-// newAgent is the choice of an agent that is made for the program.
-// An empty one could not be sent: browsers take it for no choice.
-const newAgent = "+"
+// newAgentChoice is the option for a new agent. Browsers do not send an empty radio value.
+const newAgentChoice = "+"
 
-// authorizeShow asks whether a program may be an agent. Programs send browsers here: what is wrong with what they ask for is told here, and not
-// at an address of theirs.
+// authorizeShow is the OAuth consent page. An invalid request is shown here and not redirected to the program.
 func (h *Handler) authorizeShow(w http.ResponseWriter, r *http.Request) error {
-	asked, err := h.asked(w, r)
+	request, err := h.readAuthorizeRequest(w, r)
 	if err != nil {
 		return err
 	}
-	who, err := within(r, r.URL.Query().Get(tenantParam))
+	person, err := actorInTenant(r, r.URL.Query().Get(tenantParam))
 	if err != nil {
 		return err
 	}
-	if h.asksFirst(who, asked) {
-		return h.confirmFirst(w, r)
+	if h.requiresConfirmation(person, request) {
+		return h.redirectToConfirm(w, r)
 	}
-	return h.authorizePage(w, r, who, asked, templates.Form{}, http.StatusOK)
+	return h.authorizePage(w, r, person, request, templates.Form{}, http.StatusOK)
 }
 
-// asked reads what a program asks for. No page that follows tells where it was reached from: the address holds the program's state.
-func (h *Handler) asked(w http.ResponseWriter, r *http.Request) (authserver.Request, error) {
+// readAuthorizeRequest reads the program's authorization request. It sets Referrer-Policy, because the address
+// holds the program's state.
+func (h *Handler) readAuthorizeRequest(w http.ResponseWriter, r *http.Request) (authserver.Request, error) {
 	w.Header().Set("Referrer-Policy", "no-referrer")
-	if len(r.URL.RequestURI()) > mostReturnTo {
-		return authserver.Request{}, tooLong() // whoever signs in elsewhere first would not come back to it
+	if len(r.URL.RequestURI()) > maxReturnTo {
+		return authserver.Request{}, errReturnTooLong() // a sign-in on the way could not return to it
 	}
-	waitLong(w)
+	clearWriteDeadline(w)
 	query := r.URL.Query()
 	query.Del(tenantParam)
 	query.Del(agentsParam)
 	return h.programs.Request(r.Context(), query)
 }
 
-// within is the person in one of their tenants; empty: in the one that they are in.
-func within(r *http.Request, slug string) (auth.Actor, error) {
+// actorInTenant returns the person in one of their tenants; an empty slug is the current one.
+func actorInTenant(r *http.Request, slug string) (auth.Actor, error) {
 	if slug == "" {
 		return actor(r), nil
 	}
 	return actor(r).In(slug)
 }
 
-func (h *Handler) authorizePage(w http.ResponseWriter, r *http.Request, who auth.Actor, asked authserver.Request, f templates.Form, status int) error {
+func (h *Handler) authorizePage(w http.ResponseWriter, r *http.Request, person auth.Actor, request authserver.Request, f templates.Form, status int) error {
 	ctx := r.Context()
-	if asked.AsMember() {
-		return h.authorizeAsMemberPage(w, r, who, asked, f, status)
+	if request.AsMember() {
+		return h.authorizeAsMemberPage(w, r, person, request, f, status)
 	}
-	agents, err := h.programs.Agents(ctx, who, r.URL.Query().Get(agentsParam))
+	agents, err := h.programs.Agents(ctx, person, r.URL.Query().Get(agentsParam))
 	denied := ""
 	if fault.Is(err, fault.Denied) {
-		denied, err = respond.Told(ctx, err).Message, nil
+		denied, err = respond.LocalizedFault(ctx, err).Message, nil
 	}
 	if err != nil {
 		return err
 	}
-	page := h.question(w, r, who, asked, f)
-	page.Opens, page.Agents, page.Denied = opensName(ctx, asked.Resource), agentChoices(ctx, agents.Items, asked.Client.Name), denied
-	page.Pager = agentPages(r, who, agents.Next)
+	page := h.newAuthorizePage(w, r, person, request, f)
+	page.Opens, page.Agents, page.Denied = reachableConnectors(ctx, request.Resource), agentChoices(ctx, agents.Items, request.Client.Name), denied
+	page.Pager = agentPager(r, person, agents.Next)
 	return h.respond.Page(w, r, status, templates.Authorize(page))
 }
 
-// authorizeAsMemberPage asks whether a program may act as the person, and how far.
-func (h *Handler) authorizeAsMemberPage(w http.ResponseWriter, r *http.Request, who auth.Actor, asked authserver.Request, f templates.Form, status int) error {
+// authorizeAsMemberPage asks whether a program may act as the person, and with which scope.
+func (h *Handler) authorizeAsMemberPage(w http.ResponseWriter, r *http.Request, person auth.Actor, request authserver.Request, f templates.Form, status int) error {
 	ctx := r.Context()
-	page := h.question(w, r, who, asked, f)
-	page.Opens, page.Role = words.T(ctx, "Patchbay itself, as you"), roleName(ctx, who.Role)
-	for _, scope := range asked.Scopes {
-		page.Scopes = append(page.Scopes, templates.Option{Value: string(scope), Label: scopeName(ctx, scope, who.Role)})
+	page := h.newAuthorizePage(w, r, person, request, f)
+	page.Opens, page.Role = words.T(ctx, "Patchbay itself, as you"), roleName(ctx, person.Role)
+	for _, scope := range request.Scopes {
+		page.Scopes = append(page.Scopes, templates.Option{Value: string(scope), Label: scopeName(ctx, scope, person.Role)})
 	}
 	return h.respond.Page(w, r, status, templates.Authorize(page))
 }
@@ -104,32 +103,32 @@ func scopeName(ctx context.Context, scope connectors.ClientScope, role connector
 	}
 }
 
-// question is what the page says of a request whatever it is about.
-func (h *Handler) question(w http.ResponseWriter, r *http.Request, who auth.Actor, asked authserver.Request, f templates.Form) templates.AuthorizePage {
+// newAuthorizePage fills the parts that both consent pages share.
+func (h *Handler) newAuthorizePage(w http.ResponseWriter, r *http.Request, person auth.Actor, request authserver.Request, f templates.Form) templates.AuthorizePage {
 	ctx := r.Context()
-	frame := h.door(r, words.T(ctx, "Let a program in?"))
+	frame := h.signedOutFrame(r, words.T(ctx, "Let a program in?"))
 	frame.Path = r.URL.RequestURI()
-	allowAnswer(w.Header(), asked.RedirectURI)
+	allowFormRedirect(w.Header(), request.RedirectURI)
 	return templates.AuthorizePage{
-		Frame: frame, Host: asked.Client.Host, Name: asked.Client.Name, Goes: placeName(ctx, asked.Place()), Local: asked.Place().Local,
-		Person: who.Email, Tenant: templates.TenantChoice{Slug: who.Tenant.Slug, Name: who.Tenant.Name},
-		Elsewhere: elsewhere(r, who), Form: f, Action: withoutTenant(r.URL),
+		Frame: frame, Host: request.Client.Host, Name: request.Client.Name, Goes: redirectTargetName(ctx, request.Place()), Local: request.Place().Local,
+		Person: person.Email, Tenant: templates.TenantChoice{Slug: person.Tenant.Slug, Name: person.Tenant.Name},
+		Elsewhere: otherTenantLinks(r, person), Form: f, Action: withoutTenant(r.URL),
 	}
 }
 
-// agentChoices are what a program can be. The new agent is first, which opens nothing: more is a choice.
+// agentChoices lists the agents a program can become. The new agent comes first: it has no grants.
 func agentChoices(ctx context.Context, agents []connectors.Agent, client string) []templates.Option {
-	all := []templates.Option{{Value: newAgent, Label: words.T(ctx, "a new one, for “%s” alone", client)}}
+	all := []templates.Option{{Value: newAgentChoice, Label: words.T(ctx, "a new one, for “%s” alone", client)}}
 	for _, a := range agents {
 		all = append(all, templates.Option{Value: a.Slug, Label: a.Name})
 	}
 	return all
 }
 
-// agentPages leads to the same question with other agents to choose from.
-func agentPages(r *http.Request, who auth.Actor, next string) (p templates.Pager) {
+// agentPager leads to the same page with other agents.
+func agentPager(r *http.Request, person auth.Actor, next string) (p templates.Pager) {
 	query := r.URL.Query()
-	query.Set(tenantParam, who.Tenant.Slug) // which a form that came back names in its body alone
+	query.Set(tenantParam, person.Tenant.Slug) // a redisplayed form names the tenant in its body only
 	if query.Has(agentsParam) {
 		query.Del(agentsParam)
 		p.First = withQuery(r.URL.Path, query)
@@ -141,11 +140,11 @@ func agentPages(r *http.Request, who auth.Actor, next string) (p templates.Pager
 	return p
 }
 
-// elsewhere asks the same question in the person's other tenants.
-func elsewhere(r *http.Request, who auth.Actor) []templates.Link {
+// otherTenantLinks lead to the same request in the person's other tenants.
+func otherTenantLinks(r *http.Request, person auth.Actor) []templates.Link {
 	var links []templates.Link
-	for _, m := range who.Memberships {
-		if m.Tenant.ID == who.Tenant.ID {
+	for _, m := range person.Memberships {
+		if m.Tenant.ID == person.Tenant.ID {
 			continue
 		}
 		query := r.URL.Query()
@@ -162,7 +161,7 @@ func withoutTenant(u *url.URL) string {
 	return u.Path + "?" + query.Encode()
 }
 
-func placeName(ctx context.Context, p authserver.Place) string {
+func redirectTargetName(ctx context.Context, p authserver.RedirectTarget) string {
 	switch {
 	case p.App != "":
 		return words.T(ctx, "the program on your computer for %s links", p.App+":")
@@ -173,7 +172,7 @@ func placeName(ctx context.Context, p authserver.Place) string {
 	}
 }
 
-func opensName(ctx context.Context, resource string) string {
+func reachableConnectors(ctx context.Context, resource string) string {
 	if _, slug, one := strings.Cut(strings.TrimPrefix(resource, "/"), "/"); one {
 		return words.T(ctx, "the connector %s alone", slug)
 	}

@@ -22,12 +22,12 @@ import (
 	chromium "patchbay/internal/testing/browser"
 )
 
-func (d *dashboard) letsIn(egress *safehttp.Policy, base string) *authserver.Server {
+func (d *dashboard) newAuthServer(egress *safehttp.Policy, base string) *authserver.Server {
 	return authserver.New(authserver.Options{Store: d.St, Auth: d.auth, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: base})
 }
 
-// asksIn is where a program sends a browser.
-func (d *dashboard) asksIn(name, redirect string) string {
+// authorizePath is a program's authorization request.
+func (d *dashboard) authorizePath(name, redirect string) string {
 	d.t.Helper()
 	id := uuid.New()
 	c := store.MCPClient{ID: id, Name: name, RedirectURIs: []string{redirect}, CreatedAt: time.Now()}
@@ -43,23 +43,23 @@ func (d *dashboard) asksIn(name, redirect string) string {
 
 const programsCallback = "http://127.0.0.1:9/callback"
 
-func TestAStrangerSignsInFirstAndComesBackToTheQuestion(t *testing.T) {
+func TestAuthorize_SignInLeadsBack(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	asked := d.asksIn("Inspector", programsCallback)
+	asked := d.authorizePath("Inspector", programsCallback)
 	p := d.browser().get(asked)
 	if to, _ := url.Parse(p.Location); p.Status != http.StatusSeeOther || to.Path != "/login" || to.Query().Get("return_to") != asked {
 		t.Errorf("%d to %q", p.Status, p.Location)
 	}
 }
 
-// A session alone, which somebody may have stolen, lets no program be any agent for weeks.
-func TestWhoManagesAgentsConfirmsBeforeAProgramIsLetIn(t *testing.T) {
+// A session alone, which may be stolen, authorizes no program for weeks.
+func TestAuthorize_ManagerConfirmsFirst(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	admin, member, asked := d.as(connectors.RoleAdmin), d.as(connectors.RoleMember), d.asksIn("Inspector", programsCallback)
+	admin, member, asked := d.signInAsRole(connectors.RoleAdmin), d.signInAsRole(connectors.RoleMember), d.authorizePath("Inspector", programsCallback)
 	agent := d.Agent(t)
-	d.later()
+	d.advancePastConfirmation()
 	for _, p := range []page{admin.get(asked), admin.post(asked, url.Values{"decision": {"allow"}, "agent": {agent.Slug}})} {
 		if to, _ := url.Parse(p.Location); p.Status != http.StatusSeeOther || to.Path != "/confirm" || to.Query().Get("return_to") != asked {
 			t.Errorf("%d to %q", p.Status, p.Location)
@@ -73,10 +73,10 @@ func TestWhoManagesAgentsConfirmsBeforeAProgramIsLetIn(t *testing.T) {
 	}
 }
 
-func TestAProgramIsLetInByAPersonsOwnAnswer(t *testing.T) {
+func TestAuthorize_DecisionOfThePerson(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b, asked := d.as(connectors.RoleAdmin), d.asksIn("Inspector", programsCallback)
+	b, asked := d.signInAsRole(connectors.RoleAdmin), d.authorizePath("Inspector", programsCallback)
 	agent := d.Agent(t)
 	p := b.get(asked)
 	for _, want := range []string{"“Inspector”, which nobody has checked", "nobody can tell whose it is", "127.0.0.1:9", "On your computer any program can wait for the answer"} {
@@ -102,28 +102,28 @@ func TestAProgramIsLetInByAPersonsOwnAnswer(t *testing.T) {
 	}
 }
 
-func TestThatOneProgramWasLetInSkipsNoQuestion(t *testing.T) {
+func TestAuthorize_EarlierConsentSkipsNothing(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b, agent := d.as(connectors.RoleAdmin), d.Agent(t)
-	first := d.asksIn("Inspector", programsCallback)
+	b, agent := d.signInAsRole(connectors.RoleAdmin), d.Agent(t)
+	first := d.authorizePath("Inspector", programsCallback)
 	b.post(first, url.Values{"decision": {"allow"}, "agent": {agent.Slug}})
-	for name, asked := range map[string]string{"the same": first, "another of the same name": d.asksIn("Inspector", programsCallback)} {
+	for name, asked := range map[string]string{"the same": first, "another of the same name": d.authorizePath("Inspector", programsCallback)} {
 		if p := b.get(asked); p.Status != http.StatusOK || p.Location != "" || !strings.Contains(p.Body, `value="allow"`) {
 			t.Errorf("%s is not asked about: %d to %q", name, p.Status, p.Location)
 		}
 	}
 }
 
-// A page lists 200 agents by name, says that there are more, and leads to them; each can be chosen where it is listed.
-func TestAllAgentsCanBeChosenHoweverManyThereAre(t *testing.T) {
+// A page lists 200 agents by name and links to more. Each can be chosen where it is listed.
+func TestAuthorize_EveryAgentCanBeChosen(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	for n := range store.MaxLimit + 1 {
 		d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = fmt.Sprintf("Agent %03d", n), fmt.Sprintf("agent-%03d", n) })
 	}
-	b := d.as(connectors.RoleAdmin)
-	first := b.get(d.asksIn("Inspector", programsCallback))
+	b := d.signInAsRole(connectors.RoleAdmin)
+	first := b.get(d.authorizePath("Inspector", programsCallback))
 	first.want(t, http.StatusOK, `value="agent-199"`, "There are more agents than this page lists")
 	if strings.Contains(first.Body, `value="agent-200"`) {
 		t.Fatal("all are listed at once: the test shows nothing")
@@ -147,8 +147,8 @@ func TestAllAgentsCanBeChosenHoweverManyThereAre(t *testing.T) {
 	}
 }
 
-// Through the pages of agents a person comes to one of the second, and back, and lets the program be it.
-func TestAnAgentOfTheNextPageIsChosenInTheBrowser(t *testing.T) {
+// The pager leads to the second page of agents and back, and consent works there.
+func TestAuthorize_AgentOfSecondPageInABrowser(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	for n := range store.MaxLimit + 1 {
@@ -156,8 +156,8 @@ func TestAnAgentOfTheNextPageIsChosenInTheBrowser(t *testing.T) {
 	}
 	program := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("You can close this window.")) }))
 	t.Cleanup(program.Close)
-	tab := d.signedIn(connectors.RoleAdmin)
-	tab.Go(d.base + d.asksIn("Inspector", program.URL+"/callback"))
+	tab := d.openSignedInTab(connectors.RoleAdmin)
+	tab.Go(d.base + d.authorizePath("Inspector", program.URL+"/callback"))
 	lists := func(agent string) bool {
 		return chromium.Eval[bool](tab, `document.querySelector("[name=agent] option[value=`+agent+`]") !== null`)
 	}
@@ -165,7 +165,7 @@ func TestAnAgentOfTheNextPageIsChosenInTheBrowser(t *testing.T) {
 	if !lists("agent-000") || lists("agent-200") {
 		t.Fatal("the first page is not the first")
 	}
-	pictured(tab, "authorize-many")
+	checkAppearance(tab, "authorize-many")
 	tab.Click("nav.pager [rel=next]")
 	tab.WaitText("nav.pager", "First page")
 	if lists("agent-000") || !lists("agent-200") {
@@ -174,7 +174,7 @@ func TestAnAgentOfTheNextPageIsChosenInTheBrowser(t *testing.T) {
 	if pager := tab.Text("nav.pager"); !strings.Contains(pager, "These are the last agents, by name.") || strings.Contains(pager, "There are more") {
 		t.Errorf("the last page says %s", pager)
 	}
-	pictured(tab, "authorize-many-next")
+	checkAppearance(tab, "authorize-many-next")
 	tab.Click("nav.pager a")
 	tab.WaitText("nav.pager", "Next page")
 	tab.Click("nav.pager [rel=next]")
@@ -192,13 +192,13 @@ func TestAnAgentOfTheNextPageIsChosenInTheBrowser(t *testing.T) {
 		t.Errorf("the program is %s", slug)
 	}
 	tab.Go(d.base + "/account")
-	tab.Forgive("favicon") // of the program's page, and not ours
+	tab.Forgive("favicon") // of the program's page
 }
 
-func TestAnAnswerFromAnotherSiteIsNone(t *testing.T) {
+func TestAuthorize_CrossSitePostIsRefused(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b, asked := d.as(connectors.RoleAdmin), d.asksIn("Inspector", "https://evil.example/cb")
+	b, asked := d.signInAsRole(connectors.RoleAdmin), d.authorizePath("Inspector", "https://evil.example/cb")
 	b.header.Set("Sec-Fetch-Site", "cross-site")
 	b.header.Set("Origin", "https://evil.example")
 	p := b.post(asked, url.Values{"decision": {"allow"}})
@@ -207,10 +207,10 @@ func TestAnAnswerFromAnotherSiteIsNone(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithARequestIsToldHere(t *testing.T) {
+func TestAuthorize_BadRequestIsShownHere(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b, asked := d.as(connectors.RoleAdmin), d.asksIn("Inspector", "https://evil.example/cb")
+	b, asked := d.signInAsRole(connectors.RoleAdmin), d.authorizePath("Inspector", "https://evil.example/cb")
 	for name, address := range map[string]string{
 		"no PKCE":               strings.Replace(asked, "S256", "plain", 1),
 		"another redirect URI":  strings.Replace(asked, "evil.example%2Fcb", "evil.example%2Fother", 1),
@@ -230,7 +230,7 @@ func TestWhatIsWrongWithARequestIsToldHere(t *testing.T) {
 	if p := b.post(asked, url.Values{"decision": {"allow"}, "tenant": {"nothing"}}); p.Status != http.StatusNotFound {
 		t.Errorf("another tenant: %d", p.Status)
 	}
-	viewer := d.as(connectors.RoleViewer)
+	viewer := d.signInAsRole(connectors.RoleViewer)
 	if p := viewer.get(asked); p.Status != http.StatusOK || strings.Contains(p.Body, `value="allow"`) {
 		t.Errorf("a viewer is asked: %d", p.Status)
 	}
@@ -239,14 +239,14 @@ func TestWhatIsWrongWithARequestIsToldHere(t *testing.T) {
 	}
 }
 
-func TestTheQuestionWhetherToLetAProgramIn(t *testing.T) {
+func TestAuthorize_Page(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	asked := d.asksIn("Claude Desktop, the long name of which fills more than a line of a phone", programsCallback)
+	asked := d.authorizePath("Claude Desktop, the long name of which fills more than a line of a phone", programsCallback)
 	d.Agent(t, func(a *connectors.Agent) { a.Name = "Research assistant" })
-	tab := d.signedIn(connectors.RoleAdmin)
-	everyones(t, tab, d.base+asked)
-	pictured(tab, "authorize")
+	tab := d.openSignedInTab(connectors.RoleAdmin)
+	checkForEveryone(t, tab, d.base+asked)
+	checkAppearance(tab, "authorize")
 	tab.Go(d.base + "/account")
-	pictured(tab, "account")
+	checkAppearance(tab, "account")
 }

@@ -12,34 +12,35 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// bodiesForAuditors has an owner say that arguments and results are for auditors alone.
-func (d *dashboard) bodiesForAuditors() {
+// restrictBodiesToAuditors sets that arguments and results are for auditors alone.
+func (d *dashboard) restrictBodiesToAuditors() {
 	d.t.Helper()
-	d.as(connectors.RoleOwner).submit("/settings", url.Values{"name": {"Acme"}, "body_readers": {"auditors"}}).want(d.t, http.StatusOK, "The settings are saved.")
+	d.signInAsRole(connectors.RoleOwner).submit("/settings", url.Values{"name": {"Acme"}, "body_readers": {"auditors"}}).want(d.t, http.StatusOK, "The settings are saved.")
 }
 
-// hushed is a call with a word in all that was sent and answered, and in all that its server said meanwhile.
-func (d *dashboard) hushed(a connectors.Agent, c connectors.Connector) connectors.ToolCallID {
+// createCallWithMarkers stores a call with a marker word in its arguments, result, progress and task.
+func (d *dashboard) createCallWithMarkers(a connectors.Agent, c connectors.Connector) connectors.ToolCallID {
 	d.t.Helper()
 	call := newCall(a, c, connectors.CallSuccess)
 	call.Arguments, call.Content, call.Structured = []byte(`{"q":"hush"}`), []byte(`[{"type":"text","text":"hush"}]`), []byte(`{"hush":1}`)
-	id := d.endedIn(d.Tenant, call)
+	id := d.createEndedCall(d.Tenant, call)
 	d.AsSystem(d.t, `update tool_calls set task = $2, task_handle = 'handle', progress = '{"progress": 1, "message": "hush"}' where id = $1`,
 		[]any{id, []byte(`{"status":"completed","statusMessage":"hush"}`)})
 	return id
 }
 
-// TestOnlyAnAuditorReadsWhatIsForAuditors opens every page and every file, as every role: a new one that shows what was sent or answered fails here.
-func TestOnlyAnAuditorReadsWhatIsForAuditors(t *testing.T) {
+// TestBodies_AreForAuditorsAlone opens every page and file as every role. A new one that shows arguments or
+// results fails here.
+func TestBodies_AreForAuditorsAlone(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	ids := d.own()
-	a, c := d.named(ids.agent, ids.connector)
-	call, running := d.hushed(a, c), d.taskIn(d.Tenant, a, c, `{"status":"working","statusMessage":"hush"}`)
+	ids := d.ownThings()
+	a, c := d.findAgentAndConnector(ids.agent, ids.connector)
+	call, running := d.createCallWithMarkers(a, c), d.createTaskCall(d.Tenant, a, c, `{"status":"working","statusMessage":"hush"}`)
 	ids.waiting = call.String()
 	open := func(role connectors.Role) []string {
 		var found []string
-		b := d.as(role)
+		b := d.signInAsRole(role)
 		for _, route := range d.routes() {
 			method, pattern, _ := strings.Cut(route, " ")
 			if method != http.MethodGet || !mayUse(role, routeRoles[route]) || pattern == "/events" {
@@ -57,10 +58,10 @@ func TestOnlyAnAuditorReadsWhatIsForAuditors(t *testing.T) {
 		slices.Sort(found)
 		return slices.Compact(found)
 	}
-	if found := open(connectors.RoleViewer); len(found) < 4 { // the lists, the files, the call
+	if found := open(connectors.RoleViewer); len(found) < 4 { // lists, files, and the call's page
 		t.Fatalf("as long as they are for everyone, they stand at %v", found)
 	}
-	d.bodiesForAuditors()
+	d.restrictBodiesToAuditors()
 	for _, role := range connectors.Roles {
 		var want []string
 		if role == connectors.RoleAuditor {
@@ -72,15 +73,15 @@ func TestOnlyAnAuditorReadsWhatIsForAuditors(t *testing.T) {
 	}
 }
 
-func TestACallsPageSaysForWhomItsBodiesAre(t *testing.T) {
+func TestCallPage_NamesReadersOfBodies(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	a, c := d.Agent(t), d.Connector(t)
-	page, picture := "/calls/"+d.hushed(a, c).String(), "/calls/"+d.pictureIn(d.Tenant, a, c).String()+"/pictures/0"
-	member, auditor := d.as(connectors.RoleMember), d.as(connectors.RoleAuditor)
+	page, picture := "/calls/"+d.createCallWithMarkers(a, c).String(), "/calls/"+d.createPictureCall(d.Tenant, a, c).String()+"/pictures/0"
+	member, auditor := d.signInAsRole(connectors.RoleMember), d.signInAsRole(connectors.RoleAuditor)
 	member.get(page).want(t, http.StatusOK, "hush", "Try it again")
 	member.get(picture).want(t, http.StatusOK)
-	d.bodiesForAuditors()
+	d.restrictBodiesToAuditors()
 	p := member.get(page)
 	p.want(t, http.StatusOK, "What is kept of this is for your organisation's auditors.", "Success")
 	if p.says("Try it again") || p.says("hush") {
@@ -92,12 +93,12 @@ func TestACallsPageSaysForWhomItsBodiesAre(t *testing.T) {
 	auditor.get("/audit?action=tool_call.read").want(t, http.StatusOK, "tool_call.read", "2 events")
 }
 
-func TestAnApprovalKeepsItsArgumentsToAuditorsOnceItIsDecided(t *testing.T) {
+func TestApproval_DecidedArgumentsAreForAuditors(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	ids := d.own()
-	d.bodiesForAuditors()
-	member, page := d.as(connectors.RoleMember), "/approvals/"+ids.waiting
+	ids := d.ownThings()
+	d.restrictBodiesToAuditors()
+	member, page := d.signInAsRole(connectors.RoleMember), "/approvals/"+ids.waiting
 	member.get(page).want(t, http.StatusOK, "all of it")
 	member.submit(page+"/deny", nil)
 	p := member.get(page)
@@ -107,41 +108,41 @@ func TestAnApprovalKeepsItsArgumentsToAuditorsOnceItIsDecided(t *testing.T) {
 	}
 }
 
-// What comes to an open page by itself is read by nobody yet.
-func TestAStreamHasNoBodiesThatAreForAuditors(t *testing.T) {
+// Reading a body is audited, and events arrive unread.
+func TestEvents_OmitBodiesForAuditors(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	d.bodiesForAuditors()
+	d.restrictBodiesToAuditors()
 	a, c := d.Agent(t), d.Connector(t)
-	call := d.taskIn(d.Tenant, a, c, `{"status":"working","statusMessage":"hush"}`)
+	call := d.createTaskCall(d.Tenant, a, c, `{"status":"working","statusMessage":"hush"}`)
 	for _, role := range []connectors.Role{connectors.RoleViewer, connectors.RoleAuditor} {
-		b := d.as(role)
+		b := d.signInAsRole(role)
 		for _, on := range []string{"on=call&id=" + call.ID.String(), "on=calls", "on=tasks"} {
-			if event := b.listenTo("/events?" + on).until("search"); strings.Contains(event, "hush") || !strings.Contains(event, "At work") {
+			if event := b.openEventsAt("/events?" + on).until("search"); strings.Contains(event, "hush") || !strings.Contains(event, "At work") {
 				t.Errorf("%s sends a %s: %s", on, role, event)
 			}
 		}
 	}
 }
 
-func TestAnAuditorsWayIsLookedAtInABrowser(t *testing.T) {
+func TestBodies_AuditorInABrowser(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	call := d.hushed(d.Agent(t), d.Connector(t))
-	owner := d.signedIn(connectors.RoleOwner)
+	call := d.createCallWithMarkers(d.Agent(t), d.Connector(t))
+	owner := d.openSignedInTab(connectors.RoleOwner)
 	owner.Go(d.base + "/settings")
 	owner.Choose("[name=body_readers]", "auditors")
 	owner.Click("main form.panel-form button[type=submit]")
 	owner.WaitText(".flash", "The settings are saved.")
-	looked(t, owner, "settings-readers")
+	checkAppearanceOf(t, owner, "settings-readers")
 	owner.Go(d.base + "/calls/" + call.String())
 	owner.WaitText("main", "for your organisation's auditors")
-	looked(t, owner, "call-withheld")
-	auditor := d.signedIn(connectors.RoleAuditor)
+	checkAppearanceOf(t, owner, "call-withheld")
+	auditor := d.openSignedInTab(connectors.RoleAuditor)
 	auditor.Go(d.base + "/calls/" + call.String())
 	auditor.WaitText("main", "is on record")
-	looked(t, auditor, "call-auditor")
+	checkAppearanceOf(t, auditor, "call-auditor")
 	auditor.Click("#sidebar a[href='/audit']")
 	auditor.WaitText("main", "tool_call.read")
-	looked(t, auditor, "audit-auditor")
+	checkAppearanceOf(t, auditor, "audit-auditor")
 }

@@ -15,7 +15,7 @@ import (
 	"patchbay/web/templates"
 )
 
-// callQuery is which calls a page lists, as its address says.
+// callQuery is the filter of a list of calls.
 type callQuery struct {
 	agent, connector, tool string
 	status                 connectors.CallStatus
@@ -28,10 +28,9 @@ func readCallQuery(q url.Values) callQuery {
 	}
 }
 
-func (q callQuery) filtered() bool { return q != callQuery{} }
+func (q callQuery) isFiltered() bool { return q != callQuery{} }
 
-// values are the query as an address has it.
-func (q callQuery) values() url.Values {
+func (q callQuery) urlValues() url.Values {
 	values := url.Values{}
 	for name, value := range map[string]string{"agent": q.agent, "connector": q.connector, "tool": q.tool, "status": string(q.status)} {
 		if value != "" {
@@ -41,22 +40,22 @@ func (q callQuery) values() url.Values {
 	return values
 }
 
-// callList lists tool calls, the newest first.
+// callList lists tool calls, newest first.
 func (h *Handler) callList(w http.ResponseWriter, r *http.Request) error {
 	query := readCallQuery(r.URL.Query())
 	found, err := h.findCalls(r, query, h.calls.Calls)
 	if err != nil {
 		return err
 	}
-	quotas, err := h.usedUp(r)
+	quotas, err := h.exhaustedQuotas(r)
 	if err != nil {
 		return err
 	}
-	frame := found.frame(h.frame(r, templates.NavCalls, crumb(words.T(r.Context(), "Calls"), "")), query, "calls")
+	frame := found.frameWithEvents(h.newFrame(r, templates.NavCalls, newCrumb(words.T(r.Context(), "Calls"), "")), query, "calls")
 	page := templates.CallsPage{
 		Frame:      frame,
-		Filter:     query.form(),
-		List:       h.callListView(r.Context(), found.calls, query, frame.Can, pager(r, found.calls.Next)),
+		Filter:     query.toForm(),
+		List:       h.callListView(r.Context(), found.calls, query, frame.Can, newPager(r, found.calls.Next)),
 		Agents:     found.agents,
 		Connectors: found.connectors,
 		Statuses:   callStatusOptions(r.Context()),
@@ -65,16 +64,16 @@ func (h *Handler) callList(w http.ResponseWriter, r *http.Request) error {
 	return h.respond.Page(w, r, http.StatusOK, templates.Calls(page))
 }
 
-// foundCalls is a page of calls, and what they may be filtered by.
-type foundCalls struct {
+// callPage is a page of calls with the filter's options.
+type callPage struct {
 	calls              store.List[connectors.ToolCall]
-	first              bool // page of the list
+	isFirst            bool
 	agents, connectors []templates.Option
 }
 
-// findCalls reads the page of a list of calls that a request asks for.
-func (h *Handler) findCalls(r *http.Request, q callQuery, read readCalls) (found foundCalls, err error) {
-	tenant := h.tenant(r)
+// findCalls reads the page of calls that a request asks for.
+func (h *Handler) findCalls(r *http.Request, q callQuery, read readCalls) (found callPage, err error) {
+	tenant := h.tenantStore(r)
 	agents, err := tenant.Agents(r.Context(), store.Page{Limit: store.MaxLimit})
 	if err != nil {
 		return found, err
@@ -91,8 +90,8 @@ func (h *Handler) findCalls(r *http.Request, q callQuery, read readCalls) (found
 	if filter.Limit >= 0 {
 		filter.Limit = pageSize(r)
 	}
-	found = foundCalls{
-		first:      filter.Cursor == "",
+	found = callPage{
+		isFirst:    filter.Cursor == "",
 		agents:     withChosen(agentOptions(r.Context(), agents.Items), q.agent),
 		connectors: withChosen(connectorOptions(r.Context(), all.Items), q.connector),
 	}
@@ -102,28 +101,28 @@ func (h *Handler) findCalls(r *http.Request, q callQuery, read readCalls) (found
 	return found, err
 }
 
-// frame has the page listen for changes, where it is the first one.
-func (f foundCalls) frame(frame templates.Frame, q callQuery, on string) templates.Frame {
-	if f.first {
-		live := q.values()
+// frameWithEvents subscribes the first page to changes.
+func (f callPage) frameWithEvents(frameWithEvents templates.Frame, q callQuery, on string) templates.Frame {
+	if f.isFirst {
+		live := q.urlValues()
 		live.Set("on", on)
-		frame.Listen = withQuery("/events", live)
+		frameWithEvents.Listen = withQuery("/events", live)
 	}
-	return frame
+	return frameWithEvents
 }
 
-// withChosen adds what the address names and the options do not: there may be more than are offered.
+// withChosen adds the chosen value if the options, which are bounded, do not have it.
 func withChosen(options []templates.Option, chosen string) []templates.Option {
 	if slices.ContainsFunc(options, func(o templates.Option) bool { return o.Value == chosen }) {
 		return options
 	}
-	return append(options, templates.Option{Value: chosen, Label: shorten(chosen, maxName)})
+	return append(options, templates.Option{Value: chosen, Label: shortenText(chosen, maxName)})
 }
 
-// callListView is the part of the page that is renewed as calls come and end.
+// callListView is the part of the page that the event stream replaces.
 func (h *Handler) callListView(ctx context.Context, calls store.List[connectors.ToolCall], q callQuery, can templates.Can, p templates.Pager) templates.CallList {
 	view := templates.CallList{
-		Asset: web.Asset, Count: countOf(ctx, len(calls.Items), p, "%s call", "%s calls"), Filtered: q.filtered(), Acts: can.Sync, Pager: p,
+		Asset: web.Asset, Count: formatCount(ctx, len(calls.Items), p, "%s call", "%s calls"), Filtered: q.isFiltered(), Acts: can.Sync, Pager: p,
 	}
 	for _, c := range calls.Items {
 		view.Rows = append(view.Rows, callRow(ctx, c, can, h.now()))
@@ -131,38 +130,38 @@ func (h *Handler) callListView(ctx context.Context, calls store.List[connectors.
 	return view
 }
 
-// nothing is a filter that no call passes.
-var nothing = store.CallFilter{Page: store.Page{Limit: -1}}
+// noCallsFilter matches no call.
+var noCallsFilter = store.CallFilter{Page: store.Page{Limit: -1}}
 
-// callFilter finds what the names in a query stand for, among what was read already where it is there. A name that nobody has finds
+// callFilter resolves the query's names, first among the given agents and connectors. An unknown name matches
 // no calls.
 func (h *Handler) callFilter(
 	ctx context.Context, tenant *store.Tenant, q callQuery, agents []connectors.Agent, all []connectors.Connector,
 ) (store.CallFilter, error) {
 	f := store.CallFilter{Status: q.status, Tool: q.tool}
 	if q.status != "" && !slices.Contains(callStatuses, q.status) {
-		return nothing, nil
+		return noCallsFilter, nil
 	}
 	if q.agent != "" {
 		a, err := agentBySlug(ctx, tenant, q.agent, agents)
 		if err != nil {
-			return nothingFound(err)
+			return filterForLookupError(err)
 		}
 		f.Agent = &a.ID
 	}
 	if q.connector != "" {
 		c, err := connectorBySlug(ctx, tenant, q.connector, all)
 		if err != nil {
-			return nothingFound(err)
+			return filterForLookupError(err)
 		}
 		f.Connector = &c.ID
 	}
 	return f, nil
 }
 
-func nothingFound(err error) (store.CallFilter, error) {
+func filterForLookupError(err error) (store.CallFilter, error) {
 	if fault.Is(err, fault.NotFound) {
-		return nothing, nil
+		return noCallsFilter, nil
 	}
 	return store.CallFilter{}, err
 }

@@ -22,16 +22,16 @@ func TestACallSaysHowFarItIs(t *testing.T) {
 		{connectors.CallProgress{Done: new(12.0), Total: 10}, "12 of 10", "100"},
 		{connectors.CallProgress{Done: new(-1e300), Total: -4}, "At -1e+300", ""},
 		{connectors.CallProgress{Done: new(1e300), Total: 1e-300}, "1e+300 of 1e-300", "100"},
-		{connectors.CallProgress{Done: new(1.0), Message: "a\u202eb\x00" + strings.Repeat("x", 500)}, "At 1: “" + shorten("a\u202eb\x00"+strings.Repeat("x", 500), maxNote) + "”", ""},
+		{connectors.CallProgress{Done: new(1.0), Message: "a\u202eb\x00" + strings.Repeat("x", 500)}, "At 1: “" + shortenText("a\u202eb\x00"+strings.Repeat("x", 500), maxNote) + "”", ""},
 	} {
-		if have := howFar(t.Context(), &tc.told); have != tc.text {
+		if have := serverProgress(t.Context(), &tc.told); have != tc.text {
 			t.Errorf("%+v: %q, want %q", tc.told, have, tc.text)
 		}
 		if have := percentDone(&tc.told); have != tc.percent {
 			t.Errorf("%+v: %q percent, want %q", tc.told, have, tc.percent)
 		}
 	}
-	if howFar(t.Context(), nil) != "" || percentDone(nil) != "" {
+	if serverProgress(t.Context(), nil) != "" || percentDone(nil) != "" {
 		t.Error("a call of which nothing was told says how far it is")
 	}
 	both := connectors.ToolCall{Task: []byte(`{"status":"working","statusMessage":"page 3"}`), Progress: &connectors.CallProgress{Done: new(1.0)}}

@@ -16,13 +16,13 @@ import (
 	"patchbay/web/templates"
 )
 
-// callShow is about one call.
+// callShow shows one call.
 func (h *Handler) callShow(w http.ResponseWriter, r *http.Request) error {
-	c, err := h.call(r)
+	c, err := h.findCall(r)
 	if err != nil {
 		return err
 	}
-	frame := h.frame(r, templates.NavCalls, crumb(words.T(r.Context(), "Calls"), "/calls"), templates.Crumb{Text: shorten(c.Tool, maxName), Mono: true})
+	frame := h.newFrame(r, templates.NavCalls, newCrumb(words.T(r.Context(), "Calls"), "/calls"), templates.Crumb{Text: shortenText(c.Tool, maxName), Mono: true})
 	if !c.Status.Ended() {
 		frame.Listen = "/events?on=call&id=" + c.ID.String()
 	}
@@ -33,7 +33,7 @@ func (h *Handler) callShow(w http.ResponseWriter, r *http.Request) error {
 	return h.respond.Page(w, r, http.StatusOK, templates.Call(templates.CallPage{Frame: frame, Detail: detail}))
 }
 
-func (h *Handler) call(r *http.Request) (connectors.ToolCall, error) {
+func (h *Handler) findCall(r *http.Request) (connectors.ToolCall, error) {
 	id, err := callID(r)
 	if err != nil {
 		return connectors.ToolCall{}, err
@@ -41,7 +41,7 @@ func (h *Handler) call(r *http.Request) (connectors.ToolCall, error) {
 	return h.calls.Read(r.Context(), actor(r), id)
 }
 
-// callCancel ends a call that waits or runs.
+// callCancel cancels a call that waits or runs.
 func (h *Handler) callCancel(w http.ResponseWriter, r *http.Request) error {
 	id, err := callID(r)
 	if err != nil {
@@ -49,24 +49,24 @@ func (h *Handler) callCancel(w http.ResponseWriter, r *http.Request) error {
 	}
 	flash := respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The call is cancelled.")}
 	_, err = h.calls.Cancel(r.Context(), actor(r), id)
-	if problem, ok := mendable(r.Context(), err); ok {
-		flash = respond.Flash{Kind: respond.Alert, Text: problem.Message} // it has ended meanwhile
+	if problem, ok := asFormFault(r.Context(), err); ok {
+		flash = respond.Flash{Kind: respond.Alert, Text: problem.Message} // the call ended in between
 	} else if err != nil {
 		return err
 	}
 	return h.respond.Back(w, r, respond.CameFrom(r, callPath(id)), flash)
 }
 
-// picturePolicy lets a picture do nothing, whatever it is taken for.
+// picturePolicy keeps a picture from running anything, whatever type a browser takes it for.
 const picturePolicy = "default-src 'none'; sandbox"
 
-// callPicture serves one picture of a call's result, where its bytes are what they are said to be. All else is not found.
+// callPicture serves one picture of a call's result. It is not found unless its bytes match its media type.
 func (h *Handler) callPicture(w http.ResponseWriter, r *http.Request) error {
-	c, err := h.call(r)
+	c, err := h.findCall(r)
 	if err != nil {
 		return err
 	}
-	kind, picture, ok := pictureOf(c.Content, chi.URLParam(r, "n"))
+	kind, picture, ok := findPicture(c.Content, chi.URLParam(r, "n"))
 	if !ok {
 		return fault.Errorf(fault.NotFound, "There is no such picture.")
 	}
@@ -78,19 +78,19 @@ func (h *Handler) callPicture(w http.ResponseWriter, r *http.Request) error {
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Content-Disposition", "inline")
 	header.Set("Cache-Control", "private, no-store")
-	_, _ = w.Write(picture) // a browser that has gone needs no answer
+	_, _ = w.Write(picture) // a write error means that the browser is gone
 	return nil
 }
 
-// pictureOf is the n-th block of a content, where it is a picture that may be shown.
-func pictureOf(content json.RawMessage, n string) (kind string, picture []byte, ok bool) {
+// findPicture returns the n-th content block if it is a picture of a safe type.
+func findPicture(content json.RawMessage, n string) (kind string, picture []byte, ok bool) {
 	var blocks []json.RawMessage
-	at, err := strconv.Atoi(n)
-	if err != nil || json.Unmarshal(content, &blocks) != nil || at < 0 || at >= len(blocks) {
+	index, err := strconv.Atoi(n)
+	if err != nil || json.Unmarshal(content, &blocks) != nil || index < 0 || index >= len(blocks) {
 		return "", nil, false
 	}
 	var b contentBlock
-	if json.Unmarshal(blocks[at], &b) != nil || b.Type.value != "image" || !safePictures[b.MIMEType.value] {
+	if json.Unmarshal(blocks[index], &b) != nil || b.Type.value != "image" || !safePictures[b.MIMEType.value] {
 		return "", nil, false
 	}
 	picture, err = base64.StdEncoding.DecodeString(b.Data.value)

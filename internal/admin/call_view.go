@@ -10,18 +10,17 @@ import (
 	"patchbay/web/templates"
 )
 
-// callRow is a call in a list.
 func callRow(ctx context.Context, c connectors.ToolCall, can templates.Can, now time.Time) templates.CallRow {
 	row := templates.CallRow{
 		ID:        c.ID.String(),
 		Href:      callPath(c.ID),
-		Tool:      shorten(c.Tool, maxName),
+		Tool:      shortenText(c.Tool, maxName),
 		Agent:     c.AgentSlug,
 		Connector: c.ConnectorSlug,
 		State:     callState(ctx, c.Status),
 		Reason:    callReason(ctx, c),
-		Started:   when(ctx, c.StartedAt, now),
-		Duration:  took(ctx, callDuration(c, now)),
+		Started:   newWhen(ctx, c.StartedAt, now),
+		Duration:  formatDuration(ctx, callDuration(c, now)),
 	}
 	if c.Kind != connectors.CallTool {
 		row.Kind = string(c.Kind)
@@ -39,7 +38,7 @@ func callRow(ctx context.Context, c connectors.ToolCall, can templates.Can, now 
 
 func callPath(id connectors.ToolCallID) string { return "/calls/" + id.String() }
 
-// callDuration is how long a call took, or takes by now.
+// callDuration is the duration of a call, up to now if it runs.
 func callDuration(c connectors.ToolCall, now time.Time) time.Duration {
 	if c.Status.Ended() {
 		return c.Duration
@@ -64,7 +63,7 @@ func callState(ctx context.Context, s connectors.CallStatus) templates.State {
 	}
 }
 
-// callReason is why a call did not succeed, in our words; empty: it did, or has not ended.
+// callReason says why a call did not succeed; empty if it did or has not ended.
 func callReason(ctx context.Context, c connectors.ToolCall) string {
 	switch {
 	case c.Undelivered():
@@ -72,13 +71,13 @@ func callReason(ctx context.Context, c connectors.ToolCall) string {
 	case c.Status != connectors.CallError && c.Status != connectors.CallDenied:
 		return ""
 	case c.ErrorMessage != "":
-		return shorten(words.Said(ctx, c.ErrorMessage), maxAbout)
+		return shortenText(words.Said(ctx, c.ErrorMessage), maxDescription)
 	default:
 		return outcomeName(ctx, c.Outcome)
 	}
 }
 
-// outcomeName says what kind of end a call had.
+// outcomeName words a call's outcome.
 func outcomeName(ctx context.Context, o connectors.CallOutcome) string {
 	switch o {
 	case connectors.OutcomeOK:
@@ -113,7 +112,7 @@ func sourceName(ctx context.Context, s connectors.CallSource) string {
 	}
 }
 
-// callStatuses are those that calls are filtered by.
+// callStatuses are the statuses that the filter offers.
 var callStatuses = []connectors.CallStatus{
 	connectors.CallRunning, connectors.CallPendingApproval, connectors.CallSuccess, connectors.CallError, connectors.CallDenied, connectors.CallCancelled,
 }
@@ -126,12 +125,12 @@ func callStatusOptions(ctx context.Context) []templates.Option {
 	return options
 }
 
-// callFacts are what is on record of a call besides its content.
+// callFacts are a call's metadata, without its content.
 func callFacts(ctx context.Context, c connectors.ToolCall, now time.Time) []templates.Fact {
-	started := when(ctx, c.StartedAt, now)
+	started := newWhen(ctx, c.StartedAt, now)
 	facts := []templates.Fact{
-		{Label: words.T(ctx, "Agent"), Value: c.AgentSlug, Href: hrefIf(c.AgentID != nil, agentPath(c.AgentSlug))},
-		{Label: words.T(ctx, "Connector"), Value: c.ConnectorSlug, Href: hrefIf(c.ConnectorID != nil, connectorPath(c.ConnectorSlug))},
+		{Label: words.T(ctx, "Agent"), Value: c.AgentSlug, Href: linkIf(c.AgentID != nil, agentPath(c.AgentSlug))},
+		{Label: words.T(ctx, "Connector"), Value: c.ConnectorSlug, Href: linkIf(c.ConnectorID != nil, connectorPath(c.ConnectorSlug))},
 		{Label: words.T(ctx, "Came by"), Value: sourceName(ctx, c.Source)},
 		{Label: words.T(ctx, "Started"), When: &started},
 	}
@@ -140,51 +139,51 @@ func callFacts(ctx context.Context, c connectors.ToolCall, now time.Time) []temp
 			facts = append(facts, f)
 		}
 	}
-	add(c.ExposedName != c.Tool, templates.Fact{Label: words.T(ctx, "Called as"), Value: shorten(c.ExposedName, maxName), Mono: true, Copy: true})
+	add(c.ExposedName != c.Tool, templates.Fact{Label: words.T(ctx, "Called as"), Value: shortenText(c.ExposedName, maxName), Mono: true, Copy: true})
 	add(c.Caller != "", templates.Fact{Label: words.T(ctx, "Called by"), Value: c.Caller})
 	add(c.Address.IsValid(), templates.Fact{Label: words.T(ctx, "Address"), Value: c.From(), Mono: true})
 	add(c.RequestID != "", templates.Fact{Label: words.T(ctx, "Request"), Value: c.RequestID, Mono: true, Copy: true})
 	add(c.Outcome != connectors.OutcomeNone, templates.Fact{Label: words.T(ctx, "Outcome"), Value: outcomeName(ctx, c.Outcome)})
-	add(c.Status.Ended() && c.Status != connectors.CallSuccess && c.Progress != nil, templates.Fact{Label: words.T(ctx, "Last progress"), Value: howFar(ctx, c.Progress)})
+	add(c.Status.Ended() && c.Status != connectors.CallSuccess && c.Progress != nil, templates.Fact{Label: words.T(ctx, "Last progress"), Value: serverProgress(ctx, c.Progress)})
 	add(c.ErrorCode != "", templates.Fact{Label: words.T(ctx, "Code"), Value: c.ErrorCode, Mono: true})
 	add(c.ApprovedBy != "", templates.Fact{Label: words.T(ctx, "Approved by"), Value: c.ApprovedBy})
-	add(true, templates.Fact{Label: words.T(ctx, "Sent"), Value: sized(ctx, c.RequestBytes)})
-	add(c.Status.Ended(), templates.Fact{Label: words.T(ctx, "Received"), Value: sized(ctx, c.ResponseBytes)})
+	add(true, templates.Fact{Label: words.T(ctx, "Sent"), Value: formatBytes(ctx, c.RequestBytes)})
+	add(c.Status.Ended(), templates.Fact{Label: words.T(ctx, "Received"), Value: formatBytes(ctx, c.ResponseBytes)})
 	if c.CredentialID != nil {
-		facts = append(facts, templates.Fact{Label: words.T(ctx, "Credential"), Value: c.CredentialID.String(), Mono: true, Href: hrefIf(c.ConnectorID != nil, credentialsPath(c.ConnectorSlug))})
+		facts = append(facts, templates.Fact{Label: words.T(ctx, "Credential"), Value: c.CredentialID.String(), Mono: true, Href: linkIf(c.ConnectorID != nil, credentialsPath(c.ConnectorSlug))})
 	}
 	if c.TokenID != nil {
-		facts = append(facts, templates.Fact{Label: words.T(ctx, "Token"), Value: c.TokenID.String(), Mono: true, Href: hrefIf(c.AgentID != nil, agentPath(c.AgentSlug)+"/connect")})
+		facts = append(facts, templates.Fact{Label: words.T(ctx, "Token"), Value: c.TokenID.String(), Mono: true, Href: linkIf(c.AgentID != nil, agentPath(c.AgentSlug)+"/connect")})
 	}
 	if c.Definition != nil {
-		facts = append(facts, templates.Fact{Label: words.T(ctx, "Definition"), Value: c.Definition.String()[:16], Mono: true, Href: hrefIf(c.ConnectorID != nil, toolPath(c.ConnectorSlug, c.Tool))})
+		facts = append(facts, templates.Fact{Label: words.T(ctx, "Definition"), Value: c.Definition.String()[:16], Mono: true, Href: linkIf(c.ConnectorID != nil, toolPath(c.ConnectorSlug, c.Tool))})
 	}
 	return append(facts, templates.Fact{Label: words.T(ctx, "ID"), Value: c.ID.String(), Mono: true, Copy: true})
 }
 
-func hrefIf(there bool, href string) string {
-	if there {
+func linkIf(exists bool, href string) string {
+	if exists {
 		return href
 	}
 	return ""
 }
 
-// callDetail is all of a call, for the one who may do what can says.
-func callDetail(ctx context.Context, asset templates.Assets, c connectors.ToolCall, keeps connectors.CallHistory, can templates.Can, now time.Time) templates.CallDetail {
+// callDetail shows a call as far as can allows.
+func callDetail(ctx context.Context, asset templates.Assets, c connectors.ToolCall, history connectors.CallHistory, can templates.Can, now time.Time) templates.CallDetail {
 	d := templates.CallDetail{
 		Asset: asset, Call: callRow(ctx, c, can, now), Facts: callFacts(ctx, c, now),
-		Attention: callAttention(ctx, c), Arguments: callArguments(ctx, c, keeps, can),
+		Attention: callAttention(ctx, c), Arguments: callArguments(ctx, c, history, can),
 	}
 	if can.Sync && c.Kind == connectors.CallTool && c.ConnectorID != nil && c.AgentID != nil && len(c.Arguments) > 0 {
 		d.Again = &templates.Link{Text: words.T(ctx, "Try it again"), Href: toolPath(c.ConnectorSlug, c.Tool) + "?call=" + c.ID.String()}
 	}
 	if c.Status == connectors.CallSuccess || c.IsError {
-		d.Result = callResult(ctx, c, keeps, can)
+		d.Result = callResult(ctx, c, history, can)
 	}
 	return d
 }
 
-// callAttention is what of a call needs somebody, or went wrong.
+// callAttention says what is wrong with a call or needs a decision.
 func callAttention(ctx context.Context, c connectors.ToolCall) *templates.Attention {
 	switch c.Status {
 	case connectors.CallPendingApproval:
@@ -201,30 +200,30 @@ func callAttention(ctx context.Context, c connectors.ToolCall) *templates.Attent
 
 func approvalPath(id connectors.ToolCallID) string { return "/approvals/" + id.String() }
 
-func callArguments(ctx context.Context, c connectors.ToolCall, keeps connectors.CallHistory, can templates.Can) templates.Content {
+func callArguments(ctx context.Context, c connectors.ToolCall, history connectors.CallHistory, can templates.Can) templates.Content {
 	if c.Withheld {
 		return templates.Content{Note: withheldNote(ctx, can)}
 	}
 	if len(c.Arguments) > 0 {
-		return templates.Content{JSON: indent(ctx, c.Arguments, onPage.json)}
+		return templates.Content{JSON: indentJSON(ctx, c.Arguments, pageDetail.maxJSON)}
 	}
-	return templates.Content{Note: notKept(ctx, c.RequestBytes, keeps, words.T(ctx, "The call had no arguments."))}
+	return templates.Content{Note: notStoredNote(ctx, c.RequestBytes, history, words.T(ctx, "The call had no arguments."))}
 }
 
-// notKept says why a content is not there.
-func notKept(ctx context.Context, size int64, keeps connectors.CallHistory, none string) string {
+// notStoredNote says why a content was not stored.
+func notStoredNote(ctx context.Context, size int64, history connectors.CallHistory, otherwise string) string {
 	switch {
 	case size == 0:
-		return none
-	case keeps == connectors.HistoryNone:
-		return words.T(ctx, "Not kept (%s): the organisation's settings say what calls keep.", sized(ctx, size))
+		return otherwise
+	case history == connectors.HistoryNone:
+		return words.T(ctx, "Not kept (%s): the organisation's settings say what calls keep.", formatBytes(ctx, size))
 	default:
-		return words.T(ctx, "Not kept (%s).", sized(ctx, size))
+		return words.T(ctx, "Not kept (%s).", formatBytes(ctx, size))
 	}
 }
 
-// withheldNote says why arguments and results are not there although they may be kept. What comes by itself to an open page is not read by
-// anybody yet, and so has none of them for an auditor either.
+// withheldNote says why stored arguments and results are not shown. Event streams omit them for auditors too,
+// since reading them is audited.
 func withheldNote(ctx context.Context, can templates.Can) string {
 	if can.Bodies {
 		return words.T(ctx, "Load the page again to read this. It is put on record that you do.")
@@ -232,18 +231,18 @@ func withheldNote(ctx context.Context, can templates.Can) string {
 	return words.T(ctx, "What is kept of this is for your organisation's auditors.")
 }
 
-func callResult(ctx context.Context, c connectors.ToolCall, keeps connectors.CallHistory, can templates.Can) *templates.Result {
-	facts := took(ctx, c.Duration) + " · " + sized(ctx, c.ResponseBytes)
+func callResult(ctx context.Context, c connectors.ToolCall, history connectors.CallHistory, can templates.Can) *templates.Result {
+	facts := formatDuration(ctx, c.Duration) + " · " + formatBytes(ctx, c.ResponseBytes)
 	if c.Withheld {
 		return &templates.Result{Facts: facts, State: callState(ctx, c.Status), Note: withheldNote(ctx, can)}
 	}
 	if len(c.Content) == 0 && len(c.Structured) == 0 {
-		v := templates.Result{Facts: facts, Note: notKept(ctx, c.ResponseBytes, keeps, words.T(ctx, "The result is empty."))}
+		v := templates.Result{Facts: facts, Note: notStoredNote(ctx, c.ResponseBytes, history, words.T(ctx, "The result is empty."))}
 		v.State = callState(ctx, c.Status)
 		return &v
 	}
 	r := toolResult{Structured: c.Structured}
-	_ = r.Content.UnmarshalJSON(c.Content) // what is no list is empty
+	_ = r.Content.UnmarshalJSON(c.Content) // invalid content is shown as empty
 	r.IsError.value = c.IsError
 	v := resultView(ctx, r, func(n int) string { return fmt.Sprintf("%s/pictures/%d", callPath(c.ID), n) })
 	v.Facts = facts

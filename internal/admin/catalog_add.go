@@ -10,21 +10,21 @@ import (
 	"patchbay/internal/words"
 )
 
-// catalogAdd makes a connector of a server of the catalog, and leads to what it needs next.
+// catalogAdd creates a connector from a catalog entry and leads to its next step.
 func (h *Handler) catalogAdd(w http.ResponseWriter, r *http.Request) error {
 	c, e, err := h.registry.AddOffer(r.Context(), actor(r), pathValue(r, "slug"))
-	if problem, ok := mendable(r.Context(), err); ok {
+	if problem, ok := asFormFault(r.Context(), err); ok {
 		return h.respond.Back(w, r, "/catalog", respond.Flash{Kind: respond.Alert, Text: problem.Message})
 	}
 	if err != nil {
 		return err
 	}
-	to, next := afterCatalog(r.Context(), c, e)
+	to, next := nextStepAfterAdd(r.Context(), c, e)
 	return h.respond.Back(w, r, to, respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "'%s' is added. %s", c.Name, next)})
 }
 
-// afterCatalog is where a new connector gets what it lacks, and what that is.
-func afterCatalog(ctx context.Context, c connectors.Connector, e catalog.Entry) (to, next string) {
+// nextStepAfterAdd is the page where a new connector gets what it lacks, and a sentence about it.
+func nextStepAfterAdd(ctx context.Context, c connectors.Connector, e catalog.Entry) (to, next string) {
 	switch {
 	case e.OwnClient:
 		return connectorPath(c.Slug) + "/settings", e.Note

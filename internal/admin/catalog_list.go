@@ -10,7 +10,7 @@ import (
 	"patchbay/web/templates"
 )
 
-// catalogList offers well-known servers, filtered by words, category and way to sign in.
+// catalogList lists the catalog, filtered by words, category and authentication.
 func (h *Handler) catalogList(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	filter := catalog.Filter{
@@ -23,16 +23,16 @@ func (h *Handler) catalogList(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page := templates.CatalogPage{
-		Frame:      h.frame(r, templates.NavConnectors, crumb(words.T(r.Context(), "Connectors"), "/connectors"), crumb(words.T(r.Context(), "Catalog"), "")),
+		Frame:      h.newFrame(r, templates.NavConnectors, newCrumb(words.T(r.Context(), "Connectors"), "/connectors"), newCrumb(words.T(r.Context(), "Catalog"), "")),
 		Query:      filter.Query,
 		Category:   string(filter.Category),
-		Categories: shelfOptions(r.Context(), h.registry.Shelves()),
+		Categories: categoryOptions(r.Context(), h.registry.Categories()),
 		Auth:       string(filter.Auth),
 		Auths:      signInOptions(r.Context()),
 		Filtered:   filter != catalog.Filter{},
 		Count:      words.N(r.Context(), len(offers), "%s server", "%s servers"),
 	}
-	page.Frame.Listen = "" // nothing on this page changes by itself
+	page.Frame.Listen = "" // the page has no live content
 	for _, o := range offers {
 		page.Cards = append(page.Cards, catalogCard(r.Context(), o))
 	}

@@ -16,7 +16,7 @@ import (
 	chromium "patchbay/internal/testing/browser"
 )
 
-// builtinCatalog is what Patchbay offers by itself.
+// builtinCatalog is the built-in catalog.
 func builtinCatalog(t testing.TB) *catalog.Catalog {
 	t.Helper()
 	c, err := catalog.Builtin()
@@ -26,10 +26,10 @@ func builtinCatalog(t testing.TB) *catalog.Catalog {
 	return c
 }
 
-func TestTheCatalogIsSearchedWithoutScript(t *testing.T) {
+func TestCatalog_SearchWithoutScript(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleViewer)
+	b := d.signInAsRole(connectors.RoleViewer)
 	all := b.get("/catalog")
 	all.want(t, http.StatusOK, "Linear", "Stripe", "All categories", "Any sign-in", "Documentation")
 	if all.says("/add") || all.says("Import from a registry") {
@@ -41,14 +41,14 @@ func TestTheCatalogIsSearchedWithoutScript(t *testing.T) {
 		t.Error("the filter lets everything through")
 	}
 	b.get("/catalog?q=nothing-of-the-kind").want(t, http.StatusOK, "No server matches", "Show all")
-	d.as(connectors.RoleAdmin).get("/connectors").want(t, http.StatusOK, `href="/catalog"`)
-	d.as(connectors.RoleAdmin).get("/connectors/new").want(t, http.StatusOK, `href="/catalog"`)
+	d.signInAsRole(connectors.RoleAdmin).get("/connectors").want(t, http.StatusOK, `href="/catalog"`)
+	d.signInAsRole(connectors.RoleAdmin).get("/connectors/new").want(t, http.StatusOK, `href="/catalog"`)
 }
 
-func TestAServerOfTheCatalogIsAddedWithOneClick(t *testing.T) {
+func TestCatalog_ServerIsAddedWithOneClick(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	for slug, next := range map[string][3]string{
 		"linear":    {"/connectors/linear/credentials", "'Linear' is added. Connect it.", "Connect"},
 		"github":    {"/connectors/github/credentials", "'GitHub' is added. Set its credential.", "Set"},
@@ -67,28 +67,28 @@ func TestAServerOfTheCatalogIsAddedWithOneClick(t *testing.T) {
 	if p := b.post("/catalog/nobody/add", nil); p.Status != http.StatusNotFound {
 		t.Errorf("nobody: %d", p.Status)
 	}
-	if p := d.as(connectors.RoleMember).post("/catalog/stripe/add", nil); p.Status != http.StatusForbidden {
+	if p := d.signInAsRole(connectors.RoleMember).post("/catalog/stripe/add", nil); p.Status != http.StatusForbidden {
 		t.Errorf("a member: %d", p.Status)
 	}
 }
 
-func TestTheCatalogOfOneTenantSaysNothingOfAnothers(t *testing.T) {
+func TestCatalog_IsIsolatedByTenant(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	d.ConnectorIn(t, d.Other, func(c *connectors.Draft) { c.URL = "https://mcp.linear.app/mcp" })
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	if b.get("/catalog?q=linear").says("Added") {
 		t.Error("another tenant's connector counts")
 	}
 	b.submit("/catalog/linear/add", nil).want(t, http.StatusOK, "'Linear' is added.")
 }
 
-func TestTheCatalogCostsTheSameWhateverIsThere(t *testing.T) {
+func TestCatalog_QueriesDoNotGrow(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.get("/catalog").want(t, http.StatusOK)
-	count := func() int64 { return d.statements(func() { b.get("/catalog").want(t, http.StatusOK) }) }
+	count := func() int64 { return d.countStatements(func() { b.get("/catalog").want(t, http.StatusOK) }) }
 	empty := count()
 	for range 30 {
 		d.Connector(t)
@@ -99,8 +99,8 @@ func TestTheCatalogCostsTheSameWhateverIsThere(t *testing.T) {
 	}
 }
 
-// listing is a registry's list.
-func listing(servers ...string) string {
+// registryDocument is an MCP registry's list.
+func registryDocument(servers ...string) string {
 	return `{"servers": [` + strings.Join(servers, ",\n") + `], "metadata": {"count": 1}}`
 }
 
@@ -112,8 +112,8 @@ const weatherRemote = `{"type": "streamable-http", "url": "https://weather.examp
 
 var boxValue = regexp.MustCompile(`name="chosen" value="([^"]*)"`)
 
-// boxes are the values of the servers that a page lets one choose.
-func (p page) boxes() []string {
+// checkboxValues are the values of the page's server checkboxes.
+func (p page) checkboxValues() []string {
 	var all []string
 	for _, found := range boxValue.FindAllStringSubmatch(p.Body, -1) {
 		all = append(all, strings.NewReplacer("&#34;", `"`, "&quot;", `"`, "&lt;", "<", "&gt;", ">", "&#39;", "'", "&amp;", "&").Replace(found[1]))
@@ -121,7 +121,7 @@ func (p page) boxes() []string {
 	return all
 }
 
-func TestServersOfARegistryAreChosenAndAdded(t *testing.T) {
+func TestListing_ServersAreChosenAndAdded(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	registry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -129,14 +129,14 @@ func TestServersOfARegistryAreChosenAndAdded(t *testing.T) {
 			http.NotFound(w, r)
 			return
 		}
-		_, _ = w.Write([]byte(listing(
+		_, _ = w.Write([]byte(registryDocument(
 			listedServer("com.example/weather", weatherRemote),
 			listedServer("com.example/open", `{"type": "sse", "url": "https://open.example.com/sse"}`),
 			listedServer("com.example/evil", `{"type": "sse", "url": "javascript:alert(1)"}`),
 			`{"server": {"name": "com.example/local", "version": "1", "packages": [{"registryType": "npm", "identifier": "x"}]}}`)))
 	}))
 	defer registry.Close()
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.get("/catalog/registry").want(t, http.StatusOK, "anyone may publish there", "Registry")
 	before := d.snapshot()
 	shown := b.post("/catalog/registry/preview", url.Values{"url": {registry.URL}, "search": {"weather"}})
@@ -147,7 +147,7 @@ func TestServersOfARegistryAreChosenAndAdded(t *testing.T) {
 	if strings.Contains(shown.Body, "<script>alert") || strings.Contains(shown.Body, "<b>Bold") || strings.Contains(shown.Body, `href="javascript`) {
 		t.Errorf("remote text is markup:\n%s", shown.Body)
 	}
-	boxes := shown.boxes()
+	boxes := shown.checkboxValues()
 	if len(boxes) != 2 || !json.Valid([]byte(boxes[0])) {
 		t.Fatalf("to choose from: %q", boxes)
 	}
@@ -167,8 +167,8 @@ func TestServersOfARegistryAreChosenAndAdded(t *testing.T) {
 func TestAPastedListIsChosenFrom(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
-	document := listing(listedServer("com.example/weather", weatherRemote))
+	b := d.signInAsRole(connectors.RoleAdmin)
+	document := registryDocument(listedServer("com.example/weather", weatherRemote))
 	b.post("/catalog/registry/preview", url.Values{"document": {document}}).want(t, http.StatusOK, "1 server", "com.example/weather")
 	b.upload("/catalog/registry/preview", "", strings.Replace(document, `"count": 1`, `"nextCursor": "x"`, 1)).want(t, http.StatusOK, "1 server", "The registry lists more")
 	b.post("/catalog/registry/preview", url.Values{"document": {pasted}}).want(t, http.StatusUnprocessableEntity, "This is no list of an MCP registry.")
@@ -182,10 +182,10 @@ func TestAPastedListIsChosenFrom(t *testing.T) {
 func TestTheCatalogIsUsedInABrowser(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	tab := d.signedIn(connectors.RoleAdmin)
+	tab := d.openSignedInTab(connectors.RoleAdmin)
 	tab.Go(d.base + "/catalog")
 	tab.WaitText("#catalog", "Stripe")
-	looked(t, tab, "catalog")
+	checkAppearanceOf(t, tab, "catalog")
 	tab.Fill("[name=q]", "issues cycles")
 	tab.WaitText("#catalog", "1 server")
 	tab.Click("form[action='/catalog/linear/add'] button")
@@ -193,21 +193,21 @@ func TestTheCatalogIsUsedInABrowser(t *testing.T) {
 	tab.WaitText("#notice", "'Linear' is added. Connect it.")
 	tab.Go(d.base + "/catalog?category=projects")
 	tab.WaitText(".added", "Added")
-	looked(t, tab, "catalog-added")
+	checkAppearanceOf(t, tab, "catalog-added")
 
 	tab.Go(d.base + "/catalog/registry")
-	looked(t, tab, "registry")
+	checkAppearanceOf(t, tab, "registry")
 	tab.Click("details.fold summary")
-	pasted, err := json.Marshal(listing(listedServer("com.example/weather", weatherRemote), listedServer("com.example/evil", `{"type": "sse", "url": "file:///etc/passwd"}`)))
+	pasted, err := json.Marshal(registryDocument(listedServer("com.example/weather", weatherRemote), listedServer("com.example/evil", `{"type": "sse", "url": "file:///etc/passwd"}`)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	chromium.Eval[bool](tab, `(document.querySelector("[name=document]").value = `+string(pasted)+`) !== ""`)
 	tab.Click("form[action='/catalog/registry/preview'] button[type=submit]")
 	tab.WaitText(".listing", "com.example/weather")
-	looked(t, tab, "registry-preview")
+	checkAppearanceOf(t, tab, "registry-preview")
 	tab.Click("[name=chosen]")
 	tab.Click("form[action='/catalog/registry'] button[type=submit]")
 	tab.WaitText("main", "1 created")
-	looked(t, tab, "registry-added")
+	checkAppearanceOf(t, tab, "registry-added")
 }

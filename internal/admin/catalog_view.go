@@ -11,9 +11,9 @@ import (
 	"patchbay/web/templates"
 )
 
-func shelfOptions(ctx context.Context, shelves []catalog.Category) []templates.Option {
+func categoryOptions(ctx context.Context, categories []catalog.Category) []templates.Option {
 	options := []templates.Option{{Label: words.T(ctx, "All categories")}}
-	for _, c := range shelves {
+	for _, c := range categories {
 		options = append(options, templates.Option{Value: string(c), Label: words.Said(ctx, c.String())})
 	}
 	return options
@@ -22,13 +22,13 @@ func shelfOptions(ctx context.Context, shelves []catalog.Category) []templates.O
 func signInOptions(ctx context.Context) []templates.Option {
 	options := []templates.Option{{Label: words.T(ctx, "Any sign-in")}}
 	for _, t := range catalog.Auths {
-		options = append(options, templates.Option{Value: string(t), Label: signIn(ctx, t)})
+		options = append(options, templates.Option{Value: string(t), Label: signInName(ctx, t)})
 	}
 	return options
 }
 
-// signIn says what a server asks for, as a person has it at hand.
-func signIn(ctx context.Context, t connectors.AuthType) string {
+// signInName words what a server asks for.
+func signInName(ctx context.Context, t connectors.AuthType) string {
 	switch t {
 	case connectors.AuthOAuth2:
 		return words.T(ctx, "Account (OAuth)")
@@ -46,7 +46,7 @@ func signIn(ctx context.Context, t connectors.AuthType) string {
 func catalogCard(ctx context.Context, o registry.Offer) templates.CatalogCard {
 	card := templates.CatalogCard{
 		Name: o.Name, Icon: templates.Monogram{Letters: o.Icon.Letters, Colour: o.Icon.Colour}, Publisher: o.Publisher, Category: words.Said(ctx, o.Category.String()),
-		Description: o.Description, URL: o.URL, SignIn: signIn(ctx, o.Auth), Note: o.Note, Docs: o.Docs, Own: o.Own,
+		Description: o.Description, URL: o.URL, SignIn: signInName(ctx, o.Auth), Note: o.Note, Docs: o.Docs, Own: o.Own,
 		Add: "/catalog/" + url.PathEscape(o.Slug) + "/add",
 	}
 	if o.OwnClient {

@@ -13,34 +13,34 @@ import (
 	"patchbay/web/templates"
 )
 
-// changeList lists the changes of tools: those that wait for a decision, unless the address asks for others.
+// changeList lists tool changes; by default those that wait for a decision.
 func (h *Handler) changeList(w http.ResponseWriter, r *http.Request) error {
-	tenant, query := h.tenant(r), readChangeQuery(r.URL.Query())
+	tenant, query := h.tenantStore(r), readChangeQuery(r.URL.Query())
 	all, err := tenant.Connectors(r.Context(), store.ConnectorFilter{Page: store.Page{Limit: store.MaxLimit}})
 	if err != nil {
 		return err
 	}
-	filter, some, err := query.filter(r.Context(), tenant, all.Items)
+	filter, possible, err := query.toFilter(r.Context(), tenant, all.Items)
 	if err != nil {
 		return err
 	}
 	filter.Cursor, filter.Limit = r.URL.Query().Get("cursor"), pageSize(r)
 	var changes store.List[connectors.ToolChange]
-	if some {
+	if possible {
 		if changes, err = tenant.Changes(r.Context(), filter); err != nil {
 			return err
 		}
 	}
-	frame := h.frame(r, templates.NavChanges, crumb(words.T(r.Context(), "Changes"), ""))
+	frame := h.newFrame(r, templates.NavChanges, newCrumb(words.T(r.Context(), "Changes"), ""))
 	if filter.Cursor == "" {
-		live := query.values()
+		live := query.urlValues()
 		live.Set("on", "changes")
 		frame.Listen = withQuery("/events", live)
 	}
 	page := templates.ChangesPage{
 		Frame:      frame,
 		Filter:     templates.Form{Values: map[string]string{"connector": query.connector, "state": query.state}},
-		List:       h.changeListView(r.Context(), changes, query, frame.Can, pager(r, changes.Next)),
+		List:       h.changeListView(r.Context(), changes, query, frame.Can, newPager(r, changes.Next)),
 		Connectors: []templates.Option{{Value: "", Label: words.T(r.Context(), "All connectors")}},
 		States:     changeStateOptions(r.Context()),
 	}
@@ -51,12 +51,12 @@ func (h *Handler) changeList(w http.ResponseWriter, r *http.Request) error {
 	return h.respond.Page(w, r, http.StatusOK, templates.Changes(page))
 }
 
-// changeListView is the part of the page that is renewed as changes come and are decided.
+// changeListView is the part of the page that the event stream replaces.
 func (h *Handler) changeListView(ctx context.Context, changes store.List[connectors.ToolChange], q changeQuery, can templates.Can, p templates.Pager) templates.ChangeList {
-	view := templates.ChangeList{Asset: web.Asset, Filtered: q.filtered(), Decides: can.Manage, Pager: p}
+	view := templates.ChangeList{Asset: web.Asset, Filtered: q.isFiltered(), Decides: can.Manage, Pager: p}
 	for _, c := range changes.Items {
 		row := changeRow(ctx, c, h.now())
-		row.Href = leadingBack(row.Href, withQuery("/changes", q.values()))
+		row.Href = withReturnTo(row.Href, withQuery("/changes", q.urlValues()))
 		if q.state == anyChange && c.State == connectors.ChangeWaiting {
 			row.Decided = "waits"
 		}
@@ -65,11 +65,11 @@ func (h *Handler) changeListView(ctx context.Context, changes store.List[connect
 			view.Cosmetic++
 		}
 	}
-	view.Count = countOf(ctx, len(view.Rows), p, "%s change", "%s changes")
+	view.Count = formatCount(ctx, len(view.Rows), p, "%s change", "%s changes")
 	return view
 }
 
-// changeAcceptCosmetic accepts what no model acts on.
+// changeAcceptCosmetic accepts all changes that do not affect models.
 func (h *Handler) changeAcceptCosmetic(w http.ResponseWriter, r *http.Request) error {
 	accepted, err := h.registry.AcceptCosmetic(r.Context(), actor(r))
 	if err != nil {

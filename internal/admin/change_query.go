@@ -14,23 +14,22 @@ import (
 	"patchbay/web/templates"
 )
 
-// changeQuery is which changes a page lists, as its address says.
+// changeQuery is the page's filter.
 type changeQuery struct {
 	connector string
-	state     string // empty: those that wait
+	state     string // empty: waiting
 }
 
-// anyChange is the state in an address that asks for all of them.
+// anyChange is the state parameter for all states.
 const anyChange = "all"
 
 func readChangeQuery(q url.Values) changeQuery {
 	return changeQuery{connector: q.Get("connector"), state: q.Get("state")}
 }
 
-func (q changeQuery) filtered() bool { return q != changeQuery{} }
+func (q changeQuery) isFiltered() bool { return q != changeQuery{} }
 
-// values are the query as an address has it.
-func (q changeQuery) values() url.Values {
+func (q changeQuery) urlValues() url.Values {
 	values := url.Values{}
 	for name, value := range map[string]string{"connector": q.connector, "state": q.state} {
 		if value != "" {
@@ -40,21 +39,21 @@ func (q changeQuery) values() url.Values {
 	return values
 }
 
-// leadingBack is the address of a change, from which one comes back to the list that was left.
-func leadingBack(href, list string) string {
+// withReturnTo adds the list's address to that of a change.
+func withReturnTo(href, list string) string {
 	if list == "/changes" {
 		return href
 	}
-	back := url.Values{"return_to": {list}}
+	query := url.Values{"return_to": {list}}
 	if strings.Contains(href, "?") {
-		return href + "&" + back.Encode()
+		return href + "&" + query.Encode()
 	}
-	return withQuery(href, back)
+	return withQuery(href, query)
 }
 
-// filter finds what the names in the query stand for; known are connectors that were read already. some is false where there is no
-// such connector or state, and no change therefore.
-func (q changeQuery) filter(ctx context.Context, tenant *store.Tenant, known []connectors.Connector) (f store.ChangeFilter, some bool, err error) {
+// toFilter resolves the query's names, first among the known connectors. possible is false if a connector or
+// state does not exist, so that no change can match.
+func (q changeQuery) toFilter(ctx context.Context, tenant *store.Tenant, known []connectors.Connector) (f store.ChangeFilter, possible bool, err error) {
 	f.State = connectors.ChangeState(cmp.Or(q.state, string(connectors.ChangeWaiting)))
 	if q.state == anyChange {
 		f.State = ""
@@ -74,7 +73,7 @@ func (q changeQuery) filter(ctx context.Context, tenant *store.Tenant, known []c
 	return f, true, nil
 }
 
-// changeStates are those that changes are filtered by.
+// changeStates are the states that the filter offers.
 var changeStates = []connectors.ChangeState{
 	connectors.ChangeWaiting, connectors.ChangeAccepted, connectors.ChangeRejected, connectors.ChangeAutomatic, connectors.ChangeSuperseded,
 }

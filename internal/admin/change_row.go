@@ -10,7 +10,6 @@ import (
 	"patchbay/web/templates"
 )
 
-// changeRow is a change in a list of many tools.
 func changeRow(ctx context.Context, c connectors.ToolChange, now time.Time) templates.ChangeRow {
 	return templates.ChangeRow{
 		Tool:          changedName(ctx, c.Tool),
@@ -19,22 +18,22 @@ func changeRow(ctx context.Context, c connectors.ToolChange, now time.Time) temp
 		ConnectorHref: connectorPath(c.ConnectorSlug),
 		State:         changeState(ctx, c),
 		Kinds:         kindBadges(ctx, c.Kinds),
-		Reach:         reachOf(ctx, c),
-		Seen:          when(ctx, c.SeenAt, now),
+		Reach:         affectedAgents(ctx, c),
+		Seen:          newWhen(ctx, c.SeenAt, now),
 		Decided:       decidedBy(ctx, c),
 	}
 }
 
-// changedName names what changed.
+// changedName names a tool, or the server's instructions.
 func changedName(ctx context.Context, tool string) string {
-	if tool == connectors.OfInstructions {
+	if tool == connectors.InstructionsTool {
 		return words.T(ctx, "Server instructions")
 	}
-	return shorten(tool, maxName)
+	return shortenText(tool, maxName)
 }
 
-// reachOf says whom a change concerns.
-func reachOf(ctx context.Context, c connectors.ToolChange) string {
+// affectedAgents says how many agents a change affects.
+func affectedAgents(ctx context.Context, c connectors.ToolChange) string {
 	return words.T(ctx, "%s · %s in 30 days", words.N(ctx, c.Agents, "%s agent", "%s agents"), words.N(ctx, c.Calls, "%s call", "%s calls"))
 }
 
@@ -45,7 +44,7 @@ func decidedBy(ctx context.Context, c connectors.ToolChange) string {
 	return words.T(ctx, "by %s", c.DecidedBy)
 }
 
-// changeState says what became of a change, and how risky it is as long as nothing did.
+// changeState words a decision, or the risk of a change that waits for one.
 func changeState(ctx context.Context, c connectors.ToolChange) templates.State {
 	switch c.State {
 	case connectors.ChangeWaiting:
@@ -72,7 +71,7 @@ func riskState(ctx context.Context, risk toolchange.Risk) templates.State {
 	}
 }
 
-// kindBadges say what is different, in the order of what tells most.
+// kindBadges shows the kinds of differences, most significant first.
 func kindBadges(ctx context.Context, kinds []toolchange.Kind) []templates.Badge {
 	if len(kinds) == 0 {
 		return []templates.Badge{{Text: words.T(ctx, "changed"), Title: words.T(ctx, "It waited already when differences began to be kept. Its page shows them.")}}

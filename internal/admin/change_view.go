@@ -14,26 +14,26 @@ import (
 	"patchbay/web/templates"
 )
 
-// fillChange shows one change with what is different in it.
+// fillChange fills in one change and its differences.
 func fillChange(ctx context.Context, view *templates.ChangePage, c registry.ShownChange, now time.Time) {
 	kinds := c.Kinds
 	if len(kinds) == 0 {
 		kinds = c.Difference.Kinds
 	}
-	view.State, view.Kinds, view.Reach = changeState(ctx, c.ToolChange), kindBadges(ctx, kinds), reachOf(ctx, c.ToolChange)
-	view.Seen = when(ctx, c.SeenAt, now)
+	view.State, view.Kinds, view.Reach = changeState(ctx, c.ToolChange), kindBadges(ctx, kinds), affectedAgents(ctx, c.ToolChange)
+	view.Seen = newWhen(ctx, c.SeenAt, now)
 	if by := decidedBy(ctx, c.ToolChange); by != "" {
 		view.Decided = view.State.Text + " " + by
 	}
 	if c.After != nil {
 		view.Hash = c.After.String()
 	}
-	view.Warning = warningOf(ctx, c)
-	view.Before, view.After = indent(ctx, c.BeforeRaw, onPage.json), indent(ctx, c.AfterRaw, onPage.json)
+	view.Warning = changeWarning(ctx, c)
+	view.Before, view.After = indentJSON(ctx, c.BeforeRaw, pageDetail.maxJSON), indentJSON(ctx, c.AfterRaw, pageDetail.maxJSON)
 	view.Texts = descriptionChange(ctx, c)
-	for _, d := range byWeight(c.Difference.Differences) {
+	for _, d := range sortBySignificance(c.Difference.Differences) {
 		if (d.Path == "description" && d.Kind == toolchange.Text || d.Kind == toolchange.Instructions) && len(view.Texts) > 0 {
-			continue // it stands there whole
+			continue // the row has the whole text
 		}
 		view.Rows = append(view.Rows, differenceRow(ctx, d))
 	}
@@ -42,8 +42,8 @@ func fillChange(ctx context.Context, view *templates.ChangePage, c registry.Show
 	}
 }
 
-// byWeight puts what tells most first.
-func byWeight(list []toolchange.Difference) []toolchange.Difference {
+// sortBySignificance sorts the most significant differences first.
+func sortBySignificance(list []toolchange.Difference) []toolchange.Difference {
 	order := toolchange.Kinds()
 	return slices.SortedStableFunc(slices.Values(list), func(a, b toolchange.Difference) int {
 		return slices.Index(order, a.Kind) - slices.Index(order, b.Kind)
@@ -56,12 +56,12 @@ func differenceRow(ctx context.Context, d toolchange.Difference) templates.Diffe
 		where = words.T(ctx, "the tool")
 	}
 	return templates.DifferenceRow{
-		Path: clean(where), Kind: kindBadge(ctx, d.Kind), Sentence: clean(words.Said(ctx, d.Sentence)), Before: clean(d.Before), After: clean(d.After),
+		Path: cleanText(where), Kind: kindBadge(ctx, d.Kind), Sentence: cleanText(words.Said(ctx, d.Sentence)), Before: cleanText(d.Before), After: cleanText(d.After),
 	}
 }
 
-// warningOf says what to look at twice, as long as somebody can decide.
-func warningOf(ctx context.Context, c registry.ShownChange) *templates.Attention {
+// changeWarning says what to check, as long as the change can be decided.
+func changeWarning(ctx context.Context, c registry.ShownChange) *templates.Attention {
 	if c.State != connectors.ChangeWaiting {
 		return nil
 	}
@@ -80,13 +80,13 @@ func warningOf(ctx context.Context, c registry.ShownChange) *templates.Attention
 	}
 }
 
-// descriptionChange shows what went from the description, or from the instructions, and what came, word by word.
+// descriptionChange is a word diff of the description or instructions.
 func descriptionChange(ctx context.Context, c registry.ShownChange) []templates.TextChange {
 	if c.AfterRaw == nil {
 		return nil
 	}
 	read, where := func(raw []byte) string { return connectors.DecodeTool(raw).Description }, words.T(ctx, "Description")
-	if c.Tool == connectors.OfInstructions {
+	if c.Tool == connectors.InstructionsTool {
 		read, where = connectors.InstructionsIn, words.T(ctx, "Instructions")
 	}
 	before, now := "", read(c.AfterRaw)
@@ -96,30 +96,31 @@ func descriptionChange(ctx context.Context, c registry.ShownChange) []templates.
 	if before == now {
 		return nil
 	}
-	shown := templates.TextChange{Where: where}
-	left := onPage.text
+	change := templates.TextChange{Where: where}
+	remaining := pageDetail.maxText
 	for _, span := range toolchange.DiffText(before, now) {
-		shown.Parts = append(shown.Parts, textParts(string(span.Op), span.Text, &left)...)
+		change.Parts = append(change.Parts, textParts(string(span.Op), span.Text, &remaining)...)
 	}
-	if left <= 0 {
-		shown.Parts = append(shown.Parts, templates.TextPart{Op: string(toolchange.Kept), Text: "…"})
+	if remaining <= 0 {
+		change.Parts = append(change.Parts, templates.TextPart{Op: string(toolchange.Kept), Text: "…"})
 	}
-	return []templates.TextChange{shown}
+	return []templates.TextChange{change}
 }
 
-// textParts splits a text where characters begin that nobody sees, which are shown by their numbers. left is what may still be shown.
-func textParts(op, text string, left *int) []templates.TextPart {
+// textParts splits a text at invisible characters, which are shown by their code points. It counts remaining
+// down.
+func textParts(op, text string, remaining *int) []templates.TextPart {
 	var parts []templates.TextPart
-	for text != "" && *left > 0 {
+	for text != "" && *remaining > 0 {
 		first, _ := utf8.DecodeRuneInString(text)
-		hidden := unseen(first)
-		end := strings.IndexFunc(text, func(r rune) bool { return unseen(r) != hidden })
+		hidden := isInvisible(first)
+		end := strings.IndexFunc(text, func(r rune) bool { return isInvisible(r) != hidden })
 		if end < 0 {
 			end = len(text)
 		}
-		shown := shorten(text[:end], *left)
-		*left -= utf8.RuneCountInString(shown)
-		parts = append(parts, templates.TextPart{Op: op, Hidden: hidden, Text: shown})
+		visible := shortenText(text[:end], *remaining)
+		*remaining -= utf8.RuneCountInString(visible)
+		parts = append(parts, templates.TextPart{Op: op, Hidden: hidden, Text: visible})
 		text = text[end:]
 	}
 	return parts

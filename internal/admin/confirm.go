@@ -17,57 +17,57 @@ import (
 	"patchbay/web/templates"
 )
 
-// What the form that asks who somebody is sends besides the act that it holds.
+// Form fields of the confirmation page besides the held form.
 const (
-	confirmPassword = "confirm_password"
-	confirmCode     = "confirm_code"
-	confirmDropped  = "confirm_dropped" // the secrets that were typed, by their fields' names
+	confirmPassword    = "confirm_password"
+	confirmCode        = "confirm_code"
+	confirmSecretNames = "confirm_dropped" // names of the fields with dropped secrets
 )
 
-// guarded asks before a dangerous act, where the person has not confirmed lately who they are. The act is held in the form that asks, but for
-// its secrets, and done after that.
-func (h *Handler) guarded(route string, act respond.HandlerFunc) respond.HandlerFunc {
-	d, known := dangers[route]
-	if known && !d.asks {
+// requireConfirmation wraps a dangerous action. Unless the person confirmed lately, it shows a form that holds
+// the action without its secrets and runs it after the confirmation.
+func (h *Handler) requireConfirmation(route string, act respond.HandlerFunc) respond.HandlerFunc {
+	d, known := confirmRules[route]
+	if known && !d.confirms {
 		return act
 	}
 	return func(w http.ResponseWriter, r *http.Request) error {
 		switch {
-		case d.afresh != "":
-			return h.guardedLink(w, r, act, filled(r, d.afresh))
+		case d.startPage != "":
+			return h.requireConfirmationByLink(w, r, act, fillRoute(r, d.startPage))
 		case r.Method != http.MethodPost:
-			return h.guardedLink(w, r, act, r.URL.RequestURI())
+			return h.requireConfirmationByLink(w, r, act, r.URL.RequestURI())
 		}
 		f, err := readForm(r)
 		if err != nil {
 			return err
 		}
-		held := holdForm(f)
-		if err := h.proven(r, f); err != nil {
-			problem := respond.Told(r.Context(), err)
+		fields := heldFields(f)
+		if err := h.checkConfirmation(r, f); err != nil {
+			problem := respond.LocalizedFault(r.Context(), err)
 			if problem.Code == auth.CodeConfirm {
-				return h.confirmPage(w, r, http.StatusForbidden, templates.ConfirmPage{Action: r.URL.RequestURI(), Held: held})
+				return h.confirmPage(w, r, http.StatusForbidden, templates.ConfirmPage{Action: r.URL.RequestURI(), Held: fields})
 			}
-			if problem, ok := mendable(r.Context(), err); ok {
+			if problem, ok := asFormFault(r.Context(), err); ok {
 				respond.SetRetryAfter(w.Header(), problem)
-				return h.confirmPage(w, r, respond.Status(problem.Kind), templates.ConfirmPage{Action: r.URL.RequestURI(), Held: held, Form: form{}.again(problem)})
+				return h.confirmPage(w, r, respond.Status(problem.Kind), templates.ConfirmPage{Action: r.URL.RequestURI(), Held: fields, Form: postedForm{}.toForm(problem)})
 			}
 			return err
 		}
-		dropped := f.values[confirmDropped]
-		for _, name := range []string{confirmPassword, confirmCode, confirmDropped} {
+		dropped := f.values[confirmSecretNames]
+		for _, name := range []string{confirmPassword, confirmCode, confirmSecretNames} {
 			r.PostForm.Del(name)
 			r.Form.Del(name)
 		}
-		if len(dropped) > 0 && !d.retypes {
+		if len(dropped) > 0 && !d.retypesSecrets {
 			return fault.Errorf(fault.Malformed, "This form is damaged. Load the page again.")
 		}
-		return act(w, r.WithContext(context.WithValue(r.Context(), droppedKey{}, dropped)))
+		return act(w, r.WithContext(context.WithValue(r.Context(), droppedSecretsKey{}, dropped)))
 	}
 }
 
-// filled is a route with the values that its names have in the request's.
-func filled(r *http.Request, route string) string {
+// fillRoute replaces the route's parameters with the request's values.
+func fillRoute(r *http.Request, route string) string {
 	params := chi.RouteContext(r.Context()).URLParams
 	for i, name := range params.Keys {
 		route = strings.ReplaceAll(route, "{"+name+"}", url.PathEscape(params.Values[i]))
@@ -75,16 +75,17 @@ func filled(r *http.Request, route string) string {
 	return route
 }
 
-// guardedLink asks on a page of its own that leads to another: to what is handed out, or to the form.
-func (h *Handler) guardedLink(w http.ResponseWriter, r *http.Request, act respond.HandlerFunc, to string) error {
+// requireConfirmationByLink asks on a page of its own that leads to another: a download, or the page of the
+// form.
+func (h *Handler) requireConfirmationByLink(w http.ResponseWriter, r *http.Request, act respond.HandlerFunc, to string) error {
 	if h.auth.RequireConfirmed(actor(r)) == nil {
 		return act(w, r)
 	}
 	return respond.See(w, r, "/confirm?"+url.Values{"return_to": {to}}.Encode())
 }
 
-// proven is nil where the person has confirmed lately who they are, or does so with this form.
-func (h *Handler) proven(r *http.Request, f form) error {
+// checkConfirmation is nil if the person confirmed lately, or does so with this form.
+func (h *Handler) checkConfirmation(r *http.Request, f postedForm) error {
 	err := h.auth.RequireConfirmed(actor(r))
 	if err == nil || !f.values.Has(confirmPassword) {
 		return err
@@ -92,13 +93,13 @@ func (h *Handler) proven(r *http.Request, f form) error {
 	return h.auth.Confirm(r.Context(), actor(r), f.secret(confirmPassword), f.text(confirmCode))
 }
 
-// confirmShow asks who somebody is, and leads on.
+// confirmShow asks for the password, and leads on.
 func (h *Handler) confirmShow(w http.ResponseWriter, r *http.Request) error {
 	returnTo := respond.OwnPath(r.URL.Query().Get("return_to"), "/")
 	return h.confirmPage(w, r, http.StatusOK, templates.ConfirmPage{Action: "/confirm", Held: []templates.HeldField{{Name: "return_to", Value: returnTo}}})
 }
 
-// confirmSave takes the password, and leads on.
+// confirmSave checks the password, and leads on.
 func (h *Handler) confirmSave(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
@@ -110,9 +111,9 @@ func (h *Handler) confirmSave(w http.ResponseWriter, r *http.Request) error {
 		err = h.auth.Confirm(r.Context(), actor(r), f.secret(confirmPassword), f.text(confirmCode))
 	}
 	page := templates.ConfirmPage{Action: "/confirm", Held: []templates.HeldField{{Name: "return_to", Value: returnTo}}}
-	if problem, ok := mendable(r.Context(), err); ok {
+	if problem, ok := asFormFault(r.Context(), err); ok {
 		respond.SetRetryAfter(w.Header(), problem)
-		page.Form = form{}.again(problem)
+		page.Form = postedForm{}.toForm(problem)
 		return h.confirmPage(w, r, respond.Status(problem.Kind), page)
 	}
 	if f := fault.As(err); f != nil && f.Code == auth.CodeConfirm {
@@ -124,75 +125,76 @@ func (h *Handler) confirmSave(w http.ResponseWriter, r *http.Request) error {
 	return respond.See(w, r, returnTo)
 }
 
-// confirmSSO sends whoever came by single sign-on to the provider again, which is to ask for the password whatever it remembers.
+// confirmSSO redirects a person with single sign-on to the provider again, with a demand for a new sign-in
+// there.
 func (h *Handler) confirmSSO(w http.ResponseWriter, r *http.Request) error {
-	browser := h.ssoBrowser(r)
-	waitLong(w)
+	browser := h.ensureSSOBrowser(r)
+	clearWriteDeadline(w)
 	to, err := h.sso.Confirm(r.Context(), actor(r), browser)
-	if problem, ok := mendable(r.Context(), err); ok {
+	if problem, ok := asFormFault(r.Context(), err); ok {
 		return h.confirmPage(w, r, respond.Status(problem.Kind), templates.ConfirmPage{Form: templates.Form{Problem: problem.Message}})
 	}
 	if err != nil {
 		return err
 	}
-	h.keepBrowser(w, browser)
-	return h.leaveToSignIn(w, r, to, "/")
+	h.setSSOCookie(w, browser)
+	return h.redirectToProvider(w, r, to, "/")
 }
 
-// confirmedBySSO ends in the tab that went to the provider. The act waits in the one where it was begun.
+// confirmedBySSO ends in the tab of the provider. The action waits in the tab where it began.
 func (h *Handler) confirmedBySSO(w http.ResponseWriter, r *http.Request, person auth.Actor) error {
 	if err := h.auth.ConfirmBySSO(r.Context(), person); err != nil {
 		return err
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Said(templates.SaidPage{
-		Frame: h.door(r, words.T(r.Context(), "Confirmed")), Title: words.T(r.Context(), "Confirmed"),
+		Frame: h.signedOutFrame(r, words.T(r.Context(), "Confirmed")), Title: words.T(r.Context(), "Confirmed"),
 		Text: words.T(r.Context(), "Close this tab, and go on in the one where you began."),
 	}))
 }
 
-// notConfirmed says in that tab why the provider's word does not do.
-func (h *Handler) notConfirmed(w http.ResponseWriter, r *http.Request, err error) error {
-	f := respond.Told(r.Context(), err)
+// showUnconfirmed says in that tab why the provider's response is not enough.
+func (h *Handler) showUnconfirmed(w http.ResponseWriter, r *http.Request, err error) error {
+	f := respond.LocalizedFault(r.Context(), err)
 	if f.Kind == fault.Internal {
 		return err
 	}
 	return h.respond.Page(w, r, respond.Status(f.Kind), templates.Said(templates.SaidPage{
-		Frame: h.door(r, words.T(r.Context(), "Not confirmed")), Title: words.T(r.Context(), "Not confirmed"), Text: f.Message,
+		Frame: h.signedOutFrame(r, words.T(r.Context(), "Not confirmed")), Title: words.T(r.Context(), "Not confirmed"), Text: f.Message,
 	}))
 }
 
 func (h *Handler) confirmPage(w http.ResponseWriter, r *http.Request, status int, page templates.ConfirmPage) error {
 	a := actor(r)
-	page.Frame, page.BySSO, page.Factor, page.Email = h.door(r, words.T(r.Context(), "Confirm that it is you")), a.BySSO, a.Proves, a.Email
+	page.Frame, page.BySSO, page.Factor, page.Email = h.signedOutFrame(r, words.T(r.Context(), "Confirm that it is you")), a.BySSO, a.HasSecondFactor, a.Email
 	page.Back = respond.CameFrom(r, "/")
-	for _, held := range page.Held {
-		page.Dropped = page.Dropped || held.Name == confirmDropped
+	for _, field := range page.Held {
+		page.Dropped = page.Dropped || field.Name == confirmSecretNames
 	}
 	return h.respond.Page(w, r, status, templates.Confirm(page))
 }
 
-// holdForm is what was typed, but for secrets: of those the names of the fields are held.
-func holdForm(f form) []templates.HeldField {
-	var held []templates.HeldField
+// heldFields are the form's values. Of secrets it holds the field names only.
+func heldFields(f postedForm) []templates.HeldField {
+	var fields []templates.HeldField
 	for _, name := range slices.Sorted(maps.Keys(f.values)) {
 		for _, value := range f.values[name] {
 			switch {
 			case name == confirmPassword, name == confirmCode:
 			case !secretFields[name]:
-				held = append(held, templates.HeldField{Name: name, Value: value})
+				fields = append(fields, templates.HeldField{Name: name, Value: value})
 			case strings.TrimSpace(value) != "":
-				held = append(held, templates.HeldField{Name: confirmDropped, Value: name})
+				fields = append(fields, templates.HeldField{Name: confirmSecretNames, Value: name})
 			}
 		}
 	}
-	return held
+	return fields
 }
 
-type droppedKey struct{}
+type droppedSecretsKey struct{}
 
-// retype is a fault where secrets were typed into the form that were not kept while its person confirmed who they are.
-func (f form) retype(ctx context.Context) error {
-	dropped, _ := ctx.Value(droppedKey{}).([]string)
+// checkSecretsRetyped returns a fault if the confirmation page dropped secrets of this form.
+func (f postedForm) checkSecretsRetyped(ctx context.Context) error {
+	dropped, _ := ctx.Value(droppedSecretsKey{}).([]string)
 	var fields []fault.Field
 	for _, name := range dropped {
 		fields = append(fields, fault.Field{Location: name, Message: "Type this again: secrets are not kept while you confirm who you are."})

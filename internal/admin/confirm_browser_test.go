@@ -7,7 +7,7 @@ import (
 	chromium "patchbay/internal/testing/browser"
 )
 
-// The act that somebody began is done once they have confirmed who they are, with and without script.
+// The action runs after the confirmation, with and without script.
 func TestABrowserConfirmsAndTheActIsDone(t *testing.T) {
 	t.Parallel()
 	for _, script := range []bool{true, false} {
@@ -15,11 +15,11 @@ func TestABrowserConfirmsAndTheActIsDone(t *testing.T) {
 		tab := chromium.Open(t)
 		tab.Scripts(script)
 		tab.Go(d.base + "/login")
-		tab.Fill("[name=email]", d.person(connectors.RoleOwner).Email)
+		tab.Fill("[name=email]", d.createMember(connectors.RoleOwner).Email)
 		tab.Fill("[name=password]", password.Reveal())
 		tab.Click("main form button[type=submit]")
 		tab.WaitPath("/")
-		d.later()
+		d.advancePastConfirmation()
 		tab.Go(d.base + "/api-keys")
 		tab.Fill("[name=name]", "nightly export")
 		tab.Choose("[name=role]", "member")
@@ -27,7 +27,7 @@ func TestABrowserConfirmsAndTheActIsDone(t *testing.T) {
 		tab.WaitText("main", "Confirm that it is you")
 		tab.Forgive("403")
 		if script {
-			pictured(tab, "confirm")
+			checkAppearance(tab, "confirm")
 		}
 		tab.Fill("[name=confirm_password]", "not the password")
 		tab.Click("main form button[type=submit]")

@@ -16,10 +16,10 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// later is when nobody counts as confirmed any more who signed in until now.
-func (d *dashboard) later() { d.signInAhead.Add(int64(11 * time.Minute)) }
+// advancePastConfirmation moves the clock past the validity of every confirmation.
+func (d *dashboard) advancePastConfirmation() { d.signInAhead.Add(int64(11 * time.Minute)) }
 
-func TestEveryActIsDangerousOrNotAndSaysWhy(t *testing.T) {
+func TestConfirmRules_EveryActHasARow(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	rows, mounted := admin.Dangers(), d.routes()
@@ -37,12 +37,12 @@ func TestEveryActIsDangerousOrNotAndSaysWhy(t *testing.T) {
 	}
 }
 
-// Each dangerous act is asked about, with nothing done and no secret shown; each other one is not.
-func TestDangerousActsAskAndNothingIsDoneBefore(t *testing.T) {
+// Each dangerous action asks first, changes nothing and shows no secret. Others do not ask.
+func TestConfirm_DangerousActsAskFirst(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	ids, b := d.own(), d.as(connectors.RoleOwner)
-	d.later()
+	ids, b := d.ownThings(), d.signInAsRole(connectors.RoleOwner)
+	d.advancePastConfirmation()
 	before := d.snapshot()
 	form := url.Values{"name": {"Changed"}, "role": {"viewer"}, "email": {"a@example.com"}, "kind": {"a", "b"}}
 	for _, secret := range []string{"token", "key", "password", "client_secret", "private_key", "env", "auth.token", "current_password", "new_password"} {
@@ -64,10 +64,10 @@ func TestDangerousActsAskAndNothingIsDoneBefore(t *testing.T) {
 			t.Errorf("%s: %d to %q", route, p.Status, p.Location)
 		}
 	}
-	d.unchanged(before)
+	d.wantUnchanged(before)
 	for route, row := range admin.Dangers() {
 		_, pattern, _ := strings.Cut(route, " ")
-		if row.Asks || routeRoles[route] == anyone || slices.Contains(leaving, route) || strings.HasPrefix(pattern, "/confirm") {
+		if row.Asks || routeRoles[route] == anyone || slices.Contains(signOutRoutes, route) || strings.HasPrefix(pattern, "/confirm") {
 			continue
 		}
 		if p := b.post(ids.fill(pattern), nil); p.Status == http.StatusForbidden || p.says("confirm_password") {
@@ -76,8 +76,8 @@ func TestDangerousActsAskAndNothingIsDoneBefore(t *testing.T) {
 	}
 }
 
-// heldIn are the fields of the form that a page has for an act, as a browser sends them.
-func heldIn(t *testing.T, p page, action string) url.Values {
+// heldFormValues are the fields of the form for an action, as a browser sends them.
+func heldFormValues(t *testing.T, p page, action string) url.Values {
 	t.Helper()
 	sent, inside := url.Values{}, false
 	z := html.NewTokenizer(strings.NewReader(p.Body))
@@ -100,34 +100,34 @@ func heldIn(t *testing.T, p page, action string) url.Values {
 	return sent
 }
 
-func TestWhatWasTypedIsDoneAfterThePassword(t *testing.T) {
+func TestConfirm_ResumesTheHeldForm(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b, m := d.as(connectors.RoleOwner), d.person(connectors.RoleViewer)
-	d.later()
+	b, m := d.signInAsRole(connectors.RoleOwner), d.createMember(connectors.RoleViewer)
+	d.advancePastConfirmation()
 	path := "/members/" + m.UserID.String() + "/role"
-	sent := heldIn(t, b.post(path, url.Values{"role": {"admin"}, "note": {"a", "b"}}), path)
+	sent := heldFormValues(t, b.post(path, url.Values{"role": {"admin"}, "note": {"a", "b"}}), path)
 	if sent.Get("role") != "admin" || len(sent["note"]) != 2 {
 		t.Errorf("%v", sent)
 	}
 	sent.Set("confirm_password", "not the password")
 	wrong := b.post(path, sent)
 	wrong.want(t, http.StatusUnprocessableEntity, "This is not your present password.")
-	sent = heldIn(t, wrong, path)
+	sent = heldFormValues(t, wrong, path)
 	sent.Set("confirm_password", password.Reveal())
 	b.submit(path, sent).want(t, http.StatusOK, "The role is changed.")
 	if got, err := d.Door().Member(t.Context(), m.UserID); err != nil || got.Role != connectors.RoleAdmin {
 		t.Errorf("%+v, %v", got, err)
 	}
-	b.submit(path, url.Values{"role": {"member"}}).want(t, http.StatusOK, "The role is changed.") // for ten minutes
-	d.later()
+	b.submit(path, url.Values{"role": {"member"}}).want(t, http.StatusOK, "The role is changed.") // confirmed for ten minutes
+	d.advancePastConfirmation()
 	b.post(path, url.Values{"role": {"viewer"}}).want(t, http.StatusForbidden)
 }
 
-func TestSecretsAreTypedAgainAndTheRestIsThere(t *testing.T) {
+func TestConfirm_SecretsAreTypedAgain(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleOwner)
+	b := d.signInAsRole(connectors.RoleOwner)
 	c := d.Connector(t, func(draft *connectors.Draft) { draft.Auth.Type = connectors.AuthBearer })
 	d.Credential(t, c.ID, nil, "before")
 	for path, form := range map[string]url.Values{
@@ -137,9 +137,9 @@ func TestSecretsAreTypedAgainAndTheRestIsThere(t *testing.T) {
 		"/connectors/" + c.Slug:                 {"name": {"Changed Name"}, "url": {c.URL}, "auth.type": {"bearer"}, "auth.token": {"s3cret enough"}},
 		"/account/password":                     {"current_password": {password.Reveal()}, "new_password": {"s3cret enough"}},
 	} {
-		d.later()
-		before := d.hashes()
-		sent := heldIn(t, b.post(path, form), path)
+		d.advancePastConfirmation()
+		before := d.readSecretHashes()
+		sent := heldFormValues(t, b.post(path, form), path)
 		sent.Set("confirm_password", password.Reveal())
 		p := b.post(path, sent)
 		p.want(t, http.StatusUnprocessableEntity, "Type this again: secrets are not kept while you confirm who you are.")
@@ -151,14 +151,14 @@ func TestSecretsAreTypedAgainAndTheRestIsThere(t *testing.T) {
 		if strings.Contains(p.Body, "s3cret") {
 			t.Errorf("%s shows the secret", path)
 		}
-		if after := d.hashes(); after != before {
+		if after := d.readSecretHashes(); after != before {
 			t.Errorf("%s has changed something", path)
 		}
 	}
 }
 
-// hashes are what these forms would change.
-func (d *dashboard) hashes() (all string) {
+// readSecretHashes reads the hashes that these forms would change.
+func (d *dashboard) readSecretHashes() (all string) {
 	d.t.Helper()
 	for _, query := range []string{
 		"select count(*)::text from users", "select count(*)::text from sso_settings", "select coalesce(string_agg(encode(sealed, 'hex'), ','), '') from credentials",
@@ -174,12 +174,12 @@ func (d *dashboard) hashes() (all string) {
 func TestConfirmingWantsTheSecondFactorToo(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	m, other := d.proven(connectors.RoleOwner), d.person(connectors.RoleViewer)
-	b := d.halfIn(m)
+	m, other := d.createMemberWithFactor(connectors.RoleOwner), d.createMember(connectors.RoleViewer)
+	b := d.signInWithoutCode(m)
 	b.post("/login/code", url.Values{"code": {d.nextCode(fixture.CodeKey)}})
-	d.later()
+	d.advancePastConfirmation()
 	path := "/members/" + other.UserID.String() + "/role"
-	sent := heldIn(t, b.post(path, url.Values{"role": {"admin"}}), path)
+	sent := heldFormValues(t, b.post(path, url.Values{"role": {"admin"}}), path)
 	sent.Set("confirm_password", password.Reveal())
 	b.post(path, sent).want(t, http.StatusUnprocessableEntity, "This code is wrong, or it was used already.")
 	if got, err := d.Door().Member(t.Context(), other.UserID); err != nil || got.Role != connectors.RoleViewer {
@@ -189,26 +189,26 @@ func TestConfirmingWantsTheSecondFactorToo(t *testing.T) {
 	b.submit(path, sent).want(t, http.StatusOK, "The role is changed.")
 }
 
-func TestGuessesWhileConfirmingCountAsSignIns(t *testing.T) {
+func TestConfirm_GuessesCountAsSignIns(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleOwner)
-	d.later()
+	b := d.signInAsRole(connectors.RoleOwner)
+	d.advancePastConfirmation()
 	for range 10 {
 		b.post("/confirm", url.Values{"confirm_password": {"wrong"}}).want(t, http.StatusUnprocessableEntity)
 	}
 	b.post("/confirm", url.Values{"confirm_password": {password.Reveal()}}).want(t, http.StatusTooManyRequests, "Too many wrong passwords.")
 }
 
-func TestAnExportIsFetchedAfterThePassword(t *testing.T) {
+func TestConfirm_ThenExport(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleOwner)
-	d.later()
+	b := d.signInAsRole(connectors.RoleOwner)
+	d.advancePastConfirmation()
 	p := b.get("/exports/audit?format=csv")
 	asks := b.get(p.Location)
 	asks.want(t, http.StatusOK, "Confirm that it is you")
-	sent := heldIn(t, asks, "/confirm")
+	sent := heldFormValues(t, asks, "/confirm")
 	sent.Set("confirm_password", password.Reveal())
 	if p := b.post("/confirm", sent); p.Location != "/exports/audit?format=csv" {
 		t.Errorf("%d to %q", p.Status, p.Location)

@@ -9,12 +9,12 @@ import (
 	chromium "patchbay/internal/testing/browser"
 )
 
-// signedIn is a tab of a new member.
-func (d *dashboard) signedIn(role connectors.Role) *chromium.Tab {
+// openSignedInTab opens a tab of a new member.
+func (d *dashboard) openSignedInTab(role connectors.Role) *chromium.Tab {
 	d.t.Helper()
 	tab := chromium.Open(d.t)
 	tab.Go(d.base + "/login")
-	tab.Fill("[name=email]", d.person(role).Email)
+	tab.Fill("[name=email]", d.createMember(role).Email)
 	tab.Fill("[name=password]", password.Reveal())
 	tab.Click("main form button[type=submit]")
 	tab.WaitPath("/")
@@ -23,14 +23,14 @@ func (d *dashboard) signedIn(role connectors.Role) *chromium.Tab {
 
 const connectButton = "form[action='/connectors/notes/connect'] button"
 
-// The way to the authorization server and back crosses sites twice: by a form, which the content security policy keeps here,
-// and to a session whose cookie does not go along with every request of another site.
-func TestABrowserGoesToTheAuthorizationServerAndBack(t *testing.T) {
+// The redirect to the authorization server and back crosses sites twice. The content security policy restricts
+// the form, and the session cookie is not sent with every cross-site request.
+func TestConnect_RoundTripInABrowser(t *testing.T) {
 	t.Parallel()
 	for _, script := range []bool{true, false} {
 		d := newDashboardAt(t, "localhost") // the other servers are at 127.0.0.1
-		_, mcp := protected(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Scope: "notes:read"})
-		tab := d.signedIn(connectors.RoleAdmin)
+		_, mcp := startProtectedServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Scope: "notes:read"})
+		tab := d.openSignedInTab(connectors.RoleAdmin)
 		tab.Scripts(script)
 		tab.Go(d.base + "/connectors/new")
 		tab.Fill("[name=name]", "Notes")
@@ -61,10 +61,10 @@ func TestABrowserGoesToTheAuthorizationServerAndBack(t *testing.T) {
 	}
 }
 
-func TestTheFormShowsAndSendsWhatFitsTheAuthentication(t *testing.T) {
+func TestConnectorForm_FieldsFollowAuthType(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	tab := d.signedIn(connectors.RoleAdmin)
+	tab := d.openSignedInTab(connectors.RoleAdmin)
 	tab.Go(d.base + "/connectors/new")
 	tab.Fill("[name=name]", "Notes")
 	tab.Fill("[name=url]", "https://mcp.example.com/mcp")
@@ -76,24 +76,24 @@ func TestTheFormShowsAndSendsWhatFitsTheAuthentication(t *testing.T) {
 		"private_key_jwt":    "auth.type auth.client_id auth.private_key auth.algorithm auth.scopes auth.issuer",
 	} {
 		tab.Choose("[name='auth.type']", auth)
-		if shown := fields(tab, `f.offsetParent !== null && !f.closest("details:not([open])")`); shown != want {
+		if shown := fieldNames(tab, `f.offsetParent !== null && !f.closest("details:not([open])")`); shown != want {
 			t.Errorf("%s shows %s, want %s", auth, shown, want)
 		}
 	}
 	tab.Choose("[name='auth.type']", "oauth2")
 	tab.Choose("[name='credential_mode']", "per_agent")
-	sent := fields(tab, `!f.matches(":disabled")`)
+	sent := fieldNames(tab, `!f.matches(":disabled")`)
 	if !strings.Contains(sent, "auth.client_secret") || strings.Contains(sent, "auth.private_key") || strings.Contains(sent, "auth.token ") {
 		t.Errorf("an account per agent sends %s", sent)
 	}
 	tab.Choose("[name='auth.type']", "client_credentials")
-	if sent := fields(tab, `!f.matches(":disabled")`); strings.Contains(sent, "auth.client_secret") {
+	if sent := fieldNames(tab, `!f.matches(":disabled")`); strings.Contains(sent, "auth.client_secret") {
 		t.Errorf("machines per agent send %s", sent)
 	}
 }
 
-// fields are the names of the fields of the authentication for which a condition on f holds.
-func fields(tab *chromium.Tab, condition string) string {
+// fieldNames are the names of the authentication fields f that match a JavaScript condition.
+func fieldNames(tab *chromium.Tab, condition string) string {
 	return chromium.Eval[string](tab, `[...document.querySelector("[data-auth-form]").elements]
 		.filter(f => f.name.startsWith("auth.") && (`+condition+`)).map(f => f.name).join(" ")`)
 }

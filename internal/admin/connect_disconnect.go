@@ -7,15 +7,15 @@ import (
 	"patchbay/internal/words"
 )
 
-// connectDisconnect ends an account's access.
+// connectDisconnect disconnects an account.
 func (h *Handler) connectDisconnect(w http.ResponseWriter, r *http.Request) error {
-	c, err := h.tenant(r).Connector(r.Context(), ref(r, "id"))
+	c, err := h.tenantStore(r).Connector(r.Context(), pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
-	agent, _ := agentOf(r)
-	waitLong(w)
-	if err := h.connect.Disconnect(r.Context(), actor(r), ref(r, "id"), agent); err != nil {
+	agent, _ := readPathAgent(r)
+	clearWriteDeadline(w)
+	if err := h.connect.Disconnect(r.Context(), actor(r), pathRef(r, "id"), agent); err != nil {
 		return h.connectFailed(w, r, c, err)
 	}
 	return h.respond.Back(w, r, credentialsPath(c.Slug), respond.Flash{

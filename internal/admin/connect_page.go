@@ -16,34 +16,34 @@ import (
 	"patchbay/web/templates"
 )
 
-// connectShow is the page of a link that was sent to the owner of an account. Looking at it does not use the link up: chat
-// programs look at what people send.
+// connectShow is the page of a link that was sent to the owner of an account. A GET does not use the link up,
+// because chat programs load links.
 func (h *Handler) connectShow(w http.ResponseWriter, r *http.Request) error {
-	return h.invitation(w, r, http.StatusOK, "")
+	return h.connectLinkPage(w, r, http.StatusOK, "")
 }
 
-// connectAccept is the page's button: it binds this browser, uses the link up, and goes on to the authorization server.
+// connectAccept binds the browser, uses the link up, and redirects to the authorization server.
 func (h *Handler) connectAccept(w http.ResponseWriter, r *http.Request) error {
-	value := h.visit(r)
-	waitLong(w)
+	value := h.linkBrowserID(r)
+	clearWriteDeadline(w)
 	started, err := h.connect.Accept(r.Context(), linkToken(r), connect.CookieBinding(value))
-	if problem, ok := mendable(r.Context(), err); ok {
+	if problem, ok := asFormFault(r.Context(), err); ok {
 		respond.SetRetryAfter(w.Header(), problem)
-		return h.invitation(w, r, respond.Status(problem.Kind), problem.Message)
+		return h.connectLinkPage(w, r, respond.Status(problem.Kind), problem.Message)
 	}
 	if err != nil {
 		return h.linkRefused(w, r, err)
 	}
-	cookie := h.visitorCookie()
-	cookie.Value, cookie.MaxAge = value, int(visitTime.Seconds())
+	cookie := h.linkCookie()
+	cookie.Value, cookie.MaxAge = value, int(linkCookieLifetime.Seconds())
 	http.SetCookie(w, &cookie)
 	http.Redirect(w, r, started.AuthorizeURL, http.StatusSeeOther)
 	return nil
 }
 
-// connectDone is where a connection by a link ends that names no page to return to.
+// connectDone is the final page of a connection by a link without a return address.
 func (h *Handler) connectDone(w http.ResponseWriter, r *http.Request) error {
-	frame := h.door(r, words.T(r.Context(), "Connected"))
+	frame := h.signedOutFrame(r, words.T(r.Context(), "Connected"))
 	page := templates.SaidPage{Frame: frame, Title: words.T(r.Context(), "You can close this page"), Text: words.T(r.Context(), "Whoever sent you the link sees that the account is connected.")}
 	if frame.Flash == nil {
 		page.Frame.Title, page.Title, page.Text = words.T(r.Context(), "Nothing to do"), words.T(r.Context(), "Nothing to do here"), words.T(r.Context(), "To connect an account, open the link that you were sent.")
@@ -51,9 +51,9 @@ func (h *Handler) connectDone(w http.ResponseWriter, r *http.Request) error {
 	return h.respond.Page(w, r, http.StatusOK, templates.Said(page))
 }
 
-// invitation shows what a link asks for. problem: why its button went nowhere.
-func (h *Handler) invitation(w http.ResponseWriter, r *http.Request, status int, problem string) error {
-	waitLong(w)
+// connectLinkPage shows what a link is for. problem says why the button failed.
+func (h *Handler) connectLinkPage(w http.ResponseWriter, r *http.Request, status int, problem string) error {
+	clearWriteDeadline(w)
 	i, err := h.connect.Open(r.Context(), linkToken(r))
 	if err != nil {
 		return h.linkRefused(w, r, err)
@@ -61,57 +61,59 @@ func (h *Handler) invitation(w http.ResponseWriter, r *http.Request, status int,
 	if problem == "" {
 		problem = i.Problem
 	}
-	middleware.AllowFormsTo(w.Header(), h.destinations(i.AuthorizeOrigin)...)
+	middleware.AllowFormsTo(w.Header(), h.formDestinations(i.AuthorizeOrigin)...)
 	return h.respond.Page(w, r, status, templates.Invitation(templates.InvitationPage{
-		Frame:  h.door(r, words.T(r.Context(), "Connect %s", i.Connector)),
-		Tenant: i.Tenant, Connector: i.Connector, Host: hostsOf(i.ConnectorURL), Agent: i.Agent, MadeBy: i.MadeBy,
-		Server: i.Server, TokenHost: i.TokenHost, Scopes: i.Scopes, Ends: when(r.Context(), i.ExpiresAt, h.now()), Problem: problem,
+		Frame:  h.signedOutFrame(r, words.T(r.Context(), "Connect %s", i.Connector)),
+		Tenant: i.Tenant, Connector: i.Connector, Host: hostWithUnicode(i.ConnectorURL), Agent: i.Agent, MadeBy: i.MadeBy,
+		Server: i.Server, TokenHost: i.TokenHost, Scopes: i.Scopes, Ends: newWhen(r.Context(), i.ExpiresAt, h.now()), Problem: problem,
 		Action: r.URL.EscapedPath(),
 	}))
 }
 
-// destinations are where the button may lead. Browsers hold every redirect that follows a form against its page's policy, and
-// an authorization server often sends people on to where they sign in: hence any secure site. The page has no other form.
-func (h *Handler) destinations(origin string) []string {
+// formDestinations are the form-action sources of the page. Browsers check every redirect after a form, and an
+// authorization server often redirects to a sign-in elsewhere: hence any https site.
+func (h *Handler) formDestinations(origin string) []string {
 	all := []string{"https:"}
 	if strings.HasPrefix(origin, "http:") {
 		return append(all, origin)
 	}
-	if origin == "" && !h.secure() {
+	if origin == "" && !h.isHTTPS() {
 		return append(all, "http:")
 	}
 	return all
 }
 
-// linkRefused says that a link leads nowhere.
+// linkRefused says why a link is not valid.
 func (h *Handler) linkRefused(w http.ResponseWriter, r *http.Request, err error) error {
-	f := respond.Told(r.Context(), err)
+	f := respond.LocalizedFault(r.Context(), err)
 	if f.Kind == fault.Internal || f.Kind == fault.Unavailable {
 		return err
 	}
 	return h.respond.Page(w, r, respond.Status(f.Kind), templates.Error(templates.ErrorPage{
-		Frame: h.door(r, words.T(r.Context(), "Link")), Status: respond.Status(f.Kind), Title: words.T(r.Context(), "This link does not work any more"), Text: f.Message,
+		Frame: h.signedOutFrame(r, words.T(r.Context(), "Link")), Status: respond.Status(f.Kind), Title: words.T(r.Context(), "This link does not work any more"), Text: f.Message,
 	}))
 }
 
 func linkToken(r *http.Request) secret.Text { return secret.Text(pathValue(r, "token")) }
 
-// visitTime is how long a visitor may stay at the authorization server, which is as long as the connection waits.
-const visitTime = 10 * time.Minute
+// linkCookieLifetime is the lifetime of a pending connection.
+const linkCookieLifetime = 10 * time.Minute
 
-// visitorCookie recognizes the browser that pressed a link's button. It is Lax: the way back comes from another site.
-func (h *Handler) visitorCookie() http.Cookie {
+// linkCookie identifies the browser that used a link. It is SameSite=Lax, because the callback comes from
+// another site.
+func (h *Handler) linkCookie() http.Cookie {
 	name := "patchbay_connect"
-	if h.secure() {
+	if h.isHTTPS() {
 		name = "__Host-" + name
 	}
-	return http.Cookie{Name: name, Path: "/", HttpOnly: true, Secure: h.secure(), SameSite: http.SameSiteLaxMode}
+	return http.Cookie{Name: name, Path: "/", HttpOnly: true, Secure: h.isHTTPS(), SameSite: http.SameSiteLaxMode}
 }
 
-// visit is what this browser is recognized by: what it has already, because it may be on its way for another link as well.
-func (h *Handler) visit(r *http.Request) string {
+// linkBrowserID returns the cookie's value, or a new one. An existing value is kept, since a second link may be
+// pending in this browser.
+func (h *Handler) linkBrowserID(r *http.Request) string {
 	bits := make([]byte, 32)
-	if cookie, err := r.Cookie(h.visitorCookie().Name); err == nil {
+	if cookie, err := r.Cookie(h.linkCookie().Name); err == nil {
 		if was, err := base64.RawURLEncoding.DecodeString(cookie.Value); err == nil && len(was) == len(bits) {
 			return cookie.Value
 		}
@@ -120,15 +122,15 @@ func (h *Handler) visit(r *http.Request) string {
 	return base64.RawURLEncoding.EncodeToString(bits)
 }
 
-// visitor is what binds a connection to the browser that pressed a link's button; empty: this one did not. The cookie ends by itself:
-// whoever was sent two links may come back twice.
-func (h *Handler) visitor(r *http.Request) secret.Text {
-	cookie, err := r.Cookie(h.visitorCookie().Name)
+// linkBinding binds a connection to the browser that used a link; empty without a cookie. The cookie expires by
+// itself, since two links may be pending.
+func (h *Handler) linkBinding(r *http.Request) secret.Text {
+	cookie, err := r.Cookie(h.linkCookie().Name)
 	if err != nil {
 		return ""
 	}
 	return connect.CookieBinding(cookie.Value)
 }
 
-// secure tells whether people reach us by https.
-func (h *Handler) secure() bool { return strings.HasPrefix(h.baseURL, "https:") }
+// isHTTPS reports whether browsers reach Patchbay by https.
+func (h *Handler) isHTTPS() bool { return strings.HasPrefix(h.baseURL, "https:") }

@@ -15,8 +15,8 @@ import (
 	"patchbay/internal/testing/htmlcheck"
 )
 
-// protected is an MCP server with two tools behind an authorization server.
-func protected(t testing.TB, as oauthtest.Behaviour, mcp oauthtest.ResourceBehaviour) (*oauthtest.Server, *oauthtest.Resource) {
+// startProtectedServer starts an MCP server with two tools behind an authorization server.
+func startProtectedServer(t testing.TB, as oauthtest.Behaviour, mcp oauthtest.ResourceBehaviour) (*oauthtest.Server, *oauthtest.Resource) {
 	t.Helper()
 	server := oauthtest.Start(t, as)
 	if mcp.Next == nil {
@@ -25,14 +25,14 @@ func protected(t testing.TB, as oauthtest.Behaviour, mcp oauthtest.ResourceBehav
 	return server, server.Protect(t, mcp)
 }
 
-// addNotes adds the connector Notes, whose accounts are connected.
+// addNotes adds the OAuth connector Notes.
 func (b *browser) addNotes(address string, more ...string) page {
 	b.t.Helper()
 	return b.post("/connectors", connectorForm("Notes", address, append([]string{"auth.type", "oauth2"}, more...)...))
 }
 
-// leaves presses a connect button and returns where the page leads.
-func (b *browser) leaves(path string) string {
+// followConnect presses a connect button and returns the address of the authorization server.
+func (b *browser) followConnect(path string) string {
 	b.t.Helper()
 	p := b.post(path, nil)
 	p.want(b.t, http.StatusOK, "Taking you to ")
@@ -43,8 +43,8 @@ func (b *browser) leaves(path string) string {
 	return to
 }
 
-// agrees goes to the authorization server, which agrees at once, and returns the way back.
-func (b *browser) agrees(authorize string) string {
+// followConsent opens the authorization server, which consents at once, and returns the callback.
+func (b *browser) followConsent(authorize string) string {
 	b.t.Helper()
 	p := b.get(authorize)
 	if p.Status != http.StatusFound || !strings.HasPrefix(p.Location, b.base+"/oauth/callback?") {
@@ -53,8 +53,8 @@ func (b *browser) agrees(authorize string) string {
 	return p.Location
 }
 
-// comesBack opens the callback and the page that it leads to.
-func (b *browser) comesBack(callback string) page {
+// followCallback opens the callback and the page after it.
+func (b *browser) followCallback(callback string) page {
 	b.t.Helper()
 	p := b.get(callback)
 	if p.Status != http.StatusSeeOther {
@@ -63,11 +63,11 @@ func (b *browser) comesBack(callback string) page {
 	return b.get(p.Location)
 }
 
-func TestAnAccountIsConnectedAndDisconnected(t *testing.T) {
+func TestConnect_AndDisconnect(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	as, mcp := protected(t, oauthtest.Behaviour{Scopes: []string{"notes:read"}}, oauthtest.ResourceBehaviour{Scope: "notes:read notes:write"})
-	b := d.as(connectors.RoleAdmin)
+	as, mcp := startProtectedServer(t, oauthtest.Behaviour{Scopes: []string{"notes:read"}}, oauthtest.ResourceBehaviour{Scope: "notes:read notes:write"})
+	b := d.signInAsRole(connectors.RoleAdmin)
 	p := b.addNotes(mcp.URL)
 	if p.Location != "/connectors/notes/credentials" {
 		t.Fatalf("adding leads to %q (%d)", p.Location, p.Status)
@@ -76,7 +76,7 @@ func TestAnAccountIsConnectedAndDisconnected(t *testing.T) {
 	b.get("/connectors").want(t, http.StatusOK, `href="/connectors/notes/credentials#credential-shared"`, "Connect: Notes")
 	b.get("/connectors/notes").want(t, http.StatusOK, "No account is connected")
 
-	callback := b.agrees(b.leaves("/connectors/notes/connect"))
+	callback := b.followConsent(b.followConnect("/connectors/notes/connect"))
 	back := b.get(callback)
 	if back.Location != "/connectors/notes/credentials" || back.Header.Get("Referrer-Policy") != "no-referrer" {
 		t.Errorf("%d to %q, %v", back.Status, back.Location, back.Header)
@@ -95,11 +95,11 @@ func TestAnAccountIsConnectedAndDisconnected(t *testing.T) {
 	b.post("/connectors/notes/disconnect", nil).want(t, http.StatusNotFound, "No account is connected here.")
 }
 
-func TestAnAgentsAccountIsConnectedByALink(t *testing.T) {
+func TestConnect_ByLink(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	as, mcp := protected(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Scope: "notes:read"})
-	b := d.as(connectors.RoleAdmin)
+	as, mcp := startProtectedServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Scope: "notes:read"})
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.post("/agents", url.Values{"name": {"Support"}})
 	b.post("/agents", url.Values{"name": {"Billing"}})
 	if p := b.addNotes(mcp.URL, "credential_mode", "per_agent"); p.Location != "/connectors/notes/credentials" {
@@ -107,13 +107,13 @@ func TestAnAgentsAccountIsConnectedByALink(t *testing.T) {
 	}
 	p := b.post("/connectors/notes/agents/support/connect-link", nil)
 	p.want(t, http.StatusOK, "Link for Support", "It works once, and ends ", "in 23 hours")
-	link := addressOn(t, p, d.server.URL+"/connect/")
+	link := findAddress(t, p, d.server.URL+"/connect/")
 	if b.get("/connectors/notes/credentials").says(link) {
 		t.Error("the link is shown twice")
 	}
 
 	visitor := d.browser()
-	for range 2 { // whatever looks at it first, it still works
+	for range 2 { // a GET or HEAD does not use the link up
 		p = visitor.get(link)
 		p.want(t, http.StatusOK, "Connect Notes", "Acme", "the agent Support", "notes:read", "127.0.0.1")
 		htmlcheck.Parse(t, p.Body).Sound(t)
@@ -131,7 +131,7 @@ func TestAnAgentsAccountIsConnectedByALink(t *testing.T) {
 	if p.Status != http.StatusSeeOther || !strings.HasPrefix(p.Location, as.Issuer+"/authorize?") {
 		t.Fatalf("the button leads to %q (%d)\n%s", p.Location, p.Status, plainText(p.Body))
 	}
-	back := visitor.get(visitor.agrees(p.Location))
+	back := visitor.get(visitor.followConsent(p.Location))
 	if back.Location != "/connect/done" {
 		t.Errorf("the way back ends at %q", back.Location)
 	}
@@ -149,8 +149,8 @@ func TestAnAgentsAccountIsConnectedByALink(t *testing.T) {
 	b.get("/connectors/notes/runs").want(t, http.StatusOK, "as Support")
 }
 
-// addressOn finds an address on a page by its beginning.
-func addressOn(t testing.TB, p page, prefix string) string {
+// findAddress finds an address on a page by its prefix.
+func findAddress(t testing.TB, p page, prefix string) string {
 	t.Helper()
 	start := strings.Index(p.Body, prefix)
 	if start < 0 {
@@ -160,44 +160,44 @@ func addressOn(t testing.TB, p page, prefix string) string {
 	return rest[:strings.IndexAny(rest, `"<`)]
 }
 
-func TestAnAccountThatIsDeniedIsToldInOurWords(t *testing.T) {
+func TestConnect_DeniedConsentIsExplained(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	as, mcp := protected(t, oauthtest.Behaviour{Deny: "access_denied"}, oauthtest.ResourceBehaviour{})
-	b := d.as(connectors.RoleAdmin)
+	as, mcp := startProtectedServer(t, oauthtest.Behaviour{Deny: "access_denied"}, oauthtest.ResourceBehaviour{})
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.addNotes(mcp.URL)
-	p := b.get(b.agrees(b.leaves("/connectors/notes/connect")))
+	p := b.get(b.followConsent(b.followConnect("/connectors/notes/connect")))
 	p.want(t, http.StatusOK, "Not connected", "The access was not granted. Nothing was stored.", `href="/connectors"`)
 	htmlcheck.Parse(t, p.Body).Sound(t)
 	if p.says("REFLECTED") || as.Count(oauthtest.Exchange) != 0 {
 		t.Error("the answer of the server is repeated, or used")
 	}
 	as.Set(func(b *oauthtest.Behaviour) { b.Deny = "server_error" })
-	b.get(b.agrees(b.leaves("/connectors/notes/connect"))).want(t, http.StatusBadGateway, "Not connected", "It may work later.")
+	b.get(b.followConsent(b.followConnect("/connectors/notes/connect"))).want(t, http.StatusBadGateway, "Not connected", "It may work later.")
 	b.get("/connectors/notes/credentials").want(t, http.StatusOK, "Not connected")
 }
 
-func TestACallbackIsTakenOnceAndFromItsBrowser(t *testing.T) {
+func TestCallback_IsSingleUseAndBoundToBrowser(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	as, mcp := protected(t, oauthtest.Behaviour{Iss: oauthtest.IssRight}, oauthtest.ResourceBehaviour{})
-	b := d.as(connectors.RoleAdmin)
+	as, mcp := startProtectedServer(t, oauthtest.Behaviour{Iss: oauthtest.IssRight}, oauthtest.ResourceBehaviour{})
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.addNotes(mcp.URL)
-	link := addressOn(t, b.post("/connectors/notes/connect-link", nil), d.server.URL+"/connect/")
+	link := findAddress(t, b.post("/connectors/notes/connect-link", nil), d.server.URL+"/connect/")
 	visitor := d.browser()
-	sent := visitor.agrees(visitor.post(link, nil).Location)
+	sent := visitor.followConsent(visitor.post(link, nil).Location)
 
-	signedOut := d.as(connectors.RoleAdmin)
-	left := signedOut.agrees(signedOut.leaves("/connectors/notes/connect"))
+	signedOut := d.signInAsRole(connectors.RoleAdmin)
+	left := signedOut.followConsent(signedOut.followConnect("/connectors/notes/connect"))
 	signedOut.post("/logout", nil)
 	for name, p := range map[string]page{
 		"without a state":        b.get("/oauth/callback?code=x"),
 		"with an invented state": b.get("/oauth/callback?code=x&state=" + strings.Repeat("a", 43)),
-		"in a stranger's":        d.browser().get(b.agrees(b.leaves("/connectors/notes/connect"))),
-		"in another admin's":     d.as(connectors.RoleAdmin).get(b.agrees(b.leaves("/connectors/notes/connect"))),
+		"in a stranger's":        d.browser().get(b.followConsent(b.followConnect("/connectors/notes/connect"))),
+		"in another admin's":     d.signInAsRole(connectors.RoleAdmin).get(b.followConsent(b.followConnect("/connectors/notes/connect"))),
 		"in the link's maker's":  b.get(sent),
 		"after signing out":      signedOut.get(left),
-		"from another issuer":    b.get(withIssuer(b.agrees(b.leaves("/connectors/notes/connect")), "https://evil.example")),
+		"from another issuer":    b.get(withIssuer(b.followConsent(b.followConnect("/connectors/notes/connect")), "https://evil.example")),
 	} {
 		p.want(t, http.StatusBadRequest, "Not connected")
 		if p.Header.Get("Referrer-Policy") != "no-referrer" {
@@ -209,16 +209,16 @@ func TestACallbackIsTakenOnceAndFromItsBrowser(t *testing.T) {
 		t.Fatalf("%d token requests", n)
 	}
 
-	callback := b.agrees(b.leaves("/connectors/notes/connect"))
-	b.do(http.MethodHead, callback, nil) // a look does not use it up
-	b.comesBack(callback).want(t, http.StatusOK, "Connected 'Notes'. Discovered 2 tools.")
+	callback := b.followConsent(b.followConnect("/connectors/notes/connect"))
+	b.do(http.MethodHead, callback, nil) // a HEAD request does not use the code up
+	b.followCallback(callback).want(t, http.StatusOK, "Connected 'Notes'. Discovered 2 tools.")
 	b.get(callback).want(t, http.StatusBadRequest, "This connection has ended or was used already. Start it again.")
 	if n := as.Count(oauthtest.Exchange); n != 1 {
 		t.Errorf("%d token requests", n)
 	}
 }
 
-// withIssuer is a callback's address from another issuer.
+// withIssuer replaces the callback's iss parameter.
 func withIssuer(callback, issuer string) string {
 	u, err := url.Parse(callback)
 	if err != nil {
@@ -230,25 +230,25 @@ func withIssuer(callback, issuer string) string {
 	return u.String()
 }
 
-func TestAScopeThatIsRefusedIsLeftOutOnTheWay(t *testing.T) {
+func TestConnect_RefusedScopeIsDropped(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	_, mcp := protected(t,
+	_, mcp := startProtectedServer(t,
 		oauthtest.Behaviour{Scopes: []string{"offline_access"}, RefuseScopes: []string{"offline_access"}}, oauthtest.ResourceBehaviour{Scope: "notes:read"})
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.addNotes(mcp.URL)
-	again := b.get(b.agrees(b.leaves("/connectors/notes/connect")))
+	again := b.get(b.followConsent(b.followConnect("/connectors/notes/connect")))
 	if again.Status != http.StatusSeeOther || strings.Contains(again.Location, "offline_access") {
 		t.Fatalf("%d to %q", again.Status, again.Location)
 	}
-	b.comesBack(b.agrees(again.Location)).want(t, http.StatusOK, "Connected 'Notes'. Discovered 2 tools.")
+	b.followCallback(b.followConsent(again.Location)).want(t, http.StatusOK, "Connected 'Notes'. Discovered 2 tools.")
 }
 
-func TestWhyAnAccountCannotBeConnectedIsShownStepByStep(t *testing.T) {
+func TestConnect_FailureShowsEachStep(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	as, mcp := protected(t, oauthtest.Behaviour{NoRegistration: true}, oauthtest.ResourceBehaviour{})
-	b := d.as(connectors.RoleAdmin)
+	as, mcp := startProtectedServer(t, oauthtest.Behaviour{NoRegistration: true}, oauthtest.ResourceBehaviour{})
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.addNotes(mcp.URL)
 	p := b.post("/connectors/notes/connect", nil)
 	p.want(t, http.StatusConflict, "Not connected", "does not let clients register themselves", "/oauth/callback", "Open the settings",
@@ -269,73 +269,73 @@ func TestWhyAnAccountCannotBeConnectedIsShownStepByStep(t *testing.T) {
 
 	as.Stop()
 	b.post("/connectors/notes/connect", nil).want(t, http.StatusBadGateway, "Not connected", "no connection")
-	link := addressOn(t, b.post("/connectors/notes/connect-link", nil), d.server.URL+"/connect/")
+	link := findAddress(t, b.post("/connectors/notes/connect-link", nil), d.server.URL+"/connect/")
 	d.browser().get(link).want(t, http.StatusOK, "could not be reached", "Continue")
 	d.browser().post(link, nil).want(t, http.StatusBadGateway, "could not be reached", "Continue")
 	d.browser().get(link).want(t, http.StatusOK, "Continue")
 
-	if p := d.as(connectors.RoleMember).get("/connectors/notes/credentials"); p.says("Diagnose") || p.says("/connect\"") {
+	if p := d.signInAsRole(connectors.RoleMember).get("/connectors/notes/credentials"); p.says("Diagnose") || p.says("/connect\"") {
 		t.Error("a member is offered what is refused")
 	}
 }
 
-func TestAnAccountGoesWhereItsConnectorWantsIt(t *testing.T) {
+func TestConnect_AccountFollowsCredentialMode(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	_, mcp := protected(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
-	b := d.as(connectors.RoleAdmin)
+	_, mcp := startProtectedServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.post("/agents", url.Values{"name": {"Support"}})
 	b.addNotes(mcp.URL)
 	b.post("/connectors/notes/agents/support/connect", nil).want(t, http.StatusConflict, "has one account for all agents")
 	b.post("/connectors/notes/agents/support/connect-link", nil).want(t, http.StatusConflict, "has one account for all agents")
-	d.at("Plain", mcp.URL)
+	d.addConnectorAt("Plain", mcp.URL)
 	b.post("/connectors/plain/connect", nil).want(t, http.StatusConflict, "does not sign in by OAuth")
 	b.post("/connectors/plain/diagnose", nil).want(t, http.StatusConflict, "does not sign in by OAuth")
 }
 
-func TestASyncThatFailsAfterConnectingIsToldWithIt(t *testing.T) {
+func TestConnect_FailedSyncIsReported(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	_, mcp := protected(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{
+	_, mcp := startProtectedServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{
 		Next: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "down", http.StatusInternalServerError) }),
 	})
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.addNotes(mcp.URL)
-	p := b.comesBack(b.agrees(b.leaves("/connectors/notes/connect")))
+	p := b.followCallback(b.followConsent(b.followConnect("/connectors/notes/connect")))
 	p.want(t, http.StatusOK, "Connected 'Notes'. The sync failed: ", "500", "Reconnect")
 	b.get("/connectors/notes/runs").want(t, http.StatusOK, "Failed")
 }
 
-func TestABrowserDoesNotWaitLongForItsTools(t *testing.T) {
+func TestConnect_BrowserWaitIsBounded(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t, func(o *admin.Options) { o.Patience = 50 * time.Millisecond })
 	asked, release := make(chan struct{}), make(chan struct{})
 	var first sync.Once
 	up := mcptest.Start(t, mcptest.Script{})
-	_, mcp := protected(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	_, mcp := startProtectedServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		first.Do(func() { close(asked) })
 		<-release
 		up.ServeHTTP(w, r)
 	})})
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.addNotes(mcp.URL)
-	b.comesBack(b.agrees(b.leaves("/connectors/notes/connect"))).want(t, http.StatusOK, "Connected 'Notes'. Its tools are being read.")
+	b.followCallback(b.followConsent(b.followConnect("/connectors/notes/connect"))).want(t, http.StatusOK, "Connected 'Notes'. Its tools are being read.")
 	<-asked
 	b.get("/connectors/notes").want(t, http.StatusOK, "Syncing")
 	close(release)
 }
 
-func TestAccountsThatLapseAreForetold(t *testing.T) {
+func TestExpiringAccounts_AreListed(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleViewer)
+	b := d.signInAsRole(connectors.RoleViewer)
 	if b.get("/connectors").says("lapse") {
 		t.Error("foretold of nothing")
 	}
-	shared := d.account(func(c *connectors.Draft) { c.Name = "Notes" })
-	perAgent := d.account(func(c *connectors.Draft) { c.Name, c.CredentialMode = "Mail", connectors.CredentialPerAgent })
-	d.grant(shared, nil, 5*time.Hour)
-	d.grant(perAgent, new(d.Agent(t).ID), 80*time.Hour)
+	shared := d.addOAuthConnector(func(c *connectors.Draft) { c.Name = "Notes" })
+	perAgent := d.addOAuthConnector(func(c *connectors.Draft) { c.Name, c.CredentialMode = "Mail", connectors.CredentialPerAgent })
+	d.storeAccount(shared, nil, 5*time.Hour)
+	d.storeAccount(perAgent, new(d.Agent(t).ID), 80*time.Hour)
 	b.get("/connectors").want(t, http.StatusOK, "1 account lapses within 72 hours", "/connectors/"+shared.Slug+"/credentials#credential-shared", "in 4 hours")
 	b.get("/connectors/"+shared.Slug+"/credentials").want(t, http.StatusOK, "Expires in 4 hours")
 	d.ahead.Store(int64(6 * time.Hour))
@@ -345,9 +345,9 @@ func TestAccountsThatLapseAreForetold(t *testing.T) {
 func TestAMachineSignsInByItself(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	as, mcp := protected(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	as, mcp := startProtectedServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	as.AddClient("machine", "the-machines-secret", nil)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	p := b.addNotes(mcp.URL, "auth.type", "client_credentials", "auth.client_id", "machine", "auth.client_secret", "the-machines-secret", "auth.scopes", "notes:read notes:write")
 	if p.Location != "/connectors/notes" {
 		t.Fatalf("adding leads to %q (%d)\n%s", p.Location, p.Status, plainText(p.Body))
@@ -360,11 +360,11 @@ func TestAMachineSignsInByItself(t *testing.T) {
 	b.submit("/connectors/notes/credential/delete", nil).want(t, http.StatusOK, "The credential is deleted.", "Not set")
 }
 
-func TestANewWayToSignInLeadsToItsAccounts(t *testing.T) {
+func TestConnect_NewAuthTypeLeadsToAccounts(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	_, mcp := protected(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
-	b := d.as(connectors.RoleAdmin)
+	_, mcp := startProtectedServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.addNotes(mcp.URL, "auth.type", "none")
 	edit := connectorForm("Notes", mcp.URL, "slug", "notes", "version", "1", "auth.type", "oauth2", "auth.scopes", "a b", "auth.no_resource", "true", "auth.resource", "")
 	b.submit("/connectors/notes", edit).want(t, http.StatusOK, "The settings are saved. Connect it.", "Not connected")

@@ -11,72 +11,72 @@ import (
 	"patchbay/web/templates"
 )
 
-// diagnosis tells how an authorization server was looked for; d nil: nobody has looked.
-func (h *Handler) diagnosis(ctx context.Context, c connectors.Connector, d *connect.Diagnosis) *templates.Diagnosis {
-	shown := &templates.Diagnosis{Title: words.T(ctx, "Diagnosis"), Action: connectorPath(c.Slug) + "/diagnose"}
+// newDiagnosis shows the discovery of an authorization server; a nil d means that none ran.
+func (h *Handler) newDiagnosis(ctx context.Context, c connectors.Connector, d *connect.Diagnosis) *templates.Diagnosis {
+	view := &templates.Diagnosis{Title: words.T(ctx, "Diagnosis"), Action: connectorPath(c.Slug) + "/diagnose"}
 	if d == nil {
-		return shown
+		return view
 	}
-	shown.Stages = stages(ctx, *d)
-	shown.Outcome = append(outcome(ctx, *d), templates.Fact{Label: words.T(ctx, "Looked at"), When: new(when(ctx, d.At, h.now()))})
-	shown.Scopes = d.Scopes
+	view.Stages = diagnosisStages(ctx, *d)
+	view.Outcome = append(diagnosisFacts(ctx, *d), templates.Fact{Label: words.T(ctx, "Looked at"), When: new(newWhen(ctx, d.At, h.now()))})
+	view.Scopes = d.Scopes
 	if d.Problem != "" {
-		shown.Problem = &templates.Attention{
+		view.Problem = &templates.Attention{
 			Kind: templates.StateBad, Title: words.T(ctx, "An account cannot be connected"), Text: words.Said(ctx, d.Problem),
 			Action: &templates.Link{Text: words.T(ctx, "Open the settings"), Href: connectorPath(c.Slug) + "/settings"},
 		}
 	}
-	return shown
+	return view
 }
 
-// stages are the steps of a trace, those of one kind together.
-func stages(ctx context.Context, d connect.Diagnosis) []templates.DiagnosisStage {
+// diagnosisStages groups the steps of a trace by kind.
+func diagnosisStages(ctx context.Context, d connect.Diagnosis) []templates.DiagnosisStage {
 	var all []templates.DiagnosisStage
 	for i, step := range d.Trace {
 		if i == 0 || d.Trace[i-1].Step != step.Step {
 			all = append(all, templates.DiagnosisStage{Name: stepName(ctx, step.Step)})
 		}
 		stage := &all[len(all)-1]
-		shown := templates.DiagnosisStep{Kind: templates.StateOff, URL: clean(step.URL), Read: step.Read, Decided: clean(words.Said(ctx, step.Decided))}
+		view := templates.DiagnosisStep{Kind: templates.StateOff, URL: cleanText(step.URL), Read: step.Read, Decided: cleanText(words.Said(ctx, step.Decided))}
 		if step.Status != 0 {
-			shown.Status = statusText(step.Status)
+			view.Status = statusText(step.Status)
 		}
-		stage.Steps = append(stage.Steps, shown)
+		stage.Steps = append(stage.Steps, view)
 	}
 	for i := range all {
-		mark(all[i].Steps)
+		markDecisiveStep(all[i].Steps)
 		for j, step := range all[i].Steps {
 			all[i].Steps[j].Read = words.Said(ctx, step.Read)
 		}
 	}
 	if n := len(all); n > 0 && d.Problem != "" && d.Server == nil {
 		steps := all[n-1].Steps
-		steps[len(steps)-1].Kind = templates.StateBad // here it ended
+		steps[len(steps)-1].Kind = templates.StateBad // the discovery ended here
 	}
 	return all
 }
 
-// found are the readings of what was looked for.
-var found = map[string]bool{
+// foundReadings are the readings that mean a document was found.
+var foundReadings = map[string]bool{
 	"a tool list": true, "a challenge": true, "protected-resource metadata": true, "authorization-server metadata": true,
 }
 
-// mark tells which look counts: the last one that found what was looked for.
-func mark(steps []templates.DiagnosisStep) {
+// markDecisiveStep marks the last step that found its document.
+func markDecisiveStep(steps []templates.DiagnosisStep) {
 	for i := len(steps) - 1; i >= 0; i-- {
-		if found[steps[i].Read] {
+		if foundReadings[steps[i].Read] {
 			steps[i].Kind = templates.StateOK
 			return
 		}
 	}
 }
 
-// outcome is what follows from a look, as far as it came.
-func outcome(ctx context.Context, d connect.Diagnosis) []templates.Fact {
+// diagnosisFacts are the results of the discovery, as far as it came.
+func diagnosisFacts(ctx context.Context, d connect.Diagnosis) []templates.Fact {
 	var facts []templates.Fact
 	add := func(label, value string, mono bool) {
 		if value != "" {
-			facts = append(facts, templates.Fact{Label: label, Value: clean(value), Mono: mono})
+			facts = append(facts, templates.Fact{Label: label, Value: cleanText(value), Mono: mono})
 		}
 	}
 	if s := d.Server; s != nil {
@@ -84,8 +84,8 @@ func outcome(ctx context.Context, d connect.Diagnosis) []templates.Fact {
 		if s.Assumed {
 			add(words.T(ctx, "Its document"), words.T(ctx, "none: its endpoints are assumed, or the connector's own"), false)
 		}
-		add(words.T(ctx, "Signs in at"), hostOf(s.AuthorizationEndpoint), true)
-		add(words.T(ctx, "Gives tokens at"), hostOf(s.TokenEndpoint), true)
+		add(words.T(ctx, "Signs in at"), hostWithPort(s.AuthorizationEndpoint), true)
+		add(words.T(ctx, "Gives tokens at"), hostWithPort(s.TokenEndpoint), true)
 		add(words.T(ctx, "Client"), words.Said(ctx, d.Client), false)
 		add(words.T(ctx, "Resource"), resourceName(ctx, d.Resource), d.Resource != "")
 	}
@@ -103,8 +103,7 @@ func resourceName(ctx context.Context, resource string) string {
 	return resource
 }
 
-// hostOf is the host of an address, with its port.
-func hostOf(address string) string {
+func hostWithPort(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return ""
@@ -112,9 +111,9 @@ func hostOf(address string) string {
 	return u.Host
 }
 
-// hostsOf is the host of a connector's address, with its form in Unicode behind it where it has one.
-func hostsOf(address string) string {
-	host, readable := hostOf(address), hostOf(connectors.UnicodeURL(address))
+// hostWithUnicode is the host of an address, followed by its Unicode form if it has one.
+func hostWithUnicode(address string) string {
+	host, readable := hostWithPort(address), hostWithPort(connectors.UnicodeURL(address))
 	if readable == "" {
 		return host
 	}

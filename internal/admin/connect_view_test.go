@@ -21,9 +21,9 @@ var trace = []oauth.TraceStep{
 	{Step: oauth.StepServer, URL: "https://as.example.com/c", Read: "no connection", Decided: "No document: on to the next."},
 }
 
-func TestADiagnosisShowsWhichLookCountsAndWhereItEnded(t *testing.T) {
+func TestDiagnosis_MarksDecisiveStepAndEnd(t *testing.T) {
 	t.Parallel()
-	have := stages(t.Context(), connect.Diagnosis{Trace: trace, Problem: "The authorization server could not be reached."})
+	have := diagnosisStages(t.Context(), connect.Diagnosis{Trace: trace, Problem: "The authorization server could not be reached."})
 	step := func(i int, kind templates.StateKind, status string) templates.DiagnosisStep {
 		return templates.DiagnosisStep{Kind: kind, URL: trace[i].URL, Status: status, Read: trace[i].Read, Decided: trace[i].Decided}
 	}
@@ -37,14 +37,14 @@ func TestADiagnosisShowsWhichLookCountsAndWhereItEnded(t *testing.T) {
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)
 	}
-	if have := stages(t.Context(), connect.Diagnosis{Problem: "No."}); have != nil {
+	if have := diagnosisStages(t.Context(), connect.Diagnosis{Problem: "No."}); have != nil {
 		t.Errorf("of nothing: %+v", have)
 	}
 }
 
-func TestAnOutcomeSaysWhatASignInWouldUse(t *testing.T) {
+func TestDiagnosis_OutcomeFacts(t *testing.T) {
 	t.Parallel()
-	have := outcome(t.Context(), connect.Diagnosis{
+	have := diagnosisFacts(t.Context(), connect.Diagnosis{
 		Server: &oauth.Metadata{Issuer: "https://as.example.com", AuthorizationEndpoint: "https://login.example.com/a?b", TokenEndpoint: "https://as.example.com:8443/t", Assumed: true},
 		Client: "Patchbay registers itself when an account is connected.", Behaviour: connectors.AuthListOpen,
 	})
@@ -61,7 +61,7 @@ func TestAnOutcomeSaysWhatASignInWouldUse(t *testing.T) {
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)
 	}
-	if have := outcome(t.Context(), connect.Diagnosis{Behaviour: connectors.AuthUnknown}); have != nil {
+	if have := diagnosisFacts(t.Context(), connect.Diagnosis{Behaviour: connectors.AuthUnknown}); have != nil {
 		t.Errorf("nothing was found: %+v", have)
 	}
 }
@@ -76,10 +76,10 @@ func TestARowSaysHowAnAccountIs(t *testing.T) {
 			Type: connectors.AuthOAuth2, AgentID: &support.ID, Status: status, Account: "ann@example.com", Scopes: []string{"read"},
 			ExpiresAt: &ends, RefreshedAt: &renewed, Error: because,
 		}
-		held := holdings{stored: map[connectors.AgentID]connectors.Credential{support.ID: stored}, lapses: lapses}
+		held := connectorCredentials{stored: map[connectors.AgentID]connectors.Credential{support.ID: stored}, expiring: lapses}
 		return credentialRows(t.Context(), c, []connectors.Agent{support}, held, noon)[0]
 	}
-	endsAt, renewedAt := when(t.Context(), ends, noon), when(t.Context(), renewed, noon)
+	endsAt, renewedAt := newWhen(t.Context(), ends, noon), newWhen(t.Context(), renewed, noon)
 	want := templates.CredentialRow{
 		Key: "support", Who: "Support", Href: "/agents/support", Action: "/connectors/notes/agents/support", Stored: true,
 		State: templates.State{Kind: templates.StateOK, Text: "Connected"}, Account: "ann@example.com", Scopes: []string{"read"},
@@ -108,7 +108,7 @@ func TestARowSaysHowAnAccountIs(t *testing.T) {
 			t.Errorf("%s begins with %q, want %q", status, have, want)
 		}
 	}
-	none := credentialRows(t.Context(), c, []connectors.Agent{support}, holdings{}, noon)[0]
+	none := credentialRows(t.Context(), c, []connectors.Agent{support}, connectorCredentials{}, noon)[0]
 	if none.Stored || none.State != (templates.State{Kind: templates.StateOff, Text: "Not connected"}) {
 		t.Errorf("none: %+v", none)
 	}
@@ -119,16 +119,16 @@ func TestTheForecastCountsAndLeads(t *testing.T) {
 	one := store.ExpiringCredential{ConnectorSlug: "notes", ConnectorName: "Notes", EndsAt: noon.Add(5 * time.Hour)}
 	ofAgent := one
 	ofAgent.AgentSlug, ofAgent.AgentName = "support", "Support"
-	at := when(t.Context(), one.EndsAt, noon)
-	want := &templates.Lapsing{Title: "2 accounts lapse within 72 hours", Rows: []templates.LapsingRow{
+	at := newWhen(t.Context(), one.EndsAt, noon)
+	want := &templates.ExpiringAccounts{Title: "2 accounts lapse within 72 hours", Rows: []templates.ExpiringAccountRow{
 		{Connector: "Notes", Href: "/connectors/notes/credentials#credential-shared", When: at},
 		{Connector: "Notes", Agent: "Support", Href: "/connectors/notes/credentials#credential-support", When: at},
 	}}
-	if diff := cmp.Diff(want, lapsingView(t.Context(), []store.ExpiringCredential{one, ofAgent}, noon)); diff != "" {
+	if diff := cmp.Diff(want, expiringAccountsView(t.Context(), []store.ExpiringCredential{one, ofAgent}, noon)); diff != "" {
 		t.Error(diff)
 	}
-	for n, want := range map[int]string{1: "1 account lapses within 72 hours", maxLapsing: "20 or more accounts lapse within 72 hours"} {
-		if have := lapsingView(t.Context(), make([]store.ExpiringCredential, n), noon).Title; have != want {
+	for n, want := range map[int]string{1: "1 account lapses within 72 hours", maxExpiring: "20 or more accounts lapse within 72 hours"} {
+		if have := expiringAccountsView(t.Context(), make([]store.ExpiringCredential, n), noon).Title; have != want {
 			t.Errorf("%d: %q", n, have)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"patchbay/web/templates"
 )
 
-// callingFacts are how agents' calls reach a connector's server.
+// callingFacts describe how calls reach a connector's server.
 func callingFacts(ctx context.Context, c connectors.Connector, circuit toolcall.Circuit) []templates.Fact {
 	limit := words.T(ctx, "no limit")
 	if c.CallsPerMinute > 0 {
@@ -22,7 +22,7 @@ func callingFacts(ctx context.Context, c connectors.Connector, circuit toolcall.
 	}
 }
 
-// circuitName says whether calls go through.
+// circuitName words the circuit breaker's state.
 func circuitName(ctx context.Context, c toolcall.Circuit) string {
 	if c.State != toolcall.CircuitClosed && c.Agents > 0 {
 		return words.T(ctx, "closed, but not for %s whose calls made the server fail", words.N(ctx, c.Agents, "%s agent", "%s agents"))
@@ -40,14 +40,14 @@ func circuitName(ctx context.Context, c toolcall.Circuit) string {
 	}
 }
 
-// circuitAttention says that calls are refused for a while, because the server failed again and again.
+// circuitAttention says that calls are refused because the circuit breaker is open.
 func circuitAttention(ctx context.Context, c toolcall.Circuit, now time.Time) []templates.Attention {
 	if c.State != toolcall.CircuitOpen || c.Agents > 0 {
 		return nil
 	}
-	until := when(ctx, c.Until, now)
+	until := newWhen(ctx, c.Until, now)
 	return []templates.Attention{{
 		Kind: templates.StateBad, Title: words.T(ctx, "Calls are refused for a while"),
-		Text: words.T(ctx, "The server failed %s in a row, and is left alone. The next call is tried", times(ctx, c.Failures)), When: &until,
+		Text: words.T(ctx, "The server failed %s in a row, and is left alone. The next call is tried", formatTimes(ctx, c.Failures)), When: &until,
 	}}
 }

@@ -11,7 +11,7 @@ import (
 	"patchbay/web/templates"
 )
 
-func TestAConnectorSaysWhetherCallsGoThrough(t *testing.T) {
+func TestConnector_ShowsCircuitState(t *testing.T) {
 	t.Parallel()
 	for want, circuit := range map[string]toolcall.Circuit{
 		"closed: calls go through":          {State: toolcall.CircuitClosed},

@@ -15,8 +15,8 @@ func (h *Handler) connectorCreate(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	c, err := h.createConnector(r, f)
-	if problem, ok := mendable(r.Context(), err); ok {
-		return h.connectorFormPage(w, r, respond.Status(problem.Kind), f.again(problem), nil)
+	if problem, ok := asFormFault(r.Context(), err); ok {
+		return h.connectorFormPage(w, r, respond.Status(problem.Kind), f.toForm(problem), nil)
 	}
 	if err != nil {
 		return err
@@ -36,10 +36,10 @@ func (h *Handler) connectorCreate(w http.ResponseWriter, r *http.Request) error 
 	})
 }
 
-func (h *Handler) createConnector(r *http.Request, f form) (connectors.Connector, error) {
-	d, err := f.draft(r.Context(), actor(r).Tenant.Defaults.Draft())
+func (h *Handler) createConnector(r *http.Request, f postedForm) (connectors.Connector, error) {
+	d, err := f.readDraft(r.Context(), actor(r).Tenant.Defaults.Draft())
 	if err != nil {
 		return connectors.Connector{}, err
 	}
-	return h.registry.CreateConnector(r.Context(), actor(r), d, f.secrets(d.Auth.Type, "auth."))
+	return h.registry.CreateConnector(r.Context(), actor(r), d, f.readSecrets(d.Auth.Type, "auth."))
 }

@@ -7,13 +7,13 @@ import (
 	"patchbay/internal/words"
 )
 
-// connectorDelete deletes a connector with everything that belongs to it.
+// connectorDelete deletes a connector with all that belongs to it.
 func (h *Handler) connectorDelete(w http.ResponseWriter, r *http.Request) error {
-	c, err := h.tenant(r).Connector(r.Context(), ref(r, "id"))
+	c, err := h.tenantStore(r).Connector(r.Context(), pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
-	if err := h.registry.DeleteConnector(r.Context(), actor(r), ref(r, "id")); err != nil {
+	if err := h.registry.DeleteConnector(r.Context(), actor(r), pathRef(r, "id")); err != nil {
 		return err
 	}
 	return h.respond.Back(w, r, "/connectors", respond.Flash{

@@ -16,18 +16,18 @@ func (h *Handler) connectorEnable(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	enabled := f.checked("enabled")
-	c, _, err := h.registry.UpdateConnector(r.Context(), actor(r), ref(r, "id"), registry.Change{
+	c, _, err := h.registry.UpdateConnector(r.Context(), actor(r), pathRef(r, "id"), registry.Change{
 		Draft: func(d *connectors.Draft) { d.Enabled = enabled },
 	})
 	if err != nil {
 		return err
 	}
-	said := words.Key("'%s' is disabled.")
+	message := words.Key("'%s' is disabled.")
 	if enabled {
-		said = "'%s' is enabled."
+		message = "'%s' is enabled."
 	}
 	return h.respond.Back(w, r, connectorPath(c.Slug), respond.Flash{
 		Kind: respond.Notice,
-		Text: words.T(r.Context(), said, c.Name),
+		Text: words.T(r.Context(), message, c.Name),
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/mcpjson"
 )
 
-// connectorExport hands the connectors out as a client's file, without secrets.
+// connectorExport sends the connectors as an MCP client's configuration file, without secrets.
 func (h *Handler) connectorExport(w http.ResponseWriter, r *http.Request) error {
 	client := mcpjson.Generic
 	if named := r.URL.Query().Get("client"); named != "" {
@@ -34,6 +34,6 @@ func (h *Handler) connectorExport(w http.ResponseWriter, r *http.Request) error 
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+client.FileName()+`"`)
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write(out.Bytes()) // a browser that has gone needs no answer
+	_, _ = w.Write(out.Bytes()) // a write error means that the browser is gone
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"patchbay/web/templates"
 )
 
-// draftForm is the form that describes d.
+// draftForm is the form of a draft.
 func draftForm(d connectors.Draft) templates.Form {
 	values := map[string]string{
 		"name":             d.Name,
@@ -51,14 +51,14 @@ func headerLines(headers map[string]string) string {
 	return lines.String()
 }
 
-// draft reads a connector out of the form, over what it was before. A field that the form does not have stays.
-func (f form) draft(ctx context.Context, before connectors.Draft) (connectors.Draft, error) {
+// readDraft reads a connector from the form. A missing field keeps its value from before.
+func (f postedForm) readDraft(ctx context.Context, before connectors.Draft) (connectors.Draft, error) {
 	d := before
 	p := draftParser{form: f}
-	p.text("name", &d.Name)
-	p.text("slug", &d.Slug)
-	p.text("description", &d.Description)
-	p.text("url", &d.URL)
+	p.readText("name", &d.Name)
+	p.readText("slug", &d.Slug)
+	p.readText("description", &d.Description)
+	p.readText("url", &d.URL)
 	if f.values.Has("transport") {
 		d.Transport = connectors.Transport(f.text("transport"))
 	}
@@ -74,28 +74,28 @@ func (f form) draft(ctx context.Context, before connectors.Draft) (connectors.Dr
 	if f.values.Has("auth.type") {
 		d.Auth = connectors.Auth{Type: connectors.AuthType(f.text("auth.type"))}
 	}
-	d.OAuth = p.oauth(ctx, before.OAuth).For(d.Auth.Type)
+	d.OAuth = p.readOAuth(ctx, before.OAuth).For(d.Auth.Type)
 	if f.values.Has("enabled") {
 		d.Enabled = f.checked("enabled")
 	}
-	// The field stands in the form whatever the type; it counts for the type that has a header.
+	// The field is in the form for every type, but applies to this one only.
 	if d.Auth.Type == connectors.AuthAPIKey && f.values.Has("auth.header") {
 		d.Auth.Header = f.text("auth.header")
 	}
-	p.program(ctx, &d)
-	p.headers(ctx, &d.Headers)
-	p.duration("timeout_ms", time.Millisecond, &d.Timeout)
-	p.duration("sync_interval_s", time.Second, &d.SyncInterval)
-	p.duration("max_definition_age_s", time.Second, &d.DefinitionAge)
-	p.number("retry_attempts", &d.RetryAttempts)
-	p.number("calls_per_minute", &d.CallsPerMinute)
-	return d, fault.InvalidFields(p.wrong...)
+	p.readProgram(ctx, &d)
+	p.readHeaders(ctx, &d.Headers)
+	p.readDuration("timeout_ms", time.Millisecond, &d.Timeout)
+	p.readDuration("sync_interval_s", time.Second, &d.SyncInterval)
+	p.readDuration("max_definition_age_s", time.Second, &d.DefinitionAge)
+	p.readNumber("retry_attempts", &d.RetryAttempts)
+	p.readNumber("calls_per_minute", &d.CallsPerMinute)
+	return d, fault.InvalidFields(p.problems...)
 }
 
-// secrets reads what of the form authenticates a connector, or from the fields after prefix an agent. Fields of other types
-// are left alone: without script they all stand in the form, and a browser fills in what it likes. A client id is part of an
-// agent's secret; in the connector's form it is a setting.
-func (f form) secrets(t connectors.AuthType, prefix string) connectors.Secret {
+// readSecrets reads a connector's secrets, or an agent's from the fields with prefix. It ignores fields of
+// other types: without script the form has them all, and a browser may fill them in. A client id is part of an
+// agent's secret, but a setting of the connector.
+func (f postedForm) readSecrets(t connectors.AuthType, prefix string) connectors.Secret {
 	var ownClient string
 	if prefix == "" {
 		ownClient = f.text("client_id")
@@ -118,43 +118,42 @@ func (f form) secrets(t connectors.AuthType, prefix string) connectors.Secret {
 	}
 }
 
-// draftParser reads fields and gathers what is wrong with them.
+// draftParser parses form fields and collects errors.
 type draftParser struct {
-	form  form
-	wrong []fault.Field
+	form     postedForm
+	problems []fault.Field
 }
 
-func (p *draftParser) refuse(name, message string) {
-	p.wrong = append(p.wrong, fault.Field{Location: name, Message: message})
+func (p *draftParser) addProblem(name, message string) {
+	p.problems = append(p.problems, fault.Field{Location: name, Message: message})
 }
 
-func (p *draftParser) text(name string, to *string) {
+func (p *draftParser) readText(name string, to *string) {
 	if p.form.values.Has(name) {
 		*to = p.form.text(name)
 	}
 }
 
-func (p *draftParser) number(name string, to *int) {
+func (p *draftParser) readNumber(name string, to *int) {
 	typed := p.form.text(name)
 	if typed == "" {
 		return
 	}
 	n, err := strconv.ParseInt(typed, 10, 32)
 	if err != nil {
-		p.refuse(name, "This is not a whole number.")
+		p.addProblem(name, "This is not a whole number.")
 		return
 	}
 	*to = int(n)
 }
 
-func (p *draftParser) duration(name string, unit time.Duration, to *time.Duration) {
+func (p *draftParser) readDuration(name string, unit time.Duration, to *time.Duration) {
 	n := int(*to / unit)
-	p.number(name, &n)
+	p.readNumber(name, &n)
 	*to = time.Duration(n) * unit
 }
 
-// headers reads lines of "Name: value".
-func (p *draftParser) headers(ctx context.Context, to *map[string]string) {
+func (p *draftParser) readHeaders(ctx context.Context, to *map[string]string) {
 	if !p.form.values.Has("headers") {
 		return
 	}
@@ -167,7 +166,7 @@ func (p *draftParser) headers(ctx context.Context, to *map[string]string) {
 		name, value, found := strings.Cut(line, ":")
 		name = strings.TrimSpace(name)
 		if _, twice := headers[name]; twice || !found || name == "" {
-			p.refuse("headers", words.T(ctx, "Each line is one header, as X-Team: eu, and each name stands once."))
+			p.addProblem("headers", words.T(ctx, "Each line is one header, as X-Team: eu, and each name stands once."))
 			return
 		}
 		headers[name] = strings.TrimSpace(value)

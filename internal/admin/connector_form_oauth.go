@@ -8,7 +8,6 @@ import (
 	"patchbay/internal/words"
 )
 
-// oauthValues are the fields of the form that describe s.
 func oauthValues(s connectors.OAuthSettings) map[string]string {
 	values := map[string]string{
 		"auth.client_id":                  s.ClientID,
@@ -32,34 +31,34 @@ func oauthValues(s connectors.OAuthSettings) map[string]string {
 	return values
 }
 
-// oauth reads the settings of OAuth out of the form, over what they were before.
-func (p *draftParser) oauth(ctx context.Context, s connectors.OAuthSettings) connectors.OAuthSettings {
-	p.text("auth.client_id", &s.ClientID)
-	p.text("auth.issuer", &s.Issuer)
-	p.text("auth.authorization_endpoint", &s.AuthorizationEndpoint)
-	p.text("auth.token_endpoint", &s.TokenEndpoint)
-	p.text("auth.token_endpoint_auth_method", &s.TokenEndpointAuthMethod)
-	p.text("auth.algorithm", &s.Algorithm)
+// readOAuth reads the OAuth settings. A missing field keeps its value.
+func (p *draftParser) readOAuth(ctx context.Context, s connectors.OAuthSettings) connectors.OAuthSettings {
+	p.readText("auth.client_id", &s.ClientID)
+	p.readText("auth.issuer", &s.Issuer)
+	p.readText("auth.authorization_endpoint", &s.AuthorizationEndpoint)
+	p.readText("auth.token_endpoint", &s.TokenEndpoint)
+	p.readText("auth.token_endpoint_auth_method", &s.TokenEndpointAuthMethod)
+	p.readText("auth.algorithm", &s.Algorithm)
 	if p.form.values.Has("auth.scopes") {
 		s.Scopes = strings.Fields(p.form.text("auth.scopes"))
 	}
-	p.resource(ctx, &s.Resource)
-	// A box that is not ticked sends nothing; the field that stands before it in the form says that it was there.
+	p.readResource(ctx, &s.Resource)
+	// An unticked checkbox sends nothing. The field before it shows that the form had the checkbox.
 	if p.form.values.Has("auth.authorization_endpoint") {
 		s.AllowMissingPKCEMetadata = p.form.checked("auth.allow_missing_pkce_metadata")
 	}
 	return s
 }
 
-// resource reads which resource to name: the published one, one of the admin's, or none.
-func (p *draftParser) resource(ctx context.Context, to **string) {
+// readResource reads the resource parameter: the published one, a given one, or none.
+func (p *draftParser) readResource(ctx context.Context, to **string) {
 	if !p.form.values.Has("auth.resource") {
 		return
 	}
 	typed, none := p.form.text("auth.resource"), p.form.checked("auth.no_resource")
 	switch {
 	case typed != "" && none:
-		p.refuse("auth.resource", words.T(ctx, "Give a resource, or send none."))
+		p.addProblem("auth.resource", words.T(ctx, "Give a resource, or send none."))
 	case typed != "" || none:
 		*to = &typed
 	default:

@@ -9,25 +9,24 @@ import (
 	"patchbay/internal/words"
 )
 
-// programValues are the fields of the form that describe a command. An environment has none: it is never shown.
+// programValues are the form fields of a command, without its environment, which is never shown.
 func programValues(c connectors.Command) map[string]string {
 	return map[string]string{"command": c.Path, "args": strings.Join(c.Args, "\n"), "cwd": c.Dir}
 }
 
-// program reads what a connector of transport stdio starts. Its fields stand in the form whatever the transport; they count for that
-// one.
-func (p *draftParser) program(ctx context.Context, d *connectors.Draft) {
-	p.text("command", &d.Command.Path)
-	p.text("cwd", &d.Command.Dir)
+// readProgram reads the command of a stdio connector. The form has its fields for every transport.
+func (p *draftParser) readProgram(ctx context.Context, d *connectors.Draft) {
+	p.readText("command", &d.Command.Path)
+	p.readText("cwd", &d.Command.Dir)
 	if p.form.values.Has("args") {
 		d.Command.Args = argLines(p.form.values.Get("args"))
 	}
 	if d.Transport == connectors.TransportStdio {
-		d.Env = p.env(ctx)
+		d.Env = p.readEnvironment(ctx)
 	}
 }
 
-// argLines reads one argument a line. Spaces belong to the argument; empty lines to nobody.
+// argLines reads one argument per line. Spaces are kept, and empty lines are skipped.
 func argLines(typed string) []string {
 	var args []string
 	for line := range strings.Lines(typed) {
@@ -38,9 +37,9 @@ func argLines(typed string) []string {
 	return args
 }
 
-// env reads lines of NAME=value; nil where there are none, so that the stored ones stay. No line is repeated in what is said: it may
-// hold a secret.
-func (p *draftParser) env(ctx context.Context) connectors.Environment {
+// readEnvironment reads lines of NAME=value; nil without any, so that the stored ones stay. Error messages do
+// not repeat a line, because it may hold a secret.
+func (p *draftParser) readEnvironment(ctx context.Context) connectors.Environment {
 	var env connectors.Environment
 	for line := range strings.Lines(p.form.values.Get("env")) {
 		line = strings.TrimRight(line, "\r\n")
@@ -50,7 +49,7 @@ func (p *draftParser) env(ctx context.Context) connectors.Environment {
 		name, value, found := strings.Cut(line, "=")
 		name = strings.TrimSpace(name)
 		if _, twice := env[name]; twice || !found || name == "" {
-			p.refuse("env", words.T(ctx, "Each line is one variable, as API_TOKEN=value, and each name stands once."))
+			p.addProblem("env", words.T(ctx, "Each line is one variable, as API_TOKEN=value, and each name stands once."))
 			return nil
 		}
 		if env == nil {
@@ -61,8 +60,8 @@ func (p *draftParser) env(ctx context.Context) connectors.Environment {
 	return env
 }
 
-// address is where a connector leads: a URL, or what it starts.
-func address(c connectors.Connector) string {
+// connectorAddress is a connector's URL or command.
+func connectorAddress(c connectors.Connector) string {
 	if c.Transport != connectors.TransportStdio {
 		return c.URL
 	}

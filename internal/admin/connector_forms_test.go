@@ -12,7 +12,7 @@ import (
 	"patchbay/internal/store"
 )
 
-// connectorForm is the form of a new connector, as a browser without script sends it: with the fields of every auth type.
+// connectorForm is the form of a new connector as sent without script: with the fields of every auth type.
 func connectorForm(name, address string, more ...string) url.Values {
 	form := url.Values{
 		"name": {name}, "url": {address}, "slug": {""}, "description": {""}, "transport": {"streamable_http"},
@@ -29,7 +29,7 @@ func connectorForm(name, address string, more ...string) url.Values {
 func TestConnectorIsAddedFromItsForm(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.get("/connectors/new").want(t, http.StatusOK, "Test connection")
 	p := b.post("/connectors", connectorForm("Linear Issues", "https://mcp.example.com/mcp",
 		"auth.type", "bearer", "auth.token", "tok-1234567890", "auth.password", "filled in by the browser", "headers", "X-Team: eu\n\nX-Area:  7 \r\n"))
@@ -47,7 +47,7 @@ func TestConnectorIsAddedFromItsForm(t *testing.T) {
 func TestWrongFieldsAreToldBesideThem(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	form := connectorForm("", "ftp://example.com", "timeout_ms", "soon", "auth.type", "bearer", "auth.token", "s3cret-token-value")
 	p := b.post("/connectors", form)
 	p.want(t, http.StatusUnprocessableEntity, "This is not a whole number.", "ftp://example.com")
@@ -70,7 +70,7 @@ func TestConnectionIsTestedBeforeSaving(t *testing.T) {
 		Bearer: "the-right-token",
 		Tools:  []string{mcptest.Tool("create_issue"), mcptest.Tool("search"), `{"name":7}`},
 	})
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	form := connectorForm("Linear", up.URL, "auth.type", "bearer", "auth.token", "the-right-token")
 	p := b.post("/connectors/test", form)
 	p.want(t, http.StatusOK, "Linear answered with 2 tools.", "create_issue", "mcptest", up.URL)
@@ -97,12 +97,12 @@ func TestConnectionIsTestedBeforeSaving(t *testing.T) {
 	}
 }
 
-func TestStoredSecretIsTestedWhereNoneIsTyped(t *testing.T) {
+func TestConnectorTest_UsesStoredSecret(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	up := mcptest.Start(t, mcptest.Script{Bearer: "the-right-token", Tools: []string{mcptest.Tool("search")}})
 	elsewhere := mcptest.Start(t, mcptest.Script{Tools: []string{mcptest.Tool("harvest")}})
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.post("/connectors", connectorForm("Linear", up.URL, "auth.type", "bearer", "auth.token", "the-right-token"))
 	c, err := d.Door().Connector(t.Context(), "linear")
 	if err != nil {
@@ -119,10 +119,10 @@ func TestStoredSecretIsTestedWhereNoneIsTyped(t *testing.T) {
 	}
 }
 
-func TestSettingsKeepTheSecretThatIsNotTyped(t *testing.T) {
+func TestConnectorSettings_EmptySecretIsKept(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.post("/connectors", connectorForm("Linear", "https://mcp.example.com/mcp", "auth.type", "bearer", "auth.token", "stored-token-1"))
 	p := b.get("/connectors/linear/settings")
 	p.want(t, http.StatusOK, "https://mcp.example.com/mcp", "Leave this empty to keep it.", "its sync runs")
@@ -133,7 +133,7 @@ func TestSettingsKeepTheSecretThatIsNotTyped(t *testing.T) {
 	b.submit("/connectors/linear", edit).want(t, http.StatusOK, "The settings are saved.", "7000")
 	b.get("/connectors/linear/credentials").want(t, http.StatusOK, "Stored")
 
-	edit.Set("timeout_ms", "8000") // still version 1: somebody else has saved meanwhile
+	edit.Set("timeout_ms", "8000") // still version 1, while the stored one is newer
 	b.post("/connectors/linear", edit).want(t, http.StatusConflict, "8000")
 
 	edit.Set("version", "2")
@@ -147,7 +147,7 @@ func TestConnectorIsDisabledEnabledAndDeleted(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	c := d.Connector(t)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	path := "/connectors/" + c.Slug
 	b.submit(path+"/enabled", url.Values{"enabled": {"false"}}).want(t, http.StatusOK, "is disabled.", "Disabled")
 	b.submit(path+"/enabled", url.Values{"enabled": {"true"}}).want(t, http.StatusOK, "is enabled.", "Never synced")
@@ -155,12 +155,12 @@ func TestConnectorIsDisabledEnabledAndDeleted(t *testing.T) {
 	b.get(path).want(t, http.StatusNotFound)
 }
 
-// What a form's fields are called is no text.
+// Field names are not translated.
 func TestConnectorIsEnabledInEveryLanguage(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	c := d.Connector(t)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.header.Set("Accept-Language", "de")
 	for _, want := range []bool{false, true} {
 		b.submit("/connectors/"+c.Slug+"/enabled", url.Values{"enabled": {strconv.FormatBool(want)}}).want(t, http.StatusOK)
@@ -173,7 +173,7 @@ func TestConnectorIsEnabledInEveryLanguage(t *testing.T) {
 func TestAgentsHaveCredentialsOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.submit("/agents", url.Values{"name": {"Support"}}).want(t, http.StatusOK, "'Support' is added.")
 	p := b.post("/connectors", connectorForm("Linear", "https://mcp.example.com/mcp", "auth.type", "api_key", "credential_mode", "per_agent"))
 	if p.Location != "/connectors/linear/credentials" {

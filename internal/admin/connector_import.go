@@ -16,16 +16,16 @@ import (
 	"patchbay/web/templates"
 )
 
-// connectorImportNew asks for a document of MCP servers.
+// connectorImportNew shows the import form.
 func (h *Handler) connectorImportNew(w http.ResponseWriter, r *http.Request) error {
 	return h.importPage(w, r, http.StatusOK, templates.Form{}, nil)
 }
 
-// connectorImportPreview says what an import would do, and stores nothing. Where a script asks, it says that alone, and what was
-// pasted stays in the browser's page; without script the form comes back empty.
+// connectorImportPreview shows what an import would do, and stores nothing. A script gets the preview alone, so
+// that the pasted text stays on its page.
 func (h *Handler) connectorImportPreview(w http.ResponseWriter, r *http.Request) error {
-	table, at, err := h.importDocument(r, true)
-	problem, ok := unreadable(r.Context(), err)
+	table, field, err := h.importDocument(r, true)
+	problem, ok := asDocumentFault(r.Context(), err)
 	scripted := r.Header.Get("HX-Request") != ""
 	switch {
 	case err != nil && !ok:
@@ -33,7 +33,7 @@ func (h *Handler) connectorImportPreview(w http.ResponseWriter, r *http.Request)
 	case problem != nil && scripted:
 		table = &templates.ImportTable{Title: problem.Message, Kind: templates.StateBad, Dry: true}
 	case problem != nil:
-		return h.importRefused(w, r, at, problem)
+		return h.importRefused(w, r, field, problem)
 	}
 	if scripted {
 		return h.respond.Page(w, r, http.StatusOK, templates.ImportPreview(web.Asset, table))
@@ -41,50 +41,50 @@ func (h *Handler) connectorImportPreview(w http.ResponseWriter, r *http.Request)
 	return h.importPage(w, r, http.StatusOK, templates.Form{}, table)
 }
 
-// connectorImport imports a document and tells what became of each server.
+// connectorImport imports a document, and reports the outcome for each server.
 func (h *Handler) connectorImport(w http.ResponseWriter, r *http.Request) error {
-	table, at, err := h.importDocument(r, false)
-	if problem, ok := unreadable(r.Context(), err); ok {
-		return h.importRefused(w, r, at, problem)
+	table, field, err := h.importDocument(r, false)
+	if problem, ok := asDocumentFault(r.Context(), err); ok {
+		return h.importRefused(w, r, field, problem)
 	}
 	if err != nil {
 		return err
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.ConnectorImported(templates.ConnectorImportedPage{
-		Frame: h.frame(r, templates.NavConnectors, crumb(words.T(r.Context(), "Connectors"), "/connectors"), crumb(words.T(r.Context(), "Import connectors"), "")),
+		Frame: h.newFrame(r, templates.NavConnectors, newCrumb(words.T(r.Context(), "Connectors"), "/connectors"), newCrumb(words.T(r.Context(), "Import connectors"), "")),
 		Table: *table,
 	}))
 }
 
 func (h *Handler) importPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, preview *templates.ImportTable) error {
 	return h.respond.Page(w, r, status, templates.ConnectorImport(templates.ConnectorImportPage{
-		Frame:   h.frame(r, templates.NavConnectors, crumb(words.T(r.Context(), "Connectors"), "/connectors"), crumb(words.T(r.Context(), "Import connectors"), "")),
+		Frame:   h.newFrame(r, templates.NavConnectors, newCrumb(words.T(r.Context(), "Connectors"), "/connectors"), newCrumb(words.T(r.Context(), "Import connectors"), "")),
 		Form:    f,
 		Preview: preview,
 	}))
 }
 
-// importRefused asks again, with what is wrong beside the field that the document came from.
-func (h *Handler) importRefused(w http.ResponseWriter, r *http.Request, at string, problem *fault.Error) error {
-	return h.importPage(w, r, respond.Status(problem.Kind), templates.Form{Errors: map[string]string{at: problem.Message}}, nil)
+// importRefused shows the form again, with the error beside the document's field.
+func (h *Handler) importRefused(w http.ResponseWriter, r *http.Request, field string, problem *fault.Error) error {
+	return h.importPage(w, r, respond.Status(problem.Kind), templates.Form{Errors: map[string]string{field: problem.Message}}, nil)
 }
 
-// importDocument imports what the form holds. at is the field where it stands.
-func (h *Handler) importDocument(r *http.Request, dry bool) (table *templates.ImportTable, at string, err error) {
-	document, at, err := readDocument(r)
+// importDocument imports the form's document. It also returns the field that held it.
+func (h *Handler) importDocument(r *http.Request, dry bool) (table *templates.ImportTable, field string, err error) {
+	document, field, err := readDocument(r)
 	if err != nil {
-		return nil, at, err
+		return nil, field, err
 	}
 	report, err := h.registry.Import(r.Context(), actor(r), document, dry)
 	if err != nil {
-		return nil, at, err
+		return nil, field, err
 	}
-	return importTable(r.Context(), report), at, nil
+	return importTable(r.Context(), report), field, nil
 }
 
-// parseUpload reads a form that may bring a file.
+// parseUpload parses a form that may have a file.
 func parseUpload(r *http.Request) error {
-	// A body has at most MaxBody, so that the whole of it fits into memory: on a disk, secrets would outlive the request.
+	// The limit is MaxBody, so that the whole body stays in memory: on disk, secrets would outlive the request.
 	err := r.ParseMultipartForm(middleware.MaxBody)
 	if errors.Is(err, http.ErrNotMultipart) {
 		err = nil
@@ -98,8 +98,8 @@ func parseUpload(r *http.Request) error {
 	return nil
 }
 
-// readDocument reads the document that was pasted or chosen.
-func readDocument(r *http.Request) (document []byte, at string, err error) {
+// readDocument reads the pasted text or the chosen file.
+func readDocument(r *http.Request) (document []byte, field string, err error) {
 	if err := parseUpload(r); err != nil {
 		return nil, "", err
 	}
@@ -119,7 +119,7 @@ func readDocument(r *http.Request) (document []byte, at string, err error) {
 	}
 }
 
-// chosenFile is the content of the file, or one byte more than it may have; nothing where none was chosen.
+// chosenFile reads the file, up to one byte past the limit; nil if none was chosen.
 func chosenFile(r *http.Request) ([]byte, error) {
 	if r.MultipartForm == nil {
 		return nil, nil
@@ -135,11 +135,11 @@ func chosenFile(r *http.Request) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, mcpjson.MaxBytes+1))
 }
 
-// unreadable returns the fault that is about the document; other errors are the handler's to return.
-func unreadable(ctx context.Context, err error) (*fault.Error, bool) {
+// asDocumentFault returns a fault about the document. Other errors are the handler's to return.
+func asDocumentFault(ctx context.Context, err error) (*fault.Error, bool) {
 	if err == nil {
 		return nil, false
 	}
-	f := respond.Told(ctx, err)
+	f := respond.LocalizedFault(ctx, err)
 	return f, f.Kind == fault.Invalid || f.Kind == fault.Malformed || f.Kind == fault.TooLarge
 }

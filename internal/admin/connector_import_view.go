@@ -9,7 +9,7 @@ import (
 	"patchbay/web/templates"
 )
 
-// importTable is what became of a document, or what would.
+// importTable shows the outcome of an import or of its preview.
 func importTable(ctx context.Context, report registry.ImportReport) *templates.ImportTable {
 	table := &templates.ImportTable{Dry: report.Dry, Title: importSummary(ctx, report), Kind: templates.StateOK}
 	for _, e := range report.Entries {
@@ -48,30 +48,30 @@ func importSummary(ctx context.Context, report registry.ImportReport) string {
 }
 
 func importRow(ctx context.Context, e registry.ImportedEntry, dry bool) templates.ImportRow {
-	row := templates.ImportRow{Name: e.Key, Address: e.Address, Line: words.T(ctx, "line %d", e.Line), State: importState(ctx, e, dry), Said: importSaid(ctx, e)}
+	row := templates.ImportRow{Name: e.Key, Address: e.Address, Line: words.T(ctx, "line %d", e.Line), State: importState(ctx, e, dry), Notes: importNotes(ctx, e)}
 	if e.Connector == nil {
 		return row
 	}
 	row.Href = connectorPath(e.Connector.Slug)
 	if e.Missing.What != "" && !dry {
-		row.Mend = &templates.Link{Text: words.T(ctx, "Set it"), Href: credentialsPath(e.Connector.Slug)}
+		row.Repair = &templates.Link{Text: words.T(ctx, "Set it"), Href: credentialsPath(e.Connector.Slug)}
 		if e.Missing.What == "account" {
-			row.Mend.Text = words.T(ctx, "Connect")
+			row.Repair.Text = words.T(ctx, "Connect")
 		}
 	}
 	return row
 }
 
 func importState(ctx context.Context, e registry.ImportedEntry, dry bool) templates.State {
-	said := map[registry.Outcome][2]string{
+	texts := map[registry.Outcome][2]string{
 		registry.Created:   {words.T(ctx, "Created"), words.T(ctx, "Create")},
 		registry.Updated:   {words.T(ctx, "Updated"), words.T(ctx, "Update")},
 		registry.Unchanged: {words.T(ctx, "Unchanged"), words.T(ctx, "Leave unchanged")},
 		registry.Refused:   {words.T(ctx, "Refused"), words.T(ctx, "Refuse")},
 	}[e.Outcome]
-	state := templates.State{Kind: templates.StateOK, Text: said[0]}
+	state := templates.State{Kind: templates.StateOK, Text: texts[0]}
 	if dry {
-		state.Text = said[1]
+		state.Text = texts[1]
 	}
 	switch {
 	case e.Outcome == registry.Refused:
@@ -84,18 +84,18 @@ func importState(ctx context.Context, e registry.ImportedEntry, dry bool) templa
 	return state
 }
 
-// importSaid is what a person should know, the most important first.
-func importSaid(ctx context.Context, e registry.ImportedEntry) []string {
-	var said []string
+// importNotes are remarks about an entry, most important first.
+func importNotes(ctx context.Context, e registry.ImportedEntry) []string {
+	var notes []string
 	for _, p := range e.Problems {
-		said = append(said, words.Said(ctx, p.Message))
+		notes = append(notes, words.Said(ctx, p.Message))
 	}
 	if e.Missing.Sentence != "" {
-		said = append(said, words.Said(ctx, e.Missing.Sentence))
+		notes = append(notes, words.Said(ctx, e.Missing.Sentence))
 	}
-	said = append(said, allSaid(ctx, e.Notices)...)
+	notes = append(notes, translateAll(ctx, e.Notices)...)
 	if len(e.Changed) > 0 {
-		said = append(said, words.T(ctx, "Changes: %s.", strings.Join(e.Changed, ", ")))
+		notes = append(notes, words.T(ctx, "Changes: %s.", strings.Join(e.Changed, ", ")))
 	}
-	return said
+	return notes
 }

@@ -13,7 +13,7 @@ import (
 // connectorList lists the connectors, filtered by words and state.
 func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
 	filter := readConnectorFilter(r)
-	tenant := h.tenant(r)
+	tenant := h.tenantStore(r)
 	stats, err := tenant.ConnectorStats(r.Context())
 	if err != nil {
 		return err
@@ -22,7 +22,7 @@ func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	soon, err := h.lapsing(r)
+	expiring, err := h.expiringAccounts(r)
 	if err != nil {
 		return err
 	}
@@ -31,17 +31,17 @@ func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page := templates.ConnectorsPage{
-		Frame:    h.frame(r, templates.NavConnectors, crumb(words.T(r.Context(), "Connectors"), "")),
+		Frame:    h.newFrame(r, templates.NavConnectors, newCrumb(words.T(r.Context(), "Connectors"), "")),
 		Stats:    connectorStats(r.Context(), stats),
-		Heads:    heads(r, connectorOrder),
+		Heads:    newHeads(r, connectorOrder),
 		Sort:     r.URL.Query().Get("sort"),
 		Query:    filter.Query,
 		Status:   string(filter.Status),
 		Statuses: statusOptions(r.Context()),
 		Filtered: filter.Query != "" || filter.Status != "",
-		Count:    countOf(r.Context(), len(list.Items), pager(r, list.Next), "%s connector", "%s connectors"),
-		Pager:    pager(r, list.Next),
-		Lapsing:  soon,
+		Count:    formatCount(r.Context(), len(list.Items), newPager(r, list.Next), "%s connector", "%s connectors"),
+		Pager:    newPager(r, list.Next),
+		Expiring: expiring,
 		Sweep:    sweepView(r.Context(), sweep, h.now()),
 	}
 	page.Frame.Listen = withQuery("/events", r.URL.Query())
@@ -54,17 +54,16 @@ func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
 	return h.respond.Page(w, r, http.StatusOK, templates.Connectors(page))
 }
 
-// readConnectorFilter is which connectors a page lists, as its address says.
 func readConnectorFilter(r *http.Request) store.ConnectorFilter {
 	query := r.URL.Query()
 	return store.ConnectorFilter{
 		Query:  strings.TrimSpace(query.Get("q")),
 		Status: connectors.ConnectorStatus(query.Get("status")),
-		Page:   pageOf(r),
+		Page:   readPage(r),
 	}
 }
 
-// tenant is the door to the rows that the request may see.
-func (h *Handler) tenant(r *http.Request) *store.Tenant {
+// tenantStore is the store of the request's tenant.
+func (h *Handler) tenantStore(r *http.Request) *store.Tenant {
 	return h.store.Tenant(actor(r).Tenant.ID)
 }

@@ -11,9 +11,9 @@ import (
 	"patchbay/web/templates"
 )
 
-// connectorListen has a server listened to again that misbehaved.
+// connectorListen resumes listening to a server that misbehaved.
 func (h *Handler) connectorListen(w http.ResponseWriter, r *http.Request) error {
-	c, err := h.registry.ListenAgain(r.Context(), actor(r), ref(r, "id"))
+	c, err := h.registry.ListenAgain(r.Context(), actor(r), pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -23,9 +23,10 @@ func (h *Handler) connectorListen(w http.ResponseWriter, r *http.Request) error 
 	})
 }
 
-// listening is how a connector's server is listened to; ok is false where it does not tell of changes.
-func (h *Handler) listening(r *http.Request, c connectors.Connector) (l connectors.Listening, ok bool, err error) {
-	streams, err := h.tenant(r).Listenings(r.Context(), c.ID)
+// listeningState returns the state of listening to a connector's server; ok is false if the server does not
+// announce changes.
+func (h *Handler) listeningState(r *http.Request, c connectors.Connector) (l connectors.Listening, ok bool, err error) {
+	streams, err := h.tenantStore(r).Listenings(r.Context(), c.ID)
 	if err != nil {
 		return l, false, err
 	}
@@ -33,14 +34,13 @@ func (h *Handler) listening(r *http.Request, c connectors.Connector) (l connecto
 	return l, ok, nil
 }
 
-// listeningFact is one line about it.
-func listeningFact(ctx context.Context, l connectors.Listening, tells bool, now time.Time) templates.Fact {
+func listeningFact(ctx context.Context, l connectors.Listening, supported bool, now time.Time) templates.Fact {
 	label := words.T(ctx, "Listens for changes")
 	switch {
-	case !tells:
+	case !supported:
 		return templates.Fact{Label: label, Value: words.T(ctx, "no: the server does not tell of them")}
 	case l.State == connectors.ListenListening:
-		since := when(ctx, l.Since, now)
+		since := newWhen(ctx, l.Since, now)
 		return templates.Fact{Label: words.T(ctx, "%s since", label), When: &since}
 	case l.State == connectors.ListenIsOff:
 		return templates.Fact{Label: label, Value: words.T(ctx, "no. %s", words.Said(ctx, l.Why()))}
@@ -50,12 +50,12 @@ func listeningFact(ctx context.Context, l connectors.Listening, tells bool, now 
 	return templates.Fact{Label: label, Value: words.T(ctx, "in a moment")}
 }
 
-// listeningAttention says that a server misbehaves.
+// listeningAttention says that listening was suspended because the server misbehaved.
 func listeningAttention(ctx context.Context, c connectors.Connector, l connectors.Listening, can templates.Can, now time.Time) []templates.Attention {
 	if l.State != connectors.ListenIsOff || !l.Reason.Misbehaves() {
 		return nil
 	}
-	since := when(ctx, l.Since, now)
+	since := newWhen(ctx, l.Since, now)
 	a := templates.Attention{Kind: templates.StateWarn, Title: words.T(ctx, "Changes are not heard of"), Text: words.Said(ctx, l.Why()), When: &since}
 	if can.Manage {
 		a.Action = &templates.Link{Text: words.T(ctx, "Listen again in the settings"), Href: connectorPath(c.Slug) + "/settings#listening"}

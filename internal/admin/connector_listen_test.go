@@ -8,10 +8,10 @@ import (
 	"patchbay/internal/store"
 )
 
-func TestAConnectorSaysWhetherItsServerIsListenedTo(t *testing.T) {
+func TestConnector_ShowsListeningState(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	c := d.Connector(t)
 	path := "/connectors/" + c.Slug
 	b.get(path).want(t, http.StatusOK, "no: the server does not tell of them")

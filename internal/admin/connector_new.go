@@ -7,7 +7,7 @@ import (
 	"patchbay/web/templates"
 )
 
-// connectorNew asks for a connector.
+// connectorNew shows the form for a new connector.
 func (h *Handler) connectorNew(w http.ResponseWriter, r *http.Request) error {
 	return h.connectorFormPage(w, r, http.StatusOK, draftForm(actor(r).Tenant.Defaults.Draft()), nil)
 }
@@ -16,7 +16,7 @@ func (h *Handler) connectorFormPage(
 	w http.ResponseWriter, r *http.Request, status int, f templates.Form, test *templates.TestResult,
 ) error {
 	return h.respond.Page(w, r, status, templates.ConnectorForm(templates.ConnectorFormPage{
-		Frame: h.frame(r, templates.NavConnectors, crumb(words.T(r.Context(), "Connectors"), "/connectors"), crumb(words.T(r.Context(), "Add connector"), "")),
+		Frame: h.newFrame(r, templates.NavConnectors, newCrumb(words.T(r.Context(), "Connectors"), "/connectors"), newCrumb(words.T(r.Context(), "Add connector"), "")),
 		Form:  f,
 		Test:  test,
 	}))

@@ -14,8 +14,8 @@ import (
 	"patchbay/web/templates"
 )
 
-// connectorTest talks to the server that a form describes, and stores nothing. It answers with the form as it was typed,
-// but for secrets, and what the server said; where a script asks, with what the server said alone.
+// connectorTest connects to the server that a form describes, and stores nothing. It shows the form again
+// without its secrets, with the result. A script gets the result alone.
 func (h *Handler) connectorTest(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
@@ -23,15 +23,15 @@ func (h *Handler) connectorTest(w http.ResponseWriter, r *http.Request) error {
 	}
 	var before *connectors.Connector
 	if id := f.text("id"); id != "" {
-		c, err := h.tenant(r).Connector(r.Context(), connectors.Ref(id))
+		c, err := h.tenantStore(r).Connector(r.Context(), connectors.Ref(id))
 		if err != nil {
 			return err
 		}
 		before = &c
 	}
-	waitLong(w)
-	report, name, err := h.probe(r, f, before)
-	problem, ok := mendable(r.Context(), err)
+	clearWriteDeadline(w)
+	report, name, err := h.probeServer(r, f, before)
+	problem, ok := asFormFault(r.Context(), err)
 	if err != nil && !ok {
 		return err
 	}
@@ -43,44 +43,43 @@ func (h *Handler) connectorTest(w http.ResponseWriter, r *http.Request) error {
 		return h.respond.Page(w, r, status, templates.TestPanel(web.Asset, result))
 	}
 	if problem != nil {
-		result = nil // each field says what is wrong with it
+		result = nil // each field has its own error
 	}
 	if before != nil {
-		return h.settingsPage(w, r, status, *before, f.again(problem), result)
+		return h.settingsPage(w, r, status, *before, f.toForm(problem), result)
 	}
-	return h.connectorFormPage(w, r, status, f.again(problem), result)
+	return h.connectorFormPage(w, r, status, f.toForm(problem), result)
 }
 
-// probe talks to the server. For a stored connector an empty secret means the stored one.
-func (h *Handler) probe(r *http.Request, f form, before *connectors.Connector) (toolsync.ProbeReport, string, error) {
+// probeServer connects to the server. For a stored connector an empty secret means the stored one.
+func (h *Handler) probeServer(r *http.Request, f postedForm, before *connectors.Connector) (toolsync.ProbeReport, string, error) {
 	base := connectors.NewDraft()
 	if before != nil {
 		base = connectors.DraftOf(*before)
 	}
-	d, err := f.draft(r.Context(), base)
+	d, err := f.readDraft(r.Context(), base)
 	if err != nil {
 		return toolsync.ProbeReport{}, d.Name, err
 	}
-	tenant, secrets := actor(r).Tenant.ID, f.secrets(d.Auth.Type, "auth.")
-	asked := new(actor(r).Event("connector.test", ""))
+	tenant, secrets := actor(r).Tenant.ID, f.readSecrets(d.Auth.Type, "auth.")
+	event := new(actor(r).Event("connector.test", ""))
 	if before != nil {
-		report, err := h.syncer.ProbeStored(r.Context(), tenant, asked, connectors.Ref(before.ID.String()), d, secrets)
+		report, err := h.syncer.ProbeStored(r.Context(), tenant, event, connectors.Ref(before.ID.String()), d, secrets)
 		return report, d.Name, err
 	}
-	report, err := h.syncer.Probe(r.Context(), tenant, asked, d, secrets)
+	report, err := h.syncer.Probe(r.Context(), tenant, event, d, secrets)
 	return report, d.Name, err
 }
 
-// maxTested is how many tools the result of a test shows: a server may list thousands.
+// maxTested bounds the tools in a test's result.
 const maxTested = 200
 
-// testResult tells what a test found.
 func testResult(ctx context.Context, name string, report toolsync.ProbeReport) *templates.TestResult {
 	if report.Error != nil {
-		return &templates.TestResult{Failure: failureOf(ctx, report.Error)}
+		return &templates.TestResult{Failure: toFailure(ctx, report.Error)}
 	}
 	if name == "" {
-		name = words.T(ctx, "The server") // a test may come before the name
+		name = words.T(ctx, "The server") // the name may be still empty
 	}
 	result := &templates.TestResult{
 		OK:      true,
@@ -91,7 +90,7 @@ func testResult(ctx context.Context, name string, report toolsync.ProbeReport) *
 		result.Facts = append(result.Facts, templates.Fact{Label: words.T(ctx, "Shown"), Value: words.T(ctx, "the first %d tools", maxTested)})
 	}
 	for _, t := range report.Tools[:min(len(report.Tools), maxTested)] {
-		result.Tools = append(result.Tools, definitionView(ctx, t, inList))
+		result.Tools = append(result.Tools, definitionView(ctx, t, listDetail))
 	}
 	for _, q := range report.Quarantined[:min(len(report.Quarantined), maxTested)] {
 		result.Quarantined = append(result.Quarantined, quarantinedTool(ctx, q))
@@ -99,8 +98,8 @@ func testResult(ctx context.Context, name string, report toolsync.ProbeReport) *
 	return result
 }
 
-// failureOf tells how a conversation with a server failed.
-func failureOf(ctx context.Context, f *fault.Error) *templates.Failure {
+// toFailure shows why the connection to a server failed.
+func toFailure(ctx context.Context, f *fault.Error) *templates.Failure {
 	failure := &templates.Failure{Sentence: words.Said(ctx, f.Message)}
 	if f.Code != "" {
 		failure.Facts = append(failure.Facts, templates.Fact{Label: words.T(ctx, "Code"), Value: f.Code, Mono: true})
@@ -118,7 +117,7 @@ func failureOf(ctx context.Context, f *fault.Error) *templates.Failure {
 	return failure
 }
 
-// refusedTest tells why there was nothing to test.
+// refusedTest says why there was nothing to test.
 func refusedTest(problem *fault.Error) *templates.TestResult {
 	failure := &templates.Failure{Sentence: problem.Message}
 	if len(problem.Fields) > 1 {

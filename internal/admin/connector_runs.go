@@ -7,14 +7,14 @@ import (
 	"patchbay/web/templates"
 )
 
-// connectorRuns lists the attempts to read a connector's tools, the newest first.
+// connectorRuns lists a connector's sync runs, newest first.
 func (h *Handler) connectorRuns(w http.ResponseWriter, r *http.Request) error {
-	tenant := h.tenant(r)
-	c, err := tenant.Connector(r.Context(), ref(r, "id"))
+	tenant := h.tenantStore(r)
+	c, err := tenant.Connector(r.Context(), pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
-	runs, err := tenant.SyncRuns(r.Context(), c.ID, pageOf(r))
+	runs, err := tenant.SyncRuns(r.Context(), c.ID, readPage(r))
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func (h *Handler) connectorRuns(w http.ResponseWriter, r *http.Request) error {
 	page := templates.ConnectorRunsPage{
 		Frame: h.connectorFrame(r, c, words.T(r.Context(), "Sync runs")),
 		Head:  connectorHead(r.Context(), c, templates.TabRuns),
-		Pager: pager(r, runs.Next),
+		Pager: newPager(r, runs.Next),
 	}
 	for _, run := range runs.Items {
 		page.Rows = append(page.Rows, syncRunRow(r.Context(), run, c.Slug, agents, h.now()))

@@ -12,19 +12,19 @@ import (
 	"patchbay/internal/words"
 )
 
-// connectorSave changes a connector's settings. Secret fields that are left empty keep what is stored.
+// connectorSave changes a connector's settings. An empty secret field keeps the stored secret.
 func (h *Handler) connectorSave(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err
 	}
-	before, err := h.tenant(r).Connector(r.Context(), ref(r, "id"))
+	before, err := h.tenantStore(r).Connector(r.Context(), pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
 	c, notices, err := h.saveConnector(r, f, before)
-	if problem, ok := mendable(r.Context(), err); ok {
-		return h.settingsPage(w, r, respond.Status(problem.Kind), before, f.again(problem), nil)
+	if problem, ok := asFormFault(r.Context(), err); ok {
+		return h.settingsPage(w, r, respond.Status(problem.Kind), before, f.toForm(problem), nil)
 	}
 	if err != nil {
 		return err
@@ -37,19 +37,19 @@ func (h *Handler) connectorSave(w http.ResponseWriter, r *http.Request) error {
 	return h.respond.Back(w, r, to, respond.Flash{Kind: respond.Notice, Text: text})
 }
 
-func (h *Handler) saveConnector(r *http.Request, f form, before connectors.Connector) (connectors.Connector, []string, error) {
-	if err := f.retype(r.Context()); err != nil {
+func (h *Handler) saveConnector(r *http.Request, f postedForm, before connectors.Connector) (connectors.Connector, []string, error) {
+	if err := f.checkSecretsRetyped(r.Context()); err != nil {
 		return connectors.Connector{}, nil, err
 	}
-	d, err := f.draft(r.Context(), connectors.DraftOf(before))
+	d, err := f.readDraft(r.Context(), connectors.DraftOf(before))
 	if err != nil {
 		return connectors.Connector{}, nil, err
 	}
-	version, err := f.version()
+	version, err := f.readVersion()
 	if err != nil {
 		return connectors.Connector{}, nil, err
 	}
-	secrets := f.secrets(d.Auth.Type, "auth.")
+	secrets := f.readSecrets(d.Auth.Type, "auth.")
 	return h.registry.UpdateConnector(r.Context(), actor(r), connectors.Ref(before.ID.String()), registry.Change{
 		Draft:   func(draft *connectors.Draft) { *draft = d },
 		Secret:  &secrets,
@@ -57,8 +57,8 @@ func (h *Handler) saveConnector(r *http.Request, f form, before connectors.Conne
 	})
 }
 
-// version is the version of what the form showed; 0 where it does not say.
-func (f form) version() (int, error) {
+// readVersion reads the version that the form showed; 0 if it is missing.
+func (f postedForm) readVersion() (int, error) {
 	typed := f.text("version")
 	if typed == "" {
 		return 0, nil

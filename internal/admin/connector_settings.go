@@ -13,17 +13,16 @@ import (
 	"patchbay/web/templates"
 )
 
-// connectorSettings shows the form that changes a connector.
 func (h *Handler) connectorSettings(w http.ResponseWriter, r *http.Request) error {
-	c, err := h.tenant(r).Connector(r.Context(), ref(r, "id"))
+	c, err := h.tenantStore(r).Connector(r.Context(), pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
 	return h.settingsPage(w, r, http.StatusOK, c, settingsForm(c), nil)
 }
 
-// settingsForm is the form of a stored connector. It remembers the version that it shows, so that two people who edit at
-// once do not undo each other's work.
+// settingsForm is the form of a stored connector. It holds the version, so that concurrent edits do not
+// overwrite each other.
 func settingsForm(c connectors.Connector) templates.Form {
 	f := draftForm(connectors.DraftOf(c))
 	f.Values["id"] = c.ID.String()
@@ -34,64 +33,64 @@ func settingsForm(c connectors.Connector) templates.Form {
 func (h *Handler) settingsPage(
 	w http.ResponseWriter, r *http.Request, status int, c connectors.Connector, f templates.Form, test *templates.TestResult,
 ) error {
-	stored, err := h.tenant(r).Credentials(r.Context(), c.ID, store.Page{Limit: 200})
+	stored, err := h.tenantStore(r).Credentials(r.Context(), c.ID, store.Page{Limit: 200})
 	if err != nil {
 		return err
 	}
-	stream, _, err := h.listening(r, c)
+	stream, _, err := h.listeningState(r, c)
 	if err != nil {
 		return err
 	}
-	used, err := h.tenant(r).Dependents(r.Context(), c.ID, h.now())
+	used, err := h.tenantStore(r).Dependents(r.Context(), c.ID, h.now())
 	if err != nil {
 		return err
 	}
 	shared := func(cred connectors.Credential) bool { return cred.AgentID == nil }
 	return h.respond.Page(w, r, status, templates.ConnectorSettings(templates.ConnectorSettingsPage{
-		Frame:   h.connectorFrame(r, c, words.T(r.Context(), "Settings")),
-		Head:    connectorHead(r.Context(), c, templates.TabSettings),
-		Form:    f,
-		Stored:  c.Auth.Type != connectors.AuthOAuth2 && slices.ContainsFunc(stored.Items, shared), // an account is nothing to keep by leaving a field empty
-		Enabled: c.Enabled,
-		Env:     c.EnvNames,
-		Test:    test,
-		Used:    dependents(r.Context(), used),
-		Goes:    deletionTakes(r.Context(), c, used),
-		Unheard: words.Said(r.Context(), unheard(stream)),
+		Frame:              h.connectorFrame(r, c, words.T(r.Context(), "Settings")),
+		Head:               connectorHead(r.Context(), c, templates.TabSettings),
+		Form:               f,
+		Stored:             c.Auth.Type != connectors.AuthOAuth2 && slices.ContainsFunc(stored.Items, shared), // for an account an empty field keeps nothing
+		Enabled:            c.Enabled,
+		Env:                c.EnvNames,
+		Test:               test,
+		Used:               dependentsText(r.Context(), used),
+		Goes:               deletionEffects(r.Context(), c, used),
+		ListeningSuspended: words.Said(r.Context(), listeningSuspended(stream)),
 	}))
 }
 
-// unheard is why a server is not listened to until a person says so; empty: it may be.
-func unheard(l connectors.Listening) string {
+// listeningSuspended says why a server is not listened to until a person resumes it; empty if it is.
+func listeningSuspended(l connectors.Listening) string {
 	if l.State != connectors.ListenIsOff || !l.Reason.Misbehaves() {
 		return ""
 	}
 	return l.Why()
 }
 
-// deletionTakes is what goes with a connector.
-func deletionTakes(ctx context.Context, c connectors.Connector, used connectors.Dependents) []string {
-	var goes []string
+// deletionEffects lists what is deleted with a connector.
+func deletionEffects(ctx context.Context, c connectors.Connector, used connectors.Dependents) []string {
+	var effects []string
 	if c.ToolCount > 0 {
-		goes = append(goes, words.N(ctx, c.ToolCount, "%s tool and their history", "%s tools and their history"))
+		effects = append(effects, words.N(ctx, c.ToolCount, "%s tool and their history", "%s tools and their history"))
 	}
 	if used.Accounts > 0 {
-		goes = append(goes, words.N(ctx, used.Accounts, "%s stored credential", "%s stored credentials"))
+		effects = append(effects, words.N(ctx, used.Accounts, "%s stored credential", "%s stored credentials"))
 	}
 	if used.Agents > 0 {
-		goes = append(goes, words.T(ctx, "what %s may use of it", agentsNamed(ctx, used)))
+		effects = append(effects, words.T(ctx, "what %s may use of it", agentNamesText(ctx, used)))
 	}
 	if used.Approvals > 0 {
-		goes = append(goes, words.T(ctx, "%s for a person", waitingCalls(ctx, used)))
+		effects = append(effects, words.T(ctx, "%s for a person", waitingCallsText(ctx, used)))
 	}
-	return append(goes, words.T(ctx, "its sync runs"))
+	return append(effects, words.T(ctx, "its sync runs"))
 }
 
-// dependents say what a connector is used for; none: nobody uses it.
-func dependents(ctx context.Context, used connectors.Dependents) []string {
+// dependentsText lists the uses of a connector; nil if there are none.
+func dependentsText(ctx context.Context, used connectors.Dependents) []string {
 	var list []string
 	if used.Agents > 0 {
-		list = append(list, words.T(ctx, "Granted to %s.", agentsNamed(ctx, used)))
+		list = append(list, words.T(ctx, "Granted to %s.", agentNamesText(ctx, used)))
 	}
 	switch {
 	case used.Calls > connectors.MaxCountedCalls:
@@ -100,7 +99,7 @@ func dependents(ctx context.Context, used connectors.Dependents) []string {
 		list = append(list, words.N(ctx, used.Calls, "%s call in the last 30 days.", "%s calls in the last 30 days."))
 	}
 	if used.Approvals > 0 {
-		list = append(list, words.T(ctx, "%s for a person.", waitingCalls(ctx, used)))
+		list = append(list, words.T(ctx, "%s for a person.", waitingCallsText(ctx, used)))
 	}
 	if used.Accounts > 0 {
 		list = append(list, words.N(ctx, used.Accounts, "%s credential stored for it.", "%s credentials stored for it."))
@@ -108,15 +107,15 @@ func dependents(ctx context.Context, used connectors.Dependents) []string {
 	return list
 }
 
-func waitingCalls(ctx context.Context, used connectors.Dependents) string {
+func waitingCallsText(ctx context.Context, used connectors.Dependents) string {
 	if used.Approvals == 1 {
 		return words.T(ctx, "1 call that waits")
 	}
 	return words.T(ctx, "%s calls that wait", words.Number(ctx, used.Approvals))
 }
 
-// agentsNamed names the agents that were granted a connector, as far as a sentence may.
-func agentsNamed(ctx context.Context, used connectors.Dependents) string {
+// agentNamesText names the first agents that were granted a connector, and counts the rest.
+func agentNamesText(ctx context.Context, used connectors.Dependents) string {
 	named := strings.Join(used.Names, ", ")
 	if more := used.Agents - len(used.Names); more > 0 {
 		return words.N(ctx, more, "%[2]s and %[1]s other agent", "%[2]s and %[1]s other agents", named)

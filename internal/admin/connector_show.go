@@ -11,13 +11,13 @@ import (
 	"patchbay/web/templates"
 )
 
-// runsOnOverview is how many attempts the overview shows; the others stand on the tab of their own.
+// runsOnOverview is the number of recent runs on the overview.
 const runsOnOverview = 5
 
-// connectorShow says how a connector is.
+// connectorShow shows a connector's overview.
 func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
-	tenant := h.tenant(r)
-	c, err := tenant.Connector(r.Context(), ref(r, "id"))
+	tenant := h.tenantStore(r)
+	c, err := tenant.Connector(r.Context(), pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	stream, tells, err := h.listening(r, c)
+	stream, supported, err := h.listeningState(r, c)
 	if err != nil {
 		return err
 	}
@@ -46,24 +46,24 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 	page := templates.ConnectorOverviewPage{
 		Frame:        frame,
 		Head:         connectorHead(r.Context(), c, templates.TabOverview),
-		Attention:    append(attention(r.Context(), c, lastQuarantined(runs.Items), frame.Can, h.now()), circuitAttention(r.Context(), circuit, h.now())...),
+		Attention:    append(connectorAttention(r.Context(), c, lastQuarantined(runs.Items), frame.Can, h.now()), circuitAttention(r.Context(), circuit, h.now())...),
 		Stats:        overviewStats(r.Context(), c, h.now()),
 		Health:       healthLines(r.Context(), c, frame.Can, h.now()),
-		Charts:       charts(r.Context(), hours, h.now()),
+		Charts:       newCharts(r.Context(), hours, h.now()),
 		Server:       serverFacts(r.Context(), c, requests),
 		Connection:   append(connectionFacts(r.Context(), c), callingFacts(r.Context(), c, circuit)...),
-		Instructions: clean(c.Server.Instructions),
+		Instructions: cleanText(c.Server.Instructions),
 		Review:       instructionsReview(r.Context(), c),
 	}
 	page.Attention = append(page.Attention, listeningAttention(r.Context(), c, stream, frame.Can, h.now())...)
-	page.Connection = append(page.Connection, listeningFact(r.Context(), stream, tells, h.now()))
+	page.Connection = append(page.Connection, listeningFact(r.Context(), stream, supported, h.now()))
 	for _, run := range runs.Items {
 		page.Runs = append(page.Runs, syncRunRow(r.Context(), run, c.Slug, agents, h.now()))
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.ConnectorOverview(page))
 }
 
-// instructionsReview says that agents are given other instructions than the server's; empty: they are given these.
+// instructionsReview says that agents get other instructions than the server's; empty if they get the server's.
 func instructionsReview(ctx context.Context, c connectors.Connector) string {
 	switch c.Instructions().Review {
 	case connectors.ReviewChanged:
@@ -74,17 +74,15 @@ func instructionsReview(ctx context.Context, c connectors.Connector) string {
 	return ""
 }
 
-// connectorFrame is the frame of a connector's tab.
 func (h *Handler) connectorFrame(r *http.Request, c connectors.Connector, tab string) templates.Frame {
-	f := h.frame(r, templates.NavConnectors, crumb(words.T(r.Context(), "Connectors"), "/connectors"), crumb(c.Name, ""))
+	f := h.newFrame(r, templates.NavConnectors, newCrumb(words.T(r.Context(), "Connectors"), "/connectors"), newCrumb(c.Name, ""))
 	f.Title = c.Name + " · " + tab
 	f.Listen = withQuery("/events", url.Values{"connector": {c.Slug}})
 	return f
 }
 
-// agentNames names the tenant's agents by their ids.
 func (h *Handler) agentNames(r *http.Request) (map[connectors.AgentID]string, error) {
-	list, err := h.tenant(r).Agents(r.Context(), store.Page{Limit: 200})
+	list, err := h.tenantStore(r).Agents(r.Context(), store.Page{Limit: 200})
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +93,7 @@ func (h *Handler) agentNames(r *http.Request) (map[connectors.AgentID]string, er
 	return names, nil
 }
 
-// lastQuarantined is how many malformed tools the last list held that was read.
+// lastQuarantined is the number of malformed tools in the last list that was read.
 func lastQuarantined(newestFirst []connectors.SyncRun) int {
 	for _, run := range newestFirst {
 		if run.State == connectors.SyncOK {

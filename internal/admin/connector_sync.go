@@ -12,21 +12,21 @@ import (
 	"patchbay/internal/words"
 )
 
-// connectorSync reads a connector's tools now, and says on the page that the button stands on how it went.
+// connectorSync syncs a connector now, and shows the result on the page with the button.
 func (h *Handler) connectorSync(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err
 	}
-	to := respond.OwnPath(f.text("return_to"), respond.CameFrom(r, connectorPath(string(ref(r, "id")))))
-	request := toolsync.Request{Connector: ref(r, "id"), Trigger: connectors.TriggerManual, Asked: new(actor(r).Event("connector.sync", ""))}
+	to := respond.OwnPath(f.text("return_to"), respond.CameFrom(r, connectorPath(string(pathRef(r, "id")))))
+	request := toolsync.Request{Connector: pathRef(r, "id"), Trigger: connectors.TriggerManual, Asked: new(actor(r).Event("connector.sync", ""))}
 	if agent := connectors.Ref(f.text("agent")); agent != "" {
 		request.Agent = &agent
-		if err := h.mayUse(r, agent); err != nil {
+		if err := h.checkAgentUse(r, agent); err != nil {
 			return h.syncFailed(w, r, to, err)
 		}
 	}
-	waitLong(w)
+	clearWriteDeadline(w)
 	report, err := h.syncer.Sync(r.Context(), actor(r).Tenant.ID, request)
 	if err != nil {
 		return h.syncFailed(w, r, to, err)
@@ -37,16 +37,16 @@ func (h *Handler) connectorSync(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// mayUse refuses whoever may not have an agent use its accounts.
-func (h *Handler) mayUse(r *http.Request, agent connectors.Ref) error {
-	a, err := h.tenant(r).Agent(r.Context(), agent)
+// checkAgentUse returns an error if the person may not use the agent's accounts.
+func (h *Handler) checkAgentUse(r *http.Request, agent connectors.Ref) error {
+	a, err := h.tenantStore(r).Agent(r.Context(), agent)
 	if err != nil {
 		return err
 	}
-	return actor(r).RequireUse(r.Context(), h.tenant(r), a.ID)
+	return actor(r).RequireUse(r.Context(), h.tenantStore(r), a.ID)
 }
 
-// syncFailed tells why a sync failed. What is not there stays not found, and our own mistakes are logged.
+// syncFailed shows why a sync failed. NotFound stays a 404, and internal errors are logged.
 func (h *Handler) syncFailed(w http.ResponseWriter, r *http.Request, to string, err error) error {
 	if fault.Is(err, fault.NotFound) {
 		return err
@@ -57,17 +57,17 @@ func (h *Handler) syncFailed(w http.ResponseWriter, r *http.Request, to string, 
 	})
 }
 
-// waitLong lifts the server's limit on the time to an answer: what follows waits for a remote server, and has bounds of
-// its own.
-func waitLong(w http.ResponseWriter) {
-	// A writer without deadlines, as in a test, has no limit to lift.
+// clearWriteDeadline lifts the server's write timeout. What follows waits for a remote server, and has timeouts
+// of its own.
+func clearWriteDeadline(w http.ResponseWriter) {
+	// A ResponseWriter without deadlines, as in a test, has none to clear.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 }
 
-// programsElsewhere hands the route to the JSON API where the caller is a program.
-func (h *Handler) programsElsewhere(next http.Handler) http.Handler {
+// routeProgramsToAPI passes a program's request to the JSON API.
+func (h *Handler) routeProgramsToAPI(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if h.programSync != nil && fromProgram(r) {
+		if h.programSync != nil && isFromProgram(r) {
 			h.programSync.ServeHTTP(w, r)
 			return
 		}
@@ -75,7 +75,7 @@ func (h *Handler) programsElsewhere(next http.Handler) http.Handler {
 	})
 }
 
-func fromProgram(r *http.Request) bool {
+func isFromProgram(r *http.Request) bool {
 	accept := r.Header.Get("Accept")
 	return r.Header.Get("Authorization") != "" ||
 		strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") ||

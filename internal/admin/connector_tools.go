@@ -10,10 +10,10 @@ import (
 	"patchbay/web/templates"
 )
 
-// connectorTools lists the tools of one connector, and what of its list is no tool.
+// connectorTools lists a connector's tools and its quarantined ones.
 func (h *Handler) connectorTools(w http.ResponseWriter, r *http.Request) error {
-	tenant := h.tenant(r)
-	c, err := tenant.Connector(r.Context(), ref(r, "id"))
+	tenant := h.tenantStore(r)
+	c, err := tenant.Connector(r.Context(), pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -38,12 +38,12 @@ func (h *Handler) connectorTools(w http.ResponseWriter, r *http.Request) error {
 		States:   standingOptions(r.Context()),
 		Hints:    hintOptions(r.Context()),
 		Tags:     tagOptions(r.Context(), tags),
-		Count:    countOf(r.Context(), len(tools.Items), pager(r, tools.Next), "%s tool", "%s tools"),
-		Pager:    pager(r, tools.Next),
+		Count:    formatCount(r.Context(), len(tools.Items), newPager(r, tools.Next), "%s tool", "%s tools"),
+		Pager:    newPager(r, tools.Next),
 		Synced:   c.ToolsLastSyncedAt != nil,
 	}
-	page.Bulk = bulk(r, c, page.Frame.Can)
-	page.Old = oldTools(r.Context(), c, h.now())
+	page.Bulk = newToolBulk(r, c, page.Frame.Can)
+	page.Old = staleToolsAttention(r.Context(), c, h.now())
 	page.Rows = h.toolViews(r.Context(), tools.Items)
 	for i := range page.Rows {
 		page.Rows[i].Chosen = page.Bulk != nil && page.Bulk.All
@@ -57,7 +57,7 @@ func (h *Handler) connectorTools(w http.ResponseWriter, r *http.Request) error {
 func (h *Handler) toolViews(ctx context.Context, tools []connectors.Tool) []templates.ToolView {
 	views := make([]templates.ToolView, len(tools))
 	for i, t := range tools {
-		views[i] = toolView(ctx, t, inList, h.now())
+		views[i] = toolView(ctx, t, listDetail, h.now())
 	}
 	return views
 }

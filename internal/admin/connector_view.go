@@ -15,22 +15,21 @@ import (
 	"patchbay/web/templates"
 )
 
-// rowWidth is how many characters of a name or an address a row of the list is sure to show on a desk.
+// rowWidth is the number of characters that a list row shows of a name or address on a wide screen.
 const rowWidth = 36
 
-// connectorRow is a connector in the list.
 func connectorRow(ctx context.Context, c connectors.Connector, can templates.Can, returnTo string, now time.Time) templates.ConnectorRow {
 	row := templates.ConnectorRow{
 		ID:         c.ID.String(),
 		Name:       c.Name,
 		Href:       connectorPath(c.Slug),
-		Initial:    initial(c.Name),
-		URL:        address(c),
+		Initial:    initialLetter(c.Name),
+		URL:        connectorAddress(c),
 		URLUnicode: connectors.UnicodeURL(c.URL),
 		State:      connectorState(ctx, c),
 		Credential: credentialName(ctx, c),
 		Tools:      words.Number(ctx, c.ToolCount),
-		LastSync:   whenOrNever(ctx, c.ToolsLastSyncedAt, now),
+		LastSync:   newWhenOrNever(ctx, c.ToolsLastSyncedAt, now),
 		Actions:    can.Sync,
 		CanSync:    can.Sync && c.Enabled,
 		ReturnTo:   returnTo,
@@ -45,18 +44,17 @@ func connectorRow(ctx context.Context, c connectors.Connector, can templates.Can
 		row.Reason = words.Said(ctx, c.LastError.Message)
 	}
 	if can.Manage && c.Running == nil && lacksAccount(c) {
-		row.Mend = connectLink(ctx, c)
+		row.Repair = connectLink(ctx, c)
 	}
 	return row
 }
 
-// lacksAccount tells whether connecting an account is what a connector waits for, as far as its own row tells: one that was
-// connected has been synced since.
+// lacksAccount reports whether a connector waits for an account. It looks at the connector's row alone: after a
+// connection there was a sync.
 func lacksAccount(c connectors.Connector) bool {
 	return c.Auth.Type == connectors.AuthOAuth2 && (c.Status == connectors.StatusNeedsAuth || c.Status == connectors.StatusNeverSynced)
 }
 
-// connectLink leads to where an account is connected.
 func connectLink(ctx context.Context, c connectors.Connector) *templates.Link {
 	text := words.T(ctx, "Connect")
 	if c.ToolsLastSyncedAt != nil {
@@ -68,7 +66,6 @@ func connectLink(ctx context.Context, c connectors.Connector) *templates.Link {
 	return &templates.Link{Text: text, Href: accountPath(c.Slug, "")}
 }
 
-// connectorStats are the figures above the list.
 func connectorStats(ctx context.Context, s store.Stats) []templates.Stat {
 	attention := templates.StateOK
 	if s.NeedAttention > 0 {
@@ -92,15 +89,15 @@ func statusOptions(ctx context.Context) []templates.Option {
 	return options
 }
 
-// connectorHead stands above the tabs of a connector.
+// connectorHead is the head above a connector's tabs.
 func connectorHead(ctx context.Context, c connectors.Connector, tab templates.ConnectorTab) templates.ConnectorHead {
 	return templates.ConnectorHead{
 		ID:          c.ID.String(),
 		Slug:        c.Slug,
 		Name:        c.Name,
-		Initial:     initial(c.Name),
+		Initial:     initialLetter(c.Name),
 		Description: c.Description,
-		URL:         address(c),
+		URL:         connectorAddress(c),
 		URLUnicode:  connectors.UnicodeURL(c.URL),
 		Href:        connectorPath(c.Slug),
 		Tab:         tab,
@@ -110,14 +107,14 @@ func connectorHead(ctx context.Context, c connectors.Connector, tab templates.Co
 	}
 }
 
-// attention is what of a connector needs someone, the most pressing first.
-func attention(ctx context.Context, c connectors.Connector, quarantined int, can templates.Can, now time.Time) []templates.Attention {
+// connectorAttention lists what a person should do about a connector, most urgent first.
+func connectorAttention(ctx context.Context, c connectors.Connector, quarantined int, can templates.Can, now time.Time) []templates.Attention {
 	var list []templates.Attention
 	if c.LastError != nil && c.Status != connectors.StatusDisabled {
-		at := when(ctx, c.LastError.At, now)
+		at := newWhen(ctx, c.LastError.At, now)
 		a := templates.Attention{Kind: templates.StateBad, Title: statusName(ctx, c.Status), Text: words.Said(ctx, c.LastError.Message), When: &at}
 		if can.Manage {
-			a.Action = mend(ctx, c)
+			a.Action = repairLink(ctx, c)
 		}
 		list = append(list, a)
 	}
@@ -146,8 +143,8 @@ func attention(ctx context.Context, c connectors.Connector, quarantined int, can
 	return list
 }
 
-// mend is where a failing connector is repaired.
-func mend(ctx context.Context, c connectors.Connector) *templates.Link {
+// repairLink leads to the page where a failing connector can be repaired.
+func repairLink(ctx context.Context, c connectors.Connector) *templates.Link {
 	switch {
 	case c.Status != connectors.StatusNeedsAuth || c.Auth.Type == connectors.AuthNone:
 	case c.Auth.Type == connectors.AuthOAuth2:
@@ -158,10 +155,10 @@ func mend(ctx context.Context, c connectors.Connector) *templates.Link {
 	return &templates.Link{Text: words.T(ctx, "Open the settings"), Href: connectorPath(c.Slug) + "/settings"}
 }
 
-// connectionFacts are how a connector is reached, but for what overviewStats say.
+// connectionFacts describe a connector's connection, except for what overviewStats has.
 func connectionFacts(ctx context.Context, c connectors.Connector) []templates.Fact {
 	facts := []templates.Fact{
-		{Label: addressName(ctx, c), Value: address(c), Mono: true, Copy: true},
+		{Label: addressName(ctx, c), Value: connectorAddress(c), Mono: true, Copy: true},
 		{Label: words.T(ctx, "Transport"), Value: transportName(ctx, c.Transport)},
 	}
 	facts = append(facts, signInWords(ctx, c)...)
@@ -189,14 +186,13 @@ func keyHeader(c connectors.Connector) string {
 	return c.Auth.Header
 }
 
-// syncRunRow is one attempt to read the tools.
 func syncRunRow(ctx context.Context, run connectors.SyncRun, slug string, agents map[connectors.AgentID]string, now time.Time) templates.SyncRunRow {
 	row := templates.SyncRunRow{
 		ID:          run.ID.String(),
 		Href:        connectorPath(slug) + "/runs/" + run.ID.String(),
 		Trigger:     triggerName(ctx, run.Trigger),
 		State:       runState(ctx, run.State),
-		Started:     when(ctx, run.QueuedAt, now),
+		Started:     newWhen(ctx, run.QueuedAt, now),
 		Added:       run.Counts.Added,
 		Changed:     run.Counts.Changed,
 		Removed:     run.Counts.Removed,
@@ -205,10 +201,10 @@ func syncRunRow(ctx context.Context, run connectors.SyncRun, slug string, agents
 		Error:       words.Said(ctx, run.ErrorMessage),
 	}
 	if run.StartedAt != nil {
-		row.Started = when(ctx, *run.StartedAt, now)
+		row.Started = newWhen(ctx, *run.StartedAt, now)
 	}
 	if run.FinishedAt != nil {
-		row.Duration = took(ctx, run.Duration())
+		row.Duration = formatDuration(ctx, run.Duration())
 	}
 	if run.State == connectors.SyncOK {
 		row.Total = words.N(ctx, run.Counts.Total, "%s tool", "%s tools")
@@ -219,21 +215,20 @@ func syncRunRow(ctx context.Context, run connectors.SyncRun, slug string, agents
 	return row
 }
 
-// overviewStats are the figures of one connector.
 func overviewStats(ctx context.Context, c connectors.Connector, now time.Time) []templates.Stat {
-	synced := whenOrNever(ctx, c.ToolsLastSyncedAt, now)
+	synced := newWhenOrNever(ctx, c.ToolsLastSyncedAt, now)
 	return []templates.Stat{
 		{Label: words.T(ctx, "Tools"), Value: words.Number(ctx, c.ToolCount), Href: connectorPath(c.Slug) + "/tools"},
 		{Label: words.T(ctx, "Last sync"), When: &synced},
 		{Label: words.T(ctx, "Authentication"), Value: credentialName(ctx, c)},
-		{Label: words.T(ctx, "Schedule"), Value: schedule(ctx, c)},
+		{Label: words.T(ctx, "Schedule"), Value: scheduleText(ctx, c)},
 	}
 }
 
-// schedule says when a connector is synced by itself.
-func schedule(ctx context.Context, c connectors.Connector) string {
+// scheduleText says when a connector is synced automatically.
+func scheduleText(ctx context.Context, c connectors.Connector) string {
 	if !c.Enabled {
 		return words.T(ctx, "off while disabled")
 	}
-	return every(ctx, c.SyncInterval)
+	return formatInterval(ctx, c.SyncInterval)
 }

@@ -11,16 +11,16 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// TestASchemaIsCopiedWithAClick copies from a tool's page with the browser's clipboard, without one, and where copying is refused.
+// TestASchemaIsCopiedWithAClick copies with the browser's clipboard, without one, and when copying is refused.
 func TestASchemaIsCopiedWithAClick(t *testing.T) {
 	t.Parallel()
 	const schema = `{"type":"object","properties":{"q":{"type":"string","description":"<What> & \"where\""}}}`
 	d := newDashboard(t)
-	run := d.Run(t, d.at("Linear", "https://mcp.example.com/mcp").ID)
+	run := d.Run(t, d.addConnectorAt("Linear", "https://mcp.example.com/mcp").ID)
 	if _, err := d.Door().FinishSync(t.Context(), run.ID, fixture.FirstResult(fixture.DefinitionOf("search", `{"name":"search","inputSchema":`+schema+`}`))); err != nil {
 		t.Fatal(err)
 	}
-	tab := d.signedIn(connectors.RoleMember)
+	tab := d.openSignedInTab(connectors.RoleMember)
 	tab.Go(d.base + "/connectors/linear/tools/search")
 	const button = `details.source[open] .code [data-copy]`
 	wants := func(what string) {
@@ -42,7 +42,7 @@ func TestASchemaIsCopiedWithAClick(t *testing.T) {
 	tab.Click(button)
 	wants("the clipboard")
 
-	// What a page without TLS has: no clipboard, and the old command, which takes what is selected.
+	// Without TLS there is no clipboard, but document.execCommand, which copies the selection.
 	chromium.Eval[bool](tab, `(navigator.clipboard.writeText = async () => { throw new Error("refused") },
 		document.addEventListener("copy", () => { window.taken = document.activeElement.value }), true)`)
 	tab.Click(button)

@@ -8,17 +8,17 @@ import (
 	"patchbay/internal/words"
 )
 
-// credentialDelete forgets a connector's secret, or an agent's for it.
+// credentialDelete deletes a connector's secret, or an agent's for it.
 func (h *Handler) credentialDelete(w http.ResponseWriter, r *http.Request) error {
-	c, err := h.tenant(r).Connector(r.Context(), ref(r, "id"))
+	c, err := h.tenantStore(r).Connector(r.Context(), pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
 	if c.Auth.Type == connectors.AuthOAuth2 {
-		return h.connectDisconnect(w, r) // the server has to hear of it, too
+		return h.connectDisconnect(w, r) // the server's token is revoked too
 	}
-	agent, _ := agentOf(r)
-	if err := h.registry.DeleteCredential(r.Context(), actor(r), ref(r, "id"), agent); err != nil {
+	agent, _ := readPathAgent(r)
+	if err := h.registry.DeleteCredential(r.Context(), actor(r), pathRef(r, "id"), agent); err != nil {
 		return err
 	}
 	return h.respond.Back(w, r, credentialsPath(c.Slug), respond.Flash{

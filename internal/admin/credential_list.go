@@ -13,38 +13,38 @@ import (
 	"patchbay/web/templates"
 )
 
-// credentialList shows who can use a connector, never with what secret.
+// credentialList shows a connector's credentials, without secrets.
 func (h *Handler) credentialList(w http.ResponseWriter, r *http.Request) error {
-	c, err := h.tenant(r).Connector(r.Context(), ref(r, "id"))
+	c, err := h.tenantStore(r).Connector(r.Context(), pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
-	return h.credentialsPage(w, r, c, credentialsNews{})
+	return h.credentialsPage(w, r, c, credentialsPageState{})
 }
 
-// credentialsNews is what an action has to say on the page, where it does not lead elsewhere.
-type credentialsNews struct {
-	status    int    // 0: 200
-	alert     string // empty: none
+// credentialsPageState is the result of an action on the page.
+type credentialsPageState struct {
+	status    int // 0: 200
+	alert     string
 	link      *templates.ConnectLink
 	diagnosis *templates.Diagnosis
 
-	// A form that was refused: whose it was, and why.
+	// A refused form.
 	row     string // the row's key
-	form    form
+	form    postedForm
 	problem *fault.Error
 }
 
-func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, c connectors.Connector, news credentialsNews) error {
-	held, err := h.holdings(r, c)
+func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, c connectors.Connector, state credentialsPageState) error {
+	credentials, err := h.loadCredentials(r, c)
 	if err != nil {
 		return err
 	}
-	agents, err := h.tenant(r).Agents(r.Context(), pageOf(r))
+	agents, err := h.tenantStore(r).Agents(r.Context(), readPage(r))
 	if err != nil {
 		return err
 	}
-	if held.whose, err = h.whose(r, c, agents.Items); err != nil {
+	if credentials.owners, err = h.loadAgentOwners(r, c, agents.Items); err != nil {
 		return err
 	}
 	page := templates.ConnectorCredentialsPage{
@@ -53,34 +53,34 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, c conn
 		Auth:      c.Auth.Type,
 		Mode:      c.CredentialMode,
 		About:     authSentence(r.Context(), c),
-		Rows:      credentialRows(r.Context(), c, agents.Items, held, h.now()),
+		Rows:      credentialRows(r.Context(), c, agents.Items, credentials, h.now()),
 		Agents:    len(agents.Items) > 0,
-		Link:      news.link,
-		Diagnosis: news.diagnosis,
+		Link:      state.link,
+		Diagnosis: state.diagnosis,
 	}
 	if c.CredentialMode == connectors.CredentialPerAgent {
-		page.Pager = pager(r, agents.Next)
+		page.Pager = newPager(r, agents.Next)
 	}
 	if r.Method == http.MethodPost {
-		page.Frame.Path = credentialsPath(c.Slug) // what the page's forms come back to
+		page.Frame.Path = credentialsPath(c.Slug) // where the page's forms return to
 	}
-	if news.alert != "" {
-		page.Frame.Flash = &templates.Flash{Kind: templates.FlashAlert, Text: news.alert}
+	if state.alert != "" {
+		page.Frame.Flash = &templates.Flash{Kind: templates.FlashAlert, Text: state.alert}
 	}
-	if page.Diagnosis == nil && page.Frame.Can.Manage && signsInByOAuth(c) {
-		page.Diagnosis = h.diagnosis(r.Context(), c, nil)
+	if page.Diagnosis == nil && page.Frame.Can.Manage && usesOAuth(c) {
+		page.Diagnosis = h.newDiagnosis(r.Context(), c, nil)
 	}
 	for i := range page.Rows {
-		if news.problem != nil && page.Rows[i].Key == news.row {
-			page.Rows[i].Form = news.form.again(news.problem)
+		if state.problem != nil && page.Rows[i].Key == state.row {
+			page.Rows[i].Form = state.form.toForm(state.problem)
 			page.Rows[i].Open = true
 		}
 	}
-	return h.respond.Page(w, r, cmp.Or(news.status, http.StatusOK), templates.ConnectorCredentials(page))
+	return h.respond.Page(w, r, cmp.Or(state.status, http.StatusOK), templates.ConnectorCredentials(page))
 }
 
-// whose are the members to whom agents belong that have an account each: no link connects those.
-func (h *Handler) whose(r *http.Request, c connectors.Connector, agents []connectors.Agent) (map[connectors.AgentID]connectors.Member, error) {
+// loadAgentOwners returns the members that own agents. Their accounts cannot be connected by a link.
+func (h *Handler) loadAgentOwners(r *http.Request, c connectors.Connector, agents []connectors.Agent) (map[connectors.AgentID]connectors.Member, error) {
 	if c.CredentialMode != connectors.CredentialPerAgent || c.Auth.Type != connectors.AuthOAuth2 {
 		return nil, nil
 	}
@@ -88,11 +88,11 @@ func (h *Handler) whose(r *http.Request, c connectors.Connector, agents []connec
 	for i, a := range agents {
 		ids[i] = a.ID
 	}
-	return h.tenant(r).AgentsOfMembers(r.Context(), ids...)
+	return h.tenantStore(r).AgentsOfMembers(r.Context(), ids...)
 }
 
-// signsInByOAuth tells whether there is an authorization server to look for.
-func signsInByOAuth(c connectors.Connector) bool {
+// usesOAuth reports whether a connector has an authorization server to discover.
+func usesOAuth(c connectors.Connector) bool {
 	switch c.Auth.Type {
 	case connectors.AuthOAuth2, connectors.AuthClientCredentials, connectors.AuthPrivateKeyJWT:
 		return true
@@ -101,47 +101,47 @@ func signsInByOAuth(c connectors.Connector) bool {
 	}
 }
 
-// holdings reads all of a connector's credentials, without their secrets.
-func (h *Handler) holdings(r *http.Request, c connectors.Connector) (holdings, error) {
-	held := holdings{stored: map[connectors.AgentID]connectors.Credential{}, lapses: map[string]time.Time{}}
+// loadCredentials reads a connector's credentials, without their secrets.
+func (h *Handler) loadCredentials(r *http.Request, c connectors.Connector) (connectorCredentials, error) {
+	credentials := connectorCredentials{stored: map[connectors.AgentID]connectors.Credential{}, expiring: map[string]time.Time{}}
 	for page := (store.Page{Limit: 200}); ; {
-		list, err := h.tenant(r).Credentials(r.Context(), c.ID, page)
+		list, err := h.tenantStore(r).Credentials(r.Context(), c.ID, page)
 		if err != nil {
-			return holdings{}, err
+			return connectorCredentials{}, err
 		}
-		if err := actor(r).HideAccounts(r.Context(), h.tenant(r), list.Items); err != nil {
-			return holdings{}, err
+		if err := actor(r).HideAccounts(r.Context(), h.tenantStore(r), list.Items); err != nil {
+			return connectorCredentials{}, err
 		}
 		for _, one := range list.Items {
-			held.stored[ownerOf(one)] = one
+			credentials.stored[credentialOwner(one)] = one
 		}
 		if page.Cursor = list.Next; page.Cursor == "" {
 			break
 		}
 	}
-	if c.Auth.Type != connectors.AuthOAuth2 || len(held.stored) == 0 {
-		return held, nil
+	if c.Auth.Type != connectors.AuthOAuth2 || len(credentials.stored) == 0 {
+		return credentials, nil
 	}
-	soon, err := h.tenant(r).ExpiringCredentials(r.Context(), foresight, maxLapsing)
+	expiring, err := h.tenantStore(r).ExpiringCredentials(r.Context(), expiryHorizon, maxExpiring)
 	if err != nil {
-		return holdings{}, err
+		return connectorCredentials{}, err
 	}
-	for _, one := range soon {
+	for _, one := range expiring {
 		if one.ConnectorSlug == c.Slug {
-			held.lapses[one.AgentSlug] = one.EndsAt
+			credentials.expiring[one.AgentSlug] = one.EndsAt
 		}
 	}
-	return held, nil
+	return credentials, nil
 }
 
-func ownerOf(c connectors.Credential) connectors.AgentID {
+func credentialOwner(c connectors.Credential) connectors.AgentID {
 	if c.AgentID == nil {
 		return connectors.AgentID{}
 	}
 	return *c.AgentID
 }
 
-// credentialRefused shows a credential's form again, with what is wrong.
-func (h *Handler) credentialRefused(w http.ResponseWriter, r *http.Request, c connectors.Connector, row string, f form, problem *fault.Error) error {
-	return h.credentialsPage(w, r, c, credentialsNews{status: respond.Status(problem.Kind), row: row, form: f, problem: problem})
+// credentialRefused shows a credential's form again, with its errors.
+func (h *Handler) credentialRefused(w http.ResponseWriter, r *http.Request, c connectors.Connector, row string, f postedForm, problem *fault.Error) error {
+	return h.credentialsPage(w, r, c, credentialsPageState{status: respond.Status(problem.Kind), row: row, form: f, problem: problem})
 }

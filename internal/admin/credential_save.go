@@ -10,21 +10,20 @@ import (
 	"patchbay/internal/words"
 )
 
-// credentialSave stores a connector's secret, or an agent's for it.
 func (h *Handler) credentialSave(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err
 	}
-	c, err := h.tenant(r).Connector(r.Context(), ref(r, "id"))
+	c, err := h.tenantStore(r).Connector(r.Context(), pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
-	agent, row := agentOf(r)
-	if err = f.retype(r.Context()); err == nil {
-		err = h.registry.SetCredential(r.Context(), actor(r), ref(r, "id"), agent, f.secrets(c.Auth.Type, ""))
+	agent, row := readPathAgent(r)
+	if err = f.checkSecretsRetyped(r.Context()); err == nil {
+		err = h.registry.SetCredential(r.Context(), actor(r), pathRef(r, "id"), agent, f.readSecrets(c.Auth.Type, ""))
 	}
-	if problem, ok := mendable(r.Context(), err); ok {
+	if problem, ok := asFormFault(r.Context(), err); ok {
 		return h.credentialRefused(w, r, c, row, f, problem)
 	}
 	if err != nil {
@@ -36,11 +35,11 @@ func (h *Handler) credentialSave(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// agentOf is the agent in the path, with the key of its row; nil where the path is the shared credential's.
-func agentOf(r *http.Request) (agent *connectors.Ref, row string) {
+// readPathAgent returns the agent in the path and the key of its row; nil for the shared credential.
+func readPathAgent(r *http.Request) (agent *connectors.Ref, row string) {
 	if chi.URLParam(r, "agent") == "" {
 		return nil, "shared"
 	}
-	a := ref(r, "agent")
+	a := pathRef(r, "agent")
 	return &a, string(a)
 }

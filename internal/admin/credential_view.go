@@ -9,15 +9,15 @@ import (
 	"patchbay/web/templates"
 )
 
-// holdings are what of a connector's credentials is known.
-type holdings struct {
-	stored map[connectors.AgentID]connectors.Credential // the shared one is under the zero id
-	lapses map[string]time.Time                         // by the agent's slug, the shared one's empty: accounts that end soon
-	whose  map[connectors.AgentID]connectors.Member     // of the agents that belong to a member
+// connectorCredentials are a connector's credentials, without secrets.
+type connectorCredentials struct {
+	stored   map[connectors.AgentID]connectors.Credential // the shared one has the zero id
+	expiring map[string]time.Time                         // accounts that end soon by the agent's slug, empty for the shared one
+	owners   map[connectors.AgentID]connectors.Member     // of agents that belong to a member
 }
 
-// credentialRows has one row for the shared credential, or one for each agent.
-func credentialRows(ctx context.Context, c connectors.Connector, agents []connectors.Agent, held holdings, now time.Time) []templates.CredentialRow {
+// credentialRows has one row for the shared credential, or one per agent.
+func credentialRows(ctx context.Context, c connectors.Connector, agents []connectors.Agent, credentials connectorCredentials, now time.Time) []templates.CredentialRow {
 	if c.Auth.Type == connectors.AuthNone {
 		return nil
 	}
@@ -27,85 +27,85 @@ func credentialRows(ctx context.Context, c connectors.Connector, agents []connec
 	}
 	if c.CredentialMode == connectors.CredentialShared {
 		row := templates.CredentialRow{Key: "shared", Who: words.T(ctx, "All agents"), Action: connectorPath(c.Slug) + form, ClientID: c.OAuth.ClientID}
-		return []templates.CredentialRow{held.fill(ctx, row, c, connectors.Agent{}, now)}
+		return []templates.CredentialRow{credentials.fillRow(ctx, row, c, connectors.Agent{}, now)}
 	}
 	rows := make([]templates.CredentialRow, len(agents))
 	for i, a := range agents {
-		rows[i] = held.fill(ctx, templates.CredentialRow{
+		rows[i] = credentials.fillRow(ctx, templates.CredentialRow{
 			Key: a.Slug, Who: a.Name, Href: agentPath(a.Slug), Action: connectorPath(c.Slug) + agentPath(a.Slug) + form, ClientID: c.OAuth.ClientID,
 		}, c, a, now)
 	}
 	return rows
 }
 
-// fill completes a row with what is stored for it.
-func (h holdings) fill(ctx context.Context, row templates.CredentialRow, c connectors.Connector, owner connectors.Agent, now time.Time) templates.CredentialRow {
-	held, ok := h.stored[owner.ID]
+// fillRow adds the stored credential to a row.
+func (h connectorCredentials) fillRow(ctx context.Context, row templates.CredentialRow, c connectors.Connector, owner connectors.Agent, now time.Time) templates.CredentialRow {
+	credential, ok := h.stored[owner.ID]
 	row.Stored = ok
-	if m, ok := h.whose[owner.ID]; ok {
+	if m, ok := h.owners[owner.ID]; ok {
 		row.Member = m.DisplayName()
 	}
-	row.State = credentialState(ctx, c.Auth.Type, held.Status)
+	row.State = credentialState(ctx, c.Auth.Type, credential.Status)
 	if !ok {
 		return row
 	}
-	row.Account, row.Scopes, row.Error = clean(held.Account), held.Scopes, words.Said(ctx, held.Error)
-	row.Facts = credentialFacts(ctx, held, now)
-	if at, soon := h.lapses[owner.Slug]; soon && held.Status == connectors.CredentialActive {
-		row.State = templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Expires %s", relative(ctx, at, now))}
+	row.Account, row.Scopes, row.Error = cleanText(credential.Account), credential.Scopes, words.Said(ctx, credential.Error)
+	row.Facts = credentialFacts(ctx, credential, now)
+	if expiresAt, expires := h.expiring[owner.Slug]; expires && credential.Status == connectors.CredentialActive {
+		row.State = templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Expires %s", formatRelative(ctx, expiresAt, now))}
 	}
-	if held.Status == connectors.CredentialExpired && row.Error == "" {
+	if credential.Status == connectors.CredentialExpired && row.Error == "" {
 		row.Error = words.T(ctx, "The access has ended and cannot be renewed. Connect again.")
 	}
 	return row
 }
 
-// credentialFacts are the times of a credential. A token ends, and is renewed; a secret is set, and stays.
+// credentialFacts are a credential's times. A token expires and is refreshed; a secret does not.
 func credentialFacts(ctx context.Context, c connectors.Credential, now time.Time) []templates.Fact {
 	var facts []templates.Fact
 	add := func(label string, w templates.When) { facts = append(facts, templates.Fact{Label: label, When: &w}) }
 	if c.Type != connectors.AuthOAuth2 {
-		add(words.T(ctx, "Set"), when(ctx, c.UpdatedAt, now))
+		add(words.T(ctx, "Set"), newWhen(ctx, c.UpdatedAt, now))
 	}
 	switch {
 	case c.ExpiresAt == nil:
 	case c.ExpiresAt.Before(now):
-		add(words.T(ctx, "Token ended"), when(ctx, *c.ExpiresAt, now))
-	case c.Status != connectors.CredentialRevoked: // a dead one ends nothing
-		add(words.T(ctx, "Token ends"), when(ctx, *c.ExpiresAt, now))
+		add(words.T(ctx, "Token ended"), newWhen(ctx, *c.ExpiresAt, now))
+	case c.Status != connectors.CredentialRevoked: // a revoked credential has no end to show
+		add(words.T(ctx, "Token ends"), newWhen(ctx, *c.ExpiresAt, now))
 	}
 	if c.ExpiresAt != nil || c.RefreshedAt != nil {
-		add(words.T(ctx, "Last renewed"), whenOrNever(ctx, c.RefreshedAt, now))
+		add(words.T(ctx, "Last renewed"), newWhenOrNever(ctx, c.RefreshedAt, now))
 	}
-	add(words.T(ctx, "Last used"), whenOrNever(ctx, c.LastUsedAt, now))
+	add(words.T(ctx, "Last used"), newWhenOrNever(ctx, c.LastUsedAt, now))
 	return facts
 }
 
-// authSentence says how a server is signed in to.
+// authSentence says how Patchbay authenticates to a server.
 func authSentence(ctx context.Context, c connectors.Connector) string {
-	whose := whoseSentence(ctx, c)
+	scope := scopeSentence(ctx, c)
 	switch c.Auth.Type {
 	case connectors.AuthNone:
 		return words.T(ctx, "Nothing is sent to prove who is asking.")
 	case connectors.AuthBearer:
-		return words.T(ctx, "A token is sent as a bearer token. %s", whose)
+		return words.T(ctx, "A token is sent as a bearer token. %s", scope)
 	case connectors.AuthAPIKey:
-		return words.T(ctx, "A key is sent in the header %s. %s", keyHeader(c), whose)
+		return words.T(ctx, "A key is sent in the header %s. %s", keyHeader(c), scope)
 	case connectors.AuthBasic:
-		return words.T(ctx, "A user name and a password are sent. %s", whose)
+		return words.T(ctx, "A user name and a password are sent. %s", scope)
 	case connectors.AuthOAuth2:
-		return words.T(ctx, "A person signs in on the server's own page, and the access is renewed for as long as it is used. %s", whose)
+		return words.T(ctx, "A person signs in on the server's own page, and the access is renewed for as long as it is used. %s", scope)
 	case connectors.AuthClientCredentials:
-		return words.T(ctx, "Patchbay signs in by itself, with a client id and its secret.") + " " + whose
+		return words.T(ctx, "Patchbay signs in by itself, with a client id and its secret.") + " " + scope
 	case connectors.AuthPrivateKeyJWT:
-		return words.T(ctx, "Patchbay signs in by itself, with a client id and a private key.") + " " + whose
+		return words.T(ctx, "Patchbay signs in by itself, with a client id and a private key.") + " " + scope
 	default:
-		return authName(ctx, c.Auth.Type) + ". " + whose
+		return authName(ctx, c.Auth.Type) + ". " + scope
 	}
 }
 
-// whoseSentence says whom a credential or an account serves.
-func whoseSentence(ctx context.Context, c connectors.Connector) string {
+// scopeSentence says which agents use a credential or account.
+func scopeSentence(ctx context.Context, c connectors.Connector) string {
 	account, each := c.Auth.Type == connectors.AuthOAuth2, c.CredentialMode == connectors.CredentialPerAgent
 	switch {
 	case account && each:

@@ -14,8 +14,8 @@ import (
 	chromium "patchbay/internal/testing/browser"
 )
 
-// runsOf are a connector's runs, the newest first.
-func (d *dashboard) runsOf(id connectors.ConnectorID) []connectors.SyncRun {
+// listRuns lists a connector's runs, newest first.
+func (d *dashboard) listRuns(id connectors.ConnectorID) []connectors.SyncRun {
 	d.t.Helper()
 	list, err := d.Door().SyncRuns(d.t.Context(), id, store.Page{})
 	if err != nil || len(list.Items) == 0 {
@@ -24,8 +24,8 @@ func (d *dashboard) runsOf(id connectors.ConnectorID) []connectors.SyncRun {
 	return list.Items
 }
 
-// curations are what is said of a connector's tools, by their names.
-func (d *dashboard) curations(slug string) map[string]store.CuratedTool {
+// listCurations lists the curated tools of a connector by name.
+func (d *dashboard) listCurations(slug string) map[string]store.CuratedTool {
 	d.t.Helper()
 	c, err := d.Door().Connector(d.t.Context(), connectors.Ref(slug))
 	if err != nil {
@@ -42,8 +42,8 @@ func (d *dashboard) curations(slug string) map[string]store.CuratedTool {
 	return all
 }
 
-// toolbox is a connector with tools of all kinds.
-func toolbox(t *testing.T, d *dashboard, b *browser) *mcptest.Server {
+// addConnectorWithTools adds a connector with tools of all kinds.
+func addConnectorWithTools(t *testing.T, d *dashboard, b *browser) *mcptest.Server {
 	t.Helper()
 	up := mcptest.Start(t, mcptest.Script{SessionID: "s", PageSize: 2, Tools: []string{
 		`{"name":"create_issue","title":"Create issue","description":"Creates an issue in a project.","annotations":{"destructiveHint":false,"openWorldHint":true},"inputSchema":{"type":"object"}}`,
@@ -55,11 +55,11 @@ func toolbox(t *testing.T, d *dashboard, b *browser) *mcptest.Server {
 	return up
 }
 
-func TestAnAdminSaysWhatAgentsAreToldOfATool(t *testing.T) {
+func TestCurate_OverridesADescription(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
-	toolbox(t, d, b)
+	b := d.signInAsRole(connectors.RoleAdmin)
+	addConnectorWithTools(t, d, b)
 	const tool = "/connectors/linear/tools/create_issue"
 	saved := b.submit(tool+"/curate", url.Values{
 		"enabled": {"true"}, "alias": {"open_ticket"}, "agent_description": {"Opens a ticket."}, "tags": {"billing, Tickets"},
@@ -75,17 +75,17 @@ func TestAnAdminSaysWhatAgentsAreToldOfATool(t *testing.T) {
 			t.Errorf("%s is refused without a reason", wrong.Get("alias"))
 		}
 	}
-	if got := d.curations("linear")["create_issue"]; got.Alias != "open_ticket" || !got.Enabled {
+	if got := d.listCurations("linear")["create_issue"]; got.Alias != "open_ticket" || !got.Enabled {
 		t.Errorf("a refused form changed it: %+v", got)
 	}
-	d.as(connectors.RoleViewer).get(tool).want(t, http.StatusOK, "open_ticket", "billing")
+	d.signInAsRole(connectors.RoleViewer).get(tool).want(t, http.StatusOK, "open_ticket", "billing")
 }
 
 func TestSeveralToolsAreChangedByOneBar(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
-	toolbox(t, d, b)
+	b := d.signInAsRole(connectors.RoleAdmin)
+	addConnectorWithTools(t, d, b)
 	const list = "/connectors/linear/tools"
 	bar := func(do, word string, tools ...string) page {
 		return b.submit(list, url.Values{"do": {do}, "word": {word}, "tool": tools, "return_to": {list + "?state=enabled"}})
@@ -95,7 +95,7 @@ func TestSeveralToolsAreChangedByOneBar(t *testing.T) {
 	bar("untag", "read", "create_issue").want(t, http.StatusOK, "1 tool changed")
 	bar("prefix", "our_", "search_issues", "delete_issue").want(t, http.StatusOK, "our_search_issues")
 	bar("enable", "", "create_issue").want(t, http.StatusOK, "2 tools")
-	got := d.curations("linear")
+	got := d.listCurations("linear")
 	if got["delete_issue"].Enabled || got["delete_issue"].Alias != "our_delete_issue" || strings.Join(got["create_issue"].Tags, " ") != "issues" ||
 		strings.Join(got["search_issues"].Tags, " ") != "issues read" {
 		t.Errorf("%+v", got)
@@ -108,7 +108,7 @@ func TestSeveralToolsAreChangedByOneBar(t *testing.T) {
 		}
 		bar(do, "", tools...).want(t, http.StatusOK, strings.ReplaceAll(want, "2,000", "2000"))
 	}
-	if d.curations("linear")["search_issues"].Alias != "" {
+	if d.listCurations("linear")["search_issues"].Alias != "" {
 		t.Error("the server's name was not given back")
 	}
 }
@@ -116,8 +116,8 @@ func TestSeveralToolsAreChangedByOneBar(t *testing.T) {
 func TestToolsAreFilteredByTheirAddress(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
-	toolbox(t, d, b)
+	b := d.signInAsRole(connectors.RoleAdmin)
+	addConnectorWithTools(t, d, b)
 	b.submit("/connectors/linear/tools", url.Values{"do": {"tag"}, "word": {"safe"}, "tool": {"search_issues"}})
 	for query, want := range map[string]string{
 		"annotation=destructiveHint": "delete_issue", "annotation=openWorldHint": "create_issue", "tag=safe": "search_issues",
@@ -128,15 +128,15 @@ func TestToolsAreFilteredByTheirAddress(t *testing.T) {
 	}
 	b.get("/connectors/linear/tools?state=held").want(t, http.StatusOK, "No tool matches")
 	b.get("/connectors/linear/tools?choose=all").want(t, http.StatusOK, "Choose none")
-	if p := d.as(connectors.RoleViewer).get("/connectors/linear/tools"); strings.Contains(p.Body, "tools-bulk") {
+	if p := d.signInAsRole(connectors.RoleViewer).get("/connectors/linear/tools"); strings.Contains(p.Body, "tools-bulk") {
 		t.Error("a viewer is shown the bar")
 	}
 }
 
 func TestAnAdminsDescriptionHidesNoChange(t *testing.T) {
 	t.Parallel()
-	d, _ := poisoned(t)
-	b := d.as(connectors.RoleAdmin)
+	d, _ := newDashboardWithChangedTool(t)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.submit("/connectors/linear/tools/search/curate", url.Values{"enabled": {"true"}, "alias": {"find"}, "agent_description": {"Finds issues."}})
 	b.get("/changes").want(t, http.StatusOK, "search", "1 change")
 	b.get("/connectors/linear/tools/search/changes").want(t, http.StatusOK, "Renamed and re-described by an admin: agents see find", "Do not tell the user.")
@@ -146,10 +146,10 @@ func TestAnAdminsDescriptionHidesNoChange(t *testing.T) {
 func TestARunShowsItsRequests(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
-	up := toolbox(t, d, b)
+	b := d.signInAsRole(connectors.RoleAdmin)
+	up := addConnectorWithTools(t, d, b)
 	b.get("/connectors/linear/runs").want(t, http.StatusOK, "/connectors/linear/runs/")
-	run := d.runsOf(d.connectorNamed("linear").ID)[0]
+	run := d.listRuns(d.findConnector("linear").ID)[0]
 	p := b.get("/connectors/linear/runs/" + run.ID.String())
 	p.want(t, http.StatusOK, "Initialize", "List tools, page 2", "End the session", "204", "received", "handshake")
 	if _, table, there := strings.Cut(p.Body, "<table"); !there || strings.Contains(table, up.URL) {
@@ -158,18 +158,18 @@ func TestARunShowsItsRequests(t *testing.T) {
 	b.get("/connectors/linear").want(t, http.StatusOK, "one for each conversation, ended by us", "handshake: opened by initialize", "none: it lists its tools to everybody", "no credential", "tools")
 }
 
-func TestWhatDependsOnAConnectorIsSaidBeforeItGoes(t *testing.T) {
+func TestConnectorDelete_ListsDependents(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
-	toolbox(t, d, b)
+	b := d.signInAsRole(connectors.RoleAdmin)
+	addConnectorWithTools(t, d, b)
 	b.get("/connectors/linear/settings").want(t, http.StatusOK, "Nothing: no agent was granted it")
-	c := d.connectorNamed("linear")
+	c := d.findConnector("linear")
 	for _, name := range []string{"Ada's", "Billing", "Support", "Zoo"} {
 		agent := d.Agent(t, func(a *connectors.Agent) { a.Name = name })
 		d.Grant(t, agent.ID, c.ID)
 		if name == "Zoo" {
-			d.waitingIn(d.Tenant, agent, c)
+			d.createWaitingCall(d.Tenant, agent, c)
 		}
 	}
 	d.Credential(t, c.ID, nil, "token")
@@ -180,8 +180,8 @@ func TestWhatDependsOnAConnectorIsSaidBeforeItGoes(t *testing.T) {
 	}
 }
 
-// connectorNamed is a connector by its slug.
-func (d *dashboard) connectorNamed(slug string) connectors.Connector {
+// findConnector finds a connector by its slug.
+func (d *dashboard) findConnector(slug string) connectors.Connector {
 	d.t.Helper()
 	c, err := d.Door().Connector(d.t.Context(), connectors.Ref(slug))
 	if err != nil {
@@ -190,8 +190,9 @@ func (d *dashboard) connectorNamed(slug string) connectors.Connector {
 	return c
 }
 
-// pictured looks at a page in both themes and on a phone, and keeps pictures where PATCHBAY_SCREENSHOTS names a directory.
-func pictured(tab *chromium.Tab, name string) {
+// checkAppearance checks a page in both themes and on a phone, and saves screenshots in the directory
+// PATCHBAY_SCREENSHOTS.
+func checkAppearance(tab *chromium.Tab, name string) {
 	shot := func(as string) {
 		tab.Fits()
 		if dir := os.Getenv("PATCHBAY_SCREENSHOTS"); dir != "" {
@@ -213,8 +214,8 @@ func TestAPersonCuratesToolsInABrowser(t *testing.T) {
 	t.Parallel()
 	for _, script := range []bool{true, false} {
 		d := newDashboard(t)
-		toolbox(t, d, d.as(connectors.RoleAdmin))
-		tab := d.signedIn(connectors.RoleAdmin)
+		addConnectorWithTools(t, d, d.signInAsRole(connectors.RoleAdmin))
+		tab := d.openSignedInTab(connectors.RoleAdmin)
 		tab.Scripts(script)
 		tab.Go(d.base + "/connectors/linear/tools")
 		for _, name := range []string{"create_issue", "delete_issue"} {
@@ -222,7 +223,7 @@ func TestAPersonCuratesToolsInABrowser(t *testing.T) {
 		}
 		tab.Click("form#tools-bulk button[value=disable]")
 		tab.WaitText("main", "2 tools changed for agents.")
-		tab.Go(d.base + "/connectors/linear/tools") // whose scripts have run
+		tab.Go(d.base + "/connectors/linear/tools") // wait for its scripts
 		tab.Choose("select[name=state]", "disabled")
 		if !script {
 			tab.Click("form.filter button")
@@ -236,25 +237,25 @@ func TestAPersonCuratesToolsInABrowser(t *testing.T) {
 		tab.WaitText("main", "is saved.")
 		tab.WaitText("main", "mcp_linear__find")
 		if script {
-			pictured(tab, "tool-curated")
+			checkAppearance(tab, "tool-curated")
 			tab.Go(d.base + "/connectors/linear/tools")
 			tab.WaitText("#tools", "find")
-			pictured(tab, "connector-tools")
+			checkAppearance(tab, "connector-tools")
 			tab.Go(d.base + "/connectors/linear")
-			pictured(tab, "connector-overview")
-			tab.Go(d.base + "/connectors/linear/runs/" + d.runsOf(d.connectorNamed("linear").ID)[0].ID.String())
-			pictured(tab, "connector-run")
+			checkAppearance(tab, "connector-overview")
+			tab.Go(d.base + "/connectors/linear/runs/" + d.listRuns(d.findConnector("linear").ID)[0].ID.String())
+			checkAppearance(tab, "connector-run")
 			tab.Go(d.base + "/connectors/linear/settings")
-			pictured(tab, "connector-settings")
+			checkAppearance(tab, "connector-settings")
 		}
 	}
 }
 
-func TestAHintThatNobodyKnowsNarrowsNothing(t *testing.T) {
+func TestToolFilter_UnknownHintIsIgnored(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
-	toolbox(t, d, b)
+	b := d.signInAsRole(connectors.RoleAdmin)
+	addConnectorWithTools(t, d, b)
 	for _, hint := range []string{`x"|.*`, "(", "\x00", "readOnlyHint|destructiveHint"} {
 		b.get("/connectors/linear/tools?annotation="+url.QueryEscape(hint)).want(t, http.StatusOK, "create_issue", "delete_issue", "search_issues")
 	}

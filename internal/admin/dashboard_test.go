@@ -47,10 +47,10 @@ import (
 
 const password = secret.Text("correct horse battery")
 
-// cheap makes tests fast; what it costs is no part of what they show.
+// cheap makes tests fast.
 var cheap = argon2id.Params{Memory: 64, Iterations: 1, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
-// dashboard is the dashboard over a world of its own, served on loopback.
+// dashboard is a served dashboard with a database of its own.
 type dashboard struct {
 	*fixture.World
 	t       testing.TB
@@ -58,25 +58,25 @@ type dashboard struct {
 	syncer  *toolsync.Syncer
 	router  *chi.Mux
 	server  *httptest.Server
-	base    string // where browsers reach it
+	base    string // its address
 	log     *logBuffer
-	access  *access.Keeper
+	access  *access.Cache
 	calls   *toolcall.Caller
 	history *history.Writer
 	stop    chan struct{} // closed by a test that stops the server
-	ahead   atomic.Int64  // nanoseconds that the dashboard's clock runs ahead
+	ahead   atomic.Int64  // the dashboard's clock offset in nanoseconds
 
-	signInAhead atomic.Int64 // likewise, of the clock of sessions and codes
+	signInAhead atomic.Int64 // likewise, for sessions and codes
 }
 
-// signInTime is the clock of sessions and codes.
+// signInTime is the time for sessions and codes.
 func (d *dashboard) signInTime() time.Time {
 	return time.Now().Add(time.Duration(d.signInAhead.Load()))
 }
 
 func (d *dashboard) now() time.Time { return time.Now().Add(time.Duration(d.ahead.Load())) }
 
-// logBuffer holds what was logged, at every level.
+// logBuffer holds the log, at every level.
 type logBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer // guarded by mu
@@ -99,7 +99,7 @@ func newDashboard(t testing.TB, opts ...func(*admin.Options)) *dashboard {
 	return newDashboardAt(t, "127.0.0.1", opts...)
 }
 
-// newDashboardAt is newDashboard under another name of loopback: to browsers that is another site.
+// newDashboardAt is newDashboard at another name of loopback, which browsers treat as another site.
 func newDashboardAt(t testing.TB, host string, opts ...func(*admin.Options)) *dashboard {
 	t.Helper()
 	d := &dashboard{World: fixture.New(t), t: t, log: &logBuffer{}, stop: make(chan struct{})}
@@ -124,17 +124,17 @@ func newDashboardAt(t testing.TB, host string, opts ...func(*admin.Options)) *da
 	d.router.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		pages.Failure(w, r, fault.Errorf(fault.NotFound, "There is nothing at this address."))
 	})
-	agents := d.agents(dialer)
+	agents := d.newAgentServices(dialer)
 	o := admin.Options{
-		Store: d.St, Auth: d.auth, Registry: registry.New(d.St, egress).Offering(builtinCatalog(t)), Listings: listings.New(egress.Client(), egress.CheckURL), Syncer: d.syncer, Respond: pages, Log: log,
+		Store: d.St, Auth: d.auth, Registry: registry.New(d.St, egress).WithCatalog(builtinCatalog(t)), Listings: listings.New(egress.Client(), egress.CheckURL), Syncer: d.syncer, Respond: pages, Log: log,
 		Connect: connect.New(connect.Options{
 			Store: d.St, OAuth: authorization, Dialer: dialer, Log: log, BaseURL: base.String(),
 		}),
 		Access: agents.access, Calls: agents.calls, History: agents.history,
 		SSO:      sso.New(sso.Options{Store: d.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: base.String(), Log: log}),
-		Programs: d.letsIn(egress, base.String()),
+		Programs: d.newAuthServer(egress, base.String()),
 		Webhooks: webhooks.New(webhooks.Options{Store: d.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: base.String(), Log: log}),
-		BaseURL:  base.String(), Done: d.stop, Now: d.now, ProgramSync: http.HandlerFunc(forPrograms),
+		BaseURL:  base.String(), Done: d.stop, Now: d.now, ProgramSync: http.HandlerFunc(serveTeapot),
 	}
 	for _, opt := range opts {
 		opt(&o)
@@ -145,7 +145,7 @@ func newDashboardAt(t testing.TB, host string, opts ...func(*admin.Options)) *da
 	return d
 }
 
-// serve answers as the program does, which serves the static files beside the dashboard.
+// serve handles requests as the program does, static files included.
 func (d *dashboard) serve(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, web.Prefix) {
 		web.Static().ServeHTTP(w, r)
@@ -154,10 +154,10 @@ func (d *dashboard) serve(w http.ResponseWriter, r *http.Request) {
 	d.router.ServeHTTP(w, r)
 }
 
-// forPrograms stands where the JSON API answers.
-func forPrograms(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }
+// serveTeapot replaces the JSON API.
+func serveTeapot(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }
 
-// hash hashes password.
+// hash is the hash of password.
 func (d *dashboard) hash() string {
 	d.t.Helper()
 	hash, err := d.auth.HashPassword(d.t.Context(), "ada@example.com", password)
@@ -167,8 +167,8 @@ func (d *dashboard) hash() string {
 	return hash
 }
 
-// person makes a member who can sign in.
-func (d *dashboard) person(role connectors.Role) connectors.Member {
+// createMember creates a member with a password.
+func (d *dashboard) createMember(role connectors.Role) connectors.Member {
 	d.t.Helper()
 	return d.Member(d.t, role, d.withPassword())
 }
@@ -177,15 +177,15 @@ func (d *dashboard) withPassword() func(*store.NewMember) {
 	return func(m *store.NewMember) { m.PasswordHash = d.hash() }
 }
 
-// as is the browser of a new member with that role, signed in.
-func (d *dashboard) as(role connectors.Role) *browser {
+// signInAsRole creates a member with that role, and returns their signed-in browser.
+func (d *dashboard) signInAsRole(role connectors.Role) *browser {
 	d.t.Helper()
 	b := d.browser()
-	b.signIn(d.person(role).Email)
+	b.signIn(d.createMember(role).Email)
 	return b
 }
 
-// browser keeps cookies and follows nothing by itself.
+// browser keeps cookies and does not follow redirects.
 type browser struct {
 	t      testing.TB
 	base   string
@@ -205,7 +205,7 @@ func (d *dashboard) browser() *browser {
 	}}
 }
 
-// page is an answer, read whole.
+// page is a response with its body.
 type page struct {
 	Status   int
 	Location string
@@ -213,7 +213,7 @@ type page struct {
 	Body     string
 }
 
-// says tells whether the page holds the text, as a person reads it.
+// says reports whether the page contains the text, entities decoded.
 func (p page) says(text string) bool { return strings.Contains(html.UnescapeString(p.Body), text) }
 
 func (b *browser) do(method, path string, form url.Values) page {
@@ -248,7 +248,7 @@ func (b *browser) do(method, path string, form url.Values) page {
 	return page{Status: res.StatusCode, Location: res.Header.Get("Location"), Header: res.Header, Body: string(text)}
 }
 
-// get opens a path of ours, or an address elsewhere.
+// get opens a path of the dashboard, or a full address.
 func (b *browser) get(path string) page { b.t.Helper(); return b.do(http.MethodGet, path, nil) }
 
 func (b *browser) post(path string, form url.Values) page {
@@ -259,7 +259,7 @@ func (b *browser) post(path string, form url.Values) page {
 	return b.do(http.MethodPost, path, form)
 }
 
-// submit posts a form and goes where the answer leads, as a browser does.
+// submit posts a form and follows the redirect.
 func (b *browser) submit(path string, form url.Values) page {
 	b.t.Helper()
 	p := b.post(path, form)
@@ -289,7 +289,7 @@ func (p page) want(t testing.TB, status int, texts ...string) {
 	}
 }
 
-// plainText is a page without its tags, for messages of failed tests.
+// plainText is a page without tags, for failure messages.
 func plainText(body string) string {
 	var out strings.Builder
 	tag := false

@@ -1,19 +1,21 @@
-// Package admin is the browser's door: the dashboard's routes, forms and views.
+// Package admin serves the dashboard: its routes, forms and pages.
 //
-// One action is one file, and each has the same shape: read the form, ask the room that knows, answer with a page or with
-// 303 and a sentence. [Handler.Mount] lists all routes with the least role that each needs.
+// One action is one file of the same shape: read the form, call the service below, respond with a page or with
+// 303 and a message. [Handler.Mount] lists all routes with the role each needs.
 //
-//	*_list, *_show, *_new ...   pages: one read shaped for the page → a pure view builder → a template
-//	*_save, *_delete, …         forms: → a room below → 303, or the form again with what is wrong
+//	*_list, *_show, *_new, …    pages: one read for the page → a pure view builder → a template
+//	*_save, *_delete, …         forms: → a service below → 303, or the form again with its errors
 //	*_view                      pure view builders: rows of the store → props of web/templates
-//	connect_*, oauth_callback   accounts: away to an authorization server, and back
-//	catalog_*, listing_*        servers to choose from: the catalog's, and those that an MCP registry lists
-//	event*                      the streams that refresh a page that stands already
+//	confirm*                    the password before a dangerous action; confirm_rules.go has a row per route
+//	connect_*, oauth_callback   accounts: to an authorization server, and back
+//	catalog_*, listing_*        servers to choose from: the catalog's, and those of an MCP registry
+//	event*                      event streams that update an open page
 //	schema*, tool_form*         pure: a tool's input schema → a form → arguments, and back
-//	result_view                 pure: what a tool answered, all of it remote text, by the types of its blocks
+//	result_view                 pure: a tool's result, all of it remote text, by the types of its blocks
+//	table_*                     the tables as CSV and JSON files
 //
-// Pages work without script. A page issues the same number of queries whatever it lists.
+// Pages work without script. The number of a page's queries does not depend on the number of rows.
 //
-// What it is not for: rules. Which change is legal is decided in registry and auth, how a sync goes in toolsync; which
-// status a failure has in respond.
+// Rules are not here: registry and auth decide which change is legal, toolsync runs a sync, and respond maps a
+// failure to a status.
 package admin

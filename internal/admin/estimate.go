@@ -8,17 +8,16 @@ import (
 	"patchbay/web/templates"
 )
 
-// estimates are the providers whose words tools are measured in, the first one where nobody chooses.
-var estimates = []toolfmt.Format{toolfmt.OpenAI, toolfmt.Anthropic, toolfmt.Google}
+// estimateFormats are the providers with token estimates. The first is the default.
+var estimateFormats = []toolfmt.Format{toolfmt.OpenAI, toolfmt.Anthropic, toolfmt.Google}
 
-// readProvider is the provider that an address names.
 func readProvider(name string) toolfmt.Format {
-	for _, f := range estimates {
+	for _, f := range estimateFormats {
 		if string(f) == name {
 			return f
 		}
 	}
-	return estimates[0]
+	return estimateFormats[0]
 }
 
 func providerName(f toolfmt.Format) string {
@@ -36,14 +35,14 @@ func providerName(f toolfmt.Format) string {
 
 func providerOptions(ctx context.Context) []templates.Option {
 	var options []templates.Option
-	for _, f := range estimates {
+	for _, f := range estimateFormats {
 		options = append(options, templates.Option{Value: string(f), Label: words.T(ctx, "Tokens for %s", providerName(f))})
 	}
 	return options
 }
 
-// estimateOf says what a number of tokens is worth.
-func estimateOf(ctx context.Context, f toolfmt.Format) string {
+// estimateText says how exact an estimate of tokens is.
+func estimateText(ctx context.Context, f toolfmt.Format) string {
 	margin := words.Number(ctx, toolfmt.Margin(f))
 	if f == toolfmt.OpenAI {
 		return words.T(ctx, "Tokens are an estimate of what the definitions take of each request to %s, right to within %s %% for each tool, by its published vocabulary.", providerName(f), margin)

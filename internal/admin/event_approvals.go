@@ -11,9 +11,9 @@ import (
 	"patchbay/web/templates"
 )
 
-// approvals sends the calls that begin to wait for a person, and those that wait no more. after is the newest call that the page
-// shows: ids grow with time.
-func (s *stream) approvals(after string) func() error {
+// approvalUpdates sends calls that begin or cease to wait for approval. after is the newest call on the page:
+// ids grow with time.
+func (s *stream) approvalUpdates(after string) func() error {
 	var known map[connectors.ToolCallID]bool
 	isNew := func(id connectors.ToolCallID) bool {
 		if known == nil {
@@ -22,52 +22,52 @@ func (s *stream) approvals(after string) func() error {
 		return !known[id]
 	}
 	return func() error {
-		list, err := s.h.store.Tenant(s.actor.Tenant.ID).WaitingApprovals(s.ctx, store.Page{Limit: inboxPage})
+		list, err := s.h.store.Tenant(s.actor.Tenant.ID).WaitingApprovals(s.ctx, store.Page{Limit: inboxPageSize})
 		if err != nil {
 			return fmt.Errorf("list approvals: %w", err)
 		}
 		waiting := map[connectors.ToolCallID]bool{}
-		var come, gone []connectors.ToolCallID
+		var added, removed []connectors.ToolCallID
 		for _, a := range list.Items {
 			waiting[a.ID] = true
 			if isNew(a.ID) {
-				come = append([]connectors.ToolCallID{a.ID}, come...) // the newest last: it is put above the others
+				added = append([]connectors.ToolCallID{a.ID}, added...) // newest last: each is put above the others
 			}
 		}
 		for id := range known {
 			if !waiting[id] {
-				gone = append(gone, id)
+				removed = append(removed, id)
 			}
 		}
 		known = waiting
-		return s.approvalNews(come, gone)
+		return s.sendApprovals(added, removed)
 	}
 }
 
-func (s *stream) approvalNews(come, gone []connectors.ToolCallID) error {
-	if len(come) == 0 && len(gone) == 0 {
+func (s *stream) sendApprovals(added, removed []connectors.ToolCallID) error {
+	if len(added) == 0 && len(removed) == 0 {
 		return nil
 	}
-	if err := s.check(); err != nil {
+	if err := s.checkSession(); err != nil {
 		return err
 	}
-	var news templates.ApprovalNews
+	var update templates.ApprovalNews
 	var err error
-	if news.Come, err = s.cards(s.ctx, come); err != nil {
+	if update.Come, err = s.loadApprovalCards(s.ctx, added); err != nil {
 		return err
 	}
-	if news.Decided, err = s.cards(s.ctx, gone); err != nil {
+	if update.Decided, err = s.loadApprovalCards(s.ctx, removed); err != nil {
 		return err
 	}
-	return s.show(templates.ApprovalsChanged(news))
+	return s.sendComponent(templates.ApprovalsChanged(update))
 }
 
-func (s *stream) cards(ctx context.Context, ids []connectors.ToolCallID) ([]templates.ApprovalCard, error) {
+func (s *stream) loadApprovalCards(ctx context.Context, ids []connectors.ToolCallID) ([]templates.ApprovalCard, error) {
 	var list []toolcall.Waiting
 	for _, id := range ids {
 		w, err := s.h.calls.Approval(ctx, s.actor, id)
 		if fault.Is(err, fault.NotFound) {
-			continue // its agent or its connector was deleted
+			continue // its agent or connector was deleted
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read approval: %w", err)

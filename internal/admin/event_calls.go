@@ -14,38 +14,37 @@ import (
 	"patchbay/web/templates"
 )
 
-// callLook is what of a call makes it look another way.
-type callLook struct {
-	id     connectors.ToolCallID
-	status connectors.CallStatus
-	task   [sha256.Size]byte
-	far    string
+// callAppearance is the part of a call that changes its row.
+type callAppearance struct {
+	id       connectors.ToolCallID
+	status   connectors.CallStatus
+	task     [sha256.Size]byte
+	progress string
 }
 
-func lookOfCall(ctx context.Context, c connectors.ToolCall) callLook {
-	return callLook{id: c.ID, status: c.Status, task: sha256.Sum256(c.Task), far: howFar(ctx, c.Progress)}
+func newCallAppearance(ctx context.Context, c connectors.ToolCall) callAppearance {
+	return callAppearance{id: c.ID, status: c.Status, task: sha256.Sum256(c.Task), progress: serverProgress(ctx, c.Progress)}
 }
 
-// readCalls reads a list of calls.
 type readCalls func(context.Context, auth.Actor, store.CallFilter) (store.List[connectors.ToolCall], error)
 
-// callsOf sends the first page of the calls that a query finds, whenever it is another one.
-func (s *stream) callsOf(q callQuery) func() error {
-	return s.listOf(q, s.h.calls.Calls, func(calls store.List[connectors.ToolCall]) error {
-		return s.show(templates.CallsChanged(s.h.callListView(s.ctx, calls, q, abilities(s.actor.Role), firstPager("/calls", q.values(), s.size, calls.Next))))
+// callListUpdates sends the first page of the query's calls when it changed.
+func (s *stream) callListUpdates(q callQuery) func() error {
+	return s.listUpdates(q, s.h.calls.Calls, func(calls store.List[connectors.ToolCall]) error {
+		return s.sendComponent(templates.CallsChanged(s.h.callListView(s.ctx, calls, q, toCan(s.actor.Role), firstPager("/calls", q.urlValues(), s.size, calls.Next))))
 	})
 }
 
-// tasksOf sends the first page of the tasks that a query finds, whenever it is another one.
-func (s *stream) tasksOf(q callQuery) func() error {
-	return s.listOf(q, s.h.calls.Tasks, func(tasks store.List[connectors.ToolCall]) error {
-		return s.show(templates.TasksChanged(s.h.taskListView(s.ctx, tasks, q, abilities(s.actor.Role), firstPager("/tasks", q.values(), s.size, tasks.Next))))
+// taskListUpdates sends the first page of the query's tasks when it changed.
+func (s *stream) taskListUpdates(q callQuery) func() error {
+	return s.listUpdates(q, s.h.calls.Tasks, func(tasks store.List[connectors.ToolCall]) error {
+		return s.sendComponent(templates.TasksChanged(s.h.taskListView(s.ctx, tasks, q, toCan(s.actor.Role), firstPager("/tasks", q.urlValues(), s.size, tasks.Next))))
 	})
 }
 
-// listOf sends the first page of a list, whenever it is another one.
-func (s *stream) listOf(q callQuery, read readCalls, send func(store.List[connectors.ToolCall]) error) func() error {
-	var last []callLook
+// listUpdates sends the first page of a list when it changed.
+func (s *stream) listUpdates(q callQuery, read readCalls, send func(store.List[connectors.ToolCall]) error) func() error {
+	var last []callAppearance
 	first := true
 	return func() error {
 		filter, err := s.h.callFilter(s.ctx, s.h.store.Tenant(s.actor.Tenant.ID), q, nil, nil)
@@ -57,9 +56,9 @@ func (s *stream) listOf(q callQuery, read readCalls, send func(store.List[connec
 		if err != nil {
 			return fmt.Errorf("list calls: %w", err)
 		}
-		var now []callLook
+		var now []callAppearance
 		for _, c := range list.Items {
-			now = append(now, lookOfCall(s.ctx, c))
+			now = append(now, newCallAppearance(s.ctx, c))
 		}
 		if !first && slices.Equal(now, last) {
 			return nil
@@ -69,28 +68,28 @@ func (s *stream) listOf(q callQuery, read readCalls, send func(store.List[connec
 	}
 }
 
-// callOf sends one call, whenever it has moved on.
-func (s *stream) callOf(ref connectors.Ref) func() error {
-	id, _ := ref.UUID() // what is none is nobody's
-	var last callLook
+// callUpdates sends one call when it changed.
+func (s *stream) callUpdates(ref connectors.Ref) func() error {
+	id, _ := ref.UUID() // an invalid id matches no call
+	var last callAppearance
 	return func() error {
 		if last.status.Ended() && last.status != "" {
 			return nil
 		}
-		if err := s.check(); err != nil { // the settings say what may be shown
+		if err := s.checkSession(); err != nil { // the tenant's settings say what may be shown
 			return err
 		}
-		c, err := s.h.calls.Glance(s.ctx, s.actor, connectors.ToolCallID{UUID: id})
+		c, err := s.h.calls.ReadSummary(s.ctx, s.actor, connectors.ToolCallID{UUID: id})
 		if fault.Is(err, fault.NotFound) {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("read call: %w", err)
 		}
-		if lookOfCall(s.ctx, c) == last {
+		if newCallAppearance(s.ctx, c) == last {
 			return nil
 		}
-		last = lookOfCall(s.ctx, c)
-		return s.show(templates.CallChanged(callDetail(s.ctx, web.Asset, c, s.actor.Tenant.CallHistory, abilities(s.actor.Role), s.h.now())))
+		last = newCallAppearance(s.ctx, c)
+		return s.sendComponent(templates.CallChanged(callDetail(s.ctx, web.Asset, c, s.actor.Tenant.CallHistory, toCan(s.actor.Role), s.h.now())))
 	}
 }

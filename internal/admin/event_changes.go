@@ -8,14 +8,14 @@ import (
 	"patchbay/web/templates"
 )
 
-// changesOf sends the first page of the changes that a query finds, whenever it is another one.
-func (s *stream) changesOf(q changeQuery) func() error {
+// changeListUpdates sends the first page of the query's changes when it changed.
+func (s *stream) changeListUpdates(q changeQuery) func() error {
 	var last []store.ChangeMark
 	first := true
 	return func() error {
 		tenant := s.h.store.Tenant(s.actor.Tenant.ID)
-		filter, some, err := q.filter(s.ctx, tenant, nil)
-		if err != nil || !some {
+		filter, possible, err := q.toFilter(s.ctx, tenant, nil)
+		if err != nil || !possible {
 			return err
 		}
 		filter.Limit = s.size
@@ -31,6 +31,6 @@ func (s *stream) changesOf(q changeQuery) func() error {
 			return fmt.Errorf("list changes: %w", err)
 		}
 		first, last = false, now
-		return s.show(templates.ChangesChanged(s.h.changeListView(s.ctx, changes, q, abilities(s.actor.Role), firstPager("/changes", q.values(), s.size, changes.Next))))
+		return s.sendComponent(templates.ChangesChanged(s.h.changeListView(s.ctx, changes, q, toCan(s.actor.Role), firstPager("/changes", q.urlValues(), s.size, changes.Next))))
 	}
 }

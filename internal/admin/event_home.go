@@ -10,21 +10,21 @@ import (
 	"patchbay/web/templates"
 )
 
-// needsAtLeast is how often a stream looks at all that may need a person. It looks sooner where the badges' numbers change.
-const needsAtLeast = 5 * time.Second
+// needsPollInterval is the interval of the home page's list. It is read earlier when the badges change.
+const needsPollInterval = 5 * time.Second
 
-// needs sends what waits for a person, whenever that is something else than before.
-func (s *stream) needs() func() error {
+// needsUpdates sends the home page's list when it changed.
+func (s *stream) needsUpdates() func() error {
 	var last *connectors.Needs
 	var looked time.Time
 	var badges store.News
 	return func() error {
 		now := s.h.now()
-		if last != nil && now.Sub(looked) < needsAtLeast && *s.news == badges {
+		if last != nil && now.Sub(looked) < needsPollInterval && *s.badges == badges {
 			return nil
 		}
-		looked, badges = now, *s.news
-		needs, err := s.h.store.Tenant(s.actor.Tenant.ID).Needs(s.ctx, needsShown)
+		looked, badges = now, *s.badges
+		needs, err := s.h.store.Tenant(s.actor.Tenant.ID).Needs(s.ctx, maxNeedsShown)
 		if err != nil {
 			return fmt.Errorf("read what needs a person: %w", err)
 		}
@@ -32,9 +32,9 @@ func (s *stream) needs() func() error {
 			return nil
 		}
 		last = &needs
-		if err := s.check(); err != nil {
+		if err := s.checkSession(); err != nil {
 			return err
 		}
-		return s.show(templates.NeedsChanged(needsView(s.ctx, needs, abilities(s.actor.Role), now)))
+		return s.sendComponent(templates.NeedsChanged(needsView(s.ctx, needs, toCan(s.actor.Role), now)))
 	}
 }

@@ -20,21 +20,21 @@ import (
 	"patchbay/web/templates"
 )
 
-// stream is one browser's event stream.
+// stream is one browser's connection for server-sent events.
 type stream struct {
-	h       *Handler
-	ctx     context.Context
-	w       http.ResponseWriter
-	control *http.ResponseController
-	actor   auth.Actor
-	size    int // rows of a page
-	token   secret.Text
-	checked time.Time // when the session was last seen to be good
-	running map[connectors.ConnectorID]underWay
-	shown   store.ConnectorFilter // what the page shows: at first as its address says, then by their ids
-	sent    map[connectors.ConnectorID]look
-	sweep   sweeping
-	news    *store.News // as the page's badges say; nil: not known
+	h            *Handler
+	ctx          context.Context
+	w            http.ResponseWriter
+	control      *http.ResponseController
+	actor        auth.Actor
+	size         int // rows per page
+	token        secret.Text
+	checked      time.Time // time of the last session check
+	runningSyncs map[connectors.ConnectorID]runningSync
+	filter       store.ConnectorFilter // the page's connectors: first by its query, then by their ids
+	sent         map[connectors.ConnectorID]connectorAppearance
+	sweep        sweepState
+	badges       *store.News // the page's badges; nil: not known
 }
 
 func (h *Handler) newStream(w http.ResponseWriter, r *http.Request) (*stream, error) {
@@ -42,23 +42,23 @@ func (h *Handler) newStream(w http.ResponseWriter, r *http.Request) (*stream, er
 	if err != nil {
 		return nil, fault.Wrap(fault.Unauthenticated, err, "Sign in to go on.")
 	}
-	w.Header().Set("Content-Type", eventStream)
-	w.Header().Set("X-Accel-Buffering", "no") // a proxy in front passes events on as they come
+	w.Header().Set("Content-Type", eventStreamType)
+	w.Header().Set("X-Accel-Buffering", "no") // disables buffering in nginx
 	return &stream{
 		h: h, ctx: r.Context(), w: w, control: http.NewResponseController(w), actor: actor(r), size: pageSize(r),
 		token: secret.Text(cookie.Value), checked: h.now(),
-		running: map[connectors.ConnectorID]underWay{}, sent: map[connectors.ConnectorID]look{},
+		runningSyncs: map[connectors.ConnectorID]runningSync{}, sent: map[connectors.ConnectorID]connectorAppearance{},
 	}, nil
 }
 
 func (s *stream) run(progress <-chan toolsync.Progress) error {
-	tick, often := time.NewTicker(keepAlive), time.NewTicker(lookAnyway)
+	tick, often := time.NewTicker(keepAliveInterval), time.NewTicker(pollInterval)
 	defer tick.Stop()
 	defer often.Stop()
 	if err := s.send([]byte(": connected\n\n")); err != nil {
 		return err
 	}
-	if err := s.lookAround(); err != nil {
+	if err := s.pollReplicas(); err != nil {
 		return err
 	}
 	for {
@@ -71,33 +71,33 @@ func (s *stream) run(progress <-chan toolsync.Progress) error {
 			if !ok {
 				return nil
 			}
-			if err := s.hear(p); err != nil {
+			if err := s.onProgress(p); err != nil {
 				return err
 			}
 		case <-often.C:
-			if err := s.followSweep(); err != nil {
+			if err := s.pollSweep(); err != nil {
 				return err
 			}
 		case <-tick.C:
 			if err := s.send([]byte(": keep-alive\n\n")); err != nil {
 				return err
 			}
-			if err := s.lookAround(); err != nil {
+			if err := s.pollReplicas(); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// look is what of a connector makes its row another one.
-type look struct {
+// connectorAppearance is the part of a connector that changes its row.
+type connectorAppearance struct {
 	busy           bool
 	status         connectors.ConnectorStatus
 	synced, failed time.Time
 }
 
-func lookOf(c connectors.Connector) look {
-	l := look{busy: c.Running != nil, status: c.Status}
+func newConnectorAppearance(c connectors.Connector) connectorAppearance {
+	l := connectorAppearance{busy: c.Running != nil, status: c.Status}
 	if c.ToolsLastSyncedAt != nil {
 		l.synced = *c.ToolsLastSyncedAt
 	}
@@ -107,39 +107,40 @@ func lookOf(c connectors.Connector) look {
 	return l
 }
 
-// refresh sends the rows of the page that changed without this process: by another replica, or between the page and its stream. At the
-// start these are the ones that are busy or were so a moment ago.
-func (s *stream) refresh() error {
-	if err := s.badge(); err != nil {
+// sendChangedRows sends the page's rows that another replica changed, or that changed between the page and its
+// stream. On the first call these are the rows of running or just ended syncs.
+func (s *stream) sendChangedRows() error {
+	if err := s.sendBadges(); err != nil {
 		return err
 	}
-	if err := s.check(); err != nil {
+	if err := s.checkSession(); err != nil {
 		return err
 	}
-	list, err := s.onPage()
+	list, err := s.pageConnectors()
 	if err != nil {
 		return fmt.Errorf("list connectors: %w", err)
 	}
-	recent := s.h.now().Add(-2 * keepAlive)
+	recent := s.h.now().Add(-2 * keepAliveInterval)
 	for _, c := range list {
-		now := lookOf(c)
+		now := newConnectorAppearance(c)
 		before, known := s.sent[c.ID]
 		changed := known && before != now || !known && (now.busy || now.synced.After(recent) || now.failed.After(recent))
 		s.sent[c.ID] = now
-		if _, here := s.running[c.ID]; !changed || here {
+		if _, running := s.runningSyncs[c.ID]; !changed || running {
 			continue
 		}
-		if err := s.row(c, connectorState(s.ctx, c)); err != nil {
+		if err := s.sendRow(c, connectorState(s.ctx, c)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// onPage are the connectors of the page. What once was on it stays, also where its state is not the one that the page asked for any more.
-func (s *stream) onPage() ([]connectors.Connector, error) {
-	list, err := s.h.store.Tenant(s.actor.Tenant.ID).Connectors(s.ctx, s.shown)
-	if err != nil || len(s.shown.IDs) > 0 {
+// pageConnectors are the page's connectors. They stay even when their state no longer matches the page's
+// filter.
+func (s *stream) pageConnectors() ([]connectors.Connector, error) {
+	list, err := s.h.store.Tenant(s.actor.Tenant.ID).Connectors(s.ctx, s.filter)
+	if err != nil || len(s.filter.IDs) > 0 {
 		return list.Items, err
 	}
 	ids := make([]connectors.ConnectorID, len(list.Items))
@@ -147,67 +148,68 @@ func (s *stream) onPage() ([]connectors.Connector, error) {
 		ids[i] = c.ID
 	}
 	if len(ids) > 0 {
-		s.shown = store.ConnectorFilter{IDs: ids, Page: store.Page{Limit: len(ids)}}
+		s.filter = store.ConnectorFilter{IDs: ids, Page: store.Page{Limit: len(ids)}}
 	}
 	return list.Items, nil
 }
 
-// progress sends the row of a connector whose run has moved on.
-func (s *stream) progress(p toolsync.Progress) error {
-	if err := s.check(); err != nil {
+// sendProgress sends the row of a connector whose sync progressed.
+func (s *stream) sendProgress(p toolsync.Progress) error {
+	if err := s.checkSession(); err != nil {
 		return err
 	}
-	now, known := s.running[p.Connector]
+	now, known := s.runningSyncs[p.Connector]
 	if !known || p.Done {
-		delete(s.running, p.Connector)
+		delete(s.runningSyncs, p.Connector)
 		c, err := s.h.store.Tenant(s.actor.Tenant.ID).Connector(s.ctx, connectors.Ref(p.Connector.String()))
 		if fault.Is(err, fault.NotFound) {
-			return nil // deleted meanwhile
+			return nil // deleted in between
 		}
 		if err != nil {
 			return fmt.Errorf("read connector: %w", err)
 		}
-		now = underWay{connector: c}
+		now = runningSync{connector: c}
 	}
 	if p.Done {
-		s.sent[p.Connector] = lookOf(now.connector)
-		return s.row(now.connector, connectorState(s.ctx, now.connector))
+		s.sent[p.Connector] = newConnectorAppearance(now.connector)
+		return s.sendRow(now.connector, connectorState(s.ctx, now.connector))
 	}
 	text := progressText(s.ctx, p)
 	if text == now.text {
-		return nil // another step that looks the same
+		return nil // the step looks the same
 	}
 	now.text = text
-	s.running[p.Connector] = now
-	return s.row(now.connector, templates.State{Kind: templates.StateBusy, Text: text})
+	s.runningSyncs[p.Connector] = now
+	return s.sendRow(now.connector, templates.State{Kind: templates.StateBusy, Text: text})
 }
 
-// underWay is a run in this process: its connector, so that a step needs no query, and what was last said of it.
-type underWay struct {
+// runningSync is a sync in this process. It caches the connector, so that a step needs no query, and the text
+// sent last.
+type runningSync struct {
 	connector connectors.Connector
 	text      string
 }
 
-// row sends a connector's row, and its state for its own page.
-func (s *stream) row(c connectors.Connector, state templates.State) error {
-	row := connectorRow(s.ctx, c, abilities(s.actor.Role), "", s.h.now())
+// sendRow sends a connector's row, and its state for its own page.
+func (s *stream) sendRow(c connectors.Connector, state templates.State) error {
+	row := connectorRow(s.ctx, c, toCan(s.actor.Role), "", s.h.now())
 	row.State = state
 	if state.Kind == templates.StateBusy {
 		row.Reason = ""
 	}
-	return s.show(templates.ConnectorChanged(templates.ConnectorChange{Asset: web.Asset, Row: row}))
+	return s.sendComponent(templates.ConnectorChanged(templates.ConnectorChange{Asset: web.Asset, Row: row}))
 }
 
-// show sends pieces of the page.
-func (s *stream) show(pieces templ.Component) error {
+// sendComponent renders a component into one event.
+func (s *stream) sendComponent(pieces templ.Component) error {
 	var body bytes.Buffer
 	if err := pieces.Render(s.ctx, &body); err != nil {
 		return fmt.Errorf("render event: %w", err)
 	}
-	return s.send(event(body.Bytes()))
+	return s.send(encodeEvent(body.Bytes()))
 }
 
-// progressText says how far a run is: "Syncing, page 2".
+// progressText words a sync's progress: "Syncing, page 2".
 func progressText(ctx context.Context, p toolsync.Progress) string {
 	if p.Page > 0 {
 		return words.T(ctx, "Syncing, page %d", p.Page)
@@ -215,13 +217,13 @@ func progressText(ctx context.Context, p toolsync.Progress) string {
 	return words.T(ctx, "Syncing")
 }
 
-// check ends the stream of a person who was signed out, removed or moved to another tenant.
-func (s *stream) check() error {
-	if s.h.now().Sub(s.checked) < checkEvery {
+// checkSession ends the stream of a person that was signed out, removed, or switched tenants.
+func (s *stream) checkSession() error {
+	if s.h.now().Sub(s.checked) < sessionCheckInterval {
 		return nil
 	}
-	// A context of its own: the request's remembers the session as it was when the stream began.
-	ctx, cancel := context.WithTimeout(context.Background(), writeLimit)
+	// The request's context caches the session of the stream's start, so this needs a new one.
+	ctx, cancel := context.WithTimeout(context.Background(), eventWriteTimeout)
 	defer cancel()
 	a, err := s.h.auth.FromToken(ctx, s.token)
 	if err != nil {
@@ -234,13 +236,13 @@ func (s *stream) check() error {
 	return nil
 }
 
-// send writes one event whole, or fails.
+// send writes one event, with a deadline.
 func (s *stream) send(b []byte) error {
-	if err := s.check(); err != nil {
+	if err := s.checkSession(); err != nil {
 		return err
 	}
-	// A writer without deadlines, as in a test, has none to set.
-	_ = s.control.SetWriteDeadline(time.Now().Add(writeLimit))
+	// A ResponseWriter without deadlines, as in a test, has none to set.
+	_ = s.control.SetWriteDeadline(time.Now().Add(eventWriteTimeout))
 	if _, err := s.w.Write(b); err != nil {
 		return fmt.Errorf("write event: %w", err)
 	}
@@ -250,8 +252,8 @@ func (s *stream) send(b []byte) error {
 	return nil
 }
 
-// event frames data as one server-sent event: each line of it is a data line.
-func event(data []byte) []byte {
+// encodeEvent encodes data as one server-sent event, with a data field for each line.
+func encodeEvent(data []byte) []byte {
 	var out bytes.Buffer
 	for line := range bytes.Lines(data) {
 		out.WriteString("data: ")

@@ -8,46 +8,46 @@ import (
 	"patchbay/web/templates"
 )
 
-// sweeping is what a stream knows of a sync of all connectors.
-type sweeping struct {
-	last  connectors.Sweep
-	heard bool // a run of this process has moved on since the last look
+// sweepState is a stream's state of a sync of all connectors.
+type sweepState struct {
+	last       connectors.Sweep
+	progressed bool // a sync of this process progressed since the last poll
 }
 
-// lookAround sends what another replica may have done.
-func (s *stream) lookAround() error {
-	if err := s.refresh(); err != nil {
+// pollReplicas sends changes made by other replicas.
+func (s *stream) pollReplicas() error {
+	if err := s.sendChangedRows(); err != nil {
 		return err
 	}
-	return s.sweepNews()
+	return s.sendSweep()
 }
 
-// hear sends the row of a connector whose run has moved on, but for those of a sweep: what a thousand runs do is looked at once a
-// second, and not at each of their steps.
-func (s *stream) hear(p toolsync.Progress) error {
-	s.sweep.heard = true
+// onProgress sends the row of a connector whose sync progressed. Syncs of a sweep are polled once a second
+// instead of at each of a thousand connectors' steps.
+func (s *stream) onProgress(p toolsync.Progress) error {
+	s.sweep.progressed = true
 	if s.sweep.last.Open() {
 		return nil
 	}
-	return s.progress(p)
+	return s.sendProgress(p)
 }
 
-// followSweep looks how far the sweep is, and what became of the rows, where something may have changed: so many queries a second,
-// however many connectors are synced.
-func (s *stream) followSweep() error {
+// pollSweep sends the sweep's progress and changed rows. The number of queries per second does not depend on
+// the number of connectors.
+func (s *stream) pollSweep() error {
 	open := s.sweep.last.Open()
-	if !open && !s.sweep.heard {
+	if !open && !s.sweep.progressed {
 		return nil
 	}
-	s.sweep.heard = false
-	if err := s.sweepNews(); err != nil || !open {
+	s.sweep.progressed = false
+	if err := s.sendSweep(); err != nil || !open {
 		return err
 	}
-	return s.refresh()
+	return s.sendChangedRows()
 }
 
-// sweepNews sends how far the newest sweep is, where that is another thing than before.
-func (s *stream) sweepNews() error {
+// sendSweep sends the newest sweep's progress when it changed.
+func (s *stream) sendSweep() error {
 	now, err := s.h.store.Tenant(s.actor.Tenant.ID).NewestSweep(s.ctx)
 	if err != nil {
 		return fmt.Errorf("read sweep: %w", err)
@@ -56,8 +56,8 @@ func (s *stream) sweepNews() error {
 		return nil
 	}
 	if now.Open() && !s.sweep.last.Open() {
-		clear(s.running) // from now on the rows tell
+		clear(s.runningSyncs) // from here on the rows show the state
 	}
 	s.sweep.last = now
-	return s.show(templates.SweepChanged(sweepView(s.ctx, now, s.h.now())))
+	return s.sendComponent(templates.SweepChanged(sweepView(s.ctx, now, s.h.now())))
 }

@@ -9,67 +9,66 @@ import (
 	"patchbay/internal/store"
 )
 
-const eventStream = "text/event-stream"
+const eventStreamType = "text/event-stream"
 
-// How an event stream behaves.
 const (
-	keepAlive  = 15 * time.Second // comments between events, so that no proxy takes the stream for dead
-	writeLimit = 10 * time.Second // for one event: a browser that does not read is let go
-	checkEvery = time.Second      // how old the last look at the session may be when something is sent
+	keepAliveInterval    = 15 * time.Second // comment lines between events, so that proxies keep the connection open
+	eventWriteTimeout    = 10 * time.Second // per event; a browser that does not read is disconnected
+	sessionCheckInterval = time.Second      // maximum age of the last session check when an event is sent
 )
 
-// events streams what changes about what the page shows, as pieces of it, until the browser goes, the server stops, or the session
-// ends: connectors, or with on=calls, on=tasks, on=call, on=home, on=approvals, on=changes and on=notices those. A HEAD request is told what would come,
-// and opens nothing.
-func (h *Handler) events(w http.ResponseWriter, r *http.Request) error {
+// streamEvents streams changes of the page's content as HTML fragments, until the browser disconnects, the
+// server stops, or the session ends. The query parameter on is calls, tasks, call, home, approvals, changes or
+// notices; without it the stream is about connectors. HEAD sends the headers only.
+func (h *Handler) streamEvents(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
-		w.Header().Set("Content-Type", eventStream)
+		w.Header().Set("Content-Type", eventStreamType)
 		return nil
 	}
-	leave, err := h.streams.enter(*actor(r).UserID)
+	release, err := h.acquireStream(*actor(r).UserID)
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer release()
 	s, err := h.newStream(w, r)
 	if err != nil {
 		return err
 	}
-	// A connection that is used again must not keep the last event's limit.
+	// A reused connection must not keep the last event's deadline.
 	defer func() { _ = s.control.SetWriteDeadline(time.Time{}) }()
-	if err := s.about(r); err != nil {
-		// The answer has begun, so that nobody can be told; the browser connects again and learns what is wrong.
+	if err := s.serveTopic(r); err != nil {
+		// The response has begun, so the error cannot be sent. The browser reconnects and gets it then.
 		h.log.DebugContext(r.Context(), "event stream ended", "tenant_id", s.actor.Tenant.ID, "error", err)
 	}
 	return nil
 }
 
-// about tells of what the page asked for.
-func (s *stream) about(r *http.Request) error {
+// serveTopic runs the stream that the page asked for.
+func (s *stream) serveTopic(r *http.Request) error {
 	tenant := s.actor.Tenant.ID
 	switch query := r.URL.Query(); query.Get("on") {
 	case "calls":
 		calls, stop := s.h.history.Live(tenant)
 		defer stop()
-		return s.follow(calls, s.callsOf(readCallQuery(query)))
+		return s.pollUpdates(calls, s.callListUpdates(readCallQuery(query)))
 	case "tasks":
 		calls, stop := s.h.history.Live(tenant)
 		defer stop()
-		return s.follow(calls, s.tasksOf(readCallQuery(query)))
+		return s.pollUpdates(calls, s.taskListUpdates(readCallQuery(query)))
 	case "call":
 		calls, stop := s.h.history.Live(tenant)
 		defer stop()
-		return s.follow(calls, s.callOf(connectors.Ref(query.Get("id"))))
+		return s.pollUpdates(calls, s.callUpdates(connectors.Ref(query.Get("id"))))
 	case "home":
-		return s.follow(nil, s.needs())
+		return s.pollUpdates(nil, s.needsUpdates())
 	case "approvals":
-		return s.follow(nil, s.approvals(query.Get("after")))
+		return s.pollUpdates(nil, s.approvalUpdates(query.Get("after")))
 	case "changes":
-		return s.follow(nil, s.changesOf(readChangeQuery(query)))
+		return s.pollUpdates(nil, s.changeListUpdates(readChangeQuery(query)))
 	case "notices":
-		return s.follow(nil, s.notices(query.Get("after")))
+		return s.pollUpdates(nil, s.noticeUpdates(query.Get("after")))
 	default:
-		if err := s.page(r); err != nil {
+		if err := s.loadPage(r); err != nil {
 			return err
 		}
 		progress, stop := s.h.syncer.Watch(tenant)
@@ -78,17 +77,17 @@ func (s *stream) about(r *http.Request) error {
 	}
 }
 
-// page remembers which connectors the page shows: one, or a page of the list.
-func (s *stream) page(r *http.Request) error {
-	s.shown = readConnectorFilter(r)
+// loadPage sets the connectors that the page shows: one, or a page of the list.
+func (s *stream) loadPage(r *http.Request) error {
+	s.filter = readConnectorFilter(r)
 	slug := r.URL.Query().Get("connector")
 	if slug == "" {
 		return nil
 	}
 	c, err := s.h.store.Tenant(s.actor.Tenant.ID).Connector(s.ctx, connectors.Ref(slug))
-	if fault.Is(err, fault.NotFound) { // deleted since; the page hears of other things still
+	if fault.Is(err, fault.NotFound) { // deleted since; the stream still sends badges
 		return nil
 	}
-	s.shown = store.ConnectorFilter{IDs: []connectors.ConnectorID{c.ID}, Page: store.Page{Limit: 1}}
+	s.filter = store.ConnectorFilter{IDs: []connectors.ConnectorID{c.ID}, Page: store.Page{Limit: 1}}
 	return err
 }

@@ -14,16 +14,16 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// eventStream is what a browser hears.
-type eventStream struct {
+// eventReader reads a stream of server-sent events.
+type eventReader struct {
 	t     testing.TB
 	lines *bufio.Scanner
 	body  io.Closer
 }
 
-func (b *browser) listen() *eventStream { b.t.Helper(); return b.listenTo("/events") }
+func (b *browser) openEvents() *eventReader { b.t.Helper(); return b.openEventsAt("/events") }
 
-func (b *browser) listenTo(path string) *eventStream {
+func (b *browser) openEventsAt(path string) *eventReader {
 	b.t.Helper()
 	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.base+path, nil)
 	if err != nil {
@@ -37,7 +37,7 @@ func (b *browser) listenTo(path string) *eventStream {
 	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "text/event-stream" {
 		b.t.Fatalf("%d %s", res.StatusCode, res.Header.Get("Content-Type"))
 	}
-	s := &eventStream{t: b.t, lines: bufio.NewScanner(res.Body), body: res.Body}
+	s := &eventReader{t: b.t, lines: bufio.NewScanner(res.Body), body: res.Body}
 	if comment := s.next(); comment != ": connected\n" {
 		b.t.Fatalf("begins with %q", comment)
 	}
@@ -45,7 +45,7 @@ func (b *browser) listenTo(path string) *eventStream {
 }
 
 // next is the next event or comment; empty at the end of the stream.
-func (s *eventStream) next() string {
+func (s *eventReader) next() string {
 	s.t.Helper()
 	var event strings.Builder
 	for s.lines.Scan() {
@@ -60,8 +60,8 @@ func (s *eventStream) next() string {
 	return ""
 }
 
-// until reads events until one holds the text.
-func (s *eventStream) until(text string) string {
+// until reads events until one contains the text.
+func (s *eventReader) until(text string) string {
 	s.t.Helper()
 	for {
 		event := s.next()
@@ -87,12 +87,12 @@ func TestStreamShowsHowASyncGoes(t *testing.T) {
 		return mcptest.Result(c, `{"tools":[`+mcptest.Tool("search")+`],"nextCursor":"2"}`)
 	})
 	up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": mcptest.First(1, first, second)}})
-	c := d.at("Linear", up.URL)
-	b := d.as(connectors.RoleMember)
-	events, others := b.listen(), d.browser()
+	c := d.addConnectorAt("Linear", up.URL)
+	b := d.signInAsRole(connectors.RoleMember)
+	events, others := b.openEvents(), d.browser()
 	stranger := d.MemberIn(t, d.Other, connectors.RoleOwner, d.withPassword())
 	others.signIn(stranger.Email)
-	foreign := others.listen()
+	foreign := others.openEvents()
 
 	answer := make(chan page, 1)
 	go func() { answer <- b.post("/connectors/linear/sync_tools", nil) }()
@@ -115,13 +115,13 @@ func TestStreamShowsHowASyncGoes(t *testing.T) {
 	}
 }
 
-func TestStreamTellsAtItsStartWhatIsUnderWay(t *testing.T) {
+func TestEvents_StartWithRunningSyncs(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	c := d.at("Linear", "https://mcp.example.com/mcp")
+	c := d.addConnectorAt("Linear", "https://mcp.example.com/mcp")
 	d.Connector(t)
 	d.Run(t, c.ID) // as another replica would
-	event := d.as(connectors.RoleViewer).listen().next()
+	event := d.signInAsRole(connectors.RoleViewer).openEvents().next()
 	if !strings.Contains(event, "Linear") || !strings.Contains(event, "Syncing") || strings.Contains(event, "sync_tools") {
 		t.Errorf("begins with %q", event)
 	}
@@ -141,11 +141,11 @@ func TestStreamEndsWithTheSession(t *testing.T) {
 			t.Parallel()
 			d := newDashboard(t)
 			up := mcptest.Start(t, mcptest.Script{})
-			d.at("Linear", up.URL)
-			m, other := d.person(connectors.RoleMember), d.as(connectors.RoleMember)
+			d.addConnectorAt("Linear", up.URL)
+			m, other := d.createMember(connectors.RoleMember), d.signInAsRole(connectors.RoleMember)
 			b := d.browser()
 			b.signIn(m.Email)
-			events := b.listen()
+			events := b.openEvents()
 			end(d, b, m)
 			d.ahead.Add(int64(2 * time.Second))
 			other.post("/connectors/linear/sync_tools", nil)
@@ -159,42 +159,43 @@ func TestStreamEndsWithTheSession(t *testing.T) {
 func TestAPersonHasTenStreamsAtOnce(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleViewer)
-	var first *eventStream
+	b := d.signInAsRole(connectors.RoleViewer)
+	var first *eventReader
 	for range 10 {
-		if s := b.listen(); first == nil {
+		if s := b.openEvents(); first == nil {
 			first = s
 		}
 	}
 	b.get("/events").want(t, http.StatusTooManyRequests, "Too many pages listen")
-	d.as(connectors.RoleViewer).listen() // another person's are not counted
+	d.signInAsRole(connectors.RoleViewer).openEvents() // another person's streams do not count
 	if err := first.body.Close(); err != nil {
 		t.Fatal(err)
 	}
-	b.listenAgain()
+	b.countStreams()
 }
 
 func TestAProcessHasSoManyStreamsAtOnce(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t, func(o *admin.Options) { o.Streams = 2 })
-	d.as(connectors.RoleViewer).listen()
-	d.as(connectors.RoleViewer).listen()
-	p := d.as(connectors.RoleOwner).get("/events")
+	d.signInAsRole(connectors.RoleViewer).openEvents()
+	d.signInAsRole(connectors.RoleViewer).openEvents()
+	p := d.signInAsRole(connectors.RoleOwner).get("/events")
 	p.want(t, http.StatusTooManyRequests, "Too many pages listen")
 }
 
 func TestAHeadRequestOpensNoStream(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t, func(o *admin.Options) { o.Streams = 1 })
-	b := d.as(connectors.RoleViewer)
-	b.listen()
+	b := d.signInAsRole(connectors.RoleViewer)
+	b.openEvents()
 	if p := b.do(http.MethodHead, "/events", nil); p.Status != http.StatusOK {
 		t.Errorf("HEAD answers %d", p.Status)
 	}
 }
 
-// listenAgain listens as soon as the server lets it: it hears of a stream's end a moment after its browser.
-func (b *browser) listenAgain() {
+// countStreams retries until a stream is accepted: the server notices the end of one a moment after its
+// browser.
+func (b *browser) countStreams() {
 	b.t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		req, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.base+"/events", nil)
@@ -216,7 +217,7 @@ func (b *browser) listenAgain() {
 func TestStreamEndsWithTheServer(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	events := d.as(connectors.RoleViewer).listen()
+	events := d.signInAsRole(connectors.RoleViewer).openEvents()
 	close(d.stop)
 	if event := events.next(); event != "" {
 		t.Errorf("hears %q", event)

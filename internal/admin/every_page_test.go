@@ -11,46 +11,46 @@ import (
 	chromium "patchbay/internal/testing/browser"
 )
 
-// noPages are the GET routes that answer with something else than a page, or send whoever comes elsewhere. A new route is a page unless it
-// has a row here.
+// noPages are the GET routes that respond with no page, or redirect. A new route is a page unless it has a row
+// here.
 var noPages = map[string]string{
 	"/events":            "a stream",
 	"/connectors/export": "a file",
-	"/account/connections/{agent}/{connector}": "it is a member's own; looked at in TestAMemberConnectsTheAccountsOfTheirOwnAgents",
+	"/account/connections/{agent}/{connector}": "it is a member's own; looked at in TestOwnAccount_MemberConnects",
 	"/audit/export.jsonl":                      "a file, of what its address names",
 	"/audit/export.sig":                        "a file, of what its address names",
 	"/calls/{id}/pictures/{n}":                 "a picture",
 	"/oauth/callback":                          "an authorization server sends somebody there",
 	"/login/sso/callback":                      "a provider sends somebody there",
-	"/oauth/authorize":                         "a program sends somebody there; looked at in TestTheQuestionWhetherToLetAProgramIn",
+	"/oauth/authorize":                         "a program sends somebody there; looked at in TestAuthorize_Page",
 	"/setup":                                   "there is an owner",
 	"/setup/invitation":                        "it wants the link of an invitation",
 	"/login/code":                              "a sign-in is half done; looked at below",
 	"/login":                                   "whoever is signed in is sent on; looked at below",
 }
 
-// TestEveryPageIsForEveryone opens each page of the router once, and looks at it as everybody who is not its author does: with axe in both
-// themes, at 360 px and at 200 % zoom, with less motion, by the Tab key alone, and whether it holds still while it loads.
+// TestEveryPageIsForEveryone checks the accessibility of each page: axe in both themes, 360 px, 200 % zoom,
+// reduced motion, the Tab key alone, and layout shift while loading.
 func TestEveryPageIsForEveryone(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	owner, ids := d.as(connectors.RoleOwner), d.own()
-	ids.link = d.link(owner)
-	tab := d.signedIn(connectors.RoleOwner)
-	for path, how := range d.pages(ids) {
+	owner, ids := d.signInAsRole(connectors.RoleOwner), d.ownThings()
+	ids.link = d.createConnectLink(owner)
+	tab := d.openSignedInTab(connectors.RoleOwner)
+	for path, how := range d.openPages(ids) {
 		if p := owner.get(path); p.Status != how {
 			t.Errorf("%s answers %d", path, p.Status)
 		}
-		everyones(t, tab, d.base+path)
+		checkForEveryone(t, tab, d.base+path)
 		if how != http.StatusOK {
 			tab.Forgive("404")
 		}
 	}
-	everyones(t, chromium.Open(t), d.base+"/login")
+	checkForEveryone(t, chromium.Open(t), d.base+"/login")
 }
 
-// pages are the addresses of the pages, and how each answers.
-func (d *dashboard) pages(ids things) map[string]int {
+// openPages are the pages' addresses with their statuses.
+func (d *dashboard) openPages(ids things) map[string]int {
 	d.t.Helper()
 	pages := map[string]int{"/connectors/nowhere": http.StatusNotFound}
 	for _, route := range d.routes() {
@@ -66,8 +66,8 @@ func (d *dashboard) pages(ids things) map[string]int {
 	return pages
 }
 
-// everyones holds one page to what every page owes to everyone.
-func everyones(t *testing.T, tab *chromium.Tab, address string) {
+// checkForEveryone checks one page.
+func checkForEveryone(t *testing.T, tab *chromium.Tab, address string) {
 	t.Helper()
 	tab.Go(address)
 	tab.Stays()

@@ -1,17 +1,17 @@
 package admin
 
-// Danger is a row of the table of dangers.
+// Danger is a row of confirmRules.
 type Danger struct {
 	Asks    bool
 	Afresh  string
 	Because string
 }
 
-// Dangers is the table of dangers.
+// Dangers is confirmRules.
 func Dangers() map[string]Danger {
 	rows := map[string]Danger{}
-	for route, d := range dangers {
-		rows[route] = Danger{Asks: d.asks, Afresh: d.afresh, Because: d.because}
+	for route, d := range confirmRules {
+		rows[route] = Danger{Asks: d.confirms, Afresh: d.startPage, Because: d.reason}
 	}
 	return rows
 }

@@ -10,13 +10,13 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// inFrame is what a page has that stands in the dashboard's frame, and one that stands alone has not.
+// inFrame is in every page with the dashboard's frame, and in no other.
 const inFrame = `id="sidebar"`
 
-func TestWhyThereIsNoPageStandsInTheFrameOfWhoeverIsSignedIn(t *testing.T) {
+func TestFailurePage_KeepsTheFrame(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	viewer, stranger := d.as(connectors.RoleViewer), d.browser()
+	viewer, stranger := d.signInAsRole(connectors.RoleViewer), d.browser()
 	for name, try := range map[string]struct {
 		status int
 		ask    func(*browser) page
@@ -38,15 +38,15 @@ func TestWhyThereIsNoPageStandsInTheFrameOfWhoeverIsSignedIn(t *testing.T) {
 	}
 }
 
-func TestAFormThatIsRefusedLeadsBackToItsPage(t *testing.T) {
+func TestFailurePage_RefusedFormLeadsBack(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	viewer := d.as(connectors.RoleViewer)
+	viewer := d.signInAsRole(connectors.RoleViewer)
 	viewer.header = http.Header{"Referer": {d.base + "/connectors?q=mail"}}
 	viewer.post("/sync_tools", nil).want(t, http.StatusForbidden, inFrame, `href="/connectors?q=mail"`, "Go back", `name="return_to" value="/connectors?q=mail"`)
 }
 
-func TestAFormOfASessionThatEndedSaysThatNothingWasSaved(t *testing.T) {
+func TestFailurePage_EndedSessionSaysNothingWasSaved(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	b := d.browser()
@@ -62,10 +62,10 @@ func TestAFormOfASessionThatEndedSaysThatNothingWasSaved(t *testing.T) {
 	}
 }
 
-func TestWhatAScriptAskedForInVainIsASentenceOnThePageThatStands(t *testing.T) {
+func TestFailurePage_ScriptRequestGetsASentence(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	viewer := d.as(connectors.RoleViewer)
+	viewer := d.signInAsRole(connectors.RoleViewer)
 	viewer.header = http.Header{"Hx-Request": {"true"}}
 	p := viewer.post("/sync_tools", nil)
 	p.want(t, http.StatusForbidden, `data-kind="alert"`, "This needs the role member; yours is viewer.")
@@ -79,32 +79,32 @@ func TestWhatAScriptAskedForInVainIsASentenceOnThePageThatStands(t *testing.T) {
 	}
 }
 
-// kept are what a browser's session is read from: with these alone, whoever is signed in is known, and nothing else is.
+// kept are the tables from which a session is read. With these alone a person is known, and nothing else is.
 var kept = []string{"sessions", "browser_sessions", "users", "memberships", "tenants", "sso_settings", "second_factors", "recovery_codes"}
 
-// breakDatabase takes everything from the program but who is signed in.
+// breakDatabase revokes access to all tables but those of kept.
 func (d *dashboard) breakDatabase() {
 	d.t.Helper()
 	d.AsOwner(d.t, "revoke all on all tables in schema public from patchbay_app",
 		"grant select, insert, update, delete on "+strings.Join(kept, ", ")+" to patchbay_app")
 }
 
-func TestEveryPageOfADatabaseThatFailsSaysSoAndOffersAnotherTry(t *testing.T) {
+func TestFailurePage_DatabaseFailureOffersRetry(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	owner, ids := d.as(connectors.RoleOwner), d.own()
-	ids.link = d.link(owner)
-	pages := d.pages(ids)
+	owner, ids := d.signInAsRole(connectors.RoleOwner), d.ownThings()
+	ids.link = d.createConnectLink(owner)
+	pages := d.openPages(ids)
 	d.breakDatabase()
 	failed := 0
 	for _, path := range slices.Sorted(maps.Keys(pages)) {
 		p := owner.get(path)
-		if p.Status == http.StatusOK || p.Status == http.StatusNotFound { // asks the database for nothing
+		if p.Status == http.StatusOK || p.Status == http.StatusNotFound { // needs no query
 			continue
 		}
 		failed++
 		p.want(t, http.StatusInternalServerError, "Something went wrong", `href="`+path+`"`, "Try again", "If you ask someone about this")
-		if !strings.HasPrefix(path, "/connect/") { // which is for whoever has the link
+		if !strings.HasPrefix(path, "/connect/") { // these need a link and no session
 			p.want(t, http.StatusInternalServerError, inFrame)
 		}
 		for _, raw := range []string{"permission denied", "42501", "SQLSTATE", "relation"} {
@@ -118,10 +118,10 @@ func TestEveryPageOfADatabaseThatFailsSaysSoAndOffersAnotherTry(t *testing.T) {
 	}
 }
 
-func TestADatabaseThatKnowsNobodyIsAPageThatStandsAlone(t *testing.T) {
+func TestFailurePage_NoSessionMeansNoFrame(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleViewer)
+	b := d.signInAsRole(connectors.RoleViewer)
 	d.AsOwner(t, "revoke all on all tables in schema public from patchbay_app")
 	p := b.get("/agents")
 	p.want(t, http.StatusInternalServerError, "Something went wrong", "Try again", `href="/agents"`)

@@ -14,7 +14,7 @@ import (
 	"patchbay/web/templates"
 )
 
-// secretFields are never sent back to a page: a page may be cached, saved or looked at over a shoulder.
+// secretFields are never sent back to a page, which may be cached, saved or seen by others.
 var secretFields = map[string]bool{
 	"auth.token": true, "auth.key": true, "auth.password": true,
 	"auth.client_secret": true, "auth.private_key": true,
@@ -22,29 +22,29 @@ var secretFields = map[string]bool{
 	"current_password": true, "new_password": true,
 }
 
-// form is what a browser sent.
-type form struct{ values url.Values }
+// postedForm holds the values that a browser sent.
+type postedForm struct{ values url.Values }
 
-func readForm(r *http.Request) (form, error) {
+func readForm(r *http.Request) (postedForm, error) {
 	if err := r.ParseForm(); err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return form{}, err
+			return postedForm{}, err
 		}
-		return form{}, fault.Wrap(fault.Malformed, err, "This form cannot be read.")
+		return postedForm{}, fault.Wrap(fault.Malformed, err, "This form cannot be read.")
 	}
-	return form{values: r.PostForm}, nil
+	return postedForm{values: r.PostForm}, nil
 }
 
-// text is a field without the space around it.
-func (f form) text(name string) string { return strings.TrimSpace(f.values.Get(name)) }
+// text is a field's value without surrounding space.
+func (f postedForm) text(name string) string { return strings.TrimSpace(f.values.Get(name)) }
 
-// secret is a field as it was typed, but for the line end that a paste can bring along.
-func (f form) secret(name string) secret.Text {
+// secret is a field's value without a trailing line break, which a paste may add.
+func (f postedForm) secret(name string) secret.Text {
 	return secret.Text(strings.Trim(f.values.Get(name), "\r\n"))
 }
 
-// number is a field that holds a whole number; one that holds none is -1, which no rule takes, and one that is not there is as before.
-func (f form) number(name string, before int) int {
+// number is a field's integer. An invalid one is -1, which every rule refuses; a missing one is before.
+func (f postedForm) number(name string, before int) int {
 	if !f.values.Has(name) {
 		return before
 	}
@@ -55,34 +55,35 @@ func (f form) number(name string, before int) int {
 	return n
 }
 
-func (f form) checked(name string) bool { return f.values.Get(name) == "true" }
+func (f postedForm) checked(name string) bool { return f.values.Get(name) == "true" }
 
-// again is the form with what was typed, but for secrets, and with what is wrong.
-func (f form) again(err *fault.Error) templates.Form {
-	shown := templates.Form{Values: map[string]string{}, Errors: map[string]string{}}
+// toForm is the form as it was typed, without secrets, with the errors of err.
+func (f postedForm) toForm(err *fault.Error) templates.Form {
+	view := templates.Form{Values: map[string]string{}, Errors: map[string]string{}}
 	for name := range f.values {
 		if !secretFields[name] {
-			shown.Values[name] = f.values.Get(name)
+			view.Values[name] = f.values.Get(name)
 		}
 	}
 	if err == nil {
-		return shown
+		return view
 	}
 	for _, field := range err.Fields {
-		shown.Errors[field.Location] = field.Message
+		view.Errors[field.Location] = field.Message
 	}
 	if len(err.Fields) == 0 {
-		shown.Problem = err.Message
+		view.Problem = err.Message
 	}
-	return shown
+	return view
 }
 
-// mendable returns the fault that a person can mend in the form, in their language; any other error is the handler's to return, and so is nil.
-func mendable(ctx context.Context, err error) (*fault.Error, bool) {
+// asFormFault returns the translated fault if the person can correct it in the form. Any other error, nil
+// included, is the handler's to return.
+func asFormFault(ctx context.Context, err error) (*fault.Error, bool) {
 	if err == nil {
 		return nil, false
 	}
-	f := respond.Told(ctx, err)
+	f := respond.LocalizedFault(ctx, err)
 	switch f.Kind {
 	case fault.Invalid, fault.Conflict, fault.RateLimited, fault.Upstream:
 		return f, true

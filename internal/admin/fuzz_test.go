@@ -18,8 +18,8 @@ import (
 	"patchbay/internal/store"
 )
 
-// FuzzAddresses: what stands behind the question mark of a list's address is read as the list's own links write it, those links stay on the page, and a
-// day is one day.
+// FuzzAddresses: a list's query is read as its own links write it, the links stay on the page, and a day is one
+// day.
 func FuzzAddresses(f *testing.F) {
 	for _, query := range []string{
 		"agent=a&connector=b&tool=%20x%20&status=error&size=25", "connector=a&state=all&cursor=WyJh", "sort=-tools&sort=name&cursor=x", "sort=--", "since=2026-01-31&until=9999-12-31&entry=x",
@@ -31,24 +31,24 @@ func FuzzAddresses(f *testing.F) {
 		r := httptest.NewRequest(http.MethodGet, "/connectors", nil)
 		r.URL.RawQuery = raw
 		q := r.URL.Query()
-		if calls := readCallQuery(q); readCallQuery(calls.values()) != calls || calls.filtered() != (len(calls.values()) > 0) {
-			t.Errorf("%q is %+v, and its links lead to %+v", raw, calls, readCallQuery(calls.values()))
+		if calls := readCallQuery(q); readCallQuery(calls.urlValues()) != calls || calls.isFiltered() != (len(calls.urlValues()) > 0) {
+			t.Errorf("%q is %+v, and its links lead to %+v", raw, calls, readCallQuery(calls.urlValues()))
 		}
-		if changes := readChangeQuery(q); readChangeQuery(changes.values()) != changes || changes.filtered() != (len(changes.values()) > 0) {
-			t.Errorf("%q is %+v, and its links lead to %+v", raw, changes, readChangeQuery(changes.values()))
+		if changes := readChangeQuery(q); readChangeQuery(changes.urlValues()) != changes || changes.isFiltered() != (len(changes.urlValues()) > 0) {
+			t.Errorf("%q is %+v, and its links lead to %+v", raw, changes, readChangeQuery(changes.urlValues()))
 		}
 		tools := readToolFilter(q)
-		if form := tools.form().Values; readToolFilter(url.Values{"q": {form["q"]}, "effect": {form["effect"]}}) != tools {
+		if form := tools.toForm().Values; readToolFilter(url.Values{"q": {form["q"]}, "effect": {form["effect"]}}) != tools {
 			t.Errorf("%q is the filter %+v, and its form is %v", raw, tools, form)
 		}
-		audited, ok := readAuditQuery(q).filter("")
+		audited, ok := readAuditQuery(q).toFilter("")
 		if since, until := audited.Since, audited.Until; ok && since != nil && until != nil && readAuditQuery(q).since == readAuditQuery(q).until && !until.Equal(since.AddDate(0, 0, 1)) {
 			t.Errorf("%q is the day from %s to %s", raw, since, until)
 		}
-		if n := pageOf(r).Limit; n < 1 || n > store.MaxLimit {
+		if n := readPage(r).Limit; n < 1 || n > store.MaxLimit {
 			t.Errorf("%q asks for %d rows", raw, n)
 		}
-		for by, head := range heads(r, connectorOrder) {
+		for by, head := range newHeads(r, connectorOrder) {
 			at, err := r.URL.Parse(head.Href)
 			if err != nil || at.Path != "/connectors" || at.Host != r.URL.Host || at.Query().Has("cursor") {
 				t.Fatalf("%q leads to %q: %v", raw, head.Href, err)
@@ -68,7 +68,8 @@ func FuzzAddresses(f *testing.F) {
 	})
 }
 
-// FuzzUpload: a document that is pasted or chosen is what stands in its part of the form, as mime/multipart reads it; what is no form is refused with a sentence.
+// FuzzUpload: a pasted or chosen document is the part that mime/multipart reads, and an invalid form is refused
+// with a message.
 func FuzzUpload(f *testing.F) {
 	const boundary = "multipart/form-data; boundary=b"
 	part := func(header, text string) string {
@@ -100,14 +101,14 @@ func FuzzUpload(f *testing.F) {
 		case len(document) == 0 || len(document) > max(middleware.MaxBody, mcpjson.MaxBytes+1):
 			t.Errorf("%q %q is a document of %d bytes", kind, body, len(document))
 		}
-		if pasted, chosen := parts(kind, body); at == "document" && !bytes.Equal(document, pasted) || at == "file" && !bytes.Equal(document, chosen) {
+		if pasted, chosen := splitUpload(kind, body); at == "document" && !bytes.Equal(document, pasted) || at == "file" && !bytes.Equal(document, chosen) {
 			t.Errorf("%q %q is the %s %q: there are %q and %q", kind, body, at, document, pasted, chosen)
 		}
 	})
 }
 
-// parts are the first text and the first file of the names that the form has, read one part after the other.
-func parts(kind, body string) (pasted, chosen []byte) {
+// splitUpload returns the first text and the first file with the form's names, read part by part.
+func splitUpload(kind, body string) (pasted, chosen []byte) {
 	media, params, _ := mime.ParseMediaType(kind)
 	if media == "application/x-www-form-urlencoded" {
 		q, _ := url.ParseQuery(body)

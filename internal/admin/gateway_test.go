@@ -15,31 +15,31 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// searchTool asks for a text and a number, and promises a number.
+// searchTool takes a text and a number, and has a number in its output schema.
 const searchTool = `{"name":"search","title":"Search","description":"Finds things.","inputSchema":{"type":"object","properties":{
 	"q":{"type":"string","description":"Words"},"limit":{"type":"integer","maximum":50,"default":20}},"required":["q"]},
 	"outputSchema":{"type":"object","properties":{"found":{"type":"integer"}},"required":["found"]},"annotations":{"destructiveHint":true,"openWorldHint":true}}`
 
-// answering is a connector whose tool answers so, and an agent that was granted it.
-func (d *dashboard) answering(result string, opts ...func(*connectors.Agent)) (connectors.Agent, connectors.Connector, *mcptest.Server) {
+// addAnsweringServer adds a connector with a tool of that result, and an agent with a grant.
+func (d *dashboard) addAnsweringServer(result string, opts ...func(*connectors.Agent)) (connectors.Agent, connectors.Connector, *mcptest.Server) {
 	d.t.Helper()
 	up := mcptest.Start(d.t, mcptest.Script{Tools: []string{searchTool}, On: map[string]mcptest.Handler{
 		"tools/call": mcptest.Answer("application/json", func(c mcptest.Call) string { return mcptest.Result(c, result) }),
 	}})
-	c := d.at("Linear", up.URL)
-	d.as(connectors.RoleMember).submit("/connectors/linear/sync_tools", nil).want(d.t, http.StatusOK, "Discovered 1 tools")
+	c := d.addConnectorAt("Linear", up.URL)
+	d.signInAsRole(connectors.RoleMember).submit("/connectors/linear/sync_tools", nil).want(d.t, http.StatusOK, "Discovered 1 tools")
 	a := d.Agent(d.t, append([]func(*connectors.Agent){func(a *connectors.Agent) { a.Name, a.Slug = "Support", "support" }}, opts...)...)
 	d.Grant(d.t, a.ID, c.ID)
 	return a, c, up
 }
 
-func trusting(a *connectors.Agent) { a.Approval = connectors.ApprovalAuto }
+func trustAgent(a *connectors.Agent) { a.Approval = connectors.ApprovalAuto }
 
 func TestATokenIsShownOnceAndRevoked(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	a := d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = "Support", "support" })
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.get("/agents/support").want(t, http.StatusOK, "No token", "Nothing is granted")
 	b.get("/agents/support/connect").want(t, http.StatusOK, d.base+"/mcp", "Claude Code", "Claude Desktop", "Cursor", "VS Code", "pb_agent_…")
 	b.post("/agents/support/tokens", url.Values{"name": {"x"}, "expires_at": {"2001-01-01"}}).want(t, http.StatusUnprocessableEntity, "The expiry lies in the future.")
@@ -61,12 +61,12 @@ func TestATokenIsShownOnceAndRevoked(t *testing.T) {
 	if p := b.post(revoke, nil); p.Status != http.StatusNotFound {
 		t.Errorf("revoked again: %d", p.Status)
 	}
-	if p := d.as(connectors.RoleMember).get("/agents/support/connect"); p.says("Make a token") {
+	if p := d.signInAsRole(connectors.RoleMember).get("/agents/support/connect"); p.says("Make a token") {
 		t.Error("a member is offered to make tokens")
 	}
 }
 
-// between is what of a text stands between two others.
+// between is the part of a text between two others.
 func between(text, before, after string) string {
 	_, rest, _ := strings.Cut(text, before)
 	found, _, _ := strings.Cut(rest, after)
@@ -77,9 +77,9 @@ func TestAGrantIsChosenToolByTool(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	a := d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = "Support", "support" })
-	c := d.at("Linear", "https://mcp.example.com/mcp")
+	c := d.addConnectorAt("Linear", "https://mcp.example.com/mcp")
 	d.Synced(t, c.ID, "create", "delete", "search")
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.get("/agents/support/access").want(t, http.StatusOK, "Nothing is granted", "Linear", "3 tools", "not granted")
 	b.get("/agents/support/connectors/linear").want(t, http.StatusOK, "0 of 3 chosen", "As the agent: ask every time", "Grant")
 	b.submit("/agents/support/connectors/linear", url.Values{
@@ -99,7 +99,7 @@ func TestAGrantIsChosenToolByTool(t *testing.T) {
 	d.wantGrant(connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, AllTools: true})
 	b.post("/agents/support/connectors/linear", url.Values{"all": {"true"}, "approval": {"perhaps"}}).want(t, http.StatusUnprocessableEntity)
 	b.submit("/agents/support/connectors/linear/remove", nil).want(t, http.StatusOK, "The grant is taken away.", "Nothing is granted")
-	viewer := d.as(connectors.RoleViewer).get("/agents/support/connectors/linear")
+	viewer := d.signInAsRole(connectors.RoleViewer).get("/agents/support/connectors/linear")
 	if viewer.want(t, http.StatusOK, "search"); viewer.says("Grant</button>") {
 		t.Error("a viewer is offered to grant")
 	}
@@ -121,14 +121,14 @@ func (d *dashboard) wantGrant(want connectors.Grant) {
 func TestAToolIsTriedByItsForm(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	_, _, up := d.answering(`{"content":[{"type":"text","text":"<b>2</b> found"}],"structuredContent":{"found":"2"}}`, trusting)
-	tool, err := d.Door().Tool(t.Context(), d.linear(), "search")
+	_, _, up := d.addAnsweringServer(`{"content":[{"type":"text","text":"<b>2</b> found"}],"structuredContent":{"found":"2"}}`, trustAgent)
+	tool, err := d.Door().Tool(t.Context(), d.addLinear(), "search")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, path := d.as(connectors.RoleMember), "/connectors/linear/tools/search"
+	b, path := d.signInAsRole(connectors.RoleMember), "/connectors/linear/tools/search"
 	b.get(path).want(t, http.StatusOK, "Try it", "Words", `value="20"`, "Support")
-	if p := d.as(connectors.RoleViewer).get(path); p.says("Try it") {
+	if p := d.signInAsRole(connectors.RoleViewer).get(path); p.says("Try it") {
 		t.Error("a viewer is offered to run it")
 	}
 	form := func(values ...string) url.Values {
@@ -165,7 +165,7 @@ func TestAToolIsTriedByItsForm(t *testing.T) {
 	}
 }
 
-// callsBefore is how many requests of a server were no tool calls.
+// callsBefore counts a server's requests that were no tool calls.
 func callsBefore(up *mcptest.Server) int {
 	n := 0
 	for _, c := range up.Calls() {
@@ -176,7 +176,7 @@ func callsBefore(up *mcptest.Server) int {
 	return n
 }
 
-func (d *dashboard) linear() connectors.ConnectorID {
+func (d *dashboard) addLinear() connectors.ConnectorID {
 	d.t.Helper()
 	c, err := d.Door().Connector(d.t.Context(), "linear")
 	if err != nil {
@@ -185,15 +185,15 @@ func (d *dashboard) linear() connectors.ConnectorID {
 	return c.ID
 }
 
-// asked has an agent make a call that waits for a person.
-func (d *dashboard) asked(a connectors.Agent, arguments string) connectors.ToolCallID {
+// createAskedCall has an agent make a call that waits for approval.
+func (d *dashboard) createAskedCall(a connectors.Agent, arguments string) connectors.ToolCallID {
 	d.t.Helper()
 	view, err := d.access.Fresh(d.t.Context(), d.Tenant, connectors.Ref(a.Slug))
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	out, err := d.calls.Call(d.t.Context(), toolcall.Order{
-		View: view, Tool: view.Reach("linear").Tool("search"), Arguments: []byte(arguments), Source: connectors.SourceGateway, Impatient: true,
+		View: view, Tool: view.Reach("linear").Tool("search"), Arguments: []byte(arguments), Source: connectors.SourceGateway, NoWait: true,
 	})
 	if out.CallID == (connectors.ToolCallID{}) {
 		d.t.Fatalf("the call does not wait: %v", err)
@@ -204,12 +204,12 @@ func (d *dashboard) asked(a connectors.Agent, arguments string) connectors.ToolC
 func TestTheInboxIsForThoseWhoMayDecide(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	a, _, _ := d.answering(`{"content":[{"type":"text","text":"done"}],"structuredContent":{"found":2}}`)
-	b := d.as(connectors.RoleMember)
+	a, _, _ := d.addAnsweringServer(`{"content":[{"type":"text","text":"done"}],"structuredContent":{"found":2}}`)
+	b := d.signInAsRole(connectors.RoleMember)
 	b.get("/approvals").want(t, http.StatusOK, "Nothing waits")
-	first, second := d.asked(a, `{"q":"<first>"}`), d.asked(a, `{"q":"second"}`)
+	first, second := d.createAskedCall(a, `{"q":"<first>"}`), d.createAskedCall(a, `{"q":"second"}`)
 	b.get("/approvals").want(t, http.StatusOK, `"<first>"`, "destructive", "open world", "it may delete or overwrite things. It reaches beyond that server: to the web, other systems or other people.", "Support", "Linear", "The agent has not called it lately.", "Allow for 2 hours")
-	if p := d.as(connectors.RoleViewer).get("/approvals"); p.says("first") || p.says("Deny") || !p.says("Those who may decide see the arguments.") {
+	if p := d.signInAsRole(connectors.RoleViewer).get("/approvals"); p.says("first") || p.says("Deny") || !p.says("Those who may decide see the arguments.") {
 		t.Error("a viewer sees what is decided about, or may decide")
 	}
 	b.get("/calls").want(t, http.StatusOK, "Waits for a person")
@@ -223,23 +223,23 @@ func TestTheInboxIsForThoseWhoMayDecide(t *testing.T) {
 
 	path = "/approvals/" + second.String()
 	b.submit(path+"/approve", url.Values{"allow": {"2h"}}).want(t, http.StatusOK, "For 2 hours the agent may call it without asking.", "Approved")
-	events := b.listenTo("/events?on=call&id=" + second.String())
+	events := b.openEventsAt("/events?on=call&id=" + second.String())
 	events.until("Success")
 	b.get("/calls/"+second.String()).want(t, http.StatusOK, "Success", "Approved by", "done")
 	b.get("/agents/support/tools").want(t, http.StatusOK, "Allowed in 1 hour")
 	b.submit("/calls/"+second.String()+"/cancel", nil).want(t, http.StatusOK, "This call has ended already.")
-	third := d.waitingIn(d.Tenant, d.Agent(t), d.Connector(t))
+	third := d.createWaitingCall(d.Tenant, d.Agent(t), d.Connector(t))
 	b.submit("/calls/"+third.String()+"/cancel", nil).want(t, http.StatusOK, "The call is cancelled.", "Cancelled")
 }
 
-func TestTheStreamTellsOfCallsAndOfWhatWaits(t *testing.T) {
+func TestEvents_StreamCallsAndApprovals(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	a, c, _ := d.answering(`{"content":[]}`)
-	b := d.as(connectors.RoleMember)
-	calls, inbox := b.listenTo("/events?on=calls&agent=support"), b.listenTo("/events?on=approvals")
+	a, c, _ := d.addAnsweringServer(`{"content":[]}`)
+	b := d.signInAsRole(connectors.RoleMember)
+	calls, inbox := b.openEventsAt("/events?on=calls&agent=support"), b.openEventsAt("/events?on=approvals")
 	calls.until("No call matches")
-	id := d.asked(a, `{"q":"news"}`)
+	id := d.createAskedCall(a, `{"q":"news"}`)
 	calls.until("call-" + id.String())
 	inbox.until(`id="waiting"`)
 	inbox.until("approval-" + id.String())
@@ -248,8 +248,8 @@ func TestTheStreamTellsOfCallsAndOfWhatWaits(t *testing.T) {
 	inbox.until("Denied by")
 	other := newCall(a, c, connectors.CallSuccess)
 	other.AgentID, other.AgentSlug = nil, "gone"
-	d.endedIn(d.Tenant, other)
-	shown := d.endedIn(d.Tenant, newCall(a, c, connectors.CallError))
+	d.createEndedCall(d.Tenant, other)
+	shown := d.createEndedCall(d.Tenant, newCall(a, c, connectors.CallError))
 	if event := calls.until("call-" + shown.String()); strings.Contains(event, other.ID.String()) {
 		t.Error("the stream tells of what the page does not list")
 	}
@@ -259,8 +259,8 @@ func TestOnlyPicturesAreServedAsSuch(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	a, c := d.Agent(t), d.Connector(t)
-	b := d.as(connectors.RoleViewer)
-	picture := b.get("/calls/" + d.pictureIn(d.Tenant, a, c).String() + "/pictures/0")
+	b := d.signInAsRole(connectors.RoleViewer)
+	picture := b.get("/calls/" + d.createPictureCall(d.Tenant, a, c).String() + "/pictures/0")
 	picture.want(t, http.StatusOK)
 	for name, want := range map[string]string{
 		"Content-Type": "image/png", "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox", "Cross-Origin-Resource-Policy": "same-origin",
@@ -273,7 +273,7 @@ func TestOnlyPicturesAreServedAsSuch(t *testing.T) {
 	html := "PGh0bWw+PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==" // <html><script>alert(1)</script>
 	call.Content = fmt.Appendf(nil, `[{"type":"image","mimeType":"image/svg+xml","data":%q},{"type":"image","mimeType":"image/png","data":%q},
 		{"type":"image","mimeType":"text/html","data":%q},{"type":"text","text":"x"},{"type":"image","mimeType":"image/png","data":"&"},7]`, html, html, html)
-	id := d.endedIn(d.Tenant, call).String()
+	id := d.createEndedCall(d.Tenant, call).String()
 	for _, n := range []string{"0", "1", "2", "3", "4", "5", "6", "-1", "x", "99999999999999999999"} {
 		b.get("/calls/"+id+"/pictures/"+n).want(t, http.StatusNotFound)
 	}
@@ -284,15 +284,15 @@ func TestOnlyPicturesAreServedAsSuch(t *testing.T) {
 	}
 }
 
-func TestAPageSaysWhatTheHistoryDoesNotKeep(t *testing.T) {
+func TestCallPage_SaysWhatIsNotStored(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	owner := d.as(connectors.RoleOwner)
+	owner := d.signInAsRole(connectors.RoleOwner)
 	owner.post("/settings", url.Values{"name": {"Acme"}, "call_history": {"all"}, "approval_timeout_s": {"x"}}).want(t, http.StatusUnprocessableEntity)
 	owner.submit("/settings", url.Values{"name": {"Acme"}, "call_history": {"none"}, "approval_timeout_s": {"60"}}).want(t, http.StatusOK, "The settings are saved.")
 	owner.get("/settings").want(t, http.StatusOK, `value="60"`, `<option value="none" selected>`)
 	a, c := d.Agent(t), d.Connector(t)
 	call := newCall(a, c, connectors.CallSuccess)
 	call.Arguments, call.ResponseBytes = nil, 5000
-	owner.get("/calls/"+d.endedIn(d.Tenant, call).String()).want(t, http.StatusOK, "Not kept (9 bytes): the organisation", "Not kept (4.9 KiB): the organisation")
+	owner.get("/calls/"+d.createEndedCall(d.Tenant, call).String()).want(t, http.StatusOK, "Not kept (9 bytes): the organisation", "Not kept (4.9 KiB): the organisation")
 }

@@ -8,33 +8,32 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// grantChoose shows the form of a grant again, with the tools that its filter shows chosen or left out, and stores nothing. It is for
-// browsers without script; with it the page does the same by itself.
+// grantChoose shows a grant's form again with the filtered tools chosen or not, and stores nothing. It serves
+// browsers without script.
 func (h *Handler) grantChoose(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err
 	}
-	g, err := h.granting(r)
+	g, err := h.loadGrant(r)
 	if err != nil {
 		return err
 	}
-	g.take(f.grant(g))
+	g.replaceGrant(f.readGrant(g))
 	g.filter = readToolFilter(f.values)
-	g.choose(r.Context(), f.text("do"))
-	return h.grantPage(w, r, http.StatusOK, g, f.again(nil))
+	g.chooseShown(r.Context(), f.text("do"))
+	return h.grantPage(w, r, http.StatusOK, g, f.toForm(nil))
 }
 
-// take puts what a form says in the place of what is stored.
-func (g *granting) take(wanted connectors.Grant) {
-	g.grant.AllTools, g.grant.Tools, g.grant.TrustedTools, g.grant.Approval = wanted.AllTools, wanted.Tools, wanted.TrustedTools, wanted.Approval
+func (g *grantState) replaceGrant(grant connectors.Grant) {
+	g.grant.AllTools, g.grant.Tools, g.grant.TrustedTools, g.grant.Approval = grant.AllTools, grant.Tools, grant.TrustedTools, grant.Approval
 }
 
-// choose ticks all tools that the filter shows, or none of them.
-func (g *granting) choose(ctx context.Context, do string) {
+// chooseShown chooses all tools that match the filter, or none of them.
+func (g *grantState) chooseShown(ctx context.Context, do string) {
 	var shown []string
 	for _, t := range grantTools(ctx, *g) {
-		if g.filter.shows(t) {
+		if g.filter.matches(t) {
 			shown = append(shown, t.Name)
 		}
 	}

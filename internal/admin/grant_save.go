@@ -10,48 +10,48 @@ import (
 	"patchbay/internal/words"
 )
 
-// grantSave lets an agent use a connector, or changes what it may use of it.
+// grantSave grants an agent a connector, or changes the grant.
 func (h *Handler) grantSave(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err
 	}
-	g, err := h.granting(r)
+	g, err := h.loadGrant(r)
 	if err != nil {
 		return err
 	}
-	wanted := f.grant(g)
-	_, err = h.registry.Grant(r.Context(), actor(r), ref(r, "id"), ref(r, "connector"), wanted)
-	if problem, ok := mendable(r.Context(), err); ok {
-		g.take(wanted)
-		return h.grantPage(w, r, respond.Status(problem.Kind), g, f.again(problem))
+	grant := f.readGrant(g)
+	_, err = h.registry.Grant(r.Context(), actor(r), pathRef(r, "id"), pathRef(r, "connector"), grant)
+	if problem, ok := asFormFault(r.Context(), err); ok {
+		g.replaceGrant(grant)
+		return h.grantPage(w, r, respond.Status(problem.Kind), g, f.toForm(problem))
 	}
 	if err != nil {
 		return err
 	}
 	return h.respond.Back(w, r, agentPath(g.agent.Slug)+"/access", respond.Flash{
 		Kind: respond.Notice,
-		Text: words.T(r.Context(), "'%s' may use %s of '%s'.", g.agent.Name, words.Lower(r.Context(), grantedTools(r.Context(), wanted, -1)), g.connector.Name),
+		Text: words.T(r.Context(), "'%s' may use %s of '%s'.", g.agent.Name, words.Lower(r.Context(), grantedTools(r.Context(), grant, -1)), g.connector.Name),
 	})
 }
 
-// grant is what the form says. Tools that the form does not list keep what was chosen for them.
-func (f form) grant(g granting) connectors.Grant {
-	wanted := connectors.Grant{
+// readGrant reads the form's grant. Tools that the form does not list keep their state.
+func (f postedForm) readGrant(g grantState) connectors.Grant {
+	grant := connectors.Grant{
 		AllTools:     f.checked("all"),
-		TrustedTools: append(unlisted(g, g.grant.TrustedTools), f.values["trusted"]...),
+		TrustedTools: append(unlistedNames(g, g.grant.TrustedTools), f.values["trusted"]...),
 	}
-	if !wanted.AllTools {
-		wanted.Tools = append(unlisted(g, g.grant.Tools), f.values["tool"]...)
+	if !grant.AllTools {
+		grant.Tools = append(unlistedNames(g, g.grant.Tools), f.values["tool"]...)
 	}
 	if mode := connectors.ApprovalMode(f.text("approval")); mode != "" {
-		wanted.Approval = &mode
+		grant.Approval = &mode
 	}
-	return wanted
+	return grant
 }
 
-// unlisted are the names that the form does not show, because there are too many of them.
-func unlisted(g granting, names []string) []string {
+// unlistedNames are the names that the form omits because there are too many.
+func unlistedNames(g grantState, names []string) []string {
 	if len(g.choices) < store.MaxToolChoices {
 		return nil
 	}
@@ -62,10 +62,10 @@ func unlisted(g granting, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return listed[name] })
 }
 
-// grantRemove takes a connector from an agent.
+// grantRemove revokes an agent's grant.
 func (h *Handler) grantRemove(w http.ResponseWriter, r *http.Request) error {
-	if err := h.registry.DropGrant(r.Context(), actor(r), ref(r, "id"), ref(r, "connector")); err != nil {
+	if err := h.registry.DropGrant(r.Context(), actor(r), pathRef(r, "id"), pathRef(r, "connector")); err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, agentPath(string(ref(r, "id")))+"/access", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The grant is taken away.")})
+	return h.respond.Back(w, r, agentPath(string(pathRef(r, "id")))+"/access", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The grant is taken away.")})
 }

@@ -13,21 +13,20 @@ import (
 	"patchbay/web/templates"
 )
 
-// granting is an agent, a connector, and what the one may use of the other.
-type granting struct {
-	agent     connectors.Agent
-	connector connectors.Connector
-	grant     connectors.Grant // the zero value where there is none
-	there     bool
-	choices   []store.ToolChoice
-	view      *access.View          // what the agent sees now
-	whys      map[string]access.Why // of the connector's tools; none where it is not granted
-	filter    toolFilter
+// grantState is an agent's grant of a connector, with what its page shows.
+type grantState struct {
+	agent        connectors.Agent
+	connector    connectors.Connector
+	grant        connectors.Grant // zero if there is none
+	exists       bool
+	choices      []store.ToolChoice
+	view         *access.View          // what the agent sees now
+	explanations map[string]access.Why // of the connector's tools; empty if it is not granted
+	filter       toolFilter
 }
 
-// grantShow shows what an agent may use of one connector, and the form that changes it.
 func (h *Handler) grantShow(w http.ResponseWriter, r *http.Request) error {
-	g, err := h.granting(r)
+	g, err := h.loadGrant(r)
 	if err != nil {
 		return err
 	}
@@ -35,38 +34,38 @@ func (h *Handler) grantShow(w http.ResponseWriter, r *http.Request) error {
 	return h.grantPage(w, r, http.StatusOK, g, grantForm(g))
 }
 
-func (h *Handler) granting(r *http.Request) (g granting, err error) {
-	err = h.tenant(r).Snapshot(r.Context(), func(tx *store.Tenant) error {
-		g, err = h.grantingIn(r, tx)
+func (h *Handler) loadGrant(r *http.Request) (g grantState, err error) {
+	err = h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) error {
+		g, err = h.loadGrantIn(r, tx)
 		return err
 	})
 	return g, err
 }
 
-func (h *Handler) grantingIn(r *http.Request, tenant *store.Tenant) (g granting, err error) {
-	if g.agent, err = tenant.Agent(r.Context(), ref(r, "id")); err != nil {
+func (h *Handler) loadGrantIn(r *http.Request, tenant *store.Tenant) (g grantState, err error) {
+	if g.agent, err = tenant.Agent(r.Context(), pathRef(r, "id")); err != nil {
 		return g, err
 	}
-	if g.connector, err = tenant.Connector(r.Context(), ref(r, "connector")); err != nil {
+	if g.connector, err = tenant.Connector(r.Context(), pathRef(r, "connector")); err != nil {
 		return g, err
 	}
 	granted, err := tenant.AgentGrant(r.Context(), g.agent.ID, g.connector.ID)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return g, err
 	}
-	g.grant, g.there = granted.Grant, err == nil
+	g.grant, g.exists = granted.Grant, err == nil
 	if g.choices, err = tenant.ToolChoices(r.Context(), g.connector.ID, g.grant.Tools); err != nil {
 		return g, err
 	}
 	if g.view, err = h.access.FreshIn(r.Context(), tenant, g.agent.ID); err != nil {
 		return g, err
 	}
-	g.whys, err = h.access.Whys(r.Context(), tenant, g.view, g.connector.Slug)
+	g.explanations, err = h.access.WhyAll(r.Context(), tenant, g.view, g.connector.Slug)
 	return g, err
 }
 
-// grantForm holds a grant. A fresh one begins with no tool, so that nothing is granted by mistake.
-func grantForm(g granting) templates.Form {
+// grantForm is the form of a grant. A new one has no tool, so that nothing is granted by mistake.
+func grantForm(g grantState) templates.Form {
 	values := map[string]string{"all": "false", "approval": ""}
 	if g.grant.AllTools {
 		values["all"] = "true"
@@ -77,29 +76,29 @@ func grantForm(g granting) templates.Form {
 	return templates.Form{Values: values}
 }
 
-func (h *Handler) grantPage(w http.ResponseWriter, r *http.Request, status int, g granting, f templates.Form) error {
-	frame := h.frame(r, templates.NavAgents,
-		crumb(words.T(r.Context(), "Agents"), "/agents"), crumb(g.agent.Name, agentPath(g.agent.Slug)+"/access"), crumb(g.connector.Name, ""))
+func (h *Handler) grantPage(w http.ResponseWriter, r *http.Request, status int, g grantState, f templates.Form) error {
+	frame := h.newFrame(r, templates.NavAgents,
+		newCrumb(words.T(r.Context(), "Agents"), "/agents"), newCrumb(g.agent.Name, agentPath(g.agent.Slug)+"/access"), newCrumb(g.connector.Name, ""))
 	frame.Title = words.T(r.Context(), "%s for %s", g.connector.Name, g.agent.Name)
 	tools := grantTools(r.Context(), g)
-	count, shown := grantCount(r.Context(), g.grant, tools), g.filter.narrow(r.Context(), tools)
+	count, shown := grantCount(r.Context(), g.grant, tools), g.filter.hideUnmatched(r.Context(), tools)
 	page := templates.GrantPage{
 		Frame:      frame,
 		Head:       agentHead(r.Context(), g.agent, templates.AgentAccessTab),
 		Connector:  g.connector.Name,
 		ToolsHref:  connectorPath(g.connector.Slug) + "/tools",
 		Action:     grantPath(g.agent.Slug, g.connector.Slug),
-		Granted:    g.there,
+		Granted:    g.exists,
 		Form:       f,
 		Approvals:  grantApprovals(r.Context(), g.agent),
 		TrustsHere: g.agent.Approval == connectors.ApprovalTrustedOnly,
 		Reaches:    grantLinks(r.Context(), g),
-		Filter:     g.filter.form(),
+		Filter:     g.filter.toForm(),
 		Effects:    effectOptions(r.Context(), tools),
 		Tools:      tools,
 		Count:      count,
 		Shown:      shown,
-		Estimate:   estimateOf(r.Context(), toolfmt.OpenAI),
+		Estimate:   estimateText(r.Context(), toolfmt.OpenAI),
 		Goes:       []string{grantedTools(r.Context(), g.grant, -1), words.T(r.Context(), "its rule of approval")},
 	}
 	if len(g.choices) == store.MaxToolChoices {
@@ -108,7 +107,7 @@ func (h *Handler) grantPage(w http.ResponseWriter, r *http.Request, status int, 
 	return h.respond.Page(w, r, status, templates.Grant(page))
 }
 
-// grantApprovals offers a rule for one connector, the agent's own first.
+// grantApprovals offers the approval modes for one connector. The agent's own comes first.
 func grantApprovals(ctx context.Context, a connectors.Agent) []templates.Option {
 	own := templates.Option{Value: "", Label: words.T(ctx, "As the agent: %s", words.Lower(ctx, approvalName(ctx, a.Approval)))}
 	return append([]templates.Option{own}, approvalOptions(ctx)...)

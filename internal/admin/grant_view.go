@@ -14,12 +14,12 @@ import (
 	"patchbay/web/templates"
 )
 
-// grantTools are the tools to choose among: those that are there, and those that were chosen and are not.
-func grantTools(ctx context.Context, g granting) []templates.GrantTool {
-	granted, trusted := setOf(g.grant.Tools), setOf(g.grant.TrustedTools)
+// grantTools are the connector's tools, and chosen ones that no longer exist.
+func grantTools(ctx context.Context, g grantState) []templates.GrantTool {
+	granted, trusted := toSet(g.grant.Tools), toSet(g.grant.TrustedTools)
 	var tools []templates.GrantTool
 	for _, choice := range g.choices {
-		t := g.tool(ctx, choice)
+		t := g.newToolRow(ctx, choice)
 		t.Granted, t.Trusted = !g.grant.AllTools && granted[choice.Name], trusted[choice.Name]
 		tools = append(tools, t)
 		delete(granted, choice.Name)
@@ -31,7 +31,7 @@ func grantTools(ctx context.Context, g granting) []templates.GrantTool {
 		if granted[name] {
 			delete(granted, name)
 			tools = append(tools, templates.GrantTool{
-				Name: name, Shown: shorten(name, maxName), Granted: true, Trusted: trusted[name], Effect: string(connectors.EffectUnsaid),
+				Name: name, Shown: shortenText(name, maxName), Granted: true, Trusted: trusted[name], Effect: string(connectors.EffectUnsaid),
 				Badges: []templates.Badge{{Kind: templates.BadgeWarn, Text: words.T(ctx, "not there"), Title: words.T(ctx, "The server has not listed it.")}},
 			})
 		}
@@ -39,7 +39,7 @@ func grantTools(ctx context.Context, g granting) []templates.GrantTool {
 	return tools
 }
 
-func setOf(names []string) map[string]bool {
+func toSet(names []string) map[string]bool {
 	set := make(map[string]bool, len(names))
 	for _, name := range names {
 		set[name] = true
@@ -47,22 +47,21 @@ func setOf(names []string) map[string]bool {
 	return set
 }
 
-// tool is one of the tools that are there.
-func (g granting) tool(ctx context.Context, c store.ToolChoice) templates.GrantTool {
+func (g grantState) newToolRow(ctx context.Context, c store.ToolChoice) templates.GrantTool {
 	hints := connectors.DecodeTool(c.Raw)
 	t := templates.GrantTool{
 		Name:   c.Name,
-		Shown:  clean(c.Name),
-		Title:  shorten(c.Title, maxName),
-		About:  shorten(firstLine(c.Description), maxNote),
+		Shown:  cleanText(c.Name),
+		Title:  shortenText(c.Title, maxName),
+		About:  shortenText(firstLine(c.Description), maxNote),
 		Effect: string(hints.Hints.Effect()),
-		Tokens: g.tokens(c),
+		Tokens: g.countTokens(c),
 	}
 	if t.Tokens > 0 {
 		t.Size = words.N(ctx, t.Tokens, "%s token", "%s tokens")
 	}
 	if c.Raw != nil {
-		t.Badges, t.Icon = hintBadges(ctx, hints), iconOf(hints.Icons)
+		t.Badges, t.Icon = hintBadges(ctx, hints), firstIcon(hints.Icons)
 	}
 	if badge, ok := reviewBadge(ctx, c.Review); ok {
 		t.Badges = append(t.Badges, badge)
@@ -73,14 +72,14 @@ func (g granting) tool(ctx context.Context, c store.ToolChoice) templates.GrantT
 	if c.Removed {
 		t.Badges = append(t.Badges, templates.Badge{Kind: templates.BadgeWarn, Text: words.T(ctx, "removed"), Title: words.T(ctx, "The server does not list it any more.")})
 	}
-	if why, known := g.whys[c.Name]; known {
-		t.Now, t.WhyHref = whyNow(ctx, why), agentToolPath(g.agent.Slug, why.Exposed)
+	if why, known := g.explanations[c.Name]; known {
+		t.Now, t.WhyHref = accessState(ctx, why), agentToolPath(g.agent.Slug, why.Exposed)
 	}
 	return t
 }
 
-// tokens is what a tool takes, or would take, of a request; 0: its definition is too long to have come along.
-func (g granting) tokens(c store.ToolChoice) int {
+// countTokens estimates a tool's size in a request; 0 if its definition is too long to be served.
+func (g grantState) countTokens(c store.ToolChoice) int {
 	if reach := g.view.Reach(g.connector.Slug); reach != nil {
 		if t := reach.Tool(c.Name); t != nil && t.Listed() {
 			return t.Size(toolfmt.OpenAI).Tokens
@@ -89,11 +88,11 @@ func (g granting) tokens(c store.ToolChoice) int {
 	if c.Raw == nil {
 		return 0
 	}
-	return access.SizeOf(connectors.ExposedNameWithin(g.agent.NameLimit, g.connector.Slug, c.Name), c.Raw, toolfmt.OpenAI).Tokens
+	return access.MeasureTool(connectors.ExposedNameWithin(g.agent.NameLimit, g.connector.Slug, c.Name), c.Raw, toolfmt.OpenAI).Tokens
 }
 
-// whyNow says in a sentence what the agent finds.
-func whyNow(ctx context.Context, w access.Why) templates.State {
+// accessState says what the agent gets now.
+func accessState(ctx context.Context, w access.Why) templates.State {
 	state := whyState(ctx, w)
 	switch {
 	case w.State == access.HeldNotGranted:
@@ -108,7 +107,7 @@ func whyNow(ctx context.Context, w access.Why) templates.State {
 	return state
 }
 
-// grantCount says how many are chosen, and what they take.
+// grantCount says how many tools are chosen, and their size.
 func grantCount(ctx context.Context, g connectors.Grant, tools []templates.GrantTool) string {
 	chosen, tokens := 0, 0
 	for _, t := range tools {
@@ -123,41 +122,41 @@ func grantCount(ctx context.Context, g connectors.Grant, tools []templates.Grant
 	return words.N(ctx, tokens, "%[2]s, about %[1]s token", "%[2]s, about %[1]s tokens", how)
 }
 
-// narrow hides the tools that are not looked for, and says how many are left; empty: all.
-func (f toolFilter) narrow(ctx context.Context, tools []templates.GrantTool) string {
-	if !f.filtered() {
+// hideUnmatched hides the tools that do not match, and says how many are shown; empty if all are.
+func (f toolFilter) hideUnmatched(ctx context.Context, tools []templates.GrantTool) string {
+	if !f.isFiltered() {
 		return ""
 	}
-	shown := 0
+	matching := 0
 	for i := range tools {
-		if tools[i].Hidden = !f.shows(tools[i]); !tools[i].Hidden {
-			shown++
+		if tools[i].Hidden = !f.matches(tools[i]); !tools[i].Hidden {
+			matching++
 		}
 	}
-	return words.T(ctx, "%s shown", words.Number(ctx, shown))
+	return words.T(ctx, "%s shown", words.Number(ctx, matching))
 }
 
-// grantLinks are the enabled connectors of the agent, and the one that is looked at.
-func grantLinks(ctx context.Context, g granting) []templates.GrantLink {
+// grantLinks lead to the agent's enabled connectors, and to the current one.
+func grantLinks(ctx context.Context, g grantState) []templates.GrantLink {
 	var links []templates.GrantLink
-	here := g.view.Reach(g.connector.Slug) != nil
+	reachable := g.view.Reach(g.connector.Slug) != nil
 	for _, r := range g.view.Reaches {
 		links = append(links, templates.GrantLink{
 			Connector: r.Connector.Name, Href: grantPath(g.agent.Slug, r.Connector.Slug), Tools: grantedTools(ctx, r.Grant, r.Connector.ToolCount),
 			Approval: grantApproval(ctx, g.agent, r.Grant), State: connectorState(ctx, r.Connector), Here: r.Connector.ID == g.connector.ID,
 		})
 	}
-	if here {
+	if reachable {
 		return links
 	}
 	link := templates.GrantLink{
 		Connector: g.connector.Name, Href: grantPath(g.agent.Slug, g.connector.Slug), Tools: words.T(ctx, "Not granted"), State: connectorState(ctx, g.connector), Here: true,
 	}
-	if g.there {
+	if g.exists {
 		link.Tools, link.Approval = grantedTools(ctx, g.grant, g.connector.ToolCount), grantApproval(ctx, g.agent, g.grant)
 	}
-	at, _ := slices.BinarySearchFunc(links, link, func(a, b templates.GrantLink) int { return cmp.Compare(a.Href, b.Href) })
-	return slices.Insert(links, at, link)
+	index, _ := slices.BinarySearchFunc(links, link, func(a, b templates.GrantLink) int { return cmp.Compare(a.Href, b.Href) })
+	return slices.Insert(links, index, link)
 }
 
 func firstLine(text string) string {

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -14,6 +15,7 @@ import (
 	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
 	"patchbay/internal/history"
+	"patchbay/internal/limit"
 	"patchbay/internal/listings"
 	"patchbay/internal/middleware"
 	"patchbay/internal/registry"
@@ -25,16 +27,17 @@ import (
 	"patchbay/internal/webhooks"
 )
 
-// Options are what the dashboard stands on. All but Log, Now, Done, Streams, Patience and ProgramSync are required.
+// Options are the services and settings of the dashboard. All are required but Log, Now, Done, Streams,
+// Patience and ProgramSync.
 type Options struct {
 	Store    *store.Store
 	Auth     *auth.Service
 	SSO      *sso.Service
-	Programs *authserver.Server // lets programs sign in
+	Programs *authserver.Server // the authorization server for programs
 	Registry *registry.Registry
 	Syncer   *toolsync.Syncer
 	Connect  *connect.Broker
-	Access   *access.Keeper
+	Access   *access.Cache
 	Calls    *toolcall.Caller
 	Webhooks *webhooks.Post
 	History  *history.Writer
@@ -42,13 +45,13 @@ type Options struct {
 	Respond  *respond.Responder
 	Log      *slog.Logger
 	Now      func() time.Time // nil: time.Now
-	BaseURL  string           // as people type it, for examples: "https://patchbay.example.com"
+	BaseURL  string           // for examples: "https://patchbay.example.com"
 	Version  string           // of the program
-	Done     <-chan struct{}  // closed when the server stops: event streams end; nil: never
-	Streams  int              // event streams that are open at once; 0: 500
-	Patience time.Duration    // how long a browser that connected an account waits for its tools; 0: 10 seconds
+	Done     <-chan struct{}  // closed when the server stops, which ends event streams; nil: never
+	Streams  int              // maximum of open event streams; 0: 500
+	Patience time.Duration    // how long a browser waits for the first sync after a connection; 0: 10 seconds
 
-	// ProgramSync answers POST /connectors/{id}/sync_tools where the caller is a program; nil: only browsers are served.
+	// ProgramSync serves POST /connectors/{id}/sync_tools for programs; nil: only browsers are served.
 	ProgramSync http.Handler
 }
 
@@ -61,7 +64,7 @@ type Handler struct {
 	registry    *registry.Registry
 	syncer      *toolsync.Syncer
 	connect     *connect.Broker
-	access      *access.Keeper
+	access      *access.Cache
 	calls       *toolcall.Caller
 	webhooks    *webhooks.Post
 	history     *history.Writer
@@ -72,13 +75,13 @@ type Handler struct {
 	baseURL     string
 	version     string
 	done        <-chan struct{}
-	streams     *crowd
-	patience    time.Duration
+	streams     *limit.Gate[connectors.UserID]
+	syncWait    time.Duration
 	programSync http.Handler
-	ssoStarts   *middleware.Throttle[netip.Addr]
+	ssoStarts   *limit.Rate[netip.Addr]
 }
 
-// New makes a Handler.
+// New returns a Handler.
 func New(o Options) *Handler {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -87,54 +90,54 @@ func New(o Options) *Handler {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Patience == 0 {
-		o.Patience = syncPatience
+		o.Patience = defaultSyncWait
 	}
 	h := &Handler{
 		store: o.Store, auth: o.Auth, sso: o.SSO, programs: o.Programs, registry: o.Registry, syncer: o.Syncer, connect: o.Connect,
 		access: o.Access, calls: o.Calls, webhooks: o.Webhooks, history: o.History, listings: o.Listings, respond: o.Respond,
-		log: o.Log, now: o.Now, baseURL: o.BaseURL, version: o.Version, done: o.Done, streams: newCrowd(o.Streams),
-		patience: o.Patience, programSync: o.ProgramSync,
+		log: o.Log, now: o.Now, baseURL: o.BaseURL, version: o.Version, done: o.Done, streams: limit.NewGate[connectors.UserID](maxPersonStreams, cmp.Or(o.Streams, maxStreams)),
+		syncWait: o.Patience, programSync: o.ProgramSync,
 	}
-	h.ssoStarts = middleware.NewThrottle[netip.Addr](ssoStartsPerSecond, ssoStartsAtOnce)
-	h.respond.FailIn(h.failureFrame)
+	h.ssoStarts = limit.NewRate[netip.Addr](ssoStartsPerSecond, ssoStartsAtOnce)
+	h.respond.SetFailureFrame(h.failureFrame)
 	return h
 }
 
-// Mount adds the dashboard's routes to r, which has the envelope of package middleware around it.
+// Mount adds the dashboard's routes to r, which must have the middleware of package middleware.
 func (h *Handler) Mount(r chi.Router) {
 	r.Group(func(r chi.Router) {
 		r.Use(h.auth.Sessions().LoadAndSave)
-		h.open(r)
+		h.mountPublic(r)
 	})
 	r.Group(func(r chi.Router) {
 		r.Use(h.auth.Sessions().LoadAndSave, middleware.Identify(h.auth.IdentifyEnrolling, h.respond.Failure))
-		h.forEnrolling(h.may(r, connectors.PermRead))
+		h.mountEnrolment(h.withPermission(r, connectors.PermRead))
 	})
 	r.Group(func(r chi.Router) {
-		r.Use(h.programsElsewhere)
-		r.Use(h.signedIn()...)
-		h.may(r, connectors.PermOperate).post("/connectors/{id}/sync_tools", h.connectorSync)
+		r.Use(h.routeProgramsToAPI)
+		r.Use(h.requireSession()...)
+		h.withPermission(r, connectors.PermOperate).post("/connectors/{id}/sync_tools", h.connectorSync)
 	})
 	r.Group(func(r chi.Router) {
-		r.Use(h.signedIn()...)
+		r.Use(h.requireSession()...)
 		r.Use(h.rememberSize)
-		h.forViewers(h.may(r, connectors.PermRead))
-		h.forMembers(h.may(r, connectors.PermOperate))
-		h.forAdmins(h.may(r, connectors.PermManage))
-		h.forAuditors(h.may(r, connectors.PermAudit))
-		h.forOwners(h.may(r, connectors.PermOwn))
+		h.mountForViewers(h.withPermission(r, connectors.PermRead))
+		h.mountForMembers(h.withPermission(r, connectors.PermOperate))
+		h.mountForAdmins(h.withPermission(r, connectors.PermManage))
+		h.mountForAuditors(h.withPermission(r, connectors.PermAudit))
+		h.mountForOwners(h.withPermission(r, connectors.PermOwn))
 	})
 }
 
-// open are the routes for whoever comes.
-func (h *Handler) open(r chi.Router) {
-	r.Post("/language", h.respond.Browser(h.languageSave)) // whoever reads, signed in or not
+// mountPublic adds the routes that need no session.
+func (h *Handler) mountPublic(r chi.Router) {
+	r.Post("/language", h.respond.Browser(h.languageSave)) // signed in or not
 	r.Get("/setup", h.respond.Browser(h.setupShow))
 	r.Post("/setup", h.respond.Browser(h.setupFinish))
 	r.Get("/setup/invitation", h.respond.Browser(h.joinShow))
 	r.Post("/setup/invitation", h.respond.Browser(h.joinFinish))
 	r.Get("/login", h.respond.Browser(h.loginShow))
-	r.Post("/login", h.respond.Browser(h.login))
+	r.Post("/login", h.respond.Browser(h.loginFinish))
 	r.Get("/login/code", h.respond.Browser(h.codeShow))
 	r.Post("/login/code", h.respond.Browser(h.codeFinish))
 	r.Post("/login/sso", h.respond.Browser(h.loginSSO))
@@ -145,8 +148,8 @@ func (h *Handler) open(r chi.Router) {
 	r.Post("/connect/{token}", h.respond.Browser(h.connectAccept))
 }
 
-// forEnrolling are the routes that open before a second factor is set up that the tenant wants: setting it up, and leaving.
-func (h *Handler) forEnrolling(r routes) {
+// mountEnrolment adds the routes that work before a required second factor is set up.
+func (h *Handler) mountEnrolment(r routeGroup) {
 	r.get(factorPath, h.factorShow)
 	r.post(factorPath, h.factorStart)
 	r.post(factorPath+"/confirm", h.factorConfirm)
@@ -159,9 +162,9 @@ func (h *Handler) forEnrolling(r routes) {
 	r.post("/logout", h.logout)
 }
 
-func (h *Handler) forViewers(r routes) {
-	r.get("/", h.home)
-	r.get("/events", h.events)
+func (h *Handler) mountForViewers(r routeGroup) {
+	r.get("/", h.homeShow)
+	r.get("/events", h.streamEvents)
 	r.get("/connectors", h.connectorList)
 	r.get("/connectors/export", h.connectorExport)
 	r.get("/connectors/{id}", h.connectorShow)
@@ -169,12 +172,12 @@ func (h *Handler) forViewers(r routes) {
 	r.get("/connectors/{id}/tools/{tool}", h.toolShow)
 	r.get("/connectors/{id}/tools/{tool}/changes", h.changeCurrent)
 	r.get("/connectors/{id}/tools/{tool}/changes/{change}", h.changeShow)
-	r.get("/connectors/{id}/instructions/changes", h.changeOfInstructions)
+	r.get("/connectors/{id}/instructions/changes", h.instructionsChange)
 	r.get("/connectors/{id}/credentials", h.credentialList)
 	r.get("/connectors/{id}/runs", h.connectorRuns)
 	r.get("/connectors/{id}/runs/{run}", h.runShow)
 	r.get("/catalog", h.catalogList)
-	r.get("/search", h.search)
+	r.get("/search", h.searchShow)
 	r.get("/tools", h.toolSearch)
 	r.get("/agents", h.agentList)
 	r.get("/agents/{id}", h.agentShow)
@@ -202,9 +205,9 @@ func (h *Handler) forViewers(r routes) {
 	r.get("/approvals/{id}", h.approvalShow)
 	r.get("/notices", h.noticeList)
 	r.get("/account", h.accountShow)
-	r.get(authserver.AuthorizePath, h.authorizeShow) // a viewer is told that it needs another role
+	r.get(authserver.AuthorizePath, h.authorizeShow) // a viewer gets a page that names the missing role
 	r.post(authserver.AuthorizePath, h.authorizeDecide)
-	// One's own session and password are nobody else's, and so is what one has read: a viewer may change them.
+	// Sessions, password and read marks are a person's own, so a viewer may change them.
 	r.post("/account/password", h.passwordSave)
 	r.post("/account/sessions/{id}/revoke", h.sessionRevoke)
 	r.post("/account/programs/{id}/revoke", h.ownProgramRevoke)
@@ -217,7 +220,7 @@ func (h *Handler) forViewers(r routes) {
 	r.post("/notices/read", h.noticeRead)
 }
 
-func (h *Handler) forMembers(r routes) {
+func (h *Handler) mountForMembers(r routeGroup) {
 	r.post("/sync_tools", h.syncAll)
 	r.post("/connectors/{id}/tools/{tool}/try", h.toolTry)
 	r.post("/calls/{id}/cancel", h.callCancel)
@@ -225,7 +228,7 @@ func (h *Handler) forMembers(r routes) {
 	r.post("/approvals/{id}/deny", h.approvalDeny)
 }
 
-func (h *Handler) forAdmins(r routes) {
+func (h *Handler) mountForAdmins(r routeGroup) {
 	r.post("/usage/reset", h.usageReset)
 	r.get("/connectors/new", h.connectorNew)
 	r.post("/connectors", h.connectorCreate)
@@ -282,8 +285,8 @@ func (h *Handler) forAdmins(r routes) {
 	r.post("/webhooks/{id}/deliveries/{delivery}/redeliver", h.webhookRedeliver)
 }
 
-// forAuditors are the routes of the audit log, which admins and owners read, too.
-func (h *Handler) forAuditors(r routes) {
+// mountForAuditors adds the audit log's routes, which admins and owners have too.
+func (h *Handler) mountForAuditors(r routeGroup) {
 	r.get("/audit", h.auditList)
 	r.post("/audit/verify", h.auditVerify)
 	r.get("/audit/export.jsonl", h.auditExport)
@@ -291,7 +294,7 @@ func (h *Handler) forAuditors(r routes) {
 	r.get(filePrefix+"/audit", h.auditFile)
 }
 
-func (h *Handler) forOwners(r routes) {
+func (h *Handler) mountForOwners(r routeGroup) {
 	r.get("/api-keys", h.keyList)
 	r.post("/api-keys", h.keyCreate)
 	r.post("/api-keys/{id}/revoke", h.keyRevoke)
@@ -304,7 +307,7 @@ func (h *Handler) forOwners(r routes) {
 	r.post("/members/{id}/sign-out", h.memberSignOut)
 	r.post("/members/{id}/second-factor/remove", h.memberFactorRemove)
 	r.post("/members/{id}/delete", h.memberRemove)
-	r.post("/invitations", h.invite)
+	r.post("/invitations", h.inviteSend)
 	r.post("/invitations/{id}/send", h.inviteAgain)
 	r.post("/invitations/{id}/revoke", h.inviteRevoke)
 	r.get("/settings", h.settingsShow)
@@ -318,14 +321,14 @@ func (h *Handler) forOwners(r routes) {
 	r.post("/settings/sso/domains/release", h.ssoRelease)
 }
 
-// routes are those that need one permission.
-type routes struct {
+// routeGroup adds routes that need one permission.
+type routeGroup struct {
 	router chi.Router
 	h      *Handler
 }
 
-// may returns r behind a check of the actor's role, so that a refusal comes before anything is read.
-func (h *Handler) may(r chi.Router, p connectors.Permission) routes {
+// withPermission returns r behind a check of the role, so that a refusal comes before any read.
+func (h *Handler) withPermission(r chi.Router, p connectors.Permission) routeGroup {
 	check := func(next http.Handler) http.Handler {
 		return h.respond.Browser(func(w http.ResponseWriter, r *http.Request) error {
 			if err := actor(r).Require(p); err != nil {
@@ -335,24 +338,24 @@ func (h *Handler) may(r chi.Router, p connectors.Permission) routes {
 			return nil
 		})
 	}
-	return routes{router: r.With(check), h: h}
+	return routeGroup{router: r.With(check), h: h}
 }
 
-func (r routes) get(path string, f respond.HandlerFunc) {
-	if dangers["GET "+path].asks {
-		f = r.h.guarded("GET "+path, f)
+func (r routeGroup) get(path string, f respond.HandlerFunc) {
+	if confirmRules["GET "+path].confirms {
+		f = r.h.requireConfirmation("GET "+path, f)
 	}
 	r.router.Get(path, r.h.respond.Browser(f))
 }
 
-func (r routes) post(path string, f respond.HandlerFunc) {
-	r.router.Post(path, r.h.respond.Browser(r.h.guarded("POST "+path, f)))
+func (r routeGroup) post(path string, f respond.HandlerFunc) {
+	r.router.Post(path, r.h.respond.Browser(r.h.requireConfirmation("POST "+path, f)))
 }
 
-// signedIn lets only people through, by their session.
-func (h *Handler) signedIn() []middleware.Middleware {
+// requireSession lets people with a session through, and no programs.
+func (h *Handler) requireSession() []middleware.Middleware {
 	return []middleware.Middleware{
 		h.auth.Sessions().LoadAndSave,
-		middleware.Identify(h.auth.IdentifyPerson, h.enrolFirst),
+		middleware.Identify(h.auth.IdentifyPerson, h.redirectToEnrolment),
 	}
 }

@@ -9,21 +9,21 @@ import (
 	"patchbay/internal/store"
 )
 
-// fails ends a sync of a connector as one that its server left without an answer.
-func (d *dashboard) fails(id connectors.ConnectorID, code string) {
+// failSyncs stores a sync that failed for lack of a response.
+func (d *dashboard) failSyncs(id connectors.ConnectorID, code string) {
 	d.t.Helper()
 	run := d.Run(d.t, id)
 	e := connectors.SyncError{Code: code, Message: "The server did not answer within 30 seconds. Try again, or give the connector a longer timeout.", Temporary: true}
-	if _, err := d.Door().FailSync(d.t.Context(), run.ID, e, store.Seen{}); err != nil {
+	if _, err := d.Door().FailSync(d.t.Context(), run.ID, e, store.ServerObservation{}); err != nil {
 		d.t.Fatal(err)
 	}
 }
 
-func TestTheOverviewTellsThreeThingsApart(t *testing.T) {
+func TestHealth_OverviewHasThreeLines(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	c := d.at("Linear", "https://mcp.example.com/mcp")
-	b := d.as(connectors.RoleViewer)
+	c := d.addConnectorAt("Linear", "https://mcp.example.com/mcp")
+	b := d.signInAsRole(connectors.RoleViewer)
 	b.get("/connectors/linear").want(t, http.StatusOK, "Health", "Not known yet", "Not needed", "None yet")
 
 	d.Synced(t, c.ID, "search")
@@ -32,27 +32,27 @@ func TestTheOverviewTellsThreeThingsApart(t *testing.T) {
 		t.Error("fresh tools are called old")
 	}
 
-	d.fails(c.ID, "timeout")
-	d.fails(c.ID, "timeout")
+	d.failSyncs(c.ID, "timeout")
+	d.failSyncs(c.ID, "timeout")
 	b.get("/connectors/linear").want(t, http.StatusOK, "Fails", "2 syncs in a row", "Up to date")
 	b.get("/connectors/linear/tools").want(t, http.StatusOK, "The last tools that arrived", "Agents go on with these", "search")
 
 	d.ahead.Store(int64(80 * time.Hour))
-	b = d.as(connectors.RoleViewer)
+	b = d.signInAsRole(connectors.RoleViewer)
 	b.get("/connectors/linear").want(t, http.StatusOK, "Down for days", "asked every 6 hours", "Out of date", "still served")
 	b.get("/connectors").want(t, http.StatusOK, "down for days", "out of date")
 }
 
-func TestTheOverviewDrawsWhatCameOfSyncs(t *testing.T) {
+func TestHealth_OverviewDrawsSyncs(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	c := d.at("Linear", "https://mcp.example.com/mcp")
-	b := d.as(connectors.RoleViewer)
+	c := d.addConnectorAt("Linear", "https://mcp.example.com/mcp")
+	b := d.signInAsRole(connectors.RoleViewer)
 	if p := b.get("/connectors/linear"); p.says("Uptime and latency") {
 		t.Error("there is nothing to draw")
 	}
 	d.Synced(t, c.ID, "search")
-	d.fails(c.ID, "timeout")
+	d.failSyncs(c.ID, "timeout")
 	b.get("/connectors/linear").want(t, http.StatusOK,
 		"Uptime in the last 24 hours: 50 %. Of 2 syncs 1 failed.", "Latency in the last 7 days: a sync took", "7 days ago")
 }

@@ -9,7 +9,8 @@ import (
 	"patchbay/web/templates"
 )
 
-// healthLines say how a connector is: whether its server answers, whether it lets us in, how old its tools are.
+// healthLines show whether a connector's server answers, whether it accepts the credential, and how old its
+// tools are.
 func healthLines(ctx context.Context, c connectors.Connector, can templates.Can, now time.Time) []templates.HealthLine {
 	h := c.Health(now)
 	return []templates.HealthLine{reachLine(ctx, h, c.Clock, now), authLine(ctx, c, h.Authorized, can, now), freshLine(ctx, h.Fresh, now)}
@@ -21,14 +22,14 @@ func reachLine(ctx context.Context, h connectors.Health, clock connectors.Clock,
 	case connectors.ReachUp:
 		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", words.T(ctx, "Answers")
 		if clock.CheckedAt != nil {
-			l.Details = []templates.HealthDetail{at(ctx, words.T(ctx, "last asked"), *clock.CheckedAt, now)}
+			l.Details = []templates.HealthDetail{timeDetail(ctx, words.T(ctx, "last asked"), *clock.CheckedAt, now)}
 		}
 	case connectors.ReachFailing:
 		l.Kind, l.Icon, l.Text = templates.StateBad, "circle-alert", words.T(ctx, "Fails")
-		l.Details = failures(ctx, h, now)
+		l.Details = failureDetails(ctx, h, now)
 	case connectors.ReachDead:
 		l.Kind, l.Icon, l.Text = templates.StateBad, "ban", words.T(ctx, "Down for days")
-		l.Details = append(failures(ctx, h, now), templates.HealthDetail{Text: words.T(ctx, "asked every 6 hours until it answers")})
+		l.Details = append(failureDetails(ctx, h, now), templates.HealthDetail{Text: words.T(ctx, "asked every 6 hours until it answers")})
 	default:
 		l.Kind, l.Icon, l.Text = templates.StateOff, "minus", words.T(ctx, "Not known yet")
 		l.Details = []templates.HealthDetail{{Text: words.T(ctx, "the next sync asks it")}}
@@ -36,8 +37,8 @@ func reachLine(ctx context.Context, h connectors.Health, clock connectors.Clock,
 	return l
 }
 
-func failures(ctx context.Context, h connectors.Health, now time.Time) []templates.HealthDetail {
-	list := []templates.HealthDetail{at(ctx, words.T(ctx, "since"), *h.Reachable.Since, now)}
+func failureDetails(ctx context.Context, h connectors.Health, now time.Time) []templates.HealthDetail {
+	list := []templates.HealthDetail{timeDetail(ctx, words.T(ctx, "since"), *h.Reachable.Since, now)}
 	if h.Failures > 1 {
 		list = append(list, templates.HealthDetail{Text: words.N(ctx, h.Failures, "%s sync in a row", "%s syncs in a row")})
 	}
@@ -53,12 +54,12 @@ func authLine(ctx context.Context, c connectors.Connector, a connectors.Authoriz
 		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", words.T(ctx, "In order")
 	case connectors.AuthStateLapses:
 		l.Kind, l.Icon, l.Text = templates.StateWarn, "hourglass", words.T(ctx, "Lapses soon")
-		l.Details = []templates.HealthDetail{at(ctx, words.T(ctx, "ends"), *a.Ends, now)}
+		l.Details = []templates.HealthDetail{timeDetail(ctx, words.T(ctx, "ends"), *a.Ends, now)}
 	default:
 		l.Kind, l.Icon, l.Text = templates.StateBad, "key-round", words.T(ctx, "Needs a person")
 		l.Details = []templates.HealthDetail{{Text: words.T(ctx, "a credential is missing, has ended, or was refused")}}
 	}
-	// What is said above the figures has its button there.
+	// The attention above the figures has the button already.
 	if can.Manage && a.Ends != nil || can.Manage && c.LastError == nil && a.State == connectors.AuthStatePerson {
 		l.Action = &templates.Link{Text: words.T(ctx, "Open the credentials"), Href: credentialsPath(c.Slug)}
 	}
@@ -78,13 +79,13 @@ func freshLine(ctx context.Context, f connectors.Freshness, now time.Time) templ
 		l.Kind, l.Icon, l.Text = templates.StateOff, "minus", words.T(ctx, "Read by hand only")
 	}
 	if f.AsOf != nil {
-		l.Details = append(l.Details, at(ctx, words.T(ctx, "as of"), *f.AsOf, now))
+		l.Details = append(l.Details, timeDetail(ctx, words.T(ctx, "as of"), *f.AsOf, now))
 	}
 	if f.State == connectors.FreshStale {
 		l.Details = append(l.Details, templates.HealthDetail{Text: words.T(ctx, "older than two intervals, still served")})
 	}
 	if f.NextSync != nil && f.NextSync.After(now) {
-		return withDetail(l, at(ctx, words.T(ctx, "next sync"), *f.NextSync, now))
+		return withDetail(l, timeDetail(ctx, words.T(ctx, "next sync"), *f.NextSync, now))
 	}
 	if f.NextSync != nil {
 		return withDetail(l, templates.HealthDetail{Text: words.T(ctx, "the next sync is due")})
@@ -97,12 +98,12 @@ func withDetail(l templates.HealthLine, d templates.HealthDetail) templates.Heal
 	return l
 }
 
-func at(ctx context.Context, text string, t, now time.Time) templates.HealthDetail {
-	w := when(ctx, t, now)
+func timeDetail(ctx context.Context, text string, t, now time.Time) templates.HealthDetail {
+	w := newWhen(ctx, t, now)
 	return templates.HealthDetail{Text: text, When: &w}
 }
 
-// healthRemarks are what a row of the list says besides the state's word.
+// healthRemarks are a list row's badges besides the state.
 func healthRemarks(ctx context.Context, c connectors.Connector, now time.Time) []templates.Badge {
 	if !c.Enabled {
 		return nil
@@ -110,26 +111,26 @@ func healthRemarks(ctx context.Context, c connectors.Connector, now time.Time) [
 	var list []templates.Badge
 	h := c.Health(now)
 	if h.Reachable.State == connectors.ReachDead {
-		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: words.T(ctx, "down for days"), Title: words.T(ctx, "First failure %s", relative(ctx, *h.Reachable.Since, now))})
+		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: words.T(ctx, "down for days"), Title: words.T(ctx, "First failure %s", formatRelative(ctx, *h.Reachable.Since, now))})
 	}
 	if h.Authorized.State == connectors.AuthStateLapses {
-		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: words.T(ctx, "lapses soon"), Title: words.T(ctx, "An account ends %s", relative(ctx, *h.Authorized.Ends, now))})
+		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: words.T(ctx, "lapses soon"), Title: words.T(ctx, "An account ends %s", formatRelative(ctx, *h.Authorized.Ends, now))})
 	}
 	if h.Fresh.State == connectors.FreshStale {
-		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: words.T(ctx, "out of date"), Title: words.T(ctx, "Its tools are as of %s", relative(ctx, *h.Fresh.AsOf, now))})
+		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: words.T(ctx, "out of date"), Title: words.T(ctx, "Its tools are as of %s", formatRelative(ctx, *h.Fresh.AsOf, now))})
 	}
 	return list
 }
 
-// oldTools says that a list of tools is the last that arrived, where the server was not read since; nil: it is the server's.
-func oldTools(ctx context.Context, c connectors.Connector, now time.Time) *templates.Attention {
+// staleToolsAttention says that the tools are those of the last successful sync; nil if they are current.
+func staleToolsAttention(ctx context.Context, c connectors.Connector, now time.Time) *templates.Attention {
 	h := c.Health(now)
 	if h.Fresh.AsOf == nil || !c.Enabled || c.LastError == nil && h.Fresh.State != connectors.FreshStale {
 		return nil
 	}
-	as := when(ctx, *h.Fresh.AsOf, now)
+	asOf := newWhen(ctx, *h.Fresh.AsOf, now)
 	a := &templates.Attention{
-		Kind: templates.StateWarn, Title: words.T(ctx, "The last tools that arrived"), When: &as,
+		Kind: templates.StateWarn, Title: words.T(ctx, "The last tools that arrived"), When: &asOf,
 		Text: words.T(ctx, "The server has not been read since. Agents go on with these."),
 	}
 	if c.LastError != nil {

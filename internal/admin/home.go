@@ -11,13 +11,14 @@ import (
 	"patchbay/web/templates"
 )
 
-// needsShown is how many things of a kind the home page lists; the others stand where they all do.
-const needsShown = 5
+// maxNeedsShown bounds the rows of a kind on the home page.
+const maxNeedsShown = 5
 
-// home is where a person begins: what needs them, and how things go. Its figures cost the same however much there is.
-func (h *Handler) home(w http.ResponseWriter, r *http.Request) error {
-	tenant, now := h.tenant(r), h.now()
-	needs, err := tenant.Needs(r.Context(), needsShown)
+// homeShow is the home page: what needs a person, and figures. The cost of the figures does not depend on the
+// amount of data.
+func (h *Handler) homeShow(w http.ResponseWriter, r *http.Request) error {
+	tenant, now := h.tenantStore(r), h.now()
+	needs, err := tenant.Needs(r.Context(), maxNeedsShown)
 	if err != nil {
 		return err
 	}
@@ -25,10 +26,10 @@ func (h *Handler) home(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := templates.HomePage{Frame: h.frame(r, templates.NavHome, crumb(words.T(r.Context(), "Home"), ""))}
+	page := templates.HomePage{Frame: h.newFrame(r, templates.NavHome, newCrumb(words.T(r.Context(), "Home"), ""))}
 	page.Welcome = connectorCount(f) == 0
 	page.Needs = needsView(r.Context(), needs, page.Frame.Can, now)
-	page.Figures = figuresView(r.Context(), &f, stretchOf(r.URL.Query().Get("period")), now)
+	page.Figures = figuresView(r.Context(), &f, findTimeRange(r.URL.Query().Get("period")), now)
 	page.Figures.Resets = page.Frame.Can.Manage
 	page.Frame.Listen = "/events?on=home"
 	return h.respond.Page(w, r, http.StatusOK, templates.Home(page))
@@ -42,7 +43,6 @@ func connectorCount(f connectors.Figures) int {
 	return n
 }
 
-// needsView puts what waits into words, with what this person may do about it.
 func needsView(ctx context.Context, n connectors.Needs, can templates.Can, now time.Time) templates.Needs {
 	view := templates.Needs{Asset: web.Asset}
 	if total := n.Total(); total > 0 {
@@ -91,22 +91,22 @@ func needGroup(ctx context.Context, kind connectors.NeedKind) templates.NeedGrou
 	}
 }
 
-// needRow is one thing that waits. Whoever may do nothing about it may look.
+// needRow is one row, with its action if the person may do it, else with a link.
 func needRow(ctx context.Context, n connectors.Need, can templates.Can, now time.Time) templates.NeedRow {
-	row := templates.NeedRow{Name: n.Connector, When: when(ctx, n.At, now), Since: words.T(ctx, "since")}
-	look := templates.Link{Text: words.T(ctx, "Look"), Href: connectorPath(n.ConnectorSlug)}
-	choose := func(may bool, text, href string) templates.Link {
-		if may {
+	row := templates.NeedRow{Name: n.Connector, When: newWhen(ctx, n.At, now), Since: words.T(ctx, "since")}
+	view := templates.Link{Text: words.T(ctx, "Look"), Href: connectorPath(n.ConnectorSlug)}
+	choose := func(allowed bool, text, href string) templates.Link {
+		if allowed {
 			return templates.Link{Text: text, Href: href}
 		}
-		return look
+		return view
 	}
 	switch n.Kind {
 	case connectors.NeedApproval:
-		look.Href = "/approvals/" + n.Call.String()
-		row.Name, row.Mono, row.Since = shorten(clean(n.Tool), maxName), true, words.T(ctx, "asked")
+		view.Href = "/approvals/" + n.Call.String()
+		row.Name, row.Mono, row.Since = shortenText(cleanText(n.Tool), maxName), true, words.T(ctx, "asked")
 		row.Line = words.T(ctx, "%s asks %s", n.Agent, n.Connector)
-		row.Action = choose(can.Sync, words.T(ctx, "Decide"), look.Href)
+		row.Action = choose(can.Sync, words.T(ctx, "Decide"), view.Href)
 	case connectors.NeedAuthorization:
 		row.Line = words.Said(ctx, n.Reason)
 		if row.Line == "" {
@@ -114,7 +114,7 @@ func needRow(ctx context.Context, n connectors.Need, can templates.Can, now time
 		}
 		row.Action = choose(can.Manage, authorizeWord(ctx, n), authorizePath(n))
 	case connectors.NeedServer:
-		row.Line, row.Action = words.Said(ctx, n.Reason), templates.Link{Text: words.T(ctx, "See why"), Href: look.Href}
+		row.Line, row.Action = words.Said(ctx, n.Reason), templates.Link{Text: words.T(ctx, "See why"), Href: view.Href}
 	case connectors.NeedRenewal:
 		row.Line, row.Since = words.T(ctx, "The account that all agents share"), words.T(ctx, "ends")
 		if n.Agent != "" {
@@ -125,10 +125,10 @@ func needRow(ctx context.Context, n connectors.Need, can templates.Can, now time
 		}
 		row.Action = choose(can.Manage, words.T(ctx, "Reconnect"), accountPath(n.ConnectorSlug, n.AgentSlug))
 	default:
-		look.Href = reviewedPath(n.ConnectorSlug, n.Tool) + "/changes"
-		row.Name, row.Mono, row.Since = clean(changedName(ctx, n.Tool)), n.Tool != connectors.OfInstructions, words.T(ctx, "seen")
+		view.Href = reviewedPath(n.ConnectorSlug, n.Tool) + "/changes"
+		row.Name, row.Mono, row.Since = cleanText(changedName(ctx, n.Tool)), n.Tool != connectors.InstructionsTool, words.T(ctx, "seen")
 		row.Line = reviewLine(ctx, n)
-		row.Action = choose(can.Manage, words.T(ctx, "Review"), look.Href)
+		row.Action = choose(can.Manage, words.T(ctx, "Review"), view.Href)
 	}
 	return row
 }

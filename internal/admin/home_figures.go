@@ -11,100 +11,99 @@ import (
 	"patchbay/web/templates"
 )
 
-// span is a time to look back at, in parts.
-type span struct {
-	key     string    // "24h"
-	title   words.Key // "Last 24 hours"
-	within  words.Key // "last 24 hours"
-	each, n int       // hours of a part, and parts
+// timeRange is a range of time up to now, in equal parts.
+type timeRange struct {
+	key                 string    // "24h"
+	title               words.Key // "Last 24 hours"
+	inSentence          words.Key // "last 24 hours"
+	hoursPerPart, parts int
 }
 
-var spans = []span{
-	{key: "24h", title: "Last 24 hours", within: "last 24 hours", each: 1, n: 24},
-	{key: "7d", title: "Last 7 days", within: "last 7 days", each: 6, n: 28},
+var timeRanges = []timeRange{
+	{key: "24h", title: "Last 24 hours", inSentence: "last 24 hours", hoursPerPart: 1, parts: 24},
+	{key: "7d", title: "Last 7 days", inSentence: "last 7 days", hoursPerPart: 6, parts: 28},
 }
 
-// stretchOf is the span that an address names; the first, where it names none.
-func stretchOf(key string) span {
-	for _, s := range spans {
+// findTimeRange returns the range with that key, or the first.
+func findTimeRange(key string) timeRange {
+	for _, s := range timeRanges {
 		if s.key == key {
 			return s
 		}
 	}
-	return spans[0]
+	return timeRanges[0]
 }
 
-// figuresView draws a stretch of time.
-func figuresView(ctx context.Context, f *connectors.Figures, s span, now time.Time) templates.Figures {
-	parts := f.Periods(now, s.each, s.n)
-	whole := connectors.Whole(parts)
+func figuresView(ctx context.Context, f *connectors.Figures, s timeRange, now time.Time) templates.Figures {
+	parts := f.Periods(now, s.hoursPerPart, s.parts)
+	total := connectors.TotalPeriod(parts)
 	view := templates.Figures{
 		Title: words.T(ctx, s.title),
 		List: []templates.Figure{
-			callsFigure(ctx, parts, whole, s), errorsFigure(ctx, parts, whole, s), latencyFigure(ctx, parts, whole, s),
-			toolsFigure(ctx, parts, f, now), syncsFigure(ctx, parts, whole, s),
+			callsFigure(ctx, parts, total, s), errorsFigure(ctx, parts, total, s), latencyFigure(ctx, parts, total, s),
+			toolsFigure(ctx, parts, f, now), syncsFigure(ctx, parts, total, s),
 		},
 	}
 	if f.Since != nil {
-		view.Since = new(when(ctx, *f.Since, now))
+		view.Since = new(newWhen(ctx, *f.Since, now))
 	}
-	for _, one := range spans {
+	for _, one := range timeRanges {
 		text := words.T(ctx, "24 hours")
 		if one.key == "7d" {
 			text = words.T(ctx, "7 days")
 		}
 		view.Periods = append(view.Periods, templates.Period{Text: text, Href: "/?period=" + one.key, Current: one.key == s.key})
 	}
-	for i := len(parts) - 1; i >= 0; i-- { // the newest first
+	for i := len(parts) - 1; i >= 0; i-- { // newest first
 		view.Rows = append(view.Rows, figureRow(ctx, &parts[i], now))
 	}
 	return view
 }
 
-func callsFigure(ctx context.Context, parts []connectors.Period, whole connectors.Period, s span) templates.Figure {
-	calls := whole.Calls.Calls()
+func callsFigure(ctx context.Context, parts []connectors.Period, total connectors.Period, s timeRange) templates.Figure {
+	calls := total.Calls.Calls()
 	fig := templates.Figure{
-		Label: words.T(ctx, "Calls"), Value: words.Number(ctx, calls), Href: "/calls", Note: words.T(ctx, "%s an hour", words.Number(ctx, calls/(s.each*s.n))),
-		Spark: spark(parts, func(p *connectors.Period) (float64, bool) { return float64(p.Calls.Calls()), true }),
-		Said:  words.T(ctx, "Calls in the %s: %s.", words.T(ctx, s.within), words.Number(ctx, calls)),
+		Label: words.T(ctx, "Calls"), Value: words.Number(ctx, calls), Href: "/calls", Note: words.T(ctx, "%s an hour", words.Number(ctx, calls/(s.hoursPerPart*s.parts))),
+		Spark: newSparkline(parts, func(p *connectors.Period) (float64, bool) { return float64(p.Calls.Calls()), true }),
+		Said:  words.T(ctx, "Calls in the %s: %s.", words.T(ctx, s.inSentence), words.Number(ctx, calls)),
 	}
-	if whole.Calls.Other > 0 {
-		fig.Note = words.T(ctx, "%s denied or cancelled", words.Number(ctx, whole.Calls.Other))
+	if total.Calls.Other > 0 {
+		fig.Note = words.T(ctx, "%s denied or cancelled", words.Number(ctx, total.Calls.Other))
 	}
 	return fig
 }
 
-func errorsFigure(ctx context.Context, parts []connectors.Period, whole connectors.Period, s span) templates.Figure {
-	failed, calls := whole.Calls.Failed, whole.Calls.Calls()
+func errorsFigure(ctx context.Context, parts []connectors.Period, total connectors.Period, s timeRange) templates.Figure {
+	failed, calls := total.Calls.Failed, total.Calls.Calls()
 	fig := templates.Figure{
 		Label: words.T(ctx, "Errors"), Value: "–", Href: "/calls?status=error", Note: words.T(ctx, "no calls"),
-		Spark: spark(parts, func(p *connectors.Period) (float64, bool) { return float64(p.Calls.Failed), true }),
-		Said:  words.T(ctx, "Errors in the %s: there were no calls.", words.T(ctx, s.within)),
+		Spark: newSparkline(parts, func(p *connectors.Period) (float64, bool) { return float64(p.Calls.Failed), true }),
+		Said:  words.T(ctx, "Errors in the %s: there were no calls.", words.T(ctx, s.inSentence)),
 	}
 	if calls > 0 {
-		fig.Value, fig.Note = shareOf(failed, calls), words.T(ctx, "%s of %s", words.Number(ctx, failed), words.Number(ctx, calls))
-		fig.Said = words.N(ctx, calls, "Errors in the %[2]s: %[3]s of %[1]s call, %[4]s.", "Errors in the %[2]s: %[3]s of %[1]s calls, %[4]s.", words.T(ctx, s.within), words.Number(ctx, failed), fig.Value)
+		fig.Value, fig.Note = formatShare(failed, calls), words.T(ctx, "%s of %s", words.Number(ctx, failed), words.Number(ctx, calls))
+		fig.Said = words.N(ctx, calls, "Errors in the %[2]s: %[3]s of %[1]s call, %[4]s.", "Errors in the %[2]s: %[3]s of %[1]s calls, %[4]s.", words.T(ctx, s.inSentence), words.Number(ctx, failed), fig.Value)
 	}
 	return fig
 }
 
-// shareOf rounds up to hundredths of a percent, so that only what never happened is 0 %.
-func shareOf(n, of int) string {
-	hundredths := (n*10_000 + of - 1) / of
+// formatShare rounds up to hundredths of a percent, so that only zero is 0 %.
+func formatShare(n, total int) string {
+	hundredths := (n*10_000 + total - 1) / total
 	return strconv.FormatFloat(float64(hundredths)/100, 'f', -1, 64) + " %"
 }
 
-func latencyFigure(ctx context.Context, parts []connectors.Period, whole connectors.Period, s span) templates.Figure {
+func latencyFigure(ctx context.Context, parts []connectors.Period, total connectors.Period, s timeRange) templates.Figure {
 	fig := templates.Figure{
 		Label: words.T(ctx, "p95 latency"), Value: "–", Href: "/calls", Note: words.T(ctx, "no calls"),
-		Spark: spark(parts, func(p *connectors.Period) (float64, bool) {
+		Spark: newSparkline(parts, func(p *connectors.Period) (float64, bool) {
 			return float64(p.P95()), p.Calls.Latencies.Count() > 0
 		}),
-		Said: words.T(ctx, "Latency in the %s: no server was called.", words.T(ctx, s.within)),
+		Said: words.T(ctx, "Latency in the %s: no server was called.", words.T(ctx, s.inSentence)),
 	}
-	if whole.Calls.Latencies.Count() > 0 {
-		fig.Value, fig.Note = took(ctx, whole.P95()), words.T(ctx, "median %s", took(ctx, whole.Calls.Latencies.Quantile(0.5)))
-		fig.Said = words.T(ctx, "Latency in the %s: 95 of 100 calls took at most %s, and half of them %s.", words.T(ctx, s.within), fig.Value, took(ctx, whole.Calls.Latencies.Quantile(0.5)))
+	if total.Calls.Latencies.Count() > 0 {
+		fig.Value, fig.Note = formatDuration(ctx, total.P95()), words.T(ctx, "median %s", formatDuration(ctx, total.Calls.Latencies.Quantile(0.5)))
+		fig.Said = words.T(ctx, "Latency in the %s: 95 of 100 calls took at most %s, and half of them %s.", words.T(ctx, s.inSentence), fig.Value, formatDuration(ctx, total.Calls.Latencies.Quantile(0.5)))
 	}
 	return fig
 }
@@ -113,20 +112,20 @@ func toolsFigure(ctx context.Context, parts []connectors.Period, f *connectors.F
 	first := slices.IndexFunc(parts, func(p connectors.Period) bool { return p.Tools >= 0 })
 	return templates.Figure{
 		Label: words.T(ctx, "Tools"), Value: words.Number(ctx, f.Tools), Href: "/tools", Note: words.N(ctx, connectorCount(*f), "of %s connector", "of %s connectors"),
-		Spark: spark(parts, func(p *connectors.Period) (float64, bool) { return float64(p.Tools), p.Tools >= 0 }),
-		Said:  words.T(ctx, "Tools: %s, after %s %s.", words.Number(ctx, f.Tools), words.Number(ctx, parts[first].Tools), relative(ctx, parts[first].From, now)),
+		Spark: newSparkline(parts, func(p *connectors.Period) (float64, bool) { return float64(p.Tools), p.Tools >= 0 }),
+		Said:  words.T(ctx, "Tools: %s, after %s %s.", words.Number(ctx, f.Tools), words.Number(ctx, parts[first].Tools), formatRelative(ctx, parts[first].From, now)),
 	}
 }
 
-func syncsFigure(ctx context.Context, parts []connectors.Period, whole connectors.Period, s span) templates.Figure {
-	syncs := whole.Syncs.OK + whole.Syncs.Failed
+func syncsFigure(ctx context.Context, parts []connectors.Period, total connectors.Period, s timeRange) templates.Figure {
+	syncs := total.Syncs.OK + total.Syncs.Failed
 	fig := templates.Figure{
 		Label: words.T(ctx, "Syncs"), Value: words.Number(ctx, syncs), Href: "/connectors", Note: words.T(ctx, "none failed"),
-		Spark: spark(parts, func(p *connectors.Period) (float64, bool) { return float64(p.Syncs.OK + p.Syncs.Failed), true }),
-		Said:  words.T(ctx, "Syncs in the %s: %s, of which %s failed.", words.T(ctx, s.within), words.Number(ctx, syncs), words.Number(ctx, whole.Syncs.Failed)),
+		Spark: newSparkline(parts, func(p *connectors.Period) (float64, bool) { return float64(p.Syncs.OK + p.Syncs.Failed), true }),
+		Said:  words.T(ctx, "Syncs in the %s: %s, of which %s failed.", words.T(ctx, s.inSentence), words.Number(ctx, syncs), words.Number(ctx, total.Syncs.Failed)),
 	}
-	if whole.Syncs.Failed > 0 {
-		fig.Note = words.T(ctx, "%s failed", words.Number(ctx, whole.Syncs.Failed))
+	if total.Syncs.Failed > 0 {
+		fig.Note = words.T(ctx, "%s failed", words.Number(ctx, total.Syncs.Failed))
 	}
 	if syncs == 0 {
 		fig.Note = words.T(ctx, "none")
@@ -136,7 +135,7 @@ func syncsFigure(ctx context.Context, parts []connectors.Period, whole connector
 
 func figureRow(ctx context.Context, p *connectors.Period, now time.Time) templates.FigureRow {
 	row := templates.FigureRow{
-		When: when(ctx, p.From, now), Calls: words.Number(ctx, p.Calls.Calls()), Failed: words.Number(ctx, p.Calls.Failed), P95: "–",
+		When: newWhen(ctx, p.From, now), Calls: words.Number(ctx, p.Calls.Calls()), Failed: words.Number(ctx, p.Calls.Failed), P95: "–",
 		Tools: "–", Syncs: words.Number(ctx, p.Syncs.OK+p.Syncs.Failed),
 	}
 	if p.Tools >= 0 {
@@ -144,7 +143,7 @@ func figureRow(ctx context.Context, p *connectors.Period, now time.Time) templat
 	}
 	row.When.Text = p.From.Format("Mon 2 Jan, 15:04 UTC")
 	if p.Calls.Latencies.Count() > 0 {
-		row.P95 = took(ctx, p.P95())
+		row.P95 = formatDuration(ctx, p.P95())
 	}
 	return row
 }

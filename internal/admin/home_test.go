@@ -13,30 +13,30 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-func TestAnEmptyInstallGreetsWithWaysToBegin(t *testing.T) {
+func TestHome_EmptyInstallation(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	d.as(connectors.RoleAdmin).get("/").want(t, http.StatusOK,
+	d.signInAsRole(connectors.RoleAdmin).get("/").want(t, http.StatusOK,
 		"Welcome to Patchbay", `href="/catalog"`, `href="/connectors/import"`, `href="/connectors/new"`)
-	p := d.as(connectors.RoleMember).get("/")
+	p := d.signInAsRole(connectors.RoleMember).get("/")
 	p.want(t, http.StatusOK, "No connectors yet", "An admin of your organisation")
 	if p.says("/connectors/new") {
 		t.Error("a member is sent where members may not go")
 	}
 }
 
-// needy makes one of each thing that needs a person.
-func (d *dashboard) needy() {
+// createNeeds creates one of each thing that needs a person.
+func (d *dashboard) createNeeds() {
 	d.t.Helper()
-	a, c := d.Agent(d.t), d.at("Linear", "https://linear.example.com/mcp")
+	a, c := d.Agent(d.t), d.addConnectorAt("Linear", "https://linear.example.com/mcp")
 	d.Synced(d.t, c.ID, "search")
 	d.Resynced(d.t, c.ID, fixture.DefinitionOf("search", evilTool))
-	d.waitingIn(d.Tenant, a, c)
+	d.createWaitingCall(d.Tenant, a, c)
 	d.Connector(d.t, func(n *connectors.Draft) { n.Name, n.Slug, n.Auth.Type = "Sentry", "sentry", connectors.AuthOAuth2 })
-	down := d.at("Stripe", "https://stripe.example.com/mcp")
-	d.fails(down.ID, "timeout")
-	notes := d.account(func(n *connectors.Draft) { n.Name, n.Slug = "Notes", "notes" })
-	d.grant(notes, nil, 5*time.Hour)
+	down := d.addConnectorAt("Stripe", "https://stripe.example.com/mcp")
+	d.failSyncs(down.ID, "timeout")
+	notes := d.addOAuthConnector(func(n *connectors.Draft) { n.Name, n.Slug = "Notes", "notes" })
+	d.storeAccount(notes, nil, 5*time.Hour)
 	var ended []store.OwnedCall
 	for i, took := range []time.Duration{80 * time.Millisecond, 120 * time.Millisecond, 150 * time.Millisecond, 900 * time.Millisecond} {
 		call := newCall(a, c, connectors.CallSuccess)
@@ -54,11 +54,11 @@ func (d *dashboard) needy() {
 	}
 }
 
-func TestHomeTellsWhatNeedsAPersonAndTheOneThingToDo(t *testing.T) {
+func TestHome_ListsNeedsWithOneAction(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	d.needy()
-	p := d.as(connectors.RoleAdmin).get("/")
+	d.createNeeds()
+	p := d.signInAsRole(connectors.RoleAdmin).get("/")
 	p.want(t, http.StatusOK,
 		"Calls wait for approval", `aria-label="Decide: search"`,
 		"Connectors need authorization", `href="/connectors/sentry/credentials#credential-shared"`, `aria-label="Connect: Sentry"`,
@@ -72,7 +72,7 @@ func TestHomeTellsWhatNeedsAPersonAndTheOneThingToDo(t *testing.T) {
 			t.Errorf("%q stands below %q", order[i], order[i+1])
 		}
 	}
-	viewer := d.as(connectors.RoleViewer).get("/")
+	viewer := d.signInAsRole(connectors.RoleViewer).get("/")
 	viewer.want(t, http.StatusOK, `aria-label="Look: Sentry"`, `href="/connectors/sentry"`, `aria-label="Look: search"`)
 	for _, not := range []string{"Decide:", "Connect:", "Review:", "Reconnect:", "/credentials"} {
 		if viewer.says(not) {
@@ -84,27 +84,27 @@ func TestHomeTellsWhatNeedsAPersonAndTheOneThingToDo(t *testing.T) {
 func TestHomeDrawsHowThingsGo(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	d.needy()
-	b := d.as(connectors.RoleViewer)
+	d.createNeeds()
+	b := d.signInAsRole(connectors.RoleViewer)
 	b.get("/").want(t, http.StatusOK, "Last 24 hours", "25 %", "of 152", "Errors in the last 24 hours: 38 of 152 calls, 25 %.",
 		"95 of 100 calls took at most", "Tools: 1, after 1", `aria-current="page">24 hours`)
 	b.get("/?period=7d").want(t, http.StatusOK, "Last 7 days", "Calls in the last 7 days: 160.", `aria-current="page">7 days`)
 }
 
-func TestWhatNeedsAPersonArrivesOnAnOpenPage(t *testing.T) {
+func TestHome_NeedsArriveLive(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	a, c := d.Agent(t), d.at("Linear", "https://linear.example.com/mcp")
-	s := d.as(connectors.RoleMember).listenTo("/events?on=home")
+	a, c := d.Agent(t), d.addConnectorAt("Linear", "https://linear.example.com/mcp")
+	s := d.signInAsRole(connectors.RoleMember).openEventsAt("/events?on=home")
 	s.until("Nothing waits for a person.")
-	d.waitingIn(d.Tenant, a, c)
+	d.createWaitingCall(d.Tenant, a, c)
 	s.until("Decide: search")
 }
 
 func TestHomeInABrowser(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	tab := d.signedIn(connectors.RoleAdmin)
+	tab := d.openSignedInTab(connectors.RoleAdmin)
 	tab.WaitText("h1", "Welcome to Patchbay")
 	look := func(name string) {
 		t.Helper()
@@ -125,15 +125,15 @@ func TestHomeInABrowser(t *testing.T) {
 		tab.Size(1280, 900)
 	}
 	look("home-welcome")
-	d.needy()
+	d.createNeeds()
 	tab.Go(d.base + "/")
 	tab.WaitText("#needs", "Stripe")
 	tab.Click(".figures summary")
 	look("home-busy")
 
-	a, c := d.Agent(t), d.at("Later", "https://later.example.com/mcp")
+	a, c := d.Agent(t), d.addConnectorAt("Later", "https://later.example.com/mcp")
 	call := newCall(a, c, connectors.CallPendingApproval)
-	d.waitingIn(d.Tenant, a, c)
+	d.createWaitingCall(d.Tenant, a, c)
 	tab.WaitText("#needs", call.Tool+"\n"+a.Name+" asks Later")
 	tab.Click("#needs a.btn")
 	tab.WaitText("h1", "Approval")

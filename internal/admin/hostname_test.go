@@ -7,11 +7,11 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestConnectorPagesShowBothFormsOfAHost(t *testing.T) {
+func TestHostname_UnicodeAndASCII(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	c := d.Connector(t, func(d *connectors.Draft) { d.URL = "https://xn--bcher-kva.example/mcp" })
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	for _, path := range []string{"/connectors", "/connectors/" + c.Slug} {
 		b.get(path).want(t, http.StatusOK, "https://xn--bcher-kva.example/mcp", "https://bücher.example/mcp")
 	}

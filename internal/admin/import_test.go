@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/fault"
 )
 
-// upload posts a form with a file in it, as a browser does.
+// upload posts a form with a file.
 func (b *browser) upload(path, document, file string) page {
 	b.t.Helper()
 	var body bytes.Buffer
@@ -58,10 +58,10 @@ const pasted = `{
   },
 }`
 
-func TestAPastedDocumentIsPreviewedAndImported(t *testing.T) {
+func TestImport_PastedDocument(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.get("/connectors").want(t, http.StatusOK, "Import a client's file")
 	b.get("/connectors/import").want(t, http.StatusOK, "Paste the JSON", "Or a file")
 	before := d.snapshot()
@@ -82,10 +82,10 @@ func TestAPastedDocumentIsPreviewedAndImported(t *testing.T) {
 	}
 }
 
-func TestAPreviewTravelsAloneWhereAScriptAsks(t *testing.T) {
+func TestImport_PreviewIsAFragmentForScripts(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.header.Set("HX-Request", "true")
 	p := b.post("/connectors/import/preview", url.Values{"document": {pasted}})
 	p.want(t, http.StatusOK, "3 to create, 1 refused")
@@ -98,7 +98,7 @@ func TestAPreviewTravelsAloneWhereAScriptAsks(t *testing.T) {
 func TestAChosenFileIsImported(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.upload("/connectors/import/preview", "", pasted).want(t, http.StatusOK, "3 to create, 1 refused")
 	b.upload("/connectors/import", " \n", pasted).want(t, http.StatusOK, "3 created, 1 refused")
 	b.upload("/connectors/import", pasted, pasted).want(t, http.StatusUnprocessableEntity, "Paste a document or choose a file, not both.")
@@ -108,11 +108,11 @@ func TestAChosenFileIsImported(t *testing.T) {
 	b.upload("/connectors/import", "", strings.Repeat("x", 5<<20)).want(t, http.StatusRequestEntityTooLarge)
 }
 
-func TestAnImportIsIntoOnesOwnOrganisation(t *testing.T) {
+func TestImport_IntoOwnTenant(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	theirs := d.ConnectorIn(t, d.Other)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	document := `{"` + theirs.Slug + `": {"url": "` + theirs.URL + `", "description": "Taken"}}`
 	b.post("/connectors/import", url.Values{"document": {document}}).want(t, http.StatusOK, "1 created")
 	if _, err := d.Door().Connector(t.Context(), connectors.Ref(theirs.ID.String())); !fault.Is(err, fault.NotFound) {
@@ -128,7 +128,7 @@ func TestAnExportIsAFileOfTheClient(t *testing.T) {
 	d := newDashboard(t)
 	c := d.Connector(t, func(c *connectors.Draft) { c.Auth.Type = connectors.AuthBearer })
 	d.Credential(t, c.ID, nil, "sEcret-token")
-	b := d.as(connectors.RoleViewer)
+	b := d.signInAsRole(connectors.RoleViewer)
 	for client, want := range map[string][2]string{
 		"":               {"patchbay.json", "mcpServers"},
 		"?client=claude": {".mcp.json", "mcpServers"},

@@ -13,13 +13,13 @@ import (
 	"patchbay/web/templates"
 )
 
-// joinShow is where an invitation's link leads. Looking at it does not use the link up: mail programs look at what people are sent. Whether
-// the address has an account already makes no difference to the page.
+// joinShow is the page of an invitation's link. A GET does not use the link up, because mail programs load
+// links. The page does not reveal whether the address has an account.
 func (h *Handler) joinShow(w http.ResponseWriter, r *http.Request) error {
-	return h.joinPage(w, r, secret.Text(r.URL.Query().Get("token")), form{}, nil)
+	return h.joinPage(w, r, secret.Text(r.URL.Query().Get("token")), postedForm{}, nil)
 }
 
-// joinFinish makes a member of whoever brings the link, and signs in.
+// joinFinish accepts the invitation, and signs the new member in.
 func (h *Handler) joinFinish(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
@@ -32,8 +32,8 @@ func (h *Handler) joinFinish(w http.ResponseWriter, r *http.Request) error {
 		}
 		return respond.See(w, r, auth.InvitationPath(token))
 	}
-	tenant, m, err := h.join(r, token, f)
-	switch refused := respond.Told(r.Context(), err); {
+	tenant, m, err := h.acceptInvitation(r, token, f)
+	switch refused := respond.LocalizedFault(r.Context(), err); {
 	case err == nil:
 	case refused.Kind == fault.NotFound:
 		return h.joinRefused(w, r, err)
@@ -43,10 +43,10 @@ func (h *Handler) joinFinish(w http.ResponseWriter, r *http.Request) error {
 		return h.joinPage(w, r, token, f, refused)
 	}
 	h.respond.Say(r.Context(), respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "Welcome to %s.", tenant.Name)})
-	return h.begun(w, r, h.auth.StartSessionIn(r.Context(), m.UserID, tenant.ID, auth.BrowserOf(r)), "/")
+	return h.continueSignIn(w, r, h.auth.StartSessionIn(r.Context(), m.UserID, tenant.ID, auth.NewBrowser(r)), "/")
 }
 
-// signOut signs whoever is signed in out, for somebody else to come in.
+// signOut ends the browser's session, before another person signs in.
 func (h *Handler) signOut(r *http.Request) error {
 	ctx, _, err := h.auth.IdentifyEnrolling(r)
 	if fault.Is(err, fault.Unauthenticated) {
@@ -59,7 +59,7 @@ func (h *Handler) signOut(r *http.Request) error {
 	return h.auth.SignOut(r.Context(), a)
 }
 
-func (h *Handler) join(r *http.Request, token secret.Text, f form) (connectors.Tenant, connectors.Member, error) {
+func (h *Handler) acceptInvitation(r *http.Request, token secret.Text, f postedForm) (connectors.Tenant, connectors.Member, error) {
 	if a, err := h.auth.FromSession(r.Context()); err == nil {
 		return h.auth.JoinAs(r.Context(), a, token, auth.Address(r))
 	}
@@ -67,20 +67,20 @@ func (h *Handler) join(r *http.Request, token secret.Text, f form) (connectors.T
 	return h.auth.AcceptInvitation(r.Context(), token, p, auth.Address(r))
 }
 
-func (h *Handler) joinPage(w http.ResponseWriter, r *http.Request, token secret.Text, f form, problem *fault.Error) error {
+func (h *Handler) joinPage(w http.ResponseWriter, r *http.Request, token secret.Text, f postedForm, problem *fault.Error) error {
 	i, err := h.auth.Invitation(r.Context(), token, auth.Address(r))
 	if err != nil {
 		return h.joinRefused(w, r, err)
 	}
 	page := templates.JoinPage{
-		Frame:  h.door(r, words.T(r.Context(), "Join %s", i.Tenant.Name)),
-		Form:   f.again(problem),
+		Frame:  h.signedOutFrame(r, words.T(r.Context(), "Join %s", i.Tenant.Name)),
+		Form:   f.toForm(problem),
 		Token:  token.Reveal(),
 		Tenant: i.Tenant.Name,
 		Email:  i.Email,
 		Role:   roleAbility(r.Context(), i.Role),
 		By:     i.InvitedBy,
-		Ends:   when(r.Context(), i.ExpiresAt, h.now()),
+		Ends:   newWhen(r.Context(), i.ExpiresAt, h.now()),
 	}
 	status := http.StatusOK
 	if problem != nil {
@@ -96,15 +96,15 @@ func (h *Handler) joinPage(w http.ResponseWriter, r *http.Request, token secret.
 	return h.respond.Page(w, r, status, templates.Join(page))
 }
 
-// joinRefused says why an invitation's link opens nothing.
+// joinRefused says why an invitation's link is not valid.
 func (h *Handler) joinRefused(w http.ResponseWriter, r *http.Request, err error) error {
-	f := respond.Told(r.Context(), err)
+	f := respond.LocalizedFault(r.Context(), err)
 	if f.Kind != fault.NotFound && f.Kind != fault.RateLimited {
 		return err
 	}
 	respond.SetRetryAfter(w.Header(), f)
 	return h.respond.Page(w, r, respond.Status(f.Kind), templates.Error(templates.ErrorPage{
-		Frame: h.door(r, words.T(r.Context(), "Invitation")), Status: respond.Status(f.Kind), Title: joinHeadline(r.Context(), f), Text: f.Message,
+		Frame: h.signedOutFrame(r, words.T(r.Context(), "Invitation")), Status: respond.Status(f.Kind), Title: joinHeadline(r.Context(), f), Text: f.Message,
 		Links: []templates.Link{{Text: words.T(r.Context(), "Go to sign-in"), Href: "/login"}},
 	}))
 }

@@ -12,23 +12,23 @@ import (
 	"patchbay/web/templates"
 )
 
-// invite asks an address to become a member. The link is shown on the page that answers, and nowhere else: as a new key.
-func (h *Handler) invite(w http.ResponseWriter, r *http.Request) error {
+// inviteSend invites an address, and shows the link on the response page alone, as keyCreate does.
+func (h *Handler) inviteSend(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err
 	}
 	i, token, err := h.auth.Invite(r.Context(), actor(r), f.text("email"), connectors.Role(f.text("role")))
-	if problem, ok := mendable(r.Context(), err); ok {
-		return h.membersPage(w, r, respond.Status(problem.Kind), membersNews{invite: f.again(problem)})
+	if problem, ok := asFormFault(r.Context(), err); ok {
+		return h.membersPage(w, r, respond.Status(problem.Kind), membersPageState{invite: f.toForm(problem)})
 	}
 	if err != nil {
 		return err
 	}
-	return h.invited(w, r, i, token)
+	return h.invitationPage(w, r, i, token)
 }
 
-// inviteAgain makes another link for an open invitation.
+// inviteAgain creates another link for an open invitation.
 func (h *Handler) inviteAgain(w http.ResponseWriter, r *http.Request) error {
 	id, err := invitationID(r)
 	if err != nil {
@@ -38,19 +38,19 @@ func (h *Handler) inviteAgain(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.invited(w, r, i, token)
+	return h.invitationPage(w, r, i, token)
 }
 
-func (h *Handler) invited(w http.ResponseWriter, r *http.Request, i connectors.Invitation, token secret.Text) error {
-	return h.membersPage(w, r, http.StatusOK, membersNews{made: &templates.NewInvitation{
+func (h *Handler) invitationPage(w http.ResponseWriter, r *http.Request, i connectors.Invitation, token secret.Text) error {
+	return h.membersPage(w, r, http.StatusOK, membersPageState{created: &templates.NewInvitation{
 		Email: i.Email,
 		Role:  roleName(r.Context(), i.Role),
 		URL:   h.baseURL + auth.InvitationPath(token),
-		Ends:  when(r.Context(), i.ExpiresAt, h.now()),
+		Ends:  newWhen(r.Context(), i.ExpiresAt, h.now()),
 	}})
 }
 
-// inviteRevoke takes an open invitation back.
+// inviteRevoke revokes an open invitation.
 func (h *Handler) inviteRevoke(w http.ResponseWriter, r *http.Request) error {
 	id, err := invitationID(r)
 	if err != nil {
@@ -63,7 +63,7 @@ func (h *Handler) inviteRevoke(w http.ResponseWriter, r *http.Request) error {
 }
 
 func invitationID(r *http.Request) (connectors.InvitationID, error) {
-	id, ok := ref(r, "id").UUID()
+	id, ok := pathRef(r, "id").UUID()
 	if !ok {
 		return connectors.InvitationID{}, fault.Errorf(fault.NotFound, "There is no such invitation.")
 	}

@@ -15,8 +15,8 @@ import (
 	chromium "patchbay/internal/testing/browser"
 )
 
-// invitationIn is an open invitation of a tenant.
-func (d *dashboard) invitationIn(tenant connectors.TenantID) connectors.InvitationID {
+// createInvitation creates an open invitation.
+func (d *dashboard) createInvitation(tenant connectors.TenantID) connectors.InvitationID {
 	d.t.Helper()
 	id := uuid.Must(uuid.NewV7())
 	sum := sha256.Sum256(id[:])
@@ -28,8 +28,8 @@ func (d *dashboard) invitationIn(tenant connectors.TenantID) connectors.Invitati
 	return i.ID
 }
 
-// linkIn is the invitation's link that a page shows, as a path, with its token.
-func linkIn(t *testing.T, p page) (path, token string) {
+// findInvitationLink is the path of the invitation's link on a page, with its token.
+func findInvitationLink(t *testing.T, p page) (path, token string) {
 	t.Helper()
 	_, rest, found := strings.Cut(p.Body, "/setup/invitation?token=")
 	if !found {
@@ -41,13 +41,13 @@ func linkIn(t *testing.T, p page) (path, token string) {
 
 const tokenLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-func TestAnInvitedPersonOpensTheLinkAndIsIn(t *testing.T) {
+func TestInvitation_NewMemberJoins(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	owner := d.as(connectors.RoleOwner)
+	owner := d.signInAsRole(connectors.RoleOwner)
 	made := owner.post("/invitations", url.Values{"email": {"Grace@Example.com"}, "role": {"member"}})
 	made.want(t, http.StatusOK, "Link for grace@example.com", "shown this once")
-	path, token := linkIn(t, made)
+	path, token := findInvitationLink(t, made)
 	if again := owner.get("/members"); again.says(token) || !again.says("Waiting") || !again.says("grace@example.com") {
 		t.Error("the list repeats the link, or does not tell of the invitation")
 	}
@@ -73,7 +73,7 @@ func TestInvitation_OffersASeparateAccount(t *testing.T) {
 	other := d.MemberIn(t, d.Other, connectors.RoleOwner, func(m *store.NewMember) {
 		m.PasswordHash = "$argon2id$v=19$m=65536,t=1,p=4$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 	})
-	path, token := linkIn(t, d.as(connectors.RoleOwner).post("/invitations", url.Values{"email": {other.Email}, "role": {"member"}}))
+	path, token := findInvitationLink(t, d.signInAsRole(connectors.RoleOwner).post("/invitations", url.Values{"email": {other.Email}, "role": {"member"}}))
 	visitor := d.browser()
 	if visitor.get(path).says("separate") {
 		t.Error("the page tells of an account before a password was given")
@@ -84,18 +84,18 @@ func TestInvitation_OffersASeparateAccount(t *testing.T) {
 	visitor.submit("/setup/invitation", form).want(t, http.StatusOK, "Welcome to Acme.")
 }
 
-func TestALinkThatOpensNothingSaysWhy(t *testing.T) {
+func TestInvitation_DeadLinkIsExplained(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	owner := d.as(connectors.RoleOwner)
+	owner := d.signInAsRole(connectors.RoleOwner)
 	made := owner.post("/invitations", url.Values{"email": {"grace@example.com"}, "role": {"viewer"}})
-	old, _ := linkIn(t, made)
+	old, _ := findInvitationLink(t, made)
 	list, err := d.Door().Invitations(t.Context(), store.Page{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	action := "/invitations/" + list.Items[0].ID.String()
-	link, _ := linkIn(t, owner.post(action+"/send", nil))
+	link, _ := findInvitationLink(t, owner.post(action+"/send", nil))
 	visitor := d.browser()
 	visitor.get(old).want(t, http.StatusNotFound, "This link opens nothing", "the newest link")
 	visitor.get(link).want(t, http.StatusOK)
@@ -108,8 +108,8 @@ func TestALinkThatOpensNothingSaysWhy(t *testing.T) {
 func TestAnAddressIsRefusedBesideItsField(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	owner := d.as(connectors.RoleOwner)
-	m := d.person(connectors.RoleViewer)
+	owner := d.signInAsRole(connectors.RoleOwner)
+	m := d.createMember(connectors.RoleViewer)
 	for email, want := range map[string]string{"nobody": "This is not an e-mail address.", m.Email: "This person is a member already."} {
 		p := owner.post("/invitations", url.Values{"email": {email}, "role": {"admin"}})
 		if p.Status < 400 || !p.says(want) {
@@ -118,12 +118,12 @@ func TestAnAddressIsRefusedBesideItsField(t *testing.T) {
 	}
 }
 
-func TestWhoIsSignedInElsewhereJoinsWithOneButton(t *testing.T) {
+func TestInvitation_SignedInMemberJoinsWithOneButton(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	owner := d.as(connectors.RoleOwner)
+	owner := d.signInAsRole(connectors.RoleOwner)
 	person := d.MemberIn(t, d.Other, connectors.RoleOwner, d.withPassword())
-	_, token := linkIn(t, owner.post("/invitations", url.Values{"email": {person.Email}, "role": {"admin"}}))
+	_, token := findInvitationLink(t, owner.post("/invitations", url.Values{"email": {person.Email}, "role": {"admin"}}))
 
 	b := d.browser()
 	b.signIn(person.Email)
@@ -138,9 +138,9 @@ func TestWhoIsSignedInElsewhereJoinsWithOneButton(t *testing.T) {
 func TestAnInvitationIsForItsAddressAlone(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	owner := d.as(connectors.RoleOwner)
-	path, token := linkIn(t, owner.post("/invitations", url.Values{"email": {"grace@example.com"}, "role": {"admin"}}))
-	b := d.as(connectors.RoleViewer)
+	owner := d.signInAsRole(connectors.RoleOwner)
+	path, token := findInvitationLink(t, owner.post("/invitations", url.Values{"email": {"grace@example.com"}, "role": {"admin"}}))
+	b := d.signInAsRole(connectors.RoleViewer)
 	b.get(path).want(t, http.StatusOK, "and the invitation is for grace@example.com", "Sign out and go on")
 	b.post("/setup/invitation", url.Values{"token": {token}}).want(t, http.StatusConflict, "the invitation is for grace@example.com")
 	if p := b.post("/setup/invitation", url.Values{"token": {token}, "sign_out": {"true"}}); p.Location != path {
@@ -153,7 +153,7 @@ func TestABrowserInvitesAndIsInvited(t *testing.T) {
 	t.Parallel()
 	for _, script := range []bool{true, false} {
 		d := newDashboard(t)
-		tab := d.signedIn(connectors.RoleOwner)
+		tab := d.openSignedInTab(connectors.RoleOwner)
 		tab.Scripts(script)
 		tab.Go(d.base + "/members")
 		tab.Fill("#invite [name=email]", "grace@example.com")
@@ -161,7 +161,7 @@ func TestABrowserInvitesAndIsInvited(t *testing.T) {
 		tab.Click("#invite button[type=submit]")
 		tab.WaitText("main", "Link for grace@example.com")
 		if script {
-			pictured(tab, "invitation-made")
+			checkAppearance(tab, "invitation-made")
 		}
 		link := tab.Text(".new-key pre")
 
@@ -170,7 +170,7 @@ func TestABrowserInvitesAndIsInvited(t *testing.T) {
 		visitor.Go(link)
 		visitor.WaitText("main", "Join Acme")
 		if script {
-			pictured(visitor, "invitation-join")
+			checkAppearance(visitor, "invitation-join")
 		}
 		visitor.Fill("[name=name]", "Grace")
 		visitor.Fill("[name=password]", password.Reveal())

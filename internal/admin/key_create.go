@@ -13,16 +13,16 @@ import (
 	"patchbay/web/templates"
 )
 
-// keyCreate makes an API key. It is shown on the page that answers, and nowhere else: a redirect would carry it through
-// the session or the address.
+// keyCreate creates an API key and shows it on the response page alone. A redirect would carry it through the
+// session or the address.
 func (h *Handler) keyCreate(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err
 	}
 	key, text, err := h.issueKey(r, f)
-	if problem, ok := mendable(r.Context(), err); ok {
-		return h.keysPage(w, r, respond.Status(problem.Kind), f.again(problem), nil)
+	if problem, ok := asFormFault(r.Context(), err); ok {
+		return h.keysPage(w, r, respond.Status(problem.Kind), f.toForm(problem), nil)
 	}
 	if err != nil {
 		return err
@@ -34,8 +34,8 @@ func (h *Handler) keyCreate(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-func (h *Handler) issueKey(r *http.Request, f form) (connectors.APIKey, secret.Text, error) {
-	expires, err := f.lastDay("expires_at")
+func (h *Handler) issueKey(r *http.Request, f postedForm) (connectors.APIKey, secret.Text, error) {
+	expires, err := f.readLastDay("expires_at")
 	if err != nil {
 		return connectors.APIKey{}, "", err
 	}
@@ -46,8 +46,8 @@ func (h *Handler) issueKey(r *http.Request, f form) (connectors.APIKey, secret.T
 	})
 }
 
-// lastDay reads a date, and means its end in UTC; nil where there is none.
-func (f form) lastDay(name string) (*time.Time, error) {
+// readLastDay reads a date, and returns its end in UTC; nil if it is empty.
+func (f postedForm) readLastDay(name string) (*time.Time, error) {
 	typed := f.text(name)
 	if typed == "" {
 		return nil, nil

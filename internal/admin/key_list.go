@@ -11,23 +11,22 @@ import (
 	"patchbay/web/templates"
 )
 
-// keyList lists the API keys.
 func (h *Handler) keyList(w http.ResponseWriter, r *http.Request) error {
 	return h.keysPage(w, r, http.StatusOK, templates.Form{Values: map[string]string{"role": string(connectors.RoleViewer)}}, nil)
 }
 
-func (h *Handler) keysPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, made *templates.NewAPIKey) error {
-	list, err := h.tenant(r).APIKeys(r.Context(), pageOf(r))
+func (h *Handler) keysPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, created *templates.NewAPIKey) error {
+	list, err := h.tenantStore(r).APIKeys(r.Context(), readPage(r))
 	if err != nil {
 		return err
 	}
 	page := templates.APIKeysPage{
-		Frame: h.frame(r, templates.NavAPIKeys, crumb(words.T(r.Context(), "API keys"), "")),
-		Count: countOf(r.Context(), len(list.Items), pager(r, list.Next), "%s key", "%s keys"),
+		Frame: h.newFrame(r, templates.NavAPIKeys, newCrumb(words.T(r.Context(), "API keys"), "")),
+		Count: formatCount(r.Context(), len(list.Items), newPager(r, list.Next), "%s key", "%s keys"),
 		Roles: roleOptions(r.Context()),
 		Form:  f,
-		New:   made,
-		Pager: pager(r, list.Next),
+		New:   created,
+		Pager: newPager(r, list.Next),
 	}
 	for _, k := range list.Items {
 		page.Rows = append(page.Rows, keyRow(r.Context(), k, h.now()))
@@ -36,7 +35,6 @@ func (h *Handler) keysPage(w http.ResponseWriter, r *http.Request, status int, f
 	return h.respond.Page(w, r, status, templates.APIKeys(page))
 }
 
-// keyRow is one key in the list.
 func keyRow(ctx context.Context, k connectors.APIKey, now time.Time) templates.APIKeyRow {
 	row := templates.APIKeyRow{
 		Name:     k.Name,
@@ -44,9 +42,9 @@ func keyRow(ctx context.Context, k connectors.APIKey, now time.Time) templates.A
 		By:       k.CreatedBy,
 		Role:     roleName(ctx, k.Role),
 		State:    templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Active")},
-		Created:  when(ctx, k.CreatedAt, now),
-		LastUsed: whenOrNever(ctx, k.LastUsedAt, now),
-		Expires:  whenOrNever(ctx, k.ExpiresAt, now),
+		Created:  newWhen(ctx, k.CreatedAt, now),
+		LastUsed: newWhenOrNever(ctx, k.LastUsedAt, now),
+		Expires:  newWhenOrNever(ctx, k.ExpiresAt, now),
 		Revoke:   "/api-keys/" + k.ID.String() + "/revoke",
 	}
 	switch {
@@ -60,29 +58,29 @@ func keyRow(ctx context.Context, k connectors.APIKey, now time.Time) templates.A
 	return row
 }
 
-// keyWarning is how long before a key stops the page says so: long enough to change over.
+// keyWarning is how long before a key's expiry the page warns.
 const keyWarning = 7 * 24 * time.Hour
 
 func endsSoon(k connectors.APIKey, now time.Time) bool {
 	return k.RevokedAt == nil && k.ExpiresAt != nil && k.ExpiresAt.After(now) && k.ExpiresAt.Sub(now) <= keyWarning
 }
 
-// keysEnding warns of the keys that stop soon, of which the first is named; nil where none does.
+// keysEnding warns of keys that expire soon, and names the first; nil if none does.
 func keysEnding(ctx context.Context, keys []connectors.APIKey, now time.Time) *templates.Attention {
-	var soon []connectors.APIKey
+	var expiring []connectors.APIKey
 	for _, k := range keys {
 		if endsSoon(k, now) {
-			soon = append(soon, k)
+			expiring = append(expiring, k)
 		}
 	}
-	if len(soon) == 0 {
+	if len(expiring) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(soon, func(a, b connectors.APIKey) int { return a.ExpiresAt.Compare(*b.ExpiresAt) })
-	first := when(ctx, *soon[0].ExpiresAt, now)
-	title := words.T(ctx, "“%s” stops soon", soon[0].Name)
-	if len(soon) > 1 {
-		title = words.N(ctx, len(soon), "%s key stops within a week", "%s keys stop within a week")
+	slices.SortStableFunc(expiring, func(a, b connectors.APIKey) int { return a.ExpiresAt.Compare(*b.ExpiresAt) })
+	first := newWhen(ctx, *expiring[0].ExpiresAt, now)
+	title := words.T(ctx, "“%s” stops soon", expiring[0].Name)
+	if len(expiring) > 1 {
+		title = words.N(ctx, len(expiring), "%s key stops within a week", "%s keys stop within a week")
 	}
 	return &templates.Attention{
 		Kind: templates.StateWarn, Title: title, When: &first,

@@ -9,9 +9,9 @@ import (
 	"patchbay/internal/words"
 )
 
-// keyRevoke ends an API key.
+// keyRevoke revokes an API key.
 func (h *Handler) keyRevoke(w http.ResponseWriter, r *http.Request) error {
-	id, ok := ref(r, "id").UUID()
+	id, ok := pathRef(r, "id").UUID()
 	if !ok {
 		return fault.Errorf(fault.NotFound, "There is no such key.")
 	}

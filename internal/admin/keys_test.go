@@ -11,9 +11,9 @@ import (
 func TestKeysLeadToPagesAndThroughTables(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	d.at("Linear", "https://mcp.example.com/mcp")
-	d.at("Notes", "https://notes.example.com/mcp")
-	tab := d.signedIn(connectors.RoleMember)
+	d.addConnectorAt("Linear", "https://mcp.example.com/mcp")
+	d.addConnectorAt("Notes", "https://notes.example.com/mcp")
+	tab := d.openSignedInTab(connectors.RoleMember)
 	tab.Press("gc")
 	tab.WaitPath("/connectors")
 	focused := func() string { return chromium.Eval[string](tab, `document.activeElement.textContent.trim()`) }
@@ -35,14 +35,14 @@ func TestKeysLeadToPagesAndThroughTables(t *testing.T) {
 	}
 }
 
-func TestAQuestionMarkListsTheKeysWhichMayBeTurnedOff(t *testing.T) {
+func TestShortcuts_AreListedAndCanBeTurnedOff(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	tab := d.signedIn(connectors.RoleOwner)
+	tab := d.openSignedInTab(connectors.RoleOwner)
 	tab.Go(d.base + "/agents")
 	tab.Press("?")
 	tab.WaitText("#shortcuts h2", "Keyboard shortcuts")
-	looked(t, tab, "shortcuts")
+	checkAppearanceOf(t, tab, "shortcuts")
 	tab.Press("gc") // a dialog is open
 	tab.Press("\x1b")
 	tab.WaitGone("#shortcuts[open]")

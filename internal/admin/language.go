@@ -10,7 +10,7 @@ import (
 
 const yearInSeconds = 365 * 24 * 60 * 60
 
-// languageSave remembers in the browser which language its person reads. A language that there is not forgets the choice.
+// languageSave sets the cookie of the chosen language. An unknown language deletes it.
 func (h *Handler) languageSave(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// BenchmarkLanguages serves pages whole, in each language: with failures on them, which another room said and German knows again.
+// BenchmarkLanguages serves whole pages in each language, with translated failures of other packages.
 func BenchmarkLanguages(b *testing.B) {
 	d := newDashboard(b)
-	d.needy()
+	d.createNeeds()
 	for _, language := range []string{"en", "de"} {
-		owner := d.as(connectors.RoleOwner)
+		owner := d.signInAsRole(connectors.RoleOwner)
 		owner.submit("/language", url.Values{"language": {language}, "return_to": {"/"}})
 		for name, path := range map[string]string{"home": "/", "connectors": "/connectors", "settings": "/connectors/stripe/settings"} {
 			b.Run(name+"/"+language, func(b *testing.B) {

@@ -14,10 +14,10 @@ import (
 	"patchbay/internal/words"
 )
 
-func TestAPersonChoosesTheLanguageOfThePages(t *testing.T) {
+func TestLanguage_IsChosenByThePerson(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleOwner)
+	b := d.signInAsRole(connectors.RoleOwner)
 	b.get("/connectors").want(t, http.StatusOK, `<html lang="en">`, "Add connector")
 	b.submit("/language", url.Values{"language": {"de"}, "return_to": {"/connectors"}}).want(t, http.StatusOK, `<html lang="de">`, "Connector hinzufügen")
 	b.submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}}).want(t, http.StatusOK, "„Support“ ist hinzugefügt.")
@@ -27,7 +27,7 @@ func TestAPersonChoosesTheLanguageOfThePages(t *testing.T) {
 	}
 }
 
-func TestThePagesSpeakWhatTheBrowserAccepts(t *testing.T) {
+func TestLanguage_FollowsAcceptLanguage(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	for accepts, want := range map[string]string{"": "en", "de-AT,de;q=0.9": "de", "fr,de;q=0.5": "de", "fr": "en", "en,de": "en", "]": "en"} {
@@ -37,34 +37,33 @@ func TestThePagesSpeakWhatTheBrowserAccepts(t *testing.T) {
 	}
 }
 
-// TestNoEnglishIsLeftOnAGermanPage opens each page of the router, with servers that failed, tools that changed and calls that wait in the
-// tenant. What a page still says in English is found where German has another text for it: the dashboard's own texts, and every sentence,
-// name and title of another room.
+// TestNoEnglishIsLeftOnAGermanPage opens each page with failed servers, changed tools and waiting calls. It
+// fails for an English text that has a German translation, of the dashboard or of another package.
 func TestNoEnglishIsLeftOnAGermanPage(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleOwner)
-	ids := d.own()
-	ids.link = d.link(b)
-	d.needy()
+	b := d.signInAsRole(connectors.RoleOwner)
+	ids := d.ownThings()
+	ids.link = d.createConnectLink(b)
+	d.createNeeds()
 	b.submit("/language", url.Values{"language": {"de"}, "return_to": {"/"}}).want(t, http.StatusOK)
-	pages := d.pages(ids)
+	pages := d.openPages(ids)
 	for _, path := range []string{"/search?q=x", "/connectors/nowhere", "/connectors/down", "/agents/nobody"} {
 		pages[path] = 0
 	}
 	for path := range pages {
 		p := b.get(path)
 		p.want(t, p.Status, `<html lang="de">`)
-		for _, text := range inEnglish(t, p.Body) {
+		for _, text := range findEnglishTexts(t, p.Body) {
 			t.Errorf("%s says %q", path, text)
 		}
 	}
 }
 
-func TestWhatARoomRefusesIsSaidInTheReadersLanguage(t *testing.T) {
+func TestLanguage_RefusalsAreTranslated(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleOwner)
+	b := d.signInAsRole(connectors.RoleOwner)
 	b.submit("/language", url.Values{"language": {"de"}, "return_to": {"/"}}).want(t, http.StatusOK)
 	for _, form := range []struct {
 		path string
@@ -79,26 +78,26 @@ func TestWhatARoomRefusesIsSaidInTheReadersLanguage(t *testing.T) {
 	} {
 		p := b.submit(form.path, form.send)
 		p.want(t, p.Status, append(form.says, `<html lang="de">`)...)
-		for _, text := range inEnglish(t, p.Body) {
+		for _, text := range findEnglishTexts(t, p.Body) {
 			t.Errorf("%s says %q", form.path, text)
 		}
 	}
 }
 
-// asTheyAre are names that are the same text as one of ours: of a way to sign in, of servers and of a tool, the letters of a server's picture,
-// and what the audit log's actions begin with, which programs read as well.
-var asTheyAre = map[string]bool{
+// untranslated are names that equal an English text: an authentication, servers, a tool, icon letters, and
+// prefixes of audit actions, which programs read too.
+var untranslated = map[string]bool{
 	"none": true, "Documentation": true, "Close": true, "As": true, "Search": true,
 	"agent": true, "approval": true, "connector": true, "credential": true, "member": true, "tenant": true, "tool": true, "webhook": true,
 }
 
-// inEnglish are the texts of a page that German would have put otherwise.
-func inEnglish(t *testing.T, page string) []string {
+// findEnglishTexts finds the page's English texts that have a German translation.
+func findEnglishTexts(t *testing.T, page string) []string {
 	t.Helper()
 	german := words.With(t.Context(), words.German)
 	var found []string
 	look := func(text string) {
-		if text = strings.TrimSpace(text); text != "" && !asTheyAre[text] && words.Said(german, text) != text {
+		if text = strings.TrimSpace(text); text != "" && !untranslated[text] && words.Said(german, text) != text {
 			found = append(found, text)
 		}
 	}
@@ -120,13 +119,13 @@ func inEnglish(t *testing.T, page string) []string {
 func TestAGermanPageFitsAPhone(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	d.as(connectors.RoleAdmin).submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}})
-	tab := d.signedIn(connectors.RoleOwner)
+	d.signInAsRole(connectors.RoleAdmin).submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}})
+	tab := d.openSignedInTab(connectors.RoleOwner)
 	tab.Go(d.base + "/")
 	tab.Click("[popovertarget=person]")
 	tab.Click("#person [lang=de]")
 	tab.WaitText("h1", "Willkommen bei Patchbay")
-	d.needy() // from here on there are failures to tell of, and changes
+	d.createNeeds() // from here on pages show failures and changes
 	tab.Size(360, 800)
 	for _, path := range []string{
 		"/", "/connectors", "/connectors/new", "/connectors/stripe", "/connectors/linear/tools/search/changes", "/connectors/nowhere",
@@ -155,8 +154,8 @@ func TestScriptsSpeakThePagesLanguage(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = "Support", "support" })
-	d.offering("Linear", 2)
-	tab := d.signedIn(connectors.RoleAdmin)
+	d.addConnectorWithEffects("Linear", 2)
+	tab := d.openSignedInTab(connectors.RoleAdmin)
 	tab.Go(d.base + "/agents/support/connectors/linear")
 	tab.WaitText("[data-grant-count]", "0 of 8 chosen, about 0 tokens")
 	tab.Click("[data-choose=choose]")

@@ -10,53 +10,53 @@ import (
 	"patchbay/web/templates"
 )
 
-// column is what a list can be sorted by. The first column of a list is the one that it is sorted by anyway.
+// column is a sort key of a list. The first is the default.
 type column struct {
-	by   string
-	down bool // the greatest first, where it is chosen: the newest, the most
+	name       string
+	descending bool // the first click sorts descending
 }
 
-// What the tables are sorted by. The names are store's.
+// The sort keys of the tables, with the store's names.
 var (
-	connectorOrder = []column{{by: "name"}, {by: "status"}, {by: "tools", down: true}, {by: "synced", down: true}}
-	agentOrder     = []column{{by: "name"}, {by: "state", down: true}, {by: "approval"}, {by: "added", down: true}}
-	toolOrder      = []column{{by: "name"}, {by: "connector"}, {by: "changed", down: true}}
+	connectorOrder = []column{{name: "name"}, {name: "status"}, {name: "tools", descending: true}, {name: "synced", descending: true}}
+	agentOrder     = []column{{name: "name"}, {name: "state", descending: true}, {name: "approval"}, {name: "added", descending: true}}
+	toolOrder      = []column{{name: "name"}, {name: "connector"}, {name: "changed", descending: true}}
 )
 
-// readOrder is the order that an address asks for: sort=tools, or sort=-tools for the greatest first.
+// readOrder reads the sort parameter: sort=tools, or sort=-tools for descending.
 func readOrder(query url.Values) store.Order {
-	by, down := strings.CutPrefix(query.Get("sort"), "-")
-	if by == "" {
+	name, down := strings.CutPrefix(query.Get("sort"), "-")
+	if name == "" {
 		return store.Order{}
 	}
-	return store.Order{By: by, Down: down}
+	return store.Order{By: name, Down: down}
 }
 
-// heads lead to the list sorted by each of its columns, and the other way round by the one that it is sorted by.
-func heads(r *http.Request, columns []column) templates.Heads {
+// newHeads links each column to the list sorted by it. The current column links to the reverse order.
+func newHeads(r *http.Request, columns []column) templates.Heads {
 	query := r.URL.Query()
 	query.Del("cursor")
 	order := readOrder(query)
-	if !slices.ContainsFunc(columns, func(c column) bool { return c.by == order.By }) {
-		order = store.Order{By: columns[0].by}
+	if !slices.ContainsFunc(columns, func(c column) bool { return c.name == order.By }) {
+		order = store.Order{By: columns[0].name}
 	}
 	all := templates.Heads{}
 	for _, c := range columns {
-		head, down := templates.Head{}, c.down
-		if c.by == order.By {
+		head, down := templates.Head{}, c.descending
+		if c.name == order.By {
 			head.Sort, down = "ascending", !order.Down
 			if order.Down {
 				head.Sort = "descending"
 			}
 		}
-		query.Set("sort", c.by)
+		query.Set("sort", c.name)
 		if down {
-			query.Set("sort", "-"+c.by)
-		} else if c.by == columns[0].by {
+			query.Set("sort", "-"+c.name)
+		} else if c.name == columns[0].name {
 			query.Del("sort")
 		}
 		head.Href = withQuery(r.URL.Path, query)
-		all[c.by] = head
+		all[c.name] = head
 	}
 	return all
 }

@@ -18,8 +18,8 @@ var (
 	sortHead = regexp.MustCompile(`<th scope="col" class="sortable[^"]*"( aria-sort="[a-z]+")?><a href="([^"]+)">([^<]+)</a>`)
 )
 
-// rows are the names in a table, from its first row down.
-func (p page) rows() []string {
+// rowNames are the names in a table, from top to bottom.
+func (p page) rowNames() []string {
 	var names []string
 	for _, found := range rowName.FindAllStringSubmatch(p.Body, -1) {
 		names = append(names, found[1])
@@ -27,8 +27,8 @@ func (p page) rows() []string {
 	return names
 }
 
-// heads are the columns that a table can be sorted by: where each leads, and whether it is sorted by it.
-func (p page) heads() (leads map[string]string, sorted string) {
+// sortLinks are the addresses behind a table's heads, and the current sort.
+func (p page) sortLinks() (leads map[string]string, sorted string) {
 	leads = map[string]string{}
 	for _, found := range sortHead.FindAllStringSubmatch(p.Body, -1) {
 		leads[found[3]] = strings.ReplaceAll(found[2], "&amp;", "&")
@@ -39,19 +39,19 @@ func (p page) heads() (leads map[string]string, sorted string) {
 	return leads, sorted
 }
 
-func TestATableIsSortedByTheHeadsOfItsColumns(t *testing.T) {
+func TestListOrder_SortsByColumn(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	for name, tools := range map[string][]string{"Atlas": {"a"}, "Birch": {"a", "b", "c"}, "Cedar": {"a", "b"}} {
 		c := d.Connector(t, func(c *connectors.Draft) { c.Name = name })
 		d.Synced(t, c.ID, tools...)
 	}
-	b := d.as(connectors.RoleViewer)
+	b := d.signInAsRole(connectors.RoleViewer)
 	see := func(path, sorted string, names ...string) map[string]string {
 		t.Helper()
 		p := b.get(path)
-		leads, by := p.heads()
-		if diff := cmp.Diff(names, p.rows()); diff != "" || by != sorted {
+		leads, by := p.sortLinks()
+		if diff := cmp.Diff(names, p.rowNames()); diff != "" || by != sorted {
 			t.Errorf("%s is sorted by %q:\n%s", path, by, diff)
 		}
 		return leads
@@ -71,27 +71,27 @@ func TestATableIsSortedByTheHeadsOfItsColumns(t *testing.T) {
 	}
 }
 
-func TestEveryHeadOfAColumnLeadsToItsTableSortedByIt(t *testing.T) {
+func TestListOrder_EveryColumnHeadSorts(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	d.own()
-	b := d.as(connectors.RoleOwner)
+	d.ownThings()
+	b := d.signInAsRole(connectors.RoleOwner)
 	for _, path := range []string{"/connectors", "/agents", "/tools"} {
-		leads, _ := b.get(path).heads()
+		leads, _ := b.get(path).sortLinks()
 		if len(leads) < 3 {
 			t.Errorf("%s has %d heads: %v", path, len(leads), leads)
 		}
 		for name, to := range leads {
 			p := b.get(to)
 			p.want(t, http.StatusOK, `class="cover`)
-			if _, sorted := p.heads(); !strings.HasPrefix(sorted, name+" ") {
+			if _, sorted := p.sortLinks(); !strings.HasPrefix(sorted, name+" ") {
 				t.Errorf("%s is sorted by %q, not by %s", to, sorted, name)
 			}
 		}
 	}
 }
 
-func TestTheSizeOfAPageIsChosenInItsAddressAndRememberedForAllLists(t *testing.T) {
+func TestPageSize_IsReadFromAddressAndRemembered(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	c := d.Connector(t)
@@ -101,8 +101,8 @@ func TestTheSizeOfAPageIsChosenInItsAddressAndRememberedForAllLists(t *testing.T
 	}
 	d.Synced(t, c.ID, tools...)
 	manyAgents(t, d.World, 30)
-	b := d.as(connectors.RoleViewer)
-	rows := func(path string) int { t.Helper(); return len(b.get(path).rows()) }
+	b := d.signInAsRole(connectors.RoleViewer)
+	rows := func(path string) int { t.Helper(); return len(b.get(path).rowNames()) }
 	if n := rows("/tools"); n != 50 {
 		t.Errorf("%d rows when nothing was chosen", n)
 	}
@@ -119,10 +119,10 @@ func TestTheSizeOfAPageIsChosenInItsAddressAndRememberedForAllLists(t *testing.T
 		}
 	}
 	p := b.get("/tools?sort=-name")
-	seen := p.rows()
+	seen := p.rowNames()
 	for next := nextPage.FindStringSubmatch(p.Body); next != nil; next = nextPage.FindStringSubmatch(p.Body) {
 		p = b.get(strings.ReplaceAll(next[1], "&amp;", "&"))
-		seen = append(seen, p.rows()...)
+		seen = append(seen, p.rowNames()...)
 	}
 	if len(seen) != 60 || seen[0] != "tool_59" || seen[59] != "tool_00" {
 		t.Errorf("page by page: %v", seen)

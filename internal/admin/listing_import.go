@@ -12,14 +12,14 @@ import (
 	"patchbay/web/templates"
 )
 
-// listingNew asks for the list of an MCP registry.
+// listingNew shows the form for an MCP registry's address.
 func (h *Handler) listingNew(w http.ResponseWriter, r *http.Request) error {
 	return h.listingPage(w, r, http.StatusOK, templates.Form{}, nil)
 }
 
-// listingPreview shows the servers of a list, to choose from. It stores nothing.
+// listingPreview shows the servers of a registry, and stores nothing.
 func (h *Handler) listingPreview(w http.ResponseWriter, r *http.Request) error {
-	document, at, whole, err := h.listingDocument(r)
+	document, field, complete, err := h.listingDocument(r)
 	var report registry.ImportReport
 	if err == nil {
 		report, err = h.registry.Import(r.Context(), actor(r), document, true)
@@ -28,18 +28,18 @@ func (h *Handler) listingPreview(w http.ResponseWriter, r *http.Request) error {
 		err = fault.Errorf(fault.Invalid, "This is no list of an MCP registry. For a client's file, use Import on the list of connectors.")
 	}
 	form := templates.Form{Values: map[string]string{"url": r.PostFormValue("url"), "search": r.PostFormValue("search")}}
-	if problem, ok := unreadable(r.Context(), err); ok {
-		form.Errors = map[string]string{at: problem.Message}
+	if problem, ok := asDocumentFault(r.Context(), err); ok {
+		form.Errors = map[string]string{field: problem.Message}
 		return h.listingPage(w, r, respond.Status(problem.Kind), form, nil)
 	}
 	if err != nil {
 		return err
 	}
-	return h.listingPage(w, r, http.StatusOK, form, listingPreview(r.Context(), report, whole))
+	return h.listingPage(w, r, http.StatusOK, form, listingPreview(r.Context(), report, complete))
 }
 
-// listingImport adds the servers that were chosen. Each comes back as it was shown, in the value of its box, and goes the way of every
-// import: nothing of it is believed because we wrote it.
+// listingImport adds the chosen servers. Each comes back in the value of its checkbox, and is checked as any
+// import: it is input of the browser.
 func (h *Handler) listingImport(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
@@ -50,7 +50,7 @@ func (h *Handler) listingImport(w http.ResponseWriter, r *http.Request) error {
 		return h.listingPage(w, r, http.StatusUnprocessableEntity, templates.Form{Problem: words.T(r.Context(), "Choose at least one server. List them again to do so.")}, nil)
 	}
 	report, err := h.registry.Import(r.Context(), actor(r), []byte("["+strings.Join(chosen, ",")+"]"), false)
-	if problem, ok := unreadable(r.Context(), err); ok {
+	if problem, ok := asDocumentFault(r.Context(), err); ok {
 		return h.listingPage(w, r, respond.Status(problem.Kind), templates.Form{Problem: problem.Message}, nil)
 	}
 	if err != nil {
@@ -58,17 +58,17 @@ func (h *Handler) listingImport(w http.ResponseWriter, r *http.Request) error {
 	}
 	table := importTable(r.Context(), report)
 	for i := range table.Rows {
-		table.Rows[i].Line = "" // nobody saw lines
+		table.Rows[i].Line = "" // the preview had no line numbers
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.ConnectorImported(templates.ConnectorImportedPage{
-		Frame: h.frame(r, templates.NavConnectors, crumb(words.T(r.Context(), "Connectors"), "/connectors"), crumb(words.T(r.Context(), "Catalog"), "/catalog"), crumb(words.T(r.Context(), "Import from a registry"), "")),
+		Frame: h.newFrame(r, templates.NavConnectors, newCrumb(words.T(r.Context(), "Connectors"), "/connectors"), newCrumb(words.T(r.Context(), "Catalog"), "/catalog"), newCrumb(words.T(r.Context(), "Import from a registry"), "")),
 		Table: *table,
 	}))
 }
 
 func (h *Handler) listingPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, preview *templates.ListingPreview) error {
 	page := templates.ListingPage{
-		Frame:   h.frame(r, templates.NavConnectors, crumb(words.T(r.Context(), "Connectors"), "/connectors"), crumb(words.T(r.Context(), "Catalog"), "/catalog"), crumb(words.T(r.Context(), "Import from a registry"), "")),
+		Frame:   h.newFrame(r, templates.NavConnectors, newCrumb(words.T(r.Context(), "Connectors"), "/connectors"), newCrumb(words.T(r.Context(), "Catalog"), "/catalog"), newCrumb(words.T(r.Context(), "Import from a registry"), "")),
 		Form:    f,
 		Preview: preview,
 	}
@@ -76,8 +76,9 @@ func (h *Handler) listingPage(w http.ResponseWriter, r *http.Request, status int
 	return h.respond.Page(w, r, status, templates.Listing(page))
 }
 
-// listingDocument is the list that the form names or holds. at is the field where it stands, whole whether it is all of the list.
-func (h *Handler) listingDocument(r *http.Request) (document []byte, at string, whole bool, err error) {
+// listingDocument returns the list that the form names or holds, the field it came from, and whether it is
+// complete.
+func (h *Handler) listingDocument(r *http.Request) (document []byte, field string, complete bool, err error) {
 	if err := parseUpload(r); err != nil {
 		return nil, "", false, err
 	}
@@ -85,10 +86,10 @@ func (h *Handler) listingDocument(r *http.Request) (document []byte, at string, 
 		list, err := h.listings.Read(r.Context(), address, r.PostFormValue("search"))
 		return list.Document, "url", list.Whole, err
 	}
-	document, at, err = readDocument(r)
+	document, field, err = readDocument(r)
 	if err != nil {
-		return nil, at, false, err
+		return nil, field, false, err
 	}
-	_, next, _ := mcpjson.ReadPage(document) // what is no list is told where it is read
-	return document, at, next == "", nil
+	_, next, _ := mcpjson.ReadPage(document) // a document that is no list fails when it is imported
+	return document, field, next == "", nil
 }

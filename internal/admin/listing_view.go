@@ -8,8 +8,8 @@ import (
 	"patchbay/web/templates"
 )
 
-// listingPreview is a registry's list, to choose from. Servers that are programs are counted, and not shown: nobody can choose them.
-func listingPreview(ctx context.Context, report registry.ImportReport, whole bool) *templates.ListingPreview {
+// listingPreview shows a registry's servers. Programs are only counted, because they cannot be chosen.
+func listingPreview(ctx context.Context, report registry.ImportReport, complete bool) *templates.ListingPreview {
 	p := &templates.ListingPreview{}
 	programs := 0
 	for _, e := range report.Entries {
@@ -23,20 +23,20 @@ func listingPreview(ctx context.Context, report registry.ImportReport, whole boo
 	if programs > 0 {
 		p.Remarks = append(p.Remarks, words.T(ctx, "%s more to be started as programs, without an address, left out.", words.Number(ctx, programs)))
 	}
-	if !whole {
+	if !complete {
 		p.Remarks = append(p.Remarks, words.T(ctx, "The registry lists more than is shown here. Search for a name."))
 	}
 	return p
 }
 
 func listingRow(ctx context.Context, e registry.ImportedEntry) templates.ListingRow {
-	row := templates.ListingRow{Name: e.Key, Address: e.Address, Summary: clean(e.Summary), Needs: listingNeeds(ctx, e), Said: allSaid(ctx, e.Notices)}
+	row := templates.ListingRow{Name: e.Key, Address: e.Address, Summary: cleanText(e.Summary), Needs: listingNeeds(ctx, e), Said: translateAll(ctx, e.Notices)}
 	switch e.Outcome {
 	case registry.Created:
 		row.Value = string(e.Document)
 	case registry.Refused:
 		row.State = templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Cannot be added")}
-		row.Said = importSaid(ctx, e)
+		row.Said = importNotes(ctx, e)
 	default:
 		row.State = templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Added")}
 	}
@@ -46,7 +46,7 @@ func listingRow(ctx context.Context, e registry.ImportedEntry) templates.Listing
 	return row
 }
 
-// listingNeeds says which credential a server's headers ask for.
+// listingNeeds says which credential a server's headers need.
 func listingNeeds(ctx context.Context, e registry.ImportedEntry) string {
 	switch e.Missing.What {
 	case "":

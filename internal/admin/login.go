@@ -10,21 +10,21 @@ import (
 	"patchbay/web/templates"
 )
 
-// loginShow asks who is there; whoever is signed in already goes on.
+// loginShow shows the sign-in page. A signed-in person goes on.
 func (h *Handler) loginShow(w http.ResponseWriter, r *http.Request) error {
 	returnTo := respond.OwnPath(r.URL.Query().Get("return_to"), "/")
 	if _, err := h.auth.FromEnrolling(r.Context()); err == nil {
 		return respond.See(w, r, returnTo)
 	}
-	frame := h.door(r, words.T(r.Context(), "Sign in"))
+	frame := h.signedOutFrame(r, words.T(r.Context(), "Sign in"))
 	if r.URL.Query().Has("unsent") && frame.Flash == nil {
 		frame.Flash = &templates.Flash{Kind: templates.FlashAlert, Text: words.T(r.Context(), "You were signed out before this was sent, and nothing was changed. Sign in, and send it again.")}
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.SignIn(templates.SignInPage{Frame: frame, ReturnTo: returnTo}))
 }
 
-// login checks a password and starts the session.
-func (h *Handler) login(w http.ResponseWriter, r *http.Request) error {
+// loginFinish checks a password and starts the session.
+func (h *Handler) loginFinish(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err
@@ -32,17 +32,17 @@ func (h *Handler) login(w http.ResponseWriter, r *http.Request) error {
 	returnTo := respond.OwnPath(f.text("return_to"), "/")
 	user, err := h.auth.SignIn(r.Context(), f.text("email"), f.secret("password"), auth.Address(r))
 	if err == nil {
-		browser := auth.BrowserOf(r)
-		browser.PasswordOf = user.PasswordSetAt
+		browser := auth.NewBrowser(r)
+		browser.PasswordSetAt = user.PasswordSetAt
 		err = h.auth.StartSession(r.Context(), user.ID, browser)
 	}
 	if f := fault.As(err); err == nil || f != nil && f.Type == auth.TypeCodeWanted {
-		return h.begun(w, r, err, returnTo)
+		return h.continueSignIn(w, r, err, returnTo)
 	}
-	refused := respond.Told(r.Context(), err)
+	refused := respond.LocalizedFault(r.Context(), err)
 	switch refused.Kind {
 	case fault.Unauthenticated, fault.RateLimited, fault.Denied, fault.Unavailable:
-		return h.signInPage(w, r, f.again(refused), refused, returnTo)
+		return h.signInPage(w, r, f.toForm(refused), refused, returnTo)
 	default:
 		return err
 	}

@@ -11,10 +11,10 @@ import (
 	"patchbay/web/templates"
 )
 
-// begun goes on after a password was right: to the page, or to the one that asks for the second factor.
-func (h *Handler) begun(w http.ResponseWriter, r *http.Request, err error, returnTo string) error {
+// continueSignIn goes on after a correct password: to the page, or to the second factor.
+func (h *Handler) continueSignIn(w http.ResponseWriter, r *http.Request, err error, returnTo string) error {
 	if f := fault.As(err); f != nil && f.Type == auth.TypeCodeWanted {
-		return respond.See(w, r, withReturn("/login/code", returnTo))
+		return respond.See(w, r, withReturnPath("/login/code", returnTo))
 	}
 	if err != nil {
 		return err
@@ -22,41 +22,41 @@ func (h *Handler) begun(w http.ResponseWriter, r *http.Request, err error, retur
 	return respond.See(w, r, returnTo)
 }
 
-// withReturn is a page of the sign-in that goes on to another one.
-func withReturn(page, returnTo string) string {
+// withReturnPath adds the return path to a page of the sign-in.
+func withReturnPath(page, returnTo string) string {
 	if returnTo == "/" {
 		return page
 	}
 	return page + "?" + url.Values{"return_to": {returnTo}}.Encode()
 }
 
-// codeShow asks for the second factor of a sign-in that is half done.
+// codeShow asks for the second factor.
 func (h *Handler) codeShow(w http.ResponseWriter, r *http.Request) error {
 	returnTo := respond.OwnPath(r.URL.Query().Get("return_to"), "/")
-	half, err := h.auth.HalfSignedIn(r.Context())
+	half, err := h.auth.IsPartiallySignedIn(r.Context())
 	if err != nil {
 		return err
 	}
 	if !half {
-		return respond.See(w, r, withReturn("/login", returnTo))
+		return respond.See(w, r, withReturnPath("/login", returnTo))
 	}
 	return h.codePage(w, r, http.StatusOK, templates.Form{}, returnTo)
 }
 
-// codeFinish takes a code, and starts the session.
+// codeFinish checks a code, and starts the session.
 func (h *Handler) codeFinish(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err
 	}
 	returnTo := respond.OwnPath(f.text("return_to"), "/")
-	err = h.auth.FinishSignIn(r.Context(), f.text("code"), auth.BrowserOf(r))
+	err = h.auth.FinishSignIn(r.Context(), f.text("code"), auth.NewBrowser(r))
 	if fault.Is(err, fault.Unauthenticated) {
-		return h.respond.Back(w, r, withReturn("/login", returnTo), respond.Flash{Kind: respond.Alert, Text: words.T(r.Context(), "That took too long. Sign in again.")})
+		return h.respond.Back(w, r, withReturnPath("/login", returnTo), respond.Flash{Kind: respond.Alert, Text: words.T(r.Context(), "That took too long. Sign in again.")})
 	}
-	if problem, ok := mendable(r.Context(), err); ok {
+	if problem, ok := asFormFault(r.Context(), err); ok {
 		respond.SetRetryAfter(w.Header(), problem)
-		return h.codePage(w, r, respond.Status(problem.Kind), f.again(problem), returnTo)
+		return h.codePage(w, r, respond.Status(problem.Kind), f.toForm(problem), returnTo)
 	}
 	if err != nil {
 		return err
@@ -66,6 +66,6 @@ func (h *Handler) codeFinish(w http.ResponseWriter, r *http.Request) error {
 
 func (h *Handler) codePage(w http.ResponseWriter, r *http.Request, status int, form templates.Form, returnTo string) error {
 	return h.respond.Page(w, r, status, templates.Code(templates.CodePage{
-		Frame: h.door(r, words.T(r.Context(), "Second factor")), Form: form, ReturnTo: returnTo, Again: withReturn("/login", returnTo),
+		Frame: h.signedOutFrame(r, words.T(r.Context(), "Second factor")), Form: form, ReturnTo: returnTo, Again: withReturnPath("/login", returnTo),
 	}))
 }

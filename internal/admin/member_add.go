@@ -9,15 +9,15 @@ import (
 	"patchbay/internal/words"
 )
 
-// memberAdd makes a person a member, with a first password for an account that is new.
+// memberAdd adds a member, with a first password if the account is new.
 func (h *Handler) memberAdd(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err
 	}
 	m, err := h.addMember(r, f)
-	if problem, ok := mendable(r.Context(), err); ok {
-		return h.membersPage(w, r, respond.Status(problem.Kind), membersNews{add: f.again(problem), adding: true})
+	if problem, ok := asFormFault(r.Context(), err); ok {
+		return h.membersPage(w, r, respond.Status(problem.Kind), membersPageState{add: f.toForm(problem), adding: true})
 	}
 	if err != nil {
 		return err
@@ -28,8 +28,8 @@ func (h *Handler) memberAdd(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-func (h *Handler) addMember(r *http.Request, f form) (connectors.Member, error) {
-	if err := f.retype(r.Context()); err != nil {
+func (h *Handler) addMember(r *http.Request, f postedForm) (connectors.Member, error) {
+	if err := f.checkSecretsRetyped(r.Context()); err != nil {
 		return connectors.Member{}, err
 	}
 	return h.auth.AddMember(r.Context(), actor(r), auth.Person{

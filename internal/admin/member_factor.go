@@ -7,13 +7,13 @@ import (
 	"patchbay/internal/words"
 )
 
-// memberFactorRemove takes the second factor away that a member has lost.
+// memberFactorRemove removes the second factor of a member that lost it.
 func (h *Handler) memberFactorRemove(w http.ResponseWriter, r *http.Request) error {
 	id, err := userID(r)
 	if err != nil {
 		return err
 	}
-	if err := h.auth.RemoveSecondFactorOf(r.Context(), actor(r), id); err != nil {
+	if err := h.auth.RemoveMemberSecondFactor(r.Context(), actor(r), id); err != nil {
 		return h.memberRefused(w, r, err)
 	}
 	return h.respond.Back(w, r, "/members", respond.Flash{

@@ -7,7 +7,7 @@ import (
 	"patchbay/internal/words"
 )
 
-// memberRemove ends a membership; the person is out with the next request.
+// memberRemove ends a membership, effective with the person's next request.
 func (h *Handler) memberRemove(w http.ResponseWriter, r *http.Request) error {
 	id, err := userID(r)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/words"
 )
 
-// memberRole changes what a member may do.
+// memberRole changes a member's role.
 func (h *Handler) memberRole(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
@@ -25,9 +25,9 @@ func (h *Handler) memberRole(w http.ResponseWriter, r *http.Request) error {
 	return h.respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The role is changed.")})
 }
 
-// memberRefused shows on the list why a member stays as it is: the last owner does.
+// memberRefused shows on the list why a member was not changed, as for the last owner.
 func (h *Handler) memberRefused(w http.ResponseWriter, r *http.Request, err error) error {
-	problem, ok := mendable(r.Context(), err)
+	problem, ok := asFormFault(r.Context(), err)
 	if !ok {
 		return err
 	}
@@ -35,7 +35,7 @@ func (h *Handler) memberRefused(w http.ResponseWriter, r *http.Request, err erro
 }
 
 func userID(r *http.Request) (connectors.UserID, error) {
-	id, ok := ref(r, "id").UUID()
+	id, ok := pathRef(r, "id").UUID()
 	if !ok {
 		return connectors.UserID{}, fault.Errorf(fault.NotFound, "There is no such member.")
 	}

@@ -18,8 +18,8 @@ var (
 	ledTo    = regexp.MustCompile(`<a [^>]*href="(/[^"#]*)`)
 )
 
-// needs is what one needs to ask for an address.
-func (d *dashboard) needs(method, address string) (connectors.Permission, string) {
+// requiredPermission is the permission that an address needs.
+func (d *dashboard) requiredPermission(method, address string) (connectors.Permission, string) {
 	d.t.Helper()
 	at, err := url.Parse(html.UnescapeString(address))
 	if err != nil {
@@ -33,16 +33,16 @@ func (d *dashboard) needs(method, address string) (connectors.Permission, string
 	return routeRoles[route], route
 }
 
-// TestNobodyIsOfferedWhatTheyMayNotDo opens every page as each role: the forms and links that are there are those that the role may use. What is
-// not offered is refused all the same, with a page that says which role it needs and that keeps the way out.
-func TestNobodyIsOfferedWhatTheyMayNotDo(t *testing.T) {
+// TestPermission_PagesOfferWhatTheRoleAllows opens every page as each role: its forms and links are those the
+// role may use. Others are refused with a page that names the needed role and has a way out.
+func TestPermission_PagesOfferWhatTheRoleAllows(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	ids := d.own()
-	ids.link = d.link(d.as(connectors.RoleOwner))
-	pages := d.pages(ids)
+	ids := d.ownThings()
+	ids.link = d.createConnectLink(d.signInAsRole(connectors.RoleOwner))
+	pages := d.openPages(ids)
 	for _, role := range connectors.Roles {
-		b := d.as(role)
+		b := d.signInAsRole(role)
 		opened, offers := 0, map[string]bool{}
 		for path := range pages {
 			p := b.get(path)
@@ -51,14 +51,14 @@ func TestNobodyIsOfferedWhatTheyMayNotDo(t *testing.T) {
 			}
 			opened++
 			for _, form := range postedTo.FindAllStringSubmatch(p.Body, -1) {
-				needs, route := d.needs(http.MethodPost, form[1]+form[2]+form[3])
+				needs, route := d.requiredPermission(http.MethodPost, form[1]+form[2]+form[3])
 				if !mayUse(role, needs) {
 					t.Errorf("%s offers a %s %s", path, role, route)
 				}
 				offers[route] = true
 			}
 			for _, link := range ledTo.FindAllStringSubmatch(p.Body, -1) {
-				if needs, route := d.needs(http.MethodGet, link[1]); !mayUse(role, needs) {
+				if needs, route := d.requiredPermission(http.MethodGet, link[1]); !mayUse(role, needs) {
 					t.Errorf("%s leads a %s to %s", path, role, route)
 				}
 			}
@@ -69,12 +69,12 @@ func TestNobodyIsOfferedWhatTheyMayNotDo(t *testing.T) {
 	}
 }
 
-func TestWhatARoleMayNotDoIsRefusedWithAPageInTheFrame(t *testing.T) {
+func TestPermission_RefusalIsAPageInTheFrame(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	ids := d.own()
+	ids := d.ownThings()
 	for _, role := range notOwners() {
-		b := d.as(role)
+		b := d.signInAsRole(role)
 		for route, needs := range routeRoles {
 			method, pattern, _ := strings.Cut(route, " ")
 			if mayUse(role, needs) {
@@ -85,7 +85,7 @@ func TestWhatARoleMayNotDoIsRefusedWithAPageInTheFrame(t *testing.T) {
 				form = url.Values{}
 			}
 			b.do(method, ids.fill(pattern), form).want(t, http.StatusForbidden,
-				inFrame, "You may not do this", "This needs the role "+string(connectors.LeastRole(needs))+"; yours is "+string(role)+".")
+				inFrame, "You may not do this", "This needs the role "+string(connectors.LowestRole(needs))+"; yours is "+string(role)+".")
 		}
 	}
 }

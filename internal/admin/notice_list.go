@@ -12,36 +12,35 @@ import (
 	"patchbay/web/templates"
 )
 
-// noticesPage is how many notices a page shows.
-const noticesPage = 30
+const noticePageSize = 30
 
-// noticeList lists what people should know, the newest first.
+// noticeList lists the notices, newest first.
 func (h *Handler) noticeList(w http.ResponseWriter, r *http.Request) error {
 	cursor := r.URL.Query().Get("cursor")
-	list, err := h.tenant(r).Notices(r.Context(), actor(r).UserID, store.Page{Limit: noticesPage, Cursor: cursor})
+	list, err := h.tenantStore(r).Notices(r.Context(), actor(r).UserID, store.Page{Limit: noticePageSize, Cursor: cursor})
 	if err != nil {
 		return err
 	}
-	frame := h.frame(r, templates.NavNotices, crumb(words.T(r.Context(), "Notices"), ""))
+	frame := h.newFrame(r, templates.NavNotices, newCrumb(words.T(r.Context(), "Notices"), ""))
 	if cursor == "" {
-		frame.Listen = noticeEvents(list.Items)
+		frame.Listen = noticeEventsPath(list.Items)
 	}
-	page := templates.NoticesPage{Frame: frame, Pager: pager(r, list.Next), Unread: frame.Unread > 0}
+	page := templates.NoticesPage{Frame: frame, Pager: newPager(r, list.Next), Unread: frame.Unread > 0}
 	for _, n := range list.Items {
 		page.Rows = append(page.Rows, noticeRow(r.Context(), n, h.now()))
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Notices(page))
 }
 
-// noticeEvents is the stream that tells of what is newer than a list, whose newest is the first.
-func noticeEvents(list []connectors.Notice) string {
+// noticeEventsPath is the event stream of notices newer than the list's first one.
+func noticeEventsPath(list []connectors.Notice) string {
 	if len(list) == 0 {
 		return "/events?on=notices"
 	}
 	return "/events?on=notices&after=" + list[0].ID.String()
 }
 
-// noticeRead marks the notices with the form's ids as read by whoever asks, or, without any, all.
+// noticeRead marks the form's notices as read by the person, or all if it has none.
 func (h *Handler) noticeRead(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
@@ -55,7 +54,7 @@ func (h *Handler) noticeRead(w http.ResponseWriter, r *http.Request) error {
 		}
 		ids = append(ids, connectors.NoticeID{UUID: id})
 	}
-	n, err := h.tenant(r).ReadNotices(r.Context(), *actor(r).UserID, slices.Clip(ids)...)
+	n, err := h.tenantStore(r).ReadNotices(r.Context(), *actor(r).UserID, slices.Clip(ids)...)
 	if err != nil {
 		return err
 	}

@@ -10,10 +10,9 @@ import (
 	"patchbay/web/templates"
 )
 
-// noticeRow is one notice in the list.
 func noticeRow(ctx context.Context, n connectors.Notice, now time.Time) templates.NoticeRow {
 	row := templates.NoticeRow{
-		ID: n.ID.String(), State: noticeState(ctx, n.Kind), Title: clean(words.Said(ctx, n.Title)), Text: clean(words.Said(ctx, n.Body)), Href: n.Link, When: when(ctx, n.At, now), Unread: !n.Read,
+		ID: n.ID.String(), State: noticeState(ctx, n.Kind), Title: cleanText(words.Said(ctx, n.Title)), Text: cleanText(words.Said(ctx, n.Body)), Href: n.Link, When: newWhen(ctx, n.At, now), Unread: !n.Read,
 	}
 	if n.Times > 1 {
 		row.Times = words.T(ctx, "%s times", strconv.Itoa(n.Times))
@@ -21,7 +20,6 @@ func noticeRow(ctx context.Context, n connectors.Notice, now time.Time) template
 	return row
 }
 
-// noticeState words what kind of thing a notice tells.
 func noticeState(ctx context.Context, k connectors.NoticeKind) templates.State {
 	kinds := map[connectors.NoticeKind]templates.StateKind{
 		connectors.NoticeApproval: templates.StateBusy, connectors.NoticeToolChange: templates.StateWarn, connectors.NoticeNeedsAuth: templates.StateBad,
@@ -35,7 +33,6 @@ func noticeState(ctx context.Context, k connectors.NoticeKind) templates.State {
 	return templates.State{Kind: kind, Text: kindName(ctx, k)}
 }
 
-// kindName is how people call a kind of notice.
 func kindName(ctx context.Context, k connectors.NoticeKind) string {
 	names := map[connectors.NoticeKind]string{
 		connectors.NoticeApproval: words.T(ctx, "Approval"), connectors.NoticeToolChange: words.T(ctx, "Changed tool"), connectors.NoticeNeedsAuth: words.T(ctx, "Needs authorization"),

@@ -12,7 +12,7 @@ import (
 	"patchbay/internal/testing/htmlcheck"
 )
 
-func (d *dashboard) tell(kind connectors.NoticeKind, title string) {
+func (d *dashboard) createNotice(kind connectors.NoticeKind, title string) {
 	d.t.Helper()
 	n := store.NewNotice{Kind: kind, Title: title, Body: "Its server does not answer.", Link: "/connectors", Key: title}
 	if err := d.Door().AddNotice(d.t.Context(), n); err != nil {
@@ -20,14 +20,14 @@ func (d *dashboard) tell(kind connectors.NoticeKind, title string) {
 	}
 }
 
-func TestTheBellCountsWhatAPersonHasNotReadUntilTheyHave(t *testing.T) {
+func TestNotices_BellCountsUnread(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b, other := d.as(connectors.RoleViewer), d.as(connectors.RoleOwner)
+	b, other := d.signInAsRole(connectors.RoleViewer), d.signInAsRole(connectors.RoleOwner)
 	b.get("/notices").want(t, http.StatusOK, "Nothing to tell")
-	d.tell(connectors.NoticeDown, "Linear is down")
-	d.tell(connectors.NoticeDown, "Linear is down")
-	d.tell(connectors.NoticeNeedsAuth, "Sentry needs authorization\u202e")
+	d.createNotice(connectors.NoticeDown, "Linear is down")
+	d.createNotice(connectors.NoticeDown, "Linear is down")
+	d.createNotice(connectors.NoticeNeedsAuth, "Sentry needs authorization\u202e")
 	wantUnread(t, b.get("/agents"), "2 unread")
 	p := b.get("/notices")
 	p.want(t, http.StatusOK, "Linear is down", "2 times", "Its server does not answer.", "Connector down", `authorization\u202e`, "Mark all as read")
@@ -53,36 +53,36 @@ func wantUnread(t *testing.T, p page, want string) {
 	}
 }
 
-func TestAStreamRingsTheBellAndShowsWhatIsTold(t *testing.T) {
+func TestNotices_StreamUpdatesBellAndList(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleViewer)
-	events, elsewhere := b.listenTo("/events?on=notices"), b.listenTo("/events?on=approvals")
-	d.tell(connectors.NoticeDown, "Linear is down")
+	b := d.signInAsRole(connectors.RoleViewer)
+	events, elsewhere := b.openEventsAt("/events?on=notices"), b.openEventsAt("/events?on=approvals")
+	d.createNotice(connectors.NoticeDown, "Linear is down")
 	events.until("Linear is down")
 	elsewhere.until(" unread")
-	d.tell(connectors.NoticeDown, "Linear is down")
+	d.createNotice(connectors.NoticeDown, "Linear is down")
 	event := events.until("2 times")
 	if !strings.Contains(event, `hx-swap="outerMorph"`) {
 		t.Errorf("told anew by %s", event)
 	}
 }
 
-func TestABrowserIsToldWithoutReloadingAndReadsWithoutScript(t *testing.T) {
+func TestNotices_ArriveLiveAndWorkWithoutScript(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	tab := d.signedIn(connectors.RoleAdmin)
+	tab := d.openSignedInTab(connectors.RoleAdmin)
 	tab.Go(d.base + "/notices")
 	tab.WaitText("main", "Nothing to tell")
-	d.tell(connectors.NoticeDown, "Linear is down")
+	d.createNotice(connectors.NoticeDown, "Linear is down")
 	tab.WaitText("#notices", "Linear is down")
 	tab.WaitText("#unread", "1")
-	d.tell(connectors.NoticeNeedsAuth, "Sentry needs authorization")
-	d.tell(connectors.NoticeRecovered, "Linear works again")
-	d.tell(connectors.NoticeToolChange, "2 tools of Linear have changed")
+	d.createNotice(connectors.NoticeNeedsAuth, "Sentry needs authorization")
+	d.createNotice(connectors.NoticeRecovered, "Linear works again")
+	d.createNotice(connectors.NoticeToolChange, "2 tools of Linear have changed")
 	tab.WaitText("#unread", "4")
 	tab.WaitText("main", "Mark all as read")
-	looked(t, tab, "notices")
+	checkAppearanceOf(t, tab, "notices")
 	tab.Scripts(false)
 	tab.Go(d.base + "/connectors")
 	tab.Click(".bell")

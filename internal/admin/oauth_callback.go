@@ -14,36 +14,36 @@ import (
 	"patchbay/web/templates"
 )
 
-// syncPatience is how long a browser that comes back waits for its tools, where the options do not say. The sync goes on without
-// it.
-const syncPatience = 10 * time.Second
+// defaultSyncWait is how long the browser waits for the first sync, which goes on after it.
+const defaultSyncWait = 10 * time.Second
 
-// oauthCallback is where authorization servers send browsers back to. Its address holds a code and a state: it is logged
-// without its query, and no page that it shows or leads to tells anybody where it was reached from.
+// oauthCallback is the redirect target of authorization servers. Its address holds a code and a state: it is
+// logged without its query, and its pages send no Referer.
 func (h *Handler) oauthCallback(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	if r.Method == http.MethodHead {
-		return nil // who only looks does not use the answer up
+		return nil // a HEAD request does not use the code up
 	}
-	browser, err := h.returning(r)
+	browser, err := h.readCallbackBrowser(r)
 	if err != nil {
 		return err
 	}
-	waitLong(w)
+	clearWriteDeadline(w)
 	done, err := h.connect.Finish(r.Context(), r.URL.Query(), browser)
 	switch {
 	case err != nil:
-		return h.notConnected(w, r, browser.Person != nil, err)
+		return h.showNotConnected(w, r, browser.Person != nil, err)
 	case done.Again != nil:
 		http.Redirect(w, r, done.Again.AuthorizeURL, http.StatusSeeOther)
 		return nil
 	}
-	return h.respond.Back(w, r, landing(done), h.connected(r, done))
+	return h.respond.Back(w, r, landingPath(done), h.connectedFlash(r, done))
 }
 
-// returning is what a callback's browser has: its session and who is signed in there, the cookie of a sent link.
-func (h *Handler) returning(r *http.Request) (connect.Browser, error) {
-	b := connect.Browser{Session: h.session(r), Cookie: h.visitor(r)}
+// readCallbackBrowser reads what identifies the browser: its session, its person, and the cookie of a sent
+// link.
+func (h *Handler) readCallbackBrowser(r *http.Request) (connect.Browser, error) {
+	b := connect.Browser{Session: h.sessionBinding(r), Cookie: h.linkBinding(r)}
 	ctx, _, err := h.auth.IdentifyPerson(r)
 	switch {
 	case err == nil:
@@ -55,8 +55,8 @@ func (h *Handler) returning(r *http.Request) (connect.Browser, error) {
 	return b, nil
 }
 
-// landing is where a connection ends.
-func landing(done connect.Finished) string {
+// landingPath is the page at which a connection ends.
+func landingPath(done connect.Finished) string {
 	switch {
 	case done.ReturnTo != "":
 		return done.ReturnTo
@@ -67,13 +67,14 @@ func landing(done connect.Finished) string {
 	}
 }
 
-// connected says that it worked, and how the sync went that follows. A sync that fails is no failure of the connection.
-func (h *Handler) connected(r *http.Request, done connect.Finished) respond.Flash {
+// connectedFlash says that the account is connected, and how the first sync went. A failed sync does not fail
+// the connection.
+func (h *Handler) connectedFlash(r *http.Request, done connect.Finished) respond.Flash {
 	flash := respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "Connected '%s'.", done.Connector.Name)}
 	if done.Run == nil {
 		return flash
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), h.patience)
+	ctx, cancel := context.WithTimeout(r.Context(), h.syncWait)
 	defer cancel()
 	run, err := h.syncer.Await(ctx, done.Tenant, *done.Run)
 	switch {
@@ -89,9 +90,9 @@ func (h *Handler) connected(r *http.Request, done connect.Finished) respond.Flas
 	return flash
 }
 
-// notConnected says why nothing was connected. That a person said no is no failure; everything else is.
-func (h *Handler) notConnected(w http.ResponseWriter, r *http.Request, signedIn bool, err error) error {
-	f := respond.Told(r.Context(), err)
+// showNotConnected says why nothing was connected. A denied consent is no failure.
+func (h *Handler) showNotConnected(w http.ResponseWriter, r *http.Request, signedIn bool, err error) error {
+	f := respond.LocalizedFault(r.Context(), err)
 	if f.Kind == fault.Internal || f.Kind == fault.Unavailable {
 		return err
 	}
@@ -101,10 +102,10 @@ func (h *Handler) notConnected(w http.ResponseWriter, r *http.Request, signedIn 
 	}
 	if f.Kind == fault.Denied {
 		return h.respond.Page(w, r, http.StatusOK, templates.Said(templates.SaidPage{
-			Frame: h.door(r, words.T(r.Context(), "Not connected")), Title: words.T(r.Context(), "Not connected"), Text: f.Message, Links: links,
+			Frame: h.signedOutFrame(r, words.T(r.Context(), "Not connected")), Title: words.T(r.Context(), "Not connected"), Text: f.Message, Links: links,
 		}))
 	}
 	return h.respond.Page(w, r, respond.Status(f.Kind), templates.Error(templates.ErrorPage{
-		Frame: h.door(r, words.T(r.Context(), "Not connected")), Status: respond.Status(f.Kind), Title: words.T(r.Context(), "Not connected"), Text: f.Message, Links: links,
+		Frame: h.signedOutFrame(r, words.T(r.Context(), "Not connected")), Status: respond.Status(f.Kind), Title: words.T(r.Context(), "Not connected"), Text: f.Message, Links: links,
 	}))
 }

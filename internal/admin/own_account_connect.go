@@ -7,21 +7,21 @@ import (
 	"patchbay/internal/respond"
 )
 
-// ownAccountConnect sends the person on to where they sign in.
+// ownAccountConnect redirects the person to the authorization server.
 func (h *Handler) ownAccountConnect(w http.ResponseWriter, r *http.Request) error {
-	own, err := h.own(r)
+	own, err := h.findOwnAccount(r)
 	if err != nil {
 		return err
 	}
-	connector, agent := refsOf(own)
-	here := ownAccountPath(own.AgentID, own.ConnectorID)
-	waitLong(w)
-	started, err := h.connect.Start(r.Context(), actor(r), connect.Order{Connector: connector, Agent: agent, ReturnTo: here, Browser: h.session(r)})
-	if problem, ok := mendable(r.Context(), err); ok {
-		return h.ownAccountPage(w, r, respond.Status(problem.Kind), own, form{}, problem)
+	connector, agent := accountRefs(own)
+	path := ownAccountPath(own.AgentID, own.ConnectorID)
+	clearWriteDeadline(w)
+	started, err := h.connect.Start(r.Context(), actor(r), connect.Order{Connector: connector, Agent: agent, ReturnTo: path, Browser: h.sessionBinding(r)})
+	if problem, ok := asFormFault(r.Context(), err); ok {
+		return h.ownAccountPage(w, r, respond.Status(problem.Kind), own, postedForm{}, problem)
 	}
 	if err != nil {
 		return err
 	}
-	return h.leave(w, r, started.AuthorizeURL, here)
+	return h.redirectByPage(w, r, started.AuthorizeURL, path)
 }

@@ -7,20 +7,20 @@ import (
 	"patchbay/internal/words"
 )
 
-// ownAccountDisconnect ends what an agent may do with the person's account.
+// ownAccountDisconnect disconnects the person's account from an agent.
 func (h *Handler) ownAccountDisconnect(w http.ResponseWriter, r *http.Request) error {
-	own, err := h.own(r)
+	own, err := h.findOwnAccount(r)
 	if err != nil {
 		return err
 	}
-	connector, agent := refsOf(own)
-	end := h.registry.DeleteCredential
+	connector, agent := accountRefs(own)
+	disconnect := h.registry.DeleteCredential
 	if own.AuthType == connectors.AuthOAuth2 {
-		waitLong(w)
-		end = h.connect.Disconnect // the server has to hear of it, too
+		clearWriteDeadline(w)
+		disconnect = h.connect.Disconnect // the server's token is revoked too
 	}
-	if err := end(r.Context(), actor(r), connector, agent); err != nil {
+	if err := disconnect(r.Context(), actor(r), connector, agent); err != nil {
 		return err
 	}
-	return h.ownBack(w, r, own, words.T(r.Context(), "Disconnected '%s'.", own.ConnectorName))
+	return h.redirectToOwnAccount(w, r, own, words.T(r.Context(), "Disconnected '%s'.", own.ConnectorName))
 }

@@ -7,25 +7,25 @@ import (
 	"patchbay/internal/words"
 )
 
-// ownAccountSave stores a secret of the person's own.
+// ownAccountSave stores a secret of the person.
 func (h *Handler) ownAccountSave(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err
 	}
-	own, err := h.own(r)
+	own, err := h.findOwnAccount(r)
 	if err != nil {
 		return err
 	}
-	connector, agent := refsOf(own)
-	if err = f.retype(r.Context()); err == nil {
-		err = h.registry.SetCredential(r.Context(), actor(r), connector, agent, f.secrets(own.AuthType, ""))
+	connector, agent := accountRefs(own)
+	if err = f.checkSecretsRetyped(r.Context()); err == nil {
+		err = h.registry.SetCredential(r.Context(), actor(r), connector, agent, f.readSecrets(own.AuthType, ""))
 	}
-	if problem, ok := mendable(r.Context(), err); ok {
+	if problem, ok := asFormFault(r.Context(), err); ok {
 		return h.ownAccountPage(w, r, respond.Status(problem.Kind), own, f, problem)
 	}
 	if err != nil {
 		return err
 	}
-	return h.ownBack(w, r, own, words.T(r.Context(), "Connected '%s'.", own.ConnectorName))
+	return h.redirectToOwnAccount(w, r, own, words.T(r.Context(), "Connected '%s'.", own.ConnectorName))
 }

@@ -12,8 +12,8 @@ import (
 	chromium "patchbay/internal/testing/browser"
 )
 
-// mine makes a person's own agent that was granted a connector with an account for each.
-func (d *dashboard) mine(m connectors.Member, opts ...func(*connectors.Draft)) (a connectors.Agent, c connectors.Connector, path string) {
+// createOwnAgent creates a person's own agent with a grant of a connector with per-agent accounts.
+func (d *dashboard) createOwnAgent(m connectors.Member, opts ...func(*connectors.Draft)) (a connectors.Agent, c connectors.Connector, path string) {
 	d.t.Helper()
 	perAgent := func(c *connectors.Draft) { c.CredentialMode = connectors.CredentialPerAgent }
 	c = d.Connector(d.t, append([]func(*connectors.Draft){perAgent}, opts...)...)
@@ -27,11 +27,11 @@ func (d *dashboard) mine(m connectors.Member, opts ...func(*connectors.Draft)) (
 
 func bearerAuth(c *connectors.Draft) { c.Auth.Type = connectors.AuthBearer }
 
-func TestAMemberEntersASecretForTheirOwnAgentAlone(t *testing.T) {
+func TestOwnAccount_SecretIsForOwnAgentAlone(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	ada := d.person(connectors.RoleMember)
-	_, c, path := d.mine(ada, bearerAuth)
+	ada := d.createMember(connectors.RoleMember)
+	_, c, path := d.createOwnAgent(ada, bearerAuth)
 	b := d.browser()
 	b.signIn(ada.Email)
 	b.get("/account").want(t, http.StatusOK, `href="/account/connections"`)
@@ -53,15 +53,15 @@ func TestAMemberEntersASecretForTheirOwnAgentAlone(t *testing.T) {
 	b.get("/account/connections").want(t, http.StatusOK, "Not set")
 }
 
-// Whoever may do more is refused as well: on this page they would connect their own account to somebody else's agent, as whoever sent them the
-// link wants them to.
-func TestTheLinkOfAnotherMembersAccountIsRefusedToEverybodyElse(t *testing.T) {
+// Higher roles are refused too: they would connect their own account to another member's agent, as the sender
+// of the link may intend.
+func TestOwnAccount_LinkIsRefusedToOthers(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	ada := d.Member(t, connectors.RoleMember, d.withPassword(), func(m *store.NewMember) { m.Name = "Ada Lovelace" })
-	_, c, path := d.mine(ada, bearerAuth)
+	_, c, path := d.createOwnAgent(ada, bearerAuth)
 	for _, role := range connectors.Roles {
-		other := d.as(role)
+		other := d.signInAsRole(role)
 		other.get(path).want(t, http.StatusForbidden, "This agent belongs to Ada Lovelace, and only they connect their accounts to it.")
 		for _, act := range []string{"/connect", "/credential", "/disconnect"} {
 			other.post(path+act, url.Values{"token": {"of somebody else"}}).want(t, http.StatusForbidden)
@@ -83,38 +83,38 @@ func TestTheLinkOfAnotherMembersAccountIsRefusedToEverybodyElse(t *testing.T) {
 	tenants.post(path+"/credential", url.Values{"token": {"of another organisation"}}).want(t, http.StatusNotFound)
 }
 
-func TestAMembersAgentSpeaksForNobodyElseOfTheirRole(t *testing.T) {
+func TestOwnAccount_AgentActsForItsMemberAlone(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	ada := d.person(connectors.RoleMember)
-	a, c, _ := d.mine(ada, bearerAuth)
+	ada := d.createMember(connectors.RoleMember)
+	a, c, _ := d.createOwnAgent(ada, bearerAuth)
 	d.Synced(t, c.ID, "search")
 	d.Credential(t, c.ID, &a.ID, `{"token":"of ada"}`)
 	form := url.Values{"agent": {a.Slug}, "as": {"json"}, "json": {"{}"}}
 	try := "/connectors/" + c.Slug + "/tools/search/try"
-	d.as(connectors.RoleMember).post(try, form).want(t, http.StatusForbidden, "Only they, and admins, use its accounts.")
+	d.signInAsRole(connectors.RoleMember).post(try, form).want(t, http.StatusForbidden, "Only they, and admins, use its accounts.")
 	own := d.browser()
 	own.signIn(ada.Email)
-	for who, b := range map[string]*browser{"the member": own, "an admin": d.as(connectors.RoleAdmin)} {
+	for who, b := range map[string]*browser{"the member": own, "an admin": d.signInAsRole(connectors.RoleAdmin)} {
 		if p := b.post(try, form); p.Status == http.StatusForbidden {
 			t.Errorf("%s is refused: %s", who, plainText(p.Body))
 		}
 	}
-	d.as(connectors.RoleViewer).get("/agents/"+a.Slug).want(t, http.StatusOK, "Belongs to", ada.DisplayName())
+	d.signInAsRole(connectors.RoleViewer).get("/agents/"+a.Slug).want(t, http.StatusOK, "Belongs to", ada.DisplayName())
 }
 
-func TestTheNameOfAMembersAccountIsOnTheConnectorsPageForThemAndForWhoManages(t *testing.T) {
+func TestOwnAccount_NameIsShownToMemberAndManagers(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	ada := d.person(connectors.RoleMember)
-	_, c, path := d.mine(ada, func(c *connectors.Draft) { c.Auth.Type = connectors.AuthBasic })
+	ada := d.createMember(connectors.RoleMember)
+	_, c, path := d.createOwnAgent(ada, func(c *connectors.Draft) { c.Auth.Type = connectors.AuthBasic })
 	own := d.browser()
 	own.signIn(ada.Email)
 	own.post(path+"/credential", url.Values{"username": {"ada@provider.example"}, "password": {"of ada"}}).want(t, http.StatusSeeOther)
 	list := "/connectors/" + c.Slug + "/credentials"
 	own.get(list).want(t, http.StatusOK, "ada@provider.example")
 	for _, role := range connectors.Roles {
-		p := d.as(role).get(list)
+		p := d.signInAsRole(role).get(list)
 		p.want(t, http.StatusOK, "Last used")
 		if p.says("ada@provider.example") != role.May(connectors.PermManage) {
 			t.Errorf("to %s: %s", role, plainText(p.Body))
@@ -122,16 +122,16 @@ func TestTheNameOfAMembersAccountIsOnTheConnectorsPageForThemAndForWhoManages(t 
 	}
 }
 
-func TestAMemberConnectsTheAccountsOfTheirOwnAgents(t *testing.T) {
+func TestOwnAccount_MemberConnects(t *testing.T) {
 	t.Parallel()
 	for _, script := range []bool{true, false} {
 		d := newDashboardAt(t, "localhost") // the other servers are at 127.0.0.1
-		_, mcp := protected(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Scope: "notes:read"})
-		ada := d.person(connectors.RoleMember)
-		a, _, path := d.mine(ada, func(c *connectors.Draft) {
+		_, mcp := startProtectedServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Scope: "notes:read"})
+		ada := d.createMember(connectors.RoleMember)
+		a, _, path := d.createOwnAgent(ada, func(c *connectors.Draft) {
 			c.Name, c.Slug, c.URL, c.Auth.Type = "Notes", "notes", mcp.URL, connectors.AuthOAuth2
 		})
-		_, _, second := d.mine(ada, bearerAuth)
+		_, _, second := d.createOwnAgent(ada, bearerAuth)
 		tab := chromium.Open(t)
 		tab.Scripts(script)
 		tab.Go(d.base + path)
@@ -147,8 +147,8 @@ func TestAMemberConnectsTheAccountsOfTheirOwnAgents(t *testing.T) {
 		tab.WaitText("main", "Connected")
 		if script {
 			for page, name := range map[string]string{path: "own-account-connected", second: "own-account-entered", "/account/connections": "own-accounts"} {
-				everyones(t, tab, d.base+page)
-				pictured(tab, name)
+				checkForEveryone(t, tab, d.base+page)
+				checkAppearance(tab, name)
 			}
 		}
 		tab.Go(d.base + "/account/connections")
@@ -162,11 +162,11 @@ func TestAMemberConnectsTheAccountsOfTheirOwnAgents(t *testing.T) {
 	}
 }
 
-func TestAnAccountThatCannotBeConnectedSaysWhy(t *testing.T) {
+func TestOwnAccount_FailureIsExplained(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	ada := d.person(connectors.RoleMember)
-	_, c, path := d.mine(ada, func(c *connectors.Draft) { c.URL, c.Auth.Type = "http://127.0.0.1:1/mcp", connectors.AuthOAuth2 })
+	ada := d.createMember(connectors.RoleMember)
+	_, c, path := d.createOwnAgent(ada, func(c *connectors.Draft) { c.URL, c.Auth.Type = "http://127.0.0.1:1/mcp", connectors.AuthOAuth2 })
 	b := d.browser()
 	b.signIn(ada.Email)
 	p := b.post(path+"/connect", nil)
@@ -175,14 +175,14 @@ func TestAnAccountThatCannotBeConnectedSaysWhy(t *testing.T) {
 	}
 }
 
-func TestNeitherASyncNorALinkGetsAtAMembersAccountForAnotherMember(t *testing.T) {
+func TestOwnAccount_OtherMemberCannotSyncOrLink(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	ada := d.person(connectors.RoleMember)
-	a, c, page := d.mine(ada, func(c *connectors.Draft) { c.Auth.Type = connectors.AuthOAuth2 })
+	ada := d.createMember(connectors.RoleMember)
+	a, c, page := d.createOwnAgent(ada, func(c *connectors.Draft) { c.Auth.Type = connectors.AuthOAuth2 })
 	sync, link := "/connectors/"+c.Slug+"/sync_tools", "/connectors/"+c.Slug+"/agents/"+a.Slug+"/connect-link"
-	d.as(connectors.RoleMember).submit(sync, url.Values{"agent": {a.Slug}}).want(t, http.StatusOK, "Sync failed: This agent belongs to "+ada.DisplayName())
-	if p := d.as(connectors.RoleAdmin).post(link, nil); p.says("/connect/") || !p.says(page) {
+	d.signInAsRole(connectors.RoleMember).submit(sync, url.Values{"agent": {a.Slug}}).want(t, http.StatusOK, "Sync failed: This agent belongs to "+ada.DisplayName())
+	if p := d.signInAsRole(connectors.RoleAdmin).post(link, nil); p.says("/connect/") || !p.says(page) {
 		t.Errorf("a link for a member's agent: %d %s", p.Status, plainText(p.Body))
 	}
 	list, err := d.Door().SyncRuns(t.Context(), c.ID, store.Page{})
@@ -191,11 +191,11 @@ func TestNeitherASyncNorALinkGetsAtAMembersAccountForAnotherMember(t *testing.T)
 	}
 }
 
-func TestWhoOnlyReadsByNowDisconnectsTheirOwnAccountsAndConnectsNone(t *testing.T) {
+func TestOwnAccount_ViewerDisconnectsButConnectsNone(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	ada := d.person(connectors.RoleMember)
-	a, c, path := d.mine(ada, bearerAuth)
+	ada := d.createMember(connectors.RoleMember)
+	a, c, path := d.createOwnAgent(ada, bearerAuth)
 	d.Credential(t, c.ID, &a.ID, `{"token":"of ada"}`)
 	program := d.ProgramIn(t, d.Tenant, a.ID, ada.UserID)
 	if err := d.Door().SetMemberRole(t.Context(), ada.UserID, connectors.RoleViewer); err != nil {
@@ -209,7 +209,7 @@ func TestWhoOnlyReadsByNowDisconnectsTheirOwnAccountsAndConnectsNone(t *testing.
 		}
 	}
 	b.post(path+"/credential", url.Values{"token": {"another"}}).want(t, http.StatusForbidden)
-	d.as(connectors.RoleViewer).post(path+"/disconnect", nil).want(t, http.StatusForbidden)
+	d.signInAsRole(connectors.RoleViewer).post(path+"/disconnect", nil).want(t, http.StatusForbidden)
 	if p := b.post(path+"/disconnect", nil); p.Location != path {
 		t.Errorf("%d to %q: %s", p.Status, p.Location, plainText(p.Body))
 	}
@@ -217,7 +217,7 @@ func TestWhoOnlyReadsByNowDisconnectsTheirOwnAccountsAndConnectsNone(t *testing.
 		t.Errorf("%v, %v", list.Items, err)
 	}
 	b.post("/account/programs/"+program.String()+"/revoke", nil).want(t, http.StatusSeeOther)
-	if list, err := d.Door().AgentClients(t.Context(), store.ClientsOf{Agent: &a.ID}, store.Page{}); err != nil || len(list.Items) != 0 {
+	if list, err := d.Door().AgentClients(t.Context(), store.AgentClientFilter{Agent: &a.ID}, store.Page{}); err != nil || len(list.Items) != 0 {
 		t.Errorf("%v, %v", list.Items, err)
 	}
 }

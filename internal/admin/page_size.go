@@ -10,48 +10,48 @@ import (
 	"patchbay/web/templates"
 )
 
-// pageSizes are how many rows a page of a list may have. Which one a person chose stands in the address, and is remembered by the browser
-// for all lists.
+// pageSizes are the sizes of a list's page, in rows. The chosen one is in the address, and in a cookie for all
+// lists.
 var pageSizes = []int{25, 50, 100, 200}
 
-// ofAnySize are the pages whose lists have the size that a person chose. Others show less at once than most of these: whole calls that wait, say.
-var ofAnySize = []string{
+// resizablePages are the pages with lists of the chosen size. Others have fewer rows, because a row is large.
+var resizablePages = []string{
 	"/connectors", "/connectors/{id}/tools", "/connectors/{id}/runs", "/connectors/{id}/credentials", "/tools", "/agents", "/calls", "/tasks", "/changes",
 	"/audit", "/webhooks", "/members", "/api-keys",
 }
 
 const sizeCookie = "page_size"
 
-// pageOf is which part of a list a request asks for.
-func pageOf(r *http.Request) store.Page {
+// readPage reads the cursor and size of a list.
+func readPage(r *http.Request) store.Page {
 	query := r.URL.Query()
 	return store.Page{Limit: pageSize(r), Cursor: query.Get("cursor"), Order: readOrder(query)}
 }
 
 func pageSize(r *http.Request) int {
-	if n := knownSize(r.URL.Query().Get("size")); n != 0 {
+	if n := parseSize(r.URL.Query().Get("size")); n != 0 {
 		return n
 	}
 	if cookie, err := r.Cookie(sizeCookie); err == nil {
-		if n := knownSize(cookie.Value); n != 0 {
+		if n := parseSize(cookie.Value); n != 0 {
 			return n
 		}
 	}
 	return store.DefaultLimit
 }
 
-// knownSize reads a size; 0: it is none of ours.
-func knownSize(text string) int {
+// parseSize parses a size; 0 if it is not in pageSizes.
+func parseSize(text string) int {
 	if n, err := strconv.Atoi(text); err == nil && slices.Contains(pageSizes, n) {
 		return n
 	}
 	return 0
 }
 
-// rememberSize has the browser remember the size of pages that an address chooses.
+// rememberSize sets the cookie when an address chooses a size.
 func (h *Handler) rememberSize(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if chosen := r.URL.Query().Get("size"); knownSize(chosen) != 0 {
+		if chosen := r.URL.Query().Get("size"); parseSize(chosen) != 0 {
 			http.SetCookie(w, &http.Cookie{
 				Name: sizeCookie, Value: chosen, Path: "/", MaxAge: yearInSeconds, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: h.auth.Sessions().Cookie.Secure,
 			})
@@ -60,7 +60,7 @@ func (h *Handler) rememberSize(next http.Handler) http.Handler {
 	})
 }
 
-// sizeLinks lead to the first page of a list in other sizes. A list that fits on the smallest needs none.
+// sizeLinks lead to the first page in other sizes. A list that fits on the smallest page needs none.
 func sizeLinks(path string, query url.Values, size int, more bool) []templates.PageSize {
 	if !more && size == store.DefaultLimit {
 		return nil

@@ -18,46 +18,46 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// A page has this long, and this is what the guide to performance says of it.
+// serverTime is the bound of a page, as the performance guide states it.
 const serverTime = 50 * time.Millisecond
 
-// BenchmarkPages is the server time of every page, how many statements it runs, and what it transfers on a first visit and after, in a
-// tenant with 1 000 connectors, 20 000 tools, 200 agents and 100 000 calls. It names what is beyond the bounds.
+// BenchmarkPages measures every page: server time, statements, and bytes on a first and a second load. The
+// tenant has 1 000 connectors, 20 000 tools, 200 agents and 100 000 calls. It names pages beyond the bounds.
 //
 //	make bench-pages
 func BenchmarkPages(b *testing.B) {
 	d := newDashboard(b)
-	ids := d.own()
-	person := d.person(connectors.RoleOwner)
+	ids := d.ownThings()
+	person := d.createMember(connectors.RoleOwner)
 	owner := d.browser()
 	owner.signIn(person.Email)
-	ids.link = d.link(owner)
-	d.crowded(ids)
-	view, err := d.access.ByAgent(b.Context(), d.Tenant, connectors.Ref(ids.agent)) // as where the agent works
+	ids.link = d.createConnectLink(owner)
+	d.fillTenant(ids)
+	view, err := d.access.ByAgent(b.Context(), d.Tenant, connectors.Ref(ids.agent)) // cached, as while the agent works
 	if err != nil {
 		b.Fatal(err)
 	}
-	scale := scale{b: owner, files: map[string]int{}}
+	scale := pageScale{b: owner, files: map[string]int{}}
 	for _, asked := range timedPages() {
 		if asked.pattern != "/account/connections" {
-			d.time(b, scale, asked, ids.fill(asked.pattern))
+			d.measurePage(b, scale, asked, ids.fill(asked.pattern))
 		}
 	}
-	one := d.ownAccounts(person) // last: each agent's page has a row more for each connector that it makes
-	d.time(b, scale, timed{pattern: "/account/connections"}, "/account/connections")
-	d.time(b, scale, timed{pattern: "/account/connections/{agent}/{connector}"}, one)
+	one := d.createOwnAccounts(person) // last, because each agent's page has a row for each connector that it adds
+	d.measurePage(b, scale, timedPage{pattern: "/account/connections"}, "/account/connections")
+	d.measurePage(b, scale, timedPage{pattern: "/account/connections/{agent}/{connector}"}, one)
 	runtime.KeepAlive(view)
 }
 
-// time measures a page.
-func (d *dashboard) time(b *testing.B, scale scale, asked timed, path string) {
+// measurePage measures a page.
+func (d *dashboard) measurePage(b *testing.B, scale pageScale, asked timedPage, path string) {
 	b.Helper()
 	b.Run(strings.ReplaceAll(strings.TrimPrefix(asked.pattern, "/"), "/", "_")+"_"+asked.part, func(b *testing.B) {
 		scale.b.header.Set("Patchbay-Part", asked.part)
 		defer scale.b.header.Del("Patchbay-Part")
 		scale.b.get(path).want(b, http.StatusOK)
 		var took []time.Duration
-		statements := int64(math.MaxInt64) // something else of the process runs one now and then
+		statements := int64(math.MaxInt64) // background work may add a statement
 		for b.Loop() {
 			began, before := time.Now(), d.Queries()
 			scale.b.get(path)
@@ -66,7 +66,7 @@ func (d *dashboard) time(b *testing.B, scale scale, asked timed, path string) {
 		}
 		slices.Sort(took)
 		share := func(share float64) time.Duration { return took[int(share*float64(len(took)-1))] }
-		first, next := scale.weigh(path)
+		first, next := scale.measurePage(path)
 		b.ReportMetric(float64(share(0.5).Microseconds())/1000, "p50-ms")
 		b.ReportMetric(float64(share(0.95).Microseconds())/1000, "p95-ms")
 		b.ReportMetric(float64(statements), "statements")
@@ -76,14 +76,15 @@ func (d *dashboard) time(b *testing.B, scale scale, asked timed, path string) {
 		if share(0.95) > serverTime {
 			b.Logf("%s takes %v at p95", asked.pattern, share(0.95))
 		}
-		if first > firstVisit || next > nextVisit {
+		if first > maxFirstLoad || next > maxNextLoad {
 			b.Errorf("%s transfers %d KiB on a first visit, and %d KiB after", asked.pattern, first>>10, next>>10)
 		}
 	})
 }
 
-// ownAccounts makes two agents of a person's own, each with an account, or none, at 25 connectors, and tells the page of one.
-func (d *dashboard) ownAccounts(m connectors.Member) (page string) {
+// createOwnAccounts creates two of a person's own agents, with and without an account at 25 connectors, and
+// returns the page of one.
+func (d *dashboard) createOwnAccounts(m connectors.Member) (page string) {
 	d.t.Helper()
 	for range 2 {
 		a := d.Agent(d.t)
@@ -102,28 +103,28 @@ func (d *dashboard) ownAccounts(m connectors.Member) (page string) {
 	return page
 }
 
-// timed is what a page is asked for: its pattern, with a question to it perhaps, and the part of it that is wanted.
-type timed struct{ pattern, part string }
+// timedPage is a page's pattern, with a query perhaps, and the part that is requested.
+type timedPage struct{ pattern, part string }
 
-// timedPages are all pages of the router, and what is asked of the larger ones, as the guide to performance lists them.
-func timedPages() []timed {
-	pages := []timed{
-		{"/search?q=tool_17", ""}, {"/search?q=tool_17", "options"}, // as the palette asks
+// timedPages are all pages of the router, and queries of the larger ones, as the performance guide lists them.
+func timedPages() []timedPage {
+	pages := []timedPage{
+		{"/search?q=tool_17", ""}, {"/search?q=tool_17", "options"}, // as the palette requests it
 		{"/tools?q=tool_17", ""}, {"/tools?q=words", ""}, {"/connectors?q=crowd", ""}, {"/calls?status=error", ""},
 	}
 	for _, pattern := range pagePatterns() {
-		pages = append(pages, timed{pattern: pattern})
+		pages = append(pages, timedPage{pattern: pattern})
 	}
-	slices.SortFunc(pages, func(a, b timed) int {
+	slices.SortFunc(pages, func(a, b timedPage) int {
 		return cmp.Or(strings.Compare(a.pattern, b.pattern), strings.Compare(a.part, b.part))
 	})
 	return pages
 }
 
-// pagePatterns are the patterns of all pages that somebody who is signed in opens.
+// pagePatterns are the patterns of all pages for a signed-in person.
 func pagePatterns() []string {
 	var pages []string
-	for route := range routeRoles { // which are all of them: TestEveryRouteSaysWhatItNeeds
+	for route := range routeRoles { // complete: see TestEveryRouteSaysWhatItNeeds
 		method, pattern, _ := strings.Cut(route, " ")
 		if method == http.MethodGet && noPages[pattern] == "" && !strings.HasPrefix(pattern, "/exports/") {
 			pages = append(pages, pattern)
@@ -133,7 +134,7 @@ func pagePatterns() []string {
 	return pages
 }
 
-func TestTheGuideToPerformanceKnowsEveryPage(t *testing.T) {
+func TestPerformanceGuide_ListsEveryPage(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../docs/performance.md")
 	if err != nil {
@@ -147,9 +148,8 @@ func TestTheGuideToPerformanceKnowsEveryPage(t *testing.T) {
 	}
 }
 
-// crowded fills the tenant around what a page is asked for: the connector has 200 tools and 20 000 calls, and the agent may use 50
-// connectors with a thousand tools.
-func (d *dashboard) crowded(ids things) {
+// fillTenant gives the connector 200 tools and 20 000 calls, and the agent 50 connectors with a thousand tools.
+func (d *dashboard) fillTenant(ids things) {
 	d.t.Helper()
 	run := func(sql string, args ...any) {
 		d.t.Helper()
@@ -164,7 +164,7 @@ func (d *dashboard) crowded(ids things) {
 			d.t.Fatalf("%s: %v", sql, err)
 		}
 	}
-	// An id as ours are, of a number of seconds ago.
+	// A version 7 UUID of a number of seconds ago.
 	const id = `(lpad(to_hex((extract(epoch from now() - make_interval(secs => %s)) * 1000)::bigint), 12, '0') || '7' ||
 		substr(md5(random()::text), 1, 3) || '8' || substr(md5(random()::text), 1, 15))::uuid`
 	tenant, connector, agent := d.Tenant, uuid.MustParse(ids.connector), uuid.MustParse(ids.agent)
@@ -210,7 +210,7 @@ func (d *dashboard) crowded(ids things) {
 		select $1, connectors.id, date_trunc('hour', now()) - make_interval(hours => h), 4, 0, 1200, 400
 		from connectors, generate_series(1, 168) h
 		where tenant_id = $1`, tenant)
-	for range 40 { // so that the hours are put together
+	for range 40 { // aggregates the hours
 		if _, err := d.St.System().SweepGateway(d.t.Context(), d.Instance); err != nil {
 			d.t.Fatal(err)
 		}
@@ -219,11 +219,11 @@ func (d *dashboard) crowded(ids things) {
 		select $1, `+id+`, connectors.id, 'schedule', 'ok', now(), now(), 20
 		from connectors, generate_series(1, 5) i
 		where tenant_id = $1`, "i * 900"), tenant)
-	d.analyzed()
+	d.analyzeTables()
 }
 
-// analyzed has the database know what there is, as it does by itself after a while.
-func (d *dashboard) analyzed() {
+// analyzeTables updates the planner's statistics, as autovacuum does.
+func (d *dashboard) analyzeTables() {
 	d.t.Helper()
 	owner, err := pgx.Connect(d.t.Context(), d.URL)
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"patchbay/internal/testing/htmlcheck"
 )
 
-func TestPagesAreSoundAndLeadToRoutesThatExist(t *testing.T) {
+func TestPages_AreValidAndLinkToRoutes(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	up := mcptest.Start(t, mcptest.Script{Tools: append(mcptest.Tools(3), mcptest.Tool("a/b c?"), `{"name":7}`)})
-	b := d.as(connectors.RoleOwner)
+	b := d.signInAsRole(connectors.RoleOwner)
 	b.post("/agents", url.Values{"name": {"Support"}})
 	b.post("/connectors", connectorForm("Linear", up.URL, "auth.type", "bearer", "auth.token", "tok-123", "description", "Issues."))
 	b.post("/connectors", connectorForm("Sentry", up.URL, "auth.type", "basic", "credential_mode", "per_agent"))
@@ -27,25 +27,25 @@ func TestPagesAreSoundAndLeadToRoutesThatExist(t *testing.T) {
 	for _, slug := range []string{"linear", "sentry", "gone"} {
 		b.submit("/connectors/"+slug+"/sync_tools", nil)
 	}
-	_, protectedNotes := protected(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Scope: "notes:read"})
+	_, protectedNotes := startProtectedServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Scope: "notes:read"})
 	b.addNotes(protectedNotes.URL)
-	b.comesBack(b.agrees(b.leaves("/connectors/notes/connect")))
-	link := d.link(b)
+	b.followCallback(b.followConsent(b.followConnect("/connectors/notes/connect")))
+	link := d.createConnectLink(b)
 	b.post("/agents/support/connectors/linear", url.Values{"all": {"true"}, "approval": {"auto"}})
 	b.post("/agents/support/connectors/gone", url.Values{"all": {"false"}, "tool": {"nothing yet"}})
 	b.post("/connectors/linear/tools/search/try", url.Values{"agent": {"support"}})
-	agent, connector := d.named("support", "linear")
-	hook, _ := d.webhookIn(d.Tenant)
-	waiting, picture := d.waitingIn(d.Tenant, agent, connector), d.pictureIn(d.Tenant, agent, connector)
+	agent, connector := d.findAgentAndConnector("support", "linear")
+	hook, _ := d.createWebhook(d.Tenant)
+	waiting, picture := d.createWaitingCall(d.Tenant, agent, connector), d.createPictureCall(d.Tenant, agent, connector)
 	up.SetTools(append(mcptest.Tools(3), `{"name":"a/b c?","description":"<b>New</b>"}`, `{"name":7}`)...)
 	b.submit("/connectors/linear/sync_tools", nil)
-	change := d.changesOf(connector.ID, "a/b c?")[0].ID
-	run := d.runsOf(connector.ID)[0].ID.String()
-	// Served by the program, and by the API; and "/" alone, not what is below it.
+	change := d.listChanges(connector.ID, "a/b c?")[0].ID
+	run := d.listRuns(connector.ID)[0].ID.String()
+	// The program and the API serve these; "/" stands for itself alone.
 	routes := append(d.routes(), "GET /static/", "GET /api/v1/agents/{id}/tools", "GET /{$}")
 	routes = slices.DeleteFunc(routes, func(route string) bool { return route == "GET /" })
 	for _, role := range connectors.Roles {
-		b := d.as(role)
+		b := d.signInAsRole(role)
 		for route, needs := range routeRoles {
 			method, pattern, _ := strings.Cut(route, " ")
 			if method != http.MethodGet || pattern == "/events" || pattern == "/setup" || !mayUse(role, needs) {
@@ -58,7 +58,7 @@ func TestPagesAreSoundAndLeadToRoutesThatExist(t *testing.T) {
 					if p.Status == http.StatusSeeOther || (slug == "gone" || slug == "notes" || slug == "sentry" && (strings.Contains(pattern, "{change}") || strings.Contains(pattern, "{run}"))) && p.Status == http.StatusNotFound {
 						return
 					}
-					p.want(t, cmp.Or(elsewhere[pattern], http.StatusOK))
+					p.want(t, cmp.Or(otherStatus[pattern], http.StatusOK))
 					if p.Header.Get("Content-Disposition") != "" {
 						return // a file or a picture
 					}

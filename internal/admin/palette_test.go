@@ -13,24 +13,24 @@ import (
 	chromium "patchbay/internal/testing/browser"
 )
 
-// known makes things with names, and is signed in as a member.
-func known(t *testing.T) (*dashboard, *chromium.Tab) {
+// newDashboardWithPalette creates named things, and a signed-in tab.
+func newDashboardWithPalette(t *testing.T) (*dashboard, *chromium.Tab) {
 	t.Helper()
 	d := newDashboard(t)
-	d.Synced(t, d.at("Linear", "https://mcp.example.com/mcp").ID, "create_issue", "search")
-	d.at("Notes", "https://notes.example.com/mcp")
+	d.Synced(t, d.addConnectorAt("Linear", "https://mcp.example.com/mcp").ID, "create_issue", "search")
+	d.addConnectorAt("Notes", "https://notes.example.com/mcp")
 	d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = "Support", "support" })
-	return d, d.signedIn(connectors.RoleMember)
+	return d, d.openSignedInTab(connectors.RoleMember)
 }
 
-// options are the texts that the palette shows.
-func options(tab *chromium.Tab) string {
+// paletteOptions are the palette's visible texts.
+func paletteOptions(tab *chromium.Tab) string {
 	return strings.Join(chromium.Eval[[]string](tab, `[...document.querySelectorAll("#palette [role=option]")].filter(o => o.checkVisibility()).map(o => o.innerText.replace(/\s+/g, " ").trim())`), ", ")
 }
 
 func TestThePaletteFindsThingsByKeyboard(t *testing.T) {
 	t.Parallel()
-	d, tab := known(t)
+	d, tab := newDashboardWithPalette(t)
 	tab.Go(d.base + "/agents")
 	chromium.Eval[bool](tab, `document.querySelector(".bell").focus() ?? true`)
 	palette := func() {
@@ -39,9 +39,9 @@ func TestThePaletteFindsThingsByKeyboard(t *testing.T) {
 	}
 	palette()
 	tab.WaitText("#palette", "Sync all connectors")
-	looked(t, tab, "palette")
+	checkAppearanceOf(t, tab, "palette")
 	for _, never := range []string{"Add connector", "Add agent", "New API key", "Invite", "Members"} {
-		if strings.Contains(options(tab), never) {
+		if strings.Contains(paletteOptions(tab), never) {
 			t.Errorf("a member is offered %q", never)
 		}
 	}
@@ -54,13 +54,13 @@ func TestThePaletteFindsThingsByKeyboard(t *testing.T) {
 	palette()
 	tab.Press("issue")
 	tab.WaitText("#palette-found", "create_issue")
-	looked(t, tab, "palette-found")
+	checkAppearanceOf(t, tab, "palette-found")
 	tab.WaitText("#palette [role=status]", "2 found")
 	tab.Press(kb.ArrowDown)
 	if id := chromium.Eval[string](tab, `document.activeElement.getAttribute("aria-activedescendant")`); id != "option-mentions" {
 		t.Errorf("the arrow leads to %q", id)
 	}
-	tab.Press(kb.ArrowDown) // around
+	tab.Press(kb.ArrowDown) // wraps around
 	tab.Press(kb.Enter)
 	tab.WaitPath("/connectors/linear/tools/create_issue")
 
@@ -75,9 +75,9 @@ func TestThePaletteFindsThingsByKeyboard(t *testing.T) {
 
 func TestThePaletteDoesThings(t *testing.T) {
 	t.Parallel()
-	d, tab := known(t)
+	d, tab := newDashboardWithPalette(t)
 	do := func(text string) {
-		tab.Go(d.base + "/agents") // whole: keys before its scripts are keys of the page
+		tab.Go(d.base + "/agents") // wait for the scripts: earlier keys go to the page
 		tab.Ctrl("k")
 		tab.WaitText("#palette[open]", "")
 		tab.Press(text)
@@ -100,7 +100,7 @@ func TestThePaletteDoesThings(t *testing.T) {
 
 func TestTheSearchPageServesWithoutScript(t *testing.T) {
 	t.Parallel()
-	d, tab := known(t)
+	d, tab := newDashboardWithPalette(t)
 	tab.Scripts(false)
 	tab.Go(d.base + "/")
 	tab.Click(".jump")
@@ -113,19 +113,19 @@ func TestTheSearchPageServesWithoutScript(t *testing.T) {
 	tab.Scripts(true)
 	tab.Go(d.base + "/search?q=linear")
 	tab.WaitText("#found", "4 found")
-	looked(t, tab, "search")
+	checkAppearanceOf(t, tab, "search")
 	tab.Fill("main [name=q]", "nothing such")
 	tab.WaitText("#found", "Nothing has that name")
 }
 
-func TestNobodyIsOfferedWhatTheirRoleForbids(t *testing.T) {
+func TestPalette_OffersWhatTheRoleAllows(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	d.at("Linear", "https://mcp.example.com/mcp")
+	d.addConnectorAt("Linear", "https://mcp.example.com/mcp")
 	for _, role := range connectors.Roles {
-		b := d.as(role)
+		b := d.signInAsRole(role)
 		for _, path := range []string{"/search", "/search?q=linear", "/search?q=sync+linear"} {
-			for _, way := range offered(b.get(path).Body) {
+			for _, way := range offeredRoutes(b.get(path).Body) {
 				pattern := strings.Replace(way, "/connectors/linear", "/connectors/{id}", 1)
 				needs, known := routeRoles[pattern]
 				if !known {
@@ -141,8 +141,8 @@ func TestNobodyIsOfferedWhatTheirRoleForbids(t *testing.T) {
 	}
 }
 
-// offered are the routes that a search page leads to, in its content and in the palette.
-func offered(body string) []string {
+// offeredRoutes are the routes that a search page links to, in its content and in the palette.
+func offeredRoutes(body string) []string {
 	var ways []string
 	_, main, _ := strings.Cut(body, `<main`)
 	for method, attribute := range map[string]string{"GET ": ` href="/`, "POST ": `action="/`} {
@@ -159,8 +159,8 @@ func offered(body string) []string {
 func TestThePalettesOptionsTravelAlone(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	d.Synced(t, d.at("Linear", "https://mcp.example.com/mcp").ID, "search")
-	b := d.as(connectors.RoleViewer)
+	d.Synced(t, d.addConnectorAt("Linear", "https://mcp.example.com/mcp").ID, "search")
+	b := d.signInAsRole(connectors.RoleViewer)
 	b.header.Set("Patchbay-Part", "options")
 	before := d.Queries()
 	p := b.get("/search?q=linear")

@@ -18,7 +18,7 @@ func connectorPath(slug string) string { return "/connectors/" + url.PathEscape(
 // credentialsPath is the tab where a connector's accounts are connected.
 func credentialsPath(connector string) string { return connectorPath(connector) + "/credentials" }
 
-// accountPath is the row of an agent's account; agent empty: of the shared one.
+// accountPath is the row of an agent's account, or of the shared one if agent is empty.
 func accountPath(connector, agent string) string {
 	return credentialsPath(connector) + "#credential-" + cmp.Or(agent, "shared")
 }
@@ -29,46 +29,46 @@ func toolPath(connector, tool string) string {
 	return connectorPath(connector) + "/tools/" + url.PathEscape(tool)
 }
 
-// reviewedPath is below what the changes of a tool are, or those of the server's instructions.
+// reviewedPath is the parent path of a tool's changes, or of those of the server's instructions.
 func reviewedPath(connector, tool string) string {
-	if tool == connectors.OfInstructions {
+	if tool == connectors.InstructionsTool {
 		return connectorPath(connector) + "/instructions"
 	}
 	return toolPath(connector, tool)
 }
 
-// changeHref is one change of a tool, or of the server's instructions.
 func changeHref(connector, tool string, id connectors.ToolChangeID) string {
 	path := reviewedPath(connector, tool) + "/changes"
-	if tool == connectors.OfInstructions {
+	if tool == connectors.InstructionsTool {
 		return withQuery(path, url.Values{"change": {id.String()}})
 	}
 	return path + "/" + id.String()
 }
 
-// ref is a connector's or an agent's name in the path.
-func ref(r *http.Request, param string) connectors.Ref { return connectors.Ref(pathValue(r, param)) }
+// pathRef is the connector or agent in the path.
+func pathRef(r *http.Request, param string) connectors.Ref {
+	return connectors.Ref(pathValue(r, param))
+}
 
-// tokenID is an agent's token in the path.
 func tokenID(r *http.Request) (connectors.AgentTokenID, error) {
-	id, ok := ref(r, "token").UUID()
+	id, ok := pathRef(r, "token").UUID()
 	if !ok {
 		return connectors.AgentTokenID{}, fault.Errorf(fault.NotFound, "There is no such token.")
 	}
 	return connectors.AgentTokenID{UUID: id}, nil
 }
 
-// callID is a call, or what waits for a person before it is one, in the path.
+// callID is the id of a call or approval in the path.
 func callID(r *http.Request) (connectors.ToolCallID, error) {
-	id, ok := ref(r, "id").UUID()
+	id, ok := pathRef(r, "id").UUID()
 	if !ok {
 		return connectors.ToolCallID{}, fault.Errorf(fault.NotFound, "There is no such call.")
 	}
 	return connectors.ToolCallID{UUID: id}, nil
 }
 
-// pathValue is a decoded part of the path. chi routes by the encoded path where a part holds an encoded slash, as a
-// tool's name may, and then leaves the part encoded.
+// pathValue is a decoded path parameter. If a part holds an encoded slash, as a tool's name may, chi routes by
+// the encoded path and does not decode it.
 func pathValue(r *http.Request, param string) string {
 	value := chi.URLParam(r, param)
 	if r.URL.RawPath == "" {
@@ -81,12 +81,12 @@ func pathValue(r *http.Request, param string) string {
 	return decoded
 }
 
-// pager leads from one part of a list to the next, keeping the page's other parameters, and to the list as a file.
-func pager(r *http.Request, next string) templates.Pager {
+// newPager leads to the next part of a list, keeping the query's other parameters, and to the list as a file.
+func newPager(r *http.Request, next string) templates.Pager {
 	var p templates.Pager
-	p.CSV, p.JSON = files(r)
+	p.CSV, p.JSON = fileLinks(r)
 	query := r.URL.Query()
-	if route := chi.RouteContext(r.Context()); route != nil && slices.Contains(ofAnySize, route.RoutePattern()) {
+	if route := chi.RouteContext(r.Context()); route != nil && slices.Contains(resizablePages, route.RoutePattern()) {
 		p.Sizes = sizeLinks(r.URL.Path, query, pageSize(r), next != "" || query.Get("cursor") != "")
 	}
 	if query.Get("cursor") != "" {

@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/respond"
 )
 
-// ownProgramRevoke ends the access of a program that the person let in.
+// ownProgramRevoke revokes a program that the person authorized.
 func (h *Handler) ownProgramRevoke(w http.ResponseWriter, r *http.Request) error {
 	id, err := programID(r, "id")
 	if err != nil {
@@ -17,22 +17,22 @@ func (h *Handler) ownProgramRevoke(w http.ResponseWriter, r *http.Request) error
 	if err := h.programs.End(r.Context(), actor(r), id); err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/account#programs", respond.Flash{Kind: respond.Notice, Text: programEnded(r.Context())})
+	return h.respond.Back(w, r, "/account#programs", respond.Flash{Kind: respond.Notice, Text: programEndedText(r.Context())})
 }
 
-// programRevoke ends the access of a program that is an agent, whoever let it in.
+// programRevoke revokes a program that acts as an agent, whichever member authorized it.
 func (h *Handler) programRevoke(w http.ResponseWriter, r *http.Request) error {
 	id, err := programID(r, "program")
 	if err != nil {
 		return err
 	}
-	if err := h.programs.EndOf(r.Context(), actor(r), ref(r, "id"), id); err != nil {
+	if err := h.programs.EndAsAgent(r.Context(), actor(r), pathRef(r, "id"), id); err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, agentPath(string(ref(r, "id")))+"/connect#programs", respond.Flash{Kind: respond.Notice, Text: programEnded(r.Context())})
+	return h.respond.Back(w, r, agentPath(string(pathRef(r, "id")))+"/connect#programs", respond.Flash{Kind: respond.Notice, Text: programEndedText(r.Context())})
 }
 
-// memberProgramRevoke ends the access of a program that acts as a member.
+// memberProgramRevoke revokes a program that acts as a member.
 func (h *Handler) memberProgramRevoke(w http.ResponseWriter, r *http.Request) error {
 	user, err := userID(r)
 	if err != nil {
@@ -45,11 +45,11 @@ func (h *Handler) memberProgramRevoke(w http.ResponseWriter, r *http.Request) er
 	if err := h.programs.EndAsMember(r.Context(), actor(r), user, id); err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/members#programs", respond.Flash{Kind: respond.Notice, Text: programEnded(r.Context())})
+	return h.respond.Back(w, r, "/members#programs", respond.Flash{Kind: respond.Notice, Text: programEndedText(r.Context())})
 }
 
 func programID(r *http.Request, param string) (connectors.AgentClientID, error) {
-	id, ok := ref(r, param).UUID()
+	id, ok := pathRef(r, param).UUID()
 	if !ok {
 		return connectors.AgentClientID{}, fault.Errorf(fault.NotFound, "There is no such client.")
 	}

@@ -14,12 +14,12 @@ import (
 	"patchbay/internal/safehttp"
 )
 
-func TestAProgramIsAddedFromTheFormAndItsEnvironmentNeverComesBack(t *testing.T) {
+func TestProgram_EnvironmentIsNeverShown(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t, func(o *admin.Options) {
 		o.Registry = registry.New(o.Store, safehttp.New(safehttp.Options{Mode: safehttp.Local}), connectors.AllowedCommand{Path: mcptest.Shell})
 	})
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	form := connectorForm("Local Tools", "", "transport", "stdio", "command", mcptest.Shell, "args", "-c\r\n  exec cat \r\n\r\n", "cwd", "",
 		"env", "GREETING=s3cret=value \r\n\r\nB=\r\n")
 	wrong := connectorForm("Local Tools", "", "transport", "stdio", "command", "/bin/other", "env", "s3cret=value")
@@ -52,7 +52,7 @@ func TestAProgramIsAddedFromTheFormAndItsEnvironmentNeverComesBack(t *testing.T)
 	b.get("/connectors/local-tools").want(t, http.StatusOK, "Command", "B, GREETING", "Program (stdio)")
 	b.get("/connectors/local-tools/settings").want(t, http.StatusOK, "Stored: B, GREETING.")
 
-	form.Del("env") // a form that leaves it empty keeps it
+	form.Del("env") // an empty field keeps it
 	b.post("/connectors/local-tools", form).want(t, http.StatusSeeOther)
 	form.Set("args", "-c\nexec sh")
 	b.post("/connectors/local-tools", form).want(t, http.StatusSeeOther)
@@ -62,24 +62,24 @@ func TestAProgramIsAddedFromTheFormAndItsEnvironmentNeverComesBack(t *testing.T)
 	}
 }
 
-func TestNoProgramIsStartedWhereTheOperatorAllowsNone(t *testing.T) {
+func TestProgram_IsNotStartedWhenNotAllowed(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	form := connectorForm("Local Tools", "", "transport", "stdio", "command", mcptest.Shell, "args", strings.Join(mcptest.Program, "\n"))
 	for _, path := range []string{"/connectors", "/connectors/test"} {
 		b.post(path, form).want(t, http.StatusUnprocessableEntity, "No stdio command is allowed on this installation.")
 	}
 }
 
-func TestWhatTheOperatorDoesNotAllowOfAProgramIsSaidBesideItsField(t *testing.T) {
+func TestProgram_DisallowedSettingIsAFieldError(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t, func(o *admin.Options) {
 		o.Registry = registry.New(o.Store, safehttp.New(safehttp.Options{Mode: safehttp.Local}), connectors.AllowedCommand{
 			Path: mcptest.Shell, Rule: connectors.ArgsNone, Env: []string{"GREETING"},
 		})
 	})
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	form := connectorForm("Local Tools", "", "transport", "stdio", "command", mcptest.Shell, "cwd", "/tmp", "env", "GREETING=s3cret=value\nOTHER=s3cret=value")
 	p := b.post("/connectors", form)
 	p.want(t, http.StatusUnprocessableEntity, "/bin/sh may not work in this folder on this installation", "/bin/sh may not be given OTHER on this installation: its operator names the variables, with env=OTHER.")

@@ -11,10 +11,10 @@ import (
 	"patchbay/web/templates"
 )
 
-// qrMargin is how many light squares scanners need around the code (ISO/IEC 18004 §6.3.8).
+// qrMargin is the width of the quiet zone, in modules (ISO/IEC 18004 §6.3.8).
 const qrMargin = 4
 
-// qrCode draws a text: each run of dark squares of a row is a part of the path.
+// qrCode draws a text as one SVG path, with a subpath for each run of dark modules in a row.
 func qrCode(text string) (templates.QRCode, error) {
 	drawn, err := qr.Encode(text, qr.M, qr.Unicode)
 	if err != nil {

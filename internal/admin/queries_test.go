@@ -19,62 +19,64 @@ import (
 	"patchbay/internal/store"
 )
 
-// most is how many statements any page may run: the session, the memberships, the calls that wait, and a few for itself.
-const most = 7
+// maxStatements bounds a page's statements: session, memberships, waiting calls, and a few of its own.
+const maxStatements = 7
 
-// more is what pages may run besides: whoever asks with a link is checked as who starts a connection is; and what an agent sees is read
-// as the gateway reads it; settings tell what of quotas was used. A connector's overview draws what came of its syncs, and looks into one, and the home page what came of everything, since when, in two round trips.
-var more = map[string]int64{
+// extraStatements are pages with more. A link page checks its sender, an agent's view is read as the gateway
+// reads it, and settings show quota use. Overviews and the home page draw history, and the latter reads it in
+// two round trips.
+var extraStatements = map[string]int64{
 	"GET /": 4, "GET /settings": 1, "GET /connect/{token}": 1, "GET /connectors/{id}": 2, "GET /agents/{id}": 8, "GET /agents/{id}/access": 5, "GET /agents/{id}/connectors/{connector}": 6, "GET /agents/{id}/tools": 3, "GET /agents/{id}/unused": 5, "GET /agents/{id}/tools/{exposed}": 4,
 }
 
-// elsewhere are the pages that send somebody who is signed in away, are not there any more, or want more than an address.
-var elsewhere = map[string]int{
+// otherStatus are pages that redirect a signed-in person, are gone, or need more than an address.
+var otherStatus = map[string]int{
 	"/login": http.StatusSeeOther, "/setup": http.StatusNotFound, "/oauth/callback": http.StatusBadRequest,
 	"/login/sso/callback": http.StatusSeeOther, "/login/code": http.StatusSeeOther, "/oauth/authorize": http.StatusUnprocessableEntity,
 	"/account/connections/{agent}/{connector}": http.StatusNotFound,
 	"/setup/invitation":                        http.StatusNotFound, "/audit/export.jsonl": http.StatusNotFound, "/audit/export.sig": http.StatusNotFound,
 }
 
-func TestPagesIssueTheSameQueriesWhateverTheyList(t *testing.T) {
+func TestPages_QueriesDoNotGrowWithRows(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleOwner)
-	ids := d.own()
-	ids.link = d.link(b)
+	b := d.signInAsRole(connectors.RoleOwner)
+	ids := d.ownThings()
+	ids.link = d.createConnectLink(b)
 	grow := func(n int) {
 		for i := range n {
 			c := d.Connector(t)
 			d.Synced(t, c.ID, "search", "create_issue")
 			d.Credential(t, c.ID, nil, "token")
 			if i%10 == 0 {
-				d.grant(d.account(), nil, 5*time.Hour)
+				d.storeAccount(d.addOAuthConnector(), nil, 5*time.Hour)
 			}
 		}
 		for range n / 10 {
 			a := d.Agent(t)
 			d.Grant(t, a.ID, connectors.ConnectorID{UUID: uuid.MustParse(ids.connector)})
-			d.tokenIn(d.Tenant, connectors.AgentID{UUID: uuid.MustParse(ids.agent)})
-			d.waitingIn(d.Tenant, a, d.Connector(t))
+			d.createToken(d.Tenant, connectors.AgentID{UUID: uuid.MustParse(ids.agent)})
+			d.createWaitingCall(d.Tenant, a, d.Connector(t))
 			d.Member(t, connectors.RoleViewer)
 			d.APIKey(t, connectors.RoleViewer)
 		}
 	}
 	grow(3)
-	few := d.queries(b, ids)
+	few := d.countPageQueries(b, ids)
 	grow(297)
-	if diff := gocmp.Diff(few, d.queries(b, ids)); diff != "" {
+	if diff := gocmp.Diff(few, d.countPageQueries(b, ids)); diff != "" {
 		t.Errorf("at 3 and at 300 connectors:\n%s", diff)
 	}
 	for _, route := range slices.Sorted(maps.Keys(few)) {
-		if few[route] > most+more[route] {
+		if few[route] > maxStatements+extraStatements[route] {
 			t.Errorf("%s runs %d statements", route, few[route])
 		}
 	}
 }
 
-// statements returns the fewest statements that do took in three runs. A session's last use and background work may add to one of them.
-func (d *dashboard) statements(do func()) int64 {
+// countStatements returns the fewest statements of three runs. Session updates and background work may add to
+// one of them.
+func (d *dashboard) countStatements(do func()) int64 {
 	fewest := int64(math.MaxInt64)
 	for range 3 {
 		before := d.Queries()
@@ -84,35 +86,35 @@ func (d *dashboard) statements(do func()) int64 {
 	return fewest
 }
 
-func TestAnAccountsPageIssuesTheSameQueriesForAnyNumberOfAgents(t *testing.T) {
+func TestCredentialList_QueriesDoNotGrowWithAgents(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
-	c := d.account(func(c *connectors.Draft) { c.CredentialMode = connectors.CredentialPerAgent })
+	b := d.signInAsRole(connectors.RoleAdmin)
+	c := d.addOAuthConnector(func(c *connectors.Draft) { c.CredentialMode = connectors.CredentialPerAgent })
 	grow := func(n int) {
 		for range n {
-			d.grant(c, new(d.Agent(t).ID), 5*time.Hour)
+			d.storeAccount(c, new(d.Agent(t).ID), 5*time.Hour)
 		}
 	}
 	count := func() int64 {
-		return d.statements(func() { b.get("/connectors/"+c.Slug+"/credentials").want(t, http.StatusOK, "Expires in 4 hours") })
+		return d.countStatements(func() { b.get("/connectors/"+c.Slug+"/credentials").want(t, http.StatusOK, "Expires in 4 hours") })
 	}
 	grow(3)
 	few := count()
 	grow(57)
-	if many := count(); many != few || few > most+1 { // whose agents they are: no link is offered for a member's
+	if many := count(); many != few || few > maxStatements+1 { // reads the owners of agents, because members' accounts get no link
 		t.Errorf("%d statements for 3 agents, %d for 60", few, many)
 	}
 }
 
-// account makes a connector whose accounts are connected.
-func (d *dashboard) account(opts ...func(*connectors.Draft)) connectors.Connector {
+// addOAuthConnector adds a connector with OAuth accounts.
+func (d *dashboard) addOAuthConnector(opts ...func(*connectors.Draft)) connectors.Connector {
 	d.t.Helper()
 	return d.Connector(d.t, append([]func(*connectors.Draft){func(c *connectors.Draft) { c.Auth.Type = connectors.AuthOAuth2 }}, opts...)...)
 }
 
-// grant connects an account whose token cannot be renewed, as if a person had been there.
-func (d *dashboard) grant(c connectors.Connector, agent *connectors.AgentID, life time.Duration) {
+// storeAccount connects an account with a token that cannot be refreshed.
+func (d *dashboard) storeAccount(c connectors.Connector, agent *connectors.AgentID, life time.Duration) {
 	d.t.Helper()
 	err := d.Door().SaveGrant(d.t.Context(), store.NewGrant{
 		ConnectorID: c.ID, AgentID: agent, Origin: connectors.Origin(c.URL),
@@ -123,20 +125,20 @@ func (d *dashboard) grant(c connectors.Connector, agent *connectors.AgentID, lif
 	}
 }
 
-// link is the last part of a link that the browser makes.
-func (d *dashboard) link(b *browser) string {
+// createConnectLink returns the last part of a link that the browser creates.
+func (d *dashboard) createConnectLink(b *browser) string {
 	d.t.Helper()
-	_, mcp := protected(d.t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
-	c := d.account(func(c *connectors.Draft) { c.URL = mcp.URL })
+	_, mcp := startProtectedServer(d.t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	c := d.addOAuthConnector(func(c *connectors.Draft) { c.URL = mcp.URL })
 	const place = "/connect/"
-	link := addressOn(d.t, b.post("/connectors/"+c.Slug+"/connect-link", nil), d.server.URL+place)
+	link := findAddress(d.t, b.post("/connectors/"+c.Slug+"/connect-link", nil), d.server.URL+place)
 	return link[len(d.server.URL+place):]
 }
 
-// queries counts the statements of every page.
-func (d *dashboard) queries(b *browser, ids things) map[string]int64 {
+// countPageQueries counts the statements of every page.
+func (d *dashboard) countPageQueries(b *browser, ids things) map[string]int64 {
 	d.t.Helper()
-	// As long as some view has the definitions, they are not read again.
+	// While a view is in use, the definitions are not read again.
 	view, err := d.access.ByAgent(d.t.Context(), d.Tenant, connectors.Ref(ids.agent))
 	if err != nil {
 		d.t.Fatal(err)
@@ -145,20 +147,20 @@ func (d *dashboard) queries(b *browser, ids things) map[string]int64 {
 	counts := map[string]int64{}
 	for route := range routeRoles {
 		method, pattern, _ := strings.Cut(route, " ")
-		if method != http.MethodGet || pattern == "/events" || pattern == "/connectors/export" || strings.HasPrefix(pattern, "/exports/") { // which read page after page, to the end
+		if method != http.MethodGet || pattern == "/events" || pattern == "/connectors/export" || strings.HasPrefix(pattern, "/exports/") { // these read page after page, to the end
 			continue
 		}
 		var p page
-		counts[route] = fewest(d.Queries, func() { p = b.get(ids.fill(pattern)) })
-		if want := cmp.Or(elsewhere[pattern], http.StatusOK); p.Status != want {
+		counts[route] = fewestStatements(d.Queries, func() { p = b.get(ids.fill(pattern)) })
+		if want := cmp.Or(otherStatus[pattern], http.StatusOK); p.Status != want {
 			d.t.Errorf("%s answers %d, want %d: its statements say nothing", route, p.Status, want)
 		}
 	}
 	return counts
 }
 
-// fewest is how many statements something runs: of several looks that into which nothing else of the process fell, which sweeps now and then.
-func fewest(statements func() int64, do func()) int64 {
+// fewestStatements is the fewest statements of several runs. Background sweeps may add to some.
+func fewestStatements(statements func() int64, do func()) int64 {
 	least := int64(math.MaxInt64)
 	for range 4 {
 		before := statements()

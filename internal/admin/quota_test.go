@@ -14,8 +14,8 @@ import (
 func TestAnAdminBoundsATool(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
-	toolbox(t, d, b)
+	b := d.signInAsRole(connectors.RoleAdmin)
+	addConnectorWithTools(t, d, b)
 	const tool = "/connectors/linear/tools/create_issue"
 	b.submit(tool+"/curate", url.Values{"enabled": {"true"}, "calls_per_minute": {"60"}, "calls_per_day": {"1000"}}).want(t, http.StatusOK,
 		"What agents are told of 'create_issue' is saved.", `value="60"`, `value="1000"`, "0 of 1,000 calls today", "0 of 60 calls of the minute", `<meter min="0" value="0" max="1000" high="800"`)
@@ -23,22 +23,22 @@ func TestAnAdminBoundsATool(t *testing.T) {
 	for _, wrong := range []string{"-1", "x", "1000000001"} {
 		b.post(tool+"/curate", url.Values{"enabled": {"true"}, "calls_per_day": {wrong}}).want(t, http.StatusUnprocessableEntity, "Calls are limited to 1 to 1000000000 a day", `value="`+wrong+`"`)
 	}
-	if got, want := d.curations("linear")["create_issue"].Quota, (connectors.Quota{PerMinute: 60, PerDay: 1000}); got != want {
+	if got, want := d.listCurations("linear")["create_issue"].Quota, (connectors.Quota{PerMinute: 60, PerDay: 1000}); got != want {
 		t.Errorf("%+v", got)
 	}
-	d.as(connectors.RoleViewer).get(tool).want(t, http.StatusOK, "60 calls a minute and 1,000 calls a day", "0 of 1,000 calls today")
+	d.signInAsRole(connectors.RoleViewer).get(tool).want(t, http.StatusOK, "60 calls a minute and 1,000 calls a day", "0 of 1,000 calls today")
 }
 
-// TestWhoTriesAToolIsToldOfItsQuota has a person try a tool until its minute is used up.
-func TestWhoTriesAToolIsToldOfItsQuota(t *testing.T) {
+// TestQuota_IsShownWhenTryingATool has a person try a tool until its quota per minute is used up.
+func TestQuota_IsShownWhenTryingATool(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	d.answering(`{"content":[]}`, trusting)
+	d.addAnsweringServer(`{"content":[]}`, trustAgent)
 	bound := []store.CuratedTool{{Name: "search", Curation: connectors.Curation{Enabled: true, Quota: connectors.Quota{PerMinute: 1}}}}
-	if err := d.Door().CurateTools(t.Context(), d.linear(), bound); err != nil {
+	if err := d.Door().CurateTools(t.Context(), d.addLinear(), bound); err != nil {
 		t.Fatal(err)
 	}
-	b := d.as(connectors.RoleMember)
+	b := d.signInAsRole(connectors.RoleMember)
 	try := func() page {
 		return b.post("/connectors/linear/tools/search/try", url.Values{"agent": {"support"}, "as": {"json"}, "json": {`{"q":"x"}`}})
 	}
@@ -52,10 +52,10 @@ func TestWhoTriesAToolIsToldOfItsQuota(t *testing.T) {
 	}
 }
 
-func TestTheSettingsSayHowMuchOfTheQuotasIsUsed(t *testing.T) {
+func TestSettings_ShowQuotaUse(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	owner := d.as(connectors.RoleOwner)
+	owner := d.signInAsRole(connectors.RoleOwner)
 	if page := owner.get("/settings"); page.says("Quotas today") {
 		t.Error("there is no quota, and the page tells of some")
 	}
@@ -71,7 +71,7 @@ func TestTheSettingsSayHowMuchOfTheQuotasIsUsed(t *testing.T) {
 	if err := d.Door().CurateTools(t.Context(), c.ID, bound); err != nil {
 		t.Fatal(err)
 	}
-	if d.as(connectors.RoleViewer).get("/calls").says("Quotas today") {
+	if d.signInAsRole(connectors.RoleViewer).get("/calls").says("Quotas today") {
 		t.Error("little is used, and the page warns")
 	}
 	for _, day := range []int{0, 1} { // midnight may come before the page is read
@@ -85,7 +85,7 @@ func TestTheSettingsSayHowMuchOfTheQuotasIsUsed(t *testing.T) {
 		}
 	}
 	for path, role := range map[string]connectors.Role{"/settings": connectors.RoleOwner, "/calls": connectors.RoleViewer} {
-		p := d.as(role).get(path)
+		p := d.signInAsRole(role).get(path)
 		p.want(t, http.StatusOK, "3,999 of 4,000 calls today", c.Slug+"/search", "17 calls today", "3 calls refused today")
 		if n := strings.Count(p.Body, "<meter"); n != 1 {
 			t.Errorf("%d bars: what has no bound of a day has none", n)
@@ -96,8 +96,8 @@ func TestTheSettingsSayHowMuchOfTheQuotasIsUsed(t *testing.T) {
 func TestQuotasAreSeenInTheBrowser(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	toolbox(t, d, d.as(connectors.RoleAdmin))
-	c := d.connectorNamed("linear")
+	addConnectorWithTools(t, d, d.signInAsRole(connectors.RoleAdmin))
+	c := d.findConnector("linear")
 	bound := []store.CuratedTool{{Name: "create_issue", Curation: connectors.Curation{Enabled: true, Quota: connectors.Quota{PerMinute: 60, PerDay: 1000}}}}
 	if err := d.Door().CurateTools(t.Context(), c.ID, bound); err != nil {
 		t.Fatal(err)
@@ -115,11 +115,11 @@ func TestQuotasAreSeenInTheBrowser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	tab := d.signedIn(connectors.RoleOwner)
+	tab := d.openSignedInTab(connectors.RoleOwner)
 	for name, path := range map[string]string{"quota-tool": "/connectors/linear/tools/create_issue", "quota-settings": "/settings", "quota-calls": "/calls"} {
 		tab.Go(d.base + path)
 		tab.WaitText("main", "1,000 of 1,000 calls today")
 		tab.WaitText("main", "12 calls refused today")
-		pictured(tab, name)
+		checkAppearance(tab, name)
 	}
 }

@@ -21,7 +21,7 @@ func readResult(t *testing.T, raw string) toolResult {
 	return r
 }
 
-func TestAResultIsShownByTheTypesOfItsBlocks(t *testing.T) {
+func TestResultView_ByBlockType(t *testing.T) {
 	t.Parallel()
 	pictures := func(n int) string { return fmt.Sprintf("/pictures/%d", n) }
 	have := resultView(t.Context(), readResult(t, `{"isError":true,"structuredContent":{"n":9007199254740993},"content":[
@@ -107,7 +107,7 @@ func TestHowOftenIsWords(t *testing.T) {
 	for want, n := range map[string][2]int{
 		"The agent has not called it lately.": {0, 0}, "Lately called once.": {1, 0}, "Lately called 12 times, denied once.": {12, 1}, "Lately called 1,204 times, denied twice.": {1204, 2},
 	} {
-		if have := lately(t.Context(), n[0], n[1]); have != want {
+		if have := recentCallsText(t.Context(), n[0], n[1]); have != want {
 			t.Errorf("%q, want %q", have, want)
 		}
 	}

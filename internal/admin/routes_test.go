@@ -15,13 +15,13 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// What one needs to use a route: a permission, or one of these.
+// Access to a route: a permission, or one of these.
 const (
 	anyone  = connectors.Permission("anyone")
-	oneself = connectors.Permission("oneself") // whoever is signed in, for what is their own
+	oneself = connectors.Permission("oneself") // any signed-in person, for their own things
 )
 
-// routeRoles says what every route of the dashboard needs. A new route needs a row here.
+// routeRoles has the access of every route of the dashboard. A new route needs a row here.
 var routeRoles = map[string]connectors.Permission{
 	"GET /login":  anyone,
 	"POST /login": anyone,
@@ -220,7 +220,7 @@ var routeRoles = map[string]connectors.Permission{
 	"POST /invitations/{id}/revoke": connectors.PermOwn,
 }
 
-// routes are the routes as they are mounted, "METHOD pattern".
+// routes are the mounted routes, "METHOD pattern".
 func (d *dashboard) routes() []string {
 	d.t.Helper()
 	var routes []string
@@ -238,11 +238,11 @@ func (d *dashboard) routes() []string {
 	return routes
 }
 
-// things are the ids that paths are filled with.
+// things are the ids for path parameters.
 type things struct {
 	connector, agent, member, key, invitation, tool, link, token, waiting, picture, webhook, delivery, change, run, session, program, acting string
 
-	offer string // an entry of the catalog, which is everybody's
+	offer string // an entry of the catalog, which all tenants share
 }
 
 func (x things) fill(pattern string) string {
@@ -272,38 +272,38 @@ func (x things) fill(pattern string) string {
 	).Replace(pattern)
 }
 
-// own are things of the tenant.
-func (d *dashboard) own() things {
+// ownThings are things of the tenant.
+func (d *dashboard) ownThings() things {
 	d.t.Helper()
-	x := d.thingsOf(d.Tenant)
+	x := d.createThings(d.Tenant)
 	x.offer = "linear"
 	return x
 }
 
-func (d *dashboard) thingsOf(tenant connectors.TenantID) things {
+func (d *dashboard) createThings(tenant connectors.TenantID) things {
 	d.t.Helper()
 	c := d.ConnectorIn(d.t, tenant)
 	run := d.SyncedIn(d.t, tenant, c.ID, "search")
 	a := d.AgentIn(d.t, tenant)
 	member := d.MemberIn(d.t, tenant, connectors.RoleViewer).UserID
 	d.GrantIn(d.t, tenant, a.ID, c.ID)
-	d.taskIn(tenant, a, c, working("of the tenant"))
-	hook, delivery := d.webhookIn(tenant)
+	d.createTaskCall(tenant, a, c, taskDocument("of the tenant"))
+	hook, delivery := d.createWebhook(tenant)
 	return things{
 		offer:   "nothing",
 		webhook: hook.ID.String(), delivery: delivery.ID.String(),
-		change:    d.changeIn(tenant, c.ID).String(),
+		change:    d.createCosmeticChange(tenant, c.ID).String(),
 		connector: c.ID.String(), tool: "search", run: run.ID.String(),
 		agent:   a.ID.String(),
-		token:   d.tokenIn(tenant, a.ID).String(),
-		waiting: d.waitingIn(tenant, a, c).String(),
-		picture: d.pictureIn(tenant, a, c).String(),
+		token:   d.createToken(tenant, a.ID).String(),
+		waiting: d.createWaitingCall(tenant, a, c).String(),
+		picture: d.createPictureCall(tenant, a, c).String(),
 		member:  member.String(),
-		session: d.sessionOf(member).String(),
+		session: d.createSession(member).String(),
 		program: d.ProgramIn(d.t, tenant, a.ID, member).String(),
 		acting:  d.ProgramAsIn(d.t, tenant, member, connectors.ScopeAdmin).String(),
 
-		invitation: d.invitationIn(tenant).String(),
+		invitation: d.createInvitation(tenant).String(),
 		key:        d.APIKeyIn(d.t, tenant, connectors.RoleViewer).ID.String(),
 	}
 }
@@ -324,7 +324,7 @@ func TestEveryRouteSaysWhatItNeeds(t *testing.T) {
 	}
 }
 
-// mayUse tells whether a role is let through to a route.
+// mayUse reports whether a role has access to a route.
 func mayUse(r connectors.Role, needs connectors.Permission) bool {
 	return needs == anyone || needs == oneself || r.May(needs)
 }
@@ -334,13 +334,13 @@ func notOwners() []connectors.Role {
 	return slices.DeleteFunc(slices.Clone(connectors.Roles), func(r connectors.Role) bool { return r == connectors.RoleOwner })
 }
 
-func TestARoleThatMayNotIsRefusedOnEveryRoute(t *testing.T) {
+func TestRoutes_RefuseOtherRoles(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	ids, low := d.own(), notOwners()
+	ids, low := d.ownThings(), notOwners()
 	var browsers []*browser
 	for _, role := range low {
-		browsers = append(browsers, d.as(role))
+		browsers = append(browsers, d.signInAsRole(role))
 	}
 	before := d.snapshot()
 	for i, role := range low {
@@ -359,28 +359,28 @@ func TestARoleThatMayNotIsRefusedOnEveryRoute(t *testing.T) {
 			}
 		}
 	}
-	d.unchanged(before)
+	d.wantUnchanged(before)
 }
 
-// snapshot is what all tenants have, to be compared later.
+// snapshot is a hash of all tenants' rows.
 func (d *dashboard) snapshot() string {
 	d.t.Helper()
 	return d.Rows(d.t)
 }
 
-// unchanged fails the test unless all tenants have what they had.
-func (d *dashboard) unchanged(before string) {
+// wantUnchanged fails the test if a tenant's rows changed.
+func (d *dashboard) wantUnchanged(before string) {
 	d.t.Helper()
 	if diff := cmp.Diff(strings.Split(before, "\n"), strings.Split(d.snapshot(), "\n")); diff != "" {
 		d.t.Errorf("what was refused changed something (-before +after):\n%s", diff)
 	}
 }
 
-func TestWhatIsAnothersOrNowhereIsNotFound(t *testing.T) {
+func TestRoutes_OtherTenantOrMissingIsNotFound(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleOwner)
-	own, theirs := d.own(), d.thingsOf(d.Other)
+	b := d.signInAsRole(connectors.RoleOwner)
+	own, theirs := d.ownThings(), d.createThings(d.Other)
 	before := d.snapshot()
 	nowhere, odd := uuid.NewString(), "Not-An-Id!"
 	unknown := things{offer: "nothing", connector: nowhere, agent: nowhere, member: nowhere, key: nowhere, tool: "nothing", token: nowhere, waiting: nowhere, picture: nowhere, webhook: nowhere, delivery: nowhere, run: nowhere, session: nowhere}
@@ -414,13 +414,13 @@ func TestWhatIsAnothersOrNowhereIsNotFound(t *testing.T) {
 			}
 		}
 	}
-	d.unchanged(before)
+	d.wantUnchanged(before)
 }
 
 func TestStrangersReachNothing(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	ids := d.own()
+	ids := d.ownThings()
 	before := d.snapshot()
 	for route, needs := range routeRoles {
 		if needs == anyone {
@@ -436,5 +436,5 @@ func TestStrangersReachNothing(t *testing.T) {
 			t.Errorf("%s: %d to %q", route, p.Status, p.Location)
 		}
 	}
-	d.unchanged(before)
+	d.wantUnchanged(before)
 }

@@ -14,14 +14,14 @@ import (
 	"patchbay/web/templates"
 )
 
-// runShow shows one attempt to read a connector's tools, request by request.
+// runShow shows one sync run, request by request.
 func (h *Handler) runShow(w http.ResponseWriter, r *http.Request) error {
-	tenant := h.tenant(r)
-	c, err := tenant.Connector(r.Context(), ref(r, "id"))
+	tenant := h.tenantStore(r)
+	c, err := tenant.Connector(r.Context(), pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
-	id, ok := ref(r, "run").UUID()
+	id, ok := pathRef(r, "run").UUID()
 	if !ok {
 		return fault.Errorf(fault.NotFound, "There is no such sync run.")
 	}
@@ -42,13 +42,13 @@ func (h *Handler) runShow(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := runPage(r.Context(), run, requests, syncRunRow(r.Context(), run, c.Slug, agents, h.now()))
 	page.Frame, page.Head = h.connectorFrame(r, c, words.T(r.Context(), "Sync run")), connectorHead(r.Context(), c, templates.TabRuns)
-	page.Frame.Crumbs = append(page.Frame.Crumbs[:len(page.Frame.Crumbs)-1], crumb(c.Name, connectorPath(c.Slug)), crumb(words.T(r.Context(), "Sync runs"), connectorPath(c.Slug)+"/runs"))
+	page.Frame.Crumbs = append(page.Frame.Crumbs[:len(page.Frame.Crumbs)-1], newCrumb(c.Name, connectorPath(c.Slug)), newCrumb(words.T(r.Context(), "Sync runs"), connectorPath(c.Slug)+"/runs"))
 	return h.respond.Page(w, r, http.StatusOK, templates.Run(page))
 }
 
 func runPage(ctx context.Context, run connectors.SyncRun, requests connectors.SyncRequests, row templates.SyncRunRow) templates.RunPage {
 	page := templates.RunPage{
-		Title: words.T(ctx, "Sync of %s", cmp.Or(row.Started.Title, row.Started.Text)), State: row.State, ViewBox: fmt.Sprintf("0 0 %d %d", wide, high),
+		Title: words.T(ctx, "Sync of %s", cmp.Or(row.Started.Title, row.Started.Text)), State: row.State, ViewBox: fmt.Sprintf("0 0 %d %d", waterfallWidth, waterfallHeight),
 		None: noRequests(ctx, run),
 	}
 	if row.Error != "" {
@@ -59,8 +59,8 @@ func runPage(ctx context.Context, run connectors.SyncRun, requests connectors.Sy
 		{Label: words.T(ctx, "Credential of"), Value: row.Agent},
 		{Label: words.T(ctx, "Duration"), Value: row.Duration},
 		{Label: words.T(ctx, "Found"), Value: row.Total},
-		{Label: words.T(ctx, "Protocol"), Value: clean(run.ProtocolVersion), Mono: true},
-		{Label: words.T(ctx, "Came to the same"), Value: again(ctx, run.Repeats)},
+		{Label: words.T(ctx, "Protocol"), Value: cleanText(run.ProtocolVersion), Mono: true},
+		{Label: words.T(ctx, "Came to the same"), Value: repeatText(ctx, run.Repeats)},
 		{Label: words.T(ctx, "ID"), Value: run.ID.String(), Mono: true, Copy: true},
 	} {
 		if f.Value != "" {
@@ -80,19 +80,19 @@ func runPage(ctx context.Context, run connectors.SyncRun, requests connectors.Sy
 	if requests.Left > 0 {
 		page.Left = words.N(ctx, requests.Left, "%s more request between the first and the last.", "%s more requests between the first and the last.")
 	}
-	page.Total = words.T(ctx, "%s · %s · %s received", words.N(ctx, len(requests.List)+requests.Left, "%s request", "%s requests"), brief(ctx, end), sized(ctx, received))
+	page.Total = words.T(ctx, "%s · %s · %s received", words.N(ctx, len(requests.List)+requests.Left, "%s request", "%s requests"), formatDurationPrecisely(ctx, end), formatBytes(ctx, received))
 	return page
 }
 
-// again words how often scheduled syncs came to the same; empty: never.
-func again(ctx context.Context, times int) string {
+// repeatText says how often scheduled syncs had the same result; empty if never.
+func repeatText(ctx context.Context, times int) string {
 	if times == 0 {
 		return ""
 	}
 	return words.N(ctx, times, "%s later scheduled sync", "%s later scheduled syncs")
 }
 
-// noRequests says why a run tells none.
+// noRequests says why a run has no requests.
 func noRequests(ctx context.Context, run connectors.SyncRun) string {
 	switch {
 	case run.State == connectors.SyncQueued:
@@ -105,32 +105,32 @@ func noRequests(ctx context.Context, run connectors.SyncRun) string {
 	return words.T(ctx, "The server was not asked, or the sync is older than requests are kept.")
 }
 
-// The units of a bar's picture.
+// Size of the waterfall picture.
 const (
-	wide = 200
-	high = 10
+	waterfallWidth  = 200
+	waterfallHeight = 10
 )
 
 func requestRow(ctx context.Context, q connectors.SyncRequest, end time.Duration) templates.RequestRow {
-	at := func(d time.Duration) float64 { return float64(d) / float64(max(end, 1)) * wide }
+	position := func(d time.Duration) float64 { return float64(d) / float64(max(end, 1)) * waterfallWidth }
 	row := templates.RequestRow{
-		Name: requestName(ctx, q), Call: q.Method + " " + q.Call, Era: eraName(q.Era), Status: requestState(ctx, q), Started: "+" + brief(ctx, q.At), Took: brief(ctx, q.Took),
-		Sent: sized(ctx, q.Sent), Received: sized(ctx, q.Received),
+		Name: requestName(ctx, q), Call: q.Method + " " + q.Call, Era: eraName(q.Era), Status: requestState(ctx, q), Started: "+" + formatDurationPrecisely(ctx, q.At), Took: formatDurationPrecisely(ctx, q.Took),
+		Sent: formatBytes(ctx, q.Sent), Received: formatBytes(ctx, q.Received),
 	}
 	kind := templates.BarOK
 	if row.Status.Kind == templates.StateBad {
 		kind = templates.BarBad
 	}
-	width := max(at(q.Took), 2)
+	width := max(position(q.Took), 2)
 	row.Bars = []templates.Bar{
-		{Kind: templates.BarNone, X: "0", Y: "4.5", Width: strconv.Itoa(wide), Height: "1"},
-		{Kind: kind, X: unit(min(at(q.At), wide-width)), Y: "1", Width: unit(width), Height: "8"},
+		{Kind: templates.BarNone, X: "0", Y: "4.5", Width: strconv.Itoa(waterfallWidth), Height: "1"},
+		{Kind: kind, X: formatCoordinate(min(position(q.At), waterfallWidth-width)), Y: "1", Width: formatCoordinate(width), Height: "8"},
 	}
 	return row
 }
 
-// brief is [took] with tenths of the first few milliseconds.
-func brief(ctx context.Context, d time.Duration) string {
+// formatDurationPrecisely is [formatDuration] with tenths of the first few milliseconds.
+func formatDurationPrecisely(ctx context.Context, d time.Duration) string {
 	switch {
 	case d < time.Microsecond:
 		return "0 ms"
@@ -139,10 +139,10 @@ func brief(ctx context.Context, d time.Duration) string {
 	case d < 10*time.Millisecond:
 		return words.T(ctx, "%s ms", strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64))
 	}
-	return took(ctx, d)
+	return formatDuration(ctx, d)
 }
 
-// requestName is what a request was for.
+// requestName says what a request was for.
 func requestName(ctx context.Context, q connectors.SyncRequest) string {
 	switch q.Phase {
 	case "connect":
@@ -166,7 +166,7 @@ func requestName(ctx context.Context, q connectors.SyncRequest) string {
 	return words.T(ctx, "Request")
 }
 
-// eraName is an era of MCP as people know it.
+// eraName words an era of MCP.
 func eraName(era string) string {
 	switch era {
 	case "modern":
@@ -179,8 +179,8 @@ func eraName(era string) string {
 	return "–"
 }
 
-// requestState is how a request came out. That a server does not know the newest way to be asked is no failure, for it is asked in the
-// older one then.
+// requestState is a request's outcome. A server that refuses the newest protocol is no failure: the older one
+// is tried next.
 func requestState(ctx context.Context, q connectors.SyncRequest) templates.State {
 	text := words.T(ctx, "Done")
 	if q.Status != 0 {
@@ -200,7 +200,7 @@ func requestState(ctx context.Context, q connectors.SyncRequest) templates.State
 	return templates.State{Kind: templates.StateBad, Text: text}
 }
 
-// reasonName words why a request brought nothing.
+// reasonName words why a request failed.
 func reasonName(ctx context.Context, reason string) string {
 	switch reason {
 	case "timeout":

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// schema is the part of a JSON Schema that pages read: for a table of parameters, and for a form that asks for them.
-type schema struct {
+// pageSchema is the part of a JSON Schema that pages use: for a table of parameters, and for a form.
+type pageSchema struct {
 	Type        typeNames       `json:"type"`
 	Title       lenient[string] `json:"title"`
 	Description lenient[string] `json:"description"`
-	Properties  ordered         `json:"properties"`
+	Properties  orderedObject   `json:"properties"`
 	Required    lenient[[]any]  `json:"required"`
 	Items       json.RawMessage `json:"items"`
-	Enum        values          `json:"enum"`
+	Enum        rawValues       `json:"enum"`
 	Const       json.RawMessage `json:"const"`
 	Default     json.RawMessage `json:"default"`
 	Minimum     json.RawMessage `json:"minimum"`
@@ -24,30 +24,30 @@ type schema struct {
 	Pattern     lenient[string] `json:"pattern"`
 	WriteOnly   lenient[bool]   `json:"writeOnly"`
 	Ref         lenient[string] `json:"$ref"`
-	AllOf       values          `json:"allOf"`
-	AnyOf       values          `json:"anyOf"`
-	OneOf       values          `json:"oneOf"`
+	AllOf       rawValues       `json:"allOf"`
+	AnyOf       rawValues       `json:"anyOf"`
+	OneOf       rawValues       `json:"oneOf"`
 }
 
-func readSchema(raw json.RawMessage) (schema, bool) {
-	var s schema
+func readSchema(raw json.RawMessage) (pageSchema, bool) {
+	var s pageSchema
 	if len(raw) == 0 || json.Unmarshal(raw, &s) != nil {
-		return schema{}, false
+		return pageSchema{}, false
 	}
 	return s, true
 }
 
-func (s schema) requires(name string) bool {
+func (s pageSchema) isRequired(name string) bool {
 	return slices.Contains(s.Required.value, any(name))
 }
 
-// values are spelled as the server spells them.
-type values = lenient[[]json.RawMessage]
+// rawValues are kept as the server wrote them.
+type rawValues = lenient[[]json.RawMessage]
 
-// typeNames is a schema's type: one name or several.
+// typeNames is the value of the keyword type: one name or several.
 type typeNames []string
 
-// UnmarshalJSON takes a string or a list of strings, and nothing from any other value.
+// UnmarshalJSON accepts a string or a list of strings, and ignores any other value.
 func (t *typeNames) UnmarshalJSON(b []byte) error {
 	var one string
 	if json.Unmarshal(b, &one) == nil {
@@ -61,10 +61,10 @@ func (t *typeNames) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// lenient is a value that stays empty where the document holds another type.
+// lenient is a value that stays zero if the document holds another type.
 type lenient[T any] struct{ value T }
 
-// UnmarshalJSON never fails: one odd field must not hide the others.
+// UnmarshalJSON never fails: one malformed field must not hide the others.
 func (l *lenient[T]) UnmarshalJSON(b []byte) error {
 	var v T
 	if json.Unmarshal(b, &v) == nil {
@@ -73,26 +73,26 @@ func (l *lenient[T]) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ordered is a JSON object's members in the order of the document.
-type ordered []member
+// orderedObject is a JSON object's members in the order of the document.
+type orderedObject []objectMember
 
-type member struct {
+type objectMember struct {
 	name  string
 	value json.RawMessage
 }
 
-// UnmarshalJSON reads an object, and as much as can be read of any other value: nothing.
-func (o *ordered) UnmarshalJSON(b []byte) error {
-	*o, _ = members(json.NewDecoder(bytes.NewReader(b)))
+// UnmarshalJSON reads an object, and ignores any other value.
+func (o *orderedObject) UnmarshalJSON(b []byte) error {
+	*o, _ = readMembers(json.NewDecoder(bytes.NewReader(b)))
 	return nil
 }
 
-func members(d *json.Decoder) (ordered, error) {
+func readMembers(d *json.Decoder) (orderedObject, error) {
 	open, err := d.Token()
 	if err != nil || open != json.Delim('{') {
 		return nil, err
 	}
-	var all ordered
+	var all orderedObject
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
@@ -103,7 +103,7 @@ func members(d *json.Decoder) (ordered, error) {
 			return all, err
 		}
 		name, _ := key.(string)
-		all = append(all, member{name: name, value: value})
+		all = append(all, objectMember{name: name, value: value})
 	}
 	return all, nil
 }

@@ -12,28 +12,28 @@ import (
 	"patchbay/web/templates"
 )
 
-// partHeader is how the palette asks for its options in place of a page.
+// partHeader is set by the command palette, which wants its options instead of a page.
 const partHeader = "Patchbay-Part"
 
-// search finds connectors, agents and tools by name, and on its page also pages and what can be done.
-func (h *Handler) search(w http.ResponseWriter, r *http.Request) error {
+// searchShow finds connectors, agents and tools by name, and on its page also pages and actions.
+func (h *Handler) searchShow(w http.ResponseWriter, r *http.Request) error {
 	q := strings.TrimSpace(r.URL.Query().Get("q"))
-	can, verb := abilities(actor(r).Role), ""
+	can, verb := toCan(actor(r).Role), ""
 	if can.Sync {
 		verb = words.T(r.Context(), "Sync")
 	}
-	list, err := h.tenant(r).Find(r.Context(), q, verb)
+	list, err := h.tenantStore(r).Find(r.Context(), q, verb)
 	if err != nil {
 		return err
 	}
 	found := foundWays(r.Context(), list, can)
 	if startsWith(q, verb) {
-		slices.Reverse(found) // "sync linear" means the sync
+		slices.Reverse(found) // "sync linear" puts the sync first
 	}
 	if r.Header.Get(partHeader) == "options" {
 		return h.respond.Page(w, r, http.StatusOK, templates.FoundOptions(web.Asset, found))
 	}
-	frame := h.frame(r, templates.NavNone, crumb(words.T(r.Context(), "Search"), ""))
+	frame := h.newFrame(r, templates.NavNone, newCrumb(words.T(r.Context(), "Search"), ""))
 	found = append(found, frame.Matching(r.Context(), q)...)
 	n := 0
 	for _, kind := range found {
@@ -44,13 +44,13 @@ func (h *Handler) search(w http.ResponseWriter, r *http.Request) error {
 	}))
 }
 
-// startsWith tells whether the first of several words is the beginning of verb.
+// startsWith reports whether q has several words, the first of which is a prefix of verb.
 func startsWith(q, verb string) bool {
 	first, _, several := strings.Cut(q, " ")
 	return several && strings.HasPrefix(strings.ToLower(verb), strings.ToLower(first))
 }
 
-// foundWays leads to what was found, and syncs a connector for whoever may. A kind without any is left out.
+// foundWays groups the results by kind, with a sync for people that may run one. Empty kinds are left out.
 func foundWays(ctx context.Context, found []connectors.Found, can templates.Can) []templates.Ways {
 	kinds := []templates.Ways{
 		{ID: "connectors", Title: words.T(ctx, "Connectors")}, {ID: "agents", Title: words.T(ctx, "Agents")},
@@ -70,11 +70,11 @@ func foundWays(ctx context.Context, found []connectors.Found, can templates.Can)
 			add(2, templates.Way{Icon: "wrench", Text: f.Name, About: f.OfName, Href: toolPath(f.OfSlug, f.Slug)})
 		}
 	}
-	var some []templates.Ways
+	var nonEmpty []templates.Ways
 	for _, kind := range kinds {
 		if len(kind.List) > 0 {
-			some = append(some, kind)
+			nonEmpty = append(nonEmpty, kind)
 		}
 	}
-	return some
+	return nonEmpty
 }

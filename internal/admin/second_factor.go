@@ -15,8 +15,8 @@ import (
 
 const factorPath = "/account/second-factor"
 
-// enrolFirst sends whoever has to set a second factor up first to where that is done; other failures are answered as ever.
-func (h *Handler) enrolFirst(w http.ResponseWriter, r *http.Request, err error) {
+// redirectToEnrolment redirects a person that must set up a second factor. Other errors get the usual response.
+func (h *Handler) redirectToEnrolment(w http.ResponseWriter, r *http.Request, err error) {
 	if f := fault.As(err); f == nil || f.Type != auth.TypeEnrolFirst {
 		h.respond.Failure(w, r, err)
 		return
@@ -29,15 +29,15 @@ func (h *Handler) enrolFirst(w http.ResponseWriter, r *http.Request, err error) 
 	_ = respond.See(w, r, factorPath)
 }
 
-// factorShow is where a person sets a second factor up, and takes it away.
+// factorShow is the page of the second factor.
 func (h *Handler) factorShow(w http.ResponseWriter, r *http.Request) error {
 	return h.factorPage(w, r, http.StatusOK, templates.SecondFactorPage{})
 }
 
-// factorStart makes a key that counts for nothing yet.
+// factorStart creates a key that is not active yet.
 func (h *Handler) factorStart(w http.ResponseWriter, r *http.Request) error {
 	err := h.auth.BeginSecondFactor(r.Context(), actor(r))
-	if problem, ok := mendable(r.Context(), err); ok {
+	if problem, ok := asFormFault(r.Context(), err); ok {
 		return h.respond.Back(w, r, factorPath, respond.Flash{Kind: respond.Alert, Text: problem.Message})
 	}
 	if err != nil {
@@ -46,49 +46,49 @@ func (h *Handler) factorStart(w http.ResponseWriter, r *http.Request) error {
 	return respond.See(w, r, factorPath)
 }
 
-// factorConfirm turns the second factor on. The recovery codes are shown on the page that answers, and nowhere else.
+// factorConfirm activates the second factor, and shows the recovery codes on the response page alone.
 func (h *Handler) factorConfirm(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err
 	}
 	codes, err := h.auth.ConfirmSecondFactor(r.Context(), actor(r), f.text("code"))
-	if problem, ok := mendable(r.Context(), err); ok {
-		return h.factorPage(w, r, respond.Status(problem.Kind), templates.SecondFactorPage{Confirm: f.again(problem)})
+	if problem, ok := asFormFault(r.Context(), err); ok {
+		return h.factorPage(w, r, respond.Status(problem.Kind), templates.SecondFactorPage{Confirm: f.toForm(problem)})
 	}
 	if err != nil {
 		return err
 	}
-	return h.factorPage(w, r, http.StatusOK, templates.SecondFactorPage{New: revealed(codes)})
+	return h.factorPage(w, r, http.StatusOK, templates.SecondFactorPage{New: revealCodes(codes)})
 }
 
-// factorCodes makes new recovery codes.
+// factorCodes replaces the recovery codes.
 func (h *Handler) factorCodes(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err
 	}
 	codes, err := h.auth.RenewRecoveryCodes(r.Context(), actor(r), f.text("code"))
-	if problem, ok := mendable(r.Context(), err); ok {
+	if problem, ok := asFormFault(r.Context(), err); ok {
 		respond.SetRetryAfter(w.Header(), problem)
-		return h.factorPage(w, r, respond.Status(problem.Kind), templates.SecondFactorPage{Renew: f.again(problem)})
+		return h.factorPage(w, r, respond.Status(problem.Kind), templates.SecondFactorPage{Renew: f.toForm(problem)})
 	}
 	if err != nil {
 		return err
 	}
-	return h.factorPage(w, r, http.StatusOK, templates.SecondFactorPage{New: revealed(codes)})
+	return h.factorPage(w, r, http.StatusOK, templates.SecondFactorPage{New: revealCodes(codes)})
 }
 
-// factorRemove takes the person's own second factor away.
+// factorRemove removes the person's own second factor.
 func (h *Handler) factorRemove(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err
 	}
 	err = h.auth.RemoveSecondFactor(r.Context(), actor(r), f.text("code"))
-	if problem, ok := mendable(r.Context(), err); ok {
+	if problem, ok := asFormFault(r.Context(), err); ok {
 		respond.SetRetryAfter(w.Header(), problem)
-		return h.factorPage(w, r, respond.Status(problem.Kind), templates.SecondFactorPage{Remove: f.again(problem)})
+		return h.factorPage(w, r, respond.Status(problem.Kind), templates.SecondFactorPage{Remove: f.toForm(problem)})
 	}
 	if err != nil {
 		return err
@@ -96,12 +96,12 @@ func (h *Handler) factorRemove(w http.ResponseWriter, r *http.Request) error {
 	return h.respond.Back(w, r, "/account", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The second factor is taken away.")})
 }
 
-func revealed(codes []secret.Text) []string {
-	shown := make([]string, len(codes))
+func revealCodes(codes []secret.Text) []string {
+	texts := make([]string, len(codes))
 	for i, c := range codes {
-		shown[i] = c.Reveal()
+		texts[i] = c.Reveal()
 	}
-	return shown
+	return texts
 }
 
 func (h *Handler) factorPage(w http.ResponseWriter, r *http.Request, status int, page templates.SecondFactorPage) error {
@@ -112,30 +112,30 @@ func (h *Handler) factorPage(w http.ResponseWriter, r *http.Request, status int,
 		if err != nil {
 			return err
 		}
-		page.On, page.Left = f.On, codesLeft(r.Context(), f.CodesLeft)
+		page.On, page.Left = f.On, codesLeftText(r.Context(), f.CodesLeft)
 		if !f.Key.Empty() {
 			if page.Code, err = qrCode(f.URI.Reveal()); err != nil {
 				return err
 			}
-			page.Key, page.URI = inFours(f.Key.Reveal()), f.URI.Reveal()
+			page.Key, page.URI = groupByFour(f.Key.Reveal()), f.URI.Reveal()
 		}
 	}
 	title := words.T(r.Context(), "Second factor")
 	if a.EnrolFirst { // nothing of the tenant but its name
-		page.Tenant, page.Frame = a.Tenant.Name, h.door(r, title)
+		page.Tenant, page.Frame = a.Tenant.Name, h.signedOutFrame(r, title)
 		for _, m := range a.Memberships {
 			if m.Tenant.ID != a.Tenant.ID {
 				page.Others = append(page.Others, templates.TenantChoice{Slug: m.Tenant.Slug, Name: m.Tenant.Name})
 			}
 		}
 	} else {
-		page.Frame = h.frame(r, templates.NavAccount, crumb(words.T(r.Context(), "Account"), "/account"), crumb(title, ""))
+		page.Frame = h.newFrame(r, templates.NavAccount, newCrumb(words.T(r.Context(), "Account"), "/account"), newCrumb(title, ""))
 	}
 	return h.respond.Page(w, r, status, templates.SecondFactor(page))
 }
 
-// inFours is a key as people read it aloud.
-func inFours(key string) string {
+// groupByFour inserts a space after every four characters.
+func groupByFour(key string) string {
 	var b strings.Builder
 	for i, c := range key {
 		if i > 0 && i%4 == 0 {
@@ -146,11 +146,11 @@ func inFours(key string) string {
 	return b.String()
 }
 
-func codesLeft(ctx context.Context, n int) string {
+func codesLeftText(ctx context.Context, n int) string {
 	return words.N(ctx, n, "%s recovery code was not used.", "%s recovery codes were not used.")
 }
 
-// factorFact is what the account's page says of the second factor.
+// factorFact is the account page's line about the second factor.
 func (h *Handler) factorFact(r *http.Request) (templates.Fact, error) {
 	fact := templates.Fact{Label: words.T(r.Context(), "Second factor"), Href: factorPath}
 	if actor(r).BySSO {

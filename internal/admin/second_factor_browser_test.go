@@ -9,7 +9,7 @@ import (
 	chromium "patchbay/internal/testing/browser"
 )
 
-// signInAs gives the password, and leaves the tab at the page that asks for the code.
+// signInAs gives the password, and leaves the tab at the page for the code.
 func (d *dashboard) signInAs(tab *chromium.Tab, m connectors.Member) {
 	d.t.Helper()
 	tab.Go(d.base + "/login")
@@ -21,11 +21,11 @@ func (d *dashboard) signInAs(tab *chromium.Tab, m connectors.Member) {
 
 const logoutForm = "form[action='/logout']"
 
-func TestABrowserSetsASecondFactorUpAndSignsInWithIt(t *testing.T) {
+func TestSecondFactor_SetUpAndSignInInABrowser(t *testing.T) {
 	t.Parallel()
 	for _, script := range []bool{true, false} {
 		d := newDashboard(t)
-		m := d.person(connectors.RoleMember)
+		m := d.createMember(connectors.RoleMember)
 		tab := chromium.Open(t)
 		tab.Scripts(script)
 		tab.Go(d.base + "/login")
@@ -49,14 +49,14 @@ func TestABrowserSetsASecondFactorUpAndSignsInWithIt(t *testing.T) {
 			t.Fatalf("%d recovery codes", len(codes))
 		}
 		if script {
-			pictured(tab, "recovery-codes")
+			checkAppearance(tab, "recovery-codes")
 		}
 
 		other := chromium.Open(t)
 		other.Scripts(script)
 		d.signInAs(other, m)
 		if script {
-			pictured(other, "sign-in-code")
+			checkAppearance(other, "sign-in-code")
 		}
 		other.Fill("[name=code]", d.nextCode(key))
 		other.Click("main form button[type=submit]")
@@ -71,7 +71,7 @@ func TestABrowserSetsASecondFactorUpAndSignsInWithIt(t *testing.T) {
 		third.Go(d.base + "/account/second-factor")
 		third.WaitText("main", "9 recovery codes were not used.")
 		if script {
-			pictured(third, "second-factor-on")
+			checkAppearance(third, "second-factor-on")
 		}
 		again := chromium.Open(t)
 		again.Scripts(script)
@@ -83,19 +83,19 @@ func TestABrowserSetsASecondFactorUpAndSignsInWithIt(t *testing.T) {
 	}
 }
 
-// What a scanner is shown is looked at in both themes and on a phone, and by axe.
-func TestThePageOfASecondFactorThatIsBeingSetUpIsForEveryone(t *testing.T) {
+// The QR code is checked in both themes, on a phone, and by axe.
+func TestSecondFactorSetup_IsAccessible(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	tab := d.signedIn(connectors.RoleOwner)
+	tab := d.openSignedInTab(connectors.RoleOwner)
 	tab.Go(d.base + "/account/second-factor")
 	tab.Click("main form[action='/account/second-factor'] button")
 	tab.WaitText("main", "Scan this")
-	pictured(tab, "second-factor-setup")
-	everyones(t, tab, d.base+"/account/second-factor")
+	checkAppearance(tab, "second-factor-setup")
+	checkForEveryone(t, tab, d.base+"/account/second-factor")
 	d.AsOwner(t, "update tenants set second_factor_required = true")
-	everyones(t, tab, d.base+"/account/second-factor")
-	pictured(tab, "second-factor-required")
+	checkForEveryone(t, tab, d.base+"/account/second-factor")
+	checkAppearance(tab, "second-factor-required")
 	tab.Go(d.base + "/members")
 	tab.WaitPath("/account/second-factor")
 	tab.Click(logoutForm + " button")

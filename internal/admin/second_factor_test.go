@@ -17,7 +17,7 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// nextCode is what an app shows for a key, of a time step that was not used yet.
+// nextCode is a valid code of an unused time step.
 func (d *dashboard) nextCode(key secret.Text) string {
 	d.t.Helper()
 	d.signInAhead.Add(int64(time.Minute))
@@ -28,16 +28,16 @@ func (d *dashboard) nextCode(key secret.Text) string {
 	return code
 }
 
-// proven is a person who is asked for codes of the fixture's key.
-func (d *dashboard) proven(role connectors.Role) connectors.Member {
+// createMemberWithFactor creates a member with the fixture's second factor.
+func (d *dashboard) createMemberWithFactor(role connectors.Role) connectors.Member {
 	d.t.Helper()
-	m := d.person(role)
+	m := d.createMember(role)
 	d.SecondFactor(d.t, m.UserID)
 	return m
 }
 
-// halfIn is a browser in which the password was right, and no code was given yet.
-func (d *dashboard) halfIn(m connectors.Member) *browser {
+// signInWithoutCode is a browser after the password and before the code.
+func (d *dashboard) signInWithoutCode(m connectors.Member) *browser {
 	d.t.Helper()
 	b := d.browser()
 	p := b.post("/login", url.Values{"email": {m.Email}, "password": {password.Reveal()}, "return_to": {"/tools?q=a"}})
@@ -47,11 +47,11 @@ func (d *dashboard) halfIn(m connectors.Member) *browser {
 	return b
 }
 
-func TestASecondFactorIsAskedForAfterThePassword(t *testing.T) {
+func TestSecondFactor_FollowsThePassword(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	m := d.proven(connectors.RoleOwner)
-	b := d.halfIn(m)
+	m := d.createMemberWithFactor(connectors.RoleOwner)
+	b := d.signInWithoutCode(m)
 	b.get("/login/code?return_to=//evil.example").want(t, http.StatusOK, "Second factor", `value="/"`)
 	b.post("/login/code", url.Values{"code": {"nothing like it"}}).want(t, http.StatusUnprocessableEntity, "This code is wrong, or it was used already.")
 	code := d.nextCode(fixture.CodeKey)
@@ -59,9 +59,9 @@ func TestASecondFactorIsAskedForAfterThePassword(t *testing.T) {
 		t.Errorf("%d to %q\n%s", p.Status, p.Location, plainText(p.Body))
 	}
 	b.get("/tools?q=a").want(t, http.StatusOK)
-	d.halfIn(m).post("/login/code", url.Values{"code": {code}}).want(t, http.StatusUnprocessableEntity)
+	d.signInWithoutCode(m).post("/login/code", url.Values{"code": {code}}).want(t, http.StatusUnprocessableEntity)
 
-	late := d.halfIn(m)
+	late := d.signInWithoutCode(m)
 	d.signInAhead.Add(int64(6 * time.Minute))
 	late.submit("/login/code", url.Values{"code": {d.nextCode(fixture.CodeKey)}}).want(t, http.StatusOK, "That took too long. Sign in again.")
 	if p := d.browser().get("/login/code"); p.Location != "/login" {
@@ -69,15 +69,15 @@ func TestASecondFactorIsAskedForAfterThePassword(t *testing.T) {
 	}
 }
 
-func TestWhereAPersonWantedToGoOutlastsASignInThatIsBegunAnew(t *testing.T) {
+func TestSecondFactor_ReturnPathSurvivesNewSignIn(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	m := d.proven(connectors.RoleOwner)
+	m := d.createMemberWithFactor(connectors.RoleOwner)
 	const page, sign = "return_to=%2Ftools%3Fq%3Da", "/login?return_to=%2Ftools%3Fq%3Da"
 	if p := d.browser().get("/login/code?" + page); p.Location != sign {
 		t.Errorf("without a password: %d to %q", p.Status, p.Location)
 	}
-	late := d.halfIn(m)
+	late := d.signInWithoutCode(m)
 	late.get("/login/code?"+page).want(t, http.StatusOK, `href="`+sign+`"`)
 	d.signInAhead.Add(int64(6 * time.Minute))
 	if p := late.post("/login/code", url.Values{"code": {d.nextCode(fixture.CodeKey)}, "return_to": {"/tools?q=a"}}); p.Location != sign {
@@ -88,20 +88,20 @@ func TestWhereAPersonWantedToGoOutlastsASignInThatIsBegunAnew(t *testing.T) {
 func TestTenWrongCodesAreEnough(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	m := d.proven(connectors.RoleMember)
+	m := d.createMemberWithFactor(connectors.RoleMember)
 	for range 10 {
-		d.halfIn(m).post("/login/code", url.Values{"code": {"nothing like it"}}).want(t, http.StatusUnprocessableEntity)
+		d.signInWithoutCode(m).post("/login/code", url.Values{"code": {"nothing like it"}}).want(t, http.StatusUnprocessableEntity)
 	}
 	p := d.browser().post("/login", url.Values{"email": {m.Email}, "password": {password.Reveal()}})
 	p.want(t, http.StatusTooManyRequests, "Too many wrong passwords.")
 }
 
-// Every page and every form, for whoever has given the password and no code.
-func TestHalfASignInReachesNothing(t *testing.T) {
+// Every page and every form, after the password and before the code.
+func TestSecondFactor_NoPageWithoutTheCode(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	ids, m := d.own(), d.proven(connectors.RoleOwner)
-	b := d.halfIn(m)
+	ids, m := d.ownThings(), d.createMemberWithFactor(connectors.RoleOwner)
+	b := d.signInWithoutCode(m)
 	before := d.snapshot()
 	for route, least := range routeRoles {
 		if least == anyone {
@@ -117,24 +117,24 @@ func TestHalfASignInReachesNothing(t *testing.T) {
 			t.Errorf("%s: %d to %q", route, p.Status, p.Location)
 		}
 	}
-	d.unchanged(before)
+	d.wantUnchanged(before)
 }
 
-// enrolling are the routes that open before a second factor is set up that the tenant wants.
-var enrolling = []string{
+// enrolmentRoutes work before a required second factor is set up.
+var enrolmentRoutes = []string{
 	"GET /account/second-factor", "POST /account/second-factor", "POST /account/second-factor/confirm", "POST /account/second-factor/codes",
 	"POST /account/second-factor/remove", "GET /confirm", "POST /confirm", "POST /confirm/sso", "POST /tenant", "POST /logout",
 }
 
-func TestWhereATenantWantsASecondFactorNothingElseOpensBefore(t *testing.T) {
+func TestSecondFactor_RequiredBeforeAnyOtherPage(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	ids, owner := d.own(), d.as(connectors.RoleOwner)
+	ids, owner := d.ownThings(), d.signInAsRole(connectors.RoleOwner)
 	owner.get("/settings").want(t, http.StatusOK, "Whoever wants one")
 	owner.post("/settings", url.Values{"name": {"Acme"}, "second_factor": {"required"}})
 	before := d.snapshot()
 	for route, least := range routeRoles {
-		if least == anyone || slices.Contains(enrolling, route) {
+		if least == anyone || slices.Contains(enrolmentRoutes, route) {
 			continue
 		}
 		method, pattern, _ := strings.Cut(route, " ")
@@ -146,7 +146,7 @@ func TestWhereATenantWantsASecondFactorNothingElseOpensBefore(t *testing.T) {
 			t.Errorf("%s: %d to %q", route, p.Status, p.Location)
 		}
 	}
-	d.unchanged(before)
+	d.wantUnchanged(before)
 	if p := owner.get("/login"); p.Location != "/" {
 		t.Errorf("%d to %q", p.Status, p.Location)
 	}
@@ -156,15 +156,15 @@ func TestWhereATenantWantsASecondFactorNothingElseOpensBefore(t *testing.T) {
 		t.Error("the page leads into the tenant")
 	}
 	owner.post("/account/second-factor", nil)
-	key := keyOn(t, owner.get("/account/second-factor"))
+	key := readFactorKey(t, owner.get("/account/second-factor"))
 	owner.post("/account/second-factor/confirm", url.Values{"code": {d.nextCode(key)}}).want(t, http.StatusOK, "Your recovery codes")
 	owner.get("/connectors").want(t, http.StatusOK)
 }
 
 var codeKeyShown = regexp.MustCompile(`(?:[A-Z2-7]{4} ){7}[A-Z2-7]{4}`)
 
-// keyOn is the key that a page shows.
-func keyOn(t *testing.T, p page) secret.Text {
+// readFactorKey is the key on a page.
+func readFactorKey(t *testing.T, p page) secret.Text {
 	t.Helper()
 	key := codeKeyShown.FindString(p.Body)
 	if key == "" {
@@ -173,10 +173,10 @@ func keyOn(t *testing.T, p page) secret.Text {
 	return secret.Text(key)
 }
 
-func TestAnInvitationAndASetupLinkAskForTheSecondFactorToo(t *testing.T) {
+func TestSecondFactor_IsAskedByInvitationAndSetup(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	m := d.proven(connectors.RoleMember)
+	m := d.createMemberWithFactor(connectors.RoleMember)
 	setup, err := d.auth.SetupLink(t.Context(), d.Other)
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +188,7 @@ func TestAnInvitationAndASetupLinkAskForTheSecondFactorToo(t *testing.T) {
 	if p := b.get("/connectors"); p.Status != http.StatusSeeOther {
 		t.Errorf("%d", p.Status)
 	}
-	other := d.proven(connectors.RoleMember)
+	other := d.createMemberWithFactor(connectors.RoleMember)
 	there, err := d.OtherDoor().Self(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -206,10 +206,10 @@ func TestAnInvitationAndASetupLinkAskForTheSecondFactorToo(t *testing.T) {
 	}
 }
 
-func TestAnOwnerTakesAMembersSecondFactorAway(t *testing.T) {
+func TestSecondFactor_OwnerRemovesAMembers(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	m, b := d.proven(connectors.RoleMember), d.as(connectors.RoleOwner)
+	m, b := d.createMemberWithFactor(connectors.RoleMember), d.signInAsRole(connectors.RoleOwner)
 	remove := "/members/" + m.UserID.String() + "/second-factor/remove"
 	b.get("/members").want(t, http.StatusOK, remove)
 	b.submit(remove, nil).want(t, http.StatusOK, "The second factor is taken away, and the member is signed out everywhere.")

@@ -18,11 +18,11 @@ func TestNoPageAndNoLogLineHoldsASecret(t *testing.T) {
 	const shared, ofAgent, basic = "sEcret-shared-token-0001", "sEcret-agent-key-0002", "sEcret-password-0003"
 	up := mcptest.Start(t, mcptest.Script{Bearer: shared, Tools: []string{mcptest.Tool("search")}})
 	echo := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{
-		"initialize": func(w http.ResponseWriter, r *http.Request, _ mcptest.Call) { // a server that repeats what it was told
+		"initialize": func(w http.ResponseWriter, r *http.Request, _ mcptest.Call) { // a server that repeats its input
 			http.Error(w, r.Header.Get("X-Api-Key")+r.Header.Get("Authorization"), http.StatusForbidden)
 		},
 	}})
-	b := d.as(connectors.RoleOwner)
+	b := d.signInAsRole(connectors.RoleOwner)
 	var answers []string
 	send := func(path string, form url.Values) {
 		p := b.post(path, form)
@@ -45,15 +45,15 @@ func TestNoPageAndNoLogLineHoldsASecret(t *testing.T) {
 	send("/members", url.Values{"email": {"nonsense"}, "password": {password.Reveal()}, "role": {"viewer"}})
 	send("/account/password", url.Values{"current": {password.Reveal()}, "password": {"short"}})
 
-	as, notes := protected(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	as, notes := startProtectedServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	const ofClient, ofMachine = "sEcret-client-0004", "sEcret-machine-0005"
 	as.AddClient("by-hand", ofClient, nil, d.server.URL+"/oauth/callback")
 	as.AddClient("machine", ofMachine, nil)
 	send("/connectors", connectorForm("Notes", notes.URL, "auth.type", "oauth2", "auth.client_id", "by-hand", "auth.client_secret", ofClient))
 	send("/connectors/notes/diagnose", nil)
-	callback := b.agrees(b.leaves("/connectors/notes/connect"))
+	callback := b.followConsent(b.followConnect("/connectors/notes/connect"))
 	send("/connectors/notes/connect-link", nil)
-	answers = append(answers, b.comesBack(callback).Body, b.get(callback).Body)
+	answers = append(answers, b.followCallback(callback).Body, b.get(callback).Body)
 	send("/connectors", connectorForm("", notes.URL, "auth.type", "oauth2", "auth.client_secret", ofClient))
 	send("/connectors", connectorForm("Machine", notes.URL, "auth.type", "client_credentials", "auth.client_id", "machine", "auth.client_secret", ofMachine))
 	send("/connectors/machine/sync_tools", nil)
@@ -63,7 +63,7 @@ func TestNoPageAndNoLogLineHoldsASecret(t *testing.T) {
 	if secrets["agent's token"] = between(token.Body, `data-copy="pb_agent_`, `"`); secrets["agent's token"] == "" {
 		t.Fatalf("no token on the page that makes it:\n%s", plainText(token.Body))
 	}
-	if secrets["API key"] = shownKey(key.Body); secrets["API key"] == "" {
+	if secrets["API key"] = readAPIKey(key.Body); secrets["API key"] == "" {
 		t.Fatalf("no key on the page that makes it:\n%s", plainText(key.Body))
 	}
 	for i, issued := range as.Issued() {
@@ -97,8 +97,8 @@ func TestNoPageAndNoLogLineHoldsASecret(t *testing.T) {
 	}
 }
 
-// shownKey finds the API key on the page that shows it.
-func shownKey(body string) string {
+// readAPIKey finds the API key on its page.
+func readAPIKey(body string) string {
 	start := strings.Index(body, "pb_key_")
 	for start >= 0 {
 		rest := body[start:]
@@ -118,14 +118,14 @@ func shownKey(body string) string {
 func TestAPIKeyIsShownOnceAndRevoked(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleOwner)
+	b := d.signInAsRole(connectors.RoleOwner)
 	b.post("/api-keys", url.Values{"name": {""}, "role": {"viewer"}, "expires_at": {"2099-01-31"}}).
 		want(t, http.StatusUnprocessableEntity, "A name has 1 to 100 characters.")
 	b.post("/api-keys", url.Values{"name": {"k"}, "role": {"viewer"}, "expires_at": {"tomorrow"}}).
 		want(t, http.StatusUnprocessableEntity, "This is not a date")
 	p := b.post("/api-keys", url.Values{"name": {"nightly"}, "role": {"member"}, "expires_at": {"2099-01-31"}})
 	p.want(t, http.StatusOK, "nightly", "on 1 Feb 2099", d.server.URL+"/api/v1/connectors")
-	text := shownKey(p.Body)
+	text := readAPIKey(p.Body)
 	a, err := d.auth.FromBearer(t.Context(), "Bearer "+text)
 	if err != nil || a.Role != connectors.RoleMember {
 		t.Fatalf("the key opens %+v, %v", a, err)
@@ -142,7 +142,7 @@ func TestAPIKeyIsShownOnceAndRevoked(t *testing.T) {
 func TestMembersAreManaged(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	owner := d.person(connectors.RoleOwner)
+	owner := d.createMember(connectors.RoleOwner)
 	b := d.browser()
 	b.signIn(owner.Email)
 	b.post("/members", url.Values{"email": {"nonsense"}, "password": {"short"}, "role": {"viewer"}}).
@@ -163,7 +163,7 @@ func TestMembersAreManaged(t *testing.T) {
 
 func (d *dashboard) userID(email string) string {
 	d.t.Helper()
-	m, err := d.Door().MemberAt(d.t.Context(), email)
+	m, err := d.Door().MemberByEmail(d.t.Context(), email)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func (d *dashboard) userID(email string) string {
 func TestTenantIsRenamed(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleOwner)
+	b := d.signInAsRole(connectors.RoleOwner)
 	b.post("/settings", url.Values{"name": {""}}).want(t, http.StatusUnprocessableEntity, "A name has 1 to 100 characters.")
 	b.submit("/settings", url.Values{"name": {"Umbrella"}}).want(t, http.StatusOK, "The settings are saved.", "Umbrella")
 }

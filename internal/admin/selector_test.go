@@ -15,20 +15,20 @@ import (
 	"patchbay/internal/testing/htmlcheck"
 )
 
-// effects are what the tools of a test's server do, by the first word of their names.
-var effects = map[string]string{
+// effectByPrefix maps the first word of a tool's name to its effect.
+var effectByPrefix = map[string]string{
 	"list":   `"annotations":{"readOnlyHint":true}`,
 	"create": `"annotations":{"readOnlyHint":false,"destructiveHint":false}`,
 	"delete": `"annotations":{"destructiveHint":true}`,
 	"guess":  `"annotations":{}`,
 }
 
-// offering makes a connector whose server lists so many tools of each effect.
-func (d *dashboard) offering(name string, each int) connectors.Connector {
+// addConnectorWithEffects adds a connector with that many tools of each effect.
+func (d *dashboard) addConnectorWithEffects(name string, each int) connectors.Connector {
 	d.t.Helper()
-	c := d.at(name, "https://"+strings.ToLower(name)+".example.com/mcp")
+	c := d.addConnectorAt(name, "https://"+strings.ToLower(name)+".example.com/mcp")
 	var defs []connectors.Definition
-	for verb, annotations := range effects {
+	for verb, annotations := range effectByPrefix {
 		for i := range each {
 			tool := fmt.Sprintf("%s_thing_%d", verb, i)
 			defs = append(defs, fixture.DefinitionOf(tool, fmt.Sprintf(
@@ -44,8 +44,8 @@ func (d *dashboard) offering(name string, each int) connectors.Connector {
 	return c
 }
 
-// ticked are the tools that are chosen on a page, and shown those that its filter leaves.
-func ticked(t *testing.T, p page) (names, shown []string) {
+// checkedTools are the checked tools of a page, and those its filter shows.
+func checkedTools(t *testing.T, p page) (names, shown []string) {
 	t.Helper()
 	doc := htmlcheck.Parse(t, p.Body)
 	for _, box := range doc.All("input") {
@@ -61,25 +61,25 @@ func ticked(t *testing.T, p page) (names, shown []string) {
 	return names, shown
 }
 
-func TestToolsAreChosenByWordsAndEffectWithoutScript(t *testing.T) {
+func TestToolSelector_WorksWithoutScript(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	c := d.offering("Linear", 3)
+	c := d.addConnectorWithEffects("Linear", 3)
 	a := d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = "Support", "support" })
-	b, path := d.as(connectors.RoleAdmin), "/agents/support/connectors/linear"
+	b, path := d.signInAsRole(connectors.RoleAdmin), "/agents/support/connectors/linear"
 	p := b.get(path)
 	p.want(t, http.StatusOK, "0 of 12 chosen, about 0 tokens", "Read-only (3)", "Writes (3)", "Destructive (3)", "Does not say (3)", "right to within 20 %")
 	if p.says("Why?") {
 		t.Error("where nothing is granted there is nothing to explain")
 	}
-	if _, shown := ticked(t, b.get(path+"?effect=destructive&q=THING+1")); !slices.Equal(shown, []string{"destructive"}) {
+	if _, shown := checkedTools(t, b.get(path+"?effect=destructive&q=THING+1")); !slices.Equal(shown, []string{"destructive"}) {
 		t.Errorf("the address filters: %v", shown)
 	}
 
 	form := url.Values{"all": {"false"}, "approval": {"auto"}, "tool": {"guess_thing_0"}, "trusted": {"guess_thing_0"}, "effect": {"read_only"}, "q": {""}, "do": {"choose"}}
 	p = b.post(path+"/choose", form)
 	p.want(t, http.StatusOK, "4 of 12 chosen", "3 shown")
-	names, shown := ticked(t, p)
+	names, shown := checkedTools(t, p)
 	if !slices.Equal(names, []string{"guess_thing_0", "list_thing_0", "list_thing_1", "list_thing_2"}) || len(shown) != 3 {
 		t.Errorf("%v, %v", names, shown)
 	}
@@ -88,7 +88,7 @@ func TestToolsAreChosenByWordsAndEffectWithoutScript(t *testing.T) {
 	}
 	form["tool"], form["q"], form["effect"], form["do"] = names, []string{"thing 2"}, []string{""}, []string{"drop"}
 	p = b.post(path+"/choose", form)
-	if names, shown = ticked(t, p); !slices.Equal(names, []string{"guess_thing_0", "list_thing_0", "list_thing_1"}) || len(shown) != 4 {
+	if names, shown = checkedTools(t, p); !slices.Equal(names, []string{"guess_thing_0", "list_thing_0", "list_thing_1"}) || len(shown) != 4 {
 		t.Errorf("%v, %v", names, shown)
 	}
 	if _, err := d.Door().AgentGrant(t.Context(), a.ID, c.ID); err == nil {
@@ -100,10 +100,10 @@ func TestToolsAreChosenByWordsAndEffectWithoutScript(t *testing.T) {
 	d.wantGrant(connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, Tools: names, TrustedTools: []string{"guess_thing_0"}, Approval: &mode})
 }
 
-func TestTheSelectorSaysOfEachToolWhatTheAgentFinds(t *testing.T) {
+func TestToolSelector_ShowsEachToolsState(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	linear, github := d.offering("Linear", 1), d.offering("GitHub", 1)
+	linear, github := d.addConnectorWithEffects("Linear", 1), d.addConnectorWithEffects("GitHub", 1)
 	a := d.Agent(t, func(a *connectors.Agent) {
 		a.Name, a.Slug, a.Approval = "Support", "support", connectors.ApprovalTrustedOnly
 	})
@@ -111,24 +111,24 @@ func TestTheSelectorSaysOfEachToolWhatTheAgentFinds(t *testing.T) {
 		g.AllTools, g.Tools, g.TrustedTools = false, []string{"list_thing_0", "create_thing_0", "gone"}, []string{"list_thing_0"}
 	})
 	d.Grant(t, a.ID, github.ID)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	p := b.get("/agents/support/connectors/linear")
 	p.want(t, http.StatusOK, "The agent sees it, and a call goes ahead.", "The agent sees it, and a call waits for a person.", "Not granted so far: the agent does not see it.", "not there", "3 of 5 chosen",
 		"GitHub", "All 4 tools", "Ask, but for trusted tools")
 	doc := htmlcheck.Parse(t, p.Body)
 	doc.Sound(t)
 	b.get("/agents/support/tools/mcp_linear__delete_thing_0").want(t, http.StatusOK, "Not granted")
-	d.as(connectors.RoleViewer).get("/agents/support/connectors/linear").want(t, http.StatusOK, "a call waits for a person", "tokens")
+	d.signInAsRole(connectors.RoleViewer).get("/agents/support/connectors/linear").want(t, http.StatusOK, "a call waits for a person", "tokens")
 	b.get("/agents/support/access").want(t, http.StatusOK, "Tokens", "3 of 4 tools")
 }
 
-func TestAThousandToolsAreChosenAmongInABrowser(t *testing.T) {
+func TestToolSelector_ThousandToolsInABrowser(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	linear := d.offering("Linear", 250)
+	linear := d.addConnectorWithEffects("Linear", 250)
 	a := d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = "Support", "support" })
 	d.Grant(t, a.ID, linear.ID, fixture.Named("list_thing_0", "create_thing_7"))
-	tab, path := d.signedIn(connectors.RoleAdmin), d.base+"/agents/support/connectors/linear"
+	tab, path := d.openSignedInTab(connectors.RoleAdmin), d.base+"/agents/support/connectors/linear"
 	began := time.Now()
 	tab.Go(path)
 	tab.WaitText("[data-grant-count]", "2 of 1,000 chosen")
@@ -159,7 +159,7 @@ func TestAThousandToolsAreChosenAmongInABrowser(t *testing.T) {
 func TestTheSelectorIsSoundInABrowser(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	linear, github := d.offering("Linear", 2), d.offering("GitHub", 5)
+	linear, github := d.addConnectorWithEffects("Linear", 2), d.addConnectorWithEffects("GitHub", 5)
 	a := d.Agent(t, func(a *connectors.Agent) {
 		a.Name, a.Slug, a.Approval = "Support", "support", connectors.ApprovalTrustedOnly
 	})
@@ -167,10 +167,10 @@ func TestTheSelectorIsSoundInABrowser(t *testing.T) {
 		g.AllTools, g.Tools, g.TrustedTools = false, []string{"list_thing_0", "create_thing_0"}, []string{"list_thing_0"}
 	})
 	d.Grant(t, a.ID, github.ID)
-	tab := d.signedIn(connectors.RoleAdmin)
+	tab := d.openSignedInTab(connectors.RoleAdmin)
 	tab.Go(d.base + "/agents/support/connectors/linear")
 	tab.WaitText("[data-grant-count]", "2 of 8 chosen")
-	looked(t, tab, "selector")
+	checkAppearanceOf(t, tab, "selector")
 	tab.Go(d.base + "/agents/support/access")
-	looked(t, tab, "access")
+	checkAppearanceOf(t, tab, "access")
 }

@@ -12,14 +12,14 @@ import (
 	"patchbay/web/templates"
 )
 
-// serverFacts are what a server said of itself; none before the first sync.
+// serverFacts are what a server says about itself; none before the first sync.
 func serverFacts(ctx context.Context, c connectors.Connector, requests []connectors.SyncRequest) []templates.Fact {
 	var facts []templates.Fact
 	for _, f := range []templates.Fact{
-		{Label: words.T(ctx, "Name"), Value: clean(c.Server.Name)},
-		{Label: words.T(ctx, "Title"), Value: clean(c.Server.Title)},
-		{Label: words.T(ctx, "Version"), Value: clean(c.Server.Version), Mono: true},
-		{Label: words.T(ctx, "Protocol"), Value: clean(c.Server.ProtocolVersion), Mono: true},
+		{Label: words.T(ctx, "Name"), Value: cleanText(c.Server.Name)},
+		{Label: words.T(ctx, "Title"), Value: cleanText(c.Server.Title)},
+		{Label: words.T(ctx, "Version"), Value: cleanText(c.Server.Version), Mono: true},
+		{Label: words.T(ctx, "Protocol"), Value: cleanText(c.Server.ProtocolVersion), Mono: true},
 		{Label: words.T(ctx, "Era"), Value: eraWords(ctx, c.Era)},
 		{Label: words.T(ctx, "Session"), Value: sessionWords(ctx, c.Era, requests)},
 		{Label: words.T(ctx, "Capabilities"), Value: capabilityWords(ctx, c.Capabilities)},
@@ -31,7 +31,7 @@ func serverFacts(ctx context.Context, c connectors.Connector, requests []connect
 	return facts
 }
 
-// eraWords say how a server is spoken with; empty: not known.
+// eraWords says which protocol a server speaks; empty if it is not known.
 func eraWords(ctx context.Context, era string) string {
 	switch era {
 	case "modern":
@@ -44,7 +44,8 @@ func eraWords(ctx context.Context, era string) string {
 	return ""
 }
 
-// sessionWords say whether a server keeps a session for us, as far as a sync's requests tell; empty: they do not.
+// sessionWords says whether a server uses MCP sessions, judged by a sync's requests; empty if they do not show
+// it.
 func sessionWords(ctx context.Context, era string, requests []connectors.SyncRequest) string {
 	switch {
 	case era == "modern":
@@ -57,17 +58,17 @@ func sessionWords(ctx context.Context, era string, requests []connectors.SyncReq
 	return words.T(ctx, "none")
 }
 
-// capabilityWords name what a server says that it can do; empty: it did not say.
+// capabilityWords names a server's capabilities; empty if it declared none.
 func capabilityWords(ctx context.Context, raw []byte) string {
 	var offered map[string]struct {
 		ListChanged bool `json:"listChanged"`
 		Subscribe   bool `json:"subscribe"`
 	}
-	_ = json.Unmarshal(raw, &offered) // what cannot be read is not told
+	_ = json.Unmarshal(raw, &offered) // unreadable capabilities are not shown
 	var names []string
 	for _, name := range []string{"tools", "prompts", "resources", "completions", "logging", "tasks"} {
-		can, there := offered[name]
-		if !there {
+		can, present := offered[name]
+		if !present {
 			continue
 		}
 		var more []string
@@ -85,7 +86,7 @@ func capabilityWords(ctx context.Context, raw []byte) string {
 	return strings.Join(names, ", ")
 }
 
-// behaviourName is what a server asks for; empty: it is not known.
+// behaviourName words what authentication a server asks for; empty if it is not known.
 func behaviourName(ctx context.Context, b connectors.AuthBehaviour) string {
 	switch b {
 	case connectors.AuthOpen:
@@ -99,18 +100,18 @@ func behaviourName(ctx context.Context, b connectors.AuthBehaviour) string {
 	}
 }
 
-// signInWords say what sign-in a server wants, and what is sent.
+// signInWords says which authentication a server wants, and what Patchbay sends.
 func signInWords(ctx context.Context, c connectors.Connector) []templates.Fact {
-	wants := words.T(ctx, "not known until a sync has asked it")
+	text := words.T(ctx, "not known until a sync has asked it")
 	switch c.AuthBehaviour {
 	case connectors.AuthOpen:
-		wants = words.T(ctx, "none: it lists its tools to everybody")
+		text = words.T(ctx, "none: it lists its tools to everybody")
 	case connectors.AuthListOpen:
-		wants = words.T(ctx, "a credential at calls, and none for the list of tools")
+		text = words.T(ctx, "a credential at calls, and none for the list of tools")
 	case connectors.AuthAll:
-		wants = words.T(ctx, "a credential for everything, the list of tools included")
+		text = words.T(ctx, "a credential for everything, the list of tools included")
 	}
-	return []templates.Fact{{Label: words.T(ctx, "Server wants"), Value: wants}, {Label: words.T(ctx, "We send"), Value: sendsWords(ctx, c)}}
+	return []templates.Fact{{Label: words.T(ctx, "Server wants"), Value: text}, {Label: words.T(ctx, "We send"), Value: sendsWords(ctx, c)}}
 }
 
 func sendsWords(ctx context.Context, c connectors.Connector) string {
@@ -135,7 +136,7 @@ func sendsWords(ctx context.Context, c connectors.Connector) string {
 	return words.T(ctx, "%s; one for all agents", what)
 }
 
-// lastRequests are those of the newest run that tells any.
+// lastRequests are the requests of the newest run that recorded any.
 func (h *Handler) lastRequests(r *http.Request, runs []connectors.SyncRun) ([]connectors.SyncRequest, error) {
 	i := slices.IndexFunc(runs, func(run connectors.SyncRun) bool {
 		return run.State == connectors.SyncOK && run.Trigger != connectors.TriggerSchedule
@@ -143,6 +144,6 @@ func (h *Handler) lastRequests(r *http.Request, runs []connectors.SyncRun) ([]co
 	if i < 0 {
 		return nil, nil
 	}
-	all, err := h.tenant(r).RunRequests(r.Context(), runs[i].ID)
+	all, err := h.tenantStore(r).RunRequests(r.Context(), runs[i].ID)
 	return all.List, err
 }

@@ -9,9 +9,9 @@ import (
 	"patchbay/internal/words"
 )
 
-// sessionRevoke signs the person out in another browser.
+// sessionRevoke ends one of the person's other sessions.
 func (h *Handler) sessionRevoke(w http.ResponseWriter, r *http.Request) error {
-	id, ok := ref(r, "id").UUID()
+	id, ok := pathRef(r, "id").UUID()
 	if !ok {
 		return fault.Errorf(fault.NotFound, "There is no such session.")
 	}
@@ -21,7 +21,7 @@ func (h *Handler) sessionRevoke(w http.ResponseWriter, r *http.Request) error {
 	return h.respond.Back(w, r, "/account#sessions", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "That browser is signed out.")})
 }
 
-// sessionsEnd signs the person out in every browser, this one too.
+// sessionsEnd ends all of the person's sessions, this one included.
 func (h *Handler) sessionsEnd(w http.ResponseWriter, r *http.Request) error {
 	if err := h.auth.SignOutEverywhere(r.Context(), actor(r)); err != nil {
 		return err

@@ -11,29 +11,29 @@ import (
 	"patchbay/web/templates"
 )
 
-func sessionRows(ctx context.Context, sessions []connectors.Session, here connectors.SessionID, now time.Time) []templates.SessionRow {
+func sessionRows(ctx context.Context, sessions []connectors.Session, current connectors.SessionID, now time.Time) []templates.SessionRow {
 	rows := make([]templates.SessionRow, len(sessions))
 	for i, s := range sessions {
 		rows[i] = templates.SessionRow{
-			Device:  device(ctx, s.UserAgent),
+			Device:  deviceName(ctx, s.UserAgent),
 			Address: s.Address,
-			Here:    s.ID == here,
-			Began:   when(ctx, s.Began, now),
-			Seen:    when(ctx, s.Seen, now),
+			Here:    s.ID == current,
+			Began:   newWhen(ctx, s.Began, now),
+			Seen:    newWhen(ctx, s.Seen, now),
 			Action:  "/account/sessions/" + s.ID.String() + "/revoke",
 		}
 	}
 	return rows
 }
 
-// sessionLimits says when a session ends by itself.
+// sessionLimits says when a session expires.
 func sessionLimits(ctx context.Context, a *auth.Service) string {
 	idle, lifetime := a.SessionLimits()
-	return words.T(ctx, "A session ends after %s without use, and after %s in any case.", lasting(ctx, idle), lasting(ctx, lifetime))
+	return words.T(ctx, "A session ends after %s without use, and after %s in any case.", formatLifetime(ctx, idle), formatLifetime(ctx, lifetime))
 }
 
-// lasting words a length of time.
-func lasting(ctx context.Context, d time.Duration) string {
+// formatLifetime formats a duration in days, hours or minutes.
+func formatLifetime(ctx context.Context, d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour && d%(24*time.Hour) == 0:
 		return words.N(ctx, int(d.Hours())/24, "%s day", "%s days")
@@ -44,24 +44,24 @@ func lasting(ctx context.Context, d time.Duration) string {
 	}
 }
 
-// sign is a part of what browsers say of themselves, and what it says to people.
-type sign struct{ part, name string }
+// browserSign maps a part of a User-Agent to a name.
+type browserSign struct{ part, name string }
 
-// Each browser also names those that it wants to be taken for: the first that matches counts.
+// A User-Agent also names the browsers that it imitates, so the first match counts.
 var (
-	browserSigns = []sign{
+	browserSigns = []browserSign{
 		{"Edg/", "Edge"}, {"EdgA/", "Edge"}, {"EdgiOS/", "Edge"}, {"OPR/", "Opera"}, {"Vivaldi/", "Vivaldi"}, {"SamsungBrowser/", "Samsung Internet"},
 		{"FxiOS/", "Firefox"}, {"Firefox/", "Firefox"}, {"CriOS/", "Chrome"}, {"HeadlessChrome/", "Chrome"}, {"Chromium/", "Chromium"}, {"Chrome/", "Chrome"},
 		{"Safari/", "Safari"}, {"curl/", "curl"},
 	}
-	systemSigns = []sign{
+	systemSigns = []browserSign{
 		{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"CrOS", "ChromeOS"}, {"Macintosh", "Mac"}, {"Linux", "Linux"},
 	}
 )
 
-// device words what a browser says of itself: "Firefox on Linux". It is what it says, and proves nothing.
-func device(ctx context.Context, userAgent string) string {
-	browser, system := saidName(userAgent, browserSigns), saidName(userAgent, systemSigns)
+// deviceName names a browser by its User-Agent: "Firefox on Linux". The header proves nothing.
+func deviceName(ctx context.Context, userAgent string) string {
+	browser, system := matchSign(userAgent, browserSigns), matchSign(userAgent, systemSigns)
 	switch {
 	case browser == "" && system == "":
 		return words.T(ctx, "A browser that does not say its name")
@@ -74,9 +74,9 @@ func device(ctx context.Context, userAgent string) string {
 	}
 }
 
-func saidName(said string, signs []sign) string {
+func matchSign(userAgent string, signs []browserSign) string {
 	for _, s := range signs {
-		if strings.Contains(said, s.part) {
+		if strings.Contains(userAgent, s.part) {
 			return s.name
 		}
 	}

@@ -19,7 +19,7 @@ func TestABrowserIsNamedAsPeopleKnowIt(t *testing.T) {
 		"":                        "A browser that does not say its name",
 		"<script>x</script> \x7f": "A browser that does not say its name",
 	} {
-		if got := device(t.Context(), said); got != want {
+		if got := deviceName(t.Context(), said); got != want {
 			t.Errorf("%q is %q, want %q", said, got, want)
 		}
 	}

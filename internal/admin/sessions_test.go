@@ -12,8 +12,8 @@ import (
 	"patchbay/internal/store"
 )
 
-// sessionOf signs a member in somewhere.
-func (d *dashboard) sessionOf(user connectors.UserID) connectors.SessionID {
+// createSession creates another session of a member.
+func (d *dashboard) createSession(user connectors.UserID) connectors.SessionID {
 	d.t.Helper()
 	s := connectors.Session{ID: store.NewSessionID(), UserAgent: "curl/8.0", Address: "192.0.2.9", Began: time.Now()}
 	if err := d.St.System().BeginSession(d.t.Context(), user, s); err != nil {
@@ -24,16 +24,16 @@ func (d *dashboard) sessionOf(user connectors.UserID) connectors.SessionID {
 
 var revoke = regexp.MustCompile(`/account/sessions/[0-9a-f-]+/revoke`)
 
-func TestAPersonSeesTheirBrowsersAndSignsOneOut(t *testing.T) {
+func TestSessions_OneIsRevoked(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	m := d.person(connectors.RoleViewer)
+	m := d.createMember(connectors.RoleViewer)
 	here, there := d.browser(), d.browser()
 	here.header.Set("User-Agent", "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/129.0.0.0 Safari/537.36 Edg/129.0.0.0")
 	there.header.Set("User-Agent", "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1")
 	here.signIn(m.Email)
 	there.signIn(m.Email)
-	d.as(connectors.RoleViewer) // whose session is not in the list
+	d.signInAsRole(connectors.RoleViewer) // another member's session is not listed
 	p := here.get("/account")
 	p.want(t, http.StatusOK, "Where you are signed in", "Edge on Windows", "This browser", "Safari on iPhone", "127.0.0.1",
 		"A session ends after 24 hours without use, and after 7 days in any case.")
@@ -51,10 +51,10 @@ func TestAPersonSeesTheirBrowsersAndSignsOneOut(t *testing.T) {
 	}
 }
 
-func TestSigningOutEverywhereLeadsToSignIn(t *testing.T) {
+func TestSessions_SignOutEverywhere(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	m := d.person(connectors.RoleViewer)
+	m := d.createMember(connectors.RoleViewer)
 	here, there := d.browser(), d.browser()
 	here.signIn(m.Email)
 	there.signIn(m.Email)
@@ -71,8 +71,8 @@ func TestSigningOutEverywhereLeadsToSignIn(t *testing.T) {
 func TestAnOwnerSignsAMemberOutEverywhere(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	m := d.person(connectors.RoleAdmin)
-	b, owner := d.browser(), d.as(connectors.RoleOwner)
+	m := d.createMember(connectors.RoleAdmin)
+	b, owner := d.browser(), d.signInAsRole(connectors.RoleOwner)
 	b.signIn(m.Email)
 	form := "/members/" + m.UserID.String() + "/sign-out"
 	owner.get("/members").want(t, http.StatusOK, form)
@@ -83,10 +83,10 @@ func TestAnOwnerSignsAMemberOutEverywhere(t *testing.T) {
 	owner.get("/audit?action=member.sign_out").want(t, http.StatusOK, "1 event")
 }
 
-func TestAPasswordChangeSignsTheOtherBrowsersOut(t *testing.T) {
+func TestPasswordChange_EndsOtherSessions(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	m := d.person(connectors.RoleViewer)
+	m := d.createMember(connectors.RoleViewer)
 	here, there := d.browser(), d.browser()
 	here.signIn(m.Email)
 	there.signIn(m.Email)

@@ -15,27 +15,27 @@ import (
 	"patchbay/web/templates"
 )
 
-// settingsShow is about the tenant.
+// settingsShow shows the tenant's settings.
 func (h *Handler) settingsShow(w http.ResponseWriter, r *http.Request) error {
 	t := actor(r).Tenant
-	return h.tenantPage(w, r, http.StatusOK, tenantForm(t, h.auth.KeptDays(t)))
+	return h.tenantPage(w, r, http.StatusOK, tenantForm(t, h.auth.HistoryDaysFor(t)))
 }
 
-func tenantForm(t connectors.Tenant, kept int) templates.Form {
-	days := "" // as many as the installation keeps
+func tenantForm(t connectors.Tenant, retentionDays int) templates.Form {
+	days := "" // empty: the installation's maximum
 	if t.HistoryDays > 0 {
-		days = strconv.Itoa(kept)
+		days = strconv.Itoa(retentionDays)
 	}
 	values := map[string]string{
 		"name": t.Name, "call_history": string(t.CallHistory), "body_readers": string(t.BodyReaders), "approval_timeout_s": strconv.Itoa(int(t.ApprovalTimeout.Seconds())),
-		"history_days": days, "second_factor": factorWish(t.SecondFactorRequired),
+		"history_days": days, "second_factor": factorValue(t.SecondFactorRequired),
 		"calls_per_minute": strconv.Itoa(t.Quota.PerMinute), "calls_per_day": strconv.Itoa(t.Quota.PerDay),
 	}
 	maps.Copy(values, defaultValues(t.Defaults))
 	return templates.Form{Values: values}
 }
 
-// settingsSave changes the tenant.
+// settingsSave changes the tenant's settings.
 func (h *Handler) settingsSave(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
@@ -45,8 +45,8 @@ func (h *Handler) settingsSave(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		err = h.auth.ChangeTenant(r.Context(), actor(r), change)
 	}
-	if problem, ok := mendable(r.Context(), err); ok {
-		return h.tenantPage(w, r, respond.Status(problem.Kind), f.again(problem))
+	if problem, ok := asFormFault(r.Context(), err); ok {
+		return h.tenantPage(w, r, respond.Status(problem.Kind), f.toForm(problem))
 	}
 	if err != nil {
 		return err
@@ -54,8 +54,8 @@ func (h *Handler) settingsSave(w http.ResponseWriter, r *http.Request) error {
 	return h.respond.Back(w, r, "/settings", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The settings are saved.")})
 }
 
-// tenantChange is what the form says; what it has no field for stays.
-func (f form) tenantChange(before connectors.Tenant) (auth.TenantChange, error) {
+// tenantChange reads the form. A missing field keeps its value.
+func (f postedForm) tenantChange(before connectors.Tenant) (auth.TenantChange, error) {
 	change := auth.TenantChange{Name: new(f.text("name"))}
 	if f.values.Has("call_history") {
 		change.CallHistory = new(connectors.CallHistory(f.text("call_history")))
@@ -83,7 +83,7 @@ func (f form) tenantChange(before connectors.Tenant) (auth.TenantChange, error) 
 	return change, err
 }
 
-// historyOptions offers what calls keep.
+// historyOptions offers what is stored of calls.
 func historyOptions(ctx context.Context) []templates.Option {
 	return []templates.Option{
 		{Value: string(connectors.HistoryFull), Label: words.T(ctx, "Everything")},
@@ -92,7 +92,7 @@ func historyOptions(ctx context.Context) []templates.Option {
 	}
 }
 
-// readerOptions offers who reads that.
+// readerOptions offers the readers of stored bodies.
 func readerOptions(ctx context.Context) []templates.Option {
 	return []templates.Option{
 		{Value: string(connectors.ReadersEveryone), Label: words.T(ctx, "Everyone who sees the call")},
@@ -100,20 +100,19 @@ func readerOptions(ctx context.Context) []templates.Option {
 	}
 }
 
-// What the form says of second factors.
+// The form's values for second factors.
 const (
 	factorOptional = "optional"
 	factorRequired = "required"
 )
 
-func factorWish(required bool) string {
+func factorValue(required bool) string {
 	if required {
 		return factorRequired
 	}
 	return factorOptional
 }
 
-// factorOptions offers whether members need a second factor.
 func factorOptions(ctx context.Context) []templates.Option {
 	return []templates.Option{
 		{Value: factorOptional, Label: words.T(ctx, "Whoever wants one")},
@@ -123,7 +122,7 @@ func factorOptions(ctx context.Context) []templates.Option {
 
 func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form) error {
 	tenant := actor(r).Tenant
-	created := when(r.Context(), tenant.CreatedAt, h.now())
+	created := newWhen(r.Context(), tenant.CreatedAt, h.now())
 	history, err := h.historyFact(r.Context(), tenant)
 	if err != nil {
 		return err
@@ -137,7 +136,7 @@ func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int,
 		return err
 	}
 	return h.respond.Page(w, r, status, templates.Settings(templates.SettingsPage{
-		Frame:     h.frame(r, templates.NavSettings, crumb(words.T(r.Context(), "Settings"), "")),
+		Frame:     h.newFrame(r, templates.NavSettings, newCrumb(words.T(r.Context(), "Settings"), "")),
 		Form:      f,
 		Histories: historyOptions(r.Context()),
 		Readers:   readerOptions(r.Context()),
@@ -145,7 +144,7 @@ func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int,
 		Factors:   factorOptions(r.Context()),
 		Keys:      keys,
 		Quota:     quota,
-		History:   templates.HistoryLimits{Least: strconv.Itoa(connectors.LeastHistoryDays), Most: strconv.Itoa(h.auth.HistoryDays())},
+		History:   templates.HistoryLimits{Min: strconv.Itoa(connectors.LeastHistoryDays), Max: strconv.Itoa(h.auth.HistoryDays())},
 		Facts: []templates.Fact{
 			{Label: words.T(r.Context(), "Slug"), Value: tenant.Slug, Mono: true, Copy: true},
 			{Label: words.T(r.Context(), "ID"), Value: tenant.ID.String(), Mono: true, Copy: true},
@@ -156,7 +155,7 @@ func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int,
 	}))
 }
 
-// installationFacts are the version, and the addresses that others are told.
+// installationFacts are the version and the public addresses.
 func (h *Handler) installationFacts(ctx context.Context) []templates.Fact {
 	return []templates.Fact{
 		{Label: words.T(ctx, "Version"), Value: cmp.Or(h.version, "unknown"), Mono: true, Copy: true},
@@ -166,12 +165,12 @@ func (h *Handler) installationFacts(ctx context.Context) []templates.Fact {
 	}
 }
 
-// historyFact says from when there is history.
+// historyFact says since when there is history.
 func (h *Handler) historyFact(ctx context.Context, t connectors.Tenant) (templates.Fact, error) {
 	since, err := h.auth.HistorySince(ctx, t)
 	if err != nil || since == nil {
 		return templates.Fact{Label: words.T(ctx, "History since"), Value: words.T(ctx, "There is none yet")}, err
 	}
-	at := when(ctx, *since, h.now())
+	at := newWhen(ctx, *since, h.now())
 	return templates.Fact{Label: words.T(ctx, "History since"), When: &at}, nil
 }

@@ -11,10 +11,10 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestTheSettingsSayHowLongHistoryIsKeptAndFromWhenThereIsSome(t *testing.T) {
+func TestSettings_ShowHistoryRetention(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	owner := d.as(connectors.RoleOwner)
+	owner := d.signInAsRole(connectors.RoleOwner)
 	owner.get("/settings").want(t, http.StatusOK, "From 30 to 90; empty: 90", "History since", "There is none yet")
 	d.OldCalls(t, d.Connector(t), "search", 40, 1)
 	form := func(days string) url.Values { return url.Values{"name": {"Acme"}, "history_days": {days}} }
@@ -29,7 +29,7 @@ func TestTheSettingsSayHowLongHistoryIsKeptAndFromWhenThereIsSome(t *testing.T) 
 	}
 }
 
-// defaultsForm is the form of an owner who chooses other defaults than the contract's.
+// defaultsForm is a form with defaults other than the documented ones.
 func defaultsForm() url.Values {
 	return url.Values{
 		"name": {"Acme"}, "defaults.approval": {"trusted_only"}, "defaults.sync_interval_s": {"3600"}, "defaults.max_definition_age_s": {"0"},
@@ -37,10 +37,10 @@ func defaultsForm() url.Values {
 	}
 }
 
-func TestNewAgentsAndConnectorsBeginAsTheSettingsSay(t *testing.T) {
+func TestSettings_DefaultsApplyToNewThings(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	owner := d.as(connectors.RoleOwner)
+	owner := d.signInAsRole(connectors.RoleOwner)
 	old := d.Connector(t)
 	owner.get("/settings").want(t, http.StatusOK, "those that are there keep what they have", `value="900"`, `<option value="hold_risky" selected>`)
 	owner.submit("/settings", defaultsForm()).want(t, http.StatusOK, "The settings are saved.",
@@ -71,10 +71,10 @@ func TestNewAgentsAndConnectorsBeginAsTheSettingsSay(t *testing.T) {
 	owner.get("/audit?action=tenant.set_defaults").want(t, http.StatusOK, "tenant.set_defaults", "trusted_only")
 }
 
-func TestWrongDefaultsAreSaidBesideTheirFieldsAndChangeNothing(t *testing.T) {
+func TestSettings_WrongDefaultsAreFieldErrors(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	owner := d.as(connectors.RoleOwner)
+	owner := d.signInAsRole(connectors.RoleOwner)
 	for field, wrong := range map[string][2]string{
 		"defaults.sync_interval_s":      {"59", "An interval is 0 for never, or 60 to 31536000 seconds."},
 		"defaults.max_definition_age_s": {"x", "This is not a whole number."},
@@ -89,10 +89,10 @@ func TestWrongDefaultsAreSaidBesideTheirFieldsAndChangeNothing(t *testing.T) {
 	if err != nil || self.Defaults != connectors.ContractDefaults() {
 		t.Errorf("%+v, %v", self.Defaults, err)
 	}
-	d.as(connectors.RoleAdmin).post("/settings", defaultsForm()).want(t, http.StatusForbidden)
+	d.signInAsRole(connectors.RoleAdmin).post("/settings", defaultsForm()).want(t, http.StatusForbidden)
 }
 
-func TestTheSettingsNameTheKeysAndTheInstallation(t *testing.T) {
+func TestSettings_ShowKeysAndInstallation(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t, func(o *admin.Options) { o.Version = "v1.2.3-test" })
 	d.Credential(t, d.Connector(t).ID, nil, "s3cret")
@@ -100,7 +100,7 @@ func TestTheSettingsNameTheKeysAndTheInstallation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := d.as(connectors.RoleOwner).get("/settings")
+	p := d.signInAsRole(connectors.RoleOwner).get("/settings")
 	p.want(t, http.StatusOK, own.Primary.String(), "yours alone", "Seals what is stored", "Last rotated", "v1.2.3-test",
 		d.base+"/oauth/callback", d.base+"/mcp", `href="/webhooks"`)
 	if strings.Contains(p.Body, "s3cret") {
@@ -108,15 +108,15 @@ func TestTheSettingsNameTheKeysAndTheInstallation(t *testing.T) {
 	}
 }
 
-func TestDefaultsAreSavedInTheBrowserWithScriptAndWithout(t *testing.T) {
+func TestSettings_DefaultsAreSavedInABrowser(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	tab := d.signedIn(connectors.RoleOwner)
+	tab := d.openSignedInTab(connectors.RoleOwner)
 	for i, seconds := range []string{"3600", "7200"} {
 		tab.Scripts(i == 0)
 		tab.Go(d.base + "/settings")
 		if i == 0 {
-			looked(t, tab, "settings")
+			checkAppearanceOf(t, tab, "settings")
 		}
 		tab.Fill("[name='defaults.sync_interval_s']", seconds)
 		tab.Choose("[name='defaults.tool_changes']", "hold_all")

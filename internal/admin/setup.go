@@ -11,16 +11,16 @@ import (
 	"patchbay/web/templates"
 )
 
-// setupShow is where the link of a fresh installation leads: a form that makes its owner.
+// setupShow is the page of a new installation's setup link: a form for its first owner.
 func (h *Handler) setupShow(w http.ResponseWriter, r *http.Request) error {
 	token := r.URL.Query().Get("token")
 	if _, err := h.auth.CheckSetup(r.Context(), secret.Text(token)); err != nil {
 		return err
 	}
-	return h.setupForm(w, r, token, form{}, nil)
+	return h.setupForm(w, r, token, postedForm{}, nil)
 }
 
-// setupFinish makes the owner and signs in.
+// setupFinish creates the owner and signs them in.
 func (h *Handler) setupFinish(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
@@ -29,13 +29,14 @@ func (h *Handler) setupFinish(w http.ResponseWriter, r *http.Request) error {
 	token := f.text("token")
 	person := auth.Person{Email: f.text("email"), Name: f.text("name"), Password: f.secret("password")}
 	_, err = h.auth.Setup(r.Context(), secret.Text(token), person, auth.Address(r))
-	if problem, ok := mendable(r.Context(), err); ok {
+	if problem, ok := asFormFault(r.Context(), err); ok {
 		return h.setupForm(w, r, token, f, problem)
 	}
 	if err != nil {
 		return err
 	}
-	// The password is checked as at any sign-in: too many wrong ones from this address refuse the right one, too.
+	// The password is checked as at any sign-in: after too many wrong ones from this address, the right one is
+	// refused too.
 	user, err := h.auth.SignIn(r.Context(), person.Email, person.Password, auth.Address(r))
 	if err != nil {
 		return h.respond.Back(w, r, "/login", respond.Flash{
@@ -43,10 +44,10 @@ func (h *Handler) setupFinish(w http.ResponseWriter, r *http.Request) error {
 			Text: words.T(r.Context(), "The account is an owner now. Sign in."),
 		})
 	}
-	return h.begun(w, r, h.auth.StartSession(r.Context(), user.ID, auth.BrowserOf(r)), "/")
+	return h.continueSignIn(w, r, h.auth.StartSession(r.Context(), user.ID, auth.NewBrowser(r)), "/")
 }
 
-func (h *Handler) setupForm(w http.ResponseWriter, r *http.Request, token string, f form, problem *fault.Error) error {
+func (h *Handler) setupForm(w http.ResponseWriter, r *http.Request, token string, f postedForm, problem *fault.Error) error {
 	tenant, err := h.auth.CheckSetup(r.Context(), secret.Text(token))
 	if err != nil {
 		return err
@@ -56,8 +57,8 @@ func (h *Handler) setupForm(w http.ResponseWriter, r *http.Request, token string
 		status = respond.Status(problem.Kind)
 	}
 	return h.respond.Page(w, r, status, templates.Setup(templates.SetupPage{
-		Frame:  h.door(r, words.T(r.Context(), "Set up")),
-		Form:   f.again(problem),
+		Frame:  h.signedOutFrame(r, words.T(r.Context(), "Set up")),
+		Form:   f.toForm(problem),
 		Token:  token,
 		Tenant: tenant.Name,
 	}))

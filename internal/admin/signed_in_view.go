@@ -12,9 +12,9 @@ import (
 	"patchbay/web/templates"
 )
 
-// ownPrograms are those that the person let in, for their account's page.
+// ownPrograms are the programs that the person authorized, for their account's page.
 func (h *Handler) ownPrograms(ctx context.Context, a auth.Actor) ([]templates.SignedInRow, error) {
-	list, err := h.programs.ClientsOf(ctx, a, store.Page{Limit: store.MaxLimit})
+	list, err := h.programs.PersonClients(ctx, a, store.Page{Limit: store.MaxLimit})
 	if err != nil {
 		return nil, err
 	}
@@ -29,9 +29,9 @@ func (h *Handler) ownPrograms(ctx context.Context, a auth.Actor) ([]templates.Si
 	return rows, nil
 }
 
-// programsOf are those that are an agent.
-func (h *Handler) programsOf(ctx context.Context, who auth.Actor, a connectors.Agent) ([]templates.SignedInRow, error) {
-	list, err := h.store.Tenant(who.Tenant.ID).AgentClients(ctx, store.ClientsOf{Agent: &a.ID}, store.Page{Limit: store.MaxLimit})
+// agentPrograms are the programs that act as an agent.
+func (h *Handler) agentPrograms(ctx context.Context, person auth.Actor, a connectors.Agent) ([]templates.SignedInRow, error) {
+	list, err := h.store.Tenant(person.Tenant.ID).AgentClients(ctx, store.AgentClientFilter{Agent: &a.ID}, store.Page{Limit: store.MaxLimit})
 	if err != nil {
 		return nil, err
 	}
@@ -39,19 +39,19 @@ func (h *Handler) programsOf(ctx context.Context, who auth.Actor, a connectors.A
 	for i, c := range list.Items {
 		rows[i] = signedInRow(ctx, c, h.now())
 		rows[i].Who = cmp.Or(c.Person, c.Email)
-		if who.Role.May(connectors.PermManage) {
+		if person.Role.May(connectors.PermManage) {
 			rows[i].End = agentPath(a.Slug) + "/programs/" + c.ID.String() + "/revoke"
 		}
 	}
 	return rows, nil
 }
 
-// memberPrograms are those that act as members, for owners.
-func (h *Handler) memberPrograms(ctx context.Context, who auth.Actor) ([]templates.SignedInRow, error) {
-	if !who.Role.May(connectors.PermOwn) {
+// memberPrograms are the programs that act as members, for owners.
+func (h *Handler) memberPrograms(ctx context.Context, person auth.Actor) ([]templates.SignedInRow, error) {
+	if !person.Role.May(connectors.PermOwn) {
 		return nil, nil
 	}
-	list, err := h.programs.AsMembers(ctx, who, nil, store.Page{Limit: store.MaxLimit})
+	list, err := h.programs.MemberClients(ctx, person, nil, store.Page{Limit: store.MaxLimit})
 	if err != nil {
 		return nil, err
 	}
@@ -65,10 +65,10 @@ func (h *Handler) memberPrograms(ctx context.Context, who auth.Actor) ([]templat
 }
 
 func signedInRow(ctx context.Context, c connectors.AgentClient, now time.Time) templates.SignedInRow {
-	row := templates.SignedInRow{Name: c.Name, Host: c.Host, Used: when(ctx, c.UsedAt, now)}
+	row := templates.SignedInRow{Name: c.Name, Host: c.Host, Used: newWhen(ctx, c.UsedAt, now)}
 	switch c.Scope {
 	case "":
-		row.Opens = opensName(ctx, c.Resource)
+		row.Opens = reachableConnectors(ctx, c.Resource)
 	case connectors.ScopeAdmin:
 		row.Opens = words.T(ctx, "acts as its person, with all that they may do")
 	default:
@@ -77,5 +77,6 @@ func signedInRow(ctx context.Context, c connectors.AgentClient, now time.Time) t
 	return row
 }
 
-// programEnded says that a program's access is over.
-func programEnded(ctx context.Context) string { return words.T(ctx, "The program's access is ended.") }
+func programEndedText(ctx context.Context) string {
+	return words.T(ctx, "The program's access is ended.")
+}

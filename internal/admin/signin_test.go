@@ -14,7 +14,7 @@ import (
 func TestPagesLeadToSignInAndBack(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	m := d.person(connectors.RoleViewer)
+	m := d.createMember(connectors.RoleViewer)
 	b := d.browser()
 	p := b.get("/tools?q=issue")
 	if p.Status != http.StatusSeeOther || p.Location != "/login?return_to=%2Ftools%3Fq%3Dissue" {
@@ -34,7 +34,7 @@ func TestPagesLeadToSignInAndBack(t *testing.T) {
 func TestSignInNeverLeadsElsewhere(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	m := d.person(connectors.RoleViewer)
+	m := d.createMember(connectors.RoleViewer)
 	for _, evil := range []string{
 		"//evil.example", `/\evil.example`, "https://evil.example", "/\t/evil.example", "/%0d%0a/evil", "///evil.example",
 		`\\evil.example`, "javascript:alert(1)", "/a\r\nSet-Cookie: x=y", "evil",
@@ -50,7 +50,7 @@ func TestSignInNeverLeadsElsewhere(t *testing.T) {
 func TestWrongPasswordShowsTheFormAgain(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	m := d.person(connectors.RoleViewer)
+	m := d.createMember(connectors.RoleViewer)
 	b := d.browser()
 	wrong := url.Values{"email": {m.Email}, "password": {"wrong-password"}}
 	for range 10 {
@@ -70,11 +70,11 @@ func TestWrongPasswordShowsTheFormAgain(t *testing.T) {
 func TestSignOutEndsTheSession(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleViewer)
+	b := d.signInAsRole(connectors.RoleViewer)
 	if p := b.post("/logout", nil); p.Location != "/login" {
 		t.Errorf("%d to %q", p.Status, p.Location)
 	}
-	d.as(connectors.RoleAuditor).get("/audit").want(t, http.StatusOK, "account.sign_in", "account.sign_out_here")
+	d.signInAsRole(connectors.RoleAuditor).get("/audit").want(t, http.StatusOK, "account.sign_in", "account.sign_out_here")
 	if p := b.get("/connectors"); !strings.HasPrefix(p.Location, "/login") {
 		t.Errorf("afterwards: %d to %q", p.Status, p.Location)
 	}
@@ -102,10 +102,10 @@ func TestSetupMakesTheOwnerAndSignsIn(t *testing.T) {
 	}
 }
 
-func TestSetupTakesAnAccountThatWasThereByItsPassword(t *testing.T) {
+func TestSetup_ExistingAccountNeedsItsPassword(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	m := d.person(connectors.RoleViewer)
+	m := d.createMember(connectors.RoleViewer)
 	token, err := d.auth.SetupLink(t.Context(), d.Other)
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func TestSetupTakesAnAccountThatWasThereByItsPassword(t *testing.T) {
 func TestTenantSwitchShowsTheOtherTenant(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	m := d.person(connectors.RoleOwner)
+	m := d.createMember(connectors.RoleOwner)
 	d.MemberIn(t, d.Other, connectors.RoleViewer, func(n *store.NewMember) { n.Email = m.Email })
 	theirs := d.ConnectorIn(t, d.Other)
 	b := d.browser()
@@ -140,11 +140,11 @@ func TestTenantSwitchShowsTheOtherTenant(t *testing.T) {
 func TestOtherSitesCannotSendForms(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleOwner)
+	b := d.signInAsRole(connectors.RoleOwner)
 	b.header.Set("Sec-Fetch-Site", "cross-site")
 	b.header.Set("Origin", "https://evil.example")
 	b.post("/logout", nil).want(t, http.StatusForbidden, "another site")
-	b.header.Set("Authorization", "Bearer anything") // passes that check, and must not reach what the session may do
+	b.header.Set("Authorization", "Bearer anything") // a bearer token passes that check, and must not get the session's rights
 	if p := b.post("/logout", nil); p.Location != "/login" {
 		t.Errorf("%d to %q", p.Status, p.Location)
 	}
@@ -155,7 +155,7 @@ func TestOtherSitesCannotSendForms(t *testing.T) {
 func TestPasswordChange(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleViewer)
+	b := d.signInAsRole(connectors.RoleViewer)
 	b.post("/account/password", url.Values{"current_password": {"wrong"}, "new_password": {"a longer password"}}).
 		want(t, http.StatusUnprocessableEntity, "This is not your present password.")
 	b.submit("/account/password", url.Values{"current_password": {password.Reveal()}, "new_password": {"a longer password"}}).

@@ -8,39 +8,40 @@ import (
 	"patchbay/web/templates"
 )
 
-// spark draws what of says of each part, from zero up to the most there was. Where it says nothing the line has a gap.
-func spark(parts []connectors.Period, of func(*connectors.Period) (float64, bool)) templates.Spark {
-	most := 0.0
+// newSparkline draws value of each part, scaled from zero to the highest. Where there is no value the line has
+// a gap.
+func newSparkline(parts []connectors.Period, value func(*connectors.Period) (float64, bool)) templates.Sparkline {
+	highest := 0.0
 	for i := range parts {
-		if v, ok := of(&parts[i]); ok {
-			most = max(most, v)
+		if v, ok := value(&parts[i]); ok {
+			highest = max(highest, v)
 		}
 	}
 	var line, area strings.Builder
-	var run []string // the points since the last gap
-	end := func(next int) {
+	var run []string // points since the last gap
+	endRun := func(next int) {
 		if len(run) == 0 {
 			return
 		}
 		line.WriteString("M" + strings.Join(run, "L"))
 		if len(run) == 1 {
-			line.WriteString("h0.1") // a point alone has no line
+			line.WriteString("h0.1") // a single point has no length
 		}
-		fmt.Fprintf(&area, "M%d %dL%sL%d %dZ", (next-len(run))*step, full, strings.Join(run, "L"), (next-1)*step, full)
+		fmt.Fprintf(&area, "M%d %dL%sL%d %dZ", (next-len(run))*barStep, barHeight, strings.Join(run, "L"), (next-1)*barStep, barHeight)
 		run = nil
 	}
 	for i := range parts {
-		v, ok := of(&parts[i])
+		v, ok := value(&parts[i])
 		if !ok {
-			end(i)
+			endRun(i)
 			continue
 		}
-		y := full - 1.5
-		if most > 0 {
-			y = full - 1.5 - v/most*(full-4)
+		y := barHeight - 1.5
+		if highest > 0 {
+			y = barHeight - 1.5 - v/highest*(barHeight-4)
 		}
-		run = append(run, fmt.Sprintf("%d %s", i*step, unit(y)))
+		run = append(run, fmt.Sprintf("%d %s", i*barStep, formatCoordinate(y)))
 	}
-	end(len(parts))
-	return templates.Spark{ViewBox: fmt.Sprintf("0 0 %d %d", (len(parts)-1)*step, full), Line: line.String(), Area: area.String()}
+	endRun(len(parts))
+	return templates.Sparkline{ViewBox: fmt.Sprintf("0 0 %d %d", (len(parts)-1)*barStep, barHeight), Line: line.String(), Area: area.String()}
 }

@@ -10,31 +10,31 @@ import (
 	"patchbay/internal/words"
 )
 
-// ssoSave changes how people sign in at the organisation's provider.
+// ssoSave changes the organisation's SSO settings.
 func (h *Handler) ssoSave(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err
 	}
 	var saved connectors.SSO
-	if err = f.retype(r.Context()); err == nil {
+	if err = f.checkSecretsRetyped(r.Context()); err == nil {
 		saved, err = h.sso.Save(r.Context(), actor(r), f.ssoChange())
 	}
-	if problem, ok := mendable(r.Context(), err); ok {
-		again := f.again(problem)
-		return h.ssoPage(w, r, respond.Status(problem.Kind), ssoNews{form: &again})
+	if problem, ok := asFormFault(r.Context(), err); ok {
+		view := f.toForm(problem)
+		return h.ssoPage(w, r, respond.Status(problem.Kind), ssoPageState{form: &view})
 	}
 	if err != nil {
 		return err
 	}
-	said := respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The settings are saved.")}
+	flash := respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The settings are saved.")}
 	if !saved.Enabled && f.checked("enabled") {
-		said = respond.Flash{Kind: respond.Alert, Text: words.T(r.Context(), "The settings are saved. Single sign-on is off until the new connection was tested.")}
+		flash = respond.Flash{Kind: respond.Alert, Text: words.T(r.Context(), "The settings are saved. Single sign-on is off until the new connection was tested.")}
 	}
-	return h.respond.Back(w, r, "/settings/sso", said)
+	return h.respond.Back(w, r, "/settings/sso", flash)
 }
 
-func (f form) ssoChange() sso.Change {
+func (f postedForm) ssoChange() sso.Change {
 	c := sso.Change{
 		Issuer: new(f.text("issuer")), ClientID: new(f.text("client_id")), ClientSecret: f.secret("client_secret"), GroupsClaim: new(f.text("groups_claim")),
 		Groups: new(readGroups(f.text("groups"))), Joins: new(f.checked("joins")), DefaultRole: new(connectors.Role(f.text("default_role"))),
@@ -46,7 +46,8 @@ func (f form) ssoChange() sso.Change {
 	return c
 }
 
-// readGroups reads the table as people write it; a line without a role has none, which the rules refuse. A group's name may have a = in it.
+// readGroups parses lines of "group = role". A line without a role has an empty one, which validation refuses.
+// A group's name may contain "=".
 func readGroups(text string) []connectors.GroupRole {
 	groups := []connectors.GroupRole{}
 	for line := range strings.Lines(text) {
@@ -55,18 +56,18 @@ func readGroups(text string) []connectors.GroupRole {
 			continue
 		}
 		group, role := line, ""
-		if at := strings.LastIndexByte(line, '='); at >= 0 {
-			group, role = strings.TrimSpace(line[:at]), strings.TrimSpace(line[at+1:])
+		if separator := strings.LastIndexByte(line, '='); separator >= 0 {
+			group, role = strings.TrimSpace(line[:separator]), strings.TrimSpace(line[separator+1:])
 		}
 		groups = append(groups, connectors.GroupRole{Group: group, Role: connectors.Role(strings.ToLower(role))})
 	}
 	return groups
 }
 
-// ssoForget forgets the provider.
+// ssoForget deletes the provider.
 func (h *Handler) ssoForget(w http.ResponseWriter, r *http.Request) error {
 	err := h.sso.Forget(r.Context(), actor(r))
-	if problem, ok := mendable(r.Context(), err); ok {
+	if problem, ok := asFormFault(r.Context(), err); ok {
 		return h.respond.Back(w, r, "/settings/sso", respond.Flash{Kind: respond.Alert, Text: problem.Message})
 	}
 	if err != nil {

@@ -12,18 +12,18 @@ import (
 	"patchbay/web/templates"
 )
 
-// ssoShow is how people sign in at the organisation's own provider.
+// ssoShow shows the organisation's SSO settings.
 func (h *Handler) ssoShow(w http.ResponseWriter, r *http.Request) error {
-	return h.ssoPage(w, r, http.StatusOK, ssoNews{})
+	return h.ssoPage(w, r, http.StatusOK, ssoPageState{})
 }
 
-// ssoNews is what the page shows besides the settings as they are.
-type ssoNews struct {
-	form  *templates.Form // with what is wrong; nil: as it is
+// ssoPageState is the result of an action on the page.
+type ssoPageState struct {
+	form  *templates.Form // with its errors; nil: the stored settings
 	claim templates.Form
 }
 
-func (h *Handler) ssoPage(w http.ResponseWriter, r *http.Request, status int, news ssoNews) error {
+func (h *Handler) ssoPage(w http.ResponseWriter, r *http.Request, status int, state ssoPageState) error {
 	s, err := h.sso.Settings(r.Context(), actor(r))
 	if err != nil {
 		return err
@@ -33,17 +33,17 @@ func (h *Handler) ssoPage(w http.ResponseWriter, r *http.Request, status int, ne
 		return err
 	}
 	page := templates.SSOPage{
-		Frame:  h.frame(r, templates.NavSettings, crumb(words.T(r.Context(), "Settings"), "/settings"), crumb(words.T(r.Context(), "Single sign-on"), "")),
+		Frame:  h.newFrame(r, templates.NavSettings, newCrumb(words.T(r.Context(), "Settings"), "/settings"), newCrumb(words.T(r.Context(), "Single sign-on"), "")),
 		Form:   ssoForm(s),
 		SetUp:  s.IsSetUp(),
 		Roles:  defaultRoleOptions(r.Context()),
 		Owners: owners,
 		Facts:  h.ssoFacts(r.Context(), s),
-		Claim:  news.claim,
+		Claim:  state.claim,
 	}
 	page.State, page.Reason = ssoState(r.Context(), s)
-	if news.form != nil {
-		page.Form = *news.form
+	if state.form != nil {
+		page.Form = *state.form
 	}
 	for _, d := range s.Domains {
 		page.Domains = append(page.Domains, ssoDomainRow(r.Context(), d))
@@ -65,7 +65,7 @@ func ssoForm(s connectors.SSO) templates.Form {
 	return templates.Form{Values: v}
 }
 
-// groupLines is the table as people write it.
+// groupLines formats the group table as lines of "group = role".
 func groupLines(groups []connectors.GroupRole) string {
 	lines := make([]string, len(groups))
 	for i, g := range groups {
@@ -97,7 +97,7 @@ func ssoState(ctx context.Context, s connectors.SSO) (templates.State, string) {
 func (h *Handler) ssoFacts(ctx context.Context, s connectors.SSO) []templates.Fact {
 	facts := []templates.Fact{{Label: words.T(ctx, "Address for the way back"), Value: h.sso.RedirectURI(), Mono: true, Copy: true}}
 	if s.IsSetUp() {
-		tested := whenOrNever(ctx, s.TestedAt, h.now())
+		tested := newWhenOrNever(ctx, s.TestedAt, h.now())
 		facts = append(facts, templates.Fact{Label: words.T(ctx, "Tested"), When: &tested})
 	}
 	return facts
@@ -116,7 +116,7 @@ func ssoDomainRow(ctx context.Context, d connectors.SSODomain) templates.SSODoma
 	return row
 }
 
-// defaultRoleOptions offers the role of who is in no group that gives one.
+// defaultRoleOptions offers the role of members in no mapped group.
 func defaultRoleOptions(ctx context.Context) []templates.Option {
 	options := []templates.Option{{Value: "", Label: words.T(ctx, "No access")}}
 	for _, o := range roleOptions(ctx) {
@@ -127,12 +127,11 @@ func defaultRoleOptions(ctx context.Context) []templates.Option {
 	return options
 }
 
-// ownerOptions offers the owners.
 func (h *Handler) ownerOptions(r *http.Request) ([]templates.Option, error) {
 	options := []templates.Option{{Value: "", Label: words.T(r.Context(), "Nobody's")}}
 	page := store.Page{Limit: store.MaxLimit}
 	for {
-		list, err := h.tenant(r).Members(r.Context(), page)
+		list, err := h.tenantStore(r).Members(r.Context(), page)
 		if err != nil {
 			return nil, err
 		}

@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestSoManySignInsBeginFromAnAddress(t *testing.T) {
+func TestSSOStart_IsRateLimitedByAddress(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	b := newDashboard(t, func(o *admin.Options) { o.Now = func() time.Time { return now } }).browser()
@@ -29,14 +29,14 @@ func TestSoManySignInsBeginFromAnAddress(t *testing.T) {
 	begin().want(t, http.StatusTooManyRequests)
 }
 
-// A request that a person could not come back to after signing in elsewhere is refused, and not forgotten on the way.
-func TestARequestThatIsTooLongToComeBackToIsRefused(t *testing.T) {
+// A request that is too long to return to after a sign-in is refused, and not dropped on the way.
+func TestSSOStart_TooLongReturnIsRefused(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	const says = "longer than Patchbay can keep while you sign in"
-	asked := d.asksIn("Inspector", programsCallback) + "&more="
+	asked := d.authorizePath("Inspector", programsCallback) + "&more="
 	long := asked + strings.Repeat("a", 8<<10+1-len(asked))
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.get(long).want(t, http.StatusUnprocessableEntity, says)
 	d.browser().post("/login/sso", url.Values{"email": {"ann@nobody.example"}, "return_to": {long}}).want(t, http.StatusUnprocessableEntity, says)
 	b.get(long[:8<<10]).want(t, http.StatusOK, "Inspector")

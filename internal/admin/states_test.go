@@ -9,26 +9,26 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// fullAtOnce are the pages without a place in their address that have something to show however new a tenant is.
-var fullAtOnce = []string{
+// pagesWithContent are pages without path parameters that have content in a new tenant.
+var pagesWithContent = []string{
 	"/account", "/account/second-factor", "/agents/new", "/audit", "/catalog", "/catalog/registry", "/confirm", "/connect/done", "/connectors/import", "/connectors/new", "/members", "/search", "/settings",
 	"/settings/sso",
 }
 
-// browsedTo tells whether a route is a page, with nothing in its address to fill in.
-func browsedTo(route string) (path string, ok bool) {
+// pagePath reports whether a route is a page without path parameters.
+func pagePath(route string) (path string, ok bool) {
 	method, pattern, _ := strings.Cut(route, " ")
 	file := strings.HasPrefix(pattern, "/exports/") || pattern == "/connectors/export"
-	return pattern, method == http.MethodGet && !strings.Contains(pattern, "{") && !file && pattern != "/events" && elsewhere[pattern] == 0
+	return pattern, method == http.MethodGet && !strings.Contains(pattern, "{") && !file && pattern != "/events" && otherStatus[pattern] == 0
 }
 
-func TestEveryListOfANewTenantSaysWhatComesNext(t *testing.T) {
+func TestLists_EmptyTenantNamesNextStep(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	owner, viewer := d.as(connectors.RoleOwner), d.as(connectors.RoleViewer)
+	owner, viewer := d.signInAsRole(connectors.RoleOwner), d.signInAsRole(connectors.RoleViewer)
 	for route, needs := range routeRoles {
-		path, ok := browsedTo(route)
-		if !ok || path == "/" || slices.Contains(fullAtOnce, path) {
+		path, ok := pagePath(route)
+		if !ok || path == "/" || slices.Contains(pagesWithContent, path) {
 			continue
 		}
 		owner.get(path).want(t, http.StatusOK, `class="nothing"`)
@@ -39,23 +39,23 @@ func TestEveryListOfANewTenantSaysWhatComesNext(t *testing.T) {
 	owner.get("/").want(t, http.StatusOK, `href="/catalog"`, `href="/connectors/import"`, `href="/connectors/new"`)
 }
 
-func TestAPageThatNeedsAnotherRoleSaysWhichAndLeadsBack(t *testing.T) {
+func TestPage_MissingRoleIsNamed(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	ids := d.own()
-	viewer := d.as(connectors.RoleViewer)
+	ids := d.ownThings()
+	viewer := d.signInAsRole(connectors.RoleViewer)
 	for route, needs := range routeRoles {
 		method, pattern, _ := strings.Cut(route, " ")
 		if method != http.MethodGet || mayUse(connectors.RoleViewer, needs) {
 			continue
 		}
-		viewer.get(ids.fill(pattern)).want(t, http.StatusForbidden, "This needs the role "+string(connectors.LeastRole(needs))+"; yours is viewer.", `class="lost"`, `href="/connectors"`)
+		viewer.get(ids.fill(pattern)).want(t, http.StatusForbidden, "This needs the role "+string(connectors.LowestRole(needs))+"; yours is viewer.", `class="lost"`, `href="/connectors"`)
 	}
 }
 
-func TestAPageOfSomethingThatIsNotThereSaysSoAndLeadsBack(t *testing.T) {
+func TestPage_MissingThingLeadsBack(t *testing.T) {
 	t.Parallel()
-	viewer := newDashboard(t).as(connectors.RoleViewer)
+	viewer := newDashboard(t).signInAsRole(connectors.RoleViewer)
 	for _, path := range []string{"/connectors/nobody", "/agents/nobody", "/calls/nothing", "/connectors/nobody/tools/search"} {
 		viewer.get(path).want(t, http.StatusNotFound, `class="lost"`, `href="/connectors"`)
 	}

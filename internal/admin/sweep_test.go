@@ -16,8 +16,8 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// works performs the queued sync of a connector, as a worker of another replica would; false: the server is down.
-func (d *dashboard) works(c connectors.Connector, up bool) {
+// runQueuedSync runs a connector's queued sync as another replica's worker would; up false: the server is down.
+func (d *dashboard) runQueuedSync(c connectors.Connector, up bool) {
 	d.t.Helper()
 	runs, err := d.Door().SyncRuns(d.t.Context(), c.ID, store.Page{Limit: 1})
 	if err != nil {
@@ -31,83 +31,83 @@ func (d *dashboard) works(c connectors.Connector, up bool) {
 	if up {
 		_, err = d.Door().FinishSync(d.t.Context(), id, fixture.FirstResult(fixture.Definition("search")))
 	} else {
-		_, err = d.Door().FailSync(d.t.Context(), id, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.Seen{})
+		_, err = d.Door().FailSync(d.t.Context(), id, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.ServerObservation{})
 	}
 	if err != nil {
 		d.t.Fatal(err)
 	}
 }
 
-func TestSyncAllHasOneBarThatSurvivesAReload(t *testing.T) {
+func TestSyncAll_BarSurvivesReload(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	linear, notes := d.at("Linear", "https://mcp.example.com/mcp"), d.at("Notes", "https://notes.example.com/mcp")
-	b := d.as(connectors.RoleMember)
+	linear, notes := d.addConnectorAt("Linear", "https://mcp.example.com/mcp"), d.addConnectorAt("Notes", "https://notes.example.com/mcp")
+	b := d.signInAsRole(connectors.RoleMember)
 	if p := b.get("/connectors"); p.says("Syncing all connectors") {
 		t.Error("nothing goes on")
 	}
 	b.submit("/sync_tools", url.Values{"return_to": {"/connectors"}}).want(t, http.StatusOK, "Syncing all connectors", "0 of 2 done")
-	events := d.as(connectors.RoleViewer).listen()
+	events := d.signInAsRole(connectors.RoleViewer).openEvents()
 	events.until("0 of 2 done")
-	d.works(linear, true)
+	d.runQueuedSync(linear, true)
 	events.until("1 of 2 done")
 	b.get("/connectors").want(t, http.StatusOK, "Syncing all connectors", "1 of 2 done", `value="1"`)
-	d.works(notes, false)
+	d.runQueuedSync(notes, false)
 	events.until("1 failed")
 	b.get("/connectors").want(t, http.StatusOK, "All connectors were asked", "2 of 2 done", "1 failed")
 	d.ahead.Store(int64(10 * time.Minute))
-	if p := d.as(connectors.RoleMember).get("/connectors"); p.says("were asked") {
+	if p := d.signInAsRole(connectors.RoleMember).get("/connectors"); p.says("were asked") {
 		t.Error("the end is told for good")
 	}
 }
 
-func TestASweepCostsAPageTheSameWhereverItIs(t *testing.T) {
+func TestSweep_PageQueriesAreConstant(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	var list []connectors.Connector
 	for range 60 {
 		list = append(list, d.Connector(t))
 	}
-	b := d.as(connectors.RoleMember)
+	b := d.signInAsRole(connectors.RoleMember)
 	b.submit("/sync_tools", nil).want(t, http.StatusOK, "Queued a sync of 60 connectors.")
-	atStart := d.statements(func() { b.get("/connectors").want(t, http.StatusOK, "0 of 60 done") })
+	atStart := d.countStatements(func() { b.get("/connectors").want(t, http.StatusOK, "0 of 60 done") })
 	for _, c := range list {
-		d.works(c, true)
+		d.runQueuedSync(c, true)
 	}
-	n := d.statements(func() { b.get("/connectors").want(t, http.StatusOK, "60 of 60 done", "All connectors are synced") })
+	n := d.countStatements(func() { b.get("/connectors").want(t, http.StatusOK, "60 of 60 done", "All connectors are synced") })
 	if n != atStart {
 		t.Errorf("%d statements at the start, %d at the end", atStart, n)
 	}
 }
 
-func TestTheRowsOfWhateverPageIsShownFollowASweep(t *testing.T) {
+func TestSweep_UpdatesRowsOfEveryPage(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	for i := range 60 {
-		d.at(fmt.Sprintf("Server %02d", i), "https://mcp.example.com/mcp")
+		d.addConnectorAt(fmt.Sprintf("Server %02d", i), "https://mcp.example.com/mcp")
 	}
-	last := d.at("Zulu", "https://mcp.example.com/mcp")
-	b := d.as(connectors.RoleMember)
+	last := d.addConnectorAt("Zulu", "https://mcp.example.com/mcp")
+	b := d.signInAsRole(connectors.RoleMember)
 	_, rest, _ := strings.Cut(b.get("/connectors").Body, `href="/connectors?cursor=`)
 	cursor, _, _ := strings.Cut(rest, `"`)
 	b.get("/connectors?cursor="+cursor).want(t, http.StatusOK, "Zulu", `hx-sse:connect="/events?cursor=`+cursor)
 	b.submit("/sync_tools", nil).want(t, http.StatusOK, "Queued a sync of 61 connectors.")
 
-	second, never := b.listenTo("/events?cursor="+cursor), b.listenTo("/events?q=zulu&status=never_synced")
-	alone := d.as(connectors.RoleViewer).listenTo("/events?connector=" + last.Slug)
-	for _, events := range []*eventStream{second, never, alone} {
+	second, never := b.openEventsAt("/events?cursor="+cursor), b.openEventsAt("/events?q=zulu&status=never_synced")
+	alone := d.signInAsRole(connectors.RoleViewer).openEventsAt("/events?connector=" + last.Slug)
+	for _, events := range []*eventReader{second, never, alone} {
 		events.until("0 of 61 done")
 	}
-	d.works(last, true)
-	for _, events := range []*eventStream{second, never, alone} {
+	d.runQueuedSync(last, true)
+	for _, events := range []*eventReader{second, never, alone} {
 		if row := events.until("Zulu"); !strings.Contains(row, "Connected") {
 			t.Errorf("the row is %s", row)
 		}
 	}
 }
 
-// looked is a page as its reader sees it: without a finding of axe's, within 360 px, and in pictures where somebody asks for them.
-func looked(t *testing.T, tab *chromium.Tab, name string) {
+// checkAppearanceOf checks a page with axe and at 360 px, and saves screenshots if configured.
+func checkAppearanceOf(t *testing.T, tab *chromium.Tab, name string) {
 	t.Helper()
 	shoot := func(kind string) {
 		if dir := os.Getenv("PATCHBAY_SCREENSHOTS"); dir != "" {
@@ -126,21 +126,21 @@ func looked(t *testing.T, tab *chromium.Tab, name string) {
 	tab.Size(1280, 900)
 }
 
-func TestASweepAndItsHealthAreWatchedInABrowser(t *testing.T) {
+func TestSweep_IsWatchedInABrowser(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	linear, notes := d.at("Linear", "https://mcp.example.com/mcp"), d.at("Notes", "https://notes.example.com/mcp")
-	d.at("Sentry", "https://sentry.example.com/mcp")
-	d.past(linear.ID)
-	tab := d.signedIn(connectors.RoleMember)
+	linear, notes := d.addConnectorAt("Linear", "https://mcp.example.com/mcp"), d.addConnectorAt("Notes", "https://notes.example.com/mcp")
+	d.addConnectorAt("Sentry", "https://sentry.example.com/mcp")
+	d.createSyncHistory(linear.ID)
+	tab := d.openSignedInTab(connectors.RoleMember)
 	tab.Go(d.base + "/connectors")
 	tab.Click("form[action='/sync_tools'] button")
 	tab.WaitText("#sweep", "0 of 3 done")
-	d.works(linear, true)
+	d.runQueuedSync(linear, true)
 	tab.WaitText("#sweep", "1 of 3 done")
-	d.works(notes, false)
+	d.runQueuedSync(notes, false)
 	tab.WaitText("#sweep", "1 failed")
-	looked(t, tab, "sweep")
+	checkAppearanceOf(t, tab, "sweep")
 	tab.Go(d.base + "/connectors")
 	tab.WaitText("#sweep", "2 of 3 done")
 
@@ -148,7 +148,7 @@ func TestASweepAndItsHealthAreWatchedInABrowser(t *testing.T) {
 	tab.WaitText("main", "Uptime and latency")
 	tab.Click(".chart-table summary")
 	tab.WaitText(".chart-table", "Slowest")
-	looked(t, tab, "health")
+	checkAppearanceOf(t, tab, "health")
 	tab.Go(d.base + "/connectors/notes/tools")
 	tab.Scripts(false)
 	tab.Go(d.base + "/connectors")
@@ -157,8 +157,8 @@ func TestASweepAndItsHealthAreWatchedInABrowser(t *testing.T) {
 	}
 }
 
-// past gives a connector a week of syncs, with an hour that failed half and a day without any.
-func (d *dashboard) past(id connectors.ConnectorID) {
+// createSyncHistory stores a week of syncs, with an hour of half failures and a day without any.
+func (d *dashboard) createSyncHistory(id connectors.ConnectorID) {
 	d.t.Helper()
 	tx, err := d.Pool.Begin(d.t.Context())
 	if err != nil {

@@ -16,24 +16,24 @@ import (
 	chromium "patchbay/internal/testing/browser"
 )
 
-// half lets the first lists pass, so many, and has the others wait until goOn.
-type half struct {
+// pausingServer serves the first lists, and holds the others until goOn.
+type pausingServer struct {
 	first, all  int64
 	asked       atomic.Int64
-	there, over chan struct{} // closed when the first have passed, and when all have
+	there, over chan struct{} // closed after the first lists, and after all
 	free        chan struct{}
 	goOn        func()
 }
 
-func newHalf(t *testing.T, first, all int) *half {
+func newPausingServer(t *testing.T, first, all int) *pausingServer {
 	t.Helper()
-	h := &half{first: int64(first), all: int64(all), there: make(chan struct{}), over: make(chan struct{}), free: make(chan struct{})}
+	h := &pausingServer{first: int64(first), all: int64(all), there: make(chan struct{}), over: make(chan struct{}), free: make(chan struct{})}
 	h.goOn = sync.OnceFunc(func() { close(h.free) })
 	t.Cleanup(h.goOn)
 	return h
 }
 
-func (h *half) pass(r *http.Request) {
+func (h *pausingServer) waitForTurn(r *http.Request) {
 	n := h.asked.Add(1)
 	if n > h.first {
 		select {
@@ -49,8 +49,8 @@ func (h *half) pass(r *http.Request) {
 	}
 }
 
-// soon waits for what takes its time with a thousand connectors on a busy machine.
-func soon(t *testing.T, what <-chan struct{}) {
+// waitFor waits with a timeout for a thousand connectors on a busy machine.
+func waitFor(t *testing.T, what <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-what:
@@ -59,10 +59,10 @@ func soon(t *testing.T, what <-chan struct{}) {
 	}
 }
 
-// working has a process work the jobs beside the dashboard until the test ends.
-func (d *dashboard) working() {
+// runWorkers runs job workers beside the dashboard until the test ends.
+func (d *dashboard) runWorkers() {
 	d.t.Helper()
-	runner, err := jobs.New(jobs.Options{Pool: d.Pool, Listens: d.Pool, Syncer: d.syncer, Due: d.St.System().DueShards})
+	runner, err := jobs.New(jobs.Options{Pool: d.Pool, ListenPool: d.Pool, Syncer: d.syncer, Due: d.St.System().DueShards})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -78,8 +78,8 @@ func (d *dashboard) working() {
 	})
 }
 
-// noted has the page note each value of its bar, and how many bars there ever were at once. It holds while the page stands.
-func noted(tab *chromium.Tab) {
+// recordBarValues records each value of the page's progress bar, and the maximum number of bars at once.
+func recordBarValues(tab *chromium.Tab) {
 	chromium.Eval[bool](tab, `(() => {
 		window.noted = {values: [], bars: 0};
 		const look = () => {
@@ -93,18 +93,18 @@ func noted(tab *chromium.Tab) {
 	})()`)
 }
 
-// TestSyncAllOfAThousandConnectorsIsOneBarThatMovesAndEnds syncs many servers, one of which is broken, by the dashboard's button. The page
-// that was open all the time tells of it.
-func TestSyncAllOfAThousandConnectorsIsOneBarThatMovesAndEnds(t *testing.T) {
+// TestSyncAll_ThousandConnectorsShowOneBar syncs many servers, one of them broken, by the dashboard's button,
+// and watches the open page.
+func TestSyncAll_ThousandConnectorsShowOneBar(t *testing.T) {
 	t.Parallel()
 	many := 1000
 	if testing.Short() {
 		many = 100
 	}
 	d := newDashboard(t)
-	gate := newHalf(t, many/2, many-1)
+	gate := newPausingServer(t, many/2, many-1)
 	works := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
-		gate.pass(r)
+		gate.waitForTurn(r)
 		mcptest.ListResult(mcptest.Tool("search")+","+mcptest.Tool("fetch"))(w, r, c)
 	}}})
 	broken := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
@@ -115,21 +115,21 @@ func TestSyncAllOfAThousandConnectorsIsOneBarThatMovesAndEnds(t *testing.T) {
 		mcptest.Status(http.StatusInternalServerError, "out of order")(w, r, c)
 	}}})
 	for i := range many - 1 {
-		d.at(fmt.Sprintf("Server %04d", i), works.URL)
+		d.addConnectorAt(fmt.Sprintf("Server %04d", i), works.URL)
 	}
-	d.at("Lemon", broken.URL)
-	d.working()
+	d.addConnectorAt("Lemon", broken.URL)
+	d.runWorkers()
 
-	tab := d.signedIn(connectors.RoleMember)
+	tab := d.openSignedInTab(connectors.RoleMember)
 	tab.Go(d.base + "/connectors")
 	tab.Click("form[action='/sync_tools'] button")
 	tab.WaitText("#sweep", "Syncing all connectors")
-	noted(tab)
-	soon(t, gate.there)
-	tab.WaitText("#sweep", number(many/2)+" of "+number(many)+" done")
+	recordBarValues(tab)
+	waitFor(t, gate.there)
+	tab.WaitText("#sweep", groupThousands(many/2)+" of "+groupThousands(many)+" done")
 	gate.goOn()
-	soon(t, gate.over)
-	tab.WaitText("#sweep", number(many)+" of "+number(many)+" done")
+	waitFor(t, gate.over)
+	tab.WaitText("#sweep", groupThousands(many)+" of "+groupThousands(many)+" done")
 	tab.WaitText("#sweep", "All connectors were asked")
 	values, bars := chromium.Eval[[]int](tab, "noted.values"), chromium.Eval[int](tab, "noted.bars")
 	for i := 1; i < len(values); i++ {
@@ -152,8 +152,8 @@ func TestSyncAllOfAThousandConnectorsIsOneBarThatMovesAndEnds(t *testing.T) {
 	}
 }
 
-// number is how the dashboard writes one below a million.
-func number(n int) string {
+// groupThousands formats a number below a million as the dashboard does.
+func groupThousands(n int) string {
 	if n < 1000 {
 		return strconv.Itoa(n)
 	}

@@ -9,12 +9,12 @@ import (
 	"patchbay/web/templates"
 )
 
-// sweepShown is how long the end of a sync of all connectors is told.
-const sweepShown = 5 * time.Minute
+// sweepEndShownFor is how long the result of a sync of all connectors is shown.
+const sweepEndShownFor = 5 * time.Minute
 
-// sweepView says how far a sync of all connectors is; nil: there is nothing to say of it.
+// sweepView shows the progress of a sync of all connectors; nil if there is nothing to show.
 func sweepView(ctx context.Context, s connectors.Sweep, now time.Time) *templates.Sweep {
-	if s.Total == 0 || !s.Open() && now.Sub(s.LastAt) > sweepShown {
+	if s.Total == 0 || !s.Open() && now.Sub(s.LastAt) > sweepEndShownFor {
 		return nil
 	}
 	v := &templates.Sweep{

@@ -9,8 +9,8 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// at makes a connector of an upstream that is tried once.
-func (d *dashboard) at(name, address string) connectors.Connector {
+// addConnectorAt adds a connector without retries.
+func (d *dashboard) addConnectorAt(name, address string) connectors.Connector {
 	d.t.Helper()
 	return d.Connector(d.t, func(c *connectors.Draft) {
 		c.Name, c.Slug, c.URL, c.RetryAttempts = name, connectors.Slug(name, "c"), address, 0
@@ -21,8 +21,8 @@ func TestSyncTellsHowManyToolsItFound(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	up := mcptest.Start(t, mcptest.Script{Tools: []string{mcptest.Tool("search"), mcptest.Tool("create_issue"), mcptest.Tool("close_issue")}})
-	d.at("Linear", up.URL)
-	b := d.as(connectors.RoleMember)
+	d.addConnectorAt("Linear", up.URL)
+	b := d.signInAsRole(connectors.RoleMember)
 	b.get("/connectors").want(t, http.StatusOK, "Never synced")
 	b.submit("/connectors/linear/sync_tools", url.Values{"return_to": {"/connectors?q=lin"}}).
 		want(t, http.StatusOK, "Discovered 3 tools from 'Linear'.", "Connected", "just now")
@@ -44,8 +44,8 @@ func TestSyncTellsWhyItFailed(t *testing.T) {
 	up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{
 		"initialize": mcptest.Status(http.StatusInternalServerError, "a body that may hold secrets"),
 	}})
-	d.at("Linear", up.URL)
-	b := d.as(connectors.RoleMember)
+	d.addConnectorAt("Linear", up.URL)
+	b := d.signInAsRole(connectors.RoleMember)
 	p := b.submit("/connectors/linear/sync_tools", nil)
 	p.want(t, http.StatusOK, "Sync failed: ", "500")
 	if p.says("may hold secrets") {
@@ -61,9 +61,9 @@ func TestSyncTellsWhyItFailed(t *testing.T) {
 func TestSecondSyncIsToldOfTheFirst(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	c := d.at("Linear", "https://mcp.example.com/mcp")
+	c := d.addConnectorAt("Linear", "https://mcp.example.com/mcp")
 	d.Run(t, c.ID)
-	b := d.as(connectors.RoleMember)
+	b := d.signInAsRole(connectors.RoleMember)
 	b.submit("/connectors/linear/sync_tools", nil).want(t, http.StatusOK, "Sync failed: A sync is already running.", "Syncing")
 }
 
@@ -71,8 +71,8 @@ func TestSyncReturnsToThePageItCameFrom(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	up := mcptest.Start(t, mcptest.Script{})
-	d.at("Linear", up.URL)
-	b := d.as(connectors.RoleMember)
+	d.addConnectorAt("Linear", up.URL)
+	b := d.signInAsRole(connectors.RoleMember)
 	for _, tc := range []struct{ field, referer, want string }{
 		{"/connectors?status=ok", "", "/connectors?status=ok"},
 		{"", d.server.URL + "/connectors/linear/tools?q=a", "/connectors/linear/tools?q=a"},
@@ -90,7 +90,7 @@ func TestSyncByAgentUsesItsCredential(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	up := mcptest.Start(t, mcptest.Script{Bearer: "token-of-support", Tools: []string{mcptest.Tool("search")}})
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.post("/agents", url.Values{"name": {"Support"}})
 	b.post("/connectors", connectorForm("Linear", up.URL, "auth.type", "bearer", "credential_mode", "per_agent"))
 	form := url.Values{"agent": {"support"}}
@@ -103,7 +103,7 @@ func TestSyncByAgentUsesItsCredential(t *testing.T) {
 func TestSyncAllQueuesEveryEnabledConnector(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleMember)
+	b := d.signInAsRole(connectors.RoleMember)
 	b.submit("/sync_tools", nil).want(t, http.StatusOK, "No connector is enabled.")
 	d.Connector(t)
 	d.Connector(t)
@@ -112,11 +112,11 @@ func TestSyncAllQueuesEveryEnabledConnector(t *testing.T) {
 	b.submit("/sync_tools", nil).want(t, http.StatusOK, "Queued a sync of 2 connectors.")
 }
 
-func TestProgramsAreServedByTheAPIAtTheSameAddress(t *testing.T) {
+func TestSync_ProgramsAreServedByTheAPI(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	up := mcptest.Start(t, mcptest.Script{})
-	d.at("Linear", up.URL)
+	d.addConnectorAt("Linear", up.URL)
 	for name, tc := range map[string]struct {
 		header http.Header
 		want   int
@@ -126,7 +126,7 @@ func TestProgramsAreServedByTheAPIAtTheSameAddress(t *testing.T) {
 		"a session that sends JSON": {http.Header{"Content-Type": {"application/json"}}, http.StatusTeapot},
 		"a browser":                 {http.Header{"Accept": {"text/html,application/xhtml+xml,*/*;q=0.8"}}, http.StatusSeeOther},
 	} {
-		b := d.as(connectors.RoleMember)
+		b := d.signInAsRole(connectors.RoleMember)
 		b.header = tc.header
 		if p := b.post("/connectors/linear/sync_tools", nil); p.Status != tc.want {
 			t.Errorf("%s: %d, want %d", name, p.Status, tc.want)

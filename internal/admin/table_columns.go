@@ -9,7 +9,8 @@ import (
 	"patchbay/internal/store"
 )
 
-// The columns of the tables' files. Their names are those of the JSON API, and none has a secret: what is not on the page is not in the file.
+// Columns of the tables' files. Their names are those of the JSON API. They have no secrets, and nothing that
+// the page does not show.
 
 var connectorColumns = []export.Column[connectors.Connector]{
 	{Name: "id", Of: func(c connectors.Connector) any { return c.ID.String() }},
@@ -72,7 +73,7 @@ var callColumns = []export.Column[connectors.ToolCall]{
 		if !c.Status.Ended() {
 			return nil
 		}
-		return milliseconds(c.Duration)
+		return toMilliseconds(c.Duration)
 	}},
 	{Name: "agent", Of: func(c connectors.ToolCall) any { return c.AgentSlug }},
 	{Name: "connector", Of: func(c connectors.ToolCall) any { return c.ConnectorSlug }},
@@ -92,7 +93,7 @@ var callColumns = []export.Column[connectors.ToolCall]{
 	{Name: "response_bytes", Of: func(c connectors.ToolCall) any { return c.ResponseBytes }},
 }
 
-// taskColumns are those of calls, and what the servers say of their tasks.
+// taskColumns are those of calls, and the server's task state.
 var taskColumns = append(slices.Clone(callColumns),
 	export.Column[connectors.ToolCall]{Name: "task_status", Of: func(c connectors.ToolCall) any { return readTask(c.Task).Status.value }},
 	export.Column[connectors.ToolCall]{Name: "task_message", Of: func(c connectors.ToolCall) any { return readTask(c.Task).Message.value }},
@@ -180,7 +181,7 @@ var syncRunColumns = []export.Column[connectors.SyncRun]{
 	{Name: "queued_at", Of: func(s connectors.SyncRun) any { return s.QueuedAt }},
 	{Name: "started_at", Of: func(s connectors.SyncRun) any { return s.StartedAt }},
 	{Name: "finished_at", Of: func(s connectors.SyncRun) any { return s.FinishedAt }},
-	{Name: "duration_ms", Of: func(s connectors.SyncRun) any { return milliseconds(s.Duration()) }},
+	{Name: "duration_ms", Of: func(s connectors.SyncRun) any { return toMilliseconds(s.Duration()) }},
 	{Name: "total", Of: func(s connectors.SyncRun) any { return s.Counts.Total }},
 	{Name: "added", Of: func(s connectors.SyncRun) any { return s.Counts.Added }},
 	{Name: "changed", Of: func(s connectors.SyncRun) any { return s.Counts.Changed }},
@@ -203,8 +204,8 @@ var deliveryColumns = []export.Column[connectors.Delivery]{
 	{Name: "next_at", Of: func(d connectors.Delivery) any { return d.NextAt }},
 	{Name: "status", Of: func(d connectors.Delivery) any { return d.Status }},
 	{Name: "error", Of: func(d connectors.Delivery) any { return d.Error }},
-	{Name: "duration_ms", Of: func(d connectors.Delivery) any { return milliseconds(d.Duration) }},
+	{Name: "duration_ms", Of: func(d connectors.Delivery) any { return toMilliseconds(d.Duration) }},
 }
 
-// milliseconds has a duration to the microsecond.
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+// toMilliseconds keeps microseconds as decimals.
+func toMilliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -16,25 +16,27 @@ import (
 	"patchbay/web/templates"
 )
 
-// filePrefix stands before a page's path in the address of the file that its table becomes: /exports/calls?status=error&format=csv has the
-// rows of /calls?status=error. Who may open the page may have the file, since both are mounted for the same role.
+// filePrefix is put before a page's path in the address of its table's file:
+// /exports/calls?status=error&format=csv has the rows of /calls?status=error. The file needs the same role as
+// the page, since both are mounted together.
 const filePrefix = "/exports"
 
-// tableFile is a table that becomes a file.
+// tableFile is a table to download.
 type tableFile[T any] struct {
 	name    string // of the file and in the audit log: "calls"
 	columns []export.Column[T]
 	list    func(context.Context, store.Page) (store.List[T], error)
-	limit   int // rows of one part; 0: as many as the store gives
+	limit   int // rows per read; 0: the store's maximum
 }
 
-// answer sends the file. Until its first rows are read a failure is a page, as everywhere; after that the file itself says that it ends early.
-func (t tableFile[T]) answer(h *Handler, w http.ResponseWriter, r *http.Request) error {
+// serve sends the file. Until its first rows are read a failure is a page. After that the file itself says that
+// it is incomplete.
+func (t tableFile[T]) serve(h *Handler, w http.ResponseWriter, r *http.Request) error {
 	format := export.Format(cmp.Or(r.URL.Query().Get("format"), string(export.CSV)))
 	if !slices.Contains(export.Formats, format) {
 		return fault.Errorf(fault.NotFound, "Tables are exported as csv or json.")
 	}
-	file, err := export.Table[T]{Name: t.name, Columns: t.columns, Part: t.part(r.Context(), readOrder(r.URL.Query())), Now: h.now}.Open()
+	file, err := export.Table[T]{Name: t.name, Columns: t.columns, Part: t.readPart(r.Context(), readOrder(r.URL.Query())), Now: h.now}.Open()
 	if err != nil {
 		return err
 	}
@@ -45,7 +47,7 @@ func (t tableFile[T]) answer(h *Handler, w http.ResponseWriter, r *http.Request)
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	if err := h.registry.TakeTable(r.Context(), actor(r), t.name, string(format), filtersOf(r.URL.Query()).Encode()); err != nil {
+	if err := h.registry.RecordTableExport(r.Context(), actor(r), t.name, string(format), rowFilters(r.URL.Query()).Encode()); err != nil {
 		return err
 	}
 	if n, err := file.Write(w, format); err != nil {
@@ -54,20 +56,19 @@ func (t tableFile[T]) answer(h *Handler, w http.ResponseWriter, r *http.Request)
 	return nil
 }
 
-func (t tableFile[T]) part(ctx context.Context, order store.Order) func(cursor string) ([]T, string, error) {
+func (t tableFile[T]) readPart(ctx context.Context, order store.Order) func(cursor string) ([]T, string, error) {
 	return func(cursor string) ([]T, string, error) {
 		list, err := t.list(ctx, store.Page{Limit: cmp.Or(t.limit, store.MaxLimit), Cursor: cursor, Order: order})
 		return list.Items, list.Next, err
 	}
 }
 
-// nothingIn is the list of a filter that nothing passes.
-func nothingIn[T any](context.Context, store.Page) (store.List[T], error) {
+func emptyList[T any](context.Context, store.Page) (store.List[T], error) {
 	return store.List[T]{}, nil
 }
 
-// filtersOf are the parameters of a page that choose its rows.
-func filtersOf(query url.Values) url.Values {
+// rowFilters are the page's query parameters that select rows.
+func rowFilters(query url.Values) url.Values {
 	filters := url.Values{}
 	for name, values := range query {
 		if name != "cursor" && name != "format" && name != "size" && strings.Join(values, "") != "" {
@@ -77,34 +78,34 @@ func filtersOf(query url.Values) url.Values {
 	return filters
 }
 
-// filed are the pages whose tables become files, as their routes are mounted.
-var filed = []string{
+// filePages are the pages that have a file, with their mounted routes.
+var filePages = []string{
 	"/connectors", "/connectors/{id}/tools", "/connectors/{id}/runs", "/tools", "/agents", "/calls", "/tasks", "/approvals", "/changes",
 	"/audit", "/webhooks/{id}", "/members", "/api-keys",
 }
 
-// files leads to the files of a page's table, where it has one.
-func files(r *http.Request) (csv, json string) {
-	if route := chi.RouteContext(r.Context()); route == nil || !slices.Contains(filed, route.RoutePattern()) {
+// fileLinks lead to the files of the request's page, if it has them.
+func fileLinks(r *http.Request) (csv, json string) {
+	if route := chi.RouteContext(r.Context()); route == nil || !slices.Contains(filePages, route.RoutePattern()) {
 		return "", ""
 	}
-	return filesOf(r.URL.EscapedPath(), r.URL.Query())
+	return fileLinksFor(r.URL.EscapedPath(), r.URL.Query())
 }
 
-// filesOf leads to the files of the table at a path.
-func filesOf(path string, query url.Values) (csv, json string) {
-	filters := filtersOf(query)
+// fileLinksFor lead to the files of the table at a path.
+func fileLinksFor(path string, query url.Values) (csv, json string) {
+	filters := rowFilters(query)
 	filters.Set("format", string(export.CSV))
 	csv = withQuery(filePrefix+path, filters)
 	filters.Set("format", string(export.JSON))
 	return csv, withQuery(filePrefix+path, filters)
 }
 
-// firstPager leads from the first page of a list on, which an event stream renews.
+// firstPager is the pager of a list's first page, which an event stream replaces.
 func firstPager(path string, filters url.Values, size int, next string) templates.Pager {
 	var p templates.Pager
 	p.Sizes = sizeLinks(path, filters, size, next != "")
-	p.CSV, p.JSON = filesOf(path, filters)
+	p.CSV, p.JSON = fileLinksFor(path, filters)
 	if next != "" {
 		filters.Set("cursor", next)
 		p.Next = withQuery(path, filters)

@@ -16,10 +16,10 @@ import (
 
 const exportsOf = "GET /exports"
 
-func TestEveryTableBecomesAFileForThoseWhoMayOpenItsPage(t *testing.T) {
+func TestTableFile_HasTheRoleOfItsPage(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	ids, owner := d.own(), d.as(connectors.RoleOwner)
+	ids, owner := d.ownThings(), d.signInAsRole(connectors.RoleOwner)
 	owner.get("/exports/connectors?format=csv").want(t, http.StatusOK) // leaves an entry in the audit log
 	for route, needs := range routeRoles {
 		pattern, ok := strings.CutPrefix(route, exportsOf)
@@ -46,7 +46,7 @@ func TestEveryTableBecomesAFileForThoseWhoMayOpenItsPage(t *testing.T) {
 		}
 		again := owner.get(ids.fill("/exports"+pattern) + "?format=json" + filter)
 		if err := json.Unmarshal([]byte(again.Body), &object); err != nil || len(object.Rows) < len(lines)-1 || !object.Complete {
-			t.Fatalf("%s: %d rows, %v", route, len(object.Rows), err) // that the first file was taken is in the log by now
+			t.Fatalf("%s: %d rows, %v", route, len(object.Rows), err) // by now the log has the first file's entry
 		}
 		for name := range object.Rows[0] {
 			if !slices.Contains(lines[0], name) {
@@ -57,13 +57,13 @@ func TestEveryTableBecomesAFileForThoseWhoMayOpenItsPage(t *testing.T) {
 	}
 }
 
-func TestAFileHasTheRowsThatItsPageIsFilteredTo(t *testing.T) {
+func TestTableFile_KeepsThePagesFilter(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	for _, name := range []string{"Alpha", "Beta", "=Alphabet"} {
 		d.Connector(t, func(c *connectors.Draft) { c.Name = name })
 	}
-	b := d.as(connectors.RoleViewer)
+	b := d.signInAsRole(connectors.RoleViewer)
 	b.get("/connectors?q=alpha&status=").want(t, http.StatusOK, `href="/exports/connectors?format=csv&q=alpha"`)
 	file := b.get("/exports/connectors?q=alpha&format=csv")
 	file.want(t, http.StatusOK, "Alpha", "'=Alphabet")
@@ -73,17 +73,17 @@ func TestAFileHasTheRowsThatItsPageIsFilteredTo(t *testing.T) {
 	if none := b.get("/exports/calls?agent=nobody"); strings.Count(none.Body, "\n") != 1 {
 		t.Errorf("calls of an unknown agent:\n%s", none.Body)
 	}
-	d.as(connectors.RoleAdmin).get("/exports/audit?since=yesterday").want(t, http.StatusBadRequest, "2026-11-21")
+	d.signInAsRole(connectors.RoleAdmin).get("/exports/audit?since=yesterday").want(t, http.StatusBadRequest, "2026-11-21")
 }
 
-func TestAFileHasMoreThanAPageOfRowsEachOnce(t *testing.T) {
+func TestTableFile_HasEveryRowOnce(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	const many = store.MaxLimit + 7
 	for range many {
 		d.Agent(t)
 	}
-	lines, err := csv.NewReader(strings.NewReader(d.as(connectors.RoleViewer).get("/exports/agents?cursor=nonsense").Body)).ReadAll()
+	lines, err := csv.NewReader(strings.NewReader(d.signInAsRole(connectors.RoleViewer).get("/exports/agents?cursor=nonsense").Body)).ReadAll()
 	if err != nil || len(lines) != many+1 {
 		t.Fatalf("%d lines, %v", len(lines), err)
 	}
@@ -99,10 +99,10 @@ func TestAFileHasMoreThanAPageOfRowsEachOnce(t *testing.T) {
 	}
 }
 
-func TestWhoTakesATableAlongIsOnRecord(t *testing.T) {
+func TestTableFile_IsAudited(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b := d.as(connectors.RoleAdmin)
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}})
 	b.get("/exports/audit?action=agent&format=json").want(t, http.StatusOK, "agent.create")
 	b.get("/audit?action=table.export").want(t, http.StatusOK, "1 event", "table.export", "action=agent", "json")
@@ -112,11 +112,11 @@ func TestWhoTakesATableAlongIsOnRecord(t *testing.T) {
 	b.get("/audit?action=table.export").want(t, http.StatusOK, "1 event")
 }
 
-// The least of roles may export, and what it asks for stands in the log for a year.
-func TestNobodyFillsTheLogWithFilters(t *testing.T) {
+// The lowest role may export, and the audit log keeps the query for a year.
+func TestTableFile_AuditEntryIsBounded(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	d.as(connectors.RoleViewer).get("/exports/agents?status=ok&x="+strings.Repeat("é", 5000)).want(t, http.StatusOK)
+	d.signInAsRole(connectors.RoleViewer).get("/exports/agents?status=ok&x="+strings.Repeat("é", 5000)).want(t, http.StatusOK)
 	events, err := d.Door().AuditEvents(t.Context(), store.AuditFilter{Action: "table.export"})
 	if err != nil || len(events.Items) != 1 {
 		t.Fatalf("%d events, %v", len(events.Items), err)

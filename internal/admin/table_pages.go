@@ -11,14 +11,14 @@ import (
 	"patchbay/internal/store"
 )
 
-// The files of the tables, each with the filters of its page.
+// Files of the tables, each with the filters of its page.
 
 func (h *Handler) connectorFile(w http.ResponseWriter, r *http.Request) error {
 	filter := readConnectorFilter(r)
 	return tableFile[connectors.Connector]{name: "connectors", columns: connectorColumns, list: func(ctx context.Context, p store.Page) (store.List[connectors.Connector], error) {
 		filter.Page = p
-		return h.tenant(r).Connectors(ctx, filter)
-	}}.answer(h, w, r)
+		return h.tenantStore(r).Connectors(ctx, filter)
+	}}.serve(h, w, r)
 }
 
 func (h *Handler) toolFile(w http.ResponseWriter, r *http.Request) error {
@@ -26,7 +26,7 @@ func (h *Handler) toolFile(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) connectorToolFile(w http.ResponseWriter, r *http.Request) error {
-	c, err := h.tenant(r).Connector(r.Context(), ref(r, "id"))
+	c, err := h.tenantStore(r).Connector(r.Context(), pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -37,23 +37,23 @@ func (h *Handler) connectorToolFile(w http.ResponseWriter, r *http.Request) erro
 func (h *Handler) toolsFile(w http.ResponseWriter, r *http.Request, filter store.ToolFilter) error {
 	return tableFile[connectors.Tool]{name: "tools", columns: toolColumns, list: func(ctx context.Context, p store.Page) (store.List[connectors.Tool], error) {
 		filter.Page = p
-		return h.tenant(r).Tools(ctx, filter)
-	}}.answer(h, w, r)
+		return h.tenantStore(r).Tools(ctx, filter)
+	}}.serve(h, w, r)
 }
 
 func (h *Handler) syncRunFile(w http.ResponseWriter, r *http.Request) error {
-	c, err := h.tenant(r).Connector(r.Context(), ref(r, "id"))
+	c, err := h.tenantStore(r).Connector(r.Context(), pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
 	columns := append([]export.Column[connectors.SyncRun]{{Name: "connector", Of: func(connectors.SyncRun) any { return c.Slug }}}, syncRunColumns...)
 	return tableFile[connectors.SyncRun]{name: "sync-runs", columns: columns, list: func(ctx context.Context, p store.Page) (store.List[connectors.SyncRun], error) {
-		return h.tenant(r).SyncRuns(ctx, c.ID, p)
-	}}.answer(h, w, r)
+		return h.tenantStore(r).SyncRuns(ctx, c.ID, p)
+	}}.serve(h, w, r)
 }
 
 func (h *Handler) agentFile(w http.ResponseWriter, r *http.Request) error {
-	return tableFile[connectors.Agent]{name: "agents", columns: agentColumns, list: h.tenant(r).Agents}.answer(h, w, r)
+	return tableFile[connectors.Agent]{name: "agents", columns: agentColumns, list: h.tenantStore(r).Agents}.serve(h, w, r)
 }
 
 func (h *Handler) callFile(w http.ResponseWriter, r *http.Request) error {
@@ -64,9 +64,9 @@ func (h *Handler) taskFile(w http.ResponseWriter, r *http.Request) error {
 	return h.callsFile(w, r, "tasks", taskColumns, h.calls.Tasks)
 }
 
-// callsFile is the file of a list that is filtered as the calls are.
+// callsFile is the file of a list that is filtered as calls are.
 func (h *Handler) callsFile(w http.ResponseWriter, r *http.Request, name string, columns []export.Column[connectors.ToolCall], read readCalls) error {
-	filter, err := h.callFilter(r.Context(), h.tenant(r), readCallQuery(r.URL.Query()), nil, nil)
+	filter, err := h.callFilter(r.Context(), h.tenantStore(r), readCallQuery(r.URL.Query()), nil, nil)
 	if err != nil {
 		return err
 	}
@@ -75,14 +75,14 @@ func (h *Handler) callsFile(w http.ResponseWriter, r *http.Request, name string,
 		return read(ctx, actor(r), filter)
 	}
 	if filter.Limit < 0 {
-		list = nothingIn[connectors.ToolCall]
+		list = emptyList[connectors.ToolCall]
 	}
-	return tableFile[connectors.ToolCall]{name: name, columns: columns, list: list}.answer(h, w, r)
+	return tableFile[connectors.ToolCall]{name: name, columns: columns, list: list}.serve(h, w, r)
 }
 
 func (h *Handler) changeFile(w http.ResponseWriter, r *http.Request) error {
-	tenant := h.tenant(r)
-	filter, some, err := readChangeQuery(r.URL.Query()).filter(r.Context(), tenant, nil)
+	tenant := h.tenantStore(r)
+	filter, possible, err := readChangeQuery(r.URL.Query()).toFilter(r.Context(), tenant, nil)
 	if err != nil {
 		return err
 	}
@@ -90,21 +90,21 @@ func (h *Handler) changeFile(w http.ResponseWriter, r *http.Request) error {
 		filter.Page = p
 		return tenant.Changes(ctx, filter)
 	}
-	if !some {
-		list = nothingIn[connectors.ToolChange]
+	if !possible {
+		list = emptyList[connectors.ToolChange]
 	}
-	return tableFile[connectors.ToolChange]{name: "changes", columns: changeColumns, list: list}.answer(h, w, r)
+	return tableFile[connectors.ToolChange]{name: "changes", columns: changeColumns, list: list}.serve(h, w, r)
 }
 
-// waitingApproval is a call that waits, with whose it is.
+// waitingApproval is a waiting call with its agent and connector.
 type waitingApproval struct {
 	connectors.Approval
 	about store.ApprovalAbout
 }
 
-// approvalFile has the inbox, without arguments: these are for the eyes of those who decide.
+// approvalFile is the inbox without arguments, which are for the deciders alone.
 func (h *Handler) approvalFile(w http.ResponseWriter, r *http.Request) error {
-	tenant := h.tenant(r)
+	tenant := h.tenantStore(r)
 	list := func(ctx context.Context, p store.Page) (store.List[waitingApproval], error) {
 		waiting, err := tenant.WaitingApprovals(ctx, p)
 		if err != nil {
@@ -124,36 +124,36 @@ func (h *Handler) approvalFile(w http.ResponseWriter, r *http.Request) error {
 		}
 		return rows, nil
 	}
-	// What approvals are about brings the tools' definitions along, of which each may be long.
-	return tableFile[waitingApproval]{name: "approvals", columns: approvalColumns, list: list, limit: inboxPage}.answer(h, w, r)
+	// Each row reads its tool's definition, which may be long.
+	return tableFile[waitingApproval]{name: "approvals", columns: approvalColumns, list: list, limit: inboxPageSize}.serve(h, w, r)
 }
 
 func (h *Handler) auditFile(w http.ResponseWriter, r *http.Request) error {
-	filter, ok := readAuditQuery(r.URL.Query()).filter("")
+	filter, ok := readAuditQuery(r.URL.Query()).toFilter("")
 	if !ok {
 		return fault.Errorf(fault.Malformed, "Write days as 2026-11-21.")
 	}
 	return tableFile[store.RecordedEvent]{name: "audit", columns: auditColumns, list: func(ctx context.Context, p store.Page) (store.List[store.RecordedEvent], error) {
 		filter.Page = p
-		return h.tenant(r).AuditEvents(ctx, filter)
-	}}.answer(h, w, r)
+		return h.tenantStore(r).AuditEvents(ctx, filter)
+	}}.serve(h, w, r)
 }
 
 func (h *Handler) deliveryFile(w http.ResponseWriter, r *http.Request) error {
-	hook, err := h.webhook(r)
+	hook, err := h.findWebhook(r)
 	if err != nil {
 		return err
 	}
 	columns := append([]export.Column[connectors.Delivery]{{Name: "webhook", Of: func(connectors.Delivery) any { return hook.Name }}}, deliveryColumns...)
 	return tableFile[connectors.Delivery]{name: "deliveries", columns: columns, list: func(ctx context.Context, p store.Page) (store.List[connectors.Delivery], error) {
-		return h.tenant(r).Deliveries(ctx, hook.ID, p)
-	}}.answer(h, w, r)
+		return h.tenantStore(r).Deliveries(ctx, hook.ID, p)
+	}}.serve(h, w, r)
 }
 
 func (h *Handler) memberFile(w http.ResponseWriter, r *http.Request) error {
-	return tableFile[connectors.Member]{name: "members", columns: memberColumns, list: h.tenant(r).Members}.answer(h, w, r)
+	return tableFile[connectors.Member]{name: "members", columns: memberColumns, list: h.tenantStore(r).Members}.serve(h, w, r)
 }
 
 func (h *Handler) keyFile(w http.ResponseWriter, r *http.Request) error {
-	return tableFile[connectors.APIKey]{name: "api-keys", columns: keyColumns, list: h.tenant(r).APIKeys}.answer(h, w, r)
+	return tableFile[connectors.APIKey]{name: "api-keys", columns: keyColumns, list: h.tenantStore(r).APIKeys}.serve(h, w, r)
 }

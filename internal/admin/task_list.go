@@ -11,26 +11,25 @@ import (
 	"patchbay/web/templates"
 )
 
-// taskList lists the calls that their servers run as tasks, the newest first.
+// taskList lists the calls that run as tasks of their servers, newest first.
 func (h *Handler) taskList(w http.ResponseWriter, r *http.Request) error {
 	query := readCallQuery(r.URL.Query())
 	found, err := h.findCalls(r, query, h.calls.Tasks)
 	if err != nil {
 		return err
 	}
-	frame := found.frame(h.frame(r, templates.NavTasks, crumb(words.T(r.Context(), "Tasks"), "")), query, "tasks")
+	frame := found.frameWithEvents(h.newFrame(r, templates.NavTasks, newCrumb(words.T(r.Context(), "Tasks"), "")), query, "tasks")
 	return h.respond.Page(w, r, http.StatusOK, templates.Tasks(templates.TasksPage{
 		Frame:      frame,
-		Filter:     query.form(),
-		List:       h.taskListView(r.Context(), found.calls, query, frame.Can, pager(r, found.calls.Next)),
+		Filter:     query.toForm(),
+		List:       h.taskListView(r.Context(), found.calls, query, frame.Can, newPager(r, found.calls.Next)),
 		Agents:     found.agents,
 		Connectors: found.connectors,
 		Statuses:   taskStatusOptions(r.Context()),
 	}))
 }
 
-// form is the query as its fields have it.
-func (q callQuery) form() templates.Form {
+func (q callQuery) toForm() templates.Form {
 	return templates.Form{Values: map[string]string{"agent": q.agent, "connector": q.connector, "tool": q.tool, "status": string(q.status)}}
 }
 
@@ -50,7 +49,7 @@ func connectorOptions(ctx context.Context, all []connectors.Connector) []templat
 	return options
 }
 
-// taskStatusOptions are the states that a call with a task may have: none waits for a person any more.
+// taskStatusOptions are the statuses of a call with a task: it no longer waits for approval.
 func taskStatusOptions(ctx context.Context) []templates.Option {
 	options := []templates.Option{{Value: "", Label: words.T(ctx, "All states")}}
 	for _, s := range []connectors.CallStatus{connectors.CallRunning, connectors.CallSuccess, connectors.CallError, connectors.CallCancelled} {
@@ -59,10 +58,10 @@ func taskStatusOptions(ctx context.Context) []templates.Option {
 	return options
 }
 
-// taskListView is the part of the page that is renewed as tasks come, go on and end.
+// taskListView is the part of the page that the event stream replaces.
 func (h *Handler) taskListView(ctx context.Context, tasks store.List[connectors.ToolCall], q callQuery, can templates.Can, p templates.Pager) templates.TaskList {
 	view := templates.TaskList{
-		Asset: web.Asset, Count: countOf(ctx, len(tasks.Items), p, "%s task", "%s tasks"), Filtered: q.filtered(), Pager: p,
+		Asset: web.Asset, Count: formatCount(ctx, len(tasks.Items), p, "%s task", "%s tasks"), Filtered: q.isFiltered(), Pager: p,
 	}
 	for _, c := range tasks.Items {
 		view.Rows = append(view.Rows, taskRow(ctx, c, can, h.now()))

@@ -10,7 +10,8 @@ import (
 	"patchbay/web/templates"
 )
 
-// serverTask is what a server says of a task (MCP 2026-07-28, extension io.modelcontextprotocol/tasks). All of it is remote text.
+// serverTask is a server's task (MCP 2026-07-28, extension io.modelcontextprotocol/tasks). All of it is remote
+// text.
 type serverTask struct {
 	Status  lenient[string]    `json:"status"`
 	Message lenient[string]    `json:"statusMessage"`
@@ -20,33 +21,32 @@ type serverTask struct {
 }
 
 func readTask(raw []byte) (t serverTask) {
-	_ = json.Unmarshal(raw, &t) // what is no object says nothing
+	_ = json.Unmarshal(raw, &t) // invalid JSON is an empty task
 	return t
 }
 
-// taskRow is a call that is run as a task, in a list.
 func taskRow(ctx context.Context, c connectors.ToolCall, can templates.Can, now time.Time) templates.TaskRow {
 	task := readTask(c.Task)
-	row := templates.TaskRow{Call: callRow(ctx, c, can, now), Said: shorten(task.Message.value, maxNote)}
+	row := templates.TaskRow{Call: callRow(ctx, c, can, now), Said: shortenText(task.Message.value, maxNote)}
 	row.Call.State = taskState(ctx, c.Status, task.Status.value)
-	if at := task.Updated.value; !at.IsZero() {
-		row.Heard = new(when(ctx, at, now))
+	if updated := task.Updated.value; !updated.IsZero() {
+		row.Heard = new(newWhen(ctx, updated, now))
 	}
 	if c.Status.Ended() {
 		row.Result = c.Status == connectors.CallSuccess || c.IsError
 		return row
 	}
-	if begun, life := task.Begun.value, task.Life.value; !begun.IsZero() && life > 0 && life < float64(mostTaskLife.Milliseconds()) {
-		row.Kept = new(when(ctx, begun.Add(time.Duration(life)*time.Millisecond), now))
+	if begun, life := task.Begun.value, task.Life.value; !begun.IsZero() && life > 0 && life < float64(maxTaskLife.Milliseconds()) {
+		row.Kept = new(newWhen(ctx, begun.Add(time.Duration(life)*time.Millisecond), now))
 	}
 	return row
 }
 
-// mostTaskLife is where a server's word of how long it keeps a task is no longer believed.
-const mostTaskLife = 10 * 365 * 24 * time.Hour
+// maxTaskLife is the lifetime from which a server's ttl is ignored.
+const maxTaskLife = 10 * 365 * 24 * time.Hour
 
-// taskState is how far a task is: the call's end, or the server's word for what goes on.
-func taskState(ctx context.Context, s connectors.CallStatus, said string) templates.State {
+// taskState is the call's outcome, or the server's status of a running task.
+func taskState(ctx context.Context, s connectors.CallStatus, serverStatus string) templates.State {
 	switch {
 	case s == connectors.CallSuccess:
 		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Completed")}
@@ -54,7 +54,7 @@ func taskState(ctx context.Context, s connectors.CallStatus, said string) templa
 		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Failed")}
 	case s.Ended():
 		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Cancelled")}
-	case said == "input_required":
+	case serverStatus == "input_required":
 		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Asks for input")}
 	default:
 		return templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "At work")}

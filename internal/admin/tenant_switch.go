@@ -6,8 +6,8 @@ import (
 	"patchbay/internal/respond"
 )
 
-// tenantSwitch makes another of the person's tenants the current one. It leads to the start: the page that was open
-// belongs to the other tenant.
+// tenantSwitch changes the session's tenant. It leads to the home page, because the open page belongs to the
+// other tenant.
 func (h *Handler) tenantSwitch(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {

@@ -8,28 +8,28 @@ import (
 	"patchbay/web/templates"
 )
 
-// when puts a time into words, as seen at now.
-func when(ctx context.Context, t, now time.Time) templates.When {
+// newWhen formats a time relative to now.
+func newWhen(ctx context.Context, t, now time.Time) templates.When {
 	utc := t.UTC()
 	return templates.When{
-		Text:  relative(ctx, t, now),
+		Text:  formatRelative(ctx, t, now),
 		Title: utc.Format("2 Jan 2006, 15:04:05 UTC"),
 		ISO:   utc.Format(time.RFC3339),
 	}
 }
 
-// whenOrNever is when, or the word for a time that never was.
-func whenOrNever(ctx context.Context, t *time.Time, now time.Time) templates.When {
+// newWhenOrNever is newWhen, or "never" for nil.
+func newWhenOrNever(ctx context.Context, t *time.Time, now time.Time) templates.When {
 	if t == nil {
 		return templates.When{Text: words.T(ctx, "never")}
 	}
-	return when(ctx, *t, now)
+	return newWhen(ctx, *t, now)
 }
 
-func relative(ctx context.Context, t, now time.Time) string {
+func formatRelative(ctx context.Context, t, now time.Time) string {
 	d := now.Sub(t)
 	if d < 0 {
-		return until(ctx, -d, t)
+		return formatRemaining(ctx, -d, t)
 	}
 	switch {
 	case d < 10*time.Second:
@@ -49,8 +49,9 @@ func relative(ctx context.Context, t, now time.Time) string {
 	}
 }
 
-// until words a time ahead: when a key expires. A clock that runs a little behind the database's makes no future.
-func until(ctx context.Context, d time.Duration, t time.Time) string {
+// formatRemaining formats a time ahead, as of a key's expiry. A clock slightly behind the database's gives no
+// future time.
+func formatRemaining(ctx context.Context, d time.Duration, t time.Time) string {
 	switch {
 	case d < 10*time.Second:
 		return words.T(ctx, "just now")
@@ -65,8 +66,8 @@ func until(ctx context.Context, d time.Duration, t time.Time) string {
 	}
 }
 
-// took words how long something took: "340 ms", "1.2 s", "2 min 5 s".
-func took(ctx context.Context, d time.Duration) string {
+// formatDuration formats a duration: "340 ms", "1.2 s", "2 min 5 s".
+func formatDuration(ctx context.Context, d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
 		return words.T(ctx, "under 1 ms")
@@ -79,8 +80,8 @@ func took(ctx context.Context, d time.Duration) string {
 	}
 }
 
-// every words an interval: "every 15 minutes".
-func every(ctx context.Context, d time.Duration) string {
+// formatInterval formats an interval: "every 15 minutes".
+func formatInterval(ctx context.Context, d time.Duration) string {
 	switch {
 	case d <= 0:
 		return words.T(ctx, "never by itself")

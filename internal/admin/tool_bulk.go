@@ -12,17 +12,17 @@ import (
 	"patchbay/web/templates"
 )
 
-// toolBulk does one thing to the tools that were ticked: all of it, or nothing.
+// toolBulk changes all checked tools, or none if one fails.
 func (h *Handler) toolBulk(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err
 	}
-	c, err := h.tenant(r).Connector(r.Context(), ref(r, "id"))
+	c, err := h.tenantStore(r).Connector(r.Context(), pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
-	back := respond.OwnPath(f.text("return_to"), connectorPath(c.Slug)+"/tools")
+	returnTo := respond.OwnPath(f.text("return_to"), connectorPath(c.Slug)+"/tools")
 	do, err := bulkPatch(f.text("do"), f.text("word"))
 	changed := 0
 	if err == nil {
@@ -30,26 +30,26 @@ func (h *Handler) toolBulk(w http.ResponseWriter, r *http.Request) error {
 		for _, name := range f.values["tool"] {
 			patches = append(patches, do(name))
 		}
-		changed, err = h.registry.CurateTools(r.Context(), actor(r), ref(r, "id"), patches)
+		changed, err = h.registry.CurateTools(r.Context(), actor(r), pathRef(r, "id"), patches)
 	}
-	if wrong, ok := mendable(r.Context(), err); ok {
-		return h.respond.Back(w, r, back, respond.Flash{Kind: respond.Alert, Text: said(wrong)})
+	if wrong, ok := asFormFault(r.Context(), err); ok {
+		return h.respond.Back(w, r, returnTo, respond.Flash{Kind: respond.Alert, Text: faultText(wrong)})
 	}
 	if err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, back, respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "%s changed for agents.", words.N(r.Context(), changed, "%s tool", "%s tools"))})
+	return h.respond.Back(w, r, returnTo, respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "%s changed for agents.", words.N(r.Context(), changed, "%s tool", "%s tools"))})
 }
 
-// said is all that is wrong, in one line.
-func said(f *fault.Error) string {
+// faultText is a fault's message and field errors in one line.
+func faultText(f *fault.Error) string {
 	if len(f.Fields) > 0 {
 		return f.Fields[0].Message
 	}
 	return f.Message
 }
 
-// bulkPatch is what a button of the bar does to a tool.
+// bulkPatch is the change that a button of the bar makes.
 func bulkPatch(do, word string) (func(tool string) connectors.ToolPatch, error) {
 	if word == "" && (do == "tag" || do == "untag" || do == "prefix") {
 		return nil, fault.Errorf(fault.Invalid, "Type the tag or the prefix first.")
@@ -59,9 +59,9 @@ func bulkPatch(do, word string) (func(tool string) connectors.ToolPatch, error) 
 	case "enable", "disable":
 		patch.Enabled = new(do == "enable")
 	case "tag":
-		patch.AddTags = tagsIn(word)
+		patch.AddTags = parseTags(word)
 	case "untag":
-		patch.RemoveTags = tagsIn(word)
+		patch.RemoveTags = parseTags(word)
 	case "reset":
 		patch.Alias, patch.AgentText = new(""), new("")
 	case "prefix":
@@ -77,8 +77,8 @@ func bulkPatch(do, word string) (func(tool string) connectors.ToolPatch, error) 
 	}, nil
 }
 
-// bulk is the bar below a list of tools; nil: the person may not.
-func bulk(r *http.Request, c connectors.Connector, can templates.Can) *templates.ToolBulk {
+// newToolBulk is the bar below a list of tools; nil without the permission.
+func newToolBulk(r *http.Request, c connectors.Connector, can templates.Can) *templates.ToolBulk {
 	if !can.Manage {
 		return nil
 	}
@@ -93,7 +93,7 @@ func bulk(r *http.Request, c connectors.Connector, can templates.Can) *templates
 	return b
 }
 
-// toolQuery is which tools of a connector a page lists, as its address says.
+// toolQuery reads the filter of a connector's tools.
 func toolQuery(r *http.Request, c connectors.Connector) (f store.ToolFilter, form templates.Form) {
 	query := r.URL.Query()
 	form.Values = map[string]string{}
@@ -106,6 +106,6 @@ func toolQuery(r *http.Request, c connectors.Connector) (f store.ToolFilter, for
 	}
 	return store.ToolFilter{
 		Connector: &c.ID, Query: form.Value("q"), Removed: form.Is("removed", "true"), Tag: form.Value("tag"),
-		State: connectors.ToolStanding(form.Value("state")), Hint: hint, Page: pageOf(r),
+		State: connectors.ToolStanding(form.Value("state")), Hint: hint, Page: readPage(r),
 	}, form
 }

@@ -13,40 +13,40 @@ import (
 	"patchbay/web/templates"
 )
 
-// toolCurate changes what agents are told of one tool.
+// toolCurate changes a tool's curation: what agents get instead of the server's text.
 func (h *Handler) toolCurate(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err
 	}
-	tool, err := h.tried(r)
+	tool, err := h.loadTriedTool(r)
 	if err != nil {
 		return err
 	}
-	enabled, alias, text, tags := f.checked("enabled"), f.text("alias"), f.text("agent_description"), tagsIn(f.text("tags"))
+	enabled, alias, text, tags := f.checked("enabled"), f.text("alias"), f.text("agent_description"), parseTags(f.text("tags"))
 	perMinute, perDay := f.number("calls_per_minute", tool.Quota.PerMinute), f.number("calls_per_day", tool.Quota.PerDay)
 	patch := connectors.ToolPatch{
 		Tool: tool.Name, Enabled: &enabled, Alias: &alias, AgentText: &text, Tags: &tags, CallsPerMinute: &perMinute, CallsPerDay: &perDay,
 	}
-	_, err = h.registry.CurateTools(r.Context(), actor(r), ref(r, "id"), []connectors.ToolPatch{patch})
-	if wrong, ok := mendable(r.Context(), err); ok {
-		again := f.again(wrong)
-		t := trial{tool: tool, asJSON: tool.form.only != "", values: tool.form.defaults(), said: &again}
-		return h.triedPage(w, r, http.StatusUnprocessableEntity, t)
+	_, err = h.registry.CurateTools(r.Context(), actor(r), pathRef(r, "id"), []connectors.ToolPatch{patch})
+	if wrong, ok := asFormFault(r.Context(), err); ok {
+		view := f.toForm(wrong)
+		t := trial{tool: tool, asJSON: tool.form.jsonOnlyReason != "", values: tool.form.defaults(), curation: &view}
+		return h.toolPage(w, r, http.StatusUnprocessableEntity, t)
 	}
 	if err != nil {
 		return err
 	}
 	return h.respond.Back(w, r, toolPath(tool.ConnectorSlug, tool.Name)+"#for-agents", respond.Flash{
 		Kind: respond.Notice,
-		Text: words.T(r.Context(), "What agents are told of '%s' is saved.", shorten(tool.Name, maxName)),
+		Text: words.T(r.Context(), "What agents are told of '%s' is saved.", shortenText(tool.Name, maxName)),
 	})
 }
 
-// saidOfTool is what an admin says of a tool in place of its server; empty: nothing. What its server changed is shown and decided all the
-// same.
-func (h *Handler) saidOfTool(r *http.Request, c connectors.Connector, name string) (string, error) {
-	tool, err := h.tenant(r).Tool(r.Context(), c.ID, name)
+// curationText is an admin's text that replaces the server's; empty if there is none. Changes of the server's
+// text are still reviewed.
+func (h *Handler) curationText(r *http.Request, c connectors.Connector, name string) (string, error) {
+	tool, err := h.tenantStore(r).Tool(r.Context(), c.ID, name)
 	if fault.Is(err, fault.NotFound) {
 		return "", nil
 	}
@@ -64,15 +64,15 @@ func (h *Handler) saidOfTool(r *http.Request, c connectors.Connector, name strin
 	return "", nil
 }
 
-func tagsIn(text string) []string {
+func parseTags(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' || r == '\r' })
 }
 
-// curateForm is the form of what agents are told of a tool; typed is what a person typed and is not right, nil: nothing.
+// curateForm is the form of a tool's curation. typed is a refused form; nil if there is none.
 func curateForm(ctx context.Context, t connectors.Tool, typed *templates.Form, can templates.Can) templates.Curate {
 	tags := strings.Join(t.Tags, " ")
 	c := templates.Curate{
-		Action: toolPath(t.ConnectorSlug, t.Name) + "/curate", Name: shorten(t.Name, maxName), Can: can.Manage,
+		Action: toolPath(t.ConnectorSlug, t.Name) + "/curate", Name: shortenText(t.Name, maxName), Can: can.Manage,
 		Exposed: connectors.ExposedName(t.ConnectorSlug, t.AgentName()),
 	}
 	values := map[string]string{
@@ -93,7 +93,7 @@ func curateForm(ctx context.Context, t connectors.Tool, typed *templates.Form, c
 		{Label: words.T(ctx, "Agents may use it"), Value: state},
 		{Label: words.T(ctx, "Name"), Value: t.Alias, Mono: true},
 		{Label: words.T(ctx, "Tags"), Value: tags},
-		{Label: words.T(ctx, "Limit"), Value: quotaWords(ctx, t.Quota)},
+		{Label: words.T(ctx, "Limit"), Value: quotaText(ctx, t.Quota)},
 	} {
 		if f.Value != "" {
 			c.Facts = append(c.Facts, f)

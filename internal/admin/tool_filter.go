@@ -11,7 +11,7 @@ import (
 	"patchbay/web/templates"
 )
 
-// toolFilter is which tools a selector shows, as its address or its form says.
+// toolFilter is the filter of a tool selector, from the query or the form.
 type toolFilter struct {
 	words  string
 	effect connectors.Effect // empty: any
@@ -25,20 +25,19 @@ func readToolFilter(q url.Values) toolFilter {
 	return f
 }
 
-func (f toolFilter) filtered() bool { return f != toolFilter{} }
+func (f toolFilter) isFiltered() bool { return f != toolFilter{} }
 
-// shows tells whether a tool is among those that are looked for.
-func (f toolFilter) shows(t templates.GrantTool) bool {
-	said := strings.ToLower(t.Shown + " " + t.Title + " " + t.About)
-	return strings.Contains(said, strings.ToLower(f.words)) && (f.effect == "" || string(f.effect) == t.Effect)
+// matches reports whether a tool matches the filter.
+func (f toolFilter) matches(t templates.GrantTool) bool {
+	text := strings.ToLower(t.Shown + " " + t.Title + " " + t.About)
+	return strings.Contains(text, strings.ToLower(f.words)) && (f.effect == "" || string(f.effect) == t.Effect)
 }
 
-// form is the filter as its fields have it.
-func (f toolFilter) form() templates.Form {
+func (f toolFilter) toForm() templates.Form {
 	return templates.Form{Values: map[string]string{"q": f.words, "effect": string(f.effect)}}
 }
 
-// effectOptions offer the effects that some of the tools have.
+// effectOptions offers the effects that some of the tools have.
 func effectOptions(ctx context.Context, tools []templates.GrantTool) []templates.Option {
 	counts := map[string]int{}
 	for _, t := range tools {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// defaults are what the fields hold before somebody types: the schema's defaults, where the field is sent in any case.
+// defaults are the initial values: the schema's defaults, for fields that are always sent.
 func (f toolForm) defaults() url.Values {
 	values := url.Values{}
 	for _, field := range f.fields {
@@ -19,58 +19,59 @@ func (f toolForm) defaults() url.Values {
 }
 
 func (f formField) fillDefault(values url.Values) {
-	if f.top && len(f.schema.Default) > 0 && f.fill(f.schema.Default, values) {
+	if f.alwaysSent && len(f.schema.Default) > 0 && f.fillValue(f.schema.Default, values) {
 		return
 	}
 	delete(values, f.name)
-	for _, below := range f.fields {
-		below.fillDefault(values)
+	for _, field := range f.fields {
+		field.fillDefault(values)
 	}
 }
 
-// fill is what the fields hold for these arguments. It is not whole where some of them have no field, or one of another kind.
-func (f toolForm) fill(arguments json.RawMessage) (values url.Values, whole bool) {
+// fillValues returns the fields' values for these arguments. complete is false if an argument has no field or
+// another type.
+func (f toolForm) fillValues(arguments json.RawMessage) (values url.Values, complete bool) {
 	values = url.Values{}
 	return values, fillFields(f.fields, arguments, values)
 }
 
 func fillFields(fields []formField, raw json.RawMessage, values url.Values) bool {
-	var object ordered
+	var object orderedObject
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &object) != nil {
 		return false
 	}
-	whole := true
+	complete := true
 	for _, m := range object {
 		i := slices.IndexFunc(fields, func(f formField) bool { return f.key == m.name })
-		if i < 0 || !fields[i].fill(m.value, values) {
-			whole = false
+		if i < 0 || !fields[i].fillValue(m.value, values) {
+			complete = false
 		}
 	}
-	for _, f := range fields { // a box that is not ticked says no, where the schema says yes of what is left out
-		if f.asks == asksFlag && object.member(f.key) == nil {
+	for _, f := range fields { // an unticked checkbox sends false, though the schema's default for a missing value is true
+		if f.kind == fieldFlag && object.get(f.key) == nil {
 			f.fillDefault(values)
 		}
 	}
-	return whole
+	return complete
 }
 
-// fill puts one value into its field, where it fits.
-func (f formField) fill(raw json.RawMessage, values url.Values) bool {
+// fillValue sets a field's value if it fits.
+func (f formField) fillValue(raw json.RawMessage, values url.Values) bool {
 	raw = bytes.TrimSpace(raw)
-	if string(raw) == "null" && f.nullable && f.asks != asksJSON {
-		return f.required // one that need not be there would be left out
+	if string(raw) == "null" && f.nullable && f.kind != fieldJSON {
+		return f.required // an optional one would be left out
 	}
-	switch f.asks {
-	case asksGroup:
-		whole := fillFields(f.fields, raw, values)
-		return whole && (f.required || (&formReader{values: values}).given(f)) // an empty one that need not be there would be left out
-	case asksLines, asksSeveral:
+	switch f.kind {
+	case fieldGroup:
+		complete := fillFields(f.fields, raw, values)
+		return complete && (f.required || (&formReader{values: values}).isGiven(f)) // an empty optional one would be left out
+	case fieldLines, fieldSeveral:
 		return f.fillList(raw, values)
-	case asksJSON:
-		values.Set(f.name, indented(raw))
+	case fieldJSON:
+		values.Set(f.name, indentedJSON(raw))
 		return true
 	default:
-		text, ok := f.spelled(f.asks, raw)
+		text, ok := f.controlText(f.kind, raw)
 		if ok {
 			values.Set(f.name, text)
 		}
@@ -85,50 +86,51 @@ func (f formField) fillList(raw json.RawMessage, values url.Values) bool {
 	}
 	var lines []string
 	for _, item := range items {
-		as := f.item
-		if f.asks == asksSeveral {
-			as = asksChoice
+		kind := f.itemKind
+		if f.kind == fieldSeveral {
+			kind = fieldChoice
 		}
-		text, ok := f.spelled(as, item)
-		if !ok || as == asksText && (text != strings.TrimSpace(text) || text == "" || strings.Contains(text, "\n")) {
+		text, ok := f.controlText(kind, item)
+		if !ok || kind == fieldText && (text != strings.TrimSpace(text) || text == "" || strings.Contains(text, "\n")) {
 			return false
 		}
 		lines = append(lines, text)
 	}
-	if f.asks == asksLines {
+	if f.kind == fieldLines {
 		lines = []string{strings.Join(lines, "\n")}
 	}
 	values[f.name] = lines
 	return true
 }
 
-// spelled is a value as its field holds it.
-func (f formField) spelled(as asks, raw json.RawMessage) (string, bool) {
+// controlText is a value as its form control holds it.
+func (f formField) controlText(kind fieldKind, raw json.RawMessage) (string, bool) {
 	raw = bytes.TrimSpace(raw)
-	switch as {
-	case asksText:
+	switch kind {
+	case fieldText:
 		var text string
 		if json.Unmarshal(raw, &text) != nil {
 			return "", false
 		}
-		return f.shown(text)
-	case asksNumber:
-		return numeral(string(raw), anyNumber)
-	case asksInteger:
-		return numeral(string(raw), wholeNumber)
-	case asksFlag:
+		return f.browserText(text)
+	case fieldNumber:
+		return parseNumeral(string(raw), anyNumber)
+	case fieldInteger:
+		return parseNumeral(string(raw), wholeNumber)
+	case fieldFlag:
 		return string(raw), string(raw) == "true" || string(raw) == "false"
 	default:
-		value := compact(raw)
+		value := compactJSON(raw)
 		return value, slices.ContainsFunc(f.choices, func(c formChoice) bool { return c.value == value })
 	}
 }
 
-// shown is a text as the browser's field takes it. A field for an address or a day drops what does not belong there without a word.
-func (f formField) shown(text string) (string, bool) {
+// browserText is a text as the browser's control keeps it. A control for an address or date silently drops
+// invalid text.
+func (f formField) browserText(text string) (string, bool) {
 	switch f.schema.Format.value {
 	case "date-time":
-		return shownTime(text)
+		return browserTime(text)
 	case "date":
 		_, err := time.Parse(time.DateOnly, text)
 		return text, err == nil
@@ -139,19 +141,19 @@ func (f formField) shown(text string) (string, bool) {
 	}
 }
 
-// shownTime is a time in UTC as its field holds it, where that is the same moment.
-func shownTime(text string) (string, bool) {
-	at, err := time.Parse(time.RFC3339, text)
+// browserTime is a time in UTC as its control holds it, if that is the same instant.
+func browserTime(text string) (string, bool) {
+	parsed, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		return "", false
 	}
-	shown := at.UTC().Format("2006-01-02T15:04:05.999")
-	back, _ := dateTime(shown)
-	again, err := time.Parse(time.RFC3339, back)
-	return shown, err == nil && again.Equal(at)
+	local := parsed.UTC().Format("2006-01-02T15:04:05.999")
+	typed, _ := parseDateTime(local)
+	reparsed, err := time.Parse(time.RFC3339, typed)
+	return local, err == nil && reparsed.Equal(parsed)
 }
 
-func indented(raw json.RawMessage) string {
+func indentedJSON(raw json.RawMessage) string {
 	var out bytes.Buffer
 	if json.Indent(&out, raw, "", "  ") != nil {
 		return string(raw)

@@ -11,8 +11,8 @@ import (
 	"patchbay/internal/words"
 )
 
-// FuzzToolForm makes forms out of any schema. What is typed becomes one JSON object, or a sentence beside a field; and arguments that are said to
-// fit into the form come out of it again as they were.
+// FuzzToolForm builds forms from any schema. Input becomes one JSON object or an error beside a field.
+// Arguments that fit the form come out unchanged.
 func FuzzToolForm(f *testing.F) {
 	const properties = `"text":{"type":"string"},"n":{"type":"integer"},"flag":{"type":"boolean","default":true},"kind":{"enum":["a",5]},"rest":{},
 		"tags":{"type":"array","items":{"type":"string"}},"when":{"type":"string","format":"date-time"},"maybe":{"type":["string","null"]},
@@ -23,35 +23,35 @@ func FuzzToolForm(f *testing.F) {
 	f.Add(`{"$ref":"#/$defs/a","$defs":{"a":{"properties":{"x":{"$ref":"#"}}}}}`, `{"x":{"x":{}}}`, "arg.0=[]")
 	f.Add(`{"properties":{"w":{"type":"string","format":"date-time"}}}`, `{"w":"9999-12-31T23:59:59-23:00"}`, "")
 	f.Fuzz(func(t *testing.T, raw, arguments, typed string) {
-		params(t.Context(), json.RawMessage(raw), true)
+		readParams(t.Context(), json.RawMessage(raw), true)
 		form := newToolForm(t.Context(), json.RawMessage(raw))
-		form.view(t.Context(), form.defaults(), nil)
+		form.toView(t.Context(), form.defaults(), nil)
 		values, _ := url.ParseQuery(typed)
-		object, wrong := form.arguments(values)
-		form.view(t.Context(), values, wrong)
+		object, wrong := form.readArguments(values)
+		form.toView(t.Context(), values, wrong)
 		if len(wrong) == 0 && (!json.Valid(object) || object[0] != '{') {
 			t.Fatalf("%q is no object", object)
 		}
 		if !json.Valid([]byte(arguments)) {
 			return
 		}
-		values, whole := form.fill(json.RawMessage(arguments))
+		values, whole := form.fillValues(json.RawMessage(arguments))
 		if !whole {
 			return
 		}
-		back, wrong := form.arguments(values)
+		back, wrong := form.readArguments(values)
 		for name, says := range wrong {
-			if says != saysNeeded {
+			if says != messageRequired {
 				t.Fatalf("%s: %q of arguments that fit", name, says)
 			}
 		}
-		if len(wrong) == 0 && !goesOn(anyOf(t, []byte(arguments)), anyOf(t, back)) {
+		if len(wrong) == 0 && !isExtension(decodeJSON(t, []byte(arguments)), decodeJSON(t, back)) {
 			t.Fatalf("%s became %s", arguments, back)
 		}
 	})
 }
 
-func anyOf(t *testing.T, raw []byte) (v any) {
+func decodeJSON(t *testing.T, raw []byte) (v any) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -61,20 +61,20 @@ func anyOf(t *testing.T, raw []byte) (v any) {
 	return v
 }
 
-// goesOn tells whether b is a, and nothing beside it but what a form says where nothing was said.
-func goesOn(a, b any) bool {
+// isExtension reports whether b is a plus defaults that the form adds.
+func isExtension(a, b any) bool {
 	if before, ok := a.(map[string]any); ok {
 		after, ok := b.(map[string]any)
 		if !ok {
 			return false
 		}
 		for name, v := range before {
-			if there, ok := after[name]; !ok || !goesOn(v, there) {
+			if there, ok := after[name]; !ok || !isExtension(v, there) {
 				return false
 			}
 		}
 		for name, v := range after {
-			if _, ok := before[name]; !ok && !isUnsaid(v) {
+			if _, ok := before[name]; !ok && !isFormDefault(v) {
 				return false
 			}
 		}
@@ -89,26 +89,26 @@ func goesOn(a, b any) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-func isUnsaid(v any) bool {
+func isFormDefault(v any) bool {
 	switch v := v.(type) {
 	case nil, bool:
 		return true
 	case []any:
 		return len(v) == 0
 	case map[string]any:
-		return goesOn(map[string]any{}, v)
+		return isExtension(map[string]any{}, v)
 	default:
 		return false
 	}
 }
 
-// FuzzToolResult shows any result: it is bounded, and a picture that is shown is of a kind that runs nothing.
+// FuzzToolResult shows any result within bounds. A picture has a type that runs no scripts.
 func FuzzToolResult(f *testing.F) {
 	f.Add(`{"isError":true,"structuredContent":{"n":1},"content":[{"type":"text","text":"{}"},{"type":"image","mimeType":"image/svg+xml","data":"AAA="},
 		{"type":"resource","resource":{"uri":"file:///b","blob":"AAAA"}},{"type":"resource_link","uri":"javascript:x","size":-1},7]}`, `[{"src":"data:image/png;base64,AAAA"}]`)
 	f.Add(`{"content":{"type":"text"},"structuredContent":null}`, `[{"src":"data:image/svg+xml;base64,\"><script>"},{"src":"https://x"}]`)
 	f.Fuzz(func(t *testing.T, raw, icons string) {
-		if src := iconOf(json.RawMessage(icons)); len(src) > largestIcon || bytes.ContainsAny([]byte(src), "\"'<>& \n") {
+		if src := firstIcon(json.RawMessage(icons)); len(src) > maxIconSize || bytes.ContainsAny([]byte(src), "\"'<>& \n") {
 			t.Errorf("icon %q", src)
 		}
 		var r toolResult

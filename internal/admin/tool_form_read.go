@@ -12,35 +12,35 @@ import (
 	"patchbay/internal/words"
 )
 
-// formReader makes arguments out of what was typed.
+// formReader reads arguments from form values.
 type formReader struct {
 	values url.Values
 	errors map[string]words.Key // by the names of the controls
 }
 
 const (
-	saysNeeded   words.Key = "This is needed."
-	saysNumber   words.Key = "This is not a number."
-	saysInteger  words.Key = "This is not a whole number."
-	saysChoice   words.Key = "This is none of the choices."
-	saysJSON     words.Key = "This is not JSON."
-	saysDateTime words.Key = "This is not a date with a time."
+	messageRequired words.Key = "This is needed."
+	messageNumber   words.Key = "This is not a number."
+	messageInteger  words.Key = "This is not a whole number."
+	messageChoice   words.Key = "This is none of the choices."
+	messageJSON     words.Key = "This is not JSON."
+	messageDateTime words.Key = "This is not a date with a time."
 )
 
-// arguments are what the fields hold, as one JSON object in the schema's order, and what is wrong by the names of the controls.
-func (f toolForm) arguments(values url.Values) (json.RawMessage, map[string]words.Key) {
+// readArguments returns the fields' values as one JSON object in the schema's order, and errors by control.
+func (f toolForm) readArguments(values url.Values) (json.RawMessage, map[string]words.Key) {
 	r := &formReader{values: values, errors: map[string]words.Key{}}
-	object := r.object(f.fields)
+	object := r.readObject(f.fields)
 	return object, r.errors
 }
 
-func (r *formReader) object(fields []formField) json.RawMessage {
+func (r *formReader) readObject(fields []formField) json.RawMessage {
 	var out bytes.Buffer
 	out.WriteByte('{')
 	for _, f := range fields {
-		value, given := r.value(f)
+		value, given := r.readValue(f)
 		if !given {
-			value = r.instead(f)
+			value = r.emptyValue(f)
 		}
 		if value == nil {
 			continue
@@ -48,7 +48,7 @@ func (r *formReader) object(fields []formField) json.RawMessage {
 		if out.Len() > 1 {
 			out.WriteByte(',')
 		}
-		out.Write(quote(f.key))
+		out.Write(quoteJSON(f.key))
 		out.WriteByte(':')
 		out.Write(value)
 	}
@@ -56,69 +56,70 @@ func (r *formReader) object(fields []formField) json.RawMessage {
 	return out.Bytes()
 }
 
-// instead is what stands for a field that was left empty; nil: nothing does.
-func (r *formReader) instead(f formField) json.RawMessage {
+// emptyValue is the value of a required field that was left empty; nil if it has none.
+func (r *formReader) emptyValue(f formField) json.RawMessage {
 	switch {
 	case !f.required:
 		return nil
 	case f.nullable:
 		return json.RawMessage("null")
-	case f.asks == asksLines, f.asks == asksSeveral:
+	case f.kind == fieldLines, f.kind == fieldSeveral:
 		return json.RawMessage("[]")
 	default:
-		r.errors[f.name] = saysNeeded
+		r.errors[f.name] = messageRequired
 		return nil
 	}
 }
 
-// value is what a field holds; not given: it was left empty.
-func (r *formReader) value(f formField) (value json.RawMessage, given bool) {
+// readValue reads a field; given is false if it was left empty.
+func (r *formReader) readValue(f formField) (readValue json.RawMessage, given bool) {
 	typed := strings.ReplaceAll(r.values.Get(f.name), "\r\n", "\n")
-	switch f.asks {
-	case asksGroup:
-		if !f.required && !slices.ContainsFunc(f.fields, r.given) {
+	switch f.kind {
+	case fieldGroup:
+		if !f.required && !slices.ContainsFunc(f.fields, r.isGiven) {
 			return nil, false
 		}
-		return r.object(f.fields), true
-	case asksFlag:
+		return r.readObject(f.fields), true
+	case fieldFlag:
 		return json.RawMessage(map[bool]string{true: "true", false: "false"}[typed == "true"]), true
-	case asksLines:
-		return r.lines(f, typed)
-	case asksSeveral:
-		return r.several(f)
-	case asksChoice:
-		return r.choice(f, typed)
-	case asksText:
-		return r.text(f, typed)
+	case fieldLines:
+		return r.readLines(f, typed)
+	case fieldSeveral:
+		return r.readSeveral(f)
+	case fieldChoice:
+		return r.readChoice(f, typed)
+	case fieldText:
+		return r.readText(f, typed)
 	default:
-		return r.literal(f, f.asks, strings.TrimSpace(typed))
+		return r.readLiteral(f, f.kind, strings.TrimSpace(typed))
 	}
 }
 
-// given tells whether something was typed into a field, or below it.
-func (r *formReader) given(f formField) bool {
-	if f.asks == asksGroup {
-		return slices.ContainsFunc(f.fields, r.given)
+// isGiven reports whether a field, or one below it, has a value.
+func (r *formReader) isGiven(f formField) bool {
+	if f.kind == fieldGroup {
+		return slices.ContainsFunc(f.fields, r.isGiven)
 	}
 	return slices.ContainsFunc(r.values[f.name], func(typed string) bool { return strings.TrimSpace(typed) != "" })
 }
 
-func (r *formReader) text(f formField, typed string) (json.RawMessage, bool) {
+func (r *formReader) readText(f formField, typed string) (json.RawMessage, bool) {
 	if typed == "" {
 		return nil, false
 	}
 	if f.schema.Format.value == "date-time" {
-		at, ok := dateTime(typed)
+		formatted, ok := parseDateTime(typed)
 		if !ok {
-			r.errors[f.name] = saysDateTime
+			r.errors[f.name] = messageDateTime
 		}
-		typed = at
+		typed = formatted
 	}
-	return quote(typed), true
+	return quoteJSON(typed), true
 }
 
-// dateTime makes a time of RFC 3339 out of what a browser's field for one holds, in UTC. A whole one stays as it is.
-func dateTime(typed string) (string, bool) {
+// parseDateTime converts the value of a datetime-local control to RFC 3339 in UTC. A complete time stays
+// unchanged.
+func parseDateTime(typed string) (string, bool) {
 	if _, err := time.Parse(time.RFC3339, typed); err == nil {
 		return typed, true
 	}
@@ -130,19 +131,19 @@ func dateTime(typed string) (string, bool) {
 	return typed, false
 }
 
-func (r *formReader) choice(f formField, typed string) (json.RawMessage, bool) {
+func (r *formReader) readChoice(f formField, typed string) (json.RawMessage, bool) {
 	if typed == "" {
 		return nil, false
 	}
 	if !slices.ContainsFunc(f.choices, func(c formChoice) bool { return c.value == typed }) {
-		r.errors[f.name] = saysChoice
+		r.errors[f.name] = messageChoice
 	}
 	return json.RawMessage(typed), true
 }
 
-func (r *formReader) several(f formField) (json.RawMessage, bool) {
+func (r *formReader) readSeveral(f formField) (json.RawMessage, bool) {
 	var chosen []string
-	for _, c := range f.choices { // in the schema's order, whatever the browser sends
+	for _, c := range f.choices { // in the schema's order
 		if slices.Contains(r.values[f.name], c.value) {
 			chosen = append(chosen, c.value)
 		}
@@ -153,15 +154,15 @@ func (r *formReader) several(f formField) (json.RawMessage, bool) {
 	return json.RawMessage("[" + strings.Join(chosen, ",") + "]"), true
 }
 
-func (r *formReader) lines(f formField, typed string) (json.RawMessage, bool) {
+func (r *formReader) readLines(f formField, typed string) (json.RawMessage, bool) {
 	var items []string
 	for line := range strings.SplitSeq(typed, "\n") {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
-		item := quote(line)
-		if f.item != asksText {
-			item, _ = r.literal(f, f.item, line)
+		item := quoteJSON(line)
+		if f.itemKind != fieldText {
+			item, _ = r.readLiteral(f, f.itemKind, line)
 		}
 		items = append(items, string(item))
 	}
@@ -171,23 +172,23 @@ func (r *formReader) lines(f formField, typed string) (json.RawMessage, bool) {
 	return json.RawMessage("[" + strings.Join(items, ",") + "]"), true
 }
 
-// literal is a number or any JSON.
-func (r *formReader) literal(f formField, as asks, typed string) (json.RawMessage, bool) {
+// readLiteral reads a number or any JSON.
+func (r *formReader) readLiteral(f formField, kind fieldKind, typed string) (json.RawMessage, bool) {
 	if typed == "" {
 		return nil, false
 	}
-	said := saysJSON
+	message := messageJSON
 	ok := json.Valid([]byte(typed))
-	switch as {
-	case asksNumber:
-		typed, ok = numeral(typed, anyNumber)
-		said = saysNumber
-	case asksInteger:
-		typed, ok = numeral(typed, wholeNumber)
-		said = saysInteger
+	switch kind {
+	case fieldNumber:
+		typed, ok = parseNumeral(typed, anyNumber)
+		message = messageNumber
+	case fieldInteger:
+		typed, ok = parseNumeral(typed, wholeNumber)
+		message = messageInteger
 	}
 	if !ok {
-		r.errors[f.name] = said
+		r.errors[f.name] = message
 	}
 	return json.RawMessage(typed), true
 }
@@ -197,8 +198,8 @@ var (
 	anyNumber   = regexp.MustCompile(`^([+-]?)0*([0-9]*(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)$`)
 )
 
-// numeral spells a number as JSON wants it, and changes no digit: one past 2^53 stays what it is.
-func numeral(typed string, like *regexp.Regexp) (string, bool) {
+// parseNumeral converts a number to JSON syntax without changing digits: one past 2^53 stays exact.
+func parseNumeral(typed string, like *regexp.Regexp) (string, bool) {
 	parts := like.FindStringSubmatch(typed)
 	if parts == nil || !strings.ContainsAny(typed, "0123456789") {
 		return typed, false
@@ -215,11 +216,11 @@ func numeral(typed string, like *regexp.Regexp) (string, bool) {
 	return spelled, json.Valid([]byte(spelled))
 }
 
-// quote writes a JSON string as a person would: nothing is escaped that need not be.
-func quote(s string) json.RawMessage {
+// quoteJSON encodes a JSON string without HTML escapes.
+func quoteJSON(s string) json.RawMessage {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string can always be written
+	_ = e.Encode(s) // never fails for a string
 	return bytes.TrimRight(out.Bytes(), "\n")
 }

@@ -12,7 +12,7 @@ import (
 	"patchbay/web/templates"
 )
 
-// object is an input schema with these properties; those of required are.
+// objectSchema is an input schema with these properties.
 func objectSchema(properties string, required ...string) json.RawMessage {
 	names, _ := json.Marshal(required)
 	if required == nil {
@@ -60,7 +60,7 @@ func TestAFormAsksForEachKindOfProperty(t *testing.T) {
 		`{"$ref":"#/properties/p"}`:                                        {templates.AskText, "", ""},
 		`true`:                                                             {templates.AskText, "", ""},
 	} {
-		fields := newToolForm(t.Context(), objectSchema(`"p":`+property)).view(t.Context(), nil, nil)
+		fields := newToolForm(t.Context(), objectSchema(`"p":`+property)).toView(t.Context(), nil, nil)
 		var labels []string
 		for _, o := range fields[0].Options {
 			labels = append(labels, o.Label)
@@ -102,7 +102,7 @@ func TestAFormMakesArguments(t *testing.T) {
 		for name, text := range tc.typed {
 			values.Set(name, text)
 		}
-		have, wrong := newToolForm(t.Context(), objectSchema(tc.properties, tc.required...)).arguments(values)
+		have, wrong := newToolForm(t.Context(), objectSchema(tc.properties, tc.required...)).readArguments(values)
 		if string(have) != tc.want || len(wrong) > 0 {
 			t.Errorf("%s: %s, want %s; wrong: %v", name, have, tc.want, wrong)
 		}
@@ -118,19 +118,19 @@ func TestAFormSaysWhatIsWrong(t *testing.T) {
 		"text":{"type":"string"}, "whole":{"type":"integer"}, "any":{"type":"number"}, "json":{}, "when":{"type":"string","format":"date-time"},
 		"kind":{"$ref":"#/$defs/kind"}, "many":{"type":"array","items":{"type":"integer"}},
 		"group":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"required":["a"]}`, "text"))
-	_, have := form.arguments(url.Values{
+	_, have := form.readArguments(url.Values{
 		"arg.1": {"1.5"}, "arg.2": {"one"}, "arg.3": {"{"}, "arg.4": {"tomorrow"}, "arg.5": {`"c"`}, "arg.6": {"1\nx"}, "arg.7.1": {"given"},
 	})
 	want := map[string]words.Key{
-		"arg.0": saysNeeded, "arg.1": saysInteger, "arg.2": saysNumber, "arg.3": saysJSON, "arg.4": saysDateTime, "arg.5": saysChoice,
-		"arg.6": saysInteger, "arg.7.0": saysNeeded,
+		"arg.0": messageRequired, "arg.1": messageInteger, "arg.2": messageNumber, "arg.3": messageJSON, "arg.4": messageDateTime, "arg.5": messageChoice,
+		"arg.6": messageInteger, "arg.7.0": messageRequired,
 	}
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestAFormIsFilledFromArgumentsAndGivesThemBack(t *testing.T) {
+func TestToolForm_RoundTripsArguments(t *testing.T) {
 	t.Parallel()
 	form := newToolForm(t.Context(), objectSchema(`
 		"text":{"type":"string"}, "n":{"type":"integer"}, "flag":{"type":"boolean"}, "kind":{"$ref":"#/$defs/kind"}, "rest":{},
@@ -141,9 +141,9 @@ func TestAFormIsFilledFromArgumentsAndGivesThemBack(t *testing.T) {
 		`{}`, `{"group":{"x":1},"day":"2026-11-21"}`,
 		`{"text":"two\nlines","n":9007199254740993,"flag":false,"kind":"b","rest":[1,{"a":null}],"tags":["a","b"],"kinds":["a"],"when":"2026-11-21T10:30:00Z","group":{"x":0.50}}`,
 	} {
-		values, whole := form.fill(json.RawMessage(arguments))
-		have, wrong := form.arguments(values)
-		if compact(have) != arguments || !whole || len(wrong) > 0 {
+		values, whole := form.fillValues(json.RawMessage(arguments))
+		have, wrong := form.readArguments(values)
+		if compactJSON(have) != arguments || !whole || len(wrong) > 0 {
 			t.Errorf("%s became %s (whole: %v, wrong: %v)", arguments, have, whole, wrong)
 		}
 	}
@@ -151,28 +151,28 @@ func TestAFormIsFilledFromArgumentsAndGivesThemBack(t *testing.T) {
 		`[]`, `{"unknown":1}`, `{"text":5}`, `{"n":"5"}`, `{"n":1.5}`, `{"kind":"c"}`, `{"tags":["two\nlines"]}`, `{"tags":[]}`, `{"tags":[5]}`, `{"when":"soon"}`, `{"group":{"y":1}}`, `{"text":""}`, `{"text":null}`,
 		`{"group":{}}`, `{"when":"2026-11-21T10:30:00.1234567Z"}`, `{"when":"9999-12-31T23:59:59-23:00"}`, `{"day":"soon"}`, `{"mail":" a@example.com"}`,
 	} {
-		if _, whole := form.fill(json.RawMessage(arguments)); whole {
+		if _, whole := form.fillValues(json.RawMessage(arguments)); whole {
 			t.Errorf("%s is said to fit into the form", arguments)
 		}
 	}
 }
 
-func TestAFormThatIsFilledSaysYesWhereTheSchemaDoes(t *testing.T) {
+func TestToolForm_FillKeepsDefaultTrue(t *testing.T) {
 	t.Parallel()
 	form := newToolForm(t.Context(), objectSchema(`"yes":{"type":"boolean","default":true},"no":{"type":"boolean"}`, "no"))
 	for arguments, want := range map[string]string{`{}`: `{"yes":true,"no":false}`, `{"yes":false}`: `{"yes":false,"no":false}`} {
-		values, _ := form.fill(json.RawMessage(arguments))
-		if have, wrong := form.arguments(values); string(have) != want || len(wrong) > 0 {
+		values, _ := form.fillValues(json.RawMessage(arguments))
+		if have, wrong := form.readArguments(values); string(have) != want || len(wrong) > 0 {
 			t.Errorf("%s became %s, %v", arguments, have, wrong)
 		}
 	}
 }
 
-func TestATextOfSeveralLinesHasRoomForThem(t *testing.T) {
+func TestToolForm_MultilineText(t *testing.T) {
 	t.Parallel()
 	form := newToolForm(t.Context(), objectSchema(`"name":{"type":"string"}`))
 	for text, want := range map[string]templates.FieldKind{"one": templates.AskLine, "one\ntwo": templates.AskText} {
-		if have := form.view(t.Context(), url.Values{"arg.0": {text}}, nil)[0].Kind; have != want {
+		if have := form.toView(t.Context(), url.Values{"arg.0": {text}}, nil)[0].Kind; have != want {
 			t.Errorf("%q is asked for by %v", text, have)
 		}
 	}
@@ -210,25 +210,25 @@ func TestAFormStandsAnySchema(t *testing.T) {
 		"odd values":         {`{"properties":{"a":{"type":7,"enum":{},"items":5,"properties":[],"$ref":{}}},"required":"a"}`, false, 1},
 	} {
 		form := newToolForm(t.Context(), json.RawMessage(tc.schema))
-		if (form.only != "") != tc.only || len(form.fields) != tc.fields {
-			t.Errorf("%s: %d fields, only JSON: %q", name, len(form.fields), form.only)
+		if (form.jsonOnlyReason != "") != tc.only || len(form.fields) != tc.fields {
+			t.Errorf("%s: %d fields, only JSON: %q", name, len(form.fields), form.jsonOnlyReason)
 		}
-		form.view(t.Context(), form.defaults(), nil)
+		form.toView(t.Context(), form.defaults(), nil)
 	}
 }
 
-func TestATableOfParametersFollowsWhatPointsElsewhere(t *testing.T) {
+func TestParameters_FollowReferences(t *testing.T) {
 	t.Parallel()
 	raw := objectSchema(`"kind":{"$ref":"#/$defs/kind","description":"Which"},"n":{"anyOf":[{"type":"integer"},{"type":"null"}]},
 		"many":{"type":"array","items":{"anyOf":[{"type":"string"}]}}`)
 	want := []templates.Param{
 		{Name: "kind", Description: "Which", Notes: []string{"one of a, b"}}, {Name: "n", Type: "integer or null"}, {Name: "many", Type: "array of string"},
 	}
-	if diff := cmp.Diff(want, params(t.Context(), raw, true)); diff != "" {
+	if diff := cmp.Diff(want, readParams(t.Context(), raw, true)); diff != "" {
 		t.Error(diff)
 	}
 	want[0].Notes = nil
-	if diff := cmp.Diff(want, params(t.Context(), raw, false)); diff != "" {
+	if diff := cmp.Diff(want, readParams(t.Context(), raw, false)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -10,74 +10,74 @@ import (
 	"patchbay/web/templates"
 )
 
-// view is the form with what its fields hold, and what is wrong with them.
-func (f toolForm) view(ctx context.Context, values url.Values, wrong map[string]words.Key) []templates.TryField {
+// toView is the form with its values and errors.
+func (f toolForm) toView(ctx context.Context, values url.Values, wrong map[string]words.Key) []templates.TryField {
 	return fieldViews(ctx, f.fields, values, wrong)
 }
 
 func fieldViews(ctx context.Context, fields []formField, values url.Values, wrong map[string]words.Key) []templates.TryField {
 	views := make([]templates.TryField, len(fields))
 	for i, f := range fields {
-		views[i] = f.view(ctx, values, wrong)
+		views[i] = f.toView(ctx, values, wrong)
 	}
 	return views
 }
 
-func (f formField) view(ctx context.Context, values url.Values, wrong map[string]words.Key) templates.TryField {
+func (f formField) toView(ctx context.Context, values url.Values, wrong map[string]words.Key) templates.TryField {
 	v := templates.TryField{
 		Name:     f.name,
-		Label:    shorten(f.key, maxName),
+		Label:    shortenText(f.key, maxName),
 		Needed:   f.required,
-		Required: f.insists && !f.nullable,
-		Help:     shorten(f.help(), maxAbout),
-		Notes:    shorten(strings.Join(f.notes(ctx), " · "), maxNote),
+		Required: f.alwaysRequired && !f.nullable,
+		Help:     shortenText(f.helpText(), maxDescription),
+		Notes:    shortenText(strings.Join(f.inputNotes(ctx), " · "), maxNote),
 		Value:    values.Get(f.name),
 		Error:    words.T(ctx, wrong[f.name]),
 	}
-	switch f.asks {
-	case asksGroup:
+	switch f.kind {
+	case fieldGroup:
 		v.Kind, v.Fields = templates.AskGroup, fieldViews(ctx, f.fields, values, wrong)
-	case asksFlag:
-		v.Kind, v.Required = templates.AskFlag, false // a box that is not ticked says no
-	case asksChoice:
-		v.Kind, v.Options = templates.AskChoice, f.options()
-	case asksSeveral:
-		v.Kind, v.Options, v.Values = templates.AskSeveral, f.options()[1:], values[f.name]
-	case asksLines:
+	case fieldFlag:
+		v.Kind, v.Required = templates.AskFlag, false // an unticked checkbox means false
+	case fieldChoice:
+		v.Kind, v.Options = templates.AskChoice, f.toOptions()
+	case fieldSeveral:
+		v.Kind, v.Options, v.Values = templates.AskSeveral, f.toOptions()[1:], values[f.name]
+	case fieldLines:
 		v.Kind, v.Rows, v.Required = templates.AskText, 3, false
-	case asksJSON:
+	case fieldJSON:
 		v.Kind, v.Rows, v.Mono = templates.AskText, 3, true
 	default:
-		f.line(&v)
+		f.setLineInput(&v)
 	}
 	return v
 }
 
-// line is a field for a text or a number.
-func (f formField) line(v *templates.TryField) {
+// setLineInput sets the control of a text or number.
+func (f formField) setLineInput(v *templates.TryField) {
 	v.Kind, v.Type = templates.AskLine, "text"
-	v.MaxLength = bound(f.schema.MaxLength)
+	v.MaxLength = plainNumber(f.schema.MaxLength)
 	switch {
-	case f.asks != asksText:
-		v.Type, v.Step = "number", map[bool]string{true: "1", false: "any"}[f.asks == asksInteger]
-		v.Min, v.Max, v.MaxLength = bound(f.schema.Minimum), bound(f.schema.Maximum), ""
+	case f.kind != fieldText:
+		v.Type, v.Step = "number", map[bool]string{true: "1", false: "any"}[f.kind == fieldInteger]
+		v.Min, v.Max, v.MaxLength = plainNumber(f.schema.Minimum), plainNumber(f.schema.Maximum), ""
 	case f.schema.WriteOnly.value || f.schema.Format.value == "password":
 		v.Type, v.Value = "password", ""
-	case f.long(), strings.Contains(v.Value, "\n") && f.plain(): // a field of one line would drop the others
+	case f.isLong(), strings.Contains(v.Value, "\n") && f.isPlainText(): // a single-line control would drop line breaks
 		v.Kind, v.Type, v.Rows = templates.AskText, "", 3
 	default:
-		v.Type, v.Step = inputOf(f.schema.Format.value)
+		v.Type, v.Step = inputType(f.schema.Format.value)
 	}
 }
 
-// plain tells whether the browser has no better field than one for any text.
-func (f formField) plain() bool {
-	kind, _ := inputOf(f.schema.Format.value)
+// isPlainText reports whether browsers have no special control for the format.
+func (f formField) isPlainText() bool {
+	kind, _ := inputType(f.schema.Format.value)
 	return kind == "text"
 }
 
-// inputOf is the browser's field for a format.
-func inputOf(format string) (kind, step string) {
+// inputType is the HTML input type of a format.
+func inputType(format string) (kind, step string) {
 	switch format {
 	case "date":
 		return "date", ""
@@ -92,50 +92,50 @@ func inputOf(format string) (kind, step string) {
 	}
 }
 
-// bound is a number where it is a plain one: a browser takes no other.
-func bound(raw []byte) string {
-	text, ok := numeral(strings.TrimSpace(string(raw)), anyNumber)
+// plainNumber is a number in the syntax of HTML attributes; empty for any other.
+func plainNumber(raw []byte) string {
+	text, ok := parseNumeral(strings.TrimSpace(string(raw)), anyNumber)
 	if !ok || len(text) > 20 {
 		return ""
 	}
 	return text
 }
 
-func (f formField) help() string {
+func (f formField) helpText() string {
 	if f.schema.Description.value != "" {
 		return f.schema.Description.value
 	}
 	return f.schema.Title.value
 }
 
-// notes say how the field is filled in.
-func (f formField) notes(ctx context.Context) []string {
+// inputNotes say how to fill in the field.
+func (f formField) inputNotes(ctx context.Context) []string {
 	var notes []string
-	switch f.asks {
-	case asksLines:
+	switch f.kind {
+	case fieldLines:
 		notes = append(notes, words.T(ctx, "One per line."))
-	case asksJSON:
+	case fieldJSON:
 		notes = append(notes, words.T(ctx, "As JSON."))
-	case asksText:
+	case fieldText:
 		if f.schema.Format.value == "date-time" {
 			notes = append(notes, "UTC")
 		}
 	}
-	// What a select shows already, and formats that the browser has a field for, need no words.
-	for _, note := range f.schema.notes(ctx) {
+	// A select shows its choices, and the browser has controls for formats, so those notes are omitted.
+	for _, note := range f.schema.ruleNotes(ctx) {
 		known := strings.HasPrefix(note, "one of ") || strings.HasPrefix(note, "format date")
-		if !known && !(f.top && strings.HasPrefix(note, "default ")) {
+		if !known && !(f.alwaysSent && strings.HasPrefix(note, "default ")) {
 			notes = append(notes, note)
 		}
 	}
 	return notes
 }
 
-// options are the choices, with that of none first: without it a browser would choose for the person.
-func (f formField) options() []templates.Option {
+// toOptions are the choices after an empty one, without which a browser would preselect the first.
+func (f formField) toOptions() []templates.Option {
 	options := []templates.Option{{Value: "", Label: "–"}}
 	for _, c := range f.choices {
-		options = append(options, templates.Option{Value: c.value, Label: shorten(c.label, maxName)})
+		options = append(options, templates.Option{Value: c.value, Label: shortenText(c.label, maxName)})
 	}
 	return slices.Clip(options)
 }

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// largestIcon is how long the address of an icon may be that travels in a page, where there are up to fifty of them.
-const largestIcon = 2 << 10
+// maxIconSize bounds a data URL in a page, in bytes. A page has up to fifty.
+const maxIconSize = 2 << 10
 
-// iconForms are the kinds of picture that a browser draws as a picture alone: nothing in it runs or loads anything.
-var iconForms = []string{"data:image/svg+xml;base64,", "data:image/png;base64,", "data:image/webp;base64,", "data:image/jpeg;base64,"}
+// iconPrefixes are the data URLs that browsers draw without running or loading anything.
+var iconPrefixes = []string{"data:image/svg+xml;base64,", "data:image/png;base64,", "data:image/webp;base64,", "data:image/jpeg;base64,"}
 
-// iconOf is the first icon that a tool's server sent along; empty: it sent none, or only addresses. Those are not loaded: they would tell
-// its server, or somebody else, who looks at the tool.
-func iconOf(icons json.RawMessage) string {
+// firstIcon is the first icon that came as a data URL; empty if there is none. Remote icons are not loaded,
+// because their server would learn about the viewer.
+func firstIcon(icons json.RawMessage) string {
 	var list []struct {
 		Src string `json:"src"`
 	}
@@ -21,8 +21,8 @@ func iconOf(icons json.RawMessage) string {
 		return ""
 	}
 	for _, icon := range list {
-		for _, form := range iconForms {
-			if picture, ok := strings.CutPrefix(icon.Src, form); ok && len(icon.Src) <= largestIcon && isBase64(picture) {
+		for _, form := range iconPrefixes {
+			if picture, ok := strings.CutPrefix(icon.Src, form); ok && len(icon.Src) <= maxIconSize && isBase64(picture) {
 				return icon.Src
 			}
 		}

@@ -9,13 +9,13 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-func TestAToolIsShownWithTheIconThatItsServerSentAlong(t *testing.T) {
+func TestToolIcon_OfServerIsShown(t *testing.T) {
 	t.Parallel()
 	const dot = "data:image/svg+xml;base64,PHN2Zy8+"
 	for src, shown := range map[string]bool{
 		dot:                              true,
 		"data:image/png;base64,iVBORw0=": true,
-		"https://example.com/icon.png":   false, // would tell them who looks
+		"https://example.com/icon.png":   false, // would reveal the viewer
 		"data:text/html;base64,PHA+":     false,
 		"javascript:alert(1)":            false,
 		"data:image/png;base64,\\\" onerror=\\\"alert(1)":           false,
@@ -23,12 +23,12 @@ func TestAToolIsShownWithTheIconThatItsServerSentAlong(t *testing.T) {
 		"data:image/svg+xml;charset=utf-8,<svg onload='alert(1)'/>": false,
 	} {
 		d := newDashboard(t)
-		c := d.at("Linear", "https://mcp.example.com/mcp")
+		c := d.addConnectorAt("Linear", "https://mcp.example.com/mcp")
 		raw := `{"name":"search","inputSchema":{"type":"object"},"icons":[{"src":"` + src + `"}]}`
 		if _, err := d.Door().FinishSync(t.Context(), d.Run(t, c.ID).ID, fixture.FirstResult(fixture.DefinitionOf("search", raw))); err != nil {
 			t.Fatal(err)
 		}
-		b := d.as(connectors.RoleViewer)
+		b := d.signInAsRole(connectors.RoleViewer)
 		for _, path := range []string{"/connectors/linear/tools", "/connectors/linear/tools/search", "/tools"} {
 			p := b.get(path)
 			p.want(t, http.StatusOK, "search")

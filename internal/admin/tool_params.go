@@ -11,79 +11,79 @@ import (
 	"patchbay/web/templates"
 )
 
-// Bounds of a parameter table: a schema comes from a remote server and may be of any size or depth. The schema itself is
-// shown whole beside it.
+// Bounds of a parameter table. A schema comes from a remote server in any size and depth, and is shown whole
+// beside the table.
 const (
 	maxParams     = 100
 	maxParamDepth = 4
 
 	// In characters.
-	maxName  = 200 // of a title, a parameter or a type
-	maxAbout = 500 // of what a parameter is for
-	maxNote  = 200
+	maxName        = 200 // of a title, a parameter or a type
+	maxDescription = 500 // of a description
+	maxNote        = 200
 )
 
-// params reads the parameters out of an input schema, in its own order, nested ones below their parent; follow: with references
-// within the schema.
-func params(ctx context.Context, raw json.RawMessage, follow bool) []templates.Param {
-	var d document
-	if follow && len(raw) <= maxFormSchema { // each look at a reference reads the whole schema
+// readParams lists the parameters of an input schema in its order, nested ones below their parent. follow
+// resolves references within the schema.
+func readParams(ctx context.Context, raw json.RawMessage, follow bool) []templates.Param {
+	var d schemaDocument
+	if follow && len(raw) <= maxFormSchema { // each reference parses the whole schema
 		d = newDocument(raw)
 	}
-	s, _ := d.plain(raw)
-	return d.params(ctx, s, "", 1, nil)
+	s, _ := d.resolve(raw)
+	return d.appendParams(ctx, s, "", 1, nil)
 }
 
-func (d document) params(ctx context.Context, s schema, prefix string, depth int, list []templates.Param) []templates.Param {
+func (d schemaDocument) appendParams(ctx context.Context, s pageSchema, prefix string, depth int, list []templates.Param) []templates.Param {
 	for _, property := range s.Properties {
 		if len(list) >= maxParams {
 			return list
 		}
 		name := prefix + property.name
-		p, nullable := d.plain(property.value)
+		p, nullable := d.resolve(property.value)
 		list = append(list, templates.Param{
-			Name:        shorten(name, maxName),
+			Name:        shortenText(name, maxName),
 			Type:        d.typeName(ctx, p, nullable),
-			Required:    s.requires(property.name),
-			Description: shorten(p.Description.value, maxAbout),
-			Notes:       p.notes(ctx),
+			Required:    s.isRequired(property.name),
+			Description: shortenText(p.Description.value, maxDescription),
+			Notes:       p.ruleNotes(ctx),
 		})
 		if depth == maxParamDepth {
 			continue
 		}
-		list = d.params(ctx, p, name+".", depth+1, list)
+		list = d.appendParams(ctx, p, name+".", depth+1, list)
 		if len(p.Items) > 0 {
-			items, _ := d.plain(p.Items)
-			list = d.params(ctx, items, name+"[].", depth+1, list)
+			items, _ := d.resolve(p.Items)
+			list = d.appendParams(ctx, items, name+"[].", depth+1, list)
 		}
 	}
 	return list
 }
 
-func (d document) typeName(ctx context.Context, s schema, nullable bool) string {
+func (d schemaDocument) typeName(ctx context.Context, s pageSchema, nullable bool) string {
 	types := s.Type
-	if items, _ := d.plain(s.Items); slices.Equal(types, typeNames{"array"}) && len(items.Type) > 0 {
+	if items, _ := d.resolve(s.Items); slices.Equal(types, typeNames{"array"}) && len(items.Type) > 0 {
 		types = typeNames{words.T(ctx, "array of %s", strings.Join(items.Type, " "+words.T(ctx, "or")+" "))}
 	}
 	if nullable && len(types) > 0 {
 		types = append(slices.Clone(types), "null")
 	}
-	return shorten(strings.Join(types, " "+words.T(ctx, "or")+" "), maxName)
+	return shortenText(strings.Join(types, " "+words.T(ctx, "or")+" "), maxName)
 }
 
-func (s schema) notes(ctx context.Context) []string {
+func (s pageSchema) ruleNotes(ctx context.Context) []string {
 	var notes []string
 	if len(s.Enum.value) > 0 {
 		choices := make([]string, len(s.Enum.value))
 		for i, v := range s.Enum.value {
-			choices[i] = spell(v)
+			choices[i] = formatValue(v)
 		}
 		notes = append(notes, words.T(ctx, "one of %s", strings.Join(choices, ", ")))
 	}
 	if len(s.Default) > 0 {
-		notes = append(notes, words.T(ctx, "default %s", spell(s.Default)))
+		notes = append(notes, words.T(ctx, "default %s", formatValue(s.Default)))
 	}
-	switch lowest, highest := spell(s.Minimum), spell(s.Maximum); {
+	switch lowest, highest := formatValue(s.Minimum), formatValue(s.Maximum); {
 	case lowest != "" && highest != "":
 		notes = append(notes, lowest+"–"+highest)
 	case lowest != "":
@@ -98,25 +98,25 @@ func (s schema) notes(ctx context.Context) []string {
 		notes = append(notes, words.T(ctx, "matches %s", s.Pattern.value))
 	}
 	for i, n := range notes {
-		notes[i] = shorten(n, maxNote)
+		notes[i] = shortenText(n, maxNote)
 	}
 	return notes
 }
 
-// shorten makes remote text fit for a page, and cuts it after most characters.
-func shorten(s string, most int) string {
+// shortenText cleans remote text and cuts it to limit characters.
+func shortenText(s string, limit int) string {
 	n := 0
-	for at := range s {
-		if n == most {
-			return clean(s[:at]) + "…"
+	for offset := range s {
+		if n == limit {
+			return cleanText(s[:offset]) + "…"
 		}
 		n++
 	}
-	return clean(s)
+	return cleanText(s)
 }
 
-// spell writes a value as a person would: text without quotes, a number as the server spells it.
-func spell(raw json.RawMessage) string {
+// formatValue formats a JSON value: strings without quotes, numbers as written.
+func formatValue(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil && s != "" {
 		return s

@@ -13,8 +13,8 @@ import (
 	"patchbay/web/templates"
 )
 
-// tried is a tool that is shown, and what is needed to try it.
-type tried struct {
+// triedTool is a tool with what its page and trial need.
+type triedTool struct {
 	connectors.Tool
 	connector connectors.Connector
 	decoded   connectors.ToolView
@@ -22,23 +22,23 @@ type tried struct {
 	form      toolForm
 }
 
-// toolShow shows one tool, as its server defines it, and the form that tries it. The form begins with the arguments of a call, where
-// the address names one.
+// toolShow shows one tool, as its server defines it, and the form that tries it. The form begins with the
+// arguments of the call in the query, if any.
 func (h *Handler) toolShow(w http.ResponseWriter, r *http.Request) error {
-	tool, err := h.tried(r)
+	tool, err := h.loadTriedTool(r)
 	if err != nil {
 		return err
 	}
-	t := trial{tool: tool, agent: r.URL.Query().Get("agent"), asJSON: tool.form.only != "", values: tool.form.defaults()}
-	if err := h.again(r, &t); err != nil {
+	t := trial{tool: tool, agent: r.URL.Query().Get("agent"), asJSON: tool.form.jsonOnlyReason != "", values: tool.form.defaults()}
+	if err := h.fillTrialFromCall(r, &t); err != nil {
 		return err
 	}
-	return h.triedPage(w, r, http.StatusOK, t)
+	return h.toolPage(w, r, http.StatusOK, t)
 }
 
-func (h *Handler) tried(r *http.Request) (t tried, err error) {
-	tenant := h.tenant(r)
-	if t.connector, err = tenant.Connector(r.Context(), ref(r, "id")); err != nil {
+func (h *Handler) loadTriedTool(r *http.Request) (t triedTool, err error) {
+	tenant := h.tenantStore(r)
+	if t.connector, err = tenant.Connector(r.Context(), pathRef(r, "id")); err != nil {
 		return t, err
 	}
 	if t.Tool, err = tenant.Tool(r.Context(), t.connector.ID, pathValue(r, "tool")); err != nil {
@@ -52,13 +52,13 @@ func (h *Handler) tried(r *http.Request) (t tried, err error) {
 	return t, nil
 }
 
-// again fills a trial with the arguments of a call, as far as they were kept.
-func (h *Handler) again(r *http.Request, t *trial) error {
+// fillTrialFromCall fills a trial with a call's stored arguments.
+func (h *Handler) fillTrialFromCall(r *http.Request, t *trial) error {
 	id, ok := connectors.Ref(r.URL.Query().Get("call")).UUID()
 	if !ok {
 		return nil
 	}
-	call, err := h.calls.Glance(r.Context(), actor(r), connectors.ToolCallID{UUID: id})
+	call, err := h.calls.ReadSummary(r.Context(), actor(r), connectors.ToolCallID{UUID: id})
 	if fault.Is(err, fault.NotFound) {
 		return nil
 	}
@@ -67,40 +67,40 @@ func (h *Handler) again(r *http.Request, t *trial) error {
 	}
 	t.agent = call.AgentSlug
 	if len(call.Arguments) > 0 {
-		t.turn(r.Context(), "json", call.Arguments)
-		t.turn(r.Context(), "form", call.Arguments)
+		t.switchMode(r.Context(), "json", call.Arguments)
+		t.switchMode(r.Context(), "form", call.Arguments)
 		t.form.Problem = ""
 	}
 	return nil
 }
 
-func (h *Handler) triedPage(w http.ResponseWriter, r *http.Request, status int, t trial) error {
-	view := toolView(r.Context(), t.tool.Tool, onPage, h.now())
+func (h *Handler) toolPage(w http.ResponseWriter, r *http.Request, status int, t trial) error {
+	view := toolView(r.Context(), t.tool.Tool, pageDetail, h.now())
 	c := t.tool.connector
-	frame := h.frame(r, templates.NavConnectors,
-		crumb(words.T(r.Context(), "Connectors"), "/connectors"),
-		crumb(c.Name, connectorPath(c.Slug)+"/tools"),
+	frame := h.newFrame(r, templates.NavConnectors,
+		newCrumb(words.T(r.Context(), "Connectors"), "/connectors"),
+		newCrumb(c.Name, connectorPath(c.Slug)+"/tools"),
 		templates.Crumb{Text: view.Name, Mono: true})
 	page := templates.ToolPage{
 		Frame:  frame,
 		Tool:   view,
 		About:  toolFacts(r.Context(), c, t.tool.Tool, view),
-		Input:  indent(r.Context(), t.tool.decoded.InputSchema, onPage.json),
-		Output: indent(r.Context(), t.tool.decoded.OutputSchema, onPage.json),
+		Input:  indentJSON(r.Context(), t.tool.decoded.InputSchema, pageDetail.maxJSON),
+		Output: indentJSON(r.Context(), t.tool.decoded.OutputSchema, pageDetail.maxJSON),
 	}
-	page.Change, page.Curate = heldChange(r.Context(), t.tool.Tool), curateForm(r.Context(), t.tool.Tool, t.said, frame.Can)
+	page.Change, page.Curate = pendingChange(r.Context(), t.tool.Tool), curateForm(r.Context(), t.tool.Tool, t.curation, frame.Can)
 	var err error
 	if page.Curate.Used, err = h.toolQuotaBars(r, t.tool.Tool); err != nil {
 		return err
 	}
 	if frame.Can.Sync {
-		page.Try = t.view(r.Context(), frame.Can)
+		page.Try = t.toView(r.Context(), frame.Can)
 	}
 	return h.respond.Page(w, r, status, templates.Tool(page))
 }
 
-// heldChange says that the tool's definition waits for a decision, or was refused.
-func heldChange(ctx context.Context, t connectors.Tool) *templates.Attention {
+// pendingChange says that the tool's definition waits for a decision or was rejected.
+func pendingChange(ctx context.Context, t connectors.Tool) *templates.Attention {
 	a := templates.Attention{Kind: templates.StateWarn, Action: &templates.Link{Text: words.T(ctx, "Look at the change"), Href: toolPath(t.ConnectorSlug, t.Name) + "/changes"}}
 	switch {
 	case t.RemovedAt != nil:

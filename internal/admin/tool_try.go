@@ -20,38 +20,38 @@ import (
 	"patchbay/web/templates"
 )
 
-// tryPatience is how long a page waits for a call. One that takes longer goes on, and has a page of its own.
-const tryPatience = 60 * time.Second
+// tryTimeout is how long the page waits for a call. A longer one goes on, on its own page.
+const tryTimeout = 60 * time.Second
 
 const (
-	// maxArguments is what an agent could send at most, in bytes.
+	// maxArguments is an agent's limit too, in bytes.
 	maxArguments = middleware.MaxBody
-	// maxTried is how much of a form is read, in bytes: a browser writes three letters for one that is none of the alphabet. What is too large
-	// by less than that stands in the form again, with what is wrong.
-	maxTried = 4 * maxArguments
+	// maxTryForm bounds the form, in bytes: URL encoding writes three bytes for one. Too large arguments below
+	// this bound are shown again with an error.
+	maxTryForm = 4 * maxArguments
 )
 
-// trial is a tool that a person tries, as an agent.
+// trial is one try of a tool by a person, as an agent.
 type trial struct {
-	tool   tried
-	agent  string // the slug
-	asJSON bool
-	typed  string     // the arguments, as JSON
-	values url.Values // the fields
-	wrong  map[string]words.Key
-	form   templates.Form // what is wrong with the whole
-	result *templates.Result
-	said   *templates.Form // what was typed for agents, and is not right; nil: nothing was
+	tool     triedTool
+	agent    string // slug
+	asJSON   bool
+	typed    string     // the arguments, as JSON
+	values   url.Values // the form's fields
+	wrong    map[string]words.Key
+	form     templates.Form // errors of the whole form
+	result   *templates.Result
+	curation *templates.Form // a refused curation form; nil: none
 }
 
-// toolTry runs a tool as an agent, with the arguments of the form, or changes the way in which the form asks.
+// toolTry calls a tool as an agent with the form's arguments, or switches between fields and JSON.
 func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
-	middleware.RaiseLimit(w, r, maxTried)
+	middleware.RaiseLimit(w, r, maxTryForm)
 	f, err := readForm(r)
 	if err != nil {
 		return err
 	}
-	tool, err := h.tried(r)
+	tool, err := h.loadTriedTool(r)
 	if err != nil {
 		return err
 	}
@@ -59,31 +59,31 @@ func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
 	if f.text("definition") != tool.Hash.String() && !t.asJSON {
 		t.values = tool.form.defaults()
 		t.form.Problem = words.T(r.Context(), "The tool has changed meanwhile. Fill in its form again.")
-		return h.triedPage(w, r, http.StatusConflict, t)
+		return h.toolPage(w, r, http.StatusConflict, t)
 	}
-	arguments, ok := t.arguments(r.Context())
+	arguments, ok := t.readArguments(r.Context())
 	switch do := f.text("do"); {
-	case do != "" && json.Valid(arguments): // what is wrong in another way may be mended there
-		t.turn(r.Context(), do, arguments)
-		return h.triedPage(w, r, http.StatusOK, t)
+	case do != "" && json.Valid(arguments): // an error in one mode may be corrected in the other
+		t.switchMode(r.Context(), do, arguments)
+		return h.toolPage(w, r, http.StatusOK, t)
 	case !ok:
-		return h.triedPage(w, r, http.StatusUnprocessableEntity, t)
+		return h.toolPage(w, r, http.StatusUnprocessableEntity, t)
 	case len(arguments) > maxArguments:
 		t.form.Problem = words.T(r.Context(), "These arguments are larger than %s MiB, which is more than an agent can send. Nothing was sent: shorten them.", strconv.Itoa(maxArguments>>20))
-		return h.triedPage(w, r, http.StatusRequestEntityTooLarge, t)
+		return h.toolPage(w, r, http.StatusRequestEntityTooLarge, t)
 	}
-	waitLong(w)
-	status, err := h.run(w, r, &t, arguments)
+	clearWriteDeadline(w)
+	status, err := h.runTrial(w, r, &t, arguments)
 	if err != nil {
 		return err
 	}
-	return h.triedPage(w, r, status, t)
+	return h.toolPage(w, r, status, t)
 }
 
-// arguments are what was typed. Where something is wrong with it, the trial says what.
-func (t *trial) arguments(ctx context.Context) (json.RawMessage, bool) {
+// readArguments reads the typed arguments. On failure it records the errors in the trial.
+func (t *trial) readArguments(ctx context.Context) (json.RawMessage, bool) {
 	if !t.asJSON {
-		object, wrong := t.tool.form.arguments(t.values)
+		object, wrong := t.tool.form.readArguments(t.values)
 		t.wrong = wrong
 		return object, len(wrong) == 0
 	}
@@ -96,23 +96,23 @@ func (t *trial) arguments(ctx context.Context) (json.RawMessage, bool) {
 	return typed, true
 }
 
-// turn asks the other way, with what was typed so far.
-func (t *trial) turn(ctx context.Context, to string, arguments json.RawMessage) {
+// switchMode switches between fields and JSON, keeping what was typed.
+func (t *trial) switchMode(ctx context.Context, to string, arguments json.RawMessage) {
 	t.wrong, t.form.Errors = nil, nil
 	if to == "json" {
-		t.asJSON, t.typed = true, indented(arguments)
+		t.asJSON, t.typed = true, indentedJSON(arguments)
 		return
 	}
-	values, whole := t.tool.form.fill(arguments)
-	if !whole {
+	values, complete := t.tool.form.fillValues(arguments)
+	if !complete {
 		t.form.Problem = words.T(ctx, "These arguments do not fit into the form.")
 		return
 	}
 	t.asJSON, t.values = false, values
 }
 
-// run makes the call, and keeps what came of it in the trial.
-func (h *Handler) run(w http.ResponseWriter, r *http.Request, t *trial, arguments json.RawMessage) (status int, err error) {
+// runTrial makes the call, and stores the result in the trial.
+func (h *Handler) runTrial(w http.ResponseWriter, r *http.Request, t *trial, arguments json.RawMessage) (status int, err error) {
 	view, err := h.access.Fresh(r.Context(), actor(r).Tenant.ID, connectors.Ref(t.agent))
 	if fault.Is(err, fault.NotFound) {
 		t.form.Errors = map[string]string{"agent": words.T(r.Context(), "There is no such agent.")}
@@ -121,43 +121,43 @@ func (h *Handler) run(w http.ResponseWriter, r *http.Request, t *trial, argument
 	if err != nil {
 		return 0, err
 	}
-	if err := actor(r).RequireUse(r.Context(), h.tenant(r), view.Agent.ID); err != nil {
-		if denied := respond.Told(r.Context(), err); denied.Kind == fault.Denied {
+	if err := actor(r).RequireUse(r.Context(), h.tenantStore(r), view.Agent.ID); err != nil {
+		if denied := respond.LocalizedFault(r.Context(), err); denied.Kind == fault.Denied {
 			t.form.Errors = map[string]string{"agent": denied.Message}
 			return http.StatusForbidden, nil
 		}
 		return 0, err
 	}
-	tool := toolOfView(view, t.tool.connector.Slug, t.tool.Name)
+	tool := findTool(view, t.tool.connector.Slug, t.tool.Name)
 	if tool == nil {
 		t.form.Errors = map[string]string{"agent": words.T(r.Context(), "This agent was not granted the tool.")}
 		return http.StatusUnprocessableEntity, nil
 	}
 	call, err := h.calls.Run(r.Context(), toolcall.Order{
 		View: view, Tool: tool, Arguments: arguments, Source: connectors.SourceDashboard, Caller: actor(r).Name, From: actor(r).CallOrigin(),
-	}, tryPatience)
+	}, tryTimeout)
 	if bad, ok := errors.AsType[*toolcall.BadArguments](err); ok {
 		t.form.Problem = words.Said(r.Context(), bad.Sentence)
 		return http.StatusUnprocessableEntity, nil
 	}
-	if f := fault.As(err); f != nil && call.ID != (connectors.ToolCallID{}) { // a quota refused it; it is on record
+	if f := fault.As(err); f != nil && call.ID != (connectors.ToolCallID{}) { // refused by a quota; the call is recorded
 		respond.SetRetryAfter(w.Header(), f)
-		t.result = triedResult(r.Context(), call, tool, actor(r).Tenant)
+		t.result = trialResult(r.Context(), call, tool, actor(r).Tenant)
 		return respond.Status(f.Kind), nil
 	}
-	if problem, ok := mendable(r.Context(), err); ok {
+	if problem, ok := asFormFault(r.Context(), err); ok {
 		t.form.Problem = problem.Message
 		return respond.Status(problem.Kind), nil
 	}
 	if err != nil {
 		return 0, err
 	}
-	t.result = triedResult(r.Context(), call, tool, actor(r).Tenant)
+	t.result = trialResult(r.Context(), call, tool, actor(r).Tenant)
 	return http.StatusOK, nil
 }
 
-// toolOfView is a connector's tool as an agent sees it; nil: it does not.
-func toolOfView(v *access.View, connector, name string) *access.Tool {
+// findTool finds a connector's tool in an agent's view; nil if it is not there.
+func findTool(v *access.View, connector, name string) *access.Tool {
 	reach := v.Reach(connector)
 	if reach == nil {
 		return nil

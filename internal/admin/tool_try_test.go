@@ -9,16 +9,16 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// A person who pasted too much gets it back, with what is wrong: nothing that was typed is lost, and nothing was sent.
-func TestArgumentsThatAreTooLargeStandInTheFormAgain(t *testing.T) {
+// Too large arguments are shown again with an error: no input is lost, and nothing is sent.
+func TestToolTry_TooLargeArgumentsAreShownAgain(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	_, _, up := d.answering(`{"content":[]}`, trusting)
-	tool, err := d.Door().Tool(t.Context(), d.linear(), "search")
+	_, _, up := d.addAnsweringServer(`{"content":[]}`, trustAgent)
+	tool, err := d.Door().Tool(t.Context(), d.addLinear(), "search")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, path := d.as(connectors.RoleMember), "/connectors/linear/tools/search/try"
+	b, path := d.signInAsRole(connectors.RoleMember), "/connectors/linear/tools/search/try"
 	long := strings.Repeat("long ", 1<<20)
 	for way, form := range map[string]url.Values{
 		"JSON":     {"as": {"json"}, "json": {`{"q":"` + long + `to the end","limit":7}`}},

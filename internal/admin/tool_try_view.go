@@ -12,11 +12,11 @@ import (
 	"patchbay/web/templates"
 )
 
-// view is the form that tries a tool, and what came of it.
-func (t trial) view(ctx context.Context, can templates.Can) *templates.TryIt {
+// toView is the form and the result of a trial.
+func (t trial) toView(ctx context.Context, can templates.Can) *templates.TryIt {
 	v := &templates.TryIt{
 		Action: toolPath(t.tool.connector.Slug, t.tool.Name) + "/try", Definition: t.tool.Hash.String(),
-		AsJSON: t.asJSON, OnlyJSON: t.tool.form.only, Result: t.result, Form: t.form,
+		AsJSON: t.asJSON, OnlyJSON: t.tool.form.jsonOnlyReason, Result: t.result, Form: t.form,
 	}
 	v.Form.Values = map[string]string{"agent": t.agent, "json": t.typed}
 	maps.DeleteFunc(v.Form.Values, func(_, value string) bool { return value == "" })
@@ -28,20 +28,20 @@ func (t trial) view(ctx context.Context, can templates.Can) *templates.TryIt {
 	case len(t.tool.agents) == 0:
 		v.Instead = words.T(ctx, "A tool is tried as an agent, under its rules. No agent that is enabled was granted this one.")
 		if can.Manage {
-			v.Mend = &templates.Link{Text: words.T(ctx, "Open the agents"), Href: "/agents"}
+			v.Repair = &templates.Link{Text: words.T(ctx, "Open the agents"), Href: "/agents"}
 		}
 	}
 	for _, a := range t.tool.agents {
 		v.Agents = append(v.Agents, templates.Option{Value: a.Slug, Label: a.Name})
 	}
 	if !t.asJSON {
-		v.Fields = t.tool.form.view(ctx, t.values, t.wrong)
+		v.Fields = t.tool.form.toView(ctx, t.values, t.wrong)
 	}
 	return v
 }
 
-// triedResult is what came of a trial so far.
-func triedResult(ctx context.Context, c connectors.ToolCall, t *access.Tool, of connectors.Tenant) *templates.Result {
+// trialResult is a trial's result so far.
+func trialResult(ctx context.Context, c connectors.ToolCall, t *access.Tool, tenant connectors.Tenant) *templates.Result {
 	link := &templates.Link{Text: words.T(ctx, "Open the call"), Href: callPath(c.ID)}
 	since := c.StartedAt.UTC().Format(time.RFC3339Nano)
 	switch {
@@ -52,27 +52,28 @@ func triedResult(ctx context.Context, c connectors.ToolCall, t *access.Tool, of 
 	case c.Status == connectors.CallRunning:
 		return &templates.Result{Waiting: &templates.ResultWait{Text: words.T(ctx, "The call still runs."), Since: since, Link: *link}}
 	case c.Status != connectors.CallSuccess && !c.IsError:
-		return &templates.Result{Link: link, Facts: took(ctx, c.Duration), Problem: &templates.Attention{
+		return &templates.Result{Link: link, Facts: formatDuration(ctx, c.Duration), Problem: &templates.Attention{
 			Kind: templates.StateBad, Title: callState(ctx, c.Status).Text, Text: callReason(ctx, c),
 		}}
 	}
 	r := toolResult{Structured: c.Structured}
-	_ = r.Content.UnmarshalJSON(c.Content) // what is no list is empty
+	_ = r.Content.UnmarshalJSON(c.Content) // invalid content is shown as empty
 	r.IsError.value = c.IsError
-	v := resultView(ctx, r, keptPictures(c, of))
-	v.Facts, v.Link = took(ctx, c.Duration)+" · "+sized(ctx, c.ResponseBytes), link
+	v := resultView(ctx, r, storedPictureURL(c, tenant))
+	v.Facts, v.Link = formatDuration(ctx, c.Duration)+" · "+formatBytes(ctx, c.ResponseBytes), link
 	if t.OutputSchema != nil && !c.IsError {
 		v.Checked = words.T(ctx, "The structured content fits the output schema.")
-		if said := t.Misfit(ctx, c.Structured); said != "" {
-			v.Checked, v.Misfit = "", &templates.Attention{Kind: templates.StateWarn, Title: words.T(ctx, "It does not fit the output schema"), Text: shorten(said, maxAbout)}
+		if mismatch := t.OutputMismatch(ctx, c.Structured); mismatch != "" {
+			v.Checked, v.Misfit = "", &templates.Attention{Kind: templates.StateWarn, Title: words.T(ctx, "It does not fit the output schema"), Text: shortenText(mismatch, maxDescription)}
 		}
 	}
 	return &v
 }
 
-// keptPictures is where the pictures of a call are served; nil: the history does not keep them, or has them for auditors.
-func keptPictures(c connectors.ToolCall, of connectors.Tenant) func(n int) string {
-	if of.CallHistory == connectors.HistoryNone || of.WithholdsBodies() || len(c.Content) > connectors.MaxHistoryBytes {
+// storedPictureURL returns the addresses of a call's pictures; nil if they are not stored or are for auditors
+// alone.
+func storedPictureURL(c connectors.ToolCall, tenant connectors.Tenant) func(n int) string {
+	if tenant.CallHistory == connectors.HistoryNone || tenant.WithholdsBodies() || len(c.Content) > connectors.MaxHistoryBytes {
 		return nil
 	}
 	return func(n int) string { return fmt.Sprintf("%s/pictures/%d", callPath(c.ID), n) }

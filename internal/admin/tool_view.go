@@ -12,33 +12,32 @@ import (
 	"patchbay/web/templates"
 )
 
-// detail is how much of a definition a page shows. A definition comes from a remote server and may have 8 MiB, laid out or
-// escaped a hundred times as much: a page of such ones must not take the memory of the machine.
-type detail struct {
-	text int  // of the description, in characters
-	json int  // of a piece of JSON, in bytes
-	refs bool // references within the schema are followed
+// definitionDetail bounds the part of a definition that a page shows. A definition may have 8 MiB, and a
+// hundred times that when indented or escaped.
+type definitionDetail struct {
+	maxText    int  // of the description, in characters
+	maxJSON    int  // of a JSON value, in bytes
+	followRefs bool // references within the schema are resolved
 }
 
 var (
-	inList = detail{text: 2_000, json: 16 << 10}
-	onPage = detail{text: 50_000, json: 128 << 10, refs: true}
+	listDetail = definitionDetail{maxText: 2_000, maxJSON: 16 << 10}
+	pageDetail = definitionDetail{maxText: 50_000, maxJSON: 128 << 10, followRefs: true}
 )
 
-// toolView is a tool with what pages show of it.
-func toolView(ctx context.Context, t connectors.Tool, much detail, now time.Time) templates.ToolView {
-	v := definitionView(ctx, t.Definition, much)
+func toolView(ctx context.Context, t connectors.Tool, limits definitionDetail, now time.Time) templates.ToolView {
+	v := definitionView(ctx, t.Definition, limits)
 	v.Href = toolPath(t.ConnectorSlug, t.Name)
 	v.Connector = t.ConnectorName
 	v.ConnectorHref = connectorPath(t.ConnectorSlug)
-	v.FirstSeen = when(ctx, t.FirstSeenAt, now)
-	v.Changed = when(ctx, t.ChangedAt, now)
-	v.LastSeen = when(ctx, t.LastSeenAt, now)
-	if v.AgentText = shorten(t.AgentText, much.text); t.AgentName() != t.Name {
+	v.FirstSeen = newWhen(ctx, t.FirstSeenAt, now)
+	v.Changed = newWhen(ctx, t.ChangedAt, now)
+	v.LastSeen = newWhen(ctx, t.LastSeenAt, now)
+	if v.AgentText = shortenText(t.AgentText, limits.maxText); t.AgentName() != t.Name {
 		v.Alias = t.AgentName()
 	}
 	if t.RemovedAt != nil {
-		removed := when(ctx, *t.RemovedAt, now)
+		removed := newWhen(ctx, *t.RemovedAt, now)
 		v.Removed = &removed
 		v.Badges = append(v.Badges, templates.Badge{Kind: templates.BadgeWarn, Text: words.T(ctx, "removed"), Title: words.T(ctx, "The server does not list it any more.")})
 	}
@@ -49,7 +48,7 @@ func toolView(ctx context.Context, t connectors.Tool, much detail, now time.Time
 	return v
 }
 
-// curationBadges show what an admin says of a tool.
+// curationBadges show a tool's curation.
 func curationBadges(ctx context.Context, t connectors.Tool) []templates.Badge {
 	var list []templates.Badge
 	if !t.Enabled {
@@ -64,38 +63,38 @@ func curationBadges(ctx context.Context, t connectors.Tool) []templates.Badge {
 	return list
 }
 
-// definitionView is a tool that is not stored, as a test of a connection finds it.
-func definitionView(ctx context.Context, def connectors.Definition, much detail) templates.ToolView {
+// definitionView is a tool that is not stored, as in a connection test.
+func definitionView(ctx context.Context, def connectors.Definition, limits definitionDetail) templates.ToolView {
 	d := connectors.DecodeTool(def.Raw)
 	return templates.ToolView{
-		Name:        clean(def.Name),
-		Title:       shorten(d.DisplayTitle(), maxName),
-		Description: shorten(d.Description, much.text),
-		Icon:        iconOf(d.Icons),
+		Name:        cleanText(def.Name),
+		Title:       shortenText(d.DisplayTitle(), maxName),
+		Description: shortenText(d.Description, limits.maxText),
+		Icon:        firstIcon(d.Icons),
 		Badges:      hintBadges(ctx, d),
-		Params:      params(ctx, d.InputSchema, much.refs),
-		Raw:         indent(ctx, def.Raw, much.json),
+		Params:      readParams(ctx, d.InputSchema, limits.followRefs),
+		Raw:         indentJSON(ctx, def.Raw, limits.maxJSON),
 	}
 }
 
-// hintBadges show what a server says of a tool's effects, and what of the tool could not be read.
+// hintBadges show a tool's annotations, and what could not be parsed.
 func hintBadges(ctx context.Context, d connectors.ToolView) []templates.Badge {
 	var list []templates.Badge
-	said := func(hint *bool) bool { return hint != nil && *hint }
+	isTrue := func(hint *bool) bool { return hint != nil && *hint }
 	switch {
-	case said(d.Hints.ReadOnly):
+	case isTrue(d.Hints.ReadOnly):
 		list = append(list, templates.Badge{Kind: templates.BadgeGood, Text: words.T(ctx, "read-only"), Title: words.T(ctx, "The server says that it changes nothing.")})
-	case said(d.Hints.Destructive):
+	case isTrue(d.Hints.Destructive):
 		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: words.T(ctx, "destructive"), Title: words.T(ctx, "The server says that it may delete or overwrite.")})
 	}
-	if said(d.Hints.Idempotent) {
+	if isTrue(d.Hints.Idempotent) {
 		list = append(list, templates.Badge{Text: words.T(ctx, "idempotent"), Title: words.T(ctx, "The server says that doing it twice does no more than once.")})
 	}
-	if said(d.Hints.OpenWorld) {
+	if isTrue(d.Hints.OpenWorld) {
 		list = append(list, templates.Badge{Text: words.T(ctx, "open world"), Title: words.T(ctx, "The server says that it deals with things outside of itself.")})
 	}
 	if len(d.Notes) > 0 {
-		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: words.N(ctx, len(d.Notes), "%s odd field", "%s odd fields"), Title: strings.Join(allSaid(ctx, d.Notes), " ")})
+		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: words.N(ctx, len(d.Notes), "%s odd field", "%s odd fields"), Title: strings.Join(translateAll(ctx, d.Notes), " ")})
 	}
 	return list
 }
@@ -116,20 +115,20 @@ func reviewBadge(ctx context.Context, r connectors.Review) (templates.Badge, boo
 func quarantinedTool(ctx context.Context, q connectors.Quarantined) templates.QuarantinedTool {
 	name := words.T(ctx, "(no name)")
 	if q.Name != nil && *q.Name != "" {
-		name = shorten(*q.Name, maxName)
+		name = shortenText(*q.Name, maxName)
 	}
-	return templates.QuarantinedTool{Name: name, Reason: words.Said(ctx, q.Reason), Raw: indent(ctx, q.Raw, inList.json)}
+	return templates.QuarantinedTool{Name: name, Reason: words.Said(ctx, q.Reason), Raw: indentJSON(ctx, q.Raw, listDetail.maxJSON)}
 }
 
-// indent lays JSON out over lines; key order and the spelling of numbers stay. Of more than most bytes it shows the beginning,
-// and says so. What would be mostly blanks when laid out, as a deep list, stays as it came.
-func indent(ctx context.Context, raw []byte, most int) string {
-	if len(raw) > most {
-		return clean(string(raw[:most])) + words.T(ctx, "\n… the first %d of %s KiB; the API gives all of it.", most>>10, words.Number(ctx, len(raw)>>10))
+// indentJSON indents JSON, keeping key order and the spelling of numbers. It cuts longer JSON after limit
+// bytes, with a note. JSON that would become mostly blanks, as a deep list, stays as it is.
+func indentJSON(ctx context.Context, raw []byte, limit int) string {
+	if len(raw) > limit {
+		return cleanText(string(raw[:limit])) + words.T(ctx, "\n… the first %d of %s KiB; the API gives all of it.", limit>>10, words.Number(ctx, len(raw)>>10))
 	}
 	var out bytes.Buffer
-	if json.Indent(&out, raw, "", "  ") != nil || out.Len() > 4*most {
-		return clean(string(raw))
+	if json.Indent(&out, raw, "", "  ") != nil || out.Len() > 4*limit {
+		return cleanText(string(raw))
 	}
-	return clean(out.String())
+	return cleanText(out.String())
 }

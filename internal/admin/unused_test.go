@@ -13,10 +13,10 @@ import (
 	"patchbay/internal/testing/htmlcheck"
 )
 
-// idle gives the agent Support the tools of two connectors, long ago, of which it calls a few.
-func (d *dashboard) idle() connectors.Agent {
+// createUnusedTools grants the agent Support the tools of two connectors long ago, and calls of a few.
+func (d *dashboard) createUnusedTools() connectors.Agent {
 	d.t.Helper()
-	linear, github := d.offering("Linear", 3), d.offering("GitHub", 1)
+	linear, github := d.addConnectorWithEffects("Linear", 3), d.addConnectorWithEffects("GitHub", 1)
 	a := d.Agent(d.t, func(a *connectors.Agent) { a.Name, a.Slug = "Support", "support" })
 	d.Grant(d.t, a.ID, linear.ID)
 	d.Grant(d.t, a.ID, github.ID, fixture.Named("list_thing_0", "create_thing_0"))
@@ -25,18 +25,18 @@ func (d *dashboard) idle() connectors.Agent {
 	for _, tool := range []string{"list_thing_0", "create_thing_0", "delete_thing_0"} {
 		call := newCall(a, linear, connectors.CallSuccess)
 		call.Tool = tool
-		d.endedIn(d.Tenant, call)
+		d.createEndedCall(d.Tenant, call)
 	}
 	return a
 }
 
-func TestUnusedToolsAreReviewedAndTakenAway(t *testing.T) {
+func TestUnusedTools_AreReviewedAndRemoved(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	a := d.idle()
-	_, linear := d.named("support", "linear")
-	_, github := d.named("support", "github")
-	b := d.as(connectors.RoleAdmin)
+	a := d.createUnusedTools()
+	_, linear := d.findAgentAndConnector("support", "linear")
+	_, github := d.findAgentAndConnector("support", "github")
+	b := d.signInAsRole(connectors.RoleAdmin)
 	b.get("/agents/support/tools").want(t, http.StatusOK, "Unused tools", "Review", "Tokens a request, OpenAI", "Tokens a request, Anthropic", "Tokens a request, Google", "≈")
 	part := b.get("/agents/support/unused?part=summary")
 	part.want(t, http.StatusOK, "9 of 14 tools were not called in 30 days", "less (OpenAI, estimated)", "Review")
@@ -45,7 +45,7 @@ func TestUnusedToolsAreReviewedAndTakenAway(t *testing.T) {
 	}
 	p := b.get("/agents/support/unused")
 	p.want(t, http.StatusOK, "9 of 12 tools, about", "Of 2 tools it is too early to tell", "later ones are not", "Scopes of accounts are not judged")
-	names, _ := ticked(t, p)
+	names, _ := checkedTools(t, p)
 	if len(names) != 9 || slices.Contains(names, "linear/list_thing_0") || !slices.Contains(names, "linear/list_thing_1") {
 		t.Errorf("ticked: %v", names)
 	}
@@ -53,7 +53,7 @@ func TestUnusedToolsAreReviewedAndTakenAway(t *testing.T) {
 	if _, err := d.Door().AgentGrant(t.Context(), a.ID, linear.ID); err != nil {
 		t.Fatal(err)
 	}
-	d.wantGrant(connectors.Grant{AgentID: a.ID, ConnectorID: linear.ID, AllTools: true}) // a look takes nothing away
+	d.wantGrant(connectors.Grant{AgentID: a.ID, ConnectorID: linear.ID, AllTools: true}) // the review alone removes nothing
 
 	chosen := url.Values{"tool": {"linear/list_thing_1", "linear/guess_thing_2", "github/create_thing_0"}}
 	b.submit("/agents/support/unused", chosen).want(t, http.StatusOK, "Taken away: 3 tools of 2 connectors.", "11 tools")
@@ -68,11 +68,11 @@ func TestUnusedToolsAreReviewedAndTakenAway(t *testing.T) {
 	}
 }
 
-func TestAViewerReadsWhatIsUnusedAndNothingMore(t *testing.T) {
+func TestUnusedTools_ViewerOnlyReads(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	d.idle()
-	b := d.as(connectors.RoleViewer)
+	d.createUnusedTools()
+	b := d.signInAsRole(connectors.RoleViewer)
 	p := b.get("/agents/support/unused")
 	p.want(t, http.StatusOK, "9 of 14 tools")
 	htmlcheck.Parse(t, p.Body).Sound(t)
@@ -81,16 +81,16 @@ func TestAViewerReadsWhatIsUnusedAndNothingMore(t *testing.T) {
 	}
 	fresh := d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = "Fresh", "fresh" })
 	b.get("/agents/fresh/unused").want(t, http.StatusOK, "The agent sees no tool")
-	_, linear := d.named("fresh", "linear")
+	_, linear := d.findAgentAndConnector("fresh", "linear")
 	d.Grant(t, fresh.ID, linear.ID)
 	b.get("/agents/fresh/unused").want(t, http.StatusOK, "Too early to tell")
 }
 
-func TestWhatAnAgentSeesIsSortedByItsSize(t *testing.T) {
+func TestAgentTools_SortBySize(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	d.idle()
-	b := d.as(connectors.RoleViewer)
+	d.createUnusedTools()
+	b := d.signInAsRole(connectors.RoleViewer)
 	p := b.get("/agents/support/tools?sort=size&provider=google&q=thing_0")
 	p.want(t, http.StatusOK, "6 tools", "Largest first", "Tokens are an estimate of what the definitions take of each request to Google")
 	if first, last := strings.Index(p.Body, "mcp_linear__delete_thing_0"), strings.Index(p.Body, "mcp_linear__guess_thing_0"); first < 0 || last < first {
@@ -98,17 +98,17 @@ func TestWhatAnAgentSeesIsSortedByItsSize(t *testing.T) {
 	}
 }
 
-func TestWhatAnAgentDoesNotUseIsReviewedInABrowser(t *testing.T) {
+func TestUnusedTools_ReviewInABrowser(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	d.idle()
-	tab := d.signedIn(connectors.RoleAdmin)
+	d.createUnusedTools()
+	tab := d.openSignedInTab(connectors.RoleAdmin)
 	tab.Go(d.base + "/agents/support/tools")
 	tab.WaitText("#unused-summary", "9 of 14 tools were not called in 30 days")
-	looked(t, tab, "agent-tools")
+	checkAppearanceOf(t, tab, "agent-tools")
 	tab.Click("#unused-summary a")
 	tab.WaitPath("/agents/support/unused")
-	looked(t, tab, "unused")
+	checkAppearanceOf(t, tab, "unused")
 	tab.Click("form[method=post] .sticky button[type=submit]")
 	tab.WaitText("main", "Taken away: 9 tools of 1 connector.")
 	tab.WaitText("#unused-summary", "No tool is unused")

@@ -7,7 +7,7 @@ import (
 	"patchbay/internal/words"
 )
 
-// usageReset has the figures of the home page be counted from now on.
+// usageReset restarts the figures of the home page from now.
 func (h *Handler) usageReset(w http.ResponseWriter, r *http.Request) error {
 	if _, err := h.registry.ResetUsage(r.Context(), actor(r), h.now()); err != nil {
 		return err

@@ -9,12 +9,12 @@ import (
 	chromium "patchbay/internal/testing/browser"
 )
 
-func TestAFilteredListIsSavedAsAViewAndItsAddressKeepsIt(t *testing.T) {
+func TestViews_FilteredListIsSaved(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	d.at("Linear", "https://mcp.example.com/mcp")
-	d.at("Notes", "https://notes.example.com/mcp")
-	tab := d.signedIn(connectors.RoleMember)
+	d.addConnectorAt("Linear", "https://mcp.example.com/mcp")
+	d.addConnectorAt("Notes", "https://notes.example.com/mcp")
+	tab := d.openSignedInTab(connectors.RoleMember)
 	tab.Go(d.base + "/connectors")
 	tab.Fill("main form[role=search] [name=q]", "lin")
 	tab.WaitText("#connectors", "1 connector")
@@ -22,7 +22,7 @@ func TestAFilteredListIsSavedAsAViewAndItsAddressKeepsIt(t *testing.T) {
 	tab.Fill("#views input", "Linear alone")
 	tab.Click("[data-view-save]")
 	tab.WaitText("#views ul", "Linear alone")
-	looked(t, tab, "views")
+	checkAppearanceOf(t, tab, "views")
 	if link := chromium.Eval[string](tab, `document.querySelector("#views [data-copy]").dataset.copy`); link != d.base+"/connectors?q=lin" {
 		t.Errorf("the link is %s", link)
 	}
@@ -43,10 +43,10 @@ func TestAFilteredListIsSavedAsAViewAndItsAddressKeepsIt(t *testing.T) {
 func TestTimesAreToldInThePersonsZone(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	d.as(connectors.RoleAdmin).submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}})
-	tab := d.signedIn(connectors.RoleAdmin)
+	d.signInAsRole(connectors.RoleAdmin).submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}})
+	tab := d.openSignedInTab(connectors.RoleAdmin)
 	tab.Go(d.base + "/account")
-	looked(t, tab, "account-zone")
+	checkAppearanceOf(t, tab, "account-zone")
 	tab.Choose("[data-zone]", "Asia/Tokyo")
 	tab.WaitText("main", "Time zone")
 	tab.Go(d.base + "/audit")
@@ -64,10 +64,10 @@ func TestTimesAreToldInThePersonsZone(t *testing.T) {
 	}
 }
 
-func TestWhatWasSaidIsReadAgainBehindTheBell(t *testing.T) {
+func TestViews_MessagesAreKeptBehindTheBell(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	tab := d.signedIn(connectors.RoleAdmin)
+	tab := d.openSignedInTab(connectors.RoleAdmin)
 	tab.Go(d.base + "/notices")
 	tab.WaitGone("#messages:not([hidden])")
 	tab.Go(d.base + "/agents/new")
@@ -78,7 +78,7 @@ func TestWhatWasSaidIsReadAgainBehindTheBell(t *testing.T) {
 	tab.Click(".bell")
 	tab.WaitPath("/notices")
 	tab.WaitText("#messages li", said)
-	looked(t, tab, "messages")
+	checkAppearanceOf(t, tab, "messages")
 	tab.Click(".person")
 	tab.Click("form[action='/logout'] button")
 	tab.WaitPath("/login")

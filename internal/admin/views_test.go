@@ -32,15 +32,15 @@ func TestTimesAreWords(t *testing.T) {
 		-72 * time.Hour:       "in 3 days",
 		-400 * 24 * time.Hour: "on 26 Dec 2027",
 	} {
-		if have := when(t.Context(), noon.Add(-ago), noon).Text; have != want {
+		if have := newWhen(t.Context(), noon.Add(-ago), noon).Text; have != want {
 			t.Errorf("%v ago: %q, want %q", ago, have, want)
 		}
 	}
 	want := templates.When{Text: "2 minutes ago", Title: "21 Nov 2026, 11:58:00 UTC", ISO: "2026-11-21T11:58:00Z"}
-	if diff := cmp.Diff(want, when(t.Context(), noon.Add(-2*time.Minute), noon)); diff != "" {
+	if diff := cmp.Diff(want, newWhen(t.Context(), noon.Add(-2*time.Minute), noon)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(templates.When{Text: "never"}, whenOrNever(t.Context(), nil, noon)); diff != "" {
+	if diff := cmp.Diff(templates.When{Text: "never"}, newWhenOrNever(t.Context(), nil, noon)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -50,14 +50,14 @@ func TestDurationsAndIntervalsAreWords(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		500 * time.Microsecond: "under 1 ms", 340 * time.Millisecond: "340 ms", 1234 * time.Millisecond: "1.2 s", 125 * time.Second: "2 min 5 s",
 	} {
-		if have := took(t.Context(), d); have != want {
+		if have := formatDuration(t.Context(), d); have != want {
 			t.Errorf("%v: %q, want %q", d, have, want)
 		}
 	}
 	for d, want := range map[time.Duration]string{
 		0: "never by itself", 15 * time.Minute: "every 15 minutes", time.Hour: "every hour", 48 * time.Hour: "every 2 days", 90 * time.Second: "every 90 seconds",
 	} {
-		if have := every(t.Context(), d); have != want {
+		if have := formatInterval(t.Context(), d); have != want {
 			t.Errorf("%v: %q, want %q", d, have, want)
 		}
 	}
@@ -73,7 +73,7 @@ func TestNumbersAreGrouped(t *testing.T) {
 	for want, p := range map[string]templates.Pager{
 		"50 tools": {}, "50+ tools": {Next: "/tools?cursor=a"}, "50 tools on this page": {First: "/tools", Next: "/tools?cursor=b"},
 	} {
-		if have := countOf(t.Context(), 50, p, "%s tool", "%s tools"); have != want {
+		if have := formatCount(t.Context(), 50, p, "%s tool", "%s tools"); have != want {
 			t.Errorf("%q, want %q", have, want)
 		}
 	}
@@ -91,7 +91,7 @@ func TestConnectorRowSaysHowItIs(t *testing.T) {
 	want := templates.ConnectorRow{
 		ID: c.ID.String(), Name: "linear", Href: "/connectors/linear", Initial: "L", URL: c.URL,
 		State: templates.State{Kind: templates.StateOK, Text: "Connected"}, Credential: "Bearer · per agent", Tools: "1,204",
-		LastSync: when(t.Context(), synced, noon), Actions: true, CanSync: true, ReturnTo: "/connectors",
+		LastSync: newWhen(t.Context(), synced, noon), Actions: true, CanSync: true, ReturnTo: "/connectors",
 	}
 	if diff := cmp.Diff(want, row); diff != "" {
 		t.Error(diff)
@@ -103,15 +103,15 @@ func TestConnectorRowSaysHowItIs(t *testing.T) {
 	if row.Reason != c.LastError.Message || row.State != (templates.State{Kind: templates.StateBad, Text: "Needs authorization"}) {
 		t.Errorf("needs authorization: %+v", row)
 	}
-	if row.Mend != nil {
-		t.Errorf("a secret is not connected: %+v", row.Mend)
+	if row.Repair != nil {
+		t.Errorf("a secret is not connected: %+v", row.Repair)
 	}
 	c.Auth.Type = connectors.AuthOAuth2
-	if row = connectorRow(t.Context(), c, templates.Can{Sync: true, Manage: true}, "", noon); row.Mend == nil || *row.Mend != (templates.Link{Text: "Reconnect", Href: "/connectors/linear/credentials"}) {
-		t.Errorf("an account: %+v", row.Mend)
+	if row = connectorRow(t.Context(), c, templates.Can{Sync: true, Manage: true}, "", noon); row.Repair == nil || *row.Repair != (templates.Link{Text: "Reconnect", Href: "/connectors/linear/credentials"}) {
+		t.Errorf("an account: %+v", row.Repair)
 	}
-	if row = connectorRow(t.Context(), c, templates.Can{Sync: true}, "", noon); row.Mend != nil {
-		t.Errorf("a member is sent to what is refused: %+v", row.Mend)
+	if row = connectorRow(t.Context(), c, templates.Can{Sync: true}, "", noon); row.Repair != nil {
+		t.Errorf("a member is sent to what is refused: %+v", row.Repair)
 	}
 	c.Running = &connectors.SyncRunID{}
 	if row = connectorRow(t.Context(), c, templates.Can{Sync: true, Manage: true}, "", noon); row.Reason != "" || row.State.Kind != templates.StateBusy {
@@ -123,30 +123,30 @@ func TestConnectorRowSaysHowItIs(t *testing.T) {
 	}
 }
 
-func TestAttentionLeadsToWhereItIsMended(t *testing.T) {
+func TestAttention_LinksToRepair(t *testing.T) {
 	t.Parallel()
 	c := connectors.Connector{
 		Slug: "linear", Status: connectors.StatusNeedsAuth, Enabled: true, Auth: connectors.Auth{Type: connectors.AuthBearer},
 		LastError: &connectors.SyncError{Code: "unauthorized", Message: "The server refused the credential.", At: noon},
 	}
-	list := attention(t.Context(), c, 2, templates.Can{Manage: true}, noon)
+	list := connectorAttention(t.Context(), c, 2, templates.Can{Manage: true}, noon)
 	if list[0].Text != c.LastError.Message {
 		t.Errorf("the sentence says what to do already: %q", list[0].Text)
 	}
 	if len(list) != 2 || list[0].Action.Href != "/connectors/linear/credentials" || list[1].Title != "2 malformed tools" {
 		t.Errorf("%+v", list)
 	}
-	if list = attention(t.Context(), c, 0, templates.Can{}, noon); list[0].Action != nil {
+	if list = connectorAttention(t.Context(), c, 0, templates.Can{}, noon); list[0].Action != nil {
 		t.Error("a viewer is sent to a page that refuses them")
 	}
 	c.Auth.Type, c.LastError, c.Status = connectors.AuthOAuth2, nil, connectors.StatusNeverSynced
-	list = attention(t.Context(), c, 0, templates.Can{Manage: true}, noon)
+	list = connectorAttention(t.Context(), c, 0, templates.Can{Manage: true}, noon)
 	if len(list) != 1 || *list[0].Action != (templates.Link{Text: "Connect", Href: "/connectors/linear/credentials#credential-shared"}) {
 		t.Errorf("never connected: %+v", list)
 	}
 	c.LastError = &connectors.SyncError{Code: "credential_required", Message: "The access has ended.", At: noon}
 	c.Enabled, c.Status = false, connectors.StatusDisabled
-	if list = attention(t.Context(), c, 0, templates.Can{}, noon); len(list) != 1 || list[0].Title != "Disabled" {
+	if list = connectorAttention(t.Context(), c, 0, templates.Can{}, noon); len(list) != 1 || list[0].Title != "Disabled" {
 		t.Errorf("%+v", list)
 	}
 }
@@ -162,7 +162,7 @@ const issueTool = `{"name":"create_issue","annotations":{"title":"Create an issu
 
 func TestToolViewReadsTheDefinition(t *testing.T) {
 	t.Parallel()
-	v := definitionView(t.Context(), connectors.Definition{Name: "create_issue", Raw: []byte(issueTool)}, inList)
+	v := definitionView(t.Context(), connectors.Definition{Name: "create_issue", Raw: []byte(issueTool)}, listDetail)
 	if v.Title != "Create an issue" || v.Description != "Creates an issue.<b>" {
 		t.Errorf("title %q, description %q", v.Title, v.Description)
 	}
@@ -200,14 +200,14 @@ func TestToolViewStandsAnyDefinition(t *testing.T) {
 		``, `null`, `[]`, `{}`, `{"inputSchema":7}`, `{"title":1,"description":[],"annotations":"x"}`, "{\"name\":\"\xff\"}",
 		`{"inputSchema":` + deep + `}`, `{"inputSchema":` + wide + `}`,
 	} {
-		v := definitionView(t.Context(), connectors.Definition{Name: "\xff", Raw: []byte(raw)}, onPage)
+		v := definitionView(t.Context(), connectors.Definition{Name: "\xff", Raw: []byte(raw)}, pageDetail)
 		if len(v.Params) > maxParams || v.Name != "\uFFFD" {
 			t.Errorf("%.40q: %d parameters, name %q", raw, len(v.Params), v.Name)
 		}
 	}
 }
 
-// A server can send 8 MiB that escaping or laying out would make a hundred times as large.
+// A definition of 8 MiB may become a hundred times as large when escaped or indented.
 func TestHugeDefinitionsMakeNoHugePages(t *testing.T) {
 	t.Parallel()
 	quotes := strings.Repeat(`\"`, 4<<20)
@@ -219,15 +219,15 @@ func TestHugeDefinitionsMakeNoHugePages(t *testing.T) {
 		"long parameters": `{"inputSchema":{"required":["` + name + `"],"properties":{"` + name + `":{"type":"` + name + `","description":"` + name +
 			`","default":"` + name + `"}}}}`,
 	} {
-		v := definitionView(t.Context(), connectors.Definition{Name: "x", Raw: []byte(raw)}, inList)
+		v := definitionView(t.Context(), connectors.Definition{Name: "x", Raw: []byte(raw)}, listDetail)
 		size := len(v.Title) + len(v.Description) + len(v.Raw)
 		for _, p := range v.Params {
 			size += len(p.Name) + len(p.Type) + len(p.Description) + len(strings.Join(p.Notes, ""))
 		}
-		if size > 5*inList.json {
+		if size > 5*listDetail.maxJSON {
 			t.Errorf("%s: %d bytes are shown", what, size)
 		}
-		if len(raw) > inList.json && !strings.Contains(v.Raw, "the API gives all of it") {
+		if len(raw) > listDetail.maxJSON && !strings.Contains(v.Raw, "the API gives all of it") {
 			t.Errorf("%s: nothing says that the definition is cut", what)
 		}
 	}
@@ -245,7 +245,7 @@ func TestHiddenCharactersAreShown(t *testing.T) {
 		"bell\a and \x1b[31m colour": `bell\u0007 and \u001b[31m colour`,
 		"\xff":                       "\uFFFD",
 	} {
-		if have := clean(text); have != want {
+		if have := cleanText(text); have != want {
 			t.Errorf("%q: %q, want %q", text, have, want)
 		}
 	}
@@ -291,13 +291,13 @@ func TestDraftFormAndFormDraftAreInverse(t *testing.T) {
 
 func sameFromForm(t *testing.T, d connectors.Draft) {
 	t.Helper()
-	f := form{values: map[string][]string{}}
+	f := postedForm{values: map[string][]string{}}
 	for name, value := range draftForm(d).Values {
 		f.values.Set(name, value)
 	}
 	before := connectors.NewDraft()
-	before.ToolChanges = d.ToolChanges // no field of the form: it stays
-	have, err := f.draft(t.Context(), before)
+	before.ToolChanges = d.ToolChanges // no field of the form
+	have, err := f.readDraft(t.Context(), before)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func sameFromForm(t *testing.T, d connectors.Draft) {
 	}
 }
 
-func TestAFormChangesWhatItHasAndWhatFitsItsType(t *testing.T) {
+func TestDraft_KeepsFieldsOutsideTheForm(t *testing.T) {
 	t.Parallel()
 	none := ""
 	before := connectors.NewDraft()
@@ -322,24 +322,24 @@ func TestAFormChangesWhatItHasAndWhatFitsItsType(t *testing.T) {
 		"another type":             {map[string]string{"auth.type": "bearer", "auth.client_id": "client"}, connectors.OAuthSettings{}},
 		"a machine":                {map[string]string{"auth.type": "client_credentials", "auth.scopes": " a\n b a "}, connectors.OAuthSettings{ClientID: "client", Scopes: []string{"a", "b", "a"}, Resource: &none}},
 	} {
-		f := form{values: map[string][]string{}}
+		f := postedForm{values: map[string][]string{}}
 		for field, value := range tc.fields {
 			f.values.Set(field, value)
 		}
-		have, err := f.draft(t.Context(), before)
+		have, err := f.readDraft(t.Context(), before)
 		if diff := cmp.Diff(tc.want, have.OAuth); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", name, err, diff)
 		}
 	}
-	both := form{values: map[string][]string{"auth.resource": {"https://x.example"}, "auth.no_resource": {"true"}}}
-	if _, err := both.draft(t.Context(), before); !fault.Is(err, fault.Invalid) {
+	both := postedForm{values: map[string][]string{"auth.resource": {"https://x.example"}, "auth.no_resource": {"true"}}}
+	if _, err := both.readDraft(t.Context(), before); !fault.Is(err, fault.Invalid) {
 		t.Errorf("a resource and none: %v", err)
 	}
 }
 
 func TestASecretIsReadByItsType(t *testing.T) {
 	t.Parallel()
-	f := form{values: map[string][]string{}}
+	f := postedForm{values: map[string][]string{}}
 	for _, name := range []string{"token", "key", "username", "password", "client_id", "client_secret", "private_key"} {
 		f.values.Set(name, name)
 		f.values.Set("auth."+name, "auth."+name)
@@ -351,11 +351,11 @@ func TestASecretIsReadByItsType(t *testing.T) {
 		connectors.AuthClientCredentials: {{ClientID: "client_id", ClientSecret: "client_secret"}, {ClientSecret: "auth.client_secret"}},
 		connectors.AuthPrivateKeyJWT:     {{ClientID: "client_id", PrivateKey: "private_key"}, {PrivateKey: "auth.private_key"}},
 	} {
-		if have := [2]connectors.Secret{f.secrets(auth, ""), f.secrets(auth, "auth.")}; have != want {
+		if have := [2]connectors.Secret{f.readSecrets(auth, ""), f.readSecrets(auth, "auth.")}; have != want {
 			t.Errorf("%s: another secret than its fields hold", auth)
 		}
 	}
-	shown := f.again(nil)
+	shown := f.toForm(nil)
 	for name := range shown.Values {
 		if field := strings.TrimPrefix(name, "auth."); field != "username" && field != "client_id" {
 			t.Errorf("%s is sent back", name)
@@ -365,7 +365,7 @@ func TestASecretIsReadByItsType(t *testing.T) {
 
 func TestEventsAreFramedLineByLine(t *testing.T) {
 	t.Parallel()
-	if have := string(event([]byte("<a>\r\n<b>"))); have != "data: <a>\ndata: <b>\n\n" {
+	if have := string(encodeEvent([]byte("<a>\r\n<b>"))); have != "data: <a>\ndata: <b>\n\n" {
 		t.Errorf("%q", have)
 	}
 }

@@ -8,24 +8,24 @@ import (
 	"patchbay/web/templates"
 )
 
-// webhookCreate adds a webhook. What signs is shown on the page that answers, and nowhere else: a redirect would carry it through the
-// session or the address.
+// webhookCreate creates a webhook and shows its signing secret on the response page alone. A redirect would
+// carry it through the session or the address.
 func (h *Handler) webhookCreate(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err
 	}
 	hook, text, err := h.webhooks.Create(r.Context(), actor(r), connectors.Webhook{Name: f.text("name"), URL: f.text("url"), Kinds: f.noticeKinds()})
-	if problem, ok := mendable(r.Context(), err); ok {
-		return h.webhooksPage(w, r, respond.Status(problem.Kind), f.again(problem), f.values["kind"])
+	if problem, ok := asFormFault(r.Context(), err); ok {
+		return h.webhooksPage(w, r, respond.Status(problem.Kind), f.toForm(problem), f.values["kind"])
 	}
 	if err != nil {
 		return err
 	}
-	return h.webhookPage(w, r, http.StatusOK, hook, webhookShown{secret: &templates.NewAPIKey{Name: hook.Name, Token: text.Reveal()}})
+	return h.webhookPage(w, r, http.StatusOK, hook, webhookPageState{secret: &templates.NewAPIKey{Name: hook.Name, Token: text.Reveal()}})
 }
 
-func (f form) noticeKinds() []connectors.NoticeKind {
+func (f postedForm) noticeKinds() []connectors.NoticeKind {
 	kinds := make([]connectors.NoticeKind, len(f.values["kind"]))
 	for i, text := range f.values["kind"] {
 		kinds[i] = connectors.NoticeKind(text)

@@ -7,9 +7,8 @@ import (
 	"patchbay/internal/words"
 )
 
-// webhookDelete deletes a webhook.
 func (h *Handler) webhookDelete(w http.ResponseWriter, r *http.Request) error {
-	hook, err := h.webhook(r)
+	hook, err := h.findWebhook(r)
 	if err != nil {
 		return err
 	}

@@ -7,22 +7,22 @@ import (
 	"patchbay/web/templates"
 )
 
-// webhookList lists the webhooks, with the form that adds one.
+// webhookList lists the webhooks, with the form for a new one.
 func (h *Handler) webhookList(w http.ResponseWriter, r *http.Request) error {
 	return h.webhooksPage(w, r, http.StatusOK, templates.Form{}, nil)
 }
 
 func (h *Handler) webhooksPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, chosen []string) error {
-	list, err := h.tenant(r).Webhooks(r.Context(), pageOf(r))
+	list, err := h.tenantStore(r).Webhooks(r.Context(), readPage(r))
 	if err != nil {
 		return err
 	}
 	page := templates.WebhooksPage{
-		Frame: h.frame(r, templates.NavWebhooks, crumb(words.T(r.Context(), "Webhooks"), "")),
-		Count: countOf(r.Context(), len(list.Items), pager(r, list.Next), "%s webhook", "%s webhooks"),
+		Frame: h.newFrame(r, templates.NavWebhooks, newCrumb(words.T(r.Context(), "Webhooks"), "")),
+		Count: formatCount(r.Context(), len(list.Items), newPager(r, list.Next), "%s webhook", "%s webhooks"),
 		Form:  f,
 		Kinds: kindChoices(r.Context(), chosen),
-		Pager: pager(r, list.Next),
+		Pager: newPager(r, list.Next),
 	}
 	for _, hook := range list.Items {
 		page.Rows = append(page.Rows, webhookRow(r.Context(), hook, h.now()))

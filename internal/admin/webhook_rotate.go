@@ -6,9 +6,9 @@ import (
 	"patchbay/web/templates"
 )
 
-// webhookRotate makes a new secret, which is shown on the page that answers.
+// webhookRotate replaces the signing secret, and shows the new one on the response page.
 func (h *Handler) webhookRotate(w http.ResponseWriter, r *http.Request) error {
-	hook, err := h.webhook(r)
+	hook, err := h.findWebhook(r)
 	if err != nil {
 		return err
 	}
@@ -16,5 +16,5 @@ func (h *Handler) webhookRotate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.webhookPage(w, r, http.StatusOK, hook, webhookShown{secret: &templates.NewAPIKey{Name: hook.Name, Token: text.Reveal()}})
+	return h.webhookPage(w, r, http.StatusOK, hook, webhookPageState{secret: &templates.NewAPIKey{Name: hook.Name, Token: text.Reveal()}})
 }

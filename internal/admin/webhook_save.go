@@ -8,9 +8,8 @@ import (
 	"patchbay/internal/words"
 )
 
-// webhookSave changes a webhook.
 func (h *Handler) webhookSave(w http.ResponseWriter, r *http.Request) error {
-	hook, err := h.webhook(r)
+	hook, err := h.findWebhook(r)
 	if err != nil {
 		return err
 	}
@@ -20,9 +19,9 @@ func (h *Handler) webhookSave(w http.ResponseWriter, r *http.Request) error {
 	}
 	name, url, kinds, enabled := f.text("name"), f.text("url"), f.noticeKinds(), f.checked("enabled")
 	saved, err := h.webhooks.Update(r.Context(), actor(r), hook.ID, webhooks.Change{Name: &name, URL: &url, Kinds: &kinds, Enabled: &enabled})
-	if problem, ok := mendable(r.Context(), err); ok {
-		again := f.again(problem)
-		return h.webhookPage(w, r, respond.Status(problem.Kind), hook, webhookShown{form: &again, chosen: f.values["kind"]})
+	if problem, ok := asFormFault(r.Context(), err); ok {
+		view := f.toForm(problem)
+		return h.webhookPage(w, r, respond.Status(problem.Kind), hook, webhookPageState{form: &view, chosen: f.values["kind"]})
 	}
 	if err != nil {
 		return err

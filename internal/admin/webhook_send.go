@@ -9,9 +9,9 @@ import (
 	"patchbay/internal/words"
 )
 
-// webhookTrial sends a test, and says what came of it.
+// webhookTrial sends a test delivery, and shows its result.
 func (h *Handler) webhookTrial(w http.ResponseWriter, r *http.Request) error {
-	hook, err := h.webhook(r)
+	hook, err := h.findWebhook(r)
 	if err != nil {
 		return err
 	}
@@ -19,7 +19,7 @@ func (h *Handler) webhookTrial(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	flash := respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The test has arrived, in %s.", took(r.Context(), d.Duration))}
+	flash := respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The test has arrived, in %s.", formatDuration(r.Context(), d.Duration))}
 	switch d.State {
 	case connectors.DeliveryDelivered:
 	case connectors.DeliveryWaiting:
@@ -30,18 +30,17 @@ func (h *Handler) webhookTrial(w http.ResponseWriter, r *http.Request) error {
 	return h.respond.Back(w, r, webhookPath(hook.ID), flash)
 }
 
-// webhookRedeliver sends a delivery again.
 func (h *Handler) webhookRedeliver(w http.ResponseWriter, r *http.Request) error {
-	hook, err := h.webhook(r)
+	hook, err := h.findWebhook(r)
 	if err != nil {
 		return err
 	}
-	id, ok := ref(r, "delivery").UUID()
+	id, ok := pathRef(r, "delivery").UUID()
 	if !ok {
 		return fault.Errorf(fault.NotFound, "There is no such delivery.")
 	}
 	_, err = h.webhooks.Redeliver(r.Context(), actor(r), hook.ID, connectors.DeliveryID{UUID: id})
-	if problem, ok := mendable(r.Context(), err); ok {
+	if problem, ok := asFormFault(r.Context(), err); ok {
 		return h.respond.Back(w, r, webhookPath(hook.ID), respond.Flash{Kind: respond.Alert, Text: problem.Message})
 	}
 	if err != nil {

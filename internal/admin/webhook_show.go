@@ -11,53 +11,51 @@ import (
 	"patchbay/web/templates"
 )
 
-// deliveriesPage is how many deliveries a page shows.
-const deliveriesPage = 25
+const deliveryPageSize = 25
 
-// webhookShow is about one webhook.
 func (h *Handler) webhookShow(w http.ResponseWriter, r *http.Request) error {
-	hook, err := h.webhook(r)
+	hook, err := h.findWebhook(r)
 	if err != nil {
 		return err
 	}
-	return h.webhookPage(w, r, http.StatusOK, hook, webhookShown{})
+	return h.webhookPage(w, r, http.StatusOK, hook, webhookPageState{})
 }
 
-// webhook is the one in the path.
-func (h *Handler) webhook(r *http.Request) (connectors.Webhook, error) {
-	id, ok := ref(r, "id").UUID()
+// findWebhook reads the webhook in the path.
+func (h *Handler) findWebhook(r *http.Request) (connectors.Webhook, error) {
+	id, ok := pathRef(r, "id").UUID()
 	if !ok {
 		return connectors.Webhook{}, fault.Errorf(fault.NotFound, "There is no such webhook.")
 	}
-	return h.tenant(r).Webhook(r.Context(), connectors.WebhookID{UUID: id})
+	return h.tenantStore(r).Webhook(r.Context(), connectors.WebhookID{UUID: id})
 }
 
-// webhookShown is what a page shows besides the webhook as it is.
-type webhookShown struct {
-	form   *templates.Form // with what is wrong; nil: as it is
+// webhookPageState is the result of an action on the page.
+type webhookPageState struct {
+	form   *templates.Form // with its errors; nil: the stored settings
 	chosen []string        // kinds, with form
 	secret *templates.NewAPIKey
 }
 
-func (h *Handler) webhookPage(w http.ResponseWriter, r *http.Request, status int, hook connectors.Webhook, more webhookShown) error {
-	list, err := h.tenant(r).Deliveries(r.Context(), hook.ID, store.Page{Limit: deliveriesPage, Cursor: r.URL.Query().Get("cursor")})
+func (h *Handler) webhookPage(w http.ResponseWriter, r *http.Request, status int, hook connectors.Webhook, state webhookPageState) error {
+	list, err := h.tenantStore(r).Deliveries(r.Context(), hook.ID, store.Page{Limit: deliveryPageSize, Cursor: r.URL.Query().Get("cursor")})
 	if err != nil {
 		return err
 	}
 	page := templates.WebhookPage{
-		Frame:   h.frame(r, templates.NavWebhooks, crumb(words.T(r.Context(), "Webhooks"), "/webhooks"), crumb(hook.Name, "")),
+		Frame:   h.newFrame(r, templates.NavWebhooks, newCrumb(words.T(r.Context(), "Webhooks"), "/webhooks"), newCrumb(hook.Name, "")),
 		Webhook: webhookRow(r.Context(), hook, h.now()),
 		Form:    webhookForm(hook),
 		Kinds:   kindChoices(r.Context(), kindValues(hook.Kinds)),
 		Facts:   webhookFacts(r.Context(), hook, h.now()),
-		Secret:  more.secret,
-		Pager:   pager(r, list.Next),
+		Secret:  state.secret,
+		Pager:   newPager(r, list.Next),
 	}
-	if r.Method != http.MethodGet && list.Next != "" { // the address of the form is none of the page
+	if r.Method != http.MethodGet && list.Next != "" { // a POST's path is not that of the page
 		page.Pager.Next = webhookPath(hook.ID) + "?cursor=" + list.Next
 	}
-	if more.form != nil {
-		page.Form, page.Kinds = *more.form, kindChoices(r.Context(), more.chosen)
+	if state.form != nil {
+		page.Form, page.Kinds = *state.form, kindChoices(r.Context(), state.chosen)
 	}
 	for _, d := range list.Items {
 		page.Deliveries = append(page.Deliveries, deliveryRow(r.Context(), d, hook, h.now()))

@@ -16,10 +16,9 @@ import (
 
 func webhookPath(id connectors.WebhookID) string { return "/webhooks/" + id.String() }
 
-// webhookRow is one webhook.
 func webhookRow(ctx context.Context, hook connectors.Webhook, now time.Time) templates.WebhookRow {
 	row := templates.WebhookRow{
-		Name: hook.Name, Href: webhookPath(hook.ID), Host: hook.URL, Told: words.T(ctx, "Everything"), Delivered: whenOrNever(ctx, hook.DeliveredAt, now),
+		Name: hook.Name, Href: webhookPath(hook.ID), Host: hook.URL, Told: words.T(ctx, "Everything"), Delivered: newWhenOrNever(ctx, hook.DeliveredAt, now),
 	}
 	if u, err := url.Parse(hook.URL); err == nil {
 		row.Host = u.Host // the rest of an address may be a secret
@@ -35,7 +34,7 @@ func webhookRow(ctx context.Context, hook connectors.Webhook, now time.Time) tem
 		}
 	case connectors.WebhookTrouble:
 		row.State = templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Failing")}
-		row.Reason = words.T(ctx, "Nothing has arrived since %s. It is tried again by itself, for three days.", when(ctx, *hook.FailingSince, now).Text)
+		row.Reason = words.T(ctx, "Nothing has arrived since %s. It is tried again by itself, for three days.", newWhen(ctx, *hook.FailingSince, now).Text)
 	default:
 		row.State = templates.State{Kind: templates.StateOK, Text: words.T(ctx, "On")}
 	}
@@ -43,26 +42,26 @@ func webhookRow(ctx context.Context, hook connectors.Webhook, now time.Time) tem
 }
 
 func webhookFacts(ctx context.Context, hook connectors.Webhook, now time.Time) []templates.Fact {
-	delivered, made := whenOrNever(ctx, hook.DeliveredAt, now), when(ctx, hook.CreatedAt, now)
+	delivered, made := newWhenOrNever(ctx, hook.DeliveredAt, now), newWhen(ctx, hook.CreatedAt, now)
 	facts := []templates.Fact{
-		{Label: words.T(ctx, "Last notice arrived"), When: &delivered}, // a test is none
+		{Label: words.T(ctx, "Last notice arrived"), When: &delivered}, // a test does not count
 		{Label: words.T(ctx, "Failed since then"), Value: words.N(ctx, hook.Failures, "%s try", "%s tries")},
 	}
 	if hook.RotatingUntil != nil && hook.RotatingUntil.After(now) {
-		until := when(ctx, *hook.RotatingUntil, now)
+		until := newWhen(ctx, *hook.RotatingUntil, now)
 		facts = append(facts, templates.Fact{Label: words.T(ctx, "Old secret ends"), When: &until})
 	}
 	return append(facts, templates.Fact{Label: words.T(ctx, "ID"), Value: hook.ID.String(), Mono: true, Copy: true}, templates.Fact{Label: words.T(ctx, "Made"), When: &made})
 }
 
-// deliveryRow is what a webhook was told of one notice.
+// deliveryRow is one delivery of a notice.
 func deliveryRow(ctx context.Context, d connectors.Delivery, hook connectors.Webhook, now time.Time) templates.DeliveryRow {
 	row := templates.DeliveryRow{
 		ID: webhooks.MessageID(d.ID), Kind: kindName(ctx, d.Kind), State: deliveryState(ctx, d), Reason: words.Said(ctx, d.Error), Tries: strconv.Itoa(d.Tries),
-		Made: when(ctx, d.CreatedAt, now), Tried: whenOrNever(ctx, d.TriedAt, now),
+		Made: newWhen(ctx, d.CreatedAt, now), Tried: newWhenOrNever(ctx, d.TriedAt, now),
 	}
 	if d.TriedAt != nil {
-		row.Status, row.Took = words.T(ctx, "no answer"), took(ctx, d.Duration)
+		row.Status, row.Took = words.T(ctx, "no answer"), formatDuration(ctx, d.Duration)
 	}
 	if d.Status != 0 {
 		row.Status = strconv.Itoa(d.Status)
@@ -71,7 +70,7 @@ func deliveryRow(ctx context.Context, d connectors.Delivery, hook connectors.Web
 		}
 	}
 	if d.NextAt != nil && d.Tries > 0 {
-		next := when(ctx, *d.NextAt, now)
+		next := newWhen(ctx, *d.NextAt, now)
 		row.Next = &next
 	}
 	if hook.Enabled {

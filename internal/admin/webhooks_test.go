@@ -11,8 +11,8 @@ import (
 	"patchbay/internal/store"
 )
 
-// webhookIn makes a webhook with a delivery that waits.
-func (d *dashboard) webhookIn(tenant connectors.TenantID) (connectors.Webhook, connectors.Delivery) {
+// createWebhook creates a webhook with a pending delivery.
+func (d *dashboard) createWebhook(tenant connectors.TenantID) (connectors.Webhook, connectors.Delivery) {
 	d.t.Helper()
 	door := d.St.Tenant(tenant)
 	hook, err := door.CreateWebhook(d.t.Context(), connectors.Webhook{Name: "Hook", URL: "http://127.0.0.1:9/"}, store.WebhookSecrets{Now: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"})
@@ -29,29 +29,29 @@ func (d *dashboard) webhookIn(tenant connectors.TenantID) (connectors.Webhook, c
 	return hook, list.Items[0]
 }
 
-// receiver answers with a status.
-func receiver(t *testing.T, status *int) string {
+// startReceiver responds with a status.
+func startReceiver(t *testing.T, status *int) string {
 	t.Helper()
 	there := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(*status) }))
 	t.Cleanup(there.Close)
 	return there.URL + "/a-secret-path"
 }
 
-func TestAWebhookIsAddedTestedRotatedAndDeleted(t *testing.T) {
+func TestWebhook_Lifecycle(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b, status := d.as(connectors.RoleAdmin), http.StatusOK
+	b, status := d.signInAsRole(connectors.RoleAdmin), http.StatusOK
 	b.get("/webhooks").want(t, http.StatusOK, "No webhooks yet")
 	wrong := b.post("/webhooks", url.Values{"name": {"Chat"}, "url": {"http://10.0.0.1/"}, "kind": {"approval.waiting"}})
 	wrong.want(t, http.StatusUnprocessableEntity, "is private")
 	if !strings.Contains(wrong.Body, `value="approval.waiting" checked`) {
 		t.Error("the choice of kinds is lost")
 	}
-	made := b.post("/webhooks", url.Values{"name": {"Chat"}, "url": {receiver(t, &status)}, "kind": {"approval.waiting", "connector.down"}})
+	made := b.post("/webhooks", url.Values{"name": {"Chat"}, "url": {startReceiver(t, &status)}, "kind": {"approval.waiting", "connector.down"}})
 	made.want(t, http.StatusOK, "Secret of “Chat”", "shown this once", "whsec_")
 	_, secret, _ := strings.Cut(made.Body, "whsec_")
 	secret = secret[:44]
-	hook := d.onlyWebhook()
+	hook := d.findOnlyWebhook()
 	path := "/webhooks/" + hook.ID.String()
 	if p := b.get(path); p.says(secret) || !p.says("Nothing was sent yet") {
 		t.Error("the page shows the secret again")
@@ -71,7 +71,7 @@ func TestAWebhookIsAddedTestedRotatedAndDeleted(t *testing.T) {
 	}
 	b.submit(path+"/deliveries/"+list.Items[0].ID.String()+"/redeliver", nil).want(t, http.StatusOK, "It is sent again.")
 	b.submit(path, url.Values{"name": {"Chat of all"}, "url": {hook.URL}}).want(t, http.StatusOK, "The webhook is saved.", "Chat of all", "Cancelled")
-	if hook = d.onlyWebhook(); hook.Enabled || len(hook.Kinds) != 0 {
+	if hook = d.findOnlyWebhook(); hook.Enabled || len(hook.Kinds) != 0 {
 		t.Errorf("saved as %+v", hook)
 	}
 	b.submit(path+"/delete", nil).want(t, http.StatusOK, "The webhook is deleted.", "No webhooks yet")
@@ -80,7 +80,7 @@ func TestAWebhookIsAddedTestedRotatedAndDeleted(t *testing.T) {
 	}
 }
 
-func (d *dashboard) onlyWebhook() connectors.Webhook {
+func (d *dashboard) findOnlyWebhook() connectors.Webhook {
 	d.t.Helper()
 	list, err := d.Door().Webhooks(d.t.Context(), store.Page{})
 	if err != nil || len(list.Items) != 1 {
@@ -89,25 +89,25 @@ func (d *dashboard) onlyWebhook() connectors.Webhook {
 	return list.Items[0]
 }
 
-func TestABrowserAddsAWebhookWithAndWithoutScript(t *testing.T) {
+func TestWebhook_IsAddedInABrowser(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	status := http.StatusNoContent
-	tab := d.signedIn(connectors.RoleAdmin)
+	tab := d.openSignedInTab(connectors.RoleAdmin)
 	for _, script := range []bool{true, false} {
 		tab.Scripts(script)
 		tab.Go(d.base + "/webhooks")
 		tab.Fill("[name=name]", "Chat")
-		tab.Fill("[name=url]", receiver(t, &status))
+		tab.Fill("[name=url]", startReceiver(t, &status))
 		tab.Click("[value='approval.waiting']")
 		tab.Click("#add button[type=submit]")
 		tab.WaitText("main", "Secret of “Chat”")
 		tab.Click("form[action$='/test'] button")
 		tab.WaitText("main", "The test has arrived")
 		if script {
-			looked(t, tab, "webhook")
+			checkAppearanceOf(t, tab, "webhook")
 			tab.Go(d.base + "/webhooks")
-			looked(t, tab, "webhooks")
+			checkAppearanceOf(t, tab, "webhooks")
 			tab.Click("main a[href^='/webhooks/']")
 			tab.WaitText("main", "Delivered")
 		}

@@ -12,26 +12,25 @@ import (
 	"patchbay/web"
 )
 
-// What a page may transfer: all of it on a first visit, and what no browser has kept afterwards.
+// Maximum bytes of a page: on a first load, and later with cached files.
 const (
-	firstVisit = 150 << 10
-	nextVisit  = 30 << 10
+	maxFirstLoad = 150 << 10
+	maxNextLoad  = 30 << 10
 )
 
-// asset is the address of a static file in a page.
 var (
 	asset    = regexp.MustCompile(`/static/[a-z-]+\.[0-9a-f]{16}\.[a-z0-9]+`)
 	monoFont = regexp.MustCompile(`/static/geist-mono-latin\.[0-9a-f]{16}\.[a-z0-9]+`)
 )
 
-func (b *browser) transferred(path, encoding string) []byte {
+func (b *browser) download(path, encoding string) []byte {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.base+path, nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	maps.Copy(r.Header, b.header)
-	r.Header.Set("Accept-Encoding", encoding) // set by hand, so that the client does not unpack it
+	r.Header.Set("Accept-Encoding", encoding) // set by hand, so that the client does not decompress
 	res, err := b.client.Do(r)
 	if err != nil {
 		b.t.Fatal(err)
@@ -47,13 +46,13 @@ func (b *browser) transferred(path, encoding string) []byte {
 func TestPagesAreLight(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b, ids := d.as(connectors.RoleOwner), d.own()
-	ids.link = d.link(b)
+	b, ids := d.signInAsRole(connectors.RoleOwner), d.ownThings()
+	ids.link = d.createConnectLink(b)
 	for range 60 { // more than a page of them
 		c, a := d.Connector(t), d.Agent(t)
 		d.Synced(t, c.ID, "search", "create_issue")
-		d.waitingIn(d.Tenant, a, c)
-		d.taskIn(d.Tenant, a, c, working("Reading page 40 of 100"))
+		d.createWaitingCall(d.Tenant, a, c)
+		d.createTaskCall(d.Tenant, a, c, taskDocument("Reading page 40 of 100"))
 		d.Member(t, connectors.RoleViewer)
 		d.APIKey(t, connectors.RoleViewer)
 	}
@@ -61,48 +60,48 @@ func TestPagesAreLight(t *testing.T) {
 	for _, pattern := range pagePatterns() {
 		paths = append(paths, ids.fill(pattern))
 	}
-	d.weighed(b, paths...)
+	d.wantLightPages(b, paths...)
 }
 
-func TestPagesForWhoeverIsNotSignedInAreLight(t *testing.T) {
+func TestPageWeight_SignedOut(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	made := d.as(connectors.RoleOwner).post("/invitations", url.Values{"email": {"grace@example.com"}, "role": {"member"}})
-	invited, _ := linkIn(t, made)
-	d.weighed(d.browser(), "/login", invited)
+	made := d.signInAsRole(connectors.RoleOwner).post("/invitations", url.Values{"email": {"grace@example.com"}, "role": {"member"}})
+	invited, _ := findInvitationLink(t, made)
+	d.wantLightPages(d.browser(), "/login", invited)
 }
 
-// weighed says which of some pages transfer too much.
-func (d *dashboard) weighed(b *browser, paths ...string) {
+// wantLightPages fails the test for pages that are too large.
+func (d *dashboard) wantLightPages(b *browser, paths ...string) {
 	d.t.Helper()
-	scale := scale{b: b, files: map[string]int{}}
+	scale := pageScale{b: b, files: map[string]int{}}
 	for _, path := range paths {
-		if first, next := scale.weigh(path); first > firstVisit || next > nextVisit {
+		if first, next := scale.measurePage(path); first > maxFirstLoad || next > maxNextLoad {
 			d.t.Errorf("%s transfers %d KiB on a first visit, and %d KiB after", path, first>>10, next>>10)
 		}
 	}
 }
 
-// scale weighs pages with what they load.
-type scale struct {
+// pageScale measures pages with their files.
+type pageScale struct {
 	b     *browser
-	files map[string]int // the bytes of files that were weighed
+	files map[string]int // sizes of measured files
 }
 
-// weigh tells the bytes of a page with all of its files, and those of the page alone.
-func (s scale) weigh(path string) (first, next int) {
+// measurePage returns the bytes of a page with all of its files, and of the page alone.
+func (s pageScale) measurePage(path string) (first, next int) {
 	s.b.t.Helper()
-	next = len(s.b.transferred(path, "gzip"))
+	next = len(s.b.download(path, "gzip"))
 	first = next
 	seen := map[string]bool{}
-	css := string(s.b.transferred(web.Asset("app.css"), "identity"))
+	css := string(s.b.download(web.Asset("app.css"), "identity"))
 	for _, file := range append(asset.FindAllString(s.b.get(path).Body, -1), monoFont.FindString(css)) {
 		if seen[file] {
 			continue
 		}
 		seen[file] = true
 		if s.files[file] == 0 {
-			s.files[file] = len(s.b.transferred(file, "gzip"))
+			s.files[file] = len(s.b.download(file, "gzip"))
 		}
 		first += s.files[file]
 	}

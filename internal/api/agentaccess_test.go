@@ -17,7 +17,7 @@ import (
 func TestATokenIsShownOnceAndRevoked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin, agent := w.key(t, connectors.RoleAdmin), w.Agent(t)
+	admin, agent := w.createKey(t, connectors.RoleAdmin), w.Agent(t)
 	path := "/api/v1/agents/" + agent.Slug + "/tokens"
 	made := w.call(t, admin, http.MethodPost, path, `{"name": "laptop", "expires_at": "2099-01-31T12:00:00Z"}`).want(http.StatusCreated)
 	text, _ := made["token"].(string)
@@ -32,7 +32,7 @@ func TestATokenIsShownOnceAndRevoked(t *testing.T) {
 			t.Errorf("%s is %v, want %v", field, made[field], want)
 		}
 	}
-	listed := w.call(t, w.key(t, connectors.RoleViewer), http.MethodGet, path, nil)
+	listed := w.call(t, w.createKey(t, connectors.RoleViewer), http.MethodGet, path, nil)
 	if diff := cmp.Diff([]any{made}, listed.want(http.StatusOK)["items"]); diff != "" {
 		t.Error(diff)
 	}
@@ -49,7 +49,7 @@ func TestATokenIsShownOnceAndRevoked(t *testing.T) {
 func TestATokenNeedsNeitherANameNorAnEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin, agent := w.key(t, connectors.RoleAdmin), w.Agent(t)
+	admin, agent := w.createKey(t, connectors.RoleAdmin), w.Agent(t)
 	path := "/api/v1/agents/" + agent.ID.String() + "/tokens"
 	for _, body := range []any{nil, `{}`, `{"name": "", "expires_at": null}`} {
 		made := w.call(t, admin, http.MethodPost, path, body).want(http.StatusCreated)
@@ -69,10 +69,10 @@ func TestATokenNeedsNeitherANameNorAnEnd(t *testing.T) {
 	}
 }
 
-func TestAConnectorIsGrantedInPlaceOfWhatWasGrantedBefore(t *testing.T) {
+func TestAgentGrant_ReplacesTheFormer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin, agent, c := w.key(t, connectors.RoleAdmin), w.Agent(t), w.Connector(t)
+	admin, agent, c := w.createKey(t, connectors.RoleAdmin), w.Agent(t), w.Connector(t)
 	path := "/api/v1/agents/" + agent.Slug + "/connectors"
 	for body, want := range map[string]map[string]any{
 		`{"tools": "all"}`: {"tools": "all", "approval": nil, "trusted_tools": []any{}},
@@ -105,7 +105,7 @@ func TestAConnectorIsGrantedInPlaceOfWhatWasGrantedBefore(t *testing.T) {
 func TestAGrantsFieldsAreChecked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin, agent, c := w.key(t, connectors.RoleAdmin), w.Agent(t), w.Connector(t)
+	admin, agent, c := w.createKey(t, connectors.RoleAdmin), w.Agent(t), w.Connector(t)
 	for body, at := range map[string]string{
 		`{}`:                                "tools",
 		`{"tools": "some"}`:                 "tools",
@@ -132,7 +132,7 @@ func TestAGrantsFieldsAreChecked(t *testing.T) {
 func TestWhyTellsWhatAnAgentMayDoWithATool(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	viewer, agent := w.key(t, connectors.RoleViewer), w.Agent(t)
+	viewer, agent := w.createKey(t, connectors.RoleViewer), w.Agent(t)
 	named := func(s string) func(*connectors.Draft) { return func(d *connectors.Draft) { d.Slug, d.Name = s, s } }
 	open, keyed, other := w.Connector(t, named("open")), w.Connector(t, named("keyed"), func(d *connectors.Draft) {
 		d.Auth.Type, d.CredentialMode = connectors.AuthBearer, connectors.CredentialPerAgent
@@ -197,7 +197,7 @@ func TestWhyTellsWhatAnAgentMayDoWithATool(t *testing.T) {
 func TestLimitsOfAgentsAndConnectorsAreSet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	agent := w.call(t, admin, http.MethodPost, "/api/v1/agents", `{"name": "A"}`).want(http.StatusCreated)
 	if agent["name_limit"] != 64.0 || agent["calls_per_minute"] != 0.0 {
 		t.Errorf("%v", agent)

@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/store"
 )
 
-// agentAccountJSON is what an agent has, or misses, at a connector that wants an account of each agent.
+// agentAccountJSON is an agent's account at a connector with per-agent accounts, connected or missing.
 type agentAccountJSON struct {
 	ConnectorID string     `json:"connector_id" format:"uuid"`
 	Connector   string     `json:"connector" doc:"The connector's slug."`
@@ -29,14 +29,14 @@ const aboutAgentAccounts = `What the agent has, and what it still misses, at the
 It is for those who manage, and for the member whose agent it is.`
 
 func (h *Handler) mountAgentAccounts() {
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/accounts", id: "listAgentAccounts", tag: "Agents",
-		summary: "List the accounts that an agent has and misses", about: aboutAgentAccounts, may: connectors.PermManage, own: connectors.PermRead,
+		summary: "List the accounts that an agent has and misses", description: aboutAgentAccounts, permission: connectors.PermManage, ownerPermission: connectors.PermRead,
 	}, h.listAgentAccounts)
 }
 
-func (h *Handler) listAgentAccounts(ctx context.Context, who auth.Actor, in *AgentPath) (*answer[list[agentAccountJSON]], error) {
-	tenant := h.store.Tenant(who.Tenant.ID)
+func (h *Handler) listAgentAccounts(ctx context.Context, actor auth.Actor, in *AgentPath) (*response[list[agentAccountJSON]], error) {
+	tenant := h.store.Tenant(actor.Tenant.ID)
 	a, err := tenant.Agent(ctx, in.ref())
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (h *Handler) listAgentAccounts(ctx context.Context, who auth.Actor, in *Age
 	if err != nil {
 		return nil, err
 	}
-	return listOf(store.List[store.AgentAccount]{Items: accounts}, func(one store.AgentAccount) agentAccountJSON {
+	return newListResponse(store.List[store.AgentAccount]{Items: accounts}, func(one store.AgentAccount) agentAccountJSON {
 		return h.viewAgentAccount(one, ofMember)
 	}), nil
 }
@@ -61,7 +61,7 @@ func (h *Handler) viewAgentAccount(a store.AgentAccount, ofMember bool) agentAcc
 		AuthType: string(a.AuthType), State: string(a.State()), Account: a.Account, Since: a.Since,
 		URL: h.baseURL + "/connectors/" + a.ConnectorSlug + "/credentials#credential-" + a.AgentSlug,
 	}
-	if !a.Stored() {
+	if !a.IsStored() {
 		out.State = "missing"
 	}
 	if a.Error != "" {

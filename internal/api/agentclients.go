@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/fault"
 )
 
-// agentClientJSON is a program that somebody let be an agent by signing in for it.
+// agentClientJSON is a program that a member authorized to act as an agent.
 type agentClientJSON struct {
 	ID        string    `json:"id"`
 	AgentID   string    `json:"agent_id"`
@@ -38,23 +38,23 @@ type agentClientPath struct {
 
 func (h *Handler) mountAgentClients() {
 	const tag = "Agents"
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/clients", id: "listAgentClients", tag: tag,
-		summary: "List the programs that signed in as an agent, the latest first", may: connectors.PermRead,
+		summary: "List the programs that signed in as an agent, the latest first", permission: connectors.PermRead,
 	}, h.listAgentClients)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/agents/{id}/clients/{client_id}", id: "endAgentClient", tag: tag,
-		summary: "End a program's access: its tokens open nothing any more within a second", may: connectors.PermManage, own: connectors.PermRead,
-		about: "Of their own agent a member ends the programs that they let in; others there are not, for them.",
+		summary: "End a program's access: its tokens open nothing any more within a second", permission: connectors.PermManage, ownerPermission: connectors.PermRead,
+		description: "Of their own agent a member ends the programs that they let in; others there are not, for them.",
 	}, h.endAgentClient)
 }
 
-func (h *Handler) listAgentClients(ctx context.Context, who auth.Actor, in *listAgentClientsInput) (*answer[list[agentClientJSON]], error) {
-	page, err := h.programs.Clients(ctx, who, in.ref(), in.page())
+func (h *Handler) listAgentClients(ctx context.Context, actor auth.Actor, in *listAgentClientsInput) (*response[list[agentClientJSON]], error) {
+	page, err := h.programs.Clients(ctx, actor, in.ref(), in.toPage())
 	if err != nil {
 		return nil, err
 	}
-	return listOf(page, h.viewAgentClient), nil
+	return newListResponse(page, h.viewAgentClient), nil
 }
 
 func (h *Handler) viewAgentClient(c connectors.AgentClient) agentClientJSON {
@@ -64,10 +64,10 @@ func (h *Handler) viewAgentClient(c connectors.AgentClient) agentClientJSON {
 	}
 }
 
-func (h *Handler) endAgentClient(ctx context.Context, who auth.Actor, in *agentClientPath) (*nothing, error) {
+func (h *Handler) endAgentClient(ctx context.Context, actor auth.Actor, in *agentClientPath) (*noContent, error) {
 	id, ok := connectors.Ref(in.Client).UUID()
 	if !ok {
 		return nil, fault.Errorf(fault.NotFound, "There is no such client.")
 	}
-	return nil, h.programs.EndOf(ctx, who, in.ref(), connectors.AgentClientID{UUID: id})
+	return nil, h.programs.EndAsAgent(ctx, actor, in.ref(), connectors.AgentClientID{UUID: id})
 }

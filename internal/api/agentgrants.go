@@ -16,9 +16,9 @@ import (
 
 // toolChoice is "all", or names of tools.
 type toolChoice struct {
-	all   bool
-	names []string
-	wrong bool // it is neither
+	all       bool
+	names     []string
+	isInvalid bool // it is neither
 }
 
 const allTools = "all"
@@ -31,14 +31,14 @@ func (c toolChoice) MarshalJSON() ([]byte, error) {
 	return json.Marshal(append([]string{}, c.names...))
 }
 
-// UnmarshalJSON implements json.Unmarshaler. What is wrong is told with its place, later.
+// UnmarshalJSON implements json.Unmarshaler. Errors are reported later, with their path.
 func (c *toolChoice) UnmarshalJSON(raw []byte) error {
 	var word string
 	switch {
 	case json.Unmarshal(raw, &word) == nil && string(raw) != "null":
-		c.all, c.wrong = true, word != allTools
+		c.all, c.isInvalid = true, word != allTools
 	default:
-		c.wrong = json.Unmarshal(raw, &c.names) != nil || c.names == nil
+		c.isInvalid = json.Unmarshal(raw, &c.names) != nil || c.names == nil
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func (toolChoice) Schema(huma.Registry) *huma.Schema {
 	}
 }
 
-// agentGrantJSON is what an agent may use of a connector.
+// agentGrantJSON is an agent's grant of a connector.
 type agentGrantJSON struct {
 	ConnectorID  string     `json:"connector_id" format:"uuid"`
 	Connector    string     `json:"connector" doc:"The connector's slug."`
@@ -81,15 +81,15 @@ func viewAgentGrant(g store.GrantedConnector) agentGrantJSON {
 	}
 }
 
-// agentGrantPut is a grant as it shall be.
+// agentGrantPut is the new grant.
 type agentGrantPut struct {
 	Tools        toolChoice `json:"tools"`
 	Approval     *string    `json:"approval,omitempty" nullable:"true" enum:"auto,always_ask,trusted_only" doc:"In place of the agent's; null or absent: as the agent's."`
 	TrustedTools []string   `json:"trusted_tools,omitempty" nullable:"false" doc:"With trusted_only these ask nobody."`
 }
 
-func (p agentGrantPut) grant() (connectors.Grant, error) {
-	if p.Tools.wrong {
+func (p agentGrantPut) toGrant() (connectors.Grant, error) {
+	if p.Tools.isInvalid {
 		return connectors.Grant{}, fault.InvalidFields(fault.Field{
 			Location: "tools", Message: `tools must be "all", or an array of names.`,
 		})
@@ -99,7 +99,7 @@ func (p agentGrantPut) grant() (connectors.Grant, error) {
 	}, nil
 }
 
-// AgentGrantPath names a connector of an agent.
+// AgentGrantPath is the path of an agent's grant.
 type AgentGrantPath struct {
 	AgentPath
 	Connector string `path:"connector" doc:"A connector's id or slug."`
@@ -107,7 +107,7 @@ type AgentGrantPath struct {
 
 type putAgentGrantInput struct {
 	AgentGrantPath
-	JSON document[agentGrantPut]
+	JSON requestBody[agentGrantPut]
 }
 
 type listAgentGrantsInput struct {
@@ -117,51 +117,51 @@ type listAgentGrantsInput struct {
 
 func (h *Handler) mountAgentGrants() {
 	const tag = "Agents"
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/connectors", id: "listAgentConnectors", tag: tag,
-		summary: "List what an agent was granted, by the connectors' slugs", may: connectors.PermRead,
+		summary: "List what an agent was granted, by the connectors' slugs", permission: connectors.PermRead,
 	}, h.listAgentGrants)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPut, path: "/api/v1/agents/{id}/connectors/{connector}", id: "grantConnector", tag: tag,
-		summary: "Let an agent use a connector, in place of what it was granted before", may: connectors.PermManage,
+		summary: "Let an agent use a connector, in place of what it was granted before", permission: connectors.PermManage,
 	}, h.putAgentGrant)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/agents/{id}/connectors/{connector}", id: "dropConnector", tag: tag,
-		summary: "Take a connector from an agent", may: connectors.PermManage,
+		summary: "Take a connector from an agent", permission: connectors.PermManage,
 	}, h.dropAgentGrant)
 }
 
-func (h *Handler) listAgentGrants(ctx context.Context, who auth.Actor, in *listAgentGrantsInput) (*answer[list[agentGrantJSON]], error) {
-	page, err := h.registry.Grants(ctx, who, in.ref(), in.page())
+func (h *Handler) listAgentGrants(ctx context.Context, actor auth.Actor, in *listAgentGrantsInput) (*response[list[agentGrantJSON]], error) {
+	page, err := h.registry.Grants(ctx, actor, in.ref(), in.toPage())
 	if err != nil {
 		return nil, err
 	}
-	return listOf(page, viewAgentGrant), nil
+	return newListResponse(page, viewAgentGrant), nil
 }
 
-func (h *Handler) putAgentGrant(ctx context.Context, who auth.Actor, in *putAgentGrantInput) (*nothing, error) {
-	if err := h.bothThere(ctx, who, in.AgentGrantPath); err != nil {
+func (h *Handler) putAgentGrant(ctx context.Context, actor auth.Actor, in *putAgentGrantInput) (*noContent, error) {
+	if err := h.requireBothExist(ctx, actor, in.AgentGrantPath); err != nil {
 		return nil, err
 	}
-	doc, err := in.JSON.read()
+	doc, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
-	grant, err := doc.grant()
+	grant, err := doc.toGrant()
 	if err != nil {
 		return nil, err
 	}
-	_, err = h.registry.Grant(ctx, who, in.ref(), connectors.Ref(in.Connector), grant)
+	_, err = h.registry.Grant(ctx, actor, in.ref(), connectors.Ref(in.Connector), grant)
 	return nil, err
 }
 
-func (h *Handler) dropAgentGrant(ctx context.Context, who auth.Actor, in *AgentGrantPath) (*nothing, error) {
-	return nil, h.registry.DropGrant(ctx, who, in.ref(), connectors.Ref(in.Connector))
+func (h *Handler) dropAgentGrant(ctx context.Context, actor auth.Actor, in *AgentGrantPath) (*noContent, error) {
+	return nil, h.registry.DropGrant(ctx, actor, in.ref(), connectors.Ref(in.Connector))
 }
 
-// bothThere comes before the document is read: what is not there is told first.
-func (h *Handler) bothThere(ctx context.Context, who auth.Actor, in AgentGrantPath) error {
-	tenant := h.store.Tenant(who.Tenant.ID)
+// requireBothExist returns NotFound before the body is read.
+func (h *Handler) requireBothExist(ctx context.Context, actor auth.Actor, in AgentGrantPath) error {
+	tenant := h.store.Tenant(actor.Tenant.ID)
 	if _, err := tenant.Agent(ctx, in.ref()); err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"patchbay/internal/store"
 )
 
-// agentJSON is a program that uses tools.
 type agentJSON struct {
 	ID          string `json:"id" format:"uuid"`
 	Slug        string `json:"slug"`
@@ -30,7 +29,7 @@ type agentJSON struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// agentMemberJSON is the member for whose programs an agent was made.
+// agentMemberJSON is the member that owns an agent.
 type agentMemberJSON struct {
 	ID   string `json:"id" format:"uuid" doc:"Of the person, as in the list of members."`
 	Name string `json:"name" doc:"Their name, or address."`
@@ -38,32 +37,31 @@ type agentMemberJSON struct {
 
 // TransformSchema implements huma.SchemaTransformer.
 func (agentJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return orNull(s, "member")
+	return setNullable(s, "member")
 }
 
-// viewAgents sees agents with whose they are.
+// viewAgents returns the view of agents with their owners.
 func viewAgents(ctx context.Context, tenant *store.Tenant, agents ...connectors.Agent) (func(connectors.Agent) agentJSON, error) {
 	ids := make([]connectors.AgentID, len(agents))
 	for i, a := range agents {
 		ids[i] = a.ID
 	}
-	whose, err := tenant.AgentsOfMembers(ctx, ids...)
+	owners, err := tenant.AgentsOfMembers(ctx, ids...)
 	return func(a connectors.Agent) agentJSON {
 		out := viewAgent(a)
-		if m, ok := whose[a.ID]; ok {
+		if m, ok := owners[a.ID]; ok {
 			out.Member = &agentMemberJSON{ID: m.UserID.String(), Name: m.DisplayName()}
 		}
 		return out
 	}, err
 }
 
-// answerAgent is the answer that is one agent.
-func (h *Handler) answerAgent(ctx context.Context, who auth.Actor, a connectors.Agent) (*answer[agentJSON], error) {
-	view, err := viewAgents(ctx, h.store.Tenant(who.Tenant.ID), a)
+func (h *Handler) agentResponse(ctx context.Context, actor auth.Actor, a connectors.Agent) (*response[agentJSON], error) {
+	view, err := viewAgents(ctx, h.store.Tenant(actor.Tenant.ID), a)
 	if err != nil {
 		return nil, err
 	}
-	return &answer[agentJSON]{Body: view(a)}, nil
+	return &response[agentJSON]{Body: view(a)}, nil
 }
 
 func viewAgent(a connectors.Agent) agentJSON {
@@ -83,7 +81,7 @@ func viewAgent(a connectors.Agent) agentJSON {
 	}
 }
 
-// agentPatch changes an agent. An absent field keeps what it has.
+// agentPatch changes an agent. An absent field keeps its value.
 type agentPatch struct {
 	Slug        *string `json:"slug,omitempty"`
 	Name        *string `json:"name,omitempty"`
@@ -95,7 +93,6 @@ type agentPatch struct {
 	CallsPerMinute *int `json:"calls_per_minute,omitempty" minimum:"0" maximum:"1000000" doc:"Of all its tools together; 0: not bounded."`
 }
 
-// agentCreate describes a new agent.
 type agentCreate agentPatch
 
 // TransformSchema implements huma.SchemaTransformer.
@@ -105,16 +102,16 @@ func (agentCreate) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema
 }
 
 func (p agentPatch) apply(a *connectors.Agent) {
-	set(&a.Slug, p.Slug)
-	set(&a.Name, p.Name)
-	set(&a.Description, p.Description)
-	setWord(&a.Approval, p.Approval)
-	set(&a.Enabled, p.Enabled)
-	set(&a.NameLimit, p.NameLimit)
-	set(&a.CallsPerMinute, p.CallsPerMinute)
+	setIfPresent(&a.Slug, p.Slug)
+	setIfPresent(&a.Name, p.Name)
+	setIfPresent(&a.Description, p.Description)
+	setWordIfPresent(&a.Approval, p.Approval)
+	setIfPresent(&a.Enabled, p.Enabled)
+	setIfPresent(&a.NameLimit, p.NameLimit)
+	setIfPresent(&a.CallsPerMinute, p.CallsPerMinute)
 }
 
-// AgentPath names an agent.
+// AgentPath is the path of an agent.
 type AgentPath struct {
 	ID string `path:"id" doc:"An agent's id or slug."`
 }
@@ -123,31 +120,31 @@ func (p AgentPath) ref() connectors.Ref { return connectors.Ref(p.ID) }
 
 func (h *Handler) mountAgents() {
 	const tag = "Agents"
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents", id: "listAgents", tag: tag,
-		summary: "List the agents", may: connectors.PermRead,
+		summary: "List the agents", permission: connectors.PermRead,
 	}, h.listAgents)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/agents", id: "createAgent", tag: tag,
-		summary: "Make an agent", may: connectors.PermManage, status: http.StatusCreated,
+		summary: "Make an agent", permission: connectors.PermManage, status: http.StatusCreated,
 	}, h.createAgent)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}", id: "getAgent", tag: tag,
-		summary: "Read an agent", may: connectors.PermRead,
+		summary: "Read an agent", permission: connectors.PermRead,
 	}, h.getAgent)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPatch, path: "/api/v1/agents/{id}", id: "updateAgent", tag: tag,
-		summary: "Change an agent", may: connectors.PermManage,
+		summary: "Change an agent", permission: connectors.PermManage,
 	}, h.updateAgent)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/agents/{id}", id: "deleteAgent", tag: tag,
-		summary: "Delete an agent and its credentials", may: connectors.PermManage,
+		summary: "Delete an agent and its credentials", permission: connectors.PermManage,
 	}, h.deleteAgent)
 }
 
-func (h *Handler) listAgents(ctx context.Context, who auth.Actor, in *Paging) (*answer[list[agentJSON]], error) {
-	tenant := h.store.Tenant(who.Tenant.ID)
-	page, err := tenant.Agents(ctx, in.page())
+func (h *Handler) listAgents(ctx context.Context, actor auth.Actor, in *Paging) (*response[list[agentJSON]], error) {
+	tenant := h.store.Tenant(actor.Tenant.ID)
+	page, err := tenant.Agents(ctx, in.toPage())
 	if err != nil {
 		return nil, err
 	}
@@ -155,53 +152,53 @@ func (h *Handler) listAgents(ctx context.Context, who auth.Actor, in *Paging) (*
 	if err != nil {
 		return nil, err
 	}
-	return listOf(page, view), nil
+	return newListResponse(page, view), nil
 }
 
-func (h *Handler) createAgent(ctx context.Context, who auth.Actor, in *struct{ JSON document[agentCreate] }) (*answer[agentJSON], error) {
-	doc, err := in.JSON.read()
+func (h *Handler) createAgent(ctx context.Context, actor auth.Actor, in *struct{ JSON requestBody[agentCreate] }) (*response[agentJSON], error) {
+	doc, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
 	a := connectors.Agent{Enabled: true}
 	agentPatch(doc).apply(&a)
-	a, err = h.registry.CreateAgent(ctx, who, a)
+	a, err = h.registry.CreateAgent(ctx, actor, a)
 	if err != nil {
 		return nil, err
 	}
-	return h.answerAgent(ctx, who, a)
+	return h.agentResponse(ctx, actor, a)
 }
 
-func (h *Handler) getAgent(ctx context.Context, who auth.Actor, in *AgentPath) (*answer[agentJSON], error) {
-	a, err := h.store.Tenant(who.Tenant.ID).Agent(ctx, in.ref())
+func (h *Handler) getAgent(ctx context.Context, actor auth.Actor, in *AgentPath) (*response[agentJSON], error) {
+	a, err := h.store.Tenant(actor.Tenant.ID).Agent(ctx, in.ref())
 	if err != nil {
 		return nil, err
 	}
-	return h.answerAgent(ctx, who, a)
+	return h.agentResponse(ctx, actor, a)
 }
 
 type updateAgentInput struct {
 	AgentPath
-	JSON document[agentPatch]
+	JSON requestBody[agentPatch]
 }
 
-func (h *Handler) updateAgent(ctx context.Context, who auth.Actor, in *updateAgentInput) (*answer[agentJSON], error) {
-	a, err := h.store.Tenant(who.Tenant.ID).Agent(ctx, in.ref())
+func (h *Handler) updateAgent(ctx context.Context, actor auth.Actor, in *updateAgentInput) (*response[agentJSON], error) {
+	a, err := h.store.Tenant(actor.Tenant.ID).Agent(ctx, in.ref())
 	if err != nil {
 		return nil, err
 	}
-	patch, err := in.JSON.read()
+	patch, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
 	patch.apply(&a)
-	a, err = h.registry.UpdateAgent(ctx, who, a)
+	a, err = h.registry.UpdateAgent(ctx, actor, a)
 	if err != nil {
 		return nil, err
 	}
-	return h.answerAgent(ctx, who, a)
+	return h.agentResponse(ctx, actor, a)
 }
 
-func (h *Handler) deleteAgent(ctx context.Context, who auth.Actor, in *AgentPath) (*nothing, error) {
-	return nil, h.registry.DeleteAgent(ctx, who, in.ref())
+func (h *Handler) deleteAgent(ctx context.Context, actor auth.Actor, in *AgentPath) (*noContent, error) {
+	return nil, h.registry.DeleteAgent(ctx, actor, in.ref())
 }

@@ -12,7 +12,7 @@ import (
 func TestAgentsAreMadeChangedAndDeleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	made := w.call(t, admin, http.MethodPost, "/api/v1/agents", `{"name": "Night Shift"}`).want(http.StatusCreated)
 	for field, want := range map[string]any{
 		"slug": "night-shift", "name": "Night Shift", "description": "", "approval": "always_ask", "enabled": true,
@@ -43,7 +43,7 @@ func TestAgentsAreMadeChangedAndDeleted(t *testing.T) {
 func TestAgentsFieldsAreChecked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin, agent := w.key(t, connectors.RoleAdmin), w.Agent(t)
+	admin, agent := w.createKey(t, connectors.RoleAdmin), w.Agent(t)
 	for body, at := range map[string]string{
 		`{}`:                                    "name",
 		`{"name": null}`:                        "name",

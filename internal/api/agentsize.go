@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/mcp/toolfmt"
 )
 
-// sizeJSON is how much of a model's input tools take.
+// sizeJSON is the size of tools in a model's input.
 type sizeJSON struct {
 	Tools  int `json:"tools"`
 	Bytes  int `json:"bytes" doc:"As they are written for the provider."`
@@ -19,7 +19,7 @@ type sizeJSON struct {
 
 func viewSize(s access.Size) sizeJSON { return sizeJSON(s) }
 
-// agentSizeJSON is how much of a model's input an agent's tools take.
+// agentSizeJSON is the size of an agent's tools in a model's input.
 type agentSizeJSON struct {
 	Provider string `json:"provider" enum:"mcp,openai,anthropic,google"`
 	sizeJSON
@@ -33,7 +33,7 @@ type connectorSize struct {
 	sizeJSON
 }
 
-// Provider says in whose words tools are measured.
+// Provider is the provider for the measured format.
 type Provider struct {
 	Provider string `query:"provider" enum:"mcp,openai,anthropic,google" default:"openai" doc:"In whose words. mcp is the definitions as their servers sent them."`
 }
@@ -49,15 +49,15 @@ const aboutAgentSize = `How much of a model's input the agent's tools take in ev
 over classes of characters, fitted to the one vocabulary that is published (OpenAI's o200k_base); others get a surcharge. What a provider adds by itself where a request has tools is not counted.`
 
 func (h *Handler) mountAgentSize() {
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/size", id: "getAgentSize", tag: "Agents",
-		summary: "Read how much of a model's input an agent's tools take", about: aboutAgentSize, may: connectors.PermRead,
-		gate: newGate(maxAgentTools),
+		summary: "Read how much of a model's input an agent's tools take", description: aboutAgentSize, permission: connectors.PermRead,
+		gate: newResponseGate(maxAgentToolsResponses),
 	}, h.agentSize)
 }
 
-func (h *Handler) agentSize(ctx context.Context, who auth.Actor, in *agentSizeInput) (*answer[agentSizeJSON], error) {
-	view, err := h.access.Fresh(ctx, who.Tenant.ID, in.ref())
+func (h *Handler) agentSize(ctx context.Context, actor auth.Actor, in *agentSizeInput) (*response[agentSizeJSON], error) {
+	view, err := h.access.Fresh(ctx, actor.Tenant.ID, in.ref())
 	if err != nil {
 		return nil, err
 	}
@@ -68,5 +68,5 @@ func (h *Handler) agentSize(ctx context.Context, who auth.Actor, in *agentSizeIn
 	for _, r := range view.Reaches {
 		out.Connectors = append(out.Connectors, connectorSize{Connector: r.Connector.Slug, sizeJSON: viewSize(r.Size(in.format()))})
 	}
-	return &answer[agentSizeJSON]{Body: out}, nil
+	return &response[agentSizeJSON]{Body: out}, nil
 }

@@ -10,11 +10,11 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestTheSizeOfAnAgentsToolsIsToldForEachProvider(t *testing.T) {
+func TestAgentSize_ByProvider(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.synced(t)
-	viewer, agent := w.key(t, connectors.RoleViewer), w.granted(t)
+	w.createSyncedConnectors(t)
+	viewer, agent := w.createKey(t, connectors.RoleViewer), w.createGrantedAgent(t)
 	path := "/api/v1/agents/" + agent.Slug + "/size"
 	tokens := map[string]float64{}
 	for _, provider := range []string{"mcp", "openai", "anthropic", "google"} {
@@ -44,8 +44,8 @@ func TestTheSizeOfAnAgentsToolsIsToldForEachProvider(t *testing.T) {
 func TestUnusedToolsComeWithWhatTheyCost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	first, second := w.synced(t)
-	viewer, agent := w.key(t, connectors.RoleViewer), w.granted(t)
+	first, second := w.createSyncedConnectors(t)
+	viewer, agent := w.createKey(t, connectors.RoleViewer), w.createGrantedAgent(t)
 	path := "/api/v1/agents/" + agent.Slug + "/unused_tools"
 	got := w.call(t, viewer, http.MethodGet, path, nil).want(http.StatusOK)
 	if got["seen"] != 3.0 || got["too_new"] != 3.0 || len(got["tools"].([]any)) != 0 || got["tokens_saved"] != 0.0 {
@@ -53,7 +53,7 @@ func TestUnusedToolsComeWithWhatTheyCost(t *testing.T) {
 	}
 	w.Age(t, first.ID, 60*24*time.Hour)
 	w.Age(t, second.ID, 60*24*time.Hour)
-	w.endedCall(t, agent, second, func(c *connectors.ToolCall) { c.Tool, c.Status = "idle", connectors.CallError })
+	w.createEndedCall(t, agent, second, func(c *connectors.ToolCall) { c.Tool, c.Status = "idle", connectors.CallError })
 	got = w.call(t, viewer, http.MethodGet, path+"?days=7&provider=google", nil).want(http.StatusOK)
 	var names []string
 	saved := 0.0

@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/registry"
 )
 
-// agentTokenJSON is a token with which an agent comes to the gateway, without its secret.
+// agentTokenJSON is an agent's token, without its secret.
 type agentTokenJSON struct {
 	ID         string     `json:"id" format:"uuid"`
 	AgentID    string     `json:"agent_id" format:"uuid"`
@@ -30,12 +30,11 @@ func viewAgentToken(t connectors.AgentToken) agentTokenJSON {
 		Name:       t.Name,
 		Prefix:     t.Prefix,
 		CreatedAt:  t.CreatedAt.UTC(),
-		ExpiresAt:  utc(t.ExpiresAt),
-		LastUsedAt: utc(t.LastUsedAt),
+		ExpiresAt:  toUTC(t.ExpiresAt),
+		LastUsedAt: toUTC(t.LastUsedAt),
 	}
 }
 
-// agentTokenCreate describes a new token.
 type agentTokenCreate struct {
 	Name      string     `json:"name,omitempty"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty" nullable:"true" doc:"Null or absent: never."`
@@ -43,7 +42,7 @@ type agentTokenCreate struct {
 
 type createAgentTokenInput struct {
 	AgentPath
-	JSON optional[agentTokenCreate]
+	JSON optionalBody[agentTokenCreate]
 }
 
 type listAgentTokensInput struct {
@@ -58,49 +57,49 @@ type agentTokenPath struct {
 
 func (h *Handler) mountAgentTokens() {
 	const tag = "Agents"
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/tokens", id: "listAgentTokens", tag: tag,
-		summary: "List an agent's tokens, the latest first", may: connectors.PermRead,
+		summary: "List an agent's tokens, the latest first", permission: connectors.PermRead,
 	}, h.listAgentTokens)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/agents/{id}/tokens", id: "createAgentToken", tag: tag,
-		summary: "Make a token; its text is shown once", may: connectors.PermManage, status: http.StatusCreated,
+		summary: "Make a token; its text is shown once", permission: connectors.PermManage, status: http.StatusCreated,
 	}, h.createAgentToken)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/agents/{id}/tokens/{token_id}", id: "revokeAgentToken", tag: tag,
-		summary: "Revoke a token: it opens nothing any more within a second", may: connectors.PermManage,
+		summary: "Revoke a token: it opens nothing any more within a second", permission: connectors.PermManage,
 	}, h.revokeAgentToken)
 }
 
-func (h *Handler) listAgentTokens(ctx context.Context, who auth.Actor, in *listAgentTokensInput) (*answer[list[agentTokenJSON]], error) {
-	page, err := h.registry.Tokens(ctx, who, in.ref(), in.page())
+func (h *Handler) listAgentTokens(ctx context.Context, actor auth.Actor, in *listAgentTokensInput) (*response[list[agentTokenJSON]], error) {
+	page, err := h.registry.Tokens(ctx, actor, in.ref(), in.toPage())
 	if err != nil {
 		return nil, err
 	}
-	return listOf(page, viewAgentToken), nil
+	return newListResponse(page, viewAgentToken), nil
 }
 
-func (h *Handler) createAgentToken(ctx context.Context, who auth.Actor, in *createAgentTokenInput) (*answer[agentTokenJSON], error) {
-	if _, err := h.store.Tenant(who.Tenant.ID).Agent(ctx, in.ref()); err != nil {
+func (h *Handler) createAgentToken(ctx context.Context, actor auth.Actor, in *createAgentTokenInput) (*response[agentTokenJSON], error) {
+	if _, err := h.store.Tenant(actor.Tenant.ID).Agent(ctx, in.ref()); err != nil {
 		return nil, err
 	}
-	doc, err := in.JSON.read()
+	doc, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
-	token, text, err := h.registry.IssueToken(ctx, who, in.ref(), registry.TokenRequest{Name: doc.Name, ExpiresAt: doc.ExpiresAt})
+	token, text, err := h.registry.IssueToken(ctx, actor, in.ref(), registry.TokenRequest{Name: doc.Name, ExpiresAt: doc.ExpiresAt})
 	if err != nil {
 		return nil, err
 	}
 	out := viewAgentToken(token)
 	out.Token = text.Reveal()
-	return &answer[agentTokenJSON]{Body: out}, nil
+	return &response[agentTokenJSON]{Body: out}, nil
 }
 
-func (h *Handler) revokeAgentToken(ctx context.Context, who auth.Actor, in *agentTokenPath) (*nothing, error) {
+func (h *Handler) revokeAgentToken(ctx context.Context, actor auth.Actor, in *agentTokenPath) (*noContent, error) {
 	id, ok := connectors.Ref(in.Token).UUID()
 	if !ok {
 		return nil, fault.Errorf(fault.NotFound, "There is no such token.")
 	}
-	return nil, h.registry.RevokeToken(ctx, who, in.ref(), connectors.AgentTokenID{UUID: id})
+	return nil, h.registry.RevokeToken(ctx, actor, in.ref(), connectors.AgentTokenID{UUID: id})
 }

@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/mcp/toolfmt"
 )
 
-// agentToolsJSON is what a request to a model's provider takes as its tools.
+// agentToolsJSON is the tools parameter of a request to a model's provider.
 type agentToolsJSON struct {
 	Tools []json.RawMessage `json:"tools" nullable:"false" doc:"As the provider's request takes them, named as agents see them."`
 }
@@ -27,19 +27,20 @@ server says in annotations stands in the description. For google all of them are
 Where the definitions of all of them have more than 32 MiB, the answer is 409.
 A few such answers are made at once; where others are waited for too long, it is 503 with Retry-After.`
 
-// maxAgentTools is how many of these answers are in memory at once: each may hold 32 MiB of definitions, and as much again as text.
-const maxAgentTools = 4
+// maxAgentToolsResponses bounds the responses in memory. Each may have 32 MiB of definitions, and as much again
+// as text.
+const maxAgentToolsResponses = 4
 
 func (h *Handler) mountAgentTools() {
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/tools", id: "listAgentTools", tag: "Agents",
-		summary: "Read an agent's tools in a model provider's words", about: aboutAgentTools, may: connectors.PermRead,
-		gate: newGate(maxAgentTools),
+		summary: "Read an agent's tools in a model provider's words", description: aboutAgentTools, permission: connectors.PermRead,
+		gate: newResponseGate(maxAgentToolsResponses),
 	}, h.agentTools)
 }
 
-func (h *Handler) agentTools(ctx context.Context, who auth.Actor, in *agentToolsInput) (*answer[agentToolsJSON], error) {
-	view, err := h.access.Fresh(ctx, who.Tenant.ID, in.ref())
+func (h *Handler) agentTools(ctx context.Context, actor auth.Actor, in *agentToolsInput) (*response[agentToolsJSON], error) {
+	view, err := h.access.Fresh(ctx, actor.Tenant.ID, in.ref())
 	if err != nil {
 		return nil, err
 	}
@@ -47,5 +48,5 @@ func (h *Handler) agentTools(ctx context.Context, who auth.Actor, in *agentTools
 	for i, t := range view.Tools {
 		tools[i] = t.ForModels()
 	}
-	return &answer[agentToolsJSON]{Body: agentToolsJSON{Tools: toolfmt.Definitions(toolfmt.Format(in.Format), tools)}}, nil
+	return &response[agentToolsJSON]{Body: agentToolsJSON{Tools: toolfmt.Definitions(toolfmt.Format(in.Format), tools)}}, nil
 }

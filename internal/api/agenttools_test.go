@@ -23,13 +23,13 @@ const (
 	idleTool = `{"name":"idle","inputSchema":{"type":"object","properties":{}}}`
 )
 
-// synced makes two connectors with the tools above.
-func (w *world) synced(t *testing.T) (first, second connectors.Connector) {
+// createSyncedConnectors creates two connectors with the tools above.
+func (w *world) createSyncedConnectors(t *testing.T) (first, second connectors.Connector) {
 	t.Helper()
-	member := w.key(t, connectors.RoleMember)
+	member := w.createKey(t, connectors.RoleMember)
 	connector := func(name string, tools ...string) connectors.Connector {
 		upstream := mcptest.Start(t, mcptest.Script{Tools: tools})
-		c := w.Connector(t, at(upstream.URL), func(d *connectors.Draft) { d.Name, d.Slug = name, strings.ToLower(name) })
+		c := w.Connector(t, withURL(upstream.URL), func(d *connectors.Draft) { d.Name, d.Slug = name, strings.ToLower(name) })
 		w.call(t, member, http.MethodPost, "/api/v1/connectors/"+c.Slug+"/sync_tools", nil).want(http.StatusOK)
 		return c
 	}
@@ -38,8 +38,8 @@ func (w *world) synced(t *testing.T) (first, second connectors.Connector) {
 	return first, second
 }
 
-// granted makes an agent that was granted every connector of w.Tenant.
-func (w *world) granted(t *testing.T) connectors.Agent {
+// createGrantedAgent creates an agent with a grant of every connector of w.Tenant.
+func (w *world) createGrantedAgent(t *testing.T) connectors.Agent {
 	t.Helper()
 	agent := w.Agent(t)
 	list, err := w.Door().Connectors(t.Context(), store.ConnectorFilter{})
@@ -55,8 +55,8 @@ func (w *world) granted(t *testing.T) connectors.Agent {
 func TestAnAgentsToolsComeInEachProvidersWords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.synced(t)
-	viewer, agent := w.key(t, connectors.RoleViewer), w.granted(t)
+	w.createSyncedConnectors(t)
+	viewer, agent := w.createKey(t, connectors.RoleViewer), w.createGrantedAgent(t)
 	plain := connectors.ExposedName("zoo", "get.thing")
 	const says = " (Its server says that this tool is read-only.)"
 	for format, want := range map[string][]string{
@@ -97,7 +97,7 @@ func TestAnAgentsToolsComeInEachProvidersWords(t *testing.T) {
 func TestAnUnknownToolFormatIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	viewer, agent := w.key(t, connectors.RoleViewer), w.Agent(t)
+	viewer, agent := w.createKey(t, connectors.RoleViewer), w.Agent(t)
 	for _, format := range []string{"gemini", "OpenAI", "mcp,openai", "%20"} {
 		got := w.call(t, viewer, http.MethodGet, "/api/v1/agents/"+agent.Slug+"/tools?format="+format, nil)
 		got.problem(http.StatusUnprocessableEntity, "invalid")
@@ -111,7 +111,7 @@ func TestAnUnknownToolFormatIsRefused(t *testing.T) {
 func TestAnAgentWithoutToolsHasAnEmptyList(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	viewer, agent := w.key(t, connectors.RoleViewer), w.Agent(t)
+	viewer, agent := w.createKey(t, connectors.RoleViewer), w.Agent(t)
 	for _, format := range []string{"mcp", "openai", "anthropic", "google"} {
 		got := w.call(t, viewer, http.MethodGet, "/api/v1/agents/"+agent.Slug+"/tools?format="+format, nil)
 		if got.want(http.StatusOK); string(got.body) != `{"tools":[]}`+"\n" {
@@ -120,11 +120,11 @@ func TestAnAgentWithoutToolsHasAnEmptyList(t *testing.T) {
 	}
 }
 
-func TestAnAgentSeesTheServedToolsThatItWasGranted(t *testing.T) {
+func TestAgentTools_ListGrantedTools(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	first, second := w.synced(t)
-	admin, agent, theirs := w.key(t, connectors.RoleAdmin), w.granted(t), w.AgentIn(t, w.Other)
+	first, second := w.createSyncedConnectors(t)
+	admin, agent, theirs := w.createKey(t, connectors.RoleAdmin), w.createGrantedAgent(t), w.AgentIn(t, w.Other)
 	w.SyncedIn(t, w.Tenant, w.Connector(t).ID, "not_granted")
 	w.SyncedIn(t, w.Other, w.ConnectorIn(t, w.Other).ID, "secret_tool")
 	path := "/api/v1/agents/" + agent.Slug + "/tools"
@@ -154,16 +154,16 @@ func TestAnAgentSeesTheServedToolsThatItWasGranted(t *testing.T) {
 	w.call(t, admin, http.MethodGet, "/api/v1/agents/"+theirs.ID.String()+"/tools", nil).problem(http.StatusNotFound, "not-found")
 }
 
-func TestAnAgentsToolsCostTheSameStatementsWhateverTheirNumber(t *testing.T) {
+func TestAgentTools_StatementsDoNotGrow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	viewer, agent := w.key(t, connectors.RoleViewer), w.Agent(t)
+	viewer, agent := w.createKey(t, connectors.RoleViewer), w.Agent(t)
 	count := func() int64 {
 		before := w.Queries()
 		w.call(t, viewer, http.MethodGet, "/api/v1/agents/"+agent.Slug+"/tools?format=google", nil).want(http.StatusOK)
 		return w.Queries() - before
 	}
-	count() // the key's first use is noted
+	count() // stores the key's first use
 	few := count()
 	for range 5 {
 		c := w.Connector(t)
@@ -177,7 +177,7 @@ func TestAnAgentsToolsCostTheSameStatementsWhateverTheirNumber(t *testing.T) {
 			}
 		})...)
 	}
-	if many := count(); many > few+1 || many > 9 { // the definitions that are not in memory are one more
+	if many := count(); many > few+1 || many > 9 { // one more for definitions that are not cached
 		t.Errorf("%d statements for none, %d for 500", few, many)
 	}
 }

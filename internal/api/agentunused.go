@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/mcp/toolfmt"
 )
 
-// unusedJSON is what an agent sees and does not call.
+// unusedJSON is the tools that an agent sees and does not call.
 type unusedJSON struct {
 	Since         time.Time        `json:"since" doc:"What was called since then is used, whatever came of the call."`
 	Provider      string           `json:"provider" enum:"mcp,openai,anthropic,google"`
@@ -23,7 +23,6 @@ type unusedJSON struct {
 	Tools         []unusedToolJSON `json:"tools" nullable:"false" doc:"Those that could be called all the time since then, and were not, by connector and name."`
 }
 
-// unusedToolJSON is one tool that was not called.
 type unusedToolJSON struct {
 	Tool      string `json:"tool" doc:"The exposed name."`
 	Connector string `json:"connector" doc:"The connector's slug."`
@@ -42,18 +41,18 @@ to narrow a grant, name the tools that shall stay with PUT /api/v1/agents/{id}/c
 A tenant has two of these looks at once; the others wait two seconds for their turn, then it is 503 with Retry-After.`
 
 func (h *Handler) mountAgentUnused() {
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/unused_tools", id: "listUnusedAgentTools", tag: "Agents",
-		summary: "Read which of its tools an agent does not call, and what they cost", about: aboutUnused, may: connectors.PermRead,
+		summary: "Read which of its tools an agent does not call, and what they cost", description: aboutUnused, permission: connectors.PermRead,
 	}, h.agentUnused)
 }
 
-func (h *Handler) agentUnused(ctx context.Context, who auth.Actor, in *unusedInput) (*answer[unusedJSON], error) {
-	unused, err := h.access.Unused(ctx, who.Tenant.ID, in.ref(), time.Now().AddDate(0, 0, -in.Days))
+func (h *Handler) agentUnused(ctx context.Context, actor auth.Actor, in *unusedInput) (*response[unusedJSON], error) {
+	unused, err := h.access.Unused(ctx, actor.Tenant.ID, in.ref(), time.Now().AddDate(0, 0, -in.Days))
 	if err != nil {
 		return nil, err
 	}
-	return &answer[unusedJSON]{Body: viewUnused(unused, in.format())}, nil
+	return &response[unusedJSON]{Body: viewUnused(unused, in.format())}, nil
 }
 
 func viewUnused(u access.Unused, f toolfmt.Format) unusedJSON {

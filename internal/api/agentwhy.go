@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// whyJSON says what there is to say about an agent and a tool.
+// whyJSON explains an agent's access to a tool.
 type whyJSON struct {
 	Tool         string            `json:"tool" doc:"The exposed name that was asked for."`
 	Connector    *string           `json:"connector" doc:"The connector's slug; null: none has such a tool."`
@@ -25,13 +25,13 @@ type whyJSON struct {
 	Advice       string            `json:"advice" doc:"What to do about it."`
 }
 
-// uncheckedJSON is a part of a schema that is left out of checks.
+// uncheckedJSON is a part of a schema that is not validated.
 type uncheckedJSON struct {
 	Place  string `json:"place" doc:"A JSON pointer into the schema, as its server wrote it; empty: all of it."`
 	Reason string `json:"reason" doc:"pattern_too_large, pattern_not_supported, reference_not_followed, reference_endless, dialect_not_supported, keyword_not_valid, schema_too_large, or arguments_too_large where large or deeply nested arguments may be too much. More may be added."`
 }
 
-// whyCredentialJSON says whose credential a call would carry.
+// whyCredentialJSON is the credential that a call would use.
 type whyCredentialJSON struct {
 	Mode   string `json:"mode" doc:"shared or per_agent; empty where no connector is granted."`
 	Owner  string `json:"owner" doc:"Whose it is: shared, agent, or none where the server wants none; empty likewise."`
@@ -40,7 +40,7 @@ type whyCredentialJSON struct {
 
 func viewWhy(w access.Why) whyJSON {
 	out := whyJSON{
-		Tool: w.Exposed, Sees: w.Sees, MayCall: w.MayCall, State: w.State, Asks: w.Asks, AllowedUntil: utc(w.AllowedUntil), Advice: w.Advice,
+		Tool: w.Exposed, Sees: w.Sees, MayCall: w.MayCall, State: w.State, Asks: w.Asks, AllowedUntil: toUTC(w.AllowedUntil), Advice: w.Advice,
 		Unchecked:  []uncheckedJSON{},
 		Credential: whyCredentialJSON{Mode: string(w.Credential.Mode), Owner: w.Credential.Owner, Status: w.Credential.Status},
 	}
@@ -62,16 +62,16 @@ type whyInput struct {
 }
 
 func (h *Handler) mountAgentWhy() {
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/tools/{name}/why", id: "whyAgentTool", tag: "Agents",
-		summary: "Read whether an agent sees a tool and may call it, and what to do about it", may: connectors.PermRead,
+		summary: "Read whether an agent sees a tool and may call it, and what to do about it", permission: connectors.PermRead,
 	}, h.whyAgentTool)
 }
 
-func (h *Handler) whyAgentTool(ctx context.Context, who auth.Actor, in *whyInput) (*answer[whyJSON], error) {
-	why, err := h.access.Why(ctx, who.Tenant.ID, in.ref(), in.Tool)
+func (h *Handler) whyAgentTool(ctx context.Context, actor auth.Actor, in *whyInput) (*response[whyJSON], error) {
+	why, err := h.access.Why(ctx, actor.Tenant.ID, in.ref(), in.Tool)
 	if err != nil {
 		return nil, err
 	}
-	return &answer[whyJSON]{Body: viewWhy(why)}, nil
+	return &response[whyJSON]{Body: viewWhy(why)}, nil
 }

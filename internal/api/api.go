@@ -16,6 +16,7 @@ import (
 	"patchbay/internal/connect"
 	"patchbay/internal/fault"
 	"patchbay/internal/handover"
+	"patchbay/internal/limit"
 	"patchbay/internal/middleware"
 	"patchbay/internal/registry"
 	"patchbay/internal/respond"
@@ -33,18 +34,18 @@ type Options struct {
 	Syncer   *toolsync.Syncer
 	Connect  *connect.Broker
 	Handover *handover.Desk
-	Access   *access.Keeper   // what agents see
-	Calls    *toolcall.Caller // what they call
-	Webhooks *webhooks.Post   // who is told of notices
+	Access   *access.Cache    // the agents' views
+	Calls    *toolcall.Caller // calls of tools
+	Webhooks *webhooks.Post   // receivers of notices
 	SSO      *sso.Service
-	Programs *authserver.Server // lets programs sign in
-	Auth     *auth.Service      // its sessions are loaded before a request gets here
+	Programs *authserver.Server // the authorization server for programs
+	Auth     *auth.Service      // sessions are loaded by middleware before
 	Respond  *respond.Responder
-	BaseURL  string // where programs reach us, without a slash at the end
+	BaseURL  string // without a slash at the end
 	Version  string
 
-	Rates     Rates              // how often may be asked; the zero value: without a limit
-	Throttled func(whose string) // is told of each request that came too soon: "caller" or "tenant"; nil: nobody is
+	Rates     Rates              // zero: no limits
+	Throttled func(limit string) // called for each refused request with the exceeded limit, "caller" or "tenant"; may be nil
 	Now       func() time.Time   // nil: time.Now
 }
 
@@ -55,7 +56,7 @@ type Handler struct {
 	sync     *toolsync.Syncer
 	connect  *connect.Broker
 	handover *handover.Desk
-	access   *access.Keeper
+	access   *access.Cache
 	calls    *toolcall.Caller
 	webhooks *webhooks.Post
 	auth     *auth.Service
@@ -65,8 +66,8 @@ type Handler struct {
 	baseURL  string
 	version  string
 
-	callers *middleware.Throttle[uuid.UUID] // an API key or a person each
-	tenants *middleware.Throttle[uuid.UUID]
+	callers *limit.Rate[uuid.UUID] // by API key or person
+	tenants *limit.Rate[uuid.UUID]
 	rates   Rates
 	refused func(whose string)
 	now     func() time.Time
@@ -78,7 +79,7 @@ type Handler struct {
 	document  []byte
 }
 
-// New makes the API and its document.
+// New returns the API with its OpenAPI document.
 func New(o Options) (*Handler, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -108,19 +109,18 @@ func New(o Options) (*Handler, error) {
 		now:      o.Now,
 		routes:   chi.NewMux(),
 	}
-	h.identify = unlessKnown(middleware.Identify(o.Auth.Identify, h.refuse))
-	h.routes.Use(noStore, h.identify, h.throttled, headIsGet)
+	h.identify = identifyUnlessKnown(middleware.Identify(o.Auth.Identify, h.refuseCaller))
+	h.routes.Use(noStore, h.identify, h.limitRate, headIsGet)
 	h.routes.NotFound(h.notFound)
 	h.routes.MethodNotAllowed(h.badMethod)
-	h.huma = documenting{huma.NewAPI(h.config(o.Version), adapter{h})}
-	h.mountAll()
+	h.huma = documentedAPI{huma.NewAPI(h.newConfig(o.Version), adapter{h})}
+	h.mountOperations()
 	var err error
 	h.document, err = encodeDocument(h.huma.OpenAPI())
 	return h, err
 }
 
-// mountAll makes every operation.
-func (h *Handler) mountAll() {
+func (h *Handler) mountOperations() {
 	h.mountOverview()
 	h.mountConnectors()
 	h.mountHealth()
@@ -165,43 +165,43 @@ func (h *Handler) Mount(r chi.Router) {
 	r.Head("/openapi.json", h.serveDocument)
 }
 
-// Inside serves /api to the other doors of the house, which have established who asks: the actor stands in the request's context.
-// It is refused what it would be refused at /api, at the same pace.
+// Inside serves /api in this process to callers that put an actor into the request's context. Permissions and
+// rate limits are the same as at /api.
 func (h *Handler) Inside() http.Handler {
 	r := chi.NewMux()
 	r.Mount("/api", h.routes)
 	return r
 }
 
-// Throttled has requests of identified callers count as requests of the API, where another door takes them.
-func (h *Handler) Throttled(next http.Handler) http.Handler { return h.throttled(next) }
+// Throttled applies the API's rate limits to another handler.
+func (h *Handler) Throttled(next http.Handler) http.Handler { return h.limitRate(next) }
 
-// unlessKnown asks who is calling, unless another door did. Nothing that a request brings puts an actor into its context.
-func unlessKnown(identify middleware.Middleware) middleware.Middleware {
+// identifyUnlessKnown authenticates the caller unless the context has an actor. Nothing in a request can set
+// one.
+func identifyUnlessKnown(identify middleware.Middleware) middleware.Middleware {
 	return func(next http.Handler) http.Handler {
-		asked := identify(next)
+		identified := identify(next)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if _, known := auth.ActorFrom(r.Context()); known {
 				next.ServeHTTP(w, r)
 				return
 			}
-			asked.ServeHTTP(w, r)
+			identified.ServeHTTP(w, r)
 		})
 	}
 }
 
-// SyncTools serves POST /connectors/{id}/sync_tools to programs. The dashboard has the same address for forms: whoever
-// wires both asks [WantsJSON], and routes with a pattern that names {id}.
+// SyncTools serves POST /connectors/{id}/sync_tools to programs. The dashboard has the same address for forms:
+// the router asks [WantsJSON], and its pattern names {id}.
 func (h *Handler) SyncTools() http.Handler { return h.syncTools }
 
-// WantsJSON tells a program's request from a browser's, where both use one address: it carries a key, or it says that it
-// reads JSON.
+// WantsJSON reports whether a request at a shared address is a program's: it has a key, or accepts JSON.
 func WantsJSON(r *http.Request) bool {
 	return r.Header.Get("Authorization") != "" ||
 		strings.Contains(r.Header.Get("Accept"), "application/json")
 }
 
-// adapter hangs huma's operations on our router.
+// adapter mounts huma's operations on the chi router.
 type adapter struct{ h *Handler }
 
 // Handle implements huma.Adapter.
@@ -213,13 +213,13 @@ func (a adapter) Handle(op *huma.Operation, serve func(huma.Context)) {
 		a.h.routes.Method(op.Method, path, handler)
 		return
 	}
-	a.h.syncTools = noStore(a.h.identify(a.h.throttled(handler)))
+	a.h.syncTools = noStore(a.h.identify(a.h.limitRate(handler)))
 }
 
 // ServeHTTP implements huma.Adapter.
 func (a adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.h.routes.ServeHTTP(w, r) }
 
-// noStore keeps answers out of caches: they are about one tenant, and one of them holds a key.
+// noStore disables caching: responses are about one tenant, and one has a key.
 func noStore(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -227,7 +227,7 @@ func noStore(next http.Handler) http.Handler {
 	})
 }
 
-// headIsGet routes HEAD as GET; the server leaves the body away.
+// headIsGet routes HEAD as GET. The server drops the body.
 func headIsGet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead {
@@ -237,8 +237,8 @@ func headIsGet(next http.Handler) http.Handler {
 	})
 }
 
-// refuse turns a caller away who is not known.
-func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
+// refuseCaller responds to a caller that was not authenticated.
+func (h *Handler) refuseCaller(w http.ResponseWriter, r *http.Request, err error) {
 	if fault.Is(err, fault.Unauthenticated) && r.Header.Get("Authorization") == "" {
 		err = fault.Wrap(fault.Unauthenticated, err, "Send an API key as Authorization: Bearer pb_key_…, or sign in.")
 	}

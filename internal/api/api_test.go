@@ -36,24 +36,24 @@ import (
 	"patchbay/internal/webhooks"
 )
 
-// world is a fixture with the API in front of it.
+// world is a fixture with an API.
 type world struct {
 	*fixture.World
 	api     *api.Handler
 	auth    *auth.Service
 	syncer  *toolsync.Syncer
 	connect *connect.Broker
-	access  *access.Keeper
+	access  *access.Cache
 	caller  *toolcall.Caller
 	handler http.Handler
 	log     *logbook
-	account *account // nil: none is connected here
+	account *oauthAccount // nil: no OAuth account
 }
 
-// baseURL is where the world's people and programs reach it, as far as it knows.
+// baseURL is the configured public address.
 const baseURL = "https://patchbay.example.com"
 
-// programs are those that may be started.
+// programs are the allowed commands.
 var programs = connectors.AllowedCommands{{Path: mcptest.Shell, Args: mcptest.Program, Dirs: []string{"/tmp"}, Env: []string{"GREETING", "A", "B"}}}
 
 func newWorld(t *testing.T, opts ...func(*api.Options)) *world {
@@ -83,11 +83,11 @@ func newWorld(t *testing.T, opts ...func(*api.Options)) *world {
 		Target: w.syncer.Target, History: past, Instance: w.Instance, BaseURL: baseURL, Log: log,
 	})
 	options := api.Options{
-		Store: w.St, Registry: registry.New(w.St, egress, programs...).Offering(offered(t)), Syncer: w.syncer, Connect: w.connect,
+		Store: w.St, Registry: registry.New(w.St, egress, programs...).WithCatalog(builtinCatalog(t)), Syncer: w.syncer, Connect: w.connect,
 		Handover: handover.New(handover.Options{Store: w.St, Credentials: resolver, Log: log}),
 		Access:   w.access, Calls: w.caller,
 		SSO:      sso.New(sso.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Log: log}),
-		Programs: letsIn(w, egress),
+		Programs: newAuthServer(w, egress),
 		Webhooks: webhooks.New(webhooks.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Log: log}),
 		Auth:     w.auth, Respond: respond.New(log, w.auth.Sessions()), BaseURL: baseURL, Version: "test",
 	}
@@ -107,13 +107,13 @@ func newWorld(t *testing.T, opts ...func(*api.Options)) *world {
 	return w
 }
 
-// key makes an API key of w.Tenant.
-func (w *world) key(t *testing.T, role connectors.Role) string {
+// createKey creates an API key of w.Tenant.
+func (w *world) createKey(t *testing.T, role connectors.Role) string {
 	t.Helper()
-	return w.keyIn(t, w.Tenant, role)
+	return w.createKeyIn(t, w.Tenant, role)
 }
 
-func (w *world) keyIn(t *testing.T, tenant connectors.TenantID, role connectors.Role) string {
+func (w *world) createKeyIn(t *testing.T, tenant connectors.TenantID, role connectors.Role) string {
 	t.Helper()
 	self, err := w.St.Tenant(tenant).Self(t.Context())
 	if err != nil {
@@ -126,7 +126,7 @@ func (w *world) keyIn(t *testing.T, tenant connectors.TenantID, role connectors.
 	return text.Reveal()
 }
 
-// reply is an answer of the API.
+// reply is a response of the API.
 type reply struct {
 	t      *testing.T
 	status int
@@ -134,10 +134,10 @@ type reply struct {
 	body   []byte
 }
 
-// call sends a request. body is sent as it is where it is a string, else as JSON; nil: none.
+// call sends a request. A string body is sent as it is, others as JSON; nil: none.
 func (w *world) call(t *testing.T, key, method, path string, body any) reply {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), method, path, reader(t, body))
+	r := httptest.NewRequestWithContext(t.Context(), method, path, bodyReader(t, body))
 	r.Header.Set("Content-Type", "application/json")
 	if key != "" {
 		r.Header.Set("Authorization", "Bearer "+key)
@@ -152,7 +152,7 @@ func (w *world) serve(t *testing.T, r *http.Request) reply {
 	return reply{t: t, status: rec.Code, header: rec.Header(), body: rec.Body.Bytes()}
 }
 
-func reader(t *testing.T, body any) io.Reader {
+func bodyReader(t *testing.T, body any) io.Reader {
 	t.Helper()
 	switch body := body.(type) {
 	case nil:
@@ -168,7 +168,7 @@ func reader(t *testing.T, body any) io.Reader {
 	}
 }
 
-// want fails the test unless the answer has the status, and returns its document.
+// want fails the test unless the response has the status, and returns its document.
 func (r reply) want(status int) map[string]any {
 	r.t.Helper()
 	if r.status != status {
@@ -184,7 +184,7 @@ func (r reply) want(status int) map[string]any {
 	return doc
 }
 
-// problem fails the test unless the answer is a problem of that status and type.
+// problem fails the test unless the response is a problem of that status and type.
 func (r reply) problem(status int, typ string) map[string]any {
 	r.t.Helper()
 	doc := r.want(status)
@@ -200,7 +200,7 @@ func (r reply) problem(status int, typ string) map[string]any {
 	return doc
 }
 
-// locations are the fields that a problem complains of.
+// locations are the fields with errors in a problem.
 func (r reply) locations() []string {
 	r.t.Helper()
 	var doc struct {

@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/fault"
 )
 
-// apiKeyJSON is a program's key, without its secret.
+// apiKeyJSON is an API key, without its secret.
 type apiKeyJSON struct {
 	ID         string     `json:"id" format:"uuid"`
 	Name       string     `json:"name"`
@@ -24,7 +24,6 @@ type apiKeyJSON struct {
 	Key        string     `json:"key,omitempty" doc:"The key itself; only in the answer that makes it."`
 }
 
-// apiKeyCreate describes a new key.
 type apiKeyCreate struct {
 	Name      string     `json:"name"`
 	Role      string     `json:"role" enum:"viewer,member,admin,owner,auditor"`
@@ -43,42 +42,42 @@ func viewAPIKey(k connectors.APIKey) apiKeyJSON {
 		Prefix:     k.Prefix,
 		CreatedAt:  k.CreatedAt.UTC(),
 		CreatedBy:  k.CreatedBy,
-		ExpiresAt:  utc(k.ExpiresAt),
-		LastUsedAt: utc(k.LastUsedAt),
-		RevokedAt:  utc(k.RevokedAt),
+		ExpiresAt:  toUTC(k.ExpiresAt),
+		LastUsedAt: toUTC(k.LastUsedAt),
+		RevokedAt:  toUTC(k.RevokedAt),
 	}
 }
 
 func (h *Handler) mountAPIKeys() {
 	const tag = "API keys"
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/api_keys", id: "listAPIKeys", tag: tag,
-		summary: "List the keys", may: connectors.PermOwn,
+		summary: "List the keys", permission: connectors.PermOwn,
 	}, h.listAPIKeys)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/api_keys", id: "createAPIKey", tag: tag,
-		summary: "Make a key; its text is shown once", may: connectors.PermOwn, status: http.StatusCreated,
+		summary: "Make a key; its text is shown once", permission: connectors.PermOwn, status: http.StatusCreated,
 	}, h.createAPIKey)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/api_keys/{id}", id: "revokeAPIKey", tag: tag,
-		summary: "Revoke a key", may: connectors.PermOwn,
+		summary: "Revoke a key", permission: connectors.PermOwn,
 	}, h.revokeAPIKey)
 }
 
-func (h *Handler) listAPIKeys(ctx context.Context, who auth.Actor, in *Paging) (*answer[list[apiKeyJSON]], error) {
-	page, err := h.store.Tenant(who.Tenant.ID).APIKeys(ctx, in.page())
+func (h *Handler) listAPIKeys(ctx context.Context, actor auth.Actor, in *Paging) (*response[list[apiKeyJSON]], error) {
+	page, err := h.store.Tenant(actor.Tenant.ID).APIKeys(ctx, in.toPage())
 	if err != nil {
 		return nil, err
 	}
-	return listOf(page, viewAPIKey), nil
+	return newListResponse(page, viewAPIKey), nil
 }
 
-func (h *Handler) createAPIKey(ctx context.Context, who auth.Actor, in *struct{ JSON document[apiKeyCreate] }) (*answer[apiKeyJSON], error) {
-	doc, err := in.JSON.read()
+func (h *Handler) createAPIKey(ctx context.Context, actor auth.Actor, in *struct{ JSON requestBody[apiKeyCreate] }) (*response[apiKeyJSON], error) {
+	doc, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
-	key, text, err := h.auth.IssueKey(ctx, who, auth.KeyRequest{
+	key, text, err := h.auth.IssueKey(ctx, actor, auth.KeyRequest{
 		Name: doc.Name, Role: connectors.Role(doc.Role), ExpiresAt: doc.ExpiresAt,
 	})
 	if err != nil {
@@ -86,13 +85,13 @@ func (h *Handler) createAPIKey(ctx context.Context, who auth.Actor, in *struct{ 
 	}
 	out := viewAPIKey(key)
 	out.Key = text.Reveal()
-	return &answer[apiKeyJSON]{Body: out}, nil
+	return &response[apiKeyJSON]{Body: out}, nil
 }
 
-func (h *Handler) revokeAPIKey(ctx context.Context, who auth.Actor, in *apiKeyPath) (*nothing, error) {
+func (h *Handler) revokeAPIKey(ctx context.Context, actor auth.Actor, in *apiKeyPath) (*noContent, error) {
 	id, ok := connectors.Ref(in.ID).UUID()
 	if !ok {
 		return nil, fault.Errorf(fault.NotFound, "There is no such API key.")
 	}
-	return nil, h.auth.RevokeKey(ctx, who, connectors.APIKeyID{UUID: id})
+	return nil, h.auth.RevokeKey(ctx, actor, connectors.APIKeyID{UUID: id})
 }

@@ -14,7 +14,7 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// approvalJSON is a call that waits for a person.
+// approvalJSON is a call that waits for approval.
 type approvalJSON struct {
 	ID             string          `json:"id" format:"uuid" doc:"The tool call's."`
 	AgentID        string          `json:"agent_id" format:"uuid"`
@@ -30,80 +30,80 @@ type approvalJSON struct {
 	ExpiresAt      time.Time       `json:"expires_at" doc:"When nobody is asked any more."`
 }
 
-// triedJSON is what an agent did with a tool before.
+// triedJSON counts an agent's earlier calls of a tool.
 type triedJSON struct {
 	Calls  int `json:"calls" doc:"Among the agent's last 2000 calls of any tool, this one not counted."`
 	Denied int `json:"denied" doc:"Of them, by a person."`
 }
 
-// approveJSON says how far an approval goes.
+// approveJSON is the scope of an approval.
 type approveJSON struct {
 	AllowForS int `json:"allow_for_s,omitempty" minimum:"0" maximum:"86400" doc:"For so many seconds the agent may call the tool without asking, too."`
 }
 
-// denyJSON says why a call is refused.
+// denyJSON is the reason of a denial.
 type denyJSON struct {
 	Reason string `json:"reason,omitempty" maxLength:"500" doc:"The agent reads it."`
 }
 
 type approveInput struct {
 	ToolCallPath
-	JSON optional[approveJSON]
+	JSON optionalBody[approveJSON]
 }
 
 type denyInput struct {
 	ToolCallPath
-	JSON optional[denyJSON]
+	JSON optionalBody[denyJSON]
 }
 
 func (h *Handler) mountApprovals() {
 	const tag = "Tool calls"
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/approvals", id: "listApprovals", tag: tag,
-		summary: "List the calls that wait for a person, the latest first", may: connectors.PermRead,
+		summary: "List the calls that wait for a person, the latest first", permission: connectors.PermRead,
 	}, h.listApprovals)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/tool_calls/{id}/approve", id: "approveToolCall", tag: tag,
-		summary: "Agree to a call that waits; it is made then, once", may: connectors.PermOperate, status: http.StatusOK,
+		summary: "Agree to a call that waits; it is made then, once", permission: connectors.PermOperate, status: http.StatusOK,
 	}, h.approveCall)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/tool_calls/{id}/deny", id: "denyToolCall", tag: tag,
-		summary: "Refuse a call that waits", may: connectors.PermOperate, status: http.StatusOK,
+		summary: "Refuse a call that waits", permission: connectors.PermOperate, status: http.StatusOK,
 	}, h.denyCall)
 }
 
-func (h *Handler) listApprovals(ctx context.Context, who auth.Actor, in *Paging) (*answer[list[approvalJSON]], error) {
-	page, err := h.store.Tenant(who.Tenant.ID).WaitingApprovals(ctx, in.page())
+func (h *Handler) listApprovals(ctx context.Context, actor auth.Actor, in *Paging) (*response[list[approvalJSON]], error) {
+	page, err := h.store.Tenant(actor.Tenant.ID).WaitingApprovals(ctx, in.toPage())
 	if err != nil {
 		return nil, err
 	}
-	counts, err := h.tried(ctx, who, page.Items)
+	counts, err := h.countEarlierCalls(ctx, actor, page.Items)
 	if err != nil {
 		return nil, err
 	}
 	out := store.List[approvalJSON]{Next: page.Next}
 	for _, waiting := range page.Items {
-		item, err := h.viewApproval(ctx, who, waiting, store.CountOf(counts, waiting))
+		item, err := h.viewApproval(ctx, actor, waiting, store.CountFor(counts, waiting))
 		if err != nil {
 			return nil, err
 		}
 		out.Items = append(out.Items, item)
 	}
-	return listOf(out, func(a approvalJSON) approvalJSON { return a }), nil
+	return newListResponse(out, func(a approvalJSON) approvalJSON { return a }), nil
 }
 
-// tried counts what the agents did with these tools before.
-func (h *Handler) tried(ctx context.Context, who auth.Actor, waiting []connectors.Approval) ([]store.CallCount, error) {
+// countEarlierCalls counts the agents' earlier calls of these tools.
+func (h *Handler) countEarlierCalls(ctx context.Context, actor auth.Actor, waiting []connectors.Approval) ([]store.CallCount, error) {
 	var agents []connectors.AgentID
 	var tools []string
 	for _, a := range waiting {
 		agents, tools = append(agents, a.AgentID), append(tools, a.Tool)
 	}
 	slices.SortFunc(agents, func(a, b connectors.AgentID) int { return bytes.Compare(a.UUID[:], b.UUID[:]) })
-	return h.store.Tenant(who.Tenant.ID).CallCounts(ctx, slices.Compact(agents), tools)
+	return h.store.Tenant(actor.Tenant.ID).CallCounts(ctx, slices.Compact(agents), tools)
 }
 
-func (h *Handler) viewApproval(ctx context.Context, who auth.Actor, a connectors.Approval, before store.CallCount) (approvalJSON, error) {
+func (h *Handler) viewApproval(ctx context.Context, actor auth.Actor, a connectors.Approval, before store.CallCount) (approvalJSON, error) {
 	out := approvalJSON{
 		ID:             a.ID.String(),
 		AgentID:        a.AgentID.String(),
@@ -115,49 +115,49 @@ func (h *Handler) viewApproval(ctx context.Context, who auth.Actor, a connectors
 		ExpiresAt:      a.ExpiresAt.UTC(),
 		History:        triedJSON{Calls: before.Calls, Denied: before.Denied},
 	}
-	view, err := h.access.ByAgent(ctx, who.Tenant.ID, connectors.Ref(a.AgentID.String()))
+	view, err := h.access.ByAgent(ctx, actor.Tenant.ID, connectors.Ref(a.AgentID.String()))
 	if err != nil {
 		return out, err
 	}
 	if tool := view.Tool(a.ExposedName); tool != nil {
 		out.Annotations, out.Effect = tool.Annotations, tool.Hints.Words()
 	}
-	if !who.Role.May(connectors.PermOperate) {
+	if !actor.Role.May(connectors.PermOperate) {
 		return out, nil
 	}
-	waiting, err := h.calls.Approval(ctx, who, a.ID)
+	waiting, err := h.calls.Approval(ctx, actor, a.ID)
 	out.Arguments = waiting.Arguments
 	return out, err
 }
 
-func (h *Handler) approveCall(ctx context.Context, who auth.Actor, in *approveInput) (*answer[toolCallJSON], error) {
-	id, err := h.callThere(ctx, who, in.ToolCallPath)
+func (h *Handler) approveCall(ctx context.Context, actor auth.Actor, in *approveInput) (*response[toolCallJSON], error) {
+	id, err := h.requireCallExists(ctx, actor, in.ToolCallPath)
 	if err != nil {
 		return nil, err
 	}
-	doc, err := in.JSON.read()
+	doc, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
-	return h.decide(ctx, who, id, toolcall.Decision{Approve: true, Allow: time.Duration(doc.AllowForS) * time.Second})
+	return h.decideApproval(ctx, actor, id, toolcall.Decision{Approve: true, Allow: time.Duration(doc.AllowForS) * time.Second})
 }
 
-func (h *Handler) denyCall(ctx context.Context, who auth.Actor, in *denyInput) (*answer[toolCallJSON], error) {
-	id, err := h.callThere(ctx, who, in.ToolCallPath)
+func (h *Handler) denyCall(ctx context.Context, actor auth.Actor, in *denyInput) (*response[toolCallJSON], error) {
+	id, err := h.requireCallExists(ctx, actor, in.ToolCallPath)
 	if err != nil {
 		return nil, err
 	}
-	doc, err := in.JSON.read()
+	doc, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
-	return h.decide(ctx, who, id, toolcall.Decision{Reason: doc.Reason})
+	return h.decideApproval(ctx, actor, id, toolcall.Decision{Reason: doc.Reason})
 }
 
-func (h *Handler) decide(ctx context.Context, who auth.Actor, id connectors.ToolCallID, d toolcall.Decision) (*answer[toolCallJSON], error) {
-	call, err := h.calls.Decide(ctx, who, id, d)
+func (h *Handler) decideApproval(ctx context.Context, actor auth.Actor, id connectors.ToolCallID, d toolcall.Decision) (*response[toolCallJSON], error) {
+	call, err := h.calls.Decide(ctx, actor, id, d)
 	if err != nil {
 		return nil, err
 	}
-	return &answer[toolCallJSON]{Body: viewToolCall(call)}, nil
+	return &response[toolCallJSON]{Body: viewToolCall(call)}, nil
 }

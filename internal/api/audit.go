@@ -26,14 +26,14 @@ type auditEventJSON struct {
 	Hash      string            `json:"hash" doc:"SHA-256, in hex, over this entry and the hash of the one before it: see verifyAuditEvents."`
 }
 
-// auditChangeJSON is what an act made of one field.
+// auditChangeJSON is the change of one field.
 type auditChangeJSON struct {
 	Field  string          `json:"field"`
 	Before json.RawMessage `json:"before" doc:"As it was; null: it was not there, or was null."`
 	After  json.RawMessage `json:"after" doc:"As it is; null likewise."`
 }
 
-// auditActorJSON is who did it.
+// auditActorJSON is the actor of an entry.
 type auditActorJSON struct {
 	Type string  `json:"type" doc:"person, key, agent, operator (the command line) or system."`
 	ID   *string `json:"id" format:"uuid" doc:"Null: Patchbay itself."`
@@ -47,7 +47,7 @@ func viewAuditEvent(e store.RecordedEvent) auditEventJSON {
 	}
 	out.Changes = []auditChangeJSON{}
 	for _, c := range e.Changes() {
-		out.Changes = append(out.Changes, auditChangeJSON{Field: c.Field, Before: valueOf(c.Before), After: valueOf(c.After)})
+		out.Changes = append(out.Changes, auditChangeJSON{Field: c.Field, Before: rawOrNull(c.Before), After: rawOrNull(c.After)})
 	}
 	if e.ActorID != nil {
 		out.Actor.ID = new(e.ActorID.String())
@@ -55,7 +55,7 @@ func viewAuditEvent(e store.RecordedEvent) auditEventJSON {
 	return out
 }
 
-func valueOf(raw json.RawMessage) json.RawMessage {
+func rawOrNull(raw json.RawMessage) json.RawMessage {
 	if raw == nil {
 		return json.RawMessage("null")
 	}
@@ -71,8 +71,8 @@ type listAuditInput struct {
 	Paging
 }
 
-func (in *listAuditInput) filter() store.AuditFilter {
-	f := store.AuditFilter{Actor: in.Actor, Action: in.Action, Target: in.Target, Page: in.page()}
+func (in *listAuditInput) toFilter() store.AuditFilter {
+	f := store.AuditFilter{Actor: in.Actor, Action: in.Action, Target: in.Target, Page: in.toPage()}
 	if !in.Since.IsZero() {
 		f.Since = &in.Since
 	}
@@ -83,35 +83,35 @@ func (in *listAuditInput) filter() store.AuditFilter {
 }
 
 func (h *Handler) mountAudit() {
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/audit_events", id: "listAuditEvents", tag: "Audit",
-		summary: "List what was done, by whom, the latest first", may: connectors.PermAudit,
+		summary: "List what was done, by whom, the latest first", permission: connectors.PermAudit,
 	}, h.listAuditEvents)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/audit_events/verify", id: "verifyAuditEvents", tag: "Audit",
-		summary: "Compute the chain of all entries anew, and that of how calls ended, and tell whether each is as it was recorded", may: connectors.PermAudit,
+		summary: "Compute the chain of all entries anew, and that of how calls ended, and tell whether each is as it was recorded", permission: connectors.PermAudit,
 	}, h.verifyAuditEvents)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/audit_events/key", id: "auditKey", tag: "Audit",
-		summary: "The public key that checks signed exports of the log", may: connectors.PermRead,
+		summary: "The public key that checks signed exports of the log", permission: connectors.PermRead,
 	}, h.auditKey)
 }
 
-// auditKeyJSON is what checks an exported log.
+// auditKeyJSON is the public key for exported logs.
 type auditKeyJSON struct {
 	Algorithm string `json:"algorithm" doc:"Ed25519ph (RFC 8032), with the context «patchbay audit export»."`
 	PublicKey string `json:"public_key" doc:"32 bytes in base64. It stays the same: keep it elsewhere, and check exports with patchbay audit verify --file … --signature … --key …."`
 }
 
-func (h *Handler) auditKey(_ context.Context, who auth.Actor, _ *struct{}) (*answer[auditKeyJSON], error) {
-	signer, err := h.store.Tenant(who.Tenant.ID).AuditSigner()
+func (h *Handler) auditKey(_ context.Context, actor auth.Actor, _ *struct{}) (*response[auditKeyJSON], error) {
+	signer, err := h.store.Tenant(actor.Tenant.ID).AuditSigner()
 	if err != nil {
 		return nil, err
 	}
-	return &answer[auditKeyJSON]{Body: auditKeyJSON{Algorithm: "Ed25519ph", PublicKey: signer.PublicKey()}}, nil
+	return &response[auditKeyJSON]{Body: auditKeyJSON{Algorithm: "Ed25519ph", PublicKey: signer.PublicKey()}}, nil
 }
 
-// auditCheckJSON is what became of a check of the chain.
+// auditCheckJSON is the result of a check of the hash chain.
 type auditCheckJSON struct {
 	OK       bool    `json:"ok" doc:"Every entry is as it was recorded, and none is missing."`
 	Events   int64   `json:"events" doc:"How many entries the chain has."`
@@ -124,7 +124,7 @@ type auditCheckJSON struct {
 	Calls callsCheckJSON `json:"calls" doc:"How calls ended, which is on record in a chain of its own, held against the history."`
 }
 
-// callsCheckJSON is what became of a check of how calls ended.
+// callsCheckJSON is the result of a check of call outcomes.
 type callsCheckJSON struct {
 	OK       bool    `json:"ok" doc:"Every call that was looked at stands in the history as it ended, and none is missing that is not old."`
 	Calls    int64   `json:"calls" doc:"How many calls were looked at, of all whose end is on record."`
@@ -138,8 +138,8 @@ type callsCheckJSON struct {
 	Reason   string  `json:"reason" doc:"What is wrong there; empty: nothing."`
 }
 
-// outcomesFor is how long a request looks at how calls ended.
-const outcomesFor = 5 * time.Second
+// outcomeCheckTimeout bounds the check of call outcomes.
+const outcomeCheckTimeout = 5 * time.Second
 
 func viewOutcomeCheck(check store.OutcomeCheck) callsCheckJSON {
 	out := callsCheckJSON{
@@ -154,8 +154,8 @@ func viewOutcomeCheck(check store.OutcomeCheck) callsCheckJSON {
 	return out
 }
 
-func (h *Handler) verifyAuditEvents(ctx context.Context, who auth.Actor, _ *struct{}) (*answer[auditCheckJSON], error) {
-	check, err := h.store.Tenant(who.Tenant.ID).CheckAudit(ctx)
+func (h *Handler) verifyAuditEvents(ctx context.Context, actor auth.Actor, _ *struct{}) (*response[auditCheckJSON], error) {
+	check, err := h.store.Tenant(actor.Tenant.ID).CheckAudit(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -166,18 +166,18 @@ func (h *Handler) verifyAuditEvents(ctx context.Context, who auth.Actor, _ *stru
 			out.FirstBad = new(bad.EventID.String())
 		}
 	}
-	calls, err := h.store.Tenant(who.Tenant.ID).CheckOutcomes(ctx, nil, time.Now().Add(outcomesFor))
+	calls, err := h.store.Tenant(actor.Tenant.ID).CheckOutcomes(ctx, nil, time.Now().Add(outcomeCheckTimeout))
 	if err != nil {
 		return nil, err
 	}
 	out.Calls = viewOutcomeCheck(calls)
-	return &answer[auditCheckJSON]{Body: out}, nil
+	return &response[auditCheckJSON]{Body: out}, nil
 }
 
-func (h *Handler) listAuditEvents(ctx context.Context, who auth.Actor, in *listAuditInput) (*answer[list[auditEventJSON]], error) {
-	page, err := h.store.Tenant(who.Tenant.ID).AuditEvents(ctx, in.filter())
+func (h *Handler) listAuditEvents(ctx context.Context, actor auth.Actor, in *listAuditInput) (*response[list[auditEventJSON]], error) {
+	page, err := h.store.Tenant(actor.Tenant.ID).AuditEvents(ctx, in.toFilter())
 	if err != nil {
 		return nil, err
 	}
-	return listOf(page, viewAuditEvent), nil
+	return newListResponse(page, viewAuditEvent), nil
 }

@@ -15,7 +15,7 @@ import (
 func TestTheAuditLogIsReadByAdmins(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	w.call(t, admin, http.MethodPost, "/api/v1/connectors", `{"name": "Linear", "url": "https://mcp.example.com/", "auth": {"type": "bearer", "token": "hunter2-hunter2"}}`).want(http.StatusCreated)
 	w.call(t, admin, http.MethodPost, "/api/v1/agents", `{"name": "Support"}`).want(http.StatusCreated)
 	got := w.call(t, admin, http.MethodGet, "/api/v1/audit_events?action=connector&target=LIN", nil)
@@ -54,8 +54,8 @@ func TestTheAuditLogIsReadByAdmins(t *testing.T) {
 		}
 	}
 	w.call(t, admin, http.MethodGet, "/api/v1/audit_events?since=yesterday", nil).problem(http.StatusUnprocessableEntity, "invalid")
-	w.call(t, w.key(t, connectors.RoleMember), http.MethodGet, "/api/v1/audit_events", nil).problem(http.StatusForbidden, "denied")
-	if items := w.call(t, w.keyIn(t, w.Other, connectors.RoleOwner), http.MethodGet, "/api/v1/audit_events?target=linear", nil).want(http.StatusOK)["items"].([]any); len(items) != 0 {
+	w.call(t, w.createKey(t, connectors.RoleMember), http.MethodGet, "/api/v1/audit_events", nil).problem(http.StatusForbidden, "denied")
+	if items := w.call(t, w.createKeyIn(t, w.Other, connectors.RoleOwner), http.MethodGet, "/api/v1/audit_events?target=linear", nil).want(http.StatusOK)["items"].([]any); len(items) != 0 {
 		t.Errorf("another tenant sees %v", items)
 	}
 }
@@ -63,12 +63,12 @@ func TestTheAuditLogIsReadByAdmins(t *testing.T) {
 func TestTheAuditLogIsVerified(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	verify := func() map[string]any {
 		t.Helper()
 		return w.call(t, admin, http.MethodGet, "/api/v1/audit_events/verify", nil).want(http.StatusOK)
 	}
-	before := verify()["events"].(float64) // the key's own
+	before := verify()["events"].(float64) // the key's own entry
 	w.call(t, admin, http.MethodPost, "/api/v1/agents", `{"name": "Support"}`).want(http.StatusCreated)
 	entry := w.call(t, admin, http.MethodGet, "/api/v1/audit_events", nil).want(http.StatusOK)["items"].([]any)[0].(map[string]any)
 	got := verify()
@@ -79,17 +79,17 @@ func TestTheAuditLogIsVerified(t *testing.T) {
 	if got = verify(); got["ok"] != false || got["first_bad"] != entry["id"] || got["place"] != got["events"] || got["reason"] == "" {
 		t.Errorf("%v", got)
 	}
-	if theirs := w.call(t, w.keyIn(t, w.Other, connectors.RoleOwner), http.MethodGet, "/api/v1/audit_events/verify", nil).want(http.StatusOK); theirs["ok"] != true {
+	if theirs := w.call(t, w.createKeyIn(t, w.Other, connectors.RoleOwner), http.MethodGet, "/api/v1/audit_events/verify", nil).want(http.StatusOK); theirs["ok"] != true {
 		t.Errorf("another tenant's log: %v", theirs)
 	}
 }
 
-func TestTheKeyThatChecksExportsIsEachTenantsOwn(t *testing.T) {
+func TestAuditKey_DiffersByTenant(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	keyOf := func(tenant connectors.TenantID) string {
 		t.Helper()
-		got := w.call(t, w.keyIn(t, tenant, connectors.RoleViewer), http.MethodGet, "/api/v1/audit_events/key", nil).want(http.StatusOK)
+		got := w.call(t, w.createKeyIn(t, tenant, connectors.RoleViewer), http.MethodGet, "/api/v1/audit_events/key", nil).want(http.StatusOK)
 		key, _ := got["public_key"].(string)
 		return key
 	}
@@ -105,7 +105,7 @@ func TestTheKeyThatChecksExportsIsEachTenantsOwn(t *testing.T) {
 func TestHowCallsEndedIsVerifiedWithTheAuditLog(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	verify := func() map[string]any {
 		t.Helper()
 		calls, _ := w.call(t, admin, http.MethodGet, "/api/v1/audit_events/verify", nil).want(http.StatusOK)["calls"].(map[string]any)

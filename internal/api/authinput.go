@@ -10,8 +10,8 @@ import (
 	"patchbay/internal/secret"
 )
 
-// authInput says how a connector is authenticated, and with what. In a change, what is absent stays as it is while the type
-// stays; another type starts anew. The secrets are written and never read back.
+// authInput is a connector's authentication. In a patch an absent field keeps its value while the type stays;
+// another type resets all. Secrets are never read back.
 type authInput struct {
 	Type     *string      `json:"type,omitempty" enum:"none,bearer,api_key,basic,oauth2,client_credentials,private_key_jwt"`
 	Header   *string      `json:"header,omitempty" doc:"Of api_key; x-api-key where it is absent."`
@@ -34,13 +34,13 @@ type authInput struct {
 	AllowMissingPKCEMetadata *bool        `json:"allow_missing_pkce_metadata,omitempty" doc:"Of oauth2: use PKCE although the server does not publish that it can."`
 }
 
-// nullableText is a text for which null says something else than absence does.
+// nullableText distinguishes null from an absent field.
 type nullableText struct {
 	given bool
 	value *string
 }
 
-// UnmarshalJSON implements json.Unmarshaler. It is called for what is there.
+// UnmarshalJSON implements json.Unmarshaler. It is called for present fields only.
 func (n *nullableText) UnmarshalJSON(raw []byte) error {
 	n.given = true
 	if bytes.Equal(raw, []byte("null")) {
@@ -56,21 +56,21 @@ func (nullableText) Schema(huma.Registry) *huma.Schema {
 
 func (a authInput) apply(d *connectors.Draft) {
 	if a.Type != nil && connectors.AuthType(*a.Type) != d.Auth.Type {
-		d.Auth = connectors.Auth{Type: connectors.AuthType(*a.Type)} // the header belonged to the other type,
+		d.Auth = connectors.Auth{Type: connectors.AuthType(*a.Type)} // the header belonged to the former type,
 		d.OAuth = connectors.OAuthSettings{}                         // and so did these
 	}
-	set(&d.Auth.Header, a.Header)
+	setIfPresent(&d.Auth.Header, a.Header)
 	a.applyOAuth(&d.OAuth)
 }
 
 func (a authInput) applyOAuth(o *connectors.OAuthSettings) {
-	set(&o.ClientID, a.ClientID)
-	set(&o.Algorithm, a.Algorithm)
-	set(&o.Issuer, a.Issuer)
-	set(&o.AuthorizationEndpoint, a.AuthorizationEndpoint)
-	set(&o.TokenEndpoint, a.TokenEndpoint)
-	set(&o.TokenEndpointAuthMethod, a.TokenEndpointAuthMethod)
-	set(&o.AllowMissingPKCEMetadata, a.AllowMissingPKCEMetadata)
+	setIfPresent(&o.ClientID, a.ClientID)
+	setIfPresent(&o.Algorithm, a.Algorithm)
+	setIfPresent(&o.Issuer, a.Issuer)
+	setIfPresent(&o.AuthorizationEndpoint, a.AuthorizationEndpoint)
+	setIfPresent(&o.TokenEndpoint, a.TokenEndpoint)
+	setIfPresent(&o.TokenEndpointAuthMethod, a.TokenEndpointAuthMethod)
+	setIfPresent(&o.AllowMissingPKCEMetadata, a.AllowMissingPKCEMetadata)
 	if a.Scopes != nil {
 		o.Scopes = a.Scopes
 	}
@@ -79,16 +79,16 @@ func (a authInput) applyOAuth(o *connectors.OAuthSettings) {
 	}
 }
 
-// secret is what of the input is secret; empty where nothing of it is. The client id of a machine is a setting.
-func (p connectorPatch) secret() connectors.Secret {
+// toSecret returns the input's secrets; zero if it has none. A machine's client id is a setting.
+func (p connectorPatch) toSecret() connectors.Secret {
 	var s connectors.Secret
 	if p.Auth != nil {
-		set(&s.Token, p.Auth.Token)
-		set(&s.Key, p.Auth.Key)
-		set(&s.Username, p.Auth.Username)
-		set(&s.Password, p.Auth.Password)
-		set(&s.ClientSecret, p.Auth.ClientSecret)
-		set(&s.PrivateKey, p.Auth.PrivateKey)
+		setIfPresent(&s.Token, p.Auth.Token)
+		setIfPresent(&s.Key, p.Auth.Key)
+		setIfPresent(&s.Username, p.Auth.Username)
+		setIfPresent(&s.Password, p.Auth.Password)
+		setIfPresent(&s.ClientSecret, p.Auth.ClientSecret)
+		setIfPresent(&s.PrivateKey, p.Auth.PrivateKey)
 	}
 	return s
 }

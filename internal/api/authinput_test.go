@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// oauthConnector makes a connector with that auth and returns its path.
+// oauthConnector creates a connector with that auth and returns its path.
 func (w *world) oauthConnector(t *testing.T, key string, auth map[string]any) string {
 	t.Helper()
 	made := w.call(t, key, http.MethodPost, "/api/v1/connectors", map[string]any{
@@ -38,7 +38,7 @@ func TestAuthAnswersEverySettingAndNoSecret(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			admin := w.key(t, connectors.RoleAdmin)
+			admin := w.createKey(t, connectors.RoleAdmin)
 			sent := map[string]any{}
 			for _, part := range []map[string]any{test.auth, test.secrets} {
 				for field, value := range part {
@@ -57,7 +57,7 @@ func TestAuthAnswersEverySettingAndNoSecret(t *testing.T) {
 func TestAuthFieldsThatDoNotFitAreNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	for auth, want := range map[string][]string{
 		`{"type": "oauth2", "token": "t"}`:                                                             {"auth.token"},
 		`{"type": "oauth2", "algorithm": "ES256"}`:                                                     {"auth.algorithm"},
@@ -85,7 +85,7 @@ func TestAuthFieldsThatDoNotFitAreNamed(t *testing.T) {
 	} {
 		t.Run(auth, func(t *testing.T) {
 			t.Parallel()
-			got := w.call(t, admin, http.MethodPost, "/api/v1/connectors", linear(`"auth": `+auth))
+			got := w.call(t, admin, http.MethodPost, "/api/v1/connectors", linearDocument(`"auth": `+auth))
 			got.problem(http.StatusUnprocessableEntity, "invalid")
 			if diff := cmp.Diff(want, got.locations()); diff != "" {
 				t.Errorf("locations (-want +got):\n%s%s", diff, got.body)
@@ -97,7 +97,7 @@ func TestAuthFieldsThatDoNotFitAreNamed(t *testing.T) {
 func TestAPatchOfAuthKeepsChangesAndClears(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	path := w.oauthConnector(t, admin, map[string]any{
 		"type": "oauth2", "client_id": "client-1", "client_secret": "s-1", "scopes": []string{"read"},
 		"issuer": "https://auth.example.com", "resource": "",
@@ -124,7 +124,7 @@ func TestAPatchOfAuthKeepsChangesAndClears(t *testing.T) {
 func TestAnotherMachineNeedsItsSecret(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	path := w.oauthConnector(t, admin, map[string]any{"type": "client_credentials", "client_id": "client-1", "client_secret": "s-1"})
 	refused := w.call(t, admin, http.MethodPatch, path, `{"auth": {"client_id": "client-2"}}`)
 	refused.problem(http.StatusUnprocessableEntity, "invalid")
@@ -148,7 +148,7 @@ func TestAnotherMachineNeedsItsSecret(t *testing.T) {
 func TestOAuthCredentialsGoWhereTheyBelong(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin, agent := w.key(t, connectors.RoleAdmin), w.Agent(t)
+	admin, agent := w.createKey(t, connectors.RoleAdmin), w.Agent(t)
 	with := func(mode connectors.CredentialMode, auth connectors.AuthType, client string) string {
 		c := w.Connector(t, func(d *connectors.Draft) { d.Auth.Type, d.CredentialMode, d.OAuth.ClientID = auth, mode, client })
 		return "/api/v1/connectors/" + c.Slug

@@ -13,7 +13,7 @@ import (
 func TestBodiesAreOneWholeJSONDocument(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	whole := `{"name": "Linear", "url": "https://mcp.example.com/mcp"}`
 	for name, body := range map[string]string{
 		"empty":           ``,
@@ -36,66 +36,66 @@ func TestBodiesAreOneWholeJSONDocument(t *testing.T) {
 func TestFieldsThatDoNotFitAreNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	for body, want := range map[string][]string{
-		`[]`:                            {"body"},
-		`null`:                          {"body"},
-		`"text"`:                        {"body"},
-		`{}`:                            {"name"},
-		`{"name": "A"}`:                 {"url"},
-		linear(`"nmae": 1`):             {"nmae"},
-		linear(`"NAME": "other case"`):  {"NAME"},
-		linear(`"timeout_ms": "30000"`): {"timeout_ms"},
-		linear(`"timeout_ms": 1.5`):     {"timeout_ms"},
-		linear(`"timeout_ms": 1e400`):   {"timeout_ms"},
-		linear(`"timeout_ms": 999`):     {"timeout_ms"},
-		linear(`"timeout_ms": 300001`):  {"timeout_ms"},
-		linear(`"timeout_ms": 99999999999999999999999`):                                    {"timeout_ms"},
-		linear(`"timeout_ms": null`):                                                       {"timeout_ms"},
-		linear(`"retry_attempts": -1`):                                                     {"retry_attempts"},
-		linear(`"retry_attempts": 6`):                                                      {"retry_attempts"},
-		linear(`"sync_interval_s": 59`):                                                    {"sync_interval_s"},
-		linear(`"sync_interval_s": -1`):                                                    {"sync_interval_s"},
-		linear(`"enabled": "yes"`):                                                         {"enabled"},
-		linear(`"enabled": null`):                                                          {"enabled"},
-		linear(`"headers": ["X-Team"]`):                                                    {"headers"},
-		linear(`"headers": {"X-Team": 1}`):                                                 {"headers.X-Team"},
-		linear(`"headers": {"X-Team": null}`):                                              {"headers.X-Team"},
-		linear(`"headers": {"X Team": "eu"}`):                                              {"headers.X Team"},
-		linear(`"headers": {"Authorization": "x"}`):                                        {"headers.Authorization"},
-		linear(`"auth": "bearer"`):                                                         {"auth"},
-		linear(`"auth": null`):                                                             {"auth"},
-		linear(`"auth": {"type": "magic"}`):                                                {"auth.type"},
-		linear(`"auth": {"type": "bearer"}`):                                               {"auth.token"},
-		linear(`"auth": {"type": "bearer", "token": 1}`):                                   {"auth.token"},
-		linear(`"auth": {"type": "api_key"}`):                                              {"auth.key"},
-		linear(`"auth": {"type": "basic"}`):                                                {"auth.username"},
-		linear(`"auth": {"type": "none", "token": "x"}`):                                   {"auth.token"},
-		linear(`"auth": {"type": "bearer", "tken": "x"}`):                                  {"auth.tken"},
-		linear(`"credential_mode": "per_agent", "auth": {"type": "bearer", "token": "x"}`): {"auth.token"},
-		linear(`"transport": "carrier_pigeon"`):                                            {"transport"},
-		linear(`"transport": "stdio"`):                                                     {"command", "url"},
-		`{"name": "A", "transport": "stdio", "command": "/bin/sh"}`:                        {"args"},
-		`{"name": "A", "transport": "stdio", "command": "/bin/bash"}`:                      {"command"},
-		`{"name": "A", "transport": "stdio", "command": "bash"}`:                           {"command"},
-		`{"name": "A", "transport": "stdio", "command": "/bin/bash", "env": {"PATH": ""}}`: {"env.PATH", "command"},
-		linear(`"command": "/bin/sh"`):                                                     {"command"},
-		linear(`"env": {"A": "b"}`):                                                        {"env"},
-		linear(`"env": {"A": null}`):                                                       {"env.A"},
-		linear(`"args": "x"`):                                                              {"args"},
-		linear(`"tool_changes": "never"`):                                                  {"tool_changes"},
-		linear(`"listen": "never"`):                                                        {"listen"},
-		linear(`"credential_mode": ""`):                                                    {"credential_mode"},
-		linear(`"slug": "Has Spaces"`):                                                     {"slug"},
-		linear(`"description": "a\u0000b"`):                                                {"description"},
-		linear(`"headers": {"a\u0000b": "x"}`):                                             {"headers.a\x00b"},
-		linear(`"` + strings.Repeat("k", 70) + `": 1`):                                     {strings.Repeat("k", 64) + "…"},
-		`{"name": "A", "url": "ftp://mcp.example.com"}`:                                    {"url"},
-		`{"name": "A", "url": "http://[::1"}`:                                              {"url"},
-		`{"name": "A", "url": "https://u:p@example.com"}`:                                  {"url"},
-		`{"name": "A", "url": "https://169.254.169.254/"}`:                                 {"url"},
-		`{"name": "", "url": "https://mcp.example.com/"}`:                                  {"name"},
-		`{"name": 1, "url": 2, "x": 3}`:                                                    {"name", "url", "x"},
+		`[]`:                                    {"body"},
+		`null`:                                  {"body"},
+		`"text"`:                                {"body"},
+		`{}`:                                    {"name"},
+		`{"name": "A"}`:                         {"url"},
+		linearDocument(`"nmae": 1`):             {"nmae"},
+		linearDocument(`"NAME": "other case"`):  {"NAME"},
+		linearDocument(`"timeout_ms": "30000"`): {"timeout_ms"},
+		linearDocument(`"timeout_ms": 1.5`):     {"timeout_ms"},
+		linearDocument(`"timeout_ms": 1e400`):   {"timeout_ms"},
+		linearDocument(`"timeout_ms": 999`):     {"timeout_ms"},
+		linearDocument(`"timeout_ms": 300001`):  {"timeout_ms"},
+		linearDocument(`"timeout_ms": 99999999999999999999999`):                                    {"timeout_ms"},
+		linearDocument(`"timeout_ms": null`):                                                       {"timeout_ms"},
+		linearDocument(`"retry_attempts": -1`):                                                     {"retry_attempts"},
+		linearDocument(`"retry_attempts": 6`):                                                      {"retry_attempts"},
+		linearDocument(`"sync_interval_s": 59`):                                                    {"sync_interval_s"},
+		linearDocument(`"sync_interval_s": -1`):                                                    {"sync_interval_s"},
+		linearDocument(`"enabled": "yes"`):                                                         {"enabled"},
+		linearDocument(`"enabled": null`):                                                          {"enabled"},
+		linearDocument(`"headers": ["X-Team"]`):                                                    {"headers"},
+		linearDocument(`"headers": {"X-Team": 1}`):                                                 {"headers.X-Team"},
+		linearDocument(`"headers": {"X-Team": null}`):                                              {"headers.X-Team"},
+		linearDocument(`"headers": {"X Team": "eu"}`):                                              {"headers.X Team"},
+		linearDocument(`"headers": {"Authorization": "x"}`):                                        {"headers.Authorization"},
+		linearDocument(`"auth": "bearer"`):                                                         {"auth"},
+		linearDocument(`"auth": null`):                                                             {"auth"},
+		linearDocument(`"auth": {"type": "magic"}`):                                                {"auth.type"},
+		linearDocument(`"auth": {"type": "bearer"}`):                                               {"auth.token"},
+		linearDocument(`"auth": {"type": "bearer", "token": 1}`):                                   {"auth.token"},
+		linearDocument(`"auth": {"type": "api_key"}`):                                              {"auth.key"},
+		linearDocument(`"auth": {"type": "basic"}`):                                                {"auth.username"},
+		linearDocument(`"auth": {"type": "none", "token": "x"}`):                                   {"auth.token"},
+		linearDocument(`"auth": {"type": "bearer", "tken": "x"}`):                                  {"auth.tken"},
+		linearDocument(`"credential_mode": "per_agent", "auth": {"type": "bearer", "token": "x"}`): {"auth.token"},
+		linearDocument(`"transport": "carrier_pigeon"`):                                            {"transport"},
+		linearDocument(`"transport": "stdio"`):                                                     {"command", "url"},
+		`{"name": "A", "transport": "stdio", "command": "/bin/sh"}`:                                {"args"},
+		`{"name": "A", "transport": "stdio", "command": "/bin/bash"}`:                              {"command"},
+		`{"name": "A", "transport": "stdio", "command": "bash"}`:                                   {"command"},
+		`{"name": "A", "transport": "stdio", "command": "/bin/bash", "env": {"PATH": ""}}`:         {"env.PATH", "command"},
+		linearDocument(`"command": "/bin/sh"`):                                                     {"command"},
+		linearDocument(`"env": {"A": "b"}`):                                                        {"env"},
+		linearDocument(`"env": {"A": null}`):                                                       {"env.A"},
+		linearDocument(`"args": "x"`):                                                              {"args"},
+		linearDocument(`"tool_changes": "never"`):                                                  {"tool_changes"},
+		linearDocument(`"listen": "never"`):                                                        {"listen"},
+		linearDocument(`"credential_mode": ""`):                                                    {"credential_mode"},
+		linearDocument(`"slug": "Has Spaces"`):                                                     {"slug"},
+		linearDocument(`"description": "a\u0000b"`):                                                {"description"},
+		linearDocument(`"headers": {"a\u0000b": "x"}`):                                             {"headers.a\x00b"},
+		linearDocument(`"` + strings.Repeat("k", 70) + `": 1`):                                     {strings.Repeat("k", 64) + "…"},
+		`{"name": "A", "url": "ftp://mcp.example.com"}`:                                            {"url"},
+		`{"name": "A", "url": "http://[::1"}`:                                                      {"url"},
+		`{"name": "A", "url": "https://u:p@example.com"}`:                                          {"url"},
+		`{"name": "A", "url": "https://169.254.169.254/"}`:                                         {"url"},
+		`{"name": "", "url": "https://mcp.example.com/"}`:                                          {"name"},
+		`{"name": 1, "url": 2, "x": 3}`:                                                            {"name", "url", "x"},
 	} {
 		t.Run(body, func(t *testing.T) {
 			t.Parallel()
@@ -108,17 +108,17 @@ func TestFieldsThatDoNotFitAreNamed(t *testing.T) {
 	}
 }
 
-// linear is a connector's document with one more field.
-func linear(field string) string {
+// linearDocument is a connector's document with one more field.
+func linearDocument(field string) string {
 	return `{"name": "Linear", "url": "https://mcp.example.com/mcp", ` + field + `}`
 }
 
 func TestBodiesHaveAtMostFourMebibytes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	body := func(size int) string {
-		frame := linear(`"description": ""`)
+		frame := linearDocument(`"description": ""`)
 		return strings.Replace(frame, `""`, `"`+strings.Repeat("a", size-len(frame))+`"`, 1)
 	}
 	w.call(t, admin, http.MethodPost, "/api/v1/connectors", body(4<<20+1)).problem(http.StatusRequestEntityTooLarge, "too-large")
@@ -132,7 +132,7 @@ func TestBodiesHaveAtMostFourMebibytes(t *testing.T) {
 func TestNothingOfABodyIsRepeated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	for _, body := range []string{
 		`{"name": "A", "url": "https://mcp.example.com/", "auth": {"type": "bearer", "token": {"t": "hunter2-secret"}}}`,
 		`{"name": "A", "url": "https://mcp.example.com/", "auth": {"type": "hunter2-secret"}}`,
@@ -154,7 +154,7 @@ func TestNothingOfABodyIsRepeated(t *testing.T) {
 func TestTheThingIsLookedForBeforeTheBody(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	owner, here := w.key(t, connectors.RoleOwner), w.Connector(t).Slug
+	owner, here := w.createKey(t, connectors.RoleOwner), w.Connector(t).Slug
 	for _, route := range [][2]string{
 		{http.MethodPatch, "/api/v1/connectors/nowhere"},
 		{http.MethodPost, "/api/v1/connectors/nowhere/sync_tools"},

@@ -6,7 +6,7 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// breakerJSON is whether agents' calls go through to a connector's server.
+// breakerJSON is the circuit breaker's state for a connector's server.
 type breakerJSON struct {
 	State      string     `json:"state" enum:"closed,open,half_open" doc:"open: calls are refused until retry_at. half_open: one call tries, the others are refused."`
 	OpenedAt   *time.Time `json:"opened_at" doc:"Since when it is not closed; null: it is."`
@@ -19,10 +19,10 @@ type breakerJSON struct {
 func (h *Handler) viewBreaker(c toolcall.Circuit) breakerJSON {
 	out := breakerJSON{State: string(c.State), Failures: c.Failures, Agents: c.Agents, InstanceID: h.calls.Instance().String()}
 	if c.State != toolcall.CircuitClosed {
-		out.OpenedAt = utc(&c.Opened)
+		out.OpenedAt = toUTC(&c.Opened)
 	}
 	if c.State == toolcall.CircuitOpen {
-		out.RetryAt = utc(&c.Until)
+		out.RetryAt = toUTC(&c.Until)
 	}
 	return out
 }

@@ -14,9 +14,9 @@ func TestAConnectorTellsWhetherCallsGoThrough(t *testing.T) {
 	w := newCallWorld(t, connectors.ApprovalAuto)
 	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }))
 	t.Cleanup(broken.Close)
-	c := w.Connector(t, at(broken.URL), func(d *connectors.Draft) { d.Name, d.Slug, d.RetryAttempts = "Broken", "broken", 0 })
+	c := w.Connector(t, withURL(broken.URL), func(d *connectors.Draft) { d.Name, d.Slug, d.RetryAttempts = "Broken", "broken", 0 })
 	w.Synced(t, c.ID, "search")
-	viewer, member := w.key(t, connectors.RoleViewer), w.key(t, connectors.RoleMember)
+	viewer, member := w.createKey(t, connectors.RoleViewer), w.createKey(t, connectors.RoleMember)
 	breaker := func() map[string]any {
 		return w.call(t, viewer, http.MethodGet, "/api/v1/connectors/broken", nil).want(http.StatusOK)["breaker"].(map[string]any)
 	}

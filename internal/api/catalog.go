@@ -12,15 +12,15 @@ import (
 
 func (h *Handler) mountCatalog() {
 	const tag = "Catalog"
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/catalog", id: "listCatalog", tag: tag,
-		summary: "List well-known MCP servers, by name", may: connectors.PermRead,
-		about: "All of them stand in one answer: next_cursor is always null.",
+		summary: "List well-known MCP servers, by name", permission: connectors.PermRead,
+		description: "All of them stand in one answer: next_cursor is always null.",
 	}, h.listCatalog)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/catalog/{slug}/add", id: "addFromCatalog", tag: tag,
-		summary: "Make a connector of a server of the catalog", may: connectors.PermManage, status: http.StatusCreated,
-		about: "The connector knows how to sign in; its credential comes next. 409 where a connector leads to that server already.",
+		summary: "Make a connector of a server of the catalog", permission: connectors.PermManage, status: http.StatusCreated,
+		description: "The connector knows how to sign in; its credential comes next. 409 where a connector leads to that server already.",
 	}, h.addFromCatalog)
 }
 
@@ -66,8 +66,8 @@ type offerHaveJSON struct {
 	Name string `json:"name"`
 }
 
-func (h *Handler) listCatalog(ctx context.Context, who auth.Actor, in *listCatalogInput) (*answer[list[offerJSON]], error) {
-	offers, err := h.registry.Offers(ctx, who, catalog.Filter{
+func (h *Handler) listCatalog(ctx context.Context, actor auth.Actor, in *listCatalogInput) (*response[list[offerJSON]], error) {
+	offers, err := h.registry.Offers(ctx, actor, catalog.Filter{
 		Query: in.Query, Category: catalog.Category(in.Category), Auth: connectors.AuthType(in.Auth),
 	})
 	if err != nil {
@@ -77,7 +77,7 @@ func (h *Handler) listCatalog(ctx context.Context, who auth.Actor, in *listCatal
 	for _, o := range offers {
 		out.Items = append(out.Items, viewOffer(o))
 	}
-	return &answer[list[offerJSON]]{Body: out}, nil
+	return &response[list[offerJSON]]{Body: out}, nil
 }
 
 func viewOffer(o registry.Offer) offerJSON {
@@ -97,10 +97,10 @@ type addFromCatalogInput struct {
 	Slug string `path:"slug" doc:"A server's slug in the catalog."`
 }
 
-func (h *Handler) addFromCatalog(ctx context.Context, who auth.Actor, in *addFromCatalogInput) (*answer[connectorJSON], error) {
-	c, _, err := h.registry.AddOffer(ctx, who, in.Slug)
+func (h *Handler) addFromCatalog(ctx context.Context, actor auth.Actor, in *addFromCatalogInput) (*response[connectorJSON], error) {
+	c, _, err := h.registry.AddOffer(ctx, actor, in.Slug)
 	if err != nil {
 		return nil, err
 	}
-	return h.connector(ctx, who, c)
+	return h.connectorResponse(ctx, actor, c)
 }

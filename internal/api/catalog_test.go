@@ -8,8 +8,8 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// offered is the catalog that Patchbay has by itself.
-func offered(t *testing.T) *catalog.Catalog {
+// builtinCatalog is the built-in catalog.
+func builtinCatalog(t *testing.T) *catalog.Catalog {
 	t.Helper()
 	c, err := catalog.Builtin()
 	if err != nil {
@@ -21,7 +21,7 @@ func offered(t *testing.T) *catalog.Catalog {
 func TestTheCatalogIsListedAndAddedFrom(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	viewer, admin := w.key(t, connectors.RoleViewer), w.key(t, connectors.RoleAdmin)
+	viewer, admin := w.createKey(t, connectors.RoleViewer), w.createKey(t, connectors.RoleAdmin)
 	all := w.call(t, viewer, http.MethodGet, "/api/v1/catalog", nil).want(http.StatusOK)
 	if items, _ := all["items"].([]any); len(items) < 40 || all["next_cursor"] != nil {
 		t.Fatalf("%d servers", len(items))
@@ -57,7 +57,7 @@ func TestTheCatalogIsListedAndAddedFrom(t *testing.T) {
 func TestARegistrysListIsImported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	document := `{"servers": [
 		{"server": {"name": "com.example/weather", "title": "Weather", "description": "<script>alert(1)</script>", "version": "1", "remotes": [{"type": "sse", "url": "https://weather.example.com/sse", "headers": [{"name": "Authorization", "value": "Bearer {token}", "isRequired": true, "isSecret": true}]}]}},
 		{"server": {"name": "com.example/local", "version": "1", "packages": [{"registryType": "npm", "identifier": "x"}]}}

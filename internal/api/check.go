@@ -15,139 +15,140 @@ import (
 	"patchbay/internal/fault"
 )
 
-// checker holds a JSON value against a schema of the OpenAPI document. It is stricter than huma's own check, which lets
-// null pass for any optional field and takes keys in any case, and it never repeats a value.
-type checker struct {
+// schemaChecker validates a JSON value against a schema of the OpenAPI document. It is stricter than huma's
+// validation, which accepts null for any optional field and keys in any case, and its errors never repeat a
+// value.
+type schemaChecker struct {
 	registry huma.Registry
 	fields   []fault.Field
 }
 
-func (c *checker) add(at, format string, args ...any) {
-	name := at
-	if at == "" {
-		at, name = "body", "The request body"
+func (c *schemaChecker) addError(path, format string, args ...any) {
+	name := path
+	if path == "" {
+		path, name = "body", "The request body"
 	}
-	c.fields = append(c.fields, fault.Field{Location: at, Message: name + " " + fmt.Sprintf(format, args...)})
+	c.fields = append(c.fields, fault.Field{Location: path, Message: name + " " + fmt.Sprintf(format, args...)})
 }
 
-// value checks v, which stands at the dotted path at.
-func (c *checker) value(s *huma.Schema, at string, v any) {
+// checkValue validates v at a dotted path.
+func (c *schemaChecker) checkValue(s *huma.Schema, path string, v any) {
 	for s.Ref != "" {
 		s = c.registry.SchemaFromRef(s.Ref)
 	}
 	if v == nil {
 		if !s.Nullable && s.Type != "" {
-			c.add(at, "must not be null.")
+			c.addError(path, "must not be null.")
 		}
 		return
 	}
 	switch s.Type {
 	case huma.TypeObject:
-		c.object(s, at, v)
+		c.checkObject(s, path, v)
 	case huma.TypeArray:
-		c.array(s, at, v)
+		c.checkArray(s, path, v)
 	case huma.TypeString:
-		c.text(s, at, v)
+		c.checkText(s, path, v)
 	case huma.TypeInteger:
-		c.integer(s, at, v)
+		c.checkInteger(s, path, v)
 	case huma.TypeBoolean:
 		if _, ok := v.(bool); !ok {
-			c.add(at, "must be true or false.")
+			c.addError(path, "must be true or false.")
 		}
 	}
 }
 
-func (c *checker) object(s *huma.Schema, at string, v any) {
+func (c *schemaChecker) checkObject(s *huma.Schema, path string, v any) {
 	object, ok := v.(map[string]any)
 	if !ok {
-		c.add(at, "must be an object.")
+		c.addError(path, "must be an object.")
 		return
 	}
 	for _, name := range s.Required {
 		if _, ok := object[name]; !ok {
-			c.add(below(at, name), "is required.")
+			c.addError(childPath(path, name), "is required.")
 		}
 	}
-	others, _ := s.AdditionalProperties.(*huma.Schema)
+	additional, _ := s.AdditionalProperties.(*huma.Schema)
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		switch property := s.Properties[name]; {
 		case property != nil:
-			c.value(property, below(at, name), object[name])
-		case others == nil:
-			c.add(below(at, name), "is no field of this document.")
+			c.checkValue(property, childPath(path, name), object[name])
+		case additional == nil:
+			c.addError(childPath(path, name), "is no field of this document.")
 		case strings.ContainsRune(name, 0):
-			c.add(below(at, name), "must not contain a NUL character.")
+			c.addError(childPath(path, name), "must not contain a NUL character.")
 		default:
-			c.value(others, below(at, name), object[name])
+			c.checkValue(additional, childPath(path, name), object[name])
 		}
 	}
 }
 
-func (c *checker) array(s *huma.Schema, at string, v any) {
+func (c *schemaChecker) checkArray(s *huma.Schema, path string, v any) {
 	items, ok := v.([]any)
 	if !ok {
-		c.add(at, "must be an array.")
+		c.addError(path, "must be an array.")
 		return
 	}
 	for i, item := range items {
-		c.value(s.Items, fmt.Sprintf("%s[%d]", at, i), item)
+		c.checkValue(s.Items, fmt.Sprintf("%s[%d]", path, i), item)
 	}
 }
 
-func (c *checker) text(s *huma.Schema, at string, v any) {
+func (c *schemaChecker) checkText(s *huma.Schema, path string, v any) {
 	text, ok := v.(string)
 	if !ok {
-		c.add(at, "must be a string.")
+		c.addError(path, "must be a string.")
 		return
 	}
 	if len(s.Enum) > 0 && !slices.Contains(s.Enum, any(text)) {
-		c.add(at, "must be one of %s.", words(s.Enum))
+		c.addError(path, "must be one of %s.", joinValues(s.Enum))
 		return
 	}
 	length := utf8.RuneCountInString(text)
 	_, timeErr := time.Parse(time.RFC3339, text)
 	switch {
-	case strings.ContainsRune(text, 0): // PostgreSQL's text cannot hold it
-		c.add(at, "must not contain a NUL character.")
+	case strings.ContainsRune(text, 0): // PostgreSQL's text type refuses it
+		c.addError(path, "must not contain a NUL character.")
 	case s.MinLength != nil && length < *s.MinLength:
-		c.add(at, "must not be shorter than %d characters.", *s.MinLength)
+		c.addError(path, "must not be shorter than %d characters.", *s.MinLength)
 	case s.MaxLength != nil && length > *s.MaxLength:
-		c.add(at, "must not be longer than %d characters.", *s.MaxLength)
+		c.addError(path, "must not be longer than %d characters.", *s.MaxLength)
 	case s.Format == "date-time" && timeErr != nil:
-		c.add(at, "must be a time as in 2026-01-31T12:00:00Z (RFC 3339).")
+		c.addError(path, "must be a time as in 2026-01-31T12:00:00Z (RFC 3339).")
 	}
 }
 
-func (c *checker) integer(s *huma.Schema, at string, v any) {
+func (c *schemaChecker) checkInteger(s *huma.Schema, path string, v any) {
 	number, ok := v.(json.Number)
 	if !ok {
-		c.add(at, "must be a whole number.")
+		c.addError(path, "must be a whole number.")
 		return
 	}
 	n, err := strconv.ParseInt(number.String(), 10, 64)
 	switch {
 	case err != nil:
-		c.add(at, "must be a whole number in digits.")
+		c.addError(path, "must be a whole number in digits.")
 	case s.Minimum != nil && n < int64(*s.Minimum):
-		c.add(at, "must not be less than %d.", int64(*s.Minimum))
+		c.addError(path, "must not be less than %d.", int64(*s.Minimum))
 	case s.Maximum != nil && n > int64(*s.Maximum):
-		c.add(at, "must not be more than %d.", int64(*s.Maximum))
+		c.addError(path, "must not be more than %d.", int64(*s.Maximum))
 	}
 }
 
-// below is the path of a key. A long key is cut: it is the caller's text.
-func below(at, key string) string {
+// childPath is the path of a key. A long key is cut, since it is the caller's text.
+func childPath(path, key string) string {
 	const longest = 64
 	if utf8.RuneCountInString(key) > longest {
 		key = string([]rune(key)[:longest]) + "…"
 	}
-	if at == "" {
+	if path == "" {
 		return key
 	}
-	return at + "." + key
+	return path + "." + key
 }
 
-func words(values []any) string {
+func joinValues(values []any) string {
 	parts := make([]string, len(values))
 	for i, v := range values {
 		parts[i] = fmt.Sprint(v)

@@ -15,12 +15,12 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// goClient is the Go client of w, before a real listener.
-func (w *world) goClient(t *testing.T, role connectors.Role) *client.Client {
+// newGoClient is the Go client of w, with a real listener.
+func (w *world) newGoClient(t *testing.T, role connectors.Role) *client.Client {
 	t.Helper()
 	server := httptest.NewServer(w.handler)
 	t.Cleanup(server.Close)
-	c, err := client.New(server.URL, w.key(t, role))
+	c, err := client.New(server.URL, w.createKey(t, role))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func (w *world) goClient(t *testing.T, role connectors.Role) *client.Client {
 func TestTheGoClientDoesWhatTheAPIDoes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	c, ctx := w.goClient(t, connectors.RoleOwner), t.Context()
+	c, ctx := w.newGoClient(t, connectors.RoleOwner), t.Context()
 	connector := w.Connector(t)
 	w.Synced(t, connector.ID, "search", "pay")
 	for _, name := range []string{"One", "Two", "Three"} {
@@ -75,9 +75,9 @@ func TestTheGoClientDoesWhatTheAPIDoes(t *testing.T) {
 func TestTheGoClientSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	_, err := w.goClient(t, connectors.RoleViewer).CreateAgent(t.Context(), client.AgentCreate{Name: "A"})
+	_, err := w.newGoClient(t, connectors.RoleViewer).CreateAgent(t.Context(), client.AgentCreate{Name: "A"})
 	wantProblem(t, err, http.StatusForbidden, "")
-	_, err = w.goClient(t, connectors.RoleAdmin).CreateConnector(t.Context(), client.ConnectorCreate{Name: "A", URL: new("not a url")})
+	_, err = w.newGoClient(t, connectors.RoleAdmin).CreateConnector(t.Context(), client.ConnectorCreate{Name: "A", URL: new("not a url")})
 	wantProblem(t, err, http.StatusUnprocessableEntity, "url")
 }
 

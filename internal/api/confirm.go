@@ -7,10 +7,10 @@ import (
 	"patchbay/internal/auth"
 )
 
-// dangerous are the operations for which a browser's session must have been confirmed lately, with why: those that are so in the dashboard.
-// API keys have nobody to ask, and are not asked. Reading the audit log page by page is not one, since the dashboard's page shows the same unasked; to carry it out
-// whole is (the dashboard's exports).
-var dangerous = map[string]string{
+// dangerous are the operations that need a recently confirmed session, with the reason, as in the dashboard.
+// API keys are exempt, because there is no person to ask. Reading the audit log by pages is not dangerous,
+// since the dashboard shows the same; the dashboard's exports are.
+var dangerousOperations = map[string]string{
 	"GET /api/v1/agents/{id}/mcp_config":                       "it can hold the agent's credentials",
 	"PATCH /api/v1/connectors/{id}":                            "it changes credentials, and where they go",
 	"DELETE /api/v1/connectors/{id}":                           "its credentials are gone for good",
@@ -37,23 +37,23 @@ var dangerous = map[string]string{
 	"POST /api/v1/webhooks/{id}/rotate_secret":                 "the key that signs changes, and the new one is shown",
 }
 
-// confirmed refuses a session whose person has not proved lately who they are.
-func (h *Handler) confirmed(ctx huma.Context, next func(huma.Context)) {
+// requireConfirmation refuses a session that was not confirmed lately.
+func (h *Handler) requireConfirmation(ctx huma.Context, next func(huma.Context)) {
 	r, w := humachi.Unwrap(ctx)
-	who, _ := auth.ActorFrom(ctx.Context())
-	if err := h.auth.RequireConfirmed(who); err != nil {
+	actor, _ := auth.ActorFrom(ctx.Context())
+	if err := h.auth.RequireConfirmed(actor); err != nil {
 		h.respond.Problem(w, r, err)
 		return
 	}
 	next(ctx)
 }
 
-// asking completes a dangerous operation, and what the document says of it.
-func (h *Handler) asking(op *huma.Operation) {
-	why, ok := dangerous[op.Method+" "+op.Path]
+// markDangerous adds the check and its documentation to a dangerous operation.
+func (h *Handler) markDangerous(op *huma.Operation) {
+	why, ok := dangerousOperations[op.Method+" "+op.Path]
 	if !ok {
 		return
 	}
-	op.Middlewares = append(op.Middlewares, h.confirmed)
+	op.Middlewares = append(op.Middlewares, h.requireConfirmation)
 	op.Extensions["x-reauthentication"] = why
 }

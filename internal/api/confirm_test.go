@@ -10,8 +10,9 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// harmless are the operations that change something and ask nobody to confirm, with why. A new one needs a row here or among the dangerous.
-var harmless = map[string]string{
+// harmlessOperations change something without a confirmation, with the reason. A new one needs a row here or
+// among the dangerous.
+var harmlessOperations = map[string]string{
 	"POST /api/v1/connectors":                                        "it adds one, and nothing that is there changes",
 	"POST /api/v1/connectors/test":                                   "it changes nothing",
 	"POST /api/v1/connectors/{id}/sync_tools":                        "it only reads",
@@ -54,8 +55,8 @@ var harmless = map[string]string{
 	"POST /api/v1/webhooks/{id}/deliveries/{delivery}/redeliver": "the same once more",
 }
 
-// marked are the operations that the document calls dangerous.
-func (w *world) marked(t *testing.T) map[string]bool {
+// dangerousOperations are the operations that the document calls dangerous.
+func (w *world) dangerousOperations(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
 	for path, operations := range w.call(t, "", http.MethodGet, "/openapi.json", nil).want(http.StatusOK)["paths"].(map[string]any) {
@@ -70,13 +71,13 @@ func (w *world) marked(t *testing.T) map[string]bool {
 
 func TestEveryOperationIsDangerousOrSaysWhyNot(t *testing.T) {
 	t.Parallel()
-	dangerous := newWorld(t).marked(t)
+	dangerous := newWorld(t).dangerousOperations(t)
 	for _, route := range slices.Sorted(maps.Keys(routes)) {
-		if changes := !strings.HasPrefix(route, "GET "); changes && dangerous[route] == (harmless[route] != "") {
-			t.Errorf("%s is dangerous: %t; harmless, because %q", route, dangerous[route], harmless[route])
+		if changes := !strings.HasPrefix(route, "GET "); changes && dangerous[route] == (harmlessOperations[route] != "") {
+			t.Errorf("%s is dangerous: %t; harmless, because %q", route, dangerous[route], harmlessOperations[route])
 		}
 	}
-	for _, list := range [][]string{slices.Collect(maps.Keys(dangerous)), slices.Collect(maps.Keys(harmless))} {
+	for _, list := range [][]string{slices.Collect(maps.Keys(dangerous)), slices.Collect(maps.Keys(harmlessOperations))} {
 		for _, route := range list {
 			if _, ok := routes[route]; !ok {
 				t.Errorf("%s is no operation", route)
@@ -85,22 +86,22 @@ func TestEveryOperationIsDangerousOrSaysWhyNot(t *testing.T) {
 	}
 }
 
-func TestASessionThatWasNotConfirmedLatelyIsRefusedWhatIsDangerousAndAKeyIsNot(t *testing.T) {
+func TestConfirm_RefusesUnconfirmedSessionButNoKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ids, cookie, key := w.targetsIn(t, w.Tenant), w.signIn(t, w.Member(t, connectors.RoleOwner).UserID), w.key(t, connectors.RoleOwner)
-	dangerous := w.marked(t)
+	ids, cookie, key := w.createTargets(t, w.Tenant), w.signIn(t, w.Member(t, connectors.RoleOwner).UserID), w.createKey(t, connectors.RoleOwner)
+	dangerous := w.dangerousOperations(t)
 	w.AsSystem(t, "update browser_sessions set confirmed_at = now() - interval '11 minutes'", nil)
 	for route := range dangerous {
 		method, pattern, _ := strings.Cut(route, " ")
-		refused := w.inSession(t, cookie, method, ids.path(pattern), nil)
+		refused := w.callInSession(t, cookie, method, ids.fillPattern(pattern), nil)
 		if doc := refused.problem(http.StatusForbidden, "denied"); doc["code"] != "reauthentication_required" {
 			t.Errorf("%s: %v", route, doc)
 		}
 	}
 	for route := range routes {
 		method, pattern, _ := strings.Cut(route, " ")
-		if !dangerous[route] && w.inSession(t, cookie, method, ids.path(pattern), nil).status == http.StatusForbidden {
+		if !dangerous[route] && w.callInSession(t, cookie, method, ids.fillPattern(pattern), nil).status == http.StatusForbidden {
 			t.Errorf("%s is refused", route)
 		}
 	}
@@ -108,5 +109,5 @@ func TestASessionThatWasNotConfirmedLatelyIsRefusedWhatIsDangerousAndAKeyIsNot(t
 		t.Errorf("by a key: %d %s", got.status, got.body)
 	}
 	w.AsSystem(t, "update browser_sessions set confirmed_at = now()", nil)
-	w.inSession(t, cookie, http.MethodPost, "/api/v1/api_keys", `{"name": "A", "role": "viewer"}`).want(http.StatusCreated)
+	w.callInSession(t, cookie, http.MethodPost, "/api/v1/api_keys", `{"name": "A", "role": "viewer"}`).want(http.StatusCreated)
 }

@@ -16,23 +16,23 @@ import (
 	"patchbay/internal/secret"
 )
 
-// account is an MCP server that asks for a token of an authorization server, and a connector of it.
-type account struct {
+// oauthAccount is an MCP server behind an authorization server, and a connector of it.
+type oauthAccount struct {
 	*world
 	as        *oauthtest.Server
 	connector connectors.Connector
 	path      string
 }
 
-func newAccount(t *testing.T, opts ...func(*connectors.Draft)) *account {
+func newAccount(t *testing.T, opts ...func(*connectors.Draft)) *oauthAccount {
 	t.Helper()
 	return newAccountAt(t, mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(3)}), opts...)
 }
 
-// newAccountAt is newAccount with what answers where a token was sent.
-func newAccountAt(t *testing.T, answers http.Handler, opts ...func(*connectors.Draft)) *account {
+// newAccountAt is newAccount with a handler for authorized requests.
+func newAccountAt(t *testing.T, answers http.Handler, opts ...func(*connectors.Draft)) *oauthAccount {
 	t.Helper()
-	a := &account{world: newWorld(t), as: oauthtest.Start(t, oauthtest.Behaviour{})}
+	a := &oauthAccount{world: newWorld(t), as: oauthtest.Start(t, oauthtest.Behaviour{})}
 	server := a.as.Protect(t, oauthtest.ResourceBehaviour{Next: answers})
 	a.connector = a.Connector(t, append([]func(*connectors.Draft){func(d *connectors.Draft) {
 		d.URL, d.Auth.Type = server.URL, connectors.AuthOAuth2
@@ -41,32 +41,32 @@ func newAccountAt(t *testing.T, answers http.Handler, opts ...func(*connectors.D
 	return a
 }
 
-func eachItsOwn(d *connectors.Draft) { d.CredentialMode = connectors.CredentialPerAgent }
+func perAgent(d *connectors.Draft) { d.CredentialMode = connectors.CredentialPerAgent }
 
-// inSession sends a request with a session's cookie.
-func (w *world) inSession(t *testing.T, cookie *http.Cookie, method, path string, body any) reply {
+// callInSession sends a request with a session's cookie.
+func (w *world) callInSession(t *testing.T, cookie *http.Cookie, method, path string, body any) reply {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), method, path, reader(t, body))
+	r := httptest.NewRequestWithContext(t.Context(), method, path, bodyReader(t, body))
 	r.Header.Set("Content-Type", "application/json")
 	r.AddCookie(cookie)
 	return w.serve(t, r)
 }
 
-// connected goes all the way, as an admin in a browser, and tells what came of it.
-func (a *account) connected(t *testing.T, body any) connect.Finished {
+// connectAccount connects an account as an admin in a browser, and returns the result.
+func (a *oauthAccount) connectAccount(t *testing.T, body any) connect.Finished {
 	t.Helper()
 	m := a.Member(t, connectors.RoleAdmin)
 	cookie := a.signIn(t, m.UserID)
-	started := a.inSession(t, cookie, http.MethodPost, a.path+"/connect", body).want(http.StatusOK)
-	done, err := a.finish(t, started["authorize_url"].(string), m, cookie.Value)
+	started := a.callInSession(t, cookie, http.MethodPost, a.path+"/connect", body).want(http.StatusOK)
+	done, err := a.finishConnect(t, started["authorize_url"].(string), m, cookie.Value)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return done
 }
 
-// finish agrees at the authorization server, and comes back with a session.
-func (a *account) finish(t *testing.T, authorizeURL string, m connectors.Member, session string) (connect.Finished, error) {
+// finishConnect consents at the authorization server, and opens the callback with a session.
+func (a *oauthAccount) finishConnect(t *testing.T, authorizeURL string, m connectors.Member, session string) (connect.Finished, error) {
 	t.Helper()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Get(authorizeURL)
@@ -91,7 +91,7 @@ func (a *account) finish(t *testing.T, authorizeURL string, m connectors.Member,
 func TestAKeyGetsALinkAndAsksNobody(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
-	got := a.call(t, a.key(t, connectors.RoleAdmin), http.MethodPost, a.path+"/connect", nil).want(http.StatusOK)
+	got := a.call(t, a.createKey(t, connectors.RoleAdmin), http.MethodPost, a.path+"/connect", nil).want(http.StatusOK)
 	if authorize, there := got["authorize_url"]; authorize != nil || !there {
 		t.Errorf("authorize_url %v", authorize)
 	}
@@ -105,7 +105,7 @@ func TestAKeyGetsALinkAndAsksNobody(t *testing.T) {
 	if n := a.as.Count(); n != 0 {
 		t.Errorf("the authorization server was asked %d times", n)
 	}
-	again := a.call(t, a.key(t, connectors.RoleAdmin), http.MethodPost, a.path+"/connect", `{}`).want(http.StatusOK)
+	again := a.call(t, a.createKey(t, connectors.RoleAdmin), http.MethodPost, a.path+"/connect", `{}`).want(http.StatusOK)
 	if again["connect_url"] == got["connect_url"] {
 		t.Error("the same link twice")
 	}
@@ -114,11 +114,11 @@ func TestAKeyGetsALinkAndAsksNobody(t *testing.T) {
 func TestASessionConnectsAnAccount(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
-	done := a.connected(t, `{"agent": null, "return_to": "/connectors?q=tracker"}`)
+	done := a.connectAccount(t, `{"agent": null, "return_to": "/connectors?q=tracker"}`)
 	if done.ReturnTo != "/connectors?q=tracker" || done.Run == nil || done.Agent != nil {
 		t.Errorf("%+v", done)
 	}
-	viewer := a.key(t, connectors.RoleViewer)
+	viewer := a.createKey(t, connectors.RoleViewer)
 	list := a.call(t, viewer, http.MethodGet, a.path+"/credentials", nil).want(http.StatusOK)["items"].([]any)
 	if len(list) != 1 {
 		t.Fatalf("%v", list)
@@ -133,8 +133,8 @@ func TestAFlowBelongsToItsSession(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
 	m := a.Member(t, connectors.RoleAdmin)
-	started := a.inSession(t, a.signIn(t, m.UserID), http.MethodPost, a.path+"/connect", nil).want(http.StatusOK)
-	_, err := a.finish(t, started["authorize_url"].(string), m, a.signIn(t, m.UserID).Value)
+	started := a.callInSession(t, a.signIn(t, m.UserID), http.MethodPost, a.path+"/connect", nil).want(http.StatusOK)
+	_, err := a.finishConnect(t, started["authorize_url"].(string), m, a.signIn(t, m.UserID).Value)
 	if !fault.Is(err, fault.Malformed) || a.as.Count(oauthtest.Exchange) != 0 {
 		t.Errorf("another session of the same person: %v, %d token requests", err, a.as.Count(oauthtest.Exchange))
 	}
@@ -142,13 +142,13 @@ func TestAFlowBelongsToItsSession(t *testing.T) {
 
 func TestAnAgentsAccountIsItsOwn(t *testing.T) {
 	t.Parallel()
-	a := newAccount(t, eachItsOwn)
+	a := newAccount(t, perAgent)
 	agent, other := a.Agent(t), a.Agent(t)
-	done := a.connected(t, map[string]any{"agent": agent.Slug})
+	done := a.connectAccount(t, map[string]any{"agent": agent.Slug})
 	if done.Agent == nil || done.Agent.ID != agent.ID {
 		t.Errorf("%+v", done.Agent)
 	}
-	admin := a.key(t, connectors.RoleAdmin)
+	admin := a.createKey(t, connectors.RoleAdmin)
 	a.call(t, admin, http.MethodDelete, a.path+"/agents/"+other.Slug+"/credential", nil).problem(http.StatusNotFound, "not-found")
 	if got := a.call(t, admin, http.MethodDelete, a.path+"/agents/"+agent.Slug+"/credential", nil); got.status != http.StatusNoContent {
 		t.Fatalf("%d %s", got.status, got.body)
@@ -164,10 +164,10 @@ func TestAnAgentsAccountIsItsOwn(t *testing.T) {
 func TestWhatCannotBeConnectedIsRefused(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
-	admin := a.key(t, connectors.RoleAdmin)
+	admin := a.createKey(t, connectors.RoleAdmin)
 	agent := a.Agent(t)
 	bearer := "/api/v1/connectors/" + a.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer }).Slug
-	each := "/api/v1/connectors/" + a.Connector(t, eachItsOwn, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthOAuth2 }).Slug
+	each := "/api/v1/connectors/" + a.Connector(t, perAgent, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthOAuth2 }).Slug
 	theirs := a.AgentIn(t, a.Other)
 	for _, test := range []struct {
 		path, body string
@@ -202,14 +202,14 @@ func TestAServerThatFailsIsToldToAPersonAtOnce(t *testing.T) {
 	a := newAccount(t)
 	a.as.Stop()
 	cookie := a.signIn(t, a.Member(t, connectors.RoleAdmin).UserID)
-	a.inSession(t, cookie, http.MethodPost, a.path+"/connect", nil).problem(http.StatusBadGateway, "upstream")
-	a.call(t, a.key(t, connectors.RoleAdmin), http.MethodPost, a.path+"/connect", nil).want(http.StatusOK)
+	a.callInSession(t, cookie, http.MethodPost, a.path+"/connect", nil).problem(http.StatusBadGateway, "upstream")
+	a.call(t, a.createKey(t, connectors.RoleAdmin), http.MethodPost, a.path+"/connect", nil).want(http.StatusOK)
 }
 
 func TestAMissingAccountSaysWhereItIsConnected(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
-	member := a.key(t, connectors.RoleMember)
+	member := a.createKey(t, connectors.RoleMember)
 	for _, path := range []string{a.path + "/sync_tools", "/connectors/" + a.connector.Slug + "/sync_tools"} {
 		problem := a.call(t, member, http.MethodPost, path, nil).problem(http.StatusConflict, "credential-required")
 		link, _ := problem["connect_url"].(string)
@@ -217,22 +217,22 @@ func TestAMissingAccountSaysWhereItIsConnected(t *testing.T) {
 			t.Errorf("%s: connect_url %q", path, link)
 		}
 	}
-	a.connected(t, nil)
+	a.connectAccount(t, nil)
 	run := a.call(t, member, http.MethodPost, a.path+"/sync_tools", nil).want(http.StatusOK)
 	if run["tools_total"] != 3.0 {
 		t.Errorf("%v", run)
 	}
 }
 
-func TestAServerThatKeepsAskingForMoreIsNotConnectedForEver(t *testing.T) {
+func TestConnect_ServerThatAsksForMoreScopesEnds(t *testing.T) {
 	t.Parallel()
 	a := newAccountAt(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="more"`)
 		w.WriteHeader(http.StatusForbidden)
 	}))
-	member := a.key(t, connectors.RoleMember)
+	member := a.createKey(t, connectors.RoleMember)
 	for _, mendable := range []bool{true, true, false} {
-		a.connected(t, nil)
+		a.connectAccount(t, nil)
 		problem := a.call(t, member, http.MethodPost, a.path+"/sync_tools", nil).problem(http.StatusConflict, "credential-required")
 		if link, there := problem["connect_url"]; there != mendable {
 			t.Errorf("%s: connect_url %v", problem["detail"], link)
@@ -240,10 +240,10 @@ func TestAServerThatKeepsAskingForMoreIsNotConnectedForEver(t *testing.T) {
 	}
 }
 
-func TestAMissingAccountOfAnAgentIsConnectedForThatAgent(t *testing.T) {
+func TestConnect_MissingAccountIsTheAgents(t *testing.T) {
 	t.Parallel()
-	a := newAccount(t, eachItsOwn)
-	member, agent := a.key(t, connectors.RoleMember), a.Agent(t)
+	a := newAccount(t, perAgent)
+	member, agent := a.createKey(t, connectors.RoleMember), a.Agent(t)
 	unnamed := a.call(t, member, http.MethodPost, a.path+"/sync_tools", nil).problem(http.StatusConflict, "credential-required")
 	if link, there := unnamed["connect_url"]; there {
 		t.Errorf("nobody knows whose account, and connect_url is %v", link)

@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/secret"
 )
 
-// connectorPatch changes a connector. An absent field keeps what it has; headers and env are replaced whole.
+// connectorPatch changes a connector. An absent field keeps its value; headers and env are replaced as a whole.
 type connectorPatch struct {
 	Name              *string           `json:"name,omitempty"`
 	Slug              *string           `json:"slug,omitempty" doc:"Made from the name where a new connector has none."`
@@ -34,7 +34,6 @@ type connectorPatch struct {
 	CallsPerMinute    *int              `json:"calls_per_minute,omitempty" minimum:"0" maximum:"1000000" doc:"Of all agents together; 0: not bounded."`
 }
 
-// connectorCreate describes a new connector.
 type connectorCreate connectorPatch
 
 // TransformSchema implements huma.SchemaTransformer.
@@ -43,27 +42,26 @@ func (connectorCreate) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Sc
 	return s
 }
 
-// apply changes a draft.
 func (p connectorPatch) apply(d *connectors.Draft) {
-	set(&d.Name, p.Name)
-	set(&d.Slug, p.Slug)
-	set(&d.Description, p.Description)
-	setWord(&d.Transport, p.Transport)
-	set(&d.URL, p.URL)
-	set(&d.Command.Path, p.Command)
-	set(&d.Command.Dir, p.CWD)
+	setIfPresent(&d.Name, p.Name)
+	setIfPresent(&d.Slug, p.Slug)
+	setIfPresent(&d.Description, p.Description)
+	setWordIfPresent(&d.Transport, p.Transport)
+	setIfPresent(&d.URL, p.URL)
+	setIfPresent(&d.Command.Path, p.Command)
+	setIfPresent(&d.Command.Dir, p.CWD)
 	if p.Args != nil {
 		d.Command.Args = p.Args
 	}
 	if p.Env != nil {
 		d.Env = connectors.Environment(p.Env)
 	}
-	setWord(&d.CredentialMode, p.CredentialMode)
-	set(&d.RetryAttempts, p.RetryAttempts)
-	set(&d.Enabled, p.Enabled)
-	setWord(&d.ToolChanges, p.ToolChanges)
-	setWord(&d.Listen, p.Listen)
-	set(&d.CallsPerMinute, p.CallsPerMinute)
+	setWordIfPresent(&d.CredentialMode, p.CredentialMode)
+	setIfPresent(&d.RetryAttempts, p.RetryAttempts)
+	setIfPresent(&d.Enabled, p.Enabled)
+	setWordIfPresent(&d.ToolChanges, p.ToolChanges)
+	setWordIfPresent(&d.Listen, p.Listen)
+	setIfPresent(&d.CallsPerMinute, p.CallsPerMinute)
 	if p.Headers != nil {
 		d.Headers = p.Headers
 	}
@@ -84,15 +82,15 @@ func (p connectorPatch) apply(d *connectors.Draft) {
 // envInput is the environment of a program.
 type envInput map[string]secret.Text
 
-// set gives a field its new value, if there is one.
-func set[T any](field, value *T) {
+// setIfPresent sets a field if there is a new value.
+func setIfPresent[T any](field, value *T) {
 	if value != nil {
 		*field = *value
 	}
 }
 
-// setWord is set for a field that holds one of the product's words.
-func setWord[T ~string](field *T, value *string) {
+// setWordIfPresent is setIfPresent for an enum.
+func setWordIfPresent[T ~string](field *T, value *string) {
 	if value != nil {
 		*field = T(*value)
 	}

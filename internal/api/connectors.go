@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/store"
 )
 
-// ConnectorPath names a connector.
+// ConnectorPath is the path of a connector.
 type ConnectorPath struct {
 	ID string `path:"id" doc:"A connector's id or slug."`
 }
@@ -19,35 +19,35 @@ func (p ConnectorPath) ref() connectors.Ref { return connectors.Ref(p.ID) }
 
 func (h *Handler) mountConnectors() {
 	const tag = "Connectors"
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors", id: "listConnectors", tag: tag,
-		summary: "List the connectors, by name", may: connectors.PermRead,
+		summary: "List the connectors, by name", permission: connectors.PermRead,
 	}, h.listConnectors)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors", id: "createConnector", tag: tag,
-		summary: "Register an MCP server", may: connectors.PermManage, status: http.StatusCreated,
+		summary: "Register an MCP server", permission: connectors.PermManage, status: http.StatusCreated,
 	}, h.createConnector)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/test", id: "testConnector", tag: tag,
-		summary: "Try a connector without storing it", may: connectors.PermManage,
+		summary: "Try a connector without storing it", permission: connectors.PermManage,
 	}, h.testConnector)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors/{id}", id: "getConnector", tag: tag,
-		summary: "Read a connector", may: connectors.PermRead,
+		summary: "Read a connector", permission: connectors.PermRead,
 	}, h.getConnector)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPatch, path: "/api/v1/connectors/{id}", id: "updateConnector", tag: tag,
-		summary: "Change a connector", may: connectors.PermManage,
+		summary: "Change a connector", permission: connectors.PermManage,
 	}, h.updateConnector)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/connectors/{id}", id: "deleteConnector", tag: tag,
-		summary: "Delete a connector, its tools and its credentials", may: connectors.PermManage,
-		about: "Connected accounts are forgotten, and not revoked at their authorization servers: delete their credentials first where that matters.",
+		summary: "Delete a connector, its tools and its credentials", permission: connectors.PermManage,
+		description: "Connected accounts are forgotten, and not revoked at their authorization servers: delete their credentials first where that matters.",
 	}, h.deleteConnector)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/listen", id: "listenToConnector", tag: tag,
-		summary: "Listen for a server's changes again", may: connectors.PermManage,
-		about: "Listening is switched off where a server misbehaves. One that is listened to, or does not tell of changes, stays as it is.",
+		summary: "Listen for a server's changes again", permission: connectors.PermManage,
+		description: "Listening is switched off where a server misbehaves. One that is listened to, or does not tell of changes, stays as it is.",
 	}, h.listenToConnector)
 }
 
@@ -57,24 +57,24 @@ type listConnectorsInput struct {
 	Status string `query:"status" enum:"never_synced,ok,error,needs_auth,disabled"`
 }
 
-func (h *Handler) listConnectors(ctx context.Context, who auth.Actor, in *listConnectorsInput) (*answer[list[connectorJSON]], error) {
-	page, err := h.store.Tenant(who.Tenant.ID).Connectors(ctx, store.ConnectorFilter{
-		Query: in.Query, Status: connectors.ConnectorStatus(in.Status), Page: in.page(),
+func (h *Handler) listConnectors(ctx context.Context, actor auth.Actor, in *listConnectorsInput) (*response[list[connectorJSON]], error) {
+	page, err := h.store.Tenant(actor.Tenant.ID).Connectors(ctx, store.ConnectorFilter{
+		Query: in.Query, Status: connectors.ConnectorStatus(in.Status), Page: in.toPage(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	view, err := h.viewing(ctx, who, page.Items...)
+	view, err := h.newConnectorView(ctx, actor, page.Items...)
 	if err != nil {
 		return nil, err
 	}
-	return listOf(page, view), nil
+	return newListResponse(page, view), nil
 }
 
-type createConnectorInput struct{ JSON document[connectorCreate] }
+type createConnectorInput struct{ JSON requestBody[connectorCreate] }
 
-func (h *Handler) createConnector(ctx context.Context, who auth.Actor, in *createConnectorInput) (*answer[connectorJSON], error) {
-	draft, secret, later, err := readDraft(who, in.JSON)
+func (h *Handler) createConnector(ctx context.Context, actor auth.Actor, in *createConnectorInput) (*response[connectorJSON], error) {
+	draft, secret, later, err := readDraft(actor, in.JSON)
 	if err != nil {
 		return nil, err
 	}
@@ -82,51 +82,51 @@ func (h *Handler) createConnector(ctx context.Context, who auth.Actor, in *creat
 	if later {
 		create = h.registry.CreateWithSecretLater
 	}
-	c, err := create(ctx, who, draft, secret)
+	c, err := create(ctx, actor, draft, secret)
 	if err != nil {
 		return nil, err
 	}
-	return h.connector(ctx, who, c)
+	return h.connectorResponse(ctx, actor, c)
 }
 
-// readDraft reads a new connector: the tenant's defaults, and what the document says over them. later: its secret may come afterwards.
-func readDraft(who auth.Actor, body document[connectorCreate]) (_ connectors.Draft, _ connectors.Secret, later bool, _ error) {
-	doc, err := body.read()
+// readDraft reads a new connector over the tenant's defaults. later means that its secret may follow.
+func readDraft(actor auth.Actor, body requestBody[connectorCreate]) (_ connectors.Draft, _ connectors.Secret, later bool, _ error) {
+	doc, err := body.readJSON()
 	if err != nil {
 		return connectors.Draft{}, connectors.Secret{}, false, err
 	}
-	draft := who.Tenant.Defaults.Draft()
+	draft := actor.Tenant.Defaults.Draft()
 	connectorPatch(doc).apply(&draft)
-	return draft, connectorPatch(doc).secret(), doc.SecretLater, nil
+	return draft, connectorPatch(doc).toSecret(), doc.SecretLater, nil
 }
 
-func (h *Handler) getConnector(ctx context.Context, who auth.Actor, in *ConnectorPath) (*answer[connectorJSON], error) {
-	c, err := h.store.Tenant(who.Tenant.ID).Connector(ctx, in.ref())
+func (h *Handler) getConnector(ctx context.Context, actor auth.Actor, in *ConnectorPath) (*response[connectorJSON], error) {
+	c, err := h.store.Tenant(actor.Tenant.ID).Connector(ctx, in.ref())
 	if err != nil {
 		return nil, err
 	}
-	return h.connector(ctx, who, c)
+	return h.connectorResponse(ctx, actor, c)
 }
 
 type updateConnectorInput struct {
 	ConnectorPath
-	JSON document[connectorPatch]
+	JSON requestBody[connectorPatch]
 }
 
-func (h *Handler) updateConnector(ctx context.Context, who auth.Actor, in *updateConnectorInput) (*answer[connectorJSON], error) {
-	patch, err := in.JSON.read()
+func (h *Handler) updateConnector(ctx context.Context, actor auth.Actor, in *updateConnectorInput) (*response[connectorJSON], error) {
+	patch, err := in.JSON.readJSON()
 	if err != nil {
-		return nil, h.unlessMissing(ctx, who, in.ref(), nil, err)
+		return nil, h.orNotFound(ctx, actor, in.ref(), nil, err)
 	}
-	secret, err := changedSecret(ctx, h.store.Tenant(who.Tenant.ID), in.ref(), patch)
-	if err != nil {
-		return nil, err
-	}
-	c, notices, err := h.registry.UpdateConnector(ctx, who, in.ref(), registry.Change{Draft: patch.apply, Secret: secret, SecretLater: patch.SecretLater})
+	secret, err := changedSecret(ctx, h.store.Tenant(actor.Tenant.ID), in.ref(), patch)
 	if err != nil {
 		return nil, err
 	}
-	out, err := h.connector(ctx, who, c)
+	c, notices, err := h.registry.UpdateConnector(ctx, actor, in.ref(), registry.Change{Draft: patch.apply, Secret: secret, SecretLater: patch.SecretLater})
+	if err != nil {
+		return nil, err
+	}
+	out, err := h.connectorResponse(ctx, actor, c)
 	if err != nil {
 		return nil, err
 	}
@@ -134,14 +134,14 @@ func (h *Handler) updateConnector(ctx context.Context, who auth.Actor, in *updat
 	return out, nil
 }
 
-func (h *Handler) deleteConnector(ctx context.Context, who auth.Actor, in *ConnectorPath) (*nothing, error) {
-	return nil, h.registry.DeleteConnector(ctx, who, in.ref())
+func (h *Handler) deleteConnector(ctx context.Context, actor auth.Actor, in *ConnectorPath) (*noContent, error) {
+	return nil, h.registry.DeleteConnector(ctx, actor, in.ref())
 }
 
-// unlessMissing returns refused, or NotFound where the connector or the agent that the path names is missing: who may not
-// know that a thing exists must not learn it from what is said of a body.
-func (h *Handler) unlessMissing(ctx context.Context, who auth.Actor, c connectors.Ref, agent *connectors.Ref, refused error) error {
-	tenant := h.store.Tenant(who.Tenant.ID)
+// orNotFound returns refused, or NotFound if the connector or agent in the path does not exist. A caller must
+// not learn from a body's error that a thing exists.
+func (h *Handler) orNotFound(ctx context.Context, actor auth.Actor, c connectors.Ref, agent *connectors.Ref, refused error) error {
+	tenant := h.store.Tenant(actor.Tenant.ID)
 	if _, err := tenant.Connector(ctx, c); err != nil {
 		return err
 	}

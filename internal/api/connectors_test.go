@@ -15,7 +15,7 @@ import (
 func TestCreateAnswersTheWholeConnector(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	got := w.call(t, w.key(t, connectors.RoleAdmin), http.MethodPost, "/api/v1/connectors", map[string]any{
+	got := w.call(t, w.createKey(t, connectors.RoleAdmin), http.MethodPost, "/api/v1/connectors", map[string]any{
 		"name": "Linear", "slug": "linear", "description": "Issues", "transport": "streamable_http",
 		"url": "https://mcp.linear.example/mcp", "headers": map[string]string{"X-Team": "eu"}, "credential_mode": "shared",
 		"auth":       map[string]any{"type": "api_key", "key": "k-1", "header": "X-Key"},
@@ -46,7 +46,7 @@ func TestCreateAnswersTheWholeConnector(t *testing.T) {
 func TestConnectorURLHasBothFormsOfItsHost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	got := w.call(t, w.key(t, connectors.RoleAdmin), http.MethodPost, "/api/v1/connectors",
+	got := w.call(t, w.createKey(t, connectors.RoleAdmin), http.MethodPost, "/api/v1/connectors",
 		map[string]any{"name": "Books", "url": "https://bücher.example/mcp"}).want(http.StatusCreated)
 	if got["url"] != "https://xn--bcher-kva.example/mcp" || got["url_unicode"] != "https://bücher.example/mcp" {
 		t.Errorf("%v and %v", got["url"], got["url_unicode"])
@@ -56,7 +56,7 @@ func TestConnectorURLHasBothFormsOfItsHost(t *testing.T) {
 func TestCreateFillsInTheDefaults(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	got := w.call(t, w.key(t, connectors.RoleAdmin), http.MethodPost, "/api/v1/connectors",
+	got := w.call(t, w.createKey(t, connectors.RoleAdmin), http.MethodPost, "/api/v1/connectors",
 		map[string]any{"name": "My Server", "url": "https://mcp.example.com/"}).want(http.StatusCreated)
 	for field, want := range map[string]any{
 		"slug": "my-server", "transport": "streamable_http", "credential_mode": "shared", "timeout_ms": 30000.0,
@@ -77,7 +77,7 @@ func TestCreateFillsInTheDefaults(t *testing.T) {
 func TestASlugServesWhereAnIDDoes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	c, viewer := w.Connector(t), w.key(t, connectors.RoleViewer)
+	c, viewer := w.Connector(t), w.createKey(t, connectors.RoleViewer)
 	byID := w.call(t, viewer, http.MethodGet, "/api/v1/connectors/"+c.ID.String(), nil).want(http.StatusOK)
 	bySlug := w.call(t, viewer, http.MethodGet, "/api/v1/connectors/"+c.Slug, nil).want(http.StatusOK)
 	if diff := cmp.Diff(byID, bySlug); diff != "" || byID["id"] != c.ID.String() {
@@ -88,7 +88,7 @@ func TestASlugServesWhereAnIDDoes(t *testing.T) {
 func TestTakenNamesAreConflicts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin, taken := w.key(t, connectors.RoleAdmin), w.Connector(t)
+	admin, taken := w.createKey(t, connectors.RoleAdmin), w.Connector(t)
 	doc := map[string]any{"name": "Another", "slug": taken.Slug, "url": "https://mcp.example.com/"}
 	w.call(t, admin, http.MethodPost, "/api/v1/connectors", doc).problem(http.StatusConflict, "conflict")
 	doc = map[string]any{"name": taken.Name, "url": "https://mcp.example.com/"}
@@ -98,7 +98,7 @@ func TestTakenNamesAreConflicts(t *testing.T) {
 func TestPatchKeepsWhatItDoesNotName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	made := w.call(t, admin, http.MethodPost, "/api/v1/connectors", map[string]any{
 		"name": "Linear", "url": "https://mcp.example.com/", "headers": map[string]string{"X-A": "1", "X-B": "2"},
 		"auth": map[string]any{"type": "bearer", "token": "t-1"}, "timeout_ms": 5000,
@@ -132,7 +132,7 @@ func TestPatchKeepsWhatItDoesNotName(t *testing.T) {
 func TestPatchKeepsTheSecretWhileTheTypeStays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	made := w.call(t, admin, http.MethodPost, "/api/v1/connectors", map[string]any{
 		"name": "Linear", "url": "https://mcp.example.com/", "auth": map[string]any{"type": "bearer", "token": "t-1"},
 	}).want(http.StatusCreated)
@@ -158,7 +158,7 @@ func TestPatchKeepsTheSecretWhileTheTypeStays(t *testing.T) {
 func TestPatchOfOnePartOfABasicCredential(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	made := w.call(t, admin, http.MethodPost, "/api/v1/connectors", map[string]any{
 		"name": "Wiki", "url": "https://mcp.example.com/", "auth": map[string]any{"type": "basic", "username": "ann", "password": "p-1"},
 	}).want(http.StatusCreated)
@@ -196,7 +196,7 @@ func TestPatchOfOnePartOfABasicCredential(t *testing.T) {
 func TestDeleteTakesTheConnectorAway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	c, admin := w.Connector(t), w.key(t, connectors.RoleAdmin)
+	c, admin := w.Connector(t), w.createKey(t, connectors.RoleAdmin)
 	path := "/api/v1/connectors/" + c.ID.String()
 	if got := w.call(t, admin, http.MethodDelete, path, nil); got.status != http.StatusNoContent || len(got.body) != 0 {
 		t.Errorf("%d %s", got.status, got.body)
@@ -208,7 +208,7 @@ func TestDeleteTakesTheConnectorAway(t *testing.T) {
 func TestListsGoOnWhereTheCursorSays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	viewer := w.key(t, connectors.RoleViewer)
+	viewer := w.createKey(t, connectors.RoleViewer)
 	want := map[string]bool{}
 	for range 5 {
 		want[w.Connector(t).ID.String()] = true
@@ -235,7 +235,7 @@ func TestListsGoOnWhereTheCursorSays(t *testing.T) {
 func TestAnEmptyListIsAListAndNoNull(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	got := w.call(t, w.key(t, connectors.RoleViewer), http.MethodGet, "/api/v1/connectors", nil)
+	got := w.call(t, w.createKey(t, connectors.RoleViewer), http.MethodGet, "/api/v1/connectors", nil)
 	if string(got.body) != `{"items":[],"next_cursor":null}`+"\n" {
 		t.Errorf("%s", got.body)
 	}
@@ -244,7 +244,7 @@ func TestAnEmptyListIsAListAndNoNull(t *testing.T) {
 func TestListsRefuseInventedCursorsAndLimits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	owner, c := w.key(t, connectors.RoleOwner), w.Connector(t)
+	owner, c := w.createKey(t, connectors.RoleOwner), w.Connector(t)
 	for _, list := range []string{
 		"/api/v1/connectors", "/api/v1/tools", "/api/v1/tool_changes", "/api/v1/agents", "/api/v1/api_keys", "/api/v1/members",
 		"/api/v1/connectors/" + c.Slug + "/tools", "/api/v1/connectors/" + c.Slug + "/tools?quarantined=true",
@@ -271,35 +271,35 @@ func TestListsRefuseInventedCursorsAndLimits(t *testing.T) {
 	}
 }
 
-func TestReadsIssueAsManyQueriesForThreeConnectorsAsForThreeHundred(t *testing.T) {
+func TestReads_StatementsDoNotGrowWithConnectors(t *testing.T) {
 	t.Parallel()
-	const most = 6 // statements of one read, the key's included
-	// What an agent may see is read by six that travel together, and by one more for definitions that are not in memory.
-	const mostOfViews = most + 4
+	const maxStatements = 6 // statements of one read, including the key's
+	// An agent's view takes six in one round trip, and one more for definitions that are not cached.
+	const maxViewStatements = maxStatements + 4
 	views := map[string]bool{
 		"GET /api/v1/agents/{id}/tools": true, "GET /api/v1/agents/{id}/tools/{name}/why": true,
 		"GET /api/v1/agents/{id}/size": true, "GET /api/v1/agents/{id}/unused_tools": true,
-		"GET /api/v1/overview":            true, // the figures are of different tables, and travel together
-		"GET /api/v1/audit_events/verify": true, // it computes two chains, and keeps what came of each
+		"GET /api/v1/overview":            true, // the figures are read from several tables in one round trip
+		"GET /api/v1/audit_events/verify": true, // it computes two hash chains, and stores the results
 	}
 	w := newWorld(t)
-	owner, ids := w.key(t, connectors.RoleOwner), w.targetsIn(t, w.Tenant)
+	owner, ids := w.createKey(t, connectors.RoleOwner), w.createTargets(t, w.Tenant)
 	count := func() map[string]int64 {
 		counts := map[string]int64{}
 		for route := range routes {
 			method, pattern, _ := strings.Cut(route, " ")
-			if method != http.MethodGet || route == "GET /api/v1/export" { // which reads page after page, to the end
+			if method != http.MethodGet || route == "GET /api/v1/export" { // reads page after page, to the end
 				continue
 			}
-			// Of several looks the one that nothing else of the process fell into: it sweeps now and then.
+			// The minimum of several runs counts, since background sweeps may add to one.
 			counts[route] = math.MaxInt64
 			for range 3 {
 				before := w.Queries()
-				w.call(t, owner, method, ids.path(pattern), nil).want(http.StatusOK)
+				w.call(t, owner, method, ids.fillPattern(pattern), nil).want(http.StatusOK)
 				counts[route] = min(counts[route], w.Queries()-before)
 			}
-			if views[route] && counts[route] <= mostOfViews {
-				counts[route] = most
+			if views[route] && counts[route] <= maxViewStatements {
+				counts[route] = maxStatements
 			}
 		}
 		return counts
@@ -317,7 +317,7 @@ func TestReadsIssueAsManyQueriesForThreeConnectorsAsForThreeHundred(t *testing.T
 		}
 	}
 	grow(3)
-	count() // the first use of the key is noted
+	count() // stores the first use of the key
 	few := count()
 	grow(297)
 	many := count()
@@ -325,16 +325,16 @@ func TestReadsIssueAsManyQueriesForThreeConnectorsAsForThreeHundred(t *testing.T
 		t.Errorf("at 3 and at 300 connectors:\n%s", diff)
 	}
 	for route, n := range many {
-		if n > most {
+		if n > maxStatements {
 			t.Errorf("%s runs %d statements", route, n)
 		}
 	}
 }
 
-func TestASecretMayBeEnteredAfterTheConnectorIsThere(t *testing.T) {
+func TestConnector_SecretMayFollowLater(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	key := w.key(t, connectors.RoleAdmin)
+	key := w.createKey(t, connectors.RoleAdmin)
 	w.call(t, key, http.MethodPost, "/api/v1/connectors", `{"name":"Notes","url":"https://mcp.example.com/","auth":{"type":"bearer"}}`).problem(http.StatusUnprocessableEntity, "invalid")
 	made := w.call(t, key, http.MethodPost, "/api/v1/connectors", `{"name":"Notes","url":"https://mcp.example.com/","auth":{"type":"bearer"},"secret_later":true}`).want(http.StatusCreated)
 	if made["slug"] != "notes" || made["auth"].(map[string]any)["type"] != "bearer" {

@@ -8,10 +8,10 @@ import (
 	"patchbay/internal/store"
 )
 
-// changedSecret is the secret that a change brings; nil where the stored one stays. A basic credential has two parts and
-// is replaced whole, so that a part that the change leaves out is filled in: the user name is known, the password is not.
+// changedSecret is the new secret of a patch; nil if the stored one stays. A basic credential has two parts and
+// is replaced as a whole. A missing part is filled in: the user name is known, the password is not.
 func changedSecret(ctx context.Context, tenant *store.Tenant, ref connectors.Ref, p connectorPatch) (*connectors.Secret, error) {
-	secret := p.secret()
+	secret := p.toSecret()
 	if secret.Empty() {
 		return nil, nil
 	}
@@ -35,7 +35,7 @@ func changedSecret(ctx context.Context, tenant *store.Tenant, ref connectors.Ref
 	})
 }
 
-// storedAccount is the user name of the stored basic credential; ok is false where the change leads away from it.
+// storedAccount is the user name of the stored basic credential; ok is false if the patch changes the type.
 func storedAccount(ctx context.Context, tenant *store.Tenant, ref connectors.Ref, p connectorPatch) (account string, ok bool, err error) {
 	c, err := tenant.Connector(ctx, ref)
 	if err != nil {

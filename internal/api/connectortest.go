@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/respond"
 )
 
-// connectorTestJSON is what trying a connector found. A server that fails is an answer, too.
+// connectorTestJSON is the result of a connection test. A failing server is a result too.
 type connectorTestJSON struct {
 	OK          bool                    `json:"ok"`
 	Server      serverJSON              `json:"server"`
@@ -22,7 +22,7 @@ type connectorTestJSON struct {
 	Error       *connectorTestErrorJSON `json:"error"`
 }
 
-// testedToolJSON is a tool that is stored nowhere.
+// testedToolJSON is a tool that is not stored.
 type testedToolJSON struct {
 	Name         string          `json:"name"`
 	Title        string          `json:"title"`
@@ -43,15 +43,15 @@ type connectorTestErrorJSON struct {
 
 // TransformSchema implements huma.SchemaTransformer.
 func (connectorTestJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return orNull(s, "error")
+	return setNullable(s, "error")
 }
 
-func (h *Handler) testConnector(ctx context.Context, who auth.Actor, in *createConnectorInput) (*answer[connectorTestJSON], error) {
-	draft, secret, _, err := readDraft(who, in.JSON)
+func (h *Handler) testConnector(ctx context.Context, actor auth.Actor, in *createConnectorInput) (*response[connectorTestJSON], error) {
+	draft, secret, _, err := readDraft(actor, in.JSON)
 	if err != nil {
 		return nil, err
 	}
-	report, err := h.sync.Probe(ctx, who.Tenant.ID, new(who.Event("connector.test", "")), draft, secret)
+	report, err := h.sync.Probe(ctx, actor.Tenant.ID, new(actor.Event("connector.test", "")), draft, secret)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (h *Handler) testConnector(ctx context.Context, who auth.Actor, in *createC
 	for _, q := range report.Quarantined {
 		out.Quarantined = append(out.Quarantined, viewQuarantined(q))
 	}
-	return &answer[connectorTestJSON]{Body: out}, nil
+	return &response[connectorTestJSON]{Body: out}, nil
 }
 
 func viewTestedTool(t connectors.Definition) testedToolJSON {
@@ -87,7 +87,7 @@ func viewTestError(f *fault.Error) *connectorTestErrorJSON {
 		return nil
 	}
 	out := &connectorTestErrorJSON{Code: cmp.Or(f.Code, f.Type), Message: f.Message}
-	if up := respond.UpstreamOf(f.Remote); up != nil {
+	if up := respond.ToUpstream(f.Remote); up != nil {
 		out.Phase, out.HTTPStatus, out.RPCCode, out.Retryable = up.Phase, up.HTTPStatus, up.RPCCode, up.Retryable
 	}
 	return out

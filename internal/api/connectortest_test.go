@@ -14,7 +14,7 @@ func TestATestShowsTheServerAndStoresNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	upstream := mcptest.Start(t, mcptest.Script{Bearer: "t-1", Tools: []string{mcptest.Tool("search"), `3`}})
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	got := w.call(t, admin, http.MethodPost, "/api/v1/connectors/test", map[string]any{
 		"name": "Tried", "url": upstream.URL, "auth": map[string]any{"type": "bearer", "token": "t-1"},
 	}).want(http.StatusOK)
@@ -38,7 +38,7 @@ func TestATestAnswersAlsoWhereTheServerFails(t *testing.T) {
 	upstream := mcptest.Start(t, mcptest.Script{Bearer: "t-1"})
 	gone := mcptest.Start(t, mcptest.Script{})
 	gone.Stop()
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	for url, want := range map[string]map[string]any{
 		upstream.URL:                 {"code": "unauthorized", "phase": "initialize", "http_status": 401.0, "rpc_code": nil, "retryable": false},
 		gone.URL:                     {"code": "unreachable", "phase": "connect", "http_status": nil, "rpc_code": nil, "retryable": true},

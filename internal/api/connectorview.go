@@ -8,7 +8,6 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// connectorJSON is a connector as a program sees it.
 type connectorJSON struct {
 	ID                string              `json:"id" format:"uuid"`
 	Name              string              `json:"name"`
@@ -48,7 +47,7 @@ type connectorJSON struct {
 	Notices           []string            `json:"notices,omitempty" nullable:"false" doc:"What else a change did."`
 }
 
-// authJSON says how a connector is authenticated. The secrets have no field here.
+// authJSON is a connector's authentication, without secrets.
 type authJSON struct {
 	Type   string `json:"type" enum:"none,bearer,api_key,basic,oauth2,client_credentials,private_key_jwt"`
 	Header string `json:"header,omitempty" doc:"Of api_key: the header that carries the key."`
@@ -70,7 +69,7 @@ type connectorErrorJSON struct {
 	At      time.Time `json:"at"`
 }
 
-// serverJSON is what an upstream said of itself: remote text.
+// serverJSON is what an upstream reported about itself: remote text.
 type serverJSON struct {
 	Name            string `json:"name"`
 	Version         string `json:"version"`
@@ -81,7 +80,7 @@ type serverJSON struct {
 
 // TransformSchema implements huma.SchemaTransformer.
 func (connectorJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return orNull(s, "last_error", "listening")
+	return setNullable(s, "last_error", "listening")
 }
 
 func viewConnector(c connectors.Connector) connectorJSON {
@@ -112,7 +111,7 @@ func viewConnector(c connectors.Connector) connectorJSON {
 		AuthBehaviour:     string(c.AuthBehaviour),
 		DiscoveredTools:   c.DiscoveredTools,
 		ToolCount:         c.ToolCount,
-		ToolsLastSyncedAt: utc(c.ToolsLastSyncedAt),
+		ToolsLastSyncedAt: toUTC(c.ToolsLastSyncedAt),
 		Health:            viewHealth(c.Health(time.Now())),
 		Server:            viewServer(c.Server),
 		Instructions:      string(c.Instructions().Review),

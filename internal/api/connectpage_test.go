@@ -8,15 +8,15 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestAMembersAgentIsConnectedOnAPageThatAsksForASignIn(t *testing.T) {
+func TestConnectPage_MembersAgentNeedsSignIn(t *testing.T) {
 	t.Parallel()
-	a := newAccount(t, eachItsOwn)
+	a := newAccount(t, perAgent)
 	ada := a.Member(t, connectors.RoleMember)
-	mine, her, admin := a.owned(t, ada, a.connector), a.signIn(t, ada.UserID), a.key(t, connectors.RoleAdmin)
+	mine, her, admin := a.createAgentOf(t, ada, a.connector), a.signIn(t, ada.UserID), a.createKey(t, connectors.RoleAdmin)
 	body := map[string]any{"agent": mine.Slug}
 	page := baseURL + "/account/connections/" + mine.ID.String() + "/" + a.connector.ID.String()
 	for name, ask := range map[string]func(path string) reply{
-		"herself":  func(path string) reply { return a.inSession(t, her, http.MethodPost, a.path+path, body) },
+		"herself":  func(path string) reply { return a.callInSession(t, her, http.MethodPost, a.path+path, body) },
 		"an admin": func(path string) reply { return a.call(t, admin, http.MethodPost, a.path+path, body) },
 	} {
 		if got := ask("/connect").want(http.StatusOK); got["connect_url"] != page || got["sign_in"] != true {
@@ -32,7 +32,7 @@ func TestAMembersAgentIsConnectedOnAPageThatAsksForASignIn(t *testing.T) {
 	}
 }
 
-func TestASyncHandsALinkToNobodyWhoHasNotConfirmed(t *testing.T) {
+func TestConnectPage_UnconfirmedSessionGetsNoLink(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
 	admin := a.Member(t, connectors.RoleAdmin)
@@ -42,19 +42,19 @@ func TestASyncHandsALinkToNobodyWhoHasNotConfirmed(t *testing.T) {
 		url, _ := got.problem(http.StatusConflict, "credential-required")["connect_url"].(string)
 		return url
 	}
-	if url := link(a.inSession(t, session, http.MethodPost, a.path+"/sync_tools", nil)); !strings.HasPrefix(url, baseURL+"/connect/") {
+	if url := link(a.callInSession(t, session, http.MethodPost, a.path+"/sync_tools", nil)); !strings.HasPrefix(url, baseURL+"/connect/") {
 		t.Errorf("who has just signed in gets %q", url)
 	}
 	a.AsSystem(t, "update browser_sessions set confirmed_at = now() - '11 minutes'::interval", nil)
-	if url := link(a.inSession(t, session, http.MethodPost, a.path+"/sync_tools", nil)); url != baseURL+"/connectors/"+a.connector.Slug+"/credentials" {
+	if url := link(a.callInSession(t, session, http.MethodPost, a.path+"/sync_tools", nil)); url != baseURL+"/connectors/"+a.connector.Slug+"/credentials" {
 		t.Errorf("who has not confirmed gets %q", url)
 	}
-	if n := a.links(t); n != 1 {
+	if n := a.countLinks(t); n != 1 {
 		t.Errorf("%d links", n)
 	}
 }
 
-func (a *account) links(t *testing.T) (n int) {
+func (a *oauthAccount) countLinks(t *testing.T) (n int) {
 	t.Helper()
 	a.AsSystem(t, "select count(*) from connect_links", nil, &n)
 	return n
@@ -62,13 +62,13 @@ func (a *account) links(t *testing.T) (n int) {
 
 func TestNoSyncUsesTheAccountOfAnotherMember(t *testing.T) {
 	t.Parallel()
-	a := newAccount(t, eachItsOwn)
+	a := newAccount(t, perAgent)
 	ada := a.Member(t, connectors.RoleMember)
-	mine, his := a.owned(t, ada, a.connector), a.signIn(t, a.Member(t, connectors.RoleMember).UserID)
+	mine, his := a.createAgentOf(t, ada, a.connector), a.signIn(t, a.Member(t, connectors.RoleMember).UserID)
 	for _, query := range []string{"", "?wait=false"} {
 		path, body := a.path+"/sync_tools"+query, map[string]any{"agent": mine.Slug}
-		a.inSession(t, his, http.MethodPost, path, body).problem(http.StatusForbidden, "denied")
-		a.call(t, a.key(t, connectors.RoleMember), http.MethodPost, path, body).problem(http.StatusForbidden, "denied")
+		a.callInSession(t, his, http.MethodPost, path, body).problem(http.StatusForbidden, "denied")
+		a.call(t, a.createKey(t, connectors.RoleMember), http.MethodPost, path, body).problem(http.StatusForbidden, "denied")
 	}
-	a.inSession(t, a.signIn(t, ada.UserID), http.MethodPost, a.path+"/sync_tools", map[string]any{"agent": mine.Slug}).problem(http.StatusConflict, "credential-required")
+	a.callInSession(t, a.signIn(t, ada.UserID), http.MethodPost, a.path+"/sync_tools", map[string]any{"agent": mine.Slug}).problem(http.StatusConflict, "credential-required")
 }

@@ -13,7 +13,7 @@ import (
 func TestASecretIsComparedAndNotShown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin, agent := w.key(t, connectors.RoleAdmin), w.Agent(t)
+	admin, agent := w.createKey(t, connectors.RoleAdmin), w.Agent(t)
 	with := func(auth connectors.AuthType, mode connectors.CredentialMode) string {
 		c := w.Connector(t, func(d *connectors.Draft) { d.Auth.Type, d.CredentialMode = auth, mode })
 		return "/api/v1/connectors/" + c.Slug
@@ -33,10 +33,10 @@ func TestASecretIsComparedAndNotShown(t *testing.T) {
 	compare(shared, `{"username": "ann", "password": "p-2"}`, false)
 	compare(shared, `{"username": "bob", "password": "p-1"}`, false)
 	compare(shared, `{"username": "ann"}`, false)
-	compare(each, `{"token": " t-1 "}`, true) // as it is stored: without the white space of pasting
+	compare(each, `{"token": " t-1 "}`, true) // as it is stored: without surrounding space
 	compare(each, `{"token": "t-10"}`, false)
 
-	// Nobody finds a secret out by guessing. Whoever knows it is told so as often as they ask.
+	// Guesses are limited, correct values are not.
 	for range 60 {
 		compare(each, `{"token": "t-1"}`, true)
 	}
@@ -53,5 +53,5 @@ func TestASecretIsComparedAndNotShown(t *testing.T) {
 
 	w.call(t, admin, http.MethodPost, shared+"/compare", `{"token": "t-1"}`).problem(http.StatusUnprocessableEntity, "invalid")
 	w.call(t, admin, http.MethodPost, with(connectors.AuthNone, connectors.CredentialShared)+"/credential/compare", `{"token": "t"}`).problem(http.StatusConflict, "conflict")
-	w.call(t, w.key(t, connectors.RoleMember), http.MethodPost, shared+"/compare", `{"username": "ann", "password": "p-1"}`).problem(http.StatusForbidden, "denied")
+	w.call(t, w.createKey(t, connectors.RoleMember), http.MethodPost, shared+"/compare", `{"username": "ann", "password": "p-1"}`).problem(http.StatusForbidden, "denied")
 }

@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/secret"
 )
 
-// credentialJSON is what may be told of a stored credential: everything but its secret.
+// credentialJSON is a stored credential, without its secret.
 type credentialJSON struct {
 	AgentID     *string    `json:"agent_id" doc:"Null: the shared one."`
 	Type        string     `json:"type" enum:"bearer,api_key,basic,oauth2,client_credentials,private_key_jwt"`
@@ -23,7 +23,7 @@ type credentialJSON struct {
 	Error       *string    `json:"error" doc:"Null: none."`
 }
 
-// secretPut is the secret of a connector's auth type. It is written, and never read back.
+// secretPut is the secret of a connector's auth type. It is never read back.
 type secretPut struct {
 	Token    secret.Text `json:"token,omitempty" writeOnly:"true" doc:"Of bearer."`
 	Key      secret.Text `json:"key,omitempty" writeOnly:"true" doc:"Of api_key."`
@@ -35,20 +35,20 @@ type secretPut struct {
 	PrivateKey   secret.Text `json:"private_key,omitempty" writeOnly:"true" doc:"Of private_key_jwt: PEM."`
 }
 
-func (s secretPut) secret() connectors.Secret {
+func (s secretPut) toSecret() connectors.Secret {
 	return connectors.Secret{
 		Token: s.Token, Key: s.Key, Username: s.Username, Password: s.Password,
 		ClientID: s.ClientID, ClientSecret: s.ClientSecret, PrivateKey: s.PrivateKey,
 	}
 }
 
-// AgentCredentialPath names an agent's credential.
+// AgentCredentialPath is the path of an agent's credential.
 type AgentCredentialPath struct {
 	ConnectorPath
 	Agent string `path:"agent" doc:"An agent's id or slug."`
 }
 
-func (p AgentCredentialPath) agent() *connectors.Ref {
+func (p AgentCredentialPath) agentRef() *connectors.Ref {
 	ref := connectors.Ref(p.Agent)
 	return &ref
 }
@@ -60,9 +60,9 @@ func viewCredential(c connectors.Credential) credentialJSON {
 		Status:      string(c.Status),
 		Account:     c.Account,
 		Scopes:      c.Scopes,
-		ExpiresAt:   utc(c.ExpiresAt),
-		RefreshedAt: utc(c.RefreshedAt),
-		LastUsedAt:  utc(c.LastUsedAt),
+		ExpiresAt:   toUTC(c.ExpiresAt),
+		RefreshedAt: toUTC(c.RefreshedAt),
+		LastUsedAt:  toUTC(c.LastUsedAt),
 	}
 	if out.Scopes == nil {
 		out.Scopes = []string{}
@@ -75,26 +75,26 @@ func viewCredential(c connectors.Credential) credentialJSON {
 
 func (h *Handler) mountCredentials() {
 	const tag = "Credentials"
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors/{id}/credentials", id: "listCredentials", tag: tag,
-		summary: "List a connector's credentials, without their secrets", may: connectors.PermRead,
+		summary: "List a connector's credentials, without their secrets", permission: connectors.PermRead,
 	}, h.listCredentials)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPut, path: "/api/v1/connectors/{id}/credential", id: "setCredential", tag: tag,
-		summary: "Store the shared credential", may: connectors.PermManage,
-		about: "With oauth2 it is the secret of the connector's own client, in either credential mode; accounts are connected, not entered.",
+		summary: "Store the shared credential", permission: connectors.PermManage,
+		description: "With oauth2 it is the secret of the connector's own client, in either credential mode; accounts are connected, not entered.",
 	}, h.setCredential)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/connectors/{id}/credential", id: "deleteCredential", tag: tag,
-		summary: "Delete the shared credential; an account is revoked at its server, too", may: connectors.PermManage,
+		summary: "Delete the shared credential; an account is revoked at its server, too", permission: connectors.PermManage,
 	}, h.deleteCredential)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPut, path: "/api/v1/connectors/{id}/agents/{agent}/credential", id: "setAgentCredential", tag: tag,
-		summary: "Store an agent's credential", may: connectors.PermManage, own: connectors.PermOperate,
+		summary: "Store an agent's credential", permission: connectors.PermManage, ownerPermission: connectors.PermOperate,
 	}, h.setAgentCredential)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/connectors/{id}/agents/{agent}/credential", id: "deleteAgentCredential", tag: tag,
-		summary: "Delete an agent's credential; an account is revoked at its server, too", may: connectors.PermManage, own: connectors.PermRead,
+		summary: "Delete an agent's credential; an account is revoked at its server, too", permission: connectors.PermManage, ownerPermission: connectors.PermRead,
 	}, h.deleteAgentCredential)
 }
 
@@ -103,64 +103,64 @@ type listCredentialsInput struct {
 	Paging
 }
 
-func (h *Handler) listCredentials(ctx context.Context, who auth.Actor, in *listCredentialsInput) (*answer[list[credentialJSON]], error) {
-	tenant := h.store.Tenant(who.Tenant.ID)
+func (h *Handler) listCredentials(ctx context.Context, actor auth.Actor, in *listCredentialsInput) (*response[list[credentialJSON]], error) {
+	tenant := h.store.Tenant(actor.Tenant.ID)
 	c, err := tenant.Connector(ctx, in.ref())
 	if err != nil {
 		return nil, err
 	}
-	page, err := tenant.Credentials(ctx, c.ID, in.page())
+	page, err := tenant.Credentials(ctx, c.ID, in.toPage())
 	if err != nil {
 		return nil, err
 	}
-	if err := who.HideAccounts(ctx, tenant, page.Items); err != nil {
+	if err := actor.HideAccounts(ctx, tenant, page.Items); err != nil {
 		return nil, err
 	}
-	return listOf(page, viewCredential), nil
+	return newListResponse(page, viewCredential), nil
 }
 
 type setCredentialInput struct {
 	ConnectorPath
-	JSON document[secretPut]
+	JSON requestBody[secretPut]
 }
 
-func (h *Handler) setCredential(ctx context.Context, who auth.Actor, in *setCredentialInput) (*nothing, error) {
-	return nil, h.putSecret(ctx, who, in.ref(), nil, in.JSON)
+func (h *Handler) setCredential(ctx context.Context, actor auth.Actor, in *setCredentialInput) (*noContent, error) {
+	return nil, h.putSecret(ctx, actor, in.ref(), nil, in.JSON)
 }
 
 type setAgentCredentialInput struct {
 	AgentCredentialPath
-	JSON document[secretPut]
+	JSON requestBody[secretPut]
 }
 
-func (h *Handler) setAgentCredential(ctx context.Context, who auth.Actor, in *setAgentCredentialInput) (*nothing, error) {
-	return nil, h.putSecret(ctx, who, in.ref(), in.agent(), in.JSON)
+func (h *Handler) setAgentCredential(ctx context.Context, actor auth.Actor, in *setAgentCredentialInput) (*noContent, error) {
+	return nil, h.putSecret(ctx, actor, in.ref(), in.agentRef(), in.JSON)
 }
 
-func (h *Handler) putSecret(ctx context.Context, who auth.Actor, c connectors.Ref, agent *connectors.Ref, body document[secretPut]) error {
-	put, err := body.read()
+func (h *Handler) putSecret(ctx context.Context, actor auth.Actor, c connectors.Ref, agent *connectors.Ref, body requestBody[secretPut]) error {
+	put, err := body.readJSON()
 	if err != nil {
-		return h.unlessMissing(ctx, who, c, agent, err)
+		return h.orNotFound(ctx, actor, c, agent, err)
 	}
-	return h.registry.SetCredential(ctx, who, c, agent, put.secret())
+	return h.registry.SetCredential(ctx, actor, c, agent, put.toSecret())
 }
 
-func (h *Handler) deleteCredential(ctx context.Context, who auth.Actor, in *ConnectorPath) (*nothing, error) {
-	return nil, h.removeCredential(ctx, who, in.ref(), nil)
+func (h *Handler) deleteCredential(ctx context.Context, actor auth.Actor, in *ConnectorPath) (*noContent, error) {
+	return nil, h.removeCredential(ctx, actor, in.ref(), nil)
 }
 
-func (h *Handler) deleteAgentCredential(ctx context.Context, who auth.Actor, in *AgentCredentialPath) (*nothing, error) {
-	return nil, h.removeCredential(ctx, who, in.ref(), in.agent())
+func (h *Handler) deleteAgentCredential(ctx context.Context, actor auth.Actor, in *AgentCredentialPath) (*noContent, error) {
+	return nil, h.removeCredential(ctx, actor, in.ref(), in.agentRef())
 }
 
-// removeCredential deletes what was entered, and disconnects what was connected.
-func (h *Handler) removeCredential(ctx context.Context, who auth.Actor, c connectors.Ref, agent *connectors.Ref) error {
-	found, err := h.store.Tenant(who.Tenant.ID).Connector(ctx, c)
+// removeCredential deletes a secret, or disconnects an account.
+func (h *Handler) removeCredential(ctx context.Context, actor auth.Actor, c connectors.Ref, agent *connectors.Ref) error {
+	found, err := h.store.Tenant(actor.Tenant.ID).Connector(ctx, c)
 	if err != nil {
 		return err
 	}
 	if found.Auth.Type == connectors.AuthOAuth2 {
-		return h.connect.Disconnect(ctx, who, c, agent)
+		return h.connect.Disconnect(ctx, actor, c, agent)
 	}
-	return h.registry.DeleteCredential(ctx, who, c, agent)
+	return h.registry.DeleteCredential(ctx, actor, c, agent)
 }

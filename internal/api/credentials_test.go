@@ -12,7 +12,7 @@ import (
 func TestACredentialIsWrittenAndNeverReadBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	c := w.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBasic })
 	path := "/api/v1/connectors/" + c.Slug
 
@@ -37,7 +37,7 @@ func TestACredentialIsWrittenAndNeverReadBack(t *testing.T) {
 func TestACredentialFitsTheTypeAndTheMode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin, agent := w.key(t, connectors.RoleAdmin), w.Agent(t)
+	admin, agent := w.createKey(t, connectors.RoleAdmin), w.Agent(t)
 	with := func(auth connectors.AuthType, mode connectors.CredentialMode) string {
 		c := w.Connector(t, func(d *connectors.Draft) { d.Auth.Type, d.CredentialMode = auth, mode })
 		return "/api/v1/connectors/" + c.Slug

@@ -1,7 +1,7 @@
-// Package api is the JSON door: the dashboard's twin for programs. It reads a request, asks the rooms below, and writes the
-// answer in the words of the public contract; it has no rules of its own.
+// Package api serves the JSON API, the dashboard's counterpart for programs. It reads a request, calls the services below, and
+// writes the response as the public contract defines it. It has no rules of its own.
 //
-//	method               path, below /api/v1                            least role
+//	method               path, below /api/v1                            role
 //	GET                  /connectors                                    viewer
 //	POST                 /connectors                                    admin
 //	POST                 /connectors/test                               admin
@@ -23,7 +23,7 @@
 //	POST PATCH DELETE    /agents, /agents/{id}                          admin
 //	GET                  /agents/{id}/mcp_config                        viewer; with direct=true admin
 //	GET                  /notices                                       viewer
-//	POST                 /notices/read                                  viewer, who is a person
+//	POST                 /notices/read                                  viewer, as a person
 //	GET POST PATCH DELETE  /webhooks, /webhooks/{id}                    admin
 //	POST                 /webhooks/{id}/test, /rotate_secret            admin
 //	GET                  /webhooks/{id}/deliveries                      admin
@@ -34,11 +34,11 @@
 //
 // and, outside /api/v1, POST /connectors/{id}/sync_tools, which the dashboard serves to browsers at the same address.
 //
-// The checks of a request come in this order: who calls (401), may they (403), is the query well formed (422), is the
-// thing there (404), is the body well formed (400, 413, 422). So nobody learns from a refusal what they may not see.
+// A request is checked in this order: authentication (401), permission (403), query (422), existence of the path's things (404),
+// body (400, 413, 422). So an error reveals nothing that the caller may not see.
 //
-// One resource is one file, with its JSON types. The OpenAPI document is made from the same types, and a body is checked
-// against that document ([document]): what it says is what is accepted.
+// One resource is one file, with its JSON types. The OpenAPI document is generated from these types, and bodies are validated
+// against it ([requestBody]).
 //
-// What it is not for: pages and forms (package admin), the protocol for agents (package gateway).
+// Pages and forms are in package admin, the gateway for agents in package gateway.
 package api

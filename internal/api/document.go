@@ -15,41 +15,41 @@ import (
 	"patchbay/internal/fault"
 )
 
-// maxBody is the largest request body, in bytes.
+// maxBody is the maximum size of a request body, in bytes.
 const maxBody = 4 << 20
 
-// document is a request body that holds one T. It is read when the handler asks for it, not before: whether the thing
-// that the request names exists comes first.
-type document[T any] struct {
+// requestBody is a body with a T. It is read when the handler asks for it, because the existence of the path's
+// things is checked first.
+type requestBody[T any] struct {
 	body  io.Reader
 	check bodySchema
 }
 
-// bodySchema is what the OpenAPI document says of an operation's body.
+// bodySchema is an operation's body in the OpenAPI document.
 type bodySchema struct {
 	registry huma.Registry
 	schema   *huma.Schema
 	required bool
 }
 
-// Where an operation's metadata hold its bodySchema, and its further statuses of success.
+// Keys of an operation's metadata.
 const (
 	bodyKey = "body"
 	alsoKey = "also"
 )
 
-// Resolve implements huma.Resolver: it remembers the request.
-func (d *document[T]) Resolve(ctx huma.Context) []error {
+// Resolve implements huma.Resolver. It stores the request.
+func (d *requestBody[T]) Resolve(ctx huma.Context) []error {
 	d.body = ctx.BodyReader()
 	d.check, _ = ctx.Operation().Metadata[bodyKey].(bodySchema)
 	return nil
 }
 
-func (d document[T]) goType() reflect.Type { return reflect.TypeFor[T]() }
-func (d document[T]) required() bool       { return true }
+func (d requestBody[T]) goType() reflect.Type { return reflect.TypeFor[T]() }
+func (d requestBody[T]) required() bool       { return true }
 
-// read returns the document. Its errors say where it is wrong and never what stands there: it can be a secret.
-func (d document[T]) read() (T, error) {
+// readJSON returns the validated body. Its errors have the path and never the value, which can be a secret.
+func (d requestBody[T]) readJSON() (T, error) {
 	var doc T
 	raw, err := readBody(d.body)
 	if err != nil {
@@ -58,27 +58,27 @@ func (d document[T]) read() (T, error) {
 	if len(raw) == 0 && !d.check.required {
 		return doc, nil
 	}
-	v, err := parse(raw)
+	v, err := parseJSON(raw)
 	if err != nil {
 		return doc, err
 	}
-	c := checker{registry: d.check.registry}
-	c.value(d.check.schema, "", v)
+	c := schemaChecker{registry: d.check.registry}
+	c.checkValue(d.check.schema, "", v)
 	if err := fault.InvalidFields(c.fields...); err != nil {
 		return doc, err
 	}
-	return decode[T](v)
+	return decodeChecked[T](v)
 }
 
-// optional is a document that may be absent.
-type optional[T any] struct{ document[T] }
+// optionalBody is a body that may be absent.
+type optionalBody[T any] struct{ requestBody[T] }
 
 // Resolve implements huma.Resolver.
-func (o *optional[T]) Resolve(ctx huma.Context) []error { return o.document.Resolve(ctx) }
+func (o *optionalBody[T]) Resolve(ctx huma.Context) []error { return o.requestBody.Resolve(ctx) }
 
-func (o optional[T]) required() bool { return false }
+func (o optionalBody[T]) required() bool { return false }
 
-// readBody returns the body without the white space around it.
+// readBody returns the body without surrounding space.
 func readBody(body io.Reader) ([]byte, error) {
 	if body == nil {
 		return nil, nil
@@ -93,8 +93,8 @@ func readBody(body io.Reader) ([]byte, error) {
 	return bytes.TrimSpace(raw), nil
 }
 
-// parse reads one JSON value, numbers as they are spelled.
-func parse(raw []byte) (any, error) {
+// parseJSON parses one JSON value, with numbers as they are spelled.
+func parseJSON(raw []byte) (any, error) {
 	if len(raw) == 0 {
 		return nil, fault.Errorf(fault.Malformed, "The request body is empty; it must be one JSON document.")
 	}
@@ -105,7 +105,7 @@ func parse(raw []byte) (any, error) {
 	dec.UseNumber()
 	var v any
 	if err := dec.Decode(&v); err != nil {
-		// The cause is left out: it quotes the body.
+		// The cause is dropped, because it quotes the body.
 		return nil, fault.Errorf(fault.Malformed, "The request body is not valid JSON.")
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
@@ -114,9 +114,9 @@ func parse(raw []byte) (any, error) {
 	return v, nil
 }
 
-// decode turns a checked value into a T. It goes over JSON once more so that what was checked is what is used: a key
-// given twice, or in other case, would reach the Go type by ways that the check did not see.
-func decode[T any](v any) (T, error) {
+// decodeChecked decodes a validated value into a T. It encodes the value again, because a duplicate key or one
+// in another case would bypass the validation.
+func decodeChecked[T any](v any) (T, error) {
 	var doc T
 	var raw bytes.Buffer
 	if err := writeJSON(&raw, v); err != nil {

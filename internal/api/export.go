@@ -14,17 +14,17 @@ type exportInput struct {
 }
 
 func (h *Handler) mountExport() {
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/export", id: "exportConnectors", tag: "Import and export",
-		summary: "Read the connectors as a client's file, without secrets", may: connectors.PermRead,
-		about: "Where a secret belongs stands a placeholder, named as the client reads it. The files of clients leave disabled connectors out.",
+		summary: "Read the connectors as a client's file, without secrets", permission: connectors.PermRead,
+		description: "Where a secret belongs stands a placeholder, named as the client reads it. The files of clients leave disabled connectors out.",
 	}, h.exportConnectors)
 }
 
-func (h *Handler) exportConnectors(ctx context.Context, who auth.Actor, in *exportInput) (*answer[mcpjson.File], error) {
-	file, err := h.registry.Export(ctx, who, mcpjson.Client(in.Client))
+func (h *Handler) exportConnectors(ctx context.Context, actor auth.Actor, in *exportInput) (*response[mcpjson.File], error) {
+	file, err := h.registry.Export(ctx, actor, mcpjson.Client(in.Client))
 	if err != nil {
 		return nil, err
 	}
-	return &answer[mcpjson.File]{Body: file}, nil
+	return &response[mcpjson.File]{Body: file}, nil
 }

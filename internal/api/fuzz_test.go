@@ -13,8 +13,8 @@ import (
 	"patchbay/internal/fault"
 )
 
-// FuzzBodies: a request's body is read where it is what the OpenAPI document says, by huma's own reading of it too; what is wrong with another is said with
-// its place, and without what stands there, which can be a secret.
+// FuzzBodies: a body is accepted if the OpenAPI document and huma accept it. An error has a path and no value,
+// which can be a secret.
 func FuzzBodies(f *testing.F) {
 	for i, seed := range []string{
 		`{"name":"Linear","url":"https://mcp.example.com/mcp","auth":{"type":"bearer","token":"f00d-s3cret"},"headers":{"X-Team":"eu"},"timeout_ms":30000}`,
@@ -25,15 +25,15 @@ func FuzzBodies(f *testing.F) {
 		f.Add(i, []byte(seed))
 	}
 	registry := huma.NewMapRegistry(schemaPrefix, schemaName)
-	readers := []reader{
-		readerOf[connectorCreate](registry), readerOf[connectorPatch](registry), readerOf[agentPatch](registry), readerOf[agentGrantPut](registry), readerOf[webhookPatch](registry),
-		readerOf[secretPut](registry), readerOf[toolCallCreate](registry), readerOf[ToolPatch](registry), readerOf[memberPatch](registry), readerOf[ssoDomainInput](registry),
+	readers := []bodyReader{
+		newBodyReader[connectorCreate](registry), newBodyReader[connectorPatch](registry), newBodyReader[agentPatch](registry), newBodyReader[agentGrantPut](registry), newBodyReader[webhookPatch](registry),
+		newBodyReader[secretPut](registry), newBodyReader[toolCallCreate](registry), newBodyReader[ToolPatch](registry), newBodyReader[memberPatch](registry), newBodyReader[ssoDomainInput](registry),
 	}
 	f.Fuzz(func(t *testing.T, which int, raw []byte) {
 		r := readers[uint(which)%uint(len(readers))]
 		err := r.read(raw)
 		if err != nil {
-			refusedPlainly(t, raw, err)
+			checkRefusal(t, raw, err)
 			return
 		}
 		var plain any
@@ -48,22 +48,22 @@ func FuzzBodies(f *testing.F) {
 	})
 }
 
-// reader reads documents of one type.
-type reader struct {
+// bodyReader reads bodies of one type.
+type bodyReader struct {
 	schema *huma.Schema
 	read   func(raw []byte) error
 }
 
-func readerOf[T any](registry huma.Registry) reader {
+func newBodyReader[T any](registry huma.Registry) bodyReader {
 	schema := registry.Schema(reflect.TypeFor[T](), true, "")
-	return reader{schema, func(raw []byte) error {
-		_, err := document[T]{body: strings.NewReader(string(raw)), check: bodySchema{registry, schema, true}}.read()
+	return bodyReader{schema, func(raw []byte) error {
+		_, err := requestBody[T]{body: strings.NewReader(string(raw)), check: bodySchema{registry, schema, true}}.readJSON()
 		return err
 	}}
 }
 
-// refusedPlainly fails where a refusal is none that a program may show, or repeats a text of the body that names no field.
-func refusedPlainly(t *testing.T, raw []byte, err error) {
+// checkRefusal fails if an error is not a public one, or repeats a value of the body.
+func checkRefusal(t *testing.T, raw []byte, err error) {
 	t.Helper()
 	if !fault.Is(err, fault.Malformed) && !fault.Is(err, fault.Invalid) {
 		t.Fatalf("%q: %v", raw, err)
@@ -78,11 +78,11 @@ func refusedPlainly(t *testing.T, raw []byte, err error) {
 		return
 	}
 	names, values := []string{}, []string{}
-	split(body, &names, &values)
+	collectTexts(body, &names, &values)
 	slices.SortFunc(names, func(a, b string) int { return len(b) - len(a) })
 	said := told.String()
 	for _, name := range names {
-		said = strings.ReplaceAll(said, below("", name), "")
+		said = strings.ReplaceAll(said, childPath("", name), "")
 	}
 	for _, value := range values {
 		if strings.Contains(value, "s3cret") && strings.Contains(said, value) {
@@ -94,17 +94,17 @@ func refusedPlainly(t *testing.T, raw []byte, err error) {
 	}
 }
 
-// split collects the names and the texts of a document.
-func split(v any, names, values *[]string) {
+// collectTexts collects the keys and strings of a document.
+func collectTexts(v any, names, values *[]string) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, inside := range v {
 			*names = append(*names, name)
-			split(inside, names, values)
+			collectTexts(inside, names, values)
 		}
 	case []any:
 		for _, inside := range v {
-			split(inside, names, values)
+			collectTexts(inside, names, values)
 		}
 	case string:
 		*values = append(*values, v)

@@ -10,17 +10,17 @@ import (
 	"patchbay/internal/fault"
 )
 
-// gatePatience is how long a request waits for its turn: most of those before it take milliseconds.
-const gatePatience = 2 * time.Second
+// maxGateWait is how long a request waits for a slot. Most requests take milliseconds.
+const maxGateWait = 2 * time.Second
 
-// gate lets a few requests through at once, whose answers are large: each is in memory until the caller has taken it.
-type gate chan struct{}
+// responseGate bounds concurrent large responses. Each is in memory until the client has read it.
+type responseGate chan struct{}
 
-func newGate(most int) gate { return make(gate, most) }
+func newResponseGate(capacity int) responseGate { return make(responseGate, capacity) }
 
-// enter waits for a turn. The caller calls leave at its end.
-func (g gate) enter(ctx context.Context) (leave func(), err error) {
-	patience := time.NewTimer(gatePatience)
+// acquire waits for a slot.
+func (g responseGate) acquire(ctx context.Context) (release func(), err error) {
+	patience := time.NewTimer(maxGateWait)
 	defer patience.Stop()
 	select {
 	case g <- struct{}{}:
@@ -33,16 +33,16 @@ func (g gate) enter(ctx context.Context) (leave func(), err error) {
 	return nil, f
 }
 
-// through holds an operation's requests at a gate until their answers are written.
-func (h *Handler) through(g gate) func(huma.Context, func(huma.Context)) {
+// limitByGate gives an operation's requests a slot until their responses are written.
+func (h *Handler) limitByGate(g responseGate) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
-		leave, err := g.enter(ctx.Context())
+		release, err := g.acquire(ctx.Context())
 		if err != nil {
 			r, w := humachi.Unwrap(ctx)
 			h.respond.Problem(w, r, err)
 			return
 		}
-		defer leave()
+		defer release()
 		next(ctx)
 	}
 }

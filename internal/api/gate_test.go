@@ -9,22 +9,22 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// slowCaller takes nothing of its answer before it is let.
-type slowCaller struct {
+// slowReader reads no response before it may.
+type slowReader struct {
 	*httptest.ResponseRecorder
 	asked, let chan struct{}
 }
 
-func (c slowCaller) Write(p []byte) (int, error) {
+func (c slowReader) Write(p []byte) (int, error) {
 	c.asked <- struct{}{}
 	<-c.let
 	return c.ResponseRecorder.Write(p)
 }
 
-func TestOnlyAFewAnswersOfAllAnAgentsToolsAreMadeAtOnce(t *testing.T) {
+func TestResponseGate_BoundsConcurrentResponses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	viewer, agent := w.key(t, connectors.RoleViewer), w.Agent(t)
+	viewer, agent := w.createKey(t, connectors.RoleViewer), w.Agent(t)
 	path := "/api/v1/agents/" + agent.Slug + "/tools"
 	asked, let := make(chan struct{}), make(chan struct{})
 	var slow sync.WaitGroup
@@ -32,7 +32,7 @@ func TestOnlyAFewAnswersOfAllAnAgentsToolsAreMadeAtOnce(t *testing.T) {
 		slow.Go(func() {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 			r.Header.Set("Authorization", "Bearer "+viewer)
-			rec := slowCaller{httptest.NewRecorder(), asked, let}
+			rec := slowReader{httptest.NewRecorder(), asked, let}
 			if w.handler.ServeHTTP(rec, r); rec.Code != http.StatusOK {
 				t.Errorf("a slow caller gets %d", rec.Code)
 			}
@@ -46,7 +46,7 @@ func TestOnlyAFewAnswersOfAllAnAgentsToolsAreMadeAtOnce(t *testing.T) {
 	if refused.header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
-	w.call(t, viewer, http.MethodGet, "/api/v1/agents/"+agent.Slug, nil).want(http.StatusOK) // others go on
+	w.call(t, viewer, http.MethodGet, "/api/v1/agents/"+agent.Slug, nil).want(http.StatusOK) // other requests go on
 	close(let)
 	slow.Wait()
 	w.call(t, viewer, http.MethodGet, path, nil).want(http.StatusOK)

@@ -10,9 +10,9 @@ import (
 )
 
 func (h *Handler) mountHealth() {
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors/{id}/health", id: "getConnectorHealth", tag: "Connectors",
-		summary: "Read how a connector is, and its uptime and latency hour by hour", may: connectors.PermRead,
+		summary: "Read how a connector is, and its uptime and latency hour by hour", permission: connectors.PermRead,
 	}, h.connectorHealth)
 }
 
@@ -21,7 +21,7 @@ type connectorHealthInput struct {
 	Hours int `query:"hours" minimum:"1" maximum:"168" default:"24" doc:"How far back, the running hour included: 24 is a day, 168 a week."`
 }
 
-// connectorHealthJSON is how a connector is, and was.
+// connectorHealthJSON is a connector's health, now and by hour.
 type connectorHealthJSON struct {
 	Health    healthJSON       `json:"health"`
 	Uptime    *float64         `json:"uptime" doc:"The share of syncs that the server answered, from 0 to 1, each hour with any of them weighing the same. Null: there was none."`
@@ -29,7 +29,7 @@ type connectorHealthJSON struct {
 	Hours     []healthHourJSON `json:"hours" nullable:"false" doc:"The oldest first. Hours without a sync are left out."`
 }
 
-// healthHourJSON is what came of a connector's syncs in one hour.
+// healthHourJSON is the result of a connector's syncs in one hour.
 type healthHourJSON struct {
 	Hour   time.Time `json:"hour" doc:"When it began."`
 	OK     int       `json:"ok" doc:"Syncs that the server answered, be it to refuse a credential."`
@@ -38,18 +38,18 @@ type healthHourJSON struct {
 	MaxMS  int64     `json:"max_ms"`
 }
 
-func (h *Handler) connectorHealth(ctx context.Context, who auth.Actor, in *connectorHealthInput) (*answer[connectorHealthJSON], error) {
-	tenant, now := h.store.Tenant(who.Tenant.ID), time.Now()
+func (h *Handler) connectorHealth(ctx context.Context, actor auth.Actor, in *connectorHealthInput) (*response[connectorHealthJSON], error) {
+	tenant, now := h.store.Tenant(actor.Tenant.ID), time.Now()
 	c, err := tenant.Connector(ctx, in.ref())
 	if err != nil {
 		return nil, err
 	}
-	// The running hour is one of them.
+	// The current hour is included.
 	hours, err := tenant.ConnectorHealth(ctx, c.ID, now.Add(time.Hour-time.Duration(in.Hours)*time.Hour))
 	if err != nil {
 		return nil, err
 	}
-	return &answer[connectorHealthJSON]{Body: viewHours(c.Health(now), hours)}, nil
+	return &response[connectorHealthJSON]{Body: viewHours(c.Health(now), hours)}, nil
 }
 
 func viewHours(health connectors.Health, hours []connectors.HealthHour) connectorHealthJSON {
@@ -59,8 +59,8 @@ func viewHours(health connectors.Health, hours []connectors.HealthHour) connecto
 			Hour: one.Hour, OK: one.OK, Failed: one.Failed, MeanMS: one.Mean.Milliseconds(), MaxMS: one.Max.Milliseconds(),
 		}
 	}
-	if whole := connectors.WholeStretch(hours); whole.Syncs() > 0 {
-		out.Uptime, out.LatencyMS = &whole.Uptime, new(whole.Mean.Milliseconds())
+	if total := connectors.TotalUptime(hours); total.Syncs() > 0 {
+		out.Uptime, out.LatencyMS = &total.Uptime, new(total.Mean.Milliseconds())
 	}
 	return out
 }

@@ -14,7 +14,7 @@ import (
 func TestAConnectorsHealthIsToldInThreeParts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	viewer := w.key(t, connectors.RoleViewer)
+	viewer := w.createKey(t, connectors.RoleViewer)
 	c := w.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
 	health := func() map[string]any {
 		return w.call(t, viewer, http.MethodGet, "/api/v1/connectors/"+c.Slug, nil).want(http.StatusOK)["health"].(map[string]any)
@@ -37,7 +37,7 @@ func TestAConnectorsHealthIsToldInThreeParts(t *testing.T) {
 		map[string]any{"state": "up", "since": nil}, map[string]any{"state": "ok", "ends_at": nil}, map[string]any{"state": "fresh"}, 0)
 
 	run := w.Run(t, c.ID)
-	_, err := w.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent.", Temporary: true}, store.Seen{})
+	_, err := w.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent.", Temporary: true}, store.ServerObservation{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestAConnectorsHealthIsToldInThreeParts(t *testing.T) {
 func TestAConnectorsHoursAreCounted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	viewer := w.key(t, connectors.RoleViewer)
+	viewer := w.createKey(t, connectors.RoleViewer)
 	c := w.Connector(t)
 	path := "/api/v1/connectors/" + c.Slug + "/health"
 	empty := w.call(t, viewer, http.MethodGet, path, nil).want(http.StatusOK)
@@ -57,13 +57,13 @@ func TestAConnectorsHoursAreCounted(t *testing.T) {
 	}
 	w.Synced(t, c.ID, "search")
 	run := w.Run(t, c.ID)
-	if _, err := w.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.Seen{}); err != nil {
+	if _, err := w.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.ServerObservation{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, query := range []string{"", "?hours=24", "?hours=168"} {
 		got := w.call(t, viewer, http.MethodGet, path+query, nil).want(http.StatusOK)
 		ok, failed := 0.0, 0.0
-		for _, hour := range got["hours"].([]any) { // two, where the clock struck between the syncs
+		for _, hour := range got["hours"].([]any) { // two, if the hour changed between the syncs
 			ok, failed = ok+hour.(map[string]any)["ok"].(float64), failed+hour.(map[string]any)["failed"].(float64)
 		}
 		if ok != 1 || failed != 1 || got["uptime"] != 0.5 || got["latency_ms"] == nil {

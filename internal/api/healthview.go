@@ -6,7 +6,6 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// healthJSON is how a connector is.
 type healthJSON struct {
 	Reachable  reachableJSON  `json:"reachable"`
 	Authorized authorizedJSON `json:"authorized"`
@@ -32,9 +31,9 @@ type freshJSON struct {
 
 func viewHealth(h connectors.Health) healthJSON {
 	return healthJSON{
-		Reachable:  reachableJSON{State: string(h.Reachable.State), Since: utc(h.Reachable.Since)},
-		Authorized: authorizedJSON{State: string(h.Authorized.State), EndsAt: utc(h.Authorized.Ends)},
-		Fresh:      freshJSON{State: string(h.Fresh.State), AsOf: utc(h.Fresh.AsOf), NextSyncAt: utc(h.Fresh.NextSync)},
+		Reachable:  reachableJSON{State: string(h.Reachable.State), Since: toUTC(h.Reachable.Since)},
+		Authorized: authorizedJSON{State: string(h.Authorized.State), EndsAt: toUTC(h.Authorized.Ends)},
+		Fresh:      freshJSON{State: string(h.Fresh.State), AsOf: toUTC(h.Fresh.AsOf), NextSyncAt: toUTC(h.Fresh.NextSync)},
 		Failures:   h.Failures,
 	}
 }

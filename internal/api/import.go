@@ -12,7 +12,7 @@ import (
 	"patchbay/internal/registry"
 )
 
-// importDocument is a file of some client. What is in it is not for a schema to say.
+// importDocument is a client's configuration file, which has no schema.
 type importDocument struct{}
 
 // Schema implements huma.SchemaProvider.
@@ -28,11 +28,11 @@ func (importDocument) Schema(huma.Registry) *huma.Schema {
 }
 
 type importInput struct {
-	JSON document[importDocument]
+	JSON requestBody[importDocument]
 	Dry  bool `query:"dry_run" default:"false" doc:"true: say what would happen, and store nothing."`
 }
 
-// importJSON tells what became of a document.
+// importJSON is the result of an import.
 type importJSON struct {
 	DryRun    bool           `json:"dry_run"`
 	Created   int            `json:"created"`
@@ -68,23 +68,23 @@ becomes a sealed credential; one with a placeholder such as ${TOKEN} leaves the 
 that has an address (streamable-http, else sse) makes a connector whose credential is to be set where a header needs one; one whose URL a connector has is left unchanged.`
 
 func (h *Handler) mountImport() {
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/import", id: "importConnectors", tag: "Import and export",
-		summary: "Register the servers of an mcpServers document", about: aboutImport, may: connectors.PermManage,
+		summary: "Register the servers of an mcpServers document", description: aboutImport, permission: connectors.PermManage,
 	}, h.importConnectors)
 	h.mountExport()
 }
 
-func (h *Handler) importConnectors(ctx context.Context, who auth.Actor, in *importInput) (*answer[importJSON], error) {
+func (h *Handler) importConnectors(ctx context.Context, actor auth.Actor, in *importInput) (*response[importJSON], error) {
 	raw, err := readBody(in.JSON.body)
 	if err != nil {
 		return nil, err
 	}
-	report, err := h.registry.Import(ctx, who, raw, in.Dry)
+	report, err := h.registry.Import(ctx, actor, raw, in.Dry)
 	if err != nil {
 		return nil, err
 	}
-	return &answer[importJSON]{Body: viewImport(report)}, nil
+	return &response[importJSON]{Body: viewImport(report)}, nil
 }
 
 func viewImport(r registry.ImportReport) importJSON {

@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// outcomes are "name outcome" of each item of an import's answer.
+// outcomes are "name outcome" for each item of an import's response.
 func outcomes(t *testing.T, answer map[string]any) []string {
 	t.Helper()
 	items, _ := answer["items"].([]any)
@@ -27,7 +27,7 @@ func outcomes(t *testing.T, answer map[string]any) []string {
 func TestImportTellsWhatBecameOfEachServer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	const document = `{
   // Ours
   "mcpServers": {
@@ -71,7 +71,7 @@ func TestImportTellsWhatBecameOfEachServer(t *testing.T) {
 func TestADryRunOfAnImportStoresNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	c := w.Connector(t)
 	document := `{"` + c.Slug + `": {"url": "https://elsewhere.example.com/"}, "fresh": {"url": "https://fresh.example.com/", "headers": {"X-Api-Key": "sekret"}}}`
 	got := w.call(t, admin, http.MethodPost, "/api/v1/import?dry_run=true", document).want(http.StatusOK)
@@ -88,7 +88,7 @@ func TestADryRunOfAnImportStoresNothing(t *testing.T) {
 func TestWhatIsNoDocumentOfServersIsAProblem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	for body, want := range map[string]int{
 		"":                    http.StatusBadRequest,
 		"{\n\"a\": sekret\n}": http.StatusBadRequest,
@@ -112,7 +112,7 @@ func TestAnImportIsAboutOnesOwnTenant(t *testing.T) {
 	w := newWorld(t)
 	theirs := w.ConnectorIn(t, w.Other)
 	document := `{"` + theirs.Slug + `": {"url": "` + theirs.URL + `", "description": "Taken over"}}`
-	got := w.call(t, w.key(t, connectors.RoleAdmin), http.MethodPost, "/api/v1/import", document).want(http.StatusOK)
+	got := w.call(t, w.createKey(t, connectors.RoleAdmin), http.MethodPost, "/api/v1/import", document).want(http.StatusOK)
 	if diff := cmp.Diff([]string{theirs.Slug + " created"}, outcomes(t, got)); diff != "" {
 		t.Error(diff)
 	}
@@ -120,7 +120,7 @@ func TestAnImportIsAboutOnesOwnTenant(t *testing.T) {
 	if err != nil || now.Description != "" || now.Version != theirs.Version {
 		t.Errorf("theirs is %+v, %v", now, err)
 	}
-	file := w.call(t, w.keyIn(t, w.Other, connectors.RoleViewer), http.MethodGet, "/api/v1/export", nil).want(http.StatusOK)
+	file := w.call(t, w.createKeyIn(t, w.Other, connectors.RoleViewer), http.MethodGet, "/api/v1/export", nil).want(http.StatusOK)
 	servers, _ := file["mcpServers"].(map[string]any)
 	if server, _ := servers[theirs.Slug].(map[string]any); len(servers) != 1 || server["description"] != nil {
 		t.Errorf("their export: %v", servers)
@@ -130,7 +130,7 @@ func TestAnImportIsAboutOnesOwnTenant(t *testing.T) {
 func TestImportAndExportTellNoSecret(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	owner := w.key(t, connectors.RoleOwner)
+	owner := w.createKey(t, connectors.RoleOwner)
 	const document = `{"mcpServers": {
 		"bearer": {"url": "https://one.example.com/", "headers": {"Authorization": "Bearer sekret-1"}},
 		"basic": {"url": "https://two.example.com/", "headers": {"Authorization": "Basic YW5uOnNla3JldC0y"}},
@@ -168,7 +168,7 @@ func TestExportIsWrittenForEachClient(t *testing.T) {
 	w := newWorld(t)
 	c := w.Connector(t, func(d *connectors.Draft) { d.Auth.Type, d.Slug = connectors.AuthBearer, "linear" })
 	w.Connector(t, func(d *connectors.Draft) { d.Enabled = false })
-	viewer := w.key(t, connectors.RoleViewer)
+	viewer := w.createKey(t, connectors.RoleViewer)
 	server := func(token string) map[string]any {
 		return map[string]any{"linear": map[string]any{"type": "http", "url": c.URL, "headers": map[string]any{"Authorization": "Bearer " + token}}}
 	}
@@ -191,15 +191,15 @@ func TestExportIsWrittenForEachClient(t *testing.T) {
 	w.call(t, viewer, http.MethodGet, "/api/v1/export?client=emacs", nil).problem(http.StatusUnprocessableEntity, "invalid")
 }
 
-func TestWhatIsExportedIsImportedIntoAnotherTenant(t *testing.T) {
+func TestExport_IsImportedIntoAnotherTenant(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for range 3 {
 		w.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
 	}
-	file := w.call(t, w.key(t, connectors.RoleViewer), http.MethodGet, "/api/v1/export", nil)
+	file := w.call(t, w.createKey(t, connectors.RoleViewer), http.MethodGet, "/api/v1/export", nil)
 	file.want(http.StatusOK)
-	theirs := w.keyIn(t, w.Other, connectors.RoleAdmin)
+	theirs := w.createKeyIn(t, w.Other, connectors.RoleAdmin)
 	got := w.call(t, theirs, http.MethodPost, "/api/v1/import", string(file.body)).want(http.StatusOK)
 	if got["created"] != 3.0 {
 		t.Errorf("%v", got)

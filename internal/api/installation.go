@@ -6,7 +6,7 @@ import (
 	"patchbay/internal/auth"
 )
 
-// installationJSON is where this Patchbay is, and what others are told about it.
+// installationJSON is the installation's public addresses.
 type installationJSON struct {
 	Version     string `json:"version"`
 	BaseURL     string `json:"base_url" format:"uri" doc:"Its public address."`
@@ -14,8 +14,8 @@ type installationJSON struct {
 	GatewayURL  string `json:"gateway_url" format:"uri" doc:"Where agents speak MCP."`
 }
 
-func (h *Handler) getInstallation(context.Context, auth.Actor, *struct{}) (*answer[installationJSON], error) {
-	return &answer[installationJSON]{Body: installationJSON{
+func (h *Handler) getInstallation(context.Context, auth.Actor, *struct{}) (*response[installationJSON], error) {
+	return &response[installationJSON]{Body: installationJSON{
 		Version: h.version, BaseURL: h.baseURL, CallbackURL: h.connect.RedirectURI(), GatewayURL: h.baseURL + "/mcp",
 	}}, nil
 }

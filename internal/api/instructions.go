@@ -16,10 +16,10 @@ type instructionsHistoryInput struct {
 
 type instructionsVerdictInput struct {
 	ConnectorPath
-	JSON optional[toolVerdictJSON]
+	JSON optionalBody[toolVerdictJSON]
 }
 
-// instructionsJSON is what a server says of itself to every model, and what agents are given.
+// instructionsJSON is a server's instructions, and those that agents get.
 type instructionsJSON struct {
 	Review  string `json:"review" enum:"accepted,changed,rejected" doc:"changed: what the server says now waits for a decision. rejected: somebody refused it. Agents are given the accepted text in both cases."`
 	Given   string `json:"given" doc:"What agents are given: remote text, as it was accepted."`
@@ -29,46 +29,46 @@ type instructionsJSON struct {
 
 func (h *Handler) mountInstructions() {
 	const tag, path = "Tool changes", "/api/v1/connectors/{id}/instructions"
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: path, id: "getInstructions", tag: tag,
-		summary: "What a connector's server says of itself to every model, and what agents are given", may: connectors.PermRead,
+		summary: "What a connector's server says of itself to every model, and what agents are given", permission: connectors.PermRead,
 	}, h.getInstructions)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: path + "/changes", id: "listChangesOfInstructions", tag: tag,
-		summary: "List what became of a server's instructions, with the differences, the latest first", may: connectors.PermRead,
+		summary: "List what became of a server's instructions, with the differences, the latest first", permission: connectors.PermRead,
 	}, h.listChangesOfInstructions)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: path + "/accept", id: "acceptInstructions", tag: tag,
-		summary: "Accept a server's current instructions, which agents are then given", may: connectors.PermManage, status: http.StatusOK,
-	}, func(ctx context.Context, who auth.Actor, in *instructionsVerdictInput) (*answer[instructionsJSON], error) {
-		return h.decideInstructions(ctx, who, in, true)
+		summary: "Accept a server's current instructions, which agents are then given", permission: connectors.PermManage, status: http.StatusOK,
+	}, func(ctx context.Context, actor auth.Actor, in *instructionsVerdictInput) (*response[instructionsJSON], error) {
+		return h.decideInstructions(ctx, actor, in, true)
 	})
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: path + "/reject", id: "rejectInstructions", tag: tag,
-		summary: "Reject a server's current instructions; agents are given what was accepted before", may: connectors.PermManage, status: http.StatusOK,
-	}, func(ctx context.Context, who auth.Actor, in *instructionsVerdictInput) (*answer[instructionsJSON], error) {
-		return h.decideInstructions(ctx, who, in, false)
+		summary: "Reject a server's current instructions; agents are given what was accepted before", permission: connectors.PermManage, status: http.StatusOK,
+	}, func(ctx context.Context, actor auth.Actor, in *instructionsVerdictInput) (*response[instructionsJSON], error) {
+		return h.decideInstructions(ctx, actor, in, false)
 	})
 }
 
-func (h *Handler) getInstructions(ctx context.Context, who auth.Actor, in *ConnectorPath) (*answer[instructionsJSON], error) {
-	c, err := h.store.Tenant(who.Tenant.ID).Connector(ctx, in.ref())
+func (h *Handler) getInstructions(ctx context.Context, actor auth.Actor, in *ConnectorPath) (*response[instructionsJSON], error) {
+	c, err := h.store.Tenant(actor.Tenant.ID).Connector(ctx, in.ref())
 	if err != nil {
 		return nil, err
 	}
-	return &answer[instructionsJSON]{Body: viewInstructions(c)}, nil
+	return &response[instructionsJSON]{Body: viewInstructions(c)}, nil
 }
 
-func (h *Handler) listChangesOfInstructions(ctx context.Context, who auth.Actor, in *instructionsHistoryInput) (*answer[list[shownChangeJSON]], error) {
-	page, err := h.registry.ToolHistory(ctx, who.Tenant.ID, in.ref(), connectors.OfInstructions, in.page())
+func (h *Handler) listChangesOfInstructions(ctx context.Context, actor auth.Actor, in *instructionsHistoryInput) (*response[list[shownChangeJSON]], error) {
+	page, err := h.registry.ToolHistory(ctx, actor.Tenant.ID, in.ref(), connectors.InstructionsTool, in.toPage())
 	if err != nil {
 		return nil, err
 	}
-	return listOf(page, viewShownChange), nil
+	return newListResponse(page, viewShownChange), nil
 }
 
-func (h *Handler) decideInstructions(ctx context.Context, who auth.Actor, in *instructionsVerdictInput, accept bool) (*answer[instructionsJSON], error) {
-	doc, err := in.JSON.read()
+func (h *Handler) decideInstructions(ctx context.Context, actor auth.Actor, in *instructionsVerdictInput, accept bool) (*response[instructionsJSON], error) {
+	doc, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
@@ -76,11 +76,11 @@ func (h *Handler) decideInstructions(ctx context.Context, who auth.Actor, in *in
 	if err != nil {
 		return nil, err
 	}
-	c, err := h.registry.DecideInstructions(ctx, who, in.ref(), registry.ToolVerdict{Accept: accept, Hash: hash})
+	c, err := h.registry.DecideInstructions(ctx, actor, in.ref(), registry.ToolVerdict{Accept: accept, Hash: hash})
 	if err != nil {
 		return nil, err
 	}
-	return &answer[instructionsJSON]{Body: viewInstructions(c)}, nil
+	return &response[instructionsJSON]{Body: viewInstructions(c)}, nil
 }
 
 func viewInstructions(c connectors.Connector) instructionsJSON {

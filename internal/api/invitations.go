@@ -11,7 +11,6 @@ import (
 	"patchbay/internal/secret"
 )
 
-// invitationJSON asks an address to become a member.
 type invitationJSON struct {
 	ID        string    `json:"id" format:"uuid"`
 	Email     string    `json:"email"`
@@ -24,7 +23,6 @@ type invitationJSON struct {
 	Link      string    `json:"link,omitempty" doc:"To be sent to the address; only in the answer that makes it. It works once."`
 }
 
-// invitationCreate describes a new invitation.
 type invitationCreate struct {
 	Email string `json:"email"`
 	Role  string `json:"role" enum:"viewer,member,admin,owner,auditor"`
@@ -55,68 +53,68 @@ func (h *Handler) viewInvitation(i connectors.Invitation) invitationJSON {
 	}
 }
 
-func (h *Handler) linked(i connectors.Invitation, token secret.Text) *answer[invitationJSON] {
+func (h *Handler) invitationWithLink(i connectors.Invitation, token secret.Text) *response[invitationJSON] {
 	out := h.viewInvitation(i)
 	out.Link = h.baseURL + auth.InvitationPath(token)
-	return &answer[invitationJSON]{Body: out}
+	return &response[invitationJSON]{Body: out}
 }
 
 func (h *Handler) mountInvitations() {
 	const tag = "Members"
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/invitations", id: "listInvitations", tag: tag,
-		summary: "List the open invitations, lapsed ones too", may: connectors.PermOwn,
+		summary: "List the open invitations, lapsed ones too", permission: connectors.PermOwn,
 	}, h.listInvitations)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/invitations", id: "invite", tag: tag,
-		summary: "Invite an address; the link is shown once", may: connectors.PermOwn, status: http.StatusCreated,
+		summary: "Invite an address; the link is shown once", permission: connectors.PermOwn, status: http.StatusCreated,
 	}, h.createInvitation)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/invitations/{id}/send", id: "sendInvitation", tag: tag,
-		summary: "Make another link for an open invitation; the one before opens nothing any more", may: connectors.PermOwn,
+		summary: "Make another link for an open invitation; the one before opens nothing any more", permission: connectors.PermOwn,
 	}, h.sendInvitation)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/invitations/{id}", id: "revokeInvitation", tag: tag,
-		summary: "Take an open invitation back", may: connectors.PermOwn,
+		summary: "Take an open invitation back", permission: connectors.PermOwn,
 	}, h.revokeInvitation)
 }
 
-func (h *Handler) listInvitations(ctx context.Context, who auth.Actor, in *Paging) (*answer[list[invitationJSON]], error) {
-	page, err := h.store.Tenant(who.Tenant.ID).Invitations(ctx, in.page())
+func (h *Handler) listInvitations(ctx context.Context, actor auth.Actor, in *Paging) (*response[list[invitationJSON]], error) {
+	page, err := h.store.Tenant(actor.Tenant.ID).Invitations(ctx, in.toPage())
 	if err != nil {
 		return nil, err
 	}
-	return listOf(page, h.viewInvitation), nil
+	return newListResponse(page, h.viewInvitation), nil
 }
 
-func (h *Handler) createInvitation(ctx context.Context, who auth.Actor, in *struct{ JSON document[invitationCreate] }) (*answer[invitationJSON], error) {
-	doc, err := in.JSON.read()
+func (h *Handler) createInvitation(ctx context.Context, actor auth.Actor, in *struct{ JSON requestBody[invitationCreate] }) (*response[invitationJSON], error) {
+	doc, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
-	i, token, err := h.auth.Invite(ctx, who, doc.Email, connectors.Role(doc.Role))
+	i, token, err := h.auth.Invite(ctx, actor, doc.Email, connectors.Role(doc.Role))
 	if err != nil {
 		return nil, err
 	}
-	return h.linked(i, token), nil
+	return h.invitationWithLink(i, token), nil
 }
 
-func (h *Handler) sendInvitation(ctx context.Context, who auth.Actor, in *invitationPath) (*answer[invitationJSON], error) {
+func (h *Handler) sendInvitation(ctx context.Context, actor auth.Actor, in *invitationPath) (*response[invitationJSON], error) {
 	id, err := in.invitationID()
 	if err != nil {
 		return nil, err
 	}
-	i, token, err := h.auth.SendInvitation(ctx, who, id)
+	i, token, err := h.auth.SendInvitation(ctx, actor, id)
 	if err != nil {
 		return nil, err
 	}
-	return h.linked(i, token), nil
+	return h.invitationWithLink(i, token), nil
 }
 
-func (h *Handler) revokeInvitation(ctx context.Context, who auth.Actor, in *invitationPath) (*nothing, error) {
+func (h *Handler) revokeInvitation(ctx context.Context, actor auth.Actor, in *invitationPath) (*noContent, error) {
 	id, err := in.invitationID()
 	if err != nil {
 		return nil, err
 	}
-	return nil, h.auth.RevokeInvitation(ctx, who, id)
+	return nil, h.auth.RevokeInvitation(ctx, actor, id)
 }

@@ -13,8 +13,8 @@ import (
 	"patchbay/internal/store"
 )
 
-// invitationIn is an open invitation of a tenant.
-func (w *world) invitationIn(t *testing.T, tenant connectors.TenantID) connectors.InvitationID {
+// createInvitation creates an open invitation.
+func (w *world) createInvitation(t *testing.T, tenant connectors.TenantID) connectors.InvitationID {
 	t.Helper()
 	id := uuid.Must(uuid.NewV7())
 	sum := sha256.Sum256(id[:])
@@ -26,10 +26,10 @@ func (w *world) invitationIn(t *testing.T, tenant connectors.TenantID) connector
 	return i.ID
 }
 
-func TestAnInvitationsLinkIsInTheAnswerThatMakesItAlone(t *testing.T) {
+func TestInvitation_LinkIsShownOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	owner := w.key(t, connectors.RoleOwner)
+	owner := w.createKey(t, connectors.RoleOwner)
 	made := w.call(t, owner, http.MethodPost, "/api/v1/invitations", `{"email": "Ann@Example.com", "role": "admin"}`).want(http.StatusCreated)
 	link, _ := made["link"].(string)
 	if made["email"] != "ann@example.com" || made["role"] != "admin" || made["status"] != "waiting" || !strings.Contains(link, "/setup/invitation?token=") {
@@ -54,7 +54,7 @@ func TestAnInvitationsLinkIsInTheAnswerThatMakesItAlone(t *testing.T) {
 func TestInvitationsFieldsAreChecked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	owner := w.key(t, connectors.RoleOwner)
+	owner := w.createKey(t, connectors.RoleOwner)
 	w.call(t, owner, http.MethodPost, "/api/v1/invitations", `{"email": "nobody", "role": "viewer"}`).problem(http.StatusUnprocessableEntity, "invalid")
 	w.call(t, owner, http.MethodPost, "/api/v1/invitations", `{"email": "a@b.c", "role": "boss"}`).problem(http.StatusUnprocessableEntity, "invalid")
 	m := w.Member(t, connectors.RoleViewer)

@@ -11,11 +11,11 @@ import (
 	"patchbay/internal/store"
 )
 
-// answer is the output of an operation that answers with a T.
-type answer[T any] struct{ Body T }
+// response is the output of an operation that responds with a T.
+type response[T any] struct{ Body T }
 
-// nothing is the output of an operation that answers 204.
-type nothing struct{}
+// noContent is the output of an operation that responds with 204.
+type noContent struct{}
 
 // list is a page of a list. Items is never null.
 type list[T any] struct {
@@ -23,8 +23,8 @@ type list[T any] struct {
 	NextCursor *string `json:"next_cursor" doc:"Hand it back as cursor for the next page; null at the end."`
 }
 
-// listOf makes the answer of a page, each item seen through view.
-func listOf[S, T any](page store.List[S], view func(S) T) *answer[list[T]] {
+// newListResponse converts a page with view.
+func newListResponse[S, T any](page store.List[S], view func(S) T) *response[list[T]] {
 	out := list[T]{Items: make([]T, 0, len(page.Items))}
 	for _, item := range page.Items {
 		out.Items = append(out.Items, view(item))
@@ -32,7 +32,7 @@ func listOf[S, T any](page store.List[S], view func(S) T) *answer[list[T]] {
 	if page.Next != "" {
 		out.NextCursor = &page.Next
 	}
-	return &answer[list[T]]{Body: out}
+	return &response[list[T]]{Body: out}
 }
 
 // Paging is the query of every list.
@@ -41,13 +41,13 @@ type Paging struct {
 	Cursor string `query:"cursor" doc:"next_cursor of the page before."`
 }
 
-func (p Paging) page() store.Page { return store.Page{Limit: p.Limit, Cursor: p.Cursor} }
+func (p Paging) toPage() store.Page { return store.Page{Limit: p.Limit, Cursor: p.Cursor} }
 
-// jsonFormat writes JSON without HTML escapes: what an upstream sent must come out as it was spelled.
+// jsonFormat writes JSON without HTML escapes, so that upstream text keeps its spelling.
 var jsonFormat = huma.Format{Marshal: writeJSON, Unmarshal: json.Unmarshal}
 
-// writeJSON encodes first, so that a failure is not half an answer. A failing write means that the caller has gone, which
-// is no failure of ours.
+// writeJSON encodes first, so that a failure leaves no partial response. A write error means that the caller is
+// gone, and is ignored.
 func writeJSON(w io.Writer, v any) error {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -59,8 +59,8 @@ func writeJSON(w io.Writer, v any) error {
 	return nil
 }
 
-// orNull says in the document that a property of object type may be null; huma says so of scalars only.
-func orNull(s *huma.Schema, properties ...string) *huma.Schema {
+// setNullable marks object properties as nullable in the document; huma does so for scalars only.
+func setNullable(s *huma.Schema, properties ...string) *huma.Schema {
 	for _, name := range properties {
 		s.Properties[name] = &huma.Schema{
 			Description: s.Properties[name].Description,
@@ -70,8 +70,8 @@ func orNull(s *huma.Schema, properties ...string) *huma.Schema {
 	return s
 }
 
-// utc is t in UTC, the only zone that answers speak.
-func utc(t *time.Time) *time.Time {
+// toUTC converts t to UTC, the only zone in responses.
+func toUTC(t *time.Time) *time.Time {
 	if t == nil {
 		return nil
 	}
@@ -79,7 +79,6 @@ func utc(t *time.Time) *time.Time {
 	return &u
 }
 
-// idText is an id as text; nil for none.
 func idText[ID interface{ String() string }](id *ID) *string {
 	if id == nil {
 		return nil

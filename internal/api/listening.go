@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// listeningJSON is how listening to a connector's server is.
+// listeningJSON is the state of listening to a connector's server.
 type listeningJSON struct {
 	State          string     `json:"state" enum:"waiting,listening,off"`
 	Since          *time.Time `json:"since" doc:"Null where a setting says so."`
@@ -17,43 +17,42 @@ type listeningJSON struct {
 }
 
 func viewListening(l connectors.Listening) *listeningJSON {
-	out := &listeningJSON{State: string(l.State), LastNotifiedAt: utc(l.LastNotifiedAt), Reason: l.Why()}
+	out := &listeningJSON{State: string(l.State), LastNotifiedAt: toUTC(l.LastNotifiedAt), Reason: l.Why()}
 	if !l.Since.IsZero() {
-		out.Since = utc(&l.Since)
+		out.Since = toUTC(&l.Since)
 	}
 	return out
 }
 
-// viewing shows connectors with their streams and their breakers.
-func (h *Handler) viewing(ctx context.Context, who auth.Actor, all ...connectors.Connector) (func(connectors.Connector) connectorJSON, error) {
+// newConnectorView returns the view of connectors with their listening states and breakers.
+func (h *Handler) newConnectorView(ctx context.Context, actor auth.Actor, all ...connectors.Connector) (func(connectors.Connector) connectorJSON, error) {
 	ids := make([]connectors.ConnectorID, len(all))
 	for i, c := range all {
 		ids[i] = c.ID
 	}
-	streams, err := h.store.Tenant(who.Tenant.ID).Listenings(ctx, ids...)
+	streams, err := h.store.Tenant(actor.Tenant.ID).Listenings(ctx, ids...)
 	return func(c connectors.Connector) connectorJSON {
 		out := viewConnector(c)
 		if stream, ok := connectors.ListeningOf(c, streams); ok {
 			out.Listening = viewListening(stream)
 		}
-		out.Breaker = h.viewBreaker(h.calls.Circuit(who.Tenant.ID, c.ID))
+		out.Breaker = h.viewBreaker(h.calls.Circuit(actor.Tenant.ID, c.ID))
 		return out
 	}, err
 }
 
-// connector is the answer that shows one.
-func (h *Handler) connector(ctx context.Context, who auth.Actor, c connectors.Connector) (*answer[connectorJSON], error) {
-	view, err := h.viewing(ctx, who, c)
+func (h *Handler) connectorResponse(ctx context.Context, actor auth.Actor, c connectors.Connector) (*response[connectorJSON], error) {
+	view, err := h.newConnectorView(ctx, actor, c)
 	if err != nil {
 		return nil, err
 	}
-	return &answer[connectorJSON]{Body: view(c)}, nil
+	return &response[connectorJSON]{Body: view(c)}, nil
 }
 
-func (h *Handler) listenToConnector(ctx context.Context, who auth.Actor, in *ConnectorPath) (*answer[connectorJSON], error) {
-	c, err := h.registry.ListenAgain(ctx, who, in.ref())
+func (h *Handler) listenToConnector(ctx context.Context, actor auth.Actor, in *ConnectorPath) (*response[connectorJSON], error) {
+	c, err := h.registry.ListenAgain(ctx, actor, in.ref())
 	if err != nil {
 		return nil, err
 	}
-	return h.connector(ctx, who, c)
+	return h.connectorResponse(ctx, actor, c)
 }

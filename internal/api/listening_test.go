@@ -11,10 +11,10 @@ import (
 	"patchbay/internal/store"
 )
 
-func TestAConnectorTellsHowItsServerIsListenedTo(t *testing.T) {
+func TestConnector_HasListeningState(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	c, viewer, admin := w.Connector(t), w.key(t, connectors.RoleViewer), w.key(t, connectors.RoleAdmin)
+	c, viewer, admin := w.Connector(t), w.createKey(t, connectors.RoleViewer), w.createKey(t, connectors.RoleAdmin)
 	path := "/api/v1/connectors/" + c.Slug
 	listening := func() any { return w.call(t, viewer, http.MethodGet, path, nil).want(http.StatusOK)["listening"] }
 	if got := listening(); got != nil {
@@ -24,9 +24,9 @@ func TestAConnectorTellsHowItsServerIsListenedTo(t *testing.T) {
 	sys, stream := w.St.System(), store.Stream{Connector: c.ID, Instance: w.Instance}
 	for _, step := range []error{
 		sys.ReviewListeners(t.Context(), store.OwnedConnector{Tenant: w.Tenant, ID: c.ID}),
-		second(sys.ClaimStreams(t.Context(), w.Instance, 1)),
-		second(w.Door().OpenStream(t.Context(), stream, nil, 0)),
-		w.Door().HearStream(t.Context(), stream, store.Heard{Times: 1, At: time.Now()}),
+		dropFirst(sys.ClaimStreams(t.Context(), w.Instance, 1)),
+		dropFirst(w.Door().OpenStream(t.Context(), stream, nil, 0)),
+		w.Door().RecordListChanges(t.Context(), stream, store.ListChanges{Times: 1, At: time.Now()}),
 	} {
 		if step != nil {
 			t.Fatal(step)
@@ -51,4 +51,4 @@ func TestAConnectorTellsHowItsServerIsListenedTo(t *testing.T) {
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
+func dropFirst[T any](_ T, err error) error { return err }

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// logbook keeps what is logged.
+// logbook stores the log.
 type logbook struct {
 	mu   sync.Mutex
 	text strings.Builder // guarded by mu

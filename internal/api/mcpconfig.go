@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// mcpConfigJSON is a file that a client reads its MCP servers from.
+// mcpConfigJSON is a client's configuration file for MCP servers.
 type mcpConfigJSON struct {
 	MCPServers  map[string]mcpServerJSON   `json:"mcpServers"`
 	Servers     map[string]mcpServerJSON   `json:"servers,omitempty" doc:"Of vscode, which reads the servers under this name."`
@@ -29,7 +29,7 @@ type mcpInputJSON struct {
 	Password    bool   `json:"password"`
 }
 
-// unavailableJSON says why a connector cannot be used, and where that is mended.
+// unavailableJSON says why a connector cannot be used, and where to repair it.
 type unavailableJSON struct {
 	Code       string  `json:"code"`
 	Message    string  `json:"message"`
@@ -48,36 +48,37 @@ servers itself, past every approval and the history of the gateway: all enabled 
 tools. Those without a usable credential stand in unavailable; so does, with the code timeout, what is not ready within 20 seconds.`
 
 func (h *Handler) mountMCPConfig() {
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/mcp_config", id: "getMCPConfig", tag: "Agents",
-		summary: "Read the file with which an MCP client connects", about: aboutMCPConfig, may: connectors.PermRead,
+		summary: "Read the file with which an MCP client connects", description: aboutMCPConfig, permission: connectors.PermRead,
 	}, h.mcpConfig)
 }
 
-func (h *Handler) mcpConfig(ctx context.Context, who auth.Actor, in *mcpConfigInput) (*answer[mcpConfigJSON], error) {
+func (h *Handler) mcpConfig(ctx context.Context, actor auth.Actor, in *mcpConfigInput) (*response[mcpConfigJSON], error) {
 	if in.Direct {
-		return h.directConfig(ctx, who, in)
+		return h.directConfig(ctx, actor, in)
 	}
-	if _, err := h.store.Tenant(who.Tenant.ID).Agent(ctx, in.ref()); err != nil {
+	if _, err := h.store.Tenant(actor.Tenant.ID).Agent(ctx, in.ref()); err != nil {
 		return nil, err
 	}
-	token, inputs := tokenOf(in.Client)
+	token, inputs := tokenReference(in.Client)
 	out := mcpConfigJSON{Inputs: inputs}
-	out.put(in.Client, map[string]mcpServerJSON{"patchbay": {
+	out.setServers(in.Client, map[string]mcpServerJSON{"patchbay": {
 		Type: "http", URL: h.baseURL + "/mcp", Headers: map[string]string{"Authorization": "Bearer " + token},
 	}})
-	return &answer[mcpConfigJSON]{Body: out}, nil
+	return &response[mcpConfigJSON]{Body: out}, nil
 }
 
-func (m *mcpConfigJSON) put(client string, servers map[string]mcpServerJSON) {
+func (m *mcpConfigJSON) setServers(client string, servers map[string]mcpServerJSON) {
 	m.MCPServers = servers
 	if client == "vscode" {
 		m.Servers = servers
 	}
 }
 
-// tokenOf is how a client's file names the agent's token without holding it, and what the client asks for.
-func tokenOf(client string) (string, []mcpInputJSON) {
+// tokenReference is the placeholder for the agent's token in a client's file, and the inputs that the client
+// asks for.
+func tokenReference(client string) (string, []mcpInputJSON) {
 	const variable, input = "PATCHBAY_AGENT_TOKEN", "patchbay-agent-token"
 	switch client {
 	case "cursor":

@@ -14,10 +14,10 @@ import (
 	"patchbay/internal/store"
 )
 
-func TestMCPConfigPointsAtTheGatewayInEachClientsWords(t *testing.T) {
+func TestMCPConfig_ByClient(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	viewer, agent := w.key(t, connectors.RoleViewer), w.Agent(t)
+	viewer, agent := w.createKey(t, connectors.RoleViewer), w.Agent(t)
 	gateway := func(token string) map[string]any {
 		return map[string]any{"patchbay": map[string]any{
 			"type": "http", "url": baseURL + "/mcp", "headers": map[string]any{"Authorization": "Bearer " + token},
@@ -54,10 +54,10 @@ func TestDirectConfigIsForAdmins(t *testing.T) {
 	disabled := w.Agent(t, func(a *connectors.Agent) { a.Enabled = false })
 	direct := func(id string) string { return "/api/v1/agents/" + id + "/mcp_config?direct=true" }
 	for _, role := range []connectors.Role{connectors.RoleViewer, connectors.RoleMember} {
-		w.call(t, w.key(t, role), http.MethodGet, direct(agent.Slug), nil).problem(http.StatusForbidden, "denied")
-		w.call(t, w.key(t, role), http.MethodGet, direct("nobody"), nil).problem(http.StatusForbidden, "denied")
+		w.call(t, w.createKey(t, role), http.MethodGet, direct(agent.Slug), nil).problem(http.StatusForbidden, "denied")
+		w.call(t, w.createKey(t, role), http.MethodGet, direct("nobody"), nil).problem(http.StatusForbidden, "denied")
 	}
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	w.call(t, admin, http.MethodGet, direct(theirs.ID.String()), nil).problem(http.StatusNotFound, "not-found")
 	w.call(t, admin, http.MethodGet, direct(disabled.Slug), nil).problem(http.StatusConflict, "conflict")
 	got := w.call(t, admin, http.MethodGet, direct(agent.Slug), nil)
@@ -72,7 +72,7 @@ func TestDirectConfigIsForAdmins(t *testing.T) {
 func TestDirectConfigHoldsWhatTheAgentSends(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin, agent, other := w.key(t, connectors.RoleAdmin), w.Agent(t), w.Agent(t)
+	admin, agent, other := w.createKey(t, connectors.RoleAdmin), w.Agent(t), w.Agent(t)
 	for _, c := range []string{
 		`{"name": "open", "url": "https://open.example/mcp", "headers": {"X-Team": "eu"}}`,
 		`{"name": "bearer", "url": "https://bearer.example/mcp", "headers": {"X-Team": "eu"}, "auth": {"type": "bearer", "token": "t-1"}}`,
@@ -144,24 +144,24 @@ func TestDirectConfigHoldsWhatTheAgentSends(t *testing.T) {
 func TestDirectConfigIsAudited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	w.call(t, admin, http.MethodPost, "/api/v1/connectors", `{"name": "Open", "url": "https://open.example/mcp"}`).want(http.StatusCreated)
 	for _, name := range []string{"Linear", "Notion"} {
 		w.call(t, admin, http.MethodPost, "/api/v1/connectors",
 			`{"name": "`+name+`", "url": "https://mcp.example.com/mcp", "auth": {"type": "bearer", "token": "t-1"}}`).want(http.StatusCreated)
 	}
-	agent := w.granted(t)
+	agent := w.createGrantedAgent(t)
 	path := "/api/v1/agents/" + agent.Slug + "/mcp_config"
 	w.call(t, admin, http.MethodGet, path, nil).want(http.StatusOK)
 	w.call(t, admin, http.MethodGet, path+"?direct=true", nil).want(http.StatusOK)
 	want := []any{map[string]any{"agent_id": agent.ID.String(), "agent": agent.Slug, "connectors": []any{"linear", "notion"}}}
-	if diff := cmp.Diff(want, w.audited(t, "credential.read", agent.Slug)); diff != "" {
+	if diff := cmp.Diff(want, w.listAuditDetails(t, "credential.read", agent.Slug)); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// audited are the details of the audit events with that action and target.
-func (w *world) audited(t *testing.T, action, target string) []any {
+// listAuditDetails lists the details of audit entries with that action and target.
+func (w *world) listAuditDetails(t *testing.T, action, target string) []any {
 	t.Helper()
 	var all []any
 	err := pgx.BeginFunc(t.Context(), w.Pool, func(tx pgx.Tx) error {
@@ -191,8 +191,8 @@ func (w *world) audited(t *testing.T, action, target string) []any {
 func TestDirectConfigHoldsAConnectedAccount(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
-	a.connected(t, nil)
-	admin, agent := a.key(t, connectors.RoleAdmin), a.granted(t)
+	a.connectAccount(t, nil)
+	admin, agent := a.createKey(t, connectors.RoleAdmin), a.createGrantedAgent(t)
 	config := a.call(t, admin, http.MethodGet, "/api/v1/agents/"+agent.Slug+"/mcp_config?direct=true", nil).want(http.StatusOK)
 	server, _ := config["mcpServers"].(map[string]any)[a.connector.Slug].(map[string]any)
 	sent, _ := server["headers"].(map[string]any)["Authorization"].(string)

@@ -12,9 +12,9 @@ import (
 	"patchbay/internal/handover"
 )
 
-// directConfig is the one answer that carries stored secrets: whoever gets it goes to the servers without us.
-func (h *Handler) directConfig(ctx context.Context, who auth.Actor, in *mcpConfigInput) (*answer[mcpConfigJSON], error) {
-	bundle, err := h.handover.Open(ctx, who, in.ref())
+// directConfig is the only response with stored secrets: its reader connects to the servers directly.
+func (h *Handler) directConfig(ctx context.Context, actor auth.Actor, in *mcpConfigInput) (*response[mcpConfigJSON], error) {
+	bundle, err := h.handover.Open(ctx, actor, in.ref())
 	if err != nil {
 		return nil, err
 	}
@@ -26,11 +26,11 @@ func (h *Handler) directConfig(ctx context.Context, who auth.Actor, in *mcpConfi
 			continue
 		}
 		agent := connectors.Ref(bundle.Agent.ID.String())
-		f := fault.As(h.withConnectURL(ctx, who, connectors.Ref(s.Connector.ID.String()), &agent, s.Fault))
+		f := fault.As(h.withConnectURL(ctx, actor, connectors.Ref(s.Connector.ID.String()), &agent, s.Fault))
 		out.Unavailable[s.Connector.Slug] = viewUnavailable(f)
 	}
-	out.put(in.Client, servers)
-	return &answer[mcpConfigJSON]{Body: out}, nil
+	out.setServers(in.Client, servers)
+	return &response[mcpConfigJSON]{Body: out}, nil
 }
 
 func viewServerConfig(s handover.Server) mcpServerJSON {

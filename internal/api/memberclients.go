@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/fault"
 )
 
-// memberClientJSON is a program that a member lets act as them.
+// memberClientJSON is a program that acts as a member.
 type memberClientJSON struct {
 	ID        string    `json:"id" format:"uuid"`
 	ClientID  string    `json:"client_id" doc:"The id of a program that registered itself, or the URL of its document."`
@@ -38,29 +38,29 @@ type memberClientPath struct {
 
 func (h *Handler) mountMemberClients() {
 	const tag = "Members"
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/members/{id}/clients", id: "listMemberClients", tag: tag,
-		summary: "List the programs that act as a member, the latest first", may: connectors.PermOwn,
+		summary: "List the programs that act as a member, the latest first", permission: connectors.PermOwn,
 	}, h.listMemberClients)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/members/{id}/clients/{client_id}", id: "endMemberClient", tag: tag,
-		summary: "End the access of a program that acts as a member", may: connectors.PermOwn,
+		summary: "End the access of a program that acts as a member", permission: connectors.PermOwn,
 	}, h.endMemberClient)
 }
 
-func (h *Handler) listMemberClients(ctx context.Context, who auth.Actor, in *listMemberClientsInput) (*answer[list[memberClientJSON]], error) {
+func (h *Handler) listMemberClients(ctx context.Context, actor auth.Actor, in *listMemberClientsInput) (*response[list[memberClientJSON]], error) {
 	user, err := in.userID()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := h.store.Tenant(who.Tenant.ID).Member(ctx, user); err != nil {
+	if _, err := h.store.Tenant(actor.Tenant.ID).Member(ctx, user); err != nil {
 		return nil, err
 	}
-	page, err := h.programs.AsMembers(ctx, who, &user, in.page())
+	page, err := h.programs.MemberClients(ctx, actor, &user, in.toPage())
 	if err != nil {
 		return nil, err
 	}
-	return listOf(page, h.viewMemberClient), nil
+	return newListResponse(page, h.viewMemberClient), nil
 }
 
 func (h *Handler) viewMemberClient(c connectors.AgentClient) memberClientJSON {
@@ -70,7 +70,7 @@ func (h *Handler) viewMemberClient(c connectors.AgentClient) memberClientJSON {
 	}
 }
 
-func (h *Handler) endMemberClient(ctx context.Context, who auth.Actor, in *memberClientPath) (*nothing, error) {
+func (h *Handler) endMemberClient(ctx context.Context, actor auth.Actor, in *memberClientPath) (*noContent, error) {
 	user, err := in.userID()
 	if err != nil {
 		return nil, err
@@ -79,5 +79,5 @@ func (h *Handler) endMemberClient(ctx context.Context, who auth.Actor, in *membe
 	if !ok {
 		return nil, fault.Errorf(fault.NotFound, "There is no such client.")
 	}
-	return nil, h.programs.EndAsMember(ctx, who, user, connectors.AgentClientID{UUID: id})
+	return nil, h.programs.EndAsMember(ctx, actor, user, connectors.AgentClientID{UUID: id})
 }

@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/secret"
 )
 
-// memberJSON is a person in this tenant. The id is the person's.
+// memberJSON is a member of this tenant. The id is the person's.
 type memberJSON struct {
 	ID             string     `json:"id" format:"uuid"`
 	Email          string     `json:"email"`
@@ -36,7 +36,7 @@ type memberPatch struct {
 	Role *string `json:"role,omitempty" enum:"viewer,member,admin,owner,auditor"`
 }
 
-// MemberPath names a member.
+// MemberPath is the path of a member.
 type MemberPath struct {
 	ID string `path:"id" doc:"A member's id."`
 }
@@ -56,126 +56,126 @@ func viewMember(m connectors.Member) memberJSON {
 		Name:           m.Name,
 		Role:           string(m.Role),
 		CreatedAt:      m.CreatedAt.UTC(),
-		LastSignedInAt: utc(m.SignedIn),
-		LastSeenAt:     utc(m.Seen),
+		LastSignedInAt: toUTC(m.SignedIn),
+		LastSeenAt:     toUTC(m.Seen),
 		SecondFactor:   m.SecondFactor,
 	}
 }
 
 func (h *Handler) mountMembers() {
 	const tag = "Members"
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/members", id: "listMembers", tag: tag,
-		summary: "List the members", may: connectors.PermOwn,
+		summary: "List the members", permission: connectors.PermOwn,
 	}, h.listMembers)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/members", id: "addMember", tag: tag,
-		summary: "Add a member", may: connectors.PermOwn, status: http.StatusCreated,
+		summary: "Add a member", permission: connectors.PermOwn, status: http.StatusCreated,
 	}, h.addMember)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/members/{id}", id: "getMember", tag: tag,
-		summary: "Read a member", may: connectors.PermOwn,
+		summary: "Read a member", permission: connectors.PermOwn,
 	}, h.getMember)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPatch, path: "/api/v1/members/{id}", id: "updateMember", tag: tag,
-		summary: "Change a member's role", may: connectors.PermOwn,
+		summary: "Change a member's role", permission: connectors.PermOwn,
 	}, h.updateMember)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/members/{id}", id: "removeMember", tag: tag,
-		summary: "Remove a member; the last owner stays", may: connectors.PermOwn,
+		summary: "Remove a member; the last owner stays", permission: connectors.PermOwn,
 	}, h.removeMember)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/members/{id}/sign_out", id: "signOutMember", tag: tag,
-		summary: "Sign a member out of this tenant, in every browser and program", may: connectors.PermOwn,
+		summary: "Sign a member out of this tenant, in every browser and program", permission: connectors.PermOwn,
 	}, h.signOutMember)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/members/{id}/second_factor", id: "removeMemberSecondFactor", tag: tag,
-		summary: "Take away the second factor that a member has lost", may: connectors.PermOwn,
-		about: "It ends the member's sessions. Who is a member of another tenant, too, keeps it: that is for the operator of the server.",
+		summary: "Take away the second factor that a member has lost", permission: connectors.PermOwn,
+		description: "It ends the member's sessions. Who is a member of another tenant, too, keeps it: that is for the operator of the server.",
 	}, h.dropSecondFactor)
 }
 
-func (h *Handler) dropSecondFactor(ctx context.Context, who auth.Actor, in *MemberPath) (*nothing, error) {
+func (h *Handler) dropSecondFactor(ctx context.Context, actor auth.Actor, in *MemberPath) (*noContent, error) {
 	id, err := in.userID()
 	if err != nil {
 		return nil, err
 	}
-	return nil, h.auth.RemoveSecondFactorOf(ctx, who, id)
+	return nil, h.auth.RemoveMemberSecondFactor(ctx, actor, id)
 }
 
-func (h *Handler) signOutMember(ctx context.Context, who auth.Actor, in *MemberPath) (*nothing, error) {
+func (h *Handler) signOutMember(ctx context.Context, actor auth.Actor, in *MemberPath) (*noContent, error) {
 	id, err := in.userID()
 	if err != nil {
 		return nil, err
 	}
-	return nil, h.auth.SignOutMember(ctx, who, id)
+	return nil, h.auth.SignOutMember(ctx, actor, id)
 }
 
-func (h *Handler) listMembers(ctx context.Context, who auth.Actor, in *Paging) (*answer[list[memberJSON]], error) {
-	page, err := h.store.Tenant(who.Tenant.ID).Members(ctx, in.page())
+func (h *Handler) listMembers(ctx context.Context, actor auth.Actor, in *Paging) (*response[list[memberJSON]], error) {
+	page, err := h.store.Tenant(actor.Tenant.ID).Members(ctx, in.toPage())
 	if err != nil {
 		return nil, err
 	}
-	return listOf(page, viewMember), nil
+	return newListResponse(page, viewMember), nil
 }
 
-func (h *Handler) addMember(ctx context.Context, who auth.Actor, in *struct{ JSON document[memberCreate] }) (*answer[memberJSON], error) {
-	doc, err := in.JSON.read()
+func (h *Handler) addMember(ctx context.Context, actor auth.Actor, in *struct{ JSON requestBody[memberCreate] }) (*response[memberJSON], error) {
+	doc, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
-	m, err := h.auth.AddMember(ctx, who, auth.Person{
+	m, err := h.auth.AddMember(ctx, actor, auth.Person{
 		Email: doc.Email, Name: doc.Name, Password: doc.Password, Role: connectors.Role(doc.Role),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &answer[memberJSON]{Body: viewMember(m)}, nil
+	return &response[memberJSON]{Body: viewMember(m)}, nil
 }
 
-func (h *Handler) getMember(ctx context.Context, who auth.Actor, in *MemberPath) (*answer[memberJSON], error) {
+func (h *Handler) getMember(ctx context.Context, actor auth.Actor, in *MemberPath) (*response[memberJSON], error) {
 	id, err := in.userID()
 	if err != nil {
 		return nil, err
 	}
-	m, err := h.store.Tenant(who.Tenant.ID).Member(ctx, id)
+	m, err := h.store.Tenant(actor.Tenant.ID).Member(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return &answer[memberJSON]{Body: viewMember(m)}, nil
+	return &response[memberJSON]{Body: viewMember(m)}, nil
 }
 
 type updateMemberInput struct {
 	MemberPath
-	JSON document[memberPatch]
+	JSON requestBody[memberPatch]
 }
 
-func (h *Handler) updateMember(ctx context.Context, who auth.Actor, in *updateMemberInput) (*answer[memberJSON], error) {
+func (h *Handler) updateMember(ctx context.Context, actor auth.Actor, in *updateMemberInput) (*response[memberJSON], error) {
 	id, err := in.userID()
 	if err != nil {
 		return nil, err
 	}
-	m, err := h.store.Tenant(who.Tenant.ID).Member(ctx, id)
+	m, err := h.store.Tenant(actor.Tenant.ID).Member(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	patch, err := in.JSON.read()
+	patch, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
 	if patch.Role != nil {
 		m.Role = connectors.Role(*patch.Role)
-		if err := h.auth.SetMemberRole(ctx, who, id, m.Role); err != nil {
+		if err := h.auth.SetMemberRole(ctx, actor, id, m.Role); err != nil {
 			return nil, err
 		}
 	}
-	return &answer[memberJSON]{Body: viewMember(m)}, nil
+	return &response[memberJSON]{Body: viewMember(m)}, nil
 }
 
-func (h *Handler) removeMember(ctx context.Context, who auth.Actor, in *MemberPath) (*nothing, error) {
+func (h *Handler) removeMember(ctx context.Context, actor auth.Actor, in *MemberPath) (*noContent, error) {
 	id, err := in.userID()
 	if err != nil {
 		return nil, err
 	}
-	return nil, h.auth.RemoveMember(ctx, who, id)
+	return nil, h.auth.RemoveMember(ctx, actor, id)
 }

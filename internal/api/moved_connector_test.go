@@ -10,16 +10,16 @@ import (
 	"patchbay/internal/oauth/oauthtest"
 )
 
-// move changes a connector's URL to one of another origin, whose MCP server takes tokens of the same authorization server.
-func (a *account) move(t *testing.T) {
+// moveConnector changes the connector's URL to another origin with the same authorization server.
+func (a *oauthAccount) moveConnector(t *testing.T) {
 	t.Helper()
 	other := oauthtest.Start(t, oauthtest.Behaviour{})
 	server := other.Protect(t, oauthtest.ResourceBehaviour{Servers: []string{a.as.Issuer}, Next: mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)})})
-	a.call(t, a.key(t, connectors.RoleAdmin), http.MethodPatch, a.path, map[string]any{"url": server.URL}).want(http.StatusOK)
+	a.call(t, a.createKey(t, connectors.RoleAdmin), http.MethodPatch, a.path, map[string]any{"url": server.URL}).want(http.StatusOK)
 }
 
-// revoked runs the job that revokes deleted grants, and returns the tokens that reached the authorization server.
-func (a *account) revoked(t *testing.T) (tokens []string) {
+// runRevocation runs the job that revokes deleted grants, and returns the revoked tokens.
+func (a *oauthAccount) runRevocation(t *testing.T) (tokens []string) {
 	t.Helper()
 	a.AsOwner(t, "update account_revocations set due_at = now()")
 	if _, err := a.connect.RevokeDeleted(t.Context(), time.Minute); err != nil {
@@ -37,13 +37,13 @@ func (a *account) revoked(t *testing.T) (tokens []string) {
 func TestMovedConnector_RevokesItsAccount(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
-	a.connected(t, nil)
+	a.connectAccount(t, nil)
 	g, err := a.St.Vault(a.Tenant).Grant(t.Context(), a.connector.ID, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.move(t)
-	if tokens := a.revoked(t); len(tokens) != 1 || tokens[0] != g.Tokens.RefreshToken.Reveal() {
+	a.moveConnector(t)
+	if tokens := a.runRevocation(t); len(tokens) != 1 || tokens[0] != g.Tokens.RefreshToken.Reveal() {
 		t.Errorf("revoked %v", tokens)
 	}
 }
@@ -51,10 +51,10 @@ func TestMovedConnector_RevokesItsAccount(t *testing.T) {
 func TestMovedConnector_SparesTheAccountOfItsNewOrigin(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
-	a.connected(t, nil)
-	a.move(t)
-	a.connected(t, nil)
-	if tokens := a.revoked(t); len(tokens) != 0 {
+	a.connectAccount(t, nil)
+	a.moveConnector(t)
+	a.connectAccount(t, nil)
+	if tokens := a.runRevocation(t); len(tokens) != 0 {
 		t.Errorf("revoked %v", tokens)
 	}
 	g, err := a.St.Vault(a.Tenant).Grant(t.Context(), a.connector.ID, nil)

@@ -11,7 +11,6 @@ import (
 	"patchbay/internal/fault"
 )
 
-// noticeJSON is something that people should know.
 type noticeJSON struct {
 	ID    string          `json:"id" format:"uuid"`
 	At    time.Time       `json:"at"`
@@ -24,54 +23,56 @@ type noticeJSON struct {
 	Read  *bool           `json:"read" doc:"By the caller; null for a key, which reads for nobody."`
 }
 
-func viewNotice(who auth.Actor) func(connectors.Notice) noticeJSON {
+func viewNotice(actor auth.Actor) func(connectors.Notice) noticeJSON {
 	return func(n connectors.Notice) noticeJSON {
 		out := noticeJSON{
 			ID: n.ID.String(), At: n.At.UTC(), Kind: string(n.Kind), Title: n.Title, Text: n.Body, Link: n.Link, Data: n.Data, Times: n.Times,
 		}
-		if who.UserID != nil {
+		if actor.UserID != nil {
 			out.Read = &n.Read
 		}
 		return out
 	}
 }
 
-// readNoticesRequest says what somebody has read.
+// readNoticesRequest names the notices that were read.
 type readNoticesRequest struct {
 	IDs []string `json:"ids,omitempty" maxItems:"1000" doc:"Of notices; absent or empty: all."`
 }
 
-// noticesReadJSON says what of it was new.
+// noticesReadJSON counts those that were unread before.
 type noticesReadJSON struct {
 	Read int `json:"read" doc:"How many of them the caller had not read before."`
 }
 
 func (h *Handler) mountNotices() {
 	const tag = "Notices"
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/notices", id: "listNotices", tag: tag,
-		summary: "List what people should know, the latest first", may: connectors.PermRead,
+		summary: "List what people should know, the latest first", permission: connectors.PermRead,
 	}, h.listNotices)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/notices/read", id: "readNotices", tag: tag,
-		summary: "Mark notices as read by the person who asks", may: connectors.PermRead, status: http.StatusOK,
+		summary: "Mark notices as read by the person who asks", permission: connectors.PermRead, status: http.StatusOK,
 	}, h.readNotices)
 }
 
-func (h *Handler) listNotices(ctx context.Context, who auth.Actor, in *Paging) (*answer[list[noticeJSON]], error) {
-	page, err := h.store.Tenant(who.Tenant.ID).Notices(ctx, who.UserID, in.page())
+func (h *Handler) listNotices(ctx context.Context, actor auth.Actor, in *Paging) (*response[list[noticeJSON]], error) {
+	page, err := h.store.Tenant(actor.Tenant.ID).Notices(ctx, actor.UserID, in.toPage())
 	if err != nil {
 		return nil, err
 	}
-	return listOf(page, viewNotice(who)), nil
+	return newListResponse(page, viewNotice(actor)), nil
 }
 
-func (h *Handler) readNotices(ctx context.Context, who auth.Actor, in *struct{ JSON optional[readNoticesRequest] }) (*answer[noticesReadJSON], error) {
-	doc, err := in.JSON.read()
+func (h *Handler) readNotices(ctx context.Context, actor auth.Actor, in *struct {
+	JSON optionalBody[readNoticesRequest]
+}) (*response[noticesReadJSON], error) {
+	doc, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
-	if who.UserID == nil {
+	if actor.UserID == nil {
 		return nil, fault.Errorf(fault.Conflict, "A key reads for nobody: notices are marked as read by a person who is signed in.")
 	}
 	ids := make([]connectors.NoticeID, len(doc.IDs))
@@ -82,9 +83,9 @@ func (h *Handler) readNotices(ctx context.Context, who auth.Actor, in *struct{ J
 		}
 		ids[i] = connectors.NoticeID{UUID: id}
 	}
-	n, err := h.store.Tenant(who.Tenant.ID).ReadNotices(ctx, *who.UserID, ids...)
+	n, err := h.store.Tenant(actor.Tenant.ID).ReadNotices(ctx, *actor.UserID, ids...)
 	if err != nil {
 		return nil, err
 	}
-	return &answer[noticesReadJSON]{Body: noticesReadJSON{Read: n}}, nil
+	return &response[noticesReadJSON]{Body: noticesReadJSON{Read: n}}, nil
 }

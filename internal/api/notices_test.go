@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/store"
 )
 
-func (w *world) tell(t *testing.T, tenant connectors.TenantID, title string) {
+func (w *world) createNotice(t *testing.T, tenant connectors.TenantID, title string) {
 	t.Helper()
 	n := store.NewNotice{Kind: connectors.NoticeDown, Title: title, Body: "Its server does not answer.", Link: "/connectors", Key: title}
 	if err := w.St.Tenant(tenant).AddNotice(t.Context(), n); err != nil {
@@ -21,15 +21,15 @@ func TestNoticesAreReadByThePersonWhoSaysSo(t *testing.T) {
 	w := newWorld(t)
 	reader, other := w.signIn(t, w.Member(t, connectors.RoleViewer).UserID), w.signIn(t, w.Member(t, connectors.RoleOwner).UserID)
 	for _, title := range []string{"Linear is down", "Notes is down", "Sentry is down"} {
-		w.tell(t, w.Tenant, title)
+		w.createNotice(t, w.Tenant, title)
 	}
 	list := func(cookie *http.Cookie) []map[string]any {
 		t.Helper()
-		return items(w.inSession(t, cookie, http.MethodGet, "/api/v1/notices", nil).want(http.StatusOK))
+		return listItems(w.callInSession(t, cookie, http.MethodGet, "/api/v1/notices", nil).want(http.StatusOK))
 	}
 	read := func(body any) any {
 		t.Helper()
-		return w.inSession(t, reader, http.MethodPost, "/api/v1/notices/read", body).want(http.StatusOK)["read"]
+		return w.callInSession(t, reader, http.MethodPost, "/api/v1/notices/read", body).want(http.StatusOK)["read"]
 	}
 	newest := list(reader)[0]
 	if newest["title"] != "Sentry is down" || newest["read"] != false || newest["kind"] != "connector.down" {
@@ -52,25 +52,25 @@ func TestNoticesAreReadByThePersonWhoSaysSo(t *testing.T) {
 	}
 }
 
-func TestNoticesCannotBeReadByAKeyNorInAnotherTenant(t *testing.T) {
+func TestNotices_ReadIsRefusedToKeysAndOtherTenants(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.tell(t, w.Other, "Theirs is down")
+	w.createNotice(t, w.Other, "Theirs is down")
 	theirs, err := w.St.Tenant(w.Other).Notices(t.Context(), nil, store.Page{})
 	if err != nil || len(theirs.Items) != 1 {
 		t.Fatal(theirs, err)
 	}
 	const path = "/api/v1/notices/read"
-	key := w.key(t, connectors.RoleOwner)
+	key := w.createKey(t, connectors.RoleOwner)
 	w.call(t, key, http.MethodPost, path, nil).problem(http.StatusConflict, "conflict")
 	reader := w.signIn(t, w.Member(t, connectors.RoleViewer).UserID)
-	answer := w.inSession(t, reader, http.MethodPost, path, map[string]any{"ids": []any{theirs.Items[0].ID.String()}}).want(http.StatusOK)
+	answer := w.callInSession(t, reader, http.MethodPost, path, map[string]any{"ids": []any{theirs.Items[0].ID.String()}}).want(http.StatusOK)
 	if answer["read"] != 0.0 {
 		t.Errorf("another tenant's notice is read: %v", answer)
 	}
-	w.inSession(t, reader, http.MethodPost, path, map[string]any{"ids": []any{"nonsense"}}).problem(http.StatusUnprocessableEntity, "invalid")
-	w.tell(t, w.Tenant, "Ours is down")
-	for _, n := range items(w.call(t, key, http.MethodGet, "/api/v1/notices", nil).want(http.StatusOK)) {
+	w.callInSession(t, reader, http.MethodPost, path, map[string]any{"ids": []any{"nonsense"}}).problem(http.StatusUnprocessableEntity, "invalid")
+	w.createNotice(t, w.Tenant, "Ours is down")
+	for _, n := range listItems(w.call(t, key, http.MethodGet, "/api/v1/notices", nil).want(http.StatusOK)) {
 		if n["read"] != nil {
 			t.Errorf("a key has read: %v", n)
 		}

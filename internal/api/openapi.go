@@ -21,11 +21,11 @@ const about = `Programs prove who they are with an API key: Authorization: Beare
 needs (x-least-role). What x-own-agent marks is also for the member, signed in, whose agent the request names. What x-reauthentication marks is refused to a browser's session that was not confirmed within ten minutes, with the
 code reauthentication_required; keys are not asked. Every {id} of a connector or an agent takes its slug, too. Errors are problem documents (RFC 9457).`
 
-// config sets huma up: no documentation page (it loads scripts from elsewhere), no $schema links, one format.
-func (h *Handler) config(version string) huma.Config {
+// newConfig configures huma: no documentation page (it loads remote scripts), no $schema links, one format.
+func (h *Handler) newConfig(version string) huma.Config {
 	registry := huma.NewMapRegistry(schemaPrefix, schemaName)
 	problem := registry.Schema(reflect.TypeFor[respond.ProblemDocument](), false, "")
-	problem.Properties["errors"].Nullable = false // left out where there are none
+	problem.Properties["errors"].Nullable = false // omitted if empty
 	return huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
@@ -44,7 +44,8 @@ func (h *Handler) config(version string) huma.Config {
 	}
 }
 
-// schemaName names a Go type in the document: connectorJSON is Connector, list[connectorJSON] is ConnectorList.
+// schemaName derives schema names from Go types: connectorJSON is Connector, list[connectorJSON] is
+// ConnectorList.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
 	name = strings.TrimSuffix(strings.ReplaceAll(name, "JSON", ""), "Document")
@@ -54,10 +55,10 @@ func schemaName(t reflect.Type, hint string) string {
 	return name
 }
 
-// encodeDocument makes the bytes of /openapi.json. It changes doc.
+// encodeDocument encodes /openapi.json. It changes doc.
 func encodeDocument(doc *huma.OpenAPI) ([]byte, error) {
 	schemas := doc.Components.Schemas
-	for _, humas := range []string{"ErrorModel", "ErrorDetail"} { // its form of errors, in place of which ours stands
+	for _, humas := range []string{"ErrorModel", "ErrorDetail"} { // huma's error types, replaced by ours
 		delete(schemas.Map(), humas)
 	}
 	openAnswers(doc)
@@ -71,8 +72,8 @@ func encodeDocument(doc *huma.OpenAPI) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// openAnswers lets objects in answers have fields that the document does not name: later versions add some. Request bodies
-// stay closed.
+// openAnswers allows further fields in response objects, which later versions may add. Request bodies stay
+// closed.
 func openAnswers(doc *huma.OpenAPI) {
 	closed := map[string]bool{}
 	for _, path := range doc.Paths {
@@ -89,7 +90,7 @@ func openAnswers(doc *huma.OpenAPI) {
 	}
 }
 
-// namesIn gathers the names of the schemas that s refers to.
+// namesIn collects the names of the schemas that s refers to.
 func namesIn(registry huma.Registry, s *huma.Schema, names map[string]bool) {
 	if s.Ref != "" {
 		names[strings.TrimPrefix(s.Ref, schemaPrefix)] = true
@@ -100,10 +101,10 @@ func namesIn(registry huma.Registry, s *huma.Schema, names map[string]bool) {
 	}
 }
 
-// Document is the OpenAPI document, as it is served. Nobody may change it.
+// Document is the served OpenAPI document. Callers must not change it.
 func (h *Handler) Document() []byte { return h.document }
 
-// serveDocument answers GET /openapi.json, which is public.
+// serveDocument serves GET /openapi.json, which is public.
 func (h *Handler) serveDocument(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-cache")

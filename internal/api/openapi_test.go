@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/api"
 )
 
-func (w *world) document(t *testing.T) map[string]any {
+func (w *world) readDocument(t *testing.T) map[string]any {
 	t.Helper()
 	return w.call(t, "", http.MethodGet, "/openapi.json", nil).want(http.StatusOK)
 }
@@ -18,14 +18,14 @@ func (w *world) document(t *testing.T) map[string]any {
 func TestTheDocumentIsWholeOpenAPI(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	doc := w.document(t)
+	doc := w.readDocument(t)
 	info := doc["info"].(map[string]any)
 	if version := doc["openapi"].(string); !strings.HasPrefix(version, "3.1.") || info["title"] == "" || info["version"] != "test" {
 		t.Errorf("%v %v", version, info)
 	}
 	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
 	used := map[string]bool{}
-	walk(doc, func(node map[string]any) {
+	walkDocument(doc, func(node map[string]any) {
 		if ref, ok := node["$ref"].(string); ok {
 			name, local := strings.CutPrefix(ref, "#/components/schemas/")
 			if !local || schemas[name] == nil {
@@ -81,25 +81,25 @@ func checkOperation(t *testing.T, name string, op map[string]any, inPath [][]str
 	}
 }
 
-func walk(v any, visit func(map[string]any)) {
+func walkDocument(v any, handle func(map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:
-		visit(v)
+		handle(v)
 		for _, child := range v {
-			walk(child, visit)
+			walkDocument(child, handle)
 		}
 	case []any:
 		for _, child := range v {
-			walk(child, visit)
+			walkDocument(child, handle)
 		}
 	}
 }
 
-func TestAnswersHaveTheFieldsThatTheDocumentNames(t *testing.T) {
+func TestOpenAPI_ResponsesMatchTheDocument(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	owner, ids := w.key(t, "owner"), w.targetsIn(t, w.Tenant)
-	doc := w.document(t)
+	owner, ids := w.createKey(t, "owner"), w.createTargets(t, w.Tenant)
+	doc := w.readDocument(t)
 	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
 	for path, schema := range map[string]string{
 		"/api/v1/connectors/" + ids.connector:         "Connector",

@@ -15,50 +15,50 @@ import (
 
 // operation is one route.
 type operation struct {
-	method  string
-	path    string
-	id      string // operationId in the document
-	tag     string
-	summary string
-	about   string                // what else is to be known; may be empty
-	may     connectors.Permission // which a caller needs
-	own     connectors.Permission // which does for the member whose agent the request names; empty: nothing does
-	status  int                   // of success; 0: 200, or 204 without a body
-	also    []int                 // further statuses of success, with the same body
-	gate    gate                  // where requests wait for their turn; nil: nowhere
+	method          string
+	path            string
+	id              string // operationId in the document
+	tag             string
+	summary         string
+	description     string                // may be empty
+	permission      connectors.Permission // required of the caller
+	ownerPermission connectors.Permission // enough for the owner of the agent in the request; empty: none is
+	status          int                   // of success; 0: 200, or 204 without a body
+	otherStatuses   []int                 // further statuses of success, with the same body
+	gate            responseGate          // bounds concurrent requests; nil: no bound
 }
 
-// handlerFunc answers an operation for an actor whose role was checked.
-type handlerFunc[I, O any] func(ctx context.Context, who auth.Actor, in *I) (*O, error)
+// handlerFunc handles an operation for an authorized actor.
+type handlerFunc[I, O any] func(ctx context.Context, actor auth.Actor, in *I) (*O, error)
 
-// register mounts an operation and documents it.
-func register[I, O any](h *Handler, op operation, handle handlerFunc[I, O]) {
-	body := bodyOf[I](h.huma.OpenAPI().Components.Schemas)
+// registerOperation mounts an operation and documents it.
+func registerOperation[I, O any](h *Handler, op operation, handle handlerFunc[I, O]) {
+	body := findBodySchema[I](h.huma.OpenAPI().Components.Schemas)
 	described := huma.Operation{
 		OperationID:   op.id,
 		Method:        op.method,
 		Path:          op.path,
 		Summary:       op.summary,
-		Description:   op.about,
+		Description:   op.description,
 		Tags:          []string{op.tag},
 		DefaultStatus: op.status,
-		Metadata:      map[string]any{bodyKey: body, alsoKey: op.also},
-		Middlewares:   huma.Middlewares{h.require(op.may, op.own)},
-		Extensions:    map[string]any{"x-least-role": connectors.LeastRole(op.may), "x-permission": op.may},
+		Metadata:      map[string]any{bodyKey: body, alsoKey: op.otherStatuses},
+		Middlewares:   huma.Middlewares{h.requirePermission(op.permission, op.ownerPermission)},
+		Extensions:    map[string]any{"x-least-role": connectors.LowestRole(op.permission), "x-permission": op.permission},
 	}
-	if op.own != "" {
-		described.Extensions["x-own-agent"] = op.own
+	if op.ownerPermission != "" {
+		described.Extensions["x-own-agent"] = op.ownerPermission
 	}
-	h.asking(&described)
+	h.markDangerous(&described)
 	if op.gate != nil {
-		described.Middlewares = append(described.Middlewares, h.through(op.gate))
+		described.Middlewares = append(described.Middlewares, h.limitByGate(op.gate))
 	}
 	huma.Register(h.huma, described, func(ctx context.Context, in *I) (*O, error) {
-		who, ok := auth.ActorFrom(ctx)
+		actor, ok := auth.ActorFrom(ctx)
 		if !ok {
-			return nil, failure{errNobody}
+			return nil, failure{errNoCaller}
 		}
-		out, err := handle(ctx, who, in)
+		out, err := handle(ctx, actor, in)
 		if err != nil {
 			return nil, failure{err}
 		}
@@ -66,10 +66,10 @@ func register[I, O any](h *Handler, op operation, handle handlerFunc[I, O]) {
 	})
 }
 
-var errNobody = fault.Errorf(fault.Unauthenticated, "No caller is established.")
+var errNoCaller = fault.Errorf(fault.Unauthenticated, "No caller is established.")
 
-// bodyOf finds the document in an input type. Without one, schema is nil.
-func bodyOf[I any](registry huma.Registry) bodySchema {
+// findBodySchema finds the body in an input type. Without one, schema is nil.
+func findBodySchema[I any](registry huma.Registry) bodySchema {
 	input := reflect.TypeFor[I]()
 	for i := range input.NumField() {
 		doc, ok := reflect.Zero(input.Field(i).Type).Interface().(interface {
@@ -83,12 +83,12 @@ func bodyOf[I any](registry huma.Registry) bodySchema {
 	return bodySchema{}
 }
 
-// documenting is a huma API whose operations are completed before they stand in the document: the body, which huma must
-// not read for us, and our own form of errors.
-type documenting struct{ huma.API }
+// documentedAPI completes operations in the document: with the body, which huma must not read, and with our
+// error type.
+type documentedAPI struct{ huma.API }
 
 // DocumentOperation implements huma.OperationDocumenter.
-func (d documenting) DocumentOperation(op *huma.Operation) {
+func (d documentedAPI) DocumentOperation(op *huma.Operation) {
 	if body, _ := op.Metadata[bodyKey].(bodySchema); body.schema != nil {
 		op.RequestBody = &huma.RequestBody{
 			Required: body.required,

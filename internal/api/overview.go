@@ -10,14 +10,14 @@ import (
 )
 
 func (h *Handler) mountOverview() {
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/overview", id: "getOverview", tag: "Overview",
-		summary: "Read what needs a person, and how calls, tools and syncs go", may: connectors.PermRead,
-	}, h.overview)
-	register(h, operation{
+		summary: "Read what needs a person, and how calls, tools and syncs go", permission: connectors.PermRead,
+	}, h.getOverview)
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/usage/reset", id: "resetUsage", tag: "Overview",
-		summary: "Count calls, errors, durations and syncs from now on", may: connectors.PermManage,
-		about: "Nothing is deleted: calls, runs and the audit log are as they were, and only the figures of the overview and of the home page begin anew.",
+		summary: "Count calls, errors, durations and syncs from now on", permission: connectors.PermManage,
+		description: "Nothing is deleted: calls, runs and the audit log are as they were, and only the figures of the overview and of the home page begin anew.",
 	}, h.resetUsage)
 }
 
@@ -25,20 +25,20 @@ type overviewInput struct {
 	Hours int `query:"hours" minimum:"1" maximum:"168" default:"24" doc:"How far back, the running hour included: 24 is a day, 168 a week."`
 }
 
-// usageJSON is from when on figures are counted.
+// usageJSON is the start of counting.
 type usageJSON struct {
 	Since time.Time `json:"usage_since" doc:"From when on calls, errors, durations and syncs are counted."`
 }
 
-func (h *Handler) resetUsage(ctx context.Context, who auth.Actor, _ *struct{}) (*answer[usageJSON], error) {
-	since, err := h.registry.ResetUsage(ctx, who, time.Now())
+func (h *Handler) resetUsage(ctx context.Context, actor auth.Actor, _ *struct{}) (*response[usageJSON], error) {
+	since, err := h.registry.ResetUsage(ctx, actor, time.Now())
 	if err != nil {
 		return nil, err
 	}
-	return &answer[usageJSON]{Body: usageJSON{since}}, nil
+	return &response[usageJSON]{Body: usageJSON{since}}, nil
 }
 
-// overviewJSON is what the dashboard's home page shows.
+// overviewJSON is the content of the dashboard's home page.
 type overviewJSON struct {
 	Needs      needsJSON          `json:"needs" doc:"How many things wait for a person."`
 	Connectors map[string]int     `json:"connectors" doc:"How many there are, by status."`
@@ -56,7 +56,7 @@ type needsJSON struct {
 	Review        int `json:"review" doc:"Tools whose definition is new or changed, and held."`
 }
 
-// overviewFigures is how some time went.
+// overviewFigures are the figures of a period.
 type overviewFigures struct {
 	Calls       int    `json:"calls" doc:"That ended then."`
 	Errors      int    `json:"errors" doc:"Of them, those with status error."`
@@ -72,9 +72,9 @@ type overviewHourJSON struct {
 	Tools *int `json:"tools" doc:"How many there were at its end. Null: not known."`
 }
 
-func (h *Handler) overview(ctx context.Context, who auth.Actor, in *overviewInput) (*answer[overviewJSON], error) {
-	tenant, now := h.store.Tenant(who.Tenant.ID), time.Now()
-	needs, err := tenant.Needs(ctx, 1) // which counts them all
+func (h *Handler) getOverview(ctx context.Context, actor auth.Actor, in *overviewInput) (*response[overviewJSON], error) {
+	tenant, now := h.store.Tenant(actor.Tenant.ID), time.Now()
+	needs, err := tenant.Needs(ctx, 1) // the counts are of all
 	if err != nil {
 		return nil, err
 	}
@@ -82,18 +82,18 @@ func (h *Handler) overview(ctx context.Context, who auth.Actor, in *overviewInpu
 	if err != nil {
 		return nil, err
 	}
-	return &answer[overviewJSON]{Body: viewOverview(needs, f, in.Hours, now)}, nil
+	return &response[overviewJSON]{Body: viewOverview(needs, f, in.Hours, now)}, nil
 }
 
 func viewOverview(needs connectors.Needs, f connectors.Figures, hours int, now time.Time) overviewJSON {
 	parts := f.Periods(now, 1, hours)
-	whole := connectors.Whole(parts)
+	total := connectors.TotalPeriod(parts)
 	out := overviewJSON{
 		Needs: needsJSON{
 			Approval: needs.Totals[connectors.NeedApproval], Authorization: needs.Totals[connectors.NeedAuthorization],
 			Server: needs.Totals[connectors.NeedServer], Renewal: needs.Totals[connectors.NeedRenewal], Review: needs.Totals[connectors.NeedReview],
 		},
-		Connectors: map[string]int{}, Tools: f.Tools, UsageSince: utc(f.Since), Total: viewFigures(&whole), Hours: make([]overviewHourJSON, len(parts)),
+		Connectors: map[string]int{}, Tools: f.Tools, UsageSince: toUTC(f.Since), Total: viewFigures(&total), Hours: make([]overviewHourJSON, len(parts)),
 	}
 	for status, n := range f.Connectors {
 		out.Connectors[string(status)] = n

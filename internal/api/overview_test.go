@@ -14,7 +14,7 @@ import (
 func TestTheOverviewTellsWhatTheHomePageShows(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	viewer := w.key(t, connectors.RoleViewer)
+	viewer := w.createKey(t, connectors.RoleViewer)
 	empty := w.call(t, viewer, http.MethodGet, "/api/v1/overview", nil).want(http.StatusOK)
 	if total := empty["total"].(map[string]any); total["calls"] != 0.0 || total["p95_ms"] != nil || len(empty["hours"].([]any)) != 24 {
 		t.Errorf("of nothing: %v", empty)

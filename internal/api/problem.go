@@ -14,14 +14,14 @@ import (
 	"patchbay/internal/respond"
 )
 
-// failure carries an error of ours through huma, which writes it as it writes any answer: [Handler.transform] puts the
-// problem document in its place.
+// failure carries an error through huma, which would write it itself: [Handler.transform] replaces it by the
+// problem document.
 type failure struct{ err error }
 
 // Error implements error.
 func (f failure) Error() string { return f.err.Error() }
 
-// Unwrap returns the error that is carried.
+// Unwrap returns the carried error.
 func (f failure) Unwrap() error { return f.err }
 
 // GetStatus implements huma.StatusError.
@@ -30,7 +30,7 @@ func (f failure) GetStatus() int { return respond.Status(respond.Fault(f.err).Ki
 // ContentType implements huma.ContentTypeFilter.
 func (f failure) ContentType(string) string { return respond.ProblemMediaType }
 
-// transform is huma's last step before an answer is encoded.
+// transform is huma's last step before a response is encoded.
 func (h *Handler) transform(ctx huma.Context, _ string, v any) (any, error) {
 	r, w := humachi.Unwrap(ctx)
 	switch v := v.(type) {
@@ -42,8 +42,8 @@ func (h *Handler) transform(ctx huma.Context, _ string, v any) (any, error) {
 	return v, nil
 }
 
-// queryFault translates huma's own refusal, which only a query parameter can meet: paths are text, and bodies are read by
-// [document]. The offending value, which huma repeats, is left behind.
+// queryFault translates huma's own validation errors. Only query parameters have them: path parameters are
+// text, and [requestBody] reads bodies. The value, which huma repeats, is dropped.
 func queryFault(m *huma.ErrorModel) error {
 	if m.Status != http.StatusUnprocessableEntity {
 		return fmt.Errorf("huma answered %d: %s", m.Status, m.Detail)
@@ -51,12 +51,12 @@ func queryFault(m *huma.ErrorModel) error {
 	fields := make([]fault.Field, 0, len(m.Errors))
 	for _, e := range m.Errors {
 		name := strings.TrimPrefix(e.Location, "query.")
-		fields = append(fields, fault.Field{Location: name, Message: sentence(name + ": " + e.Message)})
+		fields = append(fields, fault.Field{Location: name, Message: asSentence(name + ": " + e.Message)})
 	}
 	return fault.InvalidFields(fields...)
 }
 
-func sentence(s string) string {
+func asSentence(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(first)) + s[size:] + "."
 }

@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// quotaJSON is what was used of one quota today.
+// quotaJSON is today's use of one quota.
 type quotaJSON struct {
 	Connector      string `json:"connector" doc:"By its slug; empty: it is the tenant's own quota."`
 	Tool           string `json:"tool" doc:"The server's own name for it; empty: it is the tenant's own quota."`
@@ -20,7 +20,7 @@ type quotaJSON struct {
 	OverDay        int    `json:"over_day" doc:"Refused today, since the day's were."`
 }
 
-// quotasJSON is what was used of quotas today.
+// quotasJSON is today's use of quotas.
 type quotasJSON struct {
 	Since time.Time   `json:"since" doc:"When the day began: midnight, UTC."`
 	Until time.Time   `json:"until" doc:"When calls go on that a day's quota refuses."`
@@ -28,15 +28,15 @@ type quotasJSON struct {
 }
 
 func (h *Handler) mountQuotas() {
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/quotas", id: "listQuotas", tag: "Tool calls",
-		summary: "Read what was used today of the quotas of the tenant and of tools", may: connectors.PermRead,
-		about: "A process counts once a second, so that the last calls may be missing. What a quota refuses has the code quota_exceeded, Retry-After, and 429 where a call is made here.",
+		summary: "Read what was used today of the quotas of the tenant and of tools", permission: connectors.PermRead,
+		description: "A process counts once a second, so that the last calls may be missing. What a quota refuses has the code quota_exceeded, Retry-After, and 429 where a call is made here.",
 	}, h.listQuotas)
 }
 
-func (h *Handler) listQuotas(ctx context.Context, who auth.Actor, _ *struct{}) (*answer[quotasJSON], error) {
-	now, door := time.Now(), h.store.Tenant(who.Tenant.ID)
+func (h *Handler) listQuotas(ctx context.Context, actor auth.Actor, _ *struct{}) (*response[quotasJSON], error) {
+	now, door := time.Now(), h.store.Tenant(actor.Tenant.ID)
 	used, err := door.QuotaUses(ctx, now)
 	if err != nil {
 		return nil, err
@@ -53,5 +53,5 @@ func (h *Handler) listQuotas(ctx context.Context, who auth.Actor, _ *struct{}) (
 			Calls: u.Calls, OverMinute: u.OverMinute, OverDay: u.OverDay,
 		})
 	}
-	return &answer[quotasJSON]{Body: out}, nil
+	return &response[quotasJSON]{Body: out}, nil
 }

@@ -14,7 +14,7 @@ import (
 func TestAToolsQuotaIsAnsweredWith429(t *testing.T) {
 	t.Parallel()
 	w := newCallWorld(t, connectors.ApprovalAuto)
-	admin, day := w.key(t, connectors.RoleAdmin), connectors.QuotaDay(time.Now())
+	admin, day := w.createKey(t, connectors.RoleAdmin), connectors.QuotaDay(time.Now())
 	const tool = "/api/v1/connectors/box/tools/echo"
 	bounded := w.call(t, admin, http.MethodPatch, tool, `{"calls_per_minute": 0, "calls_per_day": 1}`).want(http.StatusOK)
 	if bounded["calls_per_day"] != 1.0 || bounded["calls_per_minute"] != 0.0 {
@@ -27,23 +27,23 @@ func TestAToolsQuotaIsAnsweredWith429(t *testing.T) {
 			t.Errorf("%s: %s", body, diff)
 		}
 	}
-	last := w.order(t, "echo", `{}`)
+	last := w.createCall(t, "echo", `{}`)
 	for last.status == http.StatusCreated {
-		last = w.order(t, "echo", `{}`)
+		last = w.createCall(t, "echo", `{}`)
 	}
 	last.problem(http.StatusTooManyRequests, "quota-exceeded")
 	if seconds, err := strconv.Atoi(last.header.Get("Retry-After")); err != nil || seconds < 1 || seconds > 24*60*60 {
 		t.Errorf("Retry-After: %q", last.header.Get("Retry-After"))
 	}
-	w.order(t, "fail", `{}`).want(http.StatusCreated) // another tool
+	w.createCall(t, "fail", `{}`).want(http.StatusCreated) // another tool
 	calls := w.call(t, admin, http.MethodGet, "/api/v1/tool_calls?tool=echo&limit=1", nil).want(http.StatusOK)["items"].([]any)
 	if why := calls[0].(map[string]any)["error"].(map[string]any); why["code"] != "quota_exceeded" {
 		t.Errorf("on record: %v", calls[0])
 	}
 	w.caller.CountQuotas(t.Context())
-	uses := w.call(t, w.key(t, connectors.RoleViewer), http.MethodGet, "/api/v1/quotas", nil).want(http.StatusOK)
+	uses := w.call(t, w.createKey(t, connectors.RoleViewer), http.MethodGet, "/api/v1/quotas", nil).want(http.StatusOK)
 	if !connectors.QuotaDay(time.Now()).Equal(day) {
-		return // midnight came between
+		return // the day changed in between
 	}
 	want := map[string]any{
 		"since": day.Format(time.RFC3339), "until": day.Add(24 * time.Hour).Format(time.RFC3339),

@@ -14,18 +14,18 @@ import (
 	"patchbay/internal/fault"
 )
 
-// require refuses a caller before anything of the request is looked at, but for whose agent it names.
-func (h *Handler) require(may, own connectors.Permission) func(huma.Context, func(huma.Context)) {
+// requirePermission refuses a caller before the request is read, except for the owner of the agent it names.
+func (h *Handler) requirePermission(may, own connectors.Permission) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, w := humachi.Unwrap(ctx)
-		who, ok := auth.ActorFrom(ctx.Context())
+		actor, ok := auth.ActorFrom(ctx.Context())
 		if !ok {
-			h.respond.Problem(w, r, errNobody)
+			h.respond.Problem(w, r, errNoCaller)
 			return
 		}
-		err := who.Require(may)
-		if err != nil && own != "" && who.UserID != nil && who.Role.May(own) {
-			err = h.requireOwner(ctx, who, err)
+		err := actor.Require(may)
+		if err != nil && own != "" && actor.UserID != nil && actor.Role.May(own) {
+			err = h.requireOwner(ctx, actor, err)
 		}
 		if err != nil {
 			h.respond.Problem(w, r, err)
@@ -35,23 +35,23 @@ func (h *Handler) require(may, own connectors.Permission) func(huma.Context, fun
 	}
 }
 
-// requireOwner refuses whoever does not own the agent that a request names, as if they had named none: an agent that there is not is no more
-// than one of somebody else.
-func (h *Handler) requireOwner(ctx huma.Context, who auth.Actor, refused error) error {
+// requireOwner returns refused unless the caller owns the agent that the request names. A missing agent is
+// refused like another member's.
+func (h *Handler) requireOwner(ctx huma.Context, actor auth.Actor, refused error) error {
 	r, _ := humachi.Unwrap(ctx)
 	named, err := agentNamed(ctx, r)
 	if err != nil || named == "" {
 		return refused
 	}
-	own, err := h.owns(ctx.Context(), who, named)
+	own, err := h.ownsAgent(ctx.Context(), actor, named)
 	if err != nil || own {
 		return err
 	}
 	return refused
 }
 
-func (h *Handler) owns(ctx context.Context, who auth.Actor, named connectors.Ref) (bool, error) {
-	tenant := h.store.Tenant(who.Tenant.ID)
+func (h *Handler) ownsAgent(ctx context.Context, actor auth.Actor, named connectors.Ref) (bool, error) {
+	tenant := h.store.Tenant(actor.Tenant.ID)
 	a, err := tenant.Agent(ctx, named)
 	if fault.Is(err, fault.NotFound) {
 		return false, nil
@@ -59,11 +59,11 @@ func (h *Handler) owns(ctx context.Context, who auth.Actor, named connectors.Ref
 	if err != nil {
 		return false, err
 	}
-	return tenant.IsPersonalAgent(ctx, *who.UserID, a.ID)
+	return tenant.IsPersonalAgent(ctx, *actor.UserID, a.ID)
 }
 
-// agentNamed is the agent of a request's path or, where its path names none, of its document, which is put back to be read. It is read as the
-// handler reads it: what it does is what was let in.
+// agentNamed is the agent in the request's path, or else in its body, which is put back. It is parsed as the
+// handler parses it, so that both see the same agent.
 func agentNamed(ctx huma.Context, r *http.Request) (connectors.Ref, error) {
 	if named := ctx.Param("agent"); named != "" {
 		return connectors.Ref(named), nil
@@ -76,7 +76,7 @@ func agentNamed(ctx huma.Context, r *http.Request) (connectors.Ref, error) {
 		return "", err
 	}
 	r.Body = io.NopCloser(bytes.NewReader(raw))
-	doc, err := parse(raw)
+	doc, err := parseJSON(raw)
 	if err != nil {
 		return "", err
 	}

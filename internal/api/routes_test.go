@@ -13,8 +13,8 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// routes is every operation with what it needs, and a body that its schema takes. TestEveryRouteHasARow holds it
-// against the OpenAPI document.
+// routes is every operation with its permission and a valid body. TestEveryRouteHasARow compares it with the
+// OpenAPI document.
 var routes = map[string]struct {
 	needs connectors.Permission
 	body  string
@@ -132,7 +132,7 @@ var routes = map[string]struct {
 	"POST /api/v1/webhooks/{id}/deliveries/{delivery}/redeliver": {connectors.PermManage, ""},
 }
 
-// eachRoute runs a test for every route, on a path with the ids of target.
+// eachRoute runs a test for every route, with the ids of target in its path.
 func eachRoute(t *testing.T, target targets, test func(t *testing.T, method, path, body string, needs connectors.Permission)) {
 	t.Helper()
 	for _, route := range slices.Sorted(maps.Keys(routes)) {
@@ -140,28 +140,30 @@ func eachRoute(t *testing.T, target targets, test func(t *testing.T, method, pat
 		if !strings.Contains(pattern, target.only) {
 			continue
 		}
-		t.Run(route, func(t *testing.T) { test(t, method, target.path(pattern), routes[route].body, routes[route].needs) })
+		t.Run(route, func(t *testing.T) {
+			test(t, method, target.fillPattern(pattern), routes[route].body, routes[route].needs)
+		})
 	}
 }
 
-// targets are the things of one tenant that paths name.
+// targets are the ids of one tenant's things.
 type targets struct {
 	connector, agent, run, key, member, call, token, webhook, delivery, invitation string
 
-	exposed string // what the agent knows the connector's tool by
-	offer   string // an entry of the catalog, which is everybody's
+	exposed string // the agent's name of the connector's tool
+	offer   string // an entry of the catalog, which all tenants share
 
-	client, acting string // programs that signed in: as the agent, and as the member
+	client, acting string // programs that act as the agent, and as the member
 
 	only string // routes with this in their pattern; empty: all
 }
 
-// all names every thing by one word.
-func all(id string) targets {
+// targetsNamed uses one id for all things.
+func targetsNamed(id string) targets {
 	return targets{connector: id, agent: id, run: id, key: id, member: id, call: id, token: id, client: id, acting: id, webhook: id, delivery: id, invitation: id, exposed: "mcp_x__y", offer: "nothing", only: "{"}
 }
 
-func (x targets) path(pattern string) string {
+func (x targets) fillPattern(pattern string) string {
 	id, tool, client := x.connector, x.exposed, x.client
 	switch {
 	case strings.HasPrefix(pattern, "/api/v1/connectors"):
@@ -184,15 +186,15 @@ func (x targets) path(pattern string) string {
 	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{connector}", x.connector, "{token_id}", x.token, "{client_id}", client, "{delivery}", x.delivery, "{name}", tool, "{slug}", x.offer).Replace(pattern)
 }
 
-func (w *world) targetsIn(t *testing.T, tenant connectors.TenantID) targets {
+func (w *world) createTargets(t *testing.T, tenant connectors.TenantID) targets {
 	t.Helper()
-	c := w.ConnectorIn(t, tenant, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer }, at("http://127.0.0.1:1/"))
+	c := w.ConnectorIn(t, tenant, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer }, withURL("http://127.0.0.1:1/"))
 	a := w.AgentIn(t, tenant)
 	w.GrantIn(t, tenant, a.ID, c.ID)
 	_, token := w.TokenIn(t, tenant, a.ID)
-	hook, delivery := w.webhookIn(t, tenant)
-	call := w.pendingCall(t, tenant, a, c)
-	w.askedFor(t, tenant, a, c, call)
+	hook, delivery := w.createWebhook(t, tenant)
+	call := w.createPendingCall(t, tenant, a, c)
+	w.createApproval(t, tenant, a, c, call)
 	member := w.MemberIn(t, tenant, connectors.RoleViewer).UserID
 	return targets{
 		webhook: hook.ID.String(), delivery: delivery.ID.String(),
@@ -206,7 +208,7 @@ func (w *world) targetsIn(t *testing.T, tenant connectors.TenantID) targets {
 		member:    member.String(),
 		acting:    w.ProgramAsIn(t, tenant, member, connectors.ScopeAdmin).String(),
 
-		invitation: w.invitationIn(t, tenant).String(),
+		invitation: w.createInvitation(t, tenant).String(),
 
 		exposed: connectors.ExposedName(c.Slug, "search"), offer: "linear",
 	}
@@ -215,7 +217,7 @@ func (w *world) targetsIn(t *testing.T, tenant connectors.TenantID) targets {
 func TestUnknownAddressesAndMethodsAreProblems(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	viewer := w.key(t, connectors.RoleViewer)
+	viewer := w.createKey(t, connectors.RoleViewer)
 	for _, path := range []string{"/api", "/api/", "/api/v1", "/api/v2/connectors", "/api/v1/nothing", "/api/v1/connectors/a/b/c"} {
 		w.call(t, viewer, http.MethodGet, path, nil).problem(http.StatusNotFound, "not-found")
 		w.call(t, "", http.MethodGet, path, nil).problem(http.StatusUnauthorized, "unauthenticated")
@@ -240,7 +242,7 @@ func TestHeadIsGetWithoutItsBody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("Authorization", "Bearer "+w.key(t, connectors.RoleViewer))
+	r.Header.Set("Authorization", "Bearer "+w.createKey(t, connectors.RoleViewer))
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
@@ -251,9 +253,9 @@ func TestHeadIsGetWithoutItsBody(t *testing.T) {
 	}
 }
 
-func (w *world) revoke(t *testing.T, key string) {
+func (w *world) revokeKey(t *testing.T, key string) {
 	t.Helper()
-	owner := w.key(t, connectors.RoleOwner)
+	owner := w.createKey(t, connectors.RoleOwner)
 	for _, item := range w.call(t, owner, http.MethodGet, "/api/v1/api_keys", nil).want(http.StatusOK)["items"].([]any) {
 		k := item.(map[string]any)
 		if strings.HasPrefix(key, k["prefix"].(string)) {

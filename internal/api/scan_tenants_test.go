@@ -20,8 +20,8 @@ import (
 func TestAnotherTenantsThingsAreNotThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	owner, theirs := w.key(t, connectors.RoleOwner), w.targetsIn(t, w.Other)
-	mine := w.targetsIn(t, w.Tenant)
+	owner, theirs := w.createKey(t, connectors.RoleOwner), w.createTargets(t, w.Other)
+	mine := w.createTargets(t, w.Tenant)
 	unknown := uuid.Must(uuid.NewV7()).String()
 	otherAgent := theirs
 	otherAgent.connector, otherAgent.only = mine.connector, "{agent}"
@@ -38,30 +38,30 @@ func TestAnotherTenantsThingsAreNotThere(t *testing.T) {
 		"my agent, their connector":  otherConnector,
 		"my agent, their token":      otherToken,
 		"my webhook, their delivery": otherDelivery,
-		"an unknown id":              all(unknown),
-		"almost an id":               all(unknown[1:]),
-		"an id in other clothes":     all("{" + unknown + "}"),
-		"no id":                      all("~"),
-		"a long word":                all(strings.Repeat("a", 5000)),
-		"a NUL":                      all("a%00"),
-		"a slash":                    all("a%2Fb"),
-		"no UTF-8":                   all("%FF"),
+		"an unknown id":              targetsNamed(unknown),
+		"almost an id":               targetsNamed(unknown[1:]),
+		"an id in other clothes":     targetsNamed("{" + unknown + "}"),
+		"no id":                      targetsNamed("~"),
+		"a long word":                targetsNamed(strings.Repeat("a", 5000)),
+		"a NUL":                      targetsNamed("a%00"),
+		"a slash":                    targetsNamed("a%2Fb"),
+		"no UTF-8":                   targetsNamed("%FF"),
 	} {
 		eachRoute(t, ids, func(t *testing.T, method, path, body string, _ connectors.Permission) {
 			if strings.Contains(path, "/catalog/") && ids.offer != "" {
-				return // the catalog is everybody's
+				return // the catalog is shared
 			}
 			w.call(t, owner, method, path, body).problem(http.StatusNotFound, "not-found")
 		})
 	}
-	w.unchanged(t, before)
+	w.wantUnchanged(t, before)
 }
 
-// params are what names a thing in a path.
-var params = []string{"{id}", "{agent}", "{connector}", "{token_id}", "{delivery}", "/why"}
+// pathParams are the parameters that name a thing.
+var pathParams = []string{"{id}", "{agent}", "{connector}", "{token_id}", "{delivery}", "/why"}
 
-// swap takes one parameter of a path from elsewhere, and leaves the others mine.
-func swap(pattern, param string, mine, other targets) targets {
+// swapParam takes one parameter from other, and the rest from mine.
+func swapParam(pattern, param string, mine, other targets) targets {
 	x := mine
 	switch param {
 	case "{agent}":
@@ -86,42 +86,42 @@ func swap(pattern, param string, mine, other targets) targets {
 	return x
 }
 
-// unknown are things that no tenant has.
-func unknown() targets {
-	x := all(uuid.Must(uuid.NewV7()).String())
+// missingTargets are ids that no tenant has.
+func missingTargets() targets {
+	x := targetsNamed(uuid.Must(uuid.NewV7()).String())
 	x.exposed = connectors.ExposedName("connector-none", "search")
 	return x
 }
 
-func TestAnotherTenantsThingCannotBeToldFromNone(t *testing.T) {
+func TestRoutes_OtherTenantLooksLikeMissing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	owner, mine, theirs, none := w.key(t, connectors.RoleOwner), w.targetsIn(t, w.Tenant), w.targetsIn(t, w.Other), unknown()
+	owner, mine, theirs, none := w.createKey(t, connectors.RoleOwner), w.createTargets(t, w.Tenant), w.createTargets(t, w.Other), missingTargets()
 	before := w.Rows(t)
 	for _, route := range slices.Sorted(maps.Keys(routes)) {
 		method, pattern, _ := strings.Cut(route, " ")
-		for _, param := range params {
+		for _, param := range pathParams {
 			if !strings.Contains(pattern, param) {
 				continue
 			}
-			w.alike(t, route+" with another "+param, func(other targets) reply {
-				return w.call(t, owner, method, swap(pattern, param, mine, other).path(pattern), routes[route].body)
+			w.wantIndistinguishable(t, route+" with another "+param, func(other targets) reply {
+				return w.call(t, owner, method, swapParam(pattern, param, mine, other).fillPattern(pattern), routes[route].body)
 			}, theirs, none)
 		}
 	}
-	w.unchanged(t, before)
+	w.wantUnchanged(t, before)
 }
 
-func TestAnotherTenantsThingThatIsOnlyMentionedCannotBeToldFromNone(t *testing.T) {
+func TestMention_OfOtherTenantLooksLikeMissing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	owner, mine, theirs, none := w.key(t, connectors.RoleOwner), w.targetsIn(t, w.Tenant), w.targetsIn(t, w.Other), unknown()
-	mentions := w.mentions(t)
+	owner, mine, theirs, none := w.createKey(t, connectors.RoleOwner), w.createTargets(t, w.Tenant), w.createTargets(t, w.Other), missingTargets()
+	mentions := w.listMentions(t)
 	before := w.Rows(t)
 	for _, m := range mentions {
 		method, pattern, _ := strings.Cut(m.route, " ")
-		w.alike(t, fmt.Sprintf("%s with %s in its %s", m.route, m.name, m.where), func(other targets) reply {
-			path, body := mine.path(pattern), routes[m.route].body
+		w.wantIndistinguishable(t, fmt.Sprintf("%s with %s in its %s", m.route, m.name, m.where), func(other targets) reply {
+			path, body := mine.fillPattern(pattern), routes[m.route].body
 			thing := map[string]string{"agent": other.agent, "connector": other.connector, "tool": other.exposed}[m.name]
 			if m.where == "query" {
 				path += "?" + m.name + "=" + thing
@@ -131,20 +131,20 @@ func TestAnotherTenantsThingThatIsOnlyMentionedCannotBeToldFromNone(t *testing.T
 			return w.call(t, owner, method, path, body)
 		}, theirs, none)
 	}
-	w.unchanged(t, before)
+	w.wantUnchanged(t, before)
 	if len(mentions) < 6 {
 		t.Errorf("only %v", mentions)
 	}
 }
 
-// mention is where a request says which thing it is about, beside its path.
+// mention is a query parameter or body field that names a thing.
 type mention struct{ route, where, name string }
 
-// mentions are those that the document knows.
-func (w *world) mentions(t *testing.T) []mention {
+// listMentions lists those of the document.
+func (w *world) listMentions(t *testing.T) []mention {
 	t.Helper()
 	var found []mention
-	doc := w.document(t)
+	doc := w.readDocument(t)
 	for pattern, operations := range doc["paths"].(map[string]any) {
 		for method, op := range operations.(map[string]any) {
 			route := strings.ToUpper(method) + " " + pattern
@@ -177,19 +177,19 @@ func bodyFields(doc, op map[string]any) []string {
 	return slices.Collect(maps.Keys(properties))
 }
 
-// alike fails the test unless the answers about both things are one: the status, the headers, the body but for the ids that were asked
-// for, and how much is asked of the database, which is what their times are made of. What else happens meanwhile only adds
-// to that: the least of several times counts.
-func (w *world) alike(t *testing.T, what string, ask func(targets) reply, theirs, none targets) {
+// wantIndistinguishable fails the test unless the responses about both things are equal: status, headers, body
+// without the ids, and number of queries, which determines the time. Background work only adds queries, so the
+// minimum of several runs counts.
+func (w *world) wantIndistinguishable(t *testing.T, what string, ask func(targets) reply, theirs, none targets) {
 	t.Helper()
 	var difference string
-	ask(none) // what is done once, for whoever comes first, is done
+	ask(none) // warms caches
 	ask(theirs)
 	unknown, foreign := anyCost(), anyCost()
 	for range 20 {
-		var a, b answer
-		a, unknown = w.answer(ask, none).least(unknown)
-		b, foreign = w.answer(ask, theirs).least(foreign)
+		var a, b observation
+		a, unknown = w.observe(ask, none).withLowestCost(unknown)
+		b, foreign = w.observe(ask, theirs).withLowestCost(foreign)
 		if difference = cmp.Diff(a, b); difference == "" {
 			return
 		}
@@ -197,31 +197,31 @@ func (w *world) alike(t *testing.T, what string, ask func(targets) reply, theirs
 	t.Errorf("%s (-unknown +another tenant's):\n%s", what, difference)
 }
 
-// answer is what one may tell of a request.
-type answer struct {
+// observation is what a client can see of a response.
+type observation struct {
 	Status int
 	Header http.Header
 	Body   string
 	Cost   cost
 }
 
-// ids are what differs between any two answers: the things that were asked for, and the request's own id.
+// ids differ between equal responses: those of things, and of the request.
 var ids = regexp.MustCompile(`[0-9a-f]{8}([-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|mcp_[a-z0-9_-]+`)
 
-func (w *world) answer(ask func(targets) reply, about targets) answer {
+func (w *world) observe(ask func(targets) reply, about targets) observation {
 	queries, trips := w.Queries(), w.RoundTrips()
 	got := ask(about)
 	queries, trips = w.Queries()-queries, w.RoundTrips()-trips
-	return answer{Status: got.status, Header: got.header, Body: ids.ReplaceAllString(string(got.body), "ID"), Cost: cost{queries, trips}}
+	return observation{Status: got.status, Header: got.header, Body: ids.ReplaceAllString(string(got.body), "ID"), Cost: cost{queries, trips}}
 }
 
-// cost is how much was asked of the database.
+// cost is the database work of a request.
 type cost struct{ Queries, RoundTrips int64 }
 
 func anyCost() cost { return cost{math.MaxInt64, math.MaxInt64} }
 
-// least is an answer at the lowest cost that one like it had.
-func (a answer) least(known cost) (answer, cost) {
+// withLowestCost returns the observation with the lower of two costs.
+func (a observation) withLowestCost(known cost) (observation, cost) {
 	a.Cost = cost{min(a.Cost.Queries, known.Queries), min(a.Cost.RoundTrips, known.RoundTrips)}
 	return a, a.Cost
 }

@@ -14,18 +14,18 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// open are the routes of the API that are for everybody, and so have no row in routes.
-var open = []string{"GET /openapi.json", "HEAD /openapi.json"}
+// publicRoutes need no permission, and have no row in routes.
+var publicRoutes = []string{"GET /openapi.json", "HEAD /openapi.json"}
 
-func TestEveryRouteHasARowInTheTableAndInTheDocument(t *testing.T) {
+func TestRoutes_HaveRowAndDocument(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	documented := map[string]connectors.Permission{}
-	for path, operations := range w.document(t)["paths"].(map[string]any) {
+	for path, operations := range w.readDocument(t)["paths"].(map[string]any) {
 		for method, op := range operations.(map[string]any) {
 			needs, _ := op.(map[string]any)["x-permission"].(string)
 			documented[strings.ToUpper(method)+" "+path] = connectors.Permission(needs)
-			if least := op.(map[string]any)["x-least-role"]; least != string(connectors.LeastRole(connectors.Permission(needs))) {
+			if least := op.(map[string]any)["x-least-role"]; least != string(connectors.LowestRole(connectors.Permission(needs))) {
 				t.Errorf("%s %s: the least role that may %s is said to be %v", method, path, needs, least)
 			}
 		}
@@ -37,14 +37,14 @@ func TestEveryRouteHasARowInTheTableAndInTheDocument(t *testing.T) {
 	if diff := cmp.Diff(want, documented); diff != "" {
 		t.Errorf("routes (-rows +documented):\n%s", diff)
 	}
-	mounted := slices.Sorted(slices.Values(w.mounted(t)))
-	if diff := cmp.Diff(slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(routes)), open...))), mounted); diff != "" {
+	mounted := slices.Sorted(slices.Values(w.mountedRoutes(t)))
+	if diff := cmp.Diff(slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(routes)), publicRoutes...))), mounted); diff != "" {
 		t.Errorf("routes (-rows +mounted):\n%s", diff)
 	}
 }
 
-// mounted are the routes that the router knows, "METHOD pattern".
-func (w *world) mounted(t *testing.T) []string {
+// mountedRoutes are the router's routes, "METHOD pattern".
+func (w *world) mountedRoutes(t *testing.T) []string {
 	t.Helper()
 	var found []string
 	err := chi.Walk(w.handler.(chi.Routes), func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
@@ -60,8 +60,8 @@ func (w *world) mounted(t *testing.T) []string {
 	return found
 }
 
-// unchanged fails the test unless the tenants have what they had.
-func (w *world) unchanged(t *testing.T, before string) {
+// wantUnchanged fails the test if a tenant's rows changed.
+func (w *world) wantUnchanged(t *testing.T, before string) {
 	t.Helper()
 	if diff := cmp.Diff(strings.Split(before, "\n"), strings.Split(w.Rows(t), "\n")); diff != "" {
 		t.Errorf("what was refused changed something (-before +after):\n%s", diff)
@@ -71,10 +71,10 @@ func (w *world) unchanged(t *testing.T, before string) {
 func TestNobodyWithoutAKeyGetsIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	revoked := w.key(t, connectors.RoleOwner)
-	w.revoke(t, revoked)
-	owner := w.key(t, connectors.RoleOwner)
-	ids := w.targetsIn(t, w.Tenant)
+	revoked := w.createKey(t, connectors.RoleOwner)
+	w.revokeKey(t, revoked)
+	owner := w.createKey(t, connectors.RoleOwner)
+	ids := w.createTargets(t, w.Tenant)
 	before := w.Rows(t)
 	eachRoute(t, ids, func(t *testing.T, method, path, body string, _ connectors.Permission) {
 		for name, authorization := range map[string]string{
@@ -97,16 +97,16 @@ func TestNobodyWithoutAKeyGetsIn(t *testing.T) {
 			}
 		}
 	})
-	w.unchanged(t, before)
+	w.wantUnchanged(t, before)
 }
 
-func TestARoleThatMayNotIsRefusedAndChangesNothing(t *testing.T) {
+func TestRoutes_RefuseOtherRoles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ids := w.targetsIn(t, w.Tenant)
+	ids := w.createTargets(t, w.Tenant)
 	keys, cookies := map[connectors.Role]string{}, map[connectors.Role]*http.Cookie{}
 	for _, role := range connectors.Roles {
-		keys[role], cookies[role] = w.key(t, role), w.signIn(t, w.Member(t, role).UserID)
+		keys[role], cookies[role] = w.createKey(t, role), w.signIn(t, w.Member(t, role).UserID)
 	}
 	before := w.Rows(t)
 	for _, role := range connectors.Roles {
@@ -122,26 +122,26 @@ func TestARoleThatMayNotIsRefusedAndChangesNothing(t *testing.T) {
 			w.serve(t, r).problem(http.StatusForbidden, "denied")
 		})
 	}
-	w.unchanged(t, before)
+	w.wantUnchanged(t, before)
 }
 
-// otherwise are the routes on which a role that may is told something else than a success: what they are for is not to be had here.
-var otherwise = map[string]int{
+// expectedStatus has the routes without a success here for an allowed role.
+var expectedStatus = map[string]int{
 	"DELETE /api/v1/sso":                                             http.StatusNotFound,   // it was never set up
 	"POST /api/v1/sso/check":                                         http.StatusBadGateway, // nothing listens at the provider's address
 	"POST /api/v1/sso/domains/verify":                                http.StatusNotFound,   // it was never claimed
 	"POST /api/v1/sso/domains/release":                               http.StatusNotFound,
-	"POST /api/v1/notices/read":                                      http.StatusConflict, // a key reads for nobody
+	"POST /api/v1/notices/read":                                      http.StatusConflict, // a key has no read marks
 	"POST /api/v1/agents/{id}/tool_calls":                            http.StatusUnprocessableEntity,
 	"POST /connectors/{id}/sync_tools":                               http.StatusBadGateway, // nothing listens at the connector's address
 	"POST /api/v1/connectors/{id}/sync_tools":                        http.StatusBadGateway,
-	"POST /api/v1/connectors/{id}/connect":                           http.StatusConflict, // it does not sign in by OAuth
-	"POST /api/v1/connectors/{id}/tools/{name}/accept":               http.StatusConflict, // nothing is to be decided
+	"POST /api/v1/connectors/{id}/connect":                           http.StatusConflict, // it does not use OAuth
+	"POST /api/v1/connectors/{id}/tools/{name}/accept":               http.StatusConflict, // no change waits
 	"POST /api/v1/connectors/{id}/tools/{name}/reject":               http.StatusConflict,
 	"POST /api/v1/connectors/{id}/instructions/accept":               http.StatusConflict,
 	"POST /api/v1/connectors/{id}/instructions/reject":               http.StatusConflict,
 	"POST /api/v1/connectors/{id}/agents/{agent}/credential/compare": http.StatusConflict, // likewise
-	"PUT /api/v1/connectors/{id}/agents/{agent}/credential":          http.StatusConflict, // the connector has one for all
+	"PUT /api/v1/connectors/{id}/agents/{agent}/credential":          http.StatusConflict, // the connector's credential is shared
 	"DELETE /api/v1/connectors/{id}/agents/{agent}/credential":       http.StatusNotFound,
 	"DELETE /api/v1/members/{id}/second_factor":                      http.StatusNotFound, // they have none
 	"DELETE /api/v1/connectors/{id}/credential":                      http.StatusNotFound, // it was not given one
@@ -153,24 +153,24 @@ func TestEachRoleDoesWhatItMay(t *testing.T) {
 		t.Run(string(role), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			key, shared := w.key(t, role), w.targetsIn(t, w.Tenant)
+			key, shared := w.createKey(t, role), w.createTargets(t, w.Tenant)
 			for _, route := range slices.Sorted(maps.Keys(routes)) {
 				if role.May(routes[route].needs) {
-					w.does(t, key, route, shared)
+					w.callRoute(t, key, route, shared)
 				}
 			}
 		})
 	}
 }
 
-// does asks for what a role may.
-func (w *world) does(t *testing.T, key, route string, ids targets) {
+// callRoute calls a route as an allowed role.
+func (w *world) callRoute(t *testing.T, key, route string, ids targets) {
 	t.Helper()
 	method, pattern, _ := strings.Cut(route, " ")
 	if method == http.MethodDelete || strings.HasPrefix(pattern, "/api/v1/tool_calls/{id}/") {
-		ids = w.targetsIn(t, w.Tenant) // they end what they are about
+		ids = w.createTargets(t, w.Tenant) // it ends its things
 	}
-	got, want := w.call(t, key, method, ids.path(pattern), routes[route].body), otherwise[route]
+	got, want := w.call(t, key, method, ids.fillPattern(pattern), routes[route].body), expectedStatus[route]
 	if ok := got.status >= 200 && got.status < 300; !ok && got.status != want || ok && want != 0 {
 		t.Errorf("%s: %d %s", route, got.status, got.body)
 	}

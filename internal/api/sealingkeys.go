@@ -7,7 +7,7 @@ import (
 	"patchbay/internal/auth"
 )
 
-// sealingKeysJSON is how the keys are that seal the tenant's secrets.
+// sealingKeysJSON is the state of the tenant's sealing keys.
 type sealingKeysJSON struct {
 	Keys       []sealingKeyJSON `json:"keys" nullable:"false" doc:"Oldest first."`
 	Unfinished bool             `json:"rotation_unfinished" doc:"A rotation is under way, or was interrupted: patchbay keys rotate ends it."`
@@ -16,7 +16,7 @@ type sealingKeysJSON struct {
 	RotatedAt  *time.Time       `json:"rotated_at" doc:"null: never."`
 }
 
-// sealingKeyJSON is one of them, by its name alone.
+// sealingKeyJSON is one key, by its name.
 type sealingKeyJSON struct {
 	ID     string `json:"id" doc:"Its public id, in hexadecimal. It is no secret."`
 	Seals  bool   `json:"seals" doc:"What is stored from now on; the others only open."`
@@ -24,14 +24,14 @@ type sealingKeyJSON struct {
 	Known  bool   `json:"known" doc:"It is at hand; what an unknown key has sealed does not open."`
 }
 
-func (h *Handler) getSealingKeys(ctx context.Context, who auth.Actor, _ *struct{}) (*answer[sealingKeysJSON], error) {
-	keys, err := h.auth.SealingKeys(ctx, who)
+func (h *Handler) getSealingKeys(ctx context.Context, actor auth.Actor, _ *struct{}) (*response[sealingKeysJSON], error) {
+	keys, err := h.auth.SealingKeys(ctx, actor)
 	if err != nil {
 		return nil, err
 	}
 	view := sealingKeysJSON{Keys: []sealingKeyJSON{}, Unfinished: keys.Unfinished, Own: keys.Own, CreatedAt: keys.MadeAt, RotatedAt: keys.RotatedAt}
 	for _, k := range keys.Keys {
-		view.Keys = append(view.Keys, sealingKeyJSON{ID: k.ID.String(), Seals: k.Seals, Sealed: k.Sealed, Known: !k.Gone})
+		view.Keys = append(view.Keys, sealingKeyJSON{ID: k.ID.String(), Seals: k.IsPrimary, Sealed: k.Sealed, Known: !k.IsUnknown})
 	}
-	return &answer[sealingKeysJSON]{Body: view}, nil
+	return &response[sealingKeysJSON]{Body: view}, nil
 }

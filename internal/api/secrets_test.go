@@ -12,12 +12,12 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// The sweep reads every GET, and mcp_config without direct: with it, the answer holds an agent's credentials, because that is what an
-// admin asks it for.
-func TestNoAnswerAndNoLogLineHoldsASecret(t *testing.T) {
+// The test reads every GET, and mcp_config without direct: with it the response has an agent's credentials by
+// design.
+func TestSecrets_AreInNoResponseAndNoLog(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	owner := w.key(t, connectors.RoleOwner)
+	owner := w.createKey(t, connectors.RoleOwner)
 	upstream := mcptest.Start(t, mcptest.Script{Tools: []string{mcptest.Tool("search")}})
 	refusing := mcptest.Start(t, mcptest.Script{Bearer: "another"})
 	secrets := []string{
@@ -27,7 +27,7 @@ func TestNoAnswerAndNoLogLineHoldsASecret(t *testing.T) {
 	key := privateKey(t)
 	program := map[string]any{
 		"name": "program", "transport": "stdio", "command": mcptest.Shell, "args": mcptest.Program,
-		"env": map[string]string{"GREETING": secrets[7]}, // which it prints
+		"env": map[string]string{"GREETING": secrets[7]}, // the program prints it
 	}
 	secrets = append(secrets, strings.Split(key, "\n")[1]) // PEM's first line of base64
 	auths := map[string]map[string]any{
@@ -35,7 +35,7 @@ func TestNoAnswerAndNoLogLineHoldsASecret(t *testing.T) {
 		"key":    {"type": "api_key", "key": secrets[1]},
 		"basic":  {"type": "basic", "username": "ann", "password": secrets[2]},
 		"oauth":  {"type": "oauth2", "client_id": "client-1", "client_secret": secrets[5]},
-		// The issuer cannot be reached, so that the secret is tried, and the attempt told of.
+		// The issuer is unreachable, so that the secret is used and the failure is reported.
 		"machine": {"type": "client_credentials", "client_id": "client-1", "client_secret": secrets[6], "issuer": "http://127.0.0.1:9"},
 		"keyed":   {"type": "private_key_jwt", "client_id": "client-1", "private_key": key, "issuer": "http://127.0.0.1:9"},
 	}
@@ -72,7 +72,7 @@ func TestNoAnswerAndNoLogLineHoldsASecret(t *testing.T) {
 		for _, route := range slices.Sorted(maps.Keys(routes)) {
 			method, pattern, _ := strings.Cut(route, " ")
 			if method == http.MethodGet {
-				keep(w.call(t, owner, method, ids.path(pattern), nil))
+				keep(w.call(t, owner, method, ids.fillPattern(pattern), nil))
 			}
 		}
 	}

@@ -10,12 +10,12 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// signIn gives a member a session and returns its cookie.
+// signIn creates a session of a member and returns its cookie.
 func (w *world) signIn(t *testing.T, user connectors.UserID) *http.Cookie {
 	t.Helper()
 	rec := httptest.NewRecorder()
 	w.auth.Sessions().LoadAndSave(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if err := w.auth.StartSession(r.Context(), user, auth.BrowserOf(r)); err != nil {
+		if err := w.auth.StartSession(r.Context(), user, auth.NewBrowser(r)); err != nil {
 			t.Error(err)
 		}
 	})).ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/login", nil))
@@ -37,15 +37,15 @@ func TestAnOwnersKeySignsAMemberOut(t *testing.T) {
 		return w.serve(t, r)
 	}
 	ask().want(http.StatusOK)
-	w.call(t, w.key(t, connectors.RoleOwner), http.MethodPost, "/api/v1/members/"+m.UserID.String()+"/sign_out", nil).want(http.StatusNoContent)
+	w.call(t, w.createKey(t, connectors.RoleOwner), http.MethodPost, "/api/v1/members/"+m.UserID.String()+"/sign_out", nil).want(http.StatusNoContent)
 	ask().problem(http.StatusUnauthorized, "unauthenticated")
 }
 
-func TestASessionWaitsForTheSecondFactorThatItsTenantWants(t *testing.T) {
+func TestSession_RequiredSecondFactorComesFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.Member(t, connectors.RoleMember)
-	cookie, key := w.signIn(t, m.UserID), w.key(t, connectors.RoleOwner)
+	cookie, key := w.signIn(t, m.UserID), w.createKey(t, connectors.RoleOwner)
 	after := w.call(t, key, http.MethodPatch, "/api/v1/tenant", `{"second_factor_required": true}`).want(http.StatusOK)
 	if after["second_factor_required"] != true {
 		t.Errorf("%v", after)
@@ -67,7 +67,7 @@ func TestASessionServesWhereAKeyDoes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	upstream := mcptest.Start(t, mcptest.Script{Tools: []string{mcptest.Tool("search")}})
-	c := w.Connector(t, at(upstream.URL))
+	c := w.Connector(t, withURL(upstream.URL))
 	cookie := w.signIn(t, w.Member(t, connectors.RoleMember).UserID)
 	send := func(method, path string) reply {
 		r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
@@ -89,13 +89,13 @@ func TestASessionServesWhereAKeyDoes(t *testing.T) {
 	w.serve(t, both).problem(http.StatusUnauthorized, "unauthenticated")
 }
 
-// signedInSomewhere is a member who is signed in, and where.
-func (w *world) signedInSomewhere(t *testing.T) (auth.Actor, connectors.SessionID) {
+// createSession creates a member with a session.
+func (w *world) createSession(t *testing.T) (auth.Actor, connectors.SessionID) {
 	t.Helper()
 	m := w.Member(t, connectors.RoleMember)
 	w.signIn(t, m.UserID)
-	a := auth.Actor{Kind: auth.KindPerson, Tenant: w.operator(t).Tenant, Role: m.Role, UserID: &m.UserID, Name: m.Name, Email: m.Email}
-	all, err := w.auth.SessionsOf(t.Context(), a)
+	a := auth.Actor{Kind: auth.KindPerson, Tenant: w.newOperator(t).Tenant, Role: m.Role, UserID: &m.UserID, Name: m.Name, Email: m.Email}
+	all, err := w.auth.ListSessions(t.Context(), a)
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d sessions (%v)", len(all), err)
 	}

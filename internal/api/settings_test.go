@@ -11,10 +11,10 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestAKeyIsShownOnceAndWorksUntilItIsRevoked(t *testing.T) {
+func TestAPIKey_WorksUntilRevoked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	owner := w.key(t, connectors.RoleOwner)
+	owner := w.createKey(t, connectors.RoleOwner)
 	made := w.call(t, owner, http.MethodPost, "/api/v1/api_keys",
 		`{"name": "CI", "role": "viewer", "expires_at": "2099-01-01T00:00:00+02:00"}`).want(http.StatusCreated)
 	key := made["key"].(string)
@@ -35,7 +35,7 @@ func TestAKeyIsShownOnceAndWorksUntilItIsRevoked(t *testing.T) {
 func TestKeysFieldsAreChecked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	owner := w.key(t, connectors.RoleOwner)
+	owner := w.createKey(t, connectors.RoleOwner)
 	for body, at := range map[string][]string{
 		`{}`:                                 {"name", "role"},
 		`{"name": "A"}`:                      {"role"},
@@ -61,7 +61,7 @@ func TestKeysFieldsAreChecked(t *testing.T) {
 func TestMembersAreAddedChangedAndRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	owner := w.key(t, connectors.RoleOwner)
+	owner := w.createKey(t, connectors.RoleOwner)
 	made := w.call(t, owner, http.MethodPost, "/api/v1/members",
 		`{"email": "Ann@Example.com", "name": "Ann", "role": "owner", "password": "correct horse"}`).want(http.StatusCreated)
 	if made["email"] != "ann@example.com" || made["role"] != "owner" || made["last_signed_in_at"] != nil {
@@ -89,7 +89,7 @@ func TestMembersAreAddedChangedAndRemoved(t *testing.T) {
 func TestMembersFieldsAreChecked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	owner := w.key(t, connectors.RoleOwner)
+	owner := w.createKey(t, connectors.RoleOwner)
 	for body, at := range map[string][]string{
 		`{}`: {"email", "role", "password"},
 		`{"email": "nobody", "role": "viewer", "password": "long enough"}`:     {"email"},
@@ -108,7 +108,7 @@ func TestMembersFieldsAreChecked(t *testing.T) {
 func TestTheTenantIsReadAndRenamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	owner := w.key(t, connectors.RoleOwner)
+	owner := w.createKey(t, connectors.RoleOwner)
 	before := w.call(t, owner, http.MethodGet, "/api/v1/tenant", nil).want(http.StatusOK)
 	after := w.call(t, owner, http.MethodPatch, "/api/v1/tenant", `{"name": "Acme & Sons"}`).want(http.StatusOK)
 	if before["name"] != "Acme" || after["name"] != "Acme & Sons" || after["slug"] != before["slug"] || after["id"] != before["id"] {
@@ -121,10 +121,10 @@ func TestTheTenantIsReadAndRenamed(t *testing.T) {
 	}
 }
 
-func TestATenantSaysWhatIsKeptOfCallsAndHowLongTheyWait(t *testing.T) {
+func TestTenant_CallSettings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	owner := w.key(t, connectors.RoleOwner)
+	owner := w.createKey(t, connectors.RoleOwner)
 	before := w.call(t, owner, http.MethodGet, "/api/v1/tenant", nil).want(http.StatusOK)
 	if before["call_history"] != "redacted" || before["approval_timeout_s"] != 300.0 {
 		t.Errorf("%v", before)
@@ -157,7 +157,7 @@ func TestATenantSaysWhatIsKeptOfCallsAndHowLongTheyWait(t *testing.T) {
 func TestATenantSaysHowLongItsHistoryIsKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	owner := w.key(t, connectors.RoleOwner)
+	owner := w.createKey(t, connectors.RoleOwner)
 	before := w.call(t, owner, http.MethodGet, "/api/v1/tenant", nil).want(http.StatusOK)
 	if before["history_days"] != 0.0 || before["history_days_kept"] != 90.0 || before["history_since"] != nil {
 		t.Errorf("%v", before)

@@ -12,7 +12,7 @@ import (
 	"patchbay/internal/sso"
 )
 
-// ssoJSON is how people sign in at the tenant's own provider, without the client's secret.
+// ssoJSON has the tenant's SSO settings, without the client's secret.
 type ssoJSON struct {
 	Issuer          string          `json:"issuer" doc:"Empty: it was never set up."`
 	ClientID        string          `json:"client_id"`
@@ -28,13 +28,13 @@ type ssoJSON struct {
 	Domains         []ssoDomainJSON `json:"domains" nullable:"false"`
 }
 
-// ssoGroupJSON is the role that a group of the provider gives.
+// ssoGroupJSON maps a group of the provider to a role.
 type ssoGroupJSON struct {
 	Group string `json:"group" minLength:"1" maxLength:"200"`
 	Role  string `json:"role" enum:"viewer,member,admin,owner,auditor"`
 }
 
-// ssoDomainJSON is an e-mail domain that the tenant says is its own.
+// ssoDomainJSON is a claimed e-mail domain.
 type ssoDomainJSON struct {
 	Domain     string     `json:"domain"`
 	VerifiedAt *time.Time `json:"verified_at" doc:"null: it opens nothing yet."`
@@ -43,7 +43,7 @@ type ssoDomainJSON struct {
 	RecordText string     `json:"record_text" doc:"What the record has to hold."`
 }
 
-// ssoPatch changes the settings. An absent field keeps what it has.
+// ssoPatch changes the settings. An absent field keeps its value.
 type ssoPatch struct {
 	Issuer          *string         `json:"issuer,omitempty" doc:"Another one needs its own client_secret, and is off until it was tested in the dashboard."`
 	ClientID        *string         `json:"client_id,omitempty"`
@@ -65,7 +65,7 @@ type ssoDomainInput struct {
 func (h *Handler) viewSSO(s connectors.SSO) ssoJSON {
 	out := ssoJSON{
 		Issuer: s.Issuer, ClientID: s.ClientID, RedirectURI: h.sso.RedirectURI(), GroupsClaim: s.GroupsClaim, Groups: []ssoGroupJSON{}, Joins: s.Joins,
-		Enabled: s.Enabled, Enforced: s.Enforced, TestedAt: utc(s.TestedAt), Domains: []ssoDomainJSON{},
+		Enabled: s.Enabled, Enforced: s.Enforced, TestedAt: toUTC(s.TestedAt), Domains: []ssoDomainJSON{},
 	}
 	if s.DefaultRole != "" {
 		out.DefaultRole = new(string(s.DefaultRole))
@@ -77,7 +77,7 @@ func (h *Handler) viewSSO(s connectors.SSO) ssoJSON {
 		out.Groups = append(out.Groups, ssoGroupJSON{Group: g.Group, Role: string(g.Role)})
 	}
 	for _, d := range s.Domains {
-		row := ssoDomainJSON{Domain: d.Domain, VerifiedAt: utc(d.VerifiedAt), RecordName: connectors.ProofHost(d.Domain), RecordText: d.Proof}
+		row := ssoDomainJSON{Domain: d.Domain, VerifiedAt: toUTC(d.VerifiedAt), RecordName: connectors.ProofHost(d.Domain), RecordText: d.Proof}
 		if d.VerifiedBy != "" {
 			row.VerifiedBy = new(string(d.VerifiedBy))
 		}
@@ -86,7 +86,7 @@ func (h *Handler) viewSSO(s connectors.SSO) ssoJSON {
 	return out
 }
 
-func (p ssoPatch) change() (sso.Change, error) {
+func (p ssoPatch) toChange() (sso.Change, error) {
 	c := sso.Change{
 		Issuer: p.Issuer, ClientID: p.ClientID, GroupsClaim: p.GroupsClaim, Joins: p.Joins, Enabled: p.Enabled, Enforced: p.Enforced,
 	}
@@ -118,81 +118,81 @@ func (p ssoPatch) change() (sso.Change, error) {
 
 func (h *Handler) mountSSO() {
 	const tag = "Single sign-on"
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/sso", id: "getSSO", tag: tag,
-		summary: "Read how people sign in at the tenant's own OpenID provider", may: connectors.PermOwn,
+		summary: "Read how people sign in at the tenant's own OpenID provider", permission: connectors.PermOwn,
 	}, h.getSSO)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPatch, path: "/api/v1/sso", id: "updateSSO", tag: tag,
-		summary: "Change it, turn it on or off, or make it the only way", may: connectors.PermOwn,
-		about: "It is turned on after an owner has signed in at the provider once, to try it: in the dashboard, under Settings, Single sign-on.",
+		summary: "Change it, turn it on or off, or make it the only way", permission: connectors.PermOwn,
+		description: "It is turned on after an owner has signed in at the provider once, to try it: in the dashboard, under Settings, Single sign-on.",
 	}, h.updateSSO)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/sso", id: "deleteSSO", tag: tag,
-		summary: "Forget the provider; domains and members stay", may: connectors.PermOwn,
+		summary: "Forget the provider; domains and members stay", permission: connectors.PermOwn,
 	}, h.deleteSSO)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/sso/check", id: "checkSSO", tag: tag,
-		summary: "Read what the provider says about itself, without a sign-in", may: connectors.PermOwn, status: http.StatusNoContent,
+		summary: "Read what the provider says about itself, without a sign-in", permission: connectors.PermOwn, status: http.StatusNoContent,
 	}, h.checkSSO)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/sso/domains", id: "claimSSODomain", tag: tag,
-		summary: "Claim an e-mail domain; it opens nothing until it is verified", may: connectors.PermOwn, status: http.StatusOK,
+		summary: "Claim an e-mail domain; it opens nothing until it is verified", permission: connectors.PermOwn, status: http.StatusOK,
 	}, h.ssoDomain(h.sso.Claim))
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/sso/domains/verify", id: "verifySSODomain", tag: tag,
-		summary: "Look up the TXT record of a claimed domain", may: connectors.PermOwn, status: http.StatusOK,
+		summary: "Look up the TXT record of a claimed domain", permission: connectors.PermOwn, status: http.StatusOK,
 	}, h.ssoDomain(h.sso.Verify))
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/sso/domains/release", id: "releaseSSODomain", tag: tag,
-		summary: "Give a domain up", may: connectors.PermOwn, status: http.StatusOK,
+		summary: "Give a domain up", permission: connectors.PermOwn, status: http.StatusOK,
 	}, h.ssoDomain(h.sso.Release))
 }
 
-func (h *Handler) getSSO(ctx context.Context, who auth.Actor, _ *struct{}) (*answer[ssoJSON], error) {
-	s, err := h.sso.Settings(ctx, who)
+func (h *Handler) getSSO(ctx context.Context, actor auth.Actor, _ *struct{}) (*response[ssoJSON], error) {
+	s, err := h.sso.Settings(ctx, actor)
 	if err != nil {
 		return nil, err
 	}
-	return &answer[ssoJSON]{Body: h.viewSSO(s)}, nil
+	return &response[ssoJSON]{Body: h.viewSSO(s)}, nil
 }
 
-func (h *Handler) updateSSO(ctx context.Context, who auth.Actor, in *struct{ JSON document[ssoPatch] }) (*answer[ssoJSON], error) {
-	patch, err := in.JSON.read()
+func (h *Handler) updateSSO(ctx context.Context, actor auth.Actor, in *struct{ JSON requestBody[ssoPatch] }) (*response[ssoJSON], error) {
+	patch, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
-	change, err := patch.change()
+	change, err := patch.toChange()
 	if err != nil {
 		return nil, err
 	}
-	s, err := h.sso.Save(ctx, who, change)
+	s, err := h.sso.Save(ctx, actor, change)
 	if err != nil {
 		return nil, err
 	}
-	return &answer[ssoJSON]{Body: h.viewSSO(s)}, nil
+	return &response[ssoJSON]{Body: h.viewSSO(s)}, nil
 }
 
-func (h *Handler) deleteSSO(ctx context.Context, who auth.Actor, _ *struct{}) (*nothing, error) {
-	return nil, h.sso.Forget(ctx, who)
+func (h *Handler) deleteSSO(ctx context.Context, actor auth.Actor, _ *struct{}) (*noContent, error) {
+	return nil, h.sso.Forget(ctx, actor)
 }
 
-func (h *Handler) checkSSO(ctx context.Context, who auth.Actor, _ *struct{}) (*nothing, error) {
-	return nil, h.sso.Check(ctx, who)
+func (h *Handler) checkSSO(ctx context.Context, actor auth.Actor, _ *struct{}) (*noContent, error) {
+	return nil, h.sso.Check(ctx, actor)
 }
 
-type ssoDomainBody struct{ JSON document[ssoDomainInput] }
+type ssoDomainBody struct{ JSON requestBody[ssoDomainInput] }
 
-// ssoDomain does something with a domain, and answers with all that is set.
-func (h *Handler) ssoDomain(act func(context.Context, auth.Actor, string) error) handlerFunc[ssoDomainBody, answer[ssoJSON]] {
-	return func(ctx context.Context, who auth.Actor, in *ssoDomainBody) (*answer[ssoJSON], error) {
-		doc, err := in.JSON.read()
+// ssoDomain applies an action to a domain, and responds with all settings.
+func (h *Handler) ssoDomain(act func(context.Context, auth.Actor, string) error) handlerFunc[ssoDomainBody, response[ssoJSON]] {
+	return func(ctx context.Context, actor auth.Actor, in *ssoDomainBody) (*response[ssoJSON], error) {
+		doc, err := in.JSON.readJSON()
 		if err != nil {
 			return nil, err
 		}
-		if err := act(ctx, who, doc.Domain); err != nil {
+		if err := act(ctx, actor, doc.Domain); err != nil {
 			return nil, err
 		}
-		return h.getSSO(ctx, who, nil)
+		return h.getSSO(ctx, actor, nil)
 	}
 }

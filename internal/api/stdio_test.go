@@ -11,10 +11,10 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-func TestAProgramIsAConnectorWhoseEnvironmentIsShownByNameAlone(t *testing.T) {
+func TestProgram_EnvironmentIsShownByName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	w.call(t, admin, http.MethodPost, "/api/v1/connectors", map[string]any{
 		"name": "Program", "transport": "stdio", "command": "/usr/../bin/sh", "args": mcptest.Program, "env": map[string]string{"GREETING": "hello", "A": ""},
 	}).want(http.StatusCreated)
@@ -37,7 +37,7 @@ func TestAProgramIsAConnectorWhoseEnvironmentIsShownByNameAlone(t *testing.T) {
 		}
 	}
 	changed := w.call(t, admin, http.MethodPatch, "/api/v1/connectors/program", map[string]any{"env": map[string]string{"B": "x"}}).want(http.StatusOK)
-	if diff := cmp.Diff([]any{"B"}, changed["env_names"]); diff != "" { // replaced whole
+	if diff := cmp.Diff([]any{"B"}, changed["env_names"]); diff != "" { // replaced as a whole
 		t.Error(diff)
 	}
 	moved := w.call(t, admin, http.MethodPatch, "/api/v1/connectors/program", map[string]any{"cwd": "/tmp"}).want(http.StatusOK)
@@ -50,10 +50,10 @@ func TestAProgramIsAConnectorWhoseEnvironmentIsShownByNameAlone(t *testing.T) {
 	w.call(t, admin, http.MethodPatch, "/api/v1/connectors/program", map[string]any{"transport": "sse", "url": "http://127.0.0.1:9/sse"}).want(http.StatusOK)
 }
 
-func TestAProgramsFolderAndVariablesAreTheOperatorsToAllow(t *testing.T) {
+func TestProgram_OperatorAllowsFolderAndVariables(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	var said []any
 	for _, tc := range []struct{ at, folder, variable string }{
 		{"cwd", "/usr", "A"},

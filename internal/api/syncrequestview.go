@@ -6,7 +6,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// runRequestJSON is one request to the server and what came back, without anything that was said.
+// runRequestJSON is one request to the server with its response, without bodies.
 type runRequestJSON struct {
 	Phase    string  `json:"phase" doc:"discover, initialize, initialized, list, request, listen or close."`
 	Method   string  `json:"method" doc:"Of HTTP: POST, GET or DELETE; empty: a message to a program."`
@@ -22,22 +22,21 @@ type runRequestJSON struct {
 	RPCCode  *int    `json:"rpc_code" doc:"Of a JSON-RPC error; null: there was none."`
 }
 
-// with is the run with its requests.
-func (out syncRunJSON) with(requests connectors.SyncRequests) syncRunJSON {
+func (out syncRunJSON) withRequests(requests connectors.SyncRequests) syncRunJSON {
 	out.Requests, out.RequestsLeft = make([]runRequestJSON, len(requests.List)), requests.Left
 	for i, q := range requests.List {
 		out.Requests[i] = runRequestJSON{
-			Phase: q.Phase, Method: q.Method, Call: q.Call, Page: unlessZero(q.Page), Era: q.Era, AtMS: milliseconds(q.At), TookMS: milliseconds(q.Took),
-			Status: unlessZero(q.Status), Sent: q.Sent, Received: q.Received, Reason: unlessZero(q.Reason), RPCCode: unlessZero(q.RPCCode),
+			Phase: q.Phase, Method: q.Method, Call: q.Call, Page: nilIfZero(q.Page), Era: q.Era, AtMS: toMilliseconds(q.At), TookMS: toMilliseconds(q.Took),
+			Status: nilIfZero(q.Status), Sent: q.Sent, Received: q.Received, Reason: nilIfZero(q.Reason), RPCCode: nilIfZero(q.RPCCode),
 		}
 	}
 	return out
 }
 
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+func toMilliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// unlessZero is v; nil where that says nothing.
-func unlessZero[T comparable](v T) *T {
+// nilIfZero is v, or nil for the zero value.
+func nilIfZero[T comparable](v T) *T {
 	var zero T
 	if v == zero {
 		return nil

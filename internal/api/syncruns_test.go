@@ -12,8 +12,8 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// at makes a draft point at a server.
-func at(url string) func(*connectors.Draft) {
+// withURL sets a draft's server.
+func withURL(url string) func(*connectors.Draft) {
 	return func(d *connectors.Draft) { d.URL, d.RetryAttempts = url, 0 }
 }
 
@@ -21,7 +21,7 @@ func TestSyncAnswersTheRunAndTheToolsAreThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	upstream := mcptest.Start(t, mcptest.Script{Tools: []string{mcptest.Tool("search"), mcptest.Tool("create")}})
-	c, member := w.Connector(t, at(upstream.URL)), w.key(t, connectors.RoleMember)
+	c, member := w.Connector(t, withURL(upstream.URL)), w.createKey(t, connectors.RoleMember)
 
 	for _, path := range []string{"/api/v1/connectors/" + c.ID.String() + "/sync_tools", "/connectors/" + c.Slug + "/sync_tools"} {
 		run := w.call(t, member, http.MethodPost, path, nil).want(http.StatusOK)
@@ -40,7 +40,7 @@ func TestSyncAnswersTheRunAndTheToolsAreThere(t *testing.T) {
 		if requests, _ := again["requests"].([]any); len(requests) == 0 {
 			t.Errorf("the run tells none of its requests: %v", again)
 		}
-		delete(again, "requests") // which are told of one run that is read by itself
+		delete(again, "requests") // only a single run has them
 		if diff := cmp.Diff(run, again); diff != "" {
 			t.Error(diff)
 		}
@@ -63,13 +63,13 @@ func TestSyncAnswersTheRunAndTheToolsAreThere(t *testing.T) {
 	}
 }
 
-func TestAFailedSyncIsABadGatewayThatSaysWhereItEnded(t *testing.T) {
+func TestSync_FailureIsBadGatewayWithPhase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	upstream := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{
 		"tools/list": mcptest.Status(http.StatusInternalServerError, "remote words"),
 	}})
-	c, member := w.Connector(t, at(upstream.URL)), w.key(t, connectors.RoleMember)
+	c, member := w.Connector(t, withURL(upstream.URL)), w.createKey(t, connectors.RoleMember)
 	got := w.call(t, member, http.MethodPost, "/api/v1/connectors/"+c.Slug+"/sync_tools", nil)
 	problem := got.problem(http.StatusBadGateway, "upstream")
 	up := problem["upstream"].(map[string]any)
@@ -94,9 +94,9 @@ func TestARunTellsItsRequests(t *testing.T) {
 	upstream := mcptest.Start(t, mcptest.Script{SessionID: "secret-session", On: map[string]mcptest.Handler{
 		"tools/list": mcptest.Status(http.StatusInternalServerError, "remote words"),
 	}})
-	c, member := w.Connector(t, at(upstream.URL)), w.key(t, connectors.RoleMember)
+	c, member := w.Connector(t, withURL(upstream.URL)), w.createKey(t, connectors.RoleMember)
 	w.call(t, member, http.MethodPost, "/api/v1/connectors/"+c.Slug+"/sync_tools", nil).problem(http.StatusBadGateway, "upstream")
-	newest := items(w.call(t, member, http.MethodGet, "/api/v1/connectors/"+c.Slug+"/sync_runs", nil).want(http.StatusOK))[0]
+	newest := listItems(w.call(t, member, http.MethodGet, "/api/v1/connectors/"+c.Slug+"/sync_runs", nil).want(http.StatusOK))[0]
 	if _, told := newest["requests"]; told {
 		t.Error("the list of runs tells requests, too")
 	}
@@ -121,7 +121,7 @@ func TestASecondSyncIsToldThatOneIsRunning(t *testing.T) {
 	w := newWorld(t)
 	c := w.Connector(t)
 	w.Run(t, c.ID)
-	w.call(t, w.key(t, connectors.RoleMember), http.MethodPost, "/api/v1/connectors/"+c.Slug+"/sync_tools", nil).
+	w.call(t, w.createKey(t, connectors.RoleMember), http.MethodPost, "/api/v1/connectors/"+c.Slug+"/sync_tools", nil).
 		problem(http.StatusConflict, "sync-running")
 }
 
@@ -129,8 +129,8 @@ func TestASyncWithoutItsCredentialAsksForOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	upstream := mcptest.Start(t, mcptest.Script{Bearer: "t-1", Tools: []string{mcptest.Tool("search")}})
-	member, agent := w.key(t, connectors.RoleMember), w.Agent(t)
-	c := w.Connector(t, at(upstream.URL), func(d *connectors.Draft) {
+	member, agent := w.createKey(t, connectors.RoleMember), w.Agent(t)
+	c := w.Connector(t, withURL(upstream.URL), func(d *connectors.Draft) {
 		d.CredentialMode, d.Auth = connectors.CredentialPerAgent, connectors.Auth{Type: connectors.AuthBearer}
 	})
 	path := "/api/v1/connectors/" + c.Slug + "/sync_tools"
@@ -138,7 +138,7 @@ func TestASyncWithoutItsCredentialAsksForOne(t *testing.T) {
 	w.call(t, member, http.MethodPost, path, nil).problem(http.StatusConflict, "credential-required")
 	w.call(t, member, http.MethodPost, path, map[string]any{"agent": "nobody"}).want(http.StatusNotFound)
 
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	credential := "/api/v1/connectors/" + c.Slug + "/agents/" + agent.Slug + "/credential"
 	if got := w.call(t, admin, http.MethodPut, credential, map[string]any{"token": "t-1"}); got.status != http.StatusNoContent {
 		t.Fatalf("%d %s", got.status, got.body)
@@ -153,7 +153,7 @@ func TestASyncWithoutItsCredentialAsksForOne(t *testing.T) {
 func TestSyncQueuesWhereNobodyWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	c, member := w.Connector(t), w.key(t, connectors.RoleMember)
+	c, member := w.Connector(t), w.createKey(t, connectors.RoleMember)
 	run := w.call(t, member, http.MethodPost, "/api/v1/connectors/"+c.Slug+"/sync_tools?wait=false", nil).want(http.StatusAccepted)
 	if run["status"] != "queued" || run["started_at"] != nil || run["finished_at"] != nil || run["duration_ms"] != nil {
 		t.Errorf("%v", run)
@@ -170,7 +170,7 @@ func TestSyncAllQueuesEveryEnabledConnector(t *testing.T) {
 	w.Connector(t)
 	w.Connector(t, func(d *connectors.Draft) { d.Enabled = false })
 	w.ConnectorIn(t, w.Other)
-	got := w.call(t, w.key(t, connectors.RoleMember), http.MethodPost, "/api/v1/sync_tools", nil).want(http.StatusAccepted)
+	got := w.call(t, w.createKey(t, connectors.RoleMember), http.MethodPost, "/api/v1/sync_tools", nil).want(http.StatusAccepted)
 	if diff := cmp.Diff(map[string]any{"queued": 2.0}, got); diff != "" {
 		t.Error(diff)
 	}

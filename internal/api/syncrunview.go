@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// syncRunJSON is one attempt to read a connector's tools.
+// syncRunJSON is one sync run.
 type syncRunJSON struct {
 	ID               string            `json:"id" format:"uuid"`
 	ConnectorID      string            `json:"connector_id" format:"uuid"`
@@ -38,7 +38,7 @@ type syncRunErrorJSON struct {
 
 // TransformSchema implements huma.SchemaTransformer.
 func (syncRunJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return orNull(s, "error")
+	return setNullable(s, "error")
 }
 
 func viewSyncRun(run connectors.SyncRun) syncRunJSON {
@@ -48,8 +48,8 @@ func viewSyncRun(run connectors.SyncRun) syncRunJSON {
 		AgentID:          idText(run.AgentID),
 		Trigger:          string(run.Trigger),
 		Status:           string(run.State),
-		StartedAt:        utc(run.StartedAt),
-		FinishedAt:       utc(run.LastAt()),
+		StartedAt:        toUTC(run.StartedAt),
+		FinishedAt:       toUTC(run.LastAt()),
 		ToolsTotal:       run.Counts.Total,
 		ToolsAdded:       run.Counts.Added,
 		ToolsChanged:     run.Counts.Changed,

@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// tenantJSON is the tenant that the caller works in.
+// tenantJSON is the caller's tenant.
 type tenantJSON struct {
 	ID        string    `json:"id" format:"uuid"`
 	Slug      string    `json:"slug"`
@@ -27,10 +27,10 @@ type tenantJSON struct {
 
 	SecondFactorRequired bool `json:"second_factor_required" doc:"Whether members set up a second factor before anything else of the tenant opens in their browsers. Whoever comes by single sign-on is asked by the provider instead."`
 
-	CallsPerMinute     int `json:"calls_per_minute" doc:"How many tools all its agents together may call, as its owner set it; 0: as many as the operator allows."`
-	CallsPerDay        int `json:"calls_per_day" doc:"Likewise, from midnight to midnight, UTC."`
-	MostCallsPerMinute int `json:"most_calls_per_minute" doc:"What whoever runs the installation allows; 0: not bounded. The lower of the two holds."`
-	MostCallsPerDay    int `json:"most_calls_per_day" doc:"Likewise."`
+	CallsPerMinute    int `json:"calls_per_minute" doc:"How many tools all its agents together may call, as its owner set it; 0: as many as the operator allows."`
+	CallsPerDay       int `json:"calls_per_day" doc:"Likewise, from midnight to midnight, UTC."`
+	MaxCallsPerMinute int `json:"most_calls_per_minute" doc:"What whoever runs the installation allows; 0: not bounded. The lower of the two holds."`
+	MaxCallsPerDay    int `json:"most_calls_per_day" doc:"Likewise."`
 
 	Defaults tenantDefaultsJSON `json:"defaults" doc:"What new agents and connectors begin with. Those that are there keep what they have."`
 }
@@ -51,7 +51,7 @@ type tenantPatch struct {
 	Defaults *tenantDefaultsPatch `json:"defaults,omitempty" doc:"What new agents and connectors begin with, where whoever makes one says nothing else. Those that are there keep what they have."`
 }
 
-func (p tenantPatch) change() auth.TenantChange {
+func (p tenantPatch) toChange() auth.TenantChange {
 	c := auth.TenantChange{Name: p.Name, HistoryDays: p.HistoryDays, SecondFactorRequired: p.SecondFactorRequired, CallsPerMinute: p.CallsPerMinute, CallsPerDay: p.CallsPerDay}
 	if p.CallHistory != nil {
 		history := connectors.CallHistory(*p.CallHistory)
@@ -65,12 +65,12 @@ func (p tenantPatch) change() auth.TenantChange {
 		c.ApprovalTimeout = &timeout
 	}
 	if p.Defaults != nil {
-		c.Defaults = p.Defaults.change()
+		c.Defaults = p.Defaults.toChange()
 	}
 	return c
 }
 
-func viewTenant(t connectors.Tenant, kept int, since *time.Time) tenantJSON {
+func viewTenant(t connectors.Tenant, retentionDays int, since *time.Time) tenantJSON {
 	return tenantJSON{
 		ID:        t.ID.String(),
 		Slug:      t.Slug,
@@ -83,15 +83,15 @@ func viewTenant(t connectors.Tenant, kept int, since *time.Time) tenantJSON {
 		ApprovalTimeoutS: int(t.ApprovalTimeout / time.Second),
 
 		HistoryDays:     t.HistoryDays,
-		HistoryDaysKept: kept,
+		HistoryDaysKept: retentionDays,
 		HistorySince:    since,
 
 		SecondFactorRequired: t.SecondFactorRequired,
 
-		CallsPerMinute:     t.Quota.PerMinute,
-		CallsPerDay:        t.Quota.PerDay,
-		MostCallsPerMinute: t.Most.PerMinute,
-		MostCallsPerDay:    t.Most.PerDay,
+		CallsPerMinute:    t.Quota.PerMinute,
+		CallsPerDay:       t.Quota.PerDay,
+		MaxCallsPerMinute: t.Most.PerMinute,
+		MaxCallsPerDay:    t.Most.PerDay,
 
 		Defaults: viewDefaults(t.Defaults),
 	}
@@ -99,26 +99,26 @@ func viewTenant(t connectors.Tenant, kept int, since *time.Time) tenantJSON {
 
 func (h *Handler) mountTenant() {
 	const tag = "Tenant"
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/tenant", id: "getTenant", tag: tag,
-		summary: "Read the tenant's settings", may: connectors.PermOwn,
+		summary: "Read the tenant's settings", permission: connectors.PermOwn,
 	}, h.getTenant)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPatch, path: "/api/v1/tenant", id: "updateTenant", tag: tag,
-		summary: "Change the tenant's settings", may: connectors.PermOwn,
+		summary: "Change the tenant's settings", permission: connectors.PermOwn,
 	}, h.updateTenant)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/tenant/sealing_keys", id: "getSealingKeys", tag: tag,
-		summary: "Read how the keys are that seal secrets, by their public ids", may: connectors.PermOwn,
+		summary: "Read how the keys are that seal secrets, by their public ids", permission: connectors.PermOwn,
 	}, h.getSealingKeys)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/installation", id: "getInstallation", tag: tag,
-		summary: "Read the version and the addresses of this Patchbay", may: connectors.PermOwn,
+		summary: "Read the version and the addresses of this Patchbay", permission: connectors.PermOwn,
 	}, h.getInstallation)
 }
 
-func (h *Handler) getTenant(ctx context.Context, who auth.Actor, _ *struct{}) (*answer[tenantJSON], error) {
-	t, err := h.store.Tenant(who.Tenant.ID).Self(ctx)
+func (h *Handler) getTenant(ctx context.Context, actor auth.Actor, _ *struct{}) (*response[tenantJSON], error) {
+	t, err := h.store.Tenant(actor.Tenant.ID).Self(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -126,16 +126,16 @@ func (h *Handler) getTenant(ctx context.Context, who auth.Actor, _ *struct{}) (*
 	if err != nil {
 		return nil, err
 	}
-	return &answer[tenantJSON]{Body: viewTenant(t, h.auth.KeptDays(t), since)}, nil
+	return &response[tenantJSON]{Body: viewTenant(t, h.auth.HistoryDaysFor(t), since)}, nil
 }
 
-func (h *Handler) updateTenant(ctx context.Context, who auth.Actor, in *struct{ JSON document[tenantPatch] }) (*answer[tenantJSON], error) {
-	patch, err := in.JSON.read()
+func (h *Handler) updateTenant(ctx context.Context, actor auth.Actor, in *struct{ JSON requestBody[tenantPatch] }) (*response[tenantJSON], error) {
+	patch, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
-	if err := h.auth.ChangeTenant(ctx, who, patch.change()); err != nil {
+	if err := h.auth.ChangeTenant(ctx, actor, patch.toChange()); err != nil {
 		return nil, err
 	}
-	return h.getTenant(ctx, who, nil)
+	return h.getTenant(ctx, actor, nil)
 }

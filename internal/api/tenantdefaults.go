@@ -7,7 +7,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// tenantDefaultsJSON are what new agents and connectors begin with.
+// tenantDefaultsJSON are the defaults of new agents and connectors.
 type tenantDefaultsJSON struct {
 	Approval          string `json:"approval" enum:"auto,always_ask,trusted_only" doc:"Of agents: which of their calls wait for a person."`
 	SyncIntervalS     int64  `json:"sync_interval_s" doc:"Of connectors. 0: never by itself."`
@@ -26,7 +26,7 @@ func viewDefaults(d connectors.Defaults) tenantDefaultsJSON {
 	}
 }
 
-// tenantDefaultsPatch changes some of them. An absent field keeps what it has.
+// tenantDefaultsPatch changes defaults. An absent field keeps its value.
 type tenantDefaultsPatch struct {
 	Approval          *string `json:"approval,omitempty" enum:"auto,always_ask,trusted_only"`
 	SyncIntervalS     *int64  `json:"sync_interval_s,omitempty" minimum:"0" maximum:"31536000" doc:"0: never by itself; else 60 or more."`
@@ -35,25 +35,25 @@ type tenantDefaultsPatch struct {
 	Listen            *string `json:"listen,omitempty" enum:"auto,off"`
 }
 
-func (p tenantDefaultsPatch) change() auth.DefaultsChange {
+func (p tenantDefaultsPatch) toChange() auth.DefaultsChange {
 	return auth.DefaultsChange{
-		Approval:      word[connectors.ApprovalMode](p.Approval),
+		Approval:      toWord[connectors.ApprovalMode](p.Approval),
 		SyncInterval:  wholeSeconds(p.SyncIntervalS),
 		DefinitionAge: wholeSeconds(p.MaxDefinitionAgeS),
-		ToolChanges:   word[connectors.ToolChangePolicy](p.ToolChanges),
-		Listen:        word[connectors.ListenPolicy](p.Listen),
+		ToolChanges:   toWord[connectors.ToolChangePolicy](p.ToolChanges),
+		Listen:        toWord[connectors.ListenPolicy](p.Listen),
 	}
 }
 
-// word is one of the product's words; nil stays nil.
-func word[T ~string](value *string) *T {
+// toWord converts an enum value; nil stays nil.
+func toWord[T ~string](value *string) *T {
 	if value == nil {
 		return nil
 	}
 	return new(T(*value))
 }
 
-// wholeSeconds is a time of so many seconds; nil stays nil.
+// wholeSeconds converts seconds; nil stays nil.
 func wholeSeconds(n *int64) *time.Duration {
 	if n == nil {
 		return nil

@@ -10,10 +10,10 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestATenantSaysWhatNewAgentsAndConnectorsBeginWith(t *testing.T) {
+func TestTenantDefaults_ApplyToNewThings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	owner, admin := w.key(t, connectors.RoleOwner), w.key(t, connectors.RoleAdmin)
+	owner, admin := w.createKey(t, connectors.RoleOwner), w.createKey(t, connectors.RoleAdmin)
 	const tenant = "/api/v1/tenant"
 	contract := map[string]any{"approval": "always_ask", "sync_interval_s": 900.0, "max_definition_age_s": 900.0, "tool_changes": "hold_risky", "listen": "auto"}
 	before := w.call(t, owner, http.MethodGet, tenant, nil).want(http.StatusOK)
@@ -59,10 +59,10 @@ func TestATenantSaysWhatNewAgentsAndConnectorsBeginWith(t *testing.T) {
 	}
 }
 
-func TestDefaultsAreCheckedAsAgentsAndConnectorsAre(t *testing.T) {
+func TestTenantDefaults_AreValidated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	owner := w.key(t, connectors.RoleOwner)
+	owner := w.createKey(t, connectors.RoleOwner)
 	for body, at := range map[string]string{
 		`{"defaults": {"approval": "sometimes"}}`:                      "defaults.approval",
 		`{"defaults": {"sync_interval_s": 59}}`:                        "defaults.sync_interval_s",
@@ -87,7 +87,7 @@ func TestDefaultsAreCheckedAsAgentsAndConnectorsAre(t *testing.T) {
 func TestTheKeysThatSealAreNamedAndNeverShown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	owner := w.key(t, connectors.RoleOwner)
+	owner := w.createKey(t, connectors.RoleOwner)
 	const keys = "/api/v1/tenant/sealing_keys"
 	first := w.call(t, owner, http.MethodGet, keys, nil).want(http.StatusOK)
 	w.Credential(t, w.Connector(t).ID, nil, "s3cret")
@@ -112,7 +112,7 @@ func TestTheKeysThatSealAreNamedAndNeverShown(t *testing.T) {
 func TestTheInstallationSaysWhereItIs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	got := w.call(t, w.key(t, connectors.RoleOwner), http.MethodGet, "/api/v1/installation", nil).want(http.StatusOK)
+	got := w.call(t, w.createKey(t, connectors.RoleOwner), http.MethodGet, "/api/v1/installation", nil).want(http.StatusOK)
 	base := got["base_url"].(string)
 	if got["version"] == "" || base == "" || got["callback_url"] != base+"/oauth/callback" || got["gateway_url"] != base+"/mcp" {
 		t.Errorf("%v", got)

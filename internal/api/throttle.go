@@ -7,27 +7,28 @@ import (
 	"github.com/google/uuid"
 
 	"patchbay/internal/auth"
+	"patchbay/internal/limit"
 	"patchbay/internal/middleware"
 )
 
-// Rates are how many requests a second may be made, in this process. Each may be saved up for [savedUp]; 0: there is no limit.
+// Rates are limits in requests per second, for this process. Each has a burst of [burstSeconds]; 0: no limit.
 type Rates struct {
-	PerCaller int // of an API key, or of a person's session
-	PerTenant int // of all who belong to a tenant
+	PerCaller int // of an API key or person
+	PerTenant int // of all callers in a tenant
 }
 
-// savedUp is how many seconds' worth of requests may come at once after a pause.
-const savedUp = 4
+// burstSeconds is the burst after a pause, in seconds' worth of requests.
+const burstSeconds = 4
 
-func newThrottle(perSecond int) *middleware.Throttle[uuid.UUID] {
-	return middleware.NewThrottle[uuid.UUID](float64(perSecond), savedUp*perSecond)
+func newThrottle(perSecond int) *limit.Rate[uuid.UUID] {
+	return limit.NewRate[uuid.UUID](float64(perSecond), burstSeconds*perSecond)
 }
 
-// throttled turns away who asks too often. What is refused counts for nobody.
-func (h *Handler) throttled(next http.Handler) http.Handler {
+// limitRate refuses requests beyond the rate limits. A refused request consumes nothing.
+func (h *Handler) limitRate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if who, ok := auth.ActorFrom(r.Context()); ok {
-			if err := h.askedTooOften(who); err != nil {
+		if actor, ok := auth.ActorFrom(r.Context()); ok {
+			if err := h.takeFromLimits(actor); err != nil {
 				h.respond.Problem(w, r, err)
 				return
 			}
@@ -36,19 +37,19 @@ func (h *Handler) throttled(next http.Handler) http.Handler {
 	})
 }
 
-func (h *Handler) askedTooOften(who auth.Actor) error {
+func (h *Handler) takeFromLimits(actor auth.Actor) error {
 	now, undo := h.now(), func() {}
-	if id := who.ID(); id != nil {
+	if id := actor.ID(); id != nil {
 		var wait time.Duration
 		if wait, undo = h.callers.Take(*id, now); wait > 0 {
 			h.refused("caller")
-			return middleware.TooSoon(wait, "You make more than %d requests a second. Wait as long as Retry-After says.", h.rates.PerCaller)
+			return middleware.NewRateLimitError(wait, "You make more than %d requests a second. Wait as long as Retry-After says.", h.rates.PerCaller)
 		}
 	}
-	if wait, _ := h.tenants.Take(who.Tenant.ID.UUID, now); wait > 0 {
+	if wait, _ := h.tenants.Take(actor.Tenant.ID.UUID, now); wait > 0 {
 		undo()
 		h.refused("tenant")
-		return middleware.TooSoon(wait, "All programs of your tenant together make more than %d requests a second. Wait as long as Retry-After says.", h.rates.PerTenant)
+		return middleware.NewRateLimitError(wait, "All programs of your tenant together make more than %d requests a second. Wait as long as Retry-After says.", h.rates.PerTenant)
 	}
 	return nil
 }

@@ -16,17 +16,17 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// callPatience is how long a request waits for the end of the call that it makes.
-const callPatience = 30 * time.Second
+// callWait is how long a request waits for the result of its call.
+const callWait = 30 * time.Second
 
-// toolCallCreate says what to call.
+// toolCallCreate is a new call.
 type toolCallCreate struct {
 	Tool      string                     `json:"tool" doc:"The name that the agent sees."`
 	Arguments map[string]json.RawMessage `json:"arguments,omitempty" doc:"As the tool's input schema wants them."`
 }
 
-// raw are the arguments as one document.
-func (c toolCallCreate) raw() (json.RawMessage, error) {
+// rawArguments returns the arguments as one document.
+func (c toolCallCreate) rawArguments() (json.RawMessage, error) {
 	if c.Arguments == nil {
 		return json.RawMessage(`{}`), nil
 	}
@@ -41,7 +41,7 @@ func (c toolCallCreate) raw() (json.RawMessage, error) {
 
 type callToolInput struct {
 	AgentPath
-	JSON document[toolCallCreate]
+	JSON requestBody[toolCallCreate]
 }
 
 // CallFilter is the query of a list of calls.
@@ -63,12 +63,12 @@ type listCallsInput struct {
 	CallFilter
 }
 
-// ToolCallPath names a call.
+// ToolCallPath is the path of a call.
 type ToolCallPath struct {
 	ID string `path:"id" doc:"A tool call's id."`
 }
 
-func (p ToolCallPath) id() (connectors.ToolCallID, error) {
+func (p ToolCallPath) callID() (connectors.ToolCallID, error) {
 	id, ok := connectors.Ref(p.ID).UUID()
 	if !ok {
 		return connectors.ToolCallID{}, fault.Errorf(fault.NotFound, "There is no such tool call.")
@@ -84,78 +84,78 @@ audit event, tool_call.read. All others get the call without them, and so does e
 
 func (h *Handler) mountToolCalls() {
 	const tag = "Tool calls"
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/agents/{id}/tool_calls", id: "callTool", tag: tag,
-		summary: "Call a tool as an agent", about: aboutCallTool, may: connectors.PermOperate, status: http.StatusCreated,
+		summary: "Call a tool as an agent", description: aboutCallTool, permission: connectors.PermOperate, status: http.StatusCreated,
 	}, h.callTool)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/tool_calls", id: "listAgentToolCalls", tag: tag,
-		summary: "List an agent's calls, the latest first", may: connectors.PermRead,
+		summary: "List an agent's calls, the latest first", permission: connectors.PermRead,
 	}, h.listAgentCalls)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/tool_calls", id: "listToolCalls", tag: tag,
-		summary: "List the calls of all agents, the latest first", may: connectors.PermRead,
+		summary: "List the calls of all agents, the latest first", permission: connectors.PermRead,
 	}, h.listCalls)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/tool_calls/{id}", id: "getToolCall", tag: tag,
-		summary: "Read a call", about: aboutReadCall, may: connectors.PermRead,
+		summary: "Read a call", description: aboutReadCall, permission: connectors.PermRead,
 	}, h.getCall)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/tool_calls/{id}/cancel", id: "cancelToolCall", tag: tag,
-		summary: "End a call that waits or runs", may: connectors.PermOperate, status: http.StatusOK,
+		summary: "End a call that waits or runs", permission: connectors.PermOperate, status: http.StatusOK,
 	}, h.cancelCall)
 }
 
-func (h *Handler) callTool(ctx context.Context, who auth.Actor, in *callToolInput) (*answer[toolCallJSON], error) {
-	view, err := h.access.ByAgent(ctx, who.Tenant.ID, in.ref())
+func (h *Handler) callTool(ctx context.Context, actor auth.Actor, in *callToolInput) (*response[toolCallJSON], error) {
+	view, err := h.access.ByAgent(ctx, actor.Tenant.ID, in.ref())
 	if err != nil {
 		return nil, err
 	}
-	if err := who.RequireUse(ctx, h.store.Tenant(who.Tenant.ID), view.Agent.ID); err != nil {
+	if err := actor.RequireUse(ctx, h.store.Tenant(actor.Tenant.ID), view.Agent.ID); err != nil {
 		return nil, err
 	}
-	doc, err := in.JSON.read()
+	doc, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
-	order, err := orderOf(who, view, doc)
+	order, err := newOrder(actor, view, doc)
 	if err != nil {
 		return nil, err
 	}
-	call, err := h.calls.Run(ctx, order, callPatience)
+	call, err := h.calls.Run(ctx, order, callWait)
 	if bad, ok := errors.AsType[*toolcall.BadArguments](err); ok {
 		return nil, fault.InvalidFields(fault.Field{Location: "arguments", Message: bad.Sentence})
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &answer[toolCallJSON]{Body: viewToolCall(call)}, nil
+	return &response[toolCallJSON]{Body: viewToolCall(call)}, nil
 }
 
-func orderOf(who auth.Actor, view *access.View, doc toolCallCreate) (toolcall.Order, error) {
+func newOrder(actor auth.Actor, view *access.View, doc toolCallCreate) (toolcall.Order, error) {
 	tool := view.Tool(doc.Tool)
 	if tool == nil {
 		return toolcall.Order{}, fault.InvalidFields(fault.Field{Location: "tool", Message: "The agent sees no tool of this name."})
 	}
-	arguments, err := doc.raw()
+	arguments, err := doc.rawArguments()
 	if err != nil {
 		return toolcall.Order{}, err
 	}
-	return toolcall.Order{View: view, Tool: tool, Arguments: arguments, Source: connectors.SourceAPI, Caller: who.Name, From: who.CallOrigin()}, nil
+	return toolcall.Order{View: view, Tool: tool, Arguments: arguments, Source: connectors.SourceAPI, Caller: actor.Name, From: actor.CallOrigin()}, nil
 }
 
-func (h *Handler) listAgentCalls(ctx context.Context, who auth.Actor, in *listAgentCallsInput) (*answer[list[toolCallJSON]], error) {
-	return h.calledBy(ctx, who, in.ref(), in.CallFilter)
+func (h *Handler) listAgentCalls(ctx context.Context, actor auth.Actor, in *listAgentCallsInput) (*response[list[toolCallJSON]], error) {
+	return h.listCallsOf(ctx, actor, in.ref(), in.CallFilter)
 }
 
-func (h *Handler) listCalls(ctx context.Context, who auth.Actor, in *listCallsInput) (*answer[list[toolCallJSON]], error) {
-	return h.calledBy(ctx, who, connectors.Ref(in.Agent), in.CallFilter)
+func (h *Handler) listCalls(ctx context.Context, actor auth.Actor, in *listCallsInput) (*response[list[toolCallJSON]], error) {
+	return h.listCallsOf(ctx, actor, connectors.Ref(in.Agent), in.CallFilter)
 }
 
-// calledBy lists an agent's calls; those of all where agent is empty.
-func (h *Handler) calledBy(ctx context.Context, who auth.Actor, agent connectors.Ref, in CallFilter) (*answer[list[toolCallJSON]], error) {
-	tenant := h.store.Tenant(who.Tenant.ID)
-	filter := store.CallFilter{Status: connectors.CallStatus(in.Status), Tool: in.Tool, Page: in.page()}
+// listCallsOf lists an agent's calls; an empty agent means all.
+func (h *Handler) listCallsOf(ctx context.Context, actor auth.Actor, agent connectors.Ref, in CallFilter) (*response[list[toolCallJSON]], error) {
+	tenant := h.store.Tenant(actor.Tenant.ID)
+	filter := store.CallFilter{Status: connectors.CallStatus(in.Status), Tool: in.Tool, Page: in.toPage()}
 	if agent != "" {
 		a, err := tenant.Agent(ctx, agent)
 		if err != nil {
@@ -174,43 +174,43 @@ func (h *Handler) calledBy(ctx context.Context, who auth.Actor, agent connectors
 	if in.Task {
 		list = h.calls.Tasks
 	}
-	page, err := list(ctx, who, filter)
+	page, err := list(ctx, actor, filter)
 	if err != nil {
 		return nil, err
 	}
-	return listOf(page, viewToolCall), nil
+	return newListResponse(page, viewToolCall), nil
 }
 
-func (h *Handler) getCall(ctx context.Context, who auth.Actor, in *ToolCallPath) (*answer[toolCallJSON], error) {
-	id, err := in.id()
+func (h *Handler) getCall(ctx context.Context, actor auth.Actor, in *ToolCallPath) (*response[toolCallJSON], error) {
+	id, err := in.callID()
 	if err != nil {
 		return nil, err
 	}
-	call, err := h.calls.Read(ctx, who, id)
+	call, err := h.calls.Read(ctx, actor, id)
 	if err != nil {
 		return nil, err
 	}
-	return &answer[toolCallJSON]{Body: viewToolCall(call)}, nil
+	return &response[toolCallJSON]{Body: viewToolCall(call)}, nil
 }
 
-func (h *Handler) cancelCall(ctx context.Context, who auth.Actor, in *ToolCallPath) (*answer[toolCallJSON], error) {
-	id, err := h.callThere(ctx, who, *in)
+func (h *Handler) cancelCall(ctx context.Context, actor auth.Actor, in *ToolCallPath) (*response[toolCallJSON], error) {
+	id, err := h.requireCallExists(ctx, actor, *in)
 	if err != nil {
 		return nil, err
 	}
-	call, err := h.calls.Cancel(ctx, who, id)
+	call, err := h.calls.Cancel(ctx, actor, id)
 	if err != nil {
 		return nil, err
 	}
-	return &answer[toolCallJSON]{Body: viewToolCall(call)}, nil
+	return &response[toolCallJSON]{Body: viewToolCall(call)}, nil
 }
 
-// callThere is the id of a call that is there: that comes before the body.
-func (h *Handler) callThere(ctx context.Context, who auth.Actor, in ToolCallPath) (connectors.ToolCallID, error) {
-	id, err := in.id()
+// requireCallExists returns the call's id, or NotFound before the body is read.
+func (h *Handler) requireCallExists(ctx context.Context, actor auth.Actor, in ToolCallPath) (connectors.ToolCallID, error) {
+	id, err := in.callID()
 	if err != nil {
 		return id, err
 	}
-	_, err = h.calls.Glance(ctx, who, id)
+	_, err = h.calls.ReadSummary(ctx, actor, id)
 	return id, err
 }

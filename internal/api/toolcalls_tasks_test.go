@@ -11,8 +11,8 @@ import (
 func TestTasksAreListedApartFromOtherCalls(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	viewer, a, c := w.key(t, connectors.RoleViewer), w.Agent(t), w.Connector(t)
-	w.endedCall(t, a, c, func(*connectors.ToolCall) {})
+	viewer, a, c := w.createKey(t, connectors.RoleViewer), w.Agent(t), w.Connector(t)
+	w.createEndedCall(t, a, c, func(*connectors.ToolCall) {})
 	var newest connectors.ToolCallID
 	for range 3 {
 		task := connectors.ToolCall{

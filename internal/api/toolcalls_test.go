@@ -19,8 +19,8 @@ func newCallID(t *testing.T) connectors.ToolCallID {
 	return connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())}
 }
 
-// pendingCall is a call of an agent that waits for a person.
-func (w *world) pendingCall(t *testing.T, tenant connectors.TenantID, a connectors.Agent, c connectors.Connector) connectors.ToolCallID {
+// createPendingCall stores a call that waits for approval.
+func (w *world) createPendingCall(t *testing.T, tenant connectors.TenantID, a connectors.Agent, c connectors.Connector) connectors.ToolCallID {
 	t.Helper()
 	call := connectors.ToolCall{
 		ID: newCallID(t), AgentID: &a.ID, AgentSlug: a.Slug, ConnectorID: &c.ID, ConnectorSlug: c.Slug, Tool: "search",
@@ -32,10 +32,10 @@ func (w *world) pendingCall(t *testing.T, tenant connectors.TenantID, a connecto
 	return call.ID
 }
 
-// askedFor has a call ask for a person's approval.
-func (w *world) askedFor(t *testing.T, tenant connectors.TenantID, a connectors.Agent, c connectors.Connector, id connectors.ToolCallID) {
+// createApproval makes a call wait for approval.
+func (w *world) createApproval(t *testing.T, tenant connectors.TenantID, a connectors.Agent, c connectors.Connector, id connectors.ToolCallID) {
 	t.Helper()
-	_, _, err := w.St.Tenant(tenant).AskApproval(t.Context(), store.NewApproval{
+	_, _, err := w.St.Tenant(tenant).RequestApproval(t.Context(), store.NewApproval{
 		ID: id, AgentID: a.ID, ConnectorID: c.ID, Tool: "search", ExposedName: connectors.ExposedName(c.Slug, "search"), CallHash: []byte(id.String()),
 		Call: `{"q":"x"}`, ExpiresAt: time.Now().Add(time.Hour),
 	})
@@ -44,8 +44,8 @@ func (w *world) askedFor(t *testing.T, tenant connectors.TenantID, a connectors.
 	}
 }
 
-// endedCall is one that the history has whole.
-func (w *world) endedCall(t *testing.T, a connectors.Agent, c connectors.Connector, change func(*connectors.ToolCall)) connectors.ToolCallID {
+// createEndedCall stores a call with its whole history.
+func (w *world) createEndedCall(t *testing.T, a connectors.Agent, c connectors.Connector, change func(*connectors.ToolCall)) connectors.ToolCallID {
 	t.Helper()
 	ended := time.Now()
 	call := connectors.ToolCall{
@@ -65,8 +65,8 @@ func (w *world) endedCall(t *testing.T, a connectors.Agent, c connectors.Connect
 func TestACallIsShownAsTheHistoryKeptIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	viewer, a, c := w.key(t, connectors.RoleViewer), w.Agent(t), w.Connector(t)
-	id := w.endedCall(t, a, c, func(*connectors.ToolCall) {})
+	viewer, a, c := w.createKey(t, connectors.RoleViewer), w.Agent(t), w.Connector(t)
+	id := w.createEndedCall(t, a, c, func(*connectors.ToolCall) {})
 	reply := w.call(t, viewer, http.MethodGet, "/api/v1/tool_calls/"+id.String(), nil)
 	got := reply.want(http.StatusOK)
 	for field, want := range map[string]any{
@@ -91,8 +91,8 @@ func TestACallIsShownAsTheHistoryKeptIt(t *testing.T) {
 func TestACallWithoutResultSaysWhy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	viewer, a, c := w.key(t, connectors.RoleViewer), w.Agent(t), w.Connector(t)
-	id := w.endedCall(t, a, c, func(call *connectors.ToolCall) {
+	viewer, a, c := w.createKey(t, connectors.RoleViewer), w.Agent(t), w.Connector(t)
+	id := w.createEndedCall(t, a, c, func(call *connectors.ToolCall) {
 		call.Status, call.Outcome, call.ErrorCode, call.ErrorMessage = connectors.CallError, connectors.OutcomeRefused, "held", "It changed."
 		call.Arguments, call.Content, call.Structured = nil, nil, nil
 	})
@@ -105,17 +105,17 @@ func TestACallWithoutResultSaysWhy(t *testing.T) {
 	}
 }
 
-func TestCallsAreListedTheLatestFirstAndByWhatIsAskedFor(t *testing.T) {
+func TestListCalls_OrderAndFilter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	viewer := w.key(t, connectors.RoleViewer)
+	viewer := w.createKey(t, connectors.RoleViewer)
 	ann, bo, c, d := w.Agent(t), w.Agent(t), w.Connector(t), w.Connector(t)
 	name := map[string]string{
-		w.endedCall(t, ann, c, func(*connectors.ToolCall) {}).String():                                         "first",
-		w.endedCall(t, bo, c, func(call *connectors.ToolCall) { call.Status = connectors.CallError }).String(): "second",
-		w.endedCall(t, ann, d, func(call *connectors.ToolCall) { call.Tool = "send" }).String():                "third",
-		w.pendingCall(t, w.Tenant, bo, d).String():                                                             "fourth",
-		w.pendingCall(t, w.Other, w.AgentIn(t, w.Other), w.ConnectorIn(t, w.Other)).String():                   "another tenant's",
+		w.createEndedCall(t, ann, c, func(*connectors.ToolCall) {}).String():                                         "first",
+		w.createEndedCall(t, bo, c, func(call *connectors.ToolCall) { call.Status = connectors.CallError }).String(): "second",
+		w.createEndedCall(t, ann, d, func(call *connectors.ToolCall) { call.Tool = "send" }).String():                "third",
+		w.createPendingCall(t, w.Tenant, bo, d).String():                                                             "fourth",
+		w.createPendingCall(t, w.Other, w.AgentIn(t, w.Other), w.ConnectorIn(t, w.Other)).String():                   "another tenant's",
 	}
 	for path, want := range map[string][]string{
 		"/api/v1/tool_calls":                                                  {"fourth", "third", "second", "first"},
@@ -149,10 +149,10 @@ func TestCallsAreListedTheLatestFirstAndByWhatIsAskedFor(t *testing.T) {
 func TestAListOfCallsGoesOnWhereItsPageEnded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	viewer, a, c := w.key(t, connectors.RoleViewer), w.Agent(t), w.Connector(t)
+	viewer, a, c := w.createKey(t, connectors.RoleViewer), w.Agent(t), w.Connector(t)
 	var made []string
 	for range 5 {
-		made = append(made, w.endedCall(t, a, c, func(*connectors.ToolCall) {}).String())
+		made = append(made, w.createEndedCall(t, a, c, func(*connectors.ToolCall) {}).String())
 	}
 	slices.Reverse(made)
 	var got []string
@@ -175,8 +175,8 @@ func TestAListOfCallsGoesOnWhereItsPageEnded(t *testing.T) {
 func TestACallsFieldsAreChecked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	member, a := w.key(t, connectors.RoleMember), w.Agent(t)
-	pending := "/api/v1/tool_calls/" + w.pendingCall(t, w.Tenant, a, w.Connector(t)).String()
+	member, a := w.createKey(t, connectors.RoleMember), w.Agent(t)
+	pending := "/api/v1/tool_calls/" + w.createPendingCall(t, w.Tenant, a, w.Connector(t)).String()
 	for _, test := range []struct{ path, body, at string }{
 		{"/api/v1/agents/" + a.Slug + "/tool_calls", `{}`, "tool"},
 		{"/api/v1/agents/" + a.Slug + "/tool_calls", `{"tool": "mcp_none__none"}`, "tool"},

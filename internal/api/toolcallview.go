@@ -58,11 +58,11 @@ type toolCallErrorJSON struct {
 
 // TransformSchema implements huma.SchemaTransformer.
 func (toolCallJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return orNull(s, "error", "progress")
+	return setNullable(s, "error", "progress")
 }
 
-// storedTime is how finely the database keeps times: a call that has just been made is shown as it will be read.
-const storedTime = time.Microsecond
+// storedPrecision is the database's precision of times. A new call is shown as it will be read.
+const storedPrecision = time.Microsecond
 
 func viewToolCall(c connectors.ToolCall) toolCallJSON {
 	out := toolCallJSON{
@@ -81,24 +81,24 @@ func viewToolCall(c connectors.ToolCall) toolCallJSON {
 		TokenID:           idText(c.TokenID),
 		CredentialID:      idText(c.CredentialID),
 		DefinitionHash:    idText(c.Definition),
-		Arguments:         kept(c.Arguments),
+		Arguments:         storedJSON(c.Arguments),
 		Status:            string(c.Status),
 		Outcome:           string(c.Outcome),
 		ApprovedBy:        c.ApprovedBy,
-		StartedAt:         c.StartedAt.UTC().Truncate(storedTime),
+		StartedAt:         c.StartedAt.UTC().Truncate(storedPrecision),
 		DurationMS:        c.Duration.Milliseconds(),
-		Content:           kept(c.Content),
-		StructuredContent: kept(c.Structured),
-		Task:              kept(c.Task),
+		Content:           storedJSON(c.Content),
+		StructuredContent: storedJSON(c.Structured),
+		Task:              storedJSON(c.Task),
 		IsError:           c.IsError,
-		Bodies:            bodies(c),
+		Bodies:            bodiesState(c),
 		Truncated:         c.Truncated,
 		RequestBytes:      c.RequestBytes,
 		ResponseBytes:     c.ResponseBytes,
 	}
 	if c.CompletedAt != nil {
-		at := c.CompletedAt.UTC().Truncate(storedTime)
-		out.CompletedAt = &at
+		completedAt := c.CompletedAt.UTC().Truncate(storedPrecision)
+		out.CompletedAt = &completedAt
 	}
 	if p := c.Progress; p != nil {
 		out.Progress = &progressJSON{Progress: p.Done, Message: p.Message}
@@ -112,15 +112,15 @@ func viewToolCall(c connectors.ToolCall) toolCallJSON {
 	return out
 }
 
-func bodies(c connectors.ToolCall) string {
+func bodiesState(c connectors.ToolCall) string {
 	if c.Withheld {
 		return "withheld"
 	}
 	return "shown"
 }
 
-// kept is what the history has of a part of a call, JSON or nothing. What was cut in the middle of a value is a string.
-func kept(raw []byte) json.RawMessage {
+// storedJSON is a stored part of a call, as JSON. A truncated value becomes a string.
+func storedJSON(raw []byte) json.RawMessage {
 	if len(raw) == 0 || json.Valid(raw) {
 		return raw
 	}

@@ -18,7 +18,7 @@ type toolChangesInput struct {
 	Paging
 }
 
-// ToolPath names a tool of a connector.
+// ToolPath is the path of a connector's tool.
 type ToolPath struct {
 	ConnectorPath
 	Tool string `path:"name" doc:"The server's own name for it."`
@@ -29,48 +29,48 @@ type toolHistoryInput struct {
 	Paging
 }
 
-// toolVerdictJSON says which definition a person decides about.
+// toolVerdictJSON names the definition that a person decides about.
 type toolVerdictJSON struct {
 	Hash *string `json:"hash,omitempty" pattern:"^[0-9a-f]{64}$" doc:"Of the definition that was looked at: where the server has changed the tool again, the answer is 409. Without it, whichever definition is current is decided."`
 }
 
 type toolVerdictInput struct {
 	ToolPath
-	JSON optional[toolVerdictJSON]
+	JSON optionalBody[toolVerdictJSON]
 }
 
 func (h *Handler) mountToolChanges() {
 	const tag = "Tool changes"
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/tool_changes", id: "listToolChanges", tag: tag,
-		summary: "List the changes of tools and of servers' instructions, those that wait for a decision or others, the latest first", may: connectors.PermRead,
+		summary: "List the changes of tools and of servers' instructions, those that wait for a decision or others, the latest first", permission: connectors.PermRead,
 	}, h.listToolChanges)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/tool_changes/accept_cosmetic", id: "acceptCosmeticToolChanges", tag: tag,
-		summary: "Accept all waiting changes that no model acts on", may: connectors.PermManage, status: http.StatusOK,
+		summary: "Accept all waiting changes that no model acts on", permission: connectors.PermManage, status: http.StatusOK,
 	}, h.acceptCosmetic)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors/{id}/tools/{name}/changes", id: "listChangesOfTool", tag: tag,
-		summary: "List what became of a tool, with the differences, the latest first", may: connectors.PermRead,
+		summary: "List what became of a tool, with the differences, the latest first", permission: connectors.PermRead,
 	}, h.listChangesOfTool)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/tools/{name}/accept", id: "acceptTool", tag: tag,
-		summary: "Accept a tool's current definition, which agents are then served", may: connectors.PermManage, status: http.StatusOK,
-	}, func(ctx context.Context, who auth.Actor, in *toolVerdictInput) (*answer[toolJSON], error) {
-		return h.decideTool(ctx, who, in, true)
+		summary: "Accept a tool's current definition, which agents are then served", permission: connectors.PermManage, status: http.StatusOK,
+	}, func(ctx context.Context, actor auth.Actor, in *toolVerdictInput) (*response[toolJSON], error) {
+		return h.decideTool(ctx, actor, in, true)
 	})
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/tools/{name}/reject", id: "rejectTool", tag: tag,
-		summary: "Reject a tool's current definition; the tool is not served then", may: connectors.PermManage, status: http.StatusOK,
-		about: "The tool is served again when the server goes back to the accepted definition, or when this one is accepted after all.",
-	}, func(ctx context.Context, who auth.Actor, in *toolVerdictInput) (*answer[toolJSON], error) {
-		return h.decideTool(ctx, who, in, false)
+		summary: "Reject a tool's current definition; the tool is not served then", permission: connectors.PermManage, status: http.StatusOK,
+		description: "The tool is served again when the server goes back to the accepted definition, or when this one is accepted after all.",
+	}, func(ctx context.Context, actor auth.Actor, in *toolVerdictInput) (*response[toolJSON], error) {
+		return h.decideTool(ctx, actor, in, false)
 	})
 }
 
-func (h *Handler) listToolChanges(ctx context.Context, who auth.Actor, in *toolChangesInput) (*answer[list[toolChangeJSON]], error) {
-	tenant := h.store.Tenant(who.Tenant.ID)
-	filter := store.ChangeFilter{State: connectors.ChangeState(in.State), Page: in.page()}
+func (h *Handler) listToolChanges(ctx context.Context, actor auth.Actor, in *toolChangesInput) (*response[list[toolChangeJSON]], error) {
+	tenant := h.store.Tenant(actor.Tenant.ID)
+	filter := store.ChangeFilter{State: connectors.ChangeState(in.State), Page: in.toPage()}
 	if in.State == "any" {
 		filter.State = ""
 	}
@@ -85,19 +85,19 @@ func (h *Handler) listToolChanges(ctx context.Context, who auth.Actor, in *toolC
 	if err != nil {
 		return nil, err
 	}
-	return listOf(page, viewToolChange), nil
+	return newListResponse(page, viewToolChange), nil
 }
 
-func (h *Handler) listChangesOfTool(ctx context.Context, who auth.Actor, in *toolHistoryInput) (*answer[list[shownChangeJSON]], error) {
-	page, err := h.registry.ToolHistory(ctx, who.Tenant.ID, in.ref(), in.Tool, in.page())
+func (h *Handler) listChangesOfTool(ctx context.Context, actor auth.Actor, in *toolHistoryInput) (*response[list[shownChangeJSON]], error) {
+	page, err := h.registry.ToolHistory(ctx, actor.Tenant.ID, in.ref(), in.Tool, in.toPage())
 	if err != nil {
 		return nil, err
 	}
-	return listOf(page, viewShownChange), nil
+	return newListResponse(page, viewShownChange), nil
 }
 
-func (h *Handler) acceptCosmetic(ctx context.Context, who auth.Actor, _ *struct{}) (*answer[acceptedJSON], error) {
-	accepted, err := h.registry.AcceptCosmetic(ctx, who)
+func (h *Handler) acceptCosmetic(ctx context.Context, actor auth.Actor, _ *struct{}) (*response[acceptedJSON], error) {
+	accepted, err := h.registry.AcceptCosmetic(ctx, actor)
 	if err != nil {
 		return nil, err
 	}
@@ -105,15 +105,15 @@ func (h *Handler) acceptCosmetic(ctx context.Context, who auth.Actor, _ *struct{
 	for i, t := range accepted {
 		out.Tools[i] = acceptedToolJSON{ConnectorID: t.Connector.String(), Tool: t.Tool}
 	}
-	return &answer[acceptedJSON]{Body: out}, nil
+	return &response[acceptedJSON]{Body: out}, nil
 }
 
-func (h *Handler) decideTool(ctx context.Context, who auth.Actor, in *toolVerdictInput, accept bool) (*answer[toolJSON], error) {
-	c, err := h.store.Tenant(who.Tenant.ID).Connector(ctx, in.ref())
+func (h *Handler) decideTool(ctx context.Context, actor auth.Actor, in *toolVerdictInput, accept bool) (*response[toolJSON], error) {
+	c, err := h.store.Tenant(actor.Tenant.ID).Connector(ctx, in.ref())
 	if err != nil {
 		return nil, err
 	}
-	doc, err := in.JSON.read()
+	doc, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
@@ -121,15 +121,15 @@ func (h *Handler) decideTool(ctx context.Context, who auth.Actor, in *toolVerdic
 	if err != nil {
 		return nil, err
 	}
-	tool, err := h.registry.DecideTool(ctx, who, in.ref(), registry.ToolVerdict{Tool: in.Tool, Accept: accept, Hash: hash})
+	tool, err := h.registry.DecideTool(ctx, actor, in.ref(), registry.ToolVerdict{Tool: in.Tool, Accept: accept, Hash: hash})
 	if err != nil {
 		return nil, err
 	}
 	exposed, ok := connectors.ExposedNames(c.Slug, c.DiscoveredTools)[tool.Name]
 	if !ok || tool.AgentName() != tool.Name {
-		exposed = exposedName(tool)
+		exposed = exposedNameFor(tool)
 	}
-	return &answer[toolJSON]{Body: viewTool(tool, exposed)}, nil
+	return &response[toolJSON]{Body: viewTool(tool, exposed)}, nil
 }
 
 func definitionHash(text *string) (*connectors.Hash, error) {

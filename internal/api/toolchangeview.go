@@ -27,7 +27,7 @@ type toolChangeJSON struct {
 	Calls30d      int        `json:"calls_30d" doc:"How often it was called in the last 30 days, counted among the connector's latest 100,000 calls; of instructions, all of these."`
 }
 
-// differenceJSON is one place in which two definitions differ.
+// differenceJSON is one difference of two definitions.
 type differenceJSON struct {
 	Path     string `json:"path" doc:"As people name it: arguments.filter.limit. Empty: the whole tool."`
 	Kind     string `json:"kind"`
@@ -36,14 +36,13 @@ type differenceJSON struct {
 	Sentence string `json:"sentence"`
 }
 
-// shownChangeJSON is a change with what is different.
+// shownChangeJSON is a change with its differences.
 type shownChangeJSON struct {
 	toolChangeJSON
 	Differences     []differenceJSON `json:"differences" nullable:"false"`
 	MoreDifferences int              `json:"more_differences" doc:"How many more there are."`
 }
 
-// acceptedJSON says what was accepted.
 type acceptedJSON struct {
 	Accepted int                `json:"accepted"`
 	Tools    []acceptedToolJSON `json:"tools" nullable:"false"`
@@ -58,7 +57,7 @@ func viewToolChange(c connectors.ToolChange) toolChangeJSON {
 	out := toolChangeJSON{
 		ID: c.ID.String(), ConnectorID: c.ConnectorID.String(), ConnectorSlug: c.ConnectorSlug, Tool: c.Tool, SeenAt: c.SeenAt.UTC(),
 		BeforeHash: hashText(c.Before), AfterHash: hashText(c.After), Kinds: kindTexts(c.Kinds), Risk: string(c.Risk), State: string(c.State),
-		DecidedAt: utc(c.DecidedAt), Agents: c.Agents, Calls30d: c.Calls,
+		DecidedAt: toUTC(c.DecidedAt), Agents: c.Agents, Calls30d: c.Calls,
 	}
 	if c.SyncRunID != nil {
 		id := c.SyncRunID.String()

@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// ToolPatch changes what an admin says of a tool towards agents. What is left out stays.
+// ToolPatch changes a tool's curation. An absent field keeps its value.
 type ToolPatch struct {
 	Enabled    *bool     `json:"enabled,omitempty" doc:"Whether agents are served it."`
 	Alias      *string   `json:"alias,omitempty" doc:"The name for agents, before the connector's prefix; empty: the server's. 1 to 128 of A-Z a-z 0-9 _ - ., and no other tool of the connector has it: else 409."`
@@ -21,14 +21,14 @@ type ToolPatch struct {
 	CallsPerDay    *int `json:"calls_per_day,omitempty" minimum:"0" maximum:"1000000000" doc:"Likewise, from midnight to midnight, UTC."`
 }
 
-func (p ToolPatch) of(tool string) connectors.ToolPatch {
+func (p ToolPatch) forTool(tool string) connectors.ToolPatch {
 	return connectors.ToolPatch{
 		Tool: tool, Enabled: p.Enabled, Alias: p.Alias, AgentText: p.AgentText, Tags: p.Tags, AddTags: p.AddTags, RemoveTags: p.RemoveTags,
 		CallsPerMinute: p.CallsPerMinute, CallsPerDay: p.CallsPerDay,
 	}
 }
 
-// namedToolPatch is a patch that says of which tool.
+// namedToolPatch is a patch with the tool's name.
 type namedToolPatch struct {
 	Name string `json:"name" minLength:"1" doc:"The server's own name for it."`
 	ToolPatch
@@ -39,36 +39,36 @@ type toolPatches struct {
 	Tools []namedToolPatch `json:"tools" nullable:"false" minItems:"1" maxItems:"2000"`
 }
 
-// curatedJSON says how many tools are different now.
+// curatedJSON counts the changed tools.
 type curatedJSON struct {
 	Changed int `json:"changed"`
 }
 
 type patchToolInput struct {
 	ToolPath
-	JSON document[ToolPatch]
+	JSON requestBody[ToolPatch]
 }
 
 type patchToolsInput struct {
 	ConnectorPath
-	JSON document[toolPatches]
+	JSON requestBody[toolPatches]
 }
 
 func (h *Handler) mountToolCuration() {
 	const tag = "Tools"
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPatch, path: "/api/v1/connectors/{id}/tools/{name}", id: "updateTool", tag: tag,
-		summary: "Enable, disable, rename, describe, tag or bound a tool for agents", may: connectors.PermManage,
-		about: "The server is still asked for the tool by its own name, and what it says of it is still reviewed.",
+		summary: "Enable, disable, rename, describe, tag or bound a tool for agents", permission: connectors.PermManage,
+		description: "The server is still asked for the tool by its own name, and what it says of it is still reviewed.",
 	}, h.updateTool)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPatch, path: "/api/v1/connectors/{id}/tools", id: "updateTools", tag: tag,
-		summary: "Change several tools of a connector at once: all of them, or none", may: connectors.PermManage,
+		summary: "Change several tools of a connector at once: all of them, or none", permission: connectors.PermManage,
 	}, h.updateTools)
 }
 
-func (h *Handler) updateTool(ctx context.Context, who auth.Actor, in *patchToolInput) (*answer[toolJSON], error) {
-	tenant := h.store.Tenant(who.Tenant.ID)
+func (h *Handler) updateTool(ctx context.Context, actor auth.Actor, in *patchToolInput) (*response[toolJSON], error) {
+	tenant := h.store.Tenant(actor.Tenant.ID)
 	c, err := tenant.Connector(ctx, in.ref())
 	if err != nil {
 		return nil, err
@@ -76,35 +76,35 @@ func (h *Handler) updateTool(ctx context.Context, who auth.Actor, in *patchToolI
 	if _, err := tenant.Tool(ctx, c.ID, in.Tool); err != nil {
 		return nil, err
 	}
-	patch, err := in.JSON.read()
+	patch, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := h.registry.CurateTools(ctx, who, in.ref(), []connectors.ToolPatch{patch.of(in.Tool)}); err != nil {
+	if _, err := h.registry.CurateTools(ctx, actor, in.ref(), []connectors.ToolPatch{patch.forTool(in.Tool)}); err != nil {
 		return nil, err
 	}
 	tool, err := tenant.Tool(ctx, c.ID, in.Tool)
 	if err != nil {
 		return nil, err
 	}
-	return &answer[toolJSON]{Body: viewTool(tool, exposedName(tool))}, nil
+	return &response[toolJSON]{Body: viewTool(tool, exposedNameFor(tool))}, nil
 }
 
-func (h *Handler) updateTools(ctx context.Context, who auth.Actor, in *patchToolsInput) (*answer[curatedJSON], error) {
-	if _, err := h.store.Tenant(who.Tenant.ID).Connector(ctx, in.ref()); err != nil {
+func (h *Handler) updateTools(ctx context.Context, actor auth.Actor, in *patchToolsInput) (*response[curatedJSON], error) {
+	if _, err := h.store.Tenant(actor.Tenant.ID).Connector(ctx, in.ref()); err != nil {
 		return nil, err
 	}
-	doc, err := in.JSON.read()
+	doc, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
 	patches := make([]connectors.ToolPatch, len(doc.Tools))
 	for i, t := range doc.Tools {
-		patches[i] = t.of(t.Name)
+		patches[i] = t.forTool(t.Name)
 	}
-	changed, err := h.registry.CurateTools(ctx, who, in.ref(), patches)
+	changed, err := h.registry.CurateTools(ctx, actor, in.ref(), patches)
 	if err != nil {
 		return nil, err
 	}
-	return &answer[curatedJSON]{Body: curatedJSON{Changed: changed}}, nil
+	return &response[curatedJSON]{Body: curatedJSON{Changed: changed}}, nil
 }

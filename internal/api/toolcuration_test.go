@@ -11,31 +11,31 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// said is what a tool says of its curation.
-func said(tool map[string]any) map[string]any {
+// curationFields are the tool's fields of its curation.
+func curationFields(tool map[string]any) map[string]any {
 	return map[string]any{
 		"enabled": tool["enabled"], "alias": tool["alias"], "agent_description": tool["agent_description"], "tags": tool["tags"], "exposed_name": tool["exposed_name"],
 	}
 }
 
-func TestAnAdminRenamesDescribesAndTagsAToolForAgents(t *testing.T) {
+func TestToolCuration_NameDescriptionTags(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	path, _, c := changed(t, w)
-	admin, agent := w.key(t, connectors.RoleAdmin), w.Agent(t)
+	path, _, c := newChangedTool(t, w)
+	admin, agent := w.createKey(t, connectors.RoleAdmin), w.Agent(t)
 	w.Grant(t, agent.ID, c.ID)
 	body := `{"alias": "find", "agent_description": "Finds issues of ours.", "tags": ["Issues", "read"]}`
 	tool := w.call(t, admin, http.MethodPatch, path+"/tools/search", body).want(http.StatusOK)
 	want := map[string]any{
 		"enabled": true, "alias": "find", "agent_description": "Finds issues of ours.", "tags": []any{"issues", "read"}, "exposed_name": connectors.ExposedName(c.Slug, "find"),
 	}
-	if diff := cmp.Diff(want, said(tool)); diff != "" {
+	if diff := cmp.Diff(want, curationFields(tool)); diff != "" {
 		t.Error(diff)
 	}
 	if tool["name"] != "search" || tool["review"] != "changed" || !strings.Contains(tool["description"].(string), "id_rsa") {
 		t.Errorf("what the server says, and that it waits, is still told: %v", tool)
 	}
-	if waiting := items(w.call(t, admin, http.MethodGet, "/api/v1/tool_changes", nil).want(http.StatusOK)); len(waiting) != 1 {
+	if waiting := listItems(w.call(t, admin, http.MethodGet, "/api/v1/tool_changes", nil).want(http.StatusOK)); len(waiting) != 1 {
 		t.Errorf("%d changes wait", len(waiting))
 	}
 	for _, format := range []string{"mcp", "openai", "anthropic", "google"} {
@@ -44,13 +44,13 @@ func TestAnAdminRenamesDescribesAndTagsAToolForAgents(t *testing.T) {
 			t.Errorf("%s: %s", format, served)
 		}
 	}
-	found := items(w.call(t, admin, http.MethodGet, path+"/tools?tag=read&state=curated", nil).want(http.StatusOK))
+	found := listItems(w.call(t, admin, http.MethodGet, path+"/tools?tag=read&state=curated", nil).want(http.StatusOK))
 	if len(found) != 1 || found[0]["alias"] != "find" {
 		t.Errorf("found by tag and state: %v", found)
 	}
 	again := w.call(t, admin, http.MethodPatch, path+"/tools/search", `{"alias": "", "agent_description": "", "remove_tags": ["read"], "enabled": false}`).want(http.StatusOK)
 	want = map[string]any{"enabled": false, "alias": "", "agent_description": "", "tags": []any{"issues"}, "exposed_name": connectors.ExposedName(c.Slug, "search")}
-	if diff := cmp.Diff(want, said(again)); diff != "" {
+	if diff := cmp.Diff(want, curationFields(again)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -59,8 +59,8 @@ func TestSeveralToolsChangeTogetherOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	upstream := mcptest.Start(t, mcptest.Script{Tools: []string{`{"name":"a"}`, `{"name":"b"}`, `{"name":"c"}`}})
-	c := w.Connector(t, at(upstream.URL))
-	path, admin := "/api/v1/connectors/"+c.Slug, w.key(t, connectors.RoleAdmin)
+	c := w.Connector(t, withURL(upstream.URL))
+	path, admin := "/api/v1/connectors/"+c.Slug, w.createKey(t, connectors.RoleAdmin)
 	w.resync(t, path)
 	done := w.call(t, admin, http.MethodPatch, path+"/tools", `{"tools": [{"name": "a", "alias": "b"}, {"name": "b", "alias": "a"}, {"name": "c"}]}`).want(http.StatusOK)
 	if done["changed"] != 2.0 {
@@ -78,8 +78,8 @@ func TestSeveralToolsChangeTogetherOrNotAtAll(t *testing.T) {
 	} {
 		w.call(t, admin, http.MethodPatch, path+"/tools", body).problem(want.status, want.kind)
 	}
-	if tools := items(w.call(t, admin, http.MethodGet, path+"/tools?state=disabled", nil).want(http.StatusOK)); len(tools) != 0 {
+	if tools := listItems(w.call(t, admin, http.MethodGet, path+"/tools?state=disabled", nil).want(http.StatusOK)); len(tools) != 0 {
 		t.Errorf("half of a change was done: %v", tools)
 	}
-	w.call(t, w.key(t, connectors.RoleMember), http.MethodPatch, path+"/tools/a", `{"alias": "x"}`).problem(http.StatusForbidden, "denied")
+	w.call(t, w.createKey(t, connectors.RoleMember), http.MethodPatch, path+"/tools/a", `{"alias": "x"}`).problem(http.StatusForbidden, "denied")
 }

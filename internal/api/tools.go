@@ -27,66 +27,66 @@ type toolsInput struct {
 
 func (h *Handler) mountTools() {
 	const tag = "Tools"
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors/{id}/tools", id: "listConnectorTools", tag: tag,
-		summary: "List a connector's tools", may: connectors.PermRead,
+		summary: "List a connector's tools", permission: connectors.PermRead,
 	}, h.listConnectorTools)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/tools", id: "listTools", tag: tag,
-		summary: "Search the tools of all connectors", may: connectors.PermRead,
+		summary: "Search the tools of all connectors", permission: connectors.PermRead,
 	}, h.listTools)
 }
 
-func (h *Handler) listConnectorTools(ctx context.Context, who auth.Actor, in *connectorToolsInput) (*answer[toolListJSON], error) {
-	tenant := h.store.Tenant(who.Tenant.ID)
+func (h *Handler) listConnectorTools(ctx context.Context, actor auth.Actor, in *connectorToolsInput) (*response[toolListJSON], error) {
+	tenant := h.store.Tenant(actor.Tenant.ID)
 	c, err := tenant.Connector(ctx, in.ref())
 	if err != nil {
 		return nil, err
 	}
 	if in.Quarantined {
-		page, err := tenant.Quarantined(ctx, c.ID, in.page())
+		page, err := tenant.Quarantined(ctx, c.ID, in.toPage())
 		if err != nil {
 			return nil, err
 		}
-		return toolAnswer(listOf(page, viewQuarantined)), nil
+		return toolAnswer(newListResponse(page, viewQuarantined)), nil
 	}
 	filter := store.ToolFilter{
-		Connector: &c.ID, Query: in.Query, Removed: in.Removed, Tag: in.Tag, Page: in.page(),
+		Connector: &c.ID, Query: in.Query, Removed: in.Removed, Tag: in.Tag, Page: in.toPage(),
 		State: connectors.ToolStanding(in.State), Hint: connectors.Hint(in.Annotation),
 	}
 	exposed := connectors.ExposedNames(c.Slug, c.DiscoveredTools)
-	return toolPage(ctx, tenant, filter, func(t connectors.Tool) string {
+	return newToolPage(ctx, tenant, filter, func(t connectors.Tool) string {
 		if name, ok := exposed[t.Name]; ok && t.AgentName() == t.Name {
 			return name
 		}
-		return exposedName(t)
+		return exposedNameFor(t)
 	})
 }
 
-func (h *Handler) listTools(ctx context.Context, who auth.Actor, in *toolsInput) (*answer[toolListJSON], error) {
-	return toolPage(ctx, h.store.Tenant(who.Tenant.ID), store.ToolFilter{Query: in.Query, Page: in.page()}, exposedName)
+func (h *Handler) listTools(ctx context.Context, actor auth.Actor, in *toolsInput) (*response[toolListJSON], error) {
+	return newToolPage(ctx, h.store.Tenant(actor.Tenant.ID), store.ToolFilter{Query: in.Query, Page: in.toPage()}, exposedNameFor)
 }
 
-// exposedName names a tool without regard to the others of its connector: right unless two hashes collide.
-func exposedName(t connectors.Tool) string {
+// exposedNameFor names a tool independently of the connector's others: right unless two hashes collide.
+func exposedNameFor(t connectors.Tool) string {
 	return connectors.ExposedName(t.ConnectorSlug, t.AgentName())
 }
 
-// toolPage answers a page of tools under the names that agents see.
-func toolPage(
+// newToolPage is a page of tools under the names that agents see.
+func newToolPage(
 	ctx context.Context, tenant *store.Tenant, filter store.ToolFilter, exposed func(connectors.Tool) string,
-) (*answer[toolListJSON], error) {
+) (*response[toolListJSON], error) {
 	page, err := tenant.Tools(ctx, filter)
 	if err != nil {
 		return nil, err
 	}
-	return toolAnswer(listOf(page, func(t connectors.Tool) toolJSON { return viewTool(t, exposed(t)) })), nil
+	return toolAnswer(newListResponse(page, func(t connectors.Tool) toolJSON { return viewTool(t, exposed(t)) })), nil
 }
 
-func toolAnswer[T any](l *answer[list[T]]) *answer[toolListJSON] {
+func toolAnswer[T any](l *response[list[T]]) *response[toolListJSON] {
 	out := toolListJSON{Items: make([]any, len(l.Body.Items)), NextCursor: l.Body.NextCursor}
 	for i, item := range l.Body.Items {
 		out.Items[i] = item
 	}
-	return &answer[toolListJSON]{Body: out}
+	return &response[toolListJSON]{Body: out}
 }

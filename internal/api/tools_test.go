@@ -12,8 +12,8 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// oddTool has what a careless encoder would change: HTML characters, a big integer, an odd order, odd numbers, a duplicate in
-// other case, escapes.
+// oddTool has what a careless encoder would change: HTML characters, a big integer, key order, number spelling,
+// a duplicate key in other case, escapes.
 const (
 	oddSchema = `{"zeta":1,"type":"object","alpha":"<b>&amp;\u00e9\ud83d\ude00\u2028","max":9007199254740993,"min":-1.50e+2,` +
 		`"properties":{"b":{"maximum":18446744073709551615},"a":{}}}`
@@ -26,7 +26,7 @@ func TestToolsPassThroughAsTheyWereSpelled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	upstream := mcptest.Start(t, mcptest.Script{Tools: []string{oddTool}})
-	c, member := w.Connector(t, at(upstream.URL)), w.key(t, connectors.RoleMember)
+	c, member := w.Connector(t, withURL(upstream.URL)), w.createKey(t, connectors.RoleMember)
 	w.call(t, member, http.MethodPost, "/api/v1/connectors/"+c.Slug+"/sync_tools", nil).want(http.StatusOK)
 
 	got := w.call(t, member, http.MethodGet, "/api/v1/connectors/"+c.Slug+"/tools", nil)
@@ -55,10 +55,10 @@ func TestToolsPassThroughAsTheyWereSpelled(t *testing.T) {
 }
 
 // Syncs of earlier releases accepted such definitions.
-func TestFieldsOfAWrongTypeAreLeftOutAndNoted(t *testing.T) {
+func TestTools_MistypedFieldsAreDroppedAndNoted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	c, member := w.Connector(t), w.key(t, connectors.RoleMember)
+	c, member := w.Connector(t), w.createKey(t, connectors.RoleMember)
 	stored := fixture.FirstResult(fixture.DefinitionOf("a", `{"name":"a","title":7,"description":null,"inputSchema":{"type":"object"},"annotations":[],"icons":{}}`))
 	if _, err := w.Door().FinishSync(t.Context(), w.Run(t, c.ID).ID, stored); err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestRemovedToolsAreListedOnlyWhenAskedFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	upstream := mcptest.Start(t, mcptest.Script{Tools: []string{mcptest.Tool("stays"), mcptest.Tool("goes")}})
-	c, member := w.Connector(t, at(upstream.URL)), w.key(t, connectors.RoleMember)
+	c, member := w.Connector(t, withURL(upstream.URL)), w.createKey(t, connectors.RoleMember)
 	path := "/api/v1/connectors/" + c.Slug
 	w.call(t, member, http.MethodPost, path+"/sync_tools", nil).want(http.StatusOK)
 	upstream.SetTools(mcptest.Tool("stays"))
@@ -84,10 +84,10 @@ func TestRemovedToolsAreListedOnlyWhenAskedFor(t *testing.T) {
 	if run["tools_removed"] != 1.0 || run["tools_total"] != 1.0 {
 		t.Errorf("%v", run)
 	}
-	if diff := cmp.Diff([]string{"stays"}, names(w.call(t, member, http.MethodGet, path+"/tools", nil))); diff != "" {
+	if diff := cmp.Diff([]string{"stays"}, itemNames(w.call(t, member, http.MethodGet, path+"/tools", nil))); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"goes", "stays"}, names(w.call(t, member, http.MethodGet, path+"/tools?removed=true", nil))); diff != "" {
+	if diff := cmp.Diff([]string{"goes", "stays"}, itemNames(w.call(t, member, http.MethodGet, path+"/tools?removed=true", nil))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -98,7 +98,7 @@ func TestMalformedToolsAreKeptAside(t *testing.T) {
 	upstream := mcptest.Start(t, mcptest.Script{Tools: []string{
 		mcptest.Tool("good"), `{"description":"<no name>"}`, `{"name":"bad","inputSchema":"text"}`, `17`,
 	}})
-	c, member := w.Connector(t, at(upstream.URL)), w.key(t, connectors.RoleMember)
+	c, member := w.Connector(t, withURL(upstream.URL)), w.createKey(t, connectors.RoleMember)
 	path := "/api/v1/connectors/" + c.Slug
 	run := w.call(t, member, http.MethodPost, path+"/sync_tools", nil).want(http.StatusOK)
 	if run["tools_total"] != 1.0 || run["tools_quarantined"] != 3.0 {
@@ -125,7 +125,7 @@ func TestMalformedToolsAreKeptAside(t *testing.T) {
 func TestToolsAreFoundByTheirWords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	viewer := w.key(t, connectors.RoleViewer)
+	viewer := w.createKey(t, connectors.RoleViewer)
 	a, b := w.Connector(t), w.Connector(t)
 	w.Synced(t, a.ID, "search_issues", "create_issue")
 	w.Synced(t, b.ID, "search_pages")
@@ -135,14 +135,14 @@ func TestToolsAreFoundByTheirWords(t *testing.T) {
 		"/api/v1/connectors/" + a.Slug + "/tools?q=search": {"search_issues"},
 		"/api/v1/tools?q=nothing":                          nil,
 	} {
-		if diff := cmp.Diff(want, names(w.call(t, viewer, http.MethodGet, path, nil))); diff != "" {
+		if diff := cmp.Diff(want, itemNames(w.call(t, viewer, http.MethodGet, path, nil))); diff != "" {
 			t.Errorf("%s: %s", path, diff)
 		}
 	}
 }
 
-// names are the names of a list's items, sorted as they came.
-func names(r reply) []string {
+// itemNames are the names of a list's items, in order.
+func itemNames(r reply) []string {
 	r.t.Helper()
 	var out []string
 	for _, item := range r.want(http.StatusOK)["items"].([]any) {

@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// toolJSON is a tool of a connector. What the upstream sent passes through as it was spelled.
+// toolJSON is a tool of a connector. Upstream values keep their spelling.
 type toolJSON struct {
 	Name         string          `json:"name"`
 	Title        string          `json:"title"`
@@ -37,14 +37,14 @@ type toolJSON struct {
 	Notes        []string        `json:"notes,omitempty" nullable:"false" doc:"Which optional fields were left out, having a wrong type."`
 }
 
-// quarantinedToolJSON is an entry of a tool list that is no tool.
+// quarantinedToolJSON is a malformed entry of a tool list.
 type quarantinedToolJSON struct {
 	Name   *string         `json:"name" doc:"Null where it has no readable one."`
 	Reason string          `json:"reason"`
 	Raw    json.RawMessage `json:"raw" doc:"The entry as the upstream sent it."`
 }
 
-// toolListJSON is a page of tools, or of quarantined entries where those were asked for.
+// toolListJSON is a page of tools, or of quarantined entries if requested.
 type toolListJSON struct {
 	Items      []any   `json:"items" nullable:"false"`
 	NextCursor *string `json:"next_cursor" doc:"Hand it back as cursor for the next page; null at the end."`
@@ -83,7 +83,7 @@ func viewTool(t connectors.Tool, exposedName string) toolJSON {
 		FirstSeenAt:  t.FirstSeenAt.UTC(),
 		LastSeenAt:   t.LastSeenAt.UTC(),
 		ChangedAt:    t.ChangedAt.UTC(),
-		RemovedAt:    utc(t.RemovedAt),
+		RemovedAt:    toUTC(t.RemovedAt),
 		Notes:        def.Notes,
 	}
 }

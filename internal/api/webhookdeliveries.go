@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/webhooks"
 )
 
-// deliveryJSON is what a webhook is told of one notice.
+// deliveryJSON is one delivery of a notice.
 type deliveryJSON struct {
 	ID         string     `json:"id" format:"uuid"`
 	MessageID  string     `json:"message_id" doc:"What its receiver sees as webhook-id, the same at each try."`
@@ -36,8 +36,8 @@ func viewDelivery(d connectors.Delivery) deliveryJSON {
 		State:     string(d.State),
 		Tries:     d.Tries,
 		CreatedAt: d.CreatedAt.UTC(),
-		TriedAt:   utc(d.TriedAt),
-		NextAt:    utc(d.NextAt),
+		TriedAt:   toUTC(d.TriedAt),
+		NextAt:    toUTC(d.NextAt),
 	}
 	if d.Status != 0 {
 		out.Status = &d.Status
@@ -62,46 +62,46 @@ type deliveryPath struct {
 }
 
 func (h *Handler) mountDeliveries(tag string) {
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/webhooks/{id}/test", id: "testWebhook", tag: tag,
-		summary: "Send a test now, once, and say what came of it", may: connectors.PermManage, status: http.StatusOK,
+		summary: "Send a test now, once, and say what came of it", permission: connectors.PermManage, status: http.StatusOK,
 	}, h.testWebhook)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/webhooks/{id}/deliveries", id: "listDeliveries", tag: tag,
-		summary: "List what a webhook was told, the latest first", may: connectors.PermManage,
+		summary: "List what a webhook was told, the latest first", permission: connectors.PermManage,
 	}, h.listDeliveries)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/webhooks/{id}/deliveries/{delivery}/redeliver", id: "redeliver", tag: tag,
-		summary: "Send a delivery again, under its own id", may: connectors.PermManage, status: http.StatusOK,
-	}, h.redeliver)
+		summary: "Send a delivery again, under its own id", permission: connectors.PermManage, status: http.StatusOK,
+	}, h.redeliverNotice)
 }
 
-func (h *Handler) testWebhook(ctx context.Context, who auth.Actor, in *WebhookPath) (*answer[deliveryJSON], error) {
-	w, err := h.webhook(ctx, who, *in)
+func (h *Handler) testWebhook(ctx context.Context, actor auth.Actor, in *WebhookPath) (*response[deliveryJSON], error) {
+	w, err := h.findWebhook(ctx, actor, *in)
 	if err != nil {
 		return nil, err
 	}
-	d, err := h.webhooks.Test(ctx, who, w.ID)
+	d, err := h.webhooks.Test(ctx, actor, w.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &answer[deliveryJSON]{Body: viewDelivery(d)}, nil
+	return &response[deliveryJSON]{Body: viewDelivery(d)}, nil
 }
 
-func (h *Handler) listDeliveries(ctx context.Context, who auth.Actor, in *listDeliveriesInput) (*answer[list[deliveryJSON]], error) {
-	w, err := h.webhook(ctx, who, in.WebhookPath)
+func (h *Handler) listDeliveries(ctx context.Context, actor auth.Actor, in *listDeliveriesInput) (*response[list[deliveryJSON]], error) {
+	w, err := h.findWebhook(ctx, actor, in.WebhookPath)
 	if err != nil {
 		return nil, err
 	}
-	page, err := h.store.Tenant(who.Tenant.ID).Deliveries(ctx, w.ID, in.page())
+	page, err := h.store.Tenant(actor.Tenant.ID).Deliveries(ctx, w.ID, in.toPage())
 	if err != nil {
 		return nil, err
 	}
-	return listOf(page, viewDelivery), nil
+	return newListResponse(page, viewDelivery), nil
 }
 
-func (h *Handler) redeliver(ctx context.Context, who auth.Actor, in *deliveryPath) (*answer[deliveryJSON], error) {
-	w, err := h.webhook(ctx, who, in.WebhookPath)
+func (h *Handler) redeliverNotice(ctx context.Context, actor auth.Actor, in *deliveryPath) (*response[deliveryJSON], error) {
+	w, err := h.findWebhook(ctx, actor, in.WebhookPath)
 	if err != nil {
 		return nil, err
 	}
@@ -109,9 +109,9 @@ func (h *Handler) redeliver(ctx context.Context, who auth.Actor, in *deliveryPat
 	if !ok {
 		return nil, fault.Errorf(fault.NotFound, "There is no such delivery.")
 	}
-	d, err := h.webhooks.Redeliver(ctx, who, w.ID, connectors.DeliveryID{UUID: id})
+	d, err := h.webhooks.Redeliver(ctx, actor, w.ID, connectors.DeliveryID{UUID: id})
 	if err != nil {
 		return nil, err
 	}
-	return &answer[deliveryJSON]{Body: viewDelivery(d)}, nil
+	return &response[deliveryJSON]{Body: viewDelivery(d)}, nil
 }

@@ -12,7 +12,7 @@ import (
 	"patchbay/internal/webhooks"
 )
 
-// webhookJSON is who is told of notices, without what signs.
+// webhookJSON is a webhook, without its signing secret.
 type webhookJSON struct {
 	ID             string     `json:"id" format:"uuid"`
 	Name           string     `json:"name"`
@@ -39,9 +39,9 @@ func viewWebhook(w connectors.Webhook) webhookJSON {
 		Enabled:       w.Enabled,
 		State:         string(w.State()),
 		Failures:      w.Failures,
-		FailingSince:  utc(w.FailingSince),
-		DeliveredAt:   utc(w.DeliveredAt),
-		RotatingUntil: utc(w.RotatingUntil),
+		FailingSince:  toUTC(w.FailingSince),
+		DeliveredAt:   toUTC(w.DeliveredAt),
+		RotatingUntil: toUTC(w.RotatingUntil),
 		CreatedAt:     w.CreatedAt.UTC(),
 		UpdatedAt:     w.UpdatedAt.UTC(),
 	}
@@ -54,20 +54,19 @@ func viewWebhook(w connectors.Webhook) webhookJSON {
 	return out
 }
 
-func madeWebhook(w connectors.Webhook, text secret.Text) *answer[webhookJSON] {
+func madeWebhook(w connectors.Webhook, text secret.Text) *response[webhookJSON] {
 	out := viewWebhook(w)
 	out.Secret = text.Reveal()
-	return &answer[webhookJSON]{Body: out}
+	return &response[webhookJSON]{Body: out}
 }
 
-// webhookCreate describes a new webhook.
 type webhookCreate struct {
 	Name  string   `json:"name"`
 	URL   string   `json:"url" doc:"Where it is told, by POST."`
 	Kinds []string `json:"kinds,omitempty" doc:"Of notices; absent or empty: of all."`
 }
 
-// webhookPatch changes a webhook. An absent field keeps what it has.
+// webhookPatch changes a webhook. An absent field keeps its value.
 type webhookPatch struct {
 	Name    *string   `json:"name,omitempty"`
 	URL     *string   `json:"url,omitempty"`
@@ -75,7 +74,7 @@ type webhookPatch struct {
 	Enabled *bool     `json:"enabled,omitempty" doc:"Off: what waits is cancelled. On: it begins anew."`
 }
 
-func (p webhookPatch) change() webhooks.Change {
+func (p webhookPatch) toChange() webhooks.Change {
 	c := webhooks.Change{Name: p.Name, URL: p.URL, Enabled: p.Enabled}
 	if p.Kinds != nil {
 		c.Kinds = new(noticeKinds(*p.Kinds))
@@ -91,113 +90,113 @@ func noticeKinds(texts []string) []connectors.NoticeKind {
 	return kinds
 }
 
-// WebhookPath names a webhook.
+// WebhookPath is the path of a webhook.
 type WebhookPath struct {
 	ID string `path:"id" doc:"A webhook's id."`
 }
 
-// webhook finds it, so that what is not there is told before what is wrong with a body.
-func (h *Handler) webhook(ctx context.Context, who auth.Actor, p WebhookPath) (connectors.Webhook, error) {
+// findWebhook finds the webhook in the path. NotFound comes before errors of the body.
+func (h *Handler) findWebhook(ctx context.Context, actor auth.Actor, p WebhookPath) (connectors.Webhook, error) {
 	id, ok := connectors.Ref(p.ID).UUID()
 	if !ok {
 		return connectors.Webhook{}, fault.Errorf(fault.NotFound, "There is no such webhook.")
 	}
-	return h.store.Tenant(who.Tenant.ID).Webhook(ctx, connectors.WebhookID{UUID: id})
+	return h.store.Tenant(actor.Tenant.ID).Webhook(ctx, connectors.WebhookID{UUID: id})
 }
 
 func (h *Handler) mountWebhooks() {
 	const tag = "Webhooks"
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/webhooks", id: "listWebhooks", tag: tag,
-		summary: "List the webhooks, the oldest first", may: connectors.PermManage,
+		summary: "List the webhooks, the oldest first", permission: connectors.PermManage,
 	}, h.listWebhooks)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/webhooks", id: "createWebhook", tag: tag,
-		summary: "Make a webhook; its secret is shown once", may: connectors.PermManage, status: http.StatusCreated,
-		about: "What it is told is signed as Standard Webhooks says (standardwebhooks.com): headers webhook-id, webhook-timestamp and " +
+		summary: "Make a webhook; its secret is shown once", permission: connectors.PermManage, status: http.StatusCreated,
+		description: "What it is told is signed as Standard Webhooks says (standardwebhooks.com): headers webhook-id, webhook-timestamp and " +
 			"webhook-signature over a body of {type, timestamp, data}. It is told at least once, under one id, and in no order.",
 	}, h.createWebhook)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/webhooks/{id}", id: "getWebhook", tag: tag,
-		summary: "Read a webhook", may: connectors.PermManage,
+		summary: "Read a webhook", permission: connectors.PermManage,
 	}, h.getWebhook)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPatch, path: "/api/v1/webhooks/{id}", id: "updateWebhook", tag: tag,
-		summary: "Change a webhook, or turn it on or off", may: connectors.PermManage,
+		summary: "Change a webhook, or turn it on or off", permission: connectors.PermManage,
 	}, h.updateWebhook)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/webhooks/{id}", id: "deleteWebhook", tag: tag,
-		summary: "Delete a webhook, and what it was told", may: connectors.PermManage,
+		summary: "Delete a webhook, and what it was told", permission: connectors.PermManage,
 	}, h.deleteWebhook)
-	register(h, operation{
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/webhooks/{id}/rotate_secret", id: "rotateWebhookSecret", tag: tag,
-		summary: "Make a new secret, shown once; for a day the one before signs, too", may: connectors.PermManage, status: http.StatusOK,
+		summary: "Make a new secret, shown once; for a day the one before signs, too", permission: connectors.PermManage, status: http.StatusOK,
 	}, h.rotateWebhookSecret)
 	h.mountDeliveries(tag)
 }
 
-func (h *Handler) listWebhooks(ctx context.Context, who auth.Actor, in *Paging) (*answer[list[webhookJSON]], error) {
-	page, err := h.store.Tenant(who.Tenant.ID).Webhooks(ctx, in.page())
+func (h *Handler) listWebhooks(ctx context.Context, actor auth.Actor, in *Paging) (*response[list[webhookJSON]], error) {
+	page, err := h.store.Tenant(actor.Tenant.ID).Webhooks(ctx, in.toPage())
 	if err != nil {
 		return nil, err
 	}
-	return listOf(page, viewWebhook), nil
+	return newListResponse(page, viewWebhook), nil
 }
 
-func (h *Handler) createWebhook(ctx context.Context, who auth.Actor, in *struct{ JSON document[webhookCreate] }) (*answer[webhookJSON], error) {
-	doc, err := in.JSON.read()
+func (h *Handler) createWebhook(ctx context.Context, actor auth.Actor, in *struct{ JSON requestBody[webhookCreate] }) (*response[webhookJSON], error) {
+	doc, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
-	made, text, err := h.webhooks.Create(ctx, who, connectors.Webhook{Name: doc.Name, URL: doc.URL, Kinds: noticeKinds(doc.Kinds)})
+	created, text, err := h.webhooks.Create(ctx, actor, connectors.Webhook{Name: doc.Name, URL: doc.URL, Kinds: noticeKinds(doc.Kinds)})
 	if err != nil {
 		return nil, err
 	}
-	return madeWebhook(made, text), nil
+	return madeWebhook(created, text), nil
 }
 
-func (h *Handler) getWebhook(ctx context.Context, who auth.Actor, in *WebhookPath) (*answer[webhookJSON], error) {
-	w, err := h.webhook(ctx, who, *in)
+func (h *Handler) getWebhook(ctx context.Context, actor auth.Actor, in *WebhookPath) (*response[webhookJSON], error) {
+	w, err := h.findWebhook(ctx, actor, *in)
 	if err != nil {
 		return nil, err
 	}
-	return &answer[webhookJSON]{Body: viewWebhook(w)}, nil
+	return &response[webhookJSON]{Body: viewWebhook(w)}, nil
 }
 
 type updateWebhookInput struct {
 	WebhookPath
-	JSON document[webhookPatch]
+	JSON requestBody[webhookPatch]
 }
 
-func (h *Handler) updateWebhook(ctx context.Context, who auth.Actor, in *updateWebhookInput) (*answer[webhookJSON], error) {
-	w, err := h.webhook(ctx, who, in.WebhookPath)
+func (h *Handler) updateWebhook(ctx context.Context, actor auth.Actor, in *updateWebhookInput) (*response[webhookJSON], error) {
+	w, err := h.findWebhook(ctx, actor, in.WebhookPath)
 	if err != nil {
 		return nil, err
 	}
-	patch, err := in.JSON.read()
+	patch, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
-	if w, err = h.webhooks.Update(ctx, who, w.ID, patch.change()); err != nil {
+	if w, err = h.webhooks.Update(ctx, actor, w.ID, patch.toChange()); err != nil {
 		return nil, err
 	}
-	return &answer[webhookJSON]{Body: viewWebhook(w)}, nil
+	return &response[webhookJSON]{Body: viewWebhook(w)}, nil
 }
 
-func (h *Handler) deleteWebhook(ctx context.Context, who auth.Actor, in *WebhookPath) (*nothing, error) {
-	w, err := h.webhook(ctx, who, *in)
+func (h *Handler) deleteWebhook(ctx context.Context, actor auth.Actor, in *WebhookPath) (*noContent, error) {
+	w, err := h.findWebhook(ctx, actor, *in)
 	if err != nil {
 		return nil, err
 	}
-	return nil, h.webhooks.Delete(ctx, who, w.ID)
+	return nil, h.webhooks.Delete(ctx, actor, w.ID)
 }
 
-func (h *Handler) rotateWebhookSecret(ctx context.Context, who auth.Actor, in *WebhookPath) (*answer[webhookJSON], error) {
-	w, err := h.webhook(ctx, who, *in)
+func (h *Handler) rotateWebhookSecret(ctx context.Context, actor auth.Actor, in *WebhookPath) (*response[webhookJSON], error) {
+	w, err := h.findWebhook(ctx, actor, *in)
 	if err != nil {
 		return nil, err
 	}
-	rotated, text, err := h.webhooks.RotateSecret(ctx, who, w.ID)
+	rotated, text, err := h.webhooks.RotateSecret(ctx, actor, w.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -13,8 +13,8 @@ import (
 	"patchbay/internal/store"
 )
 
-// webhookIn makes a webhook with a delivery that waits.
-func (w *world) webhookIn(t *testing.T, tenant connectors.TenantID) (connectors.Webhook, connectors.Delivery) {
+// createWebhook creates a webhook with a pending delivery.
+func (w *world) createWebhook(t *testing.T, tenant connectors.TenantID) (connectors.Webhook, connectors.Delivery) {
 	t.Helper()
 	door := w.St.Tenant(tenant)
 	hook, err := door.CreateWebhook(t.Context(), connectors.Webhook{Name: "Hook", URL: "http://127.0.0.1:9/"}, store.WebhookSecrets{Now: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"})
@@ -34,7 +34,7 @@ func (w *world) webhookIn(t *testing.T, tenant connectors.TenantID) (connectors.
 func TestAWebhookIsMadeTestedChangedAndDeleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	came := make(chan string, 10)
 	there := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -83,7 +83,7 @@ func TestAWebhookIsMadeTestedChangedAndDeleted(t *testing.T) {
 func TestAWebhooksFieldsAreCheckedAtTheDoor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin := w.key(t, connectors.RoleAdmin)
+	admin := w.createKey(t, connectors.RoleAdmin)
 	for body, at := range map[string][]string{
 		`{}`:                              {"name", "url"},
 		`{"name": "A", "url": "nowhere"}`: {"url"},
@@ -102,7 +102,7 @@ func TestAWebhooksFieldsAreCheckedAtTheDoor(t *testing.T) {
 func TestASecretOfAWebhookComesOutOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	owner := w.key(t, connectors.RoleOwner)
+	owner := w.createKey(t, connectors.RoleOwner)
 	made := w.call(t, owner, http.MethodPost, "/api/v1/webhooks", `{"name": "A", "url": "http://127.0.0.1:9/"}`).want(http.StatusCreated)
 	path := "/api/v1/webhooks/" + made["id"].(string)
 	rotated := w.call(t, owner, http.MethodPost, path+"/rotate_secret", nil).want(http.StatusOK)
@@ -125,8 +125,8 @@ func TestASecretOfAWebhookComesOutOnce(t *testing.T) {
 func TestNoticesAreListedAndReadByPeopleAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	viewer := w.key(t, connectors.RoleViewer)
-	w.webhookIn(t, w.Tenant)
+	viewer := w.createKey(t, connectors.RoleViewer)
+	w.createWebhook(t, w.Tenant)
 	items := w.call(t, viewer, http.MethodGet, "/api/v1/notices", nil).want(http.StatusOK)["items"].([]any)
 	if len(items) != 1 {
 		t.Fatalf("%v", items)

@@ -8,6 +8,7 @@
 //	imports.go   floors: upward, sideways, missing
 //	locks.go     who may import which library, and rooms that see almost nothing
 //	source.go    files: doc.go, length, init, time.Sleep, HTTP clients made outside safehttp
+//	vocabulary.go  words that a newcomer would have to learn: how many each package has, under ceilings that only fall
 //	list.go      reads the tree with go list; no network
 //
 // The checks are plain functions over a list of packages, so that their own test can show each of them failing.

@@ -46,6 +46,16 @@ var Locks = []Lock{
 		Because: "codes are judged where passwords are",
 	},
 	{
+		Library: "patchbay/internal/fastpath",
+		For:     []string{"cmd/server"},
+		Because: "PATCHBAY_HTTP chooses the HTTP server in one place",
+	},
+	{
+		Library: "patchbay/internal/safehttp/h1",
+		For:     []string{"internal/safehttp"},
+		Because: "PATCHBAY_HTTP chooses the HTTP client in one place",
+	},
+	{
 		Library: "github.com/alecthomas/kong",
 		For:     []string{"cmd/server", "internal/ctl"},
 		Because: "command lines are read at the roof, and by the commands for another machine's installation",
@@ -64,11 +74,11 @@ type Blind struct {
 
 // Blinds lists the rooms that must not see much.
 var Blinds = []Blind{
-	{Room: "internal/mcp", Ours: []string{"internal/fault", "internal/lifetime", "internal/mcp/", "internal/safe"}, Std: true, Because: "it could be published"},
+	{Room: "internal/mcp", Ours: []string{"internal/fault", "internal/lifetime", "internal/limit", "internal/mcp/", "internal/safe"}, Std: true, Because: "it could be published"},
 	{Room: "internal/mcp/wire", Ours: []string{"internal/fault", "internal/mcp/"}, Std: true, Because: "it could be published"},
 	{Room: "internal/mcp/blocks", Std: true, Others: []string{"golang.org/x/sys/cpu"}, Because: "it could be published"},
 	{Room: "internal/mcp/revision", Std: true, Others: []string{}, Because: "it could be published"},
-	{Room: "internal/mcp/serve", Ours: []string{"internal/mcp/", "internal/safe"}, Std: true, Others: []string{}, Because: "it could be published"},
+	{Room: "internal/mcp/serve", Ours: []string{"internal/limit", "internal/mcp/", "internal/safe"}, Std: true, Others: []string{}, Because: "it could be published"},
 	{Room: "internal/mcp/toolfmt", Std: true, Others: []string{}, Because: "it could be published"},
 	{Room: "internal/mcp/sse", Ours: []string{"internal/fault", "internal/mcp/"}, Std: true, Because: "it could be published"},
 	{Room: "internal/oauth", Ours: []string{"internal/fault"}, Std: true, Others: []string{"github.com/golang-jwt/jwt", "golang.org/x/oauth2"}, Because: "it could be published"},

@@ -8,8 +8,8 @@ import (
 	"patchbay/internal/store"
 )
 
-// RequireAccount refuses whoever may not look after an account: who manages looks after all of them, and a member after those of the agents that
-// are their own. agent nil: the one for all agents.
+// RequireAccount fails unless the actor may manage an account: managers all of them, a member those of their
+// personal agents. agent nil: the shared account.
 func (a Actor) RequireAccount(ctx context.Context, tx *store.Tenant, agent *connectors.AgentID) error {
 	if agent == nil || a.UserID == nil || a.Role.May(connectors.PermManage) || !a.Role.May(connectors.PermOperate) {
 		return a.Require(connectors.PermManage)
@@ -21,20 +21,19 @@ func (a Actor) RequireAccount(ctx context.Context, tx *store.Tenant, agent *conn
 	return a.Require(connectors.PermManage)
 }
 
-// HoldAccount is RequireAccount where an account is stored, in that transaction and by what is so then: since the request was let in its person may
-// have left, and what their agents had was forgotten. Agent and membership stay as they are until the transaction ends.
-//
-// It is called after [store.Tenant.Before], which one act of a tenant after the other gets past: only there does it not matter in which order an act
-// holds the rows, and the end of a membership holds them in another order than this (an owner's before the agents, any other's after them). Whoever holds
-// several of these rows without Before, or deletes the tenant, takes that turn first.
-func (a Actor) HoldAccount(ctx context.Context, tx *store.Tenant, agent *connectors.AgentID) error {
+// LockAccount is RequireAccount inside the transaction that stores an account: membership and agent may have
+// changed since the request was identified. It locks both until the transaction ends. Call it after
+// [store.Tenant.Before], which serializes a tenant's actions. Ending a membership locks these rows in another
+// order (an owner's before the agents, others after them), which is safe only behind Before. Code that locks
+// several of these rows without Before must take that turn first.
+func (a Actor) LockAccount(ctx context.Context, tx *store.Tenant, agent *connectors.AgentID) error {
 	if agent != nil {
-		if err := tx.HoldAgent(ctx, *agent); err != nil {
+		if err := tx.LockAgent(ctx, *agent); err != nil {
 			return err
 		}
 	}
 	if a.UserID != nil {
-		role, err := tx.HoldMember(ctx, *a.UserID)
+		role, err := tx.LockMember(ctx, *a.UserID)
 		if fault.Is(err, fault.NotFound) {
 			return fault.Errorf(fault.Denied, "You are no member of this organisation any more.")
 		}
@@ -47,11 +46,11 @@ func (a Actor) HoldAccount(ctx context.Context, tx *store.Tenant, agent *connect
 			return err
 		}
 	}
-	return a.RequireAccount(ctx, tx, agent) // a program may do less than its person
+	return a.RequireAccount(ctx, tx, agent) // a client may do less than its person
 }
 
-// RequireSelf refuses whoever an account that an agent misses would not be of. It is for pages that anybody may have been sent to: a member's
-// agent acts for that member, so that nobody else's account gets to it there, not even that of an admin who was talked into it.
+// RequireSelf fails unless the account of the agent would be the actor's own. A link may have been sent to
+// anyone, and a member's agent must not get another person's account, not even an admin's.
 func (a Actor) RequireSelf(ctx context.Context, tx *store.Tenant, agent connectors.AgentID) error {
 	m, err := tx.AgentMember(ctx, agent)
 	switch {
@@ -66,8 +65,8 @@ func (a Actor) RequireSelf(ctx context.Context, tx *store.Tenant, agent connecto
 	return a.Require(connectors.PermRead)
 }
 
-// RequireDisconnect refuses whoever may not end an account. It is [Actor.RequireAccount], but that whoever only reads by now ends their own: it
-// closes, and is theirs. A program that acts as them does what it was let do, and no more.
+// RequireDisconnect fails unless the actor may delete an account. It is [Actor.RequireAccount], but members
+// that only read may delete their own. A client that acts as a member keeps to its scope.
 func (a Actor) RequireDisconnect(ctx context.Context, tx *store.Tenant, agent *connectors.AgentID) error {
 	if agent == nil || a.UserID == nil || a.Program != nil || !a.Role.May(connectors.PermRead) {
 		return a.RequireAccount(ctx, tx, agent)
@@ -79,7 +78,8 @@ func (a Actor) RequireDisconnect(ctx context.Context, tx *store.Tenant, agent *c
 	return a.Require(connectors.PermManage)
 }
 
-// RequireUse refuses whoever may not have an agent use its accounts: a member's agent serves that member, and those who manage.
+// RequireUse fails unless the actor may run the agent's calls: a member's agent serves that member and
+// managers.
 func (a Actor) RequireUse(ctx context.Context, tx *store.Tenant, agent connectors.AgentID) error {
 	if err := a.Require(connectors.PermOperate); err != nil || a.Role.May(connectors.PermManage) {
 		return err
@@ -96,8 +96,9 @@ func (a Actor) RequireUse(ctx context.Context, tx *store.Tenant, agent connector
 	return fault.Errorf(fault.Denied, "This agent belongs to %s. Only they, and admins, use its accounts.", m.DisplayName())
 }
 
-// RequireDecide refuses whoever may not decide about a call of an agent: about those of a member's agent decide that member, and those who manage.
-// A program that acts as a person decides nothing about agents that this person's programs are: it may be the one that made the call.
+// RequireDecide fails unless the actor may decide an agent's calls: for a member's agent that member and
+// managers. A client that acts as a person cannot decide calls of the person's personal agents, because it may
+// have made them.
 func (a Actor) RequireDecide(ctx context.Context, tx *store.Tenant, agent connectors.AgentID) error {
 	if err := a.Require(connectors.PermOperate); err != nil {
 		return err
@@ -111,15 +112,16 @@ func (a Actor) RequireDecide(ctx context.Context, tx *store.Tenant, agent connec
 			return fault.Errorf(fault.Denied, "Programs of yours are this agent, so that no program decides about its calls for you. Decide yourself, on the page Approvals.")
 		}
 	}
-	refusals, err := a.NotDeciding(ctx, tx, agent)
+	refusals, err := a.DecideRefusals(ctx, tx, agent)
 	if err != nil {
 		return err
 	}
 	return refusals[agent]
 }
 
-// NotDeciding is, of those of these agents about whose calls the actor may not decide, why: what RequireDecide says of each, but for programs.
-func (a Actor) NotDeciding(ctx context.Context, tx *store.Tenant, agents ...connectors.AgentID) (map[connectors.AgentID]error, error) {
+// DecideRefusals returns, for each agent that the actor may not decide for, the refusal of RequireDecide,
+// except that for clients.
+func (a Actor) DecideRefusals(ctx context.Context, tx *store.Tenant, agents ...connectors.AgentID) (map[connectors.AgentID]error, error) {
 	refusals := map[connectors.AgentID]error{}
 	if a.Role.May(connectors.PermManage) {
 		return refusals, nil
@@ -139,7 +141,7 @@ func (a Actor) NotDeciding(ctx context.Context, tx *store.Tenant, agents ...conn
 	return refusals, err
 }
 
-// Decider names the actor beside what they decided: of a program that acts as a person, both.
+// Decider returns the name to store with a decision: of a client that acts as a person, both names.
 func (a Actor) Decider() string {
 	if a.Program == nil {
 		return a.Name
@@ -147,8 +149,8 @@ func (a Actor) Decider() string {
 	return a.Name + " (by the program " + a.Program.Name + ")"
 }
 
-// HideAccounts drops the names of accounts that are somebody else's from a connector's credentials: the name that a person has at a server is
-// for them, and for those who manage. That a credential is there, and how it is, is for all who read.
+// HideAccounts clears the account names of other people from credentials. Names are for their owner and for
+// managers; existence and status are for all.
 func (a Actor) HideAccounts(ctx context.Context, tx *store.Tenant, list []connectors.Credential) error {
 	if a.Role.May(connectors.PermManage) {
 		return nil

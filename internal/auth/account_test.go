@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/fault"
 )
 
-func TestWhoOnlyReadsEndsTheirOwnAccountAndNoProgramThatReadsDoesItForThem(t *testing.T) {
+func TestDisconnect_ViewerEndsOwnAccountButNotByProgram(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleViewer)

@@ -11,68 +11,68 @@ import (
 	"patchbay/internal/store"
 )
 
-// Kind says what an actor is; it is the actor type of audit events.
+// Kind is the kind of an actor and the actor type of its audit events.
 type Kind string
 
 // The kinds of actor.
 const (
 	KindPerson   Kind = "person"
 	KindKey      Kind = "key"
-	KindOperator Kind = "operator" // the command line, which has the database in its hands
-	KindAgent    Kind = "agent"    // one whose call misses an account, towards the page that mends it; it makes no other request
+	KindOperator Kind = "operator" // the command line, with access to the database
+	KindAgent    Kind = "agent"    // an agent, on the page to connect its missing account only
 )
 
-// Actor is who makes a request, in one tenant.
+// Actor is the caller of a request, in one tenant.
 type Actor struct {
 	Kind   Kind
 	Tenant connectors.Tenant
 	Role   connectors.Role
 	UserID *connectors.UserID   // of a person
 	KeyID  *connectors.APIKeyID // of a key
-	Name   string               // for people and the audit log; a key's own name
+	Name   string               // display name, also for the audit log; of a key its own
 	Email  string               // of a person
 
-	Memberships []store.Membership   // of a person: the tenants to switch between
-	Session     connectors.SessionID // of a person: where they are signed in
+	Memberships []store.Membership   // of a person: tenants to switch between
+	Session     connectors.SessionID // of a person: the current session
 
-	RequestID string // of the request that the actor makes; for the audit log and the calls' history
-	Address   string // where the request comes from; likewise
+	RequestID string // of the request; for the audit log and the call history
+	Address   string // remote address of the request, likewise
 
-	Issued     bool       // of a person: the account was issued by this tenant, and opens it alone
-	BySSO      bool       // of a person: signed in at the tenant's own provider, which opens this tenant alone
-	Confirmed  *time.Time // of a person: when they last proved in their session who they are; nil: not in it
-	Proves     bool       // of a person: by a code besides the password
-	EnrolFirst bool       // of a person: the tenant opens once they have set a second factor up
+	Issued          bool       // of a person: this tenant issued the account, which opens it alone
+	BySSO           bool       // of a person: signed in at the tenant's provider, which opens this tenant alone
+	Confirmed       *time.Time // of a person: last re-authentication in the session; nil: none
+	HasSecondFactor bool       // of a person: has a second factor
+	EnrolFirst      bool       // of a person: the tenant requires a second factor that is not set up
 
-	Program *store.Program // that acts as the person; nil: none does
+	Program *store.Program // OAuth client that acts as the person; nil: none
 
-	Via string // the door that the request came in by, where it is not the one that performs it: "mcp"; for the audit log
+	Via string // entry point of the request, if another one performs it: "mcp"; for the audit log
 }
 
-// CallOrigin is where a call comes from that the actor makes.
+// CallOrigin returns the origin of the actor's calls.
 func (a Actor) CallOrigin() connectors.CallOrigin {
 	return connectors.CallOriginOf(a.Address, a.RequestID)
 }
 
-// Operator is the actor of the command line: an owner of any tenant.
+// Operator returns the actor of the command line: an owner of any tenant.
 func Operator(t connectors.Tenant) Actor {
 	return Actor{Kind: KindOperator, Tenant: t, Role: connectors.RoleOwner, Name: "command line"}
 }
 
-// In is the same person in another of their tenants. One of which they are no member, or for which they did not sign in, is NotFound; one that
-// opens once they have set a second factor up is refused as it is on every page.
+// In returns the person as an actor of another of their tenants. It fails with NotFound without a membership
+// that this sign-in opens, and refuses a tenant that first requires a second factor.
 func (a Actor) In(slug string) (Actor, error) {
 	for _, m := range a.Memberships {
 		if m.Tenant.Slug == slug {
 			a.Tenant, a.Role = m.Tenant, m.Role
 			a.EnrolFirst = m.Tenant.SecondFactorRequired && !m.SecondFactor && !a.BySSO
-			return enrolled(a, nil)
+			return requireEnrolled(a, nil)
 		}
 	}
 	return Actor{}, fault.Errorf(fault.NotFound, "There is no such tenant.")
 }
 
-// ID is the person's or the key's id; nil for the command line.
+// ID returns the person's or the key's id; nil for the command line.
 func (a Actor) ID() *uuid.UUID {
 	switch {
 	case a.UserID != nil:
@@ -89,10 +89,10 @@ func (a Actor) Require(p connectors.Permission) error {
 	if a.Role.May(p) {
 		return nil
 	}
-	return fault.Errorf(fault.Denied, "This needs the role %s; yours is %s.", connectors.LeastRole(p), a.Role)
+	return fault.Errorf(fault.Denied, "This needs the role %s; yours is %s.", connectors.LowestRole(p), a.Role)
 }
 
-// Event is an audit event of this actor, to be completed with Detail.
+// Event returns an audit event of this actor, without Detail.
 func (a Actor) Event(action, target string) store.Event {
 	return store.Event{
 		ActorType: string(a.Kind),

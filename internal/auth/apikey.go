@@ -14,14 +14,14 @@ import (
 	"patchbay/internal/store"
 )
 
-// KeyRequest describes an API key to be made.
+// KeyRequest describes an API key to make.
 type KeyRequest struct {
 	Name      string // 1–100 characters
 	Role      connectors.Role
 	ExpiresAt *time.Time // nil: never
 }
 
-// IssueKey makes an API key in the actor's tenant. The text is returned here and never again; an HMAC of it is stored.
+// IssueKey makes an API key in the actor's tenant. Only here is its text returned; an HMAC of it is stored.
 func (s *Service) IssueKey(ctx context.Context, a Actor, req KeyRequest) (connectors.APIKey, secret.Text, error) {
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return connectors.APIKey{}, "", err
@@ -58,7 +58,7 @@ func (s *Service) IssueKey(ctx context.Context, a Actor, req KeyRequest) (connec
 func (s *Service) checkKey(req KeyRequest) error {
 	fields := checkName(req.Name)
 	if !req.Role.Valid() {
-		fields = append(fields, badRole())
+		fields = append(fields, newRoleFault())
 	}
 	if req.ExpiresAt != nil && !req.ExpiresAt.After(s.now()) {
 		fields = append(fields, fault.Field{Location: "expires_at", Message: "The expiry lies in the future."})
@@ -66,7 +66,7 @@ func (s *Service) checkKey(req KeyRequest) error {
 	return fault.InvalidFields(fields...)
 }
 
-// RevokeKey ends an API key of the actor's tenant. The next request with it is refused.
+// RevokeKey revokes an API key of the actor's tenant, effective with its next request.
 func (s *Service) RevokeKey(ctx context.Context, a Actor, id connectors.APIKeyID) error {
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
@@ -90,49 +90,50 @@ func keyEvent(a Actor, action string, id connectors.APIKeyID, name string) store
 	return e
 }
 
-// FromBearer establishes the program that sent an Authorization header.
+// FromBearer identifies the API key of an Authorization header.
 func (s *Service) FromBearer(ctx context.Context, header string) (Actor, error) {
 	scheme, token, _ := strings.Cut(header, " ")
 	token = strings.TrimSpace(token)
 	if !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return Actor{}, badKey("Send an API key as Authorization: Bearer pb_key_….")
+		return Actor{}, newBadKeyError("Send an API key as Authorization: Bearer pb_key_….")
 	}
 	if secret.IsBearer(secret.AgentBearer, secret.Text(token)) {
-		return Actor{}, badKey("An agent's token opens the gateway only. The API takes an API key (pb_key_…).")
+		return Actor{}, newBadKeyError("An agent's token opens the gateway only. The API takes an API key (pb_key_…).")
 	}
 	if secret.IsBearer(secret.MemberBearer, secret.Text(token)) {
-		return Actor{}, badKey("The token of a program that acts as a member opens /mcp/admin only. The API takes an API key (pb_key_…).")
+		return Actor{}, newBadKeyError("The token of a program that acts as a member opens /mcp/admin only. The API takes an API key (pb_key_…).")
 	}
 	text, ok := secret.ParseBearer(secret.KeyBearer, secret.Text(token))
 	if !ok {
-		return Actor{}, badKey("This is not a whole API key.")
+		return Actor{}, newBadKeyError("This is not a whole API key.")
 	}
 	stored, err := s.store.System().APIKey(ctx, connectors.APIKeyID{UUID: text.ID})
 	if fault.Is(err, fault.NotFound) {
-		return Actor{}, badKey("This API key is not known.")
+		return Actor{}, newBadKeyError("This API key is not known.")
 	}
 	if err != nil {
 		return Actor{}, fmt.Errorf("find API key: %w", err)
 	}
 	if s.store.VerifyBearer(ctx, text, stored.SecretMAC) != nil {
-		return Actor{}, badKey("This API key is not known.")
+		return Actor{}, newBadKeyError("This API key is not known.")
 	}
 	if stored.Key.RevokedAt != nil {
-		return Actor{}, badKey("This API key was revoked.")
+		return Actor{}, newBadKeyError("This API key was revoked.")
 	}
 	if stored.Key.ExpiresAt != nil && !stored.Key.ExpiresAt.After(s.now()) {
-		return Actor{}, badKey("This API key has expired.")
+		return Actor{}, newBadKeyError("This API key has expired.")
 	}
-	s.touch(ctx, stored.Key)
+	s.touchKey(ctx, stored.Key)
 	return Actor{
 		Kind: KindKey, Tenant: stored.Tenant, Role: stored.Key.Role, KeyID: &stored.Key.ID, Name: stored.Key.Name,
 	}, nil
 }
 
-func badKey(message string) error { return fault.Errorf(fault.Unauthenticated, "%s", message) }
+func newBadKeyError(message string) error { return fault.Errorf(fault.Unauthenticated, "%s", message) }
 
-// touch notes a key's use, at most once a minute, within the request: a goroutine for it would outlive the server.
-func (s *Service) touch(ctx context.Context, key connectors.APIKey) {
+// touchKey records a key's use at most once a minute. It runs within the request: a goroutine would outlive the
+// server.
+func (s *Service) touchKey(ctx context.Context, key connectors.APIKey) {
 	now := s.now()
 	s.touchedMu.Lock()
 	due := now.Sub(s.touched[key.ID]) >= time.Minute && (key.LastUsedAt == nil || now.Sub(*key.LastUsedAt) >= time.Minute)
@@ -144,7 +145,7 @@ func (s *Service) touch(ctx context.Context, key connectors.APIKey) {
 		return
 	}
 	if err := s.store.System().TouchAPIKey(ctx, key.ID); err != nil {
-		// The request goes on: when a key was last used is worth less than its answer.
+		// The request continues: the time of last use matters less.
 		s.log.WarnContext(ctx, "api key use not noted", "api_key_id", key.ID, "error", err)
 	}
 }

@@ -9,17 +9,18 @@ import (
 	"patchbay/internal/secret"
 )
 
-// ConfirmedFor is how long a person counts as present who has proved who they are: time for a few acts in a row, and too short for
-// whoever finds the browser open after lunch.
+// ConfirmedFor is how long a re-authentication counts: enough for a few actions in a row, too short for a
+// browser left open.
 const ConfirmedFor = 10 * time.Minute
 
-// CodeConfirm is the code of the refusal of a dangerous act in a session whose person has not proved lately who they are.
+// CodeConfirm is the error code of a dangerous action that requires re-authentication.
 const CodeConfirm = "reauthentication_required"
 
-// RequireConfirmed refuses a dangerous act of a person who has not proved lately who they are. Keys, and the command line, have nobody to ask.
+// RequireConfirmed fails for a dangerous action of a person without recent re-authentication. Keys and the
+// command line pass.
 func (s *Service) RequireConfirmed(a Actor) error { return a.RequireConfirmed(s.now()) }
 
-// RequireConfirmed is [Service.RequireConfirmed] at a time. A program of a person's is not that person, and never is confirmed.
+// RequireConfirmed is [Service.RequireConfirmed] at a time. A client that acts as a person is never confirmed.
 func (a Actor) RequireConfirmed(now time.Time) error {
 	if a.Kind != KindPerson || a.Program == nil && a.Confirmed != nil && now.Sub(*a.Confirmed) <= ConfirmedFor {
 		return nil
@@ -29,11 +30,11 @@ func (a Actor) RequireConfirmed(now time.Time) error {
 	return f
 }
 
-// Confirm notes that the person who makes the request has proved who they are: by the password, and by a code where they have a second factor.
-// What is wrong counts as at a sign-in, and is a field's: confirm_password or confirm_code.
+// Confirm re-authenticates the person by password, and by code if they have a second factor. Failures count as
+// failed sign-ins and are field errors of confirm_password or confirm_code.
 func (s *Service) Confirm(ctx context.Context, a Actor, password secret.Text, code string) error {
 	if a.UserID == nil {
-		return onlyPeople()
+		return errPeopleOnly()
 	}
 	if a.BySSO {
 		return fault.Errorf(fault.Denied, "You are signed in by single sign-on: sign in at your organisation's provider again.")
@@ -48,7 +49,7 @@ func (s *Service) Confirm(ctx context.Context, a Actor, password secret.Text, co
 	if user.SecondFactor {
 		err := s.checkCode(ctx, a, code)
 		if fault.Is(err, fault.Invalid) {
-			if unsaid := s.codeRefused(ctx, a); unsaid != nil {
+			if unsaid := s.recordWrongCode(ctx, a); unsaid != nil {
 				return unsaid
 			}
 			return fault.InvalidFields(fault.Field{Location: "confirm_code", Message: fault.As(err).Fields[0].Message})
@@ -57,18 +58,18 @@ func (s *Service) Confirm(ctx context.Context, a Actor, password secret.Text, co
 			return err
 		}
 	}
-	return s.confirmed(ctx, a)
+	return s.markConfirmed(ctx, a)
 }
 
-// ConfirmBySSO notes that the person who makes the request has just signed in at their tenant's provider again.
+// ConfirmBySSO records that the person has just signed in again at their tenant's provider.
 func (s *Service) ConfirmBySSO(ctx context.Context, a Actor) error {
 	if a.UserID == nil || !a.BySSO {
-		return onlyPeople()
+		return errPeopleOnly()
 	}
-	return s.confirmed(ctx, a)
+	return s.markConfirmed(ctx, a)
 }
 
-func (s *Service) confirmed(ctx context.Context, a Actor) error {
+func (s *Service) markConfirmed(ctx context.Context, a Actor) error {
 	if err := s.store.System().ConfirmSession(ctx, a.Session, s.now()); err != nil {
 		return fmt.Errorf("note that a person was confirmed: %w", err)
 	}

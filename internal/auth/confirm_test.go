@@ -44,7 +44,7 @@ func TestASessionCountsAsConfirmedForTenMinutes(t *testing.T) {
 }
 
 // A provider may have known the browser, and let it through without a question.
-func TestASessionBySingleSignOnIsConfirmedAtTheProviderAlone(t *testing.T) {
+func TestConfirm_SSOSessionNeedsProvider(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleOwner)
@@ -63,7 +63,7 @@ func TestASessionBySingleSignOnIsConfirmedAtTheProviderAlone(t *testing.T) {
 }
 
 // A program of the release before says nothing of it.
-func TestASessionThatTellsNothingOfItsConfirmationAsks(t *testing.T) {
+func TestRequireConfirmed_OldSessionAsks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.signedIn(t, w.person(t, connectors.RoleOwner).UserID)

@@ -13,8 +13,8 @@ import (
 	"patchbay/internal/secret"
 )
 
-// FuzzCode: what somebody types as the code of a second factor is one where its digits are those that an app shows now, a step before or a step
-// later (RFC 6238), whatever stands between them.
+// FuzzCode checks that typed text is accepted if its digits are the code of the current, previous or next time
+// step (RFC 6238), with any separators.
 func FuzzCode(f *testing.F) {
 	raw := []byte("12345678901234567890")
 	key := secret.Text(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(raw))
@@ -36,7 +36,7 @@ func FuzzCode(f *testing.F) {
 	f.Add("\x00\xff")
 	f.Add("ABCD-EFGH-JKLM-NPQR")
 	f.Fuzz(func(t *testing.T, typed string) {
-		step, ok := s.stepOf(key, typed)
+		step, ok := s.findStep(key, typed)
 		var plain strings.Builder
 		for _, r := range strings.TrimSpace(typed) {
 			if r != ' ' && r != '-' && r != '\u00a0' {

@@ -29,7 +29,7 @@ func (w world) accept(t *testing.T, token secret.Text, pw secret.Text) (connecto
 	return w.auth.AcceptInvitation(t.Context(), token, auth.Person{Name: "Ada", Password: pw, Email: "eve@example.com", Role: connectors.RoleOwner}, home)
 }
 
-// refusedAs tells whether err is the fault of a link that opens nothing, for that reason.
+// refusedAs reports whether err is the fault of a link that opens nothing, for that reason.
 func refusedAs(t *testing.T, err error, reason string) {
 	t.Helper()
 	if f := fault.As(err); f == nil || f.Kind != fault.NotFound || f.Type != reason {
@@ -37,7 +37,7 @@ func refusedAs(t *testing.T, err error, reason string) {
 	}
 }
 
-func TestWhoIsInvitedChoosesAPasswordAndGetsTheRoleOfTheInvitation(t *testing.T) {
+func TestAcceptInvitation_SetsPasswordAndRole(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	i, token := w.invite(t, " Ada@Example.com ", connectors.RoleMember)
@@ -76,7 +76,7 @@ func TestALinkOpensFor72Hours(t *testing.T) {
 	refusedAs(t, err, auth.TypeInvitationLapsed)
 }
 
-func TestAnInvitationThatIsSentAgainHasANewLinkAndNewTime(t *testing.T) {
+func TestSendInvitation_RenewsLinkAndExpiry(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	i, first := w.invite(t, "ada@example.com", connectors.RoleMember)
@@ -92,7 +92,7 @@ func TestAnInvitationThatIsSentAgainHasANewLinkAndNewTime(t *testing.T) {
 	}
 }
 
-func TestAnInvitationThatWasTakenBackOpensNothing(t *testing.T) {
+func TestRevokeInvitation_LinkStopsWorking(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	i, token := w.invite(t, "ada@example.com", connectors.RoleMember)
@@ -103,7 +103,7 @@ func TestAnInvitationThatWasTakenBackOpensNothing(t *testing.T) {
 	refusedAs(t, err, auth.TypeInvitationRevoked)
 }
 
-func TestAnAccountThatIsThereJoinsByItsOwnPasswordAlone(t *testing.T) {
+func TestAcceptInvitation_ExistingAccountNeedsPassword(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	known := w.elsewhere(t, "ada@example.com")
@@ -117,7 +117,7 @@ func TestAnAccountThatIsThereJoinsByItsOwnPasswordAlone(t *testing.T) {
 	}
 }
 
-func TestGuessesAtAnInvitedAccountCountAsWrongSignIns(t *testing.T) {
+func TestAcceptInvitation_FailuresCount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	known := w.elsewhere(t, "ada@example.com")
@@ -130,7 +130,7 @@ func TestGuessesAtAnInvitedAccountCountAsWrongSignIns(t *testing.T) {
 	wantKind(t, err, fault.RateLimited)
 }
 
-func TestWhoIsSignedInJoinsUnderTheInvitedAddressOnly(t *testing.T) {
+func TestJoinAs_RequiresInvitedAddress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	known := w.elsewhere(t, "ada@example.com")
@@ -151,11 +151,11 @@ func TestWhoIsSignedInJoinsUnderTheInvitedAddressOnly(t *testing.T) {
 	}
 }
 
-func TestAnInvitationSaysNothingOfAccountsElsewhere(t *testing.T) {
+func TestInvite_DoesNotRevealAccounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	known := w.elsewhere(t, "known@example.com")
-	var seen []auth.Invited
+	var seen []auth.OpenInvitation
 	for _, email := range []string{known.Email, "unknown@example.com"} {
 		_, token := w.invite(t, email, connectors.RoleViewer)
 		i, err := w.auth.Invitation(t.Context(), token, home)
@@ -170,7 +170,7 @@ func TestAnInvitationSaysNothingOfAccountsElsewhere(t *testing.T) {
 	}
 }
 
-func TestTokensThatWereNeverMadeAreCountedByAddress(t *testing.T) {
+func TestInvitation_UnknownTokensAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	_, token := w.invite(t, "ada@example.com", connectors.RoleViewer)
@@ -258,7 +258,7 @@ func TestUseOfTheDashboardIsNoted(t *testing.T) {
 	}
 }
 
-// elsewhere makes a member of the other tenant who can sign in with password.
+// elsewhere makes a member of the other tenant with a password.
 func (w world) elsewhere(t *testing.T, email string) connectors.Member {
 	t.Helper()
 	hash, err := w.auth.HashPassword(t.Context(), email, password)

@@ -29,7 +29,7 @@ func (w world) tell(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() {
-			if err := auth.TellLocks(t.Context(), w.St.System(), time.Now()); err != nil {
+			if err := auth.RecordLocks(t.Context(), w.St.System(), time.Now()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -69,7 +69,7 @@ func TestALockedAccountIsOnRecordOnceForALock(t *testing.T) {
 	}
 }
 
-// Whoever tries one password whenever there is room for it keeps an account locked, and fills no log.
+// Repeated attempts keep an account locked and add no further audit entries.
 func TestSomebodyWhoGoesOnTryingFillsNoLog(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

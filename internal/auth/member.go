@@ -13,8 +13,8 @@ import (
 	"patchbay/internal/store"
 )
 
-// AddMember makes a person a member of the actor's tenant, with a new account, which opens this tenant alone: whoever makes the request
-// knows its password. Accounts that the address has elsewhere make no difference, and cannot be told from the answer.
+// AddMember adds a person with a new account for this tenant alone, because the caller knows its password. The
+// result does not reveal other accounts of the address.
 func (s *Service) AddMember(ctx context.Context, a Actor, p Person) (connectors.Member, error) {
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return connectors.Member{}, err
@@ -28,24 +28,24 @@ func (s *Service) AddMember(ctx context.Context, a Actor, p Person) (connectors.
 		if member, err = tx.IssueAccount(ctx, m); err != nil {
 			return err
 		}
-		return tx.RecordChange(ctx, added(a, member), nil, store.OfMember(member.UserID))
+		return tx.RecordChange(ctx, newMemberEvent(a, member), nil, store.OfMember(member.UserID))
 	})
 	return member, err
 }
 
-func added(a Actor, m connectors.Member) store.Event {
+func newMemberEvent(a Actor, m connectors.Member) store.Event {
 	e := a.Event("member.add", m.Email)
 	e.Detail = map[string]any{"user_id": m.UserID.String(), "role": m.Role}
 	return e
 }
 
-// SetMemberRole changes what a member of the actor's tenant may do. The last owner stays one.
+// SetMemberRole changes a member's role. The last owner cannot change.
 func (s *Service) SetMemberRole(ctx context.Context, a Actor, user connectors.UserID, role connectors.Role) error {
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
 	}
 	if !role.Valid() {
-		return fault.InvalidFields(badRole())
+		return fault.InvalidFields(newRoleFault())
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		was, err := tx.Before(ctx, store.OfMember(user))
@@ -55,13 +55,13 @@ func (s *Service) SetMemberRole(ctx context.Context, a Actor, user connectors.Us
 		if err := tx.SetMemberRole(ctx, user, role); err != nil {
 			return err
 		}
-		e := aboutMember(a, "member.role", user, was)
+		e := memberEvent(a, "member.role", user, was)
 		e.Detail["role"] = role
 		return tx.RecordChange(ctx, e, was, store.OfMember(user))
 	})
 }
 
-// RemoveMember ends a membership. The last owner stays.
+// RemoveMember ends a membership. The last owner cannot leave.
 func (s *Service) RemoveMember(ctx context.Context, a Actor, user connectors.UserID) error {
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (s *Service) RemoveMember(ctx context.Context, a Actor, user connectors.Use
 		if err != nil {
 			return err
 		}
-		e := aboutMember(a, "member.remove", user, was)
+		e := memberEvent(a, "member.remove", user, was)
 		if len(agents) > 0 {
 			e.Detail["disabled_agents"] = agents
 		}
@@ -83,16 +83,16 @@ func (s *Service) RemoveMember(ctx context.Context, a Actor, user connectors.Use
 	})
 }
 
-// aboutMember is an event about a member, by the address: the person may be nowhere any more when it is read.
-func aboutMember(a Actor, action string, user connectors.UserID, was store.State) store.Event {
+// memberEvent returns an event about a member, with the address: the account may be deleted later.
+func memberEvent(a Actor, action string, user connectors.UserID, was store.State) store.Event {
 	email, _ := was["email"].(string)
 	e := a.Event(action, email)
 	e.Detail = map[string]any{"user_id": user.String()}
 	return e
 }
 
-// ChangePassword sets the password of the person who makes the request, who must know the present one. Guesses at it
-// count as wrong sign-ins. All the person's sessions end but this one.
+// ChangePassword sets the person's password after checking the present one. Failures count as failed sign-ins.
+// All other sessions end.
 func (s *Service) ChangePassword(ctx context.Context, a Actor, present, next secret.Text) error {
 	if a.UserID == nil {
 		return fault.Errorf(fault.Denied, "Only a person has a password.")
@@ -124,45 +124,44 @@ func (s *Service) ChangePassword(ctx context.Context, a Actor, present, next sec
 func checkPerson(p Person) error {
 	var fields []fault.Field
 	if !isAddress(p.Email) {
-		fields = append(fields, badAddress())
+		fields = append(fields, newAddressFault())
 	}
 	if utf8.RuneCountInString(p.Name) > 200 {
 		fields = append(fields, fault.Field{Location: "name", Message: "A name has at most 200 characters."})
-	} else if !plainName(p.Name) {
-		fields = append(fields, oddName())
+	} else if !isPlainName(p.Name) {
+		fields = append(fields, newNameFault())
 	}
 	if !p.Role.Valid() {
-		fields = append(fields, badRole())
+		fields = append(fields, newRoleFault())
 	}
-	if !goodPassword(p.Password) {
-		fields = append(fields, badPassword("password"))
+	if !isAllowedPassword(p.Password) {
+		fields = append(fields, newPasswordFault("password"))
 	}
 	return fault.InvalidFields(fields...)
 }
 
-// plainName tells whether a name is one line of text that reads as it is written: it stands in lists, on terminals and in the
-// audit log.
-func plainName(name string) bool {
+// isPlainName reports whether a name is one line without control or bidirectional characters.
+func isPlainName(name string) bool {
 	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool {
-		return unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 // direction overrides and isolates
+		return unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 // bidirectional overrides and isolates
 	})
 }
 
-// checkName tells what is wrong with the name of a tenant or a key.
+// checkName checks the name of a tenant or a key.
 func checkName(name string) []fault.Field {
 	if n := utf8.RuneCountInString(name); n < 1 || n > 100 {
 		return []fault.Field{{Location: "name", Message: "A name has 1 to 100 characters."}}
 	}
-	if !plainName(name) {
-		return []fault.Field{oddName()}
+	if !isPlainName(name) {
+		return []fault.Field{newNameFault()}
 	}
 	return nil
 }
 
-func oddName() fault.Field {
+func newNameFault() fault.Field {
 	return fault.Field{Location: "name", Message: "A name holds no control characters."}
 }
 
-func badRole() fault.Field {
+func newRoleFault() fault.Field {
 	return fault.Field{Location: "role", Message: "The role is viewer, member, admin, owner or auditor."}
 }

@@ -12,22 +12,22 @@ import (
 	"patchbay/internal/store"
 )
 
-// awayFor is for how long a program that is an agent keeps its access without its person signing in at their provider. Whoever acts as the
-// person keeps it as long as a session lasts.
-const awayFor = 30 * 24 * time.Hour
+// maxProviderAge is how long a client that acts as an agent keeps its access without a sign-in of its person at
+// the provider. A client that acts as the person keeps it for a session's lifetime.
+const maxProviderAge = 30 * 24 * time.Hour
 
-// LetIn is how somebody let a program in.
-type LetIn struct {
+// ProgramGrant is how a person authorized a client.
+type ProgramGrant struct {
 	At       time.Time
-	BySSO    bool // they had signed in at the tenant's own provider
-	AsMember bool // it acts as them
+	BySSO    bool // signed in at the tenant's provider
+	AsMember bool // the client acts as the person
 }
 
-// WhyOver says why a program has lost its access by how its person stands today; empty: it has not. What would end a session of theirs ends a
-// program that acts as them; and whoever has to sign in at a provider, which is where people are shut out, keeps no program that they let in
-// otherwise, nor one for long that they do not sign in for again.
-func (s *Service) WhyOver(l LetIn, today store.ProgramStanding, now time.Time) string {
-	away := awayFor
+// WhyEnded returns why a client lost its access, given its person's current state; empty: it has not. What ends
+// the person's sessions ends clients that act as them. A member bound to single sign-on keeps no client
+// authorized by password, nor one for long without a new sign-in.
+func (s *Service) WhyEnded(l ProgramGrant, today store.ProgramOwner, now time.Time) string {
+	away := maxProviderAge
 	if l.AsMember {
 		away = s.lifetime
 	}
@@ -45,7 +45,7 @@ func (s *Service) WhyOver(l LetIn, today store.ProgramStanding, now time.Time) s
 	}
 }
 
-// fromProgram establishes who sent an Authorization header at a door that programs of members use, too.
+// fromProgram identifies the caller of an Authorization header where clients of members are admitted.
 func (s *Service) fromProgram(ctx context.Context, header string) (Actor, error) {
 	scheme, token, _ := strings.Cut(header, " ")
 	if text := secret.Text(strings.TrimSpace(token)); strings.EqualFold(scheme, "Bearer") && secret.IsBearer(secret.MemberBearer, text) {
@@ -54,11 +54,11 @@ func (s *Service) fromProgram(ctx context.Context, header string) (Actor, error)
 	return s.FromBearer(ctx, header)
 }
 
-// fromMemberToken establishes the member as whom a program acts. Who that is today, and what they may, is read anew each time.
+// fromMemberToken identifies the member that a client acts as. Membership and role are read on each request.
 func (s *Service) fromMemberToken(ctx context.Context, text secret.Text) (Actor, error) {
 	token, ok := secret.ParseBearer(secret.MemberBearer, text)
 	if !ok {
-		return Actor{}, badKey("This is not a whole token.")
+		return Actor{}, newBadKeyError("This is not a whole token.")
 	}
 	id := connectors.MemberTokenID{UUID: token.ID}
 	t, err := s.store.System().MemberToken(ctx, id)
@@ -66,16 +66,16 @@ func (s *Service) fromMemberToken(ctx context.Context, text secret.Text) (Actor,
 		return Actor{}, fmt.Errorf("find member token: %w", err)
 	}
 	if err != nil || s.store.VerifyBearer(ctx, token, t.SecretMAC) != nil {
-		return Actor{}, badKey("This token is not known, or was ended.")
+		return Actor{}, newBadKeyError("This token is not known, or was ended.")
 	}
 	now := s.now()
 	if !t.ExpiresAt.After(now) {
-		return Actor{}, badKey("This token has expired.")
+		return Actor{}, newBadKeyError("This token has expired.")
 	}
-	if why := s.WhyOver(LetIn{At: t.LetIn, BySSO: t.BySSO, AsMember: true}, t.Standing, now); why != "" {
-		return Actor{}, badKey("This program's access is over: " + why + ". Have it sign in anew.")
+	if why := s.WhyEnded(ProgramGrant{At: t.LetIn, BySSO: t.BySSO, AsMember: true}, t.Standing, now); why != "" {
+		return Actor{}, newBadKeyError("This program's access is over: " + why + ". Have it sign in anew.")
 	}
-	a := person(t.UserID, t.Member, nil)
+	a := newPersonActor(t.UserID, t.Member, nil)
 	a.Role = t.Scope.Limit(a.Role)
 	a.BySSO = t.BySSO
 	a.Program = &store.Program{ID: t.Client, Name: t.Name, Host: t.Host}
@@ -85,5 +85,5 @@ func (s *Service) fromMemberToken(ctx context.Context, text secret.Text) (Actor,
 			s.log.WarnContext(ctx, "use of a program not noted", "error", err)
 		}
 	}
-	return enrolled(a, nil)
+	return requireEnrolled(a, nil)
 }

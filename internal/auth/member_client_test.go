@@ -15,7 +15,7 @@ import (
 	"patchbay/internal/store"
 )
 
-// byToken is who a program's token is, at doors that programs use.
+// byToken is the actor of a client's token, where programs are admitted.
 func (w world) byToken(t *testing.T, token secret.Text) (auth.Actor, error) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp/admin", nil)
@@ -35,7 +35,7 @@ func (w world) program(t *testing.T, user connectors.UserID, scope connectors.Cl
 	return id, w.MemberAccessToken(t, w.Tenant, id)
 }
 
-func TestAProgramIsItsMemberWithTheRoleOfTheMoment(t *testing.T) {
+func TestMemberToken_HasCurrentRole(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.person(t, connectors.RoleOwner) // a tenant keeps one
@@ -67,7 +67,7 @@ func TestAProgramIsItsMemberWithTheRoleOfTheMoment(t *testing.T) {
 	}
 }
 
-func TestTheTokenOfAProgramComesAsABearersAlone(t *testing.T) {
+func TestMemberToken_OnlyAsBearer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleOwner)
@@ -142,7 +142,7 @@ func TestAProgramLosesWhatItsMemberLoses(t *testing.T) {
 	}
 }
 
-func TestAProgramThatWasLetInAgainAfterASignOutIsGood(t *testing.T) {
+func TestProgram_NewConsentAfterSignOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleAdmin)
@@ -155,15 +155,16 @@ func TestAProgramThatWasLetInAgainAfterASignOutIsGood(t *testing.T) {
 	}
 }
 
-// People are shut out at their provider, and nobody tells Patchbay: whoever has not signed in there for as long as a session lasts keeps no program.
-func TestAProgramLetInBySingleSignOnGoesOnWhileItsMemberSignsInThere(t *testing.T) {
+// A person disabled at the provider loses clients: without a sign-in there for a session's lifetime a client
+// ends.
+func TestProgram_LastsWhileMemberSignsInBySSO(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleAdmin)
 	w.singleSignOn(t, w.Tenant, new(w.person(t, connectors.RoleOwner).UserID))
 	signIn := func() {
 		t.Helper()
-		if err := w.Door().Bind(t.Context(), store.SSOSubject{Issuer: "https://login.example.com", ID: "m"}, m.UserID); err != nil {
+		if err := w.Door().BindSSOSubject(t.Context(), store.SSOSubject{Issuer: "https://login.example.com", ID: "m"}, m.UserID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -190,7 +191,7 @@ func TestAProgramLetInBySingleSignOnGoesOnWhileItsMemberSignsInThere(t *testing.
 	wantKind(t, err, fault.Unauthenticated)
 }
 
-func TestAProgramHasNoMoreThanASecondFactorThatIsWantedAllows(t *testing.T) {
+func TestProgram_RequiresMembersSecondFactor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleAdmin)
@@ -200,7 +201,7 @@ func TestAProgramHasNoMoreThanASecondFactorThatIsWantedAllows(t *testing.T) {
 	wantKind(t, err, fault.Denied)
 }
 
-func TestATokenOfAMembersProgramIsNoKeyAndNoOthersToken(t *testing.T) {
+func TestMemberToken_IsNoOtherBearer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleAdmin)

@@ -126,7 +126,8 @@ func computedFor(t *testing.T, w world, email string) int64 {
 	return w.auth.Computed() - before
 }
 
-// An owner elsewhere may accept an invitation of their own under any address, and keeps nobody out by it.
+// An owner of another tenant may accept an invitation of their own under any address, without locking out its
+// person.
 func TestAcceptInvitation_SeparateAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -162,7 +163,7 @@ func TestIssuedPassword_RefusedForOtherAccounts(t *testing.T) {
 	wantKind(t, err, fault.Conflict)
 }
 
-// Whoever knows one password of an address would have ten more guesses at the others after each sign-in.
+// Otherwise one known password would grant ten more guesses at the others after each sign-in.
 func TestIssuedAccount_SignInKeepsGuessCount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -11,15 +11,15 @@ import (
 	"patchbay/internal/store"
 )
 
-// CreateMember makes a person a member of any tenant with an account of their own, for the command line. An address that has such an
-// account is a Conflict, which describes the account, unless the password is the account's: another one would be dropped, and whoever
-// knows the account's would come in.
+// CreateMember adds a person to any tenant with their own account, for the command line. An existing account is
+// a Conflict unless the password is the account's: another one would be dropped, and the account's password
+// would grant access.
 func (s *Service) CreateMember(ctx context.Context, tenant connectors.Tenant, p Person) (connectors.Member, error) {
 	m, err := s.newMember(ctx, p)
 	if err != nil {
 		return connectors.Member{}, err
 	}
-	if err := s.store.System().ForgetWithoutTenant(ctx, m.Email); err != nil {
+	if err := s.store.System().DeleteOrphanedUser(ctx, m.Email); err != nil {
 		return connectors.Member{}, fmt.Errorf("forget an account without tenant: %w", err)
 	}
 	user, err := s.store.System().UserByEmail(ctx, m.Email)
@@ -36,7 +36,7 @@ func (s *Service) CreateMember(ctx context.Context, tenant connectors.Tenant, p 
 	return s.addByOperator(ctx, tenant, m)
 }
 
-// AddExisting makes a person a member of any tenant with the account that they have, for the command line. Whoever knows its password comes in.
+// AddExisting adds a person to any tenant with their existing account, for the command line.
 func (s *Service) AddExisting(ctx context.Context, tenant connectors.Tenant, email string, role connectors.Role) (connectors.Member, error) {
 	if _, err := s.store.System().UserByEmail(ctx, email); err != nil {
 		if fault.Is(err, fault.NotFound) {
@@ -48,10 +48,11 @@ func (s *Service) AddExisting(ctx context.Context, tenant connectors.Tenant, ema
 }
 
 func (s *Service) addByOperator(ctx context.Context, tenant connectors.Tenant, m store.NewMember) (connectors.Member, error) {
-	return s.store.System().AddMember(ctx, tenant.ID, m, func(member connectors.Member) store.Event { return added(Operator(tenant), member) })
+	return s.store.System().AddMember(ctx, tenant.ID, m, func(member connectors.Member) store.Event { return newMemberEvent(Operator(tenant), member) })
 }
 
-// checkExisting is a Conflict where the password is not that of the account, and tells what the operator should know of it.
+// checkExisting fails with Conflict if the password is not the account's, and describes the account to the
+// operator.
 func (s *Service) checkExisting(ctx context.Context, tenant connectors.Tenant, user store.User, password secret.Text) error {
 	place, err := s.matchPassword(ctx, password, []store.User{user})
 	if err != nil || place == 0 {
@@ -73,7 +74,8 @@ func (s *Service) checkExisting(ctx context.Context, tenant connectors.Tenant, u
 		user.Email, user.CreatedAt.Format("2006-01-02"), strings.Join(tenants, ", "), tenant.Slug)
 }
 
-// refuseIssuedPassword refuses a password that opens an account which a tenant issued to the address: an owner of that tenant may know it.
+// refuseIssuedPassword refuses a password of an account that a tenant issued: an owner of that tenant may know
+// it.
 func (s *Service) refuseIssuedPassword(ctx context.Context, field, email string, password secret.Text) error {
 	users, err := s.store.System().UsersByAddress(ctx, email)
 	if err != nil {
@@ -95,14 +97,14 @@ func (s *Service) refuseIssuedPassword(ctx context.Context, field, email string,
 	return issuedPassword(field)
 }
 
-// matchPassword returns the place of the first of the users whose password this is, or -1.
+// matchPassword returns the index of the first user with this password, or -1.
 func (s *Service) matchPassword(ctx context.Context, password secret.Text, users []store.User) (int, error) {
-	leave, err := s.hasher.enter(ctx)
+	leave, err := s.hasher.acquireSlot(ctx)
 	if err != nil {
 		return -1, err
 	}
 	defer leave()
-	place, _, err := s.hasher.match(password, hashesOf(users), nil)
+	place, _, err := s.hasher.findMatch(password, userHashes(users), nil)
 	return place, err
 }
 

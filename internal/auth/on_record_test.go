@@ -42,7 +42,7 @@ func entries(t *testing.T, door *store.Tenant) (all []entry) {
 	return all
 }
 
-func TestSigningInByAPasswordAndOutAreOnRecordInTheTenantThatIsOpen(t *testing.T) {
+func TestSignInAndOut_AreAuditedInOpenTenant(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleMember)
@@ -77,7 +77,7 @@ func TestSigningInByAPasswordAndOutAreOnRecordInTheTenantThatIsOpen(t *testing.T
 }
 
 // Half a sign-in is none.
-func TestASignInWithASecondFactorIsOnRecordOnceItIsProven(t *testing.T) {
+func TestSignIn_AuditedAfterSecondFactor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.proven(t, connectors.RoleMember)
@@ -94,8 +94,8 @@ func TestASignInWithASecondFactorIsOnRecordOnceItIsProven(t *testing.T) {
 	}
 }
 
-// Whoever asked the provider has it on record, with what the provider said.
-func TestASessionBySingleSignOnIsNoSignInByAPassword(t *testing.T) {
+// Package sso audits it, with the provider's response.
+func TestStartSessionBySSO_IsNoPasswordSignIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleMember)
@@ -114,7 +114,7 @@ func TestASessionBySingleSignOnIsNoSignInByAPassword(t *testing.T) {
 	}
 }
 
-func TestASignInThatCannotBePutOnRecordOpensNothing(t *testing.T) {
+func TestSignIn_FailsWithoutAuditEntry(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleMember)

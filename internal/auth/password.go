@@ -15,47 +15,46 @@ import (
 	"patchbay/internal/secret"
 )
 
-// Bounds of a password, in characters.
+// Password length in characters.
 const (
 	MinPassword = 10
 	MaxPassword = 200
 )
 
-// defaultCost takes the memory of the second recommended option of RFC 9106 §4 and a third of its passes, which is still
-// more than OWASP's minimum (46 MiB, one pass): sign-ins are checked one at a time, and a flood of them must not shut
-// everybody out. Parallelism is fixed, not the machine's number of cores: replicas of different size would rehash each
-// other's work.
+// defaultCost has the memory of RFC 9106 section 4, second option, and a third of its passes: still above
+// OWASP's minimum of 46 MiB and one pass. Sign-ins are checked one at a time, and a flood must not block all
+// others. Parallelism is fixed: replicas with other core counts would rehash each other's hashes.
 var defaultCost = argon2id.Params{Memory: 64 * 1024, Iterations: 1, Parallelism: 4, SaltLength: 16, KeyLength: 32}
 
-// maxWaiting bounds the callers that wait for a computation; the rest is told to come back.
+// maxWaiting bounds the callers that wait to hash; others are refused.
 const maxWaiting = 64
 
-// CheckPassword refuses a password that may not be set, as the field at that location.
+// CheckPassword refuses a password outside of the rule, as a fault of the field location.
 func CheckPassword(location string, pw secret.Text) error {
-	if goodPassword(pw) {
+	if isAllowedPassword(pw) {
 		return nil
 	}
-	return fault.InvalidFields(badPassword(location))
+	return fault.InvalidFields(newPasswordFault(location))
 }
 
-func goodPassword(pw secret.Text) bool {
+func isAllowedPassword(pw secret.Text) bool {
 	n := utf8.RuneCountInString(pw.Reveal())
 	return n >= MinPassword && n <= MaxPassword
 }
 
-func badPassword(location string) fault.Field {
+func newPasswordFault(location string) fault.Field {
 	return fault.Field{
 		Location: location,
 		Message:  fmt.Sprintf("A password has %d to %d characters.", MinPassword, MaxPassword),
 	}
 }
 
-// HashPassword checks pw against the rule and hashes it for the accounts of an e-mail address.
+// HashPassword checks pw and hashes it for the accounts of an e-mail address.
 func (s *Service) HashPassword(ctx context.Context, email string, pw secret.Text) (string, error) {
 	if err := CheckPassword("password", pw); err != nil {
 		return "", err
 	}
-	leave, err := s.hasher.enter(ctx)
+	leave, err := s.hasher.acquireSlot(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -63,23 +62,23 @@ func (s *Service) HashPassword(ctx context.Context, email string, pw secret.Text
 	return s.hashFor(ctx, email, pw)
 }
 
-// hashFor hashes a password with the salt of the address's other accounts, so that a sign-in compares all of them with one computation: its
-// time does not depend on how many there are.
+// hashFor hashes with the salt of the address's other accounts, so that a sign-in compares all of them with one
+// computation, in a time independent of their number.
 func (s *Service) hashFor(ctx context.Context, email string, pw secret.Text) (string, error) {
 	users, err := s.store.System().UsersByAddress(ctx, email)
 	if err != nil {
 		return "", fmt.Errorf("find accounts: %w", err)
 	}
-	return s.hasher.hash(pw, hashesOf(users))
+	return s.hasher.hashPassword(pw, userHashes(users))
 }
 
-// hasher computes argon2id one at a time: a computation takes 64 MiB, and a flood of sign-ins must not take the memory
-// of the machine. It uses four threads by itself, so that a second one at the same time would gain little.
+// hasher computes argon2id one at a time: each takes 64 MiB, and a flood of sign-ins must not exhaust memory.
+// It uses four threads, so concurrency would gain little.
 type hasher struct {
 	cost    argon2id.Params
-	slot    chan struct{} // holds one token
+	slot    chan struct{} // capacity one
 	waiting chan struct{}
-	done    atomic.Int64 // of all checks: memory in KiB times passes, for tests
+	done    atomic.Int64 // total of memory in KiB times passes, for tests
 }
 
 func newHasher(cost argon2id.Params) *hasher {
@@ -90,8 +89,8 @@ func newHasher(cost argon2id.Params) *hasher {
 	}
 }
 
-// enter waits for the turn to compute. The caller calls leave when done.
-func (h *hasher) enter(ctx context.Context) (leave func(), err error) {
+// acquireSlot waits for the slot. The caller must call leave.
+func (h *hasher) acquireSlot(ctx context.Context) (leave func(), err error) {
 	select {
 	case h.waiting <- struct{}{}:
 		defer func() { <-h.waiting }()
@@ -108,8 +107,8 @@ func (h *hasher) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// hash hashes pw with the salt of the first of the others that has today's cost, or with a new one.
-func (h *hasher) hash(pw secret.Text, others []secret.Text) (string, error) {
+// hashPassword uses the salt of the first of others with the current cost, or a new one.
+func (h *hasher) hashPassword(pw secret.Text, others []secret.Text) (string, error) {
 	for _, other := range others {
 		if other.Empty() {
 			continue
@@ -133,26 +132,25 @@ func deriveKey(pw secret.Text, cost argon2id.Params, salt []byte) []byte {
 	return argon2.IDKey([]byte(pw.Reveal()), salt, cost.Iterations, cost.Memory, cost.Parallelism, cost.KeyLength)
 }
 
-// encodeHash writes a hash as argon2id does.
+// encodeHash returns the standard argon2id encoding.
 func encodeHash(cost argon2id.Params, salt, key []byte) string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, cost.Memory, cost.Iterations, cost.Parallelism,
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key))
 }
 
-// recipe is what a hash is computed with besides the password.
-type recipe struct {
+// hashParams are the salt and cost of a hash.
+type hashParams struct {
 	cost argon2id.Params
 	salt string
 }
 
-// match returns the place of the first hash that pw has, or -1. stale reports whether that hash should be made anew: at today's cost, and with
-// the salt that the address's other accounts have. Hashes of one salt and cost take one computation.
-//
-// inUse are hashes of each cost that the installation's accounts have. Each of these costs is computed, also where no hash of the address has
-// it, so that a stranger cannot tell by the time which addresses have accounts.
-func (h *hasher) match(pw secret.Text, hashes, inUse []secret.Text) (place int, stale bool, err error) {
-	keys := map[recipe][]byte{}
-	var shared, matched recipe // shared: that of the first hash of today's cost
+// findMatch returns the index of the first hash that pw matches, or -1. stale reports whether that hash should
+// be renewed with the current cost and the salt of the address's other accounts. Hashes of one salt and cost
+// take one computation. inUse has hashes of each cost in the installation. Each cost is computed even without a
+// hash of the address, so that timing does not reveal which addresses have accounts.
+func (h *hasher) findMatch(pw secret.Text, hashes, inUse []secret.Text) (place int, stale bool, err error) {
+	keys := map[hashParams][]byte{}
+	var shared, matched hashParams // shared: of the first hash of the current cost
 	place = -1
 	for i, hash := range hashes {
 		if hash.Empty() {
@@ -163,7 +161,7 @@ func (h *hasher) match(pw secret.Text, hashes, inUse []secret.Text) (place int, 
 			return -1, false, err
 		}
 		if keys[r] == nil {
-			keys[r] = h.derive(pw, r)
+			keys[r] = h.deriveKey(pw, r)
 		}
 		if shared.salt == "" && r.cost == h.cost {
 			shared = r
@@ -176,17 +174,17 @@ func (h *hasher) match(pw secret.Text, hashes, inUse []secret.Text) (place int, 
 	return place, place >= 0 && matched != shared, nil
 }
 
-// deriveOthers computes each cost of inUse that no key of an account has; where there is none at all, today's.
-func (h *hasher) deriveOthers(pw secret.Text, keys map[recipe][]byte, inUse []secret.Text) {
+// deriveOthers computes each cost of inUse that no account of the address has; without any, the current cost.
+func (h *hasher) deriveOthers(pw secret.Text, keys map[hashParams][]byte, inUse []secret.Text) {
 	type cost struct {
 		memory, passes uint32
 		threads        uint8
 	}
 	done := map[cost]bool{}
-	ensure := func(r recipe) {
+	ensure := func(r hashParams) {
 		c := cost{r.cost.Memory, r.cost.Iterations, r.cost.Parallelism}
 		if !done[c] {
-			h.derive(pw, r)
+			h.deriveKey(pw, r)
 		}
 		done[c] = true
 	}
@@ -194,24 +192,24 @@ func (h *hasher) deriveOthers(pw secret.Text, keys map[recipe][]byte, inUse []se
 		done[cost{r.cost.Memory, r.cost.Iterations, r.cost.Parallelism}] = true
 	}
 	for _, hash := range inUse {
-		if r, _, err := decodeHash(hash); err == nil { // a malformed hash costs its own account the sign-in, not all others
+		if r, _, err := decodeHash(hash); err == nil { // a malformed hash fails only its own account's sign-in
 			ensure(r)
 		}
 	}
 	if len(done) == 0 {
-		ensure(recipe{h.cost, string(make([]byte, h.cost.SaltLength))})
+		ensure(hashParams{h.cost, string(make([]byte, h.cost.SaltLength))})
 	}
 }
 
-func decodeHash(hash secret.Text) (r recipe, key []byte, err error) {
+func decodeHash(hash secret.Text) (r hashParams, key []byte, err error) {
 	cost, salt, key, err := argon2id.DecodeHash(hash.Reveal())
 	if err != nil {
-		return recipe{}, nil, fmt.Errorf("check password: %w", err)
+		return hashParams{}, nil, fmt.Errorf("check password: %w", err)
 	}
-	return recipe{*cost, string(salt)}, key, nil
+	return hashParams{*cost, string(salt)}, key, nil
 }
 
-func (h *hasher) derive(pw secret.Text, r recipe) []byte {
+func (h *hasher) deriveKey(pw secret.Text, r hashParams) []byte {
 	h.done.Add(int64(r.cost.Memory) * int64(r.cost.Iterations))
 	return deriveKey(pw, r.cost, []byte(r.salt))
 }

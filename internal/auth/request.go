@@ -12,41 +12,41 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// Identify establishes who makes a request: it is an identifier for package middleware. A request with an Authorization
-// header is a program's and is judged by that alone; any other is a browser's, judged by its session.
+// Identify identifies the caller, for package middleware. An Authorization header identifies a program and
+// alone counts; otherwise the session counts.
 func (s *Service) Identify(r *http.Request) (context.Context, []slog.Attr, error) {
 	if header := r.Header.Get("Authorization"); header != "" {
-		return identified(r)(s.FromBearer(r.Context(), header))
+		return withActor(r)(s.FromBearer(r.Context(), header))
 	}
-	return identified(r)(s.FromSession(r.Context()))
+	return withActor(r)(s.FromSession(r.Context()))
 }
 
-// IdentifyProgram is Identify for doors that no browser uses: a session is nobody's there, or a page of another site could speak for whoever
-// reads it. The token of a program that a member let act as them becomes that member here: the actor is the same kind, with the role that the
-// member has at this moment, and no session.
+// IdentifyProgram is Identify without sessions, for routes that no browser uses: a page of another site could
+// use the session. A token of a client that acts as a member yields that member with the current role and no
+// session.
 func (s *Service) IdentifyProgram(r *http.Request) (context.Context, []slog.Attr, error) {
-	return identified(r)(s.fromProgram(r.Context(), r.Header.Get("Authorization")))
+	return withActor(r)(s.fromProgram(r.Context(), r.Header.Get("Authorization")))
 }
 
-// IdentifyPerson is Identify for pages, which no program reads: a request with an Authorization header is nobody's there.
-// The check against other sites' forms lets such requests pass, so they must not reach what a session may do.
+// IdentifyPerson is Identify for pages: it refuses an Authorization header. The cross-origin check passes such
+// requests, so they must not reach the session.
 func (s *Service) IdentifyPerson(r *http.Request) (context.Context, []slog.Attr, error) {
 	if r.Header.Get("Authorization") != "" {
-		return nil, nil, notSignedIn()
+		return nil, nil, errNotSignedIn()
 	}
-	return identified(r)(s.FromSession(r.Context()))
+	return withActor(r)(s.FromSession(r.Context()))
 }
 
-// IdentifyEnrolling is IdentifyPerson for the pages that open to whoever has to set a second factor up first.
+// IdentifyEnrolling is IdentifyPerson for pages that also open before a required second factor is set up.
 func (s *Service) IdentifyEnrolling(r *http.Request) (context.Context, []slog.Attr, error) {
 	if r.Header.Get("Authorization") != "" {
-		return nil, nil, notSignedIn()
+		return nil, nil, errNotSignedIn()
 	}
-	return identified(r)(s.FromEnrolling(r.Context()))
+	return withActor(r)(s.FromEnrolling(r.Context()))
 }
 
-// identified completes an actor with what the request tells, and puts it where handlers and the log find it.
-func identified(r *http.Request) func(Actor, error) (context.Context, []slog.Attr, error) {
+// withActor completes the actor from the request and adds it to the context and the log attributes.
+func withActor(r *http.Request) func(Actor, error) (context.Context, []slog.Attr, error) {
 	return func(a Actor, err error) (context.Context, []slog.Attr, error) {
 		if err != nil {
 			return nil, nil, err
@@ -64,25 +64,25 @@ func identified(r *http.Request) func(Actor, error) (context.Context, []slog.Att
 	}
 }
 
-// Browser is what signs in: what it says of itself, and where it is.
+// Browser describes the browser of a sign-in.
 type Browser struct {
 	UserAgent, Address string
 	RequestID          string // for the audit log
 
-	// PasswordOf is when the password was chosen that was given here; zero: none was. A session by a password that is none any more by the
-	// time it begins is over at once: who changes it wants the others out.
-	PasswordOf time.Time
+	// PasswordSetAt is when the password given here was chosen; zero: none was given. If the password has
+	// changed since, the session ends at once.
+	PasswordSetAt time.Time
 
-	sso    *connectors.TenantID // at whose provider its person signed in
-	proven bool                 // by its person's second factor
+	sso    *connectors.TenantID // tenant of the provider
+	proven bool                 // by the second factor
 }
 
-// BrowserOf is the one that a request comes from.
-func BrowserOf(r *http.Request) Browser {
+// NewBrowser returns the browser of a request.
+func NewBrowser(r *http.Request) Browser {
 	return Browser{UserAgent: r.UserAgent(), Address: Address(r), RequestID: middleware.GetReqID(r.Context())}
 }
 
-// Address is where a request comes from, without a port.
+// Address returns the remote address without a port.
 func Address(r *http.Request) string {
 	if ip := middleware.GetClientIP(r.Context()); ip != "" {
 		return ip

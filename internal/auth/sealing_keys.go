@@ -11,24 +11,24 @@ import (
 	"patchbay/internal/store"
 )
 
-// SealingKeys is the state of the keys that seal a tenant's secrets. It has their names alone, never a key.
+// SealingKeys describes the keys that seal a tenant's secrets, without key material.
 type SealingKeys struct {
 	Keys       []SealingKey // oldest first
-	Own        bool         // they are the tenant's; false: the installation's seal its secrets
-	Unfinished bool         // a rotation is under way, or was interrupted
-	MadeAt     time.Time    // when the first was made
+	Own        bool         // the tenant's own; false: the installation's
+	Unfinished bool         // a rotation is running or was interrupted
+	MadeAt     time.Time    // creation of the first key
 	RotatedAt  *time.Time   // nil: never
 }
 
-// SealingKey is one of them.
+// SealingKey is one key.
 type SealingKey struct {
-	ID     secret.KeyID
-	Seals  bool // what is stored from now on; the others only open
-	Sealed int  // how many values of the actor's tenant it has sealed
-	Gone   bool // values are sealed by it, and it is not among the known ones
+	ID        secret.KeyID
+	IsPrimary bool // it seals new values; the others only open
+	Sealed    int  // values of the tenant that it sealed
+	IsUnknown bool // sealed values exist, and the key is unknown
 }
 
-// SealingKeys tells an owner how the keys are, and what of the tenant they have sealed.
+// SealingKeys returns the keys and how many values of the tenant each sealed, for an owner.
 func (s *Service) SealingKeys(ctx context.Context, a Actor) (SealingKeys, error) {
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return SealingKeys{}, err
@@ -39,9 +39,9 @@ func (s *Service) SealingKeys(ctx context.Context, a Actor) (SealingKeys, error)
 	}
 	sealed := use.Sealed
 	if use.Own == nil {
-		return sealingKeys(use.Installation, sealed), nil
+		return toSealingKeys(use.Installation, sealed), nil
 	}
-	// What the installation's keys have sealed moves to the tenant's with the next rotation.
+	// The next rotation moves values of the installation's keys to the tenant's.
 	var older []SealingKey
 	for _, id := range use.Installation.Keys {
 		if sealed[id] > 0 {
@@ -49,22 +49,22 @@ func (s *Service) SealingKeys(ctx context.Context, a Actor) (SealingKeys, error)
 			delete(sealed, id)
 		}
 	}
-	keys := sealingKeys(*use.Own, sealed)
+	keys := toSealingKeys(*use.Own, sealed)
 	keys.Keys, keys.Own = append(older, keys.Keys...), use.PerTenant
 	return keys, nil
 }
 
-func sealingKeys(of store.SealingKeys, sealed map[secret.KeyID]int) SealingKeys {
+func toSealingKeys(of store.SealingKeys, sealed map[secret.KeyID]int) SealingKeys {
 	keys := SealingKeys{Unfinished: of.Unfinished, MadeAt: of.MadeAt}
 	if of.ChangedAt.After(of.MadeAt) {
 		keys.RotatedAt = &of.ChangedAt
 	}
 	for _, id := range of.Keys {
-		keys.Keys = append(keys.Keys, SealingKey{ID: id, Seals: id == of.Primary, Sealed: sealed[id]})
+		keys.Keys = append(keys.Keys, SealingKey{ID: id, IsPrimary: id == of.Primary, Sealed: sealed[id]})
 		delete(sealed, id)
 	}
-	for _, id := range slices.Sorted(maps.Keys(sealed)) { // by keys that this process does not know
-		keys.Keys = append(keys.Keys, SealingKey{ID: id, Sealed: sealed[id], Gone: true})
+	for _, id := range slices.Sorted(maps.Keys(sealed)) { // keys that this process does not know
+		keys.Keys = append(keys.Keys, SealingKey{ID: id, Sealed: sealed[id], IsUnknown: true})
 	}
 	return keys
 }

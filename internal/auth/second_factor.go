@@ -17,44 +17,44 @@ import (
 	"patchbay/internal/store"
 )
 
-// TypeEnrolFirst is the problem type of a session that opens nothing of its tenant yet: the tenant wants a second factor, and its person has
-// none.
+// TypeEnrolFirst is the problem type of a session in a tenant that requires a second factor which is not set
+// up.
 const TypeEnrolFirst = "second-factor-required"
 
-// What RFC 6238 leaves open, as the apps that make codes have it: SHA-1, six digits, 30 seconds.
+// Parameters that RFC 6238 leaves open, as in common apps: SHA-1, six digits, 30 seconds.
 const (
 	codePeriod = 30
 	codeDigits = otp.DigitsSix
-	codeDrift  = 1  // time steps that a clock may be off by, to either side
-	keySize    = 20 // bytes: as long as the hash (RFC 4226 §4, R6)
+	codeDrift  = 1  // accepted clock difference in time steps, either way
+	keySize    = 20 // bytes: the length of the hash (RFC 4226 section 4, R6)
 )
 
-// mostWrongCodes is how many wrong codes there may be since the last right one, over days and weeks (NIST SP 800-63B-4, section 3.2.2: 100).
-// From then on recovery codes alone are accepted, and the first of them ends that.
-const mostWrongCodes = 100
+// maxWrongCodes bounds the wrong codes since the last right one (NIST SP 800-63B-4 section 3.2.2: 100). Beyond,
+// only a recovery code is accepted, which resets the count.
+const maxWrongCodes = 100
 
-// recoveryCodes is how many codes a person is given, and their size in bytes: 80 random bits that nobody tries out.
+// Number of recovery codes and their size in bytes: 80 random bits cannot be guessed.
 const (
-	recoveryCodes    = 10
-	recoveryCodeSize = 10
+	recoveryCodeCount = 10
+	recoveryCodeSize  = 10
 )
 
-// base32Plain is how apps read keys, and people recovery codes: no padding.
+// base32Plain is base32 without padding, as apps read keys.
 var base32Plain = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// SecondFactor is what a person is told of their second factor.
+// SecondFactor is the state of a person's second factor.
 type SecondFactor struct {
 	On        bool
-	CodesLeft int // recovery codes that were not used
+	CodesLeft int // unused recovery codes
 
-	// While it is being set up:
+	// During setup:
 	Key secret.Text // as text
-	URI secret.Text // as apps scan it: otpauth://…
+	URI secret.Text // for QR codes: otpauth://…
 }
 
-// SecondFactor tells the person who makes the request how their second factor is.
+// SecondFactor returns the state of the actor's own second factor.
 func (s *Service) SecondFactor(ctx context.Context, a Actor) (SecondFactor, error) {
-	if err := ownFactor(a); err != nil {
+	if err := requireOwnFactor(a); err != nil {
 		return SecondFactor{}, err
 	}
 	f, err := s.store.System().SecondFactor(ctx, *a.UserID)
@@ -66,35 +66,35 @@ func (s *Service) SecondFactor(ctx context.Context, a Actor) (SecondFactor, erro
 	case f.Confirmed != nil:
 		return SecondFactor{On: true, CodesLeft: f.CodesLeft}, nil
 	}
-	if !begunBy(f, a) {
+	if !isBegunBy(f, a) {
 		return SecondFactor{}, nil
 	}
-	return SecondFactor{Key: f.Key, URI: s.otpauth(a.Email, f.Key)}, nil
+	return SecondFactor{Key: f.Key, URI: s.otpauthURI(a.Email, f.Key)}, nil
 }
 
-// begunBy tells whether this session began to set a factor up, a short while ago. Somebody else who knows the password may have begun it
-// elsewhere, and has its key.
-func begunBy(f store.SecondFactor, a Actor) bool {
+// isBegunBy reports whether this session began the setup recently. Another session may belong to an attacker
+// that knows the password and the key.
+func isBegunBy(f store.SecondFactor, a Actor) bool {
 	return f.BegunBy == a.Session && f.Fresh
 }
 
-// BeginSecondFactor makes a key for the person who makes the request. It counts for nothing until [Service.ConfirmSecondFactor].
+// BeginSecondFactor makes a key that has no effect until [Service.ConfirmSecondFactor].
 func (s *Service) BeginSecondFactor(ctx context.Context, a Actor) error {
-	if err := ownFactor(a); err != nil {
+	if err := requireOwnFactor(a); err != nil {
 		return err
 	}
 	key := make([]byte, keySize)
-	_, _ = rand.Read(key) // never fails: crypto/rand ends the program instead
+	_, _ = rand.Read(key) // never fails: crypto/rand aborts the program instead
 	if err := s.store.System().BeginSecondFactor(ctx, *a.UserID, a.Session, secret.Text(base32Plain.EncodeToString(key))); err != nil {
 		return fmt.Errorf("store the key of a second factor: %w", err)
 	}
 	return nil
 }
 
-// ConfirmSecondFactor turns the person's second factor on by a first code, and returns the recovery codes, which are shown once. The person is
-// signed out everywhere else.
+// ConfirmSecondFactor enables the second factor by a first code and returns the recovery codes, shown once. All
+// other sessions end.
 func (s *Service) ConfirmSecondFactor(ctx context.Context, a Actor, code string) ([]secret.Text, error) {
-	if err := ownFactor(a); err != nil {
+	if err := requireOwnFactor(a); err != nil {
 		return nil, err
 	}
 	f, err := s.store.System().SecondFactor(ctx, *a.UserID)
@@ -104,12 +104,12 @@ func (s *Service) ConfirmSecondFactor(ctx context.Context, a Actor, code string)
 	if f.Confirmed != nil {
 		return nil, fault.Errorf(fault.Conflict, "There is a second factor already. Take it away first.")
 	}
-	if !begunBy(f, a) {
+	if !isBegunBy(f, a) {
 		return nil, fault.Errorf(fault.Conflict, "This was not begun here, or is long ago. Begin again, and scan the key that is shown then.")
 	}
-	step, ok := s.stepOf(f.Key, code)
+	step, ok := s.findStep(f.Key, code)
 	if !ok {
-		return nil, wrongCode()
+		return nil, newWrongCodeError()
 	}
 	codes, macs, err := s.newRecoveryCodes(*a.UserID)
 	if err != nil {
@@ -122,9 +122,9 @@ func (s *Service) ConfirmSecondFactor(ctx context.Context, a Actor, code string)
 	return codes, s.renewToken(ctx)
 }
 
-// RenewRecoveryCodes replaces the person's recovery codes, for a code of the second factor.
+// RenewRecoveryCodes replaces the recovery codes, for a code of the second factor.
 func (s *Service) RenewRecoveryCodes(ctx context.Context, a Actor, code string) ([]secret.Text, error) {
-	if err := ownFactor(a); err != nil {
+	if err := requireOwnFactor(a); err != nil {
 		return nil, err
 	}
 	if err := s.checkCode(ctx, a, code); err != nil {
@@ -137,9 +137,9 @@ func (s *Service) RenewRecoveryCodes(ctx context.Context, a Actor, code string) 
 	return codes, s.store.System().RenewRecoveryCodes(ctx, *a.UserID, macs, a.Tenant.ID, a.Event("account.recovery_codes", a.Email))
 }
 
-// RemoveSecondFactor takes the person's own second factor away, for a code of it.
+// RemoveSecondFactor removes the actor's own second factor, for a code of it.
 func (s *Service) RemoveSecondFactor(ctx context.Context, a Actor, code string) error {
-	if err := ownFactor(a); err != nil {
+	if err := requireOwnFactor(a); err != nil {
 		return err
 	}
 	if err := s.checkCode(ctx, a, code); err != nil {
@@ -148,9 +148,9 @@ func (s *Service) RemoveSecondFactor(ctx context.Context, a Actor, code string) 
 	return s.store.System().DropSecondFactor(ctx, *a.UserID, a.Session, a.Tenant.ID, a.Event("account.second_factor_remove", a.Email))
 }
 
-// RemoveSecondFactorOf takes the second factor away that a member of the actor's tenant has lost, and ends their sessions. Who is a member
-// elsewhere, too, keeps it: an owner here has no say there. The command line, which sees all tenants, may take it away.
-func (s *Service) RemoveSecondFactorOf(ctx context.Context, a Actor, user connectors.UserID) error {
+// RemoveMemberSecondFactor removes a member's lost second factor and ends their sessions. Only the command line
+// may do so for a person with other tenants.
+func (s *Service) RemoveMemberSecondFactor(ctx context.Context, a Actor, user connectors.UserID) error {
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (s *Service) RemoveSecondFactorOf(ctx context.Context, a Actor, user connec
 	if a.UserID != nil && *a.UserID == user {
 		return fault.Errorf(fault.Conflict, "This is your own second factor. Take it away on your account's page, with a code of it.")
 	}
-	switch f, err := s.store.System().SecondFactor(ctx, user); { // before anything is told of other memberships
+	switch f, err := s.store.System().SecondFactor(ctx, user); { // before other memberships are revealed
 	case err != nil && !fault.Is(err, fault.NotFound):
 		return err
 	case f.Confirmed == nil:
@@ -182,14 +182,14 @@ func (s *Service) RemoveSecondFactorOf(ctx context.Context, a Actor, user connec
 	return s.store.System().DropSecondFactor(ctx, user, connectors.SessionID{}, a.Tenant.ID, e)
 }
 
-// checkCode accepts a code of the person who makes the request, or a recovery code, once. Guesses count as wrong passwords do, before they are
-// looked at: two at once could both be the tenth.
+// checkCode accepts a code or recovery code once. Failures count as wrong passwords. They are counted before
+// the check: two concurrent ones could both be the tenth.
 func (s *Service) checkCode(ctx context.Context, a Actor, code string) error {
-	account, address := Account(a.Email), network(a.Address)
+	account, address := Account(a.Email), toNetwork(a.Address)
 	if err := s.checkFailures(ctx, account, address); err != nil {
 		return err
 	}
-	// The count must be kept even if the caller hangs up right after the guess.
+	// Counted even if the caller disconnects.
 	if err := s.store.System().RecordSignInFailure(context.WithoutCancel(ctx), account, address); err != nil {
 		return fmt.Errorf("record a code: %w", err)
 	}
@@ -204,9 +204,9 @@ func (s *Service) checkCode(ctx context.Context, a Actor, code string) error {
 		return fmt.Errorf("count a code: %w", err)
 	}
 	if !ok {
-		return wrongCode()
+		return newWrongCodeError()
 	}
-	if a.Issued { // as at the password: see accept
+	if a.Issued { // as for passwords: see acceptSignIn
 		return nil
 	}
 	if err := s.store.System().ClearSignInFailures(ctx, account); err != nil {
@@ -215,7 +215,7 @@ func (s *Service) checkCode(ctx context.Context, a Actor, code string) error {
 	return nil
 }
 
-// acceptCode uses a code up.
+// acceptCode marks a code as used.
 func (s *Service) acceptCode(ctx context.Context, a Actor, code string) (bool, error) {
 	sys := s.store.System()
 	f, err := sys.SecondFactor(ctx, *a.UserID)
@@ -228,15 +228,15 @@ func (s *Service) acceptCode(ctx context.Context, a Actor, code string) (bool, e
 	if f.Confirmed == nil {
 		return false, nil
 	}
-	if step, ok := s.stepOf(f.Key, code); ok && f.Wrong < mostWrongCodes {
+	if step, ok := s.findStep(f.Key, code); ok && f.Wrong < maxWrongCodes {
 		return sys.AcceptStep(ctx, *a.UserID, step)
 	}
 	return s.useRecoveryCode(ctx, a, code)
 }
 
-// stepOf is the time step whose code this is, as far as the clocks may differ.
-func (s *Service) stepOf(key secret.Text, code string) (int64, bool) {
-	code, now := plainCode(code), s.now().Unix()/codePeriod
+// findStep returns the time step of a code, within codeDrift.
+func (s *Service) findStep(key secret.Text, code string) (int64, bool) {
+	code, now := normalizeCode(code), s.now().Unix()/codePeriod
 	for step := now - codeDrift; step <= now+codeDrift; step++ {
 		ok, err := hotp.ValidateCustom(code, uint64(step), key.Reveal(), hotp.ValidateOpts{Digits: codeDigits, Algorithm: otp.AlgorithmSHA1})
 		if err == nil && ok {
@@ -246,13 +246,13 @@ func (s *Service) stepOf(key secret.Text, code string) (int64, bool) {
 	return 0, false
 }
 
-// plainCode is a code without what people and apps write between its parts.
-func plainCode(code string) string {
+// normalizeCode removes separators.
+func normalizeCode(code string) string {
 	return strings.ToUpper(strings.NewReplacer(" ", "", "-", "", "\u00a0", "").Replace(code))
 }
 
-// otpauth is the key as apps scan it.
-func (s *Service) otpauth(email string, key secret.Text) secret.Text {
+// otpauthURI returns the key for QR codes.
+func (s *Service) otpauthURI(email string, key secret.Text) secret.Text {
 	issuer := "Patchbay"
 	if s.host != "" {
 		issuer += " (" + s.host + ")"
@@ -263,10 +263,10 @@ func (s *Service) otpauth(email string, key secret.Text) secret.Text {
 }
 
 func (s *Service) newRecoveryCodes(user connectors.UserID) ([]secret.Text, store.NewRecoveryCodes, error) {
-	codes, macs := make([]secret.Text, recoveryCodes), make(store.NewRecoveryCodes, recoveryCodes)
+	codes, macs := make([]secret.Text, recoveryCodeCount), make(store.NewRecoveryCodes, recoveryCodeCount)
 	for i := range codes {
 		random := make([]byte, recoveryCodeSize)
-		_, _ = rand.Read(random) // never fails: crypto/rand ends the program instead
+		_, _ = rand.Read(random) // never fails: crypto/rand aborts the program instead
 		code := strings.ToLower(base32Plain.EncodeToString(random))
 		mac, err := s.store.Keyring().MAC(recoveryPurpose, recoveryData(user, code))
 		if err != nil {
@@ -277,11 +277,11 @@ func (s *Service) newRecoveryCodes(user connectors.UserID) ([]secret.Text, store
 	return codes, macs, nil
 }
 
-// recoveryPurpose binds the stored HMACs to what they are for.
+// recoveryPurpose is the purpose of the stored MACs.
 const recoveryPurpose = "recovery_code"
 
 func recoveryData(user connectors.UserID, code string) []byte {
-	return []byte(user.String() + " " + plainCode(code))
+	return []byte(user.String() + " " + normalizeCode(code))
 }
 
 func (s *Service) useRecoveryCode(ctx context.Context, a Actor, code string) (bool, error) {
@@ -297,13 +297,13 @@ func (s *Service) useRecoveryCode(ctx context.Context, a Actor, code string) (bo
 	return false, nil
 }
 
-func wrongCode() error {
+func newWrongCodeError() error {
 	return fault.InvalidFields(fault.Field{Location: "code", Message: "This code is wrong, or it was used already. Wait for the next one."})
 }
 
-// ownFactor refuses who has no second factor of their own: a program, and whoever came by a tenant's provider, which could be anybody of its
-// domain.
-func ownFactor(a Actor) error {
+// requireOwnFactor refuses actors without a second factor of their own: programs, and sign-ins at a provider,
+// which vouches for any person of its domain.
+func requireOwnFactor(a Actor) error {
 	switch {
 	case a.UserID == nil:
 		return fault.Errorf(fault.Denied, "Only a person has a second factor.")
@@ -313,6 +313,6 @@ func ownFactor(a Actor) error {
 	return nil
 }
 
-func enrolFirst() error {
+func errEnrolFirst() error {
 	return fault.Errorf(fault.Denied, "This tenant wants a second factor. Set it up first, on your account's page.").WithType(TypeEnrolFirst)
 }

@@ -27,7 +27,7 @@ func codeAt(t *testing.T, key secret.Text, at time.Time) string {
 	return code
 }
 
-// code is what the app shows now of who has a second factor by the fixture.
+// code is the current code of a person with the fixture's second factor.
 func (w world) code(t *testing.T) string {
 	t.Helper()
 	return codeAt(t, fixture.CodeKey, w.clock.Now())
@@ -41,7 +41,7 @@ func (w world) proven(t *testing.T, role connectors.Role) connectors.Member {
 	return m
 }
 
-// halfIn gives the password of a person who has a second factor.
+// halfIn gives the password of a person with a second factor.
 func (w world) halfIn(t *testing.T, user connectors.UserID) *browser {
 	t.Helper()
 	b := &browser{t: t, w: w}
@@ -114,7 +114,7 @@ func TestASignInWithASecondFactorIsTwoSteps(t *testing.T) {
 	wantKind(t, b.finish(codeAt(t, key, w.clock.Now().Add(time.Minute))), fault.Unauthenticated)
 }
 
-// A key that nobody has given a code of may never have reached the app.
+// A key without a first code may never have reached the app.
 func TestASecondFactorCountsFromItsFirstCodeOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -140,7 +140,7 @@ func TestASecondFactorCountsFromItsFirstCodeOn(t *testing.T) {
 	wantKind(t, w.auth.BeginSecondFactor(t.Context(), b.actor()), fault.Conflict)
 }
 
-func TestACodeIsAcceptedOnceAndForAMinuteAndAHalf(t *testing.T) {
+func TestCheckCode_OnceWithinDrift(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.proven(t, connectors.RoleMember)
@@ -159,7 +159,7 @@ func TestACodeIsAcceptedOnceAndForAMinuteAndAHalf(t *testing.T) {
 	}
 }
 
-func TestOfACodeThatIsGivenTwiceAtOnceOneIsAccepted(t *testing.T) {
+func TestCheckCode_ConcurrentUse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.proven(t, connectors.RoleMember)
@@ -222,7 +222,7 @@ func TestWrongCodesCountAsWrongPasswordsDo(t *testing.T) {
 	w := newWorld(t)
 	m := w.proven(t, connectors.RoleMember)
 	for i := range 10 {
-		// The password does not make up for wrong codes: whoever has it would have ten guesses at codes each time.
+		// A right password does not reset wrong codes: it would grant ten more guesses each time.
 		if _, err := w.auth.SignIn(t.Context(), m.Email, password, somewhere.Address); err != nil {
 			t.Fatalf("after %d wrong codes: %v", i, err)
 		}
@@ -239,7 +239,7 @@ func TestWrongCodesCountAsWrongPasswordsDo(t *testing.T) {
 	wantKind(t, err, fault.Unauthenticated)
 }
 
-func TestNoMoreThanTenCodesAreLookedAtHoweverManyComeAtOnce(t *testing.T) {
+func TestCheckCode_BoundsConcurrentGuesses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.proven(t, connectors.RoleMember)
@@ -292,7 +292,7 @@ func TestHalfASignInEndsByItself(t *testing.T) {
 	wantKind(t, gone.finish(w.code(t)), fault.Unauthenticated)
 }
 
-// Whoever signs somebody in halfway in a browser ends what was open there, and gets nothing of it.
+// A partial sign-in ends the browser's session and gains nothing of it.
 func TestHalfASignInIsNoSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -316,7 +316,7 @@ func TestHalfASignInIsNoSession(t *testing.T) {
 }
 
 // A program of the release before, beside this one, asks for no second factor.
-func TestASessionThatTheSecondFactorHasNotProvenIsOver(t *testing.T) {
+func TestFromSession_RequiresSecondFactor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleMember)
@@ -365,7 +365,7 @@ func TestARequiredSecondFactorComesFirst(t *testing.T) {
 	b.actor()
 }
 
-func TestWhoCameBySingleSignOnIsAskedForNoneAndSetsNoneUp(t *testing.T) {
+func TestSecondFactor_NotForSSO(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.proven(t, connectors.RoleMember)
@@ -386,35 +386,35 @@ func TestAnOwnerTakesALostSecondFactorAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	owner := w.signedIn(t, w.person(t, connectors.RoleOwner).UserID).actor()
-	wantKind(t, w.auth.RemoveSecondFactorOf(t.Context(), admin, m.UserID), fault.Denied)
-	wantKind(t, w.auth.RemoveSecondFactorOf(t.Context(), owner, w.MemberIn(t, w.Other, connectors.RoleMember).UserID), fault.NotFound)
-	if err := w.auth.RemoveSecondFactorOf(t.Context(), owner, m.UserID); err != nil {
+	wantKind(t, w.auth.RemoveMemberSecondFactor(t.Context(), admin, m.UserID), fault.Denied)
+	wantKind(t, w.auth.RemoveMemberSecondFactor(t.Context(), owner, w.MemberIn(t, w.Other, connectors.RoleMember).UserID), fault.NotFound)
+	if err := w.auth.RemoveMemberSecondFactor(t.Context(), owner, m.UserID); err != nil {
 		t.Fatal(err)
 	}
 	b.out(w.auth)
 	w.signedIn(t, m.UserID).actor()
-	wantKind(t, w.auth.RemoveSecondFactorOf(t.Context(), owner, m.UserID), fault.NotFound)
+	wantKind(t, w.auth.RemoveMemberSecondFactor(t.Context(), owner, m.UserID), fault.NotFound)
 	events, err := w.Door().AuditEvents(t.Context(), store.AuditFilter{Action: "member.second_factor_remove"})
 	if err != nil || len(events.Items) != 1 || events.Items[0].Target != m.Email || len(events.Items[0].Changes()) != 2 {
 		t.Errorf("%+v, %v", events.Items, err)
 	}
 }
 
-// An owner of one tenant could otherwise let whoever has the password into the other one.
-func TestASecondFactorThatOpensAnotherTenantTooIsTheOperatorsToTakeAway(t *testing.T) {
+// An owner of one tenant could otherwise open the other tenant to a known password.
+func TestRemoveSecondFactor_SharedByTenantsNeedsOperator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.proven(t, connectors.RoleMember)
 	w.MemberIn(t, w.Other, connectors.RoleOwner, func(n *store.NewMember) { n.Email = m.Email })
 	owner := w.signedIn(t, w.person(t, connectors.RoleOwner).UserID).actor()
-	wantKind(t, w.auth.RemoveSecondFactorOf(t.Context(), owner, m.UserID), fault.Conflict)
-	if err := w.auth.RemoveSecondFactorOf(t.Context(), w.owner(t), m.UserID); err != nil {
+	wantKind(t, w.auth.RemoveMemberSecondFactor(t.Context(), owner, m.UserID), fault.Conflict)
+	if err := w.auth.RemoveMemberSecondFactor(t.Context(), w.owner(t), m.UserID); err != nil {
 		t.Error(err)
 	}
 }
 
 // What is asked of the database is what the time is made of, beside the hash.
-func TestAWrongPasswordTellsNothingOfASecondFactor(t *testing.T) {
+func TestSignIn_WrongPasswordHidesSecondFactor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	with, without := w.proven(t, connectors.RoleMember), w.person(t, connectors.RoleMember)
@@ -476,8 +476,8 @@ func TestAKeyThatNobodyConfirmsLapses(t *testing.T) {
 	}
 }
 
-// Somebody who has the password and not the phone is seen, and does not try codes out for months.
-func TestWrongCodesAreOnRecordAndAreNotTriedForEver(t *testing.T) {
+// Wrong codes after a right password are audited and bounded.
+func TestCheckCode_WrongCodesAreAuditedAndBounded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleMember)

@@ -17,30 +17,30 @@ import (
 type Options struct {
 	Store        *store.Store
 	Secure       bool   // the base URL is https: cookies are Secure and __Host-
-	Host         string // as people type it, for the apps that make one-time codes; may be empty
+	Host         string // host name for one-time code apps; may be empty
 	Log          *slog.Logger
 	Now          func() time.Time // nil: time.Now
 	PasswordCost *argon2id.Params // nil: 64 MiB, one pass
-	HistoryDays  int              // that a tenant may keep at most; 0: connectors.DefaultHistoryDays
+	HistoryDays  int              // maximum per tenant; 0: connectors.DefaultHistoryDays
 
-	SessionIdle     time.Duration // after which a session that nobody uses ends; 0: [SessionIdle]
-	SessionLifetime time.Duration // after which every session ends; 0: [SessionLifetime]
+	SessionIdle     time.Duration // idle timeout of sessions; 0: [SessionIdle]
+	SessionLifetime time.Duration // lifetime of sessions; 0: [SessionLifetime]
 }
 
-// Service establishes actors.
+// Service identifies actors and manages members, keys and sessions.
 type Service struct {
 	store    *store.Store
 	log      *slog.Logger
 	now      func() time.Time
 	sessions *scs.SessionManager
 	hasher   *hasher
-	most     int // days of history
+	maxDays  int // days of history
 	idle     time.Duration
 	lifetime time.Duration
 	host     string
 
 	touchedMu sync.Mutex
-	touched   map[connectors.APIKeyID]time.Time // guarded by touchedMu: when a key's last use was noted
+	touched   map[connectors.APIKeyID]time.Time // guarded by touchedMu: when each key's use was recorded
 }
 
 // New makes a Service.
@@ -60,7 +60,7 @@ func New(o Options) *Service {
 		now:      o.Now,
 		sessions: newSessions(o.Store, o.Secure, cmp.Or(o.SessionLifetime, SessionLifetime)),
 		hasher:   newHasher(*o.PasswordCost),
-		most:     cmp.Or(o.HistoryDays, connectors.DefaultHistoryDays),
+		maxDays:  cmp.Or(o.HistoryDays, connectors.DefaultHistoryDays),
 		idle:     cmp.Or(o.SessionIdle, SessionIdle),
 		lifetime: cmp.Or(o.SessionLifetime, SessionLifetime),
 		host:     o.Host,

@@ -17,36 +17,36 @@ import (
 	"patchbay/internal/store"
 )
 
-// Limits of a browser session, where nothing else is configured.
+// Default limits of a session.
 const (
 	SessionLifetime = 7 * 24 * time.Hour
 	SessionIdle     = 24 * time.Hour
 )
 
-// touchEvery is how often a session's last use is written: not at each request, which would cost every page a write and
-// let two requests at once undo each other's changes.
+// touchEvery is the interval of recording a session's use. Per request, every page would write, and concurrent
+// requests would overwrite each other.
 const touchEvery = time.Minute
 
-// What a session holds.
+// Session keys.
 const (
-	sessionUser   = "user"  // who signed in by a password
-	sessionGuest  = "guest" // who signed in at a tenant's provider; programs that know of no such session open none by it
-	sessionTenant = "tenant"
-	sessionID     = "session"  // of the row that says where and when its person signed in; without the row it is over
-	sessionSeen   = "seen"     // when it began in Unix seconds; for programs that know of no such row
-	sessionSince  = "password" // when the person's password was chosen, in Unix microseconds
-	sessionSSO    = "sso"      // the tenant at whose provider the person signed in; none: by a password
+	sessionUserKey     = "user"  // person signed in by password
+	sessionSSOUserKey  = "guest" // person signed in at a tenant's provider; older releases ignore it and open no session
+	sessionTenantKey   = "tenant"
+	sessionIDKey       = "session"  // id of the session's row, without which it is invalid
+	sessionBeganKey    = "seen"     // start in Unix seconds; for releases without the row
+	sessionPasswordKey = "password" // when the password was chosen, Unix microseconds
+	sessionSSOKey      = "sso"      // tenant of the provider; absent: by password
 )
 
 func newSessions(st *store.Store, secure bool, lifetime time.Duration) *scs.SessionManager {
-	m := &scs.SessionManager{ // scs.New would begin a goroutine for a store that nobody uses, and that cannot be ended without a race
+	m := &scs.SessionManager{ // scs.New would start a goroutine for an unused store, which cannot be stopped without a race
 		Store: st.SessionStore(), Codec: scs.GobCodec{}, Lifetime: lifetime, HashTokenInStore: true,
 		ErrorFunc: func(w http.ResponseWriter, _ *http.Request, _ error) {
 			http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		},
 		Cookie: scs.SessionCookie{
 			Name: "patchbay", Path: "/", HttpOnly: true, Persist: true,
-			SameSite: http.SameSiteLaxMode, // Strict would lose the session on the way back from an authorization server
+			SameSite: http.SameSiteLaxMode, // Strict would drop the session on the redirect from an authorization server
 		},
 	}
 	if secure {
@@ -56,11 +56,11 @@ func newSessions(st *store.Store, secure bool, lifetime time.Duration) *scs.Sess
 	return m
 }
 
-// Sessions is the session manager; its LoadAndSave stands before every handler that calls [Service.FromSession].
+// Sessions returns the session manager. LoadAndSave must wrap every handler that calls [Service.FromSession].
 func (s *Service) Sessions() *scs.SessionManager { return s.sessions }
 
-// StartSession signs the user in to this browser, under a new token and in the first of the user's tenants. Who has a second factor is half
-// signed in by it: the fault is of [TypeCodeWanted], and [Service.FinishSignIn] does the rest.
+// StartSession signs the user in under a new token, in the first of their tenants. With a second factor it only
+// begins a partial sign-in and fails with [TypeCodeWanted]; [Service.FinishSignIn] completes it.
 func (s *Service) StartSession(ctx context.Context, user connectors.UserID, b Browser) error {
 	memberships, err := s.store.System().Memberships(ctx, user)
 	if err != nil {
@@ -69,9 +69,9 @@ func (s *Service) StartSession(ctx context.Context, user connectors.UserID, b Br
 	if len(memberships) == 0 {
 		return fault.Errorf(fault.Denied, "Your account is a member of no tenant any more. Ask an owner to add you.")
 	}
-	open := byPassword(memberships)
+	open := passwordMemberships(memberships)
 	if len(open) == 0 {
-		return ssoOnly()
+		return errSSOOnly()
 	}
 	return s.startSession(ctx, user, open[0], b)
 }
@@ -83,17 +83,17 @@ func (s *Service) StartSessionIn(ctx context.Context, user connectors.UserID, te
 		return fmt.Errorf("read membership: %w", err)
 	}
 	if m.SSOOnly {
-		return ssoOnly()
+		return errSSOOnly()
 	}
 	return s.startSession(ctx, user, m, b)
 }
 
-// startSession begins a session of its own: whatever this browser was signed in to before is over.
+// startSession begins a new session and ends the browser's previous one.
 func (s *Service) startSession(ctx context.Context, user connectors.UserID, m store.Membership, b Browser) error {
 	if m.SecondFactor && b.sso == nil && !b.proven {
-		return s.beginHalf(ctx, user, m, b)
+		return s.beginPartial(ctx, user, m, b)
 	}
-	if err := s.endRow(ctx); err != nil {
+	if err := s.endStoredSession(ctx); err != nil {
 		return err
 	}
 	n := connectors.Session{ID: store.NewSessionID(), UserAgent: b.UserAgent, Address: b.Address, Began: s.now(), SSO: b.sso, SecondFactor: b.proven}
@@ -103,48 +103,48 @@ func (s *Service) startSession(ctx context.Context, user connectors.UserID, m st
 	if err := s.sessions.RenewToken(ctx); err != nil {
 		return fmt.Errorf("renew session token: %w", err)
 	}
-	s.sessions.Put(ctx, sessionUser, user.String())
-	s.sessions.Put(ctx, sessionTenant, m.Tenant.ID.String())
-	s.sessions.Put(ctx, sessionID, n.ID.String())
-	s.sessions.Put(ctx, sessionSeen, n.Began.Unix())
+	s.sessions.Put(ctx, sessionUserKey, user.String())
+	s.sessions.Put(ctx, sessionTenantKey, m.Tenant.ID.String())
+	s.sessions.Put(ctx, sessionIDKey, n.ID.String())
+	s.sessions.Put(ctx, sessionBeganKey, n.Began.Unix())
 	since := m.PasswordSetAt
-	if !b.PasswordOf.IsZero() {
-		since = b.PasswordOf
+	if !b.PasswordSetAt.IsZero() {
+		since = b.PasswordSetAt
 	}
-	s.sessions.Put(ctx, sessionSince, since.UnixMicro())
-	s.sessions.Remove(ctx, sessionGuest)
-	s.sessions.Remove(ctx, sessionSSO)
-	_ = s.endHalf(ctx)
-	s.seen(ctx, user, m.Tenant.ID)
+	s.sessions.Put(ctx, sessionPasswordKey, since.UnixMicro())
+	s.sessions.Remove(ctx, sessionSSOUserKey)
+	s.sessions.Remove(ctx, sessionSSOKey)
+	_ = s.endPartial(ctx)
+	s.markDashboardUsed(ctx, user, m.Tenant.ID)
 	return nil
 }
 
-// noteSession writes the session's row, and puts a sign-in by a password on record: one by single sign-on is, by whoever asked the provider.
+// noteSession stores the session's row and audits a sign-in by password. Package sso audits single sign-on.
 func (s *Service) noteSession(ctx context.Context, user connectors.UserID, m store.Membership, n connectors.Session, b Browser) error {
 	if b.sso != nil {
 		return s.store.System().BeginSession(ctx, user, n)
 	}
-	a := person(user, m, nil)
+	a := newPersonActor(user, m, nil)
 	a.RequestID, a.Address = b.RequestID, b.Address
 	e := a.Event("account.sign_in", m.Email)
 	e.Detail = map[string]any{"session": n.ID.String(), "second_factor": b.proven}
 	return s.store.System().BeginSessionOnRecord(ctx, user, n, m.Tenant.ID, e)
 }
 
-// seen notes that a person uses a tenant's dashboard. The page is worth more than the date.
-func (s *Service) seen(ctx context.Context, user connectors.UserID, tenant connectors.TenantID) {
-	if err := s.store.System().Seen(ctx, user, tenant); err != nil {
+// markDashboardUsed records use of the tenant's dashboard. A failure does not fail the page.
+func (s *Service) markDashboardUsed(ctx context.Context, user connectors.UserID, tenant connectors.TenantID) {
+	if err := s.store.System().MarkDashboardUsed(ctx, user, tenant); err != nil {
 		s.log.WarnContext(ctx, "use of the dashboard not noted", "tenant_id", tenant, "error", err)
 	}
 }
 
-// keepSession lets the session in ctx outlive a change of its person's password, under a new token.
+// keepSession keeps the current session across a password change, under a new token.
 func (s *Service) keepSession(ctx context.Context, a Actor) error {
 	m, err := s.store.System().Membership(ctx, *a.UserID, a.Tenant.ID)
 	if err != nil {
 		return fmt.Errorf("read membership: %w", err)
 	}
-	s.sessions.Put(ctx, sessionSince, m.PasswordSetAt.UnixMicro())
+	s.sessions.Put(ctx, sessionPasswordKey, m.PasswordSetAt.UnixMicro())
 	return s.renewToken(ctx)
 }
 
@@ -155,10 +155,10 @@ func (s *Service) renewToken(ctx context.Context) error {
 	return nil
 }
 
-// SignOut signs the person who makes the request out of this browser, and puts that on record.
+// SignOut ends the actor's session in this browser, with an audit event.
 func (s *Service) SignOut(ctx context.Context, a Actor) error {
 	if a.UserID == nil {
-		return onlyPeople()
+		return errPeopleOnly()
 	}
 	e := a.Event("account.sign_out_here", a.Email)
 	e.Detail = map[string]any{"session": a.Session.String()}
@@ -168,9 +168,9 @@ func (s *Service) SignOut(ctx context.Context, a Actor) error {
 	return s.EndSession(ctx)
 }
 
-// EndSession ends this browser's session, and says so nowhere: the caller has, or nobody is there whose it is.
+// EndSession ends this browser's session without an audit event.
 func (s *Service) EndSession(ctx context.Context) error {
-	if err := s.endRow(ctx); err != nil {
+	if err := s.endStoredSession(ctx); err != nil {
 		return err
 	}
 	if err := s.sessions.Destroy(ctx); err != nil {
@@ -179,44 +179,43 @@ func (s *Service) EndSession(ctx context.Context) error {
 	return nil
 }
 
-// SwitchTenant makes the tenant with that slug the session's current one. A tenant in which the actor is no member is
-// NotFound, as one that does not exist.
+// SwitchTenant makes a tenant the session's current one. It fails with NotFound without a membership.
 func (s *Service) SwitchTenant(ctx context.Context, a Actor, slug string) (connectors.Tenant, error) {
 	for _, m := range a.Memberships {
 		if m.Tenant.Slug == slug {
-			s.sessions.Put(ctx, sessionTenant, m.Tenant.ID.String())
-			s.seen(ctx, *a.UserID, m.Tenant.ID)
+			s.sessions.Put(ctx, sessionTenantKey, m.Tenant.ID.String())
+			s.markDashboardUsed(ctx, *a.UserID, m.Tenant.ID)
 			return m.Tenant, nil
 		}
 	}
 	return connectors.Tenant{}, fault.Errorf(fault.NotFound, "There is no such tenant.")
 }
 
-// FromSession establishes the person of the session that is loaded in ctx, and notes that it is in use. Whether it stands, and the role, are
-// read anew each time: a session that was ended is over with its next request, whichever process that reaches. A person who is no member
-// of the session's tenant any more is signed out, and so is every browser where another password was typed than the person has now.
-//
-// Who has to set a second factor up first is refused with a fault of [TypeEnrolFirst].
+// FromSession identifies the person of the session in ctx, and records its use. Validity and role are read on
+// each request, so an ended session is refused by any process. A person that left the session's tenant is
+// signed out, as is a browser with an outdated password. It fails with [TypeEnrolFirst] if a second factor must
+// be set up first.
 func (s *Service) FromSession(ctx context.Context) (Actor, error) {
-	return enrolled(s.FromEnrolling(ctx))
+	return requireEnrolled(s.FromEnrolling(ctx))
 }
 
-// enrolled refuses who has to set a second factor up first.
-func enrolled(a Actor, err error) (Actor, error) {
+// requireEnrolled fails if a second factor must be set up first.
+func requireEnrolled(a Actor, err error) (Actor, error) {
 	if err == nil && a.EnrolFirst {
-		return Actor{}, enrolFirst()
+		return Actor{}, errEnrolFirst()
 	}
 	return a, err
 }
 
-// FromEnrolling is FromSession for what opens to whoever has to set a second factor up first: setting it up, and leaving.
+// FromEnrolling is FromSession for what is open before a required second factor is set up: the setup, and
+// signing out.
 func (s *Service) FromEnrolling(ctx context.Context) (Actor, error) {
 	a, seen, err := s.fromSession(ctx)
 	if err != nil {
 		return Actor{}, err
 	}
 	if now := s.now(); now.Sub(seen) >= touchEvery {
-		s.seen(ctx, *a.UserID, a.Tenant.ID)
+		s.markDashboardUsed(ctx, *a.UserID, a.Tenant.ID)
 		if err := s.store.System().UseSession(ctx, a.Session, now, middleware.GetClientIP(ctx)); err != nil {
 			return Actor{}, fmt.Errorf("note use of the session: %w", err)
 		}
@@ -224,64 +223,65 @@ func (s *Service) FromEnrolling(ctx context.Context) (Actor, error) {
 	return a, nil
 }
 
-// FromToken establishes the person of a session by its cookie's value, as it is now in the database: for a stream that
-// outlives the request's own view of its session. A page that stands open uses no session.
+// FromToken identifies the person of a session cookie by the database, for event streams that outlive the
+// request's session data. It does not count as use.
 func (s *Service) FromToken(ctx context.Context, token secret.Text) (Actor, error) {
 	loaded, err := s.sessions.Load(ctx, token.Reveal())
 	if err != nil {
 		return Actor{}, fmt.Errorf("load session: %w", err)
 	}
 	a, _, err := s.fromSession(loaded)
-	return enrolled(a, err)
+	return requireEnrolled(a, err)
 }
 
-// fromSession also tells when the session was last used.
+// fromSession also returns when the session was last used.
 func (s *Service) fromSession(ctx context.Context) (Actor, time.Time, error) {
-	user, errUser := uuid.Parse(cmp.Or(s.sessions.GetString(ctx, sessionUser), s.sessions.GetString(ctx, sessionGuest)))
-	tenant, errTenant := uuid.Parse(s.sessions.GetString(ctx, sessionTenant))
+	user, errUser := uuid.Parse(cmp.Or(s.sessions.GetString(ctx, sessionUserKey), s.sessions.GetString(ctx, sessionSSOUserKey)))
+	tenant, errTenant := uuid.Parse(s.sessions.GetString(ctx, sessionTenantKey))
 	if errUser != nil || errTenant != nil {
-		return Actor{}, time.Time{}, notSignedIn()
+		return Actor{}, time.Time{}, errNotSignedIn()
 	}
 	id, ok := s.rowID(ctx)
 	if !ok {
-		return Actor{}, time.Time{}, s.expel(ctx)
+		return Actor{}, time.Time{}, s.endSession(ctx)
 	}
 	userID := connectors.UserID{UUID: user}
 	memberships, times, err := s.store.System().SessionMemberships(ctx, id, userID)
 	if err != nil {
 		return Actor{}, time.Time{}, fmt.Errorf("read session: %w", err)
 	}
-	memberships = s.opened(ctx, memberships)
+	memberships = s.filterMemberships(ctx, memberships)
 	if now := s.now(); now.Sub(times.Seen) > s.idle || now.Sub(times.Began) > s.lifetime {
-		return Actor{}, time.Time{}, s.expel(ctx)
+		return Actor{}, time.Time{}, s.endSession(ctx)
 	}
 	for _, m := range memberships {
 		if m.Tenant.ID.UUID != tenant {
 			continue
 		}
-		if m.PasswordSetAt.UnixMicro() != s.sessions.GetInt64(ctx, sessionSince) {
-			// The password is another one. The browser that changed it goes on with the same row under a new token, which this may be the old one of.
-			return Actor{}, time.Time{}, s.destroy(ctx)
+		if m.PasswordSetAt.UnixMicro() != s.sessions.GetInt64(ctx, sessionPasswordKey) {
+			// The password has changed. The browser that changed it continues the row under a new token, so
+			// only this token's data is dropped.
+			return Actor{}, time.Time{}, s.clearBrowser(ctx)
 		}
-		a := person(userID, m, memberships)
+		a := newPersonActor(userID, m, memberships)
 		a.Session, a.BySSO = id, s.bySSO(ctx) != ""
-		if m.SecondFactor && !a.BySSO && !times.Proven { // it began before there was one, or on a program that asks for none
-			return Actor{}, time.Time{}, s.expel(ctx)
+		if m.SecondFactor && !a.BySSO && !times.Proven { // the session predates the factor, or an older release began it
+			return Actor{}, time.Time{}, s.endSession(ctx)
 		}
-		a.Confirmed, a.Proves = times.Confirmed, m.SecondFactor
+		a.Confirmed, a.HasSecondFactor = times.Confirmed, m.SecondFactor
 		a.EnrolFirst = m.Tenant.SecondFactorRequired && !m.SecondFactor && !a.BySSO
 		return a, times.Seen, nil
 	}
-	return Actor{}, time.Time{}, s.expel(ctx)
+	return Actor{}, time.Time{}, s.endSession(ctx)
 }
 
-// rowID is the id of the row of the session in ctx.
+// rowID returns the id of the session's row.
 func (s *Service) rowID(ctx context.Context) (connectors.SessionID, bool) {
-	id, err := uuid.Parse(s.sessions.GetString(ctx, sessionID))
+	id, err := uuid.Parse(s.sessions.GetString(ctx, sessionIDKey))
 	return connectors.SessionID{UUID: id}, err == nil
 }
 
-func (s *Service) endRow(ctx context.Context) error {
+func (s *Service) endStoredSession(ctx context.Context) error {
 	id, ok := s.rowID(ctx)
 	if !ok {
 		return nil
@@ -292,24 +292,24 @@ func (s *Service) endRow(ctx context.Context) error {
 	return nil
 }
 
-// destroy ends what the browser holds, and leaves the row: it ends with the password, or goes on.
-func (s *Service) destroy(ctx context.Context) error {
+// clearBrowser drops the session data and keeps the row.
+func (s *Service) clearBrowser(ctx context.Context) error {
 	if err := s.sessions.Destroy(ctx); err != nil {
 		return fmt.Errorf("end session: %w", err)
 	}
-	return notSignedIn()
+	return errNotSignedIn()
 }
 
-func (s *Service) expel(ctx context.Context) error {
+func (s *Service) endSession(ctx context.Context) error {
 	if err := s.EndSession(ctx); err != nil {
 		return err
 	}
-	return notSignedIn()
+	return errNotSignedIn()
 }
 
-func notSignedIn() error { return fault.Errorf(fault.Unauthenticated, "Sign in to go on.") }
+func errNotSignedIn() error { return fault.Errorf(fault.Unauthenticated, "Sign in to go on.") }
 
-func person(user connectors.UserID, m store.Membership, all []store.Membership) Actor {
+func newPersonActor(user connectors.UserID, m store.Membership, all []store.Membership) Actor {
 	name := m.Name
 	if name == "" {
 		name = m.Email

@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/fault"
 )
 
-func TestASessionBySingleSignOnIsListedAndEndedAsEveryOther(t *testing.T) {
+func TestListSessions_IncludesSSO(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(w world, here *browser, there auth.Actor) error{
 		"revoked at another place": func(w world, here *browser, there auth.Actor) error {
@@ -30,7 +30,7 @@ func TestASessionBySingleSignOnIsListedAndEndedAsEveryOther(t *testing.T) {
 		"no member any more": func(w world, _ *browser, there auth.Actor) error {
 			return w.auth.RemoveMember(t.Context(), w.owner(t), *there.UserID)
 		},
-		"single sign-on is forgotten": func(w world, _ *browser, _ auth.Actor) error { return w.Door().ForgetSSO(t.Context()) },
+		"single sign-on is forgotten": func(w world, _ *browser, _ auth.Actor) error { return w.Door().DeleteSSO(t.Context()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -40,7 +40,7 @@ func TestASessionBySingleSignOnIsListedAndEndedAsEveryOther(t *testing.T) {
 			w.singleSignOn(t, w.Tenant, nil)
 			here, there := w.signedIn(t, m.UserID), w.bySSO(t, m.UserID, w.Tenant)
 			a := there.actor()
-			if all, err := w.auth.SessionsOf(t.Context(), here.actor()); err != nil || len(all) != 2 || all[0].ID != a.Session && all[1].ID != a.Session {
+			if all, err := w.auth.ListSessions(t.Context(), here.actor()); err != nil || len(all) != 2 || all[0].ID != a.Session && all[1].ID != a.Session {
 				t.Fatalf("listed: %+v, %v", all, err)
 			}
 			if err := end(w, here, a); err != nil {
@@ -51,7 +51,7 @@ func TestASessionBySingleSignOnIsListedAndEndedAsEveryOther(t *testing.T) {
 	}
 }
 
-func TestSigningInBySingleSignOnEndsWhatTheBrowserWasSignedInToBefore(t *testing.T) {
+func TestStartSessionBySSO_EndsEarlierSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleMember)
@@ -69,7 +69,7 @@ func TestSigningInBySingleSignOnEndsWhatTheBrowserWasSignedInToBefore(t *testing
 			t.Error("a program that knows of no single sign-on lets this session into each of the person's tenants")
 		}
 	})
-	if all, err := w.auth.SessionsOf(t.Context(), a); err != nil || len(all) != 1 || a.Session == before || !a.BySSO {
+	if all, err := w.auth.ListSessions(t.Context(), a); err != nil || len(all) != 1 || a.Session == before || !a.BySSO {
 		t.Errorf("%+v, %v", all, err)
 	}
 	wantKind(t, w.auth.RevokeSession(t.Context(), a, before), fault.NotFound)

@@ -138,7 +138,7 @@ func TestLimitsOfSessionsAreConfigured(t *testing.T) {
 	wantKind(t, err, fault.Unauthenticated)
 }
 
-func TestAStreamThatStandsOpenKeepsNoSessionAlive(t *testing.T) {
+func TestFromToken_IsNoUse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.signedIn(t, w.person(t, connectors.RoleMember).UserID)
@@ -215,8 +215,8 @@ func TestSwitchTenantTakesOwnTenantsOnly(t *testing.T) {
 	}
 }
 
-// Whoever knows the old one may have it checked at the moment at which the new one is set.
-func TestASessionByAPasswordThatWasReplacedMeanwhileIsOver(t *testing.T) {
+// The old password may be checked at the moment at which the new one is set.
+func TestStartSession_PasswordChangedMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleMember)
@@ -235,7 +235,7 @@ func TestASessionByAPasswordThatWasReplacedMeanwhileIsOver(t *testing.T) {
 		}
 	})
 	other.do(func(ctx context.Context) {
-		if err := w.auth.StartSession(ctx, user.ID, auth.Browser{PasswordOf: user.PasswordSetAt}); err != nil {
+		if err := w.auth.StartSession(ctx, user.ID, auth.Browser{PasswordSetAt: user.PasswordSetAt}); err != nil {
 			t.Error(err)
 		}
 	})

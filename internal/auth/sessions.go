@@ -11,28 +11,28 @@ import (
 	"patchbay/internal/store"
 )
 
-// SessionsOf lists where the person who makes the request is signed in, the last used first.
-func (s *Service) SessionsOf(ctx context.Context, a Actor) ([]connectors.Session, error) {
+// ListSessions lists the actor's sessions, last used first.
+func (s *Service) ListSessions(ctx context.Context, a Actor) ([]connectors.Session, error) {
 	if a.UserID == nil {
-		return nil, onlyPeople()
+		return nil, errPeopleOnly()
 	}
 	now := s.now()
 	all, err := s.store.Tenant(a.Tenant.ID).Sessions(ctx, *a.UserID, now.Add(-s.lifetime), now.Add(-s.idle))
-	if a.BySSO { // whoever runs the provider could be anybody of its domain, and those are their sessions elsewhere
+	if a.BySSO { // the provider vouches for any person of its domain, so other sessions stay hidden
 		all = slices.DeleteFunc(all, func(n connectors.Session) bool { return n.SSO == nil })
 	}
 	return all, err
 }
 
-// SessionLimits are how long a session lasts that nobody uses, and any at most.
+// SessionLimits returns the idle timeout and the lifetime of sessions.
 func (s *Service) SessionLimits() (idle, lifetime time.Duration) { return s.idle, s.lifetime }
 
-// RevokeSession signs the person who makes the request out at one place. That of somebody else is NotFound.
+// RevokeSession ends one of the actor's sessions. Other people's are NotFound.
 func (s *Service) RevokeSession(ctx context.Context, a Actor, id connectors.SessionID) error {
 	if a.UserID == nil {
-		return onlyPeople()
+		return errPeopleOnly()
 	}
-	if err := s.sees(ctx, a, id); err != nil {
+	if err := s.requireVisible(ctx, a, id); err != nil {
 		return err
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
@@ -45,23 +45,23 @@ func (s *Service) RevokeSession(ctx context.Context, a Actor, id connectors.Sess
 	})
 }
 
-// sees is NotFound for a session that is none of those that the person is shown.
-func (s *Service) sees(ctx context.Context, a Actor, id connectors.SessionID) error {
-	all, err := s.SessionsOf(ctx, a)
+// requireVisible fails with NotFound for a session that ListSessions does not show.
+func (s *Service) requireVisible(ctx context.Context, a Actor, id connectors.SessionID) error {
+	all, err := s.ListSessions(ctx, a)
 	if err == nil && a.BySSO && !slices.ContainsFunc(all, func(n connectors.Session) bool { return n.ID == id }) {
 		err = fault.Errorf(fault.NotFound, "There is no such session.")
 	}
 	return err
 }
 
-// SignOutEverywhere ends all sessions of the person who makes the request, this one too; of one who signed in at a tenant's provider those
-// that began there.
+// SignOutEverywhere ends all of the actor's sessions, including this one. After single sign-on it ends those of
+// the provider.
 func (s *Service) SignOutEverywhere(ctx context.Context, a Actor) error {
 	if a.UserID == nil {
-		return onlyPeople()
+		return errPeopleOnly()
 	}
 	if a.BySSO {
-		return s.endThoseBySSO(ctx, a)
+		return s.endSSOSessions(ctx, a)
 	}
 	if err := s.store.System().EndSessionsOnRecord(ctx, *a.UserID, a.Tenant.ID, a.Event("account.sign_out", a.Email)); err != nil {
 		return fmt.Errorf("end sessions: %w", err)
@@ -69,8 +69,8 @@ func (s *Service) SignOutEverywhere(ctx context.Context, a Actor) error {
 	return s.EndSession(ctx)
 }
 
-func (s *Service) endThoseBySSO(ctx context.Context, a Actor) error {
-	all, err := s.SessionsOf(ctx, a)
+func (s *Service) endSSOSessions(ctx context.Context, a Actor) error {
+	all, err := s.ListSessions(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -91,8 +91,7 @@ func (s *Service) endThoseBySSO(ctx context.Context, a Actor) error {
 	return s.EndSession(ctx)
 }
 
-// SignOutMember signs a member of the actor's tenant out of it. No session that the member has opens this tenant again; it goes on in the
-// person's other tenants.
+// SignOutMember signs a member out of the actor's tenant. Their sessions continue in other tenants.
 func (s *Service) SignOutMember(ctx context.Context, a Actor, user connectors.UserID) error {
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
@@ -100,4 +99,4 @@ func (s *Service) SignOutMember(ctx context.Context, a Actor, user connectors.Us
 	return s.store.System().SignMemberOut(ctx, user, a.Tenant.ID, a.Event("member.sign_out", user.String()))
 }
 
-func onlyPeople() error { return fault.Errorf(fault.Denied, "Only a person is signed in.") }
+func errPeopleOnly() error { return fault.Errorf(fault.Denied, "Only a person is signed in.") }

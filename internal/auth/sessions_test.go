@@ -16,7 +16,7 @@ import (
 	"patchbay/internal/store"
 )
 
-// actor is the person of this browser, who is signed in.
+// actor is the signed-in person of this browser.
 func (b *browser) actor() auth.Actor {
 	b.t.Helper()
 	a, err := b.who()
@@ -26,7 +26,7 @@ func (b *browser) actor() auth.Actor {
 	return a
 }
 
-// out fails the test unless nobody is signed in to this browser, whichever replica it asks.
+// out fails the test unless the browser is signed out, at every replica.
 func (b *browser) out(replicas ...*auth.Service) {
 	b.t.Helper()
 	for _, replica := range replicas {
@@ -47,7 +47,7 @@ func TestAPersonSeesWhereTheyAreSignedIn(t *testing.T) {
 	second := w.signedIn(t, m.UserID)
 	w.clock.forward(time.Hour)
 	mine := first.actor() // used again
-	all, err := w.auth.SessionsOf(t.Context(), mine)
+	all, err := w.auth.ListSessions(t.Context(), mine)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,13 +59,13 @@ func TestAPersonSeesWhereTheyAreSignedIn(t *testing.T) {
 		t.Error(diff)
 	}
 	w.clock.forward(auth.SessionIdle - 30*time.Minute)
-	if all, err := w.auth.SessionsOf(t.Context(), mine); err != nil || len(all) != 1 {
+	if all, err := w.auth.ListSessions(t.Context(), mine); err != nil || len(all) != 1 {
 		t.Errorf("%d sessions, and the one that lapsed is none (%v)", len(all), err)
 	}
 	second.out()
 }
 
-func TestARevokedSessionIsOutWithItsNextRequestOnEveryReplica(t *testing.T) {
+func TestRevokeSession_EveryReplica(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	replica := auth.New(auth.Options{Store: w.St, Now: w.clock.Now, PasswordCost: &cheap})
@@ -79,7 +79,7 @@ func TestARevokedSessionIsOutWithItsNextRequestOnEveryReplica(t *testing.T) {
 	wantKind(t, w.auth.RevokeSession(t.Context(), here.actor(), connectors.SessionID{}), fault.NotFound)
 }
 
-func TestASessionThatWasEndedStaysEndedWhenItIsWrittenAgain(t *testing.T) {
+func TestEndSession_StaysEnded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleMember)
@@ -103,7 +103,7 @@ func TestNobodyRevokesAnothersSession(t *testing.T) {
 	victim.actor()
 }
 
-func TestSigningOutEverywhereEndsAllSessionsAndNobodyElses(t *testing.T) {
+func TestSignOutEverywhere_OwnSessionsOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleMember)
@@ -149,7 +149,7 @@ func (w world) recorded(t *testing.T, action string) {
 	}
 }
 
-// Whoever adds a person of another tenant could keep them out of it.
+// Adding a person of another tenant must not lock them out of it.
 func TestSignOutMember_LeavesOtherTenantsOpen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -205,7 +205,7 @@ func TestSignOutMember_DeletesSessionsOfASingleTenant(t *testing.T) {
 	}
 }
 
-func TestSigningInAgainEndsWhatTheBrowserWasSignedInToBefore(t *testing.T) {
+func TestStartSession_EndsEarlierSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleMember)
@@ -215,12 +215,12 @@ func TestSigningInAgainEndsWhatTheBrowserWasSignedInToBefore(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if all, err := w.auth.SessionsOf(t.Context(), b.actor()); err != nil || len(all) != 1 {
+	if all, err := w.auth.ListSessions(t.Context(), b.actor()); err != nil || len(all) != 1 {
 		t.Errorf("%d sessions of one browser (%v)", len(all), err)
 	}
 }
 
-func TestANewPasswordLeavesNoOtherSessionInTheList(t *testing.T) {
+func TestChangePassword_EndsOtherSessions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleMember)
@@ -235,7 +235,7 @@ func TestANewPasswordLeavesNoOtherSessionInTheList(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if all, err := w.auth.SessionsOf(t.Context(), mine.actor()); err != nil || len(all) != 1 {
+	if all, err := w.auth.ListSessions(t.Context(), mine.actor()); err != nil || len(all) != 1 {
 		t.Errorf("%d sessions after the change (%v)", len(all), err)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"patchbay/internal/store"
 )
 
-// SetupLink makes a single-use token for a tenant that has no owner yet. Whoever brings it to [Service.Setup] becomes the
-// owner. Only a hash is stored. It is a Conflict where the tenant has an owner.
+// SetupLink makes a single-use token for a tenant without an owner; only its hash is stored. [Service.Setup]
+// with it makes the owner. It fails with Conflict if there is one.
 func (s *Service) SetupLink(ctx context.Context, tenant connectors.TenantID) (secret.Text, error) {
 	owned, err := s.store.System().HasOwner(ctx, tenant)
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *Service) SetupLink(ctx context.Context, tenant connectors.TenantID) (se
 		return "", fault.Errorf(fault.Conflict, "The tenant has an owner already.")
 	}
 	random := make([]byte, 32)
-	_, _ = rand.Read(random) // never fails: crypto/rand ends the program instead
+	_, _ = rand.Read(random) // never fails: crypto/rand aborts the program instead
 	token := secret.Text(base64.RawURLEncoding.EncodeToString(random))
 	if err := s.store.System().SaveSetupLink(ctx, tenant, tokenHash(token)); err != nil {
 		return "", fmt.Errorf("save setup link: %w", err)
@@ -34,10 +34,10 @@ func (s *Service) SetupLink(ctx context.Context, tenant connectors.TenantID) (se
 	return token, nil
 }
 
-// SetupPath is the page that takes a setup token, as a path with query.
+// SetupPath returns the page for a setup token, as a path with query.
 func SetupPath(token secret.Text) string { return "/setup?token=" + url.QueryEscape(token.Reveal()) }
 
-// CheckSetup returns the tenant of a setup token that can still be used: NotFound where it was used or never made.
+// CheckSetup returns the tenant of a valid setup token. It fails with NotFound for a used or unknown one.
 func (s *Service) CheckSetup(ctx context.Context, token secret.Text) (connectors.Tenant, error) {
 	id, err := s.store.System().SetupLink(ctx, tokenHash(token))
 	if err != nil {
@@ -47,18 +47,18 @@ func (s *Service) CheckSetup(ctx context.Context, token secret.Text) (connectors
 	return tenant, setupError(err)
 }
 
-// Person is someone to be made a member.
+// Person is a person to make a member.
 type Person struct {
 	Email    string
 	Name     string
-	Password secret.Text // that of the account, where one exists already
+	Password secret.Text // of the existing account, if there is one
 	Role     connectors.Role
-	Separate bool // where the password is not that of the account: make another one, which opens the invitation's tenant alone
+	Separate bool // if the password is not the account's, make another account for the invitation's tenant alone
 }
 
-// Setup makes the owner of a fresh tenant and ends all its setup links, in one step. Where the e-mail address has an account
-// already, that account becomes the owner, and only with its own password: a link is no way to hand a tenant to a stranger,
-// or to try passwords. Wrong ones count as wrong sign-ins, from address, too.
+// Setup makes the owner of a new tenant and ends all its setup links, in one transaction. An existing account
+// becomes the owner only by its own password, so a link cannot give the tenant to a stranger or test passwords.
+// Failures count as failed sign-ins, also for the address.
 func (s *Service) Setup(ctx context.Context, token secret.Text, p Person, address string) (connectors.Member, error) {
 	if _, err := s.CheckSetup(ctx, token); err != nil {
 		return connectors.Member{}, err
@@ -72,9 +72,9 @@ func (s *Service) Setup(ctx context.Context, token secret.Text, p Person, addres
 	if err != nil {
 		return connectors.Member{}, err
 	}
-	m.OnlyNew = !known // one that comes into being meanwhile has a password that nobody was asked for
+	m.OnlyNew = !known // an account created meanwhile has a password that was not checked
 	_, member, err := s.store.System().TakeSetupLink(ctx, tokenHash(token), m, func(m connectors.Member) store.Event {
-		return joined(m, address)
+		return newJoinEvent(m, address)
 	})
 	if err != nil {
 		return connectors.Member{}, setupError(err)
@@ -82,8 +82,8 @@ func (s *Service) Setup(ctx context.Context, token secret.Text, p Person, addres
 	return member, nil
 }
 
-// ownsAccount reports whether the e-mail address has an account that its person made, whose password must be p's unless p wants a separate
-// one. A password that opens an account which a tenant issued is refused: an owner of that tenant may know it.
+// ownsAccount reports whether the address has a person's own account. Its password must be p's, unless
+// p.Separate. A password of an account that a tenant issued is refused: an owner of that tenant may know it.
 func (s *Service) ownsAccount(ctx context.Context, p Person, address string) (bool, error) {
 	users, err := s.store.System().UsersByAddress(ctx, Account(p.Email))
 	if err != nil || len(users) == 0 {

@@ -105,7 +105,7 @@ func TestSetupRefusesBadInputAndStaysUsable(t *testing.T) {
 	wantKind(t, err, fault.NotFound)
 }
 
-func TestSetupTakesAnExistingAccountByItsPasswordOnly(t *testing.T) {
+func TestSetup_ExistingAccountNeedsPassword(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleMember)

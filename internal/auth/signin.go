@@ -14,38 +14,38 @@ import (
 	"patchbay/internal/store"
 )
 
-// The limit on wrong passwords, from the public contract: after ten within the window, for one account or from one
-// address, every attempt is refused, the right one too.
+// Limit of wrong passwords, from the public contract: after ten in the window, per account or per address,
+// every attempt is refused, even the right one.
 const (
 	maxFailures   = 10
 	failureWindow = 15 * time.Minute
 )
 
-// SignIn checks a password. An unknown address fails as a wrong password does, and takes as long.
+// SignIn checks a password. An unknown address fails like a wrong password, in the same time.
 //
-//  1. A caller over the limit is refused before it waits for anything.
-//  2. One attempt at a time from here on: two at once could both be the tenth.
-//  3. The limit again, then the password.
-//  4. A wrong one is counted; a right one clears the address's count where the account is the person's own and no second factor is asked for, and is hashed anew where the cost
-//     has changed or the address's other accounts have another salt.
-//     The limit a last time before either is said: another replica may have answered the tenth meanwhile.
+// 1. A caller above the limit is refused before it waits. 2. From here on one attempt runs at a time: two
+// concurrent ones could both be the tenth. 3. The limit is checked again, then the password. 4. A failure is
+// counted. A success clears the count of a person's own account without second factor, and renews the hash if
+// its cost or
 //
-// An address may have several accounts; the password chooses one of them.
+//	salt is outdated. The limit is checked last: another replica may have counted the tenth.
+//
+// An address may have several accounts; the password selects one.
 func (s *Service) SignIn(ctx context.Context, email string, password secret.Text, address string) (store.User, error) {
 	return s.signIn(ctx, email, password, address, nil)
 }
 
-// checkOwnPassword is SignIn for the person who makes the request, whose account alone is compared.
+// checkOwnPassword is SignIn for the actor's own account alone.
 func (s *Service) checkOwnPassword(ctx context.Context, a Actor, password secret.Text) (store.User, error) {
 	return s.signIn(ctx, a.Email, password, a.Address, a.UserID)
 }
 
 func (s *Service) signIn(ctx context.Context, email string, password secret.Text, address string, only *connectors.UserID) (store.User, error) {
-	account, address := Account(email), network(address)
+	account, address := Account(email), toNetwork(address)
 	if err := s.checkFailures(ctx, account, address); err != nil {
 		return store.User{}, err
 	}
-	leave, err := s.hasher.enter(ctx)
+	leave, err := s.hasher.acquireSlot(ctx)
 	if err != nil {
 		return store.User{}, err
 	}
@@ -64,29 +64,29 @@ func (s *Service) signIn(ctx context.Context, email string, password secret.Text
 	if err != nil {
 		return store.User{}, fmt.Errorf("find costs of passwords: %w", err)
 	}
-	place, stale, err := s.hasher.match(password, hashesOf(users), inUse)
+	place, stale, err := s.hasher.findMatch(password, userHashes(users), inUse)
 	if err != nil {
 		return store.User{}, err
 	}
 	if place < 0 {
-		return store.User{}, s.refuse(ctx, account, address)
+		return store.User{}, s.refuseSignIn(ctx, account, address)
 	}
 	user := users[place]
 	if err := s.checkFailures(ctx, account, address); err != nil {
 		return store.User{}, err
 	}
-	return user, s.accept(ctx, user, account, password, stale)
+	return user, s.acceptSignIn(ctx, user, account, password, stale)
 }
 
-// Account is the form of an e-mail address under which a person is known.
+// Account returns the canonical form of an e-mail address.
 func Account(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
-// checkFailures refuses the attempt that would be one too many.
+// checkFailures refuses the attempt above the limit.
 func (s *Service) checkFailures(ctx context.Context, account, address string) error {
 	return s.limitFailures(ctx, account, address, maxFailures-1)
 }
 
-// limitFailures refuses where more than most failures are counted.
+// limitFailures fails if more than most failures are counted.
 func (s *Service) limitFailures(ctx context.Context, account, address string, most int) error {
 	byAccount, byAddress, err := s.store.System().SignInFailures(ctx, account, address, s.now().Add(-failureWindow))
 	if err != nil {
@@ -100,8 +100,8 @@ func (s *Service) limitFailures(ctx context.Context, account, address string, mo
 	return f
 }
 
-func (s *Service) refuse(ctx context.Context, account, address string) error {
-	// The count must be kept even if the caller hangs up right after the guess.
+func (s *Service) refuseSignIn(ctx context.Context, account, address string) error {
+	// Counted even if the caller disconnects.
 	ctx = context.WithoutCancel(ctx)
 	if err := s.store.System().RecordSignInFailure(ctx, account, address); err != nil {
 		return fmt.Errorf("record failed sign-in: %w", err)
@@ -112,7 +112,7 @@ func (s *Service) refuse(ctx context.Context, account, address string) error {
 	return fault.Errorf(fault.Unauthenticated, "The e-mail address or the password is wrong.")
 }
 
-func (s *Service) accept(ctx context.Context, user store.User, account string, password secret.Text, stale bool) error {
+func (s *Service) acceptSignIn(ctx context.Context, user store.User, account string, password secret.Text, stale bool) error {
 	sys := s.store.System()
 	if stale {
 		hash, err := s.hashFor(ctx, account, password)
@@ -124,9 +124,9 @@ func (s *Service) accept(ctx context.Context, user store.User, account string, p
 		}
 	}
 	if user.SecondFactor {
-		return nil // half a sign-in: what was guessed counts until the other half, or the password would give ten more guesses at codes
+		return nil // a partial sign-in: failures count until it is complete, or the password would grant ten more code attempts
 	}
-	if user.IssuedBy == nil { // an owner knows the password of an issued account, and would clear the guesses at the address's other accounts
+	if user.IssuedBy == nil { // an owner knows the password of an issued account, and could clear failures of the address's other accounts
 		if err := sys.ClearSignInFailures(ctx, account); err != nil {
 			return fmt.Errorf("clear failed sign-ins: %w", err)
 		}
@@ -137,7 +137,7 @@ func (s *Service) accept(ctx context.Context, user store.User, account string, p
 	return nil
 }
 
-func hashesOf(users []store.User) []secret.Text {
+func userHashes(users []store.User) []secret.Text {
 	hashes := make([]secret.Text, len(users))
 	for i, u := range users {
 		hashes[i] = u.PasswordHash
@@ -145,8 +145,8 @@ func hashesOf(users []store.User) []secret.Text {
 	return hashes
 }
 
-// network is what counts as one address: an IPv4 address, or the /64 that one IPv6 customer has whole.
-func network(address string) string {
+// toNetwork returns the unit of rate limits: an IPv4 address, or an IPv6 /64, which one customer controls.
+func toNetwork(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
 		return address

@@ -16,7 +16,7 @@ import (
 	"patchbay/internal/store"
 )
 
-func TestSignInTakesTheRightPasswordInAnySpellingOfTheAddress(t *testing.T) {
+func TestSignIn_IgnoresAddressCase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleViewer)
@@ -30,7 +30,7 @@ func TestSignInTakesTheRightPasswordInAnySpellingOfTheAddress(t *testing.T) {
 	}
 }
 
-func TestSignInRefusesAlikeForWrongPasswordAndUnknownAccount(t *testing.T) {
+func TestSignIn_SameErrorForUnknownAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleViewer)
@@ -44,7 +44,7 @@ func TestSignInRefusesAlikeForWrongPasswordAndUnknownAccount(t *testing.T) {
 }
 
 // How long a refusal takes is what is done for it: the same computation, and the same statements.
-func TestAsMuchIsDoneForAnUnknownAccountAsForAKnownOne(t *testing.T) {
+func TestSignIn_SameWorkForUnknownAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	known, proven, passwordless := w.person(t, connectors.RoleViewer), w.proven(t, connectors.RoleViewer), w.Member(t, connectors.RoleViewer)
@@ -67,7 +67,7 @@ func TestAsMuchIsDoneForAnUnknownAccountAsForAKnownOne(t *testing.T) {
 	}
 }
 
-// A release may change the cost; accounts have the one of before until somebody signs in to them.
+// A release may change the cost; accounts keep the old one until their next sign-in.
 func TestSignIn_ComputesAlikeWithHashesOfSeveralCosts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -124,7 +124,7 @@ func TestSignInRefusesAnAccountWithoutPassword(t *testing.T) {
 	}
 }
 
-func TestEleventhAttemptForAnAccountIsRefusedWhateverThePassword(t *testing.T) {
+func TestSignIn_EleventhForAccountIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleViewer)
@@ -144,7 +144,7 @@ func TestEleventhAttemptForAnAccountIsRefusedWhateverThePassword(t *testing.T) {
 	}
 }
 
-func TestEleventhAttemptFromAnAddressIsRefusedForEveryAccount(t *testing.T) {
+func TestSignIn_EleventhFromAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleViewer)
@@ -195,7 +195,7 @@ func TestParallelGuessesAreCountedOneByOne(t *testing.T) {
 	}
 }
 
-func TestReplicasTogetherCheckNoMoreThanTenGuesses(t *testing.T) {
+func TestSignIn_ReplicasShareLimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleViewer)
@@ -220,7 +220,7 @@ func TestReplicasTogetherCheckNoMoreThanTenGuesses(t *testing.T) {
 	}
 }
 
-func TestSignInHashesAnewWhereTheCostHasChanged(t *testing.T) {
+func TestSignIn_RenewsOutdatedHash(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleViewer)
@@ -243,7 +243,7 @@ func TestSignInHashesAnewWhereTheCostHasChanged(t *testing.T) {
 	}
 }
 
-func TestPasswordsHaveTenToTwoHundredCharacters(t *testing.T) {
+func TestCheckPassword_Length(t *testing.T) {
 	t.Parallel()
 	for pw, good := range map[string]bool{
 		"":                       false,

@@ -11,48 +11,48 @@ import (
 	"patchbay/internal/store"
 )
 
-// The least and the most that a tool call waits for a person, before its agent is told to come back.
+// Bounds of the time that a tool call waits for approval.
 const (
 	minApprovalTimeout = time.Second
 	maxApprovalTimeout = 24 * time.Hour
 )
 
-// TenantChange is what becomes different of a tenant. What is nil stays.
+// TenantChange is a change of tenant settings. Nil fields stay.
 type TenantChange struct {
 	Name            *string
 	CallHistory     *connectors.CallHistory
 	BodyReaders     *connectors.BodyReaders
 	ApprovalTimeout *time.Duration // whole seconds
-	HistoryDays     *int           // 0: as many as the installation keeps
+	HistoryDays     *int           // 0: the installation's number
 	Defaults        DefaultsChange // of new agents and connectors
 
-	SecondFactorRequired *bool // of members, but for those who come by single sign-on
+	SecondFactorRequired *bool // for members without single sign-on
 
-	CallsPerMinute *int // of all agents together, below what the operator allows; 0: as many as that
-	CallsPerDay    *int // likewise
+	CallsPerMinute *int // of all agents together, below the operator's limit; 0: that limit
+	CallsPerDay    *int // of all agents together, below the operator's limit; 0: that limit
 }
 
-// HistoryDays is how many days of history the installation keeps, and a tenant at most.
-func (s *Service) HistoryDays() int { return s.most }
+// HistoryDays returns the installation's days of history, a tenant's maximum.
+func (s *Service) HistoryDays() int { return s.maxDays }
 
-// KeptDays is how many days of a tenant's history are kept.
-func (s *Service) KeptDays(t connectors.Tenant) int {
-	return connectors.KeptDays(t.HistoryDays, s.most)
+// HistoryDaysFor returns a tenant's days of history.
+func (s *Service) HistoryDaysFor(t connectors.Tenant) int {
+	return connectors.KeptDays(t.HistoryDays, s.maxDays)
 }
 
-// HistorySince is from when there is history of a tenant; nil: there is none yet. What is kept although it is older does not count.
+// HistorySince returns the start of a tenant's history; nil: none yet. Older rows that are kept do not count.
 func (s *Service) HistorySince(ctx context.Context, t connectors.Tenant) (*time.Time, error) {
 	at, err := s.store.Tenant(t.ID).OldestHistory(ctx)
 	if err != nil || at.IsZero() {
 		return nil, err
 	}
-	if start := connectors.HistoryStart(s.now(), s.KeptDays(t)).UTC(); at.Before(start) {
+	if start := connectors.HistoryStart(s.now(), s.HistoryDaysFor(t)).UTC(); at.Before(start) {
 		at = start
 	}
 	return &at, nil
 }
 
-// RenameTenant gives the actor's tenant another name; its slug stays.
+// RenameTenant changes the name of the actor's tenant; its slug stays.
 func (s *Service) RenameTenant(ctx context.Context, a Actor, name string) error {
 	return s.ChangeTenant(ctx, a, TenantChange{Name: &name})
 }
@@ -66,7 +66,7 @@ func (s *Service) ChangeTenant(ctx context.Context, a Actor, c TenantChange) err
 		name := strings.TrimSpace(*c.Name)
 		c.Name = &name
 	}
-	if err := fault.InvalidFields(c.check(s.most)...); err != nil {
+	if err := fault.InvalidFields(c.checkFields(s.maxDays)...); err != nil {
 		return err
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
@@ -74,13 +74,13 @@ func (s *Service) ChangeTenant(ctx context.Context, a Actor, c TenantChange) err
 		if err != nil {
 			return err
 		}
-		if err := rename(ctx, tx, a, before, c.Name); err != nil {
+		if err := renameTenant(ctx, tx, a, before, c.Name); err != nil {
 			return err
 		}
-		if err := configure(ctx, tx, a, before, c); err != nil {
+		if err := configureTenant(ctx, tx, a, before, c); err != nil {
 			return err
 		}
-		if err := keepHistory(ctx, tx, a, before, c.HistoryDays); err != nil {
+		if err := setHistoryDays(ctx, tx, a, before, c.HistoryDays); err != nil {
 			return err
 		}
 		if err := requireSecondFactor(ctx, tx, a, before, c.SecondFactorRequired); err != nil {
@@ -93,7 +93,7 @@ func (s *Service) ChangeTenant(ctx context.Context, a Actor, c TenantChange) err
 	})
 }
 
-func (c TenantChange) check(mostDays int) []fault.Field {
+func (c TenantChange) checkFields(maxDays int) []fault.Field {
 	var fields []fault.Field
 	if c.Name != nil {
 		fields = append(fields, checkName(*c.Name)...)
@@ -115,42 +115,42 @@ func (c TenantChange) check(mostDays int) []fault.Field {
 				minApprovalTimeout.Seconds(), maxApprovalTimeout.Seconds()),
 		})
 	}
-	if days := c.HistoryDays; days != nil && *days != 0 && (*days < connectors.LeastHistoryDays || *days > mostDays) {
-		fields = append(fields, fault.Field{Location: "history_days", Message: wrongDays(mostDays)})
+	if days := c.HistoryDays; days != nil && *days != 0 && (*days < connectors.LeastHistoryDays || *days > maxDays) {
+		fields = append(fields, fault.Field{Location: "history_days", Message: daysMessage(maxDays)})
 	}
-	return append(fields, c.Defaults.check()...)
+	return append(fields, c.Defaults.checkFields()...)
 }
 
-func wrongDays(most int) string {
+func daysMessage(most int) string {
 	if most <= connectors.LeastHistoryDays {
 		return fmt.Sprintf("This installation keeps %d days of history, and so does everyone. Leave it as it is.", most)
 	}
 	return fmt.Sprintf("History is kept for %d to %d days, or as long as this installation keeps it.", connectors.LeastHistoryDays, most)
 }
 
-func rename(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, name *string) error {
+func renameTenant(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, name *string) error {
 	if name == nil {
 		return nil
 	}
 	return changeTenant(ctx, tx, a.Event("tenant.rename", before.Slug), func() error { return tx.Rename(ctx, *name) })
 }
 
-func configure(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, c TenantChange) error {
+func configureTenant(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, c TenantChange) error {
 	if c.CallHistory == nil && c.BodyReaders == nil && c.ApprovalTimeout == nil {
 		return nil
 	}
 	history, readers, timeout := before.CallHistory, before.BodyReaders, before.ApprovalTimeout
-	set(&history, c.CallHistory)
-	set(&readers, c.BodyReaders)
-	set(&timeout, c.ApprovalTimeout)
+	setIfGiven(&history, c.CallHistory)
+	setIfGiven(&readers, c.BodyReaders)
+	setIfGiven(&timeout, c.ApprovalTimeout)
 	return changeTenant(ctx, tx, a.Event("tenant.configure", before.Slug), func() error { return tx.Configure(ctx, history, readers, timeout) })
 }
 
-func keepHistory(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, days *int) error {
+func setHistoryDays(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, days *int) error {
 	if days == nil || *days == before.HistoryDays {
 		return nil
 	}
-	return changeTenant(ctx, tx, a.Event("tenant.keep_history", before.Slug), func() error { return tx.KeepHistory(ctx, *days) })
+	return changeTenant(ctx, tx, a.Event("tenant.keep_history", before.Slug), func() error { return tx.SetHistoryDays(ctx, *days) })
 }
 
 func requireSecondFactor(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, required *bool) error {
@@ -160,7 +160,7 @@ func requireSecondFactor(ctx context.Context, tx *store.Tenant, a Actor, before 
 	return changeTenant(ctx, tx, a.Event("tenant.require_second_factor", before.Slug), func() error { return tx.RequireSecondFactor(ctx, *required) })
 }
 
-// changeTenant does a change of the tenant's settings, and records it.
+// changeTenant applies a change of settings and audits it.
 func changeTenant(ctx context.Context, tx *store.Tenant, e store.Event, change func() error) error {
 	was, err := tx.Before(ctx, store.OfTenant())
 	if err != nil {

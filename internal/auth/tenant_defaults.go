@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/store"
 )
 
-// DefaultsChange is what becomes different of the defaults of new agents and connectors. What is nil stays.
+// DefaultsChange is a change of the defaults of new agents and connectors. Nil fields stay.
 type DefaultsChange struct {
 	Approval      *connectors.ApprovalMode
 	SyncInterval  *time.Duration // whole seconds
@@ -18,33 +18,33 @@ type DefaultsChange struct {
 	Listen        *connectors.ListenPolicy
 }
 
-// apply is d with the change.
-func (c DefaultsChange) apply(d connectors.Defaults) connectors.Defaults {
+// applyTo returns d with the change.
+func (c DefaultsChange) applyTo(d connectors.Defaults) connectors.Defaults {
 	if d == (connectors.Defaults{}) {
 		d = connectors.ContractDefaults()
 	}
-	set(&d.Approval, c.Approval)
-	set(&d.SyncInterval, c.SyncInterval)
-	set(&d.DefinitionAge, c.DefinitionAge)
-	set(&d.ToolChanges, c.ToolChanges)
-	set(&d.Listen, c.Listen)
+	setIfGiven(&d.Approval, c.Approval)
+	setIfGiven(&d.SyncInterval, c.SyncInterval)
+	setIfGiven(&d.DefinitionAge, c.DefinitionAge)
+	setIfGiven(&d.ToolChanges, c.ToolChanges)
+	setIfGiven(&d.Listen, c.Listen)
 	return d
 }
 
-// check tells what is wrong with what is said.
-func (c DefaultsChange) check() []fault.Field {
-	return c.apply(connectors.ContractDefaults()).Validate()
+// checkFields validates the change.
+func (c DefaultsChange) checkFields() []fault.Field {
+	return c.applyTo(connectors.ContractDefaults()).Validate()
 }
 
 func setDefaults(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, c DefaultsChange) error {
-	now := c.apply(before.Defaults)
+	now := c.applyTo(before.Defaults)
 	if now == before.Defaults {
 		return nil
 	}
 	return changeTenant(ctx, tx, a.Event("tenant.set_defaults", before.Slug), func() error { return tx.SetDefaults(ctx, now) })
 }
 
-func set[T any](field, value *T) {
+func setIfGiven[T any](field, value *T) {
 	if value != nil {
 		*field = *value
 	}

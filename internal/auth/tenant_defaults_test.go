@@ -40,7 +40,7 @@ func TestTheStateOfTheSealingKeysIsAnOwners(t *testing.T) {
 	w := newWorld(t)
 	owner := w.owner(t)
 	keys, err := w.auth.SealingKeys(t.Context(), owner)
-	if err != nil || !keys.Own || len(keys.Keys) != 1 || !keys.Keys[0].Seals || keys.Keys[0].ID == w.Keyring.Primary() || keys.RotatedAt != nil || keys.Unfinished {
+	if err != nil || !keys.Own || len(keys.Keys) != 1 || !keys.Keys[0].IsPrimary || keys.Keys[0].ID == w.Keyring.Primary() || keys.RotatedAt != nil || keys.Unfinished {
 		t.Errorf("%+v, %v", keys, err)
 	}
 	for _, role := range []connectors.Role{connectors.RoleViewer, connectors.RoleMember, connectors.RoleAdmin} {

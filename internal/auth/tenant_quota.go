@@ -8,11 +8,11 @@ import (
 	"patchbay/internal/store"
 )
 
-// setQuota says how many tools the tenant's agents may call. The operator's ceiling is read in the same transaction.
+// setQuota sets the tenant's own call quota. The operator's limit is read in the same transaction.
 func setQuota(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, c TenantChange) error {
 	now := before.Quota
-	set(&now.PerMinute, c.CallsPerMinute)
-	set(&now.PerDay, c.CallsPerDay)
+	setIfGiven(&now.PerMinute, c.CallsPerMinute)
+	setIfGiven(&now.PerDay, c.CallsPerDay)
 	if now == before.Quota {
 		return nil
 	}
@@ -22,8 +22,8 @@ func setQuota(ctx context.Context, tx *store.Tenant, a Actor, before connectors.
 	return changeTenant(ctx, tx, a.Event("tenant.set_quota", before.Slug), func() error { return tx.SetQuota(ctx, now) })
 }
 
-// newlyAbove are the fields that were changed to more than the operator allows. What was there before the operator said so may stay: it has no
-// effect.
+// newlyAbove returns the fields that were changed to above the operator's limit. Older values above it may stay
+// without effect.
 func newlyAbove(before connectors.Tenant, now connectors.Quota) []fault.Field {
 	if now.PerMinute == before.Quota.PerMinute {
 		now.PerMinute = 0
@@ -34,7 +34,7 @@ func newlyAbove(before connectors.Tenant, now connectors.Quota) []fault.Field {
 	return now.Within(before.Most)
 }
 
-// LimitTenant says how many tools a tenant's agents may call at most, whatever its owner says. It is for the operator.
+// LimitTenant sets the operator's limit of a tenant's tool calls.
 func (s *Service) LimitTenant(ctx context.Context, a Actor, most connectors.Quota) error {
 	if a.Kind != KindOperator {
 		return fault.Errorf(fault.Denied, "Whoever runs this installation says how much a tenant may call.")

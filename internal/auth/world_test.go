@@ -58,7 +58,7 @@ func newWorld(t *testing.T) world {
 	return world{World: w, clock: c, auth: auth.New(auth.Options{Store: w.St, Now: c.Now, PasswordCost: &cheap})}
 }
 
-// person makes a member who can sign in with password.
+// person makes a member with a password.
 func (w world) person(t *testing.T, role connectors.Role) connectors.Member {
 	t.Helper()
 	hash, err := w.auth.HashPassword(t.Context(), "ada@example.com", password)
@@ -101,7 +101,7 @@ func (b *browser) do(f func(ctx context.Context)) *httptest.ResponseRecorder {
 	return rec
 }
 
-// who is the person that this browser is signed in as.
+// who is the signed-in person of this browser.
 func (b *browser) who() (a auth.Actor, err error) {
 	b.do(func(ctx context.Context) { a, err = b.w.auth.FromSession(ctx) })
 	return a, err

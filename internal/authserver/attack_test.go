@@ -71,7 +71,7 @@ func TestACodeThatIsUsedTwiceEndsWhatCameOfIt(t *testing.T) {
 	}
 }
 
-func TestOfTwoThatShowACodeAtOnceNeitherKeepsAToken(t *testing.T) {
+func TestExchange_ConcurrentCodeEndsAccess(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
 	client, key := w.registers(callback), w.key(w.Tenant, connectors.RoleAdmin)
@@ -96,7 +96,7 @@ func TestOfTwoThatShowACodeAtOnceNeitherKeepsAToken(t *testing.T) {
 	}
 }
 
-func TestACodeIsGoodForWhatItWasGivenOutForAlone(t *testing.T) {
+func TestExchange_CodeIsBound(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
 	client, other := w.registers(callback), w.registers(callback)
@@ -144,7 +144,7 @@ func TestACodeIsGoodForWhatItWasGivenOutForAlone(t *testing.T) {
 	}
 }
 
-func TestAnInventedCodeSaysNothingAboutAnybodys(t *testing.T) {
+func TestExchange_UnknownCode(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
 	client := w.registers(callback)
@@ -175,7 +175,7 @@ func TestAStolenRefreshTokenEndsTheWholeFamily(t *testing.T) {
 	first := w.signedIn(client)
 	second := w.refresh(client, first.text("refresh_token"))
 	third := w.refresh(client, second.text("refresh_token"))
-	w.passes(11 * time.Second) // nobody waits for an answer that long
+	w.passes(11 * time.Second) // longer than a client waits
 	if r := w.refresh(client, second.text("refresh_token")); r.text("error") != "invalid_grant" {
 		t.Fatalf("a refresh token that was used: %+v", r)
 	}
@@ -192,7 +192,7 @@ func TestAStolenRefreshTokenEndsTheWholeFamily(t *testing.T) {
 	}
 }
 
-func TestARefreshTokenFromLongAgoEndsTheFamilyAtOnce(t *testing.T) {
+func TestRefresh_ReuseEndsAccess(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
 	client := w.registers(callback)
@@ -231,7 +231,7 @@ func TestALostAnswerIsGivenAgain(t *testing.T) {
 	}
 }
 
-func TestARefreshTokenIsItsClientsAndItsResourcesAlone(t *testing.T) {
+func TestRefresh_TokenIsBound(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
 	client, other := w.registers(callback), w.registers(callback)
@@ -332,7 +332,7 @@ func TestAccessEndsWithWhoGaveIt(t *testing.T) {
 	}
 }
 
-func TestAccessIsEndedByItsPersonAndByAdminsAlone(t *testing.T) {
+func TestEnd_OnlyOwnerOrAdmin(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
 	client, key := w.registers(callback), w.key(w.Tenant, connectors.RoleAdmin)
@@ -345,13 +345,13 @@ func TestAccessIsEndedByItsPersonAndByAdminsAlone(t *testing.T) {
 	if err := w.programs.End(t.Context(), stranger, id); !fault.Is(err, fault.NotFound) {
 		t.Errorf("another tenant: %v", err)
 	}
-	if err := w.programs.EndOf(t.Context(), w.ada, connectors.Ref(w.Agent(t).Slug), id); !fault.Is(err, fault.NotFound) {
+	if err := w.programs.EndAsAgent(t.Context(), w.ada, connectors.Ref(w.Agent(t).Slug), id); !fault.Is(err, fault.NotFound) {
 		t.Errorf("of another agent: %v", err)
 	}
 	if !w.opens(key, first.text("access_token")) {
 		t.Fatal("it has ended")
 	}
-	if err := w.programs.EndOf(t.Context(), w.person(w.Tenant, connectors.RoleAdmin), connectors.Ref(w.agent.Slug), id); err != nil {
+	if err := w.programs.EndAsAgent(t.Context(), w.person(w.Tenant, connectors.RoleAdmin), connectors.Ref(w.agent.Slug), id); err != nil {
 		t.Errorf("an admin: %v", err)
 	}
 	if w.opens(key, first.text("access_token")) || len(w.clients()) != 0 {

@@ -12,29 +12,29 @@ import (
 	"patchbay/internal/oauth"
 )
 
-// Client is a program, as far as it can be known.
+// Client is an OAuth client.
 type Client struct {
 	ID           string
-	Name         string // what it calls itself: nobody has checked it
-	Host         string // whose document says so; empty: it registered itself, and nobody can tell whose it is
+	Name         string // self-chosen and unverified
+	Host         string // host of its metadata document; empty: registered dynamically, of unknown origin
 	RedirectURIs []string
 }
 
-// maxClientName is how much is shown of what a program calls itself.
+// maxClientName bounds the shown part of a client's name.
 const maxClientName = 60
 
-// client finds a program by its id.
-func (s *Server) client(ctx context.Context, id string) (Client, error) {
+// findClient finds a client by its id.
+func (s *Server) findClient(ctx context.Context, id string) (Client, error) {
 	if oauth.IsDocumentURL(id) {
-		return s.documents.read(ctx, id)
+		return s.documents.getClient(ctx, id)
 	}
 	registered, err := uuid.Parse(id)
 	if err != nil || registered.String() != id {
-		return Client{}, unknownClient()
+		return Client{}, errUnknownClient()
 	}
 	c, err := s.store.System().MCPClient(ctx, registered)
 	if fault.Is(err, fault.NotFound) {
-		return Client{}, unknownClient()
+		return Client{}, errUnknownClient()
 	}
 	if err != nil {
 		return Client{}, err
@@ -42,12 +42,13 @@ func (s *Server) client(ctx context.Context, id string) (Client, error) {
 	return Client{ID: id, Name: c.Name, RedirectURIs: c.RedirectURIs}, nil
 }
 
-func unknownClient() error {
+func errUnknownClient() error {
 	return fault.Errorf(fault.Invalid, "The program that sent you here is not known: it never registered, or that is long ago. Have it connect to Patchbay anew.")
 }
 
-// used notes that somebody let a registered program in, so that it is not forgotten. What becomes of the request does not depend on it.
-func (s *Server) used(ctx context.Context, id string) {
+// markClientUsed records an authorization, so that a registered client does not expire. A failure does not fail
+// the request.
+func (s *Server) markClientUsed(ctx context.Context, id string) {
 	registered, err := uuid.Parse(id)
 	if err != nil {
 		return
@@ -57,10 +58,10 @@ func (s *Server) used(ctx context.Context, id string) {
 	}
 }
 
-// shownName is what a program calls itself, without what cannot be seen or turns a line about; empty: nothing of it is left.
-func shownName(said string) string {
+// displayName returns a client's name without invisible and bidirectional characters; empty: nothing is left.
+func displayName(raw string) string {
 	var b strings.Builder
-	for _, r := range strings.Join(strings.Fields(said), " ") {
+	for _, r := range strings.Join(strings.Fields(raw), " ") {
 		if r == ' ' || unicode.IsPrint(r) {
 			b.WriteRune(r)
 		}

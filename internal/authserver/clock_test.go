@@ -9,7 +9,7 @@ import (
 )
 
 // Of several servers each has its clock, and a program's requests go to one or another.
-func TestServersWhoseClocksDifferEndNoProgramsAccess(t *testing.T) {
+func TestRefresh_ToleratesClockSkew(t *testing.T) {
 	t.Parallel()
 	for name, apart := range map[string]time.Duration{"ahead": time.Hour, "behind": -time.Hour} {
 		t.Run(name, func(t *testing.T) {
@@ -40,8 +40,8 @@ func TestServersWhoseClocksDifferEndNoProgramsAccess(t *testing.T) {
 	}
 }
 
-// A server whose clock was wrong made ids of another time. What it leaves is not taken for newer than what is made now.
-func TestTheTokenThatWasJustGivenIsNotTheOneToGo(t *testing.T) {
+// A server with a wrong clock made ids of another time. They do not count as newer than current ones.
+func TestCreateToken_KeepsNewest(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
 	client, key := w.registers(callback), w.key(w.Tenant, connectors.RoleAdmin)

@@ -15,19 +15,19 @@ import (
 	"patchbay/internal/store"
 )
 
-// mostPersonal bounds the agents that somebody who is no admin makes.
-const mostPersonal = 20
+// maxPersonalAgents bounds the agents that a member below admin makes.
+const maxPersonalAgents = 20
 
-// Choice is which agent a person lets a program be, or how far it may act as them.
+// Choice is the agent that a client may act as, or the scope in which it may act as the person.
 type Choice struct {
-	Agent connectors.Ref         // of the tenant; empty: one that is made for it, and was granted nothing yet
-	Scope connectors.ClientScope // of a program that acts as the person, and of no other
+	Agent connectors.Ref         // of the tenant; empty: a new one without grants
+	Scope connectors.ClientScope // of a client that acts as the person; empty for agents
 }
 
-// Agents lists those that a person may let a program be: an admin all of the tenant's, from cursor on; a member the ones that they made for programs
-// of their own, which are few.
+// Agents lists the agents that a person may choose: for an admin all of the tenant from cursor on, for a member
+// their personal ones, which are few.
 func (s *Server) Agents(ctx context.Context, a auth.Actor, cursor string) (store.List[connectors.Agent], error) {
-	if err := mayAllow(a); err != nil {
+	if err := checkMayAllow(a); err != nil {
 		return store.List[connectors.Agent]{}, err
 	}
 	tenant := s.store.Tenant(a.Tenant.ID)
@@ -38,21 +38,22 @@ func (s *Server) Agents(ctx context.Context, a auth.Actor, cursor string) (store
 	return tenant.Agents(ctx, store.Page{Limit: store.MaxLimit, Cursor: cursor})
 }
 
-// mayAllow tells whether somebody may let programs in. A viewer only reads; a key is nobody whom a program acts for.
-func mayAllow(a auth.Actor) error {
+// checkMayAllow fails unless the actor may authorize clients: viewers and keys may not.
+func checkMayAllow(a auth.Actor) error {
 	if a.UserID == nil {
 		return fault.Errorf(fault.Denied, "Only a person can let a program in.")
 	}
 	return a.Require(connectors.PermOperate)
 }
 
-// MayAllow tells whether somebody may let a program in as they chose. What is chosen for one resource is none of the other's.
-func (s *Server) MayAllow(a auth.Actor, r Request, c Choice) error {
+// CheckChoice fails unless the actor may make the choice for the request. An agent and a scope belong to
+// different resources.
+func (s *Server) CheckChoice(a auth.Actor, r Request, c Choice) error {
 	switch {
 	case !r.AsMember() && c.Scope != "" || r.AsMember() && c.Agent != "":
 		return fault.Errorf(fault.Invalid, "What was chosen is none of what the program asks for. Nothing was allowed.")
 	case !r.AsMember():
-		return mayAllow(a)
+		return checkMayAllow(a)
 	case a.UserID == nil || a.Kind != auth.KindPerson || a.Program != nil:
 		return fault.Errorf(fault.Denied, "Only a person can let a program in.")
 	case !slices.Contains(r.Scopes, c.Scope):
@@ -62,9 +63,9 @@ func (s *Server) MayAllow(a auth.Actor, r Request, c Choice) error {
 	}
 }
 
-// Allow lets a program be an agent, or act as the person, and returns where the browser goes with the code.
+// Allow authorizes a client and returns the redirect URL with the code.
 func (s *Server) Allow(ctx context.Context, a auth.Actor, r Request, c Choice) (string, error) {
-	if err := s.MayAllow(a, r, c); err != nil {
+	if err := s.CheckChoice(a, r, c); err != nil {
 		return "", err
 	}
 	id := store.NewAgentClientID()
@@ -80,22 +81,22 @@ func (s *Server) Allow(ctx context.Context, a auth.Actor, r Request, c Choice) (
 		Scope: c.Scope, BySSO: a.BySSO, CodeMAC: mac, Challenge: r.challenge, CodeLife: codeLife, Salt: salt,
 	}
 	for n := 1; ; n++ {
-		err = s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error { return s.allow(ctx, tx, a, client, c, n) })
-		if r.AsMember() || c.Agent != "" || n > 9 || !aboutSlug(err) {
+		err = s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error { return s.storeGrant(ctx, tx, a, client, c, n) })
+		if r.AsMember() || c.Agent != "" || n > 9 || !isSlugFault(err) {
 			break
 		}
 	}
 	if err != nil {
 		return "", err
 	}
-	s.used(ctx, r.Client.ID)
-	return s.back(r, url.Values{"code": {code.Text().Reveal()}}), nil
+	s.markClientUsed(ctx, r.Client.ID)
+	return s.redirectURL(r, url.Values{"code": {code.Text().Reveal()}}), nil
 }
 
-func (s *Server) allow(ctx context.Context, tx *store.Tenant, a auth.Actor, client store.NewAgentClient, c Choice, n int) error {
+func (s *Server) storeGrant(ctx context.Context, tx *store.Tenant, a auth.Actor, client store.NewAgentClient, c Choice, n int) error {
 	e := a.Event("member_client.allow", a.Email)
 	if client.Scope == "" {
-		agent, err := s.chosen(ctx, tx, a, client, c, n)
+		agent, err := s.chooseAgent(ctx, tx, a, client, c, n)
 		if err != nil {
 			return err
 		}
@@ -105,12 +106,12 @@ func (s *Server) allow(ctx context.Context, tx *store.Tenant, a auth.Actor, clie
 	if err := tx.CreateAgentClient(ctx, client); err != nil {
 		return err
 	}
-	e.Detail = detail(client)
+	e.Detail = auditDetail(client)
 	return tx.RecordChange(ctx, e, nil, store.OfAgentClient(client.ID))
 }
 
-// chosen is the agent of a choice. One that the person may not choose is as unknown as one that there is not.
-func (s *Server) chosen(ctx context.Context, tx *store.Tenant, a auth.Actor, client store.NewAgentClient, c Choice, n int) (connectors.Agent, error) {
+// chooseAgent returns the agent of a choice. An agent that the person may not choose is NotFound.
+func (s *Server) chooseAgent(ctx context.Context, tx *store.Tenant, a auth.Actor, client store.NewAgentClient, c Choice, n int) (connectors.Agent, error) {
 	if c.Agent == "" {
 		return s.makeAgent(ctx, tx, a, client.Name, n)
 	}
@@ -118,37 +119,37 @@ func (s *Server) chosen(ctx context.Context, tx *store.Tenant, a auth.Actor, cli
 	if err != nil {
 		return connectors.Agent{}, err
 	}
-	if ok, err := mayBe(ctx, tx, *a.UserID, a.Role, agent.ID); err != nil || !ok {
-		return connectors.Agent{}, orMissing(err)
+	if ok, err := canChooseAgent(ctx, tx, *a.UserID, a.Role, agent.ID); err != nil || !ok {
+		return connectors.Agent{}, maskDenied(err)
 	}
 	return agent, nil
 }
 
-// mayBe tells whether a person of a role may let programs be an agent.
-func mayBe(ctx context.Context, tx *store.Tenant, user connectors.UserID, role connectors.Role, agent connectors.AgentID) (bool, error) {
+// canChooseAgent reports whether a person may let clients act as an agent.
+func canChooseAgent(ctx context.Context, tx *store.Tenant, user connectors.UserID, role connectors.Role, agent connectors.AgentID) (bool, error) {
 	if role.May(connectors.PermManage) || !role.May(connectors.PermOperate) {
 		return role.May(connectors.PermManage), nil
 	}
 	return tx.IsPersonalAgent(ctx, user, agent)
 }
 
-func orMissing(err error) error {
+func maskDenied(err error) error {
 	if err != nil {
 		return err
 	}
 	return fault.Errorf(fault.NotFound, "There is no such agent.")
 }
 
-// makeAgent makes an agent for a program of one person. It was granted nothing, and its calls wait as the tenant's new agents' do.
+// makeAgent makes a personal agent without grants, with the tenant's defaults for approval.
 func (s *Server) makeAgent(ctx context.Context, tx *store.Tenant, a auth.Actor, client string, n int) (connectors.Agent, error) {
 	own, err := tx.PersonalAgents(ctx, *a.UserID)
 	if err != nil {
 		return connectors.Agent{}, err
 	}
-	if len(own) >= mostPersonal {
+	if len(own) >= maxPersonalAgents {
 		return connectors.Agent{}, fault.Errorf(fault.Conflict, "You have %d agents for programs of your own already. Choose one of them.", len(own))
 	}
-	agent := connectors.Agent{Name: cut(a.Name, 35) + ": " + client, Approval: a.Tenant.Defaults.Approval, Enabled: true}.Normalized()
+	agent := connectors.Agent{Name: truncateRunes(a.Name, 35) + ": " + client, Approval: a.Tenant.Defaults.Approval, Enabled: true}.Normalized()
 	if n > 1 {
 		tail := fmt.Sprintf("-%d", n)
 		agent.Slug = strings.TrimRight(agent.Slug[:min(len(agent.Slug), connectors.MaxSlug-len(tail))], "-") + tail
@@ -168,14 +169,14 @@ func (s *Server) makeAgent(ctx context.Context, tx *store.Tenant, a auth.Actor, 
 	return made, tx.RecordChange(ctx, e, nil, store.OfAgent(made.ID))
 }
 
-func cut(s string, most int) string {
+func truncateRunes(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"
 	}
 	return s
 }
 
-func aboutSlug(err error) bool {
+func isSlugFault(err error) bool {
 	if !fault.Is(err, fault.Conflict) {
 		return false
 	}
@@ -187,22 +188,23 @@ func aboutSlug(err error) bool {
 	return false
 }
 
-// Deny is where the browser goes when the person has said no.
+// Deny returns the redirect URL of a refused request.
 func (s *Server) Deny(r Request) string {
-	return s.back(r, url.Values{"error": {"access_denied"}, "error_description": {"the person said no"}})
+	return s.redirectURL(r, url.Values{"error": {"access_denied"}, "error_description": {"the person said no"}})
 }
 
-// back sends an answer to a program, with who gives it (RFC 9207): a program that asked somebody else must not take it for theirs.
-func (s *Server) back(r Request, answer url.Values) string {
+// redirectURL adds the response and iss (RFC 9207), which protects a client against mix-up of authorization
+// servers.
+func (s *Server) redirectURL(r Request, answer url.Values) string {
 	answer.Set("iss", s.issuer)
 	if r.state != "" {
 		answer.Set("state", r.state)
 	}
-	return withAnswer(r.RedirectURI, answer)
+	return addParameters(r.RedirectURI, answer)
 }
 
-// detail is what an audit event tells of a program.
-func detail(c store.NewAgentClient) map[string]any {
+// auditDetail describes a client in an audit event.
+func auditDetail(c store.NewAgentClient) map[string]any {
 	d := map[string]any{"agent_client_id": c.ID.String(), "client_id": c.ClientID, "name": c.Name, "host": c.Host, "resource": c.Resource}
 	if c.AgentID != nil {
 		d["agent_id"] = c.AgentID.String()

@@ -14,38 +14,38 @@ import (
 	"patchbay/internal/fault"
 )
 
-// How programs' documents are read.
+// Bounds of reading client metadata documents.
 const (
-	documentTime   = 5 * time.Second
-	mostDocument   = 64 << 10
-	documentLife   = 5 * time.Minute
-	documentFailed = 15 * time.Second // for which one that cannot be read is not asked for again
-	mostDocuments  = 1000
-	readAtOnce     = 8
+	documentTimeout  = 5 * time.Second
+	maxDocumentBytes = 64 << 10
+	documentTTL      = 5 * time.Minute
+	documentErrorTTL = 15 * time.Second // pause after a failed fetch
+	maxDocuments     = 1000
+	maxFetches       = 8
 )
 
-// documents reads what programs publish about themselves at the URL that is their client id, and remembers it for some minutes.
-type documents struct {
+// documentCache caches clients' metadata documents for some minutes.
+type documentCache struct {
 	http     *http.Client
 	checkURL func(string) (*url.URL, error)
 	now      func() time.Time
 	reading  chan struct{}
 
 	mu    sync.Mutex
-	known map[string]document // guarded by mu
+	known map[string]cachedDocument // guarded by mu
 }
 
-type document struct {
+type cachedDocument struct {
 	client Client
 	err    error
 	until  time.Time
 }
 
-func newDocuments(client *http.Client, check func(string) (*url.URL, error), now func() time.Time) *documents {
-	return &documents{http: client, checkURL: check, now: now, reading: make(chan struct{}, readAtOnce), known: map[string]document{}}
+func newDocuments(client *http.Client, check func(string) (*url.URL, error), now func() time.Time) *documentCache {
+	return &documentCache{http: client, checkURL: check, now: now, reading: make(chan struct{}, maxFetches), known: map[string]cachedDocument{}}
 }
 
-func (d *documents) read(ctx context.Context, id string) (Client, error) {
+func (d *documentCache) getClient(ctx context.Context, id string) (Client, error) {
 	d.mu.Lock()
 	known, ok := d.known[id]
 	d.mu.Unlock()
@@ -58,32 +58,33 @@ func (d *documents) read(ctx context.Context, id string) (Client, error) {
 	case <-ctx.Done():
 		return Client{}, ctx.Err()
 	}
-	c, err := d.fetch(ctx, id)
+	c, err := d.fetchClient(ctx, id)
 	if ctx.Err() != nil {
 		return Client{}, ctx.Err()
 	}
-	life := documentLife
+	life := documentTTL
 	if err != nil {
-		life = documentFailed
+		life = documentErrorTTL
 	}
-	d.remember(id, document{client: c, err: err, until: d.now().Add(life)})
+	d.storeDocument(id, cachedDocument{client: c, err: err, until: d.now().Add(life)})
 	return c, err
 }
 
-func (d *documents) remember(id string, one document) {
+func (d *documentCache) storeDocument(id string, one cachedDocument) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for old, was := range d.known {
-		if len(d.known) < mostDocuments && was.until.After(d.now()) {
-			break // there is room
+		if len(d.known) < maxDocuments && was.until.After(d.now()) {
+			break // below the bound
 		}
-		delete(d.known, old) // any one: it is read again
+		delete(d.known, old) // an arbitrary one: it can be fetched again
 	}
 	d.known[id] = one
 }
 
-// published is what counts of a document (draft-ietf-oauth-client-id-metadata-document §4.1).
-type published struct {
+// clientMetadata has the fields in use of a document (draft-ietf-oauth-client-id-metadata-document section
+// 4.1).
+type clientMetadata struct {
 	ClientID     string   `json:"client_id"`
 	Name         string   `json:"client_name"`
 	RedirectURIs []string `json:"redirect_uris"`
@@ -91,12 +92,12 @@ type published struct {
 	TokenAuth    string   `json:"token_endpoint_auth_method"`
 }
 
-func (d *documents) fetch(ctx context.Context, id string) (Client, error) {
+func (d *documentCache) fetchClient(ctx context.Context, id string) (Client, error) {
 	at, err := d.checkURL(id)
 	if err != nil {
-		return Client{}, because(err, fault.Errorf(fault.Invalid, "The program says that its description is at %s, where Patchbay does not connect to.", hostOf(id)))
+		return Client{}, withCause(err, fault.Errorf(fault.Invalid, "The program says that its description is at %s, where Patchbay does not connect to.", hostFor(id)))
 	}
-	ctx, cancel := context.WithTimeout(ctx, documentTime)
+	ctx, cancel := context.WithTimeout(ctx, documentTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, id, nil)
 	if err != nil {
@@ -105,28 +106,28 @@ func (d *documents) fetch(ctx context.Context, id string) (Client, error) {
 	req.Header.Set("Accept", "application/json")
 	res, err := d.http.Do(req)
 	if err != nil {
-		return Client{}, because(err, fault.Errorf(fault.Upstream, "The description of the program, at %s, cannot be read.", at.Host))
+		return Client{}, withCause(err, fault.Errorf(fault.Upstream, "The description of the program, at %s, cannot be read.", at.Host))
 	}
 	defer func() { _ = res.Body.Close() }()
 	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if res.StatusCode != http.StatusOK || media != "application/json" && !strings.HasSuffix(media, "+json") {
 		return Client{}, fault.Errorf(fault.Upstream, "The description of the program, at %s, cannot be read: the server answers %d.", at.Host, res.StatusCode)
 	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, mostDocument+1))
-	if err != nil || len(body) > mostDocument {
-		return Client{}, because(err, fault.Errorf(fault.Upstream, "The description of the program, at %s, is cut off or too long.", at.Host))
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxDocumentBytes+1))
+	if err != nil || len(body) > maxDocumentBytes {
+		return Client{}, withCause(err, fault.Errorf(fault.Upstream, "The description of the program, at %s, is cut off or too long.", at.Host))
 	}
-	return understood(id, at.Host, body)
+	return parseClient(id, at.Host, body)
 }
 
-// because adds the cause, for the log.
-func because(cause error, f *fault.Error) error {
+// withCause adds the cause, for the log.
+func withCause(cause error, f *fault.Error) error {
 	f.Err = cause
 	return f
 }
 
-func understood(id, host string, body []byte) (Client, error) {
-	var p published
+func parseClient(id, host string, body []byte) (Client, error) {
+	var p clientMetadata
 	if json.Unmarshal(body, &p) != nil {
 		return Client{}, fault.Errorf(fault.Invalid, "The description of the program, at %s, is not what such a description looks like.", host)
 	}
@@ -135,17 +136,17 @@ func understood(id, host string, body []byte) (Client, error) {
 		return Client{}, fault.Errorf(fault.Invalid, "The description of the program, at %s, is of another program.", host)
 	case p.Secret != nil || p.TokenAuth != "" && p.TokenAuth != "none":
 		return Client{}, fault.Errorf(fault.Invalid, "The program of %s wants to prove itself in a way that Patchbay does not know.", host)
-	case unfit(p.RedirectURIs) != "":
+	case checkRedirectURIs(p.RedirectURIs) != "":
 		return Client{}, fault.Errorf(fault.Invalid, "The description of the program, at %s, names addresses for its answer where nobody may be sent.", host)
 	}
-	name := shownName(p.Name)
+	name := displayName(p.Name)
 	if name == "" {
 		name = host
 	}
 	return Client{ID: id, Name: name, Host: host, RedirectURIs: p.RedirectURIs}, nil
 }
 
-func hostOf(raw string) string {
+func hostFor(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
 		return ""

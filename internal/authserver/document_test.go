@@ -65,7 +65,7 @@ func TestAProgramsDocumentSaysWhoseItIs(t *testing.T) {
 	}
 }
 
-func TestADocumentThatChangesItsRedirectURIsIsReadAgain(t *testing.T) {
+func TestDocument_RedirectURIsChange(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
 	id, _ := w.serves()
@@ -82,7 +82,7 @@ func TestADocumentThatChangesItsRedirectURIsIsReadAgain(t *testing.T) {
 	}
 }
 
-func TestADocumentThatIsNotTheProgramsIsRefused(t *testing.T) {
+func TestDocument_ForeignIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, changes := range map[string][]any{
 		"of another program":       {"client_id", "https://claude.ai/oauth/client.json"},
@@ -124,7 +124,7 @@ func TestADocumentIsReadWithinBounds(t *testing.T) {
 	}
 }
 
-func TestNoDocumentIsReadWherePatchbayDoesNotConnect(t *testing.T) {
+func TestDocument_FollowsEgressRules(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
 	id, asked := w.serves()

@@ -25,7 +25,7 @@ func FuzzClientDocument(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		c, err := understood(id, "program.example.com", body)
+		c, err := parseClient(id, "program.example.com", body)
 		if err != nil {
 			return
 		}
@@ -33,7 +33,7 @@ func FuzzClientDocument(f *testing.F) {
 			t.Errorf("%s becomes %+v", body, c)
 		}
 		for _, uri := range c.RedirectURIs {
-			if !c.registered(uri) {
+			if !c.hasRedirectURI(uri) {
 				t.Errorf("%s: its own address %q is none", body, uri)
 			}
 		}
@@ -51,7 +51,7 @@ func FuzzRedirectURI(f *testing.F) {
 		f.Add(seed[0], seed[1])
 	}
 	f.Fuzz(func(t *testing.T, known, asked string) {
-		if !(Client{RedirectURIs: []string{known}}).registered(asked) {
+		if !(Client{RedirectURIs: []string{known}}).hasRedirectURI(asked) {
 			return
 		}
 		u, err := url.Parse(asked)
@@ -60,11 +60,11 @@ func FuzzRedirectURI(f *testing.F) {
 		}
 		if asked != known {
 			k, err := url.Parse(known)
-			if err != nil || u.Scheme != "http" || k.Scheme != "http" || u.Hostname() != k.Hostname() || !onThisMachine(u.Hostname()) || u.RequestURI() != k.RequestURI() || u.User != nil {
+			if err != nil || u.Scheme != "http" || k.Scheme != "http" || u.Hostname() != k.Hostname() || !isLoopbackHost(u.Hostname()) || u.RequestURI() != k.RequestURI() || u.User != nil {
 				t.Errorf("%q is taken for %q", asked, known)
 			}
 		}
-		to, err := url.Parse(withAnswer(asked, url.Values{"code": {"c&d=e#f"}, "iss": {"https://patchbay.example"}}))
+		to, err := url.Parse(addParameters(asked, url.Values{"code": {"c&d=e#f"}, "iss": {"https://patchbay.example"}}))
 		if err != nil || to.Scheme != u.Scheme || to.Host != u.Host || to.Path != u.Path || to.Fragment != "" || !slices.Contains(to.Query()["code"], "c&d=e#f") {
 			t.Errorf("the answer to %q goes to %v, %v", asked, to, err)
 		}
@@ -81,7 +81,7 @@ func FuzzResource(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		path, ok := s.resource(raw)
+		path, ok := s.parseResource(raw)
 		if !ok {
 			return
 		}
@@ -104,7 +104,7 @@ func FuzzTokenForm(f *testing.F) {
 		r := httptest.NewRequest(http.MethodPost, "https://patchbay.example.com/oauth/token?code=from-the-address", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Authorization", authorization)
-		values, err := form(r)
+		values, err := parseForm(r)
 		if err != nil {
 			return
 		}
@@ -128,13 +128,13 @@ func FuzzRegistration(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		var asked registration
-		if json.Unmarshal(body, &asked) != nil || unfit(asked.RedirectURIs) != "" {
+		var asked clientRegistration
+		if json.Unmarshal(body, &asked) != nil || checkRedirectURIs(asked.RedirectURIs) != "" {
 			return
 		}
 		for _, uri := range asked.RedirectURIs {
 			u, err := url.Parse(uri)
-			if err != nil || slices.Contains([]string{"javascript", "data", "file", "vbscript", "blob", "about", "http"}, strings.ToLower(u.Scheme)) && !onThisMachine(u.Hostname()) {
+			if err != nil || slices.Contains([]string{"javascript", "data", "file", "vbscript", "blob", "about", "http"}, strings.ToLower(u.Scheme)) && !isLoopbackHost(u.Hostname()) {
 				t.Errorf("a browser would be sent to %q", uri)
 			}
 		}

@@ -13,26 +13,26 @@ import (
 	"patchbay/internal/secret"
 )
 
-// Mount adds what programs ask. The pages are the dashboard's.
+// Mount adds the endpoints for clients. The pages are in package admin.
 func (s *Server) Mount(r chi.Router) {
-	r.Get(metadataPath, s.metadata)
-	r.Post(registerPath, s.program(s.register))
-	r.Post(tokenPath, s.program(s.token))
-	r.Post(revokePath, s.program(s.revocation))
-	r.Post(introspectPath, s.program(s.introspection))
+	r.Get(metadataPath, s.serveMetadata)
+	r.Post(registerPath, s.adaptHandler(s.serveRegistration))
+	r.Post(tokenPath, s.adaptHandler(s.serveToken))
+	r.Post(revokePath, s.adaptHandler(s.serveRevocation))
+	r.Post(introspectPath, s.adaptHandler(s.serveIntrospection))
 }
 
-// Speaks tells whether an address is asked by programs, which read failures in OAuth's words alone.
-func Speaks(path string) bool {
+// IsOAuthPath reports whether a path is an endpoint for clients, with OAuth errors.
+func IsOAuthPath(path string) bool {
 	return path == registerPath || path == tokenPath || path == revokePath || path == introspectPath
 }
 
-func (s *Server) token(w http.ResponseWriter, r *http.Request) error {
-	f, err := form(r)
+func (s *Server) serveToken(w http.ResponseWriter, r *http.Request) error {
+	f, err := parseForm(r)
 	if err != nil {
 		return err
 	}
-	var given tokens
+	var given tokenResponse
 	switch f.Get("grant_type") {
 	case "authorization_code", "refresh_token":
 		if f.Get("client_id") == "" {
@@ -41,66 +41,66 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch f.Get("grant_type") {
 	case "authorization_code":
-		given, err = s.exchange(r.Context(), f)
+		given, err = s.exchangeCode(r.Context(), f)
 	case "refresh_token":
-		given, err = s.refresh(r.Context(), f)
+		given, err = s.refreshTokens(r.Context(), f)
 	default:
-		err = &refusal{Code: "unsupported_grant_type", Says: "the grants are authorization_code and refresh_token"}
+		err = &oauthError{Code: "unsupported_grant_type", Description: "the grants are authorization_code and refresh_token"}
 	}
 	if err != nil {
 		return err
 	}
-	middleware.Welcome(r.Context())
-	s.used(r.Context(), f.Get("client_id"))
-	answer(w, http.StatusOK, given)
+	middleware.MarkAuthenticated(r.Context())
+	s.markClientUsed(r.Context(), f.Get("client_id"))
+	writeJSON(w, http.StatusOK, given)
 	return nil
 }
 
-func (s *Server) revocation(w http.ResponseWriter, r *http.Request) error {
-	f, err := form(r)
+func (s *Server) serveRevocation(w http.ResponseWriter, r *http.Request) error {
+	f, err := parseForm(r)
 	if err != nil {
 		return err
 	}
 	if !f.Has("token") {
 		return invalidRequest("the token is missing")
 	}
-	if err := s.revoke(r.Context(), secret.Text(f.Get("token")), f.Get("client_id")); err != nil {
+	if err := s.revokeToken(r.Context(), secret.Text(f.Get("token")), f.Get("client_id")); err != nil {
 		return err
 	}
-	answer(w, http.StatusOK, struct{}{})
+	writeJSON(w, http.StatusOK, struct{}{})
 	return nil
 }
 
-// introspection is for those who run a tenant: its caller brings an API key of an admin.
-func (s *Server) introspection(w http.ResponseWriter, r *http.Request) error {
+// serveIntrospection requires an admin's API key.
+func (s *Server) serveIntrospection(w http.ResponseWriter, r *http.Request) error {
 	a, err := s.auth.FromBearer(r.Context(), r.Header.Get("Authorization"))
 	if fault.Is(err, fault.Unauthenticated) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		return &refusal{Status: http.StatusUnauthorized, Code: "invalid_client", Says: fault.As(err).Message}
+		return &oauthError{Status: http.StatusUnauthorized, Code: "invalid_client", Description: fault.As(err).Message}
 	}
 	if err != nil {
 		return err
 	}
-	f, err := form(r)
+	f, err := parseForm(r)
 	if err != nil {
 		return err
 	}
 	if !f.Has("token") {
 		return invalidRequest("the token is missing")
 	}
-	is, err := s.introspect(r.Context(), a, secret.Text(f.Get("token")))
+	is, err := s.introspectToken(r.Context(), a, secret.Text(f.Get("token")))
 	if fault.Is(err, fault.Denied) {
-		return &refusal{Status: http.StatusForbidden, Code: "access_denied", Says: respond.Fault(err).Message}
+		return &oauthError{Status: http.StatusForbidden, Code: "access_denied", Description: respond.Fault(err).Message}
 	}
 	if err != nil {
 		return err
 	}
-	answer(w, http.StatusOK, is)
+	writeJSON(w, http.StatusOK, is)
 	return nil
 }
 
-// form reads what a program sends. A parameter that comes twice is refused (RFC 6749 §3.2): which of the two counts is a matter of opinion.
-func form(r *http.Request) (url.Values, error) {
+// parseForm parses the request body. It refuses repeated parameters (RFC 6749 section 3.2).
+func parseForm(r *http.Request) (url.Values, error) {
 	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if media != "application/x-www-form-urlencoded" {
 		return nil, invalidRequest("send the parameters as application/x-www-form-urlencoded")
@@ -113,19 +113,19 @@ func form(r *http.Request) (url.Values, error) {
 			return nil, invalidRequest("a parameter comes twice")
 		}
 	}
-	return r.PostForm, named(r)
+	return r.PostForm, setBasicClientID(r)
 }
 
-// named puts the client id among the parameters where a program says it by HTTP Basic, as libraries do that do not know that it has no secret
-// (RFC 6749 §2.3.1).
-func named(r *http.Request) error {
+// setBasicClientID copies the client id from HTTP Basic into the form, for libraries that treat public clients
+// as confidential (RFC 6749 section 2.3.1).
+func setBasicClientID(r *http.Request) error {
 	user, password, basic := r.BasicAuth()
 	if !basic {
 		return nil
 	}
 	id, err := url.QueryUnescape(user)
-	if said := r.PostForm.Get("client_id"); err != nil || password != "" || said != "" && said != id {
-		return &refusal{Status: http.StatusUnauthorized, Code: "invalid_client", Says: "clients have no secret here, and one id"}
+	if formID := r.PostForm.Get("client_id"); err != nil || password != "" || formID != "" && formID != id {
+		return &oauthError{Status: http.StatusUnauthorized, Code: "invalid_client", Description: "clients have no secret here, and one id"}
 	}
 	r.PostForm.Set("client_id", id)
 	return nil

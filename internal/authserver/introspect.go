@@ -10,7 +10,8 @@ import (
 	"patchbay/internal/store"
 )
 
-// introspection is what a token is (RFC 7662 §2.2). Of one that is not good, or another tenant's, it says nothing else.
+// introspection is a token introspection response (RFC 7662 section 2.2). An invalid token, or another
+// tenant's, is only inactive.
 type introspection struct {
 	Active   bool   `json:"active"`
 	Scope    string `json:"scope,omitempty"`
@@ -18,19 +19,19 @@ type introspection struct {
 	Type     string `json:"token_type,omitempty"`
 	Issuer   string `json:"iss,omitempty"`
 	Audience string `json:"aud,omitempty"`
-	Subject  string `json:"sub,omitempty"` // the person who let the program in
+	Subject  string `json:"sub,omitempty"` // person that authorized the client
 	Expires  int64  `json:"exp,omitempty"`
 	Issued   int64  `json:"iat,omitempty"`
 	Agent    string `json:"agent_id,omitempty"`
 }
 
-// introspect tells what an access token of the actor's tenant is.
-func (s *Server) introspect(ctx context.Context, a auth.Actor, text secret.Text) (introspection, error) {
+// introspectToken describes an access token of the actor's tenant.
+func (s *Server) introspectToken(ctx context.Context, a auth.Actor, text secret.Text) (introspection, error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return introspection{}, err
 	}
 	if token, ok := secret.ParseBearer(secret.MemberBearer, text); ok {
-		return s.introspectMembers(ctx, a, token)
+		return s.introspectMemberToken(ctx, a, token)
 	}
 	token, ok := secret.ParseBearer(secret.AgentBearer, text)
 	if !ok {
@@ -44,12 +45,12 @@ func (s *Server) introspect(ctx context.Context, a auth.Actor, text secret.Text)
 		return introspection{}, err
 	}
 	expires := stored.Token.ExpiresAt
-	if stored.Tenant != a.Tenant.ID || !s.verified(ctx, token, stored.SecretMAC) || expires != nil && !expires.After(s.now()) {
+	if stored.Tenant != a.Tenant.ID || !s.verifyBearer(ctx, token, stored.SecretMAC) || expires != nil && !expires.After(s.now()) {
 		return introspection{}, nil
 	}
 	agent, err := s.store.Tenant(a.Tenant.ID).Agent(ctx, connectors.Ref(stored.Token.AgentID.String()))
 	if err != nil || !agent.Enabled {
-		return introspection{}, gone(err)
+		return introspection{}, invalidIfNotFound(err)
 	}
 	is := introspection{
 		Active: true, Scope: Scope, Type: "Bearer", Issuer: s.issuer, Audience: s.issuer + gatewayPath, Issued: stored.Token.CreatedAt.Unix(), Agent: agent.ID.String(),
@@ -62,24 +63,24 @@ func (s *Server) introspect(ctx context.Context, a auth.Actor, text secret.Text)
 	}
 	is.Audience = s.issuer + stored.Resource
 	err = s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		held, err := tx.HoldAgentClient(ctx, *stored.Client)
-		is.ClientID, is.Subject = held.ClientID, held.UserID.String()
+		locked, err := tx.LockAgentClient(ctx, *stored.Client)
+		is.ClientID, is.Subject = locked.ClientID, locked.UserID.String()
 		return err
 	})
-	if fault.Is(err, fault.NotFound) { // it ended a moment ago
+	if fault.Is(err, fault.NotFound) { // it has just ended
 		return introspection{}, nil
 	}
 	return is, err
 }
 
-// introspectMembers tells what an access token is that acts as a member.
-func (s *Server) introspectMembers(ctx context.Context, a auth.Actor, token secret.Bearer) (introspection, error) {
+// introspectMemberToken describes an access token that acts as a member.
+func (s *Server) introspectMemberToken(ctx context.Context, a auth.Actor, token secret.Bearer) (introspection, error) {
 	t, err := s.store.System().MemberToken(ctx, connectors.MemberTokenID{UUID: token.ID})
 	if err != nil {
-		return introspection{}, gone(err)
+		return introspection{}, invalidIfNotFound(err)
 	}
-	let, now := auth.LetIn{At: t.LetIn, BySSO: t.BySSO, AsMember: true}, s.now()
-	if t.Member.Tenant.ID != a.Tenant.ID || !s.verified(ctx, token, t.SecretMAC) || !t.ExpiresAt.After(now) || s.auth.WhyOver(let, t.Standing, now) != "" {
+	let, now := auth.ProgramGrant{At: t.LetIn, BySSO: t.BySSO, AsMember: true}, s.now()
+	if t.Member.Tenant.ID != a.Tenant.ID || !s.verifyBearer(ctx, token, t.SecretMAC) || !t.ExpiresAt.After(now) || s.auth.WhyEnded(let, t.Standing, now) != "" {
 		return introspection{}, nil
 	}
 	return introspection{

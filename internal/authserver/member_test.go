@@ -46,7 +46,7 @@ func (w *town) acting(client string, scope connectors.ClientScope) reply {
 	return r
 }
 
-// who is as whom a token acts at the door for programs of members.
+// who is the actor of a token where clients of members are admitted.
 func (w *town) who(token string) (auth.Actor, error) {
 	w.t.Helper()
 	r := httptest.NewRequestWithContext(w.t.Context(), http.MethodPost, adminResource, nil)
@@ -134,7 +134,7 @@ func TestATokenOfTheOtherResourceOpensNothing(t *testing.T) {
 }
 
 // What a person chose for one resource allows nothing at the other, and a program gets no more than it asked for.
-func TestConsentForOneResourceIsNoneForTheOther(t *testing.T) {
+func TestAllow_ConsentIsPerResource(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
 	client := w.registers(callback)
@@ -212,7 +212,7 @@ func TestAProgramOfWhoIsNoMemberActsAsNobody(t *testing.T) {
 }
 
 // Signing out everywhere ends what acts as the person; an agent's programs are not the person, and go on.
-func TestSigningOutEverywhereEndsProgramsThatActAsThePerson(t *testing.T) {
+func TestSignOutEverywhere_EndsMemberClients(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
 	client := w.registers(callback)
@@ -224,7 +224,7 @@ func TestSigningOutEverywhereEndsProgramsThatActAsThePerson(t *testing.T) {
 	if err := w.auth.SignOutMember(t.Context(), auth.Operator(self), *w.ada.UserID); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := w.programs.ClientsOf(t.Context(), w.ada, store.Page{}); err != nil || len(list.Items) != 1 || list.Items[0].Scope != "" {
+	if list, err := w.programs.PersonClients(t.Context(), w.ada, store.Page{}); err != nil || len(list.Items) != 1 || list.Items[0].Scope != "" {
 		t.Errorf("listed: %+v, %v", list.Items, err)
 	}
 	if r := w.refresh(client, members.text("refresh_token")); r.text("error") != "invalid_grant" {
@@ -238,8 +238,8 @@ func TestSigningOutEverywhereEndsProgramsThatActAsThePerson(t *testing.T) {
 	}
 }
 
-// Where single sign-on is the only way, people are shut out at the provider: nothing that was let in otherwise goes on, nor for long what its
-// person does not sign in there for.
+// With enforced single sign-on, people are disabled at the provider: other authorizations end, and these end
+// without a recent sign-in there.
 func TestWhoMaySignInNoMoreKeepsNoProgram(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
@@ -256,7 +256,7 @@ func TestWhoMaySignInNoMoreKeepsNoProgram(t *testing.T) {
 		}
 	}
 	w.ada.BySSO = true
-	if err := w.Door().Bind(t.Context(), store.SSOSubject{Issuer: sso.Issuer, ID: "ada"}, *w.ada.UserID); err != nil {
+	if err := w.Door().BindSSOSubject(t.Context(), store.SSOSubject{Issuer: sso.Issuer, ID: "ada"}, *w.ada.UserID); err != nil {
 		t.Fatal(err)
 	}
 	agents, members := w.signedIn(client), w.acting(client, connectors.ScopeAdmin)
@@ -274,13 +274,13 @@ func TestWhoMaySignInNoMoreKeepsNoProgram(t *testing.T) {
 	}
 }
 
-func TestOwnersEndProgramsThatActAsMembersAndOthersTheirOwn(t *testing.T) {
+func TestEnd_OwnersEndMemberClients(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
 	client := w.registers(callback)
 	tokens := w.acting(client, connectors.ScopeAdmin)
 	owner := w.person(w.Tenant, connectors.RoleOwner)
-	list, err := w.programs.AsMembers(t.Context(), owner, nil, store.Page{})
+	list, err := w.programs.MemberClients(t.Context(), owner, nil, store.Page{})
 	if err != nil || len(list.Items) != 1 || list.Items[0].UserID != *w.ada.UserID {
 		t.Fatalf("%+v, %v", list.Items, err)
 	}
@@ -288,7 +288,7 @@ func TestOwnersEndProgramsThatActAsMembersAndOthersTheirOwn(t *testing.T) {
 	for name, try := range map[string]func() error{
 		"another admin":     func() error { return w.programs.End(t.Context(), w.person(w.Tenant, connectors.RoleAdmin), id) },
 		"another tenant's":  func() error { return w.programs.End(t.Context(), w.person(w.Other, connectors.RoleOwner), id) },
-		"as an agent's":     func() error { return w.programs.EndOf(t.Context(), owner, connectors.Ref(w.agent.Slug), id) },
+		"as an agent's":     func() error { return w.programs.EndAsAgent(t.Context(), owner, connectors.Ref(w.agent.Slug), id) },
 		"as another member": func() error { return w.programs.EndAsMember(t.Context(), owner, *owner.UserID, id) },
 		"a program of hers that only reads": func() error {
 			reads := w.ada
@@ -300,7 +300,7 @@ func TestOwnersEndProgramsThatActAsMembersAndOthersTheirOwn(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := w.programs.AsMembers(t.Context(), w.ada, nil, store.Page{}); !fault.Is(err, fault.Denied) {
+	if _, err := w.programs.MemberClients(t.Context(), w.ada, nil, store.Page{}); !fault.Is(err, fault.Denied) {
 		t.Errorf("an admin is told as whom programs act: %v", err)
 	}
 	if _, err := w.who(tokens.text("access_token")); err != nil {
@@ -313,7 +313,7 @@ func TestOwnersEndProgramsThatActAsMembersAndOthersTheirOwn(t *testing.T) {
 		t.Errorf("it goes on: %v", err)
 	}
 	w.acting(client, connectors.ScopeAdminRead)
-	own, err := w.programs.ClientsOf(t.Context(), w.ada, store.Page{})
+	own, err := w.programs.PersonClients(t.Context(), w.ada, store.Page{})
 	if err != nil || len(own.Items) != 1 {
 		t.Fatalf("%+v, %v", own.Items, err)
 	}

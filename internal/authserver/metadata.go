@@ -6,8 +6,8 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// metadata is what programs read before anything else (RFC 8414 §2).
-type metadata struct {
+// serverMetadata is the authorization server metadata (RFC 8414 section 2).
+type serverMetadata struct {
 	Issuer                string   `json:"issuer"`
 	AuthorizationEndpoint string   `json:"authorization_endpoint"`
 	TokenEndpoint         string   `json:"token_endpoint"`
@@ -25,10 +25,10 @@ type metadata struct {
 	Documents             bool     `json:"client_id_metadata_document_supported"`
 }
 
-func (s *Server) metadata(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) serveMetadata(w http.ResponseWriter, _ *http.Request) {
 	none := []string{"none"}
-	w.Header().Set("Access-Control-Allow-Origin", "*") // it is public
-	answer(w, http.StatusOK, metadata{
+	w.Header().Set("Access-Control-Allow-Origin", "*") // public data
+	writeJSON(w, http.StatusOK, serverMetadata{
 		Issuer:                s.issuer,
 		AuthorizationEndpoint: s.issuer + AuthorizePath,
 		TokenEndpoint:         s.issuer + tokenPath,

@@ -16,19 +16,19 @@ import (
 	"patchbay/internal/store"
 )
 
-// What strangers can make us store: each network so many an hour, and all of them so many that nobody has let in, of which the network that has the most
-// loses its oldest. Those are forgotten after 30 days: a program keeps its id, and
-// may be finished with its sign-in another day.
+// Bounds of dynamic registration: per network and hour, and of all clients without an authorization, where the
+// network with the most loses its oldest. Those expire after 30 days: a program keeps its id and may finish its
+// sign-in later.
 const (
-	mostFromOne  = 20
-	mostWaiting  = 5000
-	countedFor   = time.Hour
-	maxRegister  = 16 << 10
-	unnamedAlias = "A program without a name"
+	maxPerNetwork        = 20
+	maxUnused            = 5000
+	registrationWindow   = time.Hour
+	maxRegistrationBytes = 16 << 10
+	unnamedClient        = "A program without a name"
 )
 
-// registration is what a program says of itself, and what it is told (RFC 7591 §2, §3.2.1).
-type registration struct {
+// clientRegistration is the request and response of RFC 7591 sections 2 and 3.2.1.
+type clientRegistration struct {
 	ClientID      string   `json:"client_id,omitempty"`
 	IssuedAt      int64    `json:"client_id_issued_at,omitempty"`
 	Name          string   `json:"client_name,omitempty"`
@@ -39,56 +39,57 @@ type registration struct {
 	Scope         string   `json:"scope,omitempty"`
 }
 
-func (s *Server) register(w http.ResponseWriter, r *http.Request) error {
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxRegister+1))
+func (s *Server) serveRegistration(w http.ResponseWriter, r *http.Request) error {
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxRegistrationBytes+1))
 	if err != nil {
 		return err
 	}
-	var asked registration
-	if len(body) > maxRegister || json.Unmarshal(body, &asked) != nil {
-		return &refusal{Code: "invalid_client_metadata", Says: "this is no JSON document of a client, or longer than 16 KiB"}
+	var asked clientRegistration
+	if len(body) > maxRegistrationBytes || json.Unmarshal(body, &asked) != nil {
+		return &oauthError{Code: "invalid_client_metadata", Description: "this is no JSON document of a client, or longer than 16 KiB"}
 	}
-	made, err := s.enrol(r.Context(), asked, network(auth.Address(r)))
+	made, err := s.registerClient(r.Context(), asked, toNetwork(auth.Address(r)))
 	if err != nil {
 		return err
 	}
-	answer(w, http.StatusCreated, made)
+	writeJSON(w, http.StatusCreated, made)
 	return nil
 }
 
-func (s *Server) enrol(ctx context.Context, asked registration, address string) (registration, error) {
-	if why := unfit(asked.RedirectURIs); why != "" {
-		return registration{}, &refusal{Code: "invalid_redirect_uri", Says: "the registration is refused: " + why}
+func (s *Server) registerClient(ctx context.Context, asked clientRegistration, address string) (clientRegistration, error) {
+	if why := checkRedirectURIs(asked.RedirectURIs); why != "" {
+		return clientRegistration{}, &oauthError{Code: "invalid_redirect_uri", Description: "the registration is refused: " + why}
 	}
 	if len(asked.GrantTypes) > 0 && !slices.Contains(asked.GrantTypes, "authorization_code") ||
 		len(asked.ResponseTypes) > 0 && !slices.Contains(asked.ResponseTypes, "code") {
-		return registration{}, &refusal{Code: "invalid_client_metadata", Says: "only the grant authorization_code with the response type code is given"}
+		return clientRegistration{}, &oauthError{Code: "invalid_client_metadata", Description: "only the grant authorization_code with the response type code is given"}
 	}
 	id, err := uuid.NewRandom()
 	if err != nil {
-		return registration{}, err
+		return clientRegistration{}, err
 	}
-	name := shownName(asked.Name)
+	name := displayName(asked.Name)
 	if name == "" {
-		name = unnamedAlias
+		name = unnamedClient
 	}
 	now := s.now()
 	err = s.store.System().RegisterClient(ctx, store.MCPClient{ID: id, Name: name, RedirectURIs: asked.RedirectURIs, CreatedAt: now}, address,
-		store.RegistrationLimits{Most: mostFromOne, Since: now.Add(-countedFor), Waiting: mostWaiting})
+		store.RegistrationLimits{Most: maxPerNetwork, Since: now.Add(-registrationWindow), Waiting: maxUnused})
 	if f := fault.As(err); err != nil && f.Kind == fault.RateLimited {
-		return registration{}, &refusal{Status: http.StatusTooManyRequests, Code: "temporarily_unavailable", Says: f.Message, After: countedFor}
+		return clientRegistration{}, &oauthError{Status: http.StatusTooManyRequests, Code: "temporarily_unavailable", Description: f.Message, RetryAfter: registrationWindow}
 	}
 	if err != nil {
-		return registration{}, err
+		return clientRegistration{}, err
 	}
-	return registration{
+	return clientRegistration{
 		ClientID: id.String(), IssuedAt: now.Unix(), Name: name, RedirectURIs: asked.RedirectURIs, TokenAuth: "none", Scope: Scope,
 		GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
 	}, nil
 }
 
-// network is who an address stands for. Whoever rents a machine has a /64 of IPv6, and a site a /48, so that one /64 after the other costs nothing.
-func network(address string) string {
+// toNetwork returns the unit of rate limits. A rented machine has a /64 of IPv6 and a site a /48, so a /64 is
+// too small.
+func toNetwork(address string) string {
 	at, err := netip.ParseAddr(address)
 	if err != nil {
 		return address

@@ -31,7 +31,7 @@ func TestAProgramRenewsItsTokensSoOftenAMinute(t *testing.T) {
 	}
 }
 
-// Whoever knows the id of a program keeps it from nothing by guessing.
+// Guessing with a client's id does not block the client.
 func TestGuessesTakeNothingOfAProgramsRenewals(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)

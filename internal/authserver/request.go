@@ -11,38 +11,38 @@ import (
 	"patchbay/internal/fault"
 )
 
-// maxState bounds what a program may have carried through a sign-in.
+// maxState bounds the state parameter.
 const maxState = 1500
 
-// Request is what a program asks a person for.
+// Request is an authorization request.
 type Request struct {
 	Client      Client
 	RedirectURI string
-	Resource    string // the path at the gateway
+	Resource    string // path at the gateway
 
-	Scopes []connectors.ClientScope // among which the person chooses; nil: it is to be an agent
+	Scopes []connectors.ClientScope // for the person to choose from; nil: the client is to act as an agent
 
 	state     string
 	challenge []byte
 }
 
-// Place says where the answer goes.
-func (r Request) Place() Place { return placeOf(r.RedirectURI) }
+// Place returns the receiver of the response.
+func (r Request) Place() RedirectTarget { return toRedirectTarget(r.RedirectURI) }
 
-// Request reads what a program asks for, when a person is there. What is wrong with it is for the person to read: nobody is sent to an address
-// that the request names before a person has said so.
+// Request parses an authorization request for a signed-in person. Errors are shown to the person, never sent to
+// the redirect URI, which is untrusted before their consent.
 func (s *Server) Request(ctx context.Context, q url.Values) (Request, error) {
 	for _, values := range q {
 		if len(values) > 1 {
 			return Request{}, fault.Errorf(fault.Invalid, "The program that sent you here says something twice. Nothing was allowed.")
 		}
 	}
-	c, err := s.client(ctx, q.Get("client_id"))
+	c, err := s.findClient(ctx, q.Get("client_id"))
 	if err != nil {
 		return Request{}, err
 	}
 	r := Request{Client: c, RedirectURI: q.Get("redirect_uri"), state: q.Get("state")}
-	if !c.registered(r.RedirectURI) {
+	if !c.hasRedirectURI(r.RedirectURI) {
 		return Request{}, fault.Errorf(fault.Invalid, "The program that sent you here wants its answer at an address that is not one of its own. Nothing was allowed.")
 	}
 	switch {
@@ -53,39 +53,39 @@ func (s *Server) Request(ctx context.Context, q url.Values) (Request, error) {
 	case len(r.state) > maxState:
 		return Request{}, fault.Errorf(fault.Invalid, "The program that sent you here says more than Patchbay carries along. Nothing was allowed.")
 	case q.Get("code_challenge") == "" || q.Get("code_challenge_method") != "S256":
-		return Request{}, noPKCE()
+		return Request{}, errNoPKCE()
 	}
 	if r.challenge, err = base64.RawURLEncoding.Strict().DecodeString(q.Get("code_challenge")); err != nil || len(r.challenge) != 32 {
-		return Request{}, noPKCE()
+		return Request{}, errNoPKCE()
 	}
 	var ok bool
-	if r.Resource, ok = s.resource(q.Get("resource")); !ok {
+	if r.Resource, ok = s.parseResource(q.Get("resource")); !ok {
 		return Request{}, fault.Errorf(fault.Invalid, "The program that sent you here asks for something that is not at this gateway. Nothing was allowed.")
 	}
 	if r.Resource == adminPath {
-		r.Scopes = scopesOf(q.Get("scope"))
+		r.Scopes = parseScopes(q.Get("scope"))
 	}
 	return r, nil
 }
 
-// scopesOf are those that a person is asked about, of what a program wants of them. The least is first.
-func scopesOf(wanted string) []connectors.ClientScope {
-	if said := strings.Fields(wanted); slices.Contains(said, string(connectors.ScopeAdminRead)) && !slices.Contains(said, string(connectors.ScopeAdmin)) {
+// parseScopes returns the supported ones of the requested scopes, least first.
+func parseScopes(wanted string) []connectors.ClientScope {
+	if scopes := strings.Fields(wanted); slices.Contains(scopes, string(connectors.ScopeAdminRead)) && !slices.Contains(scopes, string(connectors.ScopeAdmin)) {
 		return []connectors.ClientScope{connectors.ScopeAdminRead}
 	}
 	return []connectors.ClientScope{connectors.ScopeAdminRead, connectors.ScopeAdmin}
 }
 
-// AsMember tells whether the program is to act as the person, and not as an agent.
+// AsMember reports whether the client is to act as the person, not as an agent.
 func (r Request) AsMember() bool { return r.Resource == adminPath }
 
-func noPKCE() error {
+func errNoPKCE() error {
 	return fault.Errorf(fault.Invalid, "The program that sent you here does not protect its sign-in by PKCE with S256. Nothing was allowed.")
 }
 
-// resource reads which address of the gateway a request is about (RFC 8707 §2), as its path. Programs of before that RFC say none: the one
-// with all connectors is meant.
-func (s *Server) resource(raw string) (path string, ok bool) {
+// parseResource returns the path of a resource parameter (RFC 8707 section 2). Without one it is the path with
+// all connectors.
+func (s *Server) parseResource(raw string) (path string, ok bool) {
 	if raw == "" {
 		return gatewayPath, true
 	}

@@ -33,7 +33,7 @@ func TestPKCEIsNeverLeftOut(t *testing.T) {
 	}
 }
 
-func TestAnAnswerGoesWhereTheProgramSaidBeforehandAlone(t *testing.T) {
+func TestRequest_OnlyRegisteredRedirects(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
 	client := w.registers("http://127.0.0.1:7777/callback", "https://app.example.com/cb?tenant=1", "cursor://anysphere.cursor-mcp/oauth/callback", "http://[::1]/cb", "http://localhost:80/cb")
@@ -86,7 +86,7 @@ func TestAnAnswerGoesWhereTheProgramSaidBeforehandAlone(t *testing.T) {
 	}
 }
 
-func TestAProgramRegistersNoAddressThatABrowserWouldRun(t *testing.T) {
+func TestRegister_RefusesScriptRedirects(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
 	for _, uri := range []string{
@@ -144,7 +144,7 @@ func TestAFloodOfRegistrationsIsStopped(t *testing.T) {
 	}
 	kept := w.signedInAs()
 	w.AsSystem(t, `update mcp_clients set created_at = created_at - interval '31 days'`, nil)
-	if _, err := w.St.System().SweepLeftovers(t.Context()); err != nil {
+	if _, err := w.St.System().SweepExpired(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if n := w.Count(t, "mcp_clients"); n != 1 {

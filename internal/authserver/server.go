@@ -8,11 +8,11 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
-	"patchbay/internal/middleware"
+	"patchbay/internal/limit"
 	"patchbay/internal/store"
 )
 
-// The addresses.
+// Paths.
 const (
 	AuthorizePath  = "/oauth/authorize"
 	tokenPath      = "/oauth/token"
@@ -20,45 +20,46 @@ const (
 	revokePath     = "/oauth/revoke"
 	introspectPath = "/oauth/introspect"
 	metadataPath   = "/.well-known/oauth-authorization-server"
-	gatewayPath    = "/mcp" // below which the resources are
+	gatewayPath    = "/mcp" // parent of the resources
 	adminPath      = "/mcp/admin"
 )
 
-// For how long things are good.
+// Lifetimes.
 const (
-	codeLife   = time.Minute
-	accessLife = time.Hour
-	lineLife   = 30 * 24 * time.Hour // of a program's access, anew with each refresh
-	lineMost   = 90 * 24 * time.Hour // of it altogether: then a person signs in again, who may be somebody's no more
-	grace      = 10 * time.Second    // in which the refresh token before has the answer that it had
+	codeLife        = time.Minute
+	accessLife      = time.Hour
+	refreshIdle     = 30 * 24 * time.Hour // idle timeout of a client's access, renewed with each refresh
+	refreshLifetime = 90 * 24 * time.Hour // maximum: then a person signs in again, and may have left since
+	replayGrace     = 10 * time.Second    // in which the previous refresh token returns the same response
 )
 
-// renewalsAMinute is how often a program may renew its tokens, which are good for an hour. Each renewal holds its row, and writes.
-const renewalsAMinute = 30
+// maxRenewalsPerMinute bounds a client's token refreshes. Access tokens live an hour; each refresh locks and
+// writes the client's row.
+const maxRenewalsPerMinute = 30
 
-// Scope is that of programs that are agents: to be the agent that the person chose. Those that act as their person have another.
+// Scope is the scope of clients that act as an agent.
 const Scope = "mcp"
 
-// Options are what a [Server] stands on. Store, Auth, HTTP, CheckURL and BaseURL are required.
+// Options configure a [Server]. Store, Auth, HTTP, CheckURL and BaseURL are required.
 type Options struct {
 	Store    *store.Store
 	Auth     *auth.Service
-	HTTP     *http.Client                       // of safehttp, bounded: for programs' documents
+	HTTP     *http.Client                       // from safehttp, for client metadata documents
 	CheckURL func(raw string) (*url.URL, error) // the egress rules
-	BaseURL  string                             // of the gateway, and the issuer
+	BaseURL  string                             // of the gateway; also the issuer
 	Log      *slog.Logger                       // nil: none
 	Now      func() time.Time                   // nil: time.Now
 }
 
-// Server gives tokens to programs. It is safe for concurrent use.
+// Server issues tokens to clients. It is safe for concurrent use.
 type Server struct {
 	store     *store.Store
 	auth      *auth.Service
-	documents *documents
+	documents *documentCache
 	issuer    string
 	log       *slog.Logger
 	now       func() time.Time
-	renewals  *middleware.Throttle[connectors.AgentClientID]
+	renewals  *limit.Rate[connectors.AgentClientID]
 }
 
 // New makes a Server.
@@ -72,6 +73,6 @@ func New(o Options) *Server {
 	return &Server{
 		store: o.Store, auth: o.Auth, issuer: o.BaseURL, log: o.Log, now: o.Now,
 		documents: newDocuments(o.HTTP, o.CheckURL, o.Now),
-		renewals:  middleware.NewThrottle[connectors.AgentClientID](renewalsAMinute/time.Minute.Seconds(), renewalsAMinute),
+		renewals:  limit.NewRate[connectors.AgentClientID](maxRenewalsPerMinute/time.Minute.Seconds(), maxRenewalsPerMinute),
 	}
 }

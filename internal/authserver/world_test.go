@@ -258,7 +258,7 @@ func (w *town) endsOf(action string) []string {
 	return all
 }
 
-// opens tells whether an access token is good, as an operator's key is told.
+// opens reports whether an access token is good, as an operator's key is told.
 func (w *town) opens(key, token string) bool {
 	w.t.Helper()
 	r := w.post("/oauth/introspect", url.Values{"token": {token}}, "Authorization", "Bearer "+key)

@@ -20,7 +20,7 @@ func builtin(t *testing.T) *catalog.Catalog {
 	return c
 }
 
-func TestTheBuiltInCatalogHoldsToItsRules(t *testing.T) {
+func TestBuiltin_FollowsRules(t *testing.T) {
 	t.Parallel()
 	c := builtin(t)
 	all := c.Entries(catalog.Filter{})
@@ -54,12 +54,12 @@ func TestTheBuiltInCatalogHoldsToItsRules(t *testing.T) {
 			t.Errorf("%s does not say where its client id comes from", e.Slug)
 		}
 	}
-	if got := c.Shelves(); len(got) < 10 {
+	if got := c.UsedCategories(); len(got) < 10 {
 		t.Errorf("shelves: %v", got)
 	}
 }
 
-func TestTheCatalogIsSearchedByWordsCategoryAndSignIn(t *testing.T) {
+func TestEntries_FilterByWordsCategoryAndAuth(t *testing.T) {
 	t.Parallel()
 	c := builtin(t)
 	for filter, want := range map[catalog.Filter]string{
@@ -97,7 +97,7 @@ servers:
 hide: [stripe, paypal]
 `
 
-func TestTheOperatorAddsReplacesAndHides(t *testing.T) {
+func TestWith_AddsReplacesAndHides(t *testing.T) {
 	t.Parallel()
 	c, err := builtin(t).With([]byte(ownFile))
 	if err != nil {
@@ -122,7 +122,7 @@ func TestTheOperatorAddsReplacesAndHides(t *testing.T) {
 	}
 }
 
-func TestAFileIsRefusedWithLineAndField(t *testing.T) {
+func TestWith_ErrorHasLineAndField(t *testing.T) {
 	t.Parallel()
 	entry := func(lines string) string {
 		return "schema: 1\ndate: 2026-11-20\nservers:\n  - name: X\n    category: internal\n    description: Is X.\n    url: https://x.example/mcp\n    auth: {type: none}\n" + lines
@@ -158,7 +158,7 @@ func TestAFileIsRefusedWithLineAndField(t *testing.T) {
 	}
 }
 
-func TestAnIconIsTheSameEveryTime(t *testing.T) {
+func TestIcon_IsDeterministic(t *testing.T) {
 	t.Parallel()
 	for name, letters := range map[string]string{"wiki": "Wi", "Our Wiki of X": "OW", "Ä": "Ä", "7 things": "7T"} {
 		document := fmt.Sprintf("schema: 1\ndate: 2026-11-20\nservers:\n  - {name: %q, slug: z-own, category: web, description: Y., url: 'https://y.example/', auth: {type: none}}\n", name)
@@ -174,7 +174,7 @@ func TestAnIconIsTheSameEveryTime(t *testing.T) {
 	}
 }
 
-func FuzzAFileIsReadOrRefused(f *testing.F) {
+func FuzzWith(f *testing.F) {
 	f.Add([]byte(ownFile))
 	f.Add([]byte("schema: 1\ndate: 2026-11-20\nhide: &a [{}]\nservers: *a\n"))
 	f.Add([]byte("servers: [{auth: 1}, null, {icon: {}}]\nhide: {a: b}\nschema: 1"))

@@ -12,20 +12,18 @@ import (
 	"patchbay/internal/fault"
 )
 
-// rules are what is asked of a file beyond its form.
-type rules struct {
-	proven bool // every fact needs its page and its day, and every address https
+type checkRules struct {
+	requireSources bool // each fact needs its source and date, each address https
 }
 
-// Bounds of what an entry says.
+// Bounds of an entry.
 const (
 	maxSentence = 240 // characters
-	maxShown    = 5   // defects that a message names
+	maxShown    = 5   // defects in one message
 )
 
-// defect is one thing that is wrong: where, and what to do about it.
 type defect struct {
-	line     int // 0: it is about the whole file
+	line     int // 0: the whole file
 	location string
 	message  string
 }
@@ -41,11 +39,10 @@ func (d defect) String() string {
 	return text
 }
 
-// wrong gathers what is wrong with a file.
-type wrong []defect
+type defectList []defect
 
-// err is one fault that names the first defects; nil where there are none.
-func (w wrong) err() error {
+// toError returns a fault with the first defects in its message; nil: none.
+func (w defectList) toError() error {
 	if len(w) == 0 {
 		return nil
 	}
@@ -63,50 +60,49 @@ func (w wrong) err() error {
 	return &fault.Error{Kind: fault.Invalid, Message: strings.Join(said, "\n"), Fields: fields}
 }
 
-// check makes entries of a document.
-func check(doc document, at lines, rules rules) (file, error) {
-	var w wrong
+func checkDocument(doc catalogDocument, index lineIndex, rules checkRules) (catalogFile, error) {
+	var w defectList
 	switch {
 	case doc.Schema == 0:
-		w = append(w, defect{at.fields["schema"], "schema", fmt.Sprintf("Say which form the file has: schema: %d.", Schema)})
+		w = append(w, defect{index.fields["schema"], "schema", fmt.Sprintf("Say which form the file has: schema: %d.", Schema)})
 	case doc.Schema != Schema:
-		w = append(w, defect{at.fields["schema"], "schema", fmt.Sprintf("This program reads schema %d.", Schema)})
+		w = append(w, defect{index.fields["schema"], "schema", fmt.Sprintf("This program reads schema %d.", Schema)})
 	}
 	if !isDate(doc.Date) {
-		w = append(w, defect{at.fields["date"], "date", "Say of which day the file is, as date: 2026-11-21."})
+		w = append(w, defect{index.fields["date"], "date", "Say of which day the file is, as date: 2026-11-21."})
 	}
 	if len(doc.Servers) > MaxEntries {
-		w = append(w, defect{at.fields["servers"], "servers", fmt.Sprintf("A catalog has at most %d servers.", MaxEntries)})
+		w = append(w, defect{index.fields["servers"], "servers", fmt.Sprintf("A catalog has at most %d servers.", MaxEntries)})
 	}
-	f := file{date: doc.Date}
+	f := catalogFile{date: doc.Date}
 	seen := map[string]bool{}
 	for i, s := range doc.Servers {
-		e := s.entry()
-		for _, field := range s.defects(e, seen, rules) {
-			w = append(w, defect{lineOf(at.servers[i], field.Location), field.Location, field.Message})
+		e := s.toEntry()
+		for _, field := range s.findDefects(e, seen, rules) {
+			w = append(w, defect{findLine(index.servers[i], field.Location), field.Location, field.Message})
 		}
 		seen[e.Slug] = true
 		f.entries = append(f.entries, e)
 	}
 	for i, slug := range doc.Hide {
-		f.hidden = append(f.hidden, spot{slug, at.hidden[i]})
+		f.hidden = append(f.hidden, lineText{slug, index.hidden[i]})
 	}
-	return f, w.err()
+	return f, w.toError()
 }
 
-// lineOf is the line of a field, else of what is around it.
-func lineOf(at map[string]int, location string) int {
+// findLine returns the line of a field, else of its parent.
+func findLine(lines map[string]int, location string) int {
 	for location != "" {
-		if line, ok := at[location]; ok {
+		if line, ok := lines[location]; ok {
 			return line
 		}
 		cut := strings.LastIndexByte(location, '.')
 		location = location[:max(cut, 0)]
 	}
-	return at[""]
+	return lines[""]
 }
 
-func (s server) entry() Entry {
+func (s catalogServer) toEntry() Entry {
 	e := Entry{
 		Name: strings.TrimSpace(s.Name), Slug: s.Slug, Publisher: strings.TrimSpace(s.Publisher), Category: Category(s.Category),
 		Description: strings.TrimSpace(s.Description), URL: strings.TrimSpace(s.URL), Transport: connectors.Transport(s.Transport),
@@ -119,12 +115,12 @@ func (s server) entry() Entry {
 	if e.Transport == "" {
 		e.Transport = connectors.TransportStreamableHTTP
 	}
-	e.Icon = Icon{Letters: s.Icon.Letters, Colour: s.Icon.Colour}.complete(e.Name, e.Slug)
+	e.Icon = Icon{Letters: s.Icon.Letters, Colour: s.Icon.Colour}.withDefaults(e.Name, e.Slug)
 	return e
 }
 
-// defects tells what is wrong with a server: as a connector, and as an entry of the catalog.
-func (s server) defects(e Entry, seen map[string]bool, rules rules) []fault.Field {
+// findDefects validates a server as a connector and as a catalog entry.
+func (s catalogServer) findDefects(e Entry, seen map[string]bool, rules checkRules) []fault.Field {
 	var fields []fault.Field
 	refuse := func(location, message string) {
 		fields = append(fields, fault.Field{Location: location, Message: message})
@@ -133,13 +129,13 @@ func (s server) defects(e Entry, seen map[string]bool, rules rules) []fault.Fiel
 		refuse("slug", "Another server of the file has the slug "+e.Slug+".")
 	}
 	if !slices.Contains(Categories, e.Category) {
-		refuse("category", "Choose one of "+joined(Categories)+".")
+		refuse("category", "Choose one of "+joinStrings(Categories)+".")
 	}
 	if e.Transport == connectors.TransportStdio {
 		refuse("transport", "A catalog has remote servers: choose streamable_http, sse or http.")
 	}
 	if !slices.Contains(Auths, e.Auth) {
-		refuse("auth.type", "Choose one of "+joined(Auths)+".")
+		refuse("auth.type", "Choose one of "+joinStrings(Auths)+".")
 	}
 	if len(e.Scopes) > 0 && e.Auth != connectors.AuthOAuth2 || e.OwnClient && e.Auth != connectors.AuthOAuth2 {
 		refuse("auth", "Scopes and own_client belong to oauth2.")
@@ -152,31 +148,31 @@ func (s server) defects(e Entry, seen map[string]bool, rules rules) []fault.Fiel
 			refuse(text.location, fmt.Sprintf("This is one line of at most %d characters that everybody can see.", maxSentence))
 		}
 	}
-	if problem := e.Icon.defect(); problem != "" {
+	if problem := e.Icon.findDefect(); problem != "" {
 		refuse("icon", problem)
 	}
-	fields = append(fields, e.unproven(rules)...)
+	fields = append(fields, e.findSourceDefects(rules)...)
 	if e.Transport == connectors.TransportStdio || !slices.Contains(Auths, e.Auth) {
 		return fields
 	}
 	return append(fields, e.Draft().Normalized().Validate()...)
 }
 
-// unproven tells which links an entry lacks, and which lead nowhere.
-func (e Entry) unproven(rules rules) []fault.Field {
+// findSourceDefects returns missing and invalid links.
+func (e Entry) findSourceDefects(rules checkRules) []fault.Field {
 	var fields []fault.Field
 	for _, link := range []struct{ location, text string }{{"docs", e.Docs}, {"source", e.Source}} {
-		if (link.text != "" || rules.proven) && !isPage(link.text) {
+		if (link.text != "" || rules.requireSources) && !isPage(link.text) {
 			fields = append(fields, fault.Field{Location: link.location, Message: "This is the address of a page, and begins with https://."})
 		}
 	}
-	if (e.Verified != "" || rules.proven) && !isDate(e.Verified) {
+	if (e.Verified != "" || rules.requireSources) && !isDate(e.Verified) {
 		fields = append(fields, fault.Field{Location: "verified", Message: "This is a day, as 2026-11-21."})
 	}
-	if rules.proven && !strings.HasPrefix(e.URL, "https://") {
+	if rules.requireSources && !strings.HasPrefix(e.URL, "https://") {
 		fields = append(fields, fault.Field{Location: "url", Message: "This begins with https://."})
 	}
-	if rules.proven && e.Publisher == "" {
+	if rules.requireSources && e.Publisher == "" {
 		fields = append(fields, fault.Field{Location: "publisher", Message: "Say who runs the server."})
 	}
 	return fields
@@ -192,7 +188,7 @@ func isDate(text string) bool {
 	return err == nil
 }
 
-func joined[T ~string](list []T) string {
+func joinStrings[T ~string](list []T) string {
 	words := make([]string, len(list))
 	for i, v := range list {
 		words[i] = string(v)

@@ -1,11 +1,11 @@
-// Package catalog knows well-known remote MCP servers: where they are, how one signs in, who makes them.
+// Package catalog lists well-known remote MCP servers: address, authentication, publisher.
 //
-//	catalog.yaml    what Patchbay offers by itself, embedded; every fact with the page where it was read, and when
-//	an own file     the operator's, of the same schema ([Catalog.With]): more servers, others in the place of ours, some hidden
+//	catalog.yaml    the built-in servers, embedded; each fact with its source and date
+//	an own file     the operator's, of the same schema ([Catalog.With]): adds, replaces and hides servers
 //
-// [Read] is strict: a field that is not known, a value of another type and an entry that would make no connector are refused, each
-// with its line and its field. An [Entry] becomes a connector by [Entry.Draft], under the same rules as one that a person types.
-// Its picture is a monogram of ours on one of twelve [Colours]: nobody's logo.
+// read.go is strict: unknown fields, values of another type and entries that make no valid connector are
+// refused with line and field (check.go). [Entry.Draft] makes a connector by the rules for entered ones. An
+// icon is a monogram on one of twelve [Colours], no logo.
 //
-// What it is not for: knowing which of them a tenant has (package registry), and lists that others publish (package mcpjson).
+// Package registry knows the servers that a tenant has. Package mcpjson reads the lists of MCP registries.
 package catalog

@@ -16,21 +16,21 @@ type Entry struct {
 	URL         string
 	Transport   connectors.Transport
 	Auth        connectors.AuthType
-	Header      string   // of an API key
-	Scopes      []string // to ask for; empty: what the server says
-	OwnClient   bool     // of oauth2: no client can register itself, so that a client id must be entered
-	Note        string   // what an admin should know before; may be empty
-	Docs        string   // where its documentation is; may be empty for the operator's own
-	Source      string   // the page where these facts were read; likewise
-	Verified    string   // when, as 2026-11-21; likewise
+	Header      string   // for api_key
+	Scopes      []string // to request; empty: the server's
+	OwnClient   bool     // for oauth2: no dynamic registration, a client id must be entered
+	Note        string   // for admins; optional
+	Docs        string   // documentation; optional for the operator's entries
+	Source      string   // page with these facts; optional for the operator's entries
+	Verified    string   // date, as 2026-11-21; optional for the operator's entries
 	Icon        Icon
 	Own         bool // the operator's
 }
 
-// Draft is the entry as a new connector. A taken slug gets a number.
+// Draft returns the entry as a new connector. A taken slug gets a number.
 func (e Entry) Draft() connectors.Draft { return e.Over(connectors.NewDraft()) }
 
-// Over is [Entry.Draft] with the settings of another draft, where the entry does not speak of them.
+// Over returns [Entry.Draft] with the settings of d where the entry has none.
 func (e Entry) Over(d connectors.Draft) connectors.Draft {
 	d.Name, d.Slug, d.Description = e.Name, e.Slug, e.Description
 	d.Transport, d.URL = e.Transport, e.URL
@@ -41,10 +41,10 @@ func (e Entry) Over(d connectors.Draft) connectors.Draft {
 	return d
 }
 
-// Category is a shelf of the catalog.
+// Category is a category of servers.
 type Category string
 
-// Categories are the shelves, in the order in which they are offered.
+// Categories are all categories in display order.
 var Categories = []Category{
 	"development", "documentation", "infrastructure", "observability", "data", "projects", "knowledge",
 	"customers", "finance", "design", "web", "search", "ai", "communication", "internal",
@@ -57,10 +57,10 @@ var categoryNames = map[Category]string{
 	"communication": "Communication", "internal": "In-house",
 }
 
-// String is the category as people read it.
+// String returns the category's name.
 func (c Category) String() string { return categoryNames[c] }
 
-// Auths are the ways to sign in that an entry may have: those that need nothing but what a person enters or agrees to afterwards.
+// Auths are the auth types of entries: those that need only a person's input or consent.
 var Auths = []connectors.AuthType{
 	connectors.AuthOAuth2, connectors.AuthBearer, connectors.AuthAPIKey, connectors.AuthBasic, connectors.AuthNone,
 }

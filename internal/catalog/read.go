@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/fault"
 )
 
-// Schema is the version of the file's form. A program reads no newer one than its own.
+// Schema is the version of the file format. Newer versions are refused.
 const Schema = 1
 
 // Bounds of a file.
@@ -22,15 +22,14 @@ const (
 	MaxEntries = 500
 )
 
-// document is a file as it is written.
-type document struct {
-	Schema  int      `yaml:"schema"`
-	Date    string   `yaml:"date"`
-	Servers []server `yaml:"servers"`
-	Hide    []string `yaml:"hide"`
+type catalogDocument struct {
+	Schema  int             `yaml:"schema"`
+	Date    string          `yaml:"date"`
+	Servers []catalogServer `yaml:"servers"`
+	Hide    []string        `yaml:"hide"`
 }
 
-type server struct {
+type catalogServer struct {
 	Name        string `yaml:"name"`
 	Slug        string `yaml:"slug"`
 	Publisher   string `yaml:"publisher"`
@@ -54,48 +53,46 @@ type server struct {
 	} `yaml:"icon"`
 }
 
-// file is what a document says, checked.
-type file struct {
+type catalogFile struct {
 	date    string
 	entries []Entry
-	hidden  []spot
+	hidden  []lineText
 }
 
-// spot is a text and the line where it stands.
-type spot struct {
+type lineText struct {
 	text string
 	line int
 }
 
-func read(text []byte, rules rules) (file, error) {
+func readFile(text []byte, rules checkRules) (catalogFile, error) {
 	if len(text) > MaxBytes {
-		return file{}, fault.Errorf(fault.TooLarge, "A catalog has at most 1 MiB.")
+		return catalogFile{}, fault.Errorf(fault.TooLarge, "A catalog has at most 1 MiB.")
 	}
-	var doc document
+	var doc catalogDocument
 	strict := yaml.NewDecoder(bytes.NewReader(text))
 	strict.KnownFields(true)
 	if err := strict.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
-		return file{}, unread(err)
+		return catalogFile{}, yamlError(err)
 	}
-	if err := strict.Decode(&document{}); !errors.Is(err, io.EOF) {
-		return file{}, fault.Errorf(fault.Invalid, "A catalog is one YAML document, and here another follows.")
+	if err := strict.Decode(&catalogDocument{}); !errors.Is(err, io.EOF) {
+		return catalogFile{}, fault.Errorf(fault.Invalid, "A catalog is one YAML document, and here another follows.")
 	}
 	var root yaml.Node
 	if err := yaml.Unmarshal(text, &root); err != nil {
-		return file{}, unread(err)
+		return catalogFile{}, yamlError(err)
 	}
-	return check(doc, linesOf(root), rules)
+	return checkDocument(doc, newLineIndex(root), rules)
 }
 
 var goType = regexp.MustCompile(` in type \S+$| into \S+$`)
 
-// unread says in a line each what the library found wrong.
-func unread(err error) error {
+// yamlError converts errors of the YAML library to defects.
+func yamlError(err error) error {
 	found := []string{strings.TrimPrefix(err.Error(), "yaml: ")}
 	if all, ok := errors.AsType[*yaml.TypeError](err); ok {
 		found = all.Errors
 	}
-	var w wrong
+	var w defectList
 	for _, text := range found {
 		text = goType.ReplaceAllString(text, "")
 		line := 0
@@ -114,30 +111,29 @@ func unread(err error) error {
 			w = append(w, defect{line, "", "This is not YAML: " + text + "."})
 		}
 	}
-	return w.err()
+	return w.toError()
 }
 
-// lines are where things stand in a file.
-type lines struct {
+type lineIndex struct {
 	servers []map[string]int // by field; "" is the server itself
 	hidden  []int
 	fields  map[string]int // of the file
 }
 
-// linesOf finds the lines. The document was decoded already: what is not as it should be is not there.
-func linesOf(root yaml.Node) lines {
-	found := lines{fields: map[string]int{}}
+// newLineIndex finds the lines of a decoded document. Invalid parts are missing.
+func newLineIndex(root yaml.Node) lineIndex {
+	found := lineIndex{fields: map[string]int{}}
 	if len(root.Content) == 0 {
 		return found
 	}
-	for name, n := range members(root.Content[0]) {
+	for name, n := range objectMembers(root.Content[0]) {
 		found.fields[name] = n.Line
-		n = aliased(n)
+		n = resolveAlias(n)
 		for _, item := range n.Content {
 			switch name {
 			case "servers":
 				at := map[string]int{"": item.Line}
-				place(at, "", item)
+				addFieldLines(at, "", item)
 				found.servers = append(found.servers, at)
 			case "hide":
 				found.hidden = append(found.hidden, item.Line)
@@ -147,19 +143,19 @@ func linesOf(root yaml.Node) lines {
 	return found
 }
 
-// place notes the lines of an object's fields, and of those inside of them: "auth.type".
-func place(at map[string]int, prefix string, n *yaml.Node) {
-	for name, inner := range members(n) {
-		at[prefix+name] = inner.Line
+// addFieldLines adds the lines of an object's fields, nested ones as "auth.type".
+func addFieldLines(lines map[string]int, prefix string, n *yaml.Node) {
+	for name, inner := range objectMembers(n) {
+		lines[prefix+name] = inner.Line
 		if inner.Kind == yaml.MappingNode {
-			place(at, prefix+name+".", inner)
+			addFieldLines(lines, prefix+name+".", inner)
 		}
 	}
 }
 
-func members(n *yaml.Node) map[string]*yaml.Node {
+func objectMembers(n *yaml.Node) map[string]*yaml.Node {
 	found := map[string]*yaml.Node{}
-	if n = aliased(n); n.Kind != yaml.MappingNode {
+	if n = resolveAlias(n); n.Kind != yaml.MappingNode {
 		return found
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -168,8 +164,7 @@ func members(n *yaml.Node) map[string]*yaml.Node {
 	return found
 }
 
-// aliased is what a node stands for.
-func aliased(n *yaml.Node) *yaml.Node {
+func resolveAlias(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode && n.Alias != nil {
 		return n.Alias
 	}

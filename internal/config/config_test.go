@@ -31,7 +31,7 @@ func locations(t *testing.T, err error) []string {
 	return names
 }
 
-func TestDatabaseIsEmbeddedWithoutURL(t *testing.T) {
+func TestDatabase_EmbeddedWithoutURL(t *testing.T) {
 	t.Parallel()
 	d, err := config.DatabaseFlags{DataDir: "x/data"}.Check()
 	if err != nil {
@@ -42,7 +42,7 @@ func TestDatabaseIsEmbeddedWithoutURL(t *testing.T) {
 	}
 }
 
-func TestDatabaseRefusals(t *testing.T) {
+func TestDatabase_Refusals(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		flags config.DatabaseFlags
@@ -68,14 +68,14 @@ func TestDatabaseRefusals(t *testing.T) {
 	}
 }
 
-func TestSchemaNeedsNoKeyset(t *testing.T) {
+func TestCheckSchema_NeedsNoKeyset(t *testing.T) {
 	t.Parallel()
 	if _, err := (config.DatabaseFlags{URL: "postgres://db/p"}).CheckSchema(); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestEgressFollowsTheListeningAddress(t *testing.T) {
+func TestEgress_DefaultFollowsListenAddr(t *testing.T) {
 	t.Parallel()
 	for addr, want := range map[string]config.Egress{
 		"":                           config.EgressLocal,
@@ -146,7 +146,7 @@ func TestBaseURL(t *testing.T) {
 	}
 }
 
-func TestServerRefusals(t *testing.T) {
+func TestServer_Refusals(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		flags config.ServerFlags
@@ -193,7 +193,7 @@ func TestServerRefusals(t *testing.T) {
 	}
 }
 
-func TestClientIDStaysAsItIsWritten(t *testing.T) {
+func TestClientID_IsKeptVerbatim(t *testing.T) {
 	t.Parallel()
 	for _, set := range []string{"", "https://Example.com:8443/oauth/client-metadata.json", "https://example.com/client/"} {
 		s, err := config.ServerFlags{CIMDURL: set}.Check()
@@ -230,7 +230,7 @@ func TestLogSettings(t *testing.T) {
 	}
 }
 
-func TestUnknownVariablesAreFound(t *testing.T) {
+func TestUnknownVariables_AreFound(t *testing.T) {
 	t.Parallel()
 	have := config.UnknownVariables([]string{
 		"HOME=/root", "PATCHBAY_EGRES=public", "PATCHBAY_ADDR=:1", "PATCHBAY_PASSWORD=x", "PATCHBAY_KEYSET=", "PATCHBAY_ADDRESS=:2", "DATABASE_URL=",
@@ -240,7 +240,7 @@ func TestUnknownVariablesAreFound(t *testing.T) {
 	}
 }
 
-func TestASessionThatLastsLessThanADayIsIdleNoLonger(t *testing.T) {
+func TestSessionIdle_AtMostLifetime(t *testing.T) {
 	t.Parallel()
 	for set, want := range map[[2]time.Duration][2]time.Duration{
 		{}:                                {24 * time.Hour, 7 * 24 * time.Hour},

@@ -12,7 +12,7 @@ import (
 
 const defaultDataDir = "./data"
 
-// DatabaseFlags say where the data is and which keyset opens it. Every command that reads the database has them.
+// DatabaseFlags select the database and its keyset. Every command that reads the database has them.
 type DatabaseFlags struct {
 	URL         string `name:"database-url" env:"DATABASE_URL" placeholder:"URL" help:"PostgreSQL 15 or newer. Unset: an embedded one in the data directory."`
 	Pooler      string `name:"database-pooler" env:"PATCHBAY_DATABASE_POOLER" placeholder:"auto|none|transaction" help:"Whether a pooler as PgBouncer stands at the database URL: transaction, where each transaction may have another session. Unset: auto, it is found out."`
@@ -22,41 +22,40 @@ type DatabaseFlags struct {
 	PostgresBin string `name:"postgres-bin" env:"PATCHBAY_POSTGRES_BIN" placeholder:"DIR" help:"The directory with PostgreSQL's own programs, where they are not found by themselves."`
 }
 
-// Database is where the data is, checked.
+// Database is the checked form of DatabaseFlags.
 type Database struct {
-	URL         secret.Text // empty: embedded; it can hold a password
-	DirectURL   secret.Text // past the pooler at URL; empty: not known
-	Pooler      string      // "none" or "transaction"; empty: it is found out
+	URL         secret.Text // empty: embedded; it can contain a password
+	DirectURL   secret.Text // past the pooler at URL; empty: unknown
+	Pooler      string      // "none" or "transaction"; empty: detected
 	DataDir     string      // absolute
 	Keyset      secret.Text // base64, file:PATH or the URI of a KMS; empty: the file in DataDir
 	PostgresBin string      // empty: searched for
 }
 
-// Embedded tells whether the database is our own PostgreSQL in the data directory.
+// Embedded reports whether the database is the embedded PostgreSQL in the data directory.
 func (d Database) Embedded() bool { return d.URL.Empty() }
 
-// KeysetFile is the keyset that the first embedded start makes.
+// KeysetFile is the keyset that the first embedded start creates.
 func (d Database) KeysetFile() string { return filepath.Join(d.DataDir, "keyset") }
 
-// Check reads the flags. It touches no file but a PATCHBAY_POSTGRES_BIN directory, which has to exist.
+// Check checks the flags. It accesses no file but a PATCHBAY_POSTGRES_BIN directory, which has to exist.
 func (f DatabaseFlags) Check() (Database, error) {
-	var c checker
-	d := f.check(&c)
+	var c fieldErrors
+	d := f.checkInto(&c)
 	if f.URL != "" && f.Keyset == "" {
-		c.refuse("PATCHBAY_KEYSET", "must be set together with DATABASE_URL: `patchbay keys new` prints one. Keep it: nothing else opens what it sealed.")
+		c.addField("PATCHBAY_KEYSET", "must be set together with DATABASE_URL: `patchbay keys new` prints one. Keep it: nothing else opens what it sealed.")
 	}
-	return d, c.err()
+	return d, c.asFault()
 }
 
-// CheckSchema reads the flags for a command that opens nothing sealed: whoever migrates a database need not have its
-// keyset.
+// CheckSchema checks the flags for a command that opens nothing sealed: migrations need no keyset.
 func (f DatabaseFlags) CheckSchema() (Database, error) {
-	var c checker
-	d := f.check(&c)
-	return d, c.err()
+	var c fieldErrors
+	d := f.checkInto(&c)
+	return d, c.asFault()
 }
 
-func (f DatabaseFlags) check(c *checker) Database {
+func (f DatabaseFlags) checkInto(c *fieldErrors) Database {
 	d := Database{
 		URL:         secret.Text(f.URL),
 		DirectURL:   secret.Text(f.DirectURL),
@@ -64,36 +63,36 @@ func (f DatabaseFlags) check(c *checker) Database {
 		PostgresBin: f.PostgresBin,
 	}
 	if f.URL != "" && !isPostgresURL(f.URL) {
-		// The value is left out of the sentence: it can hold a password.
-		c.refuse("DATABASE_URL", "must look like postgres://user:password@host:5432/database.")
+		// The sentence omits the value, which can contain a password.
+		c.addField("DATABASE_URL", "must look like postgres://user:password@host:5432/database.")
 	}
-	d.Pooler = c.pooler(f)
+	d.Pooler = c.checkPooler(f)
 	if f.PostgresBin != "" && !isDir(f.PostgresBin) {
-		c.refuse("PATCHBAY_POSTGRES_BIN", "must be a directory with PostgreSQL's programs; there is none at %s.", f.PostgresBin)
+		c.addField("PATCHBAY_POSTGRES_BIN", "must be a directory with PostgreSQL's programs; there is none at %s.", f.PostgresBin)
 	}
-	dir, err := filepath.Abs(or(f.DataDir, defaultDataDir))
+	dir, err := filepath.Abs(orDefault(f.DataDir, defaultDataDir))
 	if err != nil {
-		c.refuse("PATCHBAY_DATA_DIR", "must be a directory; %q cannot be made absolute.", f.DataDir)
+		c.addField("PATCHBAY_DATA_DIR", "must be a directory; %q cannot be made absolute.", f.DataDir)
 	}
 	d.DataDir = dir
 	return d
 }
 
-// pooler checks what is said about a pooler.
-func (c *checker) pooler(f DatabaseFlags) string {
+// checkPooler checks the settings of a pooler.
+func (c *fieldErrors) checkPooler(f DatabaseFlags) string {
 	switch {
 	case f.URL == "" && f.DirectURL != "":
-		c.refuse("DATABASE_URL", "must be set together with PATCHBAY_DATABASE_DIRECT_URL, which leads to the same database.")
+		c.addField("DATABASE_URL", "must be set together with PATCHBAY_DATABASE_DIRECT_URL, which leads to the same database.")
 	case f.DirectURL != "" && !isPostgresURL(f.DirectURL):
-		c.refuse("PATCHBAY_DATABASE_DIRECT_URL", "must look like postgres://user:password@host:5432/database.")
+		c.addField("PATCHBAY_DATABASE_DIRECT_URL", "must look like postgres://user:password@host:5432/database.")
 	}
 	switch {
 	case f.URL == "":
-		return "none" // the embedded database has none
+		return "none" // the embedded database has no pooler
 	case f.Pooler == "" || f.Pooler == "auto":
 		return ""
 	case f.Pooler != "none" && f.Pooler != "transaction":
-		c.refuse("PATCHBAY_DATABASE_POOLER", "must be auto, none or transaction, and is %q.", f.Pooler)
+		c.addField("PATCHBAY_DATABASE_POOLER", "must be auto, none or transaction, and is %q.", f.Pooler)
 	}
 	return f.Pooler
 }
@@ -111,19 +110,19 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-func or(value, fallback string) string {
+func orDefault(value, fallback string) string {
 	if value == "" {
 		return fallback
 	}
 	return value
 }
 
-// checker gathers the complaints about one group of settings, so that a person mends all of them at once.
-type checker struct{ fields []fault.Field }
+// fieldErrors collects the errors of one group of settings, so that a person can fix all of them at once.
+type fieldErrors struct{ fields []fault.Field }
 
-func (c *checker) refuse(variable, format string, args ...any) {
+func (c *fieldErrors) addField(variable, format string, args ...any) {
 	sentence := fault.Errorf(fault.Invalid, format, args...).Message
 	c.fields = append(c.fields, fault.Field{Location: variable, Message: variable + " " + sentence})
 }
 
-func (c *checker) err() error { return fault.InvalidFields(c.fields...) }
+func (c *fieldErrors) asFault() error { return fault.InvalidFields(c.fields...) }

@@ -15,19 +15,19 @@ import (
 
 const (
 	defaultAddr = "127.0.0.1:8080"
-	// maxDrainTime is longer than any proxy needs to look, and shorter than an operator's patience.
+	// maxDrainTime is longer than any load balancer's check interval, and still bearable for an operator.
 	maxDrainTime = 5 * time.Minute
-	// What is counted over 30 days has to be there; the database holds the same for tenants.
-	leastHistoryDays = 30
-	mostHistoryDays  = 3650
-	// A session that ends sooner is no use, and one that lasts longer is not swept.
-	leastSession = 5 * time.Minute
-	mostSession  = 90 * 24 * time.Hour
-	usualSession = 7 * 24 * time.Hour
-	usualIdle    = 24 * time.Hour
+	// Statistics over 30 days need them. The database has the same check for tenants.
+	minHistoryDays = 30
+	maxHistoryDays = 3650
+	// A shorter session is useless, and a longer one is not deleted.
+	minSession     = 5 * time.Minute
+	maxSession     = 90 * 24 * time.Hour
+	defaultSession = 7 * 24 * time.Hour
+	defaultIdle    = 24 * time.Hour
 )
 
-// ServerFlags say where the server listens, what it is called, and what it may reach.
+// ServerFlags select how the server listens, its public address, and what it may reach.
 type ServerFlags struct {
 	Addr         string        `name:"addr" env:"PATCHBAY_ADDR" placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Where to listen (${default})."`
 	BaseURL      string        `name:"base-url" env:"PATCHBAY_BASE_URL" placeholder:"URL" help:"The address that people and programs use, as https://patchbay.example.com. Unset: http:// and the listening address."`
@@ -51,7 +51,7 @@ type ServerFlags struct {
 	PrivateAddr  string        `name:"private-addr" env:"PATCHBAY_PRIVATE_ADDR" placeholder:"HOST:PORT" help:"Where /metrics and /debug/pprof are served. Unset: nowhere."`
 }
 
-// Egress is which upstreams may be reached.
+// Egress is a class of reachable upstreams.
 type Egress string
 
 // The egress modes.
@@ -60,40 +60,40 @@ const (
 	EgressPublic Egress = "public" // https to global addresses
 )
 
-// HTTPMode is which implementation speaks HTTP.
+// HTTPMode selects the implementation of HTTP.
 type HTTPMode string
 
 // The HTTP modes.
 const (
-	HTTPFast     HTTPMode = "fast"     // packages fastpath, h1 and socket, and net/http for what they leave to it
-	HTTPStandard HTTPMode = "standard" // net/http alone, on both sides
+	HTTPFast     HTTPMode = "fast"     // packages fastpath, h1 and socket, and net/http for the rest
+	HTTPStandard HTTPMode = "standard" // only net/http, as server and client
 )
 
-// Server is how the program serves, checked.
+// Server is the checked form of ServerFlags.
 type Server struct {
 	Addr         string
 	Egress       Egress
-	EgressAllow  string      // read by package safehttp
-	EgressProxy  secret.Text // likewise; it can hold a password
+	EgressAllow  string      // parsed by package safehttp
+	EgressProxy  secret.Text // likewise; it can contain a password
 	Proxies      []netip.Prefix
 	Stdio        []Program     // programs that connectors may start
-	APIRate      int           // requests a second of a key or a person; 0: without a limit
+	APIRate      int           // requests per second of a key or a person; 0: no limit
 	TenantRate   int           // likewise of a tenant
-	StrangerRate int           // likewise of an address, of who is not signed in
+	StrangerRate int           // likewise of an address without authentication
 	AgentRate    int           // likewise of an agent at the gateway
-	Connectors   int           // of a tenant, at most; 0: as many as usual
-	HistoryDays  int           // that are kept of history; 0: as many as usual
-	SessionIdle  time.Duration // of a browser's session; 0: as long as usual
-	SessionLife  time.Duration // of a browser's session, used or not; 0: as long as usual
-	Catalog      string        // path of the operator's own file of servers; empty: there is none
-	CIMDURL      string        // empty: made from the base URL
+	Connectors   int           // limit per tenant; 0: the default
+	HistoryDays  int           // of history; 0: the default
+	SessionIdle  time.Duration // of a browser's session; 0: the default
+	SessionLife  time.Duration // of a browser's session, used or not; 0: the default
+	Catalog      string        // path of the operator's file of servers; empty: none
+	CIMDURL      string        // empty: derived from the base URL
 	PrivateAddr  string        // empty: no private listener
 	HTTP         HTTPMode      // of the public listener, and of requests to other servers
-	DrainTime    time.Duration // between saying that it ends and ending
+	DrainTime    time.Duration // between the start of the shutdown and the end of accepting
 	baseURL      *url.URL
 }
 
-// BaseURL is the address that people use: the one that was set, else http at the listener's address.
+// BaseURL is the configured public address, or else http at the listener's address.
 func (s Server) BaseURL(listening net.Addr) *url.URL {
 	if s.baseURL != nil {
 		u := *s.baseURL
@@ -104,44 +104,44 @@ func (s Server) BaseURL(listening net.Addr) *url.URL {
 		return &url.URL{Scheme: "http", Host: listening.String()}
 	}
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
-		host = "localhost" // 0.0.0.0 is no address that a browser can open
+		host = "localhost" // browsers cannot open 0.0.0.0
 	}
 	return &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}
 }
 
-// BaseURLIsSet tells whether the base URL was set, and is not made from the listening address.
+// BaseURLIsSet reports whether the base URL is configured.
 func (s Server) BaseURLIsSet() bool { return s.baseURL != nil }
 
-// IsLocal reports whether only this machine uses the server: it listens on loopback, its base URL is at loopback, and no proxy is
-// trusted. A proxy on the same machine makes a server public that listens on loopback.
+// IsLocal reports whether only this machine uses the server: it listens on loopback, its base URL is loopback,
+// and no proxy is trusted. With a proxy on the same machine, a server on loopback may be public.
 func (s Server) IsLocal() bool {
 	host, _, err := net.SplitHostPort(s.Addr)
 	return err == nil && IsLoopback(host) && len(s.Proxies) == 0 && (s.baseURL == nil || IsLoopback(s.baseURL.Hostname()))
 }
 
-// Check reads the flags.
+// Check checks the flags.
 func (f ServerFlags) Check() (Server, error) {
-	var c checker
-	s := Server{Addr: or(f.Addr, defaultAddr), EgressAllow: f.EgressAllow, EgressProxy: secret.Text(f.EgressProxy), PrivateAddr: f.PrivateAddr, Connectors: f.Connectors, Catalog: f.Catalog, HistoryDays: f.HistoryDays, APIRate: f.APIRate, TenantRate: f.TenantRate, StrangerRate: f.StrangerRate, AgentRate: f.AgentRate}
-	s.SessionIdle, s.SessionLife = c.sessions(f.SessionIdle, f.SessionLife)
+	var c fieldErrors
+	s := Server{Addr: orDefault(f.Addr, defaultAddr), EgressAllow: f.EgressAllow, EgressProxy: secret.Text(f.EgressProxy), PrivateAddr: f.PrivateAddr, Connectors: f.Connectors, Catalog: f.Catalog, HistoryDays: f.HistoryDays, APIRate: f.APIRate, TenantRate: f.TenantRate, StrangerRate: f.StrangerRate, AgentRate: f.AgentRate}
+	s.SessionIdle, s.SessionLife = c.checkSessions(f.SessionIdle, f.SessionLife)
 	if s.DrainTime = f.DrainTime; s.DrainTime < 0 || s.DrainTime > maxDrainTime {
-		c.refuse("PATCHBAY_DRAIN_TIME", "must be from 0s to %s, and is %s.", maxDrainTime, s.DrainTime)
+		c.addField("PATCHBAY_DRAIN_TIME", "must be from 0s to %s, and is %s.", maxDrainTime, s.DrainTime)
 	}
 	if f.Connectors < 0 {
-		c.refuse("PATCHBAY_MAX_CONNECTORS", "must be a number from 1, and is %d.", f.Connectors)
+		c.addField("PATCHBAY_MAX_CONNECTORS", "must be a number from 1, and is %d.", f.Connectors)
 	}
-	c.rates(f)
-	if days := f.HistoryDays; days != 0 && (days < leastHistoryDays || days > mostHistoryDays) {
-		c.refuse("PATCHBAY_HISTORY_DAYS", "must be a number of days from %d to %d, and is %d.", leastHistoryDays, mostHistoryDays, days)
+	c.checkRates(f)
+	if days := f.HistoryDays; days != 0 && (days < minHistoryDays || days > maxHistoryDays) {
+		c.addField("PATCHBAY_HISTORY_DAYS", "must be a number of days from %d to %d, and is %d.", minHistoryDays, maxHistoryDays, days)
 	}
-	c.listenAddr("PATCHBAY_ADDR", s.Addr)
+	c.checkListenAddr("PATCHBAY_ADDR", s.Addr)
 	if f.PrivateAddr != "" {
-		c.listenAddr("PATCHBAY_PRIVATE_ADDR", f.PrivateAddr)
+		c.checkListenAddr("PATCHBAY_PRIVATE_ADDR", f.PrivateAddr)
 	}
-	s.baseURL = c.baseURL(f.BaseURL)
-	s.CIMDURL = c.clientID(f.CIMDURL)
-	s.Stdio = c.programs("PATCHBAY_STDIO_COMMANDS", f.Stdio)
-	s.Proxies = c.prefixes("PATCHBAY_TRUSTED_PROXIES", f.Proxies)
+	s.baseURL = c.checkBaseURL(f.BaseURL)
+	s.CIMDURL = c.checkClientID(f.CIMDURL)
+	s.Stdio = c.parsePrograms("PATCHBAY_STDIO_COMMANDS", f.Stdio)
+	s.Proxies = c.parsePrefixes("PATCHBAY_TRUSTED_PROXIES", f.Proxies)
 	switch Egress(f.Egress) {
 	case "":
 		s.Egress = EgressPublic
@@ -151,47 +151,47 @@ func (f ServerFlags) Check() (Server, error) {
 	case EgressLocal, EgressPublic:
 		s.Egress = Egress(f.Egress)
 	default:
-		c.refuse("PATCHBAY_EGRESS", "must be local or public, and is %q.", f.Egress)
+		c.addField("PATCHBAY_EGRESS", "must be local or public, and is %q.", f.Egress)
 	}
-	s.HTTP = c.httpMode(f.HTTP)
-	return s, c.err()
+	s.HTTP = c.checkHTTPMode(f.HTTP)
+	return s, c.asFault()
 }
 
-// httpMode checks which implementation speaks HTTP. Unset means fast.
-func (c *checker) httpMode(name string) HTTPMode {
+// checkHTTPMode checks the mode. Unset means fast.
+func (c *fieldErrors) checkHTTPMode(name string) HTTPMode {
 	mode := cmp.Or(HTTPMode(name), HTTPFast)
 	if mode != HTTPFast && mode != HTTPStandard {
-		c.refuse("PATCHBAY_HTTP", "must be fast or standard, and is %q.", name)
+		c.addField("PATCHBAY_HTTP", "must be fast or standard, and is %q.", name)
 	}
 	return mode
 }
 
-// sessions checks how long people stay signed in: a session cannot be idle for longer than it lasts.
-func (c *checker) sessions(idle, life time.Duration) (time.Duration, time.Duration) {
-	if life != 0 && (life < leastSession || life > mostSession) {
-		c.refuse("PATCHBAY_SESSION_LIFETIME", "must be from %s to %s, and is %s.", leastSession, mostSession, life)
+// checkSessions checks the durations of sessions: the idle timeout cannot exceed the lifetime.
+func (c *fieldErrors) checkSessions(idle, life time.Duration) (time.Duration, time.Duration) {
+	if life != 0 && (life < minSession || life > maxSession) {
+		c.addField("PATCHBAY_SESSION_LIFETIME", "must be from %s to %s, and is %s.", minSession, maxSession, life)
 		return idle, life
 	}
-	most := cmp.Or(life, usualSession)
-	if idle != 0 && (idle < leastSession || idle > most) {
-		c.refuse("PATCHBAY_SESSION_IDLE", "must be from %s to the %s that a session lasts, and is %s.", leastSession, most, idle)
+	most := cmp.Or(life, defaultSession)
+	if idle != 0 && (idle < minSession || idle > most) {
+		c.addField("PATCHBAY_SESSION_IDLE", "must be from %s to the %s that a session lasts, and is %s.", minSession, most, idle)
 	}
-	return cmp.Or(idle, min(usualIdle, most)), most
+	return cmp.Or(idle, min(defaultIdle, most)), most
 }
 
-// listenAddr checks a HOST:PORT.
-func (c *checker) listenAddr(variable, addr string) {
+// checkListenAddr checks a HOST:PORT.
+func (c *fieldErrors) checkListenAddr(variable, addr string) {
 	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		c.refuse(variable, "must be HOST:PORT, as 127.0.0.1:8080 or :8080, and is %q.", addr)
+		c.addField(variable, "must be HOST:PORT, as 127.0.0.1:8080 or :8080, and is %q.", addr)
 		return
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		c.refuse(variable, "must end in a port from 0 to 65535, and is %q.", addr)
+		c.addField(variable, "must end in a port from 0 to 65535, and is %q.", addr)
 	}
 }
 
-func (c *checker) baseURL(raw string) *url.URL {
+func (c *fieldErrors) checkBaseURL(raw string) *url.URL {
 	if raw == "" {
 		return nil
 	}
@@ -199,20 +199,20 @@ func (c *checker) baseURL(raw string) *url.URL {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil, u.Host == "", u.Hostname() == "", u.Scheme != "http" && u.Scheme != "https":
-		c.refuse(variable, "must be an absolute address, as https://patchbay.example.com.")
+		c.addField(variable, "must be an absolute address, as https://patchbay.example.com.")
 	case u.User != nil, u.RawQuery != "", u.ForceQuery, u.Fragment != "":
-		c.refuse(variable, "must be scheme and host alone: no user name, query or fragment.")
+		c.addField(variable, "must be scheme and host alone: no user name, query or fragment.")
 	case strings.Trim(u.Path, "/") != "":
-		c.refuse(variable, "must have no path: Patchbay is served at the root of its host, and the path is %q.", u.Path)
+		c.addField(variable, "must have no path: Patchbay is served at the root of its host, and the path is %q.", u.Path)
 	default:
 		return &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host)}
 	}
 	return nil
 }
 
-// clientID checks an address that is a client id: it is compared letter by letter, and so it stays as it is written
-// (draft-ietf-oauth-client-id-metadata-document §3).
-func (c *checker) clientID(raw string) string {
+// checkClientID checks a URL that is a client_id. It is compared byte by byte, so it stays verbatim
+// (draft-ietf-oauth-client-id-metadata-document section 3).
+func (c *fieldErrors) checkClientID(raw string) string {
 	if raw == "" {
 		return ""
 	}
@@ -220,19 +220,19 @@ func (c *checker) clientID(raw string) string {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil, u.Scheme != "https", u.Hostname() == "", strings.Trim(u.Path, "/") == "":
-		c.refuse(variable, "must be an https address with a path, as https://patchbay.example.com/oauth/client-metadata.json.")
+		c.addField(variable, "must be an https address with a path, as https://patchbay.example.com/oauth/client-metadata.json.")
 	case u.User != nil, u.RawQuery != "", u.ForceQuery, strings.Contains(raw, "#"):
-		c.refuse(variable, "must be host and path alone: no user name, query or fragment.")
+		c.addField(variable, "must be host and path alone: no user name, query or fragment.")
 	case path.Clean(u.Path) != strings.TrimSuffix(u.Path, "/"):
-		c.refuse(variable, "must have no dots or empty parts in its path.")
+		c.addField(variable, "must have no dots or empty parts in its path.")
 	default:
 		return raw
 	}
 	return ""
 }
 
-// prefixes reads addresses and CIDRs with commas between them. A plain address is a prefix of its own.
-func (c *checker) prefixes(variable, list string) []netip.Prefix {
+// parsePrefixes parses addresses and CIDRs separated by commas. A single address is a prefix of one.
+func (c *fieldErrors) parsePrefixes(variable, list string) []netip.Prefix {
 	var prefixes []netip.Prefix
 	for item := range strings.SplitSeq(list, ",") {
 		item = strings.TrimSpace(item)
@@ -244,7 +244,7 @@ func (c *checker) prefixes(variable, list string) []netip.Prefix {
 			prefix, err = netip.PrefixFrom(ip, ip.BitLen()), nil
 		}
 		if err != nil {
-			c.refuse(variable, "must be addresses or cidrs with commas between them, and %q is neither.", item)
+			c.addField(variable, "must be addresses or cidrs with commas between them, and %q is neither.", item)
 			continue
 		}
 		prefixes = append(prefixes, prefix.Masked())
@@ -252,7 +252,7 @@ func (c *checker) prefixes(variable, list string) []netip.Prefix {
 	return prefixes
 }
 
-// IsLoopback tells whether a host name or address is this machine alone.
+// IsLoopback reports whether a host name or address is loopback.
 func IsLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
@@ -261,8 +261,8 @@ func IsLoopback(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// rates refuses rates below nothing.
-func (c *checker) rates(f ServerFlags) {
+// checkRates rejects negative rates.
+func (c *fieldErrors) checkRates(f ServerFlags) {
 	for _, one := range []struct {
 		name string
 		rate int
@@ -270,7 +270,7 @@ func (c *checker) rates(f ServerFlags) {
 		{"PATCHBAY_API_RATE", f.APIRate}, {"PATCHBAY_STRANGER_RATE", f.StrangerRate}, {"PATCHBAY_API_TENANT_RATE", f.TenantRate}, {"PATCHBAY_AGENT_RATE", f.AgentRate},
 	} {
 		if one.rate < 0 {
-			c.refuse(one.name, "must be a number of requests a second, or 0 for no limit, and is %d.", one.rate)
+			c.addField(one.name, "must be a number of requests a second, or 0 for no limit, and is %d.", one.rate)
 		}
 	}
 }

@@ -11,30 +11,30 @@ import (
 type Program struct {
 	Path string   // absolute and clean
 	Args []string // as the operator wrote them
-	Rule string   // how arguments are held against those: "", none or prefix
-	Dirs []string // the folders in which it may work; nil: nothing was said, empty: none
-	Env  []string // the variables that it may be given; nil: nothing was said, empty: none
+	Rule string   // how a connector's arguments are compared with Args: "", none or prefix
+	Dirs []string // allowed working directories; nil: not restricted, empty: none
+	Env  []string // allowed environment variables; nil: not restricted, empty: none
 }
 
-// programs reads commands with commas between them: an absolute path, and the arguments that it must have, if any, with spaces
-// between them. Quotes, single or double, keep spaces and commas together. Before the path may stand what else is allowed of it:
+// parsePrograms parses commands separated by commas: an absolute path, and its required arguments, if any,
+// separated by spaces. Single or double quotes protect spaces and commas. Rules may precede the path:
 //
 //	args=none             no arguments at all
 //	args=prefix           the arguments begin with those of the list, and any may follow
 //	args=any              any arguments, as where none follow
-//	cwd=FOLDER, cwd=none  the folders in which it may work, each with a cwd= of its own
-//	env=NAME, env=none    the variables that it may be given, each with an env= of its own
-func (c *checker) programs(variable, list string) []Program {
+//	cwd=FOLDER, cwd=none  an allowed working directory; repeatable
+//	env=NAME, env=none    an allowed environment variable; repeatable
+func (c *fieldErrors) parsePrograms(variable, list string) []Program {
 	entries, err := splitCommands(list)
 	if err != nil {
-		c.refuse(variable, "must close the quotes that it opens.")
+		c.addField(variable, "must close the quotes that it opens.")
 		return nil
 	}
 	var programs []Program
 	for _, words := range entries {
-		p, wrong := program(words)
+		p, wrong := parseProgram(words)
 		if wrong != "" {
-			c.refuse(variable, "%s", wrong)
+			c.addField(variable, "%s", wrong)
 			return nil
 		}
 		programs = append(programs, p)
@@ -42,8 +42,8 @@ func (c *checker) programs(variable, list string) []Program {
 	return programs
 }
 
-// program reads one entry; wrong is what it must be and is not.
-func program(words []string) (p Program, wrong string) {
+// parseProgram parses one entry; wrong is the end of an error's sentence.
+func parseProgram(words []string) (p Program, wrong string) {
 	at := slices.IndexFunc(words, func(word string) bool { return path.IsAbs(word) || !strings.Contains(word, "=") })
 	if at < 0 {
 		at = len(words) - 1
@@ -56,9 +56,9 @@ func program(words []string) (p Program, wrong string) {
 		case "args":
 			rule, known = value, rule == "" && slices.Contains([]string{"any", "none", "prefix"}, value)
 		case "cwd":
-			p.Dirs, known = folder(p.Dirs, value)
+			p.Dirs, known = appendFolder(p.Dirs, value)
 		case "env":
-			p.Env, known = variableName(p.Env, value)
+			p.Env, known = appendVariable(p.Env, value)
 		}
 		if !known {
 			return p, "must have nothing before a path but args=any, args=none, args=prefix, cwd=FOLDER, cwd=none, env=NAME and env=none, and has \"" + word + "\"."
@@ -78,8 +78,8 @@ func program(words []string) (p Program, wrong string) {
 	return p, ""
 }
 
-// folder adds a folder to those that are allowed.
-func folder(dirs []string, value string) ([]string, bool) {
+// appendFolder adds an allowed working directory.
+func appendFolder(dirs []string, value string) ([]string, bool) {
 	if value == "none" {
 		return []string{}, dirs == nil
 	}
@@ -87,8 +87,8 @@ func folder(dirs []string, value string) ([]string, bool) {
 	return append(dirs, path.Clean(value)), path.IsAbs(value) && !nothing
 }
 
-// variableName adds a variable to those that are allowed.
-func variableName(names []string, value string) ([]string, bool) {
+// appendVariable adds an allowed variable.
+func appendVariable(names []string, value string) ([]string, bool) {
 	if value == "none" {
 		return []string{}, names == nil
 	}
@@ -104,7 +104,7 @@ func splitCommands(list string) ([][]string, error) {
 		entries [][]string
 		entry   []string
 		word    strings.Builder
-		begun   bool // a word, which may be an empty one in quotes
+		begun   bool // in a word, which may be empty in quotes
 		quote   rune
 	)
 	endWord := func() {

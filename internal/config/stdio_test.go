@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/config"
 )
 
-func TestStdioCommandsAreReadAsTheyAreMeant(t *testing.T) {
+func TestStdio_ParsesCommands(t *testing.T) {
 	t.Parallel()
 	type programs = []config.Program
 	for list, want := range map[string]programs{
@@ -33,10 +33,10 @@ func TestStdioCommandsAreReadAsTheyAreMeant(t *testing.T) {
 	}
 }
 
-func TestAStdioCommandSaysWhichFoldersAndVariablesItTakes(t *testing.T) {
+func TestStdio_ParsesFoldersAndVariables(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string]config.Program{
-		"/a":          {}, // nothing is said
+		"/a":          {}, // no rules
 		"cwd=none /a": {Dirs: []string{}},
 		"env=none /a": {Env: []string{}},
 		`cwd=/srv//x/ "cwd=/srv/my files" env=API_TOKEN args=none env=DEBUG /a`: {
@@ -50,13 +50,13 @@ func TestAStdioCommandSaysWhichFoldersAndVariablesItTakes(t *testing.T) {
 		}
 		got := s.Stdio[0]
 		want.Path, want.Args = "/a", []string{}
-		if diff := cmp.Diff(want, got); diff != "" { // nil is not empty here
+		if diff := cmp.Diff(want, got); diff != "" { // nil differs from empty here
 			t.Errorf("%s: %s", list, diff)
 		}
 	}
 }
 
-func TestStdioCommandsAreRefused(t *testing.T) {
+func TestStdio_RefusesInvalid(t *testing.T) {
 	t.Parallel()
 	for _, list := range []string{
 		"npx", "./a", "/usr/bin/a, b", "/", "/..", `/usr/bin/a "b`, `""`, "npx -y /usr/bin/a",

@@ -6,26 +6,26 @@ import (
 	"strings"
 )
 
-// prefix starts every variable of ours but DATABASE_URL.
-const prefix = "PATCHBAY_"
+// variablePrefix starts every variable of Patchbay but DATABASE_URL.
+const variablePrefix = "PATCHBAY_"
 
-// The variables of `patchbay ctl`: which installation it asks, and with which API key.
+// The variables of `patchbay ctl`: the installation's URL and an API key.
 const (
 	URL    = "PATCHBAY_URL"
 	APIKey = "PATCHBAY_API_KEY"
 )
 
-// Password is the variable that holds a new user's password where nobody can type it.
+// Password is the variable with a new user's password, for use without a terminal.
 const Password = "PATCHBAY_PASSWORD"
 
-// UnknownVariables lists the PATCHBAY_ names in environ ("NAME=value" lines, as os.Environ gives them) that no setting
-// reads, sorted. A misspelt PATCHBAY_EGRESS must not silently mean the default.
+// UnknownVariables returns the sorted PATCHBAY_ names in environ ("NAME=value" lines, as from os.Environ) that
+// no setting reads. A misspelt PATCHBAY_EGRESS must not silently mean the default.
 func UnknownVariables(environ []string) []string {
-	known := variables()
+	known := knownVariables()
 	var unknown []string
 	for _, line := range environ {
 		name, _, _ := strings.Cut(line, "=")
-		if strings.HasPrefix(name, prefix) && !slices.Contains(known, name) {
+		if strings.HasPrefix(name, variablePrefix) && !slices.Contains(known, name) {
 			unknown = append(unknown, name)
 		}
 	}
@@ -33,8 +33,8 @@ func UnknownVariables(environ []string) []string {
 	return slices.Compact(unknown)
 }
 
-// variables lists every variable that a flag struct names.
-func variables() []string {
+// knownVariables lists every variable of the flag structs.
+func knownVariables() []string {
 	names := []string{Password, URL, APIKey}
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[DatabaseFlags](),

@@ -17,7 +17,7 @@ import (
 	"patchbay/internal/testing/egressproxy"
 )
 
-// trap is a server that nothing may reach. It plays along with whoever does.
+// trap is a server that must not be contacted. It cooperates with every caller.
 type trap struct {
 	URL  string
 	hits atomic.Int32
@@ -132,7 +132,7 @@ func TestWhatTheEgressRulesForbidIsSaid(t *testing.T) {
 	}
 }
 
-// A document that has changed since the flow began changes nothing: the flow remembers whom it was started with.
+// A document changed since the start has no effect: the flow stores its server.
 func TestTheCodeGoesWhereTheFlowWasStarted(t *testing.T) {
 	t.Parallel()
 	tr := newTrap(t)
@@ -161,7 +161,7 @@ func TestMixUpOfServers(t *testing.T) {
 		d.URL, d.OAuth.Issuer = attacker.Protect(t, oauthtest.ResourceBehaviour{}).URL, attacker.Issuer
 	})
 	s := b.start(t, evil, nil)
-	q := asked(t, s)
+	q := probeResult(t, s)
 	q.Set("client_id", known)
 	s.AuthorizeURL = b.as.Origin() + "/authorize?" + q.Encode()
 	_, err := b.broker.Finish(t.Context(), b.agree(t, s), b.browser())
@@ -179,9 +179,9 @@ func TestMixUpOfServers(t *testing.T) {
 	wantFault(t, err, fault.Upstream, "refused")
 }
 
-// Each state belongs to the connector and the issuer that it was made for: with another server's answer it comes to nothing, wherever the answer
-// says that it is from, no code is sent anywhere, and the state is used up.
-func TestAStateIsItsConnectorsAndItsIssuersAlone(t *testing.T) {
+// A state belongs to its connector and issuer: with another server's callback no code is sent anywhere, and the
+// state is used up.
+func TestFinish_StateIsBound(t *testing.T) {
 	t.Parallel()
 	attacker := oauthtest.Start(t, oauthtest.Behaviour{Iss: oauthtest.IssRight})
 	b := newBundle(t, oauthtest.Behaviour{Iss: oauthtest.IssRight}, oauthtest.ResourceBehaviour{})
@@ -203,7 +203,7 @@ func TestAStateIsItsConnectorsAndItsIssuersAlone(t *testing.T) {
 		answer := mix(fromHonest, fromEvil)
 		_, err := b.broker.Finish(t.Context(), answer, b.browser())
 		if name == "the attacker's code in the honest one's answer" {
-			wantFault(t, err, fault.Upstream, "invalid_grant") // it goes to the honest one, who knows it not
+			wantFault(t, err, fault.Upstream, "invalid_grant") // it goes to the honest one, which does not know it
 		} else if !fault.Is(err, fault.Malformed) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -239,9 +239,9 @@ func swapped(answer url.Values, name string, from url.Values) url.Values {
 	return out
 }
 
-// A hostile MCP server names the honest authorization server as its own. As the honest one's resource it is not believed; as itself it is
-// asked for as itself alone, and what the honest server gives for it goes to no other.
-func TestAServerThatNamesAnothersAuthorizationServerGetsATokenForItselfAtMost(t *testing.T) {
+// A hostile MCP server names the honest authorization server. Its claim to be the honest resource is refused.
+// As itself it gets a token for itself alone.
+func TestFinish_TokenIsBoundToItsResource(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{Iss: oauthtest.IssRight}, oauthtest.ResourceBehaviour{})
 	b.connect(t, b.protected(t), nil)
@@ -253,7 +253,7 @@ func TestAServerThatNamesAnothersAuthorizationServerGetsATokenForItselfAtMost(t 
 	theirs.Set(func(r *oauthtest.ResourceBehaviour) { r.Resource = "" })
 	before := len(b.as.Requests(oauthtest.Authorize, oauthtest.Exchange))
 	s := b.start(t, evil, nil)
-	if got := asked(t, s).Get("resource"); got != theirs.URL {
+	if got := probeResult(t, s).Get("resource"); got != theirs.URL {
 		t.Errorf("a token is asked for %q", got)
 	}
 	_, err = b.broker.Finish(t.Context(), b.agree(t, s), b.browser())
@@ -285,7 +285,7 @@ func TestPKCECannotBeTalkedDown(t *testing.T) {
 		})
 	}
 	b := newBundle(t, oauthtest.Behaviour{PKCE: []string{"plain", "S256"}}, oauthtest.ResourceBehaviour{})
-	if q := asked(t, b.start(t, b.protected(t), nil)); q.Get("code_challenge_method") != "S256" || len(q.Get("code_challenge")) != 43 {
+	if q := probeResult(t, b.start(t, b.protected(t), nil)); q.Get("code_challenge_method") != "S256" || len(q.Get("code_challenge")) != 43 {
 		t.Errorf("asks with %v", q)
 	}
 }
@@ -354,8 +354,8 @@ func TestNoTokenTravelsWithTheQuestion(t *testing.T) {
 	}
 }
 
-// A document must not choose where the code goes, or as whom it is asked for.
-func TestAnAuthorizationEndpointWithParametersDoesNotGetItsWay(t *testing.T) {
+// A document must not choose the receiver of the code, or its client.
+func TestStart_EndpointCannotOverrideParameters(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	b.as.Set(func(as *oauthtest.Behaviour) {
@@ -366,7 +366,7 @@ func TestAnAuthorizationEndpointWithParametersDoesNotGetItsWay(t *testing.T) {
 			}.Encode()
 		}
 	})
-	q := asked(t, b.start(t, b.protected(t), nil))
+	q := probeResult(t, b.start(t, b.protected(t), nil))
 	if q.Get("redirect_uri") != b.broker.RedirectURI() || q.Get("state") == "fixed" || q.Get("client_id") == "evil" ||
 		q.Get("code_challenge_method") != "S256" || q.Has("scope") || q.Has("request_uri") || q.Get("tenant") != "kept" {
 		t.Errorf("asks with %v", q)

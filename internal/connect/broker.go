@@ -14,33 +14,34 @@ import (
 	"patchbay/internal/store"
 )
 
-// Where authorization servers find us, below the base URL.
+// Paths for authorization servers, below the base URL.
 const (
 	callbackPath = "/oauth/callback"
 	documentPath = "/oauth/client-metadata.json"
 	linkPath     = "/connect/"
 )
 
-// CallbackURL is where authorization servers send browsers back to, for a base URL without a slash at its end.
+// CallbackURL returns the redirect URI for a base URL without a trailing slash.
 func CallbackURL(baseURL string) string { return baseURL + callbackPath }
 
-// clientName is what authorization servers show people.
+// clientName is the client name that authorization servers show.
 const clientName = "Patchbay"
 
-// Options are what a Broker needs. Log, Now and CIMDURL may be left out.
+// Options configure a [Broker]. Log, Now and CIMDURL are optional.
 type Options struct {
 	Store  *store.Store
 	OAuth  *oauth.Client
 	Dialer *mcp.Dialer
 	Log    *slog.Logger
 	Now    func() time.Time
-	// BaseURL is where browsers reach us, as "https://patchbay.example.com", without a slash at the end.
+	// BaseURL is the public URL, as "https://patchbay.example.com", without a trailing slash.
 	BaseURL string
-	// CIMDURL is our client id where it is the URL of our metadata document; empty: the document's place below BaseURL.
+	// CIMDURL is our client id if that is a metadata document's URL; empty: the document below BaseURL.
 	CIMDURL string
 }
 
-// Broker starts and finishes connections. It is safe for concurrent use, and keeps nothing in memory that another replica needs.
+// Broker starts and finishes connections. It is safe for concurrent use, and keeps no state that another
+// replica needs.
 type Broker struct {
 	store    *store.Store
 	oauth    *oauth.Client
@@ -70,26 +71,26 @@ func New(o Options) *Broker {
 	return b
 }
 
-// RedirectURI is where authorization servers send browsers back to.
+// RedirectURI returns our redirect URI.
 func (b *Broker) RedirectURI() string { return CallbackURL(b.baseURL) }
 
-// Document is our Client ID Metadata Document.
+// Document returns our Client ID Metadata Document.
 func (b *Broker) Document() oauth.ClientDocument {
 	return oauth.NewClientDocument(b.document, clientName, b.baseURL, b.RedirectURI())
 }
 
-// SessionBinding is what binds a flow to the browser session with this token; empty for none.
-func SessionBinding(token string) secret.Text { return binding("session:", token) }
+// SessionBinding returns the binding of a flow to a browser session; empty for none.
+func SessionBinding(token string) secret.Text { return newBinding("session:", token) }
 
-// CookieBinding is what binds a flow to the browser that has this value in its cookie; empty for none.
-func CookieBinding(value string) secret.Text { return binding("cookie:", value) }
+// CookieBinding returns the binding of a flow to a browser cookie; empty for none.
+func CookieBinding(value string) secret.Text { return newBinding("cookie:", value) }
 
-// binding keeps the two apart: who can set a cookie must not be taken for a session.
-func binding(kind, value string) secret.Text {
+// newBinding separates the two kinds: a forged cookie must not match a session.
+func newBinding(kind, value string) secret.Text {
 	if value == "" {
 		return ""
 	}
 	return secret.Text(kind + value)
 }
 
-func (b *Broker) tenant(id connectors.TenantID) *store.Tenant { return b.store.Tenant(id) }
+func (b *Broker) tenantStore(id connectors.TenantID) *store.Tenant { return b.store.Tenant(id) }

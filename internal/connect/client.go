@@ -15,38 +15,40 @@ import (
 	"patchbay/internal/tracing"
 )
 
-// recogniseTime bounds the question whether a server still knows our client.
-const recogniseTime = 5 * time.Second
+// recogniseTimeout bounds the request whether a server still knows our client.
+const recogniseTimeout = 5 * time.Second
 
-// client finds out as whom to go to an authorization server:
+// findClient returns our client at an authorization server, the first of:
 //
-//	the connector's own client id, where its secret is not another server's
-//	our metadata document, where the server reads such
-//	what this tenant registered there before, where the server has not forgotten it
-//	what it registers now: one for all of the tenant's connectors
-func (b *Broker) client(ctx context.Context, s survey) (oauth.Registration, error) {
-	if err := b.checkClient(ctx, s.place, s.discovery.Server); err != nil {
+//	the connector's own client id, if its secret is not another server's
+//	our metadata document, if the server supports them
+//	the tenant's stored registration, if the server still knows it
+//	a new registration, shared by the tenant's connectors
+func (b *Broker) findClient(ctx context.Context, s authSurvey) (oauth.Registration, error) {
+	if err := b.checkClient(ctx, s.target, s.discovery.Server); err != nil {
 		return oauth.Registration{}, err
 	}
-	client, ok, err := b.ownClient(ctx, s.place, s.discovery.Server, "")
+	client, ok, err := b.ownClient(ctx, s.target, s.discovery.Server, "")
 	if ok || err != nil {
 		return client, err
 	}
-	client, err = b.registered(ctx, s.tenant, s.discovery.Server)
+	client, err = b.findRegistration(ctx, s.tenant, s.discovery.Server)
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return b.alone(ctx, s, b.register)
-	case err != nil || s.sure || b.recognised(ctx, s, client):
+		return b.runOnce(ctx, s, b.registerOnce)
+	case err != nil || s.isRecognised || b.isRecognised(ctx, s, client):
 		return client, err
 	default:
-		return b.alone(ctx, s, func(ctx context.Context, s survey) (oauth.Registration, error) { return b.renew(ctx, s, client) })
+		return b.runOnce(ctx, s, func(ctx context.Context, s authSurvey) (oauth.Registration, error) {
+			return b.renewRegistration(ctx, s, client)
+		})
 	}
 }
 
-// alone has one caller at a time deal with a tenant's registration at an issuer; the others take what comes of it. It does not end
-// with its caller.
-func (b *Broker) alone(
-	ctx context.Context, s survey, deed func(context.Context, survey) (oauth.Registration, error),
+// runOnce runs one call at a time per tenant and issuer; concurrent callers share its result. It outlives its
+// caller.
+func (b *Broker) runOnce(
+	ctx context.Context, s authSurvey, deed func(context.Context, authSurvey) (oauth.Registration, error),
 ) (oauth.Registration, error) {
 	flight := b.flights.DoChan(s.tenant.String()+" "+s.discovery.Server.Issuer, func() (_ any, err error) {
 		defer safe.RecoverTo(safe.Task, &err)
@@ -63,10 +65,10 @@ func (b *Broker) alone(
 	}
 }
 
-// ownClient is the client that needs no registration: the connector's own, with its secret, or our document; ok is false where there
-// is neither.
+// ownClient returns a client that needs no registration: the connector's own with its secret, or our document;
+// ok is false without one.
 func (b *Broker) ownClient(
-	ctx context.Context, p place, m oauth.Metadata, own oauth.Secret,
+	ctx context.Context, p target, m oauth.Metadata, own oauth.Secret,
 ) (client oauth.Registration, ok bool, err error) {
 	m.RegistrationEndpoint = ""
 	client, err = b.oauth.Register(ctx, oauth.RegisterRequest{
@@ -78,17 +80,17 @@ func (b *Broker) ownClient(
 	return client, err == nil, err
 }
 
-// checkClient refuses what the connector's own client may not be used for: a secret that was entered for another server, and a token
-// endpoint of another origin with a client that is not an admin's own, but our document or what this tenant registered.
-func (b *Broker) checkClient(ctx context.Context, p place, m oauth.Metadata) error {
-	if err := b.secretFits(ctx, p, m); err != nil || !m.HasForeignTokenEndpoint() {
+// checkClient refuses a client secret entered for another server. It also refuses a token endpoint of another
+// origin, unless the client is an admin's own.
+func (b *Broker) checkClient(ctx context.Context, p target, m oauth.Metadata) error {
+	if err := b.checkOwnSecret(ctx, p, m); err != nil || !m.HasForeignTokenEndpoint() {
 		return err
 	}
 	id := p.connector.OAuth.ClientID
 	if id == "" || id == b.document {
 		return oauth.ForeignTokenEndpoint(oauth.StepRegister, m)
 	}
-	client, err := b.registered(ctx, p.tenant, m)
+	client, err := b.findRegistration(ctx, p.tenant, m)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return nil
@@ -98,9 +100,9 @@ func (b *Broker) checkClient(ctx context.Context, p place, m oauth.Metadata) err
 	return err
 }
 
-// secretFits is a Conflict where the secret of the connector's own client belongs to another server. It binds nothing: it is the token
-// request that shows it.
-func (b *Broker) secretFits(ctx context.Context, p place, m oauth.Metadata) error {
+// checkOwnSecret fails with Conflict if the client secret belongs to another server. It binds nothing: the
+// token request does.
+func (b *Broker) checkOwnSecret(ctx context.Context, p target, m oauth.Metadata) error {
 	if p.connector.OAuth.ClientID == "" {
 		return nil
 	}
@@ -111,8 +113,8 @@ func (b *Broker) secretFits(ctx context.Context, p place, m oauth.Metadata) erro
 	return err
 }
 
-// ownSecret opens the secret of the connector's own client, and binds it to this server where it is the first to see it.
-func (b *Broker) ownSecret(ctx context.Context, p place, m oauth.Metadata) (oauth.Secret, error) {
+// openOwnSecret opens the secret of the connector's own client, and binds it to this server on first use.
+func (b *Broker) openOwnSecret(ctx context.Context, p target, m oauth.Metadata) (oauth.Secret, error) {
 	text, err := b.store.Vault(p.tenant).ClientSecret(ctx, p.connector, m.Issuer)
 	if fault.Is(err, fault.NotFound) {
 		return "", nil
@@ -120,27 +122,27 @@ func (b *Broker) ownSecret(ctx context.Context, p place, m oauth.Metadata) (oaut
 	return oauth.Secret(text.Reveal()), err
 }
 
-func (b *Broker) registered(ctx context.Context, tenant connectors.TenantID, m oauth.Metadata) (oauth.Registration, error) {
+func (b *Broker) findRegistration(ctx context.Context, tenant connectors.TenantID, m oauth.Metadata) (oauth.Registration, error) {
 	return b.store.Vault(tenant).Registration(ctx, m.Issuer, b.RedirectURI())
 }
 
-// register makes and stores a registration, unless there is one by now. Where another replica was faster its client counts.
-func (b *Broker) register(ctx context.Context, s survey) (oauth.Registration, error) {
-	client, err := b.registered(ctx, s.tenant, s.discovery.Server)
+// registerOnce stores a new registration, unless one exists by now. Another replica's wins.
+func (b *Broker) registerOnce(ctx context.Context, s authSurvey) (oauth.Registration, error) {
+	client, err := b.findRegistration(ctx, s.tenant, s.discovery.Server)
 	if !fault.Is(err, fault.NotFound) {
 		return client, err
 	}
-	if client, err = b.introduce(ctx, s); err != nil {
+	if client, err = b.registerClient(ctx, s); err != nil {
 		return oauth.Registration{}, err
 	}
-	if err := b.tenant(s.tenant).SaveRegistration(ctx, b.RedirectURI(), client); err != nil {
+	if err := b.tenantStore(s.tenant).SaveRegistration(ctx, b.RedirectURI(), client); err != nil {
 		return oauth.Registration{}, err
 	}
-	return b.registered(ctx, s.tenant, s.discovery.Server)
+	return b.findRegistration(ctx, s.tenant, s.discovery.Server)
 }
 
-// introduce registers with the server.
-func (b *Broker) introduce(ctx context.Context, s survey) (oauth.Registration, error) {
+// registerClient registers with the server.
+func (b *Broker) registerClient(ctx context.Context, s authSurvey) (oauth.Registration, error) {
 	ctx = safehttp.WithTenant(ctx, s.tenant.String())
 	req := oauth.RegisterRequest{
 		Server: s.discovery.Server, ClientName: clientName, ClientURI: b.baseURL, RedirectURIs: []string{b.RedirectURI()},
@@ -148,54 +150,54 @@ func (b *Broker) introduce(ctx context.Context, s survey) (oauth.Registration, e
 		Scopes: oauth.UnionScopes(s.scopes, s.discovery.Server.ScopesSupported),
 	}
 	register := func(ctx context.Context) (oauth.Registration, error) { return b.oauth.Register(ctx, req) }
-	client, err := tracing.Step(ctx, "oauth registration", failureWord, register)
+	client, err := tracing.Step(ctx, "oauth registration", failureClass, register)
 	if failed, _ := errors.AsType[*oauth.Error](err); failed != nil && failed.HTTPStatus == http.StatusForbidden && len(req.Scopes) > 0 {
 		req.Scopes = nil // a policy about scopes answers like one about strangers
-		return tracing.Step(ctx, "oauth registration", failureWord, register)
+		return tracing.Step(ctx, "oauth registration", failureClass, register)
 	}
 	return client, err
 }
 
-// recognised tells whether the server knows a client, as far as can be told without a person.
-func (b *Broker) recognised(ctx context.Context, s survey, client oauth.Registration) bool {
-	ctx, cancel := context.WithTimeout(safehttp.WithTenant(ctx, s.tenant.String()), recogniseTime)
+// isRecognised reports whether the server knows a client, as far as that can be checked without a person.
+func (b *Broker) isRecognised(ctx context.Context, s authSurvey, client oauth.Registration) bool {
+	ctx, cancel := context.WithTimeout(safehttp.WithTenant(ctx, s.tenant.String()), recogniseTimeout)
 	defer cancel()
 	address, err := b.authorizeURL(s, client, oauth.NewState(), oauth.NewPKCE())
 	return err != nil || b.oauth.Recognises(ctx, address)
 }
 
-// renew replaces a registration that the server has forgotten. Where it does not recognise a new one either, something else is wrong,
-// and the old one stays: grants may hang on it.
-func (b *Broker) renew(ctx context.Context, s survey, forgotten oauth.Registration) (oauth.Registration, error) {
-	if now, err := b.registered(ctx, s.tenant, s.discovery.Server); err != nil || now.ClientID != forgotten.ClientID {
-		return b.register(ctx, s)
+// renewRegistration replaces a registration that the server has forgotten. If the new one is not recognized
+// either, the cause is another, and the old one stays: grants may depend on it.
+func (b *Broker) renewRegistration(ctx context.Context, s authSurvey, forgotten oauth.Registration) (oauth.Registration, error) {
+	if now, err := b.findRegistration(ctx, s.tenant, s.discovery.Server); err != nil || now.ClientID != forgotten.ClientID {
+		return b.registerOnce(ctx, s)
 	}
-	client, err := b.introduce(ctx, s)
-	if err == nil && b.recognised(ctx, s, client) {
-		return b.replace(ctx, s, forgotten, client)
+	client, err := b.registerClient(ctx, s)
+	if err == nil && b.isRecognised(ctx, s, client) {
+		return b.replaceRegistration(ctx, s, forgotten, client)
 	}
-	b.log.WarnContext(ctx, "client not recognised, and no other registered", append(s.attrs(), slog.Any("error", err))...)
+	b.log.WarnContext(ctx, "client not recognised, and no other registered", append(s.logAttrs(), slog.Any("error", err))...)
 	return forgotten, nil
 }
 
-func (b *Broker) replace(ctx context.Context, s survey, old, client oauth.Registration) (oauth.Registration, error) {
+func (b *Broker) replaceRegistration(ctx context.Context, s authSurvey, old, client oauth.Registration) (oauth.Registration, error) {
 	issuer := s.discovery.Server.Issuer
-	if err := b.tenant(s.tenant).ForgetRegistration(ctx, issuer, b.RedirectURI(), old.ClientID); err != nil {
+	if err := b.tenantStore(s.tenant).DeleteRegistration(ctx, issuer, b.RedirectURI(), old.ClientID); err != nil {
 		return oauth.Registration{}, err
 	}
-	if err := b.tenant(s.tenant).SaveRegistration(ctx, b.RedirectURI(), client); err != nil {
+	if err := b.tenantStore(s.tenant).SaveRegistration(ctx, b.RedirectURI(), client); err != nil {
 		return oauth.Registration{}, err
 	}
-	return b.registered(ctx, s.tenant, s.discovery.Server)
+	return b.findRegistration(ctx, s.tenant, s.discovery.Server)
 }
 
-// clientOf is the client that a flow or a grant was started with, as it can prove itself now; ok is false where it is gone. id is
-// its client id.
-func (b *Broker) clientOf(ctx context.Context, p place, m oauth.Metadata, id string) (client oauth.Registration, ok bool, err error) {
+// findFlowClient returns the client that a flow or grant was started with, by client id; ok is false if it is
+// gone.
+func (b *Broker) findFlowClient(ctx context.Context, p target, m oauth.Metadata, id string) (client oauth.Registration, ok bool, err error) {
 	m.NotePinnedTokenEndpoint(p.connector.OAuth.TokenEndpoint)
 	var own oauth.Secret
 	if p.connector.OAuth.ClientID == id {
-		if own, err = b.ownSecret(ctx, p, m); err != nil {
+		if own, err = b.openOwnSecret(ctx, p, m); err != nil {
 			return oauth.Registration{}, false, err
 		}
 	}
@@ -203,7 +205,7 @@ func (b *Broker) clientOf(ctx context.Context, p place, m oauth.Metadata, id str
 	if err != nil || ok && client.ClientID == id {
 		return client, ok, err
 	}
-	client, err = b.registered(ctx, p.tenant, m)
+	client, err = b.findRegistration(ctx, p.tenant, m)
 	if fault.Is(err, fault.NotFound) {
 		return oauth.Registration{}, false, nil
 	}

@@ -16,7 +16,7 @@ import (
 	"patchbay/internal/store"
 )
 
-func TestAnAccountIsConnectedAndItsToolsAreQueued(t *testing.T) {
+func TestFinish_ConnectsAndQueuesSync(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{IDToken: oauthtest.Document{"email": "ann@example.com"}}, oauthtest.ResourceBehaviour{Scope: "read"})
 	c := b.protected(t)
@@ -50,7 +50,7 @@ func TestAnAccountIsConnectedAndItsToolsAreQueued(t *testing.T) {
 	}
 }
 
-func TestWhatATokenAnswerLeavesOutIsAsItWasAskedFor(t *testing.T) {
+func TestFinish_DefaultsOfTokenResponse(t *testing.T) {
 	t.Parallel()
 	terse := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"access_token":"bare"}`))
@@ -89,13 +89,13 @@ func TestEachAgentConnectsItsOwnAccount(t *testing.T) {
 	}
 }
 
-func TestToolsAreQueuedWhereTheyAreNotKnownOrTheCredentialWasTheReason(t *testing.T) {
+func TestFinish_QueuesSyncWhenToolsAreMissing(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	failed := func(code string) func(*testing.T, connectors.Connector) {
 		return func(t *testing.T, c connectors.Connector) {
 			b.Synced(t, c.ID, "search")
-			_, err := b.Door().FailSync(t.Context(), b.Run(t, c.ID).ID, connectors.SyncError{Code: code, Message: "No.", At: time.Now()}, store.Seen{})
+			_, err := b.Door().FailSync(t.Context(), b.Run(t, c.ID).ID, connectors.SyncError{Code: code, Message: "No.", At: time.Now()}, store.ServerObservation{})
 			must(t, err)
 		}
 	}

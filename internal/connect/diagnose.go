@@ -9,15 +9,15 @@ import (
 	"patchbay/internal/oauth"
 )
 
-// Diagnose looks at a connector's servers now, as Start would, and tells every step. Nothing is registered or stored. What is wrong
-// with the servers stands in the Diagnosis; the error is about the order, or about us.
+// Diagnose runs the steps of Start against a connector's servers and reports each. It registers and stores
+// nothing. Failures of servers are in the Diagnosis; the error is about the request, or about us.
 func (b *Broker) Diagnose(ctx context.Context, a auth.Actor, c connectors.Ref) (Diagnosis, error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return Diagnosis{}, err
 	}
-	p := place{tenant: a.Tenant.ID}
+	p := target{tenant: a.Tenant.ID}
 	var err error
-	if p.connector, err = b.tenant(p.tenant).Connector(ctx, c); err != nil {
+	if p.connector, err = b.tenantStore(p.tenant).Connector(ctx, c); err != nil {
 		return Diagnosis{}, err
 	}
 	switch p.connector.Auth.Type {
@@ -25,25 +25,25 @@ func (b *Broker) Diagnose(ctx context.Context, a auth.Actor, c connectors.Ref) (
 	default:
 		return Diagnosis{}, fault.Errorf(fault.Conflict, "The connector %q does not sign in by OAuth: there is nothing to look for.", p.connector.Name)
 	}
-	ctx, cancel := context.WithTimeout(ctx, prepareTime)
+	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
 	defer cancel()
-	s, err := b.survey(ctx, p)
-	d := s.diagnosis()
+	s, err := b.surveyServers(ctx, p)
+	d := s.toDiagnosis()
 	if err == nil {
-		d.Client, err = b.howClient(ctx, s)
+		d.Client, err = b.describeClient(ctx, s)
 	}
 	if err != nil {
-		d.Problem = b.explain(err).Message
+		d.Problem = b.toFault(err).Message
 	}
 	return d, nil
 }
 
-// howClient says how a client id would be had, and whether a person could be sent away with it.
-func (b *Broker) howClient(ctx context.Context, s survey) (string, error) {
+// describeClient describes the source of the client id, and whether a person could be redirected with it.
+func (b *Broker) describeClient(ctx context.Context, s authSurvey) (string, error) {
 	if s.connector.Auth.Type != connectors.AuthOAuth2 {
 		return "The client id of the credential, or of the connector's settings.", nil
 	}
-	client, words, err := b.foreseen(ctx, s)
+	client, words, err := b.predictClient(ctx, s)
 	if err != nil {
 		return words, err
 	}
@@ -51,19 +51,19 @@ func (b *Broker) howClient(ctx context.Context, s survey) (string, error) {
 	return words, err
 }
 
-// foreseen is the client that a start would go with.
-func (b *Broker) foreseen(ctx context.Context, s survey) (client oauth.Registration, words string, err error) {
+// predictClient returns the client that Start would use.
+func (b *Broker) predictClient(ctx context.Context, s authSurvey) (client oauth.Registration, words string, err error) {
 	m := s.discovery.Server
-	if err := b.checkClient(ctx, s.place, m); err != nil {
+	if err := b.checkClient(ctx, s.target, m); err != nil {
 		return client, "", err
 	}
-	client, ok, err := b.ownClient(ctx, s.place, m, "")
+	client, ok, err := b.ownClient(ctx, s.target, m, "")
 	if err == nil && !ok {
-		client, err = b.registered(ctx, s.tenant, m)
+		client, err = b.findRegistration(ctx, s.tenant, m)
 	}
 	switch {
 	case err == nil:
-		return client, clientWords(client), nil
+		return client, describeSource(client), nil
 	case !fault.Is(err, fault.NotFound):
 		return client, "", err
 	case m.RegistrationEndpoint == "":

@@ -12,7 +12,7 @@ import (
 	"patchbay/internal/oauth/oauthtest"
 )
 
-func TestADiagnosisTellsEveryStepAndLeavesNoTrace(t *testing.T) {
+func TestDiagnose_StoresNothing(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Scope: "read"})
 	c := b.protected(t, func(d *connectors.Draft) { d.URL = b.mcp.URL + "?key=hidden" }, perAgent)

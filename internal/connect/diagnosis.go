@@ -8,20 +8,20 @@ import (
 	"patchbay/internal/oauth"
 )
 
-// Diagnosis tells step by step how the authorization server of a connector was looked for. Nothing in it is a secret, or free
-// text of the remote side.
+// Diagnosis reports the steps of discovering a connector's authorization server. It has no secrets and no
+// remote text.
 type Diagnosis struct {
 	At        time.Time
 	Trace     []oauth.TraceStep // the first is [StepAsk]
-	Server    *oauth.Metadata   // nil: none was found
-	Resource  string            // empty: none is sent
-	Scopes    []string          // that would be asked for
-	Client    string            // how a client id is had, in words; empty: not known
-	Problem   string            // one sentence; empty: a person can be sent there
+	Server    *oauth.Metadata   // nil: none found
+	Resource  string            // empty: not sent
+	Scopes    []string          // to request
+	Client    string            // description of the source of the client id; empty: unknown
+	Problem   string            // a sentence; empty: none
 	Behaviour connectors.AuthBehaviour
 }
 
-// Failed is in the chain of the fault with which a start ends, and tells how far it came.
+// Failed wraps the error of a failed Start with the steps up to it.
 type Failed struct {
 	Diagnosis Diagnosis
 	Err       error
@@ -33,8 +33,8 @@ func (f *Failed) Error() string { return f.Err.Error() }
 // Unwrap returns the cause.
 func (f *Failed) Unwrap() error { return f.Err }
 
-// diagnosis is what a survey saw.
-func (s survey) diagnosis() Diagnosis {
+// toDiagnosis returns the steps of a survey.
+func (s authSurvey) toDiagnosis() Diagnosis {
 	d := Diagnosis{
 		At: s.at, Resource: s.discovery.Resource, Scopes: s.scopes, Behaviour: s.asked.behaviour,
 		Trace: slices.Concat([]oauth.TraceStep{s.asked.step}, s.discovery.Trace),
@@ -49,17 +49,17 @@ func (s survey) diagnosis() Diagnosis {
 	return d
 }
 
-// failed makes the fault with which a start ends after its survey.
-func (b *Broker) failed(s survey, err error) error {
-	f := *b.explain(err) // a copy: err may be that fault itself, and must not become its own cause
-	d := s.diagnosis()
+// newFailure returns the fault of a Start that failed after its survey.
+func (b *Broker) newFailure(s authSurvey, err error) error {
+	f := *b.toFault(err) // a copy: err may be this fault, and must not become its own cause
+	d := s.toDiagnosis()
 	d.Problem = f.Message
 	f.Err = &Failed{Diagnosis: d, Err: err}
 	return &f
 }
 
-// clientWords says how a client id is had.
-func clientWords(c oauth.Registration) string {
+// describeSource describes the source of a client id.
+func describeSource(c oauth.Registration) string {
 	switch c.Source {
 	case oauth.SourceConfigured:
 		return "The client id of the connector's settings."

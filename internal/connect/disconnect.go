@@ -13,13 +13,13 @@ import (
 	"patchbay/internal/store"
 )
 
-// revokeTime bounds one request that tells the authorization server that a grant is over.
-const revokeTime = 5 * time.Second
+// revokeTimeout bounds one revocation request.
+const revokeTimeout = 5 * time.Second
 
-// Disconnect deletes a grant, and tells the authorization server, which may not hear it. It is NotFound where no account is
-// connected, and a Conflict where the credential is none of OAuth's.
+// Disconnect deletes a grant and revokes it at the authorization server, ignoring a failure there. It fails
+// with NotFound without an account, and with Conflict for a credential that is no grant.
 func (b *Broker) Disconnect(ctx context.Context, a auth.Actor, c connectors.Ref, agent *connectors.Ref) error {
-	p, err := b.ending(ctx, a, c, agent)
+	p, err := b.findDisconnectTarget(ctx, a, c, agent)
 	if err != nil {
 		return err
 	}
@@ -27,57 +27,57 @@ func (b *Broker) Disconnect(ctx context.Context, a auth.Actor, c connectors.Ref,
 	if fault.Is(unread, fault.NotFound) {
 		return fault.Errorf(fault.NotFound, "No account is connected here.")
 	}
-	err = b.tenant(p.tenant).Tx(ctx, func(tx *store.Tenant) error {
-		was, err := tx.Before(ctx, p.subject())
+	err = b.tenantStore(p.tenant).Tx(ctx, func(tx *store.Tenant) error {
+		was, err := tx.Before(ctx, p.auditSubject())
 		if err != nil {
 			return err
 		}
 		if err := tx.DeleteCredential(ctx, p.connector.ID, p.agentID()); err != nil {
 			return err
 		}
-		return tx.RecordChange(ctx, p.about(a.Event("credential.disconnect", p.connector.Slug)), was, p.subject())
+		return tx.RecordChange(ctx, p.describeEvent(a.Event("credential.disconnect", p.connector.Slug)), was, p.auditSubject())
 	})
 	if err != nil {
 		return err
 	}
-	if unread != nil { // what cannot be opened can be deleted all the same
-		b.log.WarnContext(ctx, "grant not revoked", append(p.attrs(), slog.Any("error", unread))...)
+	if unread != nil { // an unreadable grant can still be deleted
+		b.log.WarnContext(ctx, "grant not revoked", append(p.logAttrs(), slog.Any("error", unread))...)
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTimeout)
 	defer cancel()
-	if !b.revoke(ctx, p, old.Tokens) {
-		return nil // the job that revokes what was deleted goes on
+	if !b.revokeStored(ctx, p, old.Tokens) {
+		return nil // the revocation job retries
 	}
 	if err := b.finishRevocation(ctx, p.tenant, old.ID, nil); err != nil {
-		b.log.WarnContext(ctx, "revoked grant not forgotten", append(p.attrs(), slog.Any("error", err))...)
+		b.log.WarnContext(ctx, "revoked grant not forgotten", append(p.logAttrs(), slog.Any("error", err))...)
 	}
 	return nil
 }
 
-// sameClient tells whether both grants are of one server, for one client of ours.
+// sameClient reports whether both grants have one server and client.
 func sameClient(old store.Grant, now store.NewGrant) bool {
 	was := old.Tokens.Meta
 	return was.Server.Issuer == now.Meta.Server.Issuer && was.ClientID == now.Meta.ClientID
 }
 
-// revoke gives a stored grant back, as the client that it is for.
-func (b *Broker) revoke(ctx context.Context, p place, t store.GrantTokens) bool {
+// revokeStored revokes a stored grant with its client.
+func (b *Broker) revokeStored(ctx context.Context, p target, t store.GrantTokens) bool {
 	meta := t.Meta
-	client, _, err := b.clientOf(ctx, p, meta.Server, meta.ClientID)
+	client, _, err := b.findFlowClient(ctx, p, meta.Server, meta.ClientID)
 	if err != nil {
-		b.log.WarnContext(ctx, "grant not revoked", append(p.attrs(), slog.Any("error", err))...)
+		b.log.WarnContext(ctx, "grant not revoked", append(p.logAttrs(), slog.Any("error", err))...)
 		return false
 	}
 	if client.ClientID != meta.ClientID {
 		client = oauth.Registration{Issuer: meta.Server.Issuer, ClientID: meta.ClientID}
 	}
-	return b.giveBack(ctx, p, oauth.Peer{Server: meta.Server, Client: client, Resource: meta.Resource}, t)
+	return b.revokeGrant(ctx, p, oauth.Peer{Server: meta.Server, Client: client, Resource: meta.Resource}, t)
 }
 
-// giveBack revokes a grant at its server: by its refresh token, which takes the access tokens with it (RFC 7009 §2.1), else by the
-// access token. It reports whether that was done; why it failed is logged.
-func (b *Broker) giveBack(ctx context.Context, p place, peer oauth.Peer, t store.GrantTokens) bool {
+// revokeGrant revokes a grant by its refresh token, which includes the access tokens (RFC 7009 section 2.1),
+// else by the access token. It reports success and logs failures.
+func (b *Broker) revokeGrant(ctx context.Context, p target, peer oauth.Peer, t store.GrantTokens) bool {
 	token, hint := t.RefreshToken, oauth.HintRefreshToken
 	if token.Empty() {
 		token, hint = t.AccessToken, oauth.HintAccessToken
@@ -85,7 +85,7 @@ func (b *Broker) giveBack(ctx context.Context, p place, peer oauth.Peer, t store
 	ctx = safehttp.WithTenant(ctx, p.tenant.String())
 	err := b.oauth.Revoke(ctx, peer, oauth.Secret(token.Reveal()), hint)
 	if err != nil {
-		b.log.WarnContext(ctx, "grant not revoked", append(p.attrs(), slog.Any("error", err))...)
+		b.log.WarnContext(ctx, "grant not revoked", append(p.logAttrs(), slog.Any("error", err))...)
 	}
 	return err == nil
 }

@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/oauth/oauthtest"
 )
 
-func TestDisconnectingDeletesTheGrantAndRevokesIt(t *testing.T) {
+func TestDisconnect_DeletesAndRevokes(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	c, ann, bob := b.protected(t, perAgent), b.Agent(t), b.Agent(t)
@@ -37,7 +37,7 @@ func TestDisconnectingDeletesTheGrantAndRevokesIt(t *testing.T) {
 	wantFault(t, err, fault.NotFound, "")
 }
 
-func TestAServerThatDoesNotHearOfItKeepsNobodyConnected(t *testing.T) {
+func TestDisconnect_IgnoresRevocationFailure(t *testing.T) {
 	t.Parallel()
 	for name, trouble := range map[string]func(*bundle){
 		"gone":           func(b *bundle) { b.as.Stop() },
@@ -76,7 +76,7 @@ func TestOnlyAnAdminDisconnectsAndOnlyAccounts(t *testing.T) {
 }
 
 // Any refresh token of a client may end all that the person has granted to it, so that the same client's is left alone.
-func TestAGrantThatIsReplacedIsRevokedWhereServerOrClientIsAnother(t *testing.T) {
+func TestFinish_RevokesReplacedGrantOfOtherClient(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	c := b.protected(t)
@@ -87,7 +87,7 @@ func TestAGrantThatIsReplacedIsRevokedWhereServerOrClientIsAnother(t *testing.T)
 		t.Errorf("%d grants of the same client were revoked", n)
 	}
 	was := b.grant(t, c, nil).Tokens
-	must(t, b.Door().ForgetRegistration(t.Context(), b.as.Issuer, b.broker.RedirectURI(), was.Meta.ClientID))
+	must(t, b.Door().DeleteRegistration(t.Context(), b.as.Issuer, b.broker.RedirectURI(), was.Meta.ClientID))
 	b.connect(t, c, nil)
 	b.revokeDeleted(t)
 	revoked := b.as.Requests(oauthtest.Revoke)

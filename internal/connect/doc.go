@@ -1,23 +1,21 @@
-// Package connect connects an account: it sends a person to an authorization server, and stores what the server grants when the
-// person comes back.
+// Package connect connects an account: it redirects a person to an authorization server, and stores the grant of the callback.
 //
-//	Start, or Link and Accept ─── 1. who may, and what for: a connector, per agent one of its agents
-//	      │                       2. the MCP server is asked without a credential: its challenge, and what it asks for
-//	      │                       3. discovery: which authorization server, which resource, which scopes
-//	      │                       4. a client there: configured, our metadata document, registered before, registered now
-//	      │                       5. the flow is stored: hash of the state, hash of what binds the browser, sealed verifier
+//	Start, or Link and Accept ─── 1. permission and target: a connector, per agent one of its agents
+//	      │                       2. the MCP server is probed without a credential, for its challenge (probe.go)
+//	      │                       3. discovery of authorization server, resource and scopes (survey.go)
+//	      │                       4. a client: configured, our metadata document, stored or new registration (client.go)
+//	      │                       5. the flow is stored: hashes of state and browser binding, sealed verifier (start.go)
 //	      ▼
 //	   (a person agrees; any replica may take the callback)
 //	      │
-//	   Finish ─────────────────── 1. the flow is taken, which works once; the browser and the member are compared
-//	                              2. iss, before anything else of the answer
-//	                              3. the connector is still what the flow was started for
-//	                              4. the code is exchanged, with no transaction open
-//	                              5. one transaction: the grant, the audit event, a sync run where the tools are not known
+//	   Finish ─────────────────── 1. the flow is deleted, so it works once; browser and member are compared (finish.go)
+//	                              2. iss is checked before other parameters
+//	                              3. the connector must be unchanged since the start
+//	                              4. the code is exchanged, outside of a transaction
+//	                              5. one transaction stores grant, audit event and a sync if tools are unknown (store_grant.go)
 //
-// Until step 4 of Finish nothing is sent anywhere, and whatever is wrong before it is a Malformed fault. What goes wrong at the
-// authorization server becomes a sentence in explain.go. No state, code, verifier or token leaves this package but into the
-// store's seal; no text of the remote side leaves it at all.
+// Before step 4 of Finish nothing is sent, and every failure is Malformed. explain.go turns failures at the authorization server into
+// sentences. State, code, verifier and token leave this package only sealed; remote text does not leave it at all.
 //
-// It is not for using or refreshing what was granted: that is package credentials. The steps of the protocol are package oauth's.
+// Package credentials uses and refreshes grants. Package oauth has the steps of the protocol.
 package connect

@@ -9,10 +9,10 @@ import (
 	"patchbay/internal/safehttp"
 )
 
-// The codes of failures that no RFC names.
+// Error codes that no RFC defines.
 const (
 	codeBlocked     = "blocked"          // by the egress rules
-	codeProxy       = "egress_proxy"     // the operator's proxy failed, or refused
+	codeProxy       = "egress_proxy"     // the operator's proxy failed or refused
 	codeRefused     = "refused"          // by our other rules
 	codeNoClient    = "client_id_needed" // an admin has to enter one
 	codeUnreachable = "unreachable"
@@ -20,17 +20,17 @@ const (
 	codeProtocol    = "protocol"
 )
 
-// phaseAuth is how far a conversation came that failed at the authorization server.
+// phaseAuth is the phase of failures at the authorization server.
 const phaseAuth = "auth"
 
-// explain turns every way in which an authorization server can fail us into a fault: one sentence that says what to do, and a
-// code. No sentence holds text of the remote side.
-func (b *Broker) explain(err error) *fault.Error {
+// toFault converts failures of an authorization server into a fault with a code and a sentence that says what
+// to do. It has no remote text.
+func (b *Broker) toFault(err error) *fault.Error {
 	e, ok := errors.AsType[*oauth.Error](err)
 	if !ok {
 		return fault.As(err)
 	}
-	f := &fault.Error{Kind: fault.Upstream, Code: code(e), Message: e.Sentence(), RetryAfter: int(e.RetryAfter / time.Second), Err: err}
+	f := &fault.Error{Kind: fault.Upstream, Code: failureCode(e), Message: e.Sentence(), RetryAfter: int(e.RetryAfter / time.Second), Err: err}
 	if failed, ok := errors.AsType[*safehttp.ProxyError](err); ok {
 		f.Message, f.Remote = failed.Why, &fault.Remote{Phase: phaseAuth, Retryable: !failed.Forbidden()}
 		return f
@@ -43,7 +43,7 @@ func (b *Broker) explain(err error) *fault.Error {
 	case oauth.KindDenied:
 		f.Kind = fault.Denied
 	case oauth.KindRefused, oauth.KindProtocol:
-		if e.Step == oauth.StepCallback { // what the browser brought, and not what a server answered
+		if e.Step == oauth.StepCallback { // sent by the browser, not by a server
 			f.Kind = fault.Malformed
 			f.Message += " Nothing was stored. Start the connection again."
 		}
@@ -61,7 +61,7 @@ func (b *Broker) explain(err error) *fault.Error {
 	return f
 }
 
-func code(e *oauth.Error) string {
+func failureCode(e *oauth.Error) string {
 	if _, ok := errors.AsType[*safehttp.BlockedError](e); ok {
 		return codeBlocked
 	}

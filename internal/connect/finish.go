@@ -21,93 +21,94 @@ import (
 	"patchbay/internal/tracing"
 )
 
-// finishTime bounds what follows once a code is about to be used: the exchange, and storing what it gave.
-const finishTime = 30 * time.Second
+// finishTimeout bounds the code exchange and storing its result.
+const finishTimeout = 30 * time.Second
 
-// Browser is what a callback's browser has. Each binding is empty where it has none.
+// Browser has the bindings of a callback's browser, each empty if absent.
 type Browser struct {
 	Session secret.Text // [SessionBinding]
 	Cookie  secret.Text // [CookieBinding]
 	Person  *auth.Actor
 }
 
-// Finished is a connection that came to its end.
+// Finished is the result of a connection.
 type Finished struct {
 	Tenant    connectors.TenantID
 	Connector connectors.Connector
 	Agent     *connectors.Agent     // nil: the shared one
-	ReturnTo  string                // a path of ours; empty: none was given
-	Run       *connectors.SyncRunID // the sync that was queued; nil: none
-	ByLink    bool                  // it began at a sent link
-	// Again is where the same browser has to go once more, because the server took less, or another client, than it was asked
-	// with. Nothing is connected yet: Run is nil. It happens at most twice in a row.
+	ReturnTo  string                // a local path; empty: none given
+	Run       *connectors.SyncRunID // queued sync; nil: none
+	ByLink    bool                  // started from a link
+	// Again is the next authorization URL for the same browser, with fewer scopes or another client. Nothing is
+	// connected yet: Run is nil. It happens at most twice.
 	Again *Started
 }
 
-// Finish ends a connection with what the authorization server sent through the browser. A state that is not known (any more), another
-// browser, another member and another issuer are Malformed, and no token request is sent; so is a connector that is not what it
-// was. Where a person said no it is Denied, with the code of the RFC. The flow is used up in every case.
+// Finish completes a connection with the parameters of the callback. An unknown state, another browser, member
+// or issuer, and a changed connector are Malformed, without a token request. A refusal by the person is Denied,
+// with the code of the RFC. The flow is used up in every case.
 func (b *Broker) Finish(ctx context.Context, q url.Values, br Browser) (Finished, error) {
-	return tracing.Step(ctx, "oauth callback", failureWord, func(ctx context.Context) (Finished, error) { return b.finish(ctx, q, br) })
+	return tracing.Step(ctx, "oauth callback", failureClass, func(ctx context.Context) (Finished, error) { return b.finishFlow(ctx, q, br) })
 }
 
-func (b *Broker) finish(ctx context.Context, q url.Values, br Browser) (Finished, error) {
-	f, err := b.take(ctx, q)
+func (b *Broker) finishFlow(ctx context.Context, q url.Values, br Browser) (Finished, error) {
+	f, err := b.takeFlow(ctx, q)
 	if err != nil {
 		return Finished{}, err
 	}
-	if err := b.mayFinish(ctx, br, f); err != nil {
+	if err := b.checkBrowser(ctx, br, f); err != nil {
 		return Finished{}, err
 	}
 	code, refusal := oauth.ReadCallback(q, f.Server)
-	if refusal != nil && !isScope(refusal) {
-		return Finished{}, b.explain(refusal)
+	if refusal != nil && !isScopeError(refusal) {
+		return Finished{}, b.toFault(refusal)
 	}
-	p, err := b.arrived(ctx, b.tenant(f.Tenant), f)
+	p, err := b.loadTarget(ctx, b.tenantStore(f.Tenant), f)
 	if err != nil {
 		return Finished{}, err
 	}
-	back := returning{place: p, flow: f, try: tryOf(q.Get("state")), person: br.Person}
+	back := callbackFlow{target: p, flow: f, try: parseTry(q.Get("state")), actor: br.Person}
 	if refusal != nil {
-		return b.again(ctx, back, refusal)
+		return b.restartFlow(ctx, back, refusal)
 	}
-	// A code works once: what it gives is stored, whether or not the browser waits.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
+	// A code works once, so its result is stored even if the browser disconnects.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
-	peer, ok, err := b.peer(ctx, p, f)
+	peer, ok, err := b.findPeer(ctx, p, f)
 	switch {
 	case err != nil:
-		return Finished{}, b.explain(err)
+		return Finished{}, b.toFault(err)
 	case !ok:
-		return b.again(ctx, back, errClientGone)
+		return b.restartFlow(ctx, back, errClientGone)
 	}
-	token, err := b.exchange(ctx, peer, f, code)
+	token, err := b.exchangeCode(ctx, peer, f, code)
 	if err != nil {
-		return b.refused(ctx, back, peer, err)
+		return b.handleRefusal(ctx, back, peer, err)
 	}
-	return b.keep(ctx, back, peer, token)
+	return b.storeGrant(ctx, back, peer, token)
 }
 
-// take finds the flow of an answer, and ends it: no second answer finds it.
-func (b *Broker) take(ctx context.Context, q url.Values) (store.Flow, error) {
+// takeFlow deletes and returns the flow of a callback: no second callback finds it.
+func (b *Broker) takeFlow(ctx context.Context, q url.Values) (store.Flow, error) {
 	states := q["state"]
 	if len(states) != 1 || states[0] == "" {
-		return store.Flow{}, errOver()
+		return store.Flow{}, errFlowOver()
 	}
 	f, err := b.store.System().TakeFlow(ctx, oauth.HashState(oauth.Secret(states[0])))
 	if fault.Is(err, fault.NotFound) {
-		return store.Flow{}, errOver()
+		return store.Flow{}, errFlowOver()
 	}
 	return f, err
 }
 
-func errOver() error {
+func errFlowOver() error {
 	return fault.Errorf(fault.Malformed, "This connection has ended or was used already. Start it again.")
 }
 
-// mayFinish tells whether this is the browser that was sent away, and where a member started it, whether it still is that member's.
-func (b *Broker) mayFinish(ctx context.Context, br Browser, f store.Flow) error {
-	if !br.has(f.BrowserHash) {
+// checkBrowser fails unless this is the browser of the start, and the actor still the member that started the
+// flow.
+func (b *Broker) checkBrowser(ctx context.Context, br Browser, f store.Flow) error {
+	if !br.hasBinding(f.BrowserHash) {
 		return fault.Errorf(fault.Malformed, "This connection was started in another browser, or you have signed out since. Start it again here.")
 	}
 	if f.StartedBy.Type != string(auth.KindPerson) {
@@ -120,18 +121,18 @@ func (b *Broker) mayFinish(ctx context.Context, br Browser, f store.Flow) error 
 	case p.Tenant.ID != f.Tenant:
 		return fault.Errorf(fault.Malformed, "This connection was started in another organisation. Switch back to it, and start again.")
 	}
-	return overFor(p.RequireAccount(ctx, b.tenant(f.Tenant), f.AgentID))
+	return endOnDenied(p.RequireAccount(ctx, b.tenantStore(f.Tenant), f.AgentID))
 }
 
-// overFor is a refusal of the member who started as what it is to a connection under way: its end.
-func overFor(err error) error {
+// endOnDenied converts a refusal of the starting member into the end of the connection.
+func endOnDenied(err error) error {
 	if fault.Is(err, fault.Denied) {
 		return fault.Errorf(fault.Malformed, "You may not connect accounts here any more. Ask an admin to do it.")
 	}
 	return err
 }
 
-func (br Browser) has(hash []byte) bool {
+func (br Browser) hasBinding(hash []byte) bool {
 	found := 0
 	for _, binding := range []secret.Text{br.Session, br.Cookie} {
 		if !binding.Empty() {
@@ -141,12 +142,12 @@ func (br Browser) has(hash []byte) bool {
 	return found == 1
 }
 
-// arrived reads the place of a flow anew: what was granted is for what the connector was when the flow began.
-func (b *Broker) arrived(ctx context.Context, tx *store.Tenant, f store.Flow) (place, error) {
-	connector, agent := refs(f.ConnectorID, f.AgentID)
-	p, err := find(ctx, tx, f.Tenant, connector, agent)
-	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Conflict) || err == nil && !fits(p.connector, f) {
-		return place{}, errChanged()
+// loadTarget reloads the target of a flow: the grant is for the connector as it was at the start.
+func (b *Broker) loadTarget(ctx context.Context, tx *store.Tenant, f store.Flow) (target, error) {
+	connector, agent := toRefs(f.ConnectorID, f.AgentID)
+	p, err := findTarget(ctx, tx, f.Tenant, connector, agent)
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Conflict) || err == nil && !matchesSettings(p.connector, f) {
+		return target{}, errChanged()
 	}
 	return p, err
 }
@@ -155,8 +156,9 @@ func errChanged() error {
 	return fault.Errorf(fault.Malformed, "The connector was changed or deleted meanwhile. Nothing was stored; start the connection again.")
 }
 
-// fits tells whether what an admin has set about the servers is what a flow was started with. Of the client, see [Broker.peer].
-func fits(c connectors.Connector, f store.Flow) bool {
+// matchesSettings reports whether the connector's settings are those of the flow's start. For the client see
+// [Broker.findPeer].
+func matchesSettings(c connectors.Connector, f store.Flow) bool {
 	s := c.OAuth
 	is := func(set, used string) bool { return set == "" || set == used }
 	return connectors.Origin(c.URL) == f.Origin && is(strings.TrimSuffix(s.Issuer, "/"), strings.TrimSuffix(f.Server.Issuer, "/")) &&
@@ -164,63 +166,63 @@ func fits(c connectors.Connector, f store.Flow) bool {
 		(s.Resource == nil || *s.Resource == f.Resource)
 }
 
-// sameGrants tells whether grants of both settings are of the same server, for the same client and resource.
+// sameGrants reports whether grants of both settings have the same server, client and resource.
 func sameGrants(a, b connectors.OAuthSettings) bool {
-	return a.SameKeeper(b) && a.AuthorizationEndpoint == b.AuthorizationEndpoint && a.ClientID == b.ClientID &&
+	return a.SameAuthServer(b) && a.AuthorizationEndpoint == b.AuthorizationEndpoint && a.ClientID == b.ClientID &&
 		reflect.DeepEqual(a.Resource, b.Resource)
 }
 
-// peer is whom the flow was started with, and as whom; ok is false where our client there is another by now.
-func (b *Broker) peer(ctx context.Context, p place, f store.Flow) (peer oauth.Peer, ok bool, err error) {
-	client, ok, err := b.clientOf(ctx, p, f.Server, f.ClientID)
+// findPeer returns the server and client of the flow; ok is false if our client there is another by now.
+func (b *Broker) findPeer(ctx context.Context, p target, f store.Flow) (findPeer oauth.Peer, ok bool, err error) {
+	client, ok, err := b.findFlowClient(ctx, p, f.Server, f.ClientID)
 	f.Server.NotePinnedTokenEndpoint(p.connector.OAuth.TokenEndpoint)
 	return oauth.Peer{Server: f.Server, Client: client, Resource: f.Resource}, ok, err
 }
 
-func (b *Broker) exchange(ctx context.Context, peer oauth.Peer, f store.Flow, code oauth.Secret) (oauth.Token, error) {
+func (b *Broker) exchangeCode(ctx context.Context, peer oauth.Peer, f store.Flow, code oauth.Secret) (oauth.Token, error) {
 	verifier, err := b.store.Vault(f.Tenant).Verifier(f)
 	if err != nil {
 		return oauth.Token{}, err
 	}
 	ctx = safehttp.WithTenant(ctx, f.Tenant.String())
-	return tracing.Step(ctx, "oauth token exchange", failureWord, func(ctx context.Context) (oauth.Token, error) {
+	return tracing.Step(ctx, "oauth token exchange", failureClass, func(ctx context.Context) (oauth.Token, error) {
 		return b.oauth.Exchange(ctx, peer, oauth.Grant{Code: code, RedirectURI: f.RedirectURI, Verifier: oauth.Secret(verifier.Reveal())})
 	})
 }
 
-// refused looks at what the token endpoint refused: a registration that the server has forgotten is forgotten here, too.
-func (b *Broker) refused(ctx context.Context, back returning, peer oauth.Peer, refusal error) (Finished, error) {
+// handleRefusal handles an error of the token endpoint: a registration that the server forgot is deleted.
+func (b *Broker) handleRefusal(ctx context.Context, back callbackFlow, peer oauth.Peer, refusal error) (Finished, error) {
 	e, _ := errors.AsType[*oauth.Error](refusal)
 	switch {
 	case e == nil:
 		return Finished{}, refusal
 	case e.Kind == oauth.KindClient && e.Code != "unauthorized_client" && peer.Client.Source == oauth.SourceDynamic:
 		f := back.flow
-		if err := b.tenant(f.Tenant).ForgetRegistration(ctx, f.Server.Issuer, f.RedirectURI, f.ClientID); err != nil {
+		if err := b.tenantStore(f.Tenant).DeleteRegistration(ctx, f.Server.Issuer, f.RedirectURI, f.ClientID); err != nil {
 			return Finished{}, err
 		}
-		return b.again(ctx, back, refusal)
-	case isScope(refusal):
-		return b.again(ctx, back, refusal)
+		return b.restartFlow(ctx, back, refusal)
+	case isScopeError(refusal):
+		return b.restartFlow(ctx, back, refusal)
 	}
-	return Finished{}, b.explain(refusal)
+	return Finished{}, b.toFault(refusal)
 }
 
-func isScope(err error) bool {
+func isScopeError(err error) bool {
 	e, ok := errors.AsType[*oauth.Error](err)
 	return ok && e.Kind == oauth.KindScope
 }
 
-// finished is what every end has in common.
-func (r returning) finished() Finished {
+// toFinished returns the fields that every result has.
+func (r callbackFlow) toFinished() Finished {
 	return Finished{
 		Tenant: r.flow.Tenant, Connector: r.connector, Agent: r.agent,
 		ReturnTo: respond.OwnPath(r.flow.ReturnTo, ""), ByLink: r.flow.StartedBy.Type == typeLink,
 	}
 }
 
-func (b *Broker) logConnected(ctx context.Context, r returning, run *connectors.SyncRunID) {
-	attrs := append(r.attrs(), slog.String("issuer", r.flow.Server.Issuer))
+func (b *Broker) logConnected(ctx context.Context, r callbackFlow, run *connectors.SyncRunID) {
+	attrs := append(r.logAttrs(), slog.String("issuer", r.flow.Server.Issuer))
 	if run != nil {
 		attrs = append(attrs, slog.String("sync_run_id", run.String()))
 	}

@@ -200,7 +200,7 @@ func TestAnAnswerWithoutACodeIsRefused(t *testing.T) {
 	b.wantNothing(t, c)
 }
 
-func TestAConnectorThatChangedMeanwhileGetsNoGrant(t *testing.T) {
+func TestFinish_ConnectorChanged(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*testing.T, *bundle, connectors.Connector, connectors.Agent){
 		"moved to another origin": func(t *testing.T, b *bundle, c connectors.Connector, _ connectors.Agent) {
@@ -238,7 +238,7 @@ func TestAConnectorThatChangedMeanwhileGetsNoGrant(t *testing.T) {
 }
 
 // The same while the code is exchanged: what was granted is given back.
-func TestAConnectorThatMovesDuringTheExchangeGetsNoGrant(t *testing.T) {
+func TestFinish_OriginChangedDuringExchange(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
 	b := newBundle(t, oauthtest.Behaviour{Hold: hold}, oauthtest.ResourceBehaviour{})
@@ -261,7 +261,7 @@ func TestAConnectorThatMovesDuringTheExchangeGetsNoGrant(t *testing.T) {
 	}
 }
 
-func TestTroubleAtTheExchangeIsToldAndNothingIsStored(t *testing.T) {
+func TestFinish_ExchangeFailureStoresNothing(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		trouble oauthtest.Trouble
@@ -298,7 +298,7 @@ func TestScopesThatAreRefusedAreAskedForNoMore(t *testing.T) {
 	var scopes []string
 	next := b.start(t, c, nil)
 	for {
-		scopes = append(scopes, asked(t, next).Get("scope"))
+		scopes = append(scopes, probeResult(t, next).Get("scope"))
 		done, err := b.broker.Finish(t.Context(), b.agree(t, next), b.browser())
 		must(t, err)
 		if done.Again == nil {
@@ -318,7 +318,7 @@ func TestScopesThatAreRefusedAreAskedForNoMore(t *testing.T) {
 	b.grant(t, c, nil)
 }
 
-func TestScopesThatAnAdminSetAreNotDroppedInSilence(t *testing.T) {
+func TestRestart_KeepsAdminScopes(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{RefuseScopes: []string{"mine"}}, oauthtest.ResourceBehaviour{})
 	c := b.protected(t, func(d *connectors.Draft) { d.OAuth.Scopes = []string{"mine"} })
@@ -357,7 +357,7 @@ func TestBeginningAnewIsBoundAndBounded(t *testing.T) {
 	b.wantNothing(t, c)
 }
 
-func TestAClientThatTheServerForgotIsRegisteredAnewOnce(t *testing.T) {
+func TestRegistration_ForgottenClientIsRenewedOnce(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	c := b.protected(t)
@@ -372,7 +372,7 @@ func TestAClientThatTheServerForgotIsRegisteredAnewOnce(t *testing.T) {
 	}
 	b.grant(t, c, nil)
 
-	b.as.Set(func(as *oauthtest.Behaviour) { as.Token = oauthtest.DeadClient }) // and a server that knows nobody, ever
+	b.as.Set(func(as *oauthtest.Behaviour) { as.Token = oauthtest.DeadClient }) // and a server that never knows a client
 	before := b.as.Count(oauthtest.Register)
 	done, err = b.broker.Finish(t.Context(), b.agree(t, b.start(t, c, nil)), b.browser())
 	if err != nil || done.Again == nil {
@@ -385,8 +385,8 @@ func TestAClientThatTheServerForgotIsRegisteredAnewOnce(t *testing.T) {
 	}
 }
 
-// A person who is sent there with a client that is gone meets an error page, and never comes back.
-func TestAForgottenClientIsFoundOutBeforeAPersonIsSentAway(t *testing.T) {
+// A person redirected with a forgotten client sees an error page and never returns.
+func TestStart_DetectsForgottenClient(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	c := b.protected(t)
@@ -399,7 +399,7 @@ func TestAForgottenClientIsFoundOutBeforeAPersonIsSentAway(t *testing.T) {
 }
 
 // What is wrong may be something else, and grants hang on the old client.
-func TestAServerThatRecognisesNobodyKeepsTheRegistration(t *testing.T) {
+func TestStart_UnrecognizedNewClientKeepsOld(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	c := b.protected(t)
@@ -410,7 +410,7 @@ func TestAServerThatRecognisesNobodyKeepsTheRegistration(t *testing.T) {
 	b.as.Set(func(as *oauthtest.Behaviour) {
 		as.Edit = func(d oauthtest.Document) { d["authorization_endpoint"] = page.URL }
 	})
-	if id := asked(t, b.start(t, c, nil)).Get("client_id"); id != known {
+	if id := probeResult(t, b.start(t, c, nil)).Get("client_id"); id != known {
 		t.Errorf("client id %s, was %s", id, known)
 	}
 	r, err := b.St.Vault(b.Tenant).Registration(t.Context(), b.as.Issuer, b.broker.RedirectURI())
@@ -420,12 +420,12 @@ func TestAServerThatRecognisesNobodyKeepsTheRegistration(t *testing.T) {
 }
 
 // Another flow may have found the client forgotten, or another replica registered at the same time.
-func TestAFlowWhoseClientIsGoneBeginsAnewWithTheOneInUse(t *testing.T) {
+func TestFinish_RestartsWithCurrentClient(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	c := b.protected(t)
 	back := b.agree(t, b.start(t, c, nil))
-	must(t, b.Door().ForgetRegistration(t.Context(), b.as.Issuer, baseURL+"/oauth/callback", b.as.Requests(oauthtest.Authorize)[0].Query.Get("client_id")))
+	must(t, b.Door().DeleteRegistration(t.Context(), b.as.Issuer, baseURL+"/oauth/callback", b.as.Requests(oauthtest.Authorize)[0].Query.Get("client_id")))
 	b.start(t, c, nil)
 	done, err := b.broker.Finish(t.Context(), back, b.browser())
 	if err != nil || done.Again == nil {
@@ -442,7 +442,7 @@ func TestAFlowWhoseClientIsGoneBeginsAnewWithTheOneInUse(t *testing.T) {
 	b.grant(t, c, nil)
 }
 
-func TestAConfiguredClientThatIsRefusedIsNotReplaced(t *testing.T) {
+func TestFinish_KeepsConfiguredClient(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	b.as.AddClient("by hand", "right", nil, baseURL+"/oauth/callback")

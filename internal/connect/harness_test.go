@@ -74,7 +74,7 @@ func (b *bundle) replica(t testing.TB) *connect.Broker {
 	return b.process(st, b.egress)
 }
 
-// person is a member who is signed in.
+// person is a signed-in member.
 func (b *bundle) person(t testing.TB, tenant connectors.TenantID, role connectors.Role) auth.Actor {
 	t.Helper()
 	m := b.MemberIn(t, tenant, role)
@@ -243,7 +243,7 @@ func (b *bundle) owner(t testing.TB) *pgx.Conn {
 	return conn
 }
 
-// event is the newest event of an action: who did it, and its detail.
+// event is the newest event of an action: its actor and detail.
 func (b *bundle) event(t testing.TB, action string) (actor string, detail map[string]any) {
 	t.Helper()
 	err := b.owner(t).QueryRow(t.Context(), `

@@ -80,7 +80,7 @@ func (c *connecting) nothing(t *testing.T, givenBack int) {
 	}
 }
 
-func TestAnAccountIsNotStoredForWhoeverIsLeaving(t *testing.T) {
+func TestFinish_MemberLeavesMeanwhile(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		role connectors.Role
@@ -127,7 +127,7 @@ func TestAnAccountIsNotStoredForWhoeverIsLeaving(t *testing.T) {
 	}
 }
 
-func TestWhoeverLeavesTakesTheAccountThatIsStoredMeanwhile(t *testing.T) {
+func TestRemoveMember_DeletesNewAccount(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(context.Context, *connecting) error{
 		"the member leaves": func(ctx context.Context, c *connecting) error {

@@ -18,47 +18,47 @@ import (
 )
 
 const (
-	linkLife = 24 * time.Hour
-	openTime = 5 * time.Second // of the servers, before a page is shown without them
+	linkLife    = 24 * time.Hour
+	openTimeout = 5 * time.Second // of the servers, before the page is shown without their data
 )
 
-// typeLink is the actor type of what somebody does who was sent a link. The name is that of the link's maker.
+// typeLink is the actor type of a link's recipient. The name is that of the link's maker.
 const typeLink = "link"
 
-// Link is a page of ours for the person who owns an account.
+// Link is a page for the person that owns an account.
 type Link struct {
-	URL       string // whoever has it may connect an account, once
+	URL       string // lets its holder connect an account, once
 	ExpiresAt time.Time
-	SignIn    bool // URL opens nothing by itself: the page asks whoever comes for a sign-in
+	SignIn    bool // the page requires a sign-in
 }
 
-// Link makes a page that may be sent to the person who owns the account: it needs no sign-in and works once, within a day. A person has to have
-// confirmed who they are. It is Denied for an agent that a member has: what that uses is the member's own account, and nobody is talked into
-// giving it theirs.
+// Link makes a page to send to the account's owner: it needs no sign-in and works once within a day. The actor
+// must have re-authenticated. It is Denied for a member's agent, which uses the member's own account: another
+// person must not be tricked into connecting theirs.
 func (b *Broker) Link(ctx context.Context, a auth.Actor, c connectors.Ref, agent *connectors.Ref, returnTo string) (Link, error) {
 	if err := a.Require(connectors.PermOperate); err != nil {
 		return Link{}, err
 	}
-	p, err := find(ctx, b.tenant(a.Tenant.ID), a.Tenant.ID, c, agent)
+	p, err := findTarget(ctx, b.tenantStore(a.Tenant.ID), a.Tenant.ID, c, agent)
 	if err != nil {
 		return Link{}, err
 	}
-	m, err := b.member(ctx, p)
+	m, err := b.findMember(ctx, p)
 	switch {
 	case err != nil:
 		return Link{}, err
 	case m != nil:
-		return Link{}, fault.Errorf(fault.Denied, "This agent belongs to %s, and only they connect their accounts to it. They do that here: %s", m.DisplayName(), b.ownPage(p))
+		return Link{}, fault.Errorf(fault.Denied, "This agent belongs to %s, and only they connect their accounts to it. They do that here: %s", m.DisplayName(), b.memberPage(p))
 	}
 	if err := a.RequireConfirmed(b.now()); err != nil {
 		return Link{}, err
 	}
 	bits := make([]byte, 32)
-	_, _ = rand.Read(bits) // never fails: crypto/rand ends the program instead
+	_, _ = rand.Read(bits) // never fails: crypto/rand aborts the program instead
 	token := base64.RawURLEncoding.EncodeToString(bits)
 	l := Link{URL: b.baseURL + linkPath + token, ExpiresAt: b.now().Add(linkLife)}
-	err = b.keepLink(ctx, a, p, store.NewConnectLink{
-		TokenHash: linkHash(secret.Text(token)), ConnectorID: p.connector.ID, AgentID: p.agentID(), MadeBy: starter(a),
+	err = b.storeLink(ctx, a, p, store.NewConnectLink{
+		TokenHash: linkHash(secret.Text(token)), ConnectorID: p.connector.ID, AgentID: p.agentID(), MadeBy: newStarter(a),
 		ReturnTo: respond.OwnPath(returnTo, ""), ExpiresAt: l.ExpiresAt,
 	})
 	if err != nil {
@@ -67,17 +67,17 @@ func (b *Broker) Link(ctx context.Context, a auth.Actor, c connectors.Ref, agent
 	return l, nil
 }
 
-// keepLink stores a link, with the event that tells who gave it out.
-func (b *Broker) keepLink(ctx context.Context, a auth.Actor, p place, l store.NewConnectLink) error {
-	return b.tenant(p.tenant).Tx(ctx, func(tx *store.Tenant) error {
+// storeLink stores a link with its audit event.
+func (b *Broker) storeLink(ctx context.Context, a auth.Actor, p target, l store.NewConnectLink) error {
+	return b.tenantStore(p.tenant).Tx(ctx, func(tx *store.Tenant) error {
 		if err := tx.SaveConnectLink(ctx, l); err != nil {
 			return err
 		}
-		return tx.RecordChange(ctx, p.about(a.Event("connect_link.make", "")), nil, store.OfConnectLink(p.connector.ID, l.TokenHash))
+		return tx.RecordChange(ctx, p.describeEvent(a.Event("connect_link.make", "")), nil, store.OfConnectLink(p.connector.ID, l.TokenHash))
 	})
 }
 
-// Invitation is what the page of a link says.
+// Invitation is the content of a link's page.
 type Invitation struct {
 	Tenant          string
 	Connector       string
@@ -85,21 +85,21 @@ type Invitation struct {
 	Agent           string // empty: all of the tenant's agents
 	MadeBy          string
 	ExpiresAt       time.Time
-	Server          string // the authorization server's host; empty: not known
-	AuthorizeOrigin string // where the button leads in the end; empty: not known
-	TokenHost       string // where Patchbay trades the answer for tokens, if that is not at the authorization server's origin; else empty
+	Server          string // authorization server's host; empty: unknown
+	AuthorizeOrigin string // origin of the authorization endpoint; empty: unknown
+	TokenHost       string // host of the token endpoint if its origin differs from the authorization server's
 	Scopes          []string
 	Problem         string // why it cannot be connected now; empty: it can
 }
 
-// Open reads the link of a page, and leaves it: looking is not taking. A link that was used or is over is NotFound. What is wrong
-// with the servers stands in the Invitation.
+// Open reads a link without using it. A used or expired link is NotFound. Failures of servers are in the
+// Invitation.
 func (b *Broker) Open(ctx context.Context, token secret.Text) (Invitation, error) {
-	l, p, err := b.linked(ctx, token)
+	l, p, err := b.findLinkTarget(ctx, token)
 	if err != nil {
 		return Invitation{}, err
 	}
-	tenant, err := b.tenant(l.Tenant).Self(ctx)
+	tenant, err := b.tenantStore(l.Tenant).Self(ctx)
 	if err != nil {
 		return Invitation{}, err
 	}
@@ -109,14 +109,14 @@ func (b *Broker) Open(ctx context.Context, token secret.Text) (Invitation, error
 	if p.agent != nil {
 		i.Agent = p.agent.Name
 	}
-	ctx, cancel := context.WithTimeout(ctx, openTime)
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	s, err := b.surveyOnce(ctx, p)
 	if err == nil {
-		_, err = b.howClient(ctx, s)
+		_, err = b.describeClient(ctx, s)
 	}
 	if err != nil {
-		i.Problem = b.explain(err).Message
+		i.Problem = b.toFault(err).Message
 		return i, nil
 	}
 	i.Scopes = s.scopes
@@ -131,38 +131,38 @@ func (b *Broker) Open(ctx context.Context, token secret.Text) (Invitation, error
 	return i, nil
 }
 
-// Accept begins the connection of a link, for the browser that brings it. The servers are asked first: one that is down does not
-// use the link up. Two at once: one of them is told that it was used.
+// Accept starts the connection of a link for a browser. The servers are contacted first, so that an outage does
+// not use up the link. Of two concurrent calls one fails.
 func (b *Broker) Accept(ctx context.Context, token, browser secret.Text) (Started, error) {
-	l, p, err := b.linked(ctx, token)
+	l, p, err := b.findLinkTarget(ctx, token)
 	if err != nil {
 		return Started{}, err
 	}
 	by := l.MadeBy
 	by.Type = typeLink
 	began := store.Event{ActorType: by.Type, ActorID: by.ID, ActorName: by.Name, Action: actBegin}
-	d, err := b.prepare(ctx, p, departing{by: by, began: &began, browserHash: browserHash(browser), returnTo: l.ReturnTo})
+	d, err := b.prepareFlow(ctx, p, flowRequest{by: by, began: &began, browserHash: browserHash(browser), returnTo: l.ReturnTo})
 	if err != nil {
 		return Started{}, err
 	}
 	if _, err := b.store.System().TakeConnectLink(ctx, linkHash(token)); err != nil {
 		return Started{}, linkError(err)
 	}
-	return b.depart(ctx, d)
+	return b.storeFlow(ctx, d)
 }
 
-// linked finds a link that may be taken, and its place as it is now.
-func (b *Broker) linked(ctx context.Context, token secret.Text) (store.ConnectLink, place, error) {
+// findLinkTarget finds a valid link and its current target.
+func (b *Broker) findLinkTarget(ctx context.Context, token secret.Text) (store.ConnectLink, target, error) {
 	l, err := b.store.System().ConnectLink(ctx, linkHash(token))
 	if err != nil {
-		return store.ConnectLink{}, place{}, linkError(err)
+		return store.ConnectLink{}, target{}, linkError(err)
 	}
-	connector, agent := refs(l.ConnectorID, l.AgentID)
-	p, err := find(ctx, b.tenant(l.Tenant), l.Tenant, connector, agent)
+	connector, agent := toRefs(l.ConnectorID, l.AgentID)
+	p, err := findTarget(ctx, b.tenantStore(l.Tenant), l.Tenant, connector, agent)
 	if err != nil {
-		return store.ConnectLink{}, place{}, err
+		return store.ConnectLink{}, target{}, err
 	}
-	return l, p, b.stands(ctx, b.tenant(l.Tenant), l.MadeBy, p)
+	return l, p, b.recheckLink(ctx, b.tenantStore(l.Tenant), l.MadeBy, p)
 }
 
 func linkHash(token secret.Text) []byte {

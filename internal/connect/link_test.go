@@ -126,7 +126,7 @@ func TestAServerThatIsDownDoesNotUseTheLinkUp(t *testing.T) {
 	must(t, err)
 }
 
-func TestThePageOfALinkNamesWhatAnAdminHasToMendFirst(t *testing.T) {
+func TestOpen_ReportsProblem(t *testing.T) {
 	t.Parallel()
 	for name, as := range map[string]oauthtest.Behaviour{"no client": {NoRegistration: true}, "no PKCE": {NoPKCE: true}} {
 		b := newBundle(t, as, oauthtest.ResourceBehaviour{})

@@ -16,47 +16,47 @@ import (
 )
 
 const (
-	// maxRevocations bounds the revocations under way. Package store says how many of them may be a tenant's.
+	// maxRevocations bounds concurrent revocations. Package store bounds them per tenant.
 	maxRevocations = 8
-	// claimEvery is how often a job with a free slot looks for revocations that became due meanwhile.
-	claimEvery = time.Second
-	// recordTime bounds the writing down of what came of a try, which the end of the job does not cut off.
-	recordTime = 10 * time.Second
+	// claimInterval is the interval at which a job with a free slot looks for due revocations.
+	claimInterval = time.Second
+	// recordTimeout bounds storing the result of an attempt, which outlives the job.
+	recordTimeout = 10 * time.Second
 )
 
-// RevokeDeleted revokes grants whose credentials were deleted, at the servers that gave them. It begins no try when spell is over, and reports
-// whether there may be more to do then. A server that does not answer is asked again later, for a day; then the grant is given up, which the
-// audit log says.
+// RevokeDeleted revokes the grants of deleted credentials at their servers. It starts no attempt after spell,
+// and reports whether more may be due. Failed attempts are repeated for a day; then the grant is given up,
+// which is audited.
 func (b *Broker) RevokeDeleted(ctx context.Context, spell time.Duration) (more bool, err error) {
 	round := revocationRound{Broker: b, until: time.Now().Add(spell), ended: make(chan error, maxRevocations)}
 	for {
 		if err == nil {
-			err = round.start(ctx)
+			err = round.startTries(ctx)
 		}
 		if round.underWay == 0 {
-			return round.over(ctx), err
+			return round.isOver(ctx), err
 		}
 		select {
 		case failed := <-round.ended:
 			round.underWay--
 			err = cmp.Or(err, failed)
-		case <-time.After(claimEvery):
+		case <-time.After(claimInterval):
 		}
 	}
 }
 
-// revocationRound is one job's work. One goroutine starts the tries.
+// revocationRound is one job's work. One goroutine starts the attempts.
 type revocationRound struct {
 	*Broker
 	until    time.Time
-	last     connectors.TenantID // whose grant was claimed last
+	last     connectors.TenantID // tenant of the last claim
 	underWay int
-	ended    chan error // one for each try: nil, or why its end could not be recorded
+	ended    chan error // one value per attempt: nil, or why its result could not be stored
 }
 
-// start claims and starts as many tries as may be under way.
-func (r *revocationRound) start(ctx context.Context) error {
-	for r.underWay < maxRevocations && !r.over(ctx) {
+// startTries claims revocations and starts attempts up to the bound.
+func (r *revocationRound) startTries(ctx context.Context) error {
+	for r.underWay < maxRevocations && !r.isOver(ctx) {
 		claimed, err := r.store.System().ClaimRevocation(ctx, r.last)
 		if fault.Is(err, fault.NotFound) {
 			return nil
@@ -73,28 +73,28 @@ func (r *revocationRound) start(ctx context.Context) error {
 	return nil
 }
 
-// over reports whether no more tries may begin.
-func (r *revocationRound) over(ctx context.Context) bool {
+// isOver reports whether no more attempts may start.
+func (r *revocationRound) isOver(ctx context.Context) bool {
 	return ctx.Err() != nil || !time.Now().Before(r.until)
 }
 
-// revokeDeleted tries one revocation, and records what came of it. It fails where that cannot be recorded.
+// revokeDeleted makes one attempt and stores its result. It fails if that cannot be stored.
 func (b *Broker) revokeDeleted(ctx context.Context, c store.ClaimedRevocation) error {
 	log := b.log.With(slog.Any("tenant_id", c.Tenant), slog.Any("connector_id", c.Connector.ID))
-	err := b.tryRevocation(ctx, c)
+	err := b.attemptRevocation(ctx, c)
 	stopped := ctx.Err() != nil
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 	switch {
 	case err == nil:
 		err = b.finishRevocation(ctx, c.Tenant, c.ID, nil)
 	case c.Last && !stopped:
 		log.WarnContext(ctx, "grant not revoked, and given up", slog.Any("error", err))
-		event := revokeFailed(c)
+		event := newRevokeFailedEvent(c)
 		err = b.finishRevocation(ctx, c.Tenant, c.ID, &event)
 	default:
 		log.WarnContext(ctx, "grant not revoked", slog.Any("error", err))
-		err = b.tenant(c.Tenant).ReleaseRevocation(ctx, c.ID)
+		err = b.tenantStore(c.Tenant).ReleaseRevocation(ctx, c.ID)
 	}
 	if err == nil || fault.Is(err, fault.NotFound) {
 		return nil
@@ -102,13 +102,13 @@ func (b *Broker) revokeDeleted(ctx context.Context, c store.ClaimedRevocation) e
 	return fmt.Errorf("record a revocation: %w", err)
 }
 
-// tryRevocation asks the authorization server once. It is nil where there is nothing to revoke, too.
-func (b *Broker) tryRevocation(ctx context.Context, c store.ClaimedRevocation) error {
-	ctx, cancel := context.WithTimeout(ctx, revokeTime)
+// attemptRevocation sends one revocation. It returns nil if there is nothing to revoke.
+func (b *Broker) attemptRevocation(ctx context.Context, c store.ClaimedRevocation) error {
+	ctx, cancel := context.WithTimeout(ctx, revokeTimeout)
 	defer cancel()
 	r, err := b.store.Vault(c.Tenant).Revocation(ctx, c.ID)
 	switch {
-	case fault.Is(err, fault.NotFound): // its tenant is gone, or another process was faster
+	case fault.Is(err, fault.NotFound): // its tenant is deleted, or another process was faster
 		return nil
 	case err != nil:
 		return err
@@ -120,8 +120,8 @@ func (b *Broker) tryRevocation(ctx context.Context, c store.ClaimedRevocation) e
 	return b.revokeAs(ctx, c.Tenant, r)
 }
 
-// revokeFailed is the audit event of a grant that is given up.
-func revokeFailed(c store.ClaimedRevocation) store.Event {
+// newRevokeFailedEvent returns the audit event of a grant that is given up.
+func newRevokeFailedEvent(c store.ClaimedRevocation) store.Event {
 	e := store.Event{
 		ActorType: "system", ActorName: "Patchbay", Action: "credential.revoke_failed", Target: cmp.Or(c.Connector.Slug, c.Connector.ID.String()),
 		Detail: map[string]any{"connector_id": c.Connector.ID.String(), "issuer": c.Issuer},
@@ -135,9 +135,9 @@ func revokeFailed(c store.ClaimedRevocation) store.Event {
 	return e
 }
 
-// finishRevocation forgets a grant that is revoked or given up, with the event that tells of it; nil: none.
+// finishRevocation deletes a grant that was revoked or given up, with an audit event; nil: none.
 func (b *Broker) finishRevocation(ctx context.Context, tenant connectors.TenantID, id connectors.CredentialID, event *store.Event) error {
-	err := b.tenant(tenant).Tx(ctx, func(tx *store.Tenant) error {
+	err := b.tenantStore(tenant).Tx(ctx, func(tx *store.Tenant) error {
 		if err := tx.FinishRevocation(ctx, id); err != nil || event == nil {
 			return err
 		}
@@ -149,7 +149,7 @@ func (b *Broker) finishRevocation(ctx context.Context, tenant connectors.TenantI
 	return err
 }
 
-// revokeAs revokes a deleted grant as the client that it is for, as far as that can still prove itself.
+// revokeAs revokes a deleted grant with its client, if that can still authenticate.
 func (b *Broker) revokeAs(ctx context.Context, tenant connectors.TenantID, r store.Revocation) error {
 	meta := r.Tokens.Meta
 	server := meta.Server
@@ -160,7 +160,7 @@ func (b *Broker) revokeAs(ctx context.Context, tenant connectors.TenantID, r sto
 	}
 	client, err := b.oauth.Register(ctx, oauth.RegisterRequest{Server: server, DocumentURL: b.document, Configured: configured})
 	if err != nil || client.ClientID != meta.ClientID {
-		client, err = b.store.Vault(tenant).Registration(ctx, meta.Server.Issuer, meta.RedirectURI) // also of a base URL of before
+		client, err = b.store.Vault(tenant).Registration(ctx, meta.Server.Issuer, meta.RedirectURI) // also of an earlier base URL
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}

@@ -51,7 +51,7 @@ func wantSealed(t testing.TB, where, text string, secrets []string) {
 	}
 }
 
-func TestNothingThatWasIssuedStandsInTheDatabaseOrTheLog(t *testing.T) {
+func TestSecrets_NotInDatabaseOrLog(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{Scopes: []string{"offline_access"}}, oauthtest.ResourceBehaviour{Scope: "read"})
 	shared, own, agent := b.protected(t), b.protected(t, perAgent), b.Agent(t)

@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/oauth/oauthtest"
 )
 
-func TestSettingsThatChangeDuringTheExchangeGetNoGrantOfTheServerBefore(t *testing.T) {
+func TestFinish_SettingsChangedDuringExchange(t *testing.T) {
 	t.Parallel()
 	elsewhere := "https://elsewhere.example"
 	for name, test := range map[string]struct {
@@ -56,7 +56,7 @@ func TestSettingsThatChangeDuringTheExchangeGetNoGrantOfTheServerBefore(t *testi
 }
 
 // A change that is not committed yet is waited for.
-func TestAGrantIsNotStoredBesideAChangeOfItsSettings(t *testing.T) {
+func TestFinish_LocksSettings(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	c := b.protected(t)
@@ -88,7 +88,7 @@ func TestAGrantIsNotStoredBesideAChangeOfItsSettings(t *testing.T) {
 }
 
 // What a flow was started with is compared, too: its row may have gone before the change looked for it.
-func TestAFlowOfOtherSettingsIsRefusedBeforeItsCodeIsUsed(t *testing.T) {
+func TestFinish_ChecksSettingsBeforeExchange(t *testing.T) {
 	t.Parallel()
 	elsewhere := "https://elsewhere.example"
 	for name, change := range map[string]func(*connectors.OAuthSettings){

@@ -22,15 +22,15 @@ import (
 	"patchbay/internal/oauth/oauthtest"
 )
 
-// asked are the parameters of an authorization URL.
-func asked(t testing.TB, s connect.Started) url.Values {
+// probeResult are the parameters of an authorization URL.
+func probeResult(t testing.TB, s connect.Started) url.Values {
 	t.Helper()
 	u, err := url.Parse(s.AuthorizeURL)
 	must(t, err)
 	return u.Query()
 }
 
-func TestOnlyAnAdminStartsAndOnlyWhereAnAccountBelongs(t *testing.T) {
+func TestStart_Permissions(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	shared, own, agent := b.protected(t), b.protected(t, perAgent), b.Agent(t)
@@ -63,7 +63,7 @@ func TestOnlyAnAdminStartsAndOnlyWhereAnAccountBelongs(t *testing.T) {
 	}
 }
 
-func TestAServerThatListsOpenlyIsConnectedByItsWellKnownDocuments(t *testing.T) {
+func TestStart_WithoutChallenge(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{OpenMethods: []string{"initialize", "notifications/initialized", "tools/list"}})
 	c := b.protected(t)
@@ -80,7 +80,7 @@ func TestTheChallengeOfTheListIsRead(t *testing.T) {
 		OpenMethods: []string{"initialize", "notifications/initialized"}, Scope: "basic", Scopes: []string{"everything"},
 	})
 	c := b.protected(t)
-	if scope := asked(t, b.start(t, c, nil)).Get("scope"); scope != "basic" {
+	if scope := probeResult(t, b.start(t, c, nil)).Get("scope"); scope != "basic" {
 		t.Errorf("scope %q", scope)
 	}
 	if got := b.now(t, c).AuthBehaviour; got != connectors.AuthAll {
@@ -88,7 +88,7 @@ func TestTheChallengeOfTheListIsRead(t *testing.T) {
 	}
 }
 
-func TestAChallengeWithoutMetadataStillNamesItsScope(t *testing.T) {
+func TestStart_ScopeOfChallengeWithoutMetadata(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{
 		OpenMethods: []string{"initialize"}, Scopes: []string{"everything"},
@@ -97,13 +97,13 @@ func TestAChallengeWithoutMetadataStillNamesItsScope(t *testing.T) {
 			w.WriteHeader(http.StatusForbidden)
 		}),
 	})
-	if scope := asked(t, b.start(t, b.protected(t), nil)).Get("scope"); scope != "basic" {
+	if scope := probeResult(t, b.start(t, b.protected(t), nil)).Get("scope"); scope != "basic" {
 		t.Errorf("scope %q", scope)
 	}
 }
 
 // An MCP server that is down or speaks nonsense may still have its documents.
-func TestAnMCPServerThatDoesNotAnswerStopsNobody(t *testing.T) {
+func TestStart_ContinuesWithoutProbe(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]http.HandlerFunc{
 		"503":  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
@@ -126,7 +126,7 @@ func TestAnMCPServerThatDoesNotAnswerStopsNobody(t *testing.T) {
 	}
 }
 
-func TestScopesAreTheAdminsElseTheChallengesElseTheResources(t *testing.T) {
+func TestStart_ScopePrecedence(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		configured []string
@@ -144,14 +144,14 @@ func TestScopesAreTheAdminsElseTheChallengesElseTheResources(t *testing.T) {
 			t.Parallel()
 			b := newBundle(t, oauthtest.Behaviour{Scopes: tc.server}, tc.resource)
 			s := b.start(t, b.protected(t, func(d *connectors.Draft) { d.OAuth.Scopes = tc.configured }), nil)
-			if got := asked(t, s); got.Get("scope") != tc.want || got.Has("scope") != (tc.want != "") {
+			if got := probeResult(t, s); got.Get("scope") != tc.want || got.Has("scope") != (tc.want != "") {
 				t.Errorf("scope %q, want %q", got["scope"], tc.want)
 			}
 		})
 	}
 }
 
-func TestAStepUpAsksForWhatIsThereAndWhatIsMissing(t *testing.T) {
+func TestStart_StepUpUnitesScopes(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Scope: "read"})
 	c := b.protected(t)
@@ -162,7 +162,7 @@ func TestAStepUpAsksForWhatIsThereAndWhatIsMissing(t *testing.T) {
 	_, err := b.St.Vault(b.Tenant).RefuseGrant(t.Context(), g.ID, g.Version, meta, "It wants more.")
 	must(t, err)
 	s := b.start(t, c, nil)
-	if got := asked(t, s).Get("scope"); got != "read write" {
+	if got := probeResult(t, s).Get("scope"); got != "read write" {
 		t.Errorf("scope %q", got)
 	}
 	_, err = b.broker.Finish(t.Context(), b.agree(t, s), b.browser())
@@ -171,13 +171,13 @@ func TestAStepUpAsksForWhatIsThereAndWhatIsMissing(t *testing.T) {
 	if diff := cmp.Diff([]string{"read", "write"}, g.Scopes); diff != "" || g.Tokens.Meta.StepUps != 1 {
 		t.Errorf("meta = %+v\n%s", g.Tokens.Meta, diff)
 	}
-	b.connect(t, c, nil) // by somebody's own wish
+	b.connect(t, c, nil) // by the actor's own choice
 	if g = b.grant(t, c, nil); g.Tokens.Meta.StepUps != 0 {
 		t.Errorf("%d step-ups", g.Tokens.Meta.StepUps)
 	}
 }
 
-func TestTheClientIsTheAdminsElseOurDocumentElseOneRegistration(t *testing.T) {
+func TestStart_ClientPrecedence(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	b.as.AddClient("by hand", "its secret", nil, baseURL+"/oauth/callback")
@@ -188,7 +188,7 @@ func TestTheClientIsTheAdminsElseOurDocumentElseOneRegistration(t *testing.T) {
 		t.Errorf("registered %d times for two connectors", n)
 	}
 	b.as.Set(func(as *oauthtest.Behaviour) { as.ClientDocuments = true })
-	if id := asked(t, b.start(t, registered, nil)).Get("client_id"); id != baseURL+"/oauth/client-metadata.json" {
+	if id := probeResult(t, b.start(t, registered, nil)).Get("client_id"); id != baseURL+"/oauth/client-metadata.json" {
 		t.Errorf("client id %s", id)
 	}
 	own := b.protected(t, func(d *connectors.Draft) { d.OAuth.ClientID = "by hand" })
@@ -199,13 +199,13 @@ func TestTheClientIsTheAdminsElseOurDocumentElseOneRegistration(t *testing.T) {
 	}
 }
 
-func TestAClientSecretIsNotShownToAnotherServer(t *testing.T) {
+func TestStart_ClientSecretIsBound(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{AuthMethods: []string{"client_secret_post"}}, oauthtest.ResourceBehaviour{})
 	b.as.AddClient("by hand", "its secret", nil, baseURL+"/oauth/callback")
 	c := b.protected(t, func(d *connectors.Draft) { d.OAuth.ClientID = "by hand" })
 	must(t, b.Door().SetClientSecret(t.Context(), c, "its secret"))
-	b.start(t, c, nil) // shows it to nobody, and binds it to nobody
+	b.start(t, c, nil) // neither shown nor bound to another server
 	must(t, b.St.Vault(b.Tenant).ClientSecretFits(t.Context(), c, "https://another.example"))
 	b.connect(t, c, nil)
 
@@ -228,7 +228,7 @@ func TestAClientSecretIsNotShownToAnotherServer(t *testing.T) {
 	}
 }
 
-func TestAServerThatRegistersNobodyNeedsAClientID(t *testing.T) {
+func TestStart_NeedsClientID(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{NoRegistration: true}, oauthtest.ResourceBehaviour{})
 	_, err := b.broker.Start(t.Context(), b.admin, order(b.protected(t), nil))
@@ -243,7 +243,7 @@ func TestAServerThatRegistersNobodyNeedsAClientID(t *testing.T) {
 }
 
 // The other replica is as fast, and its client stands in the table when ours comes back: it is the one that both use.
-func TestOfTwoReplicasThatRegisterAtOnceBothUseTheFirstClient(t *testing.T) {
+func TestRegister_ConcurrentReplicas(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -259,13 +259,13 @@ func TestOfTwoReplicasThatRegisterAtOnceBothUseTheFirstClient(t *testing.T) {
 	b.as.Set(func(as *oauthtest.Behaviour) {
 		as.Edit = func(d oauthtest.Document) { d["registration_endpoint"] = endpoint.URL }
 	})
-	if id := asked(t, b.start(t, b.protected(t), nil)).Get("client_id"); id != "the other's" {
+	if id := probeResult(t, b.start(t, b.protected(t), nil)).Get("client_id"); id != "the other's" {
 		t.Errorf("client id %q", id)
 	}
 }
 
 // One client serves all connectors of an issuer, so that it is registered for what any of them may ask for.
-func TestAClientIsRegisteredForEverythingThatIsListed(t *testing.T) {
+func TestRegister_AllListedScopes(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{Scopes: []string{"read", "write"}}, oauthtest.ResourceBehaviour{Scope: "read"})
 	b.start(t, b.protected(t), nil)
@@ -275,7 +275,7 @@ func TestAClientIsRegisteredForEverythingThatIsListed(t *testing.T) {
 }
 
 // One policy about scopes and one about strangers look the same from outside.
-func TestARegistrationThatIsRefusedForItsScopesIsTriedWithout(t *testing.T) {
+func TestRegister_RetriesWithoutScopes(t *testing.T) {
 	t.Parallel()
 	var refused atomic.Int32
 	strict := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -290,7 +290,7 @@ func TestARegistrationThatIsRefusedForItsScopesIsTriedWithout(t *testing.T) {
 	t.Cleanup(strict.Close)
 	b := newBundle(t, oauthtest.Behaviour{Edit: func(d oauthtest.Document) { d["registration_endpoint"] = strict.URL }}, oauthtest.ResourceBehaviour{Scope: "read"})
 	s := b.start(t, b.protected(t), nil)
-	if id := asked(t, s).Get("client_id"); id != "plain" || refused.Load() != 1 {
+	if id := probeResult(t, s).Get("client_id"); id != "plain" || refused.Load() != 1 {
 		t.Errorf("client %q after %d refusals", id, refused.Load())
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"patchbay/internal/oauth/oauthtest"
 )
 
-// A link needs no sign-in: whoever has one could have us ask a slow server as often as they like, all at once.
-func TestACrowdAtALinkAsksTheServersOnce(t *testing.T) {
+// A link needs no sign-in: its holder could make us contact a slow server many times at once.
+func TestOpen_ConcurrentCallsShareSurvey(t *testing.T) {
 	t.Parallel()
-	const crowd = 24
+	const callers = 24
 	var asked atomic.Int32
 	over := make(chan struct{})
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{
@@ -28,7 +28,7 @@ func TestACrowdAtALinkAsksTheServersOnce(t *testing.T) {
 	t.Cleanup(func() { close(over) }) // before the server waits for its requests
 	token := b.link(t, b.protected(t), nil, "")
 	var all sync.WaitGroup
-	for range crowd {
+	for range callers {
 		all.Go(func() {
 			if i, err := b.broker.Open(t.Context(), token); err != nil || i.Problem == "" {
 				t.Errorf("invitation = %+v, %v", i, err)
@@ -36,7 +36,7 @@ func TestACrowdAtALinkAsksTheServersOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := asked.Load(); n >= crowd/2 {
-		t.Errorf("%d visitors had the server asked %d times", crowd, n)
+	if n := asked.Load(); n >= callers/2 {
+		t.Errorf("%d visitors had the server asked %d times", callers, n)
 	}
 }

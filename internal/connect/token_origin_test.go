@@ -25,7 +25,7 @@ func foreignTokenEndpoint(t *testing.T) (string, *atomic.Int32) {
 	return server.URL + "/token", &requests
 }
 
-// pinned makes a connector of the bundle's issuer whose tokens come from another endpoint.
+// pinned makes a connector of the bundle's issuer with tokens from another endpoint.
 func (b *bundle) pinned(t *testing.T, endpoint, clientID string) connectors.Connector {
 	t.Helper()
 	return b.protected(t, func(d *connectors.Draft) {
@@ -63,7 +63,7 @@ func TestRegisteredClientStaysAtTheOriginOfItsIssuer(t *testing.T) {
 	}
 }
 
-func TestEnteredClientIsUsedAtAnotherOriginThatTheLinkNames(t *testing.T) {
+func TestLink_EnteredClientAtOtherOrigin(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	b.as.AddClient("by-hand", "", nil, baseURL+"/oauth/callback")

@@ -7,8 +7,8 @@ import (
 	"patchbay/internal/oauth"
 )
 
-// failureWord is what traces say of a failure: its class.
-func failureWord(err error) string {
+// failureClass returns the class of a failure, for traces.
+func failureClass(err error) string {
 	if failed, ok := errors.AsType[*oauth.Error](err); ok {
 		return string(failed.Kind)
 	}

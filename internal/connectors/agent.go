@@ -7,7 +7,7 @@ import (
 	"patchbay/internal/fault"
 )
 
-// ApprovalMode says which tool calls of an agent wait for a person.
+// ApprovalMode selects the tool calls of an agent that need approval.
 type ApprovalMode string
 
 // The approval modes.
@@ -18,7 +18,7 @@ const (
 )
 
 const (
-	// MaxNameLimit is the most that an agent's NameLimit may be.
+	// MaxNameLimit bounds Agent.NameLimit.
 	MaxNameLimit = 128
 	// MaxCallsPerMinute bounds the limits of agents and connectors.
 	MaxCallsPerMinute = 1_000_000
@@ -32,15 +32,15 @@ type Agent struct {
 	Description string
 	Approval    ApprovalMode
 	Enabled     bool
-	// NameLimit is how long the names may be under which the agent sees tools: 64, the strictest provider's, to 128 characters.
+	// NameLimit bounds the names of tools for the agent: 64 (the strictest provider's) to 128 characters.
 	NameLimit int
-	// CallsPerMinute bounds its tool calls; 0: not for this agent alone.
+	// CallsPerMinute bounds its tool calls; 0: no bound of its own.
 	CallsPerMinute int
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 }
 
-// Normalized fills in what may be left out, and drops white space around what is typed.
+// Normalized sets defaults and trims white space.
 func (a Agent) Normalized() Agent {
 	a.Name = strings.TrimSpace(a.Name)
 	a.Description = strings.TrimSpace(a.Description)
@@ -57,16 +57,16 @@ func (a Agent) Normalized() Agent {
 	return a
 }
 
-// Validate tells what is wrong with a normalized agent; nothing where it is right.
+// Validate returns the invalid fields of a normalized agent.
 func (a Agent) Validate() []fault.Field {
-	var c check
+	var c validation
 	c.name(a.Name)
 	c.slug(a.Slug)
-	c.description(a.Description)
+	c.checkDescription(a.Description)
 	if a.NameLimit < MaxExposedName || a.NameLimit > MaxNameLimit {
-		c.refuse("name_limit", "Names of tools have %d to %d characters at most.", MaxExposedName, MaxNameLimit)
+		c.addField("name_limit", "Names of tools have %d to %d characters at most.", MaxExposedName, MaxNameLimit)
 	}
-	c.callsPerMinute(a.CallsPerMinute)
-	oneOf(&c, "approval", a.Approval, ApprovalAuto, ApprovalAlwaysAsk, ApprovalTrustedOnly)
+	c.checkCallsPerMinute(a.CallsPerMinute)
+	checkOneOf(&c, "approval", a.Approval, ApprovalAuto, ApprovalAlwaysAsk, ApprovalTrustedOnly)
 	return c.fields
 }

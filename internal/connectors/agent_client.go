@@ -2,7 +2,7 @@ package connectors
 
 import "time"
 
-// ClientScope is what a program that acts as a member may do of what the member may.
+// ClientScope limits a program that acts as a member.
 type ClientScope string
 
 // The scopes.
@@ -11,10 +11,11 @@ const (
 	ScopeAdmin     ClientScope = "admin"      // all of it
 )
 
-// Valid tells whether s is one of the scopes.
+// Valid reports whether s is one of the scopes.
 func (s ClientScope) Valid() bool { return s == ScopeAdminRead || s == ScopeAdmin }
 
-// Limit is the role that somebody of a role has through a program of this scope. What changes nothing is what an auditor may and they may too.
+// Limit returns the role that a member's program of this scope has. Reading includes what an auditor may read,
+// if the member may too.
 func (s ClientScope) Limit(role Role) Role {
 	switch {
 	case s == ScopeAdmin:
@@ -30,22 +31,22 @@ func (s ClientScope) Limit(role Role) Role {
 	}
 }
 
-// AgentClient is a program that somebody let be an agent, or act as themselves, by signing in for it.
+// AgentClient is a program that a person authorized by OAuth to be an agent or to act for them.
 type AgentClient struct {
 	ID        AgentClientID
-	AgentID   *AgentID // nil: it acts as its person
+	AgentID   *AgentID // nil: it acts for its person
 	AgentSlug string
 	AgentName string
 	UserID    UserID
 	Email     string // of the person
-	Person    string // the person's name; may be empty
+	Person    string // the person's name; optional
 	ClientID  string
-	Name      string      // what the program calls itself: nobody has checked it
-	Host      string      // whose document says who it is; empty: nobody can tell
-	Resource  string      // the path at the gateway that its tokens open
-	Scope     ClientScope // of what its person may; empty: it is an agent
-	Redirect  string      // where it was answered
+	Name      string      // as the program states, unverified
+	Host      string      // host of its client metadata document; empty: unverified
+	Resource  string      // the gateway path of its tokens
+	Scope     ClientScope // empty: it is an agent
+	Redirect  string      // its redirect URI
 	CreatedAt time.Time
 	UsedAt    time.Time
-	ExpiresAt time.Time // unless it renews its token before
+	ExpiresAt time.Time // unless refreshed
 }

@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestOnlyAllowedCommandsPass(t *testing.T) {
+func TestAllowedCommands_RefuseOthers(t *testing.T) {
 	t.Parallel()
 	allowed := connectors.AllowedCommands{
 		{Path: "/usr/bin/any"},
@@ -45,17 +45,17 @@ func TestOnlyAllowedCommandsPass(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if at := strings.Join(locations(allowed.Check(tc.command, nil)), " "); at != tc.at {
+			if at := strings.Join(fieldLocations(allowed.Check(tc.command, nil)), " "); at != tc.at {
 				t.Errorf("refused at %q, want %q", at, tc.at)
 			}
 		})
 	}
-	if at := locations(connectors.AllowedCommands(nil).Check(connectors.Command{Path: "/usr/bin/any"}, nil)); cmp.Diff([]string{"transport"}, at) != "" {
+	if at := fieldLocations(connectors.AllowedCommands(nil).Check(connectors.Command{Path: "/usr/bin/any"}, nil)); cmp.Diff([]string{"transport"}, at) != "" {
 		t.Errorf("without a list: %q", at)
 	}
 }
 
-func TestAFolderAndVariablesAreTheOperatorsToAllow(t *testing.T) {
+func TestAllowedCommands_DirsAndVariables(t *testing.T) {
 	t.Parallel()
 	allowed := connectors.AllowedCommands{
 		{Path: "/usr/bin/any"},
@@ -78,7 +78,7 @@ func TestAFolderAndVariablesAreTheOperatorsToAllow(t *testing.T) {
 		"below one of them":                   {connectors.Command{Path: "/usr/bin/files", Dir: "/srv/b/c"}, nil, "cwd"},
 		"above one of them":                   {connectors.Command{Path: "/usr/bin/files", Dir: "/srv"}, nil, "cwd"},
 		"another variable":                    {connectors.Command{Path: "/usr/bin/files"}, []string{"API_TOKEN", "HTTPS_PROXY"}, "env.HTTPS_PROXY"},
-		"what is no name":                     {connectors.Command{Path: "/usr/bin/files"}, []string{"s3cret line"}, ""}, // it is refused elsewhere
+		"what is no name":                     {connectors.Command{Path: "/usr/bin/files"}, []string{"s3cret line"}, ""}, // refused elsewhere
 		"a variable in another case":          {connectors.Command{Path: "/usr/bin/files"}, []string{"debug"}, "env.debug"},
 		"what another entry allows":           {connectors.Command{Path: "/usr/bin/files", Args: []string{"-v"}}, []string{"LOG"}, ""},
 		"a folder of another entry":           {connectors.Command{Path: "/usr/bin/files", Args: []string{"-v"}, Dir: "/srv/a"}, nil, "cwd"},
@@ -86,14 +86,14 @@ func TestAFolderAndVariablesAreTheOperatorsToAllow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if at := strings.Join(locations(allowed.Check(tc.command, tc.env)), " "); at != tc.at {
+			if at := strings.Join(fieldLocations(allowed.Check(tc.command, tc.env)), " "); at != tc.at {
 				t.Errorf("refused at %q, want %q", at, tc.at)
 			}
 		})
 	}
 }
 
-func TestAllowedCommandTakesVariablesThatItNames(t *testing.T) {
+func TestAllowedCommands_ListedVariablesAreAllowed(t *testing.T) {
 	t.Parallel()
 	free := connectors.AllowedCommand{Path: "/usr/bin/npx"}
 	fixed := connectors.AllowedCommand{Path: "/usr/bin/npx", Args: []string{"-y", "server@1.2.3"}}
@@ -130,16 +130,16 @@ func TestAllowedCommandTakesVariablesThatItNames(t *testing.T) {
 		if tc.ok {
 			want = nil
 		}
-		if diff := cmp.Diff(want, locations(fields), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(want, fieldLocations(fields), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
 }
 
-func TestAStoredEnvironmentIsHeldAgainstTodaysRules(t *testing.T) {
+func TestCheckStart_UsesCurrentRules(t *testing.T) {
 	t.Parallel()
 	fields := connectors.Environment{"API_TOKEN": "x", "NODE_OPTIONS": "--require=/tmp/x.js"}.Validate()
-	if diff := cmp.Diff([]string{"env.NODE_OPTIONS"}, locations(fields)); diff != "" {
+	if diff := cmp.Diff([]string{"env.NODE_OPTIONS"}, fieldLocations(fields)); diff != "" {
 		t.Error(diff)
 	}
 	if fields := connectors.Environment(nil).Validate(); fields != nil {

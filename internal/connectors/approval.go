@@ -2,40 +2,40 @@ package connectors
 
 import "time"
 
-// ApprovalState is how far an approval is.
+// ApprovalState is the state of an approval.
 type ApprovalState string
 
 // The states.
 const (
 	ApprovalWaiting   ApprovalState = "waiting"
-	ApprovalApproved  ApprovalState = "approved" // decided, and not begun yet
+	ApprovalApproved  ApprovalState = "approved" // not yet started
 	ApprovalDenied    ApprovalState = "denied"
-	ApprovalLapsed    ApprovalState = "lapsed"    // nobody decided in time
-	ApprovalExecuting ApprovalState = "executing" // by one process, once
+	ApprovalLapsed    ApprovalState = "lapsed"    // not decided in time
+	ApprovalExecuting ApprovalState = "executing" // by exactly one process
 	ApprovalDone      ApprovalState = "done"
-	ApprovalUnknown   ApprovalState = "unknown" // the process died while it executed the call
+	ApprovalUnknown   ApprovalState = "unknown" // the process died during the call
 )
 
-// Approval is a tool call that waits, or waited, for a person.
+// Approval is a tool call that a person must approve, or has decided.
 type Approval struct {
 	ID          ToolCallID
 	AgentID     AgentID
 	ConnectorID ConnectorID
 	Tool        string // the upstream's name
 	ExposedName string
-	Definition  Hash   // the definition that was there when it was asked for
+	Definition  Hash   // the definition at the time of the call
 	CallHash    []byte // of agent, connector, tool and arguments
 	State       ApprovalState
 	AskedAt     time.Time
-	ExpiresAt   time.Time // when it lapses
+	ExpiresAt   time.Time
 	DecidedAt   *time.Time
 	DecidedBy   string
-	Reason      string // the person's words
+	Reason      string // the person's
 	InstanceID  *InstanceID
 	FetchedAt   *time.Time // when the agent got the result
 }
 
-// Allowance lets an agent call one tool without asking, for a while.
+// Allowance lets an agent call one tool without approval for a limited time.
 type Allowance struct {
 	ConnectorID ConnectorID
 	Tool        string
@@ -44,7 +44,7 @@ type Allowance struct {
 	GrantedBy   string
 }
 
-// ItemKind is what a server offers besides tools.
+// ItemKind is a kind of server feature besides tools.
 type ItemKind string
 
 // The kinds.
@@ -54,7 +54,7 @@ const (
 	ItemTemplate ItemKind = "template"
 )
 
-// Item is a prompt, a resource or a resource template, as the server listed it.
+// Item is a prompt, resource or resource template as listed by the server.
 type Item struct {
 	Kind ItemKind
 	Key  string // the name, the URI or the URI template

@@ -7,32 +7,32 @@ import (
 	"time"
 )
 
-// BodyReaders are those who read what is kept of calls' arguments and results.
+// BodyReaders are the readers of calls' arguments and results.
 type BodyReaders string
 
 // The readers.
 const (
-	ReadersEveryone BodyReaders = "everyone" // whoever sees the call
-	ReadersAuditors BodyReaders = "auditors" // auditors alone, and each reading is put on record
+	ReadersEveryone BodyReaders = "everyone" // every reader of the call
+	ReadersAuditors BodyReaders = "auditors" // auditors alone; each read is logged
 )
 
-// WithholdsBodies tells whether arguments and results are for auditors alone.
+// WithholdsBodies reports whether arguments and results are for auditors alone.
 func (t Tenant) WithholdsBodies() bool { return t.BodyReaders == ReadersAuditors }
 
-// HasBodies tells whether anything is there of what was sent and answered.
+// HasBodies reports whether arguments, results or task state are stored.
 func (c ToolCall) HasBodies() bool {
 	return c.Kind == CallResource || c.ErrorCode == codeBadArguments || len(c.Arguments)+len(c.Content)+len(c.Structured)+len(c.Task) > 0 || c.Progress != nil && c.Progress.Message != ""
 }
 
-// WithoutBodies is the call as those see it for whom arguments and results are not: who called what, when, and how it ended, without
-// anything that was sent or answered, nor what its server said in words of how far it is.
+// WithoutBodies returns the call without arguments, results and the server's texts: only agent, tool, times and
+// outcome.
 func (c ToolCall) WithoutBodies() ToolCall {
 	c.Arguments, c.Content, c.Structured, c.Withheld = nil, nil, nil, true
-	c.Task = taskWithoutWords(c.Task)
-	if c.Kind == CallResource { // where a resource is named by a template, what is read stands in its URI
-		c.Tool, c.ExposedName = uriRoot(c.Tool), uriRoot(c.ExposedName)
+	c.Task = redactTask(c.Task)
+	if c.Kind == CallResource { // a read resource may contain an argument in its URI
+		c.Tool, c.ExposedName = truncateURI(c.Tool), truncateURI(c.ExposedName)
 	}
-	if c.ErrorCode == codeBadArguments { // the sentence names what was sent
+	if c.ErrorCode == codeBadArguments { // the message names arguments
 		c.ErrorMessage = ""
 	}
 	if c.Progress != nil {
@@ -41,11 +41,11 @@ func (c ToolCall) WithoutBodies() ToolCall {
 	return c
 }
 
-// codeBadArguments is the ErrorCode of a call whose arguments do not fit the tool's input schema.
+// codeBadArguments is the ErrorCode of arguments that violate the tool's input schema.
 const codeBadArguments = "invalid_arguments"
 
-// uriRoot is how a URI begins: its scheme, and the host where it has one. What comes after it may be anybody's.
-func uriRoot(uri string) string {
+// truncateURI returns a URI's scheme and host. The rest may contain anything.
+func truncateURI(uri string) string {
 	scheme, rest, ok := strings.Cut(uri, "://")
 	if !ok {
 		if scheme, _, ok = strings.Cut(uri, ":"); !ok {
@@ -61,24 +61,24 @@ func uriRoot(uri string) string {
 	return scheme + "://" + host
 }
 
-// plainTask is what of a task's state is no text of its server's: how far it is, and times.
-type plainTask struct {
+// publicTask is a task's state without the server's texts.
+type publicTask struct {
 	Status  string     `json:"status,omitempty"`
 	Begun   *time.Time `json:"createdAt,omitempty"`
 	Updated *time.Time `json:"lastUpdatedAt,omitempty"`
 	Life    *float64   `json:"ttlMs,omitempty"`
 }
 
-// taskStatuses are those of the task extension; others are a server's own words.
+// taskStatuses are those of the tasks extension; others may be server texts.
 var taskStatuses = []string{"working", "input_required", "completed", "failed", "cancelled"}
 
-func taskWithoutWords(raw []byte) []byte {
+func redactTask(raw []byte) []byte {
 	var said map[string]json.RawMessage
 	if len(raw) == 0 || json.Unmarshal(raw, &said) != nil {
 		return nil
 	}
-	plain := plainTask{Begun: saidAs[time.Time](said["createdAt"]), Updated: saidAs[time.Time](said["lastUpdatedAt"]), Life: saidAs[float64](said["ttlMs"])}
-	if status := saidAs[string](said["status"]); status != nil && slices.Contains(taskStatuses, *status) {
+	plain := publicTask{Begun: decodeAs[time.Time](said["createdAt"]), Updated: decodeAs[time.Time](said["lastUpdatedAt"]), Life: decodeAs[float64](said["ttlMs"])}
+	if status := decodeAs[string](said["status"]); status != nil && slices.Contains(taskStatuses, *status) {
 		plain.Status = *status
 	}
 	kept, err := json.Marshal(plain)
@@ -88,8 +88,8 @@ func taskWithoutWords(raw []byte) []byte {
 	return kept
 }
 
-// saidAs is a field of a server's, which it may have filled with anything; nil: not with a T.
-func saidAs[T any](raw json.RawMessage) *T {
+// decodeAs decodes a field; nil: it is no T.
+func decodeAs[T any](raw json.RawMessage) *T {
 	var value *T
 	if json.Unmarshal(raw, &value) != nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestACallWithoutItsBodiesSaysHowFarItIsAndNothingElse(t *testing.T) {
+func TestWithoutBodies_KeepsOnlyState(t *testing.T) {
 	t.Parallel()
 	whole := connectors.ToolCall{
 		Tool: "search", Status: connectors.CallRunning, RequestBytes: 9,
@@ -34,7 +34,7 @@ func TestACallWithoutItsBodiesSaysHowFarItIsAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestWhatWasReadAndWhatDidNotFitStandInNoNameOrSentence(t *testing.T) {
+func TestWithoutBodies_RedactsURIAndMessage(t *testing.T) {
 	t.Parallel()
 	for uri, want := range map[string]string{
 		"crm://customers/hush":                "crm://customers/…",
@@ -55,7 +55,7 @@ func TestWhatWasReadAndWhatDidNotFitStandInNoNameOrSentence(t *testing.T) {
 	}
 }
 
-func TestATaskInItsServersOwnWordsIsLeftOut(t *testing.T) {
+func TestWithoutBodies_DropsTaskTexts(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
 		``:                                     ``,

@@ -9,60 +9,58 @@ import (
 	"patchbay/internal/fault"
 )
 
-// Bounds of what people type.
+// Bounds of text fields.
 const (
 	MaxName        = 100  // characters
 	MaxDescription = 2000 // characters
 )
 
-// check gathers what is wrong with an input.
-type check struct{ fields []fault.Field }
+type validation struct{ fields []fault.Field }
 
-func (c *check) refuse(location, format string, args ...any) {
+func (c *validation) addField(location, format string, args ...any) {
 	c.fields = append(c.fields, fault.Field{Location: location, Message: fmt.Sprintf(format, args...)})
 }
 
-func (c *check) name(name string) {
+func (c *validation) name(name string) {
 	switch {
 	case name == "":
-		c.refuse("name", "A name is needed.")
+		c.addField("name", "A name is needed.")
 	case utf8.RuneCountInString(name) > MaxName:
-		c.refuse("name", "A name has at most %d characters.", MaxName)
-	case !plainText(name, ""):
-		c.refuse("name", "A name holds no control characters.")
+		c.addField("name", "A name has at most %d characters.", MaxName)
+	case !isPlainText(name, ""):
+		c.addField("name", "A name holds no control characters.")
 	case strings.ContainsFunc(name, Misleads):
-		c.refuse("name", MisleadingName)
+		c.addField("name", MisleadingName)
 	}
 }
 
-func (c *check) slug(slug string) {
+func (c *validation) slug(slug string) {
 	if !ValidSlug(slug) {
-		c.refuse("slug", "A slug has 1 to %d lower-case letters, digits and hyphens, and begins and ends with a letter or digit.", MaxSlug)
+		c.addField("slug", "A slug has 1 to %d lower-case letters, digits and hyphens, and begins and ends with a letter or digit.", MaxSlug)
 	}
-	if reserved(slug) {
-		c.refuse("slug", "The slug %q would be mistaken for something else. Choose another.", slug)
+	if isReservedSlug(slug) {
+		c.addField("slug", "The slug %q would be mistaken for something else. Choose another.", slug)
 	}
 }
 
-func (c *check) description(d string) {
+func (c *validation) checkDescription(d string) {
 	switch {
 	case utf8.RuneCountInString(d) > MaxDescription:
-		c.refuse("description", "A description has at most %d characters.", MaxDescription)
-	case !plainText(d, "\n\r\t"):
-		c.refuse("description", "A description holds no control characters.")
+		c.addField("description", "A description has at most %d characters.", MaxDescription)
+	case !isPlainText(d, "\n\r\t"):
+		c.addField("description", "A description holds no control characters.")
 	}
 }
 
-// plainText tells whether s is valid UTF-8 without control characters but those of allowed.
-func plainText(s, allowed string) bool {
+// isPlainText reports whether s is valid UTF-8 without control characters except allowed.
+func isPlainText(s, allowed string) bool {
 	if !utf8.ValidString(s) {
 		return false
 	}
 	return !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune(allowed, r) })
 }
 
-// oneOf refuses a value that is none of the known ones.
-func oneOf[T ~string](c *check, location string, value T, known ...T) {
+func checkOneOf[T ~string](c *validation, location string, value T, known ...T) {
 	names := make([]string, len(known))
 	for i, k := range known {
 		if value == k {
@@ -70,5 +68,5 @@ func oneOf[T ~string](c *check, location string, value T, known ...T) {
 		}
 		names[i] = string(k)
 	}
-	c.refuse(location, "Choose one of %s.", strings.Join(names, ", "))
+	c.addField(location, "Choose one of %s.", strings.Join(names, ", "))
 }

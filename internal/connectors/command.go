@@ -17,35 +17,34 @@ const (
 	MaxArg     = 4 << 10 // bytes of one
 )
 
-// Command is the program that a connector of transport stdio starts. The zero value is none.
+// Command is the program of a connector with transport stdio. The zero value is none.
 type Command struct {
 	Path string   // absolute
 	Args []string // after the program's own name
-	Dir  string   // where it works, absolute; empty: /
+	Dir  string   // working directory, absolute; empty: /
 }
 
-// IsZero tells whether there is no command.
+// IsZero reports whether there is no command.
 func (c Command) IsZero() bool { return c.Path == "" && len(c.Args) == 0 && c.Dir == "" }
 
-// Equal tells whether both start the same program in the same way.
+// Equal reports whether both start the same program in the same way.
 func (c Command) Equal(d Command) bool {
 	return c.Path == d.Path && c.Dir == d.Dir && slices.Equal(c.Args, d.Args)
 }
 
-// Program identifies what is started, its arguments included: what an environment was given for, and the only thing that it
-// is given to. It is for a command what [Origin] is for a URL. Empty: there is none.
+// Program identifies the command with its arguments, the scope of an environment's secrets, as [Origin] is for
+// a URL's. "": no command.
 func (c Command) Program() string {
 	if c.Path == "" {
 		return ""
 	}
-	// It cannot fail: these are texts.
+	// Strings always marshal.
 	b, _ := json.Marshal([]any{c.Path, append([]string{}, c.Args...), c.Dir})
 	sum := sha256.Sum256(b)
 	return "stdio:" + hex.EncodeToString(sum[:])
 }
 
-// normalized cleans the paths, so that they are compared and used as one and the same text.
-func (c Command) normalized() Command {
+func (c Command) withCleanPaths() Command {
 	c.Path, c.Dir = cleanPath(c.Path), cleanPath(c.Dir)
 	return c
 }
@@ -58,67 +57,66 @@ func cleanPath(p string) string {
 	return path.Clean(p)
 }
 
-// stdio checks what goes with the transport stdio, and that nothing of it stands with another one. Whether a command may be
-// started here is for [AllowedCommands] to say.
-func (c *check) stdio(d Draft) {
+// checkStdio checks the fields of transport stdio, or that other transports have none. [AllowedCommands]
+// decides whether the command may start.
+func (c *validation) checkStdio(d Draft) {
 	if d.Transport != TransportStdio {
-		c.noStdio(d)
+		c.checkNoStdio(d)
 		return
 	}
 	switch {
 	case d.Command.Path == "":
-		c.refuse("command", "A command is needed: the absolute path of a program.")
-	case !fileName(d.Command.Path) || d.Command.Path == "/":
-		c.refuse("command", "A command is the absolute path of a program that the operator allows, as /usr/bin/npx. Its arguments stand apart.")
+		c.addField("command", "A command is needed: the absolute path of a program.")
+	case !isFilePath(d.Command.Path) || d.Command.Path == "/":
+		c.addField("command", "A command is the absolute path of a program that the operator allows, as /usr/bin/npx. Its arguments stand apart.")
 	}
-	if d.Command.Dir != "" && !fileName(d.Command.Dir) {
-		c.refuse("cwd", "The folder is an absolute path.")
+	if d.Command.Dir != "" && !isFilePath(d.Command.Dir) {
+		c.addField("cwd", "The folder is an absolute path.")
 	}
 	c.args(d.Command.Args)
-	c.env(d.Env)
+	c.checkEnv(d.Env)
 	if d.URL != "" {
-		c.refuse("url", "A program has no URL.")
+		c.addField("url", "A program has no URL.")
 	}
 	if len(d.Headers) > 0 {
-		c.refuse("headers", "A program gets no headers.")
+		c.addField("headers", "A program gets no headers.")
 	}
 	if d.Auth.Type != AuthNone {
-		c.refuse("auth.type", "A program takes its secrets from its environment: choose none here, and set them in env.")
+		c.addField("auth.type", "A program takes its secrets from its environment: choose none here, and set them in env.")
 	}
 	if d.CredentialMode != CredentialShared {
-		c.refuse("credential_mode", "A program has one environment for all agents: choose shared.")
+		c.addField("credential_mode", "A program has one environment for all agents: choose shared.")
 	}
 }
 
-// noStdio refuses what only a program takes.
-func (c *check) noStdio(d Draft) {
+// checkNoStdio refuses the fields of a program.
+func (c *validation) checkNoStdio(d Draft) {
 	const only = "Only transport stdio takes this."
 	if d.Command.Path != "" {
-		c.refuse("command", only)
+		c.addField("command", only)
 	}
 	if len(d.Command.Args) > 0 {
-		c.refuse("args", only)
+		c.addField("args", only)
 	}
 	if d.Command.Dir != "" {
-		c.refuse("cwd", only)
+		c.addField("cwd", only)
 	}
 	if len(d.Env) > 0 {
-		c.refuse("env", only)
+		c.addField("env", only)
 	}
 }
 
-func (c *check) args(args []string) {
+func (c *validation) args(args []string) {
 	if len(args) > MaxArgs {
-		c.refuse("args", "There are at most %d arguments.", MaxArgs)
+		c.addField("args", "There are at most %d arguments.", MaxArgs)
 		return
 	}
 	for _, arg := range args {
 		if len(arg) > MaxArg || !utf8.ValidString(arg) || strings.ContainsRune(arg, 0) {
-			c.refuse("args", "An argument is a text of at most %d bytes.", MaxArg)
+			c.addField("args", "An argument is a text of at most %d bytes.", MaxArg)
 			return
 		}
 	}
 }
 
-// fileName tells whether p can be the path of a file on this system.
-func fileName(p string) bool { return path.IsAbs(p) && len(p) <= MaxCommand && plainText(p, "") }
+func isFilePath(p string) bool { return path.IsAbs(p) && len(p) <= MaxCommand && isPlainText(p, "") }

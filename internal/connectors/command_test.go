@@ -10,8 +10,8 @@ import (
 	"patchbay/internal/secret"
 )
 
-func stdio(change func(*connectors.Draft)) connectors.Draft {
-	return draft(func(d *connectors.Draft) {
+func stdioDraft(change func(*connectors.Draft)) connectors.Draft {
+	return newDraft(func(d *connectors.Draft) {
 		d.Transport, d.URL = connectors.TransportStdio, ""
 		d.Command = connectors.Command{Path: "/usr/bin/server"}
 		if change != nil {
@@ -20,7 +20,7 @@ func stdio(change func(*connectors.Draft)) connectors.Draft {
 	})
 }
 
-func TestWhatIsLegalForAProgram(t *testing.T) {
+func TestDraft_ValidCommand(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*connectors.Draft){
 		"a command alone":  nil,
@@ -33,14 +33,14 @@ func TestWhatIsLegalForAProgram(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if fields := stdio(change).Validate(); fields != nil {
+			if fields := stdioDraft(change).Validate(); fields != nil {
 				t.Error(fields)
 			}
 		})
 	}
 }
 
-func TestWhatIsRefusedOfAProgramAndWhere(t *testing.T) {
+func TestDraft_InvalidCommand(t *testing.T) {
 	t.Parallel()
 	env := func(name string, value secret.Text) func(*connectors.Draft) {
 		return func(d *connectors.Draft) { d.Env = connectors.Environment{name: value} }
@@ -74,27 +74,27 @@ func TestWhatIsRefusedOfAProgramAndWhere(t *testing.T) {
 		"a NUL in a value":         {"env.A", env("A", "a\x00b")},
 		"a giant value":            {"env", env("A", secret.Text(strings.Repeat("a", 64<<10)))},
 		"a command without stdio":  {"command", func(d *connectors.Draft) { d.Transport, d.URL = connectors.TransportSSE, "https://example.com/" }},
-		"an environment elsewhere": {"env", func(d *connectors.Draft) { *d = draft(nil); d.Env = connectors.Environment{"A": "b"} }},
+		"an environment elsewhere": {"env", func(d *connectors.Draft) { *d = newDraft(nil); d.Env = connectors.Environment{"A": "b"} }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			fields := stdio(tc.change).Validate()
-			if diff := cmp.Diff([]string{tc.at}, locations(fields)); diff != "" {
+			fields := stdioDraft(tc.change).Validate()
+			if diff := cmp.Diff([]string{tc.at}, fieldLocations(fields)); diff != "" {
 				t.Error(diff, fields)
 			}
 		})
 	}
 }
 
-func TestAPathIsWrittenInOneWay(t *testing.T) {
+func TestCommand_CleansPath(t *testing.T) {
 	t.Parallel()
-	d := stdio(func(d *connectors.Draft) { d.Command.Path, d.Command.Dir = " /usr/local/../bin//server ", "/srv/./x/" })
+	d := stdioDraft(func(d *connectors.Draft) { d.Command.Path, d.Command.Dir = " /usr/local/../bin//server ", "/srv/./x/" })
 	if d.Command.Path != "/usr/bin/server" || d.Command.Dir != "/srv/x" {
 		t.Errorf("%+v", d.Command)
 	}
 }
 
-func TestAnEnvironmentReadsBackAndNeverPrints(t *testing.T) {
+func TestEnvironment_DecodesAndNeverPrints(t *testing.T) {
 	t.Parallel()
 	e := connectors.Environment{"B": "s3cret", "A": "\"\n"}
 	sealed, err := e.Encode()
@@ -113,7 +113,7 @@ func TestAnEnvironmentReadsBackAndNeverPrints(t *testing.T) {
 	}
 }
 
-func TestNoVariableMakesAnAllowedProgramAnother(t *testing.T) {
+func TestEnvironment_RefusesLoaderVariables(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"LD_AUDIT", "BASH_ENV", "BASH_FUNC_ls", "BASH_LOADABLES_PATH", "BROWSER", "DOCKER_CONFIG", "DOCKER_HOST", "GIT_SSH_COMMAND", "GOFLAGS", "JAVA_HOME", "JAVA_OPTS",
@@ -122,13 +122,13 @@ func TestNoVariableMakesAnAllowedProgramAnother(t *testing.T) {
 		"NODE_TLS_REJECT_UNAUTHORIZED", "NODE_REPL_EXTERNAL_MODULE", "VIRTUAL_ENV", "SSLKEYLOGFILE", "COMSPEC", "LESSOPEN", "MANPAGER", "GOPROXY", "GOTOOLCHAIN",
 		"CARGO_HOME", "RUSTC_WRAPPER", "CONDA_PREFIX", "GIT_ASKPASS", "SSH_ASKPASS", "AWS_PAGER", "KUBE_EDITOR", "CURL_HOME", "XDG_CACHE_HOME", "PERL_MM_OPT", "RUBYLIB",
 	} {
-		fields := stdio(func(d *connectors.Draft) { d.Env = connectors.Environment{name: "/tmp/x"} }).Validate()
-		if diff := cmp.Diff([]string{"env." + name}, locations(fields)); diff != "" {
+		fields := stdioDraft(func(d *connectors.Draft) { d.Env = connectors.Environment{name: "/tmp/x"} }).Validate()
+		if diff := cmp.Diff([]string{"env." + name}, fieldLocations(fields)); diff != "" {
 			t.Error(name, diff)
 		}
 	}
 	for _, name := range []string{"API_TOKEN", "DEBUG", "GITHUB_TOKEN", "GOOGLE_API_KEY", "HTTPS_PROXY", "NODE_ENV", "NPM_TOKEN", "PYTHONUNBUFFERED", "PYTHONUTF8", "SSL_CERT_FILE", "TZ"} {
-		if fields := stdio(func(d *connectors.Draft) { d.Env = connectors.Environment{name: "x"} }).Validate(); len(fields) > 0 {
+		if fields := stdioDraft(func(d *connectors.Draft) { d.Env = connectors.Environment{name: "x"} }).Validate(); len(fields) > 0 {
 			t.Error(name, fields)
 		}
 	}

@@ -2,7 +2,7 @@ package connectors
 
 import "time"
 
-// Transport is how a connector's server is reached.
+// Transport is the transport of a connector's server.
 type Transport string
 
 // The transports.
@@ -13,16 +13,16 @@ const (
 	TransportStdio          Transport = "stdio"
 )
 
-// CredentialMode says whose credential is used.
+// CredentialMode is whether agents share a credential.
 type CredentialMode string
 
 // The credential modes.
 const (
 	CredentialShared   CredentialMode = "shared"    // one for all agents
-	CredentialPerAgent CredentialMode = "per_agent" // each agent its own, and never another's
+	CredentialPerAgent CredentialMode = "per_agent" // one per agent, never another agent's
 )
 
-// ToolChangePolicy says which upstream changes of a tool wait for a person's decision.
+// ToolChangePolicy selects the upstream changes of tools that need a person's review.
 type ToolChangePolicy string
 
 // The tool change policies.
@@ -32,7 +32,7 @@ const (
 	ToolChangesHoldAll   ToolChangePolicy = "hold_all"
 )
 
-// ConnectorStatus is the state that a list shows.
+// ConnectorStatus is the status in a list.
 type ConnectorStatus string
 
 // The connector states.
@@ -44,15 +44,15 @@ const (
 	StatusDisabled    ConnectorStatus = "disabled"
 )
 
-// AuthBehaviour is what a server asks for, as seen at sync.
+// AuthBehaviour is when a server requires authentication, as seen at sync.
 type AuthBehaviour string
 
 // The auth behaviours.
 const (
 	AuthUnknown  AuthBehaviour = "unknown"
-	AuthOpen     AuthBehaviour = "open"      // asks for nothing
-	AuthListOpen AuthBehaviour = "list_open" // lists openly, asks at a call
-	AuthAll      AuthBehaviour = "all_auth"  // asks for everything
+	AuthOpen     AuthBehaviour = "open"      // never
+	AuthListOpen AuthBehaviour = "list_open" // at calls, not at lists
+	AuthAll      AuthBehaviour = "all_auth"  // always
 )
 
 // Bounds of a connector's settings.
@@ -84,44 +84,44 @@ type Connector struct {
 	Headers        map[string]string // sent with each request; no secrets
 	CredentialMode CredentialMode
 	Auth           Auth
-	OAuth          OAuthSettings // for oauth2 and its kin
+	OAuth          OAuthSettings // for oauth2, client_credentials and private_key_jwt
 	Timeout        time.Duration // of one upstream request
-	RetryAttempts  int           // after the first try
+	RetryAttempts  int           // after the first attempt
 	Enabled        bool
-	SyncInterval   time.Duration // 0: never by itself
+	SyncInterval   time.Duration // 0: only by hand
 	ToolChanges    ToolChangePolicy
 	Listen         ListenPolicy
-	DefinitionAge  time.Duration // how old its last success may be when a tool that may destroy something is called; 0: any age
-	CallsPerMinute int           // of all agents together; 0: not bounded
-	Version        int           // of the settings, for optimistic edits
+	DefinitionAge  time.Duration // maximum age of the last success when a destructive tool is called; 0: any
+	CallsPerMinute int           // of all agents together; 0: no limit
+	Version        int           // of the settings, for optimistic locking
 
 	Status            ConnectorStatus
 	AuthBehaviour     AuthBehaviour
-	DiscoveredTools   []string // sorted names of the tools that are there now
+	DiscoveredTools   []string // sorted names of the current tools
 	ToolCount         int
 	ToolsLastSyncedAt *time.Time // last success; nil: never
 	LastError         *SyncError // nil after a success
-	Running           *SyncRunID // the run that is under way; nil: none
+	Running           *SyncRunID // the current run; nil: none
 	Server            Server
-	HeldBack          *HeldInstructions // nil: agents are given the server's instructions as they are
-	Capabilities      []byte            // that the server named, as JSON; nil: none
-	ItemsHash         *Hash             // of its prompts and resources; nil: there are none
-	Era               string            // the family of MCP versions that the server spoke last; empty: not known
+	HeldBack          *HeldInstructions // nil: agents get the server's current instructions
+	Capabilities      []byte            // of the server, as JSON; nil: none
+	ItemsHash         *Hash             // of prompts and resources; nil: none
+	Era               string            // of MCP versions, as last used; empty: unknown
 
-	Clock       Clock            // as far as it was read
-	Credentials CredentialsState // likewise
+	Clock       Clock            // where loaded
+	Credentials CredentialsState // where loaded
 
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
 
-// Auth says how a connector is authenticated; the secrets themselves are credentials.
+// Auth is a connector's authentication without its secrets, which are credentials.
 type Auth struct {
 	Type   AuthType
 	Header string // for api_key: the header's name
 }
 
-// Server is what an upstream said of itself in its handshake. All of it is remote text: show it escaped.
+// Server is an upstream's self-description from its handshake: remote text, show it escaped.
 type Server struct {
 	Name            string
 	Version         string
@@ -130,12 +130,12 @@ type Server struct {
 	Instructions    string
 }
 
-// SyncError is the reason of the last failed sync, as one of the codes of the public contract and a sentence.
+// SyncError is the reason of the last failed sync: a code of the API and a sentence.
 type SyncError struct {
 	Code    string
 	Message string
 	At      time.Time
 
-	Temporary  bool          // it may pass by itself; not stored
-	RetryAfter time.Duration // that the server asked for; not stored
+	Temporary  bool          // it may pass without action; not stored
+	RetryAfter time.Duration // requested by the server; not stored
 }

@@ -2,7 +2,7 @@ package connectors
 
 import "time"
 
-// AuthType is a way to authenticate to an upstream.
+// AuthType is an upstream authentication method.
 type AuthType string
 
 // The auth types.
@@ -16,29 +16,29 @@ const (
 	AuthPrivateKeyJWT     AuthType = "private_key_jwt"
 )
 
-// DefaultAPIKeyHeader carries an api_key where the connector names no header.
+// DefaultAPIKeyHeader is the header of an api_key unless the connector names one.
 const DefaultAPIKeyHeader = "x-api-key"
 
-// CredentialStatus says whether a stored credential can be used.
+// CredentialStatus is whether a stored credential is usable.
 type CredentialStatus string
 
 // The credential states.
 const (
 	CredentialActive        CredentialStatus = "active"
-	CredentialExpired       CredentialStatus = "expired"        // no way to refresh
-	CredentialRefreshFailed CredentialStatus = "refresh_failed" // temporarily, still tried
+	CredentialExpired       CredentialStatus = "expired"        // not refreshable
+	CredentialRefreshFailed CredentialStatus = "refresh_failed" // temporarily, retried
 	CredentialRevoked       CredentialStatus = "revoked"        // a person must reconnect
 )
 
-// Credential is what may be told of a stored credential: everything but its secret.
+// Credential is a stored credential without its secret.
 type Credential struct {
 	ID          CredentialID
 	ConnectorID ConnectorID
 	AgentID     *AgentID // nil: the shared one
 	Type        AuthType
-	Origin      string // what it was given for, and the only place that it is sent to
+	Origin      string // the only origin that it is sent to
 	Status      CredentialStatus
-	Account     string // who it is, where known: the user name of basic
+	Account     string // the account, if known: the user name of basic
 	Scopes      []string
 	ExpiresAt   *time.Time
 	RefreshedAt *time.Time

@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/fault"
 )
 
-func TestAPatchChangesWhatItNamesAndNothingElse(t *testing.T) {
+func TestToolPatch_ChangesOnlyGivenFields(t *testing.T) {
 	t.Parallel()
 	before := connectors.Curation{Enabled: true, Alias: "find", AgentText: "Finds.", Tags: []string{"a", "b"}}
 	for name, c := range map[string]struct {
@@ -37,7 +37,7 @@ func TestAPatchChangesWhatItNamesAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestNamesTextsAndTagsForAgentsAreRefusedForWhatTheyAre(t *testing.T) {
+func TestToolPatch_InvalidFields(t *testing.T) {
 	t.Parallel()
 	many := make([]string, connectors.MaxTags+1)
 	for i := range many {
@@ -65,20 +65,20 @@ func TestNamesTextsAndTagsForAgentsAreRefusedForWhatTheyAre(t *testing.T) {
 	}
 }
 
-func TestTwoToolsOfAConnectorNeverHaveOneNameForAgents(t *testing.T) {
+func TestCheckNames_RefusesConflict(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		tools   []connectors.Named
+		tools   []connectors.ToolNames
 		renamed []string
 		refused bool
 	}{
-		"another's own name":       {[]connectors.Named{{Name: "a", Alias: "b"}, {Name: "b"}}, []string{"a"}, true},
-		"another's alias":          {[]connectors.Named{{Name: "a", Alias: "x"}, {Name: "b", Alias: "x"}}, []string{"b"}, true},
-		"back to a name in use":    {[]connectors.Named{{Name: "a", Alias: "b"}, {Name: "b"}}, []string{"b"}, true},
-		"they change names":        {[]connectors.Named{{Name: "a", Alias: "b"}, {Name: "b", Alias: "a"}}, []string{"a", "b"}, false},
-		"the name of a gone one":   {[]connectors.Named{{Name: "a", Alias: "b"}, {Name: "b", Removed: true}}, []string{"a"}, false},
-		"it was so before":         {[]connectors.Named{{Name: "a", Alias: "b"}, {Name: "b"}, {Name: "c", Alias: "d"}}, []string{"c"}, false},
-		"nobody has another's now": {[]connectors.Named{{Name: "a", Alias: "x"}, {Name: "b"}}, []string{"a"}, false},
+		"another's own name":       {[]connectors.ToolNames{{Name: "a", Alias: "b"}, {Name: "b"}}, []string{"a"}, true},
+		"another's alias":          {[]connectors.ToolNames{{Name: "a", Alias: "x"}, {Name: "b", Alias: "x"}}, []string{"b"}, true},
+		"back to a name in use":    {[]connectors.ToolNames{{Name: "a", Alias: "b"}, {Name: "b"}}, []string{"b"}, true},
+		"they change names":        {[]connectors.ToolNames{{Name: "a", Alias: "b"}, {Name: "b", Alias: "a"}}, []string{"a", "b"}, false},
+		"the name of a gone one":   {[]connectors.ToolNames{{Name: "a", Alias: "b"}, {Name: "b", Removed: true}}, []string{"a"}, false},
+		"it was so before":         {[]connectors.ToolNames{{Name: "a", Alias: "b"}, {Name: "b"}, {Name: "c", Alias: "d"}}, []string{"c"}, false},
+		"nobody has another's now": {[]connectors.ToolNames{{Name: "a", Alias: "x"}, {Name: "b"}}, []string{"a"}, false},
 	} {
 		if err := connectors.CheckNames(c.tools, c.renamed); fault.Is(err, fault.Conflict) != c.refused || (err == nil) == c.refused {
 			t.Errorf("%s: %v", name, err)
@@ -86,9 +86,9 @@ func TestTwoToolsOfAConnectorNeverHaveOneNameForAgents(t *testing.T) {
 	}
 }
 
-func TestAServerCannotTakeOverANameThatAnAdminGave(t *testing.T) {
+func TestAgentNames_AliasWins(t *testing.T) {
 	t.Parallel()
-	got := connectors.AgentNames([]connectors.Named{{Name: "delete_all", Alias: "tidy"}, {Name: "tidy"}, {Name: "gone", Alias: "other", Removed: true}, {Name: "other"}})
+	got := connectors.AgentNames([]connectors.ToolNames{{Name: "delete_all", Alias: "tidy"}, {Name: "tidy"}, {Name: "gone", Alias: "other", Removed: true}, {Name: "other"}})
 	want := map[string]string{"delete_all": "tidy", "tidy": got["tidy"], "gone": "other", "other": "other"}
 	if diff := cmp.Diff(want, got); diff != "" || got["tidy"] == "tidy" || !strings.HasPrefix(got["tidy"], "tidy_") {
 		t.Errorf("%v\n%s", got, diff)

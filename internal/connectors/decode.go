@@ -8,10 +8,10 @@ import (
 	"patchbay/internal/toolchange"
 )
 
-// ToolView is a definition taken apart for people: its known fields, each as the upstream spelled it.
+// ToolView is a parsed definition for display: known fields, each as the upstream spelled it.
 type ToolView struct {
 	Name         string
-	Title        string // may be empty; see DisplayTitle
+	Title        string // optional; see DisplayTitle
 	Description  string
 	InputSchema  json.RawMessage // an object, or nil
 	OutputSchema json.RawMessage // an object, or nil
@@ -19,11 +19,10 @@ type ToolView struct {
 	Icons        json.RawMessage // an array, or nil
 	Meta         json.RawMessage // an object, or nil
 	Hints        Hints
-	Notes        []string // what was left out, and why; one sentence each
+	Notes        []string // what was dropped and why, one sentence each
 }
 
-// Hints are what a tool says of itself in its annotations (MCP 2025-11-25, ToolAnnotations). They are the server's word; nil:
-// it does not say.
+// Hints are a tool's annotations as stated by the server (MCP 2025-11-25, ToolAnnotations); nil: not stated.
 type Hints struct {
 	Title       string
 	ReadOnly    *bool
@@ -32,27 +31,27 @@ type Hints struct {
 	OpenWorld   *bool
 }
 
-// DecodeTool takes a definition apart. It does not fail: an optional field of a wrong type is left out, with a note. Names of
-// members count exactly as spelled; of two with one name the last counts, as everywhere in JSON.
+// DecodeTool parses a definition. It does not fail: an optional field of a wrong type is dropped with a note.
+// Member names are case-sensitive; the last of a repeated name counts.
 func DecodeTool(raw []byte) ToolView {
 	d := toolDecoder{members: toolchange.Members(raw)}
 	v := ToolView{
-		Name:         d.text("name"),
-		Title:        d.text("title"),
-		Description:  d.text("description"),
-		InputSchema:  d.value("inputSchema", '{'),
-		OutputSchema: d.value("outputSchema", '{'),
-		Annotations:  d.value("annotations", '{'),
-		Icons:        d.value("icons", '['),
-		Meta:         d.value("_meta", '{'),
+		Name:         d.readString("name"),
+		Title:        d.readString("title"),
+		Description:  d.readString("description"),
+		InputSchema:  d.readJSON("inputSchema", '{'),
+		OutputSchema: d.readJSON("outputSchema", '{'),
+		Annotations:  d.readJSON("annotations", '{'),
+		Icons:        d.readJSON("icons", '['),
+		Meta:         d.readJSON("_meta", '{'),
 	}
 	a := toolDecoder{members: toolchange.Members(v.Annotations), prefix: "annotations."}
 	v.Hints = Hints{
-		Title:       a.text("title"),
-		ReadOnly:    a.truth("readOnlyHint"),
-		Destructive: a.truth("destructiveHint"),
-		Idempotent:  a.truth("idempotentHint"),
-		OpenWorld:   a.truth("openWorldHint"),
+		Title:       a.readString("title"),
+		ReadOnly:    a.readBool("readOnlyHint"),
+		Destructive: a.readBool("destructiveHint"),
+		Idempotent:  a.readBool("idempotentHint"),
+		OpenWorld:   a.readBool("openWorldHint"),
 	}
 	v.Notes = slices.Concat(d.notes, a.notes)
 	if d.members == nil {
@@ -61,7 +60,7 @@ func DecodeTool(raw []byte) ToolView {
 	return v
 }
 
-// DisplayTitle is the tool's own title, else that of its annotations; it may be empty.
+// DisplayTitle returns the tool's title, else the annotations'; may be empty.
 func (v ToolView) DisplayTitle() string {
 	if v.Title != "" {
 		return v.Title
@@ -75,39 +74,39 @@ type toolDecoder struct {
 	notes   []string
 }
 
-func (d *toolDecoder) text(name string) string {
+func (d *toolDecoder) readString(name string) string {
 	var s string
-	if v, there := d.present(name); there && json.Unmarshal(v, &s) != nil {
-		d.drop(name, "a string")
+	if v, there := d.findMember(name); there && json.Unmarshal(v, &s) != nil {
+		d.dropField(name, "a string")
 	}
 	return s
 }
 
-func (d *toolDecoder) truth(name string) *bool {
-	v, there := d.present(name)
+func (d *toolDecoder) readBool(name string) *bool {
+	v, there := d.findMember(name)
 	if !there {
 		return nil
 	}
 	b := string(v) == "true"
 	if !b && string(v) != "false" {
-		d.drop(name, "true or false")
+		d.dropField(name, "true or false")
 		return nil
 	}
 	return &b
 }
 
-// value returns a member that begins with open, '{' or '['.
-func (d *toolDecoder) value(name string, open byte) json.RawMessage {
-	v, there := d.present(name)
+// readJSON returns a member that begins with open, '{' or '['.
+func (d *toolDecoder) readJSON(name string, open byte) json.RawMessage {
+	v, there := d.findMember(name)
 	if there && v[0] != open {
-		d.drop(name, map[byte]string{'{': "an object", '[': "an array"}[open])
+		d.dropField(name, map[byte]string{'{': "an object", '[': "an array"}[open])
 		return nil
 	}
 	return v
 }
 
-// present returns a member that is there and not null: some servers write null for what they leave out.
-func (d *toolDecoder) present(name string) (json.RawMessage, bool) {
+// findMember returns a member that is not null: some servers write null for absent ones.
+func (d *toolDecoder) findMember(name string) (json.RawMessage, bool) {
 	v, there := d.members[name]
 	if !there || len(v) == 0 || string(v) == "null" {
 		return nil, false
@@ -115,6 +114,6 @@ func (d *toolDecoder) present(name string) (json.RawMessage, bool) {
 	return v, true
 }
 
-func (d *toolDecoder) drop(name, want string) {
+func (d *toolDecoder) dropField(name, want string) {
 	d.notes = append(d.notes, fmt.Sprintf("%s is left out: it is not %s.", d.prefix+name, want))
 }

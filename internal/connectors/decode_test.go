@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestDecodeToolKeepsWhatTheServerSpelled(t *testing.T) {
+func TestDecodeTool_KeepsSpelling(t *testing.T) {
 	t.Parallel()
 	v := connectors.DecodeTool([]byte(`{"name":"t","Title":"not the title","description":"d\u003c","inputSchema":{"z":9007199254740993, "a":1.0},` +
 		`"outputSchema":{"b":1},"annotations":{"title":"From hints","readOnlyHint":true,"destructiveHint":false},"icons":[{"src":"x"}],"_meta":{"k":1e2}}`))
@@ -28,7 +28,7 @@ func TestDecodeToolKeepsWhatTheServerSpelled(t *testing.T) {
 	}
 }
 
-func TestDecodeToolLeavesOutWhatHasAWrongTypeAndSaysSo(t *testing.T) {
+func TestDecodeTool_DropsWrongTypesWithNote(t *testing.T) {
 	t.Parallel()
 	v := connectors.DecodeTool([]byte(`{"name":"t","title":7,"description":["d"],"inputSchema":{},"outputSchema":"s","annotations":{"readOnlyHint":"yes"},"icons":{},"_meta":null}`))
 	want := connectors.ToolView{

@@ -6,8 +6,8 @@ import (
 	"patchbay/internal/fault"
 )
 
-// Defaults are what a tenant's agents and connectors begin with, where whoever makes one says nothing else. Those that are there already
-// keep what they have. The zero value is the public contract's.
+// Defaults are the settings of a tenant's new agents and connectors; existing ones are unaffected. The zero
+// value means the API's defaults.
 type Defaults struct {
 	Approval      ApprovalMode
 	SyncInterval  time.Duration // 0: never
@@ -16,7 +16,7 @@ type Defaults struct {
 	Listen        ListenPolicy
 }
 
-// ContractDefaults are those of the public contract.
+// ContractDefaults are the API's defaults.
 func ContractDefaults() Defaults {
 	d := NewDraft()
 	return Defaults{
@@ -24,7 +24,7 @@ func ContractDefaults() Defaults {
 	}
 }
 
-// Draft is a new connector that nobody has described yet.
+// Draft returns a new connector with the defaults.
 func (d Defaults) Draft() Draft {
 	draft := NewDraft()
 	if d == (Defaults{}) {
@@ -34,13 +34,13 @@ func (d Defaults) Draft() Draft {
 	return draft
 }
 
-// Validate tells what is wrong, by the rules for the agents and connectors that begin so. The locations are "defaults.approval" and so on, as in the JSON document.
+// Validate returns the invalid fields. The locations are JSON paths such as "defaults.approval".
 func (d Defaults) Validate() []fault.Field {
-	var c check
-	oneOf(&c, "defaults.approval", d.Approval, ApprovalAlwaysAsk, ApprovalTrustedOnly, ApprovalAuto)
-	c.interval("defaults.sync_interval_s", d.SyncInterval)
-	c.definitionAge("defaults.max_definition_age_s", d.DefinitionAge)
-	oneOf(&c, "defaults.tool_changes", d.ToolChanges, ToolChangesAuto, ToolChangesHoldRisky, ToolChangesHoldAll)
-	oneOf(&c, "defaults.listen", d.Listen, ListenAuto, ListenOff)
+	var c validation
+	checkOneOf(&c, "defaults.approval", d.Approval, ApprovalAlwaysAsk, ApprovalTrustedOnly, ApprovalAuto)
+	c.checkInterval("defaults.sync_interval_s", d.SyncInterval)
+	c.checkDefinitionAge("defaults.max_definition_age_s", d.DefinitionAge)
+	checkOneOf(&c, "defaults.tool_changes", d.ToolChanges, ToolChangesAuto, ToolChangesHoldRisky, ToolChangesHoldAll)
+	checkOneOf(&c, "defaults.listen", d.Listen, ListenAuto, ListenOff)
 	return c.fields
 }

@@ -1,13 +1,13 @@
 package connectors
 
-// MaxCountedCalls is how far calls are counted where it only matters that there are many.
+// MaxCountedCalls bounds the count of calls where only the magnitude matters.
 const MaxCountedCalls = 10_000
 
-// Dependents is what a connector is used for.
+// Dependents are the users of a connector.
 type Dependents struct {
-	Agents    int      // that it is granted to
-	Names     []string // of the first few of them
-	Calls     int      // in the last 30 days; MaxCountedCalls + 1: there were more
-	Approvals int      // calls that wait for a person
-	Accounts  int      // credentials that are stored
+	Agents    int      // with a grant
+	Names     []string // of the first agents
+	Calls     int      // in the last 30 days; MaxCountedCalls + 1: more
+	Approvals int      // waiting calls
+	Accounts  int      // stored credentials
 }

@@ -9,15 +9,15 @@ import (
 	"patchbay/internal/toolchange"
 )
 
-// ToolDiff is how a new tool list differs from what is remembered; it is what has to be written, and nothing more.
+// ToolDiff is the difference between a new tool list and the stored one: exactly what must be written.
 type ToolDiff struct {
-	Added     []ToolWrite   // not there before: new, or returned after a removal
-	Changed   []ToolWrite   // there before, with another definition
-	Removed   []string      // names that the new list lacks
-	Changes   []ChangeWrite // what goes on record, by name; nothing of a first sync, and of a definition that came back
+	Added     []ToolWrite   // new, or returned after a removal
+	Changed   []ToolWrite   // with another definition
+	Removed   []string      // missing from the new list
+	Changes   []ChangeWrite // to record, by name; none for a first sync or a reverted definition
 	Unchanged int
 
-	Instructions *InstructionsWrite // nil: they are as they were
+	Instructions *InstructionsWrite // nil: unchanged
 }
 
 // ToolWrite is the new state of one tool.
@@ -26,32 +26,32 @@ type ToolWrite struct {
 	Current  Hash
 	Accepted *Hash // nil: nothing accepted yet
 	Review   Review
-	Returned bool // it was removed, and is there again
+	Returned bool // it was removed before
 
-	change *toolchange.Change // nil: its definition is one that was decided about
+	change *toolchange.Change // nil: already decided
 }
 
-// Comparison is what [Diff] compares.
+// Comparison is the input of [Diff].
 type Comparison struct {
 	Old      []ToolState
-	List     []Definition // of two with one name the first counts
+	List     []Definition // the first of a repeated name counts
 	Policy   ToolChangePolicy
-	First    bool              // the connector was never synced: its tools are accepted as they are
-	Accepted map[Hash][]byte   // the definitions that AcceptedNeeded names; a change against a missing one waits
-	Names    *toolchange.Names // the tools of other connectors that NamesNeeded asks for; nil: there are none
+	First    bool              // never synced: the tools are accepted
+	Accepted map[Hash][]byte   // for AcceptedNeeded; a change against a missing one waits
+	Names    *toolchange.Names // tools of other connectors for NamesNeeded; nil: none
 
-	Instructions Instructions // as they are remembered
-	Says         string       // the server's instructions now
+	Instructions       Instructions // as stored
+	ServerInstructions string       // the server's current ones
 }
 
-// AcceptedNeeded names the definitions that the comparison has to see, because a changed tool is judged by what changed.
-// Unchanged lists need none.
+// AcceptedNeeded returns the accepted definitions that the comparison needs to classify changes. An unchanged
+// list needs none.
 func (c Comparison) AcceptedNeeded() []Hash {
 	if c.First {
 		return nil
 	}
 	var needed []Hash
-	old := c.states()
+	old := c.statesByName()
 	for _, d := range c.List {
 		s, known := old[d.Name]
 		if known && s.Accepted != nil && (d.Hash != s.Current || s.Removed) && d.Hash != *s.Accepted {
@@ -62,13 +62,13 @@ func (c Comparison) AcceptedNeeded() []Hash {
 	return slices.Compact(needed)
 }
 
-// NamesNeeded are the words of new and changed definitions that may name a tool of another connector, and the names of new tools, which
-// may be like those. Accepted has to be there already.
+// NamesNeeded returns words of new and changed definitions that may name another connector's tool, and new
+// tools' names, which may resemble one. It needs Accepted.
 func (c Comparison) NamesNeeded() (words, fresh []string) {
 	if c.First {
 		return nil, nil
 	}
-	old := c.states()
+	old := c.statesByName()
 	for _, d := range c.List {
 		s, known := old[d.Name]
 		switch {
@@ -79,14 +79,14 @@ func (c Comparison) NamesNeeded() (words, fresh []string) {
 			words = append(words, toolchange.Mentions(c.Accepted[*s.Accepted], d.Raw)...)
 		}
 	}
-	if says := c.newInstructions(); says != "" {
+	if says := c.changedInstructions(); says != "" {
 		words = append(words, toolchange.Mentions([]byte(c.Instructions.Accepted), []byte(says))...)
 	}
 	slices.Sort(words)
 	return slices.Compact(words), fresh
 }
 
-func (c Comparison) states() map[string]ToolState {
+func (c Comparison) statesByName() map[string]ToolState {
 	m := make(map[string]ToolState, len(c.Old))
 	for _, s := range c.Old {
 		m[s.Name] = s
@@ -94,11 +94,11 @@ func (c Comparison) states() map[string]ToolState {
 	return m
 }
 
-// Diff compares a new list with what is remembered, and decides which definitions wait for a person. Its slices are sorted by
-// name, whatever the order of the input.
+// Diff compares a new list with the stored one and decides which definitions wait for review. Its slices are
+// sorted by name.
 func Diff(c Comparison) ToolDiff {
 	var d ToolDiff
-	old, there := c.states(), make(map[string]bool, len(c.List))
+	old, there := c.statesByName(), make(map[string]bool, len(c.List))
 	for _, def := range c.List {
 		if there[def.Name] {
 			continue
@@ -107,13 +107,13 @@ func Diff(c Comparison) ToolDiff {
 		s, known := old[def.Name]
 		switch {
 		case !known:
-			d.Added = append(d.Added, c.fresh(def))
+			d.Added = append(d.Added, c.decideNew(def))
 		case s.Removed:
-			w := c.change(s, def)
+			w := c.decideKnown(s, def)
 			w.Returned = true
 			d.Added = append(d.Added, w)
 		case s.Current != def.Hash:
-			d.Changed = append(d.Changed, c.change(s, def))
+			d.Changed = append(d.Changed, c.decideKnown(s, def))
 		default:
 			d.Unchanged++
 		}
@@ -127,16 +127,16 @@ func Diff(c Comparison) ToolDiff {
 	slices.SortFunc(d.Added, byName)
 	slices.SortFunc(d.Changed, byName)
 	slices.Sort(d.Removed)
-	d.Changes = c.record(d, old)
+	d.Changes = c.recordChanges(d, old)
 	var change *ChangeWrite
-	if d.Instructions, change = c.instructions(); change != nil {
+	if d.Instructions, change = c.decideInstructions(); change != nil {
 		d.Changes = slices.Insert(d.Changes, 0, *change)
 	}
 	return d
 }
 
-// record is what goes on record of a difference. A first sync is no change.
-func (c Comparison) record(d ToolDiff, old map[string]ToolState) []ChangeWrite {
+// recordChanges returns the changes to record. A first sync has none.
+func (c Comparison) recordChanges(d ToolDiff, old map[string]ToolState) []ChangeWrite {
 	if c.First {
 		return nil
 	}
@@ -159,47 +159,45 @@ func (c Comparison) record(d ToolDiff, old map[string]ToolState) []ChangeWrite {
 	return changes
 }
 
-// fresh decides a tool that nobody has accepted yet.
-func (c Comparison) fresh(def Definition) ToolWrite {
+func (c Comparison) decideNew(def Definition) ToolWrite {
 	if c.First {
-		return accept(def)
+		return acceptDefinition(def)
 	}
 	change := toolchange.Compare(nil, def.Raw, c.Names)
 	w := ToolWrite{Name: def.Name, Current: def.Hash, Review: ReviewNew}
-	if c.Policy.accepts(change) {
-		w = accept(def)
+	if c.Policy.allowsChange(change) {
+		w = acceptDefinition(def)
 	}
 	w.change = &change
 	return w
 }
 
-// change decides a tool that is known, with this definition or another one.
-func (c Comparison) change(s ToolState, def Definition) ToolWrite {
+func (c Comparison) decideKnown(s ToolState, def Definition) ToolWrite {
 	switch {
-	case s.Current == def.Hash: // returned as it was: what was decided stands
+	case s.Current == def.Hash: // returned unchanged: the decision stands
 		w := ToolWrite{Name: def.Name, Current: s.Current, Accepted: s.Accepted, Review: s.Review}
 		if s.Review == ReviewChanged || s.Review == ReviewNew {
-			w.change = c.judge(s, def) // it waits again
+			w.change = c.classifyChange(s, def) // it waits again
 		}
 		return w
-	case s.Accepted != nil && *s.Accepted == def.Hash: // it went back to what was accepted
-		return accept(def)
-	case s.Review == ReviewRejected: // no change brings a tool back that a person refused
-		return c.wait(s, def)
+	case s.Accepted != nil && *s.Accepted == def.Hash: // reverted to the accepted one
+		return acceptDefinition(def)
+	case s.Review == ReviewRejected: // a change does not restore a rejected tool
+		return c.awaitReview(s, def)
 	case s.Accepted == nil:
-		return c.fresh(def)
+		return c.decideNew(def)
 	}
-	change := c.judge(s, def)
-	if !c.Policy.accepts(*change) {
-		return c.wait(s, def)
+	change := c.classifyChange(s, def)
+	if !c.Policy.allowsChange(*change) {
+		return c.awaitReview(s, def)
 	}
-	w := accept(def)
+	w := acceptDefinition(def)
 	w.change = change
 	return w
 }
 
-// judge compares a definition with the one that is served. Where that one is not at hand, nothing can be told.
-func (c Comparison) judge(s ToolState, def Definition) *toolchange.Change {
+// classifyChange compares a definition with the served one; nil: that one is not loaded.
+func (c Comparison) classifyChange(s ToolState, def Definition) *toolchange.Change {
 	var before []byte
 	if s.Accepted != nil {
 		if before = c.Accepted[*s.Accepted]; before == nil {
@@ -210,21 +208,21 @@ func (c Comparison) judge(s ToolState, def Definition) *toolchange.Change {
 	return &change
 }
 
-// wait leaves the decision to a person; what was accepted before is served meanwhile.
-func (c Comparison) wait(s ToolState, def Definition) ToolWrite {
-	w := ToolWrite{Name: def.Name, Current: def.Hash, Accepted: s.Accepted, Review: ReviewChanged, change: c.judge(s, def)}
+// awaitReview leaves the decision to a person; the accepted definition stays served.
+func (c Comparison) awaitReview(s ToolState, def Definition) ToolWrite {
+	w := ToolWrite{Name: def.Name, Current: def.Hash, Accepted: s.Accepted, Review: ReviewChanged, change: c.classifyChange(s, def)}
 	if s.Accepted == nil {
 		w.Review = ReviewNew
 	}
 	return w
 }
 
-func accept(def Definition) ToolWrite {
+func acceptDefinition(def Definition) ToolWrite {
 	hash := def.Hash
 	return ToolWrite{Name: def.Name, Current: hash, Accepted: &hash, Review: ReviewAccepted}
 }
 
-// ListHash identifies a whole list, its quarantined entries included, in whatever order it came.
+// ListHash identifies a list with its quarantined entries, in any order.
 func ListHash(tools []Definition, quarantined []Quarantined) Hash {
 	entries := make([][sha256.Size + 1]byte, 0, len(tools)+len(quarantined))
 	add := func(kind byte, h Hash) {

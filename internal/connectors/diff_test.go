@@ -11,23 +11,22 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func def(name, raw string) connectors.Definition {
+func newDefinition(name, raw string) connectors.Definition {
 	return connectors.Definition{Name: name, Raw: []byte(raw), Hash: connectors.HashDefinition([]byte(raw))}
 }
 
-func tool(name, rest string) connectors.Definition {
-	return def(name, fmt.Sprintf(`{"name":%q%s}`, name, rest))
+func newTool(name, rest string) connectors.Definition {
+	return newDefinition(name, fmt.Sprintf(`{"name":%q%s}`, name, rest))
 }
 
-func hash(d connectors.Definition) *connectors.Hash { return &d.Hash }
+func hashOf(d connectors.Definition) *connectors.Hash { return &d.Hash }
 
-func state(d connectors.Definition, accepted *connectors.Hash, review connectors.Review) connectors.ToolState {
+func newState(d connectors.Definition, accepted *connectors.Hash, review connectors.Review) connectors.ToolState {
 	return connectors.ToolState{Name: d.Name, Current: d.Hash, Accepted: accepted, Review: review}
 }
 
-// decide compares one remembered tool with one that the list now has, and gives the review of the outcome; "" where nothing
-// is to be written.
-func decide(policy connectors.ToolChangePolicy, old *connectors.ToolState, accepted, now connectors.Definition) connectors.Review {
+// decideReview compares one stored tool with a listed one and returns the new review; "": nothing to write.
+func decideReview(policy connectors.ToolChangePolicy, old *connectors.ToolState, accepted, now connectors.Definition) connectors.Review {
 	c := connectors.Comparison{List: []connectors.Definition{now}, Policy: policy, Accepted: map[connectors.Hash][]byte{}}
 	if old != nil {
 		c.Old = []connectors.ToolState{*old}
@@ -44,11 +43,11 @@ func decide(policy connectors.ToolChangePolicy, old *connectors.ToolState, accep
 	return ""
 }
 
-func TestTheFirstSyncAcceptsEverything(t *testing.T) {
+func TestDiff_FirstSyncAcceptsEverything(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []connectors.ToolChangePolicy{"auto", "hold_risky", "hold_all"} {
 		d := connectors.Diff(connectors.Comparison{
-			List: []connectors.Definition{tool("b", ""), tool("a", "")}, Policy: policy, First: true,
+			List: []connectors.Definition{newTool("b", ""), newTool("a", "")}, Policy: policy, First: true,
 		})
 		if len(d.Added) != 2 || d.Added[0].Name != "a" || d.Added[0].Review != connectors.ReviewAccepted || *d.Added[0].Accepted != d.Added[0].Current {
 			t.Errorf("%s: %+v", policy, d)
@@ -56,11 +55,11 @@ func TestTheFirstSyncAcceptsEverything(t *testing.T) {
 	}
 }
 
-func TestWhatWaitsForAPerson(t *testing.T) {
+func TestDiff_WaitsForReview(t *testing.T) {
 	t.Parallel()
-	base := tool("t", `,"title":"T","description":"d","inputSchema":{"type":"object"},"annotations":{"title":"x","readOnlyHint":true}`)
-	accepted := state(base, hash(base), connectors.ReviewAccepted)
-	change := func(rest string) connectors.Definition { return tool("t", rest) }
+	base := newTool("t", `,"title":"T","description":"d","inputSchema":{"type":"object"},"annotations":{"title":"x","readOnlyHint":true}`)
+	accepted := newState(base, hashOf(base), connectors.ReviewAccepted)
+	change := func(rest string) connectors.Definition { return newTool("t", rest) }
 	for name, tc := range map[string]struct {
 		old                 *connectors.ToolState
 		now                 connectors.Definition
@@ -81,7 +80,7 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 		"another description": {&accepted, change(`,"title":"T","description":"e","inputSchema":{"type":"object"},"annotations":{"title":"x","readOnlyHint":true}`),
 			"changed", "changed", "accepted"},
 		"another schema": {&accepted, change(`,"title":"T","description":"d","inputSchema":{"type":"object","properties":{}},"annotations":{"title":"x","readOnlyHint":true}`),
-			"accepted", "changed", "accepted"}, // it says the same
+			"accepted", "changed", "accepted"}, // an equivalent definition
 		"a parameter more": {&accepted, change(`,"title":"T","description":"d","inputSchema":{"type":"object","properties":{"x":{}}},"annotations":{"title":"x","readOnlyHint":true}`),
 			"changed", "changed", "accepted"},
 		"a hint that went": {&accepted, change(`,"title":"T","description":"d","inputSchema":{"type":"object"},"annotations":{"title":"x"}`),
@@ -92,7 +91,7 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for policy, want := range map[connectors.ToolChangePolicy]connectors.Review{"hold_risky": tc.risky, "hold_all": tc.all, "auto": tc.unasked} {
-				if got := decide(policy, tc.old, base, tc.now); got != want {
+				if got := decideReview(policy, tc.old, base, tc.now); got != want {
 					t.Errorf("%s: %q, want %q", policy, got, want)
 				}
 			}
@@ -100,36 +99,36 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 	}
 }
 
-func TestGoingBackToTheAcceptedDefinitionNeedsNoDecision(t *testing.T) {
+func TestDiff_RevertNeedsNoReview(t *testing.T) {
 	t.Parallel()
-	good, other := tool("t", `,"description":"good"`), tool("t", `,"description":"other"`)
+	good, other := newTool("t", `,"description":"good"`), newTool("t", `,"description":"other"`)
 	for _, review := range []connectors.Review{connectors.ReviewChanged, connectors.ReviewRejected} {
-		old := state(other, hash(good), review)
-		if got := decide("hold_all", &old, good, good); got != connectors.ReviewAccepted {
+		old := newState(other, hashOf(good), review)
+		if got := decideReview("hold_all", &old, good, good); got != connectors.ReviewAccepted {
 			t.Errorf("from %s: %q", review, got)
 		}
 	}
 }
 
-func TestARejectedToolComesBackByNoChange(t *testing.T) {
+func TestDiff_RejectedToolStaysRejected(t *testing.T) {
 	t.Parallel()
-	bad, worse := tool("t", `,"description":"bad"`), tool("t", `,"annotations":{"readOnlyHint":true}`)
-	old := state(bad, nil, connectors.ReviewRejected)
+	bad, worse := newTool("t", `,"description":"bad"`), newTool("t", `,"annotations":{"readOnlyHint":true}`)
+	old := newState(bad, nil, connectors.ReviewRejected)
 	for _, policy := range []connectors.ToolChangePolicy{"auto", "hold_risky", "hold_all"} {
-		if got := decide(policy, &old, bad, worse); got != connectors.ReviewNew {
+		if got := decideReview(policy, &old, bad, worse); got != connectors.ReviewNew {
 			t.Errorf("%s: %q", policy, got)
 		}
-		if got := decide(policy, &old, bad, bad); got != "" {
+		if got := decideReview(policy, &old, bad, bad); got != "" {
 			t.Errorf("%s, unchanged: %q", policy, got)
 		}
 	}
 }
 
-func TestAReturnedToolKeepsWhatWasDecided(t *testing.T) {
+func TestDiff_ReturnedToolKeepsReview(t *testing.T) {
 	t.Parallel()
-	same := tool("t", `,"description":"d"`)
+	same := newTool("t", `,"description":"d"`)
 	for _, review := range []connectors.Review{connectors.ReviewAccepted, connectors.ReviewRejected} {
-		old := state(same, hash(same), review)
+		old := newState(same, hashOf(same), review)
 		old.Removed = true
 		d := connectors.Diff(connectors.Comparison{Old: []connectors.ToolState{old}, List: []connectors.Definition{same}, Policy: "hold_all"})
 		if len(d.Added) != 1 || !d.Added[0].Returned || d.Added[0].Review != review {
@@ -138,10 +137,10 @@ func TestAReturnedToolKeepsWhatWasDecided(t *testing.T) {
 	}
 }
 
-func TestAChangeAgainstAnUnknownDefinitionWaits(t *testing.T) {
+func TestDiff_ChangeOfUnknownDefinitionWaits(t *testing.T) {
 	t.Parallel()
-	base, now := tool("t", `,"title":"a"`), tool("t", `,"title":"b"`)
-	old := state(base, hash(base), connectors.ReviewAccepted)
+	base, now := newTool("t", `,"title":"a"`), newTool("t", `,"title":"b"`)
+	old := newState(base, hashOf(base), connectors.ReviewAccepted)
 	c := connectors.Comparison{Old: []connectors.ToolState{old}, List: []connectors.Definition{now}, Policy: "hold_risky"}
 	if diff := cmp.Diff([]connectors.Hash{base.Hash}, c.AcceptedNeeded()); diff != "" {
 		t.Error(diff)
@@ -151,8 +150,8 @@ func TestAChangeAgainstAnUnknownDefinitionWaits(t *testing.T) {
 	}
 }
 
-// TestADiffAppliedGivesTheList makes random lists and checks that what a diff writes is exactly what differs.
-func TestADiffAppliedGivesTheList(t *testing.T) {
+// TestDiff_AppliedGivesList checks with random lists that a diff writes exactly what differs.
+func TestDiff_AppliedGivesList(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	policies := []connectors.ToolChangePolicy{"auto", "hold_risky", "hold_all"}
@@ -161,7 +160,7 @@ func TestADiffAppliedGivesTheList(t *testing.T) {
 		var list []connectors.Definition
 		for i := range 8 {
 			if rnd.IntN(3) > 0 {
-				list = append(list, tool(fmt.Sprint(i), fmt.Sprintf(`,"description":"%d"`, rnd.IntN(3))))
+				list = append(list, newTool(fmt.Sprint(i), fmt.Sprintf(`,"description":"%d"`, rnd.IntN(3))))
 			}
 		}
 		rnd.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
@@ -197,7 +196,6 @@ func TestADiffAppliedGivesTheList(t *testing.T) {
 	}
 }
 
-// checkState holds what the database holds by its CHECKs.
 func checkState(t *testing.T, w connectors.ToolWrite) {
 	t.Helper()
 	legal := map[connectors.Review]bool{
@@ -211,9 +209,9 @@ func checkState(t *testing.T, w connectors.ToolWrite) {
 	}
 }
 
-func TestAListsHashIgnoresItsOrderAndNothingElse(t *testing.T) {
+func TestListHash_IgnoresOnlyOrder(t *testing.T) {
 	t.Parallel()
-	a, b := tool("a", ""), tool("b", "")
+	a, b := newTool("a", ""), newTool("b", "")
 	q := connectors.Quarantined{Reason: "has no name", Raw: []byte(`{}`)}
 	base := connectors.ListHash([]connectors.Definition{a, b}, []connectors.Quarantined{q})
 	if other := connectors.ListHash([]connectors.Definition{b, a}, []connectors.Quarantined{q}); other != base {
@@ -225,7 +223,7 @@ func TestAListsHashIgnoresItsOrderAndNothingElse(t *testing.T) {
 		"another reason":        connectors.ListHash([]connectors.Definition{a, b}, []connectors.Quarantined{{Reason: "is a duplicate", Raw: q.Raw}}),
 		"a tool twice":          connectors.ListHash([]connectors.Definition{a, a, b}, []connectors.Quarantined{q}),
 		"nothing":               connectors.ListHash(nil, nil),
-		"quarantined as a tool": connectors.ListHash([]connectors.Definition{a, b, def("", `{}`)}, nil),
+		"quarantined as a tool": connectors.ListHash([]connectors.Definition{a, b, newDefinition("", `{}`)}, nil),
 	} {
 		if other == base {
 			t.Errorf("%s: the same hash", name)

@@ -1,12 +1,12 @@
-// Package connectors holds the words and the rules of the product, and nothing else: no I/O, no clock, no randomness.
+// Package connectors is the domain model: types, states and validation, without I/O, clock or randomness.
 //
-//	Tenant ─┬─ Connector ─┬─ Tool          what the upstream offers: a definition, byte for byte, and its dates
-//	        │             ├─ Credential    how we authenticate: one shared, or one per agent; never its secret
+//	Tenant ─┬─ Connector ─┬─ Tool          an upstream tool: its definition, byte for byte, and its dates
+//	        │             ├─ Credential    an authentication, shared or per agent, without its secret
 //	        │             └─ SyncRun       one attempt to read the tool list
-//	        ├─ Agent                       who uses the tools
+//	        ├─ Agent                       a program that uses tools
 //	        ├─ Member                      a person with a role in this tenant
 //	        └─ APIKey                      a program with a role in this tenant
 //
-// What belongs here: typed ids and states, which input is legal ([Draft.Validate]), how two tool lists differ
-// ([Diff]), how a tool is named towards agents ([ExposedNames]). What does not: anything that needs a context.Context.
+// It validates input ([Draft.Validate]), compares tool lists ([Diff]) and names tools for agents
+// ([ExposedNames]). Anything that needs a context.Context belongs elsewhere.
 package connectors

@@ -9,15 +9,15 @@ import (
 	"patchbay/internal/fault"
 )
 
-// Draft is a connector as a person or a program describes it, before it is checked.
+// Draft is a connector as entered, before validation.
 type Draft struct {
 	Name           string
-	Slug           string // empty: made from Name
+	Slug           string // empty: derived from Name
 	Description    string
 	Transport      Transport
 	URL            string
 	Command        Command     // for stdio
-	Env            Environment // for stdio; nil: what is stored stays
+	Env            Environment // for stdio; nil: the stored one stays
 	Headers        map[string]string
 	CredentialMode CredentialMode
 	Auth           Auth
@@ -29,10 +29,10 @@ type Draft struct {
 	ToolChanges    ToolChangePolicy
 	Listen         ListenPolicy
 	DefinitionAge  time.Duration // 0: any age
-	CallsPerMinute int           // of all agents together; 0: not bounded
+	CallsPerMinute int           // of all agents together; 0: no limit
 }
 
-// NewDraft returns a draft with the defaults of the public contract.
+// NewDraft returns a draft with the API's defaults.
 func NewDraft() Draft {
 	return Draft{
 		Transport:      TransportStreamableHTTP,
@@ -48,7 +48,7 @@ func NewDraft() Draft {
 	}
 }
 
-// DraftOf returns the draft that describes c as it is, as the start of a change.
+// DraftOf returns a draft with the settings of c, to be changed.
 func DraftOf(c Connector) Draft {
 	return Draft{
 		Name: c.Name, Slug: c.Slug, Description: c.Description,
@@ -59,7 +59,7 @@ func DraftOf(c Connector) Draft {
 	}
 }
 
-// Connector returns a connector of the draft that is stored nowhere: what a test before saving talks to.
+// Connector returns an unstored connector, for a test before saving.
 func (d Draft) Connector() Connector {
 	return Connector{
 		Name: d.Name, Slug: d.Slug, Description: d.Description,
@@ -71,12 +71,12 @@ func (d Draft) Connector() Connector {
 	}
 }
 
-// Normalized fills in what may be left out, and drops white space around what is typed.
+// Normalized sets defaults and trims white space.
 func (d Draft) Normalized() Draft {
 	d.Name = strings.TrimSpace(d.Name)
 	d.Description = strings.TrimSpace(d.Description)
 	d.URL, _ = asciiURL(strings.TrimSpace(d.URL))
-	d.Command = d.Command.normalized()
+	d.Command = d.Command.withCleanPaths()
 	d.Slug = strings.TrimSpace(d.Slug)
 	if d.Slug == "" {
 		d.Slug = ConnectorSlug(d.Name, "connector")
@@ -85,45 +85,45 @@ func (d Draft) Normalized() Draft {
 	if d.Auth.Type == AuthAPIKey && d.Auth.Header == "" {
 		d.Auth.Header = DefaultAPIKeyHeader
 	}
-	d.OAuth = d.OAuth.normalized()
+	d.OAuth = d.OAuth.trimmed()
 	return d
 }
 
-// Validate tells what is wrong with a normalized draft; nothing where it is right. The locations are the paths of the JSON
-// document: "url", "auth.type", "headers.X-Team".
+// Validate returns the invalid fields of a normalized draft. The locations are JSON paths: "url", "auth.type",
+// "headers.X-Team".
 func (d Draft) Validate() []fault.Field {
-	var c check
+	var c validation
 	c.name(d.Name)
 	c.slug(d.Slug)
-	if d.Slug == adminAddress {
-		c.refuse("slug", "At /mcp/%s Patchbay itself is found. Choose another slug.", d.Slug)
+	if d.Slug == adminSlug {
+		c.addField("slug", "At /mcp/%s Patchbay itself is found. Choose another slug.", d.Slug)
 	}
-	c.description(d.Description)
-	oneOf(&c, "transport", d.Transport, TransportStreamableHTTP, TransportSSE, TransportHTTP, TransportStdio)
+	c.checkDescription(d.Description)
+	checkOneOf(&c, "transport", d.Transport, TransportStreamableHTTP, TransportSSE, TransportHTTP, TransportStdio)
 	if d.Transport != TransportStdio {
-		c.url(d.URL)
+		c.checkURL(d.URL)
 	}
-	c.stdio(d)
-	c.auth(d.Auth)
-	c.oauth(d)
+	c.checkStdio(d)
+	c.checkAuth(d.Auth)
+	c.checkOAuth(d)
 	c.headers(d.Headers, d.Auth)
-	oneOf(&c, "credential_mode", d.CredentialMode, CredentialShared, CredentialPerAgent)
-	oneOf(&c, "tool_changes", d.ToolChanges, ToolChangesAuto, ToolChangesHoldRisky, ToolChangesHoldAll)
-	oneOf(&c, "listen", d.Listen, ListenAuto, ListenOff)
-	c.numbers(d)
+	checkOneOf(&c, "credential_mode", d.CredentialMode, CredentialShared, CredentialPerAgent)
+	checkOneOf(&c, "tool_changes", d.ToolChanges, ToolChangesAuto, ToolChangesHoldRisky, ToolChangesHoldAll)
+	checkOneOf(&c, "listen", d.Listen, ListenAuto, ListenOff)
+	c.checkNumbers(d)
 	return c.fields
 }
 
-// ValidateSecret tells what is wrong with the secret that comes with a normalized draft. needed: there is no stored one that
-// an empty secret would leave in place.
+// ValidateSecret returns the invalid fields of a secret for a normalized draft. needed: no stored secret would
+// remain if it is empty.
 func (d Draft) ValidateSecret(s Secret, needed bool) []fault.Field {
 	switch {
 	case d.Auth.Type == AuthOAuth2:
 		return slices.DeleteFunc(s.Validate(AuthOAuth2, "auth."), func(f fault.Field) bool {
-			return f.Location == "auth.client_secret" && s.ClientSecret.Empty() // nothing need be entered: an account is connected
+			return f.Location == "auth.client_secret" && s.ClientSecret.Empty() // not needed: an account is connected by OAuth
 		})
 	case d.CredentialMode == CredentialPerAgent:
-		return s.refused("auth.", "With per_agent credentials each agent's secret is set for the agent, not here.")
+		return s.refuseAll("auth.", "With per_agent credentials each agent's secret is set for the agent, not here.")
 	case s.Empty() && (!needed || d.Auth.Type == AuthNone):
 		return nil
 	default:
@@ -131,45 +131,45 @@ func (d Draft) ValidateSecret(s Secret, needed bool) []fault.Field {
 	}
 }
 
-func (c *check) auth(a Auth) {
+func (c *validation) checkAuth(a Auth) {
 	switch a.Type {
 	case AuthNone, AuthBearer, AuthBasic, AuthOAuth2, AuthClientCredentials, AuthPrivateKeyJWT:
 		if a.Header != "" {
-			c.refuse("auth.header", "Authentication %q takes no header.", a.Type)
+			c.addField("auth.header", "Authentication %q takes no header.", a.Type)
 		}
 	case AuthAPIKey:
-		c.authHeader(a.Header)
+		c.checkAuthHeader(a.Header)
 	default:
-		oneOf(c, "auth.type", a.Type, AuthNone, AuthBearer, AuthAPIKey, AuthBasic, AuthOAuth2, AuthClientCredentials, AuthPrivateKeyJWT)
+		checkOneOf(c, "auth.type", a.Type, AuthNone, AuthBearer, AuthAPIKey, AuthBasic, AuthOAuth2, AuthClientCredentials, AuthPrivateKeyJWT)
 	}
 }
 
-func (c *check) numbers(d Draft) {
+func (c *validation) checkNumbers(d Draft) {
 	if d.Timeout < MinTimeout || d.Timeout > MaxTimeout {
-		c.refuse("timeout_ms", "A timeout is %d to %d milliseconds.", MinTimeout.Milliseconds(), MaxTimeout.Milliseconds())
+		c.addField("timeout_ms", "A timeout is %d to %d milliseconds.", MinTimeout.Milliseconds(), MaxTimeout.Milliseconds())
 	}
 	if d.RetryAttempts < 0 || d.RetryAttempts > MaxRetries {
-		c.refuse("retry_attempts", "There are 0 to %d retries.", MaxRetries)
+		c.addField("retry_attempts", "There are 0 to %d retries.", MaxRetries)
 	}
-	c.interval("sync_interval_s", d.SyncInterval)
-	c.definitionAge("max_definition_age_s", d.DefinitionAge)
-	c.callsPerMinute(d.CallsPerMinute)
+	c.checkInterval("sync_interval_s", d.SyncInterval)
+	c.checkDefinitionAge("max_definition_age_s", d.DefinitionAge)
+	c.checkCallsPerMinute(d.CallsPerMinute)
 }
 
-func (c *check) interval(location string, d time.Duration) {
+func (c *validation) checkInterval(location string, d time.Duration) {
 	if d != 0 && (d < MinInterval || d > MaxInterval) {
-		c.refuse(location, "An interval is 0 for never, or %.0f to %.0f seconds.", MinInterval.Seconds(), MaxInterval.Seconds())
+		c.addField(location, "An interval is 0 for never, or %.0f to %.0f seconds.", MinInterval.Seconds(), MaxInterval.Seconds())
 	}
 }
 
-func (c *check) definitionAge(location string, d time.Duration) {
+func (c *validation) checkDefinitionAge(location string, d time.Duration) {
 	if d != 0 && (d < MinDefinitionAge || d > MaxDefinitionAge) {
-		c.refuse(location, "An age is 0 for any, or %.0f to %.0f seconds.", MinDefinitionAge.Seconds(), MaxDefinitionAge.Seconds())
+		c.addField(location, "An age is 0 for any, or %.0f to %.0f seconds.", MinDefinitionAge.Seconds(), MaxDefinitionAge.Seconds())
 	}
 }
 
-func (c *check) callsPerMinute(n int) {
+func (c *validation) checkCallsPerMinute(n int) {
 	if n < 0 || n > MaxCallsPerMinute {
-		c.refuse("calls_per_minute", "Calls are limited to 1 to %d a minute; 0 is no limit.", MaxCallsPerMinute)
+		c.addField("calls_per_minute", "Calls are limited to 1 to %d a minute; 0 is no limit.", MaxCallsPerMinute)
 	}
 }

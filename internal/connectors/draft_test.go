@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/fault"
 )
 
-func draft(change func(*connectors.Draft)) connectors.Draft {
+func newDraft(change func(*connectors.Draft)) connectors.Draft {
 	d := connectors.NewDraft()
 	d.Name, d.URL = "Linear", "https://mcp.linear.app/mcp"
 	if change != nil {
@@ -22,7 +22,7 @@ func draft(change func(*connectors.Draft)) connectors.Draft {
 	return d.Normalized()
 }
 
-func locations(fields []fault.Field) []string {
+func fieldLocations(fields []fault.Field) []string {
 	var at []string
 	for _, f := range fields {
 		at = append(at, f.Location)
@@ -30,9 +30,9 @@ func locations(fields []fault.Field) []string {
 	return at
 }
 
-func TestTheDefaultsAreLegal(t *testing.T) {
+func TestDraft_DefaultsAreValid(t *testing.T) {
 	t.Parallel()
-	d := draft(nil)
+	d := newDraft(nil)
 	if fields := d.Validate(); fields != nil {
 		t.Error(fields)
 	}
@@ -41,7 +41,7 @@ func TestTheDefaultsAreLegal(t *testing.T) {
 	}
 }
 
-func TestWhatIsLegal(t *testing.T) {
+func TestDraft_Valid(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*connectors.Draft){
 		"plain http":                func(d *connectors.Draft) { d.URL = "HTTP://127.0.0.1:3000" },
@@ -61,14 +61,14 @@ func TestWhatIsLegal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if fields := draft(change).Validate(); fields != nil {
+			if fields := newDraft(change).Validate(); fields != nil {
 				t.Error(fields)
 			}
 		})
 	}
 }
 
-func TestWhatIsRefusedAndWhere(t *testing.T) {
+func TestDraft_InvalidFields(t *testing.T) {
 	t.Parallel()
 	header := func(name, value string) func(*connectors.Draft) {
 		return func(d *connectors.Draft) { d.Headers = map[string]string{name: value} }
@@ -137,8 +137,8 @@ func TestWhatIsRefusedAndWhere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			fields := draft(tc.change).Validate()
-			if diff := cmp.Diff([]string{tc.at}, locations(fields)); diff != "" {
+			fields := newDraft(tc.change).Validate()
+			if diff := cmp.Diff([]string{tc.at}, fieldLocations(fields)); diff != "" {
 				t.Error(diff)
 			}
 			for _, f := range fields {
@@ -150,18 +150,18 @@ func TestWhatIsRefusedAndWhere(t *testing.T) {
 	}
 }
 
-func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
+func TestDraft_ReturnsAllFaults(t *testing.T) {
 	t.Parallel()
-	d := draft(func(d *connectors.Draft) { d.Name, d.Slug, d.URL, d.Timeout = "", "x", "nonsense", 0 })
-	if diff := cmp.Diff([]string{"name", "url", "timeout_ms"}, locations(d.Validate())); diff != "" {
+	d := newDraft(func(d *connectors.Draft) { d.Name, d.Slug, d.URL, d.Timeout = "", "x", "nonsense", 0 })
+	if diff := cmp.Diff([]string{"name", "url", "timeout_ms"}, fieldLocations(d.Validate())); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestWhichSecretsADraftTakes(t *testing.T) {
+func TestDraft_ValidatesSecret(t *testing.T) {
 	t.Parallel()
 	auth := func(typ connectors.AuthType, mode connectors.CredentialMode) connectors.Draft {
-		return draft(func(d *connectors.Draft) { d.Auth.Type, d.CredentialMode = typ, mode })
+		return newDraft(func(d *connectors.Draft) { d.Auth.Type, d.CredentialMode = typ, mode })
 	}
 	shared, perAgent := connectors.CredentialShared, connectors.CredentialPerAgent
 	for name, tc := range map[string]struct {
@@ -190,14 +190,14 @@ func TestWhichSecretsADraftTakes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tc.at, locations(tc.draft.ValidateSecret(tc.secret, tc.needed))); diff != "" {
+			if diff := cmp.Diff(tc.at, fieldLocations(tc.draft.ValidateSecret(tc.secret, tc.needed))); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 }
 
-func TestASecretSurvivesItsEncodingAndNoPrinterShowsIt(t *testing.T) {
+func TestSecret_DecodesAndNeverPrints(t *testing.T) {
 	t.Parallel()
 	s := connectors.Secret{Token: "t\"<&>", Key: "k", Username: "u", Password: "pä\x01"}
 	text, err := s.Encode()
@@ -218,7 +218,7 @@ func TestASecretSurvivesItsEncodingAndNoPrinterShowsIt(t *testing.T) {
 	}
 }
 
-func TestSlugsOfNames(t *testing.T) {
+func TestSlug_OfNames(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"Linear":                               "linear",
@@ -244,7 +244,7 @@ func TestSlugsOfNames(t *testing.T) {
 	}
 }
 
-func TestASlugThatWouldHideSomethingIsRefused(t *testing.T) {
+func TestSlug_ReservedIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, slug := range []string{"new", "test", "admin", "01a1fc26-6580-76b4-afdf-295314fc6074"} {
 		d := connectors.NewDraft()
@@ -266,7 +266,7 @@ func FuzzSlug(f *testing.F) {
 	})
 }
 
-func TestOriginsIgnoreWhatDoesNotMatter(t *testing.T) {
+func TestOrigin_IgnoresPathAndCase(t *testing.T) {
 	t.Parallel()
 	same := []string{"https://Example.com/mcp", "https://example.com:443/other?x=1", "HTTPS://EXAMPLE.COM"}
 	for _, u := range same {
@@ -282,13 +282,13 @@ func TestOriginsIgnoreWhatDoesNotMatter(t *testing.T) {
 	}
 }
 
-func TestAgentsAreChecked(t *testing.T) {
+func TestAgent_Validate(t *testing.T) {
 	t.Parallel()
 	if fields := (connectors.Agent{Name: "Research Bot"}).Normalized().Validate(); fields != nil {
 		t.Error(fields)
 	}
 	bad := connectors.Agent{Name: "", Slug: "A", Approval: "never"}.Normalized()
-	if diff := cmp.Diff([]string{"name", "slug", "approval"}, locations(bad.Validate())); diff != "" {
+	if diff := cmp.Diff([]string{"name", "slug", "approval"}, fieldLocations(bad.Validate())); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -1,21 +1,21 @@
 package connectors
 
-// Effect is what a server says that a tool does to the world, in one word (MCP 2025-11-25, ToolAnnotations).
+// Effect is a tool's effect as stated by its server (MCP 2025-11-25, ToolAnnotations).
 type Effect string
 
-// The effects. A server that says neither of readOnlyHint nor destructiveHint has said nothing: by the protocol's default its tool may
-// destroy.
+// The effects. Without readOnlyHint and destructiveHint nothing is stated; by the protocol's default such a
+// tool may destroy.
 const (
 	EffectReadOnly    Effect = "read_only"
-	EffectWrites      Effect = "writes" // and destroys nothing, or does not say that it does
+	EffectWrites      Effect = "writes" // not destructive, or not stated
 	EffectDestructive Effect = "destructive"
 	EffectUnsaid      Effect = "unsaid"
 )
 
-// Effects lists them, the safest first.
+// Effects lists them, safest first.
 var Effects = []Effect{EffectReadOnly, EffectWrites, EffectDestructive, EffectUnsaid}
 
-// Effect is the one word for the hints. They are the server's word, and no more.
+// Effect summarizes the hints.
 func (h Hints) Effect() Effect {
 	switch {
 	case h.ReadOnly != nil && *h.ReadOnly:
@@ -29,7 +29,7 @@ func (h Hints) Effect() Effect {
 	}
 }
 
-// Words tell a person who decides about a call what the server says that the tool does, and how far that reaches.
+// Words describes for an approver what the tool does, according to the server.
 func (h Hints) Words() string {
 	does := map[Effect]string{
 		EffectReadOnly:    "By its server's word it only reads.",

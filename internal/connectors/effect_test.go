@@ -6,13 +6,13 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestAToolsEffectIsWhatItsServerSays(t *testing.T) {
+func TestEffect_FollowsHints(t *testing.T) {
 	t.Parallel()
 	for annotations, want := range map[string]connectors.Effect{
 		`{}`:                     connectors.EffectUnsaid,
 		`{"openWorldHint":true}`: connectors.EffectUnsaid,
 		`{"readOnlyHint":true}`:  connectors.EffectReadOnly,
-		`{"readOnlyHint":true,"destructiveHint":true}`:   connectors.EffectReadOnly, // the other has no meaning then
+		`{"readOnlyHint":true,"destructiveHint":true}`:   connectors.EffectReadOnly, // the other is meaningless then
 		`{"readOnlyHint":false}`:                         connectors.EffectWrites,
 		`{"destructiveHint":false}`:                      connectors.EffectWrites,
 		`{"readOnlyHint":false,"destructiveHint":true}`:  connectors.EffectDestructive,
@@ -24,7 +24,7 @@ func TestAToolsEffectIsWhatItsServerSays(t *testing.T) {
 	}
 }
 
-func TestAPersonReadsWhatAToolDoesAndHowFarItReaches(t *testing.T) {
+func TestHints_Words(t *testing.T) {
 	t.Parallel()
 	for annotations, want := range map[string]string{
 		`{"destructiveHint":true,"openWorldHint":true}`:                      "By its server's word it may delete or overwrite things. It reaches beyond that server: to the web, other systems or other people.",

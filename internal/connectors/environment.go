@@ -20,18 +20,17 @@ const (
 	MaxEnvBytes = 64 << 10 // names and values together
 )
 
-// Environment is what a program of transport stdio is given besides PATH, HOME and LANG. Its values are secrets: they are sealed,
-// and shown to nobody.
+// Environment has the variables of a stdio program besides PATH, HOME and LANG. The values are secrets: they
+// are sealed and never shown.
 type Environment map[string]secret.Text
 
-// Names are the names alone, sorted.
+// Names returns the sorted names.
 func (e Environment) Names() []string { return slices.Sorted(maps.Keys(e)) }
 
-// ownEnv are the variables that Patchbay sets itself.
-var ownEnv = []string{"PATH", "HOME", "LANG"}
+var reservedEnv = []string{"PATH", "HOME", "LANG"}
 
-// Variables, in upper case, that choose the code of a program, or lead it to other hosts, files or commands. With them an allowed
-// command would be any command.
+// Variables, in upper case, that choose a program's code or its hosts, files or commands. They would turn an
+// allowed command into any command.
 var (
 	loaderEnv = []string{
 		"APPDATA", "AWKLIBPATH", "AWKPATH", "BASHOPTS", "BASH_ENV", "BASH_LOADABLES_PATH", "BROWSER", "CC", "CDPATH", "CFLAGS", "CLASSPATH", "COMSPEC", "CONTAINER_HOST",
@@ -43,7 +42,7 @@ var (
 		"TCLLIBPATH", "TCL_LIBRARY", "TERMCAP", "TERMINFO", "TERMINFO_DIRS", "TZDIR", "USERPROFILE", "VIRTUAL_ENV", "VISUAL", "WGETRC", "WINDIR", "ZDOTDIR",
 		"_JAVA_OPTIONS",
 	}
-	// goEnv are the variables of "go help environment". Their prefix alone would refuse GOOGLE_API_KEY, too.
+	// goEnv are the variables of "go help environment". Their prefix would also refuse GOOGLE_API_KEY.
 	goEnv = []string{
 		"GO111MODULE", "GOARCH", "GOAUTH", "GOBIN", "GOCACHE", "GOCACHEPROG", "GOCOVERDIR", "GODEBUG", "GOENV", "GOEXPERIMENT", "GOFIPS140", "GOFLAGS", "GOGC", "GOINSECURE",
 		"GOMAXPROCS", "GOMEMLIMIT", "GOMOD", "GOMODCACHE", "GONOPROXY", "GONOSUMDB", "GOOS", "GOPATH", "GOPRIVATE", "GOPROXY", "GORACE", "GOROOT", "GOSUMDB", "GOTELEMETRY",
@@ -56,26 +55,26 @@ var (
 		"PYENV_", "PYTHON", "PYPY_", "QT_", "RBENV_", "RUBY", "RUSTC", "RUSTUP_", "TS_NODE_", "TSX_", "UV_", "VOLTA_", "XDG_", "YARN_",
 	}
 	loaderEnvSuffixes = []string{"ASKPASS", "EDITOR", "PAGER"}
-	// harmlessEnv are exceptions from the prefixes: they are set often, and choose no code.
+	// harmlessEnv are common exceptions from the prefixes that choose no code.
 	harmlessEnv = []string{"NODE_ENV", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "PYTHONUTF8"}
 
-	// Proxies, certificates and temporary folders are needed on some networks, and choose the code of what downloads it. Only an operator
-	// who names them allows them.
-	namedEnv         = []string{"NODE_EXTRA_CA_CERTS", "NODE_USE_ENV_PROXY", "NODE_USE_SYSTEM_CA", "TEMP", "TMP", "TMPDIR"}
-	namedEnvPrefixes = []string{"SSL_CERT_"}
-	namedEnvSuffixes = []string{"_CA_BUNDLE", "_CA_CERTS", "_PROXY"}
+	// Proxies, certificates and temporary folders are needed on some networks but choose the code of
+	// downloaders. The operator must list them.
+	listedEnv         = []string{"NODE_EXTRA_CA_CERTS", "NODE_USE_ENV_PROXY", "NODE_USE_SYSTEM_CA", "TEMP", "TMP", "TMPDIR"}
+	listedEnvPrefixes = []string{"SSL_CERT_"}
+	listedEnvSuffixes = []string{"_CA_BUNDLE", "_CA_CERTS", "_PROXY"}
 )
 
-// Validate tells what is wrong with e, by the rules as they are now: they may have been others when it was stored.
+// Validate returns the invalid fields by the current rules, which may be newer than the stored environment.
 func (e Environment) Validate() []fault.Field {
-	var c check
-	c.env(e)
+	var c validation
+	c.checkEnv(e)
 	return c.fields
 }
 
-func (c *check) env(e Environment) {
+func (c *validation) checkEnv(e Environment) {
 	if len(e) > MaxEnv {
-		c.refuse("env", "There are at most %d variables.", MaxEnv)
+		c.addField("env", "There are at most %d variables.", MaxEnv)
 		return
 	}
 	size := 0
@@ -83,23 +82,23 @@ func (c *check) env(e Environment) {
 		value := e[name].Reveal()
 		size += len(name) + len(value)
 		switch upper := strings.ToUpper(name); {
-		case !envName(name):
-			// What is no name may be a whole line with a secret in it: it is not repeated.
-			c.refuse("env", "A variable's name has at most %d letters, digits and underlines, and begins with no digit.", MaxEnvName)
-		case slices.Contains(ownEnv, upper):
-			c.refuse("env."+name, "Patchbay sets %s itself.", name)
-		case loads(upper):
-			c.refuse("env."+name, "%s would change which code the program runs. It cannot be set here.", name)
+		case !isEnvName(name):
+			// An invalid name may be a whole line with a secret: it is not repeated.
+			c.addField("env", "A variable's name has at most %d letters, digits and underlines, and begins with no digit.", MaxEnvName)
+		case slices.Contains(reservedEnv, upper):
+			c.addField("env."+name, "Patchbay sets %s itself.", name)
+		case isLoaderVariable(upper):
+			c.addField("env."+name, "%s would change which code the program runs. It cannot be set here.", name)
 		case !utf8.ValidString(value) || strings.ContainsRune(value, 0):
-			c.refuse("env."+name, "The value of %s is no text.", name)
+			c.addField("env."+name, "The value of %s is no text.", name)
 		}
 	}
 	if size > MaxEnvBytes {
-		c.refuse("env", "The environment has at most %d bytes.", MaxEnvBytes)
+		c.addField("env", "The environment has at most %d bytes.", MaxEnvBytes)
 	}
 }
 
-func envName(name string) bool {
+func isEnvName(name string) bool {
 	for i, r := range []byte(name) {
 		letter := r == '_' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
 		if !letter && (i == 0 || r < '0' || r > '9') {
@@ -109,17 +108,18 @@ func envName(name string) bool {
 	return name != "" && len(name) <= MaxEnvName
 }
 
-// loads reports whether a variable, named in upper case, is refused to every program.
-func loads(upper string) bool {
-	if mustBeNamed(upper) || slices.Contains(harmlessEnv, upper) {
+// isLoaderVariable reports whether a variable, in upper case, is refused for every program.
+func isLoaderVariable(upper string) bool {
+	if mustBeListed(upper) || slices.Contains(harmlessEnv, upper) {
 		return false
 	}
 	return slices.Contains(loaderEnv, upper) || slices.Contains(goEnv, upper) || hasAffix(upper, loaderEnvPrefixes, loaderEnvSuffixes)
 }
 
-// mustBeNamed reports whether a variable, named in upper case, is refused unless the operator names it for the program.
-func mustBeNamed(upper string) bool {
-	return slices.Contains(namedEnv, upper) || hasAffix(upper, namedEnvPrefixes, namedEnvSuffixes)
+// mustBeListed reports whether a variable, in upper case, is refused unless the operator lists it for the
+// program.
+func mustBeListed(upper string) bool {
+	return slices.Contains(listedEnv, upper) || hasAffix(upper, listedEnvPrefixes, listedEnvSuffixes)
 }
 
 func hasAffix(name string, prefixes, suffixes []string) bool {
@@ -128,7 +128,7 @@ func hasAffix(name string, prefixes, suffixes []string) bool {
 	return slices.ContainsFunc(prefixes, begins) || slices.ContainsFunc(suffixes, ends)
 }
 
-// Encode writes e as one text, to be sealed.
+// Encode returns e as one text to be sealed.
 func (e Environment) Encode() (secret.Text, error) {
 	plain := make(map[string]string, len(e))
 	for name, value := range e {
@@ -141,7 +141,7 @@ func (e Environment) Encode() (secret.Text, error) {
 	return secret.Text(b), nil
 }
 
-// DecodeEnvironment reads what Encode wrote.
+// DecodeEnvironment decodes the output of Encode.
 func DecodeEnvironment(t secret.Text) (Environment, error) {
 	var e Environment
 	if err := json.Unmarshal([]byte(t.Reveal()), &e); err != nil {

@@ -1,6 +1,6 @@
 package connectors
 
-// FoundKind says what was found.
+// FoundKind is the kind of a search result.
 type FoundKind string
 
 // What can be found by its name.
@@ -10,10 +10,10 @@ const (
 	FoundTool      FoundKind = "tool"
 )
 
-// Found is something that was found by its name.
+// Found is a search result.
 type Found struct {
 	Kind FoundKind
-	Slug string // a tool's is its name
+	Slug string // a tool's name
 	Name string
 
 	OfSlug, OfName string // a tool's connector

@@ -9,8 +9,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// FuzzItems: of what a server lists as prompts, resources and templates, that alone is kept which has a key that can be stored, each key once, and as it
-// was sent.
+// FuzzItems checks that exactly the items with a storable key are returned, one per key, unchanged.
 func FuzzItems(f *testing.F) {
 	for _, seed := range []string{
 		`[{"name":"a","uri":"file:///a","uriTemplate":"file:///{a}"},{"name":"a","title":"again"}]`, `[{"name":"a\u0000"},{"Name":"b"},{"name":null},{"name":7},[],null,"x"]`,
@@ -43,7 +42,7 @@ func FuzzItems(f *testing.F) {
 					t.Fatalf("%q is out of order, or nothing of %q", item.Raw, list)
 				}
 			}
-			if left := missing(raws, name, known); left != "" {
+			if left := findMissing(raws, name, known); left != "" {
 				t.Errorf("%q of %q is left out", left, list)
 			}
 			if (connectors.HashItems(items) == nil) != (len(items) == 0) {
@@ -53,8 +52,8 @@ func FuzzItems(f *testing.F) {
 	})
 }
 
-// missing is a key that could be stored and is not among those that are known; empty: there is none.
-func missing(raws []json.RawMessage, name string, known map[string]bool) string {
+// findMissing returns a storable key that is not in known; "": none.
+func findMissing(raws []json.RawMessage, name string, known map[string]bool) string {
 	for _, raw := range raws {
 		var has map[string]any
 		_ = json.Unmarshal(raw, &has)

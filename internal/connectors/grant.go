@@ -9,29 +9,29 @@ import (
 	"patchbay/internal/fault"
 )
 
-// Grant is what an agent may use of a connector.
+// Grant is an agent's permission for a connector's tools.
 type Grant struct {
 	AgentID     AgentID
 	ConnectorID ConnectorID
-	AllTools    bool     // those of later syncs, too
-	Tools       []string // where not AllTools: the upstream's names
-	// Approval, where set, stands in place of the agent's.
+	AllTools    bool     // future ones too
+	Tools       []string // unless AllTools: the upstream's names
+	// Approval overrides the agent's mode.
 	Approval *ApprovalMode
-	// TrustedTools ask nobody where the mode is trusted_only.
+	// TrustedTools need no approval in mode trusted_only.
 	TrustedTools []string
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
 }
 
-// Includes tells whether a tool was granted, by the upstream's name.
+// Includes reports whether a tool is granted, by the upstream's name.
 func (g Grant) Includes(tool string) bool { return g.AllTools || slices.Contains(g.Tools, tool) }
 
 const (
-	maxGrantedTools = 5000 // that a grant may name
+	maxGrantedTools = 5000 // of one grant
 	maxToolName     = 128  // characters
 )
 
-// Normalized says each tool once, and nothing of tools where all are granted.
+// Normalized removes duplicates, and the names if all tools are granted.
 func (g Grant) Normalized() Grant {
 	if g.AllTools {
 		g.Tools = nil
@@ -42,29 +42,29 @@ func (g Grant) Normalized() Grant {
 
 func sortedSet(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
-// Validate tells what is wrong with a normalized grant; nothing where it is right.
+// Validate returns the invalid fields of a normalized grant.
 func (g Grant) Validate() []fault.Field {
-	var c check
-	c.toolNames("tools", g.Tools)
-	c.toolNames("trusted_tools", g.TrustedTools)
+	var c validation
+	c.checkToolNames("tools", g.Tools)
+	c.checkToolNames("trusted_tools", g.TrustedTools)
 	if g.Approval != nil {
-		oneOf(&c, "approval", *g.Approval, ApprovalAuto, ApprovalAlwaysAsk, ApprovalTrustedOnly)
+		checkOneOf(&c, "approval", *g.Approval, ApprovalAuto, ApprovalAlwaysAsk, ApprovalTrustedOnly)
 	}
 	return c.fields
 }
 
-func (c *check) toolNames(location string, names []string) {
+func (c *validation) checkToolNames(location string, names []string) {
 	if len(names) > maxGrantedTools {
-		c.refuse(location, "A grant names at most %d tools.", maxGrantedTools)
+		c.addField(location, "A grant names at most %d tools.", maxGrantedTools)
 	}
 	if slices.ContainsFunc(names, func(n string) bool {
 		return n == "" || utf8.RuneCountInString(n) > maxToolName || !utf8.ValidString(n) || strings.ContainsRune(n, 0)
 	}) {
-		c.refuse(location, "A tool's name has 1 to %d characters.", maxToolName)
+		c.addField(location, "A tool's name has 1 to %d characters.", maxToolName)
 	}
 }
 
-// Asks tells whether a call of a tool waits for a person.
+// Asks reports whether a call of a tool needs approval.
 func (g Grant) Asks(agent ApprovalMode, tool string) bool {
 	mode := agent
 	if g.Approval != nil {
@@ -80,20 +80,20 @@ func (g Grant) Asks(agent ApprovalMode, tool string) bool {
 	}
 }
 
-// AgentToken is what is known of a token with which an agent comes to the gateway.
+// AgentToken is an agent's gateway token without its secret.
 type AgentToken struct {
 	ID         AgentTokenID
 	AgentID    AgentID
 	Name       string
-	Prefix     string // what may be shown of it
+	Prefix     string // for display
 	CreatedAt  time.Time
 	ExpiresAt  *time.Time // nil: never
 	LastUsedAt *time.Time
 }
 
-// Validate tells what is wrong with the name of a token, which may be left out.
+// Validate returns the invalid fields. The name is optional.
 func (t AgentToken) Validate() []fault.Field {
-	var c check
+	var c validation
 	if t.Name != "" {
 		c.name(t.Name)
 	}

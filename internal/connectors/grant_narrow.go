@@ -2,14 +2,14 @@ package connectors
 
 import "slices"
 
-// Without is the grant without some tools. A grant of all becomes one of the tools that are there now: those of later syncs are not in it
-// any more.
-func (g Grant) Without(there, dropped []string) Grant {
+// Without returns the grant without the dropped tools. A grant of all tools becomes one of the current tools
+// there, without future ones.
+func (g Grant) Without(current, dropped []string) Grant {
 	left := func(names []string) []string {
 		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(dropped, name) })
 	}
 	if g.AllTools {
-		g.AllTools, g.Tools = false, there
+		g.AllTools, g.Tools = false, current
 	}
 	g.Tools, g.TrustedTools = left(g.Tools), left(g.TrustedTools)
 	return g.Normalized()

@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestAGrantIsNarrowedToWhatIsLeft(t *testing.T) {
+func TestGrant_Without(t *testing.T) {
 	t.Parallel()
 	there := []string{"create", "delete", "search"}
 	mode := connectors.ApprovalTrustedOnly

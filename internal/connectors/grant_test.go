@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestAGrantOfAllNamesNone(t *testing.T) {
+func TestGrant_AllToolsNamesNone(t *testing.T) {
 	t.Parallel()
 	g := connectors.Grant{AllTools: true, Tools: []string{"a"}, TrustedTools: []string{"b", "a", "b"}}.Normalized()
 	if len(g.Tools) != 0 || !slices.Equal(g.TrustedTools, []string{"a", "b"}) || !g.Includes("later") {
@@ -21,7 +21,7 @@ func TestAGrantOfAllNamesNone(t *testing.T) {
 	}
 }
 
-func TestWhatAGrantNamesIsBounded(t *testing.T) {
+func TestGrant_IsBounded(t *testing.T) {
 	t.Parallel()
 	many := make([]string, 5001)
 	for i := range many {
@@ -44,7 +44,7 @@ func TestWhatAGrantNamesIsBounded(t *testing.T) {
 	}
 }
 
-func TestLongerNamesAreCutLater(t *testing.T) {
+func TestExposedNames_RespectsAgentLimit(t *testing.T) {
 	t.Parallel()
 	slug := "c"
 	tools := []string{strings.Repeat("x", 60), strings.Repeat("x", 61), strings.Repeat("x", 200), "plain", "with.dot"}

@@ -14,21 +14,21 @@ const (
 	MaxHeaderBytes = 8 << 10 // names and values together
 )
 
-// credentialHeaders carry secrets, and a connector's headers are shown to everybody who may read it.
+// credentialHeaders carry secrets, but every reader of a connector sees its headers.
 var credentialHeaders = []string{"authorization", "cookie", "proxy-authorization"}
 
-// ownHeaders and ownHeaderPrefixes are set by the protocol, or by the connection.
+// reservedHeaders and reservedHeaderPrefixes are set by the protocol or the connection.
 var (
-	ownHeaders = []string{
+	reservedHeaders = []string{
 		"connection", "expect", "host", "keep-alive", "last-event-id", "set-cookie", "te", "trailer", "transfer-encoding",
 		"upgrade", "user-agent", "via",
 	}
-	ownHeaderPrefixes = []string{"accept", "content-", "mcp-", "proxy-", "sec-"}
+	reservedHeaderPrefixes = []string{"accept", "content-", "mcp-", "proxy-", "sec-"}
 )
 
-func (c *check) headers(headers map[string]string, auth Auth) {
+func (c *validation) headers(headers map[string]string, auth Auth) {
 	if len(headers) > MaxHeaders {
-		c.refuse("headers", "There are at most %d headers.", MaxHeaders)
+		c.addField("headers", "There are at most %d headers.", MaxHeaders)
 		return
 	}
 	size, seen := 0, map[string]bool{}
@@ -36,46 +36,47 @@ func (c *check) headers(headers map[string]string, auth Auth) {
 		size += len(name) + len(headers[name])
 		lower := strings.ToLower(name)
 		if seen[lower] {
-			c.refuse("headers."+name, "This header stands here twice.")
+			c.addField("headers."+name, "This header stands here twice.")
 			continue
 		}
 		seen[lower] = true
-		c.header(name, headers[name], auth)
+		c.checkHeader(name, headers[name], auth)
 	}
 	if size > MaxHeaderBytes {
-		c.refuse("headers", "The headers have at most %d bytes together.", MaxHeaderBytes)
+		c.addField("headers", "The headers have at most %d bytes together.", MaxHeaderBytes)
 	}
 }
 
-func (c *check) header(name, value string, auth Auth) {
+func (c *validation) checkHeader(name, value string, auth Auth) {
 	at, lower := "headers."+name, strings.ToLower(name)
 	switch {
 	case !httpguts.ValidHeaderFieldName(name):
-		c.refuse(at, "This is not a header name.")
+		c.addField(at, "This is not a header name.")
 	case slices.Contains(credentialHeaders, lower), auth.Type == AuthAPIKey && strings.EqualFold(name, auth.Header):
-		c.refuse(at, "Set this header as authentication, where it is kept secret.")
-	case ownHeader(lower):
-		c.refuse(at, "Patchbay sets this header itself.")
-	case !httpguts.ValidHeaderFieldValue(value) || !plainText(value, "\t"):
-		c.refuse(at, "A header's value is one line of text.")
+		c.addField(at, "Set this header as authentication, where it is kept secret.")
+	case isReservedHeader(lower):
+		c.addField(at, "Patchbay sets this header itself.")
+	case !httpguts.ValidHeaderFieldValue(value) || !isPlainText(value, "\t"):
+		c.addField(at, "A header's value is one line of text.")
 	}
 }
 
-// authHeader checks the header of an API key. Authorization is fine here: some servers want the bare key in it.
-func (c *check) authHeader(name string) {
+// checkAuthHeader checks the header of an API key. Authorization is allowed: some servers want the bare key in
+// it.
+func (c *validation) checkAuthHeader(name string) {
 	lower := strings.ToLower(name)
 	switch {
 	case !httpguts.ValidHeaderFieldName(name) || len(name) > MaxName:
-		c.refuse("auth.header", "This is not a header name.")
-	case ownHeader(lower), lower == "cookie":
-		c.refuse("auth.header", "A key cannot be sent in this header.")
+		c.addField("auth.header", "This is not a header name.")
+	case isReservedHeader(lower), lower == "cookie":
+		c.addField("auth.header", "A key cannot be sent in this header.")
 	}
 }
 
-// OwnHeader tells whether Patchbay or the connection sets a header, so that a connector cannot.
-func OwnHeader(name string) bool { return ownHeader(strings.ToLower(name)) }
+// OwnHeader reports whether a header is set by Patchbay or the connection.
+func OwnHeader(name string) bool { return isReservedHeader(strings.ToLower(name)) }
 
-func ownHeader(lower string) bool {
-	return slices.Contains(ownHeaders, lower) ||
-		lower != "proxy-authorization" && slices.ContainsFunc(ownHeaderPrefixes, func(p string) bool { return strings.HasPrefix(lower, p) })
+func isReservedHeader(lower string) bool {
+	return slices.Contains(reservedHeaders, lower) ||
+		lower != "proxy-authorization" && slices.ContainsFunc(reservedHeaderPrefixes, func(p string) bool { return strings.HasPrefix(lower, p) })
 }

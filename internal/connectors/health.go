@@ -2,20 +2,20 @@ package connectors
 
 import "time"
 
-// HealthHour is what a connector's syncs of one hour tell of its server. Those that did not ask it, for want of a credential, count
-// nowhere.
+// HealthHour summarizes one hour of a connector's syncs. Syncs without a credential sent no request and are not
+// counted.
 type HealthHour struct {
-	Hour      time.Time     // when it began
-	OK        int           // that it answered, be it to refuse a credential
-	Failed    int           // the others
-	Mean, Max time.Duration // of all of them
+	Hour      time.Time // start of the hour
+	OK        int       // the server responded, or refused a credential
+	Failed    int
+	Mean, Max time.Duration // of all
 }
 
-// Clock is when a connector is synced by itself, and how that goes.
+// Clock is a connector's sync schedule and its state.
 type Clock struct {
-	DueAt        *time.Time // nil: never, or not before its credential is mended
+	DueAt        *time.Time // nil: never, or not before its credential is repaired
 	Failures     int        // in a row
 	FailingSince *time.Time // nil: the last sync succeeded, or there was none
-	CheckedAt    *time.Time // the last sync that ended
-	OKAt         *time.Time // the last one that succeeded
+	CheckedAt    *time.Time // end of the last sync
+	OKAt         *time.Time // of the last success
 }

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// asciiURL returns a URL with its internationalised host name in the xn-- form, in which it is stored and looked up (RFC 5891). ok is
-// false, and the URL as it was, where the name is no valid one or does not look like what it means.
+// asciiURL returns a URL with its internationalised host in xn-- form, for storage and lookup (RFC 5891). ok is
+// false, and the URL unchanged, if the name is invalid or misleading.
 func asciiURL(raw string) (_ string, ok bool) {
-	start, end, found := hostSpan(raw)
+	start, end, found := findHost(raw)
 	if !found {
-		return raw, true // nothing to convert; the URL's own check judges it
+		return raw, true // nothing to convert; checkURL decides
 	}
 	host, err := url.PathUnescape(raw[start:end])
 	if err != nil || isASCII(host) {
@@ -24,8 +24,8 @@ func asciiURL(raw string) (_ string, ok bool) {
 	if err != nil {
 		return raw, false
 	}
-	// The mapping reads full-width letters, digits in circles and ideographic dots as ASCII. A name in which it changes more than the
-	// case means another host than the one that is seen.
+	// The mapping turns full-width letters, circled digits and ideographic dots into ASCII. If it changes more
+	// than the case, the shown host is not the real one.
 	back, err := idna.Lookup.ToUnicode(ascii)
 	if err != nil || back != strings.ToLower(norm.NFC.String(host)) || strings.ContainsFunc(back, isSymbol) || mixesScripts(back) {
 		return raw, false
@@ -33,10 +33,10 @@ func asciiURL(raw string) (_ string, ok bool) {
 	return raw[:start] + ascii + raw[end:], true
 }
 
-// UnicodeURL returns a stored URL with its internationalised host name as people read it; empty where the name has no other form than
-// the stored one, or no valid one. It is shown beside the stored form and never in its place: names of two scripts can look alike.
+// UnicodeURL returns a stored URL with its host in Unicode; "" if it has no other valid form. Show it beside
+// the stored form, never alone: names of two scripts can look alike.
 func UnicodeURL(raw string) string {
-	start, end, found := hostSpan(raw)
+	start, end, found := findHost(raw)
 	if !found || !hasPunycode(raw[start:end]) {
 		return ""
 	}
@@ -47,8 +47,8 @@ func UnicodeURL(raw string) string {
 	return raw[:start] + host + raw[end:]
 }
 
-// validPunycode reports whether every xn-- label of a host stands for a valid internationalised name.
-func validPunycode(host string) bool {
+// isValidPunycode reports whether every xn-- label of a host is a valid internationalised name.
+func isValidPunycode(host string) bool {
 	for label := range strings.SplitSeq(host, ".") {
 		if !hasPunycode(label) {
 			continue
@@ -60,7 +60,7 @@ func validPunycode(host string) bool {
 	return true
 }
 
-// isSymbol reports whether a character is none of those that IDNA 2008 has host names made of: letters, marks, digits and hyphens.
+// isSymbol reports whether a character is not allowed by IDNA 2008: no letter, mark, digit or hyphen.
 func isSymbol(r rune) bool {
 	return r != '-' && r != '.' && !unicode.In(r, unicode.Letter, unicode.Mark, unicode.Digit)
 }
@@ -74,8 +74,9 @@ func hasPunycode(host string) bool {
 	return false
 }
 
-// hostSpan finds the host name in a URL, without its port. found is false where there is none, and for an IPv6 address or a user name.
-func hostSpan(raw string) (start, end int, found bool) {
+// findHost returns the position of the host in a URL, without port. It finds no IPv6 address and no host after
+// a user name.
+func findHost(raw string) (start, end int, found bool) {
 	i := strings.Index(raw, "://")
 	if i < 0 {
 		return 0, 0, false
@@ -93,32 +94,32 @@ func hostSpan(raw string) (start, end int, found bool) {
 	return start, end, start < end
 }
 
-// writtenTogether are the scripts of languages that mix them (Unicode Technical Standard 39, section 5.2, "Highly Restrictive").
-var writtenTogether = [][]string{
+// scriptSets are scripts that languages mix (Unicode Technical Standard 39, section 5.2, "Highly Restrictive").
+var scriptSets = [][]string{
 	{"Latin", "Han", "Hiragana", "Katakana"},
 	{"Latin", "Han", "Bopomofo"},
 	{"Latin", "Han", "Hangul"},
 }
 
-// mixesScripts reports whether a label of a host holds letters of scripts that no language writes together, as a Cyrillic а among Latin
-// letters.
+// mixesScripts reports whether a host label has letters of scripts that no language mixes, such as a Cyrillic а
+// among Latin letters.
 func mixesScripts(host string) bool {
 	for label := range strings.SplitSeq(host, ".") {
 		scripts := map[string]bool{}
 		for _, r := range label {
-			if script := scriptOf(r); script != "" {
+			if script := findScript(r); script != "" {
 				scripts[script] = true
 			}
 		}
-		if len(scripts) > 1 && !anyHolds(writtenTogether, scripts) {
+		if len(scripts) > 1 && !anySetContains(scriptSets, scripts) {
 			return true
 		}
 	}
 	return false
 }
 
-// scriptOf is the script of a letter; empty for what all scripts share.
-func scriptOf(r rune) string {
+// findScript returns a letter's script; "" if scripts share it.
+func findScript(r rune) string {
 	for name, table := range unicode.Scripts {
 		if name != "Common" && name != "Inherited" && unicode.Is(table, r) {
 			return name
@@ -127,8 +128,7 @@ func scriptOf(r rune) string {
 	return ""
 }
 
-// anyHolds reports whether one of the sets holds all of the scripts.
-func anyHolds(sets [][]string, scripts map[string]bool) bool {
+func anySetContains(sets [][]string, scripts map[string]bool) bool {
 	for _, set := range sets {
 		n := 0
 		for _, script := range set {

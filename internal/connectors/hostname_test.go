@@ -7,7 +7,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestInternationalisedHostIsStoredInASCII(t *testing.T) {
+func TestHost_InternationalisedIsStoredInASCII(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string]struct{ stored, shown string }{
 		"https://mcp.example.com/mcp":           {"https://mcp.example.com/mcp", ""},
@@ -24,7 +24,7 @@ func TestInternationalisedHostIsStoredInASCII(t *testing.T) {
 		"https://[2606:4700:4700::1111]:8443/x": {"https://[2606:4700:4700::1111]:8443/x", ""},
 		"http://127.0.0.1:3000/":                {"http://127.0.0.1:3000/", ""},
 	} {
-		d := draft(func(d *connectors.Draft) { d.URL = typed }).Normalized()
+		d := newDraft(func(d *connectors.Draft) { d.URL = typed }).Normalized()
 		if d.URL != want.stored || len(d.Validate()) > 0 {
 			t.Errorf("%s is stored as %s: %v", typed, d.URL, d.Validate())
 		}
@@ -34,7 +34,7 @@ func TestInternationalisedHostIsStoredInASCII(t *testing.T) {
 	}
 }
 
-func TestHostThatLooksLikeAnotherIsRefused(t *testing.T) {
+func TestHost_MisleadingIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, typed := range map[string]string{
 		"a Cyrillic letter among Latin ones": "https://p\u0430ypal.example/",
@@ -56,8 +56,8 @@ func TestHostThatLooksLikeAnotherIsRefused(t *testing.T) {
 		"punycode of ASCII":                  "https://xn--abc-.example/",
 		"broken punycode":                    "https://xn--99999999999.example/",
 	} {
-		d := draft(func(d *connectors.Draft) { d.URL = typed }).Normalized()
-		if got := locations(d.Validate()); !slices.Contains(got, "url") {
+		d := newDraft(func(d *connectors.Draft) { d.URL = typed }).Normalized()
+		if got := fieldLocations(d.Validate()); !slices.Contains(got, "url") {
 			t.Errorf("%s is accepted as %s", name, d.URL)
 		}
 		if shown := connectors.UnicodeURL(typed); shown != "" && shown != typed {

@@ -7,17 +7,17 @@ import (
 	"patchbay/internal/toolchange"
 )
 
-// OfInstructions stands where a change names its tool, in a change of the server's instructions.
-const OfInstructions = ""
+// InstructionsTool is the tool name of a change of the server's instructions.
+const InstructionsTool = ""
 
-// Instructions are what a server says of itself to every model, and what agents are given.
+// Instructions are a server's instructions for models, current and accepted.
 type Instructions struct {
-	Current  string // the server's, as of the last sync
-	Accepted string // agents are given these
-	Review   Review // accepted: they are the same; changed: the current ones wait for a person; rejected: one refused them
+	Current  string // as of the last sync
+	Accepted string // given to agents
+	Review   Review // accepted: both are equal; changed: the current ones wait for review; rejected: they were refused
 }
 
-// Instructions are those of the connector's server.
+// Instructions returns those of the connector's server.
 func (c Connector) Instructions() Instructions {
 	i := Instructions{Current: c.Server.Instructions, Accepted: c.Server.Instructions, Review: ReviewAccepted}
 	if c.HeldBack != nil {
@@ -26,62 +26,62 @@ func (c Connector) Instructions() Instructions {
 	return i
 }
 
-// HeldInstructions are given to agents in place of what the server says now.
+// HeldInstructions replace the server's current instructions for agents.
 type HeldInstructions struct {
 	Accepted string
-	Review   Review // changed, or rejected
+	Review   Review
 }
 
-// InstructionsDefinition is how instructions stand among the definitions of tools, where a change refers to them.
+// InstructionsDefinition stores instructions as a definition, for a change to refer to.
 func InstructionsDefinition(text string) Definition {
 	var raw bytes.Buffer
 	enc := json.NewEncoder(&raw)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(struct { // a string can be encoded
+	_ = enc.Encode(struct { // a string always encodes
 		Instructions string `json:"instructions"`
 	}{text})
-	d := Definition{Name: OfInstructions, Raw: bytes.TrimSuffix(raw.Bytes(), []byte("\n"))}
+	d := Definition{Name: InstructionsTool, Raw: bytes.TrimSuffix(raw.Bytes(), []byte("\n"))}
 	d.Hash = HashDefinition(d.Raw)
 	return d
 }
 
-// InstructionsIn are the instructions of such a definition.
+// InstructionsIn returns the instructions of such a definition.
 func InstructionsIn(raw []byte) string {
 	var d struct{ Instructions string }
-	_ = json.Unmarshal(raw, &d) // it is ours
+	_ = json.Unmarshal(raw, &d) // written by InstructionsDefinition
 	return d.Instructions
 }
 
-// InstructionsWrite is what a sync makes of instructions that the server changed.
+// InstructionsWrite is the new state of changed instructions.
 type InstructionsWrite struct {
 	Review      Review
-	Accepted    string       // given to agents where they are held
-	Definitions []Definition // that the change refers to
+	Accepted    string       // for agents, where held
+	Definitions []Definition // of the change
 }
 
-// instructions decides about the server's instructions. Those of a first sync are accepted, as its tools are.
-func (c Comparison) instructions() (w *InstructionsWrite, change *ChangeWrite) {
+// decideInstructions decides the server's instructions. A first sync accepts them.
+func (c Comparison) decideInstructions() (w *InstructionsWrite, change *ChangeWrite) {
 	old := c.Instructions
 	switch {
-	case c.First || c.Says == old.Current: // what was decided stands
+	case c.First || c.ServerInstructions == old.Current: // the decision stands
 		return nil, nil
-	case c.Says == old.Accepted: // the server went back
+	case c.ServerInstructions == old.Accepted: // reverted
 		return &InstructionsWrite{Review: ReviewAccepted}, nil
 	}
-	before, now := InstructionsDefinition(old.Accepted), InstructionsDefinition(c.Says)
+	before, now := InstructionsDefinition(old.Accepted), InstructionsDefinition(c.ServerInstructions)
 	found := toolchange.Compare(before.Raw, now.Raw, c.Names)
 	w = &InstructionsWrite{Review: ReviewAccepted, Definitions: []Definition{before, now}}
-	change = &ChangeWrite{Tool: OfInstructions, Before: &before.Hash, After: &now.Hash, Kinds: found.Kinds, Risk: found.Risk, State: ChangeAutomatic}
-	if old.Review == ReviewRejected || !c.Policy.accepts(found) { // no change brings back what a person refused
+	change = &ChangeWrite{Tool: InstructionsTool, Before: &before.Hash, After: &now.Hash, Kinds: found.Kinds, Risk: found.Risk, State: ChangeAutomatic}
+	if old.Review == ReviewRejected || !c.Policy.allowsChange(found) { // a change does not restore refused instructions
 		w.Review, w.Accepted, change.State = ReviewChanged, old.Accepted, ChangeWaiting
 	}
 	return w, change
 }
 
-// newInstructions are those of which words are looked up; empty: there is nothing new.
-func (c Comparison) newInstructions() string {
-	if c.First || c.Says == c.Instructions.Current || c.Says == c.Instructions.Accepted {
+// changedInstructions returns instructions whose words must be looked up; "": none.
+func (c Comparison) changedInstructions() string {
+	if c.First || c.ServerInstructions == c.Instructions.Current || c.ServerInstructions == c.Instructions.Accepted {
 		return ""
 	}
-	return c.Says
+	return c.ServerInstructions
 }

@@ -2,35 +2,35 @@ package connectors
 
 import "time"
 
-// InvitationLife is how long the link of an invitation opens.
+// InvitationLife is the validity of an invitation's link.
 const InvitationLife = 72 * time.Hour
 
-// Invitation asks whoever has an e-mail address to become a member of one tenant. Its link is known to nobody but who was given it.
+// Invitation invites an e-mail address to become a member of one tenant. Only the recipient knows the link.
 type Invitation struct {
 	ID         InvitationID
 	Email      string
-	Role       Role   // that the member will have
-	InvitedBy  string // as they were called then
+	Role       Role   // of the future member
+	InvitedBy  string // their name at the time
 	CreatedAt  time.Time
-	SentAt     time.Time // when its present link was made
-	Sends      int       // how many links it has had
-	ExpiresAt  time.Time // of its present link
+	SentAt     time.Time // of the current link
+	Sends      int       // number of links
+	ExpiresAt  time.Time // of the current link
 	AcceptedAt *time.Time
 	RevokedAt  *time.Time
 }
 
-// InvitationState is what an invitation is good for.
+// InvitationState is the state of an invitation.
 type InvitationState string
 
 // The states of an invitation.
 const (
 	InvitationWaiting  InvitationState = "waiting"
-	InvitationLapsed   InvitationState = "lapsed"   // its link is too old: it can be sent again
-	InvitationAccepted InvitationState = "accepted" // used, once and for good
+	InvitationLapsed   InvitationState = "lapsed"   // expired: it can be sent again
+	InvitationAccepted InvitationState = "accepted" // used
 	InvitationRevoked  InvitationState = "revoked"
 )
 
-// State is the invitation's at a time.
+// State returns the state at a time.
 func (i Invitation) State(now time.Time) InvitationState {
 	switch {
 	case i.AcceptedAt != nil:

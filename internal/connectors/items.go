@@ -7,13 +7,12 @@ import (
 	"strings"
 )
 
-// MaxItemKey bounds the name of a prompt and the URI of a resource.
+// MaxItemKey bounds a prompt's name and a resource's URI, in bytes.
 const MaxItemKey = 4 << 10
 
-// itemKeys say under which name an item's key stands.
 var itemKeys = map[ItemKind]string{ItemPrompt: "name", ItemResource: "uri", ItemTemplate: "uriTemplate"}
 
-// ItemKey is the key of one entry of a list; nil: it has none that can be stored.
+// ItemKey returns the key of a list entry; nil: none that can be stored.
 func ItemKey(kind ItemKind, raw json.RawMessage) *string {
 	var fields map[string]json.RawMessage
 	var key string
@@ -26,8 +25,8 @@ func ItemKey(kind ItemKind, raw json.RawMessage) *string {
 	return &key
 }
 
-// ReadItems are the well-formed items of one kind, each key once, in the server's order. An item is an object with a key that can be
-// stored; the others are left out.
+// ReadItems returns the valid items of one kind in the server's order, one per key. A valid item is an object
+// with a storable key.
 func ReadItems(kind ItemKind, raws []json.RawMessage) []Item {
 	items := make([]Item, 0, len(raws))
 	known := map[string]bool{}
@@ -42,7 +41,7 @@ func ReadItems(kind ItemKind, raws []json.RawMessage) []Item {
 	return items
 }
 
-// HashItems identifies a connector's items in their order; nil: there are none.
+// HashItems identifies a connector's items and their order; nil: none.
 func HashItems(items []Item) *Hash {
 	if len(items) == 0 {
 		return nil

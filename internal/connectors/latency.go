@@ -5,31 +5,31 @@ import (
 	"time"
 )
 
-// The buckets of latencies are four to a doubling, from fastest on: what is read from them is at most a tenth off.
+// Latency buckets: four per doubling, so that a quantile is at most a tenth off.
 const (
-	fastest     = 125 * time.Microsecond // the upper end of the first
-	perDoubling = 4
-	// LatencyBuckets is how many there are. The last takes everything from 109 s.
+	firstBucketEnd = 125 * time.Microsecond // upper bound of the first
+	perDoubling    = 4
+	// LatencyBuckets is the number of buckets. The last has everything from 109 s.
 	LatencyBuckets = 81
 )
 
-// Latencies counts calls by how long the server took: each bucket has its own.
+// Latencies counts calls per bucket of the server's latency.
 type Latencies [LatencyBuckets]int
 
-// LatencyBucket is where a latency counts, as latency_bucket of the database has it.
+// LatencyBucket returns the bucket of a latency, as latency_bucket in the database.
 func LatencyBucket(d time.Duration) int {
 	us := max(1, d.Microseconds())
-	return min(LatencyBuckets-1, max(0, int(math.Ceil(perDoubling*math.Log2(float64(us)/float64(fastest.Microseconds()))))))
+	return min(LatencyBuckets-1, max(0, int(math.Ceil(perDoubling*math.Log2(float64(us)/float64(firstBucketEnd.Microseconds()))))))
 }
 
-// Add takes others in.
+// Add adds the counts of others.
 func (l *Latencies) Add(others *Latencies) {
 	for i, n := range others {
 		l[i] += n
 	}
 }
 
-// Count is how many calls there are.
+// Count returns the number of calls.
 func (l *Latencies) Count() int {
 	n := 0
 	for _, in := range l {
@@ -38,8 +38,8 @@ func (l *Latencies) Count() int {
 	return n
 }
 
-// Quantile is the latency that the given share of calls did not exceed, from 0 to 1; 0 without any. Inside a bucket the calls are taken to
-// be spread evenly, on the buckets' scale.
+// Quantile returns the latency that a share (0 to 1) of the calls did not exceed; 0 without calls. It
+// interpolates within a bucket on the buckets' scale.
 func (l *Latencies) Quantile(share float64) time.Duration {
 	rank := share * float64(l.Count())
 	if rank <= 0 {
@@ -49,7 +49,7 @@ func (l *Latencies) Quantile(share float64) time.Duration {
 	for i, n := range l {
 		if n > 0 && below+float64(n) >= rank {
 			part := (rank - below) / float64(n)
-			return time.Duration(float64(fastest) * math.Exp2((float64(i)-1+part)/perDoubling))
+			return time.Duration(float64(firstBucketEnd) * math.Exp2((float64(i)-1+part)/perDoubling))
 		}
 		below += float64(n)
 	}

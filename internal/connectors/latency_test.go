@@ -7,11 +7,11 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestAQuantileIsATenthOffAtMost(t *testing.T) {
+func TestQuantile_IsWithinTenPercent(t *testing.T) {
 	t.Parallel()
 	for _, typical := range []time.Duration{300 * time.Microsecond, 17 * time.Millisecond, 900 * time.Millisecond, 20 * time.Second} {
 		var l connectors.Latencies
-		for i := range 1000 { // evenly from half to one and a half of it
+		for i := range 1000 { // evenly from 0.5 to 1.5 times the value
 			l[connectors.LatencyBucket(typical/2+typical*time.Duration(i)/1000)]++
 		}
 		for share, want := range map[float64]float64{0.5: 1, 0.95: 1.45} {
@@ -23,7 +23,7 @@ func TestAQuantileIsATenthOffAtMost(t *testing.T) {
 	}
 }
 
-func TestTheFirstAndTheLastBucketTakeTheRest(t *testing.T) {
+func TestLatencyBucket_Extremes(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]int{
 		0: 0, 125 * time.Microsecond: 0, 126 * time.Microsecond: 1, 250 * time.Microsecond: 4, time.Hour: connectors.LatencyBuckets - 1,

@@ -2,47 +2,47 @@ package connectors
 
 import "time"
 
-// ListenPolicy says whether a stream is held on which a connector's server tells that its lists have changed.
+// ListenPolicy is whether a stream is opened for the server's list_changed notifications.
 type ListenPolicy string
 
 // The listen policies.
 const (
-	ListenAuto ListenPolicy = "auto" // where the server says that it tells
+	ListenAuto ListenPolicy = "auto" // if the server announces notifications
 	ListenOff  ListenPolicy = "off"
 )
 
-// ListenState is how such a stream is.
+// ListenState is the state of such a stream.
 type ListenState string
 
 // The listen states.
 const (
-	ListenWaiting   ListenState = "waiting" // to be opened, at once or after a while
+	ListenWaiting   ListenState = "waiting" // to be opened, now or later
 	ListenListening ListenState = "listening"
 	ListenIsOff     ListenState = "off"
 )
 
-// ListenReason is why a stream is off, or waits.
+// ListenReason is why a stream is off or waits.
 type ListenReason string
 
 // The listen reasons.
 const (
 	ListenNoReason     ListenReason = ""
-	ListenSetting      ListenReason = "setting"      // a person has switched it off
-	ListenNoStream     ListenReason = "no_stream"    // the server refuses it
-	ListenUnauthorized ListenReason = "unauthorized" // there is no credential that the server takes
-	ListenUnreachable  ListenReason = "unreachable"  // it cannot be opened just now, or ended
-	ListenCrowded      ListenReason = "crowded"      // too many others are open
-	ListenFlood        ListenReason = "flood"        // the server said too much
-	ListenVain         ListenReason = "unchanged"    // the lists had not changed, again and again
-	ListenEnds         ListenReason = "ends"         // the server ends it as soon as it is open
+	ListenSetting      ListenReason = "setting"      // switched off by a person
+	ListenNoStream     ListenReason = "no_stream"    // refused by the server
+	ListenUnauthorized ListenReason = "unauthorized" // no accepted credential
+	ListenUnreachable  ListenReason = "unreachable"  // it failed or ended
+	ListenCrowded      ListenReason = "crowded"      // too many streams are open
+	ListenFlood        ListenReason = "flood"        // too many notifications
+	ListenVain         ListenReason = "unchanged"    // repeatedly notified without a change
+	ListenEnds         ListenReason = "ends"         // ended right after opening, repeatedly
 )
 
-// Misbehaves tells whether a person has to switch listening on again.
+// Misbehaves reports whether a person must switch listening on again.
 func (r ListenReason) Misbehaves() bool {
 	return r == ListenFlood || r == ListenVain || r == ListenEnds
 }
 
-// Sentence says what a person may read; empty: there is nothing to say.
+// Sentence explains the reason to people; "": nothing to explain.
 func (r ListenReason) Sentence() string {
 	switch r {
 	case ListenSetting:
@@ -65,17 +65,17 @@ func (r ListenReason) Sentence() string {
 	return ""
 }
 
-// Listening is how the stream of a connector's server is.
+// Listening is the state of a server's notification stream.
 type Listening struct {
 	State          ListenState
-	Since          time.Time // zero: as long as there is the setting
+	Since          time.Time // zero: since the setting
 	Reason         ListenReason
-	LastNotifiedAt *time.Time // when the server said last that a list had changed; nil: never
-	Notified       int        // how often
+	LastNotifiedAt *time.Time // last list_changed; nil: never
+	Notified       int        // number of notifications
 }
 
-// ListeningOf is how listening to a connector's server is, given the streams that there are; ok is false where the server does not tell
-// of changes.
+// ListeningOf returns the state of listening to a connector's server; false: the server announces no
+// notifications.
 func ListeningOf(c Connector, streams map[ConnectorID]Listening) (l Listening, ok bool) {
 	if c.Listen == ListenOff {
 		return Listening{State: ListenIsOff, Reason: ListenSetting}, true
@@ -84,10 +84,10 @@ func ListeningOf(c Connector, streams map[ConnectorID]Listening) (l Listening, o
 	return l, ok
 }
 
-// Why says why nobody listens; empty: somebody does, or is about to.
+// Why explains why no stream is open; "": one is, or is about to be.
 func (l Listening) Why() string {
 	if l.State == ListenWaiting && l.Reason.Misbehaves() {
-		return ListenUnreachable.Sentence() // once is no misbehaviour
+		return ListenUnreachable.Sentence() // not misbehaviour yet
 	}
 	return l.Reason.Sentence()
 }

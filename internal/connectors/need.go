@@ -2,49 +2,49 @@ package connectors
 
 import "time"
 
-// NeedKind is what kind of thing waits for a person.
+// NeedKind is a kind of task for a person.
 type NeedKind string
 
 // The kinds.
 const (
-	NeedApproval      NeedKind = "approval"      // an agent's call waits
-	NeedAuthorization NeedKind = "authorization" // a connector's credential is missing, has ended, or was refused
-	NeedServer        NeedKind = "server"        // a connector's server does not answer as it should
-	NeedRenewal       NeedKind = "renewal"       // an account ends soon unless a person connects it again
-	NeedReview        NeedKind = "review"        // a tool's definition is new or changed, and held
+	NeedApproval      NeedKind = "approval"      // a call waits for approval
+	NeedAuthorization NeedKind = "authorization" // a connector's credential is missing, expired or refused
+	NeedServer        NeedKind = "server"        // a connector's server fails
+	NeedRenewal       NeedKind = "renewal"       // an account expires soon unless connected again
+	NeedReview        NeedKind = "review"        // a definition is new or changed, and held
 )
 
-// NeedKinds are the kinds, the most urgent first: an agent that waits now before a server that fails, and that before what may wait.
+// NeedKinds are the kinds, most urgent first: waiting agents, failing servers, then the rest.
 var NeedKinds = []NeedKind{NeedApproval, NeedAuthorization, NeedServer, NeedRenewal, NeedReview}
 
-// Foresight is how far ahead the end of an account is foretold.
-const Foresight = lapsesWithin
+// LapseWarning is how long before its end an account is reported.
+const LapseWarning = lapseWarning
 
-// Need is one thing that waits for a person.
+// Need is one task for a person.
 type Need struct {
 	Kind          NeedKind
-	At            time.Time // since when; of a renewal: when it ends
+	At            time.Time // since when; of a renewal: its end
 	Connector     string
 	ConnectorSlug string
-	Agent         string // of an approval, and of a renewal of one agent's account; else empty
+	Agent         string // of an approval or of a renewal of one agent's account; else empty
 	AgentSlug     string // of a renewal
-	Tool          string // of approval and review: the server's name of it
+	Tool          string // of an approval or review: the server's name
 	Call          ToolCallID
-	Ends          time.Time // of an approval: when it lapses
+	Ends          time.Time // of an approval: its expiry
 	Auth          AuthType  // of authorization
 	Mode          CredentialMode
-	Again         bool   // of authorization: it worked before. Of review: agents are served an earlier definition
-	Reason        string // of authorization and server: a sentence of ours; empty: none
-	Risk          string // of review, as package toolchange has it
+	Again         bool   // of authorization: it worked before; of review: an earlier definition is served
+	Reason        string // of authorization and server: a sentence; "": none
+	Risk          string // of review, from package toolchange
 }
 
-// Needs is what waits for a person: of each kind the newest, of renewals the soonest; and how many there are of it.
+// Needs are the tasks for people: the newest of each kind (of renewals the soonest), and the counts.
 type Needs struct {
 	List   []Need // in the order of NeedKinds
 	Totals map[NeedKind]int
 }
 
-// Total is how many things wait in all.
+// Total returns the number of all tasks.
 func (n Needs) Total() int {
 	total := 0
 	for _, of := range n.Totals {
@@ -53,7 +53,7 @@ func (n Needs) Total() int {
 	return total
 }
 
-// Of are those of a kind.
+// Of returns the tasks of a kind.
 func (n Needs) Of(kind NeedKind) []Need {
 	var list []Need
 	for _, one := range n.List {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// NoticeKind is what kind of thing a notice tells; webhooks get it as their type.
+// NoticeKind is a notice's kind, and the type of its webhook events.
 type NoticeKind string
 
-// The kinds. A landed one keeps its name: programs go by it.
+// The kinds. Released names do not change: programs match them.
 const (
 	NoticeToolChange  NoticeKind = "tool_change.waiting"
 	NoticeNeedsAuth   NoticeKind = "connector.needs_auth"
@@ -18,29 +18,30 @@ const (
 	NoticeLapsing     NoticeKind = "grant.lapsing"
 	NoticeApproval    NoticeKind = "approval.waiting"
 	NoticeWebhookOff  NoticeKind = "webhook.disabled"
-	NoticeWebhookTest NoticeKind = "webhook.test" // sent by hand, and in nobody's list
+	NoticeWebhookTest NoticeKind = "webhook.test" // sent by hand, in no list
 )
 
-// NoticeKinds are those that a webhook can be told of, in the order in which people are offered them.
+// NoticeKinds are the kinds for webhooks, in display order.
 var NoticeKinds = []NoticeKind{
 	NoticeApproval, NoticeToolChange, NoticeNeedsAuth, NoticeLapsing, NoticeDown, NoticeRecovered, NoticeWebhookOff,
 }
 
-// Valid tells whether a webhook can be told of the kind.
+// Valid reports whether webhooks can subscribe to the kind.
 func (k NoticeKind) Valid() bool { return slices.Contains(NoticeKinds, k) }
 
-// NewNotice is a notice to be stored. Link is a path of the dashboard. Key is what it is about: while nobody has read it, the same kind
-// with the same key is told once an hour and counted; without a key each is told. Data is for programs: ids and names, never a secret.
+// NewNotice is a notice to be stored. Link is a dashboard path. While a notice with the same Kind and Key is
+// unread, a repetition is sent once an hour and counted; without a Key each is sent. Data is for programs: ids
+// and names, never a secret.
 type NewNotice struct {
 	Kind  NoticeKind
-	Title string // a line
-	Body  string // a sentence or two of ours
+	Title string // one line
+	Body  string // one or two sentences
 	Link  string
 	Key   string
 	Data  map[string]any
 }
 
-// Notice is something that people should know, as one of them sees it.
+// Notice is a stored notice as one person sees it.
 type Notice struct {
 	ID    NoticeID
 	At    time.Time
@@ -49,30 +50,29 @@ type Notice struct {
 	Body  string
 	Link  string
 	Data  json.RawMessage
-	Times int  // how often it was said before somebody read it
-	Read  bool // by whoever asks
+	Times int  // occurrences before it was read
+	Read  bool // by the requesting person
 }
 
-// The bounds of a notice's words, in bytes.
+// Bounds of a notice's texts, in bytes.
 const (
 	maxNoticeTitle = 300
 	maxNoticeBody  = 2000
 )
 
-// Bounded is n with words of a length that fits a list and a message, and without characters that nobody sees: names in it may be a
-// server's.
+// Bounded returns n with bounded texts and without invisible characters: names in it may be a server's.
 func (n NewNotice) Bounded() NewNotice {
-	n.Title = cut(Visible(n.Title, Misleads), maxNoticeTitle)
-	n.Body = cut(Visible(n.Body, Misleads), maxNoticeBody)
+	n.Title = truncateBytes(Visible(n.Title, Misleads), maxNoticeTitle)
+	n.Body = truncateBytes(Visible(n.Body, Misleads), maxNoticeBody)
 	return n
 }
 
-// cut ends a text after at most so many bytes, between two characters.
-func cut(s string, most int) string {
-	if len(s) <= most {
+// truncateBytes cuts a text to at most so many bytes, between two characters.
+func truncateBytes(s string, maxBytes int) string {
+	if len(s) <= maxBytes {
 		return s
 	}
-	end := most - len("…")
+	end := maxBytes - len("…")
 	for end > 0 && s[end]&0xc0 == 0x80 {
 		end--
 	}

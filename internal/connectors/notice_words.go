@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// ConnectorName is how notices name a connector.
+// ConnectorName is a connector in a notice.
 type ConnectorName struct {
 	ID   ConnectorID
 	Slug string
 	Name string
 }
 
-// AgentName is how notices name an agent; the zero value is nobody.
+// AgentName is an agent in a notice; the zero value: none.
 type AgentName struct {
 	Slug string
 	Name string
 }
 
-func (c ConnectorName) path() string { return "/connectors/" + url.PathEscape(c.Slug) }
+func (c ConnectorName) dashboardPath() string { return "/connectors/" + url.PathEscape(c.Slug) }
 
-func (c ConnectorName) data(more map[string]any) map[string]any {
+func (c ConnectorName) noticeData(more map[string]any) map[string]any {
 	data := map[string]any{"connector_id": c.ID.String(), "connector": c.Slug}
 	for name, value := range more {
 		if value != "" {
@@ -30,83 +30,83 @@ func (c ConnectorName) data(more map[string]any) map[string]any {
 	return data
 }
 
-// account names one account of a connector: "Linear", or "Linear (Support)" where it is an agent's.
-func (c ConnectorName) account(of AgentName) string {
-	if of.Name == "" {
+// accountName names an account of a connector: "Linear", or "Linear (Support)" for an agent's.
+func (c ConnectorName) accountName(agent AgentName) string {
+	if agent.Name == "" {
 		return c.Name
 	}
-	return c.Name + " (" + of.Name + ")"
+	return c.Name + " (" + agent.Name + ")"
 }
 
-func (c ConnectorName) accountPath(of AgentName) string {
+func (c ConnectorName) accountPath(agent AgentName) string {
 	owner := "shared"
-	if of.Slug != "" {
-		owner = of.Slug
+	if agent.Slug != "" {
+		owner = agent.Slug
 	}
-	return c.path() + "/credentials#credential-" + url.PathEscape(owner)
+	return c.dashboardPath() + "/credentials#credential-" + url.PathEscape(owner)
 }
 
-// NeedsAuthNotice says that an account has to be connected again, and why, in a sentence of ours.
-func NeedsAuthNotice(c ConnectorName, of AgentName, because string) NewNotice {
+// NeedsAuthNotice is the notice that an account must be connected again; because is a sentence.
+func NeedsAuthNotice(c ConnectorName, agent AgentName, reason string) NewNotice {
 	return NewNotice{
 		Kind:  NoticeNeedsAuth,
-		Title: c.account(of) + " needs authorization",
-		Body:  because,
-		Link:  c.accountPath(of),
-		Key:   "needs_auth " + c.ID.String() + " " + of.Slug,
-		Data:  c.data(map[string]any{"agent": of.Slug}),
+		Title: c.accountName(agent) + " needs authorization",
+		Body:  reason,
+		Link:  c.accountPath(agent),
+		Key:   "needs_auth " + c.ID.String() + " " + agent.Slug,
+		Data:  c.noticeData(map[string]any{"agent": agent.Slug}),
 	}
 }
 
-// LapsingNotice says that an account ends soon, unless a person connects it again.
-func LapsingNotice(id CredentialID, c ConnectorName, of AgentName, at time.Time) NewNotice {
+// LapsingNotice is the notice that an account expires soon unless connected again.
+func LapsingNotice(id CredentialID, c ConnectorName, agent AgentName, at time.Time) NewNotice {
 	return NewNotice{
 		Kind:  NoticeLapsing,
-		Title: "The access to " + c.account(of) + " lapses soon",
+		Title: "The access to " + c.accountName(agent) + " lapses soon",
 		Body:  "It ends on " + at.UTC().Format("2 Jan 2006 at 15:04 UTC") + ". Connect the account again before that.",
-		Link:  c.accountPath(of),
-		Key:   "lapsing " + id.String(), // the store looks for it
-		Data:  c.data(map[string]any{"agent": of.Slug, "lapses_at": at.UTC().Format(time.RFC3339)}),
+		Link:  c.accountPath(agent),
+		Key:   "lapsing " + id.String(), // the store searches for it
+		Data:  c.noticeData(map[string]any{"agent": agent.Slug, "lapses_at": at.UTC().Format(time.RFC3339)}),
 	}
 }
 
-// DownNotice says that a connector has failed since a time, without a success; because is a sentence of ours.
-func DownNotice(c ConnectorName, since time.Time, because string) NewNotice {
+// DownNotice is the notice that a connector has failed since a time; because is a sentence.
+func DownNotice(c ConnectorName, since time.Time, reason string) NewNotice {
 	return NewNotice{
 		Kind:  NoticeDown,
 		Title: c.Name + " is down",
-		Body:  "No sync has succeeded since " + since.UTC().Format("2 Jan 2006 at 15:04 UTC") + ". " + because,
-		Link:  c.path(),
+		Body:  "No sync has succeeded since " + since.UTC().Format("2 Jan 2006 at 15:04 UTC") + ". " + reason,
+		Link:  c.dashboardPath(),
 		Key:   "down " + c.ID.String(),
-		Data:  c.data(map[string]any{"failing_since": since.UTC().Format(time.RFC3339)}),
+		Data:  c.noticeData(map[string]any{"failing_since": since.UTC().Format(time.RFC3339)}),
 	}
 }
 
-// RecoveredNotice says that a connector works again after it was down.
+// RecoveredNotice is the notice that a connector works again.
 func RecoveredNotice(c ConnectorName, since time.Time) NewNotice {
 	return NewNotice{
 		Kind:  NoticeRecovered,
 		Title: c.Name + " works again",
 		Body:  "A sync succeeded. It had failed since " + since.UTC().Format("2 Jan 2006 at 15:04 UTC") + ".",
-		Link:  c.path(),
+		Link:  c.dashboardPath(),
 		Key:   "recovered " + c.ID.String(),
-		Data:  c.data(map[string]any{"failing_since": since.UTC().Format(time.RFC3339)}),
+		Data:  c.noticeData(map[string]any{"failing_since": since.UTC().Format(time.RFC3339)}),
 	}
 }
 
-// ApprovalNotice says that a call waits for a person. Its arguments are not in it: they may be secret.
-func ApprovalNotice(id ToolCallID, c ConnectorName, by AgentName, tool string) NewNotice {
+// ApprovalNotice is the notice of a waiting call, without its arguments: they may be secret.
+func ApprovalNotice(id ToolCallID, c ConnectorName, agent AgentName, tool string) NewNotice {
 	return NewNotice{
 		Kind:  NoticeApproval,
-		Title: by.Name + " asks to call " + tool,
+		Title: agent.Name + " asks to call " + tool,
 		Body:  "The call to " + c.Name + " waits until somebody approves or denies it.",
 		Link:  "/approvals/" + id.String(),
 		Key:   "approval " + id.String(),
-		Data:  c.data(map[string]any{"agent": by.Slug, "tool": tool, "tool_call_id": id.String()}),
+		Data:  c.noticeData(map[string]any{"agent": agent.Slug, "tool": tool, "tool_call_id": id.String()}),
 	}
 }
 
-// WebhookOffNotice says that Patchbay turned a webhook off.
+// WebhookOffNotice is the notice that Patchbay turned a webhook off.
 func WebhookOffNotice(w Webhook, why WebhookEnd) NewNotice {
 	return NewNotice{
 		Kind:  NoticeWebhookOff,

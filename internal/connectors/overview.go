@@ -2,42 +2,42 @@ package connectors
 
 import "time"
 
-// CallHour is what came of a tenant's calls that ended in one hour.
+// CallHour counts a tenant's calls that ended in one hour.
 type CallHour struct {
-	Hour      time.Time // when it began
+	Hour      time.Time // start of the hour
 	OK        int
 	Failed    int       // with status error
 	Other     int       // denied by a person, or cancelled
-	Latencies Latencies // of those that a server answered while nobody was waited for
+	Latencies Latencies // of calls that a server answered, without approvals
 }
 
-// Calls is how many there were.
+// Calls returns the number of calls.
 func (h CallHour) Calls() int { return h.OK + h.Failed + h.Other }
 
-// SyncHour is what came of a tenant's syncs in one hour.
+// SyncHour counts a tenant's syncs in one hour.
 type SyncHour struct {
 	Hour       time.Time
 	OK, Failed int
-	Tools      int // that there were at its end; -1: not known
+	Tools      int // at its end; -1: unknown
 }
 
-// Figures is what a tenant's home page draws.
+// Figures are the data of a tenant's home page.
 type Figures struct {
-	Calls      []CallHour // the oldest first; hours without any are left out
-	Syncs      []SyncHour // likewise
-	Tools      int        // now
+	Calls      []CallHour // oldest first; empty hours are omitted
+	Syncs      []SyncHour // as Calls
+	Tools      int        // current
 	Connectors map[ConnectorStatus]int
-	Since      *time.Time // from when on calls and syncs are counted; nil: from the beginning
+	Since      *time.Time // start of counting; nil: the beginning
 }
 
-// UsageMark is from when on a tenant's calls and syncs are counted for people.
+// UsageMark is the start of a tenant's displayed counts.
 type UsageMark struct {
 	Since time.Time
-	Calls CallHour // what the hour in which it lies had by then
-	Syncs SyncHour // likewise
+	Calls CallHour // of its hour before the mark
+	Syncs SyncHour // of its hour before the mark
 }
 
-// From is the figures as they are counted from a mark on. How many tools there were is no count, and stays.
+// From returns the figures counted from a mark. The number of tools is no count and stays.
 func (f Figures) From(m UsageMark) Figures {
 	f.Since = &m.Since
 	calls, syncs := []CallHour{}, []SyncHour{}
@@ -65,23 +65,23 @@ func (f Figures) From(m UsageMark) Figures {
 	return f
 }
 
-// Period is what happened in some hours on end.
+// Period is the sum of consecutive hours.
 type Period struct {
 	From  time.Time
-	Calls CallHour // of all of its hours; Hour is From
-	Syncs SyncHour // likewise
-	Tools int      // at its end; -1: not known
+	Calls CallHour // Hour is From
+	Syncs SyncHour // Hour is From
+	Tools int      // at its end; -1: unknown
 }
 
-// ErrorRate is the share of calls that failed, from 0 to 1; 0 without any.
+// ErrorRate returns the share of failed calls, 0 to 1; 0 without calls.
 func (p Period) ErrorRate() float64 {
 	return float64(p.Calls.Failed) / float64(max(p.Calls.Calls(), 1))
 }
 
-// P95 is the latency that 95 of 100 calls did not exceed; 0 without any.
+// P95 returns the latency that 95 of 100 calls did not exceed; 0 without calls.
 func (p Period) P95() time.Duration { return p.Calls.Latencies.Quantile(0.95) }
 
-// Periods puts hours together, so that n periods of the given hours end with the hour of now; also those in which nothing happened.
+// Periods sums hours to n periods of each hours, empty ones included; the last ends with the hour of now.
 func (f *Figures) Periods(now time.Time, each, n int) []Period {
 	length := time.Duration(each) * time.Hour
 	from := now.UTC().Truncate(time.Hour).Add(time.Hour - time.Duration(n)*length)
@@ -99,7 +99,7 @@ func (f *Figures) Periods(now time.Time, each, n int) []Period {
 	}
 	for i := range f.Calls {
 		if p := in(f.Calls[i].Hour); p != nil {
-			p.Calls.add(&f.Calls[i])
+			p.Calls.addHour(&f.Calls[i])
 		}
 	}
 	for _, h := range f.Syncs {
@@ -107,17 +107,17 @@ func (f *Figures) Periods(now time.Time, each, n int) []Period {
 			p.Syncs.OK, p.Syncs.Failed = p.Syncs.OK+h.OK, p.Syncs.Failed+h.Failed
 		}
 	}
-	f.countTools(list, now, length)
+	f.fillTools(list, now, length)
 	return list
 }
 
-func (h *CallHour) add(other *CallHour) {
+func (h *CallHour) addHour(other *CallHour) {
 	h.OK, h.Failed, h.Other = h.OK+other.OK, h.Failed+other.Failed, h.Other+other.Other
 	h.Latencies.Add(&other.Latencies)
 }
 
-// countTools carries what is known on to where nothing was noted.
-func (f *Figures) countTools(list []Period, now time.Time, length time.Duration) {
+// fillTools carries known numbers of tools into hours without one.
+func (f *Figures) fillTools(list []Period, now time.Time, length time.Duration) {
 	tools, next := -1, 0
 	for i := range list {
 		end := list[i].From.Add(length)
@@ -133,15 +133,15 @@ func (f *Figures) countTools(list []Period, now time.Time, length time.Duration)
 	}
 }
 
-// Whole puts periods on end together.
-func Whole(periods []Period) Period {
+// TotalPeriod sums consecutive periods.
+func TotalPeriod(periods []Period) Period {
 	var whole Period
 	for i := range periods {
 		p := &periods[i]
 		if i == 0 {
 			whole.From = p.From
 		}
-		whole.Calls.add(&p.Calls)
+		whole.Calls.addHour(&p.Calls)
 		whole.Syncs.OK, whole.Syncs.Failed = whole.Syncs.OK+p.Syncs.OK, whole.Syncs.Failed+p.Syncs.Failed
 		whole.Tools = p.Tools
 	}

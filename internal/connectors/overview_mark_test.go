@@ -7,7 +7,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestFiguresFromAMarkLeaveOutWhatWasBefore(t *testing.T) {
+func TestFiguresFrom_OmitsEarlierHours(t *testing.T) {
 	t.Parallel()
 	hour := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
 	call := func(h time.Time, ok, failed, other, fast int) connectors.CallHour {

@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestPeriodsEndWithTheRunningHour(t *testing.T) {
+func TestPeriods_EndWithCurrentHour(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 15, 40, 0, 0, time.UTC)
 	hour := func(ago int) time.Time { return now.Truncate(time.Hour).Add(-time.Duration(ago) * time.Hour) }
@@ -26,12 +26,12 @@ func TestPeriodsEndWithTheRunningHour(t *testing.T) {
 	if got := []int{day[0].Tools, day[20].Tools, day[21].Tools, day[22].Tools, day[23].Tools}; !slices.Equal(got, []int{7, 7, 11, 11, 20}) {
 		t.Errorf("tools = %v", got)
 	}
-	whole := connectors.Whole(day)
+	whole := connectors.TotalPeriod(day)
 	if whole.Calls.Calls() != 6 || whole.Syncs.OK != 7 || whole.Syncs.Failed != 2 || whole.Tools != 20 || !whole.From.Equal(hour(23)) {
 		t.Errorf("whole = %+v", whole)
 	}
 	week := f.Periods(now, 6, 28)
-	if got := connectors.Whole(week).Calls.Calls(); got != 106 || week[0].Tools != -1 {
+	if got := connectors.TotalPeriod(week).Calls.Calls(); got != 106 || week[0].Tools != -1 {
 		t.Errorf("%d calls, %d tools at the start", got, week[0].Tools)
 	}
 }

@@ -2,14 +2,14 @@ package connectors
 
 import "time"
 
-// How many days of history may be kept. What is counted over 30 days has to be there.
+// Bounds of the days of history. Counts over 30 days need at least those.
 const (
 	LeastHistoryDays   = 30
 	MostHistoryDays    = 3650
 	DefaultHistoryDays = 90
 )
 
-// HistoryPart is a kind of rows that are forgotten when they are old.
+// HistoryPart is a kind of rows that are deleted when old.
 type HistoryPart string
 
 // The parts of a tenant's history.
@@ -18,21 +18,20 @@ const (
 	PartRuns        HistoryPart = "sync_runs"
 	PartHealth      HistoryPart = "connector_health"
 	PartChanges     HistoryPart = "tool_changes"
-	PartDefinitions HistoryPart = "tool_definitions" // after the changes that show them
-	PartKeys        HistoryPart = "keys"             // of programs and agents, that have been of no use for so long
+	PartDefinitions HistoryPart = "tool_definitions" // after the changes that refer to them
+	PartKeys        HistoryPart = "keys"             // of programs and agents, after their last validity
 )
 
-// HistoryParts lists them, in the order in which they are swept.
+// HistoryParts lists them in the order of deletion.
 var HistoryParts = []HistoryPart{PartCalls, PartRuns, PartHealth, PartChanges, PartDefinitions, PartKeys}
 
-// KeptDays is how many days of history there are of a tenant that wants own days (0: as many as there are), where the installation keeps
-// most.
-func KeptDays(own, most int) int {
+// KeptDays returns a tenant's days of history: its own (0: the maximum), limited by the installation's maximum.
+func KeptDays(own, maximum int) int {
 	if own == 0 {
-		return most
+		return maximum
 	}
-	return min(own, most)
+	return min(own, maximum)
 }
 
-// HistoryStart is the time before which history is forgotten. Days have 24 hours, also where clocks are changed twice a year.
+// HistoryStart returns the time before which history is deleted. Days have 24 hours, across clock changes too.
 func HistoryStart(now time.Time, days int) time.Time { return now.UTC().AddDate(0, 0, -days) }

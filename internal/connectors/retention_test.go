@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestADayOfHistoryHas24HoursWhereClocksAreChanged(t *testing.T) {
+func TestHistoryStart_DaysHave24Hours(t *testing.T) {
 	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {

@@ -2,15 +2,14 @@ package connectors
 
 import "patchbay/internal/toolchange"
 
-// What the policy hold_risky lets pass without a person, package toolchange judges: a change whose risk is not high.
+// Policy hold_risky accepts changes without review if package toolchange finds no high risk:
 //
-//	held    a new tool that does not say that it only reads; changed text that models read; new or wider parameters; an annotation
-//	        that became riskier; hidden characters, new addresses, words that order a model about, a name or a text that means
-//	        another connector's tool; and whatever cannot be told
-//	passes  title, icons, _meta and white space; fewer or narrower parameters; another output; an annotation that became safer
+//	held    a new tool without readOnlyHint; changed text for models; new or wider parameters; a riskier annotation; hidden
+//	        characters, new addresses, instructions to a model, a name or text about another connector's tool; anything unknown
+//	passes  title, icons, _meta and white space; fewer or narrower parameters; another output; a safer annotation
 
-// accepts tells whether the policy takes a change without a person.
-func (p ToolChangePolicy) accepts(c toolchange.Change) bool {
+// allowsChange reports whether the policy accepts a change without review.
+func (p ToolChangePolicy) allowsChange(c toolchange.Change) bool {
 	switch p {
 	case ToolChangesAuto:
 		return true
@@ -21,5 +20,5 @@ func (p ToolChangePolicy) accepts(c toolchange.Change) bool {
 	}
 }
 
-// Hidden tells whether a character is one that a model reads and a person does not see, or that turns text around.
+// Hidden reports whether a character is invisible to people but not to models, or changes the text direction.
 func Hidden(r rune) bool { return toolchange.Hidden(r) }

@@ -2,22 +2,22 @@ package connectors
 
 import "slices"
 
-// Role is what a person or a key may do in one tenant.
+// Role is the role of a person or key in one tenant.
 type Role string
 
-// The roles. The first four are a ladder: each may do what the ones before it may. The auditor stands beside it, and changes nothing.
+// The roles. Each of the first four includes the ones before it. The auditor is separate and changes nothing.
 const (
 	RoleViewer  Role = "viewer"  // reads
 	RoleMember  Role = "member"  // also syncs, runs tools, decides approvals
 	RoleAdmin   Role = "admin"   // also manages connectors, agents, credentials, and reads the audit log
 	RoleOwner   Role = "owner"   // also manages members, API keys, settings
-	RoleAuditor Role = "auditor" // reads, the audit log and what is kept of calls among it
+	RoleAuditor Role = "auditor" // also reads the audit log and stored bodies of calls
 )
 
-// Roles lists all roles: the ladder, weakest first, and then what stands beside it.
+// Roles lists the inclusive roles, weakest first, then the auditor.
 var Roles = []Role{RoleViewer, RoleMember, RoleAdmin, RoleOwner, RoleAuditor}
 
-// Permission is a kind of thing that a role may do.
+// Permission is a kind of action.
 type Permission string
 
 // The permissions.
@@ -30,7 +30,6 @@ const (
 	PermBodies  Permission = "bodies"  // read arguments and results of calls, where a tenant keeps them for auditors
 )
 
-// permissions is what each role may do. What stands in no row is nobody's.
 var permissions = map[Role][]Permission{
 	RoleViewer:  {PermRead},
 	RoleMember:  {PermRead, PermOperate},
@@ -39,14 +38,14 @@ var permissions = map[Role][]Permission{
 	RoleAuditor: {PermRead, PermAudit, PermBodies},
 }
 
-// Valid tells whether r is one of the roles.
+// Valid reports whether r is one of the roles.
 func (r Role) Valid() bool { return slices.Contains(Roles, r) }
 
-// May tells whether a role has a permission. An unknown role has none.
+// May reports whether a role has a permission. An unknown role has none.
 func (r Role) May(p Permission) bool { return slices.Contains(permissions[r], p) }
 
-// LeastRole is the lowest role of the ladder that has a permission, and the auditor where none has.
-func LeastRole(p Permission) Role {
+// LowestRole returns the first of Roles with a permission.
+func LowestRole(p Permission) Role {
 	for _, r := range Roles {
 		if r.May(p) {
 			return r
@@ -55,12 +54,12 @@ func LeastRole(p Permission) Role {
 	return ""
 }
 
-// precedence is which of the roles that several groups give a person has: the last. An auditor reads more than a viewer. But whoever may change
-// something does not also become the one who looks whether that was right, and an owner does not stop being one by a group of auditors.
+// precedence orders the roles that a person's groups give; the last one counts. An auditor reads more than a
+// viewer. But a role that changes things must not turn into the auditor's, and an owner stays owner.
 var precedence = []Role{RoleViewer, RoleAuditor, RoleMember, RoleAdmin, RoleOwner}
 
-// prevailing is the role that a person has who is given both. No role yields to any.
-func prevailing(a, b Role) Role {
+// higherRole returns the role of higher precedence. No role is lower than any.
+func higherRole(a, b Role) Role {
 	if slices.Index(precedence, b) > slices.Index(precedence, a) {
 		return b
 	}

@@ -12,8 +12,8 @@ var everyPermission = []connectors.Permission{
 	connectors.PermRead, connectors.PermOperate, connectors.PermManage, connectors.PermOwn, connectors.PermAudit, connectors.PermBodies,
 }
 
-// The table is written down once more, as the contract has it: a change of what a role may do is one here, too.
-func TestEachRoleMayWhatTheContractSays(t *testing.T) {
+// The table repeats the API's contract: a change of a role's permissions must be made here too.
+func TestRole_PermissionsMatchContract(t *testing.T) {
 	t.Parallel()
 	want := map[connectors.Role]string{
 		connectors.RoleViewer:  "read",
@@ -27,19 +27,19 @@ func TestEachRoleMayWhatTheContractSays(t *testing.T) {
 		if !r.Valid() {
 			t.Errorf("%s is no role", r)
 		}
-		have[r] = may(r)
+		have[r] = permissionsOf(r)
 	}
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)
 	}
 	for _, r := range []connectors.Role{"", "root", "Owner", "auditor "} {
-		if r.Valid() || may(r) != "" {
-			t.Errorf("%q may %s", r, may(r))
+		if r.Valid() || permissionsOf(r) != "" {
+			t.Errorf("%q may %s", r, permissionsOf(r))
 		}
 	}
 }
 
-func may(r connectors.Role) (all string) {
+func permissionsOf(r connectors.Role) (all string) {
 	for _, p := range everyPermission {
 		if r.May(p) {
 			all += " " + string(p)
@@ -51,13 +51,13 @@ func may(r connectors.Role) (all string) {
 	return all[1:]
 }
 
-func TestARefusalNamesTheLowestRoleThatMay(t *testing.T) {
+func TestLowestRole_OfEachPermission(t *testing.T) {
 	t.Parallel()
 	for p, want := range map[connectors.Permission]connectors.Role{
 		connectors.PermRead: connectors.RoleViewer, connectors.PermOperate: connectors.RoleMember, connectors.PermManage: connectors.RoleAdmin,
 		connectors.PermOwn: connectors.RoleOwner, connectors.PermAudit: connectors.RoleAdmin, connectors.PermBodies: connectors.RoleAuditor, "fly": "",
 	} {
-		if have := connectors.LeastRole(p); have != want {
+		if have := connectors.LowestRole(p); have != want {
 			t.Errorf("%s: %q, want %q", p, have, want)
 		}
 	}

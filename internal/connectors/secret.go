@@ -13,26 +13,25 @@ import (
 	"patchbay/internal/secret"
 )
 
-// MaxSecret is the size of the largest part of a secret, in bytes. Servers refuse headers far smaller than this.
+// MaxSecret bounds each part of a secret, in bytes. Servers refuse far smaller headers.
 const MaxSecret = 16 << 10
 
-// Secret is what a person or a program enters to authenticate a connector. Which fields count depends on the auth type; the
-// others must be empty.
+// Secret is a connector's credential as entered. The fields depend on the auth type; others must be empty.
 type Secret struct {
 	Token    secret.Text // bearer
 	Key      secret.Text // api_key
 	Username string      // basic
 	Password secret.Text // basic
 
-	ClientID     string      // client_credentials and private_key_jwt: this credential's own; empty: the connector's
-	ClientSecret secret.Text // client_credentials; oauth2: of the client that an admin registered by hand
+	ClientID     string      // client_credentials and private_key_jwt; empty: the connector's
+	ClientSecret secret.Text // client_credentials; oauth2 with a pre-registered client
 	PrivateKey   secret.Text // private_key_jwt: PEM
 }
 
-// Empty tells whether nothing was entered.
+// Empty reports whether nothing was entered.
 func (s Secret) Empty() bool { return s == Secret{} }
 
-// Normalized drops the white space that pasting a token leaves around it.
+// Normalized trims white space from pasting.
 func (s Secret) Normalized() Secret {
 	s.Token = secret.Text(strings.TrimSpace(s.Token.Reveal()))
 	s.Key = secret.Text(strings.TrimSpace(s.Key.Reveal()))
@@ -42,7 +41,7 @@ func (s Secret) Normalized() Secret {
 	return s
 }
 
-// Account says who the secret is, where that can be told without telling the secret.
+// Account returns the account's name if it is not secret.
 func (s Secret) Account() string {
 	if s.ClientID != "" {
 		return s.ClientID
@@ -50,17 +49,17 @@ func (s Secret) Account() string {
 	return s.Username
 }
 
-// Validate tells what is wrong with s as the secret of auth type t. Locations begin with prefix ("auth." where the fields
-// stand in a connector's document).
+// Validate returns the invalid fields of s for auth type t. Locations begin with prefix ("auth." in a
+// connector's document).
 func (s Secret) Validate(t AuthType, prefix string) []fault.Field {
-	var c check
-	for _, f := range s.fields() {
+	var c validation
+	for _, f := range s.formFields() {
 		switch {
 		case !slices.Contains(f.of, t) && f.value != "":
-			c.refuse(prefix+f.name, "Authentication %q takes no %s.", t, f.name)
+			c.addField(prefix+f.name, "Authentication %q takes no %s.", t, f.name)
 		case !slices.Contains(f.of, t):
 		case f.value == "" && !f.optional:
-			c.refuse(prefix+f.name, "A %s is needed.", f.label)
+			c.addField(prefix+f.name, "A %s is needed.", f.label)
 		default:
 			c.secretValue(prefix+f.name, f)
 		}
@@ -68,12 +67,12 @@ func (s Secret) Validate(t AuthType, prefix string) []fault.Field {
 	return c.fields
 }
 
-// refused tells what is wrong with s where no secret may be given at all.
-func (s Secret) refused(prefix, because string) []fault.Field {
-	var c check
-	for _, f := range s.fields() {
+// refuseAll returns all fields that are set, where no secret is allowed.
+func (s Secret) refuseAll(prefix, because string) []fault.Field {
+	var c validation
+	for _, f := range s.formFields() {
 		if f.value != "" {
-			c.refuse(prefix+f.name, "%s", because)
+			c.addField(prefix+f.name, "%s", because)
 		}
 	}
 	return c.fields
@@ -86,13 +85,13 @@ type secretField struct {
 	optional    bool
 }
 
-func (s Secret) fields() []secretField {
+func (s Secret) formFields() []secretField {
 	basic := []AuthType{AuthBasic}
 	return []secretField{
 		{name: "token", label: "token", of: []AuthType{AuthBearer}, value: s.Token.Reveal()},
 		{name: "key", label: "key", of: []AuthType{AuthAPIKey}, value: s.Key.Reveal()},
 		{name: "username", label: "user name", of: basic, value: s.Username},
-		// A user name alone is how some servers take an API key.
+		// Some servers take an API key as the user name alone.
 		{name: "password", label: "password", of: basic, value: s.Password.Reveal(), optional: true},
 		{name: "client_id", label: "client id", of: []AuthType{AuthClientCredentials, AuthPrivateKeyJWT}, value: s.ClientID, optional: true},
 		{name: "client_secret", label: "client secret", of: []AuthType{AuthClientCredentials, AuthOAuth2}, value: s.ClientSecret.Reveal()},
@@ -100,40 +99,40 @@ func (s Secret) fields() []secretField {
 	}
 }
 
-func (c *check) secretValue(location string, f secretField) {
+func (c *validation) secretValue(location string, f secretField) {
 	switch {
 	case len(f.value) > MaxSecret:
-		c.refuse(location, "A %s has at most %d bytes.", f.label, MaxSecret)
+		c.addField(location, "A %s has at most %d bytes.", f.label, MaxSecret)
 	case f.name == "private_key":
-		c.privateKey(location, f.value)
+		c.checkPrivateKey(location, f.value)
 	case f.name == "username" && strings.Contains(f.value, ":"):
-		c.refuse(location, "A user name holds no colon.") // RFC 7617 §2: the first colon ends it
+		c.addField(location, "A user name holds no colon.") // it ends at the first colon (RFC 7617 section 2)
 	case f.name == "username", f.name == "password":
-		if !plainText(f.value, "") {
-			c.refuse(location, "A %s holds no control characters.", f.label)
+		if !isPlainText(f.value, "") {
+			c.addField(location, "A %s holds no control characters.", f.label)
 		}
-	case !visibleASCII(f.value):
-		c.refuse(location, "A %s holds visible ASCII characters only.", f.label)
+	case !isVisibleASCII(f.value):
+		c.addField(location, "A %s holds visible ASCII characters only.", f.label)
 	case f.name == "token" && len(f.value) >= 7 && strings.EqualFold(f.value[:7], "bearer "):
-		c.refuse(location, "Enter the token alone, without the word Bearer.")
+		c.addField(location, "Enter the token alone, without the word Bearer.")
 	}
 }
 
-// privateKey looks at the form of a key alone: whether it fits its algorithm is for package oauth to say.
-func (c *check) privateKey(location, value string) {
+// checkPrivateKey checks the form alone; package oauth checks the algorithm.
+func (c *validation) checkPrivateKey(location, value string) {
 	block, rest := pem.Decode([]byte(value))
 	switch {
 	case block == nil || !strings.HasSuffix(block.Type, "PRIVATE KEY"):
-		c.refuse(location, "A private key is a PEM block that begins with “-----BEGIN PRIVATE KEY-----”.")
+		c.addField(location, "A private key is a PEM block that begins with “-----BEGIN PRIVATE KEY-----”.")
 	case strings.Contains(block.Type, "ENCRYPTED"):
-		c.refuse(location, "This private key is locked with a passphrase. Enter it without one; it is stored sealed.")
+		c.addField(location, "This private key is locked with a passphrase. Enter it without one; it is stored sealed.")
 	case strings.TrimSpace(string(rest)) != "":
-		c.refuse(location, "Enter one PEM block, and nothing after it.")
+		c.addField(location, "Enter one PEM block, and nothing after it.")
 	}
 }
 
-// visibleASCII tells whether s can stand in a header as it is.
-func visibleASCII(s string) bool {
+// isVisibleASCII reports whether s is valid in a header.
+func isVisibleASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
 			return false
@@ -142,7 +141,7 @@ func visibleASCII(s string) bool {
 	return httpguts.ValidHeaderFieldValue(s)
 }
 
-// sealedSecret is the JSON form of a Secret under its seal. The names are stored: they never change.
+// sealedSecret is the JSON of a sealed Secret. The names are stored and never change.
 type sealedSecret struct {
 	Token        string `json:"token,omitempty"`
 	Key          string `json:"key,omitempty"`
@@ -153,7 +152,7 @@ type sealedSecret struct {
 	PrivateKey   string `json:"private_key,omitempty"`
 }
 
-// Encode writes s as one text, to be sealed.
+// Encode returns s as one text to be sealed.
 func (s Secret) Encode() (secret.Text, error) {
 	b, err := json.Marshal(sealedSecret{
 		s.Token.Reveal(), s.Key.Reveal(), s.Username, s.Password.Reveal(), s.ClientID, s.ClientSecret.Reveal(), s.PrivateKey.Reveal(),
@@ -164,7 +163,7 @@ func (s Secret) Encode() (secret.Text, error) {
 	return secret.Text(b), nil
 }
 
-// DecodeSecret reads what Encode wrote.
+// DecodeSecret decodes the output of Encode.
 func DecodeSecret(t secret.Text) (Secret, error) {
 	var p sealedSecret
 	if err := json.Unmarshal([]byte(t.Reveal()), &p); err != nil {

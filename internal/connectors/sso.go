@@ -6,59 +6,59 @@ import (
 	"time"
 )
 
-// SSO is how a tenant's people sign in at the tenant's own OpenID provider. The zero value: it was never set up.
+// SSO configures sign-in at the tenant's own OpenID provider. The zero value: not configured.
 type SSO struct {
-	Issuer      string // URL of the provider, as it names itself
+	Issuer      string // issuer URL
 	ClientID    string
-	GroupsClaim string      // of the id token, or of what the provider tells of a person
+	GroupsClaim string      // in the id token or userinfo
 	Groups      []GroupRole // by the group's name
-	Joins       bool        // whoever signs in and is no member becomes one
-	DefaultRole Role        // of whoever is in no group that gives one; empty: such a person has no access
+	Joins       bool        // new people become members
+	DefaultRole Role        // without a mapped group; empty: no access
 	Enabled     bool
-	Enforced    bool    // passwords open the tenant no more, but for BreakGlass
-	BreakGlass  *UserID // the owner whose password works whatever happens to the provider
+	Enforced    bool    // passwords are refused, except for BreakGlass
+	BreakGlass  *UserID // the owner with a password for emergencies
 	Domains     []SSODomain
-	TestedAt    *time.Time // nil: nobody has signed in with these settings to try them
+	TestedAt    *time.Time // nil: not tested with these settings
 	UpdatedAt   time.Time
 }
 
-// GroupRole is the role that a group of the provider gives.
+// GroupRole is the role of a provider's group.
 type GroupRole struct {
 	Group string
 	Role  Role
 }
 
-// DomainProof says how a domain was found to be a tenant's.
+// DomainProof is how a domain was verified.
 type DomainProof string
 
 // The ways to prove a domain.
 const (
-	ProofDNS      DomainProof = "dns"      // its TXT record holds what only the tenant was shown
-	ProofOperator DomainProof = "operator" // the operator of the installation says so
+	ProofDNS      DomainProof = "dns"      // by a TXT record with the tenant's proof
+	ProofOperator DomainProof = "operator" // by the operator of the installation
 )
 
-// SSODomain is an e-mail domain that a tenant says is its own. It opens nothing until it is verified.
+// SSODomain is an e-mail domain that a tenant claims. It has no effect until verified.
 type SSODomain struct {
 	Domain     string
-	Proof      string // what its TXT record has to hold
+	Proof      string // content of its TXT record
 	CreatedAt  time.Time
 	VerifiedAt *time.Time
 	VerifiedBy DomainProof
 }
 
-// ProofHost is where the TXT record of a domain stands.
+// ProofHost is the name of a domain's TXT record.
 func ProofHost(domain string) string { return "_patchbay." + domain }
 
-// IsSetUp tells whether there is a provider.
+// IsSetUp reports whether there is a provider.
 func (s SSO) IsSetUp() bool { return s.Issuer != "" }
 
-// Covers tells whether an e-mail address is of a domain that is verified.
+// Covers reports whether an e-mail address is of a verified domain.
 func (s SSO) Covers(email string) bool {
 	domain := EmailDomain(email)
 	return domain != "" && slices.ContainsFunc(s.Domains, func(d SSODomain) bool { return d.VerifiedAt != nil && d.Domain == domain })
 }
 
-// EmailDomain is what follows the @ of an address, in lower case; empty: it is no address.
+// EmailDomain returns the lower-case domain of an address; "": invalid.
 func EmailDomain(email string) string {
 	local, domain, ok := strings.Cut(strings.ToLower(strings.TrimSpace(email)), "@")
 	if !ok || local == "" || strings.Contains(domain, "@") {
@@ -67,12 +67,12 @@ func EmailDomain(email string) string {
 	return domain
 }
 
-// RoleOf is the role of a person in these groups: the one that prevails of those that they give, else the default. False: they have no access.
+// RoleOf returns the role of a person in these groups, by precedence, else the default; false: no access.
 func (s SSO) RoleOf(groups []string) (Role, bool) {
 	best := Role("")
 	for _, g := range s.Groups {
 		if slices.Contains(groups, g.Group) {
-			best = prevailing(best, g.Role)
+			best = higherRole(best, g.Role)
 		}
 	}
 	if best == "" {
@@ -81,5 +81,5 @@ func (s SSO) RoleOf(groups []string) (Role, bool) {
 	return best, best != ""
 }
 
-// Governs tells whether the provider's groups say which role a member has. Where no group gives a role, members keep theirs.
+// Governs reports whether the provider's groups set members' roles. Without a mapped group members keep theirs.
 func (s SSO) Governs() bool { return len(s.Groups) > 0 }

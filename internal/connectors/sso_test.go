@@ -7,7 +7,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestTheRoleOfTheGroupsThatPrevailsCounts(t *testing.T) {
+func TestRoleOf_UsesPrecedence(t *testing.T) {
 	t.Parallel()
 	table := []connectors.GroupRole{
 		{Group: "admins", Role: connectors.RoleAdmin}, {Group: "everyone", Role: connectors.RoleViewer}, {Group: "leads", Role: connectors.RoleOwner},
@@ -36,7 +36,7 @@ func TestTheRoleOfTheGroupsThatPrevailsCounts(t *testing.T) {
 	}
 }
 
-func TestOnlyAddressesOfVerifiedDomainsAreCovered(t *testing.T) {
+func TestSSO_CoversOnlyVerifiedDomains(t *testing.T) {
 	t.Parallel()
 	s := connectors.SSO{Domains: []connectors.SSODomain{{Domain: "acme.example", VerifiedAt: new(time.Now())}, {Domain: "claimed.example"}}}
 	for email, want := range map[string]bool{

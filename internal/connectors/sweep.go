@@ -6,16 +6,16 @@ import (
 	"github.com/google/uuid"
 )
 
-// Sweep is a sync of all enabled connectors of a tenant, and how far it is. The zero value: there was none.
+// Sweep is the progress of a sync of all enabled connectors. The zero value: none.
 type Sweep struct {
 	ID         uuid.UUID
 	Total      int
-	OK, Failed int       // of them, the ones that ended
-	LastAt     time.Time // when the last of those ended
+	OK, Failed int       // ended
+	LastAt     time.Time // end of the last of them
 }
 
-// Done is how many syncs have ended.
+// Done returns the number of ended syncs.
 func (s Sweep) Done() int { return s.OK + s.Failed }
 
-// Open tells whether some have not.
+// Open reports whether some are not ended.
 func (s Sweep) Open() bool { return s.Done() < s.Total }

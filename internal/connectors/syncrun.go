@@ -14,7 +14,7 @@ const (
 	TriggerListChanged SyncTrigger = "list_changed"
 )
 
-// SyncState is where a sync run stands.
+// SyncState is the state of a sync run.
 type SyncState string
 
 // The sync states.
@@ -29,7 +29,7 @@ const (
 type SyncRun struct {
 	ID              SyncRunID
 	ConnectorID     ConnectorID
-	AgentID         *AgentID // whose credential was used; nil: the shared one or none
+	AgentID         *AgentID // of the credential; nil: shared or none
 	Trigger         SyncTrigger
 	State           SyncState
 	QueuedAt        time.Time
@@ -40,11 +40,11 @@ type SyncRun struct {
 	ErrorCode       string // empty: none
 	ErrorMessage    string
 
-	Repeats    int        // later scheduled syncs that came to the same, and have no runs of their own
-	RepeatedAt *time.Time // the end of the last of them; nil: there is none
+	Repeats    int        // later scheduled syncs with the same outcome, without runs of their own
+	RepeatedAt *time.Time // end of the last of them; nil: none
 }
 
-// Duration is how long the run took; 0 while it is not finished.
+// Duration returns the run's duration; 0: not finished.
 func (r SyncRun) Duration() time.Duration {
 	if r.StartedAt == nil || r.FinishedAt == nil {
 		return 0
@@ -52,7 +52,7 @@ func (r SyncRun) Duration() time.Duration {
 	return r.FinishedAt.Sub(*r.StartedAt)
 }
 
-// LastAt is the end of the run, or of the last one that came to the same; nil while it is not finished.
+// LastAt returns the end of the run or of its last repeat; nil: not finished.
 func (r SyncRun) LastAt() *time.Time {
 	if r.RepeatedAt != nil {
 		return r.RepeatedAt
@@ -60,33 +60,33 @@ func (r SyncRun) LastAt() *time.Time {
 	return r.FinishedAt
 }
 
-// SyncRequest is one request of a sync and what came back. It holds nothing of what was said: no address, no header, no body.
+// SyncRequest is one request of a sync and its outcome, without address, headers and body.
 type SyncRequest struct {
 	Phase    string        // as in an error's
 	Method   string        // of HTTP; empty: a message to a program
 	Call     string        // the MCP method; empty: none
 	Page     int           // of a tool list; 0: none
-	Era      string        // of MCP, in which the server was asked
+	Era      string        // of the MCP version used
 	At       time.Duration // since the first request
 	Took     time.Duration
-	Status   int // of HTTP; 0: no answer, or a program's
+	Status   int // of HTTP; 0: no response, or a program's
 	Sent     int64
 	Received int64
-	Reason   string // why it did not bring what it was for; empty: it did
+	Reason   string // of its failure; empty: it succeeded
 	RPCCode  int    // 0: no JSON-RPC error
 }
 
-// SyncRequests are the requests of one sync, in the order of their beginnings.
+// SyncRequests are the requests of one sync in order.
 type SyncRequests struct {
 	List []SyncRequest
-	Left int // how many others there were, between the first and the last
+	Left int // number of omitted ones between the first and the last
 }
 
-// SyncCounts is what a sync found.
+// SyncCounts are the results of a sync.
 type SyncCounts struct {
-	Total       int // tools in the list that are well formed
+	Total       int // valid tools in the list
 	Added       int
-	Changed     int // held ones count
+	Changed     int // held ones included
 	Removed     int
 	Quarantined int
 }

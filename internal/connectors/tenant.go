@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Tenant is one customer of the installation. Tenants never see each other.
+// Tenant is one customer of the installation, isolated from all others.
 type Tenant struct {
 	ID        TenantID
 	Slug      string
@@ -13,19 +13,19 @@ type Tenant struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time
 
-	CallHistory     CallHistory   // what is kept of arguments and results
-	BodyReaders     BodyReaders   // who reads that
-	ApprovalTimeout time.Duration // how long a call waits for a person, before its agent is told to come back
-	HistoryDays     int           // how many days of history it keeps; 0: as many as the installation
+	CallHistory     CallHistory   // of arguments and results
+	BodyReaders     BodyReaders   // of arguments and results
+	ApprovalTimeout time.Duration // how long a call waits for approval before its agent must come back
+	HistoryDays     int           // of history; 0: the installation's
 	Defaults        Defaults      // of its new agents and connectors
 
-	SecondFactorRequired bool // of its members, but for those who come by single sign-on
+	SecondFactorRequired bool // for members, except with single sign-on
 
-	Quota Quota // of its tool calls, as its owner set it
-	Most  Quota // of its tool calls, as the operator set it
+	Quota Quota // of tool calls, set by an owner
+	Most  Quota // maximum of Quota, set by the operator
 }
 
-// Calls is how many tools the tenant may call in effect.
+// Calls returns the effective quota.
 func (t Tenant) Calls() Quota { return t.Quota.Below(t.Most) }
 
 // Member is a person in one tenant.
@@ -35,24 +35,24 @@ type Member struct {
 	Name      string
 	Role      Role
 	CreatedAt time.Time
-	SignedIn  *time.Time // last sign-in, in any tenant; nil: never
-	Seen      *time.Time // last use of this tenant's dashboard, within a few minutes; nil: never
+	SignedIn  *time.Time // last sign-in to any tenant; nil: never
+	Seen      *time.Time // last use of this tenant's dashboard, to a few minutes; nil: never
 
-	SecondFactor bool // asked for besides the password
+	SecondFactor bool // required besides the password
 }
 
-// DisplayName is the person's name, or the address where there is none.
+// DisplayName returns the name, else the address.
 func (m Member) DisplayName() string { return cmp.Or(m.Name, m.Email) }
 
-// APIKey is a program's key, without its secret.
+// APIKey is a program's key without its secret.
 type APIKey struct {
 	ID         APIKeyID
 	Name       string
 	Role       Role
-	Prefix     string // the first characters of the key, to recognise it by
-	CreatedBy  string // who made it, as they were called then; empty: not known
+	Prefix     string // first characters of the key, for display
+	CreatedBy  string // the creator's name at the time; empty: unknown
 	CreatedAt  time.Time
 	ExpiresAt  *time.Time // nil: never
-	LastUsedAt *time.Time // within a minute; nil: never
+	LastUsedAt *time.Time // to the minute; nil: never
 	RevokedAt  *time.Time // nil: usable
 }

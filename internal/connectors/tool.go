@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Hash identifies a tool's definition: the SHA-256 of the bytes that the upstream sent for it.
+// Hash is the SHA-256 of a tool's definition as sent.
 type Hash [sha256.Size]byte
 
-// String is the hash in hexadecimal.
+// String returns the hash in hexadecimal.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
 // HashDefinition hashes one tool's raw JSON.
 func HashDefinition(raw []byte) Hash { return sha256.Sum256(raw) }
 
-// Review says whether a person has agreed to a tool's definition.
+// Review is the review state of a tool's definition.
 type Review string
 
 // The review states.
@@ -33,14 +33,14 @@ type Definition struct {
 	Hash Hash
 }
 
-// Quarantined is an entry of a tool list that is not a tool. It is kept aside, with the reason; the others arrive.
+// Quarantined is an invalid entry of a tool list, stored with the reason.
 type Quarantined struct {
-	Name   *string // where it has a readable one
+	Name   *string // nil: unreadable
 	Reason string
 	Raw    []byte // any JSON value
 }
 
-// ToolState is what is remembered of one tool when a new list is compared with the old.
+// ToolState is a stored tool to compare with a new list.
 type ToolState struct {
 	Name     string
 	Current  Hash
@@ -55,16 +55,18 @@ type Tool struct {
 	ConnectorSlug string
 	ConnectorName string
 	Definition
-	Title       string // read out of the definition; may be empty
-	Description string // likewise
+	Title       string // from the definition; optional
+	Description string // as Title
 	Curation
-	Shadowed    bool // another tool of the connector has this one's name for its alias
+	Shadowed    bool // another tool's alias is this one's name
 	Review      Review
 	FirstSeenAt time.Time
 	LastSeenAt  time.Time
 	ChangedAt   time.Time
-	RemovedAt   *time.Time // nil: there now
+	RemovedAt   *time.Time // nil: not removed
 }
 
-// AgentName is the tool's name towards agents, before the connector's prefix.
-func (t Tool) AgentName() string { return Named{Name: t.Name, Alias: t.Alias}.AgentName(t.Shadowed) }
+// AgentName returns the tool's name for agents, without the connector's prefix.
+func (t Tool) AgentName() string {
+	return ToolNames{Name: t.Name, Alias: t.Alias}.AgentName(t.Shadowed)
+}

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// CallStatus is how far a tool call is.
+// CallStatus is the status of a tool call.
 type CallStatus string
 
-// The statuses. The last four are ends.
+// The statuses. The last four are final.
 const (
 	CallPendingApproval CallStatus = "pending_approval"
 	CallRunning         CallStatus = "running"
 	CallSuccess         CallStatus = "success"
-	CallError           CallStatus = "error" // also where the tool says so itself
+	CallError           CallStatus = "error" // also if the tool reports one
 	CallDenied          CallStatus = "denied"
 	CallCancelled       CallStatus = "cancelled"
 )
 
-// Ended tells whether nothing more will come of the call.
+// Ended reports whether the status is final.
 func (s CallStatus) Ended() bool { return s != CallPendingApproval && s != CallRunning }
 
 // CallOutcome is the kind of a call's end.
@@ -26,18 +26,18 @@ type CallOutcome string
 
 // The outcomes.
 const (
-	OutcomeNone      CallOutcome = ""           // it has not ended
+	OutcomeNone      CallOutcome = ""           // not ended
 	OutcomeOK        CallOutcome = "ok"         // a result
-	OutcomeToolError CallOutcome = "tool_error" // a result with isError: the tool failed
-	OutcomeRPCError  CallOutcome = "rpc_error"  // the server refused the request by a JSON-RPC error
-	OutcomeTransport CallOutcome = "transport"  // the server was not reached, or did not answer as MCP wants
-	OutcomeRefused   CallOutcome = "refused"    // by policy, before anything was sent
+	OutcomeToolError CallOutcome = "tool_error" // a result with isError
+	OutcomeRPCError  CallOutcome = "rpc_error"  // a JSON-RPC error
+	OutcomeTransport CallOutcome = "transport"  // no connection, or no valid MCP response
+	OutcomeRefused   CallOutcome = "refused"    // by policy, before a request was sent
 	OutcomeDenied    CallOutcome = "denied"     // by a person
 	OutcomeCancelled CallOutcome = "cancelled"
-	OutcomeLost      CallOutcome = "lost" // Patchbay's process died meanwhile
+	OutcomeLost      CallOutcome = "lost" // Patchbay's process died during the call
 )
 
-// CallKind is what was asked for.
+// CallKind is the kind of request.
 type CallKind string
 
 // The kinds.
@@ -48,7 +48,7 @@ const (
 	CallCompletion CallKind = "completion"
 )
 
-// CallSource is where a call came in.
+// CallSource is the entry point of a call.
 type CallSource string
 
 // The sources.
@@ -58,76 +58,76 @@ const (
 	SourceDashboard CallSource = "dashboard"
 )
 
-// CallHistory is what a tenant keeps of arguments and results.
+// CallHistory is what a tenant stores of arguments and results.
 type CallHistory string
 
 // What is kept.
 const (
-	HistoryNone     CallHistory = "none"     // nothing but sizes
-	HistoryRedacted CallHistory = "redacted" // without the values that look like secrets
+	HistoryNone     CallHistory = "none"     // sizes alone
+	HistoryRedacted CallHistory = "redacted" // without values that look secret
 	HistoryFull     CallHistory = "full"
 )
 
-// codeUndelivered is the ErrorCode of a call whose answer did not reach its agent.
+// codeUndelivered is the ErrorCode of a call whose response did not reach its agent.
 const codeUndelivered = "undelivered"
 
-// Undelivered tells whether the agent's client did not take the answer. What came of the call is the same.
+// Undelivered reports whether the response did not reach the agent. The outcome is unaffected.
 func (c *ToolCall) Undelivered() bool { return c.ErrorCode == codeUndelivered }
 
-// MaxHistoryBytes is how much of one call's content the history keeps. The agent gets all.
+// MaxHistoryBytes bounds one call's stored content. The agent gets all of it.
 const MaxHistoryBytes = 200_000
 
-// ToolCall is one call, as the history has it.
+// ToolCall is one recorded call.
 type ToolCall struct {
 	ID            ToolCallID
 	AgentID       *AgentID // nil: the agent was deleted
-	AgentSlug     string   // as it was
+	AgentSlug     string   // at the time
 	ConnectorID   *ConnectorID
 	ConnectorSlug string
 	Kind          CallKind
-	Tool          string // the upstream's name: a tool, a prompt or a URI
+	Tool          string // the upstream's name of a tool or prompt, or a URI
 	ExposedName   string // as the agent named it
 	Source        CallSource
-	Caller        string // who called for the agent, where a person or a key did
-	CallOrigin           // of the request that began it
+	Caller        string // the person or key that called for the agent
+	CallOrigin           // of the first request
 	TokenID       *AgentTokenID
 	CredentialID  *CredentialID
-	Definition    *Hash // the version of the tool's definition
+	Definition    *Hash // of the tool
 	InstanceID    *InstanceID
 	Status        CallStatus
 	Outcome       CallOutcome
 	ErrorCode     string // empty: none
-	ErrorMessage  string // our words
-	IsError       bool   // the result says so
+	ErrorMessage  string
+	IsError       bool // of the result
 	ApprovedBy    string
-	Arguments     []byte        // JSON, as the tenant's history says; nil: not kept
+	Arguments     []byte        // JSON, by the tenant's CallHistory; nil: not stored
 	Content       []byte        // likewise
 	Structured    []byte        // likewise
-	Task          []byte        // the last state of a task, JSON; nil: none
-	TaskHandle    string        // by which the agent asks for the task, sealed to it; empty: none
-	Progress      *CallProgress // the last that its server said of how far it is; nil: nothing
+	Task          []byte        // last state of a task, JSON; nil: none
+	TaskHandle    string        // the agent's sealed task id; empty: none
+	Progress      *CallProgress // last notification of progress; nil: none
 	Truncated     bool          // content was longer than MaxHistoryBytes
-	Withheld      bool          // arguments and results were left out: they are not for this reader
+	Withheld      bool          // arguments and results are hidden from this reader
 	RequestBytes  int64         // of the arguments
 	ResponseBytes int64         // of the result
 	StartedAt     time.Time
 	CompletedAt   *time.Time
-	Duration      time.Duration // until now, where it has not ended
+	Duration      time.Duration // until now, if not ended
 }
 
-// CallOrigin is where a call came from.
+// CallOrigin is the HTTP request of a call.
 type CallOrigin struct {
-	Address   netip.Addr // as the audit log has it; not valid: not known
-	RequestID string     // of the HTTP request, as its answer's X-Request-Id; empty: not known
+	Address   netip.Addr // of the client; zero: unknown
+	RequestID string     // the X-Request-Id of the response; empty: unknown
 }
 
-// CallOriginOf is an origin by an address's text.
+// CallOriginOf parses an address; an invalid one is unknown.
 func CallOriginOf(address, requestID string) CallOrigin {
-	at, _ := netip.ParseAddr(address) // what is no address is none
+	at, _ := netip.ParseAddr(address) // an invalid address is the zero value
 	return CallOrigin{Address: at, RequestID: requestID}
 }
 
-// From is the address's text; empty: it is not known.
+// From returns the address as text; "": unknown.
 func (o CallOrigin) From() string {
 	if !o.Address.IsValid() {
 		return ""
@@ -135,9 +135,9 @@ func (o CallOrigin) From() string {
 	return o.Address.String()
 }
 
-// CallProgress is how far a call is, in its server's words and numbers.
+// CallProgress is a server's progress notification.
 type CallProgress struct {
-	Done    *float64 `json:"progress"` // nil: it gave no number
+	Done    *float64 `json:"progress"` // nil: no number
 	Total   float64  `json:"total,omitempty"`
-	Message string   `json:"message,omitempty"` // remote text, as the tenant's history keeps contents
+	Message string   `json:"message,omitempty"` // remote text, by the tenant's CallHistory
 }

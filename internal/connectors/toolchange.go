@@ -9,39 +9,39 @@ import (
 	"patchbay/internal/toolchange"
 )
 
-// ChangeState says what became of a tool change.
+// ChangeState is the state of a tool change.
 type ChangeState string
 
 // The states of a tool change.
 const (
-	ChangeWaiting    ChangeState = "waiting"    // for a person
+	ChangeWaiting    ChangeState = "waiting"    // for review
 	ChangeAccepted   ChangeState = "accepted"   // by a person
 	ChangeRejected   ChangeState = "rejected"   // by a person
-	ChangeAutomatic  ChangeState = "automatic"  // the policy took it, or the tool is gone
-	ChangeSuperseded ChangeState = "superseded" // the server changed the tool again before anybody decided
+	ChangeAutomatic  ChangeState = "automatic"  // accepted by policy, or the tool was removed
+	ChangeSuperseded ChangeState = "superseded" // changed again before a decision
 )
 
-// ToolChange is one change of a tool's definition, or of the server's instructions, as a sync met it.
+// ToolChange is a change of a tool's definition or of the server's instructions, found by a sync.
 type ToolChange struct {
 	ID            ToolChangeID
 	ConnectorID   ConnectorID
 	ConnectorSlug string
 	ConnectorName string
-	Tool          string     // OfInstructions: the server's instructions
-	SyncRunID     *SyncRunID // nil: it waited already when changes began to be kept
+	Tool          string     // InstructionsTool: the server's instructions
+	SyncRunID     *SyncRunID // nil: older than the record of changes
 	SeenAt        time.Time
-	Before        *Hash             // the definition that agents were served; nil: none
+	Before        *Hash             // the served definition; nil: none
 	After         *Hash             // nil: removed
-	Kinds         []toolchange.Kind // empty: it waited already when changes began to be kept
+	Kinds         []toolchange.Kind // empty: older than the record of changes
 	Risk          toolchange.Risk
 	State         ChangeState
-	DecidedBy     string // may be empty
+	DecidedBy     string // optional
 	DecidedAt     *time.Time
-	Agents        int // that were granted the tool
-	Calls         int // of the tool in the last 30 days
+	Agents        int // with a grant
+	Calls         int // in the last 30 days
 }
 
-// ChangeWrite is a change that a sync puts on record.
+// ChangeWrite is a change to be recorded.
 type ChangeWrite struct {
 	Tool   string
 	Before *Hash
@@ -51,7 +51,7 @@ type ChangeWrite struct {
 	State  ChangeState // waiting, or automatic
 }
 
-// Waiting are the changes of a sync that wait for a person.
+// Waiting returns the changes that wait for review.
 func (d ToolDiff) Waiting() []ChangeWrite {
 	var waiting []ChangeWrite
 	for _, c := range d.Changes {
@@ -62,7 +62,7 @@ func (d ToolDiff) Waiting() []ChangeWrite {
 	return waiting
 }
 
-// ToolChangeNotice says that changes of a connector's tools, or of its instructions, wait for a person.
+// ToolChangeNotice is the notice of changes that wait for review.
 func ToolChangeNotice(c ConnectorName, waiting []ChangeWrite) NewNotice {
 	n := NewNotice{
 		Kind:  NoticeToolChange,
@@ -75,9 +75,9 @@ func ToolChangeNotice(c ConnectorName, waiting []ChangeWrite) NewNotice {
 	risk := toolchange.None
 	for _, w := range waiting {
 		kinds = append(kinds, w.Kinds...)
-		if w.Tool == OfInstructions {
+		if w.Tool == InstructionsTool {
 			instructions = true
-		} else if len(tools) < mostNamed {
+		} else if len(tools) < maxNamedTools {
 			tools = append(tools, w.Tool)
 		}
 		if w.Risk == toolchange.High || risk == toolchange.None {
@@ -88,21 +88,20 @@ func ToolChangeNotice(c ConnectorName, waiting []ChangeWrite) NewNotice {
 	case instructions && len(waiting) == 1:
 		n.Title = "The instructions of " + c.Name + " wait for a decision"
 		n.Body = "The server changed what it tells agents. They are given what was accepted before, until an admin has looked."
-		n.Link = c.path() + "/instructions/changes"
+		n.Link = c.dashboardPath() + "/instructions/changes"
 	case instructions:
 		n.Title = fmt.Sprintf("%d changes of %s wait for a decision", len(waiting), c.Name)
 		n.Body = "The server changed tools, and what it tells agents. They are served what was accepted before, and calls are refused until an admin has looked."
 	case len(waiting) == 1:
 		n.Title = fmt.Sprintf("The tool %s of %s waits for a decision", tools[0], c.Name)
 		n.Body = "The server changed it, or it is new. Agents are served what was accepted before, and calls are refused until an admin has looked."
-		n.Link = c.path() + "/tools/" + url.PathEscape(tools[0]) + "/changes"
+		n.Link = c.dashboardPath() + "/tools/" + url.PathEscape(tools[0]) + "/changes"
 	}
 	slices.Sort(kinds)
-	n.Data = c.data(map[string]any{
+	n.Data = c.noticeData(map[string]any{
 		"tools": tools, "instructions": instructions, "waiting": len(waiting), "risk": string(risk), "kinds": slices.Compact(kinds),
 	})
 	return n
 }
 
-// mostNamed are the tools that a notice names.
-const mostNamed = 20
+const maxNamedTools = 20

@@ -8,25 +8,24 @@ import (
 	"strings"
 )
 
-// MaxExposedName is the length of the longest exposed name, unless the agent takes longer ones: the strictest provider's limit.
+// MaxExposedName is the default bound of an exposed name, the strictest provider's.
 const MaxExposedName = 64
 
-// An exposed name is mcp_<slug>__<tool>. A tool's name that cannot stand there as it is (characters that providers refuse,
-// too long, or itself ending like one that was cut) is spelled with _ and cut, and ends with _ and 8 hexadecimal digits of
-// its hash. A slug has no underscore, so that names of two connectors never meet.
+// An exposed name is mcp_<slug>__<tool>. A tool's name that is too long, has characters that providers refuse,
+// or itself ends like a truncated one, is spelled with _, truncated, and ends with _ and 8 hexadecimal digits
+// of its hash. A slug has no underscore, so names of two connectors never collide.
 const (
 	suffixDigits = 8
 	suffixLength = 1 + suffixDigits
 )
 
-// ExposedNames names the tools of one connector towards agents. Two tools never share a name, and a tool keeps its name
-// whatever other tools there are, but for the second of two whose hashes collide.
+// ExposedNames names the tools of one connector for agents. Names are unique, and independent of other tools
+// except for the second of two colliding hashes.
 func ExposedNames(slug string, tools []string) map[string]string {
 	return ExposedNamesWithin(MaxExposedName, slug, tools)
 }
 
-// ExposedNamesWithin is [ExposedNames] for an agent that takes names of up to limit characters: fewer are cut. limit is
-// [MaxExposedName] at least.
+// ExposedNamesWithin is [ExposedNames] with up to limit characters, at least [MaxExposedName].
 func ExposedNamesWithin(limit int, slug string, tools []string) map[string]string {
 	names, taken := make(map[string]string, len(tools)), make(map[string]bool, len(tools))
 	for _, tool := range slices.Sorted(slices.Values(tools)) {
@@ -35,30 +34,30 @@ func ExposedNamesWithin(limit int, slug string, tools []string) map[string]strin
 		}
 		name := ExposedNameWithin(limit, slug, tool)
 		for n := 1; taken[name]; n++ {
-			name = suffixed(limit, slug, tool, fmt.Sprintf("%s\x00%d", tool, n))
+			name = withSuffix(limit, slug, tool, fmt.Sprintf("%s\x00%d", tool, n))
 		}
 		names[tool], taken[name] = name, true
 	}
 	return names
 }
 
-// ExposedName names one tool of a connector towards agents, without regard to the others: [ExposedNames] differs from it only
-// where two hashes collide.
+// ExposedName names one tool without regard to the others: it differs from [ExposedNames] only if hashes
+// collide.
 func ExposedName(slug, tool string) string { return ExposedNameWithin(MaxExposedName, slug, tool) }
 
 // ExposedNameWithin is [ExposedName] with up to limit characters.
 func ExposedNameWithin(limit int, slug, tool string) string {
 	plain := exposedPrefix(slug) + tool
-	if tool != "" && tool == spelled(tool) && len(plain) <= limit && !endsLikeSuffix(tool) {
+	if tool != "" && tool == spellName(tool) && len(plain) <= limit && !hasSuffixForm(tool) {
 		return plain
 	}
-	return suffixed(limit, slug, tool, tool)
+	return withSuffix(limit, slug, tool, tool)
 }
 
 func exposedPrefix(slug string) string { return "mcp_" + slug + "__" }
 
-func suffixed(limit int, slug, tool, hashed string) string {
-	prefix, body := exposedPrefix(slug), spelled(tool)
+func withSuffix(limit int, slug, tool, hashed string) string {
+	prefix, body := exposedPrefix(slug), spellName(tool)
 	if room := limit - len(prefix) - suffixLength; len(body) > room {
 		body = body[:room]
 	}
@@ -70,8 +69,8 @@ func hashSuffix(hashed string) string {
 	return "_" + hex.EncodeToString(sum[:])[:suffixDigits]
 }
 
-// spelled writes a name with the characters that every provider takes. Any run of others becomes one underscore.
-func spelled(tool string) string {
+// spellName replaces each run of characters that a provider may refuse by one underscore.
+func spellName(tool string) string {
 	var b strings.Builder
 	gap := false
 	for _, r := range tool {
@@ -86,9 +85,9 @@ func spelled(tool string) string {
 	return b.String()
 }
 
-// endsLikeSuffix tells whether a plain name could be mistaken for one that was cut: such a name gets a suffix, too, so that
-// no server can choose a name that another of its tools was given.
-func endsLikeSuffix(tool string) bool {
+// hasSuffixForm reports whether a plain name looks like a truncated one. Such a name gets a suffix too, so that
+// no server can choose the name of another of its tools.
+func hasSuffixForm(tool string) bool {
 	if len(tool) < suffixLength || tool[len(tool)-suffixLength] != '_' {
 		return false
 	}

@@ -34,7 +34,7 @@ func checkNames(t testing.TB, slug string, tools []string) map[string]string {
 	return names
 }
 
-func TestAPlainNameStandsAsItIs(t *testing.T) {
+func TestExposedNames_PlainNameIsKept(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"search", "create_issue", "Get-Thing", "a__b", "_", "9", "get_projects", strings.Repeat("x", 64-len("mcp_linear__"))} {
 		if got, want := connectors.ExposedName("linear", tool), "mcp_linear__"+tool; got != want {
@@ -43,7 +43,7 @@ func TestAPlainNameStandsAsItIs(t *testing.T) {
 	}
 }
 
-func TestOtherNamesAreSpelledAndCutAndKeepApart(t *testing.T) {
+func TestExposedNames_OthersAreSpelledAndTruncated(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 120)
 	slug := strings.Repeat("s", 48)
@@ -57,7 +57,7 @@ func TestOtherNamesAreSpelledAndCutAndKeepApart(t *testing.T) {
 	}
 }
 
-func TestANameStaysWhateverOtherToolsThereAre(t *testing.T) {
+func TestExposedNames_AreIndependentOfOthers(t *testing.T) {
 	t.Parallel()
 	alone := connectors.ExposedNames("x", []string{"a.b"})["a.b"]
 	among := connectors.ExposedNames("x", []string{"zzz", "a b", "a.b", "a_b", alone[len("mcp_x__"):]})["a.b"]
@@ -66,7 +66,7 @@ func TestANameStaysWhateverOtherToolsThereAre(t *testing.T) {
 	}
 }
 
-func TestAServerCannotTakeTheNameOfAnotherOfItsTools(t *testing.T) {
+func TestExposedNames_CannotBeForged(t *testing.T) {
 	t.Parallel()
 	given := strings.TrimPrefix(connectors.ExposedName("x", "a.b"), "mcp_x__")
 	names := checkNames(t, "x", []string{"a.b", given})
@@ -75,9 +75,9 @@ func TestAServerCannotTakeTheNameOfAnotherOfItsTools(t *testing.T) {
 	}
 }
 
-func TestToolsWhoseHashesCollideKeepApart(t *testing.T) {
+func TestExposedNames_HashCollision(t *testing.T) {
 	t.Parallel()
-	// Names of only odd characters are all spelled "_", so that 32 bits of hash alone tell them apart: among 200 000 some meet.
+	// Names of symbols alone are all spelled "_", so only 32 bits of hash differ: among 200 000 some collide.
 	tools := make([]string, 0, 200_000)
 	for i := range 200_000 {
 		tools = append(tools, strings.Map(func(r rune) rune { return r + 0x4e00 }, fmt.Sprint(i)))
@@ -100,7 +100,7 @@ func TestToolsWhoseHashesCollideKeepApart(t *testing.T) {
 	}
 }
 
-func TestRandomToolsNeverShareAName(t *testing.T) {
+func TestExposedNames_RandomToolsAreUnique(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(4, 64))
 	alphabet := []rune("aZ9_-. /é日\xff")
@@ -111,7 +111,7 @@ func TestRandomToolsNeverShareAName(t *testing.T) {
 		}
 		return string(runes)
 	}
-	near := func(name string) string { // what a careless spelling would make the same
+	near := func(name string) string { // names that a naive spelling would make equal
 		switch r.IntN(5) {
 		case 0:
 			return name + string(alphabet[r.IntN(len(alphabet))])
@@ -138,7 +138,7 @@ func TestRandomToolsNeverShareAName(t *testing.T) {
 	}
 }
 
-func TestToolsOfTwoConnectorsNeverShareAName(t *testing.T) {
+func TestExposedNames_ConnectorsDoNotCollide(t *testing.T) {
 	t.Parallel()
 	taken := map[string]string{}
 	for _, slug := range []string{"a", "a-b", "a-b-c", "mcp", strings.Repeat("a", 48), strings.Repeat("a", 47)} {
@@ -159,7 +159,7 @@ func FuzzExposedNames(f *testing.F) {
 	f.Add("x", "\xff", "\xfe", "_deadbeef")
 	f.Fuzz(func(t *testing.T, slug, a, b, c string) {
 		if !connectors.ValidSlug(slug) {
-			return // no connector has it
+			return // not the slug of a connector
 		}
 		checkNames(t, slug, []string{a, b, c, strings.TrimPrefix(connectors.ExposedName(slug, a), "mcp_"+slug+"__")})
 	})

@@ -2,19 +2,19 @@ package connectors
 
 import "time"
 
-// Stretch is what a connector's syncs of some hours on end tell of its server, as [HealthHour] is.
-type Stretch struct {
+// UptimePeriod sums consecutive [HealthHour] values.
+type UptimePeriod struct {
 	From       time.Time
 	OK, Failed int
 	Uptime     float64 // see [Uptime]; 0 without a sync
 	Mean, Max  time.Duration
 }
 
-// Syncs is how many there were.
-func (s Stretch) Syncs() int { return s.OK + s.Failed }
+// Syncs returns the number of syncs.
+func (s UptimePeriod) Syncs() int { return s.OK + s.Failed }
 
-// Uptime is the share of syncs that the server answered, from 0 to 1, each hour with any of them weighing the same: a server that is down is
-// asked less often, or more, than one that is up. false: there was no sync.
+// Uptime returns the share of answered syncs, 0 to 1, with equal weight for each hour with a sync: the rate of
+// attempts depends on the state. false: no sync.
 func Uptime(hours []HealthHour) (float64, bool) {
 	share, known := 0.0, 0
 	for _, h := range hours {
@@ -26,8 +26,8 @@ func Uptime(hours []HealthHour) (float64, bool) {
 	return share / float64(max(known, 1)), known > 0
 }
 
-// Stretches puts hours together, so that n stretches of the given hours end with the hour of now; also those without a sync.
-func Stretches(hours []HealthHour, now time.Time, each, n int) []Stretch {
+// UptimePeriods sums hours to n periods of each hours, empty ones included; the last ends with the hour of now.
+func UptimePeriods(hours []HealthHour, now time.Time, each, n int) []UptimePeriod {
 	length := time.Duration(each) * time.Hour
 	from := now.UTC().Truncate(time.Hour).Add(time.Hour - time.Duration(n)*length)
 	within := make([][]HealthHour, n)
@@ -36,18 +36,18 @@ func Stretches(hours []HealthHour, now time.Time, each, n int) []Stretch {
 			within[i] = append(within[i], h)
 		}
 	}
-	list := make([]Stretch, n)
+	list := make([]UptimePeriod, n)
 	for i := range list {
-		list[i] = stretch(from.Add(time.Duration(i)*length), within[i])
+		list[i] = newUptimePeriod(from.Add(time.Duration(i)*length), within[i])
 	}
 	return list
 }
 
-// WholeStretch is what came of all syncs of the hours.
-func WholeStretch(hours []HealthHour) Stretch { return stretch(time.Time{}, hours) }
+// TotalUptime sums all hours.
+func TotalUptime(hours []HealthHour) UptimePeriod { return newUptimePeriod(time.Time{}, hours) }
 
-func stretch(from time.Time, hours []HealthHour) Stretch {
-	s := Stretch{From: from}
+func newUptimePeriod(from time.Time, hours []HealthHour) UptimePeriod {
+	s := UptimePeriod{From: from}
 	var sum time.Duration
 	for _, h := range hours {
 		s.OK += h.OK

@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestAnHourOfManyTriesWeighsAsOneOfFew(t *testing.T) {
+func TestUptime_WeighsHoursEqually(t *testing.T) {
 	t.Parallel()
 	hours := []connectors.HealthHour{{OK: 4}, {Failed: 120}, {}, {OK: 1, Failed: 1}, {OK: 4}}
 	if share, ok := connectors.Uptime(hours); !ok || share != 0.625 {
@@ -20,7 +20,7 @@ func TestAnHourOfManyTriesWeighsAsOneOfFew(t *testing.T) {
 	}
 }
 
-func TestStretchesEndWithTheRunningHourAndLeaveNoneOut(t *testing.T) {
+func TestUptimePeriods_EndWithCurrentHour(t *testing.T) {
 	t.Parallel()
 	now := noon.Add(20 * time.Minute)
 	at := func(hour int) time.Time { return noon.Add(time.Duration(hour) * time.Hour) }
@@ -30,12 +30,12 @@ func TestStretchesEndWithTheRunningHourAndLeaveNoneOut(t *testing.T) {
 		{Hour: at(-4), OK: 2, Failed: 2, Mean: 200 * time.Millisecond, Max: 500 * time.Millisecond},
 		{Hour: at(0), Failed: 1, Mean: time.Second, Max: time.Second},
 	}
-	want := []connectors.Stretch{
+	want := []connectors.UptimePeriod{
 		{From: at(-5), OK: 3, Failed: 2, Uptime: 0.75, Mean: 180 * time.Millisecond, Max: 500 * time.Millisecond},
 		{From: at(-3)},
 		{From: at(-1), Failed: 1, Mean: time.Second, Max: time.Second},
 	}
-	if diff := cmp.Diff(want, connectors.Stretches(hours, now, 2, 3)); diff != "" {
+	if diff := cmp.Diff(want, connectors.UptimePeriods(hours, now, 2, 3)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"unicode/utf16"
 )
 
-// Visible shows the characters of a text that unseen finds by their numbers, as JSON escapes them.
+// Visible replaces the characters that unseen reports by their numbers, as JSON escapes.
 func Visible(s string, unseen func(rune) bool) string {
 	if strings.IndexFunc(s, unseen) < 0 {
 		return s
@@ -24,11 +24,12 @@ func Visible(s string, unseen func(rune) bool) string {
 	return shown.String()
 }
 
-// Misleads tells whether a character makes a name look like another. Some languages write their words with a zero-width non-joiner.
+// Misleads reports whether a character makes a name look like another. A zero-width non-joiner is allowed: some
+// languages need it.
 func Misleads(r rune) bool {
 	const zeroWidthNonJoiner = 0x200c
 	return r != zeroWidthNonJoiner && Hidden(r)
 }
 
-// MisleadingName is said of a name with such a character.
+// MisleadingName is the message for a name with such a character.
 const MisleadingName = "A name holds no characters that nobody sees, or that turn text around."

@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestAConnectorsNameLooksLikeNoOther(t *testing.T) {
+func TestMisleads_RefusesNames(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{
 		"Linear":             nil,
@@ -21,13 +21,13 @@ func TestAConnectorsNameLooksLikeNoOther(t *testing.T) {
 		"Linear\u3164":       {"name"}, // a filler
 		"Linear\u00ad tools": {"name"},
 	} {
-		if diff := cmp.Diff(want, locations(draft(func(d *connectors.Draft) { d.Name, d.Slug = name, "x" }).Validate())); diff != "" {
+		if diff := cmp.Diff(want, fieldLocations(newDraft(func(d *connectors.Draft) { d.Name, d.Slug = name, "x" }).Validate())); diff != "" {
 			t.Errorf("%q: %s", name, diff)
 		}
 	}
 }
 
-func TestHiddenCharactersAreShownByTheirNumbers(t *testing.T) {
+func TestVisible_EscapesHiddenCharacters(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"plain": "plain", "a\u202eb": `a\u202eb`, "tag\U000e0041": `tag\udb40\udc41`, "filler\u3164": `filler\u3164`} {
 		if got := connectors.Visible(text, connectors.Hidden); got != want {

@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/fault"
 )
 
-// MaxWebhooks is how many webhooks a tenant has at most.
+// MaxWebhooks bounds a tenant's webhooks.
 const MaxWebhooks = 20
 
 // WebhookEnd is why Patchbay turned a webhook off.
@@ -19,12 +19,12 @@ type WebhookEnd string
 
 // The reasons.
 const (
-	WebhookOnOrOff WebhookEnd = ""        // it did not: a person says whether it is on
+	WebhookOnOrOff WebhookEnd = ""        // not by Patchbay: a person switches it
 	WebhookGone    WebhookEnd = "gone"    // its receiver answered 410
-	WebhookFailing WebhookEnd = "failing" // nothing arrived for days
+	WebhookFailing WebhookEnd = "failing" // no delivery succeeded for days
 )
 
-// Sentence says it to people.
+// Sentence explains the reason to people.
 func (e WebhookEnd) Sentence() string {
 	switch e {
 	case WebhookGone:
@@ -36,7 +36,7 @@ func (e WebhookEnd) Sentence() string {
 	}
 }
 
-// Webhook is somebody who is told of notices over HTTP. Its secrets are in the vault.
+// Webhook is a receiver of notices over HTTP. Its secrets are stored apart.
 type Webhook struct {
 	ID            WebhookID
 	Name          string
@@ -44,25 +44,25 @@ type Webhook struct {
 	Kinds         []NoticeKind // empty: all
 	Enabled       bool
 	DisabledWhy   WebhookEnd
-	Failures      int        // tries since the last that succeeded
-	FailingSince  *time.Time // the first of them; nil: there is none
-	DeliveredAt   *time.Time // the last that succeeded; nil: none has
-	RotatingUntil *time.Time // until then the secret before signs, too
+	Failures      int        // failed attempts in a row
+	FailingSince  *time.Time // the first of them; nil: none
+	DeliveredAt   *time.Time // last success; nil: never
+	RotatingUntil *time.Time // until then the previous secret signs too
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }
 
-// WebhookState is a webhook's condition in a word.
+// WebhookState is a webhook's state.
 type WebhookState string
 
 // The states.
 const (
 	WebhookActive  WebhookState = "active"
-	WebhookTrouble WebhookState = "failing"  // the last try failed
+	WebhookTrouble WebhookState = "failing"  // the last attempt failed
 	WebhookOff     WebhookState = "disabled" // by a person, or by Patchbay
 )
 
-// State is the webhook's.
+// State returns the webhook's state.
 func (w Webhook) State() WebhookState {
 	switch {
 	case !w.Enabled:
@@ -74,7 +74,7 @@ func (w Webhook) State() WebhookState {
 	}
 }
 
-// Normalized is w without space around its words, and with each kind once, in order.
+// Normalized trims white space and sorts the kinds without duplicates.
 func (w Webhook) Normalized() Webhook {
 	w.Name, w.URL = strings.TrimSpace(w.Name), strings.TrimSpace(w.URL)
 	w.Kinds = slices.Clone(w.Kinds)
@@ -83,7 +83,7 @@ func (w Webhook) Normalized() Webhook {
 	return w
 }
 
-// Validate tells what is wrong with a webhook; whether its address may be reached others say.
+// Validate returns the invalid fields. Egress rules are applied elsewhere.
 func (w Webhook) Validate() []fault.Field {
 	var fields []fault.Field
 	switch n := utf8.RuneCountInString(w.Name); {
@@ -103,36 +103,36 @@ func (w Webhook) Validate() []fault.Field {
 	return fields
 }
 
-// DeliveryState is how far a delivery is.
+// DeliveryState is the state of a delivery.
 type DeliveryState string
 
 // The states.
 const (
-	DeliveryWaiting   DeliveryState = "waiting" // for its first try, or the next
+	DeliveryWaiting   DeliveryState = "waiting" // for its first or next attempt
 	DeliveryDelivered DeliveryState = "delivered"
-	DeliveryFailed    DeliveryState = "failed"    // after its last try
+	DeliveryFailed    DeliveryState = "failed"    // after its last attempt
 	DeliveryCancelled DeliveryState = "cancelled" // its webhook was turned off
 )
 
-// Delivery is what one webhook is told of one notice.
+// Delivery is one notice for one webhook.
 type Delivery struct {
 	ID        DeliveryID
 	WebhookID WebhookID
 	NoticeID  *NoticeID // nil: a test
 	Kind      NoticeKind
 	State     DeliveryState
-	Attempts  int // since it was last asked for
+	Attempts  int // since it was last requested
 	Tries     int // in all
 	CreatedAt time.Time
-	NextAt    *time.Time // nil: there is no further try
-	TriedAt   *time.Time // the last try; nil: there was none
-	Status    int        // HTTP's, of the last try; 0: there was no answer
-	Error     string     // a sentence; empty: nothing is wrong
+	NextAt    *time.Time // nil: no further attempt
+	TriedAt   *time.Time // last attempt; nil: none
+	Status    int        // of HTTP, last attempt; 0: no response
+	Error     string     // a sentence; empty: none
 	Duration  time.Duration
-	Body      []byte // a JSON object; see package webhooks for what is sent
+	Body      []byte // JSON object; package webhooks defines what is sent
 }
 
-// DeliveryBody is what a delivery tells, as it is stored. Link is a path of the dashboard.
+// DeliveryBody is the stored content of a delivery. Link is a dashboard path.
 type DeliveryBody struct {
 	NoticeID string          `json:"notice_id,omitempty"`
 	Title    string          `json:"title"`

@@ -9,20 +9,20 @@ import (
 	"patchbay/internal/oauth/oauthtest"
 )
 
-// BenchmarkHeaders resolves what an agent sends where the token is good: one statement, its row opened. The floor is the same
-// SELECT by hand, its row read as text and not opened.
+// BenchmarkHeaders resolves a valid token: one statement, its row decrypted. The floor is the same SELECT
+// without decryption.
 //
 //	make bench
 func BenchmarkHeaders(b *testing.B) {
-	c := connect(b, oauthtest.Behaviour{}, time.Now().Add(24*time.Hour))
+	c := newConnection(b, oauthtest.Behaviour{}, time.Now().Add(24*time.Hour))
 	b.Run("floor", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			must(b, c.bareSelect(b))
+			must(b, c.selectGrant(b))
 		}
 	})
 	b.Run("headers", func(b *testing.B) {
-		r := c.here()
+		r := c.newResolver()
 		b.ReportAllocs()
 		for b.Loop() {
 			if _, err := r.For(b.Context(), c.Tenant, c.connector, nil); err != nil {
@@ -31,7 +31,7 @@ func BenchmarkHeaders(b *testing.B) {
 		}
 	})
 	b.Run("headers in parallel", func(b *testing.B) {
-		r := c.here()
+		r := c.newResolver()
 		b.ReportAllocs()
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
@@ -43,8 +43,8 @@ func BenchmarkHeaders(b *testing.B) {
 	})
 }
 
-// bareSelect is the round trip that cannot be saved: the tenant's scope, and the row.
-func (c *connection) bareSelect(b *testing.B) error {
+// selectGrant is the minimal round trip: the tenant's scope and the row.
+func (c *connection) selectGrant(b *testing.B) error {
 	b.Helper()
 	batch := &pgx.Batch{}
 	batch.Queue("select set_config('app.tenant_id', $1, true)", c.Tenant.String())

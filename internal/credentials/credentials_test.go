@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-func TestEachAuthTypeHasItsHeader(t *testing.T) {
+func TestHeaders_ByAuthType(t *testing.T) {
 	t.Parallel()
 	s := connectors.Secret{Token: "tok", Key: "key", Username: "Aladdin", Password: "open sesame"}
 	for _, tc := range []struct {
@@ -46,14 +46,14 @@ func TestEachAuthTypeHasItsHeader(t *testing.T) {
 	}
 }
 
-// bearer makes a connector with bearer tokens.
-func bearer(t *testing.T, w *fixture.World, mode connectors.CredentialMode) connectors.Connector {
+// newBearerConnector is a connector with bearer tokens.
+func newBearerConnector(t *testing.T, w *fixture.World, mode connectors.CredentialMode) connectors.Connector {
 	t.Helper()
 	return w.Connector(t, func(d *connectors.Draft) { d.Auth.Type, d.CredentialMode = connectors.AuthBearer, mode })
 }
 
-// keep stores a token.
-func keep(t testing.TB, w *fixture.World, c connectors.Connector, agent *connectors.AgentID, s connectors.Secret) {
+// saveCredential stores a credential.
+func saveCredential(t testing.TB, w *fixture.World, c connectors.Connector, agent *connectors.AgentID, s connectors.Secret) {
 	t.Helper()
 	text, err := s.Encode()
 	if err != nil {
@@ -67,7 +67,7 @@ func keep(t testing.TB, w *fixture.World, c connectors.Connector, agent *connect
 	}
 }
 
-func sent(t testing.TB, headers []credentials.Header, err error) string {
+func authorizationHeader(t testing.TB, headers []credentials.Header, err error) string {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -84,24 +84,24 @@ func wantMissing(t testing.TB, err error) {
 	}
 }
 
-// wantNotNow wants a failure that asks nobody to connect again.
-func wantNotNow(t testing.TB, err error) {
+// wantNotRenewed checks for a temporary failure, which does not ask for a new connection.
+func wantNotRenewed(t testing.TB, err error) {
 	t.Helper()
 	if !fault.Is(err, fault.Unavailable) || fault.As(err).Code != credentials.CodeNotRenewed {
 		t.Errorf("error = %v, want one that may pass", err)
 	}
 }
 
-func TestTheSharedCredentialServesEveryAgent(t *testing.T) {
+func TestFor_SharedCredentialServesAllAgents(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
-	r, c, agent := credentials.New(w.St), bearer(t, w, connectors.CredentialShared), w.Agent(t)
+	r, c, agent := credentials.New(w.St), newBearerConnector(t, w, connectors.CredentialShared), w.Agent(t)
 	_, err := r.For(t.Context(), w.Tenant, c, &agent.ID)
 	wantMissing(t, err)
-	keep(t, w, c, nil, connectors.Secret{Token: "shared"})
+	saveCredential(t, w, c, nil, connectors.Secret{Token: "shared"})
 	for _, who := range []*connectors.AgentID{nil, &agent.ID} {
 		headers, err := r.For(t.Context(), w.Tenant, c, who)
-		if got := sent(t, headers, err); got != "Bearer shared" {
+		if got := authorizationHeader(t, headers, err); got != "Bearer shared" {
 			t.Errorf("sent %q", got)
 		}
 	}
@@ -109,13 +109,13 @@ func TestTheSharedCredentialServesEveryAgent(t *testing.T) {
 	wantMissing(t, err)
 }
 
-func TestAnAgentGetsItsOwnCredentialAndNoOther(t *testing.T) {
+func TestFor_AgentGetsOnlyItsOwn(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
-	r, c, ann, bob := credentials.New(w.St), bearer(t, w, connectors.CredentialPerAgent), w.Agent(t), w.Agent(t)
-	keep(t, w, c, &ann.ID, connectors.Secret{Token: "of-ann"})
+	r, c, ann, bob := credentials.New(w.St), newBearerConnector(t, w, connectors.CredentialPerAgent), w.Agent(t), w.Agent(t)
+	saveCredential(t, w, c, &ann.ID, connectors.Secret{Token: "of-ann"})
 	headers, err := r.For(t.Context(), w.Tenant, c, &ann.ID)
-	if got := sent(t, headers, err); got != "Bearer of-ann" {
+	if got := authorizationHeader(t, headers, err); got != "Bearer of-ann" {
 		t.Errorf("sent %q", got)
 	}
 	for _, who := range []*connectors.AgentID{nil, &bob.ID} {
@@ -128,25 +128,25 @@ func TestAnAgentGetsItsOwnCredentialAndNoOther(t *testing.T) {
 	}
 }
 
-func TestACredentialGivenForAnotherAuthTypeCountsAsMissing(t *testing.T) {
+func TestFor_OtherAuthTypeIsMissing(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
-	r, c := credentials.New(w.St), bearer(t, w, connectors.CredentialShared)
-	keep(t, w, c, nil, connectors.Secret{Token: "tok"})
+	r, c := credentials.New(w.St), newBearerConnector(t, w, connectors.CredentialShared)
+	saveCredential(t, w, c, nil, connectors.Secret{Token: "tok"})
 	c.Auth = connectors.Auth{Type: connectors.AuthAPIKey, Header: "X-Key"}
 	_, err := r.For(t.Context(), w.Tenant, c, nil)
 	wantMissing(t, err)
 }
 
-func TestACredentialGivenForAnotherOriginCountsAsMissing(t *testing.T) {
+func TestFor_OtherOriginIsMissing(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	r, agent := credentials.New(w.St), w.Agent(t)
-	shared, own := bearer(t, w, connectors.CredentialShared), bearer(t, w, connectors.CredentialPerAgent)
-	keep(t, w, shared, nil, connectors.Secret{Token: "tok"})
-	keep(t, w, own, &agent.ID, connectors.Secret{Token: "tok"})
+	shared, own := newBearerConnector(t, w, connectors.CredentialShared), newBearerConnector(t, w, connectors.CredentialPerAgent)
+	saveCredential(t, w, shared, nil, connectors.Secret{Token: "tok"})
+	saveCredential(t, w, own, &agent.ID, connectors.Secret{Token: "tok"})
 	for _, url := range []string{"https://elsewhere.example.com/mcp", "http://elsewhere.example.com/", "https://elsewhere.example.com:8443/", ""} {
-		// What a caller holds that read the connector before, or after, the one who gave the secret.
+		// as read before or after the credential was stored
 		shared.URL, own.URL = url, url
 		_, err := r.For(t.Context(), w.Tenant, shared, nil)
 		wantMissing(t, err)
@@ -158,7 +158,7 @@ func TestACredentialGivenForAnotherOriginCountsAsMissing(t *testing.T) {
 	}
 }
 
-func TestAConnectorWithoutAuthenticationSendsNothing(t *testing.T) {
+func TestFor_NoAuthHasNoHeaders(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	headers, err := credentials.New(w.St).For(t.Context(), w.Tenant, w.Connector(t), nil)

@@ -1,24 +1,24 @@
-// Package credentials answers which headers go to a connector's server, and whose they are.
+// Package credentials resolves the headers that authenticate at a connector's server.
 //
-//	credential mode     agent named    what goes out
-//	shared              –              the shared credential; for a sync none, where none is stored
-//	per_agent           yes            that agent's own; none stored: a Conflict, and never another's
-//	per_agent           no             for a sync only: see package toolsync, which tries openly first
+//	credential mode     agent given    credential
+//	shared              –              the shared one; a sync without one sends none
+//	per_agent           yes            the agent's own only; none: a Conflict
+//	per_agent           no             syncs only: package toolsync tries without one first
 //
-// It opens secrets and hands them on as headers; nothing else of the program sees them. It decides nothing about retries of what
-// the headers are for. The one server that it talks to is the authorization server, for the next token of
+// Only this package opens secrets, and it passes them on as headers. It does not retry the requests that use them. It sends requests
+// only to authorization servers, for the next token of
 //
-//	oauth2                                 an account that a person connected: by its refresh token (client.go)
-//	client_credentials, private_key_jwt    a machine: by the secret or the key that is stored (machine.go)
+//	oauth2                                 an account that a person connected: refresh token (refresh_client.go)
+//	client_credentials, private_key_jwt    a machine: stored secret or key (machine.go)
 //
-// both in one way (refresh.go):
+// Both refresh in the same way (refresh.go):
 //
-//	due → one flight for each version of a grant in this process → a lease of that version in the database, or wait until the
-//	    version moves → one request → written while lease and version stand → used
+//	due ──► one refresh for each version of a grant in a process ──► a lease of that version in the database, or a wait until the
+//	    version changes ──► one request ──► stored if lease and version still hold ──► used
 //
-// An account that nobody uses is renewed once a day by the clock, in the same way (idle.go).
+// Accounts that are not used are refreshed once a day (idle.go).
 //
-// What a failure means is decided in one place (outcome.go): the authorization server ends a grant by saying so, and nothing else
-// does. A token that could not be had just now is an Unavailable, and one that lives is used meanwhile. What the resource says of a
-// token comes in by Forced (401, once for each version), Refused (401 again) and NeedsScopes (403).
+// refresh_failure.go classifies failures: only the authorization server's response about grant or client ends a grant. A failed
+// refresh is an Unavailable fault, and a valid token is used meanwhile. The resource's refusals come in by ForceRefresh (401, once
+// for each version), MarkRefused (401 again) and RequestScopes (403).
 package credentials

@@ -10,11 +10,11 @@ import (
 	"patchbay/internal/store"
 )
 
-func TestATokenIsDueInTheLastFifthOfItsLife(t *testing.T) {
+func TestDue_InLastFifthOfLifetime(t *testing.T) {
 	t.Parallel()
 	issued := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for _, tc := range []struct {
-		life, margin time.Duration // margin: how long before its end it is due, without the jitter
+		life, margin time.Duration // margin: time before expiry, without jitter
 	}{
 		{24 * time.Hour, 5 * time.Minute},
 		{time.Hour, 5 * time.Minute},
@@ -22,7 +22,7 @@ func TestATokenIsDueInTheLastFifthOfItsLife(t *testing.T) {
 		{10 * time.Minute, 2 * time.Minute},
 		{5 * time.Minute, time.Minute},
 		{3 * time.Minute, time.Minute},
-		{time.Minute, 30 * time.Second}, // else it would be due at once, each time
+		{time.Minute, 30 * time.Second}, // else always due
 		{10 * time.Second, 5 * time.Second},
 		{-time.Second, 0},
 	} {
@@ -32,7 +32,7 @@ func TestATokenIsDueInTheLastFifthOfItsLife(t *testing.T) {
 			Tokens:     store.GrantTokens{AccessToken: "token"},
 		}
 		const jitter = 1.1
-		for range 20 { // the jitter differs
+		for range 20 { // for different jitter
 			if early := ends.Add(-time.Duration(jitter*float64(tc.margin)) - time.Second); credentials.Due(g, early) {
 				t.Errorf("life %s: due %s before its end", tc.life, ends.Sub(early))
 			}
@@ -40,14 +40,14 @@ func TestATokenIsDueInTheLastFifthOfItsLife(t *testing.T) {
 				t.Errorf("life %s: not due %s before its end", tc.life, ends.Sub(late))
 			}
 		}
-		g.RefreshedAt, g.UpdatedAt = nil, issued // never refreshed: it lives since it was stored
+		g.RefreshedAt, g.UpdatedAt = nil, issued // never refreshed: its life began when it was stored
 		if credentials.Due(g, ends.Add(-time.Duration(jitter*float64(tc.margin))-time.Second)) {
 			t.Errorf("life %s: a first token is due too early", tc.life)
 		}
 	}
 }
 
-func TestATokenIsDueWhereThereIsNoneOrTheLastTryFailed(t *testing.T) {
+func TestDue_WithoutTokenOrAfterFailure(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	ends := now.Add(time.Hour)
@@ -56,7 +56,7 @@ func TestATokenIsDueWhereThereIsNoneOrTheLastTryFailed(t *testing.T) {
 		Tokens:     store.GrantTokens{AccessToken: "token"},
 	}
 	failed, none, forGood := living, living, living
-	failed.Status = connectors.CredentialRefreshFailed // which has also moved UpdatedAt, and so what counts as its life
+	failed.Status = connectors.CredentialRefreshFailed // a failure also moves UpdatedAt
 	none.Tokens.AccessToken = ""
 	forGood.ExpiresAt = nil
 	for name, tc := range map[string]struct {
@@ -69,17 +69,17 @@ func TestATokenIsDueWhereThereIsNoneOrTheLastTryFailed(t *testing.T) {
 	}
 }
 
-func TestWithoutAnExpiryAnHourIsAssumedAndTheResourceSaysTheTruth(t *testing.T) {
+func TestRefresh_AssumesOneHourWithoutExpiry(t *testing.T) {
 	t.Parallel()
-	c := connect(t, oauthtest.Behaviour{ExpiresIn: oauthtest.NoExpiresIn}, time.Now().Add(-time.Minute))
-	r := c.here()
+	c := newConnection(t, oauthtest.Behaviour{ExpiresIn: oauthtest.NoExpiresIn}, time.Now().Add(-time.Minute))
+	r := c.newResolver()
 	c.token(t, r, nil)
-	g := c.stored(t, nil)
+	g := c.storedGrant(t, nil)
 	if life := time.Until(*g.ExpiresAt); !g.Tokens.Meta.ExpiryAssumed || life < 59*time.Minute || life > time.Hour {
 		t.Errorf("lives %s, assumed %v", life, g.Tokens.Meta.ExpiryAssumed)
 	}
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.Unavailable })
-	later := c.here(func(o *credentials.Options) { o.Now = func() time.Time { return time.Now().Add(2 * time.Hour) } })
+	later := c.newResolver(func(o *credentials.Options) { o.Now = func() time.Time { return time.Now().Add(2 * time.Hour) } })
 	if got := c.token(t, later, nil); got != g.Tokens.AccessToken.Reveal() {
 		t.Error("a token that may well live was not used")
 	}

@@ -1,4 +1,4 @@
 package credentials
 
-// Due is whether it is time for the next token.
-var Due = due
+// Due reports whether a token is due.
+var Due = isDue

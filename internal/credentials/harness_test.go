@@ -20,7 +20,7 @@ import (
 
 const redirectURI = "https://patchbay.example/oauth/callback"
 
-// connection is a connector whose server asks for the tokens of an authorization server.
+// connection is a connector with a protected server and its authorization server.
 type connection struct {
 	*fixture.World
 	as        *oauthtest.Server
@@ -30,16 +30,16 @@ type connection struct {
 	client    oauth.Registration
 }
 
-// connect makes a connection with the shared grant of a registered client, whose access token ends at a time.
-func connect(t testing.TB, b oauthtest.Behaviour, ends time.Time) *connection {
+// newConnection has the shared grant of a registered client, with a token until expiresAt.
+func newConnection(t testing.TB, b oauthtest.Behaviour, expiresAt time.Time) *connection {
 	t.Helper()
-	c := unconnected(t, b)
-	c.grant(t, nil, ends)
+	c := newEmptyConnection(t, b)
+	c.saveGrant(t, nil, expiresAt)
 	return c
 }
 
-// unconnected makes a connection without a grant.
-func unconnected(t testing.TB, b oauthtest.Behaviour, opts ...func(*connectors.Draft)) *connection {
+// newEmptyConnection has no grant.
+func newEmptyConnection(t testing.TB, b oauthtest.Behaviour, opts ...func(*connectors.Draft)) *connection {
 	t.Helper()
 	p := safehttp.New(safehttp.Options{Mode: safehttp.Local})
 	t.Cleanup(p.Client().CloseIdleConnections)
@@ -51,19 +51,18 @@ func unconnected(t testing.TB, b oauthtest.Behaviour, opts ...func(*connectors.D
 	return c
 }
 
-// grant goes through a connection, for the shared account (nil) or an agent's, and stores what it gives. An admin's client is used
-// where the connector has one.
-func (c *connection) grant(t testing.TB, agent *connectors.AgentID, ends time.Time) {
+// saveGrant connects the shared account (nil) or an agent's, with the admin's client if there is one.
+func (c *connection) saveGrant(t testing.TB, agent *connectors.AgentID, expiresAt time.Time) {
 	t.Helper()
-	must(t, c.Door().SaveGrant(t.Context(), c.signIn(t, agent, ends)))
+	must(t, c.Door().SaveGrant(t.Context(), c.newGrant(t, agent, expiresAt)))
 }
 
-// signIn is a grant that nobody has stored yet.
-func (c *connection) signIn(t testing.TB, agent *connectors.AgentID, ends time.Time) store.NewGrant {
+// newGrant connects an account without storing it.
+func (c *connection) newGrant(t testing.TB, agent *connectors.AgentID, expiresAt time.Time) store.NewGrant {
 	t.Helper()
 	d, err := c.oauth.Discover(t.Context(), oauth.Target{ServerURL: c.connector.URL})
 	must(t, err)
-	c.register(t, d)
+	c.registerClient(t, d)
 	peer, pkce, state := oauth.Peer{Server: d.Server, Client: c.client, Resource: d.Resource}, oauth.NewPKCE(), oauth.NewState()
 	page, err := c.oauth.AuthorizationURL(oauth.AuthorizationRequest{Peer: peer, RedirectURI: redirectURI, State: state, Challenge: pkce.Challenge})
 	must(t, err)
@@ -79,7 +78,7 @@ func (c *connection) signIn(t testing.TB, agent *connectors.AgentID, ends time.T
 	return store.NewGrant{
 		ConnectorID: c.connector.ID, AgentID: agent, Origin: connectors.Origin(c.connector.URL),
 		GrantTokens: store.GrantTokens{
-			AccessToken: secret.Text(token.AccessToken.Reveal()), RefreshToken: secret.Text(token.RefreshToken.Reveal()), ExpiresAt: &ends,
+			AccessToken: secret.Text(token.AccessToken.Reveal()), RefreshToken: secret.Text(token.RefreshToken.Reveal()), ExpiresAt: &expiresAt,
 			Meta: store.GrantMeta{
 				Server: d.Server, ClientID: c.client.ClientID, RedirectURI: redirectURI, Resource: d.Resource, Source: c.client.Source,
 				Refreshable: token.RefreshToken != "",
@@ -88,8 +87,7 @@ func (c *connection) signIn(t testing.TB, agent *connectors.AgentID, ends time.T
 	}
 }
 
-// register has our client registered, once.
-func (c *connection) register(t testing.TB, d *oauth.Discovery) {
+func (c *connection) registerClient(t testing.TB, d *oauth.Discovery) {
 	t.Helper()
 	if c.client.ClientID != "" {
 		return
@@ -115,8 +113,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// replica is a Resolver of another process on the same database.
-func (c *connection) replica(t testing.TB, opts ...func(*credentials.Options)) *credentials.Resolver {
+// newReplica is a Resolver of another process on the same database.
+func (c *connection) newReplica(t testing.TB, opts ...func(*credentials.Options)) *credentials.Resolver {
 	t.Helper()
 	pool, err := db.OpenPool(t.Context(), c.URL, db.PoolOptions{MaxConns: 4})
 	must(t, err)
@@ -131,12 +129,12 @@ func (c *connection) replica(t testing.TB, opts ...func(*credentials.Options)) *
 	return credentials.NewRefreshing(o)
 }
 
-func lease(d time.Duration) func(*credentials.Options) {
+func withLease(d time.Duration) func(*credentials.Options) {
 	return func(o *credentials.Options) { o.Lease = d }
 }
 
-// here is the Resolver of this process.
-func (c *connection) here(opts ...func(*credentials.Options)) *credentials.Resolver {
+// newResolver is a Resolver of this process.
+func (c *connection) newResolver(opts ...func(*credentials.Options)) *credentials.Resolver {
 	o := credentials.Options{Store: c.St, OAuth: c.oauth}
 	for _, opt := range opts {
 		opt(&o)
@@ -144,15 +142,14 @@ func (c *connection) here(opts ...func(*credentials.Options)) *credentials.Resol
 	return credentials.NewRefreshing(o)
 }
 
-// stored is what the database has of a grant.
-func (c *connection) stored(t testing.TB, agent *connectors.AgentID) store.Grant {
+func (c *connection) storedGrant(t testing.TB, agent *connectors.AgentID) store.Grant {
 	t.Helper()
 	g, err := c.St.Vault(c.Tenant).Grant(t.Context(), c.connector.ID, agent)
 	must(t, err)
 	return g
 }
 
-// status is what a list shows of the only credential.
+// status is the only credential's status in the list.
 func (c *connection) status(t testing.TB) connectors.CredentialStatus {
 	t.Helper()
 	list, err := c.Door().Credentials(t.Context(), c.connector.ID, store.Page{})
@@ -160,10 +157,10 @@ func (c *connection) status(t testing.TB) connectors.CredentialStatus {
 	return list.Items[0].Status
 }
 
-// waited makes the time pass that nobody refreshes after a failure. It tells how long that would have been.
-func (c *connection) waited(t testing.TB) time.Duration {
+// skipRetryDelay ends the delay after a failure, and returns its length.
+func (c *connection) skipRetryDelay(t testing.TB) time.Duration {
 	t.Helper()
-	g := c.stored(t, nil)
+	g := c.storedGrant(t, nil)
 	if g.RetryAt == nil {
 		t.Fatalf("nothing to wait for: %s", g.Status)
 	}
@@ -172,15 +169,15 @@ func (c *connection) waited(t testing.TB) time.Duration {
 	return time.Until(*g.RetryAt)
 }
 
-// shorten has the stored access token end after a while, and due at once.
-func (c *connection) shorten(t testing.TB, left time.Duration) {
+// expireIn makes the stored access token due, and expire after validFor.
+func (c *connection) expireIn(t testing.TB, validFor time.Duration) {
 	t.Helper()
 	_, err := c.Pool.Exec(t.Context(), fmt.Sprintf("begin; select set_config('app.system', 'on', true); "+
-		"update credentials set updated_at = now() - interval '1 hour', expires_at = now() + interval '%d milliseconds'; commit", left.Milliseconds()))
+		"update credentials set updated_at = now() - interval '1 hour', expires_at = now() + interval '%d milliseconds'; commit", validFor.Milliseconds()))
 	must(t, err)
 }
 
-// disconnectDatabase ends every connection to the database, as a restart does. The test itself notices.
+// disconnectDatabase terminates all database connections, as a restart does.
 func (c *connection) disconnectDatabase(t testing.TB) {
 	t.Helper()
 	owner, err := pgx.Connect(t.Context(), c.URL)
@@ -191,17 +188,16 @@ func (c *connection) disconnectDatabase(t testing.TB) {
 	c.Pool.Reset()
 }
 
-// now reads the connector anew.
-func (c *connection) now(t testing.TB) connectors.Connector {
+func (c *connection) reloadConnector(t testing.TB) connectors.Connector {
 	t.Helper()
 	now, err := c.Door().Connector(t.Context(), connectors.Ref(c.connector.ID.String()))
 	must(t, err)
 	return now
 }
 
-// token resolves the token that an agent sends.
+// token is the access token that the agent sends.
 func (c *connection) token(t testing.TB, r *credentials.Resolver, agent *connectors.AgentID) string {
 	t.Helper()
 	headers, err := r.For(t.Context(), c.Tenant, c.connector, agent)
-	return sent(t, headers, err)[len("Bearer "):]
+	return authorizationHeader(t, headers, err)[len("Bearer "):]
 }

@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/secret"
 )
 
-// Header is one header that authenticates.
+// Header is one authentication header.
 type Header struct {
 	Name  string
 	Value secret.Text
@@ -17,19 +17,18 @@ type Header struct {
 
 // Apply sets the headers in h.
 func Apply(h http.Header, headers []Header) {
-	for _, one := range headers {
-		h.Set(one.Name, one.Value.Reveal())
+	for _, header := range headers {
+		h.Set(header.Name, header.Value.Reveal())
 	}
 }
 
-// Headers writes a secret that goes out as it is as the headers of its auth type. What stands for a token that somebody else gives
-// out has none.
+// Headers returns the headers of a static secret. Types that use access tokens have none.
 func Headers(a connectors.Auth, s connectors.Secret) ([]Header, error) {
 	switch a.Type {
 	case connectors.AuthNone:
 		return nil, nil
 	case connectors.AuthBearer:
-		return bearer(s.Token), nil
+		return bearerHeaders(s.Token), nil
 	case connectors.AuthAPIKey:
 		name := a.Header
 		if name == "" {
@@ -37,7 +36,7 @@ func Headers(a connectors.Auth, s connectors.Secret) ([]Header, error) {
 		}
 		return []Header{{name, s.Key}}, nil
 	case connectors.AuthBasic:
-		// RFC 7617 §2, with the charset that everybody uses.
+		// RFC 7617 section 2, in UTF-8
 		pair := base64.StdEncoding.EncodeToString([]byte(s.Username + ":" + s.Password.Reveal()))
 		return []Header{{"Authorization", secret.Text("Basic " + pair)}}, nil
 	default:
@@ -45,5 +44,5 @@ func Headers(a connectors.Auth, s connectors.Secret) ([]Header, error) {
 	}
 }
 
-// bearer is the header of a token (RFC 6750 §2.1).
-func bearer(token secret.Text) []Header { return []Header{{"Authorization", "Bearer " + token}} }
+// bearerHeaders is the header of a token (RFC 6750 section 2.1).
+func bearerHeaders(token secret.Text) []Header { return []Header{{"Authorization", "Bearer " + token}} }

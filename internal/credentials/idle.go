@@ -18,141 +18,140 @@ import (
 )
 
 const (
-	// idleLanes is how many authorization servers are asked at once for accounts that nobody uses; each of them one thing at a time.
-	idleLanes = 8
-	// idlePage is how many accounts are read at once.
-	idlePage = 500
-	// idlePatience is how many failures in a row leave the rest of an authorization server's accounts to a later round.
-	idlePatience = 3
+	// maxIdleWorkers bounds the authorization servers requested at once. Each gets one request at a time.
+	maxIdleWorkers = 8
+	// idlePageSize is the number of accounts in one query.
+	idlePageSize = 500
+	// maxIdleFailures is the number of consecutive failures after which the rest of a server's accounts waits
+	// for a later run.
+	maxIdleFailures = 3
 )
 
-// IdleReport is what came of a round of [Resolver.RenewIdle].
+// IdleReport is the result of [Resolver.RenewIdle].
 type IdleReport struct {
 	Renewed int
-	Failed  int  // for now: they are tried again after an hour
-	Ended   int  // a person must connect them again
-	Left    int  // to a later round, because their authorization server fails
-	More    bool // the time was over
+	Failed  int  // retried after an hour
+	Ended   int  // a person must reconnect them
+	Left    int  // left to a later run: their authorization server fails
+	More    bool // the limit was reached
 }
 
-// RenewIdle renews accounts that nobody has used for a day, so that none ends for want of use. It begins no renewal when spell is over. A
-// failure is one like any other: only the authorization server ends an account. Any number of processes may do it at once: the lease of
-// a grant's version lets one of them ask.
-func (r *Resolver) RenewIdle(ctx context.Context, spell time.Duration) (IdleReport, error) {
+// RenewIdle refreshes accounts that were not used for a day, before they expire unused. It starts no refresh
+// after limit. Failures are handled as in any refresh. Several processes may run it: leases prevent double
+// requests.
+func (r *Resolver) RenewIdle(ctx context.Context, limit time.Duration) (IdleReport, error) {
 	if r.oauth == nil {
 		return IdleReport{}, nil
 	}
-	round := &idleRound{Resolver: r, until: time.Now().Add(spell)}
+	run := &idleRun{Resolver: r, deadline: time.Now().Add(limit)}
 	var after *store.IdleGrant
 	for {
-		page, err := r.store.System().IdleGrants(ctx, after, idlePage)
+		page, err := r.store.System().IdleGrants(ctx, after, idlePageSize)
 		if err != nil {
-			return round.report, fmt.Errorf("list idle accounts: %w", err)
+			return run.report, fmt.Errorf("list idle accounts: %w", err)
 		}
-		if err := round.page(ctx, page); err != nil || len(page) < idlePage || round.report.More {
-			return round.report, err
+		if err := run.refreshPage(ctx, page); err != nil || len(page) < idlePageSize || run.report.More {
+			return run.report, err
 		}
 		after = &page[len(page)-1]
 	}
 }
 
-// idleRound is one round.
-type idleRound struct {
+type idleRun struct {
 	*Resolver
-	until time.Time
+	deadline time.Time
 
 	mu     sync.Mutex
-	report IdleReport // guarded by mu while lanes are at work
+	report IdleReport // guarded by mu while workers run
 }
 
-// page renews the accounts of each authorization server in a lane of its own.
-func (r *idleRound) page(ctx context.Context, grants []store.IdleGrant) error {
+// refreshPage refreshes a page of accounts, with one worker for each authorization server.
+func (r *idleRun) refreshPage(ctx context.Context, grants []store.IdleGrant) error {
 	slices.SortStableFunc(grants, func(a, b store.IdleGrant) int { return cmp.Compare(a.Issuer, b.Issuer) })
-	var lanes errgroup.Group
-	lanes.SetLimit(idleLanes)
+	var workers errgroup.Group
+	workers.SetLimit(maxIdleWorkers)
 	for len(grants) > 0 {
 		n := slices.IndexFunc(grants, func(g store.IdleGrant) bool { return g.Issuer != grants[0].Issuer })
 		if n < 0 {
 			n = len(grants)
 		}
-		lane := grants[:n]
+		ofIssuer := grants[:n]
 		grants = grants[n:]
-		lanes.Go(safe.Try(safe.Task, func() error {
-			r.lane(ctx, lane)
+		workers.Go(safe.Try(safe.Task, func() error {
+			r.refreshIssuer(ctx, ofIssuer)
 			return nil
 		}))
 	}
-	_ = lanes.Wait() // a lane fails only by a panic, which is reported
+	_ = workers.Wait() // a worker fails only by a panic, which is reported
 	return ctx.Err()
 }
 
-func (r *idleRound) lane(ctx context.Context, grants []store.IdleGrant) {
+func (r *idleRun) refreshIssuer(ctx context.Context, grants []store.IdleGrant) {
 	failures := 0
 	for i, g := range grants {
-		if ctx.Err() != nil || !time.Now().Before(r.until) {
-			r.note(func(report *IdleReport) { report.More = true })
+		if ctx.Err() != nil || !time.Now().Before(r.deadline) {
+			r.updateReport(func(report *IdleReport) { report.More = true })
 			return
 		}
-		if failures == idlePatience {
-			r.note(func(report *IdleReport) { report.Left += len(grants) - i })
+		if failures == maxIdleFailures {
+			r.updateReport(func(report *IdleReport) { report.Left += len(grants) - i })
 			return
 		}
-		switch r.renew(ctx, g) {
-		case idleRenewed:
+		switch r.refreshAccount(ctx, g) {
+		case idleRefreshed:
 			failures = 0
-			r.note(func(report *IdleReport) { report.Renewed++ })
+			r.updateReport(func(report *IdleReport) { report.Renewed++ })
 		case idleEnded:
 			failures = 0
-			r.note(func(report *IdleReport) { report.Ended++ })
+			r.updateReport(func(report *IdleReport) { report.Ended++ })
 		case idleFailed:
 			failures++
-			r.note(func(report *IdleReport) { report.Failed++ })
+			r.updateReport(func(report *IdleReport) { report.Failed++ })
 		}
 	}
 }
 
-func (r *idleRound) note(change func(report *IdleReport)) {
+func (r *idleRun) updateReport(change func(report *IdleReport)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change(&r.report)
 }
 
-// idleEnd is what came of one account.
-type idleEnd int
+type idleOutcome int
 
 const (
-	idleMoved idleEnd = iota // it is not what was seen: somebody uses it, or it is gone
-	idleRenewed
+	idleSkipped idleOutcome = iota // changed since the query: used, replaced or deleted
+	idleRefreshed
 	idleFailed
 	idleEnded
 )
 
-func (r *idleRound) renew(ctx context.Context, seen store.IdleGrant) idleEnd {
+func (r *idleRun) refreshAccount(ctx context.Context, seen store.IdleGrant) idleOutcome {
 	c, err := r.store.Tenant(seen.Tenant).Connector(ctx, connectors.Ref(seen.Connector.String()))
 	if err != nil {
-		return r.unread(ctx, seen, err)
+		return r.handleReadError(ctx, seen, err)
 	}
 	g, err := r.store.Vault(seen.Tenant).Grant(ctx, seen.Connector, seen.Agent)
 	if err != nil {
-		return r.unread(ctx, seen, err)
+		return r.handleReadError(ctx, seen, err)
 	}
-	if g.ID != seen.ID || g.Version != seen.Version || !c.Enabled || !alive(c, g.Credential) || !r.renewable(g) {
-		return idleMoved
+	if g.ID != seen.ID || g.Version != seen.Version || !c.Enabled || !isUsable(c, g.Credential) || !r.canRefresh(g) {
+		return idleSkipped
 	}
-	fresh, err := r.renewed(ctx, seen.Tenant, c, g)
+	fresh, err := r.refreshGrant(ctx, seen.Tenant, c, g)
 	switch {
 	case err != nil, fresh.Version == g.Version:
 		return idleFailed
 	case fresh.Status == connectors.CredentialRevoked:
 		return idleEnded
 	default:
-		return idleRenewed
+		return idleRefreshed
 	}
 }
 
-func (r *idleRound) unread(ctx context.Context, seen store.IdleGrant, err error) idleEnd {
+func (r *idleRun) handleReadError(ctx context.Context, seen store.IdleGrant, err error) idleOutcome {
 	if fault.Is(err, fault.NotFound) {
-		return idleMoved
+		return idleSkipped
 	}
 	r.log.WarnContext(ctx, "idle account not read", slog.String("tenant_id", seen.Tenant.String()), slog.String("credential_id", seen.ID.String()), slog.Any("error", err))
 	return idleFailed

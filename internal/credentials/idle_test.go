@@ -13,13 +13,13 @@ import (
 	"patchbay/internal/oauth/oauthtest"
 )
 
-// idle makes every grant one that was renewed and used so long ago.
-func (c *connection) idle(t testing.TB, ago time.Duration) {
+// makeIdle moves the last use and refresh of all grants back.
+func (c *connection) makeIdle(t testing.TB, ago time.Duration) {
 	t.Helper()
 	c.AsSystem(t, "update credentials set updated_at = now() - make_interval(secs => $1), last_used_at = now() - make_interval(secs => $1)", []any{ago.Seconds()})
 }
 
-// renewIdle is one round of a process with all the time that it takes.
+// renewIdle runs RenewIdle without a limit.
 func renewIdle(t testing.TB, r *credentials.Resolver) credentials.IdleReport {
 	t.Helper()
 	report, err := r.RenewIdle(t.Context(), time.Minute)
@@ -34,32 +34,32 @@ func wantReport(t *testing.T, have, want credentials.IdleReport) {
 	}
 }
 
-func TestAnAccountThatNobodyUsedForADayIsRenewedOnceADay(t *testing.T) {
+func TestRenewIdle_OnceADay(t *testing.T) {
 	t.Parallel()
-	c := connect(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(240*time.Hour))
-	r := c.here()
-	wantReport(t, renewIdle(t, r), credentials.IdleReport{}) // it is new
-	c.idle(t, 27*time.Hour)
-	before := c.stored(t, nil)
+	c := newConnection(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(240*time.Hour))
+	r := c.newResolver()
+	wantReport(t, renewIdle(t, r), credentials.IdleReport{}) // just connected
+	c.makeIdle(t, 27*time.Hour)
+	before := c.storedGrant(t, nil)
 	wantReport(t, renewIdle(t, r), credentials.IdleReport{Renewed: 1})
-	after := c.stored(t, nil)
+	after := c.storedGrant(t, nil)
 	if after.Version != before.Version+1 || after.Tokens.RefreshToken == before.Tokens.RefreshToken || after.LastUsedAt.After(*before.LastUsedAt) {
 		t.Errorf("grant = %+v", after.Credential)
 	}
 	wantReport(t, renewIdle(t, r), credentials.IdleReport{})
-	c.idle(t, 27*time.Hour)
+	c.makeIdle(t, 27*time.Hour)
 	wantReport(t, renewIdle(t, r), credentials.IdleReport{Renewed: 1})
 }
 
-func TestAnAccountThatIsUsedIsLeftToItsUsers(t *testing.T) {
+func TestRenewIdle_SkipsUsedAccount(t *testing.T) {
 	t.Parallel()
-	c := connect(t, oauthtest.Behaviour{}, time.Now().Add(240*time.Hour))
-	c.idle(t, 27*time.Hour)
-	must(t, c.St.Vault(c.Tenant).MarkUsed(t.Context(), c.stored(t, nil).ID))
-	wantReport(t, renewIdle(t, c.here()), credentials.IdleReport{})
+	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(240*time.Hour))
+	c.makeIdle(t, 27*time.Hour)
+	must(t, c.St.Vault(c.Tenant).MarkUsed(t.Context(), c.storedGrant(t, nil).ID))
+	wantReport(t, renewIdle(t, c.newResolver()), credentials.IdleReport{})
 }
 
-func TestWhatServesNobodyIsNotRenewed(t *testing.T) {
+func TestRenewIdle_SkipsUnusableGrants(t *testing.T) {
 	t.Parallel()
 	for name, sql := range map[string]string{
 		"of a disabled connector":             "update connectors set enabled = false",
@@ -71,10 +71,10 @@ func TestWhatServesNobodyIsNotRenewed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := connect(t, oauthtest.Behaviour{}, time.Now().Add(240*time.Hour))
-			c.idle(t, 27*time.Hour)
+			c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(240*time.Hour))
+			c.makeIdle(t, 27*time.Hour)
 			c.AsSystem(t, sql, nil)
-			wantReport(t, renewIdle(t, c.here()), credentials.IdleReport{})
+			wantReport(t, renewIdle(t, c.newResolver()), credentials.IdleReport{})
 			if n := c.as.Count(oauthtest.Refresh); n != 0 {
 				t.Errorf("%d refreshes", n)
 			}
@@ -82,64 +82,64 @@ func TestWhatServesNobodyIsNotRenewed(t *testing.T) {
 	}
 }
 
-func TestAccountsThatBeganTogetherAreNotRenewedTogether(t *testing.T) {
+func TestRenewIdle_SpreadsAccounts(t *testing.T) {
 	t.Parallel()
-	c := connect(t, oauthtest.Behaviour{}, time.Now().Add(240*time.Hour))
+	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(240*time.Hour))
 	c.AsSystem(t, "update connectors set credential_mode = 'per_agent'", nil)
 	for range 20 {
 		agent := c.Agent(t)
-		c.grant(t, &agent.ID, time.Now().Add(240*time.Hour))
+		c.saveGrant(t, &agent.ID, time.Now().Add(240*time.Hour))
 	}
-	c.idle(t, 25*time.Hour)
-	if n := renewIdle(t, c.here()).Renewed; n < 2 || n > 18 { // a half of them is expected
+	c.makeIdle(t, 25*time.Hour)
+	if n := renewIdle(t, c.newResolver()).Renewed; n < 2 || n > 18 { // half of them are expected
 		t.Errorf("%d of 20 after an hour of two", n)
 	}
 }
 
-func TestAFailureOfAnIdleAccountIsOneLikeAnyOther(t *testing.T) {
+func TestRenewIdle_FailureDelaysAccount(t *testing.T) {
 	t.Parallel()
-	c := connect(t, oauthtest.Behaviour{}, time.Now().Add(240*time.Hour))
-	r := c.here()
+	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(240*time.Hour))
+	r := c.newResolver()
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.Unavailable })
-	c.idle(t, 27*time.Hour)
+	c.makeIdle(t, 27*time.Hour)
 	wantReport(t, renewIdle(t, r), credentials.IdleReport{Failed: 1})
 	if got := c.status(t); got != connectors.CredentialRefreshFailed {
 		t.Errorf("status = %s", got)
 	}
-	if now := c.now(t); now.LastError != nil {
+	if now := c.reloadConnector(t); now.LastError != nil {
 		t.Errorf("the connector has a trouble: %+v", now.LastError)
 	}
-	c.waited(t)
-	wantReport(t, renewIdle(t, r), credentials.IdleReport{}) // not before an hour
-	c.idle(t, 61*time.Minute)
+	c.skipRetryDelay(t)
+	wantReport(t, renewIdle(t, r), credentials.IdleReport{}) // retried after an hour only
+	c.makeIdle(t, 61*time.Minute)
 	c.AsSystem(t, "update credentials set last_used_at = null", nil)
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.NoTrouble })
 	wantReport(t, renewIdle(t, r), credentials.IdleReport{Renewed: 1})
 }
 
-func TestOnlyTheAuthorizationServerEndsAnIdleAccount(t *testing.T) {
+func TestRenewIdle_OnlyServerEndsAccount(t *testing.T) {
 	t.Parallel()
-	c := connect(t, oauthtest.Behaviour{}, time.Now().Add(240*time.Hour))
+	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(240*time.Hour))
 	c.as.EndGrants()
-	c.idle(t, 27*time.Hour)
-	wantReport(t, renewIdle(t, c.here()), credentials.IdleReport{Ended: 1})
+	c.makeIdle(t, 27*time.Hour)
+	wantReport(t, renewIdle(t, c.newResolver()), credentials.IdleReport{Ended: 1})
 	if got := c.status(t); got != connectors.CredentialRevoked {
 		t.Errorf("status = %s", got)
 	}
-	if now := c.now(t); now.Status != connectors.StatusNeedsAuth {
+	if now := c.reloadConnector(t); now.Status != connectors.StatusNeedsAuth {
 		t.Errorf("the connector's status is %s", now.Status)
 	}
 }
 
-func TestSeveralProcessesRenewAnIdleAccountOnce(t *testing.T) {
+func TestRenewIdle_OnceAcrossProcesses(t *testing.T) {
 	t.Parallel()
-	c := connect(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(240*time.Hour))
-	c.idle(t, 27*time.Hour)
+	c := newConnection(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(240*time.Hour))
+	c.makeIdle(t, 27*time.Hour)
 	hold := make(chan struct{})
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Hold = hold })
 	var processes errgroup.Group
 	for range 3 {
-		r := c.replica(t)
+		r := c.newReplica(t)
 		processes.Go(func() error {
 			_, err := r.RenewIdle(context.WithoutCancel(t.Context()), time.Minute)
 			return err
@@ -151,29 +151,29 @@ func TestSeveralProcessesRenewAnIdleAccountOnce(t *testing.T) {
 	if n := c.as.Count(oauthtest.Refresh); n != 1 {
 		t.Errorf("%d refreshes", n)
 	}
-	if got := c.stored(t, nil); got.Status != connectors.CredentialActive {
+	if got := c.storedGrant(t, nil); got.Status != connectors.CredentialActive {
 		t.Errorf("grant = %+v", got.Credential)
 	}
 }
 
-func TestAnAuthorizationServerThatFailsKeepsItsOtherAccountsForLater(t *testing.T) {
+func TestRenewIdle_FailingServerDefersAccounts(t *testing.T) {
 	t.Parallel()
-	c := connect(t, oauthtest.Behaviour{}, time.Now().Add(240*time.Hour))
+	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(240*time.Hour))
 	c.AsSystem(t, "update connectors set credential_mode = 'per_agent'", nil)
 	for range 5 {
 		agent := c.Agent(t)
-		c.grant(t, &agent.ID, time.Now().Add(240*time.Hour))
+		c.saveGrant(t, &agent.ID, time.Now().Add(240*time.Hour))
 	}
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.Unavailable })
-	c.idle(t, 27*time.Hour)
-	wantReport(t, renewIdle(t, c.here()), credentials.IdleReport{Failed: 3, Left: 2})
+	c.makeIdle(t, 27*time.Hour)
+	wantReport(t, renewIdle(t, c.newResolver()), credentials.IdleReport{Failed: 3, Left: 2})
 }
 
-func TestARoundBeginsNothingWhenItsTimeIsOver(t *testing.T) {
+func TestRenewIdle_StopsAtDeadline(t *testing.T) {
 	t.Parallel()
-	c := connect(t, oauthtest.Behaviour{}, time.Now().Add(240*time.Hour))
-	c.idle(t, 27*time.Hour)
-	report, err := c.here().RenewIdle(t.Context(), 0)
+	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(240*time.Hour))
+	c.makeIdle(t, 27*time.Hour)
+	report, err := c.newResolver().RenewIdle(t.Context(), 0)
 	must(t, err)
 	wantReport(t, report, credentials.IdleReport{More: true})
 	if n := c.as.Count(oauthtest.Refresh); n != 0 {

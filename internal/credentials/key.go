@@ -8,9 +8,9 @@ import (
 	"patchbay/internal/oauth"
 )
 
-// UnfitKey refuses a private key that could sign nothing, or not with the algorithm that is set. Locations begin with prefix. What is
-// no PEM block has been refused already.
-func UnfitKey(t connectors.AuthType, settings connectors.OAuthSettings, s connectors.Secret, prefix string) []fault.Field {
+// ValidateKey returns the fault of a private key that cannot sign with the configured algorithm. prefix starts
+// its location. PEM was checked before.
+func ValidateKey(t connectors.AuthType, settings connectors.OAuthSettings, s connectors.Secret, prefix string) []fault.Field {
 	if t != connectors.AuthPrivateKeyJWT || s.PrivateKey.Empty() || len(s.Validate(t, "")) > 0 {
 		return nil
 	}

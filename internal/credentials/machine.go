@@ -14,43 +14,42 @@ import (
 	"patchbay/internal/store"
 )
 
-// machineToken gets a token for a client that signs in for itself: by its secret, or by an assertion that its key signs. Where the
-// tokens come from is asked anew each time, since nobody is there to connect again when it moves; but a secret that one
-// authorization server has seen is shown to no other.
-func (r *Resolver) machineToken(ctx context.Context, c connectors.Connector, tokens store.GrantTokens) (store.GrantTokens, error) {
-	ctx, cancel := context.WithTimeout(ctx, machineTime)
+// requestMachineToken requests a token with client credentials or a signed assertion. Discovery runs each time,
+// because no person would reconnect after a move. A secret is sent to the first authorization server only.
+func (r *Resolver) requestMachineToken(ctx context.Context, c connectors.Connector, tokens store.GrantTokens) (store.GrantTokens, error) {
+	ctx, cancel := context.WithTimeout(ctx, machineTimeout)
 	defer cancel()
-	found, err := r.machineServer(ctx, c, tokens.Meta.Server.Issuer)
+	found, err := r.findMachineServer(ctx, c, tokens.Meta.Server.Issuer)
 	if err != nil {
 		return tokens, err
 	}
-	if err := sameServer(tokens.Meta.Server.Issuer, found.Server.Issuer); err != nil {
+	if err := checkSameServer(tokens.Meta.Server.Issuer, found.Server.Issuer); err != nil {
 		return tokens, err
 	}
-	client, err := machineClient(c, found.Server, tokens.Machine)
+	client, err := newMachineClient(c, found.Server, tokens.Machine)
 	if err != nil {
 		return tokens, err
 	}
 	peer := oauth.Peer{Server: found.Server, Client: client, Resource: found.Resource}
-	token, asked, err := r.askAsMachine(ctx, c, peer, wanted(c, found, tokens.Meta))
+	token, requested, err := r.requestWithScopes(ctx, c, peer, scopesToRequest(c, found, tokens.Meta))
 	if err != nil {
 		return tokens, err
 	}
-	tokens = updated(tokens, token)
+	tokens = mergeToken(tokens, token)
 	if token.Scopes == nil {
-		tokens.Scopes = asked
+		tokens.Scopes = requested
 	}
 	tokens.Meta.Server, tokens.Meta.ClientID, tokens.Meta.Resource = found.Server, client.ClientID, found.Resource
 	tokens.Meta.Source = oauth.SourceConfigured
 	return tokens, nil
 }
 
-// machineServer finds the authorization server. An admin who names the token endpoint has said all that is needed. first is the one
-// that has seen the secret; empty: none.
-func (r *Resolver) machineServer(ctx context.Context, c connectors.Connector, first string) (*oauth.Discovery, error) {
+// findMachineServer finds the authorization server. A configured token endpoint needs no discovery. knownIssuer
+// has received the secret before; empty: none.
+func (r *Resolver) findMachineServer(ctx context.Context, c connectors.Connector, knownIssuer string) (*oauth.Discovery, error) {
 	s := c.OAuth
 	if s.TokenEndpoint == "" {
-		return r.discovered(ctx, c, first)
+		return r.discoverServer(ctx, c, knownIssuer)
 	}
 	found := &oauth.Discovery{Server: oauth.Metadata{
 		Issuer: cmp.Or(s.Issuer, connectors.Origin(s.TokenEndpoint)), TokenEndpoint: s.TokenEndpoint,
@@ -62,29 +61,28 @@ func (r *Resolver) machineServer(ctx context.Context, c connectors.Connector, fi
 	return found, nil
 }
 
-// discovered looks at the well-known places, and where none has a document of the resource, at the one that its challenge names. The
-// endpoints that are assumed where nothing names any get no secret for the first time before the server was heard: its challenge may
-// name others.
-func (r *Resolver) discovered(ctx context.Context, c connectors.Connector, first string) (*oauth.Discovery, error) {
-	target := oauth.Target{ServerURL: c.URL, Overrides: overrides(c.OAuth)}
+// discoverServer tries the well-known metadata, then the URL in the server's challenge. Assumed endpoints get
+// no secret for the first time before the challenge was read: it may name others.
+func (r *Resolver) discoverServer(ctx context.Context, c connectors.Connector, knownIssuer string) (*oauth.Discovery, error) {
+	target := oauth.Target{ServerURL: c.URL, Overrides: newOverrides(c.OAuth)}
 	found, err := r.oauth.Discover(ctx, target)
 	if found.Resource != "" || c.OAuth.Resource != nil {
 		return found, err
 	}
-	at, unheard := r.challenge(ctx, c)
+	metadataURL, probeErr := r.probeMetadataURL(ctx, c)
 	switch {
-	case at != "":
-		target.ResourceMetadata = at
+	case metadataURL != "":
+		target.ResourceMetadata = metadataURL
 		return r.oauth.Discover(ctx, target)
-	case err == nil && unheard != nil && found.Server.Assumed && first == "":
-		return found, unheard
+	case err == nil && probeErr != nil && found.Server.Assumed && knownIssuer == "":
+		return found, probeErr
 	}
 	return found, err
 }
 
-// challenge is where the server itself says that its document is (RFC 9728 §5.1); empty: it does not say, or with an error, it may
-// say so later.
-func (r *Resolver) challenge(ctx context.Context, c connectors.Connector) (string, error) {
+// probeMetadataURL is the resource_metadata of the server's challenge (RFC 9728 section 5.1); empty: none. An
+// error: unknown for now.
+func (r *Resolver) probeMetadataURL(ctx context.Context, c connectors.Connector) (string, error) {
 	if r.dialer == nil {
 		return "", nil
 	}
@@ -93,7 +91,7 @@ func (r *Resolver) challenge(ctx context.Context, c connectors.Connector) (strin
 		header.Set(name, value)
 	}
 	session, err := r.dialer.Dial(ctx, mcp.Target{
-		URL: c.URL, Transport: mcp.Transport(c.Transport), Header: header, Timeout: min(c.Timeout, challengeTime),
+		URL: c.URL, Transport: mcp.Transport(c.Transport), Header: header, Timeout: min(c.Timeout, challengeTimeout),
 	})
 	if err == nil {
 		session.Close(ctx)
@@ -103,9 +101,9 @@ func (r *Resolver) challenge(ctx context.Context, c connectors.Connector) (strin
 	if !ok {
 		return "", nil
 	}
-	for _, one := range failed.Challenges {
-		if at := one.Params["resource_metadata"]; at != "" {
-			return at, nil
+	for _, challenge := range failed.Challenges {
+		if metadataURL := challenge.Params["resource_metadata"]; metadataURL != "" {
+			return metadataURL, nil
 		}
 	}
 	if failed.Retryable {
@@ -117,22 +115,21 @@ func (r *Resolver) challenge(ctx context.Context, c connectors.Connector) (strin
 	return "", nil
 }
 
-func overrides(s connectors.OAuthSettings) oauth.Overrides {
+func newOverrides(s connectors.OAuthSettings) oauth.Overrides {
 	return oauth.Overrides{
 		Issuer: s.Issuer, Resource: s.Resource, TokenEndpointAuthMethod: oauth.AuthMethod(s.TokenEndpointAuthMethod),
 	}
 }
 
-// sameServer refuses a second authorization server.
-func sameServer(first, now string) error {
-	if first == "" || strings.TrimSuffix(first, "/") == strings.TrimSuffix(now, "/") {
+func checkSameServer(known, found string) error {
+	if known == "" || strings.TrimSuffix(known, "/") == strings.TrimSuffix(found, "/") {
 		return nil
 	}
 	return &oauth.Error{Step: oauth.StepClientCredentials, Kind: oauth.KindRefused, Detail: fmt.Sprintf(
-		"what the client proves itself with was given for the authorization server %s, and it is %s now; enter it again if that is right", first, now)}
+		"what the client proves itself with was given for the authorization server %s, and it is %s now; enter it again if that is right", known, found)}
 }
 
-func machineClient(c connectors.Connector, server oauth.Metadata, s connectors.Secret) (oauth.Registration, error) {
+func newMachineClient(c connectors.Connector, server oauth.Metadata, s connectors.Secret) (oauth.Registration, error) {
 	client := oauth.Registration{
 		Issuer: server.Issuer, ClientID: cmp.Or(s.ClientID, c.OAuth.ClientID), Source: oauth.SourceConfigured,
 		ClientSecret: oauth.Secret(s.ClientSecret.Reveal()),
@@ -145,9 +142,9 @@ func machineClient(c connectors.Connector, server oauth.Metadata, s connectors.S
 	return client, err
 }
 
-// wanted are the scopes to ask for: the admin's, else what the resource lists, and what it has asked for besides. A refresh token is
-// of no use to a machine, and so is offline_access.
-func wanted(c connectors.Connector, found *oauth.Discovery, meta store.GrantMeta) []string {
+// scopesToRequest are the configured scopes, else those in the resource's metadata, and those of step-ups.
+// offline_access is left out: a machine needs no refresh token.
+func scopesToRequest(c connectors.Connector, found *oauth.Discovery, meta store.GrantMeta) []string {
 	scopes := c.OAuth.Scopes
 	if len(scopes) == 0 {
 		scopes = found.ResourceScopes
@@ -155,9 +152,9 @@ func wanted(c connectors.Connector, found *oauth.Discovery, meta store.GrantMeta
 	return oauth.UnionScopes(scopes, meta.WantedScopes)
 }
 
-// askAsMachine asks for a token, and where nobody chose the scopes and they are too many, once more for what the server gives of
-// its own accord.
-func (r *Resolver) askAsMachine(
+// requestWithScopes requests a token. If discovered scopes are refused, it requests the server's default
+// scopes.
+func (r *Resolver) requestWithScopes(
 	ctx context.Context, c connectors.Connector, peer oauth.Peer, scopes []string,
 ) (oauth.Token, []string, error) {
 	token, err := r.oauth.ClientCredentials(ctx, peer, scopes)

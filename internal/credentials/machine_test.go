@@ -27,48 +27,48 @@ import (
 	"patchbay/internal/secret"
 )
 
-// Keys are made once: an RSA key takes a while.
+// Keys are created once: RSA is slow.
 var (
-	rsaKey = sync.OnceValue(func() crypto.Signer { return made(rsa.GenerateKey(rand.Reader, 2048)) })
-	ecKey  = sync.OnceValue(func() crypto.Signer { return made(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)) })
+	rsaKey = sync.OnceValue(func() crypto.Signer { return mustKey(rsa.GenerateKey(rand.Reader, 2048)) })
+	ecKey  = sync.OnceValue(func() crypto.Signer { return mustKey(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)) })
 )
 
-func made[K crypto.Signer](key K, err error) crypto.Signer {
+func mustKey[K crypto.Signer](key K, err error) crypto.Signer {
 	if err != nil {
 		panic(err)
 	}
 	return key
 }
 
-func pemOf(t testing.TB, key crypto.Signer) secret.Text {
+func encodePEM(t testing.TB, key crypto.Signer) secret.Text {
 	t.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	must(t, err)
 	return secret.Text(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }
 
-// machine makes a connection of a client that signs in for itself.
-func machine(t testing.TB, b oauthtest.Behaviour, opts ...func(*connectors.Draft)) *connection {
+// newMachineConnection is a connection with client credentials.
+func newMachineConnection(t testing.TB, b oauthtest.Behaviour, opts ...func(*connectors.Draft)) *connection {
 	t.Helper()
-	return unconnected(t, b, append([]func(*connectors.Draft){func(d *connectors.Draft) {
+	return newEmptyConnection(t, b, append([]func(*connectors.Draft){func(d *connectors.Draft) {
 		d.Auth.Type, d.OAuth.ClientID = connectors.AuthClientCredentials, "machine"
 	}}, opts...)...)
 }
 
-// enter stores what a machine proves itself with, and makes it known to the authorization server.
-func (c *connection) enter(t testing.TB, agent *connectors.AgentID, id string, key crypto.Signer) {
+// saveMachine stores a machine's secret or key, and registers it with the authorization server.
+func (c *connection) saveMachine(t testing.TB, agent *connectors.AgentID, id string, key crypto.Signer) {
 	t.Helper()
 	s := connectors.Secret{ClientID: id, ClientSecret: secret.Text("secret of " + id)}
 	if key == nil {
 		c.as.AddClient(id, s.ClientSecret.Reveal(), nil)
 	} else {
 		c.as.AddClient(id, "", key.Public())
-		s.ClientSecret, s.PrivateKey = "", pemOf(t, key)
+		s.ClientSecret, s.PrivateKey = "", encodePEM(t, key)
 	}
-	keep(t, c.World, c.connector, agent, s)
+	saveCredential(t, c.World, c.connector, agent, s)
 }
 
-func TestAMachineSignsInForItself(t *testing.T) {
+func TestMachine_GetsToken(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		auth      connectors.AuthType
@@ -90,7 +90,7 @@ func TestAMachineSignsInForItself(t *testing.T) {
 		for mode, perAgent := range map[connectors.CredentialMode]bool{connectors.CredentialShared: false, connectors.CredentialPerAgent: true} {
 			t.Run(name+", "+string(mode), func(t *testing.T) {
 				t.Parallel()
-				c := machine(t, oauthtest.Behaviour{AuthMethods: tc.offered}, func(d *connectors.Draft) {
+				c := newMachineConnection(t, oauthtest.Behaviour{AuthMethods: tc.offered}, func(d *connectors.Draft) {
 					d.Auth.Type, d.CredentialMode, d.OAuth.Algorithm, d.OAuth.TokenEndpointAuthMethod = tc.auth, mode, tc.algorithm, tc.method
 				})
 				var key crypto.Signer
@@ -101,8 +101,8 @@ func TestAMachineSignsInForItself(t *testing.T) {
 				if agent := c.Agent(t); perAgent {
 					owner = &agent.ID
 				}
-				c.enter(t, owner, "machine", key)
-				r := c.here()
+				c.saveMachine(t, owner, "machine", key)
+				r := c.newResolver()
 				token := c.token(t, r, owner)
 				if _, ok := c.as.Accepts(token); !ok || c.token(t, r, owner) != token {
 					t.Error("the token is not good, or not kept")
@@ -114,7 +114,7 @@ func TestAMachineSignsInForItself(t *testing.T) {
 				if inForm := tc.inForm != "" && sent[0].Form.Has(tc.inForm); inForm == (sent[0].Header.Get("Authorization") != "") {
 					t.Errorf("%s in the form: %v", tc.inForm, inForm)
 				}
-				g := c.stored(t, owner)
+				g := c.storedGrant(t, owner)
 				if g.Status != connectors.CredentialActive || g.ExpiresAt == nil || g.Tokens.Meta.Server.Issuer != c.as.Issuer || !g.Tokens.Meta.Refreshable {
 					t.Errorf("grant = %+v, %+v", g.Credential, g.Tokens.Meta)
 				}
@@ -123,13 +123,13 @@ func TestAMachineSignsInForItself(t *testing.T) {
 	}
 }
 
-func TestAMachinesSecretIsOfItsAgentAlone(t *testing.T) {
+func TestMachine_SecretIsPerAgent(t *testing.T) {
 	t.Parallel()
-	c := machine(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.CredentialMode, d.OAuth.ClientID = connectors.CredentialPerAgent, "" })
+	c := newMachineConnection(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.CredentialMode, d.OAuth.ClientID = connectors.CredentialPerAgent, "" })
 	ann, bob, eve := c.Agent(t), c.Agent(t), c.Agent(t)
-	c.enter(t, &ann.ID, "ann", nil)
-	c.enter(t, &bob.ID, "bob", nil)
-	r := c.here()
+	c.saveMachine(t, &ann.ID, "ann", nil)
+	c.saveMachine(t, &bob.ID, "bob", nil)
+	r := c.newResolver()
 	if c.token(t, r, &ann.ID) == c.token(t, r, &bob.ID) {
 		t.Error("two agents send one token")
 	}
@@ -139,7 +139,7 @@ func TestAMachinesSecretIsOfItsAgentAlone(t *testing.T) {
 	}
 }
 
-func TestFiftyUsersOfAMachineCauseOneRequest(t *testing.T) {
+func TestMachine_ConcurrentCallersShareRequest(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		replicas int
@@ -147,15 +147,15 @@ func TestFiftyUsersOfAMachineCauseOneRequest(t *testing.T) {
 	}{"first": {replicas: 1}, "first, three processes": {replicas: 3}, "expired": {replicas: 1, expired: true}, "expired, three processes": {replicas: 3, expired: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := machine(t, oauthtest.Behaviour{})
-			c.enter(t, nil, "machine", nil)
+			c := newMachineConnection(t, oauthtest.Behaviour{})
+			c.saveMachine(t, nil, "machine", nil)
 			want := 1
 			if tc.expired {
-				c.token(t, c.here(), nil)
-				c.shorten(t, -time.Minute)
+				c.token(t, c.newResolver(), nil)
+				c.expireIn(t, -time.Minute)
 				want++
 			}
-			c.fifty(t, tc.replicas, func() {})
+			c.resolveFiftyTimes(t, tc.replicas, func() {})
 			if n := c.as.Count(oauthtest.ClientCredentials); n != want {
 				t.Errorf("%d requests", n)
 			}
@@ -163,15 +163,15 @@ func TestFiftyUsersOfAMachineCauseOneRequest(t *testing.T) {
 	}
 }
 
-func TestAMachinesRefusedTokenIsRenewedOnceForItsVersion(t *testing.T) {
+func TestMachine_ForcedRefreshOncePerVersion(t *testing.T) {
 	t.Parallel()
-	c := machine(t, oauthtest.Behaviour{})
-	c.enter(t, nil, "machine", nil)
-	r := c.here()
-	first, err := r.Of(t.Context(), c.Tenant, c.connector, nil)
+	c := newMachineConnection(t, oauthtest.Behaviour{})
+	c.saveMachine(t, nil, "machine", nil)
+	r := c.newResolver()
+	first, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
 	must(t, err)
 	for range 3 {
-		u, err := r.Forced(t.Context(), c.Tenant, c.connector, nil, first.Version)
+		u, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, nil, first.Version)
 		if err != nil || u == nil || u.Version != first.Version+1 {
 			t.Errorf("forced: %+v, %v", u, err)
 		}
@@ -181,7 +181,7 @@ func TestAMachinesRefusedTokenIsRenewedOnceForItsVersion(t *testing.T) {
 	}
 }
 
-func TestAMachineThatIsRefusedNeedsANewSecretAndIsNotAskedAgain(t *testing.T) {
+func TestMachine_RefusedClientNeedsNewSecret(t *testing.T) {
 	t.Parallel()
 	for auth, want := range map[connectors.AuthType]string{
 		connectors.AuthClientCredentials: "the authorization server does not know this client or its secret. Enter a new one.",
@@ -189,14 +189,14 @@ func TestAMachineThatIsRefusedNeedsANewSecretAndIsNotAskedAgain(t *testing.T) {
 	} {
 		t.Run(string(auth), func(t *testing.T) {
 			t.Parallel()
-			c := machine(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.Auth.Type = auth })
+			c := newMachineConnection(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.Auth.Type = auth })
 			var key crypto.Signer
 			if auth == connectors.AuthPrivateKeyJWT {
 				key = ecKey()
 			}
-			c.enter(t, nil, "machine", key)
+			c.saveMachine(t, nil, "machine", key)
 			c.as.ForgetClients()
-			r := c.here()
+			r := c.newResolver()
 			for range 2 {
 				_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
 				wantMissing(t, err)
@@ -207,32 +207,32 @@ func TestAMachineThatIsRefusedNeedsANewSecretAndIsNotAskedAgain(t *testing.T) {
 			if got, n := c.status(t), c.as.Count(oauthtest.ClientCredentials); got != connectors.CredentialRevoked || n != 1 {
 				t.Errorf("status %s after %d requests", got, n)
 			}
-			if got := c.now(t).Status; got != connectors.StatusNeedsAuth {
+			if got := c.reloadConnector(t).Status; got != connectors.StatusNeedsAuth {
 				t.Errorf("the connector is %s", got)
 			}
-			c.enter(t, nil, "machine", key)
+			c.saveMachine(t, nil, "machine", key)
 			c.token(t, r, nil)
 		})
 	}
 }
 
-func TestTroubleAtAMachinesSignInPassesAndEndsNothing(t *testing.T) {
+func TestMachine_TemporaryFailureEndsNothing(t *testing.T) {
 	t.Parallel()
 	for name, trouble := range troubles {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := machine(t, oauthtest.Behaviour{Token: trouble, RetryAfter: "3600"})
-			c.impatientWith(trouble)
-			c.enter(t, nil, "machine", nil)
-			r := c.here()
+			c := newMachineConnection(t, oauthtest.Behaviour{Token: trouble, RetryAfter: "3600"})
+			c.setTimeoutFor(trouble)
+			c.saveMachine(t, nil, "machine", nil)
+			r := c.newResolver()
 			for range 3 {
 				_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
-				wantNotNow(t, err)
+				wantNotRenewed(t, err)
 			}
 			if n := c.as.Count(oauthtest.ClientCredentials); n != 1 {
 				t.Errorf("%d requests", n)
 			}
-			if wait := c.waited(t); wait > 20*time.Second {
+			if wait := c.skipRetryDelay(t); wait > 20*time.Second {
 				t.Errorf("tried again after %s", wait)
 			}
 			c.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.NoTrouble })
@@ -241,17 +241,17 @@ func TestTroubleAtAMachinesSignInPassesAndEndsNothing(t *testing.T) {
 	}
 }
 
-func TestAMachinesSecretIsNotShownToASecondServer(t *testing.T) {
+func TestMachine_SecretStaysWithItsServer(t *testing.T) {
 	t.Parallel()
-	c := machine(t, oauthtest.Behaviour{})
-	c.enter(t, nil, "machine", nil)
-	r := c.here()
+	c := newMachineConnection(t, oauthtest.Behaviour{})
+	c.saveMachine(t, nil, "machine", nil)
+	r := c.newResolver()
 	c.token(t, r, nil)
 	thief := oauthtest.Start(t, oauthtest.Behaviour{})
 	c.resource.Set(func(b *oauthtest.ResourceBehaviour) { b.Servers = []string{thief.Issuer} })
-	c.shorten(t, -time.Minute)
+	c.expireIn(t, -time.Minute)
 	_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
-	wantNotNow(t, err)
+	wantNotRenewed(t, err)
 	if got := fault.As(err).Message; !strings.Contains(got, "was given for the authorization server "+c.as.Issuer) {
 		t.Errorf("message %q", got)
 	}
@@ -260,33 +260,33 @@ func TestAMachinesSecretIsNotShownToASecondServer(t *testing.T) {
 	}
 }
 
-func TestAMachineWhoseTokenEndpointIsSetDiscoversNothing(t *testing.T) {
+func TestMachine_ConfiguredEndpointSkipsDiscovery(t *testing.T) {
 	t.Parallel()
 	for name, issuer := range map[string]bool{"with its issuer": true, "alone": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			as := oauthtest.Start(t, oauthtest.Behaviour{WellKnown: oauthtest.Nowhere})
-			c := machine(t, oauthtest.Behaviour{}, func(d *connectors.Draft) {
-				d.OAuth.TokenEndpoint = as.Issuer + "/token"
+			authServer := oauthtest.Start(t, oauthtest.Behaviour{WellKnown: oauthtest.Nowhere})
+			c := newMachineConnection(t, oauthtest.Behaviour{}, func(d *connectors.Draft) {
+				d.OAuth.TokenEndpoint = authServer.Issuer + "/token"
 				if issuer {
-					d.OAuth.Issuer = as.Issuer
+					d.OAuth.Issuer = authServer.Issuer
 				}
 			})
-			c.as = as
-			c.enter(t, nil, "machine", nil)
-			if _, ok := as.Accepts(c.token(t, c.here(), nil)); !ok {
+			c.as = authServer
+			c.saveMachine(t, nil, "machine", nil)
+			if _, ok := authServer.Accepts(c.token(t, c.newResolver(), nil)); !ok {
 				t.Error("the token is not good")
 			}
-			if n := as.Count(oauthtest.MetadataRequest); n != 0 || len(c.resource.Looked()) != 0 {
+			if n := authServer.Count(oauthtest.MetadataRequest); n != 0 || len(c.resource.Looked()) != 0 {
 				t.Errorf("%d documents, %v", n, c.resource.Looked())
 			}
 		})
 	}
 }
 
-func TestAMachineFindsItsServerByTheChallengeWhereNoDocumentIsAtItsPlace(t *testing.T) {
+func TestMachine_DiscoversByChallenge(t *testing.T) {
 	t.Parallel()
-	c := machine(t, oauthtest.Behaviour{})
+	c := newMachineConnection(t, oauthtest.Behaviour{})
 	documents := http.NewServeMux()
 	documents.HandleFunc("/elsewhere", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -297,18 +297,18 @@ func TestAMachineFindsItsServerByTheChallengeWhereNoDocumentIsAtItsPlace(t *test
 	c.resource.Set(func(b *oauthtest.ResourceBehaviour) {
 		b.Metadata, b.MetadataURL = oauthtest.NoMetadata, elsewhere.URL+"/elsewhere"
 	})
-	c.enter(t, nil, "machine", nil)
-	r := c.here(func(o *credentials.Options) { o.Dialer = &mcp.Dialer{HTTP: c.oauth.HTTP, Version: "test"} })
+	c.saveMachine(t, nil, "machine", nil)
+	r := c.newResolver(func(o *credentials.Options) { o.Dialer = &mcp.Dialer{HTTP: c.oauth.HTTP, Version: "test"} })
 	if _, ok := c.as.Accepts(c.token(t, r, nil)); !ok {
 		t.Error("the token is not good")
 	}
-	if got := c.stored(t, nil).Tokens.Meta.Resource; got != c.connector.URL {
+	if got := c.storedGrant(t, nil).Tokens.Meta.Resource; got != c.connector.URL {
 		t.Errorf("resource %q", got)
 	}
 }
 
-// A server without documents is one with the endpoints of MCP 2025-03-26, unless its challenge says otherwise: a secret waits for it.
-func TestAMachinesSecretIsNotSentToAssumedEndpointsBeforeTheServerWasHeard(t *testing.T) {
+// Without metadata, MCP 2025-03-26 assumes endpoints, unless the challenge names others.
+func TestMachine_NoSecretToAssumedEndpointBeforeChallenge(t *testing.T) {
 	t.Parallel()
 	for name, silence := range map[string]http.HandlerFunc{
 		"429":     func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "", http.StatusTooManyRequests) },
@@ -322,7 +322,7 @@ func TestAMachinesSecretIsNotSentToAssumedEndpointsBeforeTheServerWasHeard(t *te
 			down.Store(1)
 			mux := http.NewServeMux()
 			mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
-				_, _ = io.Copy(io.Discard, r.Body) // so that the end of a request is heard
+				_, _ = io.Copy(io.Discard, r.Body) // so that the server notices the end of the request
 				if down.Load() == 1 {
 					silence(w, r)
 					return
@@ -336,21 +336,21 @@ func TestAMachinesSecretIsNotSentToAssumedEndpointsBeforeTheServerWasHeard(t *te
 			})
 			server := httptest.NewServer(mux)
 			t.Cleanup(server.Close)
-			c := machine(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.URL, d.Timeout = server.URL+"/mcp", 4*time.Second })
-			c.enter(t, nil, "machine", nil)
-			r := c.here(func(o *credentials.Options) { o.Dialer = &mcp.Dialer{HTTP: c.oauth.HTTP, Version: "test"} })
+			c := newMachineConnection(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.URL, d.Timeout = server.URL+"/mcp", 4*time.Second })
+			c.saveMachine(t, nil, "machine", nil)
+			r := c.newResolver(func(o *credentials.Options) { o.Dialer = &mcp.Dialer{HTTP: c.oauth.HTTP, Version: "test"} })
 			_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
-			wantNotNow(t, err)
+			wantNotRenewed(t, err)
 			if n := tokens.Load(); n != 0 {
 				t.Errorf("the secret was sent %d times", n)
 			}
 			down.Store(0)
-			c.waited(t)
+			c.skipRetryDelay(t)
 			if got := c.token(t, r, nil); got != "of the server" {
 				t.Errorf("token %q", got)
 			}
-			down.Store(1) // the server that has the secret may be asked again
-			c.shorten(t, -time.Minute)
+			down.Store(1) // a server that has received the secret may be requested again
+			c.expireIn(t, -time.Minute)
 			c.token(t, r, nil)
 			if n := tokens.Load(); n != 2 {
 				t.Errorf("%d token requests", n)
@@ -359,7 +359,7 @@ func TestAMachinesSecretIsNotSentToAssumedEndpointsBeforeTheServerWasHeard(t *te
 	}
 }
 
-func TestAMachineAsksForTheScopesThatAreSetElseForThoseThatAreListed(t *testing.T) {
+func TestMachine_RequestsConfiguredOrListedScopes(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		set, listed, want []string
@@ -370,26 +370,26 @@ func TestAMachineAsksForTheScopesThatAreSetElseForThoseThatAreListed(t *testing.
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := machine(t, oauthtest.Behaviour{Scopes: []string{"offline_access"}}, func(d *connectors.Draft) { d.OAuth.Scopes = tc.set })
+			c := newMachineConnection(t, oauthtest.Behaviour{Scopes: []string{"offline_access"}}, func(d *connectors.Draft) { d.OAuth.Scopes = tc.set })
 			c.resource.Set(func(b *oauthtest.ResourceBehaviour) { b.Scopes = tc.listed })
-			c.enter(t, nil, "machine", nil)
-			got, _ := c.as.Accepts(c.token(t, c.here(), nil))
-			if !slices.Equal(got, tc.want) || !slices.Equal(c.stored(t, nil).Scopes, tc.want) {
-				t.Errorf("granted %v, stored %v", got, c.stored(t, nil).Scopes)
+			c.saveMachine(t, nil, "machine", nil)
+			got, _ := c.as.Accepts(c.token(t, c.newResolver(), nil))
+			if !slices.Equal(got, tc.want) || !slices.Equal(c.storedGrant(t, nil).Scopes, tc.want) {
+				t.Errorf("granted %v, stored %v", got, c.storedGrant(t, nil).Scopes)
 			}
 		})
 	}
 }
 
-func TestAMachineGetsWhatTheServerWantsBesidesTwiceAndWithoutAPerson(t *testing.T) {
+func TestMachine_StepsUpTwice(t *testing.T) {
 	t.Parallel()
-	c := machine(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.OAuth.Scopes = []string{"read"} })
-	c.enter(t, nil, "machine", nil)
-	r := c.here()
+	c := newMachineConnection(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.OAuth.Scopes = []string{"read"} })
+	c.saveMachine(t, nil, "machine", nil)
+	r := c.newResolver()
 	for i, asks := range []string{"write", "admin", "root"} {
-		u, err := r.Of(t.Context(), c.Tenant, c.connector, nil)
+		u, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
 		must(t, err)
-		must(t, r.NeedsScopes(t.Context(), c.Tenant, u, []string{asks}))
+		must(t, r.RequestScopes(t.Context(), c.Tenant, u, []string{asks}))
 		if i == 2 {
 			_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
 			wantMissing(t, err)
@@ -401,13 +401,13 @@ func TestAMachineGetsWhatTheServerWantsBesidesTwiceAndWithoutAPerson(t *testing.
 	}
 }
 
-func TestAnEnteredSecretGetsATokenAndNothingIsStored(t *testing.T) {
+func TestEntered_RequestsTokenWithoutStoring(t *testing.T) {
 	t.Parallel()
-	c := machine(t, oauthtest.Behaviour{})
+	c := newMachineConnection(t, oauthtest.Behaviour{})
 	c.as.AddClient("machine", "s3cret", nil)
-	r, before := c.here(), c.Queries()
+	r, before := c.newResolver(), c.Queries()
 	headers, err := r.Entered(t.Context(), c.connector, connectors.Secret{ClientSecret: "s3cret"})
-	if _, ok := c.as.Accepts(sent(t, headers, err)[len("Bearer "):]); !ok {
+	if _, ok := c.as.Accepts(authorizationHeader(t, headers, err)[len("Bearer "):]); !ok {
 		t.Error("the token is not good")
 	}
 	if n := c.Queries() - before; n != 0 {
@@ -418,32 +418,32 @@ func TestAnEnteredSecretGetsATokenAndNothingIsStored(t *testing.T) {
 	}
 }
 
-func TestATrialOfOtherSettingsTakesTheStoredSecretAndLeavesItAsItIs(t *testing.T) {
+func TestTrial_UsesStoredSecretUnchanged(t *testing.T) {
 	t.Parallel()
-	c := machine(t, oauthtest.Behaviour{})
-	r := c.here()
+	c := newMachineConnection(t, oauthtest.Behaviour{})
+	r := c.newResolver()
 	headers, err := r.Trial(t.Context(), c.Tenant, c.connector)
 	if headers != nil || err != nil {
 		t.Errorf("without a secret: %v, %v", headers, err)
 	}
-	c.enter(t, nil, "machine", nil)
-	before := c.stored(t, nil)
+	c.saveMachine(t, nil, "machine", nil)
+	before := c.storedGrant(t, nil)
 	other := c.connector
 	other.OAuth.Scopes = []string{"other"}
 	headers, err = r.Trial(t.Context(), c.Tenant, other)
-	if got, _ := c.as.Accepts(sent(t, headers, err)[len("Bearer "):]); !slices.Equal(got, []string{"other"}) {
+	if got, _ := c.as.Accepts(authorizationHeader(t, headers, err)[len("Bearer "):]); !slices.Equal(got, []string{"other"}) {
 		t.Errorf("granted %v", got)
 	}
-	if after := c.stored(t, nil); after.Version != before.Version || !after.Tokens.AccessToken.Empty() {
+	if after := c.storedGrant(t, nil); after.Version != before.Version || !after.Tokens.AccessToken.Empty() {
 		t.Error("the trial was stored")
 	}
 }
 
-func TestAResolverThatGetsNoTokensSaysSoOfAMachine(t *testing.T) {
+func TestMachine_WithoutOAuthIsMissing(t *testing.T) {
 	t.Parallel()
-	c := machine(t, oauthtest.Behaviour{})
-	c.enter(t, nil, "machine", nil)
-	u, err := credentials.New(c.St).Of(t.Context(), c.Tenant, c.connector, nil)
+	c := newMachineConnection(t, oauthtest.Behaviour{})
+	c.saveMachine(t, nil, "machine", nil)
+	u, err := credentials.New(c.St).Resolve(t.Context(), c.Tenant, c.connector, nil)
 	if u != nil || err != nil {
 		t.Errorf("usable = %v, %v", u, err)
 	}

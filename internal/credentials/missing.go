@@ -11,47 +11,47 @@ import (
 	"patchbay/internal/store"
 )
 
-// Why a grant is dead, as it is stored with it and shown beside a Connect button.
+// Reasons of a dead grant, stored with it and shown beside a Connect button.
 const (
-	again = " Connect again."
+	connectAgain = " Connect again."
 
-	becauseEnded      = "The authorization server ended the access." + again
-	becauseLost       = "An answer of the authorization server was lost when the access was renewed, and the access ended with it." + again
-	becauseForgotten  = "The authorization server does not know our client any more." + again
-	becauseConfigured = "The authorization server does not accept the connector's own client. Check its client id and secret, and connect again."
-	becauseSecret     = "The authorization server does not know this client or its secret. Enter a new one."
-	becauseKey        = "The authorization server does not know this client or its key. Enter a new one."
-	becauseNoMachine  = "The authorization server does not let this client sign in for itself. Allow it the grant client_credentials there, then enter its secret again."
-	becauseNoRefresh  = "The authorization server does not let our client renew the access." + again
-	becauseScopes     = "The server asks for more access than was granted." + again
-	becauseInsists    = "The server keeps asking for more access than it was granted. Ask its operator which scopes it needs, set them on the connector, and connect again."
-	becauseExpired    = "The access has ended and cannot be renewed." + again
+	reasonEnded               = "The authorization server ended the access." + connectAgain
+	reasonLost                = "An answer of the authorization server was lost when the access was renewed, and the access ended with it." + connectAgain
+	reasonUnknownClient       = "The authorization server does not know our client any more." + connectAgain
+	reasonConfiguredClient    = "The authorization server does not accept the connector's own client. Check its client id and secret, and connect again."
+	reasonSecret              = "The authorization server does not know this client or its secret. Enter a new one."
+	reasonKey                 = "The authorization server does not know this client or its key. Enter a new one."
+	reasonNoClientCredentials = "The authorization server does not let this client sign in for itself. Allow it the grant client_credentials there, then enter its secret again."
+	reasonNoRefresh           = "The authorization server does not let our client renew the access." + connectAgain
+	reasonScopes              = "The server asks for more access than was granted." + connectAgain
+	reasonTooManyStepUps      = "The server keeps asking for more access than it was granted. Ask its operator which scopes it needs, set them on the connector, and connect again."
+	reasonExpired             = "The access has ended and cannot be renewed." + connectAgain
 )
 
-// ErrInsists is the cause of a missing credential that to connect again does not mend: a server was granted twice what it asked for,
-// and asks for more.
-var ErrInsists = errors.New("the server keeps asking for more scopes")
+// ErrTooManyStepUps is the cause of a missing credential that reconnecting does not fix: maxStepUps was
+// reached.
+var ErrTooManyStepUps = errors.New("the server keeps asking for more scopes")
 
-// Missing is the Conflict that tells a caller to connect an account or to set the credential of the connector; agent nil is the
-// shared one, or, per agent, that of any agent.
+// Missing is the Conflict that asks for an account or a credential of the connector. agent nil: the shared one,
+// or that of any agent.
 func Missing(c connectors.Connector, agent *connectors.AgentID) error {
 	var message string
-	switch w := wordsFor(c.Auth.Type); {
+	switch w := wordingFor(c.Auth.Type); {
 	case c.CredentialMode != connectors.CredentialPerAgent:
-		message = "The connector %q has no " + w.thing + ". " + w.mend + " on its Credentials page."
+		message = "The connector %q has no " + w.thing + ". " + w.action + " on its Credentials page."
 	case agent != nil:
-		message = "This agent has no " + w.thing + " for the connector %q. " + w.mend + " on the connector's Credentials page."
+		message = "This agent has no " + w.thing + " for the connector %q. " + w.action + " on the connector's Credentials page."
 	default:
-		message = "The connector %q asks for " + w.aThing + ", and no agent has one yet. " + w.mend + " on its Credentials page."
+		message = "The connector %q asks for " + w.aThing + ", and no agent has one yet. " + w.action + " on its Credentials page."
 	}
-	return required(message, c.Name)
+	return newCredentialRequired(message, c.Name)
 }
 
-// WhyMissing is Missing, and, where there is a credential that has died, what it died of.
+// WhyMissing is Missing or, for a dead credential, the reason.
 func (r *Resolver) WhyMissing(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent *connectors.AgentID,
 ) error {
-	owner, ok := ownerOf(c, agent)
+	owner, ok := credentialOwner(c, agent)
 	if !ok || !hasToken(c.Auth.Type) {
 		return Missing(c, agent)
 	}
@@ -62,41 +62,41 @@ func (r *Resolver) WhyMissing(
 	case err != nil:
 		return err
 	}
-	cause := r.causeOf(c, g)
+	cause := r.deadReason(c, g)
 	switch {
 	case g.Type != c.Auth.Type, g.Origin != connectors.Origin(c.URL):
 		return Missing(c, agent)
-	case cause == "": // somebody has mended it while it was missed
-		return notRenewed(c, store.Grant{Tokens: g.Tokens}, nil)
+	case cause == "": // reconnected meanwhile
+		return newNotRenewed(c, store.Grant{Tokens: g.Tokens}, nil)
 	case isMachine(c.Auth.Type):
-		return required("The connector %q cannot sign in: %s", c.Name, asClause(cause))
+		return newCredentialRequired("The connector %q cannot sign in: %s", c.Name, toClause(cause))
 	}
 	format := "The account of the connector %q must be connected again: %s"
 	if owner != nil {
 		format = "The agent's account of the connector %q must be connected again: %s"
 	}
-	f := required(format, c.Name, asClause(cause))
-	if cause == becauseInsists {
-		f.Err = ErrInsists
+	f := newCredentialRequired(format, c.Name, toClause(cause))
+	if cause == reasonTooManyStepUps {
+		f.Err = ErrTooManyStepUps
 	}
 	return f
 }
 
-// causeOf is the sentence that says why a stored grant serves nobody; empty where it does.
-func (r *Resolver) causeOf(c connectors.Connector, g store.Grant) string {
+// deadReason is why a stored grant is unusable; empty: it is usable.
+func (r *Resolver) deadReason(c connectors.Connector, g store.Grant) string {
 	switch {
-	case !alive(c, g.Credential):
-		return cmp.Or(g.Error, becauseEnded)
-	case !lives(g, r.now(), 0) && !r.renewable(g):
-		return becauseExpired
+	case !isUsable(c, g.Credential):
+		return cmp.Or(g.Error, reasonEnded)
+	case !isTokenValid(g, r.now(), 0) && !r.canRefresh(g):
+		return reasonExpired
 	default:
 		return ""
 	}
 }
 
-// asClause writes a stored sentence as the end of another one, which says already what to do.
-func asClause(sentence string) string {
-	s := strings.TrimSuffix(sentence, again)
+// toClause turns a stored sentence into the end of another one, which already says what to do.
+func toClause(sentence string) string {
+	s := strings.TrimSuffix(sentence, connectAgain)
 	for _, article := range []string{"The ", "An "} {
 		if rest, ok := strings.CutPrefix(s, article); ok {
 			return strings.ToLower(article) + rest
@@ -105,29 +105,28 @@ func asClause(sentence string) string {
 	return s
 }
 
-func required(format string, args ...any) *fault.Error {
+func newCredentialRequired(format string, args ...any) *fault.Error {
 	return fault.Errorf(fault.Conflict, format, args...).WithType("credential-required")
 }
 
-// words are how people speak of what authenticates a connector.
-type words struct{ thing, aThing, mend string }
+// credentialWording is the wording for a type of credential.
+type credentialWording struct{ thing, aThing, action string }
 
-func wordsFor(t connectors.AuthType) words {
+func wordingFor(t connectors.AuthType) credentialWording {
 	switch t {
 	case connectors.AuthOAuth2:
-		return words{"connected account", "an account", "Connect one"}
+		return credentialWording{"connected account", "an account", "Connect one"}
 	case connectors.AuthClientCredentials:
-		return words{"client secret", "a client secret", "Set it"}
+		return credentialWording{"client secret", "a client secret", "Set it"}
 	case connectors.AuthPrivateKeyJWT:
-		return words{"private key", "a private key", "Set it"}
+		return credentialWording{"private key", "a private key", "Set it"}
 	default:
-		return words{"usable credential", "a credential", "Set one"}
+		return credentialWording{"usable credential", "a credential", "Set one"}
 	}
 }
 
-// notRenewed is the Unavailable of a token that could not be had just now. It accuses nobody: nothing is wrong that a person
-// could mend by connecting again.
-func notRenewed(c connectors.Connector, g store.Grant, cause error) error {
+// newNotRenewed is the Unavailable fault of a failed refresh. It does not ask a person to reconnect.
+func newNotRenewed(c connectors.Connector, g store.Grant, cause error) error {
 	format := "The access of the connector %q could not be renewed just now. %s"
 	if g.Tokens.AccessToken.Empty() {
 		format = "The connector %q could not get an access token just now. %s"
@@ -137,9 +136,9 @@ func notRenewed(c connectors.Connector, g store.Grant, cause error) error {
 		hint = g.Error
 	}
 	f := fault.Errorf(fault.Unavailable, format, c.Name, hint)
-	f.Code, f.Err, f.RetryAfter = CodeNotRenewed, cause, int(longestWait.Seconds())
+	f.Code, f.Err, f.RetryAfter = CodeNotRenewed, cause, int(maxRetryDelay.Seconds())
 	return f
 }
 
-// CodeNotRenewed is the code of the fault that says that a token could not be renewed just now.
+// CodeNotRenewed is the code of a fault after a failed refresh.
 const CodeNotRenewed = "refresh_failed"

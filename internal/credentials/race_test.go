@@ -13,21 +13,21 @@ import (
 	"patchbay/internal/store"
 )
 
-// held is a refresh of the shared grant whose request has arrived and is not answered yet.
-type held struct {
+// heldRefresh is a refresh that waits at the authorization server.
+type heldRefresh struct {
 	*connection
 	release func()
 	result  chan error
 	sent    chan string
 }
 
-// holdRefresh begins a refresh in another process. Later requests are answered at once.
-func holdRefresh(t *testing.T, c *connection, opts ...func(*credentials.Options)) held {
+// holdRefresh starts a refresh in another process. Later requests are not held.
+func holdRefresh(t *testing.T, c *connection, opts ...func(*credentials.Options)) heldRefresh {
 	t.Helper()
 	answer := make(chan struct{})
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Hold = answer })
-	h := held{connection: c, release: func() { close(answer) }, result: make(chan error, 1), sent: make(chan string, 1)}
-	r := c.replica(t, opts...)
+	h := heldRefresh{connection: c, release: func() { close(answer) }, result: make(chan error, 1), sent: make(chan string, 1)}
+	r := c.newReplica(t, opts...)
 	go func() {
 		headers, err := r.For(t.Context(), c.Tenant, c.connector, nil)
 		if err == nil {
@@ -40,24 +40,24 @@ func holdRefresh(t *testing.T, c *connection, opts ...func(*credentials.Options)
 	return h
 }
 
-func TestTheLeaseOfADeadProcessIsTakenOver(t *testing.T) {
+func TestLease_TakenOverFromDeadProcess(t *testing.T) {
 	t.Parallel()
-	c := connect(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(-time.Minute))
+	c := newConnection(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(-time.Minute))
 	vault := c.St.Vault(c.Tenant)
-	if _, ok, err := vault.LeaseGrant(t.Context(), c.stored(t, nil), 200*time.Millisecond); !ok || err != nil {
+	if _, ok, err := vault.LeaseGrant(t.Context(), c.storedGrant(t, nil), 200*time.Millisecond); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	c.token(t, c.replica(t), nil)
+	c.token(t, c.newReplica(t), nil)
 	if n := c.as.Count(oauthtest.Refresh); n != 1 {
 		t.Errorf("%d refreshes", n)
 	}
 }
 
-func TestARefreshThatHangsIsTakenOverAndItsLateAnswerIsNotStored(t *testing.T) {
+func TestLease_LateResponseIsNotStored(t *testing.T) {
 	t.Parallel()
-	c := connect(t, oauthtest.Behaviour{}, time.Now().Add(-time.Minute))
-	h := holdRefresh(t, c, lease(300*time.Millisecond))
-	winner := c.token(t, c.replica(t), nil)
+	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(-time.Minute))
+	h := holdRefresh(t, c, withLease(300*time.Millisecond))
+	winner := c.token(t, c.newReplica(t), nil)
 	if len(h.result) > 0 {
 		t.Error("the first process had given up by itself")
 	}
@@ -66,15 +66,15 @@ func TestARefreshThatHangsIsTakenOverAndItsLateAnswerIsNotStored(t *testing.T) {
 	if late := <-h.sent; late != winner {
 		t.Error("the late one does not use what is stored")
 	}
-	g := c.stored(t, nil)
+	g := c.storedGrant(t, nil)
 	if g.Version != 2 || g.Tokens.AccessToken.Reveal() != winner || c.as.Count(oauthtest.Refresh) != 2 {
 		t.Errorf("grant = %+v after %d refreshes", g.Credential, c.as.Count(oauthtest.Refresh))
 	}
 }
 
-func TestADisconnectedGrantDoesNotComeBackWithALateAnswer(t *testing.T) {
+func TestRefresh_DeletedGrantStaysDeleted(t *testing.T) {
 	t.Parallel()
-	c := connect(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(-time.Minute))
+	c := newConnection(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(-time.Minute))
 	h := holdRefresh(t, c)
 	must(t, c.Door().DeleteCredential(t.Context(), c.connector.ID, nil))
 	h.release()
@@ -84,7 +84,7 @@ func TestADisconnectedGrantDoesNotComeBackWithALateAnswer(t *testing.T) {
 	}
 }
 
-func TestANewConnectionOutlivesTheLateAnswerToTheOldOne(t *testing.T) {
+func TestRefresh_LateResponseKeepsNewGrant(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ disconnect, dead bool }{
 		"renewed, over the old one": {},
@@ -94,7 +94,7 @@ func TestANewConnectionOutlivesTheLateAnswerToTheOldOne(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := connect(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(-time.Minute))
+			c := newConnection(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(-time.Minute))
 			h := holdRefresh(t, c)
 			if tc.dead {
 				c.as.EndGrants()
@@ -102,32 +102,32 @@ func TestANewConnectionOutlivesTheLateAnswerToTheOldOne(t *testing.T) {
 			if tc.disconnect {
 				must(t, c.Door().DeleteCredential(t.Context(), c.connector.ID, nil))
 			}
-			c.grant(t, nil, time.Now().Add(time.Hour))
-			fresh := c.stored(t, nil)
+			c.saveGrant(t, nil, time.Now().Add(time.Hour))
+			fresh := c.storedGrant(t, nil)
 			h.release()
 			must(t, <-h.result)
 			if used := <-h.sent; used != fresh.Tokens.AccessToken.Reveal() {
 				t.Error("the waiting caller does not use the new connection")
 			}
-			after := c.stored(t, nil)
+			after := c.storedGrant(t, nil)
 			if after.ID != fresh.ID || after.Version != fresh.Version || after.Tokens.RefreshToken != fresh.Tokens.RefreshToken ||
 				after.Status != connectors.CredentialActive {
 				t.Errorf("grant = %+v", after.Credential)
 			}
-			if got := c.now(t).Status; got == connectors.StatusNeedsAuth {
+			if got := c.reloadConnector(t).Status; got == connectors.StatusNeedsAuth {
 				t.Errorf("the connector is %s", got)
 			}
 		})
 	}
 }
 
-func TestWhoWaitsForAnotherProcessUsesTheConnectionThatIsMadeMeanwhile(t *testing.T) {
+func TestLease_WaiterUsesNewGrant(t *testing.T) {
 	t.Parallel()
-	c := connect(t, oauthtest.Behaviour{}, time.Now().Add(-time.Minute))
-	if _, ok, err := c.St.Vault(c.Tenant).LeaseGrant(t.Context(), c.stored(t, nil), time.Hour); !ok || err != nil {
+	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(-time.Minute))
+	if _, ok, err := c.St.Vault(c.Tenant).LeaseGrant(t.Context(), c.storedGrant(t, nil), time.Hour); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	r, before, used := c.here(), c.Queries(), make(chan []credentials.Header, 1)
+	r, before, used := c.newResolver(), c.Queries(), make(chan []credentials.Header, 1)
 	go func() {
 		headers, err := r.For(t.Context(), c.Tenant, c.connector, nil)
 		if err != nil {
@@ -135,14 +135,14 @@ func TestWhoWaitsForAnotherProcessUsesTheConnectionThatIsMadeMeanwhile(t *testin
 		}
 		used <- headers
 	}()
-	for c.Queries() < before+4 { // it has read the grant, and asks for the lease again and again
+	for c.Queries() < before+4 { // until it retries the lease
 		runtime.Gosched()
 	}
-	fresh := c.signIn(t, nil, time.Now().Add(time.Hour))
-	must(t, c.Door().Tx(t.Context(), func(tx *store.Tenant) error { // in between there would rightly be none
+	fresh := c.newGrant(t, nil, time.Now().Add(time.Hour))
+	must(t, c.Door().Tx(t.Context(), func(tx *store.Tenant) error { // without a moment that has no grant
 		return errors.Join(tx.DeleteCredential(t.Context(), c.connector.ID, nil), tx.SaveGrant(t.Context(), fresh))
 	}))
-	if got := sent(t, <-used, nil); got != "Bearer "+c.stored(t, nil).Tokens.AccessToken.Reveal() {
+	if got := authorizationHeader(t, <-used, nil); got != "Bearer "+c.storedGrant(t, nil).Tokens.AccessToken.Reveal() {
 		t.Error("another token than the new one")
 	}
 	if n := c.as.Count(oauthtest.Refresh); n != 0 {
@@ -150,21 +150,21 @@ func TestWhoWaitsForAnotherProcessUsesTheConnectionThatIsMadeMeanwhile(t *testin
 	}
 }
 
-func TestAnAgentNeverSendsAnothersAccount(t *testing.T) {
+func TestFor_NeverSendsOtherAgentsAccount(t *testing.T) {
 	t.Parallel()
-	c := unconnected(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.CredentialMode = connectors.CredentialPerAgent })
+	c := newEmptyConnection(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.CredentialMode = connectors.CredentialPerAgent })
 	ann, bob := c.Agent(t), c.Agent(t)
-	r := c.here()
-	c.grant(t, nil, time.Now().Add(time.Hour)) // left from the time when the connector was shared
+	r := c.newResolver()
+	c.saveGrant(t, nil, time.Now().Add(time.Hour)) // from a time in shared mode
 	for _, who := range []*connectors.AgentID{nil, &ann.ID, &bob.ID} {
 		_, err := r.For(t.Context(), c.Tenant, c.connector, who)
 		wantMissing(t, err)
 	}
-	c.grant(t, &ann.ID, time.Now().Add(-time.Minute))
+	c.saveGrant(t, &ann.ID, time.Now().Add(-time.Minute))
 	ofAnn := c.token(t, r, &ann.ID)
 	_, err := r.For(t.Context(), c.Tenant, c.connector, &bob.ID)
 	wantMissing(t, err)
-	c.grant(t, &bob.ID, time.Now().Add(-time.Minute))
+	c.saveGrant(t, &bob.ID, time.Now().Add(-time.Minute))
 	if ofBob := c.token(t, r, &bob.ID); ofBob == ofAnn || c.token(t, r, &ann.ID) != ofAnn {
 		t.Error("an agent sends another's token")
 	}
@@ -172,7 +172,7 @@ func TestAnAgentNeverSendsAnothersAccount(t *testing.T) {
 	shared.CredentialMode = connectors.CredentialShared
 	for _, who := range []*connectors.AgentID{nil, &ann.ID} {
 		headers, err := r.For(t.Context(), c.Tenant, shared, who)
-		if got := sent(t, headers, err); got != "Bearer "+c.stored(t, nil).Tokens.AccessToken.Reveal() {
+		if got := authorizationHeader(t, headers, err); got != "Bearer "+c.storedGrant(t, nil).Tokens.AccessToken.Reveal() {
 			t.Error("in shared mode somebody's own account was sent")
 		}
 	}

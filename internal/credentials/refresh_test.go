@@ -12,15 +12,15 @@ import (
 	"patchbay/internal/oauth/oauthtest"
 )
 
-func TestFiftyUsersOfAnExpiredTokenCauseOneRefresh(t *testing.T) {
+func TestRefresh_ConcurrentCallersShareRequest(t *testing.T) {
 	t.Parallel()
 	for name, replicas := range map[string]int{"one process": 1, "three processes": 3} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			hold := make(chan struct{})
-			c := connect(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(-time.Minute))
+			c := newConnection(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(-time.Minute))
 			c.as.Set(func(b *oauthtest.Behaviour) { b.Hold = hold })
-			c.fifty(t, replicas, func() {
+			c.resolveFiftyTimes(t, replicas, func() {
 				<-c.as.Arrived(oauthtest.Refresh)
 				close(hold)
 			})
@@ -31,12 +31,12 @@ func TestFiftyUsersOfAnExpiredTokenCauseOneRefresh(t *testing.T) {
 	}
 }
 
-// fifty callers on some processes want a token at once; each must get one that is good.
-func (c *connection) fifty(t *testing.T, replicas int, meanwhile func()) {
+// resolveFiftyTimes resolves a token fifty times at once in several processes. Each must be valid.
+func (c *connection) resolveFiftyTimes(t *testing.T, replicas int, meanwhile func()) {
 	t.Helper()
 	var all []*credentials.Resolver
 	for range replicas {
-		all = append(all, c.replica(t))
+		all = append(all, c.newReplica(t))
 	}
 	var users errgroup.Group
 	for i := range 50 {
@@ -55,14 +55,14 @@ func (c *connection) fifty(t *testing.T, replicas int, meanwhile func()) {
 	must(t, users.Wait())
 }
 
-func TestARefusedTokenCausesOneRefreshForItsVersion(t *testing.T) {
+func TestForced_OncePerVersion(t *testing.T) {
 	t.Parallel()
-	c := connect(t, oauthtest.Behaviour{}, time.Now().Add(time.Hour))
-	r := c.replica(t)
-	first, err := r.Of(t.Context(), c.Tenant, c.connector, nil)
+	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(time.Hour))
+	r := c.newReplica(t)
+	first, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
 	must(t, err)
 	for range 3 {
-		u, err := r.Forced(t.Context(), c.Tenant, c.connector, nil, first.Version)
+		u, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, nil, first.Version)
 		if err != nil || u == nil || u.Version != first.Version+1 {
 			t.Errorf("forced: %+v, %v", u, err)
 		}
@@ -72,26 +72,26 @@ func TestARefusedTokenCausesOneRefreshForItsVersion(t *testing.T) {
 	}
 }
 
-func TestATokenThatCannotBeRenewedComesBackFromForcedAsItIs(t *testing.T) {
+func TestForced_ReturnsUnrefreshableToken(t *testing.T) {
 	t.Parallel()
-	c := connect(t, oauthtest.Behaviour{NoRefreshToken: true}, time.Now().Add(time.Hour))
-	r := c.here()
-	first, err := r.Of(t.Context(), c.Tenant, c.connector, nil)
+	c := newConnection(t, oauthtest.Behaviour{NoRefreshToken: true}, time.Now().Add(time.Hour))
+	r := c.newResolver()
+	first, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
 	must(t, err)
-	u, err := r.Forced(t.Context(), c.Tenant, c.connector, nil, first.Version)
+	u, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, nil, first.Version)
 	if err != nil || u == nil || u.Version != first.Version || c.as.Count(oauthtest.Refresh) != 0 {
 		t.Errorf("forced: %+v, %v", u, err)
 	}
 }
 
-func TestWhatAnAnswerLeavesOutGoesOn(t *testing.T) {
+func TestRefresh_KeepsOmittedFields(t *testing.T) {
 	t.Parallel()
-	c := connect(t, oauthtest.Behaviour{}, time.Now().Add(-time.Minute))
-	before := c.stored(t, nil)
-	if got := c.token(t, c.here(), nil); got == before.Tokens.AccessToken.Reveal() {
+	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(-time.Minute))
+	before := c.storedGrant(t, nil)
+	if got := c.token(t, c.newResolver(), nil); got == before.Tokens.AccessToken.Reveal() {
 		t.Error("the token is the old one")
 	}
-	after := c.stored(t, nil)
+	after := c.storedGrant(t, nil)
 	if after.Tokens.RefreshToken != before.Tokens.RefreshToken || after.Tokens.Meta.Resource != c.connector.URL {
 		t.Errorf("grant = %+v", after.Tokens.Meta)
 	}
@@ -100,12 +100,12 @@ func TestWhatAnAnswerLeavesOutGoesOn(t *testing.T) {
 	}
 }
 
-func TestACallerThatLeavesDoesNotCutTheRefreshForTheOthers(t *testing.T) {
+func TestRefresh_OutlivesCancelledCaller(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
-	c := connect(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(-time.Minute))
+	c := newConnection(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(-time.Minute))
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Hold = hold })
-	r := c.here()
+	r := c.newResolver()
 	leaving, leave := context.WithCancel(t.Context())
 	left, stayed := make(chan error, 1), make(chan error, 1)
 	go func() {
@@ -118,7 +118,7 @@ func TestACallerThatLeavesDoesNotCutTheRefreshForTheOthers(t *testing.T) {
 		stayed <- err
 	}()
 	leave()
-	wantNotNow(t, <-left)
+	wantNotRenewed(t, <-left)
 	close(hold)
 	must(t, <-stayed)
 	if n := c.as.Count(oauthtest.Refresh); n != 1 {
@@ -126,14 +126,14 @@ func TestACallerThatLeavesDoesNotCutTheRefreshForTheOthers(t *testing.T) {
 	}
 }
 
-func TestStopWaitsForTheRefreshUnderWayAndBeginsNoOther(t *testing.T) {
+func TestStop_WaitsForRefresh(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
-	c := connect(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(2*time.Minute))
-	c.shorten(t, 30*time.Second)
+	c := newConnection(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(2*time.Minute))
+	c.expireIn(t, 30*time.Second)
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Hold = hold })
-	r := c.here(func(o *credentials.Options) { o.Patience = time.Millisecond })
-	before := c.stored(t, nil)
+	r := c.newResolver(func(o *credentials.Options) { o.Patience = time.Millisecond })
+	before := c.storedGrant(t, nil)
 	if got := c.token(t, r, nil); got != before.Tokens.AccessToken.Reveal() {
 		t.Error("the living token was not used")
 	}
@@ -150,22 +150,22 @@ func TestStopWaitsForTheRefreshUnderWayAndBeginsNoOther(t *testing.T) {
 	}
 	close(hold)
 	<-stopped
-	after := c.stored(t, nil)
+	after := c.storedGrant(t, nil)
 	if after.Version != before.Version+1 {
 		t.Errorf("the new token was not kept: version %d", after.Version)
 	}
-	_, err := r.Forced(t.Context(), c.Tenant, c.connector, nil, after.Version)
-	wantNotNow(t, err)
+	_, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, nil, after.Version)
+	wantNotRenewed(t, err)
 	if n := c.as.Count(oauthtest.Refresh); n != 1 {
 		t.Errorf("%d refreshes", n)
 	}
 }
 
-func TestAValidGrantCostsOneStatement(t *testing.T) {
+func TestFor_ValidGrantIsOneStatement(t *testing.T) {
 	t.Parallel()
-	c := connect(t, oauthtest.Behaviour{}, time.Now().Add(time.Hour))
-	r := c.here()
-	c.token(t, r, nil) // the statement is prepared
+	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(time.Hour))
+	r := c.newResolver()
+	c.token(t, r, nil) // prepares the statement
 	statements, trips := c.Queries(), c.RoundTrips()
 	c.token(t, r, nil)
 	if n, m := c.Queries()-statements, c.RoundTrips()-trips; n != 1 || m != 1 {

@@ -15,46 +15,46 @@ import (
 	"patchbay/internal/store"
 )
 
-func TestARefusedTokenEndsItsOwnVersionOnly(t *testing.T) {
+func TestRefused_EndsOnlyItsVersion(t *testing.T) {
 	t.Parallel()
-	c := connect(t, oauthtest.Behaviour{}, time.Now().Add(time.Hour))
-	r := c.here()
-	old, err := r.Of(t.Context(), c.Tenant, c.connector, nil)
+	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(time.Hour))
+	r := c.newResolver()
+	old, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
 	must(t, err)
-	fresh, err := r.Forced(t.Context(), c.Tenant, c.connector, nil, old.Version)
+	fresh, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, nil, old.Version)
 	must(t, err)
-	must(t, r.Refused(t.Context(), c.Tenant, old, "It is refused. Connect again."))
-	if got := c.stored(t, nil).Status; got != connectors.CredentialActive {
+	must(t, r.MarkRefused(t.Context(), c.Tenant, old, "It is refused. Connect again."))
+	if got := c.storedGrant(t, nil).Status; got != connectors.CredentialActive {
 		t.Errorf("the old one's end ended the new one: %s", got)
 	}
-	must(t, r.Refused(t.Context(), c.Tenant, fresh, "It is refused. Connect again."))
-	g := c.stored(t, nil)
+	must(t, r.MarkRefused(t.Context(), c.Tenant, fresh, "It is refused. Connect again."))
+	g := c.storedGrant(t, nil)
 	if g.Status != connectors.CredentialRevoked || g.Error != "It is refused. Connect again." || g.Tokens.Meta.ClientID == "" {
 		t.Errorf("grant = %+v", g.Credential)
 	}
-	if got := c.now(t).Status; got != connectors.StatusNeedsAuth {
+	if got := c.reloadConnector(t).Status; got != connectors.StatusNeedsAuth {
 		t.Errorf("the connector is %s", got)
 	}
 }
 
-func TestASecretThatGoesOutAsItIsCannotBeRefusedToDeath(t *testing.T) {
+func TestRefused_StaticSecretStays(t *testing.T) {
 	t.Parallel()
-	c := unconnected(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
-	keep(t, c.World, c.connector, nil, connectors.Secret{Token: "tok"})
-	r := c.here()
-	u, err := r.Of(t.Context(), c.Tenant, c.connector, nil)
+	c := newEmptyConnection(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
+	saveCredential(t, c.World, c.connector, nil, connectors.Secret{Token: "tok"})
+	r := c.newResolver()
+	u, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
 	must(t, err)
-	must(t, r.Refused(t.Context(), c.Tenant, u, "No."))
-	must(t, r.NeedsScopes(t.Context(), c.Tenant, u, []string{"write"}))
+	must(t, r.MarkRefused(t.Context(), c.Tenant, u, "No."))
+	must(t, r.RequestScopes(t.Context(), c.Tenant, u, []string{"write"}))
 	if got := c.token(t, r, nil); got != "tok" {
 		t.Errorf("sent %q", got)
 	}
 }
 
-func TestAServerMayAskForMoreScopesTwice(t *testing.T) {
+func TestNeedsScopes_TwiceAtMost(t *testing.T) {
 	t.Parallel()
-	c := connect(t, oauthtest.Behaviour{}, time.Now().Add(time.Hour))
-	r := c.here()
+	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(time.Hour))
+	r := c.newResolver()
 	for i, want := range []struct {
 		asks   string
 		wanted []string
@@ -64,35 +64,35 @@ func TestAServerMayAskForMoreScopesTwice(t *testing.T) {
 		{"admin", []string{"read", "write", "admin"}, "the server asks for more access than was granted."},
 		{"root", []string{"read", "write", "admin"}, "the server keeps asking for more access than it was granted."},
 	} {
-		g := c.stored(t, nil)
-		c.reconnected(t, g, "read")
-		u, err := r.Of(t.Context(), c.Tenant, c.connector, nil)
+		g := c.storedGrant(t, nil)
+		c.reconnect(t, g, "read")
+		u, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
 		must(t, err)
-		must(t, r.NeedsScopes(t.Context(), c.Tenant, u, []string{want.asks}))
+		must(t, r.RequestScopes(t.Context(), c.Tenant, u, []string{want.asks}))
 		_, err = r.For(t.Context(), c.Tenant, c.connector, nil)
 		wantMissing(t, err)
 		if got := fault.As(err).Message; !strings.Contains(got, want.says) {
 			t.Errorf("%d: message %q", i, got)
 		}
-		if mendable := !errors.Is(err, credentials.ErrInsists); mendable != (i < 2) {
-			t.Errorf("%d: to connect again mends it: %t", i, mendable)
+		if needsAuth := !errors.Is(err, credentials.ErrTooManyStepUps); needsAuth != (i < 2) {
+			t.Errorf("%d: to connect again mends it: %t", i, needsAuth)
 		}
-		meta := c.stored(t, nil).Tokens.Meta
+		meta := c.storedGrant(t, nil).Tokens.Meta
 		if diff := cmp.Diff(want.wanted, meta.WantedScopes); diff != "" || meta.StepUps != min(i+1, 2) {
 			t.Errorf("%d: after %d step-ups (-want +got):\n%s", i, meta.StepUps, diff)
 		}
 	}
 }
 
-// reconnected stores g anew, as a person does who grants some scopes; what was wanted stays known.
-func (c *connection) reconnected(t *testing.T, g store.Grant, scopes ...string) {
+// reconnect stores g as a person's consent does, with these scopes. The wanted scopes stay stored.
+func (c *connection) reconnect(t *testing.T, g store.Grant, scopes ...string) {
 	t.Helper()
 	n := store.NewGrant{ConnectorID: g.ConnectorID, AgentID: g.AgentID, Origin: g.Origin, GrantTokens: g.Tokens}
 	n.Scopes = scopes
 	must(t, c.Door().SaveGrant(t.Context(), n))
 }
 
-func TestMissingSaysWhatToDo(t *testing.T) {
+func TestMissing_SaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	agent := connectors.AgentID{}
 	for _, tc := range []struct {
@@ -117,10 +117,10 @@ func TestMissingSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestAnEndedAccountWithoutARefreshTokenSaysSo(t *testing.T) {
+func TestMissing_ExpiredWithoutRefreshToken(t *testing.T) {
 	t.Parallel()
-	c := connect(t, oauthtest.Behaviour{NoRefreshToken: true}, time.Now().Add(-time.Minute))
-	_, err := c.here().For(t.Context(), c.Tenant, c.connector, nil)
+	c := newConnection(t, oauthtest.Behaviour{NoRefreshToken: true}, time.Now().Add(-time.Minute))
+	_, err := c.newResolver().For(t.Context(), c.Tenant, c.connector, nil)
 	wantMissing(t, err)
 	want := `The account of the connector "` + c.connector.Name + `" must be connected again: the access has ended and cannot be renewed.`
 	if got := fault.As(err).Message; got != want {

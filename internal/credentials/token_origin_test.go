@@ -13,18 +13,18 @@ import (
 	"patchbay/internal/oauth/oauthtest"
 )
 
-// A grant from before the origin of the token endpoint was looked at, too, shows a registered client to its issuer alone.
-func TestRefreshShowsARegisteredClientToItsIssuerAlone(t *testing.T) {
+// An old grant without a checked token endpoint also sends a registered client to its issuer only.
+func TestRefresh_RegisteredClientStaysWithIssuer(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int32
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests.Add(1) }))
 	t.Cleanup(other.Close)
-	c := unconnected(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.OAuth.TokenEndpoint = other.URL + "/token" })
-	g := c.signIn(t, nil, time.Now().Add(-time.Minute))
+	c := newEmptyConnection(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.OAuth.TokenEndpoint = other.URL + "/token" })
+	g := c.newGrant(t, nil, time.Now().Add(-time.Minute))
 	g.Meta.Server.TokenEndpoint = other.URL + "/token"
 	must(t, c.Door().SaveGrant(t.Context(), g))
-	_, err := c.here().For(t.Context(), c.Tenant, c.connector, nil)
-	wantNotNow(t, err)
+	_, err := c.newResolver().For(t.Context(), c.Tenant, c.connector, nil)
+	wantNotRenewed(t, err)
 	if got := fault.As(err).Message; !strings.Contains(got, "needs a client id of its own") {
 		t.Errorf("message %q", got)
 	}

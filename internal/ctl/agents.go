@@ -20,35 +20,34 @@ type agentCommands struct {
 	Why    agentWhy    `cmd:"" help:"Tell whether an agent may call a tool, and why."`
 }
 
-// agentRef names one.
 type agentRef struct {
 	Agent string `arg:"" help:"The agent's slug or id."`
 }
 
 type agentList struct{}
 
-// Run prints a row for each.
+// Run prints a row for each agent.
 func (agentList) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
-	list, err := all(api.AllAgents(ctx, client.ListAgentsQuery{Limit: pageSize}))
+	list, err := collectPages(api.AllAgents(ctx, client.ListAgentsQuery{Limit: pageSize}))
 	if err != nil {
 		return err
 	}
 	t := newTable("AGENT", "NAME", "ENABLED", "APPROVAL", "CREATED")
 	for _, a := range list {
-		t.row(a.Slug, a.Name, a.Enabled, a.Approval, a.CreatedAt)
+		t.addRow(a.Slug, a.Name, a.Enabled, a.Approval, a.CreatedAt)
 	}
-	return s.print(list, t)
+	return s.printValue(list, t)
 }
 
 type agentGet struct{ agentRef }
 
-// Run prints it as JSON.
+// Run prints the agent as JSON.
 func (c agentGet) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
@@ -56,7 +55,7 @@ func (c agentGet) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.json(agent)
+	return s.printJSON(agent)
 }
 
 type agentAdd struct {
@@ -64,9 +63,9 @@ type agentAdd struct {
 	Approval string `enum:"auto,always_ask,trusted_only," default:"" help:"auto, always_ask or trusted_only: which of its calls wait for a person; else as the tenant has it."`
 }
 
-// Run makes it.
+// Run creates the agent.
 func (c agentAdd) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
@@ -78,32 +77,32 @@ func (c agentAdd) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.say(made, "%s", made.Slug)
+	return s.printSentence(made, "%s", made.Slug)
 }
 
 type agentDelete struct{ agentRef }
 
-// Run deletes it.
+// Run deletes the agent.
 func (c agentDelete) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
 	if err := api.DeleteAgent(ctx, c.Agent); err != nil {
 		return err
 	}
-	return s.say(nil, "%s is deleted.", c.Agent)
+	return s.printSentence(nil, "%s is deleted.", c.Agent)
 }
 
 type agentGrants struct{ agentRef }
 
 // Run prints a row for each connector.
 func (c agentGrants) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
-	list, err := all(api.AllAgentConnectors(ctx, c.Agent, client.ListAgentConnectorsQuery{Limit: pageSize}))
+	list, err := collectPages(api.AllAgentConnectors(ctx, c.Agent, client.ListAgentConnectorsQuery{Limit: pageSize}))
 	if err != nil {
 		return err
 	}
@@ -113,9 +112,9 @@ func (c agentGrants) Run(ctx context.Context, s *session) error {
 		if g.Tools.All {
 			tools = []string{"all"}
 		}
-		t.row(g.Connector, tools, g.Approval, g.TrustedTools, g.CreatedAt)
+		t.addRow(g.Connector, tools, g.Approval, g.TrustedTools, g.CreatedAt)
 	}
-	return s.print(list, t)
+	return s.printValue(list, t)
 }
 
 type agentGrant struct {
@@ -127,12 +126,12 @@ type agentGrant struct {
 	Approval  string   `enum:"auto,always_ask,trusted_only," default:"" help:"In place of the agent's own."`
 }
 
-// Run grants it, in place of what was granted of the connector before.
+// Run replaces the agent's grant for the connector.
 func (c agentGrant) Run(ctx context.Context, s *session) error {
 	if c.All == (len(c.Tools) > 0) {
 		return errors.New("say --all, or name the tools with --tools: what is granted takes the place of what was")
 	}
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
@@ -143,7 +142,7 @@ func (c agentGrant) Run(ctx context.Context, s *session) error {
 	if err := api.GrantConnector(ctx, c.Agent, c.Connector, in); err != nil {
 		return err
 	}
-	return s.say(nil, "%s may use %s.", c.Agent, c.Connector)
+	return s.printSentence(nil, "%s may use %s.", c.Agent, c.Connector)
 }
 
 type agentDrop struct {
@@ -151,16 +150,16 @@ type agentDrop struct {
 	Connector string `arg:"" help:"The connector's slug or id."`
 }
 
-// Run takes it.
+// Run deletes the grant.
 func (c agentDrop) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
 	if err := api.DropConnector(ctx, c.Agent, c.Connector); err != nil {
 		return err
 	}
-	return s.say(nil, "%s may not use %s any more.", c.Agent, c.Connector)
+	return s.printSentence(nil, "%s may not use %s any more.", c.Agent, c.Connector)
 }
 
 type agentWhy struct {
@@ -168,9 +167,9 @@ type agentWhy struct {
 	Tool string `arg:"" help:"The tool, as the agent sees it or as CONNECTOR.TOOL."`
 }
 
-// Run prints the answer and what to do.
+// Run prints the explanation and the advice.
 func (c agentWhy) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
@@ -179,11 +178,11 @@ func (c agentWhy) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	t := newTable("TOOL", "SEES IT", "MAY CALL IT", "A PERSON IS ASKED", "WHAT TO DO", "NOT CHECKED")
-	t.row(why.Tool, why.Sees, why.MayCall, why.Asks, why.Advice, uncheckedParts(why.Unchecked))
-	return s.print(why, t)
+	t.addRow(why.Tool, why.Sees, why.MayCall, why.Asks, why.Advice, uncheckedParts(why.Unchecked))
+	return s.printValue(why, t)
 }
 
-// uncheckedParts names what arguments are not held against.
+// uncheckedParts names the parts of a schema that arguments are not checked by.
 func uncheckedParts(all []client.Unchecked) string {
 	names := make([]string, len(all))
 	for i, u := range all {
@@ -200,21 +199,21 @@ type tokenCommands struct {
 
 type tokenList struct{ agentRef }
 
-// Run prints a row for each.
+// Run prints a row for each token.
 func (c tokenList) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
-	list, err := all(api.AllAgentTokens(ctx, c.Agent, client.ListAgentTokensQuery{Limit: pageSize}))
+	list, err := collectPages(api.AllAgentTokens(ctx, c.Agent, client.ListAgentTokensQuery{Limit: pageSize}))
 	if err != nil {
 		return err
 	}
 	t := newTable("ID", "NAME", "BEGINS WITH", "LAST USED", "EXPIRES")
 	for _, token := range list {
-		t.row(token.ID, token.Name, token.Prefix, token.LastUsedAt, token.ExpiresAt)
+		t.addRow(token.ID, token.Name, token.Prefix, token.LastUsedAt, token.ExpiresAt)
 	}
-	return s.print(list, t)
+	return s.printValue(list, t)
 }
 
 type tokenCreate struct {
@@ -223,9 +222,9 @@ type tokenCreate struct {
 	Expires time.Duration `placeholder:"DURATION" help:"After this time, as 720h; else never."`
 }
 
-// Run prints the token alone, so that a script can take it.
+// Run prints the token alone, for scripts.
 func (c tokenCreate) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
@@ -240,7 +239,7 @@ func (c tokenCreate) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.say(made, "%s", *made.Token)
+	return s.printSentence(made, "%s", *made.Token)
 }
 
 type tokenRevoke struct {
@@ -248,14 +247,14 @@ type tokenRevoke struct {
 	ID string `arg:"" help:"The token's id."`
 }
 
-// Run revokes it.
+// Run revokes the token.
 func (c tokenRevoke) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
 	if err := api.RevokeAgentToken(ctx, c.Agent, c.ID); err != nil {
 		return err
 	}
-	return s.say(nil, "%s is revoked.", c.ID)
+	return s.printSentence(nil, "%s is revoked.", c.ID)
 }

@@ -23,37 +23,37 @@ type apiCommand struct {
 	Paginate bool   `help:"Of a list: all its pages, as one."`
 }
 
-// Help is shown under the flags.
+// Help returns the text below the flags.
 func (apiCommand) Help() string {
 	return "Makes any request of the API, members, invitations, API keys, webhooks, settings and the audit log included, and prints the answer: indented on a terminal or with --output json, else as it came. " +
 		"A refusal is its sentence on the standard error, and status 1. " +
 		"No secret belongs on a command line, which others on this machine can read: a body with one is refused as an argument, and comes from @FILE or, with -, from the standard input."
 }
 
-// Run makes the request and prints what is answered.
+// Run sends the request and prints the response.
 func (c apiCommand) Run(ctx context.Context, s *session) error {
-	body, err := c.body(s)
+	body, err := c.readBody(s)
 	if err != nil {
 		return err
 	}
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
 	var answer []byte
 	if c.Paginate {
-		answer, err = c.pages(ctx, api)
+		answer, err = c.readPages(ctx, api)
 	} else {
 		answer, err = api.Ask(ctx, c.Method, c.Path, body)
 	}
 	if err != nil {
 		return err
 	}
-	return s.answer(answer)
+	return s.printResponse(answer)
 }
 
-// body reads what is sent. It is looked at before anything is asked.
-func (c apiCommand) body(s *session) ([]byte, error) {
+// readBody reads and checks the body before any request.
+func (c apiCommand) readBody(s *session) ([]byte, error) {
 	switch {
 	case c.Paginate && c.Method != http.MethodGet:
 		return nil, errors.New("--paginate is for lists, which are read with GET")
@@ -62,7 +62,7 @@ func (c apiCommand) body(s *session) ([]byte, error) {
 	case c.Method == http.MethodGet:
 		return nil, errors.New("GET takes no body: what it asks for stands in the query, as connectors?status=failing")
 	}
-	text, err := s.input(c.Body)
+	text, err := s.readInput(c.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -70,21 +70,21 @@ func (c apiCommand) body(s *session) ([]byte, error) {
 	if err := json.Unmarshal(text, &value); err != nil {
 		return nil, fmt.Errorf("the body is no JSON: %w", err)
 	}
-	if name := secretIn(value); name != "" && c.Body != "-" && c.Body[0] != '@' {
+	if name := findSecret(value); name != "" && c.Body != "-" && c.Body[0] != '@' {
 		return nil, fmt.Errorf("the body has a secret (%s), and others on this machine can read arguments: give @FILE, or - for the standard input", name)
 	}
 	return text, nil
 }
 
-// secretNames are the members of the API's bodies that are secrets, or hold some.
+// secretNames are the members of API bodies that are or contain secrets.
 var secretNames = []string{"client_secret", "code", "env", "headers", "key", "password", "private_key", "secret", "token"}
 
-// secretIn is the name of a secret anywhere in v; empty: there is none.
-func secretIn(v any) string {
+// findSecret returns the name of a secret anywhere in v, or "".
+func findSecret(v any) string {
 	switch v := v.(type) {
 	case []any:
 		for _, one := range v {
-			if name := secretIn(one); name != "" {
+			if name := findSecret(one); name != "" {
 				return name
 			}
 		}
@@ -93,7 +93,7 @@ func secretIn(v any) string {
 			if one != nil && one != "" && slices.Contains(secretNames, name) {
 				return name
 			}
-			if name := secretIn(one); name != "" {
+			if name := findSecret(one); name != "" {
 				return name
 			}
 		}
@@ -101,8 +101,8 @@ func secretIn(v any) string {
 	return ""
 }
 
-// pages are all pages of a list as one, whose cursor is null.
-func (c apiCommand) pages(ctx context.Context, api *client.Client) ([]byte, error) {
+// readPages returns all pages of a list as one with the cursor null.
+func (c apiCommand) readPages(ctx context.Context, api *client.Client) ([]byte, error) {
 	at, err := url.Parse(c.Path)
 	if err != nil {
 		return nil, err
@@ -133,8 +133,8 @@ func (c apiCommand) pages(ctx context.Context, api *client.Client) ([]byte, erro
 	}
 }
 
-// answer shows what the API answered: to programs as it came, to people indented and without what would steer a terminal.
-func (s *session) answer(text []byte) error {
+// printResponse prints a response: unchanged for programs, indented and escaped on a terminal.
+func (s *session) printResponse(text []byte) error {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 {
 		return nil
@@ -148,6 +148,6 @@ func (s *session) answer(text []byte) error {
 		return fmt.Errorf("the answer is no JSON: %w", err)
 	}
 	shown.WriteByte('\n')
-	_, err := ascii{s.world.Out}.Write(shown.Bytes())
+	_, err := asciiWriter{s.world.Out}.Write(shown.Bytes())
 	return err
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestABodyWithASecretIsNoArgument(t *testing.T) {
+func TestBody_SecretMustNotBeArgument(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		`{"auth": {"type": "bearer", "token": "x"}}`: "others on this machine can read",
@@ -20,19 +20,19 @@ func TestABodyWithASecretIsNoArgument(t *testing.T) {
 		`-`: "",
 	} {
 		s := &session{world: World{In: strings.NewReader(`{"auth": {"token": "x"}}`)}}
-		_, err := apiCommand{Method: http.MethodPost, Path: "connectors", Body: body}.body(s)
+		_, err := apiCommand{Method: http.MethodPost, Path: "connectors", Body: body}.readBody(s)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", body, err, want)
 		}
 	}
 	for _, c := range []apiCommand{{Method: http.MethodGet, Body: "{}"}, {Method: http.MethodPost, Paginate: true}} {
-		if _, err := c.body(&session{}); err == nil {
+		if _, err := c.readBody(&session{}); err == nil {
 			t.Errorf("%+v is taken", c)
 		}
 	}
 }
 
-func TestAnAnswerIsForProgramsAsItCameAndIndentedForPeople(t *testing.T) {
+func TestResponse_RawForProgramsIndentedForPeople(t *testing.T) {
 	t.Parallel()
 	const came = "{\"b\":\"\u202e\",\"a\":12345678901234567890}\n"
 	for format, want := range map[string]string{
@@ -41,16 +41,16 @@ func TestAnAnswerIsForProgramsAsItCameAndIndentedForPeople(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		s := &session{flags: Flags{Output: format}, world: World{Out: &out}}
-		if err := s.answer([]byte(came)); err != nil || out.String() != want {
+		if err := s.printResponse([]byte(came)); err != nil || out.String() != want {
 			t.Errorf("%s: %q, %v", format, out.String(), err)
 		}
-		if err := s.answer(nil); err != nil || out.String() != want {
+		if err := s.printResponse(nil); err != nil || out.String() != want {
 			t.Errorf("no answer is shown as %q, %v", out.String(), err)
 		}
 	}
 }
 
-func TestPathsAreCompletedFromTheDocument(t *testing.T) {
+func TestCompletion_OfAPIPaths(t *testing.T) {
 	t.Parallel()
 	type completed struct {
 		method, written, has, names string

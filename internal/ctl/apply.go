@@ -14,7 +14,7 @@ import (
 	"patchbay/internal/manifest"
 )
 
-// ApplyCommand brings an installation to what a file says.
+// ApplyCommand makes an installation match a manifest.
 type ApplyCommand struct {
 	Flags
 
@@ -24,13 +24,13 @@ type ApplyCommand struct {
 	Yes   bool   `help:"Delete without asking."`
 }
 
-// Run says what differs, does it, and looks again.
+// Run prints the differences, applies them and verifies the result.
 func (c ApplyCommand) Run(ctx context.Context, s *session) error {
-	file, err := c.read(s)
+	file, err := c.readManifest(s)
 	if err != nil {
 		return err
 	}
-	steps, err := c.plan(ctx, s, file)
+	steps, err := c.planSteps(ctx, s, file)
 	if err != nil {
 		return err
 	}
@@ -39,34 +39,34 @@ func (c ApplyCommand) Run(ctx context.Context, s *session) error {
 	}
 	switch {
 	case len(steps) == 0:
-		return s.say(nil, "Nothing differs.")
+		return s.printSentence(nil, "Nothing differs.")
 	case c.Check:
-		return fmt.Errorf("The installation differs from the file: %s", things(len(steps)))
+		return fmt.Errorf("The installation differs from the file: %s", countThings(len(steps)))
 	}
-	if err := c.agreed(s, steps); err != nil {
+	if err := c.confirmDeletions(s, steps); err != nil {
 		return err
 	}
-	return c.do(ctx, s, file, steps)
+	return c.applySteps(ctx, s, file, steps)
 }
 
-func (c ApplyCommand) read(s *session) (manifest.File, error) {
+func (c ApplyCommand) readManifest(s *session) (manifest.File, error) {
 	name, dir := "@"+c.File, filepath.Dir(c.File)
 	if c.File == "-" {
 		name, dir = "-", "."
 	}
-	text, err := s.input(name)
+	text, err := s.readInput(name)
 	if err != nil {
 		return manifest.File{}, err
 	}
 	return manifest.Read(text, manifest.Sources{Dir: dir, Env: s.world.Env})
 }
 
-func (c ApplyCommand) plan(ctx context.Context, s *session, file manifest.File) ([]manifest.Step, error) {
-	api, err := s.client()
+func (c ApplyCommand) planSteps(ctx context.Context, s *session, file manifest.File) ([]manifest.Step, error) {
+	api, err := s.openClient()
 	if err != nil {
 		return nil, err
 	}
-	is, err := manifest.Fetch(ctx, api, manifest.Of{
+	is, err := manifest.Fetch(ctx, api, manifest.Scope{
 		Agents:     func(agent string) bool { return file.Agents[agent].Grants != nil },
 		Connectors: func(connector string) bool { return len(file.Connectors[connector].Tools) > 0 },
 	})
@@ -76,8 +76,8 @@ func (c ApplyCommand) plan(ctx context.Context, s *session, file manifest.File) 
 	return manifest.Plan(ctx, api, file, is, c.Prune)
 }
 
-// agreed asks before agents or connectors are deleted: their credentials and histories go with them.
-func (c ApplyCommand) agreed(s *session, steps []manifest.Step) error {
+// confirmDeletions asks before agents or connectors are deleted with their credentials and history.
+func (c ApplyCommand) confirmDeletions(s *session, steps []manifest.Step) error {
 	n := 0
 	for _, step := range steps {
 		if step.Action == manifest.Delete && step.Kind != "grant" {
@@ -88,12 +88,12 @@ func (c ApplyCommand) agreed(s *session, steps []manifest.Step) error {
 		return nil
 	}
 	if file, ok := s.world.In.(*os.File); c.File == "-" || !ok || !term.IsTerminal(int(file.Fd())) { //nolint:gosec // a file descriptor fits
-		return fmt.Errorf("%s would be deleted, and nobody is there to be asked: say --yes. Nothing was changed", things(n))
+		return fmt.Errorf("%s would be deleted, and nobody is there to be asked: say --yes. Nothing was changed", countThings(n))
 	}
-	if _, err := fmt.Fprintf(s.world.Err, "Delete %s? Type yes: ", things(n)); err != nil {
+	if _, err := fmt.Fprintf(s.world.Err, "Delete %s? Type yes: ", countThings(n)); err != nil {
 		return err
 	}
-	answer, err := io.ReadAll(io.LimitReader(line{s.world.In}, 100))
+	answer, err := io.ReadAll(io.LimitReader(lineReader{s.world.In}, 100))
 	if err != nil {
 		return err
 	}
@@ -103,10 +103,10 @@ func (c ApplyCommand) agreed(s *session, steps []manifest.Step) error {
 	return nil
 }
 
-// line reads up to the end of a line.
-type line struct{ in io.Reader }
+// lineReader reads to the end of a line.
+type lineReader struct{ in io.Reader }
 
-func (l line) Read(p []byte) (int, error) {
+func (l lineReader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
@@ -117,25 +117,26 @@ func (l line) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func things(n int) string {
+func countThings(n int) string {
 	if n == 1 {
 		return "1 thing"
 	}
 	return fmt.Sprintf("%d things", n)
 }
 
-// do performs the steps, and says how far it came where one fails: what was done stays done, and the next run goes on from there.
-func (c ApplyCommand) do(ctx context.Context, s *session, file manifest.File, steps []manifest.Step) error {
-	api, err := s.client()
+// applySteps performs the steps and reports how many succeeded before a failure. The next run continues from
+// there.
+func (c ApplyCommand) applySteps(ctx context.Context, s *session, file manifest.File, steps []manifest.Step) error {
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
 	for i, step := range steps {
 		if err := step.Do(ctx, api); err != nil {
-			return fmt.Errorf("%w\n%d of %s were done. Mend it and apply the file again: it goes on from there", err, i, things(len(steps)))
+			return fmt.Errorf("%w\n%d of %s were done. Mend it and apply the file again: it goes on from there", err, i, countThings(len(steps)))
 		}
 	}
-	left, err := c.plan(ctx, s, file)
+	left, err := c.planSteps(ctx, s, file)
 	if err != nil {
 		return fmt.Errorf("everything was done, and could not be read back: %w", err)
 	}
@@ -143,25 +144,25 @@ func (c ApplyCommand) do(ctx context.Context, s *session, file manifest.File, st
 		if err := s.steps(left); err != nil {
 			return err
 		}
-		return fmt.Errorf("everything was done, and %s still differ: the installation keeps them in another way, or somebody else changes them", things(len(left)))
+		return fmt.Errorf("everything was done, and %s still differ: the installation keeps them in another way, or somebody else changes them", countThings(len(left)))
 	}
-	return s.say(nil, "Done: the installation is as the file says.")
+	return s.printSentence(nil, "Done: the installation is as the file says.")
 }
 
-// steps shows what is to be done.
+// steps prints the planned steps.
 func (s *session) steps(steps []manifest.Step) error {
 	if s.flags.Output == "json" {
-		return s.json(append([]manifest.Step{}, steps...))
+		return s.printJSON(append([]manifest.Step{}, steps...))
 	}
 	sign := map[string]string{manifest.Create: "+", manifest.Change: "~", manifest.Delete: "-"}
 	for _, step := range steps {
-		if _, err := fmt.Fprintf(s.world.Out, "%s %s %s\n", sign[step.Action], step.Kind, plain(step.Name)); err != nil {
+		if _, err := fmt.Fprintf(s.world.Out, "%s %s %s\n", sign[step.Action], step.Kind, escapeText(step.Name)); err != nil {
 			return err
 		}
 		for _, f := range step.Fields {
-			text := fmt.Sprintf("    %s: %s → %s", plain(f.Name), value(f.From), value(f.To))
+			text := fmt.Sprintf("    %s: %s → %s", escapeText(f.Name), formatValue(f.From), formatValue(f.To))
 			if step.Action == manifest.Create {
-				text = fmt.Sprintf("    %s: %s", plain(f.Name), value(f.To))
+				text = fmt.Sprintf("    %s: %s", escapeText(f.Name), formatValue(f.To))
 			}
 			if _, err := fmt.Fprintln(s.world.Out, text); err != nil {
 				return err
@@ -171,8 +172,7 @@ func (s *session) steps(steps []manifest.Step) error {
 	return nil
 }
 
-// value is one in a line.
-func value(v any) string {
+func formatValue(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "–"
@@ -180,22 +180,22 @@ func value(v any) string {
 		if v == "" {
 			return "–"
 		}
-		return plain(v)
+		return escapeText(v)
 	case float64, bool:
-		return plain(fmt.Sprint(v))
+		return escapeText(fmt.Sprint(v))
 	}
-	return short(inJSON(v))
+	return shorten(toJSON(v))
 }
 
 type manifestCommand struct{}
 
-// Run writes a file that says what the installation has.
+// Run writes a manifest of the installation.
 func (manifestCommand) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
-	is, err := manifest.Fetch(ctx, api, manifest.Of{})
+	is, err := manifest.Fetch(ctx, api, manifest.Scope{})
 	if err != nil {
 		return err
 	}

@@ -7,11 +7,11 @@ import (
 	"unicode"
 )
 
-// ascii writes JSON in which the characters that steer a terminal or turn text around are escaped. Those of the controls of ASCII are
-// already.
-type ascii struct{ w io.Writer }
+// asciiWriter writes JSON with escapes for characters that control a terminal or the text direction. ASCII
+// controls are escaped already.
+type asciiWriter struct{ w io.Writer }
 
-func (a ascii) Write(p []byte) (int, error) {
+func (a asciiWriter) Write(p []byte) (int, error) {
 	var out strings.Builder
 	for _, r := range string(p) {
 		if r > unicode.MaxASCII && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) || r == 0x7f {
@@ -26,7 +26,7 @@ func (a ascii) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// writeEscape writes a character as JSON can, in UTF-16.
+// writeEscape writes a character as a JSON escape, in UTF-16.
 func writeEscape(out *strings.Builder, r rune) {
 	if r > 0xffff {
 		r -= 0x10000

@@ -16,9 +16,9 @@ type callCommand struct {
 	Arguments string `arg:"" optional:"" default:"{}" placeholder:"JSON|@FILE|-" help:"Its arguments, a JSON object; @FILE names a file, - is the standard input."`
 }
 
-// Run fails where the call does. A call that waits or goes on is shown as it is by then.
+// Run fails if the call does. A waiting or running call is printed with its state.
 func (c callCommand) Run(ctx context.Context, s *session) error {
-	text, err := s.input(c.Arguments)
+	text, err := s.readInput(c.Arguments)
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (c callCommand) Run(ctx context.Context, s *session) error {
 	if err := json.Unmarshal(text, &in.Arguments); err != nil || in.Arguments == nil {
 		return errors.New("the arguments are no JSON object")
 	}
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
@@ -34,11 +34,11 @@ func (c callCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if err := s.result(call); err != nil {
+	if err := s.printResult(call); err != nil {
 		return err
 	}
 	if call.Error != nil {
-		return errors.New(plain(call.Error.Message))
+		return errors.New(escapeText(call.Error.Message))
 	}
 	if call.IsError {
 		return errors.New("the tool says that it failed")
@@ -46,20 +46,20 @@ func (c callCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// result shows what a call answered: of content that is text the text, else the JSON.
-func (s *session) result(call client.ToolCall) error {
+// printResult prints a call's text content, else its JSON.
+func (s *session) printResult(call client.ToolCall) error {
 	if s.flags.Output == "json" {
-		return s.json(call)
+		return s.printJSON(call)
 	}
 	var content []struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	}
 	if call.Status != "success" && call.Status != "error" {
-		return s.say(nil, "The call %s is %s.", call.ID, call.Status)
+		return s.printSentence(nil, "The call %s is %s.", call.ID, call.Status)
 	}
 	if err := json.Unmarshal(call.Content, &content); err != nil {
-		_, err = fmt.Fprintln(s.world.Out, plain(string(call.Content))) // whatever it is
+		_, err = fmt.Fprintln(s.world.Out, escapeText(string(call.Content))) // unknown content
 		return err
 	}
 	for _, part := range content {
@@ -88,9 +88,9 @@ type callsList struct {
 	Limit     int    `default:"50" help:"How many at most (${default})."`
 }
 
-// Run prints a row for each.
+// Run prints a row for each call.
 func (c callsList) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
@@ -108,23 +108,22 @@ func (c callsList) Run(ctx context.Context, s *session) error {
 	for _, call := range list {
 		var wrong any
 		if call.Error != nil {
-			wrong = short(call.Error.Message)
+			wrong = shorten(call.Error.Message)
 		}
-		t.row(call.ID, call.StartedAt, call.Agent, call.Connector, call.Tool, call.Status, call.DurationMS, wrong)
+		t.addRow(call.ID, call.StartedAt, call.Agent, call.Connector, call.Tool, call.Status, call.DurationMS, wrong)
 	}
-	return s.print(list, t)
+	return s.printValue(list, t)
 }
 
-// callRef names one.
 type callRef struct {
 	ID string `arg:"" help:"The call's id."`
 }
 
 type callGet struct{ callRef }
 
-// Run prints it as JSON.
+// Run prints the call as JSON.
 func (c callGet) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
@@ -132,14 +131,14 @@ func (c callGet) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.json(call)
+	return s.printJSON(call)
 }
 
 type callCancel struct{ callRef }
 
-// Run ends it.
+// Run cancels the call.
 func (c callCancel) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
@@ -147,7 +146,7 @@ func (c callCancel) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.say(call, "The call is %s.", call.Status)
+	return s.printSentence(call, "The call is %s.", call.Status)
 }
 
 type approvalCommands struct {
@@ -158,21 +157,21 @@ type approvalCommands struct {
 
 type approvalList struct{}
 
-// Run prints a row for each.
+// Run prints a row for each approval.
 func (approvalList) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
-	list, err := all(api.AllApprovals(ctx, client.ListApprovalsQuery{Limit: pageSize}))
+	list, err := collectPages(api.AllApprovals(ctx, client.ListApprovalsQuery{Limit: pageSize}))
 	if err != nil {
 		return err
 	}
 	t := newTable("ID", "ASKED", "UNTIL", "TOOL", "EFFECT", "ARGUMENTS")
 	for _, a := range list {
-		t.row(a.ID, a.AskedAt, a.ExpiresAt, a.Name, a.Effect, short(string(a.Arguments)))
+		t.addRow(a.ID, a.AskedAt, a.ExpiresAt, a.Name, a.Effect, shorten(string(a.Arguments)))
 	}
-	return s.print(list, t)
+	return s.printValue(list, t)
 }
 
 type approvalApprove struct {
@@ -180,9 +179,9 @@ type approvalApprove struct {
 	For time.Duration `placeholder:"DURATION" help:"And let the agent call this tool without a question for so long, as 2h."`
 }
 
-// Run agrees.
+// Run approves the call.
 func (c approvalApprove) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
@@ -194,7 +193,7 @@ func (c approvalApprove) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.say(call, "The call is %s.", call.Status)
+	return s.printSentence(call, "The call is %s.", call.Status)
 }
 
 type approvalDeny struct {
@@ -202,9 +201,9 @@ type approvalDeny struct {
 	Reason string `placeholder:"TEXT" help:"What the agent is told."`
 }
 
-// Run refuses.
+// Run denies the call.
 func (c approvalDeny) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
@@ -216,5 +215,5 @@ func (c approvalDeny) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.say(call, "The call is %s.", call.Status)
+	return s.printSentence(call, "The call is %s.", call.Status)
 }

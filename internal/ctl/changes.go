@@ -17,58 +17,58 @@ type changeList struct {
 	Connector string `placeholder:"CONNECTOR" help:"Of this connector."`
 }
 
-// Run prints a row for each.
+// Run prints a row for each change.
 func (c changeList) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
-	list, err := all(api.AllToolChanges(ctx, client.ListToolChangesQuery{State: c.State, Connector: c.Connector, Limit: pageSize}))
+	list, err := collectPages(api.AllToolChanges(ctx, client.ListToolChangesQuery{State: c.State, Connector: c.Connector, Limit: pageSize}))
 	if err != nil {
 		return err
 	}
 	t := newTable("SEEN", "CONNECTOR", "TOOL", "RISK", "WHAT", "AGENTS", "CALLS IN 30 DAYS", "STATE", "HASH")
 	for _, change := range list {
-		t.row(change.SeenAt, change.ConnectorSlug, change.Tool, change.Risk, change.Kinds, change.Agents, change.Calls30d, change.State, change.AfterHash)
+		t.addRow(change.SeenAt, change.ConnectorSlug, change.Tool, change.Risk, change.Kinds, change.Agents, change.Calls30d, change.State, change.AfterHash)
 	}
-	return s.print(list, t)
+	return s.printValue(list, t)
 }
 
-// verdict is about one definition of one tool: what came meanwhile is not decided.
-type verdict struct {
+// changeVerdict decides one definition of a tool; later changes are not decided.
+type changeVerdict struct {
 	connectorRef
 	Tool string `arg:"" help:"The tool, as its server calls it."`
 	Hash string `required:"" placeholder:"HASH" help:"The definition that was looked at, as the list has it; where the server has another one by now, nothing is decided."`
 }
 
-func (v verdict) in() client.ToolVerdict { return client.ToolVerdict{Hash: &v.Hash} }
+func (v changeVerdict) toRequest() client.ToolVerdict { return client.ToolVerdict{Hash: &v.Hash} }
 
-type changeAccept struct{ verdict }
+type changeAccept struct{ changeVerdict }
 
-// Run accepts.
+// Run accepts the definition.
 func (c changeAccept) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
-	tool, err := api.AcceptTool(ctx, c.Connector, c.Tool, c.in())
+	tool, err := api.AcceptTool(ctx, c.Connector, c.Tool, c.toRequest())
 	if err != nil {
 		return err
 	}
-	return s.say(tool, "%s is served as it is now.", tool.Name)
+	return s.printSentence(tool, "%s is served as it is now.", tool.Name)
 }
 
-type changeReject struct{ verdict }
+type changeReject struct{ changeVerdict }
 
-// Run rejects.
+// Run rejects the definition.
 func (c changeReject) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
-	tool, err := api.RejectTool(ctx, c.Connector, c.Tool, c.in())
+	tool, err := api.RejectTool(ctx, c.Connector, c.Tool, c.toRequest())
 	if err != nil {
 		return err
 	}
-	return s.say(tool, "%s is not served as it is now.", tool.Name)
+	return s.printSentence(tool, "%s is not served as it is now.", tool.Name)
 }

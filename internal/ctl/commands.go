@@ -12,7 +12,7 @@ import (
 	"patchbay/client"
 )
 
-// Commands are the flags that all commands have, and the commands.
+// Commands are the common flags and the commands.
 type Commands struct {
 	Flags
 
@@ -27,41 +27,40 @@ type Commands struct {
 	Manifest   manifestCommand   `cmd:"" help:"Print what the installation has, as a file for patchbay apply."`
 }
 
-// Flags say which installation is asked, as whom, and how its answers are shown.
+// Flags select the installation, its API key and the output format.
 type Flags struct {
 	URL     string `name:"url" env:"PATCHBAY_URL" placeholder:"URL" default:"http://127.0.0.1:8080" help:"The installation (${default})."`
 	KeyFile string `name:"key-file" placeholder:"FILE" help:"A file with the API key, in place of the variable PATCHBAY_API_KEY."`
 	Output  string `name:"output" short:"o" enum:"table,json" default:"table" help:"table or json (${default})."`
 }
 
-// keyVariable holds the API key. It is no flag: whoever lists a machine's processes reads those.
+// keyVariable has the API key. There is no flag: other users can list processes.
 const keyVariable = "PATCHBAY_API_KEY"
 
-// maxKeyFile is more than a key has, in bytes.
+// maxKeyFile bounds a key's file, in bytes.
 const maxKeyFile = 4 << 10
 
-// World is what commands read and write.
+// World has a command's input, output and environment.
 type World struct {
 	In  io.Reader
 	Out io.Writer
-	Err io.Writer // what is no answer: questions
+	Err io.Writer // for questions
 	Env func(name string) string
 }
 
-// AfterApply makes the session that the commands share.
+// AfterApply binds the session that the commands share.
 func (f Flags) AfterApply(k *kong.Context, w World) error {
 	k.Bind(&session{flags: f, world: w})
 	return nil
 }
 
-// session is one run of the command line.
 type session struct {
 	flags Flags
 	world World
 }
 
-// client is made when it is needed: help needs no key.
-func (s *session) client() (*client.Client, error) {
+// openClient makes the client on demand: help needs no key.
+func (s *session) openClient() (*client.Client, error) {
 	key := s.world.Env(keyVariable)
 	if s.flags.KeyFile != "" {
 		file, err := os.Open(s.flags.KeyFile)
@@ -82,8 +81,8 @@ func (s *session) client() (*client.Client, error) {
 	return client.New(s.flags.URL, key)
 }
 
-// input is an argument's text: itself, of @FILE the file's, of - what is on the standard input.
-func (s *session) input(arg string) ([]byte, error) {
+// readInput returns an argument's text: the file of @FILE, standard input of -, else the argument.
+func (s *session) readInput(arg string) ([]byte, error) {
 	const most = 4 << 20
 	from := s.world.In
 	switch name, isFile := strings.CutPrefix(arg, "@"); {

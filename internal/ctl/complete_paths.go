@@ -6,18 +6,17 @@ import (
 	"patchbay/client"
 )
 
-// beginning is what paths of the API may be written without.
-const beginning = "/api/v1/"
+const pathPrefix = "/api/v1/"
 
-// pathWords are the paths of a method that begin with what is written, with the slugs and ids that are written already. Where a slug stands next,
-// names says of what: connector or agent.
+// pathWords returns the paths of a method that begin with written, with its slugs and ids. If a slug is next,
+// names is its kind: connector or agent.
 func pathWords(method, written string) (words []string, names string) {
 	for _, path := range client.Paths(method) {
 		if !strings.HasPrefix(written, "/") {
-			path = strings.TrimPrefix(path, beginning)
+			path = strings.TrimPrefix(path, pathPrefix)
 		}
 		segments, typed := strings.Split(path, "/"), strings.Split(written, "/")
-		if len(typed) > len(segments) || !follows(segments, typed[:len(typed)-1]) {
+		if len(typed) > len(segments) || !matchPath(segments, typed[:len(typed)-1]) {
 			continue
 		}
 		last := len(typed) - 1
@@ -33,8 +32,8 @@ func pathWords(method, written string) (words []string, names string) {
 	return words, names
 }
 
-// follows says whether a path goes as what is typed, and puts that in the place of its parameters.
-func follows(segments, typed []string) bool {
+// matchPath reports whether a path matches the typed segments, and inserts them for its parameters.
+func matchPath(segments, typed []string) bool {
 	for i, one := range typed {
 		if isParameter(segments[i]) && one != "" {
 			segments[i] = one

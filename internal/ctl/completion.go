@@ -15,8 +15,8 @@ import (
 	"patchbay/client"
 )
 
-// CompletionCommands print what a shell reads to complete the program's commands. The words come from the program itself, so that they are
-// those of the version that is installed.
+// CompletionCommands print shell completion scripts. The words come from the program, so they match the
+// installed version.
 type CompletionCommands struct {
 	Bash  bashCompletion `cmd:"" help:"For bash; put this into ~/.bashrc: source <(patchbay completion bash)"`
 	Zsh   zshCompletion  `cmd:"" help:"For zsh; put this into ~/.zshrc, after compinit: source <(patchbay completion zsh)"`
@@ -32,7 +32,7 @@ type (
 
 // Run prints the script.
 func (bashCompletion) Run(w World) error {
-	return script(w.Out, `_patchbay() {
+	return writeScript(w.Out, `_patchbay() {
 	local IFS=$'\n'
 	COMPREPLY=($("${COMP_WORDS[0]}" completion words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
 }
@@ -42,7 +42,7 @@ complete -o default -F _patchbay patchbay
 
 // Run prints the script.
 func (zshCompletion) Run(w World) error {
-	return script(w.Out, `_patchbay() {
+	return writeScript(w.Out, `_patchbay() {
 	local -a found
 	found=("${(@f)$("${words[1]}" completion words -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
 	[[ -n "$found[1]" ]] && compadd -a found || _files
@@ -53,7 +53,7 @@ compdef _patchbay patchbay
 
 // Run prints the script.
 func (fishCompletion) Run(w World) error {
-	return script(w.Out, `function __patchbay
+	return writeScript(w.Out, `function __patchbay
 	set -l before (commandline -opc)
 	set -l now (commandline -ct)
 	set -l found ($before[1] completion words -- $before[2..-1] "$now" 2>/dev/null)
@@ -67,7 +67,7 @@ complete -c patchbay -f -a '(__patchbay)'
 `)
 }
 
-func script(out io.Writer, text string) error {
+func writeScript(out io.Writer, text string) error {
 	_, err := io.WriteString(out, text)
 	return err
 }
@@ -76,10 +76,10 @@ type wordsCommand struct {
 	Words []string `arg:"" optional:"" passthrough:""`
 }
 
-// patience is how long the installation may take to say what it has: somebody waits at the keyboard.
-const patience = 2 * time.Second
+// completionTimeout bounds the requests of a completion.
+const completionTimeout = 2 * time.Second
 
-// Run prints one word a line. What it cannot find out it leaves out.
+// Run prints one word a line. Words that cannot be loaded are omitted.
 func (c wordsCommand) Run(ctx context.Context, k *kong.Context, w World) error {
 	words := c.Words
 	if len(words) > 0 && words[0] == "--" {
@@ -88,17 +88,17 @@ func (c wordsCommand) Run(ctx context.Context, k *kong.Context, w World) error {
 	if len(words) == 0 {
 		words = []string{""}
 	}
-	at, last, stem := reach(k.Model.Node, words), words[len(words)-1], ""
+	at, last, stem := findCompletion(k.Model.Node, words), words[len(words)-1], ""
 	found := at.words
-	if at.names == "path" {
-		found, at.names = pathWords(at.before, last)
+	if at.source == "path" {
+		found, at.source = pathWords(at.previous, last)
 		stem = last[:strings.LastIndex(last, "/")+1]
 	}
-	if at.names != "" {
-		ctx, cancel := context.WithTimeout(ctx, patience)
+	if at.source != "" {
+		ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 		defer cancel()
 		s := &session{flags: Flags{URL: cmp.Or(w.Env("PATCHBAY_URL"), "http://127.0.0.1:8080")}, world: w}
-		for _, name := range s.names(ctx, at.names) {
+		for _, name := range s.names(ctx, at.source) {
 			found = append(found, stem+name)
 		}
 	}
@@ -112,17 +112,17 @@ func (c wordsCommand) Run(ctx context.Context, k *kong.Context, w World) error {
 	return nil
 }
 
-// place is where somebody is on the command line.
-type place struct {
-	words  []string // what can stand there
-	names  string   // of what the installation has: connector or agent; path: of the API; empty: nothing
-	before string   // the argument before it; empty: it is the first
+// completionPoint is what can be completed at the cursor.
+type completionPoint struct {
+	words    []string
+	source   string // of further words: connector, agent or path; empty: none
+	previous string // argument; empty: none
 }
 
-// reach follows the words but the last, which is being written.
-func reach(node *kong.Node, words []string) place {
+// findCompletion follows the words up to the last, which is incomplete.
+func findCompletion(node *kong.Node, words []string) completionPoint {
 	var flags []*kong.Flag
-	var open *kong.Flag // waits for its value
+	var open *kong.Flag // its value is next
 	argument, before := 0, ""
 	flags = append(flags, node.Flags...)
 	for _, word := range words[:len(words)-1] {
@@ -144,9 +144,9 @@ func reach(node *kong.Node, words []string) place {
 	last := words[len(words)-1]
 	switch {
 	case open != nil:
-		return place{words: open.EnumSlice()}
+		return completionPoint{words: open.EnumSlice()}
 	case strings.HasPrefix(last, "-"):
-		var p place
+		var p completionPoint
 		for _, f := range flags {
 			if !f.Hidden {
 				p.words = append(p.words, "--"+f.Name)
@@ -154,7 +154,7 @@ func reach(node *kong.Node, words []string) place {
 		}
 		return p
 	case len(node.Children) > 0:
-		var p place
+		var p completionPoint
 		for _, n := range node.Children {
 			if !n.Hidden {
 				p.words = append(p.words, n.Name)
@@ -163,12 +163,12 @@ func reach(node *kong.Node, words []string) place {
 		return p
 	case argument < len(node.Positional):
 		p := node.Positional[argument]
-		return place{words: p.EnumSlice(), names: p.Name, before: before}
+		return completionPoint{words: p.EnumSlice(), source: p.Name, previous: before}
 	}
-	return place{}
+	return completionPoint{}
 }
 
-// needsValue is the flag that a word names, where its value is the next word.
+// needsValue returns the flag of a word if its value is the next word.
 func needsValue(flags []*kong.Flag, word string) *kong.Flag {
 	for _, f := range flags {
 		named := word == "--"+f.Name || f.Short != 0 && word == "-"+string(f.Short)
@@ -179,17 +179,17 @@ func needsValue(flags []*kong.Flag, word string) *kong.Flag {
 	return nil
 }
 
-// slugForm is what may be put on somebody's command line unquoted, whatever the installation answers.
-var slugForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
+// slugPattern matches slugs that are safe on a command line, whatever the installation returns.
+var slugPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 
-// names are the slugs of connectors or agents; none where the installation cannot be asked.
+// names returns the slugs of connectors or agents; none if the installation is not reachable.
 func (s *session) names(ctx context.Context, of string) (names []string) {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return nil
 	}
 	add := func(slug string, err error) bool {
-		if err == nil && slugForm.MatchString(slug) {
+		if err == nil && slugPattern.MatchString(slug) {
 			names = append(names, slug)
 		}
 		return err == nil

@@ -19,7 +19,6 @@ type connectorCommands struct {
 	Test   connectorTest   `cmd:"" help:"Try a server, and store nothing."`
 }
 
-// connectorRef names one.
 type connectorRef struct {
 	Connector string `arg:"" help:"The connector's slug or id."`
 }
@@ -29,31 +28,31 @@ type connectorList struct {
 	Status string `placeholder:"STATUS" help:"Those in this state, as failing."`
 }
 
-// Run prints a row for each.
+// Run prints a row for each connector.
 func (c connectorList) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
-	list, err := all(api.AllConnectors(ctx, client.ListConnectorsQuery{Q: c.Query, Status: c.Status, Limit: pageSize}))
+	list, err := collectPages(api.AllConnectors(ctx, client.ListConnectorsQuery{Q: c.Query, Status: c.Status, Limit: pageSize}))
 	if err != nil {
 		return err
 	}
 	t := newTable("CONNECTOR", "STATUS", "TOOLS", "SYNCED", "ADDRESS")
 	for _, c := range list {
-		t.row(c.Slug, c.Status, c.ToolCount, c.ToolsLastSyncedAt, c.URL)
+		t.addRow(c.Slug, c.Status, c.ToolCount, c.ToolsLastSyncedAt, c.URL)
 	}
-	return s.print(list, t)
+	return s.printValue(list, t)
 }
 
-// pageSize is how many items are asked for at once: as many as the API gives.
+// pageSize is the API's maximum.
 const pageSize = 200
 
 type connectorGet struct{ connectorRef }
 
-// Run prints it as JSON: it is more than a line has room for.
+// Run prints the connector as JSON: it does not fit a row.
 func (c connectorGet) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
@@ -61,10 +60,9 @@ func (c connectorGet) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.json(connector)
+	return s.printJSON(connector)
 }
 
-// serverFlags say where a server is, and how one signs in there.
 type serverFlags struct {
 	URL    string `arg:"" help:"The server's address."`
 	Auth   string `enum:"none,bearer,api_key,oauth2" default:"none" help:"none, bearer, api_key or oauth2 (${default})."`
@@ -72,8 +70,7 @@ type serverFlags struct {
 	Header string `placeholder:"NAME" help:"Of api_key: the header."`
 }
 
-// draft is the connector that the flags say.
-func (f serverFlags) draft(s *session, name string) (client.ConnectorCreate, error) {
+func (f serverFlags) newConnector(s *session, name string) (client.ConnectorCreate, error) {
 	draft := client.ConnectorCreate{Name: name, URL: &f.URL, Auth: &client.AuthInput{Type: &f.Auth}}
 	if f.Header != "" {
 		draft.Auth.Header = &f.Header
@@ -84,7 +81,7 @@ func (f serverFlags) draft(s *session, name string) (client.ConnectorCreate, err
 	if f.Secret != "-" && f.Secret[0] != '@' {
 		return draft, errors.New("a secret is no argument, which others on this machine can read: give @FILE, or - for the standard input")
 	}
-	text, err := s.input(f.Secret)
+	text, err := s.readInput(f.Secret)
 	if err != nil {
 		return draft, err
 	}
@@ -108,11 +105,11 @@ type connectorAdd struct {
 
 // Run registers the server.
 func (c connectorAdd) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
-	draft, err := c.draft(s, c.Name)
+	draft, err := c.newConnector(s, c.Name)
 	if err != nil {
 		return err
 	}
@@ -123,18 +120,18 @@ func (c connectorAdd) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.say(made, "%s", made.Slug)
+	return s.printSentence(made, "%s", made.Slug)
 }
 
 type connectorTest struct{ serverFlags }
 
-// Run fails where the server cannot be used.
+// Run fails if the server is not usable.
 func (c connectorTest) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
-	draft, err := c.draft(s, "Test")
+	draft, err := c.newConnector(s, "Test")
 	if err != nil {
 		return err
 	}
@@ -144,29 +141,29 @@ func (c connectorTest) Run(ctx context.Context, s *session) error {
 	}
 	t := newTable("TOOL", "DESCRIPTION")
 	for _, tool := range tested.Tools {
-		t.row(tool.Name, short(tool.Description))
+		t.addRow(tool.Name, shorten(tool.Description))
 	}
-	if err := s.print(tested, t); err != nil {
+	if err := s.printValue(tested, t); err != nil {
 		return err
 	}
 	if tested.Error != nil {
-		return errors.New(plain(tested.Error.Message))
+		return errors.New(escapeText(tested.Error.Message))
 	}
 	return nil
 }
 
 type connectorDelete struct{ connectorRef }
 
-// Run deletes it.
+// Run deletes the connector.
 func (c connectorDelete) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
 	if err := api.DeleteConnector(ctx, c.Connector); err != nil {
 		return err
 	}
-	return s.say(nil, "%s is deleted.", c.Connector)
+	return s.printSentence(nil, "%s is deleted.", c.Connector)
 }
 
 type connectorSync struct {
@@ -176,9 +173,9 @@ type connectorSync struct {
 	Agent     string `placeholder:"AGENT" help:"With this agent's credential."`
 }
 
-// Run fails where the sync does.
+// Run fails if the sync does.
 func (c connectorSync) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
@@ -190,7 +187,7 @@ func (c connectorSync) Run(ctx context.Context, s *session) error {
 		if err != nil {
 			return err
 		}
-		return s.say(queued, "%d syncs are queued.", queued.Queued)
+		return s.printSentence(queued, "%d syncs are queued.", queued.Queued)
 	}
 	var in client.SyncRequest
 	if c.Agent != "" {
@@ -201,12 +198,12 @@ func (c connectorSync) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	t := newTable("STATUS", "TOOLS", "ADDED", "CHANGED", "REMOVED", "SET ASIDE")
-	t.row(run.Status, run.ToolsTotal, run.ToolsAdded, run.ToolsChanged, run.ToolsRemoved, run.ToolsQuarantined)
-	if err := s.print(run, t); err != nil {
+	t.addRow(run.Status, run.ToolsTotal, run.ToolsAdded, run.ToolsChanged, run.ToolsRemoved, run.ToolsQuarantined)
+	if err := s.printValue(run, t); err != nil {
 		return err
 	}
 	if run.Error != nil {
-		return errors.New(plain(run.Error.Message))
+		return errors.New(escapeText(run.Error.Message))
 	}
 	return nil
 }
@@ -218,9 +215,9 @@ type connectorTools struct {
 	Removed bool   `help:"Those that are gone, too."`
 }
 
-// Run prints a row for each.
+// Run prints a row for each tool.
 func (c connectorTools) Run(ctx context.Context, s *session) error {
-	api, err := s.client()
+	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
@@ -228,21 +225,20 @@ func (c connectorTools) Run(ctx context.Context, s *session) error {
 	if c.Removed {
 		q.Removed = &c.Removed
 	}
-	list, err := all(api.AllConnectorTools(ctx, c.Connector, q))
+	list, err := collectPages(api.AllConnectorTools(ctx, c.Connector, q))
 	if err != nil {
 		return err
 	}
 	t := newTable("TOOL", "REVIEW", "ENABLED", "SINCE", "CHANGED", "DESCRIPTION")
 	for _, item := range list {
 		if tool := item.Tool; tool != nil {
-			t.row(tool.Name, tool.Review, tool.Enabled, tool.FirstSeenAt, tool.ChangedAt, short(tool.Description))
+			t.addRow(tool.Name, tool.Review, tool.Enabled, tool.FirstSeenAt, tool.ChangedAt, shorten(tool.Description))
 		}
 	}
-	return s.print(list, t)
+	return s.printValue(list, t)
 }
 
-// short is the beginning of a text.
-func short(text string) string {
+func shorten(text string) string {
 	const most = 60
 	if r := []rune(text); len(r) > most {
 		return string(r[:most-1]) + "…"

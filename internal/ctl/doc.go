@@ -1,19 +1,18 @@
-// Package ctl is Patchbay's command line for whoever is not on its machine: `patchbay ctl` asks an installation over the JSON API, with an
-// API key, through package client.
+// Package ctl is the remote command line: `patchbay ctl` calls the JSON API of an installation with an API key,
+// by package client.
 //
-//	patchbay ctl connectors list|get|add|delete|sync|tools|test
+//	patchbay ctl connectors list|get|add|delete|sync|tools|test      connectors.go
 //	patchbay ctl agents     list|get|add|delete|grants|grant|drop|tools|why
-//	patchbay ctl tokens     list|create|revoke
+//	patchbay ctl tokens     list|create|revoke                       agents.go
 //	patchbay ctl call       AGENT TOOL [ARGUMENTS]
 //	patchbay ctl calls      list|get|cancel
-//	patchbay ctl approvals  list|approve|deny
-//	patchbay ctl changes    list|accept|reject
-//	patchbay ctl api        METHOD PATH [JSON|@FILE|-] [--paginate]
+//	patchbay ctl approvals  list|approve|deny                        calls.go
+//	patchbay ctl changes    list|accept|reject                       changes.go
+//	patchbay ctl api        METHOD PATH [JSON|@FILE|-] [--paginate]  api.go
 //	patchbay ctl manifest
-//	patchbay apply          -f FILE [--check] [--prune]
+//	patchbay apply          -f FILE [--check] [--prune]              apply.go
 //
-// What it prints is a table for people, or with --output json what the API answered. What comes from servers is shown without the
-// characters that would steer a terminal. A refusal is its sentence on the standard error, and status 1.
-//
-// It has no rules of its own, and does not know the house: what may be done is what the key may.
+// Output is a table, or with --output json the API's response. Characters that control a terminal are escaped,
+// as servers wrote parts of it. A refusal is a sentence on standard error, and exit status 1. All rules are the
+// API's.
 package ctl

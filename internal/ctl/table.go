@@ -9,7 +9,6 @@ import (
 	"unicode"
 )
 
-// table is what a person reads.
 type table struct {
 	head []string
 	rows [][]string
@@ -17,16 +16,15 @@ type table struct {
 
 func newTable(head ...string) *table { return &table{head: head} }
 
-func (t *table) row(cells ...any) {
+func (t *table) addRow(cells ...any) {
 	row := make([]string, len(cells))
 	for i, c := range cells {
-		row[i] = cell(c)
+		row[i] = formatCell(c)
 	}
 	t.rows = append(t.rows, row)
 }
 
-// cell is a value in one line.
-func cell(v any) string {
+func formatCell(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "–"
@@ -34,12 +32,12 @@ func cell(v any) string {
 		if v == nil {
 			return "–"
 		}
-		return plain(*v)
+		return escapeText(*v)
 	case *time.Time:
 		if v == nil {
 			return "–"
 		}
-		return cell(*v)
+		return formatCell(*v)
 	case time.Time:
 		return v.Local().Format(time.DateTime)
 	case bool:
@@ -48,13 +46,13 @@ func cell(v any) string {
 		}
 		return "no"
 	case []string:
-		return plain(strings.Join(v, ", "))
+		return escapeText(strings.Join(v, ", "))
 	}
-	return plain(fmt.Sprint(v))
+	return escapeText(fmt.Sprint(v))
 }
 
-// plain is a text without what would steer a terminal or turn it around: servers have a say in most of what is shown.
-func plain(s string) string {
+// escapeText escapes characters that control a terminal or the text direction: servers wrote most of the texts.
+func escapeText(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':
@@ -66,19 +64,19 @@ func plain(s string) string {
 	}, s)
 }
 
-// Lines is a text whose lines are without what would steer a terminal.
+// Lines escapes characters that control a terminal in a text of lines.
 func Lines(s string) string {
 	all := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 	for i, line := range all {
-		all[i] = plain(line)
+		all[i] = escapeText(line)
 	}
 	return strings.Join(all, "\n")
 }
 
-// print shows v, or the table of it.
-func (s *session) print(v any, t *table) error {
+// printValue prints v as JSON, or its table.
+func (s *session) printValue(v any, t *table) error {
 	if s.flags.Output == "json" {
-		return s.json(v)
+		return s.printJSON(v)
 	}
 	w := tabwriter.NewWriter(s.world.Out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, strings.Join(t.head, "\t"))
@@ -88,33 +86,32 @@ func (s *session) print(v any, t *table) error {
 	return w.Flush()
 }
 
-// json writes v. Its texts are escaped where a terminal would be steered.
-func (s *session) json(v any) error {
-	enc := json.NewEncoder(ascii{s.world.Out})
+// printJSON prints v, with escapes on a terminal.
+func (s *session) printJSON(v any) error {
+	enc := json.NewEncoder(asciiWriter{s.world.Out})
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
 }
 
-// say prints a sentence; with JSON nothing, unless there is something to show.
-func (s *session) say(v any, form string, args ...any) error {
+// printSentence prints a sentence; with JSON only v, if any.
+func (s *session) printSentence(v any, form string, args ...any) error {
 	if s.flags.Output == "json" {
 		if v == nil {
 			return nil
 		}
-		return s.json(v)
+		return s.printJSON(v)
 	}
 	for i, a := range args {
 		if text, ok := a.(string); ok {
-			args[i] = plain(text)
+			args[i] = escapeText(text)
 		}
 	}
 	_, err := fmt.Fprintf(s.world.Out, form+"\n", args...)
 	return err
 }
 
-// all gathers what comes page by page.
-func all[T any](items func(yield func(T, error) bool)) ([]T, error) {
+func collectPages[T any](items func(yield func(T, error) bool)) ([]T, error) {
 	list := []T{}
 	for item, err := range items {
 		if err != nil {
@@ -125,11 +122,10 @@ func all[T any](items func(yield func(T, error) bool)) ([]T, error) {
 	return list, nil
 }
 
-// inJSON is a value as JSON, in one line.
-func inJSON(v any) string {
+func toJSON(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		return plain(fmt.Sprint(v))
+		return escapeText(fmt.Sprint(v))
 	}
-	return plain(string(text))
+	return escapeText(string(text))
 }

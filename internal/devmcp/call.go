@@ -18,8 +18,8 @@ var issues = []issue{
 	{9, "Export the tool list as CSV", "closed"},
 }
 
-// call performs a tool. The few that have something to say do; the others tell what they were given.
-func (e *endpoint) call(raw json.RawMessage) (any, *rpcError) {
+// callTool runs a tool. Most only report their arguments.
+func (e *endpoint) callTool(raw json.RawMessage) (any, *rpcError) {
 	var params struct {
 		Name      string
 		Arguments map[string]any
@@ -35,16 +35,16 @@ func (e *endpoint) call(raw json.RawMessage) (any, *rpcError) {
 	case "create_issue":
 		return createIssue(params.Arguments), nil
 	case "list_labels":
-		return text("bug, feature, question, good first issue"), nil
+		return newTextResult("bug, feature, question, good first issue"), nil
 	}
-	return text(fmt.Sprintf("%s was called with %d arguments. This server is for practice: nothing happened.",
+	return newTextResult(fmt.Sprintf("%s was called with %d arguments. This server is for practice: nothing happened.",
 		params.Name, len(params.Arguments))), nil
 }
 
 func searchIssues(arguments map[string]any) any {
 	query, ok := arguments["query"].(string)
 	if !ok || query == "" {
-		return failed("query is missing.")
+		return newErrorResult("query is missing.")
 	}
 	state, _ := arguments["state"].(string)
 	if state == "" {
@@ -56,8 +56,8 @@ func searchIssues(arguments map[string]any) any {
 			found = append(found, i)
 		}
 	}
-	result := text(fmt.Sprintf("%d issues found.", len(found)))
-	result["structuredContent"] = object{"issues": found}
+	result := newTextResult(fmt.Sprintf("%d issues found.", len(found)))
+	result["structuredContent"] = resultObject{"issues": found}
 	return result
 }
 
@@ -65,26 +65,26 @@ func getIssue(arguments map[string]any) any {
 	number, _ := arguments["number"].(float64)
 	for _, i := range issues {
 		if float64(i.Number) == number {
-			return text(fmt.Sprintf("#%d %s (%s)", i.Number, i.Title, i.State))
+			return newTextResult(fmt.Sprintf("#%d %s (%s)", i.Number, i.Title, i.State))
 		}
 	}
-	return failed("There is no such issue.")
+	return newErrorResult("There is no such issue.")
 }
 
 func createIssue(arguments map[string]any) any {
 	title, ok := arguments["title"].(string)
 	if !ok || len(title) < 3 {
-		return failed("title must have at least 3 characters.")
+		return newErrorResult("title must have at least 3 characters.")
 	}
-	return text(fmt.Sprintf("Created issue #18: %s", title))
+	return newTextResult(fmt.Sprintf("Created issue #18: %s", title))
 }
 
-func text(t string) object {
-	return object{"content": []object{{"type": "text", "text": t}}}
+func newTextResult(t string) resultObject {
+	return resultObject{"content": []resultObject{{"type": "text", "text": t}}}
 }
 
-func failed(t string) object {
-	result := text(t)
+func newErrorResult(t string) resultObject {
+	result := newTextResult(t)
 	result["isError"] = true
 	return result
 }

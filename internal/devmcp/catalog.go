@@ -6,16 +6,16 @@ import (
 	"fmt"
 )
 
-// toolsJSON holds the dozen: one array, served byte for byte.
+// toolsJSON is an array of twelve tools, served byte for byte.
 //
 //go:embed tools.json
 var toolsJSON []byte
 
-// catalog returns n tools, raw: of the dozen first, made-up ones after them; 0: the dozen.
-func catalog(n int) []json.RawMessage {
+// newCatalog returns n tools: the twelve first, generated ones after them; 0: the twelve.
+func newCatalog(n int) []json.RawMessage {
 	var tools []json.RawMessage
 	if err := json.Unmarshal(toolsJSON, &tools); err != nil {
-		panic(err) // the file is a part of this program
+		panic(err) // the file is embedded
 	}
 	if n <= 0 {
 		return tools
@@ -29,8 +29,8 @@ func catalog(n int) []json.RawMessage {
 	return tools[:n]
 }
 
-// names are the tools' names, to know which can be called.
-func names(tools []json.RawMessage) map[string]bool {
+// toolNames returns the set of names that can be called.
+func toolNames(tools []json.RawMessage) map[string]bool {
 	known := map[string]bool{}
 	for _, raw := range tools {
 		var tool struct{ Name string }

@@ -1,6 +1,6 @@
-// Package devmcp is a small MCP server for newcomers: a dozen plausible tools on loopback, in the several ways in which
-// real servers behave. `patchbay dev-mcp` serves it, and a seeded installation points at it.
+// Package devmcp is a small MCP server to practise with: twelve plausible tools on loopback, in modes that
+// imitate real servers. `patchbay dev-mcp` serves it, and the seed data refers to it.
 //
-// It speaks Streamable HTTP (2025-11-25 and the revisions before it) with sessions. It keeps nothing and guards nothing:
-// its tokens are published, so it belongs on loopback only.
+// It speaks Streamable HTTP (2025-11-25 and earlier) with sessions. It stores nothing, and its tokens are
+// public, so it belongs on loopback only.
 package devmcp

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// Options describe a server.
+// Options configure a server.
 type Options struct {
-	// Mode is what the path /mcp does; empty: "json".
+	// Mode is the mode at /mcp; empty: "json".
 	Mode string
-	// Tools is how many tools are listed; 0: the dozen. More are made up.
+	// Tools is the number of tools; 0: twelve. Further ones are generated.
 	Tools int
-	// Token is what bearer, api-key and basic (as the password) ask for; empty: DefaultToken.
+	// Token is required by bearer, api-key and basic (as the password); empty: DefaultToken.
 	Token string
-	// Delay is how long slow waits before each answer; 0: 3 s.
+	// Delay is the pause of slow before each response; 0: 3 s.
 	Delay time.Duration
 }
 
-// DefaultToken is asked for where Options name no other. It is no secret.
+// DefaultToken is the default of Options.Token. It is no secret.
 const DefaultToken = "dev-token"
 
 const (
@@ -29,14 +29,14 @@ const (
 	pageSize     = 5
 )
 
-// Mode is one way to behave.
+// Mode is one behaviour of the server.
 type Mode struct {
 	Name     string // as "bearer"
 	Path     string // as "/bearer"
 	Sentence string // what it does
 }
 
-// Modes lists every mode; all are served side by side.
+// Modes lists all modes. Each is served at its path.
 var Modes = []Mode{
 	{"json", "/mcp", "Answers with JSON."},
 	{"sse", "/sse-replies", "Answers with event streams."},
@@ -48,7 +48,7 @@ var Modes = []Mode{
 	{"failing", "/failing", "Answers everything with status 500."},
 }
 
-// Handler serves every mode at its path, and a list of them at /.
+// Handler serves every mode at its path, and an index at /.
 func Handler(o Options) http.Handler {
 	if o.Token == "" {
 		o.Token = DefaultToken
@@ -56,29 +56,28 @@ func Handler(o Options) http.Handler {
 	if o.Delay <= 0 {
 		o.Delay = defaultDelay
 	}
-	tools := catalog(o.Tools)
+	tools := newCatalog(o.Tools)
 	mux := http.NewServeMux()
 	for i, mode := range Modes {
 		name := mode.Name
 		if i == 0 && o.Mode != "" {
 			name = o.Mode
 		}
-		mux.Handle(mode.Path, behave(name, o, tools))
+		mux.Handle(mode.Path, newModeHandler(name, o, tools))
 	}
-	mux.HandleFunc("GET /{$}", index)
-	return onlyLocal(mux)
+	mux.HandleFunc("GET /{$}", serveIndex)
+	return allowLoopback(mux)
 }
 
-func index(w http.ResponseWriter, r *http.Request) {
+func serveIndex(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	for _, mode := range Modes {
 		_, _ = fmt.Fprintf(w, "http://%s%-14s %s\n", r.Host, mode.Path, mode.Sentence)
 	}
 }
 
-// onlyLocal refuses what a foreign web page could send here: by a name of its own that it points at loopback (DNS
-// rebinding), or across origins.
-func onlyLocal(next http.Handler) http.Handler {
+// allowLoopback refuses requests that a foreign web page could cause: by DNS rebinding or across origins.
+func allowLoopback(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := r.Header.Get("Origin")
 		from, err := url.Parse(origin)

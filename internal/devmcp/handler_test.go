@@ -17,7 +17,7 @@ import (
 	"patchbay/internal/devmcp"
 )
 
-func serve(t *testing.T, o devmcp.Options) *httptest.Server {
+func startServer(t *testing.T, o devmcp.Options) *httptest.Server {
 	t.Helper()
 	up := httptest.NewServer(devmcp.Handler(o))
 	t.Cleanup(up.Close)
@@ -36,8 +36,8 @@ func (h withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// connect is the SDK's client, an independent peer.
-func connect(t *testing.T, url string, header http.Header) (*sdk.ClientSession, error) {
+// connectClient connects the SDK's client, an independent implementation.
+func connectClient(t *testing.T, url string, header http.Header) (*sdk.ClientSession, error) {
 	t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
 	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{
@@ -49,9 +49,9 @@ func connect(t *testing.T, url string, header http.Header) (*sdk.ClientSession, 
 	return session, err
 }
 
-func TestEveryWorkingModeListsTheDozen(t *testing.T) {
+func TestModes_ListTheDefaultTools(t *testing.T) {
 	t.Parallel()
-	up := serve(t, devmcp.Options{Delay: time.Millisecond})
+	up := startServer(t, devmcp.Options{Delay: time.Millisecond})
 	credentials := http.Header{}
 	for _, mode := range devmcp.Modes {
 		switch mode.Name {
@@ -66,7 +66,7 @@ func TestEveryWorkingModeListsTheDozen(t *testing.T) {
 			r.SetBasicAuth("dev", devmcp.DefaultToken)
 			credentials = r.Header
 		}
-		session, err := connect(t, up.URL+mode.Path, credentials)
+		session, err := connectClient(t, up.URL+mode.Path, credentials)
 		if err != nil {
 			t.Errorf("%s: %v", mode.Name, err)
 			continue
@@ -87,16 +87,16 @@ func TestEveryWorkingModeListsTheDozen(t *testing.T) {
 	}
 }
 
-func TestGuardedModesRefuseWrongCredentials(t *testing.T) {
+func TestModes_RefuseWrongCredentials(t *testing.T) {
 	t.Parallel()
-	up := serve(t, devmcp.Options{Token: "right"})
+	up := startServer(t, devmcp.Options{Token: "right"})
 	for path, challenge := range map[string]string{
 		"/bearer": `Bearer realm="dev-mcp"`, "/basic": `Basic realm="dev-mcp"`, "/api-key": "",
 	} {
 		for _, header := range []http.Header{
 			{}, {"Authorization": {"Bearer wrong"}}, {"X-Api-Key": {"dev-token"}}, {"Authorization": {"Basic ZGV2Ondyb25n"}},
 		} {
-			resp := post(t, up.URL+path, initialize, header)
+			resp := postBody(t, up.URL+path, answerInitialize, header)
 			if resp.StatusCode != http.StatusUnauthorized || resp.Header.Get("WWW-Authenticate") != challenge {
 				t.Errorf("%s with %v: %s, challenge %q", path, header, resp.Status, resp.Header.Get("WWW-Authenticate"))
 			}
@@ -104,9 +104,9 @@ func TestGuardedModesRefuseWrongCredentials(t *testing.T) {
 	}
 }
 
-func TestToolsCanBeCalled(t *testing.T) {
+func TestCallTool(t *testing.T) {
 	t.Parallel()
-	session, err := connect(t, serve(t, devmcp.Options{}).URL+"/sse-replies", nil)
+	session, err := connectClient(t, startServer(t, devmcp.Options{}).URL+"/sse-replies", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,17 +140,17 @@ func TestToolsCanBeCalled(t *testing.T) {
 }
 
 const (
-	initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
-	list       = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
+	answerInitialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+	list             = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
 )
 
-// post sends a message as an MCP client does; header replaces what it names.
-func post(t *testing.T, url, body string, header http.Header) *http.Response {
+// postBody posts a message as an MCP client does; header overrides its headers.
+func postBody(t *testing.T, url, body string, header http.Header) *http.Response {
 	t.Helper()
-	return send(t, http.MethodPost, url, body, header)
+	return sendRequest(t, http.MethodPost, url, body, header)
 }
 
-func send(t *testing.T, method, url, body string, header http.Header) *http.Response {
+func sendRequest(t *testing.T, method, url, body string, header http.Header) *http.Response {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
@@ -169,10 +169,10 @@ func send(t *testing.T, method, url, body string, header http.Header) *http.Resp
 	return resp
 }
 
-func TestSessionsAreAskedForAndEnd(t *testing.T) {
+func TestSessions_AreRequiredAndEnd(t *testing.T) {
 	t.Parallel()
-	url := serve(t, devmcp.Options{}).URL + "/mcp"
-	id := post(t, url, initialize, nil).Header.Get("Mcp-Session-Id")
+	url := startServer(t, devmcp.Options{}).URL + "/mcp"
+	id := postBody(t, url, answerInitialize, nil).Header.Get("Mcp-Session-Id")
 	session := http.Header{"Mcp-Session-Id": {id}}
 	for i, step := range []struct {
 		method, body string
@@ -189,47 +189,47 @@ func TestSessionsAreAskedForAndEnd(t *testing.T) {
 		{"POST", list, session, 404},
 		{"DELETE", "", session, 404},
 	} {
-		if got := send(t, step.method, url, step.body, step.header).StatusCode; got != step.want {
+		if got := sendRequest(t, step.method, url, step.body, step.header).StatusCode; got != step.want {
 			t.Errorf("step %d: %s: status %d, want %d", i, step.method, got, step.want)
 		}
 	}
 }
 
-func TestRequestsThatAreNotMCPAreRefused(t *testing.T) {
+func TestRequests_NotMCPIsRefused(t *testing.T) {
 	t.Parallel()
-	url := serve(t, devmcp.Options{}).URL + "/mcp"
+	url := startServer(t, devmcp.Options{}).URL + "/mcp"
 	for name, c := range map[string]struct {
 		body   string
 		header http.Header
 		want   int
 	}{
-		"another content type": {initialize, http.Header{"Content-Type": {"text/plain"}}, 415},
-		"only JSON accepted":   {initialize, http.Header{"Accept": {"application/json"}}, 406},
-		"anything accepted":    {initialize, http.Header{"Accept": {"*/*"}}, 200},
-		"an unknown version":   {initialize, http.Header{"Mcp-Protocol-Version": {"1999-01-01"}}, 400},
+		"another content type": {answerInitialize, http.Header{"Content-Type": {"text/plain"}}, 415},
+		"only JSON accepted":   {answerInitialize, http.Header{"Accept": {"application/json"}}, 406},
+		"anything accepted":    {answerInitialize, http.Header{"Accept": {"*/*"}}, 200},
+		"an unknown version":   {answerInitialize, http.Header{"Mcp-Protocol-Version": {"1999-01-01"}}, 400},
 		"broken JSON":          {`{"jsonrpc":`, nil, 400},
-		"a batch":              {`[` + initialize + `]`, nil, 400},
-		"a foreign host":       {initialize, http.Header{"Host": {"evil.example.com"}}, 403},
-		"a foreign origin":     {initialize, http.Header{"Origin": {"https://evil.example.com"}}, 403},
-		"no origin":            {initialize, http.Header{"Origin": {"null"}}, 403},
-		"a local origin":       {initialize, http.Header{"Origin": {"http://localhost:8080"}}, 200},
-		"localhost":            {initialize, http.Header{"Host": {"localhost:9090"}}, 200},
-		"IPv6 loopback":        {initialize, http.Header{"Host": {"[::1]"}}, 200},
+		"a batch":              {`[` + answerInitialize + `]`, nil, 400},
+		"a foreign host":       {answerInitialize, http.Header{"Host": {"evil.example.com"}}, 403},
+		"a foreign origin":     {answerInitialize, http.Header{"Origin": {"https://evil.example.com"}}, 403},
+		"no origin":            {answerInitialize, http.Header{"Origin": {"null"}}, 403},
+		"a local origin":       {answerInitialize, http.Header{"Origin": {"http://localhost:8080"}}, 200},
+		"localhost":            {answerInitialize, http.Header{"Host": {"localhost:9090"}}, 200},
+		"IPv6 loopback":        {answerInitialize, http.Header{"Host": {"[::1]"}}, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := post(t, url, c.body, c.header).StatusCode; got != c.want {
+			if got := postBody(t, url, c.body, c.header).StatusCode; got != c.want {
 				t.Errorf("status %d, want %d", got, c.want)
 			}
 		})
 	}
 }
 
-func TestToolsKeepWhatNumbersAndLettersSay(t *testing.T) {
+func TestTools_AreServedByteForByte(t *testing.T) {
 	t.Parallel()
-	url := serve(t, devmcp.Options{}).URL + "/mcp"
-	id := post(t, url, initialize, nil).Header.Get("Mcp-Session-Id")
-	body, err := io.ReadAll(post(t, url, list, http.Header{"Mcp-Session-Id": {id}}).Body)
+	url := startServer(t, devmcp.Options{}).URL + "/mcp"
+	id := postBody(t, url, answerInitialize, nil).Header.Get("Mcp-Session-Id")
+	body, err := io.ReadAll(postBody(t, url, list, http.Header{"Mcp-Session-Id": {id}}).Body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,10 +240,10 @@ func TestToolsKeepWhatNumbersAndLettersSay(t *testing.T) {
 	}
 }
 
-func TestOptionsChangeTheServer(t *testing.T) {
+func TestOptions(t *testing.T) {
 	t.Parallel()
 	for n, wanted := range map[int]int{0: 12, 3: 3, 12: 12, 40: 40} {
-		session, err := connect(t, serve(t, devmcp.Options{Mode: "paged", Tools: n}).URL+"/mcp", nil)
+		session, err := connectClient(t, startServer(t, devmcp.Options{Mode: "paged", Tools: n}).URL+"/mcp", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,12 +264,12 @@ func TestOptionsChangeTheServer(t *testing.T) {
 	}
 }
 
-func TestSlowModeStopsWhenTheClientLeaves(t *testing.T) {
+func TestSlowMode_StopsWhenClientDisconnects(t *testing.T) {
 	t.Parallel()
-	up := serve(t, devmcp.Options{Delay: time.Hour})
+	up := startServer(t, devmcp.Options{Delay: time.Hour})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, up.URL+"/slow", strings.NewReader(initialize))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, up.URL+"/slow", strings.NewReader(answerInitialize))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,20 +277,20 @@ func TestSlowModeStopsWhenTheClientLeaves(t *testing.T) {
 		_ = resp.Body.Close()
 		t.Error("slow was fast")
 	}
-	// The server's Close, at the end of this test, waits for every handler.
+	// The server's Close at the end of the test waits for every handler.
 }
 
-func TestFailingModeFails(t *testing.T) {
+func TestFailingMode(t *testing.T) {
 	t.Parallel()
-	if got := post(t, serve(t, devmcp.Options{}).URL+"/failing", initialize, nil).StatusCode; got != 500 {
+	if got := postBody(t, startServer(t, devmcp.Options{}).URL+"/failing", answerInitialize, nil).StatusCode; got != 500 {
 		t.Errorf("status %d, want 500", got)
 	}
 }
 
-func TestIndexNamesEveryMode(t *testing.T) {
+func TestIndex_NamesEveryMode(t *testing.T) {
 	t.Parallel()
-	up := serve(t, devmcp.Options{})
-	body, err := io.ReadAll(send(t, http.MethodGet, up.URL+"/", "", nil).Body)
+	up := startServer(t, devmcp.Options{})
+	body, err := io.ReadAll(sendRequest(t, http.MethodGet, up.URL+"/", "", nil).Body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,15 +301,15 @@ func TestIndexNamesEveryMode(t *testing.T) {
 	}
 }
 
-func TestVersionsAreNegotiated(t *testing.T) {
+func TestInitialize_NegotiatesVersion(t *testing.T) {
 	t.Parallel()
-	url := serve(t, devmcp.Options{}).URL + "/mcp"
+	url := startServer(t, devmcp.Options{}).URL + "/mcp"
 	got := map[string]string{}
 	for _, asked := range []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2099-01-01"} {
 		var reply struct {
 			Result struct{ ProtocolVersion string }
 		}
-		resp := post(t, url, strings.Replace(initialize, "2025-06-18", asked, 1), nil)
+		resp := postBody(t, url, strings.Replace(answerInitialize, "2025-06-18", asked, 1), nil)
 		if err := json.NewDecoder(resp.Body).Decode(&reply); err != nil {
 			t.Fatal(err)
 		}

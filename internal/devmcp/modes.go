@@ -9,27 +9,27 @@ import (
 	"time"
 )
 
-// behave makes the endpoint of one mode.
-func behave(mode string, o Options, tools []json.RawMessage) http.Handler {
-	e := &endpoint{tools: tools, known: names(tools), sessions: newSessions()}
+// newModeHandler returns the endpoint of one mode.
+func newModeHandler(mode string, o Options, tools []json.RawMessage) http.Handler {
+	e := &endpoint{tools: tools, known: toolNames(tools), sessions: newSessions()}
 	switch mode {
 	case "sse":
 		e.stream = true
 	case "paged":
 		e.pageSize = pageSize
 	case "bearer":
-		return guarded(e, `Bearer realm="dev-mcp"`, func(r *http.Request) bool {
-			return same(r.Header.Get("Authorization"), "Bearer "+o.Token)
+		return requireCredential(e, `Bearer realm="dev-mcp"`, func(r *http.Request) bool {
+			return isEqual(r.Header.Get("Authorization"), "Bearer "+o.Token)
 		})
 	case "api-key":
-		return guarded(e, "", func(r *http.Request) bool { return same(r.Header.Get("X-Api-Key"), o.Token) })
+		return requireCredential(e, "", func(r *http.Request) bool { return isEqual(r.Header.Get("X-Api-Key"), o.Token) })
 	case "basic":
-		return guarded(e, `Basic realm="dev-mcp"`, func(r *http.Request) bool {
+		return requireCredential(e, `Basic realm="dev-mcp"`, func(r *http.Request) bool {
 			user, password, _ := r.BasicAuth()
-			return same(user, "dev") && same(password, o.Token)
+			return isEqual(user, "dev") && isEqual(password, o.Token)
 		})
 	case "slow":
-		return delayed(e, o.Delay)
+		return delayAnswers(e, o.Delay)
 	case "failing":
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "This server always fails.", http.StatusInternalServerError)
@@ -38,8 +38,9 @@ func behave(mode string, o Options, tools []json.RawMessage) http.Handler {
 	return e
 }
 
-// guarded asks for a credential first. challenge is the WWW-Authenticate of a refusal; empty: none.
-func guarded(next http.Handler, challenge string, allowed func(*http.Request) bool) http.Handler {
+// requireCredential refuses requests without a credential. challenge is the WWW-Authenticate of a refusal;
+// empty: none.
+func requireCredential(next http.Handler, challenge string, allowed func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if allowed(r) {
 			next.ServeHTTP(w, r)
@@ -52,12 +53,14 @@ func guarded(next http.Handler, challenge string, allowed func(*http.Request) bo
 	})
 }
 
-func same(got, want string) bool { return subtle.ConstantTimeCompare([]byte(got), []byte(want)) == 1 }
+func isEqual(got, want string) bool {
+	return subtle.ConstantTimeCompare([]byte(got), []byte(want)) == 1
+}
 
-// delayed waits before each answer, unless the client leaves.
-func delayed(next http.Handler, delay time.Duration) http.Handler {
+// delayAnswers waits before each response, unless the client disconnects.
+func delayAnswers(next http.Handler, delay time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// net/http notices that a client left only after it has read the body.
+		// net/http detects a disconnect only after the body has been read.
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		if err != nil {
 			http.Error(w, "The body cannot be read.", http.StatusBadRequest)

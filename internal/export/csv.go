@@ -10,32 +10,32 @@ import (
 	"unicode"
 )
 
-// csvLines writes RFC 4180: one line a row, under a line of names.
-type csvLines struct {
+// csvWriter writes RFC 4180 with a header line.
+type csvWriter struct {
 	w     *csv.Writer
 	cells []string
 }
 
-func newCSVLines(w io.Writer) *csvLines {
-	c := &csvLines{w: csv.NewWriter(w)}
+func newCSVWriter(w io.Writer) *csvWriter {
+	c := &csvWriter{w: csv.NewWriter(w)}
 	c.w.UseCRLF = true
 	return c
 }
 
-func (c *csvLines) head(_ string, _ time.Time, columns []string) error {
+func (c *csvWriter) writeHeader(_ string, _ time.Time, columns []string) error {
 	c.cells = make([]string, len(columns))
 	return c.w.Write(columns)
 }
 
-func (c *csvLines) row(values []any) error {
+func (c *csvWriter) writeRow(values []any) error {
 	for i, v := range values {
-		c.cells[i] = cell(v)
+		c.cells[i] = formatCell(v)
 	}
 	return c.w.Write(c.cells)
 }
 
-// end has the notice in the first cell of a line that is as wide as the others.
-func (c *csvLines) end(_ int, notice string) error {
+// writeEnd puts the notice into the first cell of a full row.
+func (c *csvWriter) writeEnd(_ int, notice string) error {
 	if notice != "" {
 		clear(c.cells)
 		c.cells[0] = "# " + notice
@@ -47,47 +47,47 @@ func (c *csvLines) end(_ int, notice string) error {
 	return c.w.Error()
 }
 
-// cell is a value as a text. What others wrote is guarded; our own numbers and times are not, since nothing of them is a formula.
-func cell(value any) string {
-	switch v := plain(value).(type) {
+// formatCell returns a value as text. Texts are escaped against formulas; numbers and times cannot be formulas.
+func formatCell(value any) string {
+	switch v := toJSONValue(value).(type) {
 	case nil:
 		return ""
 	case string:
-		return guarded(v)
+		return escapeFormulas(v)
 	case []string:
-		return guarded(strings.Join(v, " "))
+		return escapeFormulas(strings.Join(v, " "))
 	case json.RawMessage:
-		return guarded(string(v))
+		return escapeFormulas(string(v))
 	default:
 		return fmt.Sprint(v)
 	}
 }
 
-// guarded keeps a spreadsheet from taking a text for a formula: what begins as one gets an apostrophe before it. That is also what follows
-// a sign at which some part a line into cells, whatever the quotes say: where decimals have commas, it is the semicolon. A program that
-// reads the file takes JSON, which has each text as it is.
-func guarded(text string) string {
+// escapeFormulas puts an apostrophe before a text that a spreadsheet would take for a formula. That includes
+// text after separators at which some spreadsheets split cells despite quotes, such as semicolons in locales
+// with decimal commas. Programs use JSON, which is not escaped.
+func escapeFormulas(text string) string {
 	if !strings.ContainsAny(text, formulaSigns) && !strings.ContainsAny(text, "\t\r\n") {
 		return text
 	}
 	var b strings.Builder
-	begins := true // of what may be a cell
+	atCellStart := true // at the start of a possible cell
 	for i, c := range text {
 		switch {
 		case i == 0 && strings.ContainsRune("\t\r\n", c):
 			b.WriteByte('\'')
 		case strings.ContainsRune(";\t\r\n", c):
-			begins = true
-		case begins && strings.ContainsRune(formulaSigns, c):
+			atCellStart = true
+		case atCellStart && strings.ContainsRune(formulaSigns, c):
 			b.WriteByte('\'')
-			begins = false
-		case !unicode.IsSpace(c) && c != '"' && c != '\ufeff': // which are dropped from the beginning of a cell
-			begins = false
+			atCellStart = false
+		case !unicode.IsSpace(c) && c != '"' && c != '\ufeff': // spreadsheets drop these from the start of a cell
+			atCellStart = false
 		}
 		b.WriteRune(c)
 	}
 	return b.String()
 }
 
-// formulaSigns are what a formula begins with.
+// formulaSigns start a formula.
 const formulaSigns = "=+-@＝＋－＠"

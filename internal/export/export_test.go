@@ -37,7 +37,7 @@ var columns = []export.Column[row]{
 
 var noon = time.Date(2026, 11, 21, 13, 0, 0, 5_000_000, time.FixedZone("", 3600))
 
-// tableOf is a table that comes in parts.
+// tableOf is a table with these parts.
 func tableOf(parts ...[]row) export.Table[row] {
 	return export.Table[row]{
 		Name: "calls", Columns: columns, Now: func() time.Time { return noon },
@@ -71,7 +71,7 @@ func cells(t *testing.T, text string) [][]string {
 	return lines
 }
 
-func TestACSVFileHasALineOfNamesAndOneForEachRowOfEachPart(t *testing.T) {
+func TestCSV_HasAHeaderAndARowForEachRow(t *testing.T) {
 	t.Parallel()
 	table := tableOf(
 		[]row{{name: `a "b", c`, n: -1, at: noon, end: &noon, tags: []string{"x", "y"}, more: json.RawMessage(`{"k":1}`)}},
@@ -92,7 +92,7 @@ func TestACSVFileHasALineOfNamesAndOneForEachRowOfEachPart(t *testing.T) {
 	}
 }
 
-func TestNoCellOfACSVFileIsAFormula(t *testing.T) {
+func TestCSV_EscapesFormulas(t *testing.T) {
 	t.Parallel()
 	for _, evil := range []string{`=HYPERLINK("https://evil.example.com")`, "+1", "-1+cmd", "@SUM(A1)", "\tx", "\rx", "\n=x", "＝1"} {
 		text, _, err := written(t, tableOf([]row{{name: evil, tags: []string{evil}}}), export.CSV)
@@ -108,8 +108,9 @@ func TestNoCellOfACSVFileIsAFormula(t *testing.T) {
 	}
 }
 
-// Where a country writes decimals with commas, spreadsheets part cells at semicolons, and see no quotes but those that begin a cell.
-func TestNoCellBecomesAFormulaWhereSpreadsheetsPartThemAtOtherSigns(t *testing.T) {
+// In locales with decimal commas, spreadsheets split cells at semicolons and honour only quotes at the start of
+// a cell.
+func TestCSV_EscapesFormulasAfterOtherSeparators(t *testing.T) {
 	t.Parallel()
 	formula := regexp.MustCompile(`(^|[;\t\r\n])["\s]*[=+\-@＝＋－＠]`)
 	for _, evil := range []string{"well;=HYPERLINK(A1)", "well\n=1+1", "well\r\n-1", "well\t+1", "well; @SUM(A1)", `well;"=1"`, " =1", "\u00a0=1", "\ufeff=1", ";;=1", "well;＝1"} {
@@ -129,7 +130,7 @@ func TestNoCellBecomesAFormulaWhereSpreadsheetsPartThemAtOtherSigns(t *testing.T
 	}
 }
 
-func TestAJSONFileHasTheValuesAsTheyAre(t *testing.T) {
+func TestJSON_KeepsValues(t *testing.T) {
 	t.Parallel()
 	text, _, err := written(t, tableOf(
 		[]row{{name: "=1", n: 3, at: noon, tags: []string{"x"}, more: json.RawMessage(`{"k":1}`)}},
@@ -155,7 +156,7 @@ func TestAJSONFileHasTheValuesAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestAFileEndsAtItsBoundAndSaysSo(t *testing.T) {
+func TestFile_EndsAtItsLimitWithANotice(t *testing.T) {
 	t.Parallel()
 	many := make([]row, 3)
 	for f, says := range map[export.Format]string{export.CSV: `"# These are the first 5 rows, and there are more.`, export.JSON: `"count":5,"complete":false,"notice":"These are the first 5 rows`} {
@@ -172,7 +173,7 @@ func TestAFileEndsAtItsBoundAndSaysSo(t *testing.T) {
 	}
 }
 
-func TestAFileThatCannotBeReadToItsEndSaysSo(t *testing.T) {
+func TestFile_ReportsAReadFailure(t *testing.T) {
 	t.Parallel()
 	for f, says := range map[export.Format]string{export.CSV: "# This file ends early", export.JSON: `"complete":false,"notice":"This file ends early`} {
 		table := tableOf([]row{{name: "a"}})
@@ -189,7 +190,7 @@ func TestAFileThatCannotBeReadToItsEndSaysSo(t *testing.T) {
 	}
 }
 
-func TestATableThatCannotBeReadBeginsNoFile(t *testing.T) {
+func TestOpen_FailsWithTheFirstPart(t *testing.T) {
 	t.Parallel()
 	table := tableOf()
 	table.Part = func(string) ([]row, string, error) { return nil, "", errors.New("away") }
@@ -198,7 +199,7 @@ func TestATableThatCannotBeReadBeginsNoFile(t *testing.T) {
 	}
 }
 
-func TestAFileIsNamedAfterItsTableAndDay(t *testing.T) {
+func TestFile_NameHasTableAndDay(t *testing.T) {
 	t.Parallel()
 	file, err := tableOf(nil).Open()
 	if err != nil || file.Name(export.JSON) != "calls-2026-11-21.json" {
@@ -206,8 +207,8 @@ func TestAFileIsNamedAfterItsTableAndDay(t *testing.T) {
 	}
 }
 
-// What is held at once is a part, and what the writer buffers.
-func TestALongTableIsNotHeldInMemory(t *testing.T) {
+// Memory holds one part and the writer's buffer.
+func TestFile_LongTableUsesLittleMemory(t *testing.T) {
 	t.Parallel()
 	part := make([]row, 200)
 	for i := range part {

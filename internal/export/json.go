@@ -7,23 +7,24 @@ import (
 	"time"
 )
 
-// jsonLines writes one object, whose rows stand one a line: {"table":…,"exported_at":…,"rows":[…],"count":…,"complete":…,"notice":…}.
-type jsonLines struct {
+// jsonWriter writes one object with one row a line:
+// {"table":…,"exported_at":…,"rows":[…],"count":…,"complete":…,"notice":…}.
+type jsonWriter struct {
 	w       *bufio.Writer
 	columns []string
 	rows    int
 }
 
-func (j *jsonLines) head(table string, at time.Time, columns []string) error {
+func (j *jsonWriter) writeHeader(table string, at time.Time, columns []string) error {
 	j.columns = make([]string, len(columns))
 	for i, name := range columns {
-		j.columns[i] = string(encoded(name)) + ":"
+		j.columns[i] = string(marshalValue(name)) + ":"
 	}
-	_, err := fmt.Fprintf(j.w, `{"table":%s,"exported_at":%s,"rows":[`, encoded(table), encoded(plain(at)))
+	_, err := fmt.Fprintf(j.w, `{"table":%s,"exported_at":%s,"rows":[`, marshalValue(table), marshalValue(toJSONValue(at)))
 	return err
 }
 
-func (j *jsonLines) row(values []any) error {
+func (j *jsonWriter) writeRow(values []any) error {
 	before := "\n{"
 	if j.rows > 0 {
 		before = ",\n{"
@@ -35,15 +36,15 @@ func (j *jsonLines) row(values []any) error {
 			_ = j.w.WriteByte(',')
 		}
 		_, _ = j.w.WriteString(j.columns[i])
-		_, _ = j.w.Write(encoded(plain(v)))
+		_, _ = j.w.Write(marshalValue(toJSONValue(v)))
 	}
 	return j.w.WriteByte('}')
 }
 
-func (j *jsonLines) end(rows int, notice string) error {
+func (j *jsonWriter) writeEnd(rows int, notice string) error {
 	_, err := fmt.Fprintf(j.w, "\n],\"count\":%d,\"complete\":%t", rows, notice == "")
 	if notice != "" {
-		_, err = fmt.Fprintf(j.w, `,"notice":%s`, encoded(notice))
+		_, err = fmt.Fprintf(j.w, `,"notice":%s`, marshalValue(notice))
 	}
 	if err != nil {
 		return err
@@ -52,8 +53,8 @@ func (j *jsonLines) end(rows int, notice string) error {
 	return err
 }
 
-// encoded is a value as JSON; what is none is null.
-func encoded(value any) []byte {
+// marshalValue returns a value as JSON, null if it has none.
+func marshalValue(value any) []byte {
 	b, err := json.Marshal(value)
 	if err != nil {
 		return []byte("null")

@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// MaxRows is how many rows a file has at most: as many as a spreadsheet bears, and a few seconds of the database's time.
+// MaxRows bounds the rows of a file: what a spreadsheet handles, and a few seconds of database time.
 const MaxRows = 100_000
 
-// Format is how a file is written.
+// Format is a file format.
 type Format string
 
-// The formats.
+// File formats.
 const (
 	CSV  Format = "csv"
 	JSON Format = "json"
 )
 
-// Formats lists the formats.
+// Formats lists all formats.
 var Formats = []Format{CSV, JSON}
 
-// ContentType is what a browser is told of a file.
+// ContentType returns the media type of a file.
 func (f Format) ContentType() string {
 	if f == JSON {
 		return "application/json"
@@ -32,22 +32,23 @@ func (f Format) ContentType() string {
 
 // Column is one column of a table.
 type Column[T any] struct {
-	Name string // in snake_case, as the JSON API has it
-	// Of is a row's value: a text, a number, a boolean, a time or a pointer to one, a list of texts, JSON, or nil for none.
+	Name string // in snake_case, as in the JSON API
+	// Of returns a row's value: a string, number, boolean, time or a pointer to one, list of strings, JSON, or
+	// nil.
 	Of func(T) any
 }
 
-// Table is what a file is made of.
+// Table describes the contents of a file.
 type Table[T any] struct {
-	Name    string // "calls"
+	Name    string // for example "calls"
 	Columns []Column[T]
-	// Part reads the rows after a cursor, and the cursor of the next part; empty: there is none.
+	// Part reads the rows after a cursor and returns the next cursor; empty: no more rows.
 	Part func(cursor string) (rows []T, next string, err error)
-	Most int              // rows; 0: MaxRows
+	Most int              // maximum rows; 0: MaxRows
 	Now  func() time.Time // nil: time.Now
 }
 
-// File is a table that has begun to be read.
+// File is a table with its first part read.
 type File[T any] struct {
 	table Table[T]
 	rows  []T
@@ -66,59 +67,59 @@ func (t Table[T]) Open() (*File[T], error) {
 	return &File[T]{table: t, rows: rows, next: next}, err
 }
 
-// Name is the file's: "calls-2026-11-21.csv".
+// Name returns the file name: "calls-2026-11-21.csv".
 func (f *File[T]) Name(format Format) string {
 	return fmt.Sprintf("%s-%s.%s", f.table.Name, f.table.Now().UTC().Format(time.DateOnly), format)
 }
 
-// lines is a file in one of the formats.
-type lines interface {
-	head(table string, at time.Time, columns []string) error
-	row(values []any) error
-	end(rows int, notice string) error // notice empty: all rows are there
+// tableWriter writes one of the formats.
+type tableWriter interface {
+	writeHeader(table string, at time.Time, columns []string) error
+	writeRow(values []any) error
+	writeEnd(rows int, notice string) error // notice empty: all rows are in the file
 }
 
-// Write writes the file and tells how many rows it has. What it could not read it says in the file, too.
+// Write writes the file and returns its number of rows. A read failure is also noted in the file.
 func (f *File[T]) Write(w io.Writer, format Format) (int, error) {
 	buffered := bufio.NewWriterSize(w, 32<<10)
-	n, err := f.write(linesOf(format, buffered))
-	if flushed := buffered.Flush(); err == nil {
-		err = flushed
+	n, err := f.writeTable(newTableWriter(format, buffered))
+	if flushErr := buffered.Flush(); err == nil {
+		err = flushErr
 	}
 	return n, err
 }
 
-func linesOf(format Format, w *bufio.Writer) lines {
+func newTableWriter(format Format, w *bufio.Writer) tableWriter {
 	if format == JSON {
-		return &jsonLines{w: w}
+		return &jsonWriter{w: w}
 	}
-	return newCSVLines(w)
+	return newCSVWriter(w)
 }
 
-func (f *File[T]) write(out lines) (n int, err error) {
+func (f *File[T]) writeTable(out tableWriter) (n int, err error) {
 	names := make([]string, len(f.table.Columns))
 	for i, c := range f.table.Columns {
 		names[i] = c.Name
 	}
-	if err := out.head(f.table.Name, f.table.Now(), names); err != nil {
+	if err := out.writeHeader(f.table.Name, f.table.Now(), names); err != nil {
 		return 0, err
 	}
-	n, full, err := f.rowsTo(out)
+	n, isFull, err := f.writeRows(out)
 	notice := ""
 	switch {
 	case err != nil:
 		notice = "This file ends early: the table could not be read further. Export it again."
-	case full:
-		notice = fmt.Sprintf("These are the first %s rows, and there are more. Filter the table, and export it again.", grouped(f.table.Most))
+	case isFull:
+		notice = fmt.Sprintf("These are the first %s rows, and there are more. Filter the table, and export it again.", groupThousands(f.table.Most))
 	}
-	if ended := out.end(n, notice); err == nil {
-		err = ended
+	if endErr := out.writeEnd(n, notice); err == nil {
+		err = endErr
 	}
 	return n, err
 }
 
-// rowsTo writes part after part; full: there are more rows than a file has.
-func (f *File[T]) rowsTo(out lines) (n int, full bool, err error) {
+// writeRows writes part after part; isFull: there are more rows than the limit.
+func (f *File[T]) writeRows(out tableWriter) (n int, isFull bool, err error) {
 	values := make([]any, len(f.table.Columns))
 	for {
 		for _, r := range f.rows {
@@ -128,7 +129,7 @@ func (f *File[T]) rowsTo(out lines) (n int, full bool, err error) {
 			for i, c := range f.table.Columns {
 				values[i] = c.Of(r)
 			}
-			if err := out.row(values); err != nil {
+			if err := out.writeRow(values); err != nil {
 				return n, false, err
 			}
 			n++
@@ -142,10 +143,10 @@ func (f *File[T]) rowsTo(out lines) (n int, full bool, err error) {
 	}
 }
 
-// grouped writes a number with commas: "100,000".
-func grouped(n int) string {
+// groupThousands formats a number with commas: "100,000".
+func groupThousands(n int) string {
 	if n < 1000 {
 		return fmt.Sprint(n)
 	}
-	return fmt.Sprintf("%s,%03d", grouped(n/1000), n%1000)
+	return fmt.Sprintf("%s,%03d", groupThousands(n/1000), n%1000)
 }

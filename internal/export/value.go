@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// timeLayout is RFC 3339 with milliseconds, always of the same length, so that texts sort as times do.
+// timeLayout is RFC 3339 with milliseconds and a fixed width, so that texts sort like times.
 const timeLayout = "2006-01-02T15:04:05.000Z07:00"
 
-// plain brings a value to what JSON knows: nil, a boolean, a number, a text, a list of texts, or JSON.
-func plain(value any) any {
+// toJSONValue converts a value to nil, a boolean, number, string, list of strings or JSON.
+func toJSONValue(value any) any {
 	switch v := value.(type) {
 	case nil:
 		return nil
@@ -29,7 +29,7 @@ func plain(value any) any {
 	case []string, bool, int, int32, int64, float64:
 		return v
 	}
-	if v := reflect.ValueOf(value); v.Kind() == reflect.String { // the product's own words have types of their own
+	if v := reflect.ValueOf(value); v.Kind() == reflect.String { // string types of the product
 		return v.String()
 	}
 	return value

@@ -7,83 +7,85 @@ import (
 	"time"
 )
 
-// body is a request's body.
-type body struct {
-	c      *conn
-	left   int64
-	until  time.Time // zero: nobody has said
-	timed  bool      // the connection has a deadline
-	failed error
+// requestBody is the body of a request whose length is known.
+type requestBody struct {
+	c               *conn
+	remaining       int64
+	deadline        time.Time // zero: the handler has set none
+	hasConnDeadline bool      // a read deadline is set on the connection
+	err             error
 }
 
 var errBodyCut = errors.New("the connection ended before the request's body did")
 
-// Read reads. The end comes with the last bytes.
-func (b *body) Read(p []byte) (int, error) {
+// Read returns io.EOF together with the last bytes.
+func (b *requestBody) Read(p []byte) (int, error) {
 	switch {
-	case b.failed != nil:
-		return 0, b.failed
-	case b.left == 0:
+	case b.err != nil:
+		return 0, b.err
+	case b.remaining == 0:
 		return 0, io.EOF
 	case len(p) == 0:
 		return 0, nil
 	}
-	p = p[:min(int64(len(p)), b.left)]
-	n := copy(p, b.c.in[b.c.used:b.c.read])
-	b.c.used += n
+	p = p[:min(int64(len(p)), b.remaining)]
+	n := copy(p, b.c.buf[b.c.bufStart:b.c.bufEnd])
+	b.c.bufStart += n
 	if n == 0 {
-		if n = b.more(p); n == 0 {
-			return 0, b.failed
+		if n = b.readConn(p); n == 0 {
+			return 0, b.err
 		}
 	}
-	if b.left -= int64(n); b.left > 0 {
+	if b.remaining -= int64(n); b.remaining > 0 {
 		return n, nil
 	}
-	if b.timed {
-		b.timed = false
+	if b.hasConnDeadline {
+		b.hasConnDeadline = false
 		_ = b.c.net.SetReadDeadline(time.Time{})
 	}
 	return n, io.EOF
 }
 
-// more waits for what has not come yet.
-func (b *body) more(p []byte) int {
-	b.bound()
-	b.timed = true
-	_ = b.c.net.SetReadDeadline(b.until)
+// readConn reads from the connection once the buffer is empty. It returns 0 after a failure, which is in b.err.
+func (b *requestBody) readConn(p []byte) int {
+	b.setDefaultDeadline()
+	b.hasConnDeadline = true
+	_ = b.c.net.SetReadDeadline(b.deadline)
 	n, err := b.c.net.Read(p)
 	if n == 0 {
-		if b.failed = err; err == nil || errors.Is(err, io.EOF) {
-			b.failed = errBodyCut
+		if b.err = err; err == nil || errors.Is(err, io.EOF) {
+			b.err = errBodyCut
 		}
 	}
 	return n
 }
 
-// bound sees to it that the whole body has an end, where the handler has not.
-func (b *body) bound() {
-	if b.until.IsZero() {
-		b.until = time.Now().Add(b.c.s.o.Stall + time.Duration(b.left>>17)*time.Second)
+// setDefaultDeadline bounds the whole body where the handler has set no deadline.
+func (b *requestBody) setDefaultDeadline() {
+	if b.deadline.IsZero() {
+		b.deadline = time.Now().Add(b.c.server.options.StallTimeout + time.Duration(b.remaining>>17)*time.Second)
 	}
 }
 
-// Close leaves the rest to whoever drains it.
-func (b *body) Close() error { return nil }
+// Close does nothing: discardRest reads the rest.
+func (b *requestBody) Close() error { return nil }
 
-// mostDrained is how much is read of what nobody wanted. Where there is more, it costs less to end the connection.
-const mostDrained = 256 << 10
+// maxDrained is how much of an unread body is discarded, in bytes. For more it is cheaper to close the
+// connection.
+const maxDrained = 256 << 10
 
-// drain reads what nobody wanted, so that the next request is found behind it; false: it does not come, or is too much.
-func (b *body) drain() bool {
-	if b.left == 0 {
+// discardRest reads the unread rest, behind which the next request begins. It returns false if the rest is too
+// long or does not come.
+func (b *requestBody) discardRest() bool {
+	if b.remaining == 0 {
 		return true
 	}
-	if b.left > mostDrained {
+	if b.remaining > maxDrained {
 		return false
 	}
 	_, err := io.Copy(io.Discard, b)
 	return err == nil
 }
 
-// end is for handlers that kept it: the connection's next bytes are another request's.
-func (b *body) end() { b.failed = http.ErrBodyReadAfterClose }
+// markClosed fails further reads of a handler that kept the body: the next bytes belong to another request.
+func (b *requestBody) markClosed() { b.err = http.ErrBodyReadAfterClose }

@@ -2,7 +2,7 @@ package fastpath
 
 import "net/http"
 
-// The characters that each part of a plain head may have.
+// Character classes of the parts of a plain head.
 const (
 	inPath = 1 << iota
 	inHost
@@ -10,8 +10,8 @@ const (
 	inValue
 )
 
-// classes says for each byte where it may stand.
-var classes = func() (c [256]byte) {
+// charClasses has the classes of each byte.
+var charClasses = func() (c [256]byte) {
 	each := func(s string, class byte) {
 		for i := range len(s) {
 			c[s[i]] |= class
@@ -32,33 +32,35 @@ var classes = func() (c [256]byte) {
 	return c
 }()
 
-func all(s string, class byte) bool {
+func allInClass(s string, class byte) bool {
 	for i := range len(s) {
-		if classes[s[i]]&class == 0 {
+		if charClasses[s[i]]&class == 0 {
 			return false
 		}
 	}
 	return true
 }
 
-func plainPath(s string) bool  { return s != "" && s[0] == '/' && all(s, inPath) }
-func plainHost(s string) bool  { return s != "" && all(s, inHost) }
-func plainValue(s string) bool { return all(s, inValue) }
+func isPlainPath(s string) bool  { return s != "" && s[0] == '/' && allInClass(s, inPath) }
+func isPlainHost(s string) bool  { return s != "" && allInClass(s, inHost) }
+func isPlainValue(s string) bool { return allInClass(s, inValue) }
 
-// canonical is a field's name as net/http writes it, and whether it is one of those that are known by heart; "": it is none.
-func canonical(name string) (string, bool) {
+// canonicalName returns name as net/http writes it, and whether it is in knownNames. The result is "" for an
+// invalid name.
+func canonicalName(name string) (string, bool) {
 	if known, ok := knownNames[name]; ok {
 		return known, true
 	}
-	if !all(name, inName) {
+	if !allInClass(name, inName) {
 		return "", false
 	}
 	made := http.CanonicalHeaderKey(name)
-	_, ok := knownNames[made] // in another mixture of letters
+	_, ok := knownNames[made] // name may be a known one in mixed case
 	return made, ok
 }
 
-// knownNames are the usual fields, as clients write them, and those that have a meaning here.
+// knownNames maps the spellings of common fields, and of those with a meaning for this package, to their
+// canonical form.
 var knownNames = func() map[string]string {
 	names := map[string]string{}
 	for _, name := range []string{
@@ -68,12 +70,12 @@ var knownNames = func() map[string]string {
 		"X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "X-Request-Id",
 	} {
 		made := http.CanonicalHeaderKey(name)
-		names[name], names[made], names[lower(made)] = made, made, made
+		names[name], names[made], names[toLowerASCII(made)] = made, made, made
 	}
 	return names
 }()
 
-func lower(s string) string {
+func toLowerASCII(s string) string {
 	b := []byte(s)
 	for i, c := range b {
 		if 'A' <= c && c <= 'Z' {

@@ -14,220 +14,224 @@ import (
 	"patchbay/internal/safe"
 )
 
-// conn is one connection, and the goroutine that serves it.
+// conn is one connection. One goroutine serves it.
 type conn struct {
-	s     *Server
-	net   net.Conn
-	raw   syscall.RawConn // nil: nobody can look at it
-	state watched
-	on    *shelf
-	ctx   context.Context // of all its requests
-	from  string          // the other end
+	server     *Server
+	net        net.Conn
+	raw        syscall.RawConn // nil: the socket cannot be inspected
+	state      atomicState
+	shard      *connShard
+	ctx        context.Context // parent of the contexts of all its requests
+	remoteAddr string
 
-	in       []byte // what was read and not used yet stands between used and read
-	used     int
-	read     int
-	checked  int     // bytes of the next head, from used on, that were found to be plain lines
-	skipped  int     // line ends before the next head that were passed over
-	answered bool    // something was
-	lines    lines   // of the last head
-	buffers  buffers // of one reply after the other
+	buf          []byte // buf[bufStart:bufEnd] was read and is not used yet
+	bufStart     int
+	bufEnd       int
+	checkedBytes int             // bytes of the next head, from bufStart, known to be plain lines
+	skippedBytes int             // line ends skipped before the next head
+	hasAnswered  bool            // at least one response was sent
+	lines        lineCache       // of the last head
+	buffers      responseBuffers // reused by one response after the other
 
-	looked uint32                           // when the sweeper looked whether the client was there; its own
-	life   atomic.Pointer[lifetime.Context] // of the request that is being answered; nil: there is none
+	lastClientCheck uint32                           // tick of the sweeper's last check of the client; used by the sweeper alone
+	requestCtx      atomic.Pointer[lifetime.Context] // of the request being served; nil: none is
 }
 
-// watched is a state that the connection's goroutine and the sweeper change.
-type watched struct{ v atomic.Uint64 }
+// atomicState is changed by the connection's goroutine and by the sweeper.
+type atomicState struct{ v atomic.Uint64 }
 
-func (w *watched) Load() state                { return state(w.v.Load()) }
-func (w *watched) store(s state)              { w.v.Store(uint64(s)) }
-func (w *watched) change(from, to state) bool { return w.v.CompareAndSwap(uint64(from), uint64(to)) }
-func (c *conn) is(p phase)                    { c.state.store(stateOf(p, c.s.clock.Load())) }
-func (c *conn) becomes(from state, p phase) bool {
-	return c.state.change(from, stateOf(p, c.s.clock.Load()))
+func (w *atomicState) Load() connState   { return connState(w.v.Load()) }
+func (w *atomicState) store(s connState) { w.v.Store(uint64(s)) }
+func (w *atomicState) compareAndSwap(from, to connState) bool {
+	return w.v.CompareAndSwap(uint64(from), uint64(to))
+}
+func (c *conn) setPhase(p phase) { c.state.store(newConnState(p, c.server.clock.Load())) }
+func (c *conn) changePhase(from connState, p phase) bool {
+	return c.state.compareAndSwap(from, newConnState(p, c.server.clock.Load()))
 }
 
-func newConn(s *Server, made net.Conn, on *shelf) *conn {
-	c := &conn{s: s, net: made, raw: rawOf(made), on: on, from: made.RemoteAddr().String()}
-	c.ctx = context.WithValue(context.Background(), http.LocalAddrContextKey, made.LocalAddr())
-	c.is(fresh)
+func newConn(s *Server, netConn net.Conn, shard *connShard) *conn {
+	c := &conn{server: s, net: netConn, raw: toRawConn(netConn), shard: shard, remoteAddr: netConn.RemoteAddr().String()}
+	c.ctx = context.WithValue(context.Background(), http.LocalAddrContextKey, netConn.LocalAddr())
+	c.setPhase(fresh)
 	return c
 }
 
-// serve answers one request after the other, as long as they are plain.
+// serve serves one request after the other, as long as they are plain.
 func (c *conn) serve() {
-	defer c.s.forget(c)
-	defer c.recovered()
-	c.in = make([]byte, mostHead)
+	defer c.server.removeConn(c)
+	defer c.recoverPanic()
+	c.buf = make([]byte, maxHeadBytes)
 	for {
-		v, ok := c.next()
+		v, ok := c.nextRequest()
 		switch {
 		case v == nil && !ok:
 			_ = c.net.Close()
 			return
 		case v == nil:
-			c.giveAway()
+			c.handOverToNetHTTP()
 			return
 		}
-		if !c.answer(v) {
+		if !c.serveRequest(v) {
 			return
 		}
 	}
 }
 
-// recovered ends a connection whose serving panicked outside of the handler, and nothing else.
-func (c *conn) recovered() {
+// recoverPanic closes a connection after a panic outside of the handler.
+func (c *conn) recoverPanic() {
 	if v := recover(); v != nil {
-		_ = safe.CaughtBy(c.s.o.Log, safe.Connection, v)
-		c.is(closed)
-		c.cut()
+		_ = safe.CaughtBy(c.server.options.Log, safe.Connection, v)
+		c.setPhase(closed)
+		c.closeNow()
 	}
 }
 
-// next waits for a request. nil and true: what comes is not plain; nil and false: nothing comes.
-func (c *conn) next() (v *visit, ok bool) {
+// nextRequest waits for a request. It returns nil, true for one that is not plain, and nil, false when the
+// connection is to be closed.
+func (c *conn) nextRequest() (req *requestState, ok bool) {
 	for {
 		c.skipLineEnds()
-		if n := endOfHead(c.in[c.used:c.read]); n > 0 {
-			c.checked, c.skipped = 0, 0
-			return c.parse(n)
+		if n := findHeadLength(c.buf[c.bufStart:c.bufEnd]); n > 0 {
+			c.checkedBytes, c.skippedBytes = 0, 0
+			return c.parseHead(n)
 		}
-		if c.read-c.used == len(c.in) || !c.checkLines() {
+		if c.bufEnd-c.bufStart == len(c.buf) || !c.checkLines() {
 			return nil, true
 		}
-		if c.used > 0 {
-			c.read = copy(c.in, c.in[c.used:c.read])
-			c.used = 0
+		if c.bufStart > 0 {
+			c.bufEnd = copy(c.buf, c.buf[c.bufStart:c.bufEnd])
+			c.bufStart = 0
 		}
-		if c.read > 0 && !c.beginReading() {
+		if c.bufEnd > 0 && !c.startReading() {
 			return nil, false
 		}
-		n, err := c.net.Read(c.in[c.read:])
-		c.read += n
+		n, err := c.net.Read(c.buf[c.bufEnd:])
+		c.bufEnd += n
 		if n == 0 || err != nil && !errors.Is(err, io.EOF) {
-			return nil, c.read > 0 && err != nil && !timedOut(err) // net/http says what it has to say about half a request
+			return nil, c.bufEnd > 0 && err != nil && !isTimeoutOrClosed(err) // net/http answers half a request
 		}
 	}
 }
 
-// skipLineEnds passes over at most 4 bytes of line ends before a head, however many reads they come in. Some clients send them behind the
-// body of a POST (RFC 9112 §2.2); net/http skips as many.
+// skipLineEnds skips at most 4 bytes of line ends before a head, across reads. Some clients send them after the
+// body of a POST (RFC 9112 section 2.2). net/http skips as many.
 func (c *conn) skipLineEnds() {
 	const maxSkipped = 4
-	for c.answered && c.checked == 0 && c.skipped < maxSkipped && c.used < c.read && (c.in[c.used] == '\r' || c.in[c.used] == '\n') {
-		c.used++
-		c.skipped++
+	for c.hasAnswered && c.checkedBytes == 0 && c.skippedBytes < maxSkipped && c.bufStart < c.bufEnd && (c.buf[c.bufStart] == '\r' || c.buf[c.bufStart] == '\n') {
+		c.bufStart++
+		c.skippedBytes++
 	}
 }
 
-// checkLines reports whether the beginning of a head can still become a plain one. What cannot goes to net/http at once, which may answer
-// before the bytes come that would end a plain head.
+// checkLines reports whether the part of a head read so far can become a plain head. Any other goes to net/http
+// at once, which may answer before a plain head would be complete.
 func (c *conn) checkLines() bool {
-	n, ok := plainLines(c.in[c.used+c.checked:c.read], c.checked == 0)
-	c.checked += n
+	n, ok := scanPlainLines(c.buf[c.bufStart+c.checkedBytes:c.bufEnd], c.checkedBytes == 0)
+	c.checkedBytes += n
 	return ok
 }
 
-func timedOut(err error) bool {
+func isTimeoutOrClosed(err error) bool {
 	e, ok := errors.AsType[net.Error](err)
 	return ok && e.Timeout() || errors.Is(err, net.ErrClosed)
 }
 
-// beginReading says that a part of a head came; false: the sweeper has ended the connection.
-func (c *conn) beginReading() bool {
-	was := c.state.Load()
-	switch was.phase() {
+// startReading marks that a part of a head arrived. It returns false if the sweeper has closed the connection.
+func (c *conn) startReading() bool {
+	old := c.state.Load()
+	switch old.phase() {
 	case reading:
 		return true
 	case closed:
 		return false
 	default:
-		return c.becomes(was, reading)
+		return c.changePhase(old, reading)
 	}
 }
 
-// parse takes the head of n bytes.
-func (c *conn) parse(n int) (*visit, bool) {
-	was := c.state.Load()
-	if was.phase() == closed {
+// parseHead parses the head of n bytes.
+func (c *conn) parseHead(n int) (*requestState, bool) {
+	old := c.state.Load()
+	if old.phase() == closed {
 		return nil, false
 	}
-	v := new(visit)
-	if !v.head.parse(c.in[c.used:c.used+n], &c.lines, c.s.o.Takes) {
+	req := new(requestState)
+	if !req.head.parse(c.buf[c.bufStart:c.bufStart+n], &c.lines, c.server.options.Accepts) {
 		return nil, true
 	}
-	if !c.becomes(was, answering) {
+	if !c.changePhase(old, answering) {
 		return nil, false
 	}
-	c.used += n
-	return v, true
+	c.bufStart += n
+	return req, true
 }
 
-// giveAway leaves the connection to net/http.
-func (c *conn) giveAway() {
-	was := c.state.Load()
-	if was.phase() == closed || !c.becomes(was, closed) {
+// handOverToNetHTTP hands the connection to net/http.
+func (c *conn) handOverToNetHTTP() {
+	old := c.state.Load()
+	if old.phase() == closed || !c.changePhase(old, closed) {
 		_ = c.net.Close()
 		return
 	}
-	c.s.others.give(c.net, c.in[c.used:c.read])
+	c.server.fallback.deliverConn(c.net, c.buf[c.bufStart:c.bufEnd])
 }
 
-// visit is one request and what it is answered, in one piece of memory, which is nobody else's: handlers may keep any of it. The request's
-// context stands alone: what a request has begun may outlast it, and keeps nothing but that.
-type visit struct {
-	head  head
-	body  body
-	reply reply
+// requestState is one request and its response in one allocation. It is never reused, so handlers may keep any
+// of it. The request's context is allocated apart, since goroutines that outlive the request may keep it.
+type requestState struct {
+	head     requestHead
+	body     requestBody
+	response responseWriter
 }
 
-// answer has the handler answer a request; false: the connection is not ours any more, or closed.
-func (c *conn) answer(v *visit) bool {
-	life := new(lifetime.Context)
-	life.Begin(c.ctx)
-	defer life.End(nil)
-	c.life.Store(life) // the sweeper ends a request whose client goes
-	b, w := &v.body, &v.reply
-	b.c, b.left = c, v.head.length
-	w.begin(c, b, v.head.last)
-	well := c.run(w, v.asked(life, c))
-	c.life.Store(nil)
-	life.End(nil)
+// serveRequest calls the handler and finishes the response. It returns false if the connection was hijacked or
+// closed.
+func (c *conn) serveRequest(req *requestState) bool {
+	ctx := new(lifetime.Context)
+	ctx.Begin(c.ctx)
+	defer ctx.End(nil)
+	c.requestCtx.Store(ctx) // for the sweeper, which ends it when the client disconnects
+	b, w := &req.body, &req.response
+	b.c, b.remaining = c, req.head.contentLength
+	w.startResponse(c, b, req.head.wantsClose)
+	well := c.callHandler(w, req.httpRequest(ctx, c))
+	c.requestCtx.Store(nil)
+	ctx.End(nil)
 	switch {
-	case w.taken:
+	case w.hijacked:
 		return false
 	case !well:
-		w.deadline.end()
-		c.is(closed)
+		w.deadline.detachConn()
+		c.setPhase(closed)
 		_ = c.net.Close()
 		return false
 	}
-	well = w.finish() == nil && !w.close && !c.s.closing.Load() && b.drain()
-	b.end()
+	well = w.finishResponse() == nil && !w.closesConn && !c.server.closing.Load() && b.discardRest()
+	b.markClosed()
 	if !well {
-		c.is(closed)
-		c.leave(b)
+		c.setPhase(closed)
+		c.closeLingering(b)
 		return false
 	}
-	c.answered = true
-	c.is(idle)
+	c.hasAnswered = true
+	c.setPhase(idle)
 	return true
 }
 
-// asked is the request as handlers see it.
-func (v *visit) asked(ctx context.Context, c *conn) *http.Request {
+// httpRequest returns the request for handlers.
+func (v *requestState) httpRequest(ctx context.Context, c *conn) *http.Request {
 	r := &v.head.request
 	*r = *r.WithContext(ctx)
-	r.RemoteAddr, r.Body = c.from, &v.body
-	if v.body.left == 0 {
+	r.RemoteAddr, r.Body = c.remoteAddr, &v.body
+	if v.body.remaining == 0 {
 		r.Body = http.NoBody
 	}
 	return r
 }
 
-// run calls the handler; false: it panicked.
-func (c *conn) run(w *reply, r *http.Request) (ok bool) {
+// callHandler calls the handler. It returns false after a panic.
+func (c *conn) callHandler(w *responseWriter, r *http.Request) (ok bool) {
 	defer func() {
 		v := recover()
 		if v == nil {
@@ -235,34 +239,34 @@ func (c *conn) run(w *reply, r *http.Request) (ok bool) {
 		}
 		ok = false
 		if v != http.ErrAbortHandler { //nolint:errorlint // compared as net/http compares it
-			_ = safe.CaughtBy(c.s.o.Log, safe.Handler, v)
+			_ = safe.CaughtBy(c.server.options.Log, safe.Handler, v)
 		}
 	}()
-	c.s.o.Handler.ServeHTTP(w, r)
+	c.server.options.Handler.ServeHTTP(w, r)
 	return true
 }
 
-// cancel ends the request that is being answered.
-func (c *conn) cancel() {
-	if life := c.life.Load(); life != nil {
+// cancelRequest ends the context of the request being served.
+func (c *conn) cancelRequest() {
+	if life := c.requestCtx.Load(); life != nil {
 		life.End(nil)
 	}
 }
 
-// cut ends the connection and what is under way on it.
-func (c *conn) cut() {
-	c.cancel()
+// closeNow cancels the request being served and closes the connection.
+func (c *conn) closeNow() {
+	c.cancelRequest()
 	_ = c.net.Close()
 }
 
-// lingers is how long a connection that we end is read from, where the client may be sending: what arrives at a closed one has the answer
-// thrown away before it is read (RFC 9112 §9.6).
-const lingers = 500 * time.Millisecond
+// lingerTimeout bounds the reading after the last response while the client may still send. Data that arrives
+// at a closed socket makes the client's kernel discard the response (RFC 9112 section 9.6).
+const lingerTimeout = 500 * time.Millisecond
 
-// leave ends the connection behind the last answer.
-func (c *conn) leave(b *body) {
-	if half, ok := c.net.(interface{ CloseWrite() error }); ok && b.left > 0 && half.CloseWrite() == nil {
-		_ = c.net.SetReadDeadline(time.Now().Add(lingers))
+// closeLingering closes the connection after the last response.
+func (c *conn) closeLingering(b *requestBody) {
+	if half, ok := c.net.(interface{ CloseWrite() error }); ok && b.remaining > 0 && half.CloseWrite() == nil {
+		_ = c.net.SetReadDeadline(time.Now().Add(lingerTimeout))
 		_, _ = io.Copy(io.Discard, c.net)
 	}
 	_ = c.net.Close()

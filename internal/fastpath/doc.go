@@ -1,13 +1,21 @@
-// Package fastpath serves HTTP/1.1 requests of one plain form without net/http's server, and gives every connection that says anything
-// else to net/http.
+// Package fastpath serves HTTP/1.1 requests of one plain form without net/http's server, and hands every other
+// connection to net/http.
 //
-// Nearly all that agents send is a POST of a known length to one address, on a connection that stays. For these net/http's server starts a
-// goroutine and moves two deadlines for each request, reads the head field by field and writes it through two buffers: a seventh of what
-// a call through the gateway took. Here a request is plain, or it is not ours: [head.parse] takes a strict part of what RFC 9112 allows,
-// and whatever is not within that (another method, another path, an encoded one, chunks, Expect, Upgrade, HTTP/1.0, a field twice that
-// may come once, a byte that must not be there) goes to net/http with all that was read, and so does the rest of that connection. So there
-// is one place that decides about odd requests, and it is not this one. docs/adr/0015 has the reasons and the price.
+// Nearly all requests of agents are a POST of known length to one path on a kept-alive connection. For each of
+// them net/http's server starts a goroutine, moves two deadlines, reads the head field by field and writes
+// through two buffers: a seventh of the time of a call through the gateway. docs/adr/0015 has the reasons and
+// the price.
 //
-// Handlers see an *http.Request and an http.ResponseWriter as net/http has them: with Flush, Hijack and deadlines by
-// [http.ResponseController], a context that ends with the connection, and a body that ends where its length says.
+// Flow: [Server.Serve] accepts a connection (server.go) and starts its goroutine (conn.go). It reads a head and
+// parses it (head.go), with the lines of the previous head as a cache (line.go). The handler reads the body
+// (body.go) and writes the response (response.go, response_head.go). One goroutine closes idle and slow
+// connections, and cancels requests of clients that disconnected (sweep.go).
+//
+// [requestHead.parse] accepts a strict subset of RFC 9112. Anything else goes to net/http with all that was
+// read, and with the rest of its connection (fallback.go): another method or path, an encoded path, chunks,
+// Expect, Upgrade, HTTP/1.0, a repeated field that must be single, an invalid byte. So only net/http decides
+// about unusual requests.
+//
+// Handlers get an *http.Request and an http.ResponseWriter as from net/http: with Flush, Hijack and deadlines
+// by [http.ResponseController]. The context ends with the connection, and the body after Content-Length bytes.
 package fastpath

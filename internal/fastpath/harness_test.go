@@ -20,46 +20,46 @@ import (
 	"patchbay/internal/socket"
 )
 
-// door is a server, and what it logs.
-type door struct {
+// testServer is a server and its log.
+type testServer struct {
 	*fastpath.Server
-	addr  string
-	log   *logged
-	takes atomic.Value // the path at which to panic
+	addr      string
+	log       *logBuffer
+	panicPath atomic.Value // Accepts panics for this path
 }
 
-// logged is what was logged.
-type logged struct {
+// logBuffer collects log lines.
+type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (l *logged) Write(p []byte) (int, error) {
+func (l *logBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(p)
 }
 
-func (l *logged) String() string {
+func (l *logBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.String()
 }
 
-// served is the answers' field that tells who served.
-const served = "X-Served-By"
+// servedBy is the response field with the name of the server.
+const servedBy = "X-Served-By"
 
-// open serves h: what is plain and below /mcp by the fast path, the rest by net/http.
-func open(t *testing.T, o fastpath.Options) *door {
+// openServer serves plain requests below /mcp by the fast path, and the rest by net/http.
+func openServer(t *testing.T, o fastpath.Options) *testServer {
 	t.Helper()
 	h := o.Handler
-	o.Handler = mark("fast", h)
-	o.Rest = &http.Server{Handler: mark("net/http", h), ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
-	log := &logged{}
-	o.Log = slog.New(slog.NewTextHandler(log, nil))
-	d := &door{log: log}
-	o.Takes = func(path string) bool {
-		if path == d.takes.Load() {
+	o.Handler = markServedBy("fast", h)
+	o.Fallback = &http.Server{Handler: markServedBy("net/http", h), ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
+	logs := &logBuffer{}
+	o.Log = slog.New(slog.NewTextHandler(logs, nil))
+	d := &testServer{log: logs}
+	o.Accepts = func(path string) bool {
+		if path == d.panicPath.Load() {
 			panic("here")
 		}
 		return strings.HasPrefix(path, "/mcp")
@@ -82,14 +82,14 @@ func open(t *testing.T, o fastpath.Options) *door {
 	return d
 }
 
-func mark(by string, h http.Handler) http.Handler {
+func markServedBy(name string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set(served, by)
+		w.Header().Set(servedBy, name)
 		h.ServeHTTP(w, r)
 	})
 }
 
-// echo answers with what was sent.
+// echo responds with the request's body.
 func echo(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -100,14 +100,14 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, "%s %s %s", r.Method, r.URL.Path, body)
 }
 
-// wire is a client's connection.
-type wire struct {
+// testConn is a client's connection.
+type testConn struct {
 	*net.TCPConn
 	t  *testing.T
 	in *bufio.Reader
 }
 
-func (d *door) dial(t *testing.T) *wire {
+func (d *testServer) dial(t *testing.T) *testConn {
 	t.Helper()
 	var to net.Dialer
 	c, err := to.DialContext(t.Context(), "tcp", d.addr)
@@ -115,18 +115,18 @@ func (d *door) dial(t *testing.T) *wire {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	return &wire{TCPConn: c.(*net.TCPConn), t: t, in: bufio.NewReader(c)} //nolint:forcetypeassert // it dialled TCP
+	return &testConn{TCPConn: c.(*net.TCPConn), t: t, in: bufio.NewReader(c)} //nolint:forcetypeassert // it dialled TCP
 }
 
-func (w *wire) send(text string) {
+func (w *testConn) send(text string) {
 	w.t.Helper()
 	if _, err := w.Write([]byte(text)); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// answered reads one answer with its body.
-func (w *wire) answered() (*http.Response, string) {
+// readResponse reads one response with its body.
+func (w *testConn) readResponse() (*http.Response, string) {
 	w.t.Helper()
 	resp, err := http.ReadResponse(w.in, &http.Request{Method: http.MethodPost})
 	if err != nil {
@@ -139,30 +139,30 @@ func (w *wire) answered() (*http.Response, string) {
 	return resp, string(body)
 }
 
-// wantAnswer reads one answer and holds it against what it should be, and who should have given it.
-func (w *wire) wantAnswer(by string, status int, body string) *http.Response {
+// wantResponse reads one response and compares it. by is the expected server, or "" for any.
+func (w *testConn) wantResponse(by string, status int, body string) *http.Response {
 	w.t.Helper()
-	resp, got := w.answered()
-	if resp.StatusCode != status || got != body || by != "" && resp.Header.Get(served) != by {
-		w.t.Fatalf("%d %q by %q, and not %d %q by %q", resp.StatusCode, got, resp.Header.Get(served), status, body, by)
+	resp, got := w.readResponse()
+	if resp.StatusCode != status || got != body || by != "" && resp.Header.Get(servedBy) != by {
+		w.t.Fatalf("%d %q by %q, and not %d %q by %q", resp.StatusCode, got, resp.Header.Get(servedBy), status, body, by)
 	}
 	return resp
 }
 
 // wantEnd waits for the end of the connection.
-func (w *wire) wantEnd() {
+func (w *testConn) wantEnd() {
 	w.t.Helper()
 	if rest, err := io.ReadAll(w.in); err != nil || len(rest) > 0 {
 		w.t.Errorf("%q came, and %v", rest, err)
 	}
 }
 
-func post(path, body string, fields ...string) string {
+func formatPost(path, body string, fields ...string) string {
 	fields = append([]string{"Host: patchbay.test", fmt.Sprintf("Content-Length: %d", len(body))}, fields...)
 	return "POST " + path + " HTTP/1.1\r\n" + strings.Join(fields, "\r\n") + "\r\n\r\n" + body
 }
 
-func within(t *testing.T) context.Context {
+func withTimeout(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)

@@ -5,71 +5,71 @@ import (
 	"strings"
 )
 
-// line is one line of a head that is plain.
-type line struct {
-	text  string // with its end
-	name  string // of a field, as net/http writes it; of the first line: none
-	known bool   // the name is one of those that are known by heart
-	value string // of the first line: the path
+// headLine is one line of a plain head.
+type headLine struct {
+	text    string // with its CRLF
+	name    string // the field's canonical name; "" for the request line
+	isKnown bool   // name is in knownNames
+	value   string // the path, for the request line
 }
 
-// lines are those of a connection's last head. Clients write the same ones again, but for a length or a name: those are neither looked at
-// nor copied once more.
-type lines struct{ of []line }
+// lineCache has the lines of a connection's previous head. Clients repeat most of them, and a repeated line is
+// neither parsed nor copied again.
+type lineCache struct{ entries []headLine }
 
-// at is line i of a head, with which b begins; nil: it is not plain.
-func (l *lines) at(i int, b []byte) *line {
-	if i < len(l.of) {
-		if was := &l.of[i]; len(was.text) <= len(b) && was.text == string(b[:len(was.text)]) {
-			return was
+// lineAt returns line i of a head, with which b begins. It returns nil if the line is not plain.
+func (l *lineCache) lineAt(i int, b []byte) *headLine {
+	if i < len(l.entries) {
+		if cached := &l.entries[i]; len(cached.text) <= len(b) && cached.text == string(b[:len(cached.text)]) {
+			return cached
 		}
 	}
 	end := bytes.Index(b, crlf)
 	if end < 0 {
 		return nil
 	}
-	made := line{text: string(b[:end+len(crlf)])}
-	if ok := i == 0 && made.first() || i > 0 && made.field(); !ok {
+	parsed := headLine{text: string(b[:end+len(crlf)])}
+	if ok := i == 0 && parsed.parseRequestLine() || i > 0 && parsed.parseField(); !ok {
 		return nil
 	}
-	if i == len(l.of) {
-		l.of = append(l.of, made)
+	if i == len(l.entries) {
+		l.entries = append(l.entries, parsed)
 	}
-	l.of[i] = made
-	return &l.of[i]
+	l.entries[i] = parsed
+	return &l.entries[i]
 }
 
-// end forgets what stands behind the first n lines: what is kept is no longer than a head.
-func (l *lines) end(n int) {
-	clear(l.of[n:])
-	l.of = l.of[:n]
+// truncate drops the lines from n on, so that the cache is never longer than one head.
+func (l *lineCache) truncate(n int) {
+	clear(l.entries[n:])
+	l.entries = l.entries[:n]
 }
 
-// values are all of a field in the first n lines.
-func (l *lines) values(name string, n int) (all []string) {
-	for i := range l.of[:n] {
-		if l.of[i].name == name {
-			all = append(all, l.of[i].value)
+// findValues returns all values of a field in the first n lines.
+func (l *lineCache) findValues(name string, n int) (all []string) {
+	for i := range l.entries[:n] {
+		if l.entries[i].name == name {
+			all = append(all, l.entries[i].value)
 		}
 	}
 	return all
 }
 
-// first reads the first line.
-func (l *line) first() bool {
+// parseRequestLine parses the request line.
+func (l *headLine) parseRequestLine() bool {
 	path, post := strings.CutPrefix(l.text, "POST ")
 	path, ok := strings.CutSuffix(path, " HTTP/1.1\r\n")
 	l.value = path
-	return post && ok && plainPath(path)
+	return post && ok && isPlainPath(path)
 }
 
-// field reads another line.
-func (l *line) field() bool {
+// parseField parses a field line.
+func (l *headLine) parseField() bool {
 	name, value, ok := strings.Cut(strings.TrimSuffix(l.text, "\r\n"), ":")
 	if !ok {
 		return false
 	}
-	l.name, l.known = canonical(name)
+	l.name, l.isKnown = canonicalName(name)
 	l.value = strings.Trim(value, " \t")
-	return l.name != "" && plainValue(l.value)
+	return l.name != "" && isPlainValue(l.value)
 }

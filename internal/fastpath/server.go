@@ -13,39 +13,39 @@ import (
 	"patchbay/internal/safe"
 )
 
-// Options make a [Server]. Handler, Takes and Rest are required.
+// Options configure a [Server]. Handler, Accepts and Fallback are required.
 type Options struct {
-	Handler http.Handler
-	Takes   func(path string) bool // the paths that are served here, where a request is plain; of the characters of [head.parse]
-	Rest    *http.Server           // serves everything else
-	// Around is put around what Rest accepts; nil: nothing is.
-	Around func(net.Listener) net.Listener
+	Handler  http.Handler
+	Accepts  func(path string) bool // paths served here if the request is plain; they have the characters of [requestHead.parse]
+	Fallback *http.Server           // serves all other connections
+	// WrapListener wraps the listener of Fallback; nil: it is not wrapped.
+	WrapListener func(net.Listener) net.Listener
 
-	ReadHeaderTimeout time.Duration // for a head, from its first byte, and for the first one from the beginning; 0: 10 s
+	ReadHeaderTimeout time.Duration // for a head from its first byte, and for the first head from the accept; 0: 10 s
 	IdleTimeout       time.Duration // between two requests; 0: 75 s
-	Stall             time.Duration // for a body, and for each write, where the handler says nothing else; for a body a second more each 128 KiB; 0: 30 s
-	Log               *slog.Logger  // nil: nowhere
+	StallTimeout      time.Duration // for a body and for each write without a deadline of the handler; a body gets 1 s more per 128 KiB; 0: 30 s
+	Log               *slog.Logger  // nil: discarded
 }
 
-// Server serves connections. Its methods may be called at any time, Serve once.
+// Server serves connections. Its methods may be called concurrently, Serve once.
 type Server struct {
-	o       Options
-	began   time.Time
-	clock   atomic.Uint32 // ticks since began
-	closing atomic.Bool
-	over    chan struct{} // closed with closing
-	others  *others       // connections for Rest
+	options   Options
+	startedAt time.Time
+	clock     atomic.Uint32 // ticks since startedAt
+	closing   atomic.Bool
+	closingCh chan struct{}     // closed when closing becomes true
+	fallback  *fallbackListener // connections for Fallback
 
-	shelves [shelves]shelf
-	next    atomic.Uint32 // shelf
+	shards    [shardCount]connShard
+	nextShard atomic.Uint32 // index of the shard of the next connection
 
-	mu       sync.Mutex // guards what follows
-	listener net.Listener
-	count    int           // of connections; and one until the server ends
-	none     chan struct{} // closed when there are none, and will be none
+	mu        sync.Mutex // guards the fields below
+	listener  net.Listener
+	connCount int           // connections, plus one until the server closes
+	allDone   chan struct{} // closed when connCount is 0
 }
 
-// New makes a server.
+// New returns a server that is not listening yet.
 func New(o Options) *Server {
 	if o.ReadHeaderTimeout <= 0 {
 		o.ReadHeaderTimeout = 10 * time.Second
@@ -53,40 +53,41 @@ func New(o Options) *Server {
 	if o.IdleTimeout <= 0 {
 		o.IdleTimeout = 75 * time.Second
 	}
-	if o.Stall <= 0 {
-		o.Stall = 30 * time.Second
+	if o.StallTimeout <= 0 {
+		o.StallTimeout = 30 * time.Second
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{o: o, began: time.Now(), over: make(chan struct{}), none: make(chan struct{}), count: 1}
-	for i := range s.shelves {
-		s.shelves[i].conns = map[*conn]struct{}{}
+	s := &Server{options: o, startedAt: time.Now(), closingCh: make(chan struct{}), allDone: make(chan struct{}), connCount: 1}
+	for i := range s.shards {
+		s.shards[i].conns = map[*conn]struct{}{}
 	}
 	return s
 }
 
-// Serve takes connections from l until [Server.Shutdown] or [Server.Close], and then returns [http.ErrServerClosed].
+// Serve accepts connections from l until [Server.Shutdown] or [Server.Close], and then returns
+// [http.ErrServerClosed].
 func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
 	if s.closing.Load() {
 		s.mu.Unlock()
 		return errors.Join(http.ErrServerClosed, l.Close())
 	}
-	s.listener, s.others = l, newOthers(l.Addr())
+	s.listener, s.fallback = l, newFallbackListener(l.Addr())
 	s.mu.Unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	safe.Go(safe.Background, func() { safe.RunLoop(ctx, "connections", func(context.Context) { s.sweep() }) })
-	var rest net.Listener = s.others
-	if s.o.Around != nil {
-		rest = s.o.Around(rest)
+	safe.Go(safe.Background, func() { safe.RunLoop(ctx, "connections", func(context.Context) { s.sweepLoop() }) })
+	var rest net.Listener = s.fallback
+	if s.options.WrapListener != nil {
+		rest = s.options.WrapListener(rest)
 	}
 	failed := make(chan error, 1)
 	safe.Go(safe.Connection, func() {
-		failed <- safe.Try(safe.Connection, func() error { return s.o.Rest.Serve(rest) })()
+		failed <- safe.Try(safe.Connection, func() error { return s.options.Fallback.Serve(rest) })()
 	})
-	err := s.accept(l)
+	err := s.acceptConns(l)
 	if !s.closing.Load() {
 		_ = s.Close()
 	}
@@ -97,14 +98,15 @@ func (s *Server) Serve(l net.Listener) error {
 	return err
 }
 
-// accept serves each connection in a goroutine of its own. Where there is no room for another one, it waits, as net/http does.
-func (s *Server) accept(l net.Listener) error {
+// acceptConns serves each connection in its own goroutine. It retries temporary errors of Accept with a
+// backoff, as net/http does.
+func (s *Server) acceptConns(l net.Listener) error {
 	wait := time.Duration(0)
 	for {
 		c, err := l.Accept()
 		if err == nil {
 			wait = 0
-			s.take(c)
+			s.startConn(c)
 			continue
 		}
 		again, ok := errors.AsType[net.Error](err)
@@ -112,69 +114,69 @@ func (s *Server) accept(l net.Listener) error {
 			return err
 		}
 		wait = min(max(2*wait, 5*time.Millisecond), time.Second)
-		s.o.Log.Warn("no connection accepted", "reason", err, "retry_in", wait.String())
+		s.options.Log.Warn("no connection accepted", "reason", err, "retry_in", wait.String())
 		select {
 		case <-time.After(wait):
-		case <-s.over:
+		case <-s.closingCh:
 		}
 	}
 }
 
-// take begins with a connection. A panic ends that connection alone.
-func (s *Server) take(made net.Conn) {
+// startConn starts serving a connection. A panic closes only that connection.
+func (s *Server) startConn(netConn net.Conn) {
 	s.mu.Lock()
 	if s.closing.Load() {
 		s.mu.Unlock()
-		_ = made.Close()
+		_ = netConn.Close()
 		return
 	}
-	s.count++
+	s.connCount++
 	s.mu.Unlock()
 	begun := false
 	defer func() {
 		if !begun {
-			_ = made.Close()
-			s.less()
+			_ = netConn.Close()
+			s.releaseConn()
 		}
 	}()
 	defer safe.Recover(safe.Connection)
-	c := newConn(s, made, &s.shelves[s.next.Add(1)%shelves])
-	c.on.mu.Lock()
-	c.on.conns[c] = struct{}{}
-	c.on.mu.Unlock()
-	if s.closing.Load() { // meanwhile: nobody else has seen it
-		c.cut()
+	c := newConn(s, netConn, &s.shards[s.nextShard.Add(1)%shardCount])
+	c.shard.mu.Lock()
+	c.shard.conns[c] = struct{}{}
+	c.shard.mu.Unlock()
+	if s.closing.Load() { // Close may have run before c was in its shard
+		c.closeNow()
 	}
 	begun = true
 	safe.Go(safe.Connection, c.serve)
 }
 
-// forget is for a connection that has ended, or is somebody else's now.
-func (s *Server) forget(c *conn) {
-	c.on.mu.Lock()
-	delete(c.on.conns, c)
-	c.on.mu.Unlock()
-	s.less()
+// removeConn forgets a connection that is closed or handed over.
+func (s *Server) removeConn(c *conn) {
+	c.shard.mu.Lock()
+	delete(c.shard.conns, c)
+	c.shard.mu.Unlock()
+	s.releaseConn()
 }
 
-// less counts one less.
-func (s *Server) less() {
+// releaseConn decrements connCount.
+func (s *Server) releaseConn() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.count--; s.count == 0 {
-		close(s.none)
+	if s.connCount--; s.connCount == 0 {
+		close(s.allDone)
 	}
 }
 
-// close says that the server ends, and accepts nothing more.
-func (s *Server) close() error {
+// stopAccepting marks the server as closing and closes its listener.
+func (s *Server) stopAccepting() error {
 	s.mu.Lock()
 	first := s.closing.CompareAndSwap(false, true)
 	l := s.listener
 	s.mu.Unlock()
 	if first {
-		close(s.over)
-		s.less()
+		close(s.closingCh)
+		s.releaseConn()
 	}
 	if l == nil {
 		return nil
@@ -185,29 +187,29 @@ func (s *Server) close() error {
 	return nil
 }
 
-// Shutdown takes no more connections, closes those that ask for nothing, and waits for the others' answers, here and in Rest. When ctx
-// ends before, it returns why, and what is under way goes on.
+// Shutdown stops accepting, closes idle connections, and waits for the responses of the others, here and in
+// Rest. If ctx ends first, Shutdown returns its cause, and the requests go on.
 func (s *Server) Shutdown(ctx context.Context) error {
-	_ = s.close()
-	for i := range s.shelves {
-		s.expire(&s.shelves[i]) // the idle ones need not wait for the sweeper
+	_ = s.stopAccepting()
+	for i := range s.shards {
+		s.expireConns(&s.shards[i]) // without waiting for the sweeper
 	}
-	rest := s.o.Rest.Shutdown(ctx)
+	rest := s.options.Fallback.Shutdown(ctx)
 	select {
-	case <-s.none:
+	case <-s.allDone:
 		return rest
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// Close ends everything at once.
+// Close closes all connections at once.
 func (s *Server) Close() error {
-	err := s.close()
-	for i := range s.shelves {
-		for _, c := range s.shelves[i].all() {
-			c.cut()
+	err := s.stopAccepting()
+	for i := range s.shards {
+		for _, c := range s.shards[i].allConns() {
+			c.closeNow()
 		}
 	}
-	return errors.Join(err, s.o.Rest.Close())
+	return errors.Join(err, s.options.Fallback.Close())
 }

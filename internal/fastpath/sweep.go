@@ -12,134 +12,136 @@ import (
 )
 
 const (
-	// tick is how often some of the connections are looked at. What timers and a goroutine of each request would cost is spent once for
-	// all of them, at the price that a client which has gone, or is too slow, is noticed by so much later.
-	tick = 50 * time.Millisecond
-	// shelves are the parts that connections are kept in, one of which is looked at for what has lasted too long with each tick: so
-	// nobody waits long for a lock, and the time of 50 000 idle connections is asked a fraction of a second later at the latest.
-	shelves = 16
-	// seldom bounds how rarely a request's client is looked after: the longer it lasts, the later its end matters.
-	seldom = time.Second
-	// freshFor is how long a connection on which nothing was asked yet is left open when the server ends: a request may be on its way.
-	freshFor = 5 * time.Second
+	// sweepInterval is how often connections are checked. One goroutine replaces a timer and a goroutine per
+	// request. In return, a disconnected or slow client is noticed up to one interval later.
+	sweepInterval = 50 * time.Millisecond
+	// shardCount is the number of shards of the connections. One shard per tick is checked for timeouts: so
+	// locks are short, and each connection is checked every 800 ms.
+	shardCount = 16
+	// maxCheckInterval bounds the interval between checks of one request's client. The interval grows with the
+	// request's age.
+	maxCheckInterval = time.Second
+	// freshGrace is how long a connection without a request stays open when the server closes: a request may be
+	// on its way.
+	freshGrace = 5 * time.Second
 )
 
-// shelf is a part of the connections.
-type shelf struct {
+// connShard is one shard of the connections.
+type connShard struct {
 	mu    sync.Mutex
 	conns map[*conn]struct{}
 }
 
-func (s *shelf) all() []*conn {
+func (s *connShard) allConns() []*conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Keys(s.conns))
 }
 
-// sweep looks at the connections until the server has ended, and the last of them.
-func (s *Server) sweep() {
-	beat := time.NewTicker(tick)
-	defer beat.Stop()
-	var some []*conn
+// sweepLoop checks the connections until the server and its last connection are closed.
+func (s *Server) sweepLoop() {
+	ticker := time.NewTicker(sweepInterval)
+	defer ticker.Stop()
+	var conns []*conn
 	for turn := 0; ; turn++ {
 		select {
-		case <-beat.C:
-		case <-s.none:
+		case <-ticker.C:
+		case <-s.allDone:
 			return
 		}
-		s.clock.Store(s.now())
-		s.expire(&s.shelves[turn%shelves])
-		for i := range s.shelves {
-			some = s.shelves[i].answering(some[:0])
-			for _, c := range some {
-				c.lookAfter()
+		s.clock.Store(s.currentTick())
+		s.expireConns(&s.shards[turn%shardCount])
+		for i := range s.shards {
+			conns = s.shards[i].appendAnswering(conns[:0])
+			for _, c := range conns {
+				c.cancelIfGone()
 			}
 		}
-		clear(some)
+		clear(conns)
 	}
 }
 
-// now is the time in ticks.
-func (s *Server) now() uint32 { return uint32(time.Since(s.began) / tick) } //nolint:gosec // after six years it begins anew, as ages are counted
+// currentTick is the time since the start in ticks.
+func (s *Server) currentTick() uint32 { return uint32(time.Since(s.startedAt) / sweepInterval) } //nolint:gosec // after six years it begins anew, as ages are counted
 
-// expire ends the connections of a shelf whose time is over.
-func (s *Server) expire(of *shelf) {
+// expireConns closes the connections of a shard that have timed out.
+func (s *Server) expireConns(shard *connShard) {
 	now, closing := s.clock.Load(), s.closing.Load()
-	for _, c := range of.all() {
-		was := c.state.Load()
-		age := was.age(now)
-		switch was.phase() {
+	for _, c := range shard.allConns() {
+		old := c.state.Load()
+		age := old.age(now)
+		switch old.phase() {
 		case fresh:
-			if age > s.o.ReadHeaderTimeout || closing && age > freshFor {
-				c.expire(was)
+			if age > s.options.ReadHeaderTimeout || closing && age > freshGrace {
+				c.closeIfUnchanged(old)
 			}
 		case idle:
-			if closing || age > s.o.IdleTimeout {
-				c.expire(was)
+			if closing || age > s.options.IdleTimeout {
+				c.closeIfUnchanged(old)
 			}
 		case reading:
-			if age > s.o.ReadHeaderTimeout {
-				c.expire(was)
+			if age > s.options.ReadHeaderTimeout {
+				c.closeIfUnchanged(old)
 			}
 		}
 	}
 }
 
-// answering appends the connections of a shelf that have been answered for a tick.
-func (s *shelf) answering(some []*conn) []*conn {
+// appendAnswering appends the connections whose request has been served for at least a tick.
+func (s *connShard) appendAnswering(conns []*conn) []*conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.conns {
-		if was := c.state.Load(); was.phase() == answering && was.age(c.s.clock.Load()) >= tick {
-			some = append(some, c)
+		if old := c.state.Load(); old.phase() == answering && old.age(c.server.clock.Load()) >= sweepInterval {
+			conns = append(conns, c)
 		}
 	}
-	return some
+	return conns
 }
 
-// lookAfter ends the request of a client that has gone. The sweeper alone calls it.
-func (c *conn) lookAfter() {
-	now, was := c.s.clock.Load(), c.state.Load()
-	age := was.age(now)
-	if was.phase() != answering || age > tick && stateOf(answering, c.looked).age(now) < min(age/4, seldom) {
+// cancelIfGone cancels the request of a client that has disconnected. Only the sweeper calls it.
+func (c *conn) cancelIfGone() {
+	now, old := c.server.clock.Load(), c.state.Load()
+	age := old.age(now)
+	if old.phase() != answering || age > sweepInterval && newConnState(answering, c.lastClientCheck).age(now) < min(age/4, maxCheckInterval) {
 		return
 	}
-	if c.looked = now; c.gone() {
-		c.cancel()
+	if c.lastClientCheck = now; c.isClientGone() {
+		c.cancelRequest()
 	}
 }
 
-// state is what a connection is doing, and since when.
-type state uint64
+// connState is the phase of a connection and the tick of its begin.
+type connState uint64
 
 type phase uint8
 
 const (
-	fresh     phase = iota // nothing came yet
+	fresh     phase = iota // nothing was received yet
 	idle                   // between two requests
-	reading                // a part of a head came
+	reading                // a part of a head was received
 	answering              // the handler has the request
 	closed
 )
 
-func stateOf(p phase, since uint32) state { return state(p)<<32 | state(since) }
+func newConnState(p phase, since uint32) connState { return connState(p)<<32 | connState(since) }
 
-func (s state) phase() phase { return phase(s >> 32) }
+func (s connState) phase() phase { return phase(s >> 32) }
 
-// age is how long it has been so; 0 where it began after now was read.
-func (s state) age(now uint32) time.Duration {
-	return time.Duration(max(0, int32(now-uint32(s)))) * tick //nolint:gosec // the difference is what counts
+// age is the time in the phase, or 0 if the phase began after now.
+func (s connState) age(now uint32) time.Duration {
+	return time.Duration(max(0, int32(now-uint32(s)))) * sweepInterval //nolint:gosec // the difference is what counts
 }
 
-// expire ends a connection that is still as it was seen.
-func (c *conn) expire(was state) {
-	if c.state.change(was, stateOf(closed, uint32(was))) { //nolint:gosec // the lower half
+// closeIfUnchanged closes a connection that is still in the state old.
+func (c *conn) closeIfUnchanged(old connState) {
+	if c.state.compareAndSwap(old, newConnState(closed, uint32(old))) { //nolint:gosec // the lower half
 		_ = c.net.Close()
 	}
 }
 
-// gone tells whether the client has ended its side, or the connection is broken.
-func (c *conn) gone() bool {
+// isClientGone reports whether the client has closed its side, or the connection is broken.
+func (c *conn) isClientGone() bool {
 	if c.raw == nil {
 		return false
 	}
@@ -148,7 +150,7 @@ func (c *conn) gone() bool {
 	return err != nil || ended
 }
 
-func rawOf(c net.Conn) syscall.RawConn {
+func toRawConn(c net.Conn) syscall.RawConn {
 	s, ok := c.(syscall.Conn)
 	if !ok {
 		return nil

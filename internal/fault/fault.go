@@ -5,23 +5,23 @@ import (
 	"fmt"
 )
 
-// Kind is a class of failure. The doors know one HTTP status for each.
+// Kind is a class of failure with one HTTP status.
 type Kind int
 
-// The kinds, with the HTTP status that package respond gives them.
+// The kinds, with the HTTP status of package respond.
 const (
-	Internal        Kind = iota // 500: our own mistake; the sentence is generic
+	Internal        Kind = iota // 500: an internal error; the sentence is generic
 	Malformed                   // 400: the request cannot be read
-	Unauthenticated             // 401: no caller is established
-	Denied                      // 403: the caller is known and may not
+	Unauthenticated             // 401: the caller is not authenticated
+	Denied                      // 403: the caller lacks the permission
 	NotFound                    // 404: no such thing in this tenant
-	Conflict                    // 409: true elsewhere, not now
+	Conflict                    // 409: not possible in the current state
 	TooLarge                    // 413
-	Invalid                     // 422: read, and refused; Fields say where
+	Invalid                     // 422: parsed and refused; Fields has the errors
 	RateLimited                 // 429
-	Upstream                    // 502: the remote server failed us
-	Unavailable                 // 503: we cannot serve now
-	BadMethod                   // 405: the thing is there, and not for this method
+	Upstream                    // 502: the remote server failed
+	Unavailable                 // 503: Patchbay cannot serve now
+	BadMethod                   // 405: the path exists, but not for this method
 )
 
 var kindNames = [...]string{
@@ -37,17 +37,17 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// Field says which input is wrong. Location is a dotted path in the caller's document ("auth.token"), Message a
-// sentence.
+// Field is an error of one input field. Location is a dotted path in the caller's document ("auth.token"),
+// Message a sentence.
 type Field struct {
 	Location string
 	Message  string
 }
 
-// Remote says where a conversation with a remote server ended.
+// Remote is the phase at which a request to a remote server failed.
 type Remote struct {
 	Phase      string // connect, discover, initialize, initialized, list, auth or close
-	HTTPStatus int    // 0: no answer
+	HTTPStatus int    // 0: no response
 	RPCCode    int    // 0: no JSON-RPC error
 	Retryable  bool
 }
@@ -60,12 +60,12 @@ type Error struct {
 	Message    string  // one sentence, safe to show
 	Fields     []Field // for Invalid
 	Remote     *Remote // for Upstream
-	RetryAfter int     // seconds; 0: not said
-	ConnectURL string  // where a person mends a missing credential; empty: nowhere
+	RetryAfter int     // seconds; 0: not known
+	ConnectURL string  // page where a person connects a missing account; empty: none
 	Err        error   // the cause, for the log only
 }
 
-// Error is the sentence and the cause, for logs.
+// Error returns the sentence and the cause, for logs.
 func (e *Error) Error() string {
 	if e.Err == nil {
 		return e.Message
@@ -76,17 +76,17 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf makes a fault with a sentence. The format's verbs must hold nothing secret and no remote text.
+// Errorf returns a fault with a sentence. The arguments must be neither secret nor remote text.
 func Errorf(k Kind, format string, args ...any) *Error {
 	return &Error{Kind: k, Message: fmt.Sprintf(format, args...)}
 }
 
-// Wrap makes a fault with a sentence and its cause.
+// Wrap returns a fault with a sentence and its cause.
 func Wrap(k Kind, cause error, message string) *Error {
 	return &Error{Kind: k, Message: message, Err: cause}
 }
 
-// InvalidFields makes an Invalid fault of the fields; nil when there are none.
+// InvalidFields returns an Invalid fault with the fields; nil if there are none.
 func InvalidFields(fields ...Field) error {
 	if len(fields) == 0 {
 		return nil
@@ -104,7 +104,7 @@ func (e *Error) WithType(t string) *Error {
 	return e
 }
 
-// As returns the fault in err's chain, or an Internal one around err that shows nothing of it. As(nil) is nil.
+// As returns the fault in err's chain, or an Internal one with err as its hidden cause. As(nil) is nil.
 func As(err error) *Error {
 	if err == nil {
 		return nil
@@ -115,7 +115,7 @@ func As(err error) *Error {
 	return &Error{Kind: Internal, Message: "Something went wrong on our side.", Err: err}
 }
 
-// Is tells whether err is a fault of kind k.
+// Is reports whether err is a fault of kind k.
 func Is(err error, k Kind) bool {
 	f, ok := errors.AsType[*Error](err)
 	return ok && f.Kind == k

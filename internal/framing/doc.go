@@ -1,9 +1,12 @@
-// Package framing refuses HTTP/1.1 requests whose body has two lengths: a Transfer-Encoding and a Content-Length (RFC 9112 section 6.1).
+// Package framing rejects HTTP/1.1 requests whose body has two lengths: Transfer-Encoding and Content-Length
+// (RFC 9112 section 6.1).
 //
-// Such a request may hide another one behind a proxy that goes by the other length. net/http's server goes by the Transfer-Encoding, deletes
-// the Content-Length before a handler sees it, and keeps the connection. So [Listen] reads along what net/http reads: it follows heads and
-// bodies, and notes for each head which of the two fields it has. [Refuse] compares that with the request.
+// Such a request may smuggle another one past a proxy that uses the other length. net/http's server uses
+// Transfer-Encoding, deletes Content-Length before a handler sees it, and keeps the connection. So [Listen]
+// scans the bytes that net/http reads (listener.go): it follows heads and bodies, and stores which of the two
+// fields each head has (scanner.go). [Refuse] compares that with the request.
 //
-// The reader takes a strict part of the grammar, as in package fastpath. Where it cannot follow a connection any more, each request with a
-// Transfer-Encoding ends its connection, so that nothing behind it is ever read as a request.
+// The scanner accepts a strict subset of the grammar, as package fastpath does. On a connection that it cannot
+// follow any more, each request with a Transfer-Encoding closes the connection, so that nothing behind it is
+// read as a request.
 package framing

@@ -14,8 +14,8 @@ import (
 	"patchbay/internal/framing"
 )
 
-// server serves an echo behind the package, and returns its address.
-func server(t *testing.T) string {
+// startServer serves an echo behind the package, and returns its address.
+func startServer(t *testing.T) string {
 	t.Helper()
 	var on net.ListenConfig
 	l, err := on.Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -42,7 +42,7 @@ func server(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// exchange sends segments and returns the statuses and bodies of all answers until the connection ends.
+// exchange sends segments and returns the statuses and bodies of all responses until the connection ends.
 func exchange(t *testing.T, addr string, segments ...string) (answers []string) {
 	t.Helper()
 	var to net.Dialer
@@ -53,7 +53,7 @@ func exchange(t *testing.T, addr string, segments ...string) (answers []string) 
 	defer func() { _ = c.Close() }()
 	for _, s := range segments {
 		if _, err := io.WriteString(c, s); err != nil {
-			break // it has ended
+			break // it is closed
 		}
 	}
 	_ = c.(*net.TCPConn).CloseWrite()
@@ -75,21 +75,21 @@ const (
 	refused = "400 400 Bad Request: the length of the body is ambiguous"
 )
 
-func both(first, second, version string) string {
+func twoLengths(first, second, version string) string {
 	return "POST /both HTTP/" + version + "\r\nHost: h\r\nConnection: keep-alive\r\n" + first + "\r\n" + second + "\r\n\r\n0\r\n\r\n" + hidden
 }
 
-// TestTwoLengths_RefusedAndConnectionEnds hides a request behind each, which must not be answered.
+// A request is hidden behind each one, and must get no response.
 func TestTwoLengths_RefusedAndConnectionEnds(t *testing.T) {
 	t.Parallel()
-	addr := server(t)
+	addr := startServer(t)
 	for _, text := range []string{
-		both("Content-Length: 5", "Transfer-Encoding: chunked", "1.1"), both("Transfer-Encoding: chunked", "Content-Length: 5", "1.1"),
-		both("content-length: 5", "TRANSFER-ENCODING: Chunked", "1.1"), both("Transfer-Encoding:\r\n chunked", "Content-Length:\r\n 5", "1.1"),
-		both("Content-Length: 5", "Transfer-Encoding: chunked", "1.0"), both("A: b", "Transfer-Encoding: chunked", "1.0"),
-		strings.ReplaceAll(both("Content-Length: 5", "Transfer-Encoding: chunked", "1.1"), "\r\n", "\n"),
-		both("Content-Length:"+strings.Repeat(" ", 100)+"5", "Transfer-Encoding: chunked", "1.1"),
-		both("Content-Length:"+strings.Repeat(" ", 48)+"5", "Transfer-Encoding: chunked", "1.1"),
+		twoLengths("Content-Length: 5", "Transfer-Encoding: chunked", "1.1"), twoLengths("Transfer-Encoding: chunked", "Content-Length: 5", "1.1"),
+		twoLengths("content-length: 5", "TRANSFER-ENCODING: Chunked", "1.1"), twoLengths("Transfer-Encoding:\r\n chunked", "Content-Length:\r\n 5", "1.1"),
+		twoLengths("Content-Length: 5", "Transfer-Encoding: chunked", "1.0"), twoLengths("A: b", "Transfer-Encoding: chunked", "1.0"),
+		strings.ReplaceAll(twoLengths("Content-Length: 5", "Transfer-Encoding: chunked", "1.1"), "\r\n", "\n"),
+		twoLengths("Content-Length:"+strings.Repeat(" ", 100)+"5", "Transfer-Encoding: chunked", "1.1"),
+		twoLengths("Content-Length:"+strings.Repeat(" ", 48)+"5", "Transfer-Encoding: chunked", "1.1"),
 	} {
 		for what, before := range map[string][]string{"": nil, "plain 200 /plain abc": {plain}, "chunked 200 /chunked abc": {chunked}} {
 			for _, segments := range [][]string{{text}, strings.SplitAfter(text, "\n"), strings.Split(text, "")} {
@@ -105,15 +105,15 @@ func TestTwoLengths_RefusedAndConnectionEnds(t *testing.T) {
 			}
 		}
 	}
-	if got := exchange(t, addr, plain, chunked, both("Content-Length: 5", "Transfer-Encoding: chunked", "1.1")); len(got) != 3 || got[2] != refused {
+	if got := exchange(t, addr, plain, chunked, twoLengths("Content-Length: 5", "Transfer-Encoding: chunked", "1.1")); len(got) != 3 || got[2] != refused {
 		t.Errorf("%q", got)
 	}
 }
 
-// TestOneLength_KeepsTheConnection sends many requests on one connection, in one piece and in many.
+// Many requests on one connection arrive in one piece and in many.
 func TestOneLength_KeepsTheConnection(t *testing.T) {
 	t.Parallel()
-	addr := server(t)
+	addr := startServer(t)
 	trailer := strings.Replace(chunked, "0\r\n\r\n", "0\r\nA: b\r\n\r\n", 1)
 	all := []string{
 		plain, hidden, chunked, "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", chunked, plain + "\r\n", trailer, strings.ReplaceAll(hidden, "\r\n", "\n"), chunked,
@@ -133,11 +133,11 @@ func TestOneLength_KeepsTheConnection(t *testing.T) {
 	}
 }
 
-// TestOddChunks_EndTheirConnection has chunks that the package does not follow: what comes behind them with a Transfer-Encoding is the last.
+// After chunks that the package does not follow, a request with a Transfer-Encoding is the last one.
 func TestOddChunks_EndTheirConnection(t *testing.T) {
 	t.Parallel()
 	extended := strings.Replace(chunked, "3\r\n", "3;a=b\r\n", 1)
-	got := exchange(t, server(t), extended+plain+chunked+hidden)
+	got := exchange(t, startServer(t), extended+plain+chunked+hidden)
 	if want := "[200 /chunked abc 200 /plain abc 200 /chunked abc]"; fmt.Sprint(got) != want {
 		t.Errorf("%s, want %s", got, want)
 	}

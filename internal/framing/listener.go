@@ -10,40 +10,41 @@ import (
 	"patchbay/internal/safe"
 )
 
-// Listen returns a listener for net/http's server whose connections are read along.
-func Listen(l net.Listener) net.Listener { return listener{l} }
+// Listen returns a listener for net/http's server that scans its connections.
+func Listen(l net.Listener) net.Listener { return framingListener{l} }
 
-type listener struct{ net.Listener }
+type framingListener struct{ net.Listener }
 
 // Accept waits for a connection.
-func (l listener) Accept() (net.Conn, error) {
+func (l framingListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return &conn{Conn: c}, nil
+	return &framedConn{Conn: c}, nil
 }
 
-// conn is a connection that is read along.
-type conn struct {
+// framedConn scans what is read from it.
+type framedConn struct {
 	net.Conn
 	mu      sync.Mutex // guards scanner: net/http reads while a handler runs
 	scanner scanner
 }
 
-// Read reads. A panic is an error, which ends the connection: net/http reads in a goroutine that does not recover while a handler runs.
-func (c *conn) Read(p []byte) (n int, err error) {
+// Read turns a panic into an error, which ends the connection: while a handler runs, net/http reads in a
+// goroutine that does not recover.
+func (c *framedConn) Read(p []byte) (n int, err error) {
 	defer safe.RecoverTo(safe.Connection, &err)
 	n, err = c.Conn.Read(p)
 	if n > 0 {
-		c.scan(p[:n])
+		c.scanBytes(p[:n])
 	}
 	return n, err
 }
 
-// CloseWrite ends this side alone: net/http does that before it closes a connection on which more is sent than it reads, so that the answer
-// arrives.
-func (c *conn) CloseWrite() error {
+// CloseWrite closes the writing side. net/http calls it before it closes a connection with unread data, so that
+// the response arrives.
+func (c *framedConn) CloseWrite() error {
 	half, ok := c.Conn.(interface{ CloseWrite() error })
 	if !ok {
 		return errors.ErrUnsupported
@@ -51,48 +52,49 @@ func (c *conn) CloseWrite() error {
 	return half.CloseWrite()
 }
 
-func (c *conn) scan(b []byte) {
+func (c *framedConn) scanBytes(b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.scanner.scan(b)
 }
 
-// next returns the lengths of the next head that no request was compared with. It is false where the connection is not followed any more.
-func (c *conn) next() (lengths, bool) {
+// nextHead returns the lengths of the next head that was not compared yet. It returns false if the scanner lost
+// the connection.
+func (c *framedConn) nextHead() (bodyLengths, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.scanner.heads) == 0 {
-		return lengths{}, false
+		return bodyLengths{}, false
 	}
 	first := c.scanner.heads[0]
 	c.scanner.heads = c.scanner.heads[:copy(c.scanner.heads, c.scanner.heads[1:])]
 	return first, true
 }
 
-type connKey struct{}
+type connContextKey struct{}
 
-// ConnContext is for [http.Server.ConnContext]: it lets [Refuse] find a request's connection. It returns the connection that Listen's
-// listener accepted, too.
+// ConnContext is for [http.Server.ConnContext], so that [Refuse] finds a request's connection. It also returns
+// the connection of Listen's listener.
 func ConnContext(ctx context.Context, c net.Conn) (context.Context, net.Conn) {
-	own, ok := c.(*conn)
+	own, ok := c.(*framedConn)
 	if !ok {
 		return ctx, c
 	}
-	return context.WithValue(ctx, connKey{}, own), own.Conn
+	return context.WithValue(ctx, connContextKey{}, own), own.Conn
 }
 
-// Refuse answers a request with two lengths with 400 and ends its connection. It stands before all other handlers of a server whose
-// DisableGeneralOptionsHandler is set, so that it sees each request.
+// Refuse responds to a request with two lengths with 400 and closes its connection. It has to be the outermost
+// handler of a server with DisableGeneralOptionsHandler, so that it gets each request.
 func Refuse(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c, ok := r.Context().Value(connKey{}).(*conn)
+		c, ok := r.Context().Value(connContextKey{}).(*framedConn)
 		if !ok || r.ProtoMajor != 1 {
 			next.ServeHTTP(w, r)
 			return
 		}
-		head, followed := c.next()
+		head, followed := c.nextHead()
 		switch {
-		case followed && !agrees(head, r):
+		case followed && !hasOneLength(head, r):
 			w.Header().Set("Connection", "close")
 			http.Error(w, "400 Bad Request: the length of the body is ambiguous", http.StatusBadRequest)
 			return
@@ -103,12 +105,12 @@ func Refuse(next http.Handler) http.Handler {
 	})
 }
 
-// agrees reports whether a head says the length of its body in one way, and net/http has read it in that way. HTTP/1.0 knows no
+// hasOneLength reports whether a head has one length, and net/http has used that one. HTTP/1.0 has no
 // Transfer-Encoding.
-func agrees(head lengths, r *http.Request) bool {
-	if head.encoded {
-		return !head.measured && r.ProtoAtLeast(1, 1) && r.TransferEncoding != nil
+func hasOneLength(head bodyLengths, r *http.Request) bool {
+	if head.hasTransferEncoding {
+		return !head.hasContentLength && r.ProtoAtLeast(1, 1) && r.TransferEncoding != nil
 	}
 	_, measured := r.Header["Content-Length"]
-	return r.TransferEncoding == nil && head.measured == measured
+	return r.TransferEncoding == nil && head.hasContentLength == measured
 }

@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/safe"
 )
 
-// panickingConn is a connection whose reads panic once the first is over.
+// panickingConn panics in the second Read.
 type panickingConn struct {
 	net.Conn
 	reads  atomic.Int32
@@ -37,7 +37,7 @@ func (l *panickingListener) Accept() (net.Conn, error) {
 	return &panickingConn{Conn: c, panics: &l.panics}, err
 }
 
-// TestRead_PanicEndsItsConnectionAlone has a read panic that net/http does in a goroutine of its own while a handler runs.
+// The Read panics in a goroutine of net/http while a handler runs.
 func TestRead_PanicEndsItsConnectionAlone(t *testing.T) {
 	var on net.ListenConfig
 	inner, err := on.Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -49,7 +49,7 @@ func TestRead_PanicEndsItsConnectionAlone(t *testing.T) {
 		ReadHeaderTimeout: time.Minute, DisableGeneralOptionsHandler: true,
 		Handler: framing.Refuse(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if l.panics.Load() {
-				<-r.Context().Done() // net/http cancels it where the connection cannot be read
+				<-r.Context().Done() // net/http cancels it after a failed read
 			}
 			_, _ = io.WriteString(w, "well")
 		})),

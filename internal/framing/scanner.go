@@ -2,55 +2,55 @@ package framing
 
 import "strings"
 
-// lengths are the fields of one head that say how long its body is.
-type lengths struct {
-	encoded  bool // Transfer-Encoding
-	measured bool // Content-Length
+// bodyLengths are the length fields of one head.
+type bodyLengths struct {
+	hasTransferEncoding bool
+	hasContentLength    bool
 }
 
-// state is what a scanner expects next.
-type state uint8
+// scanState is what the scanner expects next.
+type scanState uint8
 
 const (
-	inHead state = iota
+	inHead scanState = iota
 	inBody
 	inChunkSize
 	inChunk
-	behindChunk // its CR LF
+	afterChunk // its CRLF
 	inTrailer
-	lost // the scanner cannot follow any more
+	lost // the scanner cannot follow the connection any more
 )
 
-// unreadable is the size of a head whose Content-Length the scanner does not follow.
-const unreadable = -1
+// unknownLength is a Content-Length that the scanner cannot use.
+const unknownLength = -1
 
-// maxLine is how much of a line is kept, in bytes: enough for the name of a length's field and its value.
+// maxLine bounds the kept part of a line, in bytes: enough for a length field.
 const maxLine = 64
 
-// maxHeads bounds the heads that wait for their requests. net/http reads at most 4 KiB ahead, in which there are fewer.
+// maxHeads bounds the heads without a request. net/http reads at most 4 KiB ahead, which is fewer.
 const maxHeads = 512
 
-// maxLengthDigits bounds a length in digits, so that it fits an int64 also in hexadecimal.
+// maxLengthDigits bounds a length in digits, so that it fits in an int64, also in hexadecimal.
 const maxLengthDigits = 15
 
 // scanner follows the requests of one connection.
 type scanner struct {
-	state state
-	begun bool  // the head's first line has come
-	left  int64 // bytes of the body, or of the chunk, that are still to come
-	size  int64 // the Content-Length of the head, or unreadable
-	head  lengths
-	line  []byte // the beginning of a line, at most maxLine bytes
-	heads []lengths
+	state         scanState
+	inProgress    bool  // after the request line of a head
+	remaining     int64 // bytes of the body or chunk still to come
+	contentLength int64 // of the head, or unknownLength
+	head          bodyLengths
+	line          []byte // the beginning of a line, at most maxLine bytes
+	heads         []bodyLengths
 }
 
-// scan reads b, the next bytes of the connection. It appends the lengths of each head that ends in b to heads.
+// scan scans b, the next bytes of the connection. It appends the lengths of each completed head to heads.
 func (s *scanner) scan(b []byte) {
 	for len(b) > 0 && s.state != lost {
 		if s.state == inBody || s.state == inChunk {
-			n := min(s.left, int64(len(b)))
+			n := min(s.remaining, int64(len(b)))
 			b = b[n:]
-			if s.left -= n; s.left == 0 {
+			if s.remaining -= n; s.remaining == 0 {
 				s.endBody()
 			}
 			continue
@@ -68,27 +68,27 @@ func (s *scanner) scan(b []byte) {
 	}
 }
 
-// endBody is called behind the last byte of a body, or of a chunk.
+// endBody is called after the last byte of a body or chunk.
 func (s *scanner) endBody() {
 	if s.state == inChunk {
-		s.state = behindChunk
+		s.state = afterChunk
 		return
 	}
 	s.state = inHead
 }
 
-// endLine is called at each line feed outside of bodies. Heads may end their lines without a carriage return, as net/http has it; all that is
-// chunked may not.
+// endLine is called at each line feed outside of bodies. In heads the carriage return is optional, as for
+// net/http. In chunked framing it is required.
 func (s *scanner) endLine() {
 	text, crlf := strings.CutSuffix(string(s.line), "\r")
 	switch {
 	case s.state == inHead:
-		s.headLine(text)
+		s.scanHeadLine(text)
 	case !crlf:
 		s.state = lost
 	case s.state == inChunkSize:
-		s.chunkSize(text)
-	case s.state == behindChunk && text == "":
+		s.scanChunkSize(text)
+	case s.state == afterChunk && text == "":
 		s.state = inChunkSize
 	case s.state == inTrailer && text == "":
 		s.state = inHead
@@ -97,74 +97,74 @@ func (s *scanner) endLine() {
 	}
 }
 
-// headLine takes a line of a head.
-func (s *scanner) headLine(text string) {
+// scanHeadLine scans a line of a head.
+func (s *scanner) scanHeadLine(text string) {
 	switch {
-	case !s.begun && text == "": // line ends between requests
-	case !s.begun:
-		s.begun, s.head, s.size = true, lengths{}, 0
+	case !s.inProgress && text == "": // line ends between requests
+	case !s.inProgress:
+		s.inProgress, s.head, s.contentLength = true, bodyLengths{}, 0
 	case text == "":
 		s.endHead()
 	default:
-		s.field(text)
+		s.scanField(text)
 	}
 }
 
-// field takes a line of a head but its first.
-func (s *scanner) field(text string) {
+// scanField scans a field line.
+func (s *scanner) scanField(text string) {
 	name, value, _ := strings.Cut(text, ":")
 	switch name = strings.TrimSpace(name); {
 	case strings.EqualFold(name, "Transfer-Encoding"):
-		s.head.encoded = true
+		s.head.hasTransferEncoding = true
 	case strings.EqualFold(name, "Content-Length"):
-		size, ok := number(strings.TrimSpace(value), 10)
-		if !ok || len(s.line) == maxLine || s.head.measured && size != s.size { // a line of maxLine bytes may be cut in the number
-			size = unreadable
+		size, ok := parseLength(strings.TrimSpace(value), 10)
+		if !ok || len(s.line) == maxLine || s.head.hasContentLength && size != s.contentLength { // a line of maxLine bytes may be cut within the number
+			size = unknownLength
 		}
-		s.head.measured, s.size = true, size
+		s.head.hasContentLength, s.contentLength = true, size
 	}
 }
 
-// endHead is called at the empty line behind a head.
+// endHead is called at the empty line after a head.
 func (s *scanner) endHead() {
-	s.begun = false
+	s.inProgress = false
 	if len(s.heads) == maxHeads {
 		s.state = lost
 		return
 	}
 	s.heads = append(s.heads, s.head)
 	switch {
-	case s.head.encoded:
+	case s.head.hasTransferEncoding:
 		s.state = inChunkSize
-	case s.size == unreadable:
+	case s.contentLength == unknownLength:
 		s.state = lost
-	case s.size > 0:
-		s.state, s.left = inBody, s.size
+	case s.contentLength > 0:
+		s.state, s.remaining = inBody, s.contentLength
 	}
 }
 
-// chunkSize takes the line before a chunk. Extensions are not followed.
-func (s *scanner) chunkSize(text string) {
-	size, ok := number(text, 16)
+// scanChunkSize scans the line before a chunk. Extensions are not supported.
+func (s *scanner) scanChunkSize(text string) {
+	size, ok := parseLength(text, 16)
 	switch {
 	case !ok:
 		s.state = lost
 	case size == 0:
 		s.state = inTrailer
 	default:
-		s.state, s.left = inChunk, size
+		s.state, s.remaining = inChunk, size
 	}
 }
 
-// number reads digits of a base, at most maxLengthDigits of them.
-func number(text string, base int64) (n int64, ok bool) {
+// parseLength parses at most maxLengthDigits digits.
+func parseLength(text string, base int64) (n int64, ok bool) {
 	if text == "" || len(text) > maxLengthDigits {
 		return 0, false
 	}
 	for i := range len(text) {
 		digit := int64(strings.IndexByte("0123456789abcdefABCDEF", text[i]))
 		if digit >= 16 {
-			digit -= 6 // a capital letter
+			digit -= 6 // an upper-case digit
 		}
 		if digit < 0 || digit >= base {
 			return 0, false

@@ -14,8 +14,8 @@ import (
 	"patchbay/internal/secret"
 )
 
-// furnish gives a server a prompt, a resource and a template.
-func (u *upstream) furnish() *upstream {
+// withTools adds a prompt, a resource and a template.
+func (u *upstream) withTools() *upstream {
 	u.AddPrompt(&sdk.Prompt{Name: "greet me", Arguments: []*sdk.PromptArgument{{Name: "color"}}},
 		func(_ context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 			text := fmt.Sprintf("%s in %s", r.Params.Name, r.Params.Arguments["color"])
@@ -30,7 +30,7 @@ func (u *upstream) furnish() *upstream {
 }
 
 // account stores an agent's own token for a connector.
-func (b *bundle) account(t testing.TB, c connectors.Connector, agent connectors.AgentID, token secret.Text) {
+func (b *testEnv) account(t testing.TB, c connectors.Connector, agent connectors.AgentID, token secret.Text) {
 	t.Helper()
 	sealed, err := connectors.Secret{Token: token}.Encode()
 	if err != nil {
@@ -43,18 +43,18 @@ func perAgent(d *connectors.Draft) {
 	d.Auth.Type, d.CredentialMode = connectors.AuthBearer, connectors.CredentialPerAgent
 }
 
-// TestEachAgentComesWithItsOwnAccount goes through all of tools, prompts, resources and completions, with the two agents in turns.
-func TestEachAgentComesWithItsOwnAccount(t *testing.T) {
+// TestCall_UsesAgentsOwnCredential uses tools, prompts, resources and completions with two agents alternately.
+func TestCall_UsesAgentsOwnCredential(t *testing.T) {
 	t.Parallel()
 	for _, e := range eras {
 		t.Run(string(e), func(t *testing.T) {
 			t.Parallel()
-			b := newBundle(t)
-			up := newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a").furnish()
-			c := b.to(t, "one", up.url, perAgent)
+			b := newTestEnv(t)
+			up := newUpstream(t, sdk.StreamableHTTPOptions{}).withEchoTools("a").withTools()
+			c := b.newConnector(t, "one", up.url, perAgent)
 			tokens := map[string]secret.Text{}
 			for _, name := range []string{"ann", "bob"} {
-				agent := b.auto(t)
+				agent := b.newAutoAgent(t)
 				b.Grant(t, agent.ID, c.ID)
 				b.account(t, c, agent.ID, secret.Text("account-of-"+name))
 				tokens[name] = b.Token(t, agent.ID)
@@ -62,7 +62,7 @@ func TestEachAgentComesWithItsOwnAccount(t *testing.T) {
 			for range 2 {
 				for name, token := range tokens {
 					up.authorizations()
-					for address, n := range map[string]naming{
+					for address, n := range map[string]exposedNaming{
 						"/mcp":     {prefix: "mcp_one__", prompt: "mcp_one__greet_me_2601d788", scheme: "patchbay+one:"},
 						"/mcp/one": {prompt: "greet me"},
 					} {
@@ -79,11 +79,11 @@ func TestEachAgentComesWithItsOwnAccount(t *testing.T) {
 	}
 }
 
-// naming is how things are called at an address.
-type naming struct{ prefix, prompt, scheme string }
+// exposedNaming describes the exposed names at an address.
+type exposedNaming struct{ prefix, prompt, scheme string }
 
-// useAll uses everything that there is of the server.
-func useAll(t testing.TB, s *sdk.ClientSession, n naming) {
+// useAll calls every feature of the server.
+func useAll(t testing.TB, s *sdk.ClientSession, n exposedNaming) {
 	t.Helper()
 	ctx := t.Context()
 	if got := textOf(call(t, s, n.prefix+"a", map[string]any{"text": "hello"})); got != "a: hello" {

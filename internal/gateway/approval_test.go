@@ -15,15 +15,15 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// approve agrees to the one call that waits, as a person of the tenant.
-func (b *bundle) approve(t testing.TB) {
+// approve approves the only pending call.
+func (b *testEnv) approve(t testing.TB) {
 	t.Helper()
 	self, err := b.Door().Self(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	person := auth.Actor{Kind: auth.KindPerson, Tenant: self, Role: connectors.RoleMember, Name: "somebody"}
-	within(t, "a call waits", func() bool {
+	eventually(t, "a call waits", func() bool {
 		inbox, err := b.caller.Inbox(t.Context(), person, store.Page{})
 		if err != nil || len(inbox.Items) == 0 {
 			return false
@@ -36,15 +36,15 @@ func (b *bundle) approve(t testing.TB) {
 	})
 }
 
-func TestACallThatWaitsForAPersonGoesOnWhenItIsApproved(t *testing.T) {
+func TestApproval_ResumesCall(t *testing.T) {
 	t.Parallel()
 	for _, e := range eras {
 		t.Run(string(e), func(t *testing.T) {
 			t.Parallel()
-			b := newBundle(t)
-			other := newProcess(t, b.World)
+			b := newTestEnv(t)
+			other := newTestProcess(t, b.World)
 			agent := b.Agent(t)
-			b.Grant(t, agent.ID, b.to(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a").url).ID)
+			b.Grant(t, agent.ID, b.newConnector(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).withEchoTools("a").url).ID)
 			s := connect(t, other.url+"/mcp", b.Token(t, agent.ID), e)
 			said := make(chan string, 1)
 			go func() {
@@ -68,16 +68,16 @@ func TestACallThatWaitsForAPersonGoesOnWhenItIsApproved(t *testing.T) {
 	}
 }
 
-// TestAClientThatTakesTasksPollsForAPersonsAnswer asks for the task at another process than the one that made it.
-func TestAClientThatTakesTasksPollsForAPersonsAnswer(t *testing.T) {
+// TestApproval_TaskClientPolls polls the task at another process than the one that created it.
+func TestApproval_TaskClientPolls(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	other := newProcess(t, b.World)
+	b := newTestEnv(t)
+	other := newTestProcess(t, b.World)
 	agent, stranger := b.Agent(t), b.Agent(t)
-	c := b.to(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a").url)
+	c := b.newConnector(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).withEchoTools("a").url)
 	b.Grant(t, agent.ID, c.ID)
 	b.Grant(t, stranger.ID, c.ID)
-	token := bearer(b.Token(t, agent.ID))
+	token := bearerHeader(b.Token(t, agent.ID))
 	meta := strings.Replace(modernMeta, `clientCapabilities":{}`, `clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}`, 1)
 	message := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp_one__a","arguments":{"text":"hello"},` + meta + `}}`
 	made := post(t, b.url+"/mcp", message, "Authorization", token).rpc(t)
@@ -89,11 +89,11 @@ func TestAClientThatTakesTasksPollsForAPersonsAnswer(t *testing.T) {
 	get := func(url, token string) answer {
 		return post(t, url+"/mcp", ask, "Authorization", token, "Mcp-Name", task.ID)
 	}
-	if got := get(b.url, bearer(b.Token(t, stranger.ID))); got.rpc(t).Error == nil {
+	if got := get(b.url, bearerHeader(b.Token(t, stranger.ID))); got.rpc(t).Error == nil {
 		t.Errorf("another agent got the task: %s", got.body)
 	}
 	b.approve(t)
-	within(t, "the task is completed", func() bool {
+	eventually(t, "the task is completed", func() bool {
 		got := get(other.url, token)
 		return got.status == http.StatusOK && taskIn(t, got.rpc(t)).Status == "completed" && strings.Contains(got.body, "a: hello")
 	})

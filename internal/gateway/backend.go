@@ -11,15 +11,15 @@ import (
 	"patchbay/internal/tracing"
 )
 
-// backend is what one request's agent finds at one address.
+// backend serves one request of an agent at one address. It implements [serve.Backend].
 type backend struct {
-	h     *Handler
-	view  *access.View
-	reach *access.Reach // at a connector's own address; nil: all that the agent was granted
-	slug  string        // of reach
-	token *access.Token
-	from  connectors.CallOrigin // of the request
-	wait  store.WaitBudget      // of the request
+	h      *Handler
+	view   *access.View
+	reach  *access.Reach // at a connector's own address; nil: all granted connectors
+	slug   string        // of reach
+	token  *access.Token
+	origin connectors.CallOrigin
+	wait   store.WaitBudget
 }
 
 var (
@@ -27,9 +27,9 @@ var (
 	_ serve.Witness = (*backend)(nil)
 )
 
-// Prepared is a list, ready to be sent; a cursor of another list is Serve's to refuse.
+// Prepared returns a rendered list page; nil leaves the request to Serve, which reports an invalid cursor.
 func (b *backend) Prepared(method, cursor string, p *serve.Peer) []byte {
-	kind, ok := listOf(method)
+	kind, ok := listKind(method)
 	switch {
 	case !ok:
 		return nil
@@ -40,7 +40,7 @@ func (b *backend) Prepared(method, cursor string, p *serve.Peer) []byte {
 	}
 }
 
-func listOf(method string) (access.Kind, bool) {
+func listKind(method string) (access.Kind, bool) {
 	switch method {
 	case "tools/list":
 		return access.Tools, true
@@ -54,39 +54,38 @@ func listOf(method string) (access.Kind, bool) {
 	return 0, false
 }
 
-// Serve answers one request.
 func (b *backend) Serve(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 	ctx, span := tracing.Message(ctx, "mcp", r.Meta)
 	if !span.On() {
-		return b.answer(ctx, r)
+		return b.handleRequest(ctx, r)
 	}
 	defer span.End()
 	b.describeSpan(span, r)
-	raw, err := b.answer(ctx, r)
-	failedSpan(span, err)
+	raw, err := b.handleRequest(ctx, r)
+	failSpan(span, err)
 	return raw, err
 }
 
-func (b *backend) answer(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+func (b *backend) handleRequest(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 	switch r.Method {
 	case "tools/call":
 		return b.callTool(ctx, r)
 	case "prompts/get":
-		return b.prompt(ctx, r)
+		return b.getPrompt(ctx, r)
 	case "resources/read":
-		return b.resource(ctx, r)
+		return b.readResource(ctx, r)
 	case "completion/complete":
-		return b.complete(ctx, r)
+		return b.completeArgument(ctx, r)
 	case "resources/subscribe", "resources/unsubscribe":
-		return b.subscribe(ctx, r)
+		return b.updateSubscription(ctx, r)
 	case "tasks/get", "tasks/update", "tasks/cancel", "tasks/result":
-		return b.task(ctx, r)
+		return b.handleTask(ctx, r)
 	}
-	if _, ok := listOf(r.Method); ok {
+	if _, ok := listKind(r.Method); ok {
 		return nil, serve.InvalidParams("The cursor is none of this list, as it is now. Read the list from its beginning.")
 	}
 	return nil, serve.MethodNotFound(r.Method)
 }
 
-// Notified takes nothing: what a client says by itself means nothing to a server behind us.
+// Notified ignores notifications: they concern no upstream server.
 func (*backend) Notified(context.Context, *serve.Peer, string, json.RawMessage) {}

@@ -24,10 +24,10 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// canned answers calls in the process, at once.
-type canned struct{}
+// cannedTransport answers upstream calls in the process.
+type cannedTransport struct{}
 
-func (canned) RoundTrip(r *http.Request) (*http.Response, error) {
+func (cannedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	var m struct{ ID json.RawMessage }
 	if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
 		return nil, err
@@ -39,17 +39,17 @@ func (canned) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// BenchmarkCallAtTheDoor is a warm call from the first byte of its plain request to the last of its answer, over one connection, but for the
-// way to the server behind.
+// BenchmarkCall measures a warm call from the first request byte to the last response byte, over one
+// connection, without the way to the upstream.
 //
 //	make bench
-func BenchmarkCallAtTheDoor(b *testing.B) {
-	w := newBundle(b)
+func BenchmarkCall(b *testing.B) {
+	w := newTestEnv(b)
 	u := newUpstream(b, sdk.StreamableHTTPOptions{Stateless: true})
 	sdk.AddTool(u.Server, &sdk.Tool{Name: "find"}, func(context.Context, *sdk.CallToolRequest, map[string]any) (*sdk.CallToolResult, any, error) {
 		return &sdk.CallToolResult{}, nil, nil
 	})
-	c, a := w.to(b, "peer", u.url), w.auto(b)
+	c, a := w.newConnector(b, "peer", u.url), w.newAutoAgent(b)
 	w.Grant(b, a.ID, c.ID)
 	base, err := url.Parse("http://patchbay.example.com")
 	if err != nil {
@@ -58,8 +58,8 @@ func BenchmarkCallAtTheDoor(b *testing.B) {
 	instance := fixture.NewInstance()
 	writer := history.New(history.Options{Store: w.St, Instance: instance})
 	caller := toolcall.New(toolcall.Options{
-		Store: w.St, Access: w.access, Credentials: credentials.New(w.St), Dialer: &mcp.Dialer{Version: "test", HTTP: &http.Client{Transport: canned{}}},
-		Target: w.sync.Target, Seat: w.sync.Seat, History: writer, Instance: instance, BaseURL: base.String(),
+		Store: w.St, Access: w.access, Credentials: credentials.New(w.St), Dialer: &mcp.Dialer{Version: "test", HTTP: &http.Client{Transport: cannedTransport{}}},
+		Target: w.sync.Target, AcquireSlot: w.sync.AcquireProgram, History: writer, Instance: instance, BaseURL: base.String(),
 	})
 	b.Cleanup(func() {
 		caller.Stop(context.Background())
@@ -74,14 +74,14 @@ func BenchmarkCallAtTheDoor(b *testing.B) {
 	}
 }
 
-// plainCall serves a handler's plain requests, and makes one of a call each time.
+// plainCall serves a handler and returns a function that makes one call.
 func plainCall(b *testing.B, h *gateway.Handler, token string) (call func()) {
 	b.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		b.Fatal(err)
 	}
-	front := fastpath.New(fastpath.Options{Handler: h, Takes: h.Serves, Rest: &http.Server{Handler: h, ReadHeaderTimeout: patience}})
+	front := fastpath.New(fastpath.Options{Handler: h, Accepts: h.Serves, Fallback: &http.Server{Handler: h, ReadHeaderTimeout: patience}})
 	go func() { _ = front.Serve(l) }()
 	b.Cleanup(func() { _ = front.Close() })
 	conn, err := net.Dial("tcp", l.Addr().String())
@@ -103,7 +103,7 @@ func plainCall(b *testing.B, h *gateway.Handler, token string) (call func()) {
 	}
 }
 
-// skipAnswer reads an answer without keeping anything of it.
+// skipAnswer reads and discards a response.
 func skipAnswer(b *testing.B, answers *bufio.Reader) {
 	length := 0
 	for n := 0; ; n++ {

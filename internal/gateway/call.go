@@ -13,15 +13,15 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// callTool calls a tool. The result is the server's, byte for byte, or says why there is none.
+// callTool serves tools/call. The result is the upstream's, byte for byte, or explains a refusal.
 func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
-	tool := b.tool(r.Name)
+	tool := b.findTool(r.Name)
 	if tool == nil {
-		return nil, serve.InvalidParams(fmt.Sprintf("There is no tool %q here.", shown(r.Name)))
+		return nil, serve.InvalidParams(fmt.Sprintf("There is no tool %q here.", truncateName(r.Name)))
 	}
 	if r.Peer.Modern {
-		if wrong := mcp.ParamMismatch(tool.InputSchema, r.Arguments, r.Header); wrong != "" {
-			return nil, serve.HeaderMismatch(wrong)
+		if mismatch := mcp.ParamMismatch(tool.InputSchema, r.Arguments, r.Header); mismatch != "" {
+			return nil, serve.HeaderMismatch(mismatch)
 		}
 	}
 	order := toolcall.Order{
@@ -32,17 +32,17 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 		Meta:      r.Meta,
 		Source:    connectors.SourceGateway,
 		Token:     &b.token.ID,
-		From:      b.from,
-		Client:    b.client(r),
+		From:      b.origin,
+		Client:    b.newClient(r),
 		Lend:      true,
 	}
 	if r.Peer.Modern && r.Continues {
-		order.Input = inputOf(r.Params)
+		order.Input = parseInput(r.Params)
 	}
 	outcome, err := b.h.caller.Call(ctx, order)
 	describeCall(ctx, tool, outcome.Call)
 	if err != nil {
-		return refused(err, b.pageFor(ctx, tool.Reach.Connector))
+		return newRefusedResult(err, b.pageFor(ctx, tool.Reach.Connector))
 	}
 	r.Tag = outcome.CallID.UUID
 	if lent := outcome.Lent(); lent != nil {
@@ -51,33 +51,33 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 	return outcome.Raw, nil
 }
 
-// pageFor is where whoever signs in connects an account of the agent's to a connector.
+// pageFor returns a function for the URL where a signed-in person connects the agent's account.
 func (b *backend) pageFor(ctx context.Context, c connectors.Connector) func() string {
 	return func() string {
-		if b.h.page == nil {
+		if b.h.accountPage == nil {
 			return ""
 		}
-		return b.h.page(ctx, b.view.Tenant.ID, c, b.view.Agent)
+		return b.h.accountPage(ctx, b.view.Tenant.ID, c, b.view.Agent)
 	}
 }
 
-// Lost has the history say that an agent did not get its answer.
+// Lost records that a response was not delivered to the agent.
 func (b *backend) Lost(r *serve.Request) {
 	if id := (connectors.ToolCallID{UUID: r.Tag}); id != (connectors.ToolCallID{}) {
-		b.h.caller.Undelivered(b.view.Tenant.ID, id)
+		b.h.caller.MarkUndelivered(b.view.Tenant.ID, id)
 	}
 }
 
-// tool finds a tool by the name that it has at this address.
-func (b *backend) tool(name string) *access.Tool {
+// findTool returns a tool by its name at this address.
+func (b *backend) findTool(name string) *access.Tool {
 	if b.reach != nil {
 		return b.reach.Called(name)
 	}
 	return b.view.Tool(name)
 }
 
-// client is what the client of a request hears meanwhile, and can do.
-func (b *backend) client(r *serve.Request) toolcall.Client {
+// newClient describes the request's client: its capabilities, and how to send it notifications meanwhile.
+func (b *backend) newClient(r *serve.Request) toolcall.Client {
 	b.wait.Bytes = len(r.Params)
 	c := toolcall.Client{
 		Wait:         &b.wait,
@@ -88,19 +88,19 @@ func (b *backend) client(r *serve.Request) toolcall.Client {
 		Message:      func(method string, params json.RawMessage) { _ = r.Notify(method, params) },
 	}
 	if token := r.ProgressToken(); token != nil {
-		c.Progress = func(params json.RawMessage) { _ = r.Notify("notifications/progress", withToken(params, token)) }
+		c.Progress = func(params json.RawMessage) { _ = r.Notify("notifications/progress", withProgressToken(params, token)) }
 	}
 	if !r.Peer.Modern && r.Peer.Session != "" {
 		c.Ask = r.Ask
-		if opensPages(r.Peer) {
+		if supportsURLElicitation(r.Peer) {
 			c.Session = r.Peer.Session
 		}
 	}
 	return c
 }
 
-// withToken is the params of a progress notification under the client's own token.
-func withToken(params, token json.RawMessage) json.RawMessage {
+// withProgressToken returns the params of a progress notification with the client's own token.
+func withProgressToken(params, token json.RawMessage) json.RawMessage {
 	params = bytes.TrimSpace(params)
 	if len(params) < 2 || params[0] != '{' {
 		params = []byte("{}")
@@ -112,8 +112,8 @@ func withToken(params, token json.RawMessage) json.RawMessage {
 	return append(with, params[1:]...)
 }
 
-// inputOf reads what a client sends along when it goes on with a call; nil: it begins one.
-func inputOf(params json.RawMessage) *mcp.Input {
+// parseInput reads requestState and inputResponses; nil: the request starts a call.
+func parseInput(params json.RawMessage) *mcp.Input {
 	var sent struct {
 		State     json.RawMessage `json:"requestState"`
 		Responses json.RawMessage `json:"inputResponses"`
@@ -121,26 +121,26 @@ func inputOf(params json.RawMessage) *mcp.Input {
 	if json.Unmarshal(params, &sent) != nil {
 		return nil
 	}
-	in := mcp.Input{State: said(sent.State), Responses: said(sent.Responses)}
+	in := mcp.Input{State: nonNullJSON(sent.State), Responses: nonNullJSON(sent.Responses)}
 	if in.State == nil && in.Responses == nil {
 		return nil
 	}
 	return &in
 }
 
-// said is a member's value; nil: there is none, or null.
-func said(value json.RawMessage) json.RawMessage {
+// nonNullJSON returns nil for a missing or null value.
+func nonNullJSON(value json.RawMessage) json.RawMessage {
 	if string(value) == "null" {
 		return nil
 	}
 	return value
 }
 
-// shown is a name as an error may repeat it: short.
-func shown(name string) string {
-	const most = 128
-	if len(name) <= most {
+// truncateName shortens a name for an error message.
+func truncateName(name string) string {
+	const maxLength = 128
+	if len(name) <= maxLength {
 		return name
 	}
-	return name[:most] + "…"
+	return name[:maxLength] + "…"
 }

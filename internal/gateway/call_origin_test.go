@@ -15,32 +15,32 @@ import (
 	"patchbay/internal/store"
 )
 
-// behindAProxy is the address of a handler beside the process', which believes proxies on this machine.
-func (b *bundle) behindAProxy(t *testing.T) string {
+// behindAProxy starts a second handler that trusts proxies on loopback.
+func (b *testEnv) behindAProxy(t *testing.T) string {
 	t.Helper()
 	base, err := url.Parse(b.url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := gateway.New(gateway.Options{Store: b.St, Access: b.access, Caller: b.caller, BaseURL: base, Version: "test", Address: middleware.AddressOf([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")})})
+	h := gateway.New(gateway.Options{Store: b.St, Access: b.access, Caller: b.caller, BaseURL: base, Version: "test", Address: middleware.ClientAddressFunc([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")})})
 	front := httptest.NewServer(h)
-	closing(t, front)
+	closeAtEnd(t, front)
 	t.Cleanup(func() {
-		h.Shut()
+		h.CloseStreams()
 		h.Stop(context.WithoutCancel(t.Context()))
 	})
 	return front.URL
 }
 
-// TestWhateverAnAgentAsksForIsOnRecordWithItsRequest asks for each kind of thing, for what there is and for what is refused.
-func TestWhateverAnAgentAsksForIsOnRecordWithItsRequest(t *testing.T) {
+// TestCallLog_RecordsRequestOrigin sends each kind of request, accepted and refused.
+func TestCallLog_RecordsRequestOrigin(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent := b.auto(t)
-	c := b.to(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a").furnish().url)
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t)
+	c := b.newConnector(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).withEchoTools("a").withTools().url)
 	b.Grant(t, agent.ID, c.ID)
 	at, token := b.behindAProxy(t), "Bearer "+b.Token(t, agent.ID).Reveal()
-	want := map[string]string{} // by the request's id: the address, and what is asked for
+	want := map[string]string{} // expected address by request id
 	ask := func(method, params, from string) {
 		t.Helper()
 		got := post(t, at+"/mcp/one", `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{`+params+`,`+modernMeta+`}}`, "Authorization", token, "X-Forwarded-For", from)
@@ -53,12 +53,12 @@ func TestWhateverAnAgentAsksForIsOnRecordWithItsRequest(t *testing.T) {
 		}
 	}
 	ask("tools/call", `"name":"a","arguments":{}`, "203.0.113.1")
-	ask("tools/call", `"name":"a","arguments":{"text":7}`, "203.0.113.2") // which may not fit
+	ask("tools/call", `"name":"a","arguments":{"text":7}`, "203.0.113.2") // invalid arguments
 	ask("prompts/get", `"name":"greet me"`, "2001:db8::3")
 	ask("resources/read", `"uri":"file:///days/1"`, "203.0.113.4")
 	ask("completion/complete", `"ref":{"type":"ref/prompt","name":"greet me"},"argument":{"name":"color","value":"b"}`, "203.0.113.5")
 	ask("tools/call", `"name":"a","arguments":{}`, "unknown")
-	within(t, "all of it is on record", func() bool {
+	eventually(t, "all of it is on record", func() bool {
 		list, err := b.Door().ToolCalls(t.Context(), store.CallFilter{})
 		if err != nil {
 			t.Fatal(err)

@@ -10,23 +10,23 @@ import (
 	"patchbay/internal/store"
 )
 
-// curated changes what an admin says of tools, in the way of another process: these hear of it from the database.
-func (b *bundle) curated(t testing.TB, c connectors.Connector, tools ...store.CuratedTool) {
+// curated stores an admin's changes of tools directly. Processes learn of them from the database.
+func (b *testEnv) curated(t testing.TB, c connectors.Connector, tools ...store.CuratedTool) {
 	t.Helper()
 	if err := b.Door().CurateTools(t.Context(), c.ID, tools); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestARenamedToolIsToldOfAndCalledByItsNewNameInEveryProcess(t *testing.T) {
+func TestRenamedTool_IsCallableInEveryProcess(t *testing.T) {
 	t.Parallel()
 	for _, e := range eras {
 		t.Run(string(e), func(t *testing.T) {
 			t.Parallel()
-			b := newBundle(t)
-			other := newProcess(t, b.World)
-			agent := b.auto(t)
-			c := b.to(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a", "b").url)
+			b := newTestEnv(t)
+			other := newTestProcess(t, b.World)
+			agent := b.newAutoAgent(t)
+			c := b.newConnector(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).withEchoTools("a", "b").url)
 			b.Grant(t, agent.ID, c.ID)
 			token := b.Token(t, agent.ID)
 			all, own := listen(t, b.url+"/mcp", token, e), listen(t, other.url+"/mcp/one", token, e)
@@ -38,8 +38,8 @@ func TestARenamedToolIsToldOfAndCalledByItsNewNameInEveryProcess(t *testing.T) {
 				store.CuratedTool{Name: "b"})
 
 			exposed := connectors.ExposedName("one", "echo.this")
-			all.hears(t, exposed)
-			own.hears(t, "echo.this")
+			all.wantNotification(t, exposed)
+			own.wantNotification(t, "echo.this")
 			for s, name := range map[*sdk.ClientSession]string{all.ClientSession: exposed, own.ClientSession: "echo.this"} {
 				if got := textOf(call(t, s, name, map[string]any{"text": "hi"})); got != "a: hi" {
 					t.Errorf("%s answers %q", name, got)

@@ -1,19 +1,19 @@
-// Package gateway is the door for agents: one MCP server for each of them, over the connectors that it was granted.
+// Package gateway serves MCP to agents: one server for each agent, over the connectors granted to it.
 //
-//	/mcp          all of its connectors: tools and prompts under exposed names, resources as patchbay+<slug>:<URI>
-//	/mcp/{slug}   one connector alone, its names and its own words unprefixed
+//	/mcp          all connectors: tools and prompts under exposed names, resources as patchbay+<slug>:<URI>
+//	/mcp/{slug}   one connector, under its own names and with its own server info
 //
-// A request goes this way, and asks neither the database nor an upstream more than it has to:
+// A request passes these steps:
 //
-//  1. the envelope (envelope.go): a page of another site is refused, the headers of an answer set
-//  2. the agent's token → access.View, from memory (handler.go); none or a bad one is told where tokens come from (refuse.go)
-//  3. serve.Server reads the message, whatever era it is of
-//  4. lists are ready-made bytes of the view; a call goes to toolcall.Caller; prompts, resources and completions to their server
-//     under their own names
-//  5. what was refused becomes a result that the model reads (answer.go), an upstream's JSON-RPC error stays what it is
+// 1. Headers and origin (envelope.go). A cross-origin request is refused. 2. The agent's token becomes an
+// access.View from memory (handler.go). Without a valid token the response names the resource metadata
+// (refuse.go, resource.go). 3. The rate limit per agent, address and tenant (request_limit.go). 4. serve.Server parses
+// the message, whatever its MCP revision. 5. Lists are pre-rendered bytes of the view (backend.go). A call goes
+// to toolcall.Caller (call.go). Prompts, resources and completions go to their server (query.go). 6. A refusal
+// becomes a tool result for the model (refusal_result.go). An upstream's JSON-RPC error is relayed unchanged.
 //
-// Any process serves any request: sessions are sealed into their ids, and what one process must tell another goes through rows that
-// live for minutes (router.go).
+// Any process serves any request. Session ids are sealed data, and messages between processes are short-lived
+// rows (router.go).
 //
-// What is not here: MCP itself (mcp/serve), who may what (access), how a call is made (toolcall).
+// The MCP protocol is in mcp/serve, permissions are in access, and calls in toolcall.
 package gateway

@@ -9,31 +9,32 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// A client of 2025-11-25 is told by an error of the page on which a person connects the account that a call misses. When the account is there, its
-// session hears so on its stream, and it makes the call again.
+// A client of 2025-11-25 gets an error with the page where a person connects a missing account. Once it is
+// connected, the session gets a notification and repeats the call.
 
 const (
-	codeElicit = -32042     // URLElicitationRequiredError (2025-11-25, "Elicitation")
-	accountBox = "account " // and the agent
+	codeElicit     = -32042     // URLElicitationRequiredError (2025-11-25, "Elicitation")
+	accountMailbox = "account " // followed by the agent's id
 )
 
-// urlsSince is the first revision whose clients are sent to pages.
-const urlsSince = "2025-11-25"
+// urlElicitationSince is the first revision with URL elicitation.
+const urlElicitationSince = "2025-11-25"
 
-// opensPages tells whether a client of the handshake era is sent to a page.
-func opensPages(p *serve.Peer) bool {
-	return p != nil && !p.Modern && p.Session != "" && p.Version >= urlsSince && p.Can("elicitation.url")
+// supportsURLElicitation reports whether a legacy client can be sent to a page.
+func supportsURLElicitation(p *serve.Peer) bool {
+	return p != nil && !p.Modern && p.Session != "" && p.Version >= urlElicitationSince && p.Can("elicitation.url")
 }
 
-// elicited is the error that names the page, and nothing that opens without a sign-in: clients show models what an error holds.
-func elicited(r *toolcall.Refusal) error {
+// newElicitationError returns the error with the page's URL. It has no link that works without a sign-in,
+// because clients show errors to models.
+func newElicitationError(r *toolcall.Refusal) error {
 	type page struct {
 		Mode    string `json:"mode"`
 		ID      string `json:"elicitationId"`
 		URL     string `json:"url"`
 		Message string `json:"message"`
 	}
-	why := reasonOf(r)
+	why := newReason(r)
 	why.ConnectURL = r.Elicit.URL
 	data, err := json.Marshal(map[string]any{
 		"elicitations": []page{{Mode: "url", ID: r.Elicit.ID.String(), URL: r.Elicit.URL, Message: r.Elicit.Message}},
@@ -42,27 +43,29 @@ func elicited(r *toolcall.Refusal) error {
 	if err != nil {
 		return err
 	}
-	return &serve.RPCError{Code: codeElicit, Message: withPage(r, func() string { return r.Elicit.URL }), Data: data}
+	return &serve.RPCError{Code: codeElicit, Message: appendPage(r, func() string { return r.Elicit.URL }), Data: data}
 }
 
-// accounts tells when an account of the agent's may be there that a call of the session missed, and first at once; nil: it hears of none.
-func (b *backend) accounts(p *serve.Peer) (<-chan struct{}, func()) {
-	if !opensPages(p) {
+// watchAccounts signals, at once and after each change, that an account of the agent may be connected; nil for
+// other clients.
+func (b *backend) watchAccounts(p *serve.Peer) (<-chan struct{}, func()) {
+	if !supportsURLElicitation(p) {
 		return nil, func() {}
 	}
-	return b.h.router.await(accountBox + b.view.Agent.ID.String())
+	return b.h.router.watchBox(accountMailbox + b.view.Agent.ID.String())
 }
 
-// tellAccounts tells of accounts that are there, each once on a stream. On the next stream they are told again: clients leave out what they know.
-func (b *backend) tellAccounts(ctx context.Context, session string, told map[connectors.AccountRequestID]bool, hear func(string, json.RawMessage)) {
+// notifyAccounts sends one notification per connected account and stream. A new stream repeats them; clients
+// ignore known ones.
+func (b *backend) notifyAccounts(ctx context.Context, session string, sent map[connectors.AccountRequestID]bool, notify func(string, json.RawMessage)) {
 	ids, err := b.h.router.store.Tenant(b.view.Tenant.ID).ConnectedRequests(ctx, b.view.Agent.ID, session)
 	if err != nil {
-		return // the client can still be told to go on
+		return // the person can still continue by hand
 	}
 	for _, id := range ids {
-		if params, err := json.Marshal(map[string]string{"elicitationId": id.String()}); err == nil && !told[id] {
-			told[id] = true
-			hear("notifications/elicitation/complete", params)
+		if params, err := json.Marshal(map[string]string{"elicitationId": id.String()}); err == nil && !sent[id] {
+			sent[id] = true
+			notify("notifications/elicitation/complete", params)
 		}
 	}
 }

@@ -15,38 +15,38 @@ import (
 	"patchbay/internal/secret"
 )
 
-// missing is an agent whose tool needs an account that it has not.
-type missing struct {
-	*bundle
+// accountTest is an agent with a tool that needs a missing account.
+type accountTest struct {
+	*testEnv
 	agent connectors.Agent
 	c     connectors.Connector
 	token secret.Text
 	runs  atomic.Int32 // of the tool
 }
 
-func newMissing(t *testing.T) *missing {
+func newAccountTest(t *testing.T) *accountTest {
 	t.Helper()
-	m := &missing{bundle: newBundle(t)}
+	m := &accountTest{testEnv: newTestEnv(t)}
 	up := newUpstream(t, sdk.StreamableHTTPOptions{})
 	sdk.AddTool(up.Server, &sdk.Tool{Name: "a"}, func(context.Context, *sdk.CallToolRequest, map[string]any) (*sdk.CallToolResult, any, error) {
 		m.runs.Add(1)
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "ran"}}}, nil, nil
 	})
-	m.c = m.to(t, "one", up.url, perAgent)
-	m.agent = m.auto(t)
+	m.c = m.newConnector(t, "one", up.url, perAgent)
+	m.agent = m.newAutoAgent(t)
 	m.Grant(t, m.agent.ID, m.c.ID)
 	m.token = m.Token(t, m.agent.ID)
 	return m
 }
 
-func (m *missing) page() string { return m.url + "/account/connections/" + m.agent.Slug + "/one" }
+func (m *accountTest) page() string { return m.url + "/account/connections/" + m.agent.Slug + "/one" }
 
 func opensURLs(o *sdk.ClientOptions) {
 	o.Capabilities = &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{URL: &sdk.URLElicitationCapabilities{}}}
 }
 
-// byHand has the client leave it to the test what follows when a server asks.
-func byHand(o *sdk.ClientOptions) {
+// withManualElicitation leaves the client's elicitation to the test.
+func withManualElicitation(o *sdk.ClientOptions) {
 	opensURLs(o)
 	o.MultiRoundTrip = &sdk.MultiRoundTripOptions{Disabled: true}
 	o.ElicitationHandler = func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
@@ -54,14 +54,14 @@ func byHand(o *sdk.ClientOptions) {
 	}
 }
 
-func TestAModernCallThatMissesAnAccountWaitsForItAndGoesOnOnce(t *testing.T) {
+func TestElicitation_ModernCallResumesOnce(t *testing.T) {
 	t.Parallel()
-	m := newMissing(t)
+	m := newAccountTest(t)
 	asked := make(chan *sdk.ElicitParams, 10)
 	s := connect(t, m.url+"/mcp", m.token, modern, opensURLs, func(o *sdk.ClientOptions) {
 		o.ElicitationHandler = func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 			asked <- r.Params
-			return &sdk.ElicitResult{Action: "accept"}, nil // the person agrees to open the page, and is not done yet
+			return &sdk.ElicitResult{Action: "accept"}, nil // the person opens the page and has not finished
 		}
 	})
 	connected := make(chan struct{})
@@ -80,16 +80,16 @@ func TestAModernCallThatMissesAnAccountWaitsForItAndGoesOnOnce(t *testing.T) {
 	}
 }
 
-func TestALegacyCallThatMissesAnAccountNamesThePageAndItsSessionHearsWhenItIsThere(t *testing.T) {
+func TestElicitation_LegacySessionIsNotifiedWhenConnected(t *testing.T) {
 	t.Parallel()
-	m := newMissing(t)
+	m := newAccountTest(t)
 	told := make(chan string, 10)
 	hears := func(o *sdk.ClientOptions) {
-		byHand(o)
+		withManualElicitation(o)
 		o.ElicitationCompleteHandler = func(_ context.Context, r *sdk.ElicitationCompleteNotificationRequest) { told <- r.Params.ElicitationID }
 	}
 	s := connect(t, m.url+"/mcp", m.token, legacy, hears)
-	connect(t, m.url+"/mcp", m.token, legacy, byHand, func(o *sdk.ClientOptions) {
+	connect(t, m.url+"/mcp", m.token, legacy, withManualElicitation, func(o *sdk.ClientOptions) {
 		o.ElicitationCompleteHandler = func(_ context.Context, r *sdk.ElicitationCompleteNotificationRequest) {
 			t.Errorf("another session hears of %s", r.Params.ElicitationID)
 		}
@@ -107,8 +107,8 @@ func TestALegacyCallThatMissesAnAccountNamesThePageAndItsSessionHearsWhenItIsThe
 	}
 }
 
-// refused is the page that the error of a call names.
-func (m *missing) refused(t *testing.T, s *sdk.ClientSession) sdk.ElicitParams {
+// refused returns the page that a call's error names.
+func (m *accountTest) refused(t *testing.T, s *sdk.ClientSession) sdk.ElicitParams {
 	t.Helper()
 	_, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "mcp_one__a", Arguments: map[string]any{}})
 	failure, ok := errors.AsType[*jsonrpc.Error](err)
@@ -122,11 +122,11 @@ func (m *missing) refused(t *testing.T, s *sdk.ClientSession) sdk.ElicitParams {
 	return data.Elicitations[0]
 }
 
-// Most models are shown nothing but the text, and may repeat it anywhere.
-func TestAModelReadsOfThePageThatAsksForASignInAndOfNoLink(t *testing.T) {
+// Most models see only the text and may repeat it anywhere.
+func TestRefusal_NamesSignInPageNotLink(t *testing.T) {
 	t.Parallel()
 	for _, e := range eras {
-		m := newMissing(t)
+		m := newAccountTest(t)
 		result := call(t, connect(t, m.url+"/mcp", m.token, e), "mcp_one__a", map[string]any{})
 		text := textOf(result)
 		if !result.IsError || !strings.Contains(text, m.page()) || strings.Contains(text, m.url+"/connect/") || m.runs.Load() != 0 {
@@ -138,8 +138,8 @@ func TestAModelReadsOfThePageThatAsksForASignInAndOfNoLink(t *testing.T) {
 	}
 }
 
-// asks makes the call by hand until a page is named.
-func (m *missing) asks(t *testing.T, s *sdk.ClientSession) *sdk.CallToolParams {
+// asks calls the tool until the error names a page.
+func (m *accountTest) asks(t *testing.T, s *sdk.ClientSession) *sdk.CallToolParams {
 	t.Helper()
 	p := &sdk.CallToolParams{Name: "mcp_one__a", Arguments: map[string]any{"n": 1}}
 	result, err := s.CallTool(t.Context(), p)
@@ -154,10 +154,10 @@ func (m *missing) asks(t *testing.T, s *sdk.ClientSession) *sdk.CallToolParams {
 	return p
 }
 
-func TestTheStateOfACallThatMissedAnAccountIsGoodForThatCallOnce(t *testing.T) {
+func TestRequestState_IsValidForOneCallOnce(t *testing.T) {
 	t.Parallel()
-	m := newMissing(t)
-	s := connect(t, m.url+"/mcp", m.token, modern, byHand)
+	m := newAccountTest(t)
+	s := connect(t, m.url+"/mcp", m.token, modern, withManualElicitation)
 	p := m.asks(t, s)
 	bad := func(what string, s *sdk.ClientSession, p sdk.CallToolParams) {
 		t.Helper()
@@ -173,10 +173,10 @@ func TestTheStateOfACallThatMissedAnAccountIsGoodForThatCallOnce(t *testing.T) {
 	invented := *p
 	invented.RequestState += "x"
 	bad("an invented state", s, invented)
-	other := m.auto(t)
+	other := m.newAutoAgent(t)
 	m.Grant(t, other.ID, m.c.ID)
 	m.account(t, m.c, other.ID, "another account")
-	bad("another agent", connect(t, m.url+"/mcp", m.Token(t, other.ID), modern, byHand), *p)
+	bad("another agent", connect(t, m.url+"/mcp", m.Token(t, other.ID), modern, withManualElicitation), *p)
 	if m.runs.Load() != 0 {
 		t.Fatalf("the tool ran %d times", m.runs.Load())
 	}
@@ -184,7 +184,7 @@ func TestTheStateOfACallThatMissedAnAccountIsGoodForThatCallOnce(t *testing.T) {
 	var done atomic.Int32
 	results := make(chan error)
 	for range 4 {
-		own := *p // the client writes into what it is given
+		own := *p // the client modifies its params
 		go func() {
 			result, err := s.CallTool(t.Context(), &own)
 			if err == nil && !result.IsError && !result.NeedsInput() {
@@ -202,10 +202,10 @@ func TestTheStateOfACallThatMissedAnAccountIsGoodForThatCallOnce(t *testing.T) {
 	bad("the same once more", s, *p)
 }
 
-func TestAPersonWhoConnectsNothingEndsTheCall(t *testing.T) {
+func TestElicitation_DeclineEndsCall(t *testing.T) {
 	t.Parallel()
-	m := newMissing(t)
-	s := connect(t, m.url+"/mcp", m.token, modern, byHand)
+	m := newAccountTest(t)
+	s := connect(t, m.url+"/mcp", m.token, modern, withManualElicitation)
 	for _, action := range []string{"decline", "cancel"} {
 		p := m.asks(t, s)
 		for key := range p.InputResponses {
@@ -218,11 +218,11 @@ func TestAPersonWhoConnectsNothingEndsTheCall(t *testing.T) {
 	}
 }
 
-func TestAPersonWhoTakesTheirTimeIsAskedWhetherToWaitOn(t *testing.T) {
+func TestElicitation_AsksAgainAfterTimeout(t *testing.T) {
 	t.Parallel()
-	m := newMissing(t)
+	m := newAccountTest(t)
 	m.AsSystem(t, "update tenants set approval_timeout_s = 1 where id = $1", []any{m.Tenant})
-	s := connect(t, m.url+"/mcp", m.token, modern, byHand)
+	s := connect(t, m.url+"/mcp", m.token, modern, withManualElicitation)
 	p := m.asks(t, s)
 	again, err := s.CallTool(t.Context(), p)
 	if err != nil || !again.NeedsInput() || again.RequestState == "" {

@@ -6,7 +6,7 @@ import (
 	"net/url"
 )
 
-// setHeaders sets what every answer says. It is for programs: a browser gets to render nothing of it, and to keep nothing.
+// setHeaders sets the headers of every response. Browsers must neither render nor cache it.
 func (h *Handler) setHeaders(header http.Header) {
 	header["X-Content-Type-Options"] = noSniff
 	header["Cache-Control"] = noStore
@@ -15,16 +15,16 @@ func (h *Handler) setHeaders(header http.Header) {
 	}
 }
 
-// The values are shared by all answers, which replace them and never write into them.
+// The values are shared by all responses and must not be modified.
 var (
 	noSniff         = []string{"nosniff"}
 	noStore         = []string{"no-store"}
 	strictTransport = []string{"max-age=31536000; includeSubDomains"}
 )
 
-// foreign tells whether a browser sent the request from another site's page. Programs send no Origin. On this machine every name of
-// it will do, as long as it is the one that was asked for.
-func (h *Handler) foreign(r *http.Request) bool {
+// isCrossOrigin reports whether a browser sent the request from another site's page. Programs send no Origin.
+// With a loopback base URL, any loopback name is accepted if it equals the Host.
+func (h *Handler) isCrossOrigin(r *http.Request) bool {
 	origins := r.Header["Origin"]
 	if len(origins) == 0 || len(origins) == 1 && origins[0] == h.origin {
 		return false
@@ -33,10 +33,10 @@ func (h *Handler) foreign(r *http.Request) bool {
 		return true
 	}
 	from, err := url.Parse(origins[0])
-	return err != nil || !h.local || from.Host != r.Host || !loopback(from.Hostname())
+	return err != nil || !h.isLocal || from.Host != r.Host || !isLoopback(from.Hostname())
 }
 
-func loopback(host string) bool {
+func isLoopback(host string) bool {
 	if host == "localhost" {
 		return true
 	}

@@ -7,11 +7,11 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// Pace is what a request costs that an agent may make, and what comes with its first message.
+// Pace exposes the request limiter.
 func Pace(rate int) (
 	wait func(connectors.TenantID, *connectors.Agent, netip.Addr, time.Time) time.Duration,
 	charge func(connectors.TenantID, *connectors.Agent, netip.Addr, time.Time, int) time.Duration,
 ) {
-	p := &pace{perSecond: float64(rate)}
-	return p.wait, p.charge
+	p := &requestLimiter{perSecond: float64(rate)}
+	return p.takeRequest, p.chargeMessages
 }

@@ -10,13 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// leaf is a value, or a bracket, with the members that lead to it. Of those that stand in arrays the place is -1.
+// leaf is a JSON value or bracket with its path. An array element has the step -1.
 type leaf struct {
 	path  []any
 	value string
 }
 
-// leaves reads a document in another way than edits do: each path in a slice of its own, so that no name of a member can be taken for two.
+// leaves reads a document in another way than editStrings does: paths are slices, so no member name is
+// ambiguous.
 func leaves(dec *json.Decoder, path []any) (all []leaf, err error) {
 	token, err := dec.Token()
 	if err != nil {
@@ -50,7 +51,7 @@ func read(raw []byte) ([]leaf, error) {
 	return leaves(dec, nil)
 }
 
-// FuzzEdited: of a server's answer, and of an agent's parameters, the strings at the named places alone change, and whatever surrounds them stays.
+// FuzzEdited checks that only the strings at the named paths change, in responses and in parameters.
 func FuzzEdited(f *testing.F) {
 	for _, seed := range []string{
 		`{"contents":[{"uri":"a","text":"x"},{"uri":"b"}]}`, `{"contents[].uri":"a"}`, `{"contents":[{"uri":1,"uri":"a"}]}`, `{"contents":{"[].uri":"a"},"":{"contents[]":{"uri":"a"}}}`,
@@ -65,7 +66,7 @@ func FuzzEdited(f *testing.F) {
 			return
 		}
 		for place, path := range places {
-			out, err := edited(raw, edits{place: func(was string) (string, bool) { return text, was != "stays" }})
+			out, err := editStrings(raw, stringEdits{place: func(was string) (string, bool) { return text, was != "stays" }})
 			if err != nil || !json.Valid(out) {
 				t.Fatalf("%s of %q is edited to %q: %v", place, raw, out, err)
 			}

@@ -13,6 +13,7 @@ import (
 	"patchbay/internal/access"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/limit"
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/middleware"
 	"patchbay/internal/safe"
@@ -24,168 +25,169 @@ import (
 // Options configure a [Handler]. Store, Access, Caller and BaseURL are required.
 type Options struct {
 	Store   *store.Store
-	Access  *access.Keeper
+	Access  *access.Cache
 	Caller  *toolcall.Caller
 	BaseURL *url.URL // where agents reach Patchbay
-	Version string   // ours
+	Version string   // of Patchbay
 	Log     *slog.Logger
-	Address func(*http.Request) netip.Addr // where a request comes from, also for the history; nil: from the other end of its connection
-	// Name names a request and says so in its answer's header; nil: with a name of its own each, whatever it says.
-	Name func(answer http.Header, r *http.Request) string
-	Now  func() time.Time // nil: time.Now
-	// Rate is how many requests a second each agent may make, of whatever kind; 0: there is no limit. Throttled hears of each that is refused
-	// for it; nil: nobody does.
-	Rate      int
-	Throttled func()
-	// Page is where whoever signs in connects an account that an agent misses at a connector; nil: nowhere.
+	Address func(*http.Request) netip.Addr // client address of a request, also for the call log; nil: the peer's
+	// RequestID returns a request's id and sets the response header; nil: a new id for each request.
+	RequestID func(answer http.Header, r *http.Request) string
+	Now       func() time.Time // nil: time.Now
+	// Rate is the number of requests per second for each agent; 0: unlimited. OnThrottled is called for each
+	// refused request.
+	Rate        int
+	OnThrottled func()
+	// Page returns the URL where a signed-in person connects an agent's account; nil: none.
 	Page func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
 }
 
-// Handler serves agents.
+// Handler serves MCP to agents.
 type Handler struct {
-	access *access.Keeper
+	access *access.Cache
 	caller *toolcall.Caller
 	server *serve.Server
-	router *router
+	router *mailRouter
 
-	listeners atomic.Int64 // agents that listen
-	leftovers leftovers
-	strangers strangers
-	pace      pace
-	throttled func()
-	address   func(*http.Request) netip.Addr
-	name      func(http.Header, *http.Request) string
-	now       func() time.Time
-	page      func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
-	log       *slog.Logger
+	listeners     atomic.Int64 // open listener streams
+	gc            listenerGC
+	unknownTokens *limit.Rate[netip.Addr] // failed token lookups by client address
+	limiter       requestLimiter
+	onThrottled   func()
+	clientAddress func(*http.Request) netip.Addr
+	requestID     func(http.Header, *http.Request) string
+	now           func() time.Time
+	accountPage   func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
+	log           *slog.Logger
 
 	version string
-	base    string // without a slash at the end
+	base    string // without a trailing slash
 	origin  string // of base
 	https   bool
-	local   bool // base is on this machine
+	isLocal bool // base is on loopback
 }
 
-// New makes a Handler.
+// New returns the handler of the gateway. Options without a log or an address get defaults.
 func New(o Options) *Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Address == nil {
-		o.Address = middleware.AddressOf(nil)
+		o.Address = middleware.ClientAddressFunc(nil)
 	}
-	if o.Name == nil {
-		o.Name = middleware.NameRequest(nil)
+	if o.RequestID == nil {
+		o.RequestID = middleware.RequestIDFunc(nil)
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	h := &Handler{
-		address: o.Address,
-		name:    o.Name,
-		pace:    pace{perSecond: float64(o.Rate)},
-		now:     o.Now,
-		page:    o.Page,
-		access:  o.Access,
-		caller:  o.Caller,
-		router:  newRouter(o.Store),
-		log:     o.Log,
-		version: o.Version,
-		base:    strings.TrimRight(o.BaseURL.String(), "/"),
-		origin:  o.BaseURL.Scheme + "://" + o.BaseURL.Host,
-		https:   o.BaseURL.Scheme == "https",
-		local:   loopback(o.BaseURL.Hostname()),
+		clientAddress: o.Address,
+		requestID:     o.RequestID,
+		limiter:       requestLimiter{perSecond: float64(o.Rate)},
+		unknownTokens: newUnknownTokens(),
+		now:           o.Now,
+		accountPage:   o.Page,
+		access:        o.Access,
+		caller:        o.Caller,
+		router:        newRouter(o.Store),
+		log:           o.Log,
+		version:       o.Version,
+		base:          strings.TrimRight(o.BaseURL.String(), "/"),
+		origin:        o.BaseURL.Scheme + "://" + o.BaseURL.Host,
+		https:         o.BaseURL.Scheme == "https",
+		isLocal:       isLoopback(o.BaseURL.Hostname()),
 	}
-	h.throttled = o.Throttled
+	h.onThrottled = o.OnThrottled
 	h.server = serve.New(serve.Options{
-		Origins: func(*http.Request) bool { return true }, // foreign has looked
+		Origins: func(*http.Request) bool { return true }, // isCrossOrigin has checked it
 		Log:     o.Log,
 		Router:  h.router,
-		Payer:   func(who string) string { return who[:agentBytes] }, // at whichever of its addresses
-		SealSession: func(who string, session []byte) (string, error) {
-			return o.Store.SealHandle("mcp session", who, session)
+		Payer:   func(caller string) string { return caller[:agentKeyBytes] }, // the same for all addresses of an agent
+		SealSession: func(caller string, session []byte) (string, error) {
+			return o.Store.SealHandle("mcp session", caller, session)
 		},
-		OpenSession: func(who, id string) ([]byte, error) { return o.Store.OpenHandle("mcp session", who, id) },
+		OpenSession: func(caller, id string) ([]byte, error) { return o.Store.OpenHandle("mcp session", caller, id) },
 	})
-	h.router.arrived = h.server.Arrived
+	h.router.onMail = h.server.Arrived
 	return h
 }
 
-// Serves tells whether a path is the gateway's.
+// Serves reports whether a path is the gateway's.
 func (h *Handler) Serves(path string) bool {
-	if rest, ok := strings.CutPrefix(path, aggregated); ok {
+	if rest, ok := strings.CutPrefix(path, mcpPath); ok {
 		return rest == "" || rest[0] == '/'
 	}
 	rest, ok := strings.CutPrefix(path, metadataPath)
-	return ok && (rest == "" || rest == aggregated || strings.HasPrefix(rest, aggregated+"/"))
+	return ok && (rest == "" || rest == mcpPath || strings.HasPrefix(rest, mcpPath+"/"))
 }
 
-// ServeHTTP answers what [Handler.Serves] is true for.
+// ServeHTTP serves the paths for which [Handler.Serves] returns true.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	id := h.name(w.Header(), r)
-	begun := false // to answer
-	defer h.recovered(w, r, id, &begun)
+	id := h.requestID(w.Header(), r)
+	begun := false // the response
+	defer h.recoverPanic(w, r, id, &begun)
 	h.setHeaders(w.Header())
 	switch {
 	case strings.HasPrefix(r.URL.Path, metadataPath):
 		begun = true
-		h.metadata(w, r, id)
-	case h.foreign(r):
-		h.refuse(w, r, id, fault.Errorf(fault.Denied, "This was sent from a page of another site, and is refused."))
+		h.serveMetadata(w, r, id)
+	case h.isCrossOrigin(r):
+		h.writeRefusal(w, r, id, fault.Errorf(fault.Denied, "This was sent from a page of another site, and is refused."))
 	default:
-		h.serve(w, r, id, &begun)
+		h.serveMCP(w, r, id, &begun)
 	}
 }
 
-// Hear takes a notice of [store.Store.Watch].
-func (h *Handler) Hear(n store.Notice) {
-	h.router.hear(n)
+// OnNotify handles a notice of [store.Store.Watch].
+func (h *Handler) OnNotify(n store.Notice) {
+	h.router.onNotify(n)
 	if n.Kind == store.NoticeAccount {
-		h.router.poke(accountBox + n.ID)
+		h.router.wakeWaiters(accountMailbox + n.ID)
 	}
 }
 
-// Listeners is how many agents listen to changes in this process.
+// Listeners returns the number of open listener streams in this process.
 func (h *Handler) Listeners() int { return int(h.listeners.Load()) }
 
-// Shut ends the streams of those who listen. Requests go on.
-func (h *Handler) Shut() { h.server.Shut() }
+// CloseStreams ends all listener streams. Other requests go on.
+func (h *Handler) CloseStreams() { h.server.Shut() }
 
-// Stop waits for the requests that are under way, and ends them when ctx does.
+// Stop waits for running requests and cancels them when ctx ends.
 func (h *Handler) Stop(ctx context.Context) { h.server.Stop(ctx) }
 
-func (h *Handler) serve(w http.ResponseWriter, r *http.Request, id string, begun *bool) {
-	b := &backend{h: h, from: connectors.CallOrigin{Address: h.address(r), RequestID: id}}
+func (h *Handler) serveMCP(w http.ResponseWriter, r *http.Request, id string, begun *bool) {
+	b := &backend{h: h, origin: connectors.CallOrigin{Address: h.clientAddress(r), RequestID: id}}
 	if err := b.authenticate(r); err != nil {
-		h.refuseCaller(w, r, id, err)
+		h.writeCallerRefusal(w, r, id, err)
 		return
 	}
-	if wait := h.pace.wait(b.view.Tenant.ID, &b.view.Agent, b.from.Address, h.now()); wait > 0 {
-		h.tooSoon(w, r, wait)
+	if wait := h.limiter.takeRequest(b.view.Tenant.ID, &b.view.Agent, b.origin.Address, h.now()); wait > 0 {
+		h.writeTooSoon(w, r, wait)
 		return
 	}
 	*begun = true
-	h.server.Handle(w, r, who(b), b)
+	h.server.Handle(w, r, callerKey(b), b)
 }
 
-// authenticate finds the agent by its token, and what it may reach at this address. A connector that the agent was not granted is as
-// unknown as one that there is not. While the database is away it waits.
+// authenticate finds the agent by its token, and the connector at this address. A missing grant looks like a
+// missing connector. During a database outage it waits.
 func (b *backend) authenticate(r *http.Request) (err error) {
-	if len(r.Header["Authorization"]) > 1 { // a proxy in front may have judged another than we would
+	if len(r.Header["Authorization"]) > 1 { // a proxy may have checked another one
 		return fault.Errorf(fault.Malformed, "The request has several Authorization headers. Send one.")
 	}
-	text := bearer(r)
+	text := parseBearer(r)
 	if text.Empty() {
 		return fault.Errorf(fault.Unauthenticated, "An agent's token is needed: send it as Authorization: Bearer pb_agent_….")
 	}
-	b.wait = store.WaitBudget{From: middleware.Network(b.from.Address)}
-	if err := b.recognise(r.Context(), text); err != nil {
+	b.wait = store.WaitBudget{From: middleware.ClientNetwork(b.origin.Address)}
+	if err := b.loadToken(r.Context(), text); err != nil {
 		return err
 	}
 	if b.token.Resource != "" && b.token.Resource != mcpAddress(r.URL.Path) {
 		return fault.Errorf(fault.Unauthenticated, "This token is for another address of the gateway. Sign in for this one.")
 	}
-	slug, ok := slugOf(r.URL.Path)
+	slug, ok := parseSlug(r.URL.Path)
 	if b.slug = slug; slug != "" {
 		b.reach = b.view.Reach(slug)
 		ok = b.reach != nil
@@ -196,24 +198,24 @@ func (b *backend) authenticate(r *http.Request) (err error) {
 	return nil
 }
 
-// recognise finds the agent of a token. Where too many came from the same address that are none, it does not look.
-func (b *backend) recognise(ctx context.Context, text secret.Text) (err error) {
-	h, asked := b.h, false
-	b.view, b.token, err = h.access.ByTokenAsking(ctx, text, access.Asking{Wait: &b.wait, MayAsk: func() error {
-		asked = true
-		if wait := h.strangers.wait(b.from.Address, h.now()); wait > 0 {
-			return tooManyStrangers(wait)
+// loadToken loads the view of a token's agent. It queries no token for an address with too many unknown tokens.
+func (b *backend) loadToken(ctx context.Context, text secret.Text) (err error) {
+	h, queried := b.h, false
+	b.view, b.token, err = h.access.ByTokenWith(ctx, text, access.TokenOptions{Wait: &b.wait, AllowQuery: func() error {
+		queried = true
+		if wait := h.unknownTokens.Wait(middleware.ClientNetwork(b.origin.Address), h.now()); wait > 0 {
+			return newUnknownTokenLimit(wait)
 		}
 		return nil
 	}})
-	if asked && fault.Is(err, fault.Unauthenticated) {
-		h.strangers.note(b.from.Address, h.now())
+	if queried && fault.Is(err, fault.Unauthenticated) {
+		h.unknownTokens.Charge(middleware.ClientNetwork(b.origin.Address), h.now())
 	}
 	return err
 }
 
-// bearer reads the token that a request brings (RFC 6750 §2.1); empty: none.
-func bearer(r *http.Request) secret.Text {
+// parseBearer returns the request's bearer token (RFC 6750 section 2.1), or "".
+func parseBearer(r *http.Request) secret.Text {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return ""
@@ -221,20 +223,20 @@ func bearer(r *http.Request) secret.Text {
 	return secret.Text(strings.TrimSpace(token))
 }
 
-// agentBytes is how long the part of who is that names the agent.
-const agentBytes = 2 * len(connectors.AgentID{}.UUID)
+// agentKeyBytes is the length of the tenant and agent ids in a callerKey.
+const agentKeyBytes = 2 * len(connectors.AgentID{}.UUID)
 
-// who names a caller at an address towards mcp/serve: its tenant, itself, and the connector.
-func who(b *backend) string {
-	var ids [agentBytes]byte
+// callerKey identifies a caller for package serve: tenant, agent and connector.
+func callerKey(b *backend) string {
+	var ids [agentKeyBytes]byte
 	copy(ids[:], b.view.Tenant.ID.UUID[:])
 	copy(ids[len(ids)/2:], b.view.Agent.ID.UUID[:])
 	return string(ids[:]) + b.slug
 }
 
-// recovered answers a request whose handler panicked before it answered, and cuts the connection of any other. It logs neither what the
-// request brought nor what it was answered.
-func (h *Handler) recovered(w http.ResponseWriter, r *http.Request, id string, begun *bool) {
+// recoverPanic answers a request that panicked before its response began, and aborts the connection otherwise.
+// It logs neither request nor response data.
+func (h *Handler) recoverPanic(w http.ResponseWriter, r *http.Request, id string, begun *bool) {
 	v := recover()
 	switch v {
 	case nil:
@@ -244,7 +246,7 @@ func (h *Handler) recovered(w http.ResponseWriter, r *http.Request, id string, b
 	}
 	caught := safe.CaughtBy(h.log, safe.Handler, v, slog.String("request_id", id))
 	if *begun {
-		panic(http.ErrAbortHandler) // half an answer must not look whole
+		panic(http.ErrAbortHandler) // a truncated response must not look complete
 	}
-	h.refuse(w, r, id, caught)
+	h.writeRefusal(w, r, id, caught)
 }

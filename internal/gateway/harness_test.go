@@ -26,49 +26,49 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-// patience is how long a test waits for what certainly comes.
+// patience bounds a wait for what must happen.
 const patience = 2 * time.Minute
 
-// bundle is a world with one process that serves agents.
-type bundle struct {
+// testEnv is a test world with one gateway process.
+type testEnv struct {
 	*fixture.World
-	*process
+	*testProcess
 }
 
-func newBundle(t testing.TB) *bundle {
+func newTestEnv(t testing.TB) *testEnv {
 	t.Helper()
 	w := fixture.New(t)
-	return &bundle{World: w, process: newProcess(t, w)}
+	return &testEnv{World: w, testProcess: newTestProcess(t, w)}
 }
 
-// process is what one Patchbay has for agents.
-type process struct {
+// testProcess is one Patchbay process as agents see it.
+type testProcess struct {
 	url     string
 	handler *gateway.Handler
-	access  *access.Keeper
+	access  *access.Cache
 	caller  *toolcall.Caller
 	sync    *toolsync.Syncer
-	panics  atomic.Bool // calls that miss an account do
+	panics  atomic.Bool // calls with a missing account panic
 }
 
-// newProcess starts one, which hears what changes in the database by the time it is returned.
-func newProcess(t testing.TB, w *fixture.World) *process {
+// newTestProcess starts a process that receives database notices.
+func newTestProcess(t testing.TB, w *fixture.World) *testProcess {
 	t.Helper()
 	st, err := store.Open(t.Context(), w.Pool, w.KEK)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(st.Close)
-	p := &process{}
+	p := &testProcess{}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.handler.ServeHTTP(w, r) }))
-	closing(t, front)
+	closeAtEnd(t, front)
 	p.url = front.URL
 	p.build(t, st)
 	p.run(t, st)
 	return p
 }
 
-func (p *process) build(t testing.TB, st *store.Store) {
+func (p *testProcess) build(t testing.TB, st *store.Store) {
 	t.Helper()
 	base, err := url.Parse(p.url)
 	if err != nil {
@@ -85,21 +85,21 @@ func (p *process) build(t testing.TB, st *store.Store) {
 	p.access = access.New(access.Options{Store: st})
 	writer := history.New(history.Options{Store: st, Instance: instance})
 	p.caller = toolcall.New(toolcall.Options{
-		Store: st, Access: p.access, Credentials: tokens, Dialer: dialer, Target: p.sync.Target, Seat: p.sync.Seat,
+		Store: st, Access: p.access, Credentials: tokens, Dialer: dialer, Target: p.sync.Target, AcquireSlot: p.sync.AcquireProgram,
 		History: writer, Instance: instance, BaseURL: p.url, Resync: p.sync.Refresh,
-		Connect: func(_ context.Context, _ connectors.TenantID, c connectors.Connector, _ connectors.Agent) string {
+		ConnectURL: func(_ context.Context, _ connectors.TenantID, c connectors.Connector, _ connectors.Agent) string {
 			if p.panics.Load() {
 				panic("of a test")
 			}
 			return p.url + "/connect/" + c.Slug
 		},
-		Page: p.page,
+		AccountPage: p.page,
 	})
 	p.handler = gateway.New(gateway.Options{Store: st, Access: p.access, Caller: p.caller, BaseURL: base, Version: "test", Page: p.page})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		p.handler.Shut()
+		p.handler.CloseStreams()
 		p.caller.Stop(ctx)
 		p.handler.Stop(ctx)
 		writer.Stop(ctx)
@@ -107,8 +107,8 @@ func (p *process) build(t testing.TB, st *store.Store) {
 	})
 }
 
-// run has the process hear.
-func (p *process) run(t testing.TB, st *store.Store) {
+// run receives database notices.
+func (p *testProcess) run(t testing.TB, st *store.Store) {
 	t.Helper()
 	ctx, end := context.WithCancel(context.Background())
 	var tasks sync.WaitGroup
@@ -119,9 +119,9 @@ func (p *process) run(t testing.TB, st *store.Store) {
 	tasks.Go(func() { p.access.Run(ctx) })
 	tasks.Go(func() {
 		_ = st.Watch(ctx, func(n store.Notice) {
-			p.access.Hear(n)
-			p.caller.Hear(n)
-			p.handler.Hear(n)
+			p.access.OnNotify(n)
+			p.caller.OnNotify(n)
+			p.handler.OnNotify(n)
 		}, func(yes bool) {
 			p.access.Connected(yes)
 			p.caller.Connected(yes)
@@ -131,23 +131,23 @@ func (p *process) run(t testing.TB, st *store.Store) {
 	<-listens
 }
 
-// auto makes an agent whose calls wait for nobody.
-func (b *bundle) auto(t testing.TB, opts ...func(*connectors.Agent)) connectors.Agent {
+// newAutoAgent creates an agent without approvals.
+func (b *testEnv) newAutoAgent(t testing.TB, opts ...func(*connectors.Agent)) connectors.Agent {
 	t.Helper()
 	return b.Agent(t, append([]func(*connectors.Agent){func(a *connectors.Agent) { a.Approval = connectors.ApprovalAuto }}, opts...)...)
 }
 
-// to makes a connector to a server, and syncs it.
-func (b *bundle) to(t testing.TB, slug, url string, opts ...func(*connectors.Draft)) connectors.Connector {
+// newConnector creates a connector and syncs it.
+func (b *testEnv) newConnector(t testing.TB, slug, url string, opts ...func(*connectors.Draft)) connectors.Connector {
 	t.Helper()
 	c := b.Connector(t, append([]func(*connectors.Draft){func(d *connectors.Draft) {
 		d.Slug, d.Name, d.URL, d.RetryAttempts, d.Timeout = slug, slug, url, 0, patience
 	}}, opts...)...)
-	b.synced(t, c)
+	b.syncConnector(t, c)
 	return c
 }
 
-func (b *bundle) synced(t testing.TB, c connectors.Connector) {
+func (b *testEnv) syncConnector(t testing.TB, c connectors.Connector) {
 	t.Helper()
 	req := toolsync.Request{Connector: connectors.Ref(c.ID.String()), Trigger: connectors.TriggerManual}
 	if _, err := b.sync.Sync(t.Context(), b.Tenant, req); err != nil {
@@ -155,7 +155,7 @@ func (b *bundle) synced(t testing.TB, c connectors.Connector) {
 	}
 }
 
-// era is which clients of MCP speak.
+// era is the newest revision that the client speaks.
 type era string
 
 const (
@@ -165,7 +165,6 @@ const (
 
 var eras = []era{modern, legacy}
 
-// connect is an agent's client.
 func connect(t testing.TB, address string, token secret.Text, e era, opts ...func(*sdk.ClientOptions)) *sdk.ClientSession {
 	t.Helper()
 	var o sdk.ClientOptions
@@ -174,7 +173,7 @@ func connect(t testing.TB, address string, token secret.Text, e era, opts ...fun
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "agent", Version: "1"}, &o)
 	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{
-		Endpoint: address, HTTPClient: &http.Client{Transport: withToken{token}},
+		Endpoint: address, HTTPClient: &http.Client{Transport: tokenTransport{token}},
 	}, &sdk.ClientSessionOptions{ProtocolVersion: string(e)})
 	if err != nil {
 		t.Fatalf("connect %s in %s: %v", address, e, err)
@@ -183,16 +182,16 @@ func connect(t testing.TB, address string, token secret.Text, e era, opts ...fun
 	return session
 }
 
-// withToken sends an agent's token with each request.
-type withToken struct{ token secret.Text }
+// tokenTransport sends an agent's token with each request.
+type tokenTransport struct{ token secret.Text }
 
-func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+w.token.Reveal())
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// upstream is a server of the SDK that writes down which authorization each request brought.
+// upstream is an SDK server that records the Authorization header of each request.
 type upstream struct {
 	*sdk.Server
 	url string
@@ -219,7 +218,7 @@ func newUpstream(t testing.TB, options sdk.StreamableHTTPOptions) *upstream {
 		u.mu.Unlock()
 		handler.ServeHTTP(w, r)
 	}))
-	closing(t, front)
+	closeAtEnd(t, front)
 	u.url = front.URL
 	return u
 }
@@ -232,8 +231,8 @@ func (u *upstream) authorizations() map[string]int {
 	return all
 }
 
-// closing closes a server at the end of the test, with the streams that are open.
-func closing(t testing.TB, s *httptest.Server) {
+// closeAtEnd closes a server and its open streams at the end of the test.
+func closeAtEnd(t testing.TB, s *httptest.Server) {
 	t.Helper()
 	t.Cleanup(func() {
 		s.CloseClientConnections()
@@ -241,7 +240,7 @@ func closing(t testing.TB, s *httptest.Server) {
 	})
 }
 
-// page is where whoever signs in connects an account.
-func (p *process) page(_ context.Context, _ connectors.TenantID, c connectors.Connector, a connectors.Agent) string {
+// page returns the URL where a person connects an account.
+func (p *testProcess) page(_ context.Context, _ connectors.TenantID, c connectors.Connector, a connectors.Agent) string {
 	return p.url + "/account/connections/" + a.Slug + "/" + c.Slug
 }

@@ -12,12 +12,12 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// TestAHungAndADeadServerChangeNothingForTheOthers lists and calls while one server answers nothing and another one is gone.
-func TestAHungAndADeadServerChangeNothingForTheOthers(t *testing.T) {
+// TestBrokenServers_DoNotAffectOthers lists and calls tools while one server hangs and another one is down.
+func TestBrokenServers_DoNotAffectOthers(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent := b.auto(t)
-	hung, dead, well := newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a"), newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a"), newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a")
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t)
+	hung, dead, well := newUpstream(t, sdk.StreamableHTTPOptions{}).withEchoTools("a"), newUpstream(t, sdk.StreamableHTTPOptions{}).withEchoTools("a"), newUpstream(t, sdk.StreamableHTTPOptions{}).withEchoTools("a")
 	silent, asked := make(chan struct{}), make(chan struct{}, 100)
 	t.Cleanup(func() { close(silent) })
 	mute := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -29,7 +29,7 @@ func TestAHungAndADeadServerChangeNothingForTheOthers(t *testing.T) {
 	}))
 	t.Cleanup(mute.CloseClientConnections)
 	for slug, up := range map[string]*upstream{"hung": hung, "dead": dead, "well": well} {
-		b.Grant(t, agent.ID, b.to(t, slug, up.url).ID)
+		b.Grant(t, agent.ID, b.newConnector(t, slug, up.url).ID)
 	}
 	b.move(t, "hung", mute.URL)
 	b.move(t, "dead", "http://127.0.0.1:1/mcp")
@@ -68,8 +68,8 @@ func TestAHungAndADeadServerChangeNothingForTheOthers(t *testing.T) {
 	}
 }
 
-// move has a connector point elsewhere.
-func (b *bundle) move(t testing.TB, slug, url string) {
+// move changes a connector's URL.
+func (b *testEnv) move(t testing.TB, slug, url string) {
 	t.Helper()
 	c, err := b.Door().Connector(t.Context(), connectors.Ref(slug))
 	if err != nil {
@@ -82,7 +82,7 @@ func (b *bundle) move(t testing.TB, slug, url string) {
 	}
 }
 
-// reasonIn is why a call was refused, as programs read it.
+// reasonIn returns the machine-readable reason of a refused call.
 func reasonIn(t testing.TB, r *sdk.CallToolResult) map[string]any {
 	t.Helper()
 	why, ok := r.Meta["patchbay/reason"].(map[string]any)

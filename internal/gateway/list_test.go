@@ -10,8 +10,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// echo is a tool that says what it was given.
-func (u *upstream) echo(names ...string) *upstream {
+// withEchoTools adds tools that return their arguments.
+func (u *upstream) withEchoTools(names ...string) *upstream {
 	for _, name := range names {
 		u.AddTool(&sdk.Tool{Name: name, Description: "Says " + name + ".", InputSchema: json.RawMessage(
 			`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`)},
@@ -57,13 +57,13 @@ func textOf(r *sdk.CallToolResult) string {
 	return b.String()
 }
 
-func TestAnAgentSeesAndCallsWhatItWasGrantedInEveryEra(t *testing.T) {
+func TestAgent_SeesAndCallsGrantedTools(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent := b.auto(t)
-	first := b.to(t, "first", newUpstream(t, sdk.StreamableHTTPOptions{}).echo("b", "a").url)
-	second := b.to(t, "second", newUpstream(t, sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true}).echo("a").url)
-	b.to(t, "third", newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a").url) // not granted
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t)
+	first := b.newConnector(t, "first", newUpstream(t, sdk.StreamableHTTPOptions{}).withEchoTools("b", "a").url)
+	second := b.newConnector(t, "second", newUpstream(t, sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true}).withEchoTools("a").url)
+	b.newConnector(t, "third", newUpstream(t, sdk.StreamableHTTPOptions{}).withEchoTools("a").url) // not granted
 	b.Grant(t, agent.ID, first.ID)
 	b.Grant(t, agent.ID, second.ID)
 	token := b.Token(t, agent.ID)

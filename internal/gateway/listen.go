@@ -11,26 +11,27 @@ import (
 	"patchbay/internal/mcp/serve"
 )
 
-// Listen tells which lists are not what they were, until ctx ends, or the agent's token is good no more.
-func (b *backend) Listen(ctx context.Context, f serve.Filter, hear func(method string, params json.RawMessage)) error {
+// Listen sends list change notifications until ctx ends or the token becomes invalid.
+func (b *backend) Listen(ctx context.Context, f serve.Filter, notify func(method string, params json.RawMessage)) error {
 	changed, stop := b.h.access.Listen(access.Listener{View: b.view, Token: b.token, Connector: b.slug})
 	defer stop()
-	b.h.listeners.Add(1) // from here on it hears everything
+	b.h.listeners.Add(1) // from here on no change is missed
 	defer b.h.listeners.Add(-1)
-	b.h.leftovers.add()
-	expires, cancel := expiry(b.token)
+	b.h.gc.addListener()
+	expires, cancel := expiryTimer(b.token)
 	defer cancel()
-	w := &watches{backend: b, ctx: ctx, hear: hear}
-	defer w.stop()
-	w.want(f.URIs)
-	subscriptions, leave := b.subscriptions(f.Peer)
-	defer leave()
-	accounts, off := b.accounts(f.Peer)
+	w := &resourceWatches{backend: b, ctx: ctx, notify: notify}
+	defer w.stopAll()
+	w.watchURIs(f.URIs)
+	subscriptions, unwatch := b.watchSubscriptions(f.Peer)
+	defer unwatch()
+	accounts, off := b.watchAccounts(f.Peer)
 	defer off()
-	told := map[connectors.AccountRequestID]bool{}
-	// Most sessions can have subscribed to nothing, and are not asked for: a statement for each idle listener, and its stack, are spared.
-	asked := subscriptions == nil || b.subscribable()
-	if !asked {
+	sent := map[connectors.AccountRequestID]bool{}
+	// Most sessions cannot have subscriptions. Not reading them saves a query and its stack for each idle
+	// listener.
+	isWatching := subscriptions == nil || b.canSubscribeAny()
+	if !isWatching {
 		<-subscriptions
 	}
 	for {
@@ -40,53 +41,54 @@ func (b *backend) Listen(ctx context.Context, f serve.Filter, hear func(method s
 		case <-expires:
 			return nil
 		case <-accounts:
-			b.tellAccounts(ctx, f.Peer.Session, told, hear)
+			b.notifyAccounts(ctx, f.Peer.Session, sent, notify)
 		case <-subscriptions:
-			asked = true
-			w.wantOf(f.Peer.Session)
+			isWatching = true
+			w.watchSession(f.Peer.Session)
 		case c := <-changed:
 			if c.Gone {
 				return nil
 			}
-			tell(c, f, hear)
-			if !asked && c.Resources {
-				asked = true
-				w.wantOf(f.Peer.Session)
+			notifyListChanges(c, f, notify)
+			if !isWatching && c.Resources {
+				isWatching = true
+				w.watchSession(f.Peer.Session)
 			}
 		}
 	}
 }
 
-// subscriptions tells when a session of the handshake era has subscribed to something, and first at once; nil: such there are none.
-func (b *backend) subscriptions(p *serve.Peer) (<-chan struct{}, func()) {
+// watchSubscriptions signals, at once and after each change, that a legacy session may have subscriptions; nil
+// for other clients.
+func (b *backend) watchSubscriptions(p *serve.Peer) (<-chan struct{}, func()) {
 	if p == nil || p.Modern || p.Session == "" {
 		return nil, func() {}
 	}
-	return b.h.router.await(subscriptionBox + p.Session)
+	return b.h.router.watchBox(subscriptionMailbox + p.Session)
 }
 
-// subscribable tells whether any server here tells of its resources' changes.
-func (b *backend) subscribable() bool {
+// canSubscribeAny reports whether a server at this address supports resource subscriptions.
+func (b *backend) canSubscribeAny() bool {
 	if b.reach != nil {
 		return canSubscribe(b.reach)
 	}
 	return slices.ContainsFunc(b.view.Reaches, canSubscribe)
 }
 
-func tell(c access.Changed, f serve.Filter, hear func(method string, params json.RawMessage)) {
+func notifyListChanges(c access.Changed, f serve.Filter, notify func(method string, params json.RawMessage)) {
 	if c.Tools && f.Tools {
-		hear("notifications/tools/list_changed", nil)
+		notify("notifications/tools/list_changed", nil)
 	}
 	if c.Prompts && f.Prompts {
-		hear("notifications/prompts/list_changed", nil)
+		notify("notifications/prompts/list_changed", nil)
 	}
 	if c.Resources && f.Resources {
-		hear("notifications/resources/list_changed", nil)
+		notify("notifications/resources/list_changed", nil)
 	}
 }
 
-// expiry is when a token is over; nil: never.
-func expiry(t *access.Token) (<-chan time.Time, func()) {
+// expiryTimer fires when the token expires; nil: never.
+func expiryTimer(t *access.Token) (<-chan time.Time, func()) {
 	if t.ExpiresAt == nil {
 		return nil, func() {}
 	}

@@ -14,15 +14,15 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// listener is an agent's client that hears which lists change.
-type listener struct {
+// testListener is an agent's client that receives list changes.
+type testListener struct {
 	*sdk.ClientSession
 	heard chan string
 }
 
-func listen(t testing.TB, address string, token secret.Text, e era) *listener {
+func listen(t testing.TB, address string, token secret.Text, e era) *testListener {
 	t.Helper()
-	l := &listener{heard: make(chan string, 100)}
+	l := &testListener{heard: make(chan string, 100)}
 	l.ClientSession = connect(t, address, token, e, func(o *sdk.ClientOptions) {
 		o.ToolListChangedHandler = func(context.Context, *sdk.ToolListChangedRequest) { l.heard <- "tools" }
 		o.PromptListChangedHandler = func(context.Context, *sdk.PromptListChangedRequest) { l.heard <- "prompts" }
@@ -31,8 +31,8 @@ func listen(t testing.TB, address string, token secret.Text, e era) *listener {
 	return l
 }
 
-// hears waits until the client was told that its tools changed, and they are these.
-func (l *listener) hears(t testing.TB, tools string) {
+// wantNotification waits for a tools change with these tools.
+func (l *testListener) wantNotification(t testing.TB, tools string) {
 	t.Helper()
 	end := time.After(patience)
 	for {
@@ -47,83 +47,83 @@ func (l *listener) hears(t testing.TB, tools string) {
 	}
 }
 
-func TestListeningAgentsHearWhatChangesWhicheverProcessChangesIt(t *testing.T) {
+func TestListen_NotifiesAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	for _, e := range eras {
 		t.Run(string(e), func(t *testing.T) {
 			t.Parallel()
-			b := newBundle(t)
-			other := newProcess(t, b.World)
-			agent := b.auto(t)
-			up := newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a")
-			c := b.to(t, "one", up.url, func(d *connectors.Draft) { d.ToolChanges = connectors.ToolChangesAuto })
+			b := newTestEnv(t)
+			other := newTestProcess(t, b.World)
+			agent := b.newAutoAgent(t)
+			up := newUpstream(t, sdk.StreamableHTTPOptions{}).withEchoTools("a")
+			c := b.newConnector(t, "one", up.url, func(d *connectors.Draft) { d.ToolChanges = connectors.ToolChangesAuto })
 			token := b.Token(t, agent.ID)
 			all := listen(t, other.url+"/mcp", token, e)
 			other.listening(t, 1)
 
 			b.Grant(t, agent.ID, c.ID)
-			all.hears(t, "mcp_one__a")
+			all.wantNotification(t, "mcp_one__a")
 			one := listen(t, other.url+"/mcp/one", token, e)
 			other.listening(t, 2)
 
-			up.echo("b")
-			b.synced(t, c)
-			all.hears(t, "mcp_one__a mcp_one__b")
-			one.hears(t, "a b")
+			up.withEchoTools("b")
+			b.syncConnector(t, c)
+			all.wantNotification(t, "mcp_one__a mcp_one__b")
+			one.wantNotification(t, "a b")
 
 			b.Grant(t, agent.ID, c.ID, fixture.Named("b"))
-			all.hears(t, "mcp_one__b")
-			one.hears(t, "b")
+			all.wantNotification(t, "mcp_one__b")
+			one.wantNotification(t, "b")
 			if err := b.Door().DeleteConnector(t.Context(), c.ID); err != nil {
 				t.Fatal(err)
 			}
-			all.hears(t, "")
+			all.wantNotification(t, "")
 		})
 	}
 }
 
-// listening waits until so many agents listen at a process: a client that has connected need not listen yet.
-func (p *process) listening(t testing.TB, n int) {
+// listening waits for n listener streams. A connected client need not listen yet.
+func (p *testProcess) listening(t testing.TB, n int) {
 	t.Helper()
-	within(t, fmt.Sprintf("%d agents listen", n), func() bool { return p.handler.Listeners() == n })
+	eventually(t, fmt.Sprintf("%d agents listen", n), func() bool { return p.handler.Listeners() == n })
 }
 
-func TestAListenerIsCutOffWithItsToken(t *testing.T) {
+func TestListen_EndsWithToken(t *testing.T) {
 	t.Parallel()
 	for _, e := range eras {
 		t.Run(string(e), func(t *testing.T) {
 			t.Parallel()
-			b := newBundle(t)
-			agent := b.auto(t)
+			b := newTestEnv(t)
+			agent := b.newAutoAgent(t)
 			text, made := b.TokenIn(t, b.Tenant, agent.ID)
 			listen(t, b.url+"/mcp", text, e)
 			b.listening(t, 1)
 			if _, err := b.Door().DeleteAgentToken(t.Context(), agent.ID, made.ID); err != nil {
 				t.Fatal(err)
 			}
-			within(t, "nobody listens", func() bool { return b.handler.Listeners() == 0 })
+			eventually(t, "nobody listens", func() bool { return b.handler.Listeners() == 0 })
 		})
 	}
 }
 
-func TestWhatAServerSaysPassesThroughAtItsOwnAddressAlone(t *testing.T) {
+func TestServerInfo_IsRelayedAtConnectorAddressOnly(t *testing.T) {
 	t.Parallel()
 	for _, e := range eras {
 		t.Run(string(e), func(t *testing.T) {
 			t.Parallel()
-			b := newBundle(t)
-			other := newProcess(t, b.World)
-			agent := b.auto(t)
-			c := b.to(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a").url)
-			b.to(t, "two", newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a").url)
+			b := newTestEnv(t)
+			other := newTestProcess(t, b.World)
+			agent := b.newAutoAgent(t)
+			c := b.newConnector(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).withEchoTools("a").url)
+			b.newConnector(t, "two", newUpstream(t, sdk.StreamableHTTPOptions{}).withEchoTools("a").url)
 			b.Grant(t, agent.ID, c.ID)
 			token := b.Token(t, agent.ID)
 			all, one := listen(t, other.url+"/mcp", token, e), listen(t, other.url+"/mcp/one", token, e)
 			other.listening(t, 2)
-			if err := b.Door().PassOn(t.Context(), c.ID, store.NoticeTools); err != nil {
+			if err := b.Door().NotifyListChanged(t.Context(), c.ID, store.NoticeTools); err != nil {
 				t.Fatal(err)
 			}
-			one.hears(t, "a")
+			one.wantNotification(t, "a")
 			select {
 			case said := <-all.heard:
 				t.Errorf("nothing changed, and an agent of all connectors was told of %s", said)

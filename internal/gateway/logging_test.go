@@ -9,13 +9,13 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-func TestLogMessagesReachWhoAskedForThem(t *testing.T) {
+func TestLogMessages_FollowRequestedLevel(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string]sdk.StreamableHTTPOptions{"of a handshake server": {}, "of a modern server": {Stateless: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBundle(t)
-			agent := b.auto(t)
+			b := newTestEnv(t)
+			agent := b.newAutoAgent(t)
 			up := newUpstream(t, options)
 			up.AddTool(&sdk.Tool{Name: "talk", InputSchema: json.RawMessage(`{"type":"object"}`)},
 				func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -26,7 +26,7 @@ func TestLogMessagesReachWhoAskedForThem(t *testing.T) {
 					}
 					return &sdk.CallToolResult{}, nil
 				})
-			b.Grant(t, agent.ID, b.to(t, "one", up.url).ID)
+			b.Grant(t, agent.ID, b.newConnector(t, "one", up.url).ID)
 			heard := make(chan sdk.LoggingLevel, 10)
 			s := connect(t, b.url+"/mcp/one", b.Token(t, agent.ID), legacy, func(o *sdk.ClientOptions) {
 				o.LoggingMessageHandler = func(_ context.Context, r *sdk.LoggingMessageRequest) { heard <- r.Params.Level }

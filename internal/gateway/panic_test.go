@@ -13,12 +13,12 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-// TestCall_PanicOfOneTenantLeavesTheOthers has the calls of one tenant panic while those of another go on.
-func TestCall_PanicOfOneTenantLeavesTheOthers(t *testing.T) {
+// TestCall_PanicAffectsOneTenantOnly makes the calls of one tenant panic while another tenant calls.
+func TestCall_PanicAffectsOneTenantOnly(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	up := newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a")
-	agent := b.auto(t)
+	b := newTestEnv(t)
+	up := newUpstream(t, sdk.StreamableHTTPOptions{}).withEchoTools("a")
+	agent := b.newAutoAgent(t)
 	missing := b.Connector(t, func(d *connectors.Draft) {
 		d.Slug, d.URL, d.Auth.Type, d.CredentialMode = "own", up.url, connectors.AuthBearer, connectors.CredentialPerAgent
 	})

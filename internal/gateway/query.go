@@ -15,23 +15,22 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// codeNoResource says in the handshake era that there is no such resource; later it is -32602.
+// codeNoResource is the JSON-RPC code for an unknown resource before 2026-07-28; later it is -32602.
 const codeNoResource = -32002
 
-// longestName is how many bytes a prompt's name and a resource's URI may have: servers get them in a header, too.
-const longestName = 8 << 10
+// maxNameBytes bounds prompt names and resource URIs, which servers also get in a header.
+const maxNameBytes = 8 << 10
 
-// tooLong refuses a request for a name or URI that no server should get; nil: it is short enough.
-func tooLong(name string) error {
-	if len(name) > longestName {
+func checkNameLength(name string) error {
+	if len(name) > maxNameBytes {
 		return serve.InvalidParams("The name or URI is longer than 8 KiB.")
 	}
 	return nil
 }
 
-// prompt gets a prompt from its server, under its own name.
-func (b *backend) prompt(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
-	if err := tooLong(r.Name); err != nil {
+// getPrompt serves prompts/get with the prompt's upstream name.
+func (b *backend) getPrompt(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+	if err := checkNameLength(r.Name); err != nil {
 		return nil, err
 	}
 	reach, name := b.reach, r.Name
@@ -39,30 +38,30 @@ func (b *backend) prompt(ctx context.Context, r *serve.Request) (json.RawMessage
 		reach, name = b.view.Prompt(r.Name)
 	}
 	if reach == nil || reach.Item(connectors.ItemPrompt, name) == nil {
-		return nil, serve.InvalidParams(fmt.Sprintf("There is no prompt %q here.", shown(r.Name)))
+		return nil, serve.InvalidParams(fmt.Sprintf("There is no prompt %q here.", truncateName(r.Name)))
 	}
-	return b.query(ctx, r, reach, connectors.CallPrompt, name, to(".name", name))
+	return b.queryUpstream(ctx, r, reach, connectors.CallPrompt, name, replaceAt(".name", name))
 }
 
-// resource reads a resource from its server, by its own URI. The URIs of the contents are those that the client knows.
-func (b *backend) resource(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
-	if err := tooLong(r.Name); err != nil {
+// readResource serves resources/read with the upstream URI. The URIs of the contents are exposed again.
+func (b *backend) readResource(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+	if err := checkNameLength(r.Name); err != nil {
 		return nil, err
 	}
-	reach, uri := b.owner(r.Name)
+	reach, uri := b.findOwner(r.Name)
 	if reach == nil {
-		return nil, noResource(r)
+		return nil, newNotFoundError(r)
 	}
-	raw, err := b.query(ctx, r, reach, connectors.CallResource, uri, to(".uri", uri))
+	raw, err := b.queryUpstream(ctx, r, reach, connectors.CallResource, uri, replaceAt(".uri", uri))
 	if err != nil || b.reach != nil {
 		return raw, err
 	}
-	return edited(raw, edits{".contents[].uri": func(own string) (string, bool) { return reach.Expose(own), true }})
+	return editStrings(raw, stringEdits{".contents[].uri": func(own string) (string, bool) { return reach.Expose(own), true }})
 }
 
-// owner finds whose resource a URI names, and how its server calls it. At the address of all connectors a result of a tool may have
-// named it without our scheme: then it is whoever lists it.
-func (b *backend) owner(uri string) (*access.Reach, string) {
+// findOwner returns the connector and the upstream URI of a resource. At the address of all connectors, a tool
+// result may contain a URI without the exposed scheme. Then the only connector that lists it is meant.
+func (b *backend) findOwner(uri string) (*access.Reach, string) {
 	if b.reach != nil {
 		return b.reach, uri
 	}
@@ -82,7 +81,7 @@ func (b *backend) owner(uri string) (*access.Reach, string) {
 	return found, uri
 }
 
-func noResource(r *serve.Request) error {
+func newNotFoundError(r *serve.Request) error {
 	code := codeNoResource
 	if r.Peer.Modern {
 		code = mcp.CodeInvalidParams
@@ -94,49 +93,49 @@ func noResource(r *serve.Request) error {
 	return &serve.RPCError{Code: code, Message: "There is no such resource here.", Data: data}
 }
 
-// complete asks a server for what may stand in the argument of a prompt or a template.
-func (b *backend) complete(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+// completeArgument serves completion/complete for a prompt or a template.
+func (b *backend) completeArgument(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 	var params struct {
 		Ref struct{ Type, Name, URI string }
 	}
 	if err := json.Unmarshal(r.Params, &params); err != nil {
 		return nil, serve.InvalidParams("The parameters of a completion are an object with ref and argument.")
 	}
-	if err := cmp.Or(tooLong(params.Ref.Name), tooLong(params.Ref.URI)); err != nil {
+	if err := cmp.Or(checkNameLength(params.Ref.Name), checkNameLength(params.Ref.URI)); err != nil {
 		return nil, err
 	}
-	reach, name, edit := b.completed(params.Ref.Type, params.Ref.Name, params.Ref.URI)
+	reach, name, edit := b.findCompletion(params.Ref.Type, params.Ref.Name, params.Ref.URI)
 	if reach == nil {
 		return nil, serve.InvalidParams("There is nothing of that name to complete here.")
 	}
-	return b.query(ctx, r, reach, connectors.CallCompletion, name, edit)
+	return b.queryUpstream(ctx, r, reach, connectors.CallCompletion, name, edit)
 }
 
-// completed finds whose prompt or template a reference names.
-func (b *backend) completed(kind, name, uri string) (*access.Reach, string, edits) {
+// findCompletion resolves the reference of a completion.
+func (b *backend) findCompletion(kind, name, uri string) (*access.Reach, string, stringEdits) {
 	switch {
 	case kind == "ref/prompt" && b.reach != nil:
 		return b.reach, name, nil
 	case kind == "ref/prompt":
 		reach, own := b.view.Prompt(name)
-		return reach, own, to(".ref.name", own)
+		return reach, own, replaceAt(".ref.name", own)
 	case kind == "ref/resource":
-		reach, own := b.owner(uri)
-		return reach, own, to(".ref.uri", own)
+		reach, own := b.findOwner(uri)
+		return reach, own, replaceAt(".ref.uri", own)
 	}
 	return nil, "", nil
 }
 
-// to puts a text into one place.
-func to(place, text string) edits {
-	return edits{place: func(was string) (string, bool) { return text, was != text }}
+// replaceAt returns an edit that sets the string at one path.
+func replaceAt(place, text string) stringEdits {
+	return stringEdits{place: func(old string) (string, bool) { return text, old != text }}
 }
 
-// query sends a request to a connector's server, its parameters edited.
-func (b *backend) query(
-	ctx context.Context, r *serve.Request, reach *access.Reach, kind connectors.CallKind, name string, edit edits,
+// queryUpstream sends a request with edited parameters to a connector's server.
+func (b *backend) queryUpstream(
+	ctx context.Context, r *serve.Request, reach *access.Reach, kind connectors.CallKind, name string, edit stringEdits,
 ) (json.RawMessage, error) {
-	params, err := edited(r.Params, edit)
+	params, err := editStrings(r.Params, edit)
 	if err != nil {
 		return nil, serve.InvalidParams("The parameters cannot be read.")
 	}
@@ -146,30 +145,30 @@ func (b *backend) query(
 	}
 	r.Tag = id
 	raw, err := b.h.caller.Request(ctx, toolcall.Query{
-		ID:     connectors.ToolCallID{UUID: id},
-		View:   b.view,
-		Reach:  reach,
-		Kind:   kind,
-		Name:   name,
-		Shown:  r.Name,
-		Method: r.Method,
-		Params: params,
-		Source: connectors.SourceGateway,
-		Token:  &b.token.ID,
-		From:   b.from,
-		Client: b.client(r),
+		ID:          connectors.ToolCallID{UUID: id},
+		View:        b.view,
+		Reach:       reach,
+		Kind:        kind,
+		Name:        name,
+		ExposedName: r.Name,
+		Method:      r.Method,
+		Params:      params,
+		Source:      connectors.SourceGateway,
+		Token:       &b.token.ID,
+		From:        b.origin,
+		Client:      b.newClient(r),
 	})
 	if err != nil {
-		return nil, refusedRequest(err, b.pageFor(ctx, reach.Connector))
+		return nil, newRequestError(err, b.pageFor(ctx, reach.Connector))
 	}
 	return raw, nil
 }
 
-// task asks for a task that a call became, by the handle that the client was given.
-func (b *backend) task(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
-	raw, err := b.h.caller.TaskRequest(ctx, b.view, b.client(r), r.Method, r.Params)
+// handleTask serves the tasks methods for a call that became a task.
+func (b *backend) handleTask(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+	raw, err := b.h.caller.TaskRequest(ctx, b.view, b.newClient(r), r.Method, r.Params)
 	if err != nil {
-		return nil, refusedRequest(err, noPage)
+		return nil, newRequestError(err, noPage)
 	}
 	return raw, nil
 }

@@ -7,12 +7,12 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-func TestWhatIsNamedByMoreThanEightKiBIsAskedOfNobody(t *testing.T) {
+func TestLongName_IsNotSentUpstream(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent := b.auto(t)
-	up := newUpstream(t, sdk.StreamableHTTPOptions{}).furnish()
-	b.Grant(t, agent.ID, b.to(t, "one", up.url).ID)
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t)
+	up := newUpstream(t, sdk.StreamableHTTPOptions{}).withTools()
+	b.Grant(t, agent.ID, b.newConnector(t, "one", up.url).ID)
 	const days = "file:///days/"
 	fits := days + strings.Repeat("x", 8<<10-len(days))
 	long := fits + "x"

@@ -13,39 +13,40 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// unread is how long the HTTP server may wait for a body that nobody here has read: it does so after the answer.
-const unread = 10 * time.Second
+// bodyReadTimeout bounds how long the HTTP server waits for an unread body after the response.
+const bodyReadTimeout = 10 * time.Second
 
-// refuse answers a request of this id that reaches no MCP server.
-func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, id string, err error) {
+// writeRefusal writes a problem document for a request that does not reach MCP.
+func (h *Handler) writeRefusal(w http.ResponseWriter, r *http.Request, id string, err error) {
 	f := fault.As(err)
 	header := w.Header()
 	h.logRefusal(r, f, id)
 	respond.SetRetryAfter(header, f)
 	if f.Kind == fault.Unauthenticated {
-		h.challenge(header, r)
+		h.setChallenge(header, r)
 	}
 	header.Set("Content-Type", respond.ProblemMediaType)
 	control := http.NewResponseController(w)
-	_ = control.SetWriteDeadline(time.Time{}) // that of the connection's last request
+	_ = control.SetWriteDeadline(time.Time{}) // left over from the connection's last request
 	if r.Body != nil && r.Body != http.NoBody {
-		_ = control.SetReadDeadline(time.Now().Add(unread))
+		_ = control.SetReadDeadline(time.Now().Add(bodyReadTimeout))
 	}
 	w.WriteHeader(respond.Status(f.Kind))
-	_ = json.NewEncoder(w).Encode(respond.Document(f)) // a caller that has gone needs no answer
+	_ = json.NewEncoder(w).Encode(respond.Document(f)) // a disconnected client needs no response
 }
 
-// refuseCaller answers a request whose agent was not found. While the database is away it is told so as in a result, and to come back.
-func (h *Handler) refuseCaller(w http.ResponseWriter, r *http.Request, id string, err error) {
+// writeCallerRefusal answers a request without a known agent. During a database outage it is a JSON-RPC error
+// with Retry-After.
+func (h *Handler) writeCallerRefusal(w http.ResponseWriter, r *http.Request, id string, err error) {
 	f := fault.As(err)
 	if f.Kind != fault.Unavailable {
-		h.refuse(w, r, id, err)
+		h.writeRefusal(w, r, id, err)
 		return
 	}
 	h.logRefusal(r, f, id)
 	respond.SetRetryAfter(w.Header(), f)
-	why, _ := json.Marshal(map[string]reason{reasonMember: {Code: string(toolcall.CodeUnavailable), RetryAfter: f.RetryAfter}}) // it always marshals
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})                                                             // that of the connection's last request
+	why, _ := json.Marshal(map[string]refusalReason{reasonMember: {Code: string(toolcall.CodeUnavailable), RetryAfter: f.RetryAfter}}) // it always marshals
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})                                                                    // left over from the connection's last request
 	h.server.TurnAway(w, r, &serve.RPCError{Code: codeRefused, Status: http.StatusServiceUnavailable, Data: why, Message: f.Message})
 }
 
@@ -59,11 +60,12 @@ func (h *Handler) logRefusal(r *http.Request, f *fault.Error, id string) {
 	}
 }
 
-// challenge says how to prove who one is (RFC 6750 §3), and where that is described (RFC 9728 §5.1).
-func (h *Handler) challenge(header http.Header, r *http.Request) {
-	says := `Bearer resource_metadata="` + h.base + metadataPath + mcpAddress(r.URL.Path) + `"`
+// setChallenge sets WWW-Authenticate (RFC 6750 section 3) with the resource metadata URL (RFC 9728 section
+// 5.1).
+func (h *Handler) setChallenge(header http.Header, r *http.Request) {
+	value := `Bearer resource_metadata="` + h.base + metadataPath + mcpAddress(r.URL.Path) + `"`
 	if r.Header.Get("Authorization") != "" {
-		says += `, error="invalid_token"`
+		value += `, error="invalid_token"`
 	}
-	header.Set("WWW-Authenticate", says)
+	header.Set("WWW-Authenticate", value)
 }

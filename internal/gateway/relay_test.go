@@ -7,7 +7,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// asks are the requests besides calls of tools that take their time.
+// asks returns the slow requests besides tool calls.
 func asks(s *sdk.ClientSession) map[string]func(context.Context) error {
 	prompt, resource := &sdk.GetPromptParams{Name: "greet me"}, &sdk.ReadResourceParams{URI: "file:///notes"}
 	completion := &sdk.CompleteParams{
@@ -23,8 +23,8 @@ func asks(s *sdk.ClientSession) map[string]func(context.Context) error {
 	}
 }
 
-// before has the upstream do something before it answers those requests.
-func (u *upstream) before(do func(ctx context.Context, s *sdk.ServerSession, p sdk.Params) error) {
+// addMiddleware runs do before the upstream answers those requests.
+func (u *upstream) addMiddleware(do func(ctx context.Context, s *sdk.ServerSession, p sdk.Params) error) {
 	u.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 			if _, ok := asks(nil)[method]; ok {
@@ -38,7 +38,7 @@ func (u *upstream) before(do func(ctx context.Context, s *sdk.ServerSession, p s
 	})
 }
 
-// everyPair runs a test with clients and servers of each era.
+// everyPair runs a test with each pair of client and server revisions.
 func everyPair(
 	t *testing.T, servers map[string]sdk.StreamableHTTPOptions,
 	test func(t *testing.T, up *upstream, connected func() *sdk.ClientSession, heard chan sdk.ProgressNotificationParams),
@@ -48,12 +48,12 @@ func everyPair(
 		for _, e := range eras {
 			t.Run(name+", "+string(e), func(t *testing.T) {
 				t.Parallel()
-				b := newBundle(t)
-				agent := b.auto(t)
-				up := newUpstream(t, options).furnish()
+				b := newTestEnv(t)
+				agent := b.newAutoAgent(t)
+				up := newUpstream(t, options).withTools()
 				heard := make(chan sdk.ProgressNotificationParams, 10)
 				test(t, up, func() *sdk.ClientSession {
-					b.Grant(t, agent.ID, b.to(t, "one", up.url).ID)
+					b.Grant(t, agent.ID, b.newConnector(t, "one", up.url).ID)
 					return connect(t, b.url+"/mcp/one", b.Token(t, agent.ID), e, func(o *sdk.ClientOptions) {
 						o.ProgressNotificationHandler = func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { heard <- *r.Params }
 					})
@@ -63,11 +63,11 @@ func everyPair(
 	}
 }
 
-func TestPromptsResourcesAndCompletionsRelayProgress(t *testing.T) {
+func TestQueries_RelayProgress(t *testing.T) {
 	t.Parallel()
 	servers := map[string]sdk.StreamableHTTPOptions{"handshake server": {}, "modern server": {Stateless: true}}
 	everyPair(t, servers, func(t *testing.T, up *upstream, connected func() *sdk.ClientSession, heard chan sdk.ProgressNotificationParams) {
-		up.before(func(ctx context.Context, s *sdk.ServerSession, p sdk.Params) error {
+		up.addMiddleware(func(ctx context.Context, s *sdk.ServerSession, p sdk.Params) error {
 			return s.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: p.GetMeta()["progressToken"], Progress: 1, Total: 3, Message: "step"})
 		})
 		for method, ask := range asks(connected()) {
@@ -81,12 +81,12 @@ func TestPromptsResourcesAndCompletionsRelayProgress(t *testing.T) {
 	})
 }
 
-func TestPromptsResourcesAndCompletionsAreCancelledUpstream(t *testing.T) {
+func TestQueries_AreCancelledUpstream(t *testing.T) {
 	t.Parallel()
-	servers := map[string]sdk.StreamableHTTPOptions{"handshake server": {}} // the SDK's modern one does not hear that a stream was closed
+	servers := map[string]sdk.StreamableHTTPOptions{"handshake server": {}} // the SDK's modern server does not notice a closed stream
 	everyPair(t, servers, func(t *testing.T, up *upstream, connected func() *sdk.ClientSession, _ chan sdk.ProgressNotificationParams) {
 		came, cancelled := make(chan struct{}), make(chan struct{}, 10)
-		up.before(func(ctx context.Context, _ *sdk.ServerSession, _ sdk.Params) error {
+		up.addMiddleware(func(ctx context.Context, _ *sdk.ServerSession, _ sdk.Params) error {
 			came <- struct{}{}
 			<-ctx.Done()
 			cancelled <- struct{}{}

@@ -14,7 +14,7 @@ import (
 	"patchbay/internal/secret"
 )
 
-// replicas sends an agent's requests to several processes in turns, as a load balancer does.
+// replicas is a transport that alternates between processes like a load balancer.
 type replicas struct {
 	token secret.Text
 	hosts []string
@@ -24,11 +24,11 @@ type replicas struct {
 func (r *replicas) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
 	req.URL.Host = r.hosts[int(r.n.Add(1))%len(r.hosts)]
-	req.Header.Set("Authorization", bearer(r.token))
+	req.Header.Set("Authorization", bearerHeader(r.token))
 	return http.DefaultTransport.RoundTrip(req)
 }
 
-func (b *bundle) behindBalancer(t testing.TB, token secret.Text, other *process, e era, opts ...func(*sdk.ClientOptions)) *sdk.ClientSession {
+func (b *testEnv) behindBalancer(t testing.TB, token secret.Text, other *testProcess, e era, opts ...func(*sdk.ClientOptions)) *sdk.ClientSession {
 	t.Helper()
 	var o sdk.ClientOptions
 	for _, opt := range opts {
@@ -45,25 +45,25 @@ func (b *bundle) behindBalancer(t testing.TB, token secret.Text, other *process,
 	return session
 }
 
-func TestAnyProcessServesAnyRequest(t *testing.T) {
+func TestSession_WorksInAnyProcess(t *testing.T) {
 	t.Parallel()
 	for _, e := range eras {
 		t.Run(string(e), func(t *testing.T) {
 			t.Parallel()
-			b := newBundle(t)
-			other := newProcess(t, b.World)
-			agent := b.auto(t)
-			b.Grant(t, agent.ID, b.to(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a").furnish().url).ID)
+			b := newTestEnv(t)
+			other := newTestProcess(t, b.World)
+			agent := b.newAutoAgent(t)
+			b.Grant(t, agent.ID, b.newConnector(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).withEchoTools("a").withTools().url).ID)
 			s := b.behindBalancer(t, b.Token(t, agent.ID), other, e)
 			for range 4 {
-				useAll(t, s, naming{prefix: "mcp_one__", prompt: "mcp_one__greet_me_2601d788", scheme: "patchbay+one:"})
+				useAll(t, s, exposedNaming{prefix: "mcp_one__", prompt: "mcp_one__greet_me_2601d788", scheme: "patchbay+one:"})
 			}
 		})
 	}
 }
 
-// asking has a tool that asks the client for a name, and greets it.
-func (u *upstream) asking() *upstream {
+// withElicitation adds a tool that asks the client for a name.
+func (u *upstream) withElicitation() *upstream {
 	u.AddTool(&sdk.Tool{Name: "ask", InputSchema: json.RawMessage(`{"type":"object"}`)},
 		func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			said, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Who are you?", RequestedSchema: json.RawMessage(
@@ -76,13 +76,13 @@ func (u *upstream) asking() *upstream {
 	return u
 }
 
-// TestAnAnswerThatComesInElsewhereArrives asks the client through one process; its answer goes to the other.
-func TestAnAnswerThatComesInElsewhereArrives(t *testing.T) {
+// TestElicitation_AnswerInOtherProcessArrives asks through one process and answers through the other.
+func TestElicitation_AnswerInOtherProcessArrives(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	other := newProcess(t, b.World)
-	agent := b.auto(t)
-	b.Grant(t, agent.ID, b.to(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).asking().url).ID)
+	b := newTestEnv(t)
+	other := newTestProcess(t, b.World)
+	agent := b.newAutoAgent(t)
+	b.Grant(t, agent.ID, b.newConnector(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).withElicitation().url).ID)
 	s := b.behindBalancer(t, b.Token(t, agent.ID), other, legacy, func(o *sdk.ClientOptions) {
 		o.ElicitationHandler = func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 			return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ann"}}, nil
@@ -95,7 +95,7 @@ func TestAnAnswerThatComesInElsewhereArrives(t *testing.T) {
 	}
 }
 
-// waiting has a tool that waits until its call is cancelled.
+// waiting adds a tool that blocks until its call is canceled.
 func (u *upstream) waiting() (came chan struct{}, cancelled chan struct{}) {
 	came, cancelled = make(chan struct{}, 10), make(chan struct{}, 10)
 	u.AddTool(&sdk.Tool{Name: "wait", InputSchema: json.RawMessage(`{"type":"object"}`)},

@@ -9,15 +9,14 @@ import (
 	"patchbay/internal/fault"
 )
 
-// The addresses.
 const (
-	aggregated   = "/mcp"
+	mcpPath      = "/mcp"
 	metadataPath = "/.well-known/oauth-protected-resource"
 )
 
-// slugOf reads an address of the gateway: "" for all connectors.
-func slugOf(path string) (slug string, ok bool) {
-	rest, ok := strings.CutPrefix(path, aggregated)
+// parseSlug returns the connector's slug in a gateway path; "" for all connectors.
+func parseSlug(path string) (slug string, ok bool) {
+	rest, ok := strings.CutPrefix(path, mcpPath)
 	if !ok || rest == "" || rest == "/" {
 		return "", ok
 	}
@@ -25,11 +24,11 @@ func slugOf(path string) (slug string, ok bool) {
 	return slug, rest[0] == '/' && connectors.ValidSlug(slug)
 }
 
-// Route is the pattern of a request's address, for the metrics.
+// Route returns the path pattern of a request, for metrics.
 func Route(r *http.Request) string {
 	rest, metadata := strings.CutPrefix(r.URL.Path, metadataPath)
-	pattern := aggregated
-	if rest != "" && strings.Trim(strings.TrimPrefix(rest, aggregated), "/") != "" {
+	pattern := mcpPath
+	if rest != "" && strings.Trim(strings.TrimPrefix(rest, mcpPath), "/") != "" {
 		pattern += "/{connector}"
 	}
 	if metadata {
@@ -38,15 +37,15 @@ func Route(r *http.Request) string {
 	return pattern
 }
 
-// mcpAddress is the address that a path means, as clients write it.
+// mcpAddress returns the canonical path.
 func mcpAddress(path string) string {
-	if slug, ok := slugOf(path); ok && slug != "" {
-		return aggregated + "/" + slug
+	if slug, ok := parseSlug(path); ok && slug != "" {
+		return mcpPath + "/" + slug
 	}
-	return aggregated
+	return mcpPath
 }
 
-// protectedResource is what a client needs to know before it has a token (RFC 9728 §2).
+// protectedResource is the resource metadata (RFC 9728 section 2).
 type protectedResource struct {
 	Resource      string   `json:"resource"`
 	Servers       []string `json:"authorization_servers"`
@@ -56,33 +55,33 @@ type protectedResource struct {
 	Documentation string   `json:"resource_documentation"`
 }
 
-// metadata says where tokens come from: from the authorization server beside the gateway, for programs whose person signs in; or a person makes
-// one for the agent. It does not tell which connectors there are.
-func (h *Handler) metadata(w http.ResponseWriter, r *http.Request, id string) {
+// serveMetadata names the authorization server and the documentation of tokens. It does not reveal which
+// connectors exist.
+func (h *Handler) serveMetadata(w http.ResponseWriter, r *http.Request, id string) {
 	path := strings.TrimPrefix(r.URL.Path, metadataPath)
-	slug, ok := slugOf(path)
+	slug, ok := parseSlug(path)
 	if path == "" {
 		slug, ok = "", true
 	}
 	switch {
 	case !ok:
-		h.refuse(w, r, id, fault.Errorf(fault.NotFound, "There is nothing at this address."))
+		h.writeRefusal(w, r, id, fault.Errorf(fault.NotFound, "There is nothing at this address."))
 		return
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
-		h.refuse(w, r, id, fault.Errorf(fault.BadMethod, "This address is only read."))
+		h.writeRefusal(w, r, id, fault.Errorf(fault.BadMethod, "This address is only read."))
 		return
 	}
-	resource, name, scopes := h.base+aggregated, "Patchbay", []string{"mcp"}
+	resource, name, scopes := h.base+mcpPath, "Patchbay", []string{"mcp"}
 	if slug != "" {
 		resource += "/" + slug
 	}
-	if slug == "admin" { // Patchbay about itself, where programs act as the member who let them in
+	if slug == "admin" { // the admin server, where programs act for a member
 		name, scopes = "Patchbay (administration)", []string{string(connectors.ScopeAdminRead), string(connectors.ScopeAdmin)}
 	}
 	header := w.Header()
 	header.Set("Content-Type", "application/json")
-	header.Set("Access-Control-Allow-Origin", "*") // it is public
+	header.Set("Access-Control-Allow-Origin", "*") // public data
 	_ = json.NewEncoder(w).Encode(protectedResource{
 		Resource: resource, Servers: []string{h.base}, Scopes: scopes, Name: name, Methods: []string{"header"}, Documentation: h.base + "/agents",
 	})

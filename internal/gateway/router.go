@@ -13,74 +13,74 @@ import (
 	"patchbay/internal/store"
 )
 
-// router carries messages between the processes that serve one agent, as rows that live for minutes. Whoever puts one says so on the
-// channel of changes, and Hear tells the server here.
-type router struct {
-	store   *store.Store
-	arrived func(box string)
+// mailRouter passes messages between the processes that serve one agent, as rows that live for minutes. Each
+// insert notifies the database channel, and onNotify tells this process.
+type mailRouter struct {
+	store  *store.Store
+	onMail func(box string)
 
-	mu      sync.Mutex // guards waiting
-	waiting map[string]map[chan struct{}]struct{}
+	mu      sync.Mutex // guards waiters
+	waiters map[string]map[chan struct{}]struct{}
 }
 
-func newRouter(st *store.Store) *router {
-	return &router{store: st, waiting: map[string]map[chan struct{}]struct{}{}}
+func newRouter(st *store.Store) *mailRouter {
+	return &mailRouter{store: st, waiters: map[string]map[chan struct{}]struct{}{}}
 }
 
-// await tells when something was put into a box, and first at once, until it is left.
-func (r *router) await(box string) (put <-chan struct{}, leave func()) {
+// watchBox signals, at once and after each message, that a mailbox may have messages.
+func (r *mailRouter) watchBox(box string) (put <-chan struct{}, stop func()) {
 	c := make(chan struct{}, 1)
 	c <- struct{}{}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.waiting[box] == nil {
-		r.waiting[box] = map[chan struct{}]struct{}{}
+	if r.waiters[box] == nil {
+		r.waiters[box] = map[chan struct{}]struct{}{}
 	}
-	r.waiting[box][c] = struct{}{}
+	r.waiters[box][c] = struct{}{}
 	return c, func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		delete(r.waiting[box], c)
-		if len(r.waiting[box]) == 0 {
-			delete(r.waiting, box)
+		delete(r.waiters[box], c)
+		if len(r.waiters[box]) == 0 {
+			delete(r.waiters, box)
 		}
 	}
 }
 
-var errNobody = errors.New("a message of nobody")
+var errUnknownSender = errors.New("a message of nobody")
 
-// parties reads what who wrote.
-func parties(who string) (t connectors.TenantID, a connectors.AgentID, err error) {
+// parseCaller parses a callerKey.
+func parseCaller(caller string) (t connectors.TenantID, a connectors.AgentID, err error) {
 	const size = len(uuid.UUID{})
-	if len(who) < 2*size {
-		return t, a, errNobody
+	if len(caller) < 2*size {
+		return t, a, errUnknownSender
 	}
-	copy(t.UUID[:], who)
-	copy(a.UUID[:], who[size:])
+	copy(t.UUID[:], caller)
+	copy(a.UUID[:], caller[size:])
 	return t, a, nil
 }
 
-// Post puts a message into a box.
-func (r *router) Post(ctx context.Context, who, box string, message []byte, stay time.Duration) error {
-	tenant, agent, err := parties(who)
+// Post stores a message in a mailbox.
+func (r *mailRouter) Post(ctx context.Context, caller, box string, message []byte, ttl time.Duration) error {
+	tenant, agent, err := parseCaller(caller)
 	if err != nil {
 		return err
 	}
 	wait := store.WaitBudget{Tenant: tenant, Bytes: len(message)}
 	return r.store.RetryUnsent(ctx, &wait, func(ctx context.Context) error {
 		return r.store.Tenant(tenant).PutMail(ctx, store.NewMail{
-			AgentID: agent, Box: box, Message: secret.Text(message), ExpiresAt: time.Now().Add(stay),
+			AgentID: agent, Box: box, Message: secret.Text(message), ExpiresAt: time.Now().Add(ttl),
 		})
 	})
 }
 
-// Fetch reads what was put into a box so far.
-func (r *router) Fetch(ctx context.Context, who, box string) ([][]byte, error) {
-	tenant, agent, err := parties(who)
+// Fetch returns all messages of a mailbox.
+func (r *mailRouter) Fetch(ctx context.Context, caller, box string) ([][]byte, error) {
+	tenant, agent, err := parseCaller(caller)
 	if err != nil {
 		return nil, err
 	}
-	var letters []store.Letter
+	var letters []store.MailMessage
 	err = r.store.Retry(ctx, &store.WaitBudget{Tenant: tenant}, func(ctx context.Context) (err error) {
 		letters, err = r.store.Vault(tenant).Mail(ctx, agent, box, uuid.Nil)
 		return err
@@ -95,20 +95,18 @@ func (r *router) Fetch(ctx context.Context, who, box string) ([][]byte, error) {
 	return messages, nil
 }
 
-// hear takes a notice of the database.
-func (r *router) hear(n store.Notice) {
+func (r *mailRouter) onNotify(n store.Notice) {
 	if n.Kind != "mail" {
 		return
 	}
-	r.arrived(n.ID)
-	r.poke(n.ID)
+	r.onMail(n.ID)
+	r.wakeWaiters(n.ID)
 }
 
-// poke wakes who waits for a box here.
-func (r *router) poke(box string) {
+func (r *mailRouter) wakeWaiters(box string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for c := range r.waiting[box] {
+	for c := range r.waiters[box] {
 		select {
 		case c <- struct{}{}:
 		default:

@@ -7,7 +7,7 @@ import (
 	"patchbay/internal/gateway"
 )
 
-func TestEveryAddressHasARouteOfFew(t *testing.T) {
+func TestRoute_HasFewPatterns(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"/mcp": "/mcp", "/mcp/": "/mcp", "/mcp/one": "/mcp/{connector}", "/mcp/%20": "/mcp/{connector}", "/mcp/a/b": "/mcp/{connector}",

@@ -14,71 +14,70 @@ import (
 	"patchbay/internal/safe"
 )
 
-// A client of the handshake era subscribes to a resource by a request, and hears of it on a stream that may end at another process. What
-// it subscribed to are messages in a box of its session, which the stream's process reads.
+// A legacy client subscribes to a resource by a request, and gets updates on a stream that may be in another
+// process. Its subscriptions are messages in the session's mailbox, which the stream's process reads.
 const (
-	subscriptionBox   = "resources-" // and the session
-	subscriptionLife  = 24 * time.Hour
-	mostSubscriptions = 500 // messages in a box: subscriptions and their ends
-	mostWatched       = 500 // resources of one listener; what is beyond is not heard of
+	subscriptionMailbox     = "resources-" // followed by the session id
+	subscriptionTTL         = 24 * time.Hour
+	maxSubscriptionMessages = 500 // per mailbox: subscriptions and unsubscriptions
+	maxWatchedResources     = 500 // per listener; more are not watched
 )
 
-// subscription is one message.
-type subscription struct {
+type subscriptionMessage struct {
 	URI string `json:"uri"`
 	On  bool   `json:"on"`
 }
 
-// subscribe notes that a session wants to hear of a resource, or does not any more.
-func (b *backend) subscribe(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
-	if err := tooLong(r.Name); err != nil {
+// updateSubscription serves resources/subscribe and resources/unsubscribe.
+func (b *backend) updateSubscription(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+	if err := checkNameLength(r.Name); err != nil {
 		return nil, err
 	}
-	reach, _ := b.owner(r.Name)
+	reach, _ := b.findOwner(r.Name)
 	switch {
 	case reach == nil:
-		return nil, noResource(r)
+		return nil, newNotFoundError(r)
 	case !canSubscribe(reach):
 		return nil, &serve.RPCError{Code: mcp.CodeMethodNotFound, Message: "The server of this resource does not tell of its changes."}
 	case r.Peer.Session == "":
 		return nil, serve.InvalidParams("Subscriptions need a session. Begin with initialize.")
 	}
-	box := subscriptionBox + r.Peer.Session
-	already, err := b.h.router.Fetch(ctx, who(b), box)
+	box := subscriptionMailbox + r.Peer.Session
+	already, err := b.h.router.Fetch(ctx, callerKey(b), box)
 	if err != nil {
-		return nil, refusedRequest(err, noPage)
+		return nil, newRequestError(err, noPage)
 	}
-	if len(already) >= mostSubscriptions {
+	if len(already) >= maxSubscriptionMessages {
 		return nil, serve.InvalidParams("This session has subscribed too often. Begin a new one.")
 	}
-	message, err := json.Marshal(subscription{URI: r.Name, On: r.Method == "resources/subscribe"})
+	message, err := json.Marshal(subscriptionMessage{URI: r.Name, On: r.Method == "resources/subscribe"})
 	if err != nil {
 		return nil, err
 	}
-	if err := b.h.router.Post(ctx, who(b), box, message, subscriptionLife); err != nil {
-		return nil, refusedRequest(err, noPage)
+	if err := b.h.router.Post(ctx, callerKey(b), box, message, subscriptionTTL); err != nil {
+		return nil, newRequestError(err, noPage)
 	}
 	return []byte("{}"), nil
 }
 
-// noPage is for a refusal that no page mends.
+// noPage is for a refusal that no account page can fix.
 func noPage() string { return "" }
 
 func canSubscribe(r *access.Reach) bool {
-	c := offered(r)
+	c := upstreamCapabilities(r)
 	return c.Resources != nil && c.Resources.Subscribe
 }
 
-// subscribed are the URIs that a session wants to hear of.
-func (b *backend) subscribed(ctx context.Context, session string) ([]string, error) {
-	messages, err := b.h.router.Fetch(ctx, who(b), subscriptionBox+session)
+// subscribedURIs returns the current subscriptions of a session.
+func (b *backend) subscribedURIs(ctx context.Context, session string) ([]string, error) {
+	messages, err := b.h.router.Fetch(ctx, callerKey(b), subscriptionMailbox+session)
 	if err != nil {
 		return nil, err
 	}
 	var uris []string
 	on := map[string]bool{}
 	for _, message := range messages {
-		var s subscription
+		var s subscriptionMessage
 		if json.Unmarshal(message, &s) != nil {
 			continue
 		}
@@ -96,31 +95,30 @@ func (b *backend) subscribed(ctx context.Context, session string) ([]string, err
 	return wanted, nil
 }
 
-// watches are the streams on which a listener hears of resources, one to each server.
-type watches struct {
+// resourceWatches are a listener's upstream streams for resource updates, one per server.
+type resourceWatches struct {
 	*backend
-	ctx   context.Context //nolint:containedctx // of the listener, which all of them end with
-	hear  func(method string, params json.RawMessage)
-	of    map[string]*watch // by the connector's slug; nil: none yet
-	tasks sync.WaitGroup
+	ctx         context.Context //nolint:containedctx // of the listener, which all of them end with
+	notify      func(method string, params json.RawMessage)
+	byConnector map[string]*resourceWatch // by slug; nil: none
+	tasks       sync.WaitGroup
 }
 
-// stop ends them all.
-func (w *watches) stop() {
-	for _, one := range w.of {
-		one.end()
+func (w *resourceWatches) stopAll() {
+	for _, watch := range w.byConnector {
+		watch.cancel()
 	}
 	w.tasks.Wait()
 }
 
-type watch struct {
-	uris string // all of them, to compare
-	end  context.CancelFunc
+type resourceWatch struct {
+	uris   string // joined, for comparison
+	cancel context.CancelFunc
 }
 
-// now is what the agent finds at this address by now.
-func (b *backend) now(ctx context.Context) *backend {
-	view, reach := b.reachNow(ctx, b.slug)
+// currentBackend returns b with the agent's current view.
+func (b *backend) currentBackend(ctx context.Context) *backend {
+	view, reach := b.currentReach(ctx, b.slug)
 	if view == nil || b.slug != "" && reach == nil {
 		return b
 	}
@@ -129,62 +127,62 @@ func (b *backend) now(ctx context.Context) *backend {
 	return &fresh
 }
 
-// wantOf watches what a session has subscribed to.
-func (w *watches) wantOf(session string) {
-	if uris, err := w.subscribed(w.ctx, session); err == nil {
-		w.want(uris)
+// watchSession watches the session's subscriptions.
+func (w *resourceWatches) watchSession(session string) {
+	if uris, err := w.subscribedURIs(w.ctx, session); err == nil {
+		w.watchURIs(uris)
 	}
 }
 
-// want watches these resources and no others. Those of servers that tell nothing are left out.
-func (w *watches) want(uris []string) {
+// watchURIs watches exactly these resources, except those of servers without subscriptions.
+func (w *resourceWatches) watchURIs(uris []string) {
 	wanted := map[string][]string{}
-	if len(uris) == 0 && len(w.of) == 0 {
+	if len(uris) == 0 && len(w.byConnector) == 0 {
 		return
 	}
-	now := w.now(w.ctx)
-	for _, uri := range uris[:min(len(uris), mostWatched)] {
-		if reach, own := now.owner(uri); reach != nil && canSubscribe(reach) {
+	now := w.currentBackend(w.ctx)
+	for _, uri := range uris[:min(len(uris), maxWatchedResources)] {
+		if reach, own := now.findOwner(uri); reach != nil && canSubscribe(reach) {
 			wanted[reach.Connector.Slug] = append(wanted[reach.Connector.Slug], own)
 		}
 	}
-	if w.of == nil {
-		w.of = map[string]*watch{}
+	if w.byConnector == nil {
+		w.byConnector = map[string]*resourceWatch{}
 	}
-	for slug, under := range w.of {
+	for slug, under := range w.byConnector {
 		if under.uris != strings.Join(wanted[slug], "\n") {
-			under.end()
-			delete(w.of, slug)
+			under.cancel()
+			delete(w.byConnector, slug)
 		}
 	}
 	for slug, own := range wanted {
-		if w.of[slug] == nil {
-			ctx, end := context.WithCancel(w.ctx)
-			w.of[slug] = &watch{uris: strings.Join(own, "\n"), end: end}
+		if w.byConnector[slug] == nil {
+			ctx, cancel := context.WithCancel(w.ctx)
+			w.byConnector[slug] = &resourceWatch{uris: strings.Join(own, "\n"), cancel: cancel}
 			safe.GoIn(&w.tasks, safe.Stream, func() {
-				safe.RunLoop(ctx, "resource subscriptions", func(ctx context.Context) { w.watch(ctx, slug, own) })
+				safe.RunLoop(ctx, "resource subscriptions", func(ctx context.Context) { w.watchServer(ctx, slug, own) })
 			})
 		}
 	}
 }
 
-// How long a server that ended its stream is left alone.
+// Delays before reconnecting to a server that ended its stream.
 const (
-	firstPause   = time.Second
-	longestPause = time.Minute
+	minRetryPause = time.Second
+	maxRetryPause = time.Minute
 )
 
-// watch hears of a server's resources for as long as the agent may read them.
-func (w *watches) watch(ctx context.Context, slug string, uris []string) {
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		view, reach := w.reachNow(ctx, slug)
+// watchServer relays a server's resource updates while the agent has access.
+func (w *resourceWatches) watchServer(ctx context.Context, slug string, uris []string) {
+	for pause := minRetryPause; ; pause = min(2*pause, maxRetryPause) {
+		view, reach := w.currentReach(ctx, slug)
 		if reach == nil {
 			return
 		}
 		began := time.Now()
-		_ = w.h.caller.WatchResources(ctx, view, reach, uris, func(params json.RawMessage) { w.tell(ctx, slug, params) })
-		if time.Since(began) > longestPause {
-			pause = firstPause
+		_ = w.h.caller.WatchResources(ctx, view, reach, uris, func(params json.RawMessage) { w.notifyUpdate(ctx, slug, params) })
+		if time.Since(began) > maxRetryPause {
+			pause = minRetryPause
 		}
 		select {
 		case <-ctx.Done():
@@ -194,8 +192,8 @@ func (w *watches) watch(ctx context.Context, slug string, uris []string) {
 	}
 }
 
-// reachNow is the connector as the agent has it by now; nil: it has it no more.
-func (b *backend) reachNow(ctx context.Context, slug string) (*access.View, *access.Reach) {
+// currentReach returns the agent's current view and connector; nil if it lost the grant.
+func (b *backend) currentReach(ctx context.Context, slug string) (*access.View, *access.Reach) {
 	view, err := b.h.access.ByAgent(ctx, b.view.Tenant.ID, connectors.Ref(b.view.Agent.ID.String()))
 	if err != nil || !view.Agent.Enabled {
 		return nil, nil
@@ -203,20 +201,20 @@ func (b *backend) reachNow(ctx context.Context, slug string) (*access.View, *acc
 	return view, view.Reach(slug)
 }
 
-// tell says that a resource changed, under the name that it has here, unless the agent may not read it any more. What else the server
-// says with it (the id of its subscription) is between it and us.
-func (w *watches) tell(ctx context.Context, slug string, params json.RawMessage) {
-	var said struct {
+// notifyUpdate sends a resource update under its exposed URI if the agent still has access. Other members of
+// the upstream's notification are not relayed.
+func (w *resourceWatches) notifyUpdate(ctx context.Context, slug string, params json.RawMessage) {
+	var update struct {
 		URI string `json:"uri"`
 	}
-	_, reach := w.reachNow(ctx, slug)
-	if reach == nil || json.Unmarshal(params, &said) != nil {
+	_, reach := w.currentReach(ctx, slug)
+	if reach == nil || json.Unmarshal(params, &update) != nil {
 		return
 	}
 	if w.slug == "" {
-		said.URI = reach.Expose(said.URI)
+		update.URI = reach.Expose(update.URI)
 	}
-	if told, err := json.Marshal(said); err == nil {
-		w.hear("notifications/resources/updated", told)
+	if raw, err := json.Marshal(update); err == nil {
+		w.notify("notifications/resources/updated", raw)
 	}
 }

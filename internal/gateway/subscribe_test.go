@@ -8,19 +8,19 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestChangesOfResourcesReachWhoSubscribed has a client of each era subscribe at one process and, in the handshake era, listen at
-// another, to a server of each era.
-func TestChangesOfResourcesReachWhoSubscribed(t *testing.T) {
+// TestSubscribe_NotifiesSubscribers subscribes with each client revision at one process and listens at another,
+// for each server revision.
+func TestSubscribe_NotifiesSubscribers(t *testing.T) {
 	t.Parallel()
 	for _, e := range eras {
 		for name, options := range map[string]sdk.StreamableHTTPOptions{"of a handshake server": {}, "of a modern server": {Stateless: true}} {
 			t.Run(string(e)+" "+name, func(t *testing.T) {
 				t.Parallel()
-				b := newBundle(t)
-				other := newProcess(t, b.World)
-				agent := b.auto(t)
-				up := newUpstream(t, options).furnish()
-				b.Grant(t, agent.ID, b.to(t, "one", up.url).ID)
+				b := newTestEnv(t)
+				other := newTestProcess(t, b.World)
+				agent := b.newAutoAgent(t)
+				up := newUpstream(t, options).withTools()
+				b.Grant(t, agent.ID, b.newConnector(t, "one", up.url).ID)
 				heard := make(chan string, 100)
 				s := b.behindBalancer(t, b.Token(t, agent.ID), other, e, func(o *sdk.ClientOptions) {
 					o.ResourceUpdatedHandler = func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) {
@@ -39,7 +39,7 @@ func TestChangesOfResourcesReachWhoSubscribed(t *testing.T) {
 	}
 }
 
-// updates has a server say that its resource changed until somebody heard it: nobody knows when all streams are open.
+// updates repeats a resource update until it is received, because streams open asynchronously.
 func updates(t testing.TB, up *upstream, heard <-chan string, want string) {
 	t.Helper()
 	end := time.After(patience)
@@ -62,14 +62,13 @@ func updates(t testing.TB, up *upstream, heard <-chan string, want string) {
 	}
 }
 
-// TestWhoListenedBeforeThereWasAServerHearsOfItsResources subscribes to a resource of a server that the agent was granted after its stream
-// had begun, when there was nothing to subscribe to.
-func TestWhoListenedBeforeThereWasAServerHearsOfItsResources(t *testing.T) {
+// TestSubscribe_BeforeConnectorExists subscribes to a server that is granted after the stream began.
+func TestSubscribe_BeforeConnectorExists(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent := b.auto(t)
-	up := newUpstream(t, sdk.StreamableHTTPOptions{}).furnish()
-	c := b.to(t, "one", up.url)
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t)
+	up := newUpstream(t, sdk.StreamableHTTPOptions{}).withTools()
+	c := b.newConnector(t, "one", up.url)
 	granted, heard := make(chan struct{}, 100), make(chan string, 100)
 	s := connect(t, b.url+"/mcp", b.Token(t, agent.ID), legacy, func(o *sdk.ClientOptions) {
 		o.ResourceListChangedHandler = func(context.Context, *sdk.ResourceListChangedRequest) { granted <- struct{}{} }

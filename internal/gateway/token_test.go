@@ -15,14 +15,14 @@ import (
 	"patchbay/internal/store"
 )
 
-// answer is what an HTTP request was answered.
+// answer is an HTTP response.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// post sends one message as a client of the modern era does, with more headers in turns of name and value.
+// post sends one message as a modern client, with more headers as pairs of name and value.
 func post(t testing.TB, address, message string, header ...string) answer {
 	t.Helper()
 	var said struct {
@@ -63,27 +63,27 @@ func request(t testing.TB, method, address, body string, header ...string) answe
 	return answer{resp.StatusCode, resp.Header, string(raw)}
 }
 
-func bearer(token secret.Text) string { return "Bearer " + token.Reveal() }
+func bearerHeader(token secret.Text) string { return "Bearer " + token.Reveal() }
 
-// modernMeta is what each request of the modern era says.
+// modernMeta is the _meta of each modern request.
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 
 const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + modernMeta + `}}`
 
-func TestWithoutAGoodTokenTheClientLearnsWhereTokensComeFrom(t *testing.T) {
+func TestUnauthenticated_GetsResourceMetadataURL(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent, off := b.auto(t), b.auto(t, func(a *connectors.Agent) { a.Enabled = false })
+	b := newTestEnv(t)
+	agent, off := b.newAutoAgent(t), b.newAutoAgent(t, func(a *connectors.Agent) { a.Enabled = false })
 	past := time.Now().Add(-time.Minute)
 	key := "pb_key_" + strings.TrimPrefix(b.Token(t, agent.ID).Reveal(), "pb_agent_")
 	for name, authorization := range map[string]string{
 		"none":              "",
 		"another scheme":    "Basic " + b.Token(t, agent.ID).Reveal(),
 		"none of ours":      "Bearer abc",
-		"cut":               bearer(b.Token(t, agent.ID)[:40]),
+		"cut":               bearerHeader(b.Token(t, agent.ID)[:40]),
 		"an API key":        "Bearer " + key,
-		"one that expired":  bearer(b.Token(t, agent.ID, func(n *store.NewAgentToken) { n.ExpiresAt = &past })),
-		"of a disabled one": bearer(b.Token(t, off.ID)),
+		"one that expired":  bearerHeader(b.Token(t, agent.ID, func(n *store.NewAgentToken) { n.ExpiresAt = &past })),
+		"of a disabled one": bearerHeader(b.Token(t, off.ID)),
 	} {
 		for path, metadata := range map[string]string{"/mcp": "/mcp", "/mcp/anything": "/mcp/anything", "/mcp/": "/mcp"} {
 			got := post(t, b.url+path, listTools, "Authorization", authorization)
@@ -101,9 +101,9 @@ func TestWithoutAGoodTokenTheClientLearnsWhereTokensComeFrom(t *testing.T) {
 	}
 }
 
-func TestTheProtectedResourceIsDescribedToEverybody(t *testing.T) {
+func TestResourceMetadata_IsPublic(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	for path, resource := range map[string]string{"": "/mcp", "/mcp": "/mcp", "/mcp/": "/mcp", "/mcp/linear": "/mcp/linear"} {
 		got := request(t, http.MethodGet, b.url+"/.well-known/oauth-protected-resource"+path, "")
 		var doc struct {
@@ -137,16 +137,16 @@ func TestTheProtectedResourceIsDescribedToEverybody(t *testing.T) {
 	}
 }
 
-func TestAConnectorThatWasNotGrantedIsAsUnknownAsOneThatThereIsNot(t *testing.T) {
+func TestUngrantedConnector_LooksUnknown(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent := b.auto(t)
-	up := newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a")
-	b.to(t, "secret", up.url)
-	b.Grant(t, agent.ID, b.to(t, "off", up.url, func(d *connectors.Draft) { d.Enabled = true }).ID)
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t)
+	up := newUpstream(t, sdk.StreamableHTTPOptions{}).withEchoTools("a")
+	b.newConnector(t, "secret", up.url)
+	b.Grant(t, agent.ID, b.newConnector(t, "off", up.url, func(d *connectors.Draft) { d.Enabled = true }).ID)
 	draft := func(d *connectors.Draft) { d.Slug, d.Enabled = "disabled", false }
 	b.Grant(t, agent.ID, b.Connector(t, draft).ID)
-	token := bearer(b.Token(t, agent.ID))
+	token := bearerHeader(b.Token(t, agent.ID))
 	unknown := post(t, b.url+"/mcp/nothing", listTools, "Authorization", token)
 	if unknown.status != http.StatusNotFound {
 		t.Errorf("an unknown one: %d", unknown.status)
@@ -161,10 +161,10 @@ func TestAConnectorThatWasNotGrantedIsAsUnknownAsOneThatThereIsNot(t *testing.T)
 	}
 }
 
-func TestAPageOfAnotherSiteIsRefused(t *testing.T) {
+func TestCrossOrigin_IsRefused(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	token := bearer(b.Token(t, b.auto(t).ID))
+	b := newTestEnv(t)
+	token := bearerHeader(b.Token(t, b.newAutoAgent(t).ID))
 	_, port, _ := strings.Cut(strings.TrimPrefix(b.url, "http://"), ":")
 	for origin, want := range map[string]int{
 		b.url:                            http.StatusOK,
@@ -172,7 +172,7 @@ func TestAPageOfAnotherSiteIsRefused(t *testing.T) {
 		"null":                           http.StatusForbidden,
 		"http://127.0.0.1.evil.example":  http.StatusForbidden,
 		"http://127.0.0.1:1":             http.StatusForbidden,
-		"http://localhost:" + port:       http.StatusForbidden, // another name than the one that was asked for
+		"http://localhost:" + port:       http.StatusForbidden, // differs from the Host
 		"http://evil.example:" + port:    http.StatusForbidden,
 		"http://a@127.0.0.1:1/" + "%zz%": http.StatusForbidden,
 	} {
@@ -188,8 +188,8 @@ func TestAPageOfAnotherSiteIsRefused(t *testing.T) {
 	}
 }
 
-// within waits until something is true. It may take a second, and on a busy machine longer: what is not heard of is never seen.
-func within(t testing.TB, what string, is func() bool) {
+// eventually waits until is returns true, with time for a busy machine.
+func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	end := time.After(patience)
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -203,16 +203,16 @@ func within(t testing.TB, what string, is func() bool) {
 	}
 }
 
-func TestATokenForOneAddressOpensNoOther(t *testing.T) {
+func TestToken_IsBoundToItsResource(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent := b.auto(t)
-	up := newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a")
-	b.Grant(t, agent.ID, b.to(t, "linear", up.url).ID)
-	b.Grant(t, agent.ID, b.to(t, "github", up.url).ID)
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t)
+	up := newUpstream(t, sdk.StreamableHTTPOptions{}).withEchoTools("a")
+	b.Grant(t, agent.ID, b.newConnector(t, "linear", up.url).ID)
+	b.Grant(t, agent.ID, b.newConnector(t, "github", up.url).ID)
 	member := b.Member(t, connectors.RoleMember).UserID
 	for _, resource := range []string{"/mcp", "/mcp/linear"} {
-		token := bearer(b.AccessToken(t, b.Tenant, b.ProgramIn(t, b.Tenant, agent.ID, member), resource))
+		token := bearerHeader(b.AccessToken(t, b.Tenant, b.ProgramIn(t, b.Tenant, agent.ID, member), resource))
 		for path, opens := range map[string]string{"/mcp": "/mcp", "/mcp/": "/mcp", "/mcp/linear": "/mcp/linear", "/mcp/github": "/mcp/github", "/mcp/nothing": "/mcp/nothing"} {
 			got, want := post(t, b.url+path, listTools, "Authorization", token), http.StatusUnauthorized
 			if opens == resource {
@@ -225,19 +225,19 @@ func TestATokenForOneAddressOpensNoOther(t *testing.T) {
 	}
 }
 
-func TestAProgramWhoseAccessEndedIsRefused(t *testing.T) {
+func TestEndedClientAccess_IsRefused(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	agent := b.auto(t)
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t)
 	program := b.ProgramIn(t, b.Tenant, agent.ID, b.Member(t, connectors.RoleMember).UserID)
-	token := bearer(b.AccessToken(t, b.Tenant, program, "/mcp"))
+	token := bearerHeader(b.AccessToken(t, b.Tenant, program, "/mcp"))
 	if got := post(t, b.url+"/mcp", listTools, "Authorization", token); got.status != http.StatusOK {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
-	if err := b.Door().DeleteAgentClient(t.Context(), program); err != nil { // by another process, as far as this one knows
+	if err := b.Door().DeleteAgentClient(t.Context(), program); err != nil { // as another process would
 		t.Fatal(err)
 	}
-	within(t, "the token is refused", func() bool {
+	eventually(t, "the token is refused", func() bool {
 		return post(t, b.url+"/mcp", listTools, "Authorization", token).status == http.StatusUnauthorized
 	})
 }

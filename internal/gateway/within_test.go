@@ -13,8 +13,8 @@ import (
 	"patchbay/internal/store"
 )
 
-// withinASecond measures what one process does and another one is to feel, three times: once it has to come within a second, and always
-// within ten. A machine that is busy with other tests is late now and then; a message that nobody hears is late each time.
+// withinASecond measures three times how long a change takes to reach another process. It must be within a
+// second once, and within ten always. A busy machine is late sometimes; a lost message is late each time.
 func withinASecond(t *testing.T, what string, felt func() time.Duration) {
 	t.Helper()
 	best := time.Hour
@@ -30,15 +30,15 @@ func withinASecond(t *testing.T, what string, felt func() time.Duration) {
 	}
 }
 
-func TestARevokedTokenIsRefusedWithinASecondByEveryProcess(t *testing.T) {
+func TestRevokedToken_IsRefusedByEveryProcess(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	other := newProcess(t, b.World)
-	agent := b.auto(t)
+	b := newTestEnv(t)
+	other := newTestProcess(t, b.World)
+	agent := b.newAutoAgent(t)
 	withinASecond(t, "a revoked token is refused", func() time.Duration {
 		text, made := b.TokenIn(t, b.Tenant, agent.ID)
 		for _, url := range []string{b.url, other.url} {
-			if got := post(t, url+"/mcp", listTools, "Authorization", bearer(text)); got.status != http.StatusOK {
+			if got := post(t, url+"/mcp", listTools, "Authorization", bearerHeader(text)); got.status != http.StatusOK {
 				t.Fatalf("%d %s", got.status, got.body)
 			}
 		}
@@ -47,25 +47,25 @@ func TestARevokedTokenIsRefusedWithinASecondByEveryProcess(t *testing.T) {
 		}
 		revoked := time.Now()
 		for _, url := range []string{b.url, other.url} {
-			within(t, "the token is refused", func() bool {
-				return post(t, url+"/mcp", listTools, "Authorization", bearer(text)).status == http.StatusUnauthorized
+			eventually(t, "the token is refused", func() bool {
+				return post(t, url+"/mcp", listTools, "Authorization", bearerHeader(text)).status == http.StatusUnauthorized
 			})
 		}
 		return time.Since(revoked)
 	})
 }
 
-func TestACancellationThatComesInElsewhereReachesTheServerWithinASecond(t *testing.T) {
+func TestCancel_InOtherProcessReachesServer(t *testing.T) {
 	t.Parallel()
 	for _, e := range eras {
 		t.Run(string(e), func(t *testing.T) {
 			t.Parallel()
-			b := newBundle(t)
-			other := newProcess(t, b.World)
-			agent := b.auto(t)
+			b := newTestEnv(t)
+			other := newTestProcess(t, b.World)
+			agent := b.newAutoAgent(t)
 			up := newUpstream(t, sdk.StreamableHTTPOptions{})
 			came, cancelled := up.waiting()
-			b.Grant(t, agent.ID, b.to(t, "one", up.url).ID)
+			b.Grant(t, agent.ID, b.newConnector(t, "one", up.url).ID)
 			s := b.behindBalancer(t, b.Token(t, agent.ID), other, e)
 			withinASecond(t, "the server hears that the client cancelled", func() time.Duration {
 				ctx, cancel := context.WithCancel(t.Context())
@@ -88,15 +88,15 @@ func TestACancellationThatComesInElsewhereReachesTheServerWithinASecond(t *testi
 	}
 }
 
-// A person presses Cancel in one process; another one makes the call.
-func TestAPersonsCancellationElsewhereReachesTheServerWithinASecond(t *testing.T) {
+// A person cancels in one process; another one makes the call.
+func TestCancel_ByPersonInOtherProcessReachesServer(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	other := newProcess(t, b.World)
-	agent := b.auto(t)
+	b := newTestEnv(t)
+	other := newTestProcess(t, b.World)
+	agent := b.newAutoAgent(t)
 	up := newUpstream(t, sdk.StreamableHTTPOptions{})
 	came, cancelled := up.waiting()
-	b.Grant(t, agent.ID, b.to(t, "one", up.url).ID)
+	b.Grant(t, agent.ID, b.newConnector(t, "one", up.url).ID)
 	s := connect(t, b.url+"/mcp", b.Token(t, agent.ID), modern)
 	member := b.Member(t, connectors.RoleMember)
 	person := auth.Actor{Tenant: connectors.Tenant{ID: b.Tenant}, Kind: auth.KindPerson, UserID: &member.UserID, Name: member.Name, Role: member.Role}
@@ -123,10 +123,10 @@ func TestAPersonsCancellationElsewhereReachesTheServerWithinASecond(t *testing.T
 	})
 }
 
-// call is the newest call on record, once there are n.
-func (b *bundle) call(t *testing.T, n int) (call connectors.ToolCall) {
+// call returns the newest of n recorded calls.
+func (b *testEnv) call(t *testing.T, n int) (call connectors.ToolCall) {
 	t.Helper()
-	within(t, "the call is on record", func() bool {
+	eventually(t, "the call is on record", func() bool {
 		calls, err := b.Door().ToolCalls(t.Context(), store.CallFilter{})
 		if err != nil {
 			t.Fatal(err)

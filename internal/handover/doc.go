@@ -1,11 +1,13 @@
-// Package handover hands an agent's credentials out, opened, to a program that goes to the servers itself and not through the
-// gateway.
+// Package handover returns an agent's decrypted credentials to a program that calls the servers directly,
+// without the gateway.
 //
-//  1. the role: an admin's
-//  2. the enabled connectors that the agent was granted; which of their tools it was, the servers do not ask
-//  3. each one's credential is read, and refreshed where that is due: eight at once, and within twenty seconds in all
-//  4. one audit event tells whose credentials went out; without it nothing goes out
+// The steps of [Desk.Open]:
 //
-// What cannot be had is told beside what can: one dead credential does not keep the others back. It is the only way on which a
-// stored secret leaves the program towards a caller.
+//  1. require an admin
+//  2. list the enabled connectors granted to the agent (servers do not distinguish granted tools)
+//  3. read each credential and refresh it if due: eight at once, within twenty seconds in all
+//  4. audit the connectors in one event; without it nothing is returned
+//
+// A credential that cannot be read has a fault beside the others. This is the only way in which a stored secret
+// leaves Patchbay towards a caller.
 package handover

@@ -17,139 +17,139 @@ import (
 )
 
 const (
-	atOnce  = 8 // credentials that are read at the same time: some of them wait for an authorization server
-	longest = 20 * time.Second
+	maxConcurrent  = 8 // credentials read concurrently: some wait for an authorization server
+	defaultTimeout = 20 * time.Second
 )
 
-// Options are what a Desk needs. Log and Within may be left out.
+// Options configure a [Desk]. Log and Within are optional.
 type Options struct {
 	Store       *store.Store
 	Credentials *credentials.Resolver
 	Log         *slog.Logger
-	Within      time.Duration // of everything that is asked for; 0: 20 seconds
+	Within      time.Duration // timeout of all reads together; 0: 20 seconds
 }
 
-// Desk is where credentials are handed out.
+// Desk returns the credentials of agents.
 type Desk struct {
 	store       *store.Store
 	credentials *credentials.Resolver
 	log         *slog.Logger
-	within      time.Duration
+	timeout     time.Duration
 }
 
-// New makes a Desk.
+// New returns a Desk.
 func New(o Options) *Desk {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Within == 0 {
-		o.Within = longest
+		o.Within = defaultTimeout
 	}
-	return &Desk{store: o.Store, credentials: o.Credentials, log: o.Log, within: o.Within}
+	return &Desk{store: o.Store, credentials: o.Credentials, log: o.Log, timeout: o.Within}
 }
 
-// Bundle is what an agent needs to go to the servers itself.
+// Bundle holds an agent's credentials.
 type Bundle struct {
 	Agent   connectors.Agent
-	Servers []Server // of the enabled connectors that it was granted, by their slugs
+	Servers []Server // of its granted and enabled connectors, ordered by slug
 }
 
-// Server is one connector's server, as the agent would ask it.
+// Server is one connector's server with its credential.
 type Server struct {
 	Connector connectors.Connector
-	Headers   []credentials.Header // that authenticate; none where the server is open
-	Fault     *fault.Error         // why there are none; nil: there are
+	Headers   []credentials.Header // credential; empty for a server without authentication
+	Fault     *fault.Error         // why there are no headers; nil: none failed
 }
 
-// Open opens an agent's credentials for an admin.
+// Open decrypts an agent's credentials for an admin.
 func (d *Desk) Open(ctx context.Context, a auth.Actor, agent connectors.Ref) (Bundle, error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return Bundle{}, err
 	}
 	tenant := d.store.Tenant(a.Tenant.ID)
-	found, err := tenant.Agent(ctx, agent)
+	agentRow, err := tenant.Agent(ctx, agent)
 	if err != nil {
 		return Bundle{}, err
 	}
-	if !found.Enabled {
-		return Bundle{}, disabled(found)
+	if !agentRow.Enabled {
+		return Bundle{}, disabledError(agentRow)
 	}
-	list, err := granted(ctx, tenant, found.ID)
+	list, err := listGranted(ctx, tenant, agentRow.ID)
 	if err != nil {
 		return Bundle{}, err
 	}
-	b := Bundle{Agent: found, Servers: d.resolve(ctx, a.Tenant.ID, found.ID, list)}
-	if err := d.record(ctx, a, b); err != nil {
+	b := Bundle{Agent: agentRow, Servers: d.resolveAll(ctx, a.Tenant.ID, agentRow.ID, list)}
+	if err := d.recordRead(ctx, a, b); err != nil {
 		return Bundle{}, err
 	}
 	return b, nil
 }
 
-// record puts the hand-over on record, where the agent may still have what was read for it meanwhile. What is not on record is not handed out.
-func (d *Desk) record(ctx context.Context, a auth.Actor, b Bundle) error {
+// recordRead audits the read if the agent still has its grants. Without the audit entry nothing is returned.
+func (d *Desk) recordRead(ctx context.Context, a auth.Actor, b Bundle) error {
 	return d.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		now, err := tx.Agent(ctx, connectors.Ref(b.Agent.ID.String()))
+		current, err := tx.Agent(ctx, connectors.Ref(b.Agent.ID.String()))
 		if err != nil {
 			return err
 		}
-		if !now.Enabled {
-			return disabled(now)
+		if !current.Enabled {
+			return disabledError(current)
 		}
-		list, err := granted(ctx, tx, now.ID)
+		list, err := listGranted(ctx, tx, current.ID)
 		if err != nil {
 			return err
 		}
-		still := func(s Server) bool {
+		isGranted := func(s Server) bool {
 			return slices.ContainsFunc(list, func(c connectors.Connector) bool { return c.ID == s.Connector.ID })
 		}
-		if !every(b.Servers, still) {
-			return fault.Errorf(fault.Conflict, "What the agent %q may use was changed at this moment. Ask again.", now.Name)
+		if !all(b.Servers, isGranted) {
+			return fault.Errorf(fault.Conflict, "What the agent %q may use was changed at this moment. Ask again.", current.Name)
 		}
-		return tx.Record(ctx, b.event(a))
+		return tx.Record(ctx, b.newEvent(a))
 	})
 }
 
-func every[T any](list []T, is func(T) bool) bool {
-	return !slices.ContainsFunc(list, func(x T) bool { return !is(x) })
+func all[T any](list []T, holds func(T) bool) bool {
+	return !slices.ContainsFunc(list, func(x T) bool { return !holds(x) })
 }
 
-func disabled(a connectors.Agent) error {
+func disabledError(a connectors.Agent) error {
 	return fault.Errorf(fault.Conflict, "The agent %q is disabled, and gets no credentials. Enable it first.", a.Name)
 }
 
-// granted are the connectors that an agent may use now.
-func granted(ctx context.Context, tenant *store.Tenant, agent connectors.AgentID) ([]connectors.Connector, error) {
-	reaches, err := tenant.GrantedConnectors(ctx, agent)
+// listGranted returns the enabled connectors that are granted to an agent.
+func listGranted(ctx context.Context, tenant *store.Tenant, agent connectors.AgentID) ([]connectors.Connector, error) {
+	grants, err := tenant.GrantedConnectors(ctx, agent)
 	if err != nil {
 		return nil, err
 	}
-	var all []connectors.Connector
-	for _, r := range reaches {
+	var enabled []connectors.Connector
+	for _, r := range grants {
 		if r.Connector.Enabled {
-			all = append(all, r.Connector)
+			enabled = append(enabled, r.Connector)
 		}
 	}
-	return all, nil
+	return enabled, nil
 }
 
-func (d *Desk) resolve(ctx context.Context, tenant connectors.TenantID, agent connectors.AgentID, list []connectors.Connector) []Server {
-	ctx, cancel := context.WithTimeout(ctx, d.within)
+func (d *Desk) resolveAll(ctx context.Context, tenant connectors.TenantID, agent connectors.AgentID, list []connectors.Connector) []Server {
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
 	servers := make([]Server, len(list))
 	var group errgroup.Group
-	group.SetLimit(atOnce)
+	group.SetLimit(maxConcurrent)
 	for i, c := range list {
-		servers[i] = Server{Connector: c, Fault: fault.Errorf(fault.Internal, "Something went wrong on our side.")} // where server panics
+		servers[i] = Server{Connector: c, Fault: fault.Errorf(fault.Internal, "Something went wrong on our side.")} // if resolveServer panics
 		group.Go(safe.Try(safe.Task, func() error {
-			servers[i] = d.server(ctx, tenant, agent, c)
+			servers[i] = d.resolveServer(ctx, tenant, agent, c)
 			return nil
 		}))
 	}
-	_ = group.Wait() // what went wrong stands with its server
+	_ = group.Wait() // each fault is in its server
 	return servers
 }
 
-func (d *Desk) server(ctx context.Context, tenant connectors.TenantID, agent connectors.AgentID, c connectors.Connector) Server {
+func (d *Desk) resolveServer(ctx context.Context, tenant connectors.TenantID, agent connectors.AgentID, c connectors.Connector) Server {
 	if c.Transport == connectors.TransportStdio {
 		f := fault.Errorf(fault.Conflict, "%q is a program on Patchbay's own machine: it can be reached through the gateway only.", c.Name)
 		f.Code = "program"
@@ -171,14 +171,14 @@ func (d *Desk) server(ctx context.Context, tenant connectors.TenantID, agent con
 	return Server{Connector: c, Fault: f}
 }
 
-func (b Bundle) event(a auth.Actor) store.Event {
-	read := []string{}
+func (b Bundle) newEvent(a auth.Actor) store.Event {
+	slugs := []string{}
 	for _, s := range b.Servers {
 		if len(s.Headers) > 0 {
-			read = append(read, s.Connector.Slug)
+			slugs = append(slugs, s.Connector.Slug)
 		}
 	}
 	e := a.Event("credential.read", b.Agent.Slug)
-	e.Detail = map[string]any{"agent_id": b.Agent.ID.String(), "agent": b.Agent.Slug, "connectors": read}
+	e.Detail = map[string]any{"agent_id": b.Agent.ID.String(), "agent": b.Agent.Slug, "connectors": slugs}
 	return e
 }

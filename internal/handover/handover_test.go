@@ -22,20 +22,20 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// bundle is a world with an authorization server and a desk in it.
-type bundle struct {
+// handoverTest is a world with an authorization server.
+type handoverTest struct {
 	*fixture.World
 	as    *oauthtest.Server
 	agent connectors.Agent
 }
 
-func newBundle(t *testing.T, as oauthtest.Behaviour) *bundle {
+func newHandoverTest(t *testing.T, as oauthtest.Behaviour) *handoverTest {
 	t.Helper()
 	w := fixture.New(t)
-	return &bundle{World: w, as: oauthtest.Start(t, as), agent: w.Agent(t)}
+	return &handoverTest{World: w, as: oauthtest.Start(t, as), agent: w.Agent(t)}
 }
 
-func (b *bundle) desk(within time.Duration) *handover.Desk {
+func (b *handoverTest) desk(within time.Duration) *handover.Desk {
 	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
 	return handover.New(handover.Options{
 		Store: b.St, Within: within, Credentials: credentials.NewRefreshing(credentials.Options{
@@ -44,7 +44,7 @@ func (b *bundle) desk(within time.Duration) *handover.Desk {
 	})
 }
 
-func (b *bundle) open(t *testing.T, d *handover.Desk) map[string]handover.Server {
+func (b *handoverTest) open(t *testing.T, d *handover.Desk) map[string]handover.Server {
 	t.Helper()
 	self, err := b.Door().Self(t.Context())
 	if err != nil {
@@ -61,18 +61,18 @@ func (b *bundle) open(t *testing.T, d *handover.Desk) map[string]handover.Server
 	return servers
 }
 
-// granted makes a connector that the agent was granted.
-func (b *bundle) granted(t *testing.T, opts ...func(*connectors.Draft)) connectors.Connector {
+// addGranted adds a connector granted to the agent.
+func (b *handoverTest) addGranted(t *testing.T, opts ...func(*connectors.Draft)) connectors.Connector {
 	t.Helper()
 	c := b.Connector(t, opts...)
 	b.Grant(t, b.agent.ID, c.ID, fixture.Named("search"))
 	return c
 }
 
-// due makes a connector with an account whose access token is over, and whose refresh token the server knows nothing of.
-func (b *bundle) due(t *testing.T, tokenEndpoint string) connectors.Connector {
+// addDue adds a connector with an expired access token and a refresh token that the server does not know.
+func (b *handoverTest) addDue(t *testing.T, tokenEndpoint string) connectors.Connector {
 	t.Helper()
-	c := b.granted(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthOAuth2 })
+	c := b.addGranted(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthOAuth2 })
 	over := time.Now().Add(-time.Minute)
 	err := b.Door().SaveGrant(t.Context(), store.NewGrant{
 		ConnectorID: c.ID, Origin: connectors.Origin(c.URL), GrantTokens: store.GrantTokens{
@@ -88,10 +88,10 @@ func (b *bundle) due(t *testing.T, tokenEndpoint string) connectors.Connector {
 	return c
 }
 
-func TestWhatIsLateKeepsNothingElseBack(t *testing.T) {
+func TestOpen_LateCredentialDelaysNoOther(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t, oauthtest.Behaviour{Token: oauthtest.Hang})
-	late, here := b.due(t, b.as.Issuer+"/token"), b.granted(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
+	b := newHandoverTest(t, oauthtest.Behaviour{Token: oauthtest.Hang})
+	late, here := b.addDue(t, b.as.Issuer+"/token"), b.addGranted(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
 	s, err := connectors.Secret{Token: "t-1"}.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -106,10 +106,10 @@ func TestWhatIsLateKeepsNothingElseBack(t *testing.T) {
 	}
 }
 
-func TestEightAreAskedAtOnce(t *testing.T) {
+func TestOpen_ReadsEightConcurrently(t *testing.T) {
 	t.Parallel()
 	const atOnce = 8
-	b := newBundle(t, oauthtest.Behaviour{})
+	b := newHandoverTest(t, oauthtest.Behaviour{})
 	var mu sync.Mutex
 	var now, most int // guarded by mu
 	full := make(chan struct{})
@@ -125,7 +125,7 @@ func TestEightAreAskedAtOnce(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		come(1)
 		defer come(-1)
-		select { // nobody is answered before eight have asked
+		select { // answers only after eight requests
 		case <-full:
 		case <-r.Context().Done():
 		}
@@ -133,7 +133,7 @@ func TestEightAreAskedAtOnce(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	for range 2 * atOnce {
-		b.due(t, server.URL)
+		b.addDue(t, server.URL)
 	}
 	b.open(t, b.desk(0))
 	if most != atOnce {
@@ -141,10 +141,10 @@ func TestEightAreAskedAtOnce(t *testing.T) {
 	}
 }
 
-func TestADeadAccountIsToldBesideTheOthers(t *testing.T) {
+func TestOpen_ReportsADeadAccount(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t, oauthtest.Behaviour{})
-	dead, open := b.due(t, b.as.Issuer+"/token"), b.granted(t)
+	b := newHandoverTest(t, oauthtest.Behaviour{})
+	dead, open := b.addDue(t, b.as.Issuer+"/token"), b.addGranted(t)
 	servers := b.open(t, b.desk(0))
 	if f := servers[dead.Slug].Fault; f == nil || f.Type != "credential-required" {
 		t.Errorf("dead: %v", f)
@@ -154,10 +154,10 @@ func TestADeadAccountIsToldBesideTheOthers(t *testing.T) {
 	}
 }
 
-func TestWhatWasNotGrantedIsNotHandedOut(t *testing.T) {
+func TestOpen_OmitsUngrantedConnectors(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t, oauthtest.Behaviour{})
-	granted, disabled := b.granted(t), b.granted(t, func(d *connectors.Draft) { d.Enabled = false })
+	b := newHandoverTest(t, oauthtest.Behaviour{})
+	granted, disabled := b.addGranted(t), b.addGranted(t, func(d *connectors.Draft) { d.Enabled = false })
 	other, another := b.Connector(t), b.Agent(t)
 	b.Grant(t, another.ID, other.ID)
 	servers := b.open(t, b.desk(0))
@@ -166,10 +166,10 @@ func TestWhatWasNotGrantedIsNotHandedOut(t *testing.T) {
 	}
 }
 
-func TestOnlyAnAdminIsHandedAnything(t *testing.T) {
+func TestOpen_RequiresAnAdmin(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t, oauthtest.Behaviour{})
-	b.granted(t)
+	b := newHandoverTest(t, oauthtest.Behaviour{})
+	b.addGranted(t)
 	for _, role := range []connectors.Role{connectors.RoleViewer, connectors.RoleMember, ""} {
 		a := auth.Actor{Kind: auth.KindPerson, Tenant: connectors.Tenant{ID: b.Tenant}, Role: role}
 		if _, err := b.desk(0).Open(t.Context(), a, connectors.Ref(b.agent.Slug)); !fault.Is(err, fault.Denied) {

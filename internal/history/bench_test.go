@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/history"
 )
 
-// BenchmarkWriter is what the history costs a call, with the statements that write it.
+// BenchmarkWriter measures the history of a call, with its statements.
 //
 //	make bench
 func BenchmarkWriter(b *testing.B) {
@@ -18,18 +18,18 @@ func BenchmarkWriter(b *testing.B) {
 		"100KiB": `[{"type":"text","text":"` + strings.Repeat("some words ", 9300) + `"}]`,
 	} {
 		b.Run(name, func(b *testing.B) {
-			w := newBench(b, func(o *history.Options) { o.Interval = 100 * time.Millisecond })
+			w := newWriterTest(b, func(o *history.Options) { o.Interval = 100 * time.Millisecond })
 			w.tenant.CallHistory = connectors.HistoryRedacted
-			call := w.call()
+			call := w.newCall()
 			before := w.Queries()
 			b.ReportAllocs()
 			n := 0
 			for b.Loop() {
 				n++
 				c := call
-				c.ID = w.call().ID
-				w.writer.Begin(w.tenant, c).End(succeeds(content))
-				if n%1000 == 0 { // it is about the writer, and not about how much fits into memory
+				c.ID = w.newCall().ID
+				w.writer.Begin(w.tenant, c).End(succeedWith(content))
+				if n%1000 == 0 { // measures writing, not the memory limit
 					w.writer.Written(b.Context())
 				}
 			}

@@ -1,15 +1,17 @@
-// Package history writes the calls' history, off the calls' way.
+// Package history writes the history of tool calls without delaying the calls.
 //
-//	Writer.Begin ─► Entry ─► Entry.End       memory only; the caller goes on
-//	      └─────────┴── every 100 ms, or 1 000 rows: one statement for those still under way, one for those that have ended, and one for
-//	                    those of them whose beginning is written
+//	Writer.Begin ─► Entry ─► Entry.End       in memory only
+//	      └─────────┴── every 100 ms, or maxRows rows (batch.go): one statement for calls in progress, one for ended calls, and one
+//	                    for ended calls with a stored beginning
 //
-// A call that ends within the same 100 ms is written once, whole; so is one that began in the last 25 of them, and ends before the next batch.
-// What is kept of arguments and results (keep.go) is decided by the tenant, cut and redacted here, in the writer's own time.
+// A call that begins and ends within one batch is written once; so is one that began in the last quarter of the
+// interval. The tenant decides how much of arguments and results is kept (retention.go). The writer truncates
+// (truncate.go) and redacts them (redact.go).
 //
-// While the database is away, what waits is kept and tried again; contents go first when memory runs short, and then the callers wait.
-// Stop writes everything. What dies with the process: at most the ends of the last 100 ms. Their beginnings stand in the journal
-// (journal.go) until they are written, and are closed as lost by the next process that finds the journal (recover.go).
+// During a database outage calls wait in memory and are retried. When memory runs short, contents are dropped,
+// and then End blocks. Stop writes everything. A killed process loses at most the ends of the last 100 ms.
+// Their beginnings are in the journal (journal.go), and the next process that finds it closes them as lost
+// (recover.go).
 //
-// It decides nothing about calls, and reads nothing: package store has the pages of the history.
+// The package has no rules about calls and reads none: package store has the pages of the history.
 package history

@@ -11,8 +11,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// FuzzSlot: whatever stands in a slot that a dead process left behind, half written or by another release, it is a call or none, and a call is written
-// back as it was read.
+// FuzzSlot: a slot of any content is a call or none, and a call is written back as it was read.
 func FuzzSlot(f *testing.F) {
 	whole := make([]byte, slotSize)
 	whole[0] = 1

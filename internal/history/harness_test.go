@@ -12,44 +12,44 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// bench is a writer beside a database.
-type bench struct {
+// writerTest is a writer with a database.
+type writerTest struct {
 	*fixture.World
-	writer *history.Writer
-	tenant connectors.Tenant
-	agent  connectors.Agent
-	to     connectors.Connector
+	writer    *history.Writer
+	tenant    connectors.Tenant
+	agent     connectors.Agent
+	connector connectors.Connector
 }
 
-func newBench(t testing.TB, opts ...func(*history.Options)) *bench {
+func newWriterTest(t testing.TB, opts ...func(*history.Options)) *writerTest {
 	t.Helper()
 	w := fixture.New(t)
-	b := &bench{World: w, agent: w.Agent(t), to: w.Connector(t), tenant: connectors.Tenant{ID: w.Tenant, CallHistory: connectors.HistoryFull}}
+	b := &writerTest{World: w, agent: w.Agent(t), connector: w.Connector(t), tenant: connectors.Tenant{ID: w.Tenant, CallHistory: connectors.HistoryFull}}
 	b.writer = b.newWriter(t, w.St, opts...)
 	return b
 }
 
-func (b *bench) newWriter(t testing.TB, st *store.Store, opts ...func(*history.Options)) *history.Writer {
+func (b *writerTest) newWriter(t testing.TB, st *store.Store, opts ...func(*history.Options)) *history.Writer {
 	t.Helper()
 	o := history.Options{Store: st, Instance: b.Instance, Interval: 10 * time.Millisecond}
 	for _, opt := range opts {
 		opt(&o)
 	}
 	w := history.New(o)
-	t.Cleanup(func() { w.Stop(t.Context()) }) // the context has ended: what cannot be written is given up
+	t.Cleanup(func() { w.Stop(t.Context()) }) // t.Context has ended: what cannot be written is given up
 	return w
 }
 
-func (b *bench) call() connectors.ToolCall {
+func (b *writerTest) newCall() connectors.ToolCall {
 	return connectors.ToolCall{
-		ID: connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())}, AgentID: &b.agent.ID, AgentSlug: b.agent.Slug, ConnectorID: &b.to.ID,
-		ConnectorSlug: b.to.Slug, Kind: connectors.CallTool, Tool: "search", ExposedName: "mcp_x__search", Source: connectors.SourceGateway,
+		ID: connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())}, AgentID: &b.agent.ID, AgentSlug: b.agent.Slug, ConnectorID: &b.connector.ID,
+		ConnectorSlug: b.connector.Slug, Kind: connectors.CallTool, Tool: "search", ExposedName: "mcp_x__search", Source: connectors.SourceGateway,
 		Status: connectors.CallRunning, Arguments: []byte(`{"q":1}`), StartedAt: time.Now(),
 	}
 }
 
-// succeeds is the end of a call with this content.
-func succeeds(content string) func(*connectors.ToolCall) {
+// succeedWith ends a call with this content.
+func succeedWith(content string) func(*connectors.ToolCall) {
 	return func(c *connectors.ToolCall) {
 		now := time.Now()
 		c.Status, c.Outcome, c.CompletedAt, c.Duration = connectors.CallSuccess, connectors.OutcomeOK, &now, time.Millisecond
@@ -57,7 +57,7 @@ func succeeds(content string) func(*connectors.ToolCall) {
 	}
 }
 
-func (b *bench) row(t testing.TB, id connectors.ToolCallID) connectors.ToolCall {
+func (b *writerTest) findCall(t testing.TB, id connectors.ToolCallID) connectors.ToolCall {
 	t.Helper()
 	b.writer.Written(t.Context())
 	c, err := b.Door().ToolCall(t.Context(), id)
@@ -67,8 +67,8 @@ func (b *bench) row(t testing.TB, id connectors.ToolCallID) connectors.ToolCall 
 	return c
 }
 
-// count is how many calls of a tenant are in the history.
-func (b *bench) count(t testing.TB, where string) (n int) {
+// countCalls counts stored calls of a tenant.
+func (b *writerTest) countCalls(t testing.TB, where string) (n int) {
 	t.Helper()
 	tx, err := b.Pool.Begin(t.Context())
 	if err != nil {

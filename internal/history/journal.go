@@ -15,23 +15,24 @@ import (
 	"patchbay/internal/store"
 )
 
-// A journal is a file of fixed slots in this process's memory, and in the kernel's: what is written there survives the process, though
-// not the machine. A call has a slot from its beginning until it is in the database. So a process that is killed leaves behind which
-// calls it had under way, and which had just ended. There are names and ids in it, and neither arguments nor results.
+// A journal is a memory-mapped file of fixed slots. Its contents survive the process, but not the machine. A
+// call has a slot from its beginning until it is stored. So a killed process leaves behind its calls in
+// progress and those that had just ended. Slots hold names and ids, neither arguments nor results.
 const (
 	slotSize  = 2 << 10
-	slotCount = 8 << 10 // calls of the last 100 ms, and a few more; those that find no slot have none
-	maxName   = 200     // of a tool, and of the others less
+	slotCount = 8 << 10 // calls of the last 100 ms and some reserve; further ones get no slot
+	maxName   = 200     // of a tool, in bytes; other names are shorter
 
-	// Where the call came from stands behind all that may be before it, where servers of the release before wrote nothing.
-	originAt = 1600
+	// originOffset is past everything that the previous release wrote.
+	originOffset = 1600
 
 	journalPrefix = "calls-"
-	// A journal has another name until it is locked: processes beside this one would take it for that of a dead process.
+	// unlockedPrefix names a journal until it is locked, so that other processes do not take it for a dead
+	// process's.
 	unlockedPrefix = "new-calls-"
 )
 
-// journal is guarded by the writer's mu.
+// journal is the open journal of this process. Writer.mu guards it.
 type journal struct {
 	path   string
 	file   *os.File
@@ -39,7 +40,7 @@ type journal struct {
 	free   []int32
 }
 
-// openJournal makes the journal of a process in a folder, which is made, too; nil where dir is empty.
+// openJournal creates the journal of a process, and its directory; nil if dir is empty.
 func openJournal(dir string, id connectors.InstanceID) (*journal, error) {
 	if dir == "" {
 		return nil, nil //nolint:nilnil // a process without a journal works
@@ -53,12 +54,12 @@ func openJournal(dir string, id connectors.InstanceID) (*journal, error) {
 		return nil, err
 	}
 	j := &journal{path: path, file: file}
-	err = allocate(file, slotSize*slotCount)
+	err = allocateFile(file, slotSize*slotCount)
 	if err == nil {
-		err = lock(file)
+		err = lockFile(file)
 	}
 	if err == nil {
-		j.memory, err = share(file, slotSize*slotCount)
+		j.memory, err = mapFile(file, slotSize*slotCount)
 	}
 	if err == nil {
 		err = os.Rename(unlocked, path)
@@ -72,22 +73,21 @@ func openJournal(dir string, id connectors.InstanceID) (*journal, error) {
 	return j, nil
 }
 
-// take writes a call into a slot; -1: there is none.
-func (j *journal) take(t connectors.TenantID, c *connectors.ToolCall) int32 {
+// writeCall writes a call into a slot; -1: none is free.
+func (j *journal) writeCall(t connectors.TenantID, c *connectors.ToolCall) int32 {
 	if j == nil || len(j.free) == 0 {
 		return -1
 	}
 	slot := j.free[len(j.free)-1]
 	j.free = j.free[:len(j.free)-1]
-	at := j.memory[int(slot)*slotSize:][:slotSize]
-	writeSlot(at[1:1], t, c)
-	writeOrigin(at, c.CallOrigin)
-	at[0] = 1 // last: a slot that is half written is empty
+	b := j.memory[int(slot)*slotSize:][:slotSize]
+	writeSlot(b[1:1], t, c)
+	writeOrigin(b, c.CallOrigin)
+	b[0] = 1 // last, so that a half-written slot is empty
 	return slot
 }
 
-// leave empties a slot.
-func (j *journal) leave(slot int32) {
+func (j *journal) freeSlot(slot int32) {
 	if slot < 0 {
 		return
 	}
@@ -95,20 +95,20 @@ func (j *journal) leave(slot int32) {
 	j.free = append(j.free, slot)
 }
 
-// close ends the journal. whole: what is in it is in the database, and it is removed.
-func (j *journal) close(whole bool) error {
+// close closes the journal and, if all calls are stored, removes it.
+func (j *journal) close(remove bool) error {
 	if j == nil {
 		return nil
 	}
 	var err error
-	if whole {
+	if remove {
 		err = os.Remove(j.path)
 	}
-	return errors.Join(err, unshare(j.memory), j.file.Close())
+	return errors.Join(err, unmapFile(j.memory), j.file.Close())
 }
 
 func writeSlot(b []byte, t connectors.TenantID, c *connectors.ToolCall) {
-	for _, id := range []uuid.UUID{t.UUID, c.ID.UUID, idOf(c.AgentID), idOf(c.ConnectorID), idOf(c.TokenID), idOf(c.InstanceID)} {
+	for _, id := range []uuid.UUID{t.UUID, c.ID.UUID, toUUID(c.AgentID), toUUID(c.ConnectorID), toUUID(c.TokenID), toUUID(c.InstanceID)} {
 		b = append(b, id[:]...)
 	}
 	b = binary.LittleEndian.AppendUint64(b, uint64(c.StartedAt.UnixMicro()))
@@ -119,9 +119,9 @@ func writeSlot(b []byte, t connectors.TenantID, c *connectors.ToolCall) {
 	}
 }
 
-// writeOrigin writes into a slot where its call came from.
+// writeOrigin writes the origin of a call into its slot.
 func writeOrigin(slot []byte, o connectors.CallOrigin) {
-	b := slot[originAt:originAt]
+	b := slot[originOffset:originOffset]
 	for _, s := range []string{o.From(), o.RequestID} {
 		s = s[:min(len(s), maxName)]
 		b = append(append(b, byte(len(s))), s...)
@@ -129,7 +129,7 @@ func writeOrigin(slot []byte, o connectors.CallOrigin) {
 }
 
 func readOrigin(slot []byte) connectors.CallOrigin {
-	b := slot[originAt:]
+	b := slot[originOffset:]
 	var texts [2]string
 	for i := range texts {
 		n := min(int(b[0]), maxName)
@@ -138,15 +138,15 @@ func readOrigin(slot []byte) connectors.CallOrigin {
 	return connectors.CallOriginOf(texts[0], texts[1])
 }
 
-// idOf is an id's bytes; zero: there is none.
-func idOf[T ~struct{ uuid.UUID }](id *T) uuid.UUID {
+// toUUID returns uuid.Nil for nil.
+func toUUID[T ~struct{ uuid.UUID }](id *T) uuid.UUID {
 	if id == nil {
 		return uuid.Nil
 	}
 	return struct{ uuid.UUID }(*id).UUID
 }
 
-// readSlot is the call of a slot; ok is false where it is empty.
+// readSlot returns the call of a slot; ok is false if it is empty or malformed.
 func readSlot(b []byte) (c store.OwnedCall, ok bool) {
 	if b[0] != 1 {
 		return c, false
@@ -169,21 +169,22 @@ func readSlot(b []byte) (c store.OwnedCall, ok bool) {
 		if n > len(b)-1 {
 			return c, false
 		}
-		texts[i], b = strings.ToValidUTF8(string(b[1:1+n]), ""), b[1+n:] // a long one was cut between two bytes
+		texts[i], b = strings.ToValidUTF8(string(b[1:1+n]), ""), b[1+n:] // a long text may be cut within a character
 	}
 	c.AgentSlug, c.ConnectorSlug, c.Kind, c.Source = texts[0], texts[1], connectors.CallKind(texts[2]), connectors.CallSource(texts[3])
 	c.Tool, c.ExposedName, c.Caller = texts[4], texts[5], texts[6]
 	return c, true
 }
 
-// lostCalls reads what a dead process left behind. Files of living ones are locked.
-func lostCalls(path string, now time.Time) (calls []store.OwnedCall, _ error) {
+// readLostCalls reads the journal of a dead process. A live process holds the lock of its journal, which is an
+// error here.
+func readLostCalls(path string, now time.Time) (calls []store.OwnedCall, _ error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
-	if err := lock(file); err != nil {
+	if err := lockFile(file); err != nil {
 		return nil, fmt.Errorf("its process lives: %w", err)
 	}
 	slot := make([]byte, slotSize)

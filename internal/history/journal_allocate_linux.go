@@ -6,10 +6,11 @@ import (
 	"syscall"
 )
 
-// allocate gives a file its size and all of its blocks. A write to mapped memory for which the disk has no block ends the process.
-func allocate(f *os.File, size int64) error {
+// allocateFile reserves all blocks of a file. A write to mapped memory without a block on disk would kill the
+// process.
+func allocateFile(f *os.File, size int64) error {
 	err := syscall.Fallocate(int(f.Fd()), 0, 0, size)
-	if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) { // not every file system can
+	if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) { // unsupported by some file systems
 		return f.Truncate(size)
 	}
 	return err

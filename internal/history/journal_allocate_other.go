@@ -4,4 +4,4 @@ package history
 
 import "os"
 
-func allocate(f *os.File, size int64) error { return f.Truncate(size) }
+func allocateFile(f *os.File, size int64) error { return f.Truncate(size) }

@@ -7,9 +7,9 @@ import (
 	"os"
 )
 
-func lock(*os.File) error { return nil }
+func lockFile(*os.File) error { return nil }
 
-// share: a process without a journal loses the beginnings of its last 100 ms when it is killed.
-func share(*os.File, int) ([]byte, error) { return nil, errors.ErrUnsupported }
+// mapFile is unsupported: without a journal, a killed process loses the beginnings of its last 100 ms.
+func mapFile(*os.File, int) ([]byte, error) { return nil, errors.ErrUnsupported }
 
-func unshare([]byte) error { return nil }
+func unmapFile([]byte) error { return nil }

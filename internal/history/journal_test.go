@@ -17,38 +17,38 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// dying is set in the process that TestAKilledProcessLeavesItsBeginnings kills: the folder of its journal.
-const dying = "PATCHBAY_TEST_JOURNAL"
+// dyingEnv holds the journal's directory in the process to be killed.
+const dyingEnv = "PATCHBAY_TEST_JOURNAL"
 
-func TestAKilledProcessLeavesItsBeginnings(t *testing.T) {
+func TestRecover_FindsCallsOfAKilledProcess(t *testing.T) {
 	t.Parallel()
-	dir := os.Getenv(dying)
+	dir := os.Getenv(dyingEnv)
 	if dir != "" {
-		die(t, dir)
+		runDyingProcess(t, dir)
 	}
-	b := newBench(t)
-	dir = b.killed(t)
+	b := newWriterTest(t)
+	dir = b.killProcess(t)
 	living := b.newWriter(t, b.St, func(o *history.Options) { o.Journal, o.Instance = dir, fixture.NewInstance() })
 	if !living.Recover(t.Context()) {
 		t.Error("something is left")
 	}
 	b.wantJournals(t, dir, 1) // its own
-	if n := b.count(t, lost); n != 20 {
+	if n := b.countCalls(t, lostCondition); n != 20 {
 		t.Errorf("%d beginnings are on record, with where they came from", n)
 	}
 	living.Stop(context.WithoutCancel(t.Context()))
 	b.wantJournals(t, dir, 0)
 }
 
-// lost selects the calls of a process that was killed.
-const lost = "status = 'error' and outcome = 'lost' and tool = 'search' and agent_slug = 'killed' and address = '2001:db8::9' and request_id like 'request-__'"
+// lostCondition selects the calls of the killed process.
+const lostCondition = "status = 'error' and outcome = 'lost' and tool = 'search' and agent_slug = 'killed' and address = '2001:db8::9' and request_id like 'request-__'"
 
-// killed is the folder of the journal that a killed process left behind, with 20 calls.
-func (b *bench) killed(t *testing.T) (dir string) {
+// killProcess returns the journal's directory of a killed process with 20 calls.
+func (b *writerTest) killProcess(t *testing.T) (dir string) {
 	t.Helper()
-	dir = filepath.Join(t.TempDir(), "data") // is made
-	program := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAKilledProcessLeavesItsBeginnings$")
-	program.Env = append(os.Environ(), dying+"="+dir, "PATCHBAY_TEST_TENANT="+b.Tenant.String())
+	dir = filepath.Join(t.TempDir(), "data") // to be created
+	program := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRecover_FindsCallsOfAKilledProcess$")
+	program.Env = append(os.Environ(), dyingEnv+"="+dir, "PATCHBAY_TEST_TENANT="+b.Tenant.String())
 	if out, err := program.CombinedOutput(); err == nil {
 		t.Fatalf("it was not killed: %s", out)
 	}
@@ -58,8 +58,8 @@ func (b *bench) killed(t *testing.T) (dir string) {
 
 func TestRunRecovery_TriesAgainUntilCallsAreWritten(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	dir := b.killed(t)
+	b := newWriterTest(t)
+	dir := b.killProcess(t)
 	release := b.holdTenant(t)
 	warned := make(signals, 1)
 	w := b.newWriter(t, b.St, func(o *history.Options) {
@@ -71,7 +71,7 @@ func TestRunRecovery_TriesAgainUntilCallsAreWritten(t *testing.T) {
 	<-warned
 	b.wantJournals(t, dir, 2)
 	release()
-	for b.count(t, lost) != 20 {
+	for b.countCalls(t, lostCondition) != 20 {
 		select {
 		case <-time.After(10 * time.Millisecond):
 		case <-t.Context().Done():
@@ -84,27 +84,27 @@ func TestRunRecovery_TriesAgainUntilCallsAreWritten(t *testing.T) {
 
 func TestRunRecovery_OpensJournalThatCouldNotBeMade(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newWriterTest(t)
 	dir := filepath.Join(t.TempDir(), "data")
 	if err := os.WriteFile(dir, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w := b.newWriter(t, b.St, func(o *history.Options) { o.Journal = dir })
-	w.Begin(b.tenant, b.call())
+	w.Begin(b.tenant, b.newCall())
 	if err := os.Remove(dir); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // after one try
+	cancel() // after one attempt
 	w.RunRecovery(ctx)
 	b.wantJournals(t, dir, 1)
-	w.Begin(b.tenant, b.call()).End(succeeds("[]"))
+	w.Begin(b.tenant, b.newCall()).End(succeedWith("[]"))
 	w.Stop(t.Context())
 	b.wantJournals(t, dir, 0)
 }
 
-// holdTenant keeps calls of the tenant from being written, as its deletion does.
-func (b *bench) holdTenant(t *testing.T) (release func()) {
+// holdTenant locks the tenant's calls, as its deletion does.
+func (b *writerTest) holdTenant(t *testing.T) (release func()) {
 	t.Helper()
 	tx, err := b.Pool.Begin(t.Context())
 	if err != nil {
@@ -120,7 +120,7 @@ func (b *bench) holdTenant(t *testing.T) (release func()) {
 	return release
 }
 
-// signals takes one for each line that is logged.
+// signals receives one value for each logged line.
 type signals chan struct{}
 
 func (s signals) Write(line []byte) (int, error) {
@@ -133,10 +133,10 @@ func (s signals) Write(line []byte) (int, error) {
 
 func TestRecover_CutNameIsValidText(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newWriterTest(t)
 	dir := t.TempDir()
 	stopped := b.newWriter(t, b.St, func(o *history.Options) { o.Journal, o.Interval = dir, time.Hour })
-	c := b.call()
+	c := b.newCall()
 	c.Tool = "a" + strings.Repeat("ö", 250)
 	stopped.Begin(b.tenant, c)
 	path := filepath.Join(dir, "calls-"+b.Instance.String())
@@ -151,27 +151,27 @@ func TestRecover_CutNameIsValidText(t *testing.T) {
 	if !w.Recover(t.Context()) {
 		t.Error("something is left")
 	}
-	if n := b.count(t, "outcome = 'lost' and tool = 'a"+strings.Repeat("ö", 99)+"'"); n != 1 {
+	if n := b.countCalls(t, "outcome = 'lost' and tool = 'a"+strings.Repeat("ö", 99)+"'"); n != 1 {
 		t.Errorf("%d calls are on record", n)
 	}
 }
 
-// die begins calls, ends some of them, and is killed before the first batch.
-func die(t *testing.T, dir string) {
+// runDyingProcess begins calls, ends some and is killed before the first batch.
+func runDyingProcess(t *testing.T, dir string) {
 	t.Helper()
 	w := history.New(history.Options{Store: &store.Store{}, Instance: fixture.NewInstance(), Interval: time.Hour, Journal: dir})
-	var b bench
+	var b writerTest
 	tenant := connectors.Tenant{CallHistory: connectors.HistoryFull}
 	if err := tenant.ID.UnmarshalText([]byte(os.Getenv("PATCHBAY_TEST_TENANT"))); err != nil {
 		t.Fatal(err)
 	}
-	b.agent.Slug, b.to.Slug = "killed", "connector"
+	b.agent.Slug, b.connector.Slug = "killed", "connector"
 	for i := range 20 {
-		c := b.call()
+		c := b.newCall()
 		c.CallOrigin = connectors.CallOriginOf("2001:db8::9", fmt.Sprintf("request-%02d", i))
 		e := w.Begin(tenant, c)
 		if i%2 == 0 {
-			e.End(succeeds("[]"))
+			e.End(succeedWith("[]"))
 		}
 	}
 	self, err := os.FindProcess(os.Getpid())
@@ -181,20 +181,20 @@ func die(t *testing.T, dir string) {
 	t.Fatal(err)
 }
 
-func TestWhatIsWrittenIsNotInTheJournalAnyMore(t *testing.T) {
+func TestJournal_DropsWrittenCalls(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newWriterTest(t)
 	dir := t.TempDir()
 	w := b.newWriter(t, b.St, func(o *history.Options) { o.Journal = dir })
 	for range 3 {
-		w.Begin(b.tenant, b.call())
-		w.Begin(b.tenant, b.call()).End(succeeds("[]"))
+		w.Begin(b.tenant, b.newCall())
+		w.Begin(b.tenant, b.newCall()).End(succeedWith("[]"))
 		w.Written(t.Context())
 	}
 	b.wantJournals(t, dir, 1)
 	other := b.newWriter(t, b.St, func(o *history.Options) { o.Journal, o.Instance = dir, fixture.NewInstance() })
 	other.Recover(t.Context())
-	b.wantJournals(t, dir, 2) // a living process's stays
+	b.wantJournals(t, dir, 2) // a live process's journal stays
 	copied, err := os.ReadFile(filepath.Join(dir, "calls-"+b.Instance.String()))
 	if err != nil {
 		t.Fatal(err)
@@ -206,7 +206,7 @@ func TestWhatIsWrittenIsNotInTheJournalAnyMore(t *testing.T) {
 	}
 }
 
-func (b *bench) wantJournals(t testing.TB, dir string, want int) {
+func (b *writerTest) wantJournals(t testing.TB, dir string, want int) {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, "calls-*"))
 	if err != nil || len(found) != want {

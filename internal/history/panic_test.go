@@ -13,21 +13,21 @@ import (
 	"patchbay/internal/store"
 )
 
-// TestWriter_StorePanics has each statement panic: its calls are lost, and nothing waits for them.
+// Each statement panics: its calls are lost, and nothing waits for them.
 func TestWriter_StorePanics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	w := history.New(history.Options{
 		Store: new(store.Store), Interval: time.Millisecond, Waiting: 1, Log: slog.New(slog.NewTextHandler(&log, nil)),
 	})
-	b := &bench{writer: w}
-	b.to.ID = connectors.ConnectorID{UUID: b.call().ID.UUID}
-	for range 3 { // the second waits until the first is given up
-		w.Begin(b.tenant, b.call()).End(succeeds("[]"))
+	b := &writerTest{writer: w}
+	b.connector.ID = connectors.ConnectorID{UUID: b.newCall().ID.UUID}
+	for range 3 { // the second call waits until the first is given up
+		w.Begin(b.tenant, b.newCall()).End(succeedWith("[]"))
 	}
-	open := w.Begin(b.tenant, b.call())
+	open := w.Begin(b.tenant, b.newCall())
 	w.Written(t.Context())
-	open.End(succeeds("[]"))
+	open.End(succeedWith("[]"))
 	w.Written(t.Context())
 	w.Stop(t.Context())
 	if t.Context().Err() != nil {
@@ -42,7 +42,7 @@ func TestWriter_BatchPanicsBeforeItIsTaken(t *testing.T) {
 	t.Parallel()
 	var panics atomic.Int32
 	panics.Store(1)
-	b := newBench(t, func(o *history.Options) {
+	b := newWriterTest(t, func(o *history.Options) {
 		o.Now = func() time.Time {
 			if panics.Add(-1) == 0 {
 				panic("of a test")
@@ -50,24 +50,24 @@ func TestWriter_BatchPanicsBeforeItIsTaken(t *testing.T) {
 			return time.Now()
 		}
 	})
-	e := b.writer.Begin(b.tenant, b.call())
-	e.End(succeeds("[]"))
-	if row := b.row(t, e.Call().ID); row.Status != connectors.CallSuccess {
+	e := b.writer.Begin(b.tenant, b.newCall())
+	e.End(succeedWith("[]"))
+	if row := b.findCall(t, e.Call().ID); row.Status != connectors.CallSuccess {
 		t.Errorf("row = %+v", row)
 	}
 }
 
-// TestEntry_ChangeOfItsEndPanics has a call be ended again after its end panicked.
+// A call can be ended again after its end panicked.
 func TestEntry_ChangeOfItsEndPanics(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	e := b.writer.Begin(b.tenant, b.call())
+	b := newWriterTest(t)
+	e := b.writer.Begin(b.tenant, b.newCall())
 	func() {
 		defer func() { _ = recover() }()
 		e.End(func(*connectors.ToolCall) { panic("of a test") })
 	}()
-	e.End(succeeds("[]"))
-	if row := b.row(t, e.Call().ID); row.Status != connectors.CallSuccess {
+	e.End(succeedWith("[]"))
+	if row := b.findCall(t, e.Call().ID); row.Status != connectors.CallSuccess {
 		t.Errorf("row = %+v", row)
 	}
 }

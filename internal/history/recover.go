@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	minRecoverPause = time.Second // after a try that left something; it doubles with each
-	maxRecoverPause = time.Minute // also after a try that left nothing: a process beside this one may be killed
+	minRecoverPause = time.Second // after an incomplete attempt; doubles each time
+	maxRecoverPause = time.Minute // after a complete one too, for another process may be killed
 )
 
-// RunRecovery runs [Writer.Recover] until ctx is done: at once, after a second to a minute where something was left, and each minute. A writer
-// whose own journal could not be opened tries that as often.
+// RunRecovery runs [Writer.Recover] until ctx is done: at once, then after a second to a minute. It also
+// retries opening the writer's own journal.
 func (w *Writer) RunRecovery(ctx context.Context) {
 	for next := minRecoverPause; ; {
 		pause := next
@@ -36,40 +36,40 @@ func (w *Writer) RunRecovery(ctx context.Context) {
 	}
 }
 
-// ensureJournal opens the writer's own journal, unless it is open, or the writer ends.
+// ensureJournal opens the writer's own journal if it is closed and the writer is not stopping.
 func (w *Writer) ensureJournal() (err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.journal == nil && !closed(w.halt) {
+	if w.journal == nil && !isClosed(w.stopping) {
 		w.journal, err = openJournal(w.o.Journal, w.o.Instance)
 	}
 	return err
 }
 
-// Recover puts on record what processes that were killed had under way, as their journals in the writer's folder tell. Journals of living
-// ones stay, and so do those of which the database did not take all calls. It reports whether there were none of these.
-func (w *Writer) Recover(ctx context.Context) (whole bool) {
+// Recover stores the calls of killed processes from their journals. It leaves journals of live processes, and
+// those with calls that could not be stored. complete reports that there were none of the latter.
+func (w *Writer) Recover(ctx context.Context) (complete bool) {
 	if w.o.Journal == "" {
 		return true
 	}
 	entries, err := os.ReadDir(w.o.Journal)
 	if err != nil {
-		return true // there is none yet
+		return true // no journal yet
 	}
-	whole = true
+	complete = true
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), journalPrefix) && !w.recover(ctx, filepath.Join(w.o.Journal, e.Name())) {
-			whole = false
+		if strings.HasPrefix(e.Name(), journalPrefix) && !w.recoverJournal(ctx, filepath.Join(w.o.Journal, e.Name())) {
+			complete = false
 		}
 	}
-	return whole
+	return complete
 }
 
-// recover puts the calls of one journal on record. It reports whether nothing of it is left to be done.
-func (w *Writer) recover(ctx context.Context, path string) bool {
-	calls, err := lostCalls(path, w.o.Now())
+// recoverJournal stores the calls of one journal and reports whether nothing remains to be done.
+func (w *Writer) recoverJournal(ctx context.Context, path string) bool {
+	calls, err := readLostCalls(path, w.o.Now())
 	if err != nil {
-		return true // its process lives
+		return true // its process is alive
 	}
 	for batch := range slices.Chunk(calls, maxRows) {
 		if err := w.endLost(ctx, batch); err != nil {
@@ -86,17 +86,17 @@ func (w *Writer) recover(ctx context.Context, path string) bool {
 	return true
 }
 
-// endLost writes calls that are lost; those that are on record already stay as they are. A batch that the database does not take as it is is
-// halved, and a call that it does not take is left out. The error says that calls have to be written later.
+// endLost stores lost calls; calls with a stored end stay. A batch that fails is halved, and a call that fails
+// alone is dropped. An error means that calls have to be retried.
 func (w *Writer) endLost(ctx context.Context, calls []store.OwnedCall) error {
 	err := w.endLostOnce(ctx, calls)
-	if err == nil || mayPass(ctx, err) {
+	if err == nil || isTemporary(ctx, err) {
 		return err
 	}
 	if half := len(calls) / 2; half > 0 {
 		return errors.Join(w.endLost(ctx, calls[:half]), w.endLost(ctx, calls[half:]))
 	}
-	if err = w.endLostOnce(ctx, calls); err == nil || mayPass(ctx, err) { // an agent that was deleted at that moment makes a statement fail once
+	if err = w.endLostOnce(ctx, calls); err == nil || isTemporary(ctx, err) { // deleting an agent fails a statement once
 		return err
 	}
 	w.o.Log.ErrorContext(ctx, "call of a killed process not written to the history", slog.String("tenant_id", calls[0].Tenant.String()),
@@ -105,12 +105,12 @@ func (w *Writer) endLost(ctx context.Context, calls []store.OwnedCall) error {
 }
 
 func (w *Writer) endLostOnce(ctx context.Context, calls []store.OwnedCall) error {
-	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	return w.o.Store.System().EndCalls(ctx, calls)
 }
 
-// mayPass reports whether the database may take later what it did not take with err.
-func mayPass(ctx context.Context, err error) bool {
-	return isHeld(err) || store.Passing(err) || ctx.Err() != nil
+// isTemporary reports whether a retry may succeed.
+func isTemporary(ctx context.Context, err error) bool {
+	return isLocked(err) || store.IsTransient(err) || ctx.Err() != nil
 }

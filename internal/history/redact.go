@@ -4,114 +4,116 @@ import (
 	"bytes"
 )
 
-// redacted stands where something was taken out.
+// redacted replaces a secret.
 const redacted = "[redacted]"
 
-// Redact is a JSON document without what looks like a secret: the values of members whose name says so, what follows a flag that says so
-// in a list, and within texts what follows such a name, bearer tokens, JWTs, private keys, and long strings that look random. It is a net with holes, which is why a tenant may
-// keep nothing at all. What it returns may share doc's memory; doc stays as it is.
+// Redact removes what looks like a secret from a JSON document: values of members with secret names, list items
+// after secret flags, and in texts named values, bearer tokens, JWTs, private keys and long random strings. It
+// cannot find all, which is why a tenant may keep nothing. The result may share doc's memory; doc is not
+// changed.
 func Redact(doc []byte) []byte {
-	r := redaction{doc: doc}
-	pair := false // the next text may be the name of a value beside it
+	r := redactor{doc: doc}
+	isPair := false // the next text may be the name of a name/value pair
 	for at := 0; at < len(doc); {
 		i := bytes.IndexByte(doc[at:], '"')
 		if i < 0 {
 			break
 		}
 		from := at + i + 1
-		to := from + stringEnd(doc[from:])
+		to := from + findStringEnd(doc[from:])
 		next := skipSpace(doc, to+1)
 		if next >= len(doc) || doc[next] != ':' {
-			r.text(from, to)
+			r.redactText(from, to)
 			at = to + 1
 			switch {
-			case secretFlag(doc[from:to]):
-				at = r.argument(at)
-			case pair && secretName(doc[from:to]):
-				at = r.partner(at)
+			case isSecretFlag(doc[from:to]):
+				at = r.redactArgument(at)
+			case isPair && isSecretName(doc[from:to]):
+				at = r.redactPairValue(at)
 			}
-			pair = false
+			isPair = false
 			continue
 		}
 		at = next + 1
-		pair = namesOther(doc[from:to])
-		if secretName(doc[from:to]) {
-			at = r.value(skipSpace(doc, at))
+		isPair = isPairName(doc[from:to])
+		if isSecretName(doc[from:to]) {
+			at = r.redactValue(skipSpace(doc, at))
 		}
 	}
 	return r.result()
 }
 
-// redactText is a text without what looks like a secret.
-func redactText(text string) string {
-	r := redaction{doc: []byte(text)}
-	r.text(0, len(r.doc))
-	if r.done == 0 {
+// redactString removes what looks like a secret from a text.
+func redactString(text string) string {
+	r := redactor{doc: []byte(text)}
+	r.redactText(0, len(r.doc))
+	if r.copied == 0 {
 		return text
 	}
 	return string(r.result())
 }
 
-// redaction collects what is taken out of a document.
-type redaction struct {
-	doc  []byte
-	out  []byte
-	done int // doc is copied to here
+// redactor builds a redacted copy of a document.
+type redactor struct {
+	doc    []byte
+	out    []byte
+	copied int // end of the part of doc that is in out
 }
 
-// cut puts the mark in the place of a part of the document. Parts come in order; one that begins in the part before is shortened.
-func (r *redaction) cut(from, to int, mark string) {
-	from = max(from, r.done)
+// replace replaces a part of the document by mark. Parts come in order; a part that overlaps the previous one
+// is shortened.
+func (r *redactor) replace(from, to int, mark string) {
+	from = max(from, r.copied)
 	if to <= from {
 		return
 	}
 	if r.out == nil {
 		r.out = make([]byte, 0, len(r.doc)+64)
 	}
-	r.out = append(append(r.out, r.doc[r.done:from]...), mark...)
-	r.done = to
+	r.out = append(append(r.out, r.doc[r.copied:from]...), mark...)
+	r.copied = to
 }
 
-func (r *redaction) result() []byte {
-	if r.done == 0 {
+func (r *redactor) result() []byte {
+	if r.copied == 0 {
 		return r.doc
 	}
-	return append(r.out, r.doc[r.done:]...)
+	return append(r.out, r.doc[r.copied:]...)
 }
 
-// value takes out the whole value that begins at, and returns where it ends. What holds no secret (true, false, null, an empty
-// string) stays.
-func (r *redaction) value(at int) (end int) {
+// redactValue replaces the JSON value at an offset and returns its end. Literals and empty strings stay.
+func (r *redactor) redactValue(at int) (end int) {
 	doc := r.doc
 	if at >= len(doc) {
 		return at
 	}
 	switch c := doc[at]; {
 	case c == '"':
-		end = at + 1 + stringEnd(doc[at+1:])
-		r.cut(at+1, end, redacted)
+		end = at + 1 + findStringEnd(doc[at+1:])
+		r.replace(at+1, end, redacted)
 		return end + 1
 	case c == '{', c == '[':
-		end = nestedEnd(doc, at)
-		r.cut(at, end, `"`+redacted+`"`)
+		end = findNestedEnd(doc, at)
+		r.replace(at, end, `"`+redacted+`"`)
 		return end
 	case c == '-', '0' <= c && c <= '9':
 		for end = at; end < len(doc) && !bytes.ContainsRune([]byte(",]} \t\r\n"), rune(doc[end])); end++ { //nolint:revive // it only counts
 		}
-		r.cut(at, end, `"`+redacted+`"`)
+		r.replace(at, end, `"`+redacted+`"`)
 		return end
 	default:
 		return at
 	}
 }
 
-// namesOther tells whether a member is one whose text names what the member "value" holds, as in lists of headers and of variables.
-func namesOther(member []byte) bool {
+// isPairName reports whether the member holds the name of a name/value pair, as in lists of headers and
+// variables.
+func isPairName(member []byte) bool {
 	return string(member) == "name" || string(member) == "key" || string(member) == "header"
 }
 
-// partner takes out the value of the member "value", if that comes next, and returns where to go on.
-func (r *redaction) partner(at int) (next int) {
+// redactPairValue replaces the member "value" if it comes next, and returns where to continue.
+func (r *redactor) redactPairValue(at int) (next int) {
 	const name = `"value"`
 	from := skipSpace(r.doc, at)
 	if from >= len(r.doc) || r.doc[from] != ',' {
@@ -125,12 +127,12 @@ func (r *redaction) partner(at int) (next int) {
 	if from >= len(r.doc) || r.doc[from] != ':' {
 		return at
 	}
-	return r.value(skipSpace(r.doc, from+1))
+	return r.redactValue(skipSpace(r.doc, from+1))
 }
 
-// argument takes out the text that follows a flag in a list, as in ["--password","x"], and returns where to go on. Another flag is no
-// value, and neither is the name of a member.
-func (r *redaction) argument(at int) (next int) {
+// redactArgument replaces the list item after a flag, as in ["--password","x"], and returns where to continue.
+// Other flags and member names stay.
+func (r *redactor) redactArgument(at int) (next int) {
 	doc := r.doc
 	from := skipSpace(doc, at)
 	if from >= len(doc) || doc[from] != ',' {
@@ -140,16 +142,16 @@ func (r *redaction) argument(at int) (next int) {
 	if from >= len(doc) || doc[from] != '"' {
 		return from
 	}
-	to := from + 1 + stringEnd(doc[from+1:])
+	to := from + 1 + findStringEnd(doc[from+1:])
 	after := skipSpace(doc, to+1)
 	if after < len(doc) && doc[after] == ':' || bytes.HasPrefix(doc[from+1:to], []byte("--")) {
 		return from
 	}
-	return r.value(from)
+	return r.redactValue(from)
 }
 
-// stringEnd is where a JSON string's closing quote stands, after its opening one.
-func stringEnd(s []byte) int {
+// findStringEnd returns the offset of the closing quote of a JSON string.
+func findStringEnd(s []byte) int {
 	for at := 0; ; {
 		i := bytes.IndexByte(s[at:], '"')
 		if i < 0 {
@@ -167,12 +169,12 @@ func stringEnd(s []byte) int {
 	}
 }
 
-// nestedEnd is the end of the object or list that begins at.
-func nestedEnd(doc []byte, at int) int {
+// findNestedEnd returns the end of the object or array at an offset.
+func findNestedEnd(doc []byte, at int) int {
 	for depth := 0; at < len(doc); at++ {
 		switch doc[at] {
 		case '"':
-			at += 1 + stringEnd(doc[at+1:])
+			at += 1 + findStringEnd(doc[at+1:])
 		case '{', '[':
 			depth++
 		case '}', ']':

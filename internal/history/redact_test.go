@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/history"
 )
 
-func TestSecretsAreTakenOut(t *testing.T) {
+func TestRedact_RemovesSecrets(t *testing.T) {
 	t.Parallel()
 	const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
 	for in, want := range map[string]string{
@@ -58,7 +58,7 @@ func FuzzRedact(f *testing.F) {
 	})
 }
 
-func TestShortNamesOfSecretsCountAsWordsOfTheirOwn(t *testing.T) {
+func TestRedact_ShortNamesCountAsWords(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"pass", "auth", "otp", "jwt", "pwd", "passphrase", "Pass", "OTP", "db_pass", "userPass", "x-auth", "login.jwt", "totp2otp", "key passphrase",
@@ -86,7 +86,7 @@ func TestShortNamesOfSecretsCountAsWordsOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestWhatFollowsASecretsFlagIsTakenOut(t *testing.T) {
+func TestRedact_RemovesFlagValues(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		`{"args":["login", "--password" , "hunter2","-v"]}`:       `{"args":["login", "--password" , "[redacted]","-v"]}`,
@@ -107,7 +107,7 @@ func TestWhatFollowsASecretsFlagIsTakenOut(t *testing.T) {
 	}
 }
 
-func TestSecretsInCommandsAndHeadersWithinATextAreTakenOut(t *testing.T) {
+func TestRedact_RemovesSecretsInTexts(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		`["x --token=abc def"]`:                                 `["x --token=[redacted] def"]`,
@@ -135,7 +135,7 @@ func TestSecretsInCommandsAndHeadersWithinATextAreTakenOut(t *testing.T) {
 	}
 }
 
-// BenchmarkRedact looks at a hundred KiB of prose.
+// BenchmarkRedact redacts 100 KiB of prose.
 func BenchmarkRedact(b *testing.B) {
 	doc := []byte(`[{"type":"text","text":"` + strings.Repeat("The quick brown fox jumps over the lazy dog; ", 2300) + `"}]`)
 	b.SetBytes(int64(len(doc)))

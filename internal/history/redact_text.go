@@ -6,37 +6,37 @@ import (
 )
 
 const (
-	minRandom = 24   // a shorter word is no key that anybody makes
-	maxRandom = 1024 // a longer one is data, as an image's
+	minRandom = 24   // shorter words are no keys
+	maxRandom = 1024 // longer words are data, for example of images
 )
 
-// span is a part of the document.
-type span struct{ from, to int }
+type byteSpan struct{ from, to int }
 
-// text takes secrets out of the text of a JSON string, which stands between from and to, escapes and all.
-func (r *redaction) text(from, to int) {
+// redactText replaces secrets in the text of a JSON string between two offsets, with its escapes.
+func (r *redactor) redactText(from, to int) {
 	if to-from < 8 {
 		return
 	}
 	s := r.doc[from:to]
-	var found []span
-	found = named(found, s)
-	found = flags(found, s)
-	found = bearers(found, s)
-	found = privateKeys(found, s)
-	found = passwordsInURLs(found, s)
-	found = randomWords(found, s)
-	slices.SortFunc(found, func(a, b span) int { return a.from - b.from })
+	var found []byteSpan
+	found = findNamedValues(found, s)
+	found = findFlagValues(found, s)
+	found = findBearerTokens(found, s)
+	found = findPrivateKeys(found, s)
+	found = findURLPasswords(found, s)
+	found = findRandomWords(found, s)
+	slices.SortFunc(found, func(a, b byteSpan) int { return a.from - b.from })
 	for _, f := range found {
-		r.cut(from+f.from, from+f.to, redacted)
+		r.replace(from+f.from, from+f.to, redacted)
 	}
 }
 
-// separators stand between a secret's name and its value. Some programs write "=" so that it may stand in a page.
+// separators come between a secret's name and its value. Some encoders escape "=" for HTML.
 var separators = [][]byte{[]byte(":"), []byte("="), []byte(`\u003d`)}
 
-// named finds what follows a secret's name and ":" or "=", as in password=x and in JSON within the text.
-func named(found []span, s []byte) []span {
+// findNamedValues finds values after a secret name and ":" or "=", as in password=x and in JSON within the
+// text.
+func findNamedValues(found []byteSpan, s []byte) []byteSpan {
 	for _, separator := range separators {
 		if len(separator) > 1 && bytes.IndexByte(s, separator[0]) < 0 {
 			continue
@@ -49,10 +49,10 @@ func named(found []span, s []byte) []span {
 			before := s[:at+i]
 			at += i + len(separator)
 			name := nameBefore(before)
-			if !secretName(name) || separator[0] == ':' && inProse(name) && kindOf(before[len(before)-1]) != 0 {
+			if !isSecretName(name) || separator[0] == ':' && isProseWord(name) && charClass(before[len(before)-1]) != 0 {
 				continue
 			}
-			if v := valueAt(s, at, untilOf(name)); v.to > v.from {
+			if v := valueAt(s, at, valueTerminators(name)); v.to > v.from {
 				found = append(found, v)
 			}
 		}
@@ -60,41 +60,42 @@ func named(found []span, s []byte) []span {
 	return found
 }
 
-// endsValue are the bytes that end a value that is not quoted.
-const endsValue = " ,;&'\"\\<>)]}"
+// valueEnd are the bytes that end an unquoted value.
+const valueEnd = " ,;&'\"\\<>)]}"
 
-// untilOf tells what ends the value of a name: that of a header goes on over blanks, and that of a cookie has several parts.
-func untilOf(name []byte) string {
+// valueTerminators returns the bytes that end the value of a name: a header's value may contain blanks, a
+// cookie's several parts.
+func valueTerminators(name []byte) string {
 	name = bytes.ToLower(name)
 	switch {
 	case bytes.HasSuffix(name, []byte("cookie")):
 		return "'\"\\<>)]}"
 	case len(name) > len("auth") && bytes.HasPrefix(name, []byte("auth")):
-		return endsValue[1:]
+		return valueEnd[1:]
 	}
-	return endsValue
+	return valueEnd
 }
 
-// longestQuoted is how far a quotation mark's other half is looked for.
-const longestQuoted = 4 << 10
+// maxQuoted bounds the search for a closing quote, in bytes.
+const maxQuoted = 4 << 10
 
-// valueAt is the value that begins at, after space: what is quoted, or as far as none of until's bytes comes.
-func valueAt(s []byte, at int, until string) span {
+// valueAt returns the value at an offset, after blanks: a quoted one, or up to a byte of until.
+func valueAt(s []byte, at int, until string) byteSpan {
 	from, mark := valueAfter(s, at)
 	if to := quotedEnd(s, from, mark); to >= 0 {
-		return span{from, to}
+		return byteSpan{from, to}
 	}
 	if n := bytes.IndexAny(s[from:], until); n >= 0 {
-		return span{from, from + n}
+		return byteSpan{from, from + n}
 	}
-	return span{from, len(s)}
+	return byteSpan{from, len(s)}
 }
 
-// quotedEnd is where the other half of a quotation mark stands; -1: it is not near. '"' is written with an escape, and one that belongs to the
-// value with more.
+// quotedEnd returns the offset of the closing quote; -1: none within maxQuoted. '"' has one escape; with more
+// it belongs to the value.
 func quotedEnd(s []byte, from int, mark byte) int {
 	escapes := 0
-	for i := from; mark != 0 && i < min(len(s), from+longestQuoted); i++ {
+	for i := from; mark != 0 && i < min(len(s), from+maxQuoted); i++ {
 		switch {
 		case s[i] == '\\':
 			escapes++
@@ -109,7 +110,7 @@ func quotedEnd(s []byte, from int, mark byte) int {
 	return -1
 }
 
-// valueAfter is where a value begins, after space and an opening quotation mark, which may be an escaped one; 0: there is none.
+// valueAfter skips blanks and an opening quote, which may be escaped; mark 0: no quote.
 func valueAfter(s []byte, at int) (from int, mark byte) {
 	for at < len(s) {
 		switch {
@@ -126,8 +127,9 @@ func valueAfter(s []byte, at int) (from int, mark byte) {
 	return at, mark
 }
 
-// flags finds what follows a flag of a command line in a text, as in "x --token y", and the password of "curl -u user:password".
-func flags(found []span, s []byte) []span {
+// findFlagValues finds values after command-line flags, as in "x --token y", and the password of "curl -u
+// user:password".
+func findFlagValues(found []byteSpan, s []byte) []byteSpan {
 	for at := 0; ; {
 		i := bytes.IndexByte(s[at:], '-')
 		if i < 0 {
@@ -135,41 +137,41 @@ func flags(found []span, s []byte) []span {
 		}
 		from := at + i
 		end := from
-		for end < len(s) && (isWord[s[end]] && s[end] != '=' && s[end] != '/') {
+		for end < len(s) && (isTokenByte[s[end]] && s[end] != '=' && s[end] != '/') {
 			end++
 		}
 		at = end
 		if end == len(s) || s[end] != ' ' || from > 0 && bytes.IndexByte([]byte(" '\"([;|&`"), s[from-1]) < 0 {
 			continue
 		}
-		flag, v := s[from:end], valueAt(s, end, endsValue)
+		flag, v := s[from:end], valueAt(s, end, valueEnd)
 		if v.to == v.from || s[v.from] == '-' {
 			continue
 		}
 		user := string(flag) == "-u" || string(flag) == "--user"
 		switch colon := bytes.IndexByte(s[v.from:v.to], ':'); {
 		case user && colon >= 0 && v.from+colon+1 < v.to:
-			found = append(found, span{v.from + colon + 1, v.to})
-		case secretFlag(flag):
+			found = append(found, byteSpan{v.from + colon + 1, v.to})
+		case isSecretFlag(flag):
 			found = append(found, v)
 		}
 	}
 }
 
-// nameBefore is the word that ends s, but for quotes and space.
+// nameBefore returns the last word of s, without quotes and blanks.
 func nameBefore(s []byte) []byte {
 	s = s[max(0, len(s)-64):]
 	s = bytes.TrimRight(s, ` "'\`)
 	i := len(s)
-	for i > 0 && isWord[s[i-1]] && s[i-1] != '/' && s[i-1] != '.' {
+	for i > 0 && isTokenByte[s[i-1]] && s[i-1] != '/' && s[i-1] != '.' {
 		i--
 	}
 	return s[i:]
 }
 
-// bearers finds the tokens of "Bearer x".
-func bearers(found []span, s []byte) []span {
-	for _, first := range []byte("Bb") { // a rare letter is found faster than a word
+// findBearerTokens finds the token of "Bearer x".
+func findBearerTokens(found []byteSpan, s []byte) []byteSpan {
+	for _, first := range []byte("Bb") { // searching a rare letter is faster than a word
 		for at := 0; ; {
 			i := bytes.IndexByte(s[at:], first)
 			if i < 0 {
@@ -181,19 +183,19 @@ func bearers(found []span, s []byte) []span {
 			}
 			from := at + len("earer ")
 			to := from
-			for to < len(s) && isWord[s[to]] {
+			for to < len(s) && isTokenByte[s[to]] {
 				to++
 			}
 			if to-from >= 8 {
-				found = append(found, span{from, to})
+				found = append(found, byteSpan{from, to})
 			}
 		}
 	}
 	return found
 }
 
-// privateKeys finds PEM blocks of private keys, also such as are cut off.
-func privateKeys(found []span, s []byte) []span {
+// findPrivateKeys finds PEM blocks of private keys, truncated ones too.
+func findPrivateKeys(found []byteSpan, s []byte) []byteSpan {
 	for at := 0; ; {
 		i := bytes.Index(s[at:], []byte("-----BEGIN "))
 		if i < 0 {
@@ -209,12 +211,12 @@ func privateKeys(found []span, s []byte) []span {
 		if end := bytes.Index(s[at:], []byte("-----END ")); end >= 0 {
 			to = at + end
 		}
-		found, at = append(found, span{from, to}), to
+		found, at = append(found, byteSpan{from, to}), to
 	}
 }
 
-// passwordsInURLs finds those of scheme://user:password@host.
-func passwordsInURLs(found []span, s []byte) []span {
+// findURLPasswords finds passwords of scheme://user:password@host.
+func findURLPasswords(found []byteSpan, s []byte) []byteSpan {
 	for at := 0; ; {
 		i := bytes.Index(s[at:], []byte("://"))
 		if i < 0 {
@@ -227,37 +229,38 @@ func passwordsInURLs(found []span, s []byte) []span {
 		}
 		host := bytes.LastIndexByte(authority, '@')
 		if user := bytes.IndexByte(authority, ':'); user >= 0 && user+1 < host {
-			found = append(found, span{at + user + 1, at + host})
+			found = append(found, byteSpan{at + user + 1, at + host})
 		}
 	}
 }
 
-// randomWords finds long words that look random. It looks at every 24th byte only: a word that it would have to look at has one of
-// them.
-func randomWords(found []span, s []byte) []span {
+// findRandomWords finds long random words. It inspects every 24th byte only, for a word of minRandom bytes
+// contains one of them.
+func findRandomWords(found []byteSpan, s []byte) []byteSpan {
 	for at := 0; at+minRandom <= len(s); {
 		last := at + minRandom - 1
 		from := last
-		for from >= at && isWord[s[from]] {
+		for from >= at && isTokenByte[s[from]] {
 			from--
 		}
-		if from >= at { // a break: a long word begins after it, if at all
+		if from >= at { // a break: the next long word begins after it
 			at = afterBreak(s, from)
 			continue
 		}
 		to := last + 1
-		for to < len(s) && isWord[s[to]] {
+		for to < len(s) && isTokenByte[s[to]] {
 			to++
 		}
 		if looksRandom(s[at:to]) {
-			found = append(found, span{at, to})
+			found = append(found, byteSpan{at, to})
 		}
 		at = to
 	}
 	return found
 }
 
-// afterBreak is where a word may begin after a byte that is in none. An escape's letters belong to no word.
+// afterBreak returns where a word may begin after a byte that is in none. An escape's letters belong to no
+// word.
 func afterBreak(s []byte, at int) int {
 	switch {
 	case s[at] != '\\' || at+1 >= len(s):

@@ -2,8 +2,8 @@ package history
 
 import "bytes"
 
-// secretNames are names of members that hold secrets, in small letters and without what separates words. A name that ends with one
-// counts, so that x_api_key and githubToken do, and maxTokens does not.
+// secretNames are names of members with secrets, in lower case without separators. Suffixes count: x_api_key
+// and githubToken match, maxTokens does not.
 var secretNames = [][]byte{
 	[]byte("password"), []byte("passwd"), []byte("passphrase"), []byte("pwd"), []byte("secret"), []byte("token"), []byte("apikey"),
 	[]byte("accesskey"), []byte("secretkey"), []byte("privatekey"), []byte("signingkey"), []byte("encryptionkey"), []byte("authorization"),
@@ -11,8 +11,8 @@ var secretNames = [][]byte{
 	[]byte("passwords"), []byte("secrets"), []byte("apikeys"), []byte("dbpass"), []byte("accesskeyid"),
 }
 
-// secretName tells whether a member's value is a secret by its name.
-func secretName(name []byte) bool {
+// isSecretName reports whether a member of this name holds a secret.
+func isSecretName(name []byte) bool {
 	if len(name) < 3 || len(name) > 64 {
 		return false
 	}
@@ -33,39 +33,38 @@ func secretName(name []byte) bool {
 			return true
 		}
 	}
-	return secretWord(name)
+	return isSecretWord(name)
 }
 
-// secretWords are names that are secret as a word of their own alone: db_pass, userPass and X-Auth end with one, compass does not.
-var secretWords = [][]byte{[]byte("pass"), []byte("auth"), []byte("otp"), []byte("jwt")}
+// secretLastWords match only as a whole last word: db_pass, userPass and X-Auth match, compass does not.
+var secretLastWords = [][]byte{[]byte("pass"), []byte("auth"), []byte("otp"), []byte("jwt")}
 
-// secretWord tells whether the last word of a name is one of those.
-func secretWord(name []byte) bool {
-	for _, word := range secretWords {
+func isSecretWord(name []byte) bool {
+	for _, word := range secretLastWords {
 		at := len(name) - len(word)
-		if at >= 0 && bytes.EqualFold(name[at:], word) && (at == 0 || wordBegins(name[at-1], name[at])) {
+		if at >= 0 && bytes.EqualFold(name[at:], word) && (at == 0 || startsWord(name[at-1], name[at])) {
 			return true
 		}
 	}
 	return false
 }
 
-func wordBegins(before, first byte) bool {
-	return kindOf(before) == 0 || kindOf(before) == '9' || kindOf(before) == 'a' && kindOf(first) == 'A'
+func startsWord(before, first byte) bool {
+	return charClass(before) == 0 || charClass(before) == '9' || charClass(before) == 'a' && charClass(first) == 'A'
 }
 
-// inProse tells whether a name is one that sentences have before a colon, too: "all tests pass: 12".
-func inProse(name []byte) bool {
+// isProseWord reports whether a name also comes before a colon in prose: "all tests pass: 12".
+func isProseWord(name []byte) bool {
 	return bytes.EqualFold(name, []byte("pass")) || bytes.EqualFold(name, []byte("auth"))
 }
 
-// secretFlag tells whether a text is a flag of a command line, such as --api-key, that a secret follows.
-func secretFlag(text []byte) bool {
-	return len(text) > 3 && text[0] == '-' && bytes.IndexByte(text, ' ') < 0 && secretName(text)
+// isSecretFlag reports whether a text is a command-line flag with a secret value, such as --api-key.
+func isSecretFlag(text []byte) bool {
+	return len(text) > 3 && text[0] == '-' && bytes.IndexByte(text, ' ') < 0 && isSecretName(text)
 }
 
-// isWord are the bytes that keys and tokens are made of.
-var isWord = func() (table [256]bool) {
+// isTokenByte marks the bytes of keys and tokens.
+var isTokenByte = func() (table [256]bool) {
 	for c := range table {
 		switch {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9',
@@ -76,14 +75,14 @@ var isWord = func() (table [256]bool) {
 	return table
 }()
 
-// secretPrefixes begin keys that their makers mark as such.
+// secretPrefixes are documented prefixes of keys.
 var secretPrefixes = [][]byte{
 	[]byte("sk-"), []byte("sk_"), []byte("rk_"), []byte("pk_live_"), []byte("ghp_"), []byte("gho_"), []byte("ghs_"), []byte("ghu_"), []byte("github_pat_"),
 	[]byte("glpat-"), []byte("xoxb-"), []byte("xoxp-"), []byte("xapp-"), []byte("pb_"), []byte("AIza"), []byte("ya29."), []byte("npm_"), []byte("hf_"),
 }
 
-// looksRandom tells whether a word of minRandom bytes or more is a key and no word: a JWT, one with a known prefix, or a mix of kinds of characters. Ids in the form of a UUID are none, and neither are paths and host names, which are
-// judged by their parts.
+// looksRandom reports whether a word of at least minRandom bytes is a key: a JWT, a known prefix, or a random
+// mix of characters. UUIDs are not. Paths and host names are judged by their parts.
 func looksRandom(word []byte) bool {
 	if len(word) > maxRandom && !bytes.HasPrefix(word, []byte("eyJ")) {
 		return false
@@ -97,18 +96,19 @@ func looksRandom(word []byte) bool {
 		}
 	}
 	for part := range bytes.FieldsFuncSeq(word, func(c rune) bool { return c == '/' || c == '.' || c == '~' }) {
-		if len(part) >= minRandom && !isUUID(part) && mixed(part) {
+		if len(part) >= minRandom && !isUUID(part) && isMixed(part) {
 			return true
 		}
 	}
 	return false
 }
 
-// mixed tells whether small letters, capitals and digits take turns as in a random string. A name of several words has few digits, if any.
-func mixed(word []byte) bool {
+// isMixed reports whether lower case, upper case and digits alternate as in a random string. Names of several
+// words have few digits.
+func isMixed(word []byte) bool {
 	changes, digits, last := 0, 0, byte(0)
 	for _, c := range word {
-		kind := kindOf(c)
+		kind := charClass(c)
 		if kind == '9' {
 			digits++
 		}
@@ -119,7 +119,7 @@ func mixed(word []byte) bool {
 	return digits >= 2 && changes > len(word)/4
 }
 
-func kindOf(c byte) byte {
+func charClass(c byte) byte {
 	switch {
 	case 'a' <= c && c <= 'z':
 		return 'a'
@@ -127,7 +127,7 @@ func kindOf(c byte) byte {
 		return 'A'
 	case '0' <= c && c <= '9':
 		return '9'
-	default: // "-" and "_" stand in names, too
+	default: // "-" and "_" are also in names
 		return 0
 	}
 }

@@ -17,12 +17,12 @@ import (
 const (
 	defaultInterval = 100 * time.Millisecond
 	maxRows         = 2000     // of one statement
-	maxBytes        = 2 << 20  // of one statement's contents: each connection keeps a buffer for the longest that it sent
-	defaultMemory   = 64 << 20 // contents that wait
-	defaultWaiting  = 100_000  // entries that wait
+	maxBytes        = 2 << 20  // of contents in a statement: each connection keeps a buffer for its longest one
+	defaultMemory   = 64 << 20 // pending contents, in bytes
+	defaultWaiting  = 100_000  // pending entries
 
-	// Contents cost more than the calls they are of, here and in the database. So many bytes of them are kept in a second, after a pause
-	// those of two; what comes on top is left out. Short ones are always kept.
+	// Contents cost more than their calls, here and in the database. defaultRate bytes of them are kept a
+	// second, twice that after a pause; further ones are dropped. Contents up to shortBytes are always kept.
 	defaultRate = 16 << 20
 	shortBytes  = 4 << 10
 )
@@ -31,41 +31,41 @@ const (
 type Options struct {
 	Store    *store.Store
 	Instance connectors.InstanceID
-	Log      *slog.Logger     // nil: nowhere
+	Log      *slog.Logger     // nil: discard
 	Now      func() time.Time // nil: time.Now
 	Interval time.Duration    // between two batches; 0: 100 ms
-	Memory   int              // bytes of contents that may wait; 0: 64 MiB
-	Waiting  int              // calls that may wait; 0: 100 000
-	Rate     int              // bytes of long contents that are kept in a second; 0: 16 MiB
-	Journal  string           // a folder of this machine, for what survives a killed process; empty: nothing does
+	Memory   int              // maximum pending contents in bytes; 0: 64 MiB
+	Waiting  int              // maximum pending calls; 0: 100 000
+	Rate     int              // bytes of long contents kept a second; 0: 16 MiB
+	Journal  string           // directory for the journal; empty: no journal
 }
 
 // Writer writes calls in batches. It is safe for concurrent use.
 type Writer struct {
-	o    Options
-	wake chan struct{} // something waits
-	full chan struct{} // a whole batch waits
-	halt chan struct{} // closed by Stop
-	over chan struct{} // closed when the last batch was written
+	o        Options
+	wake     chan struct{} // calls are pending
+	full     chan struct{} // a batch is full
+	stopping chan struct{} // closed by Stop
+	done     chan struct{} // closed after the last batch
 
-	given  chan struct{} // closed when Stop has lost its patience
-	once   sync.Once
-	giving sync.Once
+	gaveUp     chan struct{} // closed when the deadline of Stop has passed
+	stopOnce   sync.Once
+	giveUpOnce sync.Once
 
-	mu      sync.Mutex    // guards what follows, and what entries say that it guards
-	room    sync.Cond     // there may be room again
-	begun   []*Entry      // since the last batch
-	ended   []*Entry      // likewise
-	memory  int           // bytes of contents in ended, and in the batch under way
-	waiting int           // entries in ended, and in the batch under way
-	written chan struct{} // closed when what waits now is written
-	asked   bool          // somebody waits for that
-	budget  budget
-	live    listeners
-	journal *journal // nil: there is none
+	mu             sync.Mutex    // guards the fields below, and those of Entry that say so
+	room           sync.Cond     // signals free memory
+	begun          []*Entry      // since the last batch
+	ended          []*Entry      // likewise
+	memory         int           // bytes of contents in ended and in the current batch
+	waiting        int           // entries in ended and in the current batch
+	written        chan struct{} // closed when the pending calls are stored
+	writeRequested bool          // a caller waits on written
+	budget         byteBudget
+	liveFeed       liveCalls
+	journal        *journal // nil: none
 }
 
-// New makes a Writer, which works until Stop.
+// New starts a Writer, which works until Stop.
 func New(o Options) *Writer {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -76,8 +76,8 @@ func New(o Options) *Writer {
 	o.Interval, o.Memory, o.Waiting = cmp.Or(o.Interval, defaultInterval), cmp.Or(o.Memory, defaultMemory), cmp.Or(o.Waiting, defaultWaiting)
 	o.Rate = cmp.Or(o.Rate, defaultRate)
 	w := &Writer{
-		o: o, wake: make(chan struct{}, 1), full: make(chan struct{}, 1), halt: make(chan struct{}), over: make(chan struct{}),
-		given: make(chan struct{}), written: make(chan struct{}),
+		o: o, wake: make(chan struct{}, 1), full: make(chan struct{}, 1), stopping: make(chan struct{}), done: make(chan struct{}),
+		gaveUp: make(chan struct{}), written: make(chan struct{}),
 	}
 	w.room.L = &w.mu
 	if err := w.ensureJournal(); err != nil {
@@ -87,81 +87,82 @@ func New(o Options) *Writer {
 	return w
 }
 
-// Entry is one call on its way into the history.
+// Entry is one call to be written.
 type Entry struct {
-	w      *Writer
-	tenant connectors.TenantID
-	keep   connectors.CallHistory
+	w         *Writer
+	tenant    connectors.TenantID
+	retention connectors.CallHistory
 
-	stored bool // something of it may be in the database; what writes batches changes it
+	stored bool // a row may exist; changed only by the goroutine that writes batches
 
-	// The writer's mu guards what follows.
+	// Writer.mu guards the fields below.
 	call  connectors.ToolCall
 	ended bool
 	slot  int32 // in the journal; -1: none
 }
 
-// Begin notes that a call begins. The arguments are copied where they are kept; everything else is the writer's from now on.
+// Begin records the beginning of a call. It copies the arguments if they are kept; the rest of c belongs to the
+// writer from now on.
 func (w *Writer) Begin(t connectors.Tenant, c connectors.ToolCall) *Entry {
-	e := &Entry{w: w, tenant: t.ID, keep: t.CallHistory, stored: c.ApprovedBy != ""} // what waited for a person has a row
-	c.Arguments = e.kept(c.Arguments)
-	c.Tool, c.ExposedName = e.named(c.Kind, c.Tool), e.named(c.Kind, c.ExposedName)
+	e := &Entry{w: w, tenant: t.ID, retention: t.CallHistory, stored: c.ApprovedBy != ""} // an approved call has a row
+	c.Arguments = e.copyKept(c.Arguments)
+	c.Tool, c.ExposedName = e.keptName(c.Kind, c.Tool), e.keptName(c.Kind, c.ExposedName)
 	c.InstanceID = &w.o.Instance
 	e.call = c
-	w.add(e)
-	poke(w.wake)
+	w.addEntry(e)
+	notify(w.wake)
 	return e
 }
 
-func (w *Writer) add(e *Entry) {
+func (w *Writer) addEntry(e *Entry) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.begun = append(w.begun, e)
-	e.slot = w.journal.take(e.tenant, &e.call)
-	w.live.tell(e.tenant, e.call)
+	e.slot = w.journal.writeCall(e.tenant, &e.call)
+	w.liveFeed.send(e.tenant, e.call)
 }
 
-// kept copies what the caller will use again.
-func (e *Entry) kept(raw []byte) []byte {
-	if e.keep == connectors.HistoryNone || len(raw) == 0 {
+// copyKept copies what the caller will reuse.
+func (e *Entry) copyKept(raw []byte) []byte {
+	if e.retention == connectors.HistoryNone || len(raw) == 0 {
 		return nil
 	}
 	return append([]byte(nil), raw...)
 }
 
-// mostNamed bounds what is kept of the name of what was asked for: a resource's URI is as long as an agent likes.
-const mostNamed = 2 << 10
+// maxNameBytes bounds the stored name: an agent chooses the length of a resource's URI.
+const maxNameBytes = 2 << 10
 
-// named is what is kept of a name. Those of tools are ours; a URI, or what is to be completed, may hold a secret.
-func (e *Entry) named(kind connectors.CallKind, name string) string {
-	if len(name) > mostNamed {
-		name = strings.Clone(name[:mostNamed]) + "…"
+// keptName truncates and redacts a name. Tool names are ours; a URI or a completion argument may hold a secret.
+func (e *Entry) keptName(kind connectors.CallKind, name string) string {
+	if len(name) > maxNameBytes {
+		name = strings.Clone(name[:maxNameBytes]) + "…"
 	}
-	if kind == connectors.CallTool || e.keep == connectors.HistoryFull {
+	if kind == connectors.CallTool || e.retention == connectors.HistoryFull {
 		return name
 	}
-	return redactText(name)
+	return redactString(name)
 }
 
-// Call is the call as it was begun or ended.
+// Call returns the call as it began or ended.
 func (e *Entry) Call() connectors.ToolCall {
 	e.w.mu.Lock()
 	defer e.w.mu.Unlock()
 	return e.call
 }
 
-// End notes how the call ended: change sets what is known by now. Content and Structured must not change any more. A second End does
-// nothing. Where too much waits for a database that is away, it waits, too.
+// End records the end of a call, as set by change. Content and Structured must not change afterwards. A second
+// End does nothing. End blocks while too many calls are pending.
 func (e *Entry) End(change func(c *connectors.ToolCall)) connectors.ToolCall {
-	return e.end(change, false)
+	return e.finish(change, false)
 }
 
-// EndLent is End for a Content and a Structured in memory that is used again afterwards: what is kept of them is copied.
+// EndLent is End for a Content and a Structured in memory that is reused: what is kept of them is copied.
 func (e *Entry) EndLent(change func(c *connectors.ToolCall)) connectors.ToolCall {
-	return e.end(change, true)
+	return e.finish(change, true)
 }
 
-func (e *Entry) end(change func(c *connectors.ToolCall), lent bool) connectors.ToolCall {
+func (e *Entry) finish(change func(c *connectors.ToolCall), isLent bool) connectors.ToolCall {
 	w := e.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -172,80 +173,80 @@ func (e *Entry) end(change func(c *connectors.ToolCall), lent bool) connectors.T
 		return e.call
 	}
 	change(&e.call)
-	e.ended = true // after change: where that panics, the call can still be ended
-	e.shed()
-	if lent {
+	e.ended = true // after change, so that a call can still be ended if it panics
+	e.dropContents()
+	if isLent {
 		e.call.Content, e.call.Structured = bytes.Clone(e.call.Content), bytes.Clone(e.call.Structured)
 	}
 	w.ended = append(w.ended, e)
 	w.waiting++
-	w.memory += e.size()
-	w.live.tell(e.tenant, e.call)
-	poke(w.wake)
+	w.memory += e.contentBytes()
+	w.liveFeed.send(e.tenant, e.call)
+	notify(w.wake)
 	if len(w.ended) >= maxRows || w.memory >= maxBytes {
-		poke(w.full)
+		notify(w.full)
 	}
 	return e.call
 }
 
-// shed drops contents that would not be kept, or for which there is no room. mu is held.
-func (e *Entry) shed() {
+// dropContents drops contents that are not kept or do not fit. The caller holds mu.
+func (e *Entry) dropContents() {
 	w, c := e.w, &e.call
 	long := min(len(c.Content), connectors.MaxHistoryBytes) + len(c.Structured)
 	switch {
-	case e.keep == connectors.HistoryNone:
+	case e.retention == connectors.HistoryNone:
 		c.Content, c.Structured = nil, nil
-	case w.memory+e.size() > w.o.Memory:
+	case w.memory+e.contentBytes() > w.o.Memory:
 		c.Arguments, c.Content, c.Structured, c.Truncated = nil, nil, nil, true
-	case long > shortBytes && !w.budget.take(long, w.o.Rate, w.o.Now()):
+	case long > shortBytes && !w.budget.takeBytes(long, w.o.Rate, w.o.Now()):
 		c.Content, c.Structured, c.Truncated = nil, nil, true
 	}
 }
 
-// budget is how many bytes of contents may be kept now. The writer's mu guards it; the zero value is full at its first use.
-type budget struct {
-	left float64
-	at   time.Time
+// byteBudget is a token bucket of content bytes. Writer.mu guards it; the zero value is full at its first use.
+type byteBudget struct {
+	remaining float64
+	updatedAt time.Time
 }
 
-func (b *budget) take(n, rate int, now time.Time) bool {
-	if b.at.IsZero() {
-		b.left = 2 * float64(rate)
+func (b *byteBudget) takeBytes(n, rate int, now time.Time) bool {
+	if b.updatedAt.IsZero() {
+		b.remaining = 2 * float64(rate)
 	} else {
-		b.left = min(2*float64(rate), b.left+now.Sub(b.at).Seconds()*float64(rate))
+		b.remaining = min(2*float64(rate), b.remaining+now.Sub(b.updatedAt).Seconds()*float64(rate))
 	}
-	b.at = now
-	if b.left < float64(n) {
+	b.updatedAt = now
+	if b.remaining < float64(n) {
 		return false
 	}
-	b.left -= float64(n)
+	b.remaining -= float64(n)
 	return true
 }
 
-func (e *Entry) size() int {
+func (e *Entry) contentBytes() int {
 	return len(e.call.Arguments) + len(e.call.Content) + len(e.call.Structured)
 }
 
-func poke(c chan struct{}) {
+func notify(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
 	}
 }
 
-// Stop writes what waits, until ctx is done, and ends the writer. Calls that begin or end later are not written.
+// Stop writes the pending calls until ctx is done and ends the writer. Later calls are not written.
 func (w *Writer) Stop(ctx context.Context) {
-	w.once.Do(func() { close(w.halt) })
+	w.stopOnce.Do(func() { close(w.stopping) })
 	select {
-	case <-w.over:
+	case <-w.done:
 	case <-ctx.Done():
-		w.giving.Do(func() { close(w.given) })
-		<-w.over
-		w.o.Log.WarnContext(ctx, "history not written whole", slog.Int("calls", w.left()))
+		w.giveUpOnce.Do(func() { close(w.gaveUp) })
+		<-w.done
+		w.o.Log.WarnContext(ctx, "history not written whole", slog.Int("calls", w.countWaiting()))
 	}
 }
 
-func (w *Writer) left() int {
+func (w *Writer) countWaiting() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.waiting

@@ -18,109 +18,109 @@ import (
 	"patchbay/internal/store"
 )
 
-func TestACallIsOnRecordFromItsBeginningToItsEnd(t *testing.T) {
+func TestWriter_StoresACallFromItsBeginning(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	e := b.writer.Begin(b.tenant, b.call())
+	b := newWriterTest(t)
+	e := b.writer.Begin(b.tenant, b.newCall())
 	id := e.Call().ID
-	if row := b.row(t, id); row.Status != connectors.CallRunning || row.InstanceID == nil || *row.InstanceID != b.Instance || string(row.Arguments) != `{"q":1}` {
+	if row := b.findCall(t, id); row.Status != connectors.CallRunning || row.InstanceID == nil || *row.InstanceID != b.Instance || string(row.Arguments) != `{"q":1}` {
 		t.Errorf("row = %+v", row)
 	}
-	e.End(succeeds(`[{"type":"text","text":"x"}]`))
-	row := b.row(t, id)
+	e.End(succeedWith(`[{"type":"text","text":"x"}]`))
+	row := b.findCall(t, id)
 	if row.Status != connectors.CallSuccess || string(row.Content) != `[{"type":"text","text":"x"}]` || row.CompletedAt == nil || row.Duration != time.Millisecond {
 		t.Errorf("row = %+v", row)
 	}
-	e.End(func(c *connectors.ToolCall) { c.Status = connectors.CallError }) // a second end
-	if row := b.row(t, id); row.Status != connectors.CallSuccess {
+	e.End(func(c *connectors.ToolCall) { c.Status = connectors.CallError }) // ignored
+	if row := b.findCall(t, id); row.Status != connectors.CallSuccess {
 		t.Errorf("row = %+v", row)
 	}
 }
 
-func TestACallThatEndsAtOnceIsWrittenOnce(t *testing.T) {
+func TestWriter_WritesAShortCallOnce(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *history.Options) { o.Interval = time.Hour })
+	b := newWriterTest(t, func(o *history.Options) { o.Interval = time.Hour })
 	before := b.Queries()
 	var last connectors.ToolCallID
-	for range 999 { // one batch: a thousandth would begin it earlier
-		e := b.writer.Begin(b.tenant, b.call())
-		e.End(succeeds("[]"))
+	for range 999 { // one batch; with a thousand it would start earlier
+		e := b.writer.Begin(b.tenant, b.newCall())
+		e.End(succeedWith("[]"))
 		last = e.Call().ID
 	}
 	b.writer.Written(t.Context())
 	if n := b.Queries() - before; n != 1 {
 		t.Errorf("%d statements", n)
 	}
-	b.row(t, last)
+	b.findCall(t, last)
 }
 
-func TestWhatTheTenantKeeps(t *testing.T) {
+func TestWriter_AppliesTheTenantsRetention(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newWriterTest(t)
 	for how, want := range map[connectors.CallHistory][2]string{
 		connectors.HistoryNone:     {"", ""},
 		connectors.HistoryRedacted: {`{"token":"[redacted]","q":1}`, `[{"type":"text","text":"password=[redacted]"}]`},
 		connectors.HistoryFull:     {`{"token":"abc","q":1}`, `[{"type":"text","text":"password=hunter2"}]`},
 	} {
 		b.tenant.CallHistory = how
-		c := b.call()
+		c := b.newCall()
 		c.Arguments = []byte(`{"token":"abc","q":1}`)
 		e := b.writer.Begin(b.tenant, c)
-		copy(c.Arguments, "#########") // the caller uses it again
-		e.End(succeeds(`[{"type":"text","text":"password=hunter2"}]`))
-		row := b.row(t, c.ID)
+		copy(c.Arguments, "#########") // the caller reuses it
+		e.End(succeedWith(`[{"type":"text","text":"password=hunter2"}]`))
+		row := b.findCall(t, c.ID)
 		if string(row.Arguments) != want[0] || string(row.Content) != want[1] || row.ResponseBytes == 0 {
 			t.Errorf("%s: %s %s", how, row.Arguments, row.Content)
 		}
 	}
 }
 
-func TestWhatIsKeptOfLentMemoryIsCopied(t *testing.T) {
+func TestEndLent_CopiesContents(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	c := b.call()
+	b := newWriterTest(t)
+	c := b.newCall()
 	content, structured := []byte(`[{"type":"text","text":"x"}]`), []byte(`{"n":1}`)
 	b.writer.Begin(b.tenant, c).EndLent(func(c *connectors.ToolCall) {
-		succeeds(string(content))(c)
+		succeedWith(string(content))(c)
 		c.Content, c.Structured = content, structured
 	})
-	clear(content) // somebody uses it again
+	clear(content) // the caller reuses it
 	clear(structured)
-	if row := b.row(t, c.ID); string(row.Content) != `[{"type":"text","text":"x"}]` || string(row.Structured) != `{"n":1}` {
+	if row := b.findCall(t, c.ID); string(row.Content) != `[{"type":"text","text":"x"}]` || string(row.Structured) != `{"n":1}` {
 		t.Errorf("row = %q, %q", row.Content, row.Structured)
 	}
 }
 
-// TestNamesAreKeptAsFarAsTheyAreWorthIt has an agent ask for what it likes: it fills no history by that, and no secret of it stays.
-func TestNamesAreKeptAsFarAsTheyAreWorthIt(t *testing.T) {
+// An agent chooses long names: they are truncated and redacted.
+func TestWriter_LimitsAndRedactsNames(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newWriterTest(t)
 	for how, want := range map[connectors.CallHistory]string{
 		connectors.HistoryNone: "db://u:[redacted]@h?token=[redacted]", connectors.HistoryRedacted: "db://u:[redacted]@h?token=[redacted]",
 		connectors.HistoryFull: "db://u:hunter2@h?token=abc",
 	} {
 		b.tenant.CallHistory = how
-		short, long := b.call(), b.call()
+		short, long := b.newCall(), b.newCall()
 		short.Kind, short.Tool, short.ExposedName = connectors.CallResource, "db://u:hunter2@h?token=abc", "patchbay+x:db://u:hunter2@h?token=abc"
 		long.Kind, long.Tool, long.ExposedName = connectors.CallResource, strings.Repeat("ä", 2<<20), strings.Repeat("b ", 2<<20)
 		for _, c := range []connectors.ToolCall{short, long} {
-			b.writer.Begin(b.tenant, c).End(succeeds("[]"))
+			b.writer.Begin(b.tenant, c).End(succeedWith("[]"))
 		}
-		if row := b.row(t, short.ID); row.Tool != want || row.ExposedName != "patchbay+x:"+want {
+		if row := b.findCall(t, short.ID); row.Tool != want || row.ExposedName != "patchbay+x:"+want {
 			t.Errorf("%s: %s, %s", how, row.Tool, row.ExposedName)
 		}
-		if row := b.row(t, long.ID); len(row.Tool) > 3<<10 || len(row.ExposedName) > 3<<10 || !strings.HasSuffix(row.ExposedName, "b …") {
+		if row := b.findCall(t, long.ID); len(row.Tool) > 3<<10 || len(row.ExposedName) > 3<<10 || !strings.HasSuffix(row.ExposedName, "b …") {
 			t.Errorf("%s: %d and %d bytes", how, len(row.Tool), len(row.ExposedName))
 		}
 	}
 }
 
-func TestLongContentIsCutAndStaysJSON(t *testing.T) {
+func TestWriter_TruncatedContentIsJSON(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	e := b.writer.Begin(b.tenant, b.call())
-	e.End(succeeds(`[{"type":"text","text":"first"},{"type":"text","text":"` + strings.Repeat("ä\\n", 200_000) + `"},{"type":"text","text":"last"}]`))
-	row := b.row(t, e.Call().ID)
+	b := newWriterTest(t)
+	e := b.writer.Begin(b.tenant, b.newCall())
+	e.End(succeedWith(`[{"type":"text","text":"first"},{"type":"text","text":"` + strings.Repeat("ä\\n", 200_000) + `"},{"type":"text","text":"last"}]`))
+	row := b.findCall(t, e.Call().ID)
 	text := string(row.Content)
 	if !row.Truncated || len(text) > connectors.MaxHistoryBytes || len(text) < connectors.MaxHistoryBytes/2 ||
 		!strings.HasPrefix(text, `[{"type":"text","text":"first"},`) || !strings.HasSuffix(text, `"}]`) || strings.Contains(text, "last") {
@@ -128,39 +128,39 @@ func TestLongContentIsCutAndStaysJSON(t *testing.T) {
 	}
 }
 
-func TestWhoIsDeletedMeanwhileStopsNobodysRows(t *testing.T) {
+func TestWriter_DeletedAgentAffectsNoOtherCalls(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *history.Options) { o.Interval = time.Hour })
-	gone, kept := b.call(), b.call()
+	b := newWriterTest(t, func(o *history.Options) { o.Interval = time.Hour })
+	gone, kept := b.newCall(), b.newCall()
 	agent := b.Agent(t)
 	gone.AgentID = &agent.ID
 	for _, c := range []connectors.ToolCall{gone, kept} {
-		b.writer.Begin(b.tenant, c).End(succeeds("[]"))
+		b.writer.Begin(b.tenant, c).End(succeedWith("[]"))
 	}
-	nobody := b.call()
-	b.writer.Begin(connectors.Tenant{ID: connectors.TenantID{UUID: uuid.New()}}, nobody).End(succeeds("[]"))
+	deleted := b.newCall()
+	b.writer.Begin(connectors.Tenant{ID: connectors.TenantID{UUID: uuid.New()}}, deleted).End(succeedWith("[]"))
 	if err := b.Door().DeleteAgent(t.Context(), agent.ID); err != nil {
 		t.Fatal(err)
 	}
-	if row := b.row(t, gone.ID); row.AgentID != nil || row.AgentSlug == "" {
+	if row := b.findCall(t, gone.ID); row.AgentID != nil || row.AgentSlug == "" {
 		t.Errorf("row = %+v", row)
 	}
-	b.row(t, kept.ID)
+	b.findCall(t, kept.ID)
 }
 
 // Deleting an agent with many calls takes long.
-func TestWhoIsBeingDeletedKeepsNobodysRows(t *testing.T) {
+func TestWriter_LockedAgentDelaysNoOtherCalls(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *history.Options) { o.Interval = time.Hour })
+	b := newWriterTest(t, func(o *history.Options) { o.Interval = time.Hour })
 	agent, to := b.Agent(t), b.Connector(t)
 	theirs := func() connectors.ToolCall {
-		c := b.call()
+		c := b.newCall()
 		c.AgentID, c.ConnectorID = &agent.ID, &to.ID
 		return c
 	}
-	running, late, c, other := theirs(), theirs(), theirs(), b.call()
+	running, late, c, other := theirs(), theirs(), theirs(), b.newCall()
 	began := b.writer.Begin(b.tenant, running)
-	b.row(t, running.ID)
+	b.findCall(t, running.ID)
 	tx, err := b.Pool.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -171,11 +171,11 @@ func TestWhoIsBeingDeletedKeepsNobodysRows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	began.End(succeeds("[]"))
+	began.End(succeedWith("[]"))
 	begun := b.writer.Begin(b.tenant, late)
-	b.writer.Begin(b.tenant, c).End(succeeds("[]"))
-	b.writer.Begin(b.tenant, other).End(succeeds("[]"))
-	if row := b.row(t, other.ID); row.Status != connectors.CallSuccess || row.AgentID == nil || row.ConnectorID == nil {
+	b.writer.Begin(b.tenant, c).End(succeedWith("[]"))
+	b.writer.Begin(b.tenant, other).End(succeedWith("[]"))
+	if row := b.findCall(t, other.ID); row.Status != connectors.CallSuccess || row.AgentID == nil || row.ConnectorID == nil {
 		t.Errorf("another agent's row = %+v", row)
 	}
 	if _, err := b.Door().ToolCall(t.Context(), c.ID); !fault.Is(err, fault.NotFound) {
@@ -185,20 +185,20 @@ func TestWhoIsBeingDeletedKeepsNobodysRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range []connectors.ToolCallID{running.ID, late.ID, c.ID} {
-		row := b.row(t, id)
+		row := b.findCall(t, id)
 		if row.AgentID != nil || row.ConnectorID != nil || row.AgentSlug == "" || row.ConnectorSlug == "" || row.Status.Ended() == (id == late.ID) {
 			t.Errorf("row = %+v", row)
 		}
 	}
-	begun.End(succeeds("[]"))
-	if row := b.row(t, late.ID); row.Status != connectors.CallSuccess {
+	begun.End(succeedWith("[]"))
+	if row := b.findCall(t, late.ID); row.Status != connectors.CallSuccess {
 		t.Errorf("row = %+v", row)
 	}
 }
 
-func TestStopWaitsForWhoIsBeingDeleted(t *testing.T) {
+func TestStop_WaitsForLockedCalls(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newWriterTest(t)
 	tx, err := b.Pool.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -209,8 +209,8 @@ func TestStopWaitsForWhoIsBeingDeleted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c, stopped := b.call(), make(chan struct{})
-	b.writer.Begin(b.tenant, c).End(succeeds("[]"))
+	c, stopped := b.newCall(), make(chan struct{})
+	b.writer.Begin(b.tenant, c).End(succeedWith("[]"))
 	b.writer.Written(t.Context())
 	go func() {
 		defer close(stopped)
@@ -220,28 +220,28 @@ func TestStopWaitsForWhoIsBeingDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-stopped
-	if row := b.row(t, c.ID); row.Status != connectors.CallSuccess || row.AgentID == nil {
+	if row := b.findCall(t, c.ID); row.Status != connectors.CallSuccess || row.AgentID == nil {
 		t.Errorf("row = %+v", row)
 	}
 }
 
-func TestWhatIsWrittenForgetsWhoIsDeletedLater(t *testing.T) {
+func TestWriter_LaterDeletionClearsReferences(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newWriterTest(t)
 	agent, to := b.Agent(t), b.Connector(t)
-	c, other := b.call(), b.call()
+	c, other := b.newCall(), b.newCall()
 	c.AgentID, c.ConnectorID = &agent.ID, &to.ID
 	for _, c := range []connectors.ToolCall{c, other} {
-		b.writer.Begin(b.tenant, c).End(succeeds("[]"))
-		b.row(t, c.ID)
+		b.writer.Begin(b.tenant, c).End(succeedWith("[]"))
+		b.findCall(t, c.ID)
 	}
 	if err := errors.Join(b.Door().DeleteAgent(t.Context(), agent.ID), b.Door().DeleteConnector(t.Context(), to.ID)); err != nil {
 		t.Fatal(err)
 	}
-	if row := b.row(t, c.ID); row.AgentID != nil || row.ConnectorID != nil {
+	if row := b.findCall(t, c.ID); row.AgentID != nil || row.ConnectorID != nil {
 		t.Errorf("row = %+v", row)
 	}
-	if row := b.row(t, other.ID); row.AgentID == nil || row.ConnectorID == nil {
+	if row := b.findCall(t, other.ID); row.AgentID == nil || row.ConnectorID == nil {
 		t.Errorf("the other row = %+v", row)
 	}
 	tx, err := b.Pool.Begin(t.Context())
@@ -257,45 +257,45 @@ func TestWhatIsWrittenForgetsWhoIsDeletedLater(t *testing.T) {
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n := b.count(t, "true"); n != 0 {
+	if n := b.countCalls(t, "true"); n != 0 {
 		t.Errorf("%d calls outlive their tenant", n)
 	}
 }
 
-func TestARowThatCannotBeWrittenStopsNoOther(t *testing.T) {
+func TestWriter_InvalidRowAffectsNoOther(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *history.Options) { o.Interval = time.Hour })
+	b := newWriterTest(t, func(o *history.Options) { o.Interval = time.Hour })
 	var kept []connectors.ToolCallID
 	for i := range 20 {
-		c := b.call()
+		c := b.newCall()
 		if i == 7 {
-			c.Source = "nowhere" // the database refuses it
+			c.Source = "nowhere" // violates a constraint
 		} else {
 			kept = append(kept, c.ID)
 		}
-		b.writer.Begin(b.tenant, c).End(succeeds("[]"))
+		b.writer.Begin(b.tenant, c).End(succeedWith("[]"))
 	}
 	for _, id := range kept {
-		b.row(t, id)
+		b.findCall(t, id)
 	}
 }
 
-func TestStopWritesEverything(t *testing.T) {
+func TestStop_WritesEverything(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *history.Options) { o.Interval = time.Hour })
+	b := newWriterTest(t, func(o *history.Options) { o.Interval = time.Hour })
 	const n = 5000
 	var calls sync.WaitGroup
 	for range 50 {
 		calls.Go(func() {
 			for range n / 50 {
-				b.writer.Begin(b.tenant, b.call()).End(succeeds(`[]`))
+				b.writer.Begin(b.tenant, b.newCall()).End(succeedWith(`[]`))
 			}
 		})
 	}
 	calls.Wait()
-	open := b.writer.Begin(b.tenant, b.call())
+	open := b.writer.Begin(b.tenant, b.newCall())
 	b.writer.Stop(context.WithoutCancel(t.Context()))
-	if got := b.count(t, "status = 'success'"); got != n {
+	if got := b.countCalls(t, "status = 'success'"); got != n {
 		t.Errorf("%d of %d calls are on record", got, n)
 	}
 	if row, err := b.Door().ToolCall(t.Context(), open.Call().ID); err != nil || row.Status != connectors.CallRunning {
@@ -303,8 +303,8 @@ func TestStopWritesEverything(t *testing.T) {
 	}
 }
 
-// away is a store whose database can be cut off: its pool is another one than the world's.
-func away(t *testing.T, b *bench) (*store.Store, *pgxpool.Pool) {
+// newCuttableStore is a store with a pool of its own that can be cut off.
+func newCuttableStore(t *testing.T, b *writerTest) (*store.Store, *pgxpool.Pool) {
 	t.Helper()
 	pool, err := db.OpenPool(t.Context(), b.URL, db.PoolOptions{MaxConns: 2})
 	if err != nil {
@@ -318,13 +318,13 @@ func away(t *testing.T, b *bench) (*store.Store, *pgxpool.Pool) {
 	return st, pool
 }
 
-func TestWhileTheDatabaseIsAwayNothingIsLost(t *testing.T) {
+func TestWriter_OutageLosesNothing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	st, pool := away(t, b)
+	b := newWriterTest(t)
+	st, pool := newCuttableStore(t, b)
 	w := b.newWriter(t, st, func(o *history.Options) { o.Memory = 1000 })
 	var held []*pgxpool.Conn
-	for range 2 { // nobody else gets a connection
+	for range 2 { // occupies all connections
 		c, err := pool.Acquire(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -333,8 +333,8 @@ func TestWhileTheDatabaseIsAwayNothingIsLost(t *testing.T) {
 	}
 	var ids []connectors.ToolCallID
 	for range 100 {
-		e := w.Begin(b.tenant, b.call())
-		e.End(succeeds(`["` + strings.Repeat("x", 100) + `"]`))
+		e := w.Begin(b.tenant, b.newCall())
+		e.End(succeedWith(`["` + strings.Repeat("x", 100) + `"]`))
 		ids = append(ids, e.Call().ID)
 	}
 	for _, c := range held {
@@ -356,10 +356,10 @@ func TestWhileTheDatabaseIsAwayNothingIsLost(t *testing.T) {
 	}
 }
 
-func TestWhoEndsACallWaitsWhenTooMuchDoes(t *testing.T) {
+func TestEnd_BlocksWhenTooMuchWaits(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	st, pool := away(t, b)
+	b := newWriterTest(t)
+	st, pool := newCuttableStore(t, b)
 	w := b.newWriter(t, st, func(o *history.Options) { o.Waiting = 3 })
 	var held []*pgxpool.Conn
 	for range 2 {
@@ -370,12 +370,12 @@ func TestWhoEndsACallWaitsWhenTooMuchDoes(t *testing.T) {
 		held = append(held, c)
 	}
 	for range 3 {
-		w.Begin(b.tenant, b.call()).End(succeeds("[]"))
+		w.Begin(b.tenant, b.newCall()).End(succeedWith("[]"))
 	}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		w.Begin(b.tenant, b.call()).End(succeeds("[]"))
+		w.Begin(b.tenant, b.newCall()).End(succeedWith("[]"))
 	}()
 	select {
 	case <-ended:
@@ -388,36 +388,36 @@ func TestWhoEndsACallWaitsWhenTooMuchDoes(t *testing.T) {
 	<-ended
 }
 
-func TestADeadProcesssCallsAreClosed(t *testing.T) {
+func TestWriter_CallsOfADeadProcessAreClosed(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newWriterTest(t)
 	dead := connectors.InstanceID{UUID: uuid.Must(uuid.NewV7())}
 	w := b.newWriter(t, b.St, func(o *history.Options) { o.Instance = dead })
-	e := w.Begin(b.tenant, b.call())
+	e := w.Begin(b.tenant, b.newCall())
 	w.Written(t.Context())
 	ended, err := b.St.System().SweepGateway(t.Context(), b.Instance)
 	if err != nil || len(ended) != 1 || ended[0].ID != e.Call().ID {
 		t.Fatalf("ended %v, %v", ended, err)
 	}
-	row := b.row(t, e.Call().ID)
+	row := b.findCall(t, e.Call().ID)
 	if row.Status != connectors.CallError || row.Outcome != connectors.OutcomeLost || row.CompletedAt == nil {
 		t.Errorf("row = %+v", row)
 	}
-	e.End(succeeds("[]")) // it lived, and its word counts
+	e.End(succeedWith("[]")) // it was alive, so its end counts
 	w.Written(t.Context())
-	if row := b.row(t, e.Call().ID); row.Status != connectors.CallSuccess {
+	if row := b.findCall(t, e.Call().ID); row.Status != connectors.CallSuccess {
 		t.Errorf("row = %+v", row)
 	}
 }
 
-func TestWhoListensHearsOfItsTenantsCalls(t *testing.T) {
+func TestLive_SendsTheTenantsCalls(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newWriterTest(t)
 	calls, stop := b.writer.Live(b.Tenant)
 	others, stopOthers := b.writer.Live(b.Other)
 	defer stopOthers()
-	e := b.writer.Begin(b.tenant, b.call())
-	e.End(succeeds("[]"))
+	e := b.writer.Begin(b.tenant, b.newCall())
+	e.End(succeedWith("[]"))
 	if c := <-calls; c.Status != connectors.CallRunning {
 		t.Errorf("begun: %+v", c)
 	}
@@ -425,41 +425,41 @@ func TestWhoListensHearsOfItsTenantsCalls(t *testing.T) {
 		t.Errorf("ended: %+v", c)
 	}
 	stop()
-	b.writer.Begin(b.tenant, b.call())
+	b.writer.Begin(b.tenant, b.newCall())
 	if len(calls) > 0 || len(others) > 0 {
 		t.Error("somebody heard what is not theirs")
 	}
 }
 
-func TestStopGivesUpWhenItsTimeIsOver(t *testing.T) {
+func TestStop_GivesUpAtItsDeadline(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	st, pool := away(t, b)
+	b := newWriterTest(t)
+	st, pool := newCuttableStore(t, b)
 	w := b.newWriter(t, st)
 	pool.Close()
-	w.Begin(b.tenant, b.call()).End(succeeds("[]"))
+	w.Begin(b.tenant, b.newCall()).End(succeedWith("[]"))
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errors.New("enough"))
 	defer cancel()
 	w.Stop(ctx)
 }
 
-func TestLongContentsAreKeptAsFarAsTheyAreWorthIt(t *testing.T) {
+func TestWriter_LimitsLongContents(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *history.Options) { o.Rate = 50_000 })
+	b := newWriterTest(t, func(o *history.Options) { o.Rate = 50_000 })
 	long, short := `["`+strings.Repeat("x ", 20_000)+`"]`, `["short"]`
 	kept := 0
 	for range 10 {
-		e := b.writer.Begin(b.tenant, b.call())
-		e.End(succeeds(long))
-		row := b.row(t, e.Call().ID)
+		e := b.writer.Begin(b.tenant, b.newCall())
+		e.End(succeedWith(long))
+		row := b.findCall(t, e.Call().ID)
 		if row.Content != nil {
 			kept++
 		} else if !row.Truncated || row.Arguments == nil || row.ResponseBytes != int64(len(long)) {
 			t.Errorf("row = %+v", row)
 		}
-		e = b.writer.Begin(b.tenant, b.call())
-		e.End(succeeds(short))
-		if row := b.row(t, e.Call().ID); string(row.Content) != short {
+		e = b.writer.Begin(b.tenant, b.newCall())
+		e.End(succeedWith(short))
+		if row := b.findCall(t, e.Call().ID); string(row.Content) != short {
 			t.Errorf("short content: %s", row.Content)
 		}
 	}

@@ -15,72 +15,72 @@ import (
 	"patchbay/internal/store"
 )
 
-// checkAuditPage is how many tenants are read at once.
-const checkAuditPage = 100
+// auditTenantPage is the number of tenants read at once.
+const auditTenantPage = 100
 
-// CheckAuditWorker computes the tenants' audit chains anew, and those of how their calls ended, and tells of those that are not as they were
-// recorded.
+// CheckAuditWorker verifies the tenants' audit chains and the chains of call outcomes, and reports broken ones.
 type CheckAuditWorker struct {
 	river.WorkerDefaults[queue.CheckAudit]
 	store *store.Store
-	bad   func()
+	onBad func()
 	log   *slog.Logger
 }
 
-// checkPlace is how far the check has come: tenants up to one are done, and of the calls of the one after it, some.
-type checkPlace struct {
+// auditCursor is the progress of a check: tenants up to Done are checked, and some calls of the next one.
+type auditCursor struct {
 	Done  uuid.UUID          `json:"done"`
 	Calls *store.OutcomeWalk `json:"calls,omitempty"`
 }
 
-// Work checks for a while, and sleeps where there is more. How far it came stands in the job: another process may go on.
+// Work checks for upkeepTime and snoozes if there is more. The job stores the cursor, so that another process
+// can continue.
 func (w *CheckAuditWorker) Work(ctx context.Context, job *river.Job[queue.CheckAudit]) error {
-	var at checkPlace
-	if came := job.Output(); came != nil && json.Unmarshal(came, &at) != nil {
-		if err := json.Unmarshal(came, &at.Done); err != nil { // as the release before noted it
+	var cursor auditCursor
+	if output := job.Output(); output != nil && json.Unmarshal(output, &cursor) != nil {
+		if err := json.Unmarshal(output, &cursor.Done); err != nil { // format of the previous release
 			return fmt.Errorf("read how far the check has come: %w", err)
 		}
 	}
-	for end := time.Now().Add(upkeepSpell); ; {
-		page, err := w.store.System().HistoryTenants(ctx, connectors.TenantID{UUID: at.Done}, checkAuditPage)
+	for deadline := time.Now().Add(upkeepTime); ; {
+		page, err := w.store.System().HistoryTenants(ctx, connectors.TenantID{UUID: cursor.Done}, auditTenantPage)
 		if err != nil {
 			return fmt.Errorf("list the tenants whose audit log is checked: %w", err)
 		}
-		for _, of := range page {
-			if at.Calls, err = w.tenant(ctx, of.Tenant, at.Calls, end); err != nil {
+		for _, tenant := range page {
+			if cursor.Calls, err = w.checkTenant(ctx, tenant.Tenant, cursor.Calls, deadline); err != nil {
 				return err
 			}
-			if at.Calls == nil {
-				at.Done = of.Tenant.UUID
+			if cursor.Calls == nil {
+				cursor.Done = tenant.Tenant.UUID
 			}
-			if time.Now().After(end) {
-				return w.pause(ctx, at)
+			if time.Now().After(deadline) {
+				return w.pauseAt(ctx, cursor)
 			}
 		}
-		if len(page) < checkAuditPage {
+		if len(page) < auditTenantPage {
 			return nil
 		}
 	}
 }
 
-// tenant checks a tenant's log, and of its calls as many as there is time for, from where it stopped.
-func (w *CheckAuditWorker) tenant(ctx context.Context, id connectors.TenantID, from *store.OutcomeWalk, until time.Time) (rest *store.OutcomeWalk, err error) {
+// checkTenant checks a tenant's log, then its calls until the deadline, from where the last check stopped.
+func (w *CheckAuditWorker) checkTenant(ctx context.Context, id connectors.TenantID, from *store.OutcomeWalk, deadline time.Time) (rest *store.OutcomeWalk, err error) {
 	if from == nil || from.Tenant != id {
-		if err := w.check(ctx, id); err != nil {
+		if err := w.checkLog(ctx, id); err != nil {
 			return nil, err
 		}
 	}
-	return w.calls(ctx, id, from, until)
+	return w.checkCalls(ctx, id, from, deadline)
 }
 
-func (w *CheckAuditWorker) pause(ctx context.Context, at checkPlace) error {
-	if err := river.RecordOutput(ctx, at); err != nil {
+func (w *CheckAuditWorker) pauseAt(ctx context.Context, cursor auditCursor) error {
+	if err := river.RecordOutput(ctx, cursor); err != nil {
 		return err
 	}
 	return river.JobSnooze(upkeepPause)
 }
 
-func (w *CheckAuditWorker) check(ctx context.Context, tenant connectors.TenantID) error {
+func (w *CheckAuditWorker) checkLog(ctx context.Context, tenant connectors.TenantID) error {
 	check, err := w.store.Tenant(tenant).CheckAudit(ctx)
 	if err != nil {
 		return fmt.Errorf("check the audit log of tenant %s: %w", tenant, err)
@@ -90,14 +90,14 @@ func (w *CheckAuditWorker) check(ctx context.Context, tenant connectors.TenantID
 	}
 	w.log.ErrorContext(ctx, "the audit log is not as it was recorded", slog.String("tenant_id", tenant.String()),
 		slog.Int64("place", check.Bad.N), slog.Int64("events", check.Events), slog.String("reason", string(check.Bad.Reason)))
-	if w.bad != nil {
-		w.bad()
+	if w.onBad != nil {
+		w.onBad()
 	}
 	return nil
 }
 
-func (w *CheckAuditWorker) calls(ctx context.Context, tenant connectors.TenantID, from *store.OutcomeWalk, until time.Time) (rest *store.OutcomeWalk, err error) {
-	check, err := w.store.Tenant(tenant).CheckOutcomes(ctx, from, until)
+func (w *CheckAuditWorker) checkCalls(ctx context.Context, tenant connectors.TenantID, from *store.OutcomeWalk, deadline time.Time) (rest *store.OutcomeWalk, err error) {
+	check, err := w.store.Tenant(tenant).CheckOutcomes(ctx, from, deadline)
 	if err != nil {
 		return nil, fmt.Errorf("check how the calls of tenant %s ended: %w", tenant, err)
 	}
@@ -110,8 +110,8 @@ func (w *CheckAuditWorker) calls(ctx context.Context, tenant connectors.TenantID
 		attrs = append(attrs, slog.String("tool_call_id", bad.Call.String()))
 	}
 	w.log.ErrorContext(ctx, "calls are not as it was recorded that they ended", attrs...)
-	if w.bad != nil {
-		w.bad()
+	if w.onBad != nil {
+		w.onBad()
 	}
 	return nil, nil
 }

@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/store"
 )
 
-func TestAChangedAuditLogIsFoundByTheClock(t *testing.T) {
+func TestCheckAudit_FindsAChangedLog(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	for _, door := range []*store.Tenant{b.Door(), b.St.Tenant(b.Other)} {
@@ -40,12 +40,12 @@ func TestAChangedAuditLogIsFoundByTheClock(t *testing.T) {
 	}
 }
 
-// startChecks has the log of the tenants checked; who reads the channel hears of each that is not as it was recorded.
+// startChecks checks the tenants' logs; the channel receives one value per broken log.
 func (b *bundle) startChecks(t *testing.T) <-chan struct{} {
 	t.Helper()
 	bad := make(chan struct{}, 10)
 	r, err := jobs.New(jobs.Options{
-		Pool: b.Pool, Listens: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards,
+		Pool: b.Pool, ListenPool: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards,
 		Parts: []jobs.Part{jobs.Upkeep(jobs.UpkeepOptions{
 			Sweeper: retention.New(retention.Options{Store: b.St}), System: b.St.System(), Credentials: credentials.New(b.St), Store: b.St,
 			AuditBad: func() { bad <- struct{}{} }, Log: slog.New(slog.DiscardHandler),
@@ -61,7 +61,7 @@ func (b *bundle) startChecks(t *testing.T) <-chan struct{} {
 	return bad
 }
 
-func TestACallThatStandsOtherwiseThanItEndedIsFoundByTheClock(t *testing.T) {
+func TestCheckAudit_FindsAChangedCall(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	b.OldCalls(t, b.Connector(t), "search", 1, 3)
@@ -76,7 +76,7 @@ func TestACallThatStandsOtherwiseThanItEndedIsFoundByTheClock(t *testing.T) {
 	}
 }
 
-func TestTheClockMakesTheAuditLogsMonths(t *testing.T) {
+func TestCreateAuditMonths_RunsByTheClock(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	b.startUpkeep(t)

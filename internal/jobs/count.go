@@ -8,14 +8,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Waiting is how many jobs of one kind there are in one state that has not ended.
+// Waiting is the number of unfinished jobs of one kind and state.
 type Waiting struct {
 	Kind  string `json:"kind"`
 	State string `json:"state"`
 	Jobs  int    `json:"jobs"`
 }
 
-// Count counts the jobs that have not ended, of all processes.
+// Count counts the unfinished jobs of all processes.
 func Count(ctx context.Context, pool *pgxpool.Pool) ([]Waiting, error) {
 	rows, err := pool.Query(ctx, `
 		select kind, state::text, count(*)

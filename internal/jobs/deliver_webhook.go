@@ -15,102 +15,106 @@ import (
 )
 
 const (
-	// deliveriesAtOnce is how many deliveries a process has under way. How many of one host or tenant package webhooks says.
-	deliveriesAtOnce = 32
-	// deliveryTimeout is past the end of a try, which bounds itself.
+	// maxDeliveries bounds the concurrent deliveries of a process. Package webhooks bounds those of a host and
+	// a tenant.
+	maxDeliveries = 32
+	// deliveryTimeout exceeds a try, which has its own timeout.
 	deliveryTimeout = 30 * time.Second
-	// tendEvery is how often lost deliveries are looked for, and overdue how late a delivery is that counts as lost. A job that waits
-	// for a place is no reason for a second one.
-	tendEvery = time.Minute
-	overdue   = time.Minute
-	// tellEvery is how often it is looked what people should be told by the clock. foresight is how far ahead accounts are foretold, as
-	// the dashboard's forecast does.
-	tellEvery = 5 * time.Minute
-	foresight = 72 * time.Hour
-	// tendBatch bounds one transaction.
-	tendBatch = 200
+	// requeueInterval is the interval of looking for lost deliveries; overdueAfter is the delay after which a
+	// delivery counts as lost. A job that waits for a slot is not lost.
+	requeueInterval = time.Minute
+	overdueAfter    = time.Minute
+	// noticeInterval is the interval of notices that depend on time. lapseHorizon is how far ahead lapsing
+	// accounts are announced, as in the dashboard's forecast.
+	noticeInterval = 5 * time.Minute
+	lapseHorizon   = 72 * time.Hour
+	// noticeBatch bounds one transaction, in rows.
+	noticeBatch = 200
 )
 
-// Part adds workers, with their queues and periodic jobs, to those of the syncs.
+// Part adds workers, queues and periodic jobs to a Runner.
 type Part func(workers *river.Workers, config *river.Config) error
 
-// Webhooks works what is sent to webhooks, and the sweeps that go with it.
+// Webhooks adds the workers of deliveries and notices.
 func Webhooks(post *webhooks.Post, system *store.System, log *slog.Logger) Part {
 	return func(workers *river.Workers, config *river.Config) error {
-		config.Queues[queue.Webhooks] = river.QueueConfig{MaxWorkers: deliveriesAtOnce}
+		config.Queues[queue.Webhooks] = river.QueueConfig{MaxWorkers: maxDeliveries}
 		config.PeriodicJobs = append(config.PeriodicJobs,
-			river.NewPeriodicJob(river.PeriodicInterval(tendEvery),
-				func() (river.JobArgs, *river.InsertOpts) { return queue.TendWebhooks{}, nil }, &river.PeriodicJobOpts{RunOnStart: true}),
-			river.NewPeriodicJob(river.PeriodicInterval(tellEvery),
-				func() (river.JobArgs, *river.InsertOpts) { return queue.TendNotices{}, nil }, &river.PeriodicJobOpts{RunOnStart: true}))
+			river.NewPeriodicJob(river.PeriodicInterval(requeueInterval),
+				func() (river.JobArgs, *river.InsertOpts) { return queue.RequeueDeliveries{}, nil }, &river.PeriodicJobOpts{RunOnStart: true}),
+			river.NewPeriodicJob(river.PeriodicInterval(noticeInterval),
+				func() (river.JobArgs, *river.InsertOpts) { return queue.UpdateNotices{}, nil }, &river.PeriodicJobOpts{RunOnStart: true}))
 		return errors.Join(
 			river.AddWorkerSafely(workers, &DeliverWebhookWorker{post: post}),
-			river.AddWorkerSafely(workers, &TendWebhooksWorker{system: system, log: log}),
-			river.AddWorkerSafely(workers, &TendNoticesWorker{system: system}))
+			river.AddWorkerSafely(workers, &RequeueDeliveriesWorker{system: system, log: log}),
+			river.AddWorkerSafely(workers, &UpdateNoticesWorker{system: system}))
 	}
 }
 
-// DeliverWebhookWorker tries deliveries.
+// DeliverWebhookWorker sends one delivery of a webhook.
 type DeliverWebhookWorker struct {
 	river.WorkerDefaults[queue.DeliverWebhook]
 	post *webhooks.Post
 }
 
-// Timeout bounds one try.
+// Timeout implements river.Worker.
 func (w *DeliverWebhookWorker) Timeout(*river.Job[queue.DeliverWebhook]) time.Duration {
 	return deliveryTimeout
 }
 
-// Work tries one delivery, and sleeps until the next try where there is one.
+// Work tries one delivery and snoozes until the next try.
 func (w *DeliverWebhookWorker) Work(ctx context.Context, job *river.Job[queue.DeliverWebhook]) error {
-	again, err := w.post.Deliver(ctx, connectors.TenantID{UUID: job.Args.TenantID}, connectors.DeliveryID{UUID: job.Args.DeliveryID})
-	if err == nil && again > 0 {
-		return river.JobSnooze(again)
+	retryAfter, err := w.post.Deliver(ctx, connectors.TenantID{UUID: job.Args.TenantID}, connectors.DeliveryID{UUID: job.Args.DeliveryID})
+	if err == nil && retryAfter > 0 {
+		return river.JobSnooze(retryAfter)
 	}
 	return err
 }
 
-// TendWebhooksWorker gives deliveries whose jobs are lost new ones.
-type TendWebhooksWorker struct {
-	river.WorkerDefaults[queue.TendWebhooks]
+// RequeueDeliveriesWorker inserts new jobs for deliveries that lost their jobs.
+type RequeueDeliveriesWorker struct {
+	river.WorkerDefaults[queue.RequeueDeliveries]
 	system *store.System
 	log    *slog.Logger
 }
 
-// Timeout ends a sweep before the next begins.
-func (w *TendWebhooksWorker) Timeout(*river.Job[queue.TendWebhooks]) time.Duration { return tendEvery }
+// Timeout implements river.Worker.
+func (w *RequeueDeliveriesWorker) Timeout(*river.Job[queue.RequeueDeliveries]) time.Duration {
+	return requeueInterval
+}
 
-// Work looks once. Those beyond the batch are found by the next sweep, which is soon enough for what should not happen.
-func (w *TendWebhooksWorker) Work(ctx context.Context, _ *river.Job[queue.TendWebhooks]) error {
-	n, err := w.system.RequeueOverdue(ctx, overdue, tendBatch)
+// Work requeues one batch. The next sweep finds the rest.
+func (w *RequeueDeliveriesWorker) Work(ctx context.Context, _ *river.Job[queue.RequeueDeliveries]) error {
+	n, err := w.system.RequeueOverdue(ctx, overdueAfter, noticeBatch)
 	if n > 0 {
 		w.log.InfoContext(ctx, "webhook deliveries that nobody had taken up are queued again", "deliveries", n)
 	}
 	return err
 }
 
-// TendNoticesWorker tells of accounts that lapse and of connectors that are down or work again, and forgets what is too old.
-type TendNoticesWorker struct {
-	river.WorkerDefaults[queue.TendNotices]
+// UpdateNoticesWorker adds notices of lapsing accounts and of connectors that fail or recover, and deletes old
+// ones.
+type UpdateNoticesWorker struct {
+	river.WorkerDefaults[queue.UpdateNotices]
 	system *store.System
 }
 
-// Timeout bounds one sweep.
-func (w *TendNoticesWorker) Timeout(*river.Job[queue.TendNotices]) time.Duration {
-	return tellEvery
+// Timeout implements river.Worker.
+func (w *UpdateNoticesWorker) Timeout(*river.Job[queue.UpdateNotices]) time.Duration {
+	return noticeInterval
 }
 
-// Work tells a batch of each, and of accounts all that there are.
-func (w *TendNoticesWorker) Work(ctx context.Context, _ *river.Job[queue.TendNotices]) error {
+// Work adds one batch of connector notices and all notices of accounts.
+func (w *UpdateNoticesWorker) Work(ctx context.Context, _ *river.Job[queue.UpdateNotices]) error {
 	if err := w.system.SweepNotices(ctx); err != nil {
 		return err
 	}
-	if _, err := w.system.NoticeConditions(ctx, connectors.DeadAfter, tendBatch); err != nil {
+	if _, err := w.system.NoticeConditions(ctx, connectors.DeadAfter, noticeBatch); err != nil {
 		return err
 	}
 	for {
-		n, err := w.system.NoticeLapsing(ctx, foresight, tendBatch)
-		if err != nil || n < tendBatch {
+		n, err := w.system.NoticeLapsing(ctx, lapseHorizon, noticeBatch)
+		if err != nil || n < noticeBatch {
 			return err
 		}
 	}

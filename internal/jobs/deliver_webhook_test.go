@@ -17,20 +17,19 @@ import (
 	"patchbay/internal/webhooks"
 )
 
-// postOf sends what webhooks are told, and tries again at once.
-func (b *bundle) postOf() *webhooks.Post {
+// newPost returns a Post that retries at once.
+func (b *bundle) newPost() *webhooks.Post {
 	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
 	return webhooks.New(webhooks.Options{
 		Store: b.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, Jitter: func(time.Duration) time.Duration { return time.Millisecond },
 	})
 }
 
-// startWebhooks works the deliveries until the test ends.
 func (b *bundle) startWebhooks(t *testing.T) {
 	t.Helper()
 	r, err := jobs.New(jobs.Options{
 		Pool: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards,
-		Parts: []jobs.Part{jobs.Webhooks(b.postOf(), b.St.System(), slog.New(slog.DiscardHandler))},
+		Parts: []jobs.Part{jobs.Webhooks(b.newPost(), b.St.System(), slog.New(slog.DiscardHandler))},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +40,7 @@ func (b *bundle) startWebhooks(t *testing.T) {
 	t.Cleanup(func() { stop(t, r) })
 }
 
-// receive starts a receiver whose first answer is a failure. It says the ids that came.
+// receive starts a receiver that fails the first request and returns the received ids.
 func receive(t *testing.T) (url string, ids <-chan string) {
 	t.Helper()
 	came := make(chan string, 100)
@@ -58,7 +57,7 @@ func receive(t *testing.T) (url string, ids <-chan string) {
 	return there.URL, came
 }
 
-func (b *bundle) told(t *testing.T, url string) connectors.Delivery {
+func (b *bundle) createDelivery(t *testing.T, url string) connectors.Delivery {
 	t.Helper()
 	hook, err := b.Door().CreateWebhook(t.Context(), connectors.Webhook{Name: "Hook", URL: url}, store.WebhookSecrets{Now: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"})
 	if err != nil {
@@ -74,7 +73,7 @@ func (b *bundle) told(t *testing.T, url string) connectors.Delivery {
 	return list.Items[0]
 }
 
-func wantSoon(t *testing.T, ids <-chan string, d connectors.Delivery) {
+func wantDelivered(t *testing.T, ids <-chan string, d connectors.Delivery) {
 	t.Helper()
 	select {
 	case id := <-ids:
@@ -86,21 +85,21 @@ func wantSoon(t *testing.T, ids <-chan string, d connectors.Delivery) {
 	}
 }
 
-func TestADeliveryOutlivesTheProcessThatMadeItAndIsTriedUntilItArrives(t *testing.T) {
+func TestDelivery_SurvivesItsProcessAndIsRetried(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	url, ids := receive(t)
-	d := b.told(t, url) // and its process ends: there are no workers yet
+	d := b.createDelivery(t, url) // its process ends: no worker runs yet
 	b.startWebhooks(t)
-	wantSoon(t, ids, d)
-	wantSoon(t, ids, d)
+	wantDelivered(t, ids, d)
+	wantDelivered(t, ids, d)
 }
 
-func TestADeliveryWhoseJobIsGoneIsFoundByASweep(t *testing.T) {
+func TestDelivery_WithoutAJobIsRequeued(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	url, ids := receive(t)
-	d := b.told(t, url)
+	d := b.createDelivery(t, url)
 	err := pgx.BeginFunc(t.Context(), b.Pool, func(tx pgx.Tx) error {
 		for _, statement := range []string{
 			"select set_config('app.system', 'on', true)", "delete from river_job", "update webhook_deliveries set next_at = now() - interval '3 minutes'",
@@ -115,5 +114,5 @@ func TestADeliveryWhoseJobIsGoneIsFoundByASweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.startWebhooks(t) // the first sweep comes with the first leader
-	wantSoon(t, ids, d)
+	wantDelivered(t, ids, d)
 }

@@ -10,18 +10,18 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-// NewSyncToolsWorker makes the worker without the machinery around it.
+// NewSyncToolsWorker returns a worker without a Runner.
 func NewSyncToolsWorker(s *toolsync.Syncer) *SyncToolsWorker {
-	return newSyncToolsWorker(s, newComeback(nil, slog.New(slog.DiscardHandler)))
+	return newSyncToolsWorker(s, newSnoozeNotifier(nil, slog.New(slog.DiscardHandler)))
 }
 
-// NewPolling makes a Runner that looks so seldom for jobs that nobody announced.
-func NewPolling(o Options, seldom time.Duration) (*Runner, error) { return newRunner(o, seldom) }
+// NewPolling returns a Runner with the poll interval of announced queues set.
+func NewPolling(o Options, rarePoll time.Duration) (*Runner, error) { return newRunner(o, rarePoll) }
 
-// Tend looks once for runs that lost their jobs.
-func (r *Runner) Tend(ctx context.Context) (int, error) { return r.tender.tend(ctx) }
+// RescueOnce runs the rescuer once.
+func (r *Runner) RescueOnce(ctx context.Context) (int, error) { return r.rescuer.rescueOnce(ctx) }
 
-// WentBack tells of jobs that were given back.
-func (r *Runner) WentBack() (<-chan *river.Event, func()) {
+// WatchSnoozes returns the snooze events of jobs.
+func (r *Runner) WatchSnoozes() (<-chan *river.Event, func()) {
 	return r.client.Subscribe(river.EventKindJobSnoozed)
 }

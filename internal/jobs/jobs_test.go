@@ -22,7 +22,7 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-// patience is how long a test waits for what a worker does at once: two cores may be busy with other packages' tests.
+// patience bounds the wait for a worker: other packages' tests may load both cores.
 const patience = 2 * time.Minute
 
 type bundle struct {
@@ -43,10 +43,10 @@ func newBundle(t *testing.T) *bundle {
 	return &bundle{World: w, sync: s}
 }
 
-// start works the jobs until the test ends.
+// start works jobs until the test ends.
 func (b *bundle) start(t *testing.T) *jobs.Runner {
 	t.Helper()
-	r, err := jobs.New(jobs.Options{Pool: b.Pool, Listens: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards, Queued: b.St.System().LongQueued})
+	r, err := jobs.New(jobs.Options{Pool: b.Pool, ListenPool: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards, Queued: b.St.System().LongQueued})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func stop(t *testing.T, r *jobs.Runner) {
 	}
 }
 
-func (b *bundle) to(t *testing.T, url string) connectors.Connector {
+func (b *bundle) addConnector(t *testing.T, url string) connectors.Connector {
 	t.Helper()
 	return b.Connector(t, func(d *connectors.Draft) { d.URL, d.RetryAttempts = url, 0 })
 }
@@ -91,7 +91,7 @@ func (b *bundle) run(t *testing.T, id connectors.SyncRunID) connectors.SyncRun {
 	return run
 }
 
-// work hands the run's job to a worker, at an attempt of five.
+// work gives the run's job to a worker, as the given attempt of five.
 func (b *bundle) work(t *testing.T, run connectors.SyncRun, attempt int) error {
 	t.Helper()
 	args := queue.SyncTools{TenantID: b.Tenant.UUID, ConnectorID: run.ConnectorID.UUID, SyncRunID: run.ID.UUID}
@@ -100,18 +100,18 @@ func (b *bundle) work(t *testing.T, run connectors.SyncRun, attempt int) error {
 	})
 }
 
-func TestQueuedSyncsArePerformed(t *testing.T) {
+func TestSyncTools_PerformsQueuedRuns(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(3)})
-	first := b.queue(t, b.to(t, up.URL)) // before there are workers
+	first := b.queue(t, b.addConnector(t, up.URL)) // queued before the workers start
 	events, unwatch := b.sync.Watch(b.Tenant)
 	defer unwatch()
 
 	r := b.start(t)
 	defer stop(t, r)
 	waitDone(t, events, first.ID)
-	second := b.queue(t, b.to(t, up.URL)) // announced to them
+	second := b.queue(t, b.addConnector(t, up.URL)) // announced to them
 	waitDone(t, events, second.ID)
 
 	for _, id := range []connectors.SyncRunID{first.ID, second.ID} {
@@ -137,14 +137,14 @@ func waitDone(t *testing.T, events <-chan toolsync.Progress, id connectors.SyncR
 	}
 }
 
-func TestSyncAllQueuesEveryEnabledConnectorOnce(t *testing.T) {
+func TestQueueAll_QueuesEachEnabledConnectorOnce(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)})
 	for range 3 {
-		b.to(t, up.URL)
+		b.addConnector(t, up.URL)
 	}
-	b.queue(t, b.to(t, up.URL))
+	b.queue(t, b.addConnector(t, up.URL))
 	b.Connector(t, func(d *connectors.Draft) { d.Enabled = false })
 	n, err := b.sync.QueueAll(t.Context(), b.Tenant, connectors.TriggerManual, nil)
 	if err != nil || n != 3 {
@@ -152,11 +152,11 @@ func TestSyncAllQueuesEveryEnabledConnectorOnce(t *testing.T) {
 	}
 }
 
-func TestASecondJobForARunDoesNothing(t *testing.T) {
+func TestSyncTools_SecondJobDoesNothing(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)})
-	run := b.queue(t, b.to(t, up.URL))
+	run := b.queue(t, b.addConnector(t, up.URL))
 	for range 2 {
 		if err := b.work(t, run, 1); err != nil {
 			t.Fatal(err)
@@ -173,11 +173,11 @@ func TestASecondJobForARunDoesNothing(t *testing.T) {
 	}
 }
 
-func TestAServersFailureIsNoFailureOfTheJob(t *testing.T) {
+func TestSyncTools_ServerFailureCompletesTheJob(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": mcptest.Status(http.StatusInternalServerError, "")}})
-	run := b.queue(t, b.to(t, up.URL))
+	run := b.queue(t, b.addConnector(t, up.URL))
 	if err := b.work(t, run, 1); err != nil {
 		t.Errorf("the job failed: %v", err)
 	}
@@ -186,10 +186,10 @@ func TestAServersFailureIsNoFailureOfTheJob(t *testing.T) {
 	}
 }
 
-func TestAQueuedRunWaitsWhileAnotherIsUnderWay(t *testing.T) {
+func TestSyncTools_SnoozesWhileAnotherRunIsActive(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	c := b.to(t, mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)}).URL)
+	c := b.addConnector(t, mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)}).URL)
 	run := b.queue(t, c)
 	running := b.Run(t, c.ID)
 
@@ -212,10 +212,10 @@ func TestAQueuedRunWaitsWhileAnotherIsUnderWay(t *testing.T) {
 	}
 }
 
-func TestARunOfAConnectorDisabledMeanwhileIsClosed(t *testing.T) {
+func TestSyncTools_DisabledConnectorEndsTheRun(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	c := b.to(t, "http://127.0.0.1:1/")
+	c := b.addConnector(t, "http://127.0.0.1:1/")
 	run := b.queue(t, c)
 	d := connectors.DraftOf(c)
 	d.Enabled = false
@@ -230,10 +230,10 @@ func TestARunOfAConnectorDisabledMeanwhileIsClosed(t *testing.T) {
 	}
 }
 
-func TestAJobOfADeletedConnectorIsDone(t *testing.T) {
+func TestSyncTools_DeletedConnectorCompletesTheJob(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	c := b.to(t, "http://127.0.0.1:1/")
+	c := b.addConnector(t, "http://127.0.0.1:1/")
 	run := b.queue(t, c)
 	if err := b.Door().DeleteConnector(t.Context(), c.ID); err != nil {
 		t.Fatal(err)
@@ -243,10 +243,10 @@ func TestAJobOfADeletedConnectorIsDone(t *testing.T) {
 	}
 }
 
-func TestOurOwnMishapIsTriedAgainAndInTheEndClosed(t *testing.T) {
+func TestSyncTools_InternalFailureIsRetriedThenClosed(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	c := b.to(t, mcptest.Start(t, mcptest.Script{}).URL)
+	c := b.addConnector(t, mcptest.Start(t, mcptest.Script{}).URL)
 	run := b.queue(t, c)
 	owner, err := pgx.Connect(t.Context(), b.URL)
 	if err != nil {
@@ -271,7 +271,7 @@ func TestOurOwnMishapIsTriedAgainAndInTheEndClosed(t *testing.T) {
 	}
 }
 
-func TestStoppingEndsWorkersAndTheirRuns(t *testing.T) {
+func TestStop_EndsWorkersAndRuns(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	listing := make(chan struct{}, 1)
@@ -280,7 +280,7 @@ func TestStoppingEndsWorkersAndTheirRuns(t *testing.T) {
 		mcptest.Hang(w, r, c)
 	}}})
 	r := b.start(t)
-	run := b.queue(t, b.to(t, up.URL))
+	run := b.queue(t, b.addConnector(t, up.URL))
 	<-listing
 	over, cancel := context.WithCancel(t.Context())
 	cancel()

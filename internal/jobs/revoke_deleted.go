@@ -9,18 +9,18 @@ import (
 	"patchbay/internal/queue"
 )
 
-// revokeEvery is how often deleted accounts are looked for.
-const revokeEvery = 15 * time.Second
+// revokeInterval is the interval of looking for deleted accounts.
+const revokeInterval = 15 * time.Second
 
-// RevokeDeletedWorker revokes accounts whose credentials were deleted.
+// RevokeDeletedWorker revokes accounts with deleted credentials.
 type RevokeDeletedWorker struct {
 	river.WorkerDefaults[queue.RevokeDeleted]
 	revoke func(ctx context.Context, spell time.Duration) (more bool, err error)
 }
 
-// Work revokes for a while, and sleeps where there is more to do.
+// Work revokes for upkeepTime and snoozes if there is more.
 func (w *RevokeDeletedWorker) Work(ctx context.Context, _ *river.Job[queue.RevokeDeleted]) error {
-	more, err := w.revoke(ctx, upkeepSpell)
+	more, err := w.revoke(ctx, upkeepTime)
 	if err == nil && more {
 		return river.JobSnooze(upkeepPause)
 	}

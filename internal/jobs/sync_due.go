@@ -10,20 +10,19 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-// dueTimeout ends a job that goes on claiming; the clock has inserted others by then.
+// dueTimeout ends a job that keeps claiming; the clock has inserted others by then.
 const dueTimeout = 20 * time.Second
 
-// SyncDueWorker begins the syncs that are due. They are under way when the job has ended: what holds them is the claim, which ends
-// with the process, and no place of a worker.
+// SyncDueWorker starts due syncs, which continue after the job. A claim holds them, not a worker.
 type SyncDueWorker struct {
 	river.WorkerDefaults[queue.SyncDue]
 	syncer *toolsync.Syncer
 }
 
-// Timeout bounds one job.
+// Timeout implements river.Worker.
 func (w *SyncDueWorker) Timeout(*river.Job[queue.SyncDue]) time.Duration { return dueTimeout }
 
-// Work claims until nothing is left to claim, or no room in this process.
+// Work claims until nothing is due or the process has no slot.
 func (w *SyncDueWorker) Work(ctx context.Context, job *river.Job[queue.SyncDue]) error {
 	shards := []int{job.Args.Shard}
 	if job.Args.Shard == queue.AllShards {

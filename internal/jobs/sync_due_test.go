@@ -14,7 +14,7 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-// waitSynced waits until each of the connectors was synced once more.
+// waitSynced waits for a sync of each connector.
 func waitSynced(t *testing.T, events <-chan toolsync.Progress, ids ...connectors.ConnectorID) {
 	t.Helper()
 	late := time.After(patience)
@@ -30,16 +30,16 @@ func waitSynced(t *testing.T, events <-chan toolsync.Progress, ids ...connectors
 	}
 }
 
-func TestWhatIsDueIsSyncedByItself(t *testing.T) {
+func TestClock_SyncsDueConnectors(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(2)})
-	c := b.to(t, up.URL)
+	c := b.addConnector(t, up.URL)
 	events, unwatch := b.sync.Watch(b.Tenant)
 	defer unwatch()
 	defer stop(t, b.start(t))
 
-	for range 3 { // the first one finds tools, the others nothing new
+	for range 3 { // the first one stores tools, the others find no change
 		b.MakeDue(t)
 		waitSynced(t, events, c.ID)
 	}
@@ -55,8 +55,8 @@ func TestWhatIsDueIsSyncedByItself(t *testing.T) {
 	}
 }
 
-// jobsOfTheClock counts what the clock has inserted.
-func (b *bundle) jobsOfTheClock(t *testing.T) int {
+// countDueJobs counts the jobs that the clock has inserted.
+func (b *bundle) countDueJobs(t *testing.T) int {
 	t.Helper()
 	var n int
 	if err := b.Pool.QueryRow(t.Context(), "select count(*) from river_job where kind = $1", queue.SyncDue{}.Kind()).Scan(&n); err != nil {
@@ -65,11 +65,11 @@ func (b *bundle) jobsOfTheClock(t *testing.T) int {
 	return n
 }
 
-func TestWhereLittleIsDueNoJobIsInserted(t *testing.T) {
+func TestClock_FewDueInsertNoJob(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)})
-	c, another := b.to(t, up.URL), b.to(t, up.URL)
+	c, another := b.addConnector(t, up.URL), b.addConnector(t, up.URL)
 	events, unwatch := b.sync.Watch(b.Tenant)
 	defer unwatch()
 	defer stop(t, b.start(t))
@@ -77,39 +77,39 @@ func TestWhereLittleIsDueNoJobIsInserted(t *testing.T) {
 		b.MakeDue(t)
 		waitSynced(t, events, c.ID, another.ID)
 	}
-	if n := b.jobsOfTheClock(t); n != 0 {
+	if n := b.countDueJobs(t); n != 0 {
 		t.Errorf("%d jobs for two connectors", n)
 	}
 }
 
-func TestMuchThatIsDueIsSharedByJobs(t *testing.T) {
+func TestClock_ManyDueAreSharedByJobs(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)})
-	ids := make([]connectors.ConnectorID, 130) // more than one claim takes
+	ids := make([]connectors.ConnectorID, 130) // more than one claim
 	for i := range ids {
-		ids[i] = b.to(t, up.URL).ID
+		ids[i] = b.addConnector(t, up.URL).ID
 	}
 	events, unwatch := b.sync.Watch(b.Tenant)
 	defer unwatch()
 	b.MakeDue(t)
 	defer stop(t, b.start(t))
 	waitSynced(t, events, ids...)
-	if n := b.jobsOfTheClock(t); n == 0 {
+	if n := b.countDueJobs(t); n == 0 {
 		t.Error("no job for what was due, so that other processes have no part in it")
 	}
 }
 
-// stuck is a server that takes list requests, and answers them when it is told to.
-type stuck struct {
+// hungServer is a server that answers tools/list when the test says so.
+type hungServer struct {
 	*mcptest.Server
 	asked chan struct{}
 	free  func()
 }
 
-func newStuck(t *testing.T) *stuck {
+func newHungServer(t *testing.T) *hungServer {
 	t.Helper()
-	s, released := &stuck{asked: make(chan struct{}, 1000)}, make(chan struct{})
+	s, released := &hungServer{asked: make(chan struct{}, 1000)}, make(chan struct{})
 	s.free = sync.OnceFunc(func() { close(released) })
 	t.Cleanup(s.free)
 	s.Server = mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
@@ -120,12 +120,12 @@ func newStuck(t *testing.T) *stuck {
 	return s
 }
 
-func TestServersThatHangDelayNobodyElse(t *testing.T) {
+func TestSyncDue_HungServersDelayNoOther(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	stuck := newStuck(t)
-	for range 40 { // more than a server has conversations at once
-		b.to(t, stuck.URL)
+	stuck := newHungServer(t)
+	for range 40 { // more than the slots of a host
+		b.addConnector(t, stuck.URL)
 	}
 	b.MakeDue(t)
 	defer stop(t, b.start(t))
@@ -133,7 +133,7 @@ func TestServersThatHangDelayNobodyElse(t *testing.T) {
 	<-stuck.asked
 
 	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)})
-	theirs, mine := b.ConnectorIn(t, b.Other, func(d *connectors.Draft) { d.URL = up.URL }), b.to(t, up.URL)
+	theirs, mine := b.ConnectorIn(t, b.Other, func(d *connectors.Draft) { d.URL = up.URL }), b.addConnector(t, up.URL)
 	events, unwatch := b.sync.Watch(b.Tenant)
 	defer unwatch()
 	others, unwatchOthers := b.sync.Watch(b.Other)
@@ -146,14 +146,14 @@ func TestServersThatHangDelayNobodyElse(t *testing.T) {
 	}
 }
 
-// Each of the servers has twelve of either tenant, which is less than it may: it is the process that has to have room.
-func TestFiveHundredSyncsThatHangAreUnderWayAtOnceAndDelayNobody(t *testing.T) {
+// Each server has twelve syncs of either tenant, below its limit, so that the process's slots are tested.
+func TestSyncDue_FiveHundredHungSyncsDelayNoOther(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	const hosts, each = 21, 12
-	hung := make([]*stuck, hosts)
+	hung := make([]*hungServer, hosts)
 	for i := range hung {
-		hung[i] = newStuck(t)
+		hung[i] = newHungServer(t)
 		for range each {
 			for _, tenant := range []connectors.TenantID{b.Tenant, b.Other} {
 				b.ConnectorIn(t, tenant, func(d *connectors.Draft) { d.URL, d.Timeout, d.RetryAttempts = hung[i].URL, connectors.MaxTimeout, 0 })
@@ -192,17 +192,17 @@ func TestFiveHundredSyncsThatHangAreUnderWayAtOnceAndDelayNobody(t *testing.T) {
 	}
 }
 
-func TestAHungServerWithManyConnectorsDelaysNotEvenItsOwnTenant(t *testing.T) {
+func TestSyncDue_HungServerDelaysNotEvenItsTenant(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	stuck := newStuck(t)
-	const many = 300 // a tenant may have 256 claims
+	stuck := newHungServer(t)
+	const many = 300 // above a tenant's 256 claims
 	for range many {
-		b.to(t, stuck.URL)
+		b.addConnector(t, stuck.URL)
 	}
 	b.SetDue(t, -time.Hour)
 	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)})
-	mine, theirs := b.to(t, up.URL), b.ConnectorIn(t, b.Other, func(d *connectors.Draft) { d.URL = up.URL })
+	mine, theirs := b.addConnector(t, up.URL), b.ConnectorIn(t, b.Other, func(d *connectors.Draft) { d.URL = up.URL })
 	b.AsSystem(t, "update connector_clock set due_at = now() where connector_id in ($1, $2)", []any{mine.ID.UUID, theirs.ID.UUID})
 	events, unwatch := b.sync.Watch(b.Tenant)
 	defer unwatch()
@@ -225,19 +225,19 @@ func TestAHungServerWithManyConnectorsDelaysNotEvenItsOwnTenant(t *testing.T) {
 	}
 }
 
-func TestASmallTenantsSyncsComeBeforeMostOfALargeOnes(t *testing.T) {
+func TestSyncDue_SmallTenantPrecedesLargeOne(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	const large, small = 120, 5
 	mine, theirs := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(2)}), mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(2)})
 	for range large {
-		b.to(t, mine.URL)
+		b.addConnector(t, mine.URL)
 	}
 	for range small {
 		b.ConnectorIn(t, b.Other, func(d *connectors.Draft) { d.URL = theirs.URL })
 	}
-	ends := b.ends(t, large+small)
-	b.MakeDue(t) // all lists are new, so that each is written
+	ends := b.watchEnds(t, large+small)
+	b.MakeDue(t) // all lists are new and written
 	defer stop(t, b.start(t))
 
 	var order []connectors.TenantID
@@ -260,8 +260,8 @@ func TestASmallTenantsSyncsComeBeforeMostOfALargeOnes(t *testing.T) {
 	}
 }
 
-// ends tells whose scheduled syncs end, in their order.
-func (b *bundle) ends(t *testing.T, most int) <-chan connectors.TenantID {
+// watchEnds returns the tenants of finished scheduled syncs, in order.
+func (b *bundle) watchEnds(t *testing.T, most int) <-chan connectors.TenantID {
 	t.Helper()
 	ends := make(chan connectors.TenantID, most)
 	for _, tenant := range []connectors.TenantID{b.Tenant, b.Other} {

@@ -12,8 +12,9 @@ import (
 	"patchbay/internal/store"
 )
 
-// forgetful is a server that hands out a session at each handshake, and has forgotten one of them when it is asked for its tools.
-func forgetful(t *testing.T, forgotten string) *mcptest.Server {
+// newForgetfulServer starts a server that opens a session at each handshake and has dropped one of them by
+// tools/list.
+func newForgetfulServer(t *testing.T, forgotten string) *mcptest.Server {
 	t.Helper()
 	return mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{
 		"initialize": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
@@ -32,11 +33,11 @@ func forgetful(t *testing.T, forgotten string) *mcptest.Server {
 	}})
 }
 
-func TestASessionThatExpiredDuringAScheduledSyncIsRenewedAndNobodyHearsOfIt(t *testing.T) {
+func TestSyncDue_ExpiredSessionIsReopenedSilently(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := forgetful(t, "session-2")
-	c := b.to(t, up.URL) // without a retry: another session is no second try
+	up := newForgetfulServer(t, "session-2")
+	c := b.addConnector(t, up.URL) // without retries: another session is no retry
 	events, unwatch := b.sync.Watch(b.Tenant)
 	defer unwatch()
 	defer stop(t, b.start(t))

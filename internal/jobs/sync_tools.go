@@ -15,68 +15,68 @@ import (
 // SyncToolsWorker performs queued sync runs.
 type SyncToolsWorker struct {
 	river.WorkerDefaults[queue.SyncTools]
-	syncer *toolsync.Syncer
-	rooms  *rooms
-	back   *comeback
+	syncer   *toolsync.Syncer
+	slots    *syncSlots
+	notifier *snoozeNotifier
 }
 
-func newSyncToolsWorker(syncer *toolsync.Syncer, back *comeback) *SyncToolsWorker {
-	return &SyncToolsWorker{syncer: syncer, rooms: newRooms(), back: back}
+func newSyncToolsWorker(syncer *toolsync.Syncer, notifier *snoozeNotifier) *SyncToolsWorker {
+	return &SyncToolsWorker{syncer: syncer, slots: newSyncSlots(), notifier: notifier}
 }
 
 // Work performs the run of one job.
 func (w *SyncToolsWorker) Work(ctx context.Context, job *river.Job[queue.SyncTools]) error {
-	err := w.perform(ctx, job)
-	w.back.expect(job.Queue, err)
+	err := w.performRun(ctx, job)
+	w.notifier.expectReturn(job.Queue, err)
 	return err
 }
 
-func (w *SyncToolsWorker) perform(ctx context.Context, job *river.Job[queue.SyncTools]) error {
+func (w *SyncToolsWorker) performRun(ctx context.Context, job *river.Job[queue.SyncTools]) error {
 	tenant := connectors.TenantID{UUID: job.Args.TenantID}
-	leave, away := w.rooms.enter(ctx, tenant)
+	release, retryAfter := w.slots.acquireSlot(ctx, tenant)
 	switch {
-	case leave == nil && job.Priority < queue.OfMany:
-		return river.JobSnooze(later)
-	case leave == nil:
-		return river.JobSnooze(away)
+	case release == nil && job.Priority < queue.OfMany:
+		return river.JobSnooze(minRetryAfter)
+	case release == nil:
+		return river.JobSnooze(retryAfter)
 	}
-	defer leave()
+	defer release()
 	run := connectors.SyncRunID{UUID: job.Args.SyncRunID}
 	_, err := w.syncer.Sync(ctx, tenant, toolsync.Request{Connector: connectors.Ref(job.Args.ConnectorID.String()), Run: &run})
 	if err != nil && fault.As(err).Type == store.TypeSyncTaken {
-		err = w.syncer.SyncAgain(ctx, tenant, run) // where its process died, or stopped, during it
+		err = w.syncer.RestartInterrupted(ctx, tenant, run) // after its process died or stopped
 	}
-	switch judge(err) {
-	case done:
+	switch classifyError(err) {
+	case outcomeDone:
 		return nil
-	case waits:
-		return river.JobSnooze(later)
+	case outcomeSnooze:
+		return river.JobSnooze(minRetryAfter)
 	}
 	if job.Attempt >= job.MaxAttempts {
-		w.syncer.Abandon(ctx, tenant, run, err) // nobody comes for it again, and it would keep later ones from being queued
+		w.syncer.Abandon(ctx, tenant, run, err) // no job will follow, and the queued run would block later ones
 	}
 	return err
 }
 
-// verdict is what the end of a run means for its job.
-type verdict int
+// runOutcome is the consequence of a run for its job.
+type runOutcome int
 
 const (
-	done  verdict = iota // the row says how it ended, or is gone
-	waits                // its turn comes, or comes again
-	again                // we failed, before the run began
+	outcomeDone   runOutcome = iota // the row holds the outcome, or is deleted
+	outcomeSnooze                   // another run is active, or the process stops
+	outcomeRetry                    // our own failure, before the run began
 )
 
-func judge(err error) verdict {
+func classifyError(err error) runOutcome {
 	if err == nil {
-		return done
+		return outcomeDone
 	}
 	switch f := fault.As(err); {
 	case f.Type == store.TypeSyncRunning, f.Code == toolsync.CodeStopping, f.Code == toolsync.CodeInterrupted:
-		return waits
+		return outcomeSnooze
 	case f.Kind == fault.Internal, f.Kind == fault.Unavailable && f.Code == "":
-		return again
+		return outcomeRetry
 	default:
-		return done
+		return outcomeDone
 	}
 }

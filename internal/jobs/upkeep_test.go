@@ -15,12 +15,13 @@ import (
 	"patchbay/internal/retention"
 )
 
-// startUpkeep works the jobs of another process until the test ends, and says where something is swept, and when a round of renewals is over.
+// startUpkeep works the jobs of another process until the test ends and returns its sweeps and rounds of
+// renewal.
 func (b *bundle) startUpkeep(t *testing.T) (swept <-chan connectors.HistoryPart, renewed <-chan credentials.IdleReport) {
 	t.Helper()
 	parts, rounds := make(chan connectors.HistoryPart, 1000), make(chan credentials.IdleReport, 1000)
 	r, err := jobs.New(jobs.Options{
-		Pool: b.Pool, Listens: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards,
+		Pool: b.Pool, ListenPool: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards,
 		Parts: []jobs.Part{jobs.Upkeep(jobs.UpkeepOptions{
 			Sweeper:     retention.New(retention.Options{Store: b.St, Batch: 10, Swept: func(p connectors.HistoryPart, _ int) { parts <- p }}),
 			System:      b.St.System(),
@@ -50,7 +51,7 @@ func within[T any](t *testing.T, from <-chan T) (v T) {
 	return v
 }
 
-func TestTheClockSweepsOldHistoryInOneOfTheProcesses(t *testing.T) {
+func TestSweepHistory_RunsInOneProcess(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	b.OldCalls(t, b.Connector(t), "search", 100, 25)
@@ -74,9 +75,9 @@ func TestTheClockSweepsOldHistoryInOneOfTheProcesses(t *testing.T) {
 	}
 }
 
-// The job of a process that was killed looks as if it ran, and keeps a second one away, until it is taken for lost. The next process goes
-// on where the last spell of it ended.
-func TestASweepWhoseProcessWasKilledIsWorkedByAnother(t *testing.T) {
+// The job of a killed process counts as running and excludes a second one until it is rescued. The next process
+// continues at its cursor.
+func TestSweepHistory_ContinuesAfterAKilledProcess(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	done, open := b.Connector(t), b.ConnectorIn(t, b.Other)
@@ -109,7 +110,7 @@ func TestASweepWhoseProcessWasKilledIsWorkedByAnother(t *testing.T) {
 	}
 }
 
-func TestTheClockLooksForIdleAccounts(t *testing.T) {
+func TestRenewIdle_RunsByTheClock(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	_, rounds := b.startUpkeep(t)

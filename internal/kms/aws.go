@@ -20,12 +20,12 @@ import (
 
 // awsKey is a key of AWS KMS: two operations of its JSON protocol.
 type awsKey struct {
-	way
-	arn         arn
+	transport
+	arn         awsARN
 	credentials aws.CredentialsProvider
 }
 
-// encryptionContext is authenticated with the ciphertext and stands in CloudTrail, where a policy of the key may ask for it.
+// encryptionContext is authenticated with the ciphertext. CloudTrail logs it, and a key policy may require it.
 var encryptionContext = map[string]string{"patchbay": "keyset"}
 
 type awsRequest struct {
@@ -35,28 +35,28 @@ type awsRequest struct {
 	EncryptionContext map[string]string `json:"EncryptionContext"`
 }
 
-type awsAnswer struct{ Plaintext, CiphertextBlob []byte }
+type awsResponse struct{ Plaintext, CiphertextBlob []byte }
 
-// Wrap has the service encrypt.
+// Wrap encrypts by the KMS.
 func (k awsKey) Wrap(ctx context.Context, plain secret.Text) ([]byte, error) {
-	answer, err := k.call(ctx, "Encrypt", awsRequest{Plaintext: []byte(plain.Reveal())})
+	answer, err := k.callAPI(ctx, "Encrypt", awsRequest{Plaintext: []byte(plain.Reveal())})
 	if err == nil && len(answer.CiphertextBlob) == 0 {
-		err = k.unavailable("answered without a ciphertext", nil)
+		err = k.newUnavailable("answered without a ciphertext", nil)
 	}
 	return answer.CiphertextBlob, err
 }
 
-// Unwrap has the service decrypt.
+// Unwrap decrypts by the KMS.
 func (k awsKey) Unwrap(ctx context.Context, wrapped []byte) (secret.Text, error) {
-	answer, err := k.call(ctx, "Decrypt", awsRequest{CiphertextBlob: wrapped})
+	answer, err := k.callAPI(ctx, "Decrypt", awsRequest{CiphertextBlob: wrapped})
 	if err == nil && len(answer.Plaintext) == 0 {
-		err = k.unavailable("answered without a plaintext", nil)
+		err = k.newUnavailable("answered without a plaintext", nil)
 	}
 	return secret.Text(answer.Plaintext), err
 }
 
-func (k awsKey) call(ctx context.Context, operation string, in awsRequest) (out awsAnswer, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func (k awsKey) callAPI(ctx context.Context, operation string, in awsRequest) (out awsResponse, err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	in.KeyID, in.EncryptionContext = k.arn.text, encryptionContext
 	body, err := json.Marshal(in)
@@ -69,27 +69,27 @@ func (k awsKey) call(ctx context.Context, operation string, in awsRequest) (out 
 	}
 	r.Header.Set("Content-Type", "application/x-amz-json-1.1")
 	r.Header.Set("X-Amz-Target", "TrentService."+operation)
-	if err := k.sign(ctx, r, body); err != nil {
+	if err := k.signRequest(ctx, r, body); err != nil {
 		return out, err
 	}
-	err = k.exchange(r, &out, func(body []byte) string {
+	err = k.doRequest(r, &out, func(body []byte) string {
 		var refusal struct {
 			Type    string `json:"__type"`
 			Message string `json:"message"`
 		}
-		_ = json.Unmarshal(body, &refusal) // a proxy between may say something else
+		_ = json.Unmarshal(body, &refusal) // a proxy may send another body
 		return strings.TrimSuffix(refusal.Type[strings.LastIndexByte(refusal.Type, '#')+1:]+": "+refusal.Message, ": ")
 	})
 	return out, err
 }
 
-// sign adds who we are. Where that comes from the SDK knows: the environment, a profile, a role of the pod, the task or the machine.
-func (k awsKey) sign(ctx context.Context, r *http.Request, body []byte) error {
+// signRequest signs with the SDK's credentials: environment, profile, or the role of pod, task or machine.
+func (k awsKey) signRequest(ctx context.Context, r *http.Request, body []byte) error {
 	provider := k.credentials
 	if provider == nil {
 		loaded, err := config.LoadDefaultConfig(ctx, config.WithRegion(k.arn.region))
 		if err != nil {
-			return fault.Wrap(fault.Unavailable, err, "The environment's settings of AWS cannot be read ("+innermost(err).Error()+").")
+			return fault.Wrap(fault.Unavailable, err, "The environment's settings of AWS cannot be read ("+innermostError(err).Error()+").")
 		}
 		provider = loaded.Credentials
 	}

@@ -26,7 +26,7 @@ func (s says) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: s.status, Body: io.NopCloser(strings.NewReader(s.body)), Header: http.Header{}, Request: r}, nil
 }
 
-// FuzzAnswers: whatever a KMS answers is a key or a ciphertext that it names in its JSON, or a sentence of one line for whoever starts Patchbay, of bounded length.
+// FuzzAnswers checks that a KMS response yields a key, a ciphertext or a one-line error of bounded length.
 func FuzzAnswers(f *testing.F) {
 	f.Add(200, `{"Plaintext":"AAAA","CiphertextBlob":"AAAA"}`)
 	f.Add(200, `{"data":{"plaintext":"AAAA","ciphertext":"vault:v1:x"}}`)

@@ -113,7 +113,7 @@ func TestAKMSThatRefusesIsQuoted(t *testing.T) {
 	}
 }
 
-func TestWhatAKMSSaysIsOneLineCutBetweenTwoCharacters(t *testing.T) {
+func TestError_QuotesOneLine(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]string{
 		"first\nsecond\x00 third\u0085": "refused with status 403: first second  third.",

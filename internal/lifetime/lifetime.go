@@ -8,69 +8,70 @@ import (
 	"patchbay/internal/safe"
 )
 
-// Context ends when its owner ends it, or with the context that it is a part of. It is to be begun before anything else, once, and ended.
-// It must not be copied.
+// Context ends when its owner calls End, or with its parent. Begin has to be called first, once, and End
+// afterwards. A Context must not be copied.
 type Context struct {
-	context.Context             // that it is a part of
-	own             part        // its place among the parts of that, where that is one of ours
-	detach          func() bool // leaves that, where it is none; nil: it is one of ours, or never ends
+	context.Context             // the parent
+	node            child       // in the parent's children, if the parent is a *Context
+	detach          func() bool // stops AfterFunc on another kind of parent; nil: none is needed
 
-	mu    sync.Mutex // guards what follows
-	err   error
-	done  chan struct{} // nil: nobody has asked
-	parts *part         // one of the ring of those that end with it; nil: none does
+	mu       sync.Mutex // guards the fields below
+	err      error
+	done     chan struct{} // nil: Done was not called
+	children *child        // one of a ring; nil: there is none
 }
 
-// part is something that ends with a context: another one, or what is to be done then. The context's mu guards it.
-type part struct {
-	next, prev *part // nil: it is in no ring
-	of         *Context
-	end        *Context // nil: do is to be called, in a goroutine of its own
+// child ends with its parent: a context, or a function to call. The parent's mu guards it.
+type child struct {
+	next, prev *child // nil: it is in no ring
+	parent     *Context
+	ctx        *Context // nil: do is called in its own goroutine
 	do         func()
 }
 
-// Begin begins it as a part of a context.
-func (c *Context) Begin(of context.Context) {
-	c.Context = of
-	if of, ours := of.(interface{ itself() *Context }); ours {
-		c.own.end = c
-		if err := of.itself().join(&c.own); err != nil {
+// Begin makes c a child of parent.
+func (c *Context) Begin(parent context.Context) {
+	c.Context = parent
+	if outer, ok := parent.(interface{ unwrap() *Context }); ok {
+		c.node.ctx = c
+		if err := outer.unwrap().addChild(&c.node); err != nil {
 			c.cancel(err)
 		}
 		return
 	}
-	if of.Done() == nil {
+	if parent.Done() == nil {
 		return
 	}
-	ends := func() {
+	cancelWithParent := func() {
 		defer safe.Recover(safe.Timer)
-		c.cancel(reason(of.Err(), context.Cause(of)))
+		c.cancel(withCause(parent.Err(), context.Cause(parent)))
 	}
-	if of.Err() != nil {
-		ends()
+	if parent.Err() != nil {
+		cancelWithParent()
 		return
 	}
-	c.detach = context.AfterFunc(of, ends)
+	c.detach = context.AfterFunc(parent, cancelWithParent)
 }
 
-// itself finds it in what it stands inside of.
-func (c *Context) itself() *Context { return c }
+// unwrap returns c from a struct that embeds it.
+func (c *Context) unwrap() *Context { return c }
 
-// End ends it. because is what [Cause] tells; nil: no more than that it was cancelled. Of several times the first counts.
-func (c *Context) End(because error) {
-	c.cancel(reason(context.Canceled, because))
+// End ends c. cause is the result of [Cause]; nil: context.Canceled. Only the first End counts.
+func (c *Context) End(cause error) {
+	c.cancel(withCause(context.Canceled, cause))
 	switch {
-	case c.own.of != nil:
-		c.own.of.leave(&c.own)
+	case c.node.parent != nil:
+		c.node.parent.removeChild(&c.node)
 	case c.detach != nil:
 		c.detach()
 	}
 }
 
-// Expire ends it since its time is up, for who keeps the time: it tells [context.DeadlineExceeded]. It is to be ended all the same.
+// Expire ends c with [context.DeadlineExceeded]. It is for callers with their own timer, who still have to call
+// End.
 func (c *Context) Expire() { c.cancel(context.DeadlineExceeded) }
 
-// cancel ends it and its parts. The ones above hold their mu meanwhile, and nobody holds one of below who takes one of above.
+// cancel ends c and its children. It locks parents before children; nothing locks in the other order.
 func (c *Context) cancel(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,56 +82,56 @@ func (c *Context) cancel(err error) {
 	if c.done != nil {
 		close(c.done)
 	}
-	for p := c.parts; p != nil; p = c.parts {
+	for p := c.children; p != nil; p = c.children {
 		c.unlink(p)
-		if p.end != nil {
-			p.end.cancel(err)
+		if p.ctx != nil {
+			p.ctx.cancel(err)
 		} else {
 			safe.Go(safe.Timer, p.do)
 		}
 	}
 }
 
-// join has p end with it; an error says that it has ended already.
-func (c *Context) join(p *part) error {
+// addChild makes p end with c. It returns c's error if c has ended.
+func (c *Context) addChild(p *child) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
 		return c.err
 	}
-	p.of, p.next, p.prev = c, p, p
-	if first := c.parts; first != nil {
+	p.parent, p.next, p.prev = c, p, p
+	if first := c.children; first != nil {
 		p.next, p.prev = first, first.prev
 		p.prev.next, p.next.prev = p, p
 	}
-	c.parts = p
+	c.children = p
 	return nil
 }
 
-// leave takes p back, and tells whether it was in time.
-func (c *Context) leave(p *part) bool {
+// removeChild removes p, and reports whether it was still a child.
+func (c *Context) removeChild(p *child) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.unlink(p)
 }
 
-// unlink needs mu.
-func (c *Context) unlink(p *part) bool {
+// unlink needs c.mu.
+func (c *Context) unlink(p *child) bool {
 	if p.next == nil {
 		return false
 	}
-	if c.parts == p {
-		c.parts = p.next
+	if c.children == p {
+		c.children = p.next
 	}
-	if c.parts == p { // it is the last one
-		c.parts = nil
+	if c.children == p { // it was the last one
+		c.children = nil
 	}
 	p.prev.next, p.next.prev = p.next, p.prev
 	p.next, p.prev = nil, nil
 	return true
 }
 
-// Done is closed at its end.
+// Done is closed when c ends.
 func (c *Context) Done() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,48 +144,47 @@ func (c *Context) Done() <-chan struct{} {
 	return c.done
 }
 
-// Err is why it ended: [context.Canceled], what its own context ended with, or an error that is that by [errors.Is], and tells the cause
-// by it, too.
+// Err is [context.Canceled], the parent's error, or an error that wraps one of them and the cause.
 func (c *Context) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
-// AfterFunc has something done at its end, in a goroutine of its own. stop takes that back, and tells whether it was in time. Package
-// context knows of it.
+// AfterFunc calls do in its own goroutine when c ends. stop prevents that, and reports whether it was in time.
+// Package context uses this method.
 func (c *Context) AfterFunc(do func()) (stop func() bool) {
-	p := &part{do: do}
-	if c.join(p) != nil {
+	p := &child{do: do}
+	if c.addChild(p) != nil {
 		safe.Go(safe.Timer, do)
 	}
-	return func() bool { return c.leave(p) }
+	return func() bool { return c.removeChild(p) }
 }
 
-// Cause is why a context ended that is one of ours, or a part of one; nil: it goes on. Of a context that its owner has ended it tells the
-// owner's cause, whatever came after.
+// Cause returns why a Context or a child of one ended; nil: it has not. The owner's cause stays, even if the
+// parent ends later.
 func Cause(ctx context.Context) error {
-	if e, ok := errors.AsType[*ended](ctx.Err()); ok {
+	if e, ok := errors.AsType[*causeError](ctx.Err()); ok {
 		return e.cause
 	}
 	return context.Cause(ctx)
 }
 
-// ended is the error of a context that ended for a cause.
-type ended struct{ err, cause error }
+// causeError is the error of a context that ended with a cause.
+type causeError struct{ err, cause error }
 
-func reason(err, because error) error {
-	if because == nil || because == err { //nolint:errorlint // the same one says no more
+func withCause(err, cause error) error {
+	if cause == nil || cause == err { //nolint:errorlint // the same one says no more
 		return err
 	}
-	if e, ok := because.(*ended); ok { //nolint:errorlint // it is ours, and at the top
+	if e, ok := cause.(*causeError); ok { //nolint:errorlint // it is ours, and at the top
 		return e
 	}
-	return &ended{err, because}
+	return &causeError{err, cause}
 }
 
-// Error is that of the context.
-func (e *ended) Error() string { return e.err.Error() }
+// Error is the text of err.
+func (e *causeError) Error() string { return e.err.Error() }
 
-// Unwrap is the context's error, and the cause.
-func (e *ended) Unwrap() []error { return []error{e.err, e.cause} }
+// Unwrap returns err and the cause.
+func (e *causeError) Unwrap() []error { return []error{e.err, e.cause} }

@@ -11,17 +11,17 @@ import (
 	"patchbay/internal/lifetime"
 )
 
-var errBecause = errors.New("because")
+var errCause = errors.New("because")
 
-// made are contexts within another one: ours, and one of package context, which ours is held against.
-var made = map[string]func(of context.Context) (context.Context, context.CancelCauseFunc){
+// implementations make a child context: one of this package, and one of package context to compare with.
+var implementations = map[string]func(of context.Context) (context.Context, context.CancelCauseFunc){
 	"ours": func(of context.Context) (context.Context, context.CancelCauseFunc) {
 		c := new(lifetime.Context)
 		c.Begin(of)
 		return c, c.End
 	},
 	"ours in ours": func(of context.Context) (context.Context, context.CancelCauseFunc) {
-		c, outer := new(lifetime.Context), new(struct { // as others have it inside of theirs
+		c, outer := new(lifetime.Context), new(struct { // embedded in a struct
 			lifetime.Context
 			more string
 		})
@@ -32,7 +32,7 @@ var made = map[string]func(of context.Context) (context.Context, context.CancelC
 	"package context's": context.WithCancelCause,
 }
 
-func TestAContextEndsAsOneOfPackageContextDoes(t *testing.T) {
+func TestContext_EndsLikePackageContext(t *testing.T) {
 	t.Parallel()
 	type ending struct {
 		how    func(parent context.CancelCauseFunc, own context.CancelCauseFunc)
@@ -40,22 +40,22 @@ func TestAContextEndsAsOneOfPackageContextDoes(t *testing.T) {
 	}
 	for name, by := range map[string]ending{
 		"its owner":                       {func(_, own context.CancelCauseFunc) { own(nil) }, context.Canceled},
-		"its owner, for a cause":          {func(_, own context.CancelCauseFunc) { own(errBecause) }, errBecause},
+		"its owner, for a cause":          {func(_, own context.CancelCauseFunc) { own(errCause) }, errCause},
 		"its own context":                 {func(parent, _ context.CancelCauseFunc) { parent(nil) }, context.Canceled},
-		"its own context, for a cause":    {func(parent, _ context.CancelCauseFunc) { parent(errBecause) }, errBecause},
-		"its owner, and then its context": {func(parent, own context.CancelCauseFunc) { own(errBecause); parent(errors.New("later")) }, errBecause},
-		"its owner, twice":                {func(_, own context.CancelCauseFunc) { own(errBecause); own(nil) }, errBecause},
+		"its own context, for a cause":    {func(parent, _ context.CancelCauseFunc) { parent(errCause) }, errCause},
+		"its owner, and then its context": {func(parent, own context.CancelCauseFunc) { own(errCause); parent(errors.New("later")) }, errCause},
+		"its owner, twice":                {func(_, own context.CancelCauseFunc) { own(errCause); own(nil) }, errCause},
 	} {
-		for kind, within := range made {
+		for kind, within := range implementations {
 			t.Run(name+", "+kind, func(t *testing.T) {
 				t.Parallel()
-				synctest.Test(t, func(t *testing.T) { endsBy(t, within, by.how, by.caused) })
+				synctest.Test(t, func(t *testing.T) { testEnd(t, within, by.how, by.caused) })
 			})
 		}
 	}
 }
 
-func endsBy(
+func testEnd(
 	t *testing.T, within func(context.Context) (context.Context, context.CancelCauseFunc), end func(parent, own context.CancelCauseFunc), caused error,
 ) {
 	type key struct{}
@@ -107,7 +107,7 @@ func endsBy(
 	}
 }
 
-func TestADeadlineOfItsContextEndsIt(t *testing.T) {
+func TestContext_EndsAtParentDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		parent, cancel := context.WithTimeout(t.Context(), 1)
@@ -122,8 +122,8 @@ func TestADeadlineOfItsContextEndsIt(t *testing.T) {
 	})
 }
 
-// TestWhatBeginsAndEndsAtOnceEndsAllTheSame has parts come and go while what they are parts of ends.
-func TestWhatBeginsAndEndsAtOnceEndsAllTheSame(t *testing.T) {
+// Children begin and end while their parent ends.
+func TestContext_ConcurrentChildrenEndWithParent(t *testing.T) {
 	t.Parallel()
 	for range 200 {
 		var outer lifetime.Context
@@ -136,7 +136,7 @@ func TestWhatBeginsAndEndsAtOnceEndsAllTheSame(t *testing.T) {
 					c.Begin(&outer)
 					stop := context.AfterFunc(&c, func() {})
 					stop()
-					c.End(errBecause)
+					c.End(errCause)
 				}
 				var c lifetime.Context
 				c.Begin(&outer)
@@ -149,7 +149,7 @@ func TestWhatBeginsAndEndsAtOnceEndsAllTheSame(t *testing.T) {
 	}
 }
 
-// BenchmarkContext is a request and a call in it, as both ways have it.
+// BenchmarkContext measures a request and a call in it, by both packages.
 //
 //	make bench
 func BenchmarkContext(b *testing.B) {

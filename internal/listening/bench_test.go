@@ -17,19 +17,19 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// peerEnv says that the program is to be a server: one of its own process, so that its memory is not counted.
+// peerEnv makes the test binary a server in its own process, so that its memory is not counted.
 const peerEnv = "LISTENING_TEST_PEER"
 
 func TestMain(m *testing.M) {
 	if era := os.Getenv(peerEnv); era != "" {
-		bePeer(era == "modern")
+		runPeer(era == "modern")
 		return
 	}
 	os.Exit(m.Run())
 }
 
-// bePeer serves until its standard input ends.
-func bePeer(modern bool) {
+// runPeer serves until its standard input ends.
+func runPeer(modern bool) {
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w, r, modern) }))
 	fmt.Println(up.URL)
 	_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
@@ -59,7 +59,7 @@ func answer(w http.ResponseWriter, r *http.Request, modern bool) {
 	}
 }
 
-func peer(b *testing.B, era string) (url string) {
+func startPeer(b *testing.B, era string) (url string) {
 	b.Helper()
 	self, err := os.Executable()
 	must(b, err)
@@ -79,21 +79,21 @@ func peer(b *testing.B, era string) (url string) {
 	return strings.TrimSpace(url)
 }
 
-// BenchmarkStreams holds a thousand streams, over plain HTTP, and tells what each costs in memory.
+// BenchmarkStreams holds a thousand streams over plain HTTP and reports the memory of each.
 //
 //	make bench
 func BenchmarkStreams(b *testing.B) {
 	const streams = 1000
 	for _, era := range []string{"handshake", "modern"} {
 		b.Run(era, func(b *testing.B) {
-			w, url := fixture.New(b), peer(b, era)
+			w, url := fixture.New(b), startPeer(b, era)
 			for range streams {
 				c := w.Connector(b, func(d *connectors.Draft) { d.URL = url })
 				w.TellsOfChanges(b, w.Tenant, c.ID)
 			}
 			before := memory()
 			b.ResetTimer()
-			p := start(b, w, func(o *listening.Options) { o.PerTenant, o.PerHost = streams, streams })
+			p := start(b, w, func(o *listening.Options) { o.MaxPerTenant, o.MaxPerHost = streams, streams })
 			within(b, "all are open", func() bool { return p.Stats().Streams == streams })
 			b.StopTimer()
 			b.ReportMetric(float64(memory()-before)/streams/1024, "KiB/stream")
@@ -102,7 +102,7 @@ func BenchmarkStreams(b *testing.B) {
 	}
 }
 
-// memory is what lives, and the stacks.
+// memory is the live heap with the stacks.
 func memory() uint64 {
 	var m runtime.MemStats
 	runtime.GC()

@@ -11,244 +11,246 @@ import (
 )
 
 const (
-	mostVain   = 10 // changes that were none, in a row
-	mostDouble = 5  // how often they double the gap
-	queueTime  = 10 * time.Second
-	retryTime  = 2 * time.Second // after a sync that could not be queued
-	passGap    = time.Second     // between two notices of one list to agents
-	// catchGap is between two syncs for what nobody heard on one stream: what stands between us and a server may end it each minute.
-	catchGap = 10 * time.Minute
+	maxUnchanged    = 10 // notifications without a change, in a row
+	maxGapDoublings = 5  // of the gap, one each time
+	queueTimeout    = 10 * time.Second
+	queueRetryDelay = 2 * time.Second // after a failure to queue
+	passOnGap       = time.Second     // between two notices of a list to agents
+	// missedGap is the time between two syncs for missed changes of a stream, which a proxy may end every
+	// minute.
+	missedGap = 10 * time.Minute
 )
 
-// list is one of those that a server says have changed.
-type list int
+// listKind is a list that can change.
+type listKind int
 
 const (
-	tools list = iota
-	prompts
-	resources
-	unheard // whatever has changed while nobody listened
-	lists   // how many there are
+	kindTools listKind = iota
+	kindPrompts
+	kindResources
+	kindMissed // any list may have changed without a stream
+	numKinds
 )
 
-func listOf(method string) (list, bool) {
+func toListKind(method string) (listKind, bool) {
 	switch method {
 	case "notifications/tools/list_changed":
-		return tools, true
+		return kindTools, true
 	case "notifications/prompts/list_changed":
-		return prompts, true
+		return kindPrompts, true
 	case "notifications/resources/list_changed":
-		return resources, true
+		return kindResources, true
 	}
 	return 0, false
 }
 
-// changes is what a server said has changed, and what came of it. A sync reads all lists; but each list has a gap of its own, so that
-// prompts which change right after the tools are not left waiting.
-type changes struct {
-	said  int       // how often, since it was written down
-	at    time.Time // the last time
-	waits [lists]bool
-	next  [lists]time.Time // from when on a sync may be queued for it
-	timer *time.Timer      // nil: none yet
+// listChanges are the changes that a server notified, and the syncs for them. A sync reads all lists, but each
+// list has its own gap, so that prompts which change right after the tools do not wait.
+type listChanges struct {
+	notified     int // notifications since they were recorded
+	lastNotified time.Time
+	pending      [numKinds]bool
+	notBefore    [numKinds]time.Time // earliest time of the next sync
+	timer        *time.Timer         // nil: not scheduled
 
-	passed [lists]time.Time   // when agents were told last
-	passes [lists]*time.Timer // that they will be; nil: not
-	busy   bool               // a sync is being queued
-	over   bool               // the stream has ended
+	lastPassedOn [numKinds]time.Time   // last notice to agents
+	passTimers   [numKinds]*time.Timer // of the next notice; nil: not scheduled
+	queueing     bool                  // a sync is being queued
+	ended        bool                  // the stream has ended
 
-	vain int                   // how often in a row nothing had changed after all
-	last *connectors.SyncRunID // that was queued; nil: none yet
-	hash string                // of all lists, as it was then
+	unchanged int                   // syncs in a row that found no change
+	lastRun   *connectors.SyncRunID // last queued run; nil: none
+	listsHash string                // hash of all lists when it was queued
 }
 
-// due tells when the next sync may be queued; ok is false where nothing waits for one.
-func (c *changes) due() (at time.Time, ok bool) {
-	for l, waits := range c.waits {
-		if waits && (!ok || c.next[l].Before(at)) {
-			at, ok = c.next[l], true
+// nextDue returns when the next sync may be queued; ok is false if none is pending.
+func (c *listChanges) nextDue() (when time.Time, ok bool) {
+	for l, waits := range c.pending {
+		if waits && (!ok || c.notBefore[l].Before(when)) {
+			when, ok = c.notBefore[l], true
 		}
 	}
-	return at, ok
+	return when, ok
 }
 
-// changed notes that a list has changed: a sync is queued at once, or when the list's gap is over.
-func (h *hold) changed(l list) {
-	h.k.count(func(s *Stats) { s.Notified++ })
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.changes.said, h.changes.at = h.changes.said+1, time.Now()
-	h.changes.waits[l] = true
-	h.passOn(l)
-	h.plan()
+// onListChanged schedules a sync, at once or after the list's gap.
+func (s *serverStream) onListChanged(l listKind) {
+	s.keeper.updateStats(func(s *Stats) { s.Notified++ })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changes.notified, s.changes.lastNotified = s.changes.notified+1, time.Now()
+	s.changes.pending[l] = true
+	s.passOn(l)
+	s.scheduleSync()
 }
 
-// passOn has agents that listen to this server alone hear what it said, a moment later where it says it often. mu is held.
-func (h *hold) passOn(l list) {
-	c := &h.changes
-	if c.over || c.passes[l] != nil {
+// passOn notifies agents of this server's own address, at most once a passOnGap for each list. The caller holds
+// mu.
+func (s *serverStream) passOn(l listKind) {
+	c := &s.changes
+	if c.ended || c.passTimers[l] != nil {
 		return
 	}
-	wait := time.Until(c.passed[l].Add(passGap))
-	c.passes[l] = time.AfterFunc(max(0, wait), func() {
+	wait := time.Until(c.lastPassedOn[l].Add(passOnGap))
+	c.passTimers[l] = time.AfterFunc(max(0, wait), func() {
 		defer safe.Recover(safe.Timer)
-		h.k.do(func() {
-			h.mu.Lock()
-			c.passes[l], c.passed[l] = nil, time.Now()
-			over := c.over
-			h.mu.Unlock()
+		s.keeper.runInBackground(func() {
+			s.mu.Lock()
+			c.passTimers[l], c.lastPassedOn[l] = nil, time.Now()
+			over := c.ended
+			s.mu.Unlock()
 			if over {
 				return
 			}
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), queueTime)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), queueTimeout)
 			defer cancel()
-			if err := h.door().PassOn(ctx, h.at.ID, notices[l]); err != nil {
-				h.k.o.Log.WarnContext(ctx, "what a server said is not passed on", slog.String("connector_id", h.at.ID.String()), slog.Any("error", err))
+			if err := s.tenantStore().NotifyListChanged(ctx, s.owner.ID, noticeKinds[l]); err != nil {
+				s.keeper.o.Log.WarnContext(ctx, "what a server said is not passed on", slog.String("connector_id", s.owner.ID.String()), slog.Any("error", err))
 			}
 		})
 	})
 }
 
-var notices = [unheard]string{store.NoticeTools, store.NoticePrompts, store.NoticeResources}
+var noticeKinds = [kindMissed]string{store.NoticeTools, store.NoticePrompts, store.NoticeResources}
 
-// plan sets the timer for the next sync. mu is held.
-func (h *hold) plan() {
-	c := &h.changes
-	due, waits := c.due()
-	if !waits || c.busy || c.over {
+// scheduleSync sets the timer for the next sync. The caller holds mu.
+func (s *serverStream) scheduleSync() {
+	c := &s.changes
+	due, waits := c.nextDue()
+	if !waits || c.queueing || c.ended {
 		return
 	}
 	if c.timer != nil {
 		c.timer.Stop()
 	}
-	c.timer = time.AfterFunc(time.Until(due), safe.Func(safe.Timer, func() { h.k.do(h.answer) }))
+	c.timer = time.AfterFunc(time.Until(due), safe.Func(safe.Timer, func() { s.keeper.runInBackground(s.queueDue) }))
 }
 
-// answer queues a sync for what has changed, and opens the gaps.
-func (h *hold) answer() {
-	h.mu.Lock()
-	c := &h.changes
-	if due, waits := c.due(); !waits || c.busy || c.over || time.Now().Before(due) {
-		h.mu.Unlock()
+// queueDue queues a sync for the pending changes and starts their gaps.
+func (s *serverStream) queueDue() {
+	s.mu.Lock()
+	c := &s.changes
+	if due, waits := c.nextDue(); !waits || c.queueing || c.ended || time.Now().Before(due) {
+		s.mu.Unlock()
 		return
 	}
-	c.busy = true
-	waited := c.waits
-	c.waits = [lists]bool{}
-	h.mu.Unlock()
+	c.queueing = true
+	handled := c.pending
+	c.pending = [numKinds]bool{}
+	s.mu.Unlock()
 
-	err := safe.Try(safe.Sync, h.sync)()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	c.busy = false
-	gap := h.k.o.Gap << min(c.vain, mostDouble)
+	err := safe.Try(safe.Sync, s.queueSync)()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.queueing = false
+	gap := s.keeper.o.Gap << min(c.unchanged, maxGapDoublings)
 	if err != nil {
-		gap = min(gap, retryTime)
+		gap = min(gap, queueRetryDelay)
 	}
 	next := time.Now().Add(gap)
-	for l, was := range waited {
-		if was {
-			c.next[l] = next
-			c.waits[l] = c.waits[l] || err != nil
+	for l, isHandled := range handled {
+		if isHandled {
+			c.notBefore[l] = next
+			c.pending[l] = c.pending[l] || err != nil
 		}
 	}
-	if err == nil && waited[unheard] {
-		c.next[unheard] = time.Now().Add(catchGap)
+	if err == nil && handled[kindMissed] {
+		c.notBefore[kindMissed] = time.Now().Add(missedGap)
 	}
-	if waited == ([lists]bool{unheard: true}) {
-		c.last = nil // the server said nothing, so that it was not in vain
+	if handled == ([numKinds]bool{kindMissed: true}) {
+		c.lastRun = nil // without a notification the sync does not count
 	}
-	h.plan()
+	s.scheduleSync()
 }
 
-// lastWord queues the sync that still waits when the stream has ended.
-func (h *hold) lastWord() {
-	h.mu.Lock()
-	c := &h.changes
-	c.over = true
+// queueLast queues the pending sync when the stream has ended.
+func (s *serverStream) queueLast() {
+	s.mu.Lock()
+	c := &s.changes
+	c.ended = true
 	if c.timer != nil {
 		c.timer.Stop()
 	}
-	for _, pass := range c.passes {
-		if pass != nil {
-			pass.Stop()
+	for _, timer := range c.passTimers {
+		if timer != nil {
+			timer.Stop()
 		}
 	}
-	_, waits := c.due()
-	by := h.cause.kind
-	h.mu.Unlock()
-	if waits && by != endOff && by != endLost {
-		_ = h.sync() // it is said where it fails, and the connector's own schedule is left
+	_, waits := c.nextDue()
+	end := s.cause.kind
+	s.mu.Unlock()
+	if waits && end != endOff && end != endLost {
+		_ = s.queueSync() // a failure is logged; the connector's schedule remains
 	}
 }
 
-// catchUp has the lists read that may have changed while nobody listened.
-func (h *hold) catchUp() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.changes.waits[unheard] = true
-	h.plan()
+// queueMissed schedules a sync for changes that may have been missed.
+func (s *serverStream) queueMissed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changes.pending[kindMissed] = true
+	s.scheduleSync()
 }
 
-// sync queues a run, and writes down what was said. A server that said too often that something had changed, where nothing had, is not
-// listened to any more.
-func (h *hold) sync() error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), queueTime)
+// queueSync queues a run and records the notifications. After maxUnchanged notifications without a change it
+// turns listening off.
+func (s *serverStream) queueSync() error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), queueTimeout)
 	defer cancel()
-	err := h.queue(ctx)
+	err := s.queueAndRecord(ctx)
 	if err != nil {
-		h.k.o.Log.WarnContext(ctx, "sync of changed lists not queued", slog.String("tenant_id", h.at.Tenant.String()),
-			slog.String("connector_id", h.at.ID.String()), slog.Any("error", err))
+		s.keeper.o.Log.WarnContext(ctx, "sync of changed lists not queued", slog.String("tenant_id", s.owner.Tenant.String()),
+			slog.String("connector_id", s.owner.ID.String()), slog.Any("error", err))
 	}
 	return err
 }
 
-func (h *hold) queue(ctx context.Context) error {
-	door := h.door()
-	hash, err := door.ListsHash(ctx, h.at.ID)
+func (s *serverStream) queueAndRecord(ctx context.Context) error {
+	st := s.tenantStore()
+	hash, err := st.ListsHash(ctx, s.owner.ID)
 	if err != nil {
 		return err
 	}
-	vain := h.inVain(ctx, hash)
-	if vain < mostVain {
-		run, err := door.QueueSync(ctx, store.NewRun{ConnectorID: h.at.ID, Trigger: connectors.TriggerListChanged})
+	unchanged := s.unchangedInRow(ctx, hash)
+	if unchanged < maxUnchanged {
+		run, err := st.QueueSync(ctx, store.NewRun{ConnectorID: s.owner.ID, Trigger: connectors.TriggerListChanged})
 		if err != nil {
 			return err
 		}
-		h.k.count(func(s *Stats) { s.Syncs++ })
-		h.mu.Lock()
-		h.changes.last = &run.ID
-		h.mu.Unlock()
+		s.keeper.updateStats(func(s *Stats) { s.Syncs++ })
+		s.mu.Lock()
+		s.changes.lastRun = &run.ID
+		s.mu.Unlock()
 	}
-	h.mu.Lock()
-	c := &h.changes
-	said, at := c.said, c.at
-	c.said, c.vain, c.hash = 0, vain, hash
-	h.mu.Unlock()
-	if err := door.HearStream(ctx, h.stream(), store.Heard{Times: said, At: at, Vain: vain, Asked: vain < mostVain}); err != nil {
+	s.mu.Lock()
+	c := &s.changes
+	notified, lastNotified := c.notified, c.lastNotified
+	c.notified, c.unchanged, c.listsHash = 0, unchanged, hash
+	s.mu.Unlock()
+	if err := st.RecordListChanges(ctx, s.streamKey(), store.ListChanges{Times: notified, At: lastNotified, Unchanged: unchanged, SyncQueued: unchanged < maxUnchanged}); err != nil {
 		return err
 	}
-	if vain >= mostVain {
-		h.endBecause(cause{kind: endOff, reason: connectors.ListenVain})
+	if unchanged >= maxUnchanged {
+		s.endWithCause(endCause{kind: endOff, reason: connectors.ListenVain})
 	}
 	return nil
 }
 
-// inVain is how often in a row nothing had changed, given the hash of all lists as they are now. A sync that has not ended, or failed, tells
-// nothing.
-func (h *hold) inVain(ctx context.Context, hash string) int {
-	h.mu.Lock()
-	c := h.changes
-	h.mu.Unlock()
-	if c.last == nil {
-		return c.vain
+// unchangedInRow returns the number of syncs in a row without a change, given the current hash of all lists.
+// Failed and unfinished syncs do not count.
+func (s *serverStream) unchangedInRow(ctx context.Context, hash string) int {
+	s.mu.Lock()
+	c := s.changes
+	s.mu.Unlock()
+	if c.lastRun == nil {
+		return c.unchanged
 	}
-	run, err := h.door().SyncRun(ctx, *c.last)
+	run, err := s.tenantStore().SyncRun(ctx, *c.lastRun)
 	switch {
 	case err != nil || run.State != connectors.SyncOK:
-		return c.vain
-	case hash != c.hash:
+		return c.unchanged
+	case hash != c.listsHash:
 		return 0
 	}
-	return c.vain + 1
+	return c.unchanged + 1
 }

@@ -1,17 +1,18 @@
-// Package listening hears when servers say that their lists have changed, and has them synced.
+// Package listening listens for list_changed notifications of servers and queues syncs for them.
 //
-//	a sync stores that the server tells of changes ──► a row (store.System.ReviewListeners)
-//	a row that nobody holds ──► one process claims it, opens the stream (toolsync.Syncer.Listen), holds it
-//	"tools have changed" ──► agents at this server's own address hear it (store.Tenant.PassOn), and
-//	                     ──► a queued sync: the first at once, the next ones not sooner than half a minute later
+//	a sync stores that the server announces list changes ──► a row (store.System.ReviewListeners)
+//	a row without an owner ──► one process claims it and opens the stream (toolsync.Syncer.Listen)
+//	"tools have changed"   ──► agents at this server's own address are notified (store.Tenant.PassOn), and
+//	                       ──► a sync is queued: the first at once, the next ones after Options.Gap
 //
-// The row decides who holds a stream: whatever happens, each has one process at most, and where that one dies the others
-// take its streams over as soon as they notice that it is dead. A stream holds no connection of the database and no worker's place. It
-// is opened with the credential that a sync would use, and ended when that, or the connector, is not what it was.
+// The row decides which process owns a stream, so that at most one does. When a process dies, others take its
+// streams over. A stream holds no database connection and no worker. It uses the credential of a sync and ends
+// when the credential or the connector changes.
 //
-// A server may be slow, silent or down: its stream is tried again, later and later (judge.go). One that misbehaves is
-// left alone until a person says otherwise: one that floods us (meter.go), one that cries wolf (changes.go), one that ends each stream as
-// soon as it is open.
+// keeper.go starts and stops; loop.go claims and checks streams; stream.go is one of them; changes.go queues
+// syncs. A failed stream is retried with backoff (stream_end.go). A misbehaving server is turned off until a
+// person turns it on: too many messages (meter.go), too many notifications without a change (changes.go), too
+// many short streams.
 //
-// What is not here: how a stream is read (package mcp), what a sync does (package toolsync), how agents hear of it (package gateway).
+// Package mcp reads the stream, package toolsync syncs, package gateway notifies agents.
 package listening

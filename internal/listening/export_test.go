@@ -1,10 +1,10 @@
 package listening
 
-// Die ends the keeper as the death of its process does: nothing is written down.
+// Die ends the keeper as a crash does: nothing is recorded.
 func (k *Keeper) Die() {
 	k.mu.Lock()
 	k.stopped = true
 	k.mu.Unlock()
-	k.cut()
-	k.crew.Wait()
+	k.cancel()
+	k.background.Wait()
 }

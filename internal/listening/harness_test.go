@@ -23,10 +23,10 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-// patience is how long a test waits for what happens at once: two cores may be busy with other packages' tests.
+// patience bounds the wait for immediate effects: other packages' tests may load both cores.
 const patience = time.Minute
 
-// process is one Patchbay beside others on one database.
+// process is one of several Patchbay processes on one database.
 type process struct {
 	*fixture.World
 	*listening.Keeper
@@ -34,25 +34,25 @@ type process struct {
 	instance connectors.InstanceID
 }
 
-// quick has a keeper do at once what usually takes its time.
-func quick(o *listening.Options) {
+// setQuick shortens the keeper's intervals.
+func setQuick(o *listening.Options) {
 	o.Round, o.Gap, o.Backoff = 40*time.Millisecond, time.Millisecond, time.Millisecond
 }
 
-// start starts a process. It listens to the database, and is alive for as long as any test.
+// start starts a process that listens to the database. Its heartbeat outlasts any test.
 func start(t testing.TB, w *fixture.World, opts ...func(*listening.Options)) *process {
 	t.Helper()
 	st, err := store.Open(t.Context(), w.Pool, w.KEK)
 	must(t, err)
 	t.Cleanup(st.Close)
 	p := &process{World: w, instance: fixture.NewInstance()}
-	must(t, st.System().Beat(t.Context(), p.instance))
-	p.beats(t, "+ interval '1 hour'")
+	must(t, st.System().Heartbeat(t.Context(), p.instance))
+	p.setHeartbeat(t, "+ interval '1 hour'")
 	p.syncer = toolsync.New(toolsync.Options{
 		Store: st, Credentials: credentials.New(st), Egress: safehttp.New(safehttp.Options{Mode: safehttp.Local}), Instance: p.instance,
 	})
 	o := listening.Options{Store: st, Syncer: p.syncer, Instance: p.instance}
-	quick(&o)
+	setQuick(&o)
 	for _, opt := range opts {
 		opt(&o)
 	}
@@ -61,7 +61,7 @@ func start(t testing.TB, w *fixture.World, opts ...func(*listening.Options)) *pr
 	heard := make(chan struct{})
 	go func() {
 		defer close(heard)
-		_ = st.Watch(ctx, p.Hear, p.Connected)
+		_ = st.Watch(ctx, p.OnNotice, p.Connected)
 	}()
 	p.Keeper.Start()
 	t.Cleanup(func() {
@@ -72,21 +72,21 @@ func start(t testing.TB, w *fixture.World, opts ...func(*listening.Options)) *pr
 	return p
 }
 
-// beats says when the process was heard last.
-func (p *process) beats(t testing.TB, when string) {
+// setHeartbeat sets the time of the last heartbeat.
+func (p *process) setHeartbeat(t testing.TB, when string) {
 	t.Helper()
 	_, err := p.Pool.Exec(t.Context(), "update instances set beat_at = now() "+when+" where id = $1", p.instance)
 	must(t, err)
 }
 
-// to makes a connector for a server, and syncs it.
-func (p *process) to(t testing.TB, url string, opts ...func(*connectors.Draft)) connectors.Connector {
+// addConnector creates a connector for a server and syncs it.
+func (p *process) addConnector(t testing.TB, url string, opts ...func(*connectors.Draft)) connectors.Connector {
 	t.Helper()
 	c := p.Connector(t, append([]func(*connectors.Draft){func(d *connectors.Draft) { d.URL, d.RetryAttempts = url, 0 }}, opts...)...)
-	return p.synced(t, c)
+	return p.sync(t, c)
 }
 
-func (p *process) synced(t testing.TB, c connectors.Connector) connectors.Connector {
+func (p *process) sync(t testing.TB, c connectors.Connector) connectors.Connector {
 	t.Helper()
 	_, err := p.syncer.Sync(t.Context(), p.Tenant, toolsync.Request{Connector: connectors.Ref(c.Slug), Trigger: connectors.TriggerManual})
 	must(t, err)
@@ -95,8 +95,8 @@ func (p *process) synced(t testing.TB, c connectors.Connector) connectors.Connec
 	return c
 }
 
-// queued waits for a run that waits, performs it, and returns it.
-func (p *process) queued(t testing.TB, c connectors.Connector) connectors.SyncRun {
+// runQueued waits for a queued run and performs it.
+func (p *process) runQueued(t testing.TB, c connectors.Connector) connectors.SyncRun {
 	t.Helper()
 	var id connectors.SyncRunID
 	within(t, "a sync is queued", func() bool {
@@ -110,8 +110,7 @@ func (p *process) queued(t testing.TB, c connectors.Connector) connectors.SyncRu
 	return report.Run
 }
 
-// token stores a connector's shared credential.
-func (p *process) token(t testing.TB, c connectors.Connector, text secret.Text) {
+func (p *process) storeToken(t testing.TB, c connectors.Connector, text secret.Text) {
 	t.Helper()
 	encoded, err := connectors.Secret{Token: text}.Encode()
 	must(t, err)
@@ -125,8 +124,8 @@ func (p *process) listening(t testing.TB, c connectors.Connector) connectors.Lis
 	return all[c.ID]
 }
 
-// becomes waits until a connector's stream is in a state, for a reason.
-func (p *process) becomes(t testing.TB, c connectors.Connector, state connectors.ListenState, reason connectors.ListenReason) {
+// waitState waits for a state and reason of the connector's stream.
+func (p *process) waitState(t testing.TB, c connectors.Connector, state connectors.ListenState, reason connectors.ListenReason) {
 	t.Helper()
 	within(t, string(state)+" "+string(reason), func() bool {
 		l := p.listening(t, c)
@@ -134,25 +133,25 @@ func (p *process) becomes(t testing.TB, c connectors.Connector, state connectors
 	})
 }
 
-// upstream is a server of the SDK that counts the streams on which it speaks by itself.
+// upstream is an SDK server that counts its notification streams.
 type upstream struct {
 	*sdk.Server
-	url     string
-	streams atomic.Int32
-	most    atomic.Int32                  // of them at once
-	opened  atomic.Int32                  // of them, ever
-	busy    atomic.Bool                   // it answers nobody, and has forgotten who was there
-	cut     func()                        // ends all that is open
-	queue   atomic.Pointer[chan struct{}] // who asks for a stream waits until it is closed; nil: nobody waits
+	url        string
+	streams    atomic.Int32
+	maxStreams atomic.Int32                  // maximum at once
+	opened     atomic.Int32                  // in total
+	failing    atomic.Bool                   // fails requests and has dropped its sessions
+	closeAll   func()                        // closes all connections
+	held       atomic.Pointer[chan struct{}] // new streams wait until it is closed; nil: none
 }
 
 func serve(t testing.TB, stateless bool) *upstream {
 	t.Helper()
 	u := &upstream{Server: sdk.NewServer(&sdk.Implementation{Name: "peer", Version: "v1"}, nil)}
-	u.offer("first")
+	u.addTool("first")
 	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return u.Server }, &sdk.StreamableHTTPOptions{Stateless: stateless})
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if u.busy.Load() {
+		if u.failing.Load() {
 			w.WriteHeader(map[bool]int{true: http.StatusNotFound, false: http.StatusServiceUnavailable}[r.Header.Get("Mcp-Session-Id") != ""])
 			return
 		}
@@ -162,14 +161,14 @@ func serve(t testing.TB, stateless bool) *upstream {
 			u.opened.Add(1)
 			n := u.streams.Add(1)
 			defer u.streams.Add(-1)
-			if queue := u.queue.Load(); queue != nil {
+			if queue := u.held.Load(); queue != nil {
 				select {
 				case <-*queue:
 				case <-r.Context().Done():
 				}
 			}
-			for most := u.most.Load(); n > most; most = u.most.Load() {
-				u.most.CompareAndSwap(most, n)
+			for most := u.maxStreams.Load(); n > most; most = u.maxStreams.Load() {
+				u.maxStreams.CompareAndSwap(most, n)
 			}
 		}
 		handler.ServeHTTP(w, r)
@@ -178,12 +177,12 @@ func serve(t testing.TB, stateless bool) *upstream {
 		front.CloseClientConnections()
 		front.Close()
 	})
-	u.url, u.cut = front.URL, front.CloseClientConnections
+	u.url, u.closeAll = front.URL, front.CloseClientConnections
 	return u
 }
 
-// offer adds a tool, which the server tells everybody.
-func (u *upstream) offer(tool string) {
+// addTool adds a tool, and the server notifies all streams.
+func (u *upstream) addTool(tool string) {
 	u.AddTool(&sdk.Tool{Name: tool, InputSchema: map[string]any{"type": "object"}},
 		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return &sdk.CallToolResult{}, nil

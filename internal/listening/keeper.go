@@ -12,96 +12,96 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-// How many streams a process holds at most. The others are for other processes, or wait.
+// Maximum streams of a process. The others wait or go to other processes.
 const (
-	mostStreams   = 2000
-	mostPerTenant = 500
-	mostPerHost   = 500
+	maxStreams   = 2000
+	maxPerTenant = 500
+	maxPerHost   = 500
 )
 
 // Options configure a [Keeper]. Store, Syncer and Instance are required.
 type Options struct {
 	Store    *store.Store
 	Syncer   *toolsync.Syncer
-	Instance connectors.InstanceID // this process, which is known to be alive
-	Log      *slog.Logger          // nil: nowhere
+	Instance connectors.InstanceID // this process, with a heartbeat
+	Log      *slog.Logger          // nil: discard
 
-	Most      int           // streams of this process; 0: 2000
-	PerTenant int           // of them, of one tenant; 0: 500
-	PerHost   int           // of them, to one host; 0: 500
-	Round     time.Duration // between two looks at what there is to do, without a notice; 0: 2 seconds
-	Gap       time.Duration // between two syncs that one server causes; 0: 30 seconds
-	Steady    time.Duration // how long a stream lives that was worth opening; 0: 10 seconds
-	Backoff   time.Duration // before a stream is opened again that could not be, the first time; 0: 2 seconds
+	MaxStreams    int           // streams of this process; 0: 2000
+	MaxPerTenant  int           // of them, of one tenant; 0: 500
+	MaxPerHost    int           // of them, to one host; 0: 500
+	Round         time.Duration // interval of the loop without a notice; 0: 2 seconds
+	Gap           time.Duration // minimum time between two syncs for one server; 0: 30 seconds
+	MinStreamLife time.Duration // shorter streams count as failed; 0: 10 seconds
+	Backoff       time.Duration // before the first retry of a failed stream; 0: 2 seconds
 }
 
 // Keeper holds this process's streams.
 type Keeper struct {
-	o    Options
-	life context.Context // of the streams
-	cut  context.CancelFunc
-	wake chan struct{} // there is something to do
-	crew sync.WaitGroup
+	o          Options
+	lifetime   context.Context // of the streams
+	cancel     context.CancelFunc
+	wake       chan struct{} // signals work for the loop
+	background sync.WaitGroup
 
-	mu      sync.Mutex // guards what follows
-	stopped bool
-	held    map[store.OwnedConnector]*hold
-	tenants map[connectors.TenantID]int
-	hosts   map[string]int
-	moved   map[store.OwnedConnector]bool // connectors that are not what they were; true: their credentials
-	behind  bool                          // notices may have been missed
-	stats   Stats
+	mu            sync.Mutex // guards the fields below
+	stopped       bool
+	streams       map[store.OwnedConnector]*serverStream
+	tenants       map[connectors.TenantID]int
+	hosts         map[string]int
+	changed       map[store.OwnedConnector]bool // changed connectors; true: their credentials too
+	missedNotices bool                          // notices may have been missed
+	stats         Stats
 }
 
-// Stats is what a process did and does.
+// Stats are the counters of a process.
 type Stats struct {
-	Streams  int // that are open
-	Notified int // how often servers said that a list had changed
-	Syncs    int // that were queued for it
+	Streams  int // open now
+	Notified int // list_changed notifications
+	Syncs    int // queued for notifications
 	Off      map[connectors.ListenReason]int
 }
 
-// New makes a Keeper. Start begins its work.
+// New returns a Keeper; Start begins its work.
 func New(o Options) *Keeper {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	o.Most, o.PerTenant, o.PerHost = or(o.Most, mostStreams), or(o.PerTenant, mostPerTenant), or(o.PerHost, mostPerHost)
-	o.Round, o.Gap = or(o.Round, 2*time.Second), or(o.Gap, 30*time.Second)
-	o.Steady, o.Backoff = or(o.Steady, 10*time.Second), or(o.Backoff, 2*time.Second)
+	o.MaxStreams, o.MaxPerTenant, o.MaxPerHost = orDefault(o.MaxStreams, maxStreams), orDefault(o.MaxPerTenant, maxPerTenant), orDefault(o.MaxPerHost, maxPerHost)
+	o.Round, o.Gap = orDefault(o.Round, 2*time.Second), orDefault(o.Gap, 30*time.Second)
+	o.MinStreamLife, o.Backoff = orDefault(o.MinStreamLife, 10*time.Second), orDefault(o.Backoff, 2*time.Second)
 	k := &Keeper{
-		o: o, wake: make(chan struct{}, 1), behind: true,
-		held: map[store.OwnedConnector]*hold{}, tenants: map[connectors.TenantID]int{}, hosts: map[string]int{},
-		moved: map[store.OwnedConnector]bool{},
+		o: o, wake: make(chan struct{}, 1), missedNotices: true,
+		streams: map[store.OwnedConnector]*serverStream{}, tenants: map[connectors.TenantID]int{}, hosts: map[string]int{},
+		changed: map[store.OwnedConnector]bool{},
 	}
-	k.life, k.cut = context.WithCancel(context.Background())
+	k.lifetime, k.cancel = context.WithCancel(context.Background())
 	return k
 }
 
-func or[T int | time.Duration](value, usual T) T {
+func orDefault[T int | time.Duration](value, fallback T) T {
 	if value == 0 {
-		return usual
+		return fallback
 	}
 	return value
 }
 
-// Start begins to listen. The process is known to be alive.
-func (k *Keeper) Start() { k.do(k.rounds) }
+// Start begins to listen. The process must have a heartbeat.
+func (k *Keeper) Start() { k.runInBackground(k.loop) }
 
-// Stop ends the streams, waits for them, and leaves them to other processes.
+// Stop ends the streams, waits for them and releases them to other processes.
 func (k *Keeper) Stop(ctx context.Context) {
 	k.mu.Lock()
 	k.stopped = true
 	k.mu.Unlock()
-	k.cut()
-	k.crew.Wait()
+	k.cancel()
+	k.background.Wait()
 	if err := k.o.Store.System().ReleaseStreams(ctx, k.o.Instance); err != nil {
 		k.o.Log.WarnContext(ctx, "streams not left to others", slog.Any("error", err))
 	}
 }
 
-// Hear takes a notice of [store.Store.Watch].
-func (k *Keeper) Hear(n store.Notice) {
+// OnNotice handles a notice of [store.Store.Watch].
+func (k *Keeper) OnNotice(n store.Notice) {
 	if n.Kind != "connector" && n.Kind != "credential" {
 		return
 	}
@@ -109,25 +109,26 @@ func (k *Keeper) Hear(n store.Notice) {
 	if !ok {
 		return
 	}
-	at := store.OwnedConnector{Tenant: n.Tenant, ID: connectors.ConnectorID{UUID: id}}
+	owner := store.OwnedConnector{Tenant: n.Tenant, ID: connectors.ConnectorID{UUID: id}}
 	k.mu.Lock()
-	k.moved[at] = k.moved[at] || n.Kind == "credential"
+	k.changed[owner] = k.changed[owner] || n.Kind == "credential"
 	k.mu.Unlock()
-	k.nudge()
+	k.wakeLoop()
 }
 
-// Connected takes the state of [store.Store.Watch]: what was said while nobody listened is found by looking.
-func (k *Keeper) Connected(yes bool) {
-	if !yes {
+// Connected handles the connection state of [store.Store.Watch]. After a reconnect the loop looks for missed
+// changes.
+func (k *Keeper) Connected(connected bool) {
+	if !connected {
 		return
 	}
 	k.mu.Lock()
-	k.behind = true
+	k.missedNotices = true
 	k.mu.Unlock()
-	k.nudge()
+	k.wakeLoop()
 }
 
-// Stats tells what this process did and does.
+// Stats returns the counters of this process.
 func (k *Keeper) Stats() Stats {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -136,32 +137,32 @@ func (k *Keeper) Stats() Stats {
 	for reason, n := range k.stats.Off {
 		s.Off[reason] = n
 	}
-	for _, h := range k.held {
-		if h.isOpen() {
+	for _, stream := range k.streams {
+		if stream.isOpen() {
 			s.Streams++
 		}
 	}
 	return s
 }
 
-// nudge has the next round begin soon.
-func (k *Keeper) nudge() {
+// wakeLoop starts the next round soon.
+func (k *Keeper) wakeLoop() {
 	select {
 	case k.wake <- struct{}{}:
 	default:
 	}
 }
 
-// do does something that Stop waits for, unless the keeper is stopped.
-func (k *Keeper) do(what func()) {
+// runInBackground runs do unless the keeper is stopped. Stop waits for it.
+func (k *Keeper) runInBackground(do func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !k.stopped {
-		safe.GoIn(&k.crew, safe.Upstream, what)
+		safe.GoIn(&k.background, safe.Upstream, do)
 	}
 }
 
-func (k *Keeper) count(change func(*Stats)) {
+func (k *Keeper) updateStats(change func(*Stats)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	change(&k.stats)

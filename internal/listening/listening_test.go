@@ -11,17 +11,17 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-func TestAToolThatAServerTellsOfIsSyncedInBothEras(t *testing.T) {
+func TestKeeper_SyncsANotifiedChangeInBothEras(t *testing.T) {
 	t.Parallel()
 	for _, stateless := range []bool{false, true} {
 		t.Run(fmt.Sprintf("stateless %v", stateless), func(t *testing.T) {
 			t.Parallel()
 			p := start(t, fixture.New(t))
 			up := serve(t, stateless)
-			c := p.to(t, up.url)
-			p.becomes(t, c, connectors.ListenListening, "")
-			up.offer("second")
-			run := p.queued(t, c)
+			c := p.addConnector(t, up.url)
+			p.waitState(t, c, connectors.ListenListening, "")
+			up.addTool("second")
+			run := p.runQueued(t, c)
 			if run.Trigger != connectors.TriggerListChanged || run.Counts.Added != 1 {
 				t.Errorf("%+v", run)
 			}
@@ -33,12 +33,12 @@ func TestAToolThatAServerTellsOfIsSyncedInBothEras(t *testing.T) {
 	}
 }
 
-func TestAServerHasOneStreamAndKeepsOneWhenItsProcessDiesOrStops(t *testing.T) {
+func TestKeeper_OneStreamSurvivesItsProcess(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*testing.T, *process){
 		"dies": func(t *testing.T, p *process) {
 			p.Die()
-			p.beats(t, "- interval '7 seconds'")
+			p.setHeartbeat(t, "- interval '7 seconds'")
 		},
 		"stops": func(t *testing.T, p *process) { p.Stop(t.Context()) },
 	} {
@@ -47,58 +47,58 @@ func TestAServerHasOneStreamAndKeepsOneWhenItsProcessDiesOrStops(t *testing.T) {
 			w := fixture.New(t)
 			one, two := start(t, w), start(t, w)
 			up := serve(t, false)
-			c := one.to(t, up.url)
-			one.becomes(t, c, connectors.ListenListening, "")
+			c := one.addConnector(t, up.url)
+			one.waitState(t, c, connectors.ListenListening, "")
 			holder, other := one, two
 			if two.Stats().Streams > 0 {
 				holder, other = two, one
 			}
 			end(t, holder)
 			if name == "dies" {
-				up.offer("missed")
+				up.addTool("missed")
 			}
-			must(t, w.St.System().Beat(t.Context(), w.Instance)) // as each living process does every two seconds
+			must(t, w.St.System().Heartbeat(t.Context(), w.Instance)) // as a live process does every two seconds
 			within(t, "the other one listens", func() bool { return other.Stats().Streams == 1 })
-			other.becomes(t, c, connectors.ListenListening, "")
+			other.waitState(t, c, connectors.ListenListening, "")
 			if name == "dies" {
-				if run := other.queued(t, c); run.Counts.Added != 1 {
+				if run := other.runQueued(t, c); run.Counts.Added != 1 {
 					t.Errorf("what was missed: %+v", run)
 				}
 			}
-			up.offer("second")
-			if run := other.queued(t, c); run.Counts.Added != 1 {
+			up.addTool("second")
+			if run := other.runQueued(t, c); run.Counts.Added != 1 {
 				t.Errorf("%+v", run)
 			}
-			if most := up.most.Load(); most != 1 {
+			if most := up.maxStreams.Load(); most != 1 {
 				t.Errorf("%d streams at once", most)
 			}
 		})
 	}
 }
 
-func TestAProcessThatWasTakenForDeadKeepsTheStreamsThatNobodyTook(t *testing.T) {
+func TestKeeper_RetakesStreamsNotTakenByOthers(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	one := start(t, w)
 	up, other := serve(t, false), serve(t, false)
-	c, changed := one.to(t, up.url), one.to(t, other.url)
-	one.becomes(t, c, connectors.ListenListening, "")
-	one.becomes(t, changed, connectors.ListenListening, "")
+	c, changed := one.addConnector(t, up.url), one.addConnector(t, other.url)
+	one.waitState(t, c, connectors.ListenListening, "")
+	one.waitState(t, changed, connectors.ListenListening, "")
 
-	one.beats(t, "- interval '7 seconds'")
-	must(t, w.St.System().Beat(t.Context(), w.Instance)) // another process, which takes no streams
+	one.setHeartbeat(t, "- interval '7 seconds'")
+	must(t, w.St.System().Heartbeat(t.Context(), w.Instance)) // another process, without streams
 	d := connectors.DraftOf(changed)
 	d.Timeout += time.Second
 	_, err := w.Door().UpdateConnector(t.Context(), changed.ID, 0, d)
 	must(t, err)
-	must(t, w.St.System().Beat(t.Context(), one.instance))
+	must(t, w.St.System().Heartbeat(t.Context(), one.instance))
 	within(t, "both are listened to again", func() bool {
 		held, err := w.St.System().HeldStreams(t.Context(), one.instance)
 		return err == nil && len(held) == 2 && !held[0].Stale && !held[1].Stale
 	})
-	one.becomes(t, c, connectors.ListenListening, "")
-	up.offer("second")
-	if run := one.queued(t, c); run.Counts.Added != 1 {
+	one.waitState(t, c, connectors.ListenListening, "")
+	up.addTool("second")
+	if run := one.runQueued(t, c); run.Counts.Added != 1 {
 		t.Errorf("%+v", run)
 	}
 	if n := up.opened.Load(); n != 1 {
@@ -106,7 +106,7 @@ func TestAProcessThatWasTakenForDeadKeepsTheStreamsThatNobodyTook(t *testing.T) 
 	}
 }
 
-func TestAStreamEndsWithWhatItWasOpenedFor(t *testing.T) {
+func TestStream_EndsWithItsConnector(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*process, connectors.Connector) error{
 		"switched off": func(p *process, c connectors.Connector) error {
@@ -127,21 +127,21 @@ func TestAStreamEndsWithWhatItWasOpenedFor(t *testing.T) {
 			t.Parallel()
 			p := start(t, fixture.New(t))
 			up := serve(t, false)
-			c := p.to(t, up.url)
-			p.becomes(t, c, connectors.ListenListening, "")
+			c := p.addConnector(t, up.url)
+			p.waitState(t, c, connectors.ListenListening, "")
 			must(t, change(p, c))
 			within(t, "the stream has ended", func() bool { return up.streams.Load() == 0 && p.Stats().Streams == 0 })
-			p.becomes(t, c, "", "")
+			p.waitState(t, c, "", "")
 		})
 	}
 }
 
-func TestOtherSettingsOpenTheStreamAnew(t *testing.T) {
+func TestStream_ReopensAfterNewSettings(t *testing.T) {
 	t.Parallel()
 	p := start(t, fixture.New(t))
 	before, after := serve(t, false), serve(t, true)
-	c := p.to(t, before.url)
-	p.becomes(t, c, connectors.ListenListening, "")
+	c := p.addConnector(t, before.url)
+	p.waitState(t, c, connectors.ListenListening, "")
 	d := connectors.DraftOf(c)
 	d.URL = after.url
 	_, err := p.Door().UpdateConnector(t.Context(), c.ID, 0, d)
@@ -149,34 +149,34 @@ func TestOtherSettingsOpenTheStreamAnew(t *testing.T) {
 	within(t, "the stream has moved", func() bool { return before.streams.Load() == 0 && after.streams.Load() == 1 })
 }
 
-func TestChangesInARowCauseOneSyncOfEachList(t *testing.T) {
+func TestListChanges_BurstCausesOneSyncPerList(t *testing.T) {
 	t.Parallel()
 	p := start(t, fixture.New(t), func(o *listening.Options) { o.Gap = time.Hour })
 	say := make(chan string)
-	c := p.to(t, talking(t, say).URL)
+	c := p.addConnector(t, newTalkingServer(t, say).URL)
 	for range 50 {
 		say <- "notifications/tools/list_changed"
 		say <- "notifications/prompts/list_changed"
 		say <- "notifications/message"
 	}
 	within(t, "all was heard", func() bool { return p.Stats().Notified == 100 })
-	p.queued(t, c)
+	p.runQueued(t, c)
 	if n := p.Stats().Syncs; n > 2 {
 		t.Errorf("%d syncs", n)
 	}
 }
 
-func TestTooManyStreamsWait(t *testing.T) {
+func TestKeeper_LimitsStreams(t *testing.T) {
 	t.Parallel()
 	for name, bound := range map[string]func(*listening.Options){
-		"of a tenant": func(o *listening.Options) { o.PerTenant = 1 },
-		"to a host":   func(o *listening.Options) { o.PerHost = 1 },
+		"of a tenant": func(o *listening.Options) { o.MaxPerTenant = 1 },
+		"to a host":   func(o *listening.Options) { o.MaxPerHost = 1 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := start(t, fixture.New(t), bound)
 			up := serve(t, true)
-			all := []connectors.Connector{p.to(t, up.url), p.to(t, up.url)}
+			all := []connectors.Connector{p.addConnector(t, up.url), p.addConnector(t, up.url)}
 			within(t, "one listens, and one waits", func() bool {
 				states := []string{}
 				for _, c := range all {
@@ -190,13 +190,13 @@ func TestTooManyStreamsWait(t *testing.T) {
 	}
 }
 
-func TestAFullProcessLeavesTheOthersTheirStreams(t *testing.T) {
+func TestKeeper_FullProcessLeavesStreamsToOthers(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
-	one := start(t, w, func(o *listening.Options) { o.Most = 1 })
+	one := start(t, w, func(o *listening.Options) { o.MaxStreams = 1 })
 	up := serve(t, true)
 	for range 2 {
-		one.to(t, up.url)
+		one.addConnector(t, up.url)
 	}
 	within(t, "one listens", func() bool { return one.Stats().Streams == 1 })
 	two := start(t, w)

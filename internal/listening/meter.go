@@ -3,21 +3,21 @@ package listening
 import "time"
 
 const (
-	perMinute = 600 // messages that a server may send: ten a second are more than anybody reads
-	opening   = 10  // what taking a stream up again counts as
+	maxPerMinute = 600 // messages of a server: ten a second
+	openingCost  = 10  // messages that a reopened stream counts as
 )
 
-// meter counts what is said within a minute.
+// meter counts messages within a minute.
 type meter struct {
-	since time.Time
-	count int
+	startedAt time.Time
+	count     int
 }
 
-// take counts n more, and tells whether that is still fine.
-func (m *meter) take(n int, now time.Time) bool {
-	if now.Sub(m.since) >= time.Minute {
-		m.since, m.count = now, 0
+// add counts n messages and reports whether the limit holds.
+func (m *meter) add(n int, now time.Time) bool {
+	if now.Sub(m.startedAt) >= time.Minute {
+		m.startedAt, m.count = now, 0
 	}
 	m.count += n
-	return m.count <= perMinute
+	return m.count <= maxPerMinute
 }

@@ -14,13 +14,13 @@ import (
 
 const capable = `{"tools":{"listChanged":true}}`
 
-// talking is a server that says on its stream what it is told.
-func talking(t testing.TB, say <-chan string) *mcptest.Server {
+// newTalkingServer is a server that sends the given messages on its stream.
+func newTalkingServer(t testing.TB, say <-chan string) *mcptest.Server {
 	t.Helper()
-	return mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1), Capabilities: capable, On: map[string]mcptest.Handler{"GET": speak(say)}})
+	return mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1), Capabilities: capable, On: map[string]mcptest.Handler{"GET": sendMessages(say)}})
 }
 
-func speak(say <-chan string) mcptest.Handler {
+func sendMessages(say <-chan string) mcptest.Handler {
 	return func(w http.ResponseWriter, r *http.Request, _ mcptest.Call) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for {
@@ -35,17 +35,17 @@ func speak(say <-chan string) mcptest.Handler {
 	}
 }
 
-// answering is a server whose stream is answered so.
-func answering(t testing.TB, stream mcptest.Handler) *mcptest.Server {
+// newStreamServer is a server with the given handler for its stream.
+func newStreamServer(t testing.TB, stream mcptest.Handler) *mcptest.Server {
 	t.Helper()
 	return mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1), Capabilities: capable, On: map[string]mcptest.Handler{"GET": stream}})
 }
 
-func TestAFloodIsSwitchedOffUntilAPersonSaysOtherwise(t *testing.T) {
+func TestStream_FloodTurnsListeningOff(t *testing.T) {
 	t.Parallel()
 	p := start(t, fixture.New(t))
 	flood := true
-	c := p.to(t, answering(t, func(w http.ResponseWriter, r *http.Request, _ mcptest.Call) {
+	c := p.addConnector(t, newStreamServer(t, func(w http.ResponseWriter, r *http.Request, _ mcptest.Call) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for range 601 {
 			if flood {
@@ -56,51 +56,51 @@ func TestAFloodIsSwitchedOffUntilAPersonSaysOtherwise(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	}).URL)
-	p.becomes(t, c, connectors.ListenIsOff, connectors.ListenFlood)
+	p.waitState(t, c, connectors.ListenIsOff, connectors.ListenFlood)
 	if s := p.Stats(); s.Streams != 0 || s.Off[connectors.ListenFlood] != 1 {
 		t.Errorf("%+v", s)
 	}
-	p.synced(t, c) // which is no reason to listen again
-	p.becomes(t, c, connectors.ListenIsOff, connectors.ListenFlood)
+	p.sync(t, c) // does not turn listening on
+	p.waitState(t, c, connectors.ListenIsOff, connectors.ListenFlood)
 	must(t, p.Door().ListenAgain(t.Context(), c.ID))
-	p.becomes(t, c, connectors.ListenListening, "")
+	p.waitState(t, c, connectors.ListenListening, "")
 }
 
-func TestAServerThatCriesWolfIsSwitchedOff(t *testing.T) {
+func TestStream_UnchangedListsTurnListeningOff(t *testing.T) {
 	t.Parallel()
 	p := start(t, fixture.New(t))
 	say := make(chan string)
-	c := p.to(t, talking(t, say).URL)
-	for range 10 { // the first one may be true
+	c := p.addConnector(t, newTalkingServer(t, say).URL)
+	for range 10 { // the first one may be a change
 		say <- "notifications/tools/list_changed"
-		if run := p.queued(t, c); run.Counts.Added+run.Counts.Changed+run.Counts.Removed != 0 {
+		if run := p.runQueued(t, c); run.Counts.Added+run.Counts.Changed+run.Counts.Removed != 0 {
 			t.Fatalf("%+v", run)
 		}
 	}
 	say <- "notifications/tools/list_changed"
-	p.becomes(t, c, connectors.ListenIsOff, connectors.ListenVain)
+	p.waitState(t, c, connectors.ListenIsOff, connectors.ListenVain)
 	if l := p.listening(t, c); l.Notified != 11 {
 		t.Errorf("%+v", l)
 	}
 }
 
-func TestAServerThatSometimesCriesWolfIsListenedTo(t *testing.T) {
+func TestStream_SomeUnchangedListsAreTolerated(t *testing.T) {
 	t.Parallel()
 	p := start(t, fixture.New(t))
 	say := make(chan string)
-	up := talking(t, say)
-	c := p.to(t, up.URL)
+	up := newTalkingServer(t, say)
+	c := p.addConnector(t, up.URL)
 	for i := range 12 {
 		if i == 6 {
 			up.SetTools(mcptest.Tools(2)...)
 		}
 		say <- "notifications/tools/list_changed"
-		p.queued(t, c)
+		p.runQueued(t, c)
 	}
-	p.becomes(t, c, connectors.ListenListening, "")
+	p.waitState(t, c, connectors.ListenListening, "")
 }
 
-func TestAStreamThatEndsAtOnceAgainAndAgainIsSwitchedOff(t *testing.T) {
+func TestStream_ShortStreamsTurnListeningOff(t *testing.T) {
 	t.Parallel()
 	p := start(t, fixture.New(t))
 	up := mcptest.Start(t, mcptest.Script{Modern: true, Tools: mcptest.Tools(1), Capabilities: capable, On: map[string]mcptest.Handler{
@@ -108,8 +108,8 @@ func TestAStreamThatEndsAtOnceAgainAndAgainIsSwitchedOff(t *testing.T) {
 			return mcptest.Event(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged"}`)
 		}),
 	}})
-	c := p.to(t, up.URL)
-	p.becomes(t, c, connectors.ListenIsOff, connectors.ListenEnds)
+	c := p.addConnector(t, up.URL)
+	p.waitState(t, c, connectors.ListenIsOff, connectors.ListenEnds)
 	n := 0
 	for _, method := range up.Methods() {
 		if method == "subscriptions/listen" {
@@ -121,77 +121,77 @@ func TestAStreamThatEndsAtOnceAgainAndAgainIsSwitchedOff(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsDownIsTriedAgain(t *testing.T) {
+func TestStream_UnreachableServerIsRetried(t *testing.T) {
 	t.Parallel()
 	p := start(t, fixture.New(t))
 	say, tries := make(chan string), make(chan int, 100)
-	c := p.to(t, answering(t, func(w http.ResponseWriter, r *http.Request, call mcptest.Call) {
+	c := p.addConnector(t, newStreamServer(t, func(w http.ResponseWriter, r *http.Request, call mcptest.Call) {
 		tries <- call.N
 		if call.N <= 2 {
-			// It hangs up without an answer.
+			// closes the connection without a response
 			panic(http.ErrAbortHandler)
 		}
-		speak(say)(w, r, call)
+		sendMessages(say)(w, r, call)
 	}).URL)
-	p.becomes(t, c, connectors.ListenListening, "")
+	p.waitState(t, c, connectors.ListenListening, "")
 	say <- "notifications/tools/list_changed"
-	p.queued(t, c)
+	p.runQueued(t, c)
 }
 
-func TestAServerWithoutAStreamIsLeftAlone(t *testing.T) {
+func TestStream_ServerWithoutStreamIsOffForADay(t *testing.T) {
 	t.Parallel()
-	p := start(t, fixture.New(t), func(o *listening.Options) { o.Most = 10 })
+	p := start(t, fixture.New(t), func(o *listening.Options) { o.MaxStreams = 10 })
 	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1), Capabilities: capable}) // 405
-	c := p.to(t, up.URL)
-	p.becomes(t, c, connectors.ListenIsOff, connectors.ListenNoStream)
+	c := p.addConnector(t, up.URL)
+	p.waitState(t, c, connectors.ListenIsOff, connectors.ListenNoStream)
 }
 
-func TestAServerThatHangsCostsOnlyItself(t *testing.T) {
+func TestStream_HungServerAffectsNoOther(t *testing.T) {
 	t.Parallel()
 	p := start(t, fixture.New(t))
 	asked := make(chan struct{}, 1)
-	hanging := p.to(t, answering(t, func(_ http.ResponseWriter, r *http.Request, _ mcptest.Call) {
+	hanging := p.addConnector(t, newStreamServer(t, func(_ http.ResponseWriter, r *http.Request, _ mcptest.Call) {
 		asked <- struct{}{}
 		<-r.Context().Done()
 	}).URL)
 	<-asked
-	p.becomes(t, p.to(t, talking(t, nil).URL), connectors.ListenListening, "")
+	p.waitState(t, p.addConnector(t, newTalkingServer(t, nil).URL), connectors.ListenListening, "")
 	must(t, p.Door().DeleteConnector(t.Context(), hanging.ID))
-	p.becomes(t, hanging, "", "")
+	p.waitState(t, hanging, "", "")
 }
 
-func TestARevokedCredentialEndsTheStreamAndTheNextOneOpensIt(t *testing.T) {
+func TestStream_ReopensWithTheNextCredential(t *testing.T) {
 	t.Parallel()
 	p := start(t, fixture.New(t))
 	say, tokens := make(chan string), make(chan string, 100)
-	up := answering(t, func(w http.ResponseWriter, r *http.Request, call mcptest.Call) {
+	up := newStreamServer(t, func(w http.ResponseWriter, r *http.Request, call mcptest.Call) {
 		token := r.Header.Get("Authorization")
 		if token == "" {
 			http.Error(w, "no", http.StatusUnauthorized)
 			return
 		}
 		tokens <- token
-		speak(say)(w, r, call)
+		sendMessages(say)(w, r, call)
 		tokens <- "end of " + token
 	})
 	c := p.Connector(t, func(d *connectors.Draft) { d.URL, d.Auth.Type = up.URL, connectors.AuthBearer })
-	p.token(t, c, "one")
-	p.synced(t, c)
-	p.becomes(t, c, connectors.ListenListening, "")
-	p.token(t, c, "two")
+	p.storeToken(t, c, "one")
+	p.sync(t, c)
+	p.waitState(t, c, connectors.ListenListening, "")
+	p.storeToken(t, c, "two")
 	for _, want := range []string{"Bearer one", "end of Bearer one", "Bearer two"} {
 		if got := <-tokens; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	p.becomes(t, c, connectors.ListenListening, "")
+	p.waitState(t, c, connectors.ListenListening, "")
 	must(t, p.Door().DeleteCredential(t.Context(), c.ID, nil))
 	if got := <-tokens; got != "end of Bearer two" {
 		t.Errorf("%q", got)
 	}
-	p.becomes(t, c, connectors.ListenIsOff, connectors.ListenUnauthorized)
-	p.token(t, c, "three")
-	p.becomes(t, c, connectors.ListenListening, "")
+	p.waitState(t, c, connectors.ListenIsOff, connectors.ListenUnauthorized)
+	p.storeToken(t, c, "three")
+	p.waitState(t, c, connectors.ListenListening, "")
 	if got := <-tokens; got != "Bearer three" {
 		t.Errorf("%q", got)
 	}

@@ -13,16 +13,16 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// What a server said while nobody listened is found when somebody does again, however often that is tried in vain before, and whatever ended the
-// stream.
-func TestWhatNobodyHeardIsFoundByWhoeverListensNext(t *testing.T) {
+// Changes notified without a stream are found by the next stream, after any number of failed attempts and any
+// kind of end.
+func TestMissedChanges_AreFoundByTheNextStream(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*testing.T, *process, *upstream) (next *process){
 		"its process dies": func(t *testing.T, p *process, _ *upstream) *process {
 			t.Helper()
 			p.Die()
-			p.beats(t, "- interval '7 seconds'")
-			must(t, p.St.System().Beat(t.Context(), p.Instance))
+			p.setHeartbeat(t, "- interval '7 seconds'")
+			must(t, p.St.System().Heartbeat(t.Context(), p.Instance))
 			return start(t, p.World)
 		},
 		"its process stops": func(t *testing.T, p *process, _ *upstream) *process {
@@ -31,7 +31,7 @@ func TestWhatNobodyHeardIsFoundByWhoeverListensNext(t *testing.T) {
 			return start(t, p.World)
 		},
 		"the stream is lost": func(_ *testing.T, p *process, up *upstream) *process {
-			up.cut()
+			up.closeAll()
 			return p
 		},
 	} {
@@ -40,18 +40,18 @@ func TestWhatNobodyHeardIsFoundByWhoeverListensNext(t *testing.T) {
 				t.Parallel()
 				one := start(t, fixture.New(t))
 				up := serve(t, stateless)
-				told := up.tells(t)
-				c := one.to(t, up.url)
-				one.becomes(t, c, connectors.ListenListening, "")
-				up.busy.Store(true)
+				told := up.listen(t)
+				c := one.addConnector(t, up.url)
+				one.waitState(t, c, connectors.ListenListening, "")
+				up.failing.Store(true)
 				next := end(t, one, up)
-				within(t, "it is tried in vain", func() bool { return next.failed(t, c) >= 2 })
-				up.offer("missed")
+				within(t, "it is tried in vain", func() bool { return next.failures(t, c) >= 2 })
+				up.addTool("missed")
 				<-told
-				up.busy.Store(false)
-				next.findsWhatWasMissed(t, c)
-				up.offer("second")
-				if run := next.queued(t, c); run.Counts.Added != 1 {
+				up.failing.Store(false)
+				next.wantMissedSync(t, c)
+				up.addTool("second")
+				if run := next.runQueued(t, c); run.Counts.Added != 1 {
 					t.Errorf("what it says now: %+v", run)
 				}
 			})
@@ -59,24 +59,24 @@ func TestWhatNobodyHeardIsFoundByWhoeverListensNext(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyHeardIsFoundInTheSameSession(t *testing.T) {
+func TestMissedChanges_AreFoundInTheSameSession(t *testing.T) {
 	t.Parallel()
-	p := start(t, fixture.New(t), func(o *listening.Options) { o.Steady = time.Millisecond })
+	p := start(t, fixture.New(t), func(o *listening.Options) { o.MinStreamLife = time.Millisecond })
 	up := serve(t, true)
-	told := up.tells(t)
-	c := p.to(t, up.url)
-	p.becomes(t, c, connectors.ListenListening, "")
+	told := up.listen(t)
+	c := p.addConnector(t, up.url)
+	p.waitState(t, c, connectors.ListenListening, "")
 	queue := make(chan struct{})
-	up.queue.Store(&queue)
-	up.cut()
-	up.offer("missed")
+	up.held.Store(&queue)
+	up.closeAll()
+	up.addTool("missed")
 	<-told
 	close(queue)
-	p.findsWhatWasMissed(t, c)
+	p.wantMissedSync(t, c)
 }
 
-// tells returns what is told of each change of the tools, when all who listen are told.
-func (u *upstream) tells(t *testing.T) <-chan struct{} {
+// listen returns a channel that receives each change of the tools once all streams are notified.
+func (u *upstream) listen(t *testing.T) <-chan struct{} {
 	t.Helper()
 	here, there := sdk.NewInMemoryTransports()
 	server, err := u.Connect(t.Context(), there, nil)
@@ -94,20 +94,20 @@ func (u *upstream) tells(t *testing.T) <-chan struct{} {
 	return told
 }
 
-// failed is how often in a row a stream was not opened.
-func (p *process) failed(t *testing.T, c connectors.Connector) (times int) {
+// failures returns the number of failed attempts in a row.
+func (p *process) failures(t *testing.T, c connectors.Connector) (times int) {
 	t.Helper()
 	p.AsSystem(t, "select failures from upstream_listeners where connector_id = $1", []any{c.ID}, &times)
 	return times
 }
 
-// findsWhatWasMissed waits for the sync that nobody but us asks for.
-func (p *process) findsWhatWasMissed(t *testing.T, c connectors.Connector) {
+// wantMissedSync waits for the sync of missed changes.
+func (p *process) wantMissedSync(t *testing.T, c connectors.Connector) {
 	t.Helper()
-	if run := p.queued(t, c); run.Trigger != connectors.TriggerListChanged || run.Counts.Added != 1 {
+	if run := p.runQueued(t, c); run.Trigger != connectors.TriggerListChanged || run.Counts.Added != 1 {
 		t.Errorf("what was missed: %+v", run)
 	}
-	p.becomes(t, c, connectors.ListenListening, "")
+	p.waitState(t, c, connectors.ListenListening, "")
 	if l := p.listening(t, c); l.Notified != 0 || l.LastNotifiedAt != nil {
 		t.Errorf("the server has said nothing, and is noted as %+v", l)
 	}

@@ -1,15 +1,16 @@
-// Package manifest holds an installation to a file: which connectors, agents and grants there are to be.
+// Package manifest makes an installation match a file of connectors, agents and grants.
 //
-//	read.go       the file, in YAML, checked before anything is asked
-//	reference.go  where secrets come from: variables and files, never the manifest itself
-//	state.go      what the installation has, by its API
-//	tools.go      what is said of connectors' tools
-//	fields.go     what differs between two documents
-//	plan.go       the steps from what is to what is to be; each can be done
-//	write.go      a file that says what the installation has, to begin with
+//	read.go       parses and validates the YAML file, before any request
+//	reference.go  resolves secrets from variables and files; the manifest has none
+//	state.go      reads the installation's state by its API
+//	tools.go      settings of connectors' tools
+//	fields.go     compares two documents
+//	plan.go       computes the steps from the state to the file
+//	write.go      writes a file for an existing installation
 //
-// Connectors and agents have the API's own fields, and only those that the file names are looked at: what somebody else keeps is left alone.
-// What an agent was granted is kept whole where the file says anything of it. Whatever the file does not name stays, unless it is to be pruned.
+// Connectors and agents have the API's fields. Only fields in the file are compared and changed; others stay.
+// An agent's grants are replaced as a whole if the file has any. Entries missing from the file stay unless
+// pruned.
 //
-// Secrets are compared by the installation, which tells whether they are the same and nothing else.
+// The installation compares secrets and reports only whether they are equal.
 package manifest

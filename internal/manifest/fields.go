@@ -10,58 +10,56 @@ import (
 // Document is a JSON object.
 type Document map[string]any
 
-// Field is one that differs.
+// Field is a differing field.
 type Field struct {
 	Name string `json:"field"`
-	From any    `json:"from"` // nil: nothing
+	From any    `json:"from"` // nil: none
 	To   any    `json:"to"`
 }
 
-// hidden stands for the value of a secret.
-const hidden = "(secret)"
+const hiddenValue = "(secret)"
 
-// documentOf is what the API answered, as it said it.
-func documentOf(v any) Document {
+func toDocument(v any) Document {
 	text, err := json.Marshal(v)
 	doc := Document{}
 	if err == nil {
 		err = json.Unmarshal(text, &doc)
 	}
 	if err != nil {
-		panic(err) // the client's types are JSON
+		panic(err) // the client's types always marshal
 	}
 	return doc
 }
 
-// differing are the fields of wanted that are otherwise in what is there. The members of auth and headers are told one by one.
-func differing(is, wanted Document) (fields []Field) {
-	for _, name := range slugs(wanted) {
-		want, have := wanted[name], is[name]
+// diffFields returns the fields of wanted that differ, with the members of auth one by one.
+func diffFields(current, wanted Document) (fields []Field) {
+	for _, name := range sortedKeys(wanted) {
+		want, have := wanted[name], current[name]
 		switch within, isObject := want.(map[string]any); {
 		case isObject && name == "auth":
 			had, _ := have.(map[string]any)
-			for _, f := range differing(had, within) {
+			for _, f := range diffFields(had, within) {
 				fields = append(fields, Field{name + "." + f.Name, f.From, f.To})
 			}
-		case !equal(name, have, want):
+		case !isEqual(name, have, want):
 			fields = append(fields, Field{name, have, want})
 		}
 	}
 	return fields
 }
 
-// equal: what the API leaves out is as good as empty, and scopes and tags have no order.
-func equal(name string, have, want any) bool {
+// isEqual treats missing fields as empty, and scopes and tags as sets.
+func isEqual(name string, have, want any) bool {
 	if have == nil || want == nil {
-		return empty(have) && empty(want)
+		return isEmpty(have) && isEmpty(want)
 	}
 	if name == "scopes" || name == "tags" {
-		have, want = sorted(have), sorted(want)
+		have, want = sortStrings(have), sortStrings(want)
 	}
 	return reflect.DeepEqual(have, want)
 }
 
-func empty(v any) bool {
+func isEmpty(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return true
@@ -79,7 +77,7 @@ func empty(v any) bool {
 	return false
 }
 
-func sorted(v any) any {
+func sortStrings(v any) any {
 	list, ok := v.([]any)
 	if !ok {
 		return v
@@ -93,8 +91,8 @@ func sorted(v any) any {
 	return list
 }
 
-// within is the part of a document that fields name: what a change sends.
-func within(wanted Document, fields []Field) Document {
+// selectFields returns the members of wanted that fields name.
+func selectFields(wanted Document, fields []Field) Document {
 	part := Document{}
 	for _, f := range fields {
 		name, _, _ := strings.Cut(f.Name, ".")
@@ -103,8 +101,7 @@ func within(wanted Document, fields []Field) Document {
 	return part
 }
 
-// into is a document in the form of the API.
-func into[T any](doc Document) (form T, err error) {
+func decodeDocument[T any](doc Document) (form T, err error) {
 	text, err := json.Marshal(doc)
 	if err == nil {
 		err = json.Unmarshal(text, &form)

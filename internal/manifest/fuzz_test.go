@@ -14,8 +14,8 @@ import (
 	"patchbay/internal/manifest"
 )
 
-// FuzzRead: a manifest is read the same way each time, what is wrong with it in the same order; what was read is what the API takes, and what
-// references lead to stands among the secrets alone, in no sentence either.
+// FuzzRead checks that reading is deterministic, that its result is valid for the API, and that resolved
+// secrets are in the secret fields alone and in no message.
 func FuzzRead(f *testing.F) {
 	const known = "f00d-from-a-variable"
 	for _, seed := range []string{
@@ -30,7 +30,7 @@ func FuzzRead(f *testing.F) {
 	from := manifest.Sources{Env: func(name string) string { return map[string]string{"TOKEN": known}[name] }}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if bytes.Contains(text, []byte(known)) || bytes.Contains(text, []byte("file")) || bytes.ContainsAny(text, `\`) {
-			return // no file of this machine is opened
+			return // opens no file of this machine
 		}
 		file, err := manifest.Read(text, from)
 		again, errAgain := manifest.Read(text, from)
@@ -44,7 +44,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		for _, c := range file.Connectors {
-			said(t, known, c.Fields, new(client.ConnectorCreate))
+			checkDocument(t, known, c.Fields, new(client.ConnectorCreate))
 			auth, _ := c.Fields["auth"].(map[string]any)
 			for _, secret := range []string{"token", "key", "password", "client_secret", "private_key", "username"} {
 				if _, there := auth[secret]; there {
@@ -52,11 +52,11 @@ func FuzzRead(f *testing.F) {
 				}
 			}
 			for _, tool := range c.Tools {
-				said(t, known, tool, new(client.ToolPatch))
+				checkDocument(t, known, tool, new(client.ToolPatch))
 			}
 		}
 		for _, a := range file.Agents {
-			said(t, known, a.Fields, new(client.AgentCreate))
+			checkDocument(t, known, a.Fields, new(client.AgentCreate))
 			for _, g := range a.Grants {
 				if g.Put.Tools.All == (g.Put.Tools.Names != nil) {
 					t.Errorf("%q grants %+v", text, g.Put.Tools)
@@ -66,8 +66,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// said fails where a document is none that the API takes, or says the secret.
-func said(t *testing.T, secret string, doc manifest.Document, form any) {
+// checkDocument fails for a document that the API refuses, or that has the secret.
+func checkDocument(t *testing.T, secret string, doc manifest.Document, form any) {
 	t.Helper()
 	text, err := json.Marshal(doc)
 	if err != nil {

@@ -22,37 +22,37 @@ const (
 	MaxEntries = 10_000 // connectors and agents
 )
 
-// File is what an installation is to be like.
+// File is the wanted state of an installation.
 type File struct {
 	Connectors map[string]Connector // by slug
 	Agents     map[string]Agent     // by slug
 }
 
-// Connector is one that is to be there.
+// Connector is a wanted connector.
 type Connector struct {
 	Fields  Document // of the API's ConnectorCreate, without secrets
 	Secrets map[string]string
-	Env     map[string]string   // of a program; nil: the file says nothing of it
-	Tools   map[string]Document // by the server's names: what agents are told of them, and how often they may be called; nil: nothing is said
+	Env     map[string]string   // of a program; nil: not in the file
+	Tools   map[string]Document // settings by the server's tool names; nil: not in the file
 }
 
-// Agent is one that is to be there.
+// Agent is a wanted agent.
 type Agent struct {
 	Fields Document         // of the API's AgentCreate
-	Grants map[string]Grant // by connector; nil: the file says nothing of them
+	Grants map[string]Grant // by connector; nil: not in the file
 }
 
-// Grant is what an agent may use of a connector.
+// Grant is a wanted grant.
 type Grant struct {
 	Put     client.AgentGrantPut
-	Secrets map[string]string // its own credential there; nil: the file says nothing of it
+	Secrets map[string]string // the agent's credential; nil: not in the file
 }
 
-// secretFields are those of auth that are secrets.
+// secretFields are the secret fields of auth.
 var secretFields = []string{"token", "key", "password", "client_secret", "private_key"}
 
-// Read reads a file in YAML. Where several things are wrong with it, all of them are told.
-func Read(text []byte, from Sources) (File, error) {
+// Read parses a YAML file and returns all its errors.
+func Read(text []byte, sources Sources) (File, error) {
 	if len(text) > MaxBytes {
 		return File{}, fmt.Errorf("the file is longer than %d MiB", MaxBytes>>20)
 	}
@@ -67,44 +67,42 @@ func Read(text []byte, from Sources) (File, error) {
 	if err := dec.Decode(new(any)); !errors.Is(err, io.EOF) {
 		return File{}, errors.New("the file has more than one document")
 	}
-	r := reader{from: from}
-	file := r.file(whole)
+	r := fileReader{sources: sources}
+	file := r.readFile(whole)
 	if len(file.Connectors)+len(file.Agents) > MaxEntries {
-		r.wrong("", "a file has at most %d connectors and agents", MaxEntries)
+		r.addError("", "a file has at most %d connectors and agents", MaxEntries)
 	}
 	return file, errors.Join(r.errs...)
 }
 
-// reader collects what is wrong.
-type reader struct {
-	from Sources
-	errs []error
+type fileReader struct {
+	sources Sources
+	errs    []error
 }
 
-func (r *reader) wrong(at, form string, args ...any) {
-	if at != "" {
-		form = at + ": " + form
+func (r *fileReader) addError(location, form string, args ...any) {
+	if location != "" {
+		form = location + ": " + form
 	}
 	r.errs = append(r.errs, fmt.Errorf(form, args...))
 }
 
-// entries are the members of an object.
-func (r *reader) entries(at string, v any) map[string]any {
+func (r *fileReader) readObject(location string, v any) map[string]any {
 	switch v := v.(type) {
 	case nil:
 		return nil
 	case map[string]any:
 		return v
 	}
-	r.wrong(at, "it must be an object, with a name before each entry")
+	r.addError(location, "it must be an object, with a name before each entry")
 	return nil
 }
 
-// each goes through the members of an object by their names, so that what is wrong is always told in the same order.
-func (r *reader) each(at string, v any) iter.Seq2[string, any] {
-	all := r.entries(at, v)
+// eachMember iterates over an object's members by name, for a stable order of errors.
+func (r *fileReader) eachMember(location string, v any) iter.Seq2[string, any] {
+	all := r.readObject(location, v)
 	return func(yield func(string, any) bool) {
-		for _, name := range slugs(all) {
+		for _, name := range sortedKeys(all) {
 			if !yield(name, all[name]) {
 				return
 			}
@@ -112,67 +110,67 @@ func (r *reader) each(at string, v any) iter.Seq2[string, any] {
 	}
 }
 
-func (r *reader) file(whole any) File {
+func (r *fileReader) readFile(whole any) File {
 	f := File{Connectors: map[string]Connector{}, Agents: map[string]Agent{}}
-	for key, v := range r.each("the file", whole) {
+	for key, v := range r.eachMember("the file", whole) {
 		switch key {
 		case "connectors":
-			for slug, v := range r.each(key, v) {
-				f.Connectors[slug] = r.connector(key+"."+slug, r.entries(key+"."+slug, v))
+			for slug, v := range r.eachMember(key, v) {
+				f.Connectors[slug] = r.readConnector(key+"."+slug, r.readObject(key+"."+slug, v))
 			}
 		case "agents":
-			for slug, v := range r.each(key, v) {
-				f.Agents[slug] = r.agent(key+"."+slug, r.entries(key+"."+slug, v))
+			for slug, v := range r.eachMember(key, v) {
+				f.Agents[slug] = r.readAgent(key+"."+slug, r.readObject(key+"."+slug, v))
 			}
 		default:
-			r.wrong("", "there is no %q in a manifest, only connectors and agents", key)
+			r.addError("", "there is no %q in a manifest, only connectors and agents", key)
 		}
 	}
 	return f
 }
 
-func (r *reader) connector(at string, v map[string]any) Connector {
+func (r *fileReader) readConnector(location string, v map[string]any) Connector {
 	v = maps.Clone(v)
 	c := Connector{}
 	if env, ok := v["env"]; ok {
 		c.Env = map[string]string{}
-		for name, v := range r.each(at+".env", env) {
-			c.Env[name] = r.value(at+".env."+name, v, true)
+		for name, v := range r.eachMember(location+".env", env) {
+			c.Env[name] = r.readValue(location+".env."+name, v, true)
 		}
 		delete(v, "env")
 	}
 	if tools, ok := v["tools"]; ok {
-		c.Tools = r.tools(at+".tools", tools)
+		c.Tools = r.readTools(location+".tools", tools)
 		delete(v, "tools")
 	}
 	if auth, ok := v["auth"]; ok {
-		fields := maps.Clone(r.entries(at+".auth", auth))
+		fields := maps.Clone(r.readObject(location+".auth", auth))
 		if _, ok := fields["type"].(string); !ok {
-			r.wrong(at+".auth.type", "it must be said")
+			r.addError(location+".auth.type", "it must be said")
 		}
-		c.Secrets = r.secrets(at+".auth", fields)
+		c.Secrets = r.readSecrets(location+".auth", fields)
 		v["auth"] = fields
 		if _, ok := v["url"].(string); !ok && len(c.Secrets) > 0 {
-			r.wrong(at+".url", "it must be said where a secret goes")
+			r.addError(location+".url", "it must be said where a secret goes")
 		}
 	}
-	c.Fields = r.document(at, v, new(client.ConnectorCreate))
+	c.Fields = r.readDocument(location, v, new(client.ConnectorCreate))
 	return c
 }
 
-// secrets takes the secrets out of an auth's fields. A user name counts among them: it is sealed with the password.
-func (r *reader) secrets(at string, fields map[string]any) map[string]string {
+// readSecrets moves the secrets out of auth. The user name is one: it is sealed with the password.
+func (r *fileReader) readSecrets(location string, fields map[string]any) map[string]string {
 	found := map[string]string{}
 	for _, name := range secretFields {
 		if v, ok := fields[name]; ok {
-			found[name] = r.value(at+"."+name, v, false)
+			found[name] = r.readValue(location+"."+name, v, false)
 			delete(fields, name)
 		}
 	}
 	if v, ok := fields["username"]; ok {
 		text, isText := v.(string)
 		if !isText {
-			r.wrong(at+".username", "it must be a text")
+			r.addError(location+".username", "it must be a text")
 		}
 		found["username"] = text
 		delete(fields, "username")
@@ -180,11 +178,11 @@ func (r *reader) secrets(at string, fields map[string]any) map[string]string {
 	return found
 }
 
-func (r *reader) value(at string, v any, plain bool) string {
-	ref, err := reference(at, v, plain)
+func (r *fileReader) readValue(location string, v any, plain bool) string {
+	ref, err := parseReference(location, v, plain)
 	if err == nil {
 		var text string
-		if text, err = r.from.resolve(at, ref); err == nil {
+		if text, err = r.sources.resolveReference(location, ref); err == nil {
 			return text
 		}
 	}
@@ -192,94 +190,93 @@ func (r *reader) value(at string, v any, plain bool) string {
 	return ""
 }
 
-func (r *reader) agent(at string, v map[string]any) Agent {
+func (r *fileReader) readAgent(location string, v map[string]any) Agent {
 	v = maps.Clone(v)
 	a := Agent{}
 	if grants, ok := v["connectors"]; ok {
 		a.Grants = map[string]Grant{}
-		for connector, v := range r.each(at+".connectors", grants) {
-			a.Grants[connector] = r.grant(at+".connectors."+connector, v)
+		for connector, v := range r.eachMember(location+".connectors", grants) {
+			a.Grants[connector] = r.readGrant(location+".connectors."+connector, v)
 		}
 		delete(v, "connectors")
 	}
-	a.Fields = r.document(at, v, new(client.AgentCreate))
+	a.Fields = r.readDocument(location, v, new(client.AgentCreate))
 	return a
 }
 
-// grant reads what an agent may use: "all", a list of tools, or an object with more.
-func (r *reader) grant(at string, v any) (g Grant) {
+// readGrant reads "all", a list of tools, or an object.
+func (r *fileReader) readGrant(location string, v any) (g Grant) {
 	fields, isObject := v.(map[string]any)
 	if !isObject {
 		fields = map[string]any{"tools": v}
 	}
 	fields = maps.Clone(fields)
 	if v, ok := fields["credential"]; ok {
-		entered := maps.Clone(r.entries(at+".credential", v))
-		if id, ok := entered["client_id"]; ok { // of a machine: its own
+		entered := maps.Clone(r.readObject(location+".credential", v))
+		if id, ok := entered["client_id"]; ok { // a machine's own client id
 			text, isText := id.(string)
 			if !isText {
-				r.wrong(at+".credential.client_id", "it must be a text")
+				r.addError(location+".credential.client_id", "it must be a text")
 			}
 			delete(entered, "client_id")
-			g.Secrets = r.secrets(at+".credential", entered)
+			g.Secrets = r.readSecrets(location+".credential", entered)
 			g.Secrets["client_id"] = text
 		} else {
-			g.Secrets = r.secrets(at+".credential", entered)
+			g.Secrets = r.readSecrets(location+".credential", entered)
 		}
-		for _, name := range slugs(entered) {
-			r.wrong(at+".credential."+name, "there is no such part of a credential")
+		for _, name := range sortedKeys(entered) {
+			r.addError(location+".credential."+name, "there is no such part of a credential")
 		}
 		delete(fields, "credential")
 	}
 	if fields["tools"] == nil {
-		r.wrong(at+".tools", `say "all", or list the tools by the names that their server gives them`)
+		r.addError(location+".tools", `say "all", or list the tools by the names that their server gives them`)
 		return g
 	}
 	if text, ok := fields["tools"].(string); ok && text != "all" {
-		r.wrong(at+".tools", `%q is neither "all" nor a list of tools`, text)
+		r.addError(location+".tools", `%q is neither "all" nor a list of tools`, text)
 		return g
 	}
-	r.decode(at, fields, &g.Put)
+	r.decodeEntry(location, fields, &g.Put)
 	return g
 }
 
-// document holds an entry to the API's own form of it, and keeps what it says.
-func (r *reader) document(at string, v map[string]any, form any) Document {
+// readDocument validates an entry by the API's type.
+func (r *fileReader) readDocument(location string, v map[string]any, form any) Document {
 	if v == nil {
 		v = map[string]any{}
 	}
 	if _, ok := v["slug"]; ok {
-		r.wrong(at+".slug", "it is the name before the entry")
+		r.addError(location+".slug", "it is the name before the entry")
 	}
 	delete(v, "slug")
-	return r.decode(at, v, form)
+	return r.decodeEntry(location, v, form)
 }
 
-// decode is v as JSON has it, in the form of the API.
-func (r *reader) decode(at string, v map[string]any, form any) Document {
+// decodeEntry decodes v into the API's type and returns its JSON.
+func (r *fileReader) decodeEntry(location string, v map[string]any, form any) Document {
 	text, err := json.Marshal(v)
 	if err != nil {
-		r.wrong(at, "%v", err)
+		r.addError(location, "%v", err)
 		return nil
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(form); err != nil {
-		r.wrong(at, "%s", plainly(err))
+		r.addError(location, "%s", decodeMessage(err))
 		return nil
 	}
 	doc := Document{}
-	_ = json.Unmarshal(text, &doc) // it was just written
+	_ = json.Unmarshal(text, &doc) // encoded above
 	return doc
 }
 
-// plainly says what encoding/json found, without the names that things have in Go.
-func plainly(err error) string {
+// decodeMessage rewrites an error of encoding/json without Go's names.
+func decodeMessage(err error) string {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Sprintf("%s cannot be a %s", e.Field, e.Value)
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// slugs are the names of entries, in order.
-func slugs[T any](of map[string]T) []string { return slices.Sorted(maps.Keys(of)) }
+func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

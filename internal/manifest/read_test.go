@@ -12,7 +12,7 @@ import (
 	"patchbay/internal/manifest"
 )
 
-func sources(t *testing.T) manifest.Sources {
+func testSources(t *testing.T) manifest.Sources {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"token": "  from-a-file\n", "empty": "\n", "long": strings.Repeat("x", 70<<10)} {
@@ -23,7 +23,7 @@ func sources(t *testing.T) manifest.Sources {
 	return manifest.Sources{Dir: dir, Env: func(name string) string { return map[string]string{"TOKEN": "from-a-variable\n"}[name] }}
 }
 
-func TestAManifestIsReadWithItsSecrets(t *testing.T) {
+func TestRead_ManifestWithSecrets(t *testing.T) {
 	t.Parallel()
 	got, err := manifest.Read([]byte(`
 connectors:
@@ -51,7 +51,7 @@ agents:
         trusted_tools: [search]
         credential: {username: ann, password: {env: TOKEN}}
   guest:
-`), sources(t))
+`), testSources(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,9 +86,9 @@ agents:
 	}
 }
 
-func TestWhatIsWrongWithAManifestIsSaidBeforeAnythingIsDone(t *testing.T) {
+func TestRead_ReportsAllErrors(t *testing.T) {
 	t.Parallel()
-	from := sources(t)
+	from := testSources(t)
 	for text, want := range map[string]string{
 		"":                                 "the file is empty",
 		"connectors: [a":                   "no YAML",

@@ -8,24 +8,24 @@ import (
 	"patchbay/client"
 )
 
-// pageSize is how many items are asked for at once: as many as the API gives.
+// pageSize is the API's maximum.
 const pageSize = 200
 
-// State is what an installation has.
+// State is the state of an installation.
 type State struct {
 	Connectors map[string]client.Connector             // by slug
 	Agents     map[string]client.Agent                 // by slug
-	Grants     map[string]map[string]client.AgentGrant // by agent and connector; only of the agents that were asked for
-	Tools      map[string]map[string]client.Tool       // by connector and the server's names; only of the connectors that were asked for
+	Grants     map[string]map[string]client.AgentGrant // by agent and connector, within the Scope
+	Tools      map[string]map[string]client.Tool       // by connector and the server's tool names, within the Scope
 }
 
-// Of says of which agents the grants, and of which connectors the tools are wanted. nil: of all.
-type Of struct {
+// Scope selects the agents whose grants, and the connectors whose tools are read. nil: all.
+type Scope struct {
 	Agents, Connectors func(slug string) bool
 }
 
-// Fetch reads what the installation has: all connectors and agents, and of some the grants and the tools.
-func Fetch(ctx context.Context, api *client.Client, of Of) (State, error) {
+// Fetch reads all connectors and agents, and the grants and tools in scope.
+func Fetch(ctx context.Context, api *client.Client, scope Scope) (State, error) {
 	s := State{
 		Connectors: map[string]client.Connector{}, Agents: map[string]client.Agent{},
 		Grants: map[string]map[string]client.AgentGrant{}, Tools: map[string]map[string]client.Tool{},
@@ -43,7 +43,7 @@ func Fetch(ctx context.Context, api *client.Client, of Of) (State, error) {
 		s.Agents[a.Slug] = a
 	}
 	for slug := range s.Agents {
-		if of.Agents != nil && !of.Agents(slug) {
+		if scope.Agents != nil && !scope.Agents(slug) {
 			continue
 		}
 		s.Grants[slug] = map[string]client.AgentGrant{}
@@ -55,7 +55,7 @@ func Fetch(ctx context.Context, api *client.Client, of Of) (State, error) {
 		}
 	}
 	for slug := range s.Connectors {
-		if of.Connectors != nil && !of.Connectors(slug) {
+		if scope.Connectors != nil && !scope.Connectors(slug) {
 			continue
 		}
 		tools, err := fetchTools(ctx, api, slug)
@@ -67,16 +67,17 @@ func Fetch(ctx context.Context, api *client.Client, of Of) (State, error) {
 	return s, nil
 }
 
-// sameShared and sameOwn ask whether a stored secret is this one. A place that takes no such secret has another.
-func sameShared(ctx context.Context, api *client.Client, connector string, s client.SecretPut) (bool, error) {
-	return told(api.CompareCredential(ctx, connector, s))
+// hasSharedSecret and hasAgentSecret report whether a stored secret equals this one. A conflict means that it
+// does not.
+func hasSharedSecret(ctx context.Context, api *client.Client, connector string, s client.SecretPut) (bool, error) {
+	return compareResult(api.CompareCredential(ctx, connector, s))
 }
 
-func sameOwn(ctx context.Context, api *client.Client, connector, agent string, s client.SecretPut) (bool, error) {
-	return told(api.CompareAgentCredential(ctx, connector, agent, s))
+func hasAgentSecret(ctx context.Context, api *client.Client, connector, agent string, s client.SecretPut) (bool, error) {
+	return compareResult(api.CompareAgentCredential(ctx, connector, agent, s))
 }
 
-func told(answer client.Compared, err error) (bool, error) {
+func compareResult(answer client.Compared, err error) (bool, error) {
 	if p, ok := errors.AsType[*client.Problem](err); ok && p.Status == http.StatusConflict {
 		return false, nil
 	}

@@ -7,25 +7,24 @@ import (
 	"patchbay/client"
 )
 
-// toolFields are what a file may say of a tool, which are those of the API's ToolPatch that say what is to be, and not what is to be added.
+// toolFields are the fields of the API's ToolPatch that set a state, without those that add or remove.
 var toolFields = []string{"enabled", "alias", "agent_description", "tags", "calls_per_minute", "calls_per_day"}
 
-// tools reads what is said of a connector's tools; nil: nothing.
-func (r *reader) tools(at string, v any) map[string]Document {
+// readTools reads the settings of a connector's tools; nil: none.
+func (r *fileReader) readTools(location string, v any) map[string]Document {
 	tools := map[string]Document{}
-	for name, v := range r.each(at, v) {
-		fields := r.entries(at+"."+name, v)
+	for name, v := range r.eachMember(location, v) {
+		fields := r.readObject(location+"."+name, v)
 		for _, adding := range []string{"add_tags", "remove_tags"} {
 			if _, there := fields[adding]; there {
-				r.wrong(at+"."+name+"."+adding, "say all tags that it is to have, as tags")
+				r.addError(location+"."+name+"."+adding, "say all tags that it is to have, as tags")
 			}
 		}
-		tools[name] = r.decode(at+"."+name, fields, new(client.ToolPatch))
+		tools[name] = r.decodeEntry(location+"."+name, fields, new(client.ToolPatch))
 	}
 	return tools
 }
 
-// fetchTools reads what the installation has of the tools of a connector.
 func fetchTools(ctx context.Context, api *client.Client, connector string) (map[string]client.Tool, error) {
 	tools := map[string]client.Tool{}
 	for t, err := range api.AllConnectorTools(ctx, connector, client.ListConnectorToolsQuery{Limit: pageSize}) {
@@ -39,19 +38,19 @@ func fetchTools(ctx context.Context, api *client.Client, connector string) (map[
 	return tools, nil
 }
 
-// tools are the steps for a connector's tools. Where one is not known yet, the connector is synced first, once.
-func (p *planner) tools(slug string, wanted map[string]Document) error {
+// planTools plans the tools' settings. For an unknown tool the connector is synced first, once.
+func (p *planner) planTools(slug string, wanted map[string]Document) error {
 	synced := false
-	for _, name := range slugs(wanted) {
-		is, there := p.is.Tools[slug][name]
-		fields := differing(documentOf(is), wanted[name])
+	for _, name := range sortedKeys(wanted) {
+		is, there := p.state.Tools[slug][name]
+		fields := diffFields(toDocument(is), wanted[name])
 		if !there {
-			fields = anew(wanted[name])
+			fields = newFields(wanted[name])
 		}
 		if len(fields) == 0 {
 			continue
 		}
-		patch, err := into[client.ToolPatch](within(wanted[name], fields))
+		patch, err := decodeDocument[client.ToolPatch](selectFields(wanted[name], fields))
 		if err != nil {
 			return err
 		}
@@ -69,19 +68,19 @@ func (p *planner) tools(slug string, wanted map[string]Document) error {
 	return nil
 }
 
-// anew are the fields of what is not there, those that say nothing of note among them.
-func anew(wanted Document) (fields []Field) {
-	for _, name := range slugs(wanted) {
+// newFields returns all fields of a new document, empty ones included.
+func newFields(wanted Document) (fields []Field) {
+	for _, name := range sortedKeys(wanted) {
 		fields = append(fields, Field{name, nil, wanted[name]})
 	}
 	return fields
 }
 
-// writtenTools are those of which an admin says something.
-func writtenTools(tools map[string]client.Tool) Document {
+// toolDocuments returns the tools with settings of an admin.
+func toolDocuments(tools map[string]client.Tool) Document {
 	written := Document{}
 	for name, t := range tools {
-		doc := picked(documentOf(t), toolFields)
+		doc := pickFields(toDocument(t), toolFields)
 		if delete(doc, "enabled"); !t.Enabled {
 			doc["enabled"] = false
 		}

@@ -11,7 +11,7 @@ import (
 	"patchbay/client"
 )
 
-// What is written of a connector and of an agent, where it is not empty. The rest are secrets, and what the installation has found out itself.
+// Fields to write if not empty. The others are secrets or determined by the installation.
 var (
 	connectorFields = []string{
 		"name", "description", "transport", "url", "headers", "credential_mode", "command", "args", "cwd", "timeout_ms", "retry_attempts", "sync_interval_s",
@@ -20,31 +20,31 @@ var (
 	agentFields = []string{"name", "description", "approval", "calls_per_minute", "name_limit"}
 )
 
-// secretsOf are the secret parts of each way to sign in that a connector holds itself.
-var secretsOf = map[string][]string{
+// secretsByType are the secret fields of each auth type of a connector.
+var secretsByType = map[string][]string{
 	"bearer": {"token"}, "api_key": {"key"}, "basic": {"password"}, "client_credentials": {"client_secret"}, "private_key_jwt": {"private_key"},
 }
 
-// Write writes a file that says what the installation has. In place of each secret stands the variable that it is to come from.
-func Write(w io.Writer, is State) error {
+// Write writes a manifest of the state, with a variable in place of each secret.
+func Write(w io.Writer, state State) error {
 	var file struct {
 		Connectors map[string]Document `yaml:"connectors,omitempty"`
 		Agents     map[string]Document `yaml:"agents,omitempty"`
 	}
 	file.Connectors, file.Agents = map[string]Document{}, map[string]Document{}
-	for slug, c := range is.Connectors {
-		doc := writtenConnector(slug, c)
-		if tools := writtenTools(is.Tools[slug]); len(tools) > 0 {
+	for slug, c := range state.Connectors {
+		doc := connectorDocument(slug, c)
+		if tools := toolDocuments(state.Tools[slug]); len(tools) > 0 {
 			doc["tools"] = tools
 		}
 		file.Connectors[slug] = doc
 	}
-	for slug, a := range is.Agents {
-		doc := picked(documentOf(a), agentFields)
+	for slug, a := range state.Agents {
+		doc := pickFields(toDocument(a), agentFields)
 		if !a.Enabled {
 			doc["enabled"] = false
 		}
-		doc["connectors"] = writtenGrants(is.Grants[slug])
+		doc["connectors"] = grantDocuments(state.Grants[slug])
 		file.Agents[slug] = doc
 	}
 	enc := yaml.NewEncoder(w)
@@ -55,43 +55,42 @@ func Write(w io.Writer, is State) error {
 	return enc.Close()
 }
 
-func picked(from Document, names []string) Document {
+func pickFields(from Document, names []string) Document {
 	doc := Document{}
 	for _, name := range names {
-		if v := from[name]; !empty(v) {
-			doc[name] = whole(v)
+		if v := from[name]; !isEmpty(v) {
+			doc[name] = toInteger(v)
 		}
 	}
 	return doc
 }
 
-// whole is a number without a point, where it has none.
-func whole(v any) any {
+func toInteger(v any) any {
 	if f, ok := v.(float64); ok && f == float64(int64(f)) {
 		return int64(f)
 	}
 	return v
 }
 
-func writtenConnector(slug string, c client.Connector) Document {
-	doc := picked(documentOf(c), connectorFields)
+func connectorDocument(slug string, c client.Connector) Document {
+	doc := pickFields(toDocument(c), connectorFields)
 	if !c.Enabled {
 		doc["enabled"] = false
 	}
 	if len(c.EnvNames) > 0 {
 		env := Document{}
 		for _, name := range c.EnvNames {
-			env[name] = variable(slug, name)
+			env[name] = secretVariable(slug, name)
 		}
 		doc["env"] = env
 	}
 	if c.Auth.Type == "none" {
 		return doc
 	}
-	auth := documentOf(c.Auth)
+	auth := toDocument(c.Auth)
 	if c.CredentialMode == "shared" {
-		for _, name := range secretsOf[c.Auth.Type] {
-			auth[name] = variable(slug, name)
+		for _, name := range secretsByType[c.Auth.Type] {
+			auth[name] = secretVariable(slug, name)
 		}
 		if c.Auth.Type == "basic" {
 			auth["username"] = "FILL IN"
@@ -101,9 +100,9 @@ func writtenConnector(slug string, c client.Connector) Document {
 	return doc
 }
 
-// variable is the name that a secret is looked for under: the connector's and its own. A slug is chosen by whoever made the connector, so that
-// it must lead to no variable of anything else.
-func variable(slug, name string) map[string]any {
+// secretVariable names the variable of a secret by connector and field. The fixed prefix keeps a slug from
+// naming any other variable.
+func secretVariable(slug, name string) map[string]any {
 	plain := func(r rune) rune {
 		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 			return r
@@ -113,9 +112,9 @@ func variable(slug, name string) map[string]any {
 	return map[string]any{"env": strings.Map(plain, "CONNECTOR_"+strings.ToUpper(slug)+"__"+strings.ToUpper(name))}
 }
 
-func writtenGrants(of map[string]client.AgentGrant) Document {
+func grantDocuments(grants map[string]client.AgentGrant) Document {
 	doc := Document{}
-	for slug, g := range of {
+	for slug, g := range grants {
 		var tools any = "all"
 		if !g.Tools.All {
 			tools = append([]string{}, slices.Sorted(slices.Values(g.Tools.Names))...)

@@ -14,7 +14,7 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// One whole conversation with a server in the same process: handshake, list, end.
+// One session with a server in the same process: handshake, list, close.
 func BenchmarkListTools(b *testing.B) {
 	for _, tools := range []int{20, 100} {
 		for _, stream := range []bool{false, true} {
@@ -34,7 +34,7 @@ func BenchmarkListTools(b *testing.B) {
 	}
 }
 
-// One call in a session that is open, without the network: what the client itself costs, in a context that can be cancelled.
+// One call in an open session without the network: the client's own cost, with a cancellable context.
 func BenchmarkCallAlone(b *testing.B) {
 	arguments, note := []byte(`{"query":"some words","limit":10}`), func(mcp.Message) {}
 	meta := []byte(`{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"agent","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`)
@@ -49,7 +49,7 @@ func BenchmarkCallAlone(b *testing.B) {
 			defer s.Close(b.Context())
 			b.ReportAllocs()
 			for b.Loop() {
-				ctx := new(lifetime.Context) // as a call of the program has it
+				ctx := new(lifetime.Context) // as production callers pass it
 				ctx.Begin(context.WithoutCancel(b.Context()))
 				result, err := s.Call(ctx, mcp.Call{Name: "search_documents", Arguments: arguments, Meta: meta, Message: note})
 				if err != nil || len(result.Content) < 1024 {
@@ -61,7 +61,7 @@ func BenchmarkCallAlone(b *testing.B) {
 	}
 }
 
-// replier answers each request in turn, and hears the end of its context as a connection does. It is its own body.
+// replier answers each request in turn and observes its context as a connection does. It is its own body.
 type replier struct {
 	in, out []byte
 	left    []byte

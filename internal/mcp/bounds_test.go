@@ -24,8 +24,8 @@ import (
 
 const giant = 200 << 20
 
-// flood writes a beginning and then the same bytes over and over, 200 MiB of them, as long as somebody reads.
-func flood(w io.Writer, beginning, again string) {
+// writeFlood writes a beginning and then repeats the same bytes, 200 MiB in all, until a write fails.
+func writeFlood(w io.Writer, beginning, again string) {
 	_, _ = io.WriteString(w, beginning)
 	chunk := bytes.Repeat([]byte(again), 64<<10/len(again))
 	for sent := 0; sent < giant; sent += len(chunk) {
@@ -35,37 +35,37 @@ func flood(w io.Writer, beginning, again string) {
 	}
 }
 
-func flooding(kind, beginning, again string) mcptest.Handler {
+func newFloodHandler(kind, beginning, again string) mcptest.Handler {
 	return func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) {
 		w.Header().Set("Content-Type", kind)
-		flood(w, beginning, again)
+		writeFlood(w, beginning, again)
 	}
 }
 
-// Not parallel: it counts what the whole process allocates.
-func TestGiantAnswersCostLittleMemory(t *testing.T) {
+// Not parallel: it measures the allocations of the process.
+func TestGiantResponses_MemoryIsBounded(t *testing.T) {
 	body, event := "sent more than 8 MiB", "text/event-stream"
 	for name, c := range map[string]struct {
 		answer mcptest.Handler
-		want   facts
+		want   errorFacts
 	}{
-		"one string":  {flooding("application/json", `{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"`, "x"), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
-		"white space": {flooding("application/json", "", " "), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
-		"many tools":  {flooding("application/json", `{"jsonrpc":"2.0","id":2,"result":{"tools":[`, `{"name":"a"},`), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
-		"one event":   {flooding(event, "data: ", "x"), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
-		"many lines":  {flooding(event, "", "data: x\n"), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
-		"many events": {flooding(event, "", "data: {}\n\n"), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "sent more than 10000 messages before its reply"}},
+		"one string":  {newFloodHandler("application/json", `{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"`, "x"), errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
+		"white space": {newFloodHandler("application/json", "", " "), errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
+		"many tools":  {newFloodHandler("application/json", `{"jsonrpc":"2.0","id":2,"result":{"tools":[`, `{"name":"a"},`), errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
+		"one event":   {newFloodHandler(event, "data: ", "x"), errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
+		"many lines":  {newFloodHandler(event, "", "data: x\n"), errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
+		"many events": {newFloodHandler(event, "", "data: {}\n\n"), errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "sent more than 10000 messages before its reply"}},
 		"a refusal": {func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) {
 			w.WriteHeader(http.StatusBadRequest)
-			flood(w, "", "x")
-		}, facts{Reason: mcp.ReasonHTTPStatus, HTTP: 400}},
-		"announced": {mcptest.Status(200, "{", "Content-Length", "209715200"), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
+			writeFlood(w, "", "x")
+		}, errorFacts{Reason: mcp.ReasonHTTPStatus, HTTP: 400}},
+		"announced": {mcptest.Status(200, "{", "Content-Length", "209715200"), errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
 		"compressed": {func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) {
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
-			flood(z, `{"a":"`, "x")
+			writeFlood(z, `{"a":"`, "x")
 			_ = z.Close()
-		}, facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
+		}, errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": c.answer}})
@@ -75,7 +75,7 @@ func TestGiantAnswersCostLittleMemory(t *testing.T) {
 			_, _, err := client.sync(t, mcp.Target{URL: up.URL})
 			runtime.ReadMemStats(&after)
 			c.want.Phase = mcp.PhaseList
-			if diff := cmp.Diff(c.want, factsOf(t, err)); diff != "" {
+			if diff := cmp.Diff(c.want, newErrorFacts(t, err)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if cost := after.TotalAlloc - before.TotalAlloc; cost > 32<<20 {
@@ -85,8 +85,8 @@ func TestGiantAnswersCostLittleMemory(t *testing.T) {
 	}
 }
 
-// drip sends a beginning, and then a byte at a time for as long as somebody listens.
-func drip(kind, beginning, again string) mcptest.Handler {
+// newDripHandler sends a beginning and then single bytes until the client disconnects.
+func newDripHandler(kind, beginning, again string) mcptest.Handler {
 	return func(w http.ResponseWriter, r *http.Request, _ mcptest.Call) {
 		w.Header().Set("Content-Type", kind)
 		_, _ = io.WriteString(w, beginning)
@@ -105,11 +105,11 @@ func drip(kind, beginning, again string) mcptest.Handler {
 
 var slow = map[string]mcptest.Handler{
 	"silence":         mcptest.Hang,
-	"a body in drips": drip("application/json", `{"jsonrpc":"2.0","id":1,"result":{"a":"`, "x"),
-	"blank drips":     drip("application/json", "", " "),
-	"pings for ever":  drip("text/event-stream", "", ": ping\n\n"),
-	"events for ever": drip("text/event-stream", "", "data: {\"method\":\"notifications/progress\"}\n\n"),
-	"a line in drips": drip("text/event-stream", "data: ", "x"),
+	"a body in drips": newDripHandler("application/json", `{"jsonrpc":"2.0","id":1,"result":{"a":"`, "x"),
+	"blank drips":     newDripHandler("application/json", "", " "),
+	"pings for ever":  newDripHandler("text/event-stream", "", ": ping\n\n"),
+	"events for ever": newDripHandler("text/event-stream", "", "data: {\"method\":\"notifications/progress\"}\n\n"),
+	"a line in drips": newDripHandler("text/event-stream", "data: ", "x"),
 	"headers and then": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
 		w.WriteHeader(http.StatusOK)
 		_ = http.NewResponseController(w).Flush()
@@ -117,11 +117,11 @@ var slow = map[string]mcptest.Handler{
 	},
 	"a slow refusal": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
 		w.WriteHeader(http.StatusNotFound)
-		drip("", "", "x")(w, r, c)
+		newDripHandler("", "", "x")(w, r, c)
 	},
 }
 
-func TestSlowServersAreGivenUpInTime(t *testing.T) {
+func TestSlowServer_TimesOut(t *testing.T) {
 	t.Parallel()
 	const timeout = 5 * time.Second
 	for name, answer := range slow {
@@ -135,11 +135,11 @@ func TestSlowServersAreGivenUpInTime(t *testing.T) {
 					if took := time.Since(began); took != timeout {
 						t.Errorf("took %v", took)
 					}
-					want := facts{Phase: phase, Reason: mcp.ReasonTimeout, Retryable: true, HTTP: factsOf(t, err).HTTP}
+					want := errorFacts{Phase: phase, Reason: mcp.ReasonTimeout, Retryable: true, HTTP: newErrorFacts(t, err).HTTP}
 					if name == "a slow refusal" {
 						want.Reason, want.Retryable = mcp.ReasonHTTPStatus, false
 					}
-					if diff := cmp.Diff(want, factsOf(t, err)); diff != "" {
+					if diff := cmp.Diff(want, newErrorFacts(t, err)); diff != "" {
 						t.Errorf("(-want +got):\n%s", diff)
 					}
 				})
@@ -148,7 +148,7 @@ func TestSlowServersAreGivenUpInTime(t *testing.T) {
 	}
 }
 
-func TestHandshakeGoesOnWithoutAnAnswerToInitialized(t *testing.T) {
+func TestInitialized_MissingResponseIsAccepted(t *testing.T) {
 	t.Parallel()
 	for name, answer := range slow {
 		t.Run(name, func(t *testing.T) {
@@ -170,12 +170,12 @@ func TestHandshakeGoesOnWithoutAnAnswerToInitialized(t *testing.T) {
 	}
 }
 
-func TestCallThatTimedOutIsCancelled(t *testing.T) {
+func TestCall_TimeoutSendsCancelled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		up, client := inMemory(t, mcptest.Script{SessionID: "s", On: map[string]mcptest.Handler{"tools/list": mcptest.Hang}})
 		_, _, err := client.sync(t, mcp.Target{URL: up.URL})
-		factsOf(t, err)
+		newErrorFacts(t, err)
 		want := []string{"initialize", "notifications/initialized", "tools/list", "notifications/cancelled", "DELETE"}
 		if diff := cmp.Diff(want, up.Methods()); diff != "" {
 			t.Fatalf("methods (-want +got):\n%s", diff)
@@ -187,7 +187,7 @@ func TestCallThatTimedOutIsCancelled(t *testing.T) {
 	})
 }
 
-func TestCloseDoesNotWaitForASilentServer(t *testing.T) {
+func TestClose_SilentServerDoesNotBlock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		up, client := inMemory(t, mcptest.Script{SessionID: "s", On: map[string]mcptest.Handler{"DELETE": mcptest.Hang}})
@@ -199,7 +199,7 @@ func TestCloseDoesNotWaitForASilentServer(t *testing.T) {
 	})
 }
 
-func TestCloseWorksAfterTheContextHasEnded(t *testing.T) {
+func TestClose_WorksAfterContextEnded(t *testing.T) {
 	t.Parallel()
 	up := mcptest.Start(t, mcptest.Script{SessionID: "s"})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -216,19 +216,18 @@ func TestCloseWorksAfterTheContextHasEnded(t *testing.T) {
 	}
 }
 
-// tracked is a connection that says when it is closed.
-type tracked struct {
+type trackedConn struct {
 	net.Conn
 	closed func()
 }
 
-// Close closes the connection and says so.
-func (c *tracked) Close() error {
+// Close closes the connection and records it.
+func (c *trackedConn) Close() error {
 	c.closed()
 	return c.Conn.Close()
 }
 
-func TestNothingIsLeftOpenAfterSlowServers(t *testing.T) {
+func TestSlowServers_LeaveNoConnections(t *testing.T) {
 	t.Parallel()
 	for name, answer := range slow {
 		t.Run(name, func(t *testing.T) {
@@ -238,7 +237,7 @@ func TestNothingIsLeftOpenAfterSlowServers(t *testing.T) {
 				up, client := inMemory(t, mcptest.Script{On: map[string]mcptest.Handler{
 					"tools/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
 						handlers.Add(1)
-						defer handlers.Add(-1) // the server sees that we left
+						defer handlers.Add(-1) // the server sees the disconnect
 						answer(w, r, c)
 					},
 				}})
@@ -248,11 +247,11 @@ func TestNothingIsLeftOpenAfterSlowServers(t *testing.T) {
 						return nil, err
 					}
 					connections.Add(1)
-					return &tracked{conn, sync.OnceFunc(func() { connections.Add(-1) })}, nil
+					return &trackedConn{conn, sync.OnceFunc(func() { connections.Add(-1) })}, nil
 				}}
 				client.HTTP.Transport = transport
 				_, _, err := client.sync(t, mcp.Target{URL: up.URL, Timeout: 5 * time.Second})
-				factsOf(t, err)
+				newErrorFacts(t, err)
 				transport.CloseIdleConnections()
 				synctest.Wait()
 				if connections.Load() != 0 || handlers.Load() != 0 {
@@ -263,8 +262,8 @@ func TestNothingIsLeftOpenAfterSlowServers(t *testing.T) {
 	}
 }
 
-// In a world with a clock of its own: every page takes nearly as long as it may.
-func TestWholeSessionIsBoundedInTime(t *testing.T) {
+// Runs in a synctest bubble: every page takes nearly its whole time.
+func TestSession_TotalTimeIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		transport := roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -293,13 +292,13 @@ func TestWholeSessionIsBoundedInTime(t *testing.T) {
 		}
 		_, err = s.Tools(t.Context())
 		const most = 3*30*time.Second + 55*time.Second
-		if took := time.Since(began); took != most || factsOf(t, err).Reason != mcp.ReasonTimeout {
+		if took := time.Since(began); took != most || newErrorFacts(t, err).Reason != mcp.ReasonTimeout {
 			t.Errorf("took %v, error %v", took, err)
 		}
 	})
 }
 
-func TestRetriesOfASilentServerKeepTheBound(t *testing.T) {
+func TestSession_RetriesKeepTimeBound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		transport := roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -311,7 +310,7 @@ func TestRetriesOfASilentServerKeepTheBound(t *testing.T) {
 			began := time.Now()
 			_, err := d.Dial(t.Context(), mcp.Target{URL: "https://mcp.example.com/", Era: mcp.EraHandshake, Retries: retries})
 			took := time.Since(began)
-			if f := factsOf(t, err); f.Reason != mcp.ReasonTimeout || took > most || took < 30*time.Second*time.Duration(retries+1) {
+			if f := newErrorFacts(t, err); f.Reason != mcp.ReasonTimeout || took > most || took < 30*time.Second*time.Duration(retries+1) {
 				t.Errorf("%d retries: took %v, %+v", retries, took, f)
 			}
 		}

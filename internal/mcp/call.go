@@ -12,78 +12,80 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// maxRounds bounds how often a server may ask for more input before it answers a call.
+// maxRounds bounds how often a server may ask for input before it completes a call.
 const maxRounds = 16
 
-// Call is one call of a tool.
+// Call is one tools/call.
 type Call struct {
 	Name      string
 	Arguments json.RawMessage // an object; empty: none
 	Meta      json.RawMessage // _meta, an object; empty: none
-	// InputSchema is the tool's, for the parameters that it wants mirrored into headers; empty: none.
+	// InputSchema is the tool's schema, read for parameters that are mirrored into headers; empty: none.
 	InputSchema json.RawMessage
-	// Timeout bounds each round trip; 0: as the target says.
+	// Timeout bounds each round trip; 0: the target's.
 	Timeout time.Duration
 
-	// Progress and Message hear what the server says meanwhile. They must return quickly; nil: nobody listens.
+	// Progress and Message receive the notifications that arrive before the result. They must return quickly;
+	// nil: ignored.
 	Progress func(ProgressNote)
 	Message  func(Message)
-	// Answer answers what the server asks meanwhile, and must return when ctx ends. nil: a server of the handshake era is
-	// refused, and one of the modern era gets the call's result returned as InputRequired.
+	// Answer answers the server's requests during the call, and must return when ctx ends. If it is nil, a
+	// handshake-era server is refused. The result of a modern-era server is returned as InputRequired.
 	Answer func(InputRequest) (json.RawMessage, error)
-	// Who is whose call it is, where several share a session: so many questions of the server may be open for each of them.
-	Who [16]byte
-	// Payer is whose room a long answer takes while it is read ([Room]); zero: nobody's, and it takes none.
-	Payer [16]byte
+	// CallerKey is the key by which concurrent requests of the server are limited, where several callers share
+	// a session.
+	CallerKey [16]byte
+	// MemoryKey is the [MemoryLimit] key that a long response counts against; zero: it is not counted.
+	MemoryKey [16]byte
 
-	// Lend allows a long result to stand in memory that is used again after [Result.Release].
+	// Lend allows a long result to use pooled memory until [Result.Release].
 	Lend bool
 
-	// LogLevel is from which level on somebody wants to hear log messages, as MCP names them; empty: as the server likes. A server of
-	// the handshake era is told once, for all, and to say everything: who hears it chooses.
+	// LogLevel is the minimum level of log messages (MCP's names); empty: the server's default. A handshake-era
+	// server is asked once for all levels; callers filter.
 	LogLevel string
 
-	// Input goes on with a call whose result was InputRequired; nil: a call from the beginning.
+	// Input continues a call after an InputRequired result; nil: a new call.
 	Input *Input
 }
 
-// Input is what was asked for by an [InputRequired].
+// Input answers an [InputRequired].
 type Input struct {
-	Responses json.RawMessage // an object of results, by the keys of the requests; empty: none
+	Responses json.RawMessage // an object of results by request key; empty: none
 	State     json.RawMessage // InputRequired.State, unchanged
 }
 
-// Result is what came of a call.
+// Result is the result of a call.
 type Result struct {
 	Raw        json.RawMessage // the whole result, byte for byte
-	Content    json.RawMessage // of it; nil: there is none
-	Structured json.RawMessage // structuredContent of it; nil: there is none
-	IsError    bool            // the tool says that it failed
-	// At most one of the following is set; none: the call is done.
-	Task          *Task          // the server goes on by itself
-	InputRequired *InputRequired // the call has to be sent again, with Input
+	Content    json.RawMessage // empty: none
+	Structured json.RawMessage // structuredContent; empty: none
+	IsError    bool            // the tool reports a failure
+	// At most one of the following is set; none: the call is complete.
+	Task          *Task          // the server continues in the background
+	InputRequired *InputRequired // the call must be repeated with Input
 
 	lease lease
 }
 
-// InputRequired is what a server of the modern era wants to know before it goes on.
+// InputRequired is the input that a modern-era server needs to continue a call.
 type InputRequired struct {
 	Requests []KeyedRequest
-	State    json.RawMessage // a string that means something to the server alone; empty: none
+	State    json.RawMessage // an opaque JSON string; empty: none
 }
 
-// KeyedRequest is one of several requests.
+// KeyedRequest is one request of an [InputRequired].
 type KeyedRequest struct {
 	Key string
 	InputRequest
 }
 
-// Call calls a tool. It is sent once: again only where it certainly did not run, because no connection came about, the server did
-// not know the session (404), or refused its headers. Every error is an *Error; one whose Reason is ReasonInput holds what
-// Answer returned.
+// Call calls a tool. The request is repeated only if it certainly did not run: no connection was made, the
+// server did not know the session (404), or it refused the headers. Every error is an *Error. One with
+// ReasonInput wraps the error of Answer.
 func (s *Session) Call(ctx context.Context, call Call) (*Result, error) {
 	for range maxRounds {
-		result, err := s.round(ctx, &call)
+		result, err := s.callOnce(ctx, &call)
 		if err != nil || result.InputRequired == nil || call.Answer == nil {
 			return result, err
 		}
@@ -91,38 +93,36 @@ func (s *Session) Call(ctx context.Context, call Call) (*Result, error) {
 			return result, &Error{Phase: PhaseCall, Reason: ReasonInput, HTTPStatus: http.StatusOK, Err: err}
 		}
 	}
-	return nil, protocolError(PhaseCall, "asks for more input again and again")
+	return nil, newProtocolError(PhaseCall, "asks for more input again and again")
 }
 
-// answer gets an answer to each request.
 func (r *InputRequired) answer(answer func(InputRequest) (json.RawMessage, error)) (*Input, error) {
 	input := &Input{State: r.State}
 	var responses []wire.Member
-	for _, asked := range r.Requests {
-		response, err := answer(asked.InputRequest)
+	for _, keyed := range r.Requests {
+		response, err := answer(keyed.InputRequest)
 		if err != nil {
 			return nil, err
 		}
-		responses = append(responses, wire.Member{Name: asked.Key, Value: response})
+		responses = append(responses, wire.Member{Name: keyed.Key, Value: response})
 	}
 	input.Responses = wire.Object(responses)
 	return input, nil
 }
 
-// round is a call from one request to its result.
-func (s *Session) round(ctx context.Context, call *Call) (*Result, error) {
-	c := s.current()
+func (s *Session) callOnce(ctx context.Context, call *Call) (*Result, error) {
+	c := s.currentConnection()
 	result, err := c.call(ctx, call)
 	failure, _ := errors.AsType[*Error](err)
 	switch {
-	case lost(err):
-		next, renewed := s.renew(ctx, c)
-		if !notFound(err) || renewed != nil {
-			return nil, err // the next call has the new session
+	case isSessionLost(err):
+		next, renewed := s.renewConnection(ctx, c)
+		if !isNotFound(err) || renewed != nil {
+			return nil, err // the next call uses the new connection
 		}
 		return next.call(ctx, call)
-	case failure != nil && failure.RPCCode == codeHeaderMismatch && c.mirrors():
-		if !c.relearn(ctx, call) {
+	case failure != nil && failure.RPCCode == codeHeaderMismatch && c.mirrorsParams():
+		if !c.refreshSchema(ctx, call) {
 			return nil, err
 		}
 		return c.call(ctx, call)
@@ -130,98 +130,98 @@ func (s *Session) round(ctx context.Context, call *Call) (*Result, error) {
 	return result, err
 }
 
-// relearn reads the tool's schema anew; ok is false where it does not list the tool.
-func (c *conversation) relearn(ctx context.Context, call *Call) (ok bool) {
-	list, err := c.list(ctx)
+// refreshSchema reloads the tool's input schema. ok is false if the server does not list the tool.
+func (c *connection) refreshSchema(ctx context.Context, call *Call) (ok bool) {
+	list, err := c.listTools(ctx)
 	if err != nil {
 		return false
 	}
 	for _, tool := range list.Tools {
 		if tool.Name == call.Name {
-			call.InputSchema = members(tool.Raw).get("inputSchema")
+			call.InputSchema = readObject(tool.Raw).get("inputSchema")
 			return true
 		}
 	}
 	return false
 }
 
-// call sends a call, and again only where it was not sent.
-func (c *conversation) call(ctx context.Context, call *Call) (*Result, error) {
-	r, err := c.callRequest(call)
+// call sends a call. It is repeated only if it was not sent.
+func (c *connection) call(ctx context.Context, call *Call) (*Result, error) {
+	r, err := c.newCallRequest(call)
 	if err != nil {
 		return nil, err
 	}
 	if call.Answer != nil {
-		c.hearken(ctx)
+		c.openServerStream(ctx)
 	}
-	c.speakUp(ctx, call.LogLevel)
-	var in incoming
-	err = c.retry.unsent().do(ctx, func() (failure *Error) {
-		id := c.id()
-		r.meta = slices.DeleteFunc(r.meta, isProgress) // a token that is not ours could be another call's
+	c.enableLogging(ctx, call.LogLevel)
+	var in receivedReply
+	err = c.retry.unsentOnly().do(ctx, func() (failure *Error) {
+		id := c.newID()
+		r.meta = slices.DeleteFunc(r.meta, isProgressToken) // a foreign token could equal another call's
 		if call.Progress != nil {
-			r.meta = append(r.meta, wire.Member{Name: metaProgress, Value: wire.Number(id)})
+			r.meta = append(r.meta, wire.Member{Name: metaProgressToken, Value: wire.Number(id)})
 		}
-		defer c.depart(c.attend(id, &caller{progress: call.Progress, message: call.Message, answer: call.Answer, who: call.Who}))
+		defer c.unregisterCallbacks(c.registerCallbacks(id, &requestCallbacks{progress: call.Progress, message: call.Message, answer: call.Answer, callerKey: call.CallerKey}))
 		timeout := call.Timeout
 		if timeout <= 0 {
 			timeout = c.timeout
 		}
-		m := c.era.message(c, r, id)
-		m.lend = call.Lend
-		in, failure = c.within(ctx, timeout, m)
+		m := c.era.newMessage(c, r, id)
+		m.lendable = call.Lend
+		in, failure = c.exchangeWithin(ctx, timeout, m)
 		return failure
 	})
 	if err != nil {
 		return nil, err
 	}
-	result, err := c.result(in.reply)
+	result, err := c.readResult(in.reply)
 	if err == nil && result.Task == nil && result.InputRequired == nil {
 		result.lease = in.lease
 	}
 	return result, err
 }
 
-// speakUp has a server of the handshake era that keeps its log messages to itself until it is asked say them.
-func (c *conversation) speakUp(ctx context.Context, level string) {
-	if level == "" || !c.hasLog || !c.era.asks() {
+// enableLogging asks a handshake-era server once for its log messages, which it does not send by default.
+func (c *connection) enableLogging(ctx context.Context, level string) {
+	if level == "" || !c.hasLogging || !c.era.hasServerRequests() {
 		return
 	}
-	c.speaking.Do(func() {
-		_, _ = c.once(ctx, request{phase: PhaseRequest, method: "logging/setLevel", params: []wire.Member{{Name: "level", Value: wire.Text("debug")}}})
+	c.loggingOnce.Do(func() {
+		_, _ = c.requestOnce(ctx, rpcRequest{phase: PhaseRequest, method: "logging/setLevel", params: []wire.Member{{Name: "level", Value: wire.Text("debug")}}})
 	})
 }
 
-const metaProgress = "progressToken"
+const metaProgressToken = "progressToken"
 
-func isProgress(m wire.Member) bool { return m.Name == metaProgress }
+func isProgressToken(m wire.Member) bool { return m.Name == metaProgressToken }
 
-func (c *conversation) callRequest(call *Call) (request, error) {
-	r := request{phase: PhaseCall, method: "tools/call", name: call.Name, payer: call.Payer}
+func (c *connection) newCallRequest(call *Call) (rpcRequest, error) {
+	r := rpcRequest{phase: PhaseCall, method: "tools/call", name: call.Name, memoryKey: call.MemoryKey}
 	r.params = append(make([]wire.Member, 0, 4), wire.Member{Name: "name", Value: wire.Text(call.Name)})
 	if len(call.Arguments) > 0 {
 		r.params = append(r.params, wire.Member{Name: "arguments", Value: call.Arguments})
 	}
 	if call.Input != nil {
-		r.params = append(r.params, call.Input.members()...)
+		r.params = append(r.params, call.Input.toMembers()...)
 	}
 	var ok bool
 	if r.meta, ok = wire.Members(call.Meta); !ok {
-		return r, ownMistake(PhaseCall, "the call's _meta is not an object")
+		return r, newRequestError(PhaseCall, "the call's _meta is not an object")
 	}
 	if !wire.IsObject(call.Arguments) {
-		return r, ownMistake(PhaseCall, "the call's arguments are not an object")
+		return r, newRequestError(PhaseCall, "the call's arguments are not an object")
 	}
-	if call.LogLevel != "" && !c.era.asks() {
-		r.meta = append(without(r.meta, revision.MetaLogLevel), wire.Member{Name: revision.MetaLogLevel, Value: wire.Text(call.LogLevel)})
+	if call.LogLevel != "" && !c.era.hasServerRequests() {
+		r.meta = append(withoutMembers(r.meta, revision.MetaLogLevel), wire.Member{Name: revision.MetaLogLevel, Value: wire.Text(call.LogLevel)})
 	}
-	if c.mirrors() {
+	if c.mirrorsParams() {
 		r.header = paramHeaders(call.InputSchema, call.Arguments)
 	}
 	return r, nil
 }
 
-func (i *Input) members() (params []wire.Member) {
+func (i *Input) toMembers() (params []wire.Member) {
 	if len(i.Responses) > 0 {
 		params = append(params, wire.Member{Name: "inputResponses", Value: i.Responses})
 	}
@@ -231,19 +231,18 @@ func (i *Input) members() (params []wire.Member) {
 	return params
 }
 
-// ownMistake is the failure of a request that cannot be written.
-func ownMistake(phase Phase, detail string) *Error {
+func newRequestError(phase Phase, detail string) *Error {
 	return &Error{Phase: phase, Reason: ReasonProtocol, Detail: detail}
 }
 
-// result reads what a call's result is. Its content is nobody's business here.
-func (c *conversation) result(reply *wire.Reply) (*Result, error) {
+// readResult reads the fields of a call's result; the content is not parsed.
+func (c *connection) readResult(reply *wire.Reply) (*Result, error) {
 	fields, ok := reply.Fields, true
 	if fields == nil {
 		fields, ok = wire.Members(reply.Result)
 	}
 	if !ok {
-		return nil, protocolError(PhaseCall, "sent a result that is not an object")
+		return nil, newProtocolError(PhaseCall, "sent a result that is not an object")
 	}
 	result := &Result{Raw: reply.Result}
 	kind := ""
@@ -256,35 +255,34 @@ func (c *conversation) result(reply *wire.Reply) (*Result, error) {
 		case "isError":
 			result.IsError = string(f.Value) == "true"
 		case "resultType":
-			kind = text(f.Value, maxNameLength)
+			kind = readString(f.Value, maxNameLength)
 		}
 	}
-	if err := c.era.settle(PhaseCall, kind); err != nil {
+	if err := c.era.checkResultType(PhaseCall, kind); err != nil {
 		return nil, err
 	}
-	return result, result.interim(c, kind, fields)
+	return result, result.readInterim(c, kind, fields)
 }
 
-// interim reads a result that is not the last one.
-func (r *Result) interim(c *conversation, kind string, fields []wire.Member) error {
-	if c.era.asks() { // the kinds of results belong to the era in which the server does not ask by itself
+func (r *Result) readInterim(c *connection, kind string, fields []wire.Member) error {
+	if c.era.hasServerRequests() { // only the modern era has result types
 		return nil
 	}
 	switch kind {
 	case resultInput:
-		r.InputRequired = inputRequired(fields)
+		r.InputRequired = readInputRequired(fields)
 		if r.InputRequired == nil {
-			return protocolError(PhaseCall, "asks for input in a way that cannot be read")
+			return newProtocolError(PhaseCall, "asks for input in a way that cannot be read")
 		}
 	case resultTask:
 		if r.Task = readTask(r.Raw); r.Task == nil {
-			return protocolError(PhaseCall, "sent a task without an id")
+			return newProtocolError(PhaseCall, "sent a task without an id")
 		}
 	}
 	return nil
 }
 
-func inputRequired(fields []wire.Member) *InputRequired {
+func readInputRequired(fields []wire.Member) *InputRequired {
 	r := &InputRequired{}
 	for _, f := range fields {
 		switch f.Name {
@@ -295,10 +293,10 @@ func inputRequired(fields []wire.Member) *InputRequired {
 			if !ok {
 				return nil
 			}
-			for _, asked := range requests {
-				m := members(asked.Value)
+			for _, keyed := range requests {
+				m := readObject(keyed.Value)
 				r.Requests = append(r.Requests, KeyedRequest{
-					Key: asked.Name, InputRequest: InputRequest{Method: text(m.get("method"), maxNameLength), Params: m.get("params")},
+					Key: keyed.Name, InputRequest: InputRequest{Method: readString(m.get("method"), maxNameLength), Params: m.get("params")},
 				})
 			}
 		}

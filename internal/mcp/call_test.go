@@ -18,25 +18,22 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// result answers with a result of raw JSON.
-func result(raw string) mcptest.Handler {
+func newResultHandler(raw string) mcptest.Handler {
 	return mcptest.Answer("application/json", func(c mcptest.Call) string { return mcptest.Result(c, raw) })
 }
 
-// calls is the script of a server that answers tools/call so.
-func calls(modern bool, answer mcptest.Handler) mcptest.Script {
+func newCallScript(modern bool, answer mcptest.Handler) mcptest.Script {
 	return mcptest.Script{
 		Modern: modern, SessionID: "s", Tools: []string{mcptest.Tool("a")}, On: map[string]mcptest.Handler{"tools/call": answer},
 	}
 }
 
-// calling starts a server that answers tools/call so.
-func calling(t testing.TB, modern bool, answer mcptest.Handler) *mcptest.Server {
+func startCallServer(t testing.TB, modern bool, answer mcptest.Handler) *mcptest.Server {
 	t.Helper()
-	return mcptest.Start(t, calls(modern, answer))
+	return mcptest.Start(t, newCallScript(modern, answer))
 }
 
-func count(up *mcptest.Server, method string) int {
+func countRequests(up *mcptest.Server, method string) int {
 	n := 0
 	for _, m := range up.Methods() {
 		if m == method {
@@ -46,11 +43,11 @@ func count(up *mcptest.Server, method string) int {
 	return n
 }
 
-func TestACallsResultArrivesByteForByte(t *testing.T) {
+func TestCall_ResultIsByteForByte(t *testing.T) {
 	t.Parallel()
 	for _, modern := range []bool{false, true} {
 		raw := `{ "content":[{"type":"text","text":"\u00fc"}],  "isError" : true, "structuredContent":{"n":9007199254740993} }`
-		up := calling(t, modern, result(raw))
+		up := startCallServer(t, modern, newResultHandler(raw))
 		got, err := dial(t, mcp.Target{URL: up.URL}).Call(t.Context(), mcp.Call{
 			Name: "a", Arguments: json.RawMessage(`{ "n": 9007199254740993 }`), Meta: json.RawMessage(`{"traceparent":"00-1"}`),
 		})
@@ -65,8 +62,7 @@ func TestACallsResultArrivesByteForByte(t *testing.T) {
 	}
 }
 
-// talkative says things, and asks some, before it replies.
-func talkative(says ...string) mcptest.Handler {
+func newMessagingHandler(says ...string) mcptest.Handler {
 	return func(w http.ResponseWriter, _ *http.Request, c mcptest.Call) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for _, text := range says {
@@ -76,10 +72,10 @@ func talkative(says ...string) mcptest.Handler {
 	}
 }
 
-func TestProgressAndMessagesOfACallAreHeard(t *testing.T) {
+func TestCall_DeliversProgressAndMessages(t *testing.T) {
 	t.Parallel()
 	for _, modern := range []bool{false, true} {
-		up := calling(t, modern, talkative(
+		up := startCallServer(t, modern, newMessagingHandler(
 			`{"method":"notifications/progress","params":{"progressToken":ID,"progress":1,"total":2,"message":"half"}}`,
 			`{"method":"notifications/message","params":{"level":"info","data":"hello"}}`,
 			`{"method":"notifications/progress","params":{"progressToken":4711,"progress":1}}`,
@@ -104,8 +100,7 @@ func TestProgressAndMessagesOfACallAreHeard(t *testing.T) {
 	}
 }
 
-// curious asks something on the stream of a call and replies once it was answered.
-func curious(question string) (script mcptest.Script, answers chan string) {
+func newAskingScript(question string) (script mcptest.Script, answers chan string) {
 	answers = make(chan string, 1)
 	return mcptest.Script{SessionID: "s", On: map[string]mcptest.Handler{
 		"tools/call": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
@@ -119,20 +114,20 @@ func curious(question string) (script mcptest.Script, answers chan string) {
 			}
 		},
 		"": func(w http.ResponseWriter, _ *http.Request, c mcptest.Call) {
-			answers <- fmt.Sprintf(`{"id":%s,"result":%s,"error":%s}`, c.ID, orNull(c.Result), orNull(c.Error))
+			answers <- fmt.Sprintf(`{"id":%s,"result":%s,"error":%s}`, c.ID, nullIfEmpty(c.Result), nullIfEmpty(c.Error))
 			w.WriteHeader(http.StatusAccepted)
 		},
 	}}, answers
 }
 
-func orNull(raw json.RawMessage) string {
+func nullIfEmpty(raw json.RawMessage) string {
 	if raw == nil {
 		return "null"
 	}
 	return string(raw)
 }
 
-func TestWhatAServerAsksDuringACallIsAnswered(t *testing.T) {
+func TestCall_AnswersServerRequests(t *testing.T) {
 	t.Parallel()
 	answer := func(asked mcp.InputRequest) (json.RawMessage, error) {
 		if asked.Method != "elicitation/create" {
@@ -155,7 +150,7 @@ func TestWhatAServerAsksDuringACallIsAnswered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			script, _ := curious(c.question)
+			script, _ := newAskingScript(c.question)
 			up := mcptest.Start(t, script)
 			got, err := dial(t, mcp.Target{URL: up.URL}).Call(t.Context(), mcp.Call{Name: "a", Answer: c.answer})
 			if err != nil || string(got.Raw) != c.want {
@@ -168,9 +163,9 @@ func TestWhatAServerAsksDuringACallIsAnswered(t *testing.T) {
 const asksTwoThings = `{"resultType":"input_required","requestState":"s\u0031","inputRequests":{` +
 	`"one":{"method":"elicitation/create","params":{"a":1}},"two":{"method":"roots/list"}}}`
 
-func TestInputThatACallWantsComesBackToTheCaller(t *testing.T) {
+func TestCall_InputRequiredIsReturned(t *testing.T) {
 	t.Parallel()
-	up := calling(t, true, mcptest.First(1, result(asksTwoThings), result(`{"content":[]}`)))
+	up := startCallServer(t, true, mcptest.First(1, newResultHandler(asksTwoThings), newResultHandler(`{"content":[]}`)))
 	s := dial(t, mcp.Target{URL: up.URL})
 	first, err := s.Call(t.Context(), mcp.Call{Name: "a"})
 	if err != nil || first.InputRequired == nil {
@@ -194,70 +189,70 @@ func TestInputThatACallWantsComesBackToTheCaller(t *testing.T) {
 	}
 }
 
-func TestInputThatACallWantsIsAnsweredForTheCaller(t *testing.T) {
+func TestCall_InputRequiredIsAnswered(t *testing.T) {
 	t.Parallel()
-	up := calling(t, true, mcptest.First(2, result(asksTwoThings), result(`{"content":[]}`)))
+	up := startCallServer(t, true, mcptest.First(2, newResultHandler(asksTwoThings), newResultHandler(`{"content":[]}`)))
 	asked := 0
 	got, err := dial(t, mcp.Target{URL: up.URL}).Call(t.Context(), mcp.Call{Name: "a", Answer: func(mcp.InputRequest) (json.RawMessage, error) {
 		asked++
 		return json.RawMessage(`{}`), nil
 	}})
-	if err != nil || got.InputRequired != nil || asked != 4 || count(up, "tools/call") != 3 {
+	if err != nil || got.InputRequired != nil || asked != 4 || countRequests(up, "tools/call") != 3 {
 		t.Errorf("%+v after %d questions and %v, error %v", got, asked, up.Methods(), err)
 	}
 }
 
-func TestAServerThatNeverKnowsEnoughIsGivenUp(t *testing.T) {
+func TestCall_InputRoundsAreBounded(t *testing.T) {
 	t.Parallel()
-	up := calling(t, true, result(asksTwoThings))
+	up := startCallServer(t, true, newResultHandler(asksTwoThings))
 	s := dial(t, mcp.Target{URL: up.URL})
 	_, err := s.Call(t.Context(), mcp.Call{Name: "a", Answer: func(mcp.InputRequest) (json.RawMessage, error) { return json.RawMessage(`{}`), nil }})
-	if f := factsOf(t, err); f.Detail != "asks for more input again and again" || count(up, "tools/call") != 16 {
+	if f := newErrorFacts(t, err); f.Detail != "asks for more input again and again" || countRequests(up, "tools/call") != 16 {
 		t.Errorf("%+v", f)
 	}
 	no := errors.New("no")
 	got, err := s.Call(t.Context(), mcp.Call{Name: "a", Answer: func(mcp.InputRequest) (json.RawMessage, error) { return nil, no }})
-	if f := factsOf(t, err); f.Reason != mcp.ReasonInput || !errors.Is(err, no) || got.InputRequired == nil {
+	if f := newErrorFacts(t, err); f.Reason != mcp.ReasonInput || !errors.Is(err, no) || got.InputRequired == nil {
 		t.Errorf("%+v, %+v", got, f)
 	}
 }
 
-func TestACallIsNotSentTwice(t *testing.T) {
+func TestCall_IsNotSentTwice(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]mcptest.Handler{
-		"500": mcptest.Status(500, ""), "429": mcptest.Status(429, ""), "a cut connection": cut,
+		"500": mcptest.Status(500, ""), "429": mcptest.Status(429, ""), "a cut connection": cutConnection,
 		"a cut stream":           mcptest.Status(200, ": ping\n\n", "Content-Type", "text/event-stream"),
 		"401 naming the session": mcptest.Status(401, "session expired"),
 		"no answer":              func(http.ResponseWriter, *http.Request, mcptest.Call) { panic(http.ErrAbortHandler) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			up := calling(t, false, answer)
+			up := startCallServer(t, false, answer)
 			_, err := dial(t, mcp.Target{URL: up.URL, Retries: 5}).Call(t.Context(), mcp.Call{Name: "a"})
-			if factsOf(t, err); count(up, "tools/call") != 1 {
+			if newErrorFacts(t, err); countRequests(up, "tools/call") != 1 {
 				t.Errorf("%v, error %v", up.Methods(), err)
 			}
 		})
 	}
 }
 
-func TestACallWhoseSessionIsUnknownIsSentInANewOne(t *testing.T) {
+func TestCall_LostSessionIsReopened(t *testing.T) {
 	t.Parallel()
-	up := calling(t, false, mcptest.First(1, mcptest.Status(404, ""), result(`{"content":[]}`)))
+	up := startCallServer(t, false, mcptest.First(1, mcptest.Status(404, ""), newResultHandler(`{"content":[]}`)))
 	if _, err := dial(t, mcp.Target{URL: up.URL}).Call(t.Context(), mcp.Call{Name: "a"}); err != nil {
 		t.Fatal(err)
 	}
-	if count(up, "tools/call") != 2 || count(up, "initialize") != 2 {
+	if countRequests(up, "tools/call") != 2 || countRequests(up, "initialize") != 2 {
 		t.Errorf("%v", up.Methods())
 	}
-	up = calling(t, false, mcptest.Status(404, ""))
+	up = startCallServer(t, false, mcptest.Status(404, ""))
 	_, err := dial(t, mcp.Target{URL: up.URL}).Call(t.Context(), mcp.Call{Name: "a"})
-	if f := factsOf(t, err); f.HTTP != 404 || count(up, "tools/call") != 2 {
+	if f := newErrorFacts(t, err); f.HTTP != 404 || countRequests(up, "tools/call") != 2 {
 		t.Errorf("%+v after %v", f, up.Methods())
 	}
 }
 
-func TestManyCallsShareASessionAndItsRenewal(t *testing.T) {
+func TestCall_ConcurrentCallsShareRenewal(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	lost := true
@@ -275,7 +270,7 @@ func TestManyCallsShareASessionAndItsRenewal(t *testing.T) {
 				w.WriteHeader(http.StatusNotFound)
 				return
 			}
-			result(string(c.Params))(w, r, c)
+			newResultHandler(string(c.Params))(w, r, c)
 		},
 	}})
 	s := dial(t, mcp.Target{URL: up.URL})
@@ -290,20 +285,20 @@ func TestManyCallsShareASessionAndItsRenewal(t *testing.T) {
 		})
 	}
 	calls.Wait()
-	if n := count(up, "initialize"); n != 2 {
+	if n := countRequests(up, "initialize"); n != 2 {
 		t.Errorf("%d sessions were opened", n)
 	}
 }
 
-func TestACallThatNobodyWaitsForIsCancelled(t *testing.T) {
+func TestCall_CancelledContextSendsCancelled(t *testing.T) {
 	t.Parallel()
 	for _, modern := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			began := make(chan struct{})
 			cancelled := make(chan struct{})
-			up, client := inMemory(t, calls(modern, func(_ http.ResponseWriter, r *http.Request, _ mcptest.Call) {
+			up, client := inMemory(t, newCallScript(modern, func(_ http.ResponseWriter, r *http.Request, _ mcptest.Call) {
 				close(began)
-				<-r.Context().Done() // the client has closed the stream
+				<-r.Context().Done() // the client closed the stream
 				close(cancelled)
 			}))
 			s, err := client.Dial(t.Context(), mcp.Target{URL: up.URL})
@@ -316,22 +311,22 @@ func TestACallThatNobodyWaitsForIsCancelled(t *testing.T) {
 				cancel()
 			}()
 			_, err = s.Call(ctx, mcp.Call{Name: "a"})
-			if f := factsOf(t, err); f.Reason != mcp.ReasonUnreachable {
+			if f := newErrorFacts(t, err); f.Reason != mcp.ReasonUnreachable {
 				t.Errorf("%+v", f)
 			}
 			<-cancelled
 			s.Close(t.Context())
-			if n := count(up, "notifications/cancelled"); (n == 0) != modern {
+			if n := countRequests(up, "notifications/cancelled"); (n == 0) != modern {
 				t.Errorf("modern %v: %d notifications", modern, n)
 			}
 		})
 	}
 }
 
-func TestCloseEndsWhatIsUnderWay(t *testing.T) {
+func TestClose_CancelsRunningCalls(t *testing.T) {
 	t.Parallel()
 	began := make(chan struct{})
-	up := calling(t, false, func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+	up := startCallServer(t, false, func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
 		close(began)
 		mcptest.Hang(w, r, c)
 	})
@@ -341,18 +336,18 @@ func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 		s.Close(t.Context())
 	}()
 	_, err := s.Call(t.Context(), mcp.Call{Name: "a"})
-	factsOf(t, err)
+	newErrorFacts(t, err)
 	_, err = s.Call(t.Context(), mcp.Call{Name: "a"})
-	factsOf(t, err)
+	newErrorFacts(t, err)
 }
 
-func TestATaskIsFollowed(t *testing.T) {
+func TestTask_IsPolled(t *testing.T) {
 	t.Parallel()
 	up := mcptest.Start(t, mcptest.Script{Modern: true, On: map[string]mcptest.Handler{
-		"tools/call":   result(`{"resultType":"task","taskId":"t-1","status":"working","ttlMs":60000,"pollIntervalMs":5}`),
-		"tasks/get":    result(`{"resultType":"complete","taskId":"t-1","status":"completed","ttlMs":null,"result":{"content":[]}}`),
-		"tasks/update": result(`{"resultType":"complete"}`),
-		"tasks/cancel": result(`{"resultType":"complete"}`),
+		"tools/call":   newResultHandler(`{"resultType":"task","taskId":"t-1","status":"working","ttlMs":60000,"pollIntervalMs":5}`),
+		"tasks/get":    newResultHandler(`{"resultType":"complete","taskId":"t-1","status":"completed","ttlMs":null,"result":{"content":[]}}`),
+		"tasks/update": newResultHandler(`{"resultType":"complete"}`),
+		"tasks/cancel": newResultHandler(`{"resultType":"complete"}`),
 	}})
 	s := dial(t, mcp.Target{URL: up.URL})
 	got, err := s.Call(t.Context(), mcp.Call{Name: "a"})

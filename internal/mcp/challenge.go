@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Challenge is one of the ways to authenticate that a server names in WWW-Authenticate (RFC 9110 §11.6.1).
+// Challenge is one challenge of WWW-Authenticate (RFC 9110 section 11.6.1).
 type Challenge struct {
-	Scheme string            // in lower case, as "bearer"
+	Scheme string            // in lower case: "bearer"
 	Params map[string]string // names in lower case; remote text
 }
 
@@ -16,9 +16,9 @@ const (
 	maxChallengeLength = 8 << 10
 )
 
-// challenges reads every challenge of a response. Servers write this header carelessly, so whatever can be read counts:
-// values without quotes or empty, commas that are missing or too many, a quote that is never closed.
-func challenges(h http.Header) []Challenge {
+// parseChallenges reads every challenge of a response. It is lenient: values may be unquoted or empty, commas
+// missing or doubled, and a quote unclosed.
+func parseChallenges(h http.Header) []Challenge {
 	var all []Challenge
 	for _, line := range h.Values("WWW-Authenticate") {
 		p := challengeParser{text: line[:min(len(line), maxChallengeLength)]}
@@ -32,21 +32,22 @@ func challenges(h http.Header) []Challenge {
 
 type challengeParser struct{ text string }
 
-// parse reads words: one with a value is a parameter of the challenge before it, one without begins a challenge.
+// parse reads words. A word with a value is a parameter of the challenge before it; one without begins a
+// challenge.
 func (p *challengeParser) parse() []Challenge {
 	var all []Challenge
 	afterScheme := false
 	for {
-		comma := p.skip(" \t,;=")
-		word := p.until(" \t,;=")
+		comma := p.skipAny(" \t,;=")
+		word := p.readUntil(" \t,;=")
 		if word == "" {
 			return all
 		}
-		value, isParam := p.value()
+		value, isParam := p.paramValue()
 		switch {
 		case isParam && len(all) > 0:
 			all[len(all)-1].Params[strings.ToLower(word)] = value
-		case isParam, afterScheme && !comma: // a parameter of nothing; a token68
+		case isParam, afterScheme && !comma: // a parameter without a challenge; a token68
 		default:
 			all = append(all, Challenge{Scheme: strings.ToLower(word), Params: map[string]string{}})
 		}
@@ -54,15 +55,15 @@ func (p *challengeParser) parse() []Challenge {
 	}
 }
 
-// value reads "= value"; ok is false where none follows.
-func (p *challengeParser) value() (value string, ok bool) {
+// paramValue reads "= value"; ok is false if none follows.
+func (p *challengeParser) paramValue() (paramValue string, ok bool) {
 	rest := strings.TrimLeft(p.text, " \t")
 	if !strings.HasPrefix(rest, "=") {
 		return "", false
 	}
 	p.text = strings.TrimLeft(rest[1:], " \t")
 	if !strings.HasPrefix(p.text, `"`) {
-		return p.until(" \t,;"), true
+		return p.readUntil(" \t,;"), true
 	}
 	p.text = p.text[1:]
 	var b strings.Builder
@@ -82,15 +83,15 @@ func (p *challengeParser) value() (value string, ok bool) {
 	return b.String(), true
 }
 
-// skip passes over what separates words and tells whether that held a comma.
-func (p *challengeParser) skip(chars string) (comma bool) {
+// skipAny skips separators and reports whether they held a comma.
+func (p *challengeParser) skipAny(chars string) (comma bool) {
 	rest := strings.TrimLeft(p.text, chars)
 	comma = strings.Contains(p.text[:len(p.text)-len(rest)], ",")
 	p.text = rest
 	return comma
 }
 
-func (p *challengeParser) until(chars string) string {
+func (p *challengeParser) readUntil(chars string) string {
 	end := strings.IndexAny(p.text, chars)
 	if end < 0 {
 		end = len(p.text)

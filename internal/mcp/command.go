@@ -5,17 +5,16 @@ type Command struct {
 	Path   string // absolute
 	Args   []string
 	Env    []string // the whole environment, as NAME=value
-	Dir    string   // where it runs
+	Dir    string   // the working directory
 	Limits Limits
-	// Diagnose, where set, gets the last that the process wrote to its standard error, once it has ended: remote text, which may
-	// hold what its environment held.
+	// Diagnose, if set, receives the end of the process's standard error after it has exited. This is remote
+	// text and may repeat the environment.
 	Diagnose func(text []byte)
 }
 
-// Limits bound what a child process, and each of its children, may use (Linux); 0: as the operating system has it. No process of it
-// leaves a memory image behind.
+// Limits bound each process of a command (Linux only); 0: the system's limit. No process writes a core dump.
 type Limits struct {
-	Memory    uint64 // bytes of data; address space that is only reserved is free: some runtimes reserve a terabyte
+	Memory    uint64 // bytes of data; reserved address space is not counted, because some runtimes reserve a terabyte
 	OpenFiles uint64
-	Processes uint64 // of the user, and so with all that the user runs besides
+	Processes uint64 // of the user, including processes outside of the command
 }

@@ -25,13 +25,14 @@ import (
 	"patchbay/internal/safehttp"
 )
 
-// BenchmarkAgainstOthers reads a tool list from the same server by four clients, in one run: ours, over the program's own HTTP client;
-// the least that could be written by hand, over net/http, with the schemas left as bytes (hand) or decoded (hand-any); and the SDK's.
-// cpu-ns/op is the CPU of this process alone: the server, which replays prepared bytes, is another one.
+// BenchmarkAgainstOthers reads a tool list from one server with four clients in one run: ours, with the
+// production HTTP client; a minimal one by hand over net/http, with schemas as bytes (hand) or decoded
+// (hand-any); and the SDK's. cpu-ns/op is this process's CPU alone; the server, which replays prepared bytes,
+// is another process.
 //
 //	go test -run '^$' -bench AgainstOthers -count 5 ./internal/mcp
 func BenchmarkAgainstOthers(b *testing.B) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the program has it, for all four
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as in production, for all four
 	for _, tools := range []int{10, 100, 1000} {
 		for _, kind := range []string{"json", "sse"} {
 			url := startReplay(b, tools, kind)
@@ -44,7 +45,7 @@ func BenchmarkAgainstOthers(b *testing.B) {
 					if c.name == "ours" {
 						client = ourHTTP(b)
 					}
-					if got := c.list(b, client, url); got != tools { // and the connection is there
+					if got := c.list(b, client, url); got != tools { // also opens the connection
 						b.Fatalf("%d tools", got)
 					}
 					b.ReportAllocs()
@@ -60,8 +61,8 @@ func BenchmarkAgainstOthers(b *testing.B) {
 	}
 }
 
-// BenchmarkCallAgainstHand calls a tool in a session that is open, whose server answers with 1 KB, in both eras; and posts the same by
-// hand. cpu-ns/op is the CPU of this process alone.
+// BenchmarkCallAgainstHand calls a tool with a result of 1 KB in an open session of each era, and posts the
+// same by hand. cpu-ns/op is this process's CPU alone.
 func BenchmarkCallAgainstHand(b *testing.B) {
 	arguments := json.RawMessage(`{"n":1,"text":"some words"}`)
 	for _, kind := range []string{"json", "sse"} {
@@ -120,7 +121,7 @@ func callByHand(b *testing.B, client *http.Client, url string, arguments []byte)
 	}
 }
 
-// ourHTTP is the client that the program gives to a Dialer.
+// ourHTTP is the production HTTP client.
 func ourHTTP(b *testing.B) *http.Client {
 	b.Helper()
 	client := safehttp.New(safehttp.Options{Mode: safehttp.Local}).Client()
@@ -166,7 +167,7 @@ func listBySDK(b *testing.B, client *http.Client, url string) int {
 	return len(list.Tools)
 }
 
-// lazyTool is what somebody writes who knows that schemas are large.
+// lazyTool leaves the schemas undecoded, because they are large.
 type lazyTool struct {
 	Name         string          `json:"name"`
 	Title        string          `json:"title"`
@@ -176,7 +177,7 @@ type lazyTool struct {
 	Annotations  json.RawMessage `json:"annotations"`
 }
 
-// eagerTool is what most people write.
+// eagerTool decodes everything, as most clients do.
 type eagerTool struct {
 	Name         string         `json:"name"`
 	Title        string         `json:"title"`
@@ -186,7 +187,8 @@ type eagerTool struct {
 	Annotations  map[string]any `json:"annotations"`
 }
 
-// listByHand is the minimal loop: three posts, and the list into structs. It bounds and checks nothing, and keeps no definition.
+// listByHand is the minimal client: three POSTs, and the list decoded into structs. It bounds and checks
+// nothing.
 func listByHand[tool any](b *testing.B, client *http.Client, url string) int {
 	post := func(body string, into any) {
 		req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url, strings.NewReader(body))
@@ -205,7 +207,7 @@ func listByHand[tool any](b *testing.B, client *http.Client, url string) int {
 			b.Fatal(err)
 		}
 		if resp.Header.Get("Content-Type") == "text/event-stream" {
-			reply = handEvent(reply)
+			reply = readEventByHand(reply)
 		}
 		if into == nil {
 			return
@@ -231,8 +233,7 @@ func listByHand[tool any](b *testing.B, client *http.Client, url string) int {
 	return len(list.Result.Tools)
 }
 
-// handEvent is the data of a stream's only event.
-func handEvent(stream []byte) []byte {
+func readEventByHand(stream []byte) []byte {
 	for line := range bytes.Lines(stream) {
 		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
 			return data
@@ -266,7 +267,7 @@ func startReplay(b *testing.B, tools int, kind string) string {
 	return strings.TrimSpace(address)
 }
 
-// replay is that server, in its process: "replay 100 sse".
+// replay is that server: "replay 100 sse".
 func replay(mode string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -305,7 +306,7 @@ func replay(mode string) {
 		}
 		head := open + `{"jsonrpc":"2.0","id":` + string(m.ID)
 		w.Header().Set("Content-Type", contentType)
-		if open == "" { // a stream has no length
+		if open == "" { // a stream has no Content-Length
 			w.Header().Set("Content-Length", strconv.Itoa(len(head)+len(reply)))
 		}
 		_, _ = io.WriteString(w, head)

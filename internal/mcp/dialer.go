@@ -17,98 +17,97 @@ type Transport string
 // The transports.
 const (
 	StreamableHTTP Transport = "streamable_http"
-	JSONOverHTTP   Transport = "http"  // Streamable HTTP of a server that only ever answers with JSON
-	SSE            Transport = "sse"   // the HTTP+SSE of 2024
+	JSONOverHTTP   Transport = "http"  // Streamable HTTP of a server that only responds with JSON
+	SSE            Transport = "sse"   // HTTP+SSE of revision 2024-11-05
 	Stdio          Transport = "stdio" // a child process
 )
 
 const (
 	defaultTimeout = 30 * time.Second
-	// sessionSlack is what a session may take besides its longest request. With the end of the session (closeTimeout)
-	// and storing, a sync stays below timeout × (1 + retries) + 60 s.
-	sessionSlack = 55 * time.Second
+	// sessionMargin is a session's time beyond its longest request. With closeTimeout and storing, a sync takes
+	// less than timeout × (1 + retries) + 60 s.
+	sessionMargin = 55 * time.Second
 )
 
-// Dialer opens MCP sessions. It may be shared; the zero value lacks only HTTP.
+// Dialer opens MCP sessions. It may be shared; only HTTP is required.
 type Dialer struct {
-	// HTTP sends every request. It must not follow redirects by itself (CheckRedirect = http.ErrUseLastResponse):
-	// the session does, and only where credentials may travel.
+	// HTTP sends every request. It must not follow redirects (CheckRedirect = http.ErrUseLastResponse): the
+	// session follows them where credentials may be sent.
 	HTTP *http.Client
-	// Version is ours, for the User-Agent and clientInfo.
+	// Version is Patchbay's version, for User-Agent and clientInfo.
 	Version string
 	// Jitter returns a number in [0, 1) that spreads retries; nil: random.
 	Jitter func() float64
-	// Room bounds what long answers to calls and queries take while they are read; nil: nothing does.
-	Room *Room
-	// Span is the trace context that a request is a part of, as W3C Trace Context writes it, for the server to go on with; parent is empty
-	// where there is none. nil: servers are told of none. It goes out in the HTTP headers of every request. In _meta (SEP-414) it stands
-	// where the _meta is ours, and those of others are passed on as they are.
+	// MemoryLimit bounds the memory of long responses while they are read; nil: unlimited.
+	MemoryLimit *MemoryLimit
+	// Span returns the W3C trace context to propagate; parent is empty if there is none. nil: nothing is
+	// propagated. It goes into the headers of every HTTP request, and into our own _meta (SEP-414).
+	// A caller's _meta is passed on unchanged.
 	Span func(context.Context) (parent, state string)
-	// Wait pauses between two tries, or returns the context's error; nil: a timer.
+	// Wait pauses before a retry, or returns ctx's error; nil: a timer.
 	Wait func(ctx context.Context, d time.Duration) error
 }
 
-// Target is a server to talk to.
+// Target is a server to connect to.
 type Target struct {
 	URL       string
 	Transport Transport // empty: StreamableHTTP
-	// Header goes with every request: credentials and what the server's operator asks for.
+	// Header is sent with every request: credentials and the operator's own headers.
 	Header http.Header
-	// HTTP sends the session's requests in place of the dialer's; nil: the dialer's does. It must not follow redirects by itself, either.
+	// HTTP replaces the dialer's client; nil: the dialer's. It must not follow redirects either.
 	HTTP *http.Client
-	// Timeout bounds each request with its whole answer; 0: 30 s.
+	// Timeout bounds each request with its response; 0: 30 s.
 	Timeout time.Duration
-	// Retries counts further tries of one request after the first.
+	// Retries is the number of attempts after the first.
 	Retries int
-	// Era is the one that answered last time; it is tried first. EraUnknown: find out.
+	// Era is the era that worked last time and is tried first; EraUnknown: detect.
 	Era Era
-	// Known, where set, spares a server of the modern era the question what it is: the first list tells whether it still is that, and it
-	// is asked where not.
+	// Known, if set, saves server/discover with a modern-era server. The first list shows whether it is still
+	// valid; if not, the server is asked.
 	Known *Known
-	// Command is the child process of Stdio; the fields that are about HTTP mean nothing there.
+	// Command is the child process of Stdio, for which the HTTP fields are unused.
 	Command *Command
-	// Capabilities are what the session's owner can answer when a server asks, as MCP writes them (an object); empty: nothing.
+	// Capabilities are the client capabilities, an object; empty: none.
 	Capabilities json.RawMessage
-	// Observe, where set, is told how far the conversation is. It must return quickly.
+	// Observe, if set, receives the progress. It must return quickly.
 	Observe func(Progress)
-	// Trace, where set, collects the exchanges.
+	// Trace, if set, records the exchanges.
 	Trace *Trace
 }
 
-// Progress says how far a conversation is.
+// Progress is the progress of a session.
 type Progress struct {
 	Phase Phase
-	Page  int // pages of the tool list that arrived
-	Tools int // well-formed tools that arrived
+	Page  int // tool list pages that arrived
+	Tools int // valid tools that arrived
 }
 
-// budget is the time for one conversation: its longest request with all retries, and something for the rest.
-func (t Target) budget() time.Duration {
-	return t.Timeout*time.Duration(1+t.Retries) + sessionSlack
+// timeBudget is the time for one session: its longest request with all retries, and sessionMargin.
+func (t Target) timeBudget() time.Duration {
+	return t.Timeout*time.Duration(1+t.Retries) + sessionMargin
 }
 
-// Dial opens a session in the era that the server speaks. From here to the end of the first Tools it takes at most
+// Dial opens a session in the era that the server speaks. Dial and the first Tools together take at most
 // Timeout × (1 + Retries) + 55 s. Every error is an *Error.
 func (d *Dialer) Dial(ctx context.Context, t Target) (*Session, error) {
 	if t.Timeout <= 0 {
 		t.Timeout = defaultTimeout
 	}
-	if err := t.check(); err != nil {
+	if err := t.validateTarget(); err != nil {
 		return nil, err
 	}
-	s := &Session{dialer: d, target: t, retry: d.retry(t.Retries), era: t.Era, deadline: time.Now().Add(t.budget())}
-	s.life, s.end = context.WithCancel(context.Background())
-	s.report(Progress{Phase: PhaseConnect})
-	c, err := s.open(until{ctx, s.deadline})
+	s := &Session{dialer: d, target: t, retryPolicy: d.newRetryPolicy(t.Retries), era: t.Era, deadline: time.Now().Add(t.timeBudget())}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.reportProgress(Progress{Phase: PhaseConnect})
+	c, err := s.openConnection(deadlineContext{ctx, s.deadline})
 	if err != nil {
 		return nil, err
 	}
-	s.now = c
+	s.conn = c
 	return s, nil
 }
 
-// check tells what makes a target no target.
-func (t Target) check() error {
+func (t Target) validateTarget() error {
 	detail := ""
 	switch t.Transport {
 	case "", StreamableHTTP, JSONOverHTTP, SSE:
@@ -131,24 +130,23 @@ func (t Target) check() error {
 	return &Error{Phase: PhaseConnect, Reason: ReasonUnreachable, Detail: detail}
 }
 
-// carrier makes one for a target that was checked, and for the era in which it is tried. What the server says by itself goes to the
-// inbox.
-func (d *Dialer) carrier(t Target, in Era, to inbox) carrier {
+// newTransport returns a transport for a valid target and the era that is tried. Messages of the server go to
+// onMessage.
+func (d *Dialer) newTransport(t Target, era Era, onMessage messageHandler) transport {
 	if t.Transport == Stdio {
-		return newStdioCarrier(*t.Command, to)
+		return newStdioTransport(*t.Command, onMessage)
 	}
-	c := &httpCarrier{http: cmp.Or(t.HTTP, d.HTTP), header: d.header(t), inbox: to, wait: d.retry(0).wait, trace: t.Trace, era: in}
-	c.room, c.span = d.Room, d.Span
+	c := &httpTransport{client: cmp.Or(t.HTTP, d.HTTP), header: d.baseHeader(t), onMessage: onMessage, wait: d.newRetryPolicy(0).wait, trace: t.Trace, era: era}
+	c.memory, c.traceContext = d.MemoryLimit, d.Span
 	address, _ := url.Parse(t.URL)
 	c.url.Store(address)
-	if in == EraSSE {
-		return newSSECarrier(c, to)
+	if era == EraSSE {
+		return newSSETransport(c, onMessage)
 	}
 	return c
 }
 
-// header goes with every request over HTTP.
-func (d *Dialer) header(t Target) http.Header {
+func (d *Dialer) baseHeader(t Target) http.Header {
 	header := t.Header.Clone()
 	if header == nil {
 		header = http.Header{}
@@ -158,7 +156,6 @@ func (d *Dialer) header(t Target) http.Header {
 	return header
 }
 
-// info is our clientInfo.
-func (d *Dialer) info() []byte {
+func (d *Dialer) clientInfo() []byte {
 	return wire.Object([]wire.Member{{Name: "name", Value: wire.Text("patchbay")}, {Name: "version", Value: wire.Text(d.Version)}})
 }

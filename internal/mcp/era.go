@@ -2,30 +2,31 @@ package mcp
 
 import "context"
 
-// Era is a family of protocol versions, as it is remembered of a server. Which they are stands in package revision.
+// Era is a family of MCP revisions, as stored for a server. Package revision lists them.
 type Era string
 
 // The eras.
 const (
 	EraUnknown   Era = ""
-	EraModern    Era = "modern"    // no handshake: every request says all
-	EraHandshake Era = "handshake" // initialize, over any transport but the next
-	EraSSE       Era = "sse"       // initialize, over the HTTP+SSE of 2024
+	EraModern    Era = "modern"    // no handshake: every request is self-contained
+	EraHandshake Era = "handshake" // initialize, over any transport but HTTP+SSE
+	EraSSE       Era = "sse"       // initialize, over HTTP+SSE
 )
 
-// era is what the two ways to hold a conversation differ in.
+// era is the part of the protocol in which the eras differ.
 type era interface {
-	// open begins the conversation c on its fresh carrier.
-	open(ctx context.Context, c *conversation) error
-	// message is a request as this era writes it.
-	message(c *conversation, r request, id int) outgoing
-	// cancels tells whether the server wants to hear that nobody waits for a reply any more.
-	cancels(c *conversation) bool
-	// asks tells whether the server may send requests of its own, which want a reply.
-	asks() bool
-	// listen hears what the server says by itself, as request id where that takes one, until ctx or the server ends it. opened is
-	// called when it has begun, where that shows otherwise than by what is said.
-	listen(ctx context.Context, c *conversation, id int, opened func()) *Error
-	// settle reads how a result is meant: its kind is one that the era has.
-	settle(phase Phase, kind string) *Error
+	// openConnection performs the opening requests on a new transport.
+	openConnection(ctx context.Context, c *connection) error
+	// newMessage encodes a request.
+	newMessage(c *connection, r rpcRequest, id int) outgoingMessage
+	// canCancel reports whether the server accepts notifications/cancelled.
+	canCancel(c *connection) bool
+	// hasServerRequests reports whether the server may send requests.
+	hasServerRequests() bool
+	// listenToServer receives the server's own messages until ctx or the server ends the stream. id is the
+	// request id, if the era needs one. opened is called when the stream has begun, unless the first message
+	// shows it.
+	listenToServer(ctx context.Context, c *connection, id int, opened func()) *Error
+	// checkResultType fails if the era has no such result type.
+	checkResultType(phase Phase, kind string) *Error
 }

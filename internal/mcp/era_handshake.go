@@ -12,70 +12,70 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// handshakeEra is MCP up to 2025-11-25: who we are and what we speak is said once, and the conversation remembers it.
+// handshakeEra is MCP up to 2025-11-25: initialize negotiates the version once for a session.
 type handshakeEra struct{}
 
-const initialize = "initialize"
+const methodInitialize = "initialize"
 
-// initializedTime bounds the wait for an answer to notifications/initialized.
-const initializedTime = 5 * time.Second
+// initializedTimeout bounds the wait for a response to notifications/initialized.
+const initializedTimeout = 5 * time.Second
 
-// open is initialize and notifications/initialized.
-func (e handshakeEra) open(ctx context.Context, c *conversation) error {
-	c.report(Progress{Phase: PhaseInitialize})
-	reply, err := c.ask(ctx, request{phase: PhaseInitialize, method: initialize, params: []wire.Member{
+func (e handshakeEra) openConnection(ctx context.Context, c *connection) error {
+	c.reportProgress(Progress{Phase: PhaseInitialize})
+	reply, err := c.requestIdempotent(ctx, rpcRequest{phase: PhaseInitialize, method: methodInitialize, params: []wire.Member{
 		{Name: "protocolVersion", Value: wire.Text(revision.Handshake.Offer())},
 		{Name: "capabilities", Value: c.capabilities},
-		{Name: "clientInfo", Value: c.client},
+		{Name: "clientInfo", Value: c.clientInfo},
 	}})
 	if err != nil {
 		return err
 	}
-	if err := e.welcome(c, reply.Result); err != nil {
+	if err := e.readInitializeResult(c, reply.Result); err != nil {
 		return err
 	}
-	c.report(Progress{Phase: PhaseInitialized})
-	return c.retry.do(ctx, func() *Error { return e.announce(ctx, c) })
+	c.reportProgress(Progress{Phase: PhaseInitialized})
+	return c.retry.do(ctx, func() *Error { return e.sendInitialized(ctx, c) })
 }
 
-// announce sends notifications/initialized. A server that has it and does not answer in time is ready all the same: the
-// notification wants no reply, and some servers hold its POST open.
-func (handshakeEra) announce(ctx context.Context, c *conversation) *Error {
-	_, err := c.within(ctx, min(initializedTime, c.timeout), notification(PhaseInitialized, "notifications/initialized", nil))
+// sendInitialized sends notifications/initialized. A timeout is no error: the notification needs no response,
+// and some servers hold its POST open.
+func (handshakeEra) sendInitialized(ctx context.Context, c *connection) *Error {
+	_, err := c.exchangeWithin(ctx, min(initializedTimeout, c.timeout), newNotification(PhaseInitialized, "notifications/initialized", nil))
 	if err != nil && err.Phase == PhaseInitialized && err.Reason == ReasonTimeout && ctx.Err() == nil {
 		return nil
 	}
 	return err
 }
 
-// welcome reads the result of initialize. Only the version must be right; the rest is taken as far as it can be read.
-func (handshakeEra) welcome(c *conversation, raw []byte) error {
-	result := members(raw)
+// readInitializeResult reads the result of initialize. Only the version must be valid; other fields are
+// optional.
+func (handshakeEra) readInitializeResult(c *connection, raw []byte) error {
+	result := readObject(raw)
 	if result == nil {
-		return protocolError(PhaseInitialize, "sent an initialize result that is not an object")
+		return newProtocolError(PhaseInitialize, "sent an initialize result that is not an object")
 	}
-	version := text(result.get("protocolVersion"), maxNameLength)
-	if !revision.Handshake.Knows(version) {
-		chosen := shownVersion(version)
+	version := readString(result.get("protocolVersion"), maxNameLength)
+	if !revision.Handshake.Supports(version) {
+		chosen := printableVersion(version)
 		if raw := result.get("protocolVersion"); version == "" && len(raw) > 0 && raw[0] != 'n' && raw[0] != '"' {
-			chosen = noVersion
+			chosen = invalidVersion
 		}
 		return &Error{Phase: PhaseInitialize, Reason: ReasonUnsupportedVersion, HTTPStatus: 200, Detail: fmt.Sprintf(
 			"we offered MCP %s, the server chose %s", revision.Handshake.Offer(), chosen)}
 	}
-	c.carrier.agreed(version)
-	c.learn(version, result.get("serverInfo"), result)
+	c.transport.setVersion(version)
+	c.setServerInfo(version, result.get("serverInfo"), result)
 	return nil
 }
 
-// message adds nothing: the conversation knows it all.
-func (handshakeEra) message(_ *conversation, r request, id int) outgoing {
-	return r.outgoing(id, appendWithout(make([]wire.Member, 0, fewMembers), r.meta, metaVersion, metaClient, metaCapabilities))
+// newMessage adds nothing, because the server keeps version and clientInfo for the session.
+func (handshakeEra) newMessage(_ *connection, r rpcRequest, id int) outgoingMessage {
+	return r.toMessage(id, appendWithout(make([]wire.Member, 0, metaCapacity), r.meta, metaVersion, metaClient, metaCapabilities))
 }
 
-func (handshakeEra) cancels(*conversation) bool  { return true }
-func (handshakeEra) asks() bool                  { return true }
-func (handshakeEra) settle(Phase, string) *Error { return nil }
+func (handshakeEra) canCancel(*connection) bool           { return true }
+func (handshakeEra) hasServerRequests() bool              { return true }
+func (handshakeEra) checkResultType(Phase, string) *Error { return nil }
 
 const (
 	maxNameLength         = 1 << 10
@@ -83,34 +83,32 @@ const (
 	maxCapabilitiesLength = 64 << 10
 )
 
-// learn keeps what the server said of itself; result is that of initialize or server/discover.
-func (c *conversation) learn(version string, info json.RawMessage, result object) {
-	server := members(info)
+// setServerInfo stores serverInfo and the result of initialize or server/discover.
+func (c *connection) setServerInfo(version string, info json.RawMessage, result jsonMembers) {
+	server := readObject(info)
 	c.server = ServerInfo{
-		Name:            text(server.get("name"), maxNameLength),
-		Version:         text(server.get("version"), maxNameLength),
-		Title:           text(server.get("title"), maxNameLength),
+		Name:            readString(server.get("name"), maxNameLength),
+		Version:         readString(server.get("version"), maxNameLength),
+		Title:           readString(server.get("title"), maxNameLength),
 		ProtocolVersion: version,
-		Instructions:    text(result.get("instructions"), maxInstructionsLength),
+		Instructions:    readString(result.get("instructions"), maxInstructionsLength),
 	}
-	c.offer(result.get("capabilities"))
+	c.setServerCapabilities(result.get("capabilities"))
 }
 
-// offer keeps what the server says that it can do.
-func (c *conversation) offer(capabilities json.RawMessage) {
-	offered := members(capabilities)
+func (c *connection) setServerCapabilities(capabilities json.RawMessage) {
+	offered := readObject(capabilities)
 	c.hasTools = offered.get("tools") != nil
-	c.hasLog = offered.get("logging") != nil
+	c.hasLogging = offered.get("logging") != nil
 	if offered != nil && len(capabilities) <= maxCapabilitiesLength {
-		c.offers = capabilities
+		c.serverCapabilities = capabilities
 	}
 }
 
-// object is the members of a JSON object, in their order.
-type object []wire.Member
+type jsonMembers []wire.Member
 
-// get returns a member's raw value; of several with the name the last. nil: there is none.
-func (o object) get(name string) json.RawMessage {
+// get returns a member's raw value, of duplicates the last; nil: there is none.
+func (o jsonMembers) get(name string) json.RawMessage {
 	for _, m := range slices.Backward(o) {
 		if m.Name == name {
 			return m.Value
@@ -119,40 +117,41 @@ func (o object) get(name string) json.RawMessage {
 	return nil
 }
 
-// members reads an object; anything else has none, and is nil.
-func members(raw json.RawMessage) object {
+// readObject reads an object; it is nil for any other value.
+func readObject(raw json.RawMessage) jsonMembers {
 	m, _ := wire.Members(raw)
 	return m
 }
 
-// text reads a string, cut to most bytes and free of what a database refuses; anything else is "".
-func text(raw json.RawMessage, most int) string {
+// readString reads a string, cut to maxLength bytes and without bytes that PostgreSQL refuses. Any other value
+// is "".
+func readString(raw json.RawMessage, maxLength int) string {
 	if len(raw) == 0 {
 		return ""
 	}
 	if t, ok := wire.PlainText(raw); ok {
-		return t[:min(len(t), most)]
+		return t[:min(len(t), maxLength)]
 	}
 	var t string
 	if json.Unmarshal(raw, &t) != nil {
 		return ""
 	}
 	t = strings.ReplaceAll(t, "\x00", "")
-	return strings.ToValidUTF8(t[:min(len(t), most)], "")
+	return strings.ToValidUTF8(t[:min(len(t), maxLength)], "")
 }
 
-const noVersion = "something that is no version"
+const invalidVersion = "something that is no version"
 
-// shownVersion is a version that the server named, where it looks like one.
-func shownVersion(version string) string {
+// printableVersion returns the version that a server named, if it looks like one.
+func printableVersion(version string) string {
 	if version == "" {
 		return "none"
 	}
-	plain := func(c rune) bool {
+	isPlain := func(c rune) bool {
 		return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '.' || c == '-'
 	}
-	if len(version) > 20 || strings.IndexFunc(version, func(c rune) bool { return !plain(c) }) >= 0 {
-		return noVersion
+	if len(version) > 20 || strings.IndexFunc(version, func(c rune) bool { return !isPlain(c) }) >= 0 {
+		return invalidVersion
 	}
 	return version
 }

@@ -7,36 +7,36 @@ import (
 	"patchbay/internal/mcp/revision"
 )
 
-// Known is what a server of the modern era said of itself at an earlier time. One that is known need not be asked again before a request
-// is sent: each says all.
+// Known is what a modern-era server declared earlier. With it, requests need no server/discover, because each
+// is self-contained.
 type Known struct {
 	Server       ServerInfo
 	Capabilities json.RawMessage
 }
 
-// recall opens a conversation without a request, where the server is of the modern era and what it said is known. It serves once: what
-// is opened after it asks. nil: the server is to be asked.
-func (s *Session) recall() *conversation {
+// openKnown opens a connection without a request, if Known is set and valid. It is used once: later connections
+// ask the server. nil: the server must be asked.
+func (s *Session) openKnown() *connection {
 	known := s.target.Known
 	s.target.Known = nil
-	if known == nil || s.era != EraModern || s.target.Transport == Stdio || !revision.Modern.Knows(known.Server.ProtocolVersion) {
+	if known == nil || s.era != EraModern || s.target.Transport == Stdio || !revision.Modern.Supports(known.Server.ProtocolVersion) {
 		return nil
 	}
-	c := s.conversation(modernEra{}, EraModern)
-	c.speak(known.Server.ProtocolVersion)
-	c.server, c.recalled = known.Server, true
-	c.offer(known.Capabilities)
+	c := s.newConnection(modernEra{}, EraModern)
+	c.setVersion(known.Server.ProtocolVersion)
+	c.server, c.usesKnown = known.Server, true
+	c.setServerCapabilities(known.Capabilities)
 	return c
 }
 
-// deceived tells whether a list, or its failure, says that the server is not any more what is known of it: it does not speak the
-// version, or does not answer in the way of this era.
-func (c *conversation) deceived(list ToolList, err error) bool {
-	return c.recalled && (err == nil && !list.Modern || changed(err))
+// isInfoStale reports whether a list, or its error, contradicts Known: the server does not speak the version or
+// the era.
+func (c *connection) isInfoStale(list ToolList, err error) bool {
+	return c.usesKnown && (err == nil && !list.Modern || mayHaveChangedEra(err))
 }
 
-// Recalled tells whether the session goes by what was known of the server, which was not asked.
-func (s *Session) Recalled() bool { return s.current().recalled }
+// UsesKnown reports whether the session relies on Target.Known instead of server/discover.
+func (s *Session) UsesKnown() bool { return s.currentConnection().usesKnown }
 
-// Fresh is for how long what the server said of itself may be taken for known; 0: it did not say.
-func (s *Session) Fresh() time.Duration { return s.current().fresh }
+// InfoTTL is how long the server's info may be cached; 0: not declared.
+func (s *Session) InfoTTL() time.Duration { return s.currentConnection().infoTTL }

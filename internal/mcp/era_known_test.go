@@ -14,13 +14,12 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// known is what was learnt of a server once.
 var known = mcp.Known{
 	Server:       mcp.ServerInfo{Name: "known", Version: "0.9", ProtocolVersion: "2026-07-28", Instructions: "Be quick."},
 	Capabilities: []byte(`{"tools":{}}`),
 }
 
-func TestAServerThatIsKnownIsAskedForItsToolsAlone(t *testing.T) {
+func TestKnownServer_OnlyListsTools(t *testing.T) {
 	t.Parallel()
 	server, want := sdkServer(30)
 	var requests atomic.Int64
@@ -32,8 +31,8 @@ func TestAServerThatIsKnownIsAskedForItsToolsAlone(t *testing.T) {
 	t.Cleanup(up.Close)
 	first := dial(t, mcp.Target{URL: up.URL})
 	list, err := first.Tools(t.Context())
-	if err != nil || first.Era() != mcp.EraModern || !list.Modern || first.Recalled() {
-		t.Fatalf("era %q, modern %v, recalled %v, %v", first.Era(), list.Modern, first.Recalled(), err)
+	if err != nil || first.Era() != mcp.EraModern || !list.Modern || first.UsesKnown() {
+		t.Fatalf("era %q, modern %v, recalled %v, %v", first.Era(), list.Modern, first.UsesKnown(), err)
 	}
 	first.Close(t.Context())
 
@@ -41,15 +40,15 @@ func TestAServerThatIsKnownIsAskedForItsToolsAlone(t *testing.T) {
 	again := dial(t, mcp.Target{URL: up.URL, Era: mcp.EraModern, Known: &mcp.Known{Server: first.Server(), Capabilities: first.Capabilities()}})
 	list, err = again.Tools(t.Context())
 	again.Close(t.Context())
-	if n := requests.Load() - before; err != nil || n != 1 || len(list.Tools) != len(want) || !again.Recalled() {
-		t.Errorf("%d requests for %d tools, recalled %v, %v", n, len(list.Tools), again.Recalled(), err)
+	if n := requests.Load() - before; err != nil || n != 1 || len(list.Tools) != len(want) || !again.UsesKnown() {
+		t.Errorf("%d requests for %d tools, recalled %v, %v", n, len(list.Tools), again.UsesKnown(), err)
 	}
 	if diff := cmp.Diff(first.Server(), again.Server()); diff != "" || string(again.Capabilities()) != string(first.Capabilities()) {
 		t.Errorf("server (-asked +recalled):\n%s", diff)
 	}
 }
 
-func TestAServerThatIsNotWhatIsKnownOfItIsAsked(t *testing.T) {
+func TestKnownServer_StaleInfoIsRediscovered(t *testing.T) {
 	t.Parallel()
 	refuseOnce := func(answer mcptest.Handler) map[string]mcptest.Handler {
 		return map[string]mcptest.Handler{"tools/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
@@ -88,8 +87,8 @@ func TestAServerThatIsNotWhatIsKnownOfItIsAsked(t *testing.T) {
 			s := dial(t, mcp.Target{URL: up.URL, Era: mcp.EraModern, Known: &known})
 			list, err := s.Tools(t.Context())
 			s.Close(t.Context())
-			if err != nil || len(list.Tools) != 1 || list.Tools[0].Name == "old" || s.Era() != c.era || s.Recalled() {
-				t.Errorf("%d tools in era %q, recalled %v, error %v", len(list.Tools), s.Era(), s.Recalled(), err)
+			if err != nil || len(list.Tools) != 1 || list.Tools[0].Name == "old" || s.Era() != c.era || s.UsesKnown() {
+				t.Errorf("%d tools in era %q, recalled %v, error %v", len(list.Tools), s.Era(), s.UsesKnown(), err)
 			}
 			if diff := cmp.Diff(c.want, up.Methods()); diff != "" {
 				t.Errorf("methods (-want +got):\n%s", diff)
@@ -101,26 +100,26 @@ func TestAServerThatIsNotWhatIsKnownOfItIsAsked(t *testing.T) {
 	}
 }
 
-func TestAKnownServerThatIsDownIsNotAskedTwice(t *testing.T) {
+func TestKnownServer_DownIsNotAskedTwice(t *testing.T) {
 	t.Parallel()
 	for status, reason := range map[int]mcp.Reason{503: mcp.ReasonHTTPStatus, 401: mcp.ReasonUnauthorized} {
 		up := mcptest.Start(t, mcptest.Script{Modern: true, On: map[string]mcptest.Handler{"tools/list": mcptest.Status(status, "")}})
 		s := dial(t, mcp.Target{URL: up.URL, Era: mcp.EraModern, Known: &known})
 		_, err := s.Tools(t.Context())
-		if got := factsOf(t, err); got.Reason != reason || !slices.Equal(up.Methods(), []string{"tools/list"}) {
+		if got := newErrorFacts(t, err); got.Reason != reason || !slices.Equal(up.Methods(), []string{"tools/list"}) {
 			t.Errorf("%d: %+v after %v", status, got, up.Methods())
 		}
 	}
 }
 
-func TestWhatIsKnownOfAServerThatSpokeNoVersionOfOursIsNoUse(t *testing.T) {
+func TestKnownServer_UnsupportedVersionIsIgnored(t *testing.T) {
 	t.Parallel()
 	up := mcptest.Start(t, mcptest.Script{Modern: true, Tools: mcptest.Tools(1)})
 	old := known
 	old.Server.ProtocolVersion = "2026-01-01"
 	for _, target := range []mcp.Target{{Era: mcp.EraModern, Known: &old}, {Known: &known}} {
 		target.URL = up.URL
-		if s := dial(t, target); s.Recalled() || s.Server().Name != "mcptest" {
+		if s := dial(t, target); s.UsesKnown() || s.Server().Name != "mcptest" {
 			t.Errorf("recalled %+v", s.Server())
 		}
 	}

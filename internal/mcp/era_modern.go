@@ -10,12 +10,13 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// modernEra is MCP from 2026-07-28 on: there is no handshake and no session, and every request says what it speaks and who we are.
+// modernEra is MCP from 2026-07-28 on: no handshake and no session. Every request carries version and
+// clientInfo.
 type modernEra struct{}
 
-const discover = "server/discover"
+const methodDiscover = "server/discover"
 
-// The members of _meta that every request carries.
+// Members of _meta in every request.
 const (
 	metaVersion      = revision.MetaVersion
 	metaClient       = revision.MetaClient
@@ -23,107 +24,107 @@ const (
 	metaServer       = revision.MetaServer
 )
 
-// The codes by which a server shows that it speaks this era, also where it refuses a request.
+// Codes that only a modern-era server sends.
 const (
 	codeHeaderMismatch     = revision.CodeHeaderMismatch
 	codeMissingCapability  = revision.CodeMissingCapability
 	codeUnsupportedVersion = revision.CodeUnsupportedVersion
 )
 
-// open asks the server what it speaks. Where it names another version that we know, it is asked in that.
-func (e modernEra) open(ctx context.Context, c *conversation) error {
-	c.report(Progress{Phase: PhaseDiscover})
-	c.speak(revision.Modern.Offer())
-	ask := request{phase: PhaseDiscover, method: discover}
-	reply, err := c.ask(ctx, ask)
+// openConnection sends server/discover, again if the server names another version that we support.
+func (e modernEra) openConnection(ctx context.Context, c *connection) error {
+	c.reportProgress(Progress{Phase: PhaseDiscover})
+	c.setVersion(revision.Modern.Offer())
+	request := rpcRequest{phase: PhaseDiscover, method: methodDiscover}
+	reply, err := c.requestIdempotent(ctx, request)
 	if failure, ok := errors.AsType[*Error](err); ok && failure.RPCCode == codeUnsupportedVersion {
 		version := revision.Modern.Common(failure.supported)
 		if version == "" {
-			return unsupported(failure.supported)
+			return newVersionError(failure.supported)
 		}
-		c.speak(version)
-		reply, err = c.ask(ctx, ask)
+		c.setVersion(version)
+		reply, err = c.requestIdempotent(ctx, request)
 	}
 	if err != nil {
 		return err
 	}
-	return e.welcome(c, reply.Result)
+	return e.readDiscoverResult(c, reply.Result)
 }
 
-// welcome reads the result of server/discover. What names no versions is another program's idea of a reply, unless it says in the
-// way of this era how it is meant.
-func (modernEra) welcome(c *conversation, raw []byte) error {
-	result := members(raw)
+// readDiscoverResult reads the result of server/discover. A result without versions is of another era, unless
+// it has a resultType.
+func (modernEra) readDiscoverResult(c *connection, raw []byte) error {
+	result := readObject(raw)
 	var named []string
 	_ = json.Unmarshal(result.get("supportedVersions"), &named)
 	switch {
-	case len(named) == 0 && text(result.get("resultType"), maxNameLength) == "":
+	case len(named) == 0 && readString(result.get("resultType"), maxNameLength) == "":
 		return &Error{Phase: PhaseDiscover, Reason: ReasonProtocol, HTTPStatus: 200, Detail: "sent a discovery without versions", Err: errOtherEra}
 	case len(named) > 0:
 		version := revision.Modern.Common(named)
 		if version == "" {
-			return unsupported(named)
+			return newVersionError(named)
 		}
-		c.speak(version)
+		c.setVersion(version)
 	}
-	info := members(result.get("_meta")).get(metaServer)
+	info := readObject(result.get("_meta")).get(metaServer)
 	if info == nil {
 		info = result.get("serverInfo")
 	}
-	c.learn(c.version, info, result)
-	c.fresh = milliseconds(result.get("ttlMs"))
+	c.setServerInfo(c.version, info, result)
+	c.infoTTL = readMilliseconds(result.get("ttlMs"))
 	return nil
 }
 
-// errOtherEra marks what no server of this era says.
+// errOtherEra marks a response that no modern-era server sends.
 var errOtherEra = errors.New("not of this era")
 
-// unsupported is the failure of a server that speaks none of our versions of this era. It may speak one of the other.
-func unsupported(named []string) *Error {
+// newVersionError is the error for a server without a common modern version. It may still have a handshake
+// version.
+func newVersionError(named []string) *Error {
 	failure := &Error{Phase: PhaseDiscover, Reason: ReasonUnsupportedVersion, HTTPStatus: 200, RPCCode: codeUnsupportedVersion,
-		Detail: fmt.Sprintf("we offered MCP %s, the server supports %s", revision.Modern.Offer(), shownVersions(named))}
+		Detail: fmt.Sprintf("we offered MCP %s, the server supports %s", revision.Modern.Offer(), printableVersions(named))}
 	if revision.Handshake.Common(named) != "" {
 		failure.Err = errOtherEra
 	}
 	return failure
 }
 
-// speak makes version the one of every request from now on.
-func (c *conversation) speak(version string) {
-	c.version, c.speaks = version, wire.Text(version)
-	c.carrier.agreed(version)
+func (c *connection) setVersion(version string) {
+	c.version, c.versionJSON = version, wire.Text(version)
+	c.transport.setVersion(version)
 }
 
-// message adds the version and who we are, and over HTTP says the essence in headers.
-func (modernEra) message(c *conversation, r request, id int) outgoing {
-	meta := appendWithout(make([]wire.Member, 0, fewMembers), r.meta, metaVersion)
-	meta = append(meta, wire.Member{Name: metaVersion, Value: c.speaks})
-	if !has(meta, metaClient) {
-		meta = append(meta, wire.Member{Name: metaClient, Value: c.client})
+// newMessage adds version and clientInfo, and over HTTP the method headers.
+func (modernEra) newMessage(c *connection, r rpcRequest, id int) outgoingMessage {
+	meta := appendWithout(make([]wire.Member, 0, metaCapacity), r.meta, metaVersion)
+	meta = append(meta, wire.Member{Name: metaVersion, Value: c.versionJSON})
+	if !hasMember(meta, metaClient) {
+		meta = append(meta, wire.Member{Name: metaClient, Value: c.clientInfo})
 	}
-	if !has(meta, metaCapabilities) {
+	if !hasMember(meta, metaCapabilities) {
 		meta = append(meta, wire.Member{Name: metaCapabilities, Value: c.capabilities})
 	}
-	m := r.outgoing(id, meta)
-	m.tells, m.name, m.header = true, r.name, r.header
+	m := r.toMessage(id, meta)
+	m.hasMethodHeader, m.name, m.header = true, r.name, r.header
 	return m
 }
 
-// cancels: over HTTP the end of the stream says it.
-func (modernEra) cancels(c *conversation) bool { return c.shared }
+// canCancel: over HTTP, closing the stream cancels the request.
+func (modernEra) canCancel(c *connection) bool { return c.sharesStream }
 
-func (modernEra) asks() bool { return false }
+func (modernEra) hasServerRequests() bool { return false }
 
-// settle refuses the kinds of result that nobody here knows.
-func (modernEra) settle(phase Phase, kind string) *Error {
+// checkResultType refuses unknown result types.
+func (modernEra) checkResultType(phase Phase, kind string) *Error {
 	switch kind {
 	case "", resultComplete, resultInput, resultTask:
 		return nil
 	}
-	return protocolError(phase, "sent a result of an unknown kind")
+	return newProtocolError(phase, "sent a result of an unknown kind")
 }
 
-// The kinds of results.
+// Result types.
 const (
 	resultComplete = "complete"
 	resultInput    = "input_required"

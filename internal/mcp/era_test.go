@@ -14,7 +14,6 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// dial opens a session that the test's end closes.
 func dial(t testing.TB, target mcp.Target) *mcp.Session {
 	t.Helper()
 	if target.Timeout == 0 {
@@ -28,7 +27,7 @@ func dial(t testing.TB, target mcp.Target) *mcp.Session {
 	return s
 }
 
-func TestAServerOfTheModernEraIsFoundOutByOneRequest(t *testing.T) {
+func TestModernServer_IsDetectedByOneRequest(t *testing.T) {
 	t.Parallel()
 	for _, stream := range []bool{false, true} {
 		up := mcptest.Start(t, mcptest.Script{Modern: true, Stream: stream, Tools: mcptest.Tools(3), PageSize: 2})
@@ -48,7 +47,7 @@ func TestAServerOfTheModernEraIsFoundOutByOneRequest(t *testing.T) {
 	}
 }
 
-func TestRequestsOfTheModernEraSayWhoWeAre(t *testing.T) {
+func TestModernRequests_CarryClientInfo(t *testing.T) {
 	t.Parallel()
 	up := mcptest.Start(t, mcptest.Script{Modern: true, Tools: mcptest.Tools(1)})
 	s := dial(t, mcp.Target{URL: up.URL, Capabilities: json.RawMessage(`{"elicitation":{}}`)})
@@ -68,7 +67,7 @@ func TestRequestsOfTheModernEraSayWhoWeAre(t *testing.T) {
 	}
 }
 
-func TestWhateverIsNotModernGetsAHandshake(t *testing.T) {
+func TestProbe_FallsBackToHandshake(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]mcptest.Handler{
 		"an unknown method":       nil,
@@ -103,7 +102,7 @@ func TestWhateverIsNotModernGetsAHandshake(t *testing.T) {
 	}
 }
 
-func TestTheRememberedEraIsTriedFirst(t *testing.T) {
+func TestOpen_TriesRememberedEraFirst(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		script mcptest.Script
@@ -127,7 +126,7 @@ func TestTheRememberedEraIsTriedFirst(t *testing.T) {
 	}
 }
 
-func TestAVersionThatTheServerNamesIsTaken(t *testing.T) {
+func TestModernServer_NamedVersionIsUsed(t *testing.T) {
 	t.Parallel()
 	var up *mcptest.Server
 	up = mcptest.Start(t, mcptest.Script{Modern: true, On: map[string]mcptest.Handler{
@@ -141,7 +140,7 @@ func TestAVersionThatTheServerNamesIsTaken(t *testing.T) {
 	}
 }
 
-func TestAServerOfTheFutureIsAnError(t *testing.T) {
+func TestModernServer_UnknownVersionIsAnError(t *testing.T) {
 	t.Parallel()
 	up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{
 		"server/discover": mcptest.Answer("application/json", func(c mcptest.Call) string {
@@ -149,15 +148,15 @@ func TestAServerOfTheFutureIsAnError(t *testing.T) {
 		}),
 	}})
 	_, err := newClient(t).Dial(t.Context(), mcp.Target{URL: up.URL})
-	want := facts{Phase: mcp.PhaseDiscover, Reason: mcp.ReasonUnsupportedVersion, HTTP: 200, RPC: -32022,
+	want := errorFacts{Phase: mcp.PhaseDiscover, Reason: mcp.ReasonUnsupportedVersion, HTTP: 200, RPC: -32022,
 		Detail: "we offered MCP 2026-07-28, the server supports 2031-01-01, something that is no version"}
-	if diff := cmp.Diff(want, factsOf(t, err)); diff != "" {
+	if diff := cmp.Diff(want, newErrorFacts(t, err)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
-// In a world with a clock of its own: a modern server that has to wake up first.
-func TestASlowModernServerShowsItselfLater(t *testing.T) {
+// Runs in a synctest bubble: a modern server with a slow start.
+func TestSlowModernServer_IsDetectedAfterHandshake(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
@@ -187,13 +186,13 @@ func TestASlowModernServerShowsItselfLater(t *testing.T) {
 	})
 }
 
-func TestHintsToKeepAListAreRead(t *testing.T) {
+func TestTools_CacheHintsAreRead(t *testing.T) {
 	t.Parallel()
 	pages := map[string]string{
 		"-": `{"resultType":"complete","ttlMs":60000,"cacheScope":"public","tools":[],"nextCursor":"x"}`,
 		"x": `{"resultType":"complete","ttlMs":5000,"cacheScope":"private","tools":[]}`,
 	}
-	script := paged(pages)
+	script := newPagedScript(pages)
 	script.Modern = true
 	up := mcptest.Start(t, script)
 	list, err := dial(t, mcp.Target{URL: up.URL}).Tools(t.Context())
@@ -202,13 +201,13 @@ func TestHintsToKeepAListAreRead(t *testing.T) {
 	}
 }
 
-func TestResultsOfAnUnknownKindAreRefused(t *testing.T) {
+func TestResult_UnknownTypeIsRefused(t *testing.T) {
 	t.Parallel()
-	script := paged(map[string]string{"-": `{"resultType":"riddle","tools":[]}`})
+	script := newPagedScript(map[string]string{"-": `{"resultType":"riddle","tools":[]}`})
 	script.Modern = true
 	up := mcptest.Start(t, script)
 	_, err := dial(t, mcp.Target{URL: up.URL}).Tools(t.Context())
-	if f := factsOf(t, err); f.Detail != "sent a result of an unknown kind" {
+	if f := newErrorFacts(t, err); f.Detail != "sent a result of an unknown kind" {
 		t.Errorf("%+v", f)
 	}
 }

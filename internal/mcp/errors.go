@@ -6,69 +6,69 @@ import (
 	"time"
 )
 
-// Phase is a part of the conversation with a server.
+// Phase is a part of a session.
 type Phase string
 
-// The phases, in their order.
+// The phases, in order.
 const (
-	PhaseConnect     Phase = "connect"     // name, address, TLS: no HTTP yet
-	PhaseDiscover    Phase = "discover"    // server/discover
-	PhaseInitialize  Phase = "initialize"  // initialize
+	PhaseConnect     Phase = "connect" // DNS, TCP, TLS: before HTTP
+	PhaseDiscover    Phase = "discover"
+	PhaseInitialize  Phase = "initialize"
 	PhaseInitialized Phase = "initialized" // notifications/initialized
 	PhaseList        Phase = "list"        // tools/list
 	PhaseCall        Phase = "call"        // tools/call
 	PhaseRequest     Phase = "request"     // any other request
-	PhaseListen      Phase = "listen"      // a stream of what the server says by itself
-	PhaseClose       Phase = "close"       // the end of the MCP session
+	PhaseListen      Phase = "listen"      // a stream of server messages
+	PhaseClose       Phase = "close"       // closing the MCP session
 )
 
-// Reason is a class of failure.
+// Reason is a class of failures.
 type Reason string
 
 // The reasons.
 const (
 	ReasonUnreachable        Reason = "unreachable"         // no connection, or it broke
-	ReasonTimeout            Reason = "timeout"             // no whole answer in time
-	ReasonTLS                Reason = "tls"                 // the certificate or the handshake
+	ReasonTimeout            Reason = "timeout"             // no complete response in time
+	ReasonTLS                Reason = "tls"                 // certificate or TLS handshake
 	ReasonUnauthorized       Reason = "unauthorized"        // 401 or 403
-	ReasonHTTPStatus         Reason = "http_status"         // another status that is no success
-	ReasonProtocol           Reason = "protocol"            // an answer that is not MCP
-	ReasonUnsupportedVersion Reason = "unsupported_version" // an MCP version that we do not know
-	ReasonTooLarge           Reason = "too_large"           // more bytes, pages or tools than we take
-	ReasonRedirect           Reason = "redirect"            // sends us elsewhere
+	ReasonHTTPStatus         Reason = "http_status"         // another status that is not 2xx
+	ReasonProtocol           Reason = "protocol"            // a response that is not MCP
+	ReasonUnsupportedVersion Reason = "unsupported_version" // no common MCP version
+	ReasonTooLarge           Reason = "too_large"           // more bytes, pages or tools than allowed
+	ReasonRedirect           Reason = "redirect"            // redirects to another origin
 	ReasonRPC                Reason = "rpc"                 // a JSON-RPC error
-	ReasonInput              Reason = "input"               // asks for what nobody here answers
-	ReasonCrowded            Reason = "crowded"             // answered at length, and there was no room to read it
+	ReasonInput              Reason = "input"               // asks for input that no callback provides
+	ReasonCrowded            Reason = "crowded"             // the memory limit left no room for a long response
 )
 
-// Error is a failed conversation. But for RPC nothing in it repeats text of the remote side: Detail is made of our words and of
-// checked facts (a version, an origin), and Err, which is for the log, never holds a body or a URL.
+// Error is a failed session or request. Only RPC holds remote text. Detail consists of our words and checked
+// facts (a version, an origin). Err is for the log and never holds a body or a URL.
 type Error struct {
 	Phase      Phase
 	Reason     Reason
-	HTTPStatus int           // 0: no answer
+	HTTPStatus int           // 0: no response
 	Challenges []Challenge   // of WWW-Authenticate, with 401 and 403
-	RetryAfter time.Duration // as the server asked; 0: it did not
-	RPCCode    int           // 0: no JSON-RPC error
-	Detail     string        // safe to show, as "answered with HTML"; empty: the reason says it all
-	Retryable  bool          // the same request may work later
+	RetryAfter time.Duration // as the server asked; 0: not given
+	RPCCode    int           // 0: none
+	Detail     string        // safe to show: "answered with HTML"; empty: the reason suffices
+	Retryable  bool          // the same request may succeed later
 	Err        error
 
-	// RPC is the JSON-RPC error as the server wrote it; nil: none. It is remote text: hand it on to whoever asked, and show
-	// and log it nowhere.
+	// RPC is the JSON-RPC error as the server wrote it; nil: none. It is remote text: return it to the
+	// requester only, never show or log it.
 	RPC *RPCError
 
-	supported []string // versions that the server names in place of ours
+	supported []string // versions that the server names
 }
 
 // RPCError is a JSON-RPC error.
 type RPCError struct {
-	Code    int // 0: none that can be read
+	Code    int // 0: unreadable
 	Message string
 	Data    json.RawMessage
 }
 
-// Error names phase, reason and facts, for logs.
+// Error returns phase, reason and facts, for logs.
 func (e *Error) Error() string {
 	s := fmt.Sprintf("mcp %s: %s", e.Phase, e.Reason)
 	if e.HTTPStatus != 0 {
@@ -89,12 +89,12 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// SessionLost tells whether the server did not know the MCP session any more. The session has opened itself anew by then, or does
-// at its next request.
-func (e *Error) SessionLost() bool { return lost(e) }
+// SessionLost reports whether the server no longer knew the MCP session. The session has reconnected by then,
+// or does so at its next request.
+func (e *Error) SessionLost() bool { return isSessionLost(e) }
 
-// BrokenOff tells whether a request was sent whose answer was broken off: its connection or its stream ended before the reply. The server
-// may have done what it was asked for.
-func (e *Error) BrokenOff() bool {
+// Interrupted reports whether a request was sent but its connection or stream ended before the reply. The
+// server may have processed it.
+func (e *Error) Interrupted() bool {
 	return e.Retryable && (e.Phase == PhaseCall || e.Phase == PhaseRequest) && (e.Reason == ReasonUnreachable || e.Reason == ReasonProtocol)
 }

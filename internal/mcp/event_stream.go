@@ -13,24 +13,24 @@ import (
 	"patchbay/internal/safe"
 )
 
-// eventStream is one GET of HTTP+SSE, after its endpoint event.
 type eventStream struct {
 	events   *sse.Reader
 	endpoint *url.URL
 	body     io.Closer
-	moved    chan struct{} // a byte came
+	activity chan struct{} // signalled on each read with bytes
 	ctx      context.Context
-	end      context.CancelFunc
+	cancel   context.CancelFunc
 }
 
-// connect opens a stream and waits for its endpoint event. ctx bounds that alone; the stream lives as long as the carrier.
-func (c *sseCarrier) connect(ctx context.Context, phase Phase, at mark) (*eventStream, *Error) {
-	s := &eventStream{moved: make(chan struct{}, 1)}
-	s.ctx, s.end = context.WithCancel(c.life)
-	unbind := context.AfterFunc(ctx, s.end)
-	failure := c.begin(ctx, s, phase, at)
+// openStream opens a stream and waits for its endpoint event. ctx bounds the opening only; the stream lives as
+// long as the transport.
+func (c *sseTransport) openStream(ctx context.Context, phase Phase, position streamPosition) (*eventStream, *Error) {
+	s := &eventStream{activity: make(chan struct{}, 1)}
+	s.ctx, s.cancel = context.WithCancel(c.ctx)
+	unbind := context.AfterFunc(ctx, s.cancel)
+	failure := c.awaitEndpoint(ctx, s, phase, position)
 	if !unbind() && failure == nil {
-		failure = explain(ctx, phase, ctx.Err())
+		failure = classifyError(ctx, phase, ctx.Err())
 	}
 	if failure == nil {
 		return s, nil
@@ -40,129 +40,127 @@ func (c *sseCarrier) connect(ctx context.Context, phase Phase, at mark) (*eventS
 }
 
 func (s *eventStream) close() {
-	s.end()
+	s.cancel()
 	if s.body != nil {
 		_ = s.body.Close()
 	}
 }
 
-func (c *sseCarrier) begin(ctx context.Context, s *eventStream, phase Phase, at mark) *Error {
-	resp, err := c.get(s.ctx, at) //nolint:bodyclose // s.close closes it, also where this fails
+func (c *sseTransport) awaitEndpoint(ctx context.Context, s *eventStream, phase Phase, position streamPosition) *Error {
+	resp, err := c.requestStream(s.ctx, position) //nolint:bodyclose // s.close closes it, also where this fails
 	if err != nil {
-		return explain(ctx, phase, err)
+		return classifyError(ctx, phase, err)
 	}
 	s.body = resp.Body
 	if resp.StatusCode != http.StatusOK {
-		return c.gets.refusal(outgoing{phase: phase}, resp)
+		return c.streamHTTP.readErrorResponse(outgoingMessage{phase: phase}, resp)
 	}
 	if kind := strings.ToLower(resp.Header.Get("Content-Type")); !strings.HasPrefix(kind, "text/event-stream") {
-		return protocolError(phase, "offers no event stream at this address")
+		return newProtocolError(phase, "offers no event stream at this address")
 	}
-	s.events = sse.NewReader(&moving{resp.Body, s.moved}, maxBody)
+	s.events = sse.NewReader(&activityReader{resp.Body, s.activity}, maxBody)
 	for range maxEvents {
 		event, err := s.events.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			return explain(ctx, phase, errCutStream)
+			return classifyError(ctx, phase, errCutStream)
 		case err != nil:
-			return explain(ctx, phase, tooLong(err))
+			return classifyError(ctx, phase, toReadError(err))
 		case event.Name != "endpoint":
-			_ = c.board.take(event.Data)
+			_ = c.pending.deliverText(event.Data)
 			continue
 		}
-		if s.endpoint, err = endpoint(c.gets.url.Load(), event.Data); err != nil {
-			return explain(ctx, phase, err)
+		if s.endpoint, err = parseEndpoint(c.streamHTTP.url.Load(), event.Data); err != nil {
+			return classifyError(ctx, phase, err)
 		}
 		return nil
 	}
-	return explain(ctx, phase, errTooMany)
+	return classifyError(ctx, phase, errTooMany)
 }
 
-// get asks for the stream, also where the server has moved within its house.
-func (c *sseCarrier) get(ctx context.Context, at mark) (*http.Response, error) {
-	if len(at.id) > maxMark || strings.ContainsFunc(at.id, func(r rune) bool { return r < ' ' || r > '~' }) {
-		at.id = "" // it cannot stand in a header
+// requestStream sends the GET and follows redirects to the same host.
+func (c *sseTransport) requestStream(ctx context.Context, position streamPosition) (*http.Response, error) {
+	if len(position.lastEventID) > maxEventIDLength || strings.ContainsFunc(position.lastEventID, func(r rune) bool { return r < ' ' || r > '~' }) {
+		position.lastEventID = "" // not a valid header value
 	}
 	for hops := 0; ; hops++ {
-		resp, err := c.gets.stream(ctx, at)
+		resp, err := c.streamHTTP.openStream(ctx, position)
 		if err != nil || !isRedirect(resp.StatusCode) {
 			return resp, err
 		}
 		_ = resp.Body.Close()
-		to, err := redirected(c.gets.url.Load(), resp, hops)
+		to, err := redirectTarget(c.streamHTTP.url.Load(), resp, hops)
 		if err != nil {
 			return nil, err
 		}
-		c.gets.url.Store(to)
+		c.streamHTTP.url.Store(to)
 	}
 }
 
-// hear takes the stream's events to its end. fresh: there were any.
-func (c *sseCarrier) hear(s *eventStream) (at mark, fresh bool, err error) {
-	watched := make(chan struct{})
+// readEvents reads the stream to its end. hasEvents: at least one event arrived.
+func (c *sseTransport) readEvents(s *eventStream) (position streamPosition, hasEvents bool, err error) {
+	watcherDone := make(chan struct{})
 	safe.Go(safe.Upstream, func() {
-		defer close(watched)
-		c.watch(s)
+		defer close(watcherDone)
+		c.watchIdle(s)
 	})
 	for err == nil {
-		event, failed := s.events.Next()
+		event, readErr := s.events.Next()
 		switch {
-		case errors.Is(failed, io.EOF):
+		case errors.Is(readErr, io.EOF):
 			err = errCutStream
-		case failed != nil:
-			err = tooLong(failed)
+		case readErr != nil:
+			err = toReadError(readErr)
 		case event.Name != "endpoint":
-			fresh = true
-			_ = c.board.take(event.Data) // what cannot be read answers nobody
+			hasEvents = true
+			_ = c.pending.deliverText(event.Data) // an unreadable event answers no request
 		}
 	}
 	s.close()
-	<-watched
-	return markOf(s.events), fresh, err
+	<-watcherDone
+	return newStreamPosition(s.events), hasEvents, err
 }
 
-// watch asks after a server that says nothing, and ends the stream of one that does not answer.
-func (c *sseCarrier) watch(s *eventStream) {
-	timer := time.NewTimer(quietTime)
+// watchIdle pings a silent server, and ends the stream if no bytes follow.
+func (c *sseTransport) watchIdle(s *eventStream) {
+	timer := time.NewTimer(idleBeforePing)
 	defer timer.Stop()
-	for asked := false; ; {
+	for pinged := false; ; {
 		select {
 		case <-s.ctx.Done():
 			return
-		case <-s.moved:
-			asked = false
-			timer.Reset(quietTime)
+		case <-s.activity:
+			pinged = false
+			timer.Reset(idleBeforePing)
 		case <-timer.C:
-			if asked {
-				s.end()
+			if pinged {
+				s.cancel()
 				return
 			}
-			asked = true
-			timer.Reset(pongTime)
-			c.ping(s.ctx)
+			pinged = true
+			timer.Reset(pingTimeout)
+			c.pingServer(s.ctx)
 		}
 	}
 }
 
-// tooLong is an error of the reader in the words of this package.
-func tooLong(err error) error {
+func toReadError(err error) error {
 	if errors.Is(err, sse.ErrTooLarge) {
 		return errTooLarge
 	}
 	return err
 }
 
-// moving tells of every read that brought something.
-type moving struct {
-	src   io.Reader
-	moved chan<- struct{}
+type activityReader struct {
+	src      io.Reader
+	activity chan<- struct{}
 }
 
-func (m *moving) Read(p []byte) (int, error) {
+func (m *activityReader) Read(p []byte) (int, error) {
 	n, err := m.src.Read(p)
 	if n > 0 {
 		select {
-		case m.moved <- struct{}{}:
+		case m.activity <- struct{}{}:
 		default:
 		}
 	}

@@ -1,8 +1,6 @@
 package mcp
 
-// Taken tells whether some answer has room.
-func (r *Room) Taken() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.used > 0
+// InUse reports whether a response holds memory.
+func (r *MemoryLimit) InUse() bool {
+	return r.bytes.InUse() > 0
 }

@@ -8,8 +8,8 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// FuzzParamHeaders: what a server wants mirrored into headers, of what an agent sends, is a header that the schema names with a text that the
-// arguments hold, and nothing in it ends a line.
+// FuzzParamHeaders: each mirrored header is named by the schema, holds text of the arguments, and contains no
+// line end.
 func FuzzParamHeaders(f *testing.F) {
 	for _, seed := range [][2]string{
 		{`{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`, `{"region":"eu\r\nAuthorization: x"}`},
@@ -25,10 +25,10 @@ func FuzzParamHeaders(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, schema, arguments []byte) {
 		all := paramHeaders(schema, arguments)
-		if len(all) > 0 && headerDefect(wire.Object([]wire.Member{{Name: "inputSchema", Value: schema}})) != "" && json.Valid(schema) {
+		if len(all) > 0 && findHeaderDefect(wire.Object([]wire.Member{{Name: "inputSchema", Value: schema}})) != "" && json.Valid(schema) {
 			t.Errorf("%q has a defect, and %v", schema, all)
 		}
-		held := texts(arguments)
+		held := findStrings(arguments)
 		for name, values := range all {
 			token, ok := strings.CutPrefix(name, "Mcp-Param-")
 			if !ok || token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' || r == ':' }) || len(values) != 1 {
@@ -44,8 +44,8 @@ func FuzzParamHeaders(f *testing.F) {
 	})
 }
 
-// texts are all texts, numbers and truths in a document, as headers have them.
-func texts(raw []byte) map[string]bool {
+// findStrings returns all strings, numbers and booleans of a document as header values.
+func findStrings(raw []byte) map[string]bool {
 	all := map[string]bool{}
 	var walk func(v any)
 	walk = func(v any) {
@@ -63,10 +63,10 @@ func texts(raw []byte) map[string]bool {
 		case bool:
 			all[map[bool]string{true: "true", false: "false"}[v]] = true
 		case json.Number:
-			all[integer(v)] = true
+			all[normalizeInteger(v)] = true
 		}
 	}
-	v, _ := decode(raw)
+	v, _ := decodeJSON(raw)
 	walk(v)
 	return all
 }

@@ -17,10 +17,10 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// patience is how long a test waits for a server that answers at once; only a broken program reaches it.
+// patience bounds the wait for a server that responds at once; only a defect reaches it.
 const patience = time.Minute
 
-// client is a dialer whose connections end with the test, and whose pauses are written down in place of waited for.
+// client is a dialer. Its connections end with the test, and its pauses are recorded instead of awaited.
 type client struct {
 	*mcp.Dialer
 	mu     sync.Mutex
@@ -49,8 +49,8 @@ func newClient(t testing.TB) *client {
 	return c
 }
 
-// inMemory is a scripted server and a client that reaches it without a network, for a bubble of synctest: nothing is late there
-// because the machine is busy.
+// inMemory returns a scripted server and a client without a network, for a synctest bubble: timing does not
+// depend on the machine.
 func inMemory(t testing.TB, script mcptest.Script) (*mcptest.Server, *client) {
 	t.Helper()
 	up, c := mcptest.StartInMemory(t, script), newClient(t)
@@ -60,7 +60,7 @@ func inMemory(t testing.TB, script mcptest.Script) (*mcptest.Server, *client) {
 	return up, c
 }
 
-// sync does what a sync does: dial, list, close. Where the target names no era, it is the one with a handshake.
+// sync dials, lists and closes. A target without an era gets the handshake era.
 func (c *client) sync(t testing.TB, target mcp.Target) (mcp.ServerInfo, mcp.ToolList, error) {
 	t.Helper()
 	if target.Timeout == 0 {
@@ -78,7 +78,6 @@ func (c *client) sync(t testing.TB, target mcp.Target) (mcp.ServerInfo, mcp.Tool
 	return s.Server(), list, err
 }
 
-// syncScript syncs once with a scripted server.
 func syncScript(t testing.TB, script mcptest.Script) (*mcptest.Server, mcp.ToolList, error) {
 	t.Helper()
 	up := mcptest.Start(t, script)
@@ -94,8 +93,7 @@ func names(list mcp.ToolList) string {
 	return strings.Join(all, " ")
 }
 
-// facts are the parts of an *mcp.Error that a test compares.
-type facts struct {
+type errorFacts struct {
 	Phase     mcp.Phase
 	Reason    mcp.Reason
 	HTTP, RPC int
@@ -103,13 +101,13 @@ type facts struct {
 	Retryable bool
 }
 
-func factsOf(t testing.TB, err error) facts {
+func newErrorFacts(t testing.TB, err error) errorFacts {
 	t.Helper()
 	failure, ok := errors.AsType[*mcp.Error](err)
 	if !ok {
 		t.Fatalf("error = %v (%T), want an *mcp.Error", err, err)
 	}
-	return facts{failure.Phase, failure.Reason, failure.HTTPStatus, failure.RPCCode, failure.Detail, failure.Retryable}
+	return errorFacts{failure.Phase, failure.Reason, failure.HTTPStatus, failure.RPCCode, failure.Detail, failure.Retryable}
 }
 
 func asError(err error) *mcp.Error {
@@ -117,7 +115,6 @@ func asError(err error) *mcp.Error {
 	return failure
 }
 
-// rawServer answers each connection with these bytes, whatever is asked, and returns its URL.
 func rawServer(t *testing.T, answer string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -143,7 +140,6 @@ func rawServer(t *testing.T, answer string) string {
 	return "http://" + listener.Addr().String() + "/mcp"
 }
 
-// roundTrip is a world without a network.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 // RoundTrip answers the request.

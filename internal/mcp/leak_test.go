@@ -15,13 +15,13 @@ import (
 	"patchbay/internal/mcp"
 )
 
-// used is what a crowd of servers must not leave behind.
-type used struct {
+// resourceUsage is what hung servers must not leave behind.
+type resourceUsage struct {
 	goroutines, files int
 	heap              uint64
 }
 
-// withoutProc skips what looks at processes and files by /proc, which is of Linux, where it has to be there.
+// withoutProc skips a test that reads /proc, except on Linux.
 func withoutProc(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS == "linux" {
@@ -30,7 +30,7 @@ func withoutProc(t *testing.T) {
 	t.Skip("/proc is of Linux")
 }
 
-func usedNow(t *testing.T) used {
+func measureUsage(t *testing.T) resourceUsage {
 	t.Helper()
 	files, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -38,17 +38,17 @@ func usedNow(t *testing.T) used {
 	}
 	var m runtime.MemStats
 	runtime.GC()
-	runtime.GC() // pools keep what they have over one
+	runtime.GC() // pools survive one collection
 	runtime.ReadMemStats(&m)
-	return used{runtime.NumGoroutine(), len(files), m.HeapAlloc}
+	return resourceUsage{runtime.NumGoroutine(), len(files), m.HeapAlloc}
 }
 
-// above tells whether more is used than before, but for what a runtime keeps for itself. Each way to hang meets each era more often.
-func (u used) above(before used) bool {
+// isAbove reports whether usage grew by more than the runtime's own noise. Each way to hang meets each era
+// several times.
+func (u resourceUsage) isAbove(before resourceUsage) bool {
 	return u.goroutines > before.goroutines+20 || u.files > before.files+20 || u.heap > before.heap+8<<20
 }
 
-// hangs are the ways to let a client wait.
 var hangs = []struct{ name, head, again string }{
 	{"says nothing", "", ""},
 	{"stops in its headers", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n", ""},
@@ -57,8 +57,9 @@ var hangs = []struct{ name, head, again string }{
 	{"drips", "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: ", "x"},
 }
 
-// hangingServer hangs in all those ways, by the request's path, until it is stopped. The listener hangs, too: it never accepts.
-func hangingServer(t *testing.T) (url, deaf string, stop func()) {
+// hangingServer hangs in the way that the path names, until it is stopped. silentURL never accepts a
+// connection.
+func hangingServer(t *testing.T) (url, silentURL string, stop func()) {
 	t.Helper()
 	l, never := listenLocally(t), listenLocally(t)
 	over := make(chan struct{})
@@ -69,7 +70,7 @@ func hangingServer(t *testing.T) (url, deaf string, stop func()) {
 			if err != nil {
 				return
 			}
-			all.Go(func() { hang(conn, over) })
+			all.Go(func() { holdConnection(conn, over) })
 		}
 	})
 	return "http://" + l.Addr().String(), "http://" + never.Addr().String(), func() {
@@ -89,8 +90,8 @@ func listenLocally(t *testing.T) net.Listener {
 	return l
 }
 
-// hang reads a request and answers it in one of the bad ways, until the client leaves.
-func hang(conn net.Conn, over <-chan struct{}) {
+// holdConnection reads a request and hangs until the client disconnects.
+func holdConnection(conn net.Conn, over <-chan struct{}) {
 	defer func() { _ = conn.Close() }()
 	left := make(chan struct{})
 	first := make([]byte, 4<<10)
@@ -116,16 +117,16 @@ func hang(conn net.Conn, over <-chan struct{}) {
 	}
 }
 
-// Not parallel: it counts what the whole process uses.
-func TestAThousandHungServersLeaveNothingBehind(t *testing.T) {
-	const servers, most = 1000, 2 * time.Minute // one after the other they would take ten times as long
+// Not parallel: it measures the whole process.
+func TestHungServers_LeaveNothingBehind(t *testing.T) {
+	const servers, most = 1000, 2 * time.Minute // one after the other takes ten times as long
 	transport := &http.Transport{DisableKeepAlives: true}
 	d := &mcp.Dialer{Version: "1", HTTP: &http.Client{
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
-	before := usedNow(t)
-	url, deaf, stop := hangingServer(t)
+	before := measureUsage(t)
+	url, silentURL, stop := hangingServer(t)
 	var syncs sync.WaitGroup
 	var mu sync.Mutex // guards problems
 	var problems []string
@@ -134,7 +135,7 @@ func TestAThousandHungServersLeaveNothingBehind(t *testing.T) {
 		way := i % (len(hangs) + 1)
 		target := mcp.Target{URL: fmt.Sprintf("%s/%d", url, way), Timeout: time.Second, Era: []mcp.Era{mcp.EraUnknown, mcp.EraHandshake, mcp.EraModern}[i/6%3]}
 		if way == len(hangs) {
-			target.URL = deaf
+			target.URL = silentURL
 		}
 		if i%7 == 0 {
 			target.Transport = mcp.SSE
@@ -161,14 +162,14 @@ func TestAThousandHungServersLeaveNothingBehind(t *testing.T) {
 	}
 	stop()
 	transport.CloseIdleConnections()
-	after := usedNow(t)
-	// The runtime and the kernel may take a moment to end what was told to.
+	after := measureUsage(t)
+	// Runtime and kernel need a moment to release what was closed.
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(patience); after.above(before) && time.Now().Before(deadline); after = usedNow(t) {
+	for deadline := time.Now().Add(patience); after.isAbove(before) && time.Now().Before(deadline); after = measureUsage(t) {
 		<-tick.C
 	}
-	if after.above(before) {
+	if after.isAbove(before) {
 		stacks := make([]byte, 1<<20)
 		t.Errorf("before %+v, after %+v\n%s", before, after, stacks[:runtime.Stack(stacks, true)])
 	}

@@ -13,8 +13,9 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// long answers the n-th call with a text of its own, of so many words of five bytes, without saying how long. With told it says as much before.
-func long(stream, told bool, words int) mcptest.Handler {
+// newLongHandler answers the n-th call with its own text of so many five-byte words, with chunked encoding.
+// told: with Content-Length.
+func newLongHandler(stream, told bool, words int) mcptest.Handler {
 	return func(w http.ResponseWriter, _ *http.Request, c mcptest.Call) {
 		text := strings.Repeat(fmt.Sprintf("%04d ", c.N), words)
 		note := `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"` + text + `"}}`
@@ -35,7 +36,7 @@ func long(stream, told bool, words int) mcptest.Handler {
 	}
 }
 
-func TestALentResultStandsUntilItIsReleased(t *testing.T) {
+func TestLentResult_IsValidUntilRelease(t *testing.T) {
 	t.Parallel()
 	const many, few = 20 << 10, 1 << 10
 	for name, tc := range map[string]struct {
@@ -47,9 +48,9 @@ func TestALentResultStandsUntilItIsReleased(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := dial(t, mcp.Target{URL: calling(t, true, long(tc.stream, tc.told, tc.words)).URL})
+			s := dial(t, mcp.Target{URL: startCallServer(t, true, newLongHandler(tc.stream, tc.told, tc.words)).URL})
 			var mu sync.Mutex
-			var told []string // as it came, and again at the end: it must be what it was
+			var told []string // read on arrival and again at the end; both must be equal
 			var kept []json.RawMessage
 			var group sync.WaitGroup
 			for range 8 {
@@ -85,10 +86,10 @@ func TestALentResultStandsUntilItIsReleased(t *testing.T) {
 	}
 }
 
-func TestAResultThatIsNotReleasedIsTheCallersToKeep(t *testing.T) {
+func TestLentResult_UnreleasedStaysValid(t *testing.T) {
 	t.Parallel()
 	for _, stream := range []bool{false, true} {
-		s := dial(t, mcp.Target{URL: calling(t, true, long(stream, false, 20<<10)).URL})
+		s := dial(t, mcp.Target{URL: startCallServer(t, true, newLongHandler(stream, false, 20<<10)).URL})
 		var kept []*mcp.Result
 		for i := range 10 {
 			result, err := s.Call(t.Context(), mcp.Call{Name: "a", Lend: i%2 == 0})

@@ -11,65 +11,64 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// Tool is a well-formed entry of a tool list.
+// Tool is a valid entry of a tool list.
 type Tool struct {
 	Name string          // 1–128 characters
-	Raw  json.RawMessage // one JSON object, byte for byte as it was sent
+	Raw  json.RawMessage // one JSON object, as sent
 }
 
-// Quarantined is an entry of a tool list that is no usable tool.
+// Quarantined is an entry of a tool list that is not a usable tool.
 type Quarantined struct {
-	Name   *string // where it has a readable one
+	Name   *string // nil: none that is readable
 	Reason string  // a sentence in our words
 	Raw    json.RawMessage
 }
 
-// ToolList is everything that a server lists, in its order.
+// ToolList is a server's whole tool list, in its order.
 type ToolList struct {
 	Tools       []Tool
 	Quarantined []Quarantined
 	Pages       int
-	// TTL is how long the server says that the list stays as it is, and Scope for whom: "public", "private" or empty. Servers
-	// before 2026-07-28 say neither.
+	// TTL is how long the list may be cached. Scope is "public", "private" or empty. Servers before 2026-07-28
+	// declare neither.
 	TTL   time.Duration
 	Scope string
-	// Modern: each page says how it is meant, as servers of 2026-07-28 do.
+	// Modern: each page has a resultType, as servers of 2026-07-28 send.
 	Modern bool
 }
 
-// listing is a tool list on its way.
-type listing struct {
+type toolListBuilder struct {
 	ToolList
 	pager
-	seen    map[string]json.RawMessage // tools by name
-	kept    map[[sha256.Size]byte]bool // quarantined entries
-	headers bool                       // parameters are mirrored into headers, so that wrong ones break a tool
+	seen          map[string]json.RawMessage // tools by name
+	quarantined   map[[sha256.Size]byte]bool
+	checksHeaders bool // mirrored parameters are in use, so an invalid annotation quarantines a tool
 }
 
-func (c *conversation) list(ctx context.Context) (ToolList, error) {
-	l := &listing{
-		kept:    map[[sha256.Size]byte]bool{},
-		pager:   pager{what: "tools"},
-		headers: c.mirrors(),
+func (c *connection) listTools(ctx context.Context) (ToolList, error) {
+	l := &toolListBuilder{
+		quarantined:   map[[sha256.Size]byte]bool{},
+		pager:         pager{itemNoun: "tools"},
+		checksHeaders: c.mirrorsParams(),
 	}
-	c.report(Progress{Phase: PhaseList})
+	c.reportProgress(Progress{Phase: PhaseList})
 	for cursor := (*string)(nil); ; {
-		reply, err := c.ask(ctx, request{phase: PhaseList, method: "tools/list", params: cursorParams(cursor), paged: true})
+		reply, err := c.requestIdempotent(ctx, rpcRequest{phase: PhaseList, method: "tools/list", params: cursorParams(cursor), paged: true})
 		if err != nil {
-			if c.listEnded(err, cursor) {
+			if c.isListEnd(err, cursor) {
 				return l.ToolList, nil
 			}
 			return ToolList{}, err
 		}
-		if failure := c.era.settle(PhaseList, reply.Page.Kind); failure != nil {
+		if failure := c.era.checkResultType(PhaseList, reply.Page.Kind); failure != nil {
 			return ToolList{}, failure
 		}
-		fresh, err := l.add(reply.Page, cursor)
+		added, err := l.add(reply.Page, cursor)
 		if err != nil {
 			return ToolList{}, err
 		}
-		c.report(Progress{Phase: PhaseList, Page: l.Pages, Tools: len(l.Tools)})
-		done, err := l.turn(reply.Page.Next, cursor, fresh)
+		c.reportProgress(Progress{Phase: PhaseList, Page: l.Pages, Tools: len(l.Tools)})
+		done, err := l.finishPage(reply.Page.Next, cursor, added)
 		if done || err != nil {
 			return l.ToolList, err
 		}
@@ -84,9 +83,9 @@ func cursorParams(cursor *string) []wire.Member {
 	return []wire.Member{{Name: "cursor", Value: wire.Text(*cursor)}}
 }
 
-// listEnded tells whether an error only means that there is no more: a server without tools that does not know the
-// method, or one that ends its list with an empty cursor and then does not take it.
-func (c *conversation) listEnded(err error, cursor *string) bool {
+// isListEnd reports whether an error only means the end of the list. A server without tools may not know the
+// method. A server may end its list with an empty cursor that it then refuses.
+func (c *connection) isListEnd(err error, cursor *string) bool {
 	failure, ok := errors.AsType[*Error](err)
 	if !ok || failure.Reason != ReasonRPC {
 		return false
@@ -97,41 +96,41 @@ func (c *conversation) listEnded(err error, cursor *string) bool {
 	return failure.RPCCode == CodeInvalidParams && *cursor == ""
 }
 
-// add takes one page. fresh counts the entries that were not there before.
-func (l *listing) add(page *wire.Page, cursor *string) (fresh int, err error) {
+// add adds one page. added counts its new entries.
+func (l *toolListBuilder) add(page *wire.Page, cursor *string) (added int, err error) {
 	if page.Defect != "" {
-		return 0, protocolError(PhaseList, page.Defect)
+		return 0, newProtocolError(PhaseList, page.Defect)
 	}
 	l.Pages++
-	l.makeRoom(min(len(page.Entries), maxTools))
-	l.hint(page)
-	if err := l.weigh(page.Size); err != nil {
+	l.allocateTools(min(len(page.Entries), maxTools))
+	l.mergeCacheHints(page)
+	if err := l.countBytes(page.Size); err != nil {
 		return 0, err
 	}
 	for _, entry := range page.Entries {
-		// A server that takes the empty cursor for none sends its first page again.
-		if cursor != nil && *cursor == "" && l.known(entry) {
+		// A server that ignores the empty cursor sends its first page again.
+		if cursor != nil && *cursor == "" && l.hasEntry(entry) {
 			continue
 		}
-		fresh++
-		l.take(entry)
+		added++
+		l.addEntry(entry)
 		if len(l.Tools)+len(l.Quarantined) > maxTools {
-			return fresh, l.tooMany()
+			return added, l.tooManyError()
 		}
 	}
-	return fresh, nil
+	return added, nil
 }
 
-// makeRoom is for the first page, which often is the only one.
-func (l *listing) makeRoom(tools int) {
+// allocateTools allocates for the first page, which often is the only one.
+func (l *toolListBuilder) allocateTools(tools int) {
 	if l.seen == nil {
 		l.seen = make(map[string]json.RawMessage, tools)
 		l.Tools = make([]Tool, 0, tools)
 	}
 }
 
-// hint keeps the strictest of what the pages say about keeping them.
-func (l *listing) hint(page *wire.Page) {
+// mergeCacheHints keeps the strictest TTL and scope of all pages.
+func (l *toolListBuilder) mergeCacheHints(page *wire.Page) {
 	ttl := time.Duration(min(page.TTL, maxTTL.Milliseconds())) * time.Millisecond
 	if l.Pages == 1 || ttl < l.TTL {
 		l.TTL = ttl
@@ -142,25 +141,25 @@ func (l *listing) hint(page *wire.Page) {
 	}
 }
 
-func (l *listing) known(entry wire.Entry) bool {
+func (l *toolListBuilder) hasEntry(entry wire.Entry) bool {
 	if entry.Defect == "" {
 		return bytes.Equal(l.seen[*entry.Name], entry.Raw)
 	}
-	return l.kept[sha256.Sum256(entry.Raw)]
+	return l.quarantined[sha256.Sum256(entry.Raw)]
 }
 
-func (l *listing) take(entry wire.Entry) {
-	if entry.Defect == "" && l.headers {
-		entry.Defect = headerDefect(entry.Raw)
+func (l *toolListBuilder) addEntry(entry wire.Entry) {
+	if entry.Defect == "" && l.checksHeaders {
+		entry.Defect = findHeaderDefect(entry.Raw)
 	}
 	if entry.Defect == "" {
-		if _, twice := l.seen[*entry.Name]; !twice {
+		if _, isDuplicate := l.seen[*entry.Name]; !isDuplicate {
 			l.seen[*entry.Name] = entry.Raw
 			l.Tools = append(l.Tools, Tool{Name: *entry.Name, Raw: entry.Raw})
 			return
 		}
 		entry.Defect = "Another tool before it has the same name."
 	}
-	l.kept[sha256.Sum256(entry.Raw)] = true
+	l.quarantined[sha256.Sum256(entry.Raw)] = true
 	l.Quarantined = append(l.Quarantined, Quarantined{Name: entry.Name, Reason: entry.Defect, Raw: entry.Raw})
 }

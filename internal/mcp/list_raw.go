@@ -6,25 +6,24 @@ import (
 	"time"
 )
 
-// ListKind is a list of a server's, besides that of its tools.
+// ListKind is a list other than that of tools.
 type ListKind string
 
-// The lists.
+// The kinds of lists, as MCP names them.
 const (
 	Prompts           ListKind = "prompts"
 	Resources         ListKind = "resources"
 	ResourceTemplates ListKind = "resourceTemplates"
 )
 
-// method is the request for the list.
-func (k ListKind) method() string {
+func (k ListKind) methodName() string {
 	if k == ResourceTemplates {
 		return "resources/templates/list"
 	}
 	return string(k) + "/list"
 }
 
-// RawList is a whole list, in the server's order.
+// RawList is a whole list in the server's order.
 type RawList struct {
 	Items []json.RawMessage // byte for byte
 	Pages int
@@ -32,41 +31,41 @@ type RawList struct {
 	Scope string
 }
 
-// List reads a whole list, bounded as that of the tools is. Every error is an *Error.
+// List reads a whole list, with the bounds of a tool list. Every error is an *Error.
 func (s *Session) List(ctx context.Context, kind ListKind) (RawList, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.target.budget())
+	ctx, cancel := context.WithTimeout(ctx, s.target.timeBudget())
 	defer cancel()
-	c := s.current()
-	list, err := c.listRaw(ctx, kind)
-	if !lost(err) {
+	c := s.currentConnection()
+	list, err := c.listItems(ctx, kind)
+	if !isSessionLost(err) {
 		return list, err
 	}
-	if c, err = s.renew(ctx, c); err != nil {
+	if c, err = s.renewConnection(ctx, c); err != nil {
 		return RawList{}, err
 	}
-	return c.listRaw(ctx, kind)
+	return c.listItems(ctx, kind)
 }
 
-func (c *conversation) listRaw(ctx context.Context, kind ListKind) (list RawList, err error) {
-	p := pager{what: string(kind)}
+func (c *connection) listItems(ctx context.Context, kind ListKind) (list RawList, err error) {
+	p := pager{itemNoun: string(kind)}
 	for cursor := (*string)(nil); ; {
-		reply, err := c.ask(ctx, request{phase: PhaseList, method: kind.method(), params: cursorParams(cursor)})
+		reply, err := c.requestIdempotent(ctx, rpcRequest{phase: PhaseList, method: kind.methodName(), params: cursorParams(cursor)})
 		if err != nil {
 			return RawList{}, err
 		}
-		page, next, err := list.page(kind, reply.Result)
+		page, next, err := list.readPage(kind, reply.Result)
 		if err == nil {
-			err = p.weigh(len(reply.Result))
+			err = p.countBytes(len(reply.Result))
 		}
 		if err == nil && len(list.Items)+len(page) > maxTools {
-			err = p.tooMany()
+			err = p.tooManyError()
 		}
 		if err != nil {
 			return RawList{}, err
 		}
 		list.Items = append(list.Items, page...)
 		list.Pages++
-		done, err := p.turn(next, cursor, len(page))
+		done, err := p.finishPage(next, cursor, len(page))
 		if err != nil {
 			return RawList{}, err
 		}
@@ -77,20 +76,19 @@ func (c *conversation) listRaw(ctx context.Context, kind ListKind) (list RawList
 	}
 }
 
-// page reads one page, and what it says about keeping it.
-func (l *RawList) page(kind ListKind, raw []byte) (items []json.RawMessage, next *string, err error) {
-	fields := members(raw)
+func (l *RawList) readPage(kind ListKind, raw []byte) (items []json.RawMessage, next *string, err error) {
+	fields := readObject(raw)
 	if fields == nil || json.Unmarshal(fields.get(string(kind)), &items) != nil {
-		return nil, nil, protocolError(PhaseList, "sent a list that is none")
+		return nil, nil, newProtocolError(PhaseList, "sent a list that is none")
 	}
 	if json.Unmarshal(fields.get("nextCursor"), &next) != nil {
 		next = nil
 	}
-	if ttl := milliseconds(fields.get("ttlMs")); l.Pages == 0 || ttl < l.TTL {
+	if ttl := readMilliseconds(fields.get("ttlMs")); l.Pages == 0 || ttl < l.TTL {
 		l.TTL = ttl
 	}
 	if l.Scope != "private" {
-		l.Scope = text(fields.get("cacheScope"), maxNameLength)
+		l.Scope = readString(fields.get("cacheScope"), maxNameLength)
 	}
 	return items, next, nil
 }

@@ -12,8 +12,8 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// paged answers tools/list by the cursor that was asked for; "-" is no cursor.
-func paged(pages map[string]string) mcptest.Script {
+// newPagedScript answers tools/list by cursor; "-" is no cursor.
+func newPagedScript(pages map[string]string) mcptest.Script {
 	return mcptest.Script{On: map[string]mcptest.Handler{
 		"tools/list": mcptest.Answer("application/json", func(c mcptest.Call) string {
 			var params struct{ Cursor *string }
@@ -30,8 +30,7 @@ func paged(pages map[string]string) mcptest.Script {
 	}}
 }
 
-// page is a result with tools of these names; next is raw JSON, empty for none.
-func page(next string, tools ...string) string {
+func newListPage(next string, tools ...string) string {
 	var raw []string
 	for _, name := range tools {
 		raw = append(raw, fmt.Sprintf(`{"name":%q}`, name))
@@ -42,26 +41,26 @@ func page(next string, tools ...string) string {
 	return `{"tools":[` + strings.Join(raw, ",") + `]` + next + `}`
 }
 
-func TestListEndsWhereTheServerEndsIt(t *testing.T) {
+func TestTools_EndOfList(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		pages map[string]string
 		want  string
 		count int
 	}{
-		"without a cursor":                  {map[string]string{"-": page("", "a")}, "a", 1},
-		"with null":                         {map[string]string{"-": page("null", "a")}, "a", 1},
-		"after some pages":                  {map[string]string{"-": page(`"x"`, "a"), "x": page(`"y"`, "b"), "y": page("", "c")}, "a b c", 3},
-		"an empty cursor that is one":       {map[string]string{"-": page(`""`, "a"), "": page(`"x"`, "b"), "x": page("", "c")}, "a b c", 3},
-		"an empty cursor, twice":            {map[string]string{"-": page(`""`, "a"), "": page(`""`, "b")}, "a b", 2},
-		"an empty cursor that means none":   {map[string]string{"-": page(`""`, "a"), "": page(`""`, "a")}, "a", 2},
-		"an empty cursor after some pages":  {map[string]string{"-": page(`"x"`, "a"), "x": page(`""`, "b"), "": page(`"x"`, "a")}, "a b", 3},
-		"an empty cursor that is not taken": {map[string]string{"-": page(`""`, "a")}, "a", 1},
-		"pages without tools":               {map[string]string{"-": page(`"x"`), "x": page("", "a")}, "a", 2},
+		"without a cursor":                  {map[string]string{"-": newListPage("", "a")}, "a", 1},
+		"with null":                         {map[string]string{"-": newListPage("null", "a")}, "a", 1},
+		"after some pages":                  {map[string]string{"-": newListPage(`"x"`, "a"), "x": newListPage(`"y"`, "b"), "y": newListPage("", "c")}, "a b c", 3},
+		"an empty cursor that is one":       {map[string]string{"-": newListPage(`""`, "a"), "": newListPage(`"x"`, "b"), "x": newListPage("", "c")}, "a b c", 3},
+		"an empty cursor, twice":            {map[string]string{"-": newListPage(`""`, "a"), "": newListPage(`""`, "b")}, "a b", 2},
+		"an empty cursor that means none":   {map[string]string{"-": newListPage(`""`, "a"), "": newListPage(`""`, "a")}, "a", 2},
+		"an empty cursor after some pages":  {map[string]string{"-": newListPage(`"x"`, "a"), "x": newListPage(`""`, "b"), "": newListPage(`"x"`, "a")}, "a b", 3},
+		"an empty cursor that is not taken": {map[string]string{"-": newListPage(`""`, "a")}, "a", 1},
+		"pages without tools":               {map[string]string{"-": newListPage(`"x"`), "x": newListPage("", "a")}, "a", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, list, err := syncScript(t, paged(c.pages))
+			_, list, err := syncScript(t, newPagedScript(c.pages))
 			if err != nil || names(list) != c.want || list.Pages != c.count || len(list.Quarantined) != 0 {
 				t.Errorf("%d pages %q, set aside %v, error %v", list.Pages, names(list), list.Quarantined, err)
 			}
@@ -69,11 +68,11 @@ func TestListEndsWhereTheServerEndsIt(t *testing.T) {
 	}
 }
 
-func TestListStopsWithAReason(t *testing.T) {
+func TestTools_ErrorsNameTheReason(t *testing.T) {
 	t.Parallel()
 	endless := mcptest.Script{On: map[string]mcptest.Handler{
 		"tools/list": mcptest.Answer("application/json", func(c mcptest.Call) string {
-			return mcptest.Result(c, page(fmt.Sprintf(`"%d"`, c.N), fmt.Sprintf("tool_%d", c.N)))
+			return mcptest.Result(c, newListPage(fmt.Sprintf(`"%d"`, c.N), fmt.Sprintf("tool_%d", c.N)))
 		}),
 	}}
 	many := make([]string, 5001)
@@ -82,32 +81,32 @@ func TestListStopsWithAReason(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		script mcptest.Script
-		want   facts
+		want   errorFacts
 	}{
-		"a repeated cursor": {paged(map[string]string{"-": page(`"x"`, "a"), "x": page(`"y"`, "b"), "y": page(`"x"`, "c")}),
-			facts{Reason: mcp.ReasonProtocol, HTTP: 200, Detail: "repeats a cursor in its tool list"}},
-		"its own cursor": {paged(map[string]string{"-": page(`"x"`, "a"), "x": page(`"x"`, "b")}),
-			facts{Reason: mcp.ReasonProtocol, HTTP: 200, Detail: "repeats a cursor in its tool list"}},
-		"endless pages": {endless, facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "lists its tools on more than 200 pages"}},
+		"a repeated cursor": {newPagedScript(map[string]string{"-": newListPage(`"x"`, "a"), "x": newListPage(`"y"`, "b"), "y": newListPage(`"x"`, "c")}),
+			errorFacts{Reason: mcp.ReasonProtocol, HTTP: 200, Detail: "repeats a cursor in its tool list"}},
+		"its own cursor": {newPagedScript(map[string]string{"-": newListPage(`"x"`, "a"), "x": newListPage(`"x"`, "b")}),
+			errorFacts{Reason: mcp.ReasonProtocol, HTTP: 200, Detail: "repeats a cursor in its tool list"}},
+		"endless pages": {endless, errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "lists its tools on more than 200 pages"}},
 		"too many tools": {mcptest.Script{Tools: many},
-			facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "lists more than 5000 tools"}},
+			errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "lists more than 5000 tools"}},
 		"too many tools on pages": {mcptest.Script{Tools: many, PageSize: 500, Stream: true},
-			facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "lists more than 5000 tools"}},
-		"a cursor that fails": {paged(map[string]string{"-": page(`"x"`, "a")}),
-			facts{Reason: mcp.ReasonRPC, HTTP: 200, RPC: -32602}},
+			errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "lists more than 5000 tools"}},
+		"a cursor that fails": {newPagedScript(map[string]string{"-": newListPage(`"x"`, "a")}),
+			errorFacts{Reason: mcp.ReasonRPC, HTTP: 200, RPC: -32602}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, _, err := syncScript(t, c.script)
 			c.want.Phase = mcp.PhaseList
-			if diff := cmp.Diff(c.want, factsOf(t, err)); diff != "" {
+			if diff := cmp.Diff(c.want, newErrorFacts(t, err)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestListTakesAsManyToolsAsItMay(t *testing.T) {
+func TestTools_MaxToolsAreRead(t *testing.T) {
 	t.Parallel()
 	many := make([]string, 5000)
 	for i := range many {
@@ -119,9 +118,9 @@ func TestListTakesAsManyToolsAsItMay(t *testing.T) {
 	}
 }
 
-func TestSameNameOnAnotherPageIsSetAside(t *testing.T) {
+func TestTools_DuplicateNameIsQuarantined(t *testing.T) {
 	t.Parallel()
-	_, list, err := syncScript(t, paged(map[string]string{"-": page(`"x"`, "a"), "x": page("", "a", "b")}))
+	_, list, err := syncScript(t, newPagedScript(map[string]string{"-": newListPage(`"x"`, "a"), "x": newListPage("", "a", "b")}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +131,7 @@ func TestSameNameOnAnotherPageIsSetAside(t *testing.T) {
 	}
 }
 
-func TestServerWithoutToolsHasAnEmptyList(t *testing.T) {
+func TestTools_ServerWithoutToolsIsEmpty(t *testing.T) {
 	t.Parallel()
 	initialize := func(capabilities string) mcptest.Handler {
 		return mcptest.Answer("application/json", func(c mcptest.Call) string {
@@ -145,12 +144,12 @@ func TestServerWithoutToolsHasAnEmptyList(t *testing.T) {
 		t.Errorf("a server of prompts: %+v, %v", list, err)
 	}
 	_, _, err = syncScript(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": initialize(`{"tools":{}}`), "tools/list": unknown}})
-	if f := factsOf(t, err); f.RPC != -32601 {
+	if f := newErrorFacts(t, err); f.RPC != -32601 {
 		t.Errorf("a server that promised tools: %+v", f)
 	}
 }
 
-func TestWholeListIsBoundedInBytes(t *testing.T) {
+func TestTools_TotalBytesAreBounded(t *testing.T) {
 	t.Parallel()
 	filler := strings.Repeat("x", 7<<20)
 	up, _, err := syncScript(t, mcptest.Script{On: map[string]mcptest.Handler{
@@ -158,8 +157,8 @@ func TestWholeListIsBoundedInBytes(t *testing.T) {
 			return mcptest.Result(c, fmt.Sprintf(`{"tools":[],"nextCursor":"%d","_meta":"%s"}`, c.N, filler))
 		}),
 	}})
-	want := facts{Phase: mcp.PhaseList, Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "lists tools of more than 64 MiB"}
-	if diff := cmp.Diff(want, factsOf(t, err)); diff != "" || len(up.Calls()) != 2+10 {
+	want := errorFacts{Phase: mcp.PhaseList, Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "lists tools of more than 64 MiB"}
+	if diff := cmp.Diff(want, newErrorFacts(t, err)); diff != "" || len(up.Calls()) != 2+10 {
 		t.Errorf("%d calls (-want +got):\n%s", len(up.Calls()), diff)
 	}
 }

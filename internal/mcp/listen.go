@@ -14,207 +14,209 @@ import (
 	"patchbay/internal/safe"
 )
 
-// Listen hears what the server says by itself, as notifications/tools/list_changed, until ctx ends (nil), or the server ends it or
-// offers no such thing (an *Error). opened is called when there is a stream or, for all one can see, is one, and again where it is taken up after an end: no later
-// failure says that the server has none. Both must return quickly.
-func (s *Session) Listen(ctx context.Context, opened func(), hear func(Message)) error {
+// Listen receives the server's own messages, such as notifications/tools/list_changed. It returns nil when ctx
+// ends, and an *Error when the server ends the stream or offers none. onOpen is called when the stream is open,
+// or assumed open, and again after each reconnect. No later error then means that the server offers none. Both
+// callbacks must return quickly.
+func (s *Session) Listen(ctx context.Context, onOpen func(), onMessage func(Message)) error {
 	for {
-		c := s.current()
-		err := c.listen(ctx, opened, hear)
+		c := s.currentConnection()
+		err := c.listenOnce(ctx, onOpen, onMessage)
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // whoever listened has heard enough
+			return nil //nolint:nilerr // the caller ended it
 		}
-		if s.current() == c {
+		if s.currentConnection() == c {
 			return err
 		}
 	}
 }
 
-func (c *conversation) listen(ctx context.Context, opened func(), hear func(Message)) error {
+func (c *connection) listenOnce(ctx context.Context, onOpen func(), onMessage func(Message)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(c.life, cancel)()
-	id := c.id()
-	begun := sync.OnceFunc(opened)
-	defer time.AfterFunc(silentTime, safe.Func(safe.Timer, begun)).Stop()
-	defer c.depart(c.attend(id, &caller{message: func(m Message) {
+	defer context.AfterFunc(c.ctx, cancel)()
+	id := c.newID()
+	begun := sync.OnceFunc(onOpen)
+	defer time.AfterFunc(assumedOpenAfter, safe.Func(safe.Timer, begun)).Stop()
+	defer c.unregisterCallbacks(c.registerCallbacks(id, &requestCallbacks{message: func(m Message) {
 		begun()
-		hear(m)
+		onMessage(m)
 	}}))
-	if failure := c.era.listen(ctx, c, id, opened); failure != nil {
+	if failure := c.era.listenToServer(ctx, c, id, onOpen); failure != nil {
 		return failure
 	}
 	return &Error{Phase: PhaseListen, Reason: ReasonUnreachable, Detail: "the server ended the stream", Retryable: true}
 }
 
-// silentTime is after how long a stream counts as open that was not refused: many servers send nothing, headers included, before they have
-// something to say.
-const silentTime = 5 * time.Second
+// assumedOpenAfter is the time after which a stream that was not refused counts as open. Many servers send no
+// headers before their first message.
+const assumedOpenAfter = 5 * time.Second
 
-// streamer is a carrier that gets what the server says by itself on a stream of its own. The others get it anyway.
-type streamer interface {
-	// listen reads the stream until ctx or the server ends it. opened is called as soon as there is a stream, and again with each that
-	// follows.
-	listen(ctx context.Context, opened func()) *Error
+// streamListener is a transport with a separate stream for the server's own messages. Other transports receive
+// them anyway.
+type streamListener interface {
+	// listenStream reads the stream until ctx or the server ends it. opened is called for the first stream and
+	// each one after it.
+	listenStream(ctx context.Context, opened func()) *Error
 }
 
-func (handshakeEra) listen(ctx context.Context, c *conversation, _ int, opened func()) *Error {
-	if own, ok := c.carrier.(streamer); ok {
-		return own.listen(ctx, opened)
+func (handshakeEra) listenToServer(ctx context.Context, c *connection, _ int, opened func()) *Error {
+	if own, ok := c.transport.(streamListener); ok {
+		return own.listenStream(ctx, opened)
 	}
 	opened()
 	select {
 	case <-ctx.Done():
-	case <-c.ended():
+	case <-c.streamDone():
 	}
 	return nil
 }
 
-// ended is closed where the one stream of a carrier has ended for good; nil: it has none.
-func (c *conversation) ended() <-chan struct{} {
-	switch own := c.carrier.(type) {
-	case *sseCarrier:
-		return own.board.ended()
-	case *stdioCarrier:
-		return own.board.ended()
+// streamDone is closed when a transport's shared stream has ended for good; nil: it has none.
+func (c *connection) streamDone() <-chan struct{} {
+	switch own := c.transport.(type) {
+	case *sseTransport:
+		return own.pending.closedChannel()
+	case *stdioTransport:
+		return own.pending.closedChannel()
 	}
 	return nil
 }
 
-// listen subscribes to the changes of every list. That it did, a server says on the stream.
-func (modernEra) listen(ctx context.Context, c *conversation, id int, _ func()) *Error {
-	return c.subscribeTo(ctx, id, []byte(`{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}`))
+// listenToServer subscribes to the changes of every list. The server confirms it on the stream.
+func (modernEra) listenToServer(ctx context.Context, c *connection, id int, _ func()) *Error {
+	return c.openSubscription(ctx, id, []byte(`{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}`))
 }
 
-// subscribeTo asks a server of the modern era for notifications, as request id. The stream is the answer.
-func (c *conversation) subscribeTo(ctx context.Context, id int, notifications []byte) *Error {
-	m := c.era.message(c, request{phase: PhaseListen, method: "subscriptions/listen", params: []wire.Member{
+// openSubscription sends subscriptions/listen as request id. The response is the stream.
+func (c *connection) openSubscription(ctx context.Context, id int, notifications []byte) *Error {
+	m := c.era.newMessage(c, rpcRequest{phase: PhaseListen, method: "subscriptions/listen", params: []wire.Member{
 		{Name: "notifications", Value: notifications},
 	}}, id)
-	in, err := c.carrier.send(ctx, m)
+	in, err := c.transport.send(ctx, m)
 	switch {
 	case err != nil:
 		if ctx.Err() != nil {
-			c.forget(ctx, m)
+			c.cancelRequest(ctx, m)
 		}
 		return err
 	case in.reply.Error != nil:
-		return rpcError(PhaseListen, in.reply.Error, in.status)
+		return newRPCError(PhaseListen, in.reply.Error, in.status)
 	}
 	return nil
 }
 
-// fruitfulTime is how long a stream lives that was worth its while, though nothing was said on it: what stands between us and a server
-// often ends a silent one after a minute.
-const fruitfulTime = 10 * time.Second
+// minUsefulStream is the lifetime from which a silent stream counts as useful. Proxies often close one after a
+// minute.
+const minUsefulStream = 10 * time.Second
 
-// listen reads the stream that a server of the handshake era may offer by GET, and takes it up again where it ends.
-func (c *httpCarrier) listen(ctx context.Context, opened func()) *Error {
-	at := mark{}
-	for fruitless := 0; ; {
+// listenStream reads the GET stream of a handshake-era server, and reopens it after its end.
+func (c *httpTransport) listenStream(ctx context.Context, onOpen func()) *Error {
+	position := streamPosition{}
+	for attempts := 0; ; {
 		began := time.Now()
-		next, err := c.overhear(ctx, at, opened)
+		next, err := c.readServerStream(ctx, position, onOpen)
 		switch {
 		case err != nil && !err.Retryable && ctx.Err() == nil:
 			return err
-		case next != at:
-			at, fruitless = next, 1
-		case time.Since(began) >= fruitfulTime:
-			fruitless = 0
+		case next != position:
+			position, attempts = next, 1
+		case time.Since(began) >= minUsefulStream:
+			attempts = 0
 		default:
-			fruitless++
+			attempts++
 		}
-		if fruitless == maxResumes {
+		if attempts == maxEmptyResumes {
 			return nil
 		}
-		if err := c.wait(ctx, at.pause(fruitless)); err != nil {
-			return explain(ctx, PhaseListen, err)
+		if err := c.wait(ctx, position.resumeDelay(attempts)); err != nil {
+			return classifyError(ctx, PhaseListen, err)
 		}
 	}
 }
 
-// overhear reads one stream to its end, and returns how far it came.
-func (c *httpCarrier) overhear(ctx context.Context, at mark, opened func()) (mark, *Error) {
-	resp, err := c.stream(ctx, at)
+func (c *httpTransport) readServerStream(ctx context.Context, position streamPosition, onOpen func()) (streamPosition, *Error) {
+	resp, err := c.openStream(ctx, position)
 	if err != nil {
-		return at, explain(ctx, PhaseListen, err)
+		return position, classifyError(ctx, PhaseListen, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		var stranger httpCarrier // 404 says that there is no stream, and nothing about the session
-		return at, stranger.refusal(outgoing{phase: PhaseListen}, resp)
+		var withoutSession httpTransport // without a session id, 404 means only that there is no stream
+		return position, withoutSession.readErrorResponse(outgoingMessage{phase: PhaseListen}, resp)
 	}
 	if kind := strings.ToLower(resp.Header.Get("Content-Type")); kind != "" && !strings.HasPrefix(kind, "text/event-stream") {
-		return at, protocolError(PhaseListen, "offers no event stream at this address")
+		return position, newProtocolError(PhaseListen, "offers no event stream at this address")
 	}
-	opened()
-	events := sse.NewReader(&rationed{src: resp.Body, left: maxStream}, maxBody)
+	onOpen()
+	events := sse.NewReader(&rateLimitedReader{src: resp.Body, remaining: maxStream}, maxBody)
 	for {
 		event, err := events.Next()
-		if err = tooLong(err); errors.Is(err, errTooLarge) {
-			return at, explain(ctx, PhaseListen, errTooLarge)
+		if err = toReadError(err); errors.Is(err, errTooLarge) {
+			return position, classifyError(ctx, PhaseListen, errTooLarge)
 		}
 		if err != nil {
 			break
 		}
 		_ = wire.Each(event.Data, func(m wire.Message) {
 			if m.Method != nil {
-				c.inbox(0, m)
+				c.onMessage(0, m)
 			}
 		})
 	}
-	if next := markOf(events); c.resumes(next) {
+	if next := newStreamPosition(events); c.canResume(next) {
 		return next, nil
 	}
-	return at, nil
+	return position, nil
 }
 
-// rationed fails where a stream without an end brings more than maxStream at once, or maxRate for long.
-type rationed struct {
-	src  io.Reader
-	left int
-	last time.Time // when something came last; zero: nothing yet
+// rateLimitedReader fails if an endless stream sends more than maxStream at once, or more than maxStreamRate on
+// average.
+type rateLimitedReader struct {
+	src       io.Reader
+	remaining int
+	lastRead  time.Time // zero: no read yet
 }
 
-const maxRate = 64 << 10 // bytes a second
+const maxStreamRate = 64 << 10 // bytes per second
 
-func (r *rationed) Read(p []byte) (int, error) {
-	if r.left <= 0 {
+func (r *rateLimitedReader) Read(p []byte) (int, error) {
+	if r.remaining <= 0 {
 		return 0, errTooLarge
 	}
-	n, err := r.src.Read(p[:min(len(p), r.left)])
+	n, err := r.src.Read(p[:min(len(p), r.remaining)])
 	now := time.Now()
-	if !r.last.IsZero() {
-		r.left += int(min(now.Sub(r.last).Seconds()*maxRate, maxStream))
+	if !r.lastRead.IsZero() {
+		r.remaining += int(min(now.Sub(r.lastRead).Seconds()*maxStreamRate, maxStream))
 	}
-	r.left, r.last = min(r.left, maxStream)-n, now
+	r.remaining, r.lastRead = min(r.remaining, maxStream)-n, now
 	return n, err
 }
 
-// openingTime is how long a call waits for the stream on which the server might ask something. Many servers are silent on it until
-// they have something to say.
-const openingTime = 500 * time.Millisecond
+// streamOpenTimeout is how long a call waits for the stream of server requests. Many servers send no headers
+// before their first message.
+const streamOpenTimeout = 500 * time.Millisecond
 
-// hearken opens the stream on which some servers ask what they want to know for a call, once in a conversation.
-func (c *conversation) hearken(ctx context.Context) {
-	own, ok := c.carrier.(streamer)
-	if !ok || !c.era.asks() {
+// openServerStream opens the stream on which some servers send requests during a call, once for a connection.
+func (c *connection) openServerStream(ctx context.Context) {
+	own, ok := c.transport.(streamListener)
+	if !ok || !c.era.hasServerRequests() {
 		return
 	}
-	c.hearing.Do(func() {
+	c.streamOnce.Do(func() {
 		opened := make(chan struct{})
-		c.start(func() {
-			tell := sync.OnceFunc(func() { close(opened) })
-			defer tell()
-			_ = own.listen(c.life, tell)
+		c.startBackground(func() {
+			onOpen := sync.OnceFunc(func() { close(opened) })
+			defer onOpen()
+			_ = own.listenStream(c.ctx, onOpen)
 		})
-		timer := time.NewTimer(openingTime)
+		timer := time.NewTimer(streamOpenTimeout)
 		defer timer.Stop()
 		select {
 		case <-opened:
 		case <-timer.C:
 		case <-ctx.Done():
-		case <-c.life.Done():
+		case <-c.ctx.Done():
 		}
 	})
 }

@@ -16,19 +16,18 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// silent keeps a stream open on which it says nothing.
-func silent(w http.ResponseWriter, r *http.Request, _ mcptest.Call) {
+func serveSilently(w http.ResponseWriter, r *http.Request, _ mcptest.Call) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	_ = http.NewResponseController(w).Flush()
 	<-r.Context().Done()
 }
 
-func TestAListenerIsToldThatThereIsAStream(t *testing.T) {
+func TestListen_CallsOpened(t *testing.T) {
 	t.Parallel()
 	for _, script := range []mcptest.Script{
-		{On: map[string]mcptest.Handler{"GET": silent}},
+		{On: map[string]mcptest.Handler{"GET": serveSilently}},
 		{Modern: true, On: map[string]mcptest.Handler{
-			"subscriptions/listen": announcing(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged"}`),
+			"subscriptions/listen": newAnnouncingHandler(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged"}`),
 		}},
 	} {
 		up := mcptest.Start(t, script)
@@ -39,7 +38,7 @@ func TestAListenerIsToldThatThereIsAStream(t *testing.T) {
 	}
 }
 
-func TestAListenerIsNotToldOfAStreamThatIsRefused(t *testing.T) {
+func TestListen_RefusedStreamIsNotOpened(t *testing.T) {
 	t.Parallel()
 	for _, script := range []mcptest.Script{
 		{},
@@ -48,13 +47,13 @@ func TestAListenerIsNotToldOfAStreamThatIsRefused(t *testing.T) {
 	} {
 		up := mcptest.Start(t, script)
 		err := dial(t, mcp.Target{URL: up.URL}).Listen(t.Context(), func() { t.Error("opened") }, func(mcp.Message) {})
-		if f := factsOf(t, err); f.Phase != mcp.PhaseListen || f.Retryable {
+		if f := newErrorFacts(t, err); f.Phase != mcp.PhaseListen || f.Retryable {
 			t.Errorf("%+v", f)
 		}
 	}
 }
 
-func TestAFloodOfNothingEndsTheListening(t *testing.T) {
+func TestListen_FloodEndsStream(t *testing.T) {
 	t.Parallel()
 	up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"GET": func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -65,28 +64,28 @@ func TestAFloodOfNothingEndsTheListening(t *testing.T) {
 		}
 	}}})
 	err := dial(t, mcp.Target{URL: up.URL}).Listen(t.Context(), func() {}, func(mcp.Message) {})
-	if f := factsOf(t, err); f.Reason != mcp.ReasonTooLarge || f.Retryable {
+	if f := newErrorFacts(t, err); f.Reason != mcp.ReasonTooLarge || f.Retryable {
 		t.Errorf("%+v", f)
 	}
 }
 
-// mortal is a server that can be taken away.
-type mortal struct {
-	quietServer
+// cuttableTransport is a server that can become unreachable.
+type cuttableTransport struct {
+	idleServer
 	dead atomic.Bool
 }
 
-func (m *mortal) RoundTrip(r *http.Request) (*http.Response, error) {
+func (m *cuttableTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if m.dead.Load() {
 		return nil, errors.New("nobody there")
 	}
-	return m.quietServer.RoundTrip(r)
+	return m.idleServer.RoundTrip(r)
 }
 
-func TestAListenerHearsThatTheStreamOfTheOldTransportHasEnded(t *testing.T) {
+func TestListen_SSEReportsEndOfStream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		up := &mortal{quietServer: quietServer{pongs: true}}
+		up := &cuttableTransport{idleServer: idleServer{pongs: true}}
 		d := &mcp.Dialer{HTTP: &http.Client{Transport: up}, Version: "1"}
 		s, err := d.Dial(t.Context(), mcp.Target{URL: "http://mortal.example/sse", Transport: mcp.SSE, Timeout: 5 * time.Second})
 		if err != nil {
@@ -96,17 +95,17 @@ func TestAListenerHearsThatTheStreamOfTheOldTransportHasEnded(t *testing.T) {
 			up.dead.Store(true)
 			_ = up.streams[0].Close()
 		}, func(mcp.Message) {})
-		if f := factsOf(t, err); f.Phase != mcp.PhaseListen || !f.Retryable {
+		if f := newErrorFacts(t, err); f.Phase != mcp.PhaseListen || !f.Retryable {
 			t.Errorf("%+v", f)
 		}
 		s.Close(t.Context())
 	})
 }
 
-// reticent is a server without a network that does not even answer before it has something to say.
-type reticent struct{}
+// silentTransport is a server that sends no headers before its first message.
+type silentTransport struct{}
 
-func (reticent) RoundTrip(r *http.Request) (*http.Response, error) {
+func (silentTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method == http.MethodGet {
 		<-r.Context().Done()
 		return nil, r.Context().Err()
@@ -120,10 +119,10 @@ func (reticent) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-func TestAStreamThatIsNotRefusedCountsAsOpen(t *testing.T) {
+func TestListen_SilentStreamCountsAsOpen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := &mcp.Dialer{HTTP: &http.Client{Transport: reticent{}}, Version: "1"}
+		d := &mcp.Dialer{HTTP: &http.Client{Transport: silentTransport{}}, Version: "1"}
 		s, err := d.Dial(t.Context(), mcp.Target{URL: "http://reticent.example/", Era: mcp.EraHandshake})
 		if err != nil {
 			t.Fatal(err)

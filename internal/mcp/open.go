@@ -8,68 +8,70 @@ import (
 	"time"
 )
 
-// open begins a conversation in the era that the server speaks: the one that answered last time is tried first.
+// openConnection opens a connection in the era that the server speaks. The era that worked last time is tried
+// first.
 //
-//	modern, known     no request: the first one that it is opened for tells whether the server is what it was
+//	modern, known     no request; the first one shows whether Known is still valid
 //	unknown, modern   server/discover, bounded; else initialize
 //	handshake         initialize; else server/discover
 //	sse               initialize over HTTP+SSE; else as unknown
 //
-// Where initialize is refused as by a server of the modern era, that one was only slow, and is asked again in full time. Where it is
-// refused by 400, 404 or 405, the server may speak the HTTP+SSE of 2024.
-func (s *Session) open(ctx context.Context) (*conversation, error) {
+// If initialize is refused with a modern-era error, the server was only slow: it is probed again with the full
+// timeout. If it is refused with 400, 404 or 405, the server may speak HTTP+SSE.
+func (s *Session) openConnection(ctx context.Context) (*connection, error) {
 	if s.target.Transport == SSE {
 		return s.openSSE(ctx)
 	}
-	if c := s.recall(); c != nil {
+	if c := s.openKnown(); c != nil {
 		return c, nil
 	}
 	switch s.era {
 	case EraSSE:
-		if c, err := s.openSSE(ctx); err == nil || !changed(err) {
+		if c, err := s.openSSE(ctx); err == nil || !mayHaveChangedEra(err) {
 			return c, err
 		}
 	case EraHandshake:
 		c, err := s.openIn(ctx, handshakeEra{}, EraHandshake)
-		if err == nil || !changed(err) {
+		if err == nil || !mayHaveChangedEra(err) {
 			return c, err
 		}
-		if c, probed := s.probe(ctx); probed == nil {
+		if c, probed := s.probeModern(ctx); probed == nil {
 			return c, nil
 		}
-		return s.fallBack(ctx, err)
+		return s.openFallback(ctx, err)
 	}
 	began := time.Now()
-	c, err := s.probe(ctx)
-	if err == nil || !s.mayBeOld(err) {
+	c, err := s.probeModern(ctx)
+	if err == nil || !s.maySpeakHandshake(err) {
 		return c, err
 	}
-	// A server that is silent to both is given up in the time of one request.
-	old := s.conversation(handshakeEra{}, EraHandshake)
+	// Both attempts together take the time of one request.
+	old := s.newConnection(handshakeEra{}, EraHandshake)
 	old.timeout -= time.Since(began)
-	if c, err = s.begin(ctx, old); err == nil {
+	if c, err = s.beginConnection(ctx, old); err == nil {
 		return c, nil
 	}
-	return s.fallBack(ctx, err)
+	return s.openFallback(ctx, err)
 }
 
-// fallBack opens a conversation after initialize was refused, or returns why.
-func (s *Session) fallBack(ctx context.Context, refused error) (*conversation, error) {
+// openFallback opens a connection after initialize was refused, or returns that error.
+func (s *Session) openFallback(ctx context.Context, refused error) (*connection, error) {
 	failure, ok := errors.AsType[*Error](refused)
 	switch {
 	case !ok:
-	case isModern(failure.RPCCode):
+	case isModernCode(failure.RPCCode):
 		return s.openIn(ctx, modernEra{}, EraModern)
-	case s.speaksSSE(failure):
-		if c, err := s.openSSE(ctx); err == nil || tellsMore(err) {
+	case s.maySpeakSSE(failure):
+		if c, err := s.openSSE(ctx); err == nil || isConclusive(err) {
 			return c, err
 		}
 	}
 	return nil, refused
 }
 
-// tellsMore tells whether a failure over HTTP+SSE says more than the refusal before it: the server does speak it, and wants something.
-func tellsMore(err error) bool {
+// isConclusive reports whether an error over HTTP+SSE says more than the refusal before it: the server speaks
+// HTTP+SSE but refuses the request.
+func isConclusive(err error) bool {
 	failure, ok := errors.AsType[*Error](err)
 	if !ok {
 		return false
@@ -83,8 +85,9 @@ func tellsMore(err error) bool {
 	return false
 }
 
-// speaksSSE tells whether a server that refused initialize so may speak the HTTP+SSE of 2024. (404 is what others answer there.)
-func (s *Session) speaksSSE(failure *Error) bool {
+// maySpeakSSE reports whether a server that refused initialize with this error may speak HTTP+SSE. (Other
+// servers send 404 there.)
+func (s *Session) maySpeakSSE(failure *Error) bool {
 	switch failure.HTTPStatus {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed:
 		return s.target.Transport == "" || s.target.Transport == StreamableHTTP
@@ -92,58 +95,56 @@ func (s *Session) speaksSSE(failure *Error) bool {
 	return false
 }
 
-// openSSE begins a conversation over the HTTP+SSE of 2024.
-func (s *Session) openSSE(ctx context.Context) (*conversation, error) {
+func (s *Session) openSSE(ctx context.Context) (*connection, error) {
 	return s.openIn(ctx, handshakeEra{}, EraSSE)
 }
 
-// maxProbe is how long a server may take to show that it speaks the modern era. One that is slower shows it later, by how it refuses
-// the handshake.
-const maxProbe = 3 * time.Second
+// maxProbeTime bounds the probe for the modern era. A slower server is detected later, by its refusal of the
+// handshake.
+const maxProbeTime = 3 * time.Second
 
-// probe asks the server whether it speaks the modern era. It costs one that does not a small request, which is not repeated.
-func (s *Session) probe(ctx context.Context) (*conversation, error) {
-	c := s.conversation(modernEra{}, EraModern)
-	c.timeout = min(maxProbe, s.target.Timeout/2)
-	c.retry.times = 0
-	return s.begin(ctx, c)
+// probeModern sends one server/discover without retries.
+func (s *Session) probeModern(ctx context.Context) (*connection, error) {
+	c := s.newConnection(modernEra{}, EraModern)
+	c.timeout = min(maxProbeTime, s.target.Timeout/2)
+	c.retry.maxRetries = 0
+	return s.beginConnection(ctx, c)
 }
 
-// openIn begins a conversation in an era.
-func (s *Session) openIn(ctx context.Context, e era, name Era) (*conversation, error) {
-	return s.begin(ctx, s.conversation(e, name))
+func (s *Session) openIn(ctx context.Context, e era, name Era) (*connection, error) {
+	return s.beginConnection(ctx, s.newConnection(e, name))
 }
 
-// conversation is a new one, on a carrier of its own.
-func (s *Session) conversation(e era, name Era) *conversation {
-	c := &conversation{
-		era: e, name: name, timeout: s.target.Timeout, retry: s.retry, ids: &s.ids, report: s.report, trace: s.target.Trace,
-		client: s.dialer.info(), capabilities: s.target.Capabilities,
+// newConnection returns an unopened connection with a transport of its own.
+func (s *Session) newConnection(e era, name Era) *connection {
+	c := &connection{
+		era: e, eraName: name, timeout: s.target.Timeout, retry: s.retryPolicy, lastID: &s.lastID, reportProgress: s.reportProgress, trace: s.target.Trace,
+		clientInfo: s.dialer.clientInfo(), capabilities: s.target.Capabilities,
 	}
 	if len(c.capabilities) == 0 {
 		c.capabilities = []byte("{}")
 	}
-	c.life, c.die = context.WithCancel(context.Background())
-	c.span, c.program = s.dialer.Span, s.target.Transport == Stdio
-	c.shared = name == EraSSE || c.program
-	c.carrier = s.dialer.carrier(s.target, name, c.take)
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.traceContext, c.isProgram = s.dialer.Span, s.target.Transport == Stdio
+	c.sharesStream = name == EraSSE || c.isProgram
+	c.transport = s.dialer.newTransport(s.target, name, c.handleMessage)
 	return c
 }
 
-func (s *Session) begin(ctx context.Context, c *conversation) (*conversation, error) {
-	if err := c.era.open(ctx, c); err != nil {
+func (s *Session) beginConnection(ctx context.Context, c *connection) (*connection, error) {
+	if err := c.era.openConnection(ctx, c); err != nil {
 		c.close(ctx)
 		return nil, err
 	}
-	c.timeout, c.retry = s.target.Timeout, s.retry
-	s.era = c.name
+	c.timeout, c.retry = s.target.Timeout, s.retryPolicy
+	s.era = c.eraName
 	return c, nil
 }
 
-// mayBeOld tells whether a server that answered the probe so may still speak the handshake era: anything will do but what initialize
-// would meet, too. A refusal for want of a credential does: many servers ask for one everywhere but at initialize and tools/list.
-// One that finds fault with the credential that was sent does not.
-func (s *Session) mayBeOld(err error) bool {
+// maySpeakHandshake reports whether a server with this response to the probe may speak the handshake era. An
+// error that initialize would meet too excludes it. Missing credentials do not: many servers require them
+// everywhere but at initialize and tools/list. Refused credentials do.
+func (s *Session) maySpeakHandshake(err error) bool {
 	failure, ok := errors.AsType[*Error](err)
 	switch {
 	case !ok:
@@ -156,11 +157,12 @@ func (s *Session) mayBeOld(err error) bool {
 		sent := s.target.Header.Get("Authorization") != ""
 		return !sent || !slices.ContainsFunc(failure.Challenges, func(c Challenge) bool { return c.Params["error"] != "" })
 	}
-	return failure.Reason != ReasonRedirect && !isModern(failure.RPCCode)
+	return failure.Reason != ReasonRedirect && !isModernCode(failure.RPCCode)
 }
 
-// changed tells whether a server that refused the era of last time so may speak another by now.
-func changed(err error) bool {
+// mayHaveChangedEra reports whether a server that refused its stored era with this error may speak another one
+// now.
+func mayHaveChangedEra(err error) bool {
 	failure, ok := errors.AsType[*Error](err)
 	if !ok {
 		return false

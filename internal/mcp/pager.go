@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What one list may hold.
+// Bounds of one list.
 const (
 	maxPages     = 200
 	maxTools     = 5000 // or prompts, or resources
@@ -14,38 +14,37 @@ const (
 	maxTTL       = 365 * 24 * time.Hour
 )
 
-// pager turns the pages of one list.
+// pager follows the cursors of one list.
 type pager struct {
-	what    string          // is listed, in the plural
-	turned  int             // pages
-	bytes   int             // in memory for all pages
-	cursors map[string]bool // asked for
+	itemNoun  string // plural: "tools"
+	pageCount int
+	bytes     int             // of memory, for all pages
+	cursors   map[string]bool // already requested
 }
 
-// weigh counts the bytes of a page.
-func (p *pager) weigh(size int) error {
+func (p *pager) countBytes(size int) error {
 	if p.bytes += size; p.bytes > maxListBytes {
-		return tooLarge(fmt.Sprintf("lists %s of more than %d MiB", p.what, maxListBytes>>20))
+		return newTooLargeError(fmt.Sprintf("lists %s of more than %d MiB", p.itemNoun, maxListBytes>>20))
 	}
 	return nil
 }
 
-// turn tells whether the list is complete after a page that answered cursor, names next and brought so much that was not there
-// before. An empty string is a cursor, but many servers end every list with it: where it comes twice in a row, or brings nothing
-// new, that was all.
-func (p *pager) turn(next, cursor *string, fresh int) (done bool, err error) {
-	p.turned++
+// finishPage reports whether the list is complete after the page of cursor, which names next and added new
+// entries. Many servers end every list with an empty cursor: twice in a row, or with nothing new, it is the
+// end.
+func (p *pager) finishPage(next, cursor *string, added int) (done bool, err error) {
+	p.pageCount++
 	if next == nil {
 		return true, nil
 	}
-	if cursor != nil && *cursor == "" && (*next == "" || fresh == 0) {
+	if cursor != nil && *cursor == "" && (*next == "" || added == 0) {
 		return true, nil
 	}
 	if p.cursors[*next] {
-		return false, protocolError(PhaseList, "repeats a cursor in its "+strings.TrimSuffix(p.what, "s")+" list")
+		return false, newProtocolError(PhaseList, "repeats a cursor in its "+strings.TrimSuffix(p.itemNoun, "s")+" list")
 	}
-	if p.turned >= maxPages {
-		return false, tooLarge(fmt.Sprintf("lists its %s on more than %d pages", p.what, maxPages))
+	if p.pageCount >= maxPages {
+		return false, newTooLargeError(fmt.Sprintf("lists its %s on more than %d pages", p.itemNoun, maxPages))
 	}
 	if p.cursors == nil {
 		p.cursors = map[string]bool{}
@@ -54,10 +53,10 @@ func (p *pager) turn(next, cursor *string, fresh int) (done bool, err error) {
 	return false, nil
 }
 
-func (p *pager) tooMany() error {
-	return tooLarge(fmt.Sprintf("lists more than %d %s", maxTools, p.what))
+func (p *pager) tooManyError() error {
+	return newTooLargeError(fmt.Sprintf("lists more than %d %s", maxTools, p.itemNoun))
 }
 
-func tooLarge(detail string) *Error {
+func newTooLargeError(detail string) *Error {
 	return &Error{Phase: PhaseList, Reason: ReasonTooLarge, HTTPStatus: 200, Detail: detail}
 }

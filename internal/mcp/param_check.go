@@ -10,49 +10,48 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// ParamMismatch is what is wrong with the headers that mirror a call's arguments, a sentence for the client which sent both; empty:
-// they agree, or the tool mirrors none (2026-07-28, "Server Behavior for Custom Headers"). schema is the tool's.
+// ParamMismatch returns what is wrong with the headers that mirror a call's arguments, as a sentence for the
+// client. It is empty if they agree, or the tool mirrors none (2026-07-28, "Server Behavior for Custom
+// Headers"). schema is the tool's.
 func ParamMismatch(schema, arguments json.RawMessage, header http.Header) string {
-	if !bytes.Contains(schema, []byte(annotation)) {
+	if !bytes.Contains(schema, []byte(headerAnnotation)) {
 		return ""
 	}
-	all, defect := mirrored(schema)
+	all, defect := readMirroredParams(schema)
 	if len(all) == 0 || defect != "" {
 		return ""
 	}
-	given, _ := decode(arguments)
+	given, _ := decodeJSON(arguments)
 	for _, p := range all {
 		name := "Mcp-Param-" + p.name
-		if wrong := p.mismatch(given, header.Values(name)); wrong != "" {
-			return fmt.Sprintf("The header %s %s.", name, wrong)
+		if mismatch := p.headerMismatch(given, header.Values(name)); mismatch != "" {
+			return fmt.Sprintf("The header %s %s.", name, mismatch)
 		}
 	}
 	return ""
 }
 
-// mismatch is what is wrong with the values of one parameter's header.
-func (p param) mismatch(arguments any, values []string) string {
-	want, given := p.value(arguments)
+func (p mirroredParam) headerMismatch(arguments any, values []string) string {
+	want, isGiven := p.argumentText(arguments)
 	switch {
-	case !given && len(values) == 0:
+	case !isGiven && len(values) == 0:
 		return ""
-	case !given:
+	case !isGiven:
 		return "repeats a parameter that the call does not have"
 	case len(values) != 1:
 		return "must stand there once"
 	}
-	have, ok := wire.HeaderText(values[0])
+	got, ok := wire.HeaderText(values[0])
 	if !ok {
 		return "is not encoded as it says"
 	}
-	if have != want && !(p.number(arguments) && sameNumber(have, want)) {
+	if got != want && !(p.isNumber(arguments) && isSameNumber(got, want)) {
 		return "says something else than the call's parameter"
 	}
 	return ""
 }
 
-// number tells whether the arguments hold a number for the parameter.
-func (p param) number(arguments any) bool {
+func (p mirroredParam) isNumber(arguments any) bool {
 	for _, name := range p.path {
 		object, _ := arguments.(map[string]any)
 		arguments = object[name]
@@ -61,7 +60,7 @@ func (p param) number(arguments any) bool {
 	return ok
 }
 
-// sameNumber tells whether a header's text is the number that integer has written.
-func sameNumber(header, number string) bool {
-	return !strings.Contains(header, "/") && integer(json.Number(header)) == number
+// isSameNumber reports whether a header's text equals a number from normalizeInteger.
+func isSameNumber(header, number string) bool {
+	return !strings.Contains(header, "/") && normalizeInteger(json.Number(header)) == number
 }

@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/mcp"
 )
 
-func TestHeadersThatMirrorACallAreCompared(t *testing.T) {
+func TestParamMismatch(t *testing.T) {
 	t.Parallel()
 	schema := json.RawMessage(`{"type":"object","properties":{"s":{"type":"string","x-mcp-header":"S"},"i":{"type":"integer","x-mcp-header":"I"},
 		"deep":{"type":"object","properties":{"b":{"type":"boolean","x-mcp-header":"B"}}},"plain":{"type":"string"}}}`)

@@ -11,62 +11,62 @@ import (
 	"strings"
 )
 
-// Servers of 2026-07-28 may want a tool's parameters mirrored into headers, so that whoever stands between can route by them:
+// headerAnnotation marks a tool parameter that is mirrored into a header, by which proxies can route
+// (2026-07-28):
 //
 //	{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}   →   Mcp-Param-Region: eu
 //
-// A tool whose annotations break the rules of that revision must not be called over HTTP.
-const annotation = "x-mcp-header"
+// A tool with invalid annotations must not be called over HTTP.
+const headerAnnotation = "x-mcp-header"
 
-// mirrors tells whether parameters are mirrored in this conversation.
-func (c *conversation) mirrors() bool { return !c.shared && !c.era.asks() }
+// mirrorsParams reports whether calls mirror parameters into headers.
+func (c *connection) mirrorsParams() bool { return !c.sharesStream && !c.era.hasServerRequests() }
 
-// HeaderDefect tells why a tool must not be offered to clients of that revision over HTTP, a sentence; empty: it may be.
-func HeaderDefect(tool []byte) string { return headerDefect(tool) }
+// HeaderDefect returns why a tool must not be offered to 2026-07-28 clients over HTTP, as a sentence; empty: it
+// may be.
+func HeaderDefect(tool []byte) string { return findHeaderDefect(tool) }
 
-// headerDefect is why a tool's annotations make it unusable, a sentence; empty: they do not.
-func headerDefect(tool []byte) string {
-	if !bytes.Contains(tool, []byte(annotation)) {
+// findHeaderDefect returns what is wrong with a tool's annotations, as a sentence; empty: nothing.
+func findHeaderDefect(tool []byte) string {
+	if !bytes.Contains(tool, []byte(headerAnnotation)) {
 		return ""
 	}
-	_, defect := mirrored(members(tool).get("inputSchema"))
+	_, defect := readMirroredParams(readObject(tool).get("inputSchema"))
 	return defect
 }
 
-// paramHeaders are the headers that a call with these arguments carries.
 func paramHeaders(schema, arguments json.RawMessage) http.Header {
-	if !bytes.Contains(schema, []byte(annotation)) {
+	if !bytes.Contains(schema, []byte(headerAnnotation)) {
 		return nil
 	}
-	all, defect := mirrored(schema)
-	given, ok := decode(arguments)
+	all, defect := readMirroredParams(schema)
+	given, ok := decodeJSON(arguments)
 	if defect != "" || !ok {
 		return nil
 	}
 	h := http.Header{}
 	for _, p := range all {
-		if value, ok := p.value(given); ok {
-			h["Mcp-Param-"+p.name] = []string{headerValue(value)}
+		if value, ok := p.argumentText(given); ok {
+			h["Mcp-Param-"+p.name] = []string{encodeHeaderValue(value)}
 		}
 	}
 	return h
 }
 
-// decode reads JSON and keeps its numbers as they are written.
-func decode(raw []byte) (value any, ok bool) {
+// decodeJSON decodes JSON and keeps numbers as written.
+func decodeJSON(raw []byte) (value any, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	return value, d.Decode(&value) == nil
 }
 
-// param is a parameter that is mirrored.
-type param struct {
-	name string   // of the header, behind Mcp-Param-
-	path []string // of property names
+type mirroredParam struct {
+	name string   // header name without Mcp-Param-
+	path []string // property names
 }
 
-// value is what the arguments hold for it, as text; ok is false where there is nothing that could be mirrored.
-func (p param) value(arguments any) (value string, ok bool) {
+// argumentText returns the argument as text; ok is false if there is none that can be mirrored.
+func (p mirroredParam) argumentText(arguments any) (argumentText string, ok bool) {
 	for _, name := range p.path {
 		object, _ := arguments.(map[string]any)
 		arguments = object[name]
@@ -77,14 +77,14 @@ func (p param) value(arguments any) (value string, ok bool) {
 	case bool:
 		return fmt.Sprint(v), true
 	case json.Number:
-		return integer(v), true
+		return normalizeInteger(v), true
 	}
 	return "", false
 }
 
-// integer writes 42.0 and 4.2e1 as 42. Anything else stays as it is.
-func integer(n json.Number) string {
-	if len(n) > 40 { // an exponent must not cost memory
+// normalizeInteger writes 42.0 and 4.2e1 as 42. Other numbers are unchanged.
+func normalizeInteger(n json.Number) string {
+	if len(n) > 40 { // a large exponent must not allocate
 		return string(n)
 	}
 	if e := strings.IndexAny(string(n), "eE"); e >= 0 && len(n)-e > 4 {
@@ -96,94 +96,92 @@ func integer(n json.Number) string {
 	return string(n)
 }
 
-// mirrored reads the annotations of a schema.
-func mirrored(schema json.RawMessage) (all []param, defect string) {
-	root, ok := decode(schema)
+// readMirroredParams reads the annotations of a schema. defect is set if one is invalid.
+func readMirroredParams(schema json.RawMessage) (all []mirroredParam, defect string) {
+	root, ok := decodeJSON(schema)
 	if !ok {
 		return nil, ""
 	}
-	w := &annotations{names: map[string]bool{}}
-	w.schema(root, nil, true)
-	return w.all, w.defect
+	w := &annotationReader{names: map[string]bool{}}
+	w.readSchema(root, nil, true)
+	return w.params, w.defect
 }
 
-// annotations are those of one schema.
-type annotations struct {
-	all    []param
+type annotationReader struct {
+	params []mirroredParam
 	names  map[string]bool
-	defect string // of the first that is wrong
+	defect string // of the first invalid annotation
 }
 
-// schema walks a schema. path are the properties that lead to it, where they alone do.
-func (w *annotations) schema(node any, path []string, reached bool) {
+// readSchema walks a schema. path holds the property names that lead to it. reached: no other keyword does.
+func (w *annotationReader) readSchema(node any, path []string, reached bool) {
 	object, ok := node.(map[string]any)
 	if !ok {
 		return
 	}
-	if name, ok := object[annotation]; ok {
-		w.annotated(object, name, path, reached)
+	if name, ok := object[headerAnnotation]; ok {
+		w.addAnnotation(object, name, path, reached)
 	}
 	for _, key := range slices.Sorted(maps.Keys(object)) {
-		w.keyword(key, object[key], path, reached)
+		w.readKeyword(key, object[key], path, reached)
 	}
 }
 
-// keyword walks what stands under one keyword of a schema: schemas by name, data, or schemas.
-func (w *annotations) keyword(key string, value any, path []string, reached bool) {
+// readKeyword walks the value of one keyword: schemas by name, data, or schemas.
+func (w *annotationReader) readKeyword(key string, value any, path []string, reached bool) {
 	switch key {
 	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
 		named, _ := value.(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(named)) {
-			w.schema(named[name], append(slices.Clip(path), name), reached && key == "properties")
+			w.readSchema(named[name], append(slices.Clip(path), name), reached && key == "properties")
 		}
 	case "enum", "const", "default", "examples":
 	default:
 		if list, ok := value.([]any); ok {
 			for _, one := range list {
-				w.schema(one, nil, false)
+				w.readSchema(one, nil, false)
 			}
 			return
 		}
-		w.schema(value, nil, false)
+		w.readSchema(value, nil, false)
 	}
 }
 
-// annotated takes one annotation, or says what is wrong with it.
-func (w *annotations) annotated(schema map[string]any, value any, path []string, reached bool) {
+func (w *annotationReader) addAnnotation(schema map[string]any, value any, path []string, reached bool) {
 	name, isText := value.(string)
-	wrong := ""
+	defect := ""
 	switch lower := strings.ToLower(name); {
 	case !isText:
-		wrong = "is not a string"
+		defect = "is not a string"
 	case name == "":
-		wrong = "is empty"
-	case strings.IndexFunc(name, notToken) >= 0:
-		wrong = "is not the name of a header"
+		defect = "is empty"
+	case strings.IndexFunc(name, isNotToken) >= 0:
+		defect = "is not the name of a header"
 	case w.names[lower]:
-		wrong = "stands on two parameters"
+		defect = "stands on two parameters"
 	case !reached || len(path) == 0:
-		wrong = "stands where no properties lead to it"
-	case !primitive(schema["type"]):
-		wrong = "stands on a parameter that is no string, integer or boolean"
+		defect = "stands where no properties lead to it"
+	case !isPrimitive(schema["type"]):
+		defect = "stands on a parameter that is no string, integer or boolean"
 	default:
 		w.names[lower] = true
-		w.all = append(w.all, param{name: name, path: path})
+		w.params = append(w.params, mirroredParam{name: name, path: path})
 	}
-	if wrong != "" && w.defect == "" {
-		w.defect = "The tool's x-mcp-header " + wrong + "."
+	if defect != "" && w.defect == "" {
+		w.defect = "The tool's x-mcp-header " + defect + "."
 	}
 }
 
-// notToken tells which characters a header's name cannot hold (RFC 9110 §5.6.2).
-func notToken(c rune) bool {
+// isNotToken reports whether a header name cannot contain c (RFC 9110 section 5.6.2).
+func isNotToken(c rune) bool {
 	return (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && !strings.ContainsRune("!#$%&'*+-.^_`|~", c)
 }
 
-// primitive tells whether a schema's type is one that can be mirrored, or such a one or null.
-func primitive(kind any) bool {
+// isPrimitive reports whether a schema's type can be mirrored, alone or with null.
+func isPrimitive(kind any) bool {
 	if list, ok := kind.([]any); ok {
 		rest := slices.DeleteFunc(slices.Clone(list), func(k any) bool { return k == "null" })
-		return len(rest) == 1 && primitive(rest[0])
+		return len(rest) == 1 && isPrimitive(rest[0])
 	}
 	return kind == "string" || kind == "integer" || kind == "boolean"
 }

@@ -13,14 +13,13 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// annotated is a tool with these properties.
-func annotated(name, properties string) string {
+func newAnnotatedTool(name, properties string) string {
 	return fmt.Sprintf(`{"name":%q,"inputSchema":{"type":"object","properties":{%s}}}`, name, properties)
 }
 
-func TestParametersAreMirroredIntoHeaders(t *testing.T) {
+func TestCall_ParamsAreMirroredIntoHeaders(t *testing.T) {
 	t.Parallel()
-	up := calling(t, true, result(`{"content":[]}`))
+	up := startCallServer(t, true, newResultHandler(`{"content":[]}`))
 	schema := `{"type":"object","properties":{
 		"s":{"type":"string","x-mcp-header":"S"},"b":{"type":"boolean","x-mcp-header":"B"},"i":{"type":"integer","x-mcp-header":"I"},
 		"f":{"type":"integer","x-mcp-header":"F"},"big":{"type":"integer","x-mcp-header":"Big"},"none":{"type":"string","x-mcp-header":"None"},
@@ -50,7 +49,7 @@ func TestParametersAreMirroredIntoHeaders(t *testing.T) {
 	}
 }
 
-func TestToolsWhoseAnnotationsAreWrongAreSetAsideInTheModernEra(t *testing.T) {
+func TestTools_InvalidHeaderAnnotationIsQuarantined(t *testing.T) {
 	t.Parallel()
 	tools := map[string]string{
 		`"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"integer","x-mcp-header":"B"}`: "",
@@ -67,7 +66,7 @@ func TestToolsWhoseAnnotationsAreWrongAreSetAsideInTheModernEra(t *testing.T) {
 	}
 	for properties, want := range tools {
 		for _, modern := range []bool{true, false} {
-			up := mcptest.Start(t, mcptest.Script{Modern: modern, Tools: []string{annotated("odd", properties), mcptest.Tool("plain")}})
+			up := mcptest.Start(t, mcptest.Script{Modern: modern, Tools: []string{newAnnotatedTool("odd", properties), mcptest.Tool("plain")}})
 			list, err := dial(t, mcp.Target{URL: up.URL}).Tools(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -83,15 +82,15 @@ func TestToolsWhoseAnnotationsAreWrongAreSetAsideInTheModernEra(t *testing.T) {
 	}
 }
 
-func TestHeadersThatDoNotFitAreMadeOfTheNewestSchema(t *testing.T) {
+func TestCall_HeaderMismatchRefreshesSchema(t *testing.T) {
 	t.Parallel()
-	up := mcptest.Start(t, mcptest.Script{Modern: true, Tools: []string{annotated("a", `"r":{"type":"string","x-mcp-header":"R"}`)}, On: map[string]mcptest.Handler{
+	up := mcptest.Start(t, mcptest.Script{Modern: true, Tools: []string{newAnnotatedTool("a", `"r":{"type":"string","x-mcp-header":"R"}`)}, On: map[string]mcptest.Handler{
 		"tools/call": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
 			if c.Header.Get("Mcp-Param-R") != "eu" {
 				mcptest.Status(400, mcptest.Failure(c, -32020, "Header mismatch"))(w, r, c)
 				return
 			}
-			result(`{"content":[]}`)(w, r, c)
+			newResultHandler(`{"content":[]}`)(w, r, c)
 		},
 	}})
 	s := dial(t, mcp.Target{URL: up.URL})
@@ -99,7 +98,7 @@ func TestHeadersThatDoNotFitAreMadeOfTheNewestSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := s.Call(t.Context(), mcp.Call{Name: "a", Arguments: json.RawMessage(`{"r":"us"}`)})
-	if f := factsOf(t, err); f.RPC != -32020 || count(up, "tools/call") != 4 || count(up, "tools/list") != 2 {
+	if f := newErrorFacts(t, err); f.RPC != -32020 || countRequests(up, "tools/call") != 4 || countRequests(up, "tools/list") != 2 {
 		t.Errorf("%+v after %v", f, up.Methods())
 	}
 }

@@ -14,42 +14,44 @@ import (
 	"patchbay/internal/safe"
 )
 
-// How long a process may take to end after the end of its input, and after SIGTERM. A context that ends cuts both short.
+// Times for a process to exit, after the end of its input and after SIGTERM. The end of a context cuts both
+// short.
 const (
-	eofPatience  = 700 * time.Millisecond
-	termPatience = 700 * time.Millisecond
-	killPatience = 5 * time.Second // for its end after SIGKILL
-	// restPatience is how long the readers of a dead process's pipes wait for their end: one who fled from its family may hold them
+	eofTimeout  = 700 * time.Millisecond
+	termTimeout = 700 * time.Millisecond
+	killTimeout = 5 * time.Second // after SIGKILL
+	// outputTimeout bounds reading the pipes of a dead process: a process that left its session may hold them
 	// open.
-	restPatience = time.Second
+	outputTimeout = time.Second
 )
 
-// process is a child that dies with us, and its children with it. It has a session of its own, so that a signal finds all of them.
-type process struct {
+// childProcess is a child that dies with this process, as do its descendants. It leads a session of its own, so
+// that one signal reaches all of them.
+type childProcess struct {
 	cmd                   *exec.Cmd
-	stdin, stdout, stderr *os.File      // our ends
-	exited                chan struct{} // closed when all is over
+	stdin, stdout, stderr *os.File      // parent ends
+	exited                chan struct{} // closed after the exit
 
-	mu     sync.Mutex // guards reaped
-	reaped bool       // its number may be somebody else's by now
+	mu       sync.Mutex // guards reaped
+	isReaped bool       // its pid may be in use again
 }
 
-// startProcess starts a command with nothing of ours but three pipes.
-func startProcess(c Command) (*process, error) {
-	if !canWorkIn(c.Dir) {
-		return nil, errNoFolder
+// startProcess starts a command that inherits nothing but three pipes.
+func startProcess(c Command) (*childProcess, error) {
+	if !isUsableDir(c.Dir) {
+		return nil, errNoWorkDir
 	}
-	p := &process{exited: make(chan struct{})}
+	p := &childProcess{exited: make(chan struct{})}
 	p.cmd = &exec.Cmd{Path: c.Path, Args: append([]string{c.Path}, c.Args...), Env: c.Env, Dir: c.Dir}
 	if p.cmd.Env == nil {
-		p.cmd.Env = []string{} // nil would be ours
+		p.cmd.Env = []string{} // nil would inherit ours
 	}
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	dieWithUs(p.cmd.SysProcAttr)
-	theirs, err := p.pipes()
-	defer closeAll(theirs)
+	setParentDeathSignal(p.cmd.SysProcAttr)
+	childEnds, err := p.openPipes()
+	defer closeAll(childEnds)
 	if err == nil {
-		err = p.run(c.Limits)
+		err = p.startCommand(c.Limits)
 	}
 	if err != nil {
 		closeAll([]*os.File{p.stdin, p.stdout, p.stderr})
@@ -58,8 +60,8 @@ func startProcess(c Command) (*process, error) {
 	return p, nil
 }
 
-// canWorkIn tells whether a process of ours can have a folder as its own; empty: where we are.
-func canWorkIn(dir string) bool {
+// isUsableDir reports whether a child can use dir as its working directory; empty: the current one.
+func isUsableDir(dir string) bool {
 	if dir == "" {
 		return true
 	}
@@ -68,14 +70,13 @@ func canWorkIn(dir string) bool {
 	return err == nil && info.IsDir() && syscall.Access(dir, search) == nil
 }
 
-// pipes makes the three, and returns the ends that are the child's.
-func (p *process) pipes() (theirs []*os.File, err error) {
+func (p *childProcess) openPipes() (childEnds []*os.File, err error) {
 	stdin, ours, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	p.cmd.Stdin, p.stdin = stdin, ours
-	theirs = append(theirs, stdin)
+	childEnds = append(childEnds, stdin)
 	for _, out := range []struct {
 		ours   **os.File
 		theirs func(*os.File)
@@ -85,13 +86,13 @@ func (p *process) pipes() (theirs []*os.File, err error) {
 	} {
 		r, w, err := os.Pipe()
 		if err != nil {
-			return theirs, err
+			return childEnds, err
 		}
 		*out.ours = r
 		out.theirs(w)
-		theirs = append(theirs, w)
+		childEnds = append(childEnds, w)
 	}
-	return theirs, nil
+	return childEnds, nil
 }
 
 func closeAll(files []*os.File) {
@@ -102,16 +103,16 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// run starts the command and has its end waited for.
-func (p *process) run(limits Limits) error {
+// startCommand starts the command, and a goroutine that reaps it.
+func (p *childProcess) startCommand(limits Limits) error {
 	started := make(chan error, 1)
 	safe.Go(safe.Program, func() {
-		// The death signal goes by the thread that started the child, not by the process: it has to stay.
+		// The parent death signal is bound to the thread that started the child, so the thread must stay.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := safe.Try(safe.Program, p.cmd.Start)()
 		if err == nil {
-			_ = safe.Try(safe.Program, func() error { limit(p.cmd.Process.Pid, limits); return nil })() // the program runs either way
+			_ = safe.Try(safe.Program, func() error { setLimits(p.cmd.Process.Pid, limits); return nil })() // the program runs without limits too
 		}
 		started <- err
 		if err != nil {
@@ -124,8 +125,8 @@ func (p *process) run(limits Limits) error {
 	return <-started
 }
 
-// write writes to the child's standard input until ctx ends.
-func (p *process) write(ctx context.Context, line []byte) (int, error) {
+// write writes to standard input until ctx ends.
+func (p *childProcess) write(ctx context.Context, line []byte) (int, error) {
 	cut := make(chan struct{})
 	unbind := context.AfterFunc(ctx, func() {
 		defer safe.Recover(safe.Timer)
@@ -140,8 +141,7 @@ func (p *process) write(ctx context.Context, line []byte) (int, error) {
 	return n, err
 }
 
-// wait returns how the process ended, or nil where it has not ended in time.
-func (p *process) wait(patience time.Duration) *os.ProcessState {
+func (p *childProcess) wait(patience time.Duration) *os.ProcessState {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
@@ -152,27 +152,28 @@ func (p *process) wait(patience time.Duration) *os.ProcessState {
 	}
 }
 
-// stop ends the process, politely as long as ctx lasts. What it has said is still to be read, and then hung up on.
-func (p *process) stop(ctx context.Context) {
-	members := p.family()
+// stop ends the process: end of input, SIGTERM, SIGKILL. The end of ctx skips the waits. Output can still be
+// read, then closeOutput follows.
+func (p *childProcess) stop(ctx context.Context) {
+	members := p.listDescendants()
 	_ = p.stdin.Close()
-	if !p.waitWithin(ctx, eofPatience) {
+	if !p.waitWithin(ctx, eofTimeout) {
 		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGTERM)
-		if !p.waitWithin(ctx, termPatience) {
+		if !p.waitWithin(ctx, termTimeout) {
 			p.kill()
 		}
 	}
-	p.wait(killPatience)
-	killKin(members)
-	rest := time.Now().Add(restPatience)
-	_ = p.stdout.SetReadDeadline(rest)
-	_ = p.stderr.SetReadDeadline(rest)
+	p.wait(killTimeout)
+	killOrphans(members)
+	deadline := time.Now().Add(outputTimeout)
+	_ = p.stdout.SetReadDeadline(deadline)
+	_ = p.stderr.SetReadDeadline(deadline)
 }
 
-// hangUp closes our ends, when nobody reads from them any more.
-func (p *process) hangUp() { closeAll([]*os.File{p.stdout, p.stderr}) }
+// closeOutput closes the parent ends when they are no longer read.
+func (p *childProcess) closeOutput() { closeAll([]*os.File{p.stdout, p.stderr}) }
 
-func (p *process) waitWithin(ctx context.Context, patience time.Duration) bool {
+func (p *childProcess) waitWithin(ctx context.Context, patience time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	select {
@@ -183,41 +184,41 @@ func (p *process) waitWithin(ctx context.Context, patience time.Duration) bool {
 	}
 }
 
-// kill ends the process and its family at once, unless it is over already.
-func (p *process) kill() {
+// kill kills the process and its descendants, unless it has been reaped.
+func (p *childProcess) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.reaped {
-		killFamily(p.cmd.Process.Pid)
+	if !p.isReaped {
+		killTree(p.cmd.Process.Pid)
 	}
 }
 
-// family are the process and who descends from it, as long as it lives.
-func (p *process) family() []kin {
+// listDescendants returns the process and its descendants, or nil once it is reaped.
+func (p *childProcess) listDescendants() []processInfo {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.reaped {
+	if p.isReaped {
 		return nil
 	}
-	return family(p.cmd.Process.Pid)
+	return findDescendants(p.cmd.Process.Pid)
 }
 
-// reap ends what a dead process leaves behind, as long as its number is nobody else's, and then gives the number back.
-func (p *process) reap() {
+// reap kills what a dead process left, while its pid cannot be reused, and then frees the pid.
+func (p *childProcess) reap() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	killFamily(p.cmd.Process.Pid)
+	killTree(p.cmd.Process.Pid)
 	_ = p.cmd.Wait()
-	p.reaped = true
+	p.isReaped = true
 }
 
-var errNoFolder = errors.New("no folder to work in")
+var errNoWorkDir = errors.New("no folder to work in")
 
-// startDetail says why a command could not be started, in our words.
-func startDetail(c Command, err error) string {
+// describeStartError says in our words why a command could not be started.
+func describeStartError(c Command, err error) string {
 	switch {
-	case errors.Is(err, errNoFolder):
-		// One sentence for a folder that is missing and one that is closed: who chose it need not learn which.
+	case errors.Is(err, errNoWorkDir):
+		// One sentence for missing and forbidden folders, so that it does not reveal which.
 		return "it cannot work in its folder"
 	case errors.Is(err, fs.ErrNotExist):
 		if _, statErr := os.Stat(c.Path); statErr == nil {
@@ -235,10 +236,10 @@ func startDetail(c Command, err error) string {
 	}
 }
 
-// plainCause is the system's word for it, without the path.
-func plainCause(err error) error {
+// toErrno returns the system's error number, without the path.
+func toErrno(err error) error {
 	if number, ok := errors.AsType[syscall.Errno](err); ok {
 		return number
 	}
-	return errNoFolder
+	return errNoWorkDir
 }

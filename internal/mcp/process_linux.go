@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func dieWithUs(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
+func setParentDeathSignal(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 
-// awaitExit returns when the process has ended, and leaves it to be waited for.
+// awaitExit returns after the exit, without reaping the process.
 func awaitExit(cmd *exec.Cmd) {
 	for {
 		err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -23,13 +23,13 @@ func awaitExit(cmd *exec.Cmd) {
 	}
 }
 
-// limit bounds a process that was just started. What it started before that, in its first moment, is not bounded; and no limit is
-// ever raised.
-func limit(pid int, l Limits) {
+// setLimits bounds a process that was just started. Children that it started earlier are not bounded. No limit
+// is raised.
+func setLimits(pid int, l Limits) {
 	for _, bound := range []struct {
 		resource int
-		most     uint64
-		off      bool
+		max      uint64
+		isUnset  bool
 	}{
 		{unix.RLIMIT_CORE, 0, false},
 		{unix.RLIMIT_DATA, l.Memory, l.Memory == 0},
@@ -37,27 +37,27 @@ func limit(pid int, l Limits) {
 		{unix.RLIMIT_NPROC, l.Processes, l.Processes == 0},
 	} {
 		var now unix.Rlimit
-		if bound.off || unix.Prlimit(pid, bound.resource, nil, &now) != nil {
+		if bound.isUnset || unix.Prlimit(pid, bound.resource, nil, &now) != nil {
 			continue
 		}
-		most := min(bound.most, now.Max)
-		_ = unix.Prlimit(pid, bound.resource, &unix.Rlimit{Cur: most, Max: most}, nil)
+		limit := min(bound.max, now.Max)
+		_ = unix.Prlimit(pid, bound.resource, &unix.Rlimit{Cur: limit, Max: limit}, nil)
 	}
 }
 
-// kin is a process that descends from another. born tells it from a later one with its number.
-type kin struct {
+// processInfo describes a process. startTime distinguishes it from a later one with the same pid.
+type processInfo struct {
 	pid             int
-	born            string
+	startTime       string
 	parent, session int
 }
 
-// killFamily kills the process group of pid, all of its session, and whatever descends from it. It looks again until there is nobody
-// left, because a dying process may have a child.
-func killFamily(pid int) {
+// killTree kills the process group of pid, its session and all descendants. It repeats until none is left,
+// because a dying process may have forked.
+func killTree(pid int) {
 	for range 20 {
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
-		members := family(pid)
+		members := findDescendants(pid)
 		if len(members) == 0 {
 			return
 		}
@@ -67,34 +67,34 @@ func killFamily(pid int) {
 	}
 }
 
-// killKin kills those that were of a family when it was looked at, and are left without their parents: one with a session of its own
-// is found in no other way.
-func killKin(members []kin) {
+// killOrphans kills former descendants that lost their parents. One with a session of its own is found in no
+// other way.
+func killOrphans(members []processInfo) {
 	for _, member := range members {
-		if now, alive := relations(member.pid); alive && now.born == member.born {
-			killFamily(member.pid)
+		if now, alive := readProcessInfo(member.pid); alive && now.startTime == member.startTime {
+			killTree(member.pid)
 			_ = syscall.Kill(member.pid, syscall.SIGKILL)
 		}
 	}
 }
 
-// family are the living processes of a session, and those that descend from its leader.
-func family(leader int) []kin {
+// findDescendants returns the living processes of a session and the descendants of its leader.
+func findDescendants(leader int) []processInfo {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
 	}
-	all := map[int]kin{}
+	all := map[int]processInfo{}
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(entry.Name())
 		if err != nil {
 			continue
 		}
-		if k, alive := relations(pid); alive {
+		if k, alive := readProcessInfo(pid); alive {
 			all[pid] = k
 		}
 	}
-	var members []kin
+	var members []processInfo
 	for pid, k := range all {
 		belongs := pid == leader || k.session == leader
 		for up, steps := k.parent, 0; !belongs && up > 1 && steps < 64; steps++ {
@@ -108,19 +108,19 @@ func family(leader int) []kin {
 	return members
 }
 
-// relations reads what a process is to others (proc(5), /proc/pid/stat). A zombie is dead.
-func relations(pid int) (k kin, alive bool) {
+// readProcessInfo reads parent and session of a process (proc(5), /proc/pid/stat). A zombie is not alive.
+func readProcessInfo(pid int) (info processInfo, alive bool) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return k, false
+		return info, false
 	}
 	// The second field is a name in parentheses, which may hold anything.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 20 || fields[0][0] == 'Z' || fields[0][0] == 'X' {
-		return k, false
+		return info, false
 	}
-	k.pid, k.born = pid, string(fields[19])
-	k.parent, _ = strconv.Atoi(string(fields[1]))
-	k.session, _ = strconv.Atoi(string(fields[3]))
-	return k, true
+	info.pid, info.startTime = pid, string(fields[19])
+	info.parent, _ = strconv.Atoi(string(fields[1]))
+	info.session, _ = strconv.Atoi(string(fields[3]))
+	return info, true
 }

@@ -7,20 +7,19 @@ import (
 	"syscall"
 )
 
-// dieWithUs does nothing here: the end of its input tells the child.
-func dieWithUs(*syscall.SysProcAttr) {}
+// setParentDeathSignal does nothing here: the end of its input ends the child.
+func setParentDeathSignal(*syscall.SysProcAttr) {}
 
-func limit(int, Limits) {}
+func setLimits(int, Limits) {}
 
-// awaitExit returns when the process has ended. Its number may be somebody else's from then on; that it is so at once is unlikely.
+// awaitExit returns after the exit. The pid may be reused from then on, which is unlikely to happen at once.
 func awaitExit(cmd *exec.Cmd) { _ = cmd.Wait() }
 
-// killFamily kills the process group of pid.
-func killFamily(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
+func killTree(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
 
-// kin is nobody here: who flees from the process group is not found.
-type kin struct{}
+// processInfo is empty here: processes that leave the process group are not found.
+type processInfo struct{}
 
-func family(int) []kin { return nil }
+func findDescendants(int) []processInfo { return nil }
 
-func killKin([]kin) {}
+func killOrphans([]processInfo) {}

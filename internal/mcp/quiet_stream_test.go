@@ -14,9 +14,8 @@ import (
 	"patchbay/internal/mcp"
 )
 
-// quietServer is a server of HTTP+SSE without a network, so that its time can be that of a bubble. It answers pings where it is told
-// to.
-type quietServer struct {
+// idleServer is an HTTP+SSE server without a network, for a synctest bubble. It answers pings if told to.
+type idleServer struct {
 	pongs bool
 
 	mu      sync.Mutex
@@ -24,7 +23,7 @@ type quietServer struct {
 	pings   []time.Time
 }
 
-func (q *quietServer) RoundTrip(r *http.Request) (*http.Response, error) {
+func (q *idleServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	resp := &http.Response{StatusCode: http.StatusAccepted, Header: http.Header{}, Body: http.NoBody, Request: r}
@@ -62,21 +61,21 @@ func (q *quietServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-func (q *quietServer) say(stream io.Writer, text string) {
+func (q *idleServer) say(stream io.Writer, text string) {
 	_, _ = io.Copy(stream, strings.NewReader(text))
 }
 
-func (q *quietServer) counts() (streams, pings int) {
+func (q *idleServer) counts() (streams, pings int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.streams), len(q.pings)
 }
 
-func TestAQuietStreamIsAskedAfterAndTakenUpAnewWhereNobodyAnswers(t *testing.T) {
+func TestSSE_IdleStreamIsPingedAndReopened(t *testing.T) {
 	t.Parallel()
 	for _, pongs := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			q := &quietServer{pongs: pongs}
+			q := &idleServer{pongs: pongs}
 			d := &mcp.Dialer{HTTP: &http.Client{Transport: q}, Version: "1"}
 			s, err := d.Dial(t.Context(), mcp.Target{URL: "http://quiet.example/sse", Transport: mcp.SSE, Timeout: 5 * time.Second})
 			if err != nil {

@@ -9,7 +9,7 @@ import (
 
 const maxRedirects = 3
 
-// redirectError says that a server sends us where credentials must not follow. Its text names the target's origin.
+// redirectError is a redirect to where credentials must not be sent. Its text names the target's origin.
 type redirectError struct {
 	status int
 	detail string
@@ -26,30 +26,30 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// redirected is where to send the request again. Only 307 and 308 keep method and body, and only the same origin, or
-// the same host over https in place of http, may see the credentials.
-func redirected(from *url.URL, resp *http.Response, hops int) (*url.URL, error) {
+// redirectTarget returns where to repeat the request. Only 307 and 308 keep method and body. Only the same
+// origin, or the same host with https instead of http, may receive the credentials.
+func redirectTarget(from *url.URL, resp *http.Response, hops int) (*url.URL, error) {
 	to, err := from.Parse(resp.Header.Get("Location"))
 	if err != nil || resp.Header.Get("Location") == "" {
 		return from, &redirectError{resp.StatusCode, "redirects to no readable address"}
 	}
 	keeps := resp.StatusCode == http.StatusTemporaryRedirect || resp.StatusCode == http.StatusPermanentRedirect
-	if !keeps || hops >= maxRedirects || to.User != nil || !sameHouse(from, to) {
-		return from, &redirectError{resp.StatusCode, "redirects to " + shownTarget(from, to)}
+	if !keeps || hops >= maxRedirects || to.User != nil || !isSameHost(from, to) {
+		return from, &redirectError{resp.StatusCode, "redirects to " + printableTarget(from, to)}
 	}
 	to.Fragment, to.RawFragment = "", ""
 	return to, nil
 }
 
-func sameHouse(from, to *url.URL) bool {
+func isSameHost(from, to *url.URL) bool {
 	if !strings.EqualFold(from.Hostname(), to.Hostname()) {
 		return false
 	}
-	upgrade := from.Scheme == "http" && to.Scheme == "https" && port(to) == "443" && port(from) == "80"
-	return upgrade || from.Scheme == to.Scheme && port(from) == port(to)
+	upgrade := from.Scheme == "http" && to.Scheme == "https" && effectivePort(to) == "443" && effectivePort(from) == "80"
+	return upgrade || from.Scheme == to.Scheme && effectivePort(from) == effectivePort(to)
 }
 
-func port(u *url.URL) string {
+func effectivePort(u *url.URL) string {
 	switch {
 	case u.Port() != "":
 		return u.Port()
@@ -59,22 +59,22 @@ func port(u *url.URL) string {
 	return "80"
 }
 
-var plainPath = regexp.MustCompile(`^[A-Za-z0-9/._~-]{1,100}$`)
+var printablePath = regexp.MustCompile(`^[A-Za-z0-9/._~-]{1,100}$`)
 
-// shownTarget is where a redirect leads, as far as it may be shown: the path too, where the origin alone would say nothing new.
-func shownTarget(from, to *url.URL) string {
-	if to.User == nil && sameHouse(from, to) && plainPath.MatchString(to.EscapedPath()) {
-		return shownOrigin(to) + to.EscapedPath()
+// printableTarget returns a redirect's origin, with the path if the origin is unchanged.
+func printableTarget(from, to *url.URL) string {
+	if to.User == nil && isSameHost(from, to) && printablePath.MatchString(to.EscapedPath()) {
+		return printableOrigin(to) + to.EscapedPath()
 	}
-	return shownOrigin(to)
+	return printableOrigin(to)
 }
 
-// shownOrigin is scheme, host and port of an address that a server sent, where they look like ones.
-func shownOrigin(u *url.URL) string {
-	odd := func(c rune) bool {
+// printableOrigin returns scheme, host and port of a remote URL, if they are well formed.
+func printableOrigin(u *url.URL) string {
+	isUnprintable := func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune(".-:[]_", c)
 	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || len(u.Host) > 260 || strings.IndexFunc(u.Host, odd) >= 0 {
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || len(u.Host) > 260 || strings.IndexFunc(u.Host, isUnprintable) >= 0 {
 		return "an address that is not a web address"
 	}
 	return u.Scheme + "://" + u.Host

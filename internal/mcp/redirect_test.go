@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-func TestRedirectsOfTheSameOriginAreFollowedWithTheBody(t *testing.T) {
+func TestRedirect_SameOriginKeepsBody(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{307, 308} {
 		for _, location := range []string{"/elsewhere", "elsewhere?x=1", "SELF/mcp/"} {
@@ -34,7 +34,7 @@ func TestRedirectsOfTheSameOriginAreFollowedWithTheBody(t *testing.T) {
 	}
 }
 
-func TestOtherRedirectsAreErrorsThatNameTheOrigin(t *testing.T) {
+func TestRedirect_OtherOriginIsAnError(t *testing.T) {
 	t.Parallel()
 	const odd = "redirects to an address that is not a web address"
 	for name, c := range map[string]struct {
@@ -59,8 +59,8 @@ func TestOtherRedirectsAreErrorsThatNameTheOrigin(t *testing.T) {
 			up, _, err := syncScript(t, mcptest.Script{SessionID: "s", On: map[string]mcptest.Handler{
 				"tools/list": mcptest.Status(c.status, "", "Location", c.location),
 			}})
-			want := facts{Phase: mcp.PhaseList, Reason: mcp.ReasonRedirect, HTTP: c.status, Detail: c.detail}
-			if diff := cmp.Diff(want, factsOf(t, err)); diff != "" {
+			want := errorFacts{Phase: mcp.PhaseList, Reason: mcp.ReasonRedirect, HTTP: c.status, Detail: c.detail}
+			if diff := cmp.Diff(want, newErrorFacts(t, err)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if got := len(up.Calls()); got != 4 {
@@ -70,7 +70,7 @@ func TestOtherRedirectsAreErrorsThatNameTheOrigin(t *testing.T) {
 	}
 }
 
-func TestUserinfoInARedirectIsRefused(t *testing.T) {
+func TestRedirect_UserinfoIsRefused(t *testing.T) {
 	t.Parallel()
 	up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{
 		"initialize": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
@@ -78,21 +78,21 @@ func TestUserinfoInARedirectIsRefused(t *testing.T) {
 		},
 	}})
 	_, _, err := newClient(t).sync(t, mcp.Target{URL: up.URL})
-	if f := factsOf(t, err); f.Reason != mcp.ReasonRedirect || strings.Contains(err.Error(), "secret") {
+	if f := newErrorFacts(t, err); f.Reason != mcp.ReasonRedirect || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v", err)
 	}
 }
 
-func TestRedirectsInCirclesEnd(t *testing.T) {
+func TestRedirect_LoopEnds(t *testing.T) {
 	t.Parallel()
 	up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": mcptest.Status(307, "", "Location", "/mcp")}})
 	_, _, err := newClient(t).sync(t, mcp.Target{URL: up.URL})
-	if f := factsOf(t, err); f.Reason != mcp.ReasonRedirect || len(up.Calls()) != 4 {
+	if f := newErrorFacts(t, err); f.Reason != mcp.ReasonRedirect || len(up.Calls()) != 4 {
 		t.Errorf("%+v after %d calls", f, len(up.Calls()))
 	}
 }
 
-func TestRedirectFromHTTPToHTTPSOfTheSameHostIsFollowed(t *testing.T) {
+func TestRedirect_UpgradeToHTTPSIsFollowed(t *testing.T) {
 	t.Parallel()
 	secure := 0
 	transport := roundTrip(func(r *http.Request) (*http.Response, error) {

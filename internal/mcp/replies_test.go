@@ -15,9 +15,9 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// Each file in testdata/replies is one way to answer: "initialize" and "list" are bodies (ID stands for the request's
-// id; a first line "Content-Type: …" is the header), "want" is what a sync makes of it.
-func TestEveryReplyIsReadOrExplained(t *testing.T) {
+// Each file in testdata/replies is one kind of response: "initialize" and "list" are bodies (ID stands for the
+// request id; a first line "Content-Type: …" is the header), "want" is the result of a sync.
+func TestReplies_AreReadOrExplained(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/replies/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -32,7 +32,7 @@ func TestEveryReplyIsReadOrExplained(t *testing.T) {
 			}
 			script, want := readFixture(archive)
 			_, list, err := syncScript(t, script)
-			if diff := cmp.Diff(want, outcome(t, list, err)); diff != "" {
+			if diff := cmp.Diff(want, formatOutcome(t, list, err)); diff != "" {
 				t.Errorf("%s(-want +got):\n%s", archive.Comment, diff)
 			}
 		})
@@ -46,15 +46,15 @@ func readFixture(archive *txtar.Archive) (script mcptest.Script, want string) {
 		case "want":
 			want = string(f.Data)
 		case "initialize":
-			script.On["initialize"] = fixed(string(f.Data))
+			script.On["initialize"] = newFixedHandler(string(f.Data))
 		case "list":
-			script.On["tools/list"] = fixed(string(f.Data))
+			script.On["tools/list"] = newFixedHandler(string(f.Data))
 		}
 	}
 	return script, want
 }
 
-func fixed(body string) mcptest.Handler {
+func newFixedHandler(body string) mcptest.Handler {
 	kind := "application/json"
 	if rest, ok := strings.CutPrefix(body, "Content-Type: "); ok {
 		kind, body, _ = strings.Cut(rest, "\n")
@@ -65,11 +65,10 @@ func fixed(body string) mcptest.Handler {
 	}
 }
 
-// outcome writes a sync's result down as the fixtures do.
-func outcome(t *testing.T, list mcp.ToolList, err error) string {
+func formatOutcome(t *testing.T, list mcp.ToolList, err error) string {
 	t.Helper()
 	if err != nil {
-		f := factsOf(t, err)
+		f := newErrorFacts(t, err)
 		return strings.TrimRight(fmt.Sprintf("%s %s %d %d %s", f.Phase, f.Reason, f.HTTP, f.RPC, f.Detail), " ") + "\n"
 	}
 	var b strings.Builder

@@ -7,28 +7,25 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// request is a call that wants a reply.
-type request struct {
-	phase  Phase
-	method string
-	params []wire.Member // without _meta
-	meta   []wire.Member
-	name   string      // what the params are about; empty: nothing
-	header http.Header // further ones of this request, where there is HTTP
-	paged  bool        // the reply is a page of a tool list
-	payer  [16]byte    // whose room the reply takes; zero: nobody's
+type rpcRequest struct {
+	phase     Phase
+	method    string
+	params    []wire.Member // without _meta
+	meta      []wire.Member
+	name      string      // for Mcp-Name; empty: none
+	header    http.Header // further HTTP headers
+	paged     bool        // the reply is a page of a tool list
+	memoryKey [16]byte    // MemoryLimit key of the reply; zero: not counted
 }
 
-// outgoing is the request as one message, with this _meta.
-func (r request) outgoing(id int, meta []wire.Member) outgoing {
-	return outgoing{phase: r.phase, method: r.method, id: id, paged: r.paged, payer: r.payer, body: wire.RequestWith(id, r.method, r.params, meta)}
+func (r rpcRequest) toMessage(id int, meta []wire.Member) outgoingMessage {
+	return outgoingMessage{phase: r.phase, method: r.method, id: id, paged: r.paged, memoryKey: r.memoryKey, body: wire.RequestWith(id, r.method, r.params, meta)}
 }
 
-// fewMembers is more than most _meta have: room for so many is no object of its own.
-const fewMembers = 8
+// metaCapacity exceeds the members of most _meta, and is small enough for the stack.
+const metaCapacity = 8
 
-// without is members but those of these names, as a slice of its own.
-func without(members []wire.Member, names ...string) []wire.Member {
+func withoutMembers(members []wire.Member, names ...string) []wire.Member {
 	return appendWithout(make([]wire.Member, 0, len(members)+3), members, names...)
 }
 
@@ -41,6 +38,6 @@ func appendWithout(kept, members []wire.Member, names ...string) []wire.Member {
 	return kept
 }
 
-func has(members []wire.Member, name string) bool {
+func hasMember(members []wire.Member, name string) bool {
 	return slices.ContainsFunc(members, func(m wire.Member) bool { return m.Name == name })
 }

@@ -14,93 +14,93 @@ import (
 )
 
 const (
-	maxResumes  = 5   // in a row that bring nothing
-	mostResumes = 300 // of one answer: some servers close their streams again and again, and mean it well
-	maxMark     = 1 << 10
-	firstResume = time.Second // where the server does not say how long to wait
-	leastResume = 100 * time.Millisecond
-	maxResume   = 30 * time.Second
+	maxEmptyResumes    = 5   // in a row without an event
+	maxTotalResumes    = 300 // of one response: some servers close their streams regularly
+	maxEventIDLength   = 1 << 10
+	defaultResumeDelay = time.Second // if the server names none
+	minResumeDelay     = 100 * time.Millisecond
+	maxResumeDelay     = 30 * time.Second
 )
 
-// mark is how far an event stream came.
-type mark struct {
-	id   string        // of its last event; empty: none that could be named
-	wait time.Duration // what the server asks for before somebody comes back; 0: it does not
+// streamPosition is the point up to which an event stream was read.
+type streamPosition struct {
+	lastEventID string        // empty: none
+	retryDelay  time.Duration // the server's retry field; 0: none
 }
 
-func markOf(events *sse.Reader) (at mark) {
-	at.id, at.wait = events.Resume()
-	return at
+func newStreamPosition(events *sse.Reader) (position streamPosition) {
+	position.lastEventID, position.retryDelay = events.Resume()
+	return position
 }
 
-// moved is the mark after another stream, which asks for the same pause where it asks for none.
-func (k mark) moved(to mark) mark {
-	if to.wait == 0 {
-		to.wait = k.wait
+// nextPosition is next, with the retry delay of k if next has none.
+func (k streamPosition) nextPosition(next streamPosition) streamPosition {
+	if next.retryDelay == 0 {
+		next.retryDelay = k.retryDelay
 	}
-	return to
+	return next
 }
 
-// pause is how long to wait before the stream is taken up again, after so many tries that brought nothing.
-func (k mark) pause(fruitless int) time.Duration {
-	wait := k.wait
+// resumeDelay is the pause before the next attempt, after so many fruitless ones.
+func (k streamPosition) resumeDelay(attempts int) time.Duration {
+	wait := k.retryDelay
 	if wait == 0 {
-		wait = firstResume
+		wait = defaultResumeDelay
 	}
-	if fruitless > 0 {
-		wait = max(wait, leastResume) << fruitless
+	if attempts > 0 {
+		wait = max(wait, minResumeDelay) << attempts
 	}
-	return min(wait, maxResume)
+	return min(wait, maxResumeDelay)
 }
 
-// resumes tells whether a stream that ended so can be taken up again: the revisions since 2026-07-28 know no such thing.
-func (c *httpCarrier) resumes(at mark) bool {
-	return c.resumable(at) && revision.Handshake.Knows(c.speaks())
+// canResume reports whether a stream can be resumed here. Revisions since 2026-07-28 do not support it.
+func (c *httpTransport) canResume(position streamPosition) bool {
+	return c.hasValidEventID(position) && revision.Handshake.Supports(c.agreedVersion())
 }
 
-// resumable tells whether a mark can be named in a header.
-func (c *httpCarrier) resumable(at mark) bool {
-	hostile := func(r rune) bool { return r < ' ' || r > '~' }
-	return at.id != "" && len(at.id) <= maxMark && strings.IndexFunc(at.id, hostile) < 0
+// hasValidEventID reports whether the event id can be sent in a header.
+func (c *httpTransport) hasValidEventID(position streamPosition) bool {
+	isUnprintable := func(r rune) bool { return r < ' ' || r > '~' }
+	return position.lastEventID != "" && len(position.lastEventID) <= maxEventIDLength && strings.IndexFunc(position.lastEventID, isUnprintable) < 0
 }
 
-// resume waits for the reply to m on further streams, each of which goes on where the one before ended (Streamable HTTP of 2025-11-25,
-// "Resumability and Redelivery"). The request itself is not sent again. cut is how the first stream ended, and what is told where
-// no other comes about.
-func (c *httpCarrier) resume(ctx context.Context, m outgoing, at mark, cut error) (incoming, *Error) {
-	for all, fruitless := 0, 0; all < mostResumes && fruitless < maxResumes && isCut(cut); all, fruitless = all+1, fruitless+1 {
-		pause := at.pause(fruitless)
-		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= max(pause, at.wait) {
+// resumeReply waits for the reply to m on further streams, each of which continues at position (Streamable HTTP
+// 2025-11-25, "Resumability and Redelivery"). The request is not sent again. cause ended the first stream and
+// is returned if no other stream follows.
+func (c *httpTransport) resumeReply(ctx context.Context, m outgoingMessage, position streamPosition, cause error) (receivedReply, *Error) {
+	for total, attempts := 0, 0; total < maxTotalResumes && attempts < maxEmptyResumes && isStreamCut(cause); total, attempts = total+1, attempts+1 {
+		pause := position.resumeDelay(attempts)
+		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= max(pause, position.retryDelay) {
 			break
 		}
 		if err := c.wait(ctx, pause); err != nil {
-			return incoming{}, explain(ctx, m.phase, err)
+			return receivedReply{}, classifyError(ctx, m.phase, err)
 		}
-		a, reply, err := c.takeUp(ctx, m, at)
+		a, reply, err := c.readResumed(ctx, m, position)
 		switch {
 		case err == nil:
-			return incoming{reply: reply, status: http.StatusOK}, nil
+			return receivedReply{reply: reply, status: http.StatusOK}, nil
 		case ctx.Err() != nil:
-			return incoming{}, explain(ctx, m.phase, err)
+			return receivedReply{}, classifyError(ctx, m.phase, err)
 		case errors.Is(err, errNoStream):
-			fruitless = maxResumes
+			attempts = maxEmptyResumes
 			continue
-		case a == nil: // nobody there, just now
+		case a == nil: // temporarily unreachable
 			continue
 		}
-		cut = err
-		if c.resumes(a.mark) && a.mark.id != at.id {
-			at, fruitless = at.moved(a.mark), -1
+		cause = err
+		if c.canResume(a.position) && a.position.lastEventID != position.lastEventID {
+			position, attempts = position.nextPosition(a.position), -1
 		}
 	}
-	failure := explain(ctx, m.phase, cut)
+	failure := classifyError(ctx, m.phase, cause)
 	failure.HTTPStatus = http.StatusOK
-	return incoming{}, failure
+	return receivedReply{}, failure
 }
 
-// takeUp reads one further stream. The answer is nil where there is none.
-func (c *httpCarrier) takeUp(ctx context.Context, m outgoing, at mark) (*answer, *wire.Reply, error) {
-	resp, err := c.stream(ctx, at)
+// readResumed reads one further stream. The reader is nil if there is none.
+func (c *httpTransport) readResumed(ctx context.Context, m outgoingMessage, position streamPosition) (*responseReader, *wire.Reply, error) {
+	resp, err := c.openStream(ctx, position)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -111,32 +111,32 @@ func (c *httpCarrier) takeUp(ctx context.Context, m outgoing, at mark) (*answer,
 		}
 		return nil, nil, errors.Join(errCutStream, err)
 	}
-	a := newAnswer(resp, m, c.inbox, c.claim(ctx, m))
-	defer a.claim.give()
-	reply, err := a.read()
+	a := newResponseReader(resp, m, c.onMessage, c.newReservation(ctx, m))
+	defer a.reservation.release()
+	reply, err := a.readReply()
 	if errors.Is(err, errEmpty) {
 		err = errCutStream
 	}
 	return a, reply, err
 }
 
-// errNoStream says that the server does not take a stream up again.
+// errNoStream says that the server does not resume the stream.
 var errNoStream = errors.New("no such stream")
 
-// stream asks for a stream of what the server says by itself, or of what followed a mark.
-func (c *httpCarrier) stream(ctx context.Context, at mark) (*http.Response, error) {
+// openStream requests the stream of server messages, or the events after position.
+func (c *httpTransport) openStream(ctx context.Context, position streamPosition) (*http.Response, error) {
 	header := http.Header{"Accept": {"text/event-stream"}}
-	if at.id != "" {
-		header.Set("Last-Event-Id", at.id)
+	if position.lastEventID != "" {
+		header.Set("Last-Event-Id", position.lastEventID)
 	}
-	return c.do(ctx, http.MethodGet, outgoing{phase: PhaseListen, header: header})
+	return c.doRequest(ctx, http.MethodGet, outgoingMessage{phase: PhaseListen, header: header})
 }
 
-// isCut tells whether a stream ended without having been wrong.
-func isCut(err error) bool {
+// isStreamCut reports whether a stream ended early but without invalid data.
+func isStreamCut(err error) bool {
 	if errors.Is(err, errCutStream) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return true
 	}
-	_, own := ownError(err)
+	_, own := classifyOwnError(err)
 	return own == "" && !isCompression(err)
 }

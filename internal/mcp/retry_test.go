@@ -14,21 +14,20 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// cut answers with half a reply and breaks the connection.
-func cut(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) {
+func cutConnection(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) {
 	w.Header().Set("Content-Length", "1000")
 	_, _ = w.Write([]byte(`{"jsonrpc":`))
 	_ = http.NewResponseController(w).Flush()
 	panic(http.ErrAbortHandler)
 }
 
-func TestPassingFailuresAreTriedAgain(t *testing.T) {
+func TestRetry_TransientFailuresAreRetried(t *testing.T) {
 	t.Parallel()
 	for name, passing := range map[string]mcptest.Handler{
 		"500":              mcptest.Status(500, ""),
 		"502":              mcptest.Status(502, "<html>"),
 		"429":              mcptest.Status(429, ""),
-		"a cut connection": cut,
+		"a cut connection": cutConnection,
 		"a cut stream":     mcptest.Status(200, ": ping\n\n", "Content-Type", "text/event-stream"),
 		"no answer at all": func(http.ResponseWriter, *http.Request, mcptest.Call) { panic(http.ErrAbortHandler) },
 	} {
@@ -37,7 +36,7 @@ func TestPassingFailuresAreTriedAgain(t *testing.T) {
 			for _, method := range []string{"initialize", "tools/list"} {
 				times := 2
 				if name == "no answer at all" && method == "tools/list" {
-					times++ // the first time on a connection that was kept, which costs no try
+					times++ // the first is on a kept-alive connection and costs no attempt
 				}
 				synctest.Test(t, func(t *testing.T) {
 					var up *mcptest.Server
@@ -58,18 +57,18 @@ func TestPassingFailuresAreTriedAgain(t *testing.T) {
 	}
 }
 
-func TestRetriesAreCounted(t *testing.T) {
+func TestRetry_CountIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, retries := range []int{0, 1, 5} {
 		up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": mcptest.Status(503, "")}})
 		_, _, err := newClient(t).sync(t, mcp.Target{URL: up.URL, Retries: retries})
-		if f := factsOf(t, err); f.HTTP != 503 || len(up.Calls()) != retries+1 {
+		if f := newErrorFacts(t, err); f.HTTP != 503 || len(up.Calls()) != retries+1 {
 			t.Errorf("%d retries: %d tries, %+v", retries, len(up.Calls()), f)
 		}
 	}
 }
 
-func TestFailuresThatStayAreNotTriedAgain(t *testing.T) {
+func TestRetry_PermanentFailuresAreNotRetried(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]mcptest.Handler{
 		"401": mcptest.Status(401, ""), "404": mcptest.Status(404, ""), "HTML": mcptest.Status(200, "<html>"),
@@ -79,13 +78,13 @@ func TestFailuresThatStayAreNotTriedAgain(t *testing.T) {
 		up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": answer}})
 		_, _, err := newClient(t).sync(t, mcp.Target{URL: up.URL, Retries: 5})
 		tries := strings.Count(strings.Join(up.Methods(), " "), "initialize")
-		if f := factsOf(t, err); f.Retryable || tries != 1 {
+		if f := newErrorFacts(t, err); f.Retryable || tries != 1 {
 			t.Errorf("%s: %d tries, %+v", name, tries, f)
 		}
 	}
 }
 
-func TestPausesGrowAndAreSpread(t *testing.T) {
+func TestRetry_BackoffGrowsWithJitter(t *testing.T) {
 	t.Parallel()
 	up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": mcptest.Status(503, "")}})
 	c := newClient(t)
@@ -100,7 +99,7 @@ func TestPausesGrowAndAreSpread(t *testing.T) {
 	}
 }
 
-func TestRetryAfterIsHonouredWhereTheTimeAllowsIt(t *testing.T) {
+func TestRetry_HonoursRetryAfterWithinDeadline(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		header []string
@@ -131,7 +130,7 @@ func TestRetryAfterIsHonouredWhereTheTimeAllowsIt(t *testing.T) {
 	}
 }
 
-func TestEndOfTheContextEndsTheRetries(t *testing.T) {
+func TestRetry_EndsWithContext(t *testing.T) {
 	t.Parallel()
 	up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": mcptest.Status(503, "")}})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -141,33 +140,33 @@ func TestEndOfTheContextEndsTheRetries(t *testing.T) {
 		return ctx.Err()
 	}
 	_, err := c.Dial(ctx, mcp.Target{URL: up.URL, Era: mcp.EraHandshake, Retries: 5})
-	if f := factsOf(t, err); f.HTTP != 503 || len(up.Calls()) != 1 {
+	if f := newErrorFacts(t, err); f.HTTP != 503 || len(up.Calls()) != 1 {
 		t.Errorf("%+v after %d tries", f, len(up.Calls()))
 	}
 }
 
-func TestDeadServersAreUnreachable(t *testing.T) {
+func TestDial_DeadServerIsUnreachable(t *testing.T) {
 	t.Parallel()
 	up := mcptest.Start(t, mcptest.Script{})
 	up.Stop()
 	c := newClient(t)
 	_, _, err := c.sync(t, mcp.Target{URL: up.URL, Retries: 1})
-	want := facts{Phase: mcp.PhaseConnect, Reason: mcp.ReasonUnreachable, Retryable: true}
-	if diff := cmp.Diff(want, factsOf(t, err)); diff != "" || len(c.pauses) != 1 {
+	want := errorFacts{Phase: mcp.PhaseConnect, Reason: mcp.ReasonUnreachable, Retryable: true}
+	if diff := cmp.Diff(want, newErrorFacts(t, err)); diff != "" || len(c.pauses) != 1 {
 		t.Errorf("%d pauses (-want +got):\n%s", len(c.pauses), diff)
 	}
 }
 
-func TestTalkersOfOtherProtocolsAreNotQuoted(t *testing.T) {
+func TestDial_OtherProtocolsAreNotQuoted(t *testing.T) {
 	t.Parallel()
 	up := rawServer(t, "SSH-2.0-OpenSSH secret-banner\r\n")
 	_, _, err := newClient(t).sync(t, mcp.Target{URL: up})
-	if f := factsOf(t, err); f.Reason != mcp.ReasonUnreachable || strings.Contains(err.Error(), "secret") {
+	if f := newErrorFacts(t, err); f.Reason != mcp.ReasonUnreachable || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%+v: %v", f, err)
 	}
 	up = rawServer(t, "HTTP/1.1 200 OK\r\nsecret header without a colon\r\n\r\n")
 	_, _, err = newClient(t).sync(t, mcp.Target{URL: up})
-	if f := factsOf(t, err); f.Reason != mcp.ReasonUnreachable || strings.Contains(err.Error(), "secret") {
+	if f := newErrorFacts(t, err); f.Reason != mcp.ReasonUnreachable || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%+v: %v", f, err)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"patchbay/internal/mcp"
 )
 
-// The SDK's server is an independent peer: both sides here must understand the protocol in the same way.
-func TestToolsOfTheSDKServerArrive(t *testing.T) {
+// The SDK's server is an independent implementation of the protocol.
+func TestSDKServer_ToolsAreListed(t *testing.T) {
 	t.Parallel()
 	for _, options := range []sdk.StreamableHTTPOptions{
 		{}, {JSONResponse: true}, {Stateless: true}, {Stateless: true, JSONResponse: true},
@@ -31,7 +31,7 @@ func TestToolsOfTheSDKServerArrive(t *testing.T) {
 			}
 			got := map[string]any{}
 			for _, tool := range list.Tools {
-				got[tool.Name] = decoded(t, tool.Raw)
+				got[tool.Name] = decodeAny(t, tool.Raw)
 			}
 			if diff := cmp.Diff(want, got); diff != "" || len(list.Quarantined) != 0 {
 				t.Errorf("tools (-want +got):\n%s", diff)
@@ -63,7 +63,7 @@ func sdkServer(tools int) (server *sdk.Server, want map[string]any) {
 	return server, want
 }
 
-func decoded(t *testing.T, raw json.RawMessage) any {
+func decodeAny(t *testing.T, raw json.RawMessage) any {
 	t.Helper()
 	var value any
 	if err := json.Unmarshal(raw, &value); err != nil {

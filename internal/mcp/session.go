@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ServerInfo is what a server says of itself. All of it is remote text: show it escaped.
+// ServerInfo is the server's description of itself, all of it remote text: show it escaped.
 type ServerInfo struct {
 	Name            string
 	Version         string
@@ -17,83 +17,84 @@ type ServerInfo struct {
 	Instructions    string
 }
 
-// Session is an open conversation with one server. It is safe for concurrent use.
+// Session is an open session with one server. It is safe for concurrent use.
 type Session struct {
-	dialer   *Dialer
-	target   Target
-	era      Era // the one that answered last; openings come one after the other
-	retry    retry
-	deadline time.Time    // of the first list, which is a sync's
-	ids      atomic.Int64 // the last one given to a request
-	listed   atomic.Bool
+	dialer      *Dialer
+	target      Target
+	era         Era // that worked last; only one opening runs at a time
+	retryPolicy retryPolicy
+	deadline    time.Time    // of the first list, that of a sync
+	lastID      atomic.Int64 // of requests
+	hasListed   atomic.Bool
 
-	life  context.Context // ends with Close
-	end   context.CancelFunc
-	tasks sync.WaitGroup // what goes on besides the callers
+	ctx        context.Context // ends with Close
+	cancel     context.CancelFunc
+	background sync.WaitGroup // goroutines that no caller waits for
 
-	mu      sync.Mutex // guards what follows
-	now     *conversation
-	renewal *renewal // under way; nil: none
-	closed  bool
+	mu       sync.Mutex // guards the fields below
+	conn     *connection
+	renewal  *renewal // running; nil: none
+	isClosed bool
 }
 
-// Era returns the era in which the server answers.
-func (s *Session) Era() Era { return s.current().name }
+// Era returns the era that the server speaks.
+func (s *Session) Era() Era { return s.currentConnection().eraName }
 
-// Server returns what the server said of itself when the session was opened.
-func (s *Session) Server() ServerInfo { return s.current().server }
+// Server returns the server's info from the opening.
+func (s *Session) Server() ServerInfo { return s.currentConnection().server }
 
-// Capabilities returns what the server said that it can do, as it wrote it: an object, or nil where it did not say.
-func (s *Session) Capabilities() json.RawMessage { return s.current().offers }
+// Capabilities returns the server's capabilities as it wrote them, or nil if it declared none.
+func (s *Session) Capabilities() json.RawMessage { return s.currentConnection().serverCapabilities }
 
-func (s *Session) current() *conversation {
+func (s *Session) currentConnection() *connection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.now
+	return s.conn
 }
 
-// Tools reads the whole tool list. A session that the server lost meanwhile, or that went by what is known of a server and was wrong, is
-// opened anew, once, and the list begun again: cursors belong to a session. Every error is an *Error.
+// Tools reads the whole tool list. If the session was lost, or Known was stale, it reconnects once and starts
+// again, because cursors belong to a session. Every error is an *Error.
 func (s *Session) Tools(ctx context.Context) (ToolList, error) {
-	end := s.listEnd()
-	c := s.current()
-	list, err := c.list(until{ctx, end})
-	if !lost(err) && !c.deceived(list, err) {
+	end := s.listDeadline()
+	c := s.currentConnection()
+	list, err := c.listTools(deadlineContext{ctx, end})
+	if !isSessionLost(err) && !c.isInfoStale(list, err) {
 		return list, err
 	}
 	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
-	if c, err = s.renew(ctx, c); err != nil {
+	if c, err = s.renewConnection(ctx, c); err != nil {
 		return ToolList{}, err
 	}
-	return c.list(ctx)
+	return c.listTools(ctx)
 }
 
-// listEnd is by when one list must have come. The first one shares its time with Dial, so that a whole sync is bounded.
-func (s *Session) listEnd() time.Time {
-	if s.listed.Swap(true) {
-		return time.Now().Add(s.target.budget())
+// listDeadline is the deadline of one list. The first shares its time with Dial, so that a whole sync is
+// bounded.
+func (s *Session) listDeadline() time.Time {
+	if s.hasListed.Swap(true) {
+		return time.Now().Add(s.target.timeBudget())
 	}
 	return s.deadline
 }
 
-// Close ends what is under way, and the session on the server, within three seconds and as a courtesy: its failure changes
-// nothing. It works after ctx has ended, too.
+// Close cancels running requests and closes the session on the server, within three seconds. Errors are
+// ignored. It also works after ctx has ended.
 func (s *Session) Close(ctx context.Context) {
 	s.mu.Lock()
-	first := !s.closed
-	s.closed = true
+	isFirst := !s.isClosed
+	s.isClosed = true
 	s.mu.Unlock()
-	if !first {
+	if !isFirst {
 		return
 	}
-	s.report(Progress{Phase: PhaseClose})
-	s.end()
-	s.tasks.Wait()
-	s.current().close(ctx)
+	s.reportProgress(Progress{Phase: PhaseClose})
+	s.cancel()
+	s.background.Wait()
+	s.currentConnection().close(ctx)
 }
 
-func (s *Session) report(p Progress) {
+func (s *Session) reportProgress(p Progress) {
 	if s.target.Observe != nil {
 		s.target.Observe(p)
 	}

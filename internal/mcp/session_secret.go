@@ -6,11 +6,11 @@ import (
 	"log/slog"
 )
 
-// hidden is what every printer shows of a session: its id and its target's headers let anybody speak in our place.
-const hidden = "[mcp session]"
+// redactedSession replaces a session in all output: its id and headers are credentials.
+const redactedSession = "[mcp session]"
 
-// Format shows nothing of the session, whatever the verb.
-func (s *Session) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
+// Format hides the session for every verb.
+func (s *Session) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redactedSession) }
 
-// LogValue shows nothing of the session.
-func (s *Session) LogValue() slog.Value { return slog.StringValue(hidden) }
+// LogValue hides the session.
+func (s *Session) LogValue() slog.Value { return slog.StringValue(redactedSession) }

@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-func TestNoPrinterShowsASessionsSecrets(t *testing.T) {
+func TestSession_FormatHidesSecrets(t *testing.T) {
 	t.Parallel()
 	const id, token = "session-id-that-is-secret", "token-that-is-secret"
 	server := mcptest.Start(t, mcptest.Script{SessionID: id})

@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-func TestSyncSpeaksInOrderAndEndsItsSession(t *testing.T) {
+func TestSession_RequestsAreInOrder(t *testing.T) {
 	t.Parallel()
 	for _, stream := range []bool{false, true} {
 		up, list, err := syncScript(t, mcptest.Script{Tools: mcptest.Tools(3), SessionID: "s-1", Stream: stream})
@@ -27,7 +27,7 @@ func TestSyncSpeaksInOrderAndEndsItsSession(t *testing.T) {
 	}
 }
 
-func TestServerWithoutSessionsIsNotAskedToEndOne(t *testing.T) {
+func TestClose_WithoutSessionSendsNoDelete(t *testing.T) {
 	t.Parallel()
 	up, _, err := syncScript(t, mcptest.Script{})
 	if err != nil {
@@ -39,7 +39,7 @@ func TestServerWithoutSessionsIsNotAskedToEndOne(t *testing.T) {
 	}
 }
 
-func TestRequestsCarryTheHeadersOfTheProtocol(t *testing.T) {
+func TestRequests_CarryProtocolHeaders(t *testing.T) {
 	t.Parallel()
 	up := mcptest.Start(t, mcptest.Script{SessionID: "s-1", Version: "2025-06-18"})
 	_, _, err := newClient(t).sync(t, mcp.Target{URL: up.URL, Header: http.Header{
@@ -70,7 +70,7 @@ func TestRequestsCarryTheHeadersOfTheProtocol(t *testing.T) {
 	}
 }
 
-func TestInitializeSaysWhoWeAre(t *testing.T) {
+func TestInitialize_CarriesClientInfo(t *testing.T) {
 	t.Parallel()
 	up, _, err := syncScript(t, mcptest.Script{})
 	if err != nil {
@@ -82,7 +82,7 @@ func TestInitializeSaysWhoWeAre(t *testing.T) {
 	}
 }
 
-func TestServerInfoIsKept(t *testing.T) {
+func TestInitialize_ServerInfoIsStored(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} {
 		up := mcptest.Start(t, mcptest.Script{Version: version})
@@ -99,7 +99,7 @@ func TestServerInfoIsKept(t *testing.T) {
 	}
 }
 
-func TestServerInfoIsFitForADatabase(t *testing.T) {
+func TestServerInfo_IsValidForPostgres(t *testing.T) {
 	t.Parallel()
 	up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{
 		"initialize": mcptest.Answer("application/json", func(c mcptest.Call) string {
@@ -113,7 +113,7 @@ func TestServerInfoIsFitForADatabase(t *testing.T) {
 	}
 }
 
-func TestSessionIDsThatAreNoneAreRefused(t *testing.T) {
+func TestSessionID_InvalidIsRefused(t *testing.T) {
 	t.Parallel()
 	for id, fine := range map[string]bool{
 		"!~": true, strings.Repeat("x", 128): true,
@@ -124,17 +124,17 @@ func TestSessionIDsThatAreNoneAreRefused(t *testing.T) {
 			t.Errorf("%q: %v", id, err)
 		}
 		if err != nil {
-			want := facts{Phase: mcp.PhaseInitialize, Reason: mcp.ReasonProtocol,
+			want := errorFacts{Phase: mcp.PhaseInitialize, Reason: mcp.ReasonProtocol,
 				Detail: "sent a session id that is not 1 to 128 visible ASCII characters"}
-			if diff := cmp.Diff(want, factsOf(t, err)); diff != "" {
+			if diff := cmp.Diff(want, newErrorFacts(t, err)); diff != "" {
 				t.Errorf("%q (-want +got):\n%s", id, diff)
 			}
 		}
 	}
 }
 
-// forgetful gives out sessions s-1, s-2, … and does not know the first after one page.
-func forgetful(refusal mcptest.Handler) mcptest.Script {
+// newForgetfulScript issues sessions s-1, s-2, … and loses the first after one page.
+func newForgetfulScript(refusal mcptest.Handler) mcptest.Script {
 	return mcptest.Script{On: map[string]mcptest.Handler{
 		"initialize": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
 			w.Header().Set("Mcp-Session-Id", fmt.Sprintf("s-%d", c.N))
@@ -158,7 +158,7 @@ func forgetful(refusal mcptest.Handler) mcptest.Script {
 	}}
 }
 
-func TestLostSessionIsOpenedAnewAndTheListBegunAgain(t *testing.T) {
+func TestTools_LostSessionRestartsList(t *testing.T) {
 	t.Parallel()
 	for name, refusal := range map[string]mcptest.Handler{
 		"404":                    mcptest.Status(404, ""),
@@ -167,7 +167,7 @@ func TestLostSessionIsOpenedAnewAndTheListBegunAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			up, list, err := syncScript(t, forgetful(refusal))
+			up, list, err := syncScript(t, newForgetfulScript(refusal))
 			if err != nil || names(list) != "tool_17 tool_0" || len(list.Quarantined) != 0 || list.Pages != 2 {
 				t.Errorf("list %+v, error %v", list, err)
 			}
@@ -182,11 +182,11 @@ func TestLostSessionIsOpenedAnewAndTheListBegunAgain(t *testing.T) {
 	}
 }
 
-func TestSessionLostTwiceIsAnError(t *testing.T) {
+func TestTools_SessionLostTwiceIsAnError(t *testing.T) {
 	t.Parallel()
 	up, _, err := syncScript(t, mcptest.Script{SessionID: "s", On: map[string]mcptest.Handler{"tools/list": mcptest.Status(404, "")}})
-	want := facts{Phase: mcp.PhaseList, Reason: mcp.ReasonHTTPStatus, HTTP: 404}
-	if diff := cmp.Diff(want, factsOf(t, err)); diff != "" {
+	want := errorFacts{Phase: mcp.PhaseList, Reason: mcp.ReasonHTTPStatus, HTTP: 404}
+	if diff := cmp.Diff(want, newErrorFacts(t, err)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if got := strings.Count(strings.Join(up.Methods(), " "), "initialize "); got != 2 {
@@ -194,18 +194,18 @@ func TestSessionLostTwiceIsAnError(t *testing.T) {
 	}
 }
 
-func TestOtherRefusalsDoNotOpenTheSessionAnew(t *testing.T) {
+func TestTools_OtherErrorsDoNotReopenSession(t *testing.T) {
 	t.Parallel()
 	up, _, err := syncScript(t, mcptest.Script{SessionID: "s", On: map[string]mcptest.Handler{"tools/list": mcptest.Status(401, "token expired")}})
-	if factsOf(t, err).Reason != mcp.ReasonUnauthorized || len(up.Methods()) != 4 {
+	if newErrorFacts(t, err).Reason != mcp.ReasonUnauthorized || len(up.Methods()) != 4 {
 		t.Errorf("error %v after %v", err, up.Methods())
 	}
 }
 
-func TestDialEndsTheSessionThatItCannotUse(t *testing.T) {
+func TestDial_ClosesUnusableSession(t *testing.T) {
 	t.Parallel()
 	up, _, err := syncScript(t, mcptest.Script{SessionID: "s", Version: "1999-01-01"})
-	if factsOf(t, err).Reason != mcp.ReasonUnsupportedVersion {
+	if newErrorFacts(t, err).Reason != mcp.ReasonUnsupportedVersion {
 		t.Errorf("error %v", err)
 	}
 	if diff := cmp.Diff([]string{"initialize", "DELETE", "server/discover"}, up.Methods()); diff != "" {
@@ -213,7 +213,7 @@ func TestDialEndsTheSessionThatItCannotUse(t *testing.T) {
 	}
 }
 
-func TestProgressIsReported(t *testing.T) {
+func TestObserve_ReportsProgress(t *testing.T) {
 	t.Parallel()
 	up := mcptest.Start(t, mcptest.Script{SessionID: "s", Tools: mcptest.Tools(5), PageSize: 2})
 	var got []mcp.Progress
@@ -231,17 +231,17 @@ func TestProgressIsReported(t *testing.T) {
 	}
 }
 
-func TestTargetsThatCannotBeReadAreRefused(t *testing.T) {
+func TestDial_InvalidTargetIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, target := range []mcp.Target{{URL: "::"}, {URL: "/mcp"}, {URL: "http://127.0.0.1:1/", Transport: "carrier_pigeon"}} {
 		_, err := newClient(t).Dial(t.Context(), target)
-		if f := factsOf(t, err); f.Phase != mcp.PhaseConnect || f.Retryable {
+		if f := newErrorFacts(t, err); f.Phase != mcp.PhaseConnect || f.Retryable {
 			t.Errorf("%+v: %+v", target, f)
 		}
 	}
 }
 
-// blockedByPolicy is what a client with egress rules returns.
+// blockedByPolicy is the error of a client with egress rules.
 type blockedByPolicy struct{}
 
 func (blockedByPolicy) Error() string   { return "blocked" }
@@ -254,12 +254,12 @@ func (r *refusingTransport) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, blockedByPolicy{}
 }
 
-func TestForbiddenConnectionIsNotTriedAgain(t *testing.T) {
+func TestDial_PermanentErrorIsNotRetried(t *testing.T) {
 	t.Parallel()
 	transport := &refusingTransport{}
 	d := &mcp.Dialer{HTTP: &http.Client{Transport: transport}}
 	_, err := d.Dial(t.Context(), mcp.Target{URL: "https://mcp.example.com/", Retries: 3})
-	if f := factsOf(t, err); f.Reason != mcp.ReasonUnreachable || f.Retryable || transport.tries.Load() != 1 {
+	if f := newErrorFacts(t, err); f.Reason != mcp.ReasonUnreachable || f.Retryable || transport.tries.Load() != 1 {
 		t.Errorf("%+v after %d tries", f, transport.tries.Load())
 	}
 	if strings.Contains(err.Error(), "example.com") {

@@ -14,15 +14,15 @@ import (
 	"patchbay/internal/mcp"
 )
 
-// callPeer is a server of stdio, of the modern or the handshake era, whose tools are
+// runCallPeer is a stdio server of either era. Its tools:
 //
-//	pair     answers the second call of two before the first
-//	tells    tells its progress, and that of a call that nobody made, before it answers
-//	asks     answers with what the client answers to roots/list
-//	waits    tells its progress, and answers when another call was cancelled
-//	holds    tells its progress, and never answers
-//	dies     ends the process
-func callPeer(modern bool) {
+//	pair     answers the second of two calls first
+//	tells    reports its progress and that of an unknown call, then answers
+//	asks     answers with the client's roots/list
+//	waits    reports progress, and answers when another call is cancelled
+//	holds    reports progress, and never answers
+//	dies     exits the process
+func runCallPeer(modern bool) {
 	type message struct {
 		ID     json.RawMessage
 		Method string
@@ -91,11 +91,10 @@ func callPeer(modern bool) {
 	}
 }
 
-// eras are the modes of callPeer.
+// eras are the modes of runCallPeer.
 var eras = map[string]mcp.Era{"calls modern": mcp.EraModern, "calls handshake": mcp.EraHandshake}
 
-// said is what a tool of callPeer answered.
-func said(t *testing.T, r *mcp.Result, err error) string {
+func formatResult(t *testing.T, r *mcp.Result, err error) string {
 	t.Helper()
 	if err != nil {
 		t.Error(err)
@@ -110,13 +109,13 @@ func said(t *testing.T, r *mcp.Result, err error) string {
 	return string(result.StructuredContent.Said)
 }
 
-// inEachEra plays a test with a program of each era, which has to be found out.
+// inEachEra runs a test with a program of each era, which must be detected.
 func inEachEra(t *testing.T, test func(*testing.T, *mcp.Session)) {
 	t.Parallel()
 	for mode, era := range eras {
 		t.Run(string(era), func(t *testing.T) {
 			t.Parallel()
-			target := program(t, mode)
+			target := newProgramTarget(t, mode)
 			markPeer(t, target)
 			s := dial(t, target)
 			if s.Era() != era {
@@ -127,15 +126,15 @@ func inEachEra(t *testing.T, test func(*testing.T, *mcp.Session)) {
 	}
 }
 
-func TestCallsOfAProgramRunAtOnceAndGetTheirOwnResults(t *testing.T) {
+func TestStdio_ConcurrentCallsGetTheirResults(t *testing.T) {
 	inEachEra(t, func(t *testing.T, s *mcp.Session) {
 		var all sync.WaitGroup
 		for i := range 20 {
 			all.Go(func() {
-				// An agent may lay its arguments out over lines; a message is one line all the same.
+				// Arguments may contain line breaks; a message is one line all the same.
 				arguments := json.RawMessage(fmt.Sprintf("{\n\"i\":\r\n%d}", i))
 				got, err := s.Call(t.Context(), mcp.Call{Name: "pair", Arguments: arguments})
-				if text := strings.Join(strings.Fields(said(t, got, err)), ""); text != fmt.Sprintf(`{"i":%d}`, i) {
+				if text := strings.Join(strings.Fields(formatResult(t, got, err)), ""); text != fmt.Sprintf(`{"i":%d}`, i) {
 					t.Errorf("call %d got %s", i, text)
 				}
 			})
@@ -144,22 +143,22 @@ func TestCallsOfAProgramRunAtOnceAndGetTheirOwnResults(t *testing.T) {
 	})
 }
 
-func TestACallOfAProgramHearsItsOwnProgress(t *testing.T) {
+func TestStdio_CallGetsItsOwnProgress(t *testing.T) {
 	inEachEra(t, func(t *testing.T, s *mcp.Session) {
 		var heard []mcp.ProgressNote
 		got, err := s.Call(t.Context(), mcp.Call{Name: "tells", Progress: func(p mcp.ProgressNote) { heard = append(heard, p) }})
-		if text := said(t, got, err); text != `"all"` || len(heard) != 1 || heard[0].Progress != 1 || heard[0].Total != 2 {
+		if text := formatResult(t, got, err); text != `"all"` || len(heard) != 1 || heard[0].Progress != 1 || heard[0].Total != 2 {
 			t.Errorf("%s, %+v", text, heard)
 		}
 	})
 }
 
-func TestACallOfAProgramThatNobodyWaitsForIsCancelled(t *testing.T) {
+func TestStdio_CancelledContextSendsCancelled(t *testing.T) {
 	inEachEra(t, func(t *testing.T, s *mcp.Session) {
 		there, done := make(chan struct{}), make(chan string)
 		go func() {
 			got, err := s.Call(t.Context(), mcp.Call{Name: "waits", Progress: func(mcp.ProgressNote) { close(there) }})
-			done <- said(t, got, err)
+			done <- formatResult(t, got, err)
 		}()
 		<-there
 		ctx, give := context.WithCancel(t.Context())
@@ -173,34 +172,33 @@ func TestACallOfAProgramThatNobodyWaitsForIsCancelled(t *testing.T) {
 	})
 }
 
-func TestWhatAProgramAsksDuringACallIsAnswered(t *testing.T) {
+func TestStdio_ServerRequestsAreAnswered(t *testing.T) {
 	t.Parallel()
-	target := program(t, "calls handshake")
+	target := newProgramTarget(t, "calls handshake")
 	target.Capabilities = json.RawMessage(`{"roots":{}}`)
 	got, err := dial(t, target).Call(t.Context(), mcp.Call{Name: "asks", Answer: func(asked mcp.InputRequest) (json.RawMessage, error) {
 		return json.RawMessage("{\"roots\":[],\n\"for\":\"" + asked.Method + "\"}"), nil
 	}})
-	if text := said(t, got, err); text != `{"roots":[], "for":"roots/list"}` {
+	if text := formatResult(t, got, err); text != `{"roots":[], "for":"roots/list"}` {
 		t.Errorf("it hears %s", text)
 	}
 }
 
-func TestAProgramThatDiedDuringACallIsStartedAnewForTheNext(t *testing.T) {
+func TestStdio_DeadProgramIsRestarted(t *testing.T) {
 	inEachEra(t, func(t *testing.T, s *mcp.Session) {
-		before := processOf(t, s)
+		before := findProcess(t, s)
 		_, err := s.Call(t.Context(), mcp.Call{Name: "dies"})
 		if failure, ok := errors.AsType[*mcp.Error](err); !ok || failure.Detail != "ended before its reply, with exit code 9" {
 			t.Errorf("the call that it died of: %v", err)
 		}
-		if after := processOf(t, s); after == "" || after == before {
+		if after := findProcess(t, s); after == "" || after == before {
 			t.Errorf("process %s, then %s", before, after)
 		}
 	})
 }
 
-// processOf is the number of the process that answers.
-func processOf(t *testing.T, s *mcp.Session) string {
+func findProcess(t *testing.T, s *mcp.Session) string {
 	t.Helper()
 	got, err := s.Call(t.Context(), mcp.Call{Name: "lives"})
-	return said(t, got, err)
+	return formatResult(t, got, err)
 }

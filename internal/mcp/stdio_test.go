@@ -20,7 +20,7 @@ import (
 	"patchbay/internal/mcp"
 )
 
-// peerMode names the environment variable that makes this test binary a server of stdio, and says how it behaves.
+// peerMode is the environment variable that makes this test binary a stdio server with the named behaviour.
 const peerMode = "MCP_TEST_PEER"
 
 func TestMain(m *testing.M) {
@@ -29,17 +29,17 @@ func TestMain(m *testing.M) {
 			replay(mode)
 		}
 		if strings.HasPrefix(mode, "calls ") {
-			callPeer(mode == "calls modern")
+			runCallPeer(mode == "calls modern")
 			return
 		}
-		peer(mode)
+		runPeer(mode)
 		return
 	}
 	os.Exit(m.Run())
 }
 
-// peer is a server of the handshake era. Its tools are named after what it was given.
-func peer(mode string) {
+// runPeer is a handshake-era server. Its tools are named after its arguments and environment.
+func runPeer(mode string) {
 	out := bufio.NewWriter(os.Stdout)
 	say := func(format string, args ...any) {
 		_, _ = fmt.Fprintf(out, format+"\n", args...)
@@ -62,7 +62,7 @@ func peer(mode string) {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
 	case "parent", "far parent":
 		child := exec.Command("/bin/sleep", "1000")
-		child.Stdout, child.Stderr = os.Stdout, os.Stderr // they hold the pipes
+		child.Stdout, child.Stderr = os.Stdout, os.Stderr // the child holds the pipes
 		child.SysProcAttr = &syscall.SysProcAttr{Setsid: mode == "far parent"}
 		if err := child.Start(); err != nil {
 			panic(err)
@@ -134,8 +134,7 @@ func peerTools() string {
 	return "[" + strings.Join(tools, ",") + "]"
 }
 
-// program is the target that starts this test binary as a peer.
-func program(t *testing.T, mode string) mcp.Target {
+func newProgramTarget(t *testing.T, mode string) mcp.Target {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -144,13 +143,13 @@ func program(t *testing.T, mode string) mcp.Target {
 	return mcp.Target{Transport: mcp.Stdio, Timeout: patience, Command: &mcp.Command{Path: self, Env: []string{peerMode + "=" + mode}, Dir: "/"}}
 }
 
-// wantNobody wants no process to have this one's peers' mark, once those that were killed are dead.
-func wantNobody(t *testing.T, mark string) {
+// wantNoProcess fails if a process with the mark survives.
+func wantNoProcess(t *testing.T, mark string) {
 	t.Helper()
 	again, late := time.NewTicker(20*time.Millisecond), time.After(patience)
 	defer again.Stop()
 	for {
-		left := marked(t, mark)
+		left := findMarked(t, mark)
 		if len(left) == 0 {
 			return
 		}
@@ -163,10 +162,9 @@ func wantNobody(t *testing.T, mark string) {
 	}
 }
 
-// marked are the processes with a mark.
-func marked(t *testing.T, mark string) (pids []string) {
+func findMarked(t *testing.T, mark string) (pids []string) {
 	t.Helper()
-	for _, pid := range processes(t) {
+	for _, pid := range listProcesses(t) {
 		environ, _ := os.ReadFile(filepath.Join("/proc", pid, "environ"))
 		if bytes.Contains(environ, []byte(mark)) {
 			pids = append(pids, pid)
@@ -175,7 +173,7 @@ func marked(t *testing.T, mark string) (pids []string) {
 	return pids
 }
 
-func processes(t *testing.T) []string {
+func listProcesses(t *testing.T) []string {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil || len(all) == 0 {
@@ -187,18 +185,18 @@ func processes(t *testing.T) []string {
 	return all
 }
 
-// markPeer gives the peer a mark that its whole family inherits.
+// markPeer gives the peer a mark that its descendants inherit.
 func markPeer(t *testing.T, target mcp.Target) string {
 	t.Helper()
 	mark := fmt.Sprintf("PEER_MARK=%s/%d", t.Name(), os.Getpid())
 	target.Command.Env = append(target.Command.Env, mark)
-	t.Cleanup(func() { wantNobody(t, mark) })
+	t.Cleanup(func() { wantNoProcess(t, mark) })
 	return mark
 }
 
-func TestAProgramIsSyncedWithNothingOfOurEnvironment(t *testing.T) {
+func TestStdio_EnvironmentIsNotInherited(t *testing.T) {
 	t.Parallel()
-	target := program(t, "")
+	target := newProgramTarget(t, "")
 	target.Command.Args = []string{"-x", "a b"}
 	markPeer(t, target)
 	server, list, err := newClient(t).sync(t, target)
@@ -211,12 +209,12 @@ func TestAProgramIsSyncedWithNothingOfOurEnvironment(t *testing.T) {
 	}
 }
 
-func TestProgramsThatAreSyncedAllTheSame(t *testing.T) {
+func TestStdio_ToleratedPrograms(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"banner", "complains", "parent", "far parent", "stubborn"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			target := program(t, mode)
+			target := newProgramTarget(t, mode)
 			markPeer(t, target)
 			if _, list, err := newClient(t).sync(t, target); err != nil || len(list.Tools) == 0 {
 				t.Errorf("%v, %d tools", err, len(list.Tools))
@@ -225,7 +223,7 @@ func TestProgramsThatAreSyncedAllTheSame(t *testing.T) {
 	}
 }
 
-func TestProgramsThatFailSayHow(t *testing.T) {
+func TestStdio_FailuresAreExplained(t *testing.T) {
 	t.Parallel()
 	for mode, tc := range map[string]struct {
 		reason mcp.Reason
@@ -240,7 +238,7 @@ func TestProgramsThatFailSayHow(t *testing.T) {
 	} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			target := program(t, mode)
+			target := newProgramTarget(t, mode)
 			if mode == "deaf" {
 				target.Timeout = time.Second
 			}
@@ -254,7 +252,7 @@ func TestProgramsThatFailSayHow(t *testing.T) {
 	}
 }
 
-func TestProgramsThatCannotBeStartedSayWhy(t *testing.T) {
+func TestStdio_StartErrorsAreExplained(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := func(name, text string, mode os.FileMode) string {
@@ -284,9 +282,9 @@ func TestProgramsThatCannotBeStartedSayWhy(t *testing.T) {
 	}
 }
 
-func TestWhatAProgramSaysLastIsHandedOverAndBounded(t *testing.T) {
+func TestStdio_DiagnoseGetsBoundedStderr(t *testing.T) {
 	t.Parallel()
-	target := program(t, "complains")
+	target := newProgramTarget(t, "complains")
 	var said []byte
 	target.Command.Diagnose = func(text []byte) { said = text }
 	if _, _, err := newClient(t).sync(t, target); err != nil {
@@ -297,10 +295,10 @@ func TestWhatAProgramSaysLastIsHandedOverAndBounded(t *testing.T) {
 	}
 }
 
-func TestWhatAProgramSaysWithItsLastBreathIsHeard(t *testing.T) {
+func TestStdio_StderrAtExitIsReported(t *testing.T) {
 	t.Parallel()
 	for range 10 {
-		target := program(t, "polite")
+		target := newProgramTarget(t, "polite")
 		var said string
 		target.Command.Diagnose = func(text []byte) { said = string(text) }
 		if _, _, err := newClient(t).sync(t, target); err != nil || said != "goodbye\n" {
@@ -309,11 +307,11 @@ func TestWhatAProgramSaysWithItsLastBreathIsHeard(t *testing.T) {
 	}
 }
 
-func TestASlowProgramIsGivenItsTimeAfterTheProbe(t *testing.T) {
+func TestStdio_SlowProgramGetsFullTimeout(t *testing.T) {
 	t.Parallel()
-	target := program(t, "")
+	target := newProgramTarget(t, "")
 	target.Command.Args = target.Command.Args[:0]
-	s, err := newClient(t).Dial(t.Context(), target) // the era is not known: it is probed, and then asked in the old way
+	s, err := newClient(t).Dial(t.Context(), target) // an unknown era is probed before the handshake
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -323,7 +321,7 @@ func TestASlowProgramIsGivenItsTimeAfterTheProbe(t *testing.T) {
 	}
 }
 
-func TestManyProgramsLeaveNothing(t *testing.T) {
+func TestStdio_ManyProgramsLeaveNothingBehind(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts many processes")
 	}
@@ -337,7 +335,7 @@ func TestManyProgramsLeaveNothing(t *testing.T) {
 	c := newClient(t)
 	run := func(n int) {
 		for range n {
-			target := program(t, "parent")
+			target := newProgramTarget(t, "parent")
 			markPeer(t, target)
 			if _, _, err := c.sync(t, target); err != nil {
 				t.Fatal(err)
@@ -347,7 +345,7 @@ func TestManyProgramsLeaveNothing(t *testing.T) {
 	run(1)
 	before := files()
 	run(20)
-	if after := files(); after >= before+20 { // one of each would be left
+	if after := files(); after >= before+20 { // at least one of each would be left
 		t.Errorf("%d open files, and %d before", after, before)
 	}
 }

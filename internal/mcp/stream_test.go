@@ -14,12 +14,11 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// events sends these lines as an event stream and ends it.
 func events(text string) mcptest.Handler {
 	return mcptest.Answer("text/event-stream", func(mcptest.Call) string { return text })
 }
 
-func TestABrokenStreamIsTakenUpWhereItEnded(t *testing.T) {
+func TestResume_ContinuesFromLastEventID(t *testing.T) {
 	t.Parallel()
 	up := mcptest.Start(t, mcptest.Script{SessionID: "s", On: map[string]mcptest.Handler{
 		"tools/call": events("id: e-1\nretry: 1500\ndata:\n\n"),
@@ -57,7 +56,7 @@ func TestABrokenStreamIsTakenUpWhereItEnded(t *testing.T) {
 	}
 }
 
-func TestAStreamThatCannotBeTakenUpIsGivenUp(t *testing.T) {
+func TestResume_GivesUp(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		modern bool
@@ -80,19 +79,18 @@ func TestAStreamThatCannotBeTakenUpIsGivenUp(t *testing.T) {
 			}
 			up := mcptest.Start(t, mcptest.Script{Modern: c.modern, On: map[string]mcptest.Handler{"tools/call": events(c.cut), "GET": c.get}})
 			_, err := dial(t, mcp.Target{URL: up.URL}).Call(t.Context(), mcp.Call{Name: "a"})
-			want := facts{Phase: mcp.PhaseCall, Reason: mcp.ReasonProtocol, HTTP: 200, Detail: "ended its stream before the reply", Retryable: true}
-			if diff := cmp.Diff(want, factsOf(t, err)); diff != "" {
+			want := errorFacts{Phase: mcp.PhaseCall, Reason: mcp.ReasonProtocol, HTTP: 200, Detail: "ended its stream before the reply", Retryable: true}
+			if diff := cmp.Diff(want, newErrorFacts(t, err)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if n := count(up, "GET"); n != c.gets || count(up, "tools/call") != 1 {
+			if n := countRequests(up, "GET"); n != c.gets || countRequests(up, "tools/call") != 1 {
 				t.Errorf("%d streams were asked for, want %d", n, c.gets)
 			}
 		})
 	}
 }
 
-// announcing keeps a stream open on which it says that its tools have changed.
-func announcing(text string) mcptest.Handler {
+func newAnnouncingHandler(text string) mcptest.Handler {
 	return func(w http.ResponseWriter, r *http.Request, _ mcptest.Call) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, mcptest.Event(text))
@@ -101,12 +99,12 @@ func announcing(text string) mcptest.Handler {
 	}
 }
 
-func TestChangesAreHeard(t *testing.T) {
+func TestListen_DeliversChanges(t *testing.T) {
 	t.Parallel()
 	const changed = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
 	for _, script := range []mcptest.Script{
-		{SessionID: "s", On: map[string]mcptest.Handler{"GET": announcing(changed)}},
-		{Modern: true, On: map[string]mcptest.Handler{"subscriptions/listen": announcing(changed)}},
+		{SessionID: "s", On: map[string]mcptest.Handler{"GET": newAnnouncingHandler(changed)}},
+		{Modern: true, On: map[string]mcptest.Handler{"subscriptions/listen": newAnnouncingHandler(changed)}},
 	} {
 		up := mcptest.Start(t, script)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -121,17 +119,17 @@ func TestChangesAreHeard(t *testing.T) {
 	}
 }
 
-func TestAServerThatAnnouncesNothingSaysSo(t *testing.T) {
+func TestListen_UnsupportedIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{405, 404, 400} {
 		up := mcptest.Start(t, mcptest.Script{SessionID: "s", On: map[string]mcptest.Handler{"GET": mcptest.Status(status, "")}})
 		s := dial(t, mcp.Target{URL: up.URL})
 		err := s.Listen(t.Context(), func() {}, func(mcp.Message) {})
-		if f := factsOf(t, err); f.Phase != mcp.PhaseListen || f.HTTP != status {
+		if f := newErrorFacts(t, err); f.Phase != mcp.PhaseListen || f.HTTP != status {
 			t.Errorf("%d: %+v", status, f)
 		}
 		s.Close(t.Context())
-		if count(up, "initialize") != 1 || count(up, "DELETE") != 1 {
+		if countRequests(up, "initialize") != 1 || countRequests(up, "DELETE") != 1 {
 			t.Errorf("%d: %v", status, up.Methods())
 		}
 	}

@@ -8,40 +8,40 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// Task is work that a server goes on with by itself (the extension io.modelcontextprotocol/tasks). The server makes one of a call
-// where the caller says, in its capabilities, that it understands tasks. All of it is remote text.
+// Task is a call that the server continues in the background (extension io.modelcontextprotocol/tasks), if the
+// client declares that capability. All of it is remote text.
 type Task struct {
 	ID            string
 	Status        string        // "working", "input_required", "completed", "failed" or "cancelled"
-	Message       string        // what the server says of it; empty: nothing
-	PollInterval  time.Duration // how often the server likes to be asked; 0: it does not say
-	TTL           time.Duration // how long the server keeps it; 0: it does not say
+	Message       string        // status message; empty: none
+	PollInterval  time.Duration // 0: not declared
+	TTL           time.Duration // how long the server keeps the task; 0: not declared
 	InputRequests json.RawMessage
-	Result        json.RawMessage // of the call, once it is completed
-	Error         *RPCError       // of the call, once it has failed; nil: the server names none
-	Raw           json.RawMessage // all of it
+	Result        json.RawMessage // of the call, if completed
+	Error         *RPCError       // of the call, if failed; nil: none
+	Raw           json.RawMessage
 }
 
-// Task asks how a task is. who is whose it is, as in a [Call].
-func (s *Session) Task(ctx context.Context, payer [16]byte, id string) (*Task, error) {
-	raw, err := s.Query(ctx, Query{Method: "tasks/get", Params: taskParams(id), Payer: payer})
+// Task returns the state of a task. memoryKey is as in a [Call].
+func (s *Session) Task(ctx context.Context, memoryKey [16]byte, id string) (*Task, error) {
+	raw, err := s.Query(ctx, Query{Method: "tasks/get", Params: taskParams(id), MemoryKey: memoryKey})
 	if err != nil {
 		return nil, err
 	}
 	if task := readTask(raw); task != nil {
 		return task, nil
 	}
-	return nil, protocolError(PhaseRequest, "sent a task without an id")
+	return nil, newProtocolError(PhaseRequest, "sent a task without an id")
 }
 
-// AnswerTask answers what a task asked for: results, by the keys of its InputRequests.
+// AnswerTask sends results by the keys of the task's InputRequests.
 func (s *Session) AnswerTask(ctx context.Context, id string, responses json.RawMessage) error {
 	params := wire.Object([]wire.Member{{Name: "taskId", Value: wire.Text(id)}, {Name: "inputResponses", Value: responses}})
 	_, err := s.Request(ctx, "tasks/update", params)
 	return err
 }
 
-// CancelTask asks the server to give a task up.
+// CancelTask asks the server to cancel a task.
 func (s *Session) CancelTask(ctx context.Context, id string) error {
 	_, err := s.Request(ctx, "tasks/cancel", taskParams(id))
 	return err
@@ -53,11 +53,11 @@ func taskParams(id string) json.RawMessage {
 
 // readTask reads a task; nil: it has no id.
 func readTask(raw []byte) *Task {
-	fields := members(raw)
+	fields := readObject(raw)
 	task := &Task{
-		ID: text(fields.get("taskId"), maxNameLength), Status: text(fields.get("status"), maxNameLength),
-		Message: text(fields.get("statusMessage"), maxNameLength), Error: readRPCError(fields.get("error")),
-		PollInterval: milliseconds(fields.get("pollIntervalMs")), TTL: milliseconds(fields.get("ttlMs")),
+		ID: readString(fields.get("taskId"), maxNameLength), Status: readString(fields.get("status"), maxNameLength),
+		Message: readString(fields.get("statusMessage"), maxNameLength), Error: readRPCError(fields.get("error")),
+		PollInterval: readMilliseconds(fields.get("pollIntervalMs")), TTL: readMilliseconds(fields.get("ttlMs")),
 		InputRequests: fields.get("inputRequests"), Result: fields.get("result"), Raw: raw,
 	}
 	if task.ID == "" {
@@ -68,18 +68,18 @@ func readTask(raw []byte) *Task {
 
 // readRPCError reads the error of a task; nil: there is none.
 func readRPCError(raw json.RawMessage) *RPCError {
-	fields := members(raw)
+	fields := readObject(raw)
 	if fields == nil {
 		return nil
 	}
-	e := &RPCError{Message: text(fields.get("message"), maxInstructionsLength), Data: fields.get("data")}
+	e := &RPCError{Message: readString(fields.get("message"), maxInstructionsLength), Data: fields.get("data")}
 	if json.Unmarshal(fields.get("code"), &e.Code) != nil {
 		e.Code = 0
 	}
 	return e
 }
 
-func milliseconds(raw json.RawMessage) time.Duration {
+func readMilliseconds(raw json.RawMessage) time.Duration {
 	var n int64
 	if json.Unmarshal(raw, &n) != nil || n < 0 {
 		return 0

@@ -7,60 +7,61 @@ import (
 	"time"
 )
 
-// Exchange is one request to a server and what came back, for people who look at how a sync went. It holds nothing of what was said: no
-// address, no header, no body.
+// Exchange is one request and its response, for diagnosing a sync. It holds no address, header or
+// body.
 type Exchange struct {
 	Phase    Phase
-	Method   string // of HTTP; empty: a message to a program
+	Method   string // of HTTP; empty: a message to a child process
 	Call     string // the MCP method; empty: none
-	Page     int    // of a tool list, from 1 on; 0: none
+	Page     int    // of a tool list, from 1; 0: none
 	Era      Era
 	At       time.Duration // since the trace began
-	Took     time.Duration // to the last byte that was read of the answer
-	Status   int           // of HTTP; 0: no answer, or a program's
+	Took     time.Duration // to the last byte read of the response
+	Status   int           // of HTTP; 0: none
 	Sent     int64         // bytes of the body
-	Received int64         // likewise, of the answer
-	Reason   Reason        // why it did not bring what it was for; empty: it did
-	RPCCode  int           // of a JSON-RPC error; 0: there was none
+	Received int64         // bytes of the response body
+	Reason   Reason        // why it failed; empty: success
+	RPCCode  int           // 0: none
 
 	id int
 }
 
-// maxExchanges bounds a trace: of more the first and the last ones are kept.
+// maxExchanges bounds a trace; beyond it, the first and the last exchanges are kept.
 const (
-	maxExchanges  = 64
-	lastExchanges = 16
+	maxExchanges      = 64
+	keptLastExchanges = 16
 )
 
-// Trace collects the exchanges of one sync, over as many sessions as it takes. The zero value is ready; nil collects nothing.
+// Trace records the exchanges of one sync over any number of sessions. The zero value is ready; nil records
+// nothing.
 type Trace struct {
-	mu      sync.Mutex // guards what follows
-	began   time.Time
-	list    []*Exchange
-	left    int // exchanges that are not kept
-	listing int // pages of the tool list that arrived
+	mu          sync.Mutex // guards the fields below
+	began       time.Time
+	exchanges   []*Exchange
+	dropped     int // exchanges that were not kept
+	listedPages int // tool list pages that arrived
 }
 
-// Exchanges are what was collected, in the order of their beginnings, and how many others there were.
+// Exchanges returns the recorded exchanges in order, and the number of dropped ones.
 func (t *Trace) Exchanges() (list []Exchange, left int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	list = make([]Exchange, len(t.list))
-	for i, e := range t.list {
+	list = make([]Exchange, len(t.exchanges))
+	for i, e := range t.exchanges {
 		list[i] = *e
 	}
-	return list, t.left
+	return list, t.dropped
 }
 
-// traced is an exchange under way; the zero value is none.
-type traced struct {
+// exchangeTrace records one running exchange; the zero value records nothing.
+type exchangeTrace struct {
 	*Trace
-	e *Exchange
+	exchange *Exchange
 }
 
-func (t *Trace) begin(method string, m outgoing, in Era) traced {
+func (t *Trace) beginExchange(method string, m outgoingMessage, in Era) exchangeTrace {
 	if t == nil {
-		return traced{}
+		return exchangeTrace{}
 	}
 	now := time.Now()
 	e := &Exchange{Phase: m.phase, Method: method, Call: m.method, Era: in, Sent: int64(len(m.body)), id: m.id}
@@ -72,97 +73,93 @@ func (t *Trace) begin(method string, m outgoing, in Era) traced {
 	e.At = now.Sub(t.began)
 	switch m.phase {
 	case PhaseDiscover, PhaseInitialize:
-		t.listing = 0
+		t.listedPages = 0
 	case PhaseList:
-		e.Page = t.listing + 1
+		e.Page = t.listedPages + 1
 	}
-	if len(t.list) == maxExchanges {
-		t.list = append(t.list[:maxExchanges-lastExchanges], t.list[maxExchanges-lastExchanges+1:]...)
-		t.left++
+	if len(t.exchanges) == maxExchanges {
+		t.exchanges = append(t.exchanges[:maxExchanges-keptLastExchanges], t.exchanges[maxExchanges-keptLastExchanges+1:]...)
+		t.dropped++
 	}
-	t.list = append(t.list, e)
-	return traced{Trace: t, e: e}
+	t.exchanges = append(t.exchanges, e)
+	return exchangeTrace{Trace: t, exchange: e}
 }
 
-// answered takes down the head of an answer, and follows its body.
-func (x traced) answered(resp *http.Response, err error) {
+// recordResponse records a response's status and counts its body.
+func (x exchangeTrace) recordResponse(resp *http.Response, err error) {
 	if x.Trace == nil {
 		return
 	}
 	x.mu.Lock()
-	x.e.Took = time.Since(x.began) - x.e.At
+	x.exchange.Took = time.Since(x.began) - x.exchange.At
 	if err == nil {
-		x.e.Status = resp.StatusCode
+		x.exchange.Status = resp.StatusCode
 	}
 	x.mu.Unlock()
 	if err != nil || resp.Body == http.NoBody {
 		return
 	}
-	body := tracedBody{ReadCloser: resp.Body, of: x}
-	if p, ok := resp.Body.(prompt); ok {
-		resp.Body = tracedPrompt{tracedBody: body, prompt: p}
+	body := tracedBody{ReadCloser: resp.Body, trace: x}
+	if p, ok := resp.Body.(readyBody); ok {
+		resp.Body = tracedReadyBody{tracedBody: body, readyBody: p}
 	} else {
 		resp.Body = body
 	}
 }
 
-// read takes down that bytes came.
-func (x traced) read(n int) {
+func (x exchangeTrace) recordRead(n int) {
 	if n == 0 {
 		return
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.e.Received += int64(n)
-	x.e.Took = time.Since(x.began) - x.e.At
+	x.exchange.Received += int64(n)
+	x.exchange.Took = time.Since(x.began) - x.exchange.At
 }
 
-// ended takes down how the last exchange of a message came out, whatever it took to bring it there.
-func (t *Trace) ended(m outgoing, failure *Error) {
+// recordOutcome records the result of a message in its last exchange.
+func (t *Trace) recordOutcome(m outgoingMessage, failure *Error) {
 	if t == nil || failure == nil && m.phase != PhaseList {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if failure == nil {
-		t.listing++
+		t.listedPages++
 		return
 	}
-	for i := len(t.list) - 1; i >= 0; i-- {
-		if e := t.list[i]; e.id == m.id && e.Call == m.method {
+	for i := len(t.exchanges) - 1; i >= 0; i-- {
+		if e := t.exchanges[i]; e.id == m.id && e.Call == m.method {
 			e.Reason, e.RPCCode = failure.Reason, failure.RPCCode
 			return
 		}
 	}
 }
 
-// said takes down a message to a program and its answer.
-func (x traced) said(in incoming) {
+func (x exchangeTrace) recordReply(in receivedReply) {
 	if x.Trace == nil {
 		return
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.e.Took = time.Since(x.began) - x.e.At
+	x.exchange.Took = time.Since(x.began) - x.exchange.At
 	if in.reply != nil {
-		x.e.Received = int64(len(in.reply.Result))
+		x.exchange.Received = int64(len(in.reply.Result))
 	}
 }
 
-// tracedBody is the body of an answer that is counted as it is read.
 type tracedBody struct {
 	io.ReadCloser
-	of traced
+	trace exchangeTrace
 }
 
 func (b tracedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.of.read(n)
+	b.trace.recordRead(n)
 	return n, err
 }
 
-// tracedPrompt is one that can tell whether reading it would wait.
-type tracedPrompt struct {
+type tracedReadyBody struct {
 	tracedBody
-	prompt
+	readyBody
 }

@@ -13,8 +13,8 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// traceOf is what a sync's trace tells, one exchange a line.
-func traceOf(t *testing.T, target mcp.Target) []string {
+// recordTrace returns a sync's trace, one line for an exchange.
+func recordTrace(t *testing.T, target mcp.Target) []string {
 	t.Helper()
 	trace := &mcp.Trace{}
 	target.Trace = trace
@@ -41,7 +41,7 @@ func traceOf(t *testing.T, target mcp.Target) []string {
 	return lines
 }
 
-func TestATraceTellsEachRequestOfASync(t *testing.T) {
+func TestTrace_RecordsEachRequest(t *testing.T) {
 	t.Parallel()
 	tools := []string{`{"name":"a"}`, `{"name":"b"}`, `{"name":"c"}`}
 	for name, c := range map[string]struct {
@@ -75,20 +75,20 @@ func TestATraceTellsEachRequestOfASync(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			up := mcptest.Start(t, c.script)
-			if diff := cmp.Diff(c.want, traceOf(t, mcp.Target{URL: up.URL, Era: c.era})); diff != "" {
+			if diff := cmp.Diff(c.want, recordTrace(t, mcp.Target{URL: up.URL, Era: c.era})); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 }
 
-func TestATraceOfThousandsOfRequestsKeepsTheFirstAndTheLast(t *testing.T) {
+func TestTrace_KeepsFirstAndLastExchanges(t *testing.T) {
 	t.Parallel()
 	var tools []string
 	for i := range 100 {
 		tools = append(tools, fmt.Sprintf(`{"name":"tool-%d"}`, i))
 	}
-	lines := traceOf(t, mcp.Target{URL: mcptest.Start(t, mcptest.Script{Tools: tools, PageSize: 1, SessionID: "s"}).URL})
+	lines := recordTrace(t, mcp.Target{URL: mcptest.Start(t, mcptest.Script{Tools: tools, PageSize: 1, SessionID: "s"}).URL})
 	if len(lines) != 65 || lines[0] != "initialize POST initialize handshake 200" || lines[47] != "list POST tools/list handshake 200 page 46" ||
 		lines[48] != "list POST tools/list handshake 200 page 86" || lines[63] != "close DELETE handshake 204" || lines[64] != "39 more" {
 		t.Errorf("%d lines: %q", len(lines), lines)

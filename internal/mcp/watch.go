@@ -8,102 +8,106 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-const updated = "notifications/resources/updated"
+const resourceUpdated = "notifications/resources/updated"
 
-// Watch hears of changes of resources (the notifications/resources/updated of these URIs and of what is below them), until ctx ends (nil),
-// or the server ends it or offers no such thing (an *Error). hear must return quickly.
-func (s *Session) Watch(ctx context.Context, uris []string, hear func(Message)) error {
-	err := s.current().watch(ctx, uris, hear)
+// Watch receives notifications/resources/updated of these URIs and of resources below them. It returns nil when
+// ctx ends, and an *Error when the server ends the stream or offers none. onUpdate must return quickly.
+func (s *Session) Watch(ctx context.Context, uris []string, onUpdate func(Message)) error {
+	err := s.currentConnection().watchResources(ctx, uris, onUpdate)
 	if ctx.Err() != nil {
-		return nil //nolint:nilerr // whoever watched has seen enough
+		return nil //nolint:nilerr // the caller ended it
 	}
 	return err
 }
 
-func (c *conversation) watch(ctx context.Context, uris []string, hear func(Message)) error {
+func (c *connection) watchResources(ctx context.Context, uris []string, onUpdate func(Message)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(c.life, cancel)()
-	id := c.id()
-	defer c.depart(c.attend(id, &caller{message: func(m Message) {
-		if m.Method == updated && concerns(m.Params, uris) {
-			hear(m)
+	defer context.AfterFunc(c.ctx, cancel)()
+	id := c.newID()
+	defer c.unregisterCallbacks(c.registerCallbacks(id, &requestCallbacks{message: func(m Message) {
+		if m.Method == resourceUpdated && isAboutAny(m.Params, uris) {
+			onUpdate(m)
 		}
 	}}))
-	if err := c.watchIn(ctx, id, uris); err != nil {
+	if err := c.waitForUpdates(ctx, id, uris); err != nil {
 		return err
 	}
 	return &Error{Phase: PhaseListen, Reason: ReasonUnreachable, Detail: "the server ended the stream", Retryable: true}
 }
 
-// watchIn waits for what is heard. In the handshake era all who watch in a conversation share its stream, and its subscriptions.
-func (c *conversation) watchIn(ctx context.Context, id int, uris []string) error {
-	if !c.era.asks() {
+// waitForUpdates subscribes and waits. In the handshake era all watchers of a connection share its stream and
+// subscriptions.
+func (c *connection) waitForUpdates(ctx context.Context, id int, uris []string) error {
+	if !c.era.hasServerRequests() {
 		wanted, err := json.Marshal(map[string][]string{"resourceSubscriptions": uris})
 		if err != nil {
-			return ownMistake(PhaseListen, "the URIs cannot be written")
+			return newRequestError(PhaseListen, "the URIs cannot be written")
 		}
-		if failure := c.subscribeTo(ctx, id, wanted); failure != nil {
+		if failure := c.openSubscription(ctx, id, wanted); failure != nil {
 			return failure
 		}
 		return nil
 	}
-	c.hearken(ctx)
+	c.openServerStream(ctx)
 	for _, uri := range uris {
-		leave, err := c.subscribe(ctx, uri)
+		unsubscribe, err := c.subscribeResource(ctx, uri)
 		if err != nil {
 			return err
 		}
-		defer leave()
+		defer unsubscribe()
 	}
 	<-ctx.Done()
 	return nil
 }
 
-// concerns tells whether a notification is about one of these resources, or a part of one.
-func concerns(params json.RawMessage, uris []string) bool {
-	uri := text(members(params).get("uri"), maxInstructionsLength)
-	for _, of := range uris {
-		if rest, ok := strings.CutPrefix(uri, of); ok && (rest == "" || strings.HasSuffix(of, "/") || strings.ContainsRune("/?#", rune(rest[0]))) {
+// isAboutAny reports whether a notification is about one of these resources or a part of one.
+func isAboutAny(params json.RawMessage, uris []string) bool {
+	uri := readString(readObject(params).get("uri"), maxInstructionsLength)
+	for _, watched := range uris {
+		if rest, ok := strings.CutPrefix(uri, watched); ok && (rest == "" || strings.HasSuffix(watched, "/") || strings.ContainsRune("/?#", rune(rest[0]))) {
 			return true
 		}
 	}
 	return false
 }
 
-// subscribe asks for the changes of a resource, unless somebody has already. The last one who leaves ends it.
-func (c *conversation) subscribe(ctx context.Context, uri string) (leave func(), err error) {
+// subscribeResource subscribes to a resource, unless a watcher has already. The last unsubscribe ends the
+// subscription.
+func (c *connection) subscribeResource(ctx context.Context, uri string) (unsubscribe func(), err error) {
 	c.mu.Lock()
-	if c.watched == nil {
-		c.watched = map[string]int{}
+	if c.subscriptions == nil {
+		c.subscriptions = map[string]int{}
 	}
-	c.watched[uri]++
-	first := c.watched[uri] == 1
+	c.subscriptions[uri]++
+	isFirst := c.subscriptions[uri] == 1
 	c.mu.Unlock()
-	leave = func() { c.unsubscribe(context.WithoutCancel(ctx), uri) }
-	if !first {
-		return leave, nil
+	unsubscribe = func() { c.unsubscribeResource(context.WithoutCancel(ctx), uri) }
+	if !isFirst {
+		return unsubscribe, nil
 	}
-	if _, err := c.once(ctx, resourceRequest("resources/subscribe", uri)); err != nil {
-		leave()
+	if _, err := c.requestOnce(ctx, newResourceRequest("resources/subscribe", uri)); err != nil {
+		unsubscribe()
 		return nil, err
 	}
-	return leave, nil
+	return unsubscribe, nil
 }
 
-func (c *conversation) unsubscribe(ctx context.Context, uri string) {
+func (c *connection) unsubscribeResource(ctx context.Context, uri string) {
 	c.mu.Lock()
-	c.watched[uri]--
-	last := c.watched[uri] == 0
+	c.subscriptions[uri]--
+	last := c.subscriptions[uri] == 0
 	if last {
-		delete(c.watched, uri)
+		delete(c.subscriptions, uri)
 	}
 	c.mu.Unlock()
 	if last {
-		c.start(func() { c.courtesy(ctx, c.era.message(c, resourceRequest("resources/unsubscribe", uri), c.id())) })
+		c.startBackground(func() {
+			c.sendBestEffort(ctx, c.era.newMessage(c, newResourceRequest("resources/unsubscribe", uri), c.newID()))
+		})
 	}
 }
 
-func resourceRequest(method, uri string) request {
-	return request{phase: PhaseRequest, method: method, params: []wire.Member{{Name: "uri", Value: wire.Text(uri)}}}
+func newResourceRequest(method, uri string) rpcRequest {
+	return rpcRequest{phase: PhaseRequest, method: method, params: []wire.Member{{Name: "uri", Value: wire.Text(uri)}}}
 }

@@ -14,8 +14,8 @@ import (
 	"patchbay/internal/mcpadmin"
 )
 
-// byMCP are the acts in the audit log that say that they came in here, the oldest first, with who did them.
-func (w *world) byMCP(t *testing.T) []string {
+// mcpEvents returns the audit events via MCP, oldest first, with their actors.
+func (w *testEnv) mcpEvents(t *testing.T) []string {
 	t.Helper()
 	var got string
 	w.AsSystem(t, `select coalesce(string_agg(action || ' by ' || actor_type || ' ' || actor_name, ',' order by id), '') from audit_events where detail->>'via' = 'mcp'`, nil, &got)
@@ -25,8 +25,7 @@ func (w *world) byMCP(t *testing.T) []string {
 	return strings.Split(got, ",")
 }
 
-// program is the JSON API, as a program with a key uses it.
-func (w *world) program(t *testing.T, key string) *client.Client {
+func (w *testEnv) apiClient(t *testing.T, key string) *client.Client {
 	t.Helper()
 	c, err := client.New(w.url, key)
 	if err != nil {
@@ -35,7 +34,7 @@ func (w *world) program(t *testing.T, key string) *client.Client {
 	return c
 }
 
-func TestAnAssistantDoesWhatAnAdminDoesAndTheAuditLogSaysSo(t *testing.T) {
+func TestTools_ActAsAdminAndAreAudited(t *testing.T) {
 	t.Parallel()
 	for _, revision := range []string{newest, before} {
 		t.Run(revision, func(t *testing.T) {
@@ -43,30 +42,30 @@ func TestAnAssistantDoesWhatAnAdminDoesAndTheAuditLogSaysSo(t *testing.T) {
 			w := newWorld(t)
 			up := mcptest.Start(t, mcptest.Script{Tools: []string{mcptest.Tool("search"), mcptest.Tool("create")}})
 			w.Agent(t, func(a *connectors.Agent) { a.Slug, a.Approval = "support", connectors.ApprovalAlwaysAsk })
-			key := w.key(t, w.Tenant, connectors.RoleAdmin)
-			a := w.enter(t, key, revision, "accept")
+			key := w.newAPIKey(t, w.Tenant, connectors.RoleAdmin)
+			a := w.connect(t, key, revision, "accept")
 
 			var tried struct{ OK bool }
-			a.does(t, "test_connector", map[string]any{"url": up.URL}, &tried)
+			a.callTool(t, "test_connector", map[string]any{"url": up.URL}, &tried)
 			if !tried.OK {
 				t.Error("the server is not usable")
 			}
-			a.does(t, "add_connector", map[string]any{"name": "Notes", "url": up.URL}, nil)
-			a.does(t, "sync_tools", map[string]any{"connector": "notes"}, nil)
-			a.does(t, "grant_tools", map[string]any{"agent": "support", "connector": "notes", "tools": []string{"search", "create"}}, nil)
-			a.reviewed(t, w, up)
-			a.decided(t, w, key)
-			a.does(t, "grant_tools", map[string]any{"agent": "support", "connector": "notes", "tools": []string{}}, nil)
-			a.does(t, "add_connector", map[string]any{"name": "Mail", "url": up.URL + "/mail", "auth_type": "oauth2"}, nil)
+			a.callTool(t, "add_connector", map[string]any{"name": "Notes", "url": up.URL}, nil)
+			a.callTool(t, "sync_tools", map[string]any{"connector": "notes"}, nil)
+			a.callTool(t, "grant_tools", map[string]any{"agent": "support", "connector": "notes", "tools": []string{"search", "create"}}, nil)
+			a.acceptChange(t, w, up)
+			a.approveCall(t, w, key)
+			a.callTool(t, "grant_tools", map[string]any{"agent": "support", "connector": "notes", "tools": []string{}}, nil)
+			a.callTool(t, "add_connector", map[string]any{"name": "Mail", "url": up.URL + "/mail", "auth_type": "oauth2"}, nil)
 			var link struct {
 				URL string `json:"connect_url"`
 			}
-			a.does(t, "connect_account", map[string]any{"connector": "mail"}, &link)
+			a.callTool(t, "connect_account", map[string]any{"connector": "mail"}, &link)
 			if !strings.HasPrefix(link.URL, w.url+"/connect/") {
 				t.Errorf("the link is %q", link.URL)
 			}
 
-			if says := a.misfits(t, "test_connector", map[string]any{"url": up.URL + "/mail?what=was-read"}); !strings.Contains(says, "without a query") {
+			if says := a.callInvalid(t, "test_connector", map[string]any{"url": up.URL + "/mail?what=was-read"}); !strings.Contains(says, "without a query") {
 				t.Errorf("an address that carries something out: %q", says)
 			}
 
@@ -75,21 +74,20 @@ func TestAnAssistantDoesWhatAnAdminDoesAndTheAuditLogSaysSo(t *testing.T) {
 				"connector.test" + by, "connector.create" + by, "connector.sync" + by, "agent_grant.set" + by, "connector.sync" + by, "tool.accept" + by,
 				"tool_call.approve" + by, "agent_grant.drop" + by, "connector.create" + by, "connect_link.make" + by,
 			}
-			if diff := cmp.Diff(want, w.byMCP(t)); diff != "" {
+			if diff := cmp.Diff(want, w.mcpEvents(t)); diff != "" {
 				t.Errorf("audit log (-want +got):\n%s", diff)
 			}
-			if len(a.asked) != 5 {
-				t.Errorf("a person was asked %q", a.asked)
+			if len(a.questions) != 5 {
+				t.Errorf("a person was asked %q", a.questions)
 			}
 		})
 	}
 }
 
-// reviewed accepts what a server changed.
-func (a *assistant) reviewed(t *testing.T, w *world, up *mcptest.Server) {
+func (a *mcpClient) acceptChange(t *testing.T, w *testEnv, up *mcptest.Server) {
 	t.Helper()
 	up.SetTools(`{"name":"search","description":"Searches, and deletes.","inputSchema":{"type":"object","properties":{"q":{"type":"string"}}}}`, mcptest.Tool("create"))
-	a.does(t, "sync_tools", map[string]any{"connector": "notes"}, nil)
+	a.callTool(t, "sync_tools", map[string]any{"connector": "notes"}, nil)
 	var changes struct {
 		Items []struct {
 			Hash      string
@@ -97,27 +95,26 @@ func (a *assistant) reviewed(t *testing.T, w *world, up *mcptest.Server) {
 			Untrusted struct{ Tool string }
 		}
 	}
-	a.does(t, "list_tool_changes", nil, &changes)
+	a.callTool(t, "list_tool_changes", nil, &changes)
 	if len(changes.Items) != 1 || changes.Items[0].Untrusted.Tool != "search" {
 		t.Fatalf("changes %+v", changes)
 	}
 	review := map[string]any{"connector": "notes", "tool": "search", "verdict": "accept", "hash": strings.Repeat("0", 64)}
-	if code, _ := a.refused(t, "review_tool_change", review); code != "tool-changed" {
+	if code, _ := a.callRefused(t, "review_tool_change", review); code != "tool-changed" {
 		t.Errorf("another definition than the one that was looked at: %s", code)
 	}
 	review["hash"] = changes.Items[0].Hash
 	var got struct{ Review string }
-	a.does(t, "review_tool_change", review, &got)
+	a.callTool(t, "review_tool_change", review, &got)
 	if got.Review != "accepted" {
 		t.Errorf("the tool is %s", got.Review)
 	}
-	a.asked = a.asked[1:] // the first was refused by the API
+	a.questions = a.questions[1:] // the API refused the first
 }
 
-// decided approves a call that waits.
-func (a *assistant) decided(t *testing.T, w *world, key string) {
+func (a *mcpClient) approveCall(t *testing.T, w *testEnv, key string) {
 	t.Helper()
-	waiting, err := w.program(t, key).CallTool(t.Context(), "support", client.ToolCallCreate{Tool: "mcp_notes__create", Arguments: map[string]json.RawMessage{"q": json.RawMessage(`"what waits"`)}})
+	waiting, err := w.apiClient(t, key).CallTool(t.Context(), "support", client.ToolCallCreate{Tool: "mcp_notes__create", Arguments: map[string]json.RawMessage{"q": json.RawMessage(`"what waits"`)}})
 	if err != nil || waiting.Status != "pending_approval" {
 		t.Fatalf("%s, %v", waiting.Status, err)
 	}
@@ -130,13 +127,13 @@ func (a *assistant) decided(t *testing.T, w *world, key string) {
 			}
 		}
 	}
-	a.does(t, "list_tool_calls", map[string]any{"status": "pending_approval"}, &got)
+	a.callTool(t, "list_tool_calls", map[string]any{"status": "pending_approval"}, &got)
 	if len(got.Items) != 1 || waiting.RequestID == nil || got.Items[0].Untrusted.RequestID != *waiting.RequestID || got.Items[0].Address != "127.0.0.1" {
 		t.Fatalf("calls %+v", got)
 	}
 	var made struct{ Status string }
-	a.does(t, "decide_approval", map[string]any{"call": got.Items[0].ID, "verdict": "approve"}, &made)
-	if says := a.asked[len(a.asked)-1]; !strings.Contains(says, `"create"`) || !strings.Contains(says, "what waits") || !strings.Contains(says, `"support"`) {
+	a.callTool(t, "decide_approval", map[string]any{"call": got.Items[0].ID, "verdict": "approve"}, &made)
+	if says := a.questions[len(a.questions)-1]; !strings.Contains(says, `"create"`) || !strings.Contains(says, "what waits") || !strings.Contains(says, `"support"`) {
 		t.Errorf("the person was asked %q", says)
 	}
 	if made.Status == "pending_approval" || made.Status == "denied" {
@@ -144,7 +141,7 @@ func (a *assistant) decided(t *testing.T, w *world, key string) {
 	}
 }
 
-func TestNothingIsDestroyedWithoutAPersonWhoAgrees(t *testing.T) {
+func TestConfirm_RequiredForDestructiveTools(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ revision, says, code string }{
 		"a person who declines":                  {newest, "decline", "declined"},
@@ -156,11 +153,11 @@ func TestNothingIsDestroyedWithoutAPersonWhoAgrees(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.arrange(t)
-			a := w.enter(t, w.key(t, w.Tenant, connectors.RoleOwner), test.revision, test.says)
+			w.seedTool(t)
+			a := w.connect(t, w.newAPIKey(t, w.Tenant, connectors.RoleOwner), test.revision, test.says)
 			was := w.Rows(t)
 			for _, tool := range []string{"grant_tools", "review_tool_change"} {
-				code, says := a.refused(t, tool, example[tool])
+				code, says := a.callRefused(t, tool, exampleArguments[tool])
 				if code != test.code || test.says == "" && !strings.Contains(says, w.url+"/") {
 					t.Errorf("%s: %s, %s", tool, code, says)
 				}
@@ -172,11 +169,11 @@ func TestNothingIsDestroyedWithoutAPersonWhoAgrees(t *testing.T) {
 	}
 }
 
-// Every tool that destroys asks, and no other does: what is annotated is what happens.
-func TestWhatIsAnnotatedAsDestructiveAsksAPerson(t *testing.T) {
+// The annotation destructiveHint must match the behaviour.
+func TestTools_DestructiveOnesConfirm(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.enter(t, w.key(t, w.Tenant, connectors.RoleOwner), newest, "")
+	a := w.connect(t, w.newAPIKey(t, w.Tenant, connectors.RoleOwner), newest, "")
 	asks := map[string]bool{}
 	for _, row := range mcpadmin.Table() {
 		asks[row.Name] = row.Confirms
@@ -191,11 +188,11 @@ func TestWhatIsAnnotatedAsDestructiveAsksAPerson(t *testing.T) {
 	}
 }
 
-func TestNoToolTakesOrGivesASecret(t *testing.T) {
+func TestTools_HaveNoSecrets(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	key := w.key(t, w.Tenant, connectors.RoleOwner)
-	a := w.enter(t, key, newest, "accept")
+	key := w.newAPIKey(t, w.Tenant, connectors.RoleOwner)
+	a := w.connect(t, key, newest, "accept")
 	for tool, err := range a.Tools(t.Context(), nil) {
 		if err != nil {
 			t.Fatal(err)
@@ -212,7 +209,7 @@ func TestNoToolTakesOrGivesASecret(t *testing.T) {
 		SecretURL string `json:"secret_url"`
 		Connector struct{ Slug string }
 	}
-	a.does(t, "add_connector", example["add_connector"], &made)
+	a.callTool(t, "add_connector", exampleArguments["add_connector"], &made)
 	if made.SecretURL != w.url+"/connectors/"+made.Connector.Slug+"/credentials" {
 		t.Errorf("the secret is entered at %q", made.SecretURL)
 	}
@@ -223,7 +220,7 @@ func TestNoToolTakesOrGivesASecret(t *testing.T) {
 	w.Credential(t, c.ID, nil, "s3cret-of-the-service")
 	for _, tool := range []string{"list_connectors", "list_agents", "list_tool_calls"} {
 		var got any
-		a.does(t, tool, nil, &got)
+		a.callTool(t, tool, nil, &got)
 		if all := fmt.Sprint(got); strings.Contains(all, "s3cret") || strings.Contains(all, key) {
 			t.Errorf("%s has a secret: %s", tool, all)
 		}

@@ -6,18 +6,17 @@ import (
 	"patchbay/client"
 )
 
-// caller is who uses a tool, with all that a tool needs: the API, as which it asks stands in the context.
+// caller is the environment of a tool call: the API and the handler. The actor is in the context.
 type caller struct {
 	*client.Client
 	h *Handler
 }
 
-// page is the address of a page of the dashboard.
-func (c *caller) page(parts ...string) string {
-	return c.h.base.JoinPath(escaped(parts)...).String()
+func (c *caller) pageURL(parts ...string) string {
+	return c.h.base.JoinPath(escapePath(parts)...).String()
 }
 
-func escaped(parts []string) []string {
+func escapePath(parts []string) []string {
 	out := make([]string, len(parts))
 	for i, p := range parts {
 		out[i] = url.PathEscape(p)

@@ -9,8 +9,8 @@ import (
 	"patchbay/internal/mcp/serve"
 )
 
-// complete tells the slugs that begin as an argument does. Of tools there is nothing to tell: their names are the servers'.
-func (b *backend) complete(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+// completeArgument completes slugs. Tools are not completed: their names are the servers'.
+func (b *backend) completeArgument(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 	var params struct {
 		Ref      struct{ Type, Name, URI string }
 		Argument struct{ Name, Value string }
@@ -21,13 +21,13 @@ func (b *backend) complete(ctx context.Context, r *serve.Request) (json.RawMessa
 	var found []resource
 	var err error
 	switch {
-	case params.Argument.Name == "agent", params.Ref.URI == templates[1].URITemplate:
+	case params.Argument.Name == "agent", params.Ref.URI == resourceTemplates[1].URITemplate:
 		found, _, err = b.agentResources(ctx, "")
-	case params.Argument.Name == "connector", params.Ref.URI == templates[0].URITemplate:
-		found, err = b.connectorsLike(ctx, params.Argument.Value)
+	case params.Argument.Name == "connector", params.Ref.URI == resourceTemplates[0].URITemplate:
+		found, err = b.findConnectors(ctx, params.Argument.Value)
 	}
 	if err != nil {
-		return nil, asRPC(err)
+		return nil, toRPCError(err)
 	}
 	values := []string{}
 	for _, one := range found {
@@ -35,11 +35,11 @@ func (b *backend) complete(ctx context.Context, r *serve.Request) (json.RawMessa
 			values = append(values, one.Name)
 		}
 	}
-	return encoded(map[string]any{"completion": map[string]any{"values": values, "hasMore": len(found) == mostListed}})
+	return encodeJSON(map[string]any{"completion": map[string]any{"values": values, "hasMore": len(found) == maxListed}})
 }
 
-func (b *backend) connectorsLike(ctx context.Context, part string) ([]resource, error) {
-	got, err := b.h.api.ListConnectors(ctx, client.ListConnectorsQuery{Limit: mostListed, Q: part})
+func (b *backend) findConnectors(ctx context.Context, part string) ([]resource, error) {
+	got, err := b.h.api.ListConnectors(ctx, client.ListConnectorsQuery{Limit: maxListed, Q: part})
 	found := make([]resource, len(got.Items))
 	for i, c := range got.Items {
 		found[i] = resource{Name: c.Slug}

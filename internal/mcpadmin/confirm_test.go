@@ -10,8 +10,7 @@ import (
 	"patchbay/internal/mcpadmin"
 )
 
-// message is a JSON-RPC answer.
-type message struct {
+type rpcMessage struct {
 	Error  *struct{ Code int }
 	Result struct {
 		ResultType   string
@@ -21,8 +20,7 @@ type message struct {
 	}
 }
 
-// calls sends one call of the modern era, with what else stands in its parameters.
-func (w *world) calls(t *testing.T, key, tool string, arguments any, more map[string]any) message {
+func (w *testEnv) callModern(t *testing.T, key, tool string, arguments any, more map[string]any) rpcMessage {
 	t.Helper()
 	params := map[string]any{"name": tool, "arguments": arguments, "_meta": map[string]any{
 		"io.modelcontextprotocol/protocolVersion":    newest,
@@ -51,23 +49,23 @@ func (w *world) calls(t *testing.T, key, tool string, arguments any, more map[st
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	var got message
+	var got rpcMessage
 	if err := json.NewDecoder(res.Body).Decode(&got); err != nil {
 		t.Fatal(err)
 	}
 	return got
 }
 
-// What a person agreed to is good for the same call by the same caller, whichever process gets it.
-func TestAnAnswerIsGoodForWhatWasAskedAlone(t *testing.T) {
+// A confirmation is valid for the same call by the same caller, in any process.
+func TestConfirm_AnswerIsBoundToCall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.arrange(t)
-	mine, others := w.key(t, w.Tenant, connectors.RoleOwner), w.key(t, w.Tenant, connectors.RoleOwner)
+	w.seedTool(t)
+	mine, others := w.newAPIKey(t, w.Tenant, connectors.RoleOwner), w.newAPIKey(t, w.Tenant, connectors.RoleOwner)
 	grant := func(tools ...string) map[string]any {
 		return map[string]any{"agent": "support", "connector": "linear", "tools": tools}
 	}
-	begun := w.calls(t, mine, "grant_tools", grant("search"), nil)
+	begun := w.callModern(t, mine, "grant_tools", grant("search"), nil)
 	if begun.Result.ResultType != "input_required" || begun.Result.RequestState == "" {
 		t.Fatalf("begun with %+v", begun)
 	}
@@ -79,11 +77,11 @@ func TestAnAnswerIsGoodForWhatWasAskedAlone(t *testing.T) {
 		state     string
 	}{
 		"other arguments": {mine, "grant_tools", grant("search", "create_issue"), begun.Result.RequestState},
-		"another tool":    {mine, "review_tool_change", example["review_tool_change"], begun.Result.RequestState},
+		"another tool":    {mine, "review_tool_change", exampleArguments["review_tool_change"], begun.Result.RequestState},
 		"another key":     {others, "grant_tools", grant("search"), begun.Result.RequestState},
 		"a made-up state": {mine, "grant_tools", grant("search"), "bm90aGluZw"},
 	} {
-		if got := w.calls(t, test.key, test.tool, test.arguments, yes(test.state)); got.Error == nil || got.Error.Code != -32602 {
+		if got := w.callModern(t, test.key, test.tool, test.arguments, acceptAnswer(test.state)); got.Error == nil || got.Error.Code != -32602 {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -92,7 +90,7 @@ func TestAnAnswerIsGoodForWhatWasAskedAlone(t *testing.T) {
 		"yes, without a mark": map[string]any{"confirm": map[string]any{"action": "accept", "content": map[string]any{}}},
 		"no":                  map[string]any{"confirm": map[string]any{"action": "decline"}},
 	} {
-		got := w.calls(t, mine, "grant_tools", grant("search"), map[string]any{"requestState": begun.Result.RequestState, "inputResponses": answer})
+		got := w.callModern(t, mine, "grant_tools", grant("search"), map[string]any{"requestState": begun.Result.RequestState, "inputResponses": answer})
 		if !got.Result.IsError || got.Result.Meta["patchbay/reason"].Code != "declined" {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -100,32 +98,32 @@ func TestAnAnswerIsGoodForWhatWasAskedAlone(t *testing.T) {
 	if w.Rows(t) != was {
 		t.Error("something changed")
 	}
-	if got := w.calls(t, mine, "grant_tools", grant("search"), yes(begun.Result.RequestState)); got.Error != nil || got.Result.IsError {
+	if got := w.callModern(t, mine, "grant_tools", grant("search"), acceptAnswer(begun.Result.RequestState)); got.Error != nil || got.Result.IsError {
 		t.Errorf("the same call: %+v", got)
 	}
-	if acts := w.byMCP(t); len(acts) != 1 || !strings.HasPrefix(acts[0], "agent_grant.set") {
+	if acts := w.mcpEvents(t); len(acts) != 1 || !strings.HasPrefix(acts[0], "agent_grant.set") {
 		t.Errorf("acts %q", acts)
 	}
 }
 
-// A question stands for minutes. Whoever asked it may be somebody else by the time it is answered.
-func TestWhoLosesTheirRoleWhileAPersonIsAskedDoesNothing(t *testing.T) {
+// The caller may lose its role during a question.
+func TestConfirm_RoleLostMeanwhile(t *testing.T) {
 	t.Parallel()
 	for _, revision := range []string{newest, before} {
 		w := newWorld(t)
-		w.arrange(t)
+		w.seedTool(t)
 		w.Member(t, connectors.RoleOwner)
-		m, token := w.acting(t, connectors.RoleAdmin, connectors.ScopeAdmin)
-		a := w.enter(t, token, revision, "accept")
+		m, token := w.newMemberProgram(t, connectors.RoleAdmin, connectors.ScopeAdmin)
+		a := w.connect(t, token, revision, "accept")
 		a.meanwhile = func() {
 			if err := w.Door().SetMemberRole(t.Context(), m.UserID, connectors.RoleViewer); err != nil {
 				t.Error(err)
 			}
 		}
-		if code, _ := a.refused(t, "grant_tools", example["grant_tools"]); code != "denied" || len(a.asked) != 1 {
-			t.Errorf("%s: %s, asked %q", revision, code, a.asked)
+		if code, _ := a.callRefused(t, "grant_tools", exampleArguments["grant_tools"]); code != "denied" || len(a.questions) != 1 {
+			t.Errorf("%s: %s, asked %q", revision, code, a.questions)
 		}
-		if acts := w.byMCP(t); len(acts) != 0 {
+		if acts := w.mcpEvents(t); len(acts) != 0 {
 			t.Errorf("%s: acts %q", revision, acts)
 		}
 	}

@@ -2,21 +2,21 @@ package mcpadmin
 
 import "patchbay/internal/connectors"
 
-// Row is what the table says of a tool.
+// Row is a row of the table of tools.
 type Row struct {
 	Name     string
 	May      connectors.Permission
 	Asks     []string
-	Confirms bool // asks a person first
+	Confirms bool // needs a confirmation
 
-	Dangerous bool // a person confirms in a browser who they are
+	Dangerous bool // needs the member's own confirmation in a browser
 }
 
-// Table is the table of tools.
+// Table returns the table of tools.
 func Table() []Row {
 	var rows []Row
 	for _, t := range tools {
-		rows = append(rows, Row{t.name, t.may, t.asks, t.confirm != nil, t.dangerous})
+		rows = append(rows, Row{t.name, t.permission, t.operations, t.confirm != nil, t.dangerous})
 	}
 	return rows
 }

@@ -17,84 +17,83 @@ import (
 	"patchbay/internal/store"
 )
 
-// Path is where it is served. No connector has the slug that would have this address.
+// Path is the server's path. Its last element is a reserved slug.
 const Path = "/mcp/admin"
 
 // Options configure a [Handler]. All but Log are required.
 type Options struct {
-	API       http.Handler                         // answers whoever stands in a request's context
-	Throttled func(next http.Handler) http.Handler // has a request count as one of the API
+	API       http.Handler                         // with the actor from the context
+	Throttled func(next http.Handler) http.Handler // applies the API's rate limits
 	Identify  middleware.Identifier
 	Respond   *respond.Responder
-	Store     *store.Store // seals sessions and questions, and remembers which of these were answered
+	Store     *store.Store // seals sessions and questions, and records used confirmations
 	BaseURL   *url.URL
-	Version   string // ours
+	Version   string // Patchbay's
 	Log       *slog.Logger
 }
 
-// Handler serves admins' assistants.
+// Handler serves /mcp/admin.
 type Handler struct {
-	api     *client.Client
-	inside  inside
-	server  *serve.Server
-	respond *respond.Responder
-	store   *store.Store
-	base    *url.URL
-	version string
-	log     *slog.Logger
-	serves  http.Handler
+	api       *client.Client
+	inProcess inProcessTransport
+	server    *serve.Server
+	respond   *respond.Responder
+	store     *store.Store
+	base      *url.URL
+	version   string
+	log       *slog.Logger
+	handler   http.Handler
 
 	identify middleware.Identifier
 }
 
-// New makes a Handler.
+// New returns a Handler.
 func New(o Options) (*Handler, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	api, err := newInside(o.API)
+	api, err := newInProcessClient(o.API)
 	if err != nil {
 		return nil, err
 	}
-	h := &Handler{api: api, inside: inside{o.API}, respond: o.Respond, store: o.Store, base: o.BaseURL, version: o.Version, log: o.Log, identify: o.Identify}
+	h := &Handler{api: api, inProcess: inProcessTransport{o.API}, respond: o.Respond, store: o.Store, base: o.BaseURL, version: o.Version, log: o.Log, identify: o.Identify}
 	h.server = serve.New(serve.Options{
-		Origins: func(r *http.Request) bool { return !h.foreign(r) },
+		Origins: func(r *http.Request) bool { return !h.isForeign(r) },
 		Log:     o.Log,
 		SealSession: func(who string, session []byte) (string, error) {
 			return o.Store.SealHandle("mcp admin session", who, session)
 		},
 		OpenSession: func(who, id string) ([]byte, error) { return o.Store.OpenHandle("mcp admin session", who, id) },
 	})
-	h.serves = middleware.Identify(o.Identify, h.refuse)(o.Throttled(http.HandlerFunc(h.serve)))
+	h.handler = middleware.Identify(o.Identify, h.writeRefusal)(o.Throttled(http.HandlerFunc(h.serveRequest)))
 	return h, nil
 }
 
-// ServeHTTP answers at [Path].
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.serves.ServeHTTP(w, r) }
+// ServeHTTP serves [Path].
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) }
 
-// Shut ends the streams of those who listen. Requests go on.
+// Shut ends the listeners' streams. Requests go on.
 func (h *Handler) Shut() { h.server.Shut() }
 
-// Stop waits for the requests that are under way, and ends them when ctx does.
+// Stop waits for running requests and cancels them when ctx ends.
 func (h *Handler) Stop(ctx context.Context) { h.server.Stop(ctx) }
 
-func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
-	who, err := callerOf(r.Context())
+func (h *Handler) serveRequest(w http.ResponseWriter, r *http.Request) {
+	who, err := actorFrom(r.Context())
 	if err != nil {
-		h.refuse(w, r, err)
+		h.writeRefusal(w, r, err)
 		return
 	}
-	h.server.Handle(w, r, nameOf(who), &backend{h: h, who: who, again: func() (auth.Actor, error) {
+	h.server.Handle(w, r, callerKey(who), &backend{h: h, actor: who, identifyAgain: func() (auth.Actor, error) {
 		ctx, _, err := h.identify(r)
 		if err != nil {
 			return auth.Actor{}, err
 		}
-		return callerOf(ctx)
+		return actorFrom(ctx)
 	}})
 }
 
-// callerOf is who was established.
-func callerOf(ctx context.Context) (auth.Actor, error) {
+func actorFrom(ctx context.Context) (auth.Actor, error) {
 	who, ok := auth.ActorFrom(ctx)
 	if !ok || who.ID() == nil {
 		return auth.Actor{}, fault.Errorf(fault.Unauthenticated, "No caller is established.")
@@ -103,8 +102,8 @@ func callerOf(ctx context.Context) (auth.Actor, error) {
 	return who, nil
 }
 
-// nameOf names a caller towards mcp/serve: its tenant, what it is, and itself; of a person, the program that acts as them, too.
-func nameOf(who auth.Actor) string {
+// callerKey identifies a caller for package serve: tenant, kind and id, and a person's program.
+func callerKey(who auth.Actor) string {
 	name := who.Tenant.ID.String() + " " + string(who.Kind) + " " + who.ID().String()
 	if who.Program != nil {
 		name += " " + who.Program.ID.String()
@@ -112,48 +111,48 @@ func nameOf(who auth.Actor) string {
 	return name
 }
 
-// refuse answers whoever is not let in. Who is not known is told where it is described how to sign in (RFC 9728 §5.1).
-func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
+// writeRefusal refuses a request. A 401 names the resource metadata (RFC 9728 section 5.1).
+func (h *Handler) writeRefusal(w http.ResponseWriter, r *http.Request, err error) {
 	says := `Bearer resource_metadata="` + strings.TrimRight(h.base.String(), "/") + "/.well-known/oauth-protected-resource" + Path + `"`
 	if r.Header.Get("Authorization") != "" {
 		says += `, error="invalid_token"`
 	}
-	h.respond.Problem(&challenged{w, says}, r, err)
+	h.respond.Problem(&challengeWriter{w, says}, r, err)
 }
 
-// challenged has a 401 say how to prove who one is.
-type challenged struct {
+// challengeWriter adds WWW-Authenticate to a 401.
+type challengeWriter struct {
 	http.ResponseWriter
-	says string
+	challenge string
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (c *challenged) WriteHeader(status int) {
+func (c *challengeWriter) WriteHeader(status int) {
 	if status == http.StatusUnauthorized {
-		c.Header().Set("WWW-Authenticate", c.says)
+		c.Header().Set("WWW-Authenticate", c.challenge)
 	}
 	c.ResponseWriter.WriteHeader(status)
 }
 
-// foreign tells whether a browser sent the request from another site's page, or came here by another site's name (DNS rebinding). Programs
-// send no Origin.
-func (h *Handler) foreign(r *http.Request) bool {
+// isForeign reports whether a browser sent the request from another site, or reached this one under a foreign
+// host name (DNS rebinding). Programs send no Origin.
+func (h *Handler) isForeign(r *http.Request) bool {
 	for _, origin := range r.Header["Origin"] {
 		from, err := url.Parse(origin)
-		if err != nil || !h.own(from.Scheme+"://"+from.Host) && (from.Host != r.Host || !loopback(from.Hostname())) {
+		if err != nil || !h.isOwnOrigin(from.Scheme+"://"+from.Host) && (from.Host != r.Host || !isLoopback(from.Hostname())) {
 			return true
 		}
 	}
-	return loopback(h.base.Hostname()) && !loopback(hostOf(r))
+	return isLoopback(h.base.Hostname()) && !isLoopback(requestHost(r))
 }
 
-func (h *Handler) own(origin string) bool {
+func (h *Handler) isOwnOrigin(origin string) bool {
 	return strings.EqualFold(origin, h.base.Scheme+"://"+h.base.Host)
 }
 
-func hostOf(r *http.Request) string { return (&url.URL{Host: r.Host}).Hostname() }
+func requestHost(r *http.Request) string { return (&url.URL{Host: r.Host}).Hostname() }
 
-func loopback(host string) bool {
+func isLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
 	}

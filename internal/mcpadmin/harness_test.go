@@ -39,21 +39,21 @@ import (
 	"patchbay/internal/webhooks"
 )
 
-// world is a fixture with the door in front of it, and the JSON API behind.
-type world struct {
+// testEnv is a fixture with the server and the JSON API.
+type testEnv struct {
 	*fixture.World
 	auth *auth.Service
 	api  *api.Handler
 	door *mcpadmin.Handler
-	url  string // of the listener
+	url  string // of the server
 
-	mu    sync.Mutex // guards asked
-	asked []string   // of the API, "METHOD /path"
+	mu       sync.Mutex // guards requests
+	requests []string   // to the API, "METHOD /path"
 }
 
-func newWorld(t *testing.T, opts ...func(*api.Options)) *world {
+func newWorld(t *testing.T, opts ...func(*api.Options)) *testEnv {
 	t.Helper()
-	w := &world{World: fixture.New(t)}
+	w := &testEnv{World: fixture.New(t)}
 	router := chi.NewMux()
 	server := httptest.NewServer(router)
 	t.Cleanup(server.Close)
@@ -69,8 +69,8 @@ func newWorld(t *testing.T, opts ...func(*api.Options)) *world {
 	return w
 }
 
-// rebuild makes the door, as another process would.
-func (w *world) rebuild(t *testing.T) {
+// rebuild makes the handler anew, as another process would.
+func (w *testEnv) rebuild(t *testing.T) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	base, err := url.Parse(w.url)
@@ -78,7 +78,7 @@ func (w *world) rebuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.door, err = mcpadmin.New(mcpadmin.Options{
-		API: w.noting(w.api.Inside()), Throttled: w.api.Throttled, Identify: w.auth.IdentifyProgram, Respond: respond.New(log, w.auth.Sessions()),
+		API: w.recordRequests(w.api.Inside()), Throttled: w.api.Throttled, Identify: w.auth.IdentifyProgram, Respond: respond.New(log, w.auth.Sessions()),
 		Store: w.St, BaseURL: base, Version: "test", Log: log,
 	})
 	if err != nil {
@@ -87,7 +87,7 @@ func (w *world) rebuild(t *testing.T) {
 	t.Cleanup(w.door.Shut)
 }
 
-func (w *world) buildAPI(t *testing.T, opts []func(*api.Options)) {
+func (w *testEnv) buildAPI(t *testing.T, opts []func(*api.Options)) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
@@ -122,27 +122,25 @@ func (w *world) buildAPI(t *testing.T, opts []func(*api.Options)) {
 	}
 }
 
-// noting notes what the API is asked.
-func (w *world) noting(next http.Handler) http.Handler {
+func (w *testEnv) recordRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()
-		w.asked = append(w.asked, r.Method+" "+r.URL.Path)
+		w.requests = append(w.requests, r.Method+" "+r.URL.Path)
 		w.mu.Unlock()
 		next.ServeHTTP(rw, r)
 	})
 }
 
-// takeAsked is what the API was asked since.
-func (w *world) takeAsked() []string {
+// takeRequests returns the requests to the API since the last call.
+func (w *testEnv) takeRequests() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	asked := w.asked
-	w.asked = nil
-	return asked
+	taken := w.requests
+	w.requests = nil
+	return taken
 }
 
-// key makes an API key of a tenant.
-func (w *world) key(t *testing.T, tenant connectors.TenantID, role connectors.Role) string {
+func (w *testEnv) newAPIKey(t *testing.T, tenant connectors.TenantID, role connectors.Role) string {
 	t.Helper()
 	self, err := w.St.Tenant(tenant).Self(t.Context())
 	if err != nil {
@@ -155,46 +153,45 @@ func (w *world) key(t *testing.T, tenant connectors.TenantID, role connectors.Ro
 	return text.Reveal()
 }
 
-// bearer sends a token along.
-type bearer string
+type bearerTransport string
 
 // RoundTrip implements http.RoundTripper.
-func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b bearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+string(b))
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// assistant is somebody else's client in a session.
-type assistant struct {
+// mcpClient is an SDK client in a session.
+type mcpClient struct {
 	*sdk.ClientSession
-	asked []string // what the person was asked
+	questions []string // elicited questions
 
-	meanwhile func() // what happens while the person is asked; nil: nothing
+	meanwhile func() // runs while a question is open; may be nil
 }
 
-// newest and before are the eras.
+// One protocol version of each era.
 const (
 	newest = "2026-07-28"
 	before = "2025-11-25"
 )
 
-// enter opens a session. says: what the person answers who is asked; empty: the client has nobody to ask.
-func (w *world) enter(t *testing.T, key, revision, says string) *assistant {
+// connect opens a session. answer is the person's answer to questions; empty: the client has no elicitation.
+func (w *testEnv) connect(t *testing.T, key, revision, answer string) *mcpClient {
 	t.Helper()
-	a := &assistant{}
+	a := &mcpClient{}
 	o := &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}}
-	if says != "" {
+	if answer != "" {
 		o.ElicitationHandler = func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
-			a.asked = append(a.asked, r.Params.Message)
+			a.questions = append(a.questions, r.Params.Message)
 			if a.meanwhile != nil {
 				a.meanwhile()
 			}
-			return &sdk.ElicitResult{Action: says, Content: map[string]any{"agree": true}}, nil
+			return &sdk.ElicitResult{Action: answer, Content: map[string]any{"agree": true}}, nil
 		}
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "assistant", Version: "1"}, o)
-	way := &sdk.StreamableClientTransport{Endpoint: w.url + mcpadmin.Path, HTTPClient: &http.Client{Transport: bearer(key)}}
+	way := &sdk.StreamableClientTransport{Endpoint: w.url + mcpadmin.Path, HTTPClient: &http.Client{Transport: bearerTransport(key)}}
 	session, err := client.Connect(t.Context(), way, &sdk.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		t.Fatal(err)
@@ -204,15 +201,15 @@ func (w *world) enter(t *testing.T, key, revision, says string) *assistant {
 	return a
 }
 
-// does calls a tool, and reads its structured content into out, which may be nil.
-func (a *assistant) does(t *testing.T, tool string, arguments map[string]any, out any) {
+// callTool calls a tool and decodes its structured content into out, which may be nil.
+func (a *mcpClient) callTool(t *testing.T, tool string, arguments map[string]any, out any) {
 	t.Helper()
-	got, err := a.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: given(arguments)})
+	got, err := a.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: argumentsObject(arguments)})
 	if err != nil {
 		t.Fatalf("%s: %v", tool, err)
 	}
 	if got.IsError {
-		t.Fatalf("%s: %s", tool, words(got))
+		t.Fatalf("%s: %s", tool, resultText(got))
 	}
 	raw, err := json.Marshal(got.StructuredContent)
 	if err == nil && out != nil {
@@ -223,31 +220,29 @@ func (a *assistant) does(t *testing.T, tool string, arguments map[string]any, ou
 	}
 }
 
-// given are arguments as an object.
-func given(arguments map[string]any) map[string]any {
+func argumentsObject(arguments map[string]any) map[string]any {
 	if arguments == nil {
 		return map[string]any{}
 	}
 	return arguments
 }
 
-// refused calls a tool that refuses, and tells the code and the sentence.
-func (a *assistant) refused(t *testing.T, tool string, arguments map[string]any) (code, says string) {
+// callRefused calls a tool that refuses and returns code and text.
+func (a *mcpClient) callRefused(t *testing.T, tool string, arguments map[string]any) (code, text string) {
 	t.Helper()
-	got, err := a.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: given(arguments)})
+	got, err := a.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: argumentsObject(arguments)})
 	if err != nil {
 		t.Fatalf("%s: %v", tool, err)
 	}
 	if !got.IsError {
-		t.Fatalf("%s was not refused: %s", tool, words(got))
+		t.Fatalf("%s was not refused: %s", tool, resultText(got))
 	}
 	why, _ := got.Meta["patchbay/reason"].(map[string]any)
 	code, _ = why["code"].(string)
-	return code, words(got)
+	return code, resultText(got)
 }
 
-// misfits calls a tool with arguments that are none of its.
-func (a *assistant) misfits(t *testing.T, tool string, arguments any) string {
+func (a *mcpClient) callInvalid(t *testing.T, tool string, arguments any) string {
 	t.Helper()
 	_, err := a.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
 	refused, ok := errors.AsType[*jsonrpc.Error](err)
@@ -257,7 +252,7 @@ func (a *assistant) misfits(t *testing.T, tool string, arguments any) string {
 	return refused.Message
 }
 
-func words(r *sdk.CallToolResult) string {
+func resultText(r *sdk.CallToolResult) string {
 	var all []string
 	for _, c := range r.Content {
 		if c, ok := c.(*sdk.TextContent); ok {
@@ -267,8 +262,7 @@ func words(r *sdk.CallToolResult) string {
 	return strings.Join(all, "\n")
 }
 
-// names are what an assistant is listed.
-func (a *assistant) names(t *testing.T) []string {
+func (a *mcpClient) listNames(t *testing.T) []string {
 	t.Helper()
 	var names []string
 	for tool, err := range a.Tools(t.Context(), nil) {

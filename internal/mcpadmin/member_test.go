@@ -13,28 +13,28 @@ import (
 	"patchbay/internal/store"
 )
 
-// acting is a member, and the token of a program that acts as them.
-func (w *world) acting(t *testing.T, role connectors.Role, scope connectors.ClientScope) (connectors.Member, string) {
+// newMemberProgram returns a member and the token of a program that acts for them.
+func (w *testEnv) newMemberProgram(t *testing.T, role connectors.Role, scope connectors.ClientScope) (connectors.Member, string) {
 	t.Helper()
 	m := w.Member(t, role, func(n *store.NewMember) { n.Name = "Ada" })
 	return m, w.MemberAccessToken(t, w.Tenant, w.ProgramAsIn(t, w.Tenant, m.UserID, scope)).Reveal()
 }
 
-func TestAProgramOfAMemberDoesWhatTheyMayAndTheAuditLogSaysWho(t *testing.T) {
+func TestMemberProgram_ActsAsMemberAndIsAudited(t *testing.T) {
 	t.Parallel()
 	for _, revision := range []string{newest, before} {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.arrange(t)
+			w.seedTool(t)
 			w.Member(t, connectors.RoleOwner)
-			m, token := w.acting(t, connectors.RoleAdmin, connectors.ScopeAdmin)
-			a := w.enter(t, token, revision, "accept")
-			a.does(t, "grant_tools", example["grant_tools"], nil)
-			if len(a.asked) != 1 {
-				t.Errorf("a person was asked %q", a.asked)
+			m, token := w.newMemberProgram(t, connectors.RoleAdmin, connectors.ScopeAdmin)
+			a := w.connect(t, token, revision, "accept")
+			a.callTool(t, "grant_tools", exampleArguments["grant_tools"], nil)
+			if len(a.questions) != 1 {
+				t.Errorf("a person was asked %q", a.questions)
 			}
-			if got := w.byMCP(t); len(got) != 1 || got[0] != "agent_grant.set by person Ada" {
+			if got := w.mcpEvents(t); len(got) != 1 || got[0] != "agent_grant.set by person Ada" {
 				t.Errorf("on record: %q", got)
 			}
 			var id, program string
@@ -46,7 +46,7 @@ func TestAProgramOfAMemberDoesWhatTheyMayAndTheAuditLogSaysWho(t *testing.T) {
 			if err := w.Door().SetMemberRole(t.Context(), m.UserID, connectors.RoleViewer); err != nil {
 				t.Fatal(err)
 			}
-			if code, _ := a.refused(t, "grant_tools", example["grant_tools"]); code != "denied" || slices.Contains(a.names(t), "grant_tools") {
+			if code, _ := a.callRefused(t, "grant_tools", exampleArguments["grant_tools"]); code != "denied" || slices.Contains(a.listNames(t), "grant_tools") {
 				t.Errorf("the role fell in the midst: %s", code)
 			}
 			if _, err := w.Door().RemoveMember(t.Context(), m.UserID); err != nil {
@@ -59,43 +59,43 @@ func TestAProgramOfAMemberDoesWhatTheyMayAndTheAuditLogSaysWho(t *testing.T) {
 	}
 }
 
-func TestAProgramThatMayOnlyReadChangesNothing(t *testing.T) {
+func TestMemberProgram_ReadScopeChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.arrange(t)
-	_, token := w.acting(t, connectors.RoleOwner, connectors.ScopeAdminRead)
-	a := w.enter(t, token, newest, "accept")
+	w.seedTool(t)
+	_, token := w.newMemberProgram(t, connectors.RoleOwner, connectors.ScopeAdminRead)
+	a := w.connect(t, token, newest, "accept")
 	was := w.Rows(t)
-	listed := a.names(t)
+	listed := a.listNames(t)
 	for _, row := range mcpadmin.Table() {
 		if row.May == connectors.PermRead {
 			continue
 		}
-		if code, _ := a.refused(t, row.Name, example[row.Name]); code != "denied" || slices.Contains(listed, row.Name) {
+		if code, _ := a.callRefused(t, row.Name, exampleArguments[row.Name]); code != "denied" || slices.Contains(listed, row.Name) {
 			t.Errorf("%s: %s", row.Name, code)
 		}
 	}
-	if w.Rows(t) != was || len(a.asked) > 0 {
-		t.Errorf("something changed, or a person was asked %q", a.asked)
+	if w.Rows(t) != was || len(a.questions) > 0 {
+		t.Errorf("something changed, or a person was asked %q", a.questions)
 	}
 }
 
-// That somebody at the program has agreed does not say who they are: what asks that of a session in the dashboard is done there.
-func TestWhatIsConfirmedInABrowserIsNotDoneForAMembersProgram(t *testing.T) {
+// A confirmation at the program does not identify the person.
+func TestMemberProgram_BrowserConfirmationIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Connector(t, func(d *connectors.Draft) { d.Slug, d.Auth.Type = "mail", connectors.AuthOAuth2 })
-	_, token := w.acting(t, connectors.RoleOwner, connectors.ScopeAdmin)
-	a := w.enter(t, token, newest, "accept")
+	_, token := w.newMemberProgram(t, connectors.RoleOwner, connectors.ScopeAdmin)
+	a := w.connect(t, token, newest, "accept")
 	was := w.Rows(t)
-	code, says := a.refused(t, "connect_account", map[string]any{"connector": "mail"})
+	code, says := a.callRefused(t, "connect_account", map[string]any{"connector": "mail"})
 	if code != "reauthentication_required" || !strings.Contains(says, w.url+"/connectors/mail/credentials") {
 		t.Errorf("%s: %s", code, says)
 	}
-	if w.Rows(t) != was || len(a.asked) > 0 {
-		t.Errorf("something changed, or a person was asked %q", a.asked)
+	if w.Rows(t) != was || len(a.questions) > 0 {
+		t.Errorf("something changed, or a person was asked %q", a.questions)
 	}
-	w.enter(t, w.key(t, w.Tenant, connectors.RoleOwner), newest, "accept").does(t, "connect_account", map[string]any{"connector": "mail"}, nil)
+	w.connect(t, w.newAPIKey(t, w.Tenant, connectors.RoleOwner), newest, "accept").callTool(t, "connect_account", map[string]any{"connector": "mail"}, nil)
 
 	operations := w.operations(t)
 	for _, row := range mcpadmin.Table() {
@@ -106,7 +106,7 @@ func TestWhatIsConfirmedInABrowserIsNotDoneForAMembersProgram(t *testing.T) {
 	}
 }
 
-func TestWhoIsNotKnownIsToldWhereItIsDescribedHowToSignIn(t *testing.T) {
+func TestUnauthenticated_GetsResourceMetadataURL(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for authorization, want := range map[string]string{
@@ -133,24 +133,23 @@ func TestWhoIsNotKnownIsToldWhereItIsDescribedHowToSignIn(t *testing.T) {
 	}
 }
 
-// yes is a person's answer to a question.
-func yes(state string) map[string]any {
+func acceptAnswer(state string) map[string]any {
 	return map[string]any{"requestState": state, "inputResponses": map[string]any{"confirm": map[string]any{"action": "accept", "content": map[string]any{"agree": true}}}}
 }
 
-// What a person agreed to is done once, however often the answer comes and at once.
-func TestAnAnswerIsGoodOnce(t *testing.T) {
+// A confirmation is used once, even by concurrent calls.
+func TestConfirm_AnswerIsUsedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.arrange(t)
-	key := w.key(t, w.Tenant, connectors.RoleOwner)
-	begun := w.calls(t, key, "grant_tools", example["grant_tools"], nil)
+	w.seedTool(t)
+	key := w.newAPIKey(t, w.Tenant, connectors.RoleOwner)
+	begun := w.callModern(t, key, "grant_tools", exampleArguments["grant_tools"], nil)
 	var done, used int
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for range 5 {
 		all.Go(func() {
-			got := w.calls(t, key, "grant_tools", example["grant_tools"], yes(begun.Result.RequestState))
+			got := w.callModern(t, key, "grant_tools", exampleArguments["grant_tools"], acceptAnswer(begun.Result.RequestState))
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -162,27 +161,27 @@ func TestAnAnswerIsGoodOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	again := w.calls(t, key, "grant_tools", example["grant_tools"], yes(begun.Result.RequestState))
+	again := w.callModern(t, key, "grant_tools", exampleArguments["grant_tools"], acceptAnswer(begun.Result.RequestState))
 	if done != 1 || used != 4 || again.Result.Meta["patchbay/reason"].Code != "confirmation-used" {
 		t.Errorf("done %d times, refused %d times, and later %+v", done, used, again)
 	}
-	if acts := w.byMCP(t); len(acts) != 1 {
+	if acts := w.mcpEvents(t); len(acts) != 1 {
 		t.Errorf("acts %q", acts)
 	}
 }
 
-// A question that one program of a person asked is answered to that program alone.
-func TestAnAnswerToAnotherProgramOfTheSamePersonIsNone(t *testing.T) {
+// A question of one program is not answered by another program of the same person.
+func TestConfirm_AnswerIsBoundToProgram(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.arrange(t)
-	m, first := w.acting(t, connectors.RoleAdmin, connectors.ScopeAdmin)
+	w.seedTool(t)
+	m, first := w.newMemberProgram(t, connectors.RoleAdmin, connectors.ScopeAdmin)
 	second := w.MemberAccessToken(t, w.Tenant, w.ProgramAsIn(t, w.Tenant, m.UserID, connectors.ScopeAdmin)).Reveal()
-	begun := w.calls(t, first, "grant_tools", example["grant_tools"], nil)
-	if got := w.calls(t, second, "grant_tools", example["grant_tools"], yes(begun.Result.RequestState)); got.Error == nil || got.Error.Code != -32602 {
+	begun := w.callModern(t, first, "grant_tools", exampleArguments["grant_tools"], nil)
+	if got := w.callModern(t, second, "grant_tools", exampleArguments["grant_tools"], acceptAnswer(begun.Result.RequestState)); got.Error == nil || got.Error.Code != -32602 {
 		t.Errorf("%+v", got)
 	}
-	if got := w.calls(t, first, "grant_tools", example["grant_tools"], yes(begun.Result.RequestState)); got.Error != nil || got.Result.IsError {
+	if got := w.callModern(t, first, "grant_tools", exampleArguments["grant_tools"], acceptAnswer(begun.Result.RequestState)); got.Error != nil || got.Result.IsError {
 		t.Errorf("its own: %+v", got)
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// arrange gives the tenant a connector with a tool, and an agent that may use it.
-func (w *world) arrange(t *testing.T) (connectors.Connector, connectors.Agent) {
+// seedTool creates a connector with a tool, and an agent with a grant.
+func (w *testEnv) seedTool(t *testing.T) (connectors.Connector, connectors.Agent) {
 	t.Helper()
 	c := w.Connector(t, func(d *connectors.Draft) { d.Name, d.Slug = "Linear", "linear" })
 	w.Synced(t, c.ID, "search", "create_issue")
@@ -29,15 +29,15 @@ func (w *world) arrange(t *testing.T) (connectors.Connector, connectors.Agent) {
 	return c, a
 }
 
-// tries calls a tool, and tells what is wrong with its result; a refusal is none.
-func (a *assistant) tries(t *testing.T, tool string, arguments map[string]any) string {
+// tryTool calls a tool and returns what is wrong with its result; a refusal is valid.
+func (a *mcpClient) tryTool(t *testing.T, tool string, arguments map[string]any) string {
 	t.Helper()
 	got, err := a.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
 	switch {
 	case err != nil:
 		return err.Error()
 	case got.IsError && got.Meta["patchbay/reason"] == nil:
-		return "refused without a reason: " + words(got)
+		return "refused without a reason: " + resultText(got)
 	case got.IsError:
 		return ""
 	}
@@ -46,14 +46,14 @@ func (a *assistant) tries(t *testing.T, tool string, arguments map[string]any) s
 			return err.Error()
 		}
 		if listed.Name == tool {
-			return misfit(listed.OutputSchema, got.StructuredContent)
+			return schemaError(listed.OutputSchema, got.StructuredContent)
 		}
 	}
 	return "it is not listed"
 }
 
-// misfit tells how a value does not fit a schema as it was sent.
-func misfit(schema, value any) string {
+// schemaError returns how a value violates a schema.
+func schemaError(schema, value any) string {
 	raw, err := json.Marshal(schema)
 	if err != nil {
 		return err.Error()
@@ -72,21 +72,21 @@ func misfit(schema, value any) string {
 	return ""
 }
 
-func TestAnAssistantReadsWhatThereIs(t *testing.T) {
+func TestTools_Read(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.arrange(t)
+	w.seedTool(t)
 	for _, revision := range []string{newest, before, "2025-06-18", "2025-03-26"} {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
-			a := w.enter(t, w.key(t, w.Tenant, connectors.RoleViewer), revision, "")
+			a := w.connect(t, w.newAPIKey(t, w.Tenant, connectors.RoleViewer), revision, "")
 			var found struct {
 				Items []struct {
 					Slug, Status, Page string
 					Untrusted          struct{ Tools []string }
 				}
 			}
-			a.does(t, "list_connectors", nil, &found)
+			a.callTool(t, "list_connectors", nil, &found)
 			if got := fmt.Sprint(found.Items); got != "[{linear ok "+w.url+"/connectors/linear {[create_issue search]}}]" {
 				t.Errorf("connectors %s", got)
 			}
@@ -99,7 +99,7 @@ func TestAnAssistantReadsWhatThereIs(t *testing.T) {
 					}
 				}
 			}
-			a.does(t, "list_agents", nil, &agents)
+			a.callTool(t, "list_agents", nil, &agents)
 			if got := fmt.Sprint(agents.Items); got != "[{support [{linear {[search]}}]}]" {
 				t.Errorf("agents %s", got)
 			}
@@ -107,7 +107,7 @@ func TestAnAssistantReadsWhatThereIs(t *testing.T) {
 				MayCall bool `json:"may_call"`
 				State   string
 			}
-			a.does(t, "explain_access", map[string]any{"agent": "support", "tool": "mcp_linear__create_issue"}, &why)
+			a.callTool(t, "explain_access", map[string]any{"agent": "support", "tool": "mcp_linear__create_issue"}, &why)
 			if why.MayCall || why.State != "not_granted" {
 				t.Errorf("access %+v", why)
 			}
@@ -115,13 +115,13 @@ func TestAnAssistantReadsWhatThereIs(t *testing.T) {
 	}
 }
 
-func TestAListHasPagesAndBounds(t *testing.T) {
+func TestLists_HavePagesAndBounds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for range 3 {
 		w.Connector(t)
 	}
-	a := w.enter(t, w.key(t, w.Tenant, connectors.RoleViewer), newest, "")
+	a := w.connect(t, w.newAPIKey(t, w.Tenant, connectors.RoleViewer), newest, "")
 	var seen []string
 	cursor := ""
 	for {
@@ -133,7 +133,7 @@ func TestAListHasPagesAndBounds(t *testing.T) {
 		if cursor != "" {
 			arguments["cursor"] = cursor
 		}
-		a.does(t, "list_connectors", arguments, &got)
+		a.callTool(t, "list_connectors", arguments, &got)
 		for _, c := range got.Items {
 			seen = append(seen, c.Slug)
 		}
@@ -145,15 +145,15 @@ func TestAListHasPagesAndBounds(t *testing.T) {
 	if len(seen) != 3 {
 		t.Errorf("the pages have %q", seen)
 	}
-	if code, _ := a.refused(t, "list_connectors", map[string]any{"cursor": "invented"}); code != "malformed" {
+	if code, _ := a.callRefused(t, "list_connectors", map[string]any{"cursor": "invented"}); code != "malformed" {
 		t.Errorf("an invented cursor is refused with %s", code)
 	}
 }
 
-func TestArgumentsThatDoNotFitAreAnErrorOfTheProtocol(t *testing.T) {
+func TestTools_InvalidArgumentsAreRPCError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.enter(t, w.key(t, w.Tenant, connectors.RoleOwner), newest, "")
+	a := w.connect(t, w.newAPIKey(t, w.Tenant, connectors.RoleOwner), newest, "")
 	for name, test := range map[string]struct {
 		tool      string
 		arguments any
@@ -166,39 +166,39 @@ func TestArgumentsThatDoNotFitAreAnErrorOfTheProtocol(t *testing.T) {
 		"an empty one":      {"explain_access", map[string]any{"agent": "", "tool": "a"}, "at least 1 character"},
 		"no tool of ours":   {"nothing", nil, "There is no tool"},
 	} {
-		if says := a.misfits(t, test.tool, test.arguments); !strings.Contains(says, test.says) {
+		if says := a.callInvalid(t, test.tool, test.arguments); !strings.Contains(says, test.says) {
 			t.Errorf("%s: %s", name, says)
 		}
 	}
-	if asked := w.takeAsked(); len(asked) > 0 {
-		t.Errorf("the API was asked %q", asked)
+	if requests := w.takeRequests(); len(requests) > 0 {
+		t.Errorf("the API was asked %q", requests)
 	}
 }
 
-func TestAnotherTenantsKeySeesNothing(t *testing.T) {
+func TestTools_OtherTenantSeesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.arrange(t)
-	stranger := w.enter(t, w.key(t, w.Other, connectors.RoleOwner), newest, "")
+	w.seedTool(t)
+	stranger := w.connect(t, w.newAPIKey(t, w.Other, connectors.RoleOwner), newest, "")
 	for _, tool := range []string{"list_connectors", "list_agents", "list_tool_changes", "list_tool_calls"} {
 		var got struct{ Items []any }
-		stranger.does(t, tool, nil, &got)
+		stranger.callTool(t, tool, nil, &got)
 		if len(got.Items) != 0 {
 			t.Errorf("%s has %v", tool, got.Items)
 		}
 	}
-	mine := w.enter(t, w.key(t, w.Tenant, connectors.RoleOwner), newest, "")
-	for agent, a := range map[string]*assistant{"support": stranger, "nothing": mine} {
-		if code, says := a.refused(t, "explain_access", map[string]any{"agent": agent, "tool": "mcp_linear__search"}); code != "not-found" {
+	mine := w.connect(t, w.newAPIKey(t, w.Tenant, connectors.RoleOwner), newest, "")
+	for agent, a := range map[string]*mcpClient{"support": stranger, "nothing": mine} {
+		if code, says := a.callRefused(t, "explain_access", map[string]any{"agent": agent, "tool": "mcp_linear__search"}); code != "not-found" {
 			t.Errorf("%s: %s, %s", agent, code, says)
 		}
 	}
 }
 
-func TestNobodyComesInWithoutAKey(t *testing.T) {
+func TestUnauthenticated_IsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	_, agent := w.arrange(t)
+	_, agent := w.seedTool(t)
 	for name, authorization := range map[string]string{
 		"nothing": "", "an agent": "Bearer " + w.Token(t, agent.ID).Reveal(), "garbage": "Bearer pb_key_garbage", "a password": "Basic YTpi",
 	} {
@@ -217,10 +217,10 @@ func TestNobodyComesInWithoutAKey(t *testing.T) {
 	}
 }
 
-func TestAPageOfAnotherSiteIsRefused(t *testing.T) {
+func TestOrigin_ForeignIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	key := w.key(t, w.Tenant, connectors.RoleOwner)
+	key := w.newAPIKey(t, w.Tenant, connectors.RoleOwner)
 	for name, test := range map[string]struct {
 		host, origin string
 		status       int
@@ -251,12 +251,12 @@ func TestAPageOfAnotherSiteIsRefused(t *testing.T) {
 	}
 }
 
-func TestASessionIsItsKeysOwnAndGoesOnInAnotherProcess(t *testing.T) {
+func TestSession_BoundToKeyInAnyProcess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.arrange(t)
-	mine, others := w.key(t, w.Tenant, connectors.RoleViewer), w.key(t, w.Tenant, connectors.RoleViewer)
-	session := w.enter(t, mine, before, "").ID()
+	w.seedTool(t)
+	mine, others := w.newAPIKey(t, w.Tenant, connectors.RoleViewer), w.newAPIKey(t, w.Tenant, connectors.RoleViewer)
+	session := w.connect(t, mine, before, "").ID()
 	first := w.door
 	w.rebuild(t)
 	if w.door == first {
@@ -278,17 +278,17 @@ func TestASessionIsItsKeysOwnAndGoesOnInAnotherProcess(t *testing.T) {
 	}
 }
 
-func TestAnAssistantThatAsksTooOftenIsToldWhenToComeAgain(t *testing.T) {
+func TestRateLimit_HasRetryAfter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *api.Options) { o.Rates = api.Rates{PerCaller: 1} })
-	a := w.enter(t, w.key(t, w.Tenant, connectors.RoleViewer), newest, "")
+	a := w.connect(t, w.newAPIKey(t, w.Tenant, connectors.RoleViewer), newest, "")
 	for range 20 {
 		got, err := a.CallTool(t.Context(), &sdk.CallToolParams{Name: "list_agents"})
 		if err != nil {
 			if _, isRPC := errors.AsType[*jsonrpc.Error](err); isRPC {
 				t.Fatal(err)
 			}
-			return // the request itself was refused: 429
+			return // the HTTP request was refused: 429
 		}
 		if got.IsError {
 			why := got.Meta["patchbay/reason"].(map[string]any)

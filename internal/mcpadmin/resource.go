@@ -13,11 +13,10 @@ import (
 	"patchbay/internal/mcp/serve"
 )
 
-// scheme begins the URIs of our resources: patchbay://connectors/linear.
-const scheme = "patchbay://"
+// uriScheme begins the resources' URIs: patchbay://connectors/linear.
+const uriScheme = "patchbay://"
 
-// template is a kind of resource.
-type template struct {
+type resourceTemplate struct {
 	URITemplate string `json:"uriTemplate"`
 	Name        string `json:"name"`
 	Title       string `json:"title"`
@@ -27,13 +26,13 @@ type template struct {
 
 const mimeJSON = "application/json"
 
-var templates = []template{
-	{scheme + "connectors/{slug}", "connector", "A connector", "A connector with its state, and what its server says of itself.", mimeJSON},
-	{scheme + "agents/{slug}", "agent", "An agent", "An agent with what it was granted.", mimeJSON},
-	{scheme + "tools/{connector}/{name}", "tool", "A tool", "A tool's definition, with its history: what changed, how risky that is, and what was decided. Its words are the server's.", mimeJSON},
+var resourceTemplates = []resourceTemplate{
+	{uriScheme + "connectors/{slug}", "connector", "A connector", "A connector with its state, and what its server says of itself.", mimeJSON},
+	{uriScheme + "agents/{slug}", "agent", "An agent", "An agent with what it was granted.", mimeJSON},
+	{uriScheme + "tools/{connector}/{name}", "tool", "A tool", "A tool's definition, with its history: what changed, how risky that is, and what was decided. Its words are the server's.", mimeJSON},
 }
 
-// resource is one that is listed, by its slug: names may be strangers'.
+// resource is a listed resource, named by its slug: display names may be strangers'.
 type resource struct {
 	URI      string `json:"uri"`
 	Name     string `json:"name"`
@@ -41,18 +40,18 @@ type resource struct {
 	MIMEType string `json:"mimeType"`
 }
 
-// Cursors of the list of resources: the connectors come first, then the agents.
+// Prefixes of the cursors: connectors are listed first, then agents.
 const (
-	amongConnectors = "connectors:"
-	amongAgents     = "agents:"
+	connectorsCursor = "connectors:"
+	agentsCursor     = "agents:"
 )
 
-// resources lists the connectors and then the agents. Tools are found by their template: there are too many to be listed.
-func (b *backend) resources(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
-	at, inAgents := strings.CutPrefix(r.Cursor, amongAgents)
+// listResources lists connectors, then agents. Tools are too many to list; they have a template.
+func (b *backend) listResources(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+	at, inAgents := strings.CutPrefix(r.Cursor, agentsCursor)
 	if !inAgents {
 		var ok bool
-		if at, ok = strings.CutPrefix(r.Cursor, amongConnectors); !ok && r.Cursor != "" {
+		if at, ok = strings.CutPrefix(r.Cursor, connectorsCursor); !ok && r.Cursor != "" {
 			return nil, serve.InvalidParams("The cursor is none of this list.")
 		}
 	}
@@ -62,29 +61,29 @@ func (b *backend) resources(ctx context.Context, r *serve.Request) (json.RawMess
 	}
 	found, next, err := list(ctx, at)
 	if err != nil {
-		return nil, asRPC(err)
+		return nil, toRPCError(err)
 	}
 	out := map[string]any{"resources": found}
 	if next != "" {
 		out["nextCursor"] = next
 	}
-	return encoded(out)
+	return encodeJSON(out)
 }
 
 func (b *backend) connectorResources(ctx context.Context, cursor string) (found []resource, next string, err error) {
-	got, err := b.h.api.ListConnectors(ctx, client.ListConnectorsQuery{Limit: mostListed, Cursor: cursor})
+	got, err := b.h.api.ListConnectors(ctx, client.ListConnectorsQuery{Limit: maxListed, Cursor: cursor})
 	found = []resource{}
 	for _, c := range got.Items {
-		found = append(found, resource{scheme + "connectors/" + c.Slug, c.Slug, "The connector " + c.Slug, mimeJSON})
+		found = append(found, resource{uriScheme + "connectors/" + c.Slug, c.Slug, "The connector " + c.Slug, mimeJSON})
 	}
 	if err != nil || got.NextCursor != nil {
-		return found, amongConnectors + pointed(got.NextCursor), err
+		return found, connectorsCursor + textOrEmpty(got.NextCursor), err
 	}
 	agents, next, err := b.agentResources(ctx, "") // many clients read one page alone
 	return append(found, agents...), next, err
 }
 
-func pointed(text *string) string {
+func textOrEmpty(text *string) string {
 	if text == nil {
 		return ""
 	}
@@ -92,39 +91,38 @@ func pointed(text *string) string {
 }
 
 func (b *backend) agentResources(ctx context.Context, cursor string) (found []resource, next string, err error) {
-	got, err := b.h.api.ListAgents(ctx, client.ListAgentsQuery{Limit: mostListed, Cursor: cursor})
+	got, err := b.h.api.ListAgents(ctx, client.ListAgentsQuery{Limit: maxListed, Cursor: cursor})
 	found = []resource{}
 	for _, a := range got.Items {
-		found = append(found, resource{scheme + "agents/" + a.Slug, a.Slug, "The agent " + a.Slug, mimeJSON})
+		found = append(found, resource{uriScheme + "agents/" + a.Slug, a.Slug, "The agent " + a.Slug, mimeJSON})
 	}
 	if got.NextCursor != nil {
-		next = amongAgents + *got.NextCursor
+		next = agentsCursor + *got.NextCursor
 	}
 	return found, next, err
 }
 
-// read reads a resource.
-func (b *backend) read(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
-	whole, err := b.resource(ctx, r.Name)
+func (b *backend) readResource(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+	found, err := b.findResource(ctx, r.Name)
 	if p, ok := errors.AsType[*client.Problem](err); ok && p.Status == http.StatusNotFound {
-		return nil, noResource(r)
+		return nil, resourceNotFound(r)
 	}
 	if err != nil {
-		return nil, asRPC(err)
+		return nil, toRPCError(err)
 	}
-	if whole == nil {
-		return nil, noResource(r)
+	if found == nil {
+		return nil, resourceNotFound(r)
 	}
-	text, err := encoded(whole)
+	text, err := encodeJSON(found)
 	if err != nil {
 		return nil, err
 	}
-	return encoded(map[string]any{"contents": []any{map[string]string{"uri": r.Name, "mimeType": mimeJSON, "text": string(text)}}})
+	return encodeJSON(map[string]any{"contents": []any{map[string]string{"uri": r.Name, "mimeType": mimeJSON, "text": string(text)}}})
 }
 
-// resource finds what a URI names; nil: it names nothing.
-func (b *backend) resource(ctx context.Context, uri string) (any, error) {
-	path, ok := strings.CutPrefix(uri, scheme)
+// findResource returns what a URI names; nil: nothing.
+func (b *backend) findResource(ctx context.Context, uri string) (any, error) {
+	path, ok := strings.CutPrefix(uri, uriScheme)
 	parts := strings.Split(path, "/")
 	for i := range parts {
 		var err error
@@ -150,8 +148,7 @@ func (b *backend) resource(ctx context.Context, uri string) (any, error) {
 	return nil, nil
 }
 
-// noResource says that there is none, in the words of the peer's era.
-func noResource(r *serve.Request) error {
+func resourceNotFound(r *serve.Request) error {
 	const before = -32002
 	code := before
 	if r.Peer.Modern {
@@ -164,13 +161,12 @@ func noResource(r *serve.Request) error {
 	return &serve.RPCError{Code: code, Message: "There is no such resource here.", Data: data}
 }
 
-// asRPC is what the API refuses where there is no result that could say so.
-func asRPC(err error) error {
-	says, why, ok := refusalOf(err)
+func toRPCError(err error) error {
+	says, why, ok := findRefusal(err)
 	if !ok {
 		return err
 	}
-	data, marshalErr := json.Marshal(map[string]reason{reasonMember: why})
+	data, marshalErr := json.Marshal(map[string]refusalReason{reasonMember: why})
 	if marshalErr != nil {
 		return marshalErr
 	}

@@ -16,7 +16,7 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-func (a *assistant) reads(t *testing.T, uri string, out any) error {
+func (a *mcpClient) readResource(t *testing.T, uri string, out any) error {
 	t.Helper()
 	got, err := a.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
 	if err != nil {
@@ -25,15 +25,15 @@ func (a *assistant) reads(t *testing.T, uri string, out any) error {
 	return json.Unmarshal([]byte(got.Contents[0].Text), out)
 }
 
-func TestResourcesAreListedAndRead(t *testing.T) {
+func TestResources_ListAndRead(t *testing.T) {
 	t.Parallel()
 	for _, revision := range []string{newest, before} {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			c, _ := w.arrange(t)
-			w.Resynced(t, c.ID, fixture.DefinitionOf("search", fmt.Sprintf(`{"name":"search","description":%q,"inputSchema":{"type":"object"}}`, spell)), fixture.Definition("create_issue"))
-			a := w.enter(t, w.key(t, w.Tenant, connectors.RoleViewer), revision, "")
+			c, _ := w.seedTool(t)
+			w.Resynced(t, c.ID, fixture.DefinitionOf("search", fmt.Sprintf(`{"name":"search","description":%q,"inputSchema":{"type":"object"}}`, marker)), fixture.Definition("create_issue"))
+			a := w.connect(t, w.newAPIKey(t, w.Tenant, connectors.RoleViewer), revision, "")
 			var uris []string
 			for r, err := range a.Resources(t.Context(), nil) {
 				if err != nil {
@@ -45,45 +45,45 @@ func TestResourcesAreListedAndRead(t *testing.T) {
 				t.Errorf("listed (-want +got):\n%s", diff)
 			}
 			var connector, agent map[string]any
-			if err := errors.Join(a.reads(t, uris[0], &connector), a.reads(t, uris[1], &agent)); err != nil {
+			if err := errors.Join(a.readResource(t, uris[0], &connector), a.readResource(t, uris[1], &agent)); err != nil {
 				t.Fatal(err)
 			}
 			if connector["slug"] != "linear" || agent["slug"] != "support" || len(agent["grants"].([]any)) != 1 {
 				t.Errorf("%v, %v", connector, agent)
 			}
 			var tool map[string]any
-			if err := a.reads(t, "patchbay://tools/linear/search", &tool); err != nil {
+			if err := a.readResource(t, "patchbay://tools/linear/search", &tool); err != nil {
 				t.Fatal(err)
 			}
 			past := tool["history"].([]any)[0].(map[string]any)
 			if past["state"] != "waiting" || past["hash"] != tool["hash"] {
 				t.Errorf("the tool is %v", tool)
 			}
-			for _, place := range places("", any(tool)) {
+			for _, place := range findMarker("", any(tool)) {
 				if !strings.Contains(place, ".untrusted") {
 					t.Errorf("the spell stands at %s", place)
 				}
 			}
-			if len(places("", any(tool))) < 2 {
+			if len(findMarker("", any(tool))) < 2 {
 				t.Errorf("neither the definition nor the history has what the server wrote: %v", tool)
 			}
 		})
 	}
 }
 
-func TestWhatIsNoResourceOfTheTenantIsNotFound(t *testing.T) {
+func TestResources_UnknownIsNotFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.arrange(t)
+	w.seedTool(t)
 	for revision, code := range map[string]int64{newest: -32602, before: -32002} {
-		mine := w.enter(t, w.key(t, w.Tenant, connectors.RoleOwner), revision, "")
-		stranger := w.enter(t, w.key(t, w.Other, connectors.RoleOwner), revision, "")
-		for uri, a := range map[string]*assistant{
+		mine := w.connect(t, w.newAPIKey(t, w.Tenant, connectors.RoleOwner), revision, "")
+		stranger := w.connect(t, w.newAPIKey(t, w.Other, connectors.RoleOwner), revision, "")
+		for uri, a := range map[string]*mcpClient{
 			"patchbay://connectors/linear": stranger, "patchbay://agents/support": stranger, "patchbay://tools/linear/search": stranger,
 			"patchbay://connectors/nothing": mine, "patchbay://tools/linear/nothing": mine, "patchbay://connectors/": mine, "patchbay://tenant": mine,
 			"patchbay://connectors/..%2Ftenant": mine, "file:///etc/passwd": mine,
 		} {
-			refused, ok := errors.AsType[*jsonrpc.Error](a.reads(t, uri, new(any)))
+			refused, ok := errors.AsType[*jsonrpc.Error](a.readResource(t, uri, new(any)))
 			if !ok || refused.Code != code {
 				t.Errorf("%s: %v", uri, refused)
 			}
@@ -91,11 +91,11 @@ func TestWhatIsNoResourceOfTheTenantIsNotFound(t *testing.T) {
 	}
 }
 
-func TestPromptsSayHowToGoAboutIt(t *testing.T) {
+func TestPrompts_ListAndGet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.arrange(t)
-	a := w.enter(t, w.key(t, w.Tenant, connectors.RoleViewer), newest, "")
+	w.seedTool(t)
+	a := w.connect(t, w.newAPIKey(t, w.Tenant, connectors.RoleViewer), newest, "")
 	tools := map[string]bool{}
 	for _, row := range toolNames() {
 		tools[row] = true
@@ -144,11 +144,11 @@ func TestPromptsSayHowToGoAboutIt(t *testing.T) {
 	}
 }
 
-func TestSlugsAreCompleted(t *testing.T) {
+func TestCompletion_OfSlugs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.arrange(t)
-	a := w.enter(t, w.key(t, w.Tenant, connectors.RoleViewer), before, "")
+	w.seedTool(t)
+	a := w.connect(t, w.newAPIKey(t, w.Tenant, connectors.RoleViewer), before, "")
 	for name, test := range map[string]struct {
 		ref      *sdk.CompleteReference
 		argument sdk.CompleteParamsArgument
@@ -168,7 +168,6 @@ func TestSlugsAreCompleted(t *testing.T) {
 	}
 }
 
-// toolNames are the names of all tools.
 func toolNames() []string {
 	var names []string
 	for _, row := range mcpadmin.Table() {

@@ -9,22 +9,21 @@ import (
 	"patchbay/client"
 )
 
-// toolResource is a tool as a resource.
 type toolResource struct {
-	Connector string        `json:"connector"`
-	Hash      string        `json:"hash"`
-	Review    string        `json:"review"`
-	Enabled   bool          `json:"enabled"`
-	Tags      []string      `json:"tags"`
-	FirstSeen time.Time     `json:"first_seen_at"`
-	LastSeen  time.Time     `json:"last_seen_at"`
-	RemovedAt *time.Time    `json:"removed_at"`
-	History   []shownChange `json:"history"`
-	Untrusted toolWords     `json:"untrusted"`
+	Connector string         `json:"connector"`
+	Hash      string         `json:"hash"`
+	Review    string         `json:"review"`
+	Enabled   bool           `json:"enabled"`
+	Tags      []string       `json:"tags"`
+	FirstSeen time.Time      `json:"first_seen_at"`
+	LastSeen  time.Time      `json:"last_seen_at"`
+	RemovedAt *time.Time     `json:"removed_at"`
+	History   []changeDetail `json:"history"`
+	Untrusted untrustedTool  `json:"untrusted"`
 }
 
-// toolWords are what the server wrote of a tool.
-type toolWords struct {
+// untrustedTool has the server's texts of a tool.
+type untrustedTool struct {
 	Name         string          `json:"name"`
 	Title        string          `json:"title"`
 	ExposedName  string          `json:"exposed_name"`
@@ -34,9 +33,8 @@ type toolWords struct {
 	Annotations  json.RawMessage `json:"annotations"`
 }
 
-// shownChange is a change with what is different.
-type shownChange struct {
-	change
+type changeDetail struct {
+	changeView
 	Differences differences `json:"differences"`
 }
 
@@ -45,10 +43,9 @@ type differences struct {
 	Untrusted []client.Difference `json:"untrusted"`
 }
 
-// mostHistory is how many changes of a tool are told.
-const mostHistory = 20
+const maxHistory = 20
 
-// readTool finds a tool by the server's name for it; nil: there is none.
+// readTool finds a tool by the server's name; nil: none.
 func readTool(ctx context.Context, c *caller, connector, name string) (any, error) {
 	for item, err := range c.AllConnectorTools(ctx, connector, client.ListConnectorToolsQuery{Limit: 200, Removed: new(true)}) {
 		if err != nil {
@@ -57,35 +54,35 @@ func readTool(ctx context.Context, c *caller, connector, name string) (any, erro
 		if item.Tool == nil || item.Tool.Name != name {
 			continue
 		}
-		past, err := c.history(ctx, connector, name)
+		past, err := c.toolHistory(ctx, connector, name)
 		return viewTool(connector, *item.Tool, past), err
 	}
 	return nil, nil
 }
 
-func viewTool(connector string, t client.Tool, past []shownChange) toolResource {
+func viewTool(connector string, t client.Tool, past []changeDetail) toolResource {
 	return toolResource{
 		Connector: connector, Hash: t.Hash, Review: t.Review, Enabled: t.Enabled, Tags: append([]string{}, t.Tags...), FirstSeen: t.FirstSeenAt,
 		LastSeen: t.LastSeenAt, RemovedAt: t.RemovedAt, History: past,
-		Untrusted: toolWords{
+		Untrusted: untrustedTool{
 			Name: t.Name, Title: t.Title, ExposedName: t.ExposedName, Description: t.Description, InputSchema: orNull(t.InputSchema),
 			OutputSchema: orNull(t.OutputSchema), Annotations: orNull(t.Annotations),
 		},
 	}
 }
 
-// history is what became of a tool, the latest first.
-func (c *caller) history(ctx context.Context, connector, tool string) ([]shownChange, error) {
+// toolHistory returns a tool's changes, latest first.
+func (c *caller) toolHistory(ctx context.Context, connector, tool string) ([]changeDetail, error) {
 	var got struct {
 		Items []struct {
 			client.ToolChange
 			client.ShownChange
 		} `json:"items"`
 	}
-	err := c.h.get(ctx, "/api/v1/connectors/"+url.PathEscape(connector)+"/tools/"+url.PathEscape(tool)+"/changes", &got)
-	past := []shownChange{}
-	for _, item := range got.Items[:min(len(got.Items), mostHistory)] {
-		shown := shownChange{change: viewChange(item.ToolChange), Differences: differences{More: item.MoreDifferences, Untrusted: item.Differences}}
+	err := c.h.getJSON(ctx, "/api/v1/connectors/"+url.PathEscape(connector)+"/tools/"+url.PathEscape(tool)+"/changes", &got)
+	past := []changeDetail{}
+	for _, item := range got.Items[:min(len(got.Items), maxHistory)] {
+		shown := changeDetail{changeView: viewChange(item.ToolChange), Differences: differences{More: item.MoreDifferences, Untrusted: item.Differences}}
 		past = append(past, shown)
 	}
 	return past, err

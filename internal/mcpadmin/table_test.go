@@ -14,7 +14,6 @@ import (
 	"patchbay/internal/mcpadmin"
 )
 
-// operation is what the API says of one of its own.
 type operation struct {
 	ID       string                `json:"operationId"`
 	May      connectors.Permission `json:"x-permission"`
@@ -22,8 +21,7 @@ type operation struct {
 	route    string                // "METHOD /path"
 }
 
-// operations are those of the API's own document, by id.
-func (w *world) operations(t *testing.T) map[string]operation {
+func (w *testEnv) operations(t *testing.T) map[string]operation {
 	t.Helper()
 	res, err := http.Get(w.url + "/openapi.json")
 	if err != nil {
@@ -46,7 +44,7 @@ func (w *world) operations(t *testing.T) map[string]operation {
 	return all
 }
 
-func TestAToolNeedsTheRoleThatTheAPIWantsForTheSame(t *testing.T) {
+func TestTools_PermissionMatchesAPI(t *testing.T) {
 	t.Parallel()
 	operations := newWorld(t).operations(t)
 	for _, row := range mcpadmin.Table() {
@@ -71,37 +69,36 @@ func TestAToolNeedsTheRoleThatTheAPIWantsForTheSame(t *testing.T) {
 	}
 }
 
-func TestARoleIsListedWhatItMayAndRefusedTheRest(t *testing.T) {
+func TestTools_ListedAndAllowedByRole(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, role := range connectors.Roles {
 		t.Run(string(role), func(t *testing.T) {
 			t.Parallel()
-			a := w.enter(t, w.key(t, w.Tenant, role), newest, "")
+			a := w.connect(t, w.newAPIKey(t, w.Tenant, role), newest, "")
 			var may []string
 			for _, row := range mcpadmin.Table() {
 				if role.May(row.May) {
 					may = append(may, row.Name)
 					continue
 				}
-				code, says := a.refused(t, row.Name, example[row.Name])
-				if code != "denied" || says != "This needs the role "+string(connectors.LeastRole(row.May))+"; yours is "+string(role)+"." {
+				code, says := a.callRefused(t, row.Name, exampleArguments[row.Name])
+				if code != "denied" || says != "This needs the role "+string(connectors.LowestRole(row.May))+"; yours is "+string(role)+"." {
 					t.Errorf("%s: %s, %s", row.Name, code, says)
 				}
 			}
 			slices.Sort(may)
-			if diff := cmp.Diff(may, a.names(t)); diff != "" {
+			if diff := cmp.Diff(may, a.listNames(t)); diff != "" {
 				t.Errorf("listed (-may +listed):\n%s", diff)
 			}
 		})
 	}
-	if asked := w.takeAsked(); len(asked) > 0 {
-		t.Errorf("the API was asked %q", asked)
+	if requests := w.takeRequests(); len(requests) > 0 {
+		t.Errorf("the API was asked %q", requests)
 	}
 }
 
-// example are arguments that fit each tool.
-var example = map[string]map[string]any{
+var exampleArguments = map[string]map[string]any{
 	"list_connectors":    {"limit": 10},
 	"list_agents":        {"limit": 10},
 	"explain_access":     {"agent": "support", "tool": "mcp_linear__search"},
@@ -119,37 +116,36 @@ var example = map[string]map[string]any{
 	"decide_approval":    {"call": "01a1fc26-6580-76b4-afdf-295314fc6074", "verdict": "deny"},
 }
 
-// Each tool asks the API for nothing but what its row says.
-func TestAToolAsksTheAPIForWhatItsRowSays(t *testing.T) {
+// A tool calls only the operations in its row.
+func TestTools_CallOnlyDeclaredOperations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	operations := w.operations(t)
-	w.arrange(t)
-	a := w.enter(t, w.key(t, w.Tenant, connectors.RoleOwner), newest, "accept")
+	w.seedTool(t)
+	a := w.connect(t, w.newAPIKey(t, w.Tenant, connectors.RoleOwner), newest, "accept")
 	for _, row := range mcpadmin.Table() {
-		arguments, there := example[row.Name]
+		arguments, there := exampleArguments[row.Name]
 		if !there {
 			t.Errorf("%s has no example", row.Name)
 			continue
 		}
-		w.takeAsked()
-		if misfit := a.tries(t, row.Name, arguments); misfit != "" {
+		w.takeRequests()
+		if misfit := a.tryTool(t, row.Name, arguments); misfit != "" {
 			t.Errorf("%s: %s", row.Name, misfit)
 		}
-		asked := w.takeAsked()
-		if len(asked) == 0 {
+		requests := w.takeRequests()
+		if len(requests) == 0 {
 			t.Errorf("%s asked the API for nothing", row.Name)
 		}
-		for _, request := range asked {
-			if !slices.ContainsFunc(row.Asks, func(id string) bool { return matches(operations[id].route, request) }) {
+		for _, request := range requests {
+			if !slices.ContainsFunc(row.Asks, func(id string) bool { return matchesRoute(operations[id].route, request) }) {
 				t.Errorf("%s asks %s, which is not in its row", row.Name, request)
 			}
 		}
 	}
 }
 
-// matches tells whether a request is one of a route.
-func matches(route, request string) bool {
+func matchesRoute(route, request string) bool {
 	pattern := regexp.MustCompile(`\\\{[a-z_]+\\\}`).ReplaceAllString(regexp.QuoteMeta(route), "[^/]+")
 	return regexp.MustCompile("^" + pattern + "$").MatchString(request)
 }

@@ -14,75 +14,72 @@ import (
 	"patchbay/internal/mcp/serve"
 )
 
-// tool is one thing that an assistant may do.
 type tool struct {
-	name  string
-	title string
-	about string
-	may   connectors.Permission // what the caller's role must have; the one that the API wants for the same
-	asks  []string              // the operations of the API that it may make, by their ids
-	hints hints
-	takes *jsonschema.Schema
+	name        string
+	title       string
+	description string
+	permission  connectors.Permission // required of the caller's role, the same as the API's
+	operations  []string              // ids of the API operations that it may call
+	hints       toolHints
+	input       *jsonschema.Schema
 
-	dangerous bool // the API wants a person to have confirmed who they are; it has a confirm
+	dangerous bool // the API needs the member's own confirmation in a browser; confirm is set
 
-	// confirm is what a person is asked before it is done; nil: nothing.
+	// confirm returns the question to a person; nil: none is needed.
 	confirm func(ctx context.Context, c *caller, arguments json.RawMessage) (question, error)
 
-	gives *jsonschema.Schema
-	check *access.Schema
-	run   func(ctx context.Context, c *caller, arguments json.RawMessage) (outcome, error)
+	output     *jsonschema.Schema
+	inputCheck *access.Schema
+	run        func(ctx context.Context, c *caller, arguments json.RawMessage) (toolOutput, error)
 }
 
-// hints are a tool's annotations, each said.
-type hints struct {
+// toolHints are a tool's annotations, all of them stated.
+type toolHints struct {
 	ReadOnly    bool `json:"readOnlyHint"`
 	Destructive bool `json:"destructiveHint"`
 	Idempotent  bool `json:"idempotentHint"`
 	OpenWorld   bool `json:"openWorldHint"`
 }
 
-// reads are the hints of what only looks.
-var reads = hints{ReadOnly: true, Idempotent: true}
+var readOnlyHints = toolHints{ReadOnly: true, Idempotent: true}
 
-// adds and destroys are the hints of what changes something: more of it, and with something taken away.
+// additiveHints and destructiveHints are the hints of changing tools.
 var (
-	adds     = hints{}
-	destroys = hints{Destructive: true, Idempotent: true}
+	additiveHints    = toolHints{}
+	destructiveHints = toolHints{Destructive: true, Idempotent: true}
 )
 
-// outcome is what a tool came to: one sentence of ours, and the whole.
-type outcome struct {
-	says  string
-	whole any
+// toolOutput is a tool's output: a one-sentence summary and the value.
+type toolOutput struct {
+	summary string
+	value   any
 }
 
-// as gives a tool its Go types: what it takes is read into I, and what it gives is described by O.
-func as[I, O any](t tool, run func(ctx context.Context, c *caller, in I) (O, string, error)) tool {
-	t.gives = schemaOf[O]()
-	t.check = compiled(t.takes)
-	t.run = func(ctx context.Context, c *caller, arguments json.RawMessage) (outcome, error) {
+// newTool adds typed input and output: arguments are decoded into I, and O describes the output.
+func newTool[I, O any](t tool, run func(ctx context.Context, c *caller, in I) (O, string, error)) tool {
+	t.output = newOutputSchema[O]()
+	t.inputCheck = compileSchema(t.input)
+	t.run = func(ctx context.Context, c *caller, arguments json.RawMessage) (toolOutput, error) {
 		var in I
 		if len(arguments) > 0 {
 			if err := json.Unmarshal(arguments, &in); err != nil {
-				return outcome{}, serve.InvalidParams("The arguments cannot be read.")
+				return toolOutput{}, serve.InvalidParams("The arguments cannot be read.")
 			}
 		}
 		out, says, err := run(ctx, c, in)
-		return outcome{says, out}, err
+		return toolOutput{says, out}, err
 	}
 	return t
 }
 
-// tools are all of them, in the order in which they are listed.
 var tools = slices.Concat(connectorTools, setupTools, agentTools, grantTools, changeTools, callTools, usageTools, auditTools)
 
-// toolsFor are those that a role may use, as MCP lists them.
+// toolsFor returns the tools that a role may use, as listed by MCP.
 func toolsFor(role connectors.Role) []listedTool {
 	listed := []listedTool{}
 	for i := range tools {
-		if t := &tools[i]; role.May(t.may) {
-			listed = append(listed, listedTool{t.name, t.title, t.about, t.takes, t.gives, annotations{t.title, t.hints}})
+		if t := &tools[i]; role.May(t.permission) {
+			listed = append(listed, listedTool{t.name, t.title, t.description, t.input, t.output, annotations{t.title, t.hints}})
 		}
 	}
 	return listed
@@ -99,10 +96,10 @@ type listedTool struct {
 
 type annotations struct {
 	Title string `json:"title"`
-	hints
+	toolHints
 }
 
-func toolNamed(name string) *tool {
+func findTool(name string) *tool {
 	i := slices.IndexFunc(tools, func(t tool) bool { return t.name == name })
 	if i < 0 {
 		return nil
@@ -110,37 +107,38 @@ func toolNamed(name string) *tool {
 	return &tools[i]
 }
 
-// call performs a call. What the API refuses is a result that the model reads; what is no call of a tool is an error of the protocol.
-func (b *backend) call(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
-	t := toolNamed(r.Name)
+// callTool answers tools/call. A refusal of the API is a result for the model; an invalid call is a JSON-RPC
+// error.
+func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+	t := findTool(r.Name)
 	if t == nil {
-		return nil, serve.InvalidParams(fmt.Sprintf("There is no tool %s here.", shown(r.Name)))
+		return nil, serve.InvalidParams(fmt.Sprintf("There is no tool %s here.", quoteName(r.Name)))
 	}
-	if err := t.check.Check(ctx, r.Arguments); err != nil {
+	if err := t.inputCheck.Check(ctx, r.Arguments); err != nil {
 		return nil, serve.InvalidParams(err.Error())
 	}
-	if err := b.who.Require(t.may); err != nil {
-		return b.refused(ctx, err)
+	if err := b.actor.Require(t.permission); err != nil {
+		return b.refusalResult(ctx, err)
 	}
 	c := &caller{Client: b.h.api, h: b.h}
-	if err := b.inBrowser(ctx, c, r, t); err != nil {
-		return b.refused(ctx, err)
+	if err := b.requireBrowser(ctx, c, r, t); err != nil {
+		return b.refusalResult(ctx, err)
 	}
 	if t.confirm != nil {
-		if asks, err := b.confirmed(ctx, c, r, t); err != nil {
-			return b.refused(ctx, err)
+		if asks, err := b.requireConfirmation(ctx, c, r, t); err != nil {
+			return b.refusalResult(ctx, err)
 		} else if asks != nil {
 			return asks, nil
 		}
-		who, err := b.stillMay(t)
+		who, err := b.recheckActor(t)
 		if err != nil {
-			return b.refused(ctx, err)
+			return b.refusalResult(ctx, err)
 		}
 		ctx = auth.WithActor(ctx, who)
 	}
 	out, err := t.run(ctx, c, r.Arguments)
 	if err != nil {
-		return b.refused(ctx, err)
+		return b.refusalResult(ctx, err)
 	}
-	return done(out)
+	return newToolResult(out)
 }

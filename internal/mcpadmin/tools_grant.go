@@ -12,20 +12,20 @@ import (
 )
 
 var grantTools = []tool{
-	as(tool{
-		name: "grant_tools", title: "Grant tools to an agent", may: connectors.PermManage, asks: []string{"grantConnector", "dropConnector"}, hints: destroys,
-		about: "Says which tools of a connector an agent may use, in place of what it was granted of it before: some of them, all of them (those of later syncs, too), or with an empty list none. Grant the least that does. A person is asked first.",
-		takes: object(
-			text("agent", "Its slug or id.").must(),
-			text("connector", "Its slug or id.").must(),
+	newTool(tool{
+		name: "grant_tools", title: "Grant tools to an agent", permission: connectors.PermManage, operations: []string{"grantConnector", "dropConnector"}, hints: destructiveHints,
+		description: "Says which tools of a connector an agent may use, in place of what it was granted of it before: some of them, all of them (those of later syncs, too), or with an empty list none. Grant the least that does. A person is asked first.",
+		input: objectSchema(
+			textProperty("agent", "Its slug or id.").asRequired(),
+			textProperty("connector", "Its slug or id.").asRequired(),
 			property{name: "tools", schema: &jsonschema.Schema{
 				Type: "array", MaxItems: new(1000), Items: &jsonschema.Schema{Type: "string", MaxLength: new(128)},
 				Description: "The names that the server gives them; empty: the connector is taken from the agent. Leave it out with all_tools.",
 			}},
 			property{name: "all_tools", schema: &jsonschema.Schema{Type: "boolean", Description: "All of them, those of later syncs, too."}},
-			choice("approval", "Which calls wait for a person, in place of what the agent's own setting says.", "auto", "always_ask", "trusted_only"),
+			choiceProperty("approval", "Which calls wait for a person, in place of what the agent's own setting says.", "auto", "always_ask", "trusted_only"),
 		),
-		confirm: asking(askGrant),
+		confirm: withArguments(askGrant),
 	}, grantToolsTo),
 }
 
@@ -37,19 +37,18 @@ type grantIn struct {
 	Approval  string   `json:"approval"`
 }
 
-// check refuses what is neither or both.
-func (in grantIn) check() error {
+// checkChoice refuses neither or both of tools and all_tools.
+func (in grantIn) checkChoice() error {
 	if in.AllTools == (in.Tools != nil) {
-		return misfit("Say either tools or all_tools.")
+		return invalidArguments("Say either tools or all_tools.")
 	}
 	return nil
 }
 
-// mostAsked is how many names a question to a person has.
-const mostAsked = 20
+const maxAskedNames = 20
 
 func askGrant(_ context.Context, c *caller, in grantIn) (question, error) {
-	if err := in.check(); err != nil {
+	if err := in.checkChoice(); err != nil {
 		return question{}, err
 	}
 	what := "all tools, those of later syncs, too,"
@@ -57,15 +56,15 @@ func askGrant(_ context.Context, c *caller, in grantIn) (question, error) {
 	case in.AllTools:
 	case len(in.Tools) == 0:
 		return question{
-			fmt.Sprintf("Take the connector %s from the agent %s?", quoted(in.Connector), quoted(in.Agent)), c.page("agents", in.Agent, "connectors", in.Connector),
+			fmt.Sprintf("Take the connector %s from the agent %s?", quoteText(in.Connector), quoteText(in.Agent)), c.pageURL("agents", in.Agent, "connectors", in.Connector),
 		}, nil
 	default:
-		names := make([]string, 0, mostAsked)
-		for _, name := range in.Tools[:min(len(in.Tools), mostAsked)] {
-			names = append(names, quoted(name))
+		names := make([]string, 0, maxAskedNames)
+		for _, name := range in.Tools[:min(len(in.Tools), maxAskedNames)] {
+			names = append(names, quoteText(name))
 		}
 		what = fmt.Sprintf("these %d tools (%s)", len(in.Tools), strings.Join(names, ", "))
-		if len(in.Tools) > mostAsked {
+		if len(in.Tools) > maxAskedNames {
 			what = fmt.Sprintf("%d tools (%s and others)", len(in.Tools), strings.Join(names, ", "))
 		}
 	}
@@ -74,29 +73,28 @@ func askGrant(_ context.Context, c *caller, in grantIn) (question, error) {
 		asks = " Approval of calls: " + in.Approval + "."
 	}
 	return question{
-		fmt.Sprintf("Let the agent %s use %s of the connector %s, in place of what it was granted of it before?%s", quoted(in.Agent), what, quoted(in.Connector), asks),
-		c.page("agents", in.Agent, "connectors", in.Connector),
+		fmt.Sprintf("Let the agent %s use %s of the connector %s, in place of what it was granted of it before?%s", quoteText(in.Agent), what, quoteText(in.Connector), asks),
+		c.pageURL("agents", in.Agent, "connectors", in.Connector),
 	}, nil
 }
 
-// granted is what an agent may use now.
-type granted struct {
+type grantResult struct {
 	Agent     string `json:"agent"`
 	Connector string `json:"connector"`
 	AllTools  bool   `json:"all_tools"`
 	Tools     int    `json:"tools" jsonschema:"How many were named."`
 }
 
-func grantToolsTo(ctx context.Context, c *caller, in grantIn) (granted, string, error) {
-	if err := in.check(); err != nil {
-		return granted{}, "", err
+func grantToolsTo(ctx context.Context, c *caller, in grantIn) (grantResult, string, error) {
+	if err := in.checkChoice(); err != nil {
+		return grantResult{}, "", err
 	}
-	out := granted{in.Agent, in.Connector, in.AllTools, len(in.Tools)}
+	out := grantResult{in.Agent, in.Connector, in.AllTools, len(in.Tools)}
 	if !in.AllTools && len(in.Tools) == 0 {
 		return out, "The connector was taken from the agent.", c.DropConnector(ctx, in.Agent, in.Connector)
 	}
 	err := c.GrantConnector(ctx, in.Agent, in.Connector, client.AgentGrantPut{
-		Tools: client.ToolSet{All: in.AllTools, Names: in.Tools}, Approval: said(in.Approval),
+		Tools: client.ToolSet{All: in.AllTools, Names: in.Tools}, Approval: optionalText(in.Approval),
 	})
 	return out, "The agent may use them now. It needs no restart: its list of tools is told to have changed.", err
 }

@@ -12,26 +12,26 @@ import (
 )
 
 var usageTools = []tool{
-	as(tool{
-		name: "get_usage_stats", title: "Get usage statistics", may: connectors.PermRead, asks: []string{"getOverview", "listToolCalls"}, hints: reads,
-		about: "Tells how the last hours went: calls, errors, durations and syncs of the whole tenant, and of the latest 1000 calls among them how they divide among connectors, agents or tools.",
-		takes: object(
-			whole64("hours", "How far back, the running hour included: 24 is a day and what it is unless said otherwise, 168 a week.", 1, 168),
-			choice("by", "How calls are divided; connector unless it says otherwise.", "connector", "agent", "tool"),
+	newTool(tool{
+		name: "get_usage_stats", title: "Get usage statistics", permission: connectors.PermRead, operations: []string{"getOverview", "listToolCalls"}, hints: readOnlyHints,
+		description: "Tells how the last hours went: calls, errors, durations and syncs of the whole tenant, and of the latest 1000 calls among them how they divide among connectors, agents or tools.",
+		input: objectSchema(
+			integerProperty("hours", "How far back, the running hour included: 24 is a day and what it is unless said otherwise, 168 a week.", 1, 168),
+			choiceProperty("by", "How calls are divided; connector unless it says otherwise.", "connector", "agent", "tool"),
 		),
 	}, usageStats),
-	as(tool{
-		name: "reset_usage_stats", title: "Reset usage statistics", may: connectors.PermManage, asks: []string{"resetUsage"}, hints: hints{Destructive: true},
-		about:   "Has calls, errors, durations and syncs be counted from now on, for everybody. Nothing is deleted: calls, sync runs and the audit log are as they were. A person is asked first.",
-		takes:   object(),
-		confirm: asking(askReset),
+	newTool(tool{
+		name: "reset_usage_stats", title: "Reset usage statistics", permission: connectors.PermManage, operations: []string{"resetUsage"}, hints: toolHints{Destructive: true},
+		description: "Has calls, errors, durations and syncs be counted from now on, for everybody. Nothing is deleted: calls, sync runs and the audit log are as they were. A person is asked first.",
+		input:       objectSchema(),
+		confirm:     withArguments(askReset),
 	}, resetUsageStats),
 }
 
-// mostCounted is how many calls are divided, and callPage how many are read at once.
+// maxCountedCalls bounds the grouped calls; callPageSize is the page size of reading them.
 const (
-	mostCounted = 1000
-	callPage    = 200
+	maxCountedCalls = 1000
+	callPageSize    = 200
 )
 
 type usageIn struct {
@@ -39,7 +39,6 @@ type usageIn struct {
 	By    string `json:"by"`
 }
 
-// usage is how some time went.
 type usage struct {
 	Since       time.Time    `json:"since" jsonschema:"From when on is counted: the beginning of the hours, or when somebody reset the statistics."`
 	Calls       int64        `json:"calls" jsonschema:"That ended then, of the whole tenant."`
@@ -75,19 +74,18 @@ func usageStats(ctx context.Context, c *caller, in usageIn) (usage, string, erro
 		Since: since, Calls: total.Calls, Errors: total.Errors, P50MS: total.P50MS, P95MS: total.P95MS, Syncs: total.Syncs, SyncsFailed: total.SyncsFailed,
 		By: cmp.Or(in.By, "connector"),
 	}
-	calls, err := c.latest(ctx, since)
-	out.Counted, out.Untrusted = len(calls), divided(calls, out.By)
+	calls, err := c.latestCalls(ctx, since)
+	out.Counted, out.Untrusted = len(calls), groupCalls(calls, out.By)
 	return out, fmt.Sprintf("%d calls in %d hours, %d of them errors; %d syncs, %d failed.", out.Calls, hours, out.Errors, out.Syncs, out.SyncsFailed), err
 }
 
-// latest are the latest calls that began since a time.
-func (c *caller) latest(ctx context.Context, since time.Time) ([]client.ToolCall, error) {
+func (c *caller) latestCalls(ctx context.Context, since time.Time) ([]client.ToolCall, error) {
 	var calls []client.ToolCall
-	for call, err := range c.AllToolCalls(ctx, client.ListToolCallsQuery{Limit: callPage}) {
+	for call, err := range c.AllToolCalls(ctx, client.ListToolCallsQuery{Limit: callPageSize}) {
 		if err != nil {
 			return nil, err
 		}
-		if call.StartedAt.Before(since) || len(calls) == mostCounted {
+		if call.StartedAt.Before(since) || len(calls) == maxCountedCalls {
 			break
 		}
 		calls = append(calls, call)
@@ -95,8 +93,7 @@ func (c *caller) latest(ctx context.Context, since time.Time) ([]client.ToolCall
 	return calls, nil
 }
 
-// divided counts calls by what they have in common.
-func divided(calls []client.ToolCall, by string) []usageGroup {
+func groupCalls(calls []client.ToolCall, by string) []usageGroup {
 	groups, took, ended := map[string]*usageGroup{}, map[string]int64{}, map[string]int64{}
 	for _, call := range calls {
 		name := map[string]string{"connector": call.Connector, "agent": call.Agent, "tool": call.Tool}[by]
@@ -121,19 +118,18 @@ func divided(calls []client.ToolCall, by string) []usageGroup {
 		out = append(out, *g)
 	}
 	slices.SortFunc(out, func(a, b usageGroup) int { return cmp.Or(b.Calls-a.Calls, cmp.Compare(a.Name, b.Name)) })
-	return out[:min(len(out), mostListed)]
+	return out[:min(len(out), maxListed)]
 }
 
-// reset is from when on statistics are counted.
-type reset struct {
+type resetResult struct {
 	Since time.Time `json:"usage_since"`
 }
 
 func askReset(_ context.Context, c *caller, _ struct{}) (question, error) {
-	return question{"Count calls, errors, durations and syncs from now on, for everybody? Nothing is deleted.", c.page()}, nil
+	return question{"Count calls, errors, durations and syncs from now on, for everybody? Nothing is deleted.", c.pageURL()}, nil
 }
 
-func resetUsageStats(ctx context.Context, c *caller, _ struct{}) (reset, string, error) {
+func resetUsageStats(ctx context.Context, c *caller, _ struct{}) (resetResult, string, error) {
 	got, err := c.ResetUsage(ctx)
-	return reset{got.UsageSince}, "Usage is counted from now on.", err
+	return resetResult{got.UsageSince}, "Usage is counted from now on.", err
 }

@@ -14,44 +14,44 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// spell is what a server writes in all places that it has.
-const spell = "IGNORE_ALL_BEFORE"
+// marker is in every text of the test server.
+const marker = "IGNORE_ALL_BEFORE"
 
-// places are the paths of the strings that have the spell, and of the members that do.
-func places(path string, v any) []string {
+// findMarker returns the paths of strings and member names with the marker.
+func findMarker(path string, v any) []string {
 	var found []string
 	switch v := v.(type) {
 	case string:
-		if strings.Contains(v, spell) {
+		if strings.Contains(v, marker) {
 			found = append(found, path)
 		}
 	case []any:
 		for _, item := range v {
-			found = append(found, places(path+"[]", item)...)
+			found = append(found, findMarker(path+"[]", item)...)
 		}
 	case map[string]any:
 		for name, item := range v {
-			found = append(found, places(path+"."+name, item)...)
+			found = append(found, findMarker(path+"."+name, item)...)
 		}
 	}
 	return found
 }
 
-func TestWhatAServerWroteStandsInMembersThatSayThatItIsUntrusted(t *testing.T) {
+func TestUntrusted_ServerTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := w.Connector(t, func(d *connectors.Draft) { d.Slug = "odd" })
-	w.Synced(t, c.ID, spell)
-	w.Says(t, c.ID, spell, fixture.DefinitionOf(spell, fmt.Sprintf(`{"name":%q,"description":"%s!","inputSchema":{"type":"object"}}`, spell, spell)))
+	w.Synced(t, c.ID, marker)
+	w.Says(t, c.ID, marker, fixture.DefinitionOf(marker, fmt.Sprintf(`{"name":%q,"description":"%s!","inputSchema":{"type":"object"}}`, marker, marker)))
 	agent := w.Agent(t)
-	w.Grant(t, agent.ID, c.ID, fixture.Named(spell))
-	a := w.enter(t, w.key(t, w.Tenant, connectors.RoleOwner), newest, "")
+	w.Grant(t, agent.ID, c.ID, fixture.Named(marker))
+	a := w.connect(t, w.newAPIKey(t, w.Tenant, connectors.RoleOwner), newest, "")
 	for tool, least := range map[string]int{"list_connectors": 1, "list_agents": 1, "list_tool_changes": 1} {
 		got, err := a.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: map[string]any{}})
 		if err != nil || got.IsError {
-			t.Fatalf("%s: %v, %s", tool, err, words(got))
+			t.Fatalf("%s: %v, %s", tool, err, resultText(got))
 		}
-		found := places("", got.StructuredContent)
+		found := findMarker("", got.StructuredContent)
 		if len(found) < least {
 			t.Errorf("%s: the spell stands at %q", tool, found)
 		}
@@ -60,39 +60,39 @@ func TestWhatAServerWroteStandsInMembersThatSayThatItIsUntrusted(t *testing.T) {
 				t.Errorf("%s: the spell stands at %s", tool, place)
 			}
 		}
-		if says := got.Content[0].(*sdk.TextContent).Text; strings.Contains(says, spell) {
+		if says := got.Content[0].(*sdk.TextContent).Text; strings.Contains(says, marker) {
 			t.Errorf("%s says %q", tool, says)
 		}
 	}
 }
 
-// A program that signs in gives a part of its agent's name, and a registry what a connector is called: no admin wrote either.
-func TestWhatAStrangerNamedStandsInMembersThatSayThatItIsUntrusted(t *testing.T) {
+// Programs name their agents and registries their connectors: no admin wrote either.
+func TestUntrusted_NamesOfStrangers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Connector(t, func(d *connectors.Draft) { d.Slug, d.Name, d.Description = "listed", spell, spell })
-	w.Agent(t, func(a *connectors.Agent) { a.Slug, a.Name, a.Description = "robin", "Ada: "+spell, spell })
-	w.Member(t, connectors.RoleOwner, func(n *store.NewMember) { n.Name = spell })
-	key := w.key(t, w.Tenant, connectors.RoleOwner)
-	if _, err := w.program(t, key).CreateAgent(t.Context(), client.AgentCreate{Name: spell, Slug: new("recorded")}); err != nil {
+	w.Connector(t, func(d *connectors.Draft) { d.Slug, d.Name, d.Description = "listed", marker, marker })
+	w.Agent(t, func(a *connectors.Agent) { a.Slug, a.Name, a.Description = "robin", "Ada: "+marker, marker })
+	w.Member(t, connectors.RoleOwner, func(n *store.NewMember) { n.Name = marker })
+	key := w.newAPIKey(t, w.Tenant, connectors.RoleOwner)
+	if _, err := w.apiClient(t, key).CreateAgent(t.Context(), client.AgentCreate{Name: marker, Slug: new("recorded")}); err != nil {
 		t.Fatal(err)
 	}
-	a := w.enter(t, key, newest, "")
+	a := w.connect(t, key, newest, "")
 	found := map[string]any{}
 	for _, tool := range []string{"list_connectors", "list_agents", "list_audit_events"} {
 		var got any
-		a.does(t, tool, nil, &got)
+		a.callTool(t, tool, nil, &got)
 		found[tool] = got
 	}
 	for _, uri := range []string{"patchbay://connectors/listed", "patchbay://agents/robin"} {
 		var got map[string]any
-		if err := a.reads(t, uri, &got); err != nil {
+		if err := a.readResource(t, uri, &got); err != nil {
 			t.Fatal(err)
 		}
 		found[uri] = got
 	}
 	for at, got := range found {
-		all := places("", got)
+		all := findMarker("", got)
 		if len(all) == 0 {
 			t.Errorf("%s has nothing of it", at)
 		}
@@ -103,44 +103,44 @@ func TestWhatAStrangerNamedStandsInMembersThatSayThatItIsUntrusted(t *testing.T)
 		}
 	}
 	for r, err := range a.Resources(t.Context(), nil) {
-		if err != nil || strings.Contains(r.Title+r.Name+r.Description, spell) {
+		if err != nil || strings.Contains(r.Title+r.Name+r.Description, marker) {
 			t.Errorf("a resource is called %q, %q: %v", r.Name, r.Title, err)
 		}
 	}
 }
 
-// A refusal names what it is about, by names that a registry, a program or a member gave.
-func TestARefusalAndWhoDecidedStandInMembersThatSayThatTheyAreUntrusted(t *testing.T) {
+// A refusal contains names from registries, programs and members.
+func TestUntrusted_RefusalsAndDeciders(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	c, agent := w.arrange(t)
+	c, agent := w.seedTool(t)
 	w.AsSystem(t, "update agents set approval = 'always_ask' where id = $1", []any{agent.ID.UUID})
-	w.Connector(t, func(d *connectors.Draft) { d.Slug, d.Name = "listed", spell })
-	key := w.key(t, w.Tenant, connectors.RoleOwner)
-	a := w.enter(t, key, newest, "accept")
+	w.Connector(t, func(d *connectors.Draft) { d.Slug, d.Name = "listed", marker })
+	key := w.newAPIKey(t, w.Tenant, connectors.RoleOwner)
+	a := w.connect(t, key, newest, "accept")
 	got, err := a.CallTool(t.Context(), &sdk.CallToolParams{Name: "connect_account", Arguments: map[string]any{"connector": "listed"}})
 	if err != nil || !got.IsError || len(got.Content) != 2 {
-		t.Fatalf("%v, %s", err, words(got))
+		t.Fatalf("%v, %s", err, resultText(got))
 	}
 	var detail struct{ Untrusted struct{ Detail string } }
-	if err := json.Unmarshal([]byte(got.Content[1].(*sdk.TextContent).Text), &detail); err != nil || !strings.Contains(detail.Untrusted.Detail, spell) {
+	if err := json.Unmarshal([]byte(got.Content[1].(*sdk.TextContent).Text), &detail); err != nil || !strings.Contains(detail.Untrusted.Detail, marker) {
 		t.Errorf("%+v, %v", detail, err)
 	}
-	if says := got.Content[0].(*sdk.TextContent).Text; strings.Contains(says, spell) || !strings.Contains(says, "refused") {
+	if says := got.Content[0].(*sdk.TextContent).Text; strings.Contains(says, marker) || !strings.Contains(says, "refused") {
 		t.Errorf("it says %q", says)
 	}
 
-	waiting, err := w.program(t, key).CallTool(t.Context(), agent.Slug, client.ToolCallCreate{Tool: "mcp_" + c.Slug + "__search"})
+	waiting, err := w.apiClient(t, key).CallTool(t.Context(), agent.Slug, client.ToolCallCreate{Tool: "mcp_" + c.Slug + "__search"})
 	if err != nil || waiting.Status != "pending_approval" {
 		t.Fatalf("%s, %v", waiting.Status, err)
 	}
 	w.Resynced(t, c.ID, fixture.DefinitionOf("search", `{"name":"search","description":"Another one.","inputSchema":{"type":"object"}}`))
-	w.AsSystem(t, "update tool_calls set approved_by = $1", []any{spell})
-	w.AsSystem(t, "update tool_changes set state = 'accepted', decided_at = now(), decided_by = $1", []any{spell})
+	w.AsSystem(t, "update tool_calls set approved_by = $1", []any{marker})
+	w.AsSystem(t, "update tool_changes set state = 'accepted', decided_at = now(), decided_by = $1", []any{marker})
 	for tool, arguments := range map[string]map[string]any{"list_tool_calls": nil, "list_tool_changes": {"state": "any"}} {
 		var listed any
-		a.does(t, tool, arguments, &listed)
-		found := places("", listed)
+		a.callTool(t, tool, arguments, &listed)
+		found := findMarker("", listed)
 		if len(found) == 0 {
 			t.Errorf("%s has nothing of it", tool)
 		}
@@ -152,24 +152,24 @@ func TestARefusalAndWhoDecidedStandInMembersThatSayThatTheyAreUntrusted(t *testi
 	}
 }
 
-// Whoever decides is told that there is more of the arguments than the question shows, how much, and where.
-func TestAQuestionSaysWhatItLeavesOut(t *testing.T) {
+// The deciding person is told how much of the arguments is missing, and where it is.
+func TestQuestion_StatesWhatItOmits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	c, agent := w.arrange(t)
+	c, agent := w.seedTool(t)
 	w.AsSystem(t, "update agents set approval = 'always_ask' where id = $1", []any{agent.ID.UUID})
-	key := w.key(t, w.Tenant, connectors.RoleOwner)
-	a := w.enter(t, key, newest, "decline")
+	key := w.newAPIKey(t, w.Tenant, connectors.RoleOwner)
+	a := w.connect(t, key, newest, "decline")
 	for length, want := range map[int]string{10: `with the arguments "`, 5000: "with arguments of 5008 characters?"} {
 		argument, _ := json.Marshal(strings.Repeat("x", length-1) + "y")
-		waiting, err := w.program(t, key).CallTool(t.Context(), agent.Slug, client.ToolCallCreate{
+		waiting, err := w.apiClient(t, key).CallTool(t.Context(), agent.Slug, client.ToolCallCreate{
 			Tool: "mcp_" + c.Slug + "__search", Arguments: map[string]json.RawMessage{"q": argument},
 		})
 		if err != nil || waiting.Status != "pending_approval" {
 			t.Fatalf("%s, %v", waiting.Status, err)
 		}
-		a.refused(t, "decide_approval", map[string]any{"call": waiting.ID, "verdict": "approve"})
-		says := a.asked[len(a.asked)-1]
+		a.callRefused(t, "decide_approval", map[string]any{"call": waiting.ID, "verdict": "approve"})
+		says := a.questions[len(a.questions)-1]
 		whole, linked := strings.Contains(says, "xy"), strings.Contains(says, w.url+"/approvals/"+waiting.ID)
 		if !strings.Contains(says, want) || whole == linked || whole != (length < 100) {
 			t.Errorf("%d characters: %.200s …", length, says)

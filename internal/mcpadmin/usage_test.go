@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestUsageIsCountedByWhatIsAskedFor(t *testing.T) {
+func TestUsage_GroupsCalls(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	linear := w.Connector(t, func(d *connectors.Draft) { d.Slug = "linear" })
@@ -17,8 +17,8 @@ func TestUsageIsCountedByWhatIsAskedFor(t *testing.T) {
 	w.OldCalls(t, linear, "search", 0.001, 3)
 	w.OldCalls(t, notes, "write", 0.001, 2)
 	w.OldCalls(t, notes, "write", 2, 4)
-	a := w.enter(t, w.key(t, w.Tenant, connectors.RoleViewer), newest, "")
-	stranger := w.enter(t, w.key(t, w.Other, connectors.RoleOwner), newest, "")
+	a := w.connect(t, w.newAPIKey(t, w.Tenant, connectors.RoleViewer), newest, "")
+	stranger := w.connect(t, w.newAPIKey(t, w.Other, connectors.RoleOwner), newest, "")
 	var got, none struct {
 		Counted   int
 		Untrusted []struct {
@@ -34,31 +34,31 @@ func TestUsageIsCountedByWhatIsAskedFor(t *testing.T) {
 		{168, "9 [{notes 6} {linear 3}]"},
 	} {
 		got.Untrusted = nil
-		a.does(t, "get_usage_stats", map[string]any{"hours": test.hours}, &got)
+		a.callTool(t, "get_usage_stats", map[string]any{"hours": test.hours}, &got)
 		if have := fmt.Sprint(got.Counted, " ", got.Untrusted); have != test.want {
 			t.Errorf("%d hours: %s, want %s", test.hours, have, test.want)
 		}
 	}
-	stranger.does(t, "get_usage_stats", nil, &none)
+	stranger.callTool(t, "get_usage_stats", nil, &none)
 	if none.Counted != 0 || len(none.Untrusted) != 0 {
 		t.Errorf("another tenant sees %+v", none)
 	}
 }
 
-// The statistics begin anew for whoever looks, and the calls are all there.
-func TestStatisticsThatWereResetAreCountedFromThenOn(t *testing.T) {
+// The statistics start anew, and the calls remain.
+func TestUsage_ResetStartsAnew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.arrange(t)
-	key := w.key(t, w.Tenant, connectors.RoleAdmin)
-	a := w.enter(t, key, newest, "accept")
+	w.seedTool(t)
+	key := w.newAPIKey(t, w.Tenant, connectors.RoleAdmin)
+	a := w.connect(t, key, newest, "accept")
 	figures := func() (calls int64, divided int) {
 		t.Helper()
 		var got struct {
 			Calls   int64
 			Counted int
 		}
-		a.does(t, "get_usage_stats", nil, &got)
+		a.callTool(t, "get_usage_stats", nil, &got)
 		return got.Calls, got.Counted
 	}
 	count := func(n int) {
@@ -77,15 +77,15 @@ func TestStatisticsThatWereResetAreCountedFromThenOn(t *testing.T) {
 	var since struct {
 		Since time.Time `json:"usage_since"`
 	}
-	a.does(t, "reset_usage_stats", nil, &since)
-	if calls, divided := figures(); calls != 0 || divided != 0 || since.Since.IsZero() || len(a.asked) != 1 {
-		t.Errorf("after that %d calls, %d divided, since %v; asked %q", calls, divided, since.Since, a.asked)
+	a.callTool(t, "reset_usage_stats", nil, &since)
+	if calls, divided := figures(); calls != 0 || divided != 0 || since.Since.IsZero() || len(a.questions) != 1 {
+		t.Errorf("after that %d calls, %d divided, since %v; asked %q", calls, divided, since.Since, a.questions)
 	}
 	count(2)
 	if calls, _ := figures(); calls != 2 || rows() != 9 {
 		t.Errorf("%d calls are counted, and %d stored", calls, rows())
 	}
-	overview, err := w.program(t, key).GetOverview(t.Context(), client.GetOverviewQuery{Hours: 168})
+	overview, err := w.apiClient(t, key).GetOverview(t.Context(), client.GetOverviewQuery{Hours: 168})
 	if err != nil || overview.Total.Calls != 2 || overview.UsageSince == nil || !overview.UsageSince.Equal(since.Since) {
 		t.Errorf("the API counts %+v since %v, %v", overview.Total, overview.UsageSince, err)
 	}

@@ -12,15 +12,14 @@ import (
 	"patchbay/internal/secret"
 )
 
-// found is what an entry says of authentication.
-type found struct {
+type authResult struct {
 	auth        connectors.Auth
 	secret      connectors.Secret
 	placeholder string
 	headers     map[string]string
 }
 
-func TestCredentialsAreFoundInHeaders(t *testing.T) {
+func TestRead_CredentialsInHeaders(t *testing.T) {
 	t.Parallel()
 	bearer, basic := connectors.Auth{Type: connectors.AuthBearer}, connectors.Auth{Type: connectors.AuthBasic}
 	key := func(header string) connectors.Auth {
@@ -28,7 +27,7 @@ func TestCredentialsAreFoundInHeaders(t *testing.T) {
 	}
 	none := connectors.Auth{Type: connectors.AuthNone}
 	pair := base64.StdEncoding.EncodeToString([]byte("ann:pass:word"))
-	for headers, want := range map[string]found{
+	for headers, want := range map[string]authResult{
 		`{"Authorization": "Bearer tok-1"}`:                  {auth: bearer, secret: connectors.Secret{Token: "tok-1"}},
 		`{"authorization": "bearer  tok-1"}`:                 {auth: bearer, secret: connectors.Secret{Token: "tok-1"}},
 		`["Authorization: Bearer tok-1"]`:                    {auth: bearer, secret: connectors.Secret{Token: "tok-1"}},
@@ -52,13 +51,13 @@ func TestCredentialsAreFoundInHeaders(t *testing.T) {
 		`{"X-Api-Key": "$MY_KEY"}`:                           {auth: key("X-Api-Key"), placeholder: "$MY_KEY"},
 		`{"Content-Type": "application/json", "MCP-X": "1"}`: {auth: none},
 	} {
-		e := one(t, `{"url": "https://x.example/", "headers": `+headers+`}`)
+		e := readOne(t, `{"url": "https://x.example/", "headers": `+headers+`}`)
 		d := e.Draft()
-		got := found{auth: d.Auth, secret: e.Secret, placeholder: e.Placeholder, headers: d.Headers}
+		got := authResult{auth: d.Auth, secret: e.Secret, placeholder: e.Placeholder, headers: d.Headers}
 		if len(got.headers) == 0 {
 			got.headers = nil
 		}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(found{}), cmp.Comparer(func(a, b secret.Text) bool { return a == b })); diff != "" {
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(authResult{}), cmp.Comparer(func(a, b secret.Text) bool { return a == b })); diff != "" {
 			t.Errorf("%s: %s", headers, diff)
 		}
 		if problems := d.Normalized().Validate(); len(problems) > 0 {
@@ -67,9 +66,9 @@ func TestCredentialsAreFoundInHeaders(t *testing.T) {
 	}
 }
 
-func TestCredentialsAreFoundWhereClientsPutThem(t *testing.T) {
+func TestRead_CredentialsWhereClientsPutThem(t *testing.T) {
 	t.Parallel()
-	for document, want := range map[string]found{
+	for document, want := range map[string]authResult{
 		`"auth": {"type": "bearer", "token": "tok-1"}`:                             {auth: connectors.Auth{Type: connectors.AuthBearer}, secret: connectors.Secret{Token: "tok-1"}},
 		`"auth": {"type": "bearer"}, "headers": {"Authorization": "Bearer tok-1"}`: {auth: connectors.Auth{Type: connectors.AuthBearer}, secret: connectors.Secret{Token: "tok-1"}},
 		`"auth": {"type": "api_key"}, "headers": {"X-Key": "${K}"}`:                {auth: connectors.Auth{Type: connectors.AuthAPIKey, Header: "X-Key"}, placeholder: "${K}"},
@@ -81,17 +80,17 @@ func TestCredentialsAreFoundWhereClientsPutThem(t *testing.T) {
 		`"oauth": {"clientId": "c-1", "callbackPort": 8080}`:                        {auth: connectors.Auth{Type: connectors.AuthOAuth2}},
 		`"auth": null, "oauth": null`:                                               {auth: connectors.Auth{Type: connectors.AuthNone}},
 	} {
-		e := one(t, `{"url": "https://x.example/", `+document+`}`)
-		got := found{auth: e.Draft().Auth, secret: e.Secret, placeholder: e.Placeholder}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(found{}), cmp.Comparer(func(a, b secret.Text) bool { return a == b })); diff != "" {
+		e := readOne(t, `{"url": "https://x.example/", `+document+`}`)
+		got := authResult{auth: e.Draft().Auth, secret: e.Secret, placeholder: e.Placeholder}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(authResult{}), cmp.Comparer(func(a, b secret.Text) bool { return a == b })); diff != "" {
 			t.Errorf("%s: %s", document, diff)
 		}
 	}
 }
 
-func TestMCPRemoteIsReadThrough(t *testing.T) {
+func TestRead_UnwrapsMCPRemote(t *testing.T) {
 	t.Parallel()
-	e := one(t, `{"mcpServers": {"n": {"command": "npx", "args": ["mcp-remote", "https://n.example/sse", "--header", "Authorization:${AUTH}", "--header", "X-Team: eu", "--header"],
+	e := readOne(t, `{"mcpServers": {"n": {"command": "npx", "args": ["mcp-remote", "https://n.example/sse", "--header", "Authorization:${AUTH}", "--header", "X-Team: eu", "--header"],
 		"env": {"AUTH": "Bearer tok-1"}}}}`)
 	d := e.Draft()
 	if d.URL != "https://n.example/sse" || d.Auth.Type != connectors.AuthBearer || e.Secret.Token != "tok-1" || d.Headers["X-Team"] != "eu" || len(e.Notices) != 1 {
@@ -99,22 +98,22 @@ func TestMCPRemoteIsReadThrough(t *testing.T) {
 	}
 }
 
-func TestAPlaceholderChangesNoAuthenticationThatIsThere(t *testing.T) {
+func TestApply_PlaceholderKeepsAuthentication(t *testing.T) {
 	t.Parallel()
 	oauth := connectors.NewDraft()
 	oauth.Auth.Type, oauth.OAuth.ClientID = connectors.AuthOAuth2, "c-1"
 	before := oauth
-	one(t, `{"url": "https://x.example/", "headers": {"Authorization": "Bearer ${T}"}}`).Apply(&oauth)
+	readOne(t, `{"url": "https://x.example/", "headers": {"Authorization": "Bearer ${T}"}}`).Apply(&oauth)
 	if oauth.Auth != before.Auth || !oauth.OAuth.Equal(before.OAuth) {
 		t.Errorf("now %+v", oauth)
 	}
-	one(t, `{"url": "https://x.example/", "headers": {"Authorization": "Bearer tok-1"}}`).Apply(&oauth)
+	readOne(t, `{"url": "https://x.example/", "headers": {"Authorization": "Bearer tok-1"}}`).Apply(&oauth)
 	if oauth.Auth.Type != connectors.AuthBearer || !oauth.OAuth.IsZero() {
 		t.Errorf("a token: %+v", oauth)
 	}
 }
 
-func TestWhatIsNoHeaderIsNotRepeated(t *testing.T) {
+func TestRead_InvalidHeaderIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	for _, server := range []string{
 		`{"url": "https://x.example/", "headers": ["Bearer sekret"]}`,
@@ -125,26 +124,26 @@ func TestWhatIsNoHeaderIsNotRepeated(t *testing.T) {
 		`{"command": "npx", "args": ["mcp-remote", "https://x.example/", "--header", "Bearer sekret"]}`,
 		`{"command": "/bin/x", "env": {"TOKEN=sekret": {}}}`,
 	} {
-		entries := read(t, server)
+		entries := readEntries(t, server)
 		if said := fmt.Sprint(entries[0].Problems, entries[0].Notices); len(entries[0].Problems) == 0 || strings.Contains(said, "sekret") {
 			t.Errorf("%s says %s", server, said)
 		}
 	}
 }
 
-func TestAPasswordOfOddCharactersIsNoPlaceholder(t *testing.T) {
+func TestRead_PasswordOfSymbolsIsNoPlaceholder(t *testing.T) {
 	t.Parallel()
 	for _, password := range []string{"a<b>c", "$ecret", "p{{a}}ss", "your", "xX", "…a"} {
-		e := one(t, `{"url": "https://x.example/", "auth": {"type": "basic", "username": "ann", "password": "`+password+`"}}`)
+		e := readOne(t, `{"url": "https://x.example/", "auth": {"type": "basic", "username": "ann", "password": "`+password+`"}}`)
 		if e.Secret.Password.Reveal() != password {
 			t.Errorf("%s is taken for a placeholder", password)
 		}
 	}
 }
 
-func TestAnAddressIsShownWithoutWhatCanBeSecret(t *testing.T) {
+func TestAddress_OmitsSecretParts(t *testing.T) {
 	t.Parallel()
-	e := one(t, `{"url": "https://ann:sekret@x.example/mcp?apiKey=sekret&team=eu"}`)
+	e := readOne(t, `{"url": "https://ann:sekret@x.example/mcp?apiKey=sekret&team=eu"}`)
 	if got := e.Address(); got != "https://x.example/mcp" {
 		t.Error(got)
 	}

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// crossBridge reads through mcp-remote, with which clients that know only programs reach a server by its URL:
+// unwrapBridge reads through mcp-remote, by which clients without HTTP reach a server by its URL:
 //
 //	"command": "npx", "args": ["-y", "mcp-remote", "https://…", "--header", "Authorization:${AUTH}"], "env": {"AUTH": "Bearer …"}
 //
-// Patchbay needs no such help, and runs none.
-func (r *reading) crossBridge() {
+// Patchbay connects to the URL itself.
+func (r *serverReader) unwrapBridge() {
 	at := slices.IndexFunc(r.args, func(arg string) bool { return arg == "mcp-remote" || strings.HasPrefix(arg, "mcp-remote@") })
 	rest := r.args[at+1:]
 	if base := strings.TrimSuffix(r.command[strings.LastIndexAny(r.command, `/\`)+1:], ".cmd"); base == "mcp-remote" {
@@ -27,19 +27,19 @@ func (r *reading) crossBridge() {
 			continue
 		}
 		name, value, _ := strings.Cut(rest[to+2+i], ":")
-		h := header{strings.TrimSpace(name), strings.TrimSpace(r.fromEnv(value))}
-		if !h.valid() {
-			r.refuse("args", "A header of mcp-remote is written Name:value.")
+		h := header{strings.TrimSpace(name), strings.TrimSpace(r.expandEnv(value))}
+		if !h.hasValidName() {
+			r.addProblem("args", "A header of mcp-remote is written Name:value.")
 			continue
 		}
 		r.headers = append(r.headers, h)
 	}
 	r.urls["url"], r.command, r.args, r.env, r.kind = rest[to], "", nil, nil, ""
-	r.note("It is reached at its URL: Patchbay needs no mcp-remote.")
+	r.addNotice("It is reached at its URL: Patchbay needs no mcp-remote.")
 }
 
-// fromEnv puts the entry's own variables in the place of their names.
-func (r *reading) fromEnv(value string) string {
+// expandEnv replaces references to the entry's own variables.
+func (r *serverReader) expandEnv(value string) string {
 	return braced.ReplaceAllStringFunc(value, func(found string) string {
 		if v, ok := r.env[strings.TrimPrefix(found[2:len(found)-1], "env:")]; ok {
 			return v

@@ -2,10 +2,10 @@ package mcpjson
 
 import "patchbay/internal/connectors"
 
-// Client is a program whose way of writing a file has.
+// Client is an MCP client with a file format of its own.
 type Client string
 
-// The clients. Generic is for Patchbay itself: everything that an import takes, and what clients read among it.
+// The clients. Generic is Patchbay's own format: all that an import accepts, readable by other clients.
 const (
 	Generic Client = "generic"
 	Claude  Client = "claude"
@@ -13,10 +13,10 @@ const (
 	VSCode  Client = "vscode"
 )
 
-// Clients are all of them.
+// Clients are all clients.
 var Clients = []Client{Generic, Claude, Cursor, VSCode}
 
-// FileName is what the client calls the file.
+// FileName is the client's name for the file.
 func (c Client) FileName() string {
 	switch c {
 	case Claude:
@@ -35,7 +35,7 @@ type File struct {
 	Inputs     []FileInput           `json:"inputs,omitempty" nullable:"false" doc:"Of vscode: the secrets that it asks for."`
 }
 
-// FileServer is one server of a file. The fields from the name on stand in the generic form alone.
+// FileServer is one server of a file. The fields from Name on are in the generic form alone.
 type FileServer struct {
 	Type    string            `json:"type" doc:"http, sse or stdio, as clients write it."`
 	URL     string            `json:"url,omitempty"`
@@ -60,14 +60,14 @@ type FileServer struct {
 	Disabled          bool      `json:"disabled,omitempty"`
 }
 
-// FileAuth is authentication without its secrets.
+// FileAuth is authentication without secrets.
 type FileAuth struct {
 	Type   string `json:"type"`
 	Header string `json:"header,omitempty"`
 	connectors.OAuthSettings
 }
 
-// FileInput is something that VS Code asks for before it connects.
+// FileInput is a value that VS Code asks for before it connects.
 type FileInput struct {
 	Type        string `json:"type"`
 	ID          string `json:"id"`

@@ -7,7 +7,7 @@ import (
 	"patchbay/internal/mcpjson"
 )
 
-// FuzzReadPage: the servers of a page of a registry's list can be put into a document that is read again, one entry each.
+// FuzzReadPage puts the servers of a page into a document, which must be read again with one entry each.
 func FuzzReadPage(f *testing.F) {
 	f.Add([]byte(`{"servers":[{"server":{"name":"com.example/weather","remotes":[{"type":"streamable-http","url":"https://{host}/mcp","variables":{"host":{"default":"x.example"}},
 		"headers":[{"name":"Authorization","value":"Bearer {token}","isSecret":true,"isRequired":true}]}]},

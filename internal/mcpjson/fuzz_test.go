@@ -13,8 +13,8 @@ import (
 	"patchbay/internal/mcpjson"
 )
 
-// FuzzRead holds Read to what it promises of any text: it ends, its lines are the document's, its sentences repeat no secret, and
-// what it takes fits the rules or is refused by them.
+// FuzzRead checks Read for any text: lines are in the document, sentences repeat no secret, and accepted
+// entries follow the rules or are refused by them.
 func FuzzRead(f *testing.F) {
 	names, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(names) == 0 {

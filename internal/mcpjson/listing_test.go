@@ -14,40 +14,40 @@ import (
 	"patchbay/internal/mcpjson"
 )
 
-// listedServer is one item of a registry's list, as GET /v0.1/servers answers it.
-func listedServer(name, rest string) string {
+// registryServer is one item of GET /v0.1/servers.
+func registryServer(name, rest string) string {
 	return `{"server": {"$schema": "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json", "name": "` + name + `", "description": "Does things.", "version": "1.0.0", ` + rest + `},
 		"_meta": {"io.modelcontextprotocol.registry/official": {"status": "active", "publishedAt": "2026-01-01T00:00:00Z", "isLatest": true}}}`
 }
 
-func remote(rest string) string {
+func remoteServer(rest string) string {
 	return `"remotes": [{"type": "streamable-http", "url": "https://weather.example.com/mcp"` + rest + `}]`
 }
 
-func TestARegistrysServerIsReadInEveryShape(t *testing.T) {
+func TestListing_ReadsEveryShape(t *testing.T) {
 	t.Parallel()
-	item := listedServer("com.example/weather", `"title": "Weather", `+remote(""))
-	bare := `{"name": "com.example/weather", "title": "Weather", "description": "Does things.", "version": "1", ` + remote("") + `}`
+	item := registryServer("com.example/weather", `"title": "Weather", `+remoteServer(""))
+	bare := `{"name": "com.example/weather", "title": "Weather", "description": "Does things.", "version": "1", ` + remoteServer("") + `}`
 	for name, document := range map[string]string{
 		"a list": `{"servers": [` + item + `], "metadata": {"nextCursor": "x", "count": 1}}`, "an array": `[` + item + `]`, "one": item, "server.json": bare,
 	} {
-		e := one(t, document)
+		e := readOne(t, document)
 		d := e.Draft()
 		if !e.Listed || e.Key != "com.example/weather" || e.Slug != "weather" || d.Name != "Weather" || d.Description != "Does things." || d.URL != "https://weather.example.com/mcp" ||
 			d.Transport != connectors.TransportStreamableHTTP || d.Auth.Type != connectors.AuthNone || e.Summary != "Does things." {
 			t.Errorf("%s: %+v %+v", name, e, d)
 		}
-		again := one(t, string(e.Document))
+		again := readOne(t, string(e.Document))
 		if diff := cmp.Diff(d, again.Draft()); diff != "" {
 			t.Errorf("%s: what is carried along says something else: %s", name, diff)
 		}
 	}
-	if e := one(t, `{"server": {"url": "https://x.example/mcp"}}`); e.Listed || e.Key != "server" {
+	if e := readOne(t, `{"server": {"url": "https://x.example/mcp"}}`); e.Listed || e.Key != "server" {
 		t.Errorf("a client's server of that name is taken for a registry's: %+v", e)
 	}
 }
 
-func TestWhatARegistrySaysOfHeadersBecomesACredential(t *testing.T) {
+func TestListing_HeadersBecomeCredentials(t *testing.T) {
 	t.Parallel()
 	for headers, want := range map[string]string{
 		`[{"name": "Authorization", "value": "Bearer {token}", "isRequired": true, "isSecret": true, "variables": {"token": {"isSecret": true}}}]`: "bearer  ${token}",
@@ -59,7 +59,7 @@ func TestWhatARegistrySaysOfHeadersBecomesACredential(t *testing.T) {
 		`[{"name": "X-Team", "value": "eu"}]`:                                                                                                      "none   X-Team=eu",
 		`[{"name": "X-Team", "value": "{team}", "isRequired": true}, {"name": "X-Region", "default": "eu"}]`:                                       "none   X-Region=eu",
 	} {
-		e := one(t, listedServer("com.example/weather", remote(`, "headers": `+headers)))
+		e := readOne(t, registryServer("com.example/weather", remoteServer(`, "headers": `+headers)))
 		d := e.Draft()
 		got := fmt.Sprintf("%s %s %s", d.Auth.Type, d.Auth.Header, e.Placeholder)
 		for name, value := range d.Headers {
@@ -68,32 +68,32 @@ func TestWhatARegistrySaysOfHeadersBecomesACredential(t *testing.T) {
 		if got != want || !e.Secret.Empty() {
 			t.Errorf("%s: %q, want %q", headers, got, want)
 		}
-		if again := one(t, string(e.Document)); again.Draft().Auth != d.Auth || again.Placeholder != e.Placeholder {
+		if again := readOne(t, string(e.Document)); again.Draft().Auth != d.Auth || again.Placeholder != e.Placeholder {
 			t.Errorf("%s: carried along it is %+v", headers, again.Draft().Auth)
 		}
 	}
 }
 
-func TestARegistrysAddressIsFilledInWhereTheRegistryKnowsIt(t *testing.T) {
+func TestListing_ExpandsKnownVariables(t *testing.T) {
 	t.Parallel()
 	template := func(variables string) string {
-		return listedServer("com.example/weather", `"remotes": [{"type": "stdio"}, {"type": "sse", "url": "https://{host}/sse", "variables": `+variables+`}]`)
+		return registryServer("com.example/weather", `"remotes": [{"type": "stdio"}, {"type": "sse", "url": "https://{host}/sse", "variables": `+variables+`}]`)
 	}
-	if d := one(t, template(`{"host": {"default": "api.example.com"}}`)).Draft(); d.URL != "https://api.example.com/sse" || d.Transport != connectors.TransportSSE {
+	if d := readOne(t, template(`{"host": {"default": "api.example.com"}}`)).Draft(); d.URL != "https://api.example.com/sse" || d.Transport != connectors.TransportSSE {
 		t.Errorf("%+v", d)
 	}
 	for _, variables := range []string{`{}`, `{"host": {"default": "s3cret", "isSecret": true}}`} {
-		e := read(t, template(variables))[0]
+		e := readEntries(t, template(variables))[0]
 		if len(e.Problems) == 0 || !strings.Contains(e.Problems[0].Message, "${host} stands in it") {
 			t.Errorf("%s: %+v", variables, e)
 		}
 	}
 }
 
-func TestAHostileListMakesNoHostileConnector(t *testing.T) {
+func TestListing_HostileServerIsRefused(t *testing.T) {
 	t.Parallel()
 	at := func(url string) string {
-		return listedServer("com.example/x", `"remotes": [{"type": "streamable-http", "url": "`+url+`"}]`)
+		return registryServer("com.example/x", `"remotes": [{"type": "streamable-http", "url": "`+url+`"}]`)
 	}
 	long := strings.Repeat("x", 3000)
 	for document, want := range map[string]string{
@@ -102,32 +102,32 @@ func TestAHostileListMakesNoHostileConnector(t *testing.T) {
 		at("https://u:p@x.example/"):       "url",
 		at("https://x.example/#f"):         "url",
 		at("https://" + long + ".example"): "url",
-		listedServer("com.example/x", `"packages": [{"registryType": "npm", "identifier": "evil"}]`):                                                                         "remotes",
-		listedServer("com.example/x", `"remotes": {}, "packages": []`):                                                                                                       "server",
-		listedServer("com.example/x", `"title": "a\u202eb", `+remote("")):                                                                                                    "name",
-		listedServer("com.example/"+long, remote("")):                                                                                                                        "name",
-		listedServer("com.example/x", `"title": "`+long+`", `+remote("")):                                                                                                    "name",
-		listedServer("com.example/x", remote(`, "headers": [{"name": "X-A: b\r\nHost", "isRequired": true, "value": "c"}]`)):                                                 "headers",
-		listedServer("com.example/x", remote(`, "headers": [{"name": "Cookie", "isRequired": true, "isSecret": true}]`)):                                                     "headers.Cookie",
-		listedServer("com.example/x", remote(`, "headers": [{"name": "X-A", "isRequired": true, "isSecret": true}, {"name": "X-B", "isRequired": true, "isSecret": true}]`)): "headers.X-B",
-		`{"server": {"name": "com.example/x", ` + remote("") + `}, "_meta": {"io.modelcontextprotocol.registry/official": {"status": "deleted"}}}`:                           "server",
+		registryServer("com.example/x", `"packages": [{"registryType": "npm", "identifier": "evil"}]`):                                                                               "remotes",
+		registryServer("com.example/x", `"remotes": {}, "packages": []`):                                                                                                             "server",
+		registryServer("com.example/x", `"title": "a\u202eb", `+remoteServer("")):                                                                                                    "name",
+		registryServer("com.example/"+long, remoteServer("")):                                                                                                                        "name",
+		registryServer("com.example/x", `"title": "`+long+`", `+remoteServer("")):                                                                                                    "name",
+		registryServer("com.example/x", remoteServer(`, "headers": [{"name": "X-A: b\r\nHost", "isRequired": true, "value": "c"}]`)):                                                 "headers",
+		registryServer("com.example/x", remoteServer(`, "headers": [{"name": "Cookie", "isRequired": true, "isSecret": true}]`)):                                                     "headers.Cookie",
+		registryServer("com.example/x", remoteServer(`, "headers": [{"name": "X-A", "isRequired": true, "isSecret": true}, {"name": "X-B", "isRequired": true, "isSecret": true}]`)): "headers.X-B",
+		`{"server": {"name": "com.example/x", ` + remoteServer("") + `}, "_meta": {"io.modelcontextprotocol.registry/official": {"status": "deleted"}}}`:                             "server",
 	} {
-		entries := read(t, document)
+		entries := readEntries(t, document)
 		d := entries[0].Draft().Normalized()
 		problems := slices.Concat(entries[0].Problems, d.Validate())
 		if !entries[0].Listed || len(problems) == 0 || problems[0].Location != want {
 			t.Errorf("%s: %v, want %s", document[:min(len(document), 300)], problems, want)
 		}
 	}
-	html := one(t, listedServer("com.example/x", `"title": "<b>x</b>", `+remote("")))
+	html := readOne(t, registryServer("com.example/x", `"title": "<b>x</b>", `+remoteServer("")))
 	if html.Draft().Name != "<b>x</b>" {
 		t.Errorf("a name is text, and stays what it is: %q", html.Draft().Name)
 	}
 }
 
-func TestServersOfOneTitleAreToldApart(t *testing.T) {
+func TestListing_EqualTitlesUseFullNames(t *testing.T) {
 	t.Parallel()
-	entries := read(t, `{"servers": [`+listedServer("com.a/weather", remote(""))+`,`+listedServer("com.b/weather", remote(""))+`,`+listedServer("com.b/weather", remote(""))+`]}`)
+	entries := readEntries(t, `{"servers": [`+registryServer("com.a/weather", remoteServer(""))+`,`+registryServer("com.b/weather", remoteServer(""))+`,`+registryServer("com.b/weather", remoteServer(""))+`]}`)
 	var got []string
 	for _, e := range entries {
 		got = append(got, fmt.Sprint(e.Slug, " ", e.Draft().Name, " ", len(e.Problems)))
@@ -137,13 +137,13 @@ func TestServersOfOneTitleAreToldApart(t *testing.T) {
 	}
 }
 
-func TestOlderVersionsOfAServerDoNotCount(t *testing.T) {
+func TestListing_IgnoresOlderVersions(t *testing.T) {
 	t.Parallel()
-	old := strings.Replace(listedServer("com.example/weather", remote("")), `"isLatest": true`, `"isLatest": false`, 1)
-	if got := read(t, `{"servers": [`+old+`]}`); len(got) != 0 {
+	old := strings.Replace(registryServer("com.example/weather", remoteServer("")), `"isLatest": true`, `"isLatest": false`, 1)
+	if got := readEntries(t, `{"servers": [`+old+`]}`); len(got) != 0 {
 		t.Errorf("%+v", got)
 	}
-	servers, next, err := mcpjson.ReadPage([]byte(`{"servers": [` + old + `, 7, ` + listedServer("com.example/weather", `"packages": [{"x": "`+strings.Repeat("x", 9000)+`"}], `+remote("")) + `], "metadata": {"nextCursor": "c2"}}`))
+	servers, next, err := mcpjson.ReadPage([]byte(`{"servers": [` + old + `, 7, ` + registryServer("com.example/weather", `"packages": [{"x": "`+strings.Repeat("x", 9000)+`"}], `+remoteServer("")) + `], "metadata": {"nextCursor": "c2"}}`))
 	if err != nil || next != "c2" || len(servers) != 1 || len(servers[0]) > 400 || !json.Valid(servers[0]) {
 		t.Errorf("%d servers, next %q, %v", len(servers), next, err)
 	}

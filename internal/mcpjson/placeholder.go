@@ -8,15 +8,15 @@ import (
 var (
 	braced   = regexp.MustCompile(`\$\{[^{}]*\}`)              // ${TOKEN}, ${TOKEN:-default}, ${env:TOKEN}, ${input:token}
 	variable = regexp.MustCompile(`^\$[A-Z_][A-Z0-9_]{0,63}$`) // $TOKEN, of Gemini
-	// What documentation prints where a reader's own value belongs, and what dialogs print over a value that they hide.
-	standIn = regexp.MustCompile(`(?i)^<[^<>]+>$|^\{\{[^{}]*\}\}$|^(your|my|insert|enter|replace)[-_ ].*(token|key|secret|password|pat|here)$|^[*•…x.]{3,}$`)
+	// What documentation prints for a reader's own value, and what dialogs print over a hidden one.
+	exampleValue = regexp.MustCompile(`(?i)^<[^<>]+>$|^\{\{[^{}]*\}\}$|^(your|my|insert|enter|replace)[-_ ].*(token|key|secret|password|pat|here)$|^[*•…x.]{3,}$`)
 
 	plainName = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,64}$`)
 )
 
-// placeholder tells whether a text stands for a value that is elsewhere, and how it may be called in a sentence. A default
-// (${TOKEN:-value}) is no part of that: it can be a secret.
-func placeholder(text string) (called string, ok bool) {
+// parsePlaceholder reports whether a text is a placeholder, and its name for a sentence. The default in
+// ${TOKEN:-value} is not repeated: it may be a secret.
+func parsePlaceholder(text string) (called string, ok bool) {
 	text = strings.TrimSpace(text)
 	if found := braced.FindString(text); found != "" {
 		name, _, _ := strings.Cut(found[2:len(found)-1], ":-")
@@ -28,11 +28,11 @@ func placeholder(text string) (called string, ok bool) {
 	if variable.MatchString(text) {
 		return text, true
 	}
-	return "a placeholder", standIn.MatchString(text)
+	return "a placeholder", exampleValue.MatchString(text)
 }
 
-// withDefaults puts the default of each ${NAME:-default} in its place. It is for what is no secret.
-func withDefaults(text string) string {
+// expandDefaults replaces each ${NAME:-default} by its default. It is for values that are not secret.
+func expandDefaults(text string) string {
 	return braced.ReplaceAllStringFunc(text, func(found string) string {
 		if _, value, ok := strings.Cut(found[2:len(found)-1], ":-"); ok {
 			return value

@@ -10,14 +10,14 @@ import (
 	"patchbay/internal/fault"
 )
 
-// Read returns the entries of a document, in its order. An entry that cannot be taken is one of them, with what is wrong; an
-// error is about the whole document.
+// Read returns the entries of a document in order. An invalid entry has its problems; an error is about the
+// whole document.
 func Read(document []byte) ([]Entry, error) {
-	s, err := parse(document)
+	s, err := parseSource(document)
 	if err != nil {
 		return nil, err
 	}
-	found, err := servers(s.whole())
+	found, err := findServers(s.root())
 	if err != nil {
 		return nil, err
 	}
@@ -27,19 +27,19 @@ func Read(document []byte) ([]Entry, error) {
 	entries := make([]Entry, 0, len(found))
 	keys, slugs := map[string]bool{}, map[string]bool{}
 	for _, m := range found {
-		if l, ok := readListed(m.node); ok && !l.current() {
-			continue // another version of it counts
+		if l, ok := readListed(m.node); ok && !l.isCurrent() {
+			continue // another version is current
 		}
 		e := readServer(m)
-		e.Line = s.line(m.at)
+		e.Line = s.line(m.offset)
 		if e.Listed && slugs[e.Slug] {
-			e.apart()
+			e.useFullName()
 		}
 		switch {
 		case keys[e.Key]:
-			e.refuse("name", fmt.Sprintf("The document has %q twice. The first one counts.", e.Key))
+			e.addProblem("name", fmt.Sprintf("The document has %q twice. The first one counts.", e.Key))
 		case slugs[e.Slug]:
-			e.refuse("name", fmt.Sprintf("Another entry of this document has the slug %q, too. Give one of them another name.", e.Slug))
+			e.addProblem("name", fmt.Sprintf("Another entry of this document has the slug %q, too. Give one of them another name.", e.Slug))
 		}
 		keys[e.Key], slugs[e.Slug] = true, true
 		entries = append(entries, e)
@@ -47,16 +47,16 @@ func Read(document []byte) ([]Entry, error) {
 	return entries, nil
 }
 
-// apart tells a listed server from another one of the same title, by its whole name.
-func (e *Entry) apart() {
+// useFullName names a listed server by its full name, as another one has the same title.
+func (e *Entry) useFullName() {
 	if space, _ := splitName(e.Key); space != "" {
-		e.title = short(e.title+" ("+space+")", connectors.MaxName)
+		e.title = shorten(e.title+" ("+space+")", connectors.MaxName)
 	}
 	e.Slug = connectors.ConnectorSlug(e.Key, "connector")
 }
 
-// named gives an entry its key and slug. One without a name is called by its host or its command.
-func (e *Entry) named(key, slug, command string) {
+// setName sets key and slug. A server without a name is named after its host or command.
+func (e *Entry) setName(key, slug, command string) {
 	host := ""
 	if u, err := url.Parse(e.URL); err == nil {
 		host = u.Hostname()
@@ -69,18 +69,18 @@ func (e *Entry) named(key, slug, command string) {
 	case command != "":
 		key = path.Base(strings.ReplaceAll(command, `\`, "/"))
 	default:
-		e.refuse("name", "A name is needed.")
+		e.addProblem("name", "A name is needed.")
 	}
 	if len([]rune(key)) > connectors.MaxName {
-		e.refuse("name", fmt.Sprintf("A name has at most %d characters.", connectors.MaxName))
+		e.addProblem("name", fmt.Sprintf("A name has at most %d characters.", connectors.MaxName))
 	}
 	if strings.ContainsFunc(key, connectors.Misleads) {
-		e.refuse("name", connectors.MisleadingName)
+		e.addProblem("name", connectors.MisleadingName)
 	}
-	e.Key = short(key, connectors.MaxName)
+	e.Key = shorten(key, connectors.MaxName)
 	e.Slug = strings.TrimSpace(slug)
 	if e.Slug == "" {
 		e.Slug = connectors.ConnectorSlug(e.Key, connectors.ConnectorSlug(host, "connector"))
 	}
-	e.Slug = short(e.Slug, connectors.MaxName)
+	e.Slug = shorten(e.Slug, connectors.MaxName)
 }

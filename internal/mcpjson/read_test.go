@@ -13,8 +13,8 @@ import (
 	"patchbay/internal/mcpjson"
 )
 
-// read is a document's entries; the test fails where the whole is refused.
-func read(t *testing.T, document string) []mcpjson.Entry {
+// readEntries returns a document's entries; the document must be valid.
+func readEntries(t *testing.T, document string) []mcpjson.Entry {
 	t.Helper()
 	entries, err := mcpjson.Read([]byte(document))
 	if err != nil {
@@ -23,17 +23,17 @@ func read(t *testing.T, document string) []mcpjson.Entry {
 	return entries
 }
 
-// one is the only entry of a document, and must not be refused.
-func one(t *testing.T, document string) mcpjson.Entry {
+// readOne returns the only entry of a document, which must be accepted.
+func readOne(t *testing.T, document string) mcpjson.Entry {
 	t.Helper()
-	entries := read(t, document)
+	entries := readEntries(t, document)
 	if len(entries) != 1 || len(entries[0].Problems) > 0 {
 		t.Fatalf("%s: %+v", document, entries)
 	}
 	return entries[0]
 }
 
-func TestEveryShapeIsRead(t *testing.T) {
+func TestRead_EveryShape(t *testing.T) {
 	t.Parallel()
 	const server = `{"url": "https://mcp.linear.app/mcp"}`
 	for name, document := range map[string]string{
@@ -56,7 +56,7 @@ func TestEveryShapeIsRead(t *testing.T) {
 		"mcp-remote":          `{"mcpServers": {"linear": {"command": "npx", "args": ["-y", "mcp-remote@latest", "https://mcp.linear.app/mcp", "--allow-http"]}}}`,
 		"comments":            "{\n// one\n\"mcpServers\": {/* two */ \"linear\": {\"url\": \"https://mcp.linear.app/mcp\", \"comment\": \"//\",},},\n}",
 	} {
-		e := one(t, document)
+		e := readOne(t, document)
 		d := e.Draft()
 		if e.Key != "linear" || e.Slug != "linear" || d.Name != "linear" || d.URL != "https://mcp.linear.app/mcp" || d.Transport != connectors.TransportStreamableHTTP {
 			t.Errorf("%s: %+v", name, d)
@@ -67,9 +67,9 @@ func TestEveryShapeIsRead(t *testing.T) {
 	}
 }
 
-func TestAnEntryIsFoundAtItsLine(t *testing.T) {
+func TestRead_EntryHasLine(t *testing.T) {
 	t.Parallel()
-	entries := read(t, "// mine\n{\n  \"mcpServers\": {\n    \"a\": {\"url\": \"https://a.example/\"},\n\n    /* two\n    lines */\n    \"b\":\n      {\"url\": \"https://b.example/\"}, \"c\": {\"url\": \"https://c.example/\"},\n  },\n}")
+	entries := readEntries(t, "// mine\n{\n  \"mcpServers\": {\n    \"a\": {\"url\": \"https://a.example/\"},\n\n    /* two\n    lines */\n    \"b\":\n      {\"url\": \"https://b.example/\"}, \"c\": {\"url\": \"https://c.example/\"},\n  },\n}")
 	var at []int
 	for _, e := range entries {
 		at = append(at, e.Line)
@@ -79,7 +79,7 @@ func TestAnEntryIsFoundAtItsLine(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoDocumentIsRefusedWithItsLine(t *testing.T) {
+func TestRead_InvalidDocumentHasLine(t *testing.T) {
 	t.Parallel()
 	for document, want := range map[string]string{
 		"":                             "The document is empty.",
@@ -110,12 +110,12 @@ func TestWhatIsNoDocumentIsRefusedWithItsLine(t *testing.T) {
 	if _, err := mcpjson.Read([]byte(many.String())); !fault.Is(err, fault.Invalid) {
 		t.Errorf("too many: %v", err)
 	}
-	if entries := read(t, `{"mcpServers": {}}`); len(entries) != 0 {
+	if entries := readEntries(t, `{"mcpServers": {}}`); len(entries) != 0 {
 		t.Errorf("an empty list: %v", entries)
 	}
 }
 
-func TestEntriesAreRefusedByThemselves(t *testing.T) {
+func TestRead_EntriesAreRefusedSeparately(t *testing.T) {
 	t.Parallel()
 	for server, want := range map[string]string{
 		`5`:                                  ": A server must be an object",
@@ -142,7 +142,7 @@ func TestEntriesAreRefusedByThemselves(t *testing.T) {
 		`{"url": "u", "retry_attempts": -1}`:                                                     "retry_attempts: This must be a whole number.",
 		`{"url": "u", "name": 7}`:                                                                "name: This must be a text.",
 	} {
-		entries := read(t, `{"mcpServers": {"bad": `+server+`, "good": {"url": "https://x.example/"}}}`)
+		entries := readEntries(t, `{"mcpServers": {"bad": `+server+`, "good": {"url": "https://x.example/"}}}`)
 		if len(entries) != 2 || len(entries[0].Problems) == 0 || len(entries[1].Problems) > 0 {
 			t.Errorf("%s: %+v", server, entries)
 			continue
@@ -158,9 +158,9 @@ func TestEntriesAreRefusedByThemselves(t *testing.T) {
 	}
 }
 
-func TestNamesThatMeetAreRefused(t *testing.T) {
+func TestRead_EqualNamesAreRefused(t *testing.T) {
 	t.Parallel()
-	entries := read(t, `{"mcpServers": {"a": {"url": "https://a.example/"}, "a": {"url": "https://b.example/"}, "A": {"url": "https://c.example/"}}}`)
+	entries := readEntries(t, `{"mcpServers": {"a": {"url": "https://a.example/"}, "a": {"url": "https://b.example/"}, "A": {"url": "https://c.example/"}}}`)
 	if len(entries) != 3 || len(entries[0].Problems) != 0 || len(entries[1].Problems) != 1 || len(entries[2].Problems) != 1 {
 		t.Fatalf("%+v", entries)
 	}
@@ -172,7 +172,7 @@ func TestNamesThatMeetAreRefused(t *testing.T) {
 	}
 }
 
-func TestServersWithoutANameAreCalledByTheirAddress(t *testing.T) {
+func TestRead_UnnamedServerUsesAddress(t *testing.T) {
 	t.Parallel()
 	for document, want := range map[string]string{
 		`{"url": "https://mcp.linear.app/mcp"}`:                             "mcp.linear.app mcp-linear-app",
@@ -181,15 +181,15 @@ func TestServersWithoutANameAreCalledByTheirAddress(t *testing.T) {
 		`{"command": "/usr/bin/server"}`:                                    "server server",
 		`{"mcpServers": {"x": {"slug": "y", "url": "https://n.example/"}}}`: "x y",
 	} {
-		if e := one(t, document); e.Key+" "+e.Slug != want {
+		if e := readOne(t, document); e.Key+" "+e.Slug != want {
 			t.Errorf("%s: %s %s, want %s", document, e.Key, e.Slug, want)
 		}
 	}
 }
 
-func TestSettingsAreTaken(t *testing.T) {
+func TestRead_Settings(t *testing.T) {
 	t.Parallel()
-	got := one(t, `{"mcpServers": {"l": {
+	got := readOne(t, `{"mcpServers": {"l": {
 		"type": "http", "transport": "http", "url": " https://l.example/mcp ", "name": "Linear", "description": "Issues", "disabled": true,
 		"timeout_ms": 5000, "retry_attempts": 0, "sync_interval_s": 60, "credential_mode": "per_agent", "tool_changes": "hold_all", "listen": "off", "calls_per_minute": 60,
 		"max_definition_age_s": 60,
@@ -213,16 +213,16 @@ func TestSettingsAreTaken(t *testing.T) {
 	}
 }
 
-func TestClientsTimeoutsAreInTheirUnits(t *testing.T) {
+func TestRead_TimeoutUnitsOfClients(t *testing.T) {
 	t.Parallel()
 	for timeout, want := range map[string]time.Duration{"60": time.Minute, "30000": 30 * time.Second, "600000": 5 * time.Minute, "900": 5 * time.Minute} {
-		if d := one(t, `{"url": "https://x.example/", "timeout": `+timeout+`}`).Draft(); d.Timeout != want {
+		if d := readOne(t, `{"url": "https://x.example/", "timeout": `+timeout+`}`).Draft(); d.Timeout != want {
 			t.Errorf("%s is %s, want %s", timeout, d.Timeout, want)
 		}
 	}
 }
 
-func TestANameThatLooksLikeAnotherIsRefusedAndShownAsItIs(t *testing.T) {
+func TestRead_MisleadingNameIsRefusedAndEscaped(t *testing.T) {
 	t.Parallel()
 	for name, shown := range map[string]string{
 		"a\u202eraenil":    `a\u202eraenil`,
@@ -234,18 +234,18 @@ func TestANameThatLooksLikeAnotherIsRefusedAndShownAsItIs(t *testing.T) {
 			`{"mcpServers": {"` + name + `": {"url": "https://mcp.linear.app/mcp"}}}`,
 			`[{"name": "` + name + `", "url": "https://mcp.linear.app/mcp"}]`,
 		} {
-			entries := read(t, document)
+			entries := readEntries(t, document)
 			if e := entries[0]; e.Key != shown || len(e.Problems) != 1 || e.Problems[0].Location != "name" {
 				t.Errorf("%q is shown as %s: %+v", name, e.Key, e.Problems)
 			}
 		}
 	}
 	for _, name := range []string{"👩‍🚀", "نرم\u200cافزار", "線形"} {
-		if e := one(t, `{"mcpServers": {"`+name+`": {"url": "https://mcp.linear.app/mcp"}}}`); e.Key != name {
+		if e := readOne(t, `{"mcpServers": {"`+name+`": {"url": "https://mcp.linear.app/mcp"}}}`); e.Key != name {
 			t.Errorf("%q became %q", name, e.Key)
 		}
 	}
-	if e := read(t, `[{"url": "https://mcp.\u202elinear.app/mcp"}]`)[0]; strings.Contains(e.Address(), "\u202e") {
+	if e := readEntries(t, `[{"url": "https://mcp.\u202elinear.app/mcp"}]`)[0]; strings.Contains(e.Address(), "\u202e") {
 		t.Errorf("the address is %q", e.Address())
 	}
 }

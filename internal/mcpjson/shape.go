@@ -7,21 +7,20 @@ import (
 	"patchbay/internal/fault"
 )
 
-// envelopes are the names under which clients keep their servers, in the order in which they are looked for.
+// envelopes are the clients' names for the object of servers, in order of preference.
 var envelopes = []string{"mcpServers", "servers", "mcp_servers"}
 
-// marks are fields that only a server has.
-var marks = []string{"command", "url", "serverUrl", "httpUrl"}
+// serverFields are fields that only a server has.
+var serverFields = []string{"command", "url", "serverUrl", "httpUrl"}
 
-// servers finds the servers of a document in any of its shapes.
-func servers(root node) ([]member, error) {
-	if settings, ok := root.fields()["mcp"]; ok && settings.is('{') && !isServer(settings) {
+func findServers(root node) ([]namedNode, error) {
+	if settings, ok := root.fields()["mcp"]; ok && settings.isKind('{') && !isServer(settings) {
 		root = settings // VS Code's settings.json
 	}
 	switch {
-	case root.is('['):
+	case root.isKind('['):
 		return root.members(), nil
-	case !root.is('{'):
+	case !root.isKind('{'):
 		return nil, fault.Errorf(fault.Invalid, "The document is no object. Give it an mcpServers object, an array of servers, or one server.")
 	}
 	fields := root.fields()
@@ -29,20 +28,20 @@ func servers(root node) ([]member, error) {
 		inside, ok := fields[name]
 		switch {
 		case !ok:
-		case inside.is('{') && isServer(inside):
-			// A server that is called as an envelope is.
-		case inside.is('{'), inside.is('['):
+		case inside.isKind('{') && isServer(inside):
+			// A server with an envelope's name.
+		case inside.isKind('{'), inside.isKind('['):
 			return inside.members(), nil
 		default:
 			return nil, fault.Errorf(fault.Invalid, "%s must be an object of servers by their names, or an array.", name)
 		}
 	}
 	if isServer(root) || isListed(root) {
-		return []member{{at: root.at, node: root}}, nil
+		return []namedNode{{offset: root.offset, node: root}}, nil
 	}
 	all := root.members()
-	if slices.ContainsFunc(all, func(m member) bool { return isServer(m.node) }) {
-		return slices.DeleteFunc(all, func(m member) bool { return !m.is('{') }), nil // "$schema", "inputs" and their kin
+	if slices.ContainsFunc(all, func(m namedNode) bool { return isServer(m.node) }) {
+		return slices.DeleteFunc(all, func(m namedNode) bool { return !m.isKind('{') }), nil // such as "$schema" and "inputs"
 	}
 	if len(all) == 0 {
 		return nil, nil
@@ -51,17 +50,16 @@ func servers(root node) ([]member, error) {
 }
 
 func isServer(n node) bool {
-	if !n.is('{') {
+	if !n.isKind('{') {
 		return false
 	}
 	fields := n.fields()
-	return slices.ContainsFunc(marks, func(mark string) bool {
+	return slices.ContainsFunc(serverFields, func(mark string) bool {
 		value, ok := fields[mark]
-		return ok && !value.is('{')
+		return ok && !value.isKind('{')
 	})
 }
 
-// whole is the one value of a document.
-func (s source) whole() node {
-	return node{raw: bytes.Trim(s.text, space), at: len(s.text) - len(bytes.TrimLeft(s.text, space))}
+func (s source) root() node {
+	return node{raw: bytes.Trim(s.text, whitespace), offset: len(s.text) - len(bytes.TrimLeft(s.text, whitespace))}
 }

@@ -13,9 +13,9 @@ import (
 	"patchbay/internal/secret"
 )
 
-func TestAProgramIsReadWithItsEnvironment(t *testing.T) {
+func TestRead_ProgramWithEnvironment(t *testing.T) {
 	t.Parallel()
-	e := one(t, `{"mcpServers": {"files": {"command": "/usr/bin/npx", "args": ["-y", "server", 7], "cwd": "/srv", "timeout": 60,
+	e := readOne(t, `{"mcpServers": {"files": {"command": "/usr/bin/npx", "args": ["-y", "server", 7], "cwd": "/srv", "timeout": 60,
 		"env": {"DEBUG": "${DEBUG:-false}", "TOKEN": "s3cret", "KEY": "${input:key}", "PORT": 80}}}}`)
 	d := e.Draft()
 	command := connectors.Command{Path: "/usr/bin/npx", Args: []string{"-y", "server", "7"}, Dir: "/srv"}
@@ -32,14 +32,14 @@ func TestAProgramIsReadWithItsEnvironment(t *testing.T) {
 	if problems := d.Normalized().Validate(); len(problems) > 0 {
 		t.Error(problems)
 	}
-	if d := one(t, `{"command": ["/usr/bin/npx", "-y"], "args": ["x"], "env": {"KEY": "${KEY}"}}`).Draft(); d.Env != nil || !slices.Equal(d.Command.Args, []string{"-y", "x"}) {
+	if d := readOne(t, `{"command": ["/usr/bin/npx", "-y"], "args": ["x"], "env": {"KEY": "${KEY}"}}`).Draft(); d.Env != nil || !slices.Equal(d.Command.Args, []string{"-y", "x"}) {
 		t.Errorf("%+v", d)
 	}
 }
 
-func TestAProgramIsWrittenWithoutSecrets(t *testing.T) {
+func TestWrite_ProgramWithoutSecrets(t *testing.T) {
 	t.Parallel()
-	c := sample("files", func(c *connectors.Connector) {
+	c := sampleConnector("files", func(c *connectors.Connector) {
 		c.Transport, c.URL, c.EnvNames = connectors.TransportStdio, "", []string{"TOKEN"}
 		c.Command = connectors.Command{Path: "/usr/bin/server", Args: []string{"--token", "s3cret", "--api-key=s3cret", "--root", "/srv", "-x"}, Dir: "/srv"}
 	})
@@ -66,14 +66,14 @@ func TestAProgramIsWrittenWithoutSecrets(t *testing.T) {
 	}
 }
 
-func TestASecretAmongArgumentsIsPointedAt(t *testing.T) {
+func TestRead_SecretArgumentIsReported(t *testing.T) {
 	t.Parallel()
-	e := one(t, `{"command": "/bin/x", "args": ["--token", "s3cret"]}`)
+	e := readOne(t, `{"command": "/bin/x", "args": ["--token", "s3cret"]}`)
 	if len(e.Notices) != 1 || !strings.HasPrefix(e.Notices[0], "Argument 2 looks like a secret") || strings.Contains(e.Notices[0], "s3cret") {
 		t.Error(e.Notices)
 	}
 	for _, args := range []string{`["--token", "-v"]`, `["--token="]`, `["server", "--root", "/"]`, `["--token"]`} {
-		if e := one(t, `{"command": "/bin/x", "args": `+args+`}`); len(e.Notices) > 0 {
+		if e := readOne(t, `{"command": "/bin/x", "args": `+args+`}`); len(e.Notices) > 0 {
 			t.Errorf("%s: %v", args, e.Notices)
 		}
 	}

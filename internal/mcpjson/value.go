@@ -5,57 +5,56 @@ import (
 	"encoding/json"
 )
 
-// node is a value of a document, and where it begins.
 type node struct {
-	raw []byte
-	at  int
+	raw    []byte
+	offset int
 }
 
-// member is a value with its name; in an array the name is empty.
-type member struct {
-	name string
-	at   int // where the name ends, in an array where the value begins
+// namedNode is a value with its name, which is empty in an array.
+type namedNode struct {
+	name   string
+	offset int // offset of the name's end; in an array, of the value
 	node
 }
 
-func (n node) is(open byte) bool { return len(n.raw) > 0 && n.raw[0] == open }
+func (n node) isKind(open byte) bool { return len(n.raw) > 0 && n.raw[0] == open }
 
 func (n node) isNull() bool { return bytes.Equal(n.raw, []byte("null")) }
 
-// members are what an object or an array holds, in order, a name that comes twice included. Any other value holds nothing.
-func (n node) members() []member {
-	if !n.is('{') && !n.is('[') {
+// members returns the elements of an object or array in order, repeated names included.
+func (n node) members() []namedNode {
+	if !n.isKind('{') && !n.isKind('[') {
 		return nil
 	}
 	dec := json.NewDecoder(bytes.NewReader(n.raw))
 	if _, err := dec.Token(); err != nil {
 		return nil
 	}
-	var all []member
+	var all []namedNode
 	for dec.More() {
-		var m member
-		if n.is('{') {
+		var m namedNode
+		if n.isKind('{') {
 			key, err := dec.Token()
 			if err != nil {
 				return all
 			}
 			m.name, _ = key.(string)
-			m.at = n.at + int(dec.InputOffset()) - 1
+			m.offset = n.offset + int(dec.InputOffset()) - 1
 		}
 		var raw json.RawMessage
 		if err := dec.Decode(&raw); err != nil {
 			return all
 		}
-		m.node = node{raw: raw, at: n.at + int(dec.InputOffset()) - len(raw)}
-		if n.is('[') {
-			m.at = m.node.at
+		m.node = node{raw: raw, offset: n.offset + int(dec.InputOffset()) - len(raw)}
+		if n.isKind('[') {
+			m.offset = m.node.offset
 		}
 		all = append(all, m)
 	}
 	return all
 }
 
-// fields are the members of an object by their names; the last one of a name counts, as everywhere in JSON.
+// fields returns the members of an object by name; the last of a repeated name counts.
 func (n node) fields() map[string]node {
 	fields := map[string]node{}
 	for _, m := range n.members() {
@@ -64,9 +63,8 @@ func (n node) fields() map[string]node {
 	return fields
 }
 
-// text is a string's value.
-func (n node) text() (string, bool) {
-	if !n.is('"') {
+func (n node) stringValue() (string, bool) {
+	if !n.isKind('"') {
 		return "", false
 	}
 	var s string
@@ -74,39 +72,39 @@ func (n node) text() (string, bool) {
 	return s, err == nil
 }
 
-// scalar is the text of a string, a number, true or false: people leave quotes away.
-func (n node) scalar() (string, bool) {
-	if s, ok := n.text(); ok {
+// scalarText returns a string, number or boolean as text: quotes are often omitted.
+func (n node) scalarText() (string, bool) {
+	if s, ok := n.stringValue(); ok {
 		return s, true
 	}
-	if n.is('{') || n.is('[') || n.isNull() {
+	if n.isKind('{') || n.isKind('[') || n.isNull() {
 		return "", false
 	}
 	return string(n.raw), true
 }
 
-func (n node) number() (float64, bool) {
+func (n node) numberValue() (float64, bool) {
 	var f float64
 	err := json.Unmarshal(n.raw, &f)
 	return f, err == nil && !n.isNull()
 }
 
-func (n node) boolean() (value, ok bool) {
+func (n node) boolValue() (value, ok bool) {
 	err := json.Unmarshal(n.raw, &value)
 	return value, err == nil && !n.isNull()
 }
 
-// texts are the strings of an array; a single string is one of them.
-func (n node) texts() ([]string, bool) {
-	if s, ok := n.text(); ok {
+// stringList returns the strings of an array, or of a single string.
+func (n node) stringList() ([]string, bool) {
+	if s, ok := n.stringValue(); ok {
 		return []string{s}, true
 	}
-	if !n.is('[') {
+	if !n.isKind('[') {
 		return nil, false
 	}
 	all := []string{}
 	for _, m := range n.members() {
-		s, ok := m.scalar()
+		s, ok := m.scalarText()
 		if !ok {
 			return nil, false
 		}

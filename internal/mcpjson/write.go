@@ -9,8 +9,8 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// Write lists connectors for a client, without any secret. Disabled ones stand in the generic form alone: the other programs
-// would start them.
+// Write lists connectors for a client, without secrets. Disabled ones are in the generic form alone: other
+// clients would start them.
 func Write(client Client, list []connectors.Connector) File {
 	f := File{}
 	servers := map[string]FileServer{}
@@ -18,8 +18,8 @@ func Write(client Client, list []connectors.Connector) File {
 		if !c.Enabled && client != Generic {
 			continue
 		}
-		w := writing{client: client, connector: c, file: &f}
-		servers[c.Slug] = w.server()
+		w := serverWriter{client: client, connector: c, file: &f}
+		servers[c.Slug] = w.writeServer()
 	}
 	if client == VSCode {
 		f.Servers = servers
@@ -29,24 +29,23 @@ func Write(client Client, list []connectors.Connector) File {
 	return f
 }
 
-// writing is one connector while it is written.
-type writing struct {
+type serverWriter struct {
 	client    Client
 	connector connectors.Connector
 	file      *File
 }
 
-func (w writing) server() FileServer {
+func (w serverWriter) writeServer() FileServer {
 	c := w.connector
 	s := FileServer{Type: "http"}
 	switch c.Transport {
 	case connectors.TransportStdio:
-		s.Type, s.Command, s.Args, s.Env, s.Dir = "stdio", c.Command.Path, w.args(), w.env(), c.Command.Dir
+		s.Type, s.Command, s.Args, s.Env, s.Dir = "stdio", c.Command.Path, w.writeArgs(), w.writeEnv(), c.Command.Dir
 	case connectors.TransportSSE:
 		s.Type = "sse"
 		fallthrough
 	default:
-		s.URL, s.Headers = w.url(), w.headers()
+		s.URL, s.Headers = w.writeURL(), w.writeHeaders()
 	}
 	if w.client != Generic {
 		return s
@@ -55,7 +54,7 @@ func (w writing) server() FileServer {
 	s.Name, s.Description, s.CredentialMode, s.ToolChanges = c.Name, c.Description, string(c.CredentialMode), string(c.ToolChanges)
 	s.TimeoutMS, s.RetryAttempts, s.SyncIntervalS, s.Disabled = c.Timeout.Milliseconds(), &c.RetryAttempts, &interval, !c.Enabled
 	s.CallsPerMinute = c.CallsPerMinute
-	// What a document leaves out is the tenant's to say that imports it. An export leaves nothing out.
+	// A missing age means the importing tenant's default, so an export always has one.
 	age := int64(c.DefinitionAge.Seconds())
 	s.MaxDefinitionAgeS, s.Listen = &age, string(c.Listen)
 	if c.Transport == connectors.TransportHTTP {
@@ -65,9 +64,9 @@ func (w writing) server() FileServer {
 	return s
 }
 
-// headers are the plain ones, and a placeholder for the one that authenticates. Those who sign in with OAuth find the way
-// themselves; a machine's token is somebody else's to get.
-func (w writing) headers() map[string]string {
+// writeHeaders returns the plain headers and a placeholder for the one that authenticates. OAuth clients need none;
+// a machine's token has no placeholder either.
+func (w serverWriter) writeHeaders() map[string]string {
 	c := w.connector
 	headers := maps.Clone(c.Headers)
 	if headers == nil {
@@ -75,45 +74,45 @@ func (w writing) headers() map[string]string {
 	}
 	for name, value := range headers {
 		if (header{name, value}).looksSecret() {
-			headers[name] = w.placeholder(name, "The header "+name)
+			headers[name] = w.addPlaceholder(name, "The header "+name)
 		}
 	}
 	machine := c.Auth.Type == connectors.AuthClientCredentials || c.Auth.Type == connectors.AuthPrivateKeyJWT
 	switch {
 	case c.Auth.Type == connectors.AuthBearer, machine && w.client != Generic:
-		headers["Authorization"] = "Bearer " + w.placeholder("token", "The token")
+		headers["Authorization"] = "Bearer " + w.addPlaceholder("token", "The token")
 	case c.Auth.Type == connectors.AuthBasic:
-		headers["Authorization"] = "Basic " + w.placeholder("basic", "base64 of user name, colon and password")
+		headers["Authorization"] = "Basic " + w.addPlaceholder("basic", "base64 of user name, colon and password")
 	case c.Auth.Type == connectors.AuthAPIKey:
-		headers[c.Auth.Header] = w.placeholder("key", "The key")
+		headers[c.Auth.Header] = w.addPlaceholder("key", "The key")
 	}
 	return headers
 }
 
-// args have placeholders for what looks like a secret: a program may take it in no other way.
-func (w writing) args() []string {
+// writeArgs replaces arguments that look secret by placeholders.
+func (w serverWriter) writeArgs() []string {
 	args := slices.Clone(w.connector.Command.Args)
-	for _, found := range secretArgs(args) {
+	for _, found := range findSecretArgs(args) {
 		name := strings.TrimLeft(found.option, "-")
-		args[found.at] = w.placeholder(name, "The argument "+name)
-		if found.within {
-			args[found.at] = found.option + "=" + args[found.at]
+		args[found.index] = w.addPlaceholder(name, "The argument "+name)
+		if found.isInline {
+			args[found.index] = found.option + "=" + args[found.index]
 		}
 	}
 	return args
 }
 
-// env has placeholders alone: all values are secrets.
-func (w writing) env() map[string]string {
+// writeEnv has placeholders alone: all values are secrets.
+func (w serverWriter) writeEnv() map[string]string {
 	env := map[string]string{}
 	for _, name := range w.connector.EnvNames {
-		env[name] = w.placeholder(name, "The variable "+name)
+		env[name] = w.addPlaceholder(name, "The variable "+name)
 	}
 	return env
 }
 
-// url has placeholders for parameters that look like secrets: servers exist that take them in no other way.
-func (w writing) url() string {
+// writeURL replaces query parameters that look secret by placeholders.
+func (w serverWriter) writeURL() string {
 	u, err := url.Parse(w.connector.URL)
 	if err != nil || u.RawQuery == "" {
 		return w.connector.URL
@@ -122,15 +121,15 @@ func (w writing) url() string {
 	for i, part := range parts {
 		name, value, _ := strings.Cut(part, "=")
 		if plain, err := url.QueryUnescape(name); err == nil && value != "" && secretName(plain) {
-			parts[i] = name + "=" + w.placeholder(plain, "The parameter "+plain+" of the URL")
+			parts[i] = name + "=" + w.addPlaceholder(plain, "The parameter "+plain+" of the URL")
 		}
 	}
 	u.RawQuery = strings.Join(parts, "&")
 	return u.String()
 }
 
-// placeholder names a secret as the client finds it: in a variable, or by asking.
-func (w writing) placeholder(what, description string) string {
+// addPlaceholder returns the client's syntax for a secret: a variable, or an input.
+func (w serverWriter) addPlaceholder(what, description string) string {
 	name := w.connector.Slug + "-" + connectors.Slug(what, "secret")
 	variable := strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 	if variable[0] >= '0' && variable[0] <= '9' {
@@ -140,7 +139,7 @@ func (w writing) placeholder(what, description string) string {
 	case Cursor:
 		return "${env:" + variable + "}"
 	case VSCode:
-		if !slices.ContainsFunc(w.file.Inputs, func(i FileInput) bool { return i.ID == name }) { // a program may take one in two ways
+		if !slices.ContainsFunc(w.file.Inputs, func(i FileInput) bool { return i.ID == name }) { // a program may use one twice
 			w.file.Inputs = append(w.file.Inputs, FileInput{Type: "promptString", ID: name, Description: description + " for " + w.connector.Name, Password: true})
 		}
 		return "${input:" + name + "}"

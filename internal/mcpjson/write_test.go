@@ -12,7 +12,7 @@ import (
 	"patchbay/internal/mcpjson"
 )
 
-func sample(slug string, change func(*connectors.Connector)) connectors.Connector {
+func sampleConnector(slug string, change func(*connectors.Connector)) connectors.Connector {
 	d := connectors.NewDraft()
 	d.Slug, d.Name, d.URL = slug, strings.ToUpper(slug[:1])+slug[1:], "https://"+slug+".example/mcp"
 	c := d.Connector()
@@ -20,27 +20,26 @@ func sample(slug string, change func(*connectors.Connector)) connectors.Connecto
 	return c
 }
 
-// samples are one connector of each kind.
-func samples() []connectors.Connector {
+func sampleConnectors() []connectors.Connector {
 	resource := ""
 	return []connectors.Connector{
-		sample("open", func(c *connectors.Connector) {
+		sampleConnector("open", func(c *connectors.Connector) {
 			c.Headers = map[string]string{"X-Team": "eu"}
 			c.Description = "Of <all> & sundry"
 		}),
-		sample("bearer", func(c *connectors.Connector) { c.Auth.Type = connectors.AuthBearer }),
-		sample("keyed", func(c *connectors.Connector) { c.Auth = connectors.Auth{Type: connectors.AuthAPIKey, Header: "X-Key"} }),
-		sample("basic", func(c *connectors.Connector) {
+		sampleConnector("bearer", func(c *connectors.Connector) { c.Auth.Type = connectors.AuthBearer }),
+		sampleConnector("keyed", func(c *connectors.Connector) { c.Auth = connectors.Auth{Type: connectors.AuthAPIKey, Header: "X-Key"} }),
+		sampleConnector("basic", func(c *connectors.Connector) {
 			c.Auth.Type, c.CredentialMode = connectors.AuthBasic, connectors.CredentialPerAgent
 		}),
-		sample("account", func(c *connectors.Connector) {
+		sampleConnector("account", func(c *connectors.Connector) {
 			c.Auth.Type = connectors.AuthOAuth2
 			c.OAuth = connectors.OAuthSettings{ClientID: "c-1", Scopes: []string{"read"}, Resource: &resource, AllowMissingPKCEMetadata: true}
 		}),
-		sample("machine", func(c *connectors.Connector) {
+		sampleConnector("machine", func(c *connectors.Connector) {
 			c.Auth.Type, c.OAuth.ClientID, c.OAuth.Issuer = connectors.AuthClientCredentials, "c-2", "https://as.example/"
 		}),
-		sample("1st-plain", func(c *connectors.Connector) {
+		sampleConnector("1st-plain", func(c *connectors.Connector) {
 			c.Transport, c.Timeout, c.RetryAttempts, c.SyncInterval = connectors.TransportHTTP, time.Second, 0, 0
 			c.CallsPerMinute = 7
 			c.Enabled, c.ToolChanges, c.Listen, c.Auth.Type = false, connectors.ToolChangesAuto, connectors.ListenOff, connectors.AuthBearer
@@ -48,9 +47,9 @@ func samples() []connectors.Connector {
 	}
 }
 
-func TestWhatIsWrittenIsReadAgain(t *testing.T) {
+func TestWrite_ReadsBack(t *testing.T) {
 	t.Parallel()
-	list := samples()
+	list := sampleConnectors()
 	raw, err := json.Marshal(mcpjson.Write(mcpjson.Generic, list))
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +59,7 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 		want[c.Slug] = connectors.DraftOf(c).Normalized()
 	}
 	got := map[string]connectors.Draft{}
-	for _, e := range read(t, string(raw)) {
+	for _, e := range readEntries(t, string(raw)) {
 		if len(e.Problems) > 0 || len(e.Notices) > 0 || !e.Secret.Empty() {
 			t.Errorf("%s: %v %v", e.Key, e.Problems, e.Notices)
 		}
@@ -75,9 +74,9 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 	}
 }
 
-func TestEachClientFindsSecretsInItsOwnWay(t *testing.T) {
+func TestWrite_PlaceholdersOfEachClient(t *testing.T) {
 	t.Parallel()
-	list := samples()[1:3]
+	list := sampleConnectors()[1:3]
 	authorization := func(servers map[string]mcpjson.FileServer) string {
 		return servers["bearer"].Headers["Authorization"] + " " + servers["keyed"].Headers["X-Key"]
 	}
@@ -103,9 +102,9 @@ func TestEachClientFindsSecretsInItsOwnWay(t *testing.T) {
 	}
 }
 
-func TestClientsGetOnlyWhatTheyCanStart(t *testing.T) {
+func TestWrite_OnlyWhatClientCanStart(t *testing.T) {
 	t.Parallel()
-	f := mcpjson.Write(mcpjson.Claude, samples())
+	f := mcpjson.Write(mcpjson.Claude, sampleConnectors())
 	want := mcpjson.FileServer{Type: "http", URL: "https://open.example/mcp", Headers: map[string]string{"X-Team": "eu"}}
 	if diff := cmp.Diff(want, f.MCPServers["open"]); diff != "" {
 		t.Error(diff)
@@ -118,9 +117,9 @@ func TestClientsGetOnlyWhatTheyCanStart(t *testing.T) {
 	}
 }
 
-func TestAFileHoldsNoSecretOfAnAddressOrAHeader(t *testing.T) {
+func TestWrite_NoSecretOfAddressOrHeader(t *testing.T) {
 	t.Parallel()
-	list := []connectors.Connector{sample("odd", func(c *connectors.Connector) {
+	list := []connectors.Connector{sampleConnector("odd", func(c *connectors.Connector) {
 		c.URL, c.Headers = "https://odd.example/mcp?team=eu&api_key=sekret", map[string]string{"X-Token": "sekret"}
 	})}
 	for _, client := range mcpjson.Clients {
@@ -131,11 +130,11 @@ func TestAFileHoldsNoSecretOfAnAddressOrAHeader(t *testing.T) {
 	}
 }
 
-func TestAFileHoldsNoSecretInOddPlaces(t *testing.T) {
+func TestWrite_NoSecretInArguments(t *testing.T) {
 	t.Parallel()
 	list := []connectors.Connector{
-		sample("scheme", func(c *connectors.Connector) { c.Headers = map[string]string{"X-Upstream": "Bearer sekret"} }),
-		sample("container", func(c *connectors.Connector) {
+		sampleConnector("scheme", func(c *connectors.Connector) { c.Headers = map[string]string{"X-Upstream": "Bearer sekret"} }),
+		sampleConnector("container", func(c *connectors.Connector) {
 			c.Transport, c.URL = connectors.TransportStdio, ""
 			c.Command = connectors.Command{Path: "/usr/bin/docker", Args: []string{"run", "-i", "-e", "GITHUB_TOKEN=sekret", "-e", "TEAM=eu", "mcp/github"}}
 		}),

@@ -10,9 +10,9 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 )
 
-// ClientAddress establishes where a request comes from, for chi's GetClientIP: the peer of the connection, or what a
-// trusted proxy says in X-Forwarded-For. One that says nothing, or nothing that is an address, is the peer that it is: whoever connects from the
-// proxies' network is not without an address for it.
+// ClientAddress sets the client address for chi's GetClientIP: the peer's, or that in X-Forwarded-For from a
+// trusted proxy. A trusted proxy without a valid header is itself the client, so no request is without an
+// address.
 func ClientAddress(trusted []netip.Prefix) Middleware {
 	if len(trusted) == 0 {
 		return middleware.ClientIPFromRemoteAddr
@@ -34,67 +34,68 @@ func ClientAddress(trusted []netip.Prefix) Middleware {
 	}
 }
 
-// AddressOf reads where a request comes from as [ClientAddress] does, for a door that stands outside the envelope: without a copy of the
-// request, since agents' calls go through it. It is not valid where the peer has no address, as that of a socket in the file system.
-func AddressOf(trusted []netip.Prefix) func(*http.Request) netip.Addr {
+// ClientAddressFunc returns a function that finds the client address as [ClientAddress] does, for handlers
+// outside the envelope. It does not copy the request, because every agent call uses it. The result is invalid
+// for a peer without an address, such as a Unix socket.
+func ClientAddressFunc(trusted []netip.Prefix) func(*http.Request) netip.Addr {
 	return func(r *http.Request) netip.Addr {
-		peer := peerOf(r.RemoteAddr)
-		if !isOf(trusted, peer.WithZone("")) {
+		peer := peerAddress(r.RemoteAddr)
+		if !containsAddress(trusted, peer.WithZone("")) {
 			return peer
 		}
-		if at := forwarded(r.Header["X-Forwarded-For"], trusted); at.IsValid() {
-			return at
+		if addr := forwardedAddress(r.Header["X-Forwarded-For"], trusted); addr.IsValid() {
+			return addr
 		}
 		return peer
 	}
 }
 
-// peerOf is the address of the other end of a connection.
-func peerOf(remote string) netip.Addr {
-	if at, err := netip.ParseAddrPort(remote); err == nil {
-		return at.Addr().Unmap()
+func peerAddress(remote string) netip.Addr {
+	if addr, err := netip.ParseAddrPort(remote); err == nil {
+		return addr.Addr().Unmap()
 	}
 	host, _, err := net.SplitHostPort(remote)
 	if err != nil {
 		host = remote
 	}
-	at, _ := netip.ParseAddr(host) // what is none is not valid
-	return at.Unmap()
+	addr, _ := netip.ParseAddr(host) // invalid for anything else
+	return addr.Unmap()
 }
 
-// forwarded is the last address of the list that is no trusted proxy's. Behind something that is no address nobody is believed.
-func forwarded(lists []string, trusted []netip.Prefix) netip.Addr {
+// forwardedAddress returns the last address that is no trusted proxy's. It is invalid behind anything that is
+// not an address.
+func forwardedAddress(lists []string, trusted []netip.Prefix) netip.Addr {
 	for _, list := range slices.Backward(lists) {
 		for list != "" {
-			one := list
+			field := list
 			if comma := strings.LastIndexByte(list, ','); comma >= 0 {
-				list, one = list[:comma], list[comma+1:]
+				list, field = list[:comma], list[comma+1:]
 			} else {
 				list = ""
 			}
-			if one = strings.TrimSpace(one); one == "" {
+			if field = strings.TrimSpace(field); field == "" {
 				continue
 			}
-			at, err := netip.ParseAddr(one)
+			addr, err := netip.ParseAddr(field)
 			if err != nil {
 				return netip.Addr{}
 			}
-			if at = at.Unmap().WithZone(""); !isOf(trusted, at) {
-				return at
+			if addr = addr.Unmap().WithZone(""); !containsAddress(trusted, addr) {
+				return addr
 			}
 		}
 	}
 	return netip.Addr{}
 }
 
-// fromOneOf tells whether a trusted proxy sends the request.
-func fromOneOf(trusted []netip.Prefix, r *http.Request) bool {
-	return len(trusted) > 0 && isOf(trusted, peerOf(r.RemoteAddr).WithZone(""))
+// isFromTrusted reports whether a trusted proxy sent the request.
+func isFromTrusted(trusted []netip.Prefix, r *http.Request) bool {
+	return len(trusted) > 0 && containsAddress(trusted, peerAddress(r.RemoteAddr).WithZone(""))
 }
 
-func isOf(networks []netip.Prefix, at netip.Addr) bool {
+func containsAddress(networks []netip.Prefix, addr netip.Addr) bool {
 	for _, n := range networks {
-		if n.Contains(at) {
+		if n.Contains(addr) {
 			return true
 		}
 	}

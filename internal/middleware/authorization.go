@@ -6,7 +6,8 @@ import (
 	"patchbay/internal/fault"
 )
 
-// OneAuthorization refuses requests with several Authorization fields. Handlers read the first, and a proxy in front may have judged another.
+// OneAuthorization refuses requests with several Authorization fields. Handlers read the first, and a proxy may
+// have checked another.
 func OneAuthorization(refuse Refuse) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,24 +12,24 @@ import (
 // Middleware wraps a handler.
 type Middleware = func(http.Handler) http.Handler
 
-// Refuse answers a request that goes no further.
+// Refuse writes the response of a refused request.
 type Refuse func(w http.ResponseWriter, r *http.Request, err error)
 
 // Options configure an [Envelope].
 type Options struct {
-	BaseURL        *url.URL // where people reach the program
+	BaseURL        *url.URL // public URL of Patchbay
 	TrustedProxies []netip.Prefix
 	Log            *slog.Logger
 	Refuse         Refuse
 }
 
-// compressible are the media types that shrink. An event stream is none of them: it would wait in the compressor.
+// compressible are the media types to compress. Event streams must not wait in a compressor.
 var compressible = []string{
 	"text/html", "text/css", "text/javascript", "text/plain", "application/json", "application/problem+json",
 	"image/svg+xml",
 }
 
-// Envelope is what stands around every handler, outermost first.
+// Envelope returns the middleware of every handler, outermost first.
 func Envelope(o Options) []Middleware {
 	return []Middleware{
 		RequestID(o.TrustedProxies),

@@ -15,8 +15,8 @@ import (
 	"patchbay/internal/words"
 )
 
-// FuzzHeaders sends any headers through the envelope: it answers, the request's id is harmless, an address is one, the language is one of ours, and
-// the log line is one line of JSON.
+// FuzzHeaders sends any headers through the envelope. The request id must be safe, the address valid, the
+// language known, and the log line one line of JSON.
 func FuzzHeaders(f *testing.F) {
 	f.Add("an-id-of-a-proxy", "203.0.113.9, 10.0.0.2", "de;q=0.9, en", "patchbay_language=de; patchbay=x", "https://evil.example")
 	f.Add("x\r\ny", "[::1]:80, ,unknown", "*;q=1e9, x-very-long-subtag-x", "patchbay_language=\"de", "null")
@@ -25,7 +25,7 @@ func FuzzHeaders(f *testing.F) {
 		e := newEnvelope(t, "https://patchbay.example.com", local)
 		var code, from string
 		e.router.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) {
-			code, from = words.Of(r.Context()).Code, chimiddleware.GetClientIP(r.Context())
+			code, from = words.FromContext(r.Context()).Code, chimiddleware.GetClientIP(r.Context())
 		})
 		r := httptest.NewRequest(http.MethodPost, "/", nil)
 		for name, value := range map[string]string{"X-Request-Id": id, "X-Forwarded-For": forwarded, "Accept-Language": accept, "Cookie": cookie, "Origin": origin} {
@@ -50,7 +50,7 @@ func FuzzHeaders(f *testing.F) {
 	})
 }
 
-// FuzzAddresses holds what [middleware.AddressOf] reads against what the envelope establishes.
+// FuzzAddresses compares [middleware.ClientAddressFunc] with the envelope.
 func FuzzAddresses(f *testing.F) {
 	for _, tc := range addresses {
 		f.Add(tc.remote, strings.Join(tc.forwarded, "\n"))

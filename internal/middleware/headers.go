@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// policy lets a page use what this site serves, and nothing else: no inline script or style, no other origin.
+// policy allows a page this site's files only: no inline script or style, no other origin.
 var policy = strings.Join([]string{
 	"default-src 'none'",
 	"script-src 'self'",
@@ -20,23 +20,23 @@ var policy = strings.Join([]string{
 
 const policyHeader = "Content-Security-Policy"
 
-// AllowFormsTo lets the forms of this one answer lead to other places as well: origins ("https://example.com") or schemes
-// ("https:"). Anything that is neither is left out.
+// AllowFormsTo adds form targets to this response's policy: origins ("https://example.com") or schemes
+// ("https:"). Other values are ignored.
 func AllowFormsTo(h http.Header, sources ...string) {
 	allowed := policy
 	for _, s := range sources {
-		if s != "" && !strings.ContainsFunc(s, endsSource) {
+		if s != "" && !strings.ContainsFunc(s, endsPolicySource) {
 			allowed += " " + s
 		}
 	}
 	h.Set(policyHeader, allowed)
 }
 
-// endsSource tells what separates the parts of a policy.
-func endsSource(r rune) bool { return r <= ' ' || r == ';' || r == ',' || r == '\'' || r > '~' }
+// endsPolicySource reports whether r cannot be part of a policy source.
+func endsPolicySource(r rune) bool { return r <= ' ' || r == ';' || r == ',' || r == '\'' || r > '~' }
 
-// Headers sets the security headers of every answer. https says that people reach us by https, so that browsers may be
-// told to insist on it.
+// Headers sets the security headers. https means that the public URL is https, so Strict-Transport-Security is
+// sent.
 func Headers(https bool) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -6,21 +6,20 @@ import (
 	"net/http"
 )
 
-// Identifier establishes who makes a request. It returns the request's context with the caller in it, and what the log
-// line says of the caller.
+// Identifier authenticates a request. It returns a context with the caller and the caller's log attributes.
 type Identifier func(r *http.Request) (ctx context.Context, who []slog.Attr, err error)
 
-// Identify lets only identified callers through.
+// Identify refuses requests without an identified caller.
 func Identify(identify Identifier, refuse Refuse) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			ctx, who, err := identify(r)
+			ctx, attrs, err := identify(r)
 			if err != nil {
 				refuse(w, r, err)
 				return
 			}
-			if n, ok := ctx.Value(noteKey{}).(*note); ok {
-				n.attrs = who
+			if n, ok := ctx.Value(logNoteKey{}).(*logNote); ok {
+				n.attrs = attrs
 			}
 			next.ServeHTTP(w, r.WithContext(ctx))
 		})

@@ -6,10 +6,10 @@ import (
 	"patchbay/internal/words"
 )
 
-// LanguageCookie keeps the language that a person chose, by its code.
+// LanguageCookie stores the code of the chosen language.
 const LanguageCookie = "patchbay_language"
 
-// Language lets pages speak the language that the person chose, else one that the browser accepts, else English.
+// Language selects the language of pages: the chosen one, else by Accept-Language, else English.
 func Language(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var chosen string
@@ -17,7 +17,7 @@ func Language(next http.Handler) http.Handler {
 			chosen = c.Value
 		}
 		l := words.Choose(chosen, r.Header.Get("Accept-Language"))
-		if l == words.English { // as it is without a word
+		if l == words.English { // the default
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -23,26 +23,26 @@ import (
 	"patchbay/internal/middleware"
 )
 
-// envelope serves h at every path of a router with the whole envelope, for a site at base.
-type envelope struct {
+// testEnvelope serves a router with the whole envelope.
+type testEnvelope struct {
 	router *chi.Mux
 	log    bytes.Buffer
 }
 
-func newEnvelope(t *testing.T, base string, trusted ...netip.Prefix) *envelope {
+func newEnvelope(t *testing.T, base string, trusted ...netip.Prefix) *testEnvelope {
 	t.Helper()
 	u, err := url.Parse(base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &envelope{router: chi.NewRouter()}
+	e := &testEnvelope{router: chi.NewRouter()}
 	e.router.Use(middleware.Envelope(middleware.Options{
 		BaseURL: u, TrustedProxies: trusted, Log: slog.New(slog.NewJSONHandler(&e.log, nil)), Refuse: refuse,
 	})...)
 	return e
 }
 
-// refuse answers with the kind's name, and 403 for a Denied one.
+// refuse writes the fault's kind, with status 403 for Denied.
 func refuse(w http.ResponseWriter, _ *http.Request, err error) {
 	status := http.StatusInternalServerError
 	if fault.Is(err, fault.Denied) {
@@ -51,7 +51,7 @@ func refuse(w http.ResponseWriter, _ *http.Request, err error) {
 	http.Error(w, fault.As(err).Kind.String(), status)
 }
 
-func (e *envelope) do(r *http.Request) *httptest.ResponseRecorder {
+func (e *testEnvelope) do(r *http.Request) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
 	e.router.ServeHTTP(rec, r)
 	return rec
@@ -62,7 +62,7 @@ func hello(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, strings.Repeat("hello ", 100))
 }
 
-func TestAnswersCarryTheSecurityHeaders(t *testing.T) {
+func TestHeaders_AreSet(t *testing.T) {
 	t.Parallel()
 	for base, hsts := range map[string]bool{"http://localhost:8080": false, "https://patchbay.example.com": true} {
 		e := newEnvelope(t, base)
@@ -89,7 +89,7 @@ func TestAnswersCarryTheSecurityHeaders(t *testing.T) {
 	}
 }
 
-func TestWritesFromOtherSitesAreRefused(t *testing.T) {
+func TestSameOrigin_RefusesCrossSiteWrites(t *testing.T) {
 	t.Parallel()
 	const base = "https://patchbay.example.com"
 	for name, tc := range map[string]struct {
@@ -108,7 +108,7 @@ func TestWritesFromOtherSitesAreRefused(t *testing.T) {
 	} {
 		e := newEnvelope(t, base)
 		e.router.Post("/", hello)
-		r := httptest.NewRequest(http.MethodPost, "http://10.0.0.5:8080/", nil) // as the proxy in front names us
+		r := httptest.NewRequest(http.MethodPost, "http://10.0.0.5:8080/", nil) // the name that a proxy uses
 		r.Header = tc.header
 		if rec := e.do(r); rec.Code != tc.want {
 			t.Errorf("%s: %d, want %d", name, rec.Code, tc.want)
@@ -116,7 +116,7 @@ func TestWritesFromOtherSitesAreRefused(t *testing.T) {
 	}
 }
 
-func TestLogLineNamesTheRouteAndNoSecret(t *testing.T) {
+func TestLog_NamesRouteAndNoSecret(t *testing.T) {
 	t.Parallel()
 	e := newEnvelope(t, "http://localhost")
 	identify := func(r *http.Request) (context.Context, []slog.Attr, error) {
@@ -141,7 +141,7 @@ func TestLogLineNamesTheRouteAndNoSecret(t *testing.T) {
 	}
 }
 
-func TestIdentifyRefusesStrangers(t *testing.T) {
+func TestIdentify_RefusesUnidentified(t *testing.T) {
 	t.Parallel()
 	stranger := func(*http.Request) (context.Context, []slog.Attr, error) {
 		return nil, nil, fault.Errorf(fault.Denied, "No.")
@@ -156,10 +156,10 @@ func TestIdentifyRefusesStrangers(t *testing.T) {
 	}
 }
 
-func TestRequestIDIsKeptOnlyWhereItIsHarmless(t *testing.T) {
+func TestRequestID_KeepsSafeIDsOnly(t *testing.T) {
 	t.Parallel()
 	for given, kept := range map[string]bool{"0af7651916cd43dd": true, "short": false, "a\"quote-and-more": false, strings.Repeat("a", 65): false, "": false} {
-		e := newEnvelope(t, "http://localhost", netip.MustParsePrefix("192.0.2.0/24")) // where httptest's requests come from
+		e := newEnvelope(t, "http://localhost", netip.MustParsePrefix("192.0.2.0/24")) // the peer address of httptest requests
 		var seen string
 		e.router.Get("/", func(_ http.ResponseWriter, r *http.Request) { seen = chimiddleware.GetReqID(r.Context()) })
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
@@ -171,12 +171,12 @@ func TestRequestIDIsKeptOnlyWhereItIsHarmless(t *testing.T) {
 	}
 }
 
-func TestRequestIDIsATrustedProxysOrOurs(t *testing.T) {
+func TestRequestID_FromTrustedProxyOnly(t *testing.T) {
 	t.Parallel()
 	const given = "somebody-elses-request"
 	proxies := []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("fe80::/10")}
 	for remote, trusted := range map[string][]netip.Prefix{
-		"192.0.2.1:1234": proxies, "[::ffff:192.0.2.1]:1234": proxies, "[fe80::1%eth0]:80": proxies, // these are
+		"192.0.2.1:1234": proxies, "[::ffff:192.0.2.1]:1234": proxies, "[fe80::1%eth0]:80": proxies, // trusted peers
 		"198.51.100.1:1234": proxies, "[2001:db8::1]:80": proxies, "@": proxies, "": proxies, "192.0.2.2:1234": nil,
 	} {
 		e := newEnvelope(t, "http://localhost", trusted...)
@@ -191,7 +191,7 @@ func TestRequestIDIsATrustedProxysOrOurs(t *testing.T) {
 		if seen == "" || answered != seen || (seen == given) != kept {
 			t.Errorf("from %q, behind %v: %q, answered %q", remote, trusted, seen, answered)
 		}
-		if in := middleware.NameRequest(trusted)(http.Header{}, r); in == "" || (in == given) != kept {
+		if in := middleware.RequestIDFunc(trusted)(http.Header{}, r); in == "" || (in == given) != kept {
 			t.Errorf("from %q, behind %v, in front of the envelope: %q", remote, trusted, in)
 		}
 		if strings.Contains(e.log.String(), given) != kept {
@@ -200,9 +200,9 @@ func TestRequestIDIsATrustedProxysOrOurs(t *testing.T) {
 	}
 }
 
-func TestAddressIsTheProxysWordOnlyWhereItIsTrusted(t *testing.T) {
+func TestClientAddress_UsesTrustedProxiesOnly(t *testing.T) {
 	t.Parallel()
-	proxy := netip.MustParsePrefix("192.0.2.0/24") // where httptest's requests come from
+	proxy := netip.MustParsePrefix("192.0.2.0/24") // the peer address of httptest requests
 	for name, tc := range map[string]struct {
 		trusted []netip.Prefix
 		want    string
@@ -224,7 +224,7 @@ func TestAddressIsTheProxysWordOnlyWhereItIsTrusted(t *testing.T) {
 	}
 }
 
-func TestPanicIsAnsweredAndLoggedWithoutWhatItHeld(t *testing.T) {
+func TestRecover_AnswersAndLogsWithoutValue(t *testing.T) {
 	t.Parallel()
 	e := newEnvelope(t, "http://localhost")
 	e.router.Get("/", func(http.ResponseWriter, *http.Request) { panic("a secret") })
@@ -237,7 +237,7 @@ func TestPanicIsAnsweredAndLoggedWithoutWhatItHeld(t *testing.T) {
 	}
 }
 
-func TestPanicAfterTheFirstByteCutsTheConnection(t *testing.T) {
+func TestRecover_AfterFirstByteAborts(t *testing.T) {
 	t.Parallel()
 	e := newEnvelope(t, "http://localhost")
 	e.router.Get("/", func(w http.ResponseWriter, _ *http.Request) {
@@ -252,7 +252,7 @@ func TestPanicAfterTheFirstByteCutsTheConnection(t *testing.T) {
 	e.do(httptest.NewRequest(http.MethodGet, "/", nil))
 }
 
-func TestBodiesAreLimited(t *testing.T) {
+func TestLimitBody(t *testing.T) {
 	t.Parallel()
 	e := newEnvelope(t, "http://localhost")
 	var failed error
@@ -267,7 +267,7 @@ func TestBodiesAreLimited(t *testing.T) {
 	}
 }
 
-func TestPagesAreCompressedAndStreamsAreNot(t *testing.T) {
+func TestCompress_SkipsEventStreams(t *testing.T) {
 	t.Parallel()
 	e := newEnvelope(t, "http://localhost")
 	e.router.Get("/page", hello)
@@ -295,7 +295,7 @@ func TestPagesAreCompressedAndStreamsAreNot(t *testing.T) {
 	}
 }
 
-func TestFormsOfOneAnswerMayLeadElsewhere(t *testing.T) {
+func TestAllowFormsTo_AddsSources(t *testing.T) {
 	t.Parallel()
 	h := middleware.Headers(false)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/wide" {
@@ -312,15 +312,15 @@ func TestFormsOfOneAnswerMayLeadElsewhere(t *testing.T) {
 	}
 }
 
-// What says the address of a request in front of the envelope says the same as the envelope, and as the audit log.
-func TestTheAddressIsTheSameOnBothWays(t *testing.T) {
+// The address in front of the envelope must equal that in the envelope and in the audit log.
+func TestClientAddressFunc_AgreesWithMiddleware(t *testing.T) {
 	t.Parallel()
 	for _, tc := range addresses {
 		sameAddress(t, tc.remote, tc.forwarded...)
 	}
 }
 
-// addresses are requests: the other end of the connection, and what X-Forwarded-For says.
+// addresses are requests: the peer and its X-Forwarded-For.
 var addresses = []struct {
 	remote    string
 	forwarded []string
@@ -346,7 +346,7 @@ func sameAddress(t *testing.T, remote string, forwarded ...string) {
 		middleware.ClientAddress(trusted)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			want, recorded = chimiddleware.GetClientIPAddr(r.Context()), auth.Address(r)
 		})).ServeHTTP(nil, r)
-		have := middleware.AddressOf(trusted)(r)
+		have := middleware.ClientAddressFunc(trusted)(r)
 		if at, _ := netip.ParseAddr(recorded); have != want || have != at {
 			t.Errorf("%q, forwarded for %q, behind %v: %v, want %v, and the audit log has %q", remote, forwarded, trusted, have, want, recorded)
 		}
@@ -356,12 +356,12 @@ func sameAddress(t *testing.T, remote string, forwarded ...string) {
 	}
 }
 
-func TestRequestsThatCameWithoutANameHaveOneEach(t *testing.T) {
+func TestRequestID_IsUnique(t *testing.T) {
 	t.Parallel()
 	const many, together = 1000, 4
 	names := make(chan string, many*together)
 	var all sync.WaitGroup
-	nameRequest := middleware.NameRequest(nil)
+	nameRequest := middleware.RequestIDFunc(nil)
 	for range together {
 		all.Go(func() {
 			for range many {
@@ -370,7 +370,7 @@ func TestRequestsThatCameWithoutANameHaveOneEach(t *testing.T) {
 				if len(answer["X-Request-Id"]) != 1 || answer["X-Request-Id"][0] != name {
 					t.Errorf("%q is answered as %q", name, answer)
 				}
-				answer.Add("X-Request-Id", "another") // which is nobody else's
+				answer.Add("X-Request-Id", "another") // the header must not be shared
 				names <- name
 			}
 		})

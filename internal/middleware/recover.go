@@ -9,7 +9,8 @@ import (
 	"patchbay/internal/safe"
 )
 
-// Recover answers a request whose handler panicked. http.ErrAbortHandler goes on: it is how a handler cuts a connection.
+// Recover answers a request after a panic of its handler. It passes on http.ErrAbortHandler, which aborts the
+// connection.
 func Recover(log *slog.Logger, refuse Refuse) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -24,7 +25,7 @@ func Recover(log *slog.Logger, refuse Refuse) Middleware {
 				}
 				caught := safe.CaughtBy(log, safe.Handler, v, slog.String("request_id", middleware.GetReqID(r.Context())))
 				if wrapped.Status() != 0 {
-					panic(http.ErrAbortHandler) // half an answer must not look whole
+					panic(http.ErrAbortHandler) // a truncated response must not look complete
 				}
 				refuse(wrapped, r, caught)
 			}()

@@ -11,9 +11,9 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 )
 
-// RequestID names the request; chi's GetReqID reads the name.
+// RequestID sets the id that chi's GetReqID returns.
 func RequestID(trusted []netip.Prefix) Middleware {
-	name := NameRequest(trusted)
+	name := RequestIDFunc(trusted)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			id := name(w.Header(), r)
@@ -22,26 +22,26 @@ func RequestID(trusted []netip.Prefix) Middleware {
 	}
 }
 
-// requestHeader is where the name stands, in requests and in answers.
-const requestHeader = "X-Request-Id"
+const requestIDHeader = "X-Request-Id"
 
-// NameRequest names requests, and says each name in its answer's header. One that a trusted proxy has given is kept where it is harmless in a
-// log line; others would choose under which name they are on record, as somebody else's. The name is nobody's secret, and no proof of anything.
-func NameRequest(trusted []netip.Prefix) func(answer http.Header, r *http.Request) string {
+// RequestIDFunc returns a function that sets and returns a request's id. It keeps a trusted proxy's id if that
+// is safe for a log line. Other clients cannot choose an id, which would let them imitate another one in the
+// log. Ids are not secret.
+func RequestIDFunc(trusted []netip.Prefix) func(answer http.Header, r *http.Request) string {
 	return func(answer http.Header, r *http.Request) string {
-		if given := r.Header[requestHeader]; len(given) > 0 && harmless(given[0]) && fromOneOf(trusted, r) {
-			id := strings.Clone(given[0]) // what is kept of a request does not keep its head in memory
-			answer[requestHeader] = []string{id}
+		if given := r.Header[requestIDHeader]; len(given) > 0 && isSafeID(given[0]) && isFromTrusted(trusted, r) {
+			id := strings.Clone(given[0]) // does not retain the request's header memory
+			answer[requestIDHeader] = []string{id}
 			return id
 		}
-		id := made.take()
-		answer[requestHeader] = id
+		id := requestIDs.nextID()
+		answer[requestIDHeader] = id
 		return id[0]
 	}
 }
 
-// harmless tells whether an id that came with a request may be kept: 8 to 64 letters, digits, points, underscores and hyphens.
-func harmless(id string) bool {
+// isSafeID reports whether an id has 8 to 64 letters, digits, points, underscores and hyphens.
+func isSafeID(id string) bool {
 	if len(id) < 8 || len(id) > 64 {
 		return false
 	}
@@ -54,28 +54,29 @@ func harmless(id string) bool {
 	return true
 }
 
-// made are the names of the next requests. Each call of an agent takes one: they are made some at a time, in two pieces of memory.
-var made names
+// requestIDs holds the next ids. They are made in batches with two allocations, because each agent call takes
+// one.
+var requestIDs requestIDPool
 
-type names struct {
-	mu   sync.Mutex
-	left []string // guarded by mu
+type requestIDPool struct {
+	mu  sync.Mutex
+	ids []string // guarded by mu
 }
 
-// take is one name, as an answer's header has it.
-func (n *names) take() []string {
+// nextID returns an id as a header value.
+func (n *requestIDPool) nextID() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(n.left) == 0 {
-		n.left = makeNames()
+	if len(n.ids) == 0 {
+		n.ids = newRequestIDs()
 	}
-	one := n.left[:1:1]
-	n.left = n.left[1:]
-	return one
+	id := n.ids[:1:1]
+	n.ids = n.ids[1:]
+	return id
 }
 
-// makeNames makes names of 130 bits each, as [rand.Text] does.
-func makeNames() []string {
+// newRequestIDs makes ids of 130 random bits each, like [rand.Text].
+func newRequestIDs() []string {
 	const (
 		some     = 64
 		length   = 26

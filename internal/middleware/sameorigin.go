@@ -8,13 +8,13 @@ import (
 	"patchbay/internal/fault"
 )
 
-// SameOrigin refuses a write that a browser sends from another site's page. The base URL's origin is ours even where a
-// proxy in front talks to us under another name. A request with a bearer token is a program's and is judged by that alone:
-// no browser adds one by itself, as it does the password that a proxy in front once asked for (Basic).
+// SameOrigin refuses a browser's write from another site's page. The base URL's origin is accepted even if a
+// proxy uses another Host. A bearer token exempts a request, because browsers do not send one by themselves.
+// They do send the password of a proxy (Basic).
 func SameOrigin(base *url.URL, refuse Refuse) Middleware {
 	protection := http.NewCrossOriginProtection()
 	if err := protection.AddTrustedOrigin(base.Scheme + "://" + base.Host); err != nil {
-		panic(err) // a base URL is checked before anything is built with it
+		panic(err) // the base URL was validated
 	}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -93,7 +93,7 @@ func goAllTheWay(t *testing.T, c *oauth.Client, target oauth.Target) {
 	_ = c.Revoke(ctx, p, "r", oauth.HintRefreshToken)
 }
 
-// Metadata may have been stored under another policy, or by somebody else: each step checks its own URL again.
+// Stored metadata may predate the policy or be tampered with: each step checks its own URL again.
 func TestStoredEndpointsAreCheckedAgain(t *testing.T) {
 	t.Parallel()
 	tr := newTrap(t)
@@ -121,7 +121,7 @@ func TestStoredEndpointsAreCheckedAgain(t *testing.T) {
 
 // A name that is fine when its document is read may resolve to an inner address when the token is asked for. The handed
 // client looks at each connection; what it refuses is a refusal here, not trouble that goes away.
-func TestARebindingNameIsRefusedAtTheConnection(t *testing.T) {
+func TestEgress_DNSRebinding(t *testing.T) {
 	t.Parallel()
 	c := &oauth.Client{HTTP: &http.Client{Transport: refusingTransport{}}}
 	peer := oauth.Peer{Server: oauth.Metadata{TokenEndpoint: "https://rebound.example/token"}, Client: oauth.Registration{ClientID: "id"}}
@@ -137,8 +137,8 @@ func (refusingTransport) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, &net.OpError{Op: "dial", Net: "tcp", Err: &safehttp.BlockedError{Host: "127.0.0.1", Why: "inside"}}
 }
 
-// A client that somebody made without thinking follows redirects and keeps cookies; neither happens all the same.
-func TestRedirectsAreNotFollowedWhateverTheClientDoes(t *testing.T) {
+// A careless HTTP client follows redirects and keeps cookies; neither may happen.
+func TestClient_DoesNotFollowRedirects(t *testing.T) {
 	t.Parallel()
 	tr := newTrap(t)
 	for _, status := range []int{301, 302, 303, 307, 308} {
@@ -160,8 +160,8 @@ func TestRedirectsAreNotFollowedWhateverTheClientDoes(t *testing.T) {
 	}
 }
 
-// The attacker's MCP server names the honest authorization server, whose document sits at the attacker's, and would
-// get codes and secrets.
+// The attacker's MCP server names the honest authorization server, with its document at the attacker's, to get
+// codes and secrets.
 func TestMixUpOfServers(t *testing.T) {
 	t.Parallel()
 	honest := oauthtest.Start(t, oauthtest.Behaviour{})

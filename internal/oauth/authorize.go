@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// AuthorizationRequest is what goes into an authorization URL.
+// AuthorizationRequest has the parameters of an authorization URL.
 type AuthorizationRequest struct {
 	Peer
 	RedirectURI string
@@ -15,8 +15,8 @@ type AuthorizationRequest struct {
 	Scopes      []string
 }
 
-// AuthorizationURL is where a browser asks a person (RFC 6749 §4.1.1). A server that does not promise PKCE is refused,
-// unless Metadata says that an admin allowed it.
+// AuthorizationURL returns the URL for the browser (RFC 6749 section 4.1.1). It refuses a server that does not
+// promise PKCE, unless Metadata has an admin's permission.
 func (c *Client) AuthorizationURL(r AuthorizationRequest) (string, error) {
 	if r.Server.AuthorizationEndpoint == "" {
 		return "", &Error{Step: StepAuthorize, Kind: KindProtocol, Detail: "it names no authorization endpoint"}
@@ -31,16 +31,16 @@ func (c *Client) AuthorizationURL(r AuthorizationRequest) (string, error) {
 		return "", &Error{Step: StepAuthorize, Kind: KindNeedsClientID, Detail: "there is no client id"}
 	}
 	if r.Client.Issuer != "" && r.Client.Issuer != r.Server.Issuer {
-		return "", refused(StepAuthorize, "the client belongs to %s, and the request would go to %s",
+		return "", newRefusal(StepAuthorize, "the client belongs to %s, and the request would go to %s",
 			shownURL(r.Client.Issuer), shownURL(r.Server.Issuer))
 	}
-	u, _ := plainURL(r.Server.AuthorizationEndpoint)
-	u.RawQuery = r.query(u.Query()).Encode()
+	u, _ := parsePlainURL(r.Server.AuthorizationEndpoint)
+	u.RawQuery = r.encodeQuery(u.Query()).Encode()
 	return u.String(), nil
 }
 
-// query adds our parameters to those that the endpoint has already. Ours win: a document must not choose our redirect.
-func (r AuthorizationRequest) query(q url.Values) url.Values {
+// encodeQuery adds our parameters to the endpoint's own. Ours win: a document must not choose our redirect.
+func (r AuthorizationRequest) encodeQuery(q url.Values) url.Values {
 	for _, name := range []string{"scope", "resource", "prompt", "response_mode", "request", "request_uri"} {
 		q.Del(name)
 	}

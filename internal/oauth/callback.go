@@ -4,22 +4,22 @@ import "net/url"
 
 const maxCodeLength = 8 << 10
 
-// ReadCallback reads what the authorization server sent through the browser. The caller has found the flow by state
-// before; m is what that flow was started with.
+// ReadCallback reads the parameters of a callback. The caller has found the flow by state; m is the flow's
+// server.
 //
-// iss comes first (RFC 9207 §2.4): until it is known who answers, neither the code nor an error of the answer means
-// anything.
+// iss is checked first (RFC 9207 section 2.4): before the sender is known, neither the code nor an error has a
+// meaning.
 func ReadCallback(q url.Values, m Metadata) (Secret, error) {
 	for _, name := range []string{"state", "iss", "code", "error"} {
 		if len(q[name]) > 1 {
-			return "", refused(StepCallback, "the answer names %s twice", name)
+			return "", newRefusal(StepCallback, "the answer names %s twice", name)
 		}
 	}
 	switch iss := q["iss"]; {
 	case len(iss) == 1 && iss[0] != m.Issuer:
-		return "", refused(StepCallback, "the answer is not from the authorization server that was asked")
+		return "", newRefusal(StepCallback, "the answer is not from the authorization server that was asked")
 	case len(iss) == 0 && m.IssParameterSupported:
-		return "", refused(StepCallback, "the answer does not say which authorization server it is from")
+		return "", newRefusal(StepCallback, "the answer does not say which authorization server it is from")
 	}
 	if code := q.Get("error"); code != "" {
 		e := &Error{Step: StepCallback}

@@ -59,7 +59,7 @@ func TestWhatTheCallbackBrings(t *testing.T) {
 	}
 }
 
-func TestACallbackOfAnotherIssuerSendsNoTokenRequest(t *testing.T) {
+func TestReadCallback_OtherIssuer(t *testing.T) {
 	t.Parallel()
 	for _, iss := range []oauthtest.Iss{oauthtest.IssWrong, oauthtest.IssMissing, oauthtest.IssWrongQuiet} {
 		as := oauthtest.Start(t, oauthtest.Behaviour{Iss: iss})

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ClientCredentials gets a token for the client itself (RFC 6749 §4.4), which proves itself by its secret or its key.
+// ClientCredentials gets a token for the client itself (RFC 6749 section 4.4), by its secret or key.
 func (c *Client) ClientCredentials(ctx context.Context, p Peer, scopes []string) (Token, error) {
 	form := url.Values{"grant_type": {"client_credentials"}}
 	if len(scopes) > 0 {

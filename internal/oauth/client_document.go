@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// ClientDocument is what a client says about itself: as the body of a registration (RFC 7591 §2), and as our Client ID
-// Metadata Document, where ClientID is the URL at which it stands (draft-ietf-oauth-client-id-metadata-document).
+// ClientDocument describes a client: the body of a registration (RFC 7591 section 2), or our Client ID Metadata
+// Document, which is published at ClientID (draft-ietf-oauth-client-id-metadata-document).
 type ClientDocument struct {
 	ClientID                string     `json:"client_id,omitempty"`
 	ClientName              string     `json:"client_name,omitempty"`
@@ -19,7 +19,7 @@ type ClientDocument struct {
 	Scope                   string     `json:"scope,omitempty"`
 }
 
-// NewClientDocument is the document to publish at documentURL. The client has no secret: anybody can read the document.
+// NewClientDocument returns the document to publish at documentURL, of a public client.
 func NewClientDocument(documentURL, name, clientURI string, redirectURIs ...string) ClientDocument {
 	return ClientDocument{
 		ClientID: documentURL, ClientName: name, ClientURI: clientURI,
@@ -31,7 +31,7 @@ func NewClientDocument(documentURL, name, clientURI string, redirectURIs ...stri
 
 func registrationDocument(r RegisterRequest) ClientDocument {
 	d := NewClientDocument("", r.ClientName, r.ClientURI, r.RedirectURIs...)
-	if !r.Server.grants("refresh_token") {
+	if !r.Server.supportsGrant("refresh_token") {
 		d.GrantTypes = slices.Clone(d.GrantTypes[:1])
 	}
 	d.TokenEndpointAuthMethod = r.Server.registrationMethod()
@@ -39,22 +39,22 @@ func registrationDocument(r RegisterRequest) ClientDocument {
 	return d
 }
 
-// registrationMethod is the method to register for. A secret comes first: with one, a stolen refresh token is worth
-// nothing.
+// registrationMethod returns the method to register for. A secret is preferred: it makes a stolen refresh token
+// useless.
 func (m Metadata) registrationMethod() AuthMethod {
 	if m.PinnedAuthMethod != "" && m.PinnedAuthMethod != AuthPrivateKeyJWT {
 		return m.PinnedAuthMethod
 	}
 	for _, method := range []AuthMethod{AuthBasic, AuthPost, AuthNone} {
-		if m.supports(method) {
+		if m.supportsMethod(method) {
 			return method
 		}
 	}
 	return AuthBasic
 }
 
-// IsDocumentURL tells whether a URL may be a client id: https with a path, and nothing that makes two URLs of one.
+// IsDocumentURL reports whether a URL may be a client id: https with a path, in canonical form.
 func IsDocumentURL(raw string) bool {
-	u, ok := plainURL(raw)
+	u, ok := parsePlainURL(raw)
 	return ok && u.Scheme == "https" && trimSlash(u.Path) != "" && !hasDots(u.Path) && u.RawQuery == ""
 }

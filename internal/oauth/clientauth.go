@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// AuthMethod is how a client proves itself at the token endpoint (RFC 7591 §2, token_endpoint_auth_method).
+// AuthMethod is a client authentication method (RFC 7591 section 2, token_endpoint_auth_method).
 type AuthMethod string
 
 // The methods.
@@ -18,48 +18,49 @@ const (
 	AuthPrivateKeyJWT AuthMethod = "private_key_jwt"
 )
 
-func (m AuthMethod) known() bool {
+func (m AuthMethod) isKnown() bool {
 	return m == AuthNone || m == AuthBasic || m == AuthPost || m == AuthPrivateKeyJWT
 }
 
-// supports tells whether a server lists a method. One that lists none supports client_secret_basic (RFC 8414 §2).
-func (m Metadata) supports(method AuthMethod) bool {
+// supportsMethod reports whether a server lists a method. A server that lists none supports client_secret_basic
+// (RFC 8414 section 2).
+func (m Metadata) supportsMethod(method AuthMethod) bool {
 	if len(m.TokenEndpointAuthMethods) == 0 {
 		return method == AuthBasic
 	}
 	return slices.Contains(m.TokenEndpointAuthMethods, string(method))
 }
 
-// authMethod chooses how a client with these means proves itself: the admin's word, then what it registered for, then
-// what it has and the server supports.
+// authMethod returns the method to use: the admin's, else the registered one, else one that the client has and
+// the server supports.
 func (m Metadata) authMethod(r Registration) AuthMethod {
 	switch {
 	case m.PinnedAuthMethod != "":
 		return m.PinnedAuthMethod
-	case r.Method.known():
+	case r.Method.isKnown():
 		return r.Method
 	case r.Key != nil:
 		return AuthPrivateKeyJWT
 	case r.ClientSecret == "":
 		return AuthNone
-	case m.supports(AuthBasic):
+	case m.supportsMethod(AuthBasic):
 		return AuthBasic
-	case m.supports(AuthPost):
+	case m.supportsMethod(AuthPost):
 		return AuthPost
-	case m.supports(AuthNone):
+	case m.supportsMethod(AuthNone):
 		return AuthNone
 	}
 	return AuthBasic
 }
 
-// authenticate puts the client's proof into a request to the server.
-func (c *Client) authenticate(step Step, p Peer, form url.Values, header http.Header) *Error {
+// addClientAuth adds the client authentication to a request.
+func (c *Client) addClientAuth(step Step, p Peer, form url.Values, header http.Header) *Error {
 	r := p.Client
 	if r.ClientID == "" {
 		return &Error{Step: step, Kind: KindNeedsClientID, Detail: "there is no client id"}
 	}
 	if r.Issuer != "" && r.Issuer != p.Server.Issuer {
-		return refused(step, "the client belongs to %s, and the request would go to %s",
+		return newRefusal(step, "the client belongs to %s, and the request would go to %s",
 			shownURL(r.Issuer), shownURL(p.Server.Issuer))
 	}
 	if err := p.Server.checkClientOrigin(step, r); err != nil {
@@ -78,7 +79,7 @@ func (c *Client) authenticate(step Step, p Peer, form url.Values, header http.He
 	case AuthPost:
 		form.Set("client_secret", r.ClientSecret.Reveal())
 	case AuthPrivateKeyJWT:
-		assertion, err := r.Key.assertion(r.ClientID, p.Server.audience(), c.now())
+		assertion, err := r.Key.signAssertion(r.ClientID, p.Server.assertionAudience(), c.currentTime())
 		if err != nil {
 			return &Error{Step: step, Kind: KindClient, Detail: "the private key cannot sign", Err: err}
 		}
@@ -89,9 +90,9 @@ func (c *Client) authenticate(step Step, p Peer, form url.Values, header http.He
 	return nil
 }
 
-// audience is whom an assertion is for: the issuer, so that no other server can use it. Without a document the issuer is
-// a guess, and RFC 7523 §3 allows the token endpoint.
-func (m Metadata) audience() string {
+// assertionAudience returns the audience of an assertion: the issuer, so that no other server can use it.
+// Without metadata the issuer is a guess, and RFC 7523 section 3 allows the token endpoint.
+func (m Metadata) assertionAudience() string {
 	if m.Assumed {
 		return m.TokenEndpoint
 	}

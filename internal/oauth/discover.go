@@ -6,43 +6,44 @@ import (
 	"time"
 )
 
-// maxDiscovery bounds all looks together.
+// maxDiscovery bounds all requests of a discovery in total.
 const maxDiscovery = 60 * time.Second
 
-// Target says what to discover.
+// Target is what to discover.
 type Target struct {
 	ServerURL string // of the MCP server
-	// ResourceMetadata is the URL that a challenge named in resource_metadata; empty: none did.
+	// ResourceMetadata is the challenge's resource_metadata URL; empty: none.
 	ResourceMetadata string
 	Overrides        Overrides
 }
 
-// Overrides are what an admin sets in place of what servers say. The zero value leaves everything to them.
+// Overrides are an admin's settings in place of the servers' metadata. The zero value has none.
 type Overrides struct {
 	Issuer                   string
 	AuthorizationEndpoint    string
 	TokenEndpoint            string
-	Resource                 *string // nil: as published; "": none is sent
+	Resource                 *string // nil: as published; "": not sent
 	TokenEndpointAuthMethod  AuthMethod
 	AllowMissingPKCEMetadata bool
 }
 
-// Discovery is what was found.
+// Discovery is the result.
 type Discovery struct {
 	Server Metadata
-	// Resource goes into every request to the server, byte for byte as published (RFC 8707); empty: none is sent.
+	// Resource is sent in every request, exactly as published (RFC 8707); empty: not sent.
 	Resource string
-	// ResourceScopes are what the protected resource lists.
+	// ResourceScopes are the scopes that the protected resource lists.
 	ResourceScopes []string
 	Trace          []TraceStep
 }
 
-// Discover finds the authorization server of an MCP server. The Discovery is never nil: with an error, its Trace tells
-// how far it came.
+// Discover finds the authorization server of an MCP server. The Discovery is never nil: with an error, its
+// Trace has the steps so far.
 //
-// In the order of the MCP specification: the challenge's metadata URL, the path-aware well-known, the root one; the
-// servers that the document names, each by its well-known documents; without a protected-resource document, the MCP
-// server's own origin is the issuer, with default endpoints where that has no document either (MCP 2025-03-26).
+// The order is that of the MCP specification: the challenge's metadata URL, the path-aware well-known URL, the
+// root one; then the authorization servers of that document, by their well-known documents. Without a
+// protected-resource document the MCP server's origin is the issuer, with default endpoints if that has no
+// document either (MCP 2025-03-26).
 func (c *Client) Discover(ctx context.Context, t Target) (*Discovery, error) {
 	d := &discovery{client: c, target: t, found: &Discovery{}}
 	ctx, cancel := context.WithTimeout(ctx, maxDiscovery)
@@ -59,9 +60,9 @@ type discovery struct {
 	target    Target
 	server    *url.URL
 	found     *Discovery
-	temporary *Error // the first look that may go another way later
-	mismatch  *Error // the first document that is another issuer's
-	forbidden *Error // the first issuer that may not be contacted
+	temporary *Error // first failure that may be temporary
+	mismatch  *Error // first document of another issuer
+	forbidden *Error // first issuer that must not be contacted
 }
 
 func (d *discovery) run(ctx context.Context) error {
@@ -71,7 +72,7 @@ func (d *discovery) run(ctx context.Context) error {
 	if err := d.checkOverrides(); err != nil {
 		return err
 	}
-	d.server, _ = plainURL(d.target.ServerURL)
+	d.server, _ = parsePlainURL(d.target.ServerURL)
 	resource, err := d.findResource(ctx)
 	if err != nil {
 		return err
@@ -100,8 +101,8 @@ func (d *discovery) checkOverrides() *Error {
 			return err
 		}
 	}
-	if m := o.TokenEndpointAuthMethod; m != "" && !m.known() {
-		return refused(StepServer, "the configured token endpoint auth method is not one that we know")
+	if m := o.TokenEndpointAuthMethod; m != "" && !m.isKnown() {
+		return newRefusal(StepServer, "the configured token endpoint auth method is not one that we know")
 	}
 	return nil
 }
@@ -111,34 +112,34 @@ func (d *discovery) chooseResource(m ResourceMetadata) {
 	pinned := d.target.Overrides.Resource
 	switch {
 	case pinned != nil && *pinned == "":
-		d.note(step, "No resource is sent: the connector says so.")
+		d.addTrace(step, "No resource is sent: the connector says so.")
 	case pinned != nil:
 		d.found.Resource = *pinned
-		d.note(step, "The connector's own resource is sent.")
+		d.addTrace(step, "The connector's own resource is sent.")
 	case m.Resource == "":
-		d.note(step, "No resource is sent: none is published.")
+		d.addTrace(step, "No resource is sent: none is published.")
 	default:
 		d.found.Resource = m.Resource
 	}
 }
 
-// look gets one document.
-func (d *discovery) look(ctx context.Context, step Step, raw string) tried {
-	t := tried{TraceStep: TraceStep{Step: step, URL: shownURL(raw)}}
-	a, err := d.client.send(ctx, request{step: step, url: raw})
+// fetchDocument fetches one document.
+func (d *discovery) fetchDocument(ctx context.Context, step Step, raw string) fetchAttempt {
+	t := fetchAttempt{TraceStep: TraceStep{Step: step, URL: shownURL(raw)}}
+	a, err := d.client.sendRequest(ctx, httpRequest{step: step, url: raw})
 	t.Status = a.status
 	switch {
 	case err != nil:
 		t.cause, t.forbidden = err, err.Kind == KindRefused
 		t.temporary, t.Read = err.Kind == KindTemporary, err.Detail
-	case !a.ok():
-		t.cause, t.temporary, t.Read = a.refusal(step), a.isTemporary(), readFailure(a)
+	case !a.isOK():
+		t.cause, t.temporary, t.Read = a.toError(step), a.isTemporary(), readFailure(a)
 	default:
 		t.body, t.Read = a.body, readFailure(a)
 	}
 	if t.temporary && d.temporary == nil {
 		d.temporary = t.cause
-		d.temporary.Kind = KindTemporary // a look has no effect, so its outcome is never unknown
+		d.temporary.Kind = KindTemporary // a fetch has no effect, so its outcome is never unknown
 	}
 	return t
 }

@@ -2,13 +2,13 @@ package oauth
 
 import "context"
 
-// maxIssuers bounds how many authorization servers of one resource are tried.
+// maxIssuers bounds the authorization servers of one resource that are tried.
 const maxIssuers = 4
 
-// findServer finds the document of the authorization server, tries the issuers in their order, and puts an admin's
-// endpoints in the place of the document's.
+// findServer fetches the authorization server's document, trying the issuers in order, and applies an admin's
+// endpoints.
 func (d *discovery) findServer(ctx context.Context, named []string) error {
-	issuers, own := d.issuers(named)
+	issuers, own := d.candidateIssuers(named)
 	for _, issuer := range issuers {
 		if d.tryIssuer(ctx, issuer) {
 			d.pinEndpoints()
@@ -16,19 +16,19 @@ func (d *discovery) findServer(ctx context.Context, named []string) error {
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return d.interrupted(StepServer, err)
+		return d.asInterruption(StepServer, err)
 	}
 	o := d.target.Overrides
 	switch {
 	case o.AuthorizationEndpoint != "" && o.TokenEndpoint != "":
 		d.found.Server = Metadata{Issuer: issuers[0], Assumed: true}
-		d.note(TraceStep{Step: StepServer}, "No usable document; the connector names both endpoints.")
+		d.addTrace(TraceStep{Step: StepServer}, "No usable document; the connector names both endpoints.")
 		d.pinEndpoints()
 		return nil
 	case d.mismatch != nil:
 		return d.mismatch
 	case d.temporary != nil:
-		return d.temporary // "not found" would be a guess, and so would be the default endpoints
+		return d.temporary // "not found" and default endpoints would be guesses
 	case d.forbidden != nil:
 		return d.forbidden
 	case own:
@@ -38,36 +38,37 @@ func (d *discovery) findServer(ctx context.Context, named []string) error {
 	return &Error{Step: StepServer, Kind: KindProtocol, Detail: "no authorization-server metadata was found"}
 }
 
-// issuers are the identifiers to try, never none. own tells that it is the MCP server's origin for want of another.
-func (d *discovery) issuers(named []string) (issuers []string, own bool) {
+// candidateIssuers returns the issuers to try, at least one. own reports that it is only the MCP server's
+// origin.
+func (d *discovery) candidateIssuers(named []string) (candidateIssuers []string, own bool) {
 	step := TraceStep{Step: StepServer}
 	switch {
 	case d.target.Overrides.Issuer != "":
-		d.note(step, "The issuer is the connector's: "+shownURL(d.target.Overrides.Issuer)+".")
+		d.addTrace(step, "The issuer is the connector's: "+shownURL(d.target.Overrides.Issuer)+".")
 		return []string{d.target.Overrides.Issuer}, false
 	case len(named) > 0:
 		return named[:min(len(named), maxIssuers)], false
 	}
-	d.note(step, "No authorization server is named: the server's own origin is the issuer, as in MCP 2025-03-26.")
-	return []string{origin(d.server)}, true
+	d.addTrace(step, "No authorization server is named: the server's own origin is the issuer, as in MCP 2025-03-26.")
+	return []string{originURL(d.server)}, true
 }
 
-// tryIssuer looks at every place where the issuer's document may stand.
+// tryIssuer tries every well-known URL of an issuer.
 func (d *discovery) tryIssuer(ctx context.Context, issuer string) bool {
 	if err := d.client.checkURL(StepServer, "issuer", issuer); err != nil {
-		d.forbid(err)
-		d.note(TraceStep{Step: StepServer, URL: shownURL(issuer)}, "This issuer may not be contacted.")
+		d.recordForbidden(err)
+		d.addTrace(TraceStep{Step: StepServer, URL: shownURL(issuer)}, "This issuer may not be contacted.")
 		return false
 	}
 	for _, raw := range serverCandidates(issuer) {
-		t := d.look(ctx, StepServer, raw)
+		t := d.fetchDocument(ctx, StepServer, raw)
 		switch {
 		case t.forbidden:
-			d.forbid(t.cause)
-			d.note(t.TraceStep, "This issuer may not be contacted.")
+			d.recordForbidden(t.cause)
+			d.addTrace(t.TraceStep, "This issuer may not be contacted.")
 			return false
 		case t.body == nil:
-			d.note(t.TraceStep, "No document: on to the next.")
+			d.addTrace(t.TraceStep, "No document: on to the next.")
 		case d.takeDocument(t, issuer):
 			return true
 		}
@@ -75,15 +76,15 @@ func (d *discovery) tryIssuer(ctx context.Context, issuer string) bool {
 	return false
 }
 
-func (d *discovery) forbid(err *Error) {
+func (d *discovery) recordForbidden(err *Error) {
 	if d.forbidden == nil {
 		d.forbidden = err
 	}
 }
 
-// serverCandidates are where RFC 8414 §3.1 and OpenID Connect Discovery §4 put the document.
+// serverCandidates returns the URLs of RFC 8414 section 3.1 and OpenID Connect Discovery section 4.
 func serverCandidates(issuer string) []string {
-	u, ok := plainURL(issuer)
+	u, ok := parsePlainURL(issuer)
 	if !ok {
 		return nil
 	}
@@ -94,32 +95,32 @@ func serverCandidates(issuer string) []string {
 	return all
 }
 
-// takeDocument judges one document. A document of another issuer is remembered and left: followed, it would send one
-// server's codes and secrets to another (RFC 8414 §3.3).
-func (d *discovery) takeDocument(t tried, issuer string) bool {
+// takeDocument checks one document. A document of another issuer is refused: it would send one server's codes
+// and secrets to another (RFC 8414 section 3.3).
+func (d *discovery) takeDocument(t fetchAttempt, issuer string) bool {
 	m, ok := ParseMetadata(t.body)
 	if !ok || m.Issuer == "" && m.TokenEndpoint == "" {
-		d.note(t.TraceStep, "Not an authorization server's document: on to the next.")
+		d.addTrace(t.TraceStep, "Not an authorization server's document: on to the next.")
 		return false
 	}
 	t.Read = "authorization-server metadata"
 	if !sameIssuer(m.Issuer, issuer) {
 		if d.mismatch == nil {
-			d.mismatch = refused(StepServer, "the issuer is %s, and its document says %s", shownURL(issuer), shownIssuer(m.Issuer))
+			d.mismatch = newRefusal(StepServer, "the issuer is %s, and its document says %s", shownURL(issuer), shownIssuer(m.Issuer))
 		}
-		d.note(t.TraceStep, "The document is of the issuer "+shownIssuer(m.Issuer)+", not of "+shownURL(issuer)+": not used.")
+		d.addTrace(t.TraceStep, "The document is of the issuer "+shownIssuer(m.Issuer)+", not of "+shownURL(issuer)+": not used.")
 		return false
 	}
 	if m.TokenEndpoint == "" && d.target.Overrides.TokenEndpoint == "" {
-		d.note(t.TraceStep, "It names no token endpoint: on to the next.")
+		d.addTrace(t.TraceStep, "It names no token endpoint: on to the next.")
 		return false
 	}
 	if err := d.checkEndpoints(&m, t.TraceStep); err != nil {
-		d.forbid(err)
+		d.recordForbidden(err)
 		return false
 	}
 	d.found.Server = m
-	d.note(t.TraceStep, "This is the authorization server.")
+	d.addTrace(t.TraceStep, "This is the authorization server.")
 	return true
 }
 
@@ -130,7 +131,8 @@ func shownIssuer(issuer string) string {
 	return shownURL(issuer)
 }
 
-// checkEndpoints refuses a document whose main endpoints may not be contacted, and leaves the others out of it.
+// checkEndpoints refuses a document with a main endpoint that must not be contacted, and drops other such
+// endpoints.
 func (d *discovery) checkEndpoints(m *Metadata, step TraceStep) *Error {
 	o := d.target.Overrides
 	for _, e := range []struct{ what, raw, pinned string }{
@@ -141,7 +143,7 @@ func (d *discovery) checkEndpoints(m *Metadata, step TraceStep) *Error {
 			continue
 		}
 		if err := d.client.checkURL(StepServer, e.what, e.raw); err != nil {
-			d.note(step, "Its "+e.what+" is not one that may be used: refused.")
+			d.addTrace(step, "Its "+e.what+" is not one that may be used: refused.")
 			return err
 		}
 	}
@@ -150,14 +152,14 @@ func (d *discovery) checkEndpoints(m *Metadata, step TraceStep) *Error {
 		"revocation endpoint":   &m.RevocationEndpoint,
 	} {
 		if *endpoint != "" && d.client.checkURL(StepServer, what, *endpoint) != nil {
-			d.note(step, "Its "+what+" is not one that may be used: left out.")
+			d.addTrace(step, "Its "+what+" is not one that may be used: left out.")
 			*endpoint = ""
 		}
 	}
 	return nil
 }
 
-// assumeEndpoints are those of MCP 2025-03-26, "Fallbacks for Servers without Metadata Discovery".
+// assumeEndpoints sets the endpoints of MCP 2025-03-26, "Fallbacks for Servers without Metadata Discovery".
 func (d *discovery) assumeEndpoints(issuer string) {
 	d.found.Server = Metadata{
 		Issuer: issuer, Assumed: true,
@@ -165,7 +167,7 @@ func (d *discovery) assumeEndpoints(issuer string) {
 		TokenEndpoint:         issuer + "/token",
 		RegistrationEndpoint:  issuer + "/register",
 	}
-	d.note(TraceStep{Step: StepServer}, "No document at all: the default endpoints of MCP 2025-03-26 are assumed.")
+	d.addTrace(TraceStep{Step: StepServer}, "No document at all: the default endpoints of MCP 2025-03-26 are assumed.")
 	d.pinEndpoints()
 }
 
@@ -173,10 +175,10 @@ func (d *discovery) pinEndpoints() {
 	o, m := d.target.Overrides, &d.found.Server
 	if o.AuthorizationEndpoint != "" {
 		m.AuthorizationEndpoint = o.AuthorizationEndpoint
-		d.note(TraceStep{Step: StepServer, URL: shownURL(o.AuthorizationEndpoint)}, "The authorization endpoint is the connector's.")
+		d.addTrace(TraceStep{Step: StepServer, URL: shownURL(o.AuthorizationEndpoint)}, "The authorization endpoint is the connector's.")
 	}
 	if o.TokenEndpoint != "" {
 		m.PinTokenEndpoint(o.TokenEndpoint)
-		d.note(TraceStep{Step: StepServer, URL: shownURL(o.TokenEndpoint)}, "The token endpoint is the connector's.")
+		d.addTrace(TraceStep{Step: StepServer, URL: shownURL(o.TokenEndpoint)}, "The token endpoint is the connector's.")
 	}
 }

@@ -138,7 +138,7 @@ func newFlowTo(t testing.TB, url string) *flow {
 	return f
 }
 
-func TestAForeignIssuersDocumentIsRefusedNamingBoth(t *testing.T) {
+func TestDiscover_ForeignDocument(t *testing.T) {
 	t.Parallel()
 	as := oauthtest.Start(t, oauthtest.Behaviour{DocumentIssuer: "https://other.example/tenant"})
 	mcp := as.Protect(t, oauthtest.ResourceBehaviour{})
@@ -154,7 +154,7 @@ func TestAForeignIssuersDocumentIsRefusedNamingBoth(t *testing.T) {
 	}
 }
 
-func TestAnAdminsEndpointsStandInForAForeignDocument(t *testing.T) {
+func TestDiscover_OverridesForeignDocument(t *testing.T) {
 	t.Parallel()
 	as := oauthtest.Start(t, oauthtest.Behaviour{DocumentIssuer: "https://other.example", NoPKCE: true})
 	as.AddClient("by-hand", "secret", nil, redirectURI)
@@ -184,7 +184,7 @@ func TestAnAdminsIssuerComesBeforeTheNamedOne(t *testing.T) {
 	}
 }
 
-func TestTheNextServerIsTriedWhereOneCannotBeUsed(t *testing.T) {
+func TestDiscover_TriesNextServer(t *testing.T) {
 	t.Parallel()
 	as, down := oauthtest.Start(t, oauthtest.Behaviour{}), oauthtest.Start(t, oauthtest.Behaviour{WellKnown: oauthtest.Failing})
 	mcp := as.Protect(t, oauthtest.ResourceBehaviour{Servers: []string{"javascript:alert(1)", down.Issuer, as.Issuer}})

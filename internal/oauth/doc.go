@@ -1,24 +1,23 @@
-// Package oauth speaks OAuth 2.1 to an authorization server on behalf of an MCP client, each step apart.
+// Package oauth is an OAuth 2.1 client for MCP, one function per step.
 //
 //	Client.Discover ────────── the MCP server's URL → protected-resource metadata (RFC 9728) → authorization-server
 //	      │                    metadata (RFC 8414, OpenID Connect) ─► Discovery{Server, Resource, Trace}
 //	Client.Register ────────── configured id, else our metadata document's URL, else RFC 7591 ─► Registration
-//	      │                    (Client.Recognises: one that was made before may be forgotten there)
+//	      │                    (Client.Recognises: the server may have forgotten an earlier one)
 //	Client.AuthorizationURL ── NewState, NewPKCE, Discovery.Scopes ─► the URL that a browser opens
-//	      ┊                    (a person agrees, minutes pass; the caller stores what it needs to go on)
-//	ReadCallback ───────────── iss is compared before anything else of the answer is used ─► code
+//	      ┊                    (a person agrees; the caller stores what it needs to continue)
+//	ReadCallback ───────────── iss is checked before other parameters ─► code
 //	      │
 //	Client.Exchange ────────── code + verifier ─► Token
-//	Client.Refresh ─────────── refresh token ─► Token; one request, never repeated here
+//	Client.Refresh ─────────── refresh token ─► Token; one request, never retried
 //	Client.Revoke ──────────── RFC 7009
 //
 //	Client.ClientCredentials ─ no person: secret or private key ─► Token
 //
-// Every document is written by somebody else, and any of its URLs may point at a machine that we must not touch. So each
-// URL is checked before it is stored or opened, an answer is 1 MiB and 15 seconds at most, redirects are not followed,
-// and every failure is an [*Error] in our words: nothing that a remote server wrote gets into it but codes that RFCs
-// define.
+// Every document is untrusted, and its URLs may name hosts that must not be contacted. So each URL is checked before it is
+// stored or opened, responses are bounded to 1 MiB and 15 seconds, and redirects are not followed. Every failure is an
+// [*Error] without remote text, except codes that RFCs define.
 //
-// The package stores nothing, retries nothing that may have had an effect, and makes no HTTP client: it is handed one.
-// Tests use oauthtest, an authorization server with a switch for every oddity.
+// The package stores nothing, retries nothing that may have had an effect, and uses the caller's HTTP client. Its tests use
+// oauthtest, an authorization server with a switch for every oddity.
 package oauth

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Step is a part of the conversation with an authorization server.
+// Step is a step of the protocol.
 type Step string
 
 // The steps, in their order.
@@ -14,14 +14,14 @@ const (
 	StepServer            Step = "authorization_server" // RFC 8414, OpenID Connect Discovery
 	StepRegister          Step = "register"             // RFC 7591
 	StepAuthorize         Step = "authorize"            // the URL for the browser
-	StepCallback          Step = "callback"             // what the browser brings back
+	StepCallback          Step = "callback"             // parameters of the callback
 	StepExchange          Step = "exchange"             // code → token
 	StepRefresh           Step = "refresh"              // refresh token → token
 	StepClientCredentials Step = "client_credentials"   // client → token
 	StepRevoke            Step = "revoke"               // RFC 7009
 )
 
-// Kind is a class of failure, by what the caller does about it.
+// Kind is a class of failures with the same reaction.
 type Kind string
 
 // The kinds.
@@ -49,16 +49,15 @@ const (
 	KindNeedsClientID Kind = "needs_client_id"
 )
 
-// Error is a failed step. Nothing in it repeats free text of the remote side, and it holds no secret: Code is one that
-// an RFC defines, Detail is made of our words and of checked facts (an issuer's URL), and Err, which is for the log,
-// never holds a body or a query.
+// Error is a failed step. It has no remote text and no secret: Code is defined by an RFC, Detail has our words
+// and checked facts such as an issuer's URL, and Err, for the log, never has a body or a query.
 type Error struct {
 	Step       Step
 	Kind       Kind
-	Code       string        // as "invalid_grant"; empty: none, or none that is known
-	HTTPStatus int           // 0: no answer
-	RetryAfter time.Duration // as the server asked; 0: it did not
-	Detail     string        // safe to show, as "answered with HTML"; empty: the kind says it all
+	Code       string        // as "invalid_grant"; empty: none, or unknown
+	HTTPStatus int           // 0: no response
+	RetryAfter time.Duration // from the server; 0: none
+	Detail     string        // safe to show, as "answered with HTML"; may be empty
 	Err        error
 }
 
@@ -83,13 +82,13 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-func refused(step Step, format string, args ...any) *Error {
+func newRefusal(step Step, format string, args ...any) *Error {
 	return &Error{Step: step, Kind: KindRefused, Detail: fmt.Sprintf(format, args...)}
 }
 
-// codeKinds holds every error code that is repeated in an Error, with its kind. Anything else a server writes is free
-// text. Sources: RFC 6749 §4.1.2.1 and §5.2, RFC 7009 §2.2.1, RFC 7591 §3.2.2, RFC 8628 §3.5, RFC 8707 §2, RFC 9449 §5,
-// OpenID Connect Core §3.1.2.6.
+// codeKinds has every error code that an Error repeats, with its kind. Other codes count as remote text.
+// Sources: RFC 6749 sections 4.1.2.1 and 5.2, RFC 7009 section 2.2.1, RFC 7591 section 3.2.2, RFC 8628 section
+// 3.5, RFC 8707 section 2, RFC 9449 section 5, OpenID Connect Core section 3.1.2.6.
 var codeKinds = map[string]Kind{
 	"invalid_grant":                 KindDead,
 	"invalid_client":                KindClient,
@@ -116,7 +115,7 @@ var codeKinds = map[string]Kind{
 	"use_dpop_nonce":                KindRejected,
 }
 
-// codeAliases are what well-known servers write in place of a defined code.
+// codeAliases are codes of well-known servers in place of defined ones.
 var codeAliases = map[string]string{
 	"bad_verification_code":        "invalid_grant", // GitHub
 	"bad_refresh_token":            "invalid_grant",
@@ -130,7 +129,7 @@ var codeAliases = map[string]string{
 	"ratelimited":                  "slow_down",
 }
 
-// knownCode is code where it is defined, by its own name; else empty, and the kind of a refusal.
+// knownCode returns the defined code and its kind; empty and the kind of a refusal for others.
 func knownCode(code string) (string, Kind) {
 	if standard, ok := codeAliases[code]; ok {
 		code = standard

@@ -5,7 +5,7 @@ import (
 	"net/url"
 )
 
-// Grant is the answer to an authorization request, with what proves that the request was ours.
+// Grant is an authorization response with its proof key.
 type Grant struct {
 	Code        Secret
 	RedirectURI string // as it was sent

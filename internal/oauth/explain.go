@@ -12,7 +12,7 @@ import (
 	"net/url"
 )
 
-// transportFailure types what went wrong with one request. sent tells whether it may have reached the server, effect
+// transportFailure types what went wrong with one request. sent reports whether it may have reached the server, effect
 // whether it does something there.
 func transportFailure(ctx context.Context, step Step, err error, sent, effect bool) *Error {
 	failure := &Error{Step: step, Kind: KindTemporary, Err: safeCause(err)}
@@ -26,7 +26,7 @@ func transportFailure(ctx context.Context, step Step, err error, sent, effect bo
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		failure.Detail = "the request was cancelled"
-	case ctx.Err() != nil || timedOut(err):
+	case ctx.Err() != nil || isTimeout(err):
 		failure.Detail = "no whole answer in time"
 	case sent:
 		failure.Detail = "the connection broke before the answer was whole"
@@ -80,12 +80,12 @@ func connectDetail(err error) string {
 	return "no connection"
 }
 
-func timedOut(err error) bool {
+func isTimeout(err error) bool {
 	timeout, ok := errors.AsType[net.Error](err)
 	return ok && timeout.Timeout()
 }
 
-// isForbidden tells whether the handed client refused to connect; such an error says so by a method Permanent.
+// isForbidden reports whether the handed client refused to connect; such an error says so by a method Permanent.
 func isForbidden(err error) bool {
 	forbidden, ok := errors.AsType[interface {
 		error

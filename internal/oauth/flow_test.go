@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/oauth/oauthtest"
 )
 
-func TestAConnectionFromTheURLToARefreshedToken(t *testing.T) {
+func TestClient_WholeFlow(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		server   oauthtest.Behaviour
@@ -76,7 +76,7 @@ func TestAConnectionFromTheURLToARefreshedToken(t *testing.T) {
 	}
 }
 
-func TestEveryRequestCarriesTheResourceAsPublished(t *testing.T) {
+func TestClient_SendsResourceAsPublished(t *testing.T) {
 	t.Parallel()
 	as := oauthtest.Start(t, oauthtest.Behaviour{NeedResource: true})
 	mcp := as.Protect(t, oauthtest.ResourceBehaviour{})

@@ -37,7 +37,7 @@ func FuzzRegistrationAnswer(f *testing.F) {
 	})
 }
 
-// FuzzIDToken: whom a token is about is a short plain text, or nobody.
+// FuzzIDToken checks that an account is a short plain text, or empty.
 func FuzzIDToken(f *testing.F) {
 	f.Add("e30", `{"email":"ann@example.com"}`)
 	f.Add("e30", `{"email":"a\u202eb","preferred_username":"\u0000","name":" Ann "}`)

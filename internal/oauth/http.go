@@ -27,7 +27,7 @@ type Client struct {
 	// HTTP sends every request. It must not follow redirects and must check the address of each connection; an error of
 	// it with a method Permanent() bool that is true says that its rules forbid the connection.
 	HTTP *http.Client
-	// CheckURL tells whether a URL may be contacted or shown to a browser. It stands besides this package's own rules (http
+	// CheckURL reports whether a URL may be contacted or shown to a browser. It stands besides this package's own rules (http
 	// or https, a host, no userinfo, no fragment). Nil: https only.
 	CheckURL func(raw string) (*url.URL, error)
 	// Now is the clock; nil: time.Now.
@@ -36,22 +36,22 @@ type Client struct {
 	Timeout time.Duration
 }
 
-func (c *Client) now() time.Time {
+func (c *Client) currentTime() time.Time {
 	if c.Now != nil {
 		return c.Now()
 	}
 	return time.Now()
 }
 
-func (c *Client) timeout() time.Duration {
+func (c *Client) requestTimeout() time.Duration {
 	if c.Timeout > 0 {
 		return c.Timeout
 	}
 	return defaultTimeout
 }
 
-// request is one request to a remote server.
-type request struct {
+// httpRequest is one request to a remote server.
+type httpRequest struct {
 	step     Step
 	url      string
 	form     url.Values  // sent by POST
@@ -59,30 +59,30 @@ type request struct {
 	header   http.Header // besides Accept and Content-Type
 }
 
-// answer is what came back, whole.
-type answer struct {
+// httpResponse is what came back, whole.
+type httpResponse struct {
 	status     int
 	retryAfter time.Duration
 	body       []byte
 }
 
-func (a answer) ok() bool { return a.status >= 200 && a.status < 300 }
+func (a httpResponse) isOK() bool { return a.status >= 200 && a.status < 300 }
 
-// send checks the URL, sends one request and reads its answer. A redirect is an answer like any other.
-func (c *Client) send(ctx context.Context, r request) (answer, *Error) {
+// sendRequest checks the URL, sends one request and reads its answer. A redirect is an answer like any other.
+func (c *Client) sendRequest(ctx context.Context, r httpRequest) (httpResponse, *Error) {
 	if err := c.checkURL(r.step, "URL", r.url); err != nil {
-		return answer{}, err
+		return httpResponse{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.timeout())
+	ctx, cancel := context.WithTimeout(ctx, c.requestTimeout())
 	defer cancel()
 	var sent atomic.Bool
-	req, err := r.build(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+	req, err := r.buildRequest(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		// net/http tries again by itself where a kept connection turns out closed before anything was written to it.
 		GetConn:      func(string) { sent.Store(false) },
 		WroteHeaders: func() { sent.Store(true) },
 	}))
 	if err != nil {
-		return answer{}, &Error{Step: r.step, Kind: KindProtocol, Detail: "the request cannot be written"}
+		return httpResponse{}, &Error{Step: r.step, Kind: KindProtocol, Detail: "the request cannot be written"}
 	}
 	effect := req.Method == http.MethodPost
 	// The handed client does not follow redirects and has no cookies; neither may ever come in by mistake.
@@ -91,10 +91,10 @@ func (c *Client) send(ctx context.Context, r request) (answer, *Error) {
 	client.Jar = nil
 	resp, err := client.Do(req)
 	if err != nil {
-		return answer{}, transportFailure(ctx, r.step, err, sent.Load(), effect)
+		return httpResponse{}, transportFailure(ctx, r.step, err, sent.Load(), effect)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	a := answer{status: resp.StatusCode, retryAfter: retryAfter(resp.Header.Get("Retry-After"), c.now())}
+	a := httpResponse{status: resp.StatusCode, retryAfter: retryAfter(resp.Header.Get("Retry-After"), c.currentTime())}
 	a.body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	if err != nil {
 		failure := transportFailure(ctx, r.step, err, true, effect)
@@ -107,7 +107,7 @@ func (c *Client) send(ctx context.Context, r request) (answer, *Error) {
 	return a, nil
 }
 
-func (r request) build(ctx context.Context) (*http.Request, error) {
+func (r httpRequest) buildRequest(ctx context.Context) (*http.Request, error) {
 	method, contentType := http.MethodGet, ""
 	var body io.Reader
 	switch {
@@ -134,8 +134,8 @@ func (r request) build(ctx context.Context) (*http.Request, error) {
 	return req, nil
 }
 
-// refusal types an answer that is no success and says nothing more.
-func (a answer) refusal(step Step) *Error {
+// toError types an answer that is no success and says nothing more.
+func (a httpResponse) toError(step Step) *Error {
 	e := &Error{Step: step, Kind: KindProtocol, HTTPStatus: a.status, RetryAfter: a.retryAfter}
 	e.Detail = fmt.Sprintf("answered HTTP %d", a.status)
 	switch {
@@ -151,8 +151,8 @@ func (a answer) refusal(step Step) *Error {
 	return e
 }
 
-// isTemporary tells whether the same question may be answered later.
-func (a answer) isTemporary() bool {
+// isTemporary reports whether the same question may be answered later.
+func (a httpResponse) isTemporary() bool {
 	return a.status >= 500 || a.status == http.StatusTooManyRequests || a.status == http.StatusRequestTimeout
 }
 

@@ -13,26 +13,26 @@ const (
 	maxFieldLength = 4 << 10 // of a string in a document; a longer one counts as missing
 )
 
-// object is a JSON object read field by field, so that one field of a wrong type does not lose the others.
-type object map[string]json.RawMessage
+// jsonObject is a JSON object read field by field, so that one field of a wrong type does not lose the others.
+type jsonObject map[string]json.RawMessage
 
 // readObject reads a JSON object, whatever the content type said.
-func readObject(body []byte) (object, bool) {
-	var o object
+func readObject(body []byte) (jsonObject, bool) {
+	var o jsonObject
 	err := json.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &o)
 	return o, err == nil && o != nil
 }
 
-// text is a string; empty where it is missing, too long or something else.
-func (o object) text(name string) string {
-	s := o.longText(name)
+// textField is a string; empty where it is missing, too long or something else.
+func (o jsonObject) textField(name string) string {
+	s := o.longTextField(name)
 	if len(s) > maxFieldLength {
 		return ""
 	}
 	return s
 }
 
-func (o object) longText(name string) string {
+func (o jsonObject) longTextField(name string) string {
 	var s string
 	if json.Unmarshal(o[name], &s) != nil {
 		return ""
@@ -40,9 +40,9 @@ func (o object) longText(name string) string {
 	return s
 }
 
-// texts is a list of strings; a single string is a list of one, and entries of another type are left out.
-func (o object) texts(name string) []string {
-	if s := o.text(name); s != "" {
+// textListField is a list of strings; a single string is a list of one, and entries of another type are left out.
+func (o jsonObject) textListField(name string) []string {
+	if s := o.textField(name); s != "" {
 		return []string{s}
 	}
 	var entries []any
@@ -58,17 +58,17 @@ func (o object) texts(name string) []string {
 	return all
 }
 
-// truth is a boolean; the string "true" is one, too.
-func (o object) truth(name string) bool {
+// boolField is a boolean; the string "true" is one, too.
+func (o jsonObject) boolField(name string) bool {
 	var b bool
 	if json.Unmarshal(o[name], &b) == nil {
 		return b
 	}
-	return strings.EqualFold(o.text(name), "true")
+	return strings.EqualFold(o.textField(name), "true")
 }
 
-// seconds is a number of seconds, written as a number or a string; ok is false where it is neither.
-func (o object) seconds(name string) (n int64, ok bool) {
+// secondsField is a number of seconds, written as a number or a string; ok is false where it is neither.
+func (o jsonObject) secondsField(name string) (n int64, ok bool) {
 	text := strings.TrimSpace(strings.Trim(string(o[name]), `"`))
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
@@ -78,5 +78,5 @@ func (o object) seconds(name string) (n int64, ok bool) {
 	return int64(min(max(f, -1), longest*1e3)), true
 }
 
-// below is an object within this one.
-func (o object) below(name string) (object, bool) { return readObject(o[name]) }
+// objectField is an object within this one.
+func (o jsonObject) objectField(name string) (jsonObject, bool) { return readObject(o[name]) }

@@ -55,12 +55,13 @@ func (m Metadata) HasForeignTokenEndpoint() bool {
 	if m.DocumentTokenEndpoint == "" {
 		return false
 	}
-	own, ok := plainURL(m.DocumentTokenEndpoint)
-	used, fine := plainURL(m.TokenEndpoint)
-	return !ok || !fine || origin(own) != origin(used)
+	own, ok := parsePlainURL(m.DocumentTokenEndpoint)
+	used, fine := parsePlainURL(m.TokenEndpoint)
+	return !ok || !fine || originURL(own) != originURL(used)
 }
 
-// checkClientOrigin refuses a client that nobody entered at a token endpoint of another origin than its issuer's.
+// checkClientOrigin refuses a token endpoint outside of the issuer's origin, unless an admin entered the
+// client.
 func (m Metadata) checkClientOrigin(step Step, r Registration) *Error {
 	if r.Source == SourceConfigured || !m.HasForeignTokenEndpoint() {
 		return nil
@@ -70,7 +71,7 @@ func (m Metadata) checkClientOrigin(step Step, r Registration) *Error {
 
 // ForeignTokenEndpoint is the refusal to show a client of the issuer to a token endpoint of another origin.
 func ForeignTokenEndpoint(step Step, m Metadata) *Error {
-	return refused(step, "the connector's token endpoint %s is not at the origin of %s; it needs a client id of its own, under Advanced in the connector's settings",
+	return newRefusal(step, "the connector's token endpoint %s is not at the origin of %s; it needs a client id of its own, under Advanced in the connector's settings",
 		shownURL(m.TokenEndpoint), shownURL(m.DocumentTokenEndpoint))
 }
 
@@ -82,18 +83,18 @@ func ParseMetadata(body []byte) (m Metadata, ok bool) {
 		return Metadata{}, false
 	}
 	return Metadata{
-		Issuer:                            o.text("issuer"),
-		AuthorizationEndpoint:             o.text("authorization_endpoint"),
-		TokenEndpoint:                     o.text("token_endpoint"),
-		RegistrationEndpoint:              o.text("registration_endpoint"),
-		RevocationEndpoint:                o.text("revocation_endpoint"),
-		ScopesSupported:                   scopeTokens(o.texts("scopes_supported")),
-		GrantTypesSupported:               o.texts("grant_types_supported"),
-		TokenEndpointAuthMethods:          o.texts("token_endpoint_auth_methods_supported"),
-		TokenEndpointSigningAlgs:          o.texts("token_endpoint_auth_signing_alg_values_supported"),
-		CodeChallengeMethodsSupported:     o.texts("code_challenge_methods_supported"),
-		ClientIDMetadataDocumentSupported: o.truth("client_id_metadata_document_supported"),
-		IssParameterSupported:             o.truth("authorization_response_iss_parameter_supported"),
+		Issuer:                            o.textField("issuer"),
+		AuthorizationEndpoint:             o.textField("authorization_endpoint"),
+		TokenEndpoint:                     o.textField("token_endpoint"),
+		RegistrationEndpoint:              o.textField("registration_endpoint"),
+		RevocationEndpoint:                o.textField("revocation_endpoint"),
+		ScopesSupported:                   scopeTokens(o.textListField("scopes_supported")),
+		GrantTypesSupported:               o.textListField("grant_types_supported"),
+		TokenEndpointAuthMethods:          o.textListField("token_endpoint_auth_methods_supported"),
+		TokenEndpointSigningAlgs:          o.textListField("token_endpoint_auth_signing_alg_values_supported"),
+		CodeChallengeMethodsSupported:     o.textListField("code_challenge_methods_supported"),
+		ClientIDMetadataDocumentSupported: o.boolField("client_id_metadata_document_supported"),
+		IssParameterSupported:             o.boolField("authorization_response_iss_parameter_supported"),
 	}, true
 }
 
@@ -104,28 +105,28 @@ type ResourceMetadata struct {
 	ScopesSupported      []string
 }
 
-// ParseResourceMetadata reads a protected resource's document leniently. Nothing is checked yet. ok is false where it is
-// no such document.
+// ParseResourceMetadata decodes a protected resource's document leniently and unchecked. ok is false for
+// another document.
 func ParseResourceMetadata(body []byte) (m ResourceMetadata, ok bool) {
 	o, ok := readObject(body)
 	if !ok {
 		return ResourceMetadata{}, false
 	}
 	m = ResourceMetadata{
-		Resource:             o.text("resource"),
-		AuthorizationServers: o.texts("authorization_servers"),
-		ScopesSupported:      scopeTokens(o.texts("scopes_supported")),
+		Resource:             o.textField("resource"),
+		AuthorizationServers: o.textListField("authorization_servers"),
+		ScopesSupported:      scopeTokens(o.textListField("scopes_supported")),
 	}
 	return m, m.Resource != "" || len(m.AuthorizationServers) > 0
 }
 
-// grants tells whether a grant type may be used. A server that lists none allows authorization_code (RFC 8414 §2), and
-// in practice the others as well.
-func (m Metadata) grants(grantType string) bool {
+// supportsGrant reports whether a grant type may be used. A server that lists none allows authorization_code
+// (RFC 8414 section 2), and in practice the others too.
+func (m Metadata) supportsGrant(grantType string) bool {
 	return len(m.GrantTypesSupported) == 0 || slices.Contains(m.GrantTypesSupported, grantType)
 }
 
-// checkPKCE refuses a server that does not promise to check the verifier: without that a stolen code is a token.
+// checkPKCE refuses a server that does not promise PKCE: without it a stolen code yields a token.
 func (m Metadata) checkPKCE() *Error {
 	methods := m.CodeChallengeMethodsSupported
 	switch {
@@ -134,7 +135,7 @@ func (m Metadata) checkPKCE() *Error {
 	case len(methods) == 0 && m.AllowMissingPKCE:
 		return nil
 	case len(methods) == 0:
-		return refused(StepAuthorize, "the authorization server does not say that it supports PKCE with S256")
+		return newRefusal(StepAuthorize, "the authorization server does not say that it supports PKCE with S256")
 	}
-	return refused(StepAuthorize, "the authorization server supports PKCE without S256 only")
+	return newRefusal(StepAuthorize, "the authorization server supports PKCE without S256 only")
 }

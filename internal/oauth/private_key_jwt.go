@@ -13,7 +13,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// assertionLife is short: an assertion is made for one request.
+// assertionLife is short: an assertion serves one request.
 const assertionLife = 2 * time.Minute
 
 // PrivateKey signs client assertions (RFC 7523).
@@ -26,30 +26,30 @@ type PrivateKey struct {
 func (k *PrivateKey) Algorithm() string { return k.method.Alg() }
 
 // Format hides the key from fmt.
-func (k *PrivateKey) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(hidden)) }
+func (k *PrivateKey) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redactedText)) }
 
 // MarshalText hides the key from encoders.
-func (k *PrivateKey) MarshalText() ([]byte, error) { return []byte(hidden), nil }
+func (k *PrivateKey) MarshalText() ([]byte, error) { return []byte(redactedText), nil }
 
-// ParsePrivateKey reads a PEM block (PKCS #8, PKCS #1 or SEC 1) for an algorithm: RS256, RS384, RS512, ES256, ES384 or
-// ES512; empty means the usual one for the key. The error is an *Error of KindRefused with a Detail to show.
+// ParsePrivateKey parses a PEM block (PKCS #8, PKCS #1 or SEC 1) for RS256, RS384, RS512, ES256, ES384 or
+// ES512; empty: the key's default. The error is an *Error of KindRefused with a Detail to show.
 func ParsePrivateKey(text Secret, algorithm string) (*PrivateKey, error) {
 	block, _ := pem.Decode([]byte(text.Reveal()))
 	if block == nil {
-		return nil, refused(StepClientCredentials, "the private key is not PEM")
+		return nil, newRefusal(StepClientCredentials, "the private key is not PEM")
 	}
 	key, ok := parseDER(block.Bytes)
 	if !ok {
-		return nil, refused(StepClientCredentials, "the private key is not an unencrypted RSA or EC key")
+		return nil, newRefusal(StepClientCredentials, "the private key is not an unencrypted RSA or EC key")
 	}
-	usual := usualAlgorithm(key)
+	usual := defaultAlgorithm(key)
 	switch {
 	case usual == "":
-		return nil, refused(StepClientCredentials, "the private key is too short, or of a curve that signs no assertions")
+		return nil, newRefusal(StepClientCredentials, "the private key is too short, or of a curve that signs no assertions")
 	case algorithm == "":
 		algorithm = usual
 	case algorithm != usual && (usual != "RS256" || algorithm != "RS384" && algorithm != "RS512"):
-		return nil, refused(StepClientCredentials, "the algorithm does not fit the private key, which is one for %s", usual)
+		return nil, newRefusal(StepClientCredentials, "the algorithm does not fit the private key, which is one for %s", usual)
 	}
 	return &PrivateKey{key: key, method: jwt.GetSigningMethod(algorithm)}, nil
 }
@@ -68,8 +68,9 @@ func parseDER(der []byte) (crypto.Signer, bool) {
 	return nil, false
 }
 
-// usualAlgorithm is empty for a key that cannot be used. An EC key's curve fixes its algorithm (RFC 7518 §3.4).
-func usualAlgorithm(key crypto.Signer) string {
+// defaultAlgorithm is empty for an unsupported key. An EC key's curve determines its algorithm (RFC 7518
+// section 3.4).
+func defaultAlgorithm(key crypto.Signer) string {
 	const shortest = 2048 // RFC 7518 §3.3
 	switch k := key.(type) {
 	case *rsa.PrivateKey:
@@ -82,8 +83,8 @@ func usualAlgorithm(key crypto.Signer) string {
 	return ""
 }
 
-// assertion is a fresh JWT by which a client proves itself once.
-func (k *PrivateKey) assertion(clientID, audience string, now time.Time) (string, error) {
+// signAssertion returns a new JWT for one client authentication.
+func (k *PrivateKey) signAssertion(clientID, audience string, now time.Time) (string, error) {
 	return jwt.NewWithClaims(k.method, jwt.MapClaims{
 		"iss": clientID,
 		"sub": clientID,

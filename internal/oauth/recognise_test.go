@@ -30,7 +30,7 @@ func TestAForgottenClientIsNotRecognised(t *testing.T) {
 	}
 }
 
-func TestTroubleIsNoReasonToThinkAClientForgotten(t *testing.T) {
+func TestRecognises_OnlyClearRefusal(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[struct {
 		status int

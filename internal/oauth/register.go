@@ -6,41 +6,41 @@ import (
 	"time"
 )
 
-// Bounds of what a registration gives: it is stored, and goes into every request.
+// Bounds of a registration's values: they are stored and sent in every request.
 const (
-	maxClientID     = 2048 // bytes; as of an admin's
+	maxClientID     = 2048 // bytes; as for an admin's client
 	maxClientSecret = 16 << 10
 )
 
-// Source tells where a client id comes from.
+// Source is the source of a client id.
 type Source string
 
 // The sources.
 const (
 	SourceConfigured       Source = "configured"
-	SourceMetadataDocument Source = "metadata_document" // the id is the URL of our own document
+	SourceMetadataDocument Source = "metadata_document" // the URL of our document
 	SourceDynamic          Source = "dynamic"           // RFC 7591
 )
 
-// Registration is a client as one authorization server knows it. It is never shown to another: requests check Issuer.
+// Registration is our client at one authorization server. It is never sent to another: requests check Issuer.
 type Registration struct {
 	Issuer       string
 	ClientID     string
 	ClientSecret Secret      // empty: none
 	Key          *PrivateKey // nil: none
-	// Method is how the client proves itself; empty: chosen at each request by what the server supports.
+	// Method is the client authentication; empty: chosen per request by what the server supports.
 	Method AuthMethod
 	Source Source
-	// SecretExpiresAt is when the secret ends; zero: never, or not said.
+	// SecretExpiresAt is the secret's expiry; zero: never, or unknown.
 	SecretExpiresAt time.Time
 }
 
-// RegisterRequest says what is to be registered.
+// RegisterRequest describes the client to register.
 type RegisterRequest struct {
 	Server Metadata
-	// Configured is the admin's client; without ClientID there is none.
+	// Configured is an admin's client; without ClientID there is none.
 	Configured Registration
-	// DocumentURL is where our client metadata document is public; empty, or not an https URL with a path: nowhere.
+	// DocumentURL is the public URL of our client metadata document; empty, or no https URL with a path: none.
 	DocumentURL  string
 	ClientName   string
 	ClientURI    string // empty: left out
@@ -48,9 +48,9 @@ type RegisterRequest struct {
 	Scopes       []string // empty: left out
 }
 
-// Register finds a client id: the configured one, else our metadata document's URL where the server reads such, else
-// a dynamic registration. KindNeedsClientID: there is none of these, and an admin has to enter one.
-// KindRefused: the same, since the token endpoint is not of the issuer's origin.
+// Register returns a client: the configured one, else our metadata document if the server supports them, else a
+// dynamic registration. It fails with KindNeedsClientID if an admin must enter one, and with KindRefused if the
+// token endpoint is outside of the issuer's origin.
 func (c *Client) Register(ctx context.Context, r RegisterRequest) (Registration, error) {
 	switch {
 	case r.Configured.ClientID != "":
@@ -82,7 +82,7 @@ func (c *Client) registerDynamically(ctx context.Context, r RegisterRequest) (Re
 	document := registrationDocument(r)
 	client, err := c.postRegistration(ctx, r.Server, document)
 	if err != nil && err.Kind == KindRejected && err.Code != "invalid_redirect_uri" && document.Scope != "" {
-		// Some servers refuse a registration for scopes that they themselves list. None was made, so asking again is safe.
+		// Some servers refuse scopes that they list themselves. Nothing was registered, so a retry is safe.
 		document.Scope = ""
 		client, err = c.postRegistration(ctx, r.Server, document)
 	}
@@ -93,35 +93,36 @@ func (c *Client) postRegistration(ctx context.Context, m Metadata, document Clie
 	if err := c.checkURL(StepRegister, "registration endpoint", m.RegistrationEndpoint); err != nil {
 		return Registration{}, err
 	}
-	a, err := c.send(ctx, request{step: StepRegister, url: m.RegistrationEndpoint, document: document})
+	a, err := c.sendRequest(ctx, httpRequest{step: StepRegister, url: m.RegistrationEndpoint, document: document})
 	if err != nil {
 		return Registration{}, err
 	}
-	if !a.ok() {
+	if !a.isOK() {
 		return Registration{}, registrationRefusal(a)
 	}
 	return readRegistration(a, m, document.TokenEndpointAuthMethod)
 }
 
-func registrationRefusal(a answer) *Error {
+func registrationRefusal(a httpResponse) *Error {
 	switch a.status {
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusNotImplemented:
 		return needsClientID(a.status, "there is nothing at its registration endpoint")
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return needsClientID(a.status, "it registers only clients that it knows already")
 	}
-	e := a.refusal(StepRegister)
+	e := a.toError(StepRegister)
 	if e.Kind == KindUnknownOutcome {
-		e.Kind = KindTemporary // a client too many does no harm
+		e.Kind = KindTemporary // a duplicate client is harmless
 	}
 	if o, ok := readObject(a.body); ok && a.status < 500 && e.Kind != KindTemporary && a.status >= 400 {
-		e.Code, e.Kind = knownCode(o.text("error"))
+		e.Code, e.Kind = knownCode(o.textField("error"))
 	}
 	return e
 }
 
-// readRegistration reads RFC 7591 §3.2.1. asked is the method that we registered for: a server may grant another.
-func readRegistration(a answer, m Metadata, asked AuthMethod) (Registration, *Error) {
+// readRegistration decodes a response of RFC 7591 section 3.2.1. The server may grant another method than
+// asked.
+func readRegistration(a httpResponse, m Metadata, asked AuthMethod) (Registration, *Error) {
 	broken := &Error{Step: StepRegister, Kind: KindProtocol, HTTPStatus: a.status}
 	o, ok := readObject(a.body)
 	if !ok {
@@ -130,8 +131,8 @@ func readRegistration(a answer, m Metadata, asked AuthMethod) (Registration, *Er
 	}
 	client := Registration{
 		Issuer: m.Issuer, Source: SourceDynamic,
-		ClientID: o.longText("client_id"), ClientSecret: Secret(o.longText("client_secret")),
-		Method: AuthMethod(o.text("token_endpoint_auth_method")),
+		ClientID: o.longTextField("client_id"), ClientSecret: Secret(o.longTextField("client_secret")),
+		Method: AuthMethod(o.textField("token_endpoint_auth_method")),
 	}
 	if !isPrintable(client.ClientID) || !isPrintable(client.ClientSecret.Reveal()) {
 		broken.Detail = "gave a client id or secret with characters that are not printable"
@@ -142,14 +143,14 @@ func readRegistration(a answer, m Metadata, asked AuthMethod) (Registration, *Er
 		return Registration{}, broken
 	}
 	if client.ClientID == "" {
-		if code := o.text("error"); code != "" {
+		if code := o.textField("error"); code != "" {
 			broken.Code, broken.Kind = knownCode(code)
 			return Registration{}, broken
 		}
 		broken.Detail = "gave no client id"
 		return Registration{}, broken
 	}
-	if at, ok := o.seconds("client_secret_expires_at"); ok && at > 0 {
+	if at, ok := o.secondsField("client_secret_expires_at"); ok && at > 0 {
 		client.SecretExpiresAt = time.Unix(at, 0)
 	}
 	client.Method = grantedMethod(client, asked)
@@ -167,10 +168,10 @@ func grantedMethod(client Registration, asked AuthMethod) AuthMethod {
 	case method == AuthBasic, method == AuthPost, method == AuthNone && client.Method == AuthNone:
 		return method
 	}
-	return "" // a secret that was not asked for: by what the server supports
+	return "" // an unsolicited secret: use what the server supports
 }
 
-// isPrintable tells whether a text is VSCHAR only (RFC 6749, appendix A).
+// isPrintable reports whether a text is VSCHAR only (RFC 6749 appendix A).
 func isPrintable(s string) bool {
 	for _, c := range []byte(s) {
 		if c < ' ' || c > '~' {

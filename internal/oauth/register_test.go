@@ -63,7 +63,7 @@ func TestTheOrderOfClientIDs(t *testing.T) {
 	}
 }
 
-func TestAServerThatRegistersNobodyNeedsAClientID(t *testing.T) {
+func TestRegister_NeedsClientID(t *testing.T) {
 	t.Parallel()
 	for name, b := range map[string]oauthtest.Behaviour{
 		"no endpoint":        {NoRegistration: true},

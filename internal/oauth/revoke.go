@@ -6,7 +6,7 @@ import (
 	"net/url"
 )
 
-// TokenHint tells a server what kind of token it is handed.
+// TokenHint is the kind of a token to revoke.
 type TokenHint string
 
 // The hints (RFC 7009 §2.1).
@@ -15,8 +15,7 @@ const (
 	HintRefreshToken TokenHint = "refresh_token"
 )
 
-// Revoke tells the server that a token is not needed any more (RFC 7009). Where it offers no revocation, there is
-// nothing to do and no error.
+// Revoke revokes a token (RFC 7009). A server without a revocation endpoint is no error.
 func (c *Client) Revoke(ctx context.Context, p Peer, token Secret, hint TokenHint) error {
 	if p.Server.RevocationEndpoint == "" || token == "" {
 		return nil
@@ -25,20 +24,20 @@ func (c *Client) Revoke(ctx context.Context, p Peer, token Secret, hint TokenHin
 		return err
 	}
 	form, header := url.Values{"token": {token.Reveal()}, "token_type_hint": {string(hint)}}, http.Header{}
-	if err := c.authenticate(StepRevoke, p, form, header); err != nil {
+	if err := c.addClientAuth(StepRevoke, p, form, header); err != nil {
 		return err
 	}
-	a, err := c.send(ctx, request{step: StepRevoke, url: p.Server.RevocationEndpoint, form: form, header: header})
+	a, err := c.sendRequest(ctx, httpRequest{step: StepRevoke, url: p.Server.RevocationEndpoint, form: form, header: header})
 	if err != nil {
 		return err
 	}
-	if a.ok() {
+	if a.isOK() {
 		return nil
 	}
-	if o, ok := readAnswerObject(a.body); ok && a.status >= 400 && a.status < 500 {
-		if code, is := answerError(o); is {
-			return namedRefusal(StepRevoke, a, code)
+	if o, ok := readResponseObject(a.body); ok && a.status >= 400 && a.status < 500 {
+		if code, is := responseError(o); is {
+			return newCodedError(StepRevoke, a, code)
 		}
 	}
-	return a.refusal(StepRevoke)
+	return a.toError(StepRevoke)
 }

@@ -11,8 +11,8 @@ const (
 	maxScopeLength = 200
 )
 
-// Scopes are what to ask for: the admin's, else the challenge's, else what the resource lists, else none.
-// offline_access is added to them where the authorization server lists it, for the sake of a refresh token.
+// Scopes returns the scopes to request: the admin's, else the challenge's, else the resource's, else none.
+// offline_access is added if the server lists it, to get a refresh token.
 func (d *Discovery) Scopes(configured []string, challenge string) []string {
 	scopes := scopeTokens(configured)
 	if len(scopes) == 0 {
@@ -27,8 +27,8 @@ func (d *Discovery) Scopes(configured []string, challenge string) []string {
 	return scopes
 }
 
-// NarrowScopes are what to ask for after invalid_scope: the same without offline_access, then none, which lets the
-// server choose. ok is false where nothing less is left.
+// NarrowScopes returns the scopes to retry with after invalid_scope: without offline_access, then none, which
+// lets the server choose. ok is false if none are left.
 func NarrowScopes(scopes []string) (fewer []string, ok bool) {
 	if i := slices.Index(scopes, offlineAccess); i >= 0 && len(scopes) > 1 {
 		return slices.Delete(slices.Clone(scopes), i, i+1), true
@@ -36,15 +36,15 @@ func NarrowScopes(scopes []string) (fewer []string, ok bool) {
 	return nil, len(scopes) > 0
 }
 
-// UnionScopes are those of both, each once, in their order: for a step-up after insufficient_scope.
+// UnionScopes returns the scopes of both, unique and in order, for a step-up after insufficient_scope.
 func UnionScopes(held, more []string) []string {
 	return scopeTokens(append(slices.Clone(held), more...))
 }
 
-// ParseScopes reads a scope parameter. Words that are no scope tokens are left out.
+// ParseScopes parses a scope parameter and drops malformed tokens.
 func ParseScopes(text string) []string { return scopeTokens(strings.Fields(text)) }
 
-// scopeTokens leaves out what is no scope token (RFC 6749 §3.3), what comes twice, and what is too much.
+// scopeTokens drops malformed (RFC 6749 section 3.3), repeated and excess tokens.
 func scopeTokens(words []string) []string {
 	var all []string
 	for _, word := range words {

@@ -6,23 +6,23 @@ import (
 	"log/slog"
 )
 
-const hidden = "[secret]"
+const redactedText = "[secret]"
 
-// Secret is a token, code, verifier or client secret in memory. fmt, slog and encoding/json show [secret] in its place:
-// what is to be stored has to be sealed by the caller, out of Reveal.
+// Secret is a token, code, verifier or client secret in memory. fmt, slog and encoding/json print [secret].
+// Callers seal Reveal to store it.
 type Secret string
 
 // Reveal returns the secret itself.
 func (s Secret) Reveal() string { return string(s) }
 
 // String hides the secret.
-func (s Secret) String() string { return hidden }
+func (s Secret) String() string { return redactedText }
 
 // Format hides the secret from every verb of fmt.
-func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
+func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redactedText) }
 
 // LogValue hides the secret from slog.
-func (s Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
+func (s Secret) LogValue() slog.Value { return slog.StringValue(redactedText) }
 
 // MarshalText hides the secret from encoders.
-func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
+func (s Secret) MarshalText() ([]byte, error) { return []byte(redactedText), nil }

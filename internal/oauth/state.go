@@ -6,14 +6,14 @@ import (
 	"encoding/base64"
 )
 
-// NewState makes the state of one authorization: 256 random bits for the browser.
+// NewState makes a state of 256 random bits.
 func NewState() Secret {
 	bits := make([]byte, 32)
 	_, _ = rand.Read(bits) // never fails
 	return Secret(base64.RawURLEncoding.EncodeToString(bits))
 }
 
-// HashState is what is stored of a state and looked up at the callback: who reads the database can finish nobody's flow.
+// HashState returns the stored form of a state: a reader of the database cannot finish a flow.
 func HashState(state Secret) []byte {
 	sum := sha256.Sum256([]byte(state.Reveal()))
 	return sum[:]

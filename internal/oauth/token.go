@@ -5,62 +5,63 @@ import (
 	"time"
 )
 
-// AssumedLife is how long an access token is taken to live where the server does not say.
+// AssumedLife is the assumed lifetime of an access token without expires_in.
 const AssumedLife = time.Hour
 
 const maxTokenLength = 256 << 10
 
-// Token is what a token endpoint gave.
+// Token is a token response.
 type Token struct {
 	AccessToken Secret
-	// RefreshToken is empty where the answer has none; after a refresh the old one goes on (RFC 6749 §6).
+	// RefreshToken is empty if the response has none; after a refresh the old one stays valid (RFC 6749 section
+	// 6).
 	RefreshToken Secret
 	// Type is "Bearer", as it goes into the Authorization header.
 	Type      string
 	ExpiresAt time.Time
-	// ExpiryAssumed: the server did not say how long; ExpiresAt is AssumedLife from now, and a 401 says the truth.
+	// ExpiryAssumed: without expires_in, ExpiresAt is AssumedLife from now, and a 401 corrects it.
 	ExpiryAssumed bool
-	// Scopes are what was granted; nil: as asked (RFC 6749 §5.1).
+	// Scopes are the granted scopes; nil: as requested (RFC 6749 section 5.1).
 	Scopes []string
-	// Account is who it is, as an id_token of the answer says; empty: it does not say. Remote text, plain and short.
+	// Account is the account's name by the id_token; empty: unknown. It is remote text, plain and bounded.
 	Account string
 }
 
-// nests are where servers put the token, when not at the top.
+// nests are the fields in which some servers nest the token.
 var nests = []string{"authed_user", "data", "token", "result", "response"}
 
-// readToken reads the fields of a token from an object or from one right below it. found is false where there is none.
-func readToken(o object, now time.Time) (t Token, ok, found bool) {
-	if _, here := o["access_token"]; here && o.longText("access_token") != "" {
-		t, ok = tokenOf(o, now)
+// readToken reads a token from an object or a nested one. found is false without one.
+func readToken(o jsonObject, now time.Time) (t Token, ok, found bool) {
+	if _, here := o["access_token"]; here && o.longTextField("access_token") != "" {
+		t, ok = parseToken(o, now)
 		return t, ok, true
 	}
 	for _, name := range nests {
-		if inner, is := o.below(name); is && inner.longText("access_token") != "" {
-			t, ok = tokenOf(inner, now)
+		if inner, is := o.objectField(name); is && inner.longTextField("access_token") != "" {
+			t, ok = parseToken(inner, now)
 			return t, ok, true
 		}
 	}
 	return Token{}, false, false
 }
 
-// tokenOf is not ok where the token cannot be sent in a header, or is of a type that is more than that.
-func tokenOf(o object, now time.Time) (Token, bool) {
+// parseToken fails if the token cannot be sent as a bearer header, or is of another type.
+func parseToken(o jsonObject, now time.Time) (Token, bool) {
 	t := Token{
-		AccessToken:  Secret(o.longText("access_token")),
-		RefreshToken: Secret(o.longText("refresh_token")),
+		AccessToken:  Secret(o.longTextField("access_token")),
+		RefreshToken: Secret(o.longTextField("refresh_token")),
 		Type:         "Bearer",
-		Scopes:       o.scopes(),
-		Account:      accountOf(o.longText("id_token")),
+		Scopes:       o.scopeField(),
+		Account:      accountFrom(o.longTextField("id_token")),
 	}
-	seconds, ok := o.seconds("expires_in")
+	seconds, ok := o.secondsField("expires_in")
 	if t.ExpiryAssumed = !ok || seconds <= 0; t.ExpiryAssumed {
 		t.ExpiresAt = now.Add(AssumedLife)
 	} else {
 		const longest = 10 * 365 * 24 * 3600
 		t.ExpiresAt = now.Add(time.Duration(min(seconds, longest)) * time.Second)
 	}
-	switch strings.ToLower(o.text("token_type")) {
+	switch strings.ToLower(o.textField("token_type")) {
 	case "dpop", "mac", "pop", "n_a":
 		return Token{}, false
 	}
@@ -72,10 +73,10 @@ func tokenOf(o object, now time.Time) (Token, bool) {
 	return t, true
 }
 
-// scopes reads a list, or a text separated by spaces or, as GitHub and Slack write it, commas.
-func (o object) scopes() []string {
+// scopeField reads a list, or a text separated by spaces or, as of GitHub and Slack, commas.
+func (o jsonObject) scopeField() []string {
 	var words []string
-	for _, text := range o.texts("scope") {
+	for _, text := range o.textListField("scope") {
 		words = append(words, strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' })...)
 	}
 	return scopeTokens(words)

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// Peer is who is asked, by whom, for what: the part that all requests of one connection share.
+// Peer has what all requests of one connection share: server, client and resource.
 type Peer struct {
 	Server   Metadata
 	Client   Registration
-	Resource string // RFC 8707; empty: none is sent
+	Resource string // RFC 8707; empty: not sent
 }
 
-// requestToken sends one token request. It is never repeated here: a code or a rotating refresh token that is sent twice
-// can end the whole grant.
+// requestToken sends one token request without retries: a code or a rotating refresh token sent twice can end
+// the grant.
 func (c *Client) requestToken(ctx context.Context, step Step, p Peer, form url.Values) (Token, error) {
 	if p.Server.TokenEndpoint == "" {
 		return Token{}, &Error{Step: step, Kind: KindProtocol, Detail: "it names no token endpoint"}
@@ -29,35 +29,36 @@ func (c *Client) requestToken(ctx context.Context, step Step, p Peer, form url.V
 		form.Set("resource", p.Resource)
 	}
 	header := http.Header{}
-	if err := c.authenticate(step, p, form, header); err != nil {
+	if err := c.addClientAuth(step, p, form, header); err != nil {
 		return Token{}, err
 	}
-	a, failure := c.send(ctx, request{step: step, url: p.Server.TokenEndpoint, form: form, header: header})
+	a, failure := c.sendRequest(ctx, httpRequest{step: step, url: p.Server.TokenEndpoint, form: form, header: header})
 	if failure != nil {
 		return Token{}, failure
 	}
-	t, failure := readTokenAnswer(step, a, c.now())
+	t, failure := readTokenResponse(step, a, c.currentTime())
 	if failure != nil {
 		return Token{}, failure
 	}
 	return t, nil
 }
 
-// readTokenAnswer reads what servers send in place of RFC 6749 §5, too: form-encoded, nested, and errors with status 200.
-func readTokenAnswer(step Step, a answer, now time.Time) (Token, *Error) {
+// readTokenResponse also accepts deviations from RFC 6749 section 5: form-encoded, nested, and errors with
+// status 200.
+func readTokenResponse(step Step, a httpResponse, now time.Time) (Token, *Error) {
 	if a.isTemporary() || a.status >= 300 && a.status < 400 {
-		return Token{}, a.refusal(step) // whatever the body says: a gateway's word is not the server's
+		return Token{}, a.toError(step) // whatever the body: a gateway wrote it
 	}
-	o, ok := readAnswerObject(a.body)
+	o, ok := readResponseObject(a.body)
 	if !ok {
-		e := a.refusal(step)
-		if a.ok() {
+		e := a.toError(step)
+		if a.isOK() {
 			e.Detail = "answered with " + readFailure(a)
 		}
 		return Token{}, e
 	}
-	if code, is := answerError(o); is || !a.ok() {
-		return Token{}, namedRefusal(step, a, code)
+	if code, is := responseError(o); is || !a.isOK() {
+		return Token{}, newCodedError(step, a, code)
 	}
 	t, ok, found := readToken(o, now)
 	switch {
@@ -69,21 +70,21 @@ func readTokenAnswer(step Step, a answer, now time.Time) (Token, *Error) {
 	return t, nil
 }
 
-func namedRefusal(step Step, a answer, code string) *Error {
-	e := a.refusal(step)
+func newCodedError(step Step, a httpResponse, code string) *Error {
+	e := a.toError(step)
 	if code == "" {
-		return e // an error status, and a body that says nothing we know
+		return e // an error status with an unknown body
 	}
 	e.Detail = ""
 	e.Code, e.Kind = knownCode(code)
 	if e.Code == "" && a.status == http.StatusUnauthorized {
-		e.Kind = KindClient // RFC 6749 §5.2: at a token endpoint, 401 is about the client
+		e.Kind = KindClient // RFC 6749 section 5.2: at a token endpoint, 401 is about the client
 	}
 	return e
 }
 
-// readAnswerObject reads JSON, or a form with the fields that matter.
-func readAnswerObject(body []byte) (object, bool) {
+// readResponseObject parses JSON, or a form with the fields in use.
+func readResponseObject(body []byte) (jsonObject, bool) {
 	if o, ok := readObject(body); ok {
 		return o, true
 	}
@@ -95,7 +96,7 @@ func readAnswerObject(body []byte) (object, bool) {
 	if err != nil || !values.Has("access_token") && !values.Has("error") {
 		return nil, false
 	}
-	o := object{}
+	o := jsonObject{}
 	for name := range values {
 		if raw, err := json.Marshal(values.Get(name)); err == nil {
 			o[name] = raw
@@ -104,19 +105,19 @@ func readAnswerObject(body []byte) (object, bool) {
 	return o, true
 }
 
-// answerError is what stands in error, as a text or, against the RFC, as an object with a code. is tells that something
-// does.
-func answerError(o object) (code string, is bool) {
+// responseError returns the error field, a text or, against the RFC, an object with a code. is reports whether
+// there is one.
+func responseError(o jsonObject) (code string, is bool) {
 	raw := bytes.TrimSpace(o["error"])
 	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) || bytes.Equal(raw, []byte(`""`)) || bytes.Equal(raw, []byte("false")) {
 		return "", false
 	}
-	if code := o.text("error"); code != "" {
+	if code := o.textField("error"); code != "" {
 		return code, true
 	}
-	if inner, ok := o.below("error"); ok {
+	if inner, ok := o.objectField("error"); ok {
 		for _, name := range []string{"code", "error", "type"} {
-			if code := inner.text(name); code != "" {
+			if code := inner.textField(name); code != "" {
 				return code, true
 			}
 		}

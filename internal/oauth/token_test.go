@@ -23,7 +23,7 @@ func answered(t testing.TB, status int, body string) (oauth.Token, error) {
 	c := newClient(t)
 	c.Now = func() time.Time { return noon }
 	p := oauth.Peer{Client: oauth.Registration{ClientID: "id"}}
-	p.Server.TokenEndpoint = respond(t, status, "text/plain", body) // nobody looks at the type
+	p.Server.TokenEndpoint = respond(t, status, "text/plain", body) // the type is ignored
 	return c.Refresh(t.Context(), p, "old")
 }
 
@@ -106,7 +106,7 @@ func TestRefusedTokenRequestsAreTyped(t *testing.T) {
 	}
 }
 
-func TestTroubleAtTheTokenEndpointNeverLooksDead(t *testing.T) {
+func TestRefresh_TroubleIsNotDead(t *testing.T) {
 	t.Parallel()
 	for trouble, want := range map[oauthtest.Trouble]oauth.Kind{
 		oauthtest.Unavailable:     oauth.KindTemporary,

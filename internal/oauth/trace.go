@@ -1,35 +1,34 @@
 package oauth
 
-// TraceStep is one thing that discovery looked at, for a person who wants to know why it went as it did. URL is origin
-// and path; the rest is in our words.
+// TraceStep is one step of discovery, for people. URL is origin and path; the rest has no remote text.
 type TraceStep struct {
 	Step    Step   `json:"step"`
-	URL     string `json:"url,omitempty"`    // empty: nothing was asked
-	Status  int    `json:"status,omitempty"` // 0: no answer
-	Read    string `json:"read,omitempty"`   // what came, as "HTML"
-	Decided string `json:"decided"`          // what follows from it
+	URL     string `json:"url,omitempty"`    // empty: no request
+	Status  int    `json:"status,omitempty"` // 0: no response
+	Read    string `json:"read,omitempty"`   // kind of response, as "HTML"
+	Decided string `json:"decided"`          // consequence
 }
 
-// tried is one look at a URL, before it is decided what follows.
-type tried struct {
+// fetchAttempt is one fetch before its consequence is decided.
+type fetchAttempt struct {
 	TraceStep
-	body      []byte // of a 2xx answer that is no HTML
-	temporary bool   // the same look may go another way later
-	forbidden bool   // the connection was refused by our rules
+	body      []byte // of a 2xx response other than HTML
+	temporary bool   // a retry may succeed
+	forbidden bool   // refused by our egress rules
 	cause     *Error
 }
 
-func (d *discovery) note(step TraceStep, decided string) {
+func (d *discovery) addTrace(step TraceStep, decided string) {
 	step.Decided = decided
 	d.found.Trace = append(d.found.Trace, step)
 }
 
-// readFailure says what a look brought that is no document.
-func readFailure(a answer) string {
+// readFailure describes a response that is no document.
+func readFailure(a httpResponse) string {
 	switch {
 	case a.status >= 300 && a.status < 400:
 		return "a redirect"
-	case !a.ok():
+	case !a.isOK():
 		return "an error"
 	case isHTML(a.body):
 		return "HTML"

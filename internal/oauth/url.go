@@ -7,31 +7,30 @@ import (
 
 const maxURLLength = 2048
 
-// checkURL tells whether a URL out of a document may be contacted or opened. what names it in the error. A URL of a
-// server's choice is how a request reaches what only we can reach, and how a browser runs a script: nothing but http and
-// https passes.
+// checkURL fails unless a document's URL is http or https and may be contacted; what names it in the error. A
+// URL of a server's choice could reach internal hosts, or run a script in a browser.
 func (c *Client) checkURL(step Step, what, raw string) *Error {
-	u, ok := plainURL(raw)
+	u, ok := parsePlainURL(raw)
 	if !ok {
-		return refused(step, "its %s is not a plain http or https URL", what)
+		return newRefusal(step, "its %s is not a plain http or https URL", what)
 	}
 	if c.CheckURL == nil {
 		if u.Scheme != "https" {
-			return refused(step, "its %s does not begin with https://", what)
+			return newRefusal(step, "its %s does not begin with https://", what)
 		}
 		return nil
 	}
 	if _, err := c.CheckURL(raw); err != nil {
-		e := refused(step, "its %s is not one that may be contacted", what)
+		e := newRefusal(step, "its %s is not one that may be contacted", what)
 		e.Err = err
 		return e
 	}
 	return nil
 }
 
-// plainURL reads an http or https URL with a host and without userinfo, fragment or characters that no URL holds
-// unescaped.
-func plainURL(raw string) (*url.URL, bool) {
+// parsePlainURL parses an http or https URL with a host, without userinfo, fragment or characters that must be
+// escaped.
+func parsePlainURL(raw string) (*url.URL, bool) {
 	if len(raw) > maxURLLength || !isVisible(raw) || strings.ContainsAny(raw, "#\\<>\"`") {
 		return nil, false
 	}
@@ -42,15 +41,15 @@ func plainURL(raw string) (*url.URL, bool) {
 	return u, true
 }
 
-// isVisible tells whether a text is made of visible ASCII alone.
+// isVisible reports whether a text is visible ASCII.
 func isVisible(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) < 0
 }
 
-// shownURL is a URL as it may stand in a sentence or a trace: origin and path, for a query can hold a secret.
+// shownURL returns a URL's origin and path, safe to show: a query can hold a secret.
 func shownURL(raw string) string {
 	const longest = 200
-	u, ok := plainURL(raw)
+	u, ok := parsePlainURL(raw)
 	if !ok {
 		return "(not a plain URL)"
 	}
@@ -64,8 +63,8 @@ func shownURL(raw string) string {
 	return text
 }
 
-// origin is scheme, host and port in their usual form.
-func origin(u *url.URL) string {
+// originURL returns scheme, host and port in canonical form.
+func originURL(u *url.URL) string {
 	host, port := strings.ToLower(u.Hostname()), u.Port()
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
@@ -76,23 +75,23 @@ func origin(u *url.URL) string {
 	return u.Scheme + "://" + host + ":" + port
 }
 
-// wellKnown puts a well-known name between origin and path (RFC 8414 §3.1, RFC 9728 §3.1). One trailing slash of the
-// path goes.
+// wellKnown inserts a well-known name between origin and path (RFC 8414 section 3.1, RFC 9728 section 3.1), and
+// drops one trailing slash.
 func wellKnown(u *url.URL, name string) string {
 	return u.Scheme + "://" + u.Host + "/.well-known/" + name + trimSlash(u.EscapedPath())
 }
 
 func trimSlash(s string) string { return strings.TrimSuffix(s, "/") }
 
-// sameIssuer compares identifiers as strings; a single trailing slash is tolerated.
+// sameIssuer compares issuers as strings, ignoring one trailing slash.
 func sameIssuer(a, b string) bool { return trimSlash(a) == trimSlash(b) }
 
-// covers tells whether a published resource may stand for a server's URL: equal but for one trailing slash, or a parent
-// of the path, at a segment's boundary, on the same origin.
-func covers(resource, server string) bool {
-	r, ok := plainURL(resource)
-	s, fine := plainURL(server)
-	if !ok || !fine || origin(r) != origin(s) {
+// coversResource reports whether a published resource covers a server's URL: equal but for one trailing slash,
+// or a parent path at a segment boundary, on the same origin.
+func coversResource(resource, server string) bool {
+	r, ok := parsePlainURL(resource)
+	s, fine := parsePlainURL(server)
+	if !ok || !fine || originURL(r) != originURL(s) {
 		return false
 	}
 	if r.RawQuery != "" && r.RawQuery != s.RawQuery {
@@ -102,7 +101,7 @@ func covers(resource, server string) bool {
 	if parent == path {
 		return true
 	}
-	// "/a/.." stands for its parent, whatever its text begins with.
+	// "/a/.." is its parent, whatever its prefix.
 	return !hasDots(r.Path) && !hasDots(s.Path) && strings.HasPrefix(path, parent+"/")
 }
 

@@ -8,9 +8,9 @@ import (
 	"patchbay/internal/postgres"
 )
 
-func TestAttachUsesTheRunningServer(t *testing.T) {
+func TestAttach_UsesRunningServer(t *testing.T) {
 	t.Parallel()
-	dir := madeDir(t)
+	dir := newClusterDir(t)
 	c := startCluster(t, throwaway(dir))
 	url, stop, err := postgres.Attach(t.Context(), throwaway(dir))
 	if err != nil {
@@ -25,7 +25,7 @@ func TestAttachUsesTheRunningServer(t *testing.T) {
 	}
 }
 
-func TestAttachStartsTheClusterWhereNoServerRuns(t *testing.T) {
+func TestAttach_StartsClusterWithoutServer(t *testing.T) {
 	t.Parallel()
 	dir := dataDir(t)
 	url, stop, err := postgres.Attach(t.Context(), throwaway(dir))
@@ -43,9 +43,9 @@ func TestAttachStartsTheClusterWhereNoServerRuns(t *testing.T) {
 	}
 }
 
-func TestServerWaitsForACommand(t *testing.T) {
+func TestStart_WaitsForCommand(t *testing.T) {
 	t.Parallel()
-	dir := madeDir(t)
+	dir := newClusterDir(t)
 	_, stop, err := postgres.Attach(t.Context(), throwaway(dir))
 	if err != nil {
 		t.Fatal(err)
@@ -64,9 +64,9 @@ func TestServerWaitsForACommand(t *testing.T) {
 	}
 }
 
-func TestCommandWaitsForThoseWhoUseItsCluster(t *testing.T) {
+func TestAttach_StopWaitsForOtherUsers(t *testing.T) {
 	t.Parallel()
-	dir := madeDir(t)
+	dir := newClusterDir(t)
 	_, stopFirst, err := postgres.Attach(t.Context(), throwaway(dir))
 	if err != nil {
 		t.Fatal(err)

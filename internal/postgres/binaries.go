@@ -16,7 +16,7 @@ import (
 	"patchbay/internal/fault"
 )
 
-// minMajor is the oldest PostgreSQL that the schema works with.
+// minMajor is the oldest PostgreSQL that the schema supports.
 const minMajor = 15
 
 // Binaries is a directory with PostgreSQL's programs.
@@ -26,17 +26,17 @@ type Binaries struct {
 	Version string // as "15.14"
 }
 
-func (b Binaries) path(program string) string { return filepath.Join(b.Dir, program) }
+func (b Binaries) programPath(program string) string { return filepath.Join(b.Dir, program) }
 
-// ErrNoBinaries says what to do where no PostgreSQL is installed.
+// ErrNoBinaries says what to do without an installed PostgreSQL.
 var ErrNoBinaries = fault.Errorf(fault.Unavailable,
 	"No PostgreSQL %d or newer was found on this machine. Install its server (Debian and Ubuntu: apt install postgresql; Fedora: dnf install postgresql-server; "+
 		"macOS: brew install postgresql@17), say where it is with PATCHBAY_POSTGRES_BIN, or use a database of your own with DATABASE_URL.", minMajor)
 
-// FindBinaries returns the programs to run the cluster of the data directory with: those of the major version that
-// made it, else the first found. Nothing is looked for where binDir is given.
+// FindBinaries returns the programs for the cluster of the data directory: those of its major version, or else
+// the first ones found. With binDir there is no search.
 func FindBinaries(ctx context.Context, dataDir, binDir string) (Binaries, error) {
-	major, err := layout{dataDir}.major()
+	major, err := layout{dataDir}.findMajor()
 	if err != nil {
 		return Binaries{}, err
 	}
@@ -65,7 +65,7 @@ func FindBinaries(ctx context.Context, dataDir, binDir string) (Binaries, error)
 	return Binaries{}, otherMajor(dataDir, major, found)
 }
 
-// otherMajor refuses to touch a cluster of a version that is not installed.
+// otherMajor refuses a cluster of a version that is not installed.
 func otherMajor(dataDir string, major int, found []Binaries) error {
 	have := "no PostgreSQL is"
 	if len(found) > 0 {
@@ -80,13 +80,13 @@ func inspectAll(ctx context.Context, dirs []string) []Binaries {
 	var found []Binaries
 	seen := map[string]bool{}
 	for _, dir := range dirs {
-		// A link as /usr/local/bin/postgres leads to the directory where the libraries and templates are.
+		// A link such as /usr/local/bin/postgres leads to the directory with the libraries and templates.
 		program, err := filepath.EvalSymlinks(filepath.Join(dir, "postgres"))
 		if err != nil || seen[program] {
 			continue
 		}
 		seen[program] = true
-		if b, ok := inspect(ctx, filepath.Dir(program)); ok {
+		if b, ok := inspectDir(ctx, filepath.Dir(program)); ok {
 			found = append(found, b)
 		}
 	}
@@ -95,7 +95,7 @@ func inspectAll(ctx context.Context, dirs []string) []Binaries {
 
 var versionLine = regexp.MustCompile(`\(PostgreSQL\) ((\d+)[^\s]*)`)
 
-func inspect(ctx context.Context, dir string) (Binaries, bool) {
+func inspectDir(ctx context.Context, dir string) (Binaries, bool) {
 	if _, err := os.Stat(filepath.Join(dir, "initdb")); err != nil {
 		return Binaries{}, false
 	}
@@ -111,8 +111,8 @@ func inspect(ctx context.Context, dir string) (Binaries, bool) {
 	return Binaries{Dir: dir, Major: major, Version: match[1]}, err == nil
 }
 
-// candidateDirs lists where PostgreSQL's programs may be: first what the user put on the PATH, then where packages
-// put them, newest version first, then where scripts/get-postgres unpacks them.
+// candidateDirs lists the directories to search: PATH first, then those of packages, newest version first, then
+// that of scripts/get-postgres.
 func candidateDirs() []string {
 	dirs := filepath.SplitList(os.Getenv("PATH"))
 	dirs = append(dirs, newestFirst("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/libexec/postgresql*")...)
@@ -133,7 +133,7 @@ func candidateDirs() []string {
 
 var digits = regexp.MustCompile(`\d+`)
 
-// newestFirst expands each pattern and sorts by the numbers in the paths.
+// newestFirst expands each pattern and sorts by the numbers in the paths, highest first.
 func newestFirst(patterns ...string) []string {
 	var all []string
 	for _, pattern := range patterns {
@@ -141,13 +141,15 @@ func newestFirst(patterns ...string) []string {
 		if err != nil {
 			continue
 		}
-		slices.SortFunc(paths, func(a, b string) int { return cmp.Or(slices.Compare(numbers(b), numbers(a)), strings.Compare(a, b)) })
+		slices.SortFunc(paths, func(a, b string) int {
+			return cmp.Or(slices.Compare(pathNumbers(b), pathNumbers(a)), strings.Compare(a, b))
+		})
 		all = append(all, paths...)
 	}
 	return all
 }
 
-func numbers(path string) []int {
+func pathNumbers(path string) []int {
 	var ns []int
 	for _, text := range digits.FindAllString(path, -1) {
 		if n, err := strconv.Atoi(text); err == nil {

@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/postgres"
 )
 
-// fakeBinaries is a directory with programs that only tell a version.
+// fakeBinaries is a directory with programs that only print a version.
 func fakeBinaries(t *testing.T, version string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -37,7 +37,7 @@ func clusterOfMajor(t *testing.T, major string) string {
 	return dir
 }
 
-func TestBinariesOfTheClustersVersionArePreferred(t *testing.T) {
+func TestFindBinaries_PrefersClusterVersion(t *testing.T) {
 	older, newer := fakeBinaries(t, "16.9"), fakeBinaries(t, "17.5")
 	t.Setenv("PATCHBAY_POSTGRES_BIN", "")
 	t.Setenv("PATH", newer+string(filepath.ListSeparator)+older)
@@ -52,7 +52,7 @@ func TestBinariesOfTheClustersVersionArePreferred(t *testing.T) {
 	}
 }
 
-func TestClusterOfAnotherVersionIsRefusedAndKept(t *testing.T) {
+func TestFindBinaries_RefusesOtherClusterVersion(t *testing.T) {
 	t.Parallel()
 	dir := clusterOfMajor(t, "14")
 	_, err := postgres.Start(t.Context(), throwaway(dir))
@@ -64,7 +64,7 @@ func TestClusterOfAnotherVersionIsRefusedAndKept(t *testing.T) {
 	}
 }
 
-func TestTooOldBinariesAreNamed(t *testing.T) {
+func TestFindBinaries_NamesTooOld(t *testing.T) {
 	t.Parallel()
 	_, err := postgres.FindBinaries(t.Context(), dataDir(t), fakeBinaries(t, "14.2"))
 	if !errors.Is(err, postgres.ErrNoBinaries) || !strings.Contains(err.Error(), "is 14.2; Patchbay needs 15 or newer") {
@@ -72,7 +72,7 @@ func TestTooOldBinariesAreNamed(t *testing.T) {
 	}
 }
 
-func TestNamedDirectoryWithoutBinariesIsNamed(t *testing.T) {
+func TestFindBinaries_NamesEmptyDirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	_, err := postgres.FindBinaries(t.Context(), dataDir(t), dir)

@@ -15,30 +15,30 @@ import (
 	"patchbay/internal/safe"
 )
 
-// Cluster is a PostgreSQL that we run.
+// Cluster is a PostgreSQL that runs as a child process.
 type Cluster struct {
 	opts   Options
 	layout layout
 	bin    Binaries
-	id     identity
+	id     osIdentity
 	lock   *fileLock
 
 	stopOnce sync.Once
 	stopCtx  context.Context //nolint:containedctx // Stop's, handed to the supervisor; set before stopping is closed
 	stopping chan struct{}   // closed by Stop
 	done     chan struct{}   // closed when no postmaster runs any more
-	failure  error           // why a dead postmaster stayed dead; set before done is closed
+	failure  error           // why a dead postmaster was not restarted; set before done is closed
 	stopErr  error           // of the shutdown; set before done is closed
 }
 
-// Start runs the cluster below opts.Dir and returns when it answers; it makes one where there is none. ctx bounds the
-// start alone. A second server on the same directory is refused at once with a Conflict.
+// Start runs the cluster below opts.Dir, which it creates if there is none, and returns once it accepts
+// connections. ctx only bounds the start. A second server on the same directory fails at once with a Conflict.
 func Start(ctx context.Context, opts Options) (*Cluster, error) {
-	opts, err := opts.complete()
+	opts, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	if err := passable(opts.Dir); err != nil {
+	if err := makePassable(opts.Dir); err != nil {
 		return nil, err
 	}
 	lock, err := lockForServer(ctx, opts.Dir)
@@ -48,18 +48,18 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	return startLocked(ctx, opts, lock)
 }
 
-// startLocked owns the lock: it is released when the start fails, else when the cluster ends.
+// startLocked owns the lock. It is released after a failed start, or else when the cluster ends.
 func startLocked(ctx context.Context, opts Options, lock *fileLock) (*Cluster, error) {
 	c := &Cluster{
 		opts: opts, layout: layout{opts.Dir}, lock: lock,
 		stopping: make(chan struct{}), done: make(chan struct{}),
 	}
-	if err := c.prepare(ctx); err != nil {
+	if err := c.prepareFiles(ctx); err != nil {
 		lock.release()
 		return nil, err
 	}
 	began := time.Now()
-	p, err := c.launch(ctx)
+	p, err := c.startPostmaster(ctx)
 	if err != nil {
 		lock.release()
 		return nil, err
@@ -71,17 +71,17 @@ func startLocked(ctx context.Context, opts Options, lock *fileLock) (*Cluster, e
 	}
 	c.opts.Log.InfoContext(ctx, "PostgreSQL started", "postgres_version", c.bin.Version, "pid", p.cmd.Process.Pid,
 		"duration_ms", time.Since(began).Milliseconds())
-	safe.Go(safe.Database, func() { c.supervise(p) })
+	safe.Go(safe.Database, func() { c.superviseLoop(p) })
 	return c, nil
 }
 
 // URL is the address of the database, as its owner.
-func (c *Cluster) URL() string { return address(c.layout.socketDir(), databaseName) }
+func (c *Cluster) URL() string { return databaseURL(c.layout.socketDir(), databaseName) }
 
-// Done is closed when the cluster has ended: by Stop, or because a dead postmaster could not be started again.
+// Done is closed when the cluster has ended: by Stop, or because a dead postmaster could not be restarted.
 func (c *Cluster) Done() <-chan struct{} { return c.done }
 
-// Err says after Done why the cluster ended; nil after Stop.
+// Err returns after Done why the cluster ended; nil after Stop.
 func (c *Cluster) Err() error {
 	select {
 	case <-c.done:
@@ -91,7 +91,7 @@ func (c *Cluster) Err() error {
 	}
 }
 
-// Stop ends PostgreSQL and frees the data directory. It returns within 25 s, and sooner where ctx ends.
+// Stop ends PostgreSQL and unlocks the data directory. It returns within 25 s, and sooner if ctx ends.
 func (c *Cluster) Stop(ctx context.Context) error {
 	c.stopOnce.Do(func() {
 		c.stopCtx = ctx
@@ -101,8 +101,8 @@ func (c *Cluster) Stop(ctx context.Context) error {
 	return c.stopErr
 }
 
-// prepare finds the programs and the identity, and makes the directories and the cluster.
-func (c *Cluster) prepare(ctx context.Context) error {
+// prepareFiles finds the programs and the identity, and creates the directories and the cluster.
+func (c *Cluster) prepareFiles(ctx context.Context) error {
 	var err error
 	if c.bin, err = FindBinaries(ctx, c.opts.Dir, c.opts.BinDir); err != nil {
 		return err
@@ -110,20 +110,20 @@ func (c *Cluster) prepare(ctx context.Context) error {
 	if c.id, err = chooseIdentity(ctx, c.layout, c.bin); err != nil {
 		return err
 	}
-	for _, dir := range []string{c.layout.home(), c.layout.socketDir()} {
-		if err := c.id.directory(dir); err != nil {
+	for _, dir := range []string{c.layout.clusterDir(), c.layout.socketDir()} {
+		if err := c.id.makeDirectory(dir); err != nil {
 			return err
 		}
 	}
-	if err := c.initialize(ctx); err != nil {
+	if err := c.ensureInitialized(ctx); err != nil {
 		return err
 	}
-	return c.id.own(c.layout.data())
+	return c.id.chownTree(c.layout.pgData())
 }
 
-// launch starts a postmaster and waits until it answers.
-func (c *Cluster) launch(ctx context.Context) (*process, error) {
-	if !c.lock.stands() {
+// startPostmaster starts a postmaster and waits until it accepts connections.
+func (c *Cluster) startPostmaster(ctx context.Context) (*childProcess, error) {
+	if !c.lock.isCurrent() {
 		return nil, fault.Errorf(fault.Unavailable, "The data directory %s was removed or replaced while Patchbay ran.", c.opts.Dir)
 	}
 	if err := c.clearOrphans(ctx); err != nil {
@@ -135,10 +135,10 @@ func (c *Cluster) launch(ctx context.Context) (*process, error) {
 		return nil, err
 	}
 	defer output.Close()
-	cmd := c.id.program(c.bin, "postgres", c.layout.home(), append([]string{"-D", c.layout.data()}, c.opts.flags(c.layout.socketDir())...)...)
+	cmd := c.id.newCommand(c.bin, "postgres", c.layout.clusterDir(), append([]string{"-D", c.layout.pgData()}, c.opts.commandLineFlags(c.layout.socketDir())...)...)
 	cmd.Stdout, cmd.Stderr = output, output
-	// The fast shutdown: an orphan writes everything and goes.
-	p, err := start(cmd, interrupt)
+	// The fast shutdown: an orphan writes everything and exits.
+	p, err := startChild(cmd, interrupt)
 	if err != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, "PostgreSQL cannot be started.")
 	}
@@ -148,19 +148,19 @@ func (c *Cluster) launch(ctx context.Context) (*process, error) {
 	return p, nil
 }
 
-// waitReady asks until the server answers. Recovery after a crash may take its time: the end of ctx or of the process
-// ends the wait, nothing else.
-func (c *Cluster) waitReady(ctx context.Context, p *process) error {
+// waitReady polls until the server accepts connections. Crash recovery may take long, so only the end of ctx or
+// of the process ends the wait.
+func (c *Cluster) waitReady(ctx context.Context, p *childProcess) error {
 	ticker := time.NewTicker(15 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		if c.layout.readPIDFile().ready && c.answers(ctx) {
+		if c.layout.readPIDFile().ready && c.isReady(ctx) {
 			return nil
 		}
 		select {
 		case <-p.exited:
 			return fault.Wrap(fault.Unavailable, fmt.Errorf("%w: %s", p.err, c.logTail()),
-				"PostgreSQL ended while it started; its messages are in "+c.layout.log()+".")
+				"PostgreSQL ended while it started; its messages are in "+c.layout.logFile()+".")
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-ticker.C:
@@ -168,8 +168,8 @@ func (c *Cluster) waitReady(ctx context.Context, p *process) error {
 	}
 }
 
-func (c *Cluster) answers(ctx context.Context) bool {
-	conn, err := connect(ctx, c.layout.socketDir(), "postgres")
+func (c *Cluster) isReady(ctx context.Context) bool {
+	conn, err := connectSocket(ctx, c.layout.socketDir(), "postgres")
 	if err != nil {
 		return false
 	}
@@ -177,15 +177,15 @@ func (c *Cluster) answers(ctx context.Context) bool {
 	return true
 }
 
-func connect(ctx context.Context, socketDir, name string) (*pgx.Conn, error) {
+func connectSocket(ctx context.Context, socketDir, name string) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	return pgx.Connect(ctx, address(socketDir, name))
+	return pgx.Connect(ctx, databaseURL(socketDir, name))
 }
 
-// ensureDatabase makes our database in a new cluster.
+// ensureDatabase creates Patchbay's database in a new cluster.
 func (c *Cluster) ensureDatabase(ctx context.Context) error {
-	conn, err := connect(ctx, c.layout.socketDir(), "postgres")
+	conn, err := connectSocket(ctx, c.layout.socketDir(), "postgres")
 	if err != nil {
 		return fmt.Errorf("connect to the new cluster: %w", err)
 	}
@@ -203,8 +203,8 @@ func (c *Cluster) ensureDatabase(ctx context.Context) error {
 	return nil
 }
 
-// clearSocket removes what a killed postmaster left. PostgreSQL would trust the process id in the socket's lock
-// file, which may be another program's by now; under our lock nobody else can be listening there.
+// clearSocket removes a killed postmaster's socket. PostgreSQL would trust the pid in the socket's lock file,
+// which may be another program's by now. Under the file lock no other postmaster can listen there.
 func (c *Cluster) clearSocket() {
 	for _, name := range []string{socketName, socketName + ".lock"} {
 		_ = os.Remove(filepath.Join(c.layout.socketDir(), name))

@@ -12,10 +12,10 @@ import (
 	"patchbay/internal/postgres"
 )
 
-func TestRestartedClusterHasItsData(t *testing.T) {
+func TestRestart_KeepsData(t *testing.T) {
 	t.Parallel()
 	dir := dataDir(t)
-	c := startCluster(t, postgres.Options{Dir: dir}) // as a user has it, synced
+	c := startCluster(t, postgres.Options{Dir: dir}) // as in production, with fsync
 	exec1(t, c.URL(), "create table notes as select 'kept' as note")
 	stopCluster(t, c)
 
@@ -25,7 +25,7 @@ func TestRestartedClusterHasItsData(t *testing.T) {
 	}
 }
 
-func TestClusterIsReachableThroughItsDirectoryAlone(t *testing.T) {
+func TestCluster_ReachableOnlyByDirectory(t *testing.T) {
 	t.Parallel()
 	dir := dataDir(t)
 	c := startCluster(t, throwaway(dir))
@@ -45,9 +45,9 @@ func TestClusterIsReachableThroughItsDirectoryAlone(t *testing.T) {
 	}
 }
 
-func TestSecondServerIsRefusedAtOnce(t *testing.T) {
+func TestStart_RefusesSecondServer(t *testing.T) {
 	t.Parallel()
-	dir := madeDir(t)
+	dir := newClusterDir(t)
 	c := startCluster(t, throwaway(dir))
 	_, err := postgres.Start(t.Context(), throwaway(dir))
 	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "already uses the data directory "+dir) {
@@ -58,12 +58,12 @@ func TestSecondServerIsRefusedAtOnce(t *testing.T) {
 	}
 }
 
-func TestStopFreesTheDirectory(t *testing.T) {
+func TestStop_FreesDirectory(t *testing.T) {
 	t.Parallel()
-	dir := madeDir(t)
+	dir := newClusterDir(t)
 	c := startCluster(t, throwaway(dir))
 	stopCluster(t, c)
-	stopCluster(t, c) // a second time is harmless
+	stopCluster(t, c) // a second Stop is harmless
 	select {
 	case <-c.Done():
 	default:
@@ -78,16 +78,16 @@ func TestStopFreesTheDirectory(t *testing.T) {
 	stopCluster(t, startCluster(t, throwaway(dir)))
 }
 
-func TestLongDirectoryGetsAShortSocket(t *testing.T) {
+func TestLongDirectory_HasShortSocket(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(passable(t), strings.Repeat("long", 25), "data")
+	dir := filepath.Join(makePassable(t), strings.Repeat("long", 25), "data")
 	c := startCluster(t, throwaway(dir))
 	socketDir := text(t, c.URL(), "show unix_socket_directories")
 	if !strings.HasPrefix(socketDir, "/tmp/patchbay-") {
 		t.Errorf("socket directory %q", socketDir)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(socketDir) })
-	postmaster(t, dir) // its file is below the data directory all the same
+	postmaster(t, dir) // its file is still below the data directory
 	url, stop, err := postgres.Attach(t.Context(), throwaway(dir))
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestLongDirectoryGetsAShortSocket(t *testing.T) {
 	}
 }
 
-func TestInterruptedInitdbLeavesNoCluster(t *testing.T) {
+func TestInterruptedInitdb_LeavesNoCluster(t *testing.T) {
 	t.Parallel()
 	dir := dataDir(t)
 	left := filepath.Join(dir, "postgres/data.new-1")
@@ -111,7 +111,7 @@ func TestInterruptedInitdbLeavesNoCluster(t *testing.T) {
 	}
 }
 
-func TestForeignDirectoryIsNotOverwritten(t *testing.T) {
+func TestForeignDirectory_NotOverwritten(t *testing.T) {
 	t.Parallel()
 	dir := dataDir(t)
 	mine := filepath.Join(dir, "postgres/data/mine")
@@ -127,7 +127,7 @@ func TestForeignDirectoryIsNotOverwritten(t *testing.T) {
 	}
 }
 
-func TestClusterInRootsOwnDirectory(t *testing.T) {
+func TestCluster_InDirectoryOfRoot(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")
@@ -138,7 +138,7 @@ func TestClusterInRootsOwnDirectory(t *testing.T) {
 	}
 	c, err := postgres.Start(t.Context(), throwaway(filepath.Join(closed, "data")))
 	if err != nil {
-		// A chroot or a strict container allows no user namespace: then the way out is said.
+		// A chroot or a strict container allows no user namespace: then the error names a way out.
 		if !strings.Contains(err.Error(), "Choose a PATCHBAY_DATA_DIR") {
 			t.Errorf("start: %v", err)
 		}

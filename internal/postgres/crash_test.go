@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-func TestKillOfTheServerLosesNothing(t *testing.T) {
+func TestKill_OfServerLosesNothing(t *testing.T) {
 	t.Parallel()
-	dir := madeDir(t)
+	dir := newClusterDir(t)
 	s := startServer(t, dir)
 	exec1(t, s.url, "create table notes as select 'kept' as note")
 	_ = s.end(t, syscall.SIGKILL)
@@ -25,14 +25,14 @@ func TestKillOfTheServerLosesNothing(t *testing.T) {
 	}
 }
 
-func TestKillOfPostgresHealsBySelf(t *testing.T) {
+func TestKill_OfPostgresIsRestarted(t *testing.T) {
 	t.Parallel()
-	dir := madeDir(t)
+	dir := newClusterDir(t)
 	c := startCluster(t, throwaway(dir))
 	exec1(t, c.URL(), "create table notes as select 'kept' as note")
 	for range 2 {
 		kill(t, postmaster(t, dir), syscall.SIGKILL)
-		if got := eventually(t, c.URL(), "select note from notes"); got != "kept" {
+		if got := queryEventually(t, c.URL(), "select note from notes"); got != "kept" {
 			t.Errorf("note = %q", got)
 		}
 	}
@@ -43,9 +43,9 @@ func TestKillOfPostgresHealsBySelf(t *testing.T) {
 	}
 }
 
-func TestKillOfPostgresHealsBesideABusyBackend(t *testing.T) {
+func TestKill_OfPostgresWithBusyBackend(t *testing.T) {
 	t.Parallel()
-	dir := madeDir(t)
+	dir := newClusterDir(t)
 	c := startCluster(t, throwaway(dir))
 	busy := make(chan error, 1)
 	ready := make(chan struct{})
@@ -57,7 +57,7 @@ func TestKillOfPostgresHealsBesideABusyBackend(t *testing.T) {
 	<-ready
 	waitFor(t, c.URL(), "select count(*)::text from pg_stat_activity where query like 'select sum%'", "1")
 	kill(t, postmaster(t, dir), syscall.SIGKILL)
-	if got := eventually(t, c.URL(), "select 'back'"); got != "back" {
+	if got := queryEventually(t, c.URL(), "select 'back'"); got != "back" {
 		t.Errorf("answer %q", got)
 	}
 	if err := <-busy; err == nil {
@@ -65,12 +65,12 @@ func TestKillOfPostgresHealsBesideABusyBackend(t *testing.T) {
 	}
 }
 
-func TestKillOfBothIsRecovered(t *testing.T) {
+func TestKill_OfBothIsRecovered(t *testing.T) {
 	t.Parallel()
-	dir := madeDir(t)
+	dir := newClusterDir(t)
 	s := startServer(t, dir)
 	exec1(t, s.url, "create table notes as select 'kept' as note")
-	kill(t, s.cmd.Process.Pid, syscall.SIGSTOP) // so that it cannot heal what dies first
+	kill(t, s.cmd.Process.Pid, syscall.SIGSTOP) // so that it cannot restart PostgreSQL
 	kill(t, postmaster(t, dir), syscall.SIGKILL)
 	_ = s.end(t, syscall.SIGKILL)
 
@@ -80,9 +80,9 @@ func TestKillOfBothIsRecovered(t *testing.T) {
 	}
 }
 
-func TestAnotherProcessWithTheDeadOnesIDIsNoObstacle(t *testing.T) {
+func TestStalePIDFile_WithReusedPID(t *testing.T) {
 	t.Parallel()
-	dir := madeDir(t)
+	dir := newClusterDir(t)
 	s := startServer(t, dir)
 	exec1(t, s.url, "create table notes as select 'kept' as note")
 	kill(t, s.cmd.Process.Pid, syscall.SIGSTOP)
@@ -106,9 +106,9 @@ func TestAnotherProcessWithTheDeadOnesIDIsNoObstacle(t *testing.T) {
 	}
 }
 
-func TestSIGTERMEndsServerAndPostgres(t *testing.T) {
+func TestSIGTERM_EndsServerAndPostgres(t *testing.T) {
 	t.Parallel()
-	dir := madeDir(t)
+	dir := newClusterDir(t)
 	s := startServer(t, dir)
 	pid := postmaster(t, dir)
 	if err := s.end(t, syscall.SIGTERM); err != nil {
@@ -119,9 +119,9 @@ func TestSIGTERMEndsServerAndPostgres(t *testing.T) {
 	}
 }
 
-func TestStopBeatsARestart(t *testing.T) {
+func TestStop_DuringRestart(t *testing.T) {
 	t.Parallel()
-	dir := madeDir(t)
+	dir := newClusterDir(t)
 	c := startCluster(t, throwaway(dir))
 	kill(t, postmaster(t, dir), syscall.SIGKILL)
 	stopCluster(t, c)
@@ -131,16 +131,16 @@ func TestStopBeatsARestart(t *testing.T) {
 	}
 }
 
-func TestReplacedDirectoryIsLeftAlone(t *testing.T) {
+func TestReplacedDirectory_LeftAlone(t *testing.T) {
 	t.Parallel()
-	dir := madeDir(t)
+	dir := newClusterDir(t)
 	startCluster(t, throwaway(dir))
 	pid := postmaster(t, dir)
 	if err := os.Rename(dir, dir+".moved"); err != nil {
 		t.Fatal(err)
 	}
 	second := startCluster(t, throwaway(dir))
-	kill(t, pid, syscall.SIGKILL) // the first must not heal into the second's directory
+	kill(t, pid, syscall.SIGKILL) // the first must not restart in the second's directory
 	if got := text(t, second.URL(), "select 'mine'"); got != "mine" {
 		t.Errorf("answer %q", got)
 	}
@@ -161,10 +161,10 @@ func kill(t *testing.T, pid int, sig syscall.Signal) {
 	}
 }
 
-// eventually asks until there is an answer.
-func eventually(t *testing.T, url, sql string) string {
+// queryEventually repeats a query until it succeeds.
+func queryEventually(t *testing.T, url, sql string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
@@ -174,14 +174,14 @@ func eventually(t *testing.T, url, sql string) string {
 			return value
 		}
 		if ctx.Err() != nil {
-			t.Fatalf("no answer after %s: %v", patience, err)
+			t.Fatalf("no answer after %s: %v", testTimeout, err)
 		}
 	}
 }
 
 func waitFor(t *testing.T, url, sql, want string) {
 	t.Helper()
-	again, late := time.NewTicker(20*time.Millisecond), time.After(patience)
+	again, late := time.NewTicker(20*time.Millisecond), time.After(testTimeout)
 	defer again.Stop()
 	for text(t, url, sql) != want {
 		select {

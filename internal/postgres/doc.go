@@ -1,19 +1,20 @@
-// Package postgres runs Patchbay's own PostgreSQL where no DATABASE_URL is given: it finds the machine's binaries,
-// makes a cluster below the data directory, starts it as a child, heals it, adopts it after a crash and stops it.
+// Package postgres runs an embedded PostgreSQL if there is no DATABASE_URL. It finds the machine's binaries
+// (binaries.go), creates a cluster below the data directory (initdb.go), starts it as a child (cluster.go),
+// restarts it (supervise.go), cleans up after a crash (orphan.go) and stops it (process.go).
 //
-//	DIR/postgres.lock       flock: one process runs the cluster; says which, and whether it is a server or a command
-//	DIR/postgres.users      shared flock of commands that borrow a cluster which another command started
-//	DIR/postgres/data       the cluster; made beside its place and renamed when whole, never deleted
-//	DIR/postgres/run        the Unix socket (below /tmp where this path is too long for a socket)
-//	DIR/postgres/log        what PostgreSQL prints
+//	DIR/postgres.lock       flock: one process runs the cluster; names the process, and whether it is a server or a command
+//	DIR/postgres.users      shared flock of commands that use a cluster which another command started
+//	DIR/postgres/data       the cluster; created under another name and renamed when complete, never deleted
+//	DIR/postgres/run        the Unix socket (below /tmp if this path is too long for a socket)
+//	DIR/postgres/log        PostgreSQL's log
 //
-// [Start] is for the server, [Attach] for every other command. There is no port and no password: the directory is
-// open to one user only. PostgreSQL refuses to run as root, so root hands it to the user postgres or nobody, or to a
-// user namespace where neither can reach the directory.
+// [Start] is for the server, [Attach] for every other command. There is no port and no password: only one OS
+// user can enter the directory. PostgreSQL refuses to run as root, so root runs it as postgres or nobody, or in
+// a user namespace if neither can reach the directory (identity.go).
 //
-// What happens when somebody dies: the server's death interrupts PostgreSQL (a death signal on Linux) and the next
-// start waits for its end or stops it; PostgreSQL's death is healed by [Cluster] within seconds; after the death of
-// both the next start recovers the cluster from its log.
+// After the server's death a death signal stops PostgreSQL (on Linux), and the next start waits for its end or
+// stops it. After PostgreSQL's death [Cluster] restarts it within seconds. After both, the next start recovers
+// from the WAL.
 //
-// It is not for an external PostgreSQL, and it knows nothing of the schema: that is package db.
+// The package knows neither an external PostgreSQL nor the schema: that is package db.
 package postgres

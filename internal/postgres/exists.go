@@ -2,7 +2,7 @@ package postgres
 
 import "os"
 
-// Exists tells whether a cluster was made below the data directory, running or not.
+// Exists reports whether a cluster was created below the data directory, running or not.
 func Exists(dataDir string) bool {
 	_, err := os.Stat(layout{dataDir}.versionFile())
 	return err == nil

@@ -20,7 +20,7 @@ import (
 	"patchbay/internal/postgres"
 )
 
-// The tests kill servers, so a server is a process of its own: this binary again, told by its environment.
+// The tests kill servers, so a server is another process of this test binary, which the environment selects.
 const helperDir = "PATCHBAY_TEST_SERVE"
 
 func TestMain(m *testing.M) {
@@ -48,19 +48,19 @@ func serve(dir string) error {
 	return c.Stop(context.Background())
 }
 
-// throwaway skips the disk, but not the log: what was committed outlives a killed process.
+// throwaway skips fsync, but not the WAL: a commit survives a killed process.
 func throwaway(dir string) postgres.Options {
 	return postgres.Options{Dir: dir, Throwaway: true, Settings: map[string]string{"synchronous_commit": "on", "full_page_writes": "on"}}
 }
 
-// server is a running helper process.
-type server struct {
+// helperServer is a running helper process.
+type helperServer struct {
 	cmd    *exec.Cmd
 	url    string
 	exited chan error
 }
 
-func startServer(t *testing.T, dir string) *server {
+func startServer(t *testing.T, dir string) *helperServer {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), helperDir+"="+dir)
@@ -77,17 +77,17 @@ func startServer(t *testing.T, dir string) *server {
 		_ = cmd.Process.Kill()
 		t.Fatalf("the server did not start: %q, %v", line, err)
 	}
-	s := &server{cmd: cmd, url: url, exited: make(chan error, 1)}
+	s := &helperServer{cmd: cmd, url: url, exited: make(chan error, 1)}
 	go func() { s.exited <- cmd.Wait() }()
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	return s
 }
 
-// patience is how long a test waits for the end of a process and for a cluster that heals.
-const patience = 2 * time.Minute
+// testTimeout bounds the wait for a process's end and for a restart of the cluster.
+const testTimeout = 2 * time.Minute
 
 // end sends a signal and waits for the server's end.
-func (s *server) end(t *testing.T, sig syscall.Signal) error {
+func (s *helperServer) end(t *testing.T, sig syscall.Signal) error {
 	t.Helper()
 	if err := s.cmd.Process.Signal(sig); err != nil {
 		t.Fatal(err)
@@ -95,21 +95,21 @@ func (s *server) end(t *testing.T, sig syscall.Signal) error {
 	select {
 	case err := <-s.exited:
 		return err
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		t.Fatalf("the server lives on after %v", sig)
 		return nil
 	}
 }
 
-// dataDir is a directory that a user of PostgreSQL's can pass through to.
+// dataDir is a directory that PostgreSQL's user can pass through to.
 func dataDir(t *testing.T) string {
 	t.Helper()
-	return filepath.Join(passable(t), "data")
+	return filepath.Join(makePassable(t), "data")
 }
 
-// passable is a temporary directory with a parent that other users can pass through, which that of t.TempDir is not. A user
-// namespace would get PostgreSQL into it, but a chroot and strict containers allow none.
-func passable(t *testing.T) string {
+// passable is a temporary directory whose parents other users can pass through, unlike those of t.TempDir. A
+// user namespace would do without, but a chroot and strict containers allow none.
+func makePassable(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil {
@@ -118,11 +118,11 @@ func passable(t *testing.T) string {
 	return dir
 }
 
-// templateDir is set once a test has asked for the template.
+// templateDir is set once a test has used the template.
 var templateDir string
 
-// template is a stopped cluster: copying it costs a tenth of initdb.
-var template = sync.OnceValues(func() (string, error) {
+// makeTemplate creates a stopped cluster once: copying it costs a tenth of initdb.
+var makeTemplate = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "patchbay-template-")
 	if err != nil {
 		return "", err
@@ -138,10 +138,10 @@ var template = sync.OnceValues(func() (string, error) {
 	return dir, c.Stop(context.Background())
 })
 
-// madeDir is a data directory with a cluster in it.
-func madeDir(t *testing.T) string {
+// newClusterDir is a data directory with a cluster in it.
+func newClusterDir(t *testing.T) string {
 	t.Helper()
-	from, err := template()
+	from, err := makeTemplate()
 	if err != nil {
 		t.Fatalf("make a cluster to copy: %v", err)
 	}

@@ -2,11 +2,12 @@ package postgres
 
 import "syscall"
 
-// namespaceIdentity is root seen from inside a user namespace as an ordinary user: PostgreSQL sees no root, and the
-// kernel still lets it into root's own directories. A chroot or a strict container forbids it, and the trial says so.
-func namespaceIdentity() []identity {
+// namespaceIdentity is root mapped to an ordinary user in a user namespace: PostgreSQL sees no root, and the
+// kernel still allows access to root's directories. A chroot or a strict container forbids it, which canStart
+// finds out.
+func namespaceIdentity() []osIdentity {
 	const inside = 1000
-	return []identity{{
+	return []osIdentity{{
 		name: "root (in a user namespace)",
 		attr: syscall.SysProcAttr{
 			Cloneflags:  syscall.CLONE_NEWUSER,

@@ -3,4 +3,4 @@
 package postgres
 
 // namespaceIdentity is for Linux only.
-func namespaceIdentity() []identity { return nil }
+func namespaceIdentity() []osIdentity { return nil }

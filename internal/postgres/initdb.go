@@ -12,46 +12,46 @@ import (
 	"patchbay/internal/fault"
 )
 
-// initialize makes the cluster where there is none. It is made beside its place and moved there when whole, so that
-// an interrupted start leaves nothing that looks like a cluster.
-func (c *Cluster) initialize(ctx context.Context) error {
-	major, err := c.layout.major()
+// ensureInitialized creates the cluster if there is none. It is created under another name and renamed when
+// complete, so that an interrupted start leaves nothing that looks like a cluster.
+func (c *Cluster) ensureInitialized(ctx context.Context) error {
+	major, err := c.layout.findMajor()
 	if err != nil || major != 0 {
 		return err
 	}
-	if _, err := os.Lstat(c.layout.data()); err == nil {
-		return fault.Errorf(fault.Unavailable, "%s is there and is no PostgreSQL cluster; move it away, or choose another PATCHBAY_DATA_DIR.", c.layout.data())
+	if _, err := os.Lstat(c.layout.pgData()); err == nil {
+		return fault.Errorf(fault.Unavailable, "%s is there and is no PostgreSQL cluster; move it away, or choose another PATCHBAY_DATA_DIR.", c.layout.pgData())
 	}
 	c.removeUnfinished()
-	side, err := os.MkdirTemp(c.layout.home(), "data.new-")
+	side, err := os.MkdirTemp(c.layout.clusterDir(), "data.new-")
 	if err != nil {
-		return fault.Wrap(fault.Unavailable, err, fmt.Sprintf("%s cannot be written.", c.layout.home()))
+		return fault.Wrap(fault.Unavailable, err, fmt.Sprintf("%s cannot be written.", c.layout.clusterDir()))
 	}
-	if err := c.id.own(side); err != nil {
+	if err := c.id.chownTree(side); err != nil {
 		return err
 	}
-	c.opts.Log.InfoContext(ctx, "making the database cluster", "dir", c.layout.data(), "postgres_version", c.bin.Version)
-	if err := c.initdb(ctx, side); err != nil {
+	c.opts.Log.InfoContext(ctx, "making the database cluster", "dir", c.layout.pgData(), "postgres_version", c.bin.Version)
+	if err := c.runInitdb(ctx, side); err != nil {
 		return err
 	}
-	if err := os.Rename(side, c.layout.data()); err != nil {
+	if err := os.Rename(side, c.layout.pgData()); err != nil {
 		return fault.Wrap(fault.Unavailable, err, "The new database cluster cannot be moved to its place.")
 	}
-	return syncDir(c.layout.home())
+	return syncDir(c.layout.clusterDir())
 }
 
-func (c *Cluster) initdb(ctx context.Context, side string) error {
+func (c *Cluster) runInitdb(ctx context.Context, side string) error {
 	var failure error
-	for _, locale := range c.locales() {
+	for _, locale := range c.localeFlags() {
 		args := append([]string{"-D", side, "-U", ownerRole, "--encoding=UTF8", "--auth-local=trust", "--auth-host=reject",
 			"--data-checksums", "--no-instructions"}, locale...)
 		if c.opts.Throwaway {
 			args = append(args, "--no-sync")
 		}
-		cmd := c.id.program(c.bin, "initdb", c.layout.home(), args...)
+		cmd := c.id.newCommand(c.bin, "initdb", c.layout.clusterDir(), args...)
 		var output bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &output, &output
-		err := run(ctx, cmd)
+		err := runCommand(ctx, cmd)
 		if err == nil {
 			return nil
 		}
@@ -63,9 +63,9 @@ func (c *Cluster) initdb(ctx context.Context, side string) error {
 	return fault.Wrap(fault.Unavailable, failure, "PostgreSQL's initdb could not make the database cluster.")
 }
 
-// locales are tried in order: all sort by code point and know the letters of all languages, but for the last, which
-// every machine has.
-func (c *Cluster) locales() [][]string {
+// localeFlags are tried in order. All sort by code point and know the letters of all languages, but for the
+// last, which every machine has.
+func (c *Cluster) localeFlags() [][]string {
 	plain := []string{"--no-locale"}
 	if c.bin.Major >= 17 {
 		return [][]string{{"--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"}, plain}
@@ -73,9 +73,9 @@ func (c *Cluster) locales() [][]string {
 	return [][]string{{"--locale=C.UTF-8"}, plain}
 }
 
-// removeUnfinished clears what an interrupted initdb left.
+// removeUnfinished removes the files of an interrupted initdb.
 func (c *Cluster) removeUnfinished() {
-	left, err := filepath.Glob(filepath.Join(c.layout.home(), "data.new-*"))
+	left, err := filepath.Glob(filepath.Join(c.layout.clusterDir(), "data.new-*"))
 	if err != nil {
 		return
 	}

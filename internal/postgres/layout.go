@@ -26,15 +26,15 @@ type layout struct {
 	dir string // absolute
 }
 
-func (l layout) home() string        { return filepath.Join(l.dir, "postgres") }
-func (l layout) data() string        { return filepath.Join(l.home(), "data") }
-func (l layout) log() string         { return filepath.Join(l.home(), "log") }
-func (l layout) pidFile() string     { return filepath.Join(l.data(), "postmaster.pid") }
-func (l layout) versionFile() string { return filepath.Join(l.data(), "PG_VERSION") }
+func (l layout) clusterDir() string  { return filepath.Join(l.dir, "postgres") }
+func (l layout) pgData() string      { return filepath.Join(l.clusterDir(), "data") }
+func (l layout) logFile() string     { return filepath.Join(l.clusterDir(), "log") }
+func (l layout) pidFile() string     { return filepath.Join(l.pgData(), "postmaster.pid") }
+func (l layout) versionFile() string { return filepath.Join(l.pgData(), "PG_VERSION") }
 
-// socketDir is below the data directory, or has a short name that follows from it.
+// socketDir is below the data directory, or a short name derived from it.
 func (l layout) socketDir() string {
-	dir := filepath.Join(l.home(), "run")
+	dir := filepath.Join(l.clusterDir(), "run")
 	if len(filepath.Join(dir, socketName)) <= maxSocketPath {
 		return dir
 	}
@@ -42,14 +42,14 @@ func (l layout) socketDir() string {
 	return filepath.Join("/tmp", "patchbay-"+hex.EncodeToString(sum[:8]))
 }
 
-// major is the PostgreSQL version that made the cluster; 0 where there is none yet.
-func (l layout) major() (int, error) {
+// findMajor returns the PostgreSQL version of the cluster; 0: there is none yet.
+func (l layout) findMajor() (int, error) {
 	text, err := os.ReadFile(l.versionFile())
 	if os.IsNotExist(err) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fault.Wrap(fault.Unavailable, err, fmt.Sprintf("The cluster in %s cannot be read.", l.data()))
+		return 0, fault.Wrap(fault.Unavailable, err, fmt.Sprintf("The cluster in %s cannot be read.", l.pgData()))
 	}
 	major, err := strconv.Atoi(string(bytes.TrimSpace(text)))
 	if err != nil {
@@ -58,14 +58,14 @@ func (l layout) major() (int, error) {
 	return major, nil
 }
 
-// pidFile is what a running postmaster says about itself.
+// pidFile is the content of a running postmaster's pid file.
 type pidFile struct {
 	pid       int
 	socketDir string
 	ready     bool
 }
 
-// readPIDFile returns the zero value where no postmaster has written one, or not yet all of it.
+// readPIDFile returns the zero value if the file is missing or incomplete.
 func (l layout) readPIDFile() pidFile {
 	text, err := os.ReadFile(l.pidFile())
 	if err != nil {
@@ -86,8 +86,8 @@ func (l layout) readPIDFile() pidFile {
 	return p
 }
 
-// address is the URL of a database behind the socket.
-func address(socketDir, name string) string {
+// databaseURL is the URL of a database behind the socket.
+func databaseURL(socketDir, name string) string {
 	query := url.Values{"host": {socketDir}, "port": {socketPort}, "sslmode": {"disable"}, "connect_timeout": {"5"}}
 	u := url.URL{Scheme: "postgres", User: url.User(ownerRole), Host: "", Path: "/" + name, RawQuery: query.Encode()}
 	return u.String()

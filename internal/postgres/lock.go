@@ -14,32 +14,32 @@ import (
 	"patchbay/internal/fault"
 )
 
-// purpose is what the holder of the lock is: a server keeps it until it ends, a command for moments.
-type purpose string
+// lockPurpose is the kind of the lock's holder: a server holds it until it ends, a command briefly.
+type lockPurpose string
 
 const (
-	serving purpose = "server"
-	command purpose = "command"
+	purposeServing lockPurpose = "server"
+	purposeCommand lockPurpose = "command"
 )
 
-// commandPatience is how long a server waits for a command that runs the cluster for itself.
-const commandPatience = 20 * time.Second
+// commandTimeout bounds a server's wait for a command that runs the cluster for itself.
+const commandTimeout = 20 * time.Second
 
-// fileLock is a held flock. The kernel frees it with its holder, however that ends; PostgreSQL does not inherit it.
+// fileLock is a held flock. The kernel releases it when its holder ends. PostgreSQL does not inherit it.
 type fileLock struct{ file *os.File }
 
 func (l *fileLock) release() {
 	if l == nil {
 		return
 	}
-	// Closing alone is not enough: a child that is just being forked has a copy of the descriptor until it execs.
+	// Close is not enough: a child that is just being forked has a copy of the descriptor until it execs.
 	_ = syscall.Flock(int(l.file.Fd()), syscall.LOCK_UN)
 	_ = l.file.Close()
 }
 
-// stands tells whether the locked file is still the one at its path: where somebody has removed the data directory,
-// the lock keeps nobody out of what is there now.
-func (l *fileLock) stands() bool {
+// isCurrent reports whether the locked file is still the one at its path. If the data directory was replaced,
+// the lock does not protect the new one.
+func (l *fileLock) isCurrent() bool {
 	mine, err := l.file.Stat()
 	if err != nil {
 		return false
@@ -48,7 +48,7 @@ func (l *fileLock) stands() bool {
 	return err == nil && os.SameFile(mine, there)
 }
 
-// tryLock returns nil without an error where somebody else holds the lock.
+// tryLock returns nil without an error if another process holds the lock.
 func tryLock(path string, how int) (*fileLock, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -68,13 +68,13 @@ func tryLock(path string, how int) (*fileLock, error) {
 func clusterLock(dir string) string { return filepath.Join(dir, "postgres.lock") }
 func usersLock(dir string) string   { return filepath.Join(dir, "postgres.users") }
 
-// tryCluster takes the lock over the cluster and writes who holds it.
-func tryCluster(dir string, who purpose) (*fileLock, error) {
+// tryClusterLock locks the cluster and writes the holder to the file.
+func tryClusterLock(dir string, purpose lockPurpose) (*fileLock, error) {
 	lock, err := tryLock(clusterLock(dir), syscall.LOCK_EX)
 	if lock == nil {
 		return nil, err
 	}
-	note := fmt.Sprintf("%s %d\n", who, os.Getpid())
+	note := fmt.Sprintf("%s %d\n", purpose, os.Getpid())
 	if err := errors.Join(lock.file.Truncate(0), writeAt(lock.file, note)); err != nil {
 		lock.release()
 		return nil, fault.Wrap(fault.Unavailable, err, fmt.Sprintf("The data directory %s cannot be written.", dir))
@@ -87,38 +87,38 @@ func writeAt(file *os.File, text string) error {
 	return err
 }
 
-// lockForServer takes the lock or refuses at once, where a server has it; a command is waited for.
+// lockForServer locks the cluster. It fails at once if a server holds the lock, and waits for a command.
 func lockForServer(ctx context.Context, dir string) (*fileLock, error) {
-	deadline := time.Now().Add(commandPatience)
+	deadline := time.Now().Add(commandTimeout)
 	for {
-		lock, err := tryCluster(dir, serving)
+		lock, err := tryClusterLock(dir, purposeServing)
 		if lock != nil || err != nil {
 			return lock, err
 		}
 		kind, pid := lockHolder(dir)
-		if kind != command || time.Now().After(deadline) {
+		if kind != purposeCommand || time.Now().After(deadline) {
 			return nil, fault.Errorf(fault.Conflict, "Another Patchbay%s already uses the data directory %s.", pid, dir)
 		}
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
+		if err := sleepOrDone(ctx, 50*time.Millisecond); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// lockHolder reads what the holder wrote; the pid is text for a sentence.
-func lockHolder(dir string) (purpose, string) {
+// lockHolder reads the holder; the pid is text for a sentence.
+func lockHolder(dir string) (lockPurpose, string) {
 	text, err := os.ReadFile(clusterLock(dir))
 	if err != nil {
-		return serving, ""
+		return purposeServing, ""
 	}
 	kind, pid, _ := strings.Cut(string(bytes.TrimSpace(text)), " ")
 	if pid != "" {
 		pid = " (process " + pid + ")"
 	}
-	return purpose(kind), pid
+	return lockPurpose(kind), pid
 }
 
-func pause(ctx context.Context, d time.Duration) error {
+func sleepOrDone(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

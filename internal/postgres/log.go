@@ -9,16 +9,16 @@ import (
 	"patchbay/internal/fault"
 )
 
-const maxLog = 4 << 20 // bytes; a longer log is put aside at the next start, in place of the one before
+const maxLog = 4 << 20 // bytes; the next start renames a longer log and replaces the previous one
 
-// openLog opens PostgreSQL's own log. It is a file rather than a pipe to us: PostgreSQL's last words must not depend
-// on our being alive.
+// openLog opens PostgreSQL's own log. It is a file instead of a pipe to this process, so that PostgreSQL's last
+// messages survive it.
 func (c *Cluster) openLog() (*os.File, error) {
-	path := c.layout.log()
+	path := c.layout.logFile()
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
 		_ = os.Rename(path, path+".1")
 	}
-	// The directory belongs to PostgreSQL's user: a link of its making must not lead root elsewhere.
+	// The directory belongs to PostgreSQL's user: its symlinks must not lead root elsewhere.
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, fmt.Sprintf("%s cannot be written.", path))
@@ -28,7 +28,7 @@ func (c *Cluster) openLog() (*os.File, error) {
 
 // logTail is the end of the log, for an error.
 func (c *Cluster) logTail() string {
-	file, err := os.Open(c.layout.log())
+	file, err := os.Open(c.layout.logFile())
 	if err != nil {
 		return ""
 	}

@@ -16,19 +16,19 @@ const (
 	databaseName = "patchbay"
 )
 
-// Options say where the cluster is and with what it runs.
+// Options configure a cluster.
 type Options struct {
-	Dir    string       // the data directory; the cluster lives below it
+	Dir    string       // the data directory, the cluster's parent
 	Log    *slog.Logger // nil: silent
-	BinDir string       // where initdb and postgres are; empty: $PATCHBAY_POSTGRES_BIN, else they are looked for
+	BinDir string       // has initdb and postgres; empty: $PATCHBAY_POSTGRES_BIN, or else a search
 
-	// Throwaway is for tests: nothing is synced to disk, and a crash of the machine loses the cluster.
+	// Throwaway is for tests: fsync is off, and a crash of the machine loses the cluster.
 	Throwaway bool
 	// Settings are added to PostgreSQL's command line.
 	Settings map[string]string
 }
 
-func (o Options) complete() (Options, error) {
+func (o Options) withDefaults() (Options, error) {
 	if o.Dir == "" {
 		return o, fault.Errorf(fault.Invalid, "The data directory has no name; set PATCHBAY_DATA_DIR.")
 	}
@@ -46,21 +46,21 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// flags is PostgreSQL's command line after -D.
-func (o Options) flags(socketDir string) []string {
+// commandLineFlags are PostgreSQL's arguments after -D.
+func (o Options) commandLineFlags(socketDir string) []string {
 	settings := map[string]string{
-		"listen_addresses":        "", // no port: the socket's directory is the lock
+		"listen_addresses":        "", // no port: the socket's directory has the permissions
 		"port":                    socketPort,
 		"unix_socket_directories": socketDir,
 		"unix_socket_permissions": "0700",
 		"timezone":                "UTC",
 		"log_timezone":            "UTC",
-		"jit":                     "off", // every query of ours is short
+		"jit":                     "off", // every query of Patchbay is short
 		"max_wal_size":            "512MB",
-		"wal_init_zero":           "off", // its zeros were a fifth of PostgreSQL's time under many calls, until the first files are used again
+		"wal_init_zero":           "off", // until the first files are reused, writing zeros took a fifth of PostgreSQL's time under many calls
 		"log_checkpoints":         "off",
 		"log_min_messages":        "warning",
-		// A statement can hold what must not be in a log: only its SQLSTATE and message are written.
+		// A statement can contain secrets: only its SQLSTATE and message are logged.
 		"log_min_error_statement": "panic",
 		"log_error_verbosity":     "terse",
 	}

@@ -13,10 +13,10 @@ import (
 	"patchbay/internal/fault"
 )
 
-// leftovers lists the living processes of this cluster: all of PostgreSQL's work in the data directory. A zombie has
-// no directory any more and does not count.
-func (c *Cluster) leftovers(context.Context) []int {
-	data, err := filepath.EvalSymlinks(c.layout.data())
+// orphanPIDs lists the running PostgreSQL processes whose working directory is in the data directory. A zombie
+// has no directory and does not count.
+func (c *Cluster) orphanPIDs(context.Context) []int {
+	data, err := filepath.EvalSymlinks(c.layout.pgData())
 	if err != nil {
 		return nil
 	}
@@ -27,14 +27,14 @@ func (c *Cluster) leftovers(context.Context) []int {
 	var pids []int
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(entry.Name())
-		if err == nil && pid != os.Getpid() && worksIn(pid, data) && isPostgres(pid) {
+		if err == nil && pid != os.Getpid() && isWorkingIn(pid, data) && isPostgres(pid) {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
 }
 
-func worksIn(pid int, data string) bool {
+func isWorkingIn(pid int, data string) bool {
 	proc := filepath.Join("/proc", strconv.Itoa(pid))
 	dir, err := os.Readlink(filepath.Join(proc, "cwd"))
 	if err == nil {
@@ -43,24 +43,24 @@ func worksIn(pid int, data string) bool {
 	if !errors.Is(err, fs.ErrPermission) {
 		return false
 	}
-	// A container without SYS_PTRACE hides other users' directories from root, but not the postmaster's arguments.
+	// A container without SYS_PTRACE hides other users' directories from root, but not the postmaster's
+	// arguments.
 	args, err := os.ReadFile(filepath.Join(proc, "cmdline"))
 	return err == nil && bytes.Contains(args, []byte("-D\x00"+data+"\x00"))
 }
 
-// isPostgres keeps a person's shell in that directory out of it.
+// isPostgres excludes a person's shell in that directory.
 func isPostgres(pid int) bool {
 	name, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "comm"))
 	return err == nil && bytes.HasPrefix(name, []byte("postgres"))
 }
 
-// dropStalePIDFile removes a killed postmaster's file where its process id lives on as another program's (or as a
-// zombie): PostgreSQL would take that for itself and refuse to start. The kernel hands low ids out again soon in a
-// container.
+// dropStalePIDFile removes a killed postmaster's pid file if its pid is now another program's or a zombie's:
+// PostgreSQL would take that for a postmaster and refuse to start. Containers reuse low pids soon.
 func (c *Cluster) dropStalePIDFile() error {
 	pid := c.layout.readPIDFile().pid
-	if pid == 0 || !signalable(pid) {
-		return nil // PostgreSQL sees by itself that nobody is there
+	if pid == 0 || !canSignal(pid) {
+		return nil // PostgreSQL itself notices a dead pid
 	}
 	c.opts.Log.Warn("removing the process id file of a dead PostgreSQL", "pid", pid)
 	if err := os.Remove(c.layout.pidFile()); err != nil {
@@ -69,4 +69,4 @@ func (c *Cluster) dropStalePIDFile() error {
 	return nil
 }
 
-func signalable(pid int) bool { return syscall.Kill(pid, 0) == nil }
+func canSignal(pid int) bool { return syscall.Kill(pid, 0) == nil }

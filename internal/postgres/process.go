@@ -13,23 +13,23 @@ import (
 	"patchbay/internal/safe"
 )
 
-// How long PostgreSQL has to end after each signal before the next, harder one.
+// Time for PostgreSQL to end after each signal, before a harder one.
 const (
-	fastPatience      = 15 * time.Second
-	immediatePatience = 5 * time.Second
+	fastTimeout      = 15 * time.Second
+	immediateTimeout = 5 * time.Second
 )
 
-// process is a child that dies with us.
-type process struct {
+// childProcess is a child that dies with this process.
+type childProcess struct {
 	cmd    *exec.Cmd
 	exited chan struct{} // closed once err is set
 	err    error
 }
 
-// program is one of PostgreSQL's as a child of ours: as the identity, in a process group of its own (a Ctrl-C at the
-// terminal is ours to act on), with nothing in its environment that would change its ways.
-func (id identity) program(bin Binaries, name, dir string, args ...string) *exec.Cmd {
-	cmd := exec.Command(bin.path(name), args...)
+// newCommand is a command of one of PostgreSQL's programs: as the identity, in its own process group, because a
+// Ctrl-C at the terminal is for this process, and with an environment that does not change its behaviour.
+func (id osIdentity) newCommand(bin Binaries, name, dir string, args ...string) *exec.Cmd {
+	cmd := exec.Command(bin.programPath(name), args...)
 	cmd.Dir = dir
 	cmd.Env = childEnv()
 	attr := id.attr
@@ -50,13 +50,14 @@ func childEnv() []string {
 	return env
 }
 
-// start runs cmd; onDeath is what the kernel sends it when we die (Linux).
-func start(cmd *exec.Cmd, onDeath syscall.Signal) (*process, error) {
-	p := &process{cmd: cmd, exited: make(chan struct{})}
+// startChild starts cmd. onDeath is the signal that the kernel sends it when this process dies (Linux).
+func startChild(cmd *exec.Cmd, onDeath syscall.Signal) (*childProcess, error) {
+	p := &childProcess{cmd: cmd, exited: make(chan struct{})}
 	started := make(chan error, 1)
-	dieWithUs(cmd.SysProcAttr, onDeath)
+	setDeathSignal(cmd.SysProcAttr, onDeath)
 	safe.Go(safe.Database, func() {
-		// The death signal goes by the thread that started the child, not by the process: it has to stay.
+		// The death signal belongs to the thread that started the child, not to the process: the thread has to
+		// stay.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := safe.Try(safe.Database, cmd.Start)()
@@ -73,9 +74,9 @@ func start(cmd *exec.Cmd, onDeath syscall.Signal) (*process, error) {
 	return p, nil
 }
 
-// run waits for a short-lived cmd, killing its group when ctx ends first.
-func run(ctx context.Context, cmd *exec.Cmd) error {
-	p, err := start(cmd, syscall.SIGKILL)
+// runCommand waits for a short-lived cmd. It kills its process group when ctx ends first.
+func runCommand(ctx context.Context, cmd *exec.Cmd) error {
+	p, err := startChild(cmd, syscall.SIGKILL)
 	if err != nil {
 		return err
 	}
@@ -89,13 +90,13 @@ func run(ctx context.Context, cmd *exec.Cmd) error {
 	}
 }
 
-// stop ends the postmaster: fast (sessions are cut, everything is written), then immediate (recovery at the next
-// start), then by force. A done ctx skips to the next step at once.
-func (p *process) stop(ctx context.Context) error {
+// stop ends the postmaster: fast (sessions are closed, everything is written), then immediate (recovery at the
+// next start), then SIGKILL. A done ctx skips to the next step at once.
+func (p *childProcess) stop(ctx context.Context) error {
 	steps := []struct {
 		signal   syscall.Signal
 		patience time.Duration
-	}{{syscall.SIGINT, fastPatience}, {syscall.SIGQUIT, immediatePatience}}
+	}{{syscall.SIGINT, fastTimeout}, {syscall.SIGQUIT, immediateTimeout}}
 	for _, step := range steps {
 		_ = p.cmd.Process.Signal(step.signal)
 		if p.waitExit(ctx, step.patience) {
@@ -103,13 +104,13 @@ func (p *process) stop(ctx context.Context) error {
 		}
 	}
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
-	if !p.waitExit(context.WithoutCancel(ctx), immediatePatience) {
+	if !p.waitExit(context.WithoutCancel(ctx), immediateTimeout) {
 		return errors.New("PostgreSQL does not end")
 	}
 	return nil
 }
 
-func (p *process) waitExit(ctx context.Context, patience time.Duration) bool {
+func (p *childProcess) waitExit(ctx context.Context, patience time.Duration) bool {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
@@ -117,7 +118,7 @@ func (p *process) waitExit(ctx context.Context, patience time.Duration) bool {
 		return true
 	case <-timer.C:
 	case <-ctx.Done():
-		// Out of time altogether: leave it a moment to act on the signal it has just got.
+		// Out of time: leave it a moment to act on the last signal.
 		select {
 		case <-p.exited:
 			return true

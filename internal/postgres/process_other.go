@@ -4,5 +4,5 @@ package postgres
 
 import "syscall"
 
-// dieWithUs does nothing here: the next start stops an orphan.
-func dieWithUs(*syscall.SysProcAttr, syscall.Signal) {}
+// setDeathSignal does nothing here: the next start stops an orphan.
+func setDeathSignal(*syscall.SysProcAttr, syscall.Signal) {}

@@ -11,13 +11,14 @@ import (
 const (
 	interrupt = syscall.SIGINT // PostgreSQL's fast shutdown
 
-	firstRetry = 100 * time.Millisecond
-	lastRetry  = 5 * time.Second
-	giveUp     = 2 * time.Minute // of starts that fail in a row
+	minRetry   = 100 * time.Millisecond
+	maxRetry   = 5 * time.Second
+	maxFailing = 2 * time.Minute // of consecutive failed starts
 )
 
-// supervise starts the postmaster again whenever it ends unasked, until Stop or until that fails for too long.
-func (c *Cluster) supervise(p *process) {
+// superviseLoop restarts the postmaster when it ends unexpectedly, until Stop or until restarts fail for
+// maxFailing.
+func (c *Cluster) superviseLoop(p *childProcess) {
 	defer close(c.done)
 	defer c.lock.release()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -37,8 +38,8 @@ func (c *Cluster) supervise(p *process) {
 	}
 }
 
-// keepRunning returns when Stop is called, or PostgreSQL does not start any more. p is the process that runs.
-func (c *Cluster) keepRunning(running **process) {
+// keepRunning returns when Stop is called, or PostgreSQL cannot be restarted. running is the current process.
+func (c *Cluster) keepRunning(running **childProcess) {
 	for {
 		p := *running
 		select {
@@ -50,7 +51,7 @@ func (c *Cluster) keepRunning(running **process) {
 			return
 		}
 		c.opts.Log.Error("PostgreSQL ended by itself, starting it again", "reason", p.err, "last_messages", c.logTail())
-		next, err := c.relaunch()
+		next, err := c.retryPostmaster()
 		if err != nil {
 			c.failure = err
 			c.opts.Log.Error("PostgreSQL does not start any more", "error", err)
@@ -63,8 +64,8 @@ func (c *Cluster) keepRunning(running **process) {
 	}
 }
 
-// relaunch tries with growing pauses. It returns nil and no error when Stop came first.
-func (c *Cluster) relaunch() (*process, error) {
+// retryPostmaster retries with growing delays. It returns nil and no error if Stop came first.
+func (c *Cluster) retryPostmaster() (*childProcess, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	safe.Go(safe.Database, func() {
@@ -74,23 +75,23 @@ func (c *Cluster) relaunch() (*process, error) {
 		case <-ctx.Done():
 		}
 	})
-	wait, began := firstRetry, time.Now()
+	wait, began := minRetry, time.Now()
 	for {
-		p, err := c.launch(ctx)
+		p, err := c.startPostmaster(ctx)
 		switch {
 		case err == nil:
 			c.opts.Log.Info("PostgreSQL started again", "pid", p.cmd.Process.Pid, "duration_ms", time.Since(began).Milliseconds())
 			return p, nil
 		case c.isStopping():
 			return nil, nil //nolint:nilnil // stopped: neither a process nor a failure
-		case time.Since(began) > giveUp:
+		case time.Since(began) > maxFailing:
 			return nil, err
 		}
 		c.opts.Log.Warn("PostgreSQL did not start", "error", err, "retry_in_ms", wait.Milliseconds())
-		if pause(ctx, wait) != nil {
+		if sleepOrDone(ctx, wait) != nil {
 			return nil, nil //nolint:nilnil // stopped
 		}
-		wait = min(2*wait, lastRetry)
+		wait = min(2*wait, maxRetry)
 	}
 }
 

@@ -10,23 +10,24 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// Webhooks is the queue of what is sent to webhooks. It is apart from the tenants' queues, so that receivers that hang delay no sync.
+// Webhooks is the queue of webhook deliveries. It is separate from the tenants' queues, so that hung receivers
+// delay no sync.
 const Webhooks = "webhooks"
 
-// DeliverWebhook asks for one delivery to be tried until it has arrived, or until there is no further try. Round is how often it was
-// tried when the job was made: a job that sleeps for hours does not keep away one that is to be worked now. Those of a sweep count below
-// zero (FoundAgain).
+// DeliverWebhook tries one delivery until it arrives or its tries are used up. Round is the number of tries
+// when the job was inserted, so that a snoozed job does not exclude one that is due now. Rounds of the sweep
+// are negative (see FoundAgain).
 type DeliverWebhook struct {
 	TenantID   uuid.UUID `json:"tenant_id"`
 	DeliveryID uuid.UUID `json:"delivery_id"`
 	Round      int       `json:"round"`
 }
 
-// Kind is the job's name in the database; a landed name is never changed.
+// Kind is stored in the database and never changes.
 func (DeliverWebhook) Kind() string { return "deliver_webhook" }
 
-// InsertOpts makes it the delivery's only job of its round that has not ended. That a receiver fails is no failure of the job, which then sleeps until
-// the next try: the attempts are for our own mishaps.
+// InsertOpts makes the job unique for its delivery and round. A receiver's failure snoozes the job; the
+// attempts count our own failures.
 func (DeliverWebhook) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: Webhooks, MaxAttempts: 25, UniqueOpts: river.UniqueOpts{
 		ByArgs: true,
@@ -36,40 +37,40 @@ func (DeliverWebhook) InsertOpts() river.InsertOpts {
 	}}
 }
 
-// FoundAgain is the round of the job that a sweep makes for a delivery that nobody has taken up. It differs from that of the delivery's
-// own job, which looks as if it ran where its process was killed, until the queue rescues it.
+// FoundAgain is the round of the sweep's job for a delivery without progress. It differs from the round of the
+// delivery's own job, which counts as running after its process was killed, until it is rescued.
 func FoundAgain(tries int) int { return -1 - tries }
 
-// TendWebhooks looks for deliveries whose jobs are lost.
-type TendWebhooks struct{}
+// RequeueDeliveries inserts jobs for deliveries that lost their jobs.
+type RequeueDeliveries struct{}
 
-// Kind is the job's name in the database; a landed name is never changed.
-func (TendWebhooks) Kind() string { return "tend_webhooks" }
+// Kind is stored in the database and never changes.
+func (RequeueDeliveries) Kind() string { return "tend_webhooks" }
 
-// InsertOpts makes it one try: the next one comes by itself.
-func (TendWebhooks) InsertOpts() river.InsertOpts {
+// InsertOpts allows one attempt: the job is periodic.
+func (RequeueDeliveries) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: Webhooks, MaxAttempts: 1}
 }
 
-// TendNotices looks for what people should be told by the clock, and forgets what they were told long ago.
-type TendNotices struct{}
+// UpdateNotices inserts notices that depend on time and deletes old ones.
+type UpdateNotices struct{}
 
-// Kind is the job's name in the database; a landed name is never changed.
-func (TendNotices) Kind() string { return "tend_notices" }
+// Kind is stored in the database and never changes.
+func (UpdateNotices) Kind() string { return "tend_notices" }
 
-// InsertOpts makes it one try: the next one comes by itself.
-func (TendNotices) InsertOpts() river.InsertOpts {
+// InsertOpts allows one attempt: the job is periodic.
+func (UpdateNotices) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: Webhooks, MaxAttempts: 1}
 }
 
-// InsertDeliveriesTx inserts the jobs in one statement of the transaction. One that is there already is not inserted again.
+// InsertDeliveriesTx inserts the jobs in one statement of the transaction and skips existing ones.
 func (i *Inserter) InsertDeliveriesTx(ctx context.Context, tx pgx.Tx, jobs ...DeliverWebhook) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	params, with := make([]river.InsertManyParams, len(jobs)), within(ctx)
+	params, opts := make([]river.InsertManyParams, len(jobs)), traceOpts(ctx)
 	for n, job := range jobs {
-		params[n] = river.InsertManyParams{Args: job, InsertOpts: with}
+		params[n] = river.InsertManyParams{Args: job, InsertOpts: opts}
 	}
 	if _, err := i.client.InsertManyTx(ctx, tx, params); err != nil {
 		return fmt.Errorf("insert %d webhook jobs: %w", len(jobs), err)

@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/queue"
 )
 
-func TestATenantsJobsAlwaysGoToTheSameQueue(t *testing.T) {
+func TestFor_IsStablePerTenant(t *testing.T) {
 	t.Parallel()
 	names := queue.Names()
 	for range 100 {
@@ -25,7 +25,7 @@ func TestATenantsJobsAlwaysGoToTheSameQueue(t *testing.T) {
 	}
 }
 
-func TestTenantsAreSpreadOverAllQueues(t *testing.T) {
+func TestFor_SpreadsTenantsOverAllQueues(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int{}
 	for range 2000 {

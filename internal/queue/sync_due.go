@@ -2,22 +2,22 @@ package queue
 
 import "github.com/riverqueue/river"
 
-// Due is the queue of the jobs that sync what is due. It is apart from the tenants' queues: such a job holds no conversation, and
-// whose turn it is the claims decide.
+// Due is the queue of SyncDue jobs. It is separate from the tenants' queues: the jobs are short, and claims
+// decide the order of connectors.
 const Due = "due"
 
-// AllShards is the shard of a job that looks at all of them: there is little to do.
+// AllShards is the shard of a job for all shards, inserted when little is due.
 const AllShards = -1
 
-// SyncDue has a process sync the connectors of a shard that are due, as many as it has room for.
+// SyncDue starts the due syncs of a shard, as many as the process has slots for.
 type SyncDue struct {
 	Shard int `json:"shard"` // 0 to Count-1, or AllShards
 }
 
-// Kind is the job's name in the database.
+// Kind is stored in the database and never changes.
 func (SyncDue) Kind() string { return "sync_due" }
 
-// InsertOpts makes it one try: what is due and was not claimed has another job a second later.
+// InsertOpts allows one attempt: a second later there is another job.
 func (SyncDue) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: Due, MaxAttempts: 1}
 }

@@ -5,25 +5,26 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// Few is how many runs of a tenant wait before those of the other tenants' many; OfMany is the priority of the others, River's last.
+// Few is the number of a tenant's waiting runs with priority 1. Further ones have priority OfMany, River's
+// lowest.
 const (
 	Few    = 8
 	OfMany = 4
 )
 
-// SyncTools asks for one queued sync run to be performed.
+// SyncTools performs one queued sync run.
 type SyncTools struct {
 	TenantID    uuid.UUID `json:"tenant_id"`
 	ConnectorID uuid.UUID `json:"connector_id"`
 	SyncRunID   uuid.UUID `json:"sync_run_id"`
-	OfMany      bool      `json:"-"` // its tenant has more than Few waiting before it
+	OfMany      bool      `json:"-"` // more than Few runs of the tenant wait before it
 }
 
-// Kind is the job's name in the database.
+// Kind is stored in the database and never changes.
 func (SyncTools) Kind() string { return "sync_tools" }
 
-// InsertOpts chooses the tenant's queue. The failure of a server is no failure of its job (the run's row records it), so that
-// the attempts are for our own mishaps alone: a database that is away for a while.
+// InsertOpts chooses the tenant's queue. A server's failure does not fail the job (the run's row records it),
+// so the attempts count our own failures.
 func (j SyncTools) InsertOpts() river.InsertOpts {
 	priority := 1
 	if j.OfMany {

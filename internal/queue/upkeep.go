@@ -5,64 +5,65 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// Upkeep is the queue of what keeps the house in order, which may take its time: nothing that anybody waits for stands behind it.
+// Upkeep is the queue of periodic maintenance, which no request waits for.
 const Upkeep = "upkeep"
 
-// SweepHistory forgets history that is older than its tenants keep it.
+// SweepHistory deletes history past its retention.
 type SweepHistory struct{}
 
-// Kind is the job's name in the database; a landed name is never changed.
+// Kind is stored in the database and never changes.
 func (SweepHistory) Kind() string { return "sweep_history" }
 
-// InsertOpts makes it the only one.
+// InsertOpts makes the job unique.
 func (SweepHistory) InsertOpts() river.InsertOpts { return onlyOne() }
 
-// SweepLeftovers forgets what was begun and never ended.
-type SweepLeftovers struct{}
+// SweepExpired deletes what was begun and never finished.
+type SweepExpired struct{}
 
-// Kind is the job's name in the database; a landed name is never changed.
-func (SweepLeftovers) Kind() string { return "sweep_leftovers" }
+// Kind is stored in the database and never changes.
+func (SweepExpired) Kind() string { return "sweep_leftovers" }
 
-// InsertOpts makes it the only one.
-func (SweepLeftovers) InsertOpts() river.InsertOpts { return onlyOne() }
+// InsertOpts makes the job unique.
+func (SweepExpired) InsertOpts() river.InsertOpts { return onlyOne() }
 
-// RenewIdle renews accounts that nobody uses.
+// RenewIdle refreshes the tokens of unused accounts.
 type RenewIdle struct{}
 
-// Kind is the job's name in the database; a landed name is never changed.
+// Kind is stored in the database and never changes.
 func (RenewIdle) Kind() string { return "renew_idle" }
 
-// InsertOpts makes it the only one.
+// InsertOpts makes the job unique.
 func (RenewIdle) InsertOpts() river.InsertOpts { return onlyOne() }
 
-// CheckAudit computes the audit chains of all tenants anew.
+// CheckAudit verifies the audit chains of all tenants.
 type CheckAudit struct{}
 
-// Kind is the job's name in the database; a landed name is never changed.
+// Kind is stored in the database and never changes.
 func (CheckAudit) Kind() string { return "check_audit" }
 
-// InsertOpts makes it the only one.
+// InsertOpts makes the job unique.
 func (CheckAudit) InsertOpts() river.InsertOpts { return onlyOne() }
 
-// KeepAudit makes the coming months of the audit log.
-type KeepAudit struct{}
+// CreateAuditMonths creates the audit log's partitions of the coming months.
+type CreateAuditMonths struct{}
 
-// Kind is the job's name in the database; a landed name is never changed.
-func (KeepAudit) Kind() string { return "keep_audit" }
+// Kind is stored in the database and never changes.
+func (CreateAuditMonths) Kind() string { return "keep_audit" }
 
-// InsertOpts makes it the only one.
-func (KeepAudit) InsertOpts() river.InsertOpts { return onlyOne() }
+// InsertOpts makes the job unique.
+func (CreateAuditMonths) InsertOpts() river.InsertOpts { return onlyOne() }
 
-// TellLocks puts on record which accounts were locked.
-type TellLocks struct{}
+// RecordLocks audits which accounts were locked.
+type RecordLocks struct{}
 
-// Kind is the job's name in the database; a landed name is never changed.
-func (TellLocks) Kind() string { return "tell_locks" }
+// Kind is stored in the database and never changes.
+func (RecordLocks) Kind() string { return "tell_locks" }
 
-// InsertOpts makes it the only one.
-func (TellLocks) InsertOpts() river.InsertOpts { return onlyOne() }
+// InsertOpts makes the job unique.
+func (RecordLocks) InsertOpts() river.InsertOpts { return onlyOne() }
 
-// onlyOne has no second job wait or run beside one, and tries it a few times: the next one may be hours away.
+// onlyOne excludes a second waiting or running job and allows three attempts, for the next job may be hours
+// away.
 func onlyOne() river.InsertOpts {
 	return river.InsertOpts{Queue: Upkeep, MaxAttempts: 3, UniqueOpts: river.UniqueOpts{
 		ByState: []rivertype.JobState{
@@ -71,11 +72,11 @@ func onlyOne() river.InsertOpts {
 	}}
 }
 
-// RevokeDeleted revokes accounts whose credentials were deleted.
+// RevokeDeleted revokes accounts with deleted credentials.
 type RevokeDeleted struct{}
 
-// Kind is the job's name in the database; a landed name is never changed.
+// Kind is stored in the database and never changes.
 func (RevokeDeleted) Kind() string { return "revoke_deleted" }
 
-// InsertOpts makes it the only one.
+// InsertOpts makes the job unique.
 func (RevokeDeleted) InsertOpts() river.InsertOpts { return onlyOne() }

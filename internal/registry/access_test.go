@@ -17,9 +17,9 @@ import (
 	"patchbay/internal/store"
 )
 
-func TestATokenIsIssuedShownOnceAndRevoked(t *testing.T) {
+func TestToken_IssueAndRevoke(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent := b.Agent(t)
 	ref := connectors.Ref(agent.Slug)
 	end := time.Now().Add(time.Hour).Truncate(time.Microsecond).UTC()
@@ -50,9 +50,9 @@ func TestATokenIsIssuedShownOnceAndRevoked(t *testing.T) {
 	}
 }
 
-func TestATokensTextIsStoredNowhere(t *testing.T) {
+func TestToken_TextIsNotStored(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	_, text, err := b.reg.IssueToken(t.Context(), b.admin, connectors.Ref(b.Agent(t).Slug), registry.TokenRequest{})
 	if err != nil {
 		t.Fatal(err)
@@ -65,8 +65,8 @@ func TestATokensTextIsStoredNowhere(t *testing.T) {
 	}
 }
 
-// everything is what stands in a table, of all tenants.
-func (b *bundle) everything(t *testing.T, table string) (all string) {
+// everything returns a table's rows of all tenants.
+func (b *testEnv) everything(t *testing.T, table string) (all string) {
 	t.Helper()
 	err := pgx.BeginFunc(t.Context(), b.Pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(t.Context(), "select set_config('app.system', 'on', true)"); err != nil {
@@ -80,9 +80,9 @@ func (b *bundle) everything(t *testing.T, table string) (all string) {
 	return all
 }
 
-func TestATokenIsRefusedForItsFields(t *testing.T) {
+func TestToken_ValidatesFields(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	ref, past := connectors.Ref(b.Agent(t).Slug), time.Now().Add(-time.Second)
 	_, _, err := b.reg.IssueToken(t.Context(), b.admin, ref, registry.TokenRequest{Name: strings.Repeat("x", 101), ExpiresAt: &past})
 	wantFields(t, err, "name", "expires_at")
@@ -92,9 +92,9 @@ func TestATokenIsRefusedForItsFields(t *testing.T) {
 	}
 }
 
-func TestAGrantStandsUntilAnotherTakesItsPlace(t *testing.T) {
+func TestGrant_IsReplaced(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent, c := b.Agent(t), b.Connector(t)
 	ask, who, what := connectors.ApprovalAuto, connectors.Ref(agent.Slug), connectors.Ref(c.Slug)
 	for _, g := range []connectors.Grant{
@@ -126,9 +126,9 @@ func TestAGrantStandsUntilAnotherTakesItsPlace(t *testing.T) {
 	}
 }
 
-func TestAGrantIsRefusedForItsFields(t *testing.T) {
+func TestGrant_ValidatesFields(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent, c := b.Agent(t), b.Connector(t)
 	mode := connectors.ApprovalMode("never")
 	_, err := b.reg.Grant(t.Context(), b.admin, connectors.Ref(agent.Slug), connectors.Ref(c.Slug), connectors.Grant{
@@ -137,9 +137,9 @@ func TestAGrantIsRefusedForItsFields(t *testing.T) {
 	wantFields(t, err, "tools", "trusted_tools", "approval")
 }
 
-func TestOnlyAnAdminHandsOutTokensAndGrants(t *testing.T) {
+func TestAgents_RequireManagePermission(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent, c := b.Agent(t), b.Connector(t)
 	who, what := connectors.Ref(agent.Slug), connectors.Ref(c.Slug)
 	_, token := b.TokenIn(t, b.Tenant, agent.ID)
@@ -158,9 +158,9 @@ func TestOnlyAnAdminHandsOutTokensAndGrants(t *testing.T) {
 	}
 }
 
-func TestAnotherTenantsAgentTakesNoTokenAndNoGrant(t *testing.T) {
+func TestAgents_AreIsolatedByTenant(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	their, theirs, mine := b.AgentIn(t, b.Other), b.ConnectorIn(t, b.Other), b.Agent(t)
 	_, token := b.TokenIn(t, b.Other, their.ID)
 	id := func(u interface{ String() string }) connectors.Ref { return connectors.Ref(u.String()) }

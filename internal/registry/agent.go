@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/store"
 )
 
-// CreateAgent stores a new agent. Where nothing is said about approvals, the tenant's default holds.
+// CreateAgent stores a new agent. The tenant's default approval mode applies if none is set.
 func (r *Registry) CreateAgent(ctx context.Context, a auth.Actor, agent connectors.Agent) (connectors.Agent, error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return connectors.Agent{}, err
@@ -26,10 +26,10 @@ func (r *Registry) CreateAgent(ctx context.Context, a auth.Actor, agent connecto
 	base := agent.Slug
 	for n := 2; ; n++ {
 		made, err := r.insertAgent(ctx, a, agent)
-		if ownSlug || n > 9 || !aboutSlug(err) {
+		if ownSlug || n > 9 || !isSlugConflict(err) {
 			return made, err
 		}
-		agent.Slug = numbered(base, n)
+		agent.Slug = numberSlug(base, n)
 	}
 }
 
@@ -46,13 +46,13 @@ func (r *Registry) insertAgent(ctx context.Context, a auth.Actor, agent connecto
 	return made, nil
 }
 
-// UpdateAgent stores the agent as it now is, by its id. An empty slug leaves the stored one.
+// UpdateAgent stores an agent by its id. An empty slug keeps the stored one.
 func (r *Registry) UpdateAgent(ctx context.Context, a auth.Actor, agent connectors.Agent) (updated connectors.Agent, err error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return connectors.Agent{}, err
 	}
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		was, err := tx.Before(ctx, store.OfAgent(agent.ID))
+		before, err := tx.Before(ctx, store.OfAgent(agent.ID))
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (r *Registry) UpdateAgent(ctx context.Context, a auth.Actor, agent connecto
 			return err
 		}
 		if strings.TrimSpace(agent.Slug) == "" {
-			agent.Slug = old.Slug // a new name does not move the addresses
+			agent.Slug = old.Slug // a new name must not change the addresses
 		}
 		agent = agent.Normalized()
 		if err := fault.InvalidFields(agent.Validate()...); err != nil {
@@ -70,7 +70,7 @@ func (r *Registry) UpdateAgent(ctx context.Context, a auth.Actor, agent connecto
 		if updated, err = tx.UpdateAgent(ctx, agent); err != nil {
 			return err
 		}
-		return tx.RecordChange(ctx, agentEvent(a, "agent.update", updated), was, store.OfAgent(agent.ID))
+		return tx.RecordChange(ctx, agentEvent(a, "agent.update", updated), before, store.OfAgent(agent.ID))
 	})
 	if err != nil {
 		return connectors.Agent{}, err
@@ -88,14 +88,14 @@ func (r *Registry) DeleteAgent(ctx context.Context, a auth.Actor, ref connectors
 		if err != nil {
 			return err
 		}
-		was, err := tx.Before(ctx, store.OfAgent(agent.ID))
+		before, err := tx.Before(ctx, store.OfAgent(agent.ID))
 		if err != nil {
 			return err
 		}
 		if err := tx.DeleteAgent(ctx, agent.ID); err != nil {
 			return err
 		}
-		return tx.RecordChange(ctx, agentEvent(a, "agent.delete", agent), was, store.OfAgent(agent.ID))
+		return tx.RecordChange(ctx, agentEvent(a, "agent.delete", agent), before, store.OfAgent(agent.ID))
 	})
 }
 

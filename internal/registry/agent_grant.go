@@ -9,8 +9,8 @@ import (
 	"patchbay/internal/store"
 )
 
-// Grant lets an agent use a connector, or puts this grant in the place of the one before. The ids in g are filled in here. Tools that the
-// connector does not have (yet) may be named.
+// Grant sets an agent's grant for a connector. It fills in the ids of g. Tools that do not exist yet may be
+// named.
 func (r *Registry) Grant(
 	ctx context.Context, a auth.Actor, agent, connector connectors.Ref, g connectors.Grant,
 ) (granted store.GrantedConnector, err error) {
@@ -19,25 +19,25 @@ func (r *Registry) Grant(
 	}
 	g = g.Normalized()
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		who, what, err := findGrant(ctx, tx, agent, connector)
+		owner, target, err := findGrant(ctx, tx, agent, connector)
 		if err != nil {
 			return err
 		}
 		if err := fault.InvalidFields(g.Validate()...); err != nil {
 			return err
 		}
-		g.AgentID, g.ConnectorID = who.ID, what.ID
-		was, err := tx.Before(ctx, store.OfGrant(who.ID, what.ID))
+		g.AgentID, g.ConnectorID = owner.ID, target.ID
+		before, err := tx.Before(ctx, store.OfGrant(owner.ID, target.ID))
 		if err != nil {
 			return err
 		}
 		if err := tx.SetAgentGrant(ctx, g); err != nil {
 			return err
 		}
-		if granted, err = tx.AgentGrant(ctx, who.ID, what.ID); err != nil {
+		if granted, err = tx.AgentGrant(ctx, owner.ID, target.ID); err != nil {
 			return err
 		}
-		return tx.RecordChange(ctx, grantEvent(a, "agent_grant.set", who, what, &g), was, store.OfGrant(who.ID, what.ID))
+		return tx.RecordChange(ctx, grantEvent(a, "agent_grant.set", owner, target, &g), before, store.OfGrant(owner.ID, target.ID))
 	})
 	if err != nil {
 		return store.GrantedConnector{}, err
@@ -45,46 +45,46 @@ func (r *Registry) Grant(
 	return granted, nil
 }
 
-// DropGrant takes a connector from an agent. Its next call is refused, within a second in whatever process.
+// DropGrant removes an agent's grant. It takes effect within a second in every process.
 func (r *Registry) DropGrant(ctx context.Context, a auth.Actor, agent, connector connectors.Ref) error {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return err
 	}
 	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		who, what, err := findGrant(ctx, tx, agent, connector)
+		owner, target, err := findGrant(ctx, tx, agent, connector)
 		if err != nil {
 			return err
 		}
-		was, err := tx.Before(ctx, store.OfGrant(who.ID, what.ID))
+		before, err := tx.Before(ctx, store.OfGrant(owner.ID, target.ID))
 		if err != nil {
 			return err
 		}
-		if err := tx.DropAgentGrant(ctx, who.ID, what.ID); err != nil {
+		if err := tx.DropAgentGrant(ctx, owner.ID, target.ID); err != nil {
 			return err
 		}
-		return tx.RecordChange(ctx, grantEvent(a, "agent_grant.drop", who, what, nil), was, store.OfGrant(who.ID, what.ID))
+		return tx.RecordChange(ctx, grantEvent(a, "agent_grant.drop", owner, target, nil), before, store.OfGrant(owner.ID, target.ID))
 	})
 }
 
-// Grants lists what an agent was granted, by the connectors' slugs.
+// Grants lists an agent's grants by the connectors' slugs.
 func (r *Registry) Grants(
 	ctx context.Context, a auth.Actor, agent connectors.Ref, p store.Page,
 ) (store.List[store.GrantedConnector], error) {
 	tenant := r.store.Tenant(a.Tenant.ID)
-	who, err := tenant.Agent(ctx, agent)
+	owner, err := tenant.Agent(ctx, agent)
 	if err != nil {
 		return store.List[store.GrantedConnector]{}, err
 	}
-	return tenant.AgentGrants(ctx, who.ID, p)
+	return tenant.AgentGrants(ctx, owner.ID, p)
 }
 
 func findGrant(ctx context.Context, tx *store.Tenant, agent, connector connectors.Ref) (connectors.Agent, connectors.Connector, error) {
-	who, err := tx.Agent(ctx, agent)
+	owner, err := tx.Agent(ctx, agent)
 	if err != nil {
 		return connectors.Agent{}, connectors.Connector{}, err
 	}
-	what, err := tx.Connector(ctx, connector)
-	return who, what, err
+	target, err := tx.Connector(ctx, connector)
+	return owner, target, err
 }
 
 func grantEvent(a auth.Actor, action string, agent connectors.Agent, c connectors.Connector, g *connectors.Grant) store.Event {

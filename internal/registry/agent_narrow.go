@@ -9,36 +9,36 @@ import (
 	"patchbay/internal/store"
 )
 
-// NarrowGrant takes some tools of a connector from an agent and leaves the others, by what is granted at that moment. It answers what is
-// left. Tools that were not granted are as good as taken.
+// NarrowGrant removes tools from an agent's current grant and returns the rest. Tools that were not granted are
+// ignored.
 func (r *Registry) NarrowGrant(
 	ctx context.Context, a auth.Actor, agent, connector connectors.Ref, dropped []string,
-) (left store.GrantedConnector, err error) {
+) (remaining store.GrantedConnector, err error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return store.GrantedConnector{}, err
 	}
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		who, what, err := findGrant(ctx, tx, agent, connector)
+		owner, target, err := findGrant(ctx, tx, agent, connector)
 		if err != nil {
 			return err
 		}
-		was, err := tx.Before(ctx, store.OfGrant(who.ID, what.ID))
+		before, err := tx.Before(ctx, store.OfGrant(owner.ID, target.ID))
 		if err != nil {
 			return err
 		}
-		if left, err = tx.AgentGrant(ctx, who.ID, what.ID); err != nil {
+		if remaining, err = tx.AgentGrant(ctx, owner.ID, target.ID); err != nil {
 			return err
 		}
-		left.Grant = left.Without(what.DiscoveredTools, dropped)
-		if err := fault.InvalidFields(left.Validate()...); err != nil {
+		remaining.Grant = remaining.Without(target.DiscoveredTools, dropped)
+		if err := fault.InvalidFields(remaining.Validate()...); err != nil {
 			return err
 		}
-		if err := tx.SetAgentGrant(ctx, left.Grant); err != nil {
+		if err := tx.SetAgentGrant(ctx, remaining.Grant); err != nil {
 			return err
 		}
-		e := grantEvent(a, "agent_grant.set", who, what, &left.Grant)
+		e := grantEvent(a, "agent_grant.set", owner, target, &remaining.Grant)
 		e.Detail["dropped_tools"] = dropped
-		return tx.RecordChange(ctx, e, was, store.OfGrant(who.ID, what.ID))
+		return tx.RecordChange(ctx, e, before, store.OfGrant(owner.ID, target.ID))
 	})
-	return left, err
+	return remaining, err
 }

@@ -10,9 +10,9 @@ import (
 	"patchbay/internal/fault"
 )
 
-func TestAGrantIsNarrowedByWhatIsGrantedThen(t *testing.T) {
+func TestNarrowGrant_UsesCurrentGrant(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent, c := b.Agent(t), b.Connector(t)
 	b.Synced(t, c.ID, "create", "delete", "search")
 	who, what := connectors.Ref(agent.Slug), connectors.Ref(c.Slug)
@@ -39,9 +39,9 @@ func TestAGrantIsNarrowedByWhatIsGrantedThen(t *testing.T) {
 	}
 }
 
-func TestNobodyNarrowsWhatIsNotGrantedOrMayNotBe(t *testing.T) {
+func TestNarrowGrant_RefusesInvalidRequests(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent, c := b.Agent(t), b.Connector(t)
 	who, what := connectors.Ref(agent.Slug), connectors.Ref(c.Slug)
 	if _, err := b.reg.NarrowGrant(t.Context(), b.admin, who, what, nil); !fault.Is(err, fault.NotFound) {

@@ -15,13 +15,13 @@ import (
 	"patchbay/internal/store"
 )
 
-// TokenRequest describes a token to be made.
+// TokenRequest describes a token to create.
 type TokenRequest struct {
 	Name      string     // at most 100 characters; may be empty
 	ExpiresAt *time.Time // nil: never
 }
 
-// IssueToken makes a token with which an agent comes to the gateway. The text is returned here and never again; an HMAC of it is stored.
+// IssueToken creates an agent's token. The text is returned once; an HMAC of it is stored.
 func (r *Registry) IssueToken(
 	ctx context.Context, a auth.Actor, agent connectors.Ref, req TokenRequest,
 ) (connectors.AgentToken, secret.Text, error) {
@@ -44,7 +44,7 @@ func (r *Registry) IssueToken(
 		if err != nil {
 			return err
 		}
-		if err := req.check(); err != nil {
+		if err := req.checkFields(); err != nil {
 			return err
 		}
 		made, err = tx.CreateAgentToken(ctx, store.NewAgentToken{
@@ -61,7 +61,7 @@ func (r *Registry) IssueToken(
 	return made, text.Text(), nil
 }
 
-func (q TokenRequest) check() error {
+func (q TokenRequest) checkFields() error {
 	fields := connectors.AgentToken{Name: q.Name}.Validate()
 	if q.ExpiresAt != nil && !q.ExpiresAt.After(time.Now()) {
 		fields = append(fields, fault.Field{Location: "expires_at", Message: "The expiry lies in the future."})
@@ -81,7 +81,7 @@ func (r *Registry) Tokens(
 	return tenant.AgentTokens(ctx, owner.ID, p)
 }
 
-// RevokeToken ends a token. It opens nothing any more within a second, in whatever process.
+// RevokeToken deletes a token. It takes effect within a second in every process.
 func (r *Registry) RevokeToken(ctx context.Context, a auth.Actor, agent connectors.Ref, id connectors.AgentTokenID) error {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return err
@@ -91,15 +91,15 @@ func (r *Registry) RevokeToken(ctx context.Context, a auth.Actor, agent connecto
 		if err != nil {
 			return err
 		}
-		was, err := tx.Before(ctx, store.OfAgentToken(id))
+		before, err := tx.Before(ctx, store.OfAgentToken(id))
 		if err != nil {
 			return err
 		}
-		gone, err := tx.DeleteAgentToken(ctx, owner.ID, id)
+		revoked, err := tx.DeleteAgentToken(ctx, owner.ID, id)
 		if err != nil {
 			return err
 		}
-		return tx.RecordChange(ctx, tokenEvent(a, "agent_token.revoke", owner, gone), was, store.OfAgentToken(id))
+		return tx.RecordChange(ctx, tokenEvent(a, "agent_token.revoke", owner, revoked), before, store.OfAgentToken(id))
 	})
 }
 

@@ -13,21 +13,21 @@ import (
 	"patchbay/internal/store"
 )
 
-// CreateConnector stores a new connector, with its shared secret where it takes one. It starts no sync.
+// CreateConnector stores a new connector with its shared secret, if it has one. It starts no sync.
 func (r *Registry) CreateConnector(
 	ctx context.Context, a auth.Actor, d connectors.Draft, s connectors.Secret,
 ) (connectors.Connector, error) {
-	return r.create(ctx, a, d, s, true)
+	return r.createConnector(ctx, a, d, s, true)
 }
 
-// CreateWithSecretLater is CreateConnector where the secret may come afterwards, from somebody else.
+// CreateWithSecretLater is CreateConnector without a required secret.
 func (r *Registry) CreateWithSecretLater(
 	ctx context.Context, a auth.Actor, d connectors.Draft, s connectors.Secret,
 ) (connectors.Connector, error) {
-	return r.create(ctx, a, d, s, false)
+	return r.createConnector(ctx, a, d, s, false)
 }
 
-func (r *Registry) create(
+func (r *Registry) createConnector(
 	ctx context.Context, a auth.Actor, d connectors.Draft, s connectors.Secret, needed bool,
 ) (connectors.Connector, error) {
 	if err := a.Require(connectors.PermManage); err != nil {
@@ -35,35 +35,35 @@ func (r *Registry) create(
 	}
 	ownSlug := strings.TrimSpace(d.Slug) != ""
 	d, s = d.Normalized(), s.Normalized()
-	if err := r.check(d, s, needed); err != nil {
+	if err := r.checkDraft(d, s, needed); err != nil {
 		return connectors.Connector{}, err
 	}
-	return r.insertNumbered(ctx, a, d, s, ownSlug)
+	return r.insertWithFreeSlug(ctx, a, d, s, ownSlug)
 }
 
-// insertNumbered stores a connector; a slug that is taken gets a number. Two names may give one slug; only the slug that somebody
-// chose must be exactly that.
-func (r *Registry) insertNumbered(
+// insertWithFreeSlug stores a connector and numbers a generated slug that is taken. A chosen slug is never
+// changed.
+func (r *Registry) insertWithFreeSlug(
 	ctx context.Context, a auth.Actor, d connectors.Draft, s connectors.Secret, chosen bool,
 ) (connectors.Connector, error) {
 	base := d.Slug
 	for n := 2; ; n++ {
 		c, err := r.insertConnector(ctx, a, d, s)
-		if chosen || n > 9 || !aboutSlug(err) {
+		if chosen || n > 9 || !isSlugConflict(err) {
 			return c, err
 		}
-		d.Slug = numbered(base, n)
+		d.Slug = numberSlug(base, n)
 	}
 }
 
-// Check tells what is wrong with a new connector, by all rules and without storing anything. It takes normalized input.
+// Check validates a new connector by all rules without storing it. The input is normalized.
 func (r *Registry) Check(d connectors.Draft, s connectors.Secret) error {
-	return r.check(d, s, true)
+	return r.checkDraft(d, s, true)
 }
 
-// check is Check; with needed false, the secret may come later.
-func (r *Registry) check(d connectors.Draft, s connectors.Secret, needed bool) error {
-	fields := slices.Concat(d.Validate(), d.ValidateSecret(s, needed), clientless(d, s), credentials.UnfitKey(d.Auth.Type, d.OAuth, s, "auth."))
+// checkDraft is Check; needed requires the secret.
+func (r *Registry) checkDraft(d connectors.Draft, s connectors.Secret, needed bool) error {
+	fields := slices.Concat(d.Validate(), d.ValidateSecret(s, needed), checkClientID(d, s), credentials.ValidateKey(d.Auth.Type, d.OAuth, s, "auth."))
 	fields = append(fields, r.checkEgress(d, fields, connectors.Draft{})...)
 	fields = append(fields, r.checkStdio(d, fields, connectors.Draft{})...)
 	return fault.InvalidFields(fields...)
@@ -73,7 +73,7 @@ func (r *Registry) insertConnector(
 	ctx context.Context, a auth.Actor, d connectors.Draft, s connectors.Secret,
 ) (c connectors.Connector, err error) {
 	err = r.tx(ctx, a, func(tx *store.Tenant) error {
-		if err := r.room(ctx, tx); err != nil {
+		if err := r.checkConnectorLimit(ctx, tx); err != nil {
 			return err
 		}
 		if c, err = tx.CreateConnector(ctx, d); err != nil {
@@ -97,25 +97,26 @@ func (r *Registry) insertConnector(
 	if err != nil {
 		return connectors.Connector{}, err
 	}
-	if r.rehearsal {
-		r.rehearsed++
+	if r.isDryRun {
+		r.dryRunCreated++
 	}
 	return c, nil
 }
 
-// room tells whether the tenant may have one more connector. Those who ask at the same time may together get a few more.
-func (r *Registry) room(ctx context.Context, tx *store.Tenant) error {
+// checkConnectorLimit fails if the tenant has its maximum of connectors. Concurrent requests may exceed it by a
+// few.
+func (r *Registry) checkConnectorLimit(ctx context.Context, tx *store.Tenant) error {
 	stats, err := tx.ConnectorStats(ctx)
 	if err != nil {
 		return err
 	}
-	if stats.Connectors+r.rehearsed >= r.most {
-		return fault.Errorf(fault.Conflict, "A tenant has at most %d connectors, and this one has them. Delete some that nobody needs, or ask the operator for more.", r.most)
+	if stats.Connectors+r.dryRunCreated >= r.maxConnectors {
+		return fault.Errorf(fault.Conflict, "A tenant has at most %d connectors, and this one has them. Delete some that nobody needs, or ask the operator for more.", r.maxConnectors)
 	}
 	return nil
 }
 
-func aboutSlug(err error) bool {
+func isSlugConflict(err error) bool {
 	return fault.Is(err, fault.Conflict) && hasLocation(fault.As(err).Fields, "slug")
 }
 
@@ -123,8 +124,8 @@ func hasLocation(fields []fault.Field, location string) bool {
 	return slices.ContainsFunc(fields, func(f fault.Field) bool { return f.Location == location })
 }
 
-// numbered is a slug with a number, within the length of a slug.
-func numbered(slug string, n int) string {
+// numberSlug appends a number within the maximum length of a slug.
+func numberSlug(slug string, n int) string {
 	tail := fmt.Sprintf("-%d", n)
 	if len(slug)+len(tail) > connectors.MaxSlug {
 		slug = strings.TrimRight(slug[:connectors.MaxSlug-len(tail)], "-")

@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/store"
 )
 
-// ListenAgain has a connector's server listened to again, where that was switched off because it misbehaved.
+// ListenAgain resumes listening to a server that was disabled because of its errors.
 func (r *Registry) ListenAgain(ctx context.Context, a auth.Actor, ref connectors.Ref) (c connectors.Connector, err error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return c, err
@@ -17,7 +17,7 @@ func (r *Registry) ListenAgain(ctx context.Context, a auth.Actor, ref connectors
 		if c, err = tx.Connector(ctx, ref); err != nil {
 			return err
 		}
-		was, err := tx.Before(ctx, store.OfListening(c.ID))
+		before, err := tx.Before(ctx, store.OfListening(c.ID))
 		if err != nil {
 			return err
 		}
@@ -26,7 +26,7 @@ func (r *Registry) ListenAgain(ctx context.Context, a auth.Actor, ref connectors
 		}
 		e := a.Event("connector.listen", c.Slug)
 		e.Detail = map[string]any{"connector_id": c.ID.String()}
-		return tx.RecordChange(ctx, e, was, store.OfListening(c.ID))
+		return tx.RecordChange(ctx, e, before, store.OfListening(c.ID))
 	})
 	return c, err
 }

@@ -12,17 +12,17 @@ import (
 	"patchbay/internal/store"
 )
 
-// Change is an order to change a connector.
+// Change is a change of a connector.
 type Change struct {
-	Draft   func(*connectors.Draft) // changes the settings as they are; it may be called more than once
-	Secret  *connectors.Secret      // nil or empty: the stored one stays
-	Version int                     // of the settings that the caller saw; 0: whatever they are now
+	Draft   func(*connectors.Draft) // edits the current settings; may be called more than once
+	Secret  *connectors.Secret      // nil or empty: keeps the stored secret
+	Version int                     // that the caller saw; 0: any
 
-	SecretLater bool // another type may come without its secret
+	SecretLater bool // a new auth type may come without its secret
 }
 
-// UpdateConnector changes a connector. A stored secret never follows its connector to a server that it was not given for, nor
-// to another client: what is deleted therefore, a notice says ([drop]).
+// UpdateConnector changes a connector. Secrets given for another server or client are deleted, with a notice:
+// see [deleteOutdatedSecrets].
 func (r *Registry) UpdateConnector(
 	ctx context.Context, a auth.Actor, ref connectors.Ref, change Change,
 ) (connectors.Connector, []string, error) {
@@ -34,24 +34,24 @@ func (r *Registry) UpdateConnector(
 		if err != nil {
 			return connectors.Connector{}, nil, err
 		}
-		c, notices, err := r.update(ctx, a, old, change)
-		if change.Version != 0 || try == 3 || !fault.Is(err, fault.Conflict) || !r.moved(ctx, a, old) {
+		c, notices, err := r.updateOnce(ctx, a, old, change)
+		if change.Version != 0 || try == 3 || !fault.Is(err, fault.Conflict) || !r.hasChanged(ctx, a, old) {
 			return c, notices, err
 		}
-		// Somebody else's change came between the read and the write, and this caller's is about single fields: apply it anew.
+		// A concurrent change came in between. This change is about single fields, so it is applied again.
 	}
 }
 
-// moved tells whether the connector is another than the one that was read.
-func (r *Registry) moved(ctx context.Context, a auth.Actor, old connectors.Connector) bool {
+// hasChanged reports whether the connector's version is another one than old's.
+func (r *Registry) hasChanged(ctx context.Context, a auth.Actor, old connectors.Connector) bool {
 	now, err := r.store.Tenant(a.Tenant.ID).Connector(ctx, connectors.Ref(old.ID.String()))
 	return err == nil && now.Version != old.Version
 }
 
-func (r *Registry) update(
+func (r *Registry) updateOnce(
 	ctx context.Context, a auth.Actor, old connectors.Connector, change Change,
 ) (c connectors.Connector, notices []string, err error) {
-	d, s := apply(old, change)
+	d, s := applyChange(old, change)
 	if err := r.checkChange(connectors.DraftOf(old), d, s, !change.SecretLater); err != nil {
 		return connectors.Connector{}, nil, err
 	}
@@ -60,14 +60,14 @@ func (r *Registry) update(
 		version = change.Version
 	}
 	err = r.tx(ctx, a, func(tx *store.Tenant) error {
-		was, err := tx.Before(ctx, store.OfConnector(old.ID))
+		before, err := tx.Before(ctx, store.OfConnector(old.ID))
 		if err != nil {
 			return err
 		}
 		if c, err = tx.UpdateConnector(ctx, old.ID, version, d); err != nil {
 			return err
 		}
-		dropped, err := drop(ctx, tx, old, c)
+		dropped, err := deleteOutdatedSecrets(ctx, tx, old, c)
 		if err != nil {
 			return err
 		}
@@ -84,12 +84,12 @@ func (r *Registry) update(
 				return err
 			}
 		}
-		notices = dropped.notices(old, c, s)
+		notices = dropped.buildNotices(old, c, s)
 		e := a.Event("connector.update", c.Slug)
 		e.Detail = map[string]any{
-			"connector_id": c.ID.String(), "changed": changed(old, c), "secret_set": !s.Empty() || d.Env != nil, "secrets_deleted": dropped.total(),
+			"connector_id": c.ID.String(), "changed": changedSettings(old, c), "secret_set": !s.Empty() || d.Env != nil, "secrets_deleted": dropped.totalCount(),
 		}
-		return tx.RecordChange(ctx, e, was, store.OfConnector(c.ID))
+		return tx.RecordChange(ctx, e, before, store.OfConnector(c.ID))
 	})
 	if err != nil {
 		return connectors.Connector{}, nil, err
@@ -97,25 +97,25 @@ func (r *Registry) update(
 	return c, notices, nil
 }
 
-func apply(old connectors.Connector, change Change) (connectors.Draft, connectors.Secret) {
+func applyChange(old connectors.Connector, change Change) (connectors.Draft, connectors.Secret) {
 	d := connectors.DraftOf(old)
 	if change.Draft != nil {
 		change.Draft(&d)
 	}
 	if d.Slug == "" {
-		d.Slug = old.Slug // a new name does not move the addresses
+		d.Slug = old.Slug // a new name must not change the addresses
 	}
 	if d.Transport != old.Transport && d.Transport != connectors.TransportStdio && d.Command.Equal(old.Command) {
-		d.Command = connectors.Command{} // it belonged to the old transport
+		d.Command = connectors.Command{} // it belongs to the old transport
 	}
 	if d.Transport != old.Transport && d.Transport == connectors.TransportStdio && d.URL == old.URL {
 		d.URL = ""
 	}
 	if d.Auth.Type != old.Auth.Type && d.Auth.Header == old.Auth.Header {
-		d.Auth.Header = "" // it belonged to the old type
+		d.Auth.Header = "" // it belongs to the old type
 	}
 	if d.Auth.Type != old.Auth.Type && d.OAuth.Equal(old.OAuth) {
-		d.OAuth = d.OAuth.For(d.Auth.Type) // and so did these
+		d.OAuth = d.OAuth.For(d.Auth.Type) // as does the rest
 	}
 	var s connectors.Secret
 	if change.Secret != nil {
@@ -124,21 +124,21 @@ func apply(old connectors.Connector, change Change) (connectors.Draft, connector
 	return d.Normalized(), s
 }
 
-// checkChange tells what is wrong with a change. needed: a change of the type brings the secret with it.
+// checkChange validates a change; needed requires the secret of a new auth type.
 func (r *Registry) checkChange(old, d connectors.Draft, s connectors.Secret, needed bool) error {
 	invalid := d.Validate()
-	if d.Slug == old.Slug { // it was allowed once
+	if d.Slug == old.Slug { // it was valid when it was set
 		invalid = slices.DeleteFunc(invalid, func(f fault.Field) bool { return f.Location == "slug" })
 	}
-	fields := slices.Concat(invalid, d.ValidateSecret(s, needed && d.Auth.Type != old.Auth.Type), clientless(d, s), anotherClient(old, d, s),
-		credentials.UnfitKey(d.Auth.Type, d.OAuth, s, "auth."))
+	fields := slices.Concat(invalid, d.ValidateSecret(s, needed && d.Auth.Type != old.Auth.Type), checkClientID(d, s), checkClientChange(old, d, s),
+		credentials.ValidateKey(d.Auth.Type, d.OAuth, s, "auth."))
 	fields = append(fields, r.checkEgress(d, fields, old)...)
 	fields = append(fields, r.checkStdio(d, fields, old)...)
 	return fault.InvalidFields(fields...)
 }
 
-// changed names the settings that differ, for the audit log.
-func changed(old, now connectors.Connector) []string {
+// changedSettings returns the names of changed settings for the audit log.
+func changedSettings(old, now connectors.Connector) []string {
 	differs := map[string]bool{
 		"name": old.Name != now.Name, "slug": old.Slug != now.Slug, "description": old.Description != now.Description,
 		"transport": old.Transport != now.Transport, "url": old.URL != now.URL, "command": old.Command.Path != now.Command.Path,

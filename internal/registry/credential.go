@@ -11,133 +11,135 @@ import (
 	"patchbay/internal/store"
 )
 
-// SetCredential stores the secret of a connector, or, where agent is given, that agent's secret for it. An earlier one is
-// replaced.
+// SetCredential stores the secret of a connector, or an agent's secret for it. It replaces an earlier one.
 func (r *Registry) SetCredential(
 	ctx context.Context, a auth.Actor, connector connectors.Ref, agent *connectors.Ref, s connectors.Secret,
 ) error {
-	if err := mayHandle(a, agent); err != nil {
+	if err := requireCredentialWrite(a, agent); err != nil {
 		return err
 	}
 	s = s.Normalized()
 	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		at, err := findOwner(ctx, tx, connector, agent)
+		owner, err := findOwner(ctx, tx, connector, agent)
 		if err != nil {
 			return err
 		}
-		if err := a.RequireAccount(ctx, tx, at.agentID()); err != nil {
+		if err := a.RequireAccount(ctx, tx, owner.agentID()); err != nil {
 			return err
 		}
-		if err := at.mayHold(s); err != nil {
+		if err := owner.checkSecret(s); err != nil {
 			return err
 		}
-		was, err := tx.Before(ctx, at.secret())
+		before, err := tx.Before(ctx, owner.secretSubject())
 		if err != nil {
 			return err
 		}
-		if err := a.HoldAccount(ctx, tx, at.agentID()); err != nil { // there may have been a wait
+		if err := a.LockAccount(ctx, tx, owner.agentID()); err != nil { // the lock may have waited
 			return err
 		}
-		if err := setSecret(ctx, tx, at.connector, at.agentID(), s); err != nil {
+		if err := setSecret(ctx, tx, owner.connector, owner.agentID(), s); err != nil {
 			return err
 		}
-		return tx.RecordChange(ctx, at.event(a, "credential.set"), was, at.secret())
+		return tx.RecordChange(ctx, owner.auditEvent(a, "credential.set"), before, owner.secretSubject())
 	})
 }
 
-// DeleteCredential deletes the stored secret of a connector, or that of one agent for it.
+// DeleteCredential deletes the secret of a connector, or an agent's for it.
 func (r *Registry) DeleteCredential(ctx context.Context, a auth.Actor, connector connectors.Ref, agent *connectors.Ref) error {
-	if err := mayEnd(a, agent); err != nil {
+	if err := requireCredentialDelete(a, agent); err != nil {
 		return err
 	}
 	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		at, err := findOwner(ctx, tx, connector, agent)
+		owner, err := findOwner(ctx, tx, connector, agent)
 		if err != nil {
 			return err
 		}
-		if err := a.RequireDisconnect(ctx, tx, at.agentID()); err != nil {
+		if err := a.RequireDisconnect(ctx, tx, owner.agentID()); err != nil {
 			return err
 		}
-		was, err := tx.Before(ctx, at.subject())
+		before, err := tx.Before(ctx, owner.auditSubject())
 		if err != nil {
 			return err
 		}
-		if err := tx.DeleteCredential(ctx, at.connector.ID, at.agentID()); err != nil {
+		if err := tx.DeleteCredential(ctx, owner.connector.ID, owner.agentID()); err != nil {
 			return err
 		}
-		return tx.RecordChange(ctx, at.event(a, "credential.delete"), was, at.subject())
+		return tx.RecordChange(ctx, owner.auditEvent(a, "credential.delete"), before, owner.auditSubject())
 	})
 }
 
-// mayHandle refuses, before anything is read, whoever could look after no account there.
-func mayHandle(a auth.Actor, agent *connectors.Ref) error {
+// requireCredentialWrite checks the role before anything is read.
+func requireCredentialWrite(a auth.Actor, agent *connectors.Ref) error {
 	if agent == nil {
 		return a.Require(connectors.PermManage)
 	}
 	return a.Require(connectors.PermOperate)
 }
 
-// mayEnd refuses, before anything is read, whoever could end no account there.
-func mayEnd(a auth.Actor, agent *connectors.Ref) error {
+// requireCredentialDelete checks the role before anything is read. Members may delete their own accounts.
+func requireCredentialDelete(a auth.Actor, agent *connectors.Ref) error {
 	if agent == nil || a.UserID == nil {
-		return mayHandle(a, agent)
+		return requireCredentialWrite(a, agent)
 	}
 	return a.Require(connectors.PermRead)
 }
 
-// owner is where a credential belongs: a connector, and in per-agent mode an agent.
-type owner struct {
+// credentialOwner is the connector, and in per-agent mode the agent, of a credential.
+type credentialOwner struct {
 	connector connectors.Connector
 	agent     *connectors.Agent
 }
 
-func findOwner(ctx context.Context, tx *store.Tenant, connector connectors.Ref, agent *connectors.Ref) (owner, error) {
+func findOwner(ctx context.Context, tx *store.Tenant, connector connectors.Ref, agent *connectors.Ref) (credentialOwner, error) {
 	c, err := tx.Connector(ctx, connector)
 	if err != nil || agent == nil {
-		return owner{connector: c}, err
+		return credentialOwner{connector: c}, err
 	}
 	found, err := tx.Agent(ctx, *agent)
-	return owner{connector: c, agent: &found}, err
+	return credentialOwner{connector: c, agent: &found}, err
 }
 
-func (o owner) agentID() *connectors.AgentID {
+func (o credentialOwner) agentID() *connectors.AgentID {
 	if o.agent == nil {
 		return nil
 	}
 	return &o.agent.ID
 }
 
-// subject is what the audit log tells of the credential.
-func (o owner) subject() store.Subject { return store.OfCredential(o.connector.ID, o.agentID()) }
+// auditSubject is the credential as the audit log's subject.
+func (o credentialOwner) auditSubject() store.Subject {
+	return store.OfCredential(o.connector.ID, o.agentID())
+}
 
-// secret is what it tells of what may be entered: with OAuth the client's, as the credential is an account.
-func (o owner) secret() store.Subject {
+// secretSubject is the secret that can be entered: with OAuth the client secret, because accounts are
+// connected.
+func (o credentialOwner) secretSubject() store.Subject {
 	if o.connector.Auth.Type == connectors.AuthOAuth2 {
 		return store.OfClientSecret(o.connector.ID)
 	}
-	return o.subject()
+	return o.auditSubject()
 }
 
-// mayHold tells whether s is the right secret at the right place.
-func (o owner) mayHold(s connectors.Secret) error {
+// checkSecret validates a secret for this owner.
+func (o credentialOwner) checkSecret(s connectors.Secret) error {
 	perAgent := o.connector.CredentialMode == connectors.CredentialPerAgent
 	switch {
 	case o.connector.Auth.Type == connectors.AuthNone:
 		return fault.Errorf(fault.Conflict, "The connector %q takes no credential: its authentication is none.", o.connector.Name)
 	case o.connector.Auth.Type == connectors.AuthOAuth2:
-		return o.mayHoldClientSecret(s)
+		return o.checkClientSecret(s)
 	case perAgent && o.agent == nil:
 		return fault.Errorf(fault.Conflict, "The connector %q has a credential for each agent; set it for an agent.", o.connector.Name)
 	case !perAgent && o.agent != nil:
 		return fault.Errorf(fault.Conflict, "The connector %q has one credential for all agents; set it on the connector.", o.connector.Name)
 	default:
 		t := o.connector.Auth.Type
-		return fault.InvalidFields(slices.Concat(s.Validate(t, ""), o.nameless(s), credentials.UnfitKey(t, o.connector.OAuth, s, ""))...)
+		return fault.InvalidFields(slices.Concat(s.Validate(t, ""), o.checkMachineClientID(s), credentials.ValidateKey(t, o.connector.OAuth, s, ""))...)
 	}
 }
 
-// mayHoldClientSecret: with OAuth accounts are connected, and what may be entered is the secret of the connector's client.
-func (o owner) mayHoldClientSecret(s connectors.Secret) error {
+// checkClientSecret validates a client secret. With OAuth only that can be entered.
+func (o credentialOwner) checkClientSecret(s connectors.Secret) error {
 	switch {
 	case o.agent != nil:
 		return fault.Errorf(fault.Conflict, "The connector %q signs in with OAuth. Connect the account instead.", o.connector.Name)
@@ -148,8 +150,8 @@ func (o owner) mayHoldClientSecret(s connectors.Secret) error {
 	}
 }
 
-// nameless refuses a machine's secret where neither it nor the connector says whose it is.
-func (o owner) nameless(s connectors.Secret) []fault.Field {
+// checkMachineClientID requires a client id in the secret or in the connector.
+func (o credentialOwner) checkMachineClientID(s connectors.Secret) []fault.Field {
 	switch o.connector.Auth.Type {
 	case connectors.AuthClientCredentials, connectors.AuthPrivateKeyJWT:
 		if s.ClientID == "" && o.connector.OAuth.ClientID == "" {
@@ -159,7 +161,7 @@ func (o owner) nameless(s connectors.Secret) []fault.Field {
 	return nil
 }
 
-func (o owner) event(a auth.Actor, action string) store.Event {
+func (o credentialOwner) auditEvent(a auth.Actor, action string) store.Event {
 	e := a.Event(action, o.connector.Slug)
 	e.Detail = map[string]any{"connector_id": o.connector.ID.String(), "type": string(o.connector.Auth.Type)}
 	if o.agent != nil {

@@ -12,9 +12,9 @@ import (
 	"patchbay/internal/registry"
 )
 
-func TestWhatIsMadeInAnyWayBeginsWithTheTenantsDefaults(t *testing.T) {
+func TestCreate_UsesTenantDefaults(t *testing.T) {
 	t.Parallel()
-	b := newOffering(t)
+	b := newCatalogEnv(t)
 	own := connectors.Defaults{
 		Approval: connectors.ApprovalTrustedOnly, SyncInterval: time.Hour, ToolChanges: connectors.ToolChangesHoldAll, Listen: connectors.ListenOff,
 	}
@@ -48,9 +48,9 @@ func TestWhatIsMadeInAnyWayBeginsWithTheTenantsDefaults(t *testing.T) {
 	}
 }
 
-func TestAnExportMakesTheSameConnectorsWhateverTheDefaultsAreElsewhere(t *testing.T) {
+func TestExport_IsIndependentOfDefaults(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	c := b.create(t, connectors.Secret{})
 	elsewhere := connectors.Defaults{Approval: connectors.ApprovalAuto, SyncInterval: time.Hour, ToolChanges: connectors.ToolChangesAuto, Listen: connectors.ListenOff}
 	file, err := b.reg.Export(t.Context(), b.admin, mcpjson.Generic)

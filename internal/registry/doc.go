@@ -1,13 +1,14 @@
-// Package registry is what an admin does to connectors, credentials and agents, whichever door the order came through.
+// Package registry changes connectors, credentials and agents for admins. The pages, the API and MCP
+// administration call it.
 //
-// Each order goes the same way, in this order:
+// Each operation takes these steps:
 //
-//  1. the role: who may not, learns nothing else
-//  2. the rules (package connectors), all broken ones at once, each at its place in the document
-//  3. the egress rules for a new or changed URL
-//  4. one transaction: the rows, and the audit event that tells of them
+// 1. Check the caller's role first, so that others learn nothing. 2. Validate the input (package connectors)
+// and report all errors with their locations. 3. Check new and changed URLs against the egress rules
+// (egress.go). 4. Write the rows and the audit event in one transaction.
 //
-// An import is many orders in one document, each carried out by itself; as a rehearsal all of it is tried and rolled back.
+// An import (import.go) is a batch of such operations. A dry run executes and rolls back each transaction
+// (dry_run.go).
 //
-// No order talks to a server; syncing is package toolsync's. Reads need no registry: doors ask the store.
+// Nothing here sends requests to servers; syncing is in toolsync. Reads go to the store directly.
 package registry

@@ -10,13 +10,13 @@ import (
 	"patchbay/internal/safehttp"
 )
 
-// checkEgress tells which of a draft's addresses the egress rules forbid. What is wrong already is left out, and what stands in
-// old as it is.
-func (r *Registry) checkEgress(d connectors.Draft, wrong []fault.Field, old connectors.Draft) []fault.Field {
-	now, before := addresses(d), addresses(old)
+// checkEgress reports the addresses that the egress rules forbid. It skips fields that are invalid already or
+// unchanged.
+func (r *Registry) checkEgress(d connectors.Draft, invalid []fault.Field, old connectors.Draft) []fault.Field {
+	now, before := draftAddresses(d), draftAddresses(old)
 	var fields []fault.Field
 	for _, location := range slices.Sorted(maps.Keys(now)) {
-		if now[location] == before[location] || hasLocation(wrong, location) {
+		if now[location] == before[location] || hasLocation(invalid, location) {
 			continue
 		}
 		if _, err := r.egress.CheckURL(now[location]); err != nil {
@@ -26,8 +26,8 @@ func (r *Registry) checkEgress(d connectors.Draft, wrong []fault.Field, old conn
 	return fields
 }
 
-// addresses are all that a draft would have us, or somebody, sent to.
-func addresses(d connectors.Draft) map[string]string {
+// draftAddresses returns all URLs of a draft that Patchbay or a person's browser would request.
+func draftAddresses(d connectors.Draft) map[string]string {
 	all := d.OAuth.Addresses()
 	if d.Transport != connectors.TransportStdio {
 		all["url"] = d.URL
@@ -35,7 +35,7 @@ func addresses(d connectors.Draft) map[string]string {
 	return all
 }
 
-// egressSentence is what a person is told of a refused URL.
+// egressSentence describes a refused URL.
 func egressSentence(err error) string {
 	if blocked, ok := errors.AsType[*safehttp.BlockedError](err); ok {
 		return blocked.Error()

@@ -8,13 +8,13 @@ import (
 	"patchbay/internal/mcpjson"
 )
 
-// Export lists the tenant's connectors as a client's file, without any secret. What an export for Generic says, an import makes
-// again, but for the credentials.
+// Export returns the tenant's connectors as a client's configuration, without secrets. An import of a Generic
+// export restores them except for credentials.
 func (r *Registry) Export(ctx context.Context, a auth.Actor, client mcpjson.Client) (mcpjson.File, error) {
 	if err := a.Require(connectors.PermRead); err != nil {
 		return mcpjson.File{}, err
 	}
-	all, err := r.all(ctx, a)
+	all, err := r.allConnectors(ctx, a)
 	if err != nil {
 		return mcpjson.File{}, err
 	}

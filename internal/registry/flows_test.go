@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/store"
 )
 
-func TestNobodyComesBackFromAnAuthorizationServerThatIsTheConnectorsNoMore(t *testing.T) {
+func TestUpdate_DeletesFlowsOfOldServer(t *testing.T) {
 	t.Parallel()
 	resource := "https://other.example.com/"
 	for name, change := range map[string]func(*connectors.OAuthSettings){
@@ -24,7 +24,7 @@ func TestNobodyComesBackFromAnAuthorizationServerThatIsTheConnectorsNoMore(t *te
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBundle(t)
+			b := newTestEnv(t)
 			c := b.create(t, connectors.Secret{}, signsIn)
 			state := bytes.Repeat([]byte{1}, 32)
 			err := b.Door().SaveFlow(t.Context(), store.NewFlow{

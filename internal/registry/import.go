@@ -12,7 +12,7 @@ import (
 	"patchbay/internal/store"
 )
 
-// Outcome is what becomes of an entry of an imported document.
+// Outcome is the result of one imported entry.
 type Outcome string
 
 // The outcomes.
@@ -23,13 +23,13 @@ const (
 	Refused   Outcome = "refused"
 )
 
-// ImportReport tells what became of a document, or what would.
+// ImportReport is the result of an import or a dry run.
 type ImportReport struct {
 	Entries []ImportedEntry // in the document's order
 	Dry     bool            // nothing is stored
 }
 
-// Count is how many entries have an outcome.
+// Count returns the number of entries with an outcome.
 func (r ImportReport) Count(o Outcome) int {
 	n := 0
 	for _, e := range r.Entries {
@@ -40,24 +40,24 @@ func (r ImportReport) Count(o Outcome) int {
 	return n
 }
 
-// ImportedEntry is one entry of an imported document. Nothing of it is secret.
+// ImportedEntry is the result of one entry, without secrets.
 type ImportedEntry struct {
-	Key       string                // as the document calls it
-	Line      int                   // where it stands there, from 1
-	Address   string                // of the server, without a query; empty: it has none
+	Key       string                // its name in the document
+	Line      int                   // line in the document, from 1
+	Address   string                // server address without a query; may be empty
 	Outcome   Outcome               //
-	Connector *connectors.Connector // as it is now; nil where it is refused, or would be created
+	Connector *connectors.Connector // the current one; nil if refused or not created yet
 	Problems  []fault.Field         // why it is refused; locations are within the entry
-	Changed   []string              // which settings; "credential" where one was set
-	Missing   Missing               // what has to be entered or connected before it can be used
-	Notices   []string              // what else a person should know
+	Changed   []string              // changed settings; "credential" for a new secret
+	Missing   Missing               // what must be entered or connected first
+	Notices   []string              // other notes for a person
 
-	Listed   bool   // by an MCP registry
-	Summary  string // of a listed one: what it says of itself. Remote text: show it escaped
-	Document []byte // of a listed one: itself, for an import of it alone
+	Listed   bool   // from an MCP registry
+	Summary  string // its description by the registry: remote text, to be escaped
+	Document []byte // the listed entry, to import it alone
 }
 
-// Why is the one sentence that a person needs first: why the entry is refused, else what is missing. Empty: all is well.
+// Why returns the most important sentence: the reason of a refusal, else what is missing, else "".
 func (e ImportedEntry) Why() string {
 	if len(e.Problems) > 0 {
 		return e.Problems[0].Message
@@ -65,9 +65,9 @@ func (e ImportedEntry) Why() string {
 	return e.Missing.Sentence
 }
 
-// Import makes connectors of a document of MCP servers, and changes those that are there already: an entry is about the connector
-// with its slug, else about the only one with its URL. Each entry is taken or refused by itself, with a transaction and an audit
-// event of its own. With dry, the same is tried and nothing stored.
+// Import creates or updates connectors from a document of MCP servers. An entry matches the connector with its
+// slug, else the only one with its URL. Each entry has its own transaction and audit event. dry rolls
+// everything back.
 func (r *Registry) Import(ctx context.Context, a auth.Actor, document []byte, dry bool) (ImportReport, error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return ImportReport{}, err
@@ -76,17 +76,17 @@ func (r *Registry) Import(ctx context.Context, a auth.Actor, document []byte, dr
 	if err != nil {
 		return ImportReport{}, err
 	}
-	known, err := r.all(ctx, a)
+	known, err := r.allConnectors(ctx, a)
 	if err != nil {
 		return ImportReport{}, err
 	}
-	im := newImporting(r, a, known, entries)
+	im := newDocumentImport(r, a, known, entries)
 	if dry {
-		im.registry = r.rehearsing()
+		im.registry = r.newDryRun()
 	}
 	report := ImportReport{Dry: dry, Entries: make([]ImportedEntry, 0, len(entries))}
 	for _, e := range entries {
-		done, err := im.entry(ctx, e)
+		done, err := im.importEntry(ctx, e)
 		if err != nil {
 			return report, err
 		}
@@ -95,66 +95,66 @@ func (r *Registry) Import(ctx context.Context, a auth.Actor, document []byte, dr
 	return report, nil
 }
 
-// all are the tenant's connectors.
-func (r *Registry) all(ctx context.Context, a auth.Actor) (all []connectors.Connector, err error) {
+// allConnectors returns all connectors of the tenant.
+func (r *Registry) allConnectors(ctx context.Context, a auth.Actor) (allConnectors []connectors.Connector, err error) {
 	err = r.store.Tenant(a.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
 		for page := (store.Page{Limit: 200}); ; {
 			list, err := tx.Connectors(ctx, store.ConnectorFilter{Page: page})
 			if err != nil {
 				return err
 			}
-			all = append(all, list.Items...)
+			allConnectors = append(allConnectors, list.Items...)
 			if page.Cursor = list.Next; page.Cursor == "" {
 				return nil
 			}
 		}
 	})
-	return all, err
+	return allConnectors, err
 }
 
-// importing is a document on its way in.
-type importing struct {
-	registry *Registry
-	actor    auth.Actor
-	known    []connectors.Connector // as they were before
-	entries  map[string]bool        // slugs of the document's
-	led      map[string][]int       // the known ones, by the place of their URL
-	aimed    map[string]int         // how many entries have a URL there
-	made     map[string]bool        // names of connectors that this document makes, for a dry run, which stores none
-	listed   map[string]bool        // places of the listed servers so far
+// documentImport is an import in progress.
+type documentImport struct {
+	registry        *Registry
+	actor           auth.Actor
+	known           []connectors.Connector // before the import
+	entries         map[string]bool        // slugs in the document
+	connectorsByURL map[string][]int       // indexes in known by normalized URL
+	entriesByURL    map[string]int         // number of entries by normalized URL
+	createdNames    map[string]bool        // names created by this import, for a dry run
+	listedURLs      map[string]bool        // URLs of listed servers so far
 }
 
-func newImporting(r *Registry, a auth.Actor, known []connectors.Connector, entries []mcpjson.Entry) importing {
-	im := importing{
+func newDocumentImport(r *Registry, a auth.Actor, known []connectors.Connector, entries []mcpjson.Entry) documentImport {
+	im := documentImport{
 		registry: r, actor: a, known: known,
-		entries: map[string]bool{}, led: map[string][]int{}, aimed: map[string]int{}, made: map[string]bool{}, listed: map[string]bool{},
+		entries: map[string]bool{}, connectorsByURL: map[string][]int{}, entriesByURL: map[string]int{}, createdNames: map[string]bool{}, listedURLs: map[string]bool{},
 	}
 	for i, c := range known {
-		at := placeOf(c.URL)
-		im.led[at] = append(im.led[at], i)
+		key := normalizeURL(c.URL)
+		im.connectorsByURL[key] = append(im.connectorsByURL[key], i)
 	}
 	for _, e := range entries {
-		if !im.entries[e.Slug] { // a second one of the same name is refused
-			im.aimed[placeOf(e.URL)]++
+		if !im.entries[e.Slug] { // a duplicate is refused
+			im.entriesByURL[normalizeURL(e.URL)]++
 		}
 		im.entries[e.Slug] = true
 	}
 	return im
 }
 
-func (im *importing) entry(ctx context.Context, e mcpjson.Entry) (ImportedEntry, error) {
+func (im *documentImport) importEntry(ctx context.Context, e mcpjson.Entry) (ImportedEntry, error) {
 	done := ImportedEntry{Key: e.Key, Line: e.Line, Address: e.Address(), Notices: slices.Clone(e.Notices), Problems: e.Problems, Listed: e.Listed, Summary: e.Summary, Document: e.Document}
 	if len(done.Problems) == 0 {
 		var err error
-		switch old := im.find(e); {
+		switch old := im.findConnector(e); {
 		case e.Listed && old != nil:
-			done.Outcome, done.Connector = Unchanged, old // what a registry says of it changes nothing here
+			done.Outcome, done.Connector = Unchanged, old // a registry entry never updates a connector
 		case old != nil:
-			err = im.update(ctx, e, *old, &done)
+			err = im.updateFromEntry(ctx, e, *old, &done)
 		default:
-			err = im.create(ctx, e, &done)
+			err = im.createFromEntry(ctx, e, &done)
 		}
-		if problems, ok := refusal(err); ok {
+		if problems, ok := entryProblems(err); ok {
 			done.Problems = problems
 		} else if err != nil {
 			return done, err
@@ -166,11 +166,11 @@ func (im *importing) entry(ctx context.Context, e mcpjson.Entry) (ImportedEntry,
 	return done, nil
 }
 
-// find returns the connector that an entry is about; nil: a new one. Where several lead to its URL none of them is meant. What a
-// registry calls a server is nobody's name here: it is known by its URL alone.
-func (im *importing) find(e mcpjson.Entry) *connectors.Connector {
+// findConnector returns the connector of an entry; nil: a new one. A URL with several connectors matches none.
+// A listed entry matches by URL only, because its name is the registry's.
+func (im *documentImport) findConnector(e mcpjson.Entry) *connectors.Connector {
 	if e.Listed {
-		if led := im.led[placeOf(e.URL)]; len(led) > 0 {
+		if led := im.connectorsByURL[normalizeURL(e.URL)]; len(led) > 0 {
 			return &im.known[led[0]]
 		}
 		return nil
@@ -179,13 +179,13 @@ func (im *importing) find(e mcpjson.Entry) *connectors.Connector {
 	if i := slices.IndexFunc(im.known, bySlug); i >= 0 {
 		return &im.known[i]
 	}
-	at := placeOf(e.URL)
-	if at == "" || im.aimed[at] > 1 { // with several entries for one URL, each is a connector of its own
+	key := normalizeURL(e.URL)
+	if key == "" || im.entriesByURL[key] > 1 { // several entries with one URL are separate connectors
 		return nil
 	}
 	var found *connectors.Connector
-	for _, i := range im.led[at] {
-		if im.entries[im.known[i].Slug] { // another entry's, by its name
+	for _, i := range im.connectorsByURL[key] {
+		if im.entries[im.known[i].Slug] { // it belongs to another entry by its slug
 			continue
 		}
 		if found != nil {
@@ -196,8 +196,8 @@ func (im *importing) find(e mcpjson.Entry) *connectors.Connector {
 	return found
 }
 
-// refusal is why an entry is refused; ok is false where the failure is not the entry's.
-func refusal(err error) (problems []fault.Field, ok bool) {
+// entryProblems returns the reasons of a refused entry; ok is false for other errors.
+func entryProblems(err error) (problems []fault.Field, ok bool) {
 	if err == nil {
 		return nil, true
 	}

@@ -12,50 +12,50 @@ import (
 	"patchbay/internal/store"
 )
 
-// create makes a connector of an entry. Its secret may come later: a placeholder stands where it belongs.
-func (im *importing) create(ctx context.Context, e mcpjson.Entry, done *ImportedEntry) error {
+// createFromEntry creates a connector. A placeholder in the entry means that its secret comes later.
+func (im *documentImport) createFromEntry(ctx context.Context, e mcpjson.Entry, done *ImportedEntry) error {
 	d, s := e.Over(im.actor.Tenant.Defaults.Draft()).Normalized(), e.Secret.Normalized()
-	if im.made[d.Name] {
+	if im.createdNames[d.Name] {
 		return fault.InvalidFields(fault.Field{Location: "name", Message: fmt.Sprintf("Another entry of this document has the name %q, too.", d.Name)})
 	}
-	if err := im.registry.check(d, s, false); err != nil {
+	if err := im.registry.checkDraft(d, s, false); err != nil {
 		return err
 	}
-	at := placeOf(d.URL)
-	if e.Listed && im.listed[at] {
+	key := normalizeURL(d.URL)
+	if e.Listed && im.listedURLs[key] {
 		return fault.InvalidFields(fault.Field{Location: "url", Message: "Another server of this document has the same address."})
 	}
-	c, err := im.registry.insertNumbered(ctx, im.actor, d, s, !e.Listed)
+	c, err := im.registry.insertWithFreeSlug(ctx, im.actor, d, s, !e.Listed)
 	if err != nil {
 		return err
 	}
-	im.listed[at] = e.Listed
-	im.made[d.Name] = true
+	im.listedURLs[key] = e.Listed
+	im.createdNames[d.Name] = true
 	done.Outcome = Created
-	if !im.registry.rehearsal {
+	if !im.registry.isDryRun {
 		done.Connector = &c
 	}
-	done.Missing = missingOf(d, s, e.Placeholder)
+	done.Missing = newMissing(d, s, e.Placeholder)
 	return nil
 }
 
-// update changes the connector that an entry is about, where they differ.
-func (im *importing) update(ctx context.Context, e mcpjson.Entry, old connectors.Connector, done *ImportedEntry) error {
-	d, s := apply(old, Change{Draft: e.Apply, Secret: &e.Secret})
+// updateFromEntry applies an entry to an existing connector.
+func (im *documentImport) updateFromEntry(ctx context.Context, e mcpjson.Entry, old connectors.Connector, done *ImportedEntry) error {
+	d, s := applyChange(old, Change{Draft: e.Apply, Secret: &e.Secret})
 	done.Outcome, done.Connector = Unchanged, &old
-	done.Changed = changed(old, d.Connector())
+	done.Changed = changedSettings(old, d.Connector())
 	if !s.Empty() {
 		done.Changed = append(done.Changed, "credential")
 	}
 	if d.Env != nil {
 		done.Changed = append(done.Changed, "env")
 	}
-	held, err := im.held(ctx, old, d)
+	keeps, err := im.keepsCredential(ctx, old, d)
 	if err != nil {
 		return err
 	}
-	if !held {
-		done.Missing = missingOf(d, s, e.Placeholder)
+	if !keeps {
+		done.Missing = newMissing(d, s, e.Placeholder)
 	}
 	if len(done.Changed) == 0 {
 		return nil
@@ -70,8 +70,8 @@ func (im *importing) update(ctx context.Context, e mcpjson.Entry, old connectors
 	return nil
 }
 
-// held tells whether a credential is stored that the connector keeps when it becomes d.
-func (im *importing) held(ctx context.Context, old connectors.Connector, d connectors.Draft) (bool, error) {
+// keepsCredential reports whether a stored credential survives the change to d.
+func (im *documentImport) keepsCredential(ctx context.Context, old connectors.Connector, d connectors.Draft) (bool, error) {
 	now := d.Connector()
 	if old.Auth.Type != now.Auth.Type || old.CredentialMode != now.CredentialMode || originMoved(old, now) || clientChanged(old, now) || serverChanged(old, now) {
 		return false, nil
@@ -80,21 +80,21 @@ func (im *importing) held(ctx context.Context, old connectors.Connector, d conne
 	return len(list.Items) > 0, err
 }
 
-// Missing is what a connector needs before it can be used.
+// Missing is what a connector needs before use.
 type Missing struct {
 	What     string // token, key, password, client_secret, private_key, account or agents; empty: nothing
 	Sentence string
 }
 
-// missingOf tells what a connector lacks that has no credential but s.
-func missingOf(d connectors.Draft, s connectors.Secret, placeholder string) Missing {
+// newMissing returns what a connector with no credential but s needs.
+func newMissing(d connectors.Draft, s connectors.Secret, placeholder string) Missing {
 	if d.Auth.Type == connectors.AuthNone || !s.Empty() && d.Auth.Type != connectors.AuthOAuth2 {
 		return Missing{}
 	}
 	if d.CredentialMode == connectors.CredentialPerAgent {
 		return Missing{What: "agents", Sentence: "Each agent needs a credential of its own. Set them."}
 	}
-	what := map[connectors.AuthType][2]string{
+	label := map[connectors.AuthType][2]string{
 		connectors.AuthBearer:            {"token", "The token"},
 		connectors.AuthAPIKey:            {"key", "The key"},
 		connectors.AuthBasic:             {"password", "The user name and password"},
@@ -105,14 +105,15 @@ func missingOf(d connectors.Draft, s connectors.Secret, placeholder string) Miss
 	case d.Auth.Type == connectors.AuthOAuth2:
 		return Missing{What: "account", Sentence: "Connect the account."}
 	case placeholder != "":
-		return Missing{What: what[0], Sentence: fmt.Sprintf("%s is not in the document: %s stands there. Set it.", what[1], placeholder)}
+		return Missing{What: label[0], Sentence: fmt.Sprintf("%s is not in the document: %s stands there. Set it.", label[1], placeholder)}
 	default:
-		return Missing{What: what[0], Sentence: what[1] + " is not in the document. Set it."}
+		return Missing{What: label[0], Sentence: label[1] + " is not in the document. Set it."}
 	}
 }
 
-// placeOf is one and the same text for URLs that lead to one server, with a slash at the end or without; empty: there is no such place.
-func placeOf(raw string) string {
+// normalizeURL returns the same text for URLs of one server, with or without a trailing slash; "" for an
+// invalid one.
+func normalizeURL(raw string) string {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	origin := connectors.Origin(raw)
 	if err != nil || origin == "" {

@@ -18,8 +18,9 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// imports runs an import and returns one line an entry, "key outcome what": what changed, is missing or wrong. None may hold a secret.
-func (b *bundle) imports(t *testing.T, document string, dry bool) []string {
+// imports runs an import and returns a line per entry, "key outcome details", and checks that none has a
+// secret.
+func (b *testEnv) imports(t *testing.T, document string, dry bool) []string {
 	t.Helper()
 	report, err := b.reg.Import(t.Context(), b.admin, []byte(document), dry)
 	if err != nil {
@@ -46,9 +47,9 @@ func servers(entries ...string) string {
 	return `{"mcpServers": {` + strings.Join(entries, ",\n") + `}}`
 }
 
-func TestADocumentMakesConnectorsAndASecondTimeNothing(t *testing.T) {
+func TestImport_IsIdempotent(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	document := servers(
 		`"open": {"url": "https://open.example.com/mcp", "headers": {"X-Team": "eu"}}`,
 		`"later": {"url": "https://later.example.com/mcp", "headers": {"Authorization": "Bearer ${LATER}"}}`,
@@ -77,9 +78,9 @@ func TestADocumentMakesConnectorsAndASecondTimeNothing(t *testing.T) {
 	}
 }
 
-func TestAnImportedSecretIsStoredAndNeverTold(t *testing.T) {
+func TestImport_SecretIsStoredNotReturned(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	document := servers(`"linear": {"url": "https://one.example.com/mcp", "headers": {"Authorization": "Bearer s3cret"}}`)
 	if got := b.imports(t, document, false); got[0] != "linear created" {
 		t.Error(got)
@@ -103,9 +104,9 @@ func TestAnImportedSecretIsStoredAndNeverTold(t *testing.T) {
 	b.audited(t)
 }
 
-func TestAnEntryIsAboutTheConnectorWithItsSlugElseWithItsURL(t *testing.T) {
+func TestImport_MatchesSlugThenURL(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	named := func(slug, url string) {
 		b.create(t, connectors.Secret{}, func(d *connectors.Draft) { d.Slug, d.Name, d.URL = slug, "The "+slug, url })
 	}
@@ -133,9 +134,9 @@ func TestAnEntryIsAboutTheConnectorWithItsSlugElseWithItsURL(t *testing.T) {
 	}
 }
 
-func TestARefusedEntryStopsNoOther(t *testing.T) {
+func TestImport_ContinuesAfterRefusal(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	b.create(t, connectors.Secret{}, func(d *connectors.Draft) { d.Slug, d.Name = "taken", "Taken" })
 	document := servers(
 		`"inside": {"url": "http://localhost:3000/mcp"}`,
@@ -164,9 +165,9 @@ func TestARefusedEntryStopsNoOther(t *testing.T) {
 	}
 }
 
-func TestAProgramIsImportedWhereTheOperatorAllowsIt(t *testing.T) {
+func TestImport_StdioFollowsAllowList(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	document := servers(
 		`"files": {"command": "/usr/bin/files", "args": ["/srv"], "env": {"TOKEN": "s3cret", "MODE": "${MODE}"}}`,
 		`"shell": {"command": "/bin/sh", "args": ["-c", "id"]}`,
@@ -193,9 +194,9 @@ func TestAProgramIsImportedWhereTheOperatorAllowsIt(t *testing.T) {
 	}
 }
 
-func TestADryRunStoresNothing(t *testing.T) {
+func TestImport_DryRunStoresNothing(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	c := b.create(t, connectors.Secret{Token: "s3cret"}, bearer, func(d *connectors.Draft) { d.Slug = "moves" })
 	before := b.audited(t)
 	report, err := b.reg.Import(t.Context(), b.admin, []byte(servers(
@@ -220,9 +221,9 @@ func TestADryRunStoresNothing(t *testing.T) {
 	}
 }
 
-func TestOnlyAdminsImportAndEveryoneExports(t *testing.T) {
+func TestImportExport_Permissions(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	for _, role := range connectors.Roles {
 		_, err := b.reg.Import(t.Context(), b.actor(role), []byte("{"), false)
 		kind := fault.Denied
@@ -241,9 +242,9 @@ func TestOnlyAdminsImportAndEveryoneExports(t *testing.T) {
 	}
 }
 
-func TestWhatIsExportedMakesTheSameConnectorsInAnotherTenant(t *testing.T) {
+func TestExport_ImportsInAnotherTenant(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	b.create(t, connectors.Secret{Token: "s3cret"}, bearer)
 	b.create(t, connectors.Secret{}, perAgent)
 	b.create(t, connectors.Secret{Key: "s3cret"}, func(d *connectors.Draft) {
@@ -276,7 +277,7 @@ func TestWhatIsExportedMakesTheSameConnectorsInAnotherTenant(t *testing.T) {
 	}
 }
 
-// drafts are the settings of a tenant's connectors but for the one that was there before.
+// drafts returns the settings of a tenant's connectors, except the predefined one.
 func drafts(t *testing.T, w *fixture.World, tenant connectors.TenantID) map[string]connectors.Draft {
 	t.Helper()
 	list, err := w.St.Tenant(tenant).Connectors(t.Context(), store.ConnectorFilter{})
@@ -292,9 +293,9 @@ func drafts(t *testing.T, w *fixture.World, tenant connectors.TenantID) map[stri
 	return all
 }
 
-func TestAnEntryThatStandsTwiceIsStillAboutTheConnectorAtItsURL(t *testing.T) {
+func TestImport_DuplicateEntryMatchesURL(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	b.imports(t, servers(`"old": {"url": "https://open.example.com/mcp"}`), false)
 	got := b.imports(t, servers(`"new": {"url": "https://open.example.com/mcp/"}`, `"new": {"url": "https://open.example.com/mcp/"}`), true)
 	if len(got) != 2 || got[0] != "new updated url" && got[0] != "new unchanged" || !strings.Contains(got[1], "refused") {

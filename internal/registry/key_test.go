@@ -34,9 +34,9 @@ func signsWithKey(algorithm string) func(*connectors.Draft) {
 	}
 }
 
-func TestAPrivateKeyMustFitItsAlgorithm(t *testing.T) {
+func TestPrivateKey_MustMatchAlgorithm(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	p256 := newKey(t, elliptic.P256())
 	for name, tc := range map[string]struct {
 		key       secret.Text
@@ -61,9 +61,9 @@ func TestAPrivateKeyMustFitItsAlgorithm(t *testing.T) {
 	}
 }
 
-func TestAMachineSignsInAnewWithOtherSettings(t *testing.T) {
+func TestUpdate_RenewsMachineTokens(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	c := b.create(t, connectors.Secret{ClientSecret: "s3cret"}, machine)
 	vault := b.St.Vault(b.Tenant)
 	g, err := vault.Grant(t.Context(), c.ID, nil)

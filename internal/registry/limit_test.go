@@ -11,13 +11,13 @@ import (
 	"patchbay/internal/registry"
 )
 
-func TestATenantHasOnlySoManyConnectors(t *testing.T) {
+func TestCreateConnector_EnforcesLimit(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	b.reg = b.reg.Limited(2)
+	b := newTestEnv(t)
+	b.reg = b.reg.WithMaxConnectors(2)
 	first := b.create(t, connectors.Secret{})
 	b.create(t, connectors.Secret{})
-	b.ConnectorIn(t, b.Other) // is nobody's business here
+	b.ConnectorIn(t, b.Other) // other tenants do not count
 	const full = "A tenant has at most 2 connectors, and this one has them."
 	_, err := b.reg.CreateConnector(t.Context(), b.admin, draft(), connectors.Secret{})
 	if f := fault.As(err); f.Kind != fault.Conflict || !strings.HasPrefix(f.Message, full) {
@@ -30,10 +30,10 @@ func TestATenantHasOnlySoManyConnectors(t *testing.T) {
 	b.create(t, connectors.Secret{})
 }
 
-func TestAnImportRefusesWhatWouldBeTooMany(t *testing.T) {
+func TestImport_EnforcesConnectorLimit(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	b.reg = b.reg.Limited(3)
+	b := newTestEnv(t)
+	b.reg = b.reg.WithMaxConnectors(3)
 	c := b.create(t, connectors.Secret{})
 	document := servers(
 		`"new": {"url": "https://new.example.com/mcp"}`,

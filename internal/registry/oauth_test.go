@@ -29,8 +29,8 @@ func settings(change func(*connectors.OAuthSettings)) registry.Change {
 	return registry.Change{Draft: func(d *connectors.Draft) { change(&d.OAuth) }}
 }
 
-// connect stores a grant, as a callback does.
-func (b *bundle) connect(t *testing.T, c connectors.Connector, agent *connectors.AgentID) {
+// connect stores an OAuth grant as a callback does.
+func (b *testEnv) connect(t *testing.T, c connectors.Connector, agent *connectors.AgentID) {
 	t.Helper()
 	expires := time.Now().Add(time.Hour)
 	err := b.Door().SaveGrant(t.Context(), store.NewGrant{
@@ -44,8 +44,8 @@ func (b *bundle) connect(t *testing.T, c connectors.Connector, agent *connectors
 	}
 }
 
-// clientSecret is what the connector's client proves itself with at the issuer; empty: nothing.
-func (b *bundle) clientSecret(t *testing.T, c connectors.Connector) string {
+// clientSecret returns the connector's client secret, or "".
+func (b *testEnv) clientSecret(t *testing.T, c connectors.Connector) string {
 	t.Helper()
 	now, err := b.Door().Connector(t.Context(), connectors.Ref(c.ID.String()))
 	if err != nil {
@@ -58,8 +58,8 @@ func (b *bundle) clientSecret(t *testing.T, c connectors.Connector) string {
 	return s.Reveal()
 }
 
-// credentials is how many credentials a connector has.
-func (b *bundle) credentials(t *testing.T, c connectors.Connector) int {
+// credentials returns the number of a connector's credentials.
+func (b *testEnv) credentials(t *testing.T, c connectors.Connector) int {
 	t.Helper()
 	list, err := b.Door().Credentials(t.Context(), c.ID, store.Page{})
 	if err != nil {
@@ -68,9 +68,9 @@ func (b *bundle) credentials(t *testing.T, c connectors.Connector) int {
 	return len(list.Items)
 }
 
-func TestAClientSecretIsTheConnectorsAndNoCredential(t *testing.T) {
+func TestClientSecret_IsNotACredential(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	c := b.create(t, connectors.Secret{ClientSecret: " s3cret\n"}, signsIn)
 	if got := b.clientSecret(t, c); got != "s3cret" || b.credentials(t, c) != 0 {
 		t.Errorf("client secret %q, %d credentials", got, b.credentials(t, c))
@@ -87,9 +87,9 @@ func TestAClientSecretIsTheConnectorsAndNoCredential(t *testing.T) {
 	}
 }
 
-func TestAnAccountIsConnectedAndNotEntered(t *testing.T) {
+func TestSetCredential_RefusesOAuthAccount(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent := connectors.Ref(b.Agent(t).Slug)
 	named, unnamed := b.create(t, connectors.Secret{}, signsIn), b.create(t, connectors.Secret{}, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthOAuth2 })
 	set := func(c connectors.Connector, agent *connectors.Ref, s connectors.Secret) error {
@@ -107,9 +107,9 @@ func TestAnAccountIsConnectedAndNotEntered(t *testing.T) {
 	wantFields(t, err, "auth.client_id")
 }
 
-func TestTheEgressRulesHoldForEveryAddress(t *testing.T) {
+func TestCreate_ChecksEveryAddress(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	_, err := b.reg.CreateConnector(t.Context(), b.admin, draft(func(d *connectors.Draft) {
 		d.URL, d.Auth.Type = "https://10.0.0.1/", connectors.AuthOAuth2
 		d.OAuth = connectors.OAuthSettings{
@@ -124,12 +124,12 @@ func TestTheEgressRulesHoldForEveryAddress(t *testing.T) {
 	wantFields(t, err, "auth.token_endpoint")
 }
 
-func TestGrantsEndWithWhatTheyWereGivenFor(t *testing.T) {
+func TestUpdate_DeletesOAuthGrants(t *testing.T) {
 	t.Parallel()
 	text := func(s string) *string { return &s }
 	for name, tc := range map[string]struct {
 		change       func(*connectors.Draft)
-		grant        bool // is there still
+		grant        bool // is kept
 		clientSecret string
 		notices      []string
 	}{
@@ -180,7 +180,7 @@ func TestGrantsEndWithWhatTheyWereGivenFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBundle(t)
+			b := newTestEnv(t)
 			c := b.create(t, connectors.Secret{ClientSecret: "s3cret"}, signsIn)
 			b.connect(t, c, nil)
 			got, notices := b.update(t, c, registry.Change{Draft: tc.change})
@@ -194,9 +194,9 @@ func TestGrantsEndWithWhatTheyWereGivenFor(t *testing.T) {
 	}
 }
 
-func TestANewClientSecretMayComeWithItsClient(t *testing.T) {
+func TestUpdate_ClientSecretWithClientID(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	c := b.create(t, connectors.Secret{ClientSecret: "s3cret"}, signsIn)
 	b.connect(t, c, nil)
 	change := settings(func(o *connectors.OAuthSettings) { o.ClientID = "client-2" })
@@ -208,9 +208,9 @@ func TestANewClientSecretMayComeWithItsClient(t *testing.T) {
 	}
 }
 
-func TestAMachinesSecretStaysWithItsClientID(t *testing.T) {
+func TestUpdate_ClientIDDeletesMachineSecret(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	c := b.create(t, connectors.Secret{ClientSecret: "s3cret"}, machine)
 	ref := connectors.Ref(c.Slug)
 	another := settings(func(o *connectors.OAuthSettings) { o.ClientID = "client-2" })
@@ -230,9 +230,9 @@ func TestAMachinesSecretStaysWithItsClientID(t *testing.T) {
 	}
 }
 
-func TestAnAgentsMachineIsNamedByItselfOrByTheConnector(t *testing.T) {
+func TestClientID_FromAgentOrConnector(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	agent := b.Agent(t)
 	ref := connectors.Ref(agent.Slug)
 	each := func(d *connectors.Draft) {

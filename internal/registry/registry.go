@@ -5,40 +5,41 @@ import (
 
 	"patchbay/internal/catalog"
 	"patchbay/internal/connectors"
+	"patchbay/internal/limit"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
 )
 
-// MaxConnectors is how many connectors a tenant has at most, unless [Registry.Limited] says otherwise.
+// MaxConnectors is the default maximum of connectors per tenant.
 const MaxConnectors = 10_000
 
-// Registry carries out orders.
+// Registry performs the operations.
 type Registry struct {
-	store     *store.Store
-	egress    *safehttp.Policy
-	stdio     connectors.AllowedCommands
-	most      int              // connectors of a tenant
-	offered   *catalog.Catalog // nil: nothing
-	guesses   *guesses         // of secrets that are compared
-	rehearsal bool             // nothing is stored
-	rehearsed int              // connectors that would have been made; of a rehearsal, which is one caller's
+	store         *store.Store
+	egress        *safehttp.Policy
+	stdio         connectors.AllowedCommands
+	maxConnectors int                        // per tenant
+	catalog       *catalog.Catalog           // nil: none
+	compareLimit  *limit.Rate[credentialKey] // of wrong guesses
+	isDryRun      bool
+	dryRunCreated int // created by a dry run, which has one caller
 }
 
-// New makes a Registry. stdio is what connectors may start on this machine.
+// New returns a Registry. stdio lists the commands that connectors may start on this machine.
 func New(st *store.Store, egress *safehttp.Policy, stdio ...connectors.AllowedCommand) *Registry {
-	return &Registry{store: st, egress: egress, stdio: stdio, most: MaxConnectors, guesses: newGuesses()}
+	return &Registry{store: st, egress: egress, stdio: stdio, maxConnectors: MaxConnectors, compareLimit: newCompareLimit()}
 }
 
-// Limited is r with another bound on the connectors of a tenant; 0: the usual one.
-func (r *Registry) Limited(most int) *Registry {
+// WithMaxConnectors returns a copy with another maximum; 0: the default.
+func (r *Registry) WithMaxConnectors(maxConnectors int) *Registry {
 	again := *r
-	again.most = cmp.Or(most, MaxConnectors)
+	again.maxConnectors = cmp.Or(maxConnectors, MaxConnectors)
 	return &again
 }
 
-// Offering is r with a catalog of servers to choose from.
-func (r *Registry) Offering(c *catalog.Catalog) *Registry {
+// WithCatalog returns a copy with a catalog.
+func (r *Registry) WithCatalog(c *catalog.Catalog) *Registry {
 	again := *r
-	again.offered = c
+	again.catalog = c
 	return &again
 }

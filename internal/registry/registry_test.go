@@ -19,22 +19,22 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-type bundle struct {
+type testEnv struct {
 	*fixture.World
 	reg   *registry.Registry
 	admin auth.Actor
 }
 
-func newBundle(t *testing.T) *bundle {
+func newTestEnv(t *testing.T) *testEnv {
 	t.Helper()
 	w := fixture.New(t)
-	b := &bundle{World: w, reg: registry.New(w.St, safehttp.New(safehttp.Options{Mode: safehttp.Public}))}
+	b := &testEnv{World: w, reg: registry.New(w.St, safehttp.New(safehttp.Options{Mode: safehttp.Public}))}
 	b.admin = b.actor(connectors.RoleAdmin)
 	b.admin.UserID = new(w.Member(t, connectors.RoleAdmin).UserID)
 	return b
 }
 
-func (b *bundle) actor(role connectors.Role) auth.Actor {
+func (b *testEnv) actor(role connectors.Role) auth.Actor {
 	id := connectors.UserID{UUID: uuid.Must(uuid.NewV7())}
 	return auth.Actor{
 		Kind: auth.KindPerson, Tenant: connectors.Tenant{ID: b.Tenant}, Role: role, UserID: &id, Name: "Ann",
@@ -49,8 +49,8 @@ func draft(opts ...func(*connectors.Draft)) connectors.Draft {
 func bearer(d *connectors.Draft)   { d.Auth.Type = connectors.AuthBearer }
 func perAgent(d *connectors.Draft) { bearer(d); d.CredentialMode = connectors.CredentialPerAgent }
 
-// create makes a connector through the registry.
-func (b *bundle) create(t *testing.T, s connectors.Secret, opts ...func(*connectors.Draft)) connectors.Connector {
+// create creates a connector through the registry.
+func (b *testEnv) create(t *testing.T, s connectors.Secret, opts ...func(*connectors.Draft)) connectors.Connector {
 	t.Helper()
 	c, err := b.reg.CreateConnector(t.Context(), b.admin, draft(opts...), s)
 	if err != nil {
@@ -59,14 +59,14 @@ func (b *bundle) create(t *testing.T, s connectors.Secret, opts ...func(*connect
 	return c
 }
 
-// sent is the Authorization header that goes to the connector; empty where there is no credential.
-func (b *bundle) sent(t *testing.T, c connectors.Connector, agent *connectors.AgentID) string {
+// sent returns the Authorization header for the connector, or "".
+func (b *testEnv) sent(t *testing.T, c connectors.Connector, agent *connectors.AgentID) string {
 	t.Helper()
 	now, err := b.Door().Connector(t.Context(), connectors.Ref(c.ID.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	u, err := credentials.New(b.St).Of(t.Context(), b.Tenant, now, agent)
+	u, err := credentials.New(b.St).Resolve(t.Context(), b.Tenant, now, agent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,8 +78,9 @@ func (b *bundle) sent(t *testing.T, c connectors.Connector, agent *connectors.Ag
 	return h.Get("Authorization")
 }
 
-// audited is the actions of the audit log, oldest first; all of them must be of the actor and hold nothing secret.
-func (b *bundle) audited(t *testing.T) []string {
+// audited returns the actions of the audit log, oldest first. It checks the actor and that no secret is
+// recorded.
+func (b *testEnv) audited(t *testing.T) []string {
 	t.Helper()
 	var actions []string
 	err := pgx.BeginFunc(t.Context(), b.Pool, func(tx pgx.Tx) error {
@@ -124,9 +125,9 @@ func wantFields(t *testing.T, err error, want ...string) {
 	}
 }
 
-func TestCreateStoresTheConnectorWithItsSecret(t *testing.T) {
+func TestCreateConnector_StoresSecret(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	c := b.create(t, connectors.Secret{Token: " s3cret\n"}, bearer)
 	if c.Status != connectors.StatusNeverSynced || c.Version != 1 {
 		t.Errorf("connector = %+v", c)
@@ -139,9 +140,9 @@ func TestCreateStoresTheConnectorWithItsSecret(t *testing.T) {
 	}
 }
 
-func TestCreateTellsAllThatIsWrong(t *testing.T) {
+func TestCreateConnector_ReportsAllFields(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	_, err := b.reg.CreateConnector(t.Context(), b.admin, draft(bearer, func(d *connectors.Draft) {
 		d.Name, d.URL, d.Headers = "", "http://localhost/mcp", map[string]string{"Cookie": "a"}
 	}), connectors.Secret{})
@@ -151,9 +152,9 @@ func TestCreateTellsAllThatIsWrong(t *testing.T) {
 	}
 }
 
-func TestANameTakenIsAConflictAndAMadeSlugIsMadeUnique(t *testing.T) {
+func TestCreateAgent_NumbersGeneratedSlug(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	name := func(name, slug string) func(*connectors.Draft) {
 		return func(d *connectors.Draft) { d.Name, d.Slug = name, slug }
 	}
@@ -169,9 +170,9 @@ func TestANameTakenIsAConflictAndAMadeSlugIsMadeUnique(t *testing.T) {
 	}
 }
 
-func TestWhoIsNoAdminChangesNothing(t *testing.T) {
+func TestConnectors_RequireManagePermission(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	c, agent := b.create(t, connectors.Secret{Token: "s3cret"}, bearer), b.Agent(t)
 	ref, agentRef, ctx := connectors.Ref(c.Slug), connectors.Ref(agent.Slug), t.Context()
 	before := b.audited(t)
@@ -201,9 +202,9 @@ func TestWhoIsNoAdminChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAnotherTenantsThingsAreNotThere(t *testing.T) {
+func TestTenants_AreIsolated(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	c, agent, ctx := b.ConnectorIn(t, b.Other), b.AgentIn(t, b.Other), t.Context()
 	ref, agentRef := connectors.Ref(c.ID.String()), connectors.Ref(agent.ID.String())
 	_, _, update := b.reg.UpdateConnector(ctx, b.admin, ref, registry.Change{})
@@ -224,9 +225,9 @@ func TestAnotherTenantsThingsAreNotThere(t *testing.T) {
 	}
 }
 
-func TestDeleteTakesTheConnectorAway(t *testing.T) {
+func TestDeleteConnector(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	c := b.create(t, connectors.Secret{Token: "s3cret"}, bearer)
 	if err := b.reg.DeleteConnector(t.Context(), b.admin, connectors.Ref(c.Slug)); err != nil {
 		t.Fatal(err)
@@ -239,9 +240,9 @@ func TestDeleteTakesTheConnectorAway(t *testing.T) {
 	}
 }
 
-func TestCredentialsGoWhereTheModeSays(t *testing.T) {
+func TestSetCredential_FollowsCredentialMode(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	ctx, agent := t.Context(), b.Agent(t)
 	agentRef := connectors.Ref(agent.Slug)
 	shared, own := b.create(t, connectors.Secret{Token: "s3cret"}, bearer), b.create(t, connectors.Secret{}, perAgent)
@@ -283,9 +284,9 @@ func TestCredentialsGoWhereTheModeSays(t *testing.T) {
 	}
 }
 
-func TestAgentsAreMadeChangedAndDeleted(t *testing.T) {
+func TestAgent_CreateUpdateDelete(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	ctx := t.Context()
 	_, err := b.reg.CreateAgent(ctx, b.admin, connectors.Agent{Name: "", Approval: "never"})
 	wantFields(t, err, "name", "approval")

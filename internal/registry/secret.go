@@ -8,8 +8,8 @@ import (
 	"patchbay/internal/store"
 )
 
-// setSecret stores what was entered: the credential of a connector or of one agent there, or the secret of the client that
-// signs in with OAuth, which belongs to the connector.
+// setSecret stores an entered secret: a credential of the connector or an agent, or with OAuth the connector's
+// client secret.
 func setSecret(
 	ctx context.Context, tx *store.Tenant, c connectors.Connector, agent *connectors.AgentID, s connectors.Secret,
 ) error {
@@ -33,16 +33,16 @@ func newCredential(c connectors.Connector, agent *connectors.AgentID, s connecto
 	}, nil
 }
 
-// clientless refuses the secret of a client that nobody named.
-func clientless(d connectors.Draft, s connectors.Secret) []fault.Field {
+// checkClientID refuses a client secret without a client id.
+func checkClientID(d connectors.Draft, s connectors.Secret) []fault.Field {
 	if d.Auth.Type != connectors.AuthOAuth2 || s.ClientSecret.Empty() || d.OAuth.ClientID != "" {
 		return nil
 	}
 	return []fault.Field{{Location: "auth.client_id", Message: "A client secret goes with the client id that it belongs to."}}
 }
 
-// anotherClient refuses to sign in as another machine with the stored secret of the one before.
-func anotherClient(old, now connectors.Draft, s connectors.Secret) []fault.Field {
+// checkClientChange requires a new secret with a new machine client id.
+func checkClientChange(old, now connectors.Draft, s connectors.Secret) []fault.Field {
 	if old.Auth.Type != now.Auth.Type || old.OAuth.ClientID == now.OAuth.ClientID ||
 		now.CredentialMode != connectors.CredentialShared || !s.Empty() {
 		return nil

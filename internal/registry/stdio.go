@@ -8,33 +8,33 @@ import (
 	"patchbay/internal/store"
 )
 
-// checkStdio tells whether the operator lets a draft's command be started, in its folder and with its variables. Unlike an address, a
-// stored one is looked at again: it is started here. One that is not allowed any more can still be disabled. What is wrong already is
-// left out.
-func (r *Registry) checkStdio(d connectors.Draft, wrong []fault.Field, old connectors.Draft) []fault.Field {
-	rests := !d.Enabled && d.Env == nil && d.Command.Equal(old.Command)
-	if d.Transport != connectors.TransportStdio || rests {
+// checkStdio checks a draft's command, directory and variables against the operator's list. An unchanged
+// command is checked again, because it runs here; a disallowed one can still be disabled. Fields that are
+// invalid already are skipped.
+func (r *Registry) checkStdio(d connectors.Draft, invalid []fault.Field, old connectors.Draft) []fault.Field {
+	isUnchanged := !d.Enabled && d.Env == nil && d.Command.Equal(old.Command)
+	if d.Transport != connectors.TransportStdio || isUnchanged {
 		return nil
 	}
 	var fields []fault.Field
 	for _, f := range r.stdio.Check(d.Command, d.Env.Names()) {
-		if !hasLocation(wrong, f.Location) {
+		if !hasLocation(invalid, f.Location) {
 			fields = append(fields, f)
 		}
 	}
 	return fields
 }
 
-// setEnvironment stores the environment of a connector's program, where one is given: an empty one deletes what is there.
+// setEnvironment stores a program's environment; nil keeps it, and an empty one deletes it.
 func setEnvironment(
 	ctx context.Context, tx *store.Tenant, c connectors.Connector, e connectors.Environment,
 ) (connectors.Connector, error) {
 	switch {
 	case e == nil:
-		if gone := c.Transport != connectors.TransportStdio; gone {
+		if notStdio := c.Transport != connectors.TransportStdio; notStdio {
 			return c, nil
 		}
-		return tx.Connector(ctx, connectors.Ref(c.ID.String())) // the stored one may be gone
+		return tx.Connector(ctx, connectors.Ref(c.ID.String())) // the stored one may be deleted
 	case len(e) == 0:
 		if _, err := tx.DeleteEnvironment(ctx, c.ID); err != nil {
 			return c, err

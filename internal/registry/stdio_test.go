@@ -8,14 +8,14 @@ import (
 	"patchbay/internal/safehttp"
 )
 
-// allowing is the bundle's registry where the operator allows this program alone.
-func (b *bundle) allowing(c connectors.AllowedCommand) {
+// allowing sets the only allowed command.
+func (b *testEnv) allowing(c connectors.AllowedCommand) {
 	b.reg = registry.New(b.St, safehttp.New(safehttp.Options{Mode: safehttp.Public}), c)
 }
 
-func TestAProgramThatIsNoLongerAllowedCanBeDisabledAndNothingElse(t *testing.T) {
+func TestUpdate_DisallowedCommandCanBeDisabled(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	b.allowing(connectors.AllowedCommand{Path: "/usr/bin/files"})
 	c := b.create(t, connectors.Secret{}, func(d *connectors.Draft) {
 		d.Transport, d.URL = connectors.TransportStdio, ""
@@ -42,6 +42,6 @@ func TestAProgramThatIsNoLongerAllowedCanBeDisabledAndNothingElse(t *testing.T) 
 		wantFields(t, change(refused), at)
 	}
 	if err := change(func(d *connectors.Draft) { d.Enabled, d.Command.Dir = true, "" }); err != nil {
-		t.Error(err) // with the folder its environment went, too
+		t.Error(err) // the environment was deleted with the directory's change
 	}
 }

@@ -7,26 +7,26 @@ import (
 	"patchbay/internal/auth"
 )
 
-// maxFilters is how much of a table's filters, which are part of an address, stands in the audit log.
+// maxFilters bounds a table's filters in the audit log, in bytes.
 const maxFilters = 1000
 
-// TakeAudit puts on record that somebody takes the audit log along, and returns its last entry before that.
-func (r *Registry) TakeAudit(ctx context.Context, a auth.Actor) (end int64, err error) {
-	door := r.store.Tenant(a.Tenant.ID)
-	if end, err = door.AuditEnd(ctx); err != nil {
+// RecordAuditExport records an export of the audit log and returns the last entry before it.
+func (r *Registry) RecordAuditExport(ctx context.Context, a auth.Actor) (last int64, err error) {
+	db := r.store.Tenant(a.Tenant.ID)
+	if last, err = db.AuditEnd(ctx); err != nil {
 		return 0, fmt.Errorf("find the end of the audit log: %w", err)
 	}
 	e := a.Event("audit.export", a.Tenant.Slug)
-	e.Detail = map[string]any{"entries": end}
-	if err := door.Record(ctx, e); err != nil {
+	e.Detail = map[string]any{"entries": last}
+	if err := db.Record(ctx, e); err != nil {
 		return 0, fmt.Errorf("record the export: %w", err)
 	}
-	return end, nil
+	return last, nil
 }
 
-// TakeTable puts on record that somebody takes a table along as a file: which one, in what format, and by what filters it was chosen, which are
-// percent-encoded. A page is looked at, a file leaves the house.
-func (r *Registry) TakeTable(ctx context.Context, a auth.Actor, table, format, filters string) error {
+// RecordTableExport records the export of a table with its format and percent-encoded filters. Viewing a page
+// is not recorded; a file can leave the organisation.
+func (r *Registry) RecordTableExport(ctx context.Context, a auth.Actor, table, format, filters string) error {
 	e := a.Event("table.export", table)
 	e.Detail = map[string]any{"format": format}
 	if len(filters) > maxFilters {

@@ -12,11 +12,11 @@ import (
 	"patchbay/internal/store"
 )
 
-// MaxPatches is how many tools are changed at once.
+// MaxPatches bounds the tools of one change.
 const MaxPatches = 2000
 
-// CurateTools changes what an admin says of a connector's tools towards agents: whether they are served, under which name, with which
-// description, and the tags that people find them by. All of it is done, or nothing. It returns how many tools are different now.
+// CurateTools changes an admin's settings of tools: whether they are served, their alias, description and tags.
+// It is atomic and returns the number of changed tools.
 func (r *Registry) CurateTools(ctx context.Context, a auth.Actor, ref connectors.Ref, patches []connectors.ToolPatch) (changed int, err error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return 0, err
@@ -36,15 +36,15 @@ func (r *Registry) CurateTools(ctx context.Context, a auth.Actor, ref connectors
 		if err != nil {
 			return err
 		}
-		done, err := curate(all, patches)
+		done, err := applyPatches(all, patches)
 		if err != nil || len(done) == 0 {
 			return err
 		}
-		if err := tx.CurateTools(ctx, c.ID, after(done)); err != nil {
+		if err := tx.CurateTools(ctx, c.ID, curatedTools(done)); err != nil {
 			return err
 		}
 		changed = len(done)
-		return tx.Record(ctx, curation(a, c, done))
+		return tx.Record(ctx, curationEvent(a, c, done))
 	})
 	if err != nil {
 		return 0, err
@@ -52,82 +52,83 @@ func (r *Registry) CurateTools(ctx context.Context, a auth.Actor, ref connectors
 	return changed, nil
 }
 
-// curated is a tool before and after.
-type curated struct{ was, is store.CuratedTool }
+// toolCuration is one changed tool.
+type toolCuration struct{ before, after store.CuratedTool }
 
-func after(list []curated) []store.CuratedTool {
+func curatedTools(list []toolCuration) []store.CuratedTool {
 	tools := make([]store.CuratedTool, len(list))
 	for i, c := range list {
-		tools[i] = c.is
+		tools[i] = c.after
 	}
 	return tools
 }
 
-// curate applies the patches to all of a connector's tools, and returns those that are different then.
-func curate(all []store.CuratedTool, patches []connectors.ToolPatch) ([]curated, error) {
-	is := slices.Clone(all)
-	at := make(map[string]int, len(all))
+// applyPatches applies patches to a connector's tools and returns those that changed.
+func applyPatches(all []store.CuratedTool, patches []connectors.ToolPatch) ([]toolCuration, error) {
+	edited := slices.Clone(all)
+	indexes := make(map[string]int, len(all))
 	for i, t := range all {
-		at[t.Name] = i
+		indexes[t.Name] = i
 	}
 	for _, p := range patches {
-		i, there := at[p.Tool]
-		if !there {
+		i, found := indexes[p.Tool]
+		if !found {
 			return nil, fault.Errorf(fault.NotFound, "There is no such tool.")
 		}
-		next, err := p.Apply(is[i].Curation)
+		next, err := p.Apply(edited[i].Curation)
 		if err != nil {
 			return nil, err
 		}
-		is[i].Curation = next
+		edited[i].Curation = next
 	}
-	var done []curated
+	var done []toolCuration
 	var renamed []string
-	named := make([]connectors.Named, len(is))
-	for i, t := range is {
+	named := make([]connectors.ToolNames, len(edited))
+	for i, t := range edited {
 		if named[i] = t.Named(); t.Alias != all[i].Alias {
 			renamed = append(renamed, t.Name)
 		}
 		if !t.Same(all[i].Curation) {
-			done = append(done, curated{was: all[i], is: t})
+			done = append(done, toolCuration{before: all[i], after: t})
 		}
 	}
 	return done, connectors.CheckNames(named, renamed)
 }
 
-// curation is the event of a change, with what was and what is of each tool.
-func curation(a auth.Actor, c connectors.Connector, done []curated) store.Event {
+// curationEvent is the audit event with each tool before and after.
+func curationEvent(a auth.Actor, c connectors.Connector, done []toolCuration) store.Event {
 	e := a.Event("tool.curate", c.Slug)
 	e.Before, e.After = store.State{}, store.State{}
 	tools := make([]string, len(done))
 	for i, d := range done {
-		tools[i] = d.is.Name
-		tell(e.Before, d.was)
-		tell(e.After, d.is)
+		tools[i] = d.after.Name
+		addToState(e.Before, d.before)
+		addToState(e.After, d.after)
 	}
 	e.Detail = map[string]any{"connector_id": c.ID.String(), "tools": tools}
 	if len(done) == 1 {
-		e.Target = c.Slug + "/" + done[0].is.Name
+		e.Target = c.Slug + "/" + done[0].after.Name
 	}
 	return e
 }
 
-// tell adds a tool to a state that is about several.
-func tell(s store.State, t store.CuratedTool) {
+// addToState adds a tool to an audit state of several tools.
+func addToState(s store.State, t store.CuratedTool) {
 	s[t.Name+" enabled"], s[t.Name+" alias"] = t.Enabled, t.Alias
-	s[t.Name+" agent_description"], s[t.Name+" tags"] = told(t.AgentText), append([]string{}, t.Tags...)
+	s[t.Name+" agent_description"], s[t.Name+" tags"] = shortenText(t.AgentText), append([]string{}, t.Tags...)
 	s[t.Name+" calls_per_minute"], s[t.Name+" calls_per_day"] = t.Quota.PerMinute, t.Quota.PerDay
 }
 
-// mostTold is how much of a text an entry of the audit log tells, in characters: it may be about thousands of tools, and is kept for good.
-const mostTold = 200
+// maxAuditText bounds a text in the audit log, in characters. An entry may be about thousands of tools and is
+// kept forever.
+const maxAuditText = 200
 
-// told is a text, or its beginning with what tells it from another of the same beginning.
-func told(text string) string {
+// shortenText returns a long text's beginning with a hash of the whole.
+func shortenText(text string) string {
 	all := []rune(text)
-	if len(all) <= mostTold {
+	if len(all) <= maxAuditText {
 		return text
 	}
 	sum := sha256.Sum256([]byte(text))
-	return fmt.Sprintf("%s… (%d characters, sha256 %x)", string(all[:mostTold]), len(all), sum[:8])
+	return fmt.Sprintf("%s… (%d characters, sha256 %x)", string(all[:maxAuditText]), len(all), sum[:8])
 }

@@ -11,9 +11,9 @@ import (
 	"patchbay/internal/registry"
 )
 
-func TestWhatAnAdminSaysOfToolsIsOnRecord(t *testing.T) {
+func TestCurateTools_IsAudited(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	c := b.Connector(t)
 	b.Synced(t, c.ID, "a", "b")
 	patches := []connectors.ToolPatch{
@@ -37,9 +37,9 @@ func TestWhatAnAdminSaysOfToolsIsOnRecord(t *testing.T) {
 	}
 }
 
-func TestOnlyAnAdminSaysAnythingOfTools(t *testing.T) {
+func TestCurateTools_RequiresManagePermission(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	c := b.Connector(t)
 	b.Synced(t, c.ID, "a")
 	one := []connectors.ToolPatch{{Tool: "a", Enabled: new(false)}}

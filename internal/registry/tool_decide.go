@@ -8,15 +8,16 @@ import (
 	"patchbay/internal/store"
 )
 
-// ToolVerdict is what a person says of a tool whose definition waits.
+// ToolVerdict is a person's decision on a changed tool.
 type ToolVerdict struct {
 	Tool   string
 	Accept bool
-	Hash   *connectors.Hash // the definition that the person saw; nil: whichever is current
+	Hash   *connectors.Hash // the definition that the person saw; nil: the current one
 }
 
-// DecideTool accepts or rejects a tool's current definition, for all agents. It is an admin's: unlike the approval of one call, it changes
-// what every agent of the tenant is told and may send. Conflict: there is nothing to decide, or the server has changed the tool again.
+// DecideTool accepts or rejects a tool's current definition for all agents. It requires an admin, because it
+// changes what every agent sees and may send. Conflict means that nothing is pending, or that the server
+// changed the tool again.
 func (r *Registry) DecideTool(ctx context.Context, a auth.Actor, ref connectors.Ref, v ToolVerdict) (tool connectors.Tool, err error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return connectors.Tool{}, err
@@ -46,7 +47,7 @@ func (r *Registry) DecideTool(ctx context.Context, a auth.Actor, ref connectors.
 	return tool, nil
 }
 
-// DecideInstructions accepts or rejects what a connector's server says of itself now; the verdict names no tool.
+// DecideInstructions accepts or rejects a server's current instructions; the verdict names no tool.
 func (r *Registry) DecideInstructions(ctx context.Context, a auth.Actor, ref connectors.Ref, v ToolVerdict) (now connectors.Connector, err error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return connectors.Connector{}, err
@@ -75,7 +76,7 @@ func (r *Registry) DecideInstructions(ctx context.Context, a auth.Actor, ref con
 	return now, nil
 }
 
-// AcceptCosmetic accepts all waiting changes that no model acts on, and tells of which tools.
+// AcceptCosmetic accepts all pending cosmetic changes and returns their tools.
 func (r *Registry) AcceptCosmetic(ctx context.Context, a auth.Actor) (accepted []store.ToolName, err error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return nil, err

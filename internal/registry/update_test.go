@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/store"
 )
 
-func (b *bundle) update(t *testing.T, c connectors.Connector, change registry.Change) (connectors.Connector, []string) {
+func (b *testEnv) update(t *testing.T, c connectors.Connector, change registry.Change) (connectors.Connector, []string) {
 	t.Helper()
 	c, notices, err := b.reg.UpdateConnector(t.Context(), b.admin, connectors.Ref(c.Slug), change)
 	if err != nil {
@@ -26,9 +26,9 @@ func url(u string) registry.Change {
 	return registry.Change{Draft: func(d *connectors.Draft) { d.URL = u }}
 }
 
-func TestAChangeKeepsWhatItDoesNotName(t *testing.T) {
+func TestUpdate_KeepsOtherSettings(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	c := b.create(t, connectors.Secret{Token: "s3cret"}, bearer)
 	got, notices := b.update(t, c, registry.Change{Draft: func(d *connectors.Draft) { d.Name, d.Slug = "Renamed", "" }})
 	if got.Name != "Renamed" || got.Slug != c.Slug || got.URL != c.URL || got.Version != c.Version+1 || notices != nil {
@@ -42,7 +42,7 @@ func TestAChangeKeepsWhatItDoesNotName(t *testing.T) {
 	}
 }
 
-func TestASecretDoesNotFollowItsConnectorToAnotherOrigin(t *testing.T) {
+func TestUpdate_OriginChangeDeletesSecret(t *testing.T) {
 	t.Parallel()
 	for u, kept := range map[string]bool{
 		"https://one.example.com/other?x=1": true,
@@ -52,7 +52,7 @@ func TestASecretDoesNotFollowItsConnectorToAnotherOrigin(t *testing.T) {
 	} {
 		t.Run(u, func(t *testing.T) {
 			t.Parallel()
-			b := newBundle(t)
+			b := newTestEnv(t)
 			c := b.create(t, connectors.Secret{Token: "s3cret"}, bearer)
 			got, notices := b.update(t, c, url(u))
 			if (b.sent(t, got, nil) == "Bearer s3cret") != kept || (len(notices) == 0) != kept {
@@ -62,9 +62,9 @@ func TestASecretDoesNotFollowItsConnectorToAnotherOrigin(t *testing.T) {
 	}
 }
 
-func TestAgentsSecretsDoNotFollowEither(t *testing.T) {
+func TestUpdate_OriginChangeDeletesAgentSecrets(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	c, agent := b.create(t, connectors.Secret{}, perAgent), b.Agent(t)
 	ref := connectors.Ref(agent.Slug)
 	if err := b.reg.SetCredential(t.Context(), b.admin, connectors.Ref(c.Slug), &ref, connectors.Secret{Token: "s3cret"}); err != nil {
@@ -77,9 +77,9 @@ func TestAgentsSecretsDoNotFollowEither(t *testing.T) {
 	}
 }
 
-func TestASecretDoesNotSurviveAnotherCredentialMode(t *testing.T) {
+func TestUpdate_CredentialModeDeletesSecret(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	c := b.create(t, connectors.Secret{Token: "s3cret"}, bearer)
 	mode := func(m connectors.CredentialMode) registry.Change {
 		return registry.Change{Draft: func(d *connectors.Draft) { d.CredentialMode = m }}
@@ -94,9 +94,9 @@ func TestASecretDoesNotSurviveAnotherCredentialMode(t *testing.T) {
 	}
 }
 
-func TestANewSecretMayComeWithANewOrigin(t *testing.T) {
+func TestUpdate_SecretWithNewOrigin(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	c := b.create(t, connectors.Secret{Token: "s3cret"}, bearer)
 	change := url("https://two.example.com/")
 	change.Secret = &connectors.Secret{Token: "s3cret-2"}
@@ -106,9 +106,9 @@ func TestANewSecretMayComeWithANewOrigin(t *testing.T) {
 	}
 }
 
-func TestAnotherAuthTypeNeedsItsOwnSecret(t *testing.T) {
+func TestUpdate_AuthTypeNeedsSecret(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	c := b.create(t, connectors.Secret{Key: "s3cret"}, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthAPIKey })
 	if c.Auth.Header != connectors.DefaultAPIKeyHeader {
 		t.Errorf("header = %q", c.Auth.Header)
@@ -129,13 +129,13 @@ func TestAnotherAuthTypeNeedsItsOwnSecret(t *testing.T) {
 	}
 }
 
-func TestTheEgressRulesHoldAtAChangedURL(t *testing.T) {
+func TestUpdate_ChecksChangedURL(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	c := b.create(t, connectors.Secret{})
 	_, _, err := b.reg.UpdateConnector(t.Context(), b.admin, connectors.Ref(c.Slug), url("https://10.0.0.1/"))
 	wantFields(t, err, "url")
-	// One that was legal once may still be disabled.
+	// A URL that was allowed once can still be disabled.
 	old := b.Connector(t, func(d *connectors.Draft) { d.URL = "http://127.0.0.1:9/mcp" })
 	got, _ := b.update(t, old, registry.Change{Draft: func(d *connectors.Draft) { d.Enabled = false }})
 	if got.Enabled {
@@ -143,9 +143,9 @@ func TestTheEgressRulesHoldAtAChangedURL(t *testing.T) {
 	}
 }
 
-func TestAStaleVersionIsAConflict(t *testing.T) {
+func TestUpdate_StaleVersion(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	c := b.create(t, connectors.Secret{})
 	b.update(t, c, url("https://one.example.com/2"))
 	change := url("https://one.example.com/3")
@@ -156,9 +156,9 @@ func TestAStaleVersionIsAConflict(t *testing.T) {
 	}
 }
 
-func TestChangesOfDifferentFieldsAtOnceAllArrive(t *testing.T) {
+func TestUpdate_MergesConcurrentChanges(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	c := b.create(t, connectors.Secret{})
 	changes := []func(*connectors.Draft){
 		func(d *connectors.Draft) { d.Description = "described" },
@@ -182,9 +182,9 @@ func TestChangesOfDifferentFieldsAtOnceAllArrive(t *testing.T) {
 	}
 }
 
-func TestASecretThatWasSetForTheOldURLIsNotSentToTheNew(t *testing.T) {
+func TestUpdate_OldSecretIsNotSentToNewURL(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	c := b.create(t, connectors.Secret{}, perAgent)
 	agent := b.Agent(t)
 	ref := connectors.Ref(agent.Slug)
@@ -194,7 +194,7 @@ func TestASecretThatWasSetForTheOldURLIsNotSentToTheNew(t *testing.T) {
 	if got := b.sent(t, c, &agent.ID); got != "Bearer s3cret" {
 		t.Fatalf("sent %q", got)
 	}
-	// As where the deletion of the old secrets came before this one was stored.
+	// As if the old secrets were deleted before this one was stored.
 	d := connectors.DraftOf(c)
 	d.URL = "https://two.example.com/"
 	moved, err := b.Door().UpdateConnector(t.Context(), c.ID, c.Version, d)
@@ -206,10 +206,11 @@ func TestASecretThatWasSetForTheOldURLIsNotSentToTheNew(t *testing.T) {
 	}
 }
 
-// The slug that is Patchbay's own address is not given any more. Who has it from before can change everything else, and keeps it.
-func TestAConnectorFromBeforeKeepsTheSlugThatIsOursNow(t *testing.T) {
+// The slug of Patchbay's own address is reserved now. A connector that had it before keeps it and can be
+// changed.
+func TestUpdate_KeepsReservedSlug(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newTestEnv(t)
 	if c := b.create(t, connectors.Secret{}, func(d *connectors.Draft) { d.Name, d.Slug = "Admin", "" }); c.Slug != "admin-connector" {
 		t.Errorf("the name Admin makes the slug %s", c.Slug)
 	}

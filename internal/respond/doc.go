@@ -1,4 +1,4 @@
-// Package respond turns results and failures into HTTP answers, once for the whole program.
+// Package respond turns results and failures into HTTP responses, once for the whole program.
 //
 //	fault.Kind        status   to a program              to a browser
 //	Malformed         400      application/problem+json  a page with the sentence
@@ -14,9 +14,9 @@
 //	Upstream          502      … and upstream{}
 //	Unavailable       503      … and Retry-After
 //
-// Handlers are [HandlerFunc]: they return an error, and one adapter answers it ([Responder.Program], [Responder.Browser]).
-// Nobody else writes a status of 400 or more. A cause is logged here, once, and never shown: it can repeat what a
-// remote server sent.
+// Handlers are [HandlerFunc]: they return an error, and an adapter responds with it ([Responder.Program],
+// [Responder.Browser]). No other code writes a status of 400 or more. A cause is logged here, once, and never
+// shown: it can repeat what a remote server sent.
 //
-// What it is not for: which sentence a failure has. That is decided where the failure is understood.
+// The sentence of a failure is chosen where the failure is understood.
 package respond

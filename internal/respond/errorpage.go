@@ -14,12 +14,12 @@ import (
 	"patchbay/web/templates"
 )
 
-// FailureFrame is the frame around a page that says why there is none; ok is false for strangers, who see the page alone.
+// FailureFrame is the frame of a failure page; ok is false without a signed-in person, when the page has none.
 type FailureFrame func(r *http.Request, f *fault.Error, title string) (frame templates.Frame, ok bool)
 
-// errorPage says why there is no page. It knows a person only by what knows the frame: what failed may be what finds out.
+// errorPage is a failure page. It knows the person from the frame only, since finding out may be what failed.
 func (p *Responder) errorPage(r *http.Request, f *fault.Error) templ.Component {
-	title := headline(r.Context(), f.Kind)
+	title := failureTitle(r.Context(), f.Kind)
 	page := templates.ErrorPage{
 		Frame:  templates.Frame{Title: title, Asset: web.Asset},
 		Status: Status(f.Kind),
@@ -32,48 +32,50 @@ func (p *Responder) errorPage(r *http.Request, f *fault.Error) templ.Component {
 			page.Frame = frame
 		}
 	}
-	page.Frame.Path = stands(r)
-	if ours(f.Kind) {
+	page.Frame.Path = returnPath(r)
+	if isServerFault(f.Kind) {
 		page.RequestID, page.TraceID = middleware.GetReqID(r.Context()), tracing.ID(r.Context())
 	}
 	return templates.Error(page)
 }
 
-// said is a failure as a sentence for the page that stands.
-func said(r *http.Request, f *fault.Error) templ.Component {
+// failureFragment is a failure as a sentence for the open page.
+func failureFragment(r *http.Request, f *fault.Error) templ.Component {
 	text := words.Said(r.Context(), f.Message)
-	if id := middleware.GetReqID(r.Context()); id != "" && ours(f.Kind) {
+	if id := middleware.GetReqID(r.Context()); id != "" && isServerFault(f.Kind) {
 		text += " " + words.Parts(r.Context(), "If you ask someone about this, tell them|…")[0] + " " + id
 	}
 	return templates.AlertLine(web.Asset, text)
 }
 
-// ours tells what is nobody's mistake but ours.
-func ours(k fault.Kind) bool { return k == fault.Internal || k == fault.Unavailable }
+// isServerFault reports whether a failure is Patchbay's own.
+func isServerFault(k fault.Kind) bool { return k == fault.Internal || k == fault.Unavailable }
 
-// waysOut lead on from a failure: once more where that may help, back to the form, and to where everything begins.
+// waysOut are a failure page's links: retry, back to the form, and home.
 func waysOut(r *http.Request, k fault.Kind) []templates.Link {
 	var links []templates.Link
-	if reads(r) && (ours(k) || k == fault.RateLimited || k == fault.Upstream) {
-		links = append(links, templates.Link{Text: words.T(r.Context(), "Try again"), Href: stands(r)})
+	if isReadMethod(r) && (isServerFault(k) || k == fault.RateLimited || k == fault.Upstream) {
+		links = append(links, templates.Link{Text: words.T(r.Context(), "Try again"), Href: returnPath(r)})
 	}
-	if from := CameFrom(r, ""); !reads(r) && from != "" {
-		links = append(links, templates.Link{Text: words.T(r.Context(), "Go back"), Href: from})
+	if referer := CameFrom(r, ""); !isReadMethod(r) && referer != "" {
+		links = append(links, templates.Link{Text: words.T(r.Context(), "Go back"), Href: referer})
 	}
 	return append(links, templates.Link{Text: words.T(r.Context(), "Go to the connectors"), Href: "/connectors"})
 }
 
-// stands is the page that a person comes back to. A form has no address of its own: it is the page that it was on.
-func stands(r *http.Request) string {
-	if reads(r) {
+// returnPath is the page to return to. For a form it is the page that it was on.
+func returnPath(r *http.Request) string {
+	if isReadMethod(r) {
 		return OwnPath(r.URL.RequestURI(), "/")
 	}
 	return CameFrom(r, "/")
 }
 
-func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
+func isReadMethod(r *http.Request) bool {
+	return r.Method == http.MethodGet || r.Method == http.MethodHead
+}
 
-func headline(ctx context.Context, k fault.Kind) string {
+func failureTitle(ctx context.Context, k fault.Kind) string {
 	switch k {
 	case fault.Denied:
 		return words.T(ctx, "You may not do this")

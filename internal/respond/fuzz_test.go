@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/respond"
 )
 
-// FuzzOwnPath: where a form or an address says that one came from, a browser finds on this site and nowhere else, however it reads addresses.
+// FuzzOwnPath: a browser resolves an accepted path to this site only, however it parses addresses.
 func FuzzOwnPath(f *testing.F) {
 	for _, seed := range []string{
 		"/connectors?q=a&cursor=b#c", "//evil.example", `/\evil.example`, "/\t/evil.example", "https://evil.example/", "javascript:alert(1)", "/%2f%2fevil.example", "/..//evil.example",
@@ -41,7 +41,8 @@ func FuzzOwnPath(f *testing.F) {
 	})
 }
 
-// browsers is an address as browsers read it: without what they drop, each backslash a slash (WHATWG URL, §4.4).
+// browsers normalizes an address as browsers do: without dropped characters, backslashes as slashes (WHATWG
+// URL, §4.4).
 func browsers(address string) string {
 	return strings.NewReplacer("\t", "", "\r", "", "\n", "", `\`, "/").Replace(strings.Trim(address, "\x00 \t\r\n\f\v"))
 }

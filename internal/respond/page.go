@@ -12,7 +12,8 @@ import (
 	"patchbay/internal/fault"
 )
 
-// Page answers with a page. It is rendered whole before the first byte goes out: a failure half way is still a failure.
+// Page responds with a page. It is rendered before the first byte is sent, so that a failure is still a
+// failure.
 func (p *Responder) Page(w http.ResponseWriter, r *http.Request, status int, page templ.Component) error {
 	var body bytes.Buffer
 	if err := page.Render(r.Context(), &body); err != nil {
@@ -21,20 +22,20 @@ func (p *Responder) Page(w http.ResponseWriter, r *http.Request, status int, pag
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(body.Bytes()) // a browser that has gone needs no answer
+	_, _ = w.Write(body.Bytes()) // a write error means that the browser is gone
 	return nil
 }
 
-// See sends the browser to another page of ours with GET.
+// See redirects the browser with 303.
 func See(w http.ResponseWriter, r *http.Request, to string) error {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }
 
-// Failure answers a failure as a page: one with our words, or the way to sign in. What a script asked for is a sentence on the page that
-// stands.
+// Failure responds with a failure page, or redirects to the sign-in. A script gets a sentence for the open
+// page.
 func (p *Responder) Failure(w http.ResponseWriter, r *http.Request, err error) {
-	f := p.failure(r, err)
+	f := p.asFault(r, err)
 	if f.Kind == fault.Unauthenticated {
 		p.signIn(w, r)
 		return
@@ -42,7 +43,7 @@ func (p *Responder) Failure(w http.ResponseWriter, r *http.Request, err error) {
 	SetRetryAfter(w.Header(), f)
 	page := p.errorPage
 	if fromScript(r) {
-		page = said
+		page = failureFragment
 		w.Header().Set("HX-Retarget", "#alert")
 		w.Header().Set("HX-Reselect", "[data-kind=alert]")
 		w.Header().Set("HX-Reswap", "innerHTML")
@@ -52,14 +53,14 @@ func (p *Responder) Failure(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// signIn sends the browser to the sign-in page, which sends it back. What a script asked for is no page to come back to.
+// signIn redirects to the sign-in page with a return path. A script's request is not a page to return to.
 func (p *Responder) signIn(w http.ResponseWriter, r *http.Request) {
 	to := "/login"
-	if reads(r) && r.Header.Get("HX-Request") == "" && r.URL.Path != "/" && r.URL.Path != "/events" {
+	if isReadMethod(r) && r.Header.Get("HX-Request") == "" && r.URL.Path != "/" && r.URL.Path != "/events" {
 		to += "?" + url.Values{"return_to": {r.URL.RequestURI()}}.Encode()
 	}
-	if from := CameFrom(r, ""); !reads(r) && from != "" && !strings.HasPrefix(from, "/login") {
-		to += "?" + url.Values{"return_to": {from}, "unsent": {"1"}}.Encode()
+	if referer := CameFrom(r, ""); !isReadMethod(r) && referer != "" && !strings.HasPrefix(referer, "/login") {
+		to += "?" + url.Values{"return_to": {referer}, "unsent": {"1"}}.Encode()
 	}
 	if r.Header.Get("HX-Request") != "" {
 		w.Header().Set("HX-Redirect", to)
@@ -69,7 +70,8 @@ func (p *Responder) signIn(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// fromScript tells whether a part of a page was asked for. An event stream is no part: it has a place of its own to say that it ended.
+// fromScript reports whether a fragment was requested. An event stream is none: its page has an indicator for
+// its end.
 func fromScript(r *http.Request) bool {
 	return r.Header.Get("HX-Request") != "" && !strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// OwnPath returns raw if it is a path of this site, with its query, and fallback for anything that a browser could take
-// for another site's address: //evil.example, /\evil.example, a scheme, a control character.
+// OwnPath returns raw if it is a path of this site, with its query. It returns fallback for anything that a
+// browser could take for another site's address: //evil.example, /\evil.example, a scheme, a control character.
 func OwnPath(raw, fallback string) string {
-	if !strings.HasPrefix(raw, "/") || strings.HasPrefix(raw, "//") || strings.ContainsFunc(raw, unsafe) {
+	if !strings.HasPrefix(raw, "/") || strings.HasPrefix(raw, "//") || strings.ContainsFunc(raw, isUnsafe) {
 		return fallback
 	}
 	u, err := url.Parse(raw)
@@ -19,10 +19,10 @@ func OwnPath(raw, fallback string) string {
 	return u.RequestURI()
 }
 
-// unsafe tells what browsers drop or rewrite in an address before they read it, and what has no place in a path.
-func unsafe(c rune) bool { return c <= ' ' || c == '\\' || c >= 0x7f }
+// isUnsafe reports whether browsers drop or rewrite a character in an address, or a path cannot have it.
+func isUnsafe(c rune) bool { return c <= ' ' || c == '\\' || c >= 0x7f }
 
-// CameFrom is the page of ours that sent a form, by its Referer; fallback where it is not known or not ours.
+// CameFrom is the page of this site in Referer, or fallback.
 func CameFrom(r *http.Request, fallback string) string {
 	u, err := url.Parse(r.Referer())
 	if err != nil || u.Host != r.Host {

@@ -13,7 +13,7 @@ import (
 // ProblemMediaType is the media type of a problem document (RFC 9457).
 const ProblemMediaType = "application/problem+json"
 
-// ProblemDocument is a failure for programs, as RFC 9457 has it.
+// ProblemDocument is a failure as a problem document of RFC 9457.
 type ProblemDocument struct {
 	Type       string    `json:"type" doc:"What went wrong, as a URI reference that is the same each time."`
 	Title      string    `json:"title" doc:"The type in words."`
@@ -25,13 +25,13 @@ type ProblemDocument struct {
 	ConnectURL string    `json:"connect_url,omitempty" doc:"Where a person mends a missing credential."`
 }
 
-// Field is one wrong field of a request.
+// Field is one invalid field of a request.
 type Field struct {
 	Location string `json:"location" doc:"A dotted path in the request, as auth.token."`
 	Message  string `json:"message" doc:"What is wrong with it."`
 }
 
-// Upstream is where a conversation with a remote server ended.
+// Upstream is the phase at which a request to a remote server failed.
 type Upstream struct {
 	Phase      string `json:"phase" doc:"connect, discover, initialize, initialized, list, auth or close."`
 	HTTPStatus *int   `json:"http_status" doc:"The status that it answered; null without an answer."`
@@ -44,11 +44,11 @@ func Document(f *fault.Error) ProblemDocument {
 	typ := problemType(f)
 	doc := ProblemDocument{
 		Type:       "/problems/" + typ,
-		Title:      title(typ),
+		Title:      typeTitle(typ),
 		Status:     Status(f.Kind),
 		Detail:     f.Message,
 		Code:       f.Code,
-		Upstream:   UpstreamOf(f.Remote),
+		Upstream:   ToUpstream(f.Remote),
 		ConnectURL: f.ConnectURL,
 	}
 	for _, field := range f.Fields {
@@ -57,8 +57,8 @@ func Document(f *fault.Error) ProblemDocument {
 	return doc
 }
 
-// UpstreamOf translates where a conversation ended; nil for nil.
-func UpstreamOf(r *fault.Remote) *Upstream {
+// ToUpstream converts a fault's remote part; nil for nil.
+func ToUpstream(r *fault.Remote) *Upstream {
 	if r == nil {
 		return nil
 	}
@@ -72,14 +72,14 @@ func UpstreamOf(r *fault.Remote) *Upstream {
 	return u
 }
 
-// SetRetryAfter says when to come back, where the fault knows.
+// SetRetryAfter sets Retry-After if the fault has it.
 func SetRetryAfter(h http.Header, f *fault.Error) {
 	if f.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(f.RetryAfter))
 	}
 }
 
-// SetChallenge says how to prove who one is, where no caller is established (RFC 6750 §3).
+// SetChallenge sets WWW-Authenticate for an unauthenticated request (RFC 6750 §3).
 func SetChallenge(h http.Header, f *fault.Error, authorizationSent bool) {
 	if f.Kind != fault.Unauthenticated {
 		return
@@ -91,16 +91,16 @@ func SetChallenge(h http.Header, f *fault.Error, authorizationSent bool) {
 	h.Set("WWW-Authenticate", challenge)
 }
 
-// Problem answers a failure as a problem document.
+// Problem responds with a problem document.
 func (p *Responder) Problem(w http.ResponseWriter, r *http.Request, err error) {
 	doc := p.Prepare(w.Header(), r, err)
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(doc) // strings, numbers and booleans: cannot fail
+	_ = encoder.Encode(doc) // cannot fail: strings, numbers and booleans
 	w.Header().Set("Content-Type", ProblemMediaType)
 	w.WriteHeader(doc.Status)
-	_, _ = w.Write(body.Bytes()) // a caller that has gone needs no answer
+	_, _ = w.Write(body.Bytes()) // a write error means that the caller is gone
 }
 
 func problemType(f *fault.Error) string {
@@ -110,8 +110,8 @@ func problemType(f *fault.Error) string {
 	return strings.ReplaceAll(f.Kind.String(), " ", "-")
 }
 
-// title puts a type into words: "sync-running" is "Sync running".
-func title(typ string) string {
+// typeTitle words a problem type: "sync-running" is "Sync running".
+func typeTitle(typ string) string {
 	words := strings.ReplaceAll(typ, "-", " ")
 	return strings.ToUpper(words[:1]) + words[1:]
 }

@@ -20,7 +20,7 @@ import (
 	"patchbay/internal/respond"
 )
 
-// answer runs a handler behind one of the adapters, and returns what was answered and logged.
+// answer runs a handler behind an adapter, and returns the response and the log.
 func answer(t *testing.T, browser bool, r *http.Request, h respond.HandlerFunc) (*httptest.ResponseRecorder, string) {
 	t.Helper()
 	var log bytes.Buffer

@@ -16,25 +16,25 @@ import (
 	"patchbay/internal/words"
 )
 
-// HandlerFunc answers a request, or says why it cannot.
+// HandlerFunc handles a request, or returns why it failed.
 type HandlerFunc func(w http.ResponseWriter, r *http.Request) error
 
-// Responder writes answers.
+// Responder writes responses.
 type Responder struct {
 	log      *slog.Logger
 	sessions *scs.SessionManager
-	frame    FailureFrame // nil: pages of failures stand alone
+	frame    FailureFrame // nil: failure pages have no frame
 }
 
-// New makes a Responder. Flashes are kept in the sessions, whose LoadAndSave must stand before [Responder.Back].
+// New returns a Responder. Flashes are stored in the sessions; LoadAndSave must come before [Responder.Back].
 func New(log *slog.Logger, sessions *scs.SessionManager) *Responder {
 	return &Responder{log: log, sessions: sessions}
 }
 
-// FailIn has pages of failures stand in a frame. It is called before the first request.
-func (p *Responder) FailIn(frame FailureFrame) { p.frame = frame }
+// SetFailureFrame sets the frame of failure pages. It is called before the first request.
+func (p *Responder) SetFailureFrame(frame FailureFrame) { p.frame = frame }
 
-// Program adapts a handler whose caller is a program: a failure becomes a problem document.
+// Program adapts a handler for programs: a failure becomes a problem document.
 func (p *Responder) Program(h HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := h(w, r); err != nil {
@@ -43,7 +43,7 @@ func (p *Responder) Program(h HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// Browser adapts a handler whose caller is a browser: a failure becomes a page.
+// Browser adapts a handler for browsers: a failure becomes a page.
 func (p *Responder) Browser(h HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := h(w, r); err != nil {
@@ -52,8 +52,8 @@ func (p *Responder) Browser(h HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// failure reads err as a fault and logs what only the operator may see.
-func (p *Responder) failure(r *http.Request, err error) *fault.Error {
+// asFault converts err to a fault, and logs what only the operator may see.
+func (p *Responder) asFault(r *http.Request, err error) *fault.Error {
 	f := Fault(err)
 	cause := f.Err
 	if cause == nil {
@@ -62,7 +62,7 @@ func (p *Responder) failure(r *http.Request, err error) *fault.Error {
 	attrs := []any{"request_id", middleware.GetReqID(r.Context()), "error", cause}
 	switch {
 	case r.Context().Err() != nil:
-		// The caller has gone; what failed failed because of that.
+		// The caller is gone, which caused the failure.
 		p.log.DebugContext(r.Context(), "request abandoned", attrs...)
 	case safe.IsPanic(err):
 	case f.Kind == fault.Internal:
@@ -73,7 +73,7 @@ func (p *Responder) failure(r *http.Request, err error) *fault.Error {
 	return f
 }
 
-// Fault reads err as a fault: its own, the one that it stands for, or an Internal one.
+// Fault converts err to a fault: its own, a known error's, or an Internal one.
 func Fault(err error) *fault.Error {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return fault.Wrap(fault.TooLarge, err,
@@ -82,8 +82,8 @@ func Fault(err error) *fault.Error {
 	return fault.As(err)
 }
 
-// Told is Fault for a page: in the language of whoever reads it.
-func Told(ctx context.Context, err error) *fault.Error {
+// LocalizedFault is Fault in the reader's language.
+func LocalizedFault(ctx context.Context, err error) *fault.Error {
 	if err == nil {
 		return nil
 	}
@@ -125,7 +125,7 @@ func Status(k fault.Kind) int {
 	}
 }
 
-// Sentence is what a person may read of a failure that is told on another page; what may not be read is logged.
+// Sentence is the public sentence of a failure, for another page. Causes are logged.
 func (p *Responder) Sentence(r *http.Request, err error) string {
-	return words.Said(r.Context(), p.failure(r, err).Message)
+	return words.Said(r.Context(), p.asFault(r, err).Message)
 }

@@ -11,8 +11,8 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// BenchmarkSweep deletes 50,000 calls of a tenant that has as many more, with arguments and results of 200 and 800 bytes, beside as many of
-// another tenant's. It tells the rows a second and the bytes of write-ahead log a row.
+// BenchmarkSweep deletes 50,000 calls of a tenant with as many newer ones, with arguments and results of 200
+// and 800 bytes, beside as many of another tenant. It reports rows a second and WAL bytes a row.
 func BenchmarkSweep(b *testing.B) {
 	const rows = 50_000
 	for b.Loop() {
@@ -31,7 +31,7 @@ func BenchmarkSweep(b *testing.B) {
 		if _, err := owner.Exec(b.Context(), "vacuum analyze tool_calls"); err != nil {
 			b.Fatal(err)
 		}
-		s, before := retention.New(retention.Options{Store: w.St}), written(b, owner)
+		s, before := retention.New(retention.Options{Store: w.St}), walBytes(b, owner)
 		b.StartTimer()
 		began := time.Now()
 		if _, err := s.Sweep(b.Context(), retention.Place{}, time.Hour); err != nil {
@@ -40,7 +40,7 @@ func BenchmarkSweep(b *testing.B) {
 		took := time.Since(began)
 		b.StopTimer()
 		b.ReportMetric(rows/took.Seconds(), "rows/s")
-		b.ReportMetric(float64(written(b, owner)-before)/rows, "WAL-B/row")
+		b.ReportMetric(float64(walBytes(b, owner)-before)/rows, "WAL-B/row")
 		if n := w.Count(b, "tool_calls"); n != 3*rows {
 			b.Fatalf("%d calls are left", n)
 		}
@@ -49,8 +49,8 @@ func BenchmarkSweep(b *testing.B) {
 	}
 }
 
-// written is how many bytes of write-ahead log there have been.
-func written(b *testing.B, owner *pgx.Conn) (bytes int64) {
+// walBytes returns the WAL bytes written so far.
+func walBytes(b *testing.B, owner *pgx.Conn) (bytes int64) {
 	b.Helper()
 	if err := owner.QueryRow(b.Context(), "select (pg_current_wal_insert_lsn() - '0/0')::bigint").Scan(&bytes); err != nil {
 		b.Fatal(err)

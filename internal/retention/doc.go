@@ -1,13 +1,14 @@
-// Package retention forgets history that is older than its tenant keeps it: calls, sync runs, hours of health, decided changes of tools,
-// definitions that nothing shows any more, and keys that have been of no use for so long.
+// Package retention deletes history past its tenant's retention: calls, sync runs, health hours, reviewed tool
+// changes, unreferenced definitions and expired keys.
 //
-// How many days are kept the operator says for all, and a tenant for itself, as many or fewer. One sweep goes through all tenants, part by
-// part, in batches of one small statement each, so that no lock and no transaction lasts:
+// The operator sets the days for all tenants, and a tenant can set fewer for itself. A sweep goes through all
+// tenants in batches of one small statement each, so that no lock or transaction lasts:
 //
-//	tenants, a page at a time → the day before which the tenant forgets → each part, batch after batch → counted
+//	a page of tenants → the tenant's first day to keep → each part of its history, in batches → counted
 //
-// A sweep that is killed has forgotten whole batches; the next one begins anew and finds the rest. Two at once share the work: what one has
-// locked the other leaves alone. What is kept all the same, however old, says [store.Tenant.SweepHistory].
+// A killed sweep has deleted whole batches; the next one finds the rest. Two concurrent sweeps share the work,
+// for each skips rows locked by the other. [store.Tenant.SweepHistory] lists what is kept regardless of age.
 //
-// This package does not forget what ends by itself after minutes or days (docs/operations.md lists it), and never the audit log.
+// Rows that expire after minutes or days are deleted elsewhere (docs/operations.md lists them). The audit log
+// is never deleted.
 package retention

@@ -15,28 +15,28 @@ import (
 )
 
 const (
-	// batchRows is what one statement deletes or looks at, at most: some tens of milliseconds.
+	// batchRows bounds the rows of one statement: some tens of milliseconds.
 	batchRows = 1000
-	// tenantPage is how many tenants are read at once.
+	// tenantPage is the number of tenants read at once.
 	tenantPage = 500
 )
 
-// Options are what a Sweeper needs. Store is required.
+// Options configure a [Sweeper]. Store is required.
 type Options struct {
 	Store *store.Store
-	Days  int                                         // of history that the installation keeps; 0: connectors.DefaultHistoryDays
+	Days  int                                         // retention of the installation in days; 0: connectors.DefaultHistoryDays
 	Batch int                                         // rows of a statement; 0: 1000
-	Log   *slog.Logger                                // nil: nowhere
+	Log   *slog.Logger                                // nil: discard
 	Now   func() time.Time                            // nil: time.Now
-	Swept func(part connectors.HistoryPart, rows int) // is told of each batch; nil: nobody is
+	Swept func(part connectors.HistoryPart, rows int) // called after each batch; may be nil
 }
 
-// Sweeper forgets old history.
+// Sweeper deletes old history.
 type Sweeper struct {
 	o Options
 }
 
-// New makes a Sweeper.
+// New returns a Sweeper.
 func New(o Options) *Sweeper {
 	o.Days, o.Batch = cmp.Or(o.Days, connectors.DefaultHistoryDays), cmp.Or(o.Batch, batchRows)
 	if o.Log == nil {
@@ -51,115 +51,115 @@ func New(o Options) *Sweeper {
 	return &Sweeper{o: o}
 }
 
-// Place is how far a sweep has come. The zero value is the beginning, and the end.
+// Place is the progress of a sweep. The zero value is the beginning, and the end.
 type Place struct {
-	Done   uuid.UUID              `json:"done"`            // the tenants up to this one
-	Tenant uuid.UUID              `json:"tenant"`          // the one after it, of which
-	Part   connectors.HistoryPart `json:"part,omitempty"`  // the parts before this one are done, and of it
-	After  []byte                 `json:"after,omitempty"` // everything up to here
+	Done   uuid.UUID              `json:"done"`            // tenants up to this one are done
+	Tenant uuid.UUID              `json:"tenant"`          // current tenant
+	Part   connectors.HistoryPart `json:"part,omitempty"`  // current part; earlier ones are done
+	After  []byte                 `json:"after,omitempty"` // last row done of the part
 }
 
-// Open tells whether there is more to do.
+// Open reports whether there is more to sweep.
 func (p Place) Open() bool { return p.Done != uuid.Nil || p.Tenant != uuid.Nil }
 
-// Sweep goes through all tenants from a place, for about as long as spell, and says how far it came. Where it fails in between, what it has
-// forgotten stays forgotten.
-func (s *Sweeper) Sweep(ctx context.Context, from Place, spell time.Duration) (Place, error) {
-	began := time.Now()
-	w := &sweep{Sweeper: s, place: from, until: began.Add(spell), rows: map[connectors.HistoryPart]int{}}
-	err := w.tenants(ctx)
-	w.tell(ctx, time.Since(began))
-	return w.place, err
+// Sweep continues at a place for about spell and returns the place that it reached. After an error deleted rows
+// stay deleted.
+func (s *Sweeper) Sweep(ctx context.Context, cursor Place, spell time.Duration) (Place, error) {
+	startedAt := time.Now()
+	w := &sweepRun{Sweeper: s, cursor: cursor, deadline: startedAt.Add(spell), rows: map[connectors.HistoryPart]int{}}
+	err := w.sweepTenants(ctx)
+	w.logSwept(ctx, time.Since(startedAt))
+	return w.cursor, err
 }
 
-// sweep is one spell of it.
-type sweep struct {
+// sweepRun is one call of Sweep.
+type sweepRun struct {
 	*Sweeper
-	place   Place
-	until   time.Time
-	visited int // tenants
-	failed  int // of them, the last ones in a row
-	batches int
-	rows    map[connectors.HistoryPart]int
+	cursor   Place
+	deadline time.Time
+	tenants  int
+	failed   int // tenants in a row
+	batches  int
+	rows     map[connectors.HistoryPart]int
 }
 
-// over tells whether the spell is. Each gets on by a batch at least.
-func (w *sweep) over() bool { return w.batches > 0 && !time.Now().Before(w.until) }
+// isTimeUp reports whether the time is over. Each run does at least one batch.
+func (w *sweepRun) isTimeUp() bool { return w.batches > 0 && !time.Now().Before(w.deadline) }
 
-// tell logs what was forgotten, where anything was.
-func (w *sweep) tell(ctx context.Context, took time.Duration) {
+// logSwept logs the deleted rows, if any.
+func (w *sweepRun) logSwept(ctx context.Context, took time.Duration) {
 	if len(w.rows) == 0 {
 		return
 	}
-	attrs := []any{slog.Int("tenants", w.visited), slog.Int64("duration_ms", took.Milliseconds()), slog.Bool("goes_on", w.place.Open())}
+	attrs := []any{slog.Int("tenants", w.tenants), slog.Int64("duration_ms", took.Milliseconds()), slog.Bool("goes_on", w.cursor.Open())}
 	for _, part := range connectors.HistoryParts {
 		attrs = append(attrs, slog.Int(string(part), w.rows[part]))
 	}
 	w.o.Log.InfoContext(ctx, "old history swept", attrs...)
 }
 
-func (w *sweep) tenants(ctx context.Context) error {
+func (w *sweepRun) sweepTenants(ctx context.Context) error {
 	for {
-		page, err := w.o.Store.System().HistoryTenants(ctx, connectors.TenantID{UUID: w.place.Done}, tenantPage)
+		page, err := w.o.Store.System().HistoryTenants(ctx, connectors.TenantID{UUID: w.cursor.Done}, tenantPage)
 		if err != nil {
 			return fmt.Errorf("list the tenants whose history is swept: %w", err)
 		}
-		for _, of := range page {
-			whole, err := w.tenant(ctx, of)
-			if err = w.pass(ctx, err); err != nil || !whole {
+		for _, tenant := range page {
+			complete, err := w.sweepTenant(ctx, tenant)
+			if err = w.skipFailed(ctx, err); err != nil || !complete {
 				return err
 			}
-			w.place = Place{Done: of.Tenant.UUID}
+			w.cursor = Place{Done: tenant.Tenant.UUID}
 		}
 		if len(page) < tenantPage {
-			w.place = Place{}
+			w.cursor = Place{}
 			return nil
 		}
 	}
 }
 
-// mostFailed is how many tenants in a row fail before it is taken for the database's fault.
-const mostFailed = 3
+// maxFailed is the number of failing tenants in a row that fails the sweep.
+const maxFailed = 3
 
-// pass tells of a tenant whose sweep failed. The others' history is swept all the same, and this one's turn comes with the next round.
-func (w *sweep) pass(ctx context.Context, failed error) error {
+// skipFailed logs a tenant's failure and goes on with the others. The next sweep retries it.
+func (w *sweepRun) skipFailed(ctx context.Context, failed error) error {
 	if failed == nil {
 		w.failed = 0
 		return nil
 	}
-	if w.failed++; ctx.Err() != nil || w.failed >= mostFailed {
+	if w.failed++; ctx.Err() != nil || w.failed >= maxFailed {
 		return failed
 	}
 	w.o.Log.WarnContext(ctx, "a tenant's old history is not swept", slog.Any("error", failed))
 	return nil
 }
 
-// tenant sweeps the parts of one tenant's history that are not done yet; whole: the time was enough.
-func (w *sweep) tenant(ctx context.Context, of store.HistoryOf) (whole bool, err error) {
-	if w.place.Tenant != of.Tenant.UUID {
-		w.place = Place{Done: w.place.Done, Tenant: of.Tenant.UUID, Part: connectors.HistoryParts[0]}
+// sweepTenant sweeps the remaining parts of a tenant; complete reports whether the time was enough.
+func (w *sweepRun) sweepTenant(ctx context.Context, tenant store.TenantHistory) (complete bool, err error) {
+	if w.cursor.Tenant != tenant.Tenant.UUID {
+		w.cursor = Place{Done: w.cursor.Done, Tenant: tenant.Tenant.UUID, Part: connectors.HistoryParts[0]}
 	}
-	w.visited++
-	before := connectors.HistoryStart(w.o.Now(), connectors.KeptDays(of.Days, w.o.Days))
-	at := max(0, slices.Index(connectors.HistoryParts, w.place.Part))
-	for _, part := range connectors.HistoryParts[at:] {
-		if part != w.place.Part {
-			w.place.Part, w.place.After = part, nil
+	w.tenants++
+	before := connectors.HistoryStart(w.o.Now(), connectors.KeptDays(tenant.Days, w.o.Days))
+	first := max(0, slices.Index(connectors.HistoryParts, w.cursor.Part))
+	for _, part := range connectors.HistoryParts[first:] {
+		if part != w.cursor.Part {
+			w.cursor.Part, w.cursor.After = part, nil
 		}
-		if whole, err := w.part(ctx, of.Tenant, before); err != nil || !whole {
-			return whole, err
+		if complete, err := w.sweepPart(ctx, tenant.Tenant, before); err != nil || !complete {
+			return complete, err
 		}
 	}
 	return true, nil
 }
 
-func (w *sweep) part(ctx context.Context, id connectors.TenantID, before time.Time) (whole bool, err error) {
-	door, part := w.o.Store.Tenant(id), w.place.Part
+func (w *sweepRun) sweepPart(ctx context.Context, id connectors.TenantID, before time.Time) (complete bool, err error) {
+	st, part := w.o.Store.Tenant(id), w.cursor.Part
 	for {
-		if w.over() {
+		if w.isTimeUp() {
 			return false, nil
 		}
-		swept, err := door.SweepHistory(ctx, part, store.SweepBatch{Before: before, After: w.place.After, Max: w.o.Batch})
+		swept, err := st.SweepHistory(ctx, part, store.SweepBatch{Before: before, After: w.cursor.After, Max: w.o.Batch})
 		if err != nil {
 			return true, fmt.Errorf("sweep %s of tenant %s: %w", part, id, err)
 		}
@@ -171,6 +171,6 @@ func (w *sweep) part(ctx context.Context, id connectors.TenantID, before time.Ti
 		if !swept.More {
 			return true, nil
 		}
-		w.place.After = swept.Last
+		w.cursor.After = swept.Last
 	}
 }

@@ -17,13 +17,13 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// counted counts what sweeps say that they forget.
-type counted struct {
+// sweptRows counts the rows that sweeps report.
+type sweptRows struct {
 	mu   sync.Mutex
 	rows map[connectors.HistoryPart]int // guarded by mu
 }
 
-func (c *counted) note(part connectors.HistoryPart, rows int) {
+func (c *sweptRows) add(part connectors.HistoryPart, rows int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.rows == nil {
@@ -32,8 +32,8 @@ func (c *counted) note(part connectors.HistoryPart, rows int) {
 	c.rows[part] += rows
 }
 
-// whole sweeps until nothing is left to do, in spells that are over at once.
-func whole(ctx context.Context, s *retention.Sweeper) error {
+// sweepAll sweeps until nothing is left, with calls whose time is over at once.
+func sweepAll(ctx context.Context, s *retention.Sweeper) error {
 	var at retention.Place
 	for {
 		next, err := s.Sweep(ctx, at, 0)
@@ -54,7 +54,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func TestEachTenantKeepsItsOwnDays(t *testing.T) {
+func TestSweep_EachTenantKeepsItsOwnDays(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	mine, theirs := w.Connector(t), w.ConnectorIn(t, w.Other)
@@ -63,9 +63,9 @@ func TestEachTenantKeepsItsOwnDays(t *testing.T) {
 		w.OldCalls(t, c, "search", 50, 20)
 		w.OldCalls(t, c, "search", 1, 40)
 	}
-	must(t, w.Door().KeepHistory(t.Context(), 30))
-	var count counted
-	must(t, whole(t.Context(), retention.New(retention.Options{Store: w.St, Batch: 7, Swept: count.note})))
+	must(t, w.Door().SetHistoryDays(t.Context(), 30))
+	var count sweptRows
+	must(t, sweepAll(t.Context(), retention.New(retention.Options{Store: w.St, Batch: 7, Swept: count.add})))
 	var left, leftTheirs int
 	w.AsSystem(t, "select count(*) filter (where tenant_id = $1), count(*) filter (where tenant_id = $2) from tool_calls", []any{w.Tenant, w.Other}, &left, &leftTheirs)
 	if left != 40 || leftTheirs != 60 || count.rows[connectors.PartCalls] != 40 {
@@ -73,19 +73,19 @@ func TestEachTenantKeepsItsOwnDays(t *testing.T) {
 	}
 }
 
-func TestATenantThatWantsMoreThanTheInstallationKeepsGetsThat(t *testing.T) {
+func TestSweep_InstallationLimitsTenants(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)
 	w.OldCalls(t, c, "search", 50, 5)
-	must(t, w.Door().KeepHistory(t.Context(), 90)) // and then the operator keeps less
-	must(t, whole(t.Context(), retention.New(retention.Options{Store: w.St, Days: 40})))
+	must(t, w.Door().SetHistoryDays(t.Context(), 90)) // then the operator shortens it
+	must(t, sweepAll(t.Context(), retention.New(retention.Options{Store: w.St, Days: 40})))
 	if n := w.Count(t, "tool_calls"); n != 0 {
 		t.Errorf("%d are left", n)
 	}
 }
 
-func TestSweepsOfSeveralProcessesShareTheWork(t *testing.T) {
+func TestSweep_ProcessesShareTheWork(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	for range 2 {
@@ -97,14 +97,14 @@ func TestSweepsOfSeveralProcessesShareTheWork(t *testing.T) {
 		}
 	}
 	w.Backdate(t, 100)
-	var count counted
+	var count sweptRows
 	var processes errgroup.Group
 	for range 4 {
-		s := retention.New(retention.Options{Store: w.St, Batch: 20, Swept: count.note})
-		processes.Go(func() error { return whole(t.Context(), s) })
+		s := retention.New(retention.Options{Store: w.St, Batch: 20, Swept: count.add})
+		processes.Go(func() error { return sweepAll(t.Context(), s) })
 	}
 	must(t, processes.Wait())
-	must(t, whole(t.Context(), retention.New(retention.Options{Store: w.St, Batch: 20, Swept: count.note}))) // what each left to another
+	must(t, sweepAll(t.Context(), retention.New(retention.Options{Store: w.St, Batch: 20, Swept: count.add}))) // rows that each left to another
 	if calls, runs := w.Count(t, "tool_calls"), w.Count(t, "sync_runs"); calls != 200 || runs != 2 {
 		t.Errorf("%d calls and %d runs are left", calls, runs)
 	}
@@ -114,16 +114,16 @@ func TestSweepsOfSeveralProcessesShareTheWork(t *testing.T) {
 	}
 }
 
-func TestASweepThatIsKilledHalfWayLeavesTheRestToTheNext(t *testing.T) {
+func TestSweep_ContinuesAfterAKilledSweep(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)
 	w.OldCalls(t, c, "search", 100, 100)
 	w.OldCalls(t, c, "search", 10, 10)
 	ctx, kill := context.WithCancel(t.Context())
-	var count counted
+	var count sweptRows
 	s := retention.New(retention.Options{Store: w.St, Batch: 10, Swept: func(part connectors.HistoryPart, rows int) {
-		if count.note(part, rows); count.rows[part] == 50 {
+		if count.add(part, rows); count.rows[part] == 50 {
 			kill()
 		}
 	}})
@@ -133,27 +133,27 @@ func TestASweepThatIsKilledHalfWayLeavesTheRestToTheNext(t *testing.T) {
 	if n := w.Count(t, "tool_calls"); n != 60 {
 		t.Errorf("%d calls are left half-way", n)
 	}
-	must(t, whole(t.Context(), retention.New(retention.Options{Store: w.St, Batch: 10})))
+	must(t, sweepAll(t.Context(), retention.New(retention.Options{Store: w.St, Batch: 10})))
 	if n := w.Count(t, "tool_calls"); n != 10 {
 		t.Errorf("%d calls are left at the end", n)
 	}
 }
 
-func TestASweepSaysWhatItHasForgottenOnce(t *testing.T) {
+func TestSweep_ReportsEachRowOnce(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	w.OldCalls(t, w.Connector(t), "search", 100, 3)
 	var out strings.Builder
 	s := retention.New(retention.Options{Store: w.St, Log: slog.New(slog.NewTextHandler(&out, nil))})
 	for range 2 {
-		must(t, whole(t.Context(), s))
+		must(t, sweepAll(t.Context(), s))
 	}
 	if n := strings.Count(out.String(), "old history swept"); n != 1 || !strings.Contains(out.String(), "tool_calls=3") {
 		t.Errorf("log: %s", out.String())
 	}
 }
 
-func TestNothingToForgetCostsAFewStatementsATenant(t *testing.T) {
+func TestSweep_NothingOldCostsFewStatements(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	for range 30 {
@@ -163,7 +163,7 @@ func TestNothingToForgetCostsAFewStatementsATenant(t *testing.T) {
 	before := w.Queries()
 	_, err := s.Sweep(t.Context(), retention.Place{}, time.Hour)
 	must(t, err)
-	if n := w.Queries() - before; n != 1+2*6 { // of the tenants; of each part
+	if n := w.Queries() - before; n != 1+2*6 { // one for tenants, one for each part
 		t.Errorf("%d statements for two tenants", n)
 	}
 }

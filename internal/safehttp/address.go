@@ -2,16 +2,17 @@ package safehttp
 
 import "net/netip"
 
-// checkAddress tells whether a connection may go to at. named says that the operator allowed the name which led here.
+// checkAddress returns a *BlockedError unless a connection to at is allowed. named means that an exception
+// allows the name that resolved to it.
 func (p *Policy) checkAddress(at netip.AddrPort, named bool) error {
 	addr := at.Addr().Unmap()
 	at = netip.AddrPortFrom(addr, at.Port())
 	host := addr.String()
-	covered := p.covers(at)
+	covered := p.allowsAddress(at)
 	excepted := covered || named
 	switch {
 	case p.isOwn(host, at.Port(), excepted), addr.IsLoopback() && p.isOwn("localhost", at.Port(), excepted):
-		return blocked(host, "The address %s is Patchbay itself; it does not connect there.")
+		return newBlockedError(host, "The address %s is Patchbay itself; it does not connect there.")
 	case covered:
 		return nil
 	case named && !addr.IsUnspecified() && !addr.IsMulticast() && !addr.IsLinkLocalUnicast():
@@ -20,16 +21,16 @@ func (p *Policy) checkAddress(at netip.AddrPort, named bool) error {
 		return nil
 	}
 	if p.guardian.SafeAddr(addr) != nil {
-		return blocked(host, "The address %s "+kindOf(addr)+"; Patchbay does not connect to it.")
+		return newBlockedError(host, "The address %s "+describeAddress(addr)+"; Patchbay does not connect to it.")
 	}
 	if p.guardian.SafeAddrPort(at) != nil {
-		return blocked(host, "The port at %s is not one that Patchbay connects to.")
+		return newBlockedError(host, "The port at %s is not one that Patchbay connects to.")
 	}
 	return nil
 }
 
-// kindOf says in plain words what an address that is not global is.
-func kindOf(addr netip.Addr) string {
+// describeAddress describes what kind an address is that is not global.
+func describeAddress(addr netip.Addr) string {
 	switch {
 	case addr.IsLoopback():
 		return "is this machine's own"

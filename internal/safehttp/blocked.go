@@ -6,34 +6,34 @@ import (
 	"strconv"
 )
 
-// BlockedError says that the policy forbids a connection.
+// BlockedError means that the policy forbids a connection.
 type BlockedError struct {
-	Host string // host or address as it was asked for
+	Host string // host or address, as requested
 	Why  string // a sentence, safe to show
 }
 
-// Error is the sentence.
 func (e *BlockedError) Error() string { return e.Why }
 
-// Permanent is true: asking again changes nothing.
+// Permanent is true: a retry changes nothing.
 func (e *BlockedError) Permanent() bool { return true }
 
-// blocked makes the error; %s in the sentence is the host.
-func blocked(host, sentence string) *BlockedError {
-	return &BlockedError{Host: host, Why: fmt.Sprintf(sentence, shown(host))}
+// newBlockedError replaces %s in the sentence by the host.
+func newBlockedError(host, sentence string) *BlockedError {
+	return &BlockedError{Host: host, Why: fmt.Sprintf(sentence, displayHost(host))}
 }
 
-// ledTo is a refusal of an address that host led to. Where host is a name it says no more than that: whoever may enter a URL
-// could otherwise ask what the names of our network resolve to.
-func ledTo(host string, refusal error) error {
+// hideAddress replaces the refusal of an address that the name host resolved to by one that names only host.
+// Otherwise anyone who may enter a URL could query the internal DNS.
+func hideAddress(host string, refusal error) error {
 	if _, err := netip.ParseAddr(host); err == nil || refusal == nil {
 		return refusal
 	}
-	return blocked(host, "The name %s leads to an address where Patchbay does not connect.")
+	return newBlockedError(host, "The name %s leads to an address where Patchbay does not connect.")
 }
 
-// shown is a host as it may stand in a sentence: as it is where it is plain, else quoted and cut.
-func shown(host string) string {
+// displayHost returns a host for use in a sentence: unchanged if it is plain ASCII, else quoted, and cut at 100
+// bytes.
+func displayHost(host string) string {
 	const longest = 100
 	if len(host) > longest {
 		host = host[:longest] + "…"

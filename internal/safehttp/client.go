@@ -18,23 +18,23 @@ import (
 
 const (
 	connectTimeout = 10 * time.Second
-	lookupPatience = 2 * time.Second // where a proxy will look the name up, too
+	lookupTimeout  = 2 * time.Second // with a proxy, which resolves the name itself
 	idleTimeout    = 90 * time.Second
 	maxHeaderBytes = 64 << 10
-	// Agents call one server many times at once. A connection that is given up and made anew costs more than ten calls, an idle one
+	// Agents call one server many times in parallel. A new connection costs more than ten calls, an idle one
 	// about 20 KiB.
 	maxIdle        = 1000
 	maxIdlePerHost = 64
-	readBuffer     = 16 << 10 // the reply of a usual call in one piece
+	readBuffer     = 16 << 10 // fits a usual response
 )
 
 func newClient(p *Policy, o Options) *http.Client {
-	d := &dialer{policy: p, resolver: o.Resolver, proxy: o.Proxy, roots: o.RootCAs, standard: o.Standard}
+	d := &dialer{policy: p, resolver: o.Resolver, proxy: o.Proxy, roots: o.RootCAs, plainNet: o.Standard}
 	p.dialer = d
-	general := &partitioned{&http.Transport{
-		Proxy:                  nil, // of the environment: the operator's is the dialer's business
-		DialContext:            d.dialIn,
-		DialTLSContext:         d.dialTLSIn,
+	general := &partitionedTransport{&http.Transport{
+		Proxy:                  nil, // not from the environment: the dialer knows the operator's proxy
+		DialContext:            d.dialPartition,
+		DialTLSContext:         d.dialTLSPartition,
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           maxIdle,
 		MaxIdleConnsPerHost:    maxIdlePerHost,
@@ -42,8 +42,8 @@ func newClient(p *Policy, o Options) *http.Client {
 		MaxResponseHeaderBytes: maxHeaderBytes,
 		ReadBufferSize:         readBuffer,
 	}}
-	rt := &roundTripper{known: known{policy: p}, userAgent: o.UserAgent, next: general}
-	// Nothing is plain on its way to a proxy that is reached by TLS, and no socket can be looked at.
+	rt := &roundTripper{known: allowedURLs{policy: p}, userAgent: o.UserAgent, next: general}
+	// To a proxy over TLS no request is plain HTTP, and no socket can be inspected.
 	if viaTLS := o.Proxy != nil && o.Proxy.scheme == "https"; !o.Standard && !viaTLS {
 		rt.next = newPlainTransport(d, general)
 	}
@@ -54,10 +54,10 @@ func newClient(p *Policy, o Options) *http.Client {
 	}
 }
 
-// newPlainTransport returns the transport of requests in plain HTTP. It leaves all others to next.
+// newPlainTransport returns the transport of plain HTTP requests. It leaves all others to next.
 func newPlainTransport(d *dialer, next http.RoundTripper) *h1.Transport {
 	return &h1.Transport{
-		Dial:           d.dial,
+		Dial:           d.dialChecked,
 		Next:           next,
 		MaxIdle:        maxIdle,
 		MaxIdlePerHost: maxIdlePerHost,
@@ -67,42 +67,43 @@ func newPlainTransport(d *dialer, next http.RoundTripper) *h1.Transport {
 	}
 }
 
-// roundTripper checks the URL of every request: it may have changed since it was entered, and so may the policy.
+// roundTripper checks the URL of every request, because the URL and the policy may have changed since the URL
+// was entered.
 type roundTripper struct {
-	known     known
+	known     allowedURLs
 	userAgent string
-	next      transport
+	next      partitionTransport
 }
 
-// transport keeps the connections of each partition apart.
-type transport interface {
+// partitionTransport keeps the connections of each partition apart.
+type partitionTransport interface {
 	RoundTripIn(partition string, r *http.Request) (*http.Response, error)
 	CloseIdleConnections()
 }
 
-// RoundTrip sends one request where the policy allows it, as one of the tenant that its context names.
+// RoundTrip sends one request if the policy allows it, in the partition of its context's tenant.
 func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
-	return t.send(tenantOf(r.Context()), r)
+	return t.sendRequest(tenantFromContext(r.Context()), r)
 }
 
-// send sends one request of a tenant where the policy allows it. A panic is an error: libraries send requests in goroutines that do not
-// recover.
-func (t *roundTripper) send(tenant string, r *http.Request) (resp *http.Response, err error) {
+// sendRequest sends one request of a tenant if the policy allows it. A panic becomes an error: libraries send
+// requests in goroutines that do not recover.
+func (t *roundTripper) sendRequest(tenant string, r *http.Request) (resp *http.Response, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			resp, err = nil, safe.Caught(safe.Upstream, v)
 			closeBody(r)
 		}
 	}()
-	if err := t.known.check(r.URL); err != nil {
+	if err := t.known.checkURL(r.URL); err != nil {
 		closeBody(r)
-		return nil, refused(err)
+		return nil, asDialError(err)
 	}
 	if t.userAgent != "" && r.Header.Get("User-Agent") == "" {
 		r = r.Clone(r.Context())
 		r.Header.Set("User-Agent", t.userAgent)
 	}
-	return t.traced(tenant, r)
+	return t.sendTraced(tenant, r)
 }
 
 // closeBody closes the body of a request that is not sent, as http.RoundTripper demands.
@@ -116,85 +117,87 @@ func closeBody(r *http.Request) {
 // CloseIdleConnections makes http.Client.CloseIdleConnections work.
 func (t *roundTripper) CloseIdleConnections() { t.next.CloseIdleConnections() }
 
-// refused is what a dialer answers: a request that was not sent is a connection that was not made.
-func refused(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
+// asDialError wraps err like an error of the dialer, so that callers know that nothing was sent.
+func asDialError(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
 
-// dialer connects to what a name resolves to at this moment, where that is allowed.
+// dialer resolves a name for each connection, and connects if the policy allows the address.
 type dialer struct {
-	policy   *Policy
-	resolver *net.Resolver
-	proxy    *Proxy // nil: there is none
-	roots    *x509.CertPool
-	standard bool                       // connections stay those of package net
-	allowed  func(netip.AddrPort) error // tests: an address that will be connected to, unless this fails; nil: nobody asks
+	policy    *Policy
+	resolver  *net.Resolver
+	proxy     *Proxy // nil: no proxy
+	roots     *x509.CertPool
+	plainNet  bool                       // connections of package net instead of package socket
+	checkDial func(netip.AddrPort) error // for tests: may fail a connection to an allowed address; nil: not called
 }
 
-func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (d *dialer) dialChecked(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port := parseHostPort(address)
-	if d.proxy != nil && !isLoopbackHost(host) { // what stays on this machine does not leave
+	if d.proxy != nil && !isLoopbackHost(host) { // loopback never goes through the proxy
 		return d.throughProxy(ctx, host, port)
 	}
-	named := d.policy.frees(host, port)
+	named := d.policy.allowsHost(host, port)
 	nd := net.Dialer{
 		Timeout:  connectTimeout,
 		Resolver: d.resolver,
-		// Control sees each address right before it is connected to, so that nothing can change in between.
-		// Package net calls it in goroutines of its own where a name has addresses of both families.
+		// Control gets each address right before the connect, so that nothing can change in between. Package
+		// net calls it in its own goroutines if a name has addresses of both families.
 		Control: func(network, address string, _ syscall.RawConn) (err error) {
 			defer safe.RecoverTo(safe.Upstream, &err)
 			at, err := netip.ParseAddrPort(address)
 			if err != nil || !strings.HasPrefix(network, "tcp") {
-				return ledTo(host, blocked(address, "The address %s cannot be read; Patchbay does not connect to it."))
+				return hideAddress(host, newBlockedError(address, "The address %s cannot be read; Patchbay does not connect to it."))
 			}
-			if err := ledTo(host, d.policy.checkAddress(at, named)); err != nil || d.allowed == nil {
+			if err := hideAddress(host, d.policy.checkAddress(at, named)); err != nil || d.checkDial == nil {
 				return err
 			}
-			return d.allowed(at)
+			return d.checkDial(at)
 		},
 	}
 	c, err := nd.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	return d.direct(c), nil
+	return d.wrapConn(c), nil
 }
 
-// direct returns c, read and written by package socket unless the dialer is a standard one.
-func (d *dialer) direct(c net.Conn) net.Conn {
-	if d.standard {
+// wrapConn returns c with the reads and writes of package socket, unless plainNet is set.
+func (d *dialer) wrapConn(c net.Conn) net.Conn {
+	if d.plainNet {
 		return c
 	}
 	return socket.Direct(c)
 }
 
-// throughProxy has the proxy connect to a host where all that we know of it is allowed. It is the proxy who resolves the name then.
+// throughProxy connects to a host through the proxy if every address known here is allowed. The proxy resolves
+// the name again.
 func (d *dialer) throughProxy(ctx context.Context, host string, port uint16) (net.Conn, error) {
-	named := d.policy.frees(host, port)
-	for _, addr := range d.known(ctx, host) {
+	named := d.policy.allowsHost(host, port)
+	for _, addr := range d.lookupHost(ctx, host) {
 		err := d.policy.checkAddress(netip.AddrPortFrom(addr, port), named)
-		if err == nil && addr.Unmap().IsLoopback() { // that of the proxy's machine, and not ours
-			err = blocked(host, "The name %s leads to this machine; Patchbay does not connect there through a proxy.")
+		if err == nil && addr.Unmap().IsLoopback() { // it would be the proxy's loopback
+			err = newBlockedError(host, "The name %s leads to this machine; Patchbay does not connect there through a proxy.")
 		}
 		if err != nil {
-			return nil, refused(ledTo(host, err))
+			return nil, asDialError(hideAddress(host, err))
 		}
 	}
-	c, err := d.proxy.connect(ctx, d.roots, net.JoinHostPort(host, strconv.Itoa(int(port))))
+	c, err := d.proxy.connectTo(ctx, d.roots, net.JoinHostPort(host, strconv.Itoa(int(port))))
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, err
 	case err != nil:
-		return nil, refused(err)
+		return nil, asDialError(err)
 	}
-	return d.direct(c), nil
+	return d.wrapConn(c), nil
 }
 
-// known are the addresses that a host has for us: none where our network's own DNS knows no names of the world, as beside many proxies.
-func (d *dialer) known(ctx context.Context, host string) []netip.Addr {
+// lookupHost returns the addresses of a host. It returns none if the local DNS does not know public names, as
+// behind many proxies.
+func (d *dialer) lookupHost(ctx context.Context, host string) []netip.Addr {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{addr}
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookupPatience)
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	addrs, _ := d.resolver.LookupNetIP(ctx, "ip", host)
 	return addrs

@@ -19,8 +19,8 @@ import (
 	"patchbay/internal/safehttp"
 )
 
-// resolver answers every look-up with what addresses returns: some, with commas between them.
-func resolver(t *testing.T, addresses func(name string) string) *net.Resolver {
+// newResolver answers every lookup with the result of addresses, a list separated by commas.
+func newResolver(t *testing.T, addresses func(name string) string) *net.Resolver {
 	t.Helper()
 	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()
@@ -29,7 +29,7 @@ func resolver(t *testing.T, addresses func(name string) string) *net.Resolver {
 	}}
 }
 
-// answerLookup speaks DNS over a stream (RFC 1035 §4.2.2) for one question.
+// answerLookup answers one DNS question over a stream (RFC 1035 section 4.2.2).
 func answerLookup(conn net.Conn, addresses func(string) string) {
 	defer func() { _ = conn.Close() }()
 	var length [2]byte
@@ -46,7 +46,7 @@ func answerLookup(conn net.Conn, addresses func(string) string) {
 	}
 	message.Response, message.Additionals = true, nil
 	for text := range strings.SplitSeq(addresses(message.Questions[0].Name.String()), ",") {
-		if record, ok := record(message.Questions[0], netip.MustParseAddr(text)); ok {
+		if record, ok := newRecord(message.Questions[0], netip.MustParseAddr(text)); ok {
 			message.Answers = append(message.Answers, record)
 		}
 	}
@@ -58,8 +58,8 @@ func answerLookup(conn net.Conn, addresses func(string) string) {
 	_, _ = conn.Write(append(length[:], reply...))
 }
 
-// record is an address as the answer to a question of its kind.
-func record(q dnsmessage.Question, addr netip.Addr) (r dnsmessage.Resource, ok bool) {
+// newRecord returns an address as a record for a question of its type.
+func newRecord(q dnsmessage.Question, addr netip.Addr) (r dnsmessage.Resource, ok bool) {
 	r.Header = dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class}
 	switch {
 	case q.Type == dnsmessage.TypeA && addr.Is4():
@@ -91,13 +91,13 @@ func wantBlocked(t *testing.T, err error, host string) {
 	}
 }
 
-func TestClientRefusesNamesThatResolveToPrivateAddresses(t *testing.T) {
+func TestClient_RefusesNamesOfPrivateAddresses(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{
 		"127.0.0.1", "10.0.0.5", "169.254.169.254", "192.168.0.1", "100.64.0.1", "0.0.0.0", "224.0.0.1", "9.9.9.9",
 	} {
 		p := safehttp.New(safehttp.Options{
-			Resolver: resolver(t, func(string) string { return address }), OwnHosts: []string{"9.9.9.9"},
+			Resolver: newResolver(t, func(string) string { return address }), OwnHosts: []string{"9.9.9.9"},
 		})
 		_, err := get(t, p, "https://mcp.example.com/")
 		wantBlocked(t, err, "mcp.example.com")
@@ -109,7 +109,7 @@ func TestClientRefusesNamesThatResolveToPrivateAddresses(t *testing.T) {
 	}
 }
 
-func TestClientSaysOfAnAddressWhatIsWrongWithIt(t *testing.T) {
+func TestClient_ExplainsRefusedAddress(t *testing.T) {
 	t.Parallel()
 	_, err := get(t, safehttp.New(safehttp.Options{}), "https://10.0.0.5/")
 	wantBlocked(t, err, "10.0.0.5")
@@ -118,8 +118,8 @@ func TestClientSaysOfAnAddressWhatIsWrongWithIt(t *testing.T) {
 	}
 }
 
-// A name that is allowed when it is entered may resolve to another address at the next connection.
-func TestClientChecksTheAddressOfEachConnection(t *testing.T) {
+// DNS rebinding: an allowed name resolves to another address at the next connection.
+func TestClient_ChecksAddressOfEachConnection(t *testing.T) {
 	t.Parallel()
 	up := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Connection", "close")
@@ -134,7 +134,7 @@ func TestClientChecksTheAddressOfEachConnection(t *testing.T) {
 	roots.AddCert(up.Certificate()) // for example.com and 127.0.0.1
 	var address atomic.Value
 	p := safehttp.New(safehttp.Options{
-		Allow: allow, RootCAs: roots, Resolver: resolver(t, func(string) string { return address.Load().(string) }),
+		Allow: allow, RootCAs: roots, Resolver: newResolver(t, func(string) string { return address.Load().(string) }),
 	})
 	address.Store("127.0.0.1")
 	if _, err := get(t, p, "https://example.com"+host+"/"); err != nil {
@@ -145,7 +145,7 @@ func TestClientChecksTheAddressOfEachConnection(t *testing.T) {
 	wantBlocked(t, err, "example.com")
 }
 
-func TestClientChecksTheURLOfEachRequest(t *testing.T) {
+func TestClient_ChecksURLOfEachRequest(t *testing.T) {
 	t.Parallel()
 	p := safehttp.New(safehttp.Options{})
 	for url, host := range map[string]string{
@@ -162,7 +162,7 @@ func TestClientChecksTheURLOfEachRequest(t *testing.T) {
 	}
 }
 
-func TestLocalClientReachesLoopbackButNotItself(t *testing.T) {
+func TestClient_LocalReachesLoopbackButNotItself(t *testing.T) {
 	t.Parallel()
 	var agent atomic.Value
 	up := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -180,7 +180,7 @@ func TestLocalClientReachesLoopbackButNotItself(t *testing.T) {
 	wantBlocked(t, err, "localhost")
 }
 
-func TestPublicClientReachesAnExceptionBesideItself(t *testing.T) {
+func TestClient_PublicReachesExceptionBesideItself(t *testing.T) {
 	t.Parallel()
 	up := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(up.Close)
@@ -198,7 +198,7 @@ func TestPublicClientReachesAnExceptionBesideItself(t *testing.T) {
 	wantBlocked(t, err, "127.0.0.1")
 }
 
-func TestClientFollowsNoRedirect(t *testing.T) {
+func TestClient_FollowsNoRedirect(t *testing.T) {
 	t.Parallel()
 	up := httptest.NewServer(http.RedirectHandler("http://169.254.169.254/", http.StatusTemporaryRedirect))
 	t.Cleanup(up.Close)
@@ -208,18 +208,18 @@ func TestClientFollowsNoRedirect(t *testing.T) {
 	}
 }
 
-func TestClientAsksNoProxy(t *testing.T) {
+func TestClient_IgnoresProxyEnvironment(t *testing.T) {
 	proxy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the proxy was asked") }))
 	t.Cleanup(proxy.Close)
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
 		t.Setenv(name, proxy.URL)
 	}
-	p := safehttp.New(safehttp.Options{Resolver: resolver(t, func(string) string { return "10.0.0.5" })})
+	p := safehttp.New(safehttp.Options{Resolver: newResolver(t, func(string) string { return "10.0.0.5" })})
 	_, err := get(t, p, "https://mcp.example.com/")
 	wantBlocked(t, err, "mcp.example.com")
 }
 
-func TestClientBoundsResponseHeaders(t *testing.T) {
+func TestClient_BoundsResponseHeaders(t *testing.T) {
 	t.Parallel()
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Long", strings.Repeat("x", 1<<20))

@@ -1,17 +1,21 @@
-// Package safehttp is the only HTTP client that leaves the house: it decides where Patchbay may connect.
+// Package safehttp is the only HTTP client for outbound requests. It decides where Patchbay may connect.
 //
-// Addresses of servers come from tenants, so they are checked twice: the URL when it is entered ([Policy.CheckURL]),
-// and the address that its name resolves to at every connection ([Policy.Client]), because names can change their mind.
+// Tenants enter the addresses of servers, so they are checked twice: the URL when it is entered
+// ([Policy.CheckURL], url.go), and the resolved address at every connection ([Policy.Client], client.go and
+// address.go), because DNS answers change.
 //
 //	mode     scheme       addresses            ports
 //	public   https        global               443, 8443
 //	local    http, https  global               80, 443, 8443
-//	                      this machine's       any, by loopback address or localhost
+//	                      loopback             any, by loopback address or localhost
 //	any      http, https  an operator's Exception, its port; another server beside Patchbay, too
 //
-// Never, in any mode: userinfo or a fragment in the URL, an address in numeric or folded form, Patchbay's own address.
-// No redirect is followed and no proxy of the environment is asked. A refusal does not tell what a name resolves to.
+// Forbidden in any mode: userinfo or a fragment in the URL, an address in numeric or folded form (host.go),
+// Patchbay's own address. Redirects are not followed, and HTTP_PROXY is ignored. A refusal does not reveal what
+// a name resolves to.
 //
-// With a [Proxy] of the operator's everything but this machine's own addresses goes through it. URLs and addresses are judged as before; a
-// name is by what it resolves to here, if it does, and then by the proxy, who connects.
+// With the operator's [Proxy] (proxy.go) everything but loopback goes through it. URLs and addresses are
+// checked as before. A name is checked by its addresses here, if it has any, and resolved again by the proxy.
+//
+// Each tenant has its own connections (tenant.go).
 package safehttp

@@ -8,17 +8,17 @@ import (
 	"patchbay/internal/fault"
 )
 
-// Exception is a place that the operator allows besides what the mode allows. One with a host frees that name: its
-// scheme, its port and whatever unicast address it resolves to, except link-local ones. One with a prefix frees those
-// addresses, as literals in a URL and as what other names resolve to.
+// Exception allows a destination in addition to the mode. With a host it allows that name with its scheme, its
+// port and any unicast address, except link-local ones. With a prefix it allows those addresses, in a URL and
+// as the result of a lookup.
 type Exception struct {
 	host   string       // lower case; empty: prefix counts
-	prefix netip.Prefix // of addresses that are not mapped
+	prefix netip.Prefix // of addresses that are not IPv4-mapped
 	port   uint16       // 0: any
 }
 
-// ParseAllow reads exceptions separated by commas, each "cidr:port" or "host:port"; an address alone is a prefix of one.
-// IPv6 stands in brackets ("[fd00::/8]:443"), and a port may be "*". The error is a *fault.Error.
+// ParseAllow parses exceptions separated by commas, each "cidr:port" or "host:port". A single address is a
+// prefix of one. IPv6 is in brackets ("[fd00::/8]:443"), and a port may be "*". The error is a *fault.Error.
 func ParseAllow(csv string) ([]Exception, error) {
 	var all []Exception
 	for text := range strings.SplitSeq(csv, ",") {
@@ -73,14 +73,14 @@ func parsePrefix(text string) (netip.Prefix, bool) {
 	return prefix.Masked(), err == nil && !prefix.Addr().Is4In6()
 }
 
-// frees tells whether the exception names this host and port.
-func (e Exception) frees(host string, port uint16) bool {
-	return e.host != "" && e.host == host && e.opens(port)
+// matchesHost reports whether the exception allows this host and port.
+func (e Exception) matchesHost(host string, port uint16) bool {
+	return e.host != "" && e.host == host && e.matchesPort(port)
 }
 
-// covers tells whether the exception names this address.
-func (e Exception) covers(at netip.AddrPort) bool {
-	return e.host == "" && e.prefix.Contains(at.Addr()) && e.opens(at.Port())
+// matchesAddress reports whether the exception allows this address.
+func (e Exception) matchesAddress(at netip.AddrPort) bool {
+	return e.host == "" && e.prefix.Contains(at.Addr()) && e.matchesPort(at.Port())
 }
 
-func (e Exception) opens(port uint16) bool { return e.port == 0 || e.port == port }
+func (e Exception) matchesPort(port uint16) bool { return e.port == 0 || e.port == port }

@@ -5,19 +5,18 @@ import (
 	"net/url"
 )
 
-// EndConnections has every connection that p allows end where it would begin. at is told its address, right before the
-// system would be asked to connect.
-func (p *Policy) EndConnections(at func(netip.AddrPort) error) { p.dialer.allowed = at }
+// EndConnections calls at with the address of every allowed connection right before the connect.
+func (p *Policy) EndConnections(at func(netip.AddrPort) error) { p.dialer.checkDial = at }
 
-// Known is how many places are remembered.
+// Known is the number of cached origins.
 func (p *Policy) Known() int {
 	k := &p.client.Transport.(*roundTripper).known //nolint:forcetypeassert // it is ours
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return len(k.places)
+	return len(k.origins)
 }
 
-// CheckKnown is what each request is asked.
+// CheckKnown is the check of each request.
 func (p *Policy) CheckKnown(u *url.URL) error {
-	return p.client.Transport.(*roundTripper).known.check(u) //nolint:forcetypeassert // it is ours
+	return p.client.Transport.(*roundTripper).known.checkURL(u) //nolint:forcetypeassert // it is ours
 }

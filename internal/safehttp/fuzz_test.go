@@ -8,8 +8,8 @@ import (
 	"patchbay/internal/safehttp"
 )
 
-// FuzzCheckURL: what may be connected to without an exception is https at a public port, and its host is a global address in its usual form or a
-// name that is no number, however it was written. The local mode refuses what is private, too.
+// FuzzCheckURL: without an exception, an allowed URL is https with a public port. Its host is a global address
+// in canonical form or a name that is no number. Local mode also refuses private addresses.
 func FuzzCheckURL(f *testing.F) {
 	for _, c := range urls {
 		f.Add(c.url)
@@ -37,14 +37,14 @@ func FuzzCheckURL(f *testing.F) {
 	})
 }
 
-// isNumber tells whether some resolver takes a name for an address: its last label is a number.
+// isNumber reports whether some resolver reads a name as an address: its last label is a number.
 func isNumber(host string) bool {
 	labels := strings.Split(strings.TrimSuffix(strings.ToLower(host), "."), ".")
 	last := labels[len(labels)-1]
 	return strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") && strings.Trim(last[2:], "0123456789abcdef") == ""
 }
 
-// FuzzParseAllow: exceptions are read or refused, and free no more than they name.
+// FuzzParseAllow: exceptions are parsed or refused, and allow no more than they name.
 func FuzzParseAllow(f *testing.F) {
 	f.Add("10.0.0.0/8:443, [fd00::/8]:*,printer.lan:8443")
 	f.Add(":*,[]:1,%:0")

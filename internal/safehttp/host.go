@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// hostDefect says, as a sentence with %s for the host, why a text is no host name that can be trusted to mean one
-// thing; empty: it is one. Resolvers read numeric, folded and foreign forms in several ways ("127.1", "0x7f.1",
-// "2130706433", "①27.0.0.1"), and a check that reads them in another way than the connection does is none.
+// hostDefect returns a sentence with %s for the host if it is no unambiguous host name, else "". Resolvers read
+// numeric, folded and non-ASCII forms differently ("127.1", "0x7f.1", "2130706433", "①27.0.0.1"), so the check
+// could see another host than the connection.
 func hostDefect(host string) string {
 	name := strings.TrimSuffix(host, ".")
 	if name == "" || len(name) > 253 {
@@ -34,8 +34,8 @@ func hostDefect(host string) string {
 	return ""
 }
 
-// isNumeric tells whether a last label makes a resolver read the whole host as an IPv4 address (WHATWG URL, "ends in a
-// number").
+// isNumeric reports whether a last label makes a resolver read the whole host as an IPv4 address (WHATWG URL,
+// "ends in a number").
 func isNumeric(label string) bool {
 	if strings.Trim(label, "0123456789") == "" {
 		return true
@@ -44,14 +44,14 @@ func isNumeric(label string) bool {
 	return ok && strings.Trim(hex, "0123456789abcdef") == ""
 }
 
-// internalSuffixes end names that mean something on one network only (RFC 6761, RFC 6762, RFC 8375, and customs).
-// .test and .invalid are not among them: they mean nothing anywhere, and a look-up says so.
+// internalSuffixes end names that are valid in one network only (RFC 6761, RFC 6762, RFC 8375, and customs).
+// .test and .invalid are missing: no lookup finds them.
 var internalSuffixes = []string{
 	"localhost", "local", "internal", "intranet", "lan", "home", "corp", "private", "home.arpa", "svc", "localdomain",
 	"onion",
 }
 
-// isInternal tells whether a name is internal, or has a single label.
+// isInternal reports whether a name is internal, or has a single label.
 func isInternal(host string) bool {
 	name := strings.TrimSuffix(host, ".")
 	if !strings.Contains(name, ".") {
@@ -65,15 +65,15 @@ func isInternal(host string) bool {
 	return strings.Contains(name, ".svc.") // Kubernetes: name.namespace.svc.cluster.local
 }
 
-// metadataHosts name the metadata services of clouds, which give a machine's credentials to what asks from it. They resolve to
-// addresses inside on the clouds' machines alone, and behind an egress proxy it is not seen where.
+// metadataHosts are the metadata services of clouds, which return a machine's credentials. They resolve to
+// internal addresses on the clouds' machines only, which Patchbay does not see behind an egress proxy.
 var metadataHosts = []string{
 	"metadata", "instance-data", "instance-data.ec2.internal", "metadata.google.internal", "metadata.goog", "metadata.azure.internal", "metadata.azure.com",
 	"metadata.platformequinix.com", "metadata.packet.net", "metadata.tencentyun.com", "api.metadata.cloud.ibm.com", "metadata.vultr.com", "metadata.digitalocean.com",
 	"rancher-metadata", "rancher-metadata.rancher.internal",
 }
 
-// isMetadata reports whether a name is that of a cloud's metadata service, or lies below it.
+// isMetadata reports whether a name is a cloud's metadata service, or a subdomain of one.
 func isMetadata(host string) bool {
 	for _, name := range metadataHosts {
 		if host == name || strings.HasSuffix(host, "."+name) {
@@ -83,7 +83,7 @@ func isMetadata(host string) bool {
 	return false
 }
 
-// isLocalhost tells whether a name means this machine (RFC 6761 §6.3).
+// isLocalhost reports whether a name means this machine (RFC 6761 section 6.3).
 func isLocalhost(host string) bool {
 	name := strings.TrimSuffix(host, ".")
 	return name == "localhost" || strings.HasSuffix(name, ".localhost")
@@ -93,7 +93,7 @@ func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// parseHostPort reads "host" or "host:port"; port 0 is none.
+// parseHostPort parses "host" or "host:port". Port 0 means that there is none.
 func parseHostPort(text string) (host string, port uint16) {
 	if at, err := netip.ParseAddrPort(text); err == nil {
 		return at.Addr().Unmap().String(), at.Port()

@@ -15,7 +15,7 @@ import (
 	"patchbay/internal/safehttp"
 )
 
-// TestDial_PanicIsAnError has the check of an address panic: net/http and package net dial in goroutines of their own.
+// The check of an address panics: net/http and package net dial in their own goroutines.
 func TestDial_PanicIsAnError(t *testing.T) {
 	before, want := safe.Count(safe.Upstream), uint64(0)
 	for _, scheme := range []string{"http", "https"} {
@@ -27,7 +27,7 @@ func TestDial_PanicIsAnError(t *testing.T) {
 						t.Fatal(err)
 					}
 					p := safehttp.New(safehttp.Options{
-						Mode: safehttp.Public, Allow: allow, Standard: standard, Resolver: resolver(t, func(string) string { return addresses }),
+						Mode: safehttp.Public, Allow: allow, Standard: standard, Resolver: newResolver(t, func(string) string { return addresses }),
 					})
 					var panics atomic.Bool
 					panics.Store(true)
@@ -37,11 +37,11 @@ func TestDial_PanicIsAnError(t *testing.T) {
 						}
 						return errReached
 					})
-					if err := send(t, p, scheme+"://example.com/"); !safe.IsPanic(err) {
+					if err := sendUnchecked(t, p, scheme+"://example.com/"); !safe.IsPanic(err) {
 						t.Errorf("error = %v", err)
 					}
 					panics.Store(false)
-					if err := send(t, p, scheme+"://example.com/"); !errors.Is(err, errReached) {
+					if err := sendUnchecked(t, p, scheme+"://example.com/"); !errors.Is(err, errReached) {
 						t.Errorf("the next request: %v", err)
 					}
 				})
@@ -54,13 +54,13 @@ func TestDial_PanicIsAnError(t *testing.T) {
 	}
 }
 
-// panickingBody is a body that panics where it is read.
+// panickingBody panics in Read.
 type panickingBody struct{ closed atomic.Bool }
 
 func (*panickingBody) Read([]byte) (int, error) { panic("of a test") }
 func (b *panickingBody) Close() error           { b.closed.Store(true); return nil }
 
-// TestRequest_PanicIsAnError has a request's body panic where it is sent: package h1 reads it in the caller's goroutine.
+// The request's body panics: package h1 reads it in the caller's goroutine.
 func TestRequest_PanicIsAnError(t *testing.T) {
 	t.Parallel()
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "well") }))
@@ -84,21 +84,21 @@ func TestRequest_PanicIsAnError(t *testing.T) {
 	if !safe.IsPanic(err) || !body.closed.Load() || safe.Count(safe.Upstream) == before {
 		t.Errorf("error = %v, the body is closed: %t", err, body.closed.Load())
 	}
-	if err := send(t, p, up.URL); err != nil {
+	if err := sendUnchecked(t, p, up.URL); err != nil {
 		t.Errorf("the next request: %v", err)
 	}
 }
 
-type panickingAnswer struct{}
+type panickingTransport struct{}
 
-func (panickingAnswer) RoundTrip(r *http.Request) (*http.Response, error) {
+func (panickingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: &panickingBody{}, Request: r}, nil
 }
 
-// TestBoundedBody_PanicIsAnError has an answer panic where a library reads it, in a goroutine of its own.
+// The response panics in the goroutine of a library that reads it.
 func TestBoundedBody_PanicIsAnError(t *testing.T) {
 	t.Parallel()
-	client := safehttp.Bounded(&http.Client{Transport: panickingAnswer{}}, 100, 0)
+	client := safehttp.Bounded(&http.Client{Transport: panickingTransport{}}, 100, 0)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://example.com/", http.NoBody)
 	if err != nil {
 		t.Fatal(err)

@@ -12,9 +12,10 @@ import (
 	"patchbay/internal/safehttp"
 )
 
-// Plain HTTP has a transport of its own, unless the policy is a standard one. Its connections are checked as those of TLS are.
+// Plain HTTP has its own transport, unless the policy is a standard one. The checks of its connections are
+// those of TLS.
 
-// forEachTransport runs test with package h1's transport and with net/http's alone.
+// forEachTransport runs test with package h1's transport and with net/http's.
 func forEachTransport(t *testing.T, test func(t *testing.T, standard bool)) {
 	t.Helper()
 	for name, standard := range map[string]bool{"fast": false, "standard": true} {
@@ -25,15 +26,15 @@ func forEachTransport(t *testing.T, test func(t *testing.T, standard bool)) {
 	}
 }
 
-func TestPlainHTTPIsRefusedNamesThatResolveToPrivateAddresses(t *testing.T) {
+func TestPlainHTTP_RefusesNamesOfPrivateAddresses(t *testing.T) {
 	t.Parallel()
-	forEachTransport(t, testPlainHTTPIsRefusedNamesThatResolveToPrivateAddresses)
+	forEachTransport(t, testRefusesNamesOfPrivateAddresses)
 }
 
-func testPlainHTTPIsRefusedNamesThatResolveToPrivateAddresses(t *testing.T, standard bool) {
+func testRefusesNamesOfPrivateAddresses(t *testing.T, standard bool) {
 	for _, address := range []string{"10.0.0.5", "169.254.169.254", "192.168.0.1", "100.64.0.1", "0.0.0.0", "224.0.0.1", "9.9.9.9"} {
 		p := safehttp.New(safehttp.Options{
-			Mode: safehttp.Local, Resolver: resolver(t, func(string) string { return address }), OwnHosts: []string{"9.9.9.9"}, Standard: standard,
+			Mode: safehttp.Local, Resolver: newResolver(t, func(string) string { return address }), OwnHosts: []string{"9.9.9.9"}, Standard: standard,
 		})
 		for _, url := range []string{"http://mcp.example.com/", "http://mcp.example.com:80/", "http://MCP.example.com./"} {
 			_, err := get(t, p, url)
@@ -47,8 +48,9 @@ func testPlainHTTPIsRefusedNamesThatResolveToPrivateAddresses(t *testing.T, stan
 	}
 }
 
-// plainUp is a server on loopback whose name example.com leads to what address says, and the exceptions for both.
-func plainUp(t *testing.T, standard, own bool, header func(http.Header)) (p *safehttp.Policy, url string, address *atomic.Value) {
+// startPlainServer starts a server on loopback. example.com resolves to address, and both are allowed by
+// exceptions.
+func startPlainServer(t *testing.T, standard, own bool, header func(http.Header)) (p *safehttp.Policy, url string, address *atomic.Value) {
 	t.Helper()
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { header(w.Header()) }))
 	t.Cleanup(up.Close)
@@ -60,7 +62,7 @@ func plainUp(t *testing.T, standard, own bool, header func(http.Header)) (p *saf
 	}
 	address = new(atomic.Value)
 	address.Store("127.0.0.1")
-	o := safehttp.Options{Standard: standard, Allow: allow, Resolver: resolver(t, func(string) string { return address.Load().(string) })}
+	o := safehttp.Options{Standard: standard, Allow: allow, Resolver: newResolver(t, func(string) string { return address.Load().(string) })}
 	if own {
 		o.OwnHosts = []string{at}
 	}
@@ -69,13 +71,13 @@ func plainUp(t *testing.T, standard, own bool, header func(http.Header)) (p *saf
 	return p, "http://example.com:" + port + "/", address
 }
 
-func TestPlainHTTPChecksTheAddressOfEachConnection(t *testing.T) {
+func TestPlainHTTP_ChecksAddressOfEachConnection(t *testing.T) {
 	t.Parallel()
-	forEachTransport(t, testPlainHTTPChecksTheAddressOfEachConnection)
+	forEachTransport(t, testChecksAddressOfEachConnection)
 }
 
-func testPlainHTTPChecksTheAddressOfEachConnection(t *testing.T, standard bool) {
-	p, url, address := plainUp(t, standard, false, func(h http.Header) { h.Set("Connection", "close") })
+func testChecksAddressOfEachConnection(t *testing.T, standard bool) {
+	p, url, address := startPlainServer(t, standard, false, func(h http.Header) { h.Set("Connection", "close") })
 	if _, err := get(t, p, url); err != nil {
 		t.Fatalf("the first time: %v", err)
 	}
@@ -88,14 +90,14 @@ func testPlainHTTPChecksTheAddressOfEachConnection(t *testing.T, standard bool) 
 	}
 }
 
-// A connection that is kept goes where it was allowed to go. When it is given up, the name is asked again.
-func TestPlainHTTPChecksTheAddressAfterAKeptConnection(t *testing.T) {
+// A reused connection is not checked again. A new connection resolves the name again.
+func TestPlainHTTP_ChecksAddressAfterReusedConnection(t *testing.T) {
 	t.Parallel()
-	forEachTransport(t, testPlainHTTPChecksTheAddressAfterAKeptConnection)
+	forEachTransport(t, testChecksAddressAfterReusedConnection)
 }
 
-func testPlainHTTPChecksTheAddressAfterAKeptConnection(t *testing.T, standard bool) {
-	p, url, address := plainUp(t, standard, false, func(http.Header) {})
+func testChecksAddressAfterReusedConnection(t *testing.T, standard bool) {
+	p, url, address := startPlainServer(t, standard, false, func(http.Header) {})
 	for range 2 {
 		if _, err := get(t, p, url); err != nil {
 			t.Fatal(err)
@@ -107,13 +109,13 @@ func testPlainHTTPChecksTheAddressAfterAKeptConnection(t *testing.T, standard bo
 	wantBlocked(t, err, "example.com")
 }
 
-func TestPlainHTTPDoesNotReachPatchbayByAnotherName(t *testing.T) {
+func TestPlainHTTP_DoesNotReachPatchbayByOtherName(t *testing.T) {
 	t.Parallel()
-	forEachTransport(t, testPlainHTTPDoesNotReachPatchbayByAnotherName)
+	forEachTransport(t, testDoesNotReachPatchbayByOtherName)
 }
 
-func testPlainHTTPDoesNotReachPatchbayByAnotherName(t *testing.T, standard bool) {
-	p, url, _ := plainUp(t, standard, true, func(http.Header) {})
+func testDoesNotReachPatchbayByOtherName(t *testing.T, standard bool) {
+	p, url, _ := startPlainServer(t, standard, true, func(http.Header) {})
 	_, err := get(t, p, url)
 	wantBlocked(t, err, "example.com")
 }

@@ -9,7 +9,7 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// Mode is how far Patchbay may reach.
+// Mode decides which addresses are allowed.
 type Mode string
 
 // The modes.
@@ -18,25 +18,25 @@ const (
 	Public Mode = "public"
 )
 
-// Options describe a policy.
+// Options configure a policy.
 type Options struct {
 	Mode Mode // anything but Local is Public
-	// Allow holds the operator's exceptions.
+	// Allow has the operator's exceptions.
 	Allow []Exception
-	// OwnHosts are Patchbay's own names and addresses, as "host" (any port) or "host:port". In mode Local a loopback
-	// host counts only with its port: other servers live there, too. In mode Public the port does not matter, except
-	// that an exception may free another port of the same host.
+	// OwnHosts are Patchbay's own names and addresses, as "host" (any port) or "host:port". In mode Local a
+	// loopback host counts only with its port, because other servers run there, too. In mode Public the port
+	// does not matter, but an exception may allow another port of the same host.
 	OwnHosts []string
-	// UserAgent is sent where a request names none.
+	// UserAgent is the default User-Agent.
 	UserAgent string
-	// Resolver looks names up; nil: the system's.
+	// Resolver resolves names; nil: the system's.
 	Resolver *net.Resolver
 	// RootCAs are trusted; nil: the system's.
 	RootCAs *x509.CertPool
-	// Proxy is what everything goes through that leaves this machine; nil: nothing does.
+	// Proxy gets all connections but those to loopback; nil: none.
 	Proxy *Proxy
-	// Standard has net/http send all requests over connections of package net. Otherwise package h1 sends those in plain HTTP, and package
-	// socket reads and writes the connections.
+	// Standard makes net/http send all requests over connections of package net. Otherwise package h1 sends
+	// plain HTTP, and package socket reads and writes the connections.
 	Standard bool
 }
 
@@ -44,7 +44,7 @@ type Options struct {
 type Policy struct {
 	local     bool
 	allow     []Exception
-	own       []ownHost
+	ownHosts  []ownHost
 	guardian  *ssrf.Guardian
 	client    *http.Client
 	transport *roundTripper
@@ -59,11 +59,11 @@ type ownHost struct {
 var (
 	publicPorts = []uint16{443, 8443}
 	localPorts  = []uint16{80, 443, 8443}
-	// moreDenied are global addresses that mean a neighbour all the same: Azure's host is one for its machines.
-	moreDenied = netip.MustParsePrefix("168.63.129.16/32")
+	// extraDenied are global addresses that are local in fact: Azure's host, for its machines.
+	extraDenied = netip.MustParsePrefix("168.63.129.16/32")
 )
 
-// New makes a policy.
+// New returns the policy for outbound requests.
 func New(o Options) *Policy {
 	p := &Policy{local: o.Mode == Local, allow: o.Allow}
 	for _, text := range o.OwnHosts {
@@ -71,30 +71,30 @@ func New(o Options) *Policy {
 		if host == "" || p.local && port == 0 && isLoopbackHost(host) {
 			continue
 		}
-		p.own = append(p.own, ownHost{host, port})
+		p.ownHosts = append(p.ownHosts, ownHost{host, port})
 	}
-	p.guardian = ssrf.New(ssrf.WithPorts(p.ports()...), ssrf.WithDeniedV4Prefixes(moreDenied))
+	p.guardian = ssrf.New(ssrf.WithPorts(p.allowedPorts()...), ssrf.WithDeniedV4Prefixes(extraDenied))
 	p.client = newClient(p, o)
 	return p
 }
 
-// Client returns the one client of this policy. It follows no redirects and asks no proxy but the operator's; each of its
-// connections is checked by the address that it goes to. A *BlockedError stands in the chain of what it refuses, a *ProxyError in
-// that of what the proxy did not do.
+// Client returns the client of this policy. It follows no redirects and uses no proxy but the operator's. The
+// address of each connection is checked. Errors wrap a *BlockedError for a refusal, and a *ProxyError for a
+// failure of the proxy.
 func (p *Policy) Client() *http.Client { return p.client }
 
-func (p *Policy) ports() []uint16 {
+func (p *Policy) allowedPorts() []uint16 {
 	if p.local {
 		return localPorts
 	}
 	return publicPorts
 }
 
-// isOwn tells whether host (a name, or an address in its usual form) and port are Patchbay's. excepted says that an
-// exception names them: on the machine where we run the operator may have other servers, but we are none of them.
+// isOwn reports whether host (a name, or an address in canonical form) and port are Patchbay's. excepted means
+// that an exception allows them: then only Patchbay's own ports of the host count.
 func (p *Policy) isOwn(host string, port uint16, excepted bool) bool {
 	anyPort := !p.local && !excepted
-	for _, own := range p.own {
+	for _, own := range p.ownHosts {
 		if own.host == host && (anyPort || own.port == 0 || own.port == port) {
 			return true
 		}
@@ -102,25 +102,25 @@ func (p *Policy) isOwn(host string, port uint16, excepted bool) bool {
 	return false
 }
 
-// isOwnLoopback tells whether localhost leads to Patchbay at this port.
+// isOwnLoopback reports whether localhost with this port is Patchbay.
 func (p *Policy) isOwnLoopback(port uint16) bool {
 	return p.isOwn("localhost", port, true) || p.isOwn("127.0.0.1", port, true) || p.isOwn("::1", port, true)
 }
 
-// frees tells whether an exception names this host and port.
-func (p *Policy) frees(host string, port uint16) bool {
+// allowsHost reports whether an exception allows this host and port.
+func (p *Policy) allowsHost(host string, port uint16) bool {
 	for _, e := range p.allow {
-		if e.frees(host, port) {
+		if e.matchesHost(host, port) {
 			return true
 		}
 	}
 	return false
 }
 
-// covers tells whether an exception names this address.
-func (p *Policy) covers(at netip.AddrPort) bool {
+// allowsAddress reports whether an exception allows this address.
+func (p *Policy) allowsAddress(at netip.AddrPort) bool {
 	for _, e := range p.allow {
-		if e.covers(at) {
+		if e.matchesAddress(at) {
 			return true
 		}
 	}

@@ -20,14 +20,15 @@ import (
 	"patchbay/internal/secret"
 )
 
-// Proxy is the operator's way out: whatever leaves this machine is sent through it by CONNECT (RFC 9110 §9.3.6), plain HTTP too.
+// Proxy is the operator's egress proxy. All outbound connections but those to loopback use CONNECT (RFC 9110
+// section 9.3.6), plain HTTP, too.
 type Proxy struct {
 	scheme, host, port string
-	authorization      string // "Basic …"; empty: it asks for none
+	authorization      string // "Basic …"; empty: no credentials
 }
 
-// ParseProxy reads the address of a proxy, as http://user:password@proxy.example.com:3128; empty text is none. The error is a
-// *fault.Error that quotes nothing: the text may hold a password.
+// ParseProxy parses the address of a proxy, as http://user:password@proxy.example.com:3128. Empty text returns
+// nil. The error is a *fault.Error that quotes nothing, because the text may contain a password.
 func ParseProxy(text secret.Text) (*Proxy, error) {
 	if text.Empty() {
 		return nil, nil
@@ -37,7 +38,7 @@ func ParseProxy(text secret.Text) (*Proxy, error) {
 		u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
 		return nil, fault.Errorf(fault.Invalid, "must be the address of an HTTP proxy, as http://proxy.example.com:3128 or https://user:password@proxy.example.com:3128.")
 	}
-	port, ok := portOf(u)
+	port, ok := parsePort(u)
 	host := u.Hostname()
 	if _, literal := parsePrefix(host); !ok || !literal && hostDefect(host) != "" {
 		return nil, fault.Errorf(fault.Invalid, "must name a host and a port, as http://proxy.example.com:3128.")
@@ -50,17 +51,17 @@ func ParseProxy(text secret.Text) (*Proxy, error) {
 	return p, nil
 }
 
-// String is the proxy's address without user name and password.
-func (p *Proxy) String() string { return p.scheme + "://" + p.address() }
+// String is the proxy's address without credentials.
+func (p *Proxy) String() string { return p.scheme + "://" + p.hostPort() }
 
-// Format writes the same, whatever the verb.
+// Format writes String for every verb.
 func (p *Proxy) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, p.String()) }
 
-func (p *Proxy) address() string { return net.JoinHostPort(p.host, p.port) }
+func (p *Proxy) hostPort() string { return net.JoinHostPort(p.host, p.port) }
 
-// Try asks the proxy for a host that cannot exist. It is nil where the proxy answers, and lets us ask.
+// Try connects to a host that cannot exist. It returns nil if the proxy responds and accepts the credentials.
 func (p *Proxy) Try(ctx context.Context) error {
-	c, err := p.connect(ctx, nil, nowhere)
+	c, err := p.connectTo(ctx, nil, nonexistentHost)
 	if err == nil {
 		return c.Close()
 	}
@@ -70,38 +71,38 @@ func (p *Proxy) Try(ctx context.Context) error {
 	return err
 }
 
-// nowhere is a host that cannot exist (RFC 6761 §6.4).
-const nowhere = "patchbay.invalid:443"
+// nonexistentHost cannot exist (RFC 6761 section 6.4).
+const nonexistentHost = "patchbay.invalid:443"
 
-// connect is a connection to target through the proxy. The error is a *ProxyError, or that of ctx.
-func (p *Proxy) connect(ctx context.Context, roots *x509.CertPool, target string) (net.Conn, error) {
-	within, cancel := context.WithTimeout(ctx, connectTimeout)
+// connectTo connects to target through the proxy. The error is a *ProxyError, or that of ctx.
+func (p *Proxy) connectTo(ctx context.Context, roots *x509.CertPool, target string) (net.Conn, error) {
+	dialCtx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	c, err := p.tunnel(within, roots, target)
+	c, err := p.openTunnel(dialCtx, roots, target)
 	if err != nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	return c, err
 }
 
-func (p *Proxy) tunnel(ctx context.Context, roots *x509.CertPool, target string) (net.Conn, error) {
+func (p *Proxy) openTunnel(ctx context.Context, roots *x509.CertPool, target string) (net.Conn, error) {
 	var d net.Dialer
-	c, err := d.DialContext(ctx, "tcp", p.address())
+	c, err := d.DialContext(ctx, "tcp", p.hostPort())
 	if err != nil {
-		return nil, unreachable(err)
+		return nil, newUnreachableError(err)
 	}
 	if p.scheme == "https" {
-		over := tls.Client(c, &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, ServerName: p.host})
-		if err := over.HandshakeContext(ctx); err != nil {
+		tlsConn := tls.Client(c, &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, ServerName: p.host})
+		if err := tlsConn.HandshakeContext(ctx); err != nil {
 			_ = c.Close()
 			return nil, &ProxyError{Why: "No secure connection to the egress proxy came about. Whoever runs Patchbay checks its certificate.", Err: err}
 		}
-		c = over
+		c = tlsConn
 	}
 	stop := context.AfterFunc(ctx, safe.Func(safe.Timer, func() { _ = c.SetDeadline(time.Unix(1, 0)) }))
-	err = p.ask(c, target)
+	err = p.sendConnect(c, target)
 	if !stop() && err == nil {
-		err = unreachable(context.Cause(ctx))
+		err = newUnreachableError(context.Cause(ctx))
 	}
 	if err != nil {
 		_ = c.Close()
@@ -110,20 +111,21 @@ func (p *Proxy) tunnel(ctx context.Context, roots *x509.CertPool, target string)
 	return c, nil
 }
 
-// ask has the proxy connect to target. Of what follows its answer nothing is read: it is not the proxy's.
-func (p *Proxy) ask(c net.Conn, target string) error {
+// sendConnect sends CONNECT for target and reads the response. It fails if data follows the response, because
+// that would not be the target's.
+func (p *Proxy) sendConnect(c net.Conn, target string) error {
 	request := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: target}, Host: target, Header: http.Header{}}
 	if p.authorization != "" {
 		request.Header.Set("Proxy-Authorization", p.authorization)
 	}
 	if err := request.Write(c); err != nil {
-		return unreachable(err)
+		return newUnreachableError(err)
 	}
 	in := bufio.NewReader(io.LimitReader(c, maxHeaderBytes))
 	resp, err := http.ReadResponse(in, request)
 	if err != nil {
 		if failed, ok := errors.AsType[*net.OpError](err); ok {
-			return unreachable(failed)
+			return newUnreachableError(failed)
 		}
 		return &ProxyError{Why: "The egress proxy did not answer as a proxy does. Whoever runs Patchbay checks PATCHBAY_EGRESS_PROXY."}
 	}

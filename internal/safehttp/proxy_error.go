@@ -7,15 +7,14 @@ import (
 	"net/http"
 )
 
-// ProxyError says that the operator's proxy failed, or refused: nothing came as far as the server that was asked for.
+// ProxyError means that the operator's proxy failed or refused. Nothing reached the target.
 type ProxyError struct {
-	Status int    // of the proxy's answer; 0: it gave none
-	Why    string // a sentence, safe to show
-	Mend   string // the same for whoever runs Patchbay, with what to do; empty: Why says it
-	Err    error  // for the log; nil: there is nothing more to tell. It stays out of the chain: it is not the server's.
+	Status       int    // of the proxy's response; 0: none
+	Why          string // a sentence, safe to show
+	OperatorHint string // a sentence for the operator, with what to do; empty: Why
+	Err          error  // for the log; may be nil. Unwrap does not return it, because it is not the target's error.
 }
 
-// Error is the sentence, and the cause.
 func (e *ProxyError) Error() string {
 	if e.Err == nil {
 		return e.Why
@@ -23,31 +22,31 @@ func (e *ProxyError) Error() string {
 	return fmt.Sprintf("%s (%v)", e.Why, e.Err)
 }
 
-// Forbidden is true where the proxy does not allow it: asking again changes nothing.
+// Forbidden reports whether the proxy forbids the target: a retry changes nothing.
 func (e *ProxyError) Forbidden() bool { return e.Status == http.StatusForbidden }
 
-func unreachable(cause error) *ProxyError {
+func newUnreachableError(cause error) *ProxyError {
 	e := &ProxyError{
-		Why:  "The egress proxy cannot be reached. Try again later; whoever runs Patchbay finds out more with patchbay doctor.",
-		Mend: "The egress proxy cannot be reached. Check that it runs, and that PATCHBAY_EGRESS_PROXY names its host and port.",
-		Err:  cause,
+		Why:          "The egress proxy cannot be reached. Try again later; whoever runs Patchbay finds out more with patchbay doctor.",
+		OperatorHint: "The egress proxy cannot be reached. Check that it runs, and that PATCHBAY_EGRESS_PROXY names its host and port.",
+		Err:          cause,
 	}
 	if failed, ok := errors.AsType[net.Error](cause); ok && failed.Timeout() {
 		e.Why = "The egress proxy did not answer in time. Try again later; whoever runs Patchbay finds out more with patchbay doctor."
-		e.Mend = "The egress proxy did not answer in time. Check that it runs, and that nothing between drops what is sent to it."
+		e.OperatorHint = "The egress proxy did not answer in time. Check that it runs, and that nothing between drops what is sent to it."
 	}
 	return e
 }
 
-// proxySentence says what a proxy's answer means.
+// proxySentence describes a proxy's response status.
 func proxySentence(status int, host string) string {
 	switch status {
 	case http.StatusProxyAuthRequired:
 		return "The egress proxy refused Patchbay's user name and password (407). Whoever runs Patchbay checks PATCHBAY_EGRESS_PROXY."
 	case http.StatusForbidden:
-		return fmt.Sprintf("The egress proxy does not let Patchbay connect to %s (403). Whoever runs the proxy can allow it.", shown(host))
+		return fmt.Sprintf("The egress proxy does not let Patchbay connect to %s (403). Whoever runs the proxy can allow it.", displayHost(host))
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return fmt.Sprintf("The egress proxy could not connect to %s (%d). Check the URL, and that the server is running.", shown(host), status)
+		return fmt.Sprintf("The egress proxy could not connect to %s (%d). Check the URL, and that the server is running.", displayHost(host), status)
 	}
-	return fmt.Sprintf("The egress proxy answered %d in place of connecting to %s. Whoever runs Patchbay checks the proxy.", status, shown(host))
+	return fmt.Sprintf("The egress proxy answered %d in place of connecting to %s. Whoever runs Patchbay checks the proxy.", status, displayHost(host))
 }

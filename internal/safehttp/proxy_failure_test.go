@@ -16,8 +16,8 @@ import (
 	"patchbay/internal/testing/egressproxy"
 )
 
-// says has the proxy send text in place of an answer, and close.
-func says(text string) func(http.ResponseWriter, *http.Request) bool {
+// proxySends makes the proxy send text instead of a response, and close.
+func proxySends(text string) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, _ *http.Request) bool {
 		c, _, err := http.NewResponseController(w).Hijack()
 		if err == nil {
@@ -28,7 +28,7 @@ func says(text string) func(http.ResponseWriter, *http.Request) bool {
 	}
 }
 
-func status(code int) func(http.ResponseWriter, *http.Request) bool {
+func proxyStatus(code int) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, _ *http.Request) bool {
 		w.Header().Set("X-Why", "hunter2")
 		http.Error(w, "hunter2", code)
@@ -36,32 +36,32 @@ func status(code int) func(http.ResponseWriter, *http.Request) bool {
 	}
 }
 
-func TestAFailedProxyHasASentenceOfItsOwn(t *testing.T) {
+func TestProxy_FailureHasOwnSentence(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		answer    func(http.ResponseWriter, *http.Request) bool
 		want      string
 		permanent bool
 	}{
-		"it wants a password": {status(407), "The egress proxy refused Patchbay's user name and password (407).", false},
-		"it forbids":          {status(403), "The egress proxy does not let Patchbay connect to example.com (403).", true},
-		"it cannot":           {status(502), "The egress proxy could not connect to example.com (502).", false},
-		"it is overloaded":    {status(503), "The egress proxy could not connect to example.com (503).", false},
-		"it waits in vain":    {status(504), "The egress proxy could not connect to example.com (504).", false},
-		"it is no proxy":      {status(404), "The egress proxy answered 404 in place of connecting to example.com.", false},
-		"it redirects":        {status(302), "The egress proxy answered 302 in place of connecting to example.com.", false},
-		"it speaks otherwise": {says("220 mail.example.com ESMTP\r\n"), "The egress proxy did not answer as a proxy does.", false},
-		"it says nothing":     {says(""), "The egress proxy did not answer as a proxy does.", false},
-		"it never ends":       {says("HTTP/1.1 200 OK\r\n" + strings.Repeat("X: "+strings.Repeat("x", 1000)+"\r\n", 200)), "The egress proxy did not answer as a proxy does.", false},
-		"it answers in others' place": {says("HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"),
+		"it wants a password": {proxyStatus(407), "The egress proxy refused Patchbay's user name and password (407).", false},
+		"it forbids":          {proxyStatus(403), "The egress proxy does not let Patchbay connect to example.com (403).", true},
+		"it cannot":           {proxyStatus(502), "The egress proxy could not connect to example.com (502).", false},
+		"it is overloaded":    {proxyStatus(503), "The egress proxy could not connect to example.com (503).", false},
+		"it waits in vain":    {proxyStatus(504), "The egress proxy could not connect to example.com (504).", false},
+		"it is no proxy":      {proxyStatus(404), "The egress proxy answered 404 in place of connecting to example.com.", false},
+		"it redirects":        {proxyStatus(302), "The egress proxy answered 302 in place of connecting to example.com.", false},
+		"it speaks otherwise": {proxySends("220 mail.example.com ESMTP\r\n"), "The egress proxy did not answer as a proxy does.", false},
+		"it says nothing":     {proxySends(""), "The egress proxy did not answer as a proxy does.", false},
+		"it never ends":       {proxySends("HTTP/1.1 200 OK\r\n" + strings.Repeat("X: "+strings.Repeat("x", 1000)+"\r\n", 200)), "The egress proxy did not answer as a proxy does.", false},
+		"it answers in others' place": {proxySends("HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"),
 			"The egress proxy sent something of its own before the server's answer.", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			proxy := egressproxy.New(t, egressproxy.Options{Answer: tc.answer})
-			p := beyond(t, setting(t, proxy.Address("patch:hunter2@")), nil, "1.1.1.1")
+			p := newProxyPolicy(t, parseProxy(t, proxy.Address("patch:hunter2@")), nil, "1.1.1.1")
 			for _, url := range []string{"http://example.com/", "https://example.com/"} {
-				err := send(t, p, url)
+				err := sendUnchecked(t, p, url)
 				failed, ok := errors.AsType[*safehttp.ProxyError](err)
 				if !ok || !strings.HasPrefix(failed.Why, tc.want) || failed.Forbidden() != tc.permanent {
 					t.Errorf("%s: %v, want %q", url, err, tc.want)
@@ -77,12 +77,12 @@ func TestAFailedProxyHasASentenceOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestAProxyThatIsNotThereHasASentence(t *testing.T) {
+func TestProxy_UnreachableHasSentence(t *testing.T) {
 	t.Parallel()
 	gone := egressproxy.New(t, egressproxy.Options{})
-	proxy := setting(t, gone.Address("patch:hunter2@"))
+	proxy := parseProxy(t, gone.Address("patch:hunter2@"))
 	gone.Close()
-	err := send(t, beyond(t, proxy, nil, "1.1.1.1"), "https://example.com/")
+	err := sendUnchecked(t, newProxyPolicy(t, proxy, nil, "1.1.1.1"), "https://example.com/")
 	failed, ok := errors.AsType[*safehttp.ProxyError](err)
 	if !ok || !strings.HasPrefix(failed.Why, "The egress proxy cannot be reached.") || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("%v", err)
@@ -92,17 +92,17 @@ func TestAProxyThatIsNotThereHasASentence(t *testing.T) {
 	}
 }
 
-func TestATLSProxyHasToBeTrusted(t *testing.T) {
+func TestProxy_TLSMustBeTrusted(t *testing.T) {
 	t.Parallel()
 	proxy := egressproxy.New(t, egressproxy.Options{TLS: true})
-	err := send(t, beyond(t, setting(t, proxy.Address("patch:hunter2@")), nil, "1.1.1.1"), "https://example.com/")
+	err := sendUnchecked(t, newProxyPolicy(t, parseProxy(t, proxy.Address("patch:hunter2@")), nil, "1.1.1.1"), "https://example.com/")
 	failed, ok := errors.AsType[*safehttp.ProxyError](err)
 	if !ok || !strings.HasPrefix(failed.Why, "No secure connection to the egress proxy came about.") || len(proxy.Asked()) > 0 {
 		t.Errorf("%v, and the proxy was asked %v", err, proxy.Asked())
 	}
 }
 
-func TestAProxyThatHangsIsLeftWhenTheCallerLeaves(t *testing.T) {
+func TestProxy_HangEndsWithCaller(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"http://example.com/", "https://example.com/"} {
 		gone := errors.New("the caller left")
@@ -117,7 +117,7 @@ func TestAProxyThatHangsIsLeftWhenTheCallerLeaves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = beyond(t, proxy.Setting(t), nil, "1.1.1.1").Client().Do(req)
+		_, err = newProxyPolicy(t, proxy.Setting(t), nil, "1.1.1.1").Client().Do(req)
 		close(ended)
 		if !errors.Is(err, gone) && !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", url, err)
@@ -125,16 +125,16 @@ func TestAProxyThatHangsIsLeftWhenTheCallerLeaves(t *testing.T) {
 	}
 }
 
-func TestTryTellsAProxyThatAnswersFromOneThatDoesNot(t *testing.T) {
+func TestProxyTry_DetectsUnresponsiveProxy(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		answer func(http.ResponseWriter, *http.Request) bool
 		works  bool
 	}{
 		"it cannot find what cannot be": {nil, true},
-		"it forbids":                    {status(403), true},
-		"it wants a password":           {status(407), false},
-		"it is none":                    {says("hello"), false},
+		"it forbids":                    {proxyStatus(403), true},
+		"it wants a password":           {proxyStatus(407), false},
+		"it is none":                    {proxySends("hello"), false},
 	} {
 		proxy := egressproxy.New(t, egressproxy.Options{Answer: tc.answer})
 		if err := proxy.Setting(t).Try(t.Context()); (err == nil) != tc.works {
@@ -146,7 +146,7 @@ func TestTryTellsAProxyThatAnswersFromOneThatDoesNot(t *testing.T) {
 	}
 }
 
-func TestAProxysPasswordIsNeverPrinted(t *testing.T) {
+func TestProxy_NeverPrintsPassword(t *testing.T) {
 	t.Parallel()
 	p, err := safehttp.ParseProxy("https://patch:hunter2@proxy.example.com:3128/")
 	if err != nil {
@@ -162,7 +162,7 @@ func TestAProxysPasswordIsNeverPrinted(t *testing.T) {
 	}
 }
 
-func TestParseProxyRefusesWhatItDoesNotUnderstand(t *testing.T) {
+func TestParseProxy_RefusesInvalid(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"proxy.example.com:3128", "socks5://hunter2@proxy.example.com:1080", "http://hunter2:hunter2@", "http://", "http://proxy.example.com:0", "http://proxy.example.com:99999",

@@ -19,7 +19,7 @@ import (
 	"patchbay/internal/testing/egressproxy"
 )
 
-func setting(t *testing.T, address string) *safehttp.Proxy {
+func parseProxy(t *testing.T, address string) *safehttp.Proxy {
 	t.Helper()
 	p, err := safehttp.ParseProxy(secret.Text(address))
 	if err != nil {
@@ -28,8 +28,8 @@ func setting(t *testing.T, address string) *safehttp.Proxy {
 	return p
 }
 
-// roots trust these servers.
-func roots(servers ...*httptest.Server) *x509.CertPool {
+// trustServers returns a pool with the servers' certificates.
+func trustServers(servers ...*httptest.Server) *x509.CertPool {
 	pool := x509.NewCertPool()
 	for _, s := range servers {
 		if s.Certificate() != nil {
@@ -39,21 +39,22 @@ func roots(servers ...*httptest.Server) *x509.CertPool {
 	return pool
 }
 
-// beyond is a public policy behind a proxy. example.com resolves to addresses, and may be asked over plain HTTP, too.
-func beyond(t *testing.T, proxy *safehttp.Proxy, pool *x509.CertPool, addresses string) *safehttp.Policy {
+// newProxyPolicy is a public policy with a proxy. example.com resolves to addresses, and is also allowed over
+// plain HTTP.
+func newProxyPolicy(t *testing.T, proxy *safehttp.Proxy, pool *x509.CertPool, addresses string) *safehttp.Policy {
 	t.Helper()
 	allow, err := safehttp.ParseAllow("example.com:80")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := safehttp.New(safehttp.Options{
-		Mode: safehttp.Public, Allow: allow, Proxy: proxy, RootCAs: pool, OwnHosts: ours, Resolver: resolver(t, func(string) string { return addresses }),
+		Mode: safehttp.Public, Allow: allow, Proxy: proxy, RootCAs: pool, OwnHosts: installationHosts, Resolver: newResolver(t, func(string) string { return addresses }),
 	})
 	t.Cleanup(p.Client().CloseIdleConnections)
 	return p
 }
 
-func TestEverythingThatLeavesGoesThroughTheProxy(t *testing.T) {
+func TestProxy_GetsAllOutboundRequests(t *testing.T) {
 	t.Parallel()
 	hello := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Proxy-Authorization") != "" {
@@ -80,7 +81,7 @@ func TestEverythingThatLeavesGoesThroughTheProxy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			proxy := egressproxy.New(t, egressproxy.Options{To: tc.up.Listener.Addr().String(), TLS: tc.proxyTLS, User: "patch", Pass: "p@ss:w/rd"})
-			p := beyond(t, setting(t, proxy.Address("patch:p%40ss%3Aw%2Frd@")), roots(over, proxy.Server), "1.1.1.1")
+			p := newProxyPolicy(t, parseProxy(t, proxy.Address("patch:p%40ss%3Aw%2Frd@")), trustServers(over, proxy.Server), "1.1.1.1")
 			for n := range 3 {
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, tc.url, strings.NewReader(fmt.Sprint("body ", n)))
 				if err != nil {
@@ -95,14 +96,14 @@ func TestEverythingThatLeavesGoesThroughTheProxy(t *testing.T) {
 					t.Errorf("%q, %v", body, err)
 				}
 			}
-			if diff := cmp.Diff([]string{tc.asked}, proxy.Asked()); diff != "" { // one connection, kept
+			if diff := cmp.Diff([]string{tc.asked}, proxy.Asked()); diff != "" { // one reused connection
 				t.Error(diff)
 			}
 		})
 	}
 }
 
-func TestBehindAProxyTheRulesAreTheSame(t *testing.T) {
+func TestProxy_SameRulesHold(t *testing.T) {
 	t.Parallel()
 	proxy := egressproxy.New(t, egressproxy.Options{})
 	for name, tc := range map[string]struct{ url, addresses, host string }{
@@ -120,8 +121,8 @@ func TestBehindAProxyTheRulesAreTheSame(t *testing.T) {
 		"one answer of several":         {"https://mcp.example.com/", "1.1.1.1,fd00::1,8.8.8.8", "mcp.example.com"},
 		"an allowed name that is here":  {"http://example.com/", "127.0.0.1", "example.com"},
 	} {
-		p := beyond(t, proxy.Setting(t), nil, tc.addresses)
-		err := send(t, p, tc.url)
+		p := newProxyPolicy(t, proxy.Setting(t), nil, tc.addresses)
+		err := sendUnchecked(t, p, tc.url)
 		if blocked, ok := errors.AsType[*safehttp.BlockedError](err); !ok || blocked.Host != tc.host {
 			t.Errorf("%s: %v, want %s blocked", name, err, tc.host)
 		}
@@ -131,21 +132,21 @@ func TestBehindAProxyTheRulesAreTheSame(t *testing.T) {
 	}
 }
 
-func TestANameThatOnlyTheProxyKnowsIsTheProxys(t *testing.T) {
+func TestProxy_ResolvesUnknownNames(t *testing.T) {
 	t.Parallel()
 	up := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(up.Close)
 	proxy := egressproxy.New(t, egressproxy.Options{To: up.Listener.Addr().String()})
-	p := safehttp.New(safehttp.Options{Mode: safehttp.Public, Proxy: proxy.Setting(t), RootCAs: roots(up), Resolver: &net.Resolver{
+	p := safehttp.New(safehttp.Options{Mode: safehttp.Public, Proxy: proxy.Setting(t), RootCAs: trustServers(up), Resolver: &net.Resolver{
 		PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no name server here") },
 	}})
 	t.Cleanup(p.Client().CloseIdleConnections)
-	if err := send(t, p, "https://example.com/"); err != nil || len(proxy.Asked()) != 1 {
+	if err := sendUnchecked(t, p, "https://example.com/"); err != nil || len(proxy.Asked()) != 1 {
 		t.Errorf("%v, the proxy was asked %v", err, proxy.Asked())
 	}
 }
 
-func TestWhatStaysOnThisMachineAsksNoProxy(t *testing.T) {
+func TestProxy_NotUsedForLoopback(t *testing.T) {
 	t.Parallel()
 	up := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(up.Close)
@@ -153,7 +154,7 @@ func TestWhatStaysOnThisMachineAsksNoProxy(t *testing.T) {
 	p := safehttp.New(safehttp.Options{Mode: safehttp.Local, Proxy: proxy.Setting(t)})
 	t.Cleanup(p.Client().CloseIdleConnections)
 	for _, url := range []string{up.URL, strings.Replace(up.URL, "127.0.0.1", "localhost", 1)} {
-		if err := send(t, p, url); err != nil {
+		if err := sendUnchecked(t, p, url); err != nil {
 			t.Error(err)
 		}
 	}

@@ -20,21 +20,21 @@ import (
 // errReached ends a connection that was allowed.
 var errReached = errors.New("the connection was allowed")
 
-// reached are the addresses that a policy would have connected to.
-type reached struct {
+// dialRecorder records the addresses that a policy would have connected to.
+type dialRecorder struct {
 	mu  sync.Mutex
 	all []string
 }
 
-func (r *reached) add(at netip.AddrPort) error {
+func (r *dialRecorder) add(at netip.AddrPort) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.all = append(r.all, at.String())
 	return errReached
 }
 
-// take returns them, each once, and begins anew.
-func (r *reached) take() []string {
+// takeDialled returns the unique addresses and clears the recorder.
+func (r *dialRecorder) takeDialled() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := r.all
@@ -43,18 +43,18 @@ func (r *reached) take() []string {
 	return slices.Compact(all)
 }
 
-// watched is a public policy whose connections end where they would begin, and whose names resolve to answers.
-func watched(t *testing.T, answers func(name string) string) (*safehttp.Policy, *reached) {
+// newRecordedPolicy returns a public policy whose connections end before the connect, with answers as its DNS.
+func newRecordedPolicy(t *testing.T, answers func(name string) string) (*safehttp.Policy, *dialRecorder) {
 	t.Helper()
-	p := safehttp.New(safehttp.Options{Mode: safehttp.Public, OwnHosts: ours, Resolver: resolver(t, answers)})
-	r := &reached{}
+	p := safehttp.New(safehttp.Options{Mode: safehttp.Public, OwnHosts: installationHosts, Resolver: newResolver(t, answers)})
+	r := &dialRecorder{}
 	p.EndConnections(r.add)
 	return p, r
 }
 
-func (a attempt) policy(t *testing.T) (*safehttp.Policy, *reached) {
+func (a attempt) policy(t *testing.T) (*safehttp.Policy, *dialRecorder) {
 	t.Helper()
-	return watched(t, func(string) string {
+	return newRecordedPolicy(t, func(string) string {
 		if a.answers == "" {
 			return "1.1.1.1"
 		}
@@ -62,8 +62,8 @@ func (a attempt) policy(t *testing.T) (*safehttp.Policy, *reached) {
 	})
 }
 
-// send asks the client itself, past the check of what was entered: addresses come from servers' answers, too.
-func send(t *testing.T, p *safehttp.Policy, raw string) error {
+// sendUnchecked uses the client without CheckURL, because addresses come from servers' responses, too.
+func sendUnchecked(t *testing.T, p *safehttp.Policy, raw string) error {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, raw, http.NoBody)
 	if err != nil {
@@ -76,7 +76,7 @@ func send(t *testing.T, p *safehttp.Policy, raw string) error {
 	return err
 }
 
-func TestAttacksOfEveryClassLeadNowhere(t *testing.T) {
+func TestSSRF_AttacksAreBlocked(t *testing.T) {
 	t.Parallel()
 	n := 0
 	for class, attempts := range attacks {
@@ -86,8 +86,8 @@ func TestAttacksOfEveryClassLeadNowhere(t *testing.T) {
 			for _, a := range attempts {
 				p, r := a.policy(t)
 				_, entered := p.CheckURL(a.url)
-				sent := send(t, p, a.url)
-				if all := r.take(); len(all) > 0 {
+				sent := sendUnchecked(t, p, a.url)
+				if all := r.takeDialled(); len(all) > 0 {
 					t.Errorf("%q, resolved to %q, connects to %v", a.url, a.answers, all)
 				}
 				if a.answers == "" && entered == nil {
@@ -105,47 +105,48 @@ func TestAttacksOfEveryClassLeadNowhere(t *testing.T) {
 	}
 }
 
-func TestWhatIsFairIsConnectedTo(t *testing.T) {
+func TestSSRF_LegitimateURLsConnect(t *testing.T) {
 	t.Parallel()
-	for _, f := range fair {
+	for _, f := range legitimate {
 		p, r := f.policy(t)
 		if _, err := p.CheckURL(f.url); err != nil {
 			t.Errorf("%q may not be entered: %v", f.url, err)
 		}
-		err := send(t, p, f.url)
-		if diff := cmp.Diff([]string{f.reaches}, r.take()); diff != "" {
+		err := sendUnchecked(t, p, f.url)
+		if diff := cmp.Diff([]string{f.reaches}, r.takeDialled()); diff != "" {
 			t.Errorf("%q, resolved to %q (%v): %s", f.url, f.answers, err, diff)
 		}
 	}
 }
 
-// A name is looked up for each connection. What it said before, or says of another kind of address, opens nothing.
-func TestANameThatChangesItsMindLeadsNowhere(t *testing.T) {
+// A name is resolved for each connection. Earlier answers, or those for the other address family, allow
+// nothing.
+func TestSSRF_DNSRebindingIsBlocked(t *testing.T) {
 	t.Parallel()
 	for _, then := range []string{"127.0.0.1", "10.0.0.5", "169.254.169.254", "::1", "fd00:ec2::254", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "9.9.9.9"} {
 		var now atomic.Value
 		now.Store("1.1.1.1")
-		p, r := watched(t, func(string) string { return now.Load().(string) })
+		p, r := newRecordedPolicy(t, func(string) string { return now.Load().(string) })
 		const url = "https://rebind.example.com/"
 		if _, err := p.CheckURL(url); err != nil {
 			t.Fatal(err)
 		}
-		_ = send(t, p, url)
-		if diff := cmp.Diff([]string{"1.1.1.1:443"}, r.take()); diff != "" {
+		_ = sendUnchecked(t, p, url)
+		if diff := cmp.Diff([]string{"1.1.1.1:443"}, r.takeDialled()); diff != "" {
 			t.Errorf("the first time: %s", diff)
 		}
 		now.Store(then)
-		wantBlocked(t, send(t, p, url), "rebind.example.com")
+		wantBlocked(t, sendUnchecked(t, p, url), "rebind.example.com")
 		now.Store("1.1.1.1," + then)
-		_ = send(t, p, url)
-		if diff := cmp.Diff([]string{"1.1.1.1:443"}, r.take()); diff != "" {
+		_ = sendUnchecked(t, p, url)
+		if diff := cmp.Diff([]string{"1.1.1.1:443"}, r.takeDialled()); diff != "" {
 			t.Errorf("with %s among the answers: %s", then, diff)
 		}
 	}
 }
 
-// The answer's address decides where its reader goes next: nowhere by itself, and by no status.
-func TestNoRedirectIsFollowedByItself(t *testing.T) {
+// No status makes the client follow Location.
+func TestSSRF_NoRedirectIsFollowed(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
 	var target atomic.Value
@@ -178,15 +179,15 @@ func TestNoRedirectIsFollowedByItself(t *testing.T) {
 	}
 }
 
-// What an answer points at is sent by its reader, over the same client: to where it may not lead it leads nowhere.
-func TestAnExceptionOpensNothingBeside(t *testing.T) {
+// A redirect target that the caller follows is checked by the same client.
+func TestException_OpensNothingElse(t *testing.T) {
 	t.Parallel()
 	allow, err := safehttp.ParseAllow("10.1.2.3:8080, wiki.lan:80, mcp.example.com:9443, [fd00::7]:443")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := safehttp.New(safehttp.Options{Mode: safehttp.Public, Allow: allow, OwnHosts: ours, Resolver: resolver(t, func(string) string { return "10.9.9.9" })})
-	r := &reached{}
+	p := safehttp.New(safehttp.Options{Mode: safehttp.Public, Allow: allow, OwnHosts: installationHosts, Resolver: newResolver(t, func(string) string { return "10.9.9.9" })})
+	r := &dialRecorder{}
 	p.EndConnections(r.add)
 	for url, want := range map[string]string{
 		"http://10.1.2.3:8080/":         "10.1.2.3:8080",
@@ -201,12 +202,12 @@ func TestAnExceptionOpensNothingBeside(t *testing.T) {
 		"https://[fd00::8]/":            "",
 		"https://other.example.com/":    "",
 	} {
-		err := send(t, p, url)
+		err := sendUnchecked(t, p, url)
 		var reach []string
 		if want != "" {
 			reach = []string{want}
 		}
-		if diff := cmp.Diff(reach, r.take()); diff != "" {
+		if diff := cmp.Diff(reach, r.takeDialled()); diff != "" {
 			t.Errorf("%s (%v): %s", url, err, diff)
 		}
 	}

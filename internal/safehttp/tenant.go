@@ -10,58 +10,59 @@ import (
 	"patchbay/internal/safe"
 )
 
-// Idle connections are kept for each tenant apart. A server, or what stands before several servers, may send more than it was asked for: on a
-// connection that two tenants use, that could be read as the answer to the other one.
+// Idle connections are kept apart per tenant. A server, or a proxy in front of several servers, may send more
+// than one response. On a connection that two tenants share, the extra one could become the response to the other
+// tenant.
 
 type tenantKey struct{}
 
-// WithTenant returns a context for requests of a tenant, by its id. They go out on connections that no other tenant's requests use. Requests
-// without a tenant are the installation's, and share theirs.
+// WithTenant returns a context for requests of a tenant, by its id. No other tenant's requests use their
+// connections. Requests without a tenant are the installation's, and share connections.
 func WithTenant(ctx context.Context, tenant string) context.Context {
 	return context.WithValue(ctx, tenantKey{}, tenant)
 }
 
-func tenantOf(ctx context.Context) string {
+func tenantFromContext(ctx context.Context) string {
 	tenant, _ := ctx.Value(tenantKey{}).(string)
 	return tenant
 }
 
-// ClientFor returns a client whose requests are all of a tenant, by its id, whatever their contexts say. It is cheap: all clients of a policy
-// share their transport.
+// ClientFor returns a client for one tenant's requests, by its id, regardless of their contexts. All clients of
+// a policy share their transport.
 func (p *Policy) ClientFor(tenant string) *http.Client {
 	own := *p.client
-	own.Transport = &tenantRoundTripper{of: p.transport, tenant: tenant}
+	own.Transport = &tenantRoundTripper{next: p.transport, tenant: tenant}
 	return &own
 }
 
 type tenantRoundTripper struct {
-	of     *roundTripper
+	next   *roundTripper
 	tenant string
 }
 
-// RoundTrip sends one request where the policy allows it.
+// RoundTrip sends one request if the policy allows it.
 func (t *tenantRoundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
-	return t.of.send(t.tenant, r)
+	return t.next.sendRequest(t.tenant, r)
 }
 
 // CloseIdleConnections closes those of all tenants.
-func (t *tenantRoundTripper) CloseIdleConnections() { t.of.CloseIdleConnections() }
+func (t *tenantRoundTripper) CloseIdleConnections() { t.next.CloseIdleConnections() }
 
-// partitioned is net/http's transport with connections for each partition. It has no such thing, and knows connections by host and port: so
-// the host of a request's URL names the partition, too, until the connection is dialled. One transport for all partitions has one bound for
-// all idle connections, and no goroutines of partitions that are idle.
-type partitioned struct{ *http.Transport }
+// partitionedTransport is net/http's transport with separate connections per partition. net/http identifies
+// connections by host and port, so the host of a request's URL includes the partition until the dial. One
+// transport for all partitions has one limit of idle connections.
+type partitionedTransport struct{ *http.Transport }
 
-// separator stands between partition and host. No host that a policy lets pass has it.
-const separator = "@"
+// partitionSeparator is a character that no allowed host contains.
+const partitionSeparator = "@"
 
 // RoundTripIn sends one request on a connection of a partition.
-func (t *partitioned) RoundTripIn(partition string, r *http.Request) (*http.Response, error) {
+func (t *partitionedTransport) RoundTripIn(partition string, r *http.Request) (*http.Response, error) {
 	if partition == "" {
 		return t.Transport.RoundTrip(r)
 	}
 	to := *r.URL
-	to.Host = "[" + partition + separator + r.URL.Hostname() + "]:" + portText(r)
+	to.Host = "[" + partition + partitionSeparator + r.URL.Hostname() + "]:" + portOrDefault(r)
 	own := *r
 	own.URL = &to
 	if own.Host == "" {
@@ -74,7 +75,7 @@ func (t *partitioned) RoundTripIn(partition string, r *http.Request) (*http.Resp
 	return resp, err
 }
 
-func portText(r *http.Request) string {
+func portOrDefault(r *http.Request) string {
 	switch {
 	case r.URL.Port() != "":
 		return r.URL.Port()
@@ -84,46 +85,47 @@ func portText(r *http.Request) string {
 	return "80"
 }
 
-// dialIn connects to an address that may name a partition. net/http calls it, and reads and writes the connection, in goroutines of its own.
-func (d *dialer) dialIn(ctx context.Context, network, address string) (c net.Conn, err error) {
+// dialPartition connects to an address that may include a partition. net/http calls it, and uses the
+// connection, in its own goroutines.
+func (d *dialer) dialPartition(ctx context.Context, network, address string) (c net.Conn, err error) {
 	defer safe.RecoverTo(safe.Upstream, &err)
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
 	}
-	if _, own, ok := strings.Cut(host, separator); ok {
+	if _, own, ok := strings.Cut(host, partitionSeparator); ok {
 		host = own
 	}
-	if c, err = d.dial(ctx, network, net.JoinHostPort(host, port)); err != nil || d.standard {
+	if c, err = d.dialChecked(ctx, network, net.JoinHostPort(host, port)); err != nil || d.plainNet {
 		return c, err
 	}
 	return recoveringConn{c}, nil
 }
 
-// recoveringConn is a connection whose panics are errors.
+// recoveringConn turns panics into errors.
 type recoveringConn struct{ net.Conn }
 
-// Read reads.
+// Read reads from the connection.
 func (c recoveringConn) Read(p []byte) (n int, err error) {
 	defer safe.RecoverTo(safe.Upstream, &err)
 	return c.Conn.Read(p)
 }
 
-// Write writes.
+// Write writes to the connection.
 func (c recoveringConn) Write(p []byte) (n int, err error) {
 	defer safe.RecoverTo(safe.Upstream, &err)
 	return c.Conn.Write(p)
 }
 
-// dialTLSIn is dialIn and the TLS handshake, which needs the host without its partition.
-func (d *dialer) dialTLSIn(ctx context.Context, network, address string) (_ net.Conn, err error) {
+// dialTLSPartition is dialPartition with a TLS handshake, which needs the host without its partition.
+func (d *dialer) dialTLSPartition(ctx context.Context, network, address string) (_ net.Conn, err error) {
 	defer safe.RecoverTo(safe.Upstream, &err)
-	plain, err := d.dialIn(ctx, network, address)
+	plain, err := d.dialPartition(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
 	host, _, _ := net.SplitHostPort(address)
-	if _, own, ok := strings.Cut(host, separator); ok {
+	if _, own, ok := strings.Cut(host, partitionSeparator); ok {
 		host = own
 	}
 	c := tls.Client(plain, &tls.Config{
@@ -141,7 +143,7 @@ func (d *dialer) dialTLSIn(ctx context.Context, network, address string) (_ net.
 	return c, nil
 }
 
-// errHandshake says that a server did not end its TLS handshake in time.
+// errHandshake is a TLS handshake that exceeded connectTimeout.
 var errHandshake error = handshakeTimeout{}
 
 type handshakeTimeout struct{}

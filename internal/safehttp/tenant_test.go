@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/safehttp"
 )
 
-// TestTenants_ShareNoConnection asks one server for two tenants by turns. Each tenant's requests come on one connection, which is its own.
+// One server gets requests of two tenants alternately. Each tenant has one connection of its own.
 func TestTenants_ShareNoConnection(t *testing.T) {
 	t.Parallel()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -43,12 +43,12 @@ func TestTenants_ShareNoConnection(t *testing.T) {
 						t.Fatal(err)
 					}
 					p := safehttp.New(safehttp.Options{
-						Standard: standard, Allow: allow, RootCAs: roots, Resolver: resolver(t, func(string) string { return "127.0.0.1" }),
+						Standard: standard, Allow: allow, RootCAs: roots, Resolver: newResolver(t, func(string) string { return "127.0.0.1" }),
 					})
 					t.Cleanup(p.Client().CloseIdleConnections)
 					first, _, _ := strings.Cut(scheme, ",")
 					url := first + "://example.com:" + port + "/"
-					seen := map[string]string{} // whose connection it is
+					seen := map[string]string{} // tenant by connection
 					for range 3 {
 						for _, tenant := range []string{"", "a", "b"} {
 							for way, client := range map[string]*http.Client{"by context": p.Client(), "by client": p.ClientFor(tenant)} {

@@ -7,9 +7,10 @@ import (
 	"patchbay/internal/tracing"
 )
 
-// traced sends a request, as a part of the trace that it belongs to. The span ends when the answer's head is there. Of the address it has
-// host and port: path and query may hold a key. The request itself says nothing of the trace: whom it is told, their callers decide.
-func (t *roundTripper) traced(tenant string, r *http.Request) (*http.Response, error) {
+// sendTraced sends a request in a span that ends with the response's head. The span has host and port of the
+// URL only: path and query may contain a key. The request gets no trace headers here: its caller decides on
+// them.
+func (t *roundTripper) sendTraced(tenant string, r *http.Request) (*http.Response, error) {
 	ctx, span := tracing.Client(r.Context(), r.Method)
 	if !span.On() {
 		return t.next.RoundTripIn(tenant, r)
@@ -18,7 +19,7 @@ func (t *roundTripper) traced(tenant string, r *http.Request) (*http.Response, e
 	span.Text(tracing.Method, r.Method)
 	span.Text(tracing.Scheme, r.URL.Scheme)
 	span.Text(tracing.Address, r.URL.Hostname())
-	if port, ok := portOf(r.URL); ok {
+	if port, ok := parsePort(r.URL); ok {
 		span.Number(tracing.Port, int(port))
 	}
 	resp, err := t.next.RoundTripIn(tenant, r.WithContext(ctx))

@@ -12,8 +12,8 @@ import (
 
 const maxURLLength = 2048
 
-// CheckURL reads a server's URL and tells whether Patchbay may connect there, as far as that shows without a look-up.
-// The error is a *BlockedError, or a *fault.Error where the text is no URL.
+// CheckURL parses a server's URL and checks what needs no lookup. The error is a *BlockedError, or a
+// *fault.Error if the text is no URL.
 func (p *Policy) CheckURL(raw string) (*url.URL, error) {
 	if len(raw) > maxURLLength {
 		return nil, fault.Errorf(fault.Invalid, "The URL is longer than %d characters.", maxURLLength)
@@ -23,26 +23,26 @@ func (p *Policy) CheckURL(raw string) (*url.URL, error) {
 		return nil, fault.Errorf(fault.Invalid, "This is not a URL: write one as https://mcp.example.com/mcp.")
 	}
 	if strings.Contains(raw, "#") {
-		return nil, blocked(u.Hostname(), "The URL of %s has a fragment (#); leave it out.")
+		return nil, newBlockedError(u.Hostname(), "The URL of %s has a fragment (#); leave it out.")
 	}
-	if err := p.check(u); err != nil {
+	if err := p.checkURL(u); err != nil {
 		return nil, err
 	}
 	return u, nil
 }
 
-// check tells whether a request may go to u.
-func (p *Policy) check(u *url.URL) error {
+// checkURL returns a *BlockedError unless a request to u is allowed.
+func (p *Policy) checkURL(u *url.URL) error {
 	host := strings.ToLower(u.Hostname())
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
-		return blocked(host, "The URL of %s does not begin with https://; Patchbay speaks nothing else.")
+		return newBlockedError(host, "The URL of %s does not begin with https://; Patchbay speaks nothing else.")
 	case u.User != nil:
-		return blocked(host, "The URL of %s holds a user name; give credentials in their own fields.")
+		return newBlockedError(host, "The URL of %s holds a user name; give credentials in their own fields.")
 	}
-	port, ok := portOf(u)
+	port, ok := parsePort(u)
 	if !ok {
-		return blocked(host, "The URL of %s has a port that is no port.")
+		return newBlockedError(host, "The URL of %s has a port that is no port.")
 	}
 	if strings.HasPrefix(u.Host, "[") || isDotted(host) {
 		return p.checkLiteral(u.Scheme, host, port)
@@ -50,56 +50,56 @@ func (p *Policy) check(u *url.URL) error {
 	return p.checkName(u.Scheme, host, port)
 }
 
-// checkLiteral judges a URL with an address for a host.
+// checkLiteral checks a URL whose host is an address.
 func (p *Policy) checkLiteral(scheme, host string, port uint16) error {
 	addr, err := netip.ParseAddr(host)
 	if err != nil || addr.Zone() != "" || addr.Is4In6() || addr.Is4() && addr.String() != host {
-		return blocked(host, "The address %s is not written in its usual form; Patchbay does not connect to it.")
+		return newBlockedError(host, "The address %s is not written in its usual form; Patchbay does not connect to it.")
 	}
 	at := netip.AddrPortFrom(addr, port)
 	if err := p.checkAddress(at, false); err != nil {
 		return err
 	}
-	if scheme == "http" && !p.local && !p.covers(at) {
-		return blocked(host, "The URL of %s must begin with https://.")
+	if scheme == "http" && !p.local && !p.allowsAddress(at) {
+		return newBlockedError(host, "The URL of %s must begin with https://.")
 	}
 	return nil
 }
 
-// checkName judges a URL with a name for a host. What the name resolves to is judged at each connection.
+// checkName checks a URL whose host is a name. Its addresses are checked at each connection.
 func (p *Policy) checkName(scheme, host string, port uint16) error {
 	if defect := hostDefect(host); defect != "" {
 		if !strings.Contains(defect, "%s") {
 			return &BlockedError{Host: host, Why: defect}
 		}
-		return blocked(host, defect)
+		return newBlockedError(host, defect)
 	}
 	host = strings.TrimSuffix(host, ".")
-	freed := p.frees(host, port)
+	freed := p.allowsHost(host, port)
 	switch {
 	case p.isOwn(host, port, freed), isLocalhost(host) && p.isOwnLoopback(port):
-		return blocked(host, "The host %s is Patchbay itself; it does not connect there.")
+		return newBlockedError(host, "The host %s is Patchbay itself; it does not connect there.")
 	case freed, p.local && isLocalhost(host):
 		return nil
 	case isMetadata(host):
-		return blocked(host, "The name %s is that of a cloud's metadata service; Patchbay does not connect to it.")
+		return newBlockedError(host, "The name %s is that of a cloud's metadata service; Patchbay does not connect to it.")
 	case isInternal(host):
-		return blocked(host, "The name %s is internal; Patchbay does not connect to it.")
+		return newBlockedError(host, "The name %s is internal; Patchbay does not connect to it.")
 	case scheme == "http" && !p.local:
-		return blocked(host, "The URL of %s must begin with https://.")
-	case !slices.Contains(p.ports(), port):
-		return blocked(host, "The port in the URL of %s is not one that Patchbay connects to.")
+		return newBlockedError(host, "The URL of %s must begin with https://.")
+	case !slices.Contains(p.allowedPorts(), port):
+		return newBlockedError(host, "The port in the URL of %s is not one that Patchbay connects to.")
 	}
 	return nil
 }
 
-// isDotted tells whether a host is an IPv4 address in its usual form.
+// isDotted reports whether a host is an IPv4 address in canonical form.
 func isDotted(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return err == nil && addr.Is4()
 }
 
-func portOf(u *url.URL) (port uint16, ok bool) {
+func parsePort(u *url.URL) (port uint16, ok bool) {
 	text := u.Port()
 	switch {
 	case text == "" && strings.HasSuffix(u.Host, ":"):

@@ -9,9 +9,9 @@ import (
 	"patchbay/internal/safehttp"
 )
 
-// verdicts of the two modes: y is allowed, n blocked, x not a URL.
+// urls have verdicts for both modes: y is allowed, n blocked, x not a URL.
 var urls = []struct{ url, public, local string }{
-	// What servers have.
+	// Usual URLs.
 	{"https://mcp.example.com/mcp", "y", "y"},
 	{"https://mcp.example.com", "y", "y"},
 	{"https://mcp.example.com:443/mcp?team=eu&x=%20", "y", "y"},
@@ -70,7 +70,7 @@ var urls = []struct{ url, public, local string }{
 	{"https://" + strings.Repeat("a.", 130) + "com/", "n", "n"},
 	{"https://mcp.example.com/" + strings.Repeat("a", 2048), "x", "x"},
 
-	// Names that mean something here only.
+	// Names that are valid in one network only.
 	{"https://localhost/", "n", "y"},
 	{"http://localhost:3001/mcp", "n", "y"},
 	{"https://LOCALHOST./", "n", "y"},
@@ -89,14 +89,14 @@ var urls = []struct{ url, public, local string }{
 	{"http://metadata.tencentyun.com/latest/", "n", "n"},
 	{"http://api.metadata.cloud.ibm.com/", "n", "n"},
 	{"http://metadata.platformequinix.com/", "n", "n"},
-	{"https://metadata.example.com/", "y", "y"}, // a name of anybody's
+	{"https://metadata.example.com/", "y", "y"}, // a name that anyone may own
 	{"https://my-metadata.goog/", "y", "y"},
 	{"https://wiki.lan/", "n", "n"},
 	{"https://router.home.arpa/", "n", "n"},
 	{"https://api.team.svc/", "n", "n"},
 	{"https://api.team.svc.cluster.local/", "n", "n"},
 	{"https://kubernetes.default.svc.example/", "n", "n"},
-	{"https://mcp.invalid/", "y", "y"}, // nowhere is not internal: the connection says so
+	{"https://mcp.invalid/", "y", "y"}, // not internal: the lookup fails
 	{"https://mcp.test/", "y", "y"},
 
 	// IPv4 addresses that are not global.
@@ -160,7 +160,7 @@ var urls = []struct{ url, public, local string }{
 	{"https://%31%32%37.0.0.1/", "x", "x"},
 	{"https://127%2e0.0.1/", "x", "x"},
 
-	// Ourselves.
+	// Patchbay itself.
 	{"https://patchbay.example.org/mcp", "n", "y"},
 	{"https://PATCHBAY.example.org./mcp", "n", "y"},
 	{"https://patchbay.example.org:8443/mcp", "n", "n"},
@@ -169,7 +169,7 @@ var urls = []struct{ url, public, local string }{
 
 var ownHosts = []string{"patchbay.example.org:8443", "9.9.9.9", "127.0.0.1", ""}
 
-func TestCheckURLJudgesEveryClassOfURL(t *testing.T) {
+func TestCheckURL_EveryClassOfURL(t *testing.T) {
 	t.Parallel()
 	public := safehttp.New(safehttp.Options{Mode: safehttp.Public, OwnHosts: ownHosts})
 	local := safehttp.New(safehttp.Options{Mode: safehttp.Local, OwnHosts: ownHosts})
@@ -177,14 +177,14 @@ func TestCheckURLJudgesEveryClassOfURL(t *testing.T) {
 		for mode, want := range map[*safehttp.Policy]string{public: c.public, local: c.local} {
 			name := map[*safehttp.Policy]string{public: "public", local: "local"}[mode]
 			_, err := mode.CheckURL(c.url)
-			if got := verdict(err); got != want {
+			if got := verdictOf(err); got != want {
 				t.Errorf("%s %q: %s (%v), want %s", name, c.url, got, err, want)
 			}
 		}
 	}
 }
 
-func verdict(err error) string {
+func verdictOf(err error) string {
 	if err == nil {
 		return "y"
 	}
@@ -197,7 +197,7 @@ func verdict(err error) string {
 	return "?"
 }
 
-func TestBlockedErrorIsASentence(t *testing.T) {
+func TestBlockedError_IsSentence(t *testing.T) {
 	t.Parallel()
 	p := safehttp.New(safehttp.Options{})
 	for url, want := range map[string]string{
@@ -217,7 +217,7 @@ func TestBlockedErrorIsASentence(t *testing.T) {
 	}
 }
 
-func TestExceptionsOpenWhatTheyName(t *testing.T) {
+func TestException_OpensWhatItNames(t *testing.T) {
 	t.Parallel()
 	allow, err := safehttp.ParseAllow(" 10.1.0.0/16:8443, 10.2.0.5:*,wiki.LAN:80 ,[fd00::/8]:443, [2001:db8::7]:9000,tools:7000")
 	if err != nil {
@@ -243,13 +243,13 @@ func TestExceptionsOpenWhatTheyName(t *testing.T) {
 		"https://u@tools:7000/":        "n",
 		"http://mcp.example.com:8443/": "n",
 	} {
-		if _, err := p.CheckURL(url); verdict(err) != want {
+		if _, err := p.CheckURL(url); verdictOf(err) != want {
 			t.Errorf("%s: %v, want %s", url, err, want)
 		}
 	}
 }
 
-func TestExceptionsFreeOtherServersBesideUsButNeverUs(t *testing.T) {
+func TestException_NeverOpensPatchbayItself(t *testing.T) {
 	t.Parallel()
 	allow, err := safehttp.ParseAllow("127.0.0.1/32:9000, 127.0.0.1/32:8080, localhost:9000, localhost:8080, patchbay.example.org:9000, patchbay.example.org:443")
 	if err != nil {
@@ -268,14 +268,14 @@ func TestExceptionsFreeOtherServersBesideUsButNeverUs(t *testing.T) {
 			"https://127.0.0.1:9001/mcp":          map[safehttp.Mode]string{safehttp.Public: "n", safehttp.Local: "y"}[mode],
 			"https://patchbay.example.org:8443/x": map[safehttp.Mode]string{safehttp.Public: "n", safehttp.Local: "y"}[mode],
 		} {
-			if _, err := p.CheckURL(url); verdict(err) != want {
+			if _, err := p.CheckURL(url); verdictOf(err) != want {
 				t.Errorf("%s, %s: %v, want %s", mode, url, err, want)
 			}
 		}
 	}
 }
 
-func TestParseAllowRefusesWhatItDoesNotUnderstand(t *testing.T) {
+func TestParseAllow_RefusesInvalid(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"10.0.0.0/8", "10.0.0.0/33:443", "10.0.0.5:0", "10.0.0.5:65536", "10.0.0.5:http", ":443", "*:443", "fd00::/8:443",

@@ -7,22 +7,22 @@ import (
 	"github.com/tink-crypto/tink-go/v2/mac"
 )
 
-// What authenticates has versions, too: the primary key makes what is stored from now on, and an older one recognises what it has made. The
-// first stays for good: what signs exports is derived from it.
+// MAC keys have versions: the primary key makes new MACs, and older ones verify theirs. The first key is never
+// dropped: the export signer is derived from it.
 
-// MACKeys lists the keys that authenticate, oldest first.
+// MACKeys lists the MAC keys, oldest first.
 func (k *Keyring) MACKeys() []KeyID { return keyIDs(k.signing) }
 
-// MACPrimary is the key that authenticates what is made from now on.
+// MACPrimary returns the key of new MACs.
 func (k *Keyring) MACPrimary() KeyID { return KeyID(k.signing.KeysetInfo().GetPrimaryKeyId()) }
 
-// MACNewest is the key that was added last.
+// MACNewest returns the key that was added last.
 func (k *Keyring) MACNewest() KeyID {
 	ids := k.MACKeys()
 	return ids[len(ids)-1]
 }
 
-// WithNewMAC is the keyring with one more key that authenticates, which recognises and makes nothing yet.
+// WithNewMAC returns the keyring with another MAC key, which only verifies yet.
 func (k *Keyring) WithNewMAC() (*Keyring, error) {
 	return k.changedMAC(k.version, func(m *keyset.Manager) error {
 		_, err := m.Add(mac.HMACSHA256Tag256KeyTemplate())
@@ -30,12 +30,12 @@ func (k *Keyring) WithNewMAC() (*Keyring, error) {
 	})
 }
 
-// WithMACPromoted is the keyring with its newest key as the one that authenticates, and so of the next version.
+// WithMACPromoted returns the keyring with the newest MAC key as primary, which is the next version.
 func (k *Keyring) WithMACPromoted() (*Keyring, error) {
 	return k.changedMAC(k.Version()+1, func(m *keyset.Manager) error { return m.SetPrimary(uint32(k.MACNewest())) })
 }
 
-// WithoutMACs is the keyring without some of the keys that authenticate. What they have made is not recognised any more.
+// WithoutMACs returns the keyring without some MAC keys. Their MACs no longer verify.
 func (k *Keyring) WithoutMACs(gone []KeyID) (*Keyring, error) {
 	return k.changedMAC(k.version, func(m *keyset.Manager) error {
 		for _, id := range gone {
@@ -63,12 +63,12 @@ func (k *Keyring) changedMAC(version int, change func(*keyset.Manager) error) (*
 	return changed.OfVersion(version), nil
 }
 
-// OfVersion is the keyring where it is known how many keys have authenticated before.
+// OfVersion returns the keyring with a known number of primary MAC keys so far.
 func (k *Keyring) OfVersion(n int) *Keyring {
 	same := *k
 	same.version = n
 	return &same
 }
 
-// Version counts the keys that have authenticated, from 1.
+// Version counts the primary MAC keys so far, from 1.
 func (k *Keyring) Version() int { return max(k.version, 1) }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// BearerKind is a kind of text that we make and that a caller shows at a door, by its prefix.
+// BearerKind is a kind of bearer text, by its prefix.
 type BearerKind string
 
 // The kinds.
@@ -16,14 +16,14 @@ const (
 	KeyBearer   BearerKind = "pb_key_"   // of an API key
 	AgentBearer BearerKind = "pb_agent_" // of an agent's token
 
-	MemberBearer BearerKind = "pb_member_" // of a program's access token that acts as a member
+	MemberBearer BearerKind = "pb_member_" // access token of a client that acts as a member
 
 	CodeBearer    BearerKind = "pb_code_"    // an authorization code
 	RefreshBearer BearerKind = "pb_refresh_" // a refresh token
 )
 
-// purpose binds the stored HMACs to a kind: the text of one never verifies as another's.
-func (k BearerKind) purpose() string {
+// macPurpose binds MACs to a kind: a text of one never verifies as another's.
+func (k BearerKind) macPurpose() string {
 	switch k {
 	case AgentBearer:
 		return "agent_token"
@@ -40,37 +40,37 @@ func (k BearerKind) purpose() string {
 
 const bearerSecretSize = 32 // bytes: 256 bits
 
-// bearerEncoding has neither upper case nor an underscore, which separates the parts.
+// bearerEncoding has neither upper case nor the separator "_".
 var bearerEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// Bearer is a key or a token taken apart. Its text is <kind><id>_<secret>_<checksum>: the prefix lets scanners of leaked secrets find
-// it, the checksum refuses a typing error without a query, and the id, which is no secret, finds the row.
+// Bearer is a parsed key or token, <kind><id>_<secret>_<checksum>. Scanners of leaked secrets find the prefix.
+// The checksum refuses typing errors without a query. The id, which is no secret, finds the row.
 type Bearer struct {
 	Kind   BearerKind
 	ID     [16]byte
 	secret []byte
 }
 
-// NewBearer makes a fresh secret for a row's id.
+// NewBearer makes a new secret for a row's id.
 func NewBearer(kind BearerKind, id [16]byte) Bearer {
 	b := Bearer{Kind: kind, ID: id, secret: make([]byte, bearerSecretSize)}
-	_, _ = rand.Read(b.secret) // never fails: crypto/rand ends the program instead
+	_, _ = rand.Read(b.secret) // never fails: crypto/rand aborts the program instead
 	return b
 }
 
-// Prefix is what may be shown of it.
+// Prefix returns the part that may be shown.
 func (b Bearer) Prefix() string { return string(b.Kind) + bearerEncoding.EncodeToString(b.ID[:]) }
 
-// Text is the whole of it, to be shown once.
+// Text returns the whole text, to be shown once.
 func (b Bearer) Text() Text {
 	body := b.Prefix() + "_" + bearerEncoding.EncodeToString(b.secret)
 	return Text(body + "_" + bearerSum(body))
 }
 
-// IsBearer tells whether a text looks like one of a kind, whole or not.
+// IsBearer reports whether a text starts like a kind, complete or not.
 func IsBearer(kind BearerKind, text Text) bool { return strings.HasPrefix(string(text), string(kind)) }
 
-// ParseBearer takes a text apart; ok is false for anything but a whole one of that kind.
+// ParseBearer parses a complete text of a kind.
 func ParseBearer(kind BearerKind, text Text) (b Bearer, ok bool) {
 	rest, found := strings.CutPrefix(text.Reveal(), string(kind))
 	id, rest, _ := strings.Cut(rest, "_")
@@ -89,10 +89,10 @@ func ParseBearer(kind BearerKind, text Text) (b Bearer, ok bool) {
 
 func bearerSum(body string) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(body))) }
 
-// SignBearer makes what is stored in place of a bearer's secret.
-func (k *Keyring) SignBearer(b Bearer) ([]byte, error) { return k.MAC(b.Kind.purpose(), b.secret) }
+// SignBearer returns the MAC to store for a bearer's secret.
+func (k *Keyring) SignBearer(b Bearer) ([]byte, error) { return k.MAC(b.Kind.macPurpose(), b.secret) }
 
-// VerifyBearer tells, in constant time, whether mac is what SignBearer made; nil: it is.
+// VerifyBearer returns nil if mac is what SignBearer made. It compares in constant time.
 func (k *Keyring) VerifyBearer(b Bearer, mac []byte) error {
-	return k.VerifyMAC(b.Kind.purpose(), b.secret, mac)
+	return k.VerifyMAC(b.Kind.macPurpose(), b.secret, mac)
 }

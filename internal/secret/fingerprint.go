@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// Fingerprint stands for a secret where that may not stand: the same secret of the same thing has the same one, and another secret another. Who
-// has not the keyring can compute none, and so cannot try guesses on it. of names the thing: between two, nothing can be compared. Nor can it
-// between two versions of the key that authenticates, which stand in the first word: "hmac" the first, "hmac-2" the next.
+// Fingerprint returns a stand-in for a secret: equal for equal secrets of the same object of, else different.
+// Without the keyring none can be computed, so guesses cannot be tested. Fingerprints of different objects or
+// MAC key versions are not comparable; the first word names the version: "hmac", "hmac-2" and so on.
 func (k *Keyring) Fingerprint(text Text, of ...string) (string, error) {
-	mac, err := k.MAC("fingerprint", joined(append(of, text.Reveal())...))
+	mac, err := k.MAC("fingerprint", joinParts(append(of, text.Reveal())...))
 	if err != nil {
 		return "", err
 	}

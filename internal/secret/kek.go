@@ -19,10 +19,10 @@ const kekSize = 32
 
 const kekIDSize = 8 // bytes
 
-// KEK is the key-encryption key, the value of PATCHBAY_KEYSET. It wraps a Keyring and nothing else. The zero KEK is not
+// KEK is the key-encryption key, the value of PATCHBAY_KEYSET. It wraps only a Keyring. The zero KEK is not
 // set. It prints as [secret].
 type KEK struct {
-	// A pointer, because fmt does not ask an unexported field how to print it: it would print the bytes, and prints an address.
+	// A pointer: fmt prints an unexported field without its methods, so an array would print its bytes.
 	key *[kekSize]byte
 }
 
@@ -35,7 +35,7 @@ func NewKEK() (KEK, error) {
 	return k, nil
 }
 
-// ParseKEK reads a KEK: 32 bytes in base64, or "file:PATH" of a file that holds that. The fault never repeats the input.
+// ParseKEK parses 32 bytes in base64, or "file:PATH" of a file with them. The fault never quotes the input.
 func ParseKEK(s string) (KEK, error) {
 	s = strings.TrimSpace(s)
 	if path, ok := strings.CutPrefix(s, "file:"); ok {
@@ -48,7 +48,7 @@ func ParseKEK(s string) (KEK, error) {
 	return DecodeKEK(Text(s))
 }
 
-// DecodeKEK reads 32 bytes in base64. The fault never repeats them.
+// DecodeKEK decodes 32 bytes in base64. The fault never quotes them.
 func DecodeKEK(text Text) (KEK, error) {
 	raw, err := decodeBase64(strings.TrimSpace(text.Reveal()))
 	if err != nil || len(raw) != kekSize {
@@ -57,7 +57,7 @@ func DecodeKEK(text Text) (KEK, error) {
 	return KEK{key: (*[kekSize]byte)(raw)}, nil
 }
 
-// Encode returns the KEK as ParseKEK reads it; empty where none is set.
+// Encode returns the KEK for ParseKEK; empty if not set.
 func (k KEK) Encode() string {
 	if k.IsZero() {
 		return ""
@@ -65,7 +65,7 @@ func (k KEK) Encode() string {
 	return base64.StdEncoding.EncodeToString(k.key[:])
 }
 
-// ID tells one KEK from another, and nothing else about it; nil where none is set.
+// ID identifies the KEK without revealing it; nil if not set.
 func (k KEK) ID() []byte {
 	if k.IsZero() {
 		return nil
@@ -75,22 +75,22 @@ func (k KEK) ID() []byte {
 	return mac.Sum(nil)[:kekIDSize]
 }
 
-// IsZero tells whether no key is set.
+// IsZero reports whether no key is set.
 func (k KEK) IsZero() bool { return k.key == nil }
 
 // String hides the key.
-func (k KEK) String() string { return hidden }
+func (k KEK) String() string { return redactedText }
 
 // GoString hides the key from %#v.
-func (k KEK) GoString() string { return hidden }
+func (k KEK) GoString() string { return redactedText }
 
 // Format hides the key from every verb.
-func (k KEK) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, hidden) }
+func (k KEK) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, redactedText) }
 
 // LogValue hides the key from slog.
-func (k KEK) LogValue() slog.Value { return slog.StringValue(hidden) }
+func (k KEK) LogValue() slog.Value { return slog.StringValue(redactedText) }
 
-// readKeyFile reads at most a few hundred bytes: a key file is one line, and a mistaken path may be anything.
+// readKeyFile reads a few hundred bytes at most: a mistaken path may be any file.
 func readKeyFile(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

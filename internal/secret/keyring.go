@@ -11,24 +11,24 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// ErrWrongKEK says that a KEK does not open a wrapped keyring.
+// ErrWrongKEK means that a KEK does not open a wrapped keyring.
 var ErrWrongKEK = errors.New("the key does not open the keyring")
 
-// Keyring seals and opens secrets, and authenticates tokens. It never changes, and is safe for concurrent use.
+// Keyring seals and opens secrets, and makes MACs. It is immutable and safe for concurrent use.
 type Keyring struct {
 	*Sealer
 	signing *keyset.Handle
 	mac     tink.MAC
-	version int // of what authenticates; 0: the first
+	version int // of the MAC keys; 0: the first
 }
 
-// Wrapped is a keyring as it is stored: both keysets, encrypted by a KEK.
+// Wrapped is a stored keyring: both keysets, encrypted by a KEK.
 type Wrapped struct {
 	Seal []byte
 	MAC  []byte
 }
 
-// NewKeyring makes a keyring of fresh keys.
+// NewKeyring makes a keyring of new keys.
 func NewKeyring() (*Keyring, error) {
 	sealing, err := NewSealer()
 	if err != nil {
@@ -49,15 +49,15 @@ func newKeyring(sealing *Sealer, signing *keyset.Handle) (*Keyring, error) {
 	return &Keyring{Sealer: sealing, signing: signing, mac: m}, nil
 }
 
-// The associated data of the two wrapped keysets: one does not open in the other's place.
+// Associated data of the wrapped keysets: they cannot be swapped.
 var (
 	sealPlace = []byte("patchbay keyset seal")
 	macPlace  = []byte("patchbay keyset mac")
 )
 
-// WrapWith encrypts the keyring with kek, for storing.
+// WrapWith encrypts the keyring by kek.
 func (k *Keyring) WrapWith(kek KEK) (Wrapped, error) {
-	master, err := kek.aead()
+	master, err := kek.newAEAD()
 	if err != nil {
 		return Wrapped{}, err
 	}
@@ -71,9 +71,9 @@ func (k *Keyring) WrapWith(kek KEK) (Wrapped, error) {
 	return Wrapped{Seal: seal.Bytes(), MAC: auth.Bytes()}, nil
 }
 
-// Unwrap opens a stored keyring. Where kek is not the key that wrapped it, the error is ErrWrongKEK.
+// Unwrap opens a stored keyring. It fails with ErrWrongKEK if another KEK wrapped it.
 func Unwrap(kek KEK, w Wrapped) (*Keyring, error) {
-	master, err := kek.aead()
+	master, err := kek.newAEAD()
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func Unwrap(kek KEK, w Wrapped) (*Keyring, error) {
 	return newKeyring(sealing, signing)
 }
 
-func (k KEK) aead() (tink.AEAD, error) {
+func (k KEK) newAEAD() (tink.AEAD, error) {
 	if k.IsZero() {
 		return nil, fmt.Errorf("%w: no key is set", ErrWrongKEK)
 	}

@@ -6,7 +6,7 @@ import (
 	"patchbay/internal/secret"
 )
 
-func TestARefreshTokenIsKnownByItsLineAndNumberThroughARotation(t *testing.T) {
+func TestRefreshToken_SurvivesRotation(t *testing.T) {
 	t.Parallel()
 	ring, err := secret.NewKeyring()
 	if err != nil {

@@ -10,27 +10,27 @@ import (
 	"github.com/tink-crypto/tink-go/v2/keyset"
 )
 
-// ErrUnknownKey says that a secret was sealed by a key that is not at hand.
+// ErrUnknownKey means that a secret was sealed by a key outside of the keyset.
 var ErrUnknownKey = errors.New("sealed by an unknown key")
 
-// KeyID names a sealing key. It is no secret.
+// KeyID identifies a sealing key. It is no secret.
 type KeyID uint32
 
 // String is the id in hexadecimal.
 func (id KeyID) String() string { return fmt.Sprintf("%08x", uint32(id)) }
 
-// prefixSize is the length of what tink writes before a ciphertext: its version and the key's id.
+// prefixSize is the length of tink's ciphertext prefix: version and key id.
 const (
 	prefixSize  = 5
 	tinkVersion = 1
 )
 
-// Prefix is how everything begins that the key has sealed.
+// Prefix returns the first bytes of the key's ciphertexts.
 func (id KeyID) Prefix() []byte {
 	return binary.BigEndian.AppendUint32([]byte{tinkVersion}, uint32(id))
 }
 
-// SealedBy reads which key sealed a secret; false: it was sealed by none.
+// SealedBy returns the key that sealed a secret; false: none.
 func SealedBy(sealed []byte) (KeyID, bool) {
 	if len(sealed) < prefixSize || sealed[0] != tinkVersion {
 		return 0, false
@@ -52,34 +52,34 @@ func keyIDs(h *keyset.Handle) []KeyID {
 	return ids
 }
 
-// Holds tells whether a sealing key is among them.
+// Holds reports whether a sealing key is in the keyset.
 func (s *Sealer) Holds(id KeyID) bool { return slices.Contains(s.Keys(), id) }
 
-// Primary is the key that seals.
+// Primary returns the key that seals.
 func (s *Sealer) Primary() KeyID { return KeyID(s.keys.KeysetInfo().GetPrimaryKeyId()) }
 
-// Newest is the key that was added last.
+// Newest returns the key that was added last.
 func (s *Sealer) Newest() KeyID {
 	ids := s.Keys()
 	return ids[len(ids)-1]
 }
 
-// WithNewKey is the sealer with one more key, which opens and does not seal yet.
+// WithNewKey returns the sealer with another key, which only opens yet.
 func (s *Sealer) WithNewKey() (*Sealer, error) {
-	return s.changed("add a sealing key", func(m *keyset.Manager) error {
+	return s.changeKeys("add a sealing key", func(m *keyset.Manager) error {
 		_, err := m.Add(aead.AES256GCMKeyTemplate())
 		return err
 	})
 }
 
-// Promoted is the sealer with its newest key as the one that seals.
+// Promoted returns the sealer with its newest key as primary.
 func (s *Sealer) Promoted() (*Sealer, error) {
-	return s.changed("promote a sealing key", func(m *keyset.Manager) error { return m.SetPrimary(uint32(s.Newest())) })
+	return s.changeKeys("promote a sealing key", func(m *keyset.Manager) error { return m.SetPrimary(uint32(s.Newest())) })
 }
 
-// Retired is the sealer without the keys that do not seal: what they sealed does not open any more.
+// Retired returns the sealer with its primary key alone: older ciphertexts no longer open.
 func (s *Sealer) Retired() (*Sealer, error) {
-	return s.changed("retire the old sealing keys", func(m *keyset.Manager) error {
+	return s.changeKeys("retire the old sealing keys", func(m *keyset.Manager) error {
 		for _, id := range s.Keys() {
 			if id == s.Primary() {
 				continue
@@ -92,7 +92,7 @@ func (s *Sealer) Retired() (*Sealer, error) {
 	})
 }
 
-func (s *Sealer) changed(doing string, change func(*keyset.Manager) error) (*Sealer, error) {
+func (s *Sealer) changeKeys(doing string, change func(*keyset.Manager) error) (*Sealer, error) {
 	m := keyset.NewManagerFromHandle(s.keys)
 	if err := change(m); err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
@@ -104,7 +104,7 @@ func (s *Sealer) changed(doing string, change func(*keyset.Manager) error) (*Sea
 	return newSealer(keys)
 }
 
-// With is the keyring with other sealing keys. What authenticates stays.
+// With returns the keyring with other sealing keys and the same MAC keys.
 func (k *Keyring) With(sealing *Sealer) *Keyring {
 	return &Keyring{Sealer: sealing, signing: k.signing, mac: k.mac, version: k.version}
 }

@@ -50,7 +50,7 @@ func TestARotationLosesNothingOnItsWay(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatNamesAnotherKeyIsSealedByAnUnknownOne(t *testing.T) {
+func TestOpen_UnknownKey(t *testing.T) {
 	t.Parallel()
 	k := newKeyring(t)
 	changed := seal(t, k, "x")
@@ -102,7 +102,7 @@ func opens(t *testing.T, k *secret.Keyring, sealed []byte) {
 	}
 }
 
-func TestATenantsKeysOpenByTheirWrapperAndInTheirPlaceOnly(t *testing.T) {
+func TestUnwrap_RequiresWrapperAndAD(t *testing.T) {
 	t.Parallel()
 	outer, other := newKeyring(t), newKeyring(t)
 	inner, err := secret.NewSealer()

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// AD is the place of a sealed secret. It is authenticated with the ciphertext, so a secret opens in its own place only.
+// AD is the additional data of a sealed secret: it opens only with the same.
 type AD struct {
 	Tenant string
 	Table  string
@@ -13,52 +13,53 @@ type AD struct {
 	Row    string
 }
 
-// bytes joins the parts with their lengths, so that no two places read the same.
-func (ad AD) bytes() []byte { return joined(ad.Tenant, ad.Table, ad.Column, ad.Row) }
+// toBytes joins the parts with their lengths, which is unambiguous.
+func (ad AD) toBytes() []byte { return joinParts(ad.Tenant, ad.Table, ad.Column, ad.Row) }
 
-// Seal encrypts plain for its place. The key's id stands in bytes 2–5 of the result.
+// Seal encrypts plain with additional data. Bytes 2–5 of the result are the key's id.
 func (s *Sealer) Seal(plain Text, ad AD) ([]byte, error) {
-	sealed, err := s.aead.Encrypt([]byte(plain.Reveal()), ad.bytes())
+	sealed, err := s.aead.Encrypt([]byte(plain.Reveal()), ad.toBytes())
 	if err != nil {
 		return nil, fmt.Errorf("seal a secret of %s: %w", ad.Table, err)
 	}
 	return sealed, nil
 }
 
-// Open decrypts what Seal made for the same place. The error is ErrUnknownKey where the sealer lacks the key.
+// Open decrypts a result of Seal with the same additional data. It fails with ErrUnknownKey if the sealer lacks
+// the key.
 func (s *Sealer) Open(sealed []byte, ad AD) (Text, error) {
-	plain, err := s.aead.Decrypt(sealed, ad.bytes())
+	plain, err := s.aead.Decrypt(sealed, ad.toBytes())
 	if err != nil {
-		return "", s.unopened(sealed, "open a secret of "+ad.Table, err)
+		return "", s.openError(sealed, "open a secret of "+ad.Table, err)
 	}
 	return Text(plain), nil
 }
 
-func (s *Sealer) unopened(sealed []byte, doing string, err error) error {
+func (s *Sealer) openError(sealed []byte, doing string, err error) error {
 	if id, ok := SealedBy(sealed); ok && !s.Holds(id) {
 		return fmt.Errorf("%s: %w: %s", doing, ErrUnknownKey, id)
 	}
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// MAC authenticates data for a purpose, as "api key". Data of one purpose does not verify for another.
+// MAC authenticates data for a purpose, as "api key". MACs of one purpose do not verify for another.
 func (k *Keyring) MAC(purpose string, data []byte) ([]byte, error) {
-	m, err := k.mac.ComputeMAC(joined(purpose, string(data)))
+	m, err := k.mac.ComputeMAC(joinParts(purpose, string(data)))
 	if err != nil {
 		return nil, fmt.Errorf("authenticate %s: %w", purpose, err)
 	}
 	return m, nil
 }
 
-// VerifyMAC tells, in constant time, whether mac is one of data for purpose; nil: it is.
+// VerifyMAC returns nil if mac is one of data for purpose. It compares in constant time.
 func (k *Keyring) VerifyMAC(purpose string, data, mac []byte) error {
-	if err := k.mac.VerifyMAC(mac, joined(purpose, string(data))); err != nil {
+	if err := k.mac.VerifyMAC(mac, joinParts(purpose, string(data))); err != nil {
 		return fmt.Errorf("verify %s: %w", purpose, err)
 	}
 	return nil
 }
 
-func joined(parts ...string) []byte {
+func joinParts(parts ...string) []byte {
 	var b []byte
 	for _, p := range parts {
 		b = binary.AppendUvarint(b, uint64(len(p)))

@@ -10,14 +10,14 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// Sealer is a set of keys that seal and open secrets: the installation's, within its Keyring, or one tenant's. It never changes, and is
-// safe for concurrent use.
+// Sealer is a keyset that seals and opens secrets: the installation's, in its Keyring, or one tenant's. It is
+// immutable and safe for concurrent use.
 type Sealer struct {
 	keys *keyset.Handle
 	aead tink.AEAD
 }
 
-// NewSealer makes a sealer of one fresh key.
+// NewSealer makes a sealer of one new key.
 func NewSealer() (*Sealer, error) {
 	keys, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
 	if err != nil {
@@ -34,38 +34,39 @@ func newSealer(keys *keyset.Handle) (*Sealer, error) {
 	return &Sealer{keys: keys, aead: a}, nil
 }
 
-// Wrap seals the keys of inner for their place, for storing. Like any sealed secret the result names the key that sealed it.
+// Wrap seals the keys of inner with additional data, for storing.
 func (s *Sealer) Wrap(inner *Sealer, ad AD) ([]byte, error) {
-	var stored bare
-	if err := inner.keys.WriteWithAssociatedData(&stored, s.aead, ad.bytes()); err != nil {
+	var stored plainAEAD
+	if err := inner.keys.WriteWithAssociatedData(&stored, s.aead, ad.toBytes()); err != nil {
 		return nil, fmt.Errorf("wrap the keys of %s: %w", ad.Table, err)
 	}
 	return stored, nil
 }
 
-// Unwrap opens what Wrap made for the same place. The error is ErrUnknownKey where the sealer lacks the key.
+// Unwrap opens a result of Wrap with the same additional data. It fails with ErrUnknownKey if the sealer lacks
+// the key.
 func (s *Sealer) Unwrap(wrapped []byte, ad AD) (*Sealer, error) {
-	stored := bare(wrapped)
-	keys, err := keyset.ReadWithAssociatedData(&stored, s.aead, ad.bytes())
+	stored := plainAEAD(wrapped)
+	keys, err := keyset.ReadWithAssociatedData(&stored, s.aead, ad.toBytes())
 	if err != nil {
-		return nil, s.unopened(wrapped, "unwrap the keys of "+ad.Table, err)
+		return nil, s.openError(wrapped, "unwrap the keys of "+ad.Table, err)
 	}
 	return newSealer(keys)
 }
 
-// bare is a sealed keyset without the envelope that tink writes around it: it begins with the prefix of the key that sealed it, as all does
-// that is sealed.
-type bare []byte
+// plainAEAD reads and writes a sealed keyset without tink's envelope, so that it begins with the sealing key's
+// prefix like every ciphertext.
+type plainAEAD []byte
 
 var errBare = errors.New("a tenant's keys are stored sealed alone")
 
-func (*bare) Write(*tinkpb.Keyset) error    { return errBare }
-func (*bare) Read() (*tinkpb.Keyset, error) { return nil, errBare }
-func (b *bare) WriteEncrypted(e *tinkpb.EncryptedKeyset) error {
+func (*plainAEAD) Write(*tinkpb.Keyset) error    { return errBare }
+func (*plainAEAD) Read() (*tinkpb.Keyset, error) { return nil, errBare }
+func (b *plainAEAD) WriteEncrypted(e *tinkpb.EncryptedKeyset) error {
 	*b = e.GetEncryptedKeyset()
 	return nil
 }
 
-func (b *bare) ReadEncrypted() (*tinkpb.EncryptedKeyset, error) {
+func (b *plainAEAD) ReadEncrypted() (*tinkpb.EncryptedKeyset, error) {
 	return &tinkpb.EncryptedKeyset{EncryptedKeyset: *b}, nil
 }

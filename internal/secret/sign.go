@@ -12,21 +12,22 @@ import (
 	"github.com/tink-crypto/tink-go/v2/keyset"
 )
 
-// Signer makes signatures that others check without this installation, by its public key: Ed25519ph with a context (RFC 8032 §5.1), so
-// that a long text is signed as it passes by.
+// Signer makes signatures that others verify offline by its public key: Ed25519ph with a context (RFC 8032
+// section 5.1), which signs long texts as a stream.
 type Signer struct {
 	key     ed25519.PrivateKey
 	purpose string
 }
 
-// Signer is the signer of somebody's texts of a purpose, as "audit export". Its key is derived from the first key that authenticates tokens: it
-// is the same in every process, after a restored backup and after a rotation, since others hold its public half, and lies nowhere.
+// Signer returns the signer of a purpose, as "audit export", for an owner. Its key is derived from the first
+// MAC key and stored nowhere. So it is the same in every process, after a restore and after a rotation, as
+// holders of the public key require.
 func (k *Keyring) Signer(purpose, of string) (Signer, error) {
 	first, err := k.changedMAC(k.version, func(m *keyset.Manager) error { return m.SetPrimary(uint32(k.MACKeys()[0])) })
 	if err != nil {
 		return Signer{}, err
 	}
-	mac, err := first.MAC("signing key", joined(purpose, of))
+	mac, err := first.MAC("signing key", joinParts(purpose, of))
 	if err != nil {
 		return Signer{}, err
 	}
@@ -34,13 +35,13 @@ func (k *Keyring) Signer(purpose, of string) (Signer, error) {
 	return Signer{key: ed25519.NewKeyFromSeed(seed[:]), purpose: purpose}, nil
 }
 
-// PublicKey checks what the signer signs: 32 bytes in base64.
+// PublicKey returns the public key: 32 bytes in base64.
 func (s Signer) PublicKey() string {
 	public, _ := s.key.Public().(ed25519.PublicKey)
 	return base64.StdEncoding.EncodeToString(public)
 }
 
-// NewSigned is where a text goes that is signed or checked.
+// NewSigned returns the hash to write a text to that is signed or verified.
 func NewSigned() hash.Hash { return sha512.New() }
 
 // Sign signs the text that was written to h: 64 bytes in base64.
@@ -52,7 +53,8 @@ func (s Signer) Sign(h hash.Hash) (string, error) {
 	return base64.StdEncoding.EncodeToString(signature), nil
 }
 
-// VerifySigned tells whether the text that was written to h is what a public key's signer signed for a purpose; nil: it is.
+// VerifySigned returns nil if signature is the public key's for the text that was written to h, and for the
+// purpose.
 func VerifySigned(publicKey, purpose, signature string, h hash.Hash) error {
 	key, err := base64.StdEncoding.DecodeString(publicKey)
 	if err != nil || len(key) != ed25519.PublicKeySize {

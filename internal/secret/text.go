@@ -7,36 +7,36 @@ import (
 	"log/slog"
 )
 
-// hidden is what every printer shows of a Text.
-const hidden = "[secret]"
+// redactedText is printed instead of a Text.
+const redactedText = "[secret]"
 
-// Text is a secret in memory. fmt, slog and encoding/json show [secret] in its place; only Reveal gives it away. One
-// gap is Go's own: fmt cannot ask a Text in an unexported field of a struct, so a struct that holds one there is not printed whole.
+// Text is a secret in memory. fmt, slog and encoding/json print [secret]; only Reveal returns it. fmt ignores
+// the methods of a Text in an unexported field, so do not print such a struct whole.
 type Text string
 
 // Reveal returns the secret itself.
 func (t Text) Reveal() string { return string(t) }
 
-// Empty tells whether there is no secret.
+// Empty reports whether there is no secret.
 func (t Text) Empty() bool { return t == "" }
 
 // String hides the secret.
-func (t Text) String() string { return hidden }
+func (t Text) String() string { return redactedText }
 
 // GoString hides the secret from %#v.
-func (t Text) GoString() string { return hidden }
+func (t Text) GoString() string { return redactedText }
 
 // Format hides the secret from every verb, %x and %q among them.
-func (t Text) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, hidden) }
+func (t Text) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, redactedText) }
 
 // LogValue hides the secret from slog.
-func (t Text) LogValue() slog.Value { return slog.StringValue(hidden) }
+func (t Text) LogValue() slog.Value { return slog.StringValue(redactedText) }
 
 // MarshalJSON hides the secret: a secret is write-only.
-func (t Text) MarshalJSON() ([]byte, error) { return json.Marshal(hidden) }
+func (t Text) MarshalJSON() ([]byte, error) { return json.Marshal(redactedText) }
 
 // MarshalText hides the secret from encoders that know no JSON.
-func (t Text) MarshalText() ([]byte, error) { return []byte(hidden), nil }
+func (t Text) MarshalText() ([]byte, error) { return []byte(redactedText), nil }
 
 // UnmarshalJSON reads a secret from a JSON string.
 func (t *Text) UnmarshalJSON(b []byte) error {

@@ -17,17 +17,17 @@ import (
 	"patchbay/internal/socket"
 )
 
-// patience ends a test that hangs.
+// patience ends a hanging test.
 const patience = 30 * time.Second
 
-// asker is a pair, of which one side asks within patience.
-func asker(t *testing.T) (ours interface {
+// newAskPair returns a pair of connections, one of which has Ask, with a deadline of patience.
+func newAskPair(t *testing.T) (ours interface {
 	net.Conn
 	syscall.Conn
 	Ask(p []byte) (int, error)
 }, other *net.TCPConn) {
 	t.Helper()
-	made, other := pair(t)
+	made, other := newPair(t)
 	ours = made.(interface { //nolint:forcetypeassert // it is one here
 		net.Conn
 		syscall.Conn
@@ -37,12 +37,12 @@ func asker(t *testing.T) (ours interface {
 	return ours, other
 }
 
-// An answer may come while the question is being written, right behind it, or late, and in two parts.
-func TestNoAnswerIsMissed(t *testing.T) {
+// A response may arrive during the write of the request, right after it, or late, and in two parts.
+func TestAsk_MissesNoResponse(t *testing.T) {
 	t.Parallel()
 	var asking sync.WaitGroup
 	for range 8 {
-		ours, other := asker(t)
+		ours, other := newAskPair(t)
 		asking.Go(func() {
 			for in := bufio.NewReader(other); ; {
 				line, err := in.ReadString('\n')
@@ -72,7 +72,7 @@ func TestNoAnswerIsMissed(t *testing.T) {
 	asking.Wait()
 }
 
-func TestWhoHasSpokenOrLeftIsAskedNothing(t *testing.T) {
+func TestAsk_FailsIfNotSilent(t *testing.T) {
 	t.Parallel()
 	for name, does := range map[string]func(*net.TCPConn){
 		"spoken":            func(c *net.TCPConn) { _, _ = io.WriteString(c, "x") },
@@ -81,13 +81,13 @@ func TestWhoHasSpokenOrLeftIsAskedNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ours, other := asker(t)
+			ours, other := newAskPair(t)
 			does(other)
 			raw, err := ours.SyscallConn()
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The poller tells of it once, and that is past.
+			// The poller reports the data once, which is consumed here.
 			if err := raw.Read(func(fd uintptr) bool { return !errors.Is(socket.Peek(fd), syscall.EAGAIN) }); err != nil {
 				t.Fatal(err)
 			}
@@ -103,14 +103,14 @@ func TestWhoHasSpokenOrLeftIsAskedNothing(t *testing.T) {
 	}
 }
 
-func TestALongQuestionArrivesWholeWhereTheOtherReadsSlowly(t *testing.T) {
+func TestAsk_LongRequestToSlowReader(t *testing.T) {
 	t.Parallel()
-	ours, other := asker(t)
-	question := long(8 << 20)
+	ours, other := newAskPair(t)
+	question := distinctBytes(8 << 20)
 	var answering sync.WaitGroup
 	answering.Go(func() {
 		heard := make([]byte, len(question))
-		if _, err := io.ReadFull(slow{other}, heard); err != nil || string(heard) != string(question) {
+		if _, err := io.ReadFull(slowReader{other}, heard); err != nil || string(heard) != string(question) {
 			t.Errorf("another question arrived: %v", err)
 		}
 		_, _ = io.WriteString(other, "that")
@@ -126,7 +126,7 @@ func TestALongQuestionArrivesWholeWhereTheOtherReadsSlowly(t *testing.T) {
 	answering.Wait()
 }
 
-func TestWhoeverIsAskedMayLeaveInsteadOfAnswering(t *testing.T) {
+func TestAsk_PeerClosesInsteadOfResponding(t *testing.T) {
 	t.Parallel()
 	for name, leave := range map[string]func(*net.TCPConn){
 		"closed": func(c *net.TCPConn) { _, _ = io.ReadFull(c, make([]byte, 5)); _ = c.Close() },
@@ -134,7 +134,7 @@ func TestWhoeverIsAskedMayLeaveInsteadOfAnswering(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ours, other := asker(t)
+			ours, other := newAskPair(t)
 			var leaving sync.WaitGroup
 			leaving.Go(func() { leave(other) })
 			if n, err := ours.Ask([]byte("what?")); n != 5 || err != nil {
@@ -148,9 +148,9 @@ func TestWhoeverIsAskedMayLeaveInsteadOfAnswering(t *testing.T) {
 	}
 }
 
-func TestADeadlineEndsAskingBeforeAndAfterTheQuestion(t *testing.T) {
+func TestAsk_EndsAtDeadline(t *testing.T) {
 	t.Parallel()
-	ours, other := asker(t)
+	ours, other := newAskPair(t)
 	heard := make(chan string, 1)
 	go func() {
 		question := make([]byte, 5)

@@ -12,83 +12,83 @@ import (
 	"unsafe"
 )
 
-// Direct is a connection over the same socket. What is no TCP connection of this system stays as it is, as does everything where races
-// are looked for: the detector learns from net's own reads and writes what comes after what.
+// Direct returns a connection over the same socket. It returns any other connection than TCP unchanged. So does
+// the build with the race detector, which needs net's reads and writes to see their order.
 func Direct(c net.Conn) net.Conn {
-	over, ok := c.(*net.TCPConn)
+	tcpConn, ok := c.(*net.TCPConn)
 	if !ok {
 		return c
 	}
-	raw, err := over.SyscallConn()
+	raw, err := tcpConn.SyscallConn()
 	if err != nil {
 		return c
 	}
-	d := &conn{TCPConn: over, raw: raw}
-	d.in.step, d.in.asks, d.out.step, d.out.many, d.out.now = d.in.read, d.in.ask, d.out.write, d.out.writeMany, d.out.writeNow
+	d := &directConn{TCPConn: tcpConn, raw: raw}
+	d.in.transfer, d.in.writeThenWait, d.out.transfer, d.out.writeVector, d.out.writeVectorOnce = d.in.readOnce, d.in.askOnce, d.out.writeAll, d.out.writev, d.out.tryWritev
 	return d
 }
 
-// conn reads and writes by itself; the rest is the connection's.
-type conn struct {
+// directConn reads and writes with its own system calls. All else is the TCPConn's.
+type directConn struct {
 	*net.TCPConn
 	raw     syscall.RawConn
-	in, out half
+	in, out direction
 }
 
-// ErrSpoke says that something came on a connection before anything was asked.
+// ErrSpoke means that data or an end arrived before the request was written.
 var ErrSpoke = errors.New("the other end has spoken, or left")
 
-// half is one direction. Who reads, or writes, holds mu.
-type half struct {
-	mu   sync.Mutex
-	p    []byte
-	vecs []syscall.Iovec
-	done int
-	sent bool // by ask
-	err  error
+// direction is reading or writing. A read or a write locks mu.
+type direction struct {
+	mu     sync.Mutex
+	buf    []byte
+	iovecs []syscall.Iovec
+	count  int
+	asked  bool // askOnce has written
+	err    error
 
-	step func(fd uintptr) (over bool) // made once, as are the others
-	asks func(fd uintptr) (over bool)
-	many func(fd uintptr) (over bool)
-	now  func(fd uintptr) (over bool)
+	transfer        func(fd uintptr) (over bool) // method values, allocated once
+	writeThenWait   func(fd uintptr) (over bool)
+	writeVector     func(fd uintptr) (over bool)
+	writeVectorOnce func(fd uintptr) (over bool)
 }
 
-// Read waits until there is something to read.
-func (c *conn) Read(p []byte) (int, error) {
+// Read waits for data.
+func (c *directConn) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return c.TCPConn.Read(p)
 	}
 	h := &c.in
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.p = p
-	err := h.wait(c.raw.Read, h.step)
-	h.p = nil
+	h.buf = p
+	err := h.runPoller(c.raw.Read, h.transfer)
+	h.buf = nil
 	switch {
 	case err != nil:
-		return 0, c.failed("read", err)
-	case h.done == 0:
+		return 0, c.toOpError("read", err)
+	case h.count == 0:
 		return 0, io.EOF
 	}
-	return h.done, nil
+	return h.count, nil
 }
 
-// Ask writes all of p where nothing has come, and waits until something comes. Nobody else reads or writes meanwhile. Where something came
-// before, or the connection has ended, nothing is written, and it fails with [ErrSpoke].
+// Ask writes p if the connection is silent, and waits for data. The caller must not read or write at the same
+// time. If data has arrived before, or the connection has ended, Ask writes nothing and fails with [ErrSpoke].
 //
-// The look that finds nothing stands for the read that would find nothing once p is written: from before that look on, the poller notes
-// whatever comes.
-func (c *conn) Ask(p []byte) (n int, err error) {
+// The peek before the write replaces a read after it that would find nothing: the poller reports any data that
+// arrives after the peek.
+func (c *directConn) Ask(p []byte) (n int, err error) {
 	h := &c.in
 	h.mu.Lock()
-	h.p, h.sent = p, false
-	err = h.wait(c.raw.Read, h.asks)
-	n, h.p = h.done, nil
+	h.buf, h.asked = p, false
+	err = h.runPoller(c.raw.Read, h.writeThenWait)
+	n, h.buf = h.count, nil
 	h.mu.Unlock()
 	switch {
 	case err != nil:
-		return n, c.failed("write", err)
-	case n < len(p): // there was no room for the rest
+		return n, c.toOpError("write", err)
+	case n < len(p): // the send buffer was full
 		rest, err := c.Write(p[n:])
 		return n + rest, err
 	}
@@ -96,45 +96,45 @@ func (c *conn) Ask(p []byte) (n int, err error) {
 }
 
 // Write writes all of p.
-func (c *conn) Write(p []byte) (int, error) {
+func (c *directConn) Write(p []byte) (int, error) {
 	c.out.mu.Lock()
 	defer c.out.mu.Unlock()
-	return c.write(p)
+	return c.writeLocked(p)
 }
 
-// write needs the direction's mu.
-func (c *conn) write(p []byte) (int, error) {
+// writeLocked needs c.out.mu.
+func (c *directConn) writeLocked(p []byte) (int, error) {
 	if len(p) == 0 {
 		return c.TCPConn.Write(p)
 	}
 	h := &c.out
-	h.p = p
-	err := h.wait(c.raw.Write, h.step)
-	h.p = nil
+	h.buf = p
+	err := h.runPoller(c.raw.Write, h.transfer)
+	h.buf = nil
 	if err != nil {
-		err = c.failed("write", err)
+		err = c.toOpError("write", err)
 	}
-	return h.done, err
+	return h.count, err
 }
 
-// WriteTogether writes all of these, in one call where the socket has room.
-func (c *conn) WriteTogether(bufs net.Buffers) error {
+// WriteTogether writes all of bufs, in one system call if the send buffer has room.
+func (c *directConn) WriteTogether(bufs net.Buffers) error {
 	h := &c.out
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.point(bufs) {
+	if !h.setIovecs(bufs) {
 		return nil
 	}
-	err := h.wait(c.raw.Write, h.many)
-	clear(h.vecs)
+	err := h.runPoller(c.raw.Write, h.writeVector)
+	clear(h.iovecs)
 	if err != nil {
-		return c.failed("write", err)
+		return c.toOpError("write", err)
 	}
-	done := h.done
+	done := h.count
 	for _, b := range bufs {
 		skip := min(done, len(b))
 		if done -= skip; skip < len(b) {
-			if _, err := c.write(b[skip:]); err != nil {
+			if _, err := c.writeLocked(b[skip:]); err != nil {
 				return err
 			}
 		}
@@ -142,76 +142,77 @@ func (c *conn) WriteTogether(bufs net.Buffers) error {
 	return nil
 }
 
-// WriteNow writes as much of these as there is room for, in one call, and waits for nothing: it may be less than all, or nothing.
-func (c *conn) WriteNow(bufs net.Buffers) (n int64, err error) {
+// WriteNow writes as much of bufs as fits in the send buffer, in one system call, without waiting. It may write
+// less than all, or nothing.
+func (c *directConn) WriteNow(bufs net.Buffers) (n int64, err error) {
 	h := &c.out
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.point(bufs) {
+	if !h.setIovecs(bufs) {
 		return 0, nil
 	}
-	err = h.wait(c.raw.Write, h.now)
-	clear(h.vecs)
+	err = h.runPoller(c.raw.Write, h.writeVectorOnce)
+	clear(h.iovecs)
 	if err != nil {
-		return 0, c.failed("write", err)
+		return 0, c.toOpError("write", err)
 	}
-	return int64(h.done), nil
+	return int64(h.count), nil
 }
 
-// point has vecs say where the first buffers are; false: there is nothing in them.
-func (h *half) point(bufs net.Buffers) bool {
-	h.vecs = h.vecs[:0]
-	for _, b := range bufs[:min(len(bufs), mostTogether)] {
+// setIovecs points iovecs to the first buffers. It returns false if they are empty.
+func (h *direction) setIovecs(bufs net.Buffers) bool {
+	h.iovecs = h.iovecs[:0]
+	for _, b := range bufs[:min(len(bufs), maxIovecs)] {
 		if len(b) > 0 {
-			h.vecs = append(h.vecs, syscall.Iovec{Base: &b[0]})
-			h.vecs[len(h.vecs)-1].SetLen(len(b))
+			h.iovecs = append(h.iovecs, syscall.Iovec{Base: &b[0]})
+			h.iovecs[len(h.iovecs)-1].SetLen(len(b))
 		}
 	}
-	return len(h.vecs) > 0
+	return len(h.iovecs) > 0
 }
 
-// mostTogether is how many buffers go in one call.
-const mostTogether = 64
+// maxIovecs bounds the buffers of one system call.
+const maxIovecs = 64
 
-// wait has the poller call step until it is over.
-func (h *half) wait(poll func(func(fd uintptr) bool) error, step func(fd uintptr) bool) error {
-	h.done, h.err = 0, nil
+// runPoller makes the poller call step until it returns true.
+func (h *direction) runPoller(poll func(func(fd uintptr) bool) error, step func(fd uintptr) bool) error {
+	h.count, h.err = 0, nil
 	if err := poll(step); err != nil {
 		return err
 	}
 	return h.err
 }
 
-// failed is an error as net has it.
-func (c *conn) failed(what string, err error) error {
+// toOpError wraps an error as net does.
+func (c *directConn) toOpError(what string, err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err
 	}
 	return &net.OpError{Op: what, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: err}
 }
 
-// read is false where there is nothing yet.
-func (h *half) read(fd uintptr) bool {
-	return h.call("read", syscall.SYS_READ, fd, unsafe.Pointer(&h.p[0]), len(h.p))
+// readOnce returns false if there is no data yet.
+func (h *direction) readOnce(fd uintptr) bool {
+	return h.callNonblocking("read", syscall.SYS_READ, fd, unsafe.Pointer(&h.buf[0]), len(h.buf))
 }
 
-// ask is false where nothing had come, and all was written: then it is called again when there is something.
-func (h *half) ask(fd uintptr) bool {
-	if h.sent {
+// askOnce returns false once all is written. The poller calls it again when data arrives.
+func (h *direction) askOnce(fd uintptr) bool {
+	if h.asked {
 		return true
 	}
-	h.sent = true
+	h.asked = true
 	if !errors.Is(Peek(fd), syscall.EAGAIN) {
 		h.err = ErrSpoke
 		return true
 	}
-	return !h.write(fd) || h.err != nil
+	return !h.writeAll(fd) || h.err != nil
 }
 
-// write is false where there is no room for the rest.
-func (h *half) write(fd uintptr) bool {
-	for h.done < len(h.p) {
-		if !h.call("write", syscall.SYS_WRITE, fd, unsafe.Pointer(&h.p[h.done]), len(h.p)-h.done) {
+// writeAll returns false while the send buffer is full.
+func (h *direction) writeAll(fd uintptr) bool {
+	for h.count < len(h.buf) {
+		if !h.callNonblocking("write", syscall.SYS_WRITE, fd, unsafe.Pointer(&h.buf[h.count]), len(h.buf)-h.count) {
 			return false
 		}
 		if h.err != nil {
@@ -221,24 +222,24 @@ func (h *half) write(fd uintptr) bool {
 	return true
 }
 
-// writeMany is false where there is no room for anything.
-func (h *half) writeMany(fd uintptr) bool {
-	return h.call("writev", syscall.SYS_WRITEV, fd, unsafe.Pointer(&h.vecs[0]), len(h.vecs))
+// writev returns false if the send buffer is full.
+func (h *direction) writev(fd uintptr) bool {
+	return h.callNonblocking("writev", syscall.SYS_WRITEV, fd, unsafe.Pointer(&h.iovecs[0]), len(h.iovecs))
 }
 
-// writeNow writes what there is room for.
-func (h *half) writeNow(fd uintptr) bool {
-	h.writeMany(fd)
+// tryWritev writes what fits.
+func (h *direction) tryWritev(fd uintptr) bool {
+	h.writev(fd)
 	return true
 }
 
-// call makes a system call on n of something; false: not now.
-func (h *half) call(name string, number, fd uintptr, of unsafe.Pointer, n int) bool {
+// callNonblocking makes a system call on n bytes or iovecs. It returns false for EAGAIN.
+func (h *direction) callNonblocking(name string, number, fd uintptr, of unsafe.Pointer, n int) bool {
 	for {
 		done, _, errno := syscall.RawSyscall(number, fd, uintptr(of), uintptr(n))
 		switch errno {
 		case 0:
-			h.done += int(done)
+			h.count += int(done)
 			return true
 		case syscall.EINTR:
 		case syscall.EAGAIN:
@@ -250,7 +251,7 @@ func (h *half) call(name string, number, fd uintptr, of unsafe.Pointer, n int) b
 	}
 }
 
-// Peek looks at what came on a socket, without waiting: EAGAIN where there is nothing.
+// Peek peeks at a socket without waiting. It returns EAGAIN if there is no data.
 func Peek(fd uintptr) error {
 	var one [1]byte
 	_, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&one[0])), 1, syscall.MSG_PEEK|syscall.MSG_DONTWAIT, 0, 0)
@@ -260,7 +261,7 @@ func Peek(fd uintptr) error {
 	return nil
 }
 
-// Ended tells whether the other end has ended its side, or the connection is broken, and nothing is left to be read.
+// Ended reports whether the peer has closed its side, or the connection is broken, and no data is left to read.
 func Ended(fd uintptr) bool {
 	var one [1]byte
 	n, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&one[0])), 1, syscall.MSG_PEEK|syscall.MSG_DONTWAIT, 0, 0)

@@ -11,17 +11,17 @@ import (
 	"testing"
 )
 
-func TestBuffersThatAreWrittenTogetherArriveInOrder(t *testing.T) {
+func TestWriteTogether_KeepsOrder(t *testing.T) {
 	t.Parallel()
-	ours, other := pair(t)
+	ours, other := newPair(t)
 	together := ours.(interface{ WriteTogether(net.Buffers) error })
-	whole := long(4 << 20)
+	whole := distinctBytes(4 << 20)
 	var parts net.Buffers
 	for rest, n := whole, 1; len(rest) > 0; n = n*2 + 1 {
 		n = min(n, len(rest))
 		parts, rest = append(parts, rest[:n], nil), rest[n:]
 	}
-	for range 100 { // more than go in one call
+	for range 100 { // more than maxIovecs
 		parts = append(parts, []byte("x"))
 	}
 	whole = append(whole, bytes.Repeat([]byte("x"), 100)...)
@@ -32,7 +32,7 @@ func TestBuffersThatAreWrittenTogetherArriveInOrder(t *testing.T) {
 		}
 		_ = ours.Close()
 	})
-	got, err := io.ReadAll(slow{other})
+	got, err := io.ReadAll(slowReader{other})
 	writing.Wait()
 	if err != nil || !bytes.Equal(got, whole) {
 		t.Errorf("%d of %d bytes came, or others: %v", len(got), len(whole), err)

@@ -4,5 +4,5 @@ package socket
 
 import "net"
 
-// Direct is a connection over the same socket: here, the connection itself.
+// Direct returns the connection unchanged.
 func Direct(c net.Conn) net.Conn { return c }

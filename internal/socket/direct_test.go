@@ -14,8 +14,8 @@ import (
 	"patchbay/internal/socket"
 )
 
-// pair is a connection of this package's, and the other end of it.
-func pair(t *testing.T) (ours net.Conn, other *net.TCPConn) {
+// newPair returns a direct connection and its peer.
+func newPair(t *testing.T) (ours net.Conn, other *net.TCPConn) {
 	t.Helper()
 	var on net.ListenConfig
 	l, err := on.Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -36,10 +36,10 @@ func pair(t *testing.T) (ours net.Conn, other *net.TCPConn) {
 	return socket.Direct(made), came.(*net.TCPConn) //nolint:forcetypeassert // it listens on TCP
 }
 
-func TestWhatIsWrittenArrivesWholeAndInOrderWhereTheOtherReadsSlowly(t *testing.T) {
+func TestWrite_CompleteWithSlowReader(t *testing.T) {
 	t.Parallel()
-	ours, other := pair(t)
-	sent := long(8 << 20)
+	ours, other := newPair(t)
+	sent := distinctBytes(8 << 20)
 	var writing sync.WaitGroup
 	writing.Go(func() {
 		if n, err := ours.Write(sent); n != len(sent) || err != nil {
@@ -47,17 +47,17 @@ func TestWhatIsWrittenArrivesWholeAndInOrderWhereTheOtherReadsSlowly(t *testing.
 		}
 		_ = ours.Close()
 	})
-	got, err := io.ReadAll(slow{other})
+	got, err := io.ReadAll(slowReader{other})
 	writing.Wait()
 	if err != nil || !bytes.Equal(got, sent) {
 		t.Errorf("%d of %d bytes came, or others: %v", len(got), len(sent), err)
 	}
 }
 
-func TestReadingWaitsForWhatComesAndEndsWhereTheOtherEnds(t *testing.T) {
+func TestRead_WaitsAndReturnsEOF(t *testing.T) {
 	t.Parallel()
-	ours, other := pair(t)
-	sent := long(1 << 20)
+	ours, other := newPair(t)
+	sent := distinctBytes(1 << 20)
 	var writing sync.WaitGroup
 	writing.Go(func() {
 		for rest := sent; len(rest) > 0; {
@@ -82,12 +82,12 @@ func TestReadingWaitsForWhatComesAndEndsWhereTheOtherEnds(t *testing.T) {
 	}
 }
 
-func TestADeadlineEndsReadingAndWritingAsItDoesForNet(t *testing.T) {
+func TestDeadline_EndsReadsAndWritesAsInNet(t *testing.T) {
 	t.Parallel()
-	ours, _ := pair(t)
+	ours, _ := newPair(t)
 	_ = ours.SetDeadline(time.Unix(1, 0))
 	_, reading := ours.Read(make([]byte, 1))
-	_, writing := ours.Write(long(1))
+	_, writing := ours.Write(distinctBytes(1))
 	for what, err := range map[string]error{"read": reading, "write": writing} {
 		failed, ok := errors.AsType[net.Error](err)
 		if !ok || !failed.Timeout() || !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -96,16 +96,16 @@ func TestADeadlineEndsReadingAndWritingAsItDoesForNet(t *testing.T) {
 	}
 }
 
-func TestClosingEndsWhoeverWaits(t *testing.T) {
+func TestClose_EndsPendingCalls(t *testing.T) {
 	t.Parallel()
-	ours, _ := pair(t)
+	ours, _ := newPair(t)
 	ended := make(chan error, 2)
 	go func() {
 		_, err := ours.Read(make([]byte, 1))
 		ended <- err
 	}()
 	go func() {
-		_, err := ours.Write(long(64 << 20)) // nobody reads
+		_, err := ours.Write(distinctBytes(64 << 20)) // without a reader
 		ended <- err
 	}()
 	_ = ours.Close()
@@ -116,9 +116,9 @@ func TestClosingEndsWhoeverWaits(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatWasResetSaysSoInNetsWords(t *testing.T) {
+func TestReset_HasErrorOfNet(t *testing.T) {
 	t.Parallel()
-	ours, other := pair(t)
+	ours, other := newPair(t)
 	_ = other.SetLinger(0)
 	_ = other.Close()
 	_, err := ours.Read(make([]byte, 1))
@@ -132,7 +132,7 @@ func TestAConnectionThatWasResetSaysSoInNetsWords(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSocketStaysAsItIs(t *testing.T) {
+func TestDirect_LeavesOtherConnsUnchanged(t *testing.T) {
 	t.Parallel()
 	a, b := net.Pipe()
 	defer func() { _, _ = a.Close(), b.Close() }()
@@ -141,13 +141,13 @@ func TestWhatIsNoSocketStaysAsItIs(t *testing.T) {
 	}
 }
 
-// slow reads a little at a time.
-type slow struct{ r io.Reader }
+// slowReader reads at most 3001 bytes at a time.
+type slowReader struct{ r io.Reader }
 
-func (s slow) Read(p []byte) (int, error) { return s.r.Read(p[:min(len(p), 3001)]) }
+func (s slowReader) Read(p []byte) (int, error) { return s.r.Read(p[:min(len(p), 3001)]) }
 
-// long is so many bytes, none of which repeat soon.
-func long(n int) []byte {
+// distinctBytes returns n bytes without short repetitions.
+func distinctBytes(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
 		b[i] = byte(uint32(i) * 2654435761 >> 13)

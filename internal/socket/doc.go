@@ -1,7 +1,10 @@
-// Package socket reads and writes TCP connections without telling Go's scheduler.
+// Package socket reads and writes TCP connections with raw system calls, without Go's scheduler.
 //
-// The runtime prepares for each system call to take long: its monitor looks every 20 µs for calls that are not back, hands their
-// processors to other threads, and is woken from its sleep by whichever call ends next. A call on a socket that does not block is back at
-// once, whether or not there was anything to read or room to write; waiting is the poller's. Of a call through the gateway the monitor
-// alone took a tenth. docs/adr/0009 has the reasons and the price.
+// For each system call the runtime expects a long wait: its monitor looks every 20 µs for calls that have not
+// returned and hands their processors to other threads. A call on a non-blocking socket returns at once, and
+// the poller does the waiting. The monitor alone took a tenth of the CPU of a call through the gateway.
+// docs/adr/0009 has the reasons and the price.
+//
+// [Direct] wraps a connection on Linux (direct_linux.go), and returns it unchanged elsewhere (direct_other.go).
+// [Peek] and [Ended] inspect a socket.
 package socket

@@ -2,13 +2,13 @@ package socket
 
 import "net"
 
-// Listener is one whose connections are read and written directly.
-func Listener(l net.Listener) net.Listener { return listener{l} }
+// Listener returns a listener whose connections are wrapped by [Direct].
+func Listener(l net.Listener) net.Listener { return directListener{l} }
 
-type listener struct{ net.Listener }
+type directListener struct{ net.Listener }
 
 // Accept waits for a connection.
-func (l listener) Accept() (net.Conn, error) {
+func (l directListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err

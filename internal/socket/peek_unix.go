@@ -7,14 +7,14 @@ import (
 	"syscall"
 )
 
-// Peek looks at what came on a socket, without waiting: EAGAIN where there is nothing.
+// Peek peeks at a socket without waiting. It returns EAGAIN if there is no data.
 func Peek(fd uintptr) error {
 	var one [1]byte
 	_, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 	return err
 }
 
-// Ended tells whether the other end has ended its side, or the connection is broken, and nothing is left to be read.
+// Ended reports whether the peer has closed its side, or the connection is broken, and no data is left to read.
 func Ended(fd uintptr) bool {
 	var one [1]byte
 	n, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)

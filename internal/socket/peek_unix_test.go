@@ -10,9 +10,9 @@ import (
 	"patchbay/internal/socket"
 )
 
-func TestALookTakesNothingAway(t *testing.T) {
+func TestPeek_ConsumesNothing(t *testing.T) {
 	t.Parallel()
-	ours, other := pair(t)
+	ours, other := newPair(t)
 	raw, err := ours.(syscall.Conn).SyscallConn() //nolint:forcetypeassert // it is one here
 	if err != nil {
 		t.Fatal(err)

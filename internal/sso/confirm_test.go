@@ -20,7 +20,7 @@ func (w *office) cameBySSO() auth.Actor {
 	}
 }
 
-// confirms goes to the provider again, and comes back as somebody.
+// confirms re-authenticates at the provider as a person.
 func (w *office) confirms(a auth.Actor, as *auth.Actor) (sso.Finished, error) {
 	w.t.Helper()
 	to, err := w.sso.Confirm(w.t.Context(), a, adasBrowser)
@@ -30,7 +30,7 @@ func (w *office) confirms(a auth.Actor, as *auth.Actor) (sso.Finished, error) {
 	if u, err := url.Parse(to); err != nil || u.Query().Get("prompt") != "login" || u.Query().Get("max_age") != "0" {
 		w.t.Errorf("the provider is asked by %s", to)
 	}
-	return w.sso.Finish(w.t.Context(), sso.Return{Query: w.visit(to), Browser: adasBrowser, Person: as})
+	return w.sso.Finish(w.t.Context(), sso.Return{Query: w.authorizeAt(to), Browser: adasBrowser, Person: as})
 }
 
 // signedInAt has the provider say when it asked for the password.
@@ -38,7 +38,7 @@ func signedInAt(ago time.Duration) lies {
 	return lies{token: func(claims map[string]any) { claims["auth_time"] = time.Now().Add(-ago).Unix() }}
 }
 
-func TestWhoCameBySingleSignOnConfirmsAtTheProvider(t *testing.T) {
+func TestConfirm_AtProvider(t *testing.T) {
 	t.Parallel()
 	w := newOffice(t)
 	w.on(w.owner, "acme.example")
@@ -54,7 +54,7 @@ func TestWhoCameBySingleSignOnConfirmsAtTheProvider(t *testing.T) {
 }
 
 // Large providers leave auth_time out.
-func TestAProviderThatDoesNotSayWhenItAskedConfirmsAllTheSame(t *testing.T) {
+func TestConfirm_WithoutAuthTime(t *testing.T) {
 	t.Parallel()
 	w := newOffice(t)
 	w.on(w.owner, "acme.example")
@@ -97,7 +97,7 @@ func TestTheProviderMustHaveAskedThePersonAnew(t *testing.T) {
 	}
 }
 
-func TestWhoHasAPasswordDoesNotConfirmAtTheProvider(t *testing.T) {
+func TestConfirm_NotForPasswordSession(t *testing.T) {
 	t.Parallel()
 	w := newOffice(t)
 	w.on(w.owner, "acme.example")

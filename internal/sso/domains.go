@@ -17,18 +17,19 @@ import (
 )
 
 const (
-	maxDomains = 50
-	lookupTime = 10 * time.Second
+	maxDomains    = 50
+	lookupTimeout = 10 * time.Second
 )
 
 var domainForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)+$`)
 
-// Claim says that an e-mail domain is the actor's tenant's. It opens nothing before it is verified, and others may claim it as well.
+// Claim claims an e-mail domain for the actor's tenant. A claim has no effect before verification, and is not
+// exclusive.
 func (s *Service) Claim(ctx context.Context, a auth.Actor, domain string) error {
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
 	}
-	domain = normalDomain(domain)
+	domain = normalizeDomain(domain)
 	if !domainForm.MatchString(domain) || len(domain) > 253 {
 		return fault.InvalidFields(fault.Field{Location: "domain", Message: "This is no domain: write what follows the @ of your addresses, as acme.example."})
 	}
@@ -51,23 +52,23 @@ func (s *Service) Claim(ctx context.Context, a auth.Actor, domain string) error 
 	})
 }
 
-// Verify looks up the TXT record of a domain that the tenant has claimed. The look-up comes first: whether another tenant has the domain
-// is told to nobody who has not proven that it is theirs.
+// Verify looks up the TXT record of a claimed domain. The lookup comes first: only a tenant with proof learns
+// that another has verified the domain.
 func (s *Service) Verify(ctx context.Context, a auth.Actor, domain string) error {
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
 	}
-	claimed, err := s.claimed(ctx, a, domain)
+	claimed, err := s.findClaimed(ctx, a, domain)
 	if err != nil || claimed.VerifiedAt != nil {
 		return err
 	}
-	if err := s.lookUp(ctx, claimed); err != nil {
+	if err := s.lookUpProof(ctx, claimed); err != nil {
 		return err
 	}
-	return s.verified(ctx, a, claimed.Domain, connectors.ProofDNS)
+	return s.storeVerified(ctx, a, claimed.Domain, connectors.ProofDNS)
 }
 
-// Vouch verifies a domain by the word of whoever runs the installation: where its names are not looked up from here.
+// Vouch verifies a domain on the operator's word, for networks without public DNS.
 func (s *Service) Vouch(ctx context.Context, a auth.Actor, domain string) error {
 	if a.Kind != auth.KindOperator {
 		return fault.Errorf(fault.Denied, "Only the operator of this server can do that.")
@@ -75,15 +76,15 @@ func (s *Service) Vouch(ctx context.Context, a auth.Actor, domain string) error 
 	if err := s.Claim(ctx, a, domain); err != nil {
 		return err
 	}
-	return s.verified(ctx, a, normalDomain(domain), connectors.ProofOperator)
+	return s.storeVerified(ctx, a, normalizeDomain(domain), connectors.ProofOperator)
 }
 
-// Release gives a domain up: nobody signs in with its addresses any more.
+// Release deletes the claim of a domain: its addresses no longer sign in.
 func (s *Service) Release(ctx context.Context, a auth.Actor, domain string) error {
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
 	}
-	domain = normalDomain(domain)
+	domain = normalizeDomain(domain)
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		was, err := tx.Before(ctx, store.OfDomain(domain))
 		if err != nil {
@@ -101,14 +102,14 @@ func (s *Service) Release(ctx context.Context, a auth.Actor, domain string) erro
 		if err := tx.ReleaseDomain(ctx, domain); err != nil {
 			return err
 		}
-		if err := tx.EndSSOSessions(ctx); err != nil { // some are of people with its addresses
+		if err := tx.EndSSOSessions(ctx); err != nil { // some belong to its addresses
 			return err
 		}
 		return tx.RecordChange(ctx, a.Event("sso.release_domain", domain), was, store.OfDomain(domain))
 	})
 }
 
-func (s *Service) verified(ctx context.Context, a auth.Actor, domain string, by connectors.DomainProof) error {
+func (s *Service) storeVerified(ctx context.Context, a auth.Actor, domain string, by connectors.DomainProof) error {
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		was, err := tx.Before(ctx, store.OfDomain(domain))
 		if err != nil {
@@ -121,24 +122,24 @@ func (s *Service) verified(ctx context.Context, a auth.Actor, domain string, by 
 	})
 }
 
-func (s *Service) claimed(ctx context.Context, a auth.Actor, domain string) (connectors.SSODomain, error) {
+func (s *Service) findClaimed(ctx context.Context, a auth.Actor, domain string) (connectors.SSODomain, error) {
 	now, err := s.store.Tenant(a.Tenant.ID).SSO(ctx)
 	if err != nil {
 		return connectors.SSODomain{}, err
 	}
 	for _, d := range now.Domains {
-		if d.Domain == normalDomain(domain) {
+		if d.Domain == normalizeDomain(domain) {
 			return d, nil
 		}
 	}
 	return connectors.SSODomain{}, fault.Errorf(fault.NotFound, "There is no such domain.")
 }
 
-func (s *Service) lookUp(ctx context.Context, d connectors.SSODomain) error {
-	ctx, cancel := context.WithTimeout(ctx, lookupTime)
+func (s *Service) lookUpProof(ctx context.Context, d connectors.SSODomain) error {
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	host := connectors.ProofHost(d.Domain)
-	records, err := s.lookupTXT(ctx, host+".") // with a dot: never below the machine's own domain
+	records, err := s.lookupTXT(ctx, host+".") // trailing dot: no search domain of the machine
 	if slices.Contains(records, d.Proof) {
 		return nil
 	}
@@ -151,6 +152,6 @@ func (s *Service) lookUp(ctx context.Context, d connectors.SSODomain) error {
 	return fault.Errorf(fault.Conflict, "%s has no TXT record yet. Add it with the text below; a change may take some time to be seen.", host)
 }
 
-func normalDomain(domain string) string {
+func normalizeDomain(domain string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(domain)), "@"), ".")
 }

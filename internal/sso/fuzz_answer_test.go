@@ -12,19 +12,19 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// FuzzAnswer: a browser comes back with a code where it is the one that began this sign-in, and the provider's answer is one, from the provider that
-// was asked; else nobody is let in, and the sentence is of one line.
+// FuzzAnswer checks that a callback is accepted only from the browser that began the sign-in and the provider
+// that was asked, and that every refusal is one line.
 func FuzzAnswer(f *testing.F) {
-	own := flow{
+	own := flowSecret{
 		tenant: connectors.TenantID{UUID: uuid.MustParse("018f4e9e-8c3a-7b4e-9d2f-3a5b6c7d8e9f")},
 		id:     uuid.MustParse("018f4e9e-8c3a-7b4e-9d2f-000000000001"), browser: "the secret of a browser",
 	}
 	other := own
 	other.browser = "the secret of another browser"
 	for _, query := range []string{
-		"code=x&state=" + own.state(), "code=x&iss=https://idp.example&state=" + own.state(), "code=x&iss=https://evil.example&state=" + own.state(), "code=x&code=y&state=" + own.state(),
-		"code=x&error=access_denied&error_description=a%0d%0ab&state=" + own.state(), "error=%00%ff&state=" + other.state(), "iss=&code=x&state=" + own.state() + "=", "code=&state=", "%zz", "code=x;state=y",
-		"error=" + strings.Repeat("%C3%A4", 400) + "&state=" + own.state(),
+		"code=x&state=" + own.stateText(), "code=x&iss=https://idp.example&state=" + own.stateText(), "code=x&iss=https://evil.example&state=" + own.stateText(), "code=x&code=y&state=" + own.stateText(),
+		"code=x&error=access_denied&error_description=a%0d%0ab&state=" + own.stateText(), "error=%00%ff&state=" + other.stateText(), "iss=&code=x&state=" + own.stateText() + "=", "code=&state=", "%zz", "code=x;state=y",
+		"error=" + strings.Repeat("%C3%A4", 400) + "&state=" + own.stateText(),
 	} {
 		f.Add(query, true)
 		f.Add(query, false)
@@ -37,7 +37,7 @@ func FuzzAnswer(f *testing.F) {
 		}
 		state := q.Get("state")
 		found, ok := readState(state, own.browser)
-		if ok != (state == found.state()) || ok && found.browser != own.browser {
+		if ok != (state == found.stateText()) || ok && found.browser != own.browser {
 			t.Errorf("%q is the state of %+v, %v", state, found, ok)
 		}
 		if _, also := readState(state, other.browser); ok && also {
@@ -46,7 +46,7 @@ func FuzzAnswer(f *testing.F) {
 		if _, nobodys := readState(state, ""); nobodys {
 			t.Errorf("%q is the state of no browser", state)
 		}
-		code, err := readAnswer(q, issuer, &provider{meta: metadata{IssParameter: tells}})
+		code, err := readCallback(q, issuer, &provider{meta: providerMetadata{IssParameter: tells}})
 		fromIt := len(q["iss"]) == 0 && !tells || q.Get("iss") == issuer
 		if (err == nil) != (fromIt && q.Get("error") == "" && q.Get("code") != "" && len(q["code"]) == 1) || err == nil && code != q["code"][0] {
 			t.Errorf("%q answers with the code %q, %v", query, code, err)

@@ -12,8 +12,8 @@ import (
 	"patchbay/internal/store"
 )
 
-// FuzzClaims: what a provider says of a person is one address, verified, and groups that it names as a list; or it is refused. Nobody becomes
-// what none of their groups gives.
+// FuzzClaims checks that an identity has one verified address and a list of groups, or is refused, and that no
+// role exceeds its groups.
 func FuzzClaims(f *testing.F) {
 	for _, seed := range []string{
 		`{"sub":"1","email":"ada@acme.example","email_verified":true,"groups":["engineers"]}`,
@@ -34,12 +34,12 @@ func FuzzClaims(f *testing.F) {
 		Domains: []connectors.SSODomain{{Domain: "acme.example", VerifiedAt: &verified}, {Domain: "claimed.example"}},
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		var who claims
+		var who idClaims
 		all := map[string]json.RawMessage{}
 		if json.Unmarshal(body, &who) != nil || json.Unmarshal(body, &all) != nil {
 			return
 		}
-		found, err := identified(settings, store.SSOSubject{ID: "1"}, who, all)
+		found, err := newIdentity(settings, store.SSOSubject{ID: "1"}, who, all)
 		if err != nil {
 			return
 		}
@@ -64,7 +64,8 @@ func FuzzClaims(f *testing.F) {
 	})
 }
 
-// names reads a list of names, or one name, in another way than the program does: as what any JSON is. A null is a name without a letter.
+// names reads a list of names, or one name, independently of the program: by decoding any JSON. A null is an
+// empty name.
 func names(raw json.RawMessage) (list []string) {
 	var v any
 	_ = json.Unmarshal(raw, &v)

@@ -18,19 +18,20 @@ import (
 )
 
 const (
-	discoveryLife = 5 * time.Minute // that a provider's metadata is used before it is read again
-	maxProviders  = 500             // whose metadata is kept
-	providerTime  = 20 * time.Second
+	discoveryLife   = 5 * time.Minute // cache lifetime of a provider's metadata
+	maxProviders    = 500             // cached providers
+	providerTimeout = 20 * time.Second
 )
 
-// provider is what a provider says about itself.
+// provider is a provider's metadata and clients.
 type provider struct {
 	*oidc.Provider
-	meta metadata
+	meta providerMetadata
 }
 
-// metadata is what go-oidc does not tell of it (OpenID Connect Discovery §3, RFC 8414 §2, RFC 9207 §3).
-type metadata struct {
+// providerMetadata has the fields that go-oidc omits (OpenID Connect Discovery section 3, RFC 8414 section 2,
+// RFC 9207 section 3).
+type providerMetadata struct {
 	Scopes       []string `json:"scopes_supported"`
 	AuthMethods  []string `json:"token_endpoint_auth_methods_supported"`
 	Challenges   []string `json:"code_challenge_methods_supported"`
@@ -38,23 +39,23 @@ type metadata struct {
 	Keys         string   `json:"jwks_uri"`
 }
 
-// providers keeps what was discovered for a while. Its keys are read anew by go-oidc where one is not known.
-type providers struct {
+// providerCache caches discovered providers. go-oidc reloads their keys when one is unknown.
+type providerCache struct {
 	mu    sync.Mutex
-	found map[providerKey]discovered // guarded by mu
+	found map[providerKey]cachedProvider // guarded by mu
 }
 
-// providerKey names what a tenant discovered. Tenants share nothing of it: what an issuer's front answers to one may be another's doing.
+// providerKey identifies a cached provider. Tenants share none: an issuer's proxy may answer them differently.
 type providerKey struct{ tenant, issuer string }
 
-type discovered struct {
+type cachedProvider struct {
 	provider *provider
 	until    time.Time
 }
 
-func newProviders() *providers { return &providers{found: map[providerKey]discovered{}} }
+func newProviders() *providerCache { return &providerCache{found: map[providerKey]cachedProvider{}} }
 
-func (p *providers) get(key providerKey, now time.Time) *provider {
+func (p *providerCache) get(key providerKey, now time.Time) *provider {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if d, ok := p.found[key]; ok && now.Before(d.until) {
@@ -63,16 +64,16 @@ func (p *providers) get(key providerKey, now time.Time) *provider {
 	return nil
 }
 
-func (p *providers) put(key providerKey, found *provider, now time.Time) {
+func (p *providerCache) put(key providerKey, found *provider, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.found) >= maxProviders {
 		clear(p.found)
 	}
-	p.found[key] = discovered{found, now.Add(discoveryLife)}
+	p.found[key] = cachedProvider{found, now.Add(discoveryLife)}
 }
 
-// tenantTransport sends each request as one of its tenant, whatever its context says: go-oidc reads signing keys without its caller's context.
+// tenantTransport marks each request with its tenant: go-oidc loads keys without the caller's context.
 type tenantTransport struct {
 	of     http.RoundTripper
 	tenant string
@@ -83,8 +84,8 @@ func (t tenantTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.of.RoundTrip(r.WithContext(safehttp.WithTenant(r.Context(), t.tenant)))
 }
 
-// discover reads what a provider says about itself to a tenant, and holds it against what a sign-in needs.
-func (s *Service) discover(ctx context.Context, tenant connectors.TenantID, issuer string) (*provider, error) {
+// discoverProvider reads a provider's metadata for a tenant, and checks what a sign-in needs.
+func (s *Service) discoverProvider(ctx context.Context, tenant connectors.TenantID, issuer string) (*provider, error) {
 	key := providerKey{tenant.String(), issuer}
 	if known := s.known.get(key, s.now()); known != nil {
 		return known, nil
@@ -93,38 +94,38 @@ func (s *Service) discover(ctx context.Context, tenant connectors.TenantID, issu
 	own.Transport = tenantTransport{of: s.http.Transport, tenant: key.tenant}
 	read, err := oidc.NewProvider(oidc.ClientContext(ctx, &own), issuer)
 	if _, ok := errors.AsType[*oidc.IssuerMismatchError](err); ok {
-		return nil, otherIssuer(issuer)
+		return nil, newIssuerMismatch(issuer)
 	}
 	if err != nil {
-		return nil, unreachable(issuer, err)
+		return nil, newUnreachable(issuer, err)
 	}
 	found := &provider{Provider: read}
 	if err := read.Claims(&found.meta); err != nil {
-		return nil, unreachable(issuer, err)
+		return nil, newUnreachable(issuer, err)
 	}
-	if err := s.checkProviderSays(issuer, found); err != nil {
+	if err := s.checkMetadata(issuer, found); err != nil {
 		return nil, err
 	}
 	s.known.put(key, found, s.now())
 	return found, nil
 }
 
-func (s *Service) checkProviderSays(issuer string, p *provider) error {
+func (s *Service) checkMetadata(issuer string, p *provider) error {
 	for _, raw := range []string{p.Endpoint().AuthURL, p.Endpoint().TokenURL, p.meta.Keys} {
 		if _, err := s.checkURL(raw); err != nil {
-			return refuse("sso-discovery", fault.Upstream, "The provider %s names an address where Patchbay does not go.", hostOf(issuer))
+			return newRefusal("sso-discovery", fault.Upstream, "The provider %s names an address where Patchbay does not go.", hostFor(issuer))
 		}
 	}
 	if len(p.meta.Challenges) > 0 && !slices.Contains(p.meta.Challenges, "S256") {
-		return refuse("sso-discovery", fault.Upstream, "The provider %s does not take PKCE with S256, which every sign-in here uses.", hostOf(issuer))
+		return newRefusal("sso-discovery", fault.Upstream, "The provider %s does not take PKCE with S256, which every sign-in here uses.", hostFor(issuer))
 	}
 	if p.authStyle() == oauth2.AuthStyleAutoDetect {
-		return refuse("sso-discovery", fault.Upstream, "The provider %s wants another proof of the client than its secret.", hostOf(issuer))
+		return newRefusal("sso-discovery", fault.Upstream, "The provider %s wants another proof of the client than its secret.", hostFor(issuer))
 	}
 	return nil
 }
 
-// authStyle is how the client shows its secret. Trying both ways would show it twice, and use the code up.
+// authStyle returns how the client sends its secret. Probing both would send it twice and use up the code.
 func (p *provider) authStyle() oauth2.AuthStyle {
 	switch {
 	case len(p.meta.AuthMethods) == 0, slices.Contains(p.meta.AuthMethods, "client_secret_basic"):
@@ -135,12 +136,12 @@ func (p *provider) authStyle() oauth2.AuthStyle {
 	return oauth2.AuthStyleAutoDetect
 }
 
-// client is the tenant's Patchbay, as the provider knows it.
-func (s *Service) client(p *provider, id string, client secret.Text, groupsClaim string) *oauth2.Config {
+// oauthConfig returns the tenant's OAuth client at the provider.
+func (s *Service) oauthConfig(p *provider, id string, oauthConfig secret.Text, groupsClaim string) *oauth2.Config {
 	endpoint := p.Endpoint()
 	endpoint.AuthStyle = p.authStyle()
 	c := &oauth2.Config{
-		ClientID: id, ClientSecret: client.Reveal(), Endpoint: endpoint, RedirectURL: s.RedirectURI(), Scopes: []string{oidc.ScopeOpenID, "email", "profile"},
+		ClientID: id, ClientSecret: oauthConfig.Reveal(), Endpoint: endpoint, RedirectURL: s.RedirectURI(), Scopes: []string{oidc.ScopeOpenID, "email", "profile"},
 	}
 	if slices.Contains(p.meta.Scopes, groupsClaim) {
 		c.Scopes = append(c.Scopes, groupsClaim)

@@ -32,7 +32,7 @@ type idp struct {
 
 // lies are what the provider says otherwise than it should. The zero value is an honest one.
 type lies struct {
-	person map[string]any                // claims of whoever signs in; nil: Ada's
+	person map[string]any                // claims of the person; nil: Ada's
 	token  func(claims map[string]any)   // has the last word on the id token
 	answer func(answer url.Values)       // likewise on what comes back by the browser
 	meta   func(document map[string]any) // likewise on the metadata

@@ -31,7 +31,7 @@ func TestGroupsGiveTheRoleAtEachSignIn(t *testing.T) {
 	if n := len(w.events("member.role")); n != 2 {
 		t.Errorf("%d changes of roles are recorded", n)
 	}
-	m, err := w.Door().MemberAt(t.Context(), "ada@acme.example")
+	m, err := w.Door().MemberByEmail(t.Context(), "ada@acme.example")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,8 +90,8 @@ func TestTheOwnerWithThePasswordKeepsTheRole(t *testing.T) {
 	}
 }
 
-// Whoever was chosen while passwords were refused, or before that, is nobody's way in once they are not.
-func TestTheOwnerWithThePasswordMayGoWhilePasswordsOpenTheTenant(t *testing.T) {
+// A break-glass owner chosen before passwords were refused is none after they are allowed again.
+func TestBreakGlass_MayLeaveWhilePasswordsWork(t *testing.T) {
 	t.Parallel()
 	w := newOffice(t)
 	chosen := w.Member(t, connectors.RoleOwner, func(n *store.NewMember) { n.PasswordHash = "$argon2id$hash" })
@@ -108,7 +108,7 @@ func TestTheOwnerWithThePasswordMayGoWhilePasswordsOpenTheTenant(t *testing.T) {
 	}
 }
 
-func TestWithoutGroupsMembersKeepTheirRoleAndNewOnesHaveTheDefault(t *testing.T) {
+func TestRoles_WithoutGroupsKeepOrDefault(t *testing.T) {
 	t.Parallel()
 	w := newOffice(t)
 	w.on(w.owner, "acme.example", func(c *sso.Change) {
@@ -124,7 +124,7 @@ func TestWithoutGroupsMembersKeepTheirRoleAndNewOnesHaveTheDefault(t *testing.T)
 	}
 }
 
-func TestWhereNobodyJoinsByThemselvesOnlyMembersSignIn(t *testing.T) {
+func TestAdmit_MembersOnly(t *testing.T) {
 	t.Parallel()
 	w := newOffice(t)
 	w.on(w.owner, "acme.example", func(c *sso.Change) { c.Joins = new(false) })

@@ -11,13 +11,13 @@ import (
 	"patchbay/internal/store"
 )
 
-// flowLife is how long a person may stay at the provider.
+// flowLife bounds the time at the provider.
 const flowLife = 10 * time.Minute
 
-// Options are what a [Service] stands on. Store, HTTP, CheckURL and BaseURL are required.
+// Options configure a [Service]. Store, HTTP, CheckURL and BaseURL are required.
 type Options struct {
 	Store     *store.Store
-	HTTP      *http.Client                       // of safehttp, bounded
+	HTTP      *http.Client                       // from safehttp
 	CheckURL  func(raw string) (*url.URL, error) // the egress rules
 	BaseURL   string                             // of the dashboard
 	Log       *slog.Logger                       // nil: none
@@ -25,7 +25,7 @@ type Options struct {
 	LookupTXT func(ctx context.Context, name string) ([]string, error)
 }
 
-// Service signs people in. It is safe for concurrent use.
+// Service signs people in by OpenID Connect. It is safe for concurrent use.
 type Service struct {
 	store     *store.Store
 	http      *http.Client
@@ -34,7 +34,7 @@ type Service struct {
 	log       *slog.Logger
 	now       func() time.Time
 	lookupTXT func(context.Context, string) ([]string, error)
-	known     *providers
+	known     *providerCache
 }
 
 // New makes a Service.
@@ -54,7 +54,7 @@ func New(o Options) *Service {
 	}
 }
 
-// RedirectURI is where providers send browsers back to, which an owner tells the provider.
+// RedirectURI returns the redirect URI to register at the provider.
 func (s *Service) RedirectURI() string { return s.baseURL + CallbackPath }
 
 // CallbackPath is the redirect URI's path.

@@ -12,24 +12,24 @@ import (
 	"patchbay/internal/store"
 )
 
-// maxGroups is how many groups may give a role.
+// maxGroups bounds the groups that give a role.
 const maxGroups = 200
 
-// Change is what becomes different of the settings. What is nil stays.
+// Change is a change of settings. Nil fields stay.
 type Change struct {
 	Issuer       *string
 	ClientID     *string
-	ClientSecret secret.Text // empty: it stays
+	ClientSecret secret.Text // empty: unchanged
 	GroupsClaim  *string
 	Groups       *[]connectors.GroupRole
 	Joins        *bool
 	DefaultRole  *connectors.Role // empty: none
 	Enabled      *bool
 	Enforced     *bool
-	BreakGlass   *connectors.UserID // the zero id: nobody
+	BreakGlass   *connectors.UserID // zero id: none
 }
 
-// Settings are the tenant's, for an owner.
+// Settings returns the tenant's settings, for an owner.
 func (s *Service) Settings(ctx context.Context, a auth.Actor) (connectors.SSO, error) {
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return connectors.SSO{}, err
@@ -37,8 +37,8 @@ func (s *Service) Settings(ctx context.Context, a auth.Actor) (connectors.SSO, e
 	return s.store.Tenant(a.Tenant.ID).SSO(ctx)
 }
 
-// Save changes the settings of the actor's tenant. Another provider or client has to be tried before people sign in there: single
-// sign-on is off until then.
+// Save changes the settings of the actor's tenant. Another provider or client turns single sign-on off until an
+// owner has tested it.
 func (s *Service) Save(ctx context.Context, a auth.Actor, c Change) (connectors.SSO, error) {
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return connectors.SSO{}, err
@@ -53,15 +53,15 @@ func (s *Service) Save(ctx context.Context, a auth.Actor, c Change) (connectors.
 		if err != nil {
 			return err
 		}
-		after = c.apply(before)
-		if err := s.check(ctx, tx, a, before, after, c.ClientSecret); err != nil {
+		after = c.applyTo(before)
+		if err := s.checkSettings(ctx, tx, a, before, after, c.ClientSecret); err != nil {
 			return err
 		}
 		if err := tx.SaveSSO(ctx, after, c.ClientSecret); err != nil {
 			return err
 		}
 		if after.Issuer != before.Issuer || after.ClientID != before.ClientID || after.Enabled != before.Enabled {
-			if err := tx.EndSSOSessions(ctx); err != nil { // they would open again when another provider is set
+			if err := tx.EndSSOSessions(ctx); err != nil { // they would open again with the next provider
 				return err
 			}
 		}
@@ -74,7 +74,7 @@ func (s *Service) Save(ctx context.Context, a auth.Actor, c Change) (connectors.
 	return after, err
 }
 
-// Forget turns single sign-on off, and forgets the provider and its client's secret. The domains stay the tenant's.
+// Forget turns single sign-on off and deletes the provider with its client secret. The domains stay.
 func (s *Service) Forget(ctx context.Context, a auth.Actor) error {
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
@@ -88,27 +88,27 @@ func (s *Service) Forget(ctx context.Context, a auth.Actor) error {
 		if err != nil {
 			return err
 		}
-		if err := staysIn(a, before, connectors.SSO{}); err != nil {
+		if err := checkStaysIn(a, before, connectors.SSO{}); err != nil {
 			return err
 		}
-		if err := tx.ForgetSSO(ctx); err != nil {
+		if err := tx.DeleteSSO(ctx); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, a.Event("sso.forget", before.Issuer), was, store.OfSSO())
 	})
 }
 
-// apply is s with the change.
-func (c Change) apply(s connectors.SSO) connectors.SSO {
+// applyTo returns s with the change.
+func (c Change) applyTo(s connectors.SSO) connectors.SSO {
 	was := s
-	set(&s.Issuer, c.Issuer)
-	set(&s.ClientID, c.ClientID)
-	set(&s.GroupsClaim, c.GroupsClaim)
-	set(&s.Groups, c.Groups)
-	set(&s.Joins, c.Joins)
-	set(&s.DefaultRole, c.DefaultRole)
-	set(&s.Enabled, c.Enabled)
-	set(&s.Enforced, c.Enforced)
+	setIfGiven(&s.Issuer, c.Issuer)
+	setIfGiven(&s.ClientID, c.ClientID)
+	setIfGiven(&s.GroupsClaim, c.GroupsClaim)
+	setIfGiven(&s.Groups, c.Groups)
+	setIfGiven(&s.Joins, c.Joins)
+	setIfGiven(&s.DefaultRole, c.DefaultRole)
+	setIfGiven(&s.Enabled, c.Enabled)
+	setIfGiven(&s.Enforced, c.Enforced)
 	if c.BreakGlass != nil {
 		s.BreakGlass = c.BreakGlass
 		if *c.BreakGlass == (connectors.UserID{}) {
@@ -128,14 +128,14 @@ func (c Change) apply(s connectors.SSO) connectors.SSO {
 	return s
 }
 
-func set[T any](field, value *T) {
+func setIfGiven[T any](field, value *T) {
 	if value != nil {
 		*field = *value
 	}
 }
 
-// check tells why the settings cannot be stored.
-func (s *Service) check(ctx context.Context, tx *store.Tenant, a auth.Actor, before, after connectors.SSO, client secret.Text) error {
+// checkSettings validates the settings.
+func (s *Service) checkSettings(ctx context.Context, tx *store.Tenant, a auth.Actor, before, after connectors.SSO, client secret.Text) error {
 	fields := s.checkProvider(before, after, client)
 	fields = append(fields, checkGroups(after)...)
 	if after.Enabled && after.TestedAt == nil {
@@ -150,7 +150,7 @@ func (s *Service) check(ctx context.Context, tx *store.Tenant, a auth.Actor, bef
 	if err := checkBreakGlass(ctx, tx, after); err != nil {
 		return err
 	}
-	return staysIn(a, before, after)
+	return checkStaysIn(a, before, after)
 }
 
 func (s *Service) checkProvider(before, after connectors.SSO, client secret.Text) []fault.Field {
@@ -215,17 +215,17 @@ func hasDomain(s connectors.SSO) bool {
 	return false
 }
 
-// checkBreakGlass refuses to enforce single sign-on where no owner could come in without the provider.
+// checkBreakGlass refuses to enforce single sign-on unless an owner can sign in without the provider.
 func checkBreakGlass(ctx context.Context, tx *store.Tenant, after connectors.SSO) error {
 	if after.BreakGlass == nil {
 		if after.Enforced {
-			return noWayIn("Choose the owner whose password goes on working, for the day on which the provider does not.")
+			return newLockoutError("Choose the owner whose password goes on working, for the day on which the provider does not.")
 		}
 		return nil
 	}
 	m, err := tx.Member(ctx, *after.BreakGlass)
 	if fault.Is(err, fault.NotFound) || err == nil && m.Role != connectors.RoleOwner {
-		return noWayIn("This has to be an owner of your organisation.")
+		return newLockoutError("This has to be an owner of your organisation.")
 	}
 	if err != nil {
 		return err
@@ -235,17 +235,17 @@ func checkBreakGlass(ctx context.Context, tx *store.Tenant, after connectors.SSO
 		return err
 	}
 	if !opens {
-		return noWayIn("This owner has no password that opens your organisation.")
+		return newLockoutError("This owner has no password that opens your organisation.")
 	}
 	return nil
 }
 
-func noWayIn(message string) error {
+func newLockoutError(message string) error {
 	return fault.InvalidFields(fault.Field{Location: "break_glass", Message: message})
 }
 
-// staysIn refuses what would end the session of whoever does it.
-func staysIn(a auth.Actor, before, after connectors.SSO) error {
+// checkStaysIn refuses a change that would end the actor's own session.
+func checkStaysIn(a auth.Actor, before, after connectors.SSO) error {
 	if a.BySSO && before.Enabled && !after.Enabled {
 		return fault.Errorf(fault.Conflict, "You are signed in by single sign-on, and this would turn it off and sign you out. Let an owner do it who signs in by a password.")
 	}

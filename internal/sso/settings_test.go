@@ -15,7 +15,7 @@ import (
 
 func operatorOf(a auth.Actor) auth.Actor { return auth.Operator(a.Tenant) }
 
-func TestSingleSignOnIsTurnedOnAfterItWasTriedAndNotBefore(t *testing.T) {
+func TestSave_RequiresTestBeforeEnabling(t *testing.T) {
 	t.Parallel()
 	w := newOffice(t)
 	w.save(w.owner, w.settings())
@@ -65,7 +65,7 @@ func TestATestSignsNobodyInAndIsItsOwnersAlone(t *testing.T) {
 	}
 	before := w.members()
 	other := w.ownerIn(w.Tenant)
-	_, err = w.sso.Finish(t.Context(), sso.Return{Query: w.visit(to), Browser: adasBrowser, Person: &other})
+	_, err = w.sso.Finish(t.Context(), sso.Return{Query: w.authorizeAt(to), Browser: adasBrowser, Person: &other})
 	refused(t, err, "sso-tester")
 	w.tried(w.owner)
 	if now := w.members(); now != before+1 { // the other owner

@@ -12,7 +12,7 @@ import (
 	"patchbay/internal/store"
 )
 
-func TestSomebodyNewBecomesAMemberWithTheRoleOfTheirGroup(t *testing.T) {
+func TestAdmit_NewMemberGetsGroupRole(t *testing.T) {
 	t.Parallel()
 	w := newOffice(t)
 	w.on(w.owner, "acme.example")
@@ -34,7 +34,7 @@ func TestSomebodyNewBecomesAMemberWithTheRoleOfTheirGroup(t *testing.T) {
 	}
 }
 
-// TestWhatIsWrongWithAnAnswerIsRefused is everything that a provider, or somebody in between, may say otherwise.
+// Callbacks and tokens that differ from what OpenID Connect requires.
 func TestWhatIsWrongWithAnAnswerIsRefused(t *testing.T) {
 	t.Parallel()
 	claim := func(name string, value any) lies {
@@ -134,7 +134,7 @@ func TestWhatIsWrongWithAnAnswerIsRefused(t *testing.T) {
 }
 
 // What an account can have is no reason to refuse, nor is what stands around an address.
-func TestALongAddressAndOneWithSpaceAroundItSignIn(t *testing.T) {
+func TestStart_NormalizesAddress(t *testing.T) {
 	t.Parallel()
 	for name, email := range map[string]string{
 		"254 characters":    strings.Repeat("a", 254-len("@acme.example")) + "@acme.example",
@@ -152,7 +152,7 @@ func TestALongAddressAndOneWithSpaceAroundItSignIn(t *testing.T) {
 			if _, err := w.signIn("ada@acme.example"); err != nil {
 				t.Error(err)
 			}
-			if _, err := w.Door().MemberAt(t.Context(), strings.TrimSpace(email)); err != nil {
+			if _, err := w.Door().MemberByEmail(t.Context(), strings.TrimSpace(email)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -168,7 +168,7 @@ func (w *office) members() int {
 	return len(list.Items)
 }
 
-func TestWhatAProviderSaysAboutItselfIsHeldAgainstWhatASignInNeeds(t *testing.T) {
+func TestDiscover_ChecksProviderMetadata(t *testing.T) {
 	t.Parallel()
 	for name, meta := range map[string]func(map[string]any){
 		"another issuer":               func(d map[string]any) { d["issuer"] = "https://evil.example" },
@@ -195,7 +195,7 @@ func TestWhatAProviderSaysAboutItselfIsHeldAgainstWhatASignInNeeds(t *testing.T)
 	refused(t, w.sso.Check(t.Context(), w.owner), "sso-unreachable")
 }
 
-func TestASignInBelongsToTheBrowserThatBeganItAndWorksOnce(t *testing.T) {
+func TestFinish_SameBrowserOnce(t *testing.T) {
 	t.Parallel()
 	w := newOffice(t)
 	w.on(w.owner, "acme.example")
@@ -203,7 +203,7 @@ func TestASignInBelongsToTheBrowserThatBeganItAndWorksOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	back := w.visit(to)
+	back := w.authorizeAt(to)
 	for name, other := range map[string]sso.Browser{"another browser": "eve's browser", "a browser without the cookie": ""} {
 		_, err := w.sso.Finish(t.Context(), sso.Return{Query: back, Browser: other})
 		refused(t, err, "sso-state")
@@ -221,13 +221,13 @@ func TestASignInBelongsToTheBrowserThatBeganItAndWorksOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	back = w.visit(to)
+	back = w.authorizeAt(to)
 	w.ahead.Store(int64(11 * time.Minute))
 	_, err = w.sso.Finish(t.Context(), sso.Return{Query: back, Browser: adasBrowser})
 	refused(t, err, "sso-late")
 }
 
-func TestTheStoredFlowTellsNothingThatFinishesIt(t *testing.T) {
+func TestStart_StoredFlowCannotFinish(t *testing.T) {
 	t.Parallel()
 	w := newOffice(t)
 	w.on(w.owner, "acme.example")

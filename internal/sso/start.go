@@ -15,8 +15,8 @@ import (
 	"patchbay/internal/store"
 )
 
-// Start begins a sign-in of whoever has an e-mail address, and returns where the browser goes. Whether the address has an account here
-// makes no difference.
+// Start begins a sign-in for an e-mail address and returns the redirect URL. It does not reveal whether the
+// address has an account.
 func (s *Service) Start(ctx context.Context, email, returnTo string, browser Browser) (string, error) {
 	domain := connectors.EmailDomain(email)
 	if domain == "" {
@@ -29,10 +29,10 @@ func (s *Service) Start(ctx context.Context, email, returnTo string, browser Bro
 	if err != nil {
 		return "", err
 	}
-	return s.begin(ctx, tenant, store.SSOFlow{ReturnTo: returnTo}, auth.Account(email), browser)
+	return s.beginSignIn(ctx, tenant, store.SSOFlow{ReturnTo: returnTo}, auth.Account(email), browser)
 }
 
-// Try begins a sign-in that tries the settings of the actor's tenant: it signs nobody in.
+// Try begins a test of the tenant's settings, without a session.
 func (s *Service) Try(ctx context.Context, a auth.Actor, browser Browser) (string, error) {
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return "", err
@@ -40,19 +40,19 @@ func (s *Service) Try(ctx context.Context, a auth.Actor, browser Browser) (strin
 	if a.UserID == nil {
 		return "", fault.Errorf(fault.Denied, "Only a person can sign in at the provider.")
 	}
-	return s.begin(ctx, a.Tenant.ID, store.SSOFlow{Tester: a.UserID}, "", browser)
+	return s.beginSignIn(ctx, a.Tenant.ID, store.SSOFlow{Tester: a.UserID}, "", browser)
 }
 
-// Confirm begins a sign-in at the provider by which the person who came from there proves anew who they are. It begins no session.
+// Confirm begins a re-authentication of the actor at the provider, without a new session.
 func (s *Service) Confirm(ctx context.Context, a auth.Actor, browser Browser) (string, error) {
 	if a.UserID == nil || !a.BySSO {
 		return "", fault.Errorf(fault.Conflict, "Only who came by single sign-on confirms at the provider.")
 	}
-	return s.begin(ctx, a.Tenant.ID, store.SSOFlow{Confirms: &a.Session}, a.Email, browser)
+	return s.beginSignIn(ctx, a.Tenant.ID, store.SSOFlow{Confirms: &a.Session}, a.Email, browser)
 }
 
-func (s *Service) begin(ctx context.Context, tenant connectors.TenantID, f store.SSOFlow, hint string, browser Browser) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, providerTime)
+func (s *Service) beginSignIn(ctx context.Context, tenant connectors.TenantID, f store.SSOFlow, hint string, browser Browser) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, providerTimeout)
 	defer cancel()
 	door := s.store.Tenant(tenant)
 	settings, err := door.SSO(ctx)
@@ -60,24 +60,24 @@ func (s *Service) begin(ctx context.Context, tenant connectors.TenantID, f store
 		return "", err
 	}
 	if !settings.IsSetUp() {
-		return "", notSetUp()
+		return "", errNotSetUp()
 	}
-	p, err := s.discover(ctx, tenant, settings.Issuer)
+	p, err := s.discoverProvider(ctx, tenant, settings.Issuer)
 	if err != nil {
 		return "", err
 	}
-	id, err := uuid.NewRandom() // the state shows it
+	id, err := uuid.NewRandom() // visible in the state
 	if err != nil {
 		return "", err
 	}
-	own := flow{tenant: tenant, id: id, browser: browser}
-	f.ID, f.Browser, f.Issuer, f.ClientID = id, own.hash(), settings.Issuer, settings.ClientID
+	own := flowSecret{tenant: tenant, id: id, browser: browser}
+	f.ID, f.Browser, f.Issuer, f.ClientID = id, own.browserHash(), settings.Issuer, settings.ClientID
 	f.CreatedAt = s.now()
 	f.ExpiresAt = f.CreatedAt.Add(flowLife)
 	if err := door.StartSSO(ctx, f); err != nil {
 		return "", err
 	}
-	options := []oauth2.AuthCodeOption{oidc.Nonce(own.nonce()), oauth2.S256ChallengeOption(own.verifier())}
+	options := []oauth2.AuthCodeOption{oidc.Nonce(own.nonceText()), oauth2.S256ChallengeOption(own.pkceVerifier())}
 	if hint != "" {
 		options = append(options, oauth2.SetAuthURLParam("login_hint", hint))
 	}
@@ -87,18 +87,18 @@ func (s *Service) begin(ctx context.Context, tenant connectors.TenantID, f store
 			options = append(options, oauth2.SetAuthURLParam("prompt", "login"))
 		}
 	}
-	return s.client(p, settings.ClientID, "", settings.GroupsClaim).AuthCodeURL(own.state(), options...), nil
+	return s.oauthConfig(p, settings.ClientID, "", settings.GroupsClaim).AuthCodeURL(own.stateText(), options...), nil
 }
 
-// noPromptLogin is a provider that refuses a request with prompt=login as invalid: it knows none, consent and select_account.
+// noPromptLogin is a provider that refuses prompt=login: it supports none, consent and select_account.
 const noPromptLogin = "https://accounts.google.com"
 
-// Check reads what the provider of the actor's tenant says about itself, without a sign-in.
+// Check reads and checks the metadata of the tenant's provider.
 func (s *Service) Check(ctx context.Context, a auth.Actor) error {
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, providerTime)
+	ctx, cancel := context.WithTimeout(ctx, providerTimeout)
 	defer cancel()
 	ctx = safehttp.WithTenant(ctx, a.Tenant.ID.String())
 	settings, err := s.store.Tenant(a.Tenant.ID).SSO(ctx)
@@ -106,17 +106,17 @@ func (s *Service) Check(ctx context.Context, a auth.Actor) error {
 		return err
 	}
 	if !settings.IsSetUp() {
-		return notSetUp()
+		return errNotSetUp()
 	}
-	_, err = s.discover(ctx, a.Tenant.ID, settings.Issuer)
+	_, err = s.discoverProvider(ctx, a.Tenant.ID, settings.Issuer)
 	return err
 }
 
-func notSetUp() error {
+func errNotSetUp() error {
 	return fault.Errorf(fault.Conflict, "Single sign-on is not set up: write the provider and its client first.")
 }
 
-func hostOf(raw string) string {
+func hostFor(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" {
 		return "of your organisation"

@@ -24,11 +24,11 @@ func TestAProviderOpensNothingOfAnotherTenant(t *testing.T) {
 	evil.lie(inGroups("grace@acme.example", "grace-1", "admins"))
 	_, err := w.signIn("eve@globex.example")
 	refused(t, err, "sso-domain")
-	if _, err := w.OtherDoor().MemberAt(t.Context(), "grace@acme.example"); !fault.Is(err, fault.NotFound) {
+	if _, err := w.OtherDoor().MemberByEmail(t.Context(), "grace@acme.example"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("grace is a member of the other tenant: %v", err)
 	}
 
-	// It claims the domain, too: that opens nothing, and it is not verified for a second tenant whoever says so.
+	// It claims the domain too: the claim has no effect, and verification for a second tenant fails.
 	if err := w.sso.Claim(t.Context(), rival, "acme.example"); err != nil {
 		t.Fatal(err)
 	}
@@ -40,13 +40,13 @@ func TestAProviderOpensNothingOfAnotherTenant(t *testing.T) {
 	if err := w.sso.Vouch(t.Context(), operatorOf(rival), "acme.example"); !fault.Is(err, fault.Conflict) {
 		t.Errorf("vouch: %v", err)
 	}
-	// Whoever writes an address of acme.example is sent to acme's provider as before.
+	// Addresses of acme.example are still sent to acme's provider.
 	w.idp = own
 	own.lie(inGroups("grace@acme.example", "grace-1", "admins"))
 	if m := w.comes("grace@acme.example"); m.UserID != victim.UserID {
 		t.Errorf("%+v", m)
 	}
-	// And the settings are nobody else's.
+	// The settings are per tenant.
 	theirs, err := w.sso.Settings(t.Context(), rival)
 	if err != nil || theirs.Issuer != evil.URL || len(theirs.Domains) != 2 {
 		t.Errorf("%+v, %v", theirs, err)

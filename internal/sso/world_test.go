@@ -17,7 +17,7 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// office is a world whose first tenant signs in at a provider for acme.example.
+// office is a world with a provider for acme.example in its first tenant.
 type office struct {
 	*fixture.World
 	t     *testing.T
@@ -53,7 +53,7 @@ func newOffice(t *testing.T, opts ...func(*sso.Options)) *office {
 // fresh is the service in a process that knows no provider yet.
 func (w *office) fresh() { w.sso = sso.New(w.options) }
 
-// ownerIn is an owner of a tenant, who has a password.
+// ownerIn is an owner of a tenant with a password.
 func (w *office) ownerIn(tenant connectors.TenantID) auth.Actor {
 	w.t.Helper()
 	m := w.MemberIn(w.t, tenant, connectors.RoleOwner, func(n *store.NewMember) { n.PasswordHash = "$argon2id$hash" })
@@ -106,15 +106,15 @@ func (w *office) tried(a auth.Actor) sso.Trial {
 	if err != nil {
 		w.t.Fatalf("try: %v", err)
 	}
-	done, err := w.sso.Finish(w.t.Context(), sso.Return{Query: w.visit(to), Browser: browser, Person: &a})
+	done, err := w.sso.Finish(w.t.Context(), sso.Return{Query: w.authorizeAt(to), Browser: browser, Person: &a})
 	if err != nil || done.Trial == nil {
 		w.t.Fatalf("try: %+v, %v", done, err)
 	}
 	return *done.Trial
 }
 
-// visit goes to the provider, and is what the browser brings back.
-func (w *office) visit(to string) url.Values {
+// authorizeAt opens the provider and returns its callback.
+func (w *office) authorizeAt(to string) url.Values {
 	w.t.Helper()
 	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, to, nil)
 	if err != nil {
@@ -141,7 +141,7 @@ func (w *office) signIn(email string) (sso.Finished, error) {
 	if err != nil {
 		return sso.Finished{}, err
 	}
-	return w.sso.Finish(w.t.Context(), sso.Return{Query: w.visit(to), Browser: adasBrowser, Address: "192.0.2.1", RequestID: "r-1"})
+	return w.sso.Finish(w.t.Context(), sso.Return{Query: w.authorizeAt(to), Browser: adasBrowser, Address: "192.0.2.1", RequestID: "r-1"})
 }
 
 // comes signs in, and is the member.

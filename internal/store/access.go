@@ -8,21 +8,22 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Access reads all that decides what an agent may see and call, but for the definitions themselves, in one round trip.
+// Access reads an agent with its grants, tools, items and allowances in one round trip. Definitions are not
+// included.
 func (t *Tenant) Access(ctx context.Context, agent connectors.AgentID) (Access, error) {
 	var (
-		tenant     dbgen.Tenant
+		row        dbgen.Tenant
 		self       dbgen.Agent
 		reaches    []dbgen.AccessReachesRow
 		tools      []dbgen.AccessToolsRow
 		items      []dbgen.AccessItemsRow
 		allowances []dbgen.AccessAllowancesRow
 	)
-	err := t.scope.readTogether(ctx,
-		func(q *dbgen.Queries) (err error) { tenant, err = q.Tenant(ctx, t.id); return found(err, "tenant") },
+	err := t.scope.runReadBatch(ctx,
+		func(q *dbgen.Queries) (err error) { row, err = q.Tenant(ctx, t.id); return rowError(err, "tenant") },
 		func(q *dbgen.Queries) (err error) {
 			self, err = q.AgentByRef(ctx, t.id, &agent.UUID, nil)
-			return found(err, "agent")
+			return rowError(err, "agent")
 		},
 		func(q *dbgen.Queries) (err error) { reaches, err = q.AccessReaches(ctx, t.id, agent); return err },
 		func(q *dbgen.Queries) (err error) { tools, err = q.AccessTools(ctx, t.id, agent); return err },
@@ -33,17 +34,17 @@ func (t *Tenant) Access(ctx context.Context, agent connectors.AgentID) (Access, 
 		return Access{}, err
 	}
 	return Access{
-		Tenant:     tenantOf(tenant),
-		Agent:      agentOf(self),
-		Reaches:    each(reaches, accessReachOf),
-		Tools:      each(tools, accessToolOf),
-		Items:      each(items, accessItemOf),
-		Allowances: each(allowances, allowanceOf),
+		Tenant:     toTenant(row),
+		Agent:      toAgent(self),
+		Reaches:    mapRows(reaches, toAccessReach),
+		Tools:      mapRows(tools, toAccessTool),
+		Items:      mapRows(items, toAccessItem),
+		Allowances: mapRows(allowances, toAllowance),
 	}, nil
 }
 
-// AcceptedDefinitions reads definitions by their hashes, as the upstream sent them. Where they have more than most bytes together, it
-// returns a Conflict, and none is read.
+// AcceptedDefinitions reads definitions by hash, as the upstream sent them. It fails with Conflict if they
+// exceed most bytes in total.
 func (t *Tenant) AcceptedDefinitions(ctx context.Context, hashes []connectors.Hash, most int64) (map[connectors.Hash][]byte, error) {
 	rows, err := t.q.AcceptedDefinitions(ctx, most, t.id, hashKeys(hashes))
 	if err != nil {
@@ -54,25 +55,25 @@ func (t *Tenant) AcceptedDefinitions(ctx context.Context, hashes []connectors.Ha
 		if r.Bytes > most {
 			return nil, TooManyDefinitions()
 		}
-		raws[*hashOf(r.Hash)] = r.Raw
+		raws[*toHash(r.Hash)] = r.Raw
 	}
 	return raws, nil
 }
 
-// TooManyDefinitions is the Conflict of an agent that was granted more than [MaxServedBytes].
+// TooManyDefinitions returns the Conflict for an agent with definitions above [MaxServedBytes].
 func TooManyDefinitions() error {
 	return fault.Errorf(fault.Conflict,
 		"The definitions of the tools that this agent was granted have more than %d MiB together. Grant it fewer tools.", MaxServedBytes>>20)
 }
 
-// GrantedConnectors are the connectors that an agent was granted, by their slugs, disabled ones too. Their DiscoveredTools are not
-// filled in.
+// GrantedConnectors returns the connectors that an agent was granted, by slug, including disabled ones.
+// DiscoveredTools is empty.
 func (t *Tenant) GrantedConnectors(ctx context.Context, agent connectors.AgentID) ([]AccessReach, error) {
 	rows, err := t.q.AccessReaches(ctx, t.id, agent)
-	return each(rows, accessReachOf), err
+	return mapRows(rows, toAccessReach), err
 }
 
-func each[R, T any](rows []R, item func(R) T) []T {
+func mapRows[R, T any](rows []R, item func(R) T) []T {
 	all := make([]T, len(rows))
 	for i, r := range rows {
 		all[i] = item(r)
@@ -80,46 +81,46 @@ func each[R, T any](rows []R, item func(R) T) []T {
 	return all
 }
 
-func accessReachOf(r dbgen.AccessReachesRow) AccessReach {
+func toAccessReach(r dbgen.AccessReachesRow) AccessReach {
 	return AccessReach{
-		Grant:     agentGrantOf(r.AgentGrant),
-		Connector: connectorOf(dbgen.ConnectorByRefRow{Connector: r.Connector, EnvNames: r.EnvNames}),
+		Grant:     toAgentGrant(r.AgentGrant),
+		Connector: toConnector(dbgen.ConnectorByRefRow{Connector: r.Connector, EnvNames: r.EnvNames}),
 	}
 }
 
-func accessToolOf(r dbgen.AccessToolsRow) AccessTool {
+func toAccessTool(r dbgen.AccessToolsRow) AccessTool {
 	return AccessTool{
 		ConnectorID: r.ConnectorID,
 		Name:        r.Name,
-		Accepted:    hashOf(r.AcceptedHash),
+		Accepted:    toHash(r.AcceptedHash),
 		Review:      r.Review,
 		Enabled:     r.Enabled,
 		Removed:     r.Removed,
 		Alias:       r.Alias,
 		AgentText:   r.AgentText,
-		Quota:       quotaOf(r.CallsPerMinute, r.CallsPerDay),
+		Quota:       toQuota(r.CallsPerMinute, r.CallsPerDay),
 	}
 }
 
-func accessItemOf(r dbgen.AccessItemsRow) AccessItem {
+func toAccessItem(r dbgen.AccessItemsRow) AccessItem {
 	return AccessItem{ConnectorID: r.ConnectorID, Item: connectors.Item{Kind: r.Kind, Key: r.Key, Raw: r.Raw}}
 }
 
-func allowanceOf(r dbgen.AccessAllowancesRow) connectors.Allowance {
+func toAllowance(r dbgen.AccessAllowancesRow) connectors.Allowance {
 	a := connectors.Allowance{ConnectorID: r.ConnectorID, Tool: r.Tool, Until: r.Until.UTC(), GrantedBy: r.GrantedBy}
 	copy(a.Definition[:], r.DefinitionHash)
 	return a
 }
 
-// CredentialOf tells of the credential of a connector, or of an agent for it, where agent is not nil.
-func (t *Tenant) CredentialOf(
+// CredentialFor reads the agent's credential for a connector; agent nil: the shared credential.
+func (t *Tenant) CredentialFor(
 	ctx context.Context, connector connectors.ConnectorID, agent *connectors.AgentID,
 ) (connectors.Credential, error) {
 	r, err := t.q.CredentialOf(ctx, t.id, connector, agent)
 	if err != nil {
-		return connectors.Credential{}, found(err, "credential")
+		return connectors.Credential{}, rowError(err, "credential")
 	}
-	return credentialOf(dbgen.Credential{
+	return toCredential(dbgen.Credential{
 		ID: r.ID, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Type: r.Type, Origin: r.Origin,
 		Status: connectors.CredentialStatus(r.Status), Account: r.Account, Scopes: r.Scopes, ExpiresAt: r.ExpiresAt,
 		RefreshedAt: r.RefreshedAt, LastUsedAt: r.LastUsedAt, Error: r.Error, Version: r.Version,

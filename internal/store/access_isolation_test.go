@@ -23,8 +23,8 @@ var accessAttempts = map[string]attempt{
 		all, err := o.door.AcceptedDefinitions(ctx, []connectors.Hash{fixture.Definition("search").Hash}, store.MaxServedBytes)
 		return len(all) > 0, err
 	},
-	"CredentialOf": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.CredentialOf(ctx, o.connector.ID, &o.agent.ID))
+	"CredentialFor": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.CredentialFor(ctx, o.connector.ID, &o.agent.ID))
 	},
 	"AgentTokens": func(ctx context.Context, o outsider) (bool, error) {
 		return some(o.door.AgentTokens(ctx, o.agent.ID, store.Page{}))

@@ -6,10 +6,10 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// MaxServedBytes is how much the definitions of all tools of an agent may have together: they are in memory at once.
+// MaxServedBytes bounds the definitions of all tools of an agent, in total: they are in memory at once.
 const MaxServedBytes = 32 << 20
 
-// NewAgentToken is an agent's token to be stored. The caller makes the id, because it is part of the token's text.
+// NewAgentToken is an agent token to store. The caller makes the id because the token's text contains it.
 type NewAgentToken struct {
 	ID        connectors.AgentTokenID
 	AgentID   connectors.AgentID
@@ -19,16 +19,16 @@ type NewAgentToken struct {
 	ExpiresAt *time.Time // nil: never
 }
 
-// StoredAgentToken is an agent's token with what recognises it. Whether it is expired the caller reads from Token.
+// StoredAgentToken is an agent token with its MAC. The caller checks the expiry in Token.
 type StoredAgentToken struct {
 	Tenant    connectors.TenantID
 	Token     connectors.AgentToken
 	SecretMAC []byte
-	Resource  string                    // the only path at the gateway that it opens; empty: each
-	Client    *connectors.AgentClientID // the program that signed in, whose access token it is; nil: a person made it
+	Resource  string                    // the only gateway path that it opens; empty: all
+	Client    *connectors.AgentClientID // the OAuth client that holds it; nil: made by a person
 }
 
-// GrantedConnector is a grant with its connector's names.
+// GrantedConnector is a grant with the slug and name of its connector.
 type GrantedConnector struct {
 	connectors.Grant
 	Slug    string
@@ -36,17 +36,17 @@ type GrantedConnector struct {
 	Enabled bool
 }
 
-// Access is what an agent may see and call, as the rows have it.
+// Access is what decides which tools and items an agent may list and call.
 type Access struct {
 	Tenant     connectors.Tenant
 	Agent      connectors.Agent
-	Reaches    []AccessReach // by the connectors' slugs, disabled ones too
-	Tools      []AccessTool  // of those connectors, by connector and name, whether granted or not
+	Reaches    []AccessReach // by slug, including disabled connectors
+	Tools      []AccessTool  // of those connectors, granted or not, by connector and name
 	Items      []AccessItem  // of those connectors, by connector and kind, in the server's order
 	Allowances []connectors.Allowance
 }
 
-// AccessReach is a connector that was granted. Its DiscoveredTools are not filled in: Access.Tools has them.
+// AccessReach is a granted connector. Its DiscoveredTools is empty: see Access.Tools.
 type AccessReach struct {
 	Grant     connectors.Grant
 	Connector connectors.Connector
@@ -56,12 +56,12 @@ type AccessReach struct {
 type AccessTool struct {
 	ConnectorID connectors.ConnectorID
 	Name        string
-	Accepted    *connectors.Hash // nil: nothing was accepted yet
+	Accepted    *connectors.Hash // nil: no definition accepted yet
 	Review      connectors.Review
 	Enabled     bool
 	Removed     bool
-	Alias       string // the name for agents; empty: the server's
-	AgentText   string // the description for agents; empty: the server's
+	Alias       string // name for agents; empty: the server's
+	AgentText   string // description for agents; empty: the server's
 	Quota       connectors.Quota
 }
 

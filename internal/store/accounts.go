@@ -11,10 +11,10 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// MaxAccounts is how many rows [Tenant.AgentAccounts] returns at most.
+// MaxAccounts bounds the rows of [Tenant.AgentAccounts].
 const MaxAccounts = 500
 
-// AgentAccount is what an agent has at a connector that it was granted and that wants an account of each agent.
+// AgentAccount is an agent's account at a granted connector that requires one account per agent.
 type AgentAccount struct {
 	AgentID      connectors.AgentID
 	AgentSlug    string
@@ -28,32 +28,33 @@ type AgentAccount struct {
 	ConnectorEnabled bool
 	AuthType         connectors.AuthType
 
-	Type    connectors.AuthType         // of what is stored; empty: nothing is
-	Status  connectors.CredentialStatus // empty: nothing is stored
-	Account string                      // who it is there, where known
-	Error   string                      // why it does not work any more; empty: nobody knows of anything
-	Since   *time.Time                  // when it was put there; nil: nothing is stored
+	Type    connectors.AuthType         // of the stored credential; empty: none
+	Status  connectors.CredentialStatus // empty: none stored
+	Account string                      // account name at the server; empty: unknown
+	Error   string                      // why it stopped working; empty: no failure known
+	Since   *time.Time                  // when it was stored; nil: none stored
 }
 
-// Stored tells whether there is an account, or a secret, dead or alive.
-func (a AgentAccount) Stored() bool { return a.Status != "" }
+// IsStored reports whether an account or a secret is stored, usable or not.
+func (a AgentAccount) IsStored() bool { return a.Status != "" }
 
-// State is how the account is; empty: it is missing. What was stored for another kind of sign-in than the connector has by now is dead.
+// State returns the account's status; empty: none stored. A credential of another auth type than the
+// connector's counts as dead.
 func (a AgentAccount) State() connectors.CredentialStatus {
-	if a.Stored() && a.Type != a.AuthType {
+	if a.IsStored() && a.Type != a.AuthType {
 		return connectors.CredentialRevoked
 	}
 	return a.Status
 }
 
-// Works tells whether it may be used, as far as anybody knows.
-func (a AgentAccount) Works() bool {
+// IsUsable reports whether the account is stored and no failure is known.
+func (a AgentAccount) IsUsable() bool {
 	return a.Type == a.AuthType && (a.Status == connectors.CredentialActive || a.Status == connectors.CredentialRefreshFailed)
 }
 
-// AgentAccounts lists the accounts that agents have or miss, by the names of agent and connector.
+// AgentAccounts lists the stored and missing accounts of agents, by the names of agent and connector.
 func (t *Tenant) AgentAccounts(ctx context.Context, agents ...connectors.AgentID) ([]AgentAccount, error) {
-	rows, err := t.q.AgentAccounts(ctx, t.id, uuidsOf(agents), MaxAccounts)
+	rows, err := t.q.AgentAccounts(ctx, t.id, agentUUIDs(agents), MaxAccounts)
 	if err != nil {
 		return nil, err
 	}
@@ -67,13 +68,13 @@ func (t *Tenant) AgentAccounts(ctx context.Context, agents ...connectors.AgentID
 			AgentID: r.AgentID, AgentSlug: r.AgentSlug, AgentName: r.AgentName, AgentEnabled: r.AgentEnabled,
 			ConnectorID: r.ConnectorID, ConnectorSlug: r.Slug, ConnectorName: r.Name, ConnectorURL: r.Url, ConnectorEnabled: r.Enabled,
 			AuthType: r.AuthType, Type: connectors.AuthType(r.Type), Status: connectors.CredentialStatus(r.Status), Account: r.Account,
-			Error: r.Error, Since: utc(since),
+			Error: r.Error, Since: toUTC(since),
 		}
 	}
 	return all, nil
 }
 
-func uuidsOf(agents []connectors.AgentID) []uuid.UUID {
+func agentUUIDs(agents []connectors.AgentID) []uuid.UUID {
 	all := make([]uuid.UUID, len(agents))
 	for i, a := range agents {
 		all[i] = a.UUID
@@ -81,7 +82,8 @@ func uuidsOf(agents []connectors.AgentID) []uuid.UUID {
 	return all
 }
 
-// AgentMember is the member for whose programs an agent was made; NotFound: it is the tenant's.
+// AgentMember returns the member that owns a personal agent. It fails with NotFound if the tenant owns the
+// agent.
 func (t *Tenant) AgentMember(ctx context.Context, agent connectors.AgentID) (connectors.Member, error) {
 	whose, err := t.AgentsOfMembers(ctx, agent)
 	if err != nil {
@@ -89,17 +91,17 @@ func (t *Tenant) AgentMember(ctx context.Context, agent connectors.AgentID) (con
 	}
 	m, ok := whose[agent]
 	if !ok {
-		return connectors.Member{}, missing("member")
+		return connectors.Member{}, newNotFound("member")
 	}
 	return m, nil
 }
 
-// AgentsOfMembers tells of those agents that belong to a member whose they are.
+// AgentsOfMembers returns the owning member of each personal agent among agents.
 func (t *Tenant) AgentsOfMembers(ctx context.Context, agents ...connectors.AgentID) (map[connectors.AgentID]connectors.Member, error) {
 	if len(agents) == 0 {
 		return nil, nil
 	}
-	rows, err := t.q.AgentsOfMembers(ctx, t.id, uuidsOf(agents))
+	rows, err := t.q.AgentsOfMembers(ctx, t.id, agentUUIDs(agents))
 	if err != nil {
 		return nil, err
 	}
@@ -110,8 +112,9 @@ func (t *Tenant) AgentsOfMembers(ctx context.Context, agents ...connectors.Agent
 	return whose, nil
 }
 
-// endAgentsOf disables the agents of a member who leaves, and forgets their accounts, which are that person's. It returns their slugs.
-func (t *Tenant) endAgentsOf(ctx context.Context, user connectors.UserID) ([]string, error) {
+// disableMemberAgents disables the personal agents of a leaving member, deletes their accounts and returns
+// their slugs.
+func (t *Tenant) disableMemberAgents(ctx context.Context, user connectors.UserID) ([]string, error) {
 	agents, err := t.q.DisableAgentsOf(ctx, t.id, user)
 	if err != nil || len(agents) == 0 {
 		return nil, err
@@ -120,54 +123,54 @@ func (t *Tenant) endAgentsOf(ctx context.Context, user connectors.UserID) ([]str
 	var slugs []string
 	for _, a := range agents {
 		ids, slugs = append(ids, a.ID), append(slugs, a.Slug)
-		err = t.says(err, "agent", a.ID)
+		err = t.notifyChange(err, "agent", a.ID)
 	}
-	at, err := t.q.DropCredentialsOfAgents(ctx, t.id, uuidsOf(ids))
+	at, err := t.q.DropCredentialsOfAgents(ctx, t.id, agentUUIDs(ids))
 	for _, id := range at {
-		err = t.says(err, "credential", id)
+		err = t.notifyChange(err, "credential", id)
 	}
 	return slugs, err
 }
 
-// AccountRequest is a call that missed an account, and told its client where a person connects it.
+// AccountRequest is a call that failed for a missing account and sent its client the page to connect one.
 type AccountRequest struct {
 	ID        connectors.AccountRequestID
 	Connector connectors.ConnectorID
-	Connected bool // an account was put there since
-	Used      bool // the call went on
+	Connected bool // an account was connected since
+	Used      bool // the call continued
 	ExpiresAt time.Time
 }
 
-// NewAccountRequest is one to be stored.
+// NewAccountRequest is an account request to store.
 type NewAccountRequest struct {
 	Agent     connectors.AgentID
 	Connector connectors.ConnectorID
-	Session   string // of the client that is told when the account is there; empty: it comes back by itself
+	Session   string // client session to notify when the account is connected; empty: the client polls
 	Now       time.Time
 	ExpiresAt time.Time
 }
 
-// MostAccountRequests is how many an agent may have open. Those that are over count until the next one.
-const MostAccountRequests = 100
+// MaxAccountRequests bounds the open requests of an agent. Expired requests count until the next one is stored.
+const MaxAccountRequests = 100
 
-// AskAccount notes that a call misses an account. A session that asks for the same again has the same request. RateLimited: the agent has too
-// many open.
-func (t *Tenant) AskAccount(ctx context.Context, n NewAccountRequest) (id connectors.AccountRequestID, err error) {
-	err = t.within(ctx, func(tx *Tenant) error {
+// RequestAccount stores that a call misses an account. A repeated request of a session returns the same id. It
+// fails with RateLimited at [MaxAccountRequests].
+func (t *Tenant) RequestAccount(ctx context.Context, n NewAccountRequest) (id connectors.AccountRequestID, err error) {
+	err = t.ensureTx(ctx, func(tx *Tenant) error {
 		if err := tx.q.ForgetAccountRequests(ctx, tx.id, n.Agent, n.Now); err != nil {
 			return err
 		}
 		id, err = tx.q.RenewAccountRequest(ctx, dbgen.RenewAccountRequestParams{
 			TenantID: tx.id, AgentID: n.Agent, ConnectorID: n.Connector, Session: n.Session, ExpiresAt: n.ExpiresAt,
 		})
-		if !fault.Is(found(err, "request"), fault.NotFound) {
+		if !fault.Is(rowError(err, "request"), fault.NotFound) {
 			return err
 		}
 		open, err := tx.q.OpenAccountRequests(ctx, tx.id, n.Agent)
 		if err != nil {
 			return err
 		}
-		if open >= MostAccountRequests {
+		if open >= MaxAccountRequests {
 			return fault.Errorf(fault.RateLimited, "%d calls of this agent wait for accounts already.", open)
 		}
 		id = connectors.AccountRequestID{UUID: newID()}
@@ -182,26 +185,27 @@ func (t *Tenant) AskAccount(ctx context.Context, n NewAccountRequest) (id connec
 func (t *Tenant) AccountRequest(ctx context.Context, agent connectors.AgentID, id connectors.AccountRequestID) (AccountRequest, error) {
 	r, err := t.q.AccountRequest(ctx, t.id, id, agent)
 	if err != nil {
-		return AccountRequest{}, found(err, "request")
+		return AccountRequest{}, rowError(err, "request")
 	}
 	return AccountRequest{
 		ID: r.ID, Connector: r.ConnectorID, Connected: r.ConnectedAt != nil, Used: r.UsedAt != nil, ExpiresAt: r.ExpiresAt.UTC(),
 	}, nil
 }
 
-// UseAccountRequest lets the call of a request go on; NotFound: it went on already, or the account is not there.
+// UseAccountRequest marks a request as used. It fails with NotFound if it was used already or no account is
+// connected.
 func (t *Tenant) UseAccountRequest(ctx context.Context, agent connectors.AgentID, id connectors.AccountRequestID, now time.Time) error {
 	n, err := t.q.UseAccountRequest(ctx, dbgen.UseAccountRequestParams{TenantID: t.id, ID: id, AgentID: agent, Now: &now})
-	return touched(n, err, "request")
+	return affectedError(n, err, "request")
 }
 
-// ConnectedRequests are the requests of a session whose accounts are there.
+// ConnectedRequests returns a session's requests with a connected account.
 func (t *Tenant) ConnectedRequests(ctx context.Context, agent connectors.AgentID, session string) ([]connectors.AccountRequestID, error) {
 	return t.q.ConnectedRequests(ctx, t.id, agent, session)
 }
 
-// connected tells the calls that missed an agent's account that it is there.
-func (t *Tenant) connected(ctx context.Context, connector connectors.ConnectorID, agent *connectors.AgentID) error {
+// markAccountConnected marks and notifies the requests that waited for an agent's account.
+func (t *Tenant) markAccountConnected(ctx context.Context, connector connectors.ConnectorID, agent *connectors.AgentID) error {
 	if agent == nil {
 		return nil
 	}
@@ -209,5 +213,5 @@ func (t *Tenant) connected(ctx context.Context, connector connectors.ConnectorID
 	if err != nil || n == 0 {
 		return err
 	}
-	return t.says(nil, NoticeAccount, agent)
+	return t.notifyChange(nil, NoticeAccount, agent)
 }

@@ -22,8 +22,8 @@ var accountAttempts = map[string]attempt{
 		whose, err := o.door.AgentsOfMembers(ctx, o.agent.ID)
 		return len(whose) > 0, err
 	},
-	"AskAccount": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.AskAccount(ctx, missedAccount(o, "mine")))
+	"RequestAccount": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.RequestAccount(ctx, missedAccount(o, "mine")))
 	},
 	"AccountRequest": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.AccountRequest(ctx, o.agent.ID, o.asked))
@@ -45,7 +45,7 @@ func missedAccount(o outsider, session string) store.NewAccountRequest {
 func (o *outsider) fillAccounts(t *testing.T) {
 	t.Helper()
 	var err error
-	if o.asked, err = o.Door().AskAccount(t.Context(), missedAccount(*o, "theirs")); err != nil {
+	if o.asked, err = o.Door().RequestAccount(t.Context(), missedAccount(*o, "theirs")); err != nil {
 		t.Fatal(err)
 	}
 	o.Credential(t, o.connector.ID, &o.agent.ID, "the victim's token")

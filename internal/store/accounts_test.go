@@ -16,12 +16,12 @@ func perAgentBearer(d *connectors.Draft) {
 	d.Auth.Type, d.CredentialMode = connectors.AuthBearer, connectors.CredentialPerAgent
 }
 
-func TestACallThatMissesAnAccountGoesOnOnceWhenItIsThere(t *testing.T) {
+func TestAccountRequest_IsUsedOnceAfterConnect(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	agent, other, c := w.Agent(t), w.Agent(t), w.Connector(t, perAgentBearer)
 	n := store.NewAccountRequest{Agent: agent.ID, Connector: c.ID, Now: time.Now(), ExpiresAt: time.Now().Add(time.Hour)}
-	id, err := w.Door().AskAccount(t.Context(), n)
+	id, err := w.Door().RequestAccount(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,13 +40,13 @@ func TestACallThatMissesAnAccountGoesOnOnceWhenItIsThere(t *testing.T) {
 	wantKind(t, w.Door().UseAccountRequest(t.Context(), agent.ID, id, time.Now()), fault.NotFound)
 }
 
-func TestASessionThatMissesTheSameAccountAgainHasTheSameRequest(t *testing.T) {
+func TestAccountRequest_IsSharedWithinSession(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	agent, c := w.Agent(t), w.Connector(t, perAgentBearer)
 	ask := func(session string) connectors.AccountRequestID {
 		t.Helper()
-		id, err := w.Door().AskAccount(t.Context(), store.NewAccountRequest{
+		id, err := w.Door().RequestAccount(t.Context(), store.NewAccountRequest{
 			Agent: agent.ID, Connector: c.ID, Session: session, Now: time.Now(), ExpiresAt: time.Now().Add(time.Hour),
 		})
 		if err != nil {
@@ -69,26 +69,26 @@ func TestASessionThatMissesTheSameAccountAgainHasTheSameRequest(t *testing.T) {
 	}
 }
 
-func TestAnAgentHasSoManyRequestsForAccountsOpen(t *testing.T) {
+func TestRequestAccount_RefusesAboveMax(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	agent, c := w.Agent(t), w.Connector(t, perAgentBearer)
 	n := store.NewAccountRequest{Agent: agent.ID, Connector: c.ID, Now: time.Now(), ExpiresAt: time.Now().Add(time.Hour)}
-	for range store.MostAccountRequests {
-		if _, err := w.Door().AskAccount(t.Context(), n); err != nil {
+	for range store.MaxAccountRequests {
+		if _, err := w.Door().RequestAccount(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err := w.Door().AskAccount(t.Context(), n)
+	_, err := w.Door().RequestAccount(t.Context(), n)
 	wantKind(t, err, fault.RateLimited)
 	n.Now = n.ExpiresAt
 	n.ExpiresAt = n.Now.Add(time.Hour)
-	if _, err := w.Door().AskAccount(t.Context(), n); err != nil {
+	if _, err := w.Door().RequestAccount(t.Context(), n); err != nil {
 		t.Errorf("those that are over still count: %v", err)
 	}
 }
 
-func TestTheAgentsOfAMemberWhoLeavesAreDisabledWithoutTheirAccounts(t *testing.T) {
+func TestRemoveMember_DisablesPersonalAgents(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	m, agent, other, c := w.Member(t, connectors.RoleMember), w.Agent(t), w.Agent(t), w.Connector(t, perAgentBearer)
@@ -132,11 +132,11 @@ func TestOldRequestsForAccountsAreSwept(t *testing.T) {
 	agent, c := w.Agent(t), w.Connector(t, perAgentBearer)
 	for _, over := range []time.Duration{25 * time.Hour, time.Hour, -time.Hour} {
 		n := store.NewAccountRequest{Agent: agent.ID, Connector: c.ID, Now: time.Now().Add(-48 * time.Hour), ExpiresAt: time.Now().Add(-over)}
-		if _, err := w.Door().AskAccount(t.Context(), n); err != nil {
+		if _, err := w.Door().RequestAccount(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n, err := w.St.System().SweepLeftovers(t.Context()); n != 1 || err != nil {
+	if n, err := w.St.System().SweepExpired(t.Context()); n != 1 || err != nil {
 		t.Errorf("%d went, %v", n, err)
 	}
 	if n := w.Count(t, "account_requests"); n != 2 {

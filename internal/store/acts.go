@@ -7,150 +7,151 @@ import (
 	"maps"
 )
 
-// Shape says what an act leaves of a thing, and so what its audit event has to hold.
-type Shape string
+// Effect is what an action does to its object. It decides which states the audit event holds.
+type Effect string
 
-// The shapes.
+// The effects.
 const (
-	Reads   Shape = "reads"   // nothing is another than before; or a decision, which the event itself tells
-	Makes   Shape = "makes"   // what is
-	Changes Shape = "changes" // what was and what is
-	Puts    Shape = "puts"    // what is, and what was where there was something
-	Ends    Shape = "ends"    // what was
+	EffectNone   Effect = "reads"   // changes nothing, or is a decision that the event itself describes
+	EffectCreate Effect = "makes"   // After only
+	EffectUpdate Effect = "changes" // Before and After
+	EffectUpsert Effect = "puts"    // After, and Before if the object existed
+	EffectDelete Effect = "ends"    // Before only
 )
 
-// Act is a kind of act.
-type Act struct {
-	Shape  Shape
-	Secret string // a field that is told where it is the same as before, too; empty: none
+// Action describes an audited action.
+type Action struct {
+	Effect Effect
+	Secret string // field that is recorded even if unchanged; empty: none
 }
 
-// Acts are all kinds of acts that the audit log knows, by the names that events have for them. What is not here cannot be recorded, and so
-// not be done.
-var Acts = map[string]Act{
-	"account.password":      {Shape: Changes, Secret: "password"},
-	"account.sign_in":       {Shape: Reads}, // by a password; by single sign-on: sso.sign_in
-	"account.sign_out_here": {Shape: Reads}, // signed out in the browser that asked for it
-	"account.lock":          {Shape: Reads}, // by wrong passwords
-	"account.session_end":   {Shape: Reads},
-	"account.sign_out":      {Shape: Reads}, // at how many places is not told: a session is in all of a person's tenants
+// Actions are the known audit actions by name. An action that is missing here cannot be recorded, and its
+// transaction fails.
+var Actions = map[string]Action{
+	"account.password":      {Effect: EffectUpdate, Secret: "password"},
+	"account.sign_in":       {Effect: EffectNone}, // by password; single sign-on is sso.sign_in
+	"account.sign_out_here": {Effect: EffectNone}, // in the requesting browser only
+	"account.lock":          {Effect: EffectNone}, // by wrong passwords
+	"account.session_end":   {Effect: EffectNone},
+	"account.sign_out":      {Effect: EffectNone}, // the number of sessions is omitted: they span all of the person's tenants
 
-	"account.second_factor_add":    {Shape: Makes},
-	"account.second_factor_refuse": {Shape: Reads}, // the password was right, and the code was not
-	"account.second_factor_remove": {Shape: Ends},
-	"account.recovery_codes":       {Shape: Changes},
-	"account.recovery_code_use":    {Shape: Reads},
+	"account.second_factor_add":    {Effect: EffectCreate},
+	"account.second_factor_refuse": {Effect: EffectNone}, // right password, wrong code
+	"account.second_factor_remove": {Effect: EffectDelete},
+	"account.recovery_codes":       {Effect: EffectUpdate},
+	"account.recovery_code_use":    {Effect: EffectNone},
 
-	"tenant.create":       {Shape: Makes}, // by the operator, or by the program on a fresh database
-	"tenant.rename":       {Shape: Changes},
-	"tenant.configure":    {Shape: Changes},
-	"tenant.keep_history": {Shape: Changes},
-	"tenant.set_defaults": {Shape: Changes},
-	"tenant.set_quota":    {Shape: Changes},
-	"tenant.limit":        {Shape: Changes}, // by the operator
+	"tenant.create":       {Effect: EffectCreate}, // by the operator, or by the program on an empty database
+	"tenant.rename":       {Effect: EffectUpdate},
+	"tenant.configure":    {Effect: EffectUpdate},
+	"tenant.keep_history": {Effect: EffectUpdate},
+	"tenant.set_defaults": {Effect: EffectUpdate},
+	"tenant.set_quota":    {Effect: EffectUpdate},
+	"tenant.limit":        {Effect: EffectUpdate}, // by the operator
 
-	"tenant.require_second_factor": {Shape: Changes},
+	"tenant.require_second_factor": {Effect: EffectUpdate},
 
-	"usage.reset": {Shape: Puts}, // nothing is deleted: it says from when on figures are counted
+	"usage.reset": {Effect: EffectUpsert}, // nothing is deleted: it sets the start of the figures
 
-	"member.add":                  {Shape: Makes},
-	"member.join":                 {Shape: Makes},
-	"member.role":                 {Shape: Changes},
-	"member.remove":               {Shape: Ends},
-	"member.sign_out":             {Shape: Reads},
-	"member.second_factor_remove": {Shape: Ends},
-	"member.invite":               {Shape: Makes},
-	"member.invite_again":         {Shape: Changes},
-	"member.uninvite":             {Shape: Changes},
+	"member.add":                  {Effect: EffectCreate},
+	"member.join":                 {Effect: EffectCreate},
+	"member.role":                 {Effect: EffectUpdate},
+	"member.remove":               {Effect: EffectDelete},
+	"member.sign_out":             {Effect: EffectNone},
+	"member.second_factor_remove": {Effect: EffectDelete},
+	"member.invite":               {Effect: EffectCreate},
+	"member.invite_again":         {Effect: EffectUpdate},
+	"member.uninvite":             {Effect: EffectUpdate},
 
-	"api_key.create": {Shape: Makes},
-	"api_key.revoke": {Shape: Changes},
+	"api_key.create": {Effect: EffectCreate},
+	"api_key.revoke": {Effect: EffectUpdate},
 
-	"agent.create":       {Shape: Makes},
-	"agent.update":       {Shape: Changes},
-	"agent.delete":       {Shape: Ends},
-	"agent_token.create": {Shape: Makes},
-	"agent_token.revoke": {Shape: Ends},
-	"agent_client.allow": {Shape: Makes},
-	"agent_client.end":   {Shape: Ends},
+	"agent.create":       {Effect: EffectCreate},
+	"agent.update":       {Effect: EffectUpdate},
+	"agent.delete":       {Effect: EffectDelete},
+	"agent_token.create": {Effect: EffectCreate},
+	"agent_token.revoke": {Effect: EffectDelete},
+	"agent_client.allow": {Effect: EffectCreate},
+	"agent_client.end":   {Effect: EffectDelete},
 
-	"member_client.allow": {Shape: Makes}, // a program acts as the member
-	"member_client.end":   {Shape: Ends},
+	"member_client.allow": {Effect: EffectCreate}, // an OAuth client acts as the member
+	"member_client.end":   {Effect: EffectDelete},
 
-	"agent_grant.set":  {Shape: Puts},
-	"agent_grant.drop": {Shape: Ends},
+	"agent_grant.set":  {Effect: EffectUpsert},
+	"agent_grant.drop": {Effect: EffectDelete},
 
-	"connector.create": {Shape: Makes},
-	"connector.update": {Shape: Changes},
-	"connector.delete": {Shape: Ends},
-	"connector.listen": {Shape: Changes},
-	"connector.test":   {Shape: Reads}, // of a draft, or of a stored connector's changed settings; nothing of it is stored
+	"connector.create": {Effect: EffectCreate},
+	"connector.update": {Effect: EffectUpdate},
+	"connector.delete": {Effect: EffectDelete},
+	"connector.listen": {Effect: EffectUpdate},
+	"connector.test":   {Effect: EffectNone}, // of a draft or of unsaved settings
 
-	"connector.sync":     {Shape: Reads}, // that somebody asked for one: what came of it is its run's; by the clock it is no act
-	"connector.sync_all": {Shape: Reads},
+	"connector.sync":     {Effect: EffectNone}, // the request only: its result is in the run; scheduled syncs are not audited
+	"connector.sync_all": {Effect: EffectNone},
 
-	"connect_link.make": {Shape: Makes, Secret: "connect_url"}, // whoever has it may connect an account
+	"connect_link.make": {Effect: EffectCreate, Secret: "connect_url"}, // the URL lets its holder connect an account
 
-	"credential.set":           {Shape: Puts, Secret: "secret"},
-	"credential.connect":       {Shape: Puts, Secret: "secret"},
-	"credential.begin":         {Shape: Reads}, // somebody is sent to an authorization server; when they are back: credential.connect
-	"credential.delete":        {Shape: Ends},
-	"credential.disconnect":    {Shape: Ends},
-	"credential.revoke_failed": {Shape: Reads}, // a deleted account that its server could not be told of within a day
-	"credential.read":          {Shape: Reads},
-	"credential.compare":       {Shape: Reads},
+	"credential.set":           {Effect: EffectUpsert, Secret: "secret"},
+	"credential.connect":       {Effect: EffectUpsert, Secret: "secret"},
+	"credential.begin":         {Effect: EffectNone}, // a person is sent to an authorization server; on return: credential.connect
+	"credential.delete":        {Effect: EffectDelete},
+	"credential.disconnect":    {Effect: EffectDelete},
+	"credential.revoke_failed": {Effect: EffectNone}, // the authorization server was not reachable for a day after the account was deleted
+	"credential.read":          {Effect: EffectNone},
+	"credential.compare":       {Effect: EffectNone},
 
-	"tool.curate":          {Shape: Changes},
-	"tool.accept":          {Shape: Reads},
-	"tool.reject":          {Shape: Reads},
-	"tool.accept_cosmetic": {Shape: Reads},
-	"instructions.accept":  {Shape: Reads},
-	"instructions.reject":  {Shape: Reads},
+	"tool.curate":          {Effect: EffectUpdate},
+	"tool.accept":          {Effect: EffectNone},
+	"tool.reject":          {Effect: EffectNone},
+	"tool.accept_cosmetic": {Effect: EffectNone},
+	"instructions.accept":  {Effect: EffectNone},
+	"instructions.reject":  {Effect: EffectNone},
 
-	"tool_call.approve": {Shape: Reads},
-	"tool_call.deny":    {Shape: Reads},
-	"tool_call.cancel":  {Shape: Reads},
-	"tool_call.read":    {Shape: Reads}, // of arguments and results, by an auditor, where they are for auditors alone
+	"tool_call.approve": {Effect: EffectNone},
+	"tool_call.deny":    {Effect: EffectNone},
+	"tool_call.cancel":  {Effect: EffectNone},
+	"tool_call.read":    {Effect: EffectNone}, // an auditor reads arguments and results that only auditors may read
 
-	"webhook.create":        {Shape: Makes},
-	"webhook.update":        {Shape: Changes},
-	"webhook.delete":        {Shape: Ends},
-	"webhook.rotate_secret": {Shape: Changes, Secret: "secret"},
-	"webhook.disable":       {Shape: Changes},
-	"webhook.test":          {Shape: Reads},
-	"webhook.redeliver":     {Shape: Reads},
+	"webhook.create":        {Effect: EffectCreate},
+	"webhook.update":        {Effect: EffectUpdate},
+	"webhook.delete":        {Effect: EffectDelete},
+	"webhook.rotate_secret": {Effect: EffectUpdate, Secret: "secret"},
+	"webhook.disable":       {Effect: EffectUpdate},
+	"webhook.test":          {Effect: EffectNone},
+	"webhook.redeliver":     {Effect: EffectNone},
 
-	"sso.configure":      {Shape: Puts, Secret: "client_secret"},
-	"sso.forget":         {Shape: Ends},
-	"sso.claim_domain":   {Shape: Puts},
-	"sso.verify_domain":  {Shape: Changes},
-	"sso.release_domain": {Shape: Ends},
-	"sso.test":           {Shape: Reads},
-	"sso.sign_in":        {Shape: Reads},
-	"sso.refuse":         {Shape: Reads},
+	"sso.configure":      {Effect: EffectUpsert, Secret: "client_secret"},
+	"sso.forget":         {Effect: EffectDelete},
+	"sso.claim_domain":   {Effect: EffectUpsert},
+	"sso.verify_domain":  {Effect: EffectUpdate},
+	"sso.release_domain": {Effect: EffectDelete},
+	"sso.test":           {Effect: EffectNone},
+	"sso.sign_in":        {Effect: EffectNone},
+	"sso.refuse":         {Effect: EffectNone},
 
-	"table.export": {Shape: Reads},
-	"audit.export": {Shape: Reads},
-	"keys.rotate":  {Shape: Reads}, // the tenant's own, by the operator
-	"audit.cut":    {Shape: Reads}, // what is gone, it tells by its place, its hash and a signature
+	"table.export": {Effect: EffectNone},
+	"audit.export": {Effect: EffectNone},
+	"keys.rotate":  {Effect: EffectNone}, // the tenant's keys, by the operator
+	"audit.cut":    {Effect: EffectNone}, // the detail has place, hash and signature of the removed entries
 }
 
-// whole refuses an event that does not tell what its act left. It is a mistake of the program, and the act does not take place.
-func (e Event) whole() error {
-	act, known := Acts[e.Action]
+// checkStates fails if the event lacks the states that its action's effect requires. That is a bug of the
+// caller; the act fails.
+func (e Event) checkStates() error {
+	act, known := Actions[e.Action]
 	if !known {
 		return fmt.Errorf("record %q: there is no such act", e.Action)
 	}
 	was, is := e.Before != nil, e.After != nil
-	fits := map[Shape]bool{Reads: !was && !is, Makes: !was && is, Changes: was && is, Puts: is, Ends: was && !is}
-	if !fits[act.Shape] {
-		return fmt.Errorf("record %s: an act that %s has other states (before: %t, after: %t)", e.Action, act.Shape, was, is)
+	fits := map[Effect]bool{EffectNone: !was && !is, EffectCreate: !was && is, EffectUpdate: was && is, EffectUpsert: is, EffectDelete: was && !is}
+	if !fits[act.Effect] {
+		return fmt.Errorf("record %s: an act that %s has other states (before: %t, after: %t)", e.Action, act.Effect, was, is)
 	}
 	return nil
 }
 
-// detail is what is stored of the event's detail: with what was and what is, of which only what differs, and the secret of the act.
-func (e Event) detail() map[string]any {
+// storedDetail returns the event's detail with the changed fields of Before and After and the action's secret.
+func (e Event) storedDetail() map[string]any {
 	detail := map[string]any{}
 	maps.Copy(detail, e.Detail)
 	if e.Via != "" {
@@ -159,7 +160,7 @@ func (e Event) detail() map[string]any {
 	if e.Program != nil {
 		detail["program"] = map[string]any{"agent_client_id": e.Program.ID.String(), "name": e.Program.Name, "host": e.Program.Host}
 	}
-	was, is := differing(e.Before, e.After, Acts[e.Action].Secret)
+	was, is := diffStates(e.Before, e.After, Actions[e.Action].Secret)
 	if e.Before != nil {
 		detail["before"] = was
 	}
@@ -169,12 +170,12 @@ func (e Event) detail() map[string]any {
 	return detail
 }
 
-// differing are two states without what they have in common, but for one field.
-func differing(before, after State, always string) (was, is State) {
+// diffStates returns two states without the fields that are equal in both, except always.
+func diffStates(before, after State, always string) (was, is State) {
 	was, is = maps.Clone(before), maps.Clone(after)
 	for field, value := range before {
 		other, there := after[field]
-		if there && field != always && same(value, other) {
+		if there && field != always && equalJSON(value, other) {
 			delete(was, field)
 			delete(is, field)
 		}
@@ -182,7 +183,7 @@ func differing(before, after State, always string) (was, is State) {
 	return was, is
 }
 
-func same(a, b any) bool {
+func equalJSON(a, b any) bool {
 	one, err := json.Marshal(a)
 	other, also := json.Marshal(b)
 	return err == nil && also == nil && bytes.Equal(one, other)

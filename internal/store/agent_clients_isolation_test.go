@@ -13,10 +13,10 @@ import (
 
 // clientOf is a program of the victim's, with an access token.
 type clientOf struct {
-	client      store.HeldAgentClient
+	client      store.LockedAgentClient
 	clientToken connectors.AgentTokenID
 	asked       connectors.AccountRequestID
-	acting      connectors.AgentClientID // as the victim's member, who had signed in at the tenant's provider
+	acting      connectors.AgentClientID // as the victim's member, after a sign-in at the tenant's provider
 	memberToken connectors.MemberTokenID
 	spent       uuid.UUID
 }
@@ -37,15 +37,15 @@ var clientAttempts = map[string]attempt{
 		return true, o.door.CreateAgentClient(ctx, newClient(o.agent.ID, o.member.UserID))
 	},
 	"AgentClients": func(ctx context.Context, o outsider) (bool, error) {
-		for _, of := range []store.ClientsOf{{}, {Agent: &o.agent.ID}, {Person: &o.member.UserID}} {
+		for _, of := range []store.AgentClientFilter{{}, {Agent: &o.agent.ID}, {Person: &o.member.UserID}} {
 			if found, err := some(o.door.AgentClients(ctx, of, store.Page{})); found || err != nil {
 				return found, err
 			}
 		}
 		return false, nil
 	},
-	"HoldAgentClient": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.HoldAgentClient(ctx, o.client.ID))
+	"LockAgentClient": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.LockAgentClient(ctx, o.client.ID))
 	},
 	"SpendCode": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.SpendCode(ctx, o.client.ID, time.Now())
@@ -73,8 +73,8 @@ var clientAttempts = map[string]attempt{
 	"DropMemberToken": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.DropMemberToken(ctx, o.memberToken)
 	},
-	"ProgramStanding": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.ProgramStanding(ctx, o.member.UserID))
+	"ProgramOwner": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.ProgramOwner(ctx, o.member.UserID))
 	},
 	"EndSSOPrograms": func(ctx context.Context, o outsider) (bool, error) {
 		if err := o.door.EndSSOPrograms(ctx, o.member.UserID); err != nil {
@@ -118,7 +118,7 @@ func (o *outsider) fillClients(t *testing.T) {
 		}
 	}
 	err := door.Tx(ctx, func(tx *store.Tenant) (err error) {
-		o.client, err = tx.HoldAgentClient(ctx, n.ID)
+		o.client, err = tx.LockAgentClient(ctx, n.ID)
 		return err
 	})
 	if err != nil {
@@ -146,7 +146,7 @@ func (o *outsider) fillClients(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if list, err := door.AgentClients(ctx, store.ClientsOf{Agent: &o.agent.ID}, store.Page{}); err != nil || len(list.Items) != 1 {
+	if list, err := door.AgentClients(ctx, store.AgentClientFilter{Agent: &o.agent.ID}, store.Page{}); err != nil || len(list.Items) != 1 {
 		t.Fatalf("%+v, %v", list.Items, err)
 	}
 }

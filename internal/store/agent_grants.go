@@ -7,30 +7,30 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// AgentGrants lists what an agent was granted, by the connectors' slugs.
+// AgentGrants lists an agent's grants, by connector slug.
 func (t *Tenant) AgentGrants(ctx context.Context, agent connectors.AgentID, p Page) (List[GrantedConnector], error) {
 	after, err := p.afterText("agent_grants")
 	if err != nil {
 		return List[GrantedConnector]{}, err
 	}
-	rows, err := t.q.AgentGrants(ctx, dbgen.AgentGrantsParams{TenantID: t.id, AgentID: agent, AfterSlug: after, MaxRows: p.rows()})
+	rows, err := t.q.AgentGrants(ctx, dbgen.AgentGrantsParams{TenantID: t.id, AgentID: agent, AfterSlug: after, MaxRows: p.rowLimit()})
 	if err != nil {
 		return List[GrantedConnector]{}, err
 	}
-	item := func(r dbgen.AgentGrantsRow) GrantedConnector { return grantedConnectorOf(dbgen.AgentGrantRow(r)) }
-	return listOf(p, rows, item, "agent_grants", func(r dbgen.AgentGrantsRow) []string { return []string{r.Slug} }), nil
+	item := func(r dbgen.AgentGrantsRow) GrantedConnector { return toGrantedConnector(dbgen.AgentGrantRow(r)) }
+	return newList(p, rows, item, "agent_grants", func(r dbgen.AgentGrantsRow) []string { return []string{r.Slug} }), nil
 }
 
-// AgentGrant is what an agent was granted of one connector.
+// AgentGrant returns an agent's grant for one connector.
 func (t *Tenant) AgentGrant(ctx context.Context, agent connectors.AgentID, connector connectors.ConnectorID) (GrantedConnector, error) {
 	row, err := t.q.AgentGrant(ctx, t.id, agent, connector)
 	if err != nil {
-		return GrantedConnector{}, found(err, "grant")
+		return GrantedConnector{}, rowError(err, "grant")
 	}
-	return grantedConnectorOf(row), nil
+	return toGrantedConnector(row), nil
 }
 
-// SetAgentGrant grants, or puts this grant in the place of the one before.
+// SetAgentGrant creates or replaces a grant.
 func (t *Tenant) SetAgentGrant(ctx context.Context, g connectors.Grant) error {
 	err := t.q.SetAgentGrant(ctx, dbgen.SetAgentGrantParams{
 		TenantID:     t.id,
@@ -41,20 +41,20 @@ func (t *Tenant) SetAgentGrant(ctx context.Context, g connectors.Grant) error {
 		Approval:     g.Approval,
 		TrustedTools: cleanAll(g.TrustedTools),
 	})
-	return t.says(err, "agent", g.AgentID)
+	return t.notifyChange(err, "agent", g.AgentID)
 }
 
-// DropAgentGrant takes a connector from an agent.
+// DropAgentGrant deletes a grant.
 func (t *Tenant) DropAgentGrant(ctx context.Context, agent connectors.AgentID, connector connectors.ConnectorID) error {
 	n, err := t.q.DropAgentGrant(ctx, t.id, agent, connector)
-	return t.says(touched(n, err, "grant"), "agent", agent)
+	return t.notifyChange(affectedError(n, err, "grant"), "agent", agent)
 }
 
-func grantedConnectorOf(r dbgen.AgentGrantRow) GrantedConnector {
-	return GrantedConnector{Grant: agentGrantOf(r.AgentGrant), Slug: r.Slug, Name: r.Name, Enabled: r.Enabled}
+func toGrantedConnector(r dbgen.AgentGrantRow) GrantedConnector {
+	return GrantedConnector{Grant: toAgentGrant(r.AgentGrant), Slug: r.Slug, Name: r.Name, Enabled: r.Enabled}
 }
 
-func agentGrantOf(r dbgen.AgentGrant) connectors.Grant {
+func toAgentGrant(r dbgen.AgentGrant) connectors.Grant {
 	return connectors.Grant{
 		AgentID:      r.AgentID,
 		ConnectorID:  r.ConnectorID,

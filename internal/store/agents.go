@@ -7,36 +7,36 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Agents lists the tenant's agents by name or in another order.
+// Agents lists the tenant's agents in the page's order, by default by name.
 func (t *Tenant) Agents(ctx context.Context, p Page) (List[connectors.Agent], error) {
-	if p.Order = p.Order.among(AgentOrders); !p.Order.own() {
+	if p.Order = p.Order.restrictTo(AgentOrders); !p.Order.isDefault() {
 		return t.agentsOrdered(ctx, p)
 	}
 	name, id, err := p.afterNamed("agents")
 	if err != nil {
 		return List[connectors.Agent]{}, err
 	}
-	rows, err := t.q.Agents(ctx, dbgen.AgentsParams{TenantID: t.id, AfterName: name, AfterID: id, MaxRows: p.rows()})
+	rows, err := t.q.Agents(ctx, dbgen.AgentsParams{TenantID: t.id, AfterName: name, AfterID: id, MaxRows: p.rowLimit()})
 	if err != nil {
 		return List[connectors.Agent]{}, err
 	}
-	return listOf(p, rows, agentOf, "agents", func(r dbgen.Agent) []string { return []string{r.Name, r.ID.String()} }), nil
+	return newList(p, rows, toAgent, "agents", func(r dbgen.Agent) []string { return []string{r.Name, r.ID.String()} }), nil
 }
 
 // Agent finds an agent by id or slug.
 func (t *Tenant) Agent(ctx context.Context, ref connectors.Ref) (connectors.Agent, error) {
 	id, slug, ok := refParts(ref)
 	if !ok {
-		return connectors.Agent{}, missing("agent")
+		return connectors.Agent{}, newNotFound("agent")
 	}
 	row, err := t.q.AgentByRef(ctx, t.id, id, slug)
 	if err != nil {
-		return connectors.Agent{}, found(err, "agent")
+		return connectors.Agent{}, rowError(err, "agent")
 	}
-	return agentOf(row), nil
+	return toAgent(row), nil
 }
 
-// CreateAgent stores a new agent; its id and dates are made here.
+// CreateAgent stores a new agent under a new id.
 func (t *Tenant) CreateAgent(ctx context.Context, a connectors.Agent) (connectors.Agent, error) {
 	row, err := t.q.CreateAgent(ctx, dbgen.CreateAgentParams{
 		TenantID:    t.id,
@@ -53,7 +53,7 @@ func (t *Tenant) CreateAgent(ctx context.Context, a connectors.Agent) (connector
 	if err != nil {
 		return connectors.Agent{}, err
 	}
-	return agentOf(row), nil
+	return toAgent(row), nil
 }
 
 // UpdateAgent stores all settings of the agent a.ID.
@@ -71,24 +71,24 @@ func (t *Tenant) UpdateAgent(ctx context.Context, a connectors.Agent) (connector
 		CallsPerMinute: int32(a.CallsPerMinute),
 	})
 	if err != nil {
-		return connectors.Agent{}, found(err, "agent")
+		return connectors.Agent{}, rowError(err, "agent")
 	}
-	return agentOf(row), t.says(nil, "agent", a.ID)
+	return toAgent(row), t.notifyChange(nil, "agent", a.ID)
 }
 
-// HoldAgent keeps an agent as it is until the transaction ends: whoever ends what belongs to it then finds what is stored meanwhile.
-func (t *Tenant) HoldAgent(ctx context.Context, id connectors.AgentID) error {
+// LockAgent locks an agent's row until the transaction ends, so that nothing new is attached to it meanwhile.
+func (t *Tenant) LockAgent(ctx context.Context, id connectors.AgentID) error {
 	_, err := t.q.HoldAgent(ctx, t.id, id)
-	return found(err, "agent")
+	return rowError(err, "agent")
 }
 
-// DeleteAgent removes an agent and its credentials; sync runs forget it.
+// DeleteAgent deletes an agent and its credentials. Sync runs lose the reference.
 func (t *Tenant) DeleteAgent(ctx context.Context, id connectors.AgentID) error {
 	n, err := t.q.DeleteAgent(ctx, t.id, id)
-	return t.says(touched(n, err, "agent"), "agent", id)
+	return t.notifyChange(affectedError(n, err, "agent"), "agent", id)
 }
 
-func agentOf(r dbgen.Agent) connectors.Agent {
+func toAgent(r dbgen.Agent) connectors.Agent {
 	return connectors.Agent{
 		ID:          r.ID,
 		Slug:        r.Slug,

@@ -7,18 +7,18 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// APIKeys lists the tenant's keys, newest first, revoked and expired ones too.
+// APIKeys lists the tenant's keys, newest first, including revoked and expired ones.
 func (t *Tenant) APIKeys(ctx context.Context, p Page) (List[connectors.APIKey], error) {
 	before, err := p.afterID("api_keys")
 	if err != nil {
 		return List[connectors.APIKey]{}, err
 	}
-	rows, err := t.q.APIKeys(ctx, t.id, before, p.rows())
+	rows, err := t.q.APIKeys(ctx, t.id, before, p.rowLimit())
 	if err != nil {
 		return List[connectors.APIKey]{}, err
 	}
-	item := func(r dbgen.APIKeysRow) connectors.APIKey { return apiKeyOf(dbgen.CreateAPIKeyRow(r)) }
-	return listOf(p, rows, item, "api_keys", func(r dbgen.APIKeysRow) []string { return []string{r.ID.String()} }), nil
+	item := func(r dbgen.APIKeysRow) connectors.APIKey { return toAPIKey(dbgen.CreateAPIKeyRow(r)) }
+	return newList(p, rows, item, "api_keys", func(r dbgen.APIKeysRow) []string { return []string{r.ID.String()} }), nil
 }
 
 // CreateAPIKey stores a key.
@@ -32,26 +32,26 @@ func (t *Tenant) CreateAPIKey(ctx context.Context, k NewAPIKey) (connectors.APIK
 		SecretMac: k.SecretMAC,
 		ExpiresAt: k.ExpiresAt,
 
-		CreatedByName: clean(k.CreatedBy),
+		CreatedByName: cleanText(k.CreatedBy),
 	})
 	if err != nil {
 		return connectors.APIKey{}, err
 	}
-	return apiKeyOf(row), nil
+	return toAPIKey(row), nil
 }
 
-// RevokeAPIKey ends a key for good, and the open invitations that were sent with it. A second revocation changes nothing.
+// RevokeAPIKey revokes a key and the open invitations that were sent with it. It is idempotent.
 func (t *Tenant) RevokeAPIKey(ctx context.Context, id connectors.APIKeyID) error {
-	return t.within(ctx, func(tx *Tenant) error {
+	return t.ensureTx(ctx, func(tx *Tenant) error {
 		n, err := tx.q.RevokeAPIKey(ctx, tx.id, id)
-		if err := touched(n, err, "API key"); err != nil {
+		if err := affectedError(n, err, "API key"); err != nil {
 			return err
 		}
 		return tx.q.RevokeInvitationsBy(ctx, tx.id, id.UUID)
 	})
 }
 
-func apiKeyOf(r dbgen.CreateAPIKeyRow) connectors.APIKey {
+func toAPIKey(r dbgen.CreateAPIKeyRow) connectors.APIKey {
 	return connectors.APIKey{
 		ID:         r.ID,
 		Name:       r.Name,
@@ -59,8 +59,8 @@ func apiKeyOf(r dbgen.CreateAPIKeyRow) connectors.APIKey {
 		Prefix:     r.Prefix,
 		CreatedBy:  r.CreatedByName,
 		CreatedAt:  r.CreatedAt.UTC(),
-		ExpiresAt:  utc(r.ExpiresAt),
-		LastUsedAt: utc(r.LastUsedAt),
-		RevokedAt:  utc(r.RevokedAt),
+		ExpiresAt:  toUTC(r.ExpiresAt),
+		LastUsedAt: toUTC(r.LastUsedAt),
+		RevokedAt:  toUTC(r.RevokedAt),
 	}
 }

@@ -16,9 +16,9 @@ import (
 
 // approvalAttempts are the outsider's at calls that wait, at what may be called without asking, and at mail.
 var approvalAttempts = map[string]attempt{
-	"AskApproval": func(ctx context.Context, o outsider) (bool, error) {
+	"RequestApproval": func(ctx context.Context, o outsider) (bool, error) {
 		theirs := newApproval(o.agent, o.connector, "same call")
-		if _, _, err := o.door.AskApproval(ctx, theirs); !fault.Is(err, fault.NotFound) {
+		if _, _, err := o.door.RequestApproval(ctx, theirs); !fault.Is(err, fault.NotFound) {
 			return true, err
 		}
 		mine, err := o.ownAgent(ctx)
@@ -26,7 +26,7 @@ var approvalAttempts = map[string]attempt{
 			return true, err
 		}
 		theirs.AgentID = mine
-		_, _, err = o.door.AskApproval(ctx, theirs)
+		_, _, err = o.door.RequestApproval(ctx, theirs)
 		return true, err
 	},
 	"DeniedCall": func(ctx context.Context, o outsider) (bool, error) {
@@ -41,7 +41,7 @@ var approvalAttempts = map[string]attempt{
 		return n > 0, err
 	},
 	"DecideApproval": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.DecideApproval(ctx, o.waiting.ID, store.Verdict{Approve: true, By: "mine"}))
+		return one(o.door.DecideApproval(ctx, o.waiting.ID, store.ApprovalDecision{Approve: true, By: "mine"}))
 	},
 	"WithdrawApproval": func(ctx context.Context, o outsider) (bool, error) { return o.door.WithdrawApproval(ctx, o.waiting.ID) },
 	"ClaimApproval": func(ctx context.Context, o outsider) (bool, error) {
@@ -124,7 +124,7 @@ var approvalVaultAttempts = map[string]attempt{
 	},
 }
 
-// approvalsOf are a tenant's calls in each state that somebody might want to change.
+// approvalsOf are a tenant's calls in each state.
 type approvalsOf struct {
 	waiting, approved, executing, finished, denied connectors.Approval
 }
@@ -133,7 +133,7 @@ func (o *outsider) fillApprovals(t *testing.T) {
 	t.Helper()
 	ctx, door := t.Context(), o.Door()
 	ask := func(same string) connectors.Approval {
-		a, _, err := door.AskApproval(ctx, newApproval(o.agent, o.connector, same))
+		a, _, err := door.RequestApproval(ctx, newApproval(o.agent, o.connector, same))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,12 +141,12 @@ func (o *outsider) fillApprovals(t *testing.T) {
 	}
 	o.waiting, o.approved, o.executing, o.finished = ask("same call"), ask("approved"), ask("executing"), ask("finished")
 	for _, a := range []connectors.Approval{o.approved, o.executing, o.finished} {
-		if _, err := door.DecideApproval(ctx, a.ID, store.Verdict{Approve: true, By: "somebody"}); err != nil {
+		if _, err := door.DecideApproval(ctx, a.ID, store.ApprovalDecision{Approve: true, By: "somebody"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	o.denied = ask("denied")
-	if _, err := door.DecideApproval(ctx, o.denied.ID, store.Verdict{By: "somebody"}); err != nil {
+	if _, err := door.DecideApproval(ctx, o.denied.ID, store.ApprovalDecision{By: "somebody"}); err != nil {
 		t.Fatal(err)
 	}
 	if row, err := door.DeniedCall(ctx, o.agent.ID, o.denied.CallHash, o.denied.AskedAt); err != nil || row.ID != o.denied.ID {

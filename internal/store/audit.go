@@ -10,18 +10,18 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// AuditFilter says which entries of the audit log are looked for. Its zero value finds all.
+// AuditFilter selects audit entries. The zero value selects all.
 type AuditFilter struct {
-	Actor  string // a part of the actor's name
-	Action string // "connector.create", or "connector" for all that is done to connectors
-	Target string // a part of the target
+	Actor  string // part of the actor's name
+	Action string // "connector.create", or "connector" for all actions on connectors
+	Target string // part of the target
 	Since  *time.Time
-	Until  *time.Time // not at or after it
-	Entry  *uuid.UUID // this one alone
+	Until  *time.Time // exclusive
+	Entry  *uuid.UUID // only this entry
 	Page
 }
 
-// RecordedEvent is an entry of the audit log, as it stands there.
+// RecordedEvent is a stored audit entry.
 type RecordedEvent struct {
 	ID        uuid.UUID
 	At        time.Time
@@ -33,24 +33,24 @@ type RecordedEvent struct {
 	Detail    json.RawMessage
 	RequestID string
 	IP        string
-	Hash      []byte // of the tenant's chain up to this entry, 32 bytes
+	Hash      []byte // of the chain up to this entry, 32 bytes
 }
 
-// clockSkew is how far the clocks of processes, which make ids, may be from the database's.
+// clockSkew bounds the difference between the database's clock and the processes' clocks, which make ids.
 const clockSkew = time.Hour
 
-// AuditEvents lists what happened, the newest first.
+// AuditEvents lists audit entries, newest first.
 func (t *Tenant) AuditEvents(ctx context.Context, f AuditFilter) (List[RecordedEvent], error) {
 	before, err := f.afterID("audit events")
 	if err != nil {
 		return List[RecordedEvent]{}, err
 	}
 	p := dbgen.AuditEventsParams{
-		TenantID: t.id, BeforeID: before, Since: f.Since, Until: f.Until, Actor: pattern(f.Actor), Target: pattern(f.Target),
-		Action: clean(f.Action), Entry: f.Entry, MaxRows: f.rows(),
+		TenantID: t.id, BeforeID: before, Since: f.Since, Until: f.Until, Actor: containsPattern(f.Actor), Target: containsPattern(f.Target),
+		Action: cleanText(f.Action), Entry: f.Entry, MaxRows: f.rowLimit(),
 	}
 	if f.Since != nil {
-		p.FromID = new(firstIDAt(f.Since.Add(-clockSkew)))
+		p.FromID = new(minUUIDv7At(f.Since.Add(-clockSkew)))
 	}
 	rows, err := t.q.AuditEvents(ctx, p)
 	if err != nil {
@@ -62,5 +62,5 @@ func (t *Tenant) AuditEvents(ctx context.Context, f AuditFilter) (List[RecordedE
 			Detail: r.Detail, RequestID: r.RequestID, IP: r.Ip, Hash: r.Hash,
 		}
 	}
-	return listOf(f.Page, rows, item, "audit events", func(r dbgen.AuditEventsRow) []string { return []string{r.ID.String()} }), nil
+	return newList(f.Page, rows, item, "audit events", func(r dbgen.AuditEventsRow) []string { return []string{r.ID.String()} }), nil
 }

@@ -15,41 +15,41 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// AuditCheck is what a check of a tenant's audit chain found.
+// AuditCheck is the result of checking a tenant's audit chain.
 type AuditCheck struct {
-	Events int64      // that the chain has
-	Head   []byte     // the hash that covers all of them, 32 bytes; nil: there are none
-	Bad    *AuditFlaw // nil: every entry is as it was recorded
-	Cut    int64      // of them, those at the beginning that were cut off because they were old, which is signed
+	Events int64      // entries in the chain
+	Head   []byte     // hash over all entries, 32 bytes; nil: no entries
+	Bad    *AuditFlaw // nil: every entry is intact
+	Cut    int64      // of these, entries at the beginning that were removed by retention, signed
 }
 
-// AuditFlaw is the first place where the log is not as it was recorded.
+// AuditFlaw is the first place where the log differs from what was recorded.
 type AuditFlaw struct {
-	N       int64      // counted from 1
-	EventID *uuid.UUID // of the entry that is, or was, there; nil: the place has none
+	N       int64      // from 1
+	EventID *uuid.UUID // entry at this place; nil: none
 	Reason  AuditReason
-	Last    *uuid.UUID // of the last entry before it, which is as it was recorded; nil: there is none
+	Last    *uuid.UUID // the last intact entry before it; nil: none
 }
 
-// AuditReason is what is wrong at a place of the audit chain: a sentence for people.
+// AuditReason is a sentence that explains a flaw.
 type AuditReason string
 
-// What may be wrong with a chain.
+// Flaws of a chain.
 const (
 	AuditChanged   AuditReason = "The entry is not what was recorded, or one before it is not."
 	AuditEntryGone AuditReason = "The entry is gone."
 	AuditLinkGone  AuditReason = "The link is gone."
 	AuditRestGone  AuditReason = "The links from here to the end of the chain are gone."
 	AuditEndMoved  AuditReason = "The chain does not end with the hash that is kept as its end."
-	AuditBeside    AuditReason = "There are entries that the chain does not name."
+	AuditUnlinked  AuditReason = "There are entries that the chain does not name."
 	AuditCutOff    AuditReason = "The entries before this were cut off, and nothing that Patchbay has signed says so."
 )
 
-// auditPage is how many links are read at once: some megabytes, with their entries.
-const auditPage = 2000
+// auditPageSize is the number of links per query: some megabytes with their entries.
+const auditPageSize = 2000
 
-// CheckAudit computes the tenant's audit chain anew, from its first entry to the one that was the last when it began, and keeps what came of
-// it. It takes some microseconds an entry.
+// CheckAudit recomputes the tenant's audit chain up to the last entry at its start, and stores the result. It
+// takes microseconds per entry.
 func (t *Tenant) CheckAudit(ctx context.Context) (AuditCheck, error) {
 	head, err := t.q.AuditHead(ctx, t.id)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -70,21 +70,22 @@ func (t *Tenant) CheckAudit(ctx context.Context) (AuditCheck, error) {
 	return check, t.q.SetAuditChecked(ctx, found)
 }
 
-// computeAudit computes the chain. Where its beginning is cut off meanwhile, what was missing for that is looked for once more.
+// computeAudit computes the chain. If retention removes its beginning meanwhile, it retries once with the new
+// beginning.
 func (t *Tenant) computeAudit(ctx context.Context, head dbgen.AuditHeadRow) (auditChain, error) {
 	for {
 		cut, is, err := t.lastCut(ctx)
 		if err != nil {
 			return auditChain{}, err
 		}
-		c := auditChain{tenant: t.id, before: make([]byte, sha256.Size)}
-		if !is || cut.Entries > 0 && !c.begin(cut) {
-			c.fail(1, nil, AuditCutOff)
+		c := auditChain{tenant: t.id, lastHash: make([]byte, sha256.Size)}
+		if !is || cut.Entries > 0 && !c.startAtCut(cut) {
+			c.recordFlaw(1, nil, AuditCutOff)
 		}
 		if err := t.followAudit(ctx, &c, head.Events); err != nil {
 			return c, err
 		}
-		if err := t.endAudit(ctx, &c, head); err != nil {
+		if err := t.compareAuditEnd(ctx, &c, head); err != nil {
 			return c, err
 		}
 		if c.flaw == nil {
@@ -96,72 +97,72 @@ func (t *Tenant) computeAudit(ctx context.Context, head dbgen.AuditHeadRow) (aud
 	}
 }
 
-// followAudit goes along the chain up to the link until, or to the first flaw.
+// followAudit adds links up to number until, or to the first flaw.
 func (t *Tenant) followAudit(ctx context.Context, c *auditChain, until int64) error {
 	for c.flaw == nil && c.n < until {
-		links, err := t.q.AuditLinks(ctx, dbgen.AuditLinksParams{TenantID: t.id, After: c.n, Until: until, MaxRows: auditPage})
+		links, err := t.q.AuditLinks(ctx, dbgen.AuditLinksParams{TenantID: t.id, After: c.n, Until: until, MaxRows: auditPageSize})
 		if err != nil {
 			return err
 		}
 		if len(links) == 0 {
-			c.fail(c.n+1, nil, AuditRestGone)
+			c.recordFlaw(c.n+1, nil, AuditRestGone)
 		}
 		for i := range links {
-			c.add(&links[i])
+			c.addLink(&links[i])
 		}
 	}
 	return nil
 }
 
-// endAudit compares the end of the chain with where it says that it ends, and looks for entries beside it.
-func (t *Tenant) endAudit(ctx context.Context, c *auditChain, head dbgen.AuditHeadRow) error {
-	if c.flaw == nil && head.Events > 0 && !bytes.Equal(c.before, head.Hash) {
-		c.fail(c.n, nil, AuditEndMoved)
+// compareAuditEnd compares the chain's end with the stored head, and looks for unlinked entries.
+func (t *Tenant) compareAuditEnd(ctx context.Context, c *auditChain, head dbgen.AuditHeadRow) error {
+	if c.flaw == nil && head.Events > 0 && !bytes.Equal(c.lastHash, head.Hash) {
+		c.recordFlaw(c.n, nil, AuditEndMoved)
 	}
 	if c.flaw != nil {
 		return nil
 	}
 	beside, err := t.q.CountUnlinkedEvents(ctx, t.id)
 	if err == nil && beside > 0 {
-		c.fail(c.n+1, nil, AuditBeside)
+		c.recordFlaw(c.n+1, nil, AuditUnlinked)
 	}
 	return err
 }
 
-// auditChain is a chain that is being computed.
+// auditChain is a chain while it is computed.
 type auditChain struct {
-	tenant connectors.TenantID
-	n      int64  // the links that were found good, and those that were cut off
-	cut    int64  // the latter
-	before []byte // the hash of the last of them
-	last   *uuid.UUID
-	flaw   *AuditFlaw
+	tenant   connectors.TenantID
+	n        int64  // intact and removed links so far
+	cut      int64  // of these, removed links
+	lastHash []byte // hash of link n
+	last     *uuid.UUID
+	flaw     *AuditFlaw
 }
 
-func (c *auditChain) fail(n int64, event *uuid.UUID, reason AuditReason) {
+func (c *auditChain) recordFlaw(n int64, event *uuid.UUID, reason AuditReason) {
 	if c.flaw == nil {
 		c.flaw = &AuditFlaw{N: n, EventID: event, Reason: reason, Last: c.last}
 	}
 }
 
-func (c *auditChain) add(l *dbgen.AuditLinksRow) {
+func (c *auditChain) addLink(l *dbgen.AuditLinksRow) {
 	switch {
 	case c.flaw != nil:
 	case l.N != c.n+1:
-		c.fail(c.n+1, nil, AuditLinkGone)
+		c.recordFlaw(c.n+1, nil, AuditLinkGone)
 	case !l.Present:
-		c.fail(l.N, &l.EventID, AuditEntryGone)
+		c.recordFlaw(l.N, &l.EventID, AuditEntryGone)
 	default:
-		sum := auditHash(c.tenant, c.before, l)
+		sum := auditHash(c.tenant, c.lastHash, l)
 		if !bytes.Equal(sum, l.Hash) {
-			c.fail(l.N, &l.EventID, AuditChanged)
+			c.recordFlaw(l.N, &l.EventID, AuditChanged)
 			return
 		}
-		c.n, c.before, c.last = l.N, sum, &l.EventID
+		c.n, c.lastHash, c.last = l.N, sum, &l.EventID
 	}
 }
 
-// auditHash is audit_hash of db/migrations/00030_audit_chain.sql, computed outside the database.
+// auditHash is the Go equivalent of SQL function audit_hash in db/migrations/00030_audit_chain.sql.
 func auditHash(tenant connectors.TenantID, before []byte, l *dbgen.AuditLinksRow) []byte {
 	b := append(make([]byte, 0, 512), before...)
 	b = binary.BigEndian.AppendUint64(b, uint64(l.N)) //nolint:gosec // positive
@@ -182,7 +183,7 @@ func auditHash(tenant connectors.TenantID, before []byte, l *dbgen.AuditLinksRow
 	return sum[:]
 }
 
-// appendAuditField appends a column's length in bytes, 32 bits, and the column; null has the length -1.
+// appendAuditField appends a column as a 32-bit length and its bytes; null has length -1.
 func appendAuditField(b []byte, column *string) []byte {
 	if column == nil {
 		return binary.BigEndian.AppendUint32(b, ^uint32(0))
@@ -191,15 +192,15 @@ func appendAuditField(b []byte, column *string) []byte {
 	return append(b, *column...)
 }
 
-// AuditState is what the last check of the tenant's audit chain found.
+// AuditState is the result of the last check of the tenant's audit chain.
 type AuditState struct {
-	Events    int64      // recorded until now
+	Events    int64      // entries recorded up to now
 	CheckedAt *time.Time // nil: never
-	Good      int64      // entries that it held good
-	Bad       *AuditFlaw // nil: every entry was as it was recorded
+	Good      int64      // intact entries of that check
+	Bad       *AuditFlaw // nil: every entry was intact
 }
 
-// AuditState reads it.
+// AuditState reads the result of the last check.
 func (t *Tenant) AuditState(ctx context.Context) (AuditState, error) {
 	head, err := t.q.AuditHead(ctx, t.id)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -215,7 +216,7 @@ func (t *Tenant) AuditState(ctx context.Context) (AuditState, error) {
 	if head.CheckedBad != nil {
 		state.Bad = &AuditFlaw{N: *head.CheckedBad, EventID: head.CheckedEvent, Reason: AuditChanged, Last: head.CheckedLast}
 	}
-	if head.CheckedBad != nil && head.CheckedReason != nil { // null: by an older program
+	if head.CheckedBad != nil && head.CheckedReason != nil { // null: checked by an older release
 		state.Bad.Reason = AuditReason(*head.CheckedReason)
 	}
 	return state, nil

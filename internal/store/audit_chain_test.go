@@ -52,7 +52,7 @@ func TestTheAuditLogIsAChainOfAllItsColumns(t *testing.T) {
 	if err := store.RecordAnything(t.Context(), w.Door(), e); err != nil {
 		t.Fatal(err)
 	}
-	record(t, w, "anna@example.com", "test.two", "x")
+	recordEvent(t, w, "anna@example.com", "test.two", "x")
 	check := checked(t, w)
 	if check.Bad != nil || check.Events != 2 || len(check.Head) != 32 {
 		t.Fatalf("%+v", check)
@@ -70,7 +70,7 @@ func TestTheAuditLogIsAChainOfAllItsColumns(t *testing.T) {
 	}
 }
 
-// Whoever may write the tables themselves is found all the same.
+// Direct writes to the tables are detected.
 func TestATamperedAuditLogIsFound(t *testing.T) {
 	t.Parallel()
 	const third = `(select event_id from audit_chain where tenant_id = $1 and n = 3)`
@@ -98,7 +98,7 @@ func TestATamperedAuditLogIsFound(t *testing.T) {
 			t.Parallel()
 			w := fixture.New(t)
 			for i := range 5 {
-				record(t, w, "anna", fmt.Sprintf("test.%d", i), "x")
+				recordEvent(t, w, "anna", fmt.Sprintf("test.%d", i), "x")
 			}
 			tamper(t, w, tc.sql)
 			check := checked(t, w)
@@ -118,10 +118,10 @@ func tamper(t *testing.T, w *fixture.World, sql string) {
 	w.AsOwner(t, strings.ReplaceAll(sql, "$1", "'"+w.Tenant.String()+"'"))
 }
 
-func TestTheRuntimeRoleOnlyAddsEntriesAndWritesNoLinkItself(t *testing.T) {
+func TestAuditLog_RuntimeRoleOnlyAppends(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
-	record(t, w, "anna", "test.one", "x")
+	recordEvent(t, w, "anna", "test.one", "x")
 	for _, sql := range []string{
 		"insert into audit_chain (tenant_id, n, event_id, hash) select tenant_id, 9, gen_random_uuid(), hash from audit_chain",
 		"update audit_chain set hash = hash", "delete from audit_chain", "update audit_heads set events = 0", "delete from audit_heads",
@@ -145,11 +145,11 @@ func TestTheRuntimeRoleOnlyAddsEntriesAndWritesNoLinkItself(t *testing.T) {
 	}
 }
 
-// An act whose entry cannot be chained is refused.
-func TestAnActWhoseAuditEntryCannotBeWrittenIsRefused(t *testing.T) {
+// An act is refused if its entry cannot be chained.
+func TestAuditLog_ActFailsWithoutItsEntry(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
-	record(t, w, "anna", "test.one", "x")
+	recordEvent(t, w, "anna", "test.one", "x")
 	for name, sql := range map[string]string{
 		"no entry": `create function refuse() returns trigger language plpgsql as $f$ begin raise 'the disk is full'; end $f$; create trigger refuse before insert on audit_events for each row execute function refuse()`,
 		"no link":  `drop trigger if exists refuse on audit_events; insert into audit_chain select tenant_id, 2, gen_random_uuid(), hash from audit_chain where tenant_id = $1`,

@@ -6,26 +6,26 @@ import (
 	"slices"
 )
 
-// FieldChange is what an act made of one field.
+// FieldChange is the change of one field by an action.
 type FieldChange struct {
 	Field  string
-	Before json.RawMessage // nil: there was none
-	After  json.RawMessage // nil: there is none
+	Before json.RawMessage // nil: absent
+	After  json.RawMessage // nil: absent
 }
 
-// Same tells that the act put the same there again, as a secret.
+// Same reports whether the value was replaced by an equal one, as a secret can be.
 func (c FieldChange) Same() bool {
 	return c.Before != nil && c.After != nil && string(c.Before) == string(c.After)
 }
 
-// Changes are what the entry's act changed, by the fields' names. Entries of acts that change nothing have none, nor have entries from before
-// acts recorded it.
+// Changes returns the entry's changed fields by name. It is empty for actions without changes and for entries
+// older than recorded states.
 func (e RecordedEvent) Changes() []FieldChange {
 	var states struct{ Before, After json.RawMessage }
 	if json.Unmarshal(e.Detail, &states) != nil {
 		return nil
 	}
-	before, after := fieldsOf(states.Before), fieldsOf(states.After)
+	before, after := parseFields(states.Before), parseFields(states.After)
 	all := maps.Clone(before)
 	maps.Copy(all, after)
 	changes := make([]FieldChange, 0, len(all))
@@ -35,11 +35,11 @@ func (e RecordedEvent) Changes() []FieldChange {
 	return changes
 }
 
-// Rest is the entry's detail without what it changed.
+// Rest returns the entry's detail without its changes.
 func (e RecordedEvent) Rest() json.RawMessage {
-	detail := fieldsOf(e.Detail)
+	detail := parseFields(e.Detail)
 	for _, side := range []string{"before", "after"} {
-		if len(fieldsOf(detail[side])) > 0 || string(detail[side]) == "{}" {
+		if len(parseFields(detail[side])) > 0 || string(detail[side]) == "{}" {
 			delete(detail, side)
 		}
 	}
@@ -50,8 +50,8 @@ func (e RecordedEvent) Rest() json.RawMessage {
 	return rest
 }
 
-// fieldsOf are an object's; none: it is no object, as entries from before acts recorded states may have it.
-func fieldsOf(object json.RawMessage) map[string]json.RawMessage {
+// parseFields returns an object's fields; nil if the JSON is no object, as in old entries.
+func parseFields(object json.RawMessage) map[string]json.RawMessage {
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal(object, &fields) != nil || fields == nil {
 		return map[string]json.RawMessage{}

@@ -17,9 +17,9 @@ import (
 	"patchbay/internal/secret"
 )
 
-// auditCut says that the entries of a tenant's audit log up to a place were cut off because they were old, and which hash the chain had there:
-// what follows is checked from that. It is the detail of an entry, audit.cut, and so in the chain itself; the signature is the tenant's, as that
-// of an export, so that whoever has the database alone cannot make one.
+// auditCut records that the audit entries up to a place were removed by retention, with the chain's hash there.
+// Checks start from that hash. It is the detail of an audit.cut entry, so the chain covers it. The tenant's
+// signature keeps holders of the database from forging one.
 type auditCut struct {
 	Tenant    connectors.TenantID `json:"-"`
 	Entries   int64               `json:"entries"`
@@ -27,20 +27,21 @@ type auditCut struct {
 	Signature string              `json:"signature"`
 }
 
-// signed is what the signature is for. No export begins like it.
-func (c auditCut) signed() []byte {
+// signedBytes returns the signed message. No export starts with these bytes.
+func (c auditCut) signedBytes() []byte {
 	return fmt.Appendf(nil, "cut\n%s\n%d\n%s\n", c.Tenant, c.Entries, c.Hash)
 }
 
-// verify tells whether the public key's installation has cut there; nil: it has.
-func (c auditCut) verify(publicKey string) error {
+// verifySignature checks the cut's signature by the public key.
+func (c auditCut) verifySignature(publicKey string) error {
 	h := secret.NewSigned()
-	h.Write(c.signed())
+	h.Write(c.signedBytes())
 	return secret.VerifySigned(publicKey, auditExport, c.Signature, h)
 }
 
-// CutAudit puts on record, signed, that the tenant's entries of before a time are cut off, and what is on record of calls that ended before it, and
-// says up to which place of the log: 0 where there are none. They are gone when whoever owns the tables removes them. A log that is not as it was recorded is left as it is, with a Conflict.
+// CutAudit signs and records that entries before a time are cut off, for the audit log and for call outcomes.
+// It returns the last cut place, 0 for none. The table owner's cleanup then deletes the rows. A log with a flaw
+// is left as it is: Conflict.
 func (t *Tenant) CutAudit(ctx context.Context, before time.Time, e Event) (entries int64, err error) {
 	check, err := t.CheckAudit(ctx)
 	if err != nil {
@@ -96,13 +97,13 @@ func (t *Tenant) signCut(ctx context.Context, c *auditCut) error {
 		return err
 	}
 	h := secret.NewSigned()
-	h.Write(c.signed())
+	h.Write(c.signedBytes())
 	c.Signature, err = signer.Sign(h)
 	return err
 }
 
-// lastCut is what the chain's first link that is there follows on; false: the chain does not begin where anybody has signed that it does.
-// The zero value: nothing was cut off.
+// lastCut returns the cut before the chain's first stored link; the zero value if nothing was cut. It is false
+// if no valid signature covers that link.
 func (t *Tenant) lastCut(ctx context.Context) (auditCut, bool, error) {
 	first, err := t.q.AuditFirst(ctx, t.id)
 	if err != nil || first <= 1 {
@@ -118,19 +119,19 @@ func (t *Tenant) lastCut(ctx context.Context) (auditCut, bool, error) {
 	}
 	for _, detail := range details {
 		c := auditCut{Tenant: t.id}
-		if json.Unmarshal(detail, &c) == nil && c.Entries == first-1 && c.verify(signer.PublicKey()) == nil {
+		if json.Unmarshal(detail, &c) == nil && c.Entries == first-1 && c.verifySignature(signer.PublicKey()) == nil {
 			return c, true, nil
 		}
 	}
 	return auditCut{Tenant: t.id}, false, nil
 }
 
-// begin has a chain begin after a cut.
-func (c *auditChain) begin(cut auditCut) bool {
+// startAtCut starts the chain after a cut.
+func (c *auditChain) startAtCut(cut auditCut) bool {
 	hash, err := hex.DecodeString(cut.Hash)
 	if err != nil || len(hash) != sha256.Size || cut.Entries < 1 {
 		return false
 	}
-	c.n, c.cut, c.before = cut.Entries, cut.Entries, hash
+	c.n, c.cut, c.lastHash = cut.Entries, cut.Entries, hash
 	return true
 }

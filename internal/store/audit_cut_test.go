@@ -17,7 +17,8 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// aged is a world whose audit log has had parts for more than a year: the first one, which ended then, has three entries of the tenant's.
+// aged is a world with audit partitions for more than a year: the first one, long ended, has three entries of
+// the tenant.
 func aged(t *testing.T) (w *fixture.World, end time.Time) {
 	t.Helper()
 	w = fixture.New(t)
@@ -60,12 +61,12 @@ func cutOff(t *testing.T, w *fixture.World, end time.Time) (place int64, gone []
 	return places[w.Tenant.UUID], gone
 }
 
-func TestOldMonthsGoAndTheRestIsVerifiedFromThere(t *testing.T) {
+func TestCutAudit_RestIsVerifiedFromCut(t *testing.T) {
 	t.Parallel()
 	w, end := aged(t)
 	entryAt(t, w, w.Tenant, end.Add(time.Hour), end.Add(-time.Minute))   // a clock that was ahead
 	entryAt(t, w, w.Tenant, end.AddDate(-2, 0, 0), end.AddDate(0, 1, 0)) // one that was years behind
-	record(t, w, "anna", "test.recent", "x")
+	recordEvent(t, w, "anna", "test.recent", "x")
 	entryAt(t, w, w.Other, end.AddDate(0, 2, 0), end.AddDate(0, 2, 0))
 	place, gone := cutOff(t, w, end)
 	if place != 4 || len(gone) != 1 || gone[0] != "audit_events_first" {
@@ -79,7 +80,7 @@ func TestOldMonthsGoAndTheRestIsVerifiedFromThere(t *testing.T) {
 	if err != nil || len(list.Items) != 3 || list.Items[0].Action != "audit.cut" {
 		t.Errorf("%d entries, %v", len(list.Items), err)
 	}
-	record(t, w, "anna", "test.after", "x")
+	recordEvent(t, w, "anna", "test.after", "x")
 	if check := checked(t, w); check.Bad != nil || check.Events != 8 || check.Cut != 4 {
 		t.Errorf("%+v %+v", check, check.Bad)
 	}
@@ -97,7 +98,7 @@ func TestOldMonthsGoAndTheRestIsVerifiedFromThere(t *testing.T) {
 func TestAnExportBeginsWhereTheLogWasCutOff(t *testing.T) {
 	t.Parallel()
 	w, end := aged(t)
-	record(t, w, "anna", "test.recent", "x")
+	recordEvent(t, w, "anna", "test.recent", "x")
 	cutOff(t, w, end)
 	file, signature, key := exportOf(t, w)
 	check, err := store.CheckAuditFile(bytes.NewReader(file), signature, key)
@@ -116,7 +117,7 @@ func TestAnExportBeginsWhereTheLogWasCutOff(t *testing.T) {
 	}
 }
 
-// Who writes the tables as their owner has not the installation's keys.
+// The owner of the tables lacks the installation's keys.
 func TestACutThatPatchbayDidNotSignIsFound(t *testing.T) {
 	t.Parallel()
 	const gone = `; with gone as (delete from audit_chain where tenant_id = $1 and n <= %d returning event_id) delete from audit_events where tenant_id = $1 and id in (select event_id from gone)`
@@ -135,7 +136,7 @@ func TestACutThatPatchbayDidNotSignIsFound(t *testing.T) {
 			w, end := aged(t)
 			for i := range 3 {
 				entryAt(t, w, w.Other, end.Add(time.Duration(i-5)*time.Hour), end.Add(time.Duration(i-5)*time.Hour))
-				record(t, w, "anna", fmt.Sprintf("test.%d", i), "x")
+				recordEvent(t, w, "anna", fmt.Sprintf("test.%d", i), "x")
 			}
 			if strings.Contains(name, "is said") || strings.Contains(name, "another's") || strings.Contains(name, "is gone") {
 				cutOff(t, w, end)
@@ -151,17 +152,17 @@ func TestACutThatPatchbayDidNotSignIsFound(t *testing.T) {
 	}
 }
 
-func TestALogThatIsNotAsItWasRecordedIsNotCutOff(t *testing.T) {
+func TestCutAudit_RefusesLogWithFlaw(t *testing.T) {
 	t.Parallel()
 	w, end := aged(t)
-	record(t, w, "anna", "test.recent", "x")
+	recordEvent(t, w, "anna", "test.recent", "x")
 	tamper(t, w, `update audit_events set target = 'y' where tenant_id = $1 and action = 'table.export'`)
 	if n, err := w.Door().CutAudit(t.Context(), end, store.Event{ActorType: "operator"}); !fault.Is(err, fault.Conflict) || n != 0 {
 		t.Errorf("%d, %v", n, err)
 	}
 }
 
-func TestAYearOfTheAuditLogStaysAndTheProgramItselfRemovesNothing(t *testing.T) {
+func TestCutAudit_KeepsOneYear(t *testing.T) {
 	t.Parallel()
 	w, end := aged(t)
 	if _, err := db.CutAudit(t.Context(), w.URL, time.Now().AddDate(0, -11, 0), nil); err == nil || !strings.Contains(err.Error(), "365 days") {

@@ -20,12 +20,13 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// auditExport is the purpose of the signatures under exports of the audit log.
+// auditExport is the signature purpose of audit exports.
 const auditExport = "patchbay audit export"
 
-// auditLine is an entry in an exported audit log. detail stands last, byte for byte as the database writes it, since the hash covers it so.
+// auditLine is an entry of an exported audit log. Detail is last and byte-identical to the database's text
+// because the hash covers it.
 type auditLine struct {
-	N         int64           `json:"n"` // the place in the chain, from 1
+	N         int64           `json:"n"` // number in the chain, from 1
 	TenantID  uuid.UUID       `json:"tenant_id"`
 	ID        uuid.UUID       `json:"id"`
 	At        time.Time       `json:"at"`
@@ -40,19 +41,19 @@ type auditLine struct {
 	Detail    json.RawMessage `json:"detail,omitempty"`
 }
 
-// AuditSigner signs the tenant's exports of the audit log.
+// AuditSigner returns the signer of the tenant's audit exports.
 func (t *Tenant) AuditSigner() (secret.Signer, error) {
 	return t.store.Keyring().Signer(auditExport, t.id.String())
 }
 
-// ExportAudit writes the tenant's audit log to w, from its first entry to the one at the place until, as JSON Lines, and returns the signature.
-// Since entries are only added, the same place gives the same bytes at any time.
+// ExportAudit writes entries 1 to until as JSON Lines and returns the signature. Entries are append-only, so
+// the same until gives the same bytes.
 func (t *Tenant) ExportAudit(ctx context.Context, w io.Writer, until int64) (signature string, err error) {
 	signer, err := t.AuditSigner()
 	if err != nil {
 		return "", err
 	}
-	cut, _, err := t.lastCut(ctx) // one that nobody has signed is none: whoever checks the export finds that
+	cut, _, err := t.lastCut(ctx) // an unsigned cut is omitted, and a check of the export finds it
 	if err != nil {
 		return "", err
 	}
@@ -62,12 +63,12 @@ func (t *Tenant) ExportAudit(ctx context.Context, w io.Writer, until int64) (sig
 		return "", err
 	}
 	for after := cut.Entries; after < until; {
-		links, err := t.q.AuditLinks(ctx, dbgen.AuditLinksParams{TenantID: t.id, After: after, Until: until, MaxRows: auditPage})
+		links, err := t.q.AuditLinks(ctx, dbgen.AuditLinksParams{TenantID: t.id, After: after, Until: until, MaxRows: auditPageSize})
 		if err != nil {
 			return "", err
 		}
 		if len(links) == 0 {
-			break // the rest was cut off: whoever checks the export finds that
+			break // the rest was cut off: a check of the export finds it
 		}
 		for i := range links {
 			if err := writeAuditLine(out, t.id, &links[i]); err != nil {
@@ -82,7 +83,7 @@ func (t *Tenant) ExportAudit(ctx context.Context, w io.Writer, until int64) (sig
 	return signer.Sign(signed)
 }
 
-// AuditEnd is the place of the tenant's last entry; 0: there is none.
+// AuditEnd returns the number of the tenant's last entry, 0 for none.
 func (t *Tenant) AuditEnd(ctx context.Context) (int64, error) {
 	head, err := t.q.AuditHead(ctx, t.id)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -91,7 +92,7 @@ func (t *Tenant) AuditEnd(ctx context.Context) (int64, error) {
 	return head.Events, err
 }
 
-// cutLine is the first line of an export whose beginning was cut off.
+// cutLine is the first line of an export after a cut.
 type cutLine struct {
 	TenantID uuid.UUID `json:"tenant_id"`
 	Cut      *auditCut `json:"cut"`
@@ -109,7 +110,7 @@ func writeCutLine(w *bufio.Writer, cut auditCut) error {
 	return err
 }
 
-// addCut begins the chain where an export's first line says that it was cut off; false: that line is an entry.
+// addCut starts the chain at the cut in an export's first line. It is false if the line is an entry.
 func (c *auditChain) addCut(text []byte, publicKey string) bool {
 	var l cutLine
 	strict := json.NewDecoder(bytes.NewReader(text))
@@ -119,15 +120,15 @@ func (c *auditChain) addCut(text []byte, publicKey string) bool {
 	}
 	c.tenant = connectors.TenantID{UUID: l.TenantID}
 	l.Cut.Tenant = c.tenant
-	if l.Cut.verify(publicKey) != nil || !c.begin(*l.Cut) {
-		c.fail(1, nil, AuditCutOff)
+	if l.Cut.verifySignature(publicKey) != nil || !c.startAtCut(*l.Cut) {
+		c.recordFlaw(1, nil, AuditCutOff)
 	}
 	return true
 }
 
 func writeAuditLine(w *bufio.Writer, tenant connectors.TenantID, l *dbgen.AuditLinksRow) error {
 	if !l.Present {
-		return nil // its place stays empty: whoever checks the export finds that
+		return nil // the missing number is found by a check of the export
 	}
 	line, err := json.Marshal(auditLine{
 		N: l.N, TenantID: tenant.UUID, ID: l.EventID, At: l.At.UTC(), ActorType: *l.ActorType, ActorID: l.ActorID, ActorName: *l.ActorName,
@@ -140,18 +141,18 @@ func writeAuditLine(w *bufio.Writer, tenant connectors.TenantID, l *dbgen.AuditL
 	return err
 }
 
-// AuditFile is what a check of an exported audit log found.
+// AuditFile is the result of checking an exported audit log.
 type AuditFile struct {
 	AuditCheck
 	Tenant connectors.TenantID
-	Signed error // nil: byte for byte what the key's installation exported
+	Signed error // nil: the signature matches
 }
 
-// CheckAuditFile checks an exported audit log without its installation: that its signature is one of the public key, and that each entry is
-// as it was recorded. An error is one of reading.
+// CheckAuditFile checks an exported audit log offline: the signature by the public key, and the hash of each
+// entry. The error is one of reading.
 func CheckAuditFile(file io.Reader, signature, publicKey string) (AuditFile, error) {
 	signed := secret.NewSigned()
-	c := auditChain{before: make([]byte, 32)}
+	c := auditChain{lastHash: make([]byte, 32)}
 	in := bufio.NewReader(io.TeeReader(file, signed))
 	for first := true; ; first = false {
 		line, err := in.ReadBytes('\n')
@@ -165,12 +166,12 @@ func CheckAuditFile(file io.Reader, signature, publicKey string) (AuditFile, err
 			return AuditFile{}, err
 		}
 	}
-	f := AuditFile{AuditCheck: AuditCheck{Events: c.n, Head: c.before, Bad: c.flaw, Cut: c.cut}, Tenant: c.tenant}
+	f := AuditFile{AuditCheck: AuditCheck{Events: c.n, Head: c.lastHash, Bad: c.flaw, Cut: c.cut}, Tenant: c.tenant}
 	f.Signed = secret.VerifySigned(strings.TrimSpace(publicKey), auditExport, strings.TrimSpace(signature), signed)
 	return f, nil
 }
 
-// addLine follows the chain along one line of an export.
+// addLine adds one line of an export to the chain.
 func (c *auditChain) addLine(text []byte) {
 	var l auditLine
 	strict := json.NewDecoder(bytes.NewReader(text))
@@ -184,10 +185,10 @@ func (c *auditChain) addLine(text []byte) {
 		c.tenant = connectors.TenantID{UUID: l.TenantID}
 	}
 	if err != nil || l.TenantID != c.tenant.UUID {
-		c.fail(c.n+1, nil, AuditChanged)
+		c.recordFlaw(c.n+1, nil, AuditChanged)
 		return
 	}
-	c.add(&dbgen.AuditLinksRow{
+	c.addLink(&dbgen.AuditLinksRow{
 		N: l.N, EventID: l.ID, Hash: sum, Present: true, At: &l.At, ActorType: &l.ActorType, ActorID: l.ActorID, ActorName: &l.ActorName,
 		Action: &l.Action, Target: &l.Target, Detail: string(l.Detail), RequestID: &l.RequestID, Ip: &l.IP,
 	})

@@ -48,7 +48,7 @@ func exported(t *testing.T, w *fixture.World) (file []byte, signature, key strin
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		record(t, w, "anna", fmt.Sprintf("test.%d", i), "x")
+		recordEvent(t, w, "anna", fmt.Sprintf("test.%d", i), "x")
 	}
 	return exportOf(t, w)
 }
@@ -79,7 +79,7 @@ func checkFile(t *testing.T, file []byte, signature, key string) store.AuditFile
 	return check
 }
 
-func TestAnExportedAuditLogIsCheckedWithoutItsInstallation(t *testing.T) {
+func TestCheckAuditFile_WorksOffline(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	file, signature, key := exported(t, w)
@@ -92,7 +92,7 @@ func TestAnExportedAuditLogIsCheckedWithoutItsInstallation(t *testing.T) {
 			t.Errorf("no JSON: %s", line)
 		}
 	}
-	record(t, w, "anna", "test.later", "x")
+	recordEvent(t, w, "anna", "test.later", "x")
 	var same bytes.Buffer
 	if again, err := w.Door().ExportAudit(t.Context(), &same, 4); err != nil || again != signature || !bytes.Equal(same.Bytes(), file) {
 		t.Errorf("the same place at another time gives something else: %v", err)
@@ -109,7 +109,7 @@ func TestAnExportedAuditLogIsCheckedWithoutItsInstallation(t *testing.T) {
 }
 
 // Every byte, one after the other.
-func TestOneChangedByteOfAnExportedAuditLogIsFound(t *testing.T) {
+func TestCheckAuditFile_FindsOneChangedByte(t *testing.T) {
 	t.Parallel()
 	file, signature, key := exported(t, fixture.New(t))
 	for i := range file {
@@ -154,7 +154,7 @@ func TestAnExportOfATamperedAuditLogSaysWhere(t *testing.T) {
 }
 
 // A disk that is full, or a browser that went away.
-func TestAnExportThatCannotBeWrittenIsNotSigned(t *testing.T) {
+func TestExportAudit_WriteErrorGivesNoSignature(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	exported(t, w)

@@ -40,13 +40,13 @@ func TestTheAuditLogsMonthsAreMadeAhead(t *testing.T) {
 	if now := time.Now(); last.Before(now.AddDate(0, 3, 0)) || last.Day() != 1 {
 		t.Errorf("they end at %v", last)
 	}
-	record(t, w, "anna", "test.one", "x")
+	recordEvent(t, w, "anna", "test.one", "x")
 	if check := checked(t, w); check.Bad != nil || check.Events != 1 {
 		t.Errorf("%+v", check)
 	}
 }
 
-// missMonths has the audit log end a month ago, as if nobody had made a part since.
+// missMonths makes the audit log end a month ago, as if no partition had been made since.
 func missMonths(t *testing.T, w *fixture.World) {
 	t.Helper()
 	w.AsOwner(t, `alter table audit_events detach partition audit_events_first`, `alter table call_outcomes detach partition call_outcomes_first`, `delete from audit_months`,
@@ -62,7 +62,7 @@ func TestAMonthThatIsMissingRefusesNoAct(t *testing.T) {
 	w := fixture.New(t)
 	missMonths(t, w)
 	for i := range 5 {
-		record(t, w, "anna", fmt.Sprintf("test.%d", i), "x")
+		recordEvent(t, w, "anna", fmt.Sprintf("test.%d", i), "x")
 	}
 	inDefault := func() (n int) {
 		w.AsSystem(t, "select count(*) from audit_events where tableoid = 'audit_events_default'::regclass", nil, &n)
@@ -80,7 +80,7 @@ func TestAMonthThatIsMissingRefusesNoAct(t *testing.T) {
 	if n := inDefault(); n != 0 {
 		t.Errorf("%d entries were left in the part of no month", n)
 	}
-	record(t, w, "anna", "test.after", "x")
+	recordEvent(t, w, "anna", "test.after", "x")
 	if check := checked(t, w); check.Bad != nil || check.Events != 6 {
 		t.Errorf("after they were moved: %+v %+v", check, check.Bad)
 	}
@@ -92,7 +92,7 @@ func TestAMonthThatIsMissingRefusesNoAct(t *testing.T) {
 func TestMonthsThatCannotBeMadeNowAreMadeLater(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
-	record(t, w, "anna", "test.one", "x")
+	recordEvent(t, w, "anna", "test.one", "x")
 	tx, err := w.Pool.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestMonthsThatCannotBeMadeNowAreMadeLater(t *testing.T) {
 	if _, err := w.St.System().MakeAuditMonths(t.Context()); err == nil {
 		t.Fatal("it went past another one")
 	}
-	record(t, w, "anna", "test.two", "x")
+	recordEvent(t, w, "anna", "test.two", "x")
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}

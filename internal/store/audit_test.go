@@ -20,7 +20,7 @@ var auditAttempts = map[string]attempt{
 	},
 }
 
-func record(t *testing.T, w *fixture.World, actor, action, target string) {
+func recordEvent(t *testing.T, w *fixture.World, actor, action, target string) {
 	t.Helper()
 	e := store.Event{ActorType: "person", ActorName: actor, Action: action, Target: target, Detail: map[string]any{"n": 1}, RequestID: "r", IP: "192.0.2.1"}
 	if err := store.RecordAnything(t.Context(), w.Door(), e); err != nil {
@@ -31,9 +31,9 @@ func record(t *testing.T, w *fixture.World, actor, action, target string) {
 func TestTheAuditLogIsFilteredByWhoWhatAndWhen(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
-	record(t, w, "anna@example.com", "connector.create", "linear")
-	record(t, w, "anna@example.com", "connector_link.create", "linear")
-	record(t, w, "ben@example.com", "connector.delete", "git_hub")
+	recordEvent(t, w, "anna@example.com", "connector.create", "linear")
+	recordEvent(t, w, "anna@example.com", "connector_link.create", "linear")
+	recordEvent(t, w, "ben@example.com", "connector.delete", "git_hub")
 	found := func(f store.AuditFilter) []string {
 		t.Helper()
 		list, err := w.Door().AuditEvents(t.Context(), f)
@@ -74,7 +74,7 @@ func TestTheAuditLogIsReadPageByPage(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	for i := range 5 {
-		record(t, w, "anna", fmt.Sprintf("thing.%d", i), "x")
+		recordEvent(t, w, "anna", fmt.Sprintf("thing.%d", i), "x")
 	}
 	var seen []string
 	f := store.AuditFilter{Page: store.Page{Limit: 2}}

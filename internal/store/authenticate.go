@@ -8,53 +8,53 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// VerifyBearer tells whether mac, as it is stored, is that of an API key or an agent's token; nil: it is. Where it was made by a key that this
-// process has not read yet, the keys are read.
+// VerifyBearer returns nil if mac is the stored MAC of an API key or agent token. It reloads the keys for a MAC
+// by an unknown key.
 func (s *Store) VerifyBearer(ctx context.Context, b secret.Bearer, mac []byte) error {
-	return s.keyring.verify(ctx, mac, func(k *secret.Keyring) error { return k.VerifyBearer(b, mac) })
+	return s.keyring.verifyMAC(ctx, mac, func(k *secret.Keyring) error { return k.VerifyBearer(b, mac) })
 }
 
-// VerifyMAC is the same for what is no bearer's.
+// VerifyMAC is [Store.VerifyBearer] for data that is no bearer token.
 func (s *Store) VerifyMAC(ctx context.Context, purpose string, data, mac []byte) error {
-	return s.keyring.verify(ctx, mac, func(k *secret.Keyring) error { return k.VerifyMAC(purpose, data, mac) })
+	return s.keyring.verifyMAC(ctx, mac, func(k *secret.Keyring) error { return k.VerifyMAC(purpose, data, mac) })
 }
 
-func (r *ring) verify(ctx context.Context, mac []byte, by func(*secret.Keyring) error) error {
-	have := r.now.Load()
+func (r *liveKeyring) verifyMAC(ctx context.Context, mac []byte, by func(*secret.Keyring) error) error {
+	have := r.current.Load()
 	err := by(have.Keyring)
 	id, ok := secret.SealedBy(mac)
 	if err == nil || !ok || slices.Contains(have.MACKeys(), id) {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, rereadTime)
+	ctx, cancel := context.WithTimeout(ctx, reloadTimeout)
 	defer cancel()
-	if err := r.reread(ctx, have); err != nil {
+	if err := r.reloadKeys(ctx, have); err != nil {
 		return err
 	}
-	return by(r.now.Load().Keyring)
+	return by(r.current.Load().Keyring)
 }
 
-// authenticating is what authenticates where the rotation of the sealing keys comes to a stage: both go together, so that who has the one has
-// the other. A rotation that an older program has begun goes on without.
-func authenticating(ctx context.Context, q *dbgen.Queries, k *secret.Keyring, to stage) (*secret.Keyring, error) {
+// rotateMACKeys changes the MAC keys in the same step as the sealing keys, so that a process has both or
+// neither. A rotation that an older release began continues without.
+func rotateMACKeys(ctx context.Context, q *dbgen.Queries, k *secret.Keyring, to rotationStage) (*secret.Keyring, error) {
 	switch waits := k.MACNewest() != k.MACPrimary(); {
 	case to == stageAdded && !waits:
-		return newMAC(ctx, q, k)
+		return addMACKey(ctx, q, k)
 	case to == stagePromoted && waits:
 		return k.WithMACPromoted()
-	case to == stageSettled:
-		return retireMACs(ctx, q, k)
+	case to == stageSingle:
+		return retireMACKeys(ctx, q, k)
 	}
 	return k, nil
 }
 
-func newMAC(ctx context.Context, q *dbgen.Queries, k *secret.Keyring) (*secret.Keyring, error) {
+func addMACKey(ctx context.Context, q *dbgen.Queries, k *secret.Keyring) (*secret.Keyring, error) {
 	for {
 		next, err := k.WithNewMAC()
 		if err != nil {
 			return nil, err
 		}
-		// An id is 32 random bits. What one that was retired has made would be refused for ever.
+		// An id is 32 random bits. MACs by the id of a retired key would be refused for ever.
 		retired, err := q.IsRetiredMACKey(ctx, next.MACNewest().Prefix())
 		if err != nil || !retired {
 			return next, err
@@ -62,36 +62,37 @@ func newMAC(ctx context.Context, q *dbgen.Queries, k *secret.Keyring) (*secret.K
 	}
 }
 
-// retireMACs drops the older keys that nobody is recognised by. Nobody can be about to store such a thing, as for the sealing keys.
-func retireMACs(ctx context.Context, q *dbgen.Queries, k *secret.Keyring) (*secret.Keyring, error) {
+// retireMACKeys drops older keys that no stored MAC uses. The caller's lock excludes concurrent writes with
+// them, as for sealing keys.
+func retireMACKeys(ctx context.Context, q *dbgen.Queries, k *secret.Keyring) (*secret.Keyring, error) {
 	recognised, err := q.RecognisedBy(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var gone []secret.KeyID
+	var unused []secret.KeyID
 	for _, id := range k.MACKeys()[1:] { // the first signs exports
 		used := slices.ContainsFunc(recognised, func(r dbgen.RecognisedByRow) bool { return string(r.Prefix) == string(id.Prefix()) })
-		if used || id == k.MACPrimary() || id == k.MACNewest() { // the newest waits where an older program has ended the rotation
+		if used || id == k.MACPrimary() || id == k.MACNewest() { // the newest waits if an older release ended the rotation
 			continue
 		}
 		if err := q.RetireMACKey(ctx, id.Prefix()); err != nil {
 			return nil, err
 		}
-		gone = append(gone, id)
+		unused = append(unused, id)
 	}
-	if len(gone) == 0 {
+	if len(unused) == 0 {
 		return k, nil
 	}
-	return k.WithoutMACs(gone)
+	return k.WithoutMACs(unused)
 }
 
-// tellBearersKept tells of what is still recognised by an older key.
-func (r *rotation) tellBearersKept(ctx context.Context) error {
+// reportBearersKept reports the tokens that an older key still verifies.
+func (r *rotation) reportBearersKept(ctx context.Context) error {
 	recognised, err := dbgen.New(r.scope).RecognisedBy(ctx)
 	if err != nil {
 		return err
 	}
-	have := r.keys.now.Load()
+	have := r.keys.current.Load()
 	kept := RotationProgress{Step: BearersKept}
 	for _, by := range recognised {
 		if id, ok := secret.SealedBy(by.Prefix); ok && id != have.MACPrimary() && slices.Contains(have.MACKeys(), id) {

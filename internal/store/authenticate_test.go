@@ -44,13 +44,13 @@ func (y treasury) rotateTelling(t *testing.T) (kept [2]int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := y.St.System().Beat(t.Context(), y.Instance); err != nil { // reads what the rotation has left
+	if err := y.St.System().Heartbeat(t.Context(), y.Instance); err != nil { // reads what the rotation has left
 		t.Fatal(err)
 	}
 	return kept
 }
 
-func TestWhatOpensADoorIsRecognisedByTheKeyThatItWasMadeWith(t *testing.T) {
+func TestVerifyBearer_UsesKeyOfCreation(t *testing.T) {
 	t.Parallel()
 	y := dividedTreasury(t, 0)
 	sleeper := y.open(t)
@@ -121,7 +121,7 @@ func TestAKeyThatRecognisesNobodyIsRetired(t *testing.T) {
 	}
 }
 
-func TestARotationBetweenWhatWasAndWhatIsChangesNoSecret(t *testing.T) {
+func TestState_FingerprintsSurviveRotation(t *testing.T) {
 	t.Parallel()
 	y := dividedTreasury(t, 0)
 	of := store.OfCredential(y.plain.ID, nil)
@@ -149,7 +149,7 @@ func TestARotationBetweenWhatWasAndWhatIsChangesNoSecret(t *testing.T) {
 	}
 }
 
-func TestExportsAreSignedByTheSameKeyAfterRotations(t *testing.T) {
+func TestAuditSigner_SurvivesRotation(t *testing.T) {
 	t.Parallel()
 	y := dividedTreasury(t, 0)
 	public := func() string {

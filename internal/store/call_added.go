@@ -11,43 +11,44 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// AddCalls writes calls that have ended, of which nothing is believed to be written: as EndCalls does, for less. Where something is written,
-// since the answer to a try before was lost, it is EndCalls.
+// AddCalls writes ended calls in one cheaper statement, assuming that none is stored yet. Use EndCalls to retry
+// after a lost response.
 func (s *System) AddCalls(ctx context.Context, calls []OwnedCall) error {
-	columns := columnsOf(calls)
-	held, err := s.q.AddCalls(ctx, addedColumns(&columns, calls))
+	columns := toEndParams(calls)
+	locked, err := s.q.AddCalls(ctx, toAddParams(&columns, calls))
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.ConstraintName == "tool_calls_pkey" {
 		return s.endCalls(ctx, columns, calls)
 	}
 	if err != nil {
 		return err
 	}
-	return heldOf(calls, held)
+	return newLockedCallsError(calls, locked)
 }
 
-// countedAs is where calls count: an hour, and how long the server took.
-type countedAs struct {
+// callBucket is the key of a latency count.
+type callBucket struct {
 	head   int64
 	hour   time.Time
 	bucket int16
 }
 
-// unmeasured is the bucket of a call that says nothing of its server.
-const unmeasured = -1
+// noBucket is the bucket of a call that measured no upstream.
+const noBucket = -1
 
-// bucketOf is as EndCalls has PostgreSQL choose: what was sent to a server at once, and is no task, says how long the server took.
-func bucketOf(c *connectors.ToolCall) int16 {
+// findBucket returns the latency bucket as the SQL of EndCalls does. Only calls sent at once and without a task
+// measure the upstream.
+func findBucket(c *connectors.ToolCall) int16 {
 	switch c.Outcome {
 	case connectors.OutcomeOK, connectors.OutcomeToolError, connectors.OutcomeRPCError, connectors.OutcomeTransport:
 		if c.ApprovedBy == "" && c.Task == nil {
 			return int16(connectors.LatencyBucket(c.Duration)) //nolint:gosec // at most 80
 		}
 	}
-	return unmeasured
+	return noBucket
 }
 
-// addedColumns are the columns with what is to be counted beside them.
-func addedColumns(c *dbgen.EndCallsParams, calls []OwnedCall) dbgen.AddCallsParams {
+// toAddParams adds the counts per bucket to the columns.
+func toAddParams(c *dbgen.EndCallsParams, calls []OwnedCall) dbgen.AddCallsParams {
 	p := dbgen.AddCallsParams{
 		Nobody: c.Nobody, Numbers: c.Numbers, TenantIds: c.TenantIds, AgentIds: c.AgentIds, AgentSlugs: c.AgentSlugs, ConnectorIds: c.ConnectorIds,
 		ConnectorSlugs: c.ConnectorSlugs, Kinds: c.Kinds, Tools: c.Tools, ExposedNames: c.ExposedNames, Sources: c.Sources, Callers: c.Callers,
@@ -57,9 +58,9 @@ func addedColumns(c *dbgen.EndCallsParams, calls []OwnedCall) dbgen.AddCallsPara
 		ResponseBytes: c.ResponseBytes, StartedAts: c.StartedAts, CompletedAts: c.CompletedAts, DurationsUs: c.DurationsUs, RequestIds: c.RequestIds,
 		Arguments: c.Arguments, Tasks: c.Tasks, Structureds: c.Structureds, Results: c.Results,
 	}
-	counts := map[countedAs]int64{}
+	counts := map[callBucket]int64{}
 	for i := range calls {
-		counts[countedAs{c.Heads[i], c.CompletedAts[i].UTC().Truncate(time.Hour), bucketOf(&calls[i].ToolCall)}]++
+		counts[callBucket{c.Heads[i], c.CompletedAts[i].UTC().Truncate(time.Hour), findBucket(&calls[i].ToolCall)}]++
 	}
 	for as, n := range counts {
 		p.CountedHeads = append(p.CountedHeads, as.head)

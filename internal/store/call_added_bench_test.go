@@ -10,8 +10,7 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// What it costs to write calls that have ended, in batches of 1 000, by the size of their results: all of it, and how much of that is this
-// process' own.
+// Measures writing ended calls in batches of 1 000 by the size of their results: in total, and in this process.
 //
 //	make bench
 func BenchmarkAddCalls(b *testing.B) {

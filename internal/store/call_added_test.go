@@ -13,8 +13,8 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// Whoever adds calls may be wrong about what is there: the answer to a try before was lost, or another process wrote a beginning.
-func TestCallsThatAreAddedAreWrittenOnceWhateverIsThere(t *testing.T) {
+// AddCalls may be wrong about what is stored: a response was lost, or another process wrote a beginning.
+func TestAddCalls_WritesEachCallOnce(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	calls := batchOf(t, w, 1, 5)
@@ -51,7 +51,7 @@ func TestCallsThatAreAddedAreWrittenOnceWhateverIsThere(t *testing.T) {
 	}
 }
 
-// Both statements count alike, whoever does it: the program, or PostgreSQL.
+// Both statements count alike, in the program or in PostgreSQL.
 func TestCallsThatAreAddedCountAsThoseThatEnd(t *testing.T) {
 	t.Parallel()
 	var batches [2][]string
@@ -98,7 +98,7 @@ func allEnds(t *testing.T, w *fixture.World) (calls []store.OwnedCall) {
 	return calls
 }
 
-// A call is held before its hour is: whoever writes the same call in another way holds them in this order, too.
+// Calls are locked before their hour, as all writers of calls do.
 func TestTheSumsOfAnHourAreHeldBehindTheCalls(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)

@@ -10,7 +10,8 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// callHead is what the calls of a batch mostly have in common. One statement brings each once, and its calls name it by number.
+// callHead holds the values that many calls of a batch share. A statement carries each head once; calls refer
+// to it by number.
 type callHead struct {
 	tenant, agent, connector, token, credential, instance uuid.UUID
 
@@ -20,34 +21,34 @@ type callHead struct {
 	address            netip.Addr
 	definition         connectors.Hash
 	isError, truncated bool
-	packed             bool // the results of its calls
+	packed             bool // results are packed
 }
 
-func headOf(c *OwnedCall) callHead {
+func toCallHead(c *OwnedCall) callHead {
 	return callHead{
-		tenant: c.Tenant.UUID, agent: idOr(c.AgentID).UUID, connector: idOr(c.ConnectorID).UUID, token: idOr(c.TokenID).UUID,
-		credential: idOr(c.CredentialID).UUID, instance: idOr(c.InstanceID).UUID,
+		tenant: c.Tenant.UUID, agent: orZero(c.AgentID).UUID, connector: orZero(c.ConnectorID).UUID, token: orZero(c.TokenID).UUID,
+		credential: orZero(c.CredentialID).UUID, instance: orZero(c.InstanceID).UUID,
 		agentSlug: c.AgentSlug, connectorSlug: c.ConnectorSlug, tool: c.Tool, exposed: c.ExposedName, caller: c.Caller,
 		kind: string(c.Kind), source: string(c.Source), status: string(c.Status), outcome: string(c.Outcome), code: c.ErrorCode,
 		message: c.ErrorMessage, by: c.ApprovedBy, address: c.Address,
-		definition: idOr(c.Definition), isError: c.IsError, truncated: c.Truncated,
+		definition: orZero(c.Definition), isError: c.IsError, truncated: c.Truncated,
 	}
 }
 
-// columnsOf turns calls into the columns that one statement takes.
-func columnsOf(calls []OwnedCall) dbgen.EndCallsParams {
+// toEndParams converts calls into the columns of one statement.
+func toEndParams(calls []OwnedCall) dbgen.EndCallsParams {
 	p := dbgen.EndCallsParams{Nobody: uuid.Nil}
 	n := len(calls)
-	room(n, &p.Heads, &p.RequestBytes, &p.ResponseBytes, &p.DurationsUs)
-	room(n, &p.Ids)
-	room(n, &p.Arguments, &p.Results, &p.Structureds, &p.Tasks)
-	room(n, &p.StartedAts, &p.CompletedAts)
-	room(n, &p.RequestIds)
+	reserveColumns(n, &p.Heads, &p.RequestBytes, &p.ResponseBytes, &p.DurationsUs)
+	reserveColumns(n, &p.Ids)
+	reserveColumns(n, &p.Arguments, &p.Results, &p.Structureds, &p.Tasks)
+	reserveColumns(n, &p.StartedAts, &p.CompletedAts)
+	reserveColumns(n, &p.RequestIds)
 	heads, results := headNumbers{}, packer{}
 	for i := range calls {
-		head, result := headOf(&calls[i]), results.pack(calls[i].Content, calls[i].Structured)
+		head, result := toCallHead(&calls[i]), results.packResult(calls[i].Content, calls[i].Structured)
 		head.packed = result != nil
-		number, known := heads.of(&head)
+		number, known := heads.numberFor(&head)
 		if !known {
 			addHead(&p, number, &calls[i])
 			p.Packeds = append(p.Packeds, head.packed)
@@ -62,31 +63,31 @@ func columnsOf(calls []OwnedCall) dbgen.EndCallsParams {
 	return p
 }
 
-// headNumbers are the heads of a batch. Mostly a call has that of the one before.
+// headNumbers numbers the heads of a batch. Consecutive calls mostly share one.
 type headNumbers struct {
-	known map[callHead]int64
-	last  callHead
-	at    int64
+	known      map[callHead]int64
+	last       callHead
+	lastNumber int64
 }
 
-// of is the number of a head, and whether it had one before.
-func (n *headNumbers) of(head *callHead) (number int64, known bool) {
+// numberFor returns the number of a head and whether it was known.
+func (n *headNumbers) numberFor(head *callHead) (number int64, known bool) {
 	if n.known == nil {
 		n.known = map[callHead]int64{}
 	} else if *head == n.last {
-		return n.at, true
+		return n.lastNumber, true
 	}
 	number, known = n.known[*head]
 	if !known {
 		number = int64(len(n.known))
 		n.known[*head] = number
 	}
-	n.last, n.at = *head, number
+	n.last, n.lastNumber = *head, number
 	return number, known
 }
 
-// room makes columns that take so many values.
-func room[T any](n int, columns ...*[]T) {
+// reserveColumns allocates columns of capacity n.
+func reserveColumns[T any](n int, columns ...*[]T) {
 	for _, c := range columns {
 		*c = make([]T, 0, n)
 	}
@@ -95,33 +96,33 @@ func room[T any](n int, columns ...*[]T) {
 func addHead(p *dbgen.EndCallsParams, number int64, c *OwnedCall) {
 	p.Numbers = append(p.Numbers, number)
 	p.TenantIds = append(p.TenantIds, c.Tenant.UUID)
-	p.AgentIds = append(p.AgentIds, idOr(c.AgentID).UUID)
+	p.AgentIds = append(p.AgentIds, orZero(c.AgentID).UUID)
 	p.AgentSlugs = append(p.AgentSlugs, c.AgentSlug)
-	p.ConnectorIds = append(p.ConnectorIds, idOr(c.ConnectorID).UUID)
+	p.ConnectorIds = append(p.ConnectorIds, orZero(c.ConnectorID).UUID)
 	p.ConnectorSlugs = append(p.ConnectorSlugs, c.ConnectorSlug)
 	p.Kinds = append(p.Kinds, string(c.Kind))
-	p.Tools = append(p.Tools, clean(c.Tool))
-	p.ExposedNames = append(p.ExposedNames, clean(c.ExposedName))
+	p.Tools = append(p.Tools, cleanText(c.Tool))
+	p.ExposedNames = append(p.ExposedNames, cleanText(c.ExposedName))
 	p.Sources = append(p.Sources, string(c.Source))
-	p.Callers = append(p.Callers, clean(c.Caller))
-	p.TokenIds = append(p.TokenIds, idOr(c.TokenID).UUID)
-	p.CredentialIds = append(p.CredentialIds, idOr(c.CredentialID).UUID)
+	p.Callers = append(p.Callers, cleanText(c.Caller))
+	p.TokenIds = append(p.TokenIds, orZero(c.TokenID).UUID)
+	p.CredentialIds = append(p.CredentialIds, orZero(c.CredentialID).UUID)
 	p.DefinitionHashes = append(p.DefinitionHashes, hashBytes(c.Definition))
-	p.InstanceIds = append(p.InstanceIds, idOr(c.InstanceID).UUID)
+	p.InstanceIds = append(p.InstanceIds, orZero(c.InstanceID).UUID)
 	p.Statuses = append(p.Statuses, string(c.Status))
 	p.Outcomes = append(p.Outcomes, string(c.Outcome))
 	p.ErrorCodes = append(p.ErrorCodes, c.ErrorCode)
-	p.ErrorMessages = append(p.ErrorMessages, clean(c.ErrorMessage))
+	p.ErrorMessages = append(p.ErrorMessages, cleanText(c.ErrorMessage))
 	p.IsErrors = append(p.IsErrors, c.IsError)
-	p.ApprovedBys = append(p.ApprovedBys, clean(c.ApprovedBy))
+	p.ApprovedBys = append(p.ApprovedBys, cleanText(c.ApprovedBy))
 	p.Truncateds = append(p.Truncateds, c.Truncated)
-	p.Addresses = append(p.Addresses, clean(c.From()))
+	p.Addresses = append(p.Addresses, cleanText(c.From()))
 }
 
 func addCall(p *dbgen.EndCallsParams, head int64, c *OwnedCall) {
 	p.Heads = append(p.Heads, head)
 	p.Ids = append(p.Ids, c.ID.UUID)
-	p.RequestIds = append(p.RequestIds, clean(c.RequestID))
+	p.RequestIds = append(p.RequestIds, cleanText(c.RequestID))
 	p.Arguments = append(p.Arguments, c.Arguments)
 	p.Tasks = append(p.Tasks, c.Task)
 	p.RequestBytes = append(p.RequestBytes, c.RequestBytes)

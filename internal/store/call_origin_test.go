@@ -39,7 +39,7 @@ func TestWhereACallCameFromStaysWithIt(t *testing.T) {
 	}
 	must(w.St.System().BeginCalls(t.Context(), begun))
 	must(w.Door().SaveCallTask(t.Context(), calls[3].ID, []byte("{}"), "handle"))
-	calls[1].CallOrigin = connectors.CallOrigin{} // who ends it need not know
+	calls[1].CallOrigin = connectors.CallOrigin{} // unknown to the ending process
 	must(w.St.System().EndCalls(t.Context(), append(append([]store.OwnedCall(nil), calls[:3]...), calls[4:]...)))
 
 	waits := newCall(w.Agent(t), w.Connector(t), connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())})

@@ -15,25 +15,25 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// OutcomeCheck is what a check of how a tenant's calls ended found.
+// OutcomeCheck is the result of checking a tenant's recorded call outcomes.
 type OutcomeCheck struct {
-	Calls  int64        // whose end is on record and was looked at
-	Gone   int64        // of them, those that are not kept any more, being old: their end is still on record
-	Places int64        // of the chain, one for each batch of calls that ended
-	Cut    int64        // of them, those at the beginning that were cut off because they were old, which is signed
-	Head   []byte       // the hash that covers all of them, 32 bytes
-	Bad    *OutcomeFlaw // nil: every call that is kept ended as it is on record
-	Rest   *OutcomeWalk // where to go on; nil: everything was looked at
+	Calls  int64        // outcomes that were checked
+	Gone   int64        // of these, calls that retention has removed from the history
+	Places int64        // links of the chain, one per batch of ended calls
+	Cut    int64        // of these, links at the beginning that were removed by retention, signed
+	Head   []byte       // hash over all links, 32 bytes
+	Bad    *OutcomeFlaw // nil: every kept call matches its record
+	Rest   *OutcomeWalk // where to continue; nil: done
 }
 
-// OutcomeFlaw is a place where calls are not as it was put on record that they ended.
+// OutcomeFlaw is a place where calls differ from their recorded outcomes.
 type OutcomeFlaw struct {
-	N      int64 // of the chain, from 1
+	N      int64 // number of the link, from 1
 	Call   *connectors.ToolCallID
 	Reason AuditReason
 }
 
-// What may be wrong beside what may be with the audit log.
+// Flaws besides those of the audit log.
 const (
 	OutcomeLinkChanged AuditReason = "What is on record of calls that ended is not what was recorded, or something before it is not."
 	OutcomeChanged     AuditReason = "The call does not stand in the history as it ended."
@@ -41,33 +41,34 @@ const (
 )
 
 const (
-	outcomeRows  = 500  // links that are read at once, of not many more calls than
-	outcomeCalls = 4000 // some megabytes
-	// mostLost is how many calls that were believed lost may stand otherwise in the history until the chain says why: as many as a job's row holds.
-	mostLost = 1 << 19
+	maxOutcomeLinks = 500  // links per query; their calls do not far exceed
+	maxOutcomeCalls = 4000 // some megabytes
+	// maxLost bounds the calls recorded as lost that differ in the history and wait for a later link to explain
+	// them: as many as a job's row holds.
+	maxLost = 1 << 19
 )
 
-// OutcomeWalk is how far a check has come along the chain.
+// OutcomeWalk is the progress of a check along the chain.
 type OutcomeWalk struct {
 	Tenant connectors.TenantID `json:"tenant"`
-	N      int64               `json:"n"`    // the links up to this one are good, or were cut off
-	Hash   []byte              `json:"hash"` // of that one
+	N      int64               `json:"n"`    // links up to N are intact or cut off
+	Hash   []byte              `json:"hash"` // of link N
 	Cut    int64               `json:"cut"`
 	Calls  int64               `json:"calls"`
 	Gone   int64               `json:"gone"`
 
-	Missing  uuid.UUID `json:"missing"`   // the newest call that is not in the history
-	MissingN int64     `json:"missing_n"` // of whose end this link tells
-	Removed  uuid.UUID `json:"removed"`   // up to this one calls were removed that were old
-	Lost     lostCalls `json:"lost"`      // calls that were believed lost, and stand otherwise in the history
+	Missing  uuid.UUID `json:"missing"`   // the newest call that is missing in the history
+	MissingN int64     `json:"missing_n"` // the link with its outcome
+	Removed  uuid.UUID `json:"removed"`   // retention has removed calls up to this one
+	Lost     lostCalls `json:"lost"`      // calls recorded as lost that differ in the history
 
-	settles bool // what is read now is of after the check began, and is not held against the history
-	flaw    *OutcomeFlaw
+	afterHead bool // links after the check's start are read, and not compared with the history
+	flaw      *OutcomeFlaw
 }
 
-// CheckOutcomes computes the tenant's chain of calls' outcomes anew and compares each with the call in the history, from the chain's first link, or
-// from where an earlier check stopped, to the one that is the last; it stops at a time, when that is not zero, and then tells where to go on.
-// What it found of the whole is kept. It takes some microseconds a call.
+// CheckOutcomes recomputes the tenant's chain of call outcomes and compares each with the history. It starts at
+// the first link, or at from, and stops at until if that is not zero, with Rest set. The result of a complete
+// check is stored. It takes microseconds per call.
 func (t *Tenant) CheckOutcomes(ctx context.Context, from *OutcomeWalk, until time.Time) (OutcomeCheck, error) {
 	head, err := t.outcomeHead(ctx)
 	if err != nil {
@@ -92,7 +93,7 @@ func (t *Tenant) CheckOutcomes(ctx context.Context, from *OutcomeWalk, until tim
 	return check, t.q.SetOutcomesChecked(ctx, found)
 }
 
-// computeOutcomes computes the chain. Where its beginning is cut off meanwhile, it begins once more.
+// computeOutcomes computes the chain. If retention removes its beginning meanwhile, it starts once more.
 func (t *Tenant) computeOutcomes(ctx context.Context, from *OutcomeWalk, head *dbgen.OutcomeHeadRow, until time.Time) (w *OutcomeWalk, whole bool, err error) {
 	begin, err := t.beginOutcomes(ctx, head.First)
 	if err != nil {
@@ -108,7 +109,7 @@ func (t *Tenant) computeOutcomes(ctx context.Context, from *OutcomeWalk, head *d
 		if *head, err = t.outcomeHead(ctx); err != nil || head.First == begin.Cut+1 {
 			return w, true, err
 		}
-		if gone, err := t.gone(ctx); err != nil || gone {
+		if isDeleted, err := t.isDeleted(ctx); err != nil || isDeleted {
 			return &OutcomeWalk{Tenant: t.id}, true, err
 		}
 		now, err := t.beginOutcomes(ctx, head.First)
@@ -119,22 +120,22 @@ func (t *Tenant) computeOutcomes(ctx context.Context, from *OutcomeWalk, head *d
 	}
 }
 
-// outcomeHead is the end of the chain. It goes with its tenant; where it went without, a place is missed.
+// outcomeHead reads the end of the chain. Without a row the tenant is deleted, or the chain is damaged.
 func (t *Tenant) outcomeHead(ctx context.Context) (dbgen.OutcomeHeadRow, error) {
 	head, err := t.q.OutcomeHead(ctx, t.id)
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return head, err
 	}
 	head = dbgen.OutcomeHeadRow{Hash: make([]byte, sha256.Size)}
-	gone, err := t.gone(ctx)
-	if !gone {
+	isDeleted, err := t.isDeleted(ctx)
+	if !isDeleted {
 		head.Places = 1
 	}
 	return head, err
 }
 
-// gone tells whether the tenant is deleted: of its calls there is nothing to be found then.
-func (t *Tenant) gone(ctx context.Context) (bool, error) {
+// isDeleted reports whether the tenant is deleted.
+func (t *Tenant) isDeleted(ctx context.Context) (bool, error) {
 	_, err := t.q.Tenant(ctx, t.id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return true, nil
@@ -142,65 +143,65 @@ func (t *Tenant) gone(ctx context.Context) (bool, error) {
 	return false, err
 }
 
-// walkOutcomes goes along the chain to where it ended when the check began. What stands otherwise in the history may have come to be meanwhile, of
-// which the chain tells since: where there is such, it reads on to the chain's end of now, which settles it or does not.
+// walkOutcomes follows the chain to its end at the start of the check. Calls may have changed since, so if any
+// differ it reads on to the current end, where later links explain them or do not.
 func (t *Tenant) walkOutcomes(ctx context.Context, w *OutcomeWalk, head *dbgen.OutcomeHeadRow, until time.Time) (whole bool, err error) {
 	if whole, err := t.followOutcomes(ctx, w, head, until); err != nil || !whole {
 		return false, err
 	}
-	if w.flaw == nil && w.unsettled() != nil {
+	if w.flaw == nil && w.findUnresolved() != nil {
 		if *head, err = t.outcomeHead(ctx); err != nil {
 			return false, err
 		}
-		w.settles = true
+		w.afterHead = true
 		if _, err := t.followOutcomes(ctx, w, head, time.Time{}); err != nil {
 			return false, err
 		}
 	}
 	if w.flaw == nil {
-		w.flaw = w.unsettled()
+		w.flaw = w.findUnresolved()
 	}
 	return true, nil
 }
 
-// followOutcomes goes along the chain up to its end, to the first flaw, or to a time.
+// followOutcomes follows the chain to end, to the first flaw, or until a time.
 func (t *Tenant) followOutcomes(ctx context.Context, w *OutcomeWalk, end *dbgen.OutcomeHeadRow, until time.Time) (whole bool, err error) {
 	for w.flaw == nil && w.N < end.Places {
 		if !until.IsZero() && time.Now().After(until) {
 			return false, nil
 		}
-		links, err := t.q.OutcomeLinks(ctx, dbgen.OutcomeLinksParams{TenantID: t.id, After: w.N, Until: end.Places, MaxRows: outcomeRows, MaxCalls: outcomeCalls})
+		links, err := t.q.OutcomeLinks(ctx, dbgen.OutcomeLinksParams{TenantID: t.id, After: w.N, Until: end.Places, MaxRows: maxOutcomeLinks, MaxCalls: maxOutcomeCalls})
 		if err != nil {
 			return false, err
 		}
 		if len(links) == 0 {
-			w.fail(w.N+1, nil, AuditRestGone)
+			w.recordFlaw(w.N+1, nil, AuditRestGone)
 		}
 		if err := t.compareOutcomes(ctx, w, links); err != nil {
 			return false, err
 		}
 	}
 	if w.flaw == nil && !bytes.Equal(w.Hash, end.Hash) {
-		w.fail(w.N, nil, AuditEndMoved)
+		w.recordFlaw(w.N, nil, AuditEndMoved)
 	}
 	return true, nil
 }
 
-// compareOutcomes follows some links, and holds what they tell against the history.
+// compareOutcomes adds links and compares their outcomes with the history.
 func (t *Tenant) compareOutcomes(ctx context.Context, w *OutcomeWalk, links []dbgen.OutcomeLinksRow) error {
-	ends := make([][]callEnd, len(links))
+	ends := make([][]outcomeRow, len(links))
 	var ids []uuid.UUID
 	for i := range links {
-		if ends[i] = w.add(&links[i]); w.flaw != nil {
+		if ends[i] = w.addLink(&links[i]); w.flaw != nil {
 			return nil
 		}
 		for _, end := range ends[i] {
-			ids = append(ids, uuid.UUID(end[endID]))
+			ids = append(ids, uuid.UUID(end[columnID]))
 		}
 	}
-	if w.settles || len(ids) == 0 {
+	if w.afterHead || len(ids) == 0 {
 		for i := range links {
-			w.settle(&links[i], ends[i])
+			w.resolveLost(&links[i], ends[i])
 		}
 		return nil
 	}
@@ -208,20 +209,20 @@ func (t *Tenant) compareOutcomes(ctx context.Context, w *OutcomeWalk, links []db
 	if err != nil {
 		return err
 	}
-	have := make(map[uuid.UUID]callEnd, len(rows))
+	have := make(map[uuid.UUID]outcomeRow, len(rows))
 	for _, row := range rows {
 		have[row.ID.UUID] = row.Columns
 	}
 	for i := range links {
-		w.settle(&links[i], ends[i])
+		w.resolveLost(&links[i], ends[i])
 		for _, end := range ends[i] {
-			w.compare(&links[i], end, have[uuid.UUID(end[endID])])
+			w.compareCall(&links[i], end, have[uuid.UUID(end[columnID])])
 		}
 	}
 	return nil
 }
 
-func (w *OutcomeWalk) fail(n int64, call *uuid.UUID, reason AuditReason) {
+func (w *OutcomeWalk) recordFlaw(n int64, call *uuid.UUID, reason AuditReason) {
 	if w.flaw != nil {
 		return
 	}
@@ -231,15 +232,15 @@ func (w *OutcomeWalk) fail(n int64, call *uuid.UUID, reason AuditReason) {
 	}
 }
 
-// add follows one link, and says of which ends it tells.
-func (w *OutcomeWalk) add(l *dbgen.OutcomeLinksRow) []callEnd {
+// addLink adds one link and returns its outcomes.
+func (w *OutcomeWalk) addLink(l *dbgen.OutcomeLinksRow) []outcomeRow {
 	if l.N != w.N+1 {
-		w.fail(w.N+1, nil, AuditLinkGone)
+		w.recordFlaw(w.N+1, nil, AuditLinkGone)
 		return nil
 	}
 	sum := outcomeHash(w.Tenant, w.Hash, l)
 	if !bytes.Equal(sum, l.Hash) {
-		w.fail(l.N, nil, OutcomeLinkChanged)
+		w.recordFlaw(l.N, nil, OutcomeLinkChanged)
 		return nil
 	}
 	w.N, w.Hash = l.N, sum
@@ -249,31 +250,31 @@ func (w *OutcomeWalk) add(l *dbgen.OutcomeLinksRow) []callEnd {
 		}
 		return nil
 	}
-	ends, err := unpackEnds(l.Body, l.Calls)
+	ends, err := unpackOutcomes(l.Body, l.Calls)
 	if err != nil {
-		w.fail(l.N, nil, OutcomeLinkChanged)
+		w.recordFlaw(l.N, nil, OutcomeLinkChanged)
 	}
 	return ends
 }
 
-// settle hears of changes of what stands otherwise in the history: there is an honest one, of a call that was believed lost, when its process tells
-// how it ended.
-func (w *OutcomeWalk) settle(l *dbgen.OutcomeLinksRow, ends []callEnd) {
+// resolveLost applies a later link to calls that differ. Only a call recorded as lost may change: its process
+// reported the outcome after all.
+func (w *OutcomeWalk) resolveLost(l *dbgen.OutcomeLinksRow, ends []outcomeRow) {
 	if l.Kind != "changed" {
 		return
 	}
 	for _, end := range ends {
-		id := uuid.UUID(end[endID])
-		if n, is := w.Lost[id]; is && end.lost() {
-			w.fail(n, &id, OutcomeChanged)
+		id := uuid.UUID(end[columnID])
+		if n, is := w.Lost[id]; is && end.isLost() {
+			w.recordFlaw(n, &id, OutcomeChanged)
 		}
 		delete(w.Lost, id)
 	}
 }
 
-// compare holds an end that is on record against the row in the history; nil: there is none.
-func (w *OutcomeWalk) compare(l *dbgen.OutcomeLinksRow, end, row callEnd) {
-	id := uuid.UUID(end[endID])
+// compareCall compares a recorded outcome with the row in the history; row nil: missing.
+func (w *OutcomeWalk) compareCall(l *dbgen.OutcomeLinksRow, end, row outcomeRow) {
+	id := uuid.UUID(end[columnID])
 	if l.Kind == "ended" {
 		w.Calls++
 	}
@@ -285,20 +286,20 @@ func (w *OutcomeWalk) compare(l *dbgen.OutcomeLinksRow, end, row callEnd) {
 		if bytes.Compare(id[:], w.Missing[:]) > 0 {
 			w.Missing, w.MissingN = id, l.N
 		}
-	case !end.is(row):
+	case !end.hasOutcome(row):
 		if w.Lost == nil {
 			w.Lost = lostCalls{}
 		}
-		// The history was read after the link: no later one makes an end of another kind honest.
-		if _, twice := w.Lost[id]; twice || !end.lost() || len(w.Lost) == mostLost {
-			w.fail(l.N, &id, OutcomeChanged)
+		// The history was read after the link, so no later link can explain another kind of difference.
+		if _, twice := w.Lost[id]; twice || !end.isLost() || len(w.Lost) == maxLost {
+			w.recordFlaw(l.N, &id, OutcomeChanged)
 		}
 		w.Lost[id] = l.N
 	}
 }
 
-// unsettled is what the chain, up to where it was followed, does not account for; nil: nothing.
-func (w *OutcomeWalk) unsettled() *OutcomeFlaw {
+// findUnresolved returns the flaw that the links so far leave unexplained; nil: none.
+func (w *OutcomeWalk) findUnresolved() *OutcomeFlaw {
 	var first *OutcomeFlaw
 	if bytes.Compare(w.Missing[:], w.Removed[:]) > 0 {
 		first = &OutcomeFlaw{N: w.MissingN, Call: &connectors.ToolCallID{UUID: w.Missing}, Reason: OutcomeGone}
@@ -311,7 +312,7 @@ func (w *OutcomeWalk) unsettled() *OutcomeFlaw {
 	return first
 }
 
-// outcomeHash is outcome_hash of db/migrations/00058_call_outcomes.sql, computed outside the database.
+// outcomeHash is the Go equivalent of SQL function outcome_hash in db/migrations/00058_call_outcomes.sql.
 func outcomeHash(tenant connectors.TenantID, before []byte, l *dbgen.OutcomeLinksRow) []byte {
 	h := sha256.New()
 	h.Write(before)
@@ -325,15 +326,15 @@ func outcomeHash(tenant connectors.TenantID, before []byte, l *dbgen.OutcomeLink
 	return h.Sum(nil)
 }
 
-// OutcomeState is what the last whole check of how the tenant's calls ended found.
+// OutcomeState is the result of the last complete check of call outcomes.
 type OutcomeState struct {
-	Calls     int64        // whose end is on record
+	Calls     int64        // recorded outcomes
 	CheckedAt *time.Time   // nil: never
-	Good      int64        // calls that were looked at
-	Bad       *OutcomeFlaw // nil: each was as it is on record
+	Good      int64        // outcomes that were checked
+	Bad       *OutcomeFlaw // nil: every call matched
 }
 
-// OutcomeState reads it.
+// OutcomeState reads the result of the last complete check.
 func (t *Tenant) OutcomeState(ctx context.Context) (OutcomeState, error) {
 	head, err := t.outcomeHead(ctx)
 	if err != nil {

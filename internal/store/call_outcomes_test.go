@@ -42,7 +42,7 @@ func endCalls(t *testing.T, w *fixture.World, n int) []store.OwnedCall {
 	return calls
 }
 
-func TestHowACallEndedIsOnRecordWhicheverWayItEnded(t *testing.T) {
+func TestOutcomes_RecordEveryWayToEnd(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	if check := outcomes(t, w); check.Bad != nil || check.Calls != 0 || check.Places != 0 || len(check.Head) != 32 {
@@ -71,7 +71,7 @@ func TestHowACallEndedIsOnRecordWhicheverWayItEnded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(w.St.System().CloseCallsOf(t.Context(), dead))
+	must(w.St.System().CloseInstanceCalls(t.Context(), dead))
 	_, err := w.St.System().SweepGateway(t.Context(), w.Instance)
 	must(err)
 	now := time.Now()
@@ -106,8 +106,8 @@ func TestHowACallEndedIsOnRecordWhicheverWayItEnded(t *testing.T) {
 	}
 }
 
-// Whoever has the runtime role may write the history, and whoever owns the tables all of it. It is found all the same.
-func TestAnOutcomeThatIsNotAsItWasRecordedIsFound(t *testing.T) {
+// The runtime role may write the history, and the owner of the tables all of it. Changes are detected.
+func TestCheckOutcomes_FindsChangedOutcome(t *testing.T) {
 	t.Parallel()
 	const (
 		third  = ` where tenant_id = $1 and id = $2`
@@ -194,7 +194,7 @@ func TestAnOutcomeThatIsNotAsItWasRecordedIsFound(t *testing.T) {
 	}
 }
 
-func TestTheRuntimeRoleWritesNothingOfWhatIsOnRecordOfCalls(t *testing.T) {
+func TestOutcomes_RuntimeRoleCannotWrite(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	endCalls(t, w, 2)
@@ -222,7 +222,7 @@ func TestTheRuntimeRoleWritesNothingOfWhatIsOnRecordOfCalls(t *testing.T) {
 	}
 }
 
-func TestOldCallsGoAndHowTheyEndedStaysOnRecord(t *testing.T) {
+func TestOutcomes_SurviveSweepOfCalls(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)
@@ -242,7 +242,7 @@ func TestOldCallsGoAndHowTheyEndedStaysOnRecord(t *testing.T) {
 	if check := outcomes(t, w); check.Bad != nil || check.Calls != 12 || check.Gone != 7 {
 		t.Errorf("after it: %+v %+v", check, check.Bad)
 	}
-	sweep(10) // as nobody may who keeps history for 30 days at least
+	sweep(10) // not allowed: history is kept for at least 30 days
 	if check := outcomes(t, w); check.Bad == nil || check.Bad.Reason != store.OutcomeGone || check.Gone != 11 {
 		t.Errorf("younger ones: %+v %+v", check, check.Bad)
 	}
@@ -290,7 +290,7 @@ func TestACheckOfManyCallsGoesOnWhereItStopped(t *testing.T) {
 	}
 }
 
-func TestCallsThatEndWhileTheyAreCheckedAreFoundGood(t *testing.T) {
+func TestCheckOutcomes_CallsEndingMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)
@@ -348,7 +348,7 @@ func TestCallsThatEndWhileTheyAreCheckedAreFoundGood(t *testing.T) {
 	<-done
 }
 
-func TestANewTenantsCallsAreOnRecordAndADeletedTenantsGo(t *testing.T) {
+func TestOutcomes_LiveWithTheirTenant(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	batch := batchOf(t, w, 3, 9)
@@ -380,7 +380,7 @@ func atTime(t *testing.T, w *fixture.World, times ...time.Time) {
 	}
 }
 
-func TestOldMonthsOfWhatIsOnRecordOfCallsGoWithThoseOfTheAuditLog(t *testing.T) {
+func TestCutAudit_CutsOutcomesToo(t *testing.T) {
 	t.Parallel()
 	for name, tamper := range map[string]string{"": "", "a part that nobody signed": `delete from call_outcomes where tenant_id = $1 and n = 3`, "the word is gone": `delete from audit_events where tenant_id = $1 and action = 'audit.cut'`} {
 		t.Run(name, func(t *testing.T) {
@@ -415,7 +415,7 @@ func TestOldMonthsOfWhatIsOnRecordOfCallsGoWithThoseOfTheAuditLog(t *testing.T) 
 	}
 }
 
-func TestCallsThatAreNotAsTheyEndedKeepTheLogFromBeingCutOff(t *testing.T) {
+func TestCutAudit_RefusesOutcomesWithFlaw(t *testing.T) {
 	t.Parallel()
 	w, end := aged(t)
 	endCalls(t, w, 2)

@@ -12,21 +12,21 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// MaxToolChoices is how many tools of a connector are shown to choose among.
+// MaxToolChoices bounds the tools of a connector that a form offers.
 const MaxToolChoices = 2000
 
-// ToolChoice is a tool to choose.
+// ToolChoice is a tool that a form offers.
 type ToolChoice struct {
 	Name        string
 	Review      connectors.Review
 	Enabled     bool
 	Removed     bool
 	Title       string
-	Description string // its beginning
-	Raw         []byte // the current definition; nil: it is too long to come along
+	Description string // beginning only
+	Raw         []byte // current definition; nil: too long
 }
 
-// ToolChoices lists the tools of a connector that are there, and those of the named ones that were, by name: [MaxToolChoices] at most.
+// ToolChoices lists a connector's tools by name, and removed ones that are named; at most [MaxToolChoices].
 func (t *Tenant) ToolChoices(ctx context.Context, id connectors.ConnectorID, named []string) ([]ToolChoice, error) {
 	rows, err := t.q.ToolChoices(ctx, dbgen.ToolChoicesParams{TenantID: t.id, ConnectorID: id, Named: cleanAll(named), MaxRows: MaxToolChoices})
 	if err != nil {
@@ -39,32 +39,32 @@ func (t *Tenant) ToolChoices(ctx context.Context, id connectors.ConnectorID, nam
 	return choices, nil
 }
 
-// countedCalls is how many of an agent's last calls are looked through.
-const countedCalls = 2000
+// maxCountedCalls bounds the latest calls per agent that are counted.
+const maxCountedCalls = 2000
 
-// CallCount is how often an agent called a tool lately.
+// CallCount counts an agent's recent calls of a tool.
 type CallCount struct {
 	AgentID     connectors.AgentID
 	ConnectorID connectors.ConnectorID
-	Tool        string // the upstream's name
+	Tool        string // upstream name
 	Calls       int
-	Denied      int // of them, by a person
+	Denied      int // of these, denied by a person
 }
 
-// CallCounts counts the calls of tools among the last calls of each agent. Calls that still wait for a person do not count.
+// CallCounts counts tool calls among each agent's latest calls, without those that wait for approval.
 func (t *Tenant) CallCounts(ctx context.Context, agents []connectors.AgentID, tools []string) ([]CallCount, error) {
 	ids := make([]uuid.UUID, len(agents))
 	for i, id := range agents {
 		ids[i] = id.UUID
 	}
-	rows, err := t.q.CallCounts(ctx, dbgen.CallCountsParams{TenantID: t.id, Agents: ids, Depth: countedCalls, Tools: cleanAll(tools)})
+	rows, err := t.q.CallCounts(ctx, dbgen.CallCountsParams{TenantID: t.id, Agents: ids, Depth: maxCountedCalls, Tools: cleanAll(tools)})
 	if err != nil {
 		return nil, err
 	}
 	var counts []CallCount
 	for _, r := range rows {
 		if r.ConnectorID == nil {
-			continue // the connector was deleted: another one of that name is another tool
+			continue // the connector was deleted: a new one of that name is another connector
 		}
 		counts = append(counts, CallCount{
 			AgentID: connectors.AgentID{UUID: r.AgentID}, ConnectorID: *r.ConnectorID, Tool: r.Tool, Calls: int(r.Calls), Denied: int(r.Denied),
@@ -73,46 +73,46 @@ func (t *Tenant) CallCounts(ctx context.Context, agents []connectors.AgentID, to
 	return counts, nil
 }
 
-// WaitingCall is a call in the inbox, with what is needed to make it.
+// WaitingCall is an open approval with the opened call.
 type WaitingCall struct {
 	connectors.Approval
 	Call secret.Text
 }
 
-// WaitingCalls opens the inbox, the newest first.
+// WaitingCalls lists open approvals with their calls, newest first.
 func (v *Vault) WaitingCalls(ctx context.Context, p Page) (List[WaitingCall], error) {
 	after, err := p.afterID("approvals")
 	if err != nil {
 		return List[WaitingCall]{}, err
 	}
-	rows, err := v.q.WaitingApprovals(ctx, v.id, after, p.rows())
+	rows, err := v.q.WaitingApprovals(ctx, v.id, after, p.rowLimit())
 	if err != nil {
 		return List[WaitingCall]{}, err
 	}
-	list := listOf(p, rows, func(r dbgen.Approval) dbgen.Approval { return r }, "approvals", func(r dbgen.Approval) []string { return []string{r.ID.String()} })
+	list := newList(p, rows, func(r dbgen.Approval) dbgen.Approval { return r }, "approvals", func(r dbgen.Approval) []string { return []string{r.ID.String()} })
 	opened := List[WaitingCall]{Items: make([]WaitingCall, len(list.Items)), Next: list.Next}
 	for i, row := range list.Items {
-		plain, err := v.keyring.Open(row.Sealed, approvalPlace(v.id, row.ID, row.AgentID, row.ConnectorID))
+		plain, err := v.keyring.Open(row.Sealed, approvalAD(v.id, row.ID, row.AgentID, row.ConnectorID))
 		if err != nil {
 			return List[WaitingCall]{}, fault.Wrap(fault.Internal, err, "A stored call cannot be opened.")
 		}
-		opened.Items[i] = WaitingCall{Approval: approvalOf(row), Call: plain}
+		opened.Items[i] = WaitingCall{Approval: toApproval(row), Call: plain}
 	}
 	return opened, nil
 }
 
-// ApprovalAbout is whom and what a call that waits is about.
+// ApprovalAbout describes the agent, connector and tool of an approval.
 type ApprovalAbout struct {
 	AgentSlug     string
 	AgentName     string
 	ConnectorSlug string
 	ConnectorName string
-	Accepted      *connectors.Hash // the definition that agents are served by now; nil: none
-	Title         string           // of the tool, as it was when the call was made
-	Raw           []byte           // likewise its definition; nil: it is too long to come along
+	Accepted      *connectors.Hash // definition that agents are served now; nil: none
+	Title         string           // of the tool when the call was made
+	Raw           []byte           // definition when the call was made; nil: too long
 }
 
-// ApprovalsAbout tells of calls that wait, or waited, by their ids. One that is not there is left out.
+// ApprovalsAbout describes approvals by id. Unknown ids are left out.
 func (t *Tenant) ApprovalsAbout(ctx context.Context, ids []connectors.ToolCallID) (map[connectors.ToolCallID]ApprovalAbout, error) {
 	plain := make([]uuid.UUID, len(ids))
 	for i, id := range ids {
@@ -135,15 +135,15 @@ func (t *Tenant) ApprovalsAbout(ctx context.Context, ids []connectors.ToolCallID
 	return about, nil
 }
 
-// AgentChoice is an agent to choose.
+// AgentChoice is an agent that a form offers.
 type AgentChoice struct {
 	Slug string
 	Name string
 }
 
-// AgentsGranted lists the enabled agents that were granted a tool, by name: [MaxLimit] at most.
+// AgentsGranted lists the enabled agents that were granted a tool, by name; at most [MaxLimit].
 func (t *Tenant) AgentsGranted(ctx context.Context, id connectors.ConnectorID, tool string) ([]AgentChoice, error) {
-	rows, err := t.q.AgentsGranted(ctx, dbgen.AgentsGrantedParams{TenantID: t.id, ConnectorID: id, Tool: clean(tool), MaxRows: MaxLimit})
+	rows, err := t.q.AgentsGranted(ctx, dbgen.AgentsGrantedParams{TenantID: t.id, ConnectorID: id, Tool: cleanText(tool), MaxRows: MaxLimit})
 	if err != nil {
 		return nil, err
 	}
@@ -154,8 +154,8 @@ func (t *Tenant) AgentsGranted(ctx context.Context, id connectors.ConnectorID, t
 	return choices, nil
 }
 
-// CountOf is the count among counts that is of an approval's agent and tool; where there is none, no call was made.
-func CountOf(counts []CallCount, a connectors.Approval) CallCount {
+// CountFor returns the count of an approval's agent and tool, zero if there is none.
+func CountFor(counts []CallCount, a connectors.Approval) CallCount {
 	i := slices.IndexFunc(counts, func(c CallCount) bool {
 		return c.AgentID == a.AgentID && c.ConnectorID == a.ConnectorID && c.Tool == a.Tool
 	})

@@ -40,7 +40,7 @@ var choiceVaultAttempts = map[string]attempt{
 	},
 }
 
-func TestToolChoicesAreThoseThatAreThereAndThoseThatWereNamed(t *testing.T) {
+func TestToolChoices_PresentAndNamedTools(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)
@@ -100,7 +100,7 @@ func TestCallCountsAreOfOneAgentAndTool(t *testing.T) {
 	}
 }
 
-func TestAgentsGrantedAreThoseThatMayUseTheTool(t *testing.T) {
+func TestAgentsGranted_OnlyAgentsOfTheTool(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)

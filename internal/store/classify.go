@@ -18,19 +18,19 @@ import (
 // TypeSyncRunning is the problem type of a sync that is refused because another one runs.
 const TypeSyncRunning = "sync-running"
 
-// errRetiredKey says that the database refused what a retired key has sealed.
+// errRetiredKey means that the database refused a value sealed by a retired key.
 var errRetiredKey = errors.New("sealed by a retired key")
 
-// verdict is what a violated constraint means to the person who violated it.
-type verdict struct {
+// constraintFault is the fault for a violated constraint.
+type constraintFault struct {
 	kind    fault.Kind
 	typ     string
 	field   string
 	message string
 }
 
-// verdicts knows the constraints that a caller can run into. The others are our own mistakes.
-var verdicts = map[string]verdict{
+// constraintFaults has the constraints that a caller can violate. Violations of others are bugs.
+var constraintFaults = map[string]constraintFault{
 	"connectors_slug_key":       {fault.Conflict, "", "slug", "A connector with this slug exists already."},
 	"connectors_name_key":       {fault.Conflict, "", "name", "A connector with this name exists already."},
 	"agents_slug_key":           {fault.Conflict, "", "slug", "An agent with this slug exists already."},
@@ -75,23 +75,23 @@ var verdicts = map[string]verdict{
 	"sso_identities_member_fkey":       {fault.NotFound, "", "", "There is no such member."},
 	"memberships_user_id_fkey":         {fault.NotFound, "", "", "There is no such person."},
 
-	"tenants_slug_form":                {fault.Invalid, "", "slug", slugForm},
-	"tenants_name_length":              {fault.Invalid, "", "name", nameLength},
+	"tenants_slug_form":                {fault.Invalid, "", "slug", slugRule},
+	"tenants_name_length":              {fault.Invalid, "", "name", nameRule},
 	"users_email_form":                 {fault.Invalid, "", "email", "This is no e-mail address."},
 	"sso_domains_form":                 {fault.Invalid, "", "domain", "This is no domain: write it as acme.example."},
 	"sso_groups_name_length":           {fault.Invalid, "", "groups", "A group has a name of 1 to 200 characters."},
-	"sso_groups_role_known":            {fault.Invalid, "", "groups", roleKnown},
+	"sso_groups_role_known":            {fault.Invalid, "", "groups", roleRule},
 	"sso_settings_default_role_known":  {fault.Invalid, "", "default_role", "The role is viewer, member or admin."},
 	"invitations_email_form":           {fault.Invalid, "", "email", "This is no e-mail address."},
-	"invitations_role_known":           {fault.Invalid, "", "role", roleKnown},
-	"memberships_role_known":           {fault.Invalid, "", "role", roleKnown},
-	"api_keys_role_known":              {fault.Invalid, "", "role", roleKnown},
-	"api_keys_name_length":             {fault.Invalid, "", "name", nameLength},
-	"agents_slug_form":                 {fault.Invalid, "", "slug", slugForm},
-	"agents_name_length":               {fault.Invalid, "", "name", nameLength},
+	"invitations_role_known":           {fault.Invalid, "", "role", roleRule},
+	"memberships_role_known":           {fault.Invalid, "", "role", roleRule},
+	"api_keys_role_known":              {fault.Invalid, "", "role", roleRule},
+	"api_keys_name_length":             {fault.Invalid, "", "name", nameRule},
+	"agents_slug_form":                 {fault.Invalid, "", "slug", slugRule},
+	"agents_name_length":               {fault.Invalid, "", "name", nameRule},
 	"agents_approval_known":            {fault.Invalid, "", "approval", "The approval is auto, always_ask or trusted_only."},
-	"connectors_slug_form":             {fault.Invalid, "", "slug", slugForm},
-	"connectors_name_length":           {fault.Invalid, "", "name", nameLength},
+	"connectors_slug_form":             {fault.Invalid, "", "slug", slugRule},
+	"connectors_name_length":           {fault.Invalid, "", "name", nameRule},
 	"connectors_url_length":            {fault.Invalid, "", "url", "The URL is longer than 2048 characters."},
 	"connectors_timeout_range":         {fault.Invalid, "", "timeout_ms", "The timeout is 1000 to 300000 milliseconds."},
 	"connectors_retry_range":           {fault.Invalid, "", "retry_attempts", "The retries are 0 to 5."},
@@ -102,14 +102,14 @@ var verdicts = map[string]verdict{
 }
 
 const (
-	slugForm   = "A slug has 1 to 48 lower-case letters, digits and hyphens, with no hyphen at either end."
-	nameLength = "A name has 1 to 100 characters."
-	roleKnown  = "The role is viewer, member, admin, owner or auditor."
+	slugRule = "A slug has 1 to 48 lower-case letters, digits and hyphens, with no hyphen at either end."
+	nameRule = "A name has 1 to 100 characters."
+	roleRule = "The role is viewer, member, admin, owner or auditor."
 )
 
-// classify turns an error of the database into a fault. pgx.ErrNoRows and a caller's own cancellation stay as they are, and so
-// does what is our own mistake.
-func classify(err error) error {
+// classifyError converts a database error into a fault. pgx.ErrNoRows, the caller's cancellation and bugs of
+// ours pass unchanged.
+func classifyError(err error) error {
 	switch {
 	case err == nil, errors.Is(err, pgx.ErrNoRows), errors.Is(err, context.Canceled):
 		return err
@@ -117,26 +117,26 @@ func classify(err error) error {
 	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return err
 	}
-	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok { // also where the database says why in a way of its own
-		return fault.Wrap(fault.Unavailable, awayError{err}, "The database does not answer.")
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok { // also if the server gives its own reason
+		return fault.Wrap(fault.Unavailable, unavailableError{err}, "The database does not answer.")
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return classifyState(pg, err)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fault.Wrap(fault.Unavailable, awayError{err}, "The database did not answer in time.")
+		return fault.Wrap(fault.Unavailable, unavailableError{err}, "The database did not answer in time.")
 	}
-	if disconnected(err) {
-		return fault.Wrap(fault.Unavailable, awayError{err}, "The database does not answer.")
+	if isDisconnected(err) {
+		return fault.Wrap(fault.Unavailable, unavailableError{err}, "The database does not answer.")
 	}
 	return err
 }
 
-// classifyState goes by SQLSTATE (PostgreSQL's appendix A).
+// classifyState classifies by SQLSTATE (PostgreSQL documentation, appendix A).
 func classifyState(pg *pgconn.PgError, err error) error {
 	switch pg.Code {
 	case "23505", "23503", "23514": // unique, foreign key, check
-		return violated(pg.ConstraintName, err)
+		return toConstraintFault(pg.ConstraintName, err)
 	case "22021", "22P05": // character not in repertoire, untranslatable character
 		return fault.Wrap(fault.Invalid, err, "Text must be valid UTF-8 without NUL characters.")
 	case "54000": // program limit: an indexed value of several KiB
@@ -145,24 +145,24 @@ func classifyState(pg *pgconn.PgError, err error) error {
 		return fault.Wrap(fault.Unavailable, err, "The database was busy with the same rows. Try again.")
 	case "PB001": // refuse_retired_key
 		return fault.Wrap(fault.Unavailable, fmt.Errorf("%w: %w", errRetiredKey, err), "The keys were changed at this moment. Try again.")
-	case "25006": // read-only: a standby, or a primary that is becoming one
-		return fault.Wrap(fault.Unavailable, awayError{err}, "The database takes no changes at this moment.")
+	case "25006": // read-only: a standby, or a primary during failover
+		return fault.Wrap(fault.Unavailable, unavailableError{err}, "The database takes no changes at this moment.")
 	case "57014": // statement timeout
 		return fault.Wrap(fault.Unavailable, err, "The database did not answer in time.")
 	}
 	switch pg.Code[:2] {
-	case "08", "57": // connection, operator's intervention: it stops, starts, or has ended the session
-		return fault.Wrap(fault.Unavailable, awayError{err}, "The database does not answer.")
+	case "08", "57": // connection; operator intervention: shutdown, startup, terminated session
+		return fault.Wrap(fault.Unavailable, unavailableError{err}, "The database does not answer.")
 	case "53", "58": // resources, system
 		return fault.Wrap(fault.Unavailable, err, "The database does not answer.")
 	}
 	return err
 }
 
-func violated(constraint string, err error) error {
-	v, ok := verdicts[constraint]
+func toConstraintFault(constraint string, err error) error {
+	v, ok := constraintFaults[constraint]
 	if !ok && strings.HasSuffix(constraint, "_tenant_id_fkey") {
-		v, ok = verdict{kind: fault.NotFound, message: "There is no such tenant."}, true
+		v, ok = constraintFault{kind: fault.NotFound, message: "There is no such tenant."}, true
 	}
 	if !ok {
 		return err
@@ -174,34 +174,34 @@ func violated(constraint string, err error) error {
 	return f
 }
 
-func disconnected(err error) bool {
+func isDisconnected(err error) bool {
 	if _, ok := errors.AsType[net.Error](err); ok {
 		return true
 	}
-	for _, gone := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, puddle.ErrClosedPool} {
-		if errors.Is(err, gone) {
+	for _, closed := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, puddle.ErrClosedPool} {
+		if errors.Is(err, closed) {
 			return true
 		}
 	}
 	return pgconn.SafeToRetry(err)
 }
 
-// found names what is missing where a statement found no row.
-func found(err error, what string) error {
+// rowError converts pgx.ErrNoRows into NotFound for the object named what.
+func rowError(err error, what string) error {
 	if errors.Is(err, pgx.ErrNoRows) {
-		return missing(what)
+		return newNotFound(what)
 	}
 	return err
 }
 
-// touched is found for a statement that changes rows.
-func touched(rows int64, err error, what string) error {
+// affectedError is [rowError] for statements that affect rows: zero rows is NotFound.
+func affectedError(rows int64, err error, what string) error {
 	if err == nil && rows == 0 {
-		return missing(what)
+		return newNotFound(what)
 	}
 	return err
 }
 
-func missing(what string) error {
+func newNotFound(what string) error {
 	return fault.Errorf(fault.NotFound, "There is no such %s.", what)
 }

@@ -11,8 +11,9 @@ import (
 	"patchbay/internal/fault"
 )
 
-// A PostgreSQL whose disk is full refuses sessions with an internal error of its own (XX000, "could not write init file").
-func TestADatabaseThatGrantsNoSessionIsUnavailableWhateverItSays(t *testing.T) {
+// A PostgreSQL with a full disk refuses sessions with an internal error of its own (XX000, "could not write
+// init file").
+func TestClassify_RefusedSessionIsUnavailable(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -30,7 +31,7 @@ func TestADatabaseThatGrantsNoSessionIsUnavailableWhateverItSays(t *testing.T) {
 		_, _ = conn.Write(append(binary.BigEndian.AppendUint32([]byte("E"), uint32(4+len(said))), said...))
 	}()
 	_, err = pgx.Connect(context.Background(), "postgres://patchbay@"+listener.Addr().String()+"/patchbay?sslmode=disable")
-	if err == nil || !fault.Is(classify(err), fault.Unavailable) {
-		t.Errorf("%v is classified as %v", err, classify(err))
+	if err == nil || !fault.Is(classifyError(err), fault.Unavailable) {
+		t.Errorf("%v is classified as %v", err, classifyError(err))
 	}
 }

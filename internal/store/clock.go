@@ -9,9 +9,9 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// StartClaimed gives a scheduled sync its row, because it has something to tell: a list that differs, or that is new. The claim
-// goes over to the run, whose end gives it back. One that is lost is not found. The id is the caller's, who may try again where it
-// heard no answer.
+// StartClaimed stores a run for a scheduled sync with a new or changed list. The claim passes to the run and is
+// released when the run ends. A lost claim is NotFound. The caller makes the id, so that it can retry after a
+// lost response.
 func (t *Tenant) StartClaimed(ctx context.Context, c Claim, id connectors.SyncRunID, began time.Time) (connectors.SyncRun, error) {
 	row, err := t.q.StartClaimedRun(ctx, dbgen.StartClaimedRunParams{
 		TenantID:    t.id,
@@ -19,35 +19,36 @@ func (t *Tenant) StartClaimed(ctx context.Context, c Claim, id connectors.SyncRu
 		InstanceID:  c.instance.UUID,
 		BeganAt:     began,
 		ConnectorID: c.Connector.ID,
-		ClaimedAt:   c.at,
+		ClaimedAt:   c.claimedAt,
 	})
-	if fault.Is(err, fault.Conflict) { // it began at the try before
+	if fault.Is(err, fault.Conflict) { // it began in the previous try
 		if run, again := t.SyncRun(ctx, id); again == nil {
 			return run, nil
 		}
 	}
 	if err != nil {
-		return connectors.SyncRun{}, found(err, "claim")
+		return connectors.SyncRun{}, rowError(err, "claim")
 	}
-	return syncRunOf(row), nil
+	return toSyncRun(row), nil
 }
 
 // NewSyncRunID makes the id of a run.
 func NewSyncRunID() connectors.SyncRunID { return connectors.SyncRunID{UUID: newID()} }
 
-// Clock is when a connector is synced by itself, and how that goes.
+// Clock returns a connector's sync schedule and its state.
 func (t *Tenant) Clock(ctx context.Context, id connectors.ConnectorID) (connectors.Clock, error) {
 	row, err := t.q.Clock(ctx, t.id, id)
 	if err != nil {
-		return connectors.Clock{}, found(err, "connector")
+		return connectors.Clock{}, rowError(err, "connector")
 	}
 	return connectors.Clock{
-		DueAt: utc(row.DueAt), Failures: int(row.Failures), FailingSince: utc(row.FailingSince),
-		CheckedAt: utc(row.CheckedAt), OKAt: utc(row.OkAt),
+		DueAt: toUTC(row.DueAt), Failures: int(row.Failures), FailingSince: toUTC(row.FailingSince),
+		CheckedAt: toUTC(row.CheckedAt), OKAt: toUTC(row.OkAt),
 	}, nil
 }
 
-// ConnectorHealth is what came of a connector's syncs since a time, hour by hour, the oldest first. Hours without any are left out.
+// ConnectorHealth returns a connector's sync results per hour since a time, oldest first. Hours without syncs
+// are left out.
 func (t *Tenant) ConnectorHealth(ctx context.Context, id connectors.ConnectorID, since time.Time) ([]connectors.HealthHour, error) {
 	rows, err := t.q.ConnectorHealth(ctx, t.id, id, since.Truncate(time.Hour))
 	if err != nil {

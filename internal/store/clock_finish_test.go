@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-func TestAListThatDiffersIsARunThatHasEndedAndNothingBefore(t *testing.T) {
+func TestFinishClaimed_StoresRunOnlyAtEnd(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)
@@ -39,7 +39,7 @@ func TestAListThatDiffersIsARunThatHasEndedAndNothingBefore(t *testing.T) {
 	}
 }
 
-func TestAProcessThatWasTakenForDeadWritesNoList(t *testing.T) {
+func TestFinishClaimed_LostClaimWritesNothing(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	crowdOf = 1000
-	often   = 15 * time.Minute
+	dueConnectorCount = 1000
+	often             = 15 * time.Minute
 )
 
-// crowd is many connectors of one interval that are due, with a list that is known.
-func crowd(t *testing.T, w *fixture.World) {
+// insertDueConnectors is many connectors of one interval that are due, with a list that is known.
+func insertDueConnectors(t *testing.T, w *fixture.World) {
 	t.Helper()
-	for range crowdOf {
+	for range dueConnectorCount {
 		w.Connector(t, func(d *connectors.Draft) { d.SyncInterval = often })
 	}
 	hash := fixture.ListHash(fixture.Definition("search"))
@@ -25,22 +25,22 @@ func crowd(t *testing.T, w *fixture.World) {
 	w.MakeDue(t)
 }
 
-// claimAll has one process claim the whole crowd.
+// claimAll claims all due connectors for one process.
 func claimAll(t *testing.T, w *fixture.World) []store.Claim {
 	t.Helper()
-	claims, err := w.St.System().ClaimDue(t.Context(), w.Instance, allShards(), crowdOf, crowdOf)
-	if err != nil || len(claims) != crowdOf {
+	claims, err := w.St.System().ClaimDue(t.Context(), w.Instance, allShards(), dueConnectorCount, dueConnectorCount)
+	if err != nil || len(claims) != dueConnectorCount {
 		t.Fatalf("%d connectors were claimed, %v", len(claims), err)
 	}
 	return claims
 }
 
-// spread holds that times are spread evenly over a while: of six parts of it each has between a third and the double of a sixth. What is
-// even passes: a part of 90 s holds between 2.2 and 4 of the moments that are 5 s apart, 122 to 222 of the crowd, each with a standard
-// deviation of less than 14.
+// spread checks that times are spread evenly: each sixth of the period has between a third and twice its share.
+// An even distribution passes: a part of 90 s has between 2.2 and 4 of the moments that are 5 s apart, 122 to
+// 222 of all, with a standard deviation of less than 14.
 func spread(t *testing.T, after string, waits []time.Duration, least, most time.Duration) {
 	t.Helper()
-	if len(waits) != crowdOf {
+	if len(waits) != dueConnectorCount {
 		t.Fatalf("after %s %d connectors have a time", after, len(waits))
 	}
 	var parts [6]int
@@ -52,7 +52,7 @@ func spread(t *testing.T, after string, waits []time.Duration, least, most time.
 		parts[min(len(parts)-1, len(parts)*int(wait-least)/int(most-least))]++
 	}
 	for _, n := range parts {
-		if mean := crowdOf / len(parts); n < mean/3 || n > mean*2 {
+		if mean := dueConnectorCount / len(parts); n < mean/3 || n > mean*2 {
 			t.Errorf("after %s the times lie so: %v", after, parts)
 			return
 		}
@@ -71,10 +71,10 @@ func waits(t *testing.T, w *fixture.World) []time.Duration {
 	return all
 }
 
-func TestConnectorsOfOneIntervalThatAreSyncedTogetherAreNotDueTogether(t *testing.T) {
+func TestClock_SpreadsConnectorsOfOneInterval(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
-	crowd(t, w)
+	insertDueConnectors(t, w)
 	unchanged(t, w, claimAll(t, w), "search")
 	spread(t, "a list that was known", waits(t, w), often*95/100-5*time.Second, often*105/100)
 	var together int
@@ -84,13 +84,13 @@ func TestConnectorsOfOneIntervalThatAreSyncedTogetherAreNotDueTogether(t *testin
 	}
 }
 
-func TestConnectorsThatFailTogetherAreNotTriedAgainTogether(t *testing.T) {
+func TestClock_SpreadsRetriesAfterFailures(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
-	crowd(t, w)
-	var ends []store.Ended
+	insertDueConnectors(t, w)
+	var ends []store.ClaimEnd
 	for _, c := range claimAll(t, w) {
-		ends = append(ends, store.Ended{Claim: c, Began: time.Now(), Took: time.Second, Error: connectors.SyncError{
+		ends = append(ends, store.ClaimEnd{Claim: c, Began: time.Now(), Took: time.Second, Error: connectors.SyncError{
 			Code: "http_status", Message: "It is overloaded.", Temporary: true, RetryAfter: 20 * time.Minute,
 		}})
 	}
@@ -100,7 +100,7 @@ func TestConnectorsThatFailTogetherAreNotTriedAgainTogether(t *testing.T) {
 	spread(t, "a failure", waits(t, w), 20*time.Minute, 22*time.Minute) // never sooner than the server asked for
 }
 
-func TestConnectorsThatPeopleSyncedInVainAreNotTriedAgainTogether(t *testing.T) {
+func TestClock_SpreadsRetriesAfterManualFailures(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	const few = 12

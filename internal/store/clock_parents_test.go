@@ -35,7 +35,7 @@ func counted(t *testing.T, w *fixture.World, query string, args ...any) (n int) 
 	return n
 }
 
-func TestAConnectorThatGoesTakesItsChangesAlong(t *testing.T) {
+func TestDeleteConnector_DeletesItsChanges(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c, other := w.Connector(t), w.Connector(t)
@@ -52,7 +52,7 @@ func TestAConnectorThatGoesTakesItsChangesAlong(t *testing.T) {
 	}
 }
 
-func TestATenantThatGoesTakesItsDefinitionsAlong(t *testing.T) {
+func TestDeleteTenant_DeletesItsDefinitions(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	w.Synced(t, w.Connector(t).ID, "search")

@@ -38,7 +38,7 @@ func claimDue(t *testing.T, w *fixture.World, id connectors.InstanceID, most int
 func replica(t *testing.T, w *fixture.World) connectors.InstanceID {
 	t.Helper()
 	id := fixture.NewInstance()
-	if err := w.St.System().Beat(t.Context(), id); err != nil {
+	if err := w.St.System().Heartbeat(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	return id
@@ -51,10 +51,10 @@ func unchanged(t *testing.T, w *fixture.World, claims []store.Claim, names ...st
 	for i, name := range names {
 		defs[i] = fixture.Definition(name)
 	}
-	var ends []store.Ended
+	var ends []store.ClaimEnd
 	for _, c := range claims {
-		ends = append(ends, store.Ended{
-			Claim: c, Began: time.Now(), Took: 20 * time.Millisecond, ListHash: fixture.ListHash(defs...), Seen: store.Seen{Total: len(defs)},
+		ends = append(ends, store.ClaimEnd{
+			Claim: c, Began: time.Now(), Took: 20 * time.Millisecond, ListHash: fixture.ListHash(defs...), Seen: store.ServerObservation{Total: len(defs)},
 		})
 	}
 	left, err := w.St.System().EndUnchanged(t.Context(), w.Instance, ends)
@@ -65,7 +65,7 @@ func unchanged(t *testing.T, w *fixture.World, claims []store.Claim, names ...st
 
 func fails(t *testing.T, w *fixture.World, c store.Claim, code string) {
 	t.Helper()
-	left, err := w.St.System().EndFailed(t.Context(), w.Instance, []store.Ended{{
+	left, err := w.St.System().EndFailed(t.Context(), w.Instance, []store.ClaimEnd{{
 		Claim: c, Began: time.Now(), Took: time.Second, Error: connectors.SyncError{Code: code, Message: "It failed.", Temporary: true},
 	}})
 	if err != nil || len(left) > 0 {
@@ -76,7 +76,7 @@ func fails(t *testing.T, w *fixture.World, c store.Claim, code string) {
 // failsByHand has a sync fail that a person began.
 func failsByHand(t *testing.T, w *fixture.World, id connectors.ConnectorID, code string) {
 	t.Helper()
-	if _, err := w.Door().FailSync(t.Context(), w.Run(t, id).ID, connectors.SyncError{Code: code, Message: "It failed."}, store.Seen{}); err != nil {
+	if _, err := w.Door().FailSync(t.Context(), w.Run(t, id).ID, connectors.SyncError{Code: code, Message: "It failed."}, store.ServerObservation{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -99,7 +99,7 @@ func clockOf(t *testing.T, w *fixture.World, id connectors.ConnectorID) connecto
 	return clock
 }
 
-func TestWhatIsDueIsCountedAndClaimedOnceForAllTenants(t *testing.T) {
+func TestClaimDue_ClaimsEachConnectorOnce(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	mine, theirs := w.Connector(t), w.ConnectorIn(t, w.Other)
@@ -137,7 +137,7 @@ func TestAClaimNamesItsShardAsTheQueuesDo(t *testing.T) {
 	}
 }
 
-func TestOneSyncOfAConnectorAtATimeWhoeverAskedForIt(t *testing.T) {
+func TestClock_OneSyncPerConnector(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)
@@ -166,7 +166,7 @@ func TestOneSyncOfAConnectorAtATimeWhoeverAskedForIt(t *testing.T) {
 	if claims := claimDue(t, w, w.Instance, 10); len(claims) != 0 {
 		t.Errorf("claimed beside a run: %+v", claims)
 	}
-	if _, err := w.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "Late."}, store.Seen{}); err != nil {
+	if _, err := w.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "Late."}, store.ServerObservation{}); err != nil {
 		t.Fatal(err)
 	}
 	w.MakeDue(t)
@@ -193,7 +193,7 @@ func TestAClaimOfADeadProcessIsFree(t *testing.T) {
 		t.Fatalf("claims = %+v", mine)
 	}
 
-	late := []store.Ended{{Claim: lost[0], Began: time.Now(), ListHash: fixture.ListHash(fixture.Definition("search"))}}
+	late := []store.ClaimEnd{{Claim: lost[0], Began: time.Now(), ListHash: fixture.ListHash(fixture.Definition("search"))}}
 	if left, err := w.St.System().EndUnchanged(t.Context(), dead, late); err != nil || len(left) != 1 {
 		t.Errorf("the dead one's end was stored: %v, %v", left, err)
 	}
@@ -279,7 +279,7 @@ func TestAScheduledSyncWithSomethingNewHasARun(t *testing.T) {
 	}
 	w.MakeDue(t)
 	claims := claimDue(t, w, w.Instance, 10)
-	wrong := []store.Ended{{Claim: claims[0], Began: time.Now(), ListHash: fixture.ListHash(fixture.Definition("other"))}}
+	wrong := []store.ClaimEnd{{Claim: claims[0], Began: time.Now(), ListHash: fixture.ListHash(fixture.Definition("other"))}}
 	if left, err := w.St.System().EndUnchanged(t.Context(), w.Instance, wrong); err != nil || len(left) != 1 {
 		t.Errorf("another list ended as unchanged: %v, %v", left, err)
 	}
@@ -323,14 +323,14 @@ func TestFailuresForOneReasonAreOneRun(t *testing.T) {
 	}
 }
 
-func TestAConnectorThatWaitsForItsCredentialHasNoTimeUntilThatChanges(t *testing.T) {
+func TestClock_NeedsAuthHasNoDueTime(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	bearer := func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer }
 	scheduled, asked := w.Connector(t, bearer), w.Connector(t, bearer)
 	run := w.Run(t, asked.ID)
 	refused := connectors.SyncError{Code: "unauthorized", Message: "The server asks for a credential."}
-	if _, err := w.Door().FailSync(t.Context(), run.ID, refused, store.Seen{}); err != nil {
+	if _, err := w.Door().FailSync(t.Context(), run.ID, refused, store.ServerObservation{}); err != nil {
 		t.Fatal(err)
 	}
 	w.MakeDue(t)
@@ -346,7 +346,7 @@ func TestAConnectorThatWaitsForItsCredentialHasNoTimeUntilThatChanges(t *testing
 	}
 }
 
-func TestAChangedConnectorIsDueAfterOneInterval(t *testing.T) {
+func TestClock_ChangedConnectorIsDueAfterInterval(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)
@@ -368,7 +368,7 @@ func TestAChangedConnectorIsDueAfterOneInterval(t *testing.T) {
 	}
 }
 
-func TestATenantsTurnComesByWhatItHasBeforeItself(t *testing.T) {
+func TestClaimDue_OrdersTenantsByClaims(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	for range 12 {
@@ -426,7 +426,7 @@ func TestAConnectorsHoursAreCounted(t *testing.T) {
 	}
 }
 
-func TestAServerThatRefusesACredentialHasAnswered(t *testing.T) {
+func TestHealth_RefusedCredentialCountsAsAnswered(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	for code, answered := range map[string]int{"unauthorized": 2, "credential_required": 0} {
@@ -439,7 +439,7 @@ func TestAServerThatRefusesACredentialHasAnswered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := connectors.WholeStretch(hours)
+		all := connectors.TotalUptime(hours)
 		if all.OK != answered || all.Failed != 1 || (all.Max == time.Second) != (answered > 0) {
 			t.Errorf("%s: counted %+v", code, all)
 		}

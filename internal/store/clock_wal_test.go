@@ -14,8 +14,8 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// aloneWorld is a world on a server of its own: what is written there nobody else writes. Its log is as a real server's, but for whole
-// pages, which come once for each page and checkpoint.
+// aloneWorld is a world on its own server, without other writers. Its WAL is like a real server's, except for
+// full page images, which come once per page and checkpoint.
 func aloneWorld(t *testing.T) *fixture.World {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "patchbay-wal-") // not the test's: its name is too long for a socket
@@ -80,13 +80,13 @@ func TestASyncWithNothingNewWritesLittle(t *testing.T) {
 	if perSync > 614 { // 0.6 KiB
 		t.Errorf("a sync with nothing new writes %d bytes", perSync)
 	}
-	if runs := runsOf(t, w, connectorOf(t, w)); len(runs) != 2 || runs[0].Repeats != rounds-1 {
+	if runs := runsOf(t, w, toConnector(t, w)); len(runs) != 2 || runs[0].Repeats != rounds-1 {
 		t.Errorf("runs = %+v", runs)
 	}
 }
 
-// connectorOf is any connector of the world.
-func connectorOf(t *testing.T, w *fixture.World) connectors.ConnectorID {
+// toConnector is any connector of the world.
+func toConnector(t *testing.T, w *fixture.World) connectors.ConnectorID {
 	t.Helper()
 	list, err := w.Door().Connectors(t.Context(), store.ConnectorFilter{})
 	if err != nil || len(list.Items) == 0 {

@@ -20,29 +20,29 @@ func (t *Tenant) Items(ctx context.Context, id connectors.ConnectorID) ([]connec
 	return items, nil
 }
 
-// SaveItems puts a connector's items, of which hash is known later, in place of those that were there.
+// SaveItems replaces a connector's items. Later syncs compare with hash.
 func (t *Tenant) SaveItems(ctx context.Context, id connectors.ConnectorID, hash *connectors.Hash, items []connectors.Item) error {
-	return t.within(ctx, func(tx *Tenant) error {
+	return t.ensureTx(ctx, func(tx *Tenant) error {
 		n, err := tx.q.StampItems(ctx, hashBytes(hash), tx.id, id)
-		if err := touched(n, err, "connector"); err != nil {
+		if err := affectedError(n, err, "connector"); err != nil {
 			return err
 		}
-		err = tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
+		err = tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
 			if err := q.ForgetItems(ctx, tx.id, id); err != nil || len(items) == 0 {
 				return err
 			}
-			return q.KeepItems(ctx, tx.items(id, items))
+			return q.KeepItems(ctx, tx.itemColumns(id, items))
 		})
-		return tx.says(err, "connector", id)
+		return tx.notifyChange(err, "connector", id)
 	})
 }
 
-func (t *Tenant) items(id connectors.ConnectorID, items []connectors.Item) dbgen.KeepItemsParams {
+func (t *Tenant) itemColumns(id connectors.ConnectorID, itemColumns []connectors.Item) dbgen.KeepItemsParams {
 	p := dbgen.KeepItemsParams{TenantID: t.id, ConnectorID: id}
-	for i, item := range items {
+	for i, item := range itemColumns {
 		p.Kinds = append(p.Kinds, string(item.Kind))
 		p.Positions = append(p.Positions, int32(i+1))
-		p.Keys = append(p.Keys, clean(item.Key))
+		p.Keys = append(p.Keys, cleanText(item.Key))
 		p.Raws = append(p.Raws, item.Raw)
 	}
 	return p

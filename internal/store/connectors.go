@@ -14,9 +14,9 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Connectors lists the tenant's connectors by name or in another order, each whole; the list is one query, or two, whatever its length.
+// Connectors lists the tenant's connectors in the page's order, by default by name, in at most two queries.
 func (t *Tenant) Connectors(ctx context.Context, f ConnectorFilter) (list List[connectors.Connector], err error) {
-	if f.Order = f.Order.among(ConnectorOrders); !f.Order.own() && len(f.IDs) == 0 {
+	if f.Order = f.Order.restrictTo(ConnectorOrders); !f.Order.isDefault() && len(f.IDs) == 0 {
 		err = t.Snapshot(ctx, func(tx *Tenant) error {
 			list, err = tx.connectorsOrdered(ctx, f)
 			return err
@@ -29,19 +29,19 @@ func (t *Tenant) Connectors(ctx context.Context, f ConnectorFilter) (list List[c
 	}
 	rows, err := t.q.ConnectorsByName(ctx, dbgen.ConnectorsByNameParams{
 		TenantID:  t.id,
-		Status:    clean(string(f.Status)),
-		Pattern:   pattern(f.Query),
-		Ids:       plainIDs(f.IDs),
+		Status:    cleanText(string(f.Status)),
+		Pattern:   containsPattern(f.Query),
+		Ids:       connectorUUIDs(f.IDs),
 		AfterName: name,
 		AfterID:   id,
-		MaxRows:   f.rows(),
+		MaxRows:   f.rowLimit(),
 	})
 	if err != nil {
 		return List[connectors.Connector]{}, err
 	}
-	item := func(r dbgen.ConnectorsByNameRow) connectors.Connector { return connectorOf(dbgen.ConnectorByRefRow(r)) }
+	item := func(r dbgen.ConnectorsByNameRow) connectors.Connector { return toConnector(dbgen.ConnectorByRefRow(r)) }
 	at := func(r dbgen.ConnectorsByNameRow) []string { return []string{r.Connector.Name, r.Connector.ID.String()} }
-	return listOf(f.Page, rows, item, "connectors", at), nil
+	return newList(f.Page, rows, item, "connectors", at), nil
 }
 
 // ConnectorStats counts the tenant's connectors and their tools.
@@ -60,15 +60,15 @@ func (t *Tenant) ConnectorStats(ctx context.Context) (Stats, error) {
 	return stats, nil
 }
 
-// ConnectorAt is a connector, and where it leads.
+// ConnectorAt is a connector with its URL.
 type ConnectorAt struct{ Slug, Name, URL string }
 
-// ConnectorsAt finds the connectors that lead to one of some URLs, by name. Case, a query and a slash at the end make no difference here.
+// ConnectorsAt finds the connectors of some URLs, by name. Case, query and a trailing slash are ignored.
 func (t *Tenant) ConnectorsAt(ctx context.Context, urls []string) ([]ConnectorAt, error) {
 	places := make([]string, 0, len(urls))
 	for _, url := range urls {
 		place, _, _ := strings.Cut(url, "?")
-		places = append(places, clean(strings.ToLower(strings.TrimRight(place, "/"))))
+		places = append(places, cleanText(strings.ToLower(strings.TrimRight(place, "/"))))
 	}
 	rows, err := t.q.ConnectorsAt(ctx, t.id, places)
 	if err != nil {
@@ -85,20 +85,20 @@ func (t *Tenant) ConnectorsAt(ctx context.Context, urls []string) ([]ConnectorAt
 func (t *Tenant) Connector(ctx context.Context, ref connectors.Ref) (connectors.Connector, error) {
 	id, slug, ok := refParts(ref)
 	if !ok {
-		return connectors.Connector{}, missing("connector")
+		return connectors.Connector{}, newNotFound("connector")
 	}
-	return t.connector(ctx, id, slug)
+	return t.findConnector(ctx, id, slug)
 }
 
-func (t *Tenant) connector(ctx context.Context, id *uuid.UUID, slug *string) (connectors.Connector, error) {
+func (t *Tenant) findConnector(ctx context.Context, id *uuid.UUID, slug *string) (connectors.Connector, error) {
 	row, err := t.q.ConnectorByRef(ctx, t.id, id, slug)
 	if err != nil {
-		return connectors.Connector{}, found(err, "connector")
+		return connectors.Connector{}, rowError(err, "connector")
 	}
-	return connectorOf(row), nil
+	return toConnector(row), nil
 }
 
-// CreateConnector stores a new connector. The draft is checked and has its slug. Slugs and names are unique: Conflict.
+// CreateConnector stores a checked draft that has a slug. A slug or name in use is a Conflict.
 func (t *Tenant) CreateConnector(ctx context.Context, d connectors.Draft) (connectors.Connector, error) {
 	headers, err := headersJSON(d.Headers)
 	if err != nil {
@@ -110,7 +110,7 @@ func (t *Tenant) CreateConnector(ctx context.Context, d connectors.Draft) (conne
 	}
 	id := newID()
 	var created connectors.Connector
-	err = t.within(ctx, func(tx *Tenant) error {
+	err = t.ensureTx(ctx, func(tx *Tenant) error {
 		if err := tx.q.CreateConnector(ctx, dbgen.CreateConnectorParams{
 			TenantID:       tx.id,
 			ID:             connectors.ConnectorID{UUID: id},
@@ -119,35 +119,35 @@ func (t *Tenant) CreateConnector(ctx context.Context, d connectors.Draft) (conne
 			Description:    d.Description,
 			Transport:      d.Transport,
 			Url:            d.URL,
-			Command:        clean(d.Command.Path),
+			Command:        cleanText(d.Command.Path),
 			Args:           cleanAll(d.Command.Args),
-			Cwd:            clean(d.Command.Dir),
+			Cwd:            cleanText(d.Command.Dir),
 			Headers:        headers,
 			CredentialMode: d.CredentialMode,
 			AuthType:       d.Auth.Type,
 			AuthHeader:     d.Auth.Header,
-			TimeoutMs:      milliseconds(d.Timeout),
+			TimeoutMs:      toMilliseconds(d.Timeout),
 			RetryAttempts:  int32(d.RetryAttempts),
 			Enabled:        d.Enabled,
-			SyncIntervalS:  seconds(d.SyncInterval),
+			SyncIntervalS:  toSeconds(d.SyncInterval),
 			ToolChanges:    d.ToolChanges,
 			Listen:         d.Listen,
 
-			MaxDefinitionAgeS: seconds(d.DefinitionAge),
+			MaxDefinitionAgeS: toSeconds(d.DefinitionAge),
 
 			Oauth:          cleanJSON(settings),
 			CallsPerMinute: int32(d.CallsPerMinute),
 		}); err != nil {
 			return err
 		}
-		created, err = tx.connector(ctx, &id, nil)
+		created, err = tx.findConnector(ctx, &id, nil)
 		return err
 	})
 	return created, err
 }
 
-// UpdateConnector stores all settings of a connector. version is the one that the change was made on, 0 for any; where the
-// stored one has moved on it is a Conflict.
+// UpdateConnector stores all settings of a connector. It fails with Conflict if the stored version is not
+// version; 0 matches any.
 func (t *Tenant) UpdateConnector(ctx context.Context, id connectors.ConnectorID, version int, d connectors.Draft) (connectors.Connector, error) {
 	headers, err := headersJSON(d.Headers)
 	if err != nil {
@@ -158,7 +158,7 @@ func (t *Tenant) UpdateConnector(ctx context.Context, id connectors.ConnectorID,
 		return connectors.Connector{}, fmt.Errorf("store OAuth settings: %w", err)
 	}
 	var updated connectors.Connector
-	err = t.within(ctx, func(tx *Tenant) error {
+	err = t.ensureTx(ctx, func(tx *Tenant) error {
 		n, err := tx.q.UpdateConnector(ctx, dbgen.UpdateConnectorParams{
 			TenantID:       tx.id,
 			ID:             id,
@@ -168,21 +168,21 @@ func (t *Tenant) UpdateConnector(ctx context.Context, id connectors.ConnectorID,
 			Description:    d.Description,
 			Transport:      d.Transport,
 			Url:            d.URL,
-			Command:        clean(d.Command.Path),
+			Command:        cleanText(d.Command.Path),
 			Args:           cleanAll(d.Command.Args),
-			Cwd:            clean(d.Command.Dir),
+			Cwd:            cleanText(d.Command.Dir),
 			Headers:        headers,
 			CredentialMode: d.CredentialMode,
 			AuthType:       d.Auth.Type,
 			AuthHeader:     d.Auth.Header,
-			TimeoutMs:      milliseconds(d.Timeout),
+			TimeoutMs:      toMilliseconds(d.Timeout),
 			RetryAttempts:  int32(d.RetryAttempts),
 			Enabled:        d.Enabled,
-			SyncIntervalS:  seconds(d.SyncInterval),
+			SyncIntervalS:  toSeconds(d.SyncInterval),
 			ToolChanges:    d.ToolChanges,
 			Listen:         d.Listen,
 
-			MaxDefinitionAgeS: seconds(d.DefinitionAge),
+			MaxDefinitionAgeS: toSeconds(d.DefinitionAge),
 
 			Oauth:          cleanJSON(settings),
 			CallsPerMinute: int32(d.CallsPerMinute),
@@ -190,7 +190,7 @@ func (t *Tenant) UpdateConnector(ctx context.Context, id connectors.ConnectorID,
 		if err != nil {
 			return err
 		}
-		updated, err = tx.connector(ctx, &id.UUID, nil)
+		updated, err = tx.findConnector(ctx, &id.UUID, nil)
 		if err == nil && n == 0 {
 			return fault.Errorf(fault.Conflict, "The connector was changed meanwhile. Load it again and repeat the change.").WithType("stale-version")
 		}
@@ -199,18 +199,18 @@ func (t *Tenant) UpdateConnector(ctx context.Context, id connectors.ConnectorID,
 	if err != nil {
 		return connectors.Connector{}, err
 	}
-	return updated, t.says(nil, "connector", id)
+	return updated, t.notifyChange(nil, "connector", id)
 }
 
-// SetAuthBehaviour notes what the server asks for, as seen now. A connector that is gone is no error.
+// SetAuthBehaviour stores the authentication that the server asked for. A missing connector is no error.
 func (t *Tenant) SetAuthBehaviour(ctx context.Context, id connectors.ConnectorID, b connectors.AuthBehaviour) error {
 	return t.q.SetAuthBehaviour(ctx, b, t.id, id)
 }
 
-// DeleteConnector removes a connector with its credentials, tools and sync runs.
+// DeleteConnector deletes a connector with its credentials, tools and runs.
 func (t *Tenant) DeleteConnector(ctx context.Context, id connectors.ConnectorID) error {
 	n, err := t.q.DeleteConnector(ctx, t.id, id)
-	return t.says(touched(n, err, "connector"), "connector", id)
+	return t.notifyChange(affectedError(n, err, "connector"), "connector", id)
 }
 
 func headersJSON(h map[string]string) ([]byte, error) {
@@ -224,7 +224,7 @@ func headersJSON(h map[string]string) ([]byte, error) {
 	return b, nil
 }
 
-func connectorOf(row dbgen.ConnectorByRefRow) connectors.Connector {
+func toConnector(row dbgen.ConnectorByRefRow) connectors.Connector {
 	r := row.Connector
 	c := connectors.Connector{
 		ID:                r.ID,
@@ -233,7 +233,7 @@ func connectorOf(row dbgen.ConnectorByRefRow) connectors.Connector {
 		Description:       r.Description,
 		Transport:         r.Transport,
 		URL:               r.Url,
-		Command:           commandOf(r),
+		Command:           toCommand(r),
 		Era:               r.Era,
 		Headers:           map[string]string{},
 		CredentialMode:    r.CredentialMode,
@@ -250,7 +250,7 @@ func connectorOf(row dbgen.ConnectorByRefRow) connectors.Connector {
 		AuthBehaviour:     r.AuthBehaviour,
 		DiscoveredTools:   row.ToolNames,
 		ToolCount:         int(r.ToolCount),
-		ToolsLastSyncedAt: utc(r.ToolsLastSyncedAt),
+		ToolsLastSyncedAt: toUTC(r.ToolsLastSyncedAt),
 		Server: connectors.Server{
 			Name:            r.ServerName,
 			Version:         r.ServerVersion,
@@ -265,30 +265,30 @@ func connectorOf(row dbgen.ConnectorByRefRow) connectors.Connector {
 	if r.AcceptedInstructions != nil {
 		c.HeldBack = &connectors.HeldInstructions{Accepted: *r.AcceptedInstructions, Review: r.InstructionsReview}
 	}
-	c.Capabilities, c.ItemsHash = r.ServerCapabilities, hashOf(r.ItemsHash)
+	c.Capabilities, c.ItemsHash = r.ServerCapabilities, toHash(r.ItemsHash)
 	if len(row.EnvNames) > 0 {
 		c.EnvNames = row.EnvNames
 	}
 	_ = json.Unmarshal(r.Headers, &c.Headers) // written by headersJSON
-	_ = json.Unmarshal(r.Oauth, &c.OAuth)     // and by the same two
+	_ = json.Unmarshal(r.Oauth, &c.OAuth)     // written by the same callers
 	if r.LastErrorCode != nil {
-		c.LastError = &connectors.SyncError{Code: *r.LastErrorCode, Message: text(r.LastErrorMessage), At: r.LastErrorAt.UTC()}
+		c.LastError = &connectors.SyncError{Code: *r.LastErrorCode, Message: textOrEmpty(r.LastErrorMessage), At: r.LastErrorAt.UTC()}
 	}
 	if row.RunningID != uuid.Nil {
 		c.Running = &connectors.SyncRunID{UUID: row.RunningID}
 	}
 	c.Clock = connectors.Clock{
-		DueAt: utc(row.DueAt), Failures: int(row.Failures), FailingSince: utc(row.FailingSince),
-		CheckedAt: utc(row.CheckedAt), OKAt: utc(row.OkAt),
+		DueAt: toUTC(row.DueAt), Failures: int(row.Failures), FailingSince: toUTC(row.FailingSince),
+		CheckedAt: toUTC(row.CheckedAt), OKAt: toUTC(row.OkAt),
 	}
 	c.Credentials = connectors.CredentialsState{Stored: int(row.Stored), Ended: int(row.Ended)}
 	if row.LapsesAt.Unix() > 0 {
-		c.Credentials.Lapses = utc(&row.LapsesAt)
+		c.Credentials.Lapses = toUTC(&row.LapsesAt)
 	}
 	return c
 }
 
-func commandOf(r dbgen.Connector) connectors.Command {
+func toCommand(r dbgen.Connector) connectors.Command {
 	c := connectors.Command{Path: r.Command, Dir: r.Cwd}
 	if len(r.Args) > 0 {
 		c.Args = r.Args

@@ -101,7 +101,7 @@ func TestAConnectorsStatusFollowsItsSyncs(t *testing.T) {
 	}
 	fail := func(code string) {
 		t.Helper()
-		if _, err := door.FailSync(t.Context(), w.Run(t, c.ID).ID, connectors.SyncError{Code: code, Message: "It failed."}, store.Seen{}); err != nil {
+		if _, err := door.FailSync(t.Context(), w.Run(t, c.ID).ID, connectors.SyncError{Code: code, Message: "It failed."}, store.ServerObservation{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -182,7 +182,7 @@ func TestConnectorsAreFoundByTextAndStatus(t *testing.T) {
 	}
 }
 
-func TestAListIsOneQueryForThreeConnectorsAndForThirty(t *testing.T) {
+func TestConnectors_ConstantQueries(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	cost := func() int64 {
@@ -216,7 +216,7 @@ func TestStatsCountConnectorsAndTools(t *testing.T) {
 	ok, failed := w.Connector(t), w.Connector(t)
 	w.Connector(t)
 	w.Synced(t, ok.ID, "a", "b", "c")
-	if _, err := w.Door().FailSync(t.Context(), w.Run(t, failed.ID).ID, connectors.SyncError{Code: "timeout", Message: "Slow."}, store.Seen{}); err != nil {
+	if _, err := w.Door().FailSync(t.Context(), w.Run(t, failed.ID).ID, connectors.SyncError{Code: "timeout", Message: "Slow."}, store.ServerObservation{}); err != nil {
 		t.Fatal(err)
 	}
 	w.SyncedIn(t, w.Other, w.ConnectorIn(t, w.Other).ID, "x")
@@ -233,7 +233,7 @@ func TestStatsCountConnectorsAndTools(t *testing.T) {
 	}
 }
 
-func TestADeletedConnectorTakesEverythingWithIt(t *testing.T) {
+func TestDeleteConnector_DeletesDependents(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)
@@ -252,7 +252,7 @@ func TestADeletedConnectorTakesEverythingWithIt(t *testing.T) {
 	wantKind(t, w.Door().DeleteConnector(t.Context(), c.ID), fault.NotFound)
 }
 
-func TestAReferenceThatIsNoIDAndNoSlugNamesNothing(t *testing.T) {
+func TestConnector_MalformedReferenceIsNotFound(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	for _, ref := range []connectors.Ref{"", "UPPER", "a b", "x\x00y", "../etc", "0190e0e0-0000-7000-8000-00000000000g", "{0190e0e0-0000-7000-8000-000000000000}"} {

@@ -9,16 +9,16 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-func tenantOf(r dbgen.Tenant) connectors.Tenant {
+func toTenant(r dbgen.Tenant) connectors.Tenant {
 	return connectors.Tenant{
 		ID: r.ID, Slug: r.Slug, Name: r.Name, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
 		CallHistory: r.CallHistory, BodyReaders: r.BodyReaders, ApprovalTimeout: time.Duration(r.ApprovalTimeoutS) * time.Second, HistoryDays: historyDays(r.HistoryDays),
-		Defaults: defaultsOf(r), SecondFactorRequired: r.SecondFactorRequired,
-		Quota: quotaOf(r.CallsPerMinute, r.CallsPerDay), Most: quotaOf(r.MostCallsPerMinute, r.MostCallsPerDay),
+		Defaults: toDefaults(r), SecondFactorRequired: r.SecondFactorRequired,
+		Quota: toQuota(r.CallsPerMinute, r.CallsPerDay), Most: toQuota(r.MostCallsPerMinute, r.MostCallsPerDay),
 	}
 }
 
-func defaultsOf(r dbgen.Tenant) connectors.Defaults {
+func toDefaults(r dbgen.Tenant) connectors.Defaults {
 	return connectors.Defaults{
 		Approval:      r.DefaultApproval,
 		SyncInterval:  time.Duration(r.DefaultSyncIntervalS) * time.Second,
@@ -28,8 +28,8 @@ func defaultsOf(r dbgen.Tenant) connectors.Defaults {
 	}
 }
 
-// utc moves a time of the database to UTC; nil stays nil.
-func utc(t *time.Time) *time.Time {
+// toUTC converts a database time to UTC; nil stays nil.
+func toUTC(t *time.Time) *time.Time {
 	if t == nil {
 		return nil
 	}
@@ -37,15 +37,15 @@ func utc(t *time.Time) *time.Time {
 	return &u
 }
 
-func text(s *string) string {
+func textOrEmpty(s *string) string {
 	if s == nil {
 		return ""
 	}
 	return *s
 }
 
-// hashOf reads a stored hash; nil: none. The database holds its length.
-func hashOf(b []byte) *connectors.Hash {
+// toHash converts a stored hash, of a length that the database checks; nil: none.
+func toHash(b []byte) *connectors.Hash {
 	if b == nil {
 		return nil
 	}
@@ -54,7 +54,7 @@ func hashOf(b []byte) *connectors.Hash {
 	return &h
 }
 
-// refParts is what a reference may be: an id, or a slug. One that can be neither names nothing.
+// refParts parses a reference as an id or a slug; ok is false if it can be neither.
 func refParts(ref connectors.Ref) (id *uuid.UUID, slug *string, ok bool) {
 	if u, isID := ref.UUID(); isID {
 		return &u, nil, true
@@ -65,5 +65,5 @@ func refParts(ref connectors.Ref) (id *uuid.UUID, slug *string, ok bool) {
 	return nil, nil, false
 }
 
-func seconds(d time.Duration) int32      { return int32(d / time.Second) }
-func milliseconds(d time.Duration) int32 { return int32(d / time.Millisecond) }
+func toSeconds(d time.Duration) int32      { return int32(d / time.Second) }
+func toMilliseconds(d time.Duration) int32 { return int32(d / time.Millisecond) }

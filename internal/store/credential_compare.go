@@ -11,7 +11,8 @@ import (
 	"patchbay/internal/secret"
 )
 
-// HoldsCredential tells whether a connector, or an agent there, has a credential with exactly this secret. One that no key opens is another.
+// HoldsCredential reports whether the stored credential has exactly this secret. It is false if no key opens
+// the stored one.
 func (t *Tenant) HoldsCredential(ctx context.Context, c connectors.ConnectorID, agent *connectors.AgentID, entered secret.Text) (bool, error) {
 	rows, err := t.q.ConnectorSecretStates(ctx, t.id, c)
 	if err != nil {
@@ -21,13 +22,14 @@ func (t *Tenant) HoldsCredential(ctx context.Context, c connectors.ConnectorID, 
 		if (row.AgentID == nil) != (agent == nil) || agent != nil && *row.AgentID != *agent {
 			continue
 		}
-		plain, ok := t.readable(ctx, row.Sealed, credentialPlace(t.id, row.ConnectorID, row.AgentID, row.Origin))
-		return ok && equal(plain, entered), nil
+		plain, ok := t.openIfReadable(ctx, row.Sealed, credentialAD(t.id, row.ConnectorID, row.AgentID, row.Origin))
+		return ok && equalSecrets(plain, entered), nil
 	}
 	return false, nil
 }
 
-// HoldsClientSecret tells whether a connector signs in as its client with exactly this secret. One that no key opens is another.
+// HoldsClientSecret reports whether the stored client secret is exactly this one. It is false if no key opens
+// the stored one.
 func (t *Tenant) HoldsClientSecret(ctx context.Context, c connectors.ConnectorID, entered secret.Text) (bool, error) {
 	row, err := t.q.ClientSecret(ctx, t.id, c)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -36,11 +38,11 @@ func (t *Tenant) HoldsClientSecret(ctx context.Context, c connectors.ConnectorID
 	if err != nil {
 		return false, err
 	}
-	plain, ok := t.readable(ctx, row.Sealed, clientPlace(t.id, row.ConnectorID, row.ClientID, row.Origin, row.Issuer))
-	return ok && equal(plain, entered), nil
+	plain, ok := t.openIfReadable(ctx, row.Sealed, clientSecretAD(t.id, row.ConnectorID, row.ClientID, row.Origin, row.Issuer))
+	return ok && equalSecrets(plain, entered), nil
 }
 
-// equal takes as long for texts that differ at their beginning as for those that differ at their end.
-func equal(a, b secret.Text) bool {
+// equalSecrets compares in constant time.
+func equalSecrets(a, b secret.Text) bool {
 	return subtle.ConstantTimeCompare([]byte(a.Reveal()), []byte(b.Reveal())) == 1
 }

@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-func TestASecretIsStoredSealedAndOpensInItsVault(t *testing.T) {
+func TestVault_OpensSealedSecret(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c, a := w.Connector(t), w.Agent(t)
@@ -61,7 +61,7 @@ func TestASecretMovedToAnotherRowDoesNotOpen(t *testing.T) {
 	}
 }
 
-func TestASecretTurnedToAnotherOriginDoesNotOpen(t *testing.T) {
+func TestVault_OriginIsAuthenticated(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)
@@ -156,7 +156,7 @@ func TestCredentialsAreDeletedOneByOneOrAll(t *testing.T) {
 	}
 }
 
-func TestAgentCredentialsNamesTheConnectorsThatWantOnePerAgent(t *testing.T) {
+func TestAgentCredentials_ListsPerAgentConnectors(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	perAgent := func(name string) func(*connectors.Draft) {

@@ -6,8 +6,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// Definitions reads definitions by their hashes, as the upstream sent them; an unknown hash has no entry. A sync asks for
-// those that were accepted and have now changed, and for no others.
+// Definitions reads definitions by hash, as the upstream sent them. Unknown hashes have no entry.
 func (t *Tenant) Definitions(ctx context.Context, hashes []connectors.Hash) (map[connectors.Hash][]byte, error) {
 	rows, err := t.q.Definitions(ctx, t.id, hashKeys(hashes))
 	if err != nil {
@@ -15,12 +14,13 @@ func (t *Tenant) Definitions(ctx context.Context, hashes []connectors.Hash) (map
 	}
 	raws := make(map[connectors.Hash][]byte, len(rows))
 	for _, r := range rows {
-		raws[*hashOf(r.Hash)] = r.Raw
+		raws[*toHash(r.Hash)] = r.Raw
 	}
 	return raws, nil
 }
 
-// DefinitionsWithin is Definitions for a page: those that together have more than [MaxPageBytes] are left out.
+// DefinitionsWithin is [Tenant.Definitions] for a page: definitions beyond [MaxPageBytes] in total are left
+// out.
 func (t *Tenant) DefinitionsWithin(ctx context.Context, hashes []connectors.Hash) (map[connectors.Hash][]byte, error) {
 	rows, err := t.q.DefinitionsWithin(ctx, MaxPageBytes, t.id, hashKeys(hashes))
 	if err != nil {
@@ -28,7 +28,7 @@ func (t *Tenant) DefinitionsWithin(ctx context.Context, hashes []connectors.Hash
 	}
 	raws := make(map[connectors.Hash][]byte, len(rows))
 	for _, r := range rows {
-		raws[*hashOf(r.Hash)] = r.Raw
+		raws[*toHash(r.Hash)] = r.Raw
 	}
 	return raws, nil
 }

@@ -8,13 +8,13 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// dependentDays is how far back calls count.
+// dependentDays is how many days of calls count.
 const dependentDays = 30
 
-// Dependents tells what a connector is used for, and was since now less 30 days.
+// Dependents returns the agents and calls that depend on a connector, counted over 30 days before now.
 func (t *Tenant) Dependents(ctx context.Context, id connectors.ConnectorID, now time.Time) (connectors.Dependents, error) {
 	row, err := t.q.Dependents(ctx, dbgen.DependentsParams{
-		TenantID: t.id, ConnectorID: id, Since: firstIDAt(now.AddDate(0, 0, -dependentDays)), MaxCalls: connectors.MaxCountedCalls + 1,
+		TenantID: t.id, ConnectorID: id, Since: minUUIDv7At(now.AddDate(0, 0, -dependentDays)), MaxCalls: connectors.MaxCountedCalls + 1,
 	})
 	if err != nil {
 		return connectors.Dependents{}, err

@@ -1,29 +1,24 @@
-// Package store is the only SQL of Patchbay. It remembers, and it decides nothing: the rules are in package connectors.
+// Package store holds all SQL of Patchbay. It stores and decides nothing: the rules are in package connectors.
 //
-// It has three doors, handed out where the program is wired:
+// It has three entry points, handed out where the program is wired:
 //
 //	st.Tenant(id)  *Tenant  one tenant's rows. No method takes a tenant's id; none returns a secret.
-//	st.Vault(id)   *Vault   one tenant's secrets, opened. For package credentials only.
-//	st.System()    *System  across tenants: who signs in, whose key is this, which process is dead. For auth, jobs and commands.
+//	st.Vault(id)   *Vault   one tenant's opened secrets, for package credentials only.
+//	st.System()    *System  across tenants: sign-in, tokens, live processes. For auth, jobs and commands.
 //
-// Secrets are sealed here: sealed_places.go lists where they lie, ring.go has the keys as a running process knows them, and
-// rotation.go replaces the key that seals. Nobody else sees what is sealed, or a key.
+// Secrets are sealed here: sealed_tables.go lists their tables, live_keyring.go holds this process's keys, and
+// rotation.go replaces the sealing key. No other package sees ciphertext or keys.
 //
-// A tenant's rows are behind five locks, each with a test:
+// Five locks isolate tenants, each with a test:
 //
-//  1. The door fills in the tenant's id; a caller cannot name another.
-//  2. Every query on a tenant's table says tenant_id = @tenant_id (an sqlc vet rule and a test over db/queries).
-//     What across all tenants seals anew is built from the list in sealed_places.go.
-//  3. Foreign keys carry the tenant's id, so that a reference into another tenant cannot be stored.
-//  4. Row-level security, forced, under a role that neither owns the tables nor bypasses it; see scope.go.
-//  5. The isolation table: a test walks the methods of Tenant and Vault and wants a case for each, in which an outsider
-//     finds nothing.
+//  1. [Tenant] fills in the tenant's id; callers cannot pass another.
+//  2. Every query on a tenant's table has tenant_id = @tenant_id: an sqlc vet rule and a test over db/queries.
+//  3. Foreign keys include the tenant's id.
+//  4. Row-level security is forced, for a role that neither owns the tables nor bypasses it (scope.go).
+//  5. The isolation table: a test requires a case for each method of Tenant and Vault, in which another tenant finds nothing.
 //
-// Errors are faults (see classify.go). What is not there, what is another tenant's and what is no id at all answer
-// alike: NotFound.
+// Errors are faults (classify.go). Rows that are missing, of another tenant or named by a malformed id are all NotFound.
 //
-// A read of several statements sees one moment: [Tenant.Snapshot], or readTogether in one round trip. A test finds the reads that do
-// not, and has a reason for each.
-//
-// No network call inside [Tenant.Tx] or [Tenant.Snapshot].
+// Reads of several statements use [Tenant.Snapshot], or runReadBatch in one round trip; reads_test.go lists the exceptions.
+// No network call may run inside [Tenant.Tx] or [Tenant.Snapshot].
 package store

@@ -28,7 +28,7 @@ func TestACommandIsStoredWithItsConnector(t *testing.T) {
 	}
 }
 
-func TestAnEnvironmentIsSealedAndShownByNameAlone(t *testing.T) {
+func TestEnvironment_ListsNamesOnly(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t, program)
@@ -74,7 +74,7 @@ func TestAnEnvironmentIsGivenToNoOtherProgram(t *testing.T) {
 	}
 }
 
-func TestAServersEraIsRememberedUntilItIsAnother(t *testing.T) {
+func TestSync_StoresServerEra(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)
@@ -94,7 +94,7 @@ func TestAServersEraIsRememberedUntilItIsAnother(t *testing.T) {
 	}
 }
 
-func TestTheDatabaseHoldsNoValueOfAnEnvironmentInClear(t *testing.T) {
+func TestEnvironment_ValuesAreSealed(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t, program)

@@ -7,7 +7,7 @@ func RecordAnything(ctx context.Context, t *Tenant, e Event) error {
 	return insertEvent(ctx, t.q, t.id, e)
 }
 
-// WaitQueue is the queue of a store whose database is what probe and the requests say.
+// WaitQueue is the queue of a store with an invented database.
 type WaitQueue struct{ *waitQueue }
 
 // NewWaitQueue makes one.
@@ -15,19 +15,19 @@ func NewWaitQueue(probe func(context.Context) error) WaitQueue { return WaitQueu
 
 // Retry is Store.Retry.
 func (q WaitQueue) Retry(ctx context.Context, b *WaitBudget, do func(context.Context) error) error {
-	return q.run(ctx, b, Away, do)
+	return q.run(ctx, b, IsDatabaseUnavailable, do)
 }
 
 // RetryUnsent is Store.RetryUnsent.
 func (q WaitQueue) RetryUnsent(ctx context.Context, b *WaitBudget, do func(context.Context) error) error {
-	return q.run(ctx, b, unsent, do)
+	return q.run(ctx, b, isUnsent, do)
 }
 
 // Stats is Store.WaitStats.
-func (q WaitQueue) Stats() WaitStats { return q.state() }
+func (q WaitQueue) Stats() WaitStats { return q.copyStats() }
 
 // Close ends its goroutine.
 func (q WaitQueue) Close() { q.close() }
 
 // Classify is what becomes of an error of the database.
-func Classify(err error) error { return classify(err) }
+func Classify(err error) error { return classifyError(err) }

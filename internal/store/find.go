@@ -8,25 +8,26 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// What [Tenant.Find] answers at most of each kind, and how much of a question it reads: it is asked at each key that somebody presses.
+// Bounds of [Tenant.Find], which runs at each keystroke: results per kind, and words and characters of the
+// query.
 const (
-	foundOfAKind = 6
-	askedWords   = 6
-	askedLetters = 100
+	maxFoundPerKind = 6
+	maxQueryWords   = 6
+	maxQueryLetters = 100
 )
 
-// Find finds connectors, agents and tools by words of their names, a few of each, in one statement. An empty question finds nothing. Of
-// several words, one may be in verb, which is what the caller would do to a connector: "sync linear".
+// Find finds connectors, agents and tools by words of their names, a few of each, in one statement. An empty
+// query finds nothing. verb holds names of actions, of which the query may contain one: "sync linear".
 func (t *Tenant) Find(ctx context.Context, question, verb string) ([]connectors.Found, error) {
-	question = strings.TrimSpace(firstLetters(clean(question), askedLetters))
-	words := patterns(question)
+	question = strings.TrimSpace(firstLetters(cleanText(question), maxQueryLetters))
+	words := toPatterns(question)
 	if len(words) == 0 {
 		return nil, nil
 	}
 	if len(words) == 1 {
 		verb = "" // it is in every connector
 	}
-	rows, err := t.q.Find(ctx, dbgen.FindParams{TenantID: t.id, Words: words, Verb: verb, Prefix: prefix(question), MaxRows: foundOfAKind})
+	rows, err := t.q.Find(ctx, dbgen.FindParams{TenantID: t.id, Words: words, Verb: verb, Prefix: prefixPattern(question), MaxRows: maxFoundPerKind})
 	if err != nil {
 		return nil, err
 	}
@@ -37,18 +38,18 @@ func (t *Tenant) Find(ctx context.Context, question, verb string) ([]connectors.
 	return found, nil
 }
 
-// patterns are the ilike patterns of texts that contain each of the first words of q.
-func patterns(q string) []string {
+// toPatterns returns an ilike pattern for each of the first words of q.
+func toPatterns(q string) []string {
 	var list []string
 	for word := range strings.FieldsSeq(q) {
-		if list = append(list, pattern(word)); len(list) == askedWords {
+		if list = append(list, containsPattern(word)); len(list) == maxQueryWords {
 			break
 		}
 	}
 	return list
 }
 
-// firstLetters are the first n letters of s.
+// firstLetters returns the first n characters of s.
 func firstLetters(s string, n int) string {
 	for i := range s {
 		if n--; n < 0 {

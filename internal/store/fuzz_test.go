@@ -20,7 +20,8 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// FuzzCursor: a cursor that somebody invents is a place in the list that it is for, made of texts that PostgreSQL can hold, or it is refused with a sentence.
+// FuzzCursor checks that an invented cursor is a position in its list with storable texts, or is refused with a
+// sentence.
 func FuzzCursor(f *testing.F) {
 	for _, position := range [][]string{{"a"}, {"a", "b"}, {"2026-01-31T12:00:00Z x", "name", "018f4e9e-8c3a-7b4e-9d2f-3a5b6c7d8e9f"}, {"\x00"}, {}} {
 		f.Add(writeCursor("agents", position...), "agents", len(position))
@@ -33,7 +34,7 @@ func FuzzCursor(f *testing.F) {
 	f.Add("=", "agents", 1)
 	f.Fuzz(func(t *testing.T, cursor, list string, parts int) {
 		p := Page{Cursor: cursor, Order: Order{By: "changed", Down: true}}
-		at, err := p.position(list, parts)
+		at, err := p.parseCursor(list, parts)
 		refused(t, cursor, err)
 		if err == nil && (at == nil) != (cursor == "") || at != nil && len(at) != parts {
 			t.Fatalf("%q is the place %q", cursor, at)
@@ -44,12 +45,12 @@ func FuzzCursor(f *testing.F) {
 			}
 		}
 		if at != nil && utf8.ValidString(list) {
-			again, err := Page{Cursor: writeCursor(list, at...)}.position(list, parts)
+			again, err := Page{Cursor: writeCursor(list, at...)}.parseCursor(list, parts)
 			if err != nil || !slices.Equal(again, at) {
 				t.Errorf("%q is the place %q, which is read back as %q: %v", cursor, at, again, err)
 			}
 		}
-		if other, err := p.position(list+"x", parts); err == nil && other != nil && at != nil {
+		if other, err := p.parseCursor(list+"x", parts); err == nil && other != nil && at != nil {
 			t.Errorf("%q is a place in two lists", cursor)
 		}
 		_, err = p.afterID(list)
@@ -59,9 +60,9 @@ func FuzzCursor(f *testing.F) {
 		if id != nil && err == nil && !strings.EqualFold(id.String(), lastOf(t, p, list)) {
 			t.Errorf("%q names %s", cursor, id)
 		}
-		ordered, err := p.after(list)
+		ordered, err := p.parseOrderCursor(list)
 		refused(t, cursor, err)
-		moment, err := ordered.split()
+		moment, err := ordered.splitTime()
 		refused(t, cursor, err)
 		if err == nil && (moment.Year() < 0 || moment.Year() > 9999) {
 			t.Errorf("%q is the moment %s", cursor, moment)
@@ -69,7 +70,7 @@ func FuzzCursor(f *testing.F) {
 	})
 }
 
-// refused fails where a cursor is refused without a sentence for whoever sent it.
+// refused fails if a cursor is refused without a sentence.
 func refused(t *testing.T, cursor string, err error) {
 	t.Helper()
 	if err != nil && !fault.Is(err, fault.Malformed) {
@@ -79,15 +80,15 @@ func refused(t *testing.T, cursor string, err error) {
 
 func lastOf(t *testing.T, p Page, list string) string {
 	t.Helper()
-	at, err := p.position(list, 2)
+	at, err := p.parseCursor(list, 2)
 	if err != nil || len(at) == 0 {
 		t.Fatalf("%q is read once: %v", p.Cursor, err)
 	}
 	return at[1]
 }
 
-// FuzzAuditFile: an exported audit log that anybody hands over was signed where it is the one that was exported, byte for byte, and nowhere else; what
-// is said to be as it was recorded are its own entries, as many of its first ones as are said.
+// FuzzAuditFile checks that only the exported bytes count as signed, and that entries reported as intact are
+// the first ones of the export.
 func FuzzAuditFile(f *testing.F) {
 	signature, key, whole := exportedAudit(f)
 	lines := bytes.SplitAfter(whole, []byte("\n"))

@@ -15,35 +15,35 @@ import (
 )
 
 const (
-	maxMail = 1000 // messages that are read at once
-	// What may lie there of one agent. Whoever has its token could fill the database otherwise.
-	mostLetters     = 10_000
-	mostLetterBytes = 64 << 20
+	maxMail = 1000 // messages per read
+	// Bounds per agent: a token holder could fill the database otherwise.
+	maxAgentMail      = 10_000
+	maxAgentMailBytes = 64 << 20
 )
 
 // NewMail is a message for another process.
 type NewMail struct {
-	AgentID   connectors.AgentID // whose conversation it belongs to
-	Box       string             // for which part of it
+	AgentID   connectors.AgentID // agent of the session
+	Box       string             // part of the session
 	Message   secret.Text
 	ExpiresAt time.Time
-	Urgent    bool // there is room for it in any case: it is not the agent's doing
+	Urgent    bool // exempt from the bounds: not caused by the agent
 }
 
-// Letter is a message, opened.
-type Letter struct {
+// MailMessage is an opened message.
+type MailMessage struct {
 	ID      uuid.UUID
 	Message secret.Text
 }
 
-// PutMail leaves a message. Whoever listens on patchbay_changes hears "mail <tenant> <box>". Where too much lies there of the agent, it is
-// RateLimited.
+// PutMail stores a message and notifies channel patchbay_changes with "mail <tenant> <box>". It fails with
+// RateLimited at the agent's bounds.
 func (t *Tenant) PutMail(ctx context.Context, n NewMail) error {
 	id := newID()
-	return t.storing(ctx, n.Message, mailPlace(t.id, id, n.AgentID, n.Box), func(sealed []byte) error {
+	return t.sealAndRetry(ctx, n.Message, mailAD(t.id, id, n.AgentID, n.Box), func(sealed []byte) error {
 		put, err := t.q.PutMail(ctx, dbgen.PutMailParams{
 			TenantID: t.id, ID: id, AgentID: n.AgentID, Box: n.Box, Sealed: sealed, ExpiresAt: n.ExpiresAt,
-			Urgent: n.Urgent, Most: mostLetters, MostBytes: mostLetterBytes,
+			Urgent: n.Urgent, Most: maxAgentMail, MostBytes: maxAgentMailBytes,
 		})
 		if err == nil && put == 0 {
 			err = fault.Errorf(fault.RateLimited, "Too many messages of this agent wait to be fetched. Try again in a minute.")
@@ -52,14 +52,14 @@ func (t *Tenant) PutMail(ctx context.Context, n NewMail) error {
 	})
 }
 
-// DropMail throws away what lies in a box.
+// DropMail deletes the messages of a box.
 func (t *Tenant) DropMail(ctx context.Context, agent connectors.AgentID, box string) error {
 	return t.q.DropMail(ctx, t.id, agent, box)
 }
 
-// Mail reads what lies in a box and leaves it, in the order in which it was put, from the one after a letter on; uuid.Nil: from the
-// first. Two processes that put mail in one box in the same millisecond have no order.
-func (v *Vault) Mail(ctx context.Context, agent connectors.AgentID, box string, after uuid.UUID) ([]Letter, error) {
+// Mail reads the messages of a box in order of insertion, after one message; uuid.Nil: from the first. Messages
+// of two processes in one millisecond have no defined order.
+func (v *Vault) Mail(ctx context.Context, agent connectors.AgentID, box string, after uuid.UUID) ([]MailMessage, error) {
 	p := dbgen.MailParams{TenantID: v.id, AgentID: agent, Box: box, MaxRows: maxMail}
 	if after != uuid.Nil {
 		p.AfterID = &after
@@ -68,11 +68,11 @@ func (v *Vault) Mail(ctx context.Context, agent connectors.AgentID, box string, 
 	if err != nil {
 		return nil, err
 	}
-	return v.letters(rows)
+	return v.openMail(rows)
 }
 
-// TakeMail reads what lies in a box and removes it: of several that take, one gets a letter.
-func (v *Vault) TakeMail(ctx context.Context, agent connectors.AgentID, box string) ([]Letter, error) {
+// TakeMail reads and deletes the messages of a box. Each message goes to one of concurrent callers.
+func (v *Vault) TakeMail(ctx context.Context, agent connectors.AgentID, box string) ([]MailMessage, error) {
 	taken, err := v.q.TakeMail(ctx, v.id, agent, box)
 	if err != nil {
 		return nil, err
@@ -82,17 +82,17 @@ func (v *Vault) TakeMail(ctx context.Context, agent connectors.AgentID, box stri
 		rows[i] = dbgen.MailRow(r)
 	}
 	slices.SortFunc(rows, func(a, b dbgen.MailRow) int { return bytes.Compare(a.ID[:], b.ID[:]) })
-	return v.letters(rows)
+	return v.openMail(rows)
 }
 
-func (v *Vault) letters(rows []dbgen.MailRow) ([]Letter, error) {
-	letters := make([]Letter, 0, len(rows))
+func (v *Vault) openMail(rows []dbgen.MailRow) ([]MailMessage, error) {
+	letters := make([]MailMessage, 0, len(rows))
 	for _, r := range rows {
-		plain, err := v.keyring.Open(r.Sealed, mailPlace(v.id, r.ID, r.AgentID, r.Box))
+		plain, err := v.keyring.Open(r.Sealed, mailAD(v.id, r.ID, r.AgentID, r.Box))
 		if err != nil {
 			return nil, fault.Wrap(fault.Internal, err, "A stored message cannot be opened.")
 		}
-		letters = append(letters, Letter{ID: r.ID, Message: plain})
+		letters = append(letters, MailMessage{ID: r.ID, Message: plain})
 	}
 	return letters, nil
 }

@@ -8,15 +8,15 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Figures are what a tenant's calls, syncs and tools were since a time, hour by hour, in one round trip. They cost the same however many
-// there were. Where somebody has had the counting begin anew, they are counted from then on.
+// Figures returns a tenant's calls, syncs and tools per hour since a time, in one round trip of constant cost.
+// It starts at the usage mark if that is later.
 func (t *Tenant) Figures(ctx context.Context, since time.Time) (connectors.Figures, error) {
 	since = since.UTC().Truncate(time.Hour)
 	var calls []dbgen.CallHoursRow
 	var syncs []dbgen.SyncHoursRow
 	var stats []dbgen.ConnectorStatsRow
 	var marks []dbgen.UsageMark
-	err := t.scope.readTogether(ctx,
+	err := t.scope.runReadBatch(ctx,
 		func(q *dbgen.Queries) (err error) { calls, err = q.CallHours(ctx, t.id, since); return err },
 		func(q *dbgen.Queries) (err error) { syncs, err = q.SyncHours(ctx, t.id, since); return err },
 		func(q *dbgen.Queries) (err error) { marks, err = q.UsageMark(ctx, t.id); return err },
@@ -27,7 +27,7 @@ func (t *Tenant) Figures(ctx context.Context, since time.Time) (connectors.Figur
 	}
 	f := connectors.Figures{Connectors: map[connectors.ConnectorStatus]int{}}
 	for _, r := range calls {
-		f.Calls = append(f.Calls, callHourOf(r))
+		f.Calls = append(f.Calls, toCallHour(r))
 	}
 	for _, r := range syncs {
 		f.Syncs = append(f.Syncs, connectors.SyncHour{Hour: r.Hour.UTC(), OK: int(r.Ok), Failed: int(r.Failed), Tools: int(r.Tools)})
@@ -37,26 +37,27 @@ func (t *Tenant) Figures(ctx context.Context, since time.Time) (connectors.Figur
 		f.Tools += int(r.Tools)
 	}
 	if len(marks) > 0 {
-		f = f.From(usageMarkOf(marks[0]))
+		f = f.From(toUsageMark(marks[0]))
 	}
 	return f, nil
 }
 
-func usageMarkOf(r dbgen.UsageMark) connectors.UsageMark {
+func toUsageMark(r dbgen.UsageMark) connectors.UsageMark {
 	hour := r.Hour.UTC()
 	m := connectors.UsageMark{
 		Since: r.Since.UTC(),
-		Calls: callHourOf(dbgen.CallHoursRow{Hour: hour, Ok: int64(r.Ok), Failed: int64(r.Failed), Other: int64(r.Other), Buckets: r.Buckets, Counts: r.Counts}),
+		Calls: toCallHour(dbgen.CallHoursRow{Hour: hour, Ok: int64(r.Ok), Failed: int64(r.Failed), Other: int64(r.Other), Buckets: r.Buckets, Counts: r.Counts}),
 	}
 	m.Syncs = connectors.SyncHour{Hour: hour, OK: int(r.SyncsOk), Failed: int(r.SyncsFailed)}
 	return m
 }
 
-// MarkUsage has figures be counted from a time in the running hour on. Nothing is deleted: what the hour has by now is remembered.
+// MarkUsage restarts the figures at a time in the current hour. Nothing is deleted: the hour's figures up to
+// then are stored.
 func (t *Tenant) MarkUsage(ctx context.Context, since time.Time) error {
 	since = since.UTC()
 	p := dbgen.MarkUsageParams{TenantID: t.id, Since: since, Hour: since.Truncate(time.Hour), Buckets: []int16{}, Counts: []int32{}}
-	return t.within(ctx, func(tx *Tenant) error {
+	return t.ensureTx(ctx, func(tx *Tenant) error {
 		calls, err := tx.q.CallHours(ctx, tx.id, p.Hour)
 		if err != nil {
 			return err
@@ -76,7 +77,7 @@ func (t *Tenant) MarkUsage(ctx context.Context, since time.Time) error {
 	})
 }
 
-func callHourOf(r dbgen.CallHoursRow) connectors.CallHour {
+func toCallHour(r dbgen.CallHoursRow) connectors.CallHour {
 	h := connectors.CallHour{Hour: r.Hour.UTC(), OK: int(r.Ok), Failed: int(r.Failed), Other: int(r.Other)}
 	for i, bucket := range r.Buckets {
 		if bucket >= 0 && int(bucket) < len(h.Latencies) {

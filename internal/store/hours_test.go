@@ -37,7 +37,7 @@ func run(t *testing.T, w *fixture.World, sql string, args ...any) {
 	}
 }
 
-func TestATenantsSyncsAreTheSumOfItsConnectorsBeforeAndAfterTheyArePutTogether(t *testing.T) {
+func TestFigures_SyncsSumUpConnectorHours(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	hour := time.Now().UTC().Truncate(time.Hour).Add(-3 * time.Hour)
@@ -73,7 +73,7 @@ func TestATenantsSyncsAreTheSumOfItsConnectorsBeforeAndAfterTheyArePutTogether(t
 	want("with one more before them")
 }
 
-func TestTheDatabaseAndTheProgramHaveTheSameBuckets(t *testing.T) {
+func TestFigures_BucketsMatchDatabase(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	for _, us := range []int64{0, 1, 125, 126, 148, 149, 250, 999, 1000, 12_345, 1_000_000, 109_000_000, 10_000_000_000} {

@@ -10,16 +10,19 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// DecideInstructions accepts what a connector's server says of itself now, which agents are then given, or rejects it: then they are given
-// what was accepted before. The decision's tool is not looked at. Conflict: nothing waits, or the server says something else by now.
+// DecideInstructions accepts a server's current instructions or rejects them in favour of those accepted
+// before. The decision's tool is ignored. It fails with Conflict if nothing waits or the instructions have
+// changed.
 func (t *Tenant) DecideInstructions(ctx context.Context, d ToolDecision) error {
-	return t.within(ctx, func(tx *Tenant) error { return tx.says(tx.decideInstructions(ctx, d), "connector", d.Connector) })
+	return t.ensureTx(ctx, func(tx *Tenant) error {
+		return tx.notifyChange(tx.decideInstructions(ctx, d), "connector", d.Connector)
+	})
 }
 
 func (t *Tenant) decideInstructions(ctx context.Context, d ToolDecision) error {
 	row, err := t.q.LockInstructions(ctx, t.id, d.Connector)
 	if err != nil {
-		return found(err, "connector")
+		return rowError(err, "connector")
 	}
 	now := connectors.InstructionsDefinition(row.ServerInstructions).Hash
 	switch {
@@ -41,25 +44,25 @@ func (t *Tenant) decideInstructions(ctx context.Context, d ToolDecision) error {
 		return err
 	}
 	_, err = t.q.DecideChange(ctx, dbgen.DecideChangeParams{
-		TenantID: t.id, ConnectorID: d.Connector, Tool: connectors.OfInstructions, State: state, DecidedBy: clean(d.By),
+		TenantID: t.id, ConnectorID: d.Connector, Tool: connectors.InstructionsTool, State: state, DecidedBy: cleanText(d.By),
 		ID: connectors.ToolChangeID{UUID: newID()}, Hash: now[:],
 	})
-	return found(err, "change")
+	return rowError(err, "change")
 }
 
-// acceptCosmeticInstructions accepts the waiting ones of no risk, of connectors that are locked.
+// acceptCosmeticInstructions accepts waiting instructions without risk, of locked connectors.
 func (t *Tenant) acceptCosmeticInstructions(ctx context.Context, by string, ids []uuid.UUID) (accepted []ToolName, err error) {
-	rows, err := t.q.AcceptCosmeticInstructions(ctx, t.id, clean(by), ids)
+	rows, err := t.q.AcceptCosmeticInstructions(ctx, t.id, cleanText(by), ids)
 	for _, id := range rows {
-		accepted = append(accepted, ToolName{Connector: id, Tool: connectors.OfInstructions})
+		accepted = append(accepted, ToolName{Connector: id, Tool: connectors.InstructionsTool})
 	}
 	return accepted, err
 }
 
-func instructionsOf(current string, held *string, review connectors.Review) connectors.Instructions {
+func toInstructions(current string, waiting *string, review connectors.Review) connectors.Instructions {
 	i := connectors.Instructions{Current: current, Accepted: current, Review: review}
-	if held != nil {
-		i.Accepted = *held
+	if waiting != nil {
+		i.Accepted = *waiting
 	}
 	return i
 }

@@ -13,34 +13,34 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// InvitationLink is how an invitation is reached: from when it is sent until it is sent again.
+// InvitationLink is the link of an invitation. Sending again replaces it.
 type InvitationLink struct {
-	TokenHash []byte // SHA-256 of what the link holds
+	TokenHash []byte // SHA-256 of the link's token
 	ExpiresAt time.Time
-	By        *uuid.UUID // the person who sends it, or the key; nil: neither
+	By        *uuid.UUID // person or key that sends it; nil: neither
 	ByName    string
 }
 
-// Invitations lists the tenant's open invitations, newest first; those whose link has lapsed, too.
+// Invitations lists the tenant's open invitations, newest first, including those with an expired link.
 func (t *Tenant) Invitations(ctx context.Context, p Page) (List[connectors.Invitation], error) {
 	before, err := p.afterID("invitations")
 	if err != nil {
 		return List[connectors.Invitation]{}, err
 	}
-	rows, err := t.q.Invitations(ctx, t.id, before, p.rows())
+	rows, err := t.q.Invitations(ctx, t.id, before, p.rowLimit())
 	if err != nil {
 		return List[connectors.Invitation]{}, err
 	}
-	item := func(r dbgen.InvitationsRow) connectors.Invitation { return invitationOf(dbgen.InviteRow(r)) }
-	return listOf(p, rows, item, "invitations", func(r dbgen.InvitationsRow) []string { return []string{r.ID.String()} }), nil
+	item := func(r dbgen.InvitationsRow) connectors.Invitation { return toInvitation(dbgen.InviteRow(r)) }
+	return newList(p, rows, item, "invitations", func(r dbgen.InvitationsRow) []string { return []string{r.ID.String()} }), nil
 }
 
-// Invite stores an invitation. An address that a member has, or that is invited already, is a Conflict; whether it has an account in
-// another tenant makes no difference.
+// Invite stores an invitation. An address of a member or of an open invitation is a Conflict. Accounts in other
+// tenants make no difference.
 func (t *Tenant) Invite(ctx context.Context, email string, role connectors.Role, link InvitationLink) (connectors.Invitation, error) {
 	row, err := t.q.Invite(ctx, dbgen.InviteParams{
-		TenantID: t.id, ID: newID(), Email: clean(mailbox(email)), Role: role, TokenHash: link.TokenHash,
-		InvitedBy: link.By, InvitedByName: clean(link.ByName), ExpiresAt: link.ExpiresAt,
+		TenantID: t.id, ID: newID(), Email: cleanText(normalizeEmail(email)), Role: role, TokenHash: link.TokenHash,
+		InvitedBy: link.By, InvitedByName: cleanText(link.ByName), ExpiresAt: link.ExpiresAt,
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		f := fault.Errorf(fault.Conflict, "This person is a member already.")
@@ -50,33 +50,33 @@ func (t *Tenant) Invite(ctx context.Context, email string, role connectors.Role,
 	if err != nil {
 		return connectors.Invitation{}, err
 	}
-	return invitationOf(row), nil
+	return toInvitation(row), nil
 }
 
-// SendInvitation gives an open invitation another link: the one before opens nothing any more.
+// SendInvitation replaces the link of an open invitation.
 func (t *Tenant) SendInvitation(ctx context.Context, id connectors.InvitationID, link InvitationLink) (connectors.Invitation, error) {
 	row, err := t.q.SendInvitation(ctx, dbgen.SendInvitationParams{
-		TenantID: t.id, ID: id, TokenHash: link.TokenHash, ExpiresAt: link.ExpiresAt, InvitedBy: link.By, InvitedByName: clean(link.ByName),
+		TenantID: t.id, ID: id, TokenHash: link.TokenHash, ExpiresAt: link.ExpiresAt, InvitedBy: link.By, InvitedByName: cleanText(link.ByName),
 	})
 	if err != nil {
-		return connectors.Invitation{}, found(err, "open invitation")
+		return connectors.Invitation{}, rowError(err, "open invitation")
 	}
-	return invitationOf(dbgen.InviteRow(row)), nil
+	return toInvitation(dbgen.InviteRow(row)), nil
 }
 
-// RevokeInvitation ends an open invitation: its link opens nothing any more.
+// RevokeInvitation revokes an open invitation.
 func (t *Tenant) RevokeInvitation(ctx context.Context, id connectors.InvitationID) (connectors.Invitation, error) {
 	row, err := t.q.RevokeInvitation(ctx, t.id, id)
 	if err != nil {
-		return connectors.Invitation{}, found(err, "open invitation")
+		return connectors.Invitation{}, rowError(err, "open invitation")
 	}
-	return invitationOf(dbgen.InviteRow(row)), nil
+	return toInvitation(dbgen.InviteRow(row)), nil
 }
 
-func invitationOf(r dbgen.InviteRow) connectors.Invitation {
+func toInvitation(r dbgen.InviteRow) connectors.Invitation {
 	return connectors.Invitation{
 		ID: r.ID, Email: r.Email, Role: r.Role, InvitedBy: r.InvitedByName, CreatedAt: r.CreatedAt.UTC(),
 		SentAt: r.SentAt.UTC(), Sends: int(r.Sends), ExpiresAt: r.ExpiresAt.UTC(),
-		AcceptedAt: utc(r.AcceptedAt), RevokedAt: utc(r.RevokedAt),
+		AcceptedAt: toUTC(r.AcceptedAt), RevokedAt: toUTC(r.RevokedAt),
 	}
 }

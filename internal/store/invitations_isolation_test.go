@@ -14,13 +14,13 @@ import (
 // invitationTo is an open invitation of the victim's.
 type invitationTo struct{ invitation connectors.Invitation }
 
-// linkOf is an invitation's link whose token is text.
+// linkOf is an invitation's link with token text.
 func linkOf(text string) store.InvitationLink {
 	sum := sha256.Sum256([]byte(text))
 	return store.InvitationLink{TokenHash: sum[:], ExpiresAt: time.Now().Add(connectors.InvitationLife), ByName: "Ada"}
 }
 
-// invitationAttempts are the outsider's at those who are asked to become members.
+// invitationAttempts are the outsider's attempts at invitations.
 var invitationAttempts = map[string]attempt{
 	"Invitations": func(ctx context.Context, o outsider) (bool, error) {
 		return some(o.door.Invitations(ctx, store.Page{}))
@@ -28,7 +28,7 @@ var invitationAttempts = map[string]attempt{
 	"Invite": func(ctx context.Context, o outsider) (bool, error) {
 		mine, err := o.door.Invite(ctx, o.invitation.Email, connectors.RoleOwner, linkOf("mine"))
 		if err != nil {
-			return true, err // a Conflict would tell that somebody else invites the address
+			return true, err // a Conflict would reveal another tenant's invitation
 		}
 		member, err := o.door.Invite(ctx, o.member.Email, connectors.RoleOwner, linkOf("member"))
 		if err != nil {

@@ -179,12 +179,12 @@ func TestWhoIsAddedNeedsNoInvitation(t *testing.T) {
 	}
 }
 
-func TestAUseOfTheDashboardIsWrittenForItsTenantAlone(t *testing.T) {
+func TestMarkDashboardUsed_OneTenantOnly(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	m := w.Member(t, connectors.RoleViewer, func(m *store.NewMember) { m.Email = "ada@example.com" })
 	w.MemberIn(t, w.Other, connectors.RoleViewer, func(m *store.NewMember) { m.Email = "ada@example.com" })
-	if err := w.St.System().Seen(t.Context(), m.UserID, w.Tenant); err != nil {
+	if err := w.St.System().MarkDashboardUsed(t.Context(), m.UserID, w.Tenant); err != nil {
 		t.Fatal(err)
 	}
 	here, err := w.Door().Member(t.Context(), m.UserID)

@@ -41,15 +41,15 @@ type outsider struct {
 	streamOf
 	invitationTo
 	sessionOf
-	ssoOf
+	toSSO
 	clientOf
 }
 
 // attempt is one case: what the outsider finds. A list or a count is found when it is not empty.
 type attempt func(ctx context.Context, o outsider) (found bool, err error)
 
-// tenantAttempts has a case for each method of the tenant's door. A method that takes no id of a row shows the outsider's own
-// rows: its case tells whether the victim's are among them.
+// tenantAttempts has a case for each method of Tenant. A method without a row id returns the outsider's own
+// rows: its case reports whether the victim's are among them.
 var tenantAttempts = map[string]attempt{
 	"Tx": func(ctx context.Context, o outsider) (bool, error) {
 		return false, o.door.Tx(ctx, func(tx *store.Tenant) error {
@@ -116,11 +116,11 @@ var tenantAttempts = map[string]attempt{
 		}
 		return mine.ID == o.agent.ID, o.door.DeleteAgent(ctx, mine.ID)
 	},
-	"HoldAgent": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.Tx(ctx, func(tx *store.Tenant) error { return tx.HoldAgent(ctx, o.agent.ID) })
+	"LockAgent": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.Tx(ctx, func(tx *store.Tenant) error { return tx.LockAgent(ctx, o.agent.ID) })
 	},
-	"HoldMember": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.HoldMember(ctx, o.member.UserID))
+	"LockMember": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.LockMember(ctx, o.member.UserID))
 	},
 	"UpdateAgent": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.UpdateAgent(ctx, o.agent)) },
 	"DeleteAgent": func(ctx context.Context, o outsider) (bool, error) { return true, o.door.DeleteAgent(ctx, o.agent.ID) },
@@ -180,9 +180,9 @@ var tenantAttempts = map[string]attempt{
 		n, err := o.door.DeleteCredentials(ctx, o.connector.ID)
 		return n > 0, err
 	},
-	"HoldConnector": func(ctx context.Context, o outsider) (bool, error) {
+	"LockConnector": func(ctx context.Context, o outsider) (bool, error) {
 		if err := o.door.Tx(ctx, func(tx *store.Tenant) error {
-			if err := tx.HoldConnector(ctx, o.connector.ID); err != nil {
+			if err := tx.LockConnector(ctx, o.connector.ID); err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -218,7 +218,7 @@ var tenantAttempts = map[string]attempt{
 			return false, err
 		}
 		theirs, err := o.St.Vault(o.Tenant).Registration(ctx, issuer, redirectURI)
-		return theirs.ClientID != "client", errors.Join(err, o.door.ForgetRegistration(ctx, issuer, redirectURI, "mine"))
+		return theirs.ClientID != "client", errors.Join(err, o.door.DeleteRegistration(ctx, issuer, redirectURI, "mine"))
 	},
 	"SetEnvironment": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.SetEnvironment(ctx, o.program, connectors.Environment{"MINE": "x"})
@@ -260,8 +260,8 @@ var tenantAttempts = map[string]attempt{
 		theirs, err := o.Door().Connector(ctx, connectors.Ref(o.withClient.ID.String()))
 		return theirs.AuthBehaviour == connectors.AuthOpen, err
 	},
-	"ForgetRegistration": func(ctx context.Context, o outsider) (bool, error) {
-		if err := o.door.ForgetRegistration(ctx, issuer, redirectURI, "client"); err != nil {
+	"DeleteRegistration": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.DeleteRegistration(ctx, issuer, redirectURI, "client"); err != nil {
 			return false, err
 		}
 		theirs, err := o.St.Vault(o.Tenant).Registration(ctx, issuer, redirectURI)
@@ -280,8 +280,8 @@ var tenantAttempts = map[string]attempt{
 		}
 		return one(o.door.StartSync(ctx, o.Start(o.connector.ID)))
 	},
-	"SyncBase": func(ctx context.Context, o outsider) (bool, error) {
-		base, err := o.door.SyncBase(ctx, o.connector.ID)
+	"SyncBaseline": func(ctx context.Context, o outsider) (bool, error) {
+		base, err := o.door.SyncBaseline(ctx, o.connector.ID)
 		return base.ListHash != nil || len(base.Tools) > 0, err
 	},
 	"Definitions": func(ctx context.Context, o outsider) (bool, error) {
@@ -289,14 +289,14 @@ var tenantAttempts = map[string]attempt{
 		return len(found) > 0, err
 	},
 	"FinishUnchanged": func(ctx context.Context, o outsider) (bool, error) {
-		ok, _, err := o.door.FinishUnchanged(ctx, o.running.ID, fixture.ListHash(fixture.Definition("search")), store.Seen{})
+		ok, _, err := o.door.FinishUnchanged(ctx, o.running.ID, fixture.ListHash(fixture.Definition("search")), store.ServerObservation{})
 		return ok, err
 	},
 	"FinishSync": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.FinishSync(ctx, o.running.ID, fixture.FirstResult(fixture.Definition("mine"))))
 	},
 	"FailSync": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.FailSync(ctx, o.running.ID, connectors.SyncError{Code: "timeout", Message: "Mine."}, store.Seen{}))
+		return one(o.door.FailSync(ctx, o.running.ID, connectors.SyncError{Code: "timeout", Message: "Mine."}, store.ServerObservation{}))
 	},
 	"SyncRuns": func(ctx context.Context, o outsider) (bool, error) {
 		return some(o.door.SyncRuns(ctx, o.connector.ID, store.Page{}))
@@ -381,17 +381,17 @@ var vaultAttempts = map[string]attempt{
 var ownWorld = map[string]bool{"HoldsCredential": true, "HoldsClientSecret": true,
 	"Self": true, "CheckAudit": true, "AuditState": true, "CheckOutcomes": true, "OutcomeState": true, "ExportAudit": true, "CutAudit": true, "AuditEnd": true, "AuditSigner": true, "Invitations": true, "Invite": true, "Rename": true, "SetQuota": true, "Limit": true, "QuotaUses": true, "ToolQuotaUse": true, "Configure": true, "IssueAccount": true, "CreateAPIKey": true, "CreateAgent": true, "CreateConnector": true,
 	"QueueAllSyncs": true, "NewestSweep": true, "DeleteFlows": true, "ConnectorStats": true, "Record": true, "Definitions": true, "FinishUnchanged": true, "DeleteCredentials": true, "MarkUsed": true,
-	"SaveRegistration": true, "ForgetRegistration": true, "HoldConnector": true, "LeaseGrant": true, "SaveRefreshed": true, "EndGrant": true, "DelayRefresh": true,
+	"SaveRegistration": true, "DeleteRegistration": true, "LockConnector": true, "LeaseGrant": true, "SaveRefreshed": true, "EndGrant": true, "DelayRefresh": true,
 	"RefuseGrant": true, "DeleteClientSecret": true, "DeleteEnvironment": true, "ExpiringCredentials": true, "SetAuthBehaviour": true, "RenewMachineTokens": true,
 	"WaitingApprovals": true, "CountOpenApprovals": true, "WithdrawApproval": true, "ClaimApproval": true, "FinishApproval": true, "DropMail": true, "Mail": true, "TakeMail": true,
 	"ToolCalls": true, "TaskCalls": true, "StartPendingCall": true, "EndPendingCall": true, "SaveCallTask": true, "EndCallTask": true, "MarkUndelivered": true,
 	"AgentTokens": true, "AgentGrants": true, "GrantedConnectors": true, "AcceptedDefinitions": true, "ToolChoices": true, "CallCounts": true, "ApprovalsAbout": true, "AgentsGranted": true, "ToolUse": true, "AuditEvents": true, "WaitingCalls": true,
 	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "AgentCredentials": true, "Items": true, "SyncRuns": true, "Tools": true, "Quarantined": true,
-	"CuratedTools": true, "ToolTags": true, "KeepRunRequests": true, "Dependents": true, "RunRequests": true,
+	"CuratedTools": true, "ToolTags": true, "SaveRunRequests": true, "Dependents": true, "RunRequests": true,
 	"ConnectorsAt": true, "Find": true, "SetDefaults": true, "RequireSecondFactor": true, "SealedBy": true, "SealingKeys": true,
 }
 
-func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
+func TestIsolation_OutsiderFindsNothing(t *testing.T) {
 	t.Parallel()
 	o := newOutsider(t)
 	for _, door := range []struct {

@@ -13,18 +13,18 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// The purposes of the two stored keysets.
+// Purposes of the two stored keysets.
 const (
 	purposeSeal = "seal"
 	purposeMAC  = "mac"
 )
 
-// CheckKey fails with a fault where kek does not open the keys of a database, and writes nothing. A database that has none yet is
-// fine, and its schema may be older than this program wants: so a wrong key is said before the schema is touched.
+// CheckKey fails with a fault if kek does not open the keys of a database, and writes nothing. A database
+// without keys is fine, and its schema may be older: so a wrong key is reported before migrations run.
 func CheckKey(ctx context.Context, pool *pgxpool.Pool, kek secret.KEK) error {
 	rows, err := dbgen.New(systemScope(pool)).WrappedKeysets(ctx)
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && (pg.Code == "42P01" || pg.Code == "42501") {
-		return nil // no such table yet, or not ours yet
+		return nil // no such table, or not owned by us
 	}
 	if err != nil || len(rows) == 0 {
 		return err
@@ -37,9 +37,9 @@ func CheckKey(ctx context.Context, pool *pgxpool.Pool, kek secret.KEK) error {
 	return err
 }
 
-// loadKeyring opens the stored keyring, or makes it where there is none.
-func loadKeyring(ctx context.Context, s scope, kek secret.KEK) (keys, error) {
-	var loaded keys
+// loadKeyring opens the stored keyring, or makes it if there is none.
+func loadKeyring(ctx context.Context, s scope, kek secret.KEK) (keyringSnapshot, error) {
+	var loaded keyringSnapshot
 	err := s.inTx(ctx, func(s scope) error {
 		q := dbgen.New(s)
 		if err := q.LockKeysets(ctx); err != nil {
@@ -59,32 +59,32 @@ func loadKeyring(ctx context.Context, s scope, kek secret.KEK) (keys, error) {
 	return loaded, err
 }
 
-func makeKeyring(ctx context.Context, q *dbgen.Queries, kek secret.KEK) (keys, error) {
+func makeKeyring(ctx context.Context, q *dbgen.Queries, kek secret.KEK) (keyringSnapshot, error) {
 	if kek.IsZero() {
-		return keys{}, fault.Errorf(fault.Unavailable, "PATCHBAY_KEYSET is not set, and this database has no keys yet.")
+		return keyringSnapshot{}, fault.Errorf(fault.Unavailable, "PATCHBAY_KEYSET is not set, and this database has no keys yet.")
 	}
 	keyring, err := secret.NewKeyring()
 	if err != nil {
-		return keys{}, err
+		return keyringSnapshot{}, err
 	}
 	wrapped, err := keyring.WrapWith(kek)
 	if err != nil {
-		return keys{}, err
+		return keyringSnapshot{}, err
 	}
 	if err := q.SaveKeyset(ctx, purposeSeal, wrapped.Seal); err != nil {
-		return keys{}, err
+		return keyringSnapshot{}, err
 	}
-	return keys{Keyring: keyring, wrapped: wrapped.Seal, wrappedMAC: wrapped.MAC, generation: firstGeneration, perTenant: true}, q.SaveKeyset(ctx, purposeMAC, wrapped.MAC)
+	return keyringSnapshot{Keyring: keyring, wrapped: wrapped.Seal, wrappedMAC: wrapped.MAC, generation: firstGeneration, perTenant: true}, q.SaveKeyset(ctx, purposeMAC, wrapped.MAC)
 }
 
-func openKeyring(rows []dbgen.KeysetsRow, kek secret.KEK) (keys, error) {
+func openKeyring(rows []dbgen.KeysetsRow, kek secret.KEK) (keyringSnapshot, error) {
 	stored := map[string]dbgen.KeysetsRow{}
 	for _, r := range rows {
 		stored[r.Purpose] = r
 	}
 	wrapped := secret.Wrapped{Seal: stored[purposeSeal].Wrapped, MAC: stored[purposeMAC].Wrapped}
 	if wrapped.Seal == nil || wrapped.MAC == nil {
-		return keys{}, fault.Errorf(fault.Unavailable, "One of the two keysets stored in this database is missing. Restore the table keysets from a backup.")
+		return keyringSnapshot{}, fault.Errorf(fault.Unavailable, "One of the two keysets stored in this database is missing. Restore the table keysets from a backup.")
 	}
 	moving := secret.Wrapped{Seal: stored[purposeSeal].Moving, MAC: stored[purposeMAC].Moving}
 	keyring, err := secret.Unwrap(kek, wrapped)
@@ -92,13 +92,13 @@ func openKeyring(rows []dbgen.KeysetsRow, kek secret.KEK) (keys, error) {
 		keyring, err = secret.Unwrap(kek, moving)
 	}
 	if errors.Is(err, secret.ErrWrongKEK) {
-		return keys{}, fault.Wrap(fault.Unavailable, err, "PATCHBAY_KEYSET does not open the keys stored in this database. Set the one that it was made with: no other opens them.")
+		return keyringSnapshot{}, fault.Wrap(fault.Unavailable, err, "PATCHBAY_KEYSET does not open the keys stored in this database. Set the one that it was made with: no other opens them.")
 	}
 	if err != nil {
-		return keys{}, fmt.Errorf("open the stored keyring: %w", err)
+		return keyringSnapshot{}, fmt.Errorf("open the stored keyring: %w", err)
 	}
 	seal, mac := stored[purposeSeal], stored[purposeMAC]
-	return keys{
+	return keyringSnapshot{
 		Keyring: keyring.OfVersion(int(mac.Version)), wrapped: seal.Wrapped, wrappedMAC: mac.Wrapped, generation: int(seal.Generation), perTenant: seal.PerTenant, moving: len(moving.Seal) > 0,
 	}, nil
 }

@@ -9,29 +9,30 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// KeysMove is how far a move of the installation's keys is.
+// KeysMove is the progress of moving the installation's keys to another KEK.
 type KeysMove struct {
-	Done       bool // nothing but the new key opens them
+	Done       bool // only the new KEK opens them
 	Begun      bool // by this call
-	Ready, All int  // how many of the living processes have the new key
+	Ready, All int  // live processes with the new KEK, and all
 }
 
-// MoveKeys has another key wrap the installation's keys, which stay as they are: to, and where a KMS holds that, the URI of it. Both open them
-// until every living process has the new one, which it has from its start, so that whoever moves calls this, starts the processes anew, and
-// calls it again. What is next is read from the database alone. With the key that wrapped them before, it takes a move back that is not done.
+// MoveKeys wraps the installation's keys by another KEK; uri is the KMS key that holds it, if any. The keys
+// themselves stay the same. Both KEKs open them until every live process was started with the new one. So the
+// operator calls MoveKeys, restarts the processes, and calls it again. The next step is derived from the
+// database alone. A call with the old KEK undoes an unfinished move.
 //
-// It is a Conflict while they are being moved elsewhere, and while a rotation or another call of this is under way.
+// It fails with Conflict during another move, rotation or call of MoveKeys.
 func (s *Store) MoveKeys(ctx context.Context, to secret.KEK, uri string) (m KeysMove, err error) {
-	err = s.alone(ctx, func() error {
+	err = s.withRotationLock(ctx, func() error {
 		return systemScope(s.pool).inTx(ctx, func(tx scope) error {
-			m, err = s.keyring.move(ctx, dbgen.New(tx), to, uri)
+			m, err = s.keyring.moveKEK(ctx, dbgen.New(tx), to, uri)
 			return err
 		})
 	})
 	return m, err
 }
 
-func (r *ring) move(ctx context.Context, q *dbgen.Queries, to secret.KEK, uri string) (m KeysMove, err error) {
+func (r *liveKeyring) moveKEK(ctx context.Context, q *dbgen.Queries, to secret.KEK, uri string) (m KeysMove, err error) {
 	if err := q.LockKeysets(ctx); err != nil {
 		return m, err
 	}
@@ -40,16 +41,16 @@ func (r *ring) move(ctx context.Context, q *dbgen.Queries, to secret.KEK, uri st
 		return m, err
 	}
 	end := q.EndMove
-	switch at, err := placeOf(rows, to); {
+	switch at, err := findMoveState(rows, to); {
 	case err != nil:
 		return m, err
-	case at == movedThere:
+	case at == movedTo:
 		return KeysMove{Done: true}, q.DropOtherKMSKeys(ctx, uri)
-	case at == movingAway:
+	case at == movingFrom:
 		end = q.AbandonMove
 	case at == notMoving:
 		m.Begun = true
-		if err := r.copyFor(ctx, q, rows, to); err != nil {
+		if err := r.storeCopy(ctx, q, rows, to); err != nil {
 			return m, err
 		}
 	}
@@ -68,8 +69,8 @@ func (r *ring) move(ctx context.Context, q *dbgen.Queries, to secret.KEK, uri st
 	return m, q.DropOtherKMSKeys(ctx, uri)
 }
 
-// copyFor stores a second copy of the keys, as they are stored now.
-func (r *ring) copyFor(ctx context.Context, q *dbgen.Queries, rows []dbgen.KeysetsRow, to secret.KEK) error {
+// storeCopy stores a second copy of the keys, wrapped by to.
+func (r *liveKeyring) storeCopy(ctx context.Context, q *dbgen.Queries, rows []dbgen.KeysetsRow, to secret.KEK) error {
 	have, err := openKeyring(rows, r.kek)
 	if err != nil {
 		return err
@@ -84,17 +85,17 @@ func (r *ring) copyFor(ctx context.Context, q *dbgen.Queries, rows []dbgen.Keyse
 	return q.MoveKeyset(ctx, wrapped.MAC, purposeMAC)
 }
 
-// movePlace is how the stored keys stand to a key.
-type movePlace int
+// moveState is the state of a move from the view of one KEK.
+type moveState int
 
 const (
-	notMoving   movePlace = iota // another one wraps them
-	movingThere                  // it wraps the second copy
-	movedThere                   // it alone wraps them
-	movingAway                   // it wraps them, and another one the second copy
+	notMoving  moveState = iota // another KEK wraps the keys
+	movingTo                    // this KEK wraps the second copy
+	movedTo                     // only this KEK wraps the keys
+	movingFrom                  // this KEK wraps the keys, another the second copy
 )
 
-func placeOf(rows []dbgen.KeysetsRow, kek secret.KEK) (movePlace, error) {
+func findMoveState(rows []dbgen.KeysetsRow, kek secret.KEK) (moveState, error) {
 	var first, second secret.Wrapped
 	for _, row := range rows {
 		switch row.Purpose {
@@ -109,9 +110,9 @@ func placeOf(rows []dbgen.KeysetsRow, kek secret.KEK) (movePlace, error) {
 	case err != nil && !wrong:
 		return 0, err
 	case err == nil && second.Seal == nil:
-		return movedThere, nil
+		return movedTo, nil
 	case err == nil:
-		return movingAway, nil
+		return movingFrom, nil
 	case second.Seal == nil:
 		return notMoving, nil
 	}
@@ -120,5 +121,5 @@ func placeOf(rows []dbgen.KeysetsRow, kek secret.KEK) (movePlace, error) {
 		return 0, fault.Errorf(fault.Conflict,
 			"The installation is being moved to another PATCHBAY_KEYSET already. Run that to its end, or take it back with patchbay keys rewrap --to what it was before.")
 	}
-	return movingThere, err
+	return movingTo, err
 }

@@ -12,7 +12,7 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// mover moves the keys of a world, whose own process beats with the key that it has.
+// mover moves the keys of a world with a live process that has its key.
 type mover struct {
 	*fixture.World
 	t *testing.T
@@ -27,7 +27,7 @@ func newMover(t *testing.T) mover {
 
 func (m mover) beat(st *store.Store, id connectors.InstanceID) {
 	m.t.Helper()
-	if err := st.System().Beat(m.t.Context(), id); err != nil {
+	if err := st.System().Heartbeat(m.t.Context(), id); err != nil {
 		m.t.Fatal(err)
 	}
 }
@@ -63,7 +63,7 @@ func (m mover) want(have, want store.KeysMove) {
 	}
 }
 
-// opens tells whether a process that starts with a key would work.
+// opens reports whether a process could start with a key.
 func (m mover) opens(kek secret.KEK) bool {
 	m.t.Helper()
 	err := store.CheckKey(m.t.Context(), m.Pool, kek)
@@ -77,7 +77,7 @@ func (m mover) opens(kek secret.KEK) bool {
 	return err == nil
 }
 
-func TestBothKeysOpenTheDatabaseUntilAllHaveTheNewOne(t *testing.T) {
+func TestMoveKeys_BothKEKsOpenDuringMove(t *testing.T) {
 	t.Parallel()
 	m, next := newMover(t), newKEK(t)
 	if m.opens(next) {
@@ -104,7 +104,7 @@ func TestBothKeysOpenTheDatabaseUntilAllHaveTheNewOne(t *testing.T) {
 	if err != nil || !again.Done {
 		t.Errorf("once more: %+v, %v", again, err)
 	}
-	if err := m.St.System().Beat(t.Context(), fixture.NewInstance()); !fault.Is(err, fault.Unavailable) {
+	if err := m.St.System().Heartbeat(t.Context(), fixture.NewInstance()); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("a process that has the old key all the same hears: %v", err)
 	}
 }
@@ -145,7 +145,7 @@ func TestKeysMoveToOnePlaceAtATime(t *testing.T) {
 	}
 }
 
-func TestRotatedKeysAreMovedAndMovedKeysAreRotated(t *testing.T) {
+func TestMoveKeys_CombinesWithRotation(t *testing.T) {
 	t.Parallel()
 	m, next := newMover(t), newKEK(t)
 	c := m.Connector(t)
@@ -157,7 +157,7 @@ func TestRotatedKeysAreMovedAndMovedKeysAreRotated(t *testing.T) {
 		}
 	}
 	sealed(m.St, "before")
-	if err := m.St.System().EndInstance(t.Context(), m.Instance); err != nil { // nobody is waited for
+	if err := m.St.System().EndInstance(t.Context(), m.Instance); err != nil { // no process to wait for
 		t.Fatal(err)
 	}
 	if err := m.St.RotateSealingKeys(t.Context(), store.RotationOptions{}); err != nil {

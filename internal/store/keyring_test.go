@@ -15,7 +15,7 @@ import (
 	"patchbay/internal/testing/pgtest"
 )
 
-func TestStoresThatOpenTogetherAgreeOnOneKeyring(t *testing.T) {
+func TestOpen_ConcurrentStoresShareKeyring(t *testing.T) {
 	t.Parallel()
 	pool, kek := pgtest.Pool(t), newKEK(t)
 	macs := make([][]byte, 6)
@@ -41,7 +41,7 @@ func TestStoresThatOpenTogetherAgreeOnOneKeyring(t *testing.T) {
 	}
 }
 
-func TestAnotherKeysetIsRefusedAndNothingIsWritten(t *testing.T) {
+func TestOpen_RefusesOtherKEK(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	before := keysets(t, w.Pool)

@@ -21,12 +21,12 @@ func (o *outsider) fillStream(t *testing.T) {
 	if held, err := o.Door().OpenStream(t.Context(), o.stream, nil, 0); !held || err != nil {
 		t.Fatal(held, err)
 	}
-	if err := o.Door().HearStream(t.Context(), o.stream, store.Heard{Times: 1, At: time.Now()}); err != nil {
+	if err := o.Door().RecordListChanges(t.Context(), o.stream, store.ListChanges{Times: 1, At: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// listened is a connector whose server says that it tells of changes.
+// listened is a connector with a server that sends list_changed.
 func listened(t testing.TB, w *fixture.World, tenant connectors.TenantID, opts ...func(*connectors.Draft)) connectors.Connector {
 	t.Helper()
 	c := w.ConnectorIn(t, tenant, opts...)
@@ -48,7 +48,7 @@ func claim(t testing.TB, w *fixture.World, instance connectors.InstanceID) []sto
 }
 
 // ownStreams are the methods that find nothing of another tenant's, and say nothing of it.
-var ownStreams = map[string]bool{"Listenings": true, "ListenAgain": true, "OpenStream": true, "CloseStream": true, "HearStream": true}
+var ownStreams = map[string]bool{"Listenings": true, "ListenAgain": true, "OpenStream": true, "CloseStream": true, "RecordListChanges": true}
 
 // listenerAttempts are the outsider's at streams that others hold.
 var listenerAttempts = map[string]attempt{
@@ -63,11 +63,11 @@ var listenerAttempts = map[string]attempt{
 	"CloseStream": func(ctx context.Context, o outsider) (bool, error) {
 		return o.changedStream(ctx, o.door.CloseStream(ctx, o.stream, store.StreamEnd{State: connectors.ListenIsOff, Reason: connectors.ListenEnds}))
 	},
-	"HearStream": func(ctx context.Context, o outsider) (bool, error) {
-		return o.changedStream(ctx, o.door.HearStream(ctx, o.stream, store.Heard{Times: 1, At: time.Now(), Vain: 1}))
+	"RecordListChanges": func(ctx context.Context, o outsider) (bool, error) {
+		return o.changedStream(ctx, o.door.RecordListChanges(ctx, o.stream, store.ListChanges{Times: 1, At: time.Now(), Unchanged: 1}))
 	},
-	"PassOn": func(ctx context.Context, o outsider) (bool, error) {
-		err := o.door.PassOn(ctx, o.stream.Connector, store.NoticeTools)
+	"NotifyListChanged": func(ctx context.Context, o outsider) (bool, error) {
+		err := o.door.NotifyListChanged(ctx, o.stream.Connector, store.NoticeTools)
 		return err == nil, err
 	},
 	"ListsHash": func(ctx context.Context, o outsider) (bool, error) {

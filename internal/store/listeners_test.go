@@ -18,7 +18,7 @@ func listening(t *testing.T, w *fixture.World, c connectors.Connector) connector
 	return all[c.ID]
 }
 
-// reviewAll finds what nobody heard of.
+// reviewAll reviews connectors that no notification named.
 func reviewAll(t *testing.T, w *fixture.World) int {
 	t.Helper()
 	sys := w.St.System()
@@ -32,11 +32,11 @@ func reviewAll(t *testing.T, w *fixture.World) int {
 	return len(moved)
 }
 
-// silent makes a process that nobody hears any more.
+// silent makes a process without heartbeats.
 func silent(t *testing.T, w *fixture.World) connectors.InstanceID {
 	t.Helper()
 	id := fixture.NewInstance()
-	if err := w.St.System().Beat(t.Context(), id); err != nil {
+	if err := w.St.System().Heartbeat(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Pool.Exec(t.Context(), "update instances set beat_at = now() - interval '7 seconds' where id = $1", id); err != nil {
@@ -45,7 +45,7 @@ func silent(t *testing.T, w *fixture.World) connectors.InstanceID {
 	return id
 }
 
-func TestOnlyServersThatTellOfChangesAreListenedTo(t *testing.T) {
+func TestListeners_OnlyServersWithListChanged(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	w.Synced(t, w.Connector(t).ID, "search") // a server that says nothing of changes
@@ -54,7 +54,7 @@ func TestOnlyServersThatTellOfChangesAreListenedTo(t *testing.T) {
 	listened(t, w, w.Tenant, func(d *connectors.Draft) { d.Transport = connectors.TransportHTTP })
 	c, forgotten := listened(t, w, w.Other), w.Connector(t)
 	w.TellsOfChanges(t, w.Tenant, forgotten.ID)
-	if n := reviewAll(t, w); n != 1 { // the one that nobody has heard of
+	if n := reviewAll(t, w); n != 1 { // not named by a notification
 		t.Errorf("%d were not as they should be", n)
 	}
 	claimed := claim(t, w, w.Instance)
@@ -63,7 +63,7 @@ func TestOnlyServersThatTellOfChangesAreListenedTo(t *testing.T) {
 	}
 }
 
-func TestAStreamHasOneProcessAndTheNextOneWhenThatDies(t *testing.T) {
+func TestStreams_MoveFromDeadProcess(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := listened(t, w, w.Tenant)
@@ -78,7 +78,7 @@ func TestAStreamHasOneProcessAndTheNextOneWhenThatDies(t *testing.T) {
 	if held, err := w.Door().OpenStream(t.Context(), stream, nil, 0); !held || err != nil {
 		t.Fatal(held, err)
 	}
-	if err := w.St.System().Beat(t.Context(), w.Instance); err != nil { // which hears that the first one is silent
+	if err := w.St.System().Heartbeat(t.Context(), w.Instance); err != nil { // which hears that the first one is silent
 		t.Fatal(err)
 	}
 	if l := listening(t, w, c); l.State != connectors.ListenWaiting {
@@ -97,7 +97,7 @@ func TestAStreamHasOneProcessAndTheNextOneWhenThatDies(t *testing.T) {
 	}
 }
 
-func TestAStreamIsStaleWithItsConnectorAndItsCredential(t *testing.T) {
+func TestStreams_StaleAfterSettingsChange(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	bearer := func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer }
@@ -133,7 +133,7 @@ func TestAStreamIsStaleWithItsConnectorAndItsCredential(t *testing.T) {
 	}
 }
 
-func TestWhatIsOffStaysOffUntilAPersonOrOtherSettings(t *testing.T) {
+func TestStreams_StayOffUntilResumed(t *testing.T) {
 	t.Parallel()
 	for name, again := range map[string]func(*fixture.World, connectors.Connector) error{
 		"a person": func(w *fixture.World, c connectors.Connector) error { return w.Door().ListenAgain(t.Context(), c.ID) },
@@ -169,7 +169,7 @@ func TestWhatIsOffStaysOffUntilAPersonOrOtherSettings(t *testing.T) {
 	}
 }
 
-func TestAStreamThatWantsACredentialIsTriedWhenOneIsStored(t *testing.T) {
+func TestStreams_RetryAfterCredentialIsStored(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := listened(t, w, w.Tenant)
@@ -195,7 +195,7 @@ func TestAProcessThatStopsFreesItsStreams(t *testing.T) {
 	w := fixture.New(t)
 	listened(t, w, w.Tenant)
 	other := fixture.NewInstance()
-	if err := w.St.System().Beat(t.Context(), other); err != nil {
+	if err := w.St.System().Heartbeat(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
 	claim(t, w, other)

@@ -22,7 +22,7 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// tenantTables returns the tables whose rows belong to one tenant, without partitions, from the database's catalog.
+// tenantTables returns the tables with rows of one tenant, without partitions, from the database's catalog.
 func tenantTables(t *testing.T) []string {
 	t.Helper()
 	tables := catalogue(t, `
@@ -53,7 +53,7 @@ func TestTenantRuleOfSqlcNamesEveryTable(t *testing.T) {
 }
 
 // The second lock. sqlc vet has the same rule, for the author; this holds it where only Go is.
-func TestEveryQueryOnATenantsTableNamesTheTenant(t *testing.T) {
+func TestQueries_NameTheTenant(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../db/queries/*.sql")
 	if err != nil || len(files) < 50 {
@@ -92,7 +92,7 @@ func TestEveryQueryOnATenantsTableNamesTheTenant(t *testing.T) {
 }
 
 // The third lock.
-func TestAReferenceIntoAnotherTenantCannotBeStored(t *testing.T) {
+func TestForeignKeys_StayWithinTenant(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	mine, theirs := w.Connector(t), w.ConnectorIn(t, w.Other)
@@ -126,7 +126,7 @@ func TestAReferenceIntoAnotherTenantCannotBeStored(t *testing.T) {
 }
 
 // Where a key would cost too much the statement says the tenant, and a hash means nothing beyond it.
-func TestWhatHasNoKeyNamesNothingOfAnotherTenant(t *testing.T) {
+func TestColumns_WithoutForeignKeyStayWithinTenant(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	mine, theirs := w.Connector(t), w.ConnectorIn(t, w.Other)
@@ -213,7 +213,7 @@ func (o outsider) missingRows() map[string]string {
 	}
 }
 
-func TestATablesOwnerSeesNoRowsWithoutATenantEither(t *testing.T) {
+func TestRLS_IsForcedForOwner(t *testing.T) {
 	t.Parallel()
 	w := newOutsider(t)
 	conn, err := pgx.Connect(t.Context(), w.URL)
@@ -229,7 +229,7 @@ func TestATablesOwnerSeesNoRowsWithoutATenantEither(t *testing.T) {
 	if err := tx.QueryRow(t.Context(), "select rolsuper from pg_roles where rolname = current_user").Scan(&superuser); err != nil {
 		t.Fatal(err)
 	}
-	if superuser { // for whom no lock holds: the tables get another owner, for as long as this transaction lasts
+	if superuser { // without locks: the tables get another owner within this transaction
 		role := pgx.Identifier{"patchbay_owner_" + w.Tenant.String()}.Sanitize()
 		statements := []string{"create role " + role + " nologin"}
 		for _, table := range tenantTables(t) {
@@ -267,7 +267,7 @@ func TestEveryTableWithATenantIsLocked(t *testing.T) {
 func TestNoTenantReachesWhatIsTheSystems(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
-	stranger := w.MemberIn(t, w.Other, connectors.RoleOwner) // whose sessions are the system's, to a tenant of which they are no member
+	stranger := w.MemberIn(t, w.Other, connectors.RoleOwner) // with system sessions, to a tenant without them as a member
 	for table, insert := range map[string]string{
 		"sessions":         `insert into sessions (token, data, expiry) values ('t', '\x00', now())`,
 		"browser_sessions": fmt.Sprintf(`insert into browser_sessions (id, user_id, began_at, seen_at) values (gen_random_uuid(), '%s', now(), now())`, stranger.UserID),
@@ -313,7 +313,7 @@ func scoped(t *testing.T, w *fixture.World, tenant string) pgx.Tx {
 	return tx
 }
 
-func TestTheRuntimeRoleIsNeitherOwnerNorPrivileged(t *testing.T) {
+func TestRLS_RuntimeRoleIsUnprivileged(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	var role string

@@ -10,24 +10,25 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// ProgramStanding is how whoever let a program in stands today.
-type ProgramStanding struct {
+// ProgramOwner is the current sign-in state of a member with OAuth clients.
+type ProgramOwner struct {
 	Role        connectors.Role
-	SSO         bool      // the tenant has single sign-on turned on
-	SSOOnly     bool      // it opens to them by single sign-on alone
-	SSOSignedIn time.Time // when they last signed in at the tenant's provider; 1970: never
-	SignedOut   time.Time // when all of their sessions were ended; zero: never
+	SSO         bool      // the tenant uses single sign-on
+	SSOOnly     bool      // the member may only use single sign-on
+	SSOSignedIn time.Time // last sign-in at the tenant's provider; 1970: never
+	SignedOut   time.Time // when all sessions were ended; zero: never
 }
 
-// StoredMemberToken is an access token of a program that acts as a member, with what recognises it and who that is today.
+// StoredMemberToken is an access token of a client that acts as a member, with its MAC and the member's current
+// state.
 type StoredMemberToken struct {
 	Member    Membership
-	Standing  ProgramStanding
+	Standing  ProgramOwner
 	UserID    connectors.UserID
 	Client    connectors.AgentClientID
 	ClientID  string
-	Name      string // what the program calls itself
-	Host      string // whose document says so; empty: nobody can tell
+	Name      string // the client's self-chosen name
+	Host      string // host of its metadata document; empty: registered dynamically
 	Scope     connectors.ClientScope
 	BySSO     bool
 	LetIn     time.Time
@@ -37,74 +38,76 @@ type StoredMemberToken struct {
 	SecretMAC []byte
 }
 
-// ProgramStanding reads how a member stands who let programs in.
-func (t *Tenant) ProgramStanding(ctx context.Context, user connectors.UserID) (ProgramStanding, error) {
+// ProgramOwner reads the sign-in state of a member with OAuth clients.
+func (t *Tenant) ProgramOwner(ctx context.Context, user connectors.UserID) (ProgramOwner, error) {
 	r, err := t.q.ProgramStanding(ctx, t.id, user)
 	if err != nil {
-		return ProgramStanding{}, found(err, "member")
+		return ProgramOwner{}, rowError(err, "member")
 	}
-	return standingOf(r), nil
+	return toProgramOwner(r), nil
 }
 
-func standingOf(r dbgen.ProgramStandingRow) ProgramStanding {
-	return ProgramStanding{Role: r.Role, SSO: r.Sso, SSOOnly: r.SsoOnly, SSOSignedIn: r.SsoSignedInAt, SignedOut: r.SignedOutAt}
+func toProgramOwner(r dbgen.ProgramStandingRow) ProgramOwner {
+	return ProgramOwner{Role: r.Role, SSO: r.Sso, SSOOnly: r.SsoOnly, SSOSignedIn: r.SsoSignedInAt, SignedOut: r.SignedOutAt}
 }
 
-// MemberToken is a new access token of a program that acts as a member.
+// MemberToken is a new access token of a client that acts as a member.
 type MemberToken struct {
 	ID        connectors.MemberTokenID
 	SecretMAC []byte
 	ExpiresAt time.Time
 }
 
-// CreateMemberToken stores an access token of a program that acts as a member, and ends its older ones but for the last few.
+// CreateMemberToken stores an access token of a client that acts as a member, and deletes its oldest above the
+// bound.
 func (t *Tenant) CreateMemberToken(ctx context.Context, client connectors.AgentClientID, n MemberToken) error {
-	return t.within(ctx, func(tx *Tenant) error {
+	return t.ensureTx(ctx, func(tx *Tenant) error {
 		err := tx.q.CreateMemberToken(ctx, dbgen.CreateMemberTokenParams{
 			TenantID: tx.id, ID: n.ID, AgentClientID: client, SecretMac: n.SecretMAC, ExpiresAt: n.ExpiresAt,
 		})
 		if err != nil {
 			return err
 		}
-		return tx.q.DropOldMemberTokens(ctx, tx.id, client, mostAccessTokens)
+		return tx.q.DropOldMemberTokens(ctx, tx.id, client, maxAccessTokens)
 	})
 }
 
-// DropMemberToken ends one access token of a program that acts as a member.
+// DropMemberToken deletes one access token of a client that acts as a member.
 func (t *Tenant) DropMemberToken(ctx context.Context, id connectors.MemberTokenID) error {
 	n, err := t.q.DropMemberToken(ctx, t.id, id)
-	return touched(n, err, "token")
+	return affectedError(n, err, "token")
 }
 
-// MemberToken finds a token of a program that acts as a member, in any tenant. An expired one is found, too.
+// MemberToken finds a member token of any tenant, including expired ones.
 func (s *System) MemberToken(ctx context.Context, id connectors.MemberTokenID) (StoredMemberToken, error) {
 	r, err := s.q.MemberToken(ctx, id)
 	if err != nil {
-		return StoredMemberToken{}, found(err, "token")
+		return StoredMemberToken{}, rowError(err, "token")
 	}
 	return StoredMemberToken{
 		Member: Membership{
-			Tenant: tenantOf(r.Tenant), Role: r.Role, Email: r.Email, Name: r.Name, SSO: r.Sso, SSOOnly: r.SsoOnly, SecondFactor: r.SecondFactor,
+			Tenant: toTenant(r.Tenant), Role: r.Role, Email: r.Email, Name: r.Name, SSO: r.Sso, SSOOnly: r.SsoOnly, SecondFactor: r.SecondFactor,
 			Issued: r.Issued,
 		},
-		Standing: standingOf(dbgen.ProgramStandingRow{
+		Standing: toProgramOwner(dbgen.ProgramStandingRow{
 			Role: r.Role, SignedOutAt: r.SignedOutAt, Sso: r.Sso, SsoOnly: r.SsoOnly, SsoSignedInAt: r.SsoSignedInAt,
 		}),
 		UserID: r.UserID, Client: r.AgentClientID, ClientID: r.ClientID, Name: r.ClientName, Host: r.ClientHost,
-		Scope: connectors.ClientScope(text(r.Scope)), BySSO: r.BySso, LetIn: r.LetInAt, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, UsedAt: r.LastUsedAt, SecretMAC: r.SecretMac,
+		Scope: connectors.ClientScope(textOrEmpty(r.Scope)), BySSO: r.BySso, LetIn: r.LetInAt, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, UsedAt: r.LastUsedAt, SecretMAC: r.SecretMac,
 	}, nil
 }
 
-// TouchMemberToken notes that a token was used, at most once a minute.
+// TouchMemberToken records the last use of a token, at most once a minute.
 func (s *System) TouchMemberToken(ctx context.Context, id connectors.MemberTokenID) error {
 	return s.q.TouchMemberToken(ctx, id)
 }
 
-// SpendConfirmation notes that a person's yes was used, which is remembered until then; false: it was used before.
+// SpendConfirmation marks a confirmation as used and remembers it until a time. It is false if it was used
+// already.
 func (t *Tenant) SpendConfirmation(ctx context.Context, id uuid.UUID, until time.Time) (bool, error) {
 	n, err := t.q.SpendConfirmation(ctx, t.id, id, until)
 	return n > 0, err
 }
 
-// NewMemberTokenID names an access token of a program that acts as a member.
+// NewMemberTokenID makes the id of a member token.
 func NewMemberTokenID() connectors.MemberTokenID { return connectors.MemberTokenID{UUID: newID()} }

@@ -8,14 +8,14 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// mostSessions is how many places a person is shown to be signed in at.
-const mostSessions = 100
+// maxSessions bounds the sessions that a person is shown.
+const maxSessions = 100
 
-// Sessions lists where a member is signed in, the last used first: those that began and were used after these times. Who is no member is
-// NotFound.
+// Sessions lists a member's sessions that began after began and were used after seen, last used first. It fails
+// with NotFound for a non-member.
 func (t *Tenant) Sessions(ctx context.Context, user connectors.UserID, began, seen time.Time) ([]connectors.Session, error) {
 	rows, err := t.q.MemberSessions(ctx, dbgen.MemberSessionsParams{
-		TenantID: t.id, UserID: user, BeganAfter: began, SeenAfter: seen, MaxRows: mostSessions,
+		TenantID: t.id, UserID: user, BeganAfter: began, SeenAfter: seen, MaxRows: maxSessions,
 	})
 	if err != nil {
 		return nil, err
@@ -34,22 +34,23 @@ func (t *Tenant) Sessions(ctx context.Context, user connectors.UserID, began, se
 	return all, nil
 }
 
-// EndSession signs a member out at one place.
+// EndSession ends one session of a member.
 func (t *Tenant) EndSession(ctx context.Context, user connectors.UserID, id connectors.SessionID) error {
 	n, err := t.q.EndMemberSession(ctx, t.id, user, id)
-	return touched(n, err, "session")
+	return affectedError(n, err, "session")
 }
 
-// EndSessions signs a member out of this tenant: the sessions and the programs that act as them do not open it any more. Other tenants of the
-// person stay open to them.
+// EndSessions signs a member out of this tenant: their sessions and OAuth clients no longer open it. Their
+// other tenants stay open.
 func (t *Tenant) EndSessions(ctx context.Context, user connectors.UserID) error {
 	n, err := t.q.SignMemberOut(ctx, t.id, user)
-	return touched(n, err, "member")
+	return affectedError(n, err, "member")
 }
 
-// EndSSOSessions ends the sessions that began at the tenant's own provider, and the programs that act as members who had signed in there.
+// EndSSOSessions ends the sessions that began at the tenant's provider, and the clients of members that had
+// signed in there.
 func (t *Tenant) EndSSOSessions(ctx context.Context) error {
-	return t.within(ctx, func(tx *Tenant) error {
+	return t.ensureTx(ctx, func(tx *Tenant) error {
 		if err := tx.q.EndSSOPrograms(ctx, tx.id, nil); err != nil {
 			return err
 		}
@@ -57,7 +58,7 @@ func (t *Tenant) EndSSOSessions(ctx context.Context) error {
 	})
 }
 
-// EndSSOPrograms ends the programs that act as a member who had signed in at the tenant's own provider to let them in.
+// EndSSOPrograms ends the clients that a member authorized after signing in at the tenant's provider.
 func (t *Tenant) EndSSOPrograms(ctx context.Context, user connectors.UserID) error {
 	return t.q.EndSSOPrograms(ctx, t.id, &user.UUID)
 }

@@ -12,40 +12,41 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Members lists the tenant's people by e-mail address.
+// Members lists the tenant's members by e-mail address.
 func (t *Tenant) Members(ctx context.Context, p Page) (List[connectors.Member], error) {
 	after, err := p.afterText("members")
 	if err != nil {
 		return List[connectors.Member]{}, err
 	}
-	rows, err := t.q.Members(ctx, t.id, after, p.rows())
+	rows, err := t.q.Members(ctx, t.id, after, p.rowLimit())
 	if err != nil {
 		return List[connectors.Member]{}, err
 	}
-	item := func(r dbgen.MembersRow) connectors.Member { return memberOf(dbgen.MemberRow(r)) }
-	return listOf(p, rows, item, "members", func(r dbgen.MembersRow) []string { return []string{r.Email} }), nil
+	item := func(r dbgen.MembersRow) connectors.Member { return toMember(dbgen.MemberRow(r)) }
+	return newList(p, rows, item, "members", func(r dbgen.MembersRow) []string { return []string{r.Email} }), nil
 }
 
-// Member is one of the tenant's people.
+// Member reads one member.
 func (t *Tenant) Member(ctx context.Context, id connectors.UserID) (connectors.Member, error) {
 	row, err := t.q.Member(ctx, t.id, id)
 	if err != nil {
-		return connectors.Member{}, found(err, "member")
+		return connectors.Member{}, rowError(err, "member")
 	}
-	return memberOf(row), nil
+	return toMember(row), nil
 }
 
-// IssueAccount makes a member with a new account, which opens this tenant alone. Whether the address has accounts elsewhere makes no
-// difference and cannot be told from the answer. It is a Conflict where a member has the address. Open invitations to it are revoked.
+// IssueAccount makes a member with a new account that opens this tenant alone, and revokes open invitations to
+// the address. An address of a member is a Conflict. Accounts in other tenants make no difference, and the
+// response does not reveal them.
 func (t *Tenant) IssueAccount(ctx context.Context, m NewMember) (connectors.Member, error) {
 	m.Issued = true
 	var member connectors.Member
-	err := t.within(ctx, func(tx *Tenant) error {
+	err := t.ensureTx(ctx, func(tx *Tenant) error {
 		id, err := addMember(ctx, tx.q, tx.id, m)
 		if err != nil {
 			return err
 		}
-		if err := tx.q.RevokeInvitationsTo(ctx, tx.id, mailbox(m.Email)); err != nil {
+		if err := tx.q.RevokeInvitationsTo(ctx, tx.id, normalizeEmail(m.Email)); err != nil {
 			return err
 		}
 		member, err = tx.Member(ctx, id)
@@ -54,18 +55,18 @@ func (t *Tenant) IssueAccount(ctx context.Context, m NewMember) (connectors.Memb
 	return member, err
 }
 
-// AddMember makes a person a member of a tenant, with their own account: the one that they have, which keeps its name and password, or a
-// new one. A second membership is a Conflict, and so is an account that exists where m asks for a new one. Open invitations to the address
-// are revoked. The event describes the member in the tenant's audit log; nil records nothing.
+// AddMember makes a person a member with their own account: the existing one with its name and password, or a
+// new one. It fails with Conflict for a member, and for an existing account if m.OnlyNew. It revokes open
+// invitations to the address. event makes the audit entry; nil: none.
 func (s *System) AddMember(ctx context.Context, tenant connectors.TenantID, m NewMember, event func(connectors.Member) Event) (connectors.Member, error) {
 	var member connectors.Member
-	err := s.tx(ctx, func(tx *System) error {
+	err := s.inTx(ctx, func(tx *System) error {
 		id, err := addMember(ctx, tx.q, tenant, m)
 		if err != nil {
 			return err
 		}
-		in := tx.tenant(tenant)
-		if err := in.q.RevokeInvitationsTo(ctx, tenant, mailbox(m.Email)); err != nil {
+		in := tx.tenantInTx(tenant)
+		if err := in.q.RevokeInvitationsTo(ctx, tenant, normalizeEmail(m.Email)); err != nil {
 			return err
 		}
 		if member, err = in.Member(ctx, id); err != nil || event == nil {
@@ -84,9 +85,9 @@ func addMember(ctx context.Context, q *dbgen.Queries, tenant connectors.TenantID
 	return id, q.AddMembership(ctx, tenant, id, m.Role)
 }
 
-// addAccount adds the account of m with its password. A person's own account that exists keeps the password that it has.
+// addAccount creates the account of m. An existing account keeps its password.
 func addAccount(ctx context.Context, q *dbgen.Queries, tenant connectors.TenantID, m NewMember) (connectors.UserID, error) {
-	id, email, name := connectors.UserID{UUID: newID()}, mailbox(m.Email), strings.TrimSpace(m.Name)
+	id, email, name := connectors.UserID{UUID: newID()}, normalizeEmail(m.Email), strings.TrimSpace(m.Name)
 	addPassword := q.AddPassword
 	var err error
 	switch {
@@ -104,7 +105,7 @@ func addAccount(ctx context.Context, q *dbgen.Queries, tenant connectors.TenantI
 	return id, addPassword(ctx, id, m.PasswordHash)
 }
 
-// issueAccount makes an account that opens the tenant alone. Its key is the address behind the tenant's id.
+// issueAccount creates an account that opens the tenant alone. Its key is tenant id and address.
 func issueAccount(ctx context.Context, q *dbgen.Queries, tenant connectors.TenantID, email, name string) (connectors.UserID, error) {
 	return q.IssueAccount(ctx, dbgen.IssueAccountParams{
 		ID: connectors.UserID{UUID: newID()}, Email: tenant.String() + ":" + email, Name: name, IssuedBy: &tenant,
@@ -121,21 +122,21 @@ func addNewUser(ctx context.Context, q *dbgen.Queries, id connectors.UserID, ema
 	return id, f
 }
 
-// mailbox is an e-mail address as it is stored and compared.
-func mailbox(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+// normalizeEmail returns an e-mail address as it is stored and compared.
+func normalizeEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
-// HoldMember keeps a membership as it is until the transaction ends, and returns the role.
-func (t *Tenant) HoldMember(ctx context.Context, id connectors.UserID) (connectors.Role, error) {
+// LockMember locks a membership until the transaction ends and returns its role.
+func (t *Tenant) LockMember(ctx context.Context, id connectors.UserID) (connectors.Role, error) {
 	role, err := t.q.HoldMember(ctx, t.id, id)
-	return role, found(err, "member")
+	return role, rowError(err, "member")
 }
 
-// SetMemberRole gives a member another role. The last owner stays one: Conflict. Who is no owner any more has invited nobody: the
-// open invitations of theirs end.
+// SetMemberRole changes a member's role. It fails with Conflict for the last owner. The open invitations of a
+// former owner are revoked.
 func (t *Tenant) SetMemberRole(ctx context.Context, id connectors.UserID, role connectors.Role) error {
-	return t.within(ctx, func(tx *Tenant) error {
+	return t.ensureTx(ctx, func(tx *Tenant) error {
 		if role != connectors.RoleOwner {
-			if err := tx.keepOwner(ctx, id); err != nil {
+			if err := tx.requireOtherOwner(ctx, id); err != nil {
 				return err
 			}
 			if err := tx.q.RevokeInvitationsBy(ctx, tx.id, id.UUID); err != nil {
@@ -143,15 +144,16 @@ func (t *Tenant) SetMemberRole(ctx context.Context, id connectors.UserID, role c
 			}
 		}
 		n, err := tx.q.SetMemberRole(ctx, role, tx.id, id)
-		return touched(n, err, "member")
+		return affectedError(n, err, "member")
 	})
 }
 
-// RemoveMember ends a membership, and the open invitations that the member sent; the person's own account stays, and one that the tenant
-// issued is deleted. The agents that they made for programs of their own are disabled, without their accounts, and named. The last owner cannot leave: Conflict.
+// RemoveMember ends a membership and revokes the member's open invitations. It deletes an account that the
+// tenant issued. It disables the member's personal agents and returns their slugs. It fails with Conflict for
+// the last owner.
 func (t *Tenant) RemoveMember(ctx context.Context, id connectors.UserID) (agents []string, err error) {
-	err = t.within(ctx, func(tx *Tenant) error {
-		if err := tx.keepOwner(ctx, id); err != nil {
+	err = t.ensureTx(ctx, func(tx *Tenant) error {
+		if err := tx.requireOtherOwner(ctx, id); err != nil {
 			return err
 		}
 		if err := tx.q.RevokeInvitationsBy(ctx, tx.id, id.UUID); err != nil {
@@ -160,11 +162,11 @@ func (t *Tenant) RemoveMember(ctx context.Context, id connectors.UserID) (agents
 		if err := tx.q.ForgetBreakGlass(ctx, tx.id, id.UUID); err != nil {
 			return err
 		}
-		if agents, err = tx.endAgentsOf(ctx, id); err != nil {
+		if agents, err = tx.disableMemberAgents(ctx, id); err != nil {
 			return err
 		}
 		n, err := tx.q.RemoveMember(ctx, tx.id, id)
-		if err := touched(n, err, "member"); err != nil {
+		if err := affectedError(n, err, "member"); err != nil {
 			return err
 		}
 		return tx.q.DeleteIssuedAccount(ctx, id, &tx.id)
@@ -172,9 +174,9 @@ func (t *Tenant) RemoveMember(ctx context.Context, id connectors.UserID) (agents
 	return agents, err
 }
 
-// keepOwner refuses where id is the only owner. The owners' rows stay locked, so that of two owners who leave at the same
-// time the second is refused.
-func (t *Tenant) keepOwner(ctx context.Context, id connectors.UserID) error {
+// requireOtherOwner fails if id is the only owner. It locks the owners' rows, so that of two owners leaving
+// concurrently one is refused.
+func (t *Tenant) requireOtherOwner(ctx context.Context, id connectors.UserID) error {
 	owners, err := t.q.LockOwners(ctx, t.id)
 	if err != nil {
 		return err
@@ -182,11 +184,12 @@ func (t *Tenant) keepOwner(ctx context.Context, id connectors.UserID) error {
 	if len(owners) == 1 && owners[0] == id {
 		return fault.Errorf(fault.Conflict, "This is the last owner. Make somebody else an owner first.").WithType("last-owner")
 	}
-	return t.keepBreakGlass(ctx, id)
+	return t.requireNotBreakGlass(ctx, id)
 }
 
-// keepBreakGlass refuses where id is the one whose password still opens a tenant that wants single sign-on.
-func (t *Tenant) keepBreakGlass(ctx context.Context, id connectors.UserID) error {
+// requireNotBreakGlass fails if id is the break-glass owner, the one that an SSO-only tenant still admits by
+// password.
+func (t *Tenant) requireNotBreakGlass(ctx context.Context, id connectors.UserID) error {
 	kept, err := t.q.BreakGlass(ctx, t.id)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return err
@@ -197,15 +200,15 @@ func (t *Tenant) keepBreakGlass(ctx context.Context, id connectors.UserID) error
 	return nil
 }
 
-func memberOf(r dbgen.MemberRow) connectors.Member {
+func toMember(r dbgen.MemberRow) connectors.Member {
 	return connectors.Member{
 		UserID:    r.ID,
 		Email:     r.Email,
 		Name:      r.Name,
 		Role:      r.Role,
 		CreatedAt: r.CreatedAt.UTC(),
-		SignedIn:  utc(r.SignedInAt),
-		Seen:      utc(r.SeenAt),
+		SignedIn:  toUTC(r.SignedInAt),
+		Seen:      toUTC(r.SeenAt),
 
 		SecondFactor: r.SecondFactor,
 	}

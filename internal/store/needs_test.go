@@ -20,13 +20,13 @@ func needs(t *testing.T, w *fixture.World, max int) connectors.Needs {
 	return n
 }
 
-func TestWhatNeedsAPersonIsToldByKindTheMostUrgentFirst(t *testing.T) {
+func TestNeeds_MostUrgentFirst(t *testing.T) {
 	t.Parallel()
 	o := newOutsider(t) // with a call and a change that wait
 	missing := o.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
 	down := o.Connector(t)
 	run := o.Run(t, down.ID)
-	if _, err := o.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.Seen{}); err != nil {
+	if _, err := o.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.ServerObservation{}); err != nil {
 		t.Fatal(err)
 	}
 	lapsing := o.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthOAuth2 })
@@ -59,7 +59,7 @@ func TestWhatNeedsAPersonIsToldByKindTheMostUrgentFirst(t *testing.T) {
 	}
 }
 
-func TestOfEachKindOnlySomeAreListedAndAllAreCounted(t *testing.T) {
+func TestNeeds_ListsSomeAndCountsAll(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	for range 4 {

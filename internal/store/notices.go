@@ -12,36 +12,37 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// What is kept. The oldest beyond that go when a new one comes.
+// Bounds of stored notices. A new one deletes the oldest above the bound.
 const (
-	keptNotices    = 1000 // of a tenant
-	keptDeliveries = 1000 // of a webhook, those that wait among them
+	maxNotices    = 1000 // per tenant
+	maxDeliveries = 1000 // per webhook, pending ones included
 )
 
-// MaxUnread is how many notices, the newest, are looked at for the count of what a person has not read.
+// MaxUnread bounds the newest notices that count as unread.
 const MaxUnread = 100
 
-// NewNotice is a notice to be stored.
+// NewNotice is a notice to store.
 type NewNotice = connectors.NewNotice
 
-// AddNotice tells the tenant's people something: it stores the notice, and a delivery with its job for every webhook that wants the kind,
-// all or nothing. What was told under the same key within the hour, and nobody has read, is told anew in its place, and no webhook hears
-// of it again.
+// AddNotice stores a notice, and a delivery with its job for every webhook that subscribes to the kind, in one
+// transaction. An unread notice of the same key within the hour is replaced, without new deliveries.
 func (t *Tenant) AddNotice(ctx context.Context, n NewNotice) error {
-	return t.within(ctx, func(tx *Tenant) error { return tx.teller().add(ctx, n) })
+	return t.ensureTx(ctx, func(tx *Tenant) error { return tx.noticeWriter().add(ctx, n) })
 }
 
-func (t *Tenant) teller() teller { return teller{id: t.id, scope: t.scope, q: t.q, jobs: t.store.jobs} }
+func (t *Tenant) noticeWriter() noticeWriter {
+	return noticeWriter{id: t.id, scope: t.scope, q: t.q, jobs: t.store.jobs}
+}
 
-// teller adds notices to a transaction of one tenant.
-type teller struct {
+// noticeWriter adds notices in a transaction of one tenant.
+type noticeWriter struct {
 	id    connectors.TenantID
 	scope scope
 	q     *dbgen.Queries
 	jobs  *queue.Inserter
 }
 
-func (t teller) add(ctx context.Context, n NewNotice) error {
+func (t noticeWriter) add(ctx context.Context, n NewNotice) error {
 	n = n.Bounded()
 	data := n.Data
 	if data == nil {
@@ -52,26 +53,26 @@ func (t teller) add(ctx context.Context, n NewNotice) error {
 		return fmt.Errorf("tell %s: %w", n.Kind, err)
 	}
 	p := dbgen.InsertNoticeParams{
-		TenantID: t.id, ID: connectors.NoticeID{UUID: newID()}, Kind: n.Kind, Title: clean(n.Title), Body: clean(n.Body),
-		Link: clean(n.Link), SubjectKey: clean(n.Key), Data: cleanJSON(b),
+		TenantID: t.id, ID: connectors.NoticeID{UUID: newID()}, Kind: n.Kind, Title: cleanText(n.Title), Body: cleanText(n.Body),
+		Link: cleanText(n.Link), SubjectKey: cleanText(n.Key), Data: cleanJSON(b),
 	}
-	if merged, err := t.merge(ctx, p); err != nil || merged {
+	if merged, err := t.mergeUnread(ctx, p); err != nil || merged {
 		return err
 	}
-	err = t.scope.pipelined(ctx, func(q *dbgen.Queries) error {
+	err = t.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
 		if err := q.InsertNotice(ctx, p); err != nil {
 			return err
 		}
-		return q.DropOldestNotices(ctx, t.id, keptNotices)
+		return q.DropOldestNotices(ctx, t.id, maxNotices)
 	})
 	if err != nil {
 		return err
 	}
-	return t.tellWebhooks(ctx, p)
+	return t.queueDeliveries(ctx, p)
 }
 
-// merge puts a notice in the place of one that nobody has read, and tells whether there was one.
-func (t teller) merge(ctx context.Context, p dbgen.InsertNoticeParams) (bool, error) {
+// mergeUnread replaces an unread notice of the same key, and reports whether there was one.
+func (t noticeWriter) mergeUnread(ctx context.Context, p dbgen.InsertNoticeParams) (bool, error) {
 	if p.SubjectKey == "" {
 		return false, nil
 	}
@@ -81,8 +82,8 @@ func (t teller) merge(ctx context.Context, p dbgen.InsertNoticeParams) (bool, er
 	return n > 0, err
 }
 
-// tellWebhooks queues a delivery for each webhook that wants the notice.
-func (t teller) tellWebhooks(ctx context.Context, p dbgen.InsertNoticeParams) error {
+// queueDeliveries queues a delivery for each webhook that subscribes to the kind.
+func (t noticeWriter) queueDeliveries(ctx context.Context, p dbgen.InsertNoticeParams) error {
 	wanting, err := t.q.WebhooksWanting(ctx, t.id, string(p.Kind))
 	if err != nil || len(wanting) == 0 {
 		return err
@@ -94,7 +95,7 @@ func (t teller) tellWebhooks(ctx context.Context, p dbgen.InsertNoticeParams) er
 		return fmt.Errorf("tell %s: %w", p.Kind, err)
 	}
 	var jobs []queue.DeliverWebhook
-	err = t.scope.pipelined(ctx, func(q *dbgen.Queries) error {
+	err = t.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
 		for _, id := range wanting {
 			d := dbgen.InsertDeliveryParams{
 				TenantID: t.id, ID: connectors.DeliveryID{UUID: newID()}, WebhookID: id, NoticeID: &p.ID, Kind: p.Kind, Body: body,
@@ -103,7 +104,7 @@ func (t teller) tellWebhooks(ctx context.Context, p dbgen.InsertNoticeParams) er
 			if err := q.InsertDelivery(ctx, d); err != nil {
 				return err
 			}
-			if err := q.DropOldestDeliveries(ctx, t.id, id, keptDeliveries); err != nil {
+			if err := q.DropOldestDeliveries(ctx, t.id, id, maxDeliveries); err != nil {
 				return err
 			}
 		}
@@ -112,38 +113,38 @@ func (t teller) tellWebhooks(ctx context.Context, p dbgen.InsertNoticeParams) er
 	if err != nil {
 		return err
 	}
-	return classify(t.jobs.InsertDeliveriesTx(ctx, t.scope.tx, jobs...))
+	return classifyError(t.jobs.InsertDeliveriesTx(ctx, t.scope.tx, jobs...))
 }
 
-// Notices lists what the tenant's people should know, the newest first, as one of them has read it; nil: a program, for which nothing is
-// unread.
+// Notices lists the tenant's notices, newest first, with the read state of person; nil: a program, for which
+// none is unread.
 func (t *Tenant) Notices(ctx context.Context, person *connectors.UserID, p Page) (List[connectors.Notice], error) {
 	before, err := p.afterID("notices")
 	if err != nil {
 		return List[connectors.Notice]{}, err
 	}
-	rows, err := t.q.Notices(ctx, dbgen.NoticesParams{TenantID: t.id, UserID: personID(person), BeforeID: before, MaxRows: p.rows()})
+	rows, err := t.q.Notices(ctx, dbgen.NoticesParams{TenantID: t.id, UserID: personID(person), BeforeID: before, MaxRows: p.rowLimit()})
 	if err != nil {
 		return List[connectors.Notice]{}, err
 	}
-	return listOf(p, rows, noticeRow, "notices", func(r dbgen.NoticesRow) []string { return []string{r.ID.String()} }), nil
+	return newList(p, rows, toNotice, "notices", func(r dbgen.NoticesRow) []string { return []string{r.ID.String()} }), nil
 }
 
-// News counts what a page's frame shows.
+// News counts what is new for a member.
 type News struct {
-	Approvals int // calls that wait for a person
-	Changes   int // changes of tools that do
+	Approvals int // calls that wait for approval
+	Changes   int // tool changes that wait for review
 	Unread    int // of the newest MaxUnread notices
 }
 
-// News is what is new for one person.
+// News reads the counts for one person.
 func (t *Tenant) News(ctx context.Context, person *connectors.UserID) (News, error) {
 	row, err := t.q.CountNews(ctx, t.id, MaxUnread, personID(person))
 	return News{Approvals: int(row.Approvals), Changes: int(row.Changes), Unread: int(row.Notices)}, err
 }
 
-// ReadNotices notes that a person has read the notices, or, without any, all that there are. It says how many were new to them; those
-// that are not there count for nothing.
+// ReadNotices marks notices as read by a person, all without ids. It returns how many were unread; unknown ids
+// are ignored.
 func (t *Tenant) ReadNotices(ctx context.Context, person connectors.UserID, ids ...connectors.NoticeID) (int, error) {
 	var only []uuid.UUID
 	for _, id := range ids {
@@ -160,7 +161,7 @@ func personID(person *connectors.UserID) *uuid.UUID {
 	return &person.UUID
 }
 
-func noticeRow(r dbgen.NoticesRow) connectors.Notice {
+func toNotice(r dbgen.NoticesRow) connectors.Notice {
 	return connectors.Notice{
 		ID: r.ID, At: r.At.UTC(), Kind: r.Kind, Title: r.Title, Body: r.Body, Link: r.Link, Data: r.Data, Times: int(r.Times), Read: r.IsRead,
 	}

@@ -103,7 +103,7 @@ var noticeAttempts = map[string]attempt{
 		return claimed, err
 	},
 	"EndDelivery": func(ctx context.Context, o outsider) (bool, error) {
-		return o.door.EndDelivery(ctx, o.delivery, store.Try{State: connectors.DeliveryDelivered})
+		return o.door.EndDelivery(ctx, o.delivery, store.DeliveryAttempt{State: connectors.DeliveryDelivered})
 	},
 	"NoteDelivered": func(ctx context.Context, o outsider) (bool, error) {
 		if err := o.door.NoteDelivered(ctx, o.webhook.ID); err != nil {

@@ -81,7 +81,7 @@ func (w told) unread(t *testing.T, m connectors.Member) int {
 	return news.Unread
 }
 
-func TestANoticeItsDeliveryAndItsJobAreStoredTogetherOrNotAtAll(t *testing.T) {
+func TestAddNotice_IsAtomic(t *testing.T) {
 	t.Parallel()
 	w := newTold(t)
 	second := errors.New("on second thoughts")
@@ -147,7 +147,7 @@ func old(t *testing.T, w told, key string) {
 	}
 }
 
-func TestEachPersonReadsForThemselvesAndWhatWasSaidBeforeIsNotNewToThem(t *testing.T) {
+func TestNotices_ReadStateIsPerPerson(t *testing.T) {
 	t.Parallel()
 	w := newTold(t)
 	ann, ben := w.Member(t, connectors.RoleViewer), w.Member(t, connectors.RoleOwner)
@@ -283,10 +283,10 @@ func TestOneCallerAtATimeTriesADelivery(t *testing.T) {
 	if third, claimed, err := door.ClaimDelivery(t.Context(), id, time.Minute); claimed || err != nil || third.NextAt == nil {
 		t.Errorf("a third claimed it: %v, %v", claimed, err)
 	}
-	if ok, err := door.EndDelivery(t.Context(), first, store.Try{State: connectors.DeliveryFailed}); ok || err != nil {
+	if ok, err := door.EndDelivery(t.Context(), first, store.DeliveryAttempt{State: connectors.DeliveryFailed}); ok || err != nil {
 		t.Errorf("the first ends it: %v, %v", ok, err)
 	}
-	ok, err := door.EndDelivery(t.Context(), second, store.Try{State: connectors.DeliveryDelivered, Status: 204, Duration: 30 * time.Millisecond})
+	ok, err := door.EndDelivery(t.Context(), second, store.DeliveryAttempt{State: connectors.DeliveryDelivered, Status: 204, Duration: 30 * time.Millisecond})
 	wantTrue(t, "the second ends it", ok, err)
 	got, err := door.Delivery(t.Context(), id)
 	if err != nil || got.State != connectors.DeliveryDelivered || got.Status != 204 || got.Tries != 2 || got.NextAt != nil || got.Duration != 30*time.Millisecond {
@@ -303,7 +303,7 @@ func TestAnApprovalIsToldWhenItBeginsToWait(t *testing.T) {
 	w := newTold(t)
 	agent, c := w.Agent(t), w.Connector(t)
 	for range 2 { // the second is the same call
-		if _, _, err := w.Door().AskApproval(t.Context(), newApproval(agent, c, "same call")); err != nil {
+		if _, _, err := w.Door().RequestApproval(t.Context(), newApproval(agent, c, "same call")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -365,7 +365,7 @@ func TestAnAccountThatLapsesIsToldOnce(t *testing.T) {
 	}
 }
 
-func TestAConnectorThatIsDownOrRefusedOrWorksAgainIsToldOnce(t *testing.T) {
+func TestNoticeConditions_OncePerCondition(t *testing.T) {
 	t.Parallel()
 	w := newTold(t)
 	named := func(name string) connectors.Connector {

@@ -10,32 +10,32 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// SetClientSecret seals and stores the secret of the client that an admin registered by hand, in place of the one that was
-// there. It belongs to the connector's client id and origin as they are now, and to the issuer that it is first used with.
+// SetClientSecret seals and stores the secret of an admin's own client, replacing the previous one. It is bound
+// to the connector's current client id and origin, and to the first issuer that uses it.
 func (t *Tenant) SetClientSecret(ctx context.Context, c connectors.Connector, s secret.Text) error {
 	p := dbgen.SetClientSecretParams{TenantID: t.id, ConnectorID: c.ID, ClientID: c.OAuth.ClientID, Origin: connectors.Origin(c.URL)}
-	return t.storing(ctx, s, clientPlace(t.id, c.ID, p.ClientID, p.Origin, ""), func(sealed []byte) error {
+	return t.sealAndRetry(ctx, s, clientSecretAD(t.id, c.ID, p.ClientID, p.Origin, ""), func(sealed []byte) error {
 		p.Sealed = sealed
 		return t.q.SetClientSecret(ctx, p)
 	})
 }
 
-// DeleteClientSecret removes it, and tells whether there was one.
+// DeleteClientSecret deletes it and reports whether it existed.
 func (t *Tenant) DeleteClientSecret(ctx context.Context, id connectors.ConnectorID) (bool, error) {
 	n, err := t.q.DeleteClientSecret(ctx, t.id, id)
 	return n > 0, err
 }
 
-// ClientSecret opens the secret of a connector's own client for an issuer, and binds it to that issuer where it is the first.
-// It is NotFound where there is none for the connector's client id and origin, and a Conflict where it belongs to another issuer:
-// a secret is never shown to a second one.
+// ClientSecret opens the secret of a connector's own client for an issuer, and binds it to the issuer on first
+// use. It fails with NotFound if none fits the connector's client id and origin. It fails with Conflict if it
+// is bound to another issuer, which must not see it.
 func (v *Vault) ClientSecret(ctx context.Context, c connectors.Connector, issuer string) (secret.Text, error) {
-	issuer = clean(issuer)
+	issuer = cleanText(issuer)
 	row, err := v.clientSecretFor(ctx, c, issuer)
 	if err != nil {
 		return "", err
 	}
-	plain, err := v.keyring.Open(row.Sealed, clientPlace(v.id, c.ID, row.ClientID, row.Origin, row.Issuer))
+	plain, err := v.keyring.Open(row.Sealed, clientSecretAD(v.id, c.ID, row.ClientID, row.Origin, row.Issuer))
 	if err != nil {
 		return "", fault.Wrap(fault.Internal, err, "The stored client secret cannot be opened. Enter it again.")
 	}
@@ -45,9 +45,9 @@ func (v *Vault) ClientSecret(ctx context.Context, c connectors.Connector, issuer
 	return plain, v.bindClientSecret(ctx, row, issuer, plain)
 }
 
-// ClientSecretFits fails as ClientSecret would, and neither opens nor binds anything: to look at a server is not to use it.
+// ClientSecretFits fails as [Vault.ClientSecret] would, without opening or binding the secret.
 func (v *Vault) ClientSecretFits(ctx context.Context, c connectors.Connector, issuer string) error {
-	_, err := v.clientSecretFor(ctx, c, clean(issuer))
+	_, err := v.clientSecretFor(ctx, c, cleanText(issuer))
 	return err
 }
 
@@ -55,9 +55,9 @@ func (v *Vault) clientSecretFor(ctx context.Context, c connectors.Connector, iss
 	row, err := v.q.ClientSecret(ctx, v.id, c.ID)
 	switch {
 	case err != nil:
-		return row, found(err, "client secret")
+		return row, rowError(err, "client secret")
 	case row.ClientID != c.OAuth.ClientID || row.Origin != connectors.Origin(c.URL):
-		return row, missing("client secret")
+		return row, newNotFound("client secret")
 	case row.Issuer != "" && row.Issuer != issuer:
 		return row, fault.Errorf(fault.Conflict, "The client secret belongs to the authorization server %s, and this one is %s. Enter the secret again if that is right.", row.Issuer, issuer)
 	}
@@ -69,8 +69,8 @@ func (v *Vault) bindClientSecret(ctx context.Context, row dbgen.ConnectorClient,
 		TenantID: v.id, ConnectorID: row.ConnectorID, ClientID: row.ClientID, Origin: row.Origin, Issuer: issuer, SeenAt: row.UpdatedAt,
 	}
 	var n int64
-	place := clientPlace(v.id, row.ConnectorID, row.ClientID, row.Origin, issuer)
-	err := v.keyring.storing(ctx, v.scope, plain, place, func(sealed []byte) (err error) {
+	place := clientSecretAD(v.id, row.ConnectorID, row.ClientID, row.Origin, issuer)
+	err := v.keyring.sealAndRetry(ctx, v.scope, plain, place, func(sealed []byte) (err error) {
 		p.Sealed = sealed
 		n, err = v.q.BindClientSecret(ctx, p)
 		return err
@@ -79,15 +79,16 @@ func (v *Vault) bindClientSecret(ctx context.Context, row dbgen.ConnectorClient,
 		return err
 	}
 	now, err := v.q.ClientSecret(ctx, v.id, row.ConnectorID)
-	// Bound by somebody else meanwhile, it still is what was read; entered anew it is not.
+	// A concurrent binding keeps the secret valid. A secret entered anew does not.
 	if err == nil && (now.Issuer != issuer || now.ClientID != row.ClientID || now.Origin != row.Origin) {
 		return fault.Errorf(fault.Conflict, "The client secret was changed meanwhile. Try again.")
 	}
-	return found(err, "client secret")
+	return rowError(err, "client secret")
 }
 
-// clientPlace names client, origin and issuer: who may write to the table cannot have a secret sent to another.
-func clientPlace(tenant connectors.TenantID, id connectors.ConnectorID, clientID, origin, issuer string) secret.AD {
+// clientSecretAD binds a secret to client, origin and issuer, so that write access to the table cannot send it
+// elsewhere.
+func clientSecretAD(tenant connectors.TenantID, id connectors.ConnectorID, clientID, origin, issuer string) secret.AD {
 	return secret.AD{
 		Tenant: tenant.String(), Table: "connector_clients", Column: "sealed", Row: fmt.Sprintf("%s %q %q %q", id, clientID, origin, issuer),
 	}

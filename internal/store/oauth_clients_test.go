@@ -17,7 +17,7 @@ import (
 // blocked waits until some connection of the database waits for a lock.
 func blocked(t *testing.T, w *fixture.World) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), w.URL) // who may see what other roles wait for
+	conn, err := pgx.Connect(t.Context(), w.URL) // superuser: sees what other roles wait for
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func blocked(t *testing.T, w *fixture.World) {
 }
 
 // A connection that is being started opens the secret that an admin is just replacing.
-func TestASecretThatIsEnteredAnewIsNotLostToTheUseOfTheOldOne(t *testing.T) {
+func TestClientSecret_NewSecretWinsOverBinding(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c, vault := withClient(t, w), w.St.Vault(w.Tenant)
@@ -69,7 +69,7 @@ func TestASecretThatIsEnteredAnewIsNotLostToTheUseOfTheOldOne(t *testing.T) {
 	}
 }
 
-func TestLookingWhetherAClientSecretFitsDoesNotBindIt(t *testing.T) {
+func TestClientSecretFits_DoesNotBind(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c, vault := withClient(t, w), w.St.Vault(w.Tenant)

@@ -13,38 +13,39 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// SaveFlow stores a pending authorization, its verifier sealed: a leaked database must not let anyone finish it.
+// SaveFlow stores a pending authorization with its PKCE verifier sealed: a leaked database must not let anyone
+// finish it.
 func (t *Tenant) SaveFlow(ctx context.Context, f NewFlow) error {
 	id := newID()
-	startedBy, err := stored("a flow's starter", f.StartedBy)
+	startedBy, err := marshalColumn("a flow's starter", f.StartedBy)
 	if err != nil {
 		return err
 	}
-	metadata, err := stored("a flow's metadata", f.Server)
+	metadata, err := marshalColumn("a flow's metadata", f.Server)
 	if err != nil {
 		return err
 	}
 	p := dbgen.SaveFlowParams{
 		TenantID: t.id, ID: id, StateHash: f.StateHash, BrowserHash: f.BrowserHash, ConnectorID: f.ConnectorID, AgentID: f.AgentID,
-		StartedBy: startedBy, Origin: f.Origin, Metadata: metadata, ClientID: clean(f.ClientID), Resource: clean(f.Resource),
-		Scopes: listed(f.Scopes), RedirectUri: f.RedirectURI, ReturnTo: clean(f.ReturnTo),
+		StartedBy: startedBy, Origin: f.Origin, Metadata: metadata, ClientID: cleanText(f.ClientID), Resource: cleanText(f.Resource),
+		Scopes: nonNilTexts(f.Scopes), RedirectUri: f.RedirectURI, ReturnTo: cleanText(f.ReturnTo),
 	}
-	return t.storing(ctx, f.Verifier, flowPlace(t.id, id), func(sealed []byte) error {
+	return t.sealAndRetry(ctx, f.Verifier, flowAD(t.id, id), func(sealed []byte) error {
 		p.Sealed = sealed
 		return t.q.SaveFlow(ctx, p)
 	})
 }
 
-// DeleteFlows forgets the pending authorizations of a connector: whoever comes back from one starts again.
+// DeleteFlows deletes the pending authorizations of a connector. Their callbacks fail.
 func (t *Tenant) DeleteFlows(ctx context.Context, id connectors.ConnectorID) error {
 	return t.q.DeleteFlows(ctx, t.id, id)
 }
 
-// TakeFlow finds a pending authorization by the hash of its state, and removes it. An expired one is not found.
+// TakeFlow deletes and returns the pending authorization of a state hash. An expired one is not found.
 func (s *System) TakeFlow(ctx context.Context, stateHash []byte) (Flow, error) {
 	r, err := s.q.TakeFlow(ctx, stateHash)
 	if err != nil {
-		return Flow{}, found(err, "pending connection")
+		return Flow{}, rowError(err, "pending connection")
 	}
 	f := Flow{
 		NewFlow: NewFlow{
@@ -62,12 +63,12 @@ func (s *System) TakeFlow(ctx context.Context, stateHash []byte) (Flow, error) {
 	return f, nil
 }
 
-// Verifier opens the verifier of a flow of this tenant.
+// Verifier opens the PKCE verifier of a flow of this tenant.
 func (v *Vault) Verifier(f Flow) (secret.Text, error) {
 	if f.Tenant != v.id {
-		return "", missing("pending connection")
+		return "", newNotFound("pending connection")
 	}
-	plain, err := v.keyring.Open(f.sealed, flowPlace(v.id, f.ID))
+	plain, err := v.keyring.Open(f.sealed, flowAD(v.id, f.ID))
 	if err != nil {
 		return "", fault.Wrap(fault.Internal, err, "The pending connection cannot be opened. Connect again.")
 	}
@@ -76,35 +77,35 @@ func (v *Vault) Verifier(f Flow) (secret.Text, error) {
 
 // SaveConnectLink stores a link.
 func (t *Tenant) SaveConnectLink(ctx context.Context, l NewConnectLink) error {
-	madeBy, err := stored("a link's maker", l.MadeBy)
+	madeBy, err := marshalColumn("a link's maker", l.MadeBy)
 	if err != nil {
 		return err
 	}
 	return t.q.SaveConnectLink(ctx, dbgen.SaveConnectLinkParams{
 		TenantID: t.id, TokenHash: l.TokenHash, ConnectorID: l.ConnectorID, AgentID: l.AgentID, MadeBy: madeBy,
-		ReturnTo: clean(l.ReturnTo), ExpiresAt: l.ExpiresAt,
+		ReturnTo: cleanText(l.ReturnTo), ExpiresAt: l.ExpiresAt,
 	})
 }
 
-// ConnectLink finds a link by the hash of its token, and leaves it. An expired one is not found.
+// ConnectLink finds a link by the hash of its token. An expired one is not found.
 func (s *System) ConnectLink(ctx context.Context, tokenHash []byte) (ConnectLink, error) {
 	r, err := s.q.ConnectLink(ctx, tokenHash)
 	if err != nil {
-		return ConnectLink{}, found(err, "link")
+		return ConnectLink{}, rowError(err, "link")
 	}
-	return connectLinkOf(r)
+	return toConnectLink(r)
 }
 
-// TakeConnectLink finds a link by the hash of its token, and removes it.
+// TakeConnectLink deletes and returns a link by the hash of its token.
 func (s *System) TakeConnectLink(ctx context.Context, tokenHash []byte) (ConnectLink, error) {
 	r, err := s.q.TakeConnectLink(ctx, tokenHash)
 	if err != nil {
-		return ConnectLink{}, found(err, "link")
+		return ConnectLink{}, rowError(err, "link")
 	}
-	return connectLinkOf(r)
+	return toConnectLink(r)
 }
 
-func connectLinkOf(r dbgen.ConnectLink) (ConnectLink, error) {
+func toConnectLink(r dbgen.ConnectLink) (ConnectLink, error) {
 	l := ConnectLink{
 		NewConnectLink: NewConnectLink{
 			TokenHash: r.TokenHash, ConnectorID: r.ConnectorID, AgentID: r.AgentID, ReturnTo: r.ReturnTo, ExpiresAt: r.ExpiresAt.UTC(),
@@ -117,12 +118,12 @@ func connectLinkOf(r dbgen.ConnectLink) (ConnectLink, error) {
 	return l, nil
 }
 
-func flowPlace(tenant connectors.TenantID, id uuid.UUID) secret.AD {
+func flowAD(tenant connectors.TenantID, id uuid.UUID) secret.AD {
 	return secret.AD{Tenant: tenant.String(), Table: "oauth_flows", Column: "sealed", Row: id.String()}
 }
 
-// stored writes a value for a jsonb column.
-func stored(what string, v any) ([]byte, error) {
+// marshalColumn encodes a value for a jsonb column.
+func marshalColumn(what string, v any) ([]byte, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("store %s: %w", what, err)
@@ -130,11 +131,11 @@ func stored(what string, v any) ([]byte, error) {
 	return cleanJSON(b), nil
 }
 
-// listed is what a column of texts that is never null takes.
-func listed(texts []string) []string {
+// nonNilTexts returns texts for a not-null array column.
+func nonNilTexts(texts []string) []string {
 	all := make([]string, len(texts))
 	for i, s := range texts {
-		all[i] = clean(s)
+		all[i] = cleanText(s)
 	}
 	return all
 }

@@ -15,8 +15,8 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// sealedTokens is the JSON form of a grant's tokens under its seal; a machine's secret stands beside them, as
-// connectors.Secret writes it. The names are stored: they never change.
+// sealedTokens is the stored JSON form of a grant's tokens, so its names never change. A machine client's
+// secret has the form of connectors.Secret.
 type sealedTokens struct {
 	Access  string `json:"access_token,omitempty"`
 	Refresh string `json:"refresh_token,omitempty"`
@@ -26,51 +26,52 @@ type sealedTokens struct {
 	PrivateKey   string `json:"private_key,omitempty"`
 }
 
-// HoldConnector keeps a connector as it is until the transaction ends: what is read of it now holds for what is stored with it.
-func (t *Tenant) HoldConnector(ctx context.Context, id connectors.ConnectorID) error {
-	return classify(t.q.HoldConnector(ctx, t.id, id))
+// LockConnector locks a connector's row until the transaction ends, so that what is read of it holds for what
+// is stored with it.
+func (t *Tenant) LockConnector(ctx context.Context, id connectors.ConnectorID) error {
+	return classifyError(t.q.HoldConnector(ctx, t.id, id))
 }
 
-// SaveGrant seals and stores a grant, in place of the credential that was there.
+// SaveGrant seals and stores a grant, replacing the previous credential.
 func (t *Tenant) SaveGrant(ctx context.Context, g NewGrant) error {
-	plain, meta, err := textsOf(g.GrantTokens)
+	plain, meta, err := encodeTokens(g.GrantTokens)
 	if err != nil {
 		return err
 	}
 	p := dbgen.SaveGrantParams{
 		TenantID: t.id, ID: connectors.CredentialID{UUID: newID()}, ConnectorID: g.ConnectorID, AgentID: g.AgentID, Origin: g.Origin,
-		Account: clean(g.Account), Scopes: listed(g.Scopes), ExpiresAt: g.ExpiresAt, GrantMeta: meta,
+		Account: cleanText(g.Account), Scopes: nonNilTexts(g.Scopes), ExpiresAt: g.ExpiresAt, GrantMeta: meta,
 	}
-	return t.storing(ctx, plain, credentialPlace(t.id, g.ConnectorID, g.AgentID, g.Origin), func(sealed []byte) error {
+	return t.sealAndRetry(ctx, plain, credentialAD(t.id, g.ConnectorID, g.AgentID, g.Origin), func(sealed []byte) error {
 		p.Sealed = sealed
-		if err := t.says(t.q.SaveGrant(ctx, p), "credential", g.ConnectorID); err != nil {
+		if err := t.notifyChange(t.q.SaveGrant(ctx, p), "credential", g.ConnectorID); err != nil {
 			return err
 		}
-		return t.connected(ctx, g.ConnectorID, g.AgentID)
+		return t.markAccountConnected(ctx, g.ConnectorID, g.AgentID)
 	})
 }
 
-// Grant opens an agent's grant for a connector, or the machine's secret with the token that it got; agent nil: the shared one. A
-// credential of another type is not found.
+// Grant opens an agent's grant for a connector, or a machine client's secret and token; agent nil: the shared
+// one. A credential of another type is not found.
 func (v *Vault) Grant(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID) (Grant, error) {
 	row, err := v.q.SealedCredential(ctx, v.id, id, agent)
 	if err != nil {
-		return Grant{}, found(err, "grant")
+		return Grant{}, rowError(err, "grant")
 	}
 	switch row.Type {
 	case connectors.AuthOAuth2, connectors.AuthClientCredentials, connectors.AuthPrivateKeyJWT:
 	default:
-		return Grant{}, missing("grant")
+		return Grant{}, newNotFound("grant")
 	}
 	return v.openGrant(row)
 }
 
 func (v *Vault) openGrant(row dbgen.Credential) (Grant, error) {
-	c, plain, err := v.open(row)
+	c, plain, err := v.openCredential(row)
 	if err != nil {
 		return Grant{}, err
 	}
-	g := Grant{Credential: c, RetryAt: utc(row.RetryAt)}
+	g := Grant{Credential: c, RetryAt: toUTC(row.RetryAt)}
 	var tokens sealedTokens
 	if json.Unmarshal([]byte(plain.Reveal()), &tokens) != nil { // the cause could quote the secret
 		return Grant{}, fault.Errorf(fault.Internal, "The stored grant cannot be read. Connect again.")
@@ -87,8 +88,8 @@ func (v *Vault) openGrant(row dbgen.Credential) (Grant, error) {
 	return g, nil
 }
 
-// LeaseGrant asks for the right to refresh a grant as it was read. It is refused (false) where the grant has changed since or
-// is revoked, where another process has the right, and where a failure has to be waited out.
+// LeaseGrant leases the right to refresh a grant as it was read. It is false if the grant changed or is
+// revoked, another process has the lease, or a failure's delay is not over.
 func (v *Vault) LeaseGrant(ctx context.Context, g Grant, d time.Duration) (Lease, bool, error) {
 	l := Lease{ID: newID(), Credential: g.ID, Version: g.Version}
 	lost, err := v.q.LeaseGrant(ctx, dbgen.LeaseGrantParams{
@@ -101,19 +102,19 @@ func (v *Vault) LeaseGrant(ctx context.Context, g Grant, d time.Duration) (Lease
 	return l, err == nil, err
 }
 
-// SaveRefreshed seals and stores what a refresh of g gave. It is refused (false) where the lease was lost: then nobody may use
-// the new token.
+// SaveRefreshed seals and stores refreshed tokens. It is false if the lease was lost: then the new token must
+// not be used.
 func (v *Vault) SaveRefreshed(ctx context.Context, l Lease, g Grant, t GrantTokens) (bool, error) {
-	plain, meta, err := textsOf(t)
+	plain, meta, err := encodeTokens(t)
 	if err != nil {
 		return false, err
 	}
 	p := dbgen.SaveRefreshedParams{
 		TenantID: v.id, ID: l.Credential, Version: int32(l.Version), LeaseID: l.ID,
-		Scopes: listed(t.Scopes), ExpiresAt: t.ExpiresAt, GrantMeta: meta,
+		Scopes: nonNilTexts(t.Scopes), ExpiresAt: t.ExpiresAt, GrantMeta: meta,
 	}
 	var n int64
-	err = v.keyring.storing(ctx, v.scope, plain, credentialPlace(v.id, g.ConnectorID, g.AgentID, g.Origin), func(sealed []byte) (err error) {
+	err = v.keyring.sealAndRetry(ctx, v.scope, plain, credentialAD(v.id, g.ConnectorID, g.AgentID, g.Origin), func(sealed []byte) (err error) {
 		p.Sealed = sealed
 		n, err = v.q.SaveRefreshed(ctx, p)
 		return err
@@ -121,20 +122,20 @@ func (v *Vault) SaveRefreshed(ctx context.Context, l Lease, g Grant, t GrantToke
 	return n == 1, err
 }
 
-// EndGrant notes that a grant is dead, with a sentence that says why; the audit log and, where it is the shared one, the
-// connector say so, too. It is refused (false) where the lease was lost.
+// EndGrant marks a grant as dead, with a sentence, also in the audit log and, for the shared grant, at the
+// connector. It is false if the lease was lost.
 func (v *Vault) EndGrant(ctx context.Context, l Lease, because string) (bool, error) {
-	return v.endGrant(ctx, dbgen.EndGrantParams{ID: l.Credential, Version: int32(l.Version), LeaseID: &l.ID, Error: clean(because)})
+	return v.endGrant(ctx, dbgen.EndGrantParams{ID: l.Credential, Version: int32(l.Version), LeaseID: &l.ID, Error: cleanText(because)})
 }
 
-// RefuseGrant is EndGrant for a grant whose token the resource refuses, as its version was; meta is what the next connection
-// should know. It is refused (false) where the grant has moved on.
+// RefuseGrant is [Vault.EndGrant] for a grant version that the resource refuses. meta is kept for the next
+// connection. It is false if the grant has changed.
 func (v *Vault) RefuseGrant(ctx context.Context, id connectors.CredentialID, version int, meta GrantMeta, because string) (bool, error) {
-	b, err := stored("a grant's metadata", meta)
+	b, err := marshalColumn("a grant's metadata", meta)
 	if err != nil {
 		return false, err
 	}
-	return v.endGrant(ctx, dbgen.EndGrantParams{ID: id, Version: int32(version), GrantMeta: b, Error: clean(because)})
+	return v.endGrant(ctx, dbgen.EndGrantParams{ID: id, Version: int32(version), GrantMeta: b, Error: cleanText(because)})
 }
 
 func (v *Vault) endGrant(ctx context.Context, p dbgen.EndGrantParams) (bool, error) {
@@ -155,28 +156,28 @@ func (v *Vault) endGrant(ctx context.Context, p dbgen.EndGrantParams) (bool, err
 		}
 		c := connectors.ConnectorName{ID: about.ConnectorID, Slug: about.ConnectorSlug, Name: about.Connector}
 		of := connectors.AgentName{Slug: about.AgentSlug, Name: about.Agent}
-		return teller{id: v.id, scope: s, q: q, jobs: v.jobs}.add(ctx, connectors.NeedsAuthNotice(c, of, p.Error))
+		return noticeWriter{id: v.id, scope: s, q: q, jobs: v.jobs}.add(ctx, connectors.NeedsAuthNotice(c, of, p.Error))
 	})
 	return ended && err == nil, err
 }
 
-// DelayRefresh gives a lease back after a failure that may pass. It is refused (false) where the lease was lost.
+// DelayRefresh releases a lease after a temporary failure. It is false if the lease was lost.
 func (v *Vault) DelayRefresh(ctx context.Context, l Lease, d Delay) (bool, error) {
 	n, err := v.q.DelayRefresh(ctx, dbgen.DelayRefreshParams{
 		TenantID: v.id, ID: l.Credential, Version: int32(l.Version), LeaseID: l.ID,
-		Error: clean(d.Because), Seconds: d.Wait.Seconds(), Lost: d.Lost,
+		Error: cleanText(d.Because), Seconds: d.Wait.Seconds(), Lost: d.Lost,
 	})
 	return n == 1, err
 }
 
-// RenewMachineTokens has every machine of a connector get a new token at its next use, and tries again what was refused: the settings
-// that it signs in with are others now.
+// RenewMachineTokens makes every machine client of a connector request a new token at its next use, refused
+// ones too: the client settings have changed.
 func (t *Tenant) RenewMachineTokens(ctx context.Context, id connectors.ConnectorID) error {
 	return t.q.RenewMachineTokens(ctx, t.id, id)
 }
 
-// ExpiringCredentials lists the accounts whose access ends within a time, or has ended, and that nobody but a person can renew;
-// the soonest first, at most max.
+// ExpiringCredentials lists the accounts that expire within a time, or have expired, and that only a person can
+// renew; soonest first, at most max.
 func (t *Tenant) ExpiringCredentials(ctx context.Context, within time.Duration, max int) ([]ExpiringCredential, error) {
 	rows, err := t.q.ExpiringCredentials(ctx, t.id, within.Seconds(), int32(max))
 	if err != nil {
@@ -192,8 +193,8 @@ func (t *Tenant) ExpiringCredentials(ctx context.Context, within time.Duration, 
 	return all, nil
 }
 
-// textsOf are what is stored of tokens: what belongs under the seal, and what does not.
-func textsOf(t GrantTokens) (plain secret.Text, meta []byte, err error) {
+// encodeTokens returns the sealed and the plain part of tokens.
+func encodeTokens(t GrantTokens) (plain secret.Text, meta []byte, err error) {
 	b, err := json.Marshal(sealedTokens{
 		Access: t.AccessToken.Reveal(), Refresh: t.RefreshToken.Reveal(),
 		ClientID: t.Machine.ClientID, ClientSecret: t.Machine.ClientSecret.Reveal(), PrivateKey: t.Machine.PrivateKey.Reveal(),
@@ -201,6 +202,6 @@ func textsOf(t GrantTokens) (plain secret.Text, meta []byte, err error) {
 	if err != nil {
 		return "", nil, fmt.Errorf("store a grant: %w", err)
 	}
-	meta, err = stored("a grant's metadata", t.Meta)
+	meta, err = marshalColumn("a grant's metadata", t.Meta)
 	return secret.Text(b), meta, err
 }

@@ -11,14 +11,14 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// SaveRegistration stores our client at an issuer, unless one that still lives is there: [Vault.Registration] tells which it is. One
-// with a private key is an admin's, and not kept here.
+// SaveRegistration stores our client at an issuer unless a valid one is stored: [Vault.Registration] returns
+// the winner. Clients with a private key belong to an admin and are not stored here.
 func (t *Tenant) SaveRegistration(ctx context.Context, redirectURI string, r oauth.Registration) error {
 	if r.Key != nil {
 		return fmt.Errorf("store the registration at %s: it has a private key", r.Issuer)
 	}
 	p := dbgen.SaveRegistrationParams{
-		TenantID: t.id, Issuer: clean(r.Issuer), RedirectUri: redirectURI, ClientID: r.ClientID, Source: string(r.Source),
+		TenantID: t.id, Issuer: cleanText(r.Issuer), RedirectUri: redirectURI, ClientID: r.ClientID, Source: string(r.Source),
 		AuthMethod: string(r.Method),
 	}
 	if !r.SecretExpiresAt.IsZero() {
@@ -27,25 +27,25 @@ func (t *Tenant) SaveRegistration(ctx context.Context, redirectURI string, r oau
 	if r.ClientSecret == "" {
 		return t.q.SaveRegistration(ctx, p)
 	}
-	place := registrationPlace(t.id, p.Issuer, redirectURI, r.ClientID)
-	return t.storing(ctx, secret.Text(r.ClientSecret.Reveal()), place, func(sealed []byte) error {
+	place := registrationAD(t.id, p.Issuer, redirectURI, r.ClientID)
+	return t.sealAndRetry(ctx, secret.Text(r.ClientSecret.Reveal()), place, func(sealed []byte) error {
 		p.Sealed = sealed
 		return t.q.SaveRegistration(ctx, p)
 	})
 }
 
-// ForgetRegistration removes our client at an issuer, where it still is clientID. One that is gone is no error.
-func (t *Tenant) ForgetRegistration(ctx context.Context, issuer, redirectURI, clientID string) error {
+// DeleteRegistration deletes our client at an issuer if it still is clientID. A missing one is no error.
+func (t *Tenant) DeleteRegistration(ctx context.Context, issuer, redirectURI, clientID string) error {
 	return t.q.ForgetRegistration(ctx, dbgen.ForgetRegistrationParams{
-		TenantID: t.id, Issuer: clean(issuer), RedirectUri: redirectURI, ClientID: clientID,
+		TenantID: t.id, Issuer: cleanText(issuer), RedirectUri: redirectURI, ClientID: clientID,
 	})
 }
 
-// Registration opens our client at an issuer. One whose secret has ended is not found.
+// Registration opens our client at an issuer. A client with an expired secret is not found.
 func (v *Vault) Registration(ctx context.Context, issuer, redirectURI string) (oauth.Registration, error) {
-	row, err := v.q.Registration(ctx, v.id, clean(issuer), redirectURI)
+	row, err := v.q.Registration(ctx, v.id, cleanText(issuer), redirectURI)
 	if err != nil {
-		return oauth.Registration{}, found(err, "client registration")
+		return oauth.Registration{}, rowError(err, "client registration")
 	}
 	r := oauth.Registration{
 		Issuer: row.Issuer, ClientID: row.ClientID, Method: oauth.AuthMethod(row.AuthMethod), Source: oauth.Source(row.Source),
@@ -54,7 +54,7 @@ func (v *Vault) Registration(ctx context.Context, issuer, redirectURI string) (o
 		r.SecretExpiresAt = row.SecretExpiresAt.UTC()
 	}
 	if row.Sealed != nil {
-		plain, err := v.keyring.Open(row.Sealed, registrationPlace(v.id, row.Issuer, row.RedirectUri, row.ClientID))
+		plain, err := v.keyring.Open(row.Sealed, registrationAD(v.id, row.Issuer, row.RedirectUri, row.ClientID))
 		if err != nil {
 			return oauth.Registration{}, fault.Wrap(fault.Internal, err, "The stored client registration cannot be opened. Connect again.")
 		}
@@ -63,8 +63,8 @@ func (v *Vault) Registration(ctx context.Context, issuer, redirectURI string) (o
 	return r, nil
 }
 
-// registrationPlace names the issuer: who may write to the table cannot have a secret sent to another.
-func registrationPlace(tenant connectors.TenantID, issuer, redirectURI, clientID string) secret.AD {
+// registrationAD binds a secret to its issuer, so that write access to the table cannot send it elsewhere.
+func registrationAD(tenant connectors.TenantID, issuer, redirectURI, clientID string) secret.AD {
 	return secret.AD{
 		Tenant: tenant.String(), Table: "client_registrations", Column: "sealed", Row: fmt.Sprintf("%q %q %q", issuer, redirectURI, clientID),
 	}

@@ -108,7 +108,7 @@ func TestAFlowIsTakenOnce(t *testing.T) {
 	wantKind(t, err, fault.NotFound)
 }
 
-func TestAConnectLinkIsTakenOnceAndNotPastItsTime(t *testing.T) {
+func TestTakeConnectLink_OnceBeforeExpiry(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	live, dead := newLink(w.Connector(t), 1), newLink(w.Connector(t), 2)
@@ -133,7 +133,7 @@ func TestAConnectLinkIsTakenOnceAndNotPastItsTime(t *testing.T) {
 	}
 }
 
-func TestOfAMakersLinksForOnePlaceTheNewestTwentyStay(t *testing.T) {
+func TestSaveConnectLink_KeepsNewestTwenty(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c, other, agent := w.Connector(t), w.Connector(t), w.Agent(t)
@@ -171,7 +171,7 @@ func TestOfAMakersLinksForOnePlaceTheNewestTwentyStay(t *testing.T) {
 	}
 }
 
-func TestARegistrationIsOneForEachIssuerAndForgottenByItsClient(t *testing.T) {
+func TestRegistration_OnePerIssuer(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	door, vault := w.Door(), w.St.Vault(w.Tenant)
@@ -192,13 +192,13 @@ func TestARegistrationIsOneForEachIssuerAndForgottenByItsClient(t *testing.T) {
 	if r, err = vault.Registration(t.Context(), issuer, redirectURI); err != nil || r.ClientID != "client" {
 		t.Errorf("a living one was replaced: %s, %v", r.ClientID, err)
 	}
-	if err := door.ForgetRegistration(t.Context(), issuer, redirectURI, "an older one"); err != nil {
+	if err := door.DeleteRegistration(t.Context(), issuer, redirectURI, "an older one"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := vault.Registration(t.Context(), issuer, redirectURI); err != nil {
 		t.Errorf("a newer one was forgotten: %v", err)
 	}
-	if err := door.ForgetRegistration(t.Context(), issuer, redirectURI, "client"); err != nil {
+	if err := door.DeleteRegistration(t.Context(), issuer, redirectURI, "client"); err != nil {
 		t.Fatal(err)
 	}
 	_, err = vault.Registration(t.Context(), issuer, redirectURI)
@@ -294,7 +294,7 @@ func withClient(t *testing.T, w *fixture.World) connectors.Connector {
 	return w.Connector(t, func(d *connectors.Draft) { d.Auth.Type, d.OAuth.ClientID = connectors.AuthOAuth2, "by-hand" })
 }
 
-func TestAClientSecretIsShownToItsFirstIssuerAlone(t *testing.T) {
+func TestClientSecret_IsBoundToFirstIssuer(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c, vault := withClient(t, w), w.St.Vault(w.Tenant)
@@ -330,7 +330,7 @@ func TestAClientSecretIsShownToItsFirstIssuerAlone(t *testing.T) {
 	}
 }
 
-func TestTheFirstUsesOfAClientSecretAtOnceAllSucceed(t *testing.T) {
+func TestClientSecret_ConcurrentFirstUse(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := withClient(t, w)
@@ -349,7 +349,7 @@ func TestTheFirstUsesOfAClientSecretAtOnceAllSucceed(t *testing.T) {
 	}
 }
 
-func TestTheEndOfAGrantIsTheConnectorsTroubleWhereItIsShared(t *testing.T) {
+func TestEndGrant_SharedGrantMarksConnector(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	oauth2 := func(mode connectors.CredentialMode) func(*connectors.Draft) {
@@ -393,7 +393,7 @@ func TestTheEndOfAGrantIsTheConnectorsTroubleWhereItIsShared(t *testing.T) {
 	}
 }
 
-func TestWhatLapsesSoonIsForetoldAndWhatHasLapsedIsExpired(t *testing.T) {
+func TestExpiringCredentials_SoonAndExpired(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	in := func(d time.Duration) *time.Time { at := time.Now().Add(d); return &at }

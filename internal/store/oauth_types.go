@@ -10,31 +10,32 @@ import (
 	"patchbay/internal/secret"
 )
 
-// Starter is who began something that another request ends. Its JSON names are stored: they never change.
+// Starter is the actor that began a flow which another request finishes. Its JSON names are stored: they never
+// change.
 type Starter struct {
-	Type string     `json:"type"` // as of an Event
+	Type string     `json:"type"` // as in an Event
 	ID   *uuid.UUID `json:"id,omitempty"`
 	Name string     `json:"name"`
 }
 
-// NewFlow is an authorization that a person is about to be sent to. It lives ten minutes.
+// NewFlow is an authorization to store before a person is redirected. It lives ten minutes.
 type NewFlow struct {
 	StateHash   []byte // SHA-256
-	BrowserHash []byte // of what binds the browser
+	BrowserHash []byte // of the browser binding
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID // nil: the shared credential
 	StartedBy   Starter
-	Origin      string // of the connector's URL, as it was seen: what the grant will be for
+	Origin      string // of the connector's URL at the start: the grant is bound to it
 	Server      oauth.Metadata
 	ClientID    string
-	Resource    string // empty: none is sent
+	Resource    string // empty: not sent
 	Scopes      []string
 	RedirectURI string
 	ReturnTo    string
 	Verifier    secret.Text
 }
 
-// Flow is a pending authorization, taken: nobody finds it again. [Vault.Verifier] opens its verifier.
+// Flow is a pending authorization, deleted from the store. [Vault.Verifier] opens its verifier.
 type Flow struct {
 	NewFlow   // without the verifier
 	ID        uuid.UUID
@@ -45,7 +46,7 @@ type Flow struct {
 	sealed []byte
 }
 
-// NewConnectLink is a page to be sent to the person who owns an account.
+// NewConnectLink is a link for the person that owns an account.
 type NewConnectLink struct {
 	TokenHash   []byte // SHA-256
 	ConnectorID connectors.ConnectorID
@@ -62,39 +63,40 @@ type ConnectLink struct {
 	CreatedAt time.Time
 }
 
-// GrantMeta is what a refresh needs besides the token. It holds no secret. The JSON names are stored: they never change.
+// GrantMeta is what a refresh needs besides the token. It holds no secret. Its JSON names are stored: they
+// never change.
 type GrantMeta struct {
 	Server        oauth.Metadata `json:"server"`
 	ClientID      string         `json:"client_id"`
-	RedirectURI   string         `json:"redirect_uri,omitempty"` // with the issuer it names the registration
-	Resource      string         `json:"resource,omitempty"`     // empty: none is sent
+	RedirectURI   string         `json:"redirect_uri,omitempty"` // with the issuer, the key of the registration
+	Resource      string         `json:"resource,omitempty"`     // empty: not sent
 	ExpiryAssumed bool           `json:"expiry_assumed,omitempty"`
-	Source        oauth.Source   `json:"source,omitempty"` // where the client id comes from
+	Source        oauth.Source   `json:"source,omitempty"` // source of the client id
 
-	Refreshable      bool       `json:"refreshable,omitempty"`        // there is a refresh token, or a machine's secret
-	RefreshExpiresAt *time.Time `json:"refresh_expires_at,omitempty"` // when that ends; nil: not said
-	LostAnswer       bool       `json:"lost_answer,omitempty"`        // the last refresh left, and what came of it is not known
+	Refreshable      bool       `json:"refreshable,omitempty"`        // has a refresh token or a machine secret
+	RefreshExpiresAt *time.Time `json:"refresh_expires_at,omitempty"` // expiry of that; nil: unknown
+	LostAnswer       bool       `json:"lost_answer,omitempty"`        // the last refresh was sent, and its result is unknown
 
-	WantedScopes []string `json:"wanted_scopes,omitempty"` // what the resource said is missing, with what was granted
-	StepUps      int      `json:"step_ups,omitempty"`      // how often it said so
+	WantedScopes []string `json:"wanted_scopes,omitempty"` // scopes that the resource reported as missing, with the granted ones
+	StepUps      int      `json:"step_ups,omitempty"`      // how often
 }
 
-// GrantTokens are what an authorization server gave, at first or by a refresh.
+// GrantTokens are the tokens of an authorization server, from an exchange or a refresh.
 type GrantTokens struct {
 	AccessToken  secret.Text
 	RefreshToken secret.Text // empty: none
 	ExpiresAt    *time.Time
 	Scopes       []string
 	Meta         GrantMeta
-	Machine      connectors.Secret // of client_credentials and private_key_jwt: what the client proves itself with
+	Machine      connectors.Secret // client authentication of client_credentials and private_key_jwt
 }
 
-// NewGrant is a grant to be stored; it replaces the credential that the same agent has for the same connector.
+// NewGrant is a grant to store. It replaces the agent's credential for the connector.
 type NewGrant struct {
 	GrantTokens
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID // nil: the shared one
-	Origin      string              // that it is given for: connectors.Origin of the URL that the flow began with
+	Origin      string              // connectors.Origin of the URL at the start of the flow
 	Account     string
 }
 
@@ -102,7 +104,7 @@ type NewGrant struct {
 type Grant struct {
 	connectors.Credential
 	Tokens  GrantTokens
-	RetryAt *time.Time // no refresh before; nil: at any time
+	RetryAt *time.Time // earliest next refresh; nil: any time
 }
 
 // Lease is the right to refresh one version of one grant.
@@ -110,10 +112,10 @@ type Lease struct {
 	ID         uuid.UUID
 	Credential connectors.CredentialID
 	Version    int
-	Lost       bool // what came of the request before is not known: its answer was lost, or its process died
+	Lost       bool // the previous request's result is unknown: a lost response, or a dead process
 }
 
-// ExpiringCredential is an account whose access ends unless a person connects it again.
+// ExpiringCredential is an account that expires unless a person connects it again.
 type ExpiringCredential struct {
 	ConnectorSlug string
 	ConnectorName string
@@ -122,9 +124,9 @@ type ExpiringCredential struct {
 	EndsAt        time.Time
 }
 
-// Delay is why and for how long nobody refreshes a grant.
+// Delay is a pause before the next refresh of a grant, and why.
 type Delay struct {
 	Because string // a sentence
 	Wait    time.Duration
-	Lost    bool // the request left, and whether it had an effect is not known
+	Lost    bool // the request was sent, and its effect is unknown
 }

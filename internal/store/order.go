@@ -12,86 +12,87 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Order is how a list is sorted. The zero value is the list's own order, by name. What a list cannot be sorted by leaves it in that.
+// Order is the sort order of a list. The zero value is the default, by name. Unsupported orders fall back to
+// it.
 type Order struct {
-	By   string // "name", or one of the list's
-	Down bool   // the greatest first; names follow each other upwards all the same where they do not decide
+	By   string // "name", or an order of the list
+	Down bool   // descending; names as tie-breakers stay ascending
 }
 
-// What lists may be sorted by, besides "name".
+// Orders of the lists besides "name".
 var (
 	ConnectorOrders = []string{"status", "tools", "synced"}
 	AgentOrders     = []string{"state", "approval", "added"}
 	ToolOrders      = []string{"connector", "changed"}
 )
 
-// statusRanks sorts what needs a person first.
+// statusRanks sorts statuses that need a person first.
 var statusRanks = []string{
 	string(connectors.StatusError), string(connectors.StatusNeedsAuth), string(connectors.StatusNeverSynced), string(connectors.StatusOK), string(connectors.StatusDisabled),
 }
 
-// among is the order, where a list can be sorted by it.
-func (o Order) among(orders []string) Order {
+// restrictTo returns the order if orders contains it, else the default.
+func (o Order) restrictTo(orders []string) Order {
 	if o.By != "name" && !slices.Contains(orders, o.By) {
 		return Order{}
 	}
 	return o
 }
 
-func (o Order) own() bool { return o == Order{} || o == Order{By: "name"} }
+func (o Order) isDefault() bool { return o == Order{} || o == Order{By: "name"} }
 
-// namesDown tells whether the names that decide go downwards.
-func (o Order) namesDown() bool { return o.By == "name" && o.Down }
+// isNameDescending reports whether names sort descending.
+func (o Order) isNameDescending() bool { return o.By == "name" && o.Down }
 
-// list names the cursors of a list in this order: they are of no use in another one.
-func (o Order) list(name string) string {
+// cursorName returns the cursor name of a list in this order. Cursors are invalid in another order.
+func (o Order) cursorName(name string) string {
 	if o.Down {
 		return name + " by " + o.By + ", down"
 	}
 	return name + " by " + o.By
 }
 
-// ordered is where a page in some order begins.
-type ordered struct {
-	key  *string // nil: the first page
+// orderPosition is the keyset position before a page.
+type orderPosition struct {
+	key  *string // nil: first page
 	name string
 	id   uuid.UUID
 }
 
-func (p Page) after(list string) (ordered, error) {
-	at, err := p.position(p.Order.list(list), 3)
+func (p Page) parseOrderCursor(list string) (orderPosition, error) {
+	at, err := p.parseCursor(p.Order.cursorName(list), 3)
 	if at == nil || err != nil {
-		return ordered{}, err
+		return orderPosition{}, err
 	}
 	id, err := cursorID(at[2])
 	if err != nil {
-		return ordered{}, err
+		return orderPosition{}, err
 	}
-	return ordered{key: &at[0], name: at[1], id: *id}, nil
+	return orderPosition{key: &at[0], name: at[1], id: *id}, nil
 }
 
-// split takes the time off a key that begins with one.
-func (o *ordered) split() (moment time.Time, err error) {
+// splitTime cuts the leading time off the key.
+func (o *orderPosition) splitTime() (moment time.Time, err error) {
 	if o.key == nil {
 		return time.Time{}, nil
 	}
 	first, rest, _ := strings.Cut(*o.key, " ")
 	if moment, err = time.Parse(time.RFC3339Nano, first); err != nil {
-		return time.Time{}, badCursor(err)
+		return time.Time{}, newCursorError(err)
 	}
 	o.key = &rest
 	return moment, nil
 }
 
-// connectorsOrdered is Connectors in another order: two queries, whatever its length. It belongs into a snapshot.
+// connectorsOrdered is [Tenant.Connectors] in another order, in two queries. The caller provides a snapshot.
 func (t *Tenant) connectorsOrdered(ctx context.Context, f ConnectorFilter) (List[connectors.Connector], error) {
-	after, err := f.after("connectors")
+	after, err := f.parseOrderCursor("connectors")
 	if err != nil {
 		return List[connectors.Connector]{}, err
 	}
 	keys, err := t.q.ConnectorOrder(ctx, dbgen.ConnectorOrderParams{
-		By: f.Order.By, Ranks: statusRanks, TenantID: t.id, Status: clean(string(f.Status)), Pattern: pattern(f.Query),
-		AfterKey: after.key, Down: f.Order.Down, NamesDown: f.Order.namesDown(), AfterName: after.name, AfterID: after.id, MaxRows: f.rows(),
+		By: f.Order.By, Ranks: statusRanks, TenantID: t.id, Status: cleanText(string(f.Status)), Pattern: containsPattern(f.Query),
+		AfterKey: after.key, Down: f.Order.Down, NamesDown: f.Order.isNameDescending(), AfterName: after.name, AfterID: after.id, MaxRows: f.rowLimit(),
 	})
 	if err != nil || len(keys) == 0 {
 		return List[connectors.Connector]{Items: []connectors.Connector{}}, err
@@ -109,44 +110,44 @@ func (t *Tenant) connectorsOrdered(ctx context.Context, f ConnectorFilter) (List
 		whole[r.Connector.ID] = r
 	}
 	item := func(k dbgen.ConnectorOrderRow) connectors.Connector {
-		return connectorOf(dbgen.ConnectorByRefRow(whole[k.ID]))
+		return toConnector(dbgen.ConnectorByRefRow(whole[k.ID]))
 	}
 	at := func(k dbgen.ConnectorOrderRow) []string { return []string{k.Key, k.Name, k.ID.String()} }
-	return listOf(f.Page, keys, item, f.Order.list("connectors"), at), nil
+	return newList(f.Page, keys, item, f.Order.cursorName("connectors"), at), nil
 }
 
 func (t *Tenant) agentsOrdered(ctx context.Context, p Page) (List[connectors.Agent], error) {
-	after, err := p.after("agents")
+	after, err := p.parseOrderCursor("agents")
 	if err != nil {
 		return List[connectors.Agent]{}, err
 	}
 	rows, err := t.q.AgentOrder(ctx, dbgen.AgentOrderParams{
-		By: p.Order.By, TenantID: t.id, AfterKey: after.key, Down: p.Order.Down, NamesDown: p.Order.namesDown(),
-		AfterName: after.name, AfterID: after.id, MaxRows: p.rows(),
+		By: p.Order.By, TenantID: t.id, AfterKey: after.key, Down: p.Order.Down, NamesDown: p.Order.isNameDescending(),
+		AfterName: after.name, AfterID: after.id, MaxRows: p.rowLimit(),
 	})
 	if err != nil {
 		return List[connectors.Agent]{}, err
 	}
-	item := func(r dbgen.AgentOrderRow) connectors.Agent { return agentOf(r.Agent) }
+	item := func(r dbgen.AgentOrderRow) connectors.Agent { return toAgent(r.Agent) }
 	at := func(r dbgen.AgentOrderRow) []string { return []string{r.Key, r.Agent.Name, r.Agent.ID.String()} }
-	return listOf(p, rows, item, p.Order.list("agents"), at), nil
+	return newList(p, rows, item, p.Order.cursorName("agents"), at), nil
 }
 
-// toolsOrdered is Tools in another order: two queries, whatever its length. It belongs into a snapshot.
+// toolsOrdered is [Tenant.Tools] in another order, in two queries. The caller provides a snapshot.
 func (t *Tenant) toolsOrdered(ctx context.Context, f ToolFilter) (List[connectors.Tool], error) {
-	after, err := f.after("tools")
+	after, err := f.parseOrderCursor("tools")
 	if err != nil {
 		return List[connectors.Tool]{}, err
 	}
-	moment, err := after.split()
+	moment, err := after.splitTime()
 	if err != nil {
 		return List[connectors.Tool]{}, err
 	}
 	keys, err := t.q.ToolOrder(ctx, dbgen.ToolOrderParams{
-		By: f.Order.By, TenantID: t.id, Connector: f.connector(), Removed: f.Removed,
-		Tag: strings.ToLower(strings.TrimSpace(clean(f.Tag))), State: string(f.State), Says: saysTrue(f.Hint),
-		Query: strings.TrimSpace(clean(f.Query)), Prefix: prefix(f.Query),
-		AfterMoment: moment, AfterKey: after.key, Down: f.Order.Down, NamesDown: f.Order.namesDown(), AfterName: after.name, AfterID: after.id, MaxRows: f.rows(),
+		By: f.Order.By, TenantID: t.id, Connector: f.connectorUUID(), Removed: f.Removed,
+		Tag: strings.ToLower(strings.TrimSpace(cleanText(f.Tag))), State: string(f.State), Says: hintPattern(f.Hint),
+		Query: strings.TrimSpace(cleanText(f.Query)), Prefix: prefixPattern(f.Query),
+		AfterMoment: moment, AfterKey: after.key, Down: f.Order.Down, NamesDown: f.Order.isNameDescending(), AfterName: after.name, AfterID: after.id, MaxRows: f.rowLimit(),
 	})
 	if err != nil || len(keys) == 0 {
 		return List[connectors.Tool]{Items: []connectors.Tool{}}, err
@@ -164,9 +165,9 @@ func (t *Tenant) toolsOrdered(ctx context.Context, f ToolFilter) (List[connector
 	if err != nil {
 		return List[connectors.Tool]{}, err
 	}
-	item := func(r dbgen.ToolsNamedRow) connectors.Tool { return listedTool(dbgen.ToolsRow(r)) }
+	item := func(r dbgen.ToolsNamedRow) connectors.Tool { return toListedTool(dbgen.ToolsRow(r)) }
 	at := func(r dbgen.ToolsNamedRow) []string {
 		return []string{key[place{r.ConnectorID, r.Name}], r.Name, r.ConnectorID.String()}
 	}
-	return listUntil(f.Page, rows, item, f.Order.list("tools"), at, func(r dbgen.ToolsNamedRow) bool { return r.More }), nil
+	return newListUntil(f.Page, rows, item, f.Order.cursorName("tools"), at, func(r dbgen.ToolsNamedRow) bool { return r.More }), nil
 }

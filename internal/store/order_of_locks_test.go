@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// Both hold the connector before its shared credential: whoever comes second waits at the first, holding nothing.
+// Both lock the connector before its shared credential: the second waits at the first lock and holds nothing.
 func TestAGrantIsRefusedWhileAnotherIsStored(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
@@ -27,7 +27,7 @@ func TestAGrantIsRefusedWhileAnotherIsStored(t *testing.T) {
 	}
 	refused := make(chan ended, 1)
 	err = w.Door().Tx(t.Context(), func(tx *store.Tenant) error {
-		if err := tx.HoldConnector(t.Context(), c.ID); err != nil {
+		if err := tx.LockConnector(t.Context(), c.ID); err != nil {
 			return err
 		}
 		go func() {
@@ -48,8 +48,8 @@ func TestAGrantIsRefusedWhileAnotherIsStored(t *testing.T) {
 	}
 }
 
-// Whoever stores a credential holds its agent, and then the tenant, which the credential refers to.
-func TestATenantIsDeletedAfterTheActThatIsUnderWay(t *testing.T) {
+// Storing a credential locks its agent, and then the tenant, which the credential refers to.
+func TestDeleteTenant_WaitsForAction(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c, agent := w.Connector(t), w.Agent(t)
@@ -59,7 +59,7 @@ func TestATenantIsDeletedAfterTheActThatIsUnderWay(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if err := tx.HoldAgent(t.Context(), agent.ID); err != nil {
+		if err := tx.LockAgent(t.Context(), agent.ID); err != nil {
 			return err
 		}
 		go func() { deleted <- w.St.System().DeleteTenant(t.Context(), w.Tenant) }()

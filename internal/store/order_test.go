@@ -40,7 +40,7 @@ func names[T any](items []T, name func(T) string) []string {
 	return all
 }
 
-func TestConnectorsAreSortedByWhatAPersonChoosesThroughoutTheirPages(t *testing.T) {
+func TestConnectors_OrderHoldsAcrossPages(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	for name, tools := range map[string]int{"Atlas": 2, "birch": 0, "Cedar": 11, "Dune": 2} {
@@ -80,7 +80,7 @@ func TestConnectorsAreSortedByWhatAPersonChoosesThroughoutTheirPages(t *testing.
 	}
 }
 
-func TestAgentsAreSortedByWhatAPersonChoosesThroughoutTheirPages(t *testing.T) {
+func TestAgents_OrderHoldsAcrossPages(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	for _, name := range []string{"Cleo", "ada", "Ben"} {
@@ -105,7 +105,7 @@ func TestAgentsAreSortedByWhatAPersonChoosesThroughoutTheirPages(t *testing.T) {
 	}
 }
 
-func TestToolsAreSortedByWhatAPersonChoosesThroughoutTheirPages(t *testing.T) {
+func TestTools_OrderHoldsAcrossPages(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	first := w.Connector(t, func(d *connectors.Draft) { d.Name = "Zebra" })

@@ -6,33 +6,34 @@ import (
 	"errors"
 )
 
-// callEnd is how a call ended: its columns as PostgreSQL sends them, nil for null, in the order of the migrations 00058 and 00075 and of CallEnds.
-type callEnd [][]byte
+// outcomeRow has the outcome columns of a call in PostgreSQL's binary format, nil for null, in the order of
+// migrations 00058 and 00075 and of query CallEnds.
+type outcomeRow [][]byte
 
-// The columns that are told apart from the others.
+// Columns with a meaning here.
 const (
-	endID        = 0
-	endAgent     = 1
-	endConnector = 3
-	endOutcome   = 13
-	endErrorCode = 14
-	endsBefore   = 22 // columns until migration 00075: of what such a link tells, the others were null
-	endColumns   = 24
+	columnID        = 0
+	columnAgent     = 1
+	columnConnector = 3
+	columnOutcome   = 13
+	columnErrorCode = 14
+	columnsBefore75 = 22 // columns until migration 00075; the later ones are null in such links
+	columnCount     = 24
 )
 
-var errBody = errors.New("the body of a link is not of this form")
+var errOutcomeBody = errors.New("the body of a link is not of this form")
 
-// unpackEnds reads the body of a link: a column after the other, each an array.
-func unpackEnds(body []byte, calls int64) ([]callEnd, error) {
+// unpackOutcomes decodes a link's body: one array per column.
+func unpackOutcomes(body []byte, calls int64) ([]outcomeRow, error) {
 	if calls < 1 || calls > int64(len(body)) {
-		return nil, errBody
+		return nil, errOutcomeBody
 	}
-	ends := make([]callEnd, calls)
+	ends := make([]outcomeRow, calls)
 	for i := range ends {
-		ends[i] = make(callEnd, 0, endColumns)
+		ends[i] = make(outcomeRow, 0, columnCount)
 	}
-	for n := range endColumns {
-		if n == endsBefore && len(body) == 0 {
+	for n := range columnCount {
+		if n == columnsBefore75 && len(body) == 0 {
 			for i := range ends {
 				ends[i] = append(ends[i], nil, nil)
 			}
@@ -45,22 +46,22 @@ func unpackEnds(body []byte, calls int64) ([]callEnd, error) {
 		body = rest
 	}
 	if len(body) > 0 {
-		return nil, errBody
+		return nil, errOutcomeBody
 	}
 	return ends, nil
 }
 
-// unpackColumn reads an array of one dimension: 20 bytes about it, of which 12 to 16 are how long it is, and its values, each after its length,
-// which is -1 for null.
-func unpackColumn(body []byte, ends []callEnd) (rest []byte, _ error) {
+// unpackColumn decodes a one-dimensional array: a 20-byte header with the length at bytes 12 to 16, then the
+// values, each after its 32-bit length, -1 for null.
+func unpackColumn(body []byte, ends []outcomeRow) (rest []byte, _ error) {
 	const head = 20
 	if len(body) < head || int(binary.BigEndian.Uint32(body[12:])) != len(ends) {
-		return nil, errBody
+		return nil, errOutcomeBody
 	}
 	body = body[head:]
 	for i := range ends {
 		if len(body) < 4 {
-			return nil, errBody
+			return nil, errOutcomeBody
 		}
 		size := int32(binary.BigEndian.Uint32(body)) //nolint:gosec // as it was sent
 		body = body[4:]
@@ -69,32 +70,33 @@ func unpackColumn(body []byte, ends []callEnd) (rest []byte, _ error) {
 			continue
 		}
 		if int(size) > len(body) {
-			return nil, errBody
+			return nil, errOutcomeBody
 		}
 		ends[i], body = append(ends[i], body[:size:size]), body[size:]
 	}
 	return body, nil
 }
 
-// differs lists the columns in which a row is not as it was recorded. An agent and a connector that are gone leave their calls.
-func (e callEnd) differs(row callEnd) (columns []int) {
+// diffColumns returns the columns in which row differs from the record. Calls outlive their agent and
+// connector, which become null.
+func (e outcomeRow) diffColumns(row outcomeRow) (columns []int) {
 	if len(row) != len(e) {
-		return []int{endID}
+		return []int{columnID}
 	}
 	for i := range e {
-		gone := (i == endAgent || i == endConnector) && row[i] == nil
-		if !gone && ((e[i] == nil) != (row[i] == nil) || !bytes.Equal(e[i], row[i])) {
+		isDeleted := (i == columnAgent || i == columnConnector) && row[i] == nil
+		if !isDeleted && ((e[i] == nil) != (row[i] == nil) || !bytes.Equal(e[i], row[i])) {
 			columns = append(columns, i)
 		}
 	}
 	return columns
 }
 
-// is tells whether a row has the end that was recorded. That nobody took its answer may have been noted since.
-func (e callEnd) is(row callEnd) bool {
-	columns := e.differs(row)
-	return len(columns) == 0 || len(columns) == 1 && columns[0] == endErrorCode && len(e[endErrorCode]) == 0 && string(row[endErrorCode]) == "undelivered"
+// hasOutcome reports whether row matches the record. A later mark as undelivered is allowed.
+func (e outcomeRow) hasOutcome(row outcomeRow) bool {
+	columns := e.diffColumns(row)
+	return len(columns) == 0 || len(columns) == 1 && columns[0] == columnErrorCode && len(e[columnErrorCode]) == 0 && string(row[columnErrorCode]) == "undelivered"
 }
 
-// lost tells whether the call was believed lost.
-func (e callEnd) lost() bool { return string(e[endOutcome]) == "lost" }
+// isLost reports whether the call was recorded as lost.
+func (e outcomeRow) isLost() bool { return string(e[columnOutcome]) == "lost" }

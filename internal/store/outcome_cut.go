@@ -17,8 +17,8 @@ import (
 	"patchbay/internal/secret"
 )
 
-// outcomeCut says, as auditCut, that the links of a tenant's chain of outcomes up to a place were cut off, and which hash the chain had there. It is a
-// part of the detail of an audit.cut, and signed for itself.
+// outcomeCut is the counterpart of auditCut for the chain of outcomes. It is part of an audit.cut entry's
+// detail, with its own signature.
 type outcomeCut struct {
 	Tenant    connectors.TenantID `json:"-"`
 	Places    int64               `json:"places"`
@@ -26,13 +26,13 @@ type outcomeCut struct {
 	Signature string              `json:"signature"`
 }
 
-func (c outcomeCut) signed() hash.Hash {
+func (c outcomeCut) signedBytes() hash.Hash {
 	h := secret.NewSigned()
 	_, _ = fmt.Fprintf(h, "cut calls\n%s\n%d\n%s\n", c.Tenant, c.Places, c.Hash)
 	return h
 }
 
-// cutOutcomes signs up to where the tenant's links are of before a time; nil: none is.
+// cutOutcomes signs the place up to which the tenant's links are older than a time; nil: none.
 func (t *Tenant) cutOutcomes(ctx context.Context, before time.Time) (*outcomeCut, error) {
 	old, err := t.q.OutcomesOld(ctx, t.id, before)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -46,11 +46,12 @@ func (t *Tenant) cutOutcomes(ctx context.Context, before time.Time) (*outcomeCut
 	if err != nil {
 		return nil, err
 	}
-	c.Signature, err = signer.Sign(c.signed())
+	c.Signature, err = signer.Sign(c.signedBytes())
 	return &c, err
 }
 
-// beginOutcomes is a check at the chain's first link that is there. Where links before it are gone that nobody has signed, it has failed already.
+// beginOutcomes starts a check at the chain's first stored link. The check has failed if no signed cut covers
+// the missing links.
 func (t *Tenant) beginOutcomes(ctx context.Context, first int64) (*OutcomeWalk, error) {
 	w := &OutcomeWalk{Tenant: t.id, Hash: make([]byte, sha256.Size)}
 	if first <= 1 {
@@ -65,18 +66,18 @@ func (t *Tenant) beginOutcomes(ctx context.Context, first int64) (*OutcomeWalk, 
 		return nil, err
 	}
 	for _, detail := range details {
-		said := struct{ Calls outcomeCut }{}
-		if json.Unmarshal(detail, &said) != nil {
+		decoded := struct{ Calls outcomeCut }{}
+		if json.Unmarshal(detail, &decoded) != nil {
 			continue
 		}
-		c := said.Calls
+		c := decoded.Calls
 		c.Tenant = t.id
 		sum, err := hex.DecodeString(c.Hash)
-		if err == nil && len(sum) == sha256.Size && c.Places == first-1 && secret.VerifySigned(signer.PublicKey(), auditExport, c.Signature, c.signed()) == nil {
+		if err == nil && len(sum) == sha256.Size && c.Places == first-1 && secret.VerifySigned(signer.PublicKey(), auditExport, c.Signature, c.signedBytes()) == nil {
 			w.N, w.Cut, w.Hash = c.Places, c.Places, sum
 			return w, nil
 		}
 	}
-	w.fail(1, nil, AuditCutOff)
+	w.recordFlaw(1, nil, AuditCutOff)
 	return w, nil
 }

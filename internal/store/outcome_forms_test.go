@@ -73,7 +73,7 @@ func TestLinksOfBeforeAreVerifiedAsTheyWere(t *testing.T) {
 	}
 }
 
-// Two columns that are cut off the end of a link make it one of before, of whose calls nothing is known: the link's hash tells.
+// A link without its last two columns reads as an older one, with unknown values: the link's hash reveals it.
 func TestALinkIsNotMadeOneOfBefore(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)

@@ -17,9 +17,9 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// Whoever has the runtime role may write any statement. The tables are those of an owner for whom row level security holds, as it does outside of
-// these tests.
-func TestNoCallEndsWithoutALinkWhateverTheStatementDoes(t *testing.T) {
+// The runtime role may run any statement. The tables belong to an owner with forced row level security, as
+// outside of these tests.
+func TestOutcomes_EveryStatementAddsLink(t *testing.T) {
 	t.Parallel()
 	const (
 		ended = `update tool_calls set status = 'success', outcome = 'ok', completed_at = now(), duration_us = 0`
@@ -103,7 +103,7 @@ func underAnOwner(t *testing.T, w *fixture.World) pgx.Tx {
 	return tx
 }
 
-func TestAllCallsOfAHardStopMayComeBackWhileTheyAreChecked(t *testing.T) {
+func TestCheckOutcomes_LostCallsReturnMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	const calls = 1200
@@ -127,7 +127,7 @@ func TestAllCallsOfAHardStopMayComeBackWhileTheyAreChecked(t *testing.T) {
 	}
 }
 
-func TestACallThatWasLostIsNotLostOtherwiseAfterwards(t *testing.T) {
+func TestCheckOutcomes_LostCallChangedTwice(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	batch := batchOf(t, w, 1, 1)
@@ -158,7 +158,7 @@ func TestAWalkRemembersWhichCallsWereLost(t *testing.T) {
 	}
 }
 
-func TestATenantThatIsDeletedDuringItsCheckIsNoTampering(t *testing.T) {
+func TestCheckOutcomes_TenantDeletedMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	endCalls(t, w, 5)
@@ -190,7 +190,7 @@ func TestAChainWhoseEndIsRemovedIsFound(t *testing.T) {
 	}
 }
 
-func TestACheckThatGoesOnAfterACutBeginsWhereTheChainDoes(t *testing.T) {
+func TestCheckOutcomes_ResumesAfterCut(t *testing.T) {
 	t.Parallel()
 	w, end := aged(t)
 	endCalls(t, w, 7)
@@ -206,7 +206,7 @@ func TestACheckThatGoesOnAfterACutBeginsWhereTheChainDoes(t *testing.T) {
 }
 
 // Each batch ends a call that had begun and writes one that had not, of two tenants, and the other way round.
-func TestBatchesOfTheSameTenantsDoNotWaitForEachOther(t *testing.T) {
+func TestEndCalls_BatchesDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	calls := batchOf(t, w, 2, 4) // tenants 0 1 0 1
@@ -214,7 +214,7 @@ func TestBatchesOfTheSameTenantsDoNotWaitForEachOther(t *testing.T) {
 		calls[0], calls[1], calls[2], calls[3] = calls[1], calls[0], calls[3], calls[2]
 	}
 	one, other := []store.OwnedCall{calls[0], calls[1]}, []store.OwnedCall{calls[3], calls[2]}
-	for i := range other { // of another hour, whose sums are others
+	for i := range other { // of another hour, with other sums
 		at := other[i].StartedAt.Add(-3 * time.Hour)
 		other[i].StartedAt, other[i].CompletedAt = at, &at
 	}
@@ -269,8 +269,8 @@ func waiting(t *testing.T, w *fixture.World, n int) {
 	}
 }
 
-// A batch holds a tenant of whose calls it writes some, and then what is on record of them.
-func TestATenantIsDeletedWhileItsCallsAreWritten(t *testing.T) {
+// A batch locks its tenants, and then the records of their calls.
+func TestDeleteTenant_WhileCallsAreWritten(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	w.OldCalls(t, w.Connector(t), "search", 40, 3)

@@ -7,13 +7,13 @@ import (
 	"github.com/google/uuid"
 )
 
-// lostCalls are calls, and which link of the chain says of each that it was lost. A hard stop makes hundreds of thousands of them: as JSON they are
-// a string of 24 bytes each.
+// lostCalls maps calls to the link that recorded them as lost. A crash makes hundreds of thousands, so each
+// takes 24 bytes in a JSON string.
 type lostCalls map[uuid.UUID]int64
 
 const lostCallSize = 16 + 8
 
-// MarshalJSON writes them.
+// MarshalJSON implements json.Marshaler.
 func (c lostCalls) MarshalJSON() ([]byte, error) {
 	packed := make([]byte, 0, len(c)*lostCallSize)
 	for id, n := range c {
@@ -23,7 +23,7 @@ func (c lostCalls) MarshalJSON() ([]byte, error) {
 	return json.Marshal(packed)
 }
 
-// UnmarshalJSON reads them.
+// UnmarshalJSON implements json.Unmarshaler.
 func (c *lostCalls) UnmarshalJSON(raw []byte) error {
 	var packed []byte
 	if err := json.Unmarshal(raw, &packed); err != nil {

@@ -10,8 +10,8 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// What the triggers that note how calls ended cost each kind of statement, of 600 calls of one tenant: by turns with them, and on a database of
-// its own without, which is the least that the statement can cost. The times are the medians of all turns.
+// Measures the outcome triggers per kind of statement, for 600 calls of one tenant, in turns with a database
+// without them. Times are medians.
 //
 //	make bench
 func BenchmarkOutcomeTriggers(b *testing.B) {
@@ -51,7 +51,7 @@ func inserted(b *testing.B, w *fixture.World, batch []store.OwnedCall) time.Dura
 	return timed(b, func() error { return w.St.System().EndCalls(b.Context(), batch) })
 }
 
-// updated is how long it takes to write the ends of calls whose beginnings are written.
+// updated measures writing the ends of calls with stored beginnings.
 func updated(b *testing.B, w *fixture.World, batch []store.OwnedCall) time.Duration {
 	b.Helper()
 	anew(batch, time.Now())

@@ -9,22 +9,22 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// What the history keeps of a result stands packed where that saves something: the length of its content as a varint, and then content and
-// structured, one behind the other, as a block of S2. PostgreSQL would compress what is long too, after it has copied it six times.
+// Stored results are packed if that saves space: the content's length as a varint, then content and structured
+// as one S2 block. PostgreSQL would compress long values too, after copying them six times.
 const (
-	packedFrom = 512                            // bytes: of less there is little to be saved
-	mostPacked = 8 * connectors.MaxHistoryBytes // more than redaction makes of what is kept: such are left as they are, and are not unpacked
+	minPacked = 512                            // bytes; shorter results save little
+	maxPacked = 8 * connectors.MaxHistoryBytes // above the bound of kept results: longer ones are stored as they are, and never unpacked
 )
 
 var errPacked = errors.New("a packed result is not of this form")
 
-// packer packs results, in memory that it uses again, and keeps what came of them together.
-type packer struct{ joined, block, kept []byte }
+// packer packs results in reused buffers. The packed results share output.
+type packer struct{ joined, block, output []byte }
 
-// pack is nil where the result is better left as it is.
-func (p *packer) pack(content, structured []byte) []byte {
+// packResult returns nil if packing does not pay.
+func (p *packer) packResult(content, structured []byte) []byte {
 	whole := content
-	if n := len(content) + len(structured); n < packedFrom || n > mostPacked {
+	if n := len(content) + len(structured); n < minPacked || n > maxPacked {
 		return nil
 	}
 	if len(structured) > 0 {
@@ -38,21 +38,21 @@ func (p *packer) pack(content, structured []byte) []byte {
 	if len(block) > len(whole)*7/8 {
 		return nil
 	}
-	if need := binary.MaxVarintLen64 + len(block); cap(p.kept)-len(p.kept) < need {
-		p.kept = make([]byte, 0, max(need, 64<<10)) // what stands in the one before stays there
+	if need := binary.MaxVarintLen64 + len(block); cap(p.output)-len(p.output) < need {
+		p.output = make([]byte, 0, max(need, 64<<10)) // results in the old buffer stay valid
 	}
-	from := len(p.kept)
-	p.kept = append(binary.AppendUvarint(p.kept, uint64(len(content))), block...)
-	return p.kept[from:len(p.kept):len(p.kept)]
+	from := len(p.output)
+	p.output = append(binary.AppendUvarint(p.output, uint64(len(content))), block...)
+	return p.output[from:len(p.output):len(p.output)]
 }
 
-// unpack is what was packed. A part that was empty is nil.
-func unpack(packed []byte) (content, structured []byte, err error) {
+// unpackResult reverses packResult. An empty part is nil.
+func unpackResult(packed []byte) (content, structured []byte, err error) {
 	n, at := binary.Uvarint(packed)
 	if at <= 0 {
 		return nil, nil, errPacked
 	}
-	if length, err := s2.DecodedLen(packed[at:]); err != nil || length > mostPacked || n > uint64(length) { //nolint:gosec // no length is negative
+	if length, err := s2.DecodedLen(packed[at:]); err != nil || length > maxPacked || n > uint64(length) { //nolint:gosec // no length is negative
 		return nil, nil, errPacked
 	}
 	whole, err := s2.Decode(nil, packed[at:])

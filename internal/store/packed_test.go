@@ -99,7 +99,7 @@ func TestEachCallOfABatchKeepsItsOwnResult(t *testing.T) {
 	}
 }
 
-func TestAResultThatIsNotAsItWasPackedIsAnError(t *testing.T) {
+func TestUnpack_RefusesCorruptResult(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	calls := batchOf(t, w, 1, 1)

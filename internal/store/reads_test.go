@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// separateReads are the functions whose reads see different moments, each with the reason why they need not agree.
+// separateReads are the functions that read at different moments, each with the reason.
 var separateReads = map[string]string{
 	"Tenant.computeAudit":    "entries are only added: the chain is followed to the end that was read first, and read again where its beginning was cut off meanwhile",
 	"Tenant.computeOutcomes": "links are only added: the chain is followed to the end that was read first, and read again where its beginning was cut off meanwhile",
@@ -24,7 +24,7 @@ var separateReads = map[string]string{
 	"Tenant.outcomeHead":     "the second statement only explains that the first found no row",
 	"Tenant.OutcomeState":    "as outcomeHead",
 	"Tenant.Sessions":        "the second statement only explains that the first found no row",
-	"Tenant.MemberOf":        "the second statement reads what the first names, or finds no member",
+	"Tenant.MemberBySubject": "the second statement reads what the first names, or finds no member",
 	"Tenant.Agents":          "only one of the two runs",
 	"System.TenantByRef":     "only one of the two runs",
 	".KMSKey":                "at the start of the program: the second statement only explains that the first found no row",
@@ -34,7 +34,7 @@ var separateReads = map[string]string{
 	"Tenant.toolsOrdered": "its caller has the snapshot", "Tenant.connectorsOrdered": "its caller has the snapshot",
 }
 
-// One moment for all statements of a read: either one query, or readTogether, Snapshot, or the transaction of an act.
+// One moment for all statements of a read: either one query, or runReadBatch, Snapshot, or the transaction of an act.
 func TestReadsOfManyStatementsAreSnapshots(t *testing.T) {
 	t.Parallel()
 	s := scanStore(t)
@@ -51,15 +51,15 @@ func TestReadsOfManyStatementsAreSnapshots(t *testing.T) {
 			used[name] = true
 			continue
 		}
-		t.Errorf("%s reads %s at different moments: use readTogether or Snapshot, or give the reason in separateReads", name, strings.Join(reads, ", "))
+		t.Errorf("%s reads %s at different moments: use runReadBatch or Snapshot, or give the reason in separateReads", name, strings.Join(reads, ", "))
 	}
 	for name := range separateReads {
 		if !used[name] {
 			t.Errorf("separateReads names %s, which has not two reads outside of a snapshot", name)
 		}
 	}
-	if users := s.usersOf("together"); !slices.Equal(users, []string{"System.ClaimDue", "scope.readTogether"}) {
-		t.Errorf("together is used by %v: reads use readTogether", users)
+	if users := s.usersOf("runBatch"); !slices.Equal(users, []string{"System.ClaimDue", "scope.runReadBatch"}) {
+		t.Errorf("runBatch is used by %v: reads use runReadBatch", users)
 	}
 }
 
@@ -76,7 +76,7 @@ type storeFunc struct {
 }
 
 // enclosing are the functions that run what they are given in one transaction, or see to one moment.
-var enclosing = []string{"Tx", "tx", "within", "inTx", "inSnapshot", "Snapshot", "readTogether", "together", "pipelined"}
+var enclosing = []string{"Tx", "inTx", "ensureTx", "inTx", "inSnapshot", "Snapshot", "runReadBatch", "runBatch", "runPipeline"}
 
 func scanStore(t *testing.T) storeScan {
 	t.Helper()

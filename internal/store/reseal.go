@@ -8,21 +8,21 @@ import (
 	"patchbay/internal/secret"
 )
 
-// resealBatch is how many rows are locked and sealed anew at once.
-const resealBatch = 100
+// resealBatchSize is how many rows are locked and resealed at once.
+const resealBatchSize = 100
 
-// reseal seals by the newest keys what others have sealed, place by place, and returns the rows that no key opens. What somebody
-// else had locked is left.
-func (r *rotation) reseal(ctx context.Context) (unreadable []string, err error) {
-	rest, err := r.left(ctx, r.scope)
+// resealTables reseals by the newest keys, table by table, and returns the rows that no key opens. Rows locked
+// by others are skipped.
+func (r *rotation) resealTables(ctx context.Context) (unreadable []string, err error) {
+	rest, err := r.countRemaining(ctx, r.scope)
 	if err != nil {
 		return nil, err
 	}
 	total := r.resealed + rest
-	for _, p := range sealedPlaces {
-		var b batch
-		for more := true; more; more = len(b.rows) == resealBatch {
-			if b, err = r.resealBatch(ctx, p, b.last()); err != nil {
+	for _, p := range sealedTables {
+		var b sealedBatch
+		for more := true; more; more = len(b.rows) == resealBatchSize {
+			if b, err = r.resealNextBatch(ctx, p, b.lastKey()); err != nil {
 				return nil, err
 			}
 			unreadable = append(unreadable, b.unreadable...)
@@ -35,99 +35,99 @@ func (r *rotation) reseal(ctx context.Context) (unreadable []string, err error) 
 	return unreadable, nil
 }
 
-// left counts the rows that other keys have sealed than those that seal now.
-func (r *rotation) left(ctx context.Context, s scope) (int, error) {
+// countRemaining counts the rows that older keys sealed.
+func (r *rotation) countRemaining(ctx context.Context, s scope) (int, error) {
 	var n int
-	err := s.QueryRow(ctx, leftQuery(r.of.one()), r.of.param(r.keys.now.Load())).Scan(&n)
+	err := s.QueryRow(ctx, remainingQuery(r.target.isSingleTenant()), r.target.sqlParam(r.keys.current.Load())).Scan(&n)
 	return n, err
 }
 
-// batch is some rows of a place, in the order of its primary key.
-type batch struct {
-	place      sealedPlace
+// sealedBatch is some rows of a table in primary key order.
+type sealedBatch struct {
+	table      sealedTable
 	rows       []sealedRow
 	unreadable []string
 }
 
-// last is the key of the last row; nil: there is none.
-func (b batch) last() []any {
+// lastKey returns the key of the last row; nil: no rows.
+func (b sealedBatch) lastKey() []any {
 	if len(b.rows) == 0 {
 		return nil
 	}
-	return b.place.keyOf(b.rows[len(b.rows)-1])
+	return b.table.keyValues(b.rows[len(b.rows)-1])
 }
 
-// resealBatch seals the next rows of a place anew, in one transaction that locks them.
-func (r *rotation) resealBatch(ctx context.Context, p sealedPlace, after []any) (batch, error) {
-	b := batch{place: p}
+// resealNextBatch locks and reseals the next rows of a table in one transaction.
+func (r *rotation) resealNextBatch(ctx context.Context, p sealedTable, after []any) (sealedBatch, error) {
+	b := sealedBatch{table: p}
 	err := r.scope.inTx(ctx, func(s scope) error {
-		args := append([]any{r.of.param(r.keys.now.Load()), resealBatch}, after...)
-		rows, err := s.Query(ctx, p.batchQuery(r.of.one(), after != nil), args...)
+		args := append([]any{r.target.sqlParam(r.keys.current.Load()), resealBatchSize}, after...)
+		rows, err := s.Query(ctx, p.batchQuery(r.target.isSingleTenant(), after != nil), args...)
 		if err != nil {
 			return err
 		}
 		if b.rows, err = pgx.CollectRows(rows, func(r pgx.CollectableRow) (sealedRow, error) { return pgx.RowToMap(r) }); err != nil {
 			return err
 		}
-		return b.reseal(ctx, s, r.keys)
+		return b.resealRows(ctx, s, r.keys)
 	})
 	return b, err
 }
 
-// reseal writes in one round trip. The version stays: for whoever uses the secret nothing has changed, and a refresh that is under
-// way keeps its lease.
-func (b *batch) reseal(ctx context.Context, s scope, ring *ring) error {
+// resealRows writes in one round trip. Versions stay: the secrets are unchanged, and a refresh in progress
+// keeps its lease.
+func (b *sealedBatch) resealRows(ctx context.Context, s scope, ring *liveKeyring) error {
 	var updates pgx.Batch
-	by := resealers{ring: ring, scope: s, have: ring.now.Load(), known: map[string]*secret.Sealer{}}
+	by := batchSealers{ring: ring, scope: s, snapshot: ring.current.Load(), known: map[string]*secret.Sealer{}}
 	for _, row := range b.rows {
-		place := b.place.place(row)
-		sealer, err := by.of(ctx, b.place, place.Tenant)
+		place := b.table.ad(row)
+		sealer, err := by.sealerFor(ctx, b.table, place.Tenant)
 		if err != nil {
 			return err
 		}
-		plain, err := by.open(sealer, row.sealed(), place)
+		plain, err := by.openRow(sealer, row.sealedBytes(), place)
 		if err != nil {
-			b.unreadable = append(b.unreadable, b.place.describe(row))
+			b.unreadable = append(b.unreadable, b.table.describeRow(row))
 			continue
 		}
 		sealed, err := sealer.Seal(plain, place)
 		if err != nil {
 			return err
 		}
-		updates.Queue(b.place.resealQuery(), append([]any{sealed, row.sealed()}, b.place.keyOf(row)...)...)
+		updates.Queue(b.table.resealQuery(), append([]any{sealed, row.sealedBytes()}, b.table.keyValues(row)...)...)
 	}
 	if updates.Len() == 0 {
 		return nil
 	}
-	return classify(s.tx.SendBatch(ctx, &updates).Close())
+	return classifyError(s.tx.SendBatch(ctx, &updates).Close())
 }
 
-// resealers are who seals the rows of a batch anew.
-type resealers struct {
-	ring  *ring
-	scope scope
-	have  *keys
-	known map[string]*secret.Sealer // read in this transaction
+// batchSealers are the sealers for the rows of a batch.
+type batchSealers struct {
+	ring     *liveKeyring
+	scope    scope
+	snapshot *keyringSnapshot
+	known    map[string]*secret.Sealer // read in this transaction
 }
 
-// of is the tenant's key, which is made where there is none yet; or the installation's.
-func (r *resealers) of(ctx context.Context, p sealedPlace, tenant string) (*secret.Sealer, error) {
-	if p.ours {
-		return r.have.Sealer, nil
+// sealerFor returns the sealer of a tenant, made if missing, or of the installation.
+func (r *batchSealers) sealerFor(ctx context.Context, p sealedTable, tenant string) (*secret.Sealer, error) {
+	if p.isInstallation {
+		return r.snapshot.Sealer, nil
 	}
 	if known := r.known[tenant]; known != nil {
 		return known, nil
 	}
-	sealer, err := r.ring.tenantSealerOrNew(ctx, r.scope, r.have, tenant)
+	sealer, err := r.ring.tenantSealerOrNew(ctx, r.scope, r.snapshot, tenant)
 	if err == nil {
 		r.known[tenant] = sealer
 	}
 	return sealer, err
 }
 
-func (r *resealers) open(by *secret.Sealer, sealed []byte, place secret.AD) (secret.Text, error) {
+func (r *batchSealers) openRow(by *secret.Sealer, sealed []byte, place secret.AD) (secret.Text, error) {
 	if plain, err := by.Open(sealed, place); err == nil {
 		return plain, nil
 	}
-	return r.have.Open(sealed, place)
+	return r.snapshot.Open(sealed, place)
 }

@@ -25,7 +25,7 @@ func changesOf(t *testing.T, w *fixture.World, c connectors.ConnectorID, tool st
 	return list.Items
 }
 
-func TestASweepKeepsWhatSaysHowAToolCameToBeAsItIs(t *testing.T) {
+func TestSweepChanges_KeepsNewestOfEachTool(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	held := w.Connector(t, func(d *connectors.Draft) { d.ToolChanges = connectors.ToolChangesHoldAll })
@@ -91,7 +91,7 @@ func TestDefinitionsGoWhenNothingRefersToThem(t *testing.T) {
 	w.AsSystem(t, `insert into tool_definitions (tenant_id, hash, raw, search) values ($1, $2, $3, '')`, []any{w.Tenant, asked.Hash[:], asked.Raw})
 	waiting := newApproval(w.Agent(t), c, "a call")
 	waiting.Definition = asked.Hash
-	if _, _, err := w.Door().AskApproval(t.Context(), waiting); err != nil {
+	if _, _, err := w.Door().RequestApproval(t.Context(), waiting); err != nil {
 		t.Fatal(err)
 	}
 	w.Backdate(t, 100)
@@ -108,7 +108,7 @@ func TestDefinitionsGoWhenNothingRefersToThem(t *testing.T) {
 	}
 }
 
-func TestYoungDefinitionsStayWhoeverRefersToThem(t *testing.T) {
+func TestSweepDefinitions_KeepsYoung(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)
@@ -122,7 +122,7 @@ func TestYoungDefinitionsStayWhoeverRefersToThem(t *testing.T) {
 }
 
 // A sync that finds a definition again while it is being swept waits for that, and stores it anew.
-func TestADefinitionThatComesBackWhileItIsSweptIsStoredAnew(t *testing.T) {
+func TestSweepDefinitions_ConcurrentReuse(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)

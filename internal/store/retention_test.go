@@ -28,7 +28,7 @@ func swept(t *testing.T, w *fixture.World, part connectors.HistoryPart, days int
 	}
 }
 
-func TestASweepForgetsCallsThatAreOldAndHaveEnded(t *testing.T) {
+func TestSweepCalls_DeletesOldEnded(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)
@@ -50,7 +50,7 @@ func TestASweepForgetsCallsThatAreOldAndHaveEnded(t *testing.T) {
 	}
 }
 
-func TestASweepKeepsEachConnectorsNewestRunAndTheOnesUnderWay(t *testing.T) {
+func TestSweepRuns_KeepsNewestAndRunning(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	idle, busy := w.Connector(t), w.Connector(t)
@@ -77,7 +77,7 @@ func TestASweepKeepsEachConnectorsNewestRunAndTheOnesUnderWay(t *testing.T) {
 	_ = running
 }
 
-func TestARunThatWasRepeatedUntilLatelyIsNotOld(t *testing.T) {
+func TestSweepRuns_RepeatedRunIsNotOld(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)
@@ -128,7 +128,7 @@ func TestAWeekOfHealthIsTheSameAfterASweep(t *testing.T) {
 	}
 }
 
-func TestCallsOfThirtyDaysAreCountedTheSameAfterASweep(t *testing.T) {
+func TestSweepCalls_KeepsCounts(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t, func(d *connectors.Draft) { d.ToolChanges = connectors.ToolChangesHoldAll })
@@ -184,7 +184,7 @@ func TestASweepTouchesOneTenantAlone(t *testing.T) {
 	}
 }
 
-func TestLeftoversGoWhenNobodyCanUseThem(t *testing.T) {
+func TestSweepExpired_DeletesUnusable(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)
@@ -207,7 +207,7 @@ func TestLeftoversGoWhenNobodyCanUseThem(t *testing.T) {
 	} {
 		w.AsSystem(t, sql, nil)
 	}
-	if n, err := w.St.System().SweepLeftovers(ctx); n != 5 || err != nil {
+	if n, err := w.St.System().SweepExpired(ctx); n != 5 || err != nil {
 		t.Errorf("%d went, %v", n, err)
 	}
 	for _, table := range []string{"oauth_flows", "connect_links", "setup_links", "sign_in_failures", "client_registrations"} {
@@ -233,8 +233,8 @@ var retentionAttempts = map[string]attempt{
 		at, err := o.door.OldestHistory(ctx)
 		return !at.IsZero(), err
 	},
-	"KeepHistory": func(ctx context.Context, o outsider) (bool, error) {
-		if err := o.door.KeepHistory(ctx, 31); err != nil {
+	"SetHistoryDays": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.SetHistoryDays(ctx, 31); err != nil {
 			return true, err
 		}
 		theirs, err := o.Door().Self(ctx)
@@ -243,4 +243,4 @@ var retentionAttempts = map[string]attempt{
 }
 
 // ownHistory are the methods that are about the outsider's own rows.
-var ownHistory = map[string]bool{"SweepHistory": true, "OldestHistory": true, "KeepHistory": true}
+var ownHistory = map[string]bool{"SweepHistory": true, "OldestHistory": true, "SetHistoryDays": true}

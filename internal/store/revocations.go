@@ -8,10 +8,10 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// maxRevocationsPerTenant bounds the revocations under way of a tenant. Of an issuer of a tenant there is one.
+// maxRevocationsPerTenant bounds a tenant's concurrent revocations. There is one per issuer of a tenant.
 const maxRevocationsPerTenant = 2
 
-// ClaimedRevocation is a deleted grant that its authorization server is to be told of now.
+// ClaimedRevocation is a deleted grant that is to be revoked at its authorization server now.
 type ClaimedRevocation struct {
 	Tenant    connectors.TenantID
 	ID        connectors.CredentialID
@@ -21,19 +21,19 @@ type ClaimedRevocation struct {
 	Last      bool // it has waited for a day
 }
 
-// DeletedConnector is a connector as it was when a grant of it was deleted. It may still exist.
+// DeletedConnector is a connector at the time its grant was deleted. It may still exist.
 type DeletedConnector struct {
 	ID         connectors.ConnectorID
-	Slug, Name string // empty in rows of before migration 84
+	Slug, Name string // empty before migration 84
 }
 
-// ClaimRevocation claims a deleted grant whose revocation is due, for 30 seconds. Tenants take turns: after is the one whose grant was claimed
-// last. The grant is due again after a pause unless it is finished meanwhile. It is NotFound where nothing is due, or as much of it under
-// way as may be.
+// ClaimRevocation claims a due revocation for 30 seconds. Tenants take turns: after is the tenant of the last
+// claim. Unless finished, it is due again after a pause. It fails with NotFound if nothing is due or the
+// tenants' bounds are reached.
 func (s *System) ClaimRevocation(ctx context.Context, after connectors.TenantID) (ClaimedRevocation, error) {
 	r, err := s.q.ClaimRevocation(ctx, maxRevocationsPerTenant, after)
 	if err != nil {
-		return ClaimedRevocation{}, found(err, "revocation")
+		return ClaimedRevocation{}, rowError(err, "revocation")
 	}
 	return ClaimedRevocation{
 		Tenant: r.TenantID, ID: r.ID, AgentID: r.AgentID, Issuer: r.Issuer, Last: r.LastTry,
@@ -44,15 +44,15 @@ func (s *System) ClaimRevocation(ctx context.Context, after connectors.TenantID)
 // Revocation is a deleted grant, opened.
 type Revocation struct {
 	Tokens       GrantTokens
-	ClientSecret secret.Text // of the connector's own client; empty: the grant is for another client, or for one without a secret
-	Superseded   bool        // the same client has a newer grant, which a server could end together with this one
+	ClientSecret secret.Text // of the connector's own client; empty: another client, or a public one
+	Superseded   bool        // the client has a newer grant, which the server could revoke together with this one
 }
 
 // Revocation opens a deleted grant that waits to be revoked.
 func (v *Vault) Revocation(ctx context.Context, id connectors.CredentialID) (Revocation, error) {
 	row, err := v.q.Revocation(ctx, v.id, id)
 	if err != nil {
-		return Revocation{}, found(err, "revocation")
+		return Revocation{}, rowError(err, "revocation")
 	}
 	of := row.AccountRevocation
 	g, err := v.openGrant(dbgen.Credential{
@@ -65,18 +65,18 @@ func (v *Vault) Revocation(ctx context.Context, id connectors.CredentialID) (Rev
 	if row.ClientSealed == nil {
 		return r, nil
 	}
-	r.ClientSecret, err = v.keyring.Open(row.ClientSealed, clientPlace(v.id, of.ConnectorID, row.ClientID, row.ClientOrigin, row.ClientIssuer))
+	r.ClientSecret, err = v.keyring.Open(row.ClientSealed, clientSecretAD(v.id, of.ConnectorID, row.ClientID, row.ClientOrigin, row.ClientIssuer))
 	return r, err
 }
 
-// FinishRevocation forgets a deleted grant: it is revoked, or given up.
+// FinishRevocation deletes a grant that was revoked or given up.
 func (t *Tenant) FinishRevocation(ctx context.Context, id connectors.CredentialID) error {
 	n, err := t.q.FinishRevocation(ctx, t.id, id)
-	return touched(n, err, "revocation")
+	return affectedError(n, err, "revocation")
 }
 
-// ReleaseRevocation ends the claim of a deleted grant that was not revoked.
+// ReleaseRevocation releases the claim of a grant that was not revoked.
 func (t *Tenant) ReleaseRevocation(ctx context.Context, id connectors.CredentialID) error {
 	n, err := t.q.ReleaseRevocation(ctx, t.id, id)
-	return touched(n, err, "revocation")
+	return affectedError(n, err, "revocation")
 }

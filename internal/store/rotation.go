@@ -12,26 +12,26 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// readersPatience is how long a rotation waits for processes to read the new keys. They look every two seconds.
-const readersPatience = time.Minute
+// readersTimeout bounds the wait for processes to load the new keys. They check every two seconds.
+const readersTimeout = time.Minute
 
 // RotationStep is a kind of progress.
 type RotationStep int
 
-// The steps, in their order.
+// Rotation steps in order.
 const (
-	RotationResumed  RotationStep = iota // an earlier one was cut off: this one goes on with it
-	KeyAdded                             // a new key, which opens and does not seal yet
-	ReadersAwaited                       // Done of Total living processes have the newest keys
-	KeyPromoted                          // the new key seals
-	SecretsResealed                      // Done of Total rows
-	SecretUnreadable                     // no key opens Row
-	OldKeysRetired                       // nothing is sealed by them, and nothing can be
-	TenantsDivided                       // each tenant's own key seals its secrets
-	BearersKept                          // Done API keys, Total tokens of agents and Codes are recognised by an older key, which stays
+	RotationResumed   RotationStep = iota // continues an interrupted rotation
+	KeyAdded                              // the new key opens and does not seal yet
+	ReadersAwaited                        // Done of Total live processes have the newest keys
+	KeyPromoted                           // the new key seals
+	SecretsResealed                       // Done of Total rows
+	SecretUnreadable                      // no key opens Row
+	OldKeysRetired                        // nothing is sealed by them
+	TenantKeysEnabled                     // tenants' own keys seal their secrets
+	BearersKept                           // an older MAC key stays for Done API keys, Total agent tokens and Codes
 )
 
-// RotationProgress is what a rotation just did.
+// RotationProgress describes a step of a rotation.
 type RotationProgress struct {
 	Step        RotationStep
 	Done, Total int
@@ -39,80 +39,85 @@ type RotationProgress struct {
 	Row         string
 }
 
-// RotationOptions say how a rotation is watched. The zero value is useful.
+// RotationOptions configure a rotation. The zero value is valid.
 type RotationOptions struct {
-	Notify   func(RotationProgress) // nil: nobody listens
-	Asked    *Event                 // the tenant's entry of who replaces its own key; nil: none
-	Patience time.Duration          // for processes that do not read the new keys; 0: a minute
+	Notify   func(RotationProgress) // nil: no progress reports
+	Asked    *Event                 // audit entry of a tenant's rotation; nil: none
+	Patience time.Duration          // wait for processes to load the new keys; 0: a minute
 }
 
-// RotateSealingKeys replaces the installation's key, which seals the tenants' keys, while other processes go on using them. What is
-// next is read from the database alone, so one that was cut off, at whatever moment, goes on when it is begun again:
+// RotateSealingKeys replaces the installation's key, which seals the tenants' keys, while other processes use
+// it. The next step is derived from the database alone, so an interrupted rotation continues when called again:
 //
-//  1. There is one key: add another, which does not seal yet.
-//  2. The newest does not seal: wait until every living process has it, then let it seal. In the other order a process would
-//     meet secrets that it cannot open.
-//  3. Others stand beside it: wait until every living process seals by the newest, seal anew what the others sealed, and when
-//     that is nothing, retire them. In the other order there would be no end of what the old one seals.
+// 1. One key: add another, which does not seal yet. 2. The newest key does not seal: wait until every live
+// process has it, then let it seal. In the other order a process could find
 //
-// On an installation that is older than tenants' keys it has them seal from then on, and moves every secret to its tenant's key.
+//	secrets that it cannot open.
 //
-// It is a Conflict where another rotation is under way, and where rows are left that no key opens: then the old keys stay.
+// 3. There are older keys: wait until every live process seals by the newest, reseal what older keys sealed,
+// and then retire them. In
+//
+//	the other order the old key would keep sealing.
+//
+// An installation older than tenants' keys starts to use them, and every secret moves to its tenant's key.
+//
+// It fails with Conflict during another rotation, and if rows are left that no key opens: then the old keys
+// stay.
 func (s *Store) RotateSealingKeys(ctx context.Context, o RotationOptions) error {
-	return s.rotate(ctx, installationKeys{}, o)
+	return s.runRotation(ctx, installationKeys{}, o)
 }
 
-// RotateTenantKeys is the same for one tenant's own key, which seals its secrets. It is a Conflict, too, as long as the installation's
-// key seals them.
+// RotateTenantKeys is [Store.RotateSealingKeys] for one tenant's own key. It also fails with Conflict while the
+// installation's key seals the tenant's secrets.
 func (s *Store) RotateTenantKeys(ctx context.Context, id connectors.TenantID, o RotationOptions) error {
-	if _, err := s.keyring.catchUp(ctx); err != nil {
+	if _, err := s.keyring.reloadIfChanged(ctx); err != nil {
 		return err
 	}
-	have := s.keyring.now.Load()
+	have := s.keyring.current.Load()
 	if !have.perTenant {
 		return fault.Errorf(fault.Conflict, "The installation's key still seals the secrets of all tenants. Run patchbay keys rotate without a tenant first.")
 	}
 	if _, err := s.keyring.tenantSealerOrNew(ctx, systemScope(s.pool), have, id.String()); err != nil {
 		return err
 	}
-	return s.rotate(ctx, oneTenantsKeys{id}, o)
+	return s.runRotation(ctx, singleTenantKeys{id}, o)
 }
 
-func (s *Store) rotate(ctx context.Context, of rotated, o RotationOptions) error {
-	r := &rotation{scope: systemScope(s.pool), keys: s.keyring, of: of, asked: o.Asked, notify: o.Notify, patience: o.Patience}
+func (s *Store) runRotation(ctx context.Context, of rotationTarget, o RotationOptions) error {
+	r := &rotation{scope: systemScope(s.pool), keys: s.keyring, target: of, auditEvent: o.Asked, notify: o.Notify, timeout: o.Patience}
 	if r.notify == nil {
 		r.notify = func(RotationProgress) {}
 	}
-	if r.patience == 0 {
-		r.patience = readersPatience
+	if r.timeout == 0 {
+		r.timeout = readersTimeout
 	}
-	return s.alone(ctx, func() error { return r.run(ctx) })
+	return s.withRotationLock(ctx, func() error { return r.run(ctx) })
 }
 
-// alone runs fn while no other process rotates. The lock is held on a connection of its own, because a pool may have one alone;
-// by a transaction, because behind a pooler a session is not ours; and ends with us, however we end. Should it be lost on the way,
-// that does no harm: each step looks again whether it is still its turn.
-func (s *Store) alone(ctx context.Context, fn func() error) error {
+// withRotationLock runs fn while no other process rotates. The lock has its own connection because a pool may
+// have only one, and is a transaction's because a pooler shares sessions. Losing it is harmless: each step
+// checks again that it is due.
+func (s *Store) withRotationLock(ctx context.Context, fn func() error) error {
 	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
 	if err != nil {
-		return classify(err)
+		return classifyError(err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	tx, err := conn.Begin(ctx)
 	if err != nil {
-		return classify(err)
+		return classifyError(err)
 	}
-	defer func() { // a connection that is closed alone keeps the lock until the server notices
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
+	defer func() { // a connection that is only closed keeps the lock until the server notices
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 		defer cancel()
 		_ = tx.Rollback(ctx)
 	}()
 	if _, err := tx.Exec(ctx, "set local idle_in_transaction_session_timeout = 0"); err != nil {
-		return classify(err)
+		return classifyError(err)
 	}
 	locked, err := dbgen.New(tx).TryLockRotation(ctx)
 	if err != nil {
-		return classify(err)
+		return classifyError(err)
 	}
 	if !locked {
 		return fault.Errorf(fault.Conflict, "A rotation of the keys is under way already.")
@@ -120,29 +125,30 @@ func (s *Store) alone(ctx context.Context, fn func() error) error {
 	return fn()
 }
 
-// SealingKeys tells how many keys the installation had when this process last read them, whether a rotation is not at its end, and
-// whether they seal the tenants' keys alone, and not their secrets.
+// SealingKeys returns, as of the last load by this process, the number of installation keys, whether a rotation
+// is unfinished, and whether they seal only tenants' keys.
 func (s *Store) SealingKeys() (n int, unfinished, perTenant bool) {
-	k := s.keyring.now.Load()
-	return len(k.Keys()), stageOf(k.Sealer) != stageSettled, k.perTenant
+	k := s.keyring.current.Load()
+	return len(k.Keys()), findStage(k.Sealer) != stageSingle, k.perTenant
 }
 
-// KeysMoving tells whether the installation was being moved to another PATCHBAY_KEYSET when this process last read its keys.
-func (s *Store) KeysMoving() bool { return s.keyring.now.Load().moving }
+// KeysMoving reports whether the keys were being moved to another PATCHBAY_KEYSET at the last load by this
+// process.
+func (s *Store) KeysMoving() bool { return s.keyring.current.Load().moving }
 
-// stage is how far a rotation is.
-type stage int
+// rotationStage is the stage of a rotation.
+type rotationStage int
 
 const (
-	stageSettled  stage = iota // one key
-	stageAdded                 // the newest key does not seal
-	stagePromoted              // the newest key seals, and there are others
+	stageSingle   rotationStage = iota // one key
+	stageAdded                         // the newest key does not seal
+	stagePromoted                      // the newest key seals, older ones exist
 )
 
-func stageOf(k *secret.Sealer) stage {
+func findStage(k *secret.Sealer) rotationStage {
 	switch {
 	case len(k.Keys()) == 1:
-		return stageSettled
+		return stageSingle
 	case k.Primary() != k.Newest():
 		return stageAdded
 	}
@@ -150,39 +156,39 @@ func stageOf(k *secret.Sealer) stage {
 }
 
 type rotation struct {
-	scope    scope
-	keys     *ring
-	of       rotated
-	asked    *Event
-	notify   func(RotationProgress)
-	patience time.Duration
+	scope      scope
+	keys       *liveKeyring
+	target     rotationTarget
+	auditEvent *Event
+	notify     func(RotationProgress)
+	timeout    time.Duration
 
 	resealed int
 }
 
 func (r *rotation) run(ctx context.Context) error {
 	for begun := false; ; begun = true {
-		if _, err := r.keys.catchUp(ctx); err != nil {
+		if _, err := r.keys.reloadIfChanged(ctx); err != nil {
 			return err
 		}
-		have := r.keys.now.Load()
-		sealer, err := r.of.stored(ctx, r.scope, have)
+		have := r.keys.current.Load()
+		sealer, err := r.target.loadSealer(ctx, r.scope, have)
 		if err != nil {
 			return err
 		}
-		now := stageOf(sealer)
+		now := findStage(sealer)
 		switch {
-		case now == stageSettled && begun:
-			return nil // another has ended it
-		case now != stageSettled && !begun:
+		case now == stageSingle && begun:
+			return nil // another process finished it
+		case now != stageSingle && !begun:
 			r.notify(RotationProgress{Step: RotationResumed})
 		}
 		last := now == stagePromoted && have.perTenant
-		if err := r.step(ctx, now, have); err != nil {
+		if err := r.runStep(ctx, now, have); err != nil {
 			return err
 		}
-		if last && !r.of.one() {
-			return r.tellBearersKept(ctx)
+		if last && !r.target.isSingleTenant() {
+			return r.reportBearersKept(ctx)
 		}
 		if last {
 			return nil
@@ -190,18 +196,18 @@ func (r *rotation) run(ctx context.Context) error {
 	}
 }
 
-func (r *rotation) step(ctx context.Context, now stage, have *keys) error {
-	if now == stageSettled {
-		return r.add(ctx)
+func (r *rotation) runStep(ctx context.Context, now rotationStage, have *keyringSnapshot) error {
+	if now == stageSingle {
+		return r.addKey(ctx)
 	}
 	if err := r.awaitReaders(ctx, have.generation); err != nil {
 		return err
 	}
 	switch {
 	case now == stageAdded:
-		return r.promote(ctx)
+		return r.promoteKey(ctx)
 	case !have.perTenant:
-		return r.divide(ctx)
+		return r.enableTenantKeys(ctx)
 	}
-	return r.finish(ctx)
+	return r.resealAndRetire(ctx)
 }

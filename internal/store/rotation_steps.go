@@ -11,67 +11,68 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// rotationPoll is how often a rotation looks whether it can go on.
+// rotationPoll is the interval of checks whether the rotation can continue.
 const rotationPoll = 200 * time.Millisecond
 
-func (r *rotation) add(ctx context.Context) error {
-	return r.change(ctx, stageSettled, KeyAdded, func(s scope, k *secret.Sealer) (*secret.Sealer, error) {
+func (r *rotation) addKey(ctx context.Context) error {
+	return r.storeKeys(ctx, stageSingle, KeyAdded, func(s scope, k *secret.Sealer) (*secret.Sealer, error) {
 		for {
 			next, err := k.WithNewKey()
 			if err != nil {
 				return nil, err
 			}
-			// An id is 32 random bits. One that was retired would be refused for ever.
-			retired, err := r.of.isRetired(ctx, dbgen.New(s), next.Newest().Prefix())
+			// An id is 32 random bits. A retired one would be refused for ever.
+			retired, err := r.target.isRetired(ctx, dbgen.New(s), next.Newest().Prefix())
 			if err != nil {
 				return nil, err
 			}
 			if !retired {
-				return next, r.record(ctx, s)
+				return next, r.recordRotation(ctx, s)
 			}
 		}
 	})
 }
 
-// record appends, in the transaction that adds a key of one tenant, that somebody replaces it. The installation's keys are no tenant's.
-func (r *rotation) record(ctx context.Context, s scope) error {
-	of, one := r.of.(oneTenantsKeys)
-	if !one || r.asked == nil {
+// recordRotation appends the audit entry in the transaction that adds a tenant's key. The installation's keys
+// belong to no tenant.
+func (r *rotation) recordRotation(ctx context.Context, s scope) error {
+	of, one := r.target.(singleTenantKeys)
+	if !one || r.auditEvent == nil {
 		return nil
 	}
-	return record(ctx, dbgen.New(s), of.id, *r.asked)
+	return recordEvent(ctx, dbgen.New(s), of.id, *r.auditEvent)
 }
 
-func (r *rotation) promote(ctx context.Context) error {
-	return r.change(ctx, stageAdded, KeyPromoted, func(_ scope, k *secret.Sealer) (*secret.Sealer, error) { return k.Promoted() })
+func (r *rotation) promoteKey(ctx context.Context) error {
+	return r.storeKeys(ctx, stageAdded, KeyPromoted, func(_ scope, k *secret.Sealer) (*secret.Sealer, error) { return k.Promoted() })
 }
 
-// divide has the tenants' keys seal from now on. Every living process understands them.
-func (r *rotation) divide(ctx context.Context) error {
+// enableTenantKeys makes tenants' keys seal from now on. Every live process supports them.
+func (r *rotation) enableTenantKeys(ctx context.Context) error {
 	err := dbgen.New(r.scope).DivideByTenant(ctx)
 	if err == nil {
-		r.notify(RotationProgress{Step: TenantsDivided})
+		r.notify(RotationProgress{Step: TenantKeysEnabled})
 	}
 	return err
 }
 
-// errNotYet says that the old keys may still be in use.
-var errNotYet = errors.New("the old keys may be in use")
+// errOldKeysInUse means that old keys may still be in use.
+var errOldKeysInUse = errors.New("the old keys may be in use")
 
-// finish seals anew until nothing is left that could be, and retires the old keys.
-func (r *rotation) finish(ctx context.Context) error {
+// resealAndRetire reseals until no row is left that can be, and retires the old keys.
+func (r *rotation) resealAndRetire(ctx context.Context) error {
 	again := time.NewTicker(rotationPoll)
 	defer again.Stop()
 	for {
-		// What nobody will open any more need not be opened now.
+		// Expired flows are never opened, so they need no resealing.
 		if err := dbgen.New(r.scope).DropExpiredFlows(ctx); err != nil {
 			return err
 		}
-		unreadable, err := r.reseal(ctx)
+		unreadable, err := r.resealTables(ctx)
 		if err != nil {
 			return err
 		}
-		if err := r.retire(ctx, len(unreadable)); !errors.Is(err, errNotYet) {
+		if err := r.retireKeys(ctx, len(unreadable)); !errors.Is(err, errOldKeysInUse) {
 			if fault.Is(err, fault.Conflict) {
 				for _, row := range unreadable {
 					r.notify(RotationProgress{Step: SecretUnreadable, Row: row})
@@ -87,20 +88,20 @@ func (r *rotation) finish(ctx context.Context) error {
 	}
 }
 
-// retire drops the old keys where nothing is sealed by them. Nobody can be about to write such a thing: writers whose rows we
-// cannot see yet hold the lock, and later ones are refused.
-func (r *rotation) retire(ctx context.Context, unreadable int) error {
-	return r.change(ctx, stagePromoted, OldKeysRetired, func(s scope, k *secret.Sealer) (*secret.Sealer, error) {
+// retireKeys drops the old keys if nothing is sealed by them. No write with them can be pending: earlier
+// writers hold the lock, later ones are refused.
+func (r *rotation) retireKeys(ctx context.Context, unreadable int) error {
+	return r.storeKeys(ctx, stagePromoted, OldKeysRetired, func(s scope, k *secret.Sealer) (*secret.Sealer, error) {
 		q := dbgen.New(s)
 		if locked, err := q.TryLockSealed(ctx); err != nil || !locked {
-			return nil, errors.Join(err, errNotYet)
+			return nil, errors.Join(err, errOldKeysInUse)
 		}
-		rest, err := r.left(ctx, s)
+		rest, err := r.countRemaining(ctx, s)
 		switch {
 		case err != nil:
 			return nil, err
 		case rest > unreadable:
-			return nil, errNotYet
+			return nil, errOldKeysInUse
 		case rest > 0:
 			return nil, unreadableFault(rest)
 		}
@@ -108,7 +109,7 @@ func (r *rotation) retire(ctx context.Context, unreadable int) error {
 			if id == k.Primary() {
 				continue
 			}
-			if err := r.of.retire(ctx, q, id.Prefix()); err != nil {
+			if err := r.target.retireKey(ctx, q, id.Prefix()); err != nil {
 				return nil, err
 			}
 		}
@@ -124,12 +125,12 @@ func unreadableFault(n int) error {
 	return fault.Errorf(fault.Conflict, "%s, so the old key stays. Set or delete what is listed, and run patchbay keys rotate again.", what)
 }
 
-// change stores what next makes of the stored keys, as a new generation, where the rotation is at the given stage.
-func (r *rotation) change(ctx context.Context, at stage, done RotationStep, next func(scope, *secret.Sealer) (*secret.Sealer, error)) error {
+// storeKeys stores what next makes of the stored keys, as a new generation, if the rotation is at stage at.
+func (r *rotation) storeKeys(ctx context.Context, at rotationStage, done RotationStep, next func(scope, *secret.Sealer) (*secret.Sealer, error)) error {
 	changed := false
 	err := r.scope.inTx(ctx, func(s scope) error {
-		have, err := r.of.locked(ctx, s, r.keys)
-		if err != nil || stageOf(have) != at {
+		have, err := r.target.lockSealer(ctx, s, r.keys)
+		if err != nil || findStage(have) != at {
 			return err
 		}
 		changed = true
@@ -137,7 +138,7 @@ func (r *rotation) change(ctx context.Context, at stage, done RotationStep, next
 		if err != nil {
 			return err
 		}
-		return r.of.replace(ctx, s, r.keys, k)
+		return r.target.storeSealer(ctx, s, r.keys, k)
 	})
 	if err == nil && changed {
 		r.notify(RotationProgress{Step: done})
@@ -145,18 +146,18 @@ func (r *rotation) change(ctx context.Context, at stage, done RotationStep, next
 	return err
 }
 
-// awaitReaders waits until every living process has the keys of a generation.
+// awaitReaders waits until every live process has the keys of a generation.
 func (r *rotation) awaitReaders(ctx context.Context, generation int) error {
-	again, patience := time.NewTicker(rotationPoll), time.After(r.patience)
+	again, patience := time.NewTicker(rotationPoll), time.After(r.timeout)
 	defer again.Stop()
-	for said := -1; ; {
+	for reported := -1; ; {
 		n, err := dbgen.New(r.scope).InstancesOfGeneration(ctx, int32(generation))
 		if err != nil || n.Ready == n.Alive {
 			return err
 		}
-		if int(n.Ready) != said {
-			said = int(n.Ready)
-			r.notify(RotationProgress{Step: ReadersAwaited, Done: said, Total: int(n.Alive)})
+		if int(n.Ready) != reported {
+			reported = int(n.Ready)
+			r.notify(RotationProgress{Step: ReadersAwaited, Done: reported, Total: int(n.Alive)})
 		}
 		select {
 		case <-again.C:

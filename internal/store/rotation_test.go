@@ -20,7 +20,7 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-func TestARotationSealsEverythingAnewAndRetiresTheOldKey(t *testing.T) {
+func TestRotation_ResealsAndRetires(t *testing.T) {
 	t.Parallel()
 	y := newTreasury(t, 3)
 	sleeper := y.open(t)
@@ -30,7 +30,7 @@ func TestARotationSealsEverythingAnewAndRetiresTheOldKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []store.RotationStep{
-		store.KeyAdded, store.ReadersAwaited, store.KeyPromoted, store.ReadersAwaited, store.TenantsDivided, store.ReadersAwaited,
+		store.KeyAdded, store.ReadersAwaited, store.KeyPromoted, store.ReadersAwaited, store.TenantKeysEnabled, store.ReadersAwaited,
 		store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed,
 		store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.OldKeysRetired,
 	}
@@ -141,7 +141,7 @@ func TestARefreshUnderWayKeepsItsLease(t *testing.T) {
 	y.wantRotated(t)
 }
 
-func TestWhatNoKeyOpensKeepsTheOldKeyAndIsNamed(t *testing.T) {
+func TestRotation_UnreadableRowKeepsOldKey(t *testing.T) {
 	t.Parallel()
 	y := newTreasury(t, 1)
 	spoil := `update credentials set sealed = set_byte(sealed, 30, get_byte(sealed, 30) # 1) where connector_id = $1 and agent_id is not null`
@@ -187,7 +187,7 @@ func TestASecondRotationAtOnceIsRefused(t *testing.T) {
 	y.wantRotated(t)
 }
 
-func TestARotationWaitsForTheLivingAndNotForTheDead(t *testing.T) {
+func TestRotation_WaitsForLiveProcesses(t *testing.T) {
 	t.Parallel()
 	y := newTreasury(t, 1)
 	older, dead := fixture.NewInstance(), fixture.NewInstance() // a program that knows of no generations; one that is silent
@@ -221,7 +221,7 @@ func TestAnOldKeyIsNotRetiredUnderAWriter(t *testing.T) {
 	defer func() { release(); writer.Wait() }()
 	write := func() {
 		err := sleeper.Tenant(y.Tenant).Tx(t.Context(), func(tx *store.Tenant) error {
-			err := tx.SaveFlow(t.Context(), y.flow(1)) // by the old key: this process has not looked; and nobody sees the row yet
+			err := tx.SaveFlow(t.Context(), y.flow(1)) // by the old key: this process has not reloaded, and the row is not committed
 			close(written)
 			<-commit
 			return err

@@ -8,19 +8,22 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// scope runs the statements of one door. Row-level security reads the scope's setting, so each statement needs it:
+// scope runs the statements of one entry point. Row-level security reads the scope's setting, so each statement
+// needs it:
 //
-//	outside a transaction   set_config and the statement travel together, in one implicit transaction and one round trip
-//	inside one              begin and set_config travel together, and hold for every statement
+//	without a transaction   set_config and the statement are one implicit transaction and one round trip
+//	in a transaction        begin and set_config are one round trip, and apply to every statement
 //
-// The setting ends with the transaction: a pooled connection never carries one tenant's scope to the next caller.
+// The setting ends with the transaction: a pooled connection never carries one tenant's scope to the next
+// caller.
 //
-// It is what dbgen calls a DBTX. Errors come out classified, except pgx.ErrNoRows: only the caller knows what is missing.
+// It implements dbgen.DBTX. Errors are classified, except pgx.ErrNoRows: only the caller can name the missing
+// object.
 type scope struct {
 	pool    *pgxpool.Pool
 	setting string // app.tenant_id or app.system
 	value   string
-	tx      pgx.Tx // nil: outside a transaction
+	tx      pgx.Tx // nil: no transaction
 }
 
 func tenantScope(pool *pgxpool.Pool, tenant string) scope {
@@ -35,9 +38,9 @@ func systemScope(pool *pgxpool.Pool) scope {
 func (s scope) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	if s.tx != nil {
 		tag, err := s.tx.Exec(ctx, sql, args...)
-		return tag, classify(err)
+		return tag, classifyError(err)
 	}
-	sent, err := s.send(ctx, sql, args)
+	sent, err := s.sendBatch(ctx, sql, args)
 	if err != nil {
 		return pgconn.CommandTag{}, err
 	}
@@ -45,7 +48,7 @@ func (s scope) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comman
 	if end := sent.Close(); err == nil {
 		err = end // the implicit transaction may still fail at its end
 	}
-	return tag, classify(err)
+	return tag, classifyError(err)
 }
 
 // Query runs a statement and returns its rows.
@@ -53,18 +56,18 @@ func (s scope) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, er
 	if s.tx != nil {
 		rows, err := s.tx.Query(ctx, sql, args...)
 		if err != nil {
-			return nil, classify(err)
+			return nil, classifyError(err)
 		}
 		return &scopedRows{Rows: rows}, nil
 	}
-	sent, err := s.send(ctx, sql, args)
+	sent, err := s.sendBatch(ctx, sql, args)
 	if err != nil {
 		return nil, err
 	}
 	rows, err := sent.Query()
 	if err != nil {
 		_ = sent.Close()
-		return nil, classify(err)
+		return nil, classifyError(err)
 	}
 	return &scopedRows{Rows: rows, sent: sent}, nil
 }
@@ -75,42 +78,42 @@ func (s scope) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	return scopedRow{rows: rows, err: err}
 }
 
-func (s scope) send(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
+func (s scope) sendBatch(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
 	batch := &pgx.Batch{}
-	batch.Queue(setScope, s.setting, s.value)
+	batch.Queue(setScopeStatement, s.setting, s.value)
 	batch.Queue(sql, args...)
 	sent := s.pool.SendBatch(ctx, batch)
 	if _, err := sent.Exec(); err != nil {
 		_ = sent.Close()
-		return nil, classify(err)
+		return nil, classifyError(err)
 	}
 	return sent, nil
 }
 
 const (
-	setScope = "select set_config($1, $2, true)"
+	setScopeStatement = "select set_config($1, $2, true)"
 
-	begin         = "begin"
-	beginSnapshot = "begin isolation level repeatable read read only"
+	beginStatement         = "begin"
+	beginSnapshotStatement = "begin isolation level repeatable read read only"
 )
 
-// begin opens a transaction in the scope. The value is an id of ours or a constant: it needs no quoting.
-func (s scope) begin(ctx context.Context, statement string) (scope, error) {
+// beginTx opens a transaction in the scope. The value is an id of ours or a constant and needs no quoting.
+func (s scope) beginTx(ctx context.Context, statement string) (scope, error) {
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{
 		BeginQuery: statement + "; select set_config('" + s.setting + "', '" + s.value + "', true)",
 	})
 	if err != nil {
-		return scope{}, classify(err)
+		return scope{}, classifyError(err)
 	}
 	s.tx = tx
 	return s, nil
 }
 
-// scopedRows ends its batch, and so its implicit transaction, with its last row.
+// scopedRows closes its batch, and so its implicit transaction, after the last row.
 type scopedRows struct {
 	pgx.Rows
-	sent pgx.BatchResults // nil: in a transaction, or ended
-	err  error            // of the end
+	sent pgx.BatchResults // nil: in a transaction, or closed
+	err  error            // from closing
 }
 
 func (r *scopedRows) Next() bool {
@@ -131,9 +134,9 @@ func (r *scopedRows) Close() {
 
 func (r *scopedRows) Err() error {
 	if err := r.Rows.Err(); err != nil {
-		return classify(err)
+		return classifyError(err)
 	}
-	return classify(r.err)
+	return classifyError(r.err)
 }
 
 type scopedRow struct {
@@ -141,7 +144,7 @@ type scopedRow struct {
 	err  error
 }
 
-// Scan reads the row and ends the statement. Without a row the error is pgx.ErrNoRows.
+// Scan reads the row and closes the statement. It returns pgx.ErrNoRows without a row.
 func (r scopedRow) Scan(dest ...any) error {
 	if r.err != nil {
 		return r.err

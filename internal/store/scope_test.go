@@ -15,7 +15,7 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// A connection that kept one tenant's setting, or the system's, would show its rows to whoever is next.
+// A connection that kept a tenant's setting, or the system's, would show its rows to the next caller.
 func TestNoConnectionKeepsAScope(t *testing.T) {
 	t.Parallel()
 	keepsNoScope(t, fixture.New(t))
@@ -66,7 +66,7 @@ func misuse(ctx context.Context, w *fixture.World) {
 		_, _ = tx.Connector(leaving, connectors.Ref("none"))
 		return errors.New("on second thoughts")
 	})
-	_, _ = w.Door().SyncBase(leaving, connectors.ConnectorID{})
+	_, _ = w.Door().SyncBaseline(leaving, connectors.ConnectorID{})
 	_ = w.OtherDoor().Snapshot(ctx, func(tx *store.Tenant) error {
 		_, err := tx.Connector(leaving, connectors.Ref("none"))
 		return err

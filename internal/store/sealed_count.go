@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/secret"
 )
 
-// SealedBy counts, by the key that sealed them, the tenant's values that lie sealed. A key that sealed none of them is not in it.
+// SealedBy counts the tenant's sealed values by key.
 func (t *Tenant) SealedBy(ctx context.Context) (map[secret.KeyID]int, error) {
 	rows, err := t.scope.Query(ctx, sealedByQuery(), t.id)
 	if err != nil {
@@ -31,58 +31,59 @@ func (t *Tenant) SealedBy(ctx context.Context) (map[secret.KeyID]int, error) {
 	return counts, err
 }
 
-// sealedByQuery counts the sealed rows of all places by how they begin, of the tenant $1. Its keys are none of its values.
+// sealedByQuery counts the sealed rows of all tables by key prefix, for tenant $1. The tenant's own keys are no
+// values.
 func sealedByQuery() string {
 	var parts []string
-	for _, p := range sealedPlaces {
-		if !p.ours {
+	for _, p := range sealedTables {
+		if !p.isInstallation {
 			parts = append(parts, fmt.Sprintf("select substring(sealed from 1 for 5) as prefix from %s where tenant_id = $1 and sealed is not null", p.table))
 		}
 	}
 	return "select prefix, count(*) from (" + strings.Join(parts, " union all ") + ") sealed group by prefix"
 }
 
-// SealingKeys is what may be told of keys that seal. Nothing of it is secret.
+// SealingKeys describes sealing keys. It holds no secret.
 type SealingKeys struct {
-	Primary    secret.KeyID   // the one that seals
+	Primary    secret.KeyID   // the key that seals
 	Keys       []secret.KeyID // oldest first
-	Unfinished bool           // a rotation is under way, or was interrupted
-	MadeAt     time.Time      // when the first was made
-	ChangedAt  time.Time      // when the keys were last rotated; MadeAt: never
+	Unfinished bool           // a rotation is running or was interrupted
+	MadeAt     time.Time      // creation of the first key
+	ChangedAt  time.Time      // last rotation; MadeAt: never
 }
 
-// SealingKeys tells of the tenant's own keys. It is NotFound where it has none: the installation's seal its secrets.
+// SealingKeys describes the tenant's own keys. It fails with NotFound if the installation's keys seal its
+// secrets.
 func (t *Tenant) SealingKeys(ctx context.Context) (SealingKeys, error) {
-	have := t.store.keyring.now.Load()
+	have := t.store.keyring.current.Load()
 	sealer, err := t.store.keyring.tenantSealer(ctx, t.scope, have, t.id.String())
 	if err != nil {
 		return SealingKeys{}, err
 	}
 	if sealer == nil || !have.perTenant {
-		return SealingKeys{}, missing("key")
+		return SealingKeys{}, newNotFound("key")
 	}
 	dates, err := t.q.TenantKeyDates(ctx, t.id)
 	return SealingKeys{
-		Primary: sealer.Primary(), Keys: sealer.Keys(), Unfinished: stageOf(sealer) != stageSettled,
+		Primary: sealer.Primary(), Keys: sealer.Keys(), Unfinished: findStage(sealer) != stageSingle,
 		MadeAt: dates.CreatedAt.UTC(), ChangedAt: dates.UpdatedAt.UTC(),
-	}, found(err, "key")
+	}, rowError(err, "key")
 }
 
-// KeyUse is what a tenant's values are sealed by.
+// KeyUse describes which keys sealed a tenant's values.
 type KeyUse struct {
 	Installation SealingKeys
-	PerTenant    bool                 // the installation's keys seal the tenants' keys, and no values
-	Own          *SealingKeys         // the tenant's; nil: it has none, as long as it has no secret
-	Sealed       map[secret.KeyID]int // the tenant's values of each key
+	PerTenant    bool                 // the installation's keys seal only the tenants' keys
+	Own          *SealingKeys         // the tenant's own; nil: none, as long as it has no secret
+	Sealed       map[secret.KeyID]int // the tenant's values by key
 }
 
-// KeyUse reads which keys there are and what of a tenant they have sealed, as of one moment: a key that a rotation retires meanwhile would
-// count as lost.
+// KeyUse reads keys and counts in one snapshot: otherwise a key retired meanwhile would count as lost.
 func (s *System) KeyUse(ctx context.Context, of connectors.TenantID) (KeyUse, error) {
 	var use KeyUse
 	err := s.scope.inSnapshot(ctx, func(sc scope) error {
 		tx := newSystem(sc, s.jobs, s.keys)
-		tenant := tx.tenant(of)
+		tenant := tx.tenantInTx(of)
 		var err error
 		if use.Installation, use.PerTenant, err = tx.SealingKeys(ctx); err != nil {
 			return err
@@ -100,15 +101,16 @@ func (s *System) KeyUse(ctx context.Context, of connectors.TenantID) (KeyUse, er
 	return use, err
 }
 
-// SealingKeys tells of the installation's keys, as this process has them. perTenant: they seal the tenants' keys, and no secrets.
+// SealingKeys describes the installation's keys as this process has them. perTenant: they seal only tenants'
+// keys.
 func (s *System) SealingKeys(ctx context.Context) (of SealingKeys, perTenant bool, err error) {
 	dates, err := s.q.KeysetDates(ctx)
 	if err != nil {
 		return SealingKeys{}, false, err
 	}
-	k := s.keys.now.Load()
+	k := s.keys.current.Load()
 	return SealingKeys{
-		Primary: k.Primary(), Keys: k.Keys(), Unfinished: stageOf(k.Sealer) != stageSettled,
+		Primary: k.Primary(), Keys: k.Keys(), Unfinished: findStage(k.Sealer) != stageSingle,
 		MadeAt: dates.CreatedAt.UTC(), ChangedAt: dates.UpdatedAt.UTC(),
 	}, k.perTenant, nil
 }

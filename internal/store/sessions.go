@@ -13,11 +13,11 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// sweepEvery is how often expired sessions are deleted.
-const sweepEvery = 5 * time.Minute
+// sweepInterval is the interval of deleting expired sessions.
+const sweepInterval = 5 * time.Minute
 
-// Sessions keeps the browsers' sessions for scs (it is an scs.CtxStore). scs's own pgxstore has no contexts, so that a database
-// that hangs would hang every request, and its sweeper cannot be stopped safely.
+// Sessions implements scs.CtxStore. The pgxstore of scs takes no contexts, so a hanging database would hang
+// every request, and its sweeper cannot be stopped safely.
 type Sessions struct {
 	q    *dbgen.Queries
 	stop context.CancelFunc
@@ -27,7 +27,7 @@ type Sessions struct {
 func newSessions(pool *pgxpool.Pool) *Sessions {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Sessions{q: dbgen.New(systemScope(pool)), stop: stop}
-	safe.GoIn(&s.done, safe.Background, func() { safe.RunLoop(ctx, "browser sessions", s.sweep) })
+	safe.GoIn(&s.done, safe.Background, func() { safe.RunLoop(ctx, "browser sessions", s.sweepLoop) })
 	return s
 }
 
@@ -36,15 +36,15 @@ func (s *Sessions) close() {
 	s.done.Wait()
 }
 
-func (s *Sessions) sweep(ctx context.Context) {
-	tick := time.NewTicker(sweepEvery)
+func (s *Sessions) sweepLoop(ctx context.Context) {
+	tick := time.NewTicker(sweepInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			_ = s.q.DeleteExpiredSessions(ctx) // the next one will: expired sessions are not found anyway
+			_ = s.q.DeleteExpiredSessions(ctx) // the next sweep retries: expired sessions are not found anyway
 			_ = s.q.DeleteOldBrowserSessions(ctx)
 		}
 	}
@@ -64,20 +64,20 @@ func (s *Sessions) CommitCtx(ctx context.Context, token string, data []byte, exp
 	return s.q.SaveSession(ctx, token, data, expiry)
 }
 
-// DeleteCtx removes a session. One that is gone is no error.
+// DeleteCtx deletes a session. A missing one is no error.
 func (s *Sessions) DeleteCtx(ctx context.Context, token string) error {
 	return s.q.DeleteSession(ctx, token)
 }
 
-// Find is FindCtx without a caller's context.
+// Find is FindCtx with the background context.
 func (s *Sessions) Find(token string) ([]byte, bool, error) {
 	return s.FindCtx(context.Background(), token)
 }
 
-// Commit is CommitCtx without a caller's context.
+// Commit is CommitCtx with the background context.
 func (s *Sessions) Commit(token string, data []byte, expiry time.Time) error {
 	return s.CommitCtx(context.Background(), token, data, expiry)
 }
 
-// Delete is DeleteCtx without a caller's context.
+// Delete is DeleteCtx with the background context.
 func (s *Sessions) Delete(token string) error { return s.DeleteCtx(context.Background(), token) }

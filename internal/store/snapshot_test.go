@@ -41,7 +41,7 @@ func TestSnapshotSeesOneMoment(t *testing.T) {
 				if now := count(tx); now != before {
 					t.Errorf("%d connectors, then %d in the same snapshot", before, now)
 				}
-				_, err := tx.SyncBase(t.Context(), kept.ID)
+				_, err := tx.SyncBaseline(t.Context(), kept.ID)
 				return err
 			})
 			if err != nil || count(w.Door()) != 2 {

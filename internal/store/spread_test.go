@@ -15,8 +15,8 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// What stands here lets tenants be spread over several databases (docs/scale.md): all that belongs together has one tenant_id, first in
-// every key, and no query needs the rows of two.
+// These tests let tenants be spread over several databases (docs/scale.md): related rows share one tenant_id,
+// first in every key, and no query needs rows of two tenants.
 
 // keysWithoutTenant are unique keys that do not begin with the tenant, each with its reason.
 var keysWithoutTenant = map[string]string{
@@ -53,7 +53,7 @@ func TestEveryUniqueKeyBeginsWithTheTenant(t *testing.T) {
 	}
 }
 
-func TestEveryTenantsTableHasItsTenantInThePrimaryKey(t *testing.T) {
+func TestTables_TenantInPrimaryKey(t *testing.T) {
 	t.Parallel()
 	found := catalogue(t, `
 		select pg_class.oid::regclass::text
@@ -136,9 +136,9 @@ var (
 	commonTable = regexp.MustCompile(`(?:\bwith|,)\s+(\w+)(?:\s*\([^()]*\))?\s+as\s+(?:materialized\s+|not materialized\s+)?\(`)
 )
 
-// looseJoins are the names under which a query joins a tenant's rows without an equality of tenant_id. It looks at one pair of
-// parentheses after the other, from the inside: what stands in one has been looked at when what is around it is. What a query across
-// tenants names by "with" has rows of several; in others it has those of the one tenant that all the query's tables are asked for.
+// looseJoins returns the names that a query joins without an equality of tenant_id. It checks parentheses from
+// the inside out. In a query across tenants, "with" names have rows of several tenants; in others those of the
+// one tenant.
 func looseJoins(sql string, tenants []string) []string {
 	across := strings.Contains(sql, "@sqlc-vet-disable")
 	sql = strings.ToLower(sqlComment.ReplaceAllString(sql, ""))

@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-func TestATenantThatWantsSingleSignOnIsDeletedWithTheOwnerWhomItKeeps(t *testing.T) {
+func TestDeleteTenant_WithBreakGlassOwner(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	owner := w.MemberIn(t, w.Other, connectors.RoleOwner)

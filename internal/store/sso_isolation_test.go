@@ -13,8 +13,8 @@ import (
 	"patchbay/internal/store"
 )
 
-// ssoOf is what the victim has of single sign-on.
-type ssoOf struct {
+// toSSO is what the victim has of single sign-on.
+type toSSO struct {
 	sso     connectors.SSO
 	ssoFlow store.SSOFlow
 	subject store.SSOSubject
@@ -56,9 +56,9 @@ var ssoAttempts = map[string]attempt{
 		if err != nil || theirs.Issuer != o.sso.Issuer || len(theirs.Groups) != len(o.sso.Groups) {
 			return true, err
 		}
-		return false, o.door.ForgetSSO(ctx)
+		return false, o.door.DeleteSSO(ctx)
 	},
-	"ForgetSSO": func(ctx context.Context, o outsider) (bool, error) { return true, o.door.ForgetSSO(ctx) },
+	"DeleteSSO": func(ctx context.Context, o outsider) (bool, error) { return true, o.door.DeleteSSO(ctx) },
 	"SSOTested": func(ctx context.Context, o outsider) (bool, error) {
 		s := o.sso
 		s.TestedAt = new(time.Now())
@@ -96,10 +96,14 @@ var ssoAttempts = map[string]attempt{
 	"PasswordOpens": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.PasswordOpens(ctx, o.member.UserID))
 	},
-	"MemberOf": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.MemberOf(ctx, o.subject)) },
-	"MemberAt": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.MemberAt(ctx, o.member.Email)) },
-	"Bind": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.Bind(ctx, store.SSOSubject{Issuer: o.subject.Issuer, ID: "mine"}, o.member.UserID)
+	"MemberBySubject": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.MemberBySubject(ctx, o.subject))
+	},
+	"MemberByEmail": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.MemberByEmail(ctx, o.member.Email))
+	},
+	"BindSSOSubject": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.BindSSOSubject(ctx, store.SSOSubject{Issuer: o.subject.Issuer, ID: "mine"}, o.member.UserID)
 	},
 	"JoinBySSO": func(ctx context.Context, o outsider) (bool, error) {
 		mine, err := o.door.JoinBySSO(ctx, store.NewMember{Email: o.member.Email, Name: "Mine", Role: connectors.RoleViewer})
@@ -133,7 +137,7 @@ func (o *outsider) fillSSO(t *testing.T) {
 		door.SaveSSO(ctx, given, "theirs"),
 		door.ClaimDomain(ctx, "theirs.example", "patchbay=theirs"),
 		door.VerifyDomain(ctx, "theirs.example", connectors.ProofOperator),
-		door.Bind(ctx, o.subject, o.member.UserID),
+		door.BindSSOSubject(ctx, o.subject, o.member.UserID),
 		door.StartSSO(ctx, o.ssoFlow),
 	} {
 		if err != nil {

@@ -13,16 +13,16 @@ import (
 	"patchbay/internal/secret"
 )
 
-// State is what a thing is, by the names of its columns, for the audit log: what people set, and of secrets their fingerprints. nil: there is
-// no such thing.
+// State is an object's audited state by column name: settings, and fingerprints of secrets. nil: no such
+// object.
 type State map[string]any
 
-// Subject is a thing that acts change. Its state is read with [Tenant.State].
+// Subject reads the state of an object that actions change.
 type Subject func(ctx context.Context, t *Tenant) (State, error)
 
-// Before reads what a thing is before an act, in the act's transaction and before that locks anything: until its end no other act of the tenant
-// gets further than here, so that what was is what the act before has left. Who waits here for more than five seconds is told that it is
-// busy.
+// Before reads an object's state at the start of an action's transaction, before it locks anything else. It
+// serializes the tenant's actions until the transaction ends, so Before matches the previous After. After five
+// seconds it fails as busy.
 func (t *Tenant) Before(ctx context.Context, of Subject) (State, error) {
 	if err := t.q.HoldActs(ctx, t.id.UUID); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (t *Tenant) Before(ctx context.Context, of Subject) (State, error) {
 	return t.State(ctx, of)
 }
 
-// State reads what a thing is now.
+// State reads an object's current state.
 func (t *Tenant) State(ctx context.Context, of Subject) (State, error) {
 	state, err := of(ctx, t)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -39,7 +39,8 @@ func (t *Tenant) State(ctx context.Context, of Subject) (State, error) {
 	return state, err
 }
 
-// RecordChange appends to the audit log what an act has left of a thing: was is its state from before, nil where there was none.
+// RecordChange appends an action's audit entry with the state before, nil for none, and the current state of
+// its object.
 func (t *Tenant) RecordChange(ctx context.Context, e Event, was State, of Subject) error {
 	is, err := t.State(ctx, of)
 	if err != nil {
@@ -49,29 +50,29 @@ func (t *Tenant) RecordChange(ctx context.Context, e Event, was State, of Subjec
 	return t.Record(ctx, e)
 }
 
-// OfTenant are the settings of the tenant itself.
+// OfTenant is the tenant's settings.
 func OfTenant() Subject {
-	return func(ctx context.Context, t *Tenant) (State, error) { return stateOf(t.q.TenantState(ctx, t.id)) }
+	return func(ctx context.Context, t *Tenant) (State, error) { return toState(t.q.TenantState(ctx, t.id)) }
 }
 
-// OfUsageMark is from when on the tenant's figures are counted.
+// OfUsageMark is the start of the tenant's figures.
 func OfUsageMark() Subject {
-	return func(ctx context.Context, t *Tenant) (State, error) { return stateOf(t.q.UsageMarkState(ctx, t.id)) }
+	return func(ctx context.Context, t *Tenant) (State, error) { return toState(t.q.UsageMarkState(ctx, t.id)) }
 }
 
-// OfMember is a membership, and whose it is.
+// OfMember is a membership with its person.
 func OfMember(id connectors.UserID) Subject {
-	return func(ctx context.Context, t *Tenant) (State, error) { return stateOf(t.q.MemberState(ctx, t.id, id)) }
+	return func(ctx context.Context, t *Tenant) (State, error) { return toState(t.q.MemberState(ctx, t.id, id)) }
 }
 
-// OfPassword is the password of a member.
+// OfPassword is a member's password.
 func OfPassword(id connectors.UserID) Subject {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		hash, err := t.q.PasswordState(ctx, t.id, id)
 		if err != nil {
 			return nil, err
 		}
-		return State{}.with(t, "password", secret.Text(hash), id.String())
+		return State{}.withFingerprint(t, "password", secret.Text(hash), id.String())
 	}
 }
 
@@ -79,7 +80,7 @@ func OfPassword(id connectors.UserID) Subject {
 func OfInvitation(id connectors.InvitationID) Subject {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		row, err := t.q.InvitationState(ctx, t.id, id)
-		return t.marked(row.State, err, "link", row.TokenHash, id)
+		return t.readMACState(row.State, err, "link", row.TokenHash, id)
 	}
 }
 
@@ -87,54 +88,55 @@ func OfInvitation(id connectors.InvitationID) Subject {
 func OfAPIKey(id connectors.APIKeyID) Subject {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		row, err := t.q.APIKeyState(ctx, t.id, id)
-		return t.marked(row.State, err, "secret", row.SecretMac, id)
+		return t.readMACState(row.State, err, "secret", row.SecretMac, id)
 	}
 }
 
-// OfAgent are the settings of an agent.
+// OfAgent is the settings of an agent.
 func OfAgent(id connectors.AgentID) Subject {
-	return func(ctx context.Context, t *Tenant) (State, error) { return stateOf(t.q.AgentState(ctx, t.id, id)) }
+	return func(ctx context.Context, t *Tenant) (State, error) { return toState(t.q.AgentState(ctx, t.id, id)) }
 }
 
 // OfAgentToken is a token of an agent.
 func OfAgentToken(id connectors.AgentTokenID) Subject {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		row, err := t.q.AgentTokenState(ctx, t.id, id)
-		return t.marked(row.State, err, "secret", row.SecretMac, id)
+		return t.readMACState(row.State, err, "secret", row.SecretMac, id)
 	}
 }
 
-// OfGrant is what an agent may use of a connector.
+// OfGrant is an agent's grant for a connector.
 func OfGrant(agent connectors.AgentID, connector connectors.ConnectorID) Subject {
 	return func(ctx context.Context, t *Tenant) (State, error) {
-		return stateOf(t.q.AgentGrantState(ctx, t.id, agent, connector))
+		return toState(t.q.AgentGrantState(ctx, t.id, agent, connector))
 	}
 }
 
-// OfListening is whether a connector's server is listened to.
+// OfListening is whether a connector's notifications are listened to.
 func OfListening(id connectors.ConnectorID) Subject {
 	return func(ctx context.Context, t *Tenant) (State, error) {
-		state, err := stateOf(t.q.ListenState(ctx, t.id, id))
+		state, err := toState(t.q.ListenState(ctx, t.id, id))
 		if errors.Is(err, pgx.ErrNoRows) {
-			return State{}, nil // nobody has looked yet whether it can be
+			return State{}, nil // not reviewed yet
 		}
 		return state, err
 	}
 }
 
-// OfConnectLink is a link with which an account is connected, by its hash.
+// OfConnectLink is a link to connect an account, by its hash.
 func OfConnectLink(connector connectors.ConnectorID, hash []byte) Subject {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		row, err := t.q.ConnectLinkState(ctx, t.id, hash)
-		return t.marked(row.State, err, "connect_url", row.TokenHash, connector)
+		return t.readMACState(row.State, err, "connect_url", row.TokenHash, connector)
 	}
 }
 
-// OfWebhook is a webhook with its secret. Of its address only the host is told: the rest may be one, too.
+// OfWebhook is a webhook with its secret's fingerprint. Of its URL only the host is recorded: the rest may be
+// secret.
 func OfWebhook(id connectors.WebhookID) Subject {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		row, err := t.q.WebhookState(ctx, t.id, id)
-		state, err := stateOf(row.State, err)
+		state, err := toState(row.State, err)
 		if err != nil {
 			return nil, err
 		}
@@ -142,33 +144,33 @@ func OfWebhook(id connectors.WebhookID) Subject {
 		if u, err := url.Parse(row.Url); err == nil {
 			state["host"] = u.Host
 		}
-		if state, err = state.with(t, "url", secret.Text(row.Url), id.String()); err != nil {
+		if state, err = state.withFingerprint(t, "url", secret.Text(row.Url), id.String()); err != nil {
 			return nil, err
 		}
-		return t.webhookPrint(ctx, state, row.Sealed, id)
+		return t.addWebhookFingerprint(ctx, state, row.Sealed, id)
 	}
 }
 
-func (t *Tenant) webhookPrint(ctx context.Context, state State, sealed []byte, id connectors.WebhookID) (State, error) {
-	plain, ok := t.readable(ctx, sealed, webhookPlace(t.id, id))
+func (t *Tenant) addWebhookFingerprint(ctx context.Context, state State, sealed []byte, id connectors.WebhookID) (State, error) {
+	plain, ok := t.openIfReadable(ctx, sealed, webhookSecretAD(t.id, id))
 	if !ok {
-		return state.unreadable("secret"), nil
+		return state.withUnreadable("secret"), nil
 	}
 	s, err := decodeSecrets(plain)
 	if err != nil {
 		return nil, err
 	}
-	return state.with(t, "secret", s.Now, id.String())
+	return state.withFingerprint(t, "secret", s.Now, id.String())
 }
 
-// readable opens a secret, where a key does: what none opens can still be replaced and deleted.
-func (t *Tenant) readable(ctx context.Context, sealed []byte, place secret.AD) (plain secret.Text, ok bool) {
+// openIfReadable opens a secret; ok is false if no key does. Such a secret can still be replaced and deleted.
+func (t *Tenant) openIfReadable(ctx context.Context, sealed []byte, place secret.AD) (plain secret.Text, ok bool) {
 	plain, err := t.store.keyring.openWithin(ctx, t.scope, sealed, place)
 	return plain, err == nil
 }
 
-// stateOf reads a row's state.
-func stateOf(row []byte, err error) (State, error) {
+// toState decodes a row's state.
+func toState(row []byte, err error) (State, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -179,29 +181,31 @@ func stateOf(row []byte, err error) (State, error) {
 	return state, nil
 }
 
-// marked is a row's state with the fingerprint of what recognises a secret that itself is stored nowhere.
-func (t *Tenant) marked(row []byte, err error, field string, recognised []byte, id fmt.Stringer) (State, error) {
-	state, err := stateOf(row, err)
+// readMACState decodes a row's state and adds the fingerprint of a stored MAC, for secrets that are stored
+// nowhere.
+func (t *Tenant) readMACState(row []byte, err error, field string, recognised []byte, id fmt.Stringer) (State, error) {
+	state, err := toState(row, err)
 	if err != nil {
 		return nil, err
 	}
-	return state.with(t, field, secret.Text(recognised), id.String())
+	return state.withFingerprint(t, field, secret.Text(recognised), id.String())
 }
 
-// printer makes fingerprints. Within a transaction it is one: what was and what is are compared, and a rotation may come between.
-func (t *Tenant) printer() *secret.Keyring {
+// fingerprinter returns the keyring for fingerprints. It is fixed within a transaction: states are compared,
+// and a rotation may come between.
+func (t *Tenant) fingerprinter() *secret.Keyring {
 	if t.scope.tx == nil {
 		return t.store.Keyring()
 	}
-	if t.prints == nil {
-		t.prints = t.store.Keyring()
+	if t.fingerprintKeys == nil {
+		t.fingerprintKeys = t.store.Keyring()
 	}
-	return t.prints
+	return t.fingerprintKeys
 }
 
-// with is the state with a secret's fingerprint.
-func (s State) with(t *Tenant, field string, text secret.Text, of ...string) (State, error) {
-	mark, err := t.printer().Fingerprint(text, append([]string{t.id.String(), field}, of...)...)
+// withFingerprint adds a secret's fingerprint.
+func (s State) withFingerprint(t *Tenant, field string, text secret.Text, of ...string) (State, error) {
+	mark, err := t.fingerprinter().Fingerprint(text, append([]string{t.id.String(), field}, of...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -209,8 +213,8 @@ func (s State) with(t *Tenant, field string, text secret.Text, of ...string) (St
 	return s, nil
 }
 
-// unreadable says that there is a secret that no key opens.
-func (s State) unreadable(field string) State {
+// withUnreadable marks a secret that no key opens.
+func (s State) withUnreadable(field string) State {
 	s[field] = "unreadable"
 	return s
 }

@@ -9,8 +9,8 @@ import (
 	"patchbay/internal/secret"
 )
 
-// OfSecondFactor is what a member proves a sign-in with besides the password: its key, and the recovery codes. One that is being set up is
-// none.
+// OfSecondFactor is a member's second factor: its key and recovery codes. One that is being set up does not
+// count.
 func OfSecondFactor(user connectors.UserID) Subject {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		row, err := t.q.SecondFactorState(ctx, t.id, user)
@@ -20,14 +20,14 @@ func OfSecondFactor(user connectors.UserID) Subject {
 		if row.ConfirmedAt == nil {
 			return nil, pgx.ErrNoRows
 		}
-		state, err := State{}.with(t, "recovery_codes", secret.Text(row.Codes), user.String())
+		state, err := State{}.withFingerprint(t, "recovery_codes", secret.Text(row.Codes), user.String())
 		if err != nil {
 			return nil, err
 		}
-		key, ok := t.readable(ctx, row.Sealed, secondFactorPlace(user))
+		key, ok := t.openIfReadable(ctx, row.Sealed, secondFactorAD(user))
 		if !ok {
-			return state.unreadable("key"), nil
+			return state.withUnreadable("key"), nil
 		}
-		return state.with(t, "key", key, user.String())
+		return state.withFingerprint(t, "key", key, user.String())
 	}
 }

@@ -2,25 +2,25 @@ package store
 
 import "context"
 
-// OfSSO is how the tenant's people sign in at its provider, with the client's secret.
+// OfSSO is the tenant's single sign-on settings with the client secret's fingerprint.
 func OfSSO() Subject {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		row, err := t.q.SSOState(ctx, t.id)
-		state, err := stateOf(row.State, err)
+		state, err := toState(row.State, err)
 		if err != nil {
 			return nil, err
 		}
-		plain, ok := t.readable(ctx, row.Sealed, ssoPlace(t.id, row.Issuer))
+		plain, ok := t.openIfReadable(ctx, row.Sealed, ssoSecretAD(t.id, row.Issuer))
 		if !ok {
-			return state.unreadable("client_secret"), nil
+			return state.withUnreadable("client_secret"), nil
 		}
-		return state.with(t, "client_secret", plain, row.Issuer)
+		return state.withFingerprint(t, "client_secret", plain, row.Issuer)
 	}
 }
 
-// OfDomain is an e-mail domain that the tenant has claimed.
+// OfDomain is a claimed e-mail domain.
 func OfDomain(domain string) Subject {
 	return func(ctx context.Context, t *Tenant) (State, error) {
-		return stateOf(t.q.SSODomainState(ctx, t.id, clean(domain)))
+		return toState(t.q.SSODomainState(ctx, t.id, cleanText(domain)))
 	}
 }

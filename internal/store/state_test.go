@@ -57,16 +57,16 @@ func (o outsider) states(ctx context.Context, ask func(context.Context, store.Su
 	return false, missingHere
 }
 
-func TestAnEventOfAnotherShapeThanItsActIsNotRecorded(t *testing.T) {
+func TestRecord_RefusesWrongEffect(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	some := store.State{"name": "A"}
-	for action, act := range store.Acts {
+	for action, act := range store.Actions {
 		for _, states := range [][2]store.State{{nil, nil}, {nil, some}, {some, nil}, {some, some}} {
-			fits := map[store.Shape][4]bool{
-				store.Reads: {true, false, false, false}, store.Makes: {false, true, false, false}, store.Ends: {false, false, true, false},
-				store.Puts: {false, true, false, true}, store.Changes: {false, false, false, true},
-			}[act.Shape]
+			fits := map[store.Effect][4]bool{
+				store.EffectNone: {true, false, false, false}, store.EffectCreate: {false, true, false, false}, store.EffectDelete: {false, false, true, false},
+				store.EffectUpsert: {false, true, false, true}, store.EffectUpdate: {false, false, false, true},
+			}[act.Effect]
 			at := 0
 			if states[1] != nil {
 				at = 1
@@ -76,7 +76,7 @@ func TestAnEventOfAnotherShapeThanItsActIsNotRecorded(t *testing.T) {
 			}
 			err := w.Door().Record(t.Context(), store.Event{ActorType: "system", Action: action, Before: states[0], After: states[1]})
 			if (err == nil) != fits[at] {
-				t.Errorf("%s (%s) with %v: %v", action, act.Shape, states, err)
+				t.Errorf("%s (%s) with %v: %v", action, act.Effect, states, err)
 			}
 		}
 	}
@@ -141,8 +141,8 @@ func TestWhatWasIsWhatTheActBeforeHasLeft(t *testing.T) {
 	}
 }
 
-// Whoever waits holds a connection that others need.
-func TestAnActThatOthersHoldUpIsToldSoAndHoldsUpNobody(t *testing.T) {
+// A waiting caller holds a connection that others need.
+func TestBefore_FailsAsBusyAfterTimeout(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	agent := w.Agent(t)
@@ -172,7 +172,7 @@ func TestAnActThatOthersHoldUpIsToldSoAndHoldsUpNobody(t *testing.T) {
 }
 
 // The same secret of the same thing can be recognised, another one and another thing's cannot.
-func TestAFingerprintTellsTheSameSecretAndNothingElse(t *testing.T) {
+func TestState_FingerprintIdentifiesSecret(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	one, two := w.Connector(t), w.Connector(t)

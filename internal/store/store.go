@@ -14,25 +14,25 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Store is the database, behind its doors. It is safe for concurrent use.
+// Store is the database. It is safe for concurrent use.
 type Store struct {
-	pool     *pgxpool.Pool
-	listens  *pgxpool.Pool // how Watch connects; nil: there is no way to listen
-	keyring  *ring
-	jobs     *queue.Inserter
-	sessions *Sessions
-	ears     ears
-	waits    *waitQueue
+	pool       *pgxpool.Pool
+	listenPool *pgxpool.Pool // pool for LISTEN connections; nil: none possible
+	keyring    *liveKeyring
+	jobs       *queue.Inserter
+	sessions   *Sessions
+	listeners  changeListeners
+	waits      *waitQueue
 }
 
-// Open takes the pool of a migrated database, which stays the caller's to close. The first Open of a database makes the
-// keyring and stores it wrapped by kek; later ones open it. With another kek the error is a fault, and nothing is written.
+// Open uses the pool of a migrated database, which the caller closes. The first Open of a database makes the
+// keyring and stores it wrapped by kek. With another kek it fails with a fault, and nothing is written.
 func Open(ctx context.Context, pool *pgxpool.Pool, kek secret.KEK) (*Store, error) {
 	return OpenPooled(ctx, pool, pool, kek)
 }
 
-// OpenPooled is Open behind a pooler, which makes those who listen deaf: Watch connects as the pool listens does, and hears nothing
-// where that is nil.
+// OpenPooled is Open behind a pooler in transaction mode, which does not support LISTEN: Watch connects by
+// listens instead, and receives only local changes if that is nil.
 func OpenPooled(ctx context.Context, pool, listens *pgxpool.Pool, kek secret.KEK) (*Store, error) {
 	keyring, err := openRing(ctx, systemScope(pool), kek)
 	if err != nil {
@@ -42,36 +42,36 @@ func OpenPooled(ctx context.Context, pool, listens *pgxpool.Pool, kek secret.KEK
 	if err != nil {
 		return nil, err
 	}
-	return &Store{pool: pool, listens: listens, keyring: keyring, jobs: jobs, sessions: newSessions(pool), waits: newWaitQueue(pool.Ping)}, nil
+	return &Store{pool: pool, listenPool: listens, keyring: keyring, jobs: jobs, sessions: newSessions(pool), waits: newWaitQueue(pool.Ping)}, nil
 }
 
-// Close stops what Open started and waits for it. The pool stays open.
+// Close stops the background work of Open and waits for it. The pool stays open.
 func (s *Store) Close() {
 	s.waits.close()
 	s.sessions.close()
 }
 
-// Tenant opens the door to one tenant's rows.
+// Tenant returns the entry point to one tenant's rows.
 func (s *Store) Tenant(id connectors.TenantID) *Tenant {
 	return newTenant(s, id, tenantScope(s.pool, id.String()))
 }
 
-// Vault opens the door to one tenant's secrets.
+// Vault returns the entry point to one tenant's secrets.
 func (s *Store) Vault(id connectors.TenantID) *Vault {
 	scope := tenantScope(s.pool, id.String())
 	return &Vault{keyring: s.keyring, id: id, scope: scope, q: dbgen.New(scope), jobs: s.jobs}
 }
 
-// System opens the door across tenants.
+// System returns the entry point across tenants.
 func (s *Store) System() *System { return newSystem(systemScope(s.pool), s.jobs, s.keyring) }
 
-// Keyring is what authenticates tokens, as it is now. What seals secrets in it may be another key a moment later.
-func (s *Store) Keyring() *secret.Keyring { return s.keyring.now.Load().Keyring }
+// Keyring returns the current keyring for MACs. Its sealing key may be outdated a moment later.
+func (s *Store) Keyring() *secret.Keyring { return s.keyring.current.Load().Keyring }
 
-// SessionStore keeps the browsers' sessions.
+// SessionStore returns the store of browser sessions.
 func (s *Store) SessionStore() *Sessions { return s.sessions }
 
-// Ready tells whether the database answers and has the schema that this program wants, or a newer one.
+// Ready fails if the database does not answer or its schema is older than this program's.
 func (s *Store) Ready(ctx context.Context) error {
 	applied, wanted, err := db.Current(ctx, s.pool)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Store) Ready(ctx context.Context) error {
 	return nil
 }
 
-// newID makes an id that sorts by time.
+// newID makes a UUIDv7, which sorts by time.
 func newID() uuid.UUID {
-	return uuid.Must(uuid.NewV7()) // fails only where the machine has no randomness, and then nothing works
+	return uuid.Must(uuid.NewV7()) // fails only without a source of randomness
 }

@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// NewestSweep is how far the newest sync of all connectors is, in one query; the zero value: there was none.
+// NewestSweep returns the progress of the latest sync of all connectors, in one query; zero: none.
 func (t *Tenant) NewestSweep(ctx context.Context) (connectors.Sweep, error) {
 	row, err := t.q.NewestSweep(ctx, t.id)
 	if errors.Is(err, pgx.ErrNoRows) {

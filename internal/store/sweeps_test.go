@@ -59,7 +59,7 @@ func TestASweepTellsHowFarItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	sweepIs(t, w, 4, 0, 0)
-	if _, err := w.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.Seen{}); err != nil {
+	if _, err := w.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.ServerObservation{}); err != nil {
 		t.Fatal(err)
 	}
 	if s := sweepIs(t, w, 4, 0, 1); !s.Open() || s.LastAt.IsZero() {

@@ -7,24 +7,24 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// recordSync appends that somebody asked for a run, in the transaction that makes it. Nobody did: asked is nil.
+// recordSync appends the audit entry of a requested run in its transaction; asked nil: none.
 func (t *Tenant) recordSync(ctx context.Context, asked *Event, run connectors.SyncRun) error {
 	if asked == nil {
 		return nil
 	}
-	return t.Record(ctx, asked.also(map[string]any{"sync_run_id": run.ID.String()}))
+	return t.Record(ctx, asked.withDetail(map[string]any{"sync_run_id": run.ID.String()}))
 }
 
-// recordAllSyncs is the same for the runs of all connectors.
+// recordAllSyncs is recordSync for runs of all connectors.
 func (t *Tenant) recordAllSyncs(ctx context.Context, asked *Event, queued int) error {
 	if asked == nil {
 		return nil
 	}
-	return t.Record(ctx, asked.also(map[string]any{"queued": queued}))
+	return t.Record(ctx, asked.withDetail(map[string]any{"queued": queued}))
 }
 
-// also is the event with more in its detail.
-func (e Event) also(more map[string]any) Event {
+// withDetail adds more to the event's detail.
+func (e Event) withDetail(more map[string]any) Event {
 	detail := maps.Clone(e.Detail)
 	if detail == nil {
 		detail = map[string]any{}

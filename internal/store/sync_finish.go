@@ -12,33 +12,33 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Base is what a sync's result is compared with.
-type Base struct {
-	ListHash     *connectors.Hash       // of the list that is known; nil: none
-	Tools        []connectors.ToolState // removed ones, too
+// SyncBaseline is what a sync's result is compared with.
+type SyncBaseline struct {
+	ListHash     *connectors.Hash       // of the known list; nil: none
+	Tools        []connectors.ToolState // including removed ones
 	Instructions connectors.Instructions
 }
 
-// SyncBase is what is known of a connector's server.
-func (t *Tenant) SyncBase(ctx context.Context, id connectors.ConnectorID) (Base, error) {
+// SyncBaseline reads the known state of a connector's server.
+func (t *Tenant) SyncBaseline(ctx context.Context, id connectors.ConnectorID) (SyncBaseline, error) {
 	var known dbgen.ConnectorBaseRow
 	var rows []dbgen.ToolStatesRow
-	err := t.scope.readTogether(ctx,
+	err := t.scope.runReadBatch(ctx,
 		func(q *dbgen.Queries) (err error) { known, err = q.ConnectorBase(ctx, t.id, id); return err },
 		func(q *dbgen.Queries) (err error) { rows, err = q.ToolStates(ctx, t.id, id); return err },
 	)
 	if err != nil {
-		return Base{}, found(err, "connector")
+		return SyncBaseline{}, rowError(err, "connector")
 	}
-	base := Base{
-		ListHash: hashOf(known.ToolsHash), Tools: make([]connectors.ToolState, len(rows)),
-		Instructions: instructionsOf(known.ServerInstructions, known.AcceptedInstructions, known.InstructionsReview),
+	base := SyncBaseline{
+		ListHash: toHash(known.ToolsHash), Tools: make([]connectors.ToolState, len(rows)),
+		Instructions: toInstructions(known.ServerInstructions, known.AcceptedInstructions, known.InstructionsReview),
 	}
 	for i, r := range rows {
 		base.Tools[i] = connectors.ToolState{
 			Name:     r.Name,
-			Current:  *hashOf(r.CurrentHash),
-			Accepted: hashOf(r.AcceptedHash),
+			Current:  *toHash(r.CurrentHash),
+			Accepted: toHash(r.AcceptedHash),
 			Review:   r.Review,
 			Removed:  r.Removed,
 		}
@@ -46,9 +46,9 @@ func (t *Tenant) SyncBase(ctx context.Context, id connectors.ConnectorID) (Base,
 	return base, nil
 }
 
-// FinishUnchanged ends a run whose list has the hash that is known, in one statement. ok is false where the hash or the server's
-// instructions differ; then nothing is written and the run goes on.
-func (t *Tenant) FinishUnchanged(ctx context.Context, id connectors.SyncRunID, listHash connectors.Hash, seen Seen) (ok bool, run connectors.SyncRun, err error) {
+// FinishUnchanged ends a run with an unchanged list, in one statement. ok is false if the hash or the
+// instructions differ: nothing is written, and the run continues.
+func (t *Tenant) FinishUnchanged(ctx context.Context, id connectors.SyncRunID, listHash connectors.Hash, seen ServerObservation) (ok bool, run connectors.SyncRun, err error) {
 	row, err := t.q.FinishUnchanged(ctx, dbgen.FinishUnchangedParams{
 		TenantID:           t.id,
 		ID:                 id,
@@ -56,13 +56,13 @@ func (t *Tenant) FinishUnchanged(ctx context.Context, id connectors.SyncRunID, l
 		ToolsTotal:         int32(seen.Total),
 		ToolsQuarantined:   int32(seen.Quarantined),
 		AuthBehaviour:      string(seen.AuthBehaviour),
-		Era:                clean(seen.Era),
+		Era:                cleanText(seen.Era),
 		KnownS:             seen.KnownFor.Seconds(),
-		ServerName:         clean(seen.Server.Name),
-		ServerVersion:      clean(seen.Server.Version),
-		ServerTitle:        clean(seen.Server.Title),
-		ServerProtocol:     clean(seen.Server.ProtocolVersion),
-		ServerInstructions: clean(seen.Server.Instructions),
+		ServerName:         cleanText(seen.Server.Name),
+		ServerVersion:      cleanText(seen.Server.Version),
+		ServerTitle:        cleanText(seen.Server.Title),
+		ServerProtocol:     cleanText(seen.Server.ProtocolVersion),
+		ServerInstructions: cleanText(seen.Server.Instructions),
 		ServerCapabilities: seen.Capabilities,
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -71,13 +71,13 @@ func (t *Tenant) FinishUnchanged(ctx context.Context, id connectors.SyncRunID, l
 	if err != nil {
 		return false, connectors.SyncRun{}, err
 	}
-	return true, syncRunOf(row), nil
+	return true, toSyncRun(row), nil
 }
 
-// FinishSync ends a run and writes what its list changes, in one transaction of as many statements for a thousand tools as for
-// one. A run that has ended is a Conflict, and nothing is written.
+// FinishSync ends a run and writes the changes, in one transaction with a constant number of statements. A run
+// that has ended is a Conflict, and nothing is written.
 func (t *Tenant) FinishSync(ctx context.Context, id connectors.SyncRunID, res SyncResult) (connectors.SyncRun, error) {
-	return t.finish(ctx, res, func(tx *Tenant) (dbgen.SyncRun, error) {
+	return t.finishRun(ctx, res, func(tx *Tenant) (dbgen.SyncRun, error) {
 		row, err := tx.q.FinishRun(ctx, dbgen.FinishRunParams{
 			TenantID:         tx.id,
 			ID:               id,
@@ -85,28 +85,28 @@ func (t *Tenant) FinishSync(ctx context.Context, id connectors.SyncRunID, res Sy
 			ToolsAdded:       int32(len(res.Diff.Added)),
 			ToolsChanged:     int32(len(res.Diff.Changed)),
 			ToolsRemoved:     int32(len(res.Diff.Removed)),
-			ToolsQuarantined: int32(res.Seen.Quarantined),
-			ProtocolVersion:  clean(res.Server.ProtocolVersion),
+			ToolsQuarantined: int32(res.ServerObservation.Quarantined),
+			ProtocolVersion:  cleanText(res.Server.ProtocolVersion),
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
-			err = tx.ended(ctx, id)
+			err = tx.explainEnded(ctx, id)
 		}
 		return row, err
 	})
 }
 
-// finish writes the end of a run, which locks its connector, and then what its list changes.
-func (t *Tenant) finish(ctx context.Context, res SyncResult, end func(tx *Tenant) (dbgen.SyncRun, error)) (run connectors.SyncRun, err error) {
-	err = t.within(ctx, func(tx *Tenant) error {
+// finishRun ends a run, which locks its connector, and then writes the changes of its list.
+func (t *Tenant) finishRun(ctx context.Context, res SyncResult, end func(tx *Tenant) (dbgen.SyncRun, error)) (run connectors.SyncRun, err error) {
+	err = t.ensureTx(ctx, func(tx *Tenant) error {
 		row, err := end(tx)
 		if err != nil {
 			return err
 		}
-		run = syncRunOf(row)
+		run = toSyncRun(row)
 		if err := tx.writeTools(ctx, row, res); err != nil {
-			return tx.says(err, "connector", row.ConnectorID)
+			return tx.notifyChange(err, "connector", row.ConnectorID)
 		}
-		return tx.says(tx.tellOfChanges(ctx, row.ConnectorID, res.Diff), "connector", row.ConnectorID)
+		return tx.notifyChange(tx.notifyOfChanges(ctx, row.ConnectorID, res.Diff), "connector", row.ConnectorID)
 	})
 	if err != nil {
 		return connectors.SyncRun{}, err
@@ -114,43 +114,43 @@ func (t *Tenant) finish(ctx context.Context, res SyncResult, end func(tx *Tenant
 	return run, nil
 }
 
-// FailSync ends a run with its reason. The tools that are known stay; when the connector is tried again by itself, the kind of
-// failure says.
-func (t *Tenant) FailSync(ctx context.Context, id connectors.SyncRunID, e connectors.SyncError, seen Seen) (connectors.SyncRun, error) {
+// FailSync ends a run with an error. Known tools stay. The kind of failure decides the time of the next
+// scheduled sync.
+func (t *Tenant) FailSync(ctx context.Context, id connectors.SyncRunID, e connectors.SyncError, seen ServerObservation) (connectors.SyncRun, error) {
 	trouble, err := t.q.RunTrouble(ctx, t.id, id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return connectors.SyncRun{}, t.ended(ctx, id)
+		return connectors.SyncRun{}, t.explainEnded(ctx, id)
 	}
 	if err != nil {
 		return connectors.SyncRun{}, err
 	}
-	code, message := clean(e.Code), clean(e.Message)
-	answered, silent := hourCount(e.Code)
+	code, message := cleanText(e.Code), cleanText(e.Message)
+	answered, silent := failureCounts(e.Code)
 	row, err := t.q.FailRun(ctx, dbgen.FailRunParams{
 		TenantID:         t.id,
 		ID:               id,
 		ToolsTotal:       int32(seen.Total),
 		ToolsQuarantined: int32(seen.Quarantined),
-		ProtocolVersion:  clean(seen.Server.ProtocolVersion),
+		ProtocolVersion:  cleanText(seen.Server.ProtocolVersion),
 		ErrorCode:        &code,
 		ErrorMessage:     &message,
 		AuthBehaviour:    string(seen.AuthBehaviour),
-		WaitS:            waitAfter(trouble, e),
+		WaitS:            backoffSeconds(trouble, e),
 		Answered:         answered,
 		Silent:           silent,
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return connectors.SyncRun{}, t.ended(ctx, id)
+		return connectors.SyncRun{}, t.explainEnded(ctx, id)
 	}
 	if err != nil {
 		return connectors.SyncRun{}, err
 	}
-	return syncRunOf(row), nil
+	return toSyncRun(row), nil
 }
 
-// hourCount is by how much a failed sync counts in its hour, as one that the server answered, and as one that it did not.
-func hourCount(code string) (answered, silent int32) {
-	switch connectors.ReachedBy(code) {
+// failureCounts returns the increments of a failed sync in its hour: server answered, server silent.
+func failureCounts(code string) (answered, silent int32) {
+	switch connectors.ReachStateFor(code) {
 	case connectors.ReachUp:
 		return 1, 0
 	case connectors.ReachUnknown:
@@ -159,16 +159,16 @@ func hourCount(code string) (answered, silent int32) {
 	return 0, 1
 }
 
-// waitAfter is how long a connector is left alone after a failure, in seconds; nil: until somebody mends it.
-func waitAfter(r dbgen.RunTroubleRow, e connectors.SyncError) *float64 {
-	t := connectors.Trouble{
+// backoffSeconds returns the pause after a failure in seconds; nil: until a person fixes it.
+func backoffSeconds(r dbgen.RunTroubleRow, e connectors.SyncError) *float64 {
+	t := connectors.SyncFailure{
 		Code: e.Code, Temporary: e.Temporary, RetryAfter: e.RetryAfter,
-		Failures: int(r.Failures), Failing: time.Duration(r.FailingS * float64(time.Second)),
+		Failures: int(r.Failures), FailingFor: time.Duration(r.FailingS * float64(time.Second)),
 	}
 	if r.Enabled {
 		t.Interval = time.Duration(r.SyncIntervalS) * time.Second
 	}
-	wait, ok := t.Wait()
+	wait, ok := t.RetryDelay()
 	if !ok {
 		return nil
 	}
@@ -176,8 +176,8 @@ func waitAfter(r dbgen.RunTroubleRow, e connectors.SyncError) *float64 {
 	return &seconds
 }
 
-// ended says why a run cannot be ended: it is not there, or it has ended.
-func (t *Tenant) ended(ctx context.Context, id connectors.SyncRunID) error {
+// explainEnded returns the error for a run that cannot end: missing, or ended already.
+func (t *Tenant) explainEnded(ctx context.Context, id connectors.SyncRunID) error {
 	if _, err := t.SyncRun(ctx, id); err != nil {
 		return err
 	}

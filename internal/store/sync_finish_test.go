@@ -61,7 +61,7 @@ func TestAnUnchangedListIsOneStatement(t *testing.T) {
 
 	run := w.Run(t, c.ID)
 	before, trips := w.Queries(), w.RoundTrips()
-	ok, done, err := w.Door().FinishUnchanged(t.Context(), run.ID, hash, store.Seen{Total: 2, Server: connectors.Server{Version: "1.1.0"}})
+	ok, done, err := w.Door().FinishUnchanged(t.Context(), run.ID, hash, store.ServerObservation{Total: 2, Server: connectors.Server{Version: "1.1.0"}})
 	if err != nil || !ok {
 		t.Fatalf("ok = %v, %v", ok, err)
 	}
@@ -96,7 +96,7 @@ func TestAnotherListIsNotFinishedAsUnchanged(t *testing.T) {
 	c := w.Connector(t)
 	w.Synced(t, c.ID, "search")
 	run := w.Run(t, c.ID)
-	ok, _, err := w.Door().FinishUnchanged(t.Context(), run.ID, fixture.ListHash(fixture.Definition("other")), store.Seen{})
+	ok, _, err := w.Door().FinishUnchanged(t.Context(), run.ID, fixture.ListHash(fixture.Definition("other")), store.ServerObservation{})
 	if ok || err != nil {
 		t.Errorf("ok = %v, %v", ok, err)
 	}
@@ -131,7 +131,7 @@ func TestOnlyWhatDiffersIsWritten(t *testing.T) {
 		t.Errorf("counts = %+v", run.Counts)
 	}
 
-	base, err := w.Door().SyncBase(t.Context(), c.ID)
+	base, err := w.Door().SyncBaseline(t.Context(), c.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestAToolThatReturnsKeepsItsFirstDate(t *testing.T) {
 	}
 }
 
-func TestAThousandToolsCostAsManyStatementsAsOne(t *testing.T) {
+func TestFinishSync_ConstantStatements(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	cost := func(n int) (statements, trips int64) {
@@ -222,7 +222,7 @@ func TestADefinitionStandsOncePerTenant(t *testing.T) {
 	}
 }
 
-func TestQuarantinedEntriesAreThoseOfTheLastList(t *testing.T) {
+func TestQuarantined_OnlyLastList(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)
@@ -230,7 +230,7 @@ func TestQuarantinedEntriesAreThoseOfTheLastList(t *testing.T) {
 	finish := func(entries ...connectors.Quarantined) {
 		t.Helper()
 		res := fixture.FirstResult()
-		res.Quarantined, res.Seen.Quarantined = entries, len(entries)
+		res.Quarantined, res.ServerObservation.Quarantined = entries, len(entries)
 		if _, err := w.Door().FinishSync(t.Context(), w.Run(t, c.ID).ID, res); err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +266,7 @@ func TestAFailedSyncKeepsTheTools(t *testing.T) {
 	w := fixture.New(t)
 	c := w.Connector(t)
 	w.Synced(t, c.ID, "search")
-	run, err := w.Door().FailSync(t.Context(), w.Run(t, c.ID).ID, connectors.SyncError{Code: "timeout", Message: "The server did not answer in 30 s."}, store.Seen{})
+	run, err := w.Door().FailSync(t.Context(), w.Run(t, c.ID).ID, connectors.SyncError{Code: "timeout", Message: "The server did not answer in 30 s."}, store.ServerObservation{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,9 +295,9 @@ func TestARunThatHasEndedIsNotEndedAgain(t *testing.T) {
 
 	_, err := w.Door().FinishSync(t.Context(), run.ID, fixture.FirstResult(fixture.Definition("other")))
 	wantKind(t, err, fault.Conflict)
-	_, err = w.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "Late."}, store.Seen{})
+	_, err = w.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "Late."}, store.ServerObservation{})
 	wantKind(t, err, fault.Conflict)
-	ok, _, err := w.Door().FinishUnchanged(t.Context(), run.ID, fixture.ListHash(fixture.Definition("search")), store.Seen{})
+	ok, _, err := w.Door().FinishUnchanged(t.Context(), run.ID, fixture.ListHash(fixture.Definition("search")), store.ServerObservation{})
 	if ok || err != nil {
 		t.Errorf("finished again as unchanged: %v, %v", ok, err)
 	}
@@ -316,7 +316,7 @@ func rowVersions(t *testing.T, w *fixture.World) map[string]string {
 	return all
 }
 
-func TestAConnectorDeletedWhileItsSyncEndsLeavesNothingBehind(t *testing.T) {
+func TestFinishSync_ConnectorDeletedMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	for i := range 20 {
@@ -342,7 +342,7 @@ func TestAConnectorDeletedWhileItsSyncEndsLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-func TestSyncsOfOneTenantThatFindTheSameToolsDoNotBlockEachOther(t *testing.T) {
+func TestFinishSync_SameToolsDoNotBlock(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	var defs []connectors.Definition

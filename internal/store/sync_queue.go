@@ -14,11 +14,11 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// QueueSync makes a queued run and its job, both or neither. Where a run of the connector is queued already, that one is
-// returned.
+// QueueSync stores a queued run and its job in one transaction. It returns the queued run if the connector has
+// one.
 func (t *Tenant) QueueSync(ctx context.Context, r NewRun) (connectors.SyncRun, error) {
 	var run connectors.SyncRun
-	err := t.within(ctx, func(tx *Tenant) error {
+	err := t.ensureTx(ctx, func(tx *Tenant) error {
 		var err error
 		if run, err = tx.queueSync(ctx, r); err != nil {
 			return err
@@ -41,24 +41,24 @@ func (t *Tenant) queueSync(ctx context.Context, r NewRun) (connectors.SyncRun, e
 		if errors.Is(err, pgx.ErrNoRows) { // it began between the two statements
 			return connectors.SyncRun{}, fault.Errorf(fault.Conflict, "A sync is already running.").WithType(TypeSyncRunning)
 		}
-		return syncRunOf(row), err
+		return toSyncRun(row), err
 	}
 	if err != nil {
 		return connectors.SyncRun{}, err
 	}
-	waiting, err := t.q.WaitingRuns(ctx, t.id, queue.Few+1) // this one, too
+	waiting, err := t.q.WaitingRuns(ctx, t.id, queue.Few+1) // including this one
 	if err != nil {
 		return connectors.SyncRun{}, err
 	}
 	job := queue.SyncTools{TenantID: t.id.UUID, ConnectorID: row.ConnectorID.UUID, SyncRunID: row.ID.UUID, OfMany: waiting > queue.Few}
-	return syncRunOf(row), classify(t.store.jobs.InsertTx(ctx, t.scope.tx, job))
+	return toSyncRun(row), classifyError(t.store.jobs.InsertTx(ctx, t.scope.tx, job))
 }
 
-// QueueAllSyncs queues a run of every enabled connector that has none queued yet, and says how many it queued. Together with those
-// that waited already they are a sweep, see [Tenant.NewestSweep]. asked is the entry of who asked for it; nil: nobody did.
+// QueueAllSyncs queues a run of every enabled connector without one and returns their number. With the runs
+// queued before they form a sweep, see [Tenant.NewestSweep]. asked is the audit entry; nil: none.
 func (t *Tenant) QueueAllSyncs(ctx context.Context, trigger connectors.SyncTrigger, asked *Event) (int, error) {
 	queued := 0
-	err := t.within(ctx, func(tx *Tenant) error {
+	err := t.ensureTx(ctx, func(tx *Tenant) error {
 		enabled, err := tx.q.EnabledConnectorIDs(ctx, tx.id)
 		if err != nil {
 			return err
@@ -78,15 +78,15 @@ func (t *Tenant) QueueAllSyncs(ctx context.Context, trigger connectors.SyncTrigg
 		waited := len(rows)
 		rows = onlyNew(rows, params.Ids)
 		queued = len(rows)
-		if err := tx.store.jobs.InsertTx(ctx, tx.scope.tx, jobsOf(tx.id.UUID, rows, waited-queued)...); err != nil {
-			return classify(err)
+		if err := tx.store.jobs.InsertTx(ctx, tx.scope.tx, toJobs(tx.id.UUID, rows, waited-queued)...); err != nil {
+			return classifyError(err)
 		}
 		return tx.recordAllSyncs(ctx, asked, queued)
 	})
 	return queued, err
 }
 
-// onlyNew leaves out the runs that waited already, which have their jobs.
+// onlyNew drops the runs that were queued before, which have jobs.
 func onlyNew(rows []dbgen.QueueRunsRow, made []uuid.UUID) []dbgen.QueueRunsRow {
 	ours := make(map[uuid.UUID]bool, len(made))
 	for _, id := range made {
@@ -95,8 +95,8 @@ func onlyNew(rows []dbgen.QueueRunsRow, made []uuid.UUID) []dbgen.QueueRunsRow {
 	return slices.DeleteFunc(rows, func(r dbgen.QueueRunsRow) bool { return !ours[r.ID.UUID] })
 }
 
-// jobsOf are the jobs of runs before which so many wait already.
-func jobsOf(tenant uuid.UUID, rows []dbgen.QueueRunsRow, waiting int) []queue.SyncTools {
+// toJobs returns the jobs of runs, behind waiting others.
+func toJobs(tenant uuid.UUID, rows []dbgen.QueueRunsRow, waiting int) []queue.SyncTools {
 	jobs := make([]queue.SyncTools, len(rows))
 	for i, r := range rows {
 		jobs[i] = queue.SyncTools{TenantID: tenant, ConnectorID: r.ConnectorID.UUID, SyncRunID: r.ID.UUID, OfMany: waiting+i >= queue.Few}

@@ -12,7 +12,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// storedRequest is a request as it stands in the database: small, since a run has a dozen of them.
+// storedRequest is the compact JSON form of a request: a run has a dozen.
 type storedRequest struct {
 	Phase    string `json:"p"`
 	Method   string `json:"m,omitempty"`
@@ -26,18 +26,18 @@ type storedRequest struct {
 	Received int64  `json:"i,omitempty"`
 	Reason   string `json:"r,omitempty"`
 	RPCCode  int    `json:"j,omitempty"`
-	Left     int    `json:"l,omitempty"` // of the last one alone
+	Left     int    `json:"l,omitempty"` // only in the last one
 }
 
-// KeepRunRequests stores the requests of a run. Those of a run that has some, or is gone, stay what they are.
-func (t *Tenant) KeepRunRequests(ctx context.Context, run connectors.SyncRunID, r connectors.SyncRequests) error {
+// SaveRunRequests stores the requests of a run. It does nothing if the run has some, or is missing.
+func (t *Tenant) SaveRunRequests(ctx context.Context, run connectors.SyncRunID, r connectors.SyncRequests) error {
 	if len(r.List) == 0 {
 		return nil
 	}
 	return t.q.KeepRunRequests(ctx, encodeRequests(r), t.id, run)
 }
 
-// RunRequests are the requests of a run: none of one that found nothing new by itself, or is older than they are kept.
+// RunRequests reads the requests of a run. Scheduled runs without changes and old runs have none.
 func (t *Tenant) RunRequests(ctx context.Context, run connectors.SyncRunID) (connectors.SyncRequests, error) {
 	raw, err := t.q.RunRequests(ctx, t.id, run.UUID)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -53,7 +53,7 @@ func encodeRequests(r connectors.SyncRequests) []byte {
 	stored := make([]storedRequest, len(r.List))
 	for i, q := range r.List {
 		stored[i] = storedRequest{
-			Phase: q.Phase, Method: q.Method, Call: clean(q.Call), Page: q.Page, Era: q.Era, AtUS: q.At.Microseconds(), TookUS: q.Took.Microseconds(),
+			Phase: q.Phase, Method: q.Method, Call: cleanText(q.Call), Page: q.Page, Era: q.Era, AtUS: q.At.Microseconds(), TookUS: q.Took.Microseconds(),
 			Status: q.Status, Sent: q.Sent, Received: q.Received, Reason: q.Reason, RPCCode: q.RPCCode,
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// TypeSyncTaken is the problem type of a queued run that is queued no more: somebody else has begun or ended it.
+// TypeSyncTaken is the problem type of starting a queued run that was started or ended already.
 const TypeSyncTaken = "sync-taken"
 
 // SyncRuns lists a connector's sync runs, newest first.
@@ -20,26 +20,26 @@ func (t *Tenant) SyncRuns(ctx context.Context, id connectors.ConnectorID, p Page
 	if err != nil {
 		return List[connectors.SyncRun]{}, err
 	}
-	rows, err := t.q.SyncRuns(ctx, dbgen.SyncRunsParams{TenantID: t.id, ConnectorID: id, BeforeID: before, MaxRows: p.rows()})
+	rows, err := t.q.SyncRuns(ctx, dbgen.SyncRunsParams{TenantID: t.id, ConnectorID: id, BeforeID: before, MaxRows: p.rowLimit()})
 	if err != nil {
 		return List[connectors.SyncRun]{}, err
 	}
-	item := func(r dbgen.SyncRunsRow) connectors.SyncRun { return repeatedRunOf(dbgen.SyncRunRow(r)) }
-	return listOf(p, rows, item, "sync_runs", func(r dbgen.SyncRunsRow) []string { return []string{r.SyncRun.ID.String()} }), nil
+	item := func(r dbgen.SyncRunsRow) connectors.SyncRun { return toRepeatedRun(dbgen.SyncRunRow(r)) }
+	return newList(p, rows, item, "sync_runs", func(r dbgen.SyncRunsRow) []string { return []string{r.SyncRun.ID.String()} }), nil
 }
 
-// SyncRun is one sync run.
+// SyncRun reads one run.
 func (t *Tenant) SyncRun(ctx context.Context, id connectors.SyncRunID) (connectors.SyncRun, error) {
 	row, err := t.q.SyncRun(ctx, t.id, id)
 	if err != nil {
-		return connectors.SyncRun{}, found(err, "sync run")
+		return connectors.SyncRun{}, rowError(err, "sync run")
 	}
-	return repeatedRunOf(row), nil
+	return toRepeatedRun(row), nil
 }
 
-// StartSync begins a run: a new one, or the queued one s.Run. Where another run of the connector is under way it is a
-// Conflict of type [TypeSyncRunning]; a run whose process is dead does not count and is closed. A queued run that is queued no
-// more is a Conflict of type [TypeSyncTaken].
+// StartSync begins a new run, or the queued run s.Run. It fails with Conflict of type [TypeSyncRunning] if
+// another run of the connector is active; runs of dead processes are closed first. A queued run that is no
+// longer queued is a Conflict of type [TypeSyncTaken].
 func (t *Tenant) StartSync(ctx context.Context, s StartSync) (connectors.SyncRun, error) {
 	connector := s.ConnectorID
 	if s.Run != nil {
@@ -54,23 +54,23 @@ func (t *Tenant) StartSync(ctx context.Context, s StartSync) (connectors.SyncRun
 	}
 	row, err := t.startRun(ctx, s)
 	if errors.Is(err, pgx.ErrNoRows) {
-		// Only now look whether the other run's process lives: the usual start is one statement.
+		// Checked only now whether the other run's process lives: the usual start is one statement.
 		closed, closeErr := t.q.CloseOrphanedRuns(ctx, t.id, connector, &s.Instance)
 		switch {
 		case closeErr != nil:
 			return connectors.SyncRun{}, closeErr
 		case closed == 0 && s.Run == nil:
-			return connectors.SyncRun{}, t.whyTaken(ctx, connector)
+			return connectors.SyncRun{}, t.explainTaken(ctx, connector)
 		}
 		row, err = t.startRun(ctx, s)
 	}
 	switch {
 	case err == nil:
-		return syncRunOf(row), nil
+		return toSyncRun(row), nil
 	case !errors.Is(err, pgx.ErrNoRows):
 		return connectors.SyncRun{}, err
 	case s.Run != nil:
-		return connectors.SyncRun{}, t.whyNotStarted(ctx, *s.Run)
+		return connectors.SyncRun{}, t.explainNotStarted(ctx, *s.Run)
 	}
 	return connectors.SyncRun{}, errRunning()
 }
@@ -79,14 +79,14 @@ func (t *Tenant) startRun(ctx context.Context, s StartSync) (row dbgen.SyncRun, 
 	if s.Run == nil {
 		return t.startNewRun(ctx, s)
 	}
-	err = t.within(ctx, func(tx *Tenant) error { // without a row the claim must not stand
+	err = t.ensureTx(ctx, func(tx *Tenant) error { // without a row the claim must be rolled back
 		row, err = tx.q.StartQueuedRun(ctx, s.Instance.UUID, tx.id, *s.Run)
 		return err
 	})
 	return row, err
 }
 
-// startNewRun begins a run that nobody has queued. Where somebody asked for it, that stands in the audit log, or it does not begin.
+// startNewRun begins a run that was not queued, with its audit entry if it was requested.
 func (t *Tenant) startNewRun(ctx context.Context, s StartSync) (row dbgen.SyncRun, err error) {
 	p := dbgen.StartRunParams{
 		TenantID:    t.id,
@@ -99,25 +99,25 @@ func (t *Tenant) startNewRun(ctx context.Context, s StartSync) (row dbgen.SyncRu
 	if s.Asked == nil {
 		return t.q.StartRun(ctx, p)
 	}
-	err = t.within(ctx, func(tx *Tenant) error {
+	err = t.ensureTx(ctx, func(tx *Tenant) error {
 		if row, err = tx.q.StartRun(ctx, p); err != nil {
 			return err
 		}
-		return tx.recordSync(ctx, s.Asked, syncRunOf(row))
+		return tx.recordSync(ctx, s.Asked, toSyncRun(row))
 	})
 	return row, err
 }
 
-// whyTaken tells a connector that somebody is at from one that is gone.
-func (t *Tenant) whyTaken(ctx context.Context, id connectors.ConnectorID) error {
+// explainTaken distinguishes a busy connector from a missing one.
+func (t *Tenant) explainTaken(ctx context.Context, id connectors.ConnectorID) error {
 	if _, err := t.q.Claim(ctx, t.id, id); err != nil {
-		return found(err, "connector")
+		return rowError(err, "connector")
 	}
 	return errRunning()
 }
 
-// whyNotStarted tells a queued run that waits for another one from a queued run that somebody has taken.
-func (t *Tenant) whyNotStarted(ctx context.Context, id connectors.SyncRunID) error {
+// explainNotStarted distinguishes a queued run that waits for another run from one that was taken.
+func (t *Tenant) explainNotStarted(ctx context.Context, id connectors.SyncRunID) error {
 	run, err := t.SyncRun(ctx, id)
 	switch {
 	case err != nil:
@@ -136,27 +136,27 @@ func errTaken() error {
 	return fault.Errorf(fault.Conflict, "This sync has begun already.").WithType(TypeSyncTaken)
 }
 
-// repeatedRunOf is a run with its repetitions, which stand in the clock while it is the newest.
-func repeatedRunOf(r dbgen.SyncRunRow) connectors.SyncRun {
-	run := syncRunOf(r.SyncRun)
+// toRepeatedRun adds the repetitions, which the clock row holds while the run is the newest.
+func toRepeatedRun(r dbgen.SyncRunRow) connectors.SyncRun {
+	run := toSyncRun(r.SyncRun)
 	if r.Checks > 0 {
-		run.Repeats, run.RepeatedAt = int(r.Checks), utc(r.CheckedAt)
+		run.Repeats, run.RepeatedAt = int(r.Checks), toUTC(r.CheckedAt)
 	}
 	return run
 }
 
-func syncRunOf(r dbgen.SyncRun) connectors.SyncRun {
+func toSyncRun(r dbgen.SyncRun) connectors.SyncRun {
 	return connectors.SyncRun{
 		Repeats:     int(r.Repeats),
-		RepeatedAt:  utc(r.RepeatedAt),
+		RepeatedAt:  toUTC(r.RepeatedAt),
 		ID:          r.ID,
 		ConnectorID: r.ConnectorID,
 		AgentID:     r.AgentID,
 		Trigger:     r.Trigger,
 		State:       r.State,
 		QueuedAt:    r.QueuedAt.UTC(),
-		StartedAt:   utc(r.StartedAt),
-		FinishedAt:  utc(r.FinishedAt),
+		StartedAt:   toUTC(r.StartedAt),
+		FinishedAt:  toUTC(r.FinishedAt),
 		Counts: connectors.SyncCounts{
 			Total:       int(r.ToolsTotal),
 			Added:       int(r.ToolsAdded),
@@ -165,7 +165,7 @@ func syncRunOf(r dbgen.SyncRun) connectors.SyncRun {
 			Quarantined: int(r.ToolsQuarantined),
 		},
 		ProtocolVersion: r.ProtocolVersion,
-		ErrorCode:       text(r.ErrorCode),
-		ErrorMessage:    text(r.ErrorMessage),
+		ErrorCode:       textOrEmpty(r.ErrorCode),
+		ErrorMessage:    textOrEmpty(r.ErrorMessage),
 	}
 }

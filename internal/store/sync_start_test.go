@@ -103,7 +103,7 @@ func TestARunOfAnotherLivingProcessBlocks(t *testing.T) {
 	c := w.Connector(t)
 	w.Run(t, c.ID)
 	other := fixture.NewInstance()
-	if err := w.St.System().Beat(t.Context(), other); err != nil {
+	if err := w.St.System().Heartbeat(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
 	start := w.Start(c.ID)
@@ -118,7 +118,7 @@ func TestABeatClosesTheRunsOfSilentProcesses(t *testing.T) {
 	mine, theirs := w.Run(t, w.Connector(t).ID), w.Connector(t)
 	start := w.Start(theirs.ID)
 	start.Instance = fixture.NewInstance()
-	if err := w.St.System().Beat(t.Context(), start.Instance); err != nil {
+	if err := w.St.System().Heartbeat(t.Context(), start.Instance); err != nil {
 		t.Fatal(err)
 	}
 	orphan, err := w.Door().StartSync(t.Context(), start)
@@ -136,7 +136,7 @@ func TestABeatClosesTheRunsOfSilentProcesses(t *testing.T) {
 	wantState(t, w, mine.ID, connectors.SyncRunning)
 }
 
-func TestAProcessThatEndsOrIsForgottenLeavesNoRunningRun(t *testing.T) {
+func TestInstances_EndClosesRuns(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	run := w.Run(t, w.Connector(t).ID)
@@ -146,7 +146,7 @@ func TestAProcessThatEndsOrIsForgottenLeavesNoRunningRun(t *testing.T) {
 	wantState(t, w, run.ID, connectors.SyncFailed)
 
 	run = w.Run(t, w.Connector(t).ID)
-	if err := w.St.System().ForgetInstances(t.Context()); err != nil {
+	if err := w.St.System().CloseAllInstances(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	wantState(t, w, run.ID, connectors.SyncFailed)
@@ -184,7 +184,7 @@ func TestASyncIsQueuedOnceWithItsJob(t *testing.T) {
 	wantState(t, w, later.ID, connectors.SyncQueued)
 }
 
-func TestAJobIsNotThereWhereItsTransactionFails(t *testing.T) {
+func TestQueueSync_JobRollsBack(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)
@@ -202,7 +202,7 @@ func TestAJobIsNotThereWhereItsTransactionFails(t *testing.T) {
 	}
 }
 
-func TestAllEnabledConnectorsAreQueuedInAConstantNumberOfStatements(t *testing.T) {
+func TestQueueAllSyncs_ConstantStatements(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	for range 12 {
@@ -292,7 +292,7 @@ func jobs(t *testing.T, w *fixture.World) (n int) {
 
 func beat(t *testing.T, w *fixture.World) {
 	t.Helper()
-	if err := w.St.System().Beat(t.Context(), w.Instance); err != nil {
+	if err := w.St.System().Heartbeat(t.Context(), w.Instance); err != nil {
 		t.Fatal(err)
 	}
 }

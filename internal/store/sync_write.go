@@ -9,24 +9,24 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// writeTools writes what a run changes, in one round trip. The order matters: definitions before the tools that refer to
-// them, and the connector last, because removed tools take their last sighting from it. It is free then.
+// writeTools writes a run's changes in one round trip. Definitions precede the tools that refer to them. The
+// connector comes last because removed tools copy their last sighting from it.
 func (t *Tenant) writeTools(ctx context.Context, run dbgen.SyncRun, res SyncResult) error {
 	id := run.ConnectorID
 	writes := slices.Concat(res.Diff.Added, res.Diff.Changed)
-	return t.scope.pipelined(ctx, func(q *dbgen.Queries) error {
-		if defs := needed(writes, res); len(defs) > 0 {
-			if err := q.InsertDefinitions(ctx, t.definitions(defs)); err != nil {
+	return t.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
+		if defs := neededDefinitions(writes, res); len(defs) > 0 {
+			if err := q.InsertDefinitions(ctx, t.definitionColumns(defs)); err != nil {
 				return err
 			}
 		}
 		if len(res.Diff.Added) > 0 {
-			if err := q.WriteTools(ctx, t.tools(id, res.Diff.Added)); err != nil {
+			if err := q.WriteTools(ctx, t.toolColumns(id, res.Diff.Added)); err != nil {
 				return err
 			}
 		}
 		if len(res.Diff.Changed) > 0 {
-			if err := q.ChangeTools(ctx, dbgen.ChangeToolsParams(t.tools(id, res.Diff.Changed))); err != nil {
+			if err := q.ChangeTools(ctx, dbgen.ChangeToolsParams(t.toolColumns(id, res.Diff.Changed))); err != nil {
 				return err
 			}
 		}
@@ -39,19 +39,19 @@ func (t *Tenant) writeTools(ctx context.Context, run dbgen.SyncRun, res SyncResu
 			return err
 		}
 		if len(res.Quarantined) > 0 {
-			if err := q.KeepQuarantined(ctx, t.quarantined(id, res.Quarantined)); err != nil {
+			if err := q.KeepQuarantined(ctx, t.quarantineColumns(id, res.Quarantined)); err != nil {
 				return err
 			}
 		}
 		if err := t.writeChanges(ctx, q, run, res.Diff); err != nil {
 			return err
 		}
-		return q.StampConnector(ctx, t.stamp(syncRunOf(run), res))
+		return q.StampConnector(ctx, t.stampColumns(toSyncRun(run), res))
 	})
 }
 
-// needed are the definitions that a sync's writes refer to, sorted by hash and each once.
-func needed(writes []connectors.ToolWrite, res SyncResult) []connectors.Definition {
+// neededDefinitions returns the definitions that the writes refer to, unique and sorted by hash.
+func neededDefinitions(writes []connectors.ToolWrite, res SyncResult) []connectors.Definition {
 	wanted := make(map[connectors.Hash]bool, len(writes))
 	for _, w := range writes {
 		wanted[w.Current] = true
@@ -70,20 +70,20 @@ func needed(writes []connectors.ToolWrite, res SyncResult) []connectors.Definiti
 	return defs
 }
 
-func (t *Tenant) definitions(defs []connectors.Definition) dbgen.InsertDefinitionsParams {
+func (t *Tenant) definitionColumns(defs []connectors.Definition) dbgen.InsertDefinitionsParams {
 	p := dbgen.InsertDefinitionsParams{TenantID: t.id}
 	for i := range defs {
-		view := connectors.DecodeTool(defs[i].Raw) // what a search looks at
+		view := connectors.DecodeTool(defs[i].Raw) // searchable fields
 		p.Hashes = append(p.Hashes, defs[i].Hash[:])
 		p.Raws = append(p.Raws, defs[i].Raw)
-		p.Titles = append(p.Titles, clean(view.DisplayTitle()))
-		p.Descriptions = append(p.Descriptions, clean(view.Description))
-		p.Words = append(p.Words, clean(words(defs[i].Name)))
+		p.Titles = append(p.Titles, cleanText(view.DisplayTitle()))
+		p.Descriptions = append(p.Descriptions, cleanText(view.Description))
+		p.Words = append(p.Words, cleanText(splitWords(defs[i].Name)))
 	}
 	return p
 }
 
-func (t *Tenant) tools(id connectors.ConnectorID, writes []connectors.ToolWrite) dbgen.WriteToolsParams {
+func (t *Tenant) toolColumns(id connectors.ConnectorID, writes []connectors.ToolWrite) dbgen.WriteToolsParams {
 	p := dbgen.WriteToolsParams{TenantID: t.id, ConnectorID: id}
 	for i := range writes {
 		w := &writes[i]
@@ -91,7 +91,7 @@ func (t *Tenant) tools(id connectors.ConnectorID, writes []connectors.ToolWrite)
 		if w.Accepted != nil {
 			accepted = w.Accepted[:]
 		}
-		p.Names = append(p.Names, clean(w.Name))
+		p.Names = append(p.Names, cleanText(w.Name))
 		p.CurrentHashes = append(p.CurrentHashes, w.Current[:])
 		p.AcceptedHashes = append(p.AcceptedHashes, accepted)
 		p.Reviews = append(p.Reviews, string(w.Review))
@@ -99,18 +99,18 @@ func (t *Tenant) tools(id connectors.ConnectorID, writes []connectors.ToolWrite)
 	return p
 }
 
-func (t *Tenant) quarantined(id connectors.ConnectorID, entries []connectors.Quarantined) dbgen.KeepQuarantinedParams {
+func (t *Tenant) quarantineColumns(id connectors.ConnectorID, entries []connectors.Quarantined) dbgen.KeepQuarantinedParams {
 	p := dbgen.KeepQuarantinedParams{TenantID: t.id, ConnectorID: id}
 	for i, e := range entries {
 		p.Positions = append(p.Positions, int32(i+1))
-		p.Names = append(p.Names, clean(text(e.Name)))
-		p.Reasons = append(p.Reasons, clean(e.Reason))
+		p.Names = append(p.Names, cleanText(textOrEmpty(e.Name)))
+		p.Reasons = append(p.Reasons, cleanText(e.Reason))
 		p.Raws = append(p.Raws, e.Raw)
 	}
 	return p
 }
 
-func (t *Tenant) stamp(run connectors.SyncRun, res SyncResult) dbgen.StampConnectorParams {
+func (t *Tenant) stampColumns(run connectors.SyncRun, res SyncResult) dbgen.StampConnectorParams {
 	p := dbgen.StampConnectorParams{
 		TenantID:           t.id,
 		ID:                 run.ConnectorID,
@@ -118,20 +118,20 @@ func (t *Tenant) stamp(run connectors.SyncRun, res SyncResult) dbgen.StampConnec
 		ListHash:           res.ListHash[:],
 		ToolCount:          int32(res.Total),
 		AuthBehaviour:      string(res.AuthBehaviour),
-		Era:                clean(res.Era),
+		Era:                cleanText(res.Era),
 		KnownS:             res.KnownFor.Seconds(),
-		ServerName:         clean(res.Server.Name),
-		ServerVersion:      clean(res.Server.Version),
-		ServerTitle:        clean(res.Server.Title),
-		ServerProtocol:     clean(res.Server.ProtocolVersion),
-		ServerInstructions: clean(res.Server.Instructions),
+		ServerName:         cleanText(res.Server.Name),
+		ServerVersion:      cleanText(res.Server.Version),
+		ServerTitle:        cleanText(res.Server.Title),
+		ServerProtocol:     cleanText(res.Server.ProtocolVersion),
+		ServerInstructions: cleanText(res.Server.Instructions),
 		ServerCapabilities: res.Capabilities,
 	}
 	if w := res.Diff.Instructions; w != nil {
 		p.InstructionsReview = string(w.Review)
 		if w.Review != connectors.ReviewAccepted {
-			held := clean(w.Accepted)
-			p.AcceptedInstructions = &held
+			waiting := cleanText(w.Accepted)
+			p.AcceptedInstructions = &waiting
 		}
 	}
 	return p
@@ -140,7 +140,7 @@ func (t *Tenant) stamp(run connectors.SyncRun, res SyncResult) dbgen.StampConnec
 func cleanAll(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, s := range texts {
-		out[i] = clean(s)
+		out[i] = cleanText(s)
 	}
 	return out
 }

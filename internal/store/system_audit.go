@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// MakeAuditMonths makes the parts of the audit log for this month and the next three, where they are not there, and says how many it made.
-// What was added for want of one is moved to where it belongs. Any process may do it at any time; where the log is busy for two seconds it
-// fails, and nothing is lost by doing it later.
+// MakeAuditMonths creates the missing audit partitions of this month and the next three, and returns their
+// number. Rows of the default partition move to them. Any process may call it. It fails if the log is busy for
+// two seconds, and can be retried.
 func (s *System) MakeAuditMonths(ctx context.Context) (int, error) {
 	made, err := s.q.MakeAuditMonths(ctx)
 	return int(made), err
 }
 
-// AuditMonthsEnd is when the last part of the audit log ended that ended before a time; zero: none did.
+// AuditMonthsEnd returns the end of the last audit partition that ended before a time; zero: none.
 func (s *System) AuditMonthsEnd(ctx context.Context, before time.Time) (time.Time, error) {
 	end, err := s.q.AuditMonthsEnd(ctx, before)
 	if err != nil || end.Unix() == 0 {

@@ -7,25 +7,25 @@ import (
 	"patchbay/internal/queue"
 )
 
-// backlogSeen ends the count of what is due, of each shard: whoever watches needs to know that it is much, not how much.
-const backlogSeen = 1000
+// maxBacklogSeen bounds the count of due connectors per shard: the exact number does not matter beyond.
+const maxBacklogSeen = 1000
 
-// Backlog is what waits to be synced, of all tenants.
+// Backlog is the waiting sync work of all tenants.
 type Backlog struct {
-	Due       int           // connectors that are due and that nobody has, 16 000 at most
-	Late      time.Duration // since the first of them was due
-	Queued    int           // syncs that somebody asked for and that have not begun
-	Waited    time.Duration // of the first of them
-	Instances int           // processes that are known as alive
+	Due       int           // due and unclaimed connectors, at most 16 000
+	Late      time.Duration // how long the first of them is due
+	Queued    int           // requested runs that have not begun
+	Waited    time.Duration // age of the first of them
+	Instances int           // live processes
 }
 
-// Backlog reads what waits.
+// Backlog reads it.
 func (s *System) Backlog(ctx context.Context) (Backlog, error) {
 	shards := make([]int16, queue.Count)
 	for i := range shards {
 		shards[i] = int16(i)
 	}
-	row, err := s.q.Backlog(ctx, shards, backlogSeen)
+	row, err := s.q.Backlog(ctx, shards, maxBacklogSeen)
 	if err != nil {
 		return Backlog{}, err
 	}

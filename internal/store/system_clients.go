@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// MCPClient is a program that registered itself.
+// MCPClient is a dynamically registered OAuth client.
 type MCPClient struct {
 	ID           uuid.UUID
 	Name         string
@@ -19,20 +19,20 @@ type MCPClient struct {
 	CreatedAt    time.Time
 }
 
-// RegistrationLimits bound what strangers can make us store.
+// RegistrationLimits bound what unauthenticated callers can store.
 type RegistrationLimits struct {
-	Most    int       // from one network since Since
+	Most    int       // registrations per network since Since
 	Since   time.Time //
-	Waiting int       // that nobody has let in yet: the oldest of the network that has the most make room
+	Waiting int       // clients without an authorization: beyond, the network with the most loses its oldest
 }
 
-// RegisterClient stores a program from a network. Where too many came from there it is RateLimited.
+// RegisterClient stores a client of a network. It fails with RateLimited above the network's limit.
 func (s *System) RegisterClient(ctx context.Context, c MCPClient, address string, l RegistrationLimits) error {
-	return s.tx(ctx, func(tx *System) error {
+	return s.inTx(ctx, func(tx *System) error {
 		if err := tx.q.LockRegistrations(ctx); err != nil {
 			return err
 		}
-		n, err := tx.q.CountRegistrations(ctx, clean(address), l.Since)
+		n, err := tx.q.CountRegistrations(ctx, cleanText(address), l.Since)
 		if err != nil {
 			return err
 		}
@@ -43,27 +43,27 @@ func (s *System) RegisterClient(ctx context.Context, c MCPClient, address string
 			return err
 		}
 		return tx.q.RegisterClient(ctx, dbgen.RegisterClientParams{
-			ID: c.ID, Name: clean(c.Name), RedirectUris: cleanAll(c.RedirectURIs), Address: clean(address), CreatedAt: c.CreatedAt,
+			ID: c.ID, Name: cleanText(c.Name), RedirectUris: cleanAll(c.RedirectURIs), Address: cleanText(address), CreatedAt: c.CreatedAt,
 		})
 	})
 }
 
-// MCPClient finds a program that registered itself.
+// MCPClient finds a registered client.
 func (s *System) MCPClient(ctx context.Context, id uuid.UUID) (MCPClient, error) {
 	row, err := s.q.MCPClient(ctx, id)
 	if err != nil {
-		return MCPClient{}, found(err, "client")
+		return MCPClient{}, rowError(err, "client")
 	}
 	return MCPClient{ID: row.ID, Name: row.Name, RedirectURIs: row.RedirectUris, CreatedAt: row.CreatedAt.UTC()}, nil
 }
 
-// UseMCPClient notes that somebody let a program in, or that it renewed its token: it stays.
+// UseMCPClient records an authorization or a token refresh, which keeps the client from expiring.
 func (s *System) UseMCPClient(ctx context.Context, id uuid.UUID) error {
 	return s.q.UseMCPClient(ctx, id)
 }
 
-// AgentClientTenant finds the tenant of a program that somebody let be an agent.
+// AgentClientTenant finds the tenant of an authorized client.
 func (s *System) AgentClientTenant(ctx context.Context, id connectors.AgentClientID) (connectors.TenantID, error) {
 	tenant, err := s.q.AgentClientTenant(ctx, id)
-	return tenant, found(err, "client")
+	return tenant, rowError(err, "client")
 }

@@ -12,36 +12,37 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// What one claim looks at, of each shard: so many that are longest due, and so many that are newly due.
+// Rows that one claim considers per shard: the longest due, and the most recently due.
 const (
-	oldestSeen = 8000
-	newestSeen = 1000
+	maxOldestDue = 8000
+	maxNewestDue = 1000
 )
 
-// Claim is a connector that this process syncs because it is due, with what is known of it.
+// Claim is a due connector that this process syncs, with its known state.
 type Claim struct {
 	Tenant    connectors.TenantID
-	Connector connectors.Connector // without the names of its tools and of its environment
-	ToolsHash *connectors.Hash     // of the list that is known; nil: none
+	Connector connectors.Connector // without tool names and environment names
+	ToolsHash *connectors.Hash     // of the known list; nil: none
 	DueAt     time.Time
-	Failures  int           // in a row
+	Failures  int           // consecutive
 	Failing   time.Duration // since the first of them
-	Known     bool          // what its server said of itself lately is in Connector, and need not be asked again
+	Known     bool          // Connector has recent server information, which need not be requested again
 
-	instance connectors.InstanceID
-	at       time.Time // tells it from a later claim
-	repeats  bool      // the newest run is a scheduled one that later ones may repeat
+	instance     connectors.InstanceID
+	claimedAt    time.Time // distinguishes it from a later claim
+	isRepeatable bool      // the newest run is a scheduled one that can count repetitions
 }
 
-// Plain tells whether a list of this hash, from this server, is what is known already: then nothing needs a row of its own.
-func (c Claim) Plain(hash connectors.Hash, seen Seen) bool {
+// IsUnchanged reports whether a list of this hash and observation is known already, so that no run needs to be
+// stored.
+func (c Claim) IsUnchanged(hash connectors.Hash, seen ServerObservation) bool {
 	k := c.Connector
 	return c.ToolsHash != nil && *c.ToolsHash == hash && c.Failures == 0 && k.LastError == nil && k.Server == seen.Server &&
 		string(k.Capabilities) == string(seen.Capabilities) &&
 		(seen.Era == "" || seen.Era == k.Era) && (seen.AuthBehaviour == "" || seen.AuthBehaviour == k.AuthBehaviour)
 }
 
-// DueShards counts the connectors that are due and that nobody has, by shard, up to max in each.
+// DueShards counts the due and unclaimed connectors per shard, up to max in each.
 func (s *System) DueShards(ctx context.Context, max int) (map[int]int, error) {
 	shards := make([]int16, queue.Count)
 	for i := range shards {
@@ -58,25 +59,25 @@ func (s *System) DueShards(ctx context.Context, max int) (map[int]int, error) {
 	return due, nil
 }
 
-// TakeClockTurn tells whether no process has taken the clock's turn in the last second. It is the caller's then.
+// TakeClockTurn reports whether no process took the clock's turn in the last second, and takes it.
 func (s *System) TakeClockTurn(ctx context.Context) (bool, error) {
 	n, err := s.q.TakeClockTurn(ctx)
 	return n > 0, err
 }
 
-// ClaimDue gives a process at most max connectors of the shards to sync. A tenant has perTenant under way at once, in all processes
-// together, and its turn comes by how many it has before itself, not by how long they have waited.
+// ClaimDue claims at most max connectors of the shards for a process. A tenant has at most perTenant claims in
+// all processes. Tenants with fewer claims come first, regardless of waiting time.
 func (s *System) ClaimDue(ctx context.Context, id connectors.InstanceID, shards []int, perTenant, max int) ([]Claim, error) {
-	p := dbgen.ClaimDueParams{InstanceID: id.UUID, Oldest: oldestSeen, Newest: newestSeen, PerTenant: int32(perTenant), MaxRows: int32(max)}
+	p := dbgen.ClaimDueParams{InstanceID: id.UUID, Oldest: maxOldestDue, Newest: maxNewestDue, PerTenant: int32(perTenant), MaxRows: int32(max)}
 	var locked []int32
 	for _, shard := range slices.Sorted(slices.Values(shards)) {
 		p.Shards, locked = append(p.Shards, int16(shard)), append(locked, int32(shard))
 	}
-	if len(shards) == queue.Count { // little is due, where all are claimed of
+	if len(shards) == queue.Count { // if little is due, all shards are claimed at once
 		p.Newest = 0
 	}
 	var rows []dbgen.ClaimDueRow
-	err := s.scope.together(ctx,
+	err := s.scope.runBatch(ctx,
 		func(q *dbgen.Queries) error { return q.LockShards(ctx, locked) },
 		func(q *dbgen.Queries) (err error) { rows, err = q.ClaimDue(ctx, p); return err },
 	)
@@ -86,42 +87,42 @@ func (s *System) ClaimDue(ctx context.Context, id connectors.InstanceID, shards 
 	claims := make([]Claim, len(rows))
 	for i, r := range rows {
 		claims[i] = Claim{
-			Tenant:    r.Connector.TenantID,
-			Connector: connectorOf(dbgen.ConnectorByRefRow{Connector: r.Connector}),
-			ToolsHash: hashOf(r.Connector.ToolsHash),
-			DueAt:     r.DueAt.UTC(),
-			Failures:  int(r.Failures),
-			Failing:   time.Duration(r.FailingS * float64(time.Second)),
-			Known:     r.Known,
-			instance:  id,
-			at:        *r.ClaimedAt,
-			repeats:   r.RunID != nil,
+			Tenant:       r.Connector.TenantID,
+			Connector:    toConnector(dbgen.ConnectorByRefRow{Connector: r.Connector}),
+			ToolsHash:    toHash(r.Connector.ToolsHash),
+			DueAt:        r.DueAt.UTC(),
+			Failures:     int(r.Failures),
+			Failing:      time.Duration(r.FailingS * float64(time.Second)),
+			Known:        r.Known,
+			instance:     id,
+			claimedAt:    *r.ClaimedAt,
+			isRepeatable: r.RunID != nil,
 		}
 	}
 	return claims, nil
 }
 
-// Ended is the end of a claim's sync.
-type Ended struct {
+// ClaimEnd is the result of a claim's sync.
+type ClaimEnd struct {
 	Claim Claim
 	Began time.Time
 	Took  time.Duration
 
-	ListHash connectors.Hash // of one that changed nothing
-	Seen     Seen
-	Error    connectors.SyncError    // of one that failed
-	Requests connectors.SyncRequests // likewise
-	Wait     time.Duration           // of one that came to nothing: when it is due again
+	ListHash connectors.Hash // if unchanged
+	Seen     ServerObservation
+	Error    connectors.SyncError    // if failed
+	Requests connectors.SyncRequests // if failed
+	Wait     time.Duration           // if cancelled: until it is due again
 }
 
-// EndUnchanged stores the ends of many syncs that changed nothing, in one statement, and gives their connectors free. It returns
-// those that could not be ended so: their claim is lost, or the connector is not any more what it was.
-func (s *System) EndUnchanged(ctx context.Context, id connectors.InstanceID, ends []Ended) ([]Ended, error) {
+// EndUnchanged stores unchanged results of many claims in one statement and releases the connectors. It returns
+// those that it could not end: the claim is lost, or the connector has changed.
+func (s *System) EndUnchanged(ctx context.Context, id connectors.InstanceID, ends []ClaimEnd) ([]ClaimEnd, error) {
 	p := dbgen.EndUnchangedParams{InstanceID: id.UUID}
 	for i := range ends {
 		e := &ends[i]
 		p.TenantIds, p.ConnectorIds = append(p.TenantIds, e.Claim.Tenant.UUID), append(p.ConnectorIds, e.Claim.Connector.ID.UUID)
-		p.ClaimedAts, p.RunIds = append(p.ClaimedAts, e.Claim.at), append(p.RunIds, newID())
+		p.ClaimedAts, p.RunIds = append(p.ClaimedAts, e.Claim.claimedAt), append(p.RunIds, newID())
 		p.Hashes = append(p.Hashes, e.ListHash[:])
 		p.BeganAts, p.TookMs = append(p.BeganAts, e.Began), append(p.TookMs, e.Took.Milliseconds())
 		p.KnownS = append(p.KnownS, e.Seen.KnownFor.Seconds())
@@ -135,26 +136,26 @@ func (s *System) EndUnchanged(ctx context.Context, id connectors.InstanceID, end
 	for _, r := range rows {
 		done[r.ConnectorID.UUID] = true
 	}
-	return without(ends, done), nil
+	return removeEnds(ends, done), nil
 }
 
-// EndFailed stores the ends of many syncs that failed, in one statement, and gives their connectors free. It returns those whose
-// claim is lost.
-func (s *System) EndFailed(ctx context.Context, id connectors.InstanceID, ends []Ended) ([]Ended, error) {
+// EndFailed stores failures of many claims in one statement and releases the connectors. It returns those with
+// a lost claim.
+func (s *System) EndFailed(ctx context.Context, id connectors.InstanceID, ends []ClaimEnd) ([]ClaimEnd, error) {
 	p := dbgen.EndFailedParams{InstanceID: id.UUID}
 	for i := range ends {
 		e := &ends[i]
 		c := e.Claim.Connector
 		p.TenantIds, p.ConnectorIds = append(p.TenantIds, e.Claim.Tenant.UUID), append(p.ConnectorIds, c.ID.UUID)
-		p.ClaimedAts, p.RunIds = append(p.ClaimedAts, e.Claim.at), append(p.RunIds, newID())
+		p.ClaimedAts, p.RunIds = append(p.ClaimedAts, e.Claim.claimedAt), append(p.RunIds, newID())
 		p.BeganAts, p.TookMs = append(p.BeganAts, e.Began), append(p.TookMs, e.Took.Milliseconds())
-		again := e.Claim.repeats && e.Claim.Failures > 0 && c.LastError != nil && c.LastError.Code == e.Error.Code
-		p.Again, p.Requests = append(p.Again, again), append(p.Requests, e.requests(again))
-		p.Codes, p.Messages = append(p.Codes, clean(e.Error.Code)), append(p.Messages, clean(e.Error.Message))
+		again := e.Claim.isRepeatable && e.Claim.Failures > 0 && c.LastError != nil && c.LastError.Code == e.Error.Code
+		p.Again, p.Requests = append(p.Again, again), append(p.Requests, e.requestsJSON(again))
+		p.Codes, p.Messages = append(p.Codes, cleanText(e.Error.Code)), append(p.Messages, cleanText(e.Error.Message))
 		p.AuthBehaviours = append(p.AuthBehaviours, string(e.Seen.AuthBehaviour))
-		answered, silent := hourCount(e.Error.Code)
+		answered, silent := failureCounts(e.Error.Code)
 		p.Answered, p.Silent = append(p.Answered, answered), append(p.Silent, silent)
-		p.WaitsS = append(p.WaitsS, e.wait())
+		p.WaitsS = append(p.WaitsS, e.waitSeconds())
 	}
 	rows, err := s.q.EndFailed(ctx, p)
 	if err != nil {
@@ -164,42 +165,43 @@ func (s *System) EndFailed(ctx context.Context, id connectors.InstanceID, ends [
 	for _, r := range rows {
 		done[r.ID] = true
 	}
-	return without(ends, done), nil
+	return removeEnds(ends, done), nil
 }
 
-// requests are those that the run of a failure is stored with, as JSON; empty: none, or it gets no run.
-func (e Ended) requests(again bool) string {
+// requestsJSON returns the requests to store with a failure's run; empty: none, or no run is stored.
+func (e ClaimEnd) requestsJSON(again bool) string {
 	if again || len(e.Requests.List) == 0 {
 		return ""
 	}
 	return string(encodeRequests(e.Requests))
 }
 
-// wait is how long the connector is left alone, in seconds; negative: until somebody mends it.
-func (e Ended) wait() float64 {
-	wait, ok := connectors.Trouble{
+// waitSeconds returns the pause in seconds; negative: until a person fixes it.
+func (e ClaimEnd) waitSeconds() float64 {
+	wait, ok := connectors.SyncFailure{
 		Code: e.Error.Code, Temporary: e.Error.Temporary, RetryAfter: e.Error.RetryAfter,
-		Interval: e.Claim.Connector.SyncInterval, Failures: e.Claim.Failures, Failing: e.Claim.Failing,
-	}.Wait()
+		Interval: e.Claim.Connector.SyncInterval, Failures: e.Claim.Failures, FailingFor: e.Claim.Failing,
+	}.RetryDelay()
 	if !ok {
 		return -1
 	}
 	return wait.Seconds()
 }
 
-// ReleaseClaims gives connectors free whose syncs came to nothing; they are due again after their waits. No failure is counted.
-func (s *System) ReleaseClaims(ctx context.Context, id connectors.InstanceID, ends []Ended) error {
+// ReleaseClaims releases claims without a result. They are due again after their waits, and no failure is
+// counted.
+func (s *System) ReleaseClaims(ctx context.Context, id connectors.InstanceID, ends []ClaimEnd) error {
 	p := dbgen.ReleaseClaimsParams{InstanceID: id.UUID}
 	for _, e := range ends {
 		p.TenantIds, p.ConnectorIds = append(p.TenantIds, e.Claim.Tenant.UUID), append(p.ConnectorIds, e.Claim.Connector.ID.UUID)
-		p.ClaimedAts, p.WaitsS = append(p.ClaimedAts, e.Claim.at), append(p.WaitsS, e.Wait.Seconds())
+		p.ClaimedAts, p.WaitsS = append(p.ClaimedAts, e.Claim.claimedAt), append(p.WaitsS, e.Wait.Seconds())
 	}
 	return s.q.ReleaseClaims(ctx, p)
 }
 
-// ReleaseForgotten gives free what a process has claimed and does not know of, because the answer to a claim was lost; known are the
-// connectors that it does. No claim of the process may be under way.
-func (s *System) ReleaseForgotten(ctx context.Context, id connectors.InstanceID, known []connectors.ConnectorID) (int, error) {
+// ReleaseUnknownClaims releases a process's claims except known: the response to a claim was lost. No claim of
+// the process may be in progress.
+func (s *System) ReleaseUnknownClaims(ctx context.Context, id connectors.InstanceID, known []connectors.ConnectorID) (int, error) {
 	ids := make([]uuid.UUID, len(known))
 	for i, c := range known {
 		ids[i] = c.UUID
@@ -208,8 +210,8 @@ func (s *System) ReleaseForgotten(ctx context.Context, id connectors.InstanceID,
 	return int(n), err
 }
 
-func without(ends []Ended, done map[uuid.UUID]bool) []Ended {
-	var left []Ended
+func removeEnds(ends []ClaimEnd, done map[uuid.UUID]bool) []ClaimEnd {
+	var left []ClaimEnd
 	for _, e := range ends {
 		if !done[e.Claim.Connector.ID.UUID] {
 			left = append(left, e)
@@ -218,12 +220,12 @@ func without(ends []Ended, done map[uuid.UUID]bool) []Ended {
 	return left
 }
 
-// LongQueued lists the runs that have been queued for so long, up to most of them, as the jobs that they ought to have, and the processes
-// that are alive.
+// LongQueued lists the runs queued for longer than since, up to most, as the jobs that they should have, and
+// the live processes.
 func (s *System) LongQueued(ctx context.Context, since time.Duration, most int) (runs []queue.SyncTools, alive []uuid.UUID, err error) {
 	var rows []dbgen.LongQueuedRunsRow
 	var instances []connectors.InstanceID
-	err = s.scope.readTogether(ctx,
+	err = s.scope.runReadBatch(ctx,
 		func(q *dbgen.Queries) (err error) {
 			rows, err = q.LongQueuedRuns(ctx, since.Seconds(), int32(most))
 			return err

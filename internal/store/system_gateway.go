@@ -10,19 +10,19 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// MostSwept is how many calls of a kind one [System.SweepGateway] ends: their rows and the sums of their hours are locked meanwhile, and
-// other tenants' calls wait for none of it for long.
-const MostSwept = 500
+// MaxSwept bounds the calls of a kind that one [System.SweepGateway] ends: their rows and hourly sums are
+// locked meanwhile.
+const MaxSwept = 500
 
-// SweepGateway ends and forgets what the gateway left: calls that nobody decided about in time, tasks that nobody asks for, calls of silent
-// processes other than this one, spent allowances, and mail that nobody took; and it puts the syncs' past hours together. It returns the
-// calls that ended by it: where there are as many as [MostSwept], there may be more. Any process may do it at any time.
+// SweepGateway ends undecided approvals, abandoned tasks and calls of dead processes other than this, and
+// deletes expired allowances and mail. It also merges past hours of syncs. It returns the calls that it ended,
+// at [MaxSwept] possibly not all. Any process may call it.
 func (s *System) SweepGateway(ctx context.Context, this connectors.InstanceID) (ended []OwnedCallID, err error) {
-	if ended, err = s.endLeftCalls(ctx, this); err != nil {
+	if ended, err = s.endAbandonedCalls(ctx, this); err != nil {
 		return ended, err
 	}
-	return ended, s.tx(ctx, func(tx *System) error {
-		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
+	return ended, s.inTx(ctx, func(tx *System) error {
+		return tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
 			for _, step := range []func(context.Context) error{
 				q.LoseApprovalsOfSilentInstances, q.DropFetchedResults, q.DropOldApprovals, q.DropSpentAllowances, q.DropExpiredMail,
 				q.DropOldCallHours, q.DropOldSyncHours, q.DropOldQuotaDays, q.RollSyncHours,
@@ -36,41 +36,41 @@ func (s *System) SweepGateway(ctx context.Context, this connectors.InstanceID) (
 	})
 }
 
-// endLeftCalls ends the calls that nobody ends any more: each kind in a transaction of its own, which takes calls before it takes the sums of
-// their hour, as whoever writes calls does. What it returns with an error has ended.
-func (s *System) endLeftCalls(ctx context.Context, this connectors.InstanceID) (ended []OwnedCallID, err error) {
+// endAbandonedCalls ends calls that no process will end, each kind in its own transaction. It locks calls
+// before the sums of their hour, as all writers of calls do. Calls returned with an error have ended.
+func (s *System) endAbandonedCalls(ctx context.Context, this connectors.InstanceID) (ended []OwnedCallID, err error) {
 	note := func(t connectors.TenantID, id uuid.UUID) {
 		ended = append(ended, OwnedCallID{Tenant: t, ID: connectors.ToolCallID{UUID: id}})
 	}
-	lapsed, err := s.q.LapseApprovals(ctx, MostSwept)
+	lapsed, err := s.q.LapseApprovals(ctx, MaxSwept)
 	if err != nil {
 		return nil, err
 	}
 	for _, row := range lapsed {
 		note(row.TenantID, row.ID)
 	}
-	lost, err := s.q.CloseCallsOfSilentInstances(ctx, &this, MostSwept)
+	lost, err := s.q.CloseCallsOfSilentInstances(ctx, &this, MaxSwept)
 	if err != nil {
 		return nil, err
 	}
 	for _, row := range lost {
 		note(row.TenantID, row.ID)
 	}
-	forgotten, err := s.q.CloseOldTasks(ctx, MostSwept)
+	forgotten, err := s.q.CloseOldTasks(ctx, MaxSwept)
 	for _, row := range forgotten {
 		note(row.TenantID, row.ID)
 	}
 	return ended, err
 }
 
-// OwnedCallID names a call with its tenant.
+// OwnedCallID is a call's id with its tenant.
 type OwnedCallID struct {
 	Tenant connectors.TenantID
 	ID     connectors.ToolCallID
 }
 
-// LeftApprovals are approved calls that nobody has taken up for a while, the longest left first.
-func (s *System) LeftApprovals(ctx context.Context, while time.Duration, max int) ([]OwnedCallID, error) {
+// AbandonedApprovals lists approved calls that no process claimed for a while, oldest first.
+func (s *System) AbandonedApprovals(ctx context.Context, while time.Duration, max int) ([]OwnedCallID, error) {
 	rows, err := s.q.LeftApprovals(ctx, while.Seconds(), int32(max))
 	if err != nil {
 		return nil, err
@@ -82,12 +82,13 @@ func (s *System) LeftApprovals(ctx context.Context, while time.Duration, max int
 	return left, nil
 }
 
-// SayUses tells every process that hears notices what one took of limits that all share. words hold no space, and 7000 bytes at most.
-func (s *System) SayUses(ctx context.Context, t connectors.TenantID, words string) error {
+// PublishUses notifies every process of what this one consumed of shared limits. words contain no space and
+// have at most 7000 bytes.
+func (s *System) PublishUses(ctx context.Context, t connectors.TenantID, words string) error {
 	return s.q.SayUses(ctx, t.String(), words)
 }
 
-// OtherInstances counts the processes besides one.
+// OtherInstances counts the processes except one.
 func (s *System) OtherInstances(ctx context.Context, than connectors.InstanceID) (int, error) {
 	n, err := s.q.OtherInstances(ctx, than)
 	return int(n), err

@@ -8,17 +8,17 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Beat says that a process is alive and which keys it has, which it reads again where they have changed, and closes the runs
-// of those that have been silent for more than six seconds (SweepGateway their calls); a process that could not beat itself just now waits before it
-// judges others. A process beats every two seconds or so.
-func (s *System) Beat(ctx context.Context, id connectors.InstanceID) error {
-	generation, behind := s.keys.catchUp(ctx) // with older keys it lives on, and a rotation waits for it
-	return errors.Join(behind, s.beat(ctx, id, generation))
+// Heartbeat records that a process is alive and its key generation, and reloads changed keys. It closes the
+// runs of processes silent for more than six seconds; SweepGateway closes their calls. After a gap of its own
+// it waits before it judges others. The interval is about two seconds.
+func (s *System) Heartbeat(ctx context.Context, id connectors.InstanceID) error {
+	generation, behind := s.keys.reloadIfChanged(ctx) // with older keys it stays alive, and a rotation waits for it
+	return errors.Join(behind, s.recordHeartbeat(ctx, id, generation))
 }
 
-func (s *System) beat(ctx context.Context, id connectors.InstanceID, generation int) error {
-	return s.tx(ctx, func(tx *System) error {
-		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
+func (s *System) recordHeartbeat(ctx context.Context, id connectors.InstanceID, generation int) error {
+	return s.inTx(ctx, func(tx *System) error {
+		return tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
 			if err := q.Beat(ctx, id, int32(generation), s.keys.kek.ID()); err != nil {
 				return err
 			}
@@ -30,10 +30,10 @@ func (s *System) beat(ctx context.Context, id connectors.InstanceID, generation 
 	})
 }
 
-// EndInstance says that a process stops, and closes the runs and the calls that it leaves.
+// EndInstance records that a process stops, and closes its runs and calls.
 func (s *System) EndInstance(ctx context.Context, id connectors.InstanceID) error {
-	return s.tx(ctx, func(tx *System) error {
-		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
+	return s.inTx(ctx, func(tx *System) error {
+		return tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
 			if err := q.CloseRunsOf(ctx, &id); err != nil {
 				return err
 			}
@@ -45,10 +45,11 @@ func (s *System) EndInstance(ctx context.Context, id connectors.InstanceID) erro
 	})
 }
 
-// ForgetInstances closes all running runs and calls. It is for the start on an embedded database, when no other process can be alive.
-func (s *System) ForgetInstances(ctx context.Context) error {
-	return s.tx(ctx, func(tx *System) error {
-		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
+// CloseAllInstances closes all running runs and calls. It is for the start on an embedded database, where no
+// other process can be alive.
+func (s *System) CloseAllInstances(ctx context.Context) error {
+	return s.inTx(ctx, func(tx *System) error {
+		return tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
 			if err := q.CloseAllRuns(ctx); err != nil {
 				return err
 			}

@@ -9,18 +9,18 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// OwnedConnector names a connector with its tenant.
+// OwnedConnector is a connector's id with its tenant.
 type OwnedConnector struct {
 	Tenant connectors.TenantID
 	ID     connectors.ConnectorID
 }
 
-// ReviewListeners notes of connectors whether their servers are to be listened to, by their settings and by what the servers say that
-// they can do. Any process may do it at any time.
+// ReviewListeners updates which connectors are to be listened to, by their settings and their servers'
+// capabilities. Any process may call it.
 func (s *System) ReviewListeners(ctx context.Context, moved ...OwnedConnector) error {
-	tenants, ids := apart(moved)
-	return s.tx(ctx, func(tx *System) error {
-		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
+	tenants, ids := splitOwned(moved)
+	return s.inTx(ctx, func(tx *System) error {
+		return tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
 			for _, step := range []func(context.Context, []uuid.UUID, []uuid.UUID) error{q.DropListeners, q.RenewListeners, q.AddListeners} {
 				if err := step(ctx, tenants, ids); err != nil {
 					return err
@@ -44,13 +44,13 @@ func (s *System) ListenersToReview(ctx context.Context, max int) ([]OwnedConnect
 	return moved, nil
 }
 
-// WakeListeners has streams tried now that wait for a credential, of connectors where some have changed.
+// WakeListeners retries the streams of connectors that wait for a credential.
 func (s *System) WakeListeners(ctx context.Context, moved ...OwnedConnector) error {
-	tenants, ids := apart(moved)
+	tenants, ids := splitOwned(moved)
 	return s.q.WakeListeners(ctx, tenants, ids)
 }
 
-func apart(owned []OwnedConnector) (tenants, ids []uuid.UUID) {
+func splitOwned(owned []OwnedConnector) (tenants, ids []uuid.UUID) {
 	for _, c := range owned {
 		tenants, ids = append(tenants, c.Tenant.UUID), append(ids, c.ID.UUID)
 	}
@@ -62,15 +62,14 @@ type ClaimedStream struct {
 	Tenant    connectors.TenantID
 	Connector connectors.ConnectorID
 	Reason    connectors.ListenReason // why it waited
-	Missed    bool                    // it was open before, and nobody has asked for a sync since it ended
-	Failures  int                     // in a row, for that reason
-	Vain      int                     // how often in a row the lists had not changed after all
+	Missed    bool                    // it was open before, and no sync was queued since it ended
+	Failures  int                     // consecutive, for that reason
+	Vain      int                     // consecutive notifications after which the list was unchanged
 }
 
-// ClaimStreams gives a process that is alive at most max of the streams that nobody holds and that are due, but none of those that it
-// has open already.
+// ClaimStreams claims at most max due and unclaimed streams for a live process, except those it has open.
 func (s *System) ClaimStreams(ctx context.Context, id connectors.InstanceID, max int, open ...connectors.ConnectorID) ([]ClaimedStream, error) {
-	rows, err := s.q.ClaimListeners(ctx, &id, plainIDs(open), int32(max))
+	rows, err := s.q.ClaimListeners(ctx, &id, connectorUUIDs(open), int32(max))
 	if err != nil {
 		return nil, err
 	}
@@ -81,30 +80,30 @@ func (s *System) ClaimStreams(ctx context.Context, id connectors.InstanceID, max
 	return claimed, nil
 }
 
-// HeldStream is a stream that a process holds, as the database knows it.
+// HeldStream is a claimed stream of a process.
 type HeldStream struct {
 	Tenant    connectors.TenantID
 	Connector connectors.ConnectorID
-	Stale     bool // the connector's settings or the credential are not what it was opened with
+	Stale     bool // the connector's settings or the credential changed since it was opened
 }
 
-// HeldStreams are all that a process holds.
+// HeldStreams lists the claimed streams of a process.
 func (s *System) HeldStreams(ctx context.Context, id connectors.InstanceID) ([]HeldStream, error) {
 	rows, err := s.q.HeldListeners(ctx, &id)
 	if err != nil {
 		return nil, err
 	}
-	held := make([]HeldStream, len(rows))
+	streams := make([]HeldStream, len(rows))
 	for i, r := range rows {
-		held[i] = HeldStream{Tenant: r.TenantID, Connector: r.ConnectorID, Stale: r.Stale}
+		streams[i] = HeldStream{Tenant: r.TenantID, Connector: r.ConnectorID, Stale: r.Stale}
 	}
-	return held, nil
+	return streams, nil
 }
 
-// RetakeStreams gives a process that was taken for dead the streams back that it still has open, where nobody has taken them: it returns
-// those.
+// RetakeStreams claims the open streams of a process that was considered dead again, unless another took them.
+// It returns those claimed.
 func (s *System) RetakeStreams(ctx context.Context, id connectors.InstanceID, open ...OwnedConnector) ([]OwnedConnector, error) {
-	tenants, ids := apart(open)
+	tenants, ids := splitOwned(open)
 	rows, err := s.q.RetakeListeners(ctx, &id, tenants, ids)
 	if err != nil {
 		return nil, err
@@ -116,7 +115,7 @@ func (s *System) RetakeStreams(ctx context.Context, id connectors.InstanceID, op
 	return kept, nil
 }
 
-// ReleaseStreams frees all that a process holds: it stops.
+// ReleaseStreams releases all streams of a stopping process.
 func (s *System) ReleaseStreams(ctx context.Context, id connectors.InstanceID) error {
 	return s.q.ReleaseListeners(ctx, &id)
 }

@@ -7,37 +7,37 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// Lock is a wrong password that locked the accounts of an e-mail address.
-type Lock struct {
+// AccountLock is a wrong password that locked the accounts of an e-mail address.
+type AccountLock struct {
 	ID      int64
-	Account string // the e-mail address
-	Address string // or network, that it came from
+	Account string // e-mail address
+	Address string // or network of the attempt
 	At      time.Time
 }
 
-// UntoldLocks finds accounts that were locked since a time, by so many wrong passwords within a window, and of which no audit log tells; 100
-// at most.
-func (s *System) UntoldLocks(ctx context.Context, most int, window time.Duration, since time.Time) ([]Lock, error) {
+// UnrecordedLocks finds accounts locked since a time by most wrong passwords within a window, and not in any
+// audit log; at most 100.
+func (s *System) UnrecordedLocks(ctx context.Context, most int, window time.Duration, since time.Time) ([]AccountLock, error) {
 	rows, err := s.q.UntoldLocks(ctx, int32(most-1), since, window.Seconds())
 	if err != nil {
 		return nil, err
 	}
-	all := make([]Lock, len(rows))
+	all := make([]AccountLock, len(rows))
 	for i, r := range rows {
-		all[i] = Lock{ID: r.ID, Account: r.Account, Address: r.Address, At: r.At.UTC()}
+		all[i] = AccountLock{ID: r.ID, Account: r.Account, Address: r.Address, At: r.At.UTC()}
 	}
 	return all, nil
 }
 
-// TellLock puts a lock on record in tenants, once, whoever else does at the same time.
-func (s *System) TellLock(ctx context.Context, l Lock, events map[connectors.TenantID]Event) error {
-	return s.tx(ctx, func(tx *System) error {
+// RecordLock appends a lock to tenants' audit logs, once even if called concurrently.
+func (s *System) RecordLock(ctx context.Context, l AccountLock, events map[connectors.TenantID]Event) error {
+	return s.inTx(ctx, func(tx *System) error {
 		n, err := tx.q.TellLock(ctx, l.ID)
 		if err != nil || n == 0 {
 			return err
 		}
 		for id, event := range events {
-			if err := tx.tenant(id).Record(ctx, event); err != nil {
+			if err := tx.tenantInTx(id).Record(ctx, event); err != nil {
 				return err
 			}
 		}

@@ -7,14 +7,14 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// grace is how long a connector's credential may be missing or refused before people are told.
-const grace = 10 * time.Minute
+// credentialGrace is how long a credential may be missing or refused before a notice.
+const credentialGrace = 10 * time.Minute
 
-// NoticeConditions tells of connectors that have failed for so long, of those that work again, and of those that need a credential; of
-// each condition once, and of at most max connectors each. It says how many it found. Any process may do it at any time.
+// NoticeConditions adds notices for connectors that fail for longer than dead, recovered, or need a credential;
+// once per condition and at most max of each. It returns their number. Any process may call it.
 func (s *System) NoticeConditions(ctx context.Context, dead time.Duration, max int) (int, error) {
 	found := 0
-	err := s.tx(ctx, func(tx *System) error {
+	err := s.inTx(ctx, func(tx *System) error {
 		for _, look := range []func(context.Context, time.Duration, int32) ([]tenantNotice, error){tx.newlyDown, tx.newlyRefused, tx.newlyRecovered} {
 			news, err := look(ctx, dead, int32(max))
 			if err != nil {
@@ -22,7 +22,7 @@ func (s *System) NoticeConditions(ctx context.Context, dead time.Duration, max i
 			}
 			found += len(news)
 			for _, n := range news {
-				if err := (teller{id: n.tenant, scope: tx.scope, q: tx.q, jobs: tx.jobs}).add(ctx, n.NewNotice); err != nil {
+				if err := (noticeWriter{id: n.tenant, scope: tx.scope, q: tx.q, jobs: tx.jobs}).add(ctx, n.NewNotice); err != nil {
 					return err
 				}
 			}
@@ -42,17 +42,17 @@ func (s *System) newlyDown(ctx context.Context, dead time.Duration, max int32) (
 	news := make([]tenantNotice, len(rows))
 	for i, r := range rows {
 		c := connectors.ConnectorName{ID: r.ID, Slug: r.Slug, Name: r.Name}
-		news[i] = tenantNotice{r.TenantID, connectors.DownNotice(c, *r.FailingSince, text(r.LastErrorMessage))}
+		news[i] = tenantNotice{r.TenantID, connectors.DownNotice(c, *r.FailingSince, textOrEmpty(r.LastErrorMessage))}
 	}
 	return news, err
 }
 
 func (s *System) newlyRefused(ctx context.Context, _ time.Duration, max int32) ([]tenantNotice, error) {
-	rows, err := s.q.NewlyRefused(ctx, grace.Seconds(), max)
+	rows, err := s.q.NewlyRefused(ctx, credentialGrace.Seconds(), max)
 	news := make([]tenantNotice, len(rows))
 	for i, r := range rows {
 		c := connectors.ConnectorName{ID: r.ID, Slug: r.Slug, Name: r.Name}
-		news[i] = tenantNotice{r.TenantID, connectors.NeedsAuthNotice(c, connectors.AgentName{}, text(r.LastErrorMessage))}
+		news[i] = tenantNotice{r.TenantID, connectors.NeedsAuthNotice(c, connectors.AgentName{}, textOrEmpty(r.LastErrorMessage))}
 	}
 	return news, err
 }

@@ -7,21 +7,21 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// HistoryOf is a tenant with how many days of history it wants; 0: as many as the installation keeps.
-type HistoryOf struct {
+// TenantHistory is a tenant's number of history days; 0: the installation's.
+type TenantHistory struct {
 	Tenant connectors.TenantID
 	Days   int
 }
 
-// HistoryTenants lists a page of tenants by id, after one of them (zero: from the first).
-func (s *System) HistoryTenants(ctx context.Context, after connectors.TenantID, max int) ([]HistoryOf, error) {
+// HistoryTenants lists a page of tenants by id after one; zero: from the first.
+func (s *System) HistoryTenants(ctx context.Context, after connectors.TenantID, max int) ([]TenantHistory, error) {
 	rows, err := s.q.HistoryTenants(ctx, after.UUID, int32(max))
 	if err != nil {
 		return nil, err
 	}
-	all := make([]HistoryOf, len(rows))
+	all := make([]TenantHistory, len(rows))
 	for i, r := range rows {
-		all[i] = HistoryOf{Tenant: r.ID, Days: historyDays(r.HistoryDays)}
+		all[i] = TenantHistory{Tenant: r.ID, Days: historyDays(r.HistoryDays)}
 	}
 	return all, nil
 }
@@ -33,26 +33,25 @@ func historyDays(days *int16) int {
 	return int(*days)
 }
 
-// SweepLeftovers forgets what was begun and never ended: connections of accounts, links to connect and to set up, failed sign-ins, our
-// own registrations whose secret has ended, and programs that signed in, or only registered, and were not heard of in time; and requests
-// of calls that missed an account, a day after they were over. Any process may do it at any time. It says how many rows are gone.
-func (s *System) SweepLeftovers(ctx context.Context) (int, error) {
-	gone := 0
+// SweepExpired deletes expired flows, links, failed sign-ins, registrations with an expired secret, idle OAuth
+// clients, and account requests a day after their end. It returns the number of rows. Any process may call it.
+func (s *System) SweepExpired(ctx context.Context) (int, error) {
+	deleted := 0
 	for _, drop := range []func(context.Context) (int64, error){
 		s.q.DropStaleFlows, s.q.DropExpiredConnectLinks, s.q.DropSpentSetupLinks, s.q.DropOldSignInFailures, s.q.DropDeadRegistrations,
 		s.q.DropUnusedClients, s.q.DropEndedAgentClients, s.q.DropEndedClientTokens, s.q.DropEndedMemberTokens,
 		s.q.DropSpentConfirmations, s.q.DropOldAccountRequests,
 	} {
 		n, err := drop(ctx)
-		gone += int(n)
+		deleted += int(n)
 		if err != nil {
-			return gone, err
+			return deleted, err
 		}
 	}
-	return gone, nil
+	return deleted, nil
 }
 
-// IdleGrant is an account that nobody used for a day, with the version that was seen.
+// IdleGrant is an account that was not used for a day, with its version.
 type IdleGrant struct {
 	Tenant    connectors.TenantID
 	ID        connectors.CredentialID
@@ -61,23 +60,23 @@ type IdleGrant struct {
 	Version   int
 	Issuer    string
 
-	at time.Time // when it last changed
+	changedAt time.Time // last change
 }
 
-// IdleGrants lists accounts that are to be renewed although nobody uses them, the longest idle first, after one of them (nil: from the
-// first). Connectors that are disabled are left out.
+// IdleGrants lists unused accounts to refresh, longest idle first, after one; nil: from the first. Disabled
+// connectors are left out.
 func (s *System) IdleGrants(ctx context.Context, after *IdleGrant, max int) ([]IdleGrant, error) {
 	if after == nil {
 		after = &IdleGrant{}
 	}
-	rows, err := s.q.IdleGrants(ctx, after.at, after.ID.UUID, int32(max))
+	rows, err := s.q.IdleGrants(ctx, after.changedAt, after.ID.UUID, int32(max))
 	if err != nil {
 		return nil, err
 	}
 	all := make([]IdleGrant, len(rows))
 	for i, r := range rows {
 		all[i] = IdleGrant{
-			Tenant: r.TenantID, ID: r.ID, Connector: r.ConnectorID, Agent: r.AgentID, Version: int(r.Version), Issuer: r.Issuer, at: r.UpdatedAt,
+			Tenant: r.TenantID, ID: r.ID, Connector: r.ConnectorID, Agent: r.AgentID, Version: int(r.Version), Issuer: r.Issuer, changedAt: r.UpdatedAt,
 		}
 	}
 	return all, nil

@@ -10,28 +10,29 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// SecondFactor is what a person proves a sign-in with besides the password.
+// SecondFactor is a person's TOTP factor.
 type SecondFactor struct {
 	Key       secret.Text // of one-time codes
 	CreatedAt time.Time
-	Confirmed *time.Time // nil: it is being set up
-	CodesLeft int        // recovery codes that were not used
+	Confirmed *time.Time // nil: being set up
+	CodesLeft int        // unused recovery codes
 	BegunBy   connectors.SessionID
-	Fresh     bool // begun within a quarter of an hour: time to find the phone, and an app for it
-	Wrong     int  // codes since the last right one
+	Fresh     bool // begun within 15 minutes, the time to set up an app
+	Wrong     int  // wrong codes since the last right one
 }
 
-func secondFactorPlace(user connectors.UserID) secret.AD {
+func secondFactorAD(user connectors.UserID) secret.AD {
 	return secret.AD{Table: "second_factors", Column: "sealed", Row: user.String()}
 }
 
-// SecondFactor is a person's, with its key. NotFound: there is none, and none is being set up.
+// SecondFactor reads a person's factor with its key. It fails with NotFound if there is none, not even one
+// being set up.
 func (s *System) SecondFactor(ctx context.Context, user connectors.UserID) (SecondFactor, error) {
 	row, err := s.q.SecondFactor(ctx, user)
 	if err != nil {
-		return SecondFactor{}, found(err, "second factor")
+		return SecondFactor{}, rowError(err, "second factor")
 	}
-	key, err := s.keys.Open(row.Sealed, secondFactorPlace(user))
+	key, err := s.keys.Open(row.Sealed, secondFactorAD(user))
 	f := SecondFactor{Key: key, CreatedAt: row.CreatedAt, Confirmed: row.ConfirmedAt, CodesLeft: int(row.CodesLeft), Wrong: int(row.WrongCodes), Fresh: row.Fresh}
 	if row.BegunBy != nil {
 		f.BegunBy.UUID = *row.BegunBy
@@ -39,10 +40,10 @@ func (s *System) SecondFactor(ctx context.Context, user connectors.UserID) (Seco
 	return f, err
 }
 
-// BeginSecondFactor stores the key of one that counts for nothing yet, in place of another such, for the session that may confirm it. Conflict:
-// there is one that counts.
+// BeginSecondFactor stores the key of an unconfirmed factor, replacing another, for the session that may
+// confirm it. It fails with Conflict if a confirmed one exists.
 func (s *System) BeginSecondFactor(ctx context.Context, user connectors.UserID, by connectors.SessionID, key secret.Text) error {
-	return s.keys.storing(ctx, s.scope, key, secondFactorPlace(user), func(sealed []byte) error {
+	return s.keys.sealAndRetry(ctx, s.scope, key, secondFactorAD(user), func(sealed []byte) error {
 		n, err := s.q.BeginSecondFactor(ctx, user, sealed, by.UUID)
 		if err == nil && n == 0 {
 			return fault.Errorf(fault.Conflict, "There is a second factor already. Take it away first.")
@@ -51,16 +52,16 @@ func (s *System) BeginSecondFactor(ctx context.Context, user connectors.UserID, 
 	})
 }
 
-// NewRecoveryCodes are what recognises the recovery codes of a person, in their order.
+// NewRecoveryCodes are the MACs of a person's recovery codes, in order.
 type NewRecoveryCodes [][]byte
 
-// ConfirmSecondFactor makes the one count that was begun at a time by the session that is kept, a code of whose time step was given. Of the
-// person's sessions only that one goes on. The event goes to the audit log of the tenant in which the person is.
+// ConfirmSecondFactor confirms the factor that the kept session began at a time, by a code of a time step. All
+// other sessions of the person end. The event goes to the audit log of the current tenant.
 func (s *System) ConfirmSecondFactor(
 	ctx context.Context, user connectors.UserID, begun time.Time, step int64, codes NewRecoveryCodes, kept connectors.SessionID, in connectors.TenantID, event Event,
 ) error {
-	return s.tx(ctx, func(tx *System) error {
-		tenant := tx.tenant(in)
+	return s.inTx(ctx, func(tx *System) error {
+		tenant := tx.tenantInTx(in)
 		if _, err := tenant.Before(ctx, OfSecondFactor(user)); err != nil {
 			return err
 		}
@@ -84,13 +85,14 @@ func (s *System) ConfirmSecondFactor(
 	})
 }
 
-// AcceptStep tells whether a code of this time step may be accepted: none of it, nor of a later one, was before (RFC 6238 §5.2).
+// AcceptStep reports whether a code of this time step may be accepted: neither it nor a later one was used (RFC
+// 6238 section 5.2).
 func (s *System) AcceptStep(ctx context.Context, user connectors.UserID, step int64) (bool, error) {
 	n, err := s.q.AcceptStep(ctx, step, user)
 	return n > 0, err
 }
 
-// CountCode counts a wrong code, or forgets the wrong ones when a right one came.
+// CountCode counts a wrong code, or resets the count after a right one.
 func (s *System) CountCode(ctx context.Context, user connectors.UserID, right bool) error {
 	if right {
 		return s.q.ForgetWrongCodes(ctx, user)
@@ -98,18 +100,18 @@ func (s *System) CountCode(ctx context.Context, user connectors.UserID, right bo
 	return s.q.CountWrongCode(ctx, user)
 }
 
-// RecordIn puts something on record in a tenant's audit log that changed nothing.
+// RecordIn appends an event without changes to a tenant's audit log.
 func (s *System) RecordIn(ctx context.Context, in connectors.TenantID, event Event) error {
-	return s.tx(ctx, func(tx *System) error { return tx.tenant(in).Record(ctx, event) })
+	return s.inTx(ctx, func(tx *System) error { return tx.tenantInTx(in).Record(ctx, event) })
 }
 
-// RecoveryCode is what recognises a recovery code that was not used.
+// RecoveryCode is the MAC of an unused recovery code.
 type RecoveryCode struct {
 	Number int16
 	MAC    []byte
 }
 
-// RecoveryCodes are a person's, as far as they were not used.
+// RecoveryCodes lists a person's unused recovery codes.
 func (s *System) RecoveryCodes(ctx context.Context, user connectors.UserID) ([]RecoveryCode, error) {
 	rows, err := s.q.RecoveryCodes(ctx, user)
 	if err != nil {
@@ -122,23 +124,23 @@ func (s *System) RecoveryCodes(ctx context.Context, user connectors.UserID) ([]R
 	return codes, nil
 }
 
-// UseRecoveryCode uses a code up, and says so in the audit log of a tenant. false: it was used meanwhile.
+// UseRecoveryCode marks a code as used, with an audit event. It is false if it was used meanwhile.
 func (s *System) UseRecoveryCode(ctx context.Context, user connectors.UserID, number int16, in connectors.TenantID, event Event) (used bool, err error) {
-	err = s.tx(ctx, func(tx *System) error {
+	err = s.inTx(ctx, func(tx *System) error {
 		n, err := tx.q.UseRecoveryCode(ctx, user, number)
 		if err != nil || n == 0 {
 			return err
 		}
 		used = true
-		return tx.tenant(in).Record(ctx, event)
+		return tx.tenantInTx(in).Record(ctx, event)
 	})
 	return used && err == nil, err
 }
 
-// RenewRecoveryCodes replaces all of a person's codes, used or not.
+// RenewRecoveryCodes replaces all of a person's codes.
 func (s *System) RenewRecoveryCodes(ctx context.Context, user connectors.UserID, codes NewRecoveryCodes, in connectors.TenantID, event Event) error {
-	return s.tx(ctx, func(tx *System) error {
-		tenant := tx.tenant(in)
+	return s.inTx(ctx, func(tx *System) error {
+		tenant := tx.tenantInTx(in)
 		was, err := tenant.Before(ctx, OfSecondFactor(user))
 		if err != nil {
 			return err
@@ -156,11 +158,11 @@ func (s *System) RenewRecoveryCodes(ctx context.Context, user connectors.UserID,
 	})
 }
 
-// DropSecondFactor takes a person's second factor away, with the recovery codes. Of the person's sessions only the one that is kept goes on;
-// the zero id keeps none.
+// DropSecondFactor deletes a person's second factor and recovery codes. All sessions except kept end; the zero
+// id keeps none.
 func (s *System) DropSecondFactor(ctx context.Context, user connectors.UserID, kept connectors.SessionID, in connectors.TenantID, event Event) error {
-	return s.tx(ctx, func(tx *System) error {
-		tenant := tx.tenant(in)
+	return s.inTx(ctx, func(tx *System) error {
+		tenant := tx.tenantInTx(in)
 		was, err := tenant.Before(ctx, OfSecondFactor(user))
 		if err != nil {
 			return err
@@ -169,7 +171,7 @@ func (s *System) DropSecondFactor(ctx context.Context, user connectors.UserID, k
 			return fault.Errorf(fault.NotFound, "There is no second factor.")
 		}
 		n, err := tx.q.DropSecondFactor(ctx, user)
-		if err := touched(n, err, "second factor"); err != nil {
+		if err := affectedError(n, err, "second factor"); err != nil {
 			return err
 		}
 		if err := tx.q.EndOtherBrowserSessions(ctx, user, kept); err != nil {
@@ -179,7 +181,7 @@ func (s *System) DropSecondFactor(ctx context.Context, user connectors.UserID, k
 	})
 }
 
-// IsMemberElsewhere tells whether a person is a member of another tenant, too.
+// IsMemberElsewhere reports whether a person is a member of another tenant too.
 func (s *System) IsMemberElsewhere(ctx context.Context, user connectors.UserID, than connectors.TenantID) (bool, error) {
 	return s.q.IsMemberElsewhere(ctx, user, than)
 }

@@ -7,17 +7,17 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// rowsCounted ends the count of a table's rows: beyond it the number says "many" as well as any other.
-const rowsCounted = 1_000_000
+// maxRowsCounted bounds the count of a table's rows.
+const maxRowsCounted = 1_000_000
 
-// Table is how large a table is.
+// Table is the size of a table.
 type Table struct {
 	Name  string `json:"name"`
 	Rows  int64  `json:"rows"` // up to a million
 	Bytes int64  `json:"bytes"`
 }
 
-// Tables tells how large each table is, of all tenants together, and nothing of what is in them.
+// Tables returns the size of each table over all tenants.
 func (s *System) Tables(ctx context.Context) ([]Table, error) {
 	rows, err := s.scope.Query(ctx, `
 		select relname::text, 0::bigint, pg_total_relation_size(oid)
@@ -32,7 +32,7 @@ func (s *System) Tables(ctx context.Context) ([]Table, error) {
 		return nil, err
 	}
 	for i, t := range tables {
-		count := fmt.Sprintf("select count(*) from (select from %s limit %d) counted", pgx.Identifier{t.Name}.Sanitize(), rowsCounted)
+		count := fmt.Sprintf("select count(*) from (select from %s limit %d) counted", pgx.Identifier{t.Name}.Sanitize(), maxRowsCounted)
 		if err := s.scope.QueryRow(ctx, count).Scan(&tables[i].Rows); err != nil {
 			return nil, fmt.Errorf("count the rows of %s: %w", t.Name, err)
 		}

@@ -18,17 +18,17 @@ import (
 // maxSlugTries bounds the search for a free slug.
 const maxSlugTries = 1000
 
-// CreateTenant makes a tenant. Without a slug one is made of the name, and made unique; a given slug that is taken is a
-// Conflict. That it was made is the first entry of its audit log, with made's actor; nil: it is not on record.
+// CreateTenant makes a tenant. An empty slug is derived from the name and made unique; a given slug in use is a
+// Conflict. made is the first audit entry; nil: none.
 func (s *System) CreateTenant(ctx context.Context, name, slug string, made *Event) (connectors.Tenant, error) {
 	base, tries := slug, 1
 	if slug == "" {
 		base, tries = connectors.Slug(name, "tenant"), maxSlugTries
 	}
 	for n := 1; n <= tries; n++ {
-		row, err := s.createTenant(ctx, numbered(base, n), name, made)
+		row, err := s.createTenant(ctx, numberedSlug(base, n), name, made)
 		if err == nil {
-			return tenantOf(row), nil
+			return toTenant(row), nil
 		}
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return connectors.Tenant{}, err
@@ -41,17 +41,17 @@ func (s *System) CreateTenant(ctx context.Context, name, slug string, made *Even
 
 // createTenant makes a tenant and its keys.
 func (s *System) createTenant(ctx context.Context, slug, name string, made *Event) (dbgen.Tenant, error) {
-	have := s.keys.now.Load()
+	have := s.keys.current.Load()
 	row, err := s.insertTenant(ctx, slug, name, made, have)
-	if errors.Is(err, errRetiredKey) { // by the next rotation, if not by the tenant's first secret
+	if errors.Is(err, errRetiredKey) { // by the next rotation, or with the tenant's first secret
 		row, err = s.insertTenant(ctx, slug, name, made, nil)
 	}
 	return row, err
 }
 
-// insertTenant makes a tenant, with keys where the installation's are given and each tenant has its own, and puts that on record.
-func (s *System) insertTenant(ctx context.Context, slug, name string, made *Event, have *keys) (row dbgen.Tenant, err error) {
-	err = s.tx(ctx, func(tx *System) error {
+// insertTenant makes a tenant with its audit entry, and with keys if have is given and tenants have their own.
+func (s *System) insertTenant(ctx context.Context, slug, name string, made *Event, have *keyringSnapshot) (row dbgen.Tenant, err error) {
+	err = s.inTx(ctx, func(tx *System) error {
 		if row, err = tx.q.CreateTenant(ctx, connectors.TenantID{UUID: newID()}, slug, name); err != nil {
 			return err
 		}
@@ -65,24 +65,24 @@ func (s *System) insertTenant(ctx context.Context, slug, name string, made *Even
 		}
 		e := *made
 		e.Action, e.Target = "tenant.create", slug
-		return tx.tenant(row.ID).RecordChange(ctx, e, nil, OfTenant())
+		return tx.tenantInTx(row.ID).RecordChange(ctx, e, nil, OfTenant())
 	})
 	return row, err
 }
 
-// DeleteTenant deletes a tenant and all that is its own, people who are in no other one among it, in one transaction, however long that takes, before
-// which go the calls that are old enough to go at any time. Nobody waits for one of its calls to be written who is waited for here. An act of the tenant
-// that is under way is waited for, five seconds at most: after that it is busy.
-// Its keys go with it: what they have sealed does not open any more, wherever a copy lies, but by a backup that has the keys, too.
+// DeleteTenant deletes a tenant, its rows and people without another tenant in one transaction. Calls older
+// than the minimal history are deleted before. It takes locks in an order that no writer of calls waits on in
+// reverse. It waits at most five seconds for an action in progress, then fails as busy. Its keys are deleted
+// with it, so copies of its secrets stay unreadable, except with a backup that includes the keys.
 func (s *System) DeleteTenant(ctx context.Context, id connectors.TenantID) error {
 	if err := s.deleteOldCalls(ctx, id); err != nil {
 		return err
 	}
-	return s.tx(ctx, func(tx *System) error {
+	return s.inTx(ctx, func(tx *System) error {
 		if err := tx.q.TakeAnyTime(ctx); err != nil {
 			return err
 		}
-		if err := tx.q.HoldActs(ctx, id.UUID); err != nil { // an act of the tenant holds some of what is its own, and then the tenant
+		if err := tx.q.HoldActs(ctx, id.UUID); err != nil { // an action locks some of the tenant's rows, and then the tenant
 			return err
 		}
 		people, err := tx.q.PeopleOfTenant(ctx, id)
@@ -96,7 +96,7 @@ func (s *System) DeleteTenant(ctx context.Context, id connectors.TenantID) error
 			return err
 		}
 		n, err := tx.q.DeleteTenant(ctx, id)
-		if err := touched(n, err, "tenant"); err != nil {
+		if err := affectedError(n, err, "tenant"); err != nil {
 			return err
 		}
 		ids := make([]uuid.UUID, len(people))
@@ -107,10 +107,11 @@ func (s *System) DeleteTenant(ctx context.Context, id connectors.TenantID) error
 	})
 }
 
-// deleteOldCalls deletes the tenant's calls of more than 30 days, the least that a history has: that they go is on record, and no call is missed.
+// deleteOldCalls deletes calls of more than 30 days, the minimal history. Their removal is recorded, so no
+// check misses them.
 func (s *System) deleteOldCalls(ctx context.Context, id connectors.TenantID) error {
 	const days, slice = 30, 1000
-	before, last := idFrom(time.Now().AddDate(0, 0, -days)), uuid.UUID{}
+	before, last := minIDAt(time.Now().AddDate(0, 0, -days)), uuid.UUID{}
 	for {
 		r, err := s.q.SweepCalls(ctx, dbgen.SweepCallsParams{TenantID: id, AfterID: last, BeforeID: before, MaxRows: slice})
 		if err != nil || r.Gone < slice {
@@ -120,8 +121,8 @@ func (s *System) deleteOldCalls(ctx context.Context, id connectors.TenantID) err
 	}
 }
 
-// numbered is base for 1, and base-2, base-3 … after it, within the length of a slug.
-func numbered(base string, n int) string {
+// numberedSlug returns base for n = 1, then base-2, base-3 …, within the length of a slug.
+func numberedSlug(base string, n int) string {
 	if n == 1 {
 		return base
 	}
@@ -141,7 +142,7 @@ func (s *System) Tenants(ctx context.Context) ([]connectors.Tenant, error) {
 	}
 	all := make([]connectors.Tenant, len(rows))
 	for i, r := range rows {
-		all[i] = tenantOf(r)
+		all[i] = toTenant(r)
 	}
 	return all, nil
 }
@@ -150,43 +151,43 @@ func (s *System) Tenants(ctx context.Context) ([]connectors.Tenant, error) {
 func (s *System) TenantByRef(ctx context.Context, ref string) (connectors.Tenant, error) {
 	id, slug, ok := refParts(connectors.Ref(ref))
 	if !ok {
-		return connectors.Tenant{}, missing("tenant")
+		return connectors.Tenant{}, newNotFound("tenant")
 	}
 	if id != nil {
 		row, err := s.q.Tenant(ctx, connectors.TenantID{UUID: *id})
-		return tenantOf(row), found(err, "tenant")
+		return toTenant(row), rowError(err, "tenant")
 	}
 	row, err := s.q.TenantBySlug(ctx, *slug)
-	return tenantOf(row), found(err, "tenant")
+	return toTenant(row), rowError(err, "tenant")
 }
 
-// HasOwner tells whether a tenant has an owner.
+// HasOwner reports whether a tenant has an owner.
 func (s *System) HasOwner(ctx context.Context, id connectors.TenantID) (bool, error) {
 	return s.q.HasOwner(ctx, id)
 }
 
-// SaveSetupLink stores the hash of a link at which the tenant gets its first owner.
+// SaveSetupLink stores the hash of a link that makes the tenant's first owner.
 func (s *System) SaveSetupLink(ctx context.Context, id connectors.TenantID, hash []byte) error {
 	return s.q.SaveSetupLink(ctx, id, hash)
 }
 
-// SetupLink finds the tenant of a link that can still be used.
+// SetupLink finds the tenant of a valid link.
 func (s *System) SetupLink(ctx context.Context, hash []byte) (connectors.TenantID, error) {
 	id, err := s.q.SetupLink(ctx, hash)
-	return id, found(err, "setup link")
+	return id, rowError(err, "setup link")
 }
 
-// TakeSetupLink makes the tenant's first owner, whatever role m has, and ends all links of the tenant, and puts it on record as event says. A
-// link works once, and of several that are used at the same time one does.
+// TakeSetupLink makes the tenant's first owner, whatever m.Role, deletes all setup links of the tenant and
+// records event. Of concurrent calls one succeeds.
 func (s *System) TakeSetupLink(ctx context.Context, hash []byte, m NewMember, event func(connectors.Member) Event) (connectors.TenantID, connectors.Member, error) {
 	var tenant connectors.TenantID
 	var member connectors.Member
-	err := s.tx(ctx, func(tx *System) error {
+	err := s.inTx(ctx, func(tx *System) error {
 		id, err := tx.SetupLink(ctx, hash)
 		if err != nil {
 			return err
 		}
-		// The others wait here, and find their links gone.
+		// Concurrent calls wait here, and then find their links deleted.
 		if _, err := tx.q.LockTenant(ctx, id); err != nil {
 			return err
 		}
@@ -205,8 +206,8 @@ func (s *System) TakeSetupLink(ctx context.Context, hash []byte, m NewMember, ev
 		if err != nil {
 			return err
 		}
-		tenant, member = id, memberOf(row)
-		return tx.tenant(id).RecordChange(ctx, event(member), nil, OfMember(user))
+		tenant, member = id, toMember(row)
+		return tx.tenantInTx(id).RecordChange(ctx, event(member), nil, OfMember(user))
 	})
 	if err != nil {
 		return connectors.TenantID{}, connectors.Member{}, err

@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-func TestWithATenantGoItsCallsAndThePeopleWhoAreNowhereElse(t *testing.T) {
+func TestDeleteTenant_DeletesCallsAndPeople(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.ConnectorIn(t, w.Other)

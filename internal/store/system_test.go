@@ -163,7 +163,7 @@ func TestASetupLinkWorksOnceForAll(t *testing.T) {
 	}
 }
 
-func TestASetupLinkDiesWhenAnOwnerIsMadeElsewhere(t *testing.T) {
+func TestSetupLink_EndsWithFirstOwner(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	if err := w.St.System().SaveSetupLink(t.Context(), w.Tenant, []byte("hash")); err != nil {

@@ -9,10 +9,10 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// SweepNotices forgets notices and deliveries that are too old. Any process may do it at any time.
+// SweepNotices deletes old notices and deliveries. Any process may call it.
 func (s *System) SweepNotices(ctx context.Context) error {
-	return s.tx(ctx, func(tx *System) error {
-		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
+	return s.inTx(ctx, func(tx *System) error {
+		return tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
 			if err := q.DropOldNotices(ctx); err != nil {
 				return err
 			}
@@ -21,12 +21,11 @@ func (s *System) SweepNotices(ctx context.Context) error {
 	})
 }
 
-// RequeueOverdue gives deliveries that nobody has taken up for a while a job again, at most max, and says how many it found. Where the
-// first job is there all the same, it goes on beside it, and the claim decides: a job whose process was killed before it claimed looks
-// as if it ran.
+// RequeueOverdue queues a new job for deliveries unclaimed for a while, at most max, and returns their number.
+// A job of a killed process looks as if it still ran, so both may run: the claim decides.
 func (s *System) RequeueOverdue(ctx context.Context, while time.Duration, max int) (int, error) {
 	found := 0
-	err := s.tx(ctx, func(tx *System) error {
+	err := s.inTx(ctx, func(tx *System) error {
 		rows, err := tx.q.OverdueDeliveries(ctx, while.Seconds(), int32(max))
 		if err != nil {
 			return err
@@ -36,16 +35,16 @@ func (s *System) RequeueOverdue(ctx context.Context, while time.Duration, max in
 		for i, r := range rows {
 			jobs[i] = queue.DeliverWebhook{TenantID: r.TenantID.UUID, DeliveryID: r.ID.UUID, Round: queue.FoundAgain(int(r.Tries))}
 		}
-		return classify(tx.jobs.InsertDeliveriesTx(ctx, tx.scope.tx, jobs...))
+		return classifyError(tx.jobs.InsertDeliveriesTx(ctx, tx.scope.tx, jobs...))
 	})
 	return found, err
 }
 
-// NoticeLapsing tells of accounts that end within a time and that nobody but a person can renew, each once in that time; at most max. It
-// says how many it found.
+// NoticeLapsing adds notices for accounts that expire within a time and that only a person can renew, once per
+// period; at most max. It returns their number.
 func (s *System) NoticeLapsing(ctx context.Context, within time.Duration, max int) (int, error) {
 	found := 0
-	err := s.tx(ctx, func(tx *System) error {
+	err := s.inTx(ctx, func(tx *System) error {
 		rows, err := tx.q.LapsingAccounts(ctx, within.Seconds(), int32(max))
 		if err != nil {
 			return err
@@ -54,7 +53,7 @@ func (s *System) NoticeLapsing(ctx context.Context, within time.Duration, max in
 		for _, r := range rows {
 			of := connectors.ConnectorName{ID: r.ConnectorID, Slug: r.ConnectorSlug, Name: r.Connector}
 			n := connectors.LapsingNotice(r.ID, of, connectors.AgentName{Slug: r.AgentSlug, Name: r.Agent}, r.LapsesAt)
-			if err := (teller{id: r.TenantID, scope: tx.scope, q: tx.q, jobs: tx.jobs}).add(ctx, n); err != nil {
+			if err := (noticeWriter{id: r.TenantID, scope: tx.scope, q: tx.q, jobs: tx.jobs}).add(ctx, n); err != nil {
 				return err
 			}
 		}

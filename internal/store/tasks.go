@@ -7,14 +7,14 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// TaskCalls lists the calls that their servers run as tasks, the newest first, without arguments and contents, and without what a server
-// said of a task in more than 16 KiB.
+// TaskCalls lists the calls with open tasks, newest first, without arguments, contents and task states above 16
+// KiB.
 func (t *Tenant) TaskCalls(ctx context.Context, f CallFilter) (List[connectors.ToolCall], error) {
 	after, err := f.afterID("tasks")
 	if err != nil {
 		return List[connectors.ToolCall]{}, err
 	}
-	p := dbgen.TaskCallsParams{TenantID: t.id, Status: string(f.Status), Tool: clean(f.Tool), AfterID: after, MaxRows: f.rows()}
+	p := dbgen.TaskCallsParams{TenantID: t.id, Status: string(f.Status), Tool: cleanText(f.Tool), AfterID: after, MaxRows: f.rowLimit()}
 	if f.Agent != nil {
 		p.AgentID = &f.Agent.UUID
 	}
@@ -25,11 +25,11 @@ func (t *Tenant) TaskCalls(ctx context.Context, f CallFilter) (List[connectors.T
 	if err != nil {
 		return List[connectors.ToolCall]{}, err
 	}
-	return listOf(f.Page, rows, taskCallOf, "tasks", func(r dbgen.TaskCallsRow) []string { return []string{r.ID.String()} }), nil
+	return newList(f.Page, rows, toTaskCall, "tasks", func(r dbgen.TaskCallsRow) []string { return []string{r.ID.String()} }), nil
 }
 
-func taskCallOf(r dbgen.TaskCallsRow) connectors.ToolCall {
-	return toolCallOf(dbgen.ToolCall{
+func toTaskCall(r dbgen.TaskCallsRow) connectors.ToolCall {
+	return toToolCall(dbgen.ToolCall{
 		TenantID: r.TenantID, ID: r.ID, AgentID: r.AgentID, AgentSlug: r.AgentSlug, ConnectorID: r.ConnectorID, ConnectorSlug: r.ConnectorSlug,
 		Kind: r.Kind, Tool: r.Tool, ExposedName: r.ExposedName, Source: r.Source, Caller: r.Caller, InstanceID: r.InstanceID, Status: r.Status,
 		Outcome: r.Outcome, ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage, IsError: r.IsError, ApprovedBy: r.ApprovedBy, Task: r.Task,

@@ -11,65 +11,65 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Tenant is the door to one tenant's rows. It is made by [Store.Tenant], and by [Tenant.Tx] for a transaction.
+// Tenant is the entry point to one tenant's rows. [Store.Tenant] makes it, and [Tenant.Tx] for a transaction.
 type Tenant struct {
-	store *Store
-	id    connectors.TenantID
-	scope scope
-	q     *dbgen.Queries
-	said  *[]Notice // by the transaction so far; nil: there is none
+	store   *Store
+	id      connectors.TenantID
+	scope   scope
+	q       *dbgen.Queries
+	notices *[]Notice // of the transaction so far; nil: no transaction
 
-	prints *secret.Keyring // that of the transaction's fingerprints; nil: it has made none
+	fingerprintKeys *secret.Keyring // for the transaction's fingerprints; nil: none yet
 }
 
 func newTenant(st *Store, id connectors.TenantID, s scope) *Tenant {
 	return &Tenant{store: st, id: id, scope: s, q: dbgen.New(s)}
 }
 
-// Self is the tenant itself.
+// Self reads the tenant's own row.
 func (t *Tenant) Self(ctx context.Context) (connectors.Tenant, error) {
 	row, err := t.q.Tenant(ctx, t.id)
 	if err != nil {
-		return connectors.Tenant{}, found(err, "tenant")
+		return connectors.Tenant{}, rowError(err, "tenant")
 	}
-	return tenantOf(row), nil
+	return toTenant(row), nil
 }
 
-// Rename gives the tenant another name; its slug stays.
+// Rename changes the tenant's name; its slug stays.
 func (t *Tenant) Rename(ctx context.Context, name string) error {
 	n, err := t.q.RenameTenant(ctx, name, t.id)
-	return t.says(touched(n, err, "tenant"), "tenant", t.id)
+	return t.notifyChange(affectedError(n, err, "tenant"), "tenant", t.id)
 }
 
-// Configure says what the history keeps of the tenant's calls, who reads that, and how long a call waits for a person.
+// Configure sets what the call history keeps, which roles read it, and how long a call waits for approval.
 func (t *Tenant) Configure(ctx context.Context, history connectors.CallHistory, readers connectors.BodyReaders, approvalTimeout time.Duration) error {
 	n, err := t.q.ConfigureTenant(ctx, dbgen.ConfigureTenantParams{
 		CallHistory: history, BodyReaders: readers, ApprovalTimeoutS: int32(approvalTimeout / time.Second), TenantID: t.id,
 	})
-	return t.says(touched(n, err, "tenant"), "tenant", t.id)
+	return t.notifyChange(affectedError(n, err, "tenant"), "tenant", t.id)
 }
 
-// SetDefaults says what the tenant's new agents and connectors begin with. Those that are there stay as they are.
+// SetDefaults sets the defaults of new agents and connectors.
 func (t *Tenant) SetDefaults(ctx context.Context, d connectors.Defaults) error {
 	n, err := t.q.SetTenantDefaults(ctx, dbgen.SetTenantDefaultsParams{
 		Approval:       d.Approval,
-		SyncIntervalS:  seconds(d.SyncInterval),
-		DefinitionAgeS: seconds(d.DefinitionAge),
+		SyncIntervalS:  toSeconds(d.SyncInterval),
+		DefinitionAgeS: toSeconds(d.DefinitionAge),
 		ToolChanges:    d.ToolChanges,
 		Listen:         d.Listen,
 		TenantID:       t.id,
 	})
-	return t.says(touched(n, err, "tenant"), "tenant", t.id)
+	return t.notifyChange(affectedError(n, err, "tenant"), "tenant", t.id)
 }
 
-// Record appends to the audit log. What an act changes is recorded by [Tenant.RecordChange].
-func (t *Tenant) Record(ctx context.Context, e Event) error { return record(ctx, t.q, t.id, e) }
+// Record appends an audit entry. For changes use [Tenant.RecordChange].
+func (t *Tenant) Record(ctx context.Context, e Event) error { return recordEvent(ctx, t.q, t.id, e) }
 
-func record(ctx context.Context, q *dbgen.Queries, tenant connectors.TenantID, e Event) error {
-	if err := e.whole(); err != nil {
+func recordEvent(ctx context.Context, q *dbgen.Queries, tenant connectors.TenantID, e Event) error {
+	if err := e.checkStates(); err != nil {
 		return err
 	}
-	e.Detail = e.detail()
+	e.Detail = e.storedDetail()
 	return insertEvent(ctx, q, tenant, e)
 }
 
@@ -87,11 +87,11 @@ func insertEvent(ctx context.Context, q *dbgen.Queries, tenant connectors.Tenant
 		ID:        newID(),
 		ActorType: e.ActorType,
 		ActorID:   e.ActorID,
-		ActorName: clean(e.ActorName),
+		ActorName: cleanText(e.ActorName),
 		Action:    e.Action,
-		Target:    clean(e.Target),
+		Target:    cleanText(e.Target),
 		Detail:    cleanJSON(b),
-		RequestID: clean(e.RequestID),
-		Ip:        clean(e.IP),
+		RequestID: cleanText(e.RequestID),
+		Ip:        cleanText(e.IP),
 	})
 }

@@ -15,7 +15,7 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-func TestATenantBeginsWithTheDefaultsOfTheContractAndKeepsItsOwn(t *testing.T) {
+func TestTenantDefaults_InitialAndChanged(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	self, err := w.Door().Self(t.Context())
@@ -40,7 +40,7 @@ func TestATenantBeginsWithTheDefaultsOfTheContractAndKeepsItsOwn(t *testing.T) {
 	}
 }
 
-func TestTheDatabaseRefusesDefaultsThatNoConnectorMayHave(t *testing.T) {
+func TestTenantDefaults_AreBounded(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	for name, wrong := range map[string]func(*connectors.Defaults){
@@ -61,7 +61,7 @@ func TestTheDatabaseRefusesDefaultsThatNoConnectorMayHave(t *testing.T) {
 	}
 }
 
-func TestSealedValuesAreCountedByTheKeyThatSealedThem(t *testing.T) {
+func TestSealedBy_CountsByKey(t *testing.T) {
 	t.Parallel()
 	y := dividedTreasury(t, 3)
 	state := func() (map[secret.KeyID]int, store.SealingKeys) {

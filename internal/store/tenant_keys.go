@@ -17,64 +17,64 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// mostTenantKeys bounds how many tenants' keys a process keeps in memory: a few KiB each.
-const mostTenantKeys = 4096
+// maxTenantKeys bounds the cached keysets: a few KiB each.
+const maxTenantKeys = 4096
 
-// tenantSealers are the keys of one tenant, as they were stored at one time.
-type tenantSealers struct {
+// tenantKeyset holds the keys of one tenant as stored at one time.
+type tenantKeyset struct {
 	*secret.Sealer
-	wrapped []byte
-	before  *secret.Sealer // what this process had until they changed; nil: nothing
+	wrapped  []byte
+	previous *secret.Sealer // this process's keys before the last change; nil: none
 }
 
-// tenantKeys are the tenants' keys that a process has opened. They belong to one generation: what is read for an earlier one is never
-// put among those of a later one.
-type tenantKeys struct {
-	mu  sync.RWMutex
-	all map[string]*tenantSealers // by the tenant's id
+// tenantKeyCache caches the opened keysets of one generation. Keysets read for an earlier generation are never
+// added.
+type tenantKeyCache struct {
+	mu      sync.RWMutex
+	keysets map[string]*tenantKeyset // by tenant id
 }
 
-func newTenantKeys() *tenantKeys { return &tenantKeys{all: map[string]*tenantSealers{}} }
+func newTenantKeys() *tenantKeyCache { return &tenantKeyCache{keysets: map[string]*tenantKeyset{}} }
 
-func (k *tenantKeys) of(tenant string) *tenantSealers {
+func (k *tenantKeyCache) get(tenant string) *tenantKeyset {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-	return k.all[tenant]
+	return k.keysets[tenant]
 }
 
-// keep makes room by forgetting any other.
-func (k *tenantKeys) keep(tenant string, s *tenantSealers) {
+// add evicts an arbitrary keyset at the bound.
+func (k *tenantKeyCache) add(tenant string, s *tenantKeyset) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if _, known := k.all[tenant]; !known && len(k.all) >= mostTenantKeys {
-		for other := range k.all {
-			delete(k.all, other)
+	if _, known := k.keysets[tenant]; !known && len(k.keysets) >= maxTenantKeys {
+		for other := range k.keysets {
+			delete(k.keysets, other)
 			break
 		}
 	}
-	k.all[tenant] = s
+	k.keysets[tenant] = s
 }
 
-// open is ErrUnknownKey where the tenant's keys are not in memory, or are others.
-func (k *tenantKeys) open(sealed []byte, ad secret.AD) (secret.Text, error) {
-	s := k.of(ad.Tenant)
+// openSecret fails with ErrUnknownKey if the tenant's keyset is not cached or has other keys.
+func (k *tenantKeyCache) openSecret(sealed []byte, ad secret.AD) (secret.Text, error) {
+	s := k.get(ad.Tenant)
 	if s == nil {
 		return "", fmt.Errorf("open a secret of %s: %w", ad.Table, secret.ErrUnknownKey)
 	}
 	plain, err := s.Open(sealed, ad)
-	if err != nil && s.before != nil {
-		if plain, err := s.before.Open(sealed, ad); err == nil {
+	if err != nil && s.previous != nil {
+		if plain, err := s.previous.Open(sealed, ad); err == nil {
 			return plain, nil
 		}
 	}
 	return plain, err
 }
 
-// reread are the same tenants' keys as they are stored now: of those that are gone, none.
-func (k *tenantKeys) reread(ctx context.Context, s scope, wrapper *secret.Sealer) (*tenantKeys, error) {
+// reloadAll reads the same tenants' keysets as stored now, without deleted ones.
+func (k *tenantKeyCache) reloadAll(ctx context.Context, s scope, wrapper *secret.Sealer) (*tenantKeyCache, error) {
 	k.mu.RLock()
-	ids := make([]uuid.UUID, 0, len(k.all))
-	for tenant := range k.all {
+	ids := make([]uuid.UUID, 0, len(k.keysets))
+	for tenant := range k.keysets {
 		ids = append(ids, uuid.MustParse(tenant))
 	}
 	k.mu.RUnlock()
@@ -87,42 +87,42 @@ func (k *tenantKeys) reread(ctx context.Context, s scope, wrapper *secret.Sealer
 		return nil, err
 	}
 	for _, row := range rows {
-		now, err := k.of(row.TenantID.String()).reopened(row.Sealed, wrapper, row.TenantID.String())
+		now, err := k.get(row.TenantID.String()).reopenKeyset(row.Sealed, wrapper, row.TenantID.String())
 		if err != nil {
-			continue // it is tried again when it is needed, and said to whom it fails
+			continue // the next use retries and reports the error
 		}
-		fresh.all[row.TenantID.String()] = now
+		fresh.keysets[row.TenantID.String()] = now
 	}
 	return fresh, nil
 }
 
-// reopened are the tenant's keys as stored. A rotation of the installation's key alone leaves them the same.
-func (t *tenantSealers) reopened(wrapped []byte, wrapper *secret.Sealer, tenant string) (*tenantSealers, error) {
+// reopenKeyset opens the keyset as stored. A rotation of only the installation's key leaves it unchanged.
+func (t *tenantKeyset) reopenKeyset(wrapped []byte, wrapper *secret.Sealer, tenant string) (*tenantKeyset, error) {
 	if t != nil && bytes.Equal(t.wrapped, wrapped) {
 		return t, nil
 	}
-	sealer, err := wrapper.Unwrap(wrapped, tenantKeyPlace(tenant))
+	sealer, err := wrapper.Unwrap(wrapped, tenantKeyAD(tenant))
 	if err != nil {
 		return nil, err
 	}
-	now := &tenantSealers{Sealer: sealer, wrapped: wrapped}
+	now := &tenantKeyset{Sealer: sealer, wrapped: wrapped}
 	switch {
 	case t == nil:
 	case t.Primary() == sealer.Primary() && slices.Equal(t.Keys(), sealer.Keys()):
-		now.before = t.before
+		now.previous = t.previous
 	default:
-		now.before = t.Sealer
+		now.previous = t.Sealer
 	}
 	return now, nil
 }
 
-func tenantKeyPlace(tenant string) secret.AD {
+func tenantKeyAD(tenant string) secret.AD {
 	return secret.AD{Tenant: tenant, Table: "tenant_keys", Column: "sealed"}
 }
 
-// tenantSealer is a tenant's keys, out of memory or out of the database; nil: it has none, or what is asked for is no tenant's.
-func (r *ring) tenantSealer(ctx context.Context, s scope, have *keys, tenant string) (*secret.Sealer, error) {
-	if known := have.tenants.of(tenant); known != nil {
+// tenantSealer returns a tenant's sealer from the cache or the database; nil: it has none, or tenant is empty.
+func (r *liveKeyring) tenantSealer(ctx context.Context, s scope, have *keyringSnapshot, tenant string) (*secret.Sealer, error) {
+	if known := have.tenants.get(tenant); known != nil {
 		return known.Sealer, nil
 	}
 	if tenant == "" {
@@ -139,36 +139,36 @@ func (r *ring) tenantSealer(ctx context.Context, s scope, have *keys, tenant str
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := r.unwrap(ctx, have, wrapped, tenant)
+	loaded, err := r.unwrapKeyset(ctx, have, wrapped, tenant)
 	if err != nil {
 		return nil, err
 	}
-	if s.tx == nil { // what a transaction sees, it may yet take back
-		have.tenants.keep(tenant, loaded)
+	if s.tx == nil { // the transaction may roll back
+		have.tenants.add(tenant, loaded)
 	}
 	return loaded.Sealer, nil
 }
 
-// unwrap opens a tenant's keys, which may just have been wrapped by another key of the installation than this process has.
-func (r *ring) unwrap(ctx context.Context, have *keys, wrapped []byte, tenant string) (*tenantSealers, error) {
-	var none *tenantSealers
-	loaded, err := none.reopened(wrapped, have.Sealer, tenant)
+// unwrapKeyset opens a tenant's keyset, which a newer installation key may have wrapped just now.
+func (r *liveKeyring) unwrapKeyset(ctx context.Context, have *keyringSnapshot, wrapped []byte, tenant string) (*tenantKeyset, error) {
+	var none *tenantKeyset
+	loaded, err := none.reopenKeyset(wrapped, have.Sealer, tenant)
 	if !errors.Is(err, secret.ErrUnknownKey) {
 		return loaded, err
 	}
-	if have.before != nil {
-		if loaded, err := none.reopened(wrapped, have.before.Sealer, tenant); err == nil {
+	if have.previous != nil {
+		if loaded, err := none.reopenKeyset(wrapped, have.previous.Sealer, tenant); err == nil {
 			return loaded, nil
 		}
 	}
-	if err := r.reread(ctx, have); err != nil {
+	if err := r.reloadKeys(ctx, have); err != nil {
 		return nil, err
 	}
-	return none.reopened(wrapped, r.now.Load().Sealer, tenant)
+	return none.reopenKeyset(wrapped, r.current.Load().Sealer, tenant)
 }
 
-// tenantSealerOrNew makes a tenant's keys where it has none: one that is older than tenants' keys.
-func (r *ring) tenantSealerOrNew(ctx context.Context, s scope, have *keys, tenant string) (*secret.Sealer, error) {
+// tenantSealerOrNew also makes the keyset of a tenant older than tenants' keys.
+func (r *liveKeyring) tenantSealerOrNew(ctx context.Context, s scope, have *keyringSnapshot, tenant string) (*secret.Sealer, error) {
 	sealer, err := r.tenantSealer(ctx, s, have, tenant)
 	if err != nil || sealer != nil {
 		return sealer, err
@@ -180,7 +180,7 @@ func (r *ring) tenantSealerOrNew(ctx context.Context, s scope, have *keys, tenan
 	if err := addTenantKeys(ctx, dbgen.New(s), have.Sealer, connectors.TenantID{UUID: id}); err != nil {
 		return nil, err
 	}
-	sealer, err = r.tenantSealer(ctx, s, have, tenant) // ours, or those of who was faster
+	sealer, err = r.tenantSealer(ctx, s, have, tenant) // ours, or those of a faster process
 	if err == nil && sealer == nil {
 		return nil, fault.Errorf(fault.NotFound, "There is no such tenant.")
 	}
@@ -192,7 +192,7 @@ func addTenantKeys(ctx context.Context, q *dbgen.Queries, wrapper *secret.Sealer
 	if err != nil {
 		return err
 	}
-	wrapped, err := wrapper.Wrap(sealer, tenantKeyPlace(id.String()))
+	wrapped, err := wrapper.Wrap(sealer, tenantKeyAD(id.String()))
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,8 @@ func addTenantKeys(ctx context.Context, q *dbgen.Queries, wrapper *secret.Sealer
 	return err
 }
 
-// newTenantSealer makes a key whose id, 32 random bits, is no other's that a row of the tenant may be sealed by, and was none's that is retired.
+// newTenantSealer makes a key with an id, 32 random bits, that differs from all current and retired keys of the
+// tenant.
 func newTenantSealer(ctx context.Context, q *dbgen.Queries, wrapper *secret.Sealer, id connectors.TenantID) (*secret.Sealer, error) {
 	for {
 		sealer, err := secret.NewSealer()

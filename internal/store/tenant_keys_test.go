@@ -19,7 +19,7 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-func TestOnAFreshInstallationEachTenantsKeySealsItsSecrets(t *testing.T) {
+func TestTenantKeys_SealFromTheStart(t *testing.T) {
 	t.Parallel()
 	y := dividedTreasury(t, 3)
 	y.wantDivided(t, y.St)
@@ -29,7 +29,7 @@ func TestOnAFreshInstallationEachTenantsKeySealsItsSecrets(t *testing.T) {
 	y.wantFlows(t, other)
 }
 
-func TestTheInstallationsRotationLeavesTenantsTheirKeys(t *testing.T) {
+func TestTenantKeys_SurviveInstallationRotation(t *testing.T) {
 	t.Parallel()
 	y := dividedTreasury(t, 3)
 	sleeper := y.open(t)
@@ -80,7 +80,7 @@ func TestATenantsRotationLeavesOthersAlone(t *testing.T) {
 	}
 	y.wantAll(t, sleeper)
 	y.wantFlows(t, sleeper)
-	// What it sealed before, nobody writes any more; the other tenant's key has nothing to do with it.
+	// Nothing more is sealed by it; the other tenant's key is unaffected.
 	retired := before[y.Tenant].Prefix()
 	if err := asSystem(t.Context(), y.Pool, "update credentials set sealed = $1 where tenant_id = $2", []any{retired, y.Tenant}); err == nil {
 		t.Error("the tenant's rows take what its retired key sealed")
@@ -118,7 +118,7 @@ func TestATenantsRotationThatWasCutOffGoesOn(t *testing.T) {
 	}
 }
 
-func TestOthersSealAndOpenWhileBothKindsOfKeysRotate(t *testing.T) {
+func TestTenantKeys_UseDuringRotation(t *testing.T) {
 	t.Parallel()
 	y := dividedTreasury(t, 1)
 	other := y.open(t)
@@ -148,7 +148,7 @@ func TestOthersSealAndOpenWhileBothKindsOfKeysRotate(t *testing.T) {
 	y.wantRotated(t)
 }
 
-func TestTenantsHaveNoKeysOfTheirOwnUntilARotationGaveThemSome(t *testing.T) {
+func TestTenantKeys_AddedByRotation(t *testing.T) {
 	t.Parallel()
 	y := newTreasury(t, 1)
 	if _, err := y.St.Tenant(y.Tenant).SealingKeys(t.Context()); !fault.Is(err, fault.NotFound) {
@@ -180,7 +180,7 @@ func TestTenantsHaveNoKeysOfTheirOwnUntilARotationGaveThemSome(t *testing.T) {
 	}
 }
 
-func TestWithItsTenantAKeyIsGoneAndWhatItSealedOpensNoMore(t *testing.T) {
+func TestTenantKeys_DeletedWithTenant(t *testing.T) {
 	t.Parallel()
 	y := dividedTreasury(t, 1)
 	c := y.their
@@ -192,10 +192,10 @@ func TestWithItsTenantAKeyIsGoneAndWhatItSealedOpensNoMore(t *testing.T) {
 	if err := y.St.System().DeleteTenant(t.Context(), y.Other); err != nil {
 		t.Fatal(err)
 	}
-	if err := y.St.System().Beat(t.Context(), y.Instance); err != nil {
+	if err := y.St.System().Heartbeat(t.Context(), y.Instance); err != nil {
 		t.Fatal(err)
 	}
-	y.putBack(t, kept) // without the key, as who restores some tables of a backup
+	y.putBack(t, kept) // without the key, as after restoring some tables of a backup
 	for name, st := range map[string]*store.Store{"the process that had the key": y.St, "a fresh one": y.open(t)} {
 		if got, err := second(st.Vault(y.Other).Secret(t.Context(), c.ID, nil)); err == nil || got == "theirs" {
 			t.Errorf("%s opens %q", name, got.Reveal())
@@ -204,7 +204,7 @@ func TestWithItsTenantAKeyIsGoneAndWhatItSealedOpensNoMore(t *testing.T) {
 	y.wantOwn(t)
 }
 
-func TestAKeyPutBackOpensAsLongAsTheInstallationsKeyIsTheSame(t *testing.T) {
+func TestTenantKeys_RestoredKeyOpens(t *testing.T) {
 	t.Parallel()
 	y := dividedTreasury(t, 1)
 	c := y.their
@@ -235,7 +235,7 @@ func TestNobodyRetiresAKeyThatWrapsTenantsKeys(t *testing.T) {
 }
 
 // A tenant's first secret makes its key in the same transaction, which tells the audit log of the secret, too.
-func TestWhatAKeyOfTheSameTransactionSealedIsRead(t *testing.T) {
+func TestTenantKeys_UsedInSameTransaction(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)
@@ -256,7 +256,7 @@ func TestWhatAKeyOfTheSameTransactionSealedIsRead(t *testing.T) {
 	}
 }
 
-func TestATransactionThatFailsTakesTheKeyItMadeWithIt(t *testing.T) {
+func TestTenantKeys_RollBackWithTransaction(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)

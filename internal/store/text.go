@@ -6,8 +6,9 @@ import (
 	"unicode"
 )
 
-// clean makes text storable: PostgreSQL's text holds neither NUL nor invalid UTF-8, and a remote server may send both.
-func clean(s string) string {
+// cleanText makes text storable: PostgreSQL's text allows neither NUL nor invalid UTF-8, and a remote server
+// may send both.
+func cleanText(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	return strings.ReplaceAll(s, "\x00", "\uFFFD")
 }
@@ -34,24 +35,24 @@ func cleanJSON(b []byte) []byte {
 	return out
 }
 
-// pattern is the ilike pattern of texts that contain q; empty where q is.
-func pattern(q string) string {
-	q = strings.TrimSpace(clean(q))
+// containsPattern returns the ilike pattern for texts that contain q; empty if q is.
+func containsPattern(q string) string {
+	q = strings.TrimSpace(cleanText(q))
 	if q == "" {
 		return ""
 	}
 	return "%" + escapeLike(q) + "%"
 }
 
-// prefix is the ilike pattern of texts that start with q.
-func prefix(q string) string { return escapeLike(strings.TrimSpace(clean(q))) + "%" }
+// prefixPattern returns the ilike pattern for texts that start with q.
+func prefixPattern(q string) string { return escapeLike(strings.TrimSpace(cleanText(q))) + "%" }
 
 func escapeLike(q string) string {
 	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(q)
 }
 
-// words splits an identifier as people search for it: "getUser_v2" is also "get", "User" and "v2".
-func words(identifier string) string {
+// splitWords splits an identifier for search: "getUser_v2" also gives "get", "User" and "v2".
+func splitWords(identifier string) string {
 	var out strings.Builder
 	out.WriteString(identifier)
 	out.WriteByte(' ')

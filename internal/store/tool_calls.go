@@ -14,22 +14,22 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// CallFilter chooses calls.
+// CallFilter selects calls.
 type CallFilter struct {
-	Agent     *connectors.AgentID     // nil: of all agents
-	Connector *connectors.ConnectorID // nil: to all connectors
+	Agent     *connectors.AgentID     // nil: all
+	Connector *connectors.ConnectorID // nil: all
 	Status    connectors.CallStatus   // empty: all
-	Tool      string                  // the upstream's name or the exposed one; empty: all
+	Tool      string                  // upstream or exposed name; empty: all
 	Page
 }
 
-// ToolCalls lists calls, the newest first, without contents, and without arguments and tasks of more than 16 KiB.
+// ToolCalls lists calls, newest first, without contents, and without arguments and tasks above 16 KiB.
 func (t *Tenant) ToolCalls(ctx context.Context, f CallFilter) (List[connectors.ToolCall], error) {
 	after, err := f.afterID("tool calls")
 	if err != nil {
 		return List[connectors.ToolCall]{}, err
 	}
-	p := dbgen.ToolCallsParams{TenantID: t.id, Status: string(f.Status), Tool: clean(f.Tool), AfterID: after, MaxRows: f.rows()}
+	p := dbgen.ToolCallsParams{TenantID: t.id, Status: string(f.Status), Tool: cleanText(f.Tool), AfterID: after, MaxRows: f.rowLimit()}
 	if f.Agent != nil {
 		p.AgentID = &f.Agent.UUID
 	}
@@ -41,7 +41,7 @@ func (t *Tenant) ToolCalls(ctx context.Context, f CallFilter) (List[connectors.T
 		return List[connectors.ToolCall]{}, err
 	}
 	item := func(r dbgen.ToolCallsRow) connectors.ToolCall {
-		return toolCallOf(dbgen.ToolCall{
+		return toToolCall(dbgen.ToolCall{
 			TenantID: r.TenantID, ID: r.ID, AgentID: r.AgentID, AgentSlug: r.AgentSlug, ConnectorID: r.ConnectorID, ConnectorSlug: r.ConnectorSlug,
 			Kind: r.Kind, Tool: r.Tool, ExposedName: r.ExposedName, Source: r.Source, Caller: r.Caller, TokenID: r.TokenID,
 			CredentialID: r.CredentialID, DefinitionHash: r.DefinitionHash, InstanceID: r.InstanceID, Status: r.Status, Outcome: r.Outcome,
@@ -50,41 +50,41 @@ func (t *Tenant) ToolCalls(ctx context.Context, f CallFilter) (List[connectors.T
 			CompletedAt: r.CompletedAt, DurationUs: r.DurationUs, Address: r.Address, RequestID: r.RequestID,
 		})
 	}
-	return listOf(f.Page, rows, item, "tool calls", func(r dbgen.ToolCallsRow) []string { return []string{r.ID.String()} }), nil
+	return newList(f.Page, rows, item, "tool calls", func(r dbgen.ToolCallsRow) []string { return []string{r.ID.String()} }), nil
 }
 
-// ToolCall is one call, with all that the history has of it.
+// ToolCall reads one call with all that the history keeps.
 func (t *Tenant) ToolCall(ctx context.Context, id connectors.ToolCallID) (connectors.ToolCall, error) {
 	row, err := t.q.ToolCall(ctx, t.id, id)
 	if err != nil {
-		return connectors.ToolCall{}, found(err, "tool call")
+		return connectors.ToolCall{}, rowError(err, "tool call")
 	}
 	if row.Packed != nil {
-		if row.Content, row.Structured, err = unpack(row.Packed); err != nil {
+		if row.Content, row.Structured, err = unpackResult(row.Packed); err != nil {
 			return connectors.ToolCall{}, err
 		}
 	}
-	return toolCallOf(row), nil
+	return toToolCall(row), nil
 }
 
-// InsertPendingCall writes the call that an approval is about, at once: a person must find it. It is not found
-// where its agent or its connector is gone.
+// InsertPendingCall stores the call of an approval at once, so that a person finds it. It fails with NotFound
+// if agent or connector is deleted.
 func (t *Tenant) InsertPendingCall(ctx context.Context, c connectors.ToolCall) error {
 	n, err := t.q.InsertPendingCall(ctx, dbgen.InsertPendingCallParams{
-		TenantID: t.id, ID: c.ID, AgentID: idOr(c.AgentID), AgentSlug: c.AgentSlug, ConnectorID: idOr(c.ConnectorID), ConnectorSlug: c.ConnectorSlug,
-		Tool: clean(c.Tool), ExposedName: clean(c.ExposedName), Source: c.Source, Caller: clean(c.Caller), TokenID: c.TokenID,
+		TenantID: t.id, ID: c.ID, AgentID: orZero(c.AgentID), AgentSlug: c.AgentSlug, ConnectorID: orZero(c.ConnectorID), ConnectorSlug: c.ConnectorSlug,
+		Tool: cleanText(c.Tool), ExposedName: cleanText(c.ExposedName), Source: c.Source, Caller: cleanText(c.Caller), TokenID: c.TokenID,
 		DefinitionHash: hashBytes(c.Definition), Arguments: c.Arguments, Truncated: c.Truncated, RequestBytes: c.RequestBytes, StartedAt: c.StartedAt,
-		Address: clean(c.From()), RequestID: clean(c.RequestID),
+		Address: cleanText(c.From()), RequestID: cleanText(c.RequestID),
 	})
-	return touched(n, err, "agent or connector")
+	return affectedError(n, err, "agent or connector")
 }
 
-// StartPendingCall notes that a process makes a call that was approved.
+// StartPendingCall records that a process runs an approved call.
 func (t *Tenant) StartPendingCall(ctx context.Context, id connectors.ToolCallID, by connectors.InstanceID, approvedBy string) error {
-	return t.q.StartPendingCall(ctx, dbgen.StartPendingCallParams{TenantID: t.id, ID: id, InstanceID: &by, ApprovedBy: clean(approvedBy)})
+	return t.q.StartPendingCall(ctx, dbgen.StartPendingCallParams{TenantID: t.id, ID: id, InstanceID: &by, ApprovedBy: cleanText(approvedBy)})
 }
 
-// CallEnd is how a call ended that was not made.
+// CallEnd is the end of a call that did not run.
 type CallEnd struct {
 	Status  connectors.CallStatus
 	Outcome connectors.CallOutcome
@@ -92,45 +92,45 @@ type CallEnd struct {
 	Message string
 }
 
-// EndPendingCall ends a call that waited for a person. It is false where it does not wait.
+// EndPendingCall ends a call that waits for approval. It is false if it does not wait.
 func (t *Tenant) EndPendingCall(ctx context.Context, id connectors.ToolCallID, e CallEnd) (bool, error) {
 	n, err := t.q.EndPendingCall(ctx, dbgen.EndPendingCallParams{
-		TenantID: t.id, ID: id, Status: e.Status, Outcome: e.Outcome, ErrorCode: e.Code, ErrorMessage: clean(e.Message),
+		TenantID: t.id, ID: id, Status: e.Status, Outcome: e.Outcome, ErrorCode: e.Code, ErrorMessage: cleanText(e.Message),
 	})
 	return n > 0, err
 }
 
-// SaveCallTask notes how the task of a call is; the call goes on without the process that began it. handle is by which the agent asks for
-// the task; empty: that is noted already.
+// SaveCallTask stores the state of a call's task, which outlives its process. handle identifies the task to the
+// agent; empty: stored already.
 func (t *Tenant) SaveCallTask(ctx context.Context, id connectors.ToolCallID, task []byte, handle string) error {
 	return t.q.SaveCallTask(ctx, dbgen.SaveCallTaskParams{TenantID: t.id, ID: id, Task: task, TaskHandle: handle})
 }
 
-// EndCallTask writes the end of a call whose task ended. It is false where the call has ended already.
+// EndCallTask ends a call after its task ended. It is false if the call has ended already.
 func (t *Tenant) EndCallTask(ctx context.Context, c connectors.ToolCall) (bool, error) {
 	n, err := t.q.EndCallTask(ctx, dbgen.EndCallTaskParams{
-		TenantID: t.id, ID: c.ID, Task: c.Task, Status: c.Status, Outcome: c.Outcome, ErrorCode: c.ErrorCode, ErrorMessage: clean(c.ErrorMessage),
+		TenantID: t.id, ID: c.ID, Task: c.Task, Status: c.Status, Outcome: c.Outcome, ErrorCode: c.ErrorCode, ErrorMessage: cleanText(c.ErrorMessage),
 		IsError: c.IsError, Content: c.Content, Structured: c.Structured, Truncated: c.Truncated, ResponseBytes: c.ResponseBytes,
 	})
 	return n > 0, err
 }
 
-// MarkUndelivered notes that nobody got the answer of a call that has ended.
+// MarkUndelivered records that the response of an ended call was not delivered.
 func (t *Tenant) MarkUndelivered(ctx context.Context, id connectors.ToolCallID) error {
 	return t.q.MarkUndelivered(ctx, t.id, id)
 }
 
-func toolCallOf(r dbgen.ToolCall) connectors.ToolCall {
+func toToolCall(r dbgen.ToolCall) connectors.ToolCall {
 	c := connectors.ToolCall{
 		ID: r.ID, AgentID: r.AgentID, AgentSlug: r.AgentSlug, ConnectorID: r.ConnectorID, ConnectorSlug: r.ConnectorSlug, Kind: r.Kind,
 		Tool: r.Tool, ExposedName: r.ExposedName, Source: r.Source, Caller: r.Caller, TokenID: r.TokenID, CredentialID: r.CredentialID,
 		InstanceID: r.InstanceID, Status: r.Status, Outcome: r.Outcome, ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage,
 		IsError: r.IsError, ApprovedBy: r.ApprovedBy, Arguments: r.Arguments, Content: r.Content, Structured: r.Structured, Task: r.Task,
 		Truncated: r.Truncated, RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, StartedAt: r.StartedAt.UTC(),
-		TaskHandle:  text(r.TaskHandle),
-		Progress:    progressOf(r.Progress),
-		CallOrigin:  connectors.CallOriginOf(text(r.Address), text(r.RequestID)),
-		CompletedAt: utc(r.CompletedAt),
+		TaskHandle:  textOrEmpty(r.TaskHandle),
+		Progress:    toProgress(r.Progress),
+		CallOrigin:  connectors.CallOriginOf(textOrEmpty(r.Address), textOrEmpty(r.RequestID)),
+		CompletedAt: toUTC(r.CompletedAt),
 	}
 	if len(r.DefinitionHash) == len(connectors.Hash{}) {
 		c.Definition = (*connectors.Hash)(r.DefinitionHash)
@@ -144,7 +144,7 @@ func toolCallOf(r dbgen.ToolCall) connectors.ToolCall {
 	return c
 }
 
-func progressOf(raw []byte) *connectors.CallProgress {
+func toProgress(raw []byte) *connectors.CallProgress {
 	if len(raw) == 0 {
 		return nil
 	}
@@ -161,35 +161,36 @@ type OwnedCall struct {
 	connectors.ToolCall
 }
 
-// Held says which calls of a batch were not written, all others being: somebody holds their tenant, their agent or their connector at this
-// moment, since it is being deleted.
-type Held struct{ Calls []OwnedCall }
+// LockedCallsError lists the calls of a batch that were not written because their tenant, agent or connector is
+// locked for deletion. All others were written.
+type LockedCallsError struct{ Calls []OwnedCall }
 
-func (h *Held) Error() string {
+func (h *LockedCallsError) Error() string {
 	return fmt.Sprintf("%d calls wait for the end of their tenant, their agent or their connector", len(h.Calls))
 }
 
-// heldOf are the calls of the tenants, agents and connectors that somebody holds; nil: there are none.
-func heldOf(calls []OwnedCall, by []uuid.UUID) error {
+// newLockedCallsError selects the calls that have their tenant, agent or connector in by; nil: none.
+func newLockedCallsError(calls []OwnedCall, by []uuid.UUID) error {
 	if len(by) == 0 {
 		return nil
 	}
 	var left []OwnedCall
 	for _, c := range calls {
-		if slices.Contains(by, c.Tenant.UUID) || slices.Contains(by, idOr(c.AgentID).UUID) || slices.Contains(by, idOr(c.ConnectorID).UUID) {
+		if slices.Contains(by, c.Tenant.UUID) || slices.Contains(by, orZero(c.AgentID).UUID) || slices.Contains(by, orZero(c.ConnectorID).UUID) {
 			left = append(left, c)
 		}
 	}
 	if left == nil {
 		return nil
 	}
-	return &Held{Calls: left}
+	return &LockedCallsError{Calls: left}
 }
 
-// BeginCalls writes calls that go on. Those that are there already stay as they are. The error is a *Held where some are left.
+// BeginCalls writes calls in progress and skips existing ones. The error is a *LockedCallsError if some were
+// not written.
 func (s *System) BeginCalls(ctx context.Context, calls []OwnedCall) error {
-	c := columnsOf(calls)
-	held, err := s.q.BeginCalls(ctx, dbgen.BeginCallsParams{
+	c := toEndParams(calls)
+	locked, err := s.q.BeginCalls(ctx, dbgen.BeginCallsParams{
 		Nobody: uuid.Nil, Numbers: c.Numbers, TenantIds: c.TenantIds, AgentIds: c.AgentIds, AgentSlugs: c.AgentSlugs, ConnectorIds: c.ConnectorIds,
 		ConnectorSlugs: c.ConnectorSlugs, Kinds: c.Kinds, Tools: c.Tools, ExposedNames: c.ExposedNames, Sources: c.Sources, Callers: c.Callers,
 		TokenIds: c.TokenIds, CredentialIds: c.CredentialIds, DefinitionHashes: c.DefinitionHashes, InstanceIds: c.InstanceIds,
@@ -199,24 +200,24 @@ func (s *System) BeginCalls(ctx context.Context, calls []OwnedCall) error {
 	if err != nil {
 		return err
 	}
-	return heldOf(calls, held)
+	return newLockedCallsError(calls, locked)
 }
 
-// EndCalls writes calls that have ended, whether or not their beginning was written. No call may be among them twice. The error is a *Held
-// where some are left.
+// EndCalls writes ended calls, whether or not their beginning was written. Calls must be unique. The error is a
+// *LockedCallsError if some were not written.
 func (s *System) EndCalls(ctx context.Context, calls []OwnedCall) error {
-	return s.endCalls(ctx, columnsOf(calls), calls)
+	return s.endCalls(ctx, toEndParams(calls), calls)
 }
 
 func (s *System) endCalls(ctx context.Context, columns dbgen.EndCallsParams, calls []OwnedCall) error {
-	held, err := s.q.EndCalls(ctx, columns)
+	locked, err := s.q.EndCalls(ctx, columns)
 	if err != nil {
 		return err
 	}
-	return heldOf(calls, held)
+	return newLockedCallsError(calls, locked)
 }
 
-// NoteProgress notes how far calls are that go on, by their Progress, and returns which of them were there to be noted.
+// NoteProgress stores the Progress of calls, and returns those that exist.
 func (s *System) NoteProgress(ctx context.Context, calls []OwnedCall) ([]connectors.ToolCallID, error) {
 	var tenants, ids []uuid.UUID
 	var progress [][]byte
@@ -230,13 +231,13 @@ func (s *System) NoteProgress(ctx context.Context, calls []OwnedCall) ([]connect
 	return s.q.NoteProgress(ctx, tenants, ids, progress)
 }
 
-// CloseCallsOf ends the calls that a process left behind.
-func (s *System) CloseCallsOf(ctx context.Context, id connectors.InstanceID) error {
+// CloseInstanceCalls ends the calls of a stopped process.
+func (s *System) CloseInstanceCalls(ctx context.Context, id connectors.InstanceID) error {
 	return s.q.CloseCallsOf(ctx, &id)
 }
 
-// idOr is an id, or the zero one.
-func idOr[T any](id *T) T {
+// orZero returns *id, or the zero value.
+func orZero[T any](id *T) T {
 	if id == nil {
 		var none T
 		return none
@@ -244,5 +245,6 @@ func idOr[T any](id *T) T {
 	return *id
 }
 
-// Passing tells whether a write that failed may succeed later as it is: the database is away, or was busy with the same rows.
-func Passing(err error) bool { return fault.Is(err, fault.Unavailable) }
+// IsTransient reports whether a failed write may succeed unchanged later: the database is unavailable, or the
+// rows were busy.
+func IsTransient(err error) bool { return fault.Is(err, fault.Unavailable) }

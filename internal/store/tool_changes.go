@@ -13,33 +13,33 @@ import (
 	"patchbay/internal/toolchange"
 )
 
-// callsWindow is the time over which the calls of a changed tool are counted.
+// callsWindow is the period in which a changed tool's calls are counted.
 const callsWindow = 30 * 24 * time.Hour
 
-// ChangeFilter says which changes of tools are listed.
+// ChangeFilter selects tool changes.
 type ChangeFilter struct {
 	State     connectors.ChangeState  // empty: any
 	Connector *connectors.ConnectorID // nil: any
 	Page
 }
 
-func (f ChangeFilter) connector() *uuid.UUID {
+func (f ChangeFilter) connectorUUID() *uuid.UUID {
 	if f.Connector == nil {
 		return nil
 	}
 	return &f.Connector.UUID
 }
 
-// ChangeMark is what of a change tells whether it is as it was.
+// ChangeMark identifies a version of a change.
 type ChangeMark struct {
 	ID      connectors.ToolChangeID
 	State   connectors.ChangeState
 	Decided time.Time // zero: not yet
 }
 
-// ChangeMarks are those of the first page of what Changes lists, and one more.
+// ChangeMarks returns the marks of the first page of Changes and one more.
 func (t *Tenant) ChangeMarks(ctx context.Context, f ChangeFilter) ([]ChangeMark, error) {
-	rows, err := t.q.ChangeMarks(ctx, dbgen.ChangeMarksParams{TenantID: t.id, State: string(f.State), ConnectorID: f.connector(), MaxRows: f.rows()})
+	rows, err := t.q.ChangeMarks(ctx, dbgen.ChangeMarksParams{TenantID: t.id, State: string(f.State), ConnectorID: f.connectorUUID(), MaxRows: f.rowLimit()})
 	if err != nil {
 		return nil, err
 	}
@@ -53,76 +53,77 @@ func (t *Tenant) ChangeMarks(ctx context.Context, f ChangeFilter) ([]ChangeMark,
 	return marks, nil
 }
 
-// Changes lists changes of tools, the newest first.
+// Changes lists tool changes, newest first.
 func (t *Tenant) Changes(ctx context.Context, f ChangeFilter) (List[connectors.ToolChange], error) {
 	before, err := f.afterID("tool_changes")
 	if err != nil {
 		return List[connectors.ToolChange]{}, err
 	}
 	rows, err := t.q.Changes(ctx, dbgen.ChangesParams{
-		TenantID: t.id, State: string(f.State), ConnectorID: f.connector(), BeforeID: before, MaxRows: f.rows(),
-		CallsSince: idFrom(time.Now().Add(-callsWindow)),
+		TenantID: t.id, State: string(f.State), ConnectorID: f.connectorUUID(), BeforeID: before, MaxRows: f.rowLimit(),
+		CallsSince: minIDAt(time.Now().Add(-callsWindow)),
 	})
 	if err != nil {
 		return List[connectors.ToolChange]{}, err
 	}
-	return listOf(f.Page, rows, toolChangeOf, "tool_changes", changeAt), nil
+	return newList(f.Page, rows, toToolChange, "tool_changes", changePosition), nil
 }
 
-// ToolChanges is the history of one tool, the newest first. Its first definition is no change.
+// ToolChanges lists one tool's changes, newest first. Its first definition is no change.
 func (t *Tenant) ToolChanges(ctx context.Context, id connectors.ConnectorID, tool string, p Page) (List[connectors.ToolChange], error) {
 	before, err := p.afterID("changes")
 	if err != nil {
 		return List[connectors.ToolChange]{}, err
 	}
 	rows, err := t.q.ToolChanges(ctx, dbgen.ToolChangesParams{
-		TenantID: t.id, ConnectorID: id, Tool: clean(tool), BeforeID: before, MaxRows: p.rows(),
-		CallsSince: idFrom(time.Now().Add(-callsWindow)),
+		TenantID: t.id, ConnectorID: id, Tool: cleanText(tool), BeforeID: before, MaxRows: p.rowLimit(),
+		CallsSince: minIDAt(time.Now().Add(-callsWindow)),
 	})
 	if err != nil {
 		return List[connectors.ToolChange]{}, err
 	}
-	item := func(r dbgen.ToolChangesRow) connectors.ToolChange { return toolChangeOf(dbgen.ChangesRow(r)) }
-	return listOf(p, rows, item, "changes", func(r dbgen.ToolChangesRow) []string { return []string{r.ID.String()} }), nil
+	item := func(r dbgen.ToolChangesRow) connectors.ToolChange { return toToolChange(dbgen.ChangesRow(r)) }
+	return newList(p, rows, item, "changes", func(r dbgen.ToolChangesRow) []string { return []string{r.ID.String()} }), nil
 }
 
-// ToolChange is one change of a tool.
+// ToolChange reads one change.
 func (t *Tenant) ToolChange(
 	ctx context.Context, connector connectors.ConnectorID, tool string, id connectors.ToolChangeID,
 ) (connectors.ToolChange, error) {
 	rows, err := t.q.ToolChanges(ctx, dbgen.ToolChangesParams{
-		TenantID: t.id, ConnectorID: connector, Tool: clean(tool), OneID: &id.UUID, MaxRows: 1,
-		CallsSince: idFrom(time.Now().Add(-callsWindow)),
+		TenantID: t.id, ConnectorID: connector, Tool: cleanText(tool), OneID: &id.UUID, MaxRows: 1,
+		CallsSince: minIDAt(time.Now().Add(-callsWindow)),
 	})
 	if err == nil && len(rows) == 0 {
 		err = pgx.ErrNoRows
 	}
 	if err != nil {
-		return connectors.ToolChange{}, found(err, "change")
+		return connectors.ToolChange{}, rowError(err, "change")
 	}
-	return toolChangeOf(dbgen.ChangesRow(rows[0])), nil
+	return toToolChange(dbgen.ChangesRow(rows[0])), nil
 }
 
-// WaitingKinds are what is different in a tool whose definition waits; NotFound: it does not.
+// WaitingKinds returns the kinds of difference in a tool's waiting definition. It fails with NotFound if none
+// waits.
 func (t *Tenant) WaitingKinds(ctx context.Context, id connectors.ConnectorID, tool string) ([]toolchange.Kind, error) {
-	names, err := t.q.WaitingKinds(ctx, t.id, id, clean(tool))
-	return kindsOf(names), found(err, "change")
+	names, err := t.q.WaitingKinds(ctx, t.id, id, cleanText(tool))
+	return toKinds(names), rowError(err, "change")
 }
 
-// ToolsSyncedAt is when the connector's tools were read last, with success; zero: never.
+// ToolsSyncedAt returns the time of the connector's last successful sync; zero: never.
 func (t *Tenant) ToolsSyncedAt(ctx context.Context, id connectors.ConnectorID) (time.Time, error) {
 	at, err := t.q.ToolsSyncedAt(ctx, t.id, id)
 	if err != nil || at == nil {
-		return time.Time{}, found(err, "connector")
+		return time.Time{}, rowError(err, "connector")
 	}
 	return at.UTC(), nil
 }
 
-// OtherTools are tools of the tenant's other connectors that have one of the names; every: all, up to a bound, for finding names that
-// are alike.
+// OtherTools returns tools of the tenant's other connectors with one of the names. every: all up to a bound, to
+// find similar names.
 func (t *Tenant) OtherTools(ctx context.Context, id connectors.ConnectorID, names []string, every bool) ([]toolchange.Named, error) {
 	rows, err := t.q.OtherTools(ctx, dbgen.OtherToolsParams{
-		TenantID: t.id, ConnectorID: id, Names: cleanAll(names), Every: every, MaxRows: mostOtherTools,
+		TenantID: t.id, ConnectorID: id, Names: cleanAll(names), Every: every, MaxRows: maxOtherTools,
 	})
 	if err != nil {
 		return nil, err
@@ -134,14 +135,15 @@ func (t *Tenant) OtherTools(ctx context.Context, id connectors.ConnectorID, name
 	return others, nil
 }
 
-// mostOtherTools bounds how many names a new tool is compared with.
-const mostOtherTools = 5000
+// maxOtherTools bounds the names that a new tool is compared with.
+const maxOtherTools = 5000
 
-// writeChanges puts on record what a sync changes, in two statements. What waited of the same tools is superseded.
+// writeChanges stores a sync's tool changes in two statements. Waiting changes of the same tools are
+// superseded.
 func (t *Tenant) writeChanges(ctx context.Context, q *dbgen.Queries, run dbgen.SyncRun, d connectors.ToolDiff) error {
 	touched := make([]string, 0, len(d.Added)+len(d.Changed)+len(d.Removed))
 	for _, w := range d.Added {
-		if w.Returned { // a new one has no past
+		if w.Returned { // a new one has no history
 			touched = append(touched, w.Name)
 		}
 	}
@@ -149,7 +151,7 @@ func (t *Tenant) writeChanges(ctx context.Context, q *dbgen.Queries, run dbgen.S
 		touched = append(touched, w.Name)
 	}
 	if d.Instructions != nil {
-		touched = append(touched, connectors.OfInstructions)
+		touched = append(touched, connectors.InstructionsTool)
 	}
 	if touched = append(touched, d.Removed...); len(touched) > 0 {
 		if err := q.SupersedeChanges(ctx, t.id, run.ConnectorID, cleanAll(touched)); err != nil {
@@ -159,14 +161,14 @@ func (t *Tenant) writeChanges(ctx context.Context, q *dbgen.Queries, run dbgen.S
 	if len(d.Changes) == 0 {
 		return nil
 	}
-	return q.InsertChanges(ctx, t.changes(run.ConnectorID, run.ID, d.Changes))
+	return q.InsertChanges(ctx, t.changeColumns(run.ConnectorID, run.ID, d.Changes))
 }
 
-func (t *Tenant) changes(id connectors.ConnectorID, run connectors.SyncRunID, changes []connectors.ChangeWrite) dbgen.InsertChangesParams {
+func (t *Tenant) changeColumns(id connectors.ConnectorID, run connectors.SyncRunID, changeColumns []connectors.ChangeWrite) dbgen.InsertChangesParams {
 	p := dbgen.InsertChangesParams{TenantID: t.id, ConnectorID: id, SyncRunID: &run.UUID}
-	for _, c := range changes {
+	for _, c := range changeColumns {
 		p.Ids = append(p.Ids, newID())
-		p.Tools = append(p.Tools, clean(c.Tool))
+		p.Tools = append(p.Tools, cleanText(c.Tool))
 		p.BeforeHashes = append(p.BeforeHashes, hashBytes(c.Before))
 		p.AfterHashes = append(p.AfterHashes, hashBytes(c.After))
 		p.Kinds = append(p.Kinds, joinKinds(c.Kinds))
@@ -176,15 +178,15 @@ func (t *Tenant) changes(id connectors.ConnectorID, run connectors.SyncRunID, ch
 	return p
 }
 
-// tellOfChanges tells the tenant's people that changes of a sync wait for them, all in one notice.
-func (t *Tenant) tellOfChanges(ctx context.Context, id connectors.ConnectorID, d connectors.ToolDiff) error {
+// notifyOfChanges adds one notice for all changes of a sync that wait for review.
+func (t *Tenant) notifyOfChanges(ctx context.Context, id connectors.ConnectorID, d connectors.ToolDiff) error {
 	waiting := d.Waiting()
 	if len(waiting) == 0 {
 		return nil
 	}
 	row, err := t.q.ConnectorName(ctx, t.id, id)
 	if err != nil {
-		return found(err, "connector")
+		return rowError(err, "connector")
 	}
 	return t.AddNotice(ctx, connectors.ToolChangeNotice(connectors.ConnectorName{ID: id, Slug: row.Slug, Name: row.Name}, waiting))
 }
@@ -197,8 +199,8 @@ func joinKinds(kinds []toolchange.Kind) string {
 	return strings.Join(names, ",")
 }
 
-// idFrom is the least id that is made at a time.
-func idFrom(at time.Time) (id uuid.UUID) {
+// minIDAt returns the lowest id of a millisecond.
+func minIDAt(at time.Time) (id uuid.UUID) {
 	ms := at.UnixMilli()
 	for i := range 6 {
 		id[i] = byte(ms >> (40 - 8*i))
@@ -206,22 +208,22 @@ func idFrom(at time.Time) (id uuid.UUID) {
 	return id
 }
 
-func changeAt(r dbgen.ChangesRow) []string { return []string{r.ID.String()} }
+func changePosition(r dbgen.ChangesRow) []string { return []string{r.ID.String()} }
 
-func toolChangeOf(r dbgen.ChangesRow) connectors.ToolChange {
+func toToolChange(r dbgen.ChangesRow) connectors.ToolChange {
 	c := connectors.ToolChange{
 		ID: r.ID, ConnectorID: r.ConnectorID, ConnectorSlug: r.Slug, ConnectorName: r.ConnectorName, Tool: r.Tool,
-		SeenAt: r.SeenAt.UTC(), Before: hashOf(r.BeforeHash), After: hashOf(r.AfterHash), Risk: toolchange.Risk(r.Risk), State: r.State,
-		DecidedBy: r.DecidedBy, DecidedAt: utc(r.DecidedAt), Agents: int(r.Agents), Calls: int(r.Calls),
+		SeenAt: r.SeenAt.UTC(), Before: toHash(r.BeforeHash), After: toHash(r.AfterHash), Risk: toolchange.Risk(r.Risk), State: r.State,
+		DecidedBy: r.DecidedBy, DecidedAt: toUTC(r.DecidedAt), Agents: int(r.Agents), Calls: int(r.Calls),
 	}
 	if r.SyncRunID != nil {
 		c.SyncRunID = &connectors.SyncRunID{UUID: *r.SyncRunID}
 	}
-	c.Kinds = kindsOf(r.Kinds)
+	c.Kinds = toKinds(r.Kinds)
 	return c
 }
 
-func kindsOf(names []string) (kinds []toolchange.Kind) {
+func toKinds(names []string) (kinds []toolchange.Kind) {
 	for _, name := range names {
 		kinds = append(kinds, toolchange.Kind(name))
 	}

@@ -151,7 +151,7 @@ func TestADefinitionThatNobodySawIsNotAccepted(t *testing.T) {
 	}
 }
 
-func TestCosmeticChangesAreAcceptedTogether(t *testing.T) {
+func TestChanges_AcceptAllCosmetic(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	holdAll := func(d *connectors.Draft) { d.ToolChanges = connectors.ToolChangesHoldAll }
@@ -201,7 +201,7 @@ func TestAWaitingChangeTellsWhomItConcerns(t *testing.T) {
 	}
 }
 
-func TestAChangeCostsTheSameForManyToolsAsForOne(t *testing.T) {
+func TestToolChanges_ConstantStatements(t *testing.T) {
 	t.Parallel()
 	statements := func(tools int) int64 {
 		w := fixture.New(t)
@@ -222,7 +222,7 @@ func TestAChangeCostsTheSameForManyToolsAsForOne(t *testing.T) {
 	}
 }
 
-func TestNewToolsAreComparedWithThoseOfOtherConnectors(t *testing.T) {
+func TestOtherTools_OfOtherConnectors(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	mail, evil := w.Connector(t), w.Connector(t)
@@ -241,7 +241,7 @@ func TestNewToolsAreComparedWithThoseOfOtherConnectors(t *testing.T) {
 	}
 }
 
-func TestADecisionAndASyncDoNotWaitForEachOther(t *testing.T) {
+func TestDecideTool_DoesNotDeadlockWithSync(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t, func(d *connectors.Draft) { d.ToolChanges = connectors.ToolChangesHoldAll })

@@ -30,14 +30,14 @@ var curationAttempts = map[string]attempt{
 		d, err := o.door.Dependents(ctx, o.connector.ID, time.Now())
 		return d.Agents+d.Calls+d.Approvals+d.Accounts+len(d.Names) > 0, err
 	},
-	"KeepRunRequests": func(ctx context.Context, o outsider) (bool, error) {
-		err := o.door.KeepRunRequests(ctx, o.done.ID, connectors.SyncRequests{List: []connectors.SyncRequest{{Phase: "list"}}})
+	"SaveRunRequests": func(ctx context.Context, o outsider) (bool, error) {
+		err := o.door.SaveRunRequests(ctx, o.done.ID, connectors.SyncRequests{List: []connectors.SyncRequest{{Phase: "list"}}})
 		theirs, read := o.Door().RunRequests(ctx, o.done.ID)
 		return len(theirs.List) > 0 || read != nil, err
 	},
 	"RunRequests": func(ctx context.Context, o outsider) (bool, error) {
 		theirs := connectors.SyncRequests{List: []connectors.SyncRequest{{Phase: "list"}}}
-		if err := o.Door().KeepRunRequests(ctx, o.queued.ID, theirs); err != nil {
+		if err := o.Door().SaveRunRequests(ctx, o.queued.ID, theirs); err != nil {
 			return true, err
 		}
 		got, err := o.door.RunRequests(ctx, o.queued.ID)

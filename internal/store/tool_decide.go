@@ -12,31 +12,32 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// ToolDecision is what a person says of a tool's current definition.
+// ToolDecision is a person's decision about a tool's current definition.
 type ToolDecision struct {
 	Connector connectors.ConnectorID
 	Tool      string
 	Accept    bool
-	Hash      *connectors.Hash // the definition that the person saw; nil: whichever is current
+	Hash      *connectors.Hash // the definition that the person saw; nil: the current one
 	By        string
 }
 
-// TypeToolChanged is the problem type of a decision about a definition that is not the tool's any more.
+// TypeToolChanged is the problem type of a decision about an outdated definition.
 const TypeToolChanged = "tool-changed"
 
-// DecideTool accepts the tool's current definition, which agents are then served, or rejects it, and then the tool is not served. A
-// rejected definition may be accepted after all. Conflict: nothing waits, or the definition is another one by now.
+// DecideTool accepts the tool's current definition, which agents are then served, or rejects it, which disables
+// the tool. A rejected definition can be accepted later. It fails with Conflict if nothing waits or the
+// definition has changed.
 func (t *Tenant) DecideTool(ctx context.Context, d ToolDecision) error {
-	return t.within(ctx, func(tx *Tenant) error { return tx.says(tx.decideTool(ctx, d), "connector", d.Connector) })
+	return t.ensureTx(ctx, func(tx *Tenant) error { return tx.notifyChange(tx.decideTool(ctx, d), "connector", d.Connector) })
 }
 
 func (t *Tenant) decideTool(ctx context.Context, d ToolDecision) error {
-	d.Tool = clean(d.Tool)
+	d.Tool = cleanText(d.Tool)
 	row, err := t.q.LockTool(ctx, t.id, d.Connector, d.Tool)
 	if err != nil {
-		return found(err, "tool")
+		return rowError(err, "tool")
 	}
-	if err := decidable(row, d); err != nil {
+	if err := checkDecidable(row, d); err != nil {
 		return err
 	}
 	state := connectors.ChangeAccepted
@@ -50,21 +51,21 @@ func (t *Tenant) decideTool(ctx context.Context, d ToolDecision) error {
 		return err
 	}
 	_, err = t.q.DecideChange(ctx, dbgen.DecideChangeParams{
-		TenantID: t.id, ConnectorID: d.Connector, Tool: d.Tool, State: state, DecidedBy: clean(d.By),
+		TenantID: t.id, ConnectorID: d.Connector, Tool: d.Tool, State: state, DecidedBy: cleanText(d.By),
 		ID: connectors.ToolChangeID{UUID: newID()}, Hash: row.CurrentHash,
 	})
-	if errors.Is(err, pgx.ErrNoRows) { // it was met by a first sync, and rejected before changes were kept
+	if errors.Is(err, pgx.ErrNoRows) { // a first sync's definition, rejected before changes were stored
 		return nil
 	}
 	return err
 }
 
-// decidable tells why there is nothing to decide.
-func decidable(row dbgen.LockToolRow, d ToolDecision) error {
+// checkDecidable fails if there is nothing to decide.
+func checkDecidable(row dbgen.LockToolRow, d ToolDecision) error {
 	switch {
 	case row.Removed:
 		return fault.Errorf(fault.Conflict, "The server does not list the tool %q any more.", d.Tool).WithType(TypeToolChanged)
-	case d.Hash != nil && *d.Hash != *hashOf(row.CurrentHash):
+	case d.Hash != nil && *d.Hash != *toHash(row.CurrentHash):
 		return fault.Errorf(fault.Conflict, "The server has changed the tool %q again. Look at what it says now.", d.Tool).WithType(TypeToolChanged)
 	case row.Review == connectors.ReviewAccepted:
 		return fault.Errorf(fault.Conflict, "The tool %q is as it was accepted. There is nothing to decide.", d.Tool)
@@ -74,15 +75,15 @@ func decidable(row dbgen.LockToolRow, d ToolDecision) error {
 	return nil
 }
 
-// ToolName is one tool of a connector, or its instructions.
+// ToolName is a tool of a connector, or its instructions.
 type ToolName struct {
 	Connector connectors.ConnectorID
 	Tool      string
 }
 
-// AcceptCosmetic accepts all waiting changes of no risk, and tells of which tools.
+// AcceptCosmetic accepts all waiting changes without risk, and returns their tools.
 func (t *Tenant) AcceptCosmetic(ctx context.Context, by string) (accepted []ToolName, err error) {
-	err = t.within(ctx, func(tx *Tenant) error {
+	err = t.ensureTx(ctx, func(tx *Tenant) error {
 		locked, err := tx.q.LockCosmetic(ctx, tx.id)
 		if err != nil || len(locked) == 0 {
 			return err
@@ -91,7 +92,7 @@ func (t *Tenant) AcceptCosmetic(ctx context.Context, by string) (accepted []Tool
 		for i, id := range locked {
 			ids[i] = id.UUID
 		}
-		rows, err := tx.q.AcceptCosmetic(ctx, tx.id, clean(by), ids)
+		rows, err := tx.q.AcceptCosmetic(ctx, tx.id, cleanText(by), ids)
 		for _, r := range rows {
 			accepted = append(accepted, ToolName{Connector: r.ConnectorID, Tool: r.Name})
 		}
@@ -101,7 +102,7 @@ func (t *Tenant) AcceptCosmetic(ctx context.Context, by string) (accepted []Tool
 		instructions, err := tx.acceptCosmeticInstructions(ctx, by, ids)
 		accepted = append(accepted, instructions...)
 		for _, of := range accepted {
-			err = tx.says(err, "connector", of.Connector)
+			err = tx.notifyChange(err, "connector", of.Connector)
 		}
 		return err
 	})

@@ -10,33 +10,33 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// ToolKey is a tool of a connector, by the upstream's name.
+// ToolKey is a tool of a connector, by upstream name.
 type ToolKey struct {
 	ConnectorID connectors.ConnectorID
 	Tool        string
 }
 
-// ToolUse is which of its tools an agent really uses.
+// ToolUse describes which of its tools an agent uses.
 type ToolUse struct {
-	Called map[ToolKey]CalledTool // since then, successfully or not
-	New    map[ToolKey]bool       // that its servers have listed only since then: nobody could call them before
+	Called map[ToolKey]CalledTool // called since then, with or without success
+	New    map[ToolKey]bool       // first listed since then, so they could not be called before
 }
 
-// CalledTool is how often an agent called a tool, and when last.
+// CalledTool is the number of an agent's calls of a tool, and the last one.
 type CalledTool struct {
 	Calls int
 	Last  time.Time
 }
 
-// ToolUse reads which tools an agent called since then.
+// ToolUse reads an agent's use of tools since a time.
 func (t *Tenant) ToolUse(ctx context.Context, agent connectors.AgentID, since time.Time) (ToolUse, error) {
 	var (
 		called []dbgen.ToolsCalledRow
 		fresh  []dbgen.ToolsNewForRow
 	)
-	err := t.scope.readTogether(ctx,
+	err := t.scope.runReadBatch(ctx,
 		func(q *dbgen.Queries) (err error) {
-			called, err = q.ToolsCalled(ctx, t.id, agent.UUID, firstIDAt(since))
+			called, err = q.ToolsCalled(ctx, t.id, agent.UUID, minUUIDv7At(since))
 			return err
 		},
 		func(q *dbgen.Queries) (err error) { fresh, err = q.ToolsNewFor(ctx, t.id, agent, since); return err },
@@ -54,8 +54,8 @@ func (t *Tenant) ToolUse(ctx context.Context, agent connectors.AgentID, since ti
 	return use, nil
 }
 
-// firstIDAt is the least UUIDv7 of a millisecond (RFC 9562 §5.7).
-func firstIDAt(at time.Time) uuid.UUID {
+// minUUIDv7At returns the lowest UUIDv7 of a millisecond (RFC 9562 section 5.7).
+func minUUIDv7At(at time.Time) uuid.UUID {
 	var id uuid.UUID
 	ms := at.UnixMilli()
 	for i := range 6 {

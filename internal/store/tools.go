@@ -12,10 +12,10 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Tools lists tools by name or in another order, of one connector or of all; a query finds words of name, title and description, and the
-// beginning of a name. A page ends early where its definitions have [MaxPageBytes].
+// Tools lists tools of one connector or all, by default by name. The query matches words of name, title and
+// description, and prefixes of names. A page ends early at [MaxPageBytes] of definitions.
 func (t *Tenant) Tools(ctx context.Context, f ToolFilter) (list List[connectors.Tool], err error) {
-	if f.Order = f.Order.among(ToolOrders); !f.Order.own() {
+	if f.Order = f.Order.restrictTo(ToolOrders); !f.Order.isDefault() {
 		err = t.Snapshot(ctx, func(tx *Tenant) error {
 			list, err = tx.toolsOrdered(ctx, f)
 			return err
@@ -28,56 +28,56 @@ func (t *Tenant) Tools(ctx context.Context, f ToolFilter) (list List[connectors.
 	}
 	rows, err := t.q.Tools(ctx, dbgen.ToolsParams{
 		TenantID:       t.id,
-		Connector:      f.connector(),
+		Connector:      f.connectorUUID(),
 		Removed:        f.Removed,
-		Tag:            strings.ToLower(strings.TrimSpace(clean(f.Tag))),
+		Tag:            strings.ToLower(strings.TrimSpace(cleanText(f.Tag))),
 		State:          string(f.State),
-		Says:           saysTrue(f.Hint),
-		Query:          strings.TrimSpace(clean(f.Query)),
-		Prefix:         prefix(f.Query),
+		Says:           hintPattern(f.Hint),
+		Query:          strings.TrimSpace(cleanText(f.Query)),
+		Prefix:         prefixPattern(f.Query),
 		AfterName:      name,
 		AfterConnector: id,
-		MaxRows:        f.rows(),
+		MaxRows:        f.rowLimit(),
 		MaxBytes:       MaxPageBytes,
 	})
 	if err != nil {
 		return List[connectors.Tool]{}, err
 	}
 	at := func(r dbgen.ToolsRow) []string { return []string{r.Name, r.ConnectorID.String()} }
-	return listUntil(f.Page, rows, listedTool, "tools", at, func(r dbgen.ToolsRow) bool { return r.More }), nil
+	return newListUntil(f.Page, rows, toListedTool, "tools", at, func(r dbgen.ToolsRow) bool { return r.More }), nil
 }
 
-func (f ToolFilter) connector() *uuid.UUID {
+func (f ToolFilter) connectorUUID() *uuid.UUID {
 	if f.Connector == nil {
 		return nil
 	}
 	return &f.Connector.UUID
 }
 
-// Tool is one tool, even a removed one.
+// Tool reads one tool, even if removed.
 func (t *Tenant) Tool(ctx context.Context, id connectors.ConnectorID, name string) (connectors.Tool, error) {
-	row, err := t.q.Tool(ctx, t.id, id, clean(name))
+	row, err := t.q.Tool(ctx, t.id, id, cleanText(name))
 	if err != nil {
-		return connectors.Tool{}, found(err, "tool")
+		return connectors.Tool{}, rowError(err, "tool")
 	}
-	return toolOf(row), nil
+	return toTool(row), nil
 }
 
-// Quarantined lists the entries of a connector's last list that are no tools, in the order of the list. A
-// page ends early as one of Tools does.
+// Quarantined lists the malformed entries of a connector's last list, in list order. Pages end early as those
+// of Tools do.
 func (t *Tenant) Quarantined(ctx context.Context, id connectors.ConnectorID, p Page) (List[connectors.Quarantined], error) {
-	at, err := p.position("quarantined", 1)
+	at, err := p.parseCursor("quarantined", 1)
 	if err != nil {
 		return List[connectors.Quarantined]{}, err
 	}
 	after := int64(0)
 	if at != nil {
 		if after, err = strconv.ParseInt(at[0], 10, 32); err != nil {
-			return List[connectors.Quarantined]{}, badCursor(err)
+			return List[connectors.Quarantined]{}, newCursorError(err)
 		}
 	}
 	rows, err := t.q.Quarantined(ctx, dbgen.QuarantinedParams{
-		TenantID: t.id, ConnectorID: id, AfterPosition: int32(after), MaxRows: p.rows(), MaxBytes: MaxPageBytes,
+		TenantID: t.id, ConnectorID: id, AfterPosition: int32(after), MaxRows: p.rowLimit(), MaxBytes: MaxPageBytes,
 	})
 	if err != nil {
 		return List[connectors.Quarantined]{}, err
@@ -86,19 +86,20 @@ func (t *Tenant) Quarantined(ctx context.Context, id connectors.ConnectorID, p P
 		return connectors.Quarantined{Name: r.Name, Reason: r.Reason, Raw: r.Raw}
 	}
 	position := func(r dbgen.QuarantinedRow) []string { return []string{strconv.Itoa(int(r.Position))} }
-	return listUntil(p, rows, item, "quarantined", position, func(r dbgen.QuarantinedRow) bool { return r.More }), nil
+	return newListUntil(p, rows, item, "quarantined", position, func(r dbgen.QuarantinedRow) bool { return r.More }), nil
 }
 
-// saysTrue finds a definition that has a hint that is true; a pattern is made of the known ones alone. Within a string of JSON a quote stands behind a backslash.
-func saysTrue(hint connectors.Hint) string {
+// hintPattern matches definitions in which a hint is true, for known hints only. In JSON strings a quote has a
+// backslash before it, so they do not match.
+func hintPattern(hint connectors.Hint) string {
 	if !slices.Contains(connectors.ToolHints, hint) {
 		return ""
 	}
 	return `[^\\]"` + string(hint) + `"\s*:\s*true`
 }
 
-func listedTool(r dbgen.ToolsRow) connectors.Tool {
-	return toolOf(dbgen.ToolRow{
+func toListedTool(r dbgen.ToolsRow) connectors.Tool {
+	return toTool(dbgen.ToolRow{
 		Tool: dbgen.Tool{
 			ConnectorID: r.ConnectorID, Name: r.Name, CurrentHash: r.CurrentHash, Review: connectors.Review(r.Review),
 			Enabled: r.Enabled, Alias: r.Alias, AgentText: r.AgentText, Tags: r.Tags, CallsPerMinute: r.CallsPerMinute, CallsPerDay: r.CallsPerDay, FirstSeenAt: r.FirstSeenAt, LastSeenAt: r.LastSeenAt, ChangedAt: r.ChangedAt, RemovedAt: r.RemovedAt,
@@ -108,24 +109,24 @@ func listedTool(r dbgen.ToolsRow) connectors.Tool {
 	})
 }
 
-func toolOf(row dbgen.ToolRow) connectors.Tool {
+func toTool(row dbgen.ToolRow) connectors.Tool {
 	r := row.Tool
 	tool := connectors.Tool{
 		ConnectorID:   r.ConnectorID,
 		ConnectorSlug: row.Slug,
 		ConnectorName: row.ConnectorName,
-		Definition:    connectors.Definition{Name: r.Name, Raw: row.Raw, Hash: *hashOf(r.CurrentHash)},
+		Definition:    connectors.Definition{Name: r.Name, Raw: row.Raw, Hash: *toHash(r.CurrentHash)},
 		Title:         row.Title,
 		Description:   row.Description,
-		Curation:      connectors.Curation{Enabled: r.Enabled, Alias: r.Alias, AgentText: r.AgentText, Tags: r.Tags, Quota: quotaOf(r.CallsPerMinute, r.CallsPerDay)},
+		Curation:      connectors.Curation{Enabled: r.Enabled, Alias: r.Alias, AgentText: r.AgentText, Tags: r.Tags, Quota: toQuota(r.CallsPerMinute, r.CallsPerDay)},
 		Shadowed:      row.Shadowed,
 		Review:        r.Review,
 		FirstSeenAt:   r.FirstSeenAt.UTC(),
 		LastSeenAt:    r.LastSeenAt.UTC(),
 		ChangedAt:     r.ChangedAt.UTC(),
-		RemovedAt:     utc(r.RemovedAt),
+		RemovedAt:     toUTC(r.RemovedAt),
 	}
-	// A tool that is there was seen by the connector's last successful sync, whether or not that wrote to its row.
+	// An existing tool was seen by the connector's last successful sync, even if that did not write its row.
 	if r.RemovedAt == nil && row.ToolsLastSyncedAt != nil {
 		tool.LastSeenAt = row.ToolsLastSyncedAt.UTC()
 	}

@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-func TestToolsAreFoundByWordAndByTheBeginningOfTheirName(t *testing.T) {
+func TestTools_QueryByWordAndPrefix(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	linear, github := w.Connector(t), w.Connector(t)
@@ -127,7 +127,7 @@ func TestAToolThatIsNotThereIsNotFound(t *testing.T) {
 	c := w.Connector(t)
 	_, err := w.Door().Tool(t.Context(), c.ID, "no\x00such")
 	wantKind(t, err, fault.NotFound)
-	_, err = w.Door().SyncBase(t.Context(), connectors.ConnectorID{})
+	_, err = w.Door().SyncBaseline(t.Context(), connectors.ConnectorID{})
 	wantKind(t, err, fault.NotFound)
 }
 
@@ -146,7 +146,7 @@ func toolNames(l store.List[connectors.Tool]) []string {
 	return names
 }
 
-func TestAPageEndsEarlyWhereItsDefinitionsAreBig(t *testing.T) {
+func TestTools_PageEndsAtMaxBytes(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)
@@ -164,7 +164,7 @@ func TestAPageEndsEarlyWhereItsDefinitionsAreBig(t *testing.T) {
 		aside = append(aside, connectors.Quarantined{Reason: "no tool", Raw: raw(name, mib)})
 	}
 	res := fixture.FirstResult(defs...)
-	res.Quarantined, res.Seen.Quarantined = aside, len(aside)
+	res.Quarantined, res.ServerObservation.Quarantined = aside, len(aside)
 	if _, err := w.Door().FinishSync(t.Context(), w.Run(t, c.ID).ID, res); err != nil {
 		t.Fatal(err)
 	}

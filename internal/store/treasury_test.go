@@ -16,8 +16,8 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// treasury is a world with a secret in every place that there is. The installation's key has sealed them all, as before tenants had keys of
-// their own, or each tenant's.
+// treasury is a world with a secret in every sealed table, sealed by the installation's key, as before tenants'
+// keys, or by each tenant's.
 type treasury struct {
 	*fixture.World
 	old   secret.KeyID
@@ -46,7 +46,7 @@ func newTreasury(t *testing.T, flows int) treasury {
 	if _, err := owner.Exec(t.Context(), "select set_config('app.system', 'on', false); delete from tenant_keys; update keysets set per_tenant = false"); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.St.System().Beat(t.Context(), w.Instance); err != nil { // who reads it
+	if err := w.St.System().Heartbeat(t.Context(), w.Instance); err != nil { // which process reads it
 		t.Fatal(err)
 	}
 	return filled(t, w, flows)
@@ -124,7 +124,7 @@ func (y treasury) flow(i int) store.NewFlow {
 	return f
 }
 
-// open is another process on the same database. It beats only where a test has it beat.
+// open is another process on the same database. It sends heartbeats only when a test asks for one.
 func (y treasury) open(t *testing.T) *store.Store {
 	t.Helper()
 	st, err := store.Open(t.Context(), y.Pool, y.KEK)
@@ -140,7 +140,7 @@ func (y treasury) beating(t *testing.T, processes map[connectors.InstanceID]*sto
 	return store.RotationOptions{Notify: func(p store.RotationProgress) {
 		if p.Step == store.ReadersAwaited {
 			for id, st := range processes {
-				if err := st.System().Beat(context.WithoutCancel(t.Context()), id); err != nil {
+				if err := st.System().Heartbeat(context.WithoutCancel(t.Context()), id); err != nil {
 					t.Errorf("beat: %v", err)
 				}
 			}
@@ -250,7 +250,7 @@ func sealedTables(t *testing.T, pool *pgxpool.Pool) []string {
 	return tables
 }
 
-// sealer is who sealed a row, and whose it is.
+// sealer is the key of a row, and its owner.
 type sealer struct {
 	tenant connectors.TenantID
 	key    secret.KeyID
@@ -265,7 +265,7 @@ func sealers(t *testing.T, pool *pgxpool.Pool) map[string]map[sealer]int {
 		var tenants []uuid.UUID
 		var texts [][]byte
 		tenant := "tenant_id"
-		if table == "second_factors" { // a person's, who is in several tenants
+		if table == "second_factors" { // of a person in several tenants
 			tenant = "'00000000-0000-0000-0000-000000000000'::uuid"
 		}
 		if err := asSystem(t.Context(), pool, "select array_agg("+tenant+"), array_agg(sealed) from "+table+" where sealed is not null", nil, &tenants, &texts); err != nil {
@@ -293,8 +293,8 @@ func (y treasury) wantRotated(t *testing.T) {
 	y.wantAll(t, st)
 }
 
-// wantDivided wants each tenant's one key to have sealed every row of it in every table that has secrets, and the installation's the
-// tenants' keys: a table that is not in the store's list of places fails here, and so does one without the trigger.
+// wantDivided checks that each tenant's one key sealed all of its rows, and the installation's key the tenants'
+// keys. A table missing in sealedTables fails here, as does one without the trigger.
 func (y treasury) wantDivided(t *testing.T, st *store.Store) {
 	t.Helper()
 	keys := map[connectors.TenantID]secret.KeyID{}

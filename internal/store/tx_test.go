@@ -57,7 +57,7 @@ func TestTransactionsDoNotNest(t *testing.T) {
 	}
 }
 
-func TestATransactionWhoseCallerLeavesGivesItsConnectionBack(t *testing.T) {
+func TestTx_CancelledCallerReleasesConnection(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	for range 20 { // more than the pool has

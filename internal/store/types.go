@@ -9,18 +9,18 @@ import (
 	"patchbay/internal/secret"
 )
 
-// NewMember is a person to be added to a tenant, with an account of their own. Where the person has one already only a membership is
-// made: the account's name and password stay.
+// NewMember is a person to add to a tenant. An existing account keeps its name and password, and gains a
+// membership.
 type NewMember struct {
 	Email        string
 	Name         string
-	PasswordHash string // as argon2id writes it
+	PasswordHash string // argon2id, encoded
 	Role         connectors.Role
-	OnlyNew      bool // refuse a person who has an account of their own: its password may be known to others
-	Issued       bool // make an account that opens this tenant alone, and leave a person's own account as it is
+	OnlyNew      bool // refuse an existing account: its password may be known to others
+	Issued       bool // make an account that opens this tenant alone, beside a person's own
 }
 
-// NewAPIKey is a key to be stored. The caller makes the id, because it is part of the key's text.
+// NewAPIKey is a key to store. The caller makes the id because the key's text contains it.
 type NewAPIKey struct {
 	ID        connectors.APIKeyID
 	Name      string
@@ -28,10 +28,10 @@ type NewAPIKey struct {
 	Prefix    string
 	SecretMAC []byte
 	ExpiresAt *time.Time // nil: never
-	CreatedBy string     // for people
+	CreatedBy string     // display name
 }
 
-// ConnectorFilter chooses connectors.
+// ConnectorFilter selects connectors.
 type ConnectorFilter struct {
 	Query  string                     // part of the name, slug or URL; empty: all
 	Status connectors.ConnectorStatus // empty: all
@@ -47,71 +47,71 @@ type Stats struct {
 	ByStatus      map[connectors.ConnectorStatus]int
 }
 
-// NewCredential is a credential to be stored; it replaces the one that the same agent has for the same connector.
+// NewCredential is a credential to store. It replaces the agent's credential for the connector.
 type NewCredential struct {
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID // nil: the shared one
 	Type        connectors.AuthType
-	Origin      string // that it is given for: connectors.Origin of the URL that the caller saw
+	Origin      string // connectors.Origin of the URL that the caller saw
 	Account     string
 	Secret      secret.Text
 }
 
-// AgentCredential says whether an agent has a credential at a connector that wants one per agent.
+// AgentCredential is an agent's credential at a connector that requires one per agent.
 type AgentCredential struct {
 	ConnectorSlug string
 	ConnectorName string
 	AuthType      connectors.AuthType         // of the connector
-	Status        connectors.CredentialStatus // empty: there is none
+	Status        connectors.CredentialStatus // empty: none
 }
 
-// NewRun is a sync run to be queued or started.
+// NewRun is a sync run to queue or start.
 type NewRun struct {
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID
 	Trigger     connectors.SyncTrigger
-	Asked       *Event // the audit log's entry of whoever asked for it; nil: nobody did
+	Asked       *Event // audit entry of the request; nil: none
 }
 
-// StartSync asks for a sync run to begin.
+// StartSync starts a sync run.
 type StartSync struct {
 	NewRun
-	Run      *connectors.SyncRunID // a queued one to begin, whose NewRun counts; nil: a new one
-	Instance connectors.InstanceID // the process that runs it
+	Run      *connectors.SyncRunID // queued run to start, with its own NewRun; nil: a new run
+	Instance connectors.InstanceID // process that runs it
 }
 
-// Seen is what a sync saw of the server, whether or not it changed.
-type Seen struct {
+// ServerObservation is what a sync learned about the server.
+type ServerObservation struct {
 	Server        connectors.Server
-	Capabilities  []byte                   // that the server named, as JSON; nil: none
-	AuthBehaviour connectors.AuthBehaviour // empty: not seen
-	Era           string                   // empty: not seen
-	KnownFor      time.Duration            // the server need not be asked again what it is; 0: for as long as was known
+	Capabilities  []byte                   // as JSON; nil: none
+	AuthBehaviour connectors.AuthBehaviour // empty: unknown
+	Era           string                   // empty: unknown
+	KnownFor      time.Duration            // how long the server information is valid; 0: as known before
 	Total         int                      // well-formed tools
 	Quarantined   int
 }
 
-// SyncResult is what a sync found and what of it differs.
+// SyncResult is what a sync found, and the differences.
 type SyncResult struct {
-	Seen
-	ListHash    connectors.Hash // of the whole list, the quarantined entries included
+	ServerObservation
+	ListHash    connectors.Hash // of the whole list, including quarantined entries
 	Diff        connectors.ToolDiff
-	Definitions []connectors.Definition // at least those that the diff names; known ones are not written again
+	Definitions []connectors.Definition // at least those that the diff refers to; known ones are skipped
 	Quarantined []connectors.Quarantined
 }
 
-// ToolFilter chooses tools.
+// ToolFilter selects tools.
 type ToolFilter struct {
-	Connector *connectors.ConnectorID // nil: of all connectors
-	Query     string                  // words, as a person types them; empty: all
-	Removed   bool                    // removed tools, too
+	Connector *connectors.ConnectorID // nil: all
+	Query     string                  // words; empty: all
+	Removed   bool                    // include removed tools
 	Tag       string                  // empty: any
 	State     connectors.ToolStanding // empty: any
-	Hint      connectors.Hint         // that the server gives as true; empty: any
+	Hint      connectors.Hint         // hint that is true; empty: any
 	Page
 }
 
-// Event is an entry of the audit log.
+// Event is an audit entry to record.
 type Event struct {
 	ActorType string // "person", "key" or "system"
 	ActorID   *uuid.UUID
@@ -119,33 +119,33 @@ type Event struct {
 	Action    string // "connector.create"
 	Target    string
 	Detail    map[string]any // never a secret
-	Before    State          // of what the act is about; nil: there was none, or it changes nothing
-	After     State          // likewise
+	Before    State          // of the object; nil: did not exist, or no change
+	After     State          // of the object; nil: does not exist, or no change
 	RequestID string
 	IP        string
-	Via       string // the door, where it is not the one that performs the act: "mcp"; it stands in the detail
+	Via       string // entry point of the request, if another one performs it: "mcp"; stored in the detail
 
-	Program *Program // that acts as the person who does it; nil: none. It stands in the detail
+	Program *Program // OAuth client that acts for the person; nil: none. Stored in the detail
 }
 
-// Program is a program that acts as a person.
+// Program is an OAuth client that acts as a person.
 type Program struct {
 	ID   connectors.AgentClientID
-	Name string // what it calls itself: nobody has checked it
-	Host string // whose document says so; empty: nobody can tell
+	Name string // self-chosen and unverified
+	Host string // host of its metadata document; empty: unknown
 }
 
-// User is a person, with what signing in needs.
+// User is an account with what sign-in needs.
 type User struct {
 	ID           connectors.UserID
 	Email        string
 	Name         string
-	PasswordHash secret.Text // empty: cannot sign in by password
+	PasswordHash secret.Text // empty: no sign-in by password
 
-	PasswordSetAt time.Time // when the person chose the password of that hash
-	SecondFactor  bool      // the password is half of a sign-in
+	PasswordSetAt time.Time // when the person chose that password
+	SecondFactor  bool      // a second factor is required besides the password
 
-	IssuedBy  *connectors.TenantID // the tenant that made the account, and that alone it opens; nil: the person made it
+	IssuedBy  *connectors.TenantID // the tenant that issued the account, which opens that tenant alone; nil: the person's own
 	CreatedAt time.Time
 }
 
@@ -156,13 +156,13 @@ type Membership struct {
 	Email         string
 	Name          string
 	PasswordSetAt time.Time // when the person last chose a password
-	SSO           bool      // the tenant has single sign-on turned on
-	SSOOnly       bool      // it opens by single sign-on alone
+	SSO           bool      // the tenant uses single sign-on
+	SSOOnly       bool      // opens by single sign-on only
 	SecondFactor  bool      // the person has one
-	Issued        bool      // the tenant made the account, which opens this tenant alone
+	Issued        bool      // the tenant issued the account
 }
 
-// StoredKey is an API key with what recognises it. Whether it is revoked or expired the caller reads from Key.
+// StoredKey is an API key with its MAC. The caller checks revocation and expiry in Key.
 type StoredKey struct {
 	Tenant    connectors.Tenant
 	Key       connectors.APIKey

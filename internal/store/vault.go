@@ -10,9 +10,9 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Vault is the door to one tenant's secrets, opened. It is made by [Store.Vault].
+// Vault is the entry point to one tenant's opened secrets. [Store.Vault] makes it.
 type Vault struct {
-	keyring *ring
+	keyring *liveKeyring
 	id      connectors.TenantID
 	scope   scope
 	q       *dbgen.Queries
@@ -23,29 +23,29 @@ type Vault struct {
 func (v *Vault) Secret(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID) (connectors.Credential, secret.Text, error) {
 	row, err := v.q.SealedCredential(ctx, v.id, id, agent)
 	if err != nil {
-		return connectors.Credential{}, "", found(err, "credential")
+		return connectors.Credential{}, "", rowError(err, "credential")
 	}
-	return v.open(row)
+	return v.openCredential(row)
 }
 
-// LastUsed opens the credential of the agent that used the connector last; where none has, the newest.
+// LastUsed opens the connector's most recently used credential; if none was used, the newest.
 func (v *Vault) LastUsed(ctx context.Context, id connectors.ConnectorID) (connectors.Credential, secret.Text, error) {
 	row, err := v.q.SealedCredentialUsedLast(ctx, v.id, id)
 	if err != nil {
-		return connectors.Credential{}, "", found(err, "credential")
+		return connectors.Credential{}, "", rowError(err, "credential")
 	}
-	return v.open(row)
+	return v.openCredential(row)
 }
 
-// MarkUsed notes that a credential was used, at most once a minute. One that is gone is no error.
+// MarkUsed records the last use of a credential, at most once a minute. A missing one is no error.
 func (v *Vault) MarkUsed(ctx context.Context, id connectors.CredentialID) error {
 	return v.q.MarkCredentialUsed(ctx, v.id, id)
 }
 
-func (v *Vault) open(row dbgen.Credential) (connectors.Credential, secret.Text, error) {
-	plain, err := v.keyring.Open(row.Sealed, credentialPlace(v.id, row.ConnectorID, row.AgentID, row.Origin))
+func (v *Vault) openCredential(row dbgen.Credential) (connectors.Credential, secret.Text, error) {
+	plain, err := v.keyring.Open(row.Sealed, credentialAD(v.id, row.ConnectorID, row.AgentID, row.Origin))
 	if err != nil {
 		return connectors.Credential{}, "", fault.Wrap(fault.Internal, err, "The stored credential cannot be opened. Set it again.")
 	}
-	return credentialOf(row), plain, nil
+	return toCredential(row), plain, nil
 }

@@ -8,41 +8,43 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// awayError marks the cause of a fault that says that the database does not answer, or takes no changes for now.
-type awayError struct{ error }
+// unavailableError marks the cause of a fault as: the database does not answer, or refuses writes for now.
+type unavailableError struct{ error }
 
-func (e awayError) Unwrap() error { return e.error }
+func (e unavailableError) Unwrap() error { return e.error }
 
-// Away reports whether err says that the database does not answer. What was asked may have been done all the same.
-func Away(err error) bool {
-	_, away := errors.AsType[awayError](err)
+// IsDatabaseUnavailable reports whether err means that the database does not answer. The statement may have run
+// nevertheless.
+func IsDatabaseUnavailable(err error) bool {
+	_, away := errors.AsType[unavailableError](err)
 	return away
 }
 
-// unsent reports whether err says that the database is away, and that nothing of what was asked has reached it.
-func unsent(err error) bool {
+// isUnsent reports whether err means that the database is unavailable and nothing was sent to it.
+func isUnsent(err error) bool {
 	_, refused := errors.AsType[*pgconn.ConnectError](err)
-	return Away(err) && (refused || pgconn.SafeToRetry(err))
+	return IsDatabaseUnavailable(err) && (refused || pgconn.SafeToRetry(err))
 }
 
-// Retry runs do, and runs it again while the database is away, as long as the budget allows: 15 seconds in all. The request waits in a queue
-// meanwhile, of bounded length. do may run several times with the same effect as once; it ends when its context does. The error is that of do,
-// or Unavailable with the time after which to try again. b nil: do runs once.
+// Retry runs do, and reruns it while the database is unavailable and the budget lasts: 15 seconds in all.
+// Meanwhile the request waits in a bounded queue. do must be idempotent and end with its context. The error is
+// do's, or Unavailable with a retry time. b nil: do runs once.
 func (s *Store) Retry(ctx context.Context, b *WaitBudget, do func(context.Context) error) error {
-	return s.waits.run(ctx, b, Away, do)
+	return s.waits.run(ctx, b, IsDatabaseUnavailable, do)
 }
 
-// RetryUnsent is Retry for what must not be done twice: do runs again only where nothing of it has reached the database.
+// RetryUnsent is Retry for a do that is not idempotent: it reruns only if nothing reached the database.
 func (s *Store) RetryUnsent(ctx context.Context, b *WaitBudget, do func(context.Context) error) error {
-	return s.waits.run(ctx, b, unsent, do)
+	return s.waits.run(ctx, b, isUnsent, do)
 }
 
-// RetryOutside is Retry for work that asks other servers, too, and may take long: do runs outside of the queue and without the budget's
-// deadline. Where it fails because the database is away, the request waits in the queue for the database, and do runs again.
+// RetryOutside is Retry for work that also calls other servers: do runs outside of the queue and without the
+// budget's deadline. If it fails because the database is unavailable, the request waits in the queue, and do
+// runs again.
 func (s *Store) RetryOutside(ctx context.Context, b *WaitBudget, do func(context.Context) error) error {
 	for pause := minProbePause; ; pause = min(2*pause, maxProbePause) {
 		err := do(ctx)
-		if b == nil || ctx.Err() != nil || !Away(err) {
+		if b == nil || ctx.Err() != nil || !IsDatabaseUnavailable(err) {
 			return err
 		}
 		if err := s.waits.awaitDatabase(ctx, b, err, pause); err != nil {
@@ -51,7 +53,24 @@ func (s *Store) RetryOutside(ctx context.Context, b *WaitBudget, do func(context
 	}
 }
 
-// awaitDatabase returns nil when the database answers after away, the error that said otherwise, at the earliest after a pause.
+// RetryBegun is Retry for work that an upstream has begun: it bypasses the queue, which could refuse it.
+func (s *Store) RetryBegun(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, maxDatabaseWait)
+	defer cancel()
+	for pause := minProbePause; ; pause = min(2*pause, maxProbePause) {
+		err := do(ctx)
+		if !IsDatabaseUnavailable(err) {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// awaitDatabase waits until the database answers after error away, at least pause.
 func (wq *waitQueue) awaitDatabase(ctx context.Context, b *WaitBudget, away error, pause time.Duration) error {
 	select {
 	case <-time.After(pause):
@@ -59,32 +78,32 @@ func (wq *waitQueue) awaitDatabase(ctx context.Context, b *WaitBudget, away erro
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return wq.run(ctx, b, Away, func(context.Context) error {
+	return wq.run(ctx, b, IsDatabaseUnavailable, func(context.Context) error {
 		err := away
 		away = nil
 		return err
 	})
 }
 
-// Why a request does not wait for the database any longer.
+// Reasons why a request stops waiting for the database.
 const (
-	RefusedFull = "full" // the queue has no room
-	RefusedLate = "late" // the database was away for too long
+	RefusedFull = "full" // the queue is full
+	RefusedLate = "late" // the database was unavailable for too long
 )
 
 // WaitBuckets are the upper bounds of WaitStats.Buckets, in seconds.
 var WaitBuckets = [...]float64{.1, .25, .5, 1, 2, 3, 5, 10, 15}
 
-// WaitStats is what waiting for the database came to in this process.
+// WaitStats counts waiting for the database in this process.
 type WaitStats struct {
 	Waiting int // requests in the queue now
 	Waited  uint64
-	Time    time.Duration            // of all that waited
-	Buckets [len(WaitBuckets)]uint64 // how many waited at most as long as each of WaitBuckets
+	Time    time.Duration            // total of all requests
+	Buckets [len(WaitBuckets)]uint64 // requests that waited at most each of WaitBuckets
 	Refused map[string]uint64        // by reason
 }
 
-func (s *WaitStats) observe(waited time.Duration) {
+func (s *WaitStats) observeWait(waited time.Duration) {
 	s.Waited++
 	s.Time += waited
 	for i, bound := range WaitBuckets {
@@ -94,17 +113,17 @@ func (s *WaitStats) observe(waited time.Duration) {
 	}
 }
 
-func (s *WaitStats) refused(why string) {
+func (s *WaitStats) countRefused(why string) {
 	if s.Refused == nil {
 		s.Refused = map[string]uint64{}
 	}
 	s.Refused[why]++
 }
 
-// WaitStats returns the state of the queue of requests that wait for the database.
-func (s *Store) WaitStats() WaitStats { return s.waits.state() }
+// WaitStats returns the statistics of the queue.
+func (s *Store) WaitStats() WaitStats { return s.waits.copyStats() }
 
-func (wq *waitQueue) state() WaitStats {
+func (wq *waitQueue) copyStats() WaitStats {
 	wq.mu.Lock()
 	defer wq.mu.Unlock()
 	stats := wq.stats

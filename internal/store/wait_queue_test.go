@@ -180,7 +180,7 @@ func TestWaitQueue_RefusesWhenFull(t *testing.T) {
 	}
 }
 
-// Callers that nobody knows take no place of those that are known.
+// Unverified callers take no slots of verified ones.
 func TestWaitQueue_KeepsRoomForKnownCallers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

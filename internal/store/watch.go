@@ -17,50 +17,50 @@ import (
 	"patchbay/internal/safe"
 )
 
-// Notice tells that something in the database is not any more what it was. Kind is "agent", "token", "connector", "credential",
-// "tenant", "approval" or "mail"; ID is the row's, of a credential its connector's, and of mail its box. NoticeTools and its like tell what a
-// connector's server said; NoticeUses what a process took of limits that all share.
+// Notice says that a row changed. Kind is "agent", "token", "connector", "credential", "tenant", "approval" or
+// "mail". ID is the row's id; of a credential its connector's, of mail its box. NoticeTools and its like
+// forward a server's list_changed; NoticeUses carries consumption of shared limits.
 type Notice struct {
 	Kind   string
 	Tenant connectors.TenantID
 	ID     string
 }
 
-// What a connector's server said has changed.
+// Kinds of forwarded list_changed notifications.
 const (
 	NoticeTools     = "tools"
 	NoticePrompts   = "prompts"
 	NoticeResources = "resources"
 )
 
-// NoticeAccount tells that calls of an agent missed an account that is there now; its ID is the agent's.
+// NoticeAccount says that an account was connected that calls of an agent missed. ID is the agent's.
 const NoticeAccount = "account"
 
-// NoticeUses is no change: its ID are the words of [System.SayUses].
+// NoticeUses is no change: ID has the words of [System.PublishUses].
 const NoticeUses = "uses"
 
 const (
-	watchPulse    = 300 * time.Millisecond // how long the connection is believed to live without a sign of it
-	watchPatience = 700 * time.Millisecond // how long that sign may take before nothing is trusted; with the pulse, a second
-	watchDeath    = 8 * time.Second        // and before there is another connection: a busy machine is late, and loses nothing
-	watchFirst    = 50 * time.Millisecond  // the first wait before a new connection
-	watchLongest  = 2 * time.Second        // the longest
+	pingInterval     = 300 * time.Millisecond // idle time before the connection is checked
+	pingTimeout      = 700 * time.Millisecond // time for the check before the state is disconnected; with pingInterval one second
+	pingDeadline     = 8 * time.Second        // time before it reconnects: a busy machine is late, and loses nothing
+	minReconnectWait = 50 * time.Millisecond
+	maxReconnectWait = 2 * time.Second
 )
 
-// Watch hears what changes, in whatever process, until ctx ends; then it returns nil. It has a connection of its own, outside the
-// pool. state is told when it begins to hear and when it does not any more: what was said meanwhile is lost. What this process itself
-// changes it hears before the change returns, and once more from the database. Where there is no way to listen, that is all. Both functions may be called at the same time, and must
-// not block.
+// Watch calls hear for changes of all processes until ctx ends; then it returns nil. It uses one connection
+// outside of the pool. It calls state when it connects and disconnects: changes in between are lost. A local
+// change arrives before the changing call returns, and again from the database. Without a LISTEN pool only
+// local changes arrive. Both functions may be called concurrently and must not block.
 func (s *Store) Watch(ctx context.Context, hear func(Notice), state func(connected bool)) error {
-	defer s.ears.add(hear)()
-	if s.listens == nil {
+	defer s.listeners.add(hear)()
+	if s.listenPool == nil {
 		<-ctx.Done()
 		return nil
 	}
-	heard := &belief{tell: state}
-	for wait := watchFirst; ; wait = min(2*wait, watchLongest) {
-		if s.listen(ctx, hear, heard) {
-			wait = watchFirst
+	heard := &connectedState{notify: state}
+	for wait := minReconnectWait; ; wait = min(2*wait, maxReconnectWait) {
+		if s.listenOnce(ctx, hear, heard) {
+			wait = minReconnectWait
 		}
 		heard.set(false)
 		select {
@@ -71,26 +71,26 @@ func (s *Store) Watch(ctx context.Context, hear func(Notice), state func(connect
 	}
 }
 
-// listen hears notices over one connection until it breaks. It tells whether it ever heard any.
-func (s *Store) listen(ctx context.Context, hear func(Notice), heard *belief) (listened bool) {
+// listenOnce receives notifications over one connection until it breaks. It reports whether it ever worked.
+func (s *Store) listenOnce(ctx context.Context, hear func(Notice), heard *connectedState) (listened bool) {
 	defer func() {
-		if v := recover(); v != nil { // what was to be dropped may be believed still: Watch says that nothing is heard, and begins anew
+		if v := recover(); v != nil { // the change may not have been applied: report a disconnect and reconnect
 			_ = safe.Caught(safe.Database, v)
 			listened = false
 		}
 	}()
-	config := s.listens.Config().ConnConfig
-	config.Tracer = nil // its pulse is nobody's query
+	config := s.listenPool.Config().ConnConfig
+	config.Tracer = nil // no tracing of its pings
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return false
 	}
 	defer closeWatch(ctx, conn)
-	w := watch{conn: conn, echo: "patchbay_echo_" + strings.ReplaceAll(newID().String(), "-", ""), heard: heard}
-	if err := w.begin(ctx); err != nil {
+	w := listenConn{conn: conn, pingChannel: "patchbay_echo_" + strings.ReplaceAll(newID().String(), "-", ""), state: heard}
+	if err := w.startListening(ctx); err != nil {
 		return false
 	}
-	for err = w.prove(ctx, hear); err == nil && ctx.Err() == nil; err = w.next(ctx, hear) {
+	for err = w.verifyListening(ctx, hear); err == nil && ctx.Err() == nil; err = w.waitNext(ctx, hear) {
 		listened = true
 	}
 	return listened
@@ -98,68 +98,69 @@ func (s *Store) listen(ctx context.Context, hear func(Notice), heard *belief) (l
 
 const changesChannel = "patchbay_changes"
 
-// watch is a connection that listens. What it says to itself it must hear: a connection may live and be deaf, as behind a pooler that
-// gives each transaction another server.
-type watch struct {
-	conn *pgx.Conn
-	echo string // the channel on which it talks to itself
+// listenConn is a LISTEN connection that checks itself by notifications: behind a pooler a connection may work
+// and receive nothing.
+type listenConn struct {
+	conn        *pgx.Conn
+	pingChannel string // channel of its own pings
 
-	heard *belief
+	state *connectedState
 }
 
-func (w watch) begin(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, watchDeath)
+func (w listenConn) startListening(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, pingDeadline)
 	defer cancel()
-	_, err := w.conn.Exec(ctx, "listen "+changesChannel+"; listen "+w.echo)
+	_, err := w.conn.Exec(ctx, "listen "+changesChannel+"; listen "+w.pingChannel)
 	return err
 }
 
-// next waits for a notice, and after some silence for a sign that it would have heard one.
-func (w watch) next(ctx context.Context, hear func(Notice)) error {
-	short, cancel := context.WithTimeout(ctx, watchPulse)
+// waitNext waits for a notification, and after pingInterval checks the connection.
+func (w listenConn) waitNext(ctx context.Context, hear func(Notice)) error {
+	short, cancel := context.WithTimeout(ctx, pingInterval)
 	defer cancel()
-	said, err := w.conn.WaitForNotification(short)
+	notification, err := w.conn.WaitForNotification(short)
 	switch {
 	case err == nil:
-		w.pass(said, hear)
+		w.dispatchNotice(notification, hear)
 		return nil
 	case short.Err() == nil || w.conn.IsClosed():
 		return err
 	}
-	return w.prove(ctx, hear)
+	return w.verifyListening(ctx, hear)
 }
 
-// prove says something, and returns when it is heard. What is late is not trusted meanwhile, and not lost.
-func (w watch) prove(ctx context.Context, hear func(Notice)) error {
-	ctx, cancel := context.WithTimeout(ctx, watchDeath)
+// verifyListening sends a notification to itself and returns when it arrives. A late one marks the state as
+// disconnected; nothing is lost.
+func (w listenConn) verifyListening(ctx context.Context, hear func(Notice)) error {
+	ctx, cancel := context.WithTimeout(ctx, pingDeadline)
 	defer cancel()
-	seen := w.heard.unless(watchPatience)
-	if _, err := w.conn.Exec(ctx, "notify "+w.echo); err != nil {
+	seen := w.state.expireUnlessSeen(pingTimeout)
+	if _, err := w.conn.Exec(ctx, "notify "+w.pingChannel); err != nil {
 		return err
 	}
 	for {
-		said, err := w.conn.WaitForNotification(ctx)
+		notification, err := w.conn.WaitForNotification(ctx)
 		if err != nil {
 			return err
 		}
-		if w.pass(said, hear); said.Channel == w.echo {
+		if w.dispatchNotice(notification, hear); notification.Channel == w.pingChannel {
 			seen()
 			return nil
 		}
 	}
 }
 
-func (w watch) pass(said *pgconn.Notification, hear func(Notice)) {
-	if said.Channel != changesChannel {
+func (w listenConn) dispatchNotice(notification *pgconn.Notification, hear func(Notice)) {
+	if notification.Channel != changesChannel {
 		return
 	}
-	if n := noticeOf(said.Payload); n != nil {
+	if n := parseNotice(notification.Payload); n != nil {
 		hear(*n)
 	}
 }
 
-// noticeOf reads "<kind> <tenant> <id>"; nil: it is none of ours.
-func noticeOf(payload string) *Notice {
+// parseNotice parses "<kind> <tenant> <id>"; nil: malformed.
+func parseNotice(payload string) *Notice {
 	kind, rest, _ := strings.Cut(payload, " ")
 	tenant, id, _ := strings.Cut(rest, " ")
 	of, err := uuid.Parse(tenant)
@@ -169,13 +170,13 @@ func noticeOf(payload string) *Notice {
 	return &Notice{Kind: kind, Tenant: connectors.TenantID{UUID: of}, ID: id}
 }
 
-// ears are those who watch in this process.
-type ears struct {
+// changeListeners are the Watch calls of this process.
+type changeListeners struct {
 	mu  sync.Mutex
 	all map[*func(Notice)]struct{} // guarded by mu
 }
 
-func (e *ears) add(hear func(Notice)) (end func()) {
+func (e *changeListeners) add(hear func(Notice)) (end func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.all == nil {
@@ -189,7 +190,7 @@ func (e *ears) add(hear func(Notice)) (end func()) {
 	}
 }
 
-func (e *ears) tell(said ...Notice) {
+func (e *changeListeners) notifyAll(said ...Notice) {
 	if len(said) == 0 {
 		return
 	}
@@ -197,29 +198,29 @@ func (e *ears) tell(said ...Notice) {
 	all := slices.Collect(maps.Keys(e.all))
 	e.mu.Unlock()
 	for _, hear := range all {
-		hearAll(*hear, said)
+		callListener(*hear, said)
 	}
 }
 
-// hearAll tells one listener. Its panic is not that of whoever has changed something.
-func hearAll(hear func(Notice), said []Notice) {
+// callListener calls one listener. Its panic must not reach the changing call.
+func callListener(hear func(Notice), notices []Notice) {
 	defer safe.Recover(safe.Database)
-	for _, n := range said {
+	for _, n := range notices {
 		hear(n)
 	}
 }
 
-// says tells this process of a change, when it is committed, unless there is an error. It passes the error on.
-func (t *Tenant) says(err error, kind string, id fmt.Stringer) error {
+// notifyChange notifies this process of a change after its commit, and passes err on.
+func (t *Tenant) notifyChange(err error, kind string, id fmt.Stringer) error {
 	if err != nil {
 		return err
 	}
 	n := Notice{Kind: kind, Tenant: t.id, ID: id.String()}
-	if t.said == nil {
-		t.store.ears.tell(n)
+	if t.notices == nil {
+		t.store.listeners.notifyAll(n)
 		return nil
 	}
-	*t.said = append(*t.said, n)
+	*t.notices = append(*t.notices, n)
 	return nil
 }
 

@@ -77,7 +77,7 @@ func (w *wire) carry(to, from net.Conn) {
 }
 
 // A connection that is late is not believed meanwhile, and is not given up: what was said is heard, in its time.
-func TestWhatIsSaidWhileTheConnectionIsLateIsHeard(t *testing.T) {
+func TestWatch_LateConnectionLosesNothing(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	agent := w.Agent(t)

@@ -46,7 +46,7 @@ func TestWatchTellsOwnActsBeforeTheyReturn(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var watching sync.WaitGroup
 	t.Cleanup(func() { stop(); watching.Wait() })
-	watching.Go(func() { _ = st.Watch(ctx, func(n store.Notice) { begin(begun); here.hear(n) }, func(bool) {}) })
+	watching.Go(func() { _ = st.Watch(ctx, func(n store.Notice) { beginStatement(begun); here.hear(n) }, func(bool) {}) })
 	agent, door := w.Agent(t), st.Tenant(w.Tenant)
 	for heard := false; !heard; { // until Watch has begun
 		if err := door.Rename(t.Context(), "Another"); err != nil {
@@ -99,8 +99,8 @@ func TestWatchTellsOwnActsBeforeTheyReturn(t *testing.T) {
 	}
 }
 
-// begin closes a channel, once.
-func begin(begun chan struct{}) {
+// beginStatement closes a channel, once.
+func beginStatement(begun chan struct{}) {
 	select {
 	case <-begun:
 	default:

@@ -7,28 +7,28 @@ import (
 	"patchbay/internal/safe"
 )
 
-// belief is whether notices are believed to come in. It tells when that changes.
-type belief struct {
-	tell func(bool)
+// connectedState tracks whether notifications arrive, and calls notify when that changes.
+type connectedState struct {
+	notify func(bool)
 
-	mu  sync.Mutex // guards now
-	now bool
+	mu          sync.Mutex // guards isConnected
+	isConnected bool
 }
 
-func (b *belief) set(now bool) {
+func (b *connectedState) set(now bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.now != now {
-		b.now = now
-		b.tell(now)
+	if b.isConnected != now {
+		b.isConnected = now
+		b.notify(now)
 	}
 }
 
-// unless has the belief end after a while, unless what it is based on is seen before.
-func (b *belief) unless(patience time.Duration) (seen func()) {
+// expireUnlessSeen sets the state to disconnected after patience, unless seen is called before.
+func (b *connectedState) expireUnlessSeen(patience time.Duration) (seen func()) {
 	doubt := time.AfterFunc(patience, safe.Func(safe.Timer, func() { b.set(false) }))
 	return func() {
 		doubt.Stop()
-		b.set(true) // and once more next time, should the doubt come at this very moment
+		b.set(true) // also if the timer fires at this moment
 	}
 }

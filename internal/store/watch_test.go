@@ -30,7 +30,7 @@ func watched(t *testing.T, w *fixture.World) <-chan store.Notice {
 	return heard
 }
 
-func TestOtherProcessesHearOfEachChangeThatMatters(t *testing.T) {
+func TestWatch_NotifiesOtherProcesses(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	agent, c := w.Agent(t), w.Connector(t)
@@ -97,7 +97,7 @@ func TestASyncThatFindsNothingNewSaysNothing(t *testing.T) {
 	w.Synced(t, c.ID, "search")
 	heard := watched(t, w)
 	run := w.Run(t, c.ID)
-	seen := store.Seen{Server: connectors.Server{Name: "example", Version: "1.0.0", ProtocolVersion: "2025-11-25"}, AuthBehaviour: connectors.AuthOpen, Total: 1}
+	seen := store.ServerObservation{Server: connectors.Server{Name: "example", Version: "1.0.0", ProtocolVersion: "2025-11-25"}, AuthBehaviour: connectors.AuthOpen, Total: 1}
 	ok, _, err := w.Door().FinishUnchanged(t.Context(), run.ID, fixture.ListHash(fixture.Definition("search")), seen)
 	if !ok || err != nil {
 		t.Fatal(ok, err)

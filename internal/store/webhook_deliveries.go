@@ -14,72 +14,73 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Deliveries lists what a webhook was told, the newest first.
+// Deliveries lists a webhook's deliveries, newest first.
 func (t *Tenant) Deliveries(ctx context.Context, id connectors.WebhookID, p Page) (List[connectors.Delivery], error) {
 	before, err := p.afterID("deliveries")
 	if err != nil {
 		return List[connectors.Delivery]{}, err
 	}
-	rows, err := t.q.Deliveries(ctx, dbgen.DeliveriesParams{TenantID: t.id, WebhookID: id, BeforeID: before, MaxRows: p.rows()})
+	rows, err := t.q.Deliveries(ctx, dbgen.DeliveriesParams{TenantID: t.id, WebhookID: id, BeforeID: before, MaxRows: p.rowLimit()})
 	if err != nil {
 		return List[connectors.Delivery]{}, err
 	}
-	return listOf(p, rows, deliveryOf, "deliveries", func(r dbgen.WebhookDelivery) []string { return []string{r.ID.String()} }), nil
+	return newList(p, rows, toDelivery, "deliveries", func(r dbgen.WebhookDelivery) []string { return []string{r.ID.String()} }), nil
 }
 
-// Delivery is one delivery.
+// Delivery reads one delivery.
 func (t *Tenant) Delivery(ctx context.Context, id connectors.DeliveryID) (connectors.Delivery, error) {
 	row, err := t.q.Delivery(ctx, t.id, id)
-	return deliveryOf(row), found(err, "delivery")
+	return toDelivery(row), rowError(err, "delivery")
 }
 
-// AddTestDelivery makes a delivery that is about nothing. It has no job: whoever makes it tries it.
+// AddTestDelivery stores a test delivery without a job: the caller sends it.
 func (t *Tenant) AddTestDelivery(ctx context.Context, id connectors.WebhookID, body connectors.DeliveryBody) (connectors.DeliveryID, error) {
 	made := connectors.DeliveryID{UUID: newID()}
 	b, err := json.Marshal(body)
 	if err != nil {
 		return made, fmt.Errorf("test a webhook: %w", err)
 	}
-	return made, t.within(ctx, func(tx *Tenant) error {
+	return made, t.ensureTx(ctx, func(tx *Tenant) error {
 		if _, err := tx.Webhook(ctx, id); err != nil {
 			return err
 		}
-		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
+		return tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
 			err := q.InsertDelivery(ctx, dbgen.InsertDeliveryParams{
 				TenantID: tx.id, ID: made, WebhookID: id, Kind: connectors.NoticeWebhookTest, Body: b,
 			})
 			if err != nil {
 				return err
 			}
-			return q.DropOldestDeliveries(ctx, tx.id, id, keptDeliveries)
+			return q.DropOldestDeliveries(ctx, tx.id, id, maxDeliveries)
 		})
 	})
 }
 
-// ClaimDelivery begins a try of a delivery that is due, for one caller at a time: for so long nobody else tries it. Where none begins,
-// claimed is false, and the delivery is as it stands.
+// ClaimDelivery claims a due delivery for the duration hold. If claimed is false, none is due, and d is its
+// current state.
 func (t *Tenant) ClaimDelivery(ctx context.Context, id connectors.DeliveryID, hold time.Duration) (d connectors.Delivery, claimed bool, err error) {
 	row, err := t.q.ClaimDelivery(ctx, hold.Seconds(), t.id, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		d, err = t.Delivery(ctx, id)
 		return d, false, err
 	}
-	return deliveryOf(row), err == nil, err
+	return toDelivery(row), err == nil, err
 }
 
-// Try is what came of one try of a delivery.
-type Try struct {
+// DeliveryAttempt is the result of one attempt.
+type DeliveryAttempt struct {
 	State    connectors.DeliveryState
-	Wait     time.Duration // until the next one, where it waits
-	Status   int           // HTTP's; 0: there was no answer
+	Wait     time.Duration // until the next attempt, if it waits
+	Status   int           // HTTP status; 0: no response
 	Error    string        // a sentence
 	Duration time.Duration
 }
 
-// EndDelivery notes what came of a claimed try. It is false where another try has begun since, or nobody waits for it any more.
-func (t *Tenant) EndDelivery(ctx context.Context, d connectors.Delivery, try Try) (bool, error) {
+// EndDelivery stores the result of a claimed attempt. It is false if another attempt began since, or the
+// delivery was closed.
+func (t *Tenant) EndDelivery(ctx context.Context, d connectors.Delivery, try DeliveryAttempt) (bool, error) {
 	p := dbgen.EndDeliveryParams{
-		TenantID: t.id, ID: d.ID, Tries: int32(d.Tries), State: try.State, Error: clean(try.Error), DurationMs: new(milliseconds(try.Duration)),
+		TenantID: t.id, ID: d.ID, Tries: int32(d.Tries), State: try.State, Error: cleanText(try.Error), DurationMs: new(toMilliseconds(try.Duration)),
 	}
 	if try.Status != 0 {
 		p.Status = new(int32(try.Status))
@@ -91,35 +92,35 @@ func (t *Tenant) EndDelivery(ctx context.Context, d connectors.Delivery, try Try
 	return n > 0, err
 }
 
-// NoteDelivered notes that something arrived.
+// NoteDelivered resets the webhook's failures.
 func (t *Tenant) NoteDelivered(ctx context.Context, id connectors.WebhookID) error {
 	return t.q.NoteDelivered(ctx, t.id, id)
 }
 
-// NoteUndelivered notes that something did not arrive, and returns how the webhook stands.
+// NoteUndelivered counts a failure and returns the webhook.
 func (t *Tenant) NoteUndelivered(ctx context.Context, id connectors.WebhookID) (connectors.Webhook, error) {
 	row, err := t.q.NoteUndelivered(ctx, t.id, id)
-	return webhookOf(row), found(err, "webhook")
+	return toWebhook(row), rowError(err, "webhook")
 }
 
-// Redeliver has a delivery tried again at once, under its own id, with all its tries before it.
+// Redeliver makes a delivery due again, with its id and earlier attempts.
 func (t *Tenant) Redeliver(ctx context.Context, webhook connectors.WebhookID, id connectors.DeliveryID) (d connectors.Delivery, err error) {
-	err = t.within(ctx, func(tx *Tenant) error {
+	err = t.ensureTx(ctx, func(tx *Tenant) error {
 		row, err := tx.q.RequeueDelivery(ctx, tx.id, webhook, id)
 		if err != nil {
-			return found(err, "delivery")
+			return rowError(err, "delivery")
 		}
-		d = deliveryOf(row)
+		d = toDelivery(row)
 		job := queue.DeliverWebhook{TenantID: tx.id.UUID, DeliveryID: id.UUID, Round: d.Tries}
-		return classify(tx.store.jobs.InsertDeliveriesTx(ctx, tx.scope.tx, job))
+		return classifyError(tx.store.jobs.InsertDeliveriesTx(ctx, tx.scope.tx, job))
 	})
 	return d, err
 }
 
-func deliveryOf(r dbgen.WebhookDelivery) connectors.Delivery {
+func toDelivery(r dbgen.WebhookDelivery) connectors.Delivery {
 	d := connectors.Delivery{
 		ID: r.ID, WebhookID: r.WebhookID, NoticeID: r.NoticeID, Kind: r.Kind, State: r.State, Attempts: int(r.Attempts), Tries: int(r.Tries),
-		CreatedAt: r.CreatedAt.UTC(), NextAt: utc(r.NextAt), TriedAt: utc(r.TriedAt), Error: r.Error, Body: r.Body,
+		CreatedAt: r.CreatedAt.UTC(), NextAt: toUTC(r.NextAt), TriedAt: toUTC(r.TriedAt), Error: r.Error, Body: r.Body,
 	}
 	if r.Status != nil {
 		d.Status = int(*r.Status)

@@ -11,10 +11,10 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// WebhookSecrets are what signs for a webhook. Their JSON form is stored under the seal: its names never change.
+// WebhookSecrets are a webhook's signing secrets. Their JSON form is stored sealed, so its names never change.
 type WebhookSecrets struct {
 	Now    secret.Text
-	Before secret.Text // signs, too, until BeforeUntil; empty: there is none
+	Before secret.Text // also signs until BeforeUntil; empty: none
 	Until  time.Time
 }
 
@@ -26,17 +26,17 @@ type sealedSecrets struct {
 
 // CreateWebhook stores a webhook with its secret, under a new id.
 func (t *Tenant) CreateWebhook(ctx context.Context, w connectors.Webhook, s WebhookSecrets) (made connectors.Webhook, err error) {
-	plain, err := s.encode()
+	plain, err := s.encodeSecrets()
 	if err != nil {
 		return made, err
 	}
 	p := dbgen.CreateWebhookParams{
-		TenantID: t.id, ID: connectors.WebhookID{UUID: newID()}, Name: clean(w.Name), Url: clean(w.URL), Kinds: kindTexts(w.Kinds),
+		TenantID: t.id, ID: connectors.WebhookID{UUID: newID()}, Name: cleanText(w.Name), Url: cleanText(w.URL), Kinds: kindTexts(w.Kinds),
 	}
-	err = t.storing(ctx, plain, webhookPlace(t.id, p.ID), func(sealed []byte) error {
+	err = t.sealAndRetry(ctx, plain, webhookSecretAD(t.id, p.ID), func(sealed []byte) error {
 		p.Sealed = sealed
 		row, err := t.q.CreateWebhook(ctx, p)
-		made = webhookOf(row)
+		made = toWebhook(row)
 		return err
 	})
 	return made, err
@@ -48,11 +48,11 @@ func (t *Tenant) Webhooks(ctx context.Context, p Page) (List[connectors.Webhook]
 	if err != nil {
 		return List[connectors.Webhook]{}, err
 	}
-	rows, err := t.q.Webhooks(ctx, t.id, after, p.rows())
+	rows, err := t.q.Webhooks(ctx, t.id, after, p.rowLimit())
 	if err != nil {
 		return List[connectors.Webhook]{}, err
 	}
-	return listOf(p, rows, webhookOf, "webhooks", func(r dbgen.Webhook) []string { return []string{r.ID.String()} }), nil
+	return newList(p, rows, toWebhook, "webhooks", func(r dbgen.Webhook) []string { return []string{r.ID.String()} }), nil
 }
 
 // CountWebhooks is how many webhooks the tenant has.
@@ -61,30 +61,32 @@ func (t *Tenant) CountWebhooks(ctx context.Context) (int, error) {
 	return int(n), err
 }
 
-// Webhook is one webhook.
+// Webhook reads one webhook.
 func (t *Tenant) Webhook(ctx context.Context, id connectors.WebhookID) (connectors.Webhook, error) {
 	row, err := t.q.Webhook(ctx, t.id, id)
-	return webhookOf(row), found(err, "webhook")
+	return toWebhook(row), rowError(err, "webhook")
 }
 
-// UpdateWebhook stores its name, address and kinds, and whether it is on. Where it is turned off, nothing of it waits any more.
+// UpdateWebhook stores a webhook's name, URL, kinds and whether it is enabled. Disabling it cancels its
+// deliveries.
 func (t *Tenant) UpdateWebhook(ctx context.Context, w connectors.Webhook) (updated connectors.Webhook, err error) {
-	err = t.within(ctx, func(tx *Tenant) error {
+	err = t.ensureTx(ctx, func(tx *Tenant) error {
 		row, err := tx.q.UpdateWebhook(ctx, dbgen.UpdateWebhookParams{
-			TenantID: tx.id, ID: w.ID, Name: clean(w.Name), Url: clean(w.URL), Kinds: kindTexts(w.Kinds), Enabled: w.Enabled,
+			TenantID: tx.id, ID: w.ID, Name: cleanText(w.Name), Url: cleanText(w.URL), Kinds: kindTexts(w.Kinds), Enabled: w.Enabled,
 		})
-		if updated = webhookOf(row); err != nil || w.Enabled {
-			return found(err, "webhook")
+		if updated = toWebhook(row); err != nil || w.Enabled {
+			return rowError(err, "webhook")
 		}
 		return tx.q.CancelDeliveries(ctx, tx.id, w.ID)
 	})
 	return updated, err
 }
 
-// DisableWebhook turns a webhook off because of what its receiver did, and tells whether it was on. Nothing of it waits any more.
+// DisableWebhook disables a webhook because of its receiver, cancels its deliveries, and reports whether it was
+// enabled.
 func (t *Tenant) DisableWebhook(ctx context.Context, id connectors.WebhookID, why connectors.WebhookEnd) (bool, error) {
 	off := false
-	err := t.within(ctx, func(tx *Tenant) error {
+	err := t.ensureTx(ctx, func(tx *Tenant) error {
 		n, err := tx.q.DisableWebhook(ctx, why, tx.id, id)
 		if off = n > 0; err != nil || !off {
 			return err
@@ -97,12 +99,12 @@ func (t *Tenant) DisableWebhook(ctx context.Context, id connectors.WebhookID, wh
 // DeleteWebhook deletes a webhook and its deliveries.
 func (t *Tenant) DeleteWebhook(ctx context.Context, id connectors.WebhookID) error {
 	n, err := t.q.DeleteWebhook(ctx, t.id, id)
-	return touched(n, err, "webhook")
+	return affectedError(n, err, "webhook")
 }
 
-// SetWebhookSecrets seals and stores other secrets of a webhook.
+// SetWebhookSecrets seals and stores new secrets.
 func (t *Tenant) SetWebhookSecrets(ctx context.Context, id connectors.WebhookID, s WebhookSecrets) (w connectors.Webhook, err error) {
-	plain, err := s.encode()
+	plain, err := s.encodeSecrets()
 	if err != nil {
 		return w, err
 	}
@@ -110,30 +112,30 @@ func (t *Tenant) SetWebhookSecrets(ctx context.Context, id connectors.WebhookID,
 	if !s.Before.Empty() {
 		p.RotatingUntil = &s.Until
 	}
-	err = t.storing(ctx, plain, webhookPlace(t.id, id), func(sealed []byte) error {
+	err = t.sealAndRetry(ctx, plain, webhookSecretAD(t.id, id), func(sealed []byte) error {
 		p.Sealed = sealed
 		row, err := t.q.SetWebhookSecrets(ctx, p)
-		w = webhookOf(row)
-		return found(err, "webhook")
+		w = toWebhook(row)
+		return rowError(err, "webhook")
 	})
 	return w, err
 }
 
-// WebhookSecrets opens what signs for a webhook.
+// WebhookSecrets opens a webhook's secrets.
 func (v *Vault) WebhookSecrets(ctx context.Context, id connectors.WebhookID) (connectors.Webhook, WebhookSecrets, error) {
 	row, err := v.q.Webhook(ctx, v.id, id)
 	if err != nil {
-		return connectors.Webhook{}, WebhookSecrets{}, found(err, "webhook")
+		return connectors.Webhook{}, WebhookSecrets{}, rowError(err, "webhook")
 	}
-	plain, err := v.keyring.Open(row.Sealed, webhookPlace(v.id, id))
+	plain, err := v.keyring.Open(row.Sealed, webhookSecretAD(v.id, id))
 	if err != nil {
 		return connectors.Webhook{}, WebhookSecrets{}, fault.Wrap(fault.Internal, err, "The webhook's stored secret cannot be opened. Make a new one.")
 	}
 	s, err := decodeSecrets(plain)
-	return webhookOf(row), s, err
+	return toWebhook(row), s, err
 }
 
-func (s WebhookSecrets) encode() (secret.Text, error) {
+func (s WebhookSecrets) encodeSecrets() (secret.Text, error) {
 	form := sealedSecrets{Now: s.Now.Reveal(), Before: s.Before.Reveal()}
 	if !s.Before.Empty() {
 		form.Until = &s.Until
@@ -154,8 +156,9 @@ func decodeSecrets(plain secret.Text) (WebhookSecrets, error) {
 	return s, nil
 }
 
-// webhookPlace names whose secret it is. It is shown to nobody, wherever the webhook leads: it only signs.
-func webhookPlace(tenant connectors.TenantID, id connectors.WebhookID) secret.AD {
+// webhookSecretAD binds secrets to their webhook. They only sign and are never sent, so the URL does not
+// matter.
+func webhookSecretAD(tenant connectors.TenantID, id connectors.WebhookID) secret.AD {
 	return secret.AD{Tenant: tenant.String(), Table: "webhooks", Column: "sealed", Row: id.String()}
 }
 
@@ -167,10 +170,10 @@ func kindTexts(kinds []connectors.NoticeKind) []string {
 	return texts
 }
 
-func webhookOf(r dbgen.Webhook) connectors.Webhook {
+func toWebhook(r dbgen.Webhook) connectors.Webhook {
 	w := connectors.Webhook{
 		ID: r.ID, Name: r.Name, URL: r.Url, Enabled: r.Enabled, DisabledWhy: r.DisabledWhy, Failures: int(r.Failures),
-		FailingSince: utc(r.FailingSince), DeliveredAt: utc(r.DeliveredAt), RotatingUntil: utc(r.RotatingUntil),
+		FailingSince: toUTC(r.FailingSince), DeliveredAt: toUTC(r.DeliveredAt), RotatingUntil: toUTC(r.RotatingUntil),
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
 	}
 	for _, k := range r.Kinds {

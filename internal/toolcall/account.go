@@ -15,163 +15,163 @@ import (
 	"patchbay/internal/store"
 )
 
-// A call that misses an account of its agent's own asks for it, where its client can send a person to a page. Nothing was sent to the server.
+// A call that lacks the agent's own account asks for one, if its client can open a page. Nothing was sent to
+// the server.
 //
-//	2026-07-28   Call ──► InputRequired: the page, and a state that names the request
-//	             Call with the state, at any process ──► waits until the account is there ──► is judged anew ──► the call, once
-//	2025-11-25   Call ──► a refusal with the page and the request's id ──► the session hears of the account (package gateway)
+//	2026-07-28   Call ──► InputRequired: the page, and a state that names the account request
+//	             Call with the state, in any process ──► waits for the account ──► policy is checked again ──► the call, once
+//	2025-11-25   Call ──► a refusal with the page and the request's id ──► its session is notified (package gateway)
 //
-// The page asks for a sign-in: who has its address can do nothing with it that they could not do before.
+// The page requires a sign-in, so its address alone gives no access.
 
 const (
-	accountLife    = 30 * time.Minute // of a request: as long as a person may take at the server
-	accountKey     = "account"
-	purposeAccount = "account state"
+	accountRequestTTL = 30 * time.Minute // as long as a person may take to sign in at the server
+	accountInputKey   = "account"
+	purposeAccount    = "account state"
 )
 
-// awaited is the state of a call that misses an account.
-type awaited struct {
+type accountState struct {
 	Request connectors.AccountRequestID `json:"r"`
 	Call    []byte                      `json:"c"`
 }
 
-// mend says in a refusal where a person connects the account that the call misses.
-func (c *Caller) mend(ctx context.Context, v *access.View, r *access.Reach, refusal *Refusal) {
-	to := r.Connector
-	own := to.CredentialMode == connectors.CredentialPerAgent && to.Auth.Type != connectors.AuthNone
-	if errors.Is(refusal.Err, credentials.ErrInsists) || !own && to.Auth.Type != connectors.AuthOAuth2 {
+// addConnectURL adds to a refusal the page on which a person connects the missing account.
+func (c *Caller) addConnectURL(ctx context.Context, v *access.View, r *access.Reach, refusal *Refusal) {
+	connector := r.Connector
+	perAgent := connector.CredentialMode == connectors.CredentialPerAgent && connector.Auth.Type != connectors.AuthNone
+	if errors.Is(refusal.Err, credentials.ErrTooManyStepUps) || !perAgent && connector.Auth.Type != connectors.AuthOAuth2 {
 		return
 	}
-	if c.o.Connect != nil {
-		refusal.ConnectURL = c.o.Connect(ctx, v.Tenant.ID, to, v.Agent)
+	if c.o.ConnectURL != nil {
+		refusal.ConnectURL = c.o.ConnectURL(ctx, v.Tenant.ID, connector, v.Agent)
 	}
-	if own && c.o.Page != nil {
-		refusal.page = c.o.Page(ctx, v.Tenant.ID, to, v.Agent)
+	if perAgent && c.o.AccountPage != nil {
+		refusal.connectPage = c.o.AccountPage(ctx, v.Tenant.ID, connector, v.Agent)
 	}
 }
 
-// askAccount has a client ask for the account that its call misses, where it can. Else what came of the call stays what it is.
-func (c *Caller) askAccount(ctx context.Context, o *Order, out Outcome, err error) (Outcome, error) {
+// requestAccount replaces a refusal for a missing account by a request for one, if the client supports that.
+func (c *Caller) requestAccount(ctx context.Context, o *Order, out Outcome, err error) (Outcome, error) {
 	r, ok := errors.AsType[*Refusal](err)
-	if !ok || r.page == "" || o.Input != nil || o.Impatient || out.Call.ApprovedBy != "" || !abilitiesOf(o.Capabilities).openURLs() {
+	if !ok || r.connectPage == "" || o.Input != nil || o.NoWait || out.Call.ApprovedBy != "" || !parseCapabilities(o.Capabilities).canOpenURLs() {
 		return out, err
 	}
 	if !o.MultiRound && o.Session == "" {
 		return out, err
 	}
-	request, failed := c.o.Store.Tenant(o.View.Tenant.ID).AskAccount(ctx, c.newRequest(o))
-	if failed != nil {
-		c.o.Log.WarnContext(ctx, "an account is not asked for", "tenant_id", o.View.Tenant.ID, "error", failed)
+	request, requestErr := c.o.Store.Tenant(o.View.Tenant.ID).RequestAccount(ctx, c.newAccountRequest(o))
+	if requestErr != nil {
+		c.o.Log.WarnContext(ctx, "an account is not asked for", "tenant_id", o.View.Tenant.ID, "error", requestErr)
 		return out, err
 	}
 	if !o.MultiRound {
-		r.Elicit = &Elicitation{ID: request, URL: r.page, Message: askingFor(o)}
+		r.Elicit = &Elicitation{ID: request, URL: r.connectPage, Message: accountPrompt(o)}
 		return out, err
 	}
-	raw, err := c.asking(o, request, r.page)
+	raw, err := c.accountInputRequired(o, request, r.connectPage)
 	return Outcome{CallID: out.CallID, Call: out.Call, Raw: raw, InputRequired: err == nil}, err
 }
 
-func (c *Caller) newRequest(o *Order) store.NewAccountRequest {
+func (c *Caller) newAccountRequest(o *Order) store.NewAccountRequest {
 	now := c.o.Now()
-	n := store.NewAccountRequest{Agent: o.View.Agent.ID, Connector: o.Tool.Reach.Connector.ID, Now: now, ExpiresAt: now.Add(accountLife)}
+	n := store.NewAccountRequest{Agent: o.View.Agent.ID, Connector: o.Tool.Reach.Connector.ID, Now: now, ExpiresAt: now.Add(accountRequestTTL)}
 	if !o.MultiRound {
 		n.Session = o.Session
 	}
 	return n
 }
 
-// Elicitation is a page that a person opens, for a client of the handshake era.
+// Elicitation is a page for the client to open (MCP 2025-11-25, URL mode).
 type Elicitation struct {
 	ID      connectors.AccountRequestID
 	URL     string
 	Message string
 }
 
-func askingFor(o *Order) string {
+func accountPrompt(o *Order) string {
 	return fmt.Sprintf("%q needs an account of yours. Connect it on this page of Patchbay; the call goes on then.", o.Tool.Reach.Connector.Name)
 }
 
-// asking is the result that asks for an account.
-func (c *Caller) asking(o *Order, request connectors.AccountRequestID, page string) (json.RawMessage, error) {
-	handle, err := c.sealHandle(o.View, purposeAccount, awaited{Request: request, Call: c.attemptAt(o).hash()})
+// accountInputRequired is the InputRequired result that asks for an account.
+func (c *Caller) accountInputRequired(o *Order, request connectors.AccountRequestID, page string) (json.RawMessage, error) {
+	handle, err := c.sealHandle(o.View, purposeAccount, accountState{Request: request, Call: c.newAttempt(o).callHash()})
 	if err != nil {
 		return nil, err
 	}
 	return json.RawMessage(fmt.Sprintf(
 		`{"resultType":"input_required","inputRequests":{%q:{"method":"elicitation/create","params":{"mode":"url","message":%s,"url":%s}}},"requestState":%s}`,
-		accountKey, stringOf(askingFor(o)), stringOf(page), handle)), nil
+		accountInputKey, quoteString(accountPrompt(o)), quoteString(page), handle)), nil
 }
 
-func (c *Caller) attemptAt(o *Order) *attempt {
+func (c *Caller) newAttempt(o *Order) *attempt {
 	a := &attempt{Caller: c, order: o, reach: o.Tool.Reach}
-	a.call = a.beginning()
+	a.call = a.newCallRecord()
 	return a
 }
 
-// comeBack goes on with a call that missed an account. done: it does not go on, and this is what came of it.
-func (c *Caller) comeBack(ctx context.Context, o *Order) (_ Outcome, done bool, _ error) {
+// resumeAfterAccount resumes a call that lacked an account. If done, the outcome is final.
+func (c *Caller) resumeAfterAccount(ctx context.Context, o *Order) (_ Outcome, done bool, _ error) {
 	if o.Input == nil {
 		return Outcome{}, false, nil
 	}
-	var s awaited
+	var s accountState
 	if !c.openHandle(o.View, purposeAccount, o.Input.State, &s) {
 		return Outcome{}, false, nil
 	}
-	a := c.attemptAt(o)
-	if string(s.Call) != string(a.hash()) {
-		return a.ended(staleAccount())
+	a := c.newAttempt(o)
+	if string(s.Call) != string(a.callHash()) {
+		return a.endWithRefusal(staleAccountError())
 	}
-	if said := actionOf(o.Input); said == "decline" || said == "cancel" {
+	if action := findElicitationAction(o.Input); action == "decline" || action == "cancel" {
 		refusal := &Refusal{Code: CodeCredentialRequired, Sentence: fmt.Sprintf("The person did not connect the account that %q needs.", a.reach.Connector.Name)}
-		c.mend(ctx, o.View, a.reach, refusal)
-		return a.ended(refusal)
+		c.addConnectURL(ctx, o.View, a.reach, refusal)
+		return a.endWithRefusal(refusal)
 	}
-	here, err := c.enter(ctx, a.call.ID)
+	callCtx, err := c.beginCall(ctx, a.call.ID)
 	if err != nil {
 		return Outcome{}, true, err
 	}
-	defer here.leave()
-	ctx = here
+	defer callCtx.endCall()
+	ctx = callCtx
 	agent := o.View.Agent.ID
-	if !c.underWay.enter(agent, mostUnderWay) {
-		return a.ended(tooMany())
+	if !c.inFlight.TryAcquire(agent) {
+		return a.endWithRefusal(tooManyCallsRefusal())
 	}
-	defer c.underWay.leave(agent)
-	if !c.accounts.enter(s.Request, 1) { // each looks into the database now and then, and one of them goes on
-		return a.ended(waitedForAlready())
+	defer c.inFlight.Release(agent)
+	if !c.accountWaits.TryAcquire(s.Request) { // each waiter polls the database, and only one may go on
+		return a.endWithRefusal(accountBusyRefusal())
 	}
-	defer c.accounts.leave(s.Request)
-	there, err := c.awaitAccount(ctx, o, s.Request)
+	defer c.accountWaits.Release(s.Request)
+	connected, err := c.waitForAccount(ctx, o, s.Request)
 	switch {
 	case err != nil:
-		return a.ended(err)
-	case !there: // a person may still be at it: the client asks whether to wait on
-		raw, err := c.asking(o, s.Request, c.o.Page(ctx, o.View.Tenant.ID, a.reach.Connector, o.View.Agent))
+		return a.endWithRefusal(err)
+	case !connected: // the client decides whether to wait on
+		raw, err := c.accountInputRequired(o, s.Request, c.o.AccountPage(ctx, o.View.Tenant.ID, a.reach.Connector, o.View.Agent))
 		return Outcome{Raw: raw, InputRequired: err == nil}, true, err
 	}
-	if err := a.stillStands(ctx); err != nil {
-		return a.ended(a.because(ctx, err))
+	if err := a.reauthorize(ctx); err != nil {
+		return a.endWithRefusal(a.explainHeld(ctx, err))
 	}
 	o.View, o.Tool, o.Input = a.order.View, a.order.Tool, nil
 	return Outcome{}, false, nil
 }
 
-// stillStands judges a call that waited by what is now: half an hour ago its token was good, and its agent might make it. Whether a person is
-// asked follows from what it leaves in the order.
-func (a *attempt) stillStands(ctx context.Context) error {
-	switch err := a.tokenStands(ctx, a.order.Token, a.order.Wait); {
+// reauthorize checks token, agent, grant and tool again: all may have changed during the wait. It updates the
+// order, which decides on approval.
+func (a *attempt) reauthorize(ctx context.Context) error {
+	switch err := a.checkToken(ctx, a.order.Token, a.order.Wait); {
 	case fault.Is(err, fault.Unauthenticated):
 		return &Refusal{Code: CodeNotGranted, Sentence: "The token with which this call came has ended meanwhile. Sign in again, or come with another one, and make the call anew."}
 	case err != nil:
-		return a.explain(ctx, a.order.View, a.reach, err)
+		return a.explainError(ctx, a.order.View, a.reach, err)
 	}
-	return a.lookAgain(ctx)
+	return a.recheckTool(ctx)
 }
 
-// tokenStands looks whether the token with which a request came is good now; where it is not, the error is Unauthenticated. nil: the request came
-// without one.
-func (c *Caller) tokenStands(ctx context.Context, token *connectors.AgentTokenID, wait *store.WaitBudget) error {
+// checkToken returns an Unauthenticated fault if the request's token is no longer valid. nil: the request had
+// none.
+func (c *Caller) checkToken(ctx context.Context, token *connectors.AgentTokenID, wait *store.WaitBudget) error {
 	if token == nil {
 		return nil
 	}
@@ -180,92 +180,91 @@ func (c *Caller) tokenStands(ctx context.Context, token *connectors.AgentTokenID
 		stored, err = c.o.Store.System().AgentToken(ctx, *token)
 		return err
 	})
-	ends := stored.Token.ExpiresAt
-	if fault.Is(err, fault.NotFound) || err == nil && ends != nil && !ends.After(c.o.Now()) {
+	expiresAt := stored.Token.ExpiresAt
+	if fault.Is(err, fault.NotFound) || err == nil && expiresAt != nil && !expiresAt.After(c.o.Now()) {
 		return fault.Errorf(fault.Unauthenticated, "The token has ended.")
 	}
 	return err
 }
 
-func waitedForAlready() *Refusal {
-	return &Refusal{Code: CodeRateLimited, RetryAfter: lookEvery, Sentence: "This call waits for its account already, in another request with the same requestState. Wait for that one, or come back with the requestState."}
+func accountBusyRefusal() *Refusal {
+	return &Refusal{Code: CodeRateLimited, RetryAfter: waitPollInterval, Sentence: "This call waits for its account already, in another request with the same requestState. Wait for that one, or come back with the requestState."}
 }
 
-// ended puts a call on record that does not go on.
-func (a *attempt) ended(err error) (Outcome, bool, error) {
-	out, err := a.refuse(err)
+func (a *attempt) endWithRefusal(err error) (Outcome, bool, error) {
+	out, err := a.recordRefusal(err)
 	return out, true, err
 }
 
-// actionOf is what the person said to the page; empty: nobody said anything.
-func actionOf(in *mcp.Input) string {
+// findElicitationAction is the action of the client's elicitation response; empty: there is none.
+func findElicitationAction(in *mcp.Input) string {
 	var answers map[string]struct {
 		Action string `json:"action"`
 	}
 	if json.Unmarshal(in.Responses, &answers) != nil {
 		return ""
 	}
-	return answers[accountKey].Action
+	return answers[accountInputKey].Action
 }
 
-func staleAccount() error {
+func staleAccountError() error {
 	return &BadArguments{Sentence: "The requestState is not one of this call, or was used already. Make the call anew, without it."}
 }
 
-// awaitAccount waits until an account is there that a call missed, and lets the call go on, once. there is false where nobody connected one for as
-// long as the tenant has calls wait for people.
-func (c *Caller) awaitAccount(ctx context.Context, o *Order, id connectors.AccountRequestID) (there bool, _ error) {
+// waitForAccount waits for the account and claims it. connected is false after the tenant's approval timeout.
+func (c *Caller) waitForAccount(ctx context.Context, o *Order, id connectors.AccountRequestID) (connected bool, _ error) {
 	agent := o.View.Agent.ID
-	woken, leave := c.waits.join(connectors.ToolCallID(agent))
-	defer leave()
-	patience := time.NewTimer(o.View.Tenant.ApprovalTimeout)
-	defer patience.Stop()
-	look, tell := time.NewTicker(lookEvery), time.NewTicker(tellEvery)
-	defer look.Stop()
-	defer tell.Stop()
-	tellAwaiting(o, 0)
-	for told := 1; ; {
-		if there, err := c.accountThere(ctx, o, id); there || err != nil {
-			return there, err
+	woken, unsubscribe := c.waiters.subscribe(connectors.ToolCallID(agent))
+	defer unsubscribe()
+	timeout := time.NewTimer(o.View.Tenant.ApprovalTimeout)
+	defer timeout.Stop()
+	poll, progress := time.NewTicker(waitPollInterval), time.NewTicker(waitProgressInterval)
+	defer poll.Stop()
+	defer progress.Stop()
+	reportAccountWait(o, 0)
+	for reports := 1; ; {
+		if connected, err := c.claimAccount(ctx, o, id); connected || err != nil {
+			return connected, err
 		}
 		if c.isStopped() {
 			return false, nil
 		}
 		select {
 		case <-woken:
-		case <-look.C:
-		case <-tell.C:
-			tellAwaiting(o, told)
-			told++
-		case <-patience.C:
+		case <-poll.C:
+		case <-progress.C:
+			reportAccountWait(o, reports)
+			reports++
+		case <-timeout.C:
 			return false, nil
 		case <-ctx.Done():
-			return false, ended(ctx, o.Tool.Reach.Connector)
+			return false, explainContext(ctx, o.Tool.Reach.Connector)
 		}
 	}
 }
 
-func tellAwaiting(o *Order, n int) {
+func reportAccountWait(o *Order, n int) {
 	if o.Progress != nil {
 		o.Progress(json.RawMessage(fmt.Sprintf(`{"progress":%d,"message":"Waiting for an account"}`, n)))
 	}
 }
 
-// accountThere looks whether an account is there. Of several that come back with the same state, one goes on.
-func (c *Caller) accountThere(ctx context.Context, o *Order, id connectors.AccountRequestID) (bool, error) {
+// claimAccount reports whether the account is connected. Only one of several calls with the same state can
+// claim it.
+func (c *Caller) claimAccount(ctx context.Context, o *Order, id connectors.AccountRequestID) (bool, error) {
 	tenant, agent := c.o.Store.Tenant(o.View.Tenant.ID), o.View.Agent.ID
 	row, err := tenant.AccountRequest(ctx, agent, id)
 	switch {
 	case fault.Is(err, fault.Unavailable):
 		return false, nil // the database may be away for a moment
 	case fault.Is(err, fault.NotFound), err == nil && (row.Used || !c.o.Now().Before(row.ExpiresAt) || row.Connector != o.Tool.Reach.Connector.ID):
-		return false, staleAccount()
+		return false, staleAccountError()
 	case err != nil, !row.Connected:
 		return false, err
 	}
 	err = tenant.UseAccountRequest(ctx, agent, id, c.o.Now())
 	if fault.Is(err, fault.NotFound) {
-		return false, staleAccount()
+		return false, staleAccountError()
 	}
 	return err == nil, err
 }

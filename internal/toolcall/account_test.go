@@ -11,84 +11,84 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// awaiting is a bench whose calls miss an account of their agent's own, and may wait for it.
-type awaiting struct {
+// accountBench is a bench with an agent that lacks its own account.
+type accountBench struct {
 	*bench
 	c     connectors.Connector
 	agent connectors.Agent
 }
 
-func newAwaiting(t *testing.T) *awaiting {
+func newAccountBench(t *testing.T) *accountBench {
 	t.Helper()
 	b := newBench(t, func(o *toolcall.Options) {
-		o.Page = func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string {
+		o.AccountPage = func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string {
 			return "https://patchbay.example.com/account"
 		}
 	})
 	c := b.connector(t, b.remote, perAgent)
-	return &awaiting{bench: b, c: c, agent: b.trusted(t, c)}
+	return &accountBench{bench: b, c: c, agent: b.newTrustedAgent(t, c)}
 }
 
-// asked is a call that was told where its account is connected, as it comes back.
-func (a *awaiting) asked(t *testing.T, token *connectors.AgentTokenID) toolcall.Order {
+// askedOrder is the order that resumes a call after its account request.
+func (a *accountBench) askedOrder(t *testing.T, token *connectors.AgentTokenID) toolcall.Order {
 	t.Helper()
 	order := a.order(t, a.process, a.agent, a.c, "search", `{"q":"x"}`)
 	order.MultiRound, order.Capabilities, order.Token = true, json.RawMessage(`{"elicitation":{"url":{}}}`), token
 	out, err := a.Call(t.Context(), order)
 	must(t, err)
-	var asks struct {
+	var required struct {
 		State json.RawMessage `json:"requestState"`
 	}
-	must(t, json.Unmarshal(out.Raw, &asks))
-	if !out.InputRequired || len(asks.State) == 0 {
+	must(t, json.Unmarshal(out.Raw, &required))
+	if !out.InputRequired || len(required.State) == 0 {
 		t.Fatalf("it is answered %s", out.Raw)
 	}
-	order.Input = &mcp.Input{State: asks.State, Responses: json.RawMessage(`{"account":{"action":"accept"}}`)}
+	order.Input = &mcp.Input{State: required.State, Responses: json.RawMessage(`{"account":{"action":"accept"}}`)}
 	return order
 }
 
-func (a *awaiting) connected(t *testing.T) {
+func (a *accountBench) connectAccount(t *testing.T) {
 	t.Helper()
-	a.keep(t, a.c, &a.agent.ID, connectors.Secret{Token: "its-own"})
+	a.saveCredential(t, a.c, &a.agent.ID, connectors.Secret{Token: "its-own"})
 }
 
-// The order is the one of half an hour ago, with the view of then: nothing of it counts any more.
-func TestACallThatWaitedForAnAccountIsJudgedByWhatIsNow(t *testing.T) {
+// The resumed order holds the view of the first request, which must not count.
+func TestAccount_WaitedCallIsReauthorized(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		meanwhile func(*testing.T, *awaiting, connectors.AgentTokenID)
-		code      toolcall.Code
+		change func(*testing.T, *accountBench, connectors.AgentTokenID)
+		code   toolcall.Code
 	}{
-		"nothing happened": {func(*testing.T, *awaiting, connectors.AgentTokenID) {}, ""},
-		"the agent was disabled": {func(t *testing.T, a *awaiting, _ connectors.AgentTokenID) {
+		"nothing happened": {func(*testing.T, *accountBench, connectors.AgentTokenID) {}, ""},
+		"the agent was disabled": {func(t *testing.T, a *accountBench, _ connectors.AgentTokenID) {
 			a.AsSystem(t, "update agents set enabled = false where id = $1", []any{a.agent.ID.UUID})
 		}, toolcall.CodeNotGranted},
-		"the grant was taken": {func(t *testing.T, a *awaiting, _ connectors.AgentTokenID) {
+		"the grant was taken": {func(t *testing.T, a *accountBench, _ connectors.AgentTokenID) {
 			a.AsSystem(t, "delete from agent_grants where agent_id = $1", []any{a.agent.ID.UUID})
 		}, toolcall.CodeNotGranted},
-		"the tool was switched off": {func(t *testing.T, a *awaiting, _ connectors.AgentTokenID) {
+		"the tool was switched off": {func(t *testing.T, a *accountBench, _ connectors.AgentTokenID) {
 			a.AsSystem(t, "update tools set enabled = false where connector_id = $1", []any{a.c.ID.UUID})
 		}, toolcall.CodeHeld},
-		"the token was revoked": {func(t *testing.T, a *awaiting, id connectors.AgentTokenID) {
+		"the token was revoked": {func(t *testing.T, a *accountBench, id connectors.AgentTokenID) {
 			a.AsSystem(t, "delete from agent_tokens where id = $1", []any{id.UUID})
 		}, toolcall.CodeNotGranted},
-		"the token has expired": {func(t *testing.T, a *awaiting, id connectors.AgentTokenID) {
+		"the token has expired": {func(t *testing.T, a *accountBench, id connectors.AgentTokenID) {
 			a.AsSystem(t, "update agent_tokens set created_at = now() - interval '2 hours', expires_at = now() - interval '1 hour' where id = $1", []any{id.UUID})
 		}, toolcall.CodeNotGranted},
-		"a person is asked now": {func(t *testing.T, a *awaiting, _ connectors.AgentTokenID) {
+		"a person is asked now": {func(t *testing.T, a *accountBench, _ connectors.AgentTokenID) {
 			a.AsSystem(t, "update agents set approval = 'always_ask' where id = $1", []any{a.agent.ID.UUID})
 		}, toolcall.CodeApprovalPending},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := newAwaiting(t)
+			a := newAccountBench(t)
 			a.Token(t, a.agent.ID)
 			var id connectors.AgentTokenID
 			a.AsSystem(t, "select id from agent_tokens where agent_id = $1", []any{a.agent.ID.UUID}, &id)
-			order := a.asked(t, &id)
-			a.connected(t)
-			tc.meanwhile(t, a, id)
-			order.Impatient = true // nobody waits for the approval
+			order := a.askedOrder(t, &id)
+			a.connectAccount(t)
+			tc.change(t, a, id)
+			order.NoWait = true
 			out, err := a.Call(t.Context(), order)
 			if tc.code == "" {
 				must(t, err)
@@ -104,29 +104,29 @@ func TestACallThatWaitedForAnAccountIsJudgedByWhatIsNow(t *testing.T) {
 	}
 }
 
-func TestOneRequestWaitsForAnAccountAndASecondIsToldToComeBack(t *testing.T) {
+func TestAccount_SecondWaiterIsRateLimited(t *testing.T) {
 	t.Parallel()
-	a := newAwaiting(t)
-	order := a.asked(t, nil)
-	waits, ended := make(chan struct{}, 100), make(chan answer, 1)
+	a := newAccountBench(t)
+	order := a.askedOrder(t, nil)
+	progress, answers := make(chan struct{}, 100), make(chan callAnswer, 1)
 	first := order
-	first.Progress = func(json.RawMessage) { waits <- struct{}{} }
+	first.Progress = func(json.RawMessage) { progress <- struct{}{} }
 	go func() {
 		out, err := a.Call(context.WithoutCancel(t.Context()), first)
-		ended <- answer{out, err}
+		answers <- callAnswer{out, err}
 	}()
-	<-waits
-	if r := refused(t, second(t, a, order), toolcall.CodeRateLimited); r.RetryAfter == 0 {
+	<-progress
+	if r := asRefusal(t, callAgain(t, a, order), toolcall.CodeRateLimited); r.RetryAfter == 0 {
 		t.Errorf("it is not told when: %+v", r)
 	}
-	a.connected(t)
-	got := <-ended
+	a.connectAccount(t)
+	got := <-answers
 	must(t, got.err)
 	a.remote.wantCalls(t, 1)
 }
 
-// second is what a request is told that comes with the state for which another one waits.
-func second(t *testing.T, a *awaiting, order toolcall.Order) error {
+// callAgain makes the call with a state that another request waits with.
+func callAgain(t *testing.T, a *accountBench, order toolcall.Order) error {
 	t.Helper()
 	_, err := a.Call(t.Context(), order)
 	return err

@@ -14,224 +14,223 @@ import (
 	"patchbay/internal/tracing"
 )
 
-// A call that a person has to agree to is a row, which outlives this process:
+// A call that needs approval is a row, which outlives this process:
 //
 //	waiting ──► approved ──► executing ──► done ──► its result is fetched
-//	   │ └────► denied           └───────► unknown: the process died, and nobody makes the call again
-//	   └──────► lapsed: nobody decided for a day, or the call was cancelled
+//	   │ └────► denied           └───────► unknown: the process died; the call is not repeated
+//	   └──────► lapsed: not decided within a day, or cancelled
 //
-// Whoever waits for it, in whatever process, hears of each change. One process claims an approved call and makes it, once: the one with
-// somebody who waits, if there is one. The same call, made again, finds the row as long as it is open or its result was not fetched; and for
-// a few minutes, a denial.
+// Every process is notified of changes. One process claims an approved call and runs it once, preferably one
+// with a waiting request. The same call, made again, finds the row while it is open or its result is not
+// fetched, and a denial for a few minutes.
 
 const (
-	approvalLife  = 24 * time.Hour
-	mostAsked     = 100              // calls of one agent that are open at once: nobody reads more
-	mostShown     = 1 << 20          // bytes of arguments that a person is asked about
-	tellEvery     = 10 * time.Second // progress
-	lookEvery     = 5 * time.Second  // where no notice comes
-	claimPatience = 500 * time.Millisecond
-	denialLife    = 5 * time.Minute // who said no is not asked the same again for so long
+	approvalTTL          = 24 * time.Hour
+	maxOpenApprovals     = 100     // per agent
+	maxReviewBytes       = 1 << 20 // of arguments shown to the approver
+	waitProgressInterval = 10 * time.Second
+	waitPollInterval     = 5 * time.Second // in case a notification is lost
+	claimTimeout         = 500 * time.Millisecond
+	denialTTL            = 5 * time.Minute // the same call is refused without review for so long
 )
 
-// asks tells whether the call waits for a person. One that goes on was agreed to when it began.
-func (a *attempt) asks() bool {
-	if a.went != nil && a.went.Approved != "" {
-		a.call.ApprovedBy = a.went.Approved
+// needsApproval reports whether the call waits for a person. A resumed call was approved when it began.
+func (a *attempt) needsApproval() bool {
+	if a.resumed != nil && a.resumed.Approved != "" {
+		a.call.ApprovedBy = a.resumed.Approved
 		order := *a.order
-		order.Meta = pinned(order.Client)
+		order.Meta = approvedMeta(order.Client)
 		a.order = &order
 		return false
 	}
 	return a.order.Tool.AsksAt(a.o.Now())
 }
 
-// askFirst asks a person, and makes the call when that one agrees. A call that could not be made asks nobody, and neither does one of which
-// the person could read something else than the server.
-func (a *attempt) askFirst(ctx context.Context) (Outcome, error) {
-	if err := a.legible(); err != nil {
-		return a.refuse(err)
+// runWithApproval asks for approval and runs the call. A call that cannot run is not shown, nor one that the
+// approver could read differently from the server.
+func (a *attempt) runWithApproval(ctx context.Context) (Outcome, error) {
+	if err := a.checkReviewable(); err != nil {
+		return a.recordRefusal(err)
 	}
-	if err := a.deniedAlready(ctx); err != nil {
-		return a.refuse(err)
+	if err := a.checkRecentDenial(ctx); err != nil {
+		return a.recordRefusal(err)
 	}
-	if err := a.ready(ctx); err != nil {
-		return a.refuse(err)
+	if err := a.checkReady(ctx); err != nil {
+		return a.recordRefusal(err)
 	}
 	ctx, span := tracing.Child(ctx, "approval")
 	defer span.End()
-	row, err := a.ask(ctx)
+	row, err := a.requestApproval(ctx)
 	if err != nil {
-		return a.refuse(a.explain(ctx, a.order.View, a.reach, err))
+		return a.recordRefusal(a.explainError(ctx, a.order.View, a.reach, err))
 	}
 	a.call.ID, a.call.Status = row.ID, connectors.CallPendingApproval
-	if a.order.Task && !a.order.Impatient {
-		raw, err := a.waitingTask(row)
+	if a.order.Task && !a.order.NoWait {
+		raw, err := a.newApprovalTask(row)
 		return Outcome{CallID: row.ID, Raw: raw, Task: err == nil, Call: a.call}, err
 	}
-	return a.await(ctx, row.ID)
+	return a.waitForApproval(ctx, row.ID)
 }
 
-// legible tells why a person could not judge the arguments.
-func (a *attempt) legible() error {
-	switch arguments := a.arguments(); {
-	case len(arguments) > mostShown:
+// checkReviewable returns an error if a person could not judge the arguments.
+func (a *attempt) checkReviewable() error {
+	switch arguments := a.rawArguments(); {
+	case len(arguments) > maxReviewBytes:
 		return &BadArguments{Sentence: "A person is asked about this call, and its arguments are more than anybody reads: 1 MiB is the most."}
-	case ambiguous(arguments):
+	case isAmbiguous(arguments):
 		return &BadArguments{Sentence: "A person is asked about this call, and its arguments can be read in two ways: an object names a member twice, or a text is not Unicode."}
 	}
 	return nil
 }
 
-// deniedAlready is the denial of the same call, where a person has just said no to it.
-func (a *attempt) deniedAlready(ctx context.Context) error {
+// checkRecentDenial returns the denial of the same call within denialTTL.
+func (a *attempt) checkRecentDenial(ctx context.Context) error {
 	view := a.order.View
 	var row connectors.Approval
 	err := a.o.Store.Retry(ctx, a.order.Wait, func(ctx context.Context) (err error) {
-		row, err = a.o.Store.Tenant(view.Tenant.ID).DeniedCall(ctx, view.Agent.ID, a.hash(), a.o.Now().Add(-denialLife))
+		row, err = a.o.Store.Tenant(view.Tenant.ID).DeniedCall(ctx, view.Agent.ID, a.callHash(), a.o.Now().Add(-denialTTL))
 		return err
 	})
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return nil
 	case err != nil:
-		return a.explain(ctx, view, a.reach, err)
+		return a.explainError(ctx, view, a.reach, err)
 	}
-	return denied(row)
+	return deniedRefusal(row)
 }
 
-// ready tells why the call could not be made now, also if somebody agreed.
-func (a *attempt) ready(ctx context.Context) error {
+// checkReady returns the refusal that an approved call would meet now: an open circuit or a missing credential.
+func (a *attempt) checkReady(ctx context.Context) error {
 	view := a.order.View
-	if wait := a.breakers.refuses(server{view.Tenant.ID, a.reach.Connector.ID}, view.Agent.ID, a.o.Now()); wait > 0 {
-		return circuitOpen(a.reach.Connector.Name, wait)
+	if wait := a.breakers.retryDelay(serverKey{view.Tenant.ID, a.reach.Connector.ID}, view.Agent.ID, a.o.Now()); wait > 0 {
+		return circuitOpenRefusal(a.reach.Connector.Name, wait)
 	}
-	if _, err := a.pool.Resolve(ctx, a.want()); err != nil {
-		return a.explain(ctx, view, a.reach, err)
+	if _, err := a.pool.Resolve(ctx, a.sessionRequest()); err != nil {
+		return a.explainError(ctx, view, a.reach, err)
 	}
 	return nil
 }
 
-// ask makes the row, or finds that of the same call. Where it is not known whether the row was made, because the database went away, that is
-// looked up when it is back: the row has the call's id.
-func (a *attempt) ask(ctx context.Context) (row connectors.Approval, err error) {
-	var created, counts bool
+// requestApproval inserts the row, or finds that of the same call. After a lost connection the insert may have
+// succeeded: the row has the call's id, so the retry finds it.
+func (a *attempt) requestApproval(ctx context.Context) (row connectors.Approval, err error) {
+	var created, isNew bool
 	defer func() {
-		if !counts { // also where what follows panics
-			a.giveBack()
+		if !isNew { // also if the transaction panics
+			a.refundQuota()
 		}
 	}()
 	err = a.o.Store.Retry(ctx, a.order.Wait, func(ctx context.Context) error {
-		row, created, err = a.askNow(ctx)
+		row, created, err = a.insertApproval(ctx)
 		return err
 	})
-	counts = err == nil && (created || row.ID == a.call.ID)
+	isNew = err == nil && (created || row.ID == a.call.ID)
 	return row, err
 }
 
-func (a *attempt) askNow(ctx context.Context) (row connectors.Approval, created bool, err error) {
+func (a *attempt) insertApproval(ctx context.Context) (row connectors.Approval, created bool, err error) {
 	view, tool := a.order.View, a.order.Tool
 	err = a.o.Store.Tenant(view.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		row, created, err = tx.AskApproval(ctx, store.NewApproval{
+		row, created, err = tx.RequestApproval(ctx, store.NewApproval{
 			ID: a.call.ID, AgentID: view.Agent.ID, ConnectorID: a.reach.Connector.ID, Tool: tool.Name, ExposedName: tool.Exposed,
-			Definition: tool.Hash, CallHash: a.hash(), Call: secret.Text(a.arguments()), ExpiresAt: a.o.Now().Add(approvalLife),
+			Definition: tool.Hash, CallHash: a.callHash(), Call: secret.Text(a.rawArguments()), ExpiresAt: a.o.Now().Add(approvalTTL),
 		})
 		if err != nil || !created {
 			return err
 		}
-		open, err := tx.CountOpenApprovals(ctx, view.Agent.ID)
+		openCount, err := tx.CountOpenApprovals(ctx, view.Agent.ID)
 		if err != nil {
 			return err
 		}
-		if open > mostAsked {
-			return tooManyAsked()
+		if openCount > maxOpenApprovals {
+			return tooManyApprovalsRefusal()
 		}
 		pending := a.call
 		history.Keep(&pending, view.Tenant.CallHistory)
 		if err := tx.InsertPendingCall(ctx, pending); err != nil {
 			return err
 		}
-		return a.countOnce()
+		return a.chargeQuota()
 	})
 	return row, created, err
 }
 
-func tooManyAsked() *Refusal {
+func tooManyApprovalsRefusal() *Refusal {
 	return &Refusal{Code: CodeRateLimited, RetryAfter: time.Minute, Sentence: fmt.Sprintf(
-		"%d calls of this agent wait for a person already. Wait until some are decided.", mostAsked)}
+		"%d calls of this agent wait for a person already. Wait until some are decided.", maxOpenApprovals)}
 }
 
-// await waits until the call was made or refused, as long as the tenant wants.
-func (a *attempt) await(ctx context.Context, id connectors.ToolCallID) (Outcome, error) {
-	woken, leave := a.waits.join(id)
-	defer leave()
-	patience := time.NewTimer(a.order.View.Tenant.ApprovalTimeout)
-	defer patience.Stop()
-	look, tell := time.NewTicker(lookEvery), time.NewTicker(tellEvery)
-	defer look.Stop()
-	defer tell.Stop()
-	a.tellWaiting(0)
-	for told := 1; ; {
-		out, over, err := a.look(ctx, id)
-		if over || a.order.Impatient || a.isStopped() {
-			if over {
+// waitForApproval waits for the result or the refusal, at most the tenant's approval timeout.
+func (a *attempt) waitForApproval(ctx context.Context, id connectors.ToolCallID) (Outcome, error) {
+	woken, unsubscribe := a.waiters.subscribe(id)
+	defer unsubscribe()
+	timeout := time.NewTimer(a.order.View.Tenant.ApprovalTimeout)
+	defer timeout.Stop()
+	poll, progress := time.NewTicker(waitPollInterval), time.NewTicker(waitProgressInterval)
+	defer poll.Stop()
+	defer progress.Stop()
+	a.reportApprovalWait(0)
+	for reports := 1; ; {
+		out, done, err := a.pollApproval(ctx, id)
+		if done || a.order.NoWait || a.isStopped() {
+			if done {
 				return out, err
 			}
-			return a.pending(ctx, id)
+			return a.refusePending(ctx, id)
 		}
 		select {
 		case <-woken:
-		case <-look.C:
-		case <-tell.C:
-			a.tellWaiting(told)
-			told++
-		case <-patience.C:
-			return a.pending(ctx, id)
+		case <-poll.C:
+		case <-progress.C:
+			a.reportApprovalWait(reports)
+			reports++
+		case <-timeout.C:
+			return a.refusePending(ctx, id)
 		case <-ctx.Done():
-			return a.withdraw(ctx, id)
+			return a.cancelApprovalWait(ctx, id)
 		}
 	}
 }
 
-func (a *attempt) tellWaiting(n int) {
+func (a *attempt) reportApprovalWait(n int) {
 	if a.order.Progress != nil {
 		a.order.Progress(json.RawMessage(fmt.Sprintf(`{"progress":%d,"message":"Waiting for approval"}`, n)))
 	}
 }
 
-// look does what is to be done about the row as it is now. over: the call was made or refused.
-func (a *attempt) look(ctx context.Context, id connectors.ToolCallID) (out Outcome, over bool, _ error) {
+// pollApproval acts on the current state of the row. done: the call ran or was refused.
+func (a *attempt) pollApproval(ctx context.Context, id connectors.ToolCallID) (out Outcome, done bool, _ error) {
 	row, err := a.o.Store.Tenant(a.order.View.Tenant.ID).Approval(ctx, id)
 	if err != nil {
-		return Outcome{Call: a.call}, fault.Is(err, fault.NotFound), a.gone(err) // the database may be away for a moment
+		return Outcome{Call: a.call}, fault.Is(err, fault.NotFound), a.deletedRefusal(err) // the database may be away for a moment
 	}
 	switch row.State {
 	case connectors.ApprovalApproved:
-		return a.takeUp(ctx, row)
+		return a.runIfClaimed(ctx, row)
 	case connectors.ApprovalDone:
-		out, err = a.fetch(ctx, id)
+		out, err = a.fetchResult(ctx, id)
 		return out, !fault.Is(err, fault.Unavailable), err
 	case connectors.ApprovalDenied:
-		return a.recorded(ctx, id), true, a.refusal(id, denied(row))
+		return a.loadOutcome(ctx, id), true, a.withCallID(id, deniedRefusal(row))
 	case connectors.ApprovalLapsed:
-		return a.recorded(ctx, id), true, a.refusal(id, lapsed())
+		return a.loadOutcome(ctx, id), true, a.withCallID(id, lapsedRefusal())
 	case connectors.ApprovalUnknown:
-		return a.recorded(ctx, id), true, a.refusal(id, unknownOutcome())
+		return a.loadOutcome(ctx, id), true, a.withCallID(id, unknownOutcomeRefusal())
 	default:
 		return out, false, nil
 	}
 }
 
-// gone explains that the row is not there any more: the agent or the connector was deleted.
-func (a *attempt) gone(err error) error {
-	return a.refusal(a.call.ID, &Refusal{Code: CodeNotGranted, Sentence: "The agent or the connector of this call is not there any more.", Err: err})
+func (a *attempt) deletedRefusal(err error) error {
+	return a.withCallID(a.call.ID, &Refusal{Code: CodeNotGranted, Sentence: "The agent or the connector of this call is not there any more.", Err: err})
 }
 
-func lapsed() *Refusal {
+func lapsedRefusal() *Refusal {
 	return &Refusal{Code: CodeCancelled, Sentence: "This call does not wait for approval any more. Make it again if it is still needed."}
 }
 
-func denied(row connectors.Approval) *Refusal {
+func deniedRefusal(row connectors.Approval) *Refusal {
 	sentence := "A person denied this call."
 	if row.Reason != "" {
 		sentence = "A person denied this call: " + row.Reason
@@ -239,17 +238,16 @@ func denied(row connectors.Approval) *Refusal {
 	return &Refusal{Code: CodeDenied, Sentence: sentence}
 }
 
-func unknownOutcome() *Refusal {
+func unknownOutcomeRefusal() *Refusal {
 	return &Refusal{Code: CodeOutcomeUnknown, Sentence: "This call was approved, and Patchbay stopped while it was made. Whether the tool ran is not known, and it is not run again. Look at what it was to change before you call it again."}
 }
 
-func (a *attempt) refusal(id connectors.ToolCallID, r *Refusal) error {
+func (a *attempt) withCallID(id connectors.ToolCallID, r *Refusal) error {
 	r.CallID = id
 	return r
 }
 
-// recorded is the call as the history has it.
-func (a *attempt) recorded(ctx context.Context, id connectors.ToolCallID) Outcome {
+func (a *attempt) loadOutcome(ctx context.Context, id connectors.ToolCallID) Outcome {
 	call, err := a.o.Store.Tenant(a.order.View.Tenant.ID).ToolCall(ctx, id)
 	if err != nil {
 		call = a.call
@@ -257,32 +255,32 @@ func (a *attempt) recorded(ctx context.Context, id connectors.ToolCallID) Outcom
 	return Outcome{CallID: id, Call: call}
 }
 
-// pending tells the agent to come back.
-func (a *attempt) pending(ctx context.Context, id connectors.ToolCallID) (Outcome, error) {
-	return a.recorded(ctx, id), a.refusal(id, &Refusal{Code: CodeApprovalPending, RetryAfter: time.Minute, Sentence: fmt.Sprintf(
+// refusePending tells the agent to repeat the call once it is approved.
+func (a *attempt) refusePending(ctx context.Context, id connectors.ToolCallID) (Outcome, error) {
+	return a.loadOutcome(ctx, id), a.withCallID(id, &Refusal{Code: CodeApprovalPending, RetryAfter: time.Minute, Sentence: fmt.Sprintf(
 		"This call waits for a person's approval: %s Make the same call again when it was approved.", a.o.BaseURL+"/approvals/"+id.String())})
 }
 
-// withdraw ends the waiting of a call that its client cancelled, unless somebody has decided meanwhile.
-func (a *attempt) withdraw(ctx context.Context, id connectors.ToolCallID) (Outcome, error) {
-	why := ended(ctx, a.reach.Connector)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
+// cancelApprovalWait withdraws the approval of a call that its client cancelled, unless it was just decided.
+func (a *attempt) cancelApprovalWait(ctx context.Context, id connectors.ToolCallID) (Outcome, error) {
+	refusal := explainContext(ctx, a.reach.Connector)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
 	defer cancel()
-	if why.Code == CodeCancelled {
-		_, err := a.Caller.withdraw(ctx, a.order.View.Tenant.ID, id, why.Sentence)
+	if refusal.Code == CodeCancelled {
+		_, err := a.Caller.withdrawApproval(ctx, a.order.View.Tenant.ID, id, refusal.Sentence)
 		a.logUnsaved(ctx, err)
 	}
-	return a.recorded(ctx, id), a.refusal(id, why)
+	return a.loadOutcome(ctx, id), a.withCallID(id, refusal)
 }
 
-// withdraw ends the waiting of a call, and tells whether it waited.
-func (c *Caller) withdraw(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID, because string, events ...store.Event) (waited bool, err error) {
+// withdrawApproval ends the wait for approval. waited is false if the call was already decided.
+func (c *Caller) withdrawApproval(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID, reason string, events ...store.Event) (waited bool, err error) {
 	err = c.o.Store.Tenant(t).Tx(ctx, func(tx *store.Tenant) error {
 		if waited, err = tx.WithdrawApproval(ctx, id); err != nil || !waited {
 			return err
 		}
 		_, err = tx.EndPendingCall(ctx, id, store.CallEnd{
-			Status: connectors.CallCancelled, Outcome: connectors.OutcomeCancelled, Code: string(CodeCancelled), Message: because,
+			Status: connectors.CallCancelled, Outcome: connectors.OutcomeCancelled, Code: string(CodeCancelled), Message: reason,
 		})
 		for _, e := range events {
 			if err == nil {
@@ -292,7 +290,7 @@ func (c *Caller) withdraw(ctx context.Context, t connectors.TenantID, id connect
 		return err
 	})
 	if waited && err == nil {
-		c.tellEnded(ctx, t, id)
+		c.reportEnded(ctx, t, id)
 	}
 	return waited, err
 }

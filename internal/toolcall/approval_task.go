@@ -12,21 +12,21 @@ import (
 	"patchbay/internal/store"
 )
 
-// approvalPoll is how often a client should ask how its call is.
-const approvalPoll = 2 * time.Second
+// approvalPollInterval is the pollIntervalMs for clients.
+const approvalPollInterval = 2 * time.Second
 
-// waitingTask is a call that waits for a person, as a task (the extension io.modelcontextprotocol/tasks): the client asks for it now and
-// then, in place of holding its request.
-func (a *attempt) waitingTask(row connectors.Approval) (json.RawMessage, error) {
-	handle, err := a.sealHandle(a.order.View, purposeTask, task{Connector: row.ConnectorID, Call: row.ID})
+// newApprovalTask represents a waiting call as a task (extension io.modelcontextprotocol/tasks), so that the
+// client polls.
+func (a *attempt) newApprovalTask(row connectors.Approval) (json.RawMessage, error) {
+	handle, err := a.sealHandle(a.order.View, purposeTask, taskHandle{Connector: row.ConnectorID, Call: row.ID})
 	if err != nil {
 		return nil, err
 	}
-	return taskOf(row, handle, "task", ""), nil
+	return formatTask(row, handle, "task", ""), nil
 }
 
-// taskOf writes the state of an approval as a task. more are further members, with a comma before them.
-func taskOf(row connectors.Approval, handle json.RawMessage, kind, more string) json.RawMessage {
+// formatTask writes an approval as a task. extra holds more members, with a leading comma.
+func formatTask(row connectors.Approval, handle json.RawMessage, kind, extra string) json.RawMessage {
 	status, message := "working", "Waiting for approval"
 	switch row.State {
 	case connectors.ApprovalApproved, connectors.ApprovalExecuting:
@@ -46,11 +46,11 @@ func taskOf(row connectors.Approval, handle json.RawMessage, kind, more string) 
 	}
 	return json.RawMessage(fmt.Sprintf(`{"resultType":%q,"taskId":%s,"status":%q,"statusMessage":%q,"createdAt":%q,"lastUpdatedAt":%q,"ttlMs":%d,"pollIntervalMs":%d%s}`,
 		kind, handle, status, message, row.AskedAt.Format(time.RFC3339Nano), updated.Format(time.RFC3339Nano),
-		row.ExpiresAt.Sub(row.AskedAt).Milliseconds(), approvalPoll.Milliseconds(), more))
+		row.ExpiresAt.Sub(row.AskedAt).Milliseconds(), approvalPollInterval.Milliseconds(), extra))
 }
 
-// approvalTask answers for a call that waits for a person.
-func (c *Caller) approvalTask(ctx context.Context, q Query, t task, handle json.RawMessage) (json.RawMessage, error) {
+// handleApprovalTask answers tasks/get, tasks/update and tasks/cancel for a call that waits for approval.
+func (c *Caller) handleApprovalTask(ctx context.Context, q Query, t taskHandle, handle json.RawMessage) (json.RawMessage, error) {
 	v := q.View
 	var row connectors.Approval
 	err := c.o.Store.Retry(ctx, q.Wait, func(ctx context.Context) (err error) {
@@ -61,11 +61,11 @@ func (c *Caller) approvalTask(ctx context.Context, q Query, t task, handle json.
 		return nil, &BadArguments{Sentence: "There is no such task any more."}
 	}
 	if err != nil {
-		return nil, unavailable(err, t.Call)
+		return nil, unavailableRefusal(err, t.Call)
 	}
 	switch q.Method {
 	case "tasks/get":
-		return c.approvalState(ctx, q, row, handle)
+		return c.loadApprovalTask(ctx, q, row, handle)
 	case "tasks/cancel":
 		return json.RawMessage(`{"resultType":"complete"}`), c.cancelApproval(ctx, v, row)
 	default:
@@ -74,28 +74,27 @@ func (c *Caller) approvalTask(ctx context.Context, q Query, t task, handle json.
 }
 
 func (c *Caller) cancelApproval(ctx context.Context, v *access.View, row connectors.Approval) error {
-	waited, err := c.withdraw(ctx, v.Tenant.ID, row.ID, "The client cancelled this call.")
+	waited, err := c.withdrawApproval(ctx, v.Tenant.ID, row.ID, "The client cancelled this call.")
 	if err != nil {
-		return unavailable(err, row.ID)
+		return unavailableRefusal(err, row.ID)
 	}
-	if waited || c.cancelHere(row.ID, errCancelled) || row.State != connectors.ApprovalExecuting {
-		c.waits.wake(row.ID)
+	if waited || c.cancelLocal(row.ID, errCancelled) || row.State != connectors.ApprovalExecuting {
+		c.waiters.wake(row.ID)
 		return nil
 	}
 	return c.o.Store.Tenant(v.Tenant.ID).PutMail(ctx, store.NewMail{
-		AgentID: row.AgentID, Box: cancelBox + row.ID.String(), Message: "cancel", Urgent: true, ExpiresAt: c.o.Now().Add(cancelLife),
+		AgentID: row.AgentID, Box: cancelBoxPrefix + row.ID.String(), Message: "cancel", Urgent: true, ExpiresAt: c.o.Now().Add(cancelMailTTL),
 	})
 }
 
-// unavailable is the refusal of a request about a call for which the database is needed.
-func unavailable(err error, call connectors.ToolCallID) *Refusal {
+func unavailableRefusal(err error, call connectors.ToolCallID) *Refusal {
 	f := fault.As(err)
 	return &Refusal{Code: CodeUnavailable, Sentence: f.Message, RetryAfter: time.Duration(f.RetryAfter) * time.Second, CallID: call, Err: err}
 }
 
-// approvalState is the task as it is now, with its result where it has one. What a tool's result would be in place of the call is that of
-// the task: a refusal is a result that says so.
-func (c *Caller) approvalState(ctx context.Context, q Query, row connectors.Approval, handle json.RawMessage) (json.RawMessage, error) {
+// loadApprovalTask is the current task, with its result if it has one. A refusal becomes a tool result, as for
+// a call.
+func (c *Caller) loadApprovalTask(ctx context.Context, q Query, row connectors.Approval, handle json.RawMessage) (json.RawMessage, error) {
 	var (
 		out Outcome
 		err error
@@ -104,35 +103,34 @@ func (c *Caller) approvalState(ctx context.Context, q Query, row connectors.Appr
 	switch row.State {
 	case connectors.ApprovalDone:
 		err = c.o.Store.Retry(ctx, q.Wait, func(ctx context.Context) error {
-			out, err = a.fetch(ctx, row.ID)
+			out, err = a.fetchResult(ctx, row.ID)
 			return err
 		})
 		switch {
 		case fault.Is(err, fault.NotFound):
 			return nil, &BadArguments{Sentence: "There is no such task any more."}
-		case fault.Is(err, fault.Unavailable): // the result may be fetched later
-			return nil, unavailable(err, row.ID)
+		case fault.Is(err, fault.Unavailable): // the client may retry
+			return nil, unavailableRefusal(err, row.ID)
 		}
 	case connectors.ApprovalDenied:
-		err = denied(row)
+		err = deniedRefusal(row)
 	case connectors.ApprovalUnknown:
-		err = unknownOutcome()
+		err = unknownOutcomeRefusal()
 	default:
-		return taskOf(row, handle, "complete", ""), nil
+		return formatTask(row, handle, "complete", ""), nil
 	}
-	result := keptOf(out, err)
+	result := toStoredResult(out, err)
 	switch {
 	case result.RPC != nil:
-		raw := fmt.Sprintf(`,"error":{"code":%d,"message":%s}`, result.RPC.Code, stringOf(result.RPC.Message))
-		return withMember(taskOf(row, handle, "complete", raw), "status", stringOf("failed")), nil
+		raw := fmt.Sprintf(`,"error":{"code":%d,"message":%s}`, result.RPC.Code, quoteString(result.RPC.Message))
+		return withMember(formatTask(row, handle, "complete", raw), "status", quoteString("failed")), nil
 	case result.Refusal != nil:
-		result.Raw = refusedResult(result.Refusal)
+		result.Raw = toToolResult(result.Refusal)
 	}
-	return taskOf(row, handle, "complete", `,"result":`+string(result.Raw)), nil
+	return formatTask(row, handle, "complete", `,"result":`+string(result.Raw)), nil
 }
 
-// refusedResult is a refusal as the result of a tool.
-func refusedResult(r *Refusal) json.RawMessage {
+func toToolResult(r *Refusal) json.RawMessage {
 	reason := map[string]any{"code": r.Code}
 	if r.ConnectURL != "" {
 		reason["connect_url"] = r.ConnectURL

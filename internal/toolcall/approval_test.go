@@ -17,40 +17,40 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// asking is a bench with a connector and an agent whose calls wait for a person.
-func asking(t testing.TB) (*bench, connectors.Connector, connectors.Agent) {
+// newApprovalBench is a bench with an agent that needs approval.
+func newApprovalBench(t testing.TB) (*bench, connectors.Connector, connectors.Agent) {
 	t.Helper()
 	b := newBench(t)
 	c := b.connector(t, b.remote)
-	return b, c, b.granted(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAlwaysAsk })
+	return b, c, b.newGrantedAgent(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAlwaysAsk })
 }
 
-type answer struct {
+type callAnswer struct {
 	out toolcall.Outcome
 	err error
 }
 
-// waiting begins calls, each at its process, and returns when one waits.
-func (b *bench) waiting(t testing.TB, a connectors.Agent, c connectors.Connector, at ...*process) (answers chan answer, id connectors.ToolCallID) {
+// startWaiting makes the call in each process, and returns when all wait.
+func (b *bench) startWaiting(t testing.TB, a connectors.Agent, c connectors.Connector, processes ...*process) (answers chan callAnswer, id connectors.ToolCallID) {
 	t.Helper()
-	answers = make(chan answer, len(at))
-	waits := make(chan struct{}, 100)
-	for _, p := range at {
+	answers = make(chan callAnswer, len(processes))
+	progress := make(chan struct{}, 100)
+	for _, p := range processes {
 		order := b.order(t, p, a, c, "search", `{"q":"x"}`)
-		order.MultiRound, order.Progress = true, func(json.RawMessage) { waits <- struct{}{} }
+		order.MultiRound, order.Progress = true, func(json.RawMessage) { progress <- struct{}{} }
 		go func() {
 			out, err := p.Call(context.WithoutCancel(t.Context()), order)
-			answers <- answer{out, err}
+			answers <- callAnswer{out, err}
 		}()
 	}
-	for range at {
-		<-waits
+	for range processes {
+		<-progress
 	}
-	return answers, b.theOne(t)
+	return answers, b.onlyWaiting(t)
 }
 
-// theOne is the only call that waits.
-func (b *bench) theOne(t testing.TB) connectors.ToolCallID {
+// onlyWaiting is the single waiting call.
+func (b *bench) onlyWaiting(t testing.TB) connectors.ToolCallID {
 	t.Helper()
 	list, err := b.Inbox(t.Context(), b.actor(connectors.RoleViewer), store.Page{})
 	must(t, err)
@@ -67,18 +67,18 @@ func (b *bench) approve(t testing.TB, p *process, id connectors.ToolCallID) conn
 	return call
 }
 
-// impatient makes a call whose caller does not wait for a person.
-func (b *bench) impatient(t testing.TB, p *process, a connectors.Agent, c connectors.Connector) (toolcall.Outcome, error) {
+// callNoWait makes a call that does not wait for approval.
+func (b *bench) callNoWait(t testing.TB, p *process, a connectors.Agent, c connectors.Connector) (toolcall.Outcome, error) {
 	t.Helper()
 	order := b.order(t, p, a, c, "search", `{ "q" : "x" }`)
-	order.Impatient = true
+	order.NoWait = true
 	return p.Call(t.Context(), order)
 }
 
-func TestAnApprovedCallIsMadeForWhoeverWaits(t *testing.T) {
+func TestApproval_RunsForWaitingCaller(t *testing.T) {
 	t.Parallel()
-	b, c, a := asking(t)
-	answers, id := b.waiting(t, a, c, b.process)
+	b, c, a := newApprovalBench(t)
+	answers, id := b.startWaiting(t, a, c, b.process)
 	b.remote.wantCalls(t, 0)
 	if row := b.row(t, id); row.Status != connectors.CallPendingApproval {
 		t.Errorf("row = %+v", row)
@@ -101,35 +101,35 @@ func TestAnApprovedCallIsMadeForWhoeverWaits(t *testing.T) {
 		t.Errorf("a second decision: %v", err)
 	}
 	b.remote.wantCalls(t, 1)
-	_, err = b.impatient(t, b.process, a, c)
-	wantRefused(t, err, toolcall.CodeApprovalPending) // another call: it is asked for anew
+	_, err = b.callNoWait(t, b.process, a, c)
+	wantRefused(t, err, toolcall.CodeApprovalPending) // a new call
 	b.remote.wantCalls(t, 1)
 }
 
-func TestTwoProcessesWaitForOneCallAndOneMakesIt(t *testing.T) {
+func TestApproval_OneOfTwoProcessesRunsCall(t *testing.T) {
 	t.Parallel()
-	b, c, a := asking(t)
-	other, third := b.newProcess(t, b.beating(t)), b.newProcess(t, b.beating(t))
-	answers, id := b.waiting(t, a, c, b.process, other, b.process, other)
-	var decided sync.WaitGroup
+	b, c, a := newApprovalBench(t)
+	other, third := b.newProcess(t, b.newInstance(t)), b.newProcess(t, b.newInstance(t))
+	answers, id := b.startWaiting(t, a, c, b.process, other, b.process, other)
+	var decisions sync.WaitGroup
 	conflicts := make(chan error, 6)
 	for _, p := range []*process{b.process, other, third, b.process, other, third} {
-		decided.Go(func() {
+		decisions.Go(func() {
 			_, err := p.Decide(context.WithoutCancel(t.Context()), b.actor(connectors.RoleMember), id, toolcall.Decision{Approve: true})
 			conflicts <- err
 		})
 	}
-	decided.Wait()
-	agreed := 0
+	decisions.Wait()
+	accepted := 0
 	for range cap(conflicts) {
 		if err := <-conflicts; err == nil {
-			agreed++
+			accepted++
 		} else if !fault.Is(err, fault.Conflict) {
 			t.Error(err)
 		}
 	}
-	if agreed != 1 {
-		t.Errorf("%d decisions", agreed)
+	if accepted != 1 {
+		t.Errorf("%d decisions", accepted)
 	}
 	for range cap(answers) {
 		got := <-answers
@@ -141,11 +141,11 @@ func TestTwoProcessesWaitForOneCallAndOneMakesIt(t *testing.T) {
 	b.remote.wantCalls(t, 1)
 }
 
-func TestADeniedCallIsNotMade(t *testing.T) {
+func TestApproval_DeniedCallIsNotMade(t *testing.T) {
 	t.Parallel()
-	b, c, a := asking(t)
-	other := b.newProcess(t, b.beating(t))
-	answers, id := b.waiting(t, a, c, b.process)
+	b, c, a := newApprovalBench(t)
+	other := b.newProcess(t, b.newInstance(t))
+	answers, id := b.startWaiting(t, a, c, b.process)
 	if _, err := other.Decide(t.Context(), b.actor(connectors.RoleViewer), id, toolcall.Decision{}); !fault.Is(err, fault.Denied) {
 		t.Errorf("a viewer decides: %v", err)
 	}
@@ -154,43 +154,43 @@ func TestADeniedCallIsNotMade(t *testing.T) {
 	if call.Status != connectors.CallDenied || call.Outcome != connectors.OutcomeDenied {
 		t.Errorf("call = %+v", call)
 	}
-	if r := refused(t, (<-answers).err, toolcall.CodeDenied); !strings.Contains(r.Sentence, "Not today.") {
+	if r := asRefusal(t, (<-answers).err, toolcall.CodeDenied); !strings.Contains(r.Sentence, "Not today.") {
 		t.Errorf("it says %q", r.Sentence)
 	}
 	b.remote.wantCalls(t, 0)
 }
 
-func TestWhatIsApprovedTooLateIsMadeAndFetchedOnce(t *testing.T) {
+func TestApproval_LateResultIsFetchedOnce(t *testing.T) {
 	t.Parallel()
-	b, c, a := asking(t)
+	b, c, a := newApprovalBench(t)
 	must(t, b.Door().Configure(t.Context(), connectors.HistoryNone, connectors.ReadersEveryone, time.Second))
-	p, other := b.newProcess(t, b.beating(t)), b.newProcess(t, b.beating(t))
-	answers, id := b.waiting(t, a, c, p)
-	r := refused(t, (<-answers).err, toolcall.CodeApprovalPending)
+	p, other := b.newProcess(t, b.newInstance(t)), b.newProcess(t, b.newInstance(t))
+	answers, id := b.startWaiting(t, a, c, p)
+	r := asRefusal(t, (<-answers).err, toolcall.CodeApprovalPending)
 	if !strings.Contains(r.Sentence, "https://patchbay.example.com/approvals/"+id.String()) || r.CallID != id {
 		t.Errorf("refusal = %+v", r)
 	}
-	p.stop() // the process may end: the row stays
-	if _, err := b.impatient(t, other, a, c); refused(t, err, toolcall.CodeApprovalPending).CallID != id {
+	p.stop()
+	if _, err := b.callNoWait(t, other, a, c); asRefusal(t, err, toolcall.CodeApprovalPending).CallID != id {
 		t.Error("the same call did not find the one that waits")
 	}
 	if call := b.approve(t, other, id); call.Status == connectors.CallPendingApproval {
 		t.Errorf("call = %+v", call)
 	}
 	<-b.remote.arrived
-	out := b.fetched(t, a, c)
+	out := b.fetchResult(t, a, c)
 	if out.CallID != id || !strings.Contains(string(out.Raw), "search") {
 		t.Errorf("outcome = %+v", out)
 	}
-	_, err := b.impatient(t, other, a, c)
-	if again := refused(t, err, toolcall.CodeApprovalPending); again.CallID == id {
+	_, err := b.callNoWait(t, other, a, c)
+	if again := asRefusal(t, err, toolcall.CodeApprovalPending); again.CallID == id {
 		t.Error("the result was handed out twice")
 	}
 	b.remote.wantCalls(t, 1)
 }
 
-// fetched makes the same call until it has the result.
-func (b *bench) fetched(t testing.TB, a connectors.Agent, c connectors.Connector) toolcall.Outcome {
+// fetchResult makes the same call for its result.
+func (b *bench) fetchResult(t testing.TB, a connectors.Agent, c connectors.Connector) toolcall.Outcome {
 	t.Helper()
 	order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
 	out, err := b.Call(t.Context(), order)
@@ -198,39 +198,39 @@ func (b *bench) fetched(t testing.TB, a connectors.Agent, c connectors.Connector
 	return out
 }
 
-func TestWhoeverWaitsIsToldOfACallThatWasCutOff(t *testing.T) {
+func TestApproval_WaiterSeesUnknownOutcome(t *testing.T) {
 	t.Parallel()
-	b, c, a := asking(t)
-	answers, id := b.waiting(t, a, c, b.process)
-	b.dies(t, id)
+	b, c, a := newApprovalBench(t)
+	answers, id := b.startWaiting(t, a, c, b.process)
+	b.dieExecuting(t, id)
 	b.Sweep(t.Context())
 	wantRefused(t, (<-answers).err, toolcall.CodeOutcomeUnknown)
 	b.remote.wantCalls(t, 0)
 }
 
-// dies has a call approved, and claimed by a process that dies before there is a result.
-func (b *bench) dies(t testing.TB, id connectors.ToolCallID) {
+// dieExecuting approves a call, and claims it for a process that is dead.
+func (b *bench) dieExecuting(t testing.TB, id connectors.ToolCallID) {
 	t.Helper()
-	dead := fixture.NewInstance()
-	must(t, b.Door().Tx(t.Context(), func(tx *store.Tenant) error { // in one, so that nobody takes it up in between
-		if _, err := tx.DecideApproval(t.Context(), id, store.Verdict{Approve: true, By: "Dana"}); err != nil {
+	instance := fixture.NewInstance()
+	must(t, b.Door().Tx(t.Context(), func(tx *store.Tenant) error { // one transaction, so that no live process claims it
+		if _, err := tx.DecideApproval(t.Context(), id, store.ApprovalDecision{Approve: true, By: "Dana"}); err != nil {
 			return err
 		}
-		if _, err := tx.ClaimApproval(t.Context(), id, dead); err != nil {
+		if _, err := tx.ClaimApproval(t.Context(), id, instance); err != nil {
 			return err
 		}
-		return tx.StartPendingCall(t.Context(), id, dead, "Dana")
+		return tx.StartPendingCall(t.Context(), id, instance, "Dana")
 	}))
 }
 
-func TestNobodyMakesADeadProcesssCallAgain(t *testing.T) {
+func TestApproval_DeadProcessCallIsNotRepeated(t *testing.T) {
 	t.Parallel()
-	b, c, a := asking(t)
-	_, err := b.impatient(t, b.process, a, c)
-	id := refused(t, err, toolcall.CodeApprovalPending).CallID
-	b.dies(t, id)
-	_, err = b.impatient(t, b.process, a, c)
-	wantRefused(t, err, toolcall.CodeApprovalPending) // it may live
+	b, c, a := newApprovalBench(t)
+	_, err := b.callNoWait(t, b.process, a, c)
+	id := asRefusal(t, err, toolcall.CodeApprovalPending).CallID
+	b.dieExecuting(t, id)
+	_, err = b.callNoWait(t, b.process, a, c)
+	wantRefused(t, err, toolcall.CodeApprovalPending) // its process may be alive
 	b.Sweep(t.Context())
 	if row := b.row(t, id); row.Outcome != connectors.OutcomeLost || row.Status != connectors.CallError {
 		t.Errorf("row = %+v", row)
@@ -241,51 +241,51 @@ func TestNobodyMakesADeadProcesssCallAgain(t *testing.T) {
 	b.remote.wantCalls(t, 0)
 }
 
-func TestAnApprovedCallThatNobodyTookUpIsFound(t *testing.T) {
+func TestSweep_RunsUnclaimedApproval(t *testing.T) {
 	t.Parallel()
-	b, c, a := asking(t)
-	_, err := b.impatient(t, b.process, a, c)
-	id := refused(t, err, toolcall.CodeApprovalPending).CallID
-	_, err = b.Door().DecideApproval(t.Context(), id, store.Verdict{Approve: true, By: "Dana"})
+	b, c, a := newApprovalBench(t)
+	_, err := b.callNoWait(t, b.process, a, c)
+	id := asRefusal(t, err, toolcall.CodeApprovalPending).CallID
+	_, err = b.Door().DecideApproval(t.Context(), id, store.ApprovalDecision{Approve: true, By: "Dana"})
 	must(t, err)
 	_, err = b.Pool.Exec(t.Context(), "begin; select set_config('app.system', 'on', true); update approvals set decided_at = now() - interval '1 minute'; commit")
 	must(t, err)
 	b.Sweep(t.Context())
 	<-b.remote.arrived
-	if out := b.fetched(t, a, c); out.CallID != id {
+	if out := b.fetchResult(t, a, c); out.CallID != id {
 		t.Errorf("outcome = %+v", out)
 	}
 	b.remote.wantCalls(t, 1)
 }
 
-func TestAToolThatChangedAfterTheQuestionIsNotCalled(t *testing.T) {
+func TestApproval_ChangedToolIsNotCalled(t *testing.T) {
 	t.Parallel()
-	b, c, a := asking(t)
-	answers, id := b.waiting(t, a, c, b.process)
-	b.redefine(t, c)
+	b, c, a := newApprovalBench(t)
+	answers, id := b.startWaiting(t, a, c, b.process)
+	b.changeTool(t, c)
 	b.approve(t, b.process, id)
 	wantRefused(t, (<-answers).err, toolcall.CodeHeld)
 	b.remote.wantCalls(t, 0)
 }
 
-func TestAnAllowanceAsksNobodyForAWhile(t *testing.T) {
+func TestAllowance_SkipsApprovalUntilExpiry(t *testing.T) {
 	t.Parallel()
-	b, c, a := asking(t)
-	answers, id := b.waiting(t, a, c, b.process)
+	b, c, a := newApprovalBench(t)
+	answers, id := b.startWaiting(t, a, c, b.process)
 	_, err := b.Decide(t.Context(), b.actor(connectors.RoleMember), id, toolcall.Decision{Approve: true, Allow: 2 * time.Hour})
 	must(t, err)
 	must(t, (<-answers).err)
-	p := b.newProcess(t, b.beating(t))
-	_, err = b.impatient(t, p, a, c)
+	p := b.newProcess(t, b.newInstance(t))
+	_, err = b.callNoWait(t, p, a, c)
 	must(t, err)
 	b.remote.wantCalls(t, 2)
-	b.clock.pass(2 * time.Hour)
-	_, err = b.impatient(t, p, a, c)
+	b.clock.advance(2 * time.Hour)
+	_, err = b.callNoWait(t, p, a, c)
 	wantRefused(t, err, toolcall.CodeApprovalPending)
 }
 
-// redefine has the tool be another one, which was accepted.
-func (b *bench) redefine(t *testing.T, c connectors.Connector) {
+// changeTool accepts another definition of the tool.
+func (b *bench) changeTool(t *testing.T, c connectors.Connector) {
 	t.Helper()
 	run := b.Run(t, c.ID)
 	changed := fixture.DefinitionOf("search", `{"name":"search","description":"Another.","inputSchema":{"type":"object"}}`)
@@ -295,23 +295,23 @@ func (b *bench) redefine(t *testing.T, c connectors.Connector) {
 	must(t, err)
 }
 
-func TestAnAllowanceIsForTheToolThatThePersonSaw(t *testing.T) {
+func TestAllowance_EndsWhenDefinitionChanges(t *testing.T) {
 	t.Parallel()
-	b, c, a := asking(t)
-	answers, id := b.waiting(t, a, c, b.process)
+	b, c, a := newApprovalBench(t)
+	answers, id := b.startWaiting(t, a, c, b.process)
 	_, err := b.Decide(t.Context(), b.actor(connectors.RoleMember), id, toolcall.Decision{Approve: true, Allow: 2 * time.Hour})
 	must(t, err)
 	must(t, (<-answers).err)
-	b.redefine(t, c)
-	_, err = b.impatient(t, b.newProcess(t, b.beating(t)), a, c)
+	b.changeTool(t, c)
+	_, err = b.callNoWait(t, b.newProcess(t, b.newInstance(t)), a, c)
 	wantRefused(t, err, toolcall.CodeApprovalPending)
 	b.remote.wantCalls(t, 1)
 }
 
-func TestACallThatItsClientCancelledIsNotAskedAbout(t *testing.T) {
+func TestApproval_CancelledCallLeavesInbox(t *testing.T) {
 	t.Parallel()
-	for name, cancels := range map[string]func(b *bench, id connectors.ToolCallID, leave context.CancelFunc) error{
-		"the client": func(_ *bench, _ connectors.ToolCallID, leave context.CancelFunc) error { leave(); return nil },
+	for name, cancels := range map[string]func(b *bench, id connectors.ToolCallID, cancel context.CancelFunc) error{
+		"the client": func(_ *bench, _ connectors.ToolCallID, cancel context.CancelFunc) error { cancel(); return nil },
 		"a person": func(b *bench, id connectors.ToolCallID, _ context.CancelFunc) error {
 			_, err := b.Cancel(context.Background(), b.actor(connectors.RoleMember), id)
 			return err
@@ -319,20 +319,20 @@ func TestACallThatItsClientCancelledIsNotAskedAbout(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b, c, a := asking(t)
-			ctx, leave := context.WithCancel(t.Context())
-			defer leave()
+			b, c, a := newApprovalBench(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
 			order := b.order(t, b.process, a, c, "search", "")
-			waits, ends := make(chan struct{}, 10), make(chan error, 1)
-			order.Progress = func(json.RawMessage) { waits <- struct{}{} }
+			progress, results := make(chan struct{}, 10), make(chan error, 1)
+			order.Progress = func(json.RawMessage) { progress <- struct{}{} }
 			go func() {
 				_, err := b.Call(ctx, order)
-				ends <- err
+				results <- err
 			}()
-			<-waits
-			id := b.theOne(t)
-			must(t, cancels(b, id, leave))
-			wantRefused(t, <-ends, toolcall.CodeCancelled)
+			<-progress
+			id := b.onlyWaiting(t)
+			must(t, cancels(b, id, cancel))
+			wantRefused(t, <-results, toolcall.CodeCancelled)
 			if row := b.row(t, id); row.Status != connectors.CallCancelled {
 				t.Errorf("row = %+v", row)
 			}
@@ -344,11 +344,11 @@ func TestACallThatItsClientCancelledIsNotAskedAbout(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeCalledAsksNobody(t *testing.T) {
+func TestApproval_UncallableToolCreatesNoRow(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	c := b.connector(t, b.remote, perAgent)
-	a := b.granted(t, c)
+	a := b.newGrantedAgent(t, c)
 	_, err := b.call(t, a, c, "")
 	wantRefused(t, err, toolcall.CodeCredentialRequired)
 	if list, err := b.Inbox(t.Context(), b.actor(connectors.RoleMember), store.Page{}); err != nil || len(list.Items) > 0 {
@@ -356,9 +356,9 @@ func TestWhatCannotBeCalledAsksNobody(t *testing.T) {
 	}
 }
 
-func TestAClientThatTakesTasksGetsOneAndAsksForIt(t *testing.T) {
+func TestApproval_TaskClientPollsTask(t *testing.T) {
 	t.Parallel()
-	b, c, a := asking(t)
+	b, c, a := newApprovalBench(t)
 	order := b.order(t, b.process, a, c, "search", "")
 	order.Task = true
 	out, err := b.Call(t.Context(), order)
@@ -372,29 +372,29 @@ func TestAClientThatTakesTasksGetsOneAndAsksForIt(t *testing.T) {
 		t.Fatalf("outcome = %s", out.Raw)
 	}
 	params := json.RawMessage(fmt.Sprintf(`{"taskId":%q}`, task.TaskID))
-	get := func() {
+	poll := func() {
 		t.Helper()
 		raw, err := b.TaskRequest(t.Context(), order.View, toolcall.Client{MultiRound: true}, "tasks/get", params)
 		must(t, err)
 		must(t, json.Unmarshal(raw, &task))
 	}
-	if get(); task.Status != "working" {
+	if poll(); task.Status != "working" {
 		t.Errorf("task = %+v", task)
 	}
-	twice := json.RawMessage(fmt.Sprintf(`{"taskId":"another","taskId":%q}`, task.TaskID))
-	if _, err := b.TaskRequest(t.Context(), order.View, toolcall.Client{MultiRound: true}, "tasks/get", twice); err == nil {
+	duplicateIDs := json.RawMessage(fmt.Sprintf(`{"taskId":"another","taskId":%q}`, task.TaskID))
+	if _, err := b.TaskRequest(t.Context(), order.View, toolcall.Client{MultiRound: true}, "tasks/get", duplicateIDs); err == nil {
 		t.Error("a task of two ids is read")
 	}
-	stranger := b.granted(t, c)
-	strangers := b.order(t, b.process, stranger, c, "search", "")
-	if _, err := b.TaskRequest(t.Context(), strangers.View, toolcall.Client{MultiRound: true}, "tasks/get", params); err == nil {
+	otherAgent := b.newGrantedAgent(t, c)
+	otherOrder := b.order(t, b.process, otherAgent, c, "search", "")
+	if _, err := b.TaskRequest(t.Context(), otherOrder.View, toolcall.Client{MultiRound: true}, "tasks/get", params); err == nil {
 		t.Error("another agent reads the task")
 	}
 	b.approve(t, b.process, out.CallID)
 	<-b.remote.arrived
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(time.Minute); task.Status != "completed" && time.Now().Before(end); get() {
+	for end := time.Now().Add(time.Minute); task.Status != "completed" && time.Now().Before(end); poll() {
 		<-tick.C
 	}
 	if task.Status != "completed" || !strings.Contains(string(task.Result), "search") {
@@ -403,18 +403,18 @@ func TestAClientThatTakesTasksGetsOneAndAsksForIt(t *testing.T) {
 	b.remote.wantCalls(t, 1)
 }
 
-func TestAnApprovedCallIsCutOffWithItsProcess(t *testing.T) {
+func TestStop_CutsOffApprovedCall(t *testing.T) {
 	t.Parallel()
-	b, c, a := asking(t)
-	p := b.newProcess(t, b.beating(t))
-	b.remote.set(func(_ http.ResponseWriter, r *http.Request, m message) bool { return hangs(nil, r, m) })
-	_, err := b.impatient(t, p, a, c)
-	id := refused(t, err, toolcall.CodeApprovalPending).CallID
+	b, c, a := newApprovalBench(t)
+	p := b.newProcess(t, b.newInstance(t))
+	b.remote.set(func(_ http.ResponseWriter, r *http.Request, m message) bool { return hangRequest(nil, r, m) })
+	_, err := b.callNoWait(t, p, a, c)
+	id := asRefusal(t, err, toolcall.CodeApprovalPending).CallID
 	b.approve(t, p, id)
 	<-b.remote.arrived
-	ended, cancel := context.WithCancel(t.Context())
+	doneCtx, cancel := context.WithCancel(t.Context())
 	cancel()
-	p.Stop(ended) // it waits no longer
+	p.Stop(doneCtx)
 	p.history.Stop(t.Context())
 	if row := b.row(t, id); row.Outcome != connectors.OutcomeLost {
 		t.Errorf("row = %+v", row)

@@ -8,82 +8,79 @@ import (
 )
 
 const (
-	opensAfter  = 5 // failures in a row
-	mostOfOne   = 3 // of one agent, towards the breaker of all: it takes two to open it
-	firstRest   = 10 * time.Second
-	longestRest = 2 * time.Minute
+	openThreshold       = 5 // consecutive failures
+	maxFailuresPerAgent = 3 // counted by the server's breaker: it takes two agents to open it
+	minOpenTime         = 10 * time.Second
+	maxOpenTime         = 2 * time.Minute
 )
 
-// CircuitState is what the breaker of a server does.
+// CircuitState is the state of a server's breaker.
 type CircuitState string
 
 // The states.
 const (
 	CircuitClosed   CircuitState = "closed"    // calls go through
 	CircuitOpen     CircuitState = "open"      // calls are refused until Until
-	CircuitHalfOpen CircuitState = "half_open" // one call tries, the others are refused
+	CircuitHalfOpen CircuitState = "half_open" // one probe goes through, other calls are refused
 )
 
-// Circuit is how the breakers of one connector's server stand, in this process. They open when the server cannot be reached or does not
-// answer, time and again; that a tool fails, or that the server refuses a request, is an answer. Since an agent can make a server fail by
-// what it asks, its failures open its own breaker; that of all opens where several agents meet them.
+// Circuit is the state of the breakers of a connector's server, in this process. They open on repeated
+// connection failures and timeouts; tool errors and JSON-RPC errors do not count. An agent can provoke
+// failures, so its failures open its own breaker. The server's breaker opens if several agents fail.
 type Circuit struct {
 	State    CircuitState
-	Failures int       // in a row
-	Opened   time.Time // where it is not closed: since when
-	Until    time.Time // where it is open: when the next call may try
-	Agents   int       // for so many agents alone it is not closed; 0: what State says is for all
+	Failures int       // consecutive
+	Opened   time.Time // zero: closed
+	Until    time.Time // of an open circuit: when the next call may probe
+	Agents   int       // number of agents with a breaker that is not closed; 0: State is for all agents
 }
 
-// server names an upstream.
-type server struct {
+type serverKey struct {
 	tenant    connectors.TenantID
 	connector connectors.ConnectorID
 }
 
-// fuse names a breaker.
-type fuse struct {
-	server
-	agent connectors.AgentID // zero: that of all agents
+type breakerKey struct {
+	serverKey
+	agent connectors.AgentID // zero: the breaker for all agents
 }
 
-// breakers are those of all servers that failed last time; the others need none. The zero value works.
-type breakers struct {
-	mu sync.Mutex
-	of map[fuse]*breaker // guarded by mu
+// breakerSet holds the breakers of servers with a failed last call. The zero value works.
+type breakerSet struct {
+	mu    sync.Mutex
+	byKey map[breakerKey]*breaker // guarded by mu
 }
 
 type breaker struct {
-	failures map[connectors.AgentID]int
-	counted  time.Time     // when the last of them was
-	rest     time.Duration // 0: it is closed
-	until    time.Time
-	opened   time.Time
-	trying   bool               // a call is under way to see
-	tried    connectors.AgentID // whose call was that failed last; zero: none, or of no matter
+	failures    map[connectors.AgentID]int
+	lastFailure time.Time
+	openFor     time.Duration // 0: closed
+	until       time.Time
+	opened      time.Time
+	probing     bool               // a probe is in flight
+	lastProber  connectors.AgentID // agent of the last failed probe, in the breaker for all agents; else zero
 }
 
-// pass is what lets one call through.
-type pass struct {
-	at       server
-	agent    connectors.AgentID
-	began    time.Time
-	triesOwn bool // to see whether the server is back, for the agent alone
-	triesAll bool // likewise, for all
+type callPermit struct {
+	server       serverKey
+	agent        connectors.AgentID
+	began        time.Time
+	probesAgent  bool // the call probes the agent's breaker
+	probesServer bool // the call probes the server's breaker
 }
 
-// counts is how many failures there were in a row, of those that count.
-func (b *breaker) counts(most int) (n int) {
+// countFailures sums the consecutive failures, at most maxPerAgent of each agent.
+func (b *breaker) countFailures(maxPerAgent int) (n int) {
 	for _, failures := range b.failures {
-		n += min(failures, most)
+		n += min(failures, maxPerAgent)
 	}
 	return n
 }
 
-func (b *breaker) circuit(f fuse, now time.Time) Circuit {
-	c := Circuit{State: CircuitClosed, Failures: b.counts(longestRow)}
+func (b *breaker) toCircuit(f breakerKey, now time.Time) Circuit {
+	c := Circuit{State: CircuitClosed, Failures: b.countFailures(unlimitedFailures)}
 	switch {
-	case b.rest == 0:
+	case b.openFor == 0:
 		return c
 	case now.Before(b.until):
 		c.State, c.Until = CircuitOpen, b.until
@@ -97,193 +94,189 @@ func (b *breaker) circuit(f fuse, now time.Time) Circuit {
 	return c
 }
 
-// longestRow is more than anybody counts.
-const longestRow = 1 << 30
+const unlimitedFailures = 1 << 30
 
-// and is how two breakers of a server stand together: what holds for all says more than what holds for one agent.
-func (c Circuit) and(d Circuit) Circuit {
+// mergeWorse returns the worse of two circuits. One for all agents outranks one for a single agent.
+func (c Circuit) mergeWorse(d Circuit) Circuit {
 	if c.State != CircuitClosed && d.State != CircuitClosed && c.Agents > 0 && d.Agents > 0 {
 		c.Agents += d.Agents
 		d.Agents = c.Agents
 	}
-	if d.says() > c.says() || d.says() == c.says() && d.Failures > c.Failures {
+	if d.severityRank() > c.severityRank() || d.severityRank() == c.severityRank() && d.Failures > c.Failures {
 		return d
 	}
 	return c
 }
 
-func (c Circuit) says() (much int) {
-	much = map[CircuitState]int{CircuitClosed: 0, CircuitHalfOpen: 1, CircuitOpen: 2}[c.State]
-	if much > 0 && c.Agents == 0 {
-		much += 2
+func (c Circuit) severityRank() (rank int) {
+	rank = map[CircuitState]int{CircuitClosed: 0, CircuitHalfOpen: 1, CircuitOpen: 2}[c.State]
+	if rank > 0 && c.Agents == 0 {
+		rank += 2
 	}
-	return much
+	return rank
 }
 
-// Instance is this process, whose breakers Circuit shows: each process has its own.
+// Instance is the id of this process. Each process has breakers of its own.
 func (c *Caller) Instance() connectors.InstanceID { return c.o.Instance }
 
-// Circuit shows the breakers of a connector's server.
+// Circuit returns the state of a connector's breakers.
 func (c *Caller) Circuit(t connectors.TenantID, id connectors.ConnectorID) Circuit {
-	return c.breakers.circuit(server{t, id}, c.o.Now())
+	return c.breakers.serverCircuit(serverKey{t, id}, c.o.Now())
 }
 
-func (s *breakers) circuit(at server, now time.Time) Circuit {
+func (s *breakerSet) serverCircuit(server serverKey, now time.Time) Circuit {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := Circuit{State: CircuitClosed}
-	for f, b := range s.of {
-		if f.server == at {
-			c = c.and(b.circuit(f, now))
+	for f, b := range s.byKey {
+		if f.serverKey == server {
+			c = c.mergeWorse(b.toCircuit(f, now))
 		}
 	}
 	return c
 }
 
-// refuses tells whether a breaker lets no call of an agent through, and for how long. A call that came back without success gives others
-// the turn: one agent alone does not keep the breaker of all open. b may be nil. mu is held.
-func (b *breaker) refuses(agent connectors.AgentID, now time.Time) (wait time.Duration) {
+// retryDelay is how long the breaker refuses an agent's calls; 0: it does not. After a failed probe other
+// agents go first, so that one agent cannot keep the server's breaker open. b may be nil. The caller holds mu.
+func (b *breaker) retryDelay(agent connectors.AgentID, now time.Time) (wait time.Duration) {
 	switch {
-	case b == nil || b.rest == 0:
+	case b == nil || b.openFor == 0:
 		return 0
 	case now.Before(b.until):
 		return b.until.Sub(now)
-	case b.trying:
+	case b.probing:
 		return time.Second
-	case b.tried == agent && now.Before(b.until.Add(b.rest)):
-		return b.until.Add(b.rest).Sub(now)
+	case b.lastProber == agent && now.Before(b.until.Add(b.openFor)):
+		return b.until.Add(b.openFor).Sub(now)
 	}
 	return 0
 }
 
-// refuses tells for how long no call of an agent goes to a server; 0: one may.
-func (s *breakers) refuses(at server, agent connectors.AgentID, now time.Time) (wait time.Duration) {
+// retryDelay is how long an agent's calls to a server are refused; 0: they are not.
+func (s *breakerSet) retryDelay(server serverKey, agent connectors.AgentID, now time.Time) (wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return max(s.of[fuse{server: at}].refuses(agent, now), s.of[fuse{at, agent}].refuses(agent, now))
+	return max(s.byKey[breakerKey{serverKey: server}].retryDelay(agent, now), s.byKey[breakerKey{server, agent}].retryDelay(agent, now))
 }
 
-// enter lets a call through, or tells how long the server is left alone. Each pass is to be settled.
-func (s *breakers) enter(at server, agent connectors.AgentID, now time.Time) (p pass, wait time.Duration, ok bool) {
-	p = pass{at: at, agent: agent, began: now}
+// acquirePermit lets a call through, or returns how long it must wait. Each permit needs one recordSignal.
+func (s *breakerSet) acquirePermit(server serverKey, agent connectors.AgentID, now time.Time) (p callPermit, wait time.Duration, ok bool) {
+	p = callPermit{server: server, agent: agent, began: now}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.of) == 0 {
+	if len(s.byKey) == 0 {
 		return p, 0, true
 	}
-	all, own := s.of[fuse{server: at}], s.of[fuse{at, agent}]
-	if wait = max(all.refuses(agent, now), own.refuses(agent, now)); wait > 0 {
+	ofServer, ofAgent := s.byKey[breakerKey{serverKey: server}], s.byKey[breakerKey{server, agent}]
+	if wait = max(ofServer.retryDelay(agent, now), ofAgent.retryDelay(agent, now)); wait > 0 {
 		return p, wait, false
 	}
-	p.triesAll, p.triesOwn = all.try(), own.try()
+	p.probesServer, p.probesAgent = ofServer.startProbe(), ofAgent.startProbe()
 	return p, 0, true
 }
 
-// try makes the call that is let through the one that sees whether the server is back, if the breaker is not closed.
-func (b *breaker) try() bool {
-	if b == nil || b.rest == 0 {
+// startProbe makes the call the probe of a breaker that is not closed.
+func (b *breaker) startProbe() bool {
+	if b == nil || b.openFor == 0 {
 		return false
 	}
-	b.trying = true
+	b.probing = true
 	return true
 }
 
-// verdict is what a call tells of its server.
-type verdict int
+type healthSignal int
 
 const (
-	answered  verdict = iota // whatever it said
-	failed                   // it was not reached, or broke off
-	silent                   // it did not answer in time
-	undecided                // the caller left before
+	signalAnswered healthSignal = iota // with a result or an error of its own
+	signalFailed                       // not reached, or the connection broke
+	signalTimeout                      // no response in time
+	signalNone                         // the call was cancelled
 )
 
-// settle notes what came of a call that was let through.
-func (s *breakers) settle(p pass, v verdict, now time.Time) {
+func (s *breakerSet) recordSignal(p callPermit, v healthSignal, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if v == answered {
-		if len(s.of) > 0 {
-			delete(s.of, fuse{server: p.at})
-			delete(s.of, fuse{p.at, p.agent})
+	if v == signalAnswered {
+		if len(s.byKey) > 0 {
+			delete(s.byKey, breakerKey{serverKey: p.server})
+			delete(s.byKey, breakerKey{p.server, p.agent})
 		}
 		return
 	}
-	s.note(fuse{server: p.at}, p, p.triesAll, v, now)
-	s.note(fuse{p.at, p.agent}, p, p.triesOwn, v, now)
+	s.updateBreaker(breakerKey{serverKey: p.server}, p, p.probesServer, v, now)
+	s.updateBreaker(breakerKey{p.server, p.agent}, p, p.probesAgent, v, now)
 }
 
-// note has one breaker know that there was no answer. mu is held.
-func (s *breakers) note(f fuse, p pass, tries bool, v verdict, now time.Time) {
-	b := s.of[f]
+// updateBreaker records a failed or cancelled call in one breaker. The caller holds mu.
+func (s *breakerSet) updateBreaker(f breakerKey, p callPermit, wasProbe bool, v healthSignal, now time.Time) {
+	b := s.byKey[f]
 	if b == nil {
-		if v == undecided {
+		if v == signalNone {
 			return
 		}
-		b = s.add(f, now)
+		b = s.addBreaker(f, now)
 	}
-	if tries {
-		b.trying = false
+	if wasProbe {
+		b.probing = false
 	}
-	if v == undecided {
+	if v == signalNone {
 		return
 	}
-	most := longestRow
+	maxPerAgent := unlimitedFailures
 	if f.agent == (connectors.AgentID{}) {
-		most = mostOfOne
-		if tries {
-			b.tried = p.agent
+		maxPerAgent = maxFailuresPerAgent
+		if wasProbe {
+			b.lastProber = p.agent
 		}
 	}
-	if v == silent || tries || !p.began.Before(b.counted) {
+	if v == signalTimeout || wasProbe || !p.began.Before(b.lastFailure) {
 		b.failures[p.agent]++
-		b.counted = now
+		b.lastFailure = now
 	}
-	b.open(tries, most, now)
+	b.openIfDue(wasProbe, maxPerAgent, now)
 }
 
-// add makes a breaker. Where there are too many, those go whose server nobody calls. mu is held.
-func (s *breakers) add(f fuse, now time.Time) *breaker {
-	if s.of == nil {
-		s.of = map[fuse]*breaker{}
+// addBreaker adds a breaker, and beyond maxBuckets removes those without a recent failure. The caller holds mu.
+func (s *breakerSet) addBreaker(f breakerKey, now time.Time) *breaker {
+	if s.byKey == nil {
+		s.byKey = map[breakerKey]*breaker{}
 	}
-	if len(s.of) >= mostBuckets {
-		for old, b := range s.of {
-			if now.Sub(b.counted) > longestRest {
-				delete(s.of, old)
+	if len(s.byKey) >= maxBuckets {
+		for old, b := range s.byKey {
+			if now.Sub(b.lastFailure) > maxOpenTime {
+				delete(s.byKey, old)
 			}
 		}
 	}
 	b := &breaker{failures: map[connectors.AgentID]int{}}
-	s.of[f] = b
+	s.byKey[f] = b
 	return b
 }
 
-// open opens the breaker if it is time. What many calls meet that are under way together, as a connection that breaks, is one failure; that
-// there is no answer is one for each.
-func (b *breaker) open(tries bool, most int, now time.Time) {
+// openIfDue opens the breaker at the threshold. A connection that breaks under concurrent calls is one failure;
+// each timeout is one.
+func (b *breaker) openIfDue(wasProbe bool, maxPerAgent int, now time.Time) {
 	switch {
-	case tries:
-		b.rest = min(2*b.rest, longestRest)
-	case b.rest == 0 && b.counts(most) >= opensAfter:
-		b.rest, b.opened = firstRest, now
-	default: // one that was under way when it opened
+	case wasProbe:
+		b.openFor = min(2*b.openFor, maxOpenTime)
+	case b.openFor == 0 && b.countFailures(maxPerAgent) >= openThreshold:
+		b.openFor, b.opened = minOpenTime, now
+	default: // the call was in flight when the breaker opened
 		return
 	}
-	b.until = now.Add(b.rest)
+	b.until = now.Add(b.openFor)
 }
 
-// states counts the servers by what their breakers do.
-func (s *breakers) states(now time.Time) map[CircuitState]int {
+func (s *breakerSet) countStates(now time.Time) map[CircuitState]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	circuits := map[server]Circuit{}
-	for f, b := range s.of {
-		c, there := circuits[f.server]
-		if !there {
+	circuits := map[serverKey]Circuit{}
+	for f, b := range s.byKey {
+		c, ok := circuits[f.serverKey]
+		if !ok {
 			c.State = CircuitClosed
 		}
-		circuits[f.server] = c.and(b.circuit(f, now))
+		circuits[f.serverKey] = c.mergeWorse(b.toCircuit(f, now))
 	}
 	n := map[CircuitState]int{CircuitClosed: 0, CircuitOpen: 0, CircuitHalfOpen: 0}
 	for _, c := range circuits {

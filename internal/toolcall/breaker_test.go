@@ -7,112 +7,112 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestWhatManyCallsMeetTogetherIsOneFailure(t *testing.T) {
+func TestBreaker_ConcurrentFailuresCountOnce(t *testing.T) {
 	t.Parallel()
-	var s breakers
-	at, one, now := server{}, anAgent(1), time.Now()
-	wave := func(v verdict) {
+	var s breakerSet
+	key, agent, now := serverKey{}, newAgentID(1), time.Now()
+	wave := func(v healthSignal) {
 		t.Helper()
-		var passes []pass
+		var permits []callPermit
 		for range 20 {
-			p, _, ok := s.enter(at, one, now)
+			p, _, ok := s.acquirePermit(key, agent, now)
 			if !ok {
 				t.Fatal("it is open")
 			}
-			passes = append(passes, p)
+			permits = append(permits, p)
 		}
 		now = now.Add(time.Millisecond)
-		for _, p := range passes {
-			s.settle(p, v, now)
+		for _, p := range permits {
+			s.recordSignal(p, v, now)
 		}
 		now = now.Add(time.Millisecond)
 	}
-	for i := 1; i < opensAfter; i++ {
-		if wave(failed); s.circuit(at, now).Failures != i {
-			t.Fatalf("circuit = %+v", s.circuit(at, now))
+	for i := 1; i < openThreshold; i++ {
+		if wave(signalFailed); s.serverCircuit(key, now).Failures != i {
+			t.Fatalf("circuit = %+v", s.serverCircuit(key, now))
 		}
 	}
-	if wave(failed); s.circuit(at, now).State != CircuitOpen {
-		t.Errorf("circuit = %+v", s.circuit(at, now))
+	if wave(signalFailed); s.serverCircuit(key, now).State != CircuitOpen {
+		t.Errorf("circuit = %+v", s.serverCircuit(key, now))
 	}
-	s, now = breakers{}, now.Add(time.Hour)
-	if wave(silent); s.circuit(at, now).State != CircuitOpen {
-		t.Errorf("circuit = %+v", s.circuit(at, now))
+	s, now = breakerSet{}, now.Add(time.Hour)
+	if wave(signalTimeout); s.serverCircuit(key, now).State != CircuitOpen {
+		t.Errorf("circuit = %+v", s.serverCircuit(key, now))
 	}
 }
 
-func TestOneCallTriesAndWhoLeavesDecidesNothing(t *testing.T) {
+func TestBreaker_OneProbeAndCancelledProbeIsNeutral(t *testing.T) {
 	t.Parallel()
-	var s breakers
-	at, one, now := server{}, anAgent(1), time.Now()
-	old, _, _ := s.enter(at, one, now)
-	for range opensAfter {
-		p, _, _ := s.enter(at, one, now)
+	var s breakerSet
+	key, agent, now := serverKey{}, newAgentID(1), time.Now()
+	old, _, _ := s.acquirePermit(key, agent, now)
+	for range openThreshold {
+		p, _, _ := s.acquirePermit(key, agent, now)
 		now = now.Add(time.Millisecond)
-		s.settle(p, failed, now)
+		s.recordSignal(p, signalFailed, now)
 	}
-	now = now.Add(firstRest)
-	probe, _, ok := s.enter(at, one, now)
+	now = now.Add(minOpenTime)
+	probe, _, ok := s.acquirePermit(key, agent, now)
 	if !ok {
 		t.Fatal("nobody may try")
 	}
-	s.settle(old, undecided, now) // it is not the one that tries
-	if _, _, ok := s.enter(at, one, now); ok {
+	s.recordSignal(old, signalNone, now) // not the probe
+	if _, _, ok := s.acquirePermit(key, agent, now); ok {
 		t.Error("two try")
 	}
-	s.settle(probe, undecided, now)
-	if probe, _, ok = s.enter(at, one, now); !ok {
+	s.recordSignal(probe, signalNone, now)
+	if probe, _, ok = s.acquirePermit(key, agent, now); !ok {
 		t.Fatal("nobody may try after the one that left")
 	}
-	s.settle(probe, failed, now)
-	if c := s.circuit(at, now); c.State != CircuitOpen || c.Until.Sub(now) != 2*firstRest {
+	s.recordSignal(probe, signalFailed, now)
+	if c := s.serverCircuit(key, now); c.State != CircuitOpen || c.Until.Sub(now) != 2*minOpenTime {
 		t.Errorf("circuit = %+v", c)
 	}
 }
 
-func anAgent(n byte) (id connectors.AgentID) {
+func newAgentID(n byte) (id connectors.AgentID) {
 	id.UUID[0] = n
 	return id
 }
 
-func TestOneAgentOpensNoBreakerOfTheOthers(t *testing.T) {
+func TestBreaker_OneAgentDoesNotOpenForOthers(t *testing.T) {
 	t.Parallel()
-	var s breakers
-	at, now := server{}, time.Now()
-	call := func(agent connectors.AgentID, v verdict) (let bool) {
-		p, _, ok := s.enter(at, agent, now)
+	var s breakerSet
+	key, now := serverKey{}, time.Now()
+	call := func(agent connectors.AgentID, v healthSignal) (let bool) {
+		p, _, ok := s.acquirePermit(key, agent, now)
 		now = now.Add(time.Millisecond)
 		if ok {
-			s.settle(p, v, now)
+			s.recordSignal(p, v, now)
 		}
 		return ok
 	}
-	bad, good, third := anAgent(1), anAgent(2), anAgent(3)
+	bad, healthy, third := newAgentID(1), newAgentID(2), newAgentID(3)
 	for range 100 {
-		call(bad, failed)
-		call(bad, silent)
+		call(bad, signalFailed)
+		call(bad, signalTimeout)
 	}
-	if call(bad, failed) || s.refuses(at, good, now) != 0 {
-		t.Errorf("circuit = %+v, the other waits %s", s.circuit(at, now), s.refuses(at, good, now))
+	if call(bad, signalFailed) || s.retryDelay(key, healthy, now) != 0 {
+		t.Errorf("circuit = %+v, the other waits %s", s.serverCircuit(key, now), s.retryDelay(key, healthy, now))
 	}
-	if c := s.circuit(at, now); c.State != CircuitOpen || c.Agents != 1 || c.Failures != opensAfter {
+	if c := s.serverCircuit(key, now); c.State != CircuitOpen || c.Agents != 1 || c.Failures != openThreshold {
 		t.Errorf("circuit = %+v", c)
 	}
-	call(good, failed)
-	call(good, failed) // by now it is the server
-	if c := s.circuit(at, now); c.State != CircuitOpen || c.Agents != 0 || s.refuses(at, third, now) == 0 {
+	call(healthy, signalFailed)
+	call(healthy, signalFailed) // a second agent fails
+	if c := s.serverCircuit(key, now); c.State != CircuitOpen || c.Agents != 0 || s.retryDelay(key, third, now) == 0 {
 		t.Errorf("circuit = %+v", c)
 	}
 
-	now = now.Add(firstRest)
-	if !call(bad, failed) { // it is the first to try
+	now = now.Add(minOpenTime)
+	if !call(bad, signalFailed) { // the first probe
 		t.Fatal("nobody tries")
 	}
-	now = now.Add(2 * firstRest)
-	if call(bad, failed) {
+	now = now.Add(2 * minOpenTime)
+	if call(bad, signalFailed) {
 		t.Error("the one that failed last tries again before the others")
 	}
-	if !call(third, answered) || s.circuit(at, now).Agents != 1 || s.refuses(at, good, now) != 0 {
-		t.Errorf("circuit = %+v", s.circuit(at, now))
+	if !call(third, signalAnswered) || s.serverCircuit(key, now).Agents != 1 || s.retryDelay(key, healthy, now) != 0 {
+		t.Errorf("circuit = %+v", s.serverCircuit(key, now))
 	}
 }

@@ -18,11 +18,11 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-func TestTheResultIsTheServersByteForByteAndOnRecord(t *testing.T) {
+func TestCall_ResultIsVerbatimAndRecorded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	c := b.connector(t, b.remote)
-	a := b.trusted(t, c)
+	a := b.newTrustedAgent(t, c)
 	out, err := b.call(t, a, c, `{"q":"x"}`)
 	must(t, err)
 	const raw = `{"content":[{"type":"text","text":"search"}], "extra" : 12345678901234567890}`
@@ -37,13 +37,13 @@ func TestTheResultIsTheServersByteForByteAndOnRecord(t *testing.T) {
 	}
 }
 
-func TestEachAgentSendsItsOwnCredential(t *testing.T) {
+func TestCall_UsesAgentCredential(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	c := b.connector(t, b.remote, perAgent)
-	one, two, none := b.trusted(t, c), b.trusted(t, c), b.trusted(t, c)
-	b.keep(t, c, &one.ID, connectors.Secret{Token: "of-one"})
-	b.keep(t, c, &two.ID, connectors.Secret{Token: "of-two"})
+	one, two, missing := b.newTrustedAgent(t, c), b.newTrustedAgent(t, c), b.newTrustedAgent(t, c)
+	b.saveCredential(t, c, &one.ID, connectors.Secret{Token: "of-one"})
+	b.saveCredential(t, c, &two.ID, connectors.Secret{Token: "of-two"})
 	for _, a := range []connectors.Agent{one, two, one} {
 		out, err := b.call(t, a, c, "")
 		must(t, err)
@@ -51,8 +51,8 @@ func TestEachAgentSendsItsOwnCredential(t *testing.T) {
 			t.Error("no credential on record")
 		}
 	}
-	_, err := b.call(t, none, c, "")
-	r := refused(t, err, toolcall.CodeCredentialRequired)
+	_, err := b.call(t, missing, c, "")
+	r := asRefusal(t, err, toolcall.CodeCredentialRequired)
 	if row := b.row(t, r.CallID); row.Outcome != connectors.OutcomeRefused || row.ErrorCode != "credential_required" {
 		t.Errorf("row = %+v", row)
 	}
@@ -63,28 +63,28 @@ func TestEachAgentSendsItsOwnCredential(t *testing.T) {
 	}
 }
 
-func TestAWarmCallIsOneRequestAndNoStatement(t *testing.T) {
+func TestCall_WarmPathIsOneRequestNoStatement(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	c := b.connector(t, b.remote, perAgent)
-	a := b.trusted(t, c)
-	b.keep(t, c, &a.ID, connectors.Secret{Token: "x"})
+	a := b.newTrustedAgent(t, c)
+	b.saveCredential(t, c, &a.ID, connectors.Secret{Token: "x"})
 	_, err := b.call(t, a, c, "")
 	must(t, err)
 	b.history.Written(t.Context())
 	order := b.order(t, b.process, a, c, "search", "")
-	b.history.Stop(t.Context()) // what it writes is not the call's
+	b.history.Stop(t.Context()) // its writes are not the call's
 	const n = 20
 	statements := int64(n)
-	for round := 0; round < 5 && statements > 0; round++ { // what was said of the credential may be heard late, and has it read again
-		_, before := b.remote.counted()
+	for round := 0; round < 5 && statements > 0; round++ { // a late notification reloads the credential
+		_, before := b.remote.requestCounts()
 		queries := b.Queries()
 		for range n {
 			_, err := b.Call(t.Context(), order)
 			must(t, err)
 		}
 		statements = b.Queries() - queries
-		if _, after := b.remote.counted(); after-before != n {
+		if _, after := b.remote.requestCounts(); after-before != n {
 			t.Fatalf("%d requests for %d calls", after-before, n)
 		}
 	}
@@ -93,7 +93,7 @@ func TestAWarmCallIsOneRequestAndNoStatement(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotServedIsNotSent(t *testing.T) {
+func TestCall_UnavailableToolIsNotSent(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	c := b.connector(t, b.remote)
@@ -103,7 +103,7 @@ func TestWhatIsNotServedIsNotSent(t *testing.T) {
 	wantRefused(t, err, toolcall.CodeNotGranted)
 
 	must(t, b.Door().SetAgentGrant(t.Context(), connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, AllTools: true}))
-	_, err = b.Call(t.Context(), b.order(t, b.newProcess(t, b.beating(t)), a, c, "search", `{"q":1}`))
+	_, err = b.Call(t.Context(), b.order(t, b.newProcess(t, b.newInstance(t)), a, c, "search", `{"q":1}`))
 	bad, ok := errors.AsType[*toolcall.BadArguments](err)
 	if !ok || !strings.Contains(bad.Sentence, "q") {
 		t.Errorf("err = %v", err)
@@ -111,7 +111,7 @@ func TestWhatIsNotServedIsNotSent(t *testing.T) {
 	b.remote.wantCalls(t, 0)
 }
 
-func TestFailuresAreToldApart(t *testing.T) {
+func TestExplain_DistinguishesFailures(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		answer  func(w http.ResponseWriter, r *http.Request, m message) bool
@@ -131,7 +131,7 @@ func TestFailuresAreToldApart(t *testing.T) {
 			http.Error(w, "secret words", http.StatusBadGateway)
 			return true
 		}, connectors.OutcomeTransport, toolcall.CodeUpstream},
-		"no answer": {hangs, connectors.OutcomeTransport, toolcall.CodeTimeout},
+		"no answer": {hangRequest, connectors.OutcomeTransport, toolcall.CodeTimeout},
 		"no MCP":    {func(w http.ResponseWriter, _ *http.Request, _ message) bool { fmt.Fprint(w, "<html>"); return true }, connectors.OutcomeTransport, toolcall.CodeUpstream},
 		"no entrance": {func(w http.ResponseWriter, _ *http.Request, _ message) bool {
 			w.WriteHeader(http.StatusUnauthorized)
@@ -146,13 +146,13 @@ func TestFailuresAreToldApart(t *testing.T) {
 					d.Timeout = 3 * time.Second
 				}
 			})
-			a := b.trusted(t, c)
+			a := b.newTrustedAgent(t, c)
 			b.remote.set(func(w http.ResponseWriter, r *http.Request, m message) bool {
 				return m.Method == "tools/call" && tc.answer(w, r, m)
 			})
 			out, err := b.call(t, a, c, "")
 			if tc.code != "" {
-				r := refused(t, err, tc.code)
+				r := asRefusal(t, err, tc.code)
 				if strings.Contains(r.Sentence, "secret") {
 					t.Errorf("it says %q", r.Sentence)
 				}
@@ -169,14 +169,14 @@ func TestFailuresAreToldApart(t *testing.T) {
 	}
 }
 
-func TestWhatAServerSaysToAGreetingIsNoAnswerToTheCall(t *testing.T) {
+func TestExplain_HandshakeErrorIsNotTheCallsError(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	c := b.connector(t, b.remote)
-	a := b.trusted(t, c)
+	a := b.newTrustedAgent(t, c)
 	b.remote.refuseGreetings(-32601)
 	out, err := b.call(t, a, c, "")
-	refused(t, err, toolcall.CodeUpstream)
+	asRefusal(t, err, toolcall.CodeUpstream)
 	if failure, ok := errors.AsType[*toolcall.Refusal](err); !ok || !strings.Contains(failure.Sentence, "-32601") {
 		t.Errorf("err = %v", err)
 	}
@@ -186,39 +186,39 @@ func TestWhatAServerSaysToAGreetingIsNoAnswerToTheCall(t *testing.T) {
 	b.remote.wantCalls(t, 0)
 }
 
-func TestAHungServerDoesNotSlowTheOthers(t *testing.T) {
+func TestCall_HungServerDoesNotSlowOthers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	other := newRemote(t)
-	hung, well := b.connector(t, b.remote), b.connector(t, other)
-	a := b.trusted(t, hung)
-	must(t, b.Door().SetAgentGrant(t.Context(), connectors.Grant{AgentID: a.ID, ConnectorID: well.ID, AllTools: true}))
-	b.remote.set(hangs)
+	hanging, healthy := b.connector(t, b.remote), b.connector(t, other)
+	a := b.newTrustedAgent(t, hanging)
+	must(t, b.Door().SetAgentGrant(t.Context(), connectors.Grant{AgentID: a.ID, ConnectorID: healthy.ID, AllTools: true}))
+	b.remote.set(hangRequest)
 	ctx, cancel := context.WithCancel(t.Context())
-	ends := make(chan error, 20)
-	order := b.order(t, b.process, a, hung, "search", "")
-	for range cap(ends) {
+	done := make(chan error, 20)
+	order := b.order(t, b.process, a, hanging, "search", "")
+	for range cap(done) {
 		go func() {
 			_, err := b.Call(ctx, order)
-			ends <- err
+			done <- err
 		}()
 	}
 	<-b.remote.arrived
 	for range 20 {
-		_, err := b.call(t, a, well, "")
+		_, err := b.call(t, a, healthy, "")
 		must(t, err)
 	}
 	cancel()
-	for range cap(ends) {
-		wantRefused(t, <-ends, toolcall.CodeCancelled)
+	for range cap(done) {
+		wantRefused(t, <-done, toolcall.CodeCancelled)
 	}
 }
 
-func TestWhoeverCancelsTheServerHearsOfIt(t *testing.T) {
+func TestCancel_ReachesServer(t *testing.T) {
 	t.Parallel()
-	for name, cancels := range map[string]func(b *bench, other *process, id connectors.ToolCallID, leave context.CancelFunc) error{
-		"the client": func(_ *bench, _ *process, _ connectors.ToolCallID, leave context.CancelFunc) error {
-			leave()
+	for name, cancels := range map[string]func(b *bench, other *process, id connectors.ToolCallID, cancel context.CancelFunc) error{
+		"the client": func(_ *bench, _ *process, _ connectors.ToolCallID, cancel context.CancelFunc) error {
+			cancel()
 			return nil
 		},
 		"a person": func(b *bench, _ *process, id connectors.ToolCallID, _ context.CancelFunc) error {
@@ -236,23 +236,23 @@ func TestWhoeverCancelsTheServerHearsOfIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			other := b.newProcess(t, b.beating(t))
+			other := b.newProcess(t, b.newInstance(t))
 			c := b.connector(t, b.remote)
-			a := b.trusted(t, c)
-			b.remote.set(hangs)
-			ctx, leave := context.WithCancel(t.Context())
-			defer leave()
-			ends := make(chan error, 1)
+			a := b.newTrustedAgent(t, c)
+			b.remote.set(hangRequest)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			results := make(chan error, 1)
 			order := b.order(t, b.process, a, c, "search", "")
 			order.ID = toolcall.NewCallID()
 			go func() {
 				_, err := b.Call(ctx, order)
-				ends <- err
+				results <- err
 			}()
 			<-b.remote.arrived
 			b.history.Written(t.Context())
-			must(t, cancels(b, other, order.ID, leave))
-			wantRefused(t, <-ends, toolcall.CodeCancelled)
+			must(t, cancels(b, other, order.ID, cancel))
+			wantRefused(t, <-results, toolcall.CodeCancelled)
 			<-b.remote.cancelled
 			if row := b.row(t, order.ID); row.Status != connectors.CallCancelled || row.Outcome != connectors.OutcomeCancelled {
 				t.Errorf("row = %+v", row)
@@ -264,12 +264,12 @@ func TestWhoeverCancelsTheServerHearsOfIt(t *testing.T) {
 	}
 }
 
-func TestTooManyCallsAreRefused(t *testing.T) {
+func TestLimit_RefusesTooManyCalls(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	slow, c := b.connector(t, b.remote, func(d *connectors.Draft) { d.CallsPerMinute = 2 }), b.connector(t, b.remote)
-	limited := b.trusted(t, c, func(a *connectors.Agent) { a.CallsPerMinute = 3 })
-	free := b.trusted(t, slow)
+	limited := b.newTrustedAgent(t, c, func(a *connectors.Agent) { a.CallsPerMinute = 3 })
+	free := b.newTrustedAgent(t, slow)
 	for what, tc := range map[string]struct {
 		agent connectors.Agent
 		to    connectors.Connector
@@ -280,20 +280,20 @@ func TestTooManyCallsAreRefused(t *testing.T) {
 			must(t, err)
 		}
 		_, err := b.call(t, tc.agent, tc.to, "")
-		if r := refused(t, err, toolcall.CodeRateLimited); r.RetryAfter < time.Second || r.RetryAfter > time.Minute {
+		if r := asRefusal(t, err, toolcall.CodeRateLimited); r.RetryAfter < time.Second || r.RetryAfter > time.Minute {
 			t.Errorf("%s: again after %s", what, r.RetryAfter)
 		}
-		b.clock.pass(30 * time.Second)
+		b.clock.advance(30 * time.Second)
 		_, err = b.call(t, tc.agent, tc.to, "")
 		must(t, err)
 	}
 }
 
-func TestAServerThatFailsAgainAndAgainIsLeftAlone(t *testing.T) {
+func TestBreaker_OpensAfterRepeatedFailures(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	c := b.connector(t, b.remote)
-	a := b.trusted(t, c)
+	a := b.newTrustedAgent(t, c)
 	broken := func(w http.ResponseWriter, _ *http.Request, m message) bool {
 		if m.Method == "tools/call" {
 			w.WriteHeader(http.StatusInternalServerError)
@@ -306,22 +306,22 @@ func TestAServerThatFailsAgainAndAgainIsLeftAlone(t *testing.T) {
 		wantRefused(t, err, toolcall.CodeUpstream)
 	}
 	_, err := b.call(t, a, c, "")
-	if r := refused(t, err, toolcall.CodeCircuitOpen); r.RetryAfter <= 0 {
+	if r := asRefusal(t, err, toolcall.CodeCircuitOpen); r.RetryAfter <= 0 {
 		t.Error("it does not say when to try again")
 	}
 	b.remote.wantCalls(t, 5)
 	if circuit := b.Circuit(b.Tenant, c.ID); circuit.State != toolcall.CircuitOpen || circuit.Failures != 5 {
 		t.Errorf("circuit = %+v", circuit)
 	}
-	b.clock.pass(11 * time.Second)
+	b.clock.advance(11 * time.Second)
 	if circuit := b.Circuit(b.Tenant, c.ID); circuit.State != toolcall.CircuitHalfOpen {
 		t.Errorf("circuit = %+v", circuit)
 	}
-	_, err = b.call(t, a, c, "") // the one that tries
+	_, err = b.call(t, a, c, "") // the probe
 	wantRefused(t, err, toolcall.CodeUpstream)
 	_, err = b.call(t, a, c, "")
 	wantRefused(t, err, toolcall.CodeCircuitOpen)
-	b.clock.pass(time.Minute)
+	b.clock.advance(time.Minute)
 	b.remote.set(nil)
 	_, err = b.call(t, a, c, "")
 	must(t, err)
@@ -330,11 +330,11 @@ func TestAServerThatFailsAgainAndAgainIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestToolsThatFailOpenNoBreaker(t *testing.T) {
+func TestBreaker_ToolErrorsDoNotCount(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	c := b.connector(t, b.remote)
-	a := b.trusted(t, c)
+	a := b.newTrustedAgent(t, c)
 	b.remote.set(func(w http.ResponseWriter, _ *http.Request, m message) bool {
 		if m.Method == "tools/call" {
 			reply(w, m, `{"content":[],"isError":true}`)
@@ -350,12 +350,12 @@ func TestToolsThatFailOpenNoBreaker(t *testing.T) {
 	}
 }
 
-func TestProgressMessagesAndQuestionsAreRelayed(t *testing.T) {
+func TestCall_RelaysProgressMessagesAndQuestions(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	c := b.connector(t, b.remote)
-	a := b.trusted(t, c)
-	answered := make(chan string, 1)
+	a := b.newTrustedAgent(t, c)
+	answers := make(chan string, 1)
 	b.remote.set(func(w http.ResponseWriter, r *http.Request, m message) bool {
 		switch {
 		case m.Method == "tools/call":
@@ -368,11 +368,11 @@ func TestProgressMessagesAndQuestionsAreRelayed(t *testing.T) {
 			fmt.Fprint(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":\"m\"}}\n\n")
 			fmt.Fprint(w, "data: {\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"elicitation/create\",\"params\":{\"message\":\"name?\"}}\n\n")
 			w.(http.Flusher).Flush()
-			said := <-answered
-			fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[],\"said\":%s}}\n\n", m.ID, said)
+			lines := <-answers
+			fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[],\"said\":%s}}\n\n", m.ID, lines)
 			return true
 		case m.Method == "" && string(m.ID) == "7":
-			answered <- `"it"`
+			answers <- `"it"`
 			w.WriteHeader(http.StatusAccepted)
 			return true
 		}
@@ -381,27 +381,27 @@ func TestProgressMessagesAndQuestionsAreRelayed(t *testing.T) {
 	order := b.order(t, b.process, a, c, "search", "")
 	order.Meta = json.RawMessage(`{"progressToken":"the client's"}`)
 	order.Capabilities = json.RawMessage(`{"elicitation":{}}`)
-	var told []string
-	order.Progress = func(p json.RawMessage) { told = append(told, "progress "+string(p)) }
-	order.Message = func(m string, p json.RawMessage) { told = append(told, m+" "+string(p)) }
+	var progress []string
+	order.Progress = func(p json.RawMessage) { progress = append(progress, "progress "+string(p)) }
+	order.Message = func(m string, p json.RawMessage) { progress = append(progress, m+" "+string(p)) }
 	order.Ask = func(_ context.Context, m string, p json.RawMessage) (json.RawMessage, error) {
-		told = append(told, m+" "+string(p))
+		progress = append(progress, m+" "+string(p))
 		return json.RawMessage(`{"action":"accept"}`), nil
 	}
 	out, err := b.Call(t.Context(), order)
 	must(t, err)
 	want := `[progress {"progress":1,"total":2} notifications/message {"level":"info","data":"m"} elicitation/create {"message":"name?"}]`
-	if fmt.Sprint(told) != want || string(out.Raw) != `{"content":[],"said":"it"}` {
-		t.Errorf("told %v, raw %s", told, out.Raw)
+	if fmt.Sprint(progress) != want || string(out.Raw) != `{"content":[],"said":"it"}` {
+		t.Errorf("told %v, raw %s", progress, out.Raw)
 	}
 }
 
-func TestOtherRequestsGoTheSameWay(t *testing.T) {
+func TestRequest_SamePolicyAsCall(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	c := b.connector(t, b.remote, perAgent)
-	a := b.trusted(t, c)
-	b.keep(t, c, &a.ID, connectors.Secret{Token: "x"})
+	a := b.newTrustedAgent(t, c)
+	b.saveCredential(t, c, &a.ID, connectors.Secret{Token: "x"})
 	b.remote.set(func(w http.ResponseWriter, r *http.Request, m message) bool {
 		if m.Method == "prompts/get" {
 			reply(w, m, `{"messages":[],"as":"`+r.Header.Get("Authorization")+`"}`)
@@ -410,7 +410,7 @@ func TestOtherRequestsGoTheSameWay(t *testing.T) {
 	})
 	order := b.order(t, b.process, a, c, "search", "")
 	raw, err := b.Request(t.Context(), toolcall.Query{
-		View: order.View, Reach: order.Tool.Reach, Kind: connectors.CallPrompt, Name: "greet", Shown: "mcp_x__greet", Method: "prompts/get",
+		View: order.View, Reach: order.Tool.Reach, Kind: connectors.CallPrompt, Name: "greet", ExposedName: "mcp_x__greet", Method: "prompts/get",
 		Params: json.RawMessage(`{"name":"greet"}`), Source: connectors.SourceGateway,
 	})
 	must(t, err)
@@ -425,13 +425,13 @@ func TestOtherRequestsGoTheSameWay(t *testing.T) {
 	}
 }
 
-func TestAProxyThatFailsIsSaid(t *testing.T) {
+func TestExplain_ProxyFailure(t *testing.T) {
 	t.Parallel()
 	beyond := safehttp.New(safehttp.Options{Mode: safehttp.Public, Proxy: egressproxy.Refusing(t, http.StatusProxyAuthRequired)})
 	b := newBench(t, func(o *toolcall.Options) { o.Dialer = &mcp.Dialer{HTTP: beyond.Client(), Version: "test"} })
 	c := b.connector(t, b.remote, func(d *connectors.Draft) { d.URL = "https://8.8.8.8/mcp" })
-	b.synced(t, c, `{"name":"echo","inputSchema":{"type":"object"}}`)
-	_, err := b.call(t, b.trusted(t, c), c, `{}`)
+	b.syncTools(t, c, `{"name":"echo","inputSchema":{"type":"object"}}`)
+	_, err := b.call(t, b.newTrustedAgent(t, c), c, `{}`)
 	refusal, ok := errors.AsType[*toolcall.Refusal](err)
 	if !ok || refusal.Code != toolcall.CodeUpstream || !strings.HasPrefix(refusal.Sentence, "The egress proxy refused Patchbay's user name and password (407).") {
 		t.Errorf("%v", err)

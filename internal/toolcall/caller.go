@@ -15,6 +15,7 @@ import (
 	"patchbay/internal/credentials"
 	"patchbay/internal/history"
 	"patchbay/internal/lifetime"
+	"patchbay/internal/limit"
 	"patchbay/internal/mcp"
 	"patchbay/internal/safe"
 	"patchbay/internal/store"
@@ -24,65 +25,64 @@ import (
 // Options configure a [Caller]. Store, Access, Credentials, Dialer, Target, History and Instance are required.
 type Options struct {
 	Store       *store.Store
-	Access      *access.Keeper
+	Access      *access.Cache
 	Credentials *credentials.Resolver
 	Dialer      *mcp.Dialer
-	// Target is the connector's server as package mcp is told of it, with the headers that authenticate.
+	// Target builds the connector's target, with authentication headers.
 	Target func(context.Context, connectors.TenantID, connectors.Connector, []credentials.Header) (mcp.Target, error)
-	// Seat is a place for a session with the connector's server, until leave is called; nil: there is room for all.
-	Seat     func(context.Context, connectors.TenantID, connectors.Connector) (leave func(), err error)
-	History  *history.Writer
-	Instance connectors.InstanceID // this process
-	BaseURL  string                // where people find Patchbay, without a slash at the end
+	// AcquireSlot reserves a session with the connector's server until release is called; nil: no limit.
+	AcquireSlot func(context.Context, connectors.TenantID, connectors.Connector) (release func(), err error)
+	History     *history.Writer
+	Instance    connectors.InstanceID // this process
+	BaseURL     string                // the public URL, without a trailing slash
 
-	// Resync has a connector's tools read again, before a call that may destroy something and whose tool was seen too long ago; nil: a
-	// definition of any age will do.
+	// Resync syncs a connector's tools before a destructive call with an old definition; nil: no maximum age.
 	Resync func(context.Context, connectors.TenantID, connectors.ConnectorID) error
 
-	// Connect makes a link on which a person mends a missing account of a connector; empty: there is none. nil: nobody makes links.
-	Connect func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
-	// Page is where whoever signs in connects the account that an agent has of its own at a connector: nobody gets anywhere by its address alone.
-	// nil: there is none.
-	Page func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
-	// Ended is told of every call that ended in this process, for the metrics; nil: nobody.
-	Ended func(connectors.ToolCall)
-	// OverQuota is told of every call that a quota refused, for the metrics: whose it is (tool, tenant), and of which period (minute, day); nil: nobody.
-	OverQuota func(whose, period string)
-	Log       *slog.Logger     // nil: nowhere
-	Now       func() time.Time // nil: time.Now
+	// ConnectURL makes a link for connecting a missing account; empty or nil: there is none.
+	ConnectURL func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
+	// AccountPage is the page for an agent's own account at a connector. It requires a sign-in. nil: there is none.
+	AccountPage func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
+	// OnEnd receives every call that ended in this process, for metrics; nil: none.
+	OnEnd func(connectors.ToolCall)
+	// OnOverQuota receives every refusal by a quota, for metrics: its owner (tool, tenant) and period (minute,
+	// day); nil: none.
+	OnOverQuota func(whose, period string)
+	Log         *slog.Logger     // nil: discarded
+	Now         func() time.Time // nil: time.Now
 }
 
 // Caller makes calls. It is safe for concurrent use.
 type Caller struct {
-	o        Options
-	pool     *upstream.Pool
-	agents   limiter[connectors.AgentID]
-	servers  limiter[connectors.ConnectorID]
-	minutes  limiter[uuid.UUID] // of quotas
-	days     days               // likewise
-	underWay throng[connectors.AgentID]
-	watching throng[connectors.AgentID]
-	accounts throng[connectors.AccountRequestID] // that calls wait for
-	breakers breakers
-	ages     ages
-	used     uses
-	waits    waits
-	talks    talks
-	progress progress
+	o              Options
+	pool           *upstream.Pool
+	agentRates     limiter[connectors.AgentID]
+	connectorRates limiter[connectors.ConnectorID]
+	minuteQuotas   limiter[uuid.UUID]
+	dayQuotas      dayCounts
+	inFlight       *limit.Gate[connectors.AgentID]
+	watches        *limit.Gate[connectors.AgentID]
+	accountWaits   *limit.Gate[connectors.AccountRequestID]
+	breakers       breakerSet
+	syncTimes      syncTimes
+	credentialUses credentialUses
+	waiters        waiterSet
+	multiRound     multiRoundCalls
+	progress       progressQueue
 
-	undelivered atomic.Int64 // answers that wait to be put on record as lost
+	undelivered atomic.Int64 // writes in flight that mark results as undelivered
 
-	life context.Context // ends when what is under way is cut off
-	cut  context.CancelFunc
-	crew sync.WaitGroup // what goes on besides the calls
+	baseCtx    context.Context // ends when Stop cuts off the remaining work
+	cancelBase context.CancelFunc
+	background sync.WaitGroup // work besides calls
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	stopped bool
-	calls   sync.WaitGroup // under way; Add only under mu and while not stopped
-	running map[connectors.ToolCallID]*stay
+	calls   sync.WaitGroup // in flight; Add only under mu and while not stopped
+	running map[connectors.ToolCallID]*callContext
 }
 
-// New makes a Caller. Start begins what goes on besides the calls, Stop ends it.
+// New makes a Caller. Start starts its background work, Stop ends it.
 func New(o Options) *Caller {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -90,10 +90,14 @@ func New(o Options) *Caller {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	c := &Caller{o: o, running: map[connectors.ToolCallID]*stay{}}
-	c.life, c.cut = context.WithCancel(context.Background())
+	c := &Caller{
+		o: o, running: map[connectors.ToolCallID]*callContext{},
+		inFlight: limit.NewGate[connectors.AgentID](maxCallsInFlight, 0), watches: limit.NewGate[connectors.AgentID](maxWatches, 0),
+		accountWaits: limit.NewGate[connectors.AccountRequestID](1, 0),
+	}
+	c.baseCtx, c.cancelBase = context.WithCancel(context.Background())
 	c.pool = upstream.New(upstream.Options{
-		Dialer: o.Dialer, Credentials: o.Credentials, Target: o.Target, Seat: o.Seat, Store: o.Store, Log: o.Log, Now: o.Now,
+		Dialer: o.Dialer, Credentials: o.Credentials, Target: o.Target, AcquireSlot: o.AcquireSlot, Store: o.Store, Log: o.Log, Now: o.Now,
 	})
 	return c
 }
@@ -103,85 +107,86 @@ var (
 	errStopped   = errors.New("the process stops")
 )
 
-// Start begins what goes on besides the calls: approved ones that nobody waits for are made, and what has lapsed is closed.
+// Start starts the background loops: the sweep, the publishing of limit uses, and the saving of progress.
 func (c *Caller) Start(ctx context.Context) {
-	recalled := c.recallQuotas(ctx)
+	loaded := c.loadQuotas(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.stopped {
-		safe.GoIn(&c.crew, safe.Background, func() { safe.RunLoop(c.life, "calls to be closed", func(context.Context) { c.sweepNowAndThen() }) })
-		safe.GoIn(&c.crew, safe.Background, func() {
-			safe.RunLoop(c.life, "uses of limits", func(context.Context) { c.tellUsesNowAndThen(recalled) })
+		safe.GoIn(&c.background, safe.Background, func() { safe.RunLoop(c.baseCtx, "calls to be closed", func(context.Context) { c.sweepLoop() }) })
+		safe.GoIn(&c.background, safe.Background, func() {
+			safe.RunLoop(c.baseCtx, "uses of limits", func(context.Context) { c.publishUsesLoop(loaded) })
 		})
-		safe.GoIn(&c.crew, safe.Background, func() {
-			safe.RunLoop(c.life, "progress of calls", func(context.Context) { c.noteProgressNowAndThen() })
+		safe.GoIn(&c.background, safe.Background, func() {
+			safe.RunLoop(c.baseCtx, "progress of calls", func(context.Context) { c.saveProgressLoop() })
 		})
 	}
 }
 
-// Stop lets what is under way end until ctx is done, cuts the rest off, and waits. No call begins any more. The history is to be
-// stopped after this.
+// Stop refuses new calls, waits for running ones until ctx is done, then aborts them and waits. Stop the
+// history after it.
 func (c *Caller) Stop(ctx context.Context) {
 	c.mu.Lock()
 	c.stopped = true
 	c.mu.Unlock()
-	c.waits.wakeAll() // who waits for a person is told to come back
-	ended := make(chan struct{})
+	c.waiters.wakeAll() // calls that wait for approval are refused as pending
+	done := make(chan struct{})
 	safe.Go(safe.Task, func() {
-		defer close(ended)
+		defer close(done)
 		c.calls.Wait()
 	})
 	select {
-	case <-ended:
+	case <-done:
 	case <-ctx.Done():
-		c.cutOff()
-		<-ended
+		c.abortCalls()
+		<-done
 	}
-	c.cut()
-	c.crew.Wait()
+	c.cancelBase()
+	c.background.Wait()
 	c.CountQuotas(context.WithoutCancel(ctx))
 	c.pool.Stop(ctx)
 }
 
-func (c *Caller) cutOff() {
+func (c *Caller) abortCalls() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, one := range c.running {
-		one.End(errStopped)
+	for _, call := range c.running {
+		call.End(errStopped)
 	}
 }
 
-// stay is the context of a call in this process. It stands alone: what outlasts the call may have it, and keeps nothing else of the call.
-type stay struct {
+// callContext is the context of a running call. It holds no other part of the call, so that background work may
+// keep it.
+type callContext struct {
 	lifetime.Context
-	c  *Caller
-	id connectors.ToolCallID
+	caller *Caller
+	id     connectors.ToolCallID
 }
 
-// enter begins a call under an id, by which it can be cancelled. Each enter needs a leave.
-func (c *Caller) enter(ctx context.Context, id connectors.ToolCallID) (*stay, error) {
-	s := &stay{c: c, id: id}
+// beginCall registers a call, which can then be cancelled by id. Each beginCall needs an endCall.
+func (c *Caller) beginCall(ctx context.Context, id connectors.ToolCallID) (*callContext, error) {
+	s := &callContext{caller: c, id: id}
 	s.Begin(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stopped {
 		s.End(nil)
-		return nil, stopping()
+		return nil, stoppingRefusal()
 	}
 	c.calls.Add(1)
 	c.running[id] = s
 	return s, nil
 }
 
-func (s *stay) leave() {
-	defer s.c.calls.Done()
+func (s *callContext) endCall() {
+	defer s.caller.calls.Done()
 	s.End(nil)
-	s.c.mu.Lock()
-	defer s.c.mu.Unlock()
-	delete(s.c.running, s.id)
+	s.caller.mu.Lock()
+	defer s.caller.mu.Unlock()
+	delete(s.caller.running, s.id)
 }
 
-func stopping() *Refusal {
+func stoppingRefusal() *Refusal {
 	return &Refusal{Code: CodeUnavailable, Sentence: "Patchbay is stopping. Try again in a moment.", RetryAfter: time.Second}
 }
 
@@ -191,58 +196,61 @@ func (c *Caller) isStopped() bool {
 	return c.stopped
 }
 
-// cancelHere ends a call of this process, and tells whether there was one.
-func (c *Caller) cancelHere(id connectors.ToolCallID, because error) bool {
+// cancelLocal cancels a call of this process, and reports whether there was one.
+func (c *Caller) cancelLocal(id connectors.ToolCallID, reason error) bool {
 	c.mu.Lock()
-	one := c.running[id]
+	call := c.running[id]
 	c.mu.Unlock()
-	if one != nil {
-		one.End(because)
+	if call != nil {
+		call.End(reason)
 	}
-	return one != nil
+	return call != nil
 }
 
-// Hear takes a notice of [store.Store.Watch].
-func (c *Caller) Hear(n store.Notice) {
+// OnNotify handles a notification of [store.Store.Watch].
+func (c *Caller) OnNotify(n store.Notice) {
 	switch n.Kind {
 	case "credential", "connector":
-		c.reconsider(n)
+		c.invalidateCache(n)
 	case "approval":
 		if id, ok := connectors.Ref(n.ID).UUID(); ok {
-			c.waits.wake(connectors.ToolCallID{UUID: id})
+			c.waiters.wake(connectors.ToolCallID{UUID: id})
 		}
 	case store.NoticeAccount:
 		if agent, ok := connectors.Ref(n.ID).UUID(); ok {
-			c.waits.wake(connectors.ToolCallID{UUID: agent})
+			c.waiters.wake(connectors.ToolCallID{UUID: agent})
 		}
 	case store.NoticeUses:
-		c.hearUses(n.ID)
+		c.handleUses(n.ID)
 	case "mail":
-		c.hearMail(n.ID)
-		c.hearTalk(n.ID)
+		c.handleCancelMail(n.ID)
+		c.handleAnswerMail(n.ID)
 	}
 }
 
-// reconsider lets go of what is in memory of a connector, or of its credentials.
-func (c *Caller) reconsider(n store.Notice) {
+// invalidateCache drops cached credentials of a connector, and its sessions if the connector changed.
+func (c *Caller) invalidateCache(n store.Notice) {
 	uuid, ok := connectors.Ref(n.ID).UUID()
 	if !ok {
 		return
 	}
 	id := connectors.ConnectorID{UUID: uuid}
-	c.pool.Forget(n.Tenant, id)
+	c.pool.InvalidateCredentials(n.Tenant, id)
 	if n.Kind == "connector" {
-		c.pool.LeaveConnector(n.Tenant, id)
+		c.pool.RetireConnector(n.Tenant, id)
 		return
 	}
 	c.pool.Review(n.Tenant, id)
 }
 
-// Connected takes the state of [store.Store.Watch]: while nobody listens, no credential is trusted for longer than a second.
-func (c *Caller) Connected(yes bool) {
-	c.pool.Hearing(yes)
-	c.waits.wakeAll()
+// Connected handles the connection state of [store.Store.Watch]. While disconnected, a cached credential is
+// used for at most a second.
+func (c *Caller) Connected(connected bool) {
+	c.pool.SetListening(connected)
+	c.waiters.wakeAll()
 }
 
-// Watch hears what changes, until ctx ends. It is for a process in which nobody calls Hear and Connected.
-func (c *Caller) Watch(ctx context.Context) error { return c.o.Store.Watch(ctx, c.Hear, c.Connected) }
+// Watch handles notifications until ctx ends, in a process that does not call OnNotify and Connected itself.
+func (c *Caller) Watch(ctx context.Context) error {
+	return c.o.Store.Watch(ctx, c.OnNotify, c.Connected)
+}

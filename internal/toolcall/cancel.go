@@ -15,19 +15,19 @@ import (
 )
 
 const (
-	cancelBox  = "cancel-" // and the call's id: mail for the process that makes it
-	cancelLife = time.Minute
-	cancelWait = 2 * time.Second // until a cancelled call has ended
+	cancelBoxPrefix = "cancel-" // plus the call's id: mail for the process that runs it
+	cancelMailTTL   = time.Minute
+	cancelTimeout   = 2 * time.Second // for a cancelled call to end
 )
 
-// Cancel ends a call that waits or runs, in whatever process; a member may. It is a Conflict where the call has ended. That somebody cancels it
-// is on record before anything else hears of it.
+// Cancel ends a waiting or running call, in any process. A member may. It is a Conflict if the call has ended.
+// The audit event is written before the call ends.
 func (c *Caller) Cancel(ctx context.Context, a auth.Actor, id connectors.ToolCallID) (connectors.ToolCall, error) {
 	if err := a.Require(connectors.PermOperate); err != nil {
 		return connectors.ToolCall{}, err
 	}
-	door := c.o.Store.Tenant(a.Tenant.ID)
-	call, err := door.ToolCall(ctx, id)
+	tenant := c.o.Store.Tenant(a.Tenant.ID)
+	call, err := tenant.ToolCall(ctx, id)
 	if err != nil {
 		return call, err
 	}
@@ -44,35 +44,35 @@ func (c *Caller) Cancel(ctx context.Context, a auth.Actor, id connectors.ToolCal
 	if err != nil {
 		return call, err
 	}
-	return c.Glance(ctx, a, id)
+	return c.ReadSummary(ctx, a, id)
 }
 
-func cancelEvent(a auth.Actor, call connectors.ToolCall) store.Event {
+func newCancelEvent(a auth.Actor, call connectors.ToolCall) store.Event {
 	event := a.Event("tool_call.cancel", call.ExposedName)
 	event.Detail = map[string]any{"tool_call_id": call.ID.String(), "tool": call.Tool}
 	return event
 }
 
 func (c *Caller) cancelWaiting(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
-	waited, err := c.withdraw(ctx, a.Tenant.ID, call.ID, "A person cancelled this call.", cancelEvent(a, call))
+	waited, err := c.withdrawApproval(ctx, a.Tenant.ID, call.ID, "A person cancelled this call.", newCancelEvent(a, call))
 	if err == nil && !waited {
 		err = fault.Errorf(fault.Conflict, "This call was decided at this moment. Look at it again.")
 	}
-	c.waits.wake(call.ID)
+	c.waiters.wake(call.ID)
 	return err
 }
 
-// cancelRunning ends a call here, or has the process do it that makes it.
+// cancelRunning cancels a call here, or by mail in the process that runs it.
 func (c *Caller) cancelRunning(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
-	ctx, cancel := context.WithTimeout(ctx, cancelWait)
+	ctx, cancel := context.WithTimeout(ctx, cancelTimeout)
 	defer cancel()
-	door := c.o.Store.Tenant(a.Tenant.ID)
-	if c.runsHere(call.ID) {
-		if err := door.Record(ctx, cancelEvent(a, call)); err != nil {
+	tenant := c.o.Store.Tenant(a.Tenant.ID)
+	if c.isRunning(call.ID) {
+		if err := tenant.Record(ctx, newCancelEvent(a, call)); err != nil {
 			return err
 		}
-		if c.cancelHere(call.ID, errCancelled) {
-			c.awaitEnd(ctx, call.ID)
+		if c.cancelLocal(call.ID, errCancelled) {
+			c.waitForEnd(ctx, call.ID)
 		}
 		c.o.History.Written(ctx)
 		return nil
@@ -80,22 +80,21 @@ func (c *Caller) cancelRunning(ctx context.Context, a auth.Actor, call connector
 	if call.AgentID == nil {
 		return fault.Errorf(fault.Conflict, "The agent of this call is not there any more.")
 	}
-	return door.Tx(ctx, func(tx *store.Tenant) error {
+	return tenant.Tx(ctx, func(tx *store.Tenant) error {
 		if err := tx.PutMail(ctx, store.NewMail{
-			AgentID: *call.AgentID, Box: cancelBox + call.ID.String(), Message: "cancel", Urgent: true, ExpiresAt: c.o.Now().Add(cancelLife),
+			AgentID: *call.AgentID, Box: cancelBoxPrefix + call.ID.String(), Message: "cancel", Urgent: true, ExpiresAt: c.o.Now().Add(cancelMailTTL),
 		}); err != nil {
 			return err
 		}
-		return tx.Record(ctx, cancelEvent(a, call))
+		return tx.Record(ctx, newCancelEvent(a, call))
 	})
 }
 
-// awaitEnd waits until a call of this process has ended.
-func (c *Caller) awaitEnd(ctx context.Context, id connectors.ToolCallID) {
+func (c *Caller) waitForEnd(ctx context.Context, id connectors.ToolCallID) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if !c.runsHere(id) {
+		if !c.isRunning(id) {
 			return
 		}
 		select {
@@ -106,20 +105,20 @@ func (c *Caller) awaitEnd(ctx context.Context, id connectors.ToolCallID) {
 	}
 }
 
-// hearMail cancels a call of this process that another process was asked to cancel.
-func (c *Caller) hearMail(box string) {
-	text, ok := strings.CutPrefix(box, cancelBox)
+// handleCancelMail cancels a call of this process that another process asked to cancel.
+func (c *Caller) handleCancelMail(box string) {
+	text, ok := strings.CutPrefix(box, cancelBoxPrefix)
 	if !ok {
 		return
 	}
 	if id, err := uuid.Parse(text); err == nil {
-		c.cancelHere(connectors.ToolCallID{UUID: id}, errCancelled)
+		c.cancelLocal(connectors.ToolCallID{UUID: id}, errCancelled)
 	}
 }
 
-// cancelTask asks the server of a task to give it up, and takes the call for cancelled.
+// cancelTask sends tasks/cancel and records the call as cancelled.
 func (c *Caller) cancelTask(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
-	if err := c.o.Store.Tenant(a.Tenant.ID).Record(ctx, cancelEvent(a, call)); err != nil {
+	if err := c.o.Store.Tenant(a.Tenant.ID).Record(ctx, newCancelEvent(a, call)); err != nil {
 		return err
 	}
 	if call.AgentID != nil && call.TaskHandle != "" {
@@ -127,23 +126,22 @@ func (c *Caller) cancelTask(ctx context.Context, a auth.Actor, call connectors.T
 		if err != nil {
 			return err
 		}
-		if _, err := c.taskRequest(ctx, view, Client{}, "tasks/cancel", withMember([]byte("{}"), "taskId", stringOf(call.TaskHandle))); err != nil {
-			c.logUnsaved(ctx, err) // the server may have ended it
+		if _, err := c.sendTaskRequest(ctx, view, Client{}, "tasks/cancel", withMember([]byte("{}"), "taskId", quoteString(call.TaskHandle))); err != nil {
+			c.logUnsaved(ctx, err) // the server may have ended the task
 		}
 	}
 	call.Status, call.Outcome, call.ErrorCode, call.ErrorMessage =
 		connectors.CallCancelled, connectors.OutcomeCancelled, string(CodeCancelled), "A person cancelled this call."
-	return c.endTask(ctx, a.Tenant.ID, call)
+	return c.finishTask(ctx, a.Tenant.ID, call)
 }
 
-// textOf reads a JSON string; empty: it is none.
-func textOf(raw json.RawMessage) (s string) {
+// parseString reads a JSON string; empty: not a string.
+func parseString(raw json.RawMessage) (s string) {
 	_ = json.Unmarshal(raw, &s)
 	return s
 }
 
-// stringOf is a JSON string.
-func stringOf(s string) json.RawMessage {
+func quoteString(s string) json.RawMessage {
 	b, err := json.Marshal(s)
 	if err != nil {
 		return json.RawMessage(`""`)

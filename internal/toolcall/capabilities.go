@@ -5,74 +5,77 @@ import (
 	"errors"
 )
 
-// abilities are the requests that a client says it answers.
-type abilities struct {
+// clientCapabilities are the server requests that a client declares to answer.
+type clientCapabilities struct {
 	Elicitation *struct{ Form, URL *struct{} } `json:"elicitation"`
 	Sampling    *struct{}                      `json:"sampling"`
 	Roots       *struct{}                      `json:"roots"`
 }
 
-func abilitiesOf(capabilities json.RawMessage) (can abilities) {
-	if len(capabilities) < len(`{"roots":{}}`) || json.Unmarshal(capabilities, &can) != nil {
-		return abilities{}
+func parseCapabilities(capabilities json.RawMessage) (caps clientCapabilities) {
+	if len(capabilities) < len(`{"roots":{}}`) || json.Unmarshal(capabilities, &caps) != nil {
+		return clientCapabilities{}
 	}
-	return can
+	return caps
 }
 
-func (can abilities) fillForms() bool {
-	return can.Elicitation != nil && (can.Elicitation.Form != nil || can.Elicitation.URL == nil)
+func (c clientCapabilities) canFillForms() bool {
+	return c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
 }
-func (can abilities) openURLs() bool { return can.Elicitation != nil && can.Elicitation.URL != nil }
+func (c clientCapabilities) canOpenURLs() bool {
+	return c.Elicitation != nil && c.Elicitation.URL != nil
+}
 
-// errNotAsked says that a client is not asked what a server wants of it. The server hears that there is no such method.
-var errNotAsked = errors.New("the client does not answer this request")
+// errUnsupportedRequest means that the client does not declare the capability. The server gets "method not
+// found".
+var errUnsupportedRequest = errors.New("the client does not answer this request")
 
-// answers tells whether a server's request may go to the client: it is one of those that there are, and the client says that it answers
-// it. Anything else a client could take for a request of ours.
-func (can abilities) answers(method string, params json.RawMessage) bool {
+// canAnswer reports whether a server's request may go to the client: a known method that the client declares. A
+// client could take anything else for a request of Patchbay.
+func (c clientCapabilities) canAnswer(method string, params json.RawMessage) bool {
 	switch method {
 	case "elicitation/create":
 		var mode string
-		raw, _ := member(params, "mode")
+		raw, _ := findMember(params, "mode")
 		if json.Unmarshal(raw, &mode) == nil && mode == "url" {
-			return can.openURLs()
+			return c.canOpenURLs()
 		}
-		return can.fillForms()
+		return c.canFillForms()
 	case "sampling/createMessage":
-		return can.Sampling != nil
+		return c.Sampling != nil
 	case "roots/list":
-		return can.Roots != nil
+		return c.Roots != nil
 	}
 	return false
 }
 
-// asked are the requests that a server may send to a client, of those that the client says that it answers, in one form for all
-// clients: sessions are kept apart by it. Empty: none.
-func asked(capabilities json.RawMessage) string {
-	can := abilitiesOf(capabilities)
-	all := ""
+// normalizeCapabilities reduces the client's capabilities to the known ones, in one form: it is part of the
+// session key. Empty: none.
+func normalizeCapabilities(capabilities json.RawMessage) string {
+	caps := parseCapabilities(capabilities)
+	members := ""
 	add := func(member string) {
-		if all != "" {
-			all += ","
+		if members != "" {
+			members += ","
 		}
-		all += member
+		members += member
 	}
 	switch {
-	case can.openURLs() && can.fillForms():
+	case caps.canOpenURLs() && caps.canFillForms():
 		add(`"elicitation":{"form":{},"url":{}}`)
-	case can.openURLs():
+	case caps.canOpenURLs():
 		add(`"elicitation":{"url":{}}`)
-	case can.fillForms():
+	case caps.canFillForms():
 		add(`"elicitation":{"form":{}}`)
 	}
-	if can.Sampling != nil {
+	if caps.Sampling != nil {
 		add(`"sampling":{}`)
 	}
-	if can.Roots != nil {
+	if caps.Roots != nil {
 		add(`"roots":{}`)
 	}
-	if all == "" {
+	if members == "" {
 		return ""
 	}
-	return "{" + all + "}"
+	return "{" + members + "}"
 }

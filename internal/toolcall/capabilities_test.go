@@ -10,8 +10,9 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// asksThis is a server that asks one thing in the middle of a call, and says which error it got, 0 being none.
-func asksThis(question string) func(w http.ResponseWriter, r *http.Request, m message) bool {
+// askWith is a server that sends one request during a call, and returns the error code of the response, 0 for
+// none.
+func askWith(question string) func(w http.ResponseWriter, r *http.Request, m message) bool {
 	answers := make(chan int, 1)
 	return func(w http.ResponseWriter, r *http.Request, m message) bool {
 		switch {
@@ -34,33 +35,33 @@ func asksThis(question string) func(w http.ResponseWriter, r *http.Request, m me
 	}
 }
 
-func TestAClientIsAskedWhatItSaysThatItAnswersAndNothingElse(t *testing.T) {
+func TestInputRequest_OnlyDeclaredCapabilities(t *testing.T) {
 	t.Parallel()
 	const (
-		form   = `"method":"elicitation/create","params":{"message":"?"}`
-		link   = `"method":"elicitation/create","params":{"mode":"url"}`
-		sample = `"method":"sampling/createMessage","params":{}`
-		roots  = `"method":"roots/list"`
-		list   = `"method":"tools/list"`
+		form     = `"method":"elicitation/create","params":{"message":"?"}`
+		url      = `"method":"elicitation/create","params":{"mode":"url"}`
+		sampling = `"method":"sampling/createMessage","params":{}`
+		roots    = `"method":"roots/list"`
+		list     = `"method":"tools/list"`
 	)
-	all := `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{},"tools":{}}`
+	every := `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{},"tools":{}}`
 	b := newBench(t)
 	c := b.connector(t, b.remote)
-	a := b.trusted(t, c)
+	a := b.newTrustedAgent(t, c)
 	for _, tc := range []struct {
 		can, question string
 		reaches       bool
 	}{
-		{all, form, true}, {all, link, true}, {all, sample, true}, {all, roots, true}, {all, list, false}, {all, `"method":"ping"`, false},
-		{`{"elicitation":{}}`, form, true}, {`{"elicitation":{}}`, link, false}, {`{"elicitation":{"url":{}}}`, form, false},
-		{`{"elicitation":{}}`, sample, false}, {`{"sampling":{}}`, roots, false}, {`{"roots":{}}`, form, false}, {``, form, false},
+		{every, form, true}, {every, url, true}, {every, sampling, true}, {every, roots, true}, {every, list, false}, {every, `"method":"ping"`, false},
+		{`{"elicitation":{}}`, form, true}, {`{"elicitation":{}}`, url, false}, {`{"elicitation":{"url":{}}}`, form, false},
+		{`{"elicitation":{}}`, sampling, false}, {`{"sampling":{}}`, roots, false}, {`{"roots":{}}`, form, false}, {``, form, false},
 	} {
-		b.remote.set(asksThis(tc.question))
-		order, asked := b.order(t, b.process, a, c, "search", ""), false
+		b.remote.set(askWith(tc.question))
+		order, got := b.order(t, b.process, a, c, "search", ""), false
 		order.Client = toolcall.Client{
 			Capabilities: json.RawMessage(tc.can),
 			Ask: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
-				asked = true
+				got = true
 				return json.RawMessage(`{}`), nil
 			},
 		}
@@ -70,8 +71,8 @@ func TestAClientIsAskedWhatItSaysThatItAnswersAndNothingElse(t *testing.T) {
 		if tc.reaches || tc.question == `"method":"ping"` {
 			want = `{"content":[],"error":0}`
 		}
-		if asked != tc.reaches || string(out.Raw) != want {
-			t.Errorf("%s, of a client with %q: asked %t, the server got %s", tc.question, tc.can, asked, out.Raw)
+		if got != tc.reaches || string(out.Raw) != want {
+			t.Errorf("%s, of a client with %q: asked %t, the server got %s", tc.question, tc.can, got, out.Raw)
 		}
 	}
 }

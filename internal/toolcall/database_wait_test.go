@@ -12,8 +12,8 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// awaitWaiters returns when so many requests wait for the database.
-func (b *bench) awaitWaiters(t *testing.T, n int) {
+// waitForWaiters returns when n requests wait for the database.
+func (b *bench) waitForWaiters(t *testing.T, n int) {
 	t.Helper()
 	for b.St.WaitStats().Waiting < n {
 		select {
@@ -26,20 +26,20 @@ func (b *bench) awaitWaiters(t *testing.T, n int) {
 
 func TestCall_QuestionWaitsForDatabase(t *testing.T) {
 	t.Parallel()
-	b, c, a := asking(t)
+	b, c, a := newApprovalBench(t)
 	order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
-	asked := make(chan struct{}, 100)
-	order.Wait, order.Progress = &store.WaitBudget{Tenant: b.Tenant}, func(json.RawMessage) { asked <- struct{}{} }
+	waiting := make(chan struct{}, 100)
+	order.Wait, order.Progress = &store.WaitBudget{Tenant: b.Tenant}, func(json.RawMessage) { waiting <- struct{}{} }
 	reopen := b.CloseDatabase(t)
-	done := make(chan answer, 1)
+	done := make(chan callAnswer, 1)
 	go func() {
 		out, err := b.Call(context.WithoutCancel(t.Context()), order)
-		done <- answer{out, err}
+		done <- callAnswer{out, err}
 	}()
-	b.awaitWaiters(t, 1)
+	b.waitForWaiters(t, 1)
 	reopen()
-	<-asked
-	b.approve(t, b.process, b.theOne(t))
+	<-waiting
+	b.approve(t, b.process, b.onlyWaiting(t))
 	<-b.remote.arrived
 	if got := <-done; got.err != nil || got.out.IsError {
 		t.Errorf("outcome = %+v, %v", got.out, got.err)
@@ -49,7 +49,7 @@ func TestCall_QuestionWaitsForDatabase(t *testing.T) {
 
 func TestTaskRequest_WaitsForDatabase(t *testing.T) {
 	t.Parallel()
-	b, c, a := asking(t)
+	b, c, a := newApprovalBench(t)
 	order := b.order(t, b.process, a, c, "search", "")
 	order.Task = true
 	out, err := b.Call(t.Context(), order)
@@ -66,7 +66,7 @@ func TestTaskRequest_WaitsForDatabase(t *testing.T) {
 		}
 		read <- raw
 	}()
-	b.awaitWaiters(t, 1)
+	b.waitForWaiters(t, 1)
 	reopen()
 	if raw := <-read; json.Unmarshal(raw, &task) != nil || task.Status != "working" {
 		t.Errorf("raw = %s", raw)
@@ -75,10 +75,10 @@ func TestTaskRequest_WaitsForDatabase(t *testing.T) {
 
 func TestCall_BegunTaskIsRecordedAfterOutage(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, modern)
+	b := newBench(t, withModernDialer)
 	c := b.connector(t, b.remote)
-	a := b.trusted(t, c)
-	b.remote.set(speaksModern(map[string]func(string) string{
+	a := b.newTrustedAgent(t, c)
+	b.remote.set(answerModern(map[string]func(string) string{
 		"tools/call": func(string) string {
 			time.AfterFunc(300*time.Millisecond, b.CloseDatabase(t))
 			return `{"resultType":"task","taskId":"own-id","status":"working"}`

@@ -15,31 +15,30 @@ import (
 	"patchbay/internal/store"
 )
 
-// Before a call that may destroy something, the definition by which it was judged must not be older than the connector allows: a server
-// that turned a tool into another one since would be called by the old one's rights. So
+// Before a destructive call the tool's definition must be younger than the connector's maximum age. Else a
+// server could change a tool and be called under the old one's permissions. The steps:
 //
-//  1. the age is looked up in memory: of the view, or of what this process has learned since
-//  2. where that is too old, the database is asked: another process may have synced
-//  3. where that is too old, too, the tools are read again, once for all calls that wait
-//  4. then the policy is looked at once more, with what is known now
+//  1. the age in memory: of the view, or learned since
+//  2. if too old, the age in the database: another process may have synced
+//  3. if too old, a sync, shared by all waiting calls
+//  4. the policy is checked again with the new definition
 //
-// Tools that only read, or say that they destroy nothing, are called at once. Where the tools cannot be read the call is refused, of a
-// trusted tool, too: it was trusted as it was described, and nobody knows whether it still is that. Who cannot have that gives the
-// connector another age, or none.
+// Tools that are read-only or non-destructive skip this. If the sync fails the call is refused, even of a
+// trusted tool: it may have changed. A connector may set another maximum age, or none.
 
 const (
-	renewTime = 30 * time.Second // that a call waits for its tool's definition
-	failedFor = 10 * time.Second // after which tools that could not be read are read again
-	mostAges  = 100_000          // connectors in memory
+	resyncTimeout = 30 * time.Second // a call's wait for a sync
+	failedSyncTTL = 10 * time.Second // time before a failed sync is repeated
+	maxSyncTimes  = 100_000          // connectors in memory
 )
 
-// ages are when connectors' tools were read. The zero value works.
-type ages struct {
-	flights singleflight.Group
+// syncTimes remembers when tools were last synced. The zero value works.
+type syncTimes struct {
+	loads singleflight.Group
 
-	mu     sync.Mutex // guards what follows
-	synced map[server]time.Time
-	failed map[server]failedSync
+	mu     sync.Mutex // guards the fields below
+	synced map[serverKey]time.Time
+	failed map[serverKey]failedSync
 }
 
 type failedSync struct {
@@ -47,148 +46,148 @@ type failedSync struct {
 	err error
 }
 
-// destroys tells whether a tool may destroy something, by what it says and the specification's defaults (MCP 2025-11-25,
-// ToolAnnotations).
-func destroys(t *access.Tool) bool {
-	reads := t.Hints.ReadOnly != nil && *t.Hints.ReadOnly
-	gentle := t.Hints.Destructive != nil && !*t.Hints.Destructive
-	return !reads && !gentle
+// isDestructive reports whether a tool may be destructive, by its annotations and their defaults (MCP
+// 2025-11-25, ToolAnnotations).
+func isDestructive(t *access.Tool) bool {
+	readOnly := t.Hints.ReadOnly != nil && *t.Hints.ReadOnly
+	nonDestructive := t.Hints.Destructive != nil && !*t.Hints.Destructive
+	return !readOnly && !nonDestructive
 }
 
-// current tells why the call is not made with a definition as old as this one. Where the tools were read again, the call goes on with what
-// is now.
-func (a *attempt) current(ctx context.Context) error {
-	most := a.reach.Connector.DefinitionAge
-	if a.o.Resync == nil || most == 0 || a.talks() || !destroys(a.order.Tool) || a.youngerThan(most) {
+// checkDefinitionAge syncs an old definition and updates the order, or refuses the call.
+func (a *attempt) checkDefinitionAge(ctx context.Context) error {
+	maxAge := a.reach.Connector.DefinitionAge
+	if a.o.Resync == nil || maxAge == 0 || a.isMultiRound() || !isDestructive(a.order.Tool) || a.isYoungerThan(maxAge) {
 		return nil
 	}
-	err := a.o.Store.RetryOutside(ctx, a.order.Wait, func(ctx context.Context) error { return a.renew(ctx, most) })
+	err := a.o.Store.RetryOutside(ctx, a.order.Wait, func(ctx context.Context) error { return a.resyncTools(ctx, maxAge) })
 	if err != nil {
-		return a.tooOld(err)
+		return a.staleDefinitionRefusal(err)
 	}
-	return a.lookAgain(ctx)
+	return a.recheckTool(ctx)
 }
 
-// freshView is what an agent may do now, as the database says.
-func (c *Caller) freshView(ctx context.Context, was *access.View, wait *store.WaitBudget) (v *access.View, err error) {
+func (c *Caller) loadFreshView(ctx context.Context, old *access.View, wait *store.WaitBudget) (v *access.View, err error) {
 	err = c.o.Store.Retry(ctx, wait, func(ctx context.Context) error {
-		v, err = c.o.Access.Fresh(ctx, was.Tenant.ID, connectors.Ref(was.Agent.ID.String()))
+		v, err = c.o.Access.Fresh(ctx, old.Tenant.ID, connectors.Ref(old.Agent.ID.String()))
 		return err
 	})
 	return v, err
 }
 
-func (a *attempt) server() server { return server{a.order.View.Tenant.ID, a.reach.Connector.ID} }
-
-// youngerThan tells whether the tools were read lately, as far as this process knows.
-func (a *attempt) youngerThan(most time.Duration) bool {
-	now := a.o.Now()
-	if at := a.reach.Connector.ToolsLastSyncedAt; at != nil && now.Sub(*at) < most {
-		return true
-	}
-	a.ages.mu.Lock()
-	defer a.ages.mu.Unlock()
-	at, known := a.ages.synced[a.server()]
-	return known && now.Sub(at) < most
+func (a *attempt) serverKey() serverKey {
+	return serverKey{a.order.View.Tenant.ID, a.reach.Connector.ID}
 }
 
-// renew has the tools read again, unless another process has. It is done once for all who wait, and goes on when one of them leaves.
-func (a *attempt) renew(ctx context.Context, most time.Duration) error {
-	s, c := a.server(), a.Caller
-	flight := c.ages.flights.DoChan(s.tenant.String()+s.connector.String(), func() (_ any, err error) {
+// isYoungerThan reports whether memory shows a sync within maxAge.
+func (a *attempt) isYoungerThan(maxAge time.Duration) bool {
+	now := a.o.Now()
+	if syncedAt := a.reach.Connector.ToolsLastSyncedAt; syncedAt != nil && now.Sub(*syncedAt) < maxAge {
+		return true
+	}
+	a.syncTimes.mu.Lock()
+	defer a.syncTimes.mu.Unlock()
+	syncedAt, known := a.syncTimes.synced[a.serverKey()]
+	return known && now.Sub(syncedAt) < maxAge
+}
+
+// resyncTools syncs the tools, unless another process has. Concurrent calls share one sync, which continues if
+// one of them is cancelled.
+func (a *attempt) resyncTools(ctx context.Context, maxAge time.Duration) error {
+	s, c := a.serverKey(), a.Caller
+	loaded := c.syncTimes.loads.DoChan(s.tenant.String()+s.connector.String(), func() (_ any, err error) {
 		defer safe.RecoverTo(safe.Call, &err)
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewTime)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resyncTimeout)
 		defer cancel()
-		return nil, c.renewed(ctx, s, most)
+		return nil, c.resyncIfStale(ctx, s, maxAge)
 	})
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case result := <-flight:
+	case result := <-loaded:
 		return result.Err
 	}
 }
 
-func (c *Caller) renewed(ctx context.Context, s server, most time.Duration) error {
-	at, err := c.o.Store.Tenant(s.tenant).ToolsSyncedAt(ctx, s.connector)
+func (c *Caller) resyncIfStale(ctx context.Context, s serverKey, maxAge time.Duration) error {
+	syncedAt, err := c.o.Store.Tenant(s.tenant).ToolsSyncedAt(ctx, s.connector)
 	if err != nil {
 		return err
 	}
-	if c.o.Now().Sub(at) < most {
-		c.ages.note(s, at)
+	if c.o.Now().Sub(syncedAt) < maxAge {
+		c.syncTimes.recordSync(s, syncedAt)
 		return nil
 	}
-	if err := c.ages.failure(s, c.o.Now()); err != nil {
+	if err := c.syncTimes.recentFailure(s, c.o.Now()); err != nil {
 		return err
 	}
-	began := c.o.Now()
+	start := c.o.Now()
 	if err := c.o.Resync(ctx, s.tenant, s.connector); err != nil {
-		if !store.Away(err) { // else the tools are read again as soon as the database is back
-			c.ages.fail(s, c.o.Now(), err)
+		if !store.IsDatabaseUnavailable(err) { // after an outage the sync is repeated at once
+			c.syncTimes.recordFailure(s, c.o.Now(), err)
 		}
 		return err
 	}
-	c.ages.note(s, began)
+	c.syncTimes.recordSync(s, start)
 	return nil
 }
 
-// note remembers when tools were read.
-func (g *ages) note(s server, at time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.synced == nil || len(g.synced) >= mostAges {
-		g.synced = map[server]time.Time{}
+func (t *syncTimes) recordSync(s serverKey, syncedAt time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.synced == nil || len(t.synced) >= maxSyncTimes {
+		t.synced = map[serverKey]time.Time{}
 	}
-	g.synced[s] = at
-	delete(g.failed, s)
+	t.synced[s] = syncedAt
+	delete(t.failed, s)
 }
 
-func (g *ages) fail(s server, at time.Time, err error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.failed == nil || len(g.failed) >= mostAges {
-		g.failed = map[server]failedSync{}
+func (t *syncTimes) recordFailure(s serverKey, failedAt time.Time, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.failed == nil || len(t.failed) >= maxSyncTimes {
+		t.failed = map[serverKey]failedSync{}
 	}
-	g.failed[s] = failedSync{at: at, err: err}
+	t.failed[s] = failedSync{at: failedAt, err: err}
 }
 
-// failure is why the tools could not be read a moment ago; nil: they were not tried, or may be again.
-func (g *ages) failure(s server, now time.Time) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if f, failed := g.failed[s]; failed && now.Sub(f.at) < failedFor {
+// recentFailure is the error of a sync within failedSyncTTL; nil: none.
+func (t *syncTimes) recentFailure(s serverKey, now time.Time) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if f, failed := t.failed[s]; failed && now.Sub(f.at) < failedSyncTTL {
 		return f.err
 	}
 	return nil
 }
 
-// tooOld is the refusal of a call whose tool cannot be looked at.
-func (a *attempt) tooOld(err error) error {
-	why := "That took too long."
+// staleDefinitionRefusal is the refusal after a failed sync.
+func (a *attempt) staleDefinitionRefusal(err error) error {
+	reason := "That took too long."
 	if f := fault.As(err); f.Kind != fault.Internal {
-		why = f.Message
+		reason = f.Message
 	}
-	return &Refusal{Code: CodeUnavailable, RetryAfter: failedFor, Err: err, Sentence: fmt.Sprintf(
+	return &Refusal{Code: CodeUnavailable, RetryAfter: failedSyncTTL, Err: err, Sentence: fmt.Sprintf(
 		"The tool %q of %q may destroy something, and whether it is still what was accepted could not be seen: %s", a.order.Tool.Name,
-		a.reach.Connector.Name, why)}
+		a.reach.Connector.Name, reason)}
 }
 
-// lookAgain judges the call anew, by what the agent may see and call now.
-func (a *attempt) lookAgain(ctx context.Context) error {
-	view, err := a.freshView(ctx, a.order.View, a.order.Wait)
+// recheckTool checks agent, tool and arguments against the database, and updates the order.
+func (a *attempt) recheckTool(ctx context.Context) error {
+	view, err := a.loadFreshView(ctx, a.order.View, a.order.Wait)
 	if err != nil {
-		return a.explain(ctx, a.order.View, a.reach, err)
+		return a.explainError(ctx, a.order.View, a.reach, err)
 	}
 	tool := findTool(view, connectors.Approval{ConnectorID: a.reach.Connector.ID, Tool: a.order.Tool.Name})
 	switch {
 	case !view.Agent.Enabled:
-		return disabled()
+		return disabledRefusal()
 	case tool == nil:
 		return &Refusal{Code: CodeNotGranted, Sentence: "This agent may not use the tool any more."}
 	case tool.Held != "" || !tool.Listed():
-		return held(tool)
+		return heldRefusal(tool)
 	}
-	if err := a.fits(ctx, tool); err != nil {
+	if err := a.validateArguments(ctx, tool); err != nil {
 		return err
 	}
 	order := *a.order

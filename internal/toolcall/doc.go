@@ -1,21 +1,22 @@
 // Package toolcall performs one call of an agent, under policy.
 //
-// [Caller.Call] goes in this order; what is refused is refused before anything is sent:
+// [Caller.Call] takes these steps (call.go). A call that is refused is not sent:
 //
-//  1. is the tool granted, and served at all
-//  2. do the arguments fit the accepted schema
-//  3. may the agent call now: its rate, the connector's, and the breaker of the server
-//  4. does a person have to agree: the call waits as a row (approval*.go), which outlives this process
-//  5. whose credential goes out: from memory, until the database says that it changed (wallet.go)
-//  6. forward in a session that is open already: one request (package upstream)
-//  7. what came of it goes to the agent as the server wrote it, and to the history
+//  1. The tool is granted and served.
+//  2. The arguments match the accepted schema.
+//  3. Limits and quotas of agent, connector, tool and tenant allow it (limiter.go, quota*.go).
+//  4. The definition of a destructive tool is young enough (definition_age.go).
+//  5. A person approves, if required: the call waits as a row, which outlives this process (approval*.go).
+//  6. The server's circuit is closed (breaker.go), and a credential is cached or loaded (package upstream).
+//  7. One request goes out in an open session (upstream_call.go).
+//  8. The result goes to the agent unchanged, and to the history (call_outcome.go).
 //
-// A call is sent once. Again, and once, only where it certainly did not run (the server answered 401 or 404 before it looked at it), or
-// where its tool says that it may run twice (readOnlyHint, idempotentHint) and the server broke off or lost the session meanwhile. Of any
-// other call that was cut off the agent is told that nobody knows whether it ran.
+// A call is sent once. It is sent a second time only if it certainly did not run (401 or 404 before processing), or if its tool
+// allows it (readOnlyHint, idempotentHint) and the connection or session was lost. Of any other interrupted call the agent learns
+// that its outcome is unknown.
 //
-// Everything that the agent's model should read is a [*Refusal]; arguments that do not fit are a [*BadArguments]; a JSON-RPC error of
-// the server is the *mcp.Error that holds it. Sentences never hold text of the remote side.
+// Errors for the model are a [*Refusal]; invalid arguments are [*BadArguments]; a server's JSON-RPC error is its *mcp.Error.
+// Sentences never contain text of the server.
 //
-// It speaks no MCP to agents (package gateway does), and keeps no list of who may what (package access does).
+// Package gateway speaks MCP to agents; package access decides what an agent may call.
 package toolcall

@@ -11,48 +11,48 @@ import (
 // NewCallID names a call.
 func NewCallID() connectors.ToolCallID { return newCallID() }
 
-// Crowd has n calls of an agent under way, and as many streams.
-func (c *Caller) Crowd(agent connectors.AgentID, n int) (leave func()) {
+// HoldSlots takes n slots of an agent for calls and for streams.
+func (c *Caller) HoldSlots(agent connectors.AgentID, n int) (release func()) {
 	for range n {
-		c.underWay.enter(agent, n)
-		c.watching.enter(agent, n)
+		c.inFlight.TryAcquire(agent)
+		c.watches.TryAcquire(agent)
 	}
 	return func() {
 		for range n {
-			c.underWay.leave(agent)
-			c.watching.leave(agent)
+			c.inFlight.Release(agent)
+			c.watches.Release(agent)
 		}
 	}
 }
 
-// SaveProgress writes how far calls are, as the process does each second.
+// SaveProgress saves progress as the loop does.
 func (c *Caller) SaveProgress() { c.saveProgress() }
 
-// UnsavedProgress is of how many calls something is still to be written.
+// UnsavedProgress is the number of calls with unsaved progress.
 func (c *Caller) UnsavedProgress() int {
 	c.progress.mu.Lock()
 	defer c.progress.mu.Unlock()
-	return len(c.progress.of)
+	return len(c.progress.byCall)
 }
 
-// Paced tells whether a call comes too often.
-func (c *Caller) Paced(v *access.View, t *access.Tool) error { return c.paced(v, t, c.o.Now()) }
+// Paced applies the limits of a call.
+func (c *Caller) Paced(v *access.View, t *access.Tool) error { return c.applyLimits(v, t, c.o.Now()) }
 
-// LetThrough counts a call of each of so many tools.
+// LetThrough counts one call of each of so many tools.
 func (c *Caller) LetThrough(t connectors.TenantID, of connectors.ConnectorID, tools int) {
 	for i := range tools {
 		name := fmt.Sprintf("tool %d", i)
-		b := bounds{{connectors.QuotaName(of, name), store.QuotaOwner{Tenant: t, Connector: of, Tool: name}, connectors.Quota{PerDay: 10}}}
-		c.days.take(&b, c.o.Now())
+		b := callQuotas{{connectors.QuotaName(of, name), store.QuotaOwner{Tenant: t, Connector: of, Tool: name}, connectors.Quota{PerDay: 10}}}
+		c.dayQuotas.takeCall(&b, c.o.Now())
 	}
 }
 
-// CountedQuotas is of how many quotas something is known to be in the database, and nothing is left to be written.
+// CountedQuotas is the number of quotas without unwritten counts.
 func (c *Caller) CountedQuotas() (n int) {
-	c.days.mu.Lock()
-	defer c.days.mu.Unlock()
-	for _, d := range c.days.of {
-		if d.known > 0 && d.here == 0 {
+	c.dayQuotas.mu.Lock()
+	defer c.dayQuotas.mu.Unlock()
+	for _, d := range c.dayQuotas.byKey {
+		if d.total > 0 && d.unsaved == 0 {
 			n++
 		}
 	}

@@ -24,15 +24,15 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// remote is an MCP server of the handshake era that answers every call with the tool's name, unless a test wants something else.
+// remote is an MCP server of revision 2025-11-25. By default a call returns the tool's name.
 type remote struct {
 	http *httptest.Server
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	calls     int        // tools/call
 	requests  int
-	bearers   map[string]int // of calls, by the Authorization header
-	greeting  int            // the JSON-RPC error that initialize is answered; 0: none
+	bearers   map[string]int // calls by Authorization header
+	greeting  int            // JSON-RPC error of initialize; 0: none
 	answer    func(w http.ResponseWriter, r *http.Request, m message) (answered bool)
 	arrived   chan message // calls
 	cancelled chan struct{}
@@ -110,8 +110,8 @@ func reply(w http.ResponseWriter, m message, result string) {
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
 }
 
-// hangs answers nothing until the client goes.
-func hangs(_ http.ResponseWriter, r *http.Request, m message) bool {
+// hangRequest blocks until the client disconnects.
+func hangRequest(_ http.ResponseWriter, r *http.Request, m message) bool {
 	if m.Method != "tools/call" {
 		return false
 	}
@@ -125,14 +125,14 @@ func (s *remote) set(answer func(w http.ResponseWriter, r *http.Request, m messa
 	s.answer = answer
 }
 
-// refuseGreetings answers whatever comes with a JSON-RPC error.
+// refuseGreetings answers everything with a JSON-RPC error.
 func (s *remote) refuseGreetings(code int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.greeting = code
 }
 
-func (s *remote) counted() (calls, requests int) {
+func (s *remote) requestCounts() (calls, requests int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.calls, s.requests
@@ -140,12 +140,12 @@ func (s *remote) counted() (calls, requests int) {
 
 func (s *remote) wantCalls(t testing.TB, want int) {
 	t.Helper()
-	if n, _ := s.counted(); n != want {
+	if n, _ := s.requestCounts(); n != want {
 		t.Errorf("%d calls arrived, want %d", n, want)
 	}
 }
 
-// clock is a time that stands until it is moved; zero: it is the real one.
+// clock is the real time plus what advance added.
 type clock struct {
 	mu  sync.Mutex
 	add time.Duration // guarded by mu
@@ -157,13 +157,13 @@ func (c *clock) now() time.Time {
 	return time.Now().Add(c.add)
 }
 
-func (c *clock) pass(d time.Duration) {
+func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.add += d
 }
 
-// bench is a world with a server, and processes that call it.
+// bench is a world with a server and a gateway process.
 type bench struct {
 	*fixture.World
 	remote *remote
@@ -171,14 +171,14 @@ type bench struct {
 	clock *clock
 }
 
-// process is one of ours, that hears what changes.
+// process is one gateway process with its notifications.
 type process struct {
 	*toolcall.Caller
 	instance connectors.InstanceID
-	keeper   *access.Keeper
+	keeper   *access.Cache
 	history  *history.Writer
 	tokens   *credentials.Resolver
-	uses     chan string // what others have said of the limits
+	uses     chan string // published uses of limits
 	stop     func()
 }
 
@@ -189,7 +189,7 @@ func newBench(t testing.TB, opts ...func(*toolcall.Options)) *bench {
 	return b
 }
 
-// newProcess is another process over the same database.
+// newProcess is another process on the same database.
 func (b *bench) newProcess(t testing.TB, instance connectors.InstanceID, opts ...func(*toolcall.Options)) *process {
 	t.Helper()
 	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
@@ -197,76 +197,76 @@ func (b *bench) newProcess(t testing.TB, instance connectors.InstanceID, opts ..
 	p.tokens = credentials.NewRefreshing(credentials.Options{Store: b.St, OAuth: &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL}})
 	p.history = history.New(history.Options{Store: b.St, Instance: instance, Interval: 10 * time.Millisecond})
 	o := toolcall.Options{
-		Store: b.St, Access: p.keeper, Credentials: p.tokens, Dialer: &mcp.Dialer{HTTP: egress.Client(), Version: "test"}, Target: target,
+		Store: b.St, Access: p.keeper, Credentials: p.tokens, Dialer: &mcp.Dialer{HTTP: egress.Client(), Version: "test"}, Target: newTarget,
 		History: p.history, Instance: instance, BaseURL: "https://patchbay.example.com", Now: b.clock.now,
 	}
 	for _, opt := range opts {
 		opt(&o)
 	}
 	p.Caller = toolcall.New(o)
-	b.hear(t, p)
+	b.watchStore(t, p)
 	p.stop = sync.OnceFunc(func() {
-		ended, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		stopCtx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		p.Caller.Stop(ended)
-		p.history.Stop(ended)
+		p.Caller.Stop(stopCtx)
+		p.history.Stop(stopCtx)
 		egress.Client().CloseIdleConnections()
 	})
 	t.Cleanup(p.stop)
 	return p
 }
 
-func (b *bench) hear(t testing.TB, p *process) {
-	ctx, end := context.WithCancel(context.Background())
+func (b *bench) watchStore(t testing.TB, p *process) {
+	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	t.Cleanup(func() { end(); running.Wait() })
-	heard := make(chan struct{})
+	t.Cleanup(func() { cancel(); running.Wait() })
+	connected := make(chan struct{})
 	var once sync.Once
 	running.Go(func() { p.keeper.Run(ctx) })
 	running.Go(func() {
 		_ = b.St.Watch(ctx, func(n store.Notice) {
-			p.keeper.Hear(n)
-			p.Hear(n)
+			p.keeper.OnNotify(n)
+			p.OnNotify(n)
 			if n.Kind == store.NoticeUses {
 				p.uses <- n.ID
 			}
-		}, func(yes bool) {
-			p.keeper.Connected(yes)
-			p.Connected(yes)
-			once.Do(func() { close(heard) })
+		}, func(isConnected bool) {
+			p.keeper.Connected(isConnected)
+			p.Connected(isConnected)
+			once.Do(func() { close(connected) })
 		})
 	})
-	<-heard
+	<-connected
 }
 
-// beating is the id of a process that is alive for as long as any test.
-func (b *bench) beating(t testing.TB) connectors.InstanceID {
+// newInstance is an instance that stays alive.
+func (b *bench) newInstance(t testing.TB) connectors.InstanceID {
 	t.Helper()
 	id := fixture.NewInstance()
-	must(t, b.St.System().Beat(t.Context(), id))
+	must(t, b.St.System().Heartbeat(t.Context(), id))
 	_, err := b.Pool.Exec(t.Context(), "update instances set beat_at = now() + interval '1 hour' where id = $1", id)
 	must(t, err)
 	return id
 }
 
-func target(_ context.Context, _ connectors.TenantID, c connectors.Connector, headers []credentials.Header) (mcp.Target, error) {
+func newTarget(_ context.Context, _ connectors.TenantID, c connectors.Connector, headers []credentials.Header) (mcp.Target, error) {
 	h := http.Header{}
 	credentials.Apply(h, headers)
 	return mcp.Target{URL: c.URL, Header: h, Timeout: c.Timeout, Era: mcp.EraHandshake}, nil
 }
 
-// connector makes one with tools at a server.
-func (b *bench) connector(t testing.TB, at *remote, opts ...func(*connectors.Draft)) connectors.Connector {
+// connector is a new connector with tools.
+func (b *bench) connector(t testing.TB, server *remote, opts ...func(*connectors.Draft)) connectors.Connector {
 	t.Helper()
 	c := b.Connector(t, append([]func(*connectors.Draft){func(d *connectors.Draft) {
-		d.URL, d.Auth.Type = at.http.URL+"/mcp", connectors.AuthNone
+		d.URL, d.Auth.Type = server.http.URL+"/mcp", connectors.AuthNone
 	}}, opts...)...)
-	b.synced(t, c, `{"name":"search","inputSchema":{"type":"object","properties":{"q":{"type":"string"}}}}`,
+	b.syncTools(t, c, `{"name":"search","inputSchema":{"type":"object","properties":{"q":{"type":"string"}}}}`,
 		`{"name":"read","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`)
 	return c
 }
 
-func (b *bench) synced(t testing.TB, c connectors.Connector, raws ...string) {
+func (b *bench) syncTools(t testing.TB, c connectors.Connector, raws ...string) {
 	t.Helper()
 	var defs []connectors.Definition
 	for _, raw := range raws {
@@ -283,7 +283,7 @@ func perAgent(d *connectors.Draft) {
 	d.CredentialMode, d.Auth.Type = connectors.CredentialPerAgent, connectors.AuthBearer
 }
 
-func (b *bench) keep(t testing.TB, c connectors.Connector, agent *connectors.AgentID, s connectors.Secret) {
+func (b *bench) saveCredential(t testing.TB, c connectors.Connector, agent *connectors.AgentID, s connectors.Secret) {
 	t.Helper()
 	text, err := s.Encode()
 	must(t, err)
@@ -292,20 +292,20 @@ func (b *bench) keep(t testing.TB, c connectors.Connector, agent *connectors.Age
 	}))
 }
 
-// trusted makes an agent that asks nobody, with a grant.
-func (b *bench) trusted(t testing.TB, c connectors.Connector, opts ...func(*connectors.Agent)) connectors.Agent {
+// newTrustedAgent is an agent with a grant and without approval.
+func (b *bench) newTrustedAgent(t testing.TB, c connectors.Connector, opts ...func(*connectors.Agent)) connectors.Agent {
 	t.Helper()
-	return b.granted(t, c, append([]func(*connectors.Agent){func(a *connectors.Agent) { a.Approval = connectors.ApprovalAuto }}, opts...)...)
+	return b.newGrantedAgent(t, c, append([]func(*connectors.Agent){func(a *connectors.Agent) { a.Approval = connectors.ApprovalAuto }}, opts...)...)
 }
 
-func (b *bench) granted(t testing.TB, c connectors.Connector, opts ...func(*connectors.Agent)) connectors.Agent {
+func (b *bench) newGrantedAgent(t testing.TB, c connectors.Connector, opts ...func(*connectors.Agent)) connectors.Agent {
 	t.Helper()
 	a := b.Agent(t, opts...)
 	must(t, b.Door().SetAgentGrant(t.Context(), connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, AllTools: true}))
 	return a
 }
 
-// order is a call of a tool of the connector, as the process sees it now.
+// order is a call of the connector's tool with the process's current view.
 func (b *bench) order(t testing.TB, p *process, a connectors.Agent, c connectors.Connector, tool, arguments string) toolcall.Order {
 	t.Helper()
 	view, err := p.keeper.ByAgent(t.Context(), b.Tenant, connectors.Ref(a.ID.String()))
@@ -322,12 +322,12 @@ func (b *bench) call(t testing.TB, a connectors.Agent, c connectors.Connector, a
 	return b.Call(t.Context(), b.order(t, b.process, a, c, "search", arguments))
 }
 
-// actor is a member who decides.
+// actor is a person with this role.
 func (b *bench) actor(role connectors.Role) auth.Actor {
 	return auth.Actor{Kind: auth.KindPerson, Tenant: connectors.Tenant{ID: b.Tenant}, Role: role, Name: "Dana"}
 }
 
-// row is the call in the history, when what was noted is written.
+// row is the stored call, after pending writes.
 func (b *bench) row(t testing.TB, id connectors.ToolCallID) connectors.ToolCall {
 	t.Helper()
 	b.history.Written(t.Context())
@@ -336,14 +336,14 @@ func (b *bench) row(t testing.TB, id connectors.ToolCallID) connectors.ToolCall 
 	return c
 }
 
-// wantRefused wants a refusal with a code and a sentence.
+// wantRefused checks for a refusal with a code and a sentence.
 func wantRefused(t testing.TB, err error, code toolcall.Code) {
 	t.Helper()
-	refused(t, err, code)
+	asRefusal(t, err, code)
 }
 
-// refused is a refusal with a code and a sentence.
-func refused(t testing.TB, err error, code toolcall.Code) (r toolcall.Refusal) {
+// asRefusal returns the refusal with a code and a sentence.
+func asRefusal(t testing.TB, err error, code toolcall.Code) (r toolcall.Refusal) {
 	t.Helper()
 	found, ok := errors.AsType[*toolcall.Refusal](err)
 	if !ok || found.Code != code || found.Sentence == "" {

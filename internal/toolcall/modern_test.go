@@ -16,17 +16,17 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// modern has the process try the modern era first.
-func modern(o *toolcall.Options) {
+// withModernDialer tries the modern era first.
+func withModernDialer(o *toolcall.Options) {
 	o.Target = func(ctx context.Context, id connectors.TenantID, c connectors.Connector, headers []credentials.Header) (mcp.Target, error) {
-		t, err := target(ctx, id, c, headers)
+		t, err := newTarget(ctx, id, c, headers)
 		t.Era = mcp.EraModern
 		return t, err
 	}
 }
 
-// speaksModern answers server/discover, and calls and other requests by what a test wants.
-func speaksModern(results map[string]func(params string) string) func(w http.ResponseWriter, r *http.Request, m message) bool {
+// answerModern answers server/discover, and the given methods.
+func answerModern(results map[string]func(params string) string) func(w http.ResponseWriter, r *http.Request, m message) bool {
 	return func(w http.ResponseWriter, _ *http.Request, m message) bool {
 		if m.Method == "server/discover" {
 			reply(w, m, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`)
@@ -40,20 +40,20 @@ func speaksModern(results map[string]func(params string) string) func(w http.Res
 	}
 }
 
-// knownAsModern has the order's server be remembered as one that does not ask in the middle of a call.
-func knownAsModern(o *toolcall.Order) {
+// markModern sets the connector's remembered era to modern.
+func markModern(o *toolcall.Order) {
 	tool := *o.Tool
 	tool.Reach = &access.Reach{Connector: tool.Reach.Connector, Grant: tool.Reach.Grant}
 	tool.Reach.Connector.Era = string(mcp.EraModern)
 	o.Tool = &tool
 }
 
-func TestACallGoesOnWithWhatItsServerAskedFor(t *testing.T) {
+func TestCall_ResumesWithInputResponses(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, modern)
+	b := newBench(t, withModernDialer)
 	c := b.connector(t, b.remote)
-	a := b.trusted(t, c)
-	b.remote.set(speaksModern(map[string]func(string) string{"tools/call": func(params string) string {
+	a := b.newTrustedAgent(t, c)
+	b.remote.set(answerModern(map[string]func(string) string{"tools/call": func(params string) string {
 		if strings.Contains(params, `"requestState":"the server's"`) && strings.Contains(params, `"inputResponses":{"k":1}`) {
 			return `{"resultType":"complete","content":[]}`
 		}
@@ -61,18 +61,18 @@ func TestACallGoesOnWithWhatItsServerAskedFor(t *testing.T) {
 	}}))
 	order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
 	order.MultiRound, order.Capabilities = true, json.RawMessage(`{"elicitation":{}}`)
-	knownAsModern(&order)
+	markModern(&order)
 	out, err := b.Call(t.Context(), order)
 	must(t, err)
-	var asked struct {
+	var required struct {
 		RequestState  json.RawMessage
 		InputRequests json.RawMessage
 	}
-	must(t, json.Unmarshal(out.Raw, &asked))
-	if !out.InputRequired || strings.Contains(string(out.Raw), "the server's") || string(asked.InputRequests) != `{"k":{"method":"elicitation/create","params":{}}}` {
+	must(t, json.Unmarshal(out.Raw, &required))
+	if !out.InputRequired || strings.Contains(string(out.Raw), "the server's") || string(required.InputRequests) != `{"k":{"method":"elicitation/create","params":{}}}` {
 		t.Fatalf("raw = %s", out.Raw)
 	}
-	order.Input = &mcp.Input{State: asked.RequestState, Responses: json.RawMessage(`{"k":1}`)}
+	order.Input = &mcp.Input{State: required.RequestState, Responses: json.RawMessage(`{"k":1}`)}
 	again, err := b.Call(t.Context(), order)
 	must(t, err)
 	if again.InputRequired || string(again.Raw) != `{"resultType":"complete","content":[]}` {
@@ -81,35 +81,35 @@ func TestACallGoesOnWithWhatItsServerAskedFor(t *testing.T) {
 
 	other := order
 	other.Arguments = json.RawMessage(`{"q":"another"}`)
-	stranger := b.order(t, b.process, b.trusted(t, c), c, "search", `{"q":"x"}`)
-	stranger.Input = order.Input
-	for what, wrong := range map[string]toolcall.Order{"another call": other, "another agent": stranger} {
+	otherAgent := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", `{"q":"x"}`)
+	otherAgent.Input = order.Input
+	for name, wrong := range map[string]toolcall.Order{"another call": other, "another agent": otherAgent} {
 		if _, err := b.Call(t.Context(), wrong); fmt.Sprintf("%T", err) != "*toolcall.BadArguments" {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-func TestAnApprovedCallThatGoesOnAsksNobodyAgain(t *testing.T) {
+func TestApproval_ResumedCallIsNotReviewedAgain(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, modern)
+	b := newBench(t, withModernDialer)
 	c := b.connector(t, b.remote)
-	a := b.granted(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAlwaysAsk })
-	b.remote.set(speaksModern(map[string]func(string) string{"tools/call": func(params string) string {
+	a := b.newGrantedAgent(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAlwaysAsk })
+	b.remote.set(answerModern(map[string]func(string) string{"tools/call": func(params string) string {
 		if strings.Contains(params, `"requestState"`) {
 			return `{"resultType":"complete","content":[]}`
 		}
 		return `{"resultType":"input_required","inputRequests":{}, "requestState":"s"}`
 	}}))
-	answers, id := b.waiting(t, a, c, b.process)
+	answers, id := b.startWaiting(t, a, c, b.process)
 	b.approve(t, b.process, id)
 	got := <-answers
 	must(t, got.err)
-	var asked struct{ RequestState json.RawMessage }
-	must(t, json.Unmarshal(got.out.Raw, &asked))
+	var required struct{ RequestState json.RawMessage }
+	must(t, json.Unmarshal(got.out.Raw, &required))
 	order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
-	order.MultiRound, order.Impatient = true, true
-	order.Input = &mcp.Input{State: asked.RequestState}
+	order.MultiRound, order.NoWait = true, true
+	order.Input = &mcp.Input{State: required.RequestState}
 	out, err := b.Call(t.Context(), order)
 	must(t, err)
 	if row := b.row(t, out.CallID); row.ApprovedBy != "Dana" || row.Status != connectors.CallSuccess {
@@ -117,13 +117,13 @@ func TestAnApprovedCallThatGoesOnAsksNobodyAgain(t *testing.T) {
 	}
 }
 
-func TestATaskIsTheAgentsUnderAnIDOfOurs(t *testing.T) {
+func TestTask_HandleIsSealedToAgent(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, modern)
+	b := newBench(t, withModernDialer)
 	c := b.connector(t, b.remote)
-	a := b.trusted(t, c)
+	a := b.newTrustedAgent(t, c)
 	state, cancelled := "working", make(chan string, 1)
-	b.remote.set(speaksModern(map[string]func(string) string{
+	b.remote.set(answerModern(map[string]func(string) string{
 		"tools/call": func(string) string { return `{"resultType":"task","taskId":"own-id","status":"working"}` },
 		"tasks/get": func(params string) string {
 			if !strings.Contains(params, `"taskId":"own-id"`) {
@@ -175,11 +175,11 @@ func TestATaskIsTheAgentsUnderAnIDOfOurs(t *testing.T) {
 	}
 }
 
-func TestAServerAsksAClientWhatThatSaysThatItAnswers(t *testing.T) {
+func TestCapabilities_ServerRequestOnlyIfDeclared(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, modern)
+	b := newBench(t, withModernDialer)
 	c := b.connector(t, b.remote)
-	a := b.trusted(t, c)
+	a := b.newTrustedAgent(t, c)
 	many := make([]string, 17)
 	for i := range many {
 		many[i] = fmt.Sprintf(`"k%d":{"method":"elicitation/create"}`, i)
@@ -201,15 +201,15 @@ func TestAServerAsksAClientWhatThatSaysThatItAnswers(t *testing.T) {
 		"too long":                 {`"inputRequests":{"k":{"method":"elicitation/create","params":{"message":"` + strings.Repeat("x", 1<<20) + `"}}}`, false},
 	} {
 		answer := func(string) string { return `{"resultType":"input_required",` + tc.requests + `,"requestState":"s"}` }
-		b.remote.set(speaksModern(map[string]func(string) string{"tools/call": answer, "prompts/get": answer}))
+		b.remote.set(answerModern(map[string]func(string) string{"tools/call": answer, "prompts/get": answer}))
 		order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
 		order.MultiRound, order.Capabilities = true, json.RawMessage(`{"elicitation":{"form":{}}}`)
-		knownAsModern(&order)
+		markModern(&order)
 		out, err := b.Call(t.Context(), order)
 		if tc.allowed && (err != nil || !out.InputRequired) {
 			t.Errorf("%s: %v", name, err)
 		} else if !tc.allowed {
-			refused(t, err, toolcall.CodeUpstream)
+			asRefusal(t, err, toolcall.CodeUpstream)
 		}
 		q := toolcall.Query{View: order.View, Reach: order.Tool.Reach, Kind: connectors.CallPrompt, Name: "p", Method: "prompts/get", Client: order.Client}
 		if _, err = b.Request(t.Context(), q); tc.allowed != (err == nil) {
@@ -222,18 +222,18 @@ func TestAServerAsksAClientWhatThatSaysThatItAnswers(t *testing.T) {
 	}
 }
 
-func TestATaskAsksItsClientWhatThatSaysThatItAnswers(t *testing.T) {
+func TestTask_InputOnlyForDeclaredCapabilities(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, modern)
+	b := newBench(t, withModernDialer)
 	c := b.connector(t, b.remote)
-	asks := `"inputRequests":{"k":{"method":"sampling/createMessage","params":{}}}`
-	b.remote.set(speaksModern(map[string]func(string) string{
+	inputRequests := `"inputRequests":{"k":{"method":"sampling/createMessage","params":{}}}`
+	b.remote.set(answerModern(map[string]func(string) string{
 		"tools/call": func(string) string { return `{"resultType":"task","taskId":"own-id","status":"working"}` },
 		"tasks/get": func(string) string {
-			return `{"resultType":"complete","taskId":"own-id","status":"input_required",` + asks + `}`
+			return `{"resultType":"complete","taskId":"own-id","status":"input_required",` + inputRequests + `}`
 		},
 	}))
-	order := b.order(t, b.process, b.trusted(t, c), c, "search", "")
+	order := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
 	order.Task = true
 	out, err := b.Call(t.Context(), order)
 	must(t, err)
@@ -242,7 +242,7 @@ func TestATaskAsksItsClientWhatThatSaysThatItAnswers(t *testing.T) {
 	for capabilities, allowed := range map[string]bool{`{"sampling":{}}`: true, `{"elicitation":{}}`: false, "": false} {
 		client := toolcall.Client{MultiRound: true, Capabilities: json.RawMessage(capabilities)}
 		raw, err := b.TaskRequest(t.Context(), order.View, client, "tasks/get", params)
-		if allowed != (err == nil) || allowed && !strings.Contains(string(raw), asks) {
+		if allowed != (err == nil) || allowed && !strings.Contains(string(raw), inputRequests) {
 			t.Errorf("%s: %s, %v", capabilities, raw, err)
 		}
 	}
@@ -250,62 +250,62 @@ func TestATaskAsksItsClientWhatThatSaysThatItAnswers(t *testing.T) {
 	wantRefused(t, err, toolcall.CodeUpstream)
 }
 
-func TestARequestThatItsClientCancelsIsCancelledAtAModernServer(t *testing.T) {
+func TestRequest_CancelledAtModernServer(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, modern)
+	b := newBench(t, withModernDialer)
 	c := b.connector(t, b.remote)
-	order := b.order(t, b.process, b.trusted(t, c), c, "search", "")
-	modernly, came, gone := speaksModern(nil), make(chan struct{}), make(chan struct{})
+	order := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
+	answer, arrived, closed := answerModern(nil), make(chan struct{}), make(chan struct{})
 	b.remote.set(func(w http.ResponseWriter, r *http.Request, m message) bool {
 		if m.Method != "prompts/get" {
-			return modernly(w, r, m)
+			return answer(w, r, m)
 		}
-		close(came)
+		close(arrived)
 		<-r.Context().Done()
-		close(gone)
+		close(closed)
 		return true
 	})
 	ctx, cancel := context.WithCancel(t.Context())
-	answered := make(chan error, 1)
+	results := make(chan error, 1)
 	go func() {
 		_, err := b.Request(ctx, toolcall.Query{
 			View: order.View, Reach: order.Tool.Reach, Kind: connectors.CallPrompt, Name: "p", Method: "prompts/get",
 			Client: toolcall.Client{Progress: func(json.RawMessage) {}},
 		})
-		answered <- err
+		results <- err
 	}()
-	<-came
+	<-arrived
 	cancel()
-	wantRefused(t, <-answered, toolcall.CodeCancelled)
-	<-gone
+	wantRefused(t, <-results, toolcall.CodeCancelled)
+	<-closed
 }
 
-// goingOn is a call whose server asks once, and then does what it is asked to, as often as it is asked.
-func (b *bench) goingOn(t *testing.T, c connectors.Connector, a connectors.Agent, call func(toolcall.Order) toolcall.Outcome) toolcall.Order {
+// resumeOrder is the order that resumes a call after the one question of its server.
+func (b *bench) resumeOrder(t *testing.T, c connectors.Connector, a connectors.Agent, call func(toolcall.Order) toolcall.Outcome) toolcall.Order {
 	t.Helper()
-	b.remote.set(speaksModern(map[string]func(string) string{"tools/call": func(params string) string {
+	b.remote.set(answerModern(map[string]func(string) string{"tools/call": func(params string) string {
 		if strings.Contains(params, `"requestState"`) {
 			return `{"resultType":"complete","content":[]}`
 		}
 		return `{"resultType":"input_required","inputRequests":{}, "requestState":"s"}`
 	}}))
 	order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
-	order.MultiRound, order.Impatient = true, true
-	knownAsModern(&order)
-	var asked struct{ RequestState json.RawMessage }
-	must(t, json.Unmarshal(call(order).Raw, &asked))
-	order.Input = &mcp.Input{State: asked.RequestState}
+	order.MultiRound, order.NoWait = true, true
+	markModern(&order)
+	var required struct{ RequestState json.RawMessage }
+	must(t, json.Unmarshal(call(order).Raw, &required))
+	order.Input = &mcp.Input{State: required.RequestState}
 	return order
 }
 
-func TestOneApprovalIsOneExecutionHoweverOftenItsStateIsSent(t *testing.T) {
+func TestApproval_StateIsUsedOnce(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, modern)
-	other := b.newProcess(t, b.beating(t), modern)
+	b := newBench(t, withModernDialer)
+	other := b.newProcess(t, b.newInstance(t), withModernDialer)
 	c := b.connector(t, b.remote)
-	a := b.granted(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAlwaysAsk })
-	order := b.goingOn(t, c, a, func(toolcall.Order) toolcall.Outcome {
-		answers, id := b.waiting(t, a, c, b.process)
+	a := b.newGrantedAgent(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAlwaysAsk })
+	order := b.resumeOrder(t, c, a, func(toolcall.Order) toolcall.Outcome {
+		answers, id := b.startWaiting(t, a, c, b.process)
 		b.approve(t, b.process, id)
 		got := <-answers
 		must(t, got.err)
@@ -320,27 +320,27 @@ func TestOneApprovalIsOneExecutionHoweverOftenItsStateIsSent(t *testing.T) {
 			answers <- err
 		}()
 	}
-	made := 0
+	accepted := 0
 	for range cap(answers) {
 		if err := <-answers; err == nil {
-			made++
+			accepted++
 		} else if fmt.Sprintf("%T", err) != "*toolcall.BadArguments" {
 			t.Error(err)
 		}
 	}
-	if made != 1 {
-		t.Errorf("%d of six requests with one approval were made", made)
+	if accepted != 1 {
+		t.Errorf("%d of six requests with one approval were made", accepted)
 	}
 	b.remote.wantCalls(t, 2)
 }
 
-func TestAStateIsGoodForAnHourAndCountsEachTimeItIsSent(t *testing.T) {
+func TestState_ExpiresAfterHourAndCountsEachUse(t *testing.T) {
 	t.Parallel()
-	b := newQuotaBench(t, modern)
+	b := newQuotaBench(t, withModernDialer)
 	c := b.connector(t, b.remote)
-	a := b.trusted(t, c)
-	b.bound(t, c, connectors.Quota{PerDay: 3})
-	order := b.goingOn(t, c, a, func(o toolcall.Order) toolcall.Outcome {
+	a := b.newTrustedAgent(t, c)
+	b.setQuota(t, c, connectors.Quota{PerDay: 3})
+	order := b.resumeOrder(t, c, a, func(o toolcall.Order) toolcall.Outcome {
 		out, err := b.Call(t.Context(), o)
 		must(t, err)
 		return out
@@ -351,8 +351,8 @@ func TestAStateIsGoodForAnHourAndCountsEachTimeItIsSent(t *testing.T) {
 	}
 	_, err := b.Call(t.Context(), order)
 	wantRefused(t, err, toolcall.CodeQuotaExceeded)
-	b.bound(t, c, connectors.Quota{})
-	b.clock.pass(time.Hour)
+	b.setQuota(t, c, connectors.Quota{})
+	b.clock.advance(time.Hour)
 	if _, err := b.Call(t.Context(), order); fmt.Sprintf("%T", err) != "*toolcall.BadArguments" {
 		t.Errorf("after an hour: %v", err)
 	}

@@ -10,66 +10,67 @@ import (
 	"patchbay/internal/store"
 )
 
-// Order is a tool call to be made. Its raw parts are looked at until [Caller.Call] returns, and no longer.
+// Order is a tool call to make. Its raw parts are not read after [Caller.Call] returns.
 type Order struct {
 	View      *access.View
 	Tool      *access.Tool
 	Arguments json.RawMessage // an object; empty: none
 	Meta      json.RawMessage // _meta of the request, an object; empty: none
 	Source    connectors.CallSource
-	Caller    string                   // who calls for the agent, where a person or a key does
-	Token     *connectors.AgentTokenID // with which the agent came
-	From      connectors.CallOrigin    // the request that brings it
+	Caller    string                   // the person or key behind the agent, if any
+	Token     *connectors.AgentTokenID // the request's agent token
+	From      connectors.CallOrigin    // the request's origin
 
 	ID connectors.ToolCallID // of the call; zero: a new one
-	// Impatient: where a person has to agree, nobody waits: the refusal is CodeApprovalPending at once, and the call is made when it is
-	// approved.
-	Impatient bool
+	// NoWait: a call that needs approval returns CodeApprovalPending at once, and runs after approval.
+	NoWait bool
 
-	// Read: Arguments were read before, and are valid JSON without white space around it.
+	// Read: Arguments are valid JSON without surrounding white space.
 	Read bool
-	// Lend: the caller says by releasing [Outcome.Lent] when nobody looks at the outcome's Raw any more.
+	// Lend: the caller releases [Outcome.Lent] when it has used Raw.
 	Lend bool
 
 	Client
-	Input *mcp.Input // goes on with a call whose outcome was InputRequired; the state is the one that was handed out
+	Input *mcp.Input // resumes a call after an InputRequired outcome, with its state
 }
 
-// Client is what the one who waits for the answer hears and can do. The zero value hears nothing and can nothing.
+// Client is what the waiting client receives and supports. The zero value receives nothing and supports
+// nothing.
 type Client struct {
-	// Progress takes the params of a progress notification, without a token; nil: nobody listens.
+	// Progress receives params of progress notifications, without a token; nil: dropped.
 	Progress func(params json.RawMessage)
-	// Message takes what else the server says meanwhile; nil: nobody listens.
+	// Message receives other notifications of the server; nil: dropped.
 	Message func(method string, params json.RawMessage)
-	// LogLevel is from which level on it wants to hear the server's log messages; empty: it did not say.
+	// LogLevel is the minimum level of the server's log messages; empty: not set.
 	LogLevel string
-	// Ask has the client answer a request of the server; nil: it cannot be asked in between.
+	// Ask sends a server's request to the client during the call; nil: not supported.
 	Ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
-	// MultiRound: the client can send the call again with what was asked for (InputRequired).
+	// MultiRound: the client answers InputRequired with another request.
 	MultiRound bool
-	// Task: the client can take a task in place of a result.
+	// Task: the client accepts a task as result.
 	Task bool
-	// Session is that of a client which hears there that an account is there (2025-11-25); empty: it does not.
+	// Session is notified when an account is connected (2025-11-25); empty: none.
 	Session string
-	// Capabilities are the client's, as it wrote them: an object; empty: none.
+	// Capabilities are the client's own JSON object; empty: none.
 	Capabilities json.RawMessage
-	// Wait lets the request wait while the database is away; nil: it does not.
+	// Wait lets the request wait while the database is away; nil: it fails at once.
 	Wait *store.WaitBudget
 }
 
-// Outcome is what came of a call. Where it was refused, there is only Call: as it is on record. At most one of Task and InputRequired is true; neither: the call is done.
+// Outcome is the outcome of a call. A refused call has only Call. At most one of Task and InputRequired is
+// true; neither: the call is done.
 type Outcome struct {
 	CallID connectors.ToolCallID
-	// Raw is the result as the server wrote it; in a task and in a request for input, its ids and states are ours.
+	// Raw is the server's result. In a task and an InputRequired result, ids and states are sealed handles.
 	Raw           json.RawMessage
-	IsError       bool // the tool says that it failed
-	Task          bool // Raw is a task; ask for it by TaskRequest
-	InputRequired bool // Raw asks for input; call again with Input
-	// Call is the call as the history has it, or will have it; with an error, too, unless nothing was begun (then its ID is zero).
+	IsError       bool // the tool reports an error
+	Task          bool // Raw is a task; poll it with TaskRequest
+	InputRequired bool // Raw requests input; call again with Input
+	// Call is the call's record, also with an error. Its ID is zero if no call began.
 	Call connectors.ToolCall
 
-	lent *mcp.Result // where Raw stands; nil: it is the caller's to keep
+	lent *mcp.Result // owner of Raw's memory; nil: the caller may keep Raw
 }
 
-// Lent is where Raw stands, which is to be released once, when nobody looks at Raw any more; nil: it is the caller's to keep.
+// Lent owns Raw's memory, and is to be released once after the last use of Raw; nil: the caller may keep Raw.
 func (o *Outcome) Lent() *mcp.Result { return o.lent }

@@ -11,13 +11,13 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// panicking is a process of a bench whose calls panic where they miss an account, for as long as panics is true.
-func (b *bench) panicking(t testing.TB) (p *process, panics *atomic.Bool) {
+// newPanickingProcess is a process that panics on a missing account, while panics is true.
+func (b *bench) newPanickingProcess(t testing.TB) (p *process, panics *atomic.Bool) {
 	t.Helper()
 	panics = &atomic.Bool{}
 	panics.Store(true)
-	return b.newProcess(t, b.beating(t), func(o *toolcall.Options) {
-		o.Connect = func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string {
+	return b.newProcess(t, b.newInstance(t), func(o *toolcall.Options) {
+		o.ConnectURL = func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string {
 			if panics.Load() {
 				panic("of a test")
 			}
@@ -30,12 +30,12 @@ func TestCall_PanicEndsThatCallAlone(t *testing.T) {
 	t.Parallel()
 	b := newQuotaBench(t)
 	c := b.connector(t, b.remote, perAgent)
-	a, other := b.trusted(t, c), b.trusted(t, c)
-	b.keep(t, c, &other.ID, connectors.Secret{Token: "x"})
-	b.bound(t, c, connectors.Quota{PerDay: 2})
-	p, panics := b.panicking(t)
+	a, other := b.newTrustedAgent(t, c), b.newTrustedAgent(t, c)
+	b.saveCredential(t, c, &other.ID, connectors.Secret{Token: "x"})
+	b.setQuota(t, c, connectors.Quota{PerDay: 2})
+	p, panics := b.newPanickingProcess(t)
 	b.process = p
-	for range 3 { // what a call counts under is given back
+	for range 3 { // each refunds its quota
 		out, err := p.Call(t.Context(), b.order(t, p, a, c, "search", ""))
 		if caught, ok := errors.AsType[*safe.Error](err); !ok || caught.Kind != safe.Call {
 			t.Fatalf("error = %v", err)
@@ -44,7 +44,7 @@ func TestCall_PanicEndsThatCallAlone(t *testing.T) {
 			t.Errorf("row = %+v", row)
 		}
 	}
-	if n := b.counted(t); n != 0 {
+	if n := b.countedCalls(t); n != 0 {
 		t.Errorf("%d calls count", n)
 	}
 	_, err := p.Call(t.Context(), b.order(t, p, other, c, "search", ""))
@@ -52,24 +52,23 @@ func TestCall_PanicEndsThatCallAlone(t *testing.T) {
 	panics.Store(false)
 	_, err = p.Call(t.Context(), b.order(t, p, a, c, "search", ""))
 	wantRefused(t, err, toolcall.CodeCredentialRequired)
-	p.stop() // no call is waited for
+	p.stop() // all calls have ended
 }
 
-// TestApprovedCall_PanicMarksItFailed has a call panic that nobody waits for.
 func TestApprovedCall_PanicMarksItFailed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	p, _ := b.panicking(t)
+	p, _ := b.newPanickingProcess(t)
 	b.process = p
 	c := b.connector(t, b.remote, perAgent)
-	a := b.granted(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAlwaysAsk })
-	b.keep(t, c, &a.ID, connectors.Secret{Token: "x"})
-	_, err := b.impatient(t, p, a, c)
+	a := b.newGrantedAgent(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAlwaysAsk })
+	b.saveCredential(t, c, &a.ID, connectors.Secret{Token: "x"})
+	_, err := b.callNoWait(t, p, a, c)
 	wantRefused(t, err, toolcall.CodeApprovalPending)
-	id := b.theOne(t)
-	must(t, b.Door().DeleteCredential(t.Context(), c.ID, &a.ID)) // it panics now
+	id := b.onlyWaiting(t)
+	must(t, b.Door().DeleteCredential(t.Context(), c.ID, &a.ID)) // a missing account panics
 	b.approve(t, p, id)
-	p.Caller.Stop(t.Context()) // the call has ended
+	p.Caller.Stop(t.Context()) // waits for the call
 	row, err := b.Door().Approval(t.Context(), id)
 	must(t, err)
 	if row.State != connectors.ApprovalDone {

@@ -15,125 +15,121 @@ import (
 )
 
 const (
-	progressEvery = time.Second     // between two looks: a server may tell a thousand times in it
-	progressTime  = 5 * time.Second // of one statement
-	progressRows  = 1000            // of one statement
-	mostSaid      = 300             // characters of what a server says in words
+	progressInterval = time.Second     // servers may send thousands of notifications in between
+	progressTimeout  = 5 * time.Second // of one statement
+	maxProgressRows  = 1000            // of one statement
+	maxProgressText  = 300             // characters
 )
 
-// progress is how far calls are, of which nothing is on record yet: the last word of each. The zero value works.
-type progress struct {
-	mu sync.Mutex
-	of map[connectors.ToolCallID]soFar // guarded by mu
+// progressQueue holds the latest unsaved progress of each call. The zero value works.
+type progressQueue struct {
+	mu     sync.Mutex
+	byCall map[connectors.ToolCallID]callProgress // guarded by mu
 }
 
-// soFar is how far one call is.
-type soFar struct {
-	view *access.View
-	note mcp.ProgressNote
-	task bool // it is what a task says, which has no number
+// callProgress is the progress of one call.
+type callProgress struct {
+	view   *access.View
+	note   mcp.ProgressNote
+	isTask bool // from a task, which has no number
 }
 
-// noteProgress has people see how far the call is. It is quick: what is told often is written now and then.
-func (a *attempt) noteProgress(s soFar) {
+func (a *attempt) queueProgress(s callProgress) {
 	s.view = a.order.View
 	p := &a.Caller.progress
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.of == nil {
-		p.of = map[connectors.ToolCallID]soFar{}
+	if p.byCall == nil {
+		p.byCall = map[connectors.ToolCallID]callProgress{}
 	}
-	p.of[a.call.ID] = s
+	p.byCall[a.call.ID] = s
 }
 
-// take empties it.
-func (p *progress) take() map[connectors.ToolCallID]soFar {
+func (p *progressQueue) takeAll() map[connectors.ToolCallID]callProgress {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	all := p.of
-	p.of = nil
+	all := p.byCall
+	p.byCall = nil
 	return all
 }
 
-// again keeps a note for the next time, unless the server has told something since.
-func (p *progress) again(id connectors.ToolCallID, s soFar) {
+// requeueProgress queues progress again, unless there is newer one.
+func (p *progressQueue) requeueProgress(id connectors.ToolCallID, s callProgress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.of == nil {
-		p.of = map[connectors.ToolCallID]soFar{}
+	if p.byCall == nil {
+		p.byCall = map[connectors.ToolCallID]callProgress{}
 	}
-	if _, newer := p.of[id]; !newer {
-		p.of[id] = s
+	if _, exists := p.byCall[id]; !exists {
+		p.byCall[id] = s
 	}
 }
 
-// noteProgressNowAndThen writes how far calls are, all in one statement, until the process stops.
-func (c *Caller) noteProgressNowAndThen() {
-	tick := time.NewTicker(progressEvery)
+// saveProgressLoop saves progress once a second, until the process stops.
+func (c *Caller) saveProgressLoop() {
+	tick := time.NewTicker(progressInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
 			c.saveProgress()
-		case <-c.life.Done():
+		case <-c.baseCtx.Done():
 			return
 		}
 	}
 }
 
-// saveProgress writes what was told since the last time. The beginning of a call may not be on record yet, or its row be locked: while the
-// call goes on, it is tried again.
+// saveProgress saves the queue. A call's row may not exist yet or be locked: a running call is retried.
 func (c *Caller) saveProgress() {
-	all := c.progress.take()
+	all := c.progress.takeAll()
 	if len(all) == 0 {
 		return
 	}
 	calls := make([]store.OwnedCall, 0, len(all))
 	for id, s := range all {
-		calls = append(calls, store.OwnedCall{Tenant: s.view.Tenant.ID, ToolCall: connectors.ToolCall{ID: id, Progress: s.kept()}})
+		calls = append(calls, store.OwnedCall{Tenant: s.view.Tenant.ID, ToolCall: connectors.ToolCall{ID: id, Progress: s.toRecord()}})
 	}
-	ctx, cancel := context.WithTimeout(c.life, progressTime)
+	ctx, cancel := context.WithTimeout(c.baseCtx, progressTimeout)
 	defer cancel()
-	for batch := range slices.Chunk(calls, progressRows) {
-		noted, err := c.o.Store.System().NoteProgress(ctx, batch)
-		if err != nil && c.life.Err() == nil {
-			c.o.Log.DebugContext(ctx, "progress of calls not noted", slog.Int("calls", len(batch)), slog.Any("error", err)) // the history warns
+	for batch := range slices.Chunk(calls, maxProgressRows) {
+		saved, err := c.o.Store.System().NoteProgress(ctx, batch)
+		if err != nil && c.baseCtx.Err() == nil {
+			c.o.Log.DebugContext(ctx, "progress of calls not noted", slog.Int("calls", len(batch)), slog.Any("error", err)) // the history logs the outage
 		}
-		for _, id := range noted {
+		for _, id := range saved {
 			delete(all, id)
 		}
 	}
 	for id, s := range all {
-		if c.runsHere(id) {
-			c.progress.again(id, s)
+		if c.isRunning(id) {
+			c.progress.requeueProgress(id, s)
 		}
 	}
 }
 
-func (c *Caller) runsHere(id connectors.ToolCallID) bool {
+func (c *Caller) isRunning(id connectors.ToolCallID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.running[id] != nil
 }
 
-// kept is what the history keeps of it: the numbers, and the words as the tenant keeps contents.
-func (s soFar) kept() *connectors.CallProgress {
+// toRecord is the history's form: numbers, and the message as far as the tenant stores contents.
+func (s callProgress) toRecord() *connectors.CallProgress {
 	p := connectors.CallProgress{Total: s.note.Total}
-	if !s.task {
+	if !s.isTask {
 		p.Done = &s.note.Progress
 	}
 	if raw, err := json.Marshal(s.note.Message); err == nil && s.note.Message != "" {
-		_ = json.Unmarshal(kept(s.view, raw), &p.Message) // of what is not kept there is nothing
+		_ = json.Unmarshal(trimForHistory(s.view, raw), &p.Message) // dropped contents leave no message
 	}
-	p.Message = firstOf(p.Message, mostSaid)
+	p.Message = truncateText(p.Message, maxProgressText)
 	return &p
 }
 
-// firstOf is the beginning of a text, most characters long.
-func firstOf(s string, most int) string {
-	for at := range s {
-		if most--; most < 0 {
-			return s[:at] + "…"
+func truncateText(s string, maxChars int) string {
+	for offset := range s {
+		if maxChars--; maxChars < 0 {
+			return s[:offset] + "…"
 		}
 	}
 	return s

@@ -15,8 +15,8 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// tells answers a call with what it is told to say of its progress, and ends it when there is nothing more.
-func tells(words <-chan string) func(http.ResponseWriter, *http.Request, message) bool {
+// reportProgress is a server that sends these progress notifications during a call.
+func reportProgress(notifications <-chan string) func(http.ResponseWriter, *http.Request, message) bool {
 	return func(w http.ResponseWriter, _ *http.Request, m message) bool {
 		if m.Method != "tools/call" {
 			return false
@@ -26,8 +26,8 @@ func tells(words <-chan string) func(http.ResponseWriter, *http.Request, message
 		}
 		_ = json.Unmarshal(m.Params, &params)
 		w.Header().Set("Content-Type", "text/event-stream")
-		for said := range words {
-			fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":%s,%s}}\n\n", params.Meta.ProgressToken, said)
+		for notification := range notifications {
+			fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":%s,%s}}\n\n", params.Meta.ProgressToken, notification)
 			_ = http.NewResponseController(w).Flush()
 		}
 		fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[]}}\n\n", m.ID)
@@ -35,43 +35,43 @@ func tells(words <-chan string) func(http.ResponseWriter, *http.Request, message
 	}
 }
 
-// telling is a call whose server says how far it is, word by word.
-type telling struct {
-	id    connectors.ToolCallID
-	say   func(words ...string) // returns when they were heard
-	end   func()
-	ended <-chan error
+// progressCall is a call with progress that the test controls.
+type progressCall struct {
+	id     connectors.ToolCallID
+	send   func(words ...string) // returns when they are received
+	finish func()
+	ended  <-chan error
 }
 
-func (b *bench) telling(t *testing.T, change ...func(*toolcall.Order)) telling {
+func (b *bench) startProgressCall(t *testing.T, changes ...func(*toolcall.Order)) progressCall {
 	t.Helper()
-	words, heard, ended := make(chan string), make(chan struct{}), make(chan error, 1)
-	b.remote.set(tells(words))
+	notifications, received, ended := make(chan string), make(chan struct{}), make(chan error, 1)
+	b.remote.set(reportProgress(notifications))
 	c := b.connector(t, b.remote)
-	order := b.order(t, b.process, b.trusted(t, c), c, "search", "")
+	order := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
 	order.ID = toolcall.NewCallID()
-	order.Progress = func(json.RawMessage) { heard <- struct{}{} }
-	for _, f := range change {
+	order.Progress = func(json.RawMessage) { received <- struct{}{} }
+	for _, f := range changes {
 		f(&order)
 	}
 	go func() {
 		_, err := b.Call(t.Context(), order)
 		ended <- err
 	}()
-	return telling{id: order.ID, ended: ended, end: func() { close(words) }, say: func(all ...string) {
-		for _, said := range all {
-			words <- said
-			<-heard
+	return progressCall{id: order.ID, ended: ended, finish: func() { close(notifications) }, send: func(params ...string) {
+		for _, param := range params {
+			notifications <- param
+			<-received
 		}
 	}}
 }
 
-func TestHowFarACallIsGoesOnRecord(t *testing.T) {
+func TestProgress_IsRecorded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	call := b.telling(t)
+	call := b.startProgressCall(t)
 	for n := range 100 {
-		call.say(fmt.Sprintf(`"progress":%d,"total":100,"message":"page %d"`, n, n))
+		call.send(fmt.Sprintf(`"progress":%d,"total":100,"message":"page %d"`, n, n))
 	}
 	if row := b.row(t, call.id); row.Progress != nil {
 		t.Errorf("it is written as it comes: %+v", row.Progress)
@@ -80,10 +80,10 @@ func TestHowFarACallIsGoesOnRecord(t *testing.T) {
 	if diff := cmp.Diff(&connectors.CallProgress{Done: new(99.0), Total: 100, Message: "page 99"}, b.row(t, call.id).Progress); diff != "" {
 		t.Error(diff)
 	}
-	call.say(`"progress":100`)
-	call.end()
+	call.send(`"progress":100`)
+	call.finish()
 	must(t, <-call.ended)
-	b.row(t, call.id) // its end is written
+	b.row(t, call.id) // after the end of the call is stored
 	b.SaveProgress()
 	if row := b.row(t, call.id); row.Status != connectors.CallSuccess || *row.Progress.Done != 99 || row.Task != nil {
 		t.Errorf("something is written after the end: %+v", row)
@@ -93,14 +93,14 @@ func TestHowFarACallIsGoesOnRecord(t *testing.T) {
 	}
 }
 
-func TestHowFarACallIsWaitsForItsBeginning(t *testing.T) {
+func TestProgress_WaitsForCallRow(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	slow := history.New(history.Options{Store: b.St, Instance: b.Instance, Interval: time.Hour})
 	b.process = b.newProcess(t, b.Instance, func(o *toolcall.Options) { o.History = slow })
 	t.Cleanup(func() { b.stop(); slow.Stop(t.Context()) })
-	call := b.telling(t)
-	call.say(`"progress":0.5,"total":1`)
+	call := b.startProgressCall(t)
+	call.send(`"progress":0.5,"total":1`)
 	b.SaveProgress()
 	slow.Written(t.Context())
 	if row := b.row(t, call.id); row.Progress != nil {
@@ -110,35 +110,35 @@ func TestHowFarACallIsWaitsForItsBeginning(t *testing.T) {
 	if diff := cmp.Diff(&connectors.CallProgress{Done: new(0.5), Total: 1}, b.row(t, call.id).Progress); diff != "" {
 		t.Error(diff)
 	}
-	call.end()
+	call.finish()
 	must(t, <-call.ended)
 }
 
-func TestWhatAServerSaysOfProgressIsKeptAsContentsAre(t *testing.T) {
+func TestProgress_MessageFollowsHistorySetting(t *testing.T) {
 	t.Parallel()
-	for how, want := range map[connectors.CallHistory]string{
+	for setting, want := range map[connectors.CallHistory]string{
 		connectors.HistoryFull: "token=hunter2hunter2", connectors.HistoryRedacted: "token=[redacted]", connectors.HistoryNone: "",
 	} {
-		t.Run(string(how), func(t *testing.T) {
+		t.Run(string(setting), func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			call := b.telling(t, func(o *toolcall.Order) {
+			call := b.startProgressCall(t, func(o *toolcall.Order) {
 				view := *o.View
-				view.Tenant.CallHistory = how
+				view.Tenant.CallHistory = setting
 				o.View = &view
 			})
-			call.say(`"progress":1,"message":"token=hunter2hunter2"`)
+			call.send(`"progress":1,"message":"token=hunter2hunter2"`)
 			b.row(t, call.id)
 			b.SaveProgress()
 			if diff := cmp.Diff(&connectors.CallProgress{Done: new(1.0), Message: want}, b.row(t, call.id).Progress); diff != "" {
 				t.Error(diff)
 			}
-			call.say(`"progress":2,"message":"` + strings.Repeat("é", 10_000) + `"`)
+			call.send(`"progress":2,"message":"` + strings.Repeat("é", 10_000) + `"`)
 			b.SaveProgress()
 			if long := b.row(t, call.id).Progress; *long.Done != 2 || len(long.Message) > 610 {
 				t.Errorf("%d bytes are kept", len(long.Message))
 			}
-			call.end()
+			call.finish()
 			must(t, <-call.ended)
 		})
 	}

@@ -9,135 +9,135 @@ import (
 	"patchbay/internal/store"
 )
 
-// paced tells whether too many calls are made: by the agent, of the tool, to the connector, or by the tenant. What is narrower comes first, so that who has
-// had enough of one tool takes nothing from the others; and what counts for a day comes back where something else refuses the call.
-func (c *Caller) paced(v *access.View, t *access.Tool, now time.Time) error {
-	if err := c.hurriedAgent(v, now); err != nil {
+// applyLimits takes the call from all limits, or returns the refusal. Narrow limits come first, so that a
+// refused tool call takes nothing from wider ones. A day's count is refunded if another limit refuses.
+func (c *Caller) applyLimits(v *access.View, t *access.Tool, now time.Time) error {
+	if err := c.limitAgent(v, now); err != nil {
 		return err
 	}
 	if !t.Quota.Bounds() && !v.Tenant.Calls().Bounds() {
-		return c.hurriedConnector(v, t.Reach, now)
+		return c.limitConnector(v, t.Reach, now)
 	}
-	b := boundsOf(v, t)
-	if over, wait := c.days.take(&b, now); over != nil {
-		return c.overDay(t, over, wait, now)
+	b := quotasFor(v, t)
+	if exhausted, wait := c.dayQuotas.takeCall(&b, now); exhausted != nil {
+		return c.dayQuotaRefusal(t, exhausted, wait, now)
 	}
-	over, err := c.paceMinute(v, t, &b, now)
+	exhausted, err := c.limitMinute(v, t, &b, now)
 	if err != nil {
-		c.days.giveBack(&b, now, over)
+		c.dayQuotas.refundCall(&b, now, exhausted)
 	}
 	return err
 }
 
-// paceMinute tells whether too many calls are made in a minute, and under which quota; nil: it is no quota.
-func (c *Caller) paceMinute(v *access.View, t *access.Tool, b *bounds, now time.Time) (over *bound, err error) {
-	if err := c.overMinute(t, &b[0], now); err != nil {
+// limitMinute applies the limits by minute. over is the quota that refused; nil: it was no quota.
+func (c *Caller) limitMinute(v *access.View, t *access.Tool, b *callQuotas, now time.Time) (exhausted *callQuota, err error) {
+	if err := c.takeMinuteToken(t, &b[0], now); err != nil {
 		return &b[0], err
 	}
-	if err := c.hurriedConnector(v, t.Reach, now); err != nil {
+	if err := c.limitConnector(v, t.Reach, now); err != nil {
 		return nil, err
 	}
-	if err := c.overMinute(t, &b[1], now); err != nil {
+	if err := c.takeMinuteToken(t, &b[1], now); err != nil {
 		return &b[1], err
 	}
 	return nil, nil
 }
 
-// overMinute takes a call of a minute, or refuses it.
-func (c *Caller) overMinute(t *access.Tool, b *bound, now time.Time) error {
-	wait := c.minutes.take(b.owner.Tenant, b.name, b.quota.PerMinute, now)
+// takeMinuteToken takes a call from a minute quota, or refuses it.
+func (c *Caller) takeMinuteToken(t *access.Tool, b *callQuota, now time.Time) error {
+	wait := c.minuteQuotas.takeToken(b.owner.Tenant, b.name, b.quota.PerMinute, now)
 	if wait <= 0 {
 		return nil
 	}
-	limit := fmt.Sprintf("This organisation may make %s a minute.", calls(b.quota.PerMinute))
+	limit := fmt.Sprintf("This organisation may make %s a minute.", formatCalls(b.quota.PerMinute))
 	if b.owner.Tool != "" {
-		limit = fmt.Sprintf("The tool %q of %q takes %s a minute.", t.Name, t.Reach.Connector.Name, calls(b.quota.PerMinute))
+		limit = fmt.Sprintf("The tool %q of %q takes %s a minute.", t.Name, t.Reach.Connector.Name, formatCalls(b.quota.PerMinute))
 	}
-	return c.overQuota(b.owner, "minute", wait, now, limit)
+	return c.quotaRefusal(b.owner, "minute", wait, now, limit)
 }
 
-// underQuotas counts a call under its quotas alone, or refuses it: it has passed the other limits.
-func (c *Caller) underQuotas(v *access.View, t *access.Tool, now time.Time) error {
+// applyQuotas charges only the quotas, for a call that passed the other limits.
+func (c *Caller) applyQuotas(v *access.View, t *access.Tool, now time.Time) error {
 	if !t.Quota.Bounds() && !v.Tenant.Calls().Bounds() {
 		return nil
 	}
-	b := boundsOf(v, t)
-	if over, wait := c.days.take(&b, now); over != nil {
-		return c.overDay(t, over, wait, now)
+	b := quotasFor(v, t)
+	if exhausted, wait := c.dayQuotas.takeCall(&b, now); exhausted != nil {
+		return c.dayQuotaRefusal(t, exhausted, wait, now)
 	}
 	for i := range b {
-		if err := c.overMinute(t, &b[i], now); err != nil {
-			c.days.giveBack(&b, now, &b[i])
+		if err := c.takeMinuteToken(t, &b[i], now); err != nil {
+			c.dayQuotas.refundCall(&b, now, &b[i])
 			return err
 		}
 	}
 	return nil
 }
 
-// overDay is the refusal of a call for which a day has no room.
-func (c *Caller) overDay(t *access.Tool, over *bound, wait time.Duration, now time.Time) error {
-	limit := fmt.Sprintf("This organisation may make %s a day.", calls(over.quota.PerDay))
-	if over.owner.Tool != "" {
-		limit = fmt.Sprintf("The tool %q of %q takes %s a day.", t.Name, t.Reach.Connector.Name, calls(over.quota.PerDay))
+func (c *Caller) dayQuotaRefusal(t *access.Tool, exhausted *callQuota, wait time.Duration, now time.Time) error {
+	limit := fmt.Sprintf("This organisation may make %s a day.", formatCalls(exhausted.quota.PerDay))
+	if exhausted.owner.Tool != "" {
+		limit = fmt.Sprintf("The tool %q of %q takes %s a day.", t.Name, t.Reach.Connector.Name, formatCalls(exhausted.quota.PerDay))
 	}
-	if wait == tellUsesEvery { // there is room, and this process has had its share until it hears of the others
-		return tooFast(limit, wait)
+	if wait == usePublishInterval { // calls are left, but not in this process's share
+		return rateRefusal(limit, wait)
 	}
-	return c.overQuota(over.owner, "day", wait, now, limit)
+	return c.quotaRefusal(exhausted.owner, "day", wait, now, limit)
 }
 
-func (c *Caller) overQuota(owner store.QuotaOwner, period string, wait time.Duration, now time.Time, limit string) *Refusal {
-	whose := "tenant"
+func (c *Caller) quotaRefusal(owner store.QuotaOwner, period string, wait time.Duration, now time.Time, limit string) *Refusal {
+	ownerKind := "tenant"
 	if owner.Tool != "" {
-		whose = "tool"
+		ownerKind = "tool"
 	}
-	if c.o.OverQuota != nil {
-		c.o.OverQuota(whose, period)
+	if c.o.OnOverQuota != nil {
+		c.o.OnOverQuota(ownerKind, period)
 	}
-	r := tooFast(limit, wait)
+	r := rateRefusal(limit, wait)
 	r.Code, r.RetryAt = CodeQuotaExceeded, now.Add(r.RetryAfter).UTC()
 	if day := nextDay(now); r.RetryAt.Equal(day) {
-		r.Sentence = fmt.Sprintf("%s Calls go on at %s UTC, in %s.", limit, day.Format("2006-01-02 15:04"), spoken(r.RetryAfter))
+		r.Sentence = fmt.Sprintf("%s Calls go on at %s UTC, in %s.", limit, day.Format("2006-01-02 15:04"), formatDuration(r.RetryAfter))
 	}
 	return r
 }
 
-// hurried tells whether too many requests are made: by the agent, or to the connector.
-func (c *Caller) hurried(v *access.View, r *access.Reach) error {
+// applyRequestLimits applies the rates of agent and connector.
+func (c *Caller) applyRequestLimits(v *access.View, r *access.Reach) error {
 	now := c.o.Now()
-	if err := c.hurriedAgent(v, now); err != nil {
+	if err := c.limitAgent(v, now); err != nil {
 		return err
 	}
-	return c.hurriedConnector(v, r, now)
+	return c.limitConnector(v, r, now)
 }
 
-func (c *Caller) hurriedAgent(v *access.View, now time.Time) error {
-	if wait := c.agents.take(v.Tenant.ID, v.Agent.ID, v.Agent.CallsPerMinute, now); wait > 0 {
-		return tooFast(fmt.Sprintf("This agent may make %s a minute.", calls(v.Agent.CallsPerMinute)), wait)
+func (c *Caller) limitAgent(v *access.View, now time.Time) error {
+	if wait := c.agentRates.takeToken(v.Tenant.ID, v.Agent.ID, v.Agent.CallsPerMinute, now); wait > 0 {
+		return rateRefusal(fmt.Sprintf("This agent may make %s a minute.", formatCalls(v.Agent.CallsPerMinute)), wait)
 	}
 	return nil
 }
 
-func (c *Caller) hurriedConnector(v *access.View, r *access.Reach, now time.Time) error {
-	if wait := c.servers.take(v.Tenant.ID, r.Connector.ID, r.Connector.CallsPerMinute, now); wait > 0 {
-		return tooFast(fmt.Sprintf("The connector %q takes %s a minute.", r.Connector.Name, calls(r.Connector.CallsPerMinute)), wait)
+func (c *Caller) limitConnector(v *access.View, r *access.Reach, now time.Time) error {
+	if wait := c.connectorRates.takeToken(v.Tenant.ID, r.Connector.ID, r.Connector.CallsPerMinute, now); wait > 0 {
+		return rateRefusal(fmt.Sprintf("The connector %q takes %s a minute.", r.Connector.Name, formatCalls(r.Connector.CallsPerMinute)), wait)
 	}
 	return nil
 }
 
-func calls(n int) string {
+func formatCalls(n int) string {
 	if n == 1 {
 		return "1 call"
 	}
 	return fmt.Sprintf("%d calls", n)
 }
 
-func tooFast(limit string, wait time.Duration) *Refusal {
+func rateRefusal(limit string, wait time.Duration) *Refusal {
 	wait = max(wait, time.Second)
-	return &Refusal{Code: CodeRateLimited, Sentence: fmt.Sprintf("%s Try again in %s.", limit, spoken(wait)), RetryAfter: wait}
+	return &Refusal{Code: CodeRateLimited, Sentence: fmt.Sprintf("%s Try again in %s.", limit, formatDuration(wait)), RetryAfter: wait}
 }
 
-// MinuteLeft is how many calls a tool or, where connector is zero, the tenant may make now, as far as this process has heard.
+// MinuteLeft is the number of calls left this minute of a tool or, if the owner has no tool, of the tenant, as
+// known to this process.
 func (c *Caller) MinuteLeft(o store.QuotaOwner, q connectors.Quota) int {
-	return c.minutes.left(quotaName(o), q.PerMinute, c.o.Now())
+	return c.minuteQuotas.tokensLeft(quotaName(o), q.PerMinute, c.o.Now())
 }

@@ -8,54 +8,53 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// A call counts once, when nothing stands against it any more: one that is made at once when it is let through, one that waits for a person when
-// its row is made, and not when it is asked after. One that was never sent is given back to its day.
+// A call is charged once: when it is admitted, or when its approval row is inserted. A call that was not sent
+// is refunded to its day.
 
-// counted is under what a call was counted, and when.
-type counted struct {
+type quotaCharge struct {
 	view *access.View
 	tool *access.Tool
-	at   time.Time // zero: it was not
+	at   time.Time // zero: not charged
 }
 
-// pace lets a call through, or tells which limit stands against it. One that waits for a person is bound as requests are, and counts later.
-func (a *attempt) pace() error {
-	if a.talks() || a.asks() { // what is answered in a talk counted when that began
-		return a.hurried(a.order.View, a.reach)
+// applyCallLimits applies all limits. A call that needs approval passes only the rates, and is charged later.
+func (a *attempt) applyCallLimits() error {
+	if a.isMultiRound() || a.needsApproval() { // a resumed call was charged when it began
+		return a.applyRequestLimits(a.order.View, a.reach)
 	}
 	now := a.o.Now()
-	err := a.paced(a.order.View, a.order.Tool, now)
+	err := a.applyLimits(a.order.View, a.order.Tool, now)
 	if err == nil {
-		a.counted = counted{a.order.View, a.order.Tool, now}
+		a.charge = quotaCharge{a.order.View, a.order.Tool, now}
 	}
 	return err
 }
 
-// countOnce counts a call that has not counted yet.
-func (a *attempt) countOnce() error {
-	if !a.counted.at.IsZero() {
+// chargeQuota charges a call unless it was charged.
+func (a *attempt) chargeQuota() error {
+	if !a.charge.at.IsZero() {
 		return nil
 	}
 	now := a.o.Now()
-	err := a.underQuotas(a.order.View, a.order.Tool, now)
+	err := a.applyQuotas(a.order.View, a.order.Tool, now)
 	if err == nil {
-		a.counted = counted{a.order.View, a.order.Tool, now}
+		a.charge = quotaCharge{a.order.View, a.order.Tool, now}
 	}
 	return err
 }
 
-// giveBack gives the day a call back that was counted and not sent.
-func (a *attempt) giveBack() {
-	if a.counted.at.IsZero() {
+// refundQuota refunds the day's charge of a call that was not sent.
+func (a *attempt) refundQuota() {
+	if a.charge.at.IsZero() {
 		return
 	}
-	b := boundsOf(a.counted.view, a.counted.tool)
-	a.days.giveBack(&b, a.counted.at, nil)
-	a.counted = counted{}
+	b := quotasFor(a.charge.view, a.charge.tool)
+	a.dayQuotas.refundCall(&b, a.charge.at, nil)
+	a.charge = quotaCharge{}
 }
 
-// giveBackAsked does that for a call that waited for a person, who denied it or did not decide. Whoever ends the waiting calls it, once.
-func (c *Caller) giveBackAsked(ctx context.Context, t connectors.TenantID, call connectors.ToolCall) {
+// refundApproval refunds a call that was denied or lapsed. The process that ends the wait calls it once.
+func (c *Caller) refundApproval(ctx context.Context, t connectors.TenantID, call connectors.ToolCall) {
 	row, err := c.o.Store.Tenant(t).Approval(ctx, call.ID)
 	if err != nil || row.State != connectors.ApprovalDenied && row.State != connectors.ApprovalLapsed {
 		return
@@ -65,7 +64,7 @@ func (c *Caller) giveBackAsked(ctx context.Context, t connectors.TenantID, call 
 		return
 	}
 	if tool := findTool(view, row); tool != nil {
-		b := boundsOf(view, tool)
-		c.days.giveBack(&b, call.StartedAt, nil)
+		b := quotasFor(view, tool)
+		c.dayQuotas.refundCall(&b, call.StartedAt, nil)
 	}
 }

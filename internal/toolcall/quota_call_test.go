@@ -8,54 +8,54 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// counted is how many calls of the day count under the bench's only quota.
-func (b *bench) counted(t testing.TB) (calls int) {
+// countedCalls is today's count of the bench's only quota.
+func (b *bench) countedCalls(t testing.TB) (calls int) {
 	t.Helper()
 	b.CountQuotas(t.Context())
-	for _, u := range b.used(t) {
+	for _, u := range b.quotaUses(t) {
 		calls += u.Calls
 	}
 	return calls
 }
 
-// askingUnder is like asking, with a quota.
-func askingUnder(t *testing.T, q connectors.Quota) (*bench, connectors.Connector, connectors.Agent) {
+// newQuotaApprovalBench is newApprovalBench with a quota.
+func newQuotaApprovalBench(t *testing.T, q connectors.Quota) (*bench, connectors.Connector, connectors.Agent) {
 	t.Helper()
 	b := newQuotaBench(t)
 	c := b.connector(t, b.remote)
-	b.bound(t, c, q)
-	return b, c, b.granted(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAlwaysAsk })
+	b.setQuota(t, c, q)
+	return b, c, b.newGrantedAgent(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAlwaysAsk })
 }
 
-func TestACallThatWaitsForAPersonCountsOnceAndItsResultIsFetchedWhenTheDayIsUsedUp(t *testing.T) {
+func TestQuota_ApprovedCallCountsOnceAndIsFetchable(t *testing.T) {
 	t.Parallel()
-	b, c, a := askingUnder(t, connectors.Quota{PerDay: 1})
+	b, c, a := newQuotaApprovalBench(t, connectors.Quota{PerDay: 1})
 	for range 3 {
-		_, err := b.impatient(t, b.process, a, c)
+		_, err := b.callNoWait(t, b.process, a, c)
 		wantRefused(t, err, toolcall.CodeApprovalPending)
 	}
-	if n := b.counted(t); n != 1 {
+	if n := b.countedCalls(t); n != 1 {
 		t.Errorf("%d calls count", n)
 	}
 	other := b.order(t, b.process, a, c, "search", `{"q":"another"}`)
-	other.Impatient = true
+	other.NoWait = true
 	_, err := b.Call(t.Context(), other)
 	wantRefused(t, err, toolcall.CodeQuotaExceeded)
-	b.approve(t, b.process, b.theOne(t))
+	b.approve(t, b.process, b.onlyWaiting(t))
 	<-b.remote.arrived
 	_, err = b.call(t, a, c, `{"q":"x"}`)
 	must(t, err)
 	b.remote.wantCalls(t, 1)
 }
 
-func TestACallThatIsDeniedIsGivenBackToItsDay(t *testing.T) {
+func TestQuota_DeniedCallIsRefunded(t *testing.T) {
 	t.Parallel()
-	b, c, a := askingUnder(t, connectors.Quota{PerDay: 1})
-	_, err := b.impatient(t, b.process, a, c)
+	b, c, a := newQuotaApprovalBench(t, connectors.Quota{PerDay: 1})
+	_, err := b.callNoWait(t, b.process, a, c)
 	wantRefused(t, err, toolcall.CodeApprovalPending)
-	_, err = b.Decide(t.Context(), b.actor(connectors.RoleMember), b.theOne(t), toolcall.Decision{})
+	_, err = b.Decide(t.Context(), b.actor(connectors.RoleMember), b.onlyWaiting(t), toolcall.Decision{})
 	must(t, err)
-	if n := b.counted(t); n != 0 {
+	if n := b.countedCalls(t); n != 0 {
 		t.Errorf("%d calls count", n)
 	}
 	list, err := b.Inbox(t.Context(), b.actor(connectors.RoleViewer), store.Page{})
@@ -65,17 +65,17 @@ func TestACallThatIsDeniedIsGivenBackToItsDay(t *testing.T) {
 	}
 }
 
-func TestACallThatMissesAnAccountIsGivenBackToItsDay(t *testing.T) {
+func TestQuota_MissingAccountIsRefunded(t *testing.T) {
 	t.Parallel()
 	b := newQuotaBench(t)
 	c := b.connector(t, b.remote, perAgent)
-	a := b.trusted(t, c)
-	b.bound(t, c, connectors.Quota{PerDay: 1})
+	a := b.newTrustedAgent(t, c)
+	b.setQuota(t, c, connectors.Quota{PerDay: 1})
 	for range 2 {
 		_, err := b.call(t, a, c, "")
 		wantRefused(t, err, toolcall.CodeCredentialRequired)
 	}
-	if n := b.counted(t); n != 0 {
+	if n := b.countedCalls(t); n != 0 {
 		t.Errorf("%d calls count", n)
 	}
 }

@@ -11,162 +11,159 @@ import (
 	"patchbay/internal/store"
 )
 
-// A day's bound is for all processes together, outlives them, and no call waits for the database: each process adds once a second what it has let
-// through to what is counted there (quota_count.go), and is answered what there is of all; it tells the others, too. In between it lets through its
-// share of what was left when it heard last. So a quota may be overrun by what the other processes let through in the second before they are
-// heard, and by nothing more where one process runs, or where the database is away: shares are not renewed then.
+// A day quota spans all processes and restarts, without waiting for the database. Each process adds its calls
+// there once a second (quota_count.go), gets the total back and publishes it. In between it lets through its
+// share of the rest. So other processes can overrun a quota by one second of calls. A single process does not
+// overrun it, nor does an outage: shares are not renewed then.
 
-// bound is a quota that a call is under.
-type bound struct {
+type callQuota struct {
 	name  uuid.UUID
 	owner store.QuotaOwner
 	quota connectors.Quota
 }
 
-// bounds are those of a call: its tool's and its tenant's.
-type bounds [2]bound
+// callQuotas are the quotas of a call: its tool's and its tenant's.
+type callQuotas [2]callQuota
 
-func boundsOf(v *access.View, t *access.Tool) (b bounds) {
+func quotasFor(v *access.View, t *access.Tool) (b callQuotas) {
 	tenant := v.Tenant.ID
-	b[0] = bound{t.QuotaName, store.QuotaOwner{Tenant: tenant, Connector: t.Reach.Connector.ID, Tool: t.Name}, t.Quota}
-	b[1] = bound{tenant.UUID, store.QuotaOwner{Tenant: tenant}, v.Tenant.Calls()}
+	b[0] = callQuota{t.QuotaName, store.QuotaOwner{Tenant: tenant, Connector: t.Reach.Connector.ID, Tool: t.Name}, t.Quota}
+	b[1] = callQuota{tenant.UUID, store.QuotaOwner{Tenant: tenant}, v.Tenant.Calls()}
 	return b
 }
 
-// dayKey is a quota on a day.
+// dayKey identifies a quota on a day.
 type dayKey struct {
 	name uuid.UUID
-	day  int32 // since 1970
+	day  int32 // days since 1970
 }
 
-// dayCount is what is known of a quota on a day.
+// dayCount holds the counts of a quota on a day.
 type dayCount struct {
-	owner store.QuotaOwner
-	known int // of all processes, in the database, as was heard last
-	here  int // let through by this process since
-	moves int // likewise, and on its way into the database
+	owner    store.QuotaOwner
+	total    int // of all processes, last seen in the database
+	unsaved  int // calls of this process that are not written yet
+	inFlight int // calls that are being written
 
-	overMinute, overDay int // refused here, not in the database yet
+	overMinute, overDay int // refusals that are not written yet
 }
 
-// days are the counts of this process. The zero value works, and is alone.
-type days struct {
-	mu     sync.Mutex
-	of     map[dayKey]*dayCount // guarded by mu, as what follows
-	due    map[dayKey]*dayCount // those of which something is to be written
-	others int                  // other processes
-	news   []dayNews            // for the others
+// dayCounts holds the day counts of this process. The zero value works, for one process.
+type dayCounts struct {
+	mu      sync.Mutex
+	byKey   map[dayKey]*dayCount // guarded by mu, as the fields below
+	due     map[dayKey]*dayCount // counts to write
+	peers   int                  // other processes
+	updates []dayUpdate          // to publish
 }
 
-// dayNews is how many calls are counted of a quota.
-type dayNews struct {
+// dayUpdate is the new total of a quota.
+type dayUpdate struct {
 	tenant connectors.TenantID
 	key    dayKey
 	calls  int
 }
 
-func dayOf(at time.Time) int32 { return int32(at.Unix() / (24 * 60 * 60)) }
+func toDay(t time.Time) int32 { return int32(t.Unix() / (24 * 60 * 60)) }
 
-// nextDay is when another day begins.
 func nextDay(now time.Time) time.Time { return connectors.QuotaDay(now).Add(24 * time.Hour) }
 
-// take counts a call under its quotas, or tells which one is used up, and after how long there may be more.
-func (d *days) take(b *bounds, now time.Time) (over *bound, wait time.Duration) {
+// takeCall counts a call, or returns the exhausted quota and the wait.
+func (d *dayCounts) takeCall(b *callQuotas, now time.Time) (exhausted *callQuota, wait time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range b {
 		if !b[i].quota.Bounds() {
 			continue
 		}
-		c := d.count(&b[i], now)
-		if wait := d.room(c, b[i].quota.PerDay, now); wait > 0 {
-			if wait != tellUsesEvery {
+		c := d.findCount(&b[i], now)
+		if wait := d.retryDelay(c, b[i].quota.PerDay, now); wait > 0 {
+			if wait != usePublishInterval {
 				c.overDay++
-				d.isDue(&b[i], c, now)
+				d.markDue(&b[i], c, now)
 			}
 			return &b[i], wait
 		}
 	}
-	d.add(b, now, 1)
+	d.addCalls(b, now, 1)
 	return nil, 0
 }
 
-// giveBack takes a call back that something else has refused.
-func (d *days) giveBack(b *bounds, now time.Time, over *bound) {
+// refundCall takes back a call that was refused by another limit, or by over, a minute quota.
+func (d *dayCounts) refundCall(b *callQuotas, now time.Time, refusedBy *callQuota) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if over != nil {
-		d.count(over, now).overMinute++
+	if refusedBy != nil {
+		d.findCount(refusedBy, now).overMinute++
 	}
-	d.add(b, now, -1)
+	d.addCalls(b, now, -1)
 }
 
-// add counts calls. mu is held.
-func (d *days) add(b *bounds, now time.Time, n int) {
+// addCalls adds n to the counts. The caller holds mu.
+func (d *dayCounts) addCalls(b *callQuotas, now time.Time, n int) {
 	for i := range b {
 		if b[i].quota.Bounds() {
-			c := d.count(&b[i], now)
-			c.here += n
-			d.isDue(&b[i], c, now)
+			c := d.findCount(&b[i], now)
+			c.unsaved += n
+			d.markDue(&b[i], c, now)
 		}
 	}
 }
 
-// room tells after how long a quota may have room for a call; 0: it has. mu is held.
-func (d *days) room(c *dayCount, perDay int, now time.Time) time.Duration {
-	here := c.here + c.moves
-	switch left := perDay - c.known; {
+// retryDelay is the wait for the next call; 0: none. The caller holds mu.
+func (d *dayCounts) retryDelay(c *dayCount, perDay int, now time.Time) time.Duration {
+	local := c.unsaved + c.inFlight
+	switch remaining := perDay - c.total; {
 	case perDay == 0:
 		return 0
-	case here >= left:
+	case local >= remaining:
 		return nextDay(now).Sub(now)
-	case d.others > 0 && here >= (left+d.others)/(1+d.others):
-		return tellUsesEvery
+	case d.peers > 0 && local >= (remaining+d.peers)/(1+d.peers):
+		return usePublishInterval
 	}
 	return 0
 }
 
-// count finds or makes one. mu is held.
-func (d *days) count(b *bound, now time.Time) *dayCount {
-	c := d.at(dayKey{b.name, dayOf(now)})
+// findCount finds or adds a count. The caller holds mu.
+func (d *dayCounts) findCount(b *callQuota, now time.Time) *dayCount {
+	c := d.countAt(dayKey{b.name, toDay(now)})
 	c.owner = b.owner
 	return c
 }
 
-func (d *days) at(key dayKey) *dayCount {
-	c := d.of[key]
+func (d *dayCounts) countAt(key dayKey) *dayCount {
+	c := d.byKey[key]
 	if c == nil {
 		c = &dayCount{}
-		if d.of == nil {
-			d.of = map[dayKey]*dayCount{}
+		if d.byKey == nil {
+			d.byKey = map[dayKey]*dayCount{}
 		}
-		d.of[key] = c
+		d.byKey[key] = c
 	}
 	return c
 }
 
-// isDue has a count written. mu is held.
-func (d *days) isDue(b *bound, c *dayCount, now time.Time) {
+// markDue marks a count for writing. The caller holds mu.
+func (d *dayCounts) markDue(b *callQuota, c *dayCount, now time.Time) {
 	if d.due == nil {
 		d.due = map[dayKey]*dayCount{}
 	}
-	d.due[dayKey{b.name, dayOf(now)}] = c
+	d.due[dayKey{b.name, toDay(now)}] = c
 }
 
-// know takes how many calls somebody else has found counted of a quota. Words may be late: there are not fewer than was known.
-func (d *days) know(key dayKey, calls int) {
+// raiseTotal applies a total from another process. Late updates do not lower it.
+func (d *dayCounts) raiseTotal(key dayKey, calls int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.of) >= mostBuckets && d.of[key] == nil {
+	if len(d.byKey) >= maxBuckets && d.byKey[key] == nil {
 		return
 	}
-	c := d.at(key)
-	c.known = max(c.known, calls)
+	c := d.countAt(key)
+	c.total = max(c.total, calls)
 }
 
-// among says how many other processes there are.
-func (d *days) among(others int) {
+func (d *dayCounts) setPeers(peers int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.others = others
+	d.peers = peers
 }

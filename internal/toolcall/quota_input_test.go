@@ -11,29 +11,29 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// nothingSaid are what a client may send along with a call that begins, as if it went on.
-var nothingSaid = map[string]mcp.Input{
+// emptyInputs are inputs of a new call that look like those of a resumed one.
+var emptyInputs = map[string]mcp.Input{
 	"no answers":   {Responses: json.RawMessage(`{}`)},
 	"null":         {Responses: json.RawMessage(`null`)},
 	"answers":      {Responses: json.RawMessage(`{"k":{"action":"accept"}}`)},
 	"nothing more": {},
 }
 
-func TestACallCountsAlthoughItIsSentAsOneThatGoesOn(t *testing.T) {
+func TestQuota_ResumedCallCounts(t *testing.T) {
 	t.Parallel()
-	for name, in := range nothingSaid {
-		for whose, set := range map[string]func(b *bench, c connectors.Connector){
-			"the tool's": func(b *bench, c connectors.Connector) { b.bound(t, c, connectors.Quota{PerDay: 2}) },
+	for name, in := range emptyInputs {
+		for owner, set := range map[string]func(b *bench, c connectors.Connector){
+			"the tool's": func(b *bench, c connectors.Connector) { b.setQuota(t, c, connectors.Quota{PerDay: 2}) },
 			"the tenant's": func(b *bench, _ connectors.Connector) {
 				must(t, b.Door().SetQuota(t.Context(), connectors.Quota{PerDay: 2}))
 			},
-			"of a minute": func(b *bench, c connectors.Connector) { b.bound(t, c, connectors.Quota{PerMinute: 2}) },
+			"of a minute": func(b *bench, c connectors.Connector) { b.setQuota(t, c, connectors.Quota{PerMinute: 2}) },
 		} {
-			t.Run(name+", "+whose, func(t *testing.T) {
+			t.Run(name+", "+owner, func(t *testing.T) {
 				t.Parallel()
 				b := newQuotaBench(t)
 				c := b.connector(t, b.remote)
-				a := b.trusted(t, c)
+				a := b.newTrustedAgent(t, c)
 				set(b, c)
 				order := b.order(t, b.process, a, c, "search", "")
 				order.MultiRound, order.Input = true, &in
@@ -49,16 +49,16 @@ func TestACallCountsAlthoughItIsSentAsOneThatGoesOn(t *testing.T) {
 	}
 }
 
-func TestAnOldToolIsReadAgainAlthoughItsCallIsSentAsOneThatGoesOn(t *testing.T) {
+func TestDefinitionAge_CheckedOnResumedCall(t *testing.T) {
 	t.Parallel()
-	for name, in := range nothingSaid {
+	for name, in := range emptyInputs {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b, syncs := rereading(t, finds(t, poisoned))
-			c := b.connector(t, b.remote, aged)
-			order := b.order(t, b.process, b.trusted(t, c), c, "search", `{"q":"x"}`)
+			b, syncs := newResyncBench(t, resyncTo(t, poisonedTool))
+			c := b.connector(t, b.remote, withDefinitionAge)
+			order := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", `{"q":"x"}`)
 			order.MultiRound, order.Input = true, &in
-			b.clock.pass(16 * time.Minute)
+			b.clock.advance(16 * time.Minute)
 			_, err := b.Call(t.Context(), order)
 			wantRefused(t, err, toolcall.CodeHeld)
 			if n := syncs.Load(); n != 1 {
@@ -69,8 +69,8 @@ func TestAnOldToolIsReadAgainAlthoughItsCallIsSentAsOneThatGoesOn(t *testing.T) 
 	}
 }
 
-// TestCountsThatNobodyTakesAreLeftForTheNextTime has somebody hold the tenant, and more to count than one statement takes.
-func TestCountsThatNobodyTakesAreLeftForTheNextTime(t *testing.T) {
+// The tenant's row is locked, and the counts exceed one batch.
+func TestCountQuotas_KeepsUnansweredCounts(t *testing.T) {
 	t.Parallel()
 	b := newQuotaBench(t)
 	const quotas = 1200
@@ -83,9 +83,9 @@ func TestCountsThatNobodyTakesAreLeftForTheNextTime(t *testing.T) {
 	_, err = tx.Exec(t.Context(), "select id from tenants where id = $1 for update", b.Tenant)
 	must(t, err)
 	before := b.Queries()
-	within, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	callCtx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	b.CountQuotas(within)
+	b.CountQuotas(callCtx)
 	if n := b.Queries() - before; n > 10 {
 		t.Errorf("%d statements, of which none wrote anything", n)
 	}

@@ -18,146 +18,146 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// newQuotaBench is a bench at noon, so that no test meets midnight by chance.
+// newQuotaBench is a bench at noon UTC, away from the change of days.
 func newQuotaBench(t testing.TB, opts ...func(*toolcall.Options)) *bench {
 	t.Helper()
 	b := newBench(t, opts...)
 	now := time.Now()
-	b.clock.pass(connectors.QuotaDay(now).Add(36 * time.Hour).Sub(now))
+	b.clock.advance(connectors.QuotaDay(now).Add(36 * time.Hour).Sub(now))
 	return b
 }
 
-// bound sets the quota of a connector's tool "search".
-func (b *bench) bound(t testing.TB, c connectors.Connector, q connectors.Quota) {
+// setQuota sets the quota of a connector's tool "search".
+func (b *bench) setQuota(t testing.TB, c connectors.Connector, q connectors.Quota) {
 	t.Helper()
 	must(t, b.Door().CurateTools(t.Context(), c.ID, []store.CuratedTool{{Name: "search", Curation: connectors.Curation{Enabled: true, Quota: q}}}))
 }
 
-// granting calls search until a quota refuses, 20 times at most.
-func (b *bench) granting(t testing.TB, p *process, a connectors.Agent, c connectors.Connector) (n int, r toolcall.Refusal) {
+// callUntilQuota calls search until a quota refuses, at most 20 times.
+func (b *bench) callUntilQuota(t testing.TB, p *process, a connectors.Agent, c connectors.Connector) (n int, r toolcall.Refusal) {
 	t.Helper()
-	return b.until(t, toolcall.CodeQuotaExceeded, p, a, c)
+	return b.callUntil(t, toolcall.CodeQuotaExceeded, p, a, c)
 }
 
-// sharing calls search until the process has had its share.
-func (b *bench) sharing(t testing.TB, p *process, a connectors.Agent, c connectors.Connector) (n int, r toolcall.Refusal) {
+// callUntilShare calls search until the process's share is used.
+func (b *bench) callUntilShare(t testing.TB, p *process, a connectors.Agent, c connectors.Connector) (n int, r toolcall.Refusal) {
 	t.Helper()
-	return b.until(t, toolcall.CodeRateLimited, p, a, c)
+	return b.callUntil(t, toolcall.CodeRateLimited, p, a, c)
 }
 
-func (b *bench) until(t testing.TB, code toolcall.Code, p *process, a connectors.Agent, c connectors.Connector) (n int, r toolcall.Refusal) {
+func (b *bench) callUntil(t testing.TB, code toolcall.Code, p *process, a connectors.Agent, c connectors.Connector) (n int, r toolcall.Refusal) {
 	t.Helper()
 	for ; n < 20; n++ {
 		if _, err := p.Call(t.Context(), b.order(t, p, a, c, "search", "")); err != nil {
-			return n, refused(t, err, code)
+			return n, asRefusal(t, err, code)
 		}
 	}
 	return n, toolcall.Refusal{}
 }
 
-// used is what is counted of the quotas of the bench's day.
-func (b *bench) used(t testing.TB) []connectors.QuotaUse {
+// quotaUses are today's stored counts.
+func (b *bench) quotaUses(t testing.TB) []connectors.QuotaUse {
 	t.Helper()
 	uses, err := b.Door().QuotaUses(t.Context(), b.clock.now())
 	must(t, err)
 	return uses
 }
 
-func TestAToolIsCalledSoOftenADayAndGoesOnTheNextDay(t *testing.T) {
+func TestQuota_DayLimitResetsNextDay(t *testing.T) {
 	t.Parallel()
 	b := newQuotaBench(t)
 	c := b.connector(t, b.remote)
-	a := b.trusted(t, c)
-	b.bound(t, c, connectors.Quota{PerDay: 2})
-	n, over := b.granting(t, b.process, a, c)
+	a := b.newTrustedAgent(t, c)
+	b.setQuota(t, c, connectors.Quota{PerDay: 2})
+	n, refusal := b.callUntilQuota(t, b.process, a, c)
 	midnight := connectors.QuotaDay(b.clock.now()).Add(24 * time.Hour)
-	if n != 2 || !over.RetryAt.Equal(midnight) || over.RetryAfter <= 11*time.Hour || over.RetryAfter > 12*time.Hour {
-		t.Errorf("%d calls, then in %s, at %s", n, over.RetryAfter, over.RetryAt)
+	if n != 2 || !refusal.RetryAt.Equal(midnight) || refusal.RetryAfter <= 11*time.Hour || refusal.RetryAfter > 12*time.Hour {
+		t.Errorf("%d calls, then in %s, at %s", n, refusal.RetryAfter, refusal.RetryAt)
 	}
 	want := `The tool "search" of "` + c.Name + `" takes 2 calls a day. Calls go on at ` + midnight.Format("2006-01-02") + ` 00:00 UTC, in 12 hours.`
-	if over.Sentence != want {
-		t.Errorf("%s", over.Sentence)
+	if refusal.Sentence != want {
+		t.Errorf("%s", refusal.Sentence)
 	}
-	if row := b.row(t, over.CallID); row.Outcome != connectors.OutcomeRefused || row.ErrorCode != "quota_exceeded" || row.ErrorMessage != want {
+	if row := b.row(t, refusal.CallID); row.Outcome != connectors.OutcomeRefused || row.ErrorCode != "quota_exceeded" || row.ErrorMessage != want {
 		t.Errorf("on record: %s %s %s", row.Outcome, row.ErrorCode, row.ErrorMessage)
 	}
 	_, err := b.Call(t.Context(), b.order(t, b.process, a, c, "read", ""))
 	must(t, err) // another tool
 	b.remote.wantCalls(t, 3)
-	b.clock.pass(13 * time.Hour)
-	if n, _ := b.granting(t, b.process, a, c); n != 2 {
+	b.clock.advance(13 * time.Hour)
+	if n, _ := b.callUntilQuota(t, b.process, a, c); n != 2 {
 		t.Errorf("%d calls the next day", n)
 	}
 }
 
-func TestADaysQuotaGoesOnAfterARestart(t *testing.T) {
+func TestQuota_DayCountSurvivesRestart(t *testing.T) {
 	t.Parallel()
 	b := newQuotaBench(t)
 	c := b.connector(t, b.remote)
-	a := b.trusted(t, c)
-	b.bound(t, c, connectors.Quota{PerDay: 3})
+	a := b.newTrustedAgent(t, c)
+	b.setQuota(t, c, connectors.Quota{PerDay: 3})
 	for range 2 {
 		_, err := b.call(t, a, c, "")
 		must(t, err)
 	}
 	b.stop()
-	again := b.newProcess(t, b.beating(t))
-	again.Start(t.Context())
-	if n, _ := b.granting(t, again, a, c); n != 1 {
+	restarted := b.newProcess(t, b.newInstance(t))
+	restarted.Start(t.Context())
+	if n, _ := b.callUntilQuota(t, restarted, a, c); n != 1 {
 		t.Errorf("%d calls after the restart, of the 1 that was left", n)
 	}
 }
 
-func TestADaysQuotaIsForAllProcessesTogether(t *testing.T) {
+func TestQuota_DayLimitSpansProcesses(t *testing.T) {
 	t.Parallel()
-	var told atomic.Int32 // of the first process's refusals
-	b := newQuotaBench(t, func(o *toolcall.Options) { o.OverQuota = func(string, string) { told.Add(1) } })
-	other := b.newProcess(t, b.beating(t))
+	var refusals atomic.Int32 // in the first process
+	b := newQuotaBench(t, func(o *toolcall.Options) { o.OnOverQuota = func(string, string) { refusals.Add(1) } })
+	other := b.newProcess(t, b.newInstance(t))
 	c := b.connector(t, b.remote)
-	a := b.trusted(t, c)
-	b.bound(t, c, connectors.Quota{PerDay: 5})
+	a := b.newTrustedAgent(t, c)
+	b.setQuota(t, c, connectors.Quota{PerDay: 5})
 	for _, p := range []*process{b.process, other} {
 		p.Sweep(t.Context())
 	}
-	share, over := b.sharing(t, b.process, a, c)
-	if share != 3 || over.RetryAfter != time.Second {
-		t.Errorf("%d calls before anything is heard, then in %s", share, over.RetryAfter)
+	share, refusal := b.callUntilShare(t, b.process, a, c)
+	if share != 3 || refusal.RetryAfter != time.Second {
+		t.Errorf("%d calls before anything is heard, then in %s", share, refusal.RetryAfter)
 	}
-	if n := told.Load(); n != 0 {
+	if n := refusals.Load(); n != 0 {
 		t.Errorf("the quota is not used up, and %d refusals are told as if it were", n)
 	}
 	b.CountQuotas(t.Context())
-	b.TellUses(t.Context())
+	b.PublishUses(t.Context())
 	<-other.uses
-	if n, _ := b.sharing(t, other, a, c); n != 1 {
+	if n, _ := b.callUntilShare(t, other, a, c); n != 1 {
 		t.Errorf("%d calls of the 2 that are left, of which one process gives half", n)
 	}
 	other.CountQuotas(t.Context())
-	if n, _ := b.granting(t, other, a, c); n != 1 {
+	if n, _ := b.callUntilQuota(t, other, a, c); n != 1 {
 		t.Errorf("%d calls of the one that is left", n)
 	}
 	other.CountQuotas(t.Context())
-	if n, over := b.granting(t, other, a, c); n != 0 || over.RetryAfter < time.Hour {
-		t.Errorf("%d calls more, then in %s", n, over.RetryAfter)
+	if n, refusal := b.callUntilQuota(t, other, a, c); n != 0 || refusal.RetryAfter < time.Hour {
+		t.Errorf("%d calls more, then in %s", n, refusal.RetryAfter)
 	}
-	if uses := b.used(t); len(uses) != 1 || uses[0].Calls != 5 || uses[0].OverDay != 1 {
+	if uses := b.quotaUses(t); len(uses) != 1 || uses[0].Calls != 5 || uses[0].OverDay != 1 {
 		t.Errorf("counted: %+v", uses)
 	}
 }
 
-func TestWhatIsRefusedOtherwiseDoesNotCount(t *testing.T) {
+func TestQuota_OtherRefusalsAreNotCounted(t *testing.T) {
 	t.Parallel()
 	b := newQuotaBench(t)
 	c := b.connector(t, b.remote, func(d *connectors.Draft) { d.CallsPerMinute = 2 })
-	a, slow := b.trusted(t, c), b.trusted(t, c, func(a *connectors.Agent) { a.CallsPerMinute = 1 })
-	b.bound(t, c, connectors.Quota{PerDay: 3})
+	a, slow := b.newTrustedAgent(t, c), b.newTrustedAgent(t, c, func(a *connectors.Agent) { a.CallsPerMinute = 1 })
+	b.setQuota(t, c, connectors.Quota{PerDay: 3})
 	must(t, b.Door().SetQuota(t.Context(), connectors.Quota{PerDay: 10}))
-	for i, who := range []connectors.Agent{slow, slow, a, a} {
-		_, err := b.call(t, who, c, "")
+	for i, agent := range []connectors.Agent{slow, slow, a, a} {
+		_, err := b.call(t, agent, c, "")
 		if i == 0 || i == 2 {
 			must(t, err)
 		} else {
-			wantRefused(t, err, toolcall.CodeRateLimited) // of the agent, of the connector
+			wantRefused(t, err, toolcall.CodeRateLimited) // by the agent's rate, by the connector's
 		}
 	}
 	b.CountQuotas(t.Context())
@@ -165,33 +165,33 @@ func TestWhatIsRefusedOtherwiseDoesNotCount(t *testing.T) {
 		{Quota: connectors.Quota{PerDay: 10}, Calls: 2},
 		{ConnectorID: c.ID, ConnectorSlug: c.Slug, Tool: "search", Quota: connectors.Quota{PerDay: 3}, Calls: 2},
 	}
-	if diff := cmp.Diff(want, b.used(t)); diff != "" {
+	if diff := cmp.Diff(want, b.quotaUses(t)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
-func TestAMinutesQuotaGivesTheDaysCallBack(t *testing.T) {
+func TestQuota_MinuteRefusalRefundsDay(t *testing.T) {
 	t.Parallel()
 	b := newQuotaBench(t)
 	c := b.connector(t, b.remote)
-	a := b.trusted(t, c)
-	b.bound(t, c, connectors.Quota{PerMinute: 1, PerDay: 3})
+	a := b.newTrustedAgent(t, c)
+	b.setQuota(t, c, connectors.Quota{PerMinute: 1, PerDay: 3})
 	for range 2 {
-		n, over := b.granting(t, b.process, a, c)
-		if n != 1 || over.RetryAfter > time.Minute || !strings.HasPrefix(over.Sentence, `The tool "search" of "`+c.Name+`" takes 1 call a minute. Try again in `) {
-			t.Errorf("%d calls, then: %s", n, over.Sentence)
+		n, refusal := b.callUntilQuota(t, b.process, a, c)
+		if n != 1 || refusal.RetryAfter > time.Minute || !strings.HasPrefix(refusal.Sentence, `The tool "search" of "`+c.Name+`" takes 1 call a minute. Try again in `) {
+			t.Errorf("%d calls, then: %s", n, refusal.Sentence)
 		}
-		b.clock.pass(time.Minute)
+		b.clock.advance(time.Minute)
 	}
-	b.granting(t, b.process, a, c)
+	b.callUntilQuota(t, b.process, a, c)
 	b.CountQuotas(t.Context())
-	if uses := b.used(t); len(uses) != 1 || uses[0].Calls != 3 || uses[0].OverMinute != 2 || uses[0].OverDay != 1 {
+	if uses := b.quotaUses(t); len(uses) != 1 || uses[0].Calls != 3 || uses[0].OverMinute != 2 || uses[0].OverDay != 1 {
 		t.Errorf("counted: %+v", uses)
 	}
 }
 
-// TestATenantsCallsStayBelowWhatTheOperatorAllows has calls of two connectors' tools count together.
-func TestATenantsCallsStayBelowWhatTheOperatorAllows(t *testing.T) {
+// The calls of two connectors count together.
+func TestQuota_TenantDayLimit(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]func(b *bench, ctx context.Context) error{
 		"the owner's":    func(b *bench, ctx context.Context) error { return b.Door().SetQuota(ctx, connectors.Quota{PerDay: 3}) },
@@ -207,36 +207,36 @@ func TestATenantsCallsStayBelowWhatTheOperatorAllows(t *testing.T) {
 			t.Parallel()
 			b := newQuotaBench(t)
 			one, two := b.connector(t, b.remote), b.connector(t, b.remote)
-			a, other := b.trusted(t, one), b.trusted(t, two)
+			a, other := b.newTrustedAgent(t, one), b.newTrustedAgent(t, two)
 			must(t, set(b, t.Context()))
 			_, err := b.call(t, other, two, "")
 			must(t, err)
-			n, over := b.granting(t, b.process, a, one)
-			if n != 2 || !strings.HasPrefix(over.Sentence, "This organisation may make 3 calls a day. Calls go on at ") {
-				t.Errorf("%d calls, then: %s", n, over.Sentence)
+			n, refusal := b.callUntilQuota(t, b.process, a, one)
+			if n != 2 || !strings.HasPrefix(refusal.Sentence, "This organisation may make 3 calls a day. Calls go on at ") {
+				t.Errorf("%d calls, then: %s", n, refusal.Sentence)
 			}
 		})
 	}
 }
 
-func TestATenantsMinuteIsBoundedToo(t *testing.T) {
+func TestQuota_TenantMinuteLimit(t *testing.T) {
 	t.Parallel()
 	b := newQuotaBench(t)
 	c := b.connector(t, b.remote)
-	a := b.trusted(t, c)
+	a := b.newTrustedAgent(t, c)
 	must(t, b.Door().SetQuota(t.Context(), connectors.Quota{PerMinute: 2}))
-	if n, over := b.granting(t, b.process, a, c); n != 2 || !strings.HasPrefix(over.Sentence, "This organisation may make 2 calls a minute. Try again in ") {
-		t.Errorf("%d calls, then: %s", n, over.Sentence)
+	if n, refusal := b.callUntilQuota(t, b.process, a, c); n != 2 || !strings.HasPrefix(refusal.Sentence, "This organisation may make 2 calls a minute. Try again in ") {
+		t.Errorf("%d calls, then: %s", n, refusal.Sentence)
 	}
 }
 
-// TestWhatIsNotCountedYetIsCountedLater has somebody hold the tenant, as whoever deletes it does.
-func TestWhatIsNotCountedYetIsCountedLater(t *testing.T) {
+// The tenant's row is locked, as by its deletion.
+func TestCountQuotas_RetriesAfterFailure(t *testing.T) {
 	t.Parallel()
 	b := newQuotaBench(t)
 	c := b.connector(t, b.remote)
-	a := b.trusted(t, c)
-	b.bound(t, c, connectors.Quota{PerDay: 3})
+	a := b.newTrustedAgent(t, c)
+	b.setQuota(t, c, connectors.Quota{PerDay: 3})
 	_, err := b.call(t, a, c, "")
 	must(t, err)
 	tx, err := b.Pool.Begin(t.Context())
@@ -247,7 +247,7 @@ func TestWhatIsNotCountedYetIsCountedLater(t *testing.T) {
 	var id string
 	must(t, tx.QueryRow(t.Context(), "select id::text from tenants where id = $1 for update", b.Tenant).Scan(&id))
 	b.CountQuotas(t.Context())
-	if uses := b.used(t); len(uses) != 0 {
+	if uses := b.quotaUses(t); len(uses) != 0 {
 		t.Errorf("counted, although the tenant was held: %+v", uses)
 	}
 	must(t, tx.Rollback(t.Context()))
@@ -256,20 +256,20 @@ func TestWhatIsNotCountedYetIsCountedLater(t *testing.T) {
 	for range 2 {
 		b.CountQuotas(t.Context())
 	}
-	if uses := b.used(t); len(uses) != 1 || uses[0].Calls != 2 {
+	if uses := b.quotaUses(t); len(uses) != 1 || uses[0].Calls != 2 {
 		t.Errorf("counted: %+v", uses)
 	}
-	if n, _ := b.granting(t, b.process, a, c); n != 1 {
+	if n, _ := b.callUntilQuota(t, b.process, a, c); n != 1 {
 		t.Errorf("%d calls of the one that is left", n)
 	}
 }
 
-func TestWhoRunsAToolElsewhereIsToldOfTheQuotaWith429(t *testing.T) {
+func TestRun_QuotaFaultIs429(t *testing.T) {
 	t.Parallel()
 	b := newQuotaBench(t)
 	c := b.connector(t, b.remote)
-	a := b.trusted(t, c)
-	b.bound(t, c, connectors.Quota{PerDay: 1})
+	a := b.newTrustedAgent(t, c)
+	b.setQuota(t, c, connectors.Quota{PerDay: 1})
 	_, err := b.process.Run(t.Context(), b.order(t, b.process, a, c, "search", ""), time.Minute)
 	must(t, err)
 	call, err := b.process.Run(t.Context(), b.order(t, b.process, a, c, "search", ""), time.Minute)
@@ -282,7 +282,7 @@ func TestWhoRunsAToolElsewhereIsToldOfTheQuotaWith429(t *testing.T) {
 	}
 }
 
-func TestCountsOfLongAgoAreForgotten(t *testing.T) {
+func TestCountQuotas_DropsOldDays(t *testing.T) {
 	t.Parallel()
 	b := newQuotaBench(t)
 	for _, days := range []int{0, 34, 40} {
@@ -293,46 +293,46 @@ func TestCountsOfLongAgoAreForgotten(t *testing.T) {
 	}
 	_, err := b.St.System().SweepGateway(t.Context(), b.Instance)
 	must(t, err)
-	var left int
+	var days int
 	must(t, pgx.BeginFunc(t.Context(), b.Pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(t.Context(), "select set_config('app.system', 'on', true)"); err != nil {
 			return err
 		}
-		return tx.QueryRow(t.Context(), "select count(*) from quota_days").Scan(&left)
+		return tx.QueryRow(t.Context(), "select count(*) from quota_days").Scan(&days)
 	}))
-	if left != 2 {
-		t.Errorf("%d days are kept", left)
+	if days != 2 {
+		t.Errorf("%d days are kept", days)
 	}
 }
 
-// TestWhatHasNoQuotaIsPacedWithoutMemory is not parallel: it counts what the program allocates.
-func TestWhatHasNoQuotaIsPacedWithoutMemory(t *testing.T) { //nolint:paralleltest // see above
+// Not parallel: it counts allocations.
+func TestLimit_WithoutQuotaAllocatesNothing(t *testing.T) { //nolint:paralleltest // see above
 	b := newQuotaBench(t)
 	c := b.connector(t, b.remote)
-	o := b.order(t, b.process, b.trusted(t, c), c, "search", "")
+	o := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
 	if n := testing.AllocsPerRun(1000, func() { must(t, b.Paced(o.View, o.Tool)) }); n > 0 {
 		t.Errorf("%v allocations a call", n)
 	}
 }
 
-// BenchmarkPaced is what limits cost a call, all processors at once.
+// BenchmarkLimits measures the limits of a call, on all processors.
 //
 //	make bench
-func BenchmarkPaced(b *testing.B) {
+func BenchmarkLimits(b *testing.B) {
 	for name, q := range map[string]connectors.Quota{
 		"no quota": {}, "both quotas": {PerMinute: connectors.MaxCallsPerMinute, PerDay: connectors.MaxCallsPerDay},
 	} {
 		b.Run(name, func(b *testing.B) {
 			w := newQuotaBench(b)
 			c := w.connector(b, w.remote)
-			a := w.trusted(b, c)
-			w.bound(b, c, q)
+			a := w.newTrustedAgent(b, c)
+			w.setQuota(b, c, q)
 			must(b, w.Door().SetQuota(b.Context(), q))
 			o := w.order(b, w.process, a, c, "search", "")
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					_ = w.Paced(o.View, o.Tool) // the minute may be over
+					_ = w.Paced(o.View, o.Tool) // may be refused
 				}
 			})
 		})

@@ -6,39 +6,39 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// Code is why a call was refused; it stands in _meta["patchbay/reason"].
+// Code is the reason of a refusal, in _meta["patchbay/reason"].
 type Code string
 
 // The codes.
 const (
 	CodeNotGranted         Code = "not_granted"
-	CodeHeld               Code = "held"                // the tool changed, and waits for an admin
+	CodeHeld               Code = "held"                // the tool waits for an admin's review
 	CodeDenied             Code = "denied"              // by a person
-	CodeCredentialRequired Code = "credential_required" // there is none
-	CodeNeedsAuthorization Code = "needs_authorization" // the account must be connected again
+	CodeCredentialRequired Code = "credential_required" // missing
+	CodeNeedsAuthorization Code = "needs_authorization" // the account must be reconnected
 	CodeRateLimited        Code = "rate_limited"
 	CodeQuotaExceeded      Code = "quota_exceeded" // of a tool, or of the tenant
-	CodeCircuitOpen        Code = "circuit_open"   // the server failed again and again, and is left alone for a while
+	CodeCircuitOpen        Code = "circuit_open"   // the server failed repeatedly
 	CodeTimeout            Code = "timeout"
 	CodeApprovalPending    Code = "approval_pending"
-	CodeOutcomeUnknown     Code = "outcome_unknown" // an approved call whose process died: nobody knows whether it ran
+	CodeOutcomeUnknown     Code = "outcome_unknown" // the process of an approved call died: the call may have run
 	CodeCancelled          Code = "cancelled"
-	CodeUnavailable        Code = "unavailable" // Patchbay cannot serve now
-	CodeUpstream           Code = "upstream"    // the server failed us
+	CodeUnavailable        Code = "unavailable" // of Patchbay
+	CodeUpstream           Code = "upstream"    // the server failed
 )
 
-// Refusal is a call that has no result of the server's. The model should read its sentence.
+// Refusal is a call without a result of the server. Its sentence is for the model.
 type Refusal struct {
 	Code       Code
 	Sentence   string        // says what to do
-	ConnectURL string        // where a person mends it; empty: nowhere
-	RetryAfter time.Duration // 0: not said
-	RetryAt    time.Time     // zero: not said
+	ConnectURL string        // page to connect the account; empty: none
+	RetryAfter time.Duration // 0: unknown
+	RetryAt    time.Time     // zero: unknown
 	CallID     connectors.ToolCallID
-	Elicit     *Elicitation // the client opens this page, and makes the call again; nil: it reads the sentence
+	Elicit     *Elicitation // page for the client to open before it repeats the call; nil: none
 	Err        error        `json:"-"` // the cause, for the log only
 
-	page string // like ConnectURL, for whoever signs in; empty: no account of the agent's own is missing
+	connectPage string // page that requires a sign-in; empty: no account of the agent's own is missing
 }
 
 // Error is the sentence and the cause, for logs.
@@ -52,9 +52,9 @@ func (r *Refusal) Error() string {
 // Unwrap returns the cause.
 func (r *Refusal) Unwrap() error { return r.Err }
 
-// BadArguments are arguments that do not fit the tool's input schema. Nothing was sent.
+// BadArguments are arguments that do not match the tool's input schema. Nothing was sent.
 type BadArguments struct {
-	Sentence string // names the place
+	Sentence string // names the member
 }
 
 // Error is the sentence.

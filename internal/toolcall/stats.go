@@ -1,12 +1,12 @@
 package toolcall
 
-// Stats are what goes on in this process at one moment.
+// Stats are gauges of this process.
 type Stats struct {
-	Sessions int                  // with connectors' servers, open or being opened
-	Circuits map[CircuitState]int // of servers that failed last time, and of no others
+	Sessions int                  // with servers, open or opening
+	Circuits map[CircuitState]int // of servers with a failed last call
 }
 
-// Stats counts what goes on now.
+// Stats returns the current gauges.
 func (c *Caller) Stats() Stats {
-	return Stats{Sessions: c.pool.Sessions(), Circuits: c.breakers.states(c.o.Now())}
+	return Stats{Sessions: c.pool.Sessions(), Circuits: c.breakers.countStates(c.o.Now())}
 }

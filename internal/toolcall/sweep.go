@@ -9,71 +9,71 @@ import (
 )
 
 const (
-	sweepEvery = 5 * time.Second
-	sweepTime  = 10 * time.Second
-	leftFor    = 3 * time.Second // an approved call that nobody took up: the process that was to do it has died
-	maxLeft    = 50              // of them at once
+	sweepInterval  = 5 * time.Second
+	sweepTimeout   = 10 * time.Second
+	unclaimedAfter = 3 * time.Second // after approval: its process has died
+	maxUnclaimed   = 50              // in one sweep
 )
 
-// sweepNowAndThen closes what has lapsed, and makes approved calls that were left, until the process stops. Every process does it.
-func (c *Caller) sweepNowAndThen() {
-	tick := time.NewTicker(sweepEvery)
+// sweepLoop runs Sweep until the process stops. Every process does it.
+func (c *Caller) sweepLoop() {
+	tick := time.NewTicker(sweepInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			c.Sweep(c.life)
-		case <-c.life.Done():
+			c.Sweep(c.baseCtx)
+		case <-c.baseCtx.Done():
 			return
 		}
 	}
 }
 
-// Sweep closes what has lapsed and what dead processes left, tells of it as of any other end, and begins to make approved calls that were
-// left.
+// Sweep ends lapsed calls and those of dead processes, reports them, and runs approved calls that no process
+// has claimed.
 func (c *Caller) Sweep(ctx context.Context) {
-	c.endLeft(ctx)
+	c.endAbandoned(ctx)
 	system := c.o.Store.System()
-	ctx, cancel := context.WithTimeout(ctx, sweepTime)
+	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
-	if others, err := system.OtherInstances(ctx, c.o.Instance); err == nil {
-		c.agents.among(others)
-		c.servers.among(others)
-		c.minutes.among(others)
-		c.days.among(others)
+	if peers, err := system.OtherInstances(ctx, c.o.Instance); err == nil {
+		c.agentRates.setPeers(peers)
+		c.connectorRates.setPeers(peers)
+		c.minuteQuotas.setPeers(peers)
+		c.dayQuotas.setPeers(peers)
 	}
-	left, err := system.LeftApprovals(ctx, leftFor, maxLeft)
+	unclaimed, err := system.AbandonedApprovals(ctx, unclaimedAfter, maxUnclaimed)
 	if err != nil {
 		return
 	}
-	for _, l := range left {
+	for _, l := range unclaimed {
 		row, err := c.o.Store.Tenant(l.Tenant).Approval(ctx, l.ID)
 		if err == nil {
-			c.makeBesides(ctx, l.Tenant, row)
+			c.runDetached(ctx, l.Tenant, row)
 		}
 	}
 }
 
-// endLeft ends calls that nobody ends any more, some at a time, until there are none or the time is over: the next sweep goes on.
-func (c *Caller) endLeft(ctx context.Context) {
-	sweep, cancel := context.WithTimeout(ctx, sweepTime)
+// endAbandoned ends lapsed and abandoned calls in batches until none are left or sweepTimeout is over.
+func (c *Caller) endAbandoned(ctx context.Context) {
+	sweepCtx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
-	for more := true; more && sweep.Err() == nil; {
-		ended, err := c.o.Store.System().SweepGateway(sweep, c.o.Instance)
+	for more := true; more && sweepCtx.Err() == nil; {
+		ended, err := c.o.Store.System().SweepGateway(sweepCtx, c.o.Instance)
 		if err != nil && ctx.Err() == nil {
 			c.o.Log.WarnContext(ctx, "lapsed calls not closed", slog.Any("error", err))
 		}
-		c.tellLeft(ctx, ended)
-		more = err == nil && len(ended) >= store.MostSwept
+		c.reportAbandoned(ctx, ended)
+		more = err == nil && len(ended) >= store.MaxSwept
 	}
 }
 
-// tellLeft tells of calls that a sweep ended, in a time of its own: they have ended, however long that took.
-func (c *Caller) tellLeft(ctx context.Context, ended []store.OwnedCallID) {
-	ctx, cancel := context.WithTimeout(ctx, sweepTime)
+// reportAbandoned reports the calls that a sweep ended, with a timeout of its own.
+func (c *Caller) reportAbandoned(ctx context.Context, ended []store.OwnedCallID) {
+	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
 	for _, e := range ended {
-		c.waits.wake(e.ID)
-		c.tellEnded(ctx, e.Tenant, e.ID)
+		c.waiters.wake(e.ID)
+		c.reportEnded(ctx, e.Tenant, e.ID)
 	}
 }

@@ -12,15 +12,15 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// A process that died in the middle of many calls leaves more than one statement ends.
-func TestASweepEndsWhatIsLeftSomeAtATime(t *testing.T) {
+// A dead process leaves more calls than one statement ends.
+func TestSweep_EndsAbandonedInBatches(t *testing.T) {
 	t.Parallel()
-	ends := make(chan connectors.ToolCall, 3*store.MostSwept)
-	b := newBench(t, modern, func(o *toolcall.Options) { o.Ended = func(c connectors.ToolCall) { ends <- c } })
+	ended := make(chan connectors.ToolCall, 3*store.MaxSwept)
+	b := newBench(t, withModernDialer, func(o *toolcall.Options) { o.OnEnd = func(c connectors.ToolCall) { ended <- c } })
 	c := b.connector(t, b.remote)
-	agent, dead := b.granted(t, c), fixture.NewInstance() // it never beats
-	const left = 2*store.MostSwept + 7
-	calls := make([]store.OwnedCall, left)
+	agent, dead := b.newGrantedAgent(t, c), fixture.NewInstance() // without heartbeat
+	const abandoned = 2*store.MaxSwept + 7
+	calls := make([]store.OwnedCall, abandoned)
 	for i := range calls {
 		calls[i] = store.OwnedCall{Tenant: b.Tenant, ToolCall: connectors.ToolCall{
 			ID: connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())}, AgentID: &agent.ID, ConnectorID: &c.ID, Kind: connectors.CallTool, Tool: "search",
@@ -29,7 +29,7 @@ func TestASweepEndsWhatIsLeftSomeAtATime(t *testing.T) {
 	}
 	must(t, b.St.System().BeginCalls(t.Context(), calls))
 
-	// Somebody else holds one: it is left for later, and nobody waits for it.
+	// A locked row is skipped, and ends in a later sweep.
 	tx, err := b.Pool.Begin(t.Context())
 	must(t, err)
 	defer func() { _ = tx.Rollback(t.Context()) }()
@@ -39,16 +39,16 @@ func TestASweepEndsWhatIsLeftSomeAtATime(t *testing.T) {
 	must(t, err)
 
 	first, err := b.St.System().SweepGateway(t.Context(), fixture.NewInstance())
-	if must(t, err); len(first) != store.MostSwept {
+	if must(t, err); len(first) != store.MaxSwept {
 		t.Errorf("one round ends %d", len(first))
 	}
 	b.Sweep(t.Context())
-	if got, want := len(ends), left-store.MostSwept-1; got != want {
+	if got, want := len(ended), abandoned-store.MaxSwept-1; got != want {
 		t.Errorf("a sweep ends %d, want %d", got, want)
 	}
 	must(t, tx.Rollback(t.Context()))
 	b.Sweep(t.Context())
-	if got, want := len(ends), left-store.MostSwept; got != want {
+	if got, want := len(ended), abandoned-store.MaxSwept; got != want {
 		t.Errorf("%d told in all, want %d", got, want)
 	}
 }

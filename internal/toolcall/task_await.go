@@ -11,76 +11,75 @@ import (
 )
 
 const (
-	// taskPoll is how often a task is asked for whose server does not say how often it likes to be, and mostTaskPoll how seldom at most:
-	// somebody holds a request open meanwhile.
-	taskPoll      = time.Second
-	leastTaskPoll = 250 * time.Millisecond
-	mostTaskPoll  = 10 * time.Second
-	// taskFarewell bounds how long a server is told that nobody waits for its task any more.
-	taskFarewell = 2 * time.Second
+	// Poll intervals: the default, and the bounds of what a server asks for. A client request stays open
+	// meanwhile.
+	defaultTaskPoll = time.Second
+	minTaskPoll     = 250 * time.Millisecond
+	maxTaskPoll     = 10 * time.Second
+	// cancelTaskTimeout bounds tasks/cancel for an abandoned task.
+	cancelTaskTimeout = 2 * time.Second
 )
 
-// awaitTask waits, in the call's time, for a task that the server made of a call whose client takes none: to the client it is a call like
-// any other, whose progress is the task's. A task that nobody waits for any more is cancelled.
+// awaitTask polls a server's task for a client without task support, within the call's timeout. Task states
+// become progress notifications. If the call ends first, the task is cancelled.
 func (a *attempt) awaitTask(ctx context.Context, call mcp.Call, t *mcp.Task) (*mcp.Result, error) {
-	ctx, stop := a.taskTime(ctx)
+	ctx, stop := a.withTaskTimeout(ctx)
 	defer stop()
-	result, err := a.follow(ctx, call, t)
+	result, err := a.followTask(ctx, call, t)
 	if err != nil {
-		a.giveUpTask(ctx, t.ID)
+		a.abandonTask(ctx, t.ID)
 	}
 	return result, err
 }
 
-// taskTime is the time of a call whose server says nothing meanwhile. One that does has a watchdog already, and an end all the same.
-func (a *attempt) taskTime(ctx context.Context) (context.Context, context.CancelFunc) {
+// withTaskTimeout bounds the wait by the call's timeout. With progress the watchdog applies, and maxCallTime.
+func (a *attempt) withTaskTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	if a.order.Progress != nil || a.order.Ask != nil {
-		return context.WithTimeoutCause(ctx, patience, errTimeout)
+		return context.WithTimeoutCause(ctx, maxCallTime, errTimeout)
 	}
-	left := a.call.StartedAt.Add(a.reach.Connector.Timeout).Sub(a.o.Now())
-	if a.call.ApprovedBy != "" { // it began when a person was asked
-		left = a.reach.Connector.Timeout
+	remaining := a.call.StartedAt.Add(a.reach.Connector.Timeout).Sub(a.o.Now())
+	if a.call.ApprovedBy != "" { // StartedAt was when approval was requested
+		remaining = a.reach.Connector.Timeout
 	}
-	return context.WithTimeoutCause(ctx, left, errTimeout)
+	return context.WithTimeoutCause(ctx, remaining, errTimeout)
 }
 
-// follow asks for a task until it has ended.
-func (a *attempt) follow(ctx context.Context, call mcp.Call, t *mcp.Task) (*mcp.Result, error) {
-	id, told := t.ID, taskProgress{}
+func (a *attempt) followTask(ctx context.Context, call mcp.Call, t *mcp.Task) (*mcp.Result, error) {
+	id, progress := t.ID, taskProgress{}
 	for rounds := 0; ; {
 		switch t.Status {
 		case "completed":
-			if says, _ := member(t.Result, "resultType"); says != nil && string(says) != `"complete"` {
+			if resultType, _ := findMember(t.Result, "resultType"); resultType != nil && string(resultType) != `"complete"` {
 				return nil, a.taskRefusal("completed the task that it made of this call with no result.")
 			}
 			return taskResult(t), nil
 		case "failed":
-			return nil, a.taskFailed(t)
+			return nil, a.taskError(t)
 		case "cancelled":
 			return nil, a.taskRefusal("gave up the task that it made of this call.")
 		case "input_required":
-			if rounds++; rounds > mostQuestions {
+			if rounds++; rounds > maxInputRequests {
 				return nil, a.taskRefusal("asks for more input again and again.")
 			}
 			if err := a.answerTask(ctx, call, id, t); err != nil {
 				return nil, err
 			}
 		}
-		told.tell(a, call, t)
+		progress.reportProgress(a, call, t)
 		var err error
-		if t, err = a.taskLater(ctx, id, t); err != nil {
-			return nil, a.explain(ctx, a.order.View, a.reach, err)
+		if t, err = a.pollTask(ctx, id, t); err != nil {
+			return nil, a.explainError(ctx, a.order.View, a.reach, err)
 		}
 	}
 }
 
-// taskLater is the task after a pause. A server that fails for a moment is asked again.
-func (a *attempt) taskLater(ctx context.Context, id string, t *mcp.Task) (*mcp.Task, error) {
-	every := t.PollInterval
-	if every == 0 {
-		every = taskPoll
+// pollTask returns the task after one interval. Retryable failures are retried.
+func (a *attempt) pollTask(ctx context.Context, id string, t *mcp.Task) (*mcp.Task, error) {
+	interval := t.PollInterval
+	if interval == 0 {
+		interval = defaultTaskPoll
 	}
-	pause := time.NewTicker(min(max(every, leastTaskPoll), mostTaskPoll))
+	pause := time.NewTicker(min(max(interval, minTaskPoll), maxTaskPoll))
 	defer pause.Stop()
 	for {
 		select {
@@ -88,7 +87,7 @@ func (a *attempt) taskLater(ctx context.Context, id string, t *mcp.Task) (*mcp.T
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
-		err := a.ofTask(ctx, func(ctx context.Context, s *mcp.Session) (err error) {
+		err := a.withTaskSession(ctx, func(ctx context.Context, s *mcp.Session) (err error) {
 			t, err = s.Task(ctx, a.order.View.Tenant.ID.UUID, id)
 			return err
 		})
@@ -98,86 +97,85 @@ func (a *attempt) taskLater(ctx context.Context, id string, t *mcp.Task) (*mcp.T
 	}
 }
 
-// ofTask sends a request about a task, under the same credential as the call.
-func (a *attempt) ofTask(ctx context.Context, do func(context.Context, *mcp.Session) error) error {
-	w := wantOf(a.order.View, a.reach, Client{})
+// withTaskSession sends a request about a task, with the call's credential.
+func (a *attempt) withTaskSession(ctx context.Context, do func(context.Context, *mcp.Session) error) error {
+	w := newSessionRequest(a.order.View, a.reach, Client{})
 	w.Safe = true
-	return a.insist(ctx, w, &a.sent, func(s *mcp.Session) error { return do(ctx, s) })
+	return a.withSession(ctx, w, &a.credential, func(s *mcp.Session) error { return do(ctx, s) })
 }
 
-// answerTask has the client answer what a task asks for. One that cannot be asked in between is not asked at all.
+// answerTask asks the client for a task's input. A client without Ask cannot give any.
 func (a *attempt) answerTask(ctx context.Context, call mcp.Call, id string, t *mcp.Task) error {
 	var requests map[string]struct {
 		Method string
 		Params json.RawMessage
 	}
-	if call.Answer == nil || len(t.InputRequests) > longestQuestions || json.Unmarshal(t.InputRequests, &requests) != nil || len(requests) > mostQuestions {
+	if call.Answer == nil || len(t.InputRequests) > maxInputBytes || json.Unmarshal(t.InputRequests, &requests) != nil || len(requests) > maxInputRequests {
 		return a.taskRefusal("asked for input, and the client gave none.")
 	}
 	answers := make(map[string]json.RawMessage, len(requests))
-	for key, asked := range requests {
-		answer, err := call.Answer(mcp.InputRequest{Method: asked.Method, Params: asked.Params})
+	for key, request := range requests {
+		answer, err := call.Answer(mcp.InputRequest{Method: request.Method, Params: request.Params})
 		if err != nil {
-			return a.explain(ctx, a.order.View, a.reach, &mcp.Error{Phase: mcp.PhaseCall, Reason: mcp.ReasonInput, Err: err})
+			return a.explainError(ctx, a.order.View, a.reach, &mcp.Error{Phase: mcp.PhaseCall, Reason: mcp.ReasonInput, Err: err})
 		}
 		answers[key] = answer
 	}
 	responses, err := json.Marshal(answers)
 	if err == nil {
-		err = a.ofTask(ctx, func(ctx context.Context, s *mcp.Session) error { return s.AnswerTask(ctx, id, responses) })
+		err = a.withTaskSession(ctx, func(ctx context.Context, s *mcp.Session) error { return s.AnswerTask(ctx, id, responses) })
 	}
 	if err != nil {
-		return a.explain(ctx, a.order.View, a.reach, err)
+		return a.explainError(ctx, a.order.View, a.reach, err)
 	}
 	return nil
 }
 
-// giveUpTask tells the server that nobody waits for its task any more, where that may be news to it.
-func (a *attempt) giveUpTask(ctx context.Context, id string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), taskFarewell)
+func (a *attempt) abandonTask(ctx context.Context, id string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTaskTimeout)
 	defer cancel()
-	_ = a.ofTask(ctx, func(ctx context.Context, s *mcp.Session) error { return s.CancelTask(ctx, id) }) // the task ends by itself, else
+	_ = a.withTaskSession(ctx, func(ctx context.Context, s *mcp.Session) error { return s.CancelTask(ctx, id) }) // on failure the server ends the task by its TTL
 }
 
-// taskProgress tells a call's client, and people, what its task says, each time it says something else.
+// taskProgress reports each new state of a task to the client and the history.
 type taskProgress struct {
-	n    int
-	last []byte
+	count int
+	last  []byte
 }
 
-func (p *taskProgress) tell(a *attempt, call mcp.Call, t *mcp.Task) {
+func (p *taskProgress) reportProgress(a *attempt, call mcp.Call, t *mcp.Task) {
 	if bytes.Equal(p.last, t.Raw) {
 		return
 	}
 	p.last = bytes.Clone(t.Raw)
 	if call.Progress != nil {
-		call.Progress(mcp.ProgressNote{Progress: float64(p.n), Message: t.Message})
-		p.n++
+		call.Progress(mcp.ProgressNote{Progress: float64(p.count), Message: t.Message})
+		p.count++
 	}
-	a.noteProgress(soFar{note: mcp.ProgressNote{Message: t.Message}, task: true})
+	a.queueProgress(callProgress{note: mcp.ProgressNote{Message: t.Message}, isTask: true})
 }
 
-// taskResult is the result of a task that is completed, as that of the call.
+// taskResult is the call's result from a completed task.
 func taskResult(t *mcp.Task) *mcp.Result {
 	result := &mcp.Result{Raw: t.Result}
 	if len(result.Raw) == 0 {
 		result.Raw = json.RawMessage(`{"content":[]}`)
 	}
-	result.Content, _ = member(result.Raw, "content")
-	result.Structured, _ = member(result.Raw, "structuredContent")
-	isError, _ := member(result.Raw, "isError")
+	result.Content, _ = findMember(result.Raw, "content")
+	result.Structured, _ = findMember(result.Raw, "structuredContent")
+	isError, _ := findMember(result.Raw, "isError")
 	result.IsError = string(isError) == "true"
 	return result
 }
 
-// taskFailed is the end of a task that has no result: the error that the call would have had.
-func (a *attempt) taskFailed(t *mcp.Task) error {
+// taskError is the call's error from a failed task.
+func (a *attempt) taskError(t *mcp.Task) error {
 	if t.Error != nil && t.Error.Code != 0 {
 		return &mcp.Error{Phase: mcp.PhaseCall, Reason: mcp.ReasonRPC, RPCCode: t.Error.Code, RPC: t.Error}
 	}
 	return a.taskRefusal("made a task of this call, and the task failed.")
 }
 
-func (a *attempt) taskRefusal(did string) *Refusal {
-	return &Refusal{Code: CodeUpstream, Sentence: fmt.Sprintf("The server of %q %s", a.reach.Connector.Name, did)}
+func (a *attempt) taskRefusal(reason string) *Refusal {
+	return &Refusal{Code: CodeUpstream, Sentence: fmt.Sprintf("The server of %q %s", a.reach.Connector.Name, reason)}
 }

@@ -6,21 +6,21 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// mostUndelivered bounds the answers that wait to be put on record as lost. What is more stands in the history as answered.
-const mostUndelivered = 1000
+// maxUndelivered bounds concurrent marks. Further results stay recorded as delivered.
+const maxUndelivered = 1000
 
-// Undelivered puts on record that the agent's client did not take the answer of a call that has ended. It does not wait.
-func (c *Caller) Undelivered(t connectors.TenantID, id connectors.ToolCallID) {
-	if c.undelivered.Add(1) > mostUndelivered {
+// MarkUndelivered records in the background that the client did not receive the result.
+func (c *Caller) MarkUndelivered(t connectors.TenantID, id connectors.ToolCallID) {
+	if c.undelivered.Add(1) > maxUndelivered {
 		c.undelivered.Add(-1)
 		return
 	}
-	begun := c.besides(func(ctx context.Context) {
+	started := c.runBackground(func(ctx context.Context) {
 		defer c.undelivered.Add(-1)
-		c.o.History.Written(ctx) // the call's end comes first
+		c.o.History.Written(ctx) // the end of the call must be stored first
 		c.logUnsaved(ctx, c.o.Store.Tenant(t).MarkUndelivered(ctx, id))
 	})
-	if !begun {
+	if !started {
 		c.undelivered.Add(-1)
 	}
 }

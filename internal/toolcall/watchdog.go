@@ -9,10 +9,10 @@ import (
 	"patchbay/internal/safe"
 )
 
-// errTimeout is why a context ends whose server said nothing for too long.
+// errTimeout is the cause of a context that a watchdog ended.
 var errTimeout = errors.New("no answer in time")
 
-// watchdog ends a context when nothing was heard for a while.
+// watchdog ends a context unless it is reset in time.
 type watchdog struct {
 	timeout time.Duration
 	cancel  context.CancelCauseFunc
@@ -22,8 +22,8 @@ type watchdog struct {
 	paused int         // guarded by mu
 }
 
-// watch is a context that a watchdog ends.
-func watch(ctx context.Context, timeout time.Duration) (context.Context, *watchdog) {
+// newWatchdog returns the context and its watchdog.
+func newWatchdog(ctx context.Context, timeout time.Duration) (context.Context, *watchdog) {
 	w := &watchdog{timeout: timeout}
 	ctx, w.cancel = context.WithCancelCause(ctx)
 	w.timer = time.AfterFunc(timeout, func() {
@@ -33,8 +33,7 @@ func watch(ctx context.Context, timeout time.Duration) (context.Context, *watchd
 	return ctx, w
 }
 
-// heard gives the whole time again.
-func (w *watchdog) heard() {
+func (w *watchdog) resetTimer() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.paused == 0 {
@@ -42,7 +41,7 @@ func (w *watchdog) heard() {
 	}
 }
 
-// pause stops the time until resume is called.
+// pause stops the timer until resume.
 func (w *watchdog) pause() (resume func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -52,7 +51,7 @@ func (w *watchdog) pause() (resume func()) {
 		w.mu.Lock()
 		w.paused--
 		w.mu.Unlock()
-		w.heard()
+		w.resetTimer()
 	}
 }
 
@@ -60,7 +59,7 @@ func (w *watchdog) pause() (resume func()) {
 func (w *watchdog) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.paused++ // no timer is set any more
+	w.paused++ // keeps the timer stopped
 	w.timer.Stop()
 	w.cancel(nil)
 }

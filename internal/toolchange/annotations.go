@@ -2,59 +2,58 @@ package toolchange
 
 import "fmt"
 
-// hints are what annotations say, with the defaults of the specification for what they leave out (MCP 2025-11-25, ToolAnnotations).
-type hints struct{ readOnly, destructive, idempotent, openWorld bool }
+// toolHints are a tool's annotations with the defaults of the specification (MCP 2025-11-25, ToolAnnotations).
+type toolHints struct{ readOnly, destructive, idempotent, openWorld bool }
 
-func hintsOf(annotations any) hints {
+func newToolHints(annotations any) toolHints {
 	a, _ := annotations.(map[string]any)
-	says := func(name string, otherwise bool) bool {
+	hintValue := func(name string, otherwise bool) bool {
 		if b, ok := a[name].(bool); ok {
 			return b
 		}
 		return otherwise
 	}
-	h := hints{
-		readOnly:    says("readOnlyHint", false),
-		destructive: says("destructiveHint", true),
-		idempotent:  says("idempotentHint", false),
-		openWorld:   says("openWorldHint", true),
+	h := toolHints{
+		readOnly:    hintValue("readOnlyHint", false),
+		destructive: hintValue("destructiveHint", true),
+		idempotent:  hintValue("idempotentHint", false),
+		openWorld:   hintValue("openWorldHint", true),
 	}
-	if h.readOnly { // the others say nothing of a tool that changes nothing
+	if h.readOnly { // the other hints are meaningless then
 		h.destructive, h.idempotent = false, true
 	}
 	return h
 }
 
-// annotations compares what a tool says of itself.
-func (c *comparison) annotations(before, now any) {
-	was, is := hintsOf(before), hintsOf(now)
+func (c *comparison) compareAnnotations(before, now any) {
+	old, next := newToolHints(before), newToolHints(now)
 	found := len(c.change.Differences) + c.change.More
-	c.hint("readOnlyHint", was.readOnly, is.readOnly, true)
-	if was.readOnly == is.readOnly {
-		c.hint("destructiveHint", was.destructive, is.destructive, false)
-		c.hint("idempotentHint", was.idempotent, is.idempotent, true)
+	c.compareHint("readOnlyHint", old.readOnly, next.readOnly, true)
+	if old.readOnly == next.readOnly {
+		c.compareHint("destructiveHint", old.destructive, next.destructive, false)
+		c.compareHint("idempotentHint", old.idempotent, next.idempotent, true)
 	}
-	c.hint("openWorldHint", was.openWorld, is.openWorld, false)
-	c.oddAnnotations(before, now)
+	c.compareHint("openWorldHint", old.openWorld, next.openWorld, false)
+	c.compareUnknownAnnotations(before, now)
 	if found == len(c.change.Differences)+c.change.More {
-		c.add(Difference{Path: "annotations", Kind: Cosmetic, Before: short(before, before != nil), After: short(now, now != nil),
+		c.add(Difference{Path: "annotations", Kind: Cosmetic, Before: shortJSON(before, before != nil), After: shortJSON(now, now != nil),
 			Sentence: "The annotations say the same in other words."})
 	}
 }
 
-// hint compares one hint; safe is the value that promises more.
-func (c *comparison) hint(name string, was, is, safe bool) {
-	if was == is {
+// compareHint compares one hint; safe is its safer value.
+func (c *comparison) compareHint(name string, old, next, safe bool) {
+	if old == next {
 		return
 	}
 	kind, turn := AnnotationRiskier, hintSentences[name][0]
-	if is == safe {
+	if next == safe {
 		kind, turn = AnnotationSafer, hintSentences[name][1]
 	}
-	c.add(Difference{Path: "annotations." + name, Kind: kind, Before: fmt.Sprint(was), After: fmt.Sprint(is), Sentence: turn})
+	c.add(Difference{Path: "annotations." + name, Kind: kind, Before: fmt.Sprint(old), After: fmt.Sprint(next), Sentence: turn})
 }
 
-// hintSentences say what it means that a hint became riskier, and safer.
+// hintSentences describe a hint that became riskier, and safer.
 var hintSentences = map[string][2]string{
 	"readOnlyHint":    {"The tool no longer says that it only reads.", "The tool says now that it only reads."},
 	"destructiveHint": {"The tool may now destroy what is there.", "The tool says now that it destroys nothing."},
@@ -62,27 +61,27 @@ var hintSentences = map[string][2]string{
 	"openWorldHint":   {"The tool may now reach other systems.", "The tool says now that it reaches no other systems."},
 }
 
-// oddAnnotations reports what no hint says: a member that is not known, or a hint that is neither true nor false, which programs read
-// in different ways.
-func (c *comparison) oddAnnotations(before, now any) {
+// compareUnknownAnnotations reports unknown members, and hints that are not boolean. Programs interpret those
+// differently.
+func (c *comparison) compareUnknownAnnotations(before, now any) {
 	a, _ := before.(map[string]any)
 	b, isObject := now.(map[string]any)
 	if !isObject && now != nil {
-		c.add(Difference{Path: "annotations", Kind: Other, After: short(now, true), Sentence: "The annotations are no object any more."})
+		c.add(Difference{Path: "annotations", Kind: Other, After: shortJSON(now, true), Sentence: "The annotations are no object any more."})
 		return
 	}
 	for _, name := range memberNames(a, b) {
-		value, is := b[name]
+		value, hasNow := b[name]
 		if _, known := hintSentences[name]; known {
-			if _, fits := value.(bool); fits || !is {
+			if _, fits := value.(bool); fits || !hasNow {
 				continue
 			}
 		}
-		if name == "title" || equal(a[name], value) {
+		if name == "title" || equalValues(a[name], value) {
 			continue
 		}
-		old, was := a[name]
-		c.add(Difference{Path: "annotations." + name, Kind: Other, Before: short(old, was), After: short(value, is),
+		old, hadBefore := a[name]
+		c.add(Difference{Path: "annotations." + name, Kind: Other, Before: shortJSON(old, hadBefore), After: shortJSON(value, hasNow),
 			Sentence: fmt.Sprintf("annotations.%s changed, and Patchbay does not know what it means.", name)})
 	}
 }

@@ -6,59 +6,59 @@ import (
 	"slices"
 )
 
-// Compare says what changed from one definition to the other. Both are the JSON that the server sent, or its instructions as
-// {"instructions": "..."}; before nil: the tool is new; now nil: it was removed. names are the tools that it could be taken for;
-// nil: there are none.
+// Compare returns what changed between two definitions. Both are JSON from the server, or its instructions as
+// {"instructions": "..."}. A nil before means a new tool, a nil now a removed one. names are the tools that it
+// could imitate; nil: none.
 func Compare(before, now []byte, names *Names) Change {
-	r := &report{kinds: map[Kind]bool{}}
+	r := &changeBuilder{kinds: map[Kind]bool{}}
 	switch {
 	case before == nil && now == nil:
-		return r.sum()
+		return r.buildChange()
 	case now == nil:
 		r.add(Difference{Kind: Removed, Sentence: "The server does not list the tool any more."})
-		return r.sum()
+		return r.buildChange()
 	}
-	is, readable := split(now)
-	var was parts
+	next, readable := splitMembers(now)
+	var old definitionMembers
 	if before != nil && readable {
-		was, readable = split(before)
+		old, readable = splitMembers(before)
 	}
 	if !readable {
 		r.add(Difference{Kind: Other, Sentence: "The definition cannot be read: it is no object."})
-		return r.sum()
+		return r.buildChange()
 	}
-	c := comparison{report: r, names: names}
-	if raw, named := is.value["name"]; named {
-		c.self, _ = decode(raw).(string)
+	c := comparison{changeBuilder: r, names: names}
+	if raw, named := next.values["name"]; named {
+		c.toolName, _ = decodeValue(raw).(string)
 	}
 	var twice bool
-	if c.before, c.now, twice = differing(was, is); twice {
+	if c.before, c.now, twice = decodeDifferences(old, next); twice {
 		r.add(Difference{Kind: Other, Sentence: "The definition names a member twice: programs read it in different ways."})
 	}
 	if before == nil {
-		return c.fresh()
+		return c.compareNewTool()
 	}
-	c.members()
-	c.words()
+	c.compareMembers()
+	c.compareTexts()
 	if len(r.kinds) == 0 && string(before) != string(now) {
 		r.kinds[Cosmetic] = true
 	}
-	return r.sum()
+	return r.buildChange()
 }
 
-// comparison is one that is under way.
+// comparison is a comparison in progress.
 type comparison struct {
-	*report
-	before, now map[string]any // the members that are not the same bytes
-	self        string         // the tool's name
+	*changeBuilder
+	before, now map[string]any // members with different bytes
+	toolName    string
 	names       *Names
 }
 
-// fresh judges a tool that was not there. One that says that it only reads, and no more than that, is of low risk.
-func (c *comparison) fresh() Change {
-	c.words()
-	c.name()
-	reads := hintsOf(c.now["annotations"]).readOnly
+// compareNewTool rates a new tool. It has low risk if it claims to be read-only and nothing else is found.
+func (c *comparison) compareNewTool() Change {
+	c.compareTexts()
+	c.checkName()
+	reads := newToolHints(c.now["annotations"]).readOnly
 	if reads && len(c.kinds) == 0 {
 		c.change.Risk = Low
 	} else {
@@ -71,82 +71,82 @@ func (c *comparison) fresh() Change {
 	}
 	c.change.Differences = slices.Insert(c.change.Differences, 0, Difference{Kind: NewTool, Sentence: sentence})
 	c.kinds[NewTool] = true
-	change := c.sum()
+	change := c.buildChange()
 	change.Risk = risk
 	return change
 }
 
-// cosmetic are the members that instruct no model and move no data.
-var cosmetic = map[string]bool{"title": true, "icons": true, "_meta": true}
+// cosmeticMembers neither instruct a model nor move data.
+var cosmeticMembers = map[string]bool{"title": true, "icons": true, "_meta": true}
 
-// members compares the definition member by member, in the order of their names.
-func (c *comparison) members() {
+// compareMembers compares the changed members in order of their names.
+func (c *comparison) compareMembers() {
 	for _, name := range memberNames(c.before, c.now) {
-		before, was := c.before[name]
-		now, is := c.now[name]
-		if was == is && equal(before, now) { // written in another way
+		before, hadBefore := c.before[name]
+		now, hasNow := c.now[name]
+		if hadBefore == hasNow && equalValues(before, now) { // equal but spelled differently
 			continue
 		}
 		switch {
-		case cosmetic[name]:
-			c.add(Difference{Path: name, Kind: Cosmetic, Before: short(before, was), After: short(now, is),
+		case cosmeticMembers[name]:
+			c.add(Difference{Path: name, Kind: Cosmetic, Before: shortJSON(before, hadBefore), After: shortJSON(now, hasNow),
 				Sentence: fmt.Sprintf("%s changed, which no model acts on.", name)})
 		case name == "description":
-			c.prose("description", Text, before, now, was, is)
-		case name == "instructions" && c.self == "":
-			c.prose("instructions", Instructions, before, now, was, is)
+			c.compareText("description", Text, before, now, hadBefore, hasNow)
+		case name == "instructions" && c.toolName == "":
+			c.compareText("instructions", Instructions, before, now, hadBefore, hasNow)
 		case name == "inputSchema":
-			c.schemas("arguments", before, now)
+			c.compareSchemas("arguments", before, now)
 		case name == "outputSchema":
-			c.outputs(before, now)
+			c.compareOutputSchema(before, now)
 		case name == "annotations":
-			c.annotations(before, now)
+			c.compareAnnotations(before, now)
 		default:
-			c.add(Difference{Path: name, Kind: Other, Before: short(before, was), After: short(now, is),
+			c.add(Difference{Path: name, Kind: Other, Before: shortJSON(before, hadBefore), After: shortJSON(now, hasNow),
 				Sentence: fmt.Sprintf("%s changed, and Patchbay does not know what it means.", name)})
 		}
 	}
 }
 
-// prose compares what a model reads.
-func (c *comparison) prose(path string, kind Kind, before, now any, was, is bool) {
+// compareText compares text for models.
+func (c *comparison) compareText(path string, kind Kind, before, now any, hadBefore, hasNow bool) {
 	a, aText := before.(string)
 	b, bText := now.(string)
-	if (aText || !was) && (bText || !is) && spaced(a) == spaced(b) {
+	if (aText || !hadBefore) && (bText || !hasNow) && collapseSpace(a) == collapseSpace(b) {
 		c.add(Difference{Path: path, Kind: Cosmetic, Sentence: "Only white space changed here."})
 		return
 	}
 	sentence := "The text that agents read changed."
 	switch {
-	case !was:
+	case !hadBefore:
 		sentence = "There is text now for agents to read."
-	case !is:
+	case !hasNow:
 		sentence = "The text that agents read is gone."
 	}
-	c.add(Difference{Path: path, Kind: kind, Before: short(before, was), After: short(now, is), Sentence: sentence})
+	c.add(Difference{Path: path, Kind: kind, Before: shortJSON(before, hadBefore), After: shortJSON(now, hasNow), Sentence: sentence})
 }
 
-// outputs compares the output schema. It moves nothing towards the server, so that its structure is one kind of its own; its texts are
-// read all the same.
-func (c *comparison) outputs(before, now any) {
-	c.sees = func(k Kind) Kind {
+// compareOutputSchema reports every structural change as OutputSchema, because no data flows to the server.
+// Texts are compared as usual.
+func (c *comparison) compareOutputSchema(before, now any) {
+	c.mapKind = func(k Kind) Kind {
 		if k == Text || k == Cosmetic {
 			return k
 		}
 		return OutputSchema
 	}
-	c.schemas("result", before, now)
-	c.sees = nil
+	c.compareSchemas("result", before, now)
+	c.mapKind = nil
 }
 
-// short is a value as JSON, cut where it is long.
-func short(v any, there bool) string {
-	if !there {
+// shortJSON returns a value as shortened JSON.
+func shortJSON(v any, ok bool) string {
+	if !ok {
 		return ""
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
 		return ""
 	}
-	return cut(unescaped(text))
+	return truncateText(unescapeHTML(text))
 }

@@ -11,21 +11,21 @@ import (
 	"patchbay/internal/toolchange"
 )
 
-// story is one file of testdata: two definitions, and what is to be said of them.
-type story struct {
+// testCase is one file of testdata: two definitions and the expected change.
+type testCase struct {
 	before, now []byte
 	names       *toolchange.Names
 	kinds, risk string
 	differences []string // path: kind
 }
 
-func readStory(t *testing.T, file string) story {
+func readCase(t *testing.T, file string) testCase {
 	t.Helper()
 	archive, err := txtar.ParseFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s story
+	var s testCase
 	for line := range strings.Lines(string(archive.Comment)) {
 		line = strings.TrimSpace(line)
 		if v, ok := strings.CutPrefix(line, "kinds: "); ok {
@@ -49,7 +49,7 @@ func readStory(t *testing.T, file string) story {
 	return s
 }
 
-// readNames reads lines "connector tool"; the connector "=" is the tool's own.
+// readNames parses lines "connector tool"; the connector "=" is the tool's own.
 func readNames(text string) *toolchange.Names {
 	var others []toolchange.Named
 	var own []string
@@ -64,7 +64,7 @@ func readNames(text string) *toolchange.Names {
 	return toolchange.NewNames(others, own)
 }
 
-func TestEveryClassOfChangeIsToldFromRealDefinitions(t *testing.T) {
+func TestCompare_RealDefinitions(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/changes/*.txtar")
 	if err != nil || len(files) < 50 {
@@ -72,7 +72,7 @@ func TestEveryClassOfChangeIsToldFromRealDefinitions(t *testing.T) {
 	}
 	seen := map[toolchange.Kind]bool{}
 	for _, file := range files {
-		s := readStory(t, file)
+		s := readCase(t, file)
 		c := toolchange.Compare(s.before, s.now, s.names)
 		var kinds, differences []string
 		for _, k := range c.Kinds {
@@ -103,11 +103,11 @@ func TestEveryClassOfChangeIsToldFromRealDefinitions(t *testing.T) {
 	}
 }
 
-func TestEqualDefinitionsHaveNoChange(t *testing.T) {
+func TestCompare_EqualDefinitions(t *testing.T) {
 	t.Parallel()
 	files, _ := filepath.Glob("testdata/changes/*.txtar")
 	for _, file := range files {
-		for _, raw := range [][]byte{readStory(t, file).before, readStory(t, file).now} {
+		for _, raw := range [][]byte{readCase(t, file).before, readCase(t, file).now} {
 			if c := toolchange.Compare(raw, raw, nil); len(c.Kinds) > 0 || c.Risk != toolchange.None || len(c.Differences) > 0 {
 				t.Errorf("%s: %+v", file, c)
 			}

@@ -1,22 +1,23 @@
-// Package toolchange says what changed between two definitions of a tool, and how risky that is. It is pure: bytes go in, and
-// it knows no policy, no store and no clock.
+// Package toolchange compares two definitions of a tool and rates the risk of the change. It is pure: it has no
+// policy, store or clock.
 //
-//	before, now ──► text        new links, hidden characters, words that order a model about, another connector's tool
-//	                inputSchema parameters and what they take, wider or narrower
+//	before, now ──► text        new links, hidden characters, instructions to the model, names of other connectors' tools
+//	                inputSchema parameters and accepted values, wider or narrower
 //	                outputSchema
 //	                annotations with the defaults of the specification
-//	                the rest    title, icons and _meta are cosmetic; what it does not know is risky
+//	                other       title, icons and _meta are cosmetic; unknown members are risky
 //
-// A [Kind] has a [Risk], and a change has that of its worst kind:
+// A [Kind] has a [Risk]. A change has the highest risk of its kinds:
 //
 //	none  cosmetic, removed
 //	low   parameter_removed, required_added, required_removed, type_narrowed, output_schema, annotation_safer,
-//	      and new_tool of a tool that says that it only reads
-//	high  all others: what an agent may now be told, talked into, or made to hand over
+//	      and new_tool of a tool that claims to be read-only
+//	high  all others: they may instruct or deceive an agent, or make it send more data
 //
-// annotation_safer is low although a server may lie: hints are its word either way, and a server that begins to write annotations
-// must not have all of its tools held.
+// annotation_safer is low although a server may lie. Hints are only its claim anyway, and a server that starts
+// to send annotations must not have all its tools held.
 //
-// Definitions are hostile: depth, size and references are bounded, and what lies beyond the bounds counts as type_changed. What the
-// words of instruction_like are, instructions.go lists; it is a list of what has been seen, and no proof of anything.
+// Definitions are hostile input: depth, size and references are bounded. Parts beyond a bound count as
+// type_changed. The patterns of instruction_like are in instructions.go. They cover known attacks and prove
+// nothing.
 package toolchange

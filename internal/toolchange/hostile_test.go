@@ -11,8 +11,8 @@ import (
 	"patchbay/internal/toolchange"
 )
 
-// soon fails where a comparison takes longer than anybody waits for it.
-func soon(t *testing.T, before, now string) toolchange.Change {
+// compareInTime fails if a comparison is too slow.
+func compareInTime(t *testing.T, before, now string) toolchange.Change {
 	t.Helper()
 	began := time.Now()
 	c := toolchange.Compare([]byte(before), []byte(now), nil)
@@ -22,43 +22,43 @@ func soon(t *testing.T, before, now string) toolchange.Change {
 	return c
 }
 
-func tool(schema string) string { return `{"name":"t","inputSchema":` + schema + `}` }
+func toolJSON(schema string) string { return `{"name":"t","inputSchema":` + schema + `}` }
 
-func TestHostileSchemasAreComparedWithinBounds(t *testing.T) {
+func TestCompare_HostileSchemasAreBounded(t *testing.T) {
 	t.Parallel()
 	deep := func(n int, core string) string {
-		return tool(strings.Repeat(`{"properties":{"a":`, n) + core + strings.Repeat(`}}`, n))
+		return toolJSON(strings.Repeat(`{"properties":{"a":`, n) + core + strings.Repeat(`}}`, n))
 	}
 	wide := func(n int, core string) string {
 		var b strings.Builder
 		for i := range n {
 			fmt.Fprintf(&b, `"p%d":%s,`, i, core)
 		}
-		return tool(`{"properties":{` + b.String() + `"z":{}}}`)
+		return toolJSON(`{"properties":{` + b.String() + `"z":{}}}`)
 	}
-	// Each definition leads to the next one twice: 2^40 ways through it.
+	// Each definition refers to the next one twice: 2^40 paths.
 	doubling := func(core string) string {
 		var b strings.Builder
 		for i := range 40 {
 			fmt.Fprintf(&b, `"d%d":{"properties":{"a":{"$ref":"#/$defs/d%d"},"b":{"$ref":"#/$defs/d%d"}}},`, i, i+1, i+1)
 		}
-		return tool(`{"$ref":"#/$defs/d0","$defs":{` + b.String() + `"d40":` + core + `}}`)
+		return toolJSON(`{"$ref":"#/$defs/d0","$defs":{` + b.String() + `"d40":` + core + `}}`)
 	}
 	circle := func(core string) string {
-		return tool(`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"},"c":` + core + `}}`)
+		return toolJSON(`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"},"c":` + core + `}}`)
 	}
 	for name, pair := range map[string][2]string{
 		"depth":                    {deep(5000, `{"type":"string"}`), deep(5000, `{"type":"number"}`)},
 		"breadth":                  {wide(20_000, `{"type":"string"}`), wide(20_000, `{"type":"number"}`)},
 		"references that double":   {doubling(`{"type":"string"}`), doubling(`{"type":"number"}`)},
 		"references in a circle":   {circle(`{"type":"string"}`), circle(`{"type":"number"}`)},
-		"a reference to itself":    {tool(`{"$ref":"#"}`), tool(`{"$ref":"#/nowhere"}`)},
-		"a number beyond all":      {tool(`{"minimum":1e999999999}`), tool(`{"minimum":2e999999999}`)},
-		"alternatives by the heap": {tool(`{"anyOf":[` + strings.Repeat(`{"const":1},`, 20_000) + `{}]}`), tool(`{"anyOf":[` + strings.Repeat(`{"const":2},`, 20_000) + `{}]}`)},
+		"a reference to itself":    {toolJSON(`{"$ref":"#"}`), toolJSON(`{"$ref":"#/nowhere"}`)},
+		"a number beyond all":      {toolJSON(`{"minimum":1e999999999}`), toolJSON(`{"minimum":2e999999999}`)},
+		"alternatives by the heap": {toolJSON(`{"anyOf":[` + strings.Repeat(`{"const":1},`, 20_000) + `{}]}`), toolJSON(`{"anyOf":[` + strings.Repeat(`{"const":2},`, 20_000) + `{}]}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := soon(t, pair[0], pair[1])
+			c := compareInTime(t, pair[0], pair[1])
 			if c.Risk != toolchange.High {
 				t.Errorf("what cannot be compared whole is risky: %v", c.Kinds)
 			}
@@ -69,20 +69,20 @@ func TestHostileSchemasAreComparedWithinBounds(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoDefinitionIsRisky(t *testing.T) {
+func TestCompare_InvalidDefinitionIsRisky(t *testing.T) {
 	t.Parallel()
 	for _, now := range []string{"", "null", "[]", `"x"`, `{"name":`, `{"name":"t","inputSchema":7}`, `{"name":"t","inputSchema":{"properties":[]}}`} {
-		if c := toolchange.Compare([]byte(tool(`{}`)), []byte(now), nil); c.Risk != toolchange.High {
+		if c := toolchange.Compare([]byte(toolJSON(`{}`)), []byte(now), nil); c.Risk != toolchange.High {
 			t.Errorf("%q: %+v", now, c)
 		}
 	}
 }
 
-func TestALongTextIsLookedThroughInTime(t *testing.T) {
+func TestCompare_LongTextIsFast(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{"a", "ignore ", "before using this tool ", "user do not ", "http://", "a@", "\u200b", "a_"} {
 		now := `{"name":"t","description":"` + strings.Repeat(word, 1<<19/len(word)) + `"}`
-		if c := soon(t, `{"name":"t","description":"x"}`, now); !c.Has(toolchange.Text) || !c.Has(toolchange.TypeChanged) {
+		if c := compareInTime(t, `{"name":"t","description":"x"}`, now); !c.Has(toolchange.Text) || !c.Has(toolchange.TypeChanged) {
 			t.Errorf("%q: what is too long to be looked through is said to be: %v", word, c.Kinds)
 		}
 	}
@@ -95,7 +95,7 @@ func FuzzCompare(f *testing.F) {
 	}
 	for _, file := range files {
 		t := &testing.T{}
-		s := readStory(t, file)
+		s := readCase(t, file)
 		f.Add(s.before, s.now)
 	}
 	names := toolchange.NewNames([]toolchange.Named{{Connector: "mail", Tool: "send_email"}}, nil)

@@ -9,27 +9,27 @@ type Kind string
 const (
 	NewTool           Kind = "new_tool"
 	Removed           Kind = "removed"
-	HiddenText        Kind = "hidden_text"      // characters that a model reads and a person does not see
-	InstructionLike   Kind = "instruction_like" // words that order a model about
-	Shadows           Kind = "shadows"          // another connector's tool: by its name, or in its text
+	HiddenText        Kind = "hidden_text"      // characters that models read and people do not see
+	InstructionLike   Kind = "instruction_like" // instructions to the model
+	Shadows           Kind = "shadows"          // imitates or names another connector's tool
 	NewLink           Kind = "new_link"         // a URL or an e-mail address
-	Instructions      Kind = "instructions"     // what a server says of itself to every model
-	Text              Kind = "text"             // what a model reads: descriptions, defaults, examples
+	Instructions      Kind = "instructions"     // the server's instructions
+	Text              Kind = "text"             // text for models: descriptions, defaults, examples
 	ParameterAdded    Kind = "parameter_added"
 	ParameterRemoved  Kind = "parameter_removed"
 	RequiredAdded     Kind = "required_added"
 	RequiredRemoved   Kind = "required_removed"
-	TypeWidened       Kind = "type_widened" // takes values that it did not take
+	TypeWidened       Kind = "type_widened" // accepts more values
 	TypeNarrowed      Kind = "type_narrowed"
-	TypeChanged       Kind = "type_changed" // neither, both, or not to be told
+	TypeChanged       Kind = "type_changed" // neither, both, or unknown
 	AnnotationRiskier Kind = "annotation_riskier"
 	AnnotationSafer   Kind = "annotation_safer"
 	OutputSchema      Kind = "output_schema"
-	Other             Kind = "other" // a member that Patchbay does not know, or a definition that can be read in two ways
+	Other             Kind = "other" // an unknown member, or an ambiguous definition
 	Cosmetic          Kind = "cosmetic"
 )
 
-// Kinds lists all kinds, the most telling first.
+// Kinds lists all kinds, most important first.
 func Kinds() []Kind {
 	return []Kind{
 		NewTool, Removed, HiddenText, InstructionLike, Shadows, NewLink, Instructions, Text, ParameterAdded, ParameterRemoved, RequiredAdded,
@@ -37,7 +37,7 @@ func Kinds() []Kind {
 	}
 }
 
-// Words name a kind to people, and to models: "new parameters".
+// Words describe a kind to people and models: "new parameters".
 func (k Kind) Words() string {
 	if words, known := kindWords[k]; known {
 		return words
@@ -68,7 +68,7 @@ var kindWords = map[Kind]string{
 	Cosmetic:          "cosmetic",
 }
 
-// Risk is how much a change should worry somebody.
+// Risk rates a change.
 type Risk string
 
 // The risks.
@@ -78,7 +78,7 @@ const (
 	High Risk = "high"
 )
 
-// Risk is that of a kind alone. A new tool that only reads is less than that: [Compare] knows.
+// Risk returns the risk of the kind alone. [Compare] rates a new read-only tool lower.
 func (k Kind) Risk() Risk {
 	switch k {
 	case Cosmetic, Removed:
@@ -90,51 +90,50 @@ func (k Kind) Risk() Risk {
 	}
 }
 
-// Change is what is different between two definitions.
+// Change is the difference of two definitions.
 type Change struct {
-	Kinds       []Kind // each once, in the order of [Kinds]; empty: the definitions are the same
+	Kinds       []Kind // without duplicates, in the order of [Kinds]; empty: equal definitions
 	Risk        Risk
 	Differences []Difference
-	More        int // further differences, which are not listed
+	More        int // number of differences that are not listed
 }
 
-// Has tells whether a kind is among those of the change.
+// Has reports whether the change has a kind.
 func (c Change) Has(k Kind) bool { return slices.Contains(c.Kinds, k) }
 
-// Difference is one place in which the definitions differ.
+// Difference is one differing place.
 type Difference struct {
-	Path     string // for people: description, arguments.filter.limit, annotations.readOnlyHint
+	Path     string // readable path: description, arguments.filter.limit, annotations.readOnlyHint
 	Kind     Kind
-	Before   string // JSON, cut where it is long; empty: it was not there
+	Before   string // shortened JSON; empty: absent
 	After    string // likewise
-	Sentence string // what it means
+	Sentence string // the meaning, one sentence
 }
 
-// mostDifferences are listed; nobody reads more.
-const mostDifferences = 100
+// maxDifferences bounds the listed differences.
+const maxDifferences = 100
 
-// report collects a change.
-type report struct {
+// changeBuilder collects differences.
+type changeBuilder struct {
 	change Change
 	kinds  map[Kind]bool
-	// sees is what another kind is called in this part of the definition; nil: what it is.
-	sees func(Kind) Kind
+	// mapKind replaces the kind of added differences; nil: unchanged.
+	mapKind func(Kind) Kind
 }
 
-func (r *report) add(d Difference) {
-	if r.sees != nil {
-		d.Kind = r.sees(d.Kind)
+func (r *changeBuilder) add(d Difference) {
+	if r.mapKind != nil {
+		d.Kind = r.mapKind(d.Kind)
 	}
 	r.kinds[d.Kind] = true
-	if len(r.change.Differences) == mostDifferences {
+	if len(r.change.Differences) == maxDifferences {
 		r.change.More++
 		return
 	}
 	r.change.Differences = append(r.change.Differences, d)
 }
 
-// sum is the change that was collected.
-func (r *report) sum() Change {
+func (r *changeBuilder) buildChange() Change {
 	r.change.Risk = None
 	for _, k := range Kinds() {
 		if !r.kinds[k] {

@@ -6,134 +6,134 @@ import (
 	"strings"
 )
 
-// mostNodes are the pairs of schemas that are compared before the rest counts as changed.
-const mostNodes = 10_000
+// maxNodes bounds the compared pairs of schemas.
+const maxNodes = 10_000
 
-// schemas compares two schemas with all that they hold. One that is missing takes everything.
-func (c *comparison) schemas(path string, before, now any) {
-	if equal(before, now) {
+// compareSchemas compares two schemas with all subschemas. A missing one accepts everything.
+func (c *comparison) compareSchemas(path string, before, now any) {
+	if equalValues(before, now) {
 		return
 	}
-	w := walk{comparison: c, before: rootOf(before), now: rootOf(now), met: map[[2]string]bool{}, left: mostNodes}
-	w.nodes(path, before, now, 0)
-	w.definitions(path)
-	if w.left < 0 {
+	w := schemaComparison{comparison: c, before: newSchemaRoot(before), now: newSchemaRoot(now), seenRefs: map[[2]string]bool{}, remaining: maxNodes}
+	w.compareNodes(path, before, now, 0)
+	w.compareDefinitions(path)
+	if w.remaining < 0 {
 		c.add(Difference{Path: path, Kind: TypeChanged, Sentence: fmt.Sprintf("%s is too large to be compared whole.", path)})
 	}
 }
 
-// walk is a comparison of two schemas that is under way.
-type walk struct {
+// schemaComparison is a comparison of two schemas in progress.
+type schemaComparison struct {
 	*comparison
-	before, now root
-	met         map[[2]string]bool // pairs of references that were followed: a schema may lead back to itself
-	left        int                // nodes that may still be compared
+	before, now schemaRoot
+	seenRefs    map[[2]string]bool // followed pairs of references, for recursive schemas
+	remaining   int                // pairs that may still be compared
 }
 
-// nodes compares two schemas.
-func (w *walk) nodes(path string, before, now any, depth int) {
-	if w.left--; w.left < 0 {
+func (w *schemaComparison) compareNodes(path string, before, now any, depth int) {
+	if w.remaining--; w.remaining < 0 {
 		return
 	}
-	a, aFits := w.before.expand(before)
-	b, bFits := w.now.expand(now)
+	a, aFits := w.before.expandRef(before)
+	b, bFits := w.now.expandRef(now)
 	switch {
-	case !aFits || !bFits || depth > mostDepth:
-		if !equal(before, now) {
-			w.turn(path, TypeChanged, short(before, before != nil), short(now, now != nil), "cannot be compared")
+	case !aFits || !bFits || depth > maxDepth:
+		if !equalValues(before, now) {
+			w.addDifference(path, TypeChanged, shortJSON(before, before != nil), shortJSON(now, now != nil), "cannot be compared")
 		}
 		return
 	case a.ref != "" && b.ref != "":
 		pair := [2]string{a.ref, b.ref}
-		if w.met[pair] {
+		if w.seenRefs[pair] {
 			return
 		}
-		w.met[pair] = true
+		w.seenRefs[pair] = true
 	}
-	w.proseOf(path, a.node, b.node)
-	if w.wrapped(path, a.node, b.node) {
+	w.compareTextKeywords(path, a.node, b.node)
+	if w.compareWrapping(path, a.node, b.node) {
 		return
 	}
-	w.values(path, a.node, b.node)
-	w.required(path, a.node, b.node)
+	w.compareValues(path, a.node, b.node)
+	w.compareRequired(path, a.node, b.node)
 	for _, name := range memberNames(a.node, b.node) {
-		w.part(path, name, a.node, b.node, depth+1)
+		w.compareKeyword(path, name, a.node, b.node, depth+1)
 	}
 }
 
-// turn reports one difference; happened follows the path in the sentence.
-func (w *walk) turn(path string, kind Kind, before, after, happened string) {
+// addDifference reports a difference; happened completes the sentence after the path.
+func (w *schemaComparison) addDifference(path string, kind Kind, before, after, happened string) {
 	w.add(Difference{Path: path, Kind: kind, Before: before, After: after, Sentence: path + " " + happened + "."})
 }
 
-// readable are the keywords that tell a model something and check nothing.
-var readable = []string{"description", "title", "default", "examples", "$comment"}
+// textKeywords inform a model and validate nothing.
+var textKeywords = []string{"description", "title", "default", "examples", "$comment"}
 
-// silent are the keywords that neither tell nor check anything.
-var silent = []string{"$schema", "deprecated"}
+// ignoredKeywords neither inform nor validate.
+var ignoredKeywords = []string{"$schema", "deprecated"}
 
-func (w *walk) proseOf(path string, a, b map[string]any) {
-	for _, keyword := range readable {
-		before, was := a[keyword]
-		now, is := b[keyword]
-		if was == is && equal(before, now) {
+func (w *schemaComparison) compareTextKeywords(path string, a, b map[string]any) {
+	for _, keyword := range textKeywords {
+		before, hadBefore := a[keyword]
+		now, hasNow := b[keyword]
+		if hadBefore == hasNow && equalValues(before, now) {
 			continue
 		}
-		at := path
+		textPath := path
 		if keyword != "description" {
-			at += " (" + strings.TrimPrefix(keyword, "$") + ")"
+			textPath += " (" + strings.TrimPrefix(keyword, "$") + ")"
 		}
-		w.prose(at, Text, before, now, was, is)
+		w.compareText(textPath, Text, before, now, hadBefore, hasNow)
 	}
-	for _, keyword := range silent {
-		if before, now := a[keyword], b[keyword]; !equal(before, now) {
-			w.add(Difference{Path: path, Kind: Cosmetic, Before: short(before, before != nil), After: short(now, now != nil),
+	for _, keyword := range ignoredKeywords {
+		if before, now := a[keyword], b[keyword]; !equalValues(before, now) {
+			w.add(Difference{Path: path, Kind: Cosmetic, Before: shortJSON(before, before != nil), After: shortJSON(now, now != nil),
 				Sentence: strings.TrimPrefix(keyword, "$") + " changed, which no model acts on."})
 		}
 	}
 }
 
-// checks are a schema's keywords without those that check nothing.
-func checks(node map[string]any) map[string]any {
+// validationKeywords returns the keywords that validate.
+func validationKeywords(node map[string]any) map[string]any {
 	out := make(map[string]any, len(node))
 	for name, v := range node {
-		if !slices.Contains(readable, name) && !slices.Contains(silent, name) {
+		if !slices.Contains(textKeywords, name) && !slices.Contains(ignoredKeywords, name) {
 			out[name] = v
 		}
 	}
 	return out
 }
 
-// wrapped judges a schema that became one of several alternatives, or was: as when a value may be null from now on.
-func (w *walk) wrapped(path string, a, b map[string]any) bool {
+// compareWrapping handles a schema that became an alternative of anyOf or oneOf, or stopped being one: for
+// example, a value that may now be null.
+func (w *schemaComparison) compareWrapping(path string, a, b map[string]any) bool {
 	for _, keyword := range []string{"anyOf", "oneOf"} {
-		before, was := a[keyword].([]any)
-		now, is := b[keyword].([]any)
+		before, hadBefore := a[keyword].([]any)
+		now, hasNow := b[keyword].([]any)
 		switch {
-		case was == is:
-		case is && holds(now, a):
-			w.turn(path, TypeWidened, short(checks(a), true), short(checks(b), true), "takes other values as well now")
+		case hadBefore == hasNow:
+		case hasNow && containsSchema(now, a):
+			w.addDifference(path, TypeWidened, shortJSON(validationKeywords(a), true), shortJSON(validationKeywords(b), true), "takes other values as well now")
 			return true
-		case was && holds(before, b):
-			w.turn(path, TypeNarrowed, short(checks(a), true), short(checks(b), true), "takes fewer values now")
+		case hadBefore && containsSchema(before, b):
+			w.addDifference(path, TypeNarrowed, shortJSON(validationKeywords(a), true), shortJSON(validationKeywords(b), true), "takes fewer values now")
 			return true
 		}
 	}
 	return false
 }
 
-// holds tells whether a schema is one of the alternatives.
-func holds(alternatives []any, node map[string]any) bool {
-	want := canonical(checks(node))
+// containsSchema reports whether a schema is one of the alternatives.
+func containsSchema(alternatives []any, node map[string]any) bool {
+	want := canonicalJSON(validationKeywords(node))
 	return slices.ContainsFunc(alternatives, func(v any) bool {
 		object, isObject := v.(map[string]any)
-		return isObject && canonical(checks(object)) == want
+		return isObject && canonicalJSON(validationKeywords(object)) == want
 	})
 }
 
-// required compares which members must be there. New members say so themselves.
-func (w *walk) required(path string, a, b map[string]any) {
-	before, now := textsOf(a["required"]), textsOf(b["required"])
+// compareRequired compares required for members in both schemas.
+func (w *schemaComparison) compareRequired(path string, a, b map[string]any) {
+	before, now := toStrings(a["required"]), toStrings(b["required"])
 	members, _ := a["properties"].(map[string]any)
 	still, _ := b["properties"].(map[string]any)
 	for _, name := range now {
@@ -142,139 +142,139 @@ func (w *walk) required(path string, a, b map[string]any) {
 			if _, known := members[name]; !known {
 				happened = "has to be given"
 			}
-			w.turn(member(path, name), RequiredAdded, "", "", happened)
+			w.addDifference(memberPath(path, name), RequiredAdded, "", "", happened)
 		}
 	}
 	for _, name := range before {
-		if _, there := still[name]; there && !slices.Contains(now, name) {
-			w.turn(member(path, name), RequiredRemoved, "", "", "may be left out now")
+		if _, present := still[name]; present && !slices.Contains(now, name) {
+			w.addDifference(memberPath(path, name), RequiredRemoved, "", "", "may be left out now")
 		}
 	}
 }
 
-func textsOf(v any) []string {
+func toStrings(v any) []string {
 	list, _ := v.([]any)
 	var texts []string
 	for _, item := range list {
 		if s, ok := item.(string); ok && !slices.Contains(texts, s) {
 			texts = append(texts, s)
 		}
-		if len(texts) == mostDifferences {
+		if len(texts) == maxDifferences {
 			break
 		}
 	}
 	return texts
 }
 
-func member(path, name string) string {
-	if len(path) > mostShown {
+func memberPath(path, name string) string {
+	if len(path) > maxShownBytes {
 		return path
 	}
-	return path + "." + cut(name)
+	return path + "." + truncateText(name)
 }
 
-// part compares what one keyword says of what stands inside. Those that proseOf, values and required know say nothing here.
-func (w *walk) part(path, keyword string, a, b map[string]any, depth int) {
-	before, was := a[keyword]
-	now, is := b[keyword]
+// compareKeyword compares a keyword with subschemas. Keywords that other functions compare are skipped.
+func (w *schemaComparison) compareKeyword(path, keyword string, a, b map[string]any, depth int) {
+	before, hadBefore := a[keyword]
+	now, hasNow := b[keyword]
 	switch keyword {
 	case "properties", "patternProperties":
-		w.properties(path, before, now, depth)
+		w.compareProperties(path, before, now, depth)
 	case "additionalProperties", "unevaluatedProperties":
-		w.others(path+".*", orAny(before, was), orAny(now, is), depth)
+		w.compareAdditional(path+".*", schemaOrTrue(before, hadBefore), schemaOrTrue(now, hasNow), depth)
 	case "items", "additionalItems", "unevaluatedItems":
-		w.items(path+"[]", orAny(before, was), orAny(now, is), depth)
+		w.compareItems(path+"[]", schemaOrTrue(before, hadBefore), schemaOrTrue(now, hasNow), depth)
 	case "anyOf", "oneOf", "allOf":
-		w.alternatives(path, keyword, before, now, depth)
+		w.compareAlternatives(path, keyword, before, now, depth)
 	case "prefixItems":
-		w.tuple(path+"[]", before, now, depth)
+		w.compareTuple(path+"[]", before, now, depth)
 	case "required", "$defs", "definitions":
 	default:
-		if slices.Contains(readable, keyword) || slices.Contains(silent, keyword) || valued[keyword] || equal(before, now) {
+		if slices.Contains(textKeywords, keyword) || slices.Contains(ignoredKeywords, keyword) || valueKeywords[keyword] || equalValues(before, now) {
 			return
 		}
-		w.turn(path, TypeChanged, keyed(keyword, before, was), keyed(keyword, now, is), "is checked in another way now: "+cut(keyword))
+		w.addDifference(path, TypeChanged, keywordJSON(keyword, before, hadBefore), keywordJSON(keyword, now, hasNow), "is checked in another way now: "+truncateText(keyword))
 	}
 }
 
-func keyed(keyword string, v any, there bool) string {
-	if !there {
+func keywordJSON(keyword string, v any, ok bool) string {
+	if !ok {
 		return ""
 	}
-	return short(map[string]any{keyword: v}, true)
+	return shortJSON(map[string]any{keyword: v}, true)
 }
 
-// orAny is a schema, or the one that takes everything where there is none.
-func orAny(v any, there bool) any {
-	if there {
+// schemaOrTrue returns v, or true for an absent schema.
+func schemaOrTrue(v any, ok bool) any {
+	if ok {
 		return v
 	}
 	return true
 }
 
-func (w *walk) properties(path string, before, now any, depth int) {
+func (w *schemaComparison) compareProperties(path string, before, now any, depth int) {
 	a, aFits := before.(map[string]any)
 	b, bFits := now.(map[string]any)
 	if !aFits && before != nil || !bFits && now != nil {
-		w.turn(path, TypeChanged, short(before, before != nil), short(now, now != nil), "cannot be compared")
+		w.addDifference(path, TypeChanged, shortJSON(before, before != nil), shortJSON(now, now != nil), "cannot be compared")
 		return
 	}
 	for _, name := range memberNames(a, b) {
-		old, was := a[name]
-		next, is := b[name]
-		at := member(path, name)
+		old, hadBefore := a[name]
+		next, hasNow := b[name]
+		propertyPath := memberPath(path, name)
 		switch {
-		case !was:
-			w.now.follow(next, 0)
-			w.turn(at, ParameterAdded, "", short(next, true), "is new: "+takes(next))
-		case !is:
-			w.before.follow(old, 0)
-			w.turn(at, ParameterRemoved, short(old, true), "", "is not there any more")
+		case !hadBefore:
+			w.now.markReached(next, 0)
+			w.addDifference(propertyPath, ParameterAdded, "", shortJSON(next, true), "is new: "+describeTypes(next))
+		case !hasNow:
+			w.before.markReached(old, 0)
+			w.addDifference(propertyPath, ParameterRemoved, shortJSON(old, true), "", "is not there any more")
 		default:
-			w.nodes(at, old, next, depth)
+			w.compareNodes(propertyPath, old, next, depth)
 		}
 	}
 }
 
-// takes says in words what a schema takes.
-func takes(schema any) string {
+// describeTypes lists the accepted types in words.
+func describeTypes(schema any) string {
 	object, _ := schema.(map[string]any)
-	if kinds := typesOf(object); len(kinds) > 0 && len(kinds) < len(allTypes) {
+	if kinds := schemaTypes(object); len(kinds) > 0 && len(kinds) < len(allTypes) {
 		return strings.Join(kinds, " or ")
 	}
 	return "any value"
 }
 
-// others compares what is said of members that are not named.
-func (w *walk) others(path string, before, now any, depth int) {
-	switch was, is := before != false, now != false; {
-	case was && !is:
-		w.turn(path, TypeNarrowed, short(before, true), "false", "is not taken any more: only the named members are")
-	case !was && is:
-		w.turn(path, TypeWidened, "false", short(now, true), "is taken now: members of any name")
-	case was && is:
-		w.nodes(path, before, now, depth)
+// compareAdditional compares the schemas of unnamed members or items.
+func (w *schemaComparison) compareAdditional(path string, before, now any, depth int) {
+	switch allowedBefore, allowedNow := before != false, now != false; {
+	case allowedBefore && !allowedNow:
+		w.addDifference(path, TypeNarrowed, shortJSON(before, true), "false", "is not taken any more: only the named members are")
+	case !allowedBefore && allowedNow:
+		w.addDifference(path, TypeWidened, "false", shortJSON(now, true), "is taken now: members of any name")
+	case allowedBefore && allowedNow:
+		w.compareNodes(path, before, now, depth)
 	}
 }
 
-func (w *walk) items(path string, before, now any, depth int) {
+func (w *schemaComparison) compareItems(path string, before, now any, depth int) {
 	_, list := before.([]any)
 	_, listNow := now.([]any)
 	if list || listNow {
-		w.tuple(path, before, now, depth)
+		w.compareTuple(path, before, now, depth)
 		return
 	}
-	w.others(path, before, now, depth)
+	w.compareAdditional(path, before, now, depth)
 }
 
-func (w *walk) tuple(path string, before, now any, depth int) {
+func (w *schemaComparison) compareTuple(path string, before, now any, depth int) {
 	a, aFits := before.([]any)
 	b, bFits := now.([]any)
 	if !aFits || !bFits || len(a) != len(b) {
-		w.turn(path, TypeChanged, short(before, before != nil), short(now, now != nil), "has other places now")
+		w.addDifference(path, TypeChanged, shortJSON(before, before != nil), shortJSON(now, now != nil), "has other places now")
 		return
 	}
 	for i := range a {
-		w.nodes(fmt.Sprintf("%s %d", path, i+1), a[i], b[i], depth)
+		w.compareNodes(fmt.Sprintf("%s %d", path, i+1), a[i], b[i], depth)
 	}
 }

@@ -7,41 +7,41 @@ import (
 	"strings"
 )
 
-// root is a whole schema, in which its references lead somewhere.
-type root struct {
+// schemaRoot is a whole schema, which resolves its references.
+type schemaRoot struct {
 	node    any
-	reached map[string]bool // definitions that were met on the way
+	reached map[string]bool // definitions reached by references
 }
 
-func rootOf(v any) root { return root{node: v, reached: map[string]bool{}} }
+func newSchemaRoot(v any) schemaRoot { return schemaRoot{node: v, reached: map[string]bool{}} }
 
-// expanded is a schema as an object, in place of its reference what that leads to.
-type expanded struct {
+// expandedSchema is a schema object with its reference resolved.
+type expandedSchema struct {
 	node map[string]any
-	ref  string // the reference that was followed; empty: none
+	ref  string // the resolved reference; empty: none
 }
 
-// mostHops are the references that lead on to references.
-const mostHops = 16
+// maxRefHops bounds chains of references.
+const maxRefHops = 16
 
-// expand makes an object of a schema; ok is false where it is none. What stands beside a reference counts besides.
-func (r root) expand(v any) (e expanded, ok bool) {
+// expandRef resolves a schema's reference; keywords beside it take precedence. ok is false if v is no schema.
+func (r schemaRoot) expandRef(v any) (e expandedSchema, ok bool) {
 	switch v := v.(type) {
 	case nil:
-		return expanded{node: map[string]any{}}, true
+		return expandedSchema{node: map[string]any{}}, true
 	case bool:
 		if v {
-			return expanded{node: map[string]any{}}, true
+			return expandedSchema{node: map[string]any{}}, true
 		}
-		return expanded{node: map[string]any{"not": map[string]any{}}}, true
+		return expandedSchema{node: map[string]any{"not": map[string]any{}}}, true
 	case map[string]any:
 		e.node = v
 	default:
 		return e, false
 	}
-	for range mostHops {
+	for range maxRefHops {
 		ref, isText := e.node["$ref"].(string)
-		target, found := r.find(ref)
+		target, found := r.resolveRef(ref)
 		if !isText || !found {
 			return e, true
 		}
@@ -51,13 +51,12 @@ func (r root) expand(v any) (e expanded, ok bool) {
 				merged[name] = v
 			}
 		}
-		e = expanded{node: merged, ref: e.ref + " " + ref}
+		e = expandedSchema{node: merged, ref: e.ref + " " + ref}
 	}
 	return e, true
 }
 
-// find follows a reference within the schema.
-func (r root) find(ref string) (map[string]any, bool) {
+func (r schemaRoot) resolveRef(ref string) (map[string]any, bool) {
 	pointer, local := strings.CutPrefix(ref, "#")
 	if !local || pointer != "" && pointer[0] != '/' {
 		return nil, false
@@ -69,68 +68,68 @@ func (r root) find(ref string) (map[string]any, bool) {
 	if len(steps) >= 2 {
 		r.reached[steps[0]+"/"+steps[1]] = true
 	}
-	at := r.node
+	current := r.node
 	for _, step := range steps {
-		switch v := at.(type) {
+		switch v := current.(type) {
 		case map[string]any:
-			at = v[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
+			current = v[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
 		case []any:
 			i, err := strconv.Atoi(step)
 			if err != nil || i < 0 || i >= len(v) {
 				return nil, false
 			}
-			at = v[i]
+			current = v[i]
 		default:
 			return nil, false
 		}
 	}
-	object, ok := at.(map[string]any)
+	object, ok := current.(map[string]any)
 	return object, ok
 }
 
-// follow notes which definitions a schema leads to.
-func (r root) follow(v any, depth int) {
-	if depth > mostDepth {
+// markReached marks the definitions that a schema refers to.
+func (r schemaRoot) markReached(v any, depth int) {
+	if depth > maxDepth {
 		return
 	}
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			r.follow(item, depth+1)
+			r.markReached(item, depth+1)
 		}
 	case map[string]any:
 		if ref, ok := v["$ref"].(string); ok {
 			before := len(r.reached)
-			if target, found := r.find(ref); found && len(r.reached) > before {
-				r.follow(target, depth+1)
+			if target, found := r.resolveRef(ref); found && len(r.reached) > before {
+				r.markReached(target, depth+1)
 			}
 		}
 		for _, item := range v {
-			r.follow(item, depth+1)
+			r.markReached(item, depth+1)
 		}
 	}
 }
 
-// definitions compares those that no pair of schemas led to: a model reads them all the same.
-func (w *walk) definitions(path string) {
+// compareDefinitions compares the definitions that no compared schema refers to. Models read them, too.
+func (w *schemaComparison) compareDefinitions(path string) {
 	for _, keyword := range []string{"$defs", "definitions"} {
-		a, b := object(w.before.node, keyword), object(w.now.node, keyword)
+		a, b := objectMember(w.before.node, keyword), objectMember(w.now.node, keyword)
 		for _, name := range memberNames(a, b) {
-			now, is := b[name]
-			if !is || w.now.reached[keyword+"/"+name] || equal(a[name], now) {
+			now, hasNow := b[name]
+			if !hasNow || w.now.reached[keyword+"/"+name] || equalValues(a[name], now) {
 				continue
 			}
-			at := member(path, keyword) + "." + cut(name)
-			if before, was := a[name]; was {
-				w.nodes(at, before, now, 1)
+			definitionPath := memberPath(path, keyword) + "." + truncateText(name)
+			if before, hadBefore := a[name]; hadBefore {
+				w.compareNodes(definitionPath, before, now, 1)
 				continue
 			}
-			w.turn(at, TypeChanged, "", short(now, true), "is new, and nothing leads to it")
+			w.addDifference(definitionPath, TypeChanged, "", shortJSON(now, true), "is new, and nothing leads to it")
 		}
 	}
 }
 
-func object(v any, member string) map[string]any {
+func objectMember(v any, member string) map[string]any {
 	outer, _ := v.(map[string]any)
 	inner, _ := outer[member].(map[string]any)
 	return inner

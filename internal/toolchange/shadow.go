@@ -7,23 +7,23 @@ import (
 // Named is a tool of another connector.
 type Named struct{ Connector, Tool string }
 
-// Names are the tools that a tool could be taken for: those of the tenant's other connectors. A nil one holds none.
+// Names are the tools of the tenant's other connectors that a tool could imitate. A nil Names is empty.
 type Names struct {
-	others []Named
-	exact  map[string]Named
-	looks  map[string]Named // by skeleton
-	own    map[string]bool
+	others     []Named
+	exact      map[string]Named
+	bySkeleton map[string]Named
+	own        map[string]bool
 }
 
-// NewNames makes names of the other connectors' tools, and of the own connector's, which may be named.
+// NewNames returns the names of other connectors' tools, without false matches for the connector's own ones.
 func NewNames(others []Named, own []string) *Names {
-	n := &Names{others: others, exact: map[string]Named{}, looks: map[string]Named{}, own: make(map[string]bool, len(own))}
+	n := &Names{others: others, exact: map[string]Named{}, bySkeleton: map[string]Named{}, own: make(map[string]bool, len(own))}
 	for _, o := range others {
 		if _, taken := n.exact[o.Tool]; !taken {
 			n.exact[o.Tool] = o
 		}
-		if look := skeleton(o.Tool); n.looks[look] == (Named{}) {
-			n.looks[look] = o
+		if look := nameSkeleton(o.Tool); n.bySkeleton[look] == (Named{}) {
+			n.bySkeleton[look] = o
 		}
 	}
 	for _, name := range own {
@@ -32,34 +32,35 @@ func NewNames(others []Named, own []string) *Names {
 	return n
 }
 
-// leastEdited is the length from which on names that differ in one character are suspicious: of shorter ones, too many are.
-const leastEdited = 6
+// minFuzzyLength is the length from which names that differ in one character are suspicious. Shorter names are
+// often similar.
+const minFuzzyLength = 6
 
-// like finds a tool that has the name, looks like it, or is one character away from it. exact: it has the name.
-func (n *Names) like(name string) (found Named, exact, ok bool) {
+// findSimilar finds a tool with an equal name (exact), a look-alike one, or one that is one edit apart.
+func (n *Names) findSimilar(name string) (found Named, exact, ok bool) {
 	if n == nil {
 		return found, false, false
 	}
 	if found, ok = n.exact[name]; ok {
 		return found, true, true
 	}
-	look := skeleton(name)
-	if found, ok = n.looks[look]; ok {
+	look := nameSkeleton(name)
+	if found, ok = n.bySkeleton[look]; ok {
 		return found, false, true
 	}
-	if len(look) < leastEdited {
+	if len(look) < minFuzzyLength {
 		return found, false, false
 	}
 	for _, o := range n.others {
-		if len(o.Tool) >= leastEdited && oneEdit(name, o.Tool) {
+		if len(o.Tool) >= minFuzzyLength && isOneEditApart(name, o.Tool) {
 			return o, false, true
 		}
 	}
 	return found, false, false
 }
 
-// oneEdit tells whether one character more, less or other makes a of b.
-func oneEdit(a, b string) bool {
+// isOneEditApart reports whether one inserted, deleted or replaced character makes a of b.
+func isOneEditApart(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
@@ -76,9 +77,9 @@ func oneEdit(a, b string) bool {
 	return a[i:] == b[i+1:]
 }
 
-// name judges the name of a new tool.
-func (c *comparison) name() {
-	other, exact, found := c.names.like(c.self)
+// checkName compares a new tool's name with those of other connectors.
+func (c *comparison) checkName() {
+	other, exact, found := c.names.findSimilar(c.toolName)
 	if !found {
 		return
 	}
@@ -86,18 +87,18 @@ func (c *comparison) name() {
 	if exact {
 		sentence = fmt.Sprintf("The connector %q has a tool of the same name.", other.Connector)
 	}
-	c.add(Difference{Path: "name", Kind: Shadows, After: short(c.self, true), Sentence: sentence})
+	c.add(Difference{Path: "name", Kind: Shadows, After: shortJSON(c.toolName, true), Sentence: sentence})
 }
 
-// mentions reports new texts that name another connector's tool.
-func (c *comparison) mentions(was, fresh []passage) {
+// compareMentions reports new texts that name another connector's tool.
+func (c *comparison) compareMentions(old, fresh []definitionText) {
 	if c.names == nil {
 		return
 	}
-	c.news(Shadows, was, fresh, func(p passage) []finding {
+	c.addFindings(Shadows, old, fresh, func(p definitionText) []finding {
 		var found []finding
-		for _, word := range telling(p.text) {
-			if o, known := c.names.exact[word]; known && word != c.self && !c.names.own[word] {
+		for _, word := range findToolNames(p.text) {
+			if o, known := c.names.exact[word]; known && word != c.toolName && !c.names.own[word] {
 				found = append(found, finding{key: word, shown: word, sentence: fmt.Sprintf("The text names %q, a tool of the connector %q.", o.Tool, o.Connector)})
 			}
 		}
@@ -105,18 +106,18 @@ func (c *comparison) mentions(was, fresh []passage) {
 	})
 }
 
-// telling are the words of a text that may name a tool: such as no sentence has, with a mark or a capital inside.
-func telling(text string) []string {
+// findToolNames returns the words of a text that look like tool names: with a separator or a capital inside.
+func findToolNames(text string) []string {
 	var words []string
 	for i := 0; i < len(text); i++ {
 		if !isLetter(text[i]) {
-			for i < len(text) && isWord(text, i) { // a number, and what hangs on it
+			for i < len(text) && isWordByte(text, i) { // skips a number with its suffix
 				i++
 			}
 			continue
 		}
 		start, marked, capital, small := i, false, false, false
-		for ; i < len(text) && isWord(text, i); i++ {
+		for ; i < len(text) && isWordByte(text, i); i++ {
 			switch b := text[i]; {
 			case b >= 'a' && b <= 'z':
 				small = true
@@ -126,7 +127,7 @@ func telling(text string) []string {
 				marked = true
 			}
 		}
-		if i-start >= leastEdited && (marked || capital && small) {
+		if i-start >= minFuzzyLength && (marked || capital && small) {
 			words = append(words, text[start:i])
 		}
 	}
@@ -135,8 +136,8 @@ func telling(text string) []string {
 
 func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
 
-// isWord tells whether a byte of a text belongs to a word: a letter, a digit, or a mark between such.
-func isWord(text string, i int) bool {
+// isWordByte reports whether a byte belongs to a word: a letter, a digit, or a separator between them.
+func isWordByte(text string, i int) bool {
 	b := text[i]
 	if isLetter(b) || b >= '0' && b <= '9' {
 		return true
@@ -148,23 +149,23 @@ func isWord(text string, i int) bool {
 	return (isLetter(next) || next >= '0' && next <= '9') && (isLetter(last) || last >= '0' && last <= '9')
 }
 
-// mostTelling are the words that one definition has looked up.
-const mostTelling = 200
+// maxMentions bounds the words that are looked up per definition.
+const maxMentions = 200
 
-// Mentions are the words of a definition that may name another tool, for who looks their owners up before [Compare]. Those that the
-// definition from before has, too, are no news.
+// Mentions returns the new words of a definition that may name another tool. The caller looks up their owners
+// for [Compare].
 func Mentions(before, now []byte) []string {
-	fresh := telling(string(now))
+	fresh := findToolNames(string(now))
 	if len(fresh) == 0 {
 		return nil
 	}
 	seen := map[string]bool{}
-	for _, word := range telling(string(before)) {
+	for _, word := range findToolNames(string(before)) {
 		seen[word] = true
 	}
 	var words []string
 	for _, word := range fresh {
-		if len(words) < mostTelling && !seen[word] {
+		if len(words) < maxMentions && !seen[word] {
 			words = append(words, word)
 		}
 		seen[word] = true

@@ -5,28 +5,29 @@ import (
 	"unicode"
 )
 
-// TextOp says what became of a part of a text.
+// TextOp is what happened to a part of a text.
 type TextOp string
 
 // The operations.
 const (
-	Kept TextOp = "kept"
-	Gone TextOp = "gone"
-	Come TextOp = "come"
+	Kept     TextOp = "kept"
+	Deleted  TextOp = "gone"
+	Inserted TextOp = "come"
 )
 
-// TextSpan is a part of a text, or of two.
+// TextSpan is a part of a text difference.
 type TextSpan struct {
 	Op   TextOp
 	Text string
 }
 
-// mostWords are the words on each side that are compared one by one; of longer texts, only a common beginning and end are found.
-const mostWords = 1500
+// maxDiffWords bounds the words per side that are compared. Longer texts are compared by their common prefix
+// and suffix only.
+const maxDiffWords = 1500
 
-// DiffText says what has to go from a text and to come for another one, word by word.
+// DiffText returns the difference of two texts, word by word.
 func DiffText(before, now string) []TextSpan {
-	a, b := wordsOf(before), wordsOf(now)
+	a, b := splitWords(before), splitWords(now)
 	from := 0
 	for from < len(a) && from < len(b) && a[from] == b[from] {
 		from++
@@ -35,15 +36,15 @@ func DiffText(before, now string) []TextSpan {
 	for to < len(a)-from && to < len(b)-from && a[len(a)-1-to] == b[len(b)-1-to] {
 		to++
 	}
-	var s spans
-	s.put(Kept, a[:from]...)
-	s.middle(a[from:len(a)-to], b[from:len(b)-to])
-	s.put(Kept, a[len(a)-to:]...)
+	var s spanBuilder
+	s.addWords(Kept, a[:from]...)
+	s.diffMiddle(a[from:len(a)-to], b[from:len(b)-to])
+	s.addWords(Kept, a[len(a)-to:]...)
 	return s.list
 }
 
-// wordsOf are the words of a text and what stands between them; together they are the text.
-func wordsOf(text string) []string {
+// splitWords splits a text into words and separators, without loss.
+func splitWords(text string) []string {
 	var words []string
 	start, kind := 0, -1
 	for i, r := range text {
@@ -66,9 +67,9 @@ func wordsOf(text string) []string {
 	return words
 }
 
-type spans struct{ list []TextSpan }
+type spanBuilder struct{ list []TextSpan }
 
-func (s *spans) put(op TextOp, words ...string) {
+func (s *spanBuilder) addWords(op TextOp, words ...string) {
 	text := strings.Join(words, "")
 	switch last := len(s.list) - 1; {
 	case text == "":
@@ -79,11 +80,11 @@ func (s *spans) put(op TextOp, words ...string) {
 	}
 }
 
-// middle compares by the longest common subsequence.
-func (s *spans) middle(a, b []string) {
-	if len(a) > mostWords || len(b) > mostWords || len(a) == 0 || len(b) == 0 {
-		s.put(Gone, a...)
-		s.put(Come, b...)
+// diffMiddle compares by the longest common subsequence.
+func (s *spanBuilder) diffMiddle(a, b []string) {
+	if len(a) > maxDiffWords || len(b) > maxDiffWords || len(a) == 0 || len(b) == 0 {
+		s.addWords(Deleted, a...)
+		s.addWords(Inserted, b...)
 		return
 	}
 	width := len(b) + 1
@@ -97,24 +98,24 @@ func (s *spans) middle(a, b []string) {
 			}
 		}
 	}
-	s.follow(a, b, common, width)
+	s.appendDiff(a, b, common, width)
 }
 
-func (s *spans) follow(a, b []string, common []uint16, width int) {
+func (s *spanBuilder) appendDiff(a, b []string, common []uint16, width int) {
 	i, j := 0, 0
 	for i < len(a) && j < len(b) {
 		switch {
 		case a[i] == b[j]:
-			s.put(Kept, a[i])
+			s.addWords(Kept, a[i])
 			i, j = i+1, j+1
 		case common[(i+1)*width+j] >= common[i*width+j+1]:
-			s.put(Gone, a[i])
+			s.addWords(Deleted, a[i])
 			i++
 		default:
-			s.put(Come, b[j])
+			s.addWords(Inserted, b[j])
 			j++
 		}
 	}
-	s.put(Gone, a[i:]...)
-	s.put(Come, b[j:]...)
+	s.addWords(Deleted, a[i:]...)
+	s.addWords(Inserted, b[j:]...)
 }

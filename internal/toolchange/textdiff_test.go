@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/toolchange"
 )
 
-func TestATextIsComparedWordByWord(t *testing.T) {
+func TestDiffText_ComparesWords(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		before, now string
@@ -25,9 +25,9 @@ func TestATextIsComparedWordByWord(t *testing.T) {
 		var got strings.Builder
 		for _, s := range toolchange.DiffText(tc.before, tc.now) {
 			switch s.Op {
-			case toolchange.Gone:
+			case toolchange.Deleted:
 				got.WriteString("-[" + s.Text + "]")
-			case toolchange.Come:
+			case toolchange.Inserted:
 				got.WriteString("+[" + s.Text + "]")
 			default:
 				got.WriteString(s.Text)
@@ -39,16 +39,16 @@ func TestATextIsComparedWordByWord(t *testing.T) {
 	}
 }
 
-func TestNothingOfATextIsLostInItsComparison(t *testing.T) {
+func TestDiffText_KeepsEveryCharacter(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word, ", 5000)
 	for _, pair := range [][2]string{{"a\u200bb c", "a c\u200b"}, {"x" + long, long + "y"}, {long, strings.ReplaceAll(long, "o", "u")}, {"\xff a", "a \xfe"}} {
 		var before, now strings.Builder
 		for _, s := range toolchange.DiffText(pair[0], pair[1]) {
-			if s.Op != toolchange.Come {
+			if s.Op != toolchange.Inserted {
 				before.WriteString(s.Text)
 			}
-			if s.Op != toolchange.Gone {
+			if s.Op != toolchange.Deleted {
 				now.WriteString(s.Text)
 			}
 		}

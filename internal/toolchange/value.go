@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// memberNames are the names of both objects' members, sorted.
+// memberNames returns the sorted names of both objects' members.
 func memberNames(a, b map[string]any) []string {
 	all := slices.Collect(maps.Keys(a))
 	for name := range b {
-		if _, there := a[name]; !there {
+		if _, exists := a[name]; !exists {
 			all = append(all, name)
 		}
 	}
@@ -22,46 +22,46 @@ func memberNames(a, b map[string]any) []string {
 	return all
 }
 
-// equal tells whether two values are the same, numbers by how they are spelled.
-func equal(a, b any) bool { return reflect.DeepEqual(a, b) }
+// equalValues compares decoded values; numbers by their spelling.
+func equalValues(a, b any) bool { return reflect.DeepEqual(a, b) }
 
-// canonical is a value as a text that equal values share.
-func canonical(v any) string {
-	text, err := json.Marshal(v) // members sorted by name
+// canonicalJSON returns a text that only equal values share.
+func canonicalJSON(v any) string {
+	text, err := json.Marshal(v) // sorts members by name
 	if err != nil {
 		return ""
 	}
 	return string(text)
 }
 
-// unescaped undoes what json.Marshal does for the sake of HTML.
-func unescaped(text []byte) string {
+// unescapeHTML reverts json.Marshal's HTML escapes.
+func unescapeHTML(text []byte) string {
 	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(text))
 }
 
-// mostShown are the bytes of a value that are shown.
-const mostShown = 300
+// maxShownBytes bounds a value in a difference.
+const maxShownBytes = 300
 
-func cut(s string) string {
-	if len(s) <= mostShown {
+func truncateText(s string) string {
+	if len(s) <= maxShownBytes {
 		return s
 	}
-	end := mostShown
+	end := maxShownBytes
 	for !utf8.RuneStart(s[end]) {
 		end--
 	}
 	return s[:end] + "…"
 }
 
-// spaced is a text with one blank where it has white space.
-func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
+// collapseSpace replaces each run of white space by one space.
+func collapseSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// ambiguous tells whether an object in raw names a member twice.
-func ambiguous(raw []byte) bool {
+// hasDuplicateNames reports whether an object in raw has a member twice.
+func hasDuplicateNames(raw []byte) bool {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
-	var open []map[string]bool // the names of each object that is open; nil: an array
-	named := false             // the next text is a value
+	var open []map[string]bool // member names of the enclosing objects; nil: an array
+	named := false             // the next token is a value
 	for {
 		token, err := dec.Token()
 		if err != nil {

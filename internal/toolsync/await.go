@@ -10,25 +10,26 @@ import (
 	"patchbay/internal/store"
 )
 
-// How often Await looks whether a run that somebody else performs has ended.
+// Intervals between two reads of a run that another process performs.
 const (
-	firstLook = 20 * time.Millisecond
-	lastLook  = 250 * time.Millisecond
+	minPollInterval = 20 * time.Millisecond
+	maxPollInterval = 250 * time.Millisecond
 )
 
-// Await returns a stored run when it has ended, well or badly, which its row says: it performs a queued one, or waits for whoever
-// does. ctx bounds the waiting, not the run: where it ends first, the run is returned as it was last seen, with the context's error.
+// Await performs a queued run, or waits for the process that performs it, and returns the finished row, failed
+// or not. ctx bounds the waiting, not the run: when it ends first, Await returns the last row that it read and
+// the context's error.
 func (s *Syncer) Await(ctx context.Context, tenant connectors.TenantID, id connectors.SyncRunID) (connectors.SyncRun, error) {
-	var seen connectors.SyncRun
-	for pause := firstLook; ; pause = min(2*pause, lastLook) {
+	var last connectors.SyncRun
+	for pause := minPollInterval; ; pause = min(2*pause, maxPollInterval) {
 		run, err := s.store.Tenant(tenant).SyncRun(ctx, id)
 		switch {
 		case ctx.Err() != nil:
-			return seen, ctx.Err()
+			return last, ctx.Err()
 		case err != nil || run.State == connectors.SyncOK || run.State == connectors.SyncFailed:
 			return run, err
 		}
-		seen = run
+		last = run
 		if run.State == connectors.SyncQueued {
 			if err := s.performQueued(ctx, tenant, run); err != nil {
 				return run, err
@@ -36,18 +37,18 @@ func (s *Syncer) Await(ctx context.Context, tenant connectors.TenantID, id conne
 		}
 		select {
 		case <-ctx.Done():
-			return seen, ctx.Err()
+			return last, ctx.Err()
 		case <-time.After(pause):
 		}
 	}
 }
 
-// performQueued performs a queued run, unless somebody else was faster, or another run of the connector is under way. That it fails
-// is no error: its row says so. It is one where the run did not begin.
+// performQueued performs a queued run, unless another process has claimed it or another run of the connector is
+// active. A failed run is no error, for its row says so; a run that did not begin is one.
 func (s *Syncer) performQueued(ctx context.Context, tenant connectors.TenantID, run connectors.SyncRun) error {
-	ended := make(chan error, 1)
-	safe.Go(safe.Sync, func() { // Stop waits for it, as for every run
-		ended <- safe.Try(safe.Sync, func() error {
+	done := make(chan error, 1)
+	safe.Go(safe.Sync, func() { // Stop waits for it
+		done <- safe.Try(safe.Sync, func() error {
 			_, err := s.Sync(ctx, tenant, Request{Connector: connectors.Ref(run.ConnectorID.String()), Run: &run.ID})
 			return err
 		})()
@@ -55,10 +56,10 @@ func (s *Syncer) performQueued(ctx context.Context, tenant connectors.TenantID, 
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case err := <-ended:
-		now, lost := s.store.Tenant(tenant).SyncRun(ctx, run.ID)
+	case err := <-done:
+		current, readErr := s.store.Tenant(tenant).SyncRun(ctx, run.ID)
 		f := fault.As(err)
-		if err == nil || f.Type == store.TypeSyncRunning || lost == nil && now.State != connectors.SyncQueued {
+		if err == nil || f.Type == store.TypeSyncRunning || readErr == nil && current.State != connectors.SyncQueued {
 			return nil
 		}
 		return err

@@ -17,8 +17,8 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-// queued stores a run that no worker comes for.
-func (b *bundle) queued(t *testing.T, c connectors.Connector) connectors.SyncRunID {
+// queueRun stores a run without a job.
+func (b *bundle) queueRun(t *testing.T, c connectors.Connector) connectors.SyncRunID {
 	t.Helper()
 	run, err := b.sync.Queue(t.Context(), b.Tenant, toolsync.Request{Connector: connectors.Ref(c.Slug), Trigger: connectors.TriggerOAuth})
 	if err != nil {
@@ -27,13 +27,13 @@ func (b *bundle) queued(t *testing.T, c connectors.Connector) connectors.SyncRun
 	return run.ID
 }
 
-// heldList is a server whose list is answered when the test lets it; asked is closed when somebody wants it.
+// heldList is a server that answers tools/list after release; asked is closed when the request arrives.
 func heldList(t *testing.T) (up *mcptest.Server, asked <-chan struct{}, release func()) {
 	t.Helper()
 	begun, hold := make(chan struct{}), make(chan struct{})
 	var once, open sync.Once
 	release = func() { open.Do(func() { close(hold) }) }
-	up = upstream(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+	up = newUpstream(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
 		once.Do(func() { close(begun) })
 		<-hold
 		mcptest.ListResult(mcptest.Tool("late"))(w, r, c)
@@ -42,10 +42,10 @@ func heldList(t *testing.T) (up *mcptest.Server, asked <-chan struct{}, release 
 	return up, begun, release
 }
 
-func TestAwaitPerformsAQueuedRun(t *testing.T) {
+func TestAwait_PerformsAQueuedRun(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	id := b.queued(t, b.to(t, upstream(t, mcptest.Script{Tools: mcptest.Tools(3)}).URL))
+	id := b.queueRun(t, b.addConnector(t, newUpstream(t, mcptest.Script{Tools: mcptest.Tools(3)}).URL))
 	run, err := b.sync.Await(t.Context(), b.Tenant, id)
 	if err != nil || run.State != connectors.SyncOK || run.Counts.Total != 3 || run.Trigger != connectors.TriggerOAuth {
 		t.Errorf("run = %+v, %v", run, err)
@@ -56,12 +56,12 @@ func TestAwaitPerformsAQueuedRun(t *testing.T) {
 	}
 }
 
-func TestAwaitWaitsForWhoeverPerforms(t *testing.T) {
+func TestAwait_WaitsForTheRunOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	up, asked, release := heldList(t)
-	c := b.to(t, up.URL)
-	id := b.queued(t, c)
+	c := b.addConnector(t, up.URL)
+	id := b.queueRun(t, c)
 	worker := newSyncer(t, b.World, fixture.NewInstance())
 	go func() {
 		_, _ = worker.Sync(context.WithoutCancel(t.Context()), b.Tenant, toolsync.Request{Connector: connectors.Ref(c.Slug), Run: &id})
@@ -89,11 +89,11 @@ func TestAwaitWaitsForWhoeverPerforms(t *testing.T) {
 	}
 }
 
-func TestARunGoesOnWhenNobodyAwaitsItAnyMore(t *testing.T) {
+func TestAwait_CancelledLeavesTheRunGoing(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	up, asked, release := heldList(t)
-	id := b.queued(t, b.to(t, up.URL))
+	id := b.queueRun(t, b.addConnector(t, up.URL))
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		<-asked
@@ -109,15 +109,15 @@ func TestARunGoesOnWhenNobodyAwaitsItAnyMore(t *testing.T) {
 	}
 }
 
-func TestAwaitReturnsAFailedRunWithItsReason(t *testing.T) {
+func TestAwait_ReturnsAFailedRunWithItsReason(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": mcptest.Status(http.StatusInternalServerError, "")}})
-	run, err := b.sync.Await(t.Context(), b.Tenant, b.queued(t, b.to(t, up.URL)))
+	up := newUpstream(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": mcptest.Status(http.StatusInternalServerError, "")}})
+	run, err := b.sync.Await(t.Context(), b.Tenant, b.queueRun(t, b.addConnector(t, up.URL)))
 	if err != nil || run.State != connectors.SyncFailed || run.ErrorCode != "http_status" || run.ErrorMessage == "" {
 		t.Errorf("run = %+v, %v", run, err)
 	}
-	id := b.queued(t, b.to(t, up.URL))
+	id := b.queueRun(t, b.addConnector(t, up.URL))
 	b.sync.Stop(t.Context())
 	if run, err = b.sync.Await(t.Context(), b.Tenant, id); run.State != connectors.SyncQueued {
 		t.Errorf("run = %+v", run)

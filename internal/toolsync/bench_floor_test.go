@@ -11,9 +11,9 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// floorSync is the least that a sync could be, for comparison in the same run: the four requests by hand over one http.Client,
-// the list into a struct by encoding/json, and one statement that stamps the connector. It keeps no definition, compares
-// nothing, bounds nothing and records no run.
+// floorSync is the lower bound of a sync, for comparison in the same run: four requests over one http.Client,
+// the list decoded by encoding/json, and one statement that stamps the connector. It stores no definition and
+// no run.
 func (b *bundle) floorSync(t *testing.B, client *http.Client, url string, c connectors.Connector) {
 	t.Helper()
 	session := ""

@@ -16,8 +16,9 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-// BenchmarkSync performs whole syncs, one after the other: handshake, list, and what PostgreSQL has to do, against a server in
-// this process over loopback; floor is the least that it could be (see floorSync). server-ms/sync is our CPU with the upstream's, pg-ms/sync that of PostgreSQL's processes.
+// BenchmarkSync performs whole syncs in sequence against a server in this process over loopback; floor is the
+// lower bound (see floorSync). server-ms/sync is our CPU with the upstream's, pg-ms/sync that of PostgreSQL's
+// processes.
 //
 //	make bench
 func BenchmarkSync(b *testing.B) {
@@ -32,9 +33,9 @@ func benchmarkSync(b *testing.B, tools int, mode string) {
 	changing := mode == "changed"
 	w := newBundle(b)
 	url := benchUpstream(b, tools, changing)
-	c := w.to(b, url, auto)
+	c := w.addConnector(b, url, autoChanges)
 	req := toolsync.Request{Connector: connectors.Ref(c.ID.String()), Trigger: connectors.TriggerSchedule}
-	w.ok(b, c)
+	w.mustSync(b, c)
 	backends := w.backends(b)
 	b.ReportAllocs()
 	b.ResetTimer()
@@ -58,7 +59,7 @@ func benchmarkSync(b *testing.B, tools int, mode string) {
 	b.ReportMetric(float64((processCPU(b, backends)-pg).Microseconds())/1000/n, "pg-ms/sync")
 }
 
-// benchUpstream lists tools of about 1 KB each. A changing one gives every tool another description at each list.
+// benchUpstream lists tools of about 1 KB each. With changing, every list has new descriptions.
 func benchUpstream(b *testing.B, tools int, changing bool) string {
 	b.Helper()
 	var lists atomic.Int64
@@ -70,7 +71,7 @@ func benchUpstream(b *testing.B, tools int, changing bool) string {
 		return strings.Join(all, ",")
 	}
 	fixed := entries(0)
-	return upstream(b, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": func(w http.ResponseWriter, r *http.Request, call mcptest.Call) {
+	return newUpstream(b, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": func(w http.ResponseWriter, r *http.Request, call mcptest.Call) {
 		list := fixed
 		if changing {
 			list = entries(lists.Add(1))
@@ -99,7 +100,7 @@ func ownCPU(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// backends are PostgreSQL's processes on this machine, found from the one that serves us; none where it runs elsewhere.
+// backends are the PostgreSQL processes on this machine; none if the server runs elsewhere.
 func (b *bundle) backends(t testing.TB) []string {
 	t.Helper()
 	var pid int
@@ -121,7 +122,7 @@ func (b *bundle) backends(t testing.TB) []string {
 	return all
 }
 
-// processCPU is what the processes have used so far. Those that are gone count no more.
+// processCPU sums the CPU time of the live processes.
 func processCPU(b *testing.B, pids []string) time.Duration {
 	b.Helper()
 	const tick = 10 * time.Millisecond // USER_HZ is 100 on every Linux
@@ -136,7 +137,7 @@ func processCPU(b *testing.B, pids []string) time.Duration {
 	return sum
 }
 
-// processStat is the rest of /proc/PID/stat after the process's name, which may hold spaces.
+// processStat returns the fields of /proc/PID/stat after the process name, which may hold spaces.
 func processStat(pid string) ([]string, bool) {
 	raw, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil || pid[0] < '0' || pid[0] > '9' {

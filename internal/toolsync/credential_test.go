@@ -36,31 +36,31 @@ func wantSent(t testing.TB, up *mcptest.Server, want ...string) {
 	}
 }
 
-func TestASharedCredentialIsSent(t *testing.T) {
+func TestSync_SendsTheSharedCredential(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{Tools: mcptest.Tools(1), Bearer: "s3cret"})
-	c := b.to(t, up.URL, bearer)
-	b.token(t, c, nil, "s3cret")
+	up := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(1), Bearer: "s3cret"})
+	c := b.addConnector(t, up.URL, bearer)
+	b.storeToken(t, c, nil, "s3cret")
 
-	b.ok(t, c)
+	b.mustSync(t, c)
 
 	wantSent(t, up, "Bearer s3cret")
 	list, err := b.Door().Credentials(t.Context(), c.ID, storePage())
 	if err != nil || list.Items[0].LastUsedAt == nil {
 		t.Errorf("credentials = %+v, %v", list.Items, err)
 	}
-	if now := b.now(t, c); now.AuthBehaviour != connectors.AuthUnknown {
+	if now := b.reload(t, c); now.AuthBehaviour != connectors.AuthUnknown {
 		t.Errorf("auth behaviour = %s: an answer to a credential tells nothing", now.AuthBehaviour)
 	}
 }
 
-func TestARefusedCredentialNeedsAttention(t *testing.T) {
+func TestSync_RefusedCredentialNeedsAttention(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{Bearer: "s3cret"})
-	c := b.to(t, up.URL, bearer)
-	b.token(t, c, nil, "wrong")
+	up := newUpstream(t, mcptest.Script{Bearer: "s3cret"})
+	c := b.addConnector(t, up.URL, bearer)
+	b.storeToken(t, c, nil, "wrong")
 
 	_, err := b.run(t, c)
 
@@ -68,39 +68,39 @@ func TestARefusedCredentialNeedsAttention(t *testing.T) {
 	if want := "The server refused the credential (401). Set a new one on the connector's credentials page."; f.Message != want {
 		t.Errorf("message = %q", f.Message)
 	}
-	if now := b.now(t, c); now.Status != connectors.StatusNeedsAuth {
+	if now := b.reload(t, c); now.Status != connectors.StatusNeedsAuth {
 		t.Errorf("status = %s", now.Status)
 	}
 }
 
-func TestASharedConnectorWithoutItsCredentialTriesOpenly(t *testing.T) {
+func TestSync_SharedWithoutCredentialTriesAnonymously(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	open := upstream(t, mcptest.Script{Tools: mcptest.Tools(1)})
-	c := b.to(t, open.URL, bearer)
-	b.ok(t, c)
-	if now := b.now(t, c); now.AuthBehaviour != connectors.AuthListOpen {
+	open := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(1)})
+	c := b.addConnector(t, open.URL, bearer)
+	b.mustSync(t, c)
+	if now := b.reload(t, c); now.AuthBehaviour != connectors.AuthListOpen {
 		t.Errorf("auth behaviour = %s", now.AuthBehaviour)
 	}
 
-	closed := upstream(t, mcptest.Script{Bearer: "s3cret"})
-	c = b.to(t, closed.URL, bearer)
+	closed := newUpstream(t, mcptest.Script{Bearer: "s3cret"})
+	c = b.addConnector(t, closed.URL, bearer)
 	_, err := b.run(t, c)
 	if f := wantFault(t, err, fault.Conflict, ""); f.Type != "credential-required" {
 		t.Errorf("type = %q", f.Type)
 	}
-	now := b.now(t, c)
+	now := b.reload(t, c)
 	if now.Status != connectors.StatusNeedsAuth || now.AuthBehaviour != connectors.AuthAll {
 		t.Errorf("status = %s, auth behaviour = %s", now.Status, now.AuthBehaviour)
 	}
 }
 
-func TestANamedAgentsOwnCredentialIsSent(t *testing.T) {
+func TestSync_SendsTheNamedAgentsCredential(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{Tools: mcptest.Tools(1), Bearer: "of-ann"})
-	c, ann, bob := b.to(t, up.URL, perAgent), b.Agent(t), b.Agent(t)
-	b.token(t, c, &ann.ID, "of-ann")
+	up := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(1), Bearer: "of-ann"})
+	c, ann, bob := b.addConnector(t, up.URL, perAgent), b.Agent(t), b.Agent(t)
+	b.storeToken(t, c, &ann.ID, "of-ann")
 
 	run, err := b.runAs(t, c, &ann)
 	if err != nil {
@@ -115,48 +115,48 @@ func TestANamedAgentsOwnCredentialIsSent(t *testing.T) {
 	if f := wantFault(t, err, fault.Conflict, ""); f.Type != "credential-required" {
 		t.Errorf("type = %q", f.Type)
 	}
-	wantSent(t, up, "Bearer of-ann") // never another agent's, and nothing at all
+	wantSent(t, up, "Bearer of-ann") // not another agent's
 }
 
-func TestWithoutAnAgentAPerAgentServerIsAskedOpenlyFirst(t *testing.T) {
+func TestSync_PerAgentWithoutAgentTriesAnonymouslyFirst(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{Tools: mcptest.Tools(1)})
-	c, ann := b.to(t, up.URL, perAgent), b.Agent(t)
-	b.token(t, c, &ann.ID, "of-ann")
+	up := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(1)})
+	c, ann := b.addConnector(t, up.URL, perAgent), b.Agent(t)
+	b.storeToken(t, c, &ann.ID, "of-ann")
 
-	b.ok(t, c)
+	b.mustSync(t, c)
 
 	wantSent(t, up, "")
-	if now := b.now(t, c); now.AuthBehaviour != connectors.AuthListOpen {
+	if now := b.reload(t, c); now.AuthBehaviour != connectors.AuthListOpen {
 		t.Errorf("auth behaviour = %s", now.AuthBehaviour)
 	}
 }
 
-func TestWithoutAnAgentTheCredentialUsedLastServes(t *testing.T) {
+func TestSync_PerAgentWithoutAgentUsesTheLastCredential(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	behind := upstream(t, mcptest.Script{})
-	up := upstream(t, mcptest.Script{Tools: mcptest.Tools(1), On: map[string]mcptest.Handler{"initialize": needsToken(behind)}})
-	c, ann, bob := b.to(t, up.URL, perAgent), b.Agent(t), b.Agent(t)
-	b.token(t, c, &bob.ID, "of-bob")
-	b.token(t, c, &ann.ID, "of-ann")
+	behind := newUpstream(t, mcptest.Script{})
+	up := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(1), On: map[string]mcptest.Handler{"initialize": requireToken(behind)}})
+	c, ann, bob := b.addConnector(t, up.URL, perAgent), b.Agent(t), b.Agent(t)
+	b.storeToken(t, c, &bob.ID, "of-bob")
+	b.storeToken(t, c, &ann.ID, "of-ann")
 	if _, err := b.runAs(t, c, &bob); err != nil {
 		t.Fatal(err)
 	}
 
-	b.ok(t, c)
+	b.mustSync(t, c)
 	wantSent(t, up, "Bearer of-bob", "", "Bearer of-bob")
-	if now := b.now(t, c); now.AuthBehaviour != connectors.AuthAll {
+	if now := b.reload(t, c); now.AuthBehaviour != connectors.AuthAll {
 		t.Errorf("auth behaviour = %s", now.AuthBehaviour)
 	}
 
-	b.ok(t, c) // what it asks for is known now
+	b.mustSync(t, c) // stores that the list needs a credential
 	wantSent(t, up, "Bearer of-bob", "", "Bearer of-bob", "Bearer of-bob")
 }
 
-// needsToken answers as s does, to callers with any token.
-func needsToken(s *mcptest.Server) mcptest.Handler {
+// requireToken answers as s does to requests with any token.
+func requireToken(s *mcptest.Server) mcptest.Handler {
 	return func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
 		if r.Header.Get("Authorization") == "" {
 			w.WriteHeader(http.StatusUnauthorized)
@@ -166,11 +166,11 @@ func needsToken(s *mcptest.Server) mcptest.Handler {
 	}
 }
 
-func TestWithoutAnyCredentialAPerAgentServerThatAsksIsAConflict(t *testing.T) {
+func TestSync_PerAgentWithoutCredentialIsAConflict(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{Bearer: "s3cret"})
-	c := b.to(t, up.URL, perAgent)
+	up := newUpstream(t, mcptest.Script{Bearer: "s3cret"})
+	c := b.addConnector(t, up.URL, perAgent)
 	_, err := b.run(t, c)
 	if f := wantFault(t, err, fault.Conflict, ""); f.Type != "credential-required" {
 		t.Errorf("type = %q", f.Type)
@@ -181,22 +181,22 @@ func TestWithoutAnyCredentialAPerAgentServerThatAsksIsAConflict(t *testing.T) {
 	wantSent(t, up, "")
 }
 
-func TestACredentialOfAnotherAuthTypeIsNotSent(t *testing.T) {
+func TestSync_SendsNoCredentialOfAnotherAuthType(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{Tools: mcptest.Tools(1)})
-	c := b.to(t, up.URL, func(d *connectors.Draft) { d.Auth = connectors.Auth{Type: connectors.AuthAPIKey, Header: "X-Key"} })
-	b.token(t, c, nil, "a bearer token")
-	b.ok(t, c)
+	up := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(1)})
+	c := b.addConnector(t, up.URL, func(d *connectors.Draft) { d.Auth = connectors.Auth{Type: connectors.AuthAPIKey, Header: "X-Key"} })
+	b.storeToken(t, c, nil, "a bearer token")
+	b.mustSync(t, c)
 	wantSent(t, up, "")
 }
 
-func TestExtraHeadersAreSent(t *testing.T) {
+func TestSync_SendsExtraHeaders(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{Tools: mcptest.Tools(1)})
-	c := b.to(t, up.URL, func(d *connectors.Draft) { d.Headers = map[string]string{"X-Team": "eu"} })
-	b.ok(t, c)
+	up := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(1)})
+	c := b.addConnector(t, up.URL, func(d *connectors.Draft) { d.Headers = map[string]string{"X-Team": "eu"} })
+	b.mustSync(t, c)
 	for _, call := range up.Calls() {
 		if call.Header.Get("X-Team") != "eu" || call.Header.Get("User-Agent") != "patchbay/test" {
 			t.Errorf("%s had X-Team %q, User-Agent %q", call.Method, call.Header.Get("X-Team"), call.Header.Get("User-Agent"))

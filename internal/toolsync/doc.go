@@ -1,21 +1,21 @@
-// Package toolsync performs sync runs: it reads a connector's tools from its server and stores what differs.
+// Package toolsync performs sync runs: it lists a connector's tools on its server and stores the differences.
 //
-// [Syncer.Sync] goes in this order:
+// [Syncer.Sync] performs one run:
 //
-//  1. load the connector; a disabled one is not synced
-//  2. start the run in the database: two never run at the same time, on any replica
-//  3. choose whose credential is tried, and in which order (plan.go)
-//  4. talk: handshake and list, bounded in time and bytes, with no transaction open; a token that is refused is renewed, once
-//     (renew.go). Then, where the server says that it has them, its prompts and resources (items.go)
-//  5. unchanged by the hash of the list: one statement. Else compare (pure) and write what differs in one transaction
-//  6. report
+//  1. load the connector; a disabled one is refused (sync.go)
+//  2. start the run in the database, which admits one run of a connector at a time, on any replica
+//  3. choose the credentials to try, in order (plan.go)
+//  4. open a session and list the tools, bounded in time and bytes, with no transaction open (run.go); renew a refused
+//     token once (renew.go); list prompts and resources if the server has those capabilities (items.go)
+//  5. store (save.go): one statement if the hash of the list is unchanged, else compare and write the differences in one
+//     transaction
 //
-// A failure keeps the tools that were known; explain.go is the one place that turns it into a code and a sentence. Once
-// started, a run ends: with the caller gone, after a panic, with the database away for a while (heart.go closes it later),
-// and, where the whole process dies, by the heartbeat that the others no longer hear.
+// A failed run keeps the known tools. explain.go turns every failure into a code and a sentence. A started run always
+// ends: without its caller, after a panic, after a database outage (heartbeat.go stores its end later). When the process
+// dies, another one ends its runs.
 //
-// Syncs that are due by themselves are claimed many at once (due.go), wait for busy servers without a place (places.go), and end
-// together where nothing is new (ends.go): [Syncer.SyncDue].
+// [Syncer.SyncDue] performs scheduled syncs (due.go, scheduled.go). They are claimed in batches (claims.go), bounded per
+// process (slotpool.go) and per host (hostqueue.go), and their outcomes are written in batches (outcomes.go).
 //
-// What is not here: when it is looked what is due (package jobs), and how an upstream is spoken to (package mcp).
+// Package jobs decides when to look for due connectors. Package mcp speaks the protocol.
 package toolsync

@@ -11,73 +11,74 @@ import (
 )
 
 const (
-	// perClaim is how many connectors one statement claims.
-	perClaim = 100
-	// perTenant is how many of a tenant are under way at once, in all processes: one whose servers hang has no more of the places.
-	perTenant = 256
+	// claimBatch is the maximum number of connectors that one statement claims.
+	claimBatch = 100
+	// maxPerTenant bounds the active scheduled syncs of one tenant in all processes, so that hung servers of
+	// one tenant leave slots to others.
+	maxPerTenant = 256
 )
 
-// SyncDue begins the syncs of connectors that are due, in shards of the tenants, for as long as there are some, and room for them in
-// this process. They go on when it returns: Drain waits for them. It says how many it began.
+// SyncDue starts the syncs of due connectors in the given shards, until none is due or this process has no
+// slot. It returns the number of started syncs. They continue after it returns; Drain waits for them.
 //
-//  1. room: places are reserved first, so that no claim waits in memory while another process is idle; by turns, where shards do
-//     not find room for all, and few at a time then
-//  2. claim: up to a hundred connectors, fairly among tenants, with all that is needed, in one statement
-//  3. seat: no more than perHost of a tenant talk with one server, and perHostOfAll of all; a few wait in its line, the others are given
-//     back, and are due again later
-//  4. talk: each by itself
-//  5. end: what is unchanged is collected and written together (ends.go); what is not gets a run, as any other sync
+//  1. Reserve slots first, so that no claim waits in memory while another process is idle. Shards take turns
+//     when slots are scarce.
+//  2. Claim up to claimBatch connectors, fairly among tenants, with their data, in one statement.
+//  3. Request a host slot. A few claims wait in the host's queue; the others are released and due again later.
+//  4. List the tools, one goroutine a connector.
+//  5. Write unchanged and failed outcomes in batches (outcomes.go). A changed list gets a run of its own.
 func (s *Syncer) SyncDue(ctx context.Context, shards []int) (int, error) {
-	ctx, cancel := s.untilEnding(ctx)
+	ctx, cancel := s.untilDraining(ctx)
 	defer cancel()
-	began := 0
+	started := 0
 	for {
-		room := s.places.reserve(ctx, perClaim)
-		n, more, err := s.claimInto(ctx, room, shards)
-		if began += n; !more || err != nil {
-			return began, err
+		slots := s.slots.reserveSlots(ctx, claimBatch)
+		n, more, err := s.startDue(ctx, slots, shards)
+		if started += n; !more || err != nil {
+			return started, err
 		}
 	}
 }
 
-// SyncFew is SyncDue where little is due, of all shards: it claims once, for as many as there is room for at this moment. more: that may
-// not have been all.
-func (s *Syncer) SyncFew(ctx context.Context) (began int, more bool, err error) {
-	ctx, cancel := s.untilEnding(ctx)
+// SyncFew claims once, in all shards, for the slots that are free now. It serves processes with little to do.
+// more reports that connectors may still be due.
+func (s *Syncer) SyncFew(ctx context.Context) (started int, more bool, err error) {
+	ctx, cancel := s.untilDraining(ctx)
 	defer cancel()
-	room, _ := s.places.take(1, perClaim)
-	if room == 0 {
+	slots, _ := s.slots.tryReserve(1, claimBatch)
+	if slots == 0 {
 		return 0, true, nil
 	}
-	return s.claimInto(ctx, room, allShards())
+	return s.startDue(ctx, slots, allShards())
 }
 
-// untilEnding ends also when no sync may begin any more: what is claimed then would not.
-func (s *Syncer) untilEnding(ctx context.Context) (context.Context, func()) {
+// untilDraining returns a context that also ends when Drain is called, after which no sync may begin.
+func (s *Syncer) untilDraining(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	unbind := context.AfterFunc(s.heart.ending, cancel)
+	unbind := context.AfterFunc(s.heartbeat.draining, cancel)
 	return ctx, func() { unbind(); cancel() }
 }
 
-// claimInto fills reserved places with syncs that are due, and says how many it began. more: there may be others.
-func (s *Syncer) claimInto(ctx context.Context, room int, shards []int) (began int, more bool, err error) {
-	if room == 0 || ctx.Err() != nil {
-		s.places.refund(room)
+// startDue claims due connectors for reserved slots and starts their syncs. more reports that connectors may
+// still be due.
+func (s *Syncer) startDue(ctx context.Context, slots int, shards []int) (started int, more bool, err error) {
+	if slots == 0 || ctx.Err() != nil {
+		s.slots.returnSlots(slots)
 		return 0, false, nil //nolint:nilerr // what is claimed now would not begin
 	}
-	claims, err := s.claimWithin(ctx, shards, room)
+	claims, err := s.claimForSlots(ctx, shards, slots)
 	if err != nil {
 		return 0, false, err
 	}
-	busy := s.launchAll(ctx, claims)
-	s.giveBack(ctx, busy)
-	return len(claims) - len(busy), len(claims) == room || len(busy) > 0, nil
+	busy := s.startClaims(ctx, claims)
+	s.releaseBusy(ctx, busy)
+	return len(claims) - len(busy), len(claims) == slots || len(busy) > 0, nil
 }
 
-// claimWithin claims for reserved places, and gives back those that it does not fill.
-func (s *Syncer) claimWithin(ctx context.Context, shards []int, room int) (claims []store.Claim, err error) {
-	defer func() { s.places.refund(room - len(claims)) }() // also where the claim panics
-	return s.claim(ctx, shards, room)
+// claimForSlots claims due connectors for reserved slots and returns the slots that stay empty.
+func (s *Syncer) claimForSlots(ctx context.Context, shards []int, slots int) (claims []store.Claim, err error) {
+	defer func() { s.slots.returnSlots(slots - len(claims)) }() // also when the claim panics
+	return s.claimDue(ctx, shards, slots)
 }
 
 func allShards() []int {
@@ -88,43 +89,43 @@ func allShards() []int {
 	return shards
 }
 
-// launchAll begins the syncs of claims that have places, and returns those whose servers have no room, with when to come again.
-func (s *Syncer) launchAll(ctx context.Context, claims []store.Claim) (busy []store.Ended) {
+// startClaims starts the syncs of claims and returns those with a full host queue, each with its delay.
+func (s *Syncer) startClaims(ctx context.Context, claims []store.Claim) (busy []store.ClaimEnd) {
 	for _, c := range claims {
-		at, away := s.places.enter(server(c.Connector), c.Tenant, c.Connector.Timeout)
-		if at == nil {
-			busy = append(busy, store.Ended{Claim: c, Wait: away})
+		slot, retryAfter := s.slots.requestHostSlot(hostKey(c.Connector), c.Tenant, c.Connector.Timeout)
+		if slot == nil {
+			busy = append(busy, store.ClaimEnd{Claim: c, Wait: retryAfter})
 			continue
 		}
-		s.launch(ctx, c, at)
+		s.startClaim(ctx, c, slot)
 	}
 	return busy
 }
 
-// launch syncs a claimed connector that has a stand at its server.
-func (s *Syncer) launch(ctx context.Context, c store.Claim, at *stand) {
-	ctx, end, err := s.begin(ctx)
+// startClaim starts the sync of a claimed connector that has a host slot or waits for one.
+func (s *Syncer) startClaim(ctx context.Context, c store.Claim, slot *hostSlot) {
+	ctx, end, err := s.beginRun(ctx)
 	if err != nil { // the process stops, and its claims end with it
-		at.quit()
+		slot.cancel()
 		return
 	}
 	safe.Go(safe.Sync, func() {
 		defer end()
 		over := false
 		defer func() {
-			s.held.forget(c.Connector.ID)
-			if !over { // it panicked, and its claim is free with the next beat
-				s.held.doubtful()
+			s.claims.remove(c.Connector.ID)
+			if !over { // it panicked; the next heartbeat releases its claim
+				s.claims.markUncertain()
 			}
 		}()
-		s.syncClaimed(ctx, c, at)
+		s.syncClaimed(ctx, c, slot)
 		over = true
 	})
 }
 
-// giveBack has connectors be due later, because their servers have no room. A claim that is not given back is forgotten, and found by
-// the next beat.
-func (s *Syncer) giveBack(ctx context.Context, busy []store.Ended) {
+// releaseBusy releases the claims of busy hosts until later. If that fails the set forgets them, and a
+// heartbeat releases them.
+func (s *Syncer) releaseBusy(ctx context.Context, busy []store.ClaimEnd) {
 	if len(busy) == 0 {
 		return
 	}
@@ -132,16 +133,17 @@ func (s *Syncer) giveBack(ctx context.Context, busy []store.Ended) {
 	defer cancel()
 	err := s.store.System().ReleaseClaims(ctx, s.instance, busy)
 	if err != nil {
-		s.held.doubtful()
+		s.claims.markUncertain()
 		s.log.WarnContext(ctx, "claims for busy servers not given back", slog.Any("error", err))
 	}
 	for _, e := range busy {
-		s.held.forget(e.Claim.Connector.ID)
+		s.claims.remove(e.Claim.Connector.ID)
 	}
 }
 
-// server names the server of a connector for the count of conversations with it. A program is counted by its own seats.
-func server(c connectors.Connector) string {
+// hostKey names the server of a connector in the host queues. A program has its own: the limit of programs
+// bounds it.
+func hostKey(c connectors.Connector) string {
 	if c.Transport == connectors.TransportStdio {
 		return c.ID.String()
 	}

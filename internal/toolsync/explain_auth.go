@@ -12,28 +12,29 @@ import (
 	"patchbay/internal/safehttp"
 )
 
-// phaseAuth is the part of a conversation in which we sign in.
-const phaseAuth = "auth"
+// phaseSignIn is the phase in which Patchbay gets a token.
+const phaseSignIn = "auth"
 
-// signInReport is the report of a test whose sign-in failed before the server was asked. Another failure is ours.
+// signInReport returns the report of a test that failed to get a token. It returns err itself when the failure
+// is our own.
 func signInReport(err error, c connectors.Connector) (ProbeReport, error) {
 	if failed, ok := errors.AsType[*safehttp.ProxyError](err); ok {
-		remote := &fault.Remote{Phase: phaseAuth, Retryable: !failed.Forbidden()}
-		return ProbeReport{Error: upstream(codeProxy, failed.Why, remote, err)}, nil
+		remote := &fault.Remote{Phase: phaseSignIn, Retryable: !failed.Forbidden()}
+		return ProbeReport{Error: upstreamFault(codeProxy, failed.Why, remote, err)}, nil
 	}
 	if e, ok := errors.AsType[*oauth.Error](err); ok {
 		temporary := e.Kind == oauth.KindTemporary || e.Kind == oauth.KindUnknownOutcome
-		remote := &fault.Remote{Phase: phaseAuth, HTTPStatus: e.HTTPStatus, Retryable: temporary}
-		return ProbeReport{Error: upstream(signInCode(e), signInSentence(e, c), remote, err)}, nil
+		remote := &fault.Remote{Phase: phaseSignIn, HTTPStatus: e.HTTPStatus, Retryable: temporary}
+		return ProbeReport{Error: upstreamFault(signInCode(e), signInSentence(e, c), remote, err)}, nil
 	}
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == credentials.CodeNotRenewed {
-		remote := &fault.Remote{Phase: phaseAuth, Retryable: true}
-		return ProbeReport{Error: upstream(string(mcp.ReasonUnreachable), f.Message, remote, err)}, nil
+		remote := &fault.Remote{Phase: phaseSignIn, Retryable: true}
+		return ProbeReport{Error: upstreamFault(string(mcp.ReasonUnreachable), f.Message, remote, err)}, nil
 	}
 	return ProbeReport{}, err
 }
 
-// signInCode is one of the codes of the public contract.
+// signInCode maps an OAuth error to a code of the public API.
 func signInCode(e *oauth.Error) string {
 	switch e.Kind {
 	case oauth.KindTemporary, oauth.KindUnknownOutcome:

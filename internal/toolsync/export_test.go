@@ -2,5 +2,5 @@ package toolsync
 
 import "context"
 
-// BeatNow is one beat, without waiting for its time.
-func (s *Syncer) BeatNow(ctx context.Context) { s.beatOnce(ctx) }
+// HeartbeatNow sends one heartbeat.
+func (s *Syncer) HeartbeatNow(ctx context.Context) { s.sendHeartbeat(ctx) }

@@ -23,7 +23,7 @@ import (
 
 const remoteText = "remote-text-that-nobody-may-see"
 
-// failures are servers that fail, each with what a person is told.
+// failures are failing servers, each with the expected code and sentence.
 var failures = map[string]struct {
 	on       map[string]mcptest.Handler
 	version  string
@@ -94,17 +94,17 @@ var failures = map[string]struct {
 	},
 }
 
-func TestAFailingServerIsOneSentenceAndItsToolsStay(t *testing.T) {
+func TestSync_FailureIsOneSentenceAndKeepsTools(t *testing.T) {
 	t.Parallel()
 	for name, tc := range failures {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBundle(t)
-			good := upstream(t, mcptest.Script{Tools: mcptest.Tools(3)})
-			c := b.to(t, good.URL)
-			b.ok(t, c)
-			bad := upstream(t, mcptest.Script{Tools: mcptest.Tools(3), On: tc.on, Version: tc.version})
-			b.move(t, c, bad.URL, func(d *connectors.Draft) {
+			good := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(3)})
+			c := b.addConnector(t, good.URL)
+			b.mustSync(t, c)
+			bad := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(3), On: tc.on, Version: tc.version})
+			b.moveConnector(t, c, bad.URL, func(d *connectors.Draft) {
 				if tc.code == "timeout" {
 					d.Timeout = 5 * time.Second
 				}
@@ -113,7 +113,7 @@ func TestAFailingServerIsOneSentenceAndItsToolsStay(t *testing.T) {
 			began := time.Now()
 			_, err := b.run(t, c)
 
-			if took := time.Since(began); took > patience { // less than any server asks for
+			if took := time.Since(began); took > patience { // shorter than any Retry-After
 				t.Errorf("took %s", took)
 			}
 			f := wantFault(t, err, fault.Upstream, tc.code)
@@ -126,7 +126,7 @@ func TestAFailingServerIsOneSentenceAndItsToolsStay(t *testing.T) {
 			if strings.Contains(err.Error(), remoteText) {
 				t.Errorf("the error repeats the server: %v", err)
 			}
-			run, now := b.lastRun(t, c), b.now(t, c)
+			run, now := b.lastRun(t, c), b.reload(t, c)
 			if run.State != connectors.SyncFailed || run.ErrorCode != tc.code || run.ErrorMessage != tc.sentence {
 				t.Errorf("run = %+v", run)
 			}
@@ -134,19 +134,18 @@ func TestAFailingServerIsOneSentenceAndItsToolsStay(t *testing.T) {
 				t.Errorf("connector = %+v", now)
 			}
 
-			b.move(t, c, good.URL, func(d *connectors.Draft) { d.Timeout = patience })
-			b.ok(t, c)
-			if now := b.now(t, c); now.LastError != nil || now.Status != connectors.StatusOK {
+			b.moveConnector(t, c, good.URL, func(d *connectors.Draft) { d.Timeout = patience })
+			b.mustSync(t, c)
+			if now := b.reload(t, c); now.LastError != nil || now.Status != connectors.StatusOK {
 				t.Errorf("after a success: %s, %+v", now.Status, now.LastError)
 			}
 		})
 	}
 }
 
-// move gives the connector another URL.
-func (b *bundle) move(t testing.TB, c connectors.Connector, url string, opts ...func(*connectors.Draft)) {
+func (b *bundle) moveConnector(t testing.TB, c connectors.Connector, url string, opts ...func(*connectors.Draft)) {
 	t.Helper()
-	now := b.now(t, c)
+	now := b.reload(t, c)
 	d := connectors.DraftOf(now)
 	d.URL = url
 	for _, opt := range opts {
@@ -157,24 +156,24 @@ func (b *bundle) move(t testing.TB, c connectors.Connector, url string, opts ...
 	}
 }
 
-func TestADeadServerIsUnreachable(t *testing.T) {
+func TestSync_DeadServerIsUnreachable(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{})
-	c := b.to(t, up.URL)
+	up := newUpstream(t, mcptest.Script{})
+	c := b.addConnector(t, up.URL)
 	up.Stop()
 	_, err := b.run(t, c)
 	_ = wantFault(t, err, fault.Upstream, "unreachable")
 }
 
-func TestAnUntrustedCertificateIsSaid(t *testing.T) {
+func TestSync_ReportsAnUntrustedCertificate(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	up := httptest.NewUnstartedServer(http.NotFoundHandler())
 	up.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // of the refused handshake
 	up.StartTLS()
 	t.Cleanup(up.Close)
-	_, err := b.run(t, b.to(t, up.URL))
+	_, err := b.run(t, b.addConnector(t, up.URL))
 	f := wantFault(t, err, fault.Upstream, "tls")
 	want := "No secure connection to the server came about: its certificate is signed by an unknown authority. Check the URL and the server's certificate."
 	if f.Message != want {
@@ -182,10 +181,10 @@ func TestAnUntrustedCertificateIsSaid(t *testing.T) {
 	}
 }
 
-func TestTheEgressRulesHoldAtEachConnection(t *testing.T) {
+func TestSync_AppliesEgressRulesToEachConnection(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	c := b.to(t, "http://169.254.169.254/mcp")
+	c := b.addConnector(t, "http://169.254.169.254/mcp")
 	_, err := b.run(t, c)
 	if f := wantFault(t, err, fault.Upstream, "blocked"); f.Remote.Phase != "connect" || f.Message == "" {
 		t.Errorf("fault = %+v, %+v", f, f.Remote)
@@ -195,11 +194,11 @@ func TestTheEgressRulesHoldAtEachConnection(t *testing.T) {
 	}
 }
 
-func TestADisabledConnectorIsNotSynced(t *testing.T) {
+func TestSync_RefusesADisabledConnector(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{})
-	c := b.to(t, up.URL, func(d *connectors.Draft) { d.Enabled = false })
+	up := newUpstream(t, mcptest.Script{})
+	c := b.addConnector(t, up.URL, func(d *connectors.Draft) { d.Enabled = false })
 	_, err := b.run(t, c)
 	_ = wantFault(t, err, fault.Conflict, "disabled")
 	if _, err := b.sync.Queue(t.Context(), b.Tenant, toolsync.Request{Connector: connectors.Ref(c.Slug), Trigger: connectors.TriggerAPI}); !fault.Is(err, fault.Conflict) {
@@ -210,11 +209,11 @@ func TestADisabledConnectorIsNotSynced(t *testing.T) {
 	}
 }
 
-func TestAnotherTenantsConnectorIsNotThere(t *testing.T) {
+func TestSync_ConnectorOfAnotherTenantIsNotFound(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{})
-	c := b.to(t, up.URL)
+	up := newUpstream(t, mcptest.Script{})
+	c := b.addConnector(t, up.URL)
 	_, err := b.sync.Sync(t.Context(), b.Other, toolsync.Request{Connector: connectors.Ref(c.ID.String()), Trigger: connectors.TriggerAPI})
 	_ = wantFault(t, err, fault.NotFound, "")
 	if calls := up.Calls(); len(calls) != 0 {
@@ -222,11 +221,11 @@ func TestAnotherTenantsConnectorIsNotThere(t *testing.T) {
 	}
 }
 
-// held is a server whose list waits until it is released.
-func held(t testing.TB) (url string, listing <-chan struct{}, release func()) {
+// newBlockedServer is a server that answers tools/list after release.
+func newBlockedServer(t testing.TB) (url string, listing <-chan struct{}, release func()) {
 	t.Helper()
 	arrived, gate := make(chan struct{}, 8), make(chan struct{})
-	up := upstream(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+	up := newUpstream(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
 		arrived <- struct{}{}
 		select {
 		case <-gate:
@@ -237,11 +236,11 @@ func held(t testing.TB) (url string, listing <-chan struct{}, release func()) {
 	return up.URL, arrived, func() { close(gate) }
 }
 
-func TestASecondSyncIsToldThatOneRuns(t *testing.T) {
+func TestSync_SecondIsAConflict(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	url, listing, release := held(t)
-	c := b.to(t, url)
+	url, listing, release := newBlockedServer(t)
+	c := b.addConnector(t, url)
 	first := make(chan error, 1)
 	go func() {
 		_, err := b.run(t, c)
@@ -253,7 +252,7 @@ func TestASecondSyncIsToldThatOneRuns(t *testing.T) {
 	if f := wantFault(t, err, fault.Conflict, ""); f.Type != store.TypeSyncRunning {
 		t.Errorf("type = %q", f.Type)
 	}
-	if now := b.now(t, c); now.Running == nil {
+	if now := b.reload(t, c); now.Running == nil {
 		t.Error("the connector does not show its run")
 	}
 
@@ -261,14 +260,14 @@ func TestASecondSyncIsToldThatOneRuns(t *testing.T) {
 	if err := <-first; err != nil {
 		t.Fatal(err)
 	}
-	b.ok(t, c)
+	b.mustSync(t, c)
 }
 
-func TestASyncOutlivesItsCaller(t *testing.T) {
+func TestSync_OutlivesItsCaller(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	url, listing, release := held(t)
-	c := b.to(t, url)
+	url, listing, release := newBlockedServer(t)
+	c := b.addConnector(t, url)
 	ctx, leave := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
@@ -286,11 +285,11 @@ func TestASyncOutlivesItsCaller(t *testing.T) {
 	}
 }
 
-func TestARunOfADeadProcessBlocksNoLaterOne(t *testing.T) {
+func TestSync_RunOfADeadProcessBlocksNoLaterOne(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	c := b.to(t, upstream(t, mcptest.Script{Tools: mcptest.Tools(2)}).URL)
-	// A process that never beat holds the run.
+	c := b.addConnector(t, newUpstream(t, mcptest.Script{Tools: mcptest.Tools(2)}).URL)
+	// A process without a heartbeat owns the run.
 	start := b.Start(c.ID)
 	start.Instance = connectors.InstanceID{UUID: c.ID.UUID}
 	orphan, err := b.Door().StartSync(t.Context(), start)
@@ -298,7 +297,7 @@ func TestARunOfADeadProcessBlocksNoLaterOne(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	b.ok(t, c)
+	b.mustSync(t, c)
 
 	closed, err := b.Door().SyncRun(t.Context(), orphan.ID)
 	if err != nil {
@@ -309,12 +308,12 @@ func TestARunOfADeadProcessBlocksNoLaterOne(t *testing.T) {
 	}
 }
 
-func TestStopCutsRunsOffAndSaysSo(t *testing.T) {
+func TestStop_InterruptsRuns(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	url, listing, release := held(t)
+	url, listing, release := newBlockedServer(t)
 	defer release()
-	c := b.to(t, url)
+	c := b.addConnector(t, url)
 	done := make(chan error, 1)
 	go func() {
 		_, err := b.run(t, c)
@@ -334,14 +333,13 @@ func TestStopCutsRunsOffAndSaysSo(t *testing.T) {
 	_ = wantFault(t, err, fault.Unavailable, toolsync.CodeStopping)
 }
 
-// explodingTransport panics at the first request.
 type explodingTransport struct{}
 
 func (explodingTransport) RoundTrip(*http.Request) (*http.Response, error) {
 	panic(errors.New("a bug"))
 }
 
-func TestAPanicClosesTheRun(t *testing.T) {
+func TestSync_PanicClosesTheRun(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	b.sync = toolsync.New(toolsync.Options{
@@ -349,7 +347,7 @@ func TestAPanicClosesTheRun(t *testing.T) {
 		Egress: safehttp.New(safehttp.Options{Mode: safehttp.Local}),
 		HTTP:   &http.Client{Transport: explodingTransport{}},
 	})
-	c := b.to(t, "http://127.0.0.1:1/mcp")
+	c := b.addConnector(t, "http://127.0.0.1:1/mcp")
 	_, err := b.run(t, c)
 	if f := wantFault(t, err, fault.Internal, ""); strings.Contains(f.Message, "bug") {
 		t.Errorf("message = %q", f.Message)
@@ -360,17 +358,17 @@ func TestAPanicClosesTheRun(t *testing.T) {
 	}
 }
 
-func TestAProxyThatFailsIsNotTheServersFault(t *testing.T) {
+func TestSync_ProxyFailureIsNotTheServers(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]string{
 		http.StatusProxyAuthRequired: "The egress proxy refused Patchbay's user name and password (407). Whoever runs Patchbay checks PATCHBAY_EGRESS_PROXY.",
 		http.StatusForbidden:         "The egress proxy does not let Patchbay connect to 8.8.8.8 (403). Whoever runs the proxy can allow it.",
 	} {
 		b := newBundle(t)
-		b.sync = newStillSyncer(t, b.World, b.Instance, func(o *toolsync.Options) {
+		b.sync = newUnstartedSyncer(t, b.World, b.Instance, func(o *toolsync.Options) {
 			o.Egress = safehttp.New(safehttp.Options{Mode: safehttp.Public, Proxy: egressproxy.Refusing(t, status)})
 		})
-		c := b.to(t, "https://8.8.8.8/mcp")
+		c := b.addConnector(t, "https://8.8.8.8/mcp")
 		_, err := b.run(t, c)
 		f := wantFault(t, err, fault.Upstream, "egress_proxy")
 		if f.Message != want || f.Remote.Phase != "connect" || f.Remote.Retryable != (status == http.StatusProxyAuthRequired) {

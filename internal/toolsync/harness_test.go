@@ -15,14 +15,14 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-// bundle is a world with a syncer in it.
+// bundle is a world with a syncer.
 type bundle struct {
 	*fixture.World
 	sync *toolsync.Syncer
 }
 
-// newBundle makes a world and its syncer; a resolver of its own takes the place of one that gets no tokens. Its heart
-// does not beat, for the world's process is alive for as long as any test: what the database is asked is asked by the test alone.
+// newBundle returns a world and its syncer, by default with a resolver that gets no tokens. The syncer sends no
+// heartbeats, so that all queries are the test's own; the world's instance is alive anyway.
 func newBundle(t testing.TB, resolver ...func(*bundle) *credentials.Resolver) *bundle {
 	t.Helper()
 	b := &bundle{World: fixture.New(t)}
@@ -30,22 +30,21 @@ func newBundle(t testing.TB, resolver ...func(*bundle) *credentials.Resolver) *b
 	for _, r := range resolver {
 		opts = append(opts, func(o *toolsync.Options) { o.Credentials = r(b) })
 	}
-	b.sync = newStillSyncer(t, b.World, b.Instance, opts...)
+	b.sync = newUnstartedSyncer(t, b.World, b.Instance, opts...)
 	return b
 }
 
-// newSyncer starts the syncer of one process.
 func newSyncer(t testing.TB, w *fixture.World, instance connectors.InstanceID, opts ...func(*toolsync.Options)) *toolsync.Syncer {
 	t.Helper()
-	s := newStillSyncer(t, w, instance, opts...)
+	s := newUnstartedSyncer(t, w, instance, opts...)
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// newStillSyncer is a syncer whose heart does not beat.
-func newStillSyncer(t testing.TB, w *fixture.World, instance connectors.InstanceID, opts ...func(*toolsync.Options)) *toolsync.Syncer {
+// newUnstartedSyncer is a syncer without heartbeats.
+func newUnstartedSyncer(t testing.TB, w *fixture.World, instance connectors.InstanceID, opts ...func(*toolsync.Options)) *toolsync.Syncer {
 	t.Helper()
 	o := toolsync.Options{
 		Store:       w.St,
@@ -62,38 +61,35 @@ func newStillSyncer(t testing.TB, w *fixture.World, instance connectors.Instance
 	return s
 }
 
-// patience is how long a test waits for a server that answers at once: two cores may be busy with other packages' tests.
+// patience bounds the wait for a server that answers at once: other packages' tests may load both cores.
 const patience = time.Minute
 
-// to makes a connector to url that tries once.
-func (b *bundle) to(t testing.TB, url string, opts ...func(*connectors.Draft)) connectors.Connector {
+// addConnector creates a connector to url without retries.
+func (b *bundle) addConnector(t testing.TB, url string, opts ...func(*connectors.Draft)) connectors.Connector {
 	t.Helper()
 	return b.Connector(t, append([]func(*connectors.Draft){func(d *connectors.Draft) {
 		d.URL, d.RetryAttempts, d.Timeout = url, 0, patience
 	}}, opts...)...)
 }
 
-func bearer(d *connectors.Draft)   { d.Auth.Type = connectors.AuthBearer }
-func perAgent(d *connectors.Draft) { bearer(d); d.CredentialMode = connectors.CredentialPerAgent }
-func auto(d *connectors.Draft)     { d.ToolChanges = connectors.ToolChangesAuto }
+func bearer(d *connectors.Draft)      { d.Auth.Type = connectors.AuthBearer }
+func perAgent(d *connectors.Draft)    { bearer(d); d.CredentialMode = connectors.CredentialPerAgent }
+func autoChanges(d *connectors.Draft) { d.ToolChanges = connectors.ToolChangesAuto }
 
-// token stores a bearer token.
-func (b *bundle) token(t testing.TB, c connectors.Connector, agent *connectors.AgentID, token secret.Text) {
+func (b *bundle) storeToken(t testing.TB, c connectors.Connector, agent *connectors.AgentID, storeToken secret.Text) {
 	t.Helper()
-	sealed, err := connectors.Secret{Token: token}.Encode()
+	sealed, err := connectors.Secret{Token: storeToken}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.Credential(t, c.ID, agent, sealed)
 }
 
-// run syncs a connector.
 func (b *bundle) run(t testing.TB, c connectors.Connector) (connectors.SyncRun, error) {
 	t.Helper()
 	return b.runAs(t, c, nil)
 }
 
-// runAs syncs a connector with an agent's credential.
 func (b *bundle) runAs(t testing.TB, c connectors.Connector, agent *connectors.Agent) (connectors.SyncRun, error) {
 	t.Helper()
 	req := toolsync.Request{Connector: connectors.Ref(c.Slug), Trigger: connectors.TriggerManual}
@@ -105,8 +101,7 @@ func (b *bundle) runAs(t testing.TB, c connectors.Connector, agent *connectors.A
 	return rep.Run, err
 }
 
-// ok syncs a connector and fails the test where that fails.
-func (b *bundle) ok(t testing.TB, c connectors.Connector) connectors.SyncRun {
+func (b *bundle) mustSync(t testing.TB, c connectors.Connector) connectors.SyncRun {
 	t.Helper()
 	run, err := b.run(t, c)
 	if err != nil {
@@ -115,8 +110,7 @@ func (b *bundle) ok(t testing.TB, c connectors.Connector) connectors.SyncRun {
 	return run
 }
 
-// now reads the connector anew.
-func (b *bundle) now(t testing.TB, c connectors.Connector) connectors.Connector {
+func (b *bundle) reload(t testing.TB, c connectors.Connector) connectors.Connector {
 	t.Helper()
 	c, err := b.Door().Connector(t.Context(), connectors.Ref(c.ID.String()))
 	if err != nil {
@@ -125,7 +119,7 @@ func (b *bundle) now(t testing.TB, c connectors.Connector) connectors.Connector 
 	return c
 }
 
-// tools reads the connector's tools, removed ones too, by name.
+// tools are the connector's tools by name, with removed ones.
 func (b *bundle) tools(t testing.TB, c connectors.Connector) map[string]connectors.Tool {
 	t.Helper()
 	list, err := b.Door().Tools(t.Context(), store.ToolFilter{Connector: &c.ID, Removed: true, Page: store.Page{Limit: 200}})
@@ -139,7 +133,7 @@ func (b *bundle) tools(t testing.TB, c connectors.Connector) map[string]connecto
 	return byName
 }
 
-// lastRun reads the connector's newest run.
+// lastRun is the connector's newest run.
 func (b *bundle) lastRun(t testing.TB, c connectors.Connector) connectors.SyncRun {
 	t.Helper()
 	list, err := b.Door().SyncRuns(t.Context(), c.ID, store.Page{Limit: 1})
@@ -149,7 +143,7 @@ func (b *bundle) lastRun(t testing.TB, c connectors.Connector) connectors.SyncRu
 	return list.Items[0]
 }
 
-// wantFault checks kind and code of an error, and returns it.
+// wantFault checks kind and code of an error.
 func wantFault(t testing.TB, err error, kind fault.Kind, code string) *fault.Error {
 	t.Helper()
 	if err == nil {
@@ -162,7 +156,7 @@ func wantFault(t testing.TB, err error, kind fault.Kind, code string) *fault.Err
 	return f
 }
 
-func upstream(t testing.TB, s mcptest.Script) *mcptest.Server {
+func newUpstream(t testing.TB, s mcptest.Script) *mcptest.Server {
 	t.Helper()
 	return mcptest.Start(t, s)
 }

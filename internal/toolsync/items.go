@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// maxItemsTime is how long a server may take for its prompts and resources, which a sync can do without.
+	// maxItemsTime bounds the listing of prompts and resources, which a sync can do without.
 	maxItemsTime = 10 * time.Second
-	// maxItemsBytes bounds what is kept of them in memory, by every process.
+	// maxItemsBytes bounds the items of a connector, which every process keeps in memory.
 	maxItemsBytes = 8 << 20
 )
 
-// itemList is a list of items, and the capability with which a server says that it has one.
+// itemList is a list of items and the server capability that announces it.
 type itemList struct {
 	capability string
 	list       mcp.ListKind
@@ -31,100 +31,100 @@ var itemLists = []itemList{
 	{"resources", mcp.ResourceTemplates, connectors.ItemTemplate},
 }
 
-// offer is what a server offers besides its tools.
-type offer struct {
-	items  []connectors.Item
-	aside  []connectors.Quarantined // entries that official SDKs refuse
-	missed []connectors.ItemKind    // that could not be read: what was known of them stays
+// serverItems are the prompts, resources and templates of a server.
+type serverItems struct {
+	items       []connectors.Item
+	quarantined []connectors.Quarantined // entries that the official SDKs reject
+	unread      []connectors.ItemKind    // kinds that could not be read: the known items stay
 }
 
-// asideOn says in a sentence on which list an entry stands that is set aside. (What stands on the list of tools needs no such sentence.)
-var asideOn = map[connectors.ItemKind]string{
+// quarantineSource names the list of a quarantined item. Tools need no such sentence.
+var quarantineSource = map[connectors.ItemKind]string{
 	connectors.ItemPrompt:   "It stands on the list of prompts.",
 	connectors.ItemResource: "It stands on the list of resources.",
 	connectors.ItemTemplate: "It stands on the list of resource templates.",
 }
 
-// add keeps the entries of one list. Those that are set aside are stored, too, and not served: package access leaves them out.
-func (o *offer) add(l itemList, raws []json.RawMessage) {
+// addList adds the entries of one list. Malformed ones are also stored in quarantine; package access does not
+// serve them.
+func (o *serverItems) addList(l itemList, raws []json.RawMessage) {
 	o.items = append(o.items, connectors.ReadItems(l.kind, raws)...)
 	for _, raw := range raws {
 		if _, defect := mcp.Conform(l.list, raw); defect != "" {
-			o.aside = append(o.aside, connectors.Quarantined{Name: connectors.ItemKey(l.kind, raw), Reason: defect + " " + asideOn[l.kind], Raw: raw})
+			o.quarantined = append(o.quarantined, connectors.Quarantined{Name: connectors.ItemKey(l.kind, raw), Reason: defect + " " + quarantineSource[l.kind], Raw: raw})
 		}
 	}
 }
 
-// readItems reads what the server offers besides tools. A server that does not say that it has such things is not asked. No failure
-// here is one of the sync.
-func (r *run) readItems(ctx context.Context, session *mcp.Session) offer {
-	var has map[string]json.RawMessage
-	_ = json.Unmarshal(session.Capabilities(), &has)
+// readItems lists the items that the capabilities announce. A failure here does not fail the sync.
+func (r *run) readItems(ctx context.Context, session *mcp.Session) serverItems {
+	var capabilities map[string]json.RawMessage
+	_ = json.Unmarshal(session.Capabilities(), &capabilities)
 	ctx, cancel := context.WithTimeout(ctx, min(maxItemsTime, r.connector.Timeout))
 	defer cancel()
-	var found offer
+	var items serverItems
 	size := 0
 	for _, l := range itemLists {
-		if offered := has[l.capability]; offered == nil || string(offered) == "null" {
+		if capability := capabilities[l.capability]; capability == nil || string(capability) == "null" {
 			continue
 		}
 		list, err := session.List(ctx, l.list)
 		if failure, ok := errors.AsType[*mcp.Error](err); ok && failure.RPCCode == mcp.CodeMethodNotFound {
-			continue // many have resources and no templates
+			continue // many servers have resources and no templates
 		}
 		for _, raw := range list.Items {
 			size += len(raw)
 		}
 		if err != nil || size > maxItemsBytes {
-			found.missed = append(found.missed, l.kind)
+			items.unread = append(items.unread, l.kind)
 			r.log.InfoContext(ctx, "items not read", slog.String("connector_id", r.connector.ID.String()),
 				slog.String("kind", string(l.kind)), slog.Int("bytes", size), slog.Any("error", err))
 			continue
 		}
-		found.add(l, list.Items)
+		items.addList(l, list.Items)
 	}
-	return found
+	return items
 }
 
-// saveItems stores what the server offers where it differs from what is known. It is no failure of the sync either.
-func (r *run) saveItems(ctx context.Context, found offer) {
-	if err := r.keepItems(ctx, found); err != nil {
+// saveItems stores the items if they changed. A failure is logged and does not fail the sync.
+func (r *run) saveItems(ctx context.Context, items serverItems) {
+	if err := r.storeItems(ctx, items); err != nil {
 		r.log.WarnContext(ctx, "items not stored", slog.String("connector_id", r.connector.ID.String()), slog.Any("error", err))
 	}
 }
 
-func (r *run) keepItems(ctx context.Context, found offer) error {
+func (r *run) storeItems(ctx context.Context, items serverItems) error {
 	st := r.store.Tenant(r.tenant)
-	if len(found.missed) > 0 {
-		if r.connector.ItemsHash == nil && len(found.items) == 0 {
+	if len(items.unread) > 0 {
+		if r.connector.ItemsHash == nil && len(items.items) == 0 {
 			return nil
 		}
 		known, err := st.Items(ctx, r.connector.ID)
 		if err != nil {
 			return err
 		}
-		found.items = found.withKnown(known)
+		items.items = items.mergeKnown(known)
 	}
-	hash := connectors.HashItems(found.items)
-	if same(hash, r.connector.ItemsHash) {
+	hash := connectors.HashItems(items.items)
+	if equalHashes(hash, r.connector.ItemsHash) {
 		return nil
 	}
-	return st.SaveItems(ctx, r.connector.ID, hash, found.items)
+	return st.SaveItems(ctx, r.connector.ID, hash, items.items)
 }
 
-// withKnown are the items, with those that are known of the kinds that could not be read, in the order of the lists.
-func (o offer) withKnown(known []connectors.Item) []connectors.Item {
-	missed := map[connectors.ItemKind]bool{}
-	for _, kind := range o.missed {
-		missed[kind] = true
+// mergeKnown replaces the kinds that could not be read by their known items, in the order of the lists.
+func (o serverItems) mergeKnown(known []connectors.Item) []connectors.Item {
+	unread := map[connectors.ItemKind]bool{}
+	for _, kind := range o.unread {
+		unread[kind] = true
 	}
 	var all []connectors.Item
 	for _, l := range itemLists {
-		from := o.items
-		if missed[l.kind] {
-			from = known
+		source := o.items
+		if unread[l.kind] {
+			source = known
 		}
-		for _, item := range from {
+		for _, item := range source {
 			if item.Kind == l.kind {
 				all = append(all, item)
 			}
@@ -133,6 +133,6 @@ func (o offer) withKnown(known []connectors.Item) []connectors.Item {
 	return all
 }
 
-func same(a, b *connectors.Hash) bool {
+func equalHashes(a, b *connectors.Hash) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }

@@ -19,8 +19,7 @@ import (
 
 const offersAll = `{"tools":{},"prompts":{"listChanged":true},"resources":{"subscribe":true}}`
 
-// lists answers a list with these entries.
-func lists(field string, entries ...string) mcptest.Handler {
+func listOf(field string, entries ...string) mcptest.Handler {
 	return mcptest.Answer("application/json", func(c mcptest.Call) string {
 		return mcptest.Result(c, fmt.Sprintf(`{%q:[%s]}`, field, strings.Join(entries, ",")))
 	})
@@ -39,19 +38,19 @@ func (b *bundle) items(t testing.TB, c connectors.Connector) []string {
 	return all
 }
 
-func TestASyncKeepsPromptsAndResourcesByteForByte(t *testing.T) {
+func TestSync_KeepsItemsByteForByte(t *testing.T) {
 	t.Parallel()
 	for name, modern := range map[string]bool{"handshake": false, "modern": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBundle(t)
-			up := upstream(t, mcptest.Script{Tools: mcptest.Tools(1), Modern: modern, Capabilities: offersAll, On: map[string]mcptest.Handler{
-				"prompts/list":             lists("prompts", `{ "name":"b","x":9007199254740993 }`, `{"name":"a"}`, `{"title":"no name"}`, `{"name":"b"}`, `7`),
-				"resources/list":           lists("resources", `{"uri":"file:///a","name":"A"}`),
-				"resources/templates/list": lists("resourceTemplates", `{"uriTemplate":"file:///{x}","name":"X"}`),
+			up := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(1), Modern: modern, Capabilities: offersAll, On: map[string]mcptest.Handler{
+				"prompts/list":             listOf("prompts", `{ "name":"b","x":9007199254740993 }`, `{"name":"a"}`, `{"title":"no name"}`, `{"name":"b"}`, `7`),
+				"resources/list":           listOf("resources", `{"uri":"file:///a","name":"A"}`),
+				"resources/templates/list": listOf("resourceTemplates", `{"uriTemplate":"file:///{x}","name":"X"}`),
 			}})
-			c := b.to(t, up.URL)
-			b.ok(t, c)
+			c := b.addConnector(t, up.URL)
+			b.mustSync(t, c)
 
 			want := []string{
 				`prompt b { "name":"b","x":9007199254740993 }`, `prompt a {"name":"a"}`,
@@ -60,11 +59,11 @@ func TestASyncKeepsPromptsAndResourcesByteForByte(t *testing.T) {
 			if diff := cmp.Diff(want, b.items(t, c)); diff != "" {
 				t.Error(diff)
 			}
-			if now := b.now(t, c); string(now.Capabilities) != offersAll || now.ItemsHash == nil {
+			if now := b.reload(t, c); string(now.Capabilities) != offersAll || now.ItemsHash == nil {
 				t.Errorf("capabilities %s, hash %v", now.Capabilities, now.ItemsHash)
 			}
 			before := b.Queries()
-			b.ok(t, c)
+			b.mustSync(t, c)
 			if n := b.Queries() - before; n > 4 {
 				t.Errorf("an unchanged sync asked the database %d times", n)
 			}
@@ -72,16 +71,16 @@ func TestASyncKeepsPromptsAndResourcesByteForByte(t *testing.T) {
 	}
 }
 
-func TestSyncSetsMalformedItemsAsideWithTheReason(t *testing.T) {
+func TestSync_QuarantinesMalformedItems(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{Tools: mcptest.Tools(1), Capabilities: offersAll, On: map[string]mcptest.Handler{
-		"prompts/list":             lists("prompts", `{"name":"a"}`, `{"name":"b","arguments":{}}`, `7`),
-		"resources/list":           lists("resources", `{"uri":"file:///a","name":"A","size":1.5}`, `{"uri":"file:///b","name":"B"}`),
-		"resources/templates/list": lists("resourceTemplates", `{"uriTemplate":"file:///{x}"}`),
+	up := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(1), Capabilities: offersAll, On: map[string]mcptest.Handler{
+		"prompts/list":             listOf("prompts", `{"name":"a"}`, `{"name":"b","arguments":{}}`, `7`),
+		"resources/list":           listOf("resources", `{"uri":"file:///a","name":"A","size":1.5}`, `{"uri":"file:///b","name":"B"}`),
+		"resources/templates/list": listOf("resourceTemplates", `{"uriTemplate":"file:///{x}"}`),
 	}})
-	c := b.to(t, up.URL)
-	run := b.ok(t, c)
+	c := b.addConnector(t, up.URL)
+	run := b.mustSync(t, c)
 	aside, err := b.Door().Quarantined(t.Context(), c.ID, store.Page{})
 	if err != nil {
 		t.Fatal(err)
@@ -105,12 +104,12 @@ func TestSyncSetsMalformedItemsAsideWithTheReason(t *testing.T) {
 	}
 }
 
-func TestAServerThatOffersToolsAloneIsAskedForNothingElse(t *testing.T) {
+func TestSync_ToolsOnlyServerIsNotAskedForItems(t *testing.T) {
 	t.Parallel()
 	for _, capabilities := range []string{`{"tools":{}}`, `{}`, `null`, `{"prompts":null,"resources":null}`, `[]`} {
 		b := newBundle(t)
-		up := upstream(t, mcptest.Script{Capabilities: capabilities})
-		b.ok(t, b.to(t, up.URL))
+		up := newUpstream(t, mcptest.Script{Capabilities: capabilities})
+		b.mustSync(t, b.addConnector(t, up.URL))
 		for _, call := range up.Calls() {
 			if strings.HasPrefix(call.Method, "prompts/") || strings.HasPrefix(call.Method, "resources/") {
 				t.Errorf("%s: a server was asked for %s", capabilities, call.Method)
@@ -119,14 +118,14 @@ func TestAServerThatOffersToolsAloneIsAskedForNothingElse(t *testing.T) {
 	}
 }
 
-func TestItemsThatCannotBeReadFailNoSyncAndKeepWhatIsKnown(t *testing.T) {
+func TestSync_UnreadableItemsKeepTheKnownOnes(t *testing.T) {
 	t.Parallel()
 	for name, broken := range map[string]mcptest.Handler{
 		"an error":   mcptest.Answer("application/json", func(c mcptest.Call) string { return mcptest.Failure(c, -32603, "secret") }),
 		"no list":    mcptest.Answer("application/json", func(c mcptest.Call) string { return mcptest.Result(c, `{"resources":7}`) }),
 		"HTTP 500":   mcptest.Status(http.StatusInternalServerError, "no"),
 		"no answer":  mcptest.Hang,
-		"too much":   lists("resources", `{"uri":"a:b","x":"`+strings.Repeat("x", 9<<20)+`"}`),
+		"too much":   listOf("resources", `{"uri":"a:b","x":"`+strings.Repeat("x", 9<<20)+`"}`),
 		"cut short":  func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) { _, _ = io.WriteString(w, `{"jsonrpc":`) },
 		"other HTML": mcptest.Status(http.StatusOK, "<html>"),
 	} {
@@ -134,26 +133,26 @@ func TestItemsThatCannotBeReadFailNoSyncAndKeepWhatIsKnown(t *testing.T) {
 			t.Parallel()
 			b := newBundle(t)
 			var breaks atomic.Bool
-			up := upstream(t, mcptest.Script{Tools: mcptest.Tools(2), Capabilities: offersAll, On: map[string]mcptest.Handler{
+			up := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(2), Capabilities: offersAll, On: map[string]mcptest.Handler{
 				"prompts/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
 					name := "before"
 					if breaks.Load() {
 						name = "after"
 					}
-					lists("prompts", `{"name":"`+name+`"}`)(w, r, c)
+					listOf("prompts", `{"name":"`+name+`"}`)(w, r, c)
 				},
 				"resources/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
 					if breaks.Load() {
 						broken(w, r, c)
 						return
 					}
-					lists("resources", `{"uri":"file:///a"}`)(w, r, c)
+					listOf("resources", `{"uri":"file:///a"}`)(w, r, c)
 				},
 			}})
-			c := b.to(t, up.URL, func(d *connectors.Draft) { d.Timeout = 2 * time.Second })
-			b.ok(t, c)
+			c := b.addConnector(t, up.URL, func(d *connectors.Draft) { d.Timeout = 2 * time.Second })
+			b.mustSync(t, c)
 			breaks.Store(true)
-			run := b.ok(t, c)
+			run := b.mustSync(t, c)
 
 			if run.Counts.Total != 2 {
 				t.Errorf("run = %+v", run)
@@ -166,27 +165,27 @@ func TestItemsThatCannotBeReadFailNoSyncAndKeepWhatIsKnown(t *testing.T) {
 	}
 }
 
-func TestItemsThatAreOfferedNoMoreAreForgotten(t *testing.T) {
+func TestSync_RemovesItemsNoLongerListed(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	var gone atomic.Bool
-	up := upstream(t, mcptest.Script{Capabilities: offersAll, On: map[string]mcptest.Handler{
+	up := newUpstream(t, mcptest.Script{Capabilities: offersAll, On: map[string]mcptest.Handler{
 		"prompts/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
 			entries := []string{`{"name":"a"}`}
 			if gone.Load() {
 				entries = nil
 			}
-			lists("prompts", entries...)(w, r, c)
+			listOf("prompts", entries...)(w, r, c)
 		},
 	}})
-	c := b.to(t, up.URL)
-	b.ok(t, c)
+	c := b.addConnector(t, up.URL)
+	b.mustSync(t, c)
 	gone.Store(true)
-	b.ok(t, c)
+	b.mustSync(t, c)
 	if left := b.items(t, c); !slices.Equal(left, []string{}) {
 		t.Errorf("left: %v", left)
 	}
-	if now := b.now(t, c); now.ItemsHash != nil {
+	if now := b.reload(t, c); now.ItemsHash != nil {
 		t.Error("their hash is left")
 	}
 }

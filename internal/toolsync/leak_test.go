@@ -17,18 +17,18 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-// Not parallel: it counts what the whole process uses. Of every kind of server there are fifty syncs: were any of them to
-// leave something behind, that would be far above few.
-func TestCrowdsOfHungServersLeaveNothingBehind(t *testing.T) {
+// Not parallel: it counts resources of the whole process. With fifty syncs a kind of server, a leak would be
+// far above few.
+func TestScheduledSync_HungServersLeakNothing(t *testing.T) {
 	const rounds, few = 5, 20
 	b := &bundle{World: fixture.New(t)}
 	var egress *safehttp.Policy
 	b.sync = newSyncer(t, b.World, b.Instance, func(o *toolsync.Options) { egress = o.Egress })
-	deaf, err := net.Listen("tcp", "127.0.0.1:0") // never accepts
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // never accepts
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = deaf.Close() })
+	t.Cleanup(func() { _ = silent.Close() })
 	stops := func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, "data: {")
@@ -36,25 +36,25 @@ func TestCrowdsOfHungServersLeaveNothingBehind(t *testing.T) {
 		mcptest.Hang(w, r, c)
 	}
 	urls := []string{
-		"http://" + deaf.Addr().String(),
-		upstream(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": mcptest.Hang, "server/discover": mcptest.Hang}}).URL,
-		upstream(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": mcptest.Hang}}).URL,
-		upstream(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": stops}}).URL,
+		"http://" + silent.Addr().String(),
+		newUpstream(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": mcptest.Hang, "server/discover": mcptest.Hang}}).URL,
+		newUpstream(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": mcptest.Hang}}).URL,
+		newUpstream(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": stops}}).URL,
 	}
-	var crowd []connectors.Connector
+	var hung []connectors.Connector
 	for i := range 40 {
-		crowd = append(crowd, b.to(t, urls[i%len(urls)], func(d *connectors.Draft) { d.Timeout = time.Second }))
+		hung = append(hung, b.addConnector(t, urls[i%len(urls)], func(d *connectors.Draft) { d.Timeout = time.Second }))
 	}
 	use := func() (goroutines, files int) {
-		egress.Client().CloseIdleConnections() // kept on purpose, as are those to the database
+		egress.Client().CloseIdleConnections() // idle on purpose, as the database's are
 		b.Pool.Reset()
-		return inUse(t)
+		return openResources(t)
 	}
 	goroutines, files := use()
 	for range rounds {
-		b.hungSyncs(t, crowd)
+		b.runHungSyncs(t, hung)
 	}
-	// What was told to end may take a moment.
+	// Closing may take a moment.
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(time.Minute); ; <-tick.C {
@@ -69,10 +69,10 @@ func TestCrowdsOfHungServersLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-func (b *bundle) hungSyncs(t *testing.T, crowd []connectors.Connector) {
+func (b *bundle) runHungSyncs(t *testing.T, hung []connectors.Connector) {
 	t.Helper()
 	var syncs sync.WaitGroup
-	for _, c := range crowd {
+	for _, c := range hung {
 		syncs.Go(func() {
 			if _, err := b.run(t, c); err == nil {
 				t.Errorf("%s was synced", c.URL)
@@ -82,7 +82,7 @@ func (b *bundle) hungSyncs(t *testing.T, crowd []connectors.Connector) {
 	syncs.Wait()
 }
 
-func inUse(t *testing.T) (goroutines, files int) {
+func openResources(t *testing.T) (goroutines, files int) {
 	t.Helper()
 	open, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

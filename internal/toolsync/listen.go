@@ -12,63 +12,64 @@ import (
 	"patchbay/internal/mcp"
 )
 
-// Listener is who hears what a connector's server says by itself. Its functions must return quickly.
+// Listener receives the notifications of a connector's server. Its functions must return quickly.
 type Listener struct {
-	// Opened is called when there is a stream, with the credential that it was opened with (nil: none), and again where it is taken up
-	// after an end.
-	Opened func(with *credentials.Usable)
-	Missed func() // there is another stream after one that ended: what the server said in between nobody heard
-	Hear   func(mcp.Message)
-	Steady time.Duration // how long a stream lives that is opened again in the same session
+	// OnOpen is called with the credential of the stream (nil: none) when it is open, and again after each
+	// reconnect.
+	OnOpen        func(with *credentials.Usable)
+	OnReopen      func() // the stream was reopened: notifications in between are lost
+	OnMessage     func(mcp.Message)
+	MinStreamLife time.Duration // minimum life of a stream that is reopened in the same session
 }
 
-// Listen hears what a server says by itself, with the credential that a sync would use, until ctx ends (nil) or it cannot go on: an
-// *mcp.Error, or the fault of a credential that is missing. It tries nothing again that did not work at once.
+// Listen receives a server's notifications with the credential that a sync would use. It returns nil when ctx
+// ends, else an *mcp.Error or the fault of a missing credential. It does not retry a failed connect.
 func (s *Syncer) Listen(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, l Listener) error {
-	attempts, err := s.plan(ctx, tenant, c, nil)
+	attempts, err := s.planAttempts(ctx, tenant, c, nil)
 	for _, a := range attempts {
-		if err = s.listen(ctx, tenant, c, a, l); ctx.Err() != nil || !asksForCredential(err) {
+		if err = s.listenWith(ctx, tenant, c, a, l); ctx.Err() != nil || !asksForCredential(err) {
 			break
 		}
 	}
 	if ctx.Err() != nil {
-		return nil //nolint:nilerr // whoever listened has heard enough
+		return nil //nolint:nilerr // the caller ended it
 	}
 	return err
 }
 
-func (s *Syncer) listen(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, a attempt, l Listener) error {
-	target := s.target(ctx, tenant, c, a)
+func (s *Syncer) listenWith(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, a attempt, l Listener) error {
+	target := s.newTarget(ctx, tenant, c, a)
 	target.Retries = 0
 	session, err := s.dialer.Dial(ctx, target)
 	if err != nil {
 		return err
 	}
 	defer session.Close(ctx)
-	for again := false; ; again = true {
-		var last atomic.Int64 // in Unix milliseconds
+	for reopened := false; ; reopened = true {
+		var lastOpened atomic.Int64 // in Unix milliseconds
 		err := session.Listen(ctx, func() {
-			first := last.Swap(time.Now().UnixMilli()) == 0
-			l.Opened(a.credential)
-			if again && first {
-				l.Missed()
+			first := lastOpened.Swap(time.Now().UnixMilli()) == 0
+			l.OnOpen(a.credential)
+			if reopened && first {
+				l.OnReopen()
 			}
-		}, l.Hear)
-		if ctx.Err() != nil || !ended(err) || last.Load() == 0 || time.Since(time.UnixMilli(last.Load())) < l.Steady {
+		}, l.OnMessage)
+		if ctx.Err() != nil || !isStreamEnd(err) || lastOpened.Load() == 0 || time.Since(time.UnixMilli(lastOpened.Load())) < l.MinStreamLife {
 			return err
 		}
-		breathe(ctx)
+		pauseBeforeReopen(ctx)
 	}
 }
 
-// ended tells whether a stream only ended, as many do after a while.
-func ended(err error) bool {
+// isStreamEnd reports whether a stream merely ended, as many do after a while.
+func isStreamEnd(err error) bool {
 	e, ok := errors.AsType[*mcp.Error](err)
 	return ok && e.Phase == mcp.PhaseListen && e.Retryable
 }
 
-// breathe waits for about a second, so that many whose server starts anew do not come back at once.
-func breathe(ctx context.Context) {
+// pauseBeforeReopen waits about a second with jitter, so that the streams of a restarted server are not
+// reopened all at once.
+func pauseBeforeReopen(ctx context.Context) {
 	timer := time.NewTimer(time.Duration(float64(time.Second) * (0.5 + rand.Float64())))
 	defer timer.Stop()
 	select {

@@ -9,9 +9,9 @@ import (
 	"patchbay/internal/toolchange"
 )
 
-// otherTools reads the tools of other connectors that new and changed tools may be taken for, or talk about. A list in which nothing is
-// new to read asks nothing.
-func otherTools(ctx context.Context, st *store.Tenant, id connectors.ConnectorID, c connectors.Comparison) (*toolchange.Names, error) {
+// readOtherTools reads other connectors' tools that new and changed tools may be confused with or refer to.
+// Without such tools it sends no query.
+func readOtherTools(ctx context.Context, st *store.Tenant, id connectors.ConnectorID, c connectors.Comparison) (*toolchange.Names, error) {
 	words, fresh := c.NamesNeeded()
 	if len(words)+len(fresh) == 0 {
 		return nil, nil

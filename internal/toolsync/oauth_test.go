@@ -25,15 +25,15 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-// guarded is a bundle with an MCP server that asks for the tokens of an authorization server.
-type guarded struct {
+// oauthServer is a bundle with an MCP server that requires tokens of an authorization server.
+type oauthServer struct {
 	*bundle
 	as        *oauthtest.Server
 	resource  *oauthtest.Resource
 	connector connectors.Connector
 }
 
-func newGuarded(t testing.TB, b oauthtest.Behaviour, r oauthtest.ResourceBehaviour, opts ...func(*connectors.Draft)) *guarded {
+func newOAuthServer(t testing.TB, b oauthtest.Behaviour, r oauthtest.ResourceBehaviour, opts ...func(*connectors.Draft)) *oauthServer {
 	t.Helper()
 	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
 	t.Cleanup(egress.Client().CloseIdleConnections)
@@ -42,13 +42,13 @@ func newGuarded(t testing.TB, b oauthtest.Behaviour, r oauthtest.ResourceBehavio
 			Store: b.St, OAuth: &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL, Timeout: patience},
 		})
 	})
-	g := &guarded{bundle: bundle, as: oauthtest.Start(t, b)}
+	g := &oauthServer{bundle: bundle, as: oauthtest.Start(t, b)}
 	if r.Next == nil {
-		r.Next = upstream(t, mcptest.Script{Tools: mcptest.Tools(2)})
+		r.Next = newUpstream(t, mcptest.Script{Tools: mcptest.Tools(2)})
 	}
 	g.resource = g.as.Protect(t, r)
 	g.as.AddClient("client", "s3cret", nil)
-	g.connector = g.to(t, g.resource.URL, append([]func(*connectors.Draft){func(d *connectors.Draft) {
+	g.connector = g.addConnector(t, g.resource.URL, append([]func(*connectors.Draft){func(d *connectors.Draft) {
 		d.Auth.Type, d.OAuth.ClientID = connectors.AuthOAuth2, "client"
 	}}, opts...)...)
 	if g.connector.Auth.Type == connectors.AuthOAuth2 {
@@ -61,8 +61,8 @@ func machineDraft(d *connectors.Draft) { d.Auth.Type = connectors.AuthClientCred
 
 func perAgentDraft(d *connectors.Draft) { d.CredentialMode = connectors.CredentialPerAgent }
 
-// grant stores an account that a person connected; agent nil: the shared one.
-func (g *guarded) grant(t testing.TB, agent *connectors.AgentID, scopes ...string) {
+// storeGrant stores a connected account; agent nil: the shared one.
+func (g *oauthServer) storeGrant(t testing.TB, agent *connectors.AgentID, scopes ...string) {
 	t.Helper()
 	access, refresh := g.as.Give("client", g.connector.URL, scopes...)
 	ends := time.Now().Add(time.Hour)
@@ -78,8 +78,8 @@ func (g *guarded) grant(t testing.TB, agent *connectors.AgentID, scopes ...strin
 	}))
 }
 
-// enter stores the secret of a machine.
-func (g *guarded) enter(t testing.TB, s connectors.Secret) {
+// storeSecret stores the secret of a machine client.
+func (g *oauthServer) storeSecret(t testing.TB, s connectors.Secret) {
 	t.Helper()
 	text, err := s.Encode()
 	must(t, err)
@@ -88,7 +88,7 @@ func (g *guarded) enter(t testing.TB, s connectors.Secret) {
 	}))
 }
 
-func (g *guarded) credential(t testing.TB) connectors.Credential {
+func (g *oauthServer) credential(t testing.TB) connectors.Credential {
 	t.Helper()
 	list, err := g.Door().Credentials(t.Context(), g.connector.ID, storePage())
 	must(t, err)
@@ -105,36 +105,37 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// wantNeedsAuth wants the run to have failed for want of a credential, with these words, and the connector to say so.
-func (g *guarded) wantNeedsAuth(t testing.TB, err error, says string) {
+// wantNeedsAuth checks that the run failed for a missing credential with this sentence, and that the connector
+// shows it.
+func (g *oauthServer) wantNeedsAuth(t testing.TB, err error, says string) {
 	t.Helper()
 	f := wantFault(t, err, fault.Conflict, "")
 	if f.Type != "credential-required" || !strings.Contains(f.Message, says) {
 		t.Errorf("%q: %s, want %q", f.Type, f.Message, says)
 	}
-	now := g.now(t, g.connector)
+	now := g.reload(t, g.connector)
 	if now.Status != connectors.StatusNeedsAuth || now.LastError == nil || !strings.Contains(now.LastError.Message, says) {
 		t.Errorf("connector is %s: %+v", now.Status, now.LastError)
 	}
 }
 
-func TestATokenThatEndedBeforeItsTimeIsRenewedInTheSameSync(t *testing.T) {
+func TestSync_RenewsATokenThatExpiredEarly(t *testing.T) {
 	t.Parallel()
 	for name, opts := range map[string][]func(*connectors.Draft){"account": nil, "machine": {machineDraft}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newGuarded(t, oauthtest.Behaviour{Rotate: true}, oauthtest.ResourceBehaviour{}, opts...)
+			g := newOAuthServer(t, oauthtest.Behaviour{Rotate: true}, oauthtest.ResourceBehaviour{}, opts...)
 			kind, asked := oauthtest.Refresh, 0
 			if opts == nil {
-				g.grant(t, nil)
+				g.storeGrant(t, nil)
 			} else {
-				g.enter(t, connectors.Secret{ClientSecret: "s3cret"})
+				g.storeSecret(t, connectors.Secret{ClientSecret: "s3cret"})
 				kind, asked = oauthtest.ClientCredentials, 1
 			}
-			g.ok(t, g.connector)
+			g.mustSync(t, g.connector)
 			g.as.ExpireAccess()
 
-			if run := g.ok(t, g.connector); run.Counts.Total != 2 {
+			if run := g.mustSync(t, g.connector); run.Counts.Total != 2 {
 				t.Errorf("run = %+v", run)
 			}
 			if n := g.as.Count(kind); n != asked+1 {
@@ -147,7 +148,7 @@ func TestATokenThatEndedBeforeItsTimeIsRenewedInTheSameSync(t *testing.T) {
 	}
 }
 
-func TestAServerThatRefusesFreshTokensCausesOneRefreshAndThenNeedsAPerson(t *testing.T) {
+func TestSync_FreshTokenRefusedNeedsReconnect(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		opts []func(*connectors.Draft)
@@ -158,13 +159,13 @@ func TestAServerThatRefusesFreshTokensCausesOneRefreshAndThenNeedsAPerson(t *tes
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{RefuseAll: true}, tc.opts...)
+			g := newOAuthServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{RefuseAll: true}, tc.opts...)
 			kind, want := oauthtest.Refresh, 1
 			if tc.opts == nil {
-				g.grant(t, nil)
+				g.storeGrant(t, nil)
 			} else {
-				g.enter(t, connectors.Secret{ClientSecret: "s3cret"})
-				kind, want = oauthtest.ClientCredentials, 2 // the first token, and its renewal
+				g.storeSecret(t, connectors.Secret{ClientSecret: "s3cret"})
+				kind, want = oauthtest.ClientCredentials, 2 // the first token and its refresh
 			}
 			for range 3 {
 				_, err := g.run(t, g.connector)
@@ -180,10 +181,10 @@ func TestAServerThatRefusesFreshTokensCausesOneRefreshAndThenNeedsAPerson(t *tes
 	}
 }
 
-func TestARefusedTokenWithoutARefreshTokenNeedsAPerson(t *testing.T) {
+func TestSync_RefusedWithoutRefreshTokenNeedsReconnect(t *testing.T) {
 	t.Parallel()
-	g := newGuarded(t, oauthtest.Behaviour{NoRefreshToken: true}, oauthtest.ResourceBehaviour{})
-	g.grant(t, nil)
+	g := newOAuthServer(t, oauthtest.Behaviour{NoRefreshToken: true}, oauthtest.ResourceBehaviour{})
+	g.storeGrant(t, nil)
 	g.as.ExpireAccess()
 	_, err := g.run(t, g.connector)
 	g.wantNeedsAuth(t, err, "must be connected again: the server does not accept the access any more.")
@@ -192,10 +193,10 @@ func TestARefusedTokenWithoutARefreshTokenNeedsAPerson(t *testing.T) {
 	}
 }
 
-func TestARenewalThatFailsForNowAccusesNobody(t *testing.T) {
+func TestSync_TemporaryRefreshFailureKeepsCredential(t *testing.T) {
 	t.Parallel()
-	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
-	g.grant(t, nil)
+	g := newOAuthServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	g.storeGrant(t, nil)
 	g.as.ExpireAccess()
 	g.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.Unavailable })
 
@@ -208,20 +209,20 @@ func TestARenewalThatFailsForNowAccusesNobody(t *testing.T) {
 	if c := g.credential(t); c.Status != connectors.CredentialRefreshFailed {
 		t.Errorf("credential = %+v", c)
 	}
-	if now := g.now(t, g.connector); now.Status != connectors.StatusError || now.LastError.Code != credentials.CodeNotRenewed {
+	if now := g.reload(t, g.connector); now.Status != connectors.StatusError || now.LastError.Code != credentials.CodeNotRenewed {
 		t.Errorf("connector is %s: %+v", now.Status, now.LastError)
 	}
 	g.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.NoTrouble })
 	_, err = g.Pool.Exec(t.Context(), "begin; select set_config('app.system', 'on', true); update credentials set retry_at = now(); commit")
 	must(t, err)
-	g.ok(t, g.connector)
+	g.mustSync(t, g.connector)
 }
 
-func TestAServerThatWantsMoreScopesIsConnectedAgainForAllOfThem(t *testing.T) {
+func TestSync_InsufficientScopeNeedsReconnectForAllScopes(t *testing.T) {
 	t.Parallel()
-	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{StepUp: map[string]string{"tools/list": "write"}})
-	g.grant(t, nil, "read")
-	for range 2 { // the second time nothing goes out but an open question
+	g := newOAuthServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{StepUp: map[string]string{"tools/list": "write"}})
+	g.storeGrant(t, nil, "read")
+	for range 2 { // the second run sends only an anonymous request
 		_, err := g.run(t, g.connector)
 		g.wantNeedsAuth(t, err, "must be connected again: the server asks for more access than was granted.")
 	}
@@ -235,26 +236,26 @@ func TestAServerThatWantsMoreScopesIsConnectedAgainForAllOfThem(t *testing.T) {
 	}
 }
 
-func TestAMachineGetsTheScopesThatAreMissingInTheSameSync(t *testing.T) {
+func TestSync_MachineClientGetsMissingScopes(t *testing.T) {
 	t.Parallel()
-	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{StepUp: map[string]string{"tools/list": "write"}},
+	g := newOAuthServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{StepUp: map[string]string{"tools/list": "write"}},
 		machineDraft, func(d *connectors.Draft) { d.OAuth.Scopes = []string{"read"} })
-	g.enter(t, connectors.Secret{ClientSecret: "s3cret"})
-	g.ok(t, g.connector)
+	g.storeSecret(t, connectors.Secret{ClientSecret: "s3cret"})
+	g.mustSync(t, g.connector)
 	if n := g.as.Count(oauthtest.ClientCredentials); n != 2 {
 		t.Errorf("%d token requests", n)
 	}
 }
 
-func TestAServerThatNeverHasEnoughScopesIsGivenUp(t *testing.T) {
+func TestSync_EndlessScopeDemandsFail(t *testing.T) {
 	t.Parallel()
 	var wants int
-	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Next: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	g := newOAuthServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Next: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		wants++
 		w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+strings.Repeat("x", wants)+`"`)
 		w.WriteHeader(http.StatusForbidden)
 	})}, machineDraft)
-	g.enter(t, connectors.Secret{ClientSecret: "s3cret"})
+	g.storeSecret(t, connectors.Secret{ClientSecret: "s3cret"})
 	_, err := g.run(t, g.connector)
 	g.wantNeedsAuth(t, err, "cannot sign in: the server keeps asking for more access than it was granted.")
 	if n := g.as.Count(oauthtest.ClientCredentials); n != 3 {
@@ -262,12 +263,12 @@ func TestAServerThatNeverHasEnoughScopesIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestARefusalThatIsNotAboutScopesIsTheCredentialsLimit(t *testing.T) {
+func TestSync_ForbiddenWithoutScopesKeepsCredential(t *testing.T) {
 	t.Parallel()
-	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Next: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	g := newOAuthServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Next: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
 	})})
-	g.grant(t, nil)
+	g.storeGrant(t, nil)
 	_, err := g.run(t, g.connector)
 	if f := wantFault(t, err, fault.Upstream, "unauthorized"); f.Remote.HTTPStatus != http.StatusForbidden {
 		t.Errorf("remote = %+v", f.Remote)
@@ -277,24 +278,24 @@ func TestARefusalThatIsNotAboutScopesIsTheCredentialsLimit(t *testing.T) {
 	}
 }
 
-func TestAnAgentsDeadAccountIsItsOwnTrouble(t *testing.T) {
+func TestSync_DeadAccountOfOneAgentAffectsNoOther(t *testing.T) {
 	t.Parallel()
-	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{}, perAgentDraft)
+	g := newOAuthServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{}, perAgentDraft)
 	ann, bob := g.Agent(t), g.Agent(t)
-	g.grant(t, &ann.ID)
+	g.storeGrant(t, &ann.ID)
 	g.as.ExpireAccess()
 	g.as.EndGrants()
 	_, err := g.runAs(t, g.connector, &ann)
 	g.wantNeedsAuth(t, err, "The agent's account of the connector")
 	_, err = g.runAs(t, g.connector, &bob)
 	g.wantNeedsAuth(t, err, "This agent has no connected account for the connector")
-	g.grant(t, &bob.ID)
-	g.ok(t, g.connector) // whose it is does not matter, only that it lives
+	g.storeGrant(t, &bob.ID)
+	g.mustSync(t, g.connector) // any live credential will do
 	wantTokens(t, g, 1)
 }
 
-// wantTokens wants the server to have got so many tokens that were good.
-func wantTokens(t testing.TB, g *guarded, want int) {
+// wantTokens checks how many valid tokens the server received.
+func wantTokens(t testing.TB, g *oauthServer, want int) {
 	t.Helper()
 	good := map[string]bool{}
 	for _, token := range g.resource.Tokens() {
@@ -307,9 +308,9 @@ func wantTokens(t testing.TB, g *guarded, want int) {
 	}
 }
 
-func TestProbeOfAnAccountAsksOpenlyAndSaysWhatToDo(t *testing.T) {
+func TestProbe_OAuthAccountIsTriedAnonymously(t *testing.T) {
 	t.Parallel()
-	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	g := newOAuthServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	d := draftTo(g.resource.URL, func(d *connectors.Draft) { d.Auth.Type, d.OAuth.ClientID = connectors.AuthOAuth2, "client" })
 	rep, err := g.sync.Probe(t.Context(), g.Tenant, nil, d, connectors.Secret{ClientSecret: "s3cret"})
 	if err != nil || rep.OK || rep.Error == nil {
@@ -323,9 +324,9 @@ func TestProbeOfAnAccountAsksOpenlyAndSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestProbeOfAMachineSignsInAndStoresNothing(t *testing.T) {
+func TestProbe_MachineClientSignsInAndStoresNothing(t *testing.T) {
 	t.Parallel()
-	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	g := newOAuthServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	d := draftTo(g.resource.URL, machineDraft, func(d *connectors.Draft) { d.OAuth.ClientID = "client" })
 	before := g.Queries()
 	rep, err := g.sync.Probe(t.Context(), g.Tenant, nil, d, connectors.Secret{ClientSecret: "s3cret"})
@@ -368,7 +369,7 @@ func TestProbeOfAMachineSignsInAndStoresNothing(t *testing.T) {
 	}
 }
 
-func TestProbeRefusesAKeyThatDoesNotFitItsAlgorithm(t *testing.T) {
+func TestProbe_RefusesAKeyOfAnotherAlgorithm(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -386,10 +387,10 @@ func TestProbeRefusesAKeyThatDoesNotFitItsAlgorithm(t *testing.T) {
 	}
 }
 
-func TestProbeOfAStoredMachineTriesOtherSettingsWithItsSecretAndStoresNothing(t *testing.T) {
+func TestProbe_StoredMachineClientTriesNewSettings(t *testing.T) {
 	t.Parallel()
-	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{StepUp: map[string]string{"tools/list": "write"}}, machineDraft)
-	g.enter(t, connectors.Secret{ClientSecret: "s3cret"})
+	g := newOAuthServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{StepUp: map[string]string{"tools/list": "write"}}, machineDraft)
+	g.storeSecret(t, connectors.Secret{ClientSecret: "s3cret"})
 	d := connectors.DraftOf(g.connector)
 	d.OAuth.Scopes = []string{"write"}
 	rep, err := g.sync.ProbeStored(t.Context(), g.Tenant, nil, connectors.Ref(g.connector.Slug), d, connectors.Secret{})
@@ -409,10 +410,10 @@ func TestProbeOfAStoredMachineTriesOtherSettingsWithItsSecretAndStoresNothing(t 
 	}
 }
 
-func TestProbeOfAStoredAccountUsesItWhileItWouldOutliveTheChange(t *testing.T) {
+func TestProbe_StoredAccountIsUsedWhileItStaysValid(t *testing.T) {
 	t.Parallel()
-	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
-	g.grant(t, nil)
+	g := newOAuthServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	g.storeGrant(t, nil)
 	probe := func(change func(*connectors.OAuthSettings)) toolsync.ProbeReport {
 		d := connectors.DraftOf(g.connector)
 		change(&d.OAuth)

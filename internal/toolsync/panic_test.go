@@ -11,78 +11,78 @@ import (
 	"patchbay/internal/store"
 )
 
-// newPanickingSyncer is a syncer whose store panics, and who is told of ended runs.
+// newPanickingSyncer is a syncer with a store that panics.
 func newPanickingSyncer() *Syncer {
 	return New(Options{HTTP: http.DefaultClient, Finished: func(connectors.SyncRun) { panic("of a test") }})
 }
 
-func (p *places) wantAllFree(t *testing.T) {
+func (p *slotPool) wantAllFree(t *testing.T) {
 	t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.free != maxPlaces || p.claims != 0 || len(p.hosts) != 0 {
+	if p.free != maxSlots || p.claims != 0 || len(p.hosts) != 0 {
 		t.Errorf("%d places are free, %d claims are in hand, %d servers are busy", p.free, p.claims, len(p.hosts))
 	}
 }
 
-func TestScheduledSync_PanicReleasesItsPlace(t *testing.T) {
+func TestScheduledSync_PanicReleasesItsSlot(t *testing.T) {
 	t.Parallel()
 	s := newPanickingSyncer()
 	c := store.Claim{Connector: connectors.Connector{ID: connectors.ConnectorID{UUID: uuid.New()}, URL: "https://example.com/mcp"}}
-	s.held.all = map[connectors.ConnectorID]struct{}{c.Connector.ID: {}}
-	s.places.reserve(t.Context(), 1)
-	if busy := s.launchAll(t.Context(), []store.Claim{c}); len(busy) > 0 {
+	s.claims.ids = map[connectors.ConnectorID]struct{}{c.Connector.ID: {}}
+	s.slots.reserveSlots(t.Context(), 1)
+	if busy := s.startClaims(t.Context(), []store.Claim{c}); len(busy) > 0 {
 		t.Fatalf("%d claims are put off", len(busy))
 	}
-	s.heart.runs.Wait()
-	s.places.wantAllFree(t)
-	if ids, doubt := s.held.known(); len(ids) > 0 || !doubt {
+	s.heartbeat.runs.Wait()
+	s.slots.wantAllFree(t)
+	if ids, doubt := s.claims.list(); len(ids) > 0 || !doubt {
 		t.Errorf("claims %v are held, doubt is %t", ids, doubt)
 	}
 }
 
-func TestClaim_PanicReleasesItsPlaces(t *testing.T) {
+func TestClaim_PanicReleasesItsSlots(t *testing.T) {
 	t.Parallel()
 	s := newPanickingSyncer()
-	room := s.places.reserve(t.Context(), perClaim)
+	room := s.slots.reserveSlots(t.Context(), claimBatch)
 	func() {
 		defer func() {
 			if recover() == nil {
 				t.Error("the claim did not panic")
 			}
 		}()
-		_, _, _ = s.claimInto(t.Context(), room, allShards())
+		_, _, _ = s.startDue(t.Context(), room, allShards())
 	}()
-	s.places.wantAllFree(t)
-	if _, doubt := s.held.known(); !doubt {
+	s.slots.wantAllFree(t)
+	if _, doubt := s.claims.list(); !doubt {
 		t.Error("the claims that the database may know of are not looked for")
 	}
 }
 
-// TestBeat_PanicKeepsWhatIsLeftOver has the end of a run panic while it is stored: it is tried again, and not for ever.
-func TestBeat_PanicKeepsWhatIsLeftOver(t *testing.T) {
+// Storing the end of a run panics: it is retried, but not for ever.
+func TestHeartbeat_PanicKeepsUnsavedRuns(t *testing.T) {
 	t.Parallel()
 	s := newPanickingSyncer()
-	s.heart.later(leftover{run: store.NewSyncRunID()}, leftover{run: store.NewSyncRunID()})
-	for try := 1; try <= maxPanics; try++ {
-		left := s.heart.takeLeftovers()
+	s.heartbeat.addUnsaved(unsavedRun{run: store.NewSyncRunID()}, unsavedRun{run: store.NewSyncRunID()})
+	for try := 1; try <= maxSavePanics; try++ {
+		left := s.heartbeat.takeUnsaved()
 		if len(left) != 2 {
 			t.Fatalf("%d runs are left before try %d", len(left), try)
 		}
 		for _, l := range left {
-			s.closeLeftover(t.Context(), l)
+			s.retryUnsaved(t.Context(), l)
 		}
 	}
-	if left := s.heart.takeLeftovers(); len(left) != 0 {
+	if left := s.heartbeat.takeUnsaved(); len(left) != 0 {
 		t.Errorf("%d runs are left", len(left))
 	}
 }
 
-// TestScheduledSync_PanicOfItsReadingIsAFailure has the store panic while the sync reads.
-func TestScheduledSync_PanicOfItsReadingIsAFailure(t *testing.T) {
+// The store panics while the sync reads.
+func TestScheduledSync_PanicWhileListingIsAFailure(t *testing.T) {
 	t.Parallel()
-	r := &claimed{run: run{Syncer: newPanickingSyncer(), known: &mcp.Known{}}}
-	if _, err := r.read(t.Context()); err == nil {
+	r := &scheduledRun{run: run{Syncer: newPanickingSyncer(), cachedInfo: &mcp.Known{}}}
+	if _, err := r.fetchListing(t.Context()); err == nil {
 		t.Error("no error")
 	}
 }

@@ -14,94 +14,102 @@ import (
 	"patchbay/internal/store"
 )
 
-// ProbeReport is what a test of a connector found. Nothing of it is stored.
+// ProbeReport is the result of testing a connector. It is not stored.
 type ProbeReport struct {
 	OK          bool
 	Server      connectors.Server
-	Era         string // how the server is spoken with, as of a connector
+	Era         string // as in connectors.Connector
 	Tools       []connectors.Definition
 	Quarantined []connectors.Quarantined
-	Error       *fault.Error // Upstream, or Conflict for want of a credential; nil where OK
+	Error       *fault.Error // Upstream, or Conflict when a credential is missing; nil if OK
 }
 
-// Probe talks to the server of a draft as a sync would, and stores nothing but asked, the audit log's entry of whoever asks for it. The error is about the draft, or about us; what
-// the server does wrong stands in the report.
+// maxProbes bounds the concurrent connection tests of a tenant. Each may take half an hour and hold a tool list
+// of 64 MiB.
+const maxProbes = 4
+
+func tooManyProbesError() error {
+	f := fault.Errorf(fault.RateLimited, "%d tests of connections are running already. Wait until one ends, and try again.", maxProbes)
+	f.RetryAfter = 5
+	return f
+}
+
+// Probe lists the tools of a draft's server as a sync would and stores only auditEvent. An error concerns the
+// draft or Patchbay; failures of the server are in the report.
 func (s *Syncer) Probe(
-	ctx context.Context, tenant connectors.TenantID, asked *store.Event, d connectors.Draft, secret connectors.Secret,
+	ctx context.Context, tenant connectors.TenantID, auditEvent *store.Event, d connectors.Draft, secret connectors.Secret,
 ) (ProbeReport, error) {
-	leave, err := s.testing.enter(tenant)
-	if err != nil {
-		return ProbeReport{}, err
+	if !s.probes.TryAcquire(tenant) {
+		return ProbeReport{}, tooManyProbesError()
 	}
-	defer leave()
-	return s.probe(ctx, tenant, trial{asked: asked, draft: d, secret: secret})
+	defer s.probes.Release(tenant)
+	return s.probeDraft(ctx, tenant, probeRequest{auditEvent: auditEvent, draft: d, secret: secret})
 }
 
-// ProbeStored is Probe for a changed draft of a stored connector: where no secret is entered, the stored one is used, unless
-// the URL moved to another origin or the authentication became another. Then there would be none after saving, either.
+// ProbeStored tests a changed draft of a stored connector. Without an entered secret it uses the stored one,
+// unless the origin or the authentication changed: saving would drop it then.
 func (s *Syncer) ProbeStored(
-	ctx context.Context, tenant connectors.TenantID, asked *store.Event, ref connectors.Ref, d connectors.Draft, secret connectors.Secret,
+	ctx context.Context, tenant connectors.TenantID, auditEvent *store.Event, ref connectors.Ref, d connectors.Draft, secret connectors.Secret,
 ) (ProbeReport, error) {
-	leave, err := s.testing.enter(tenant)
-	if err != nil {
-		return ProbeReport{}, err
+	if !s.probes.TryAcquire(tenant) {
+		return ProbeReport{}, tooManyProbesError()
 	}
-	defer leave()
+	defer s.probes.Release(tenant)
 	c, err := s.store.Tenant(tenant).Connector(ctx, ref)
 	if err != nil {
 		return ProbeReport{}, err
 	}
-	return s.probe(ctx, tenant, trial{asked: asked, draft: d, secret: secret, stored: &c})
+	return s.probeDraft(ctx, tenant, probeRequest{auditEvent: auditEvent, draft: d, secret: secret, stored: &c})
 }
 
-// withStored are the attempts with what is stored of c, for its draft. A token that was stored is renewed as c is, and not as the
-// draft would have it; only a machine's secret can be tried with other settings.
-func (s *Syncer) withStored(
+// storedAttempts returns the attempts with c's stored credential for the draft. A stored token is renewed with
+// c's settings. Only a machine client's secret can be tried with other settings.
+func (s *Syncer) storedAttempts(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, d connectors.Draft,
 ) ([]attempt, error) {
 	if !keepsCredential(c, d) {
-		return []attempt{{}}, nil // a stored secret goes to nobody else, not even in a test
+		return []attempt{{}}, nil // a stored secret goes to no other server, not even in a test
 	}
-	now := d.Connector()
-	now.ID = c.ID
+	changed := d.Connector()
+	changed.ID = c.ID
 	machine := c.Auth.Type == connectors.AuthClientCredentials || c.Auth.Type == connectors.AuthPrivateKeyJWT
-	if machine && now.CredentialMode == connectors.CredentialShared && !now.OAuth.Equal(c.OAuth) {
-		headers, err := s.credentials.Trial(ctx, tenant, now)
+	if machine && changed.CredentialMode == connectors.CredentialShared && !changed.OAuth.Equal(c.OAuth) {
+		headers, err := s.credentials.Trial(ctx, tenant, changed)
 		if headers == nil {
 			return []attempt{{}}, err
 		}
 		return []attempt{{credential: &credentials.Usable{Headers: headers}}}, err
 	}
-	now.OAuth = c.OAuth
-	return s.plan(ctx, tenant, now, nil)
+	changed.OAuth = c.OAuth
+	return s.planAttempts(ctx, tenant, changed, nil)
 }
 
-// keepsCredential tells whether what is stored of c would outlive the saving of its draft: it is for the same server still, and from
-// the same authorization server, by the same client.
+// keepsCredential reports whether c's stored credential survives saving the draft: same server, authorization
+// server and client.
 func keepsCredential(c connectors.Connector, d connectors.Draft) bool {
-	was, is := c.OAuth, d.OAuth
-	was.Scopes, was.Algorithm, was.TokenEndpointAuthMethod = is.Scopes, is.Algorithm, is.TokenEndpointAuthMethod
-	was.AllowMissingPKCEMetadata = is.AllowMissingPKCEMetadata
-	return connectors.Origin(c.URL) == connectors.Origin(d.URL) && c.Command.Equal(d.Command) && c.Auth.Type == d.Auth.Type && was.Equal(is)
+	stored, draft := c.OAuth, d.OAuth
+	stored.Scopes, stored.Algorithm, stored.TokenEndpointAuthMethod = draft.Scopes, draft.Algorithm, draft.TokenEndpointAuthMethod
+	stored.AllowMissingPKCEMetadata = draft.AllowMissingPKCEMetadata
+	return connectors.Origin(c.URL) == connectors.Origin(d.URL) && c.Command.Equal(d.Command) && c.Auth.Type == d.Auth.Type && stored.Equal(draft)
 }
 
-// trial is what is tested, and by whom.
-type trial struct {
-	asked  *store.Event // nil: by nobody that the audit log knows
-	draft  connectors.Draft
-	secret connectors.Secret
-	stored *connectors.Connector // of which it is a draft; nil: of a new one
+// probeRequest is a draft to test, with its secret and its audit entry.
+type probeRequest struct {
+	auditEvent *store.Event // nil: not audited
+	draft      connectors.Draft
+	secret     connectors.Secret
+	stored     *connectors.Connector // nil: a new connector
 }
 
-func (s *Syncer) probe(ctx context.Context, tenant connectors.TenantID, t trial) (ProbeReport, error) {
+func (s *Syncer) probeDraft(ctx context.Context, tenant connectors.TenantID, t probeRequest) (ProbeReport, error) {
 	d, secret := t.draft.Normalized(), t.secret.Normalized()
-	if err := s.fit(t.stored, &d, secret); err != nil {
+	if err := s.validateDraft(t.stored, &d, secret); err != nil {
 		return ProbeReport{}, err
 	}
-	if err := s.recordTest(ctx, tenant, t.asked, d, t.stored); err != nil {
+	if err := s.recordTest(ctx, tenant, t.auditEvent, d, t.stored); err != nil {
 		return ProbeReport{}, err
 	}
-	if err := s.allowed(d); err != nil {
+	if err := s.checkEgress(d); err != nil {
 		f := fault.As(err)
 		if f.Kind != fault.Upstream {
 			return ProbeReport{}, err
@@ -109,32 +117,32 @@ func (s *Syncer) probe(ctx context.Context, tenant connectors.TenantID, t trial)
 		return ProbeReport{Error: f}, nil
 	}
 	c := d.Connector()
-	attempts, err := s.entered(safehttp.WithTenant(ctx, tenant.String()), c, secret)
-	attempts = withEnvironment(attempts, d.Env)
+	attempts, err := s.enteredAttempts(safehttp.WithTenant(ctx, tenant.String()), c, secret)
+	attempts = setEnvironment(attempts, d.Env)
 	if err == nil && secret.Empty() && d.Env == nil && t.stored != nil {
-		attempts, err = s.withStored(ctx, tenant, *t.stored, d)
+		attempts, err = s.storedAttempts(ctx, tenant, *t.stored, d)
 	}
 	if err != nil {
 		return signInReport(err, c)
 	}
-	return s.try(ctx, tenant, c, attempts), nil
+	return s.tryAttempts(ctx, tenant, c, attempts), nil
 }
 
-// fit tells whether a draft can be tested.
-func (s *Syncer) fit(stored *connectors.Connector, d *connectors.Draft, secret connectors.Secret) error {
+// validateDraft returns the fields of the draft and secret that cannot be tested.
+func (s *Syncer) validateDraft(stored *connectors.Connector, d *connectors.Draft, secret connectors.Secret) error {
 	if d.Name == "" { // a test needs no name yet
 		d.Name, d.Slug = "unnamed", "unnamed" // the slug "test" is refused
 	}
-	fields := slices.Concat(d.Validate(), d.ValidateSecret(secret, stored == nil), credentials.UnfitKey(d.Auth.Type, d.OAuth, secret, "auth."))
+	fields := slices.Concat(d.Validate(), d.ValidateSecret(secret, stored == nil), credentials.ValidateKey(d.Auth.Type, d.OAuth, secret, "auth."))
 	if err := fault.InvalidFields(fields...); err != nil || d.Transport != connectors.TransportStdio {
 		return err
 	}
 	return fault.InvalidFields(s.programs.Allowed.CheckStart(d.Command, d.Env)...)
 }
 
-// allowed tells whether the egress rules take the draft's URL: an Upstream fault where they forbid it, an Invalid one where they cannot
-// read it.
-func (s *Syncer) allowed(d connectors.Draft) error {
+// checkEgress returns an Upstream fault if the egress rules forbid the draft's URL, and an Invalid one if they
+// cannot parse it.
+func (s *Syncer) checkEgress(d connectors.Draft) error {
 	if s.egress == nil || d.Transport == connectors.TransportStdio {
 		return nil
 	}
@@ -143,21 +151,21 @@ func (s *Syncer) allowed(d connectors.Draft) error {
 		return nil
 	}
 	if _, ok := errors.AsType[*safehttp.BlockedError](err); ok {
-		return explain(err, connectors.Connector{}, false)
+		return explainError(err, connectors.Connector{}, false)
 	}
 	return fault.InvalidFields(fault.Field{Location: "url", Message: fault.As(err).Message})
 }
 
-// withEnvironment is the attempts with the environment that was typed.
-func withEnvironment(attempts []attempt, env connectors.Environment) []attempt {
+func setEnvironment(attempts []attempt, env connectors.Environment) []attempt {
 	for i := range attempts {
 		attempts[i].env = env
 	}
 	return attempts
 }
 
-// entered is the attempt with the secret that was typed. The secret of a client with which a person signs in opens nothing by itself.
-func (s *Syncer) entered(ctx context.Context, c connectors.Connector, secret connectors.Secret) ([]attempt, error) {
+// enteredAttempts returns the attempt with the entered secret. The client secret of an interactive OAuth client
+// gives no access by itself.
+func (s *Syncer) enteredAttempts(ctx context.Context, c connectors.Connector, secret connectors.Secret) ([]attempt, error) {
 	if secret.Empty() || c.Auth.Type == connectors.AuthOAuth2 {
 		return []attempt{{}}, nil
 	}
@@ -168,30 +176,30 @@ func (s *Syncer) entered(ctx context.Context, c connectors.Connector, secret con
 	return []attempt{{credential: &credentials.Usable{Headers: headers}}}, nil
 }
 
-func (s *Syncer) try(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, attempts []attempt) (rep ProbeReport) {
-	leave, err := s.seat(ctx, tenant, c, attempts[0].env) // a program has one attempt
+func (s *Syncer) tryAttempts(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, attempts []attempt) (report ProbeReport) {
+	release, err := s.acquireSyncProgram(ctx, tenant, c, attempts[0].env) // a program has one attempt
 	if err != nil {
-		return ProbeReport{Error: explain(err, c, false)}
+		return ProbeReport{Error: explainError(err, c, false)}
 	}
-	defer leave()
+	defer release()
 	for _, a := range attempts {
-		session, err := s.dialer.Dial(ctx, s.target(ctx, tenant, c, a))
+		session, err := s.dialer.Dial(ctx, s.newTarget(ctx, tenant, c, a))
 		if err == nil {
-			rep.Server, rep.Era = connectors.Server(session.Server()), string(session.Era())
+			report.Server, report.Era = connectors.Server(session.Server()), string(session.Era())
 			var list mcp.ToolList
 			if list, err = session.Tools(ctx); err == nil {
-				rep.Tools, rep.Quarantined = definitions(list)
+				report.Tools, report.Quarantined = toDefinitions(list)
 			}
 			session.Close(ctx)
 		}
 		if err == nil {
-			rep.OK, rep.Error = true, nil
-			return rep
+			report.OK, report.Error = true, nil
+			return report
 		}
-		rep.Error = explain(err, c, a.credential != nil)
+		report.Error = explainError(err, c, a.credential != nil)
 		if !asksForCredential(err) {
-			return rep
+			return report
 		}
 	}
-	return rep
+	return report
 }

@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-func TestATestTakesAMachinesStoredSecretToItsOwnServerOnly(t *testing.T) {
+func TestProbe_StoredMachineSecretGoesOnlyToItsServer(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
@@ -24,8 +24,8 @@ func TestATestTakesAMachinesStoredSecretToItsOwnServerOnly(t *testing.T) {
 	})
 	as, other := oauthtest.Start(t, oauthtest.Behaviour{}), oauthtest.Start(t, oauthtest.Behaviour{})
 	as.AddClient("client-1", "s3cret", nil)
-	server := as.Protect(t, oauthtest.ResourceBehaviour{Next: upstream(t, mcptest.Script{Tools: mcptest.Tools(1)})})
-	c := b.to(t, server.URL, func(d *connectors.Draft) {
+	server := as.Protect(t, oauthtest.ResourceBehaviour{Next: newUpstream(t, mcptest.Script{Tools: mcptest.Tools(1)})})
+	c := b.addConnector(t, server.URL, func(d *connectors.Draft) {
 		d.Auth.Type = connectors.AuthClientCredentials
 		d.OAuth = connectors.OAuthSettings{ClientID: "client-1", Issuer: as.Issuer}
 	})

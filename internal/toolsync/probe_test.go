@@ -22,10 +22,10 @@ func draftTo(url string, opts ...func(*connectors.Draft)) connectors.Draft {
 	return d
 }
 
-func TestProbeShowsTheServerAndStoresNothing(t *testing.T) {
+func TestProbe_ReportsTheServerAndStoresNothing(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{Tools: append(mcptest.Tools(3), `{}`), Bearer: "s3cret"})
+	up := newUpstream(t, mcptest.Script{Tools: append(mcptest.Tools(3), `{}`), Bearer: "s3cret"})
 	before := b.Queries()
 
 	rep, err := b.sync.Probe(t.Context(), b.Tenant, nil, draftTo(up.URL, bearer), connectors.Secret{Token: " s3cret\n"})
@@ -45,10 +45,10 @@ func TestProbeShowsTheServerAndStoresNothing(t *testing.T) {
 	}
 }
 
-func TestProbeReportsWhatTheServerDoesWrong(t *testing.T) {
+func TestProbe_ReportsServerErrors(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": mcptest.Status(500, remoteText)}})
+	up := newUpstream(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": mcptest.Status(500, remoteText)}})
 
 	rep, err := b.sync.Probe(t.Context(), b.Tenant, nil, draftTo(up.URL), connectors.Secret{})
 
@@ -64,7 +64,7 @@ func TestProbeReportsWhatTheServerDoesWrong(t *testing.T) {
 	}
 }
 
-func TestProbeHoldsTheEgressRules(t *testing.T) {
+func TestProbe_AppliesEgressRules(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	rep, err := b.sync.Probe(t.Context(), b.Tenant, nil, draftTo("http://169.254.169.254/"), connectors.Secret{})
@@ -73,7 +73,7 @@ func TestProbeHoldsTheEgressRules(t *testing.T) {
 	}
 }
 
-func TestProbeRefusesABrokenDraft(t *testing.T) {
+func TestProbe_RefusesAnInvalidDraft(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	_, err := b.sync.Probe(t.Context(), b.Tenant, nil, draftTo("ftp://example.com", bearer), connectors.Secret{})
@@ -87,13 +87,13 @@ func TestProbeRefusesABrokenDraft(t *testing.T) {
 	}
 }
 
-func TestProbeOfAStoredConnectorUsesItsSecretAtItsOwnOriginOnly(t *testing.T) {
+func TestProbe_StoredSecretGoesOnlyToItsOrigin(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{Tools: mcptest.Tools(1), Bearer: "s3cret"})
-	elsewhere := upstream(t, mcptest.Script{Tools: mcptest.Tools(1)})
-	c := b.to(t, up.URL, bearer)
-	b.token(t, c, nil, "s3cret")
+	up := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(1), Bearer: "s3cret"})
+	elsewhere := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(1)})
+	c := b.addConnector(t, up.URL, bearer)
+	b.storeToken(t, c, nil, "s3cret")
 	ref := connectors.Ref(c.Slug)
 
 	d := connectors.DraftOf(c)
@@ -113,12 +113,12 @@ func TestProbeOfAStoredConnectorUsesItsSecretAtItsOwnOriginOnly(t *testing.T) {
 	}
 }
 
-// Each test may hold a long list for a long time: a tenant that starts them by the hundred must not take the machine's memory.
-func TestFewProbesOfATenantRunAtOnce(t *testing.T) {
+// Each test may hold a long list for a long time: hundreds of one tenant must not exhaust the memory.
+func TestProbe_LimitsProbesPerTenant(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	arrived, release := make(chan struct{}), make(chan struct{})
-	up := upstream(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) {
+	up := newUpstream(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) {
 		arrived <- struct{}{}
 		<-release
 		w.WriteHeader(http.StatusTeapot)
@@ -133,7 +133,7 @@ func TestFewProbesOfATenantRunAtOnce(t *testing.T) {
 		t.Errorf("the fifth: %v", err)
 	}
 	running.Go(func() { _, _ = b.sync.Probe(t.Context(), b.Other, nil, draftTo(up.URL), connectors.Secret{}) })
-	<-arrived // another tenant's begins all the same
+	<-arrived // another tenant's test begins
 	close(release)
 	running.Wait()
 	go func() { <-arrived }()

@@ -10,12 +10,12 @@ import (
 	"patchbay/internal/store"
 )
 
-// Refresh has a connector's tools read now: by a run of its own, or by one that is under way, here or in another process. It is for who
-// may not act on an old list, and returns when there is a new one. ctx bounds the waiting, not the run.
+// Refresh syncs a connector now, or waits for its active run in any process, for callers that must not act on
+// an old list. It returns when a new list is stored. ctx bounds the waiting, not the run.
 func (s *Syncer) Refresh(ctx context.Context, tenant connectors.TenantID, id connectors.ConnectorID) error {
-	asked := time.Now()
-	for pause := firstLook; ; pause = min(2*pause, lastLook) {
-		err := s.runOnce(ctx, tenant, id)
+	requestedAt := time.Now()
+	for pause := minPollInterval; ; pause = min(2*pause, maxPollInterval) {
+		err := s.syncOnce(ctx, tenant, id)
 		if err == nil || fault.As(err).Type != store.TypeSyncRunning {
 			return err
 		}
@@ -24,18 +24,18 @@ func (s *Syncer) Refresh(ctx context.Context, tenant connectors.TenantID, id con
 			return ctx.Err()
 		case <-time.After(pause):
 		}
-		at, err := s.store.Tenant(tenant).ToolsSyncedAt(ctx, id)
-		if err != nil || at.After(asked) {
+		syncedAt, err := s.store.Tenant(tenant).ToolsSyncedAt(ctx, id)
+		if err != nil || syncedAt.After(requestedAt) {
 			return err
 		}
 	}
 }
 
-// runOnce performs a run, which goes on where ctx ends before it.
-func (s *Syncer) runOnce(ctx context.Context, tenant connectors.TenantID, id connectors.ConnectorID) error {
-	ended := make(chan error, 1)
-	safe.Go(safe.Sync, func() { // Stop waits for it, as for every run
-		ended <- safe.Try(safe.Sync, func() error {
+// syncOnce performs a run, which continues when ctx ends first.
+func (s *Syncer) syncOnce(ctx context.Context, tenant connectors.TenantID, id connectors.ConnectorID) error {
+	done := make(chan error, 1)
+	safe.Go(safe.Sync, func() { // Stop waits for it
+		done <- safe.Try(safe.Sync, func() error {
 			_, err := s.Sync(ctx, tenant, Request{Connector: connectors.Ref(id.String()), Trigger: connectors.TriggerSchedule})
 			return err
 		})()
@@ -43,7 +43,7 @@ func (s *Syncer) runOnce(ctx context.Context, tenant connectors.TenantID, id con
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case err := <-ended:
+	case err := <-done:
 		return err
 	}
 }

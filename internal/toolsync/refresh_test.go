@@ -14,16 +14,16 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-// refreshing asks for new tools, as a call does that may destroy something.
-func (b *bundle) refreshing(t *testing.T, c connectors.Connector) <-chan error {
+// startRefresh requests new tools, as a destructive call does.
+func (b *bundle) startRefresh(t *testing.T, c connectors.Connector) <-chan error {
 	t.Helper()
 	done := make(chan error, 1)
 	go func() { done <- b.sync.Refresh(t.Context(), b.Tenant, c.ID) }()
 	return done
 }
 
-// waits fails the test where a refresh ends although nothing has.
-func waits(t *testing.T, done <-chan error) {
+// wantWaiting fails the test if the refresh ends early.
+func wantWaiting(t *testing.T, done <-chan error) {
 	t.Helper()
 	select {
 	case err := <-done:
@@ -41,42 +41,42 @@ func listed(up *mcptest.Server) (n int) {
 	return n
 }
 
-func TestARefreshWaitsForTheRunOfAnotherProcess(t *testing.T) {
+func TestRefresh_WaitsForTheRunOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	up, asked, release := heldList(t)
-	c := b.to(t, up.URL)
+	c := b.addConnector(t, up.URL)
 	elsewhere := newSyncer(t, b.World, fixture.NewInstance())
 	go func() {
 		_, _ = elsewhere.Sync(context.WithoutCancel(t.Context()), b.Tenant, toolsync.Request{Connector: connectors.Ref(c.Slug), Trigger: connectors.TriggerManual})
 	}()
 	<-asked
-	done := b.refreshing(t, c)
-	waits(t, done)
+	done := b.startRefresh(t, c)
+	wantWaiting(t, done)
 	release()
 	if err := <-done; err != nil || len(b.tools(t, c)) != 1 {
 		t.Errorf("refreshed to %v, %v", b.tools(t, c), err)
 	}
-	if n := listed(up); n > 2 { // the other run may end between a look at it and one's own, which reads anew
+	if n := listed(up); n > 2 { // the other run may end between the check and the own run, which lists again
 		t.Errorf("listed %d times", n)
 	}
 }
 
-func TestARefreshReadsTheToolsItselfWhereTheRunThatItWaitsForFails(t *testing.T) {
+func TestRefresh_SyncsWhenTheAwaitedRunFails(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{Tools: mcptest.Tools(2)})
-	c := b.to(t, up.URL)
+	up := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(2)})
+	c := b.addConnector(t, up.URL)
 	run, err := b.Door().StartSync(t.Context(), store.StartSync{NewRun: store.NewRun{ConnectorID: c.ID, Trigger: connectors.TriggerManual}, Instance: b.Instance})
 	if err != nil {
 		t.Fatal(err)
 	}
-	done := b.refreshing(t, c)
-	waits(t, done)
+	done := b.startRefresh(t, c)
+	wantWaiting(t, done)
 	if n := len(up.Methods()); n != 0 {
 		t.Errorf("%d requests were sent beside the run that is under way", n)
 	}
-	if _, err := b.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.Seen{}); err != nil {
+	if _, err := b.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.ServerObservation{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-done; err != nil || len(b.tools(t, c)) != 2 {
@@ -84,20 +84,20 @@ func TestARefreshReadsTheToolsItselfWhereTheRunThatItWaitsForFails(t *testing.T)
 	}
 }
 
-func TestARefreshThatFailsSaysWhy(t *testing.T) {
+func TestRefresh_ReturnsTheFailure(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": mcptest.Status(http.StatusInternalServerError, "")}})
-	if err := <-b.refreshing(t, b.to(t, up.URL)); err == nil {
+	up := newUpstream(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": mcptest.Status(http.StatusInternalServerError, "")}})
+	if err := <-b.startRefresh(t, b.addConnector(t, up.URL)); err == nil {
 		t.Error("it is said to have worked")
 	}
 }
 
-func TestWhoDoesNotWaitForARefreshAnyMoreLeavesTheRunToGoOn(t *testing.T) {
+func TestRefresh_CancelledLeavesTheRunGoing(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	up, asked, release := heldList(t)
-	c := b.to(t, up.URL)
+	c := b.addConnector(t, up.URL)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		<-asked

@@ -14,7 +14,7 @@ import (
 	"patchbay/internal/secret"
 )
 
-// requests are those of the newest run: what was asked, and what came.
+// requests describes the requests of the newest run.
 func (b *bundle) requests(t *testing.T, c connectors.Connector) []string {
 	t.Helper()
 	all, err := b.Door().RunRequests(t.Context(), b.lastRun(t, c).ID)
@@ -28,8 +28,8 @@ func (b *bundle) requests(t *testing.T, c connectors.Connector) []string {
 	return lines
 }
 
-// due has the connectors synced by the clock, to the end.
-func (b *bundle) due(t *testing.T) {
+// syncDue performs the due scheduled syncs.
+func (b *bundle) syncDue(t *testing.T) {
 	t.Helper()
 	b.MakeDue(t)
 	events, stop := b.sync.Watch(b.Tenant)
@@ -44,8 +44,8 @@ func (b *bundle) due(t *testing.T) {
 	}
 }
 
-// stored is what stands in the table of requests: how many runs, and all of it.
-func (b *bundle) stored(t *testing.T) (runs int, all string) {
+// storedRequests returns the number of runs with stored requests, and all of these.
+func (b *bundle) storedRequests(t *testing.T) (runs int, all string) {
 	t.Helper()
 	err := pgx.BeginFunc(t.Context(), b.Pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(t.Context(), "select set_config('app.system', 'on', true)"); err != nil {
@@ -59,15 +59,15 @@ func (b *bundle) stored(t *testing.T) (runs int, all string) {
 	return runs, all
 }
 
-func TestARunTellsItsRequestsOverAllAttempts(t *testing.T) {
+func TestRun_StoresRequestsOfAllAttempts(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{Tools: mcptest.Tools(3), PageSize: 2, SessionID: "s", Bearer: "the-token"})
-	c := b.to(t, up.URL, perAgent)
+	up := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(3), PageSize: 2, SessionID: "s", Bearer: "the-token"})
+	c := b.addConnector(t, up.URL, perAgent)
 	agent := b.Agent(t)
-	b.token(t, c, &agent.ID, secret.Text("the-token"))
+	b.storeToken(t, c, &agent.ID, secret.Text("the-token"))
 
-	b.ok(t, c) // without a credential first
+	b.mustSync(t, c) // without a credential first
 
 	want := []string{
 		"discover POST modern 401 unauthorized", "initialize POST handshake 401 unauthorized",
@@ -75,7 +75,7 @@ func TestARunTellsItsRequestsOverAllAttempts(t *testing.T) {
 		"list POST handshake 200", "list POST handshake 200", "close DELETE handshake 204",
 	}
 	got := b.requests(t, c)
-	for i := range want { // whatever a scripted server answers to what it does not know
+	for i := range want { // the script's answer to unknown methods
 		if i < len(got) && strings.HasPrefix(got[i], "discover POST modern") && i > 1 {
 			want[i] = got[i]
 		}
@@ -85,28 +85,28 @@ func TestARunTellsItsRequestsOverAllAttempts(t *testing.T) {
 	}
 }
 
-func TestAFailedScheduledSyncTellsItsRequestsOnce(t *testing.T) {
+func TestScheduledSync_StoresRequestsOfAFailureOnce(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{Tools: mcptest.Tools(1), On: map[string]mcptest.Handler{
+	up := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(1), On: map[string]mcptest.Handler{
 		"tools/list": mcptest.First(2, mcptest.ListResult("["+mcptest.Tool("a")+"]"), mcptest.Status(http.StatusServiceUnavailable, "words of the server")),
 	}})
-	c := b.to(t, up.URL, func(d *connectors.Draft) { d.URL += "?key=in-the-address" })
-	b.ok(t, c)
-	b.due(t) // the same again
-	if runs, _ := b.stored(t); runs != 1 {
+	c := b.addConnector(t, up.URL, func(d *connectors.Draft) { d.URL += "?key=in-the-address" })
+	b.mustSync(t, c)
+	b.syncDue(t) // the same again
+	if runs, _ := b.storedRequests(t); runs != 1 {
 		t.Errorf("%d runs tell their requests after a scheduled sync that found nothing new", runs)
 	}
-	b.due(t)
+	b.syncDue(t)
 	want := []string{"initialize POST handshake 200", "initialized POST handshake 202", "list POST handshake 503 http_status"}
 	if diff := cmp.Diff(want, b.requests(t, c)); diff != "" {
 		t.Error(diff)
 	}
-	b.due(t) // fails as before
-	if runs, _ := b.stored(t); runs != 2 {
+	b.syncDue(t) // fails as before
+	if runs, _ := b.storedRequests(t); runs != 2 {
 		t.Errorf("%d runs tell their requests, want the first and the one that failed", runs)
 	}
-	if _, all := b.stored(t); strings.Contains(all, "words") || strings.Contains(all, "key") {
+	if _, all := b.storedRequests(t); strings.Contains(all, "words") || strings.Contains(all, "key") {
 		t.Errorf("stored: %s", all)
 	}
 }

@@ -15,104 +15,106 @@ import (
 	"patchbay/internal/store"
 )
 
-// run is one run that is under way.
+// run is an active sync run.
 type run struct {
 	*Syncer
-	tenant    connectors.TenantID
-	connector connectors.Connector
-	id        connectors.SyncRunID
-	agent     *connectors.AgentID
-	seen      store.Seen
-	offer     offer
-	trace     mcp.Trace
-	known     *mcp.Known // what the server said of itself lately; nil: it is asked
-	recalled  bool       // it was not asked
-	quiet     bool       // nobody watches its steps
+	tenant         connectors.TenantID
+	connector      connectors.Connector
+	id             connectors.SyncRunID
+	agent          *connectors.AgentID
+	seen           store.ServerObservation
+	items          serverItems
+	trace          mcp.Trace
+	cachedInfo     *mcp.Known // server info of an earlier sync; nil: request it
+	usedCachedInfo bool       // cachedInfo replaced the request
+	hidesProgress  bool       // no watcher sees its steps
 }
 
-// perform takes a started run to its end. Whatever happens in between, it does not stay running.
-func (r *run) perform(ctx context.Context) (done connectors.SyncRun, err error) {
-	return r.concluded(ctx, time.Now(), func() (connectors.SyncRun, error) {
+// listAndStore performs a started run. It always ends the run.
+func (r *run) listAndStore(ctx context.Context) (done connectors.SyncRun, err error) {
+	return r.runAndRecord(ctx, time.Now(), func() (connectors.SyncRun, error) {
 		r.feed.send(r.tenant, Progress{Connector: r.connector.ID, Run: r.id})
-		list, err := r.talk(ctx)
+		list, err := r.fetchTools(ctx)
 		if err != nil {
 			return connectors.SyncRun{}, err
 		}
-		return step(ctx, "store", func(ctx context.Context) (connectors.SyncRun, error) { return r.save(ctx, list) })
+		return traceStep(ctx, "store", func(ctx context.Context) (connectors.SyncRun, error) { return r.saveTools(ctx, list) })
 	})
 }
 
-// concluded does a part of a run that began, and where it fails or panics stores that as the run's end.
-func (r *run) concluded(
+// runAndRecord runs do as a part of a started run. If do fails or panics it stores that as the run's end.
+func (r *run) runAndRecord(
 	ctx context.Context, began time.Time, do func() (connectors.SyncRun, error),
 ) (done connectors.SyncRun, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = panicked(p)
+			err = panicError(p)
 		}
 		if err != nil {
-			f := r.failure(ctx, err)
-			done, err = r.close(ctx, r.tenant, r.id, f, r.seen), f
+			f := r.classifyFailure(ctx, err)
+			done, err = r.recordFailure(ctx, r.tenant, r.id, f, r.seen), f
 		}
-		r.keepRequests(ctx, done)
+		r.storeRequests(ctx, done)
 		r.feed.send(r.tenant, Progress{Connector: r.connector.ID, Run: r.id, Done: true})
-		r.logEnd(ctx, done, err, time.Since(began))
+		r.logFinished(ctx, done, err, time.Since(began))
 	}()
 	return do()
 }
 
-func panicked(p any) error {
+func panicError(p any) error {
 	return fault.Wrap(fault.Internal, safe.Caught(safe.Sync, p), "Something went wrong on our side.")
 }
 
-// talk reads the list from the server.
-func (r *run) talk(ctx context.Context) (mcp.ToolList, error) {
-	budget := r.connector.Timeout*time.Duration(1+r.connector.RetryAttempts) + talkSlack
+// fetchTools lists the tools with each planned credential until one is accepted.
+func (r *run) fetchTools(ctx context.Context) (mcp.ToolList, error) {
+	budget := r.connector.Timeout*time.Duration(1+r.connector.RetryAttempts) + sessionSlack
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
-	attempts, err := step(ctx, "credential", func(ctx context.Context) ([]attempt, error) {
-		return r.plan(ctx, r.tenant, r.connector, r.agent)
+	attempts, err := traceStep(ctx, "credential", func(ctx context.Context) ([]attempt, error) {
+		return r.planAttempts(ctx, r.tenant, r.connector, r.agent)
 	})
 	if err != nil {
 		return mcp.ToolList{}, err
 	}
 	for i, a := range attempts {
-		list, err := r.insist(ctx, a)
-		asks := asksForCredential(err)
-		if seen := behaviour(r.connector, a, asks); seen != "" && (err == nil || asks) {
-			r.seen.AuthBehaviour = seen
+		list, err := r.listWithRenewal(ctx, a)
+		unauthorized := asksForCredential(err)
+		if behaviour := authBehaviour(r.connector, a, unauthorized); behaviour != "" && (err == nil || unauthorized) {
+			r.seen.AuthBehaviour = behaviour
 		}
 		switch {
 		case err == nil:
-			r.used(ctx, a)
+			r.markUsed(ctx, a)
 			return list, nil
-		case asks && i+1 < len(attempts):
+		case unauthorized && i+1 < len(attempts):
 			continue
-		case asks && a.credential == nil && r.connector.Auth.Type != connectors.AuthNone:
+		case unauthorized && a.credential == nil && r.connector.Auth.Type != connectors.AuthNone:
 			return list, r.credentials.WhyMissing(ctx, r.tenant, r.connector, r.agent)
 		default:
-			return list, r.explain(ctx, err, a)
+			return list, r.explainAttempt(ctx, err, a)
 		}
 	}
 	return mcp.ToolList{}, errors.New("a sync without an attempt")
 }
 
-func (r *run) explain(ctx context.Context, err error, a attempt) error {
-	f := explain(err, r.connector, a.credential != nil)
-	if ctx.Err() != nil && f.Code == string(mcp.ReasonTimeout) { // no single answer was late, but all together
+func (r *run) explainAttempt(ctx context.Context, err error, a attempt) error {
+	f := explainError(err, r.connector, a.credential != nil)
+	if ctx.Err() != nil && f.Code == string(mcp.ReasonTimeout) { // the run's budget ended, not that of one response
 		f.Message = "The server took too long for its whole list. Try again, or give the connector a longer timeout."
 	}
 	return f
 }
 
-// converse has one conversation: handshake, list, farewell.
-func (r *run) converse(ctx context.Context, a attempt) (mcp.ToolList, error) {
-	leave, err := r.seat(ctx, r.tenant, r.connector, a.env)
+// listOnce opens a session, lists tools and items, and closes it.
+func (r *run) listOnce(ctx context.Context, a attempt) (mcp.ToolList, error) {
+	release, err := r.acquireSyncProgram(ctx, r.tenant, r.connector, a.env)
 	if err != nil {
 		return mcp.ToolList{}, err
 	}
-	defer leave()
-	session, err := step(ctx, "handshake", func(ctx context.Context) (*mcp.Session, error) { return r.dialer.Dial(ctx, r.target(ctx, a)) })
+	defer release()
+	session, err := traceStep(ctx, "handshake", func(ctx context.Context) (*mcp.Session, error) {
+		return r.dialer.Dial(ctx, r.newObservedTarget(ctx, a))
+	})
 	if err != nil {
 		return mcp.ToolList{}, err
 	}
@@ -120,17 +122,17 @@ func (r *run) converse(ctx context.Context, a attempt) (mcp.ToolList, error) {
 	r.seen.Server, r.seen.Era = connectors.Server(session.Server()), string(session.Era())
 	list, err := listTools(ctx, session)
 	if err == nil {
-		r.meet(session)
-		r.reliesOn(session, list)
-		r.offer = r.readItems(ctx, session)
+		r.recordServer(session)
+		r.recordServerInfoTTL(session, list)
+		r.items = r.readItems(ctx, session)
 	}
 	return list, err
 }
 
-func (r *run) target(ctx context.Context, a attempt) mcp.Target {
-	t := r.Syncer.target(ctx, r.tenant, r.connector, a)
-	t.Trace, t.Known = &r.trace, r.known
-	if r.quiet {
+func (r *run) newObservedTarget(ctx context.Context, a attempt) mcp.Target {
+	t := r.Syncer.newTarget(ctx, r.tenant, r.connector, a)
+	t.Trace, t.Known = &r.trace, r.cachedInfo
+	if r.hidesProgress {
 		return t
 	}
 	t.Observe = func(p mcp.Progress) {
@@ -141,8 +143,8 @@ func (r *run) target(ctx context.Context, a attempt) mcp.Target {
 	return t
 }
 
-// target is the connector's server as package mcp is told of it.
-func (s *Syncer) target(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, a attempt) mcp.Target {
+// newTarget describes the connector's server to package mcp.
+func (s *Syncer) newTarget(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, a attempt) mcp.Target {
 	header := make(http.Header, len(c.Headers)+1)
 	for name, value := range c.Headers {
 		header.Set(name, value)
@@ -158,7 +160,7 @@ func (s *Syncer) target(ctx context.Context, tenant connectors.TenantID, c conne
 		Timeout:   c.Timeout,
 		Retries:   c.RetryAttempts,
 		Era:       mcp.Era(c.Era),
-		Command:   s.command(ctx, c, a.env),
+		Command:   s.newCommand(ctx, c, a.env),
 	}
 }
 
@@ -167,8 +169,8 @@ func asksForCredential(err error) bool {
 	return ok && e.Reason == mcp.ReasonUnauthorized
 }
 
-// used notes that the server took the credential. It is a note: its failure fails no sync.
-func (r *run) used(ctx context.Context, a attempt) {
+// markUsed records that the server accepted the credential. A failure does not fail the sync.
+func (r *run) markUsed(ctx context.Context, a attempt) {
 	if a.credential == nil {
 		return
 	}
@@ -177,7 +179,7 @@ func (r *run) used(ctx context.Context, a attempt) {
 	}
 }
 
-func (r *run) logEnd(ctx context.Context, done connectors.SyncRun, err error, took time.Duration) {
+func (r *run) logFinished(ctx context.Context, done connectors.SyncRun, err error, took time.Duration) {
 	attrs := []slog.Attr{
 		slog.String("tenant_id", r.tenant.String()),
 		slog.String("connector_id", r.connector.ID.String()),
@@ -194,5 +196,5 @@ func (r *run) logEnd(ctx context.Context, done connectors.SyncRun, err error, to
 	if f.Kind == fault.Internal {
 		level = slog.LevelError
 	}
-	r.log.LogAttrs(ctx, level, "tool sync failed", append(attrs, slog.String("reason", code(f)), slog.Any("error", err))...)
+	r.log.LogAttrs(ctx, level, "tool sync failed", append(attrs, slog.String("reason", errorCode(f)), slog.Any("error", err))...)
 }

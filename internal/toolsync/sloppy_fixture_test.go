@@ -15,7 +15,6 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// sloppyCase is one fixture, read.
 type sloppyCase struct {
 	name      string
 	comment   string
@@ -24,7 +23,7 @@ type sloppyCase struct {
 	timeout   time.Duration
 	retries   int
 	bearer    string
-	also      []string               // other origins that may be called
+	also      []string               // other allowed origins
 	replies   map[string]sloppyReply // by "method", "method N" (the Nth of them only) or "*" (all others)
 	want      string
 }
@@ -93,8 +92,8 @@ func (c *sloppyCase) settings(text string) (err error) {
 	return nil
 }
 
-// giant tells whether the case is about memory: it floods.
-func (c sloppyCase) giant() bool {
+// isHuge reports whether the case is about memory: it floods.
+func (c sloppyCase) isHuge() bool {
 	for _, r := range c.replies {
 		for _, p := range append(r.head, r.body...) {
 			if p.word == "flood" {
@@ -105,7 +104,7 @@ func (c sloppyCase) giant() bool {
 	return false
 }
 
-// scripts tells whether the case says how a method is answered.
+// scripts reports whether the case has a reply for a method.
 func (c sloppyCase) scripts(method string) bool {
 	for key := range c.replies {
 		if name, _, _ := strings.Cut(key, " "); name == method || name == "*" {
@@ -115,29 +114,29 @@ func (c sloppyCase) scripts(method string) bool {
 	return false
 }
 
-// reply is what the nth request of a method gets; ok is false where the server behaves well.
+// reply is the reply to the nth request of a method; ok is false if the server behaves well.
 func (c sloppyCase) reply(method string, n int) (r sloppyReply, ok bool) {
 	for _, key := range []string{fmt.Sprintf("%s %d", method, n), method, "*"} {
 		if r, ok = c.replies[key]; ok {
-			return r, !r.well()
+			return r, !r.isWellFormed()
 		}
 	}
 	return r, false
 }
 
-// sloppyReply is an HTTP response: pieces of text, and words between {{ and }} that stand for bytes or for doing something.
+// sloppyReply is an HTTP response of text and words in {{ }}, which stand for bytes or actions.
 type sloppyReply struct {
 	head []piece // status line and headers; nil: "200 OK" and JSON
 	body []piece
 }
 
-// well tells whether the reply is that of a server that behaves.
-func (r sloppyReply) well() bool {
+// isWellFormed reports whether the reply is that of a well-behaved server.
+func (r sloppyReply) isWellFormed() bool {
 	return len(r.head) == 0 && len(r.body) > 0 && r.body[0].word == "well"
 }
 
-// headless tells whether nothing of HTTP comes before the body: the server breaks off at once, or speaks something else.
-func (r sloppyReply) headless() bool {
+// hasNoHeader reports whether the reply has no HTTP header: the server breaks off, or speaks another protocol.
+func (r sloppyReply) hasNoHeader() bool {
 	if len(r.head) > 0 || len(r.body) == 0 {
 		return false
 	}
@@ -148,11 +147,10 @@ func (r sloppyReply) headless() bool {
 	return false
 }
 
-// piece is a text, or a word with its argument.
+// piece is a text, or a word and its argument.
 type piece struct{ text, word, arg string }
 
-// readSloppyReply reads a section. One line end at its end is the archive's and not the server's, but for event streams, where
-// every one counts.
+// readSloppyReply parses a section. The last newline belongs to the archive, except in event streams.
 func readSloppyReply(text string) (r sloppyReply, err error) {
 	text, _, _ = strings.Cut(text, "{{eof}}")
 	head, body, found := strings.Cut(text, "\n\n")
@@ -194,17 +192,17 @@ func pieces(text string) (all []piece, err error) {
 	return all, nil
 }
 
-// words are all that a reply may hold; true: known.
+// words lists the words of replies.
 var words = map[string]bool{
 	// bytes
 	"bom": true, "cr": true, "lf": true, "crlf": true, "nul": true, "hex": true, "repeat": true, "tools": true,
 	"id": true, "n": true, "version": true, "gzip": true,
-	// deeds
+	// actions
 	"well": true, "raw": true, "flush": true, "on": true, "wait": true, "drip": true, "flood": true, "hang": true, "cut": true, "reset": true,
 }
 
-// timed tells whether a body does more than to be there.
-func timed(body []piece) bool {
+// isTimed reports whether a body has actions.
+func isTimed(body []piece) bool {
 	for _, p := range body {
 		switch p.word {
 		case "flush", "on", "wait", "drip", "flood", "hang", "cut", "reset":
@@ -214,7 +212,7 @@ func timed(body []piece) bool {
 	return false
 }
 
-// bytes is what a piece stands for, in reply to a call.
+// bytes expands a piece in reply to a call.
 func (p piece) bytes(c sloppyCall) []byte {
 	switch p.word {
 	case "":
@@ -247,10 +245,10 @@ func (p piece) bytes(c sloppyCall) []byte {
 	return nil
 }
 
-// unescaped reads the line ends in a word's argument.
+// unescaped replaces escaped newlines in a word's argument.
 var unescaped = strings.NewReplacer(`\n`, "\n", `\r`, "\r")
 
-// repeat reads "N text": the text N times, with %d for the number of each.
+// repeat expands "N text": the text N times, with %d for the index.
 func repeat(arg string) []byte {
 	times, text, _ := strings.Cut(arg, " ")
 	n, _ := strconv.Atoi(times)
@@ -265,13 +263,13 @@ func repeat(arg string) []byte {
 	return b.Bytes()
 }
 
-// written are the bytes of a body that only is there.
-func written(body []piece, c sloppyCall) []byte {
+// expandBody expands a body without actions.
+func expandBody(body []piece, c sloppyCall) []byte {
 	var b bytes.Buffer
 	for i, p := range body {
 		if p.word == "gzip" {
 			z := gzip.NewWriter(&b)
-			_, _ = z.Write(written(body[i+1:], c))
+			_, _ = z.Write(expandBody(body[i+1:], c))
 			_ = z.Close()
 			break
 		}

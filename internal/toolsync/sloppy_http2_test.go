@@ -12,13 +12,13 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-// What only HTTP/2 has: one stream is reset, and the connection goes on.
-func TestSloppyServersOfHTTP2AreReadOrExplained(t *testing.T) {
+// HTTP/2 only: one stream is reset, and the connection goes on.
+func TestSloppyHTTP2Servers_AreReadOrExplained(t *testing.T) {
 	t.Parallel()
 	const broke = "The connection broke before the server's answer was there. Try again; if it breaks again, check the URL, and the server's log."
 	for name, c := range map[string]struct {
 		list mcptest.Handler
-		says string // empty: it works
+		says string // empty: success
 	}{
 		"well": {mcptest.ListResult(mcptest.Tool("a")), ""},
 		"the stream is reset": {func(http.ResponseWriter, *http.Request, mcptest.Call) {
@@ -52,13 +52,12 @@ func TestSloppyServersOfHTTP2AreReadOrExplained(t *testing.T) {
 	}
 }
 
-// http2Server serves a script over HTTP/2, and returns a client that trusts it.
 func http2Server(t *testing.T, script mcptest.Script) (url string, client *http.Client) {
 	t.Helper()
 	handler := mcptest.Start(t, script)
 	server := httptest.NewUnstartedServer(handler)
 	server.EnableHTTP2 = true
-	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // of what the handlers break off
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // of aborted handlers
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	client = server.Client()

@@ -24,36 +24,36 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// sloppyWorld is a network with one server, which answers at every address that is called.
+// sloppyWorld is a network with one server that answers at every called address.
 type sloppyWorld struct {
 	sloppyCase
 	client  *http.Client
 	serving sync.WaitGroup
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	heard []sloppyCall
 	count map[string]int
 	conns map[*sloppyConn]bool
-	news  chan struct{} // closed when something is heard
+	news  chan struct{} // closed when a request arrives
 }
 
-// sloppyCall is one request that arrived.
+// sloppyCall is one received request.
 type sloppyCall struct {
-	method  string // of JSON-RPC, or the HTTP method where that is not POST
+	method  string // JSON-RPC method, or the HTTP method if not POST
 	http    string
 	origin  string
 	header  http.Header
 	id      json.RawMessage
-	version string // asked for
-	meta    string // the version that the request itself names
-	n       int    // how many of this method came, this one included
-	place   int    // among all that came
+	version string // requested protocol version
+	meta    string // version in the request's _meta
+	n       int    // count of this method, with this one
+	place   int    // position among all requests
 }
 
 func newSloppyWorld(c sloppyCase) *sloppyWorld {
 	w := &sloppyWorld{sloppyCase: c, count: map[string]int{}, conns: map[*sloppyConn]bool{}, news: make(chan struct{})}
 	w.client = &http.Client{
-		// As package safehttp makes it, but for the network.
+		// As in package safehttp, except the network.
 		Transport: &http.Transport{
 			DialContext:            w.dial,
 			MaxIdleConns:           100,
@@ -74,7 +74,7 @@ func (w *sloppyWorld) origin() string {
 	return u.Host
 }
 
-// authorization is the header that every request must carry, and none but ours.
+// authorization is the header that every request must carry.
 func (w *sloppyWorld) authorization() string {
 	if w.bearer == "" {
 		return ""
@@ -88,8 +88,8 @@ func (w *sloppyWorld) calls() []sloppyCall {
 	return append([]sloppyCall(nil), w.heard...)
 }
 
-// leftOpen counts the connections that the client still holds when it has no more use for any.
-func (w *sloppyWorld) leftOpen() int {
+// openConnections counts the connections that the client still holds.
+func (w *sloppyWorld) openConnections() int {
 	w.client.CloseIdleConnections()
 	synctest.Wait()
 	w.mu.Lock()
@@ -97,7 +97,7 @@ func (w *sloppyWorld) leftOpen() int {
 	return len(w.conns)
 }
 
-// close ends what a client left open, so that its test can end and tell, and waits for the server.
+// close closes connections that the client left open and waits for the server.
 func (w *sloppyWorld) close() {
 	w.mu.Lock()
 	left := slices.Collect(maps.Keys(w.conns))
@@ -108,16 +108,16 @@ func (w *sloppyWorld) close() {
 	w.serving.Wait()
 }
 
-// sloppyConn is a connection as the client has it.
+// sloppyConn is the client's end of a connection.
 type sloppyConn struct {
 	net.Conn
 	server net.Conn
-	reset  chan struct{} // closed: by a reset
-	left   chan struct{} // closed: by the client
+	reset  chan struct{} // closed by a reset
+	left   chan struct{} // closed by the client
 	closed func()
 }
 
-// Read tells a reset from an end.
+// Read returns a reset as an error of its own.
 func (c *sloppyConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	select {
@@ -130,7 +130,6 @@ func (c *sloppyConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the connection and says so.
 func (c *sloppyConn) Close() error {
 	c.closed()
 	return c.Conn.Close()
@@ -155,11 +154,11 @@ func (w *sloppyWorld) dial(ctx context.Context, _, address string) (net.Conn, er
 	return conn, nil
 }
 
-// serve answers the requests of one connection until one of its sides ends that.
+// serve answers the requests of one connection until a side closes it.
 func (w *sloppyWorld) serve(conn *sloppyConn, origin string) {
 	defer func() { _ = conn.server.Close() }()
 	if greeting, ok := w.replies["connect"]; ok {
-		w.serving.Go(func() { _, _ = io.Copy(io.Discard, conn.server) }) // the client may speak first, too
+		w.serving.Go(func() { _, _ = io.Copy(io.Discard, conn.server) }) // the client may write first
 		p := &player{conn: conn, out: bufio.NewWriter(conn.server)}
 		p.act(greeting.body, "\n")
 		return
@@ -174,13 +173,13 @@ func (w *sloppyWorld) serve(conn *sloppyConn, origin string) {
 		if err != nil {
 			return
 		}
-		if !w.answer(conn, w.hear(req, body, origin)) {
+		if !w.answer(conn, w.recordRequest(req, body, origin)) {
 			return
 		}
 	}
 }
 
-func (w *sloppyWorld) hear(req *http.Request, body []byte, origin string) sloppyCall {
+func (w *sloppyWorld) recordRequest(req *http.Request, body []byte, origin string) sloppyCall {
 	var message struct {
 		Method string
 		ID     json.RawMessage
@@ -196,7 +195,7 @@ func (w *sloppyWorld) hear(req *http.Request, body []byte, origin string) sloppy
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if call.http == http.MethodGet { // what a stream brings is about the last request
+	if call.http == http.MethodGet { // a stream carries responses to the last request
 		call.id = w.lastID()
 	}
 	close(w.news)
@@ -217,7 +216,7 @@ func (w *sloppyWorld) lastID() json.RawMessage {
 	return nil
 }
 
-// await waits until a request of a method has come after that place, or the client leaves.
+// await waits for a request of a method after that position, or for the client to close.
 func (w *sloppyWorld) await(method string, after int, conn *sloppyConn) (sloppyCall, bool) {
 	for {
 		w.mu.Lock()
@@ -238,19 +237,19 @@ func (w *sloppyWorld) await(method string, after int, conn *sloppyConn) (sloppyC
 	}
 }
 
-// answer plays the reply to a call and tells whether the connection can go on.
+// answer plays the reply to a call and reports whether the connection goes on.
 func (w *sloppyWorld) answer(conn *sloppyConn, call sloppyCall) (goesOn bool) {
 	reply, ok := w.reply(call.method, call.n)
 	if !ok {
 		err := wellBehaved(call).Write(conn.server)
-		stay := len(reply.body) < 2 // "{{well}}{{cut}}": it answers well, and then
+		stay := len(reply.body) < 2 // "{{well}}{{cut}}": a good response, then a cut
 		return err == nil && stay
 	}
 	p := &player{world: w, conn: conn, out: bufio.NewWriterSize(conn.server, 64<<10), call: call}
 	return p.play(reply)
 }
 
-// wellBehaved is the answer of a server of 2025.
+// wellBehaved is the response of a server of protocol version 2025.
 func wellBehaved(c sloppyCall) *http.Response {
 	status, body := http.StatusOK, ""
 	rpc := mcptest.Call{ID: c.id}
@@ -287,17 +286,17 @@ type player struct {
 	failed bool
 }
 
-// play sends head and body and tells whether the connection can go on.
+// play sends head and body and reports whether the connection goes on.
 func (p *player) play(r sloppyReply) (goesOn bool) {
-	if r.headless() {
+	if r.hasNoHeader() {
 		return p.act(r.body, "\n")
 	}
-	body, streams := []byte(nil), timed(r.body)
+	body, streams := []byte(nil), isTimed(r.body)
 	if !streams {
-		body = written(r.body, p.call)
+		body = expandBody(r.body, p.call)
 	}
-	head := strings.ReplaceAll(string(written(r.head, p.call)), "\n", "\r\n")
-	if timed(r.head) {
+	head := strings.ReplaceAll(string(expandBody(r.head, p.call)), "\n", "\r\n")
+	if isTimed(r.head) {
 		return p.act(r.head, "\r\n")
 	}
 	goesOn = true
@@ -324,7 +323,7 @@ func (p *player) play(r sloppyReply) (goesOn bool) {
 	return p.out.Flush() == nil && goesOn
 }
 
-// act sends pieces one after the other. lines is what ends a line.
+// act sends pieces in sequence; lines is the line ending.
 func (p *player) act(all []piece, lines string) (goesOn bool) {
 	for _, one := range all {
 		switch one.word {
@@ -343,7 +342,7 @@ func (p *player) act(all []piece, lines string) (goesOn bool) {
 			p.flood(one.arg)
 		case "hang":
 			p.flush()
-			_, _ = io.Copy(io.Discard, p.conn.server) // until the client leaves
+			_, _ = io.Copy(io.Discard, p.conn.server) // until the client closes
 			return false
 		case "reset":
 			p.flush()
@@ -394,7 +393,7 @@ func (p *player) wait(arg string) {
 	time.Sleep(d)
 }
 
-// drip reads "PAUSE text" and sends the text, once in every pause, for as long as somebody listens.
+// drip sends the text of "PAUSE text" once every pause, as long as the client reads.
 func (p *player) drip(arg string) {
 	pause, text, _ := strings.Cut(arg, " ")
 	text = unescaped.Replace(text)
@@ -404,7 +403,7 @@ func (p *player) drip(arg string) {
 	}
 }
 
-// flood sends a text over and over, 200 MiB of it, as long as somebody reads.
+// flood sends 200 MiB of a repeated text, as long as the client reads.
 func (p *player) flood(text string) {
 	text = unescaped.Replace(text)
 	chunk := bytes.Repeat([]byte(text), max(1, 32<<10/len(text)))

@@ -18,16 +18,16 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-// Each file in testdata/sloppy is a server as they are found: what it does stands in the file's first lines, what it sends
-// in sections named by the request that they answer, and what a person gets to know in the section "want". The files'
-// names, read one after the other, are the list of what Patchbay puts up with. testdata/sloppy/README.md tells the form.
+// Each file in testdata/sloppy is a server as found in the wild: a description, one section for each request
+// that it answers, and the expected report in the section "want". testdata/sloppy/README.md describes the
+// format.
 //
-// Every conversation has a network and a clock of its own (synctest), so that a server that drips a byte a second for half
-// a minute costs a millisecond, and a time-out can be told to the second.
-func TestSloppyServersAreReadOrExplained(t *testing.T) {
+// Every case has its own network and clock (synctest), so that a server that drips a byte a second costs a
+// millisecond.
+func TestSloppyServers_AreReadOrExplained(t *testing.T) {
 	t.Parallel()
 	for _, c := range sloppyCases(t) {
-		if c.giant() {
+		if c.isHuge() {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
@@ -37,10 +37,10 @@ func TestSloppyServersAreReadOrExplained(t *testing.T) {
 	}
 }
 
-// Not parallel: it counts what the whole process allocates.
-func TestSloppyGiantsCostLittleMemory(t *testing.T) {
+// Not parallel: it counts the allocations of the whole process.
+func TestSloppyServers_HugeResponsesCostLittleMemory(t *testing.T) {
 	for _, c := range sloppyCases(t) {
-		if !c.giant() {
+		if !c.isHuge() {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestSloppyGiantsCostLittleMemory(t *testing.T) {
 
 const (
 	maxGiantCost   = 32 << 20
-	maxSloppyCalls = 310 // a list has up to 200 pages, and a stream is resumed up to 300 times
+	maxSloppyCalls = 310 // 200 pages of a list, 300 resumptions of a stream
 )
 
 func sloppyCases(t *testing.T) []sloppyCase {
@@ -75,7 +75,7 @@ func sloppyCases(t *testing.T) []sloppyCase {
 	return cases
 }
 
-// judge plays the case and compares what came of it with what was wanted.
+// judge plays the case and compares the result.
 func (c sloppyCase) judge(t *testing.T) {
 	t.Helper()
 	var diff string
@@ -91,14 +91,14 @@ func (c sloppyCase) judge(t *testing.T) {
 	}
 }
 
-// sloppyFound is what came of a case.
+// sloppyFound is the result of a case.
 type sloppyFound struct {
 	toolsync.ProbeReport
 	took  time.Duration
 	calls []sloppyCall
 }
 
-// test tries the connector, as the button "Test connection" does.
+// test probes the connector, as the button "Test connection" does.
 func (w *sloppyWorld) test(t *testing.T) sloppyFound {
 	t.Helper()
 	syncer := toolsync.New(toolsync.Options{HTTP: w.client, Credentials: credentialsWithoutStore(), Version: "test"})
@@ -117,7 +117,7 @@ func (w *sloppyWorld) test(t *testing.T) sloppyFound {
 	return sloppyFound{report, time.Since(began), w.calls()}
 }
 
-// check holds what is true of every case, whatever the server does.
+// check holds for every case, whatever the server does.
 func (w *sloppyWorld) check(t *testing.T, found sloppyFound) {
 	t.Helper()
 	if most := w.timeout*time.Duration(1+w.retries) + time.Minute; found.took > most {
@@ -143,13 +143,13 @@ func (w *sloppyWorld) check(t *testing.T, found sloppyFound) {
 			t.Errorf("%s carries the credential %q, want %q", call.method, call.header.Get("Authorization"), want)
 		}
 	}
-	if left := w.leftOpen(); left != 0 {
+	if left := w.openConnections(); left != 0 {
 		t.Errorf("%d connections are still open", left)
 	}
 }
 
-// written is what was found in the words of the section "want": everything about tools and failure, and of the rest what
-// the case speaks of.
+// written formats the result as the section "want": all about tools and failure, other facts if the case names
+// them.
 func (c sloppyCase) written(found sloppyFound) string {
 	var b strings.Builder
 	for line := range strings.Lines(c.want) {
@@ -173,7 +173,7 @@ func (c sloppyCase) written(found sloppyFound) string {
 	return b.String()
 }
 
-// fact is one thing that only some cases speak of.
+// fact formats a fact that only some cases name.
 func (c sloppyCase) fact(key string, found sloppyFound) (text string, ok bool) {
 	if header, ok := strings.CutPrefix(key, "header "); ok {
 		return c.sent(found, func(call sloppyCall) string { return orDash(strings.Join(call.header.Values(header), ",")) }), true
@@ -199,7 +199,7 @@ func (c sloppyCase) fact(key string, found sloppyFound) (text string, ok bool) {
 	return "", false
 }
 
-// sent describes every request but the probes of a server that the case says nothing about.
+// sent describes the requests, without probes that the case does not mention.
 func (c sloppyCase) sent(found sloppyFound, describe func(sloppyCall) string) string {
 	var all []string
 	for _, call := range found.calls {
@@ -228,7 +228,7 @@ func repeated(all []string) []string {
 	return short
 }
 
-// failure is the code with its facts. A case that says "at handshake" does not mind which of its two requests failed.
+// failure formats the code and its facts. "at handshake" accepts either of its two requests.
 func (c sloppyCase) failure(f *fault.Error) string {
 	phase := f.Remote.Phase
 	if strings.Contains(c.want, " at handshake") && (phase == "discover" || phase == "initialize") {
@@ -258,7 +258,7 @@ func toolNames(tools []connectors.Definition) string {
 	return orDash(strings.Join(names, " "))
 }
 
-// shownName quotes a name that would not stand by itself, and cuts one that is long.
+// shownName quotes names with special characters and shortens long ones.
 func shownName(name string) string {
 	if runes := []rune(name); len(runes) > 40 {
 		return fmt.Sprintf("%s…(%d)", string(runes[:5]), len(runes))

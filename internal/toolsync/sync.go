@@ -10,86 +10,86 @@ import (
 	"patchbay/internal/store"
 )
 
-// How long a whole run may take beyond timeout × (1 + retries): together the 60 s of the public contract.
+// Time of a run beyond timeout × (1 + retries): together the 60 s of the public contract.
 const (
-	talkSlack = 50 * time.Second
-	saveTime  = 10 * time.Second
+	sessionSlack = 50 * time.Second
+	saveTime     = 10 * time.Second
 )
 
-// MaxDuration is the longest that any connector's run takes.
-const MaxDuration = connectors.MaxTimeout*(1+connectors.MaxRetries) + talkSlack + saveTime
+// MaxDuration bounds the run of any connector.
+const MaxDuration = connectors.MaxTimeout*(1+connectors.MaxRetries) + sessionSlack + saveTime
 
-// Sync performs one run. It ends when the run has ended, also where ctx ends before: a closed browser does not cut a run
-// off. Where the server failed us, the error is an Upstream fault; what was known of its tools stays. Where another run is
-// under way, or the queued one was taken by somebody else, it is a Conflict as [store.Tenant.StartSync] says.
+// Sync performs one run to its end, even if ctx ends first: a closed browser does not interrupt it. A failure
+// of the server is an Upstream fault, and the known tools stay. An active run of the connector, or a queued run
+// that was claimed elsewhere, is a Conflict as [store.Tenant.StartSync] says.
 func (s *Syncer) Sync(ctx context.Context, tenant connectors.TenantID, req Request) (Report, error) {
-	ctx, end, err := s.begin(ctx)
+	ctx, end, err := s.beginRun(ctx)
 	if err != nil {
 		return Report{}, err
 	}
 	defer end()
 	ctx, span := s.beginSpan(ctx, tenant, req.Trigger)
-	report, err := s.sync(ctx, tenant, req)
+	report, err := s.syncConnector(ctx, tenant, req)
 	endSpan(span, report.Run.ID, report.Run.Counts.Total, err)
 	return report, err
 }
 
-func (s *Syncer) sync(ctx context.Context, tenant connectors.TenantID, req Request) (Report, error) {
-	c, start, err := s.load(ctx, tenant, req)
+func (s *Syncer) syncConnector(ctx context.Context, tenant connectors.TenantID, req Request) (Report, error) {
+	c, start, err := s.loadRequest(ctx, tenant, req)
 	if err != nil {
 		return Report{}, err
 	}
 	describeSync(ctx, c)
 	if !c.Enabled {
-		return Report{}, s.refuse(ctx, tenant, c, req.Run)
+		return Report{}, s.refuseDisabled(ctx, tenant, c, req.Run)
 	}
 	started, err := s.store.Tenant(tenant).StartSync(ctx, start)
 	if err != nil {
 		return Report{}, err
 	}
 	r := &run{Syncer: s, tenant: tenant, connector: c, id: started.ID, agent: started.AgentID}
-	done, err := r.perform(ctx)
+	done, err := r.listAndStore(ctx)
 	if done.FinishedAt != nil {
 		s.finished(done)
 	}
 	return Report{Run: done, Connector: c}, err
 }
 
-// begin detaches a run from its caller, and binds it to this process's life. Stop waits for the end.
-func (s *Syncer) begin(ctx context.Context) (detached context.Context, end func(), err error) {
-	if !s.heart.enter() {
+// beginRun detaches a run from its caller and binds it to the life of this process. Stop waits for end.
+func (s *Syncer) beginRun(ctx context.Context) (detached context.Context, end func(), err error) {
+	if !s.heartbeat.beginRun() {
 		f := fault.Errorf(fault.Unavailable, "Patchbay is stopping. Try again in a moment.")
 		f.Code = CodeStopping
 		return nil, nil, f
 	}
 	detached, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	unbind := context.AfterFunc(s.heart.cutOff, func() {
+	unbind := context.AfterFunc(s.heartbeat.aborted, func() {
 		defer safe.Recover(safe.Timer)
 		cancel(errStopped)
 	})
 	return detached, func() {
 		unbind()
 		cancel(nil)
-		s.heart.leave()
+		s.heartbeat.endRun()
 	}, nil
 }
 
-// load reads what a run is about.
-func (s *Syncer) load(ctx context.Context, tenant connectors.TenantID, req Request) (connectors.Connector, store.StartSync, error) {
+// loadRequest loads the connector and the agent of a request.
+func (s *Syncer) loadRequest(ctx context.Context, tenant connectors.TenantID, req Request) (connectors.Connector, store.StartSync, error) {
 	st := s.store.Tenant(tenant)
 	c, err := st.Connector(ctx, req.Connector)
 	if err != nil {
 		return c, store.StartSync{}, err
 	}
-	agent, err := agentID(ctx, st, req.Agent)
+	agent, err := findAgentID(ctx, st, req.Agent)
 	return c, store.StartSync{
-		NewRun:   store.NewRun{ConnectorID: c.ID, AgentID: agent, Trigger: req.Trigger, Asked: req.asked(c)},
+		NewRun:   store.NewRun{ConnectorID: c.ID, AgentID: agent, Trigger: req.Trigger, Asked: req.auditEvent(c)},
 		Run:      req.Run,
 		Instance: s.instance,
 	}, err
 }
 
-func agentID(ctx context.Context, st *store.Tenant, ref *connectors.Ref) (*connectors.AgentID, error) {
+func findAgentID(ctx context.Context, st *store.Tenant, ref *connectors.Ref) (*connectors.AgentID, error) {
 	if ref == nil {
 		return nil, nil
 	}
@@ -100,16 +100,16 @@ func agentID(ctx context.Context, st *store.Tenant, ref *connectors.Ref) (*conne
 	return &agent.ID, nil
 }
 
-// refuse ends the sync of a disabled connector before it begins, with its queued run.
-func (s *Syncer) refuse(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, queued *connectors.SyncRunID) error {
-	refused := disabled(c)
+// refuseDisabled fails the queued run of a disabled connector.
+func (s *Syncer) refuseDisabled(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, queued *connectors.SyncRunID) error {
+	refused := disabledError(c)
 	if queued != nil {
-		s.close(ctx, tenant, *queued, refused, store.Seen{})
+		s.recordFailure(ctx, tenant, *queued, refused, store.ServerObservation{})
 	}
 	return refused
 }
 
-func disabled(c connectors.Connector) *fault.Error {
+func disabledError(c connectors.Connector) *fault.Error {
 	f := fault.Errorf(fault.Conflict, "The connector %q is disabled. Enable it to sync its tools.", c.Name)
 	f.Code = codeDisabled
 	return f

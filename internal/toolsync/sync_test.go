@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/store"
 )
 
-func TestSyncStoresWhatTheServerLists(t *testing.T) {
+func TestSync_StoresTheListedTools(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]mcptest.Script{
 		"as JSON":        {},
@@ -23,9 +23,9 @@ func TestSyncStoresWhatTheServerLists(t *testing.T) {
 			t.Parallel()
 			b := newBundle(t)
 			script.Tools = mcptest.Tools(7)
-			c := b.to(t, upstream(t, script).URL)
+			c := b.addConnector(t, newUpstream(t, script).URL)
 
-			run := b.ok(t, c)
+			run := b.mustSync(t, c)
 
 			if run.State != connectors.SyncOK || run.Duration() <= 0 || run.ProtocolVersion != "2025-11-25" {
 				t.Errorf("run = %+v", run)
@@ -33,7 +33,7 @@ func TestSyncStoresWhatTheServerLists(t *testing.T) {
 			if diff := cmp.Diff(connectors.SyncCounts{Total: 7, Added: 7}, run.Counts); diff != "" {
 				t.Error(diff)
 			}
-			now := b.now(t, c)
+			now := b.reload(t, c)
 			if now.Status != connectors.StatusOK || now.ToolCount != 7 || len(now.DiscoveredTools) != 7 || now.ToolsLastSyncedAt == nil {
 				t.Errorf("connector = %+v", now)
 			}
@@ -50,30 +50,30 @@ func TestSyncStoresWhatTheServerLists(t *testing.T) {
 	}
 }
 
-func TestSyncKeepsEveryByteOfADefinition(t *testing.T) {
+func TestSync_KeepsDefinitionsByteForByte(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	const raw = `{ "zeta":1, "name":"big","description":"a\u0000b <c> \u003cd\u003e ☃","inputSchema":{"type":"object",` + "\n\t" +
 		`"properties":{"n":{"type":"integer","maximum":12345678901234567890123,"default":9007199254740993}}},"x-unknown":{"b":1.0,"a":1e2},"execution":{"taskSupport":"optional"},"name2":null }`
-	c := b.to(t, upstream(t, mcptest.Script{Tools: []string{raw}}).URL)
+	c := b.addConnector(t, newUpstream(t, mcptest.Script{Tools: []string{raw}}).URL)
 
-	b.ok(t, c)
+	b.mustSync(t, c)
 
 	if diff := cmp.Diff(raw, string(b.tools(t, c)["big"].Raw)); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestSyncWritesOnlyWhatDiffers(t *testing.T) {
+func TestSync_WritesOnlyDifferences(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{Tools: []string{mcptest.Tool("a"), mcptest.Tool("b"), mcptest.Tool("c")}})
-	c := b.to(t, up.URL, auto)
-	b.ok(t, c)
+	up := newUpstream(t, mcptest.Script{Tools: []string{mcptest.Tool("a"), mcptest.Tool("b"), mcptest.Tool("c")}})
+	c := b.addConnector(t, up.URL, autoChanges)
+	b.mustSync(t, c)
 	before := b.tools(t, c)
 
 	up.SetTools(mcptest.Tool("a"), `{"name":"b","description":"another","inputSchema":{"type":"object"}}`, mcptest.Tool("d"))
-	run := b.ok(t, c)
+	run := b.mustSync(t, c)
 
 	if diff := cmp.Diff(connectors.SyncCounts{Total: 3, Added: 1, Changed: 1, Removed: 1}, run.Counts); diff != "" {
 		t.Error(diff)
@@ -86,52 +86,52 @@ func TestSyncWritesOnlyWhatDiffers(t *testing.T) {
 	if after["c"].RemovedAt == nil || after["d"].RemovedAt != nil || after["a"].LastSeenAt.Before(before["a"].LastSeenAt) {
 		t.Errorf("after = %+v", after)
 	}
-	if diff := cmp.Diff([]string{"a", "b", "d"}, b.now(t, c).DiscoveredTools); diff != "" {
+	if diff := cmp.Diff([]string{"a", "b", "d"}, b.reload(t, c).DiscoveredTools); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestAnUnchangedListIsOneStatement(t *testing.T) {
+func TestSync_UnchangedListIsOneStatement(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{Tools: mcptest.Tools(100)})
-	c := b.to(t, up.URL)
-	b.ok(t, c)
-	first := b.now(t, c)
+	up := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(100)})
+	c := b.addConnector(t, up.URL)
+	b.mustSync(t, c)
+	first := b.reload(t, c)
 	before := b.Queries()
 
-	run := b.ok(t, c)
+	run := b.mustSync(t, c)
 
-	// The connector with its tools' names, the start of the run, and its end.
+	// Connector and tool names, start of the run, end of the run.
 	if n := b.Queries() - before; n > 4 {
 		t.Errorf("an unchanged sync asked the database %d times", n)
 	}
 	if diff := cmp.Diff(connectors.SyncCounts{Total: 100}, run.Counts); diff != "" {
 		t.Error(diff)
 	}
-	if now := b.now(t, c); !now.ToolsLastSyncedAt.After(*first.ToolsLastSyncedAt) {
+	if now := b.reload(t, c); !now.ToolsLastSyncedAt.After(*first.ToolsLastSyncedAt) {
 		t.Error("tools_last_synced_at did not move")
 	}
 }
 
-func TestTheOrderOfAListIsNoChange(t *testing.T) {
+func TestSync_OrderOfAListIsNoChange(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up := upstream(t, mcptest.Script{Tools: []string{mcptest.Tool("a"), mcptest.Tool("b")}})
-	c := b.to(t, up.URL)
-	b.ok(t, c)
+	up := newUpstream(t, mcptest.Script{Tools: []string{mcptest.Tool("a"), mcptest.Tool("b")}})
+	c := b.addConnector(t, up.URL)
+	b.mustSync(t, c)
 	up.SetTools(mcptest.Tool("b"), mcptest.Tool("a"))
-	if run := b.ok(t, c); run.Counts != (connectors.SyncCounts{Total: 2}) {
+	if run := b.mustSync(t, c); run.Counts != (connectors.SyncCounts{Total: 2}) {
 		t.Errorf("counts = %+v", run.Counts)
 	}
 }
 
-func TestABadToolIsKeptAsideAndTheOthersArrive(t *testing.T) {
+func TestSync_QuarantinesAMalformedTool(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	c := b.to(t, upstream(t, mcptest.Script{Tools: []string{mcptest.Tool("good"), `{"name":7}`, `"text"`, mcptest.Tool("fine")}}).URL)
+	c := b.addConnector(t, newUpstream(t, mcptest.Script{Tools: []string{mcptest.Tool("good"), `{"name":7}`, `"text"`, mcptest.Tool("fine")}}).URL)
 
-	run := b.ok(t, c)
+	run := b.mustSync(t, c)
 
 	if diff := cmp.Diff(connectors.SyncCounts{Total: 2, Added: 2, Quarantined: 2}, run.Counts); diff != "" {
 		t.Error(diff)
@@ -145,16 +145,16 @@ func TestABadToolIsKeptAsideAndTheOthersArrive(t *testing.T) {
 	}
 }
 
-func TestLaterToolsWaitForAPersonWhereThePolicySaysSo(t *testing.T) {
+func TestSync_NewToolsWaitForReview(t *testing.T) {
 	t.Parallel()
 	const reads = `{"name":"reads","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`
 	b := newBundle(t)
 	tool := func(description, title string) string {
 		return fmt.Sprintf(`{"name":"kept","title":%q,"description":%q,"inputSchema":{"type":"object"}}`, title, description)
 	}
-	up := upstream(t, mcptest.Script{Tools: []string{tool("one", "A"), mcptest.Tool("other")}})
-	c := b.to(t, up.URL)
-	b.ok(t, c)
+	up := newUpstream(t, mcptest.Script{Tools: []string{tool("one", "A"), mcptest.Tool("other")}})
+	c := b.addConnector(t, up.URL)
+	b.mustSync(t, c)
 	reviews := func() map[string]connectors.Review {
 		m := map[string]connectors.Review{}
 		for name, tool := range b.tools(t, c) {
@@ -164,21 +164,21 @@ func TestLaterToolsWaitForAPersonWhereThePolicySaysSo(t *testing.T) {
 	}
 
 	up.SetTools(tool("one", "B"), mcptest.Tool("other"), reads, mcptest.Tool("writes"))
-	b.ok(t, c)
+	b.mustSync(t, c)
 	want := map[string]connectors.Review{"kept": "accepted", "other": "accepted", "reads": "accepted", "writes": "new"}
 	if diff := cmp.Diff(want, reviews()); diff != "" {
 		t.Errorf("a new title, a tool that reads, and one that does not say so: %s", diff)
 	}
 
 	up.SetTools(tool("two", "B"), mcptest.Tool("other"), reads, mcptest.Tool("writes"))
-	b.ok(t, c)
+	b.mustSync(t, c)
 	want["kept"] = "changed"
 	if diff := cmp.Diff(want, reviews()); diff != "" {
 		t.Errorf("another description: %s", diff)
 	}
 
 	up.SetTools(tool("one", "B"), mcptest.Tool("other"), reads, mcptest.Tool("writes"))
-	b.ok(t, c)
+	b.mustSync(t, c)
 	want["kept"] = "accepted"
 	if diff := cmp.Diff(want, reviews()); diff != "" {
 		t.Errorf("back to what was accepted: %s", diff)

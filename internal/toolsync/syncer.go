@@ -9,6 +9,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
+	"patchbay/internal/limit"
 	"patchbay/internal/mcp"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
@@ -19,42 +20,42 @@ import (
 type Options struct {
 	Store       *store.Store
 	Credentials *credentials.Resolver
-	Egress      *safehttp.Policy // nil: HTTP alone decides where it may connect
-	HTTP        *http.Client     // nil: that of Egress
-	Version     string           // ours, told to servers
+	Egress      *safehttp.Policy // nil: HTTP decides what it connects to
+	HTTP        *http.Client     // nil: the client of Egress
+	Version     string           // sent to servers as the client's version
 	Instance    connectors.InstanceID
 	Log         *slog.Logger
 	Programs    Programs
-	Tracer      *tracing.Tracer // nil: nobody looks
+	Tracer      *tracing.Tracer // nil: no tracing
 
-	// Finished is told of every run whose end was stored, for the metrics; nil: nobody.
+	// Finished is called with every stored run, for the metrics; nil: no call.
 	Finished func(connectors.SyncRun)
 }
 
-// Syncer performs sync runs. Between Start and Stop its process is known to be alive; no run starts outside of them.
+// Syncer performs sync runs between Start and Stop.
 type Syncer struct {
-	store       *store.Store
-	credentials *credentials.Resolver
-	egress      *safehttp.Policy
-	dialer      *mcp.Dialer
-	clientFor   func(connectors.TenantID) *http.Client
-	instance    connectors.InstanceID
-	log         *slog.Logger
-	tracer      *tracing.Tracer
-	finished    func(connectors.SyncRun)
-	feed        feed
-	testing     crowd
-	programs    Programs
-	seats       seats
-	lasting     seats // of conversations that are no syncs
-	heart       heart
-	places      *places // of scheduled syncs
-	ends        *ends   // of scheduled syncs
-	saves       *turns
-	held        held
+	store           *store.Store
+	credentials     *credentials.Resolver
+	egress          *safehttp.Policy
+	dialer          *mcp.Dialer
+	clientFor       func(connectors.TenantID) *http.Client
+	instance        connectors.InstanceID
+	log             *slog.Logger
+	tracer          *tracing.Tracer
+	finished        func(connectors.SyncRun)
+	feed            progressFeed
+	probes          *limit.Gate[connectors.TenantID]
+	programs        Programs
+	syncPrograms    *limit.Gate[connectors.TenantID] // of syncs
+	sessionPrograms *limit.Gate[connectors.TenantID] // of lasting sessions
+	heartbeat       heartbeat
+	slots           *slotPool      // of scheduled syncs
+	outcomes        *outcomeWriter // of scheduled syncs
+	saves           *limit.Gate[connectors.TenantID]
+	claims          claimSet
 }
 
-// New makes a Syncer.
+// New returns a Syncer.
 func New(o Options) *Syncer {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -71,34 +72,37 @@ func New(o Options) *Syncer {
 		o.Instance = connectors.InstanceID{UUID: uuid.Must(uuid.NewV7())}
 	}
 	s := &Syncer{
-		store:       o.Store,
-		credentials: o.Credentials,
-		egress:      o.Egress,
-		dialer:      &mcp.Dialer{HTTP: o.HTTP, Version: o.Version, Span: o.Tracer.Told()},
-		clientFor:   clientFor,
-		instance:    o.Instance,
-		log:         o.Log,
-		tracer:      o.Tracer,
-		finished:    o.Finished,
-		programs:    o.Programs,
+		store:           o.Store,
+		credentials:     o.Credentials,
+		egress:          o.Egress,
+		dialer:          &mcp.Dialer{HTTP: o.HTTP, Version: o.Version, Span: o.Tracer.Told()},
+		clientFor:       clientFor,
+		instance:        o.Instance,
+		log:             o.Log,
+		tracer:          o.Tracer,
+		finished:        o.Finished,
+		programs:        o.Programs,
+		probes:          limit.NewGate[connectors.TenantID](maxProbes, 0),
+		syncPrograms:    limit.NewGate[connectors.TenantID](maxTenantPrograms, maxPrograms),
+		sessionPrograms: limit.NewGate[connectors.TenantID](maxTenantPrograms, maxPrograms),
 	}
-	s.heart.ending, s.heart.end = context.WithCancel(context.Background())
-	s.heart.cutOff, s.heart.cut = context.WithCancel(context.Background())
-	s.places, s.saves = newPlaces(maxPlaces), newTurns(maxSaves)
-	s.ends = &ends{store: s.store, instance: s.instance, log: s.log, stopped: s.heart.cutOff}
+	s.heartbeat.draining, s.heartbeat.startDraining = context.WithCancel(context.Background())
+	s.heartbeat.aborted, s.heartbeat.abortRuns = context.WithCancel(context.Background())
+	s.slots, s.saves = newSlotPool(maxSlots), limit.NewGate[connectors.TenantID](0, maxSaves)
+	s.outcomes = &outcomeWriter{store: s.store, instance: s.instance, log: s.log, aborted: s.heartbeat.aborted}
 	return s
 }
 
 // Request names a sync run to perform.
 type Request struct {
 	Connector connectors.Ref
-	Agent     *connectors.Ref // whose credential to use; nil: the shared one, or whichever serves
+	Agent     *connectors.Ref // agent whose credential to use; nil: the shared one, or any
 	Trigger   connectors.SyncTrigger
 	Run       *connectors.SyncRunID // a queued run to perform; nil: a new one
-	Asked     *store.Event          // the audit log's entry of whoever asks for it; nil: nobody does, as by the clock
+	Asked     *store.Event          // audit entry of the request; nil: not audited, as for scheduled syncs
 }
 
-// Report is a finished run, and the connector as it was when the run began.
+// Report is a finished run and its connector as of the run's start.
 type Report struct {
 	Run       connectors.SyncRun
 	Connector connectors.Connector

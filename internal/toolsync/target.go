@@ -8,8 +8,8 @@ import (
 	"patchbay/internal/mcp"
 )
 
-// Target is a connector's server as package mcp is told of it, for a conversation that is no sync: headers authenticate, and a program
-// gets its environment. A program that may not be started (any more) is an Upstream fault.
+// Target describes a connector's server to package mcp, for sessions beside syncs: headers authenticate, and a
+// program gets its environment. A program that the rules forbid is an Upstream fault.
 func (s *Syncer) Target(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, headers []credentials.Header,
 ) (mcp.Target, error) {
@@ -19,20 +19,20 @@ func (s *Syncer) Target(
 		if a.env, err = s.credentials.Environment(ctx, tenant, c); err != nil {
 			return mcp.Target{}, err
 		}
-		if blocked := s.blockedProgram(c, a.env); blocked != nil {
+		if blocked := s.checkProgram(c, a.env); blocked != nil {
 			return mcp.Target{}, blocked
 		}
 	}
-	return s.target(ctx, tenant, c, a), nil
+	return s.newTarget(ctx, tenant, c, a), nil
 }
 
-// Seat is a place for such a conversation with a program; other servers need none. They have places of their own, for they last: syncs
-// do not wait for them.
-func (s *Syncer) Seat(ctx context.Context, tenant connectors.TenantID, c connectors.Connector) (leave func(), err error) {
+// AcquireProgram waits until a connector's program may run for such a session. These slots are separate from those of
+// syncs, for the sessions last. Other transports need none.
+func (s *Syncer) AcquireProgram(ctx context.Context, tenant connectors.TenantID, c connectors.Connector) (release func(), err error) {
 	if c.Transport != connectors.TransportStdio {
 		return func() {}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	return s.lasting.take(ctx, tenant)
+	return acquireProgramSlot(ctx, s.sessionPrograms, tenant)
 }

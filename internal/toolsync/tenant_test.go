@@ -13,16 +13,16 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-// TestSyncs_OfTenantsShareNoConnection syncs one server for two tenants by turns.
-func TestSyncs_OfTenantsShareNoConnection(t *testing.T) {
+// It syncs one server for two tenants by turns.
+func TestSync_TenantsShareNoConnection(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	up, err := url.Parse(upstream(t, mcptest.Script{Tools: mcptest.Tools(3)}).URL)
+	up, err := url.Parse(newUpstream(t, mcptest.Script{Tools: mcptest.Tools(3)}).URL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
-	var now connectors.TenantID // whose sync is under way
+	var now connectors.TenantID // tenant of the active sync
 	owners := map[string]connectors.TenantID{}
 	forward := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: up.Scheme, Host: up.Host})
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

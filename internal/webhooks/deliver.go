@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	// hold is how long a try keeps others from the delivery. Where its process dies, another tries it after that.
-	hold = time.Minute
-	// endTimeout bounds the writing down of what came of a try, which the caller's end does not cut off.
-	endTimeout = 10 * time.Second
+	// claimTime is how long a try excludes others. If its process dies, another one retries after that.
+	claimTime = time.Minute
+	// recordTimeout bounds storing the result of a try, which the caller cannot cancel.
+	recordTimeout = 10 * time.Second
 )
 
-// Deliver tries a delivery that is due, and says when to come again; 0: it need not. What the receiver does is no error.
+// Deliver tries a due delivery and returns when to call again; 0: never. A receiver's failure is no error.
 //
-//  1. A place: the host and the tenant have a few, so that the others' deliveries go on.
-//  2. The claim, so that no second process tries it at the same time. It counts the try before anything is sent: one that dies in the
-//     middle may have arrived, and is tried again under the same id.
-//  3. The request. No transaction is open meanwhile.
-//  4. What came of it, and how the webhook stands now: one transaction.
-func (p *Post) Deliver(ctx context.Context, tenant connectors.TenantID, id connectors.DeliveryID) (again time.Duration, err error) {
-	door := p.store.Tenant(tenant)
-	d, err := door.Delivery(ctx, id)
+//  1. Take a slot of the host and the tenant, so that other deliveries go on.
+//  2. Claim the delivery, so that no other process tries it. The claim counts the try before anything is sent: a try that dies may have
+//     arrived, and is repeated under the same id.
+//  3. Send the request, with no transaction open.
+//  4. Store the result and the webhook's state in one transaction.
+func (p *Post) Deliver(ctx context.Context, tenant connectors.TenantID, id connectors.DeliveryID) (retryAfter time.Duration, err error) {
+	st := p.store.Tenant(tenant)
+	d, err := st.Delivery(ctx, id)
 	if fault.Is(err, fault.NotFound) {
-		return 0, nil // it was deleted with its webhook, or was one too many
+		return 0, nil // deleted with its webhook, or over the limit
 	}
 	if err != nil || d.State != connectors.DeliveryWaiting {
 		return 0, err
@@ -40,64 +40,64 @@ func (p *Post) Deliver(ctx context.Context, tenant connectors.TenantID, id conne
 	if err != nil {
 		return 0, err
 	}
-	leave, ok := p.places.take(tenant, hostOf(w.URL))
+	release, ok := p.gates.tryAcquire(tenant, hostName(w.URL))
 	if !ok {
-		return p.jitter(full), nil
+		return p.jitter(slotWait), nil
 	}
-	defer leave()
-	d, claimed, err := door.ClaimDelivery(ctx, id, hold)
+	defer release()
+	d, claimed, err := st.ClaimDelivery(ctx, id, claimTime)
 	if err != nil || !claimed {
-		return p.untilDue(d), notThere(err)
+		return p.delayUntilDue(d), ignoreNotFound(err)
 	}
-	a, err := p.send(safehttp.WithTenant(ctx, tenant.String()), w, secrets, d)
+	result, err := p.sendOnce(safehttp.WithTenant(ctx, tenant.String()), w, secrets, d)
 	if err != nil {
 		return 0, err
 	}
-	return p.end(ctx, tenant, d, a)
+	return p.recordAttempt(ctx, tenant, d, result)
 }
 
-// untilDue is when a delivery that somebody else tries, or that waits, is to be looked at again.
-func (p *Post) untilDue(d connectors.Delivery) time.Duration {
+// delayUntilDue returns the delay of a waiting delivery, also one that another process tries.
+func (p *Post) delayUntilDue(d connectors.Delivery) time.Duration {
 	if d.State != connectors.DeliveryWaiting || d.NextAt == nil {
 		return 0
 	}
 	return max(time.Second, d.NextAt.Sub(p.now()))
 }
 
-func notThere(err error) error {
+func ignoreNotFound(err error) error {
 	if fault.Is(err, fault.NotFound) {
 		return nil
 	}
 	return err
 }
 
-// end writes down what came of a try.
-func (p *Post) end(ctx context.Context, tenant connectors.TenantID, d connectors.Delivery, a answer) (again time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
+// recordAttempt stores the result of a try.
+func (p *Post) recordAttempt(ctx context.Context, tenant connectors.TenantID, d connectors.Delivery, result attemptResult) (retryAfter time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
-	try := p.judge(d, a)
+	try := p.newAttempt(d, result)
 	err = p.store.Tenant(tenant).Tx(ctx, func(tx *store.Tenant) error {
-		ours, err := tx.EndDelivery(ctx, d, try)
-		if err != nil || !ours || d.Kind == connectors.NoticeWebhookTest {
+		isOurs, err := tx.EndDelivery(ctx, d, try)
+		if err != nil || !isOurs || d.Kind == connectors.NoticeWebhookTest {
 			return err
 		}
-		if a.arrived() {
+		if result.hasArrived() {
 			return tx.NoteDelivered(ctx, d.WebhookID)
 		}
-		return p.noteFailure(ctx, tx, d.WebhookID, a)
+		return p.noteFailure(ctx, tx, d.WebhookID, result)
 	})
 	p.log.DebugContext(ctx, "webhook tried", "tenant_id", tenant, "webhook_id", d.WebhookID, "delivery_id", d.ID,
-		"status", a.status, "attempt", d.Attempts, "duration_ms", a.took.Milliseconds(), "reason", a.sentence)
-	return try.Wait, notThere(err)
+		"status", result.status, "attempt", d.Attempts, "duration_ms", result.took.Milliseconds(), "reason", result.sentence)
+	return try.Wait, ignoreNotFound(err)
 }
 
-// judge says how a delivery stands after a try.
-func (p *Post) judge(d connectors.Delivery, a answer) store.Try {
-	try := store.Try{State: connectors.DeliveryDelivered, Status: a.status, Error: a.sentence, Duration: a.took}
-	if a.arrived() {
+// newAttempt returns the state of a delivery after a try.
+func (p *Post) newAttempt(d connectors.Delivery, result attemptResult) store.DeliveryAttempt {
+	try := store.DeliveryAttempt{State: connectors.DeliveryDelivered, Status: result.status, Error: result.sentence, Duration: result.took}
+	if result.hasArrived() {
 		return try
 	}
-	wait, last := next(d.Attempts, a)
+	wait, last := nextWait(d.Attempts, result)
 	if last || d.Kind == connectors.NoticeWebhookTest {
 		try.State = connectors.DeliveryFailed
 		return try
@@ -106,28 +106,28 @@ func (p *Post) judge(d connectors.Delivery, a answer) store.Try {
 	return try
 }
 
-// noteFailure counts a failed try at the webhook, and turns it off where that is enough.
-func (p *Post) noteFailure(ctx context.Context, tx *store.Tenant, id connectors.WebhookID, a answer) error {
+// noteFailure counts a failed try of the webhook and disables it after too many.
+func (p *Post) noteFailure(ctx context.Context, tx *store.Tenant, id connectors.WebhookID, result attemptResult) error {
 	w, err := tx.NoteUndelivered(ctx, id)
 	if err != nil {
 		return err
 	}
-	why := end(w, a, p.now())
-	if why == connectors.WebhookOnOrOff {
+	reason := disableReason(w, result, p.now())
+	if reason == connectors.WebhookOnOrOff {
 		return nil
 	}
-	was, err := tx.State(ctx, store.OfWebhook(id))
+	before, err := tx.State(ctx, store.OfWebhook(id))
 	if err != nil {
 		return err
 	}
-	off, err := tx.DisableWebhook(ctx, id, why)
-	if err != nil || !off {
+	disabled, err := tx.DisableWebhook(ctx, id, reason)
+	if err != nil || !disabled {
 		return err
 	}
 	e := store.Event{ActorType: "system", ActorName: "Patchbay", Action: "webhook.disable", Target: w.Name}
-	e.Detail = map[string]any{"webhook_id": id.String(), "host": hostOf(w.URL), "reason": string(why)}
-	if err := tx.RecordChange(ctx, e, was, store.OfWebhook(id)); err != nil {
+	e.Detail = map[string]any{"webhook_id": id.String(), "host": hostName(w.URL), "reason": string(reason)}
+	if err := tx.RecordChange(ctx, e, before, store.OfWebhook(id)); err != nil {
 		return err
 	}
-	return tx.AddNotice(ctx, connectors.WebhookOffNotice(w, why))
+	return tx.AddNotice(ctx, connectors.WebhookOffNotice(w, reason))
 }

@@ -14,25 +14,25 @@ import (
 	"patchbay/internal/webhooks"
 )
 
-func TestASignatureIsThatOfTheSpecificationsLibraries(t *testing.T) {
+func TestSign_MatchesReferenceLibraries(t *testing.T) {
 	t.Parallel()
-	// The values that the reference implementations are tested with (standard-webhooks, libraries/*/tests).
+	// Values of the reference implementations' tests (standard-webhooks, libraries/*/tests).
 	got, err := webhooks.Sign("msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	if err != nil || got != "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=" {
 		t.Errorf("%s, %v", got, err)
 	}
 }
 
-func TestANoticeIsSentSignedAndOnce(t *testing.T) {
+func TestDeliver_SendsASignedNoticeOnce(t *testing.T) {
 	t.Parallel()
-	w, there := newOffice(t), receive(t, nil)
-	hook, text := w.hook(t, there.URL+"/hook?key=1")
-	d := w.told(t, hook)
+	w, there := newWebhookTest(t), receive(t, nil)
+	hook, text := w.addWebhook(t, there.URL+"/hook?key=1")
+	d := w.addDelivery(t, hook)
 	for range 2 {
 		d = w.deliver(t, d, 0)
 	}
 	got := there.all()
-	if len(got) != 1 || got[0].signedBy(t, text) != 1 {
+	if len(got) != 1 || got[0].countSignatures(t, text) != 1 {
 		t.Fatalf("received %d, signed %v", len(got), got)
 	}
 	h := got[0].header
@@ -62,21 +62,21 @@ func TestANoticeIsSentSignedAndOnce(t *testing.T) {
 	}
 }
 
-func TestADeliveryThatFailsIsTriedOnTheScheduleUnderTheSameID(t *testing.T) {
+func TestDeliver_RetriesOnScheduleWithTheSameID(t *testing.T) {
 	t.Parallel()
-	w, there := newOffice(t), receive(t, answers(http.StatusInternalServerError))
-	hook, text := w.hook(t, there.URL)
-	d := w.told(t, hook)
+	w, there := newWebhookTest(t), receive(t, respondWith(http.StatusInternalServerError))
+	hook, text := w.addWebhook(t, there.URL)
+	d := w.addDelivery(t, hook)
 	for _, wait := range append(webhooks.Schedule, 0) {
 		d = w.deliver(t, d, wait)
-		w.due(t)
+		w.makeDue(t)
 	}
 	if d.State != connectors.DeliveryFailed || d.Tries != 10 || d.Error != "It answered 500 Internal Server Error." {
 		t.Errorf("delivery = %+v", d)
 	}
 	got := there.all()
 	for _, g := range got {
-		if g.header.Get("webhook-id") != "msg_"+d.ID.String() || string(g.body) != string(got[0].body) || g.signedBy(t, text) != 1 {
+		if g.header.Get("webhook-id") != "msg_"+d.ID.String() || string(g.body) != string(got[0].body) || g.countSignatures(t, text) != 1 {
 			t.Errorf("a try was another one: %v %s", g.header, g.body)
 		}
 	}
@@ -85,7 +85,7 @@ func TestADeliveryThatFailsIsTriedOnTheScheduleUnderTheSameID(t *testing.T) {
 	}
 }
 
-func TestWhatGoesWrongIsASentence(t *testing.T) {
+func TestDeliver_ExplainsFailures(t *testing.T) {
 	t.Parallel()
 	elsewhere := receive(t, nil)
 	released := make(chan struct{})
@@ -97,30 +97,30 @@ func TestWhatGoesWrongIsASentence(t *testing.T) {
 		"a redirect": {http.RedirectHandler(elsewhere.URL, http.StatusFound).ServeHTTP, "It answered 302, a redirect, and Patchbay follows none. Enter the address where it leads."},
 		"silence":    {func(http.ResponseWriter, *http.Request) { <-released }, "It did not answer within 0.2 seconds."},
 		"hanging up": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "It closed the connection without an answer."},
-		"no status":  {answers(599), "It answered 599."},
+		"no status":  {respondWith(599), "It answered 599."},
 	} {
-		w, there := newOffice(t, func(o *webhooks.Options) { o.Timeout = 200 * time.Millisecond }), receive(t, tc.answer)
-		hook, _ := w.hook(t, there.URL)
-		if d := w.deliver(t, w.told(t, hook), webhooks.Schedule[0]); d.Error != tc.want || d.State != connectors.DeliveryWaiting {
+		w, there := newWebhookTest(t, func(o *webhooks.Options) { o.Timeout = 200 * time.Millisecond }), receive(t, tc.answer)
+		hook, _ := w.addWebhook(t, there.URL)
+		if d := w.deliver(t, w.addDelivery(t, hook), webhooks.Schedule[0]); d.Error != tc.want || d.State != connectors.DeliveryWaiting {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
 	if n := len(elsewhere.all()); n != 0 {
 		t.Errorf("a redirect was followed %d times", n)
 	}
-	w, gone := newOffice(t), receive(t, nil)
+	w, gone := newWebhookTest(t), receive(t, nil)
 	gone.Close()
-	hook, _ := w.hook(t, gone.URL)
-	if d := w.deliver(t, w.told(t, hook), webhooks.Schedule[0]); d.Error != "It refused the connection." || d.Status != 0 {
+	hook, _ := w.addWebhook(t, gone.URL)
+	if d := w.deliver(t, w.addDelivery(t, hook), webhooks.Schedule[0]); d.Error != "It refused the connection." || d.Status != 0 {
 		t.Errorf("nobody there: %+v", d)
 	}
 }
 
-func TestTheRulesOfWhereToSendHoldAtEachTry(t *testing.T) {
+func TestDeliver_ChecksEgressRulesEachTime(t *testing.T) {
 	t.Parallel()
-	w, there := newOffice(t), receive(t, nil)
-	hook, _ := w.hook(t, there.URL)
-	d := w.told(t, hook)
+	w, there := newWebhookTest(t), receive(t, nil)
+	hook, _ := w.addWebhook(t, there.URL)
+	d := w.addDelivery(t, hook)
 	strict := safehttp.New(safehttp.Options{Mode: safehttp.Public})
 	w.post = webhooks.New(webhooks.Options{Store: w.St, HTTP: strict.Client(), CheckURL: strict.CheckURL, Jitter: func(d time.Duration) time.Duration { return d }})
 	d = w.deliver(t, d, webhooks.Schedule[0])
@@ -129,7 +129,7 @@ func TestTheRulesOfWhereToSendHoldAtEachTry(t *testing.T) {
 	}
 }
 
-func TestWhoSaysThatItIsTooMuchIsLeftAloneForAsLongAsItSays(t *testing.T) {
+func TestDeliver_RespectsRetryAfter(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		status int
@@ -141,23 +141,23 @@ func TestWhoSaysThatItIsTooMuchIsLeftAloneForAsLongAsItSays(t *testing.T) {
 		"for ever":              {http.StatusServiceUnavailable, "99999999", 24 * time.Hour},
 		"a while, yet it broke": {http.StatusInternalServerError, "7200", 5 * time.Second},
 	} {
-		w, there := newOffice(t), receive(t, func(w http.ResponseWriter, _ *http.Request) {
+		w, there := newWebhookTest(t), receive(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", tc.after)
 			w.WriteHeader(tc.status)
 		})
-		hook, _ := w.hook(t, there.URL)
-		if d := w.deliver(t, w.told(t, hook), tc.want); d.State != connectors.DeliveryWaiting {
+		hook, _ := w.addWebhook(t, there.URL)
+		if d := w.deliver(t, w.addDelivery(t, hook), tc.want); d.State != connectors.DeliveryWaiting {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
 }
 
-func TestWhoWantsNothingMoreIsTurnedOffAndPeopleAreTold(t *testing.T) {
+func TestDeliver_GoneDisablesTheWebhook(t *testing.T) {
 	t.Parallel()
-	w, there := newOffice(t), receive(t, answers(http.StatusGone))
-	hook, _ := w.hook(t, there.URL)
-	other, _ := w.hook(t, receive(t, nil).URL)
-	waits, d := w.told(t, hook), w.told(t, hook)
+	w, there := newWebhookTest(t), receive(t, respondWith(http.StatusGone))
+	hook, _ := w.addWebhook(t, there.URL)
+	other, _ := w.addWebhook(t, receive(t, nil).URL)
+	waits, d := w.addDelivery(t, hook), w.addDelivery(t, hook)
 	w.deliver(t, d, webhooks.Schedule[0])
 	hook = w.webhook(t, hook.ID)
 	if hook.Enabled || hook.DisabledWhy != connectors.WebhookGone {
@@ -178,28 +178,28 @@ func TestWhoWantsNothingMoreIsTurnedOffAndPeopleAreTold(t *testing.T) {
 	}
 }
 
-func TestAWebhookIsTurnedOffWhenNothingHasArrivedForDays(t *testing.T) {
+func TestDeliver_DisablesAfterDaysOfFailures(t *testing.T) {
 	t.Parallel()
-	w, there := newOffice(t), receive(t, answers(http.StatusInternalServerError))
-	hook, _ := w.hook(t, there.URL)
-	w.deliver(t, w.told(t, hook), webhooks.Schedule[0])
-	w.sql(t, `update webhooks set failing_since = now() - interval '71 hours'`)
-	w.deliver(t, w.told(t, hook), webhooks.Schedule[0])
+	w, there := newWebhookTest(t), receive(t, respondWith(http.StatusInternalServerError))
+	hook, _ := w.addWebhook(t, there.URL)
+	w.deliver(t, w.addDelivery(t, hook), webhooks.Schedule[0])
+	w.exec(t, `update webhooks set failing_since = now() - interval '71 hours'`)
+	w.deliver(t, w.addDelivery(t, hook), webhooks.Schedule[0])
 	if !w.webhook(t, hook.ID).Enabled {
 		t.Error("it is off too early")
 	}
-	w.sql(t, `update webhooks set failing_since = now() - interval '73 hours'`)
-	w.deliver(t, w.told(t, hook), webhooks.Schedule[0])
+	w.exec(t, `update webhooks set failing_since = now() - interval '73 hours'`)
+	w.deliver(t, w.addDelivery(t, hook), webhooks.Schedule[0])
 	if hook = w.webhook(t, hook.ID); hook.Enabled || hook.DisabledWhy != connectors.WebhookFailing || w.notices(t)[0].Kind != connectors.NoticeWebhookOff {
 		t.Errorf("webhook = %+v", hook)
 	}
 }
 
-func TestOneProcessAtATimeTriesADelivery(t *testing.T) {
+func TestDeliver_OneProcessAtATime(t *testing.T) {
 	t.Parallel()
-	w, there := newOffice(t), receive(t, nil)
-	hook, _ := w.hook(t, there.URL)
-	d := w.told(t, hook)
+	w, there := newWebhookTest(t), receive(t, nil)
+	hook, _ := w.addWebhook(t, there.URL)
+	d := w.addDelivery(t, hook)
 	var processes sync.WaitGroup
 	for range 4 {
 		processes.Go(func() {
@@ -214,42 +214,42 @@ func TestOneProcessAtATimeTriesADelivery(t *testing.T) {
 	}
 }
 
-func TestADeliveryWhoseProcessDiedIsSentAgainUnderTheSameID(t *testing.T) {
+func TestDeliver_ResendsAfterItsProcessDied(t *testing.T) {
 	t.Parallel()
-	w, there := newOffice(t), receive(t, nil)
-	hook, _ := w.hook(t, there.URL)
-	d := w.told(t, hook)
-	if _, claimed, err := w.Door().ClaimDelivery(t.Context(), d.ID, time.Hour); !claimed || err != nil { // and nothing more was heard of it
+	w, there := newWebhookTest(t), receive(t, nil)
+	hook, _ := w.addWebhook(t, there.URL)
+	d := w.addDelivery(t, hook)
+	if _, claimed, err := w.Door().ClaimDelivery(t.Context(), d.ID, time.Hour); !claimed || err != nil { // the process dies
 		t.Fatal(claimed, err)
 	}
 	again, err := w.post.Deliver(t.Context(), w.Tenant, d.ID)
 	if err != nil || again < 59*time.Minute || again > time.Hour || len(there.all()) != 0 {
 		t.Errorf("while it is claimed: again after %v, %v; received %d", again, err, len(there.all()))
 	}
-	w.due(t)
+	w.makeDue(t)
 	d = w.deliver(t, d, 0)
 	if got := there.all(); len(got) != 1 || got[0].header.Get("webhook-id") != "msg_"+d.ID.String() || d.Tries != 2 {
 		t.Errorf("received %v, delivery %+v", got, d)
 	}
 }
 
-func TestAReceiverThatHangsCostsOnlyItself(t *testing.T) {
+func TestDeliver_HungReceiverDelaysNoOther(t *testing.T) {
 	t.Parallel()
-	w := newOffice(t)
+	w := newWebhookTest(t)
 	came, released := make(chan struct{}, 10), make(chan struct{})
 	hanging := receive(t, func(http.ResponseWriter, *http.Request) { came <- struct{}{}; <-released })
-	hung, _ := w.hook(t, strings.Replace(hanging.URL, "127.0.0.1", "localhost", 1))
+	hung, _ := w.addWebhook(t, strings.Replace(hanging.URL, "127.0.0.1", "localhost", 1))
 	there := receive(t, nil)
-	well, _ := w.hook(t, there.URL)
+	well, _ := w.addWebhook(t, there.URL)
 	var tries sync.WaitGroup
 	for range 4 {
-		d := w.told(t, hung)
+		d := w.addDelivery(t, hung)
 		tries.Go(func() { _, _ = w.post.Deliver(t.Context(), w.Tenant, d.ID) })
 	}
 	for range 4 {
 		<-came
 	}
-	fifth := w.told(t, hung)
+	fifth := w.addDelivery(t, hung)
 	if fifth = w.deliver(t, fifth, 5*time.Second); fifth.Tries != 0 {
 		t.Errorf("a fifth is tried: %+v", fifth)
 	}
@@ -263,12 +263,12 @@ func TestAReceiverThatHangsCostsOnlyItself(t *testing.T) {
 	}
 }
 
-func TestAProxyThatFailsIsSaid(t *testing.T) {
+func TestDeliver_ReportsAProxyFailure(t *testing.T) {
 	t.Parallel()
 	beyond := safehttp.New(safehttp.Options{Mode: safehttp.Public, Proxy: egressproxy.Refusing(t, http.StatusProxyAuthRequired)})
-	w := newOffice(t, func(o *webhooks.Options) { o.HTTP, o.CheckURL = beyond.Client(), beyond.CheckURL })
-	hook, _ := w.hook(t, "https://8.8.8.8/hook")
-	d := w.deliver(t, w.told(t, hook), webhooks.Schedule[0])
+	w := newWebhookTest(t, func(o *webhooks.Options) { o.HTTP, o.CheckURL = beyond.Client(), beyond.CheckURL })
+	hook, _ := w.addWebhook(t, "https://8.8.8.8/hook")
+	d := w.deliver(t, w.addDelivery(t, hook), webhooks.Schedule[0])
 	if d.Error != "The egress proxy refused Patchbay's user name and password (407). Whoever runs Patchbay checks PATCHBAY_EGRESS_PROXY." || d.Status != 0 {
 		t.Errorf("%+v", d)
 	}

@@ -12,17 +12,17 @@ import (
 	"patchbay/internal/store"
 )
 
-// Create stores a webhook, which is on, and returns the secret that signs: here and never again.
+// Create stores a webhook, which is enabled, and returns its signing secret for the only time.
 func (p *Post) Create(ctx context.Context, a auth.Actor, w connectors.Webhook) (connectors.Webhook, secret.Text, error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return connectors.Webhook{}, "", err
 	}
 	w = w.Normalized()
-	if err := p.check(w, ""); err != nil {
+	if err := p.validate(w, ""); err != nil {
 		return connectors.Webhook{}, "", err
 	}
 	text := newSecret()
-	var made connectors.Webhook
+	var created connectors.Webhook
 	err := p.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		n, err := tx.CountWebhooks(ctx)
 		if err != nil {
@@ -31,18 +31,18 @@ func (p *Post) Create(ctx context.Context, a auth.Actor, w connectors.Webhook) (
 		if n >= connectors.MaxWebhooks {
 			return fault.Errorf(fault.Conflict, "There are %d webhooks, and more than that are not kept. Delete one first.", n)
 		}
-		if made, err = tx.CreateWebhook(ctx, w, store.WebhookSecrets{Now: text}); err != nil {
+		if created, err = tx.CreateWebhook(ctx, w, store.WebhookSecrets{Now: text}); err != nil {
 			return err
 		}
-		return tx.RecordChange(ctx, event(a, "webhook.create", made), nil, store.OfWebhook(made.ID))
+		return tx.RecordChange(ctx, newEvent(a, "webhook.create", created), nil, store.OfWebhook(created.ID))
 	})
 	if err != nil {
 		return connectors.Webhook{}, "", err
 	}
-	return made, text, nil
+	return created, text, nil
 }
 
-// Change says what of a webhook becomes another; nil: it stays.
+// Change holds the new fields of a webhook; nil: unchanged.
 type Change struct {
 	Name    *string
 	URL     *string
@@ -50,27 +50,27 @@ type Change struct {
 	Enabled *bool
 }
 
-func (c Change) apply(w connectors.Webhook) connectors.Webhook {
-	set(&w.Name, c.Name)
-	set(&w.URL, c.URL)
-	set(&w.Kinds, c.Kinds)
-	set(&w.Enabled, c.Enabled)
+func (c Change) applyTo(w connectors.Webhook) connectors.Webhook {
+	setIfGiven(&w.Name, c.Name)
+	setIfGiven(&w.URL, c.URL)
+	setIfGiven(&w.Kinds, c.Kinds)
+	setIfGiven(&w.Enabled, c.Enabled)
 	return w.Normalized()
 }
 
-func set[T any](field *T, to *T) {
-	if to != nil {
-		*field = *to
+func setIfGiven[T any](field *T, value *T) {
+	if value != nil {
+		*field = *value
 	}
 }
 
-// Update changes a webhook. One that is turned off forgets what waits; one that is turned on begins anew.
+// Update changes a webhook. Disabling it deletes its waiting deliveries; enabling it resets its failures.
 func (p *Post) Update(ctx context.Context, a auth.Actor, id connectors.WebhookID, c Change) (updated connectors.Webhook, err error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return updated, err
 	}
 	err = p.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		was, err := tx.Before(ctx, store.OfWebhook(id))
+		before, err := tx.Before(ctx, store.OfWebhook(id))
 		if err != nil {
 			return err
 		}
@@ -78,19 +78,19 @@ func (p *Post) Update(ctx context.Context, a auth.Actor, id connectors.WebhookID
 		if err != nil {
 			return err
 		}
-		w := c.apply(old)
-		if err := p.check(w, old.URL); err != nil {
+		w := c.applyTo(old)
+		if err := p.validate(w, old.URL); err != nil {
 			return err
 		}
 		if updated, err = tx.UpdateWebhook(ctx, w); err != nil {
 			return err
 		}
-		return tx.RecordChange(ctx, event(a, "webhook.update", updated), was, store.OfWebhook(id))
+		return tx.RecordChange(ctx, newEvent(a, "webhook.update", updated), before, store.OfWebhook(id))
 	})
 	return updated, err
 }
 
-// Delete deletes a webhook, and what it was told.
+// Delete deletes a webhook and its deliveries.
 func (p *Post) Delete(ctx context.Context, a auth.Actor, id connectors.WebhookID) error {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return err
@@ -100,19 +100,19 @@ func (p *Post) Delete(ctx context.Context, a auth.Actor, id connectors.WebhookID
 		if err != nil {
 			return err
 		}
-		was, err := tx.Before(ctx, store.OfWebhook(id))
+		before, err := tx.Before(ctx, store.OfWebhook(id))
 		if err != nil {
 			return err
 		}
 		if err := tx.DeleteWebhook(ctx, id); err != nil {
 			return err
 		}
-		return tx.RecordChange(ctx, event(a, "webhook.delete", w), was, store.OfWebhook(id))
+		return tx.RecordChange(ctx, newEvent(a, "webhook.delete", w), before, store.OfWebhook(id))
 	})
 }
 
-// check tells what is wrong with a webhook. An address that was there before is looked at where something is sent.
-func (p *Post) check(w connectors.Webhook, before string) error {
+// validate returns the invalid fields of a webhook. An unchanged URL is checked only when something is sent.
+func (p *Post) validate(w connectors.Webhook, before string) error {
 	fields := w.Validate()
 	if w.URL != "" && w.URL != before {
 		if _, err := p.checkURL(w.URL); err != nil {
@@ -122,7 +122,7 @@ func (p *Post) check(w connectors.Webhook, before string) error {
 	return fault.InvalidFields(fields...)
 }
 
-// egressSentence is what a person is told of a refused address.
+// egressSentence explains a refused URL.
 func egressSentence(err error) string {
 	if blocked, ok := errors.AsType[*safehttp.BlockedError](err); ok {
 		return blocked.Error()
@@ -133,9 +133,9 @@ func egressSentence(err error) string {
 	return "This is no address that Patchbay can send to."
 }
 
-// event is about a webhook: the host where it leads, for the rest of an address may be a secret, and never what signs.
-func event(a auth.Actor, action string, w connectors.Webhook) store.Event {
+// newEvent returns an audit entry of a webhook. It holds the host only, for the rest of a URL may be a secret.
+func newEvent(a auth.Actor, action string, w connectors.Webhook) store.Event {
 	e := a.Event(action, w.Name)
-	e.Detail = map[string]any{"webhook_id": w.ID.String(), "host": hostOf(w.URL), "enabled": w.Enabled, "kinds": w.Kinds}
+	e.Detail = map[string]any{"webhook_id": w.ID.String(), "host": hostName(w.URL), "enabled": w.Enabled, "kinds": w.Kinds}
 	return e
 }

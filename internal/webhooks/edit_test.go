@@ -13,10 +13,10 @@ import (
 	"patchbay/internal/webhooks"
 )
 
-func TestAWebhooksFieldsAreChecked(t *testing.T) {
+func TestCreate_ValidatesFields(t *testing.T) {
 	t.Parallel()
-	w := newOffice(t)
-	good, _ := w.hook(t, "https://hooks.example.com/")
+	w := newWebhookTest(t)
+	good, _ := w.addWebhook(t, "https://hooks.example.com/")
 	for name, tc := range map[string]struct {
 		hook connectors.Webhook
 		at   []string
@@ -43,10 +43,10 @@ func TestAWebhooksFieldsAreChecked(t *testing.T) {
 	}
 }
 
-func TestWebhooksAreTheAdmins(t *testing.T) {
+func TestWebhooks_RequireAnAdmin(t *testing.T) {
 	t.Parallel()
-	w := newOffice(t)
-	hook, _ := w.hook(t, "https://hooks.example.com/")
+	w := newWebhookTest(t)
+	hook, _ := w.addWebhook(t, "https://hooks.example.com/")
 	member := w.admin
 	member.Role = connectors.RoleMember
 	_, _, create := w.post.Create(t.Context(), member, hook)
@@ -61,45 +61,45 @@ func TestWebhooksAreTheAdmins(t *testing.T) {
 	}
 }
 
-func TestATenantHasTwentyWebhooks(t *testing.T) {
+func TestCreate_LimitsWebhooksPerTenant(t *testing.T) {
 	t.Parallel()
-	w := newOffice(t)
+	w := newWebhookTest(t)
 	for range connectors.MaxWebhooks {
-		w.hook(t, "https://hooks.example.com/")
+		w.addWebhook(t, "https://hooks.example.com/")
 	}
 	if _, _, err := w.post.Create(t.Context(), w.admin, connectors.Webhook{Name: "One more", URL: "https://hooks.example.com/"}); !fault.Is(err, fault.Conflict) {
 		t.Error(err)
 	}
 }
 
-func TestForADayAfterARotationBothSecretsSign(t *testing.T) {
+func TestRotateSecret_BothSignForADay(t *testing.T) {
 	t.Parallel()
-	w, there := newOffice(t), receive(t, nil)
-	hook, old := w.hook(t, there.URL)
+	w, there := newWebhookTest(t), receive(t, nil)
+	hook, old := w.addWebhook(t, there.URL)
 	rotated, text, err := w.post.RotateSecret(t.Context(), w.admin, hook.ID)
 	if err != nil || text == old || rotated.RotatingUntil == nil {
 		t.Fatalf("%+v, %v", rotated, err)
 	}
-	w.deliver(t, w.told(t, hook), 0)
+	w.deliver(t, w.addDelivery(t, hook), 0)
 	w.ahead.Store(int64(24*time.Hour + time.Second))
-	w.deliver(t, w.told(t, hook), 0)
+	w.deliver(t, w.addDelivery(t, hook), 0)
 	got := there.all()
 	if len(got) != 2 {
 		t.Fatalf("received %d", len(got))
 	}
-	if now, before := got[0].signedBy(t, text), got[0].signedBy(t, old); now != 1 || before != 1 {
+	if now, before := got[0].countSignatures(t, text), got[0].countSignatures(t, old); now != 1 || before != 1 {
 		t.Errorf("on the day: %d by the new, %d by the old", now, before)
 	}
-	if now, before := got[1].signedBy(t, text), got[1].signedBy(t, old); now != 1 || before != 0 {
+	if now, before := got[1].countSignatures(t, text), got[1].countSignatures(t, old); now != 1 || before != 0 {
 		t.Errorf("after it: %d by the new, %d by the old", now, before)
 	}
 }
 
-func TestATestIsSentOnceAndCountsForNothing(t *testing.T) {
+func TestTest_IsSentOnceAndNotCounted(t *testing.T) {
 	t.Parallel()
 	status := http.StatusInternalServerError
-	w, there := newOffice(t), receive(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
-	hook, text := w.hook(t, there.URL)
+	w, there := newWebhookTest(t), receive(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+	hook, text := w.addWebhook(t, there.URL)
 	off, err := w.post.Update(t.Context(), w.admin, hook.ID, webhooks.Change{Enabled: new(false)})
 	if err != nil || off.State() != connectors.WebhookOff {
 		t.Fatal(off, err)
@@ -113,7 +113,7 @@ func TestATestIsSentOnceAndCountsForNothing(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 	got := there.all()
-	if len(got) != 2 || got[1].signedBy(t, text) != 1 || !strings.Contains(string(got[1].body), `"type":"webhook.test"`) {
+	if len(got) != 2 || got[1].countSignatures(t, text) != 1 || !strings.Contains(string(got[1].body), `"type":"webhook.test"`) {
 		t.Errorf("received %v", got)
 	}
 	if hook = w.webhook(t, hook.ID); hook.Failures != 0 || len(w.notices(t)) != 0 {
@@ -121,11 +121,11 @@ func TestATestIsSentOnceAndCountsForNothing(t *testing.T) {
 	}
 }
 
-func TestWhatHasFailedIsSentAgainByHand(t *testing.T) {
+func TestRedeliver_SendsAFailedDelivery(t *testing.T) {
 	t.Parallel()
-	w, there := newOffice(t), receive(t, nil)
-	hook, _ := w.hook(t, there.URL)
-	d := w.deliver(t, w.told(t, hook), 0)
+	w, there := newWebhookTest(t), receive(t, nil)
+	hook, _ := w.addWebhook(t, there.URL)
+	d := w.deliver(t, w.addDelivery(t, hook), 0)
 	again, err := w.post.Redeliver(t.Context(), w.admin, hook.ID, d.ID)
 	if err != nil || again.State != connectors.DeliveryWaiting {
 		t.Fatal(again, err)
@@ -145,11 +145,11 @@ func TestWhatHasFailedIsSentAgainByHand(t *testing.T) {
 	}
 }
 
-func TestASecretIsNowhereButInTheAnswerThatMadeIt(t *testing.T) {
+func TestSecret_IsShownOnlyAtCreation(t *testing.T) {
 	t.Parallel()
-	w, there := newOffice(t), receive(t, answers(http.StatusInternalServerError))
-	hook, first := w.hook(t, there.URL+"/T0KEN-IN-THE-PATH")
-	w.deliver(t, w.told(t, hook), webhooks.Schedule[0])
+	w, there := newWebhookTest(t), receive(t, respondWith(http.StatusInternalServerError))
+	hook, first := w.addWebhook(t, there.URL+"/T0KEN-IN-THE-PATH")
+	w.deliver(t, w.addDelivery(t, hook), webhooks.Schedule[0])
 	_, second, err := w.post.RotateSecret(t.Context(), w.admin, hook.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestASecretIsNowhereButInTheAnswerThatMadeIt(t *testing.T) {
 	if err := w.post.Delete(t.Context(), w.admin, hook.ID); err != nil {
 		t.Fatal(err)
 	}
-	hook, third := w.hook(t, there.URL)
+	hook, third := w.addWebhook(t, there.URL)
 	everywhere := w.dump(t) + w.log.String()
 	for _, text := range []string{first.Reveal(), second.Reveal(), third.Reveal()} {
 		if strings.Contains(everywhere, strings.TrimPrefix(text, "whsec_")) {

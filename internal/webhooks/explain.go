@@ -14,8 +14,8 @@ import (
 	"patchbay/internal/safehttp"
 )
 
-// explain says in one sentence why nothing was answered. It quotes nothing that came from there.
-func (p *Post) explain(ctx context.Context, err error) string {
+// explainError explains in one sentence why there is no response. It quotes nothing of the receiver.
+func (p *Post) explainError(ctx context.Context, err error) string {
 	if blocked, ok := errors.AsType[*safehttp.BlockedError](err); ok {
 		return blocked.Error()
 	}
@@ -31,7 +31,7 @@ func (p *Post) explain(ctx context.Context, err error) string {
 		return "Its name is not known (DNS)."
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "It refused the connection."
-	case overTLS(err):
+	case isTLSError(err):
 		return "It has no certificate that Patchbay trusts, or does not speak TLS."
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
 		return "It closed the connection without an answer."
@@ -40,7 +40,7 @@ func (p *Post) explain(ctx context.Context, err error) string {
 	}
 }
 
-func overTLS(err error) bool {
+func isTLSError(err error) bool {
 	_, verification := errors.AsType[*tls.CertificateVerificationError](err)
 	_, record := errors.AsType[tls.RecordHeaderError](err)
 	_, authority := errors.AsType[x509.UnknownAuthorityError](err)
@@ -48,7 +48,7 @@ func overTLS(err error) bool {
 	return verification || record || authority || alert
 }
 
-// explainStatus says what a status means that is not 2xx.
+// explainStatus explains a status other than 2xx.
 func explainStatus(status int) string {
 	switch {
 	case status == http.StatusGone:

@@ -26,8 +26,8 @@ import (
 	"patchbay/internal/webhooks"
 )
 
-// office is a world with a Post whose waits are exact and whose clock can run ahead.
-type office struct {
+// webhookTest is a world with a sender without jitter and an adjustable clock.
+type webhookTest struct {
 	*fixture.World
 	post  *webhooks.Post
 	log   *syncBuffer
@@ -35,9 +35,9 @@ type office struct {
 	ahead atomic.Int64
 }
 
-func newOffice(t *testing.T, opts ...func(*webhooks.Options)) *office {
+func newWebhookTest(t *testing.T, opts ...func(*webhooks.Options)) *webhookTest {
 	t.Helper()
-	w := &office{World: fixture.New(t), log: &syncBuffer{}}
+	w := &webhookTest{World: fixture.New(t), log: &syncBuffer{}}
 	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local, UserAgent: "Patchbay/test"})
 	o := webhooks.Options{
 		Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: "https://patchbay.example.com",
@@ -57,8 +57,7 @@ func newOffice(t *testing.T, opts ...func(*webhooks.Options)) *office {
 	return w
 }
 
-// hook makes a webhook that leads to an address.
-func (w *office) hook(t *testing.T, url string) (connectors.Webhook, secret.Text) {
+func (w *webhookTest) addWebhook(t *testing.T, url string) (connectors.Webhook, secret.Text) {
 	t.Helper()
 	hook, text, err := w.post.Create(t.Context(), w.admin, connectors.Webhook{Name: "Hook", URL: url})
 	if err != nil {
@@ -67,8 +66,8 @@ func (w *office) hook(t *testing.T, url string) (connectors.Webhook, secret.Text
 	return hook, text
 }
 
-// told adds a notice, and returns its delivery.
-func (w *office) told(t *testing.T, hook connectors.Webhook) connectors.Delivery {
+// addDelivery adds a notice and returns its delivery.
+func (w *webhookTest) addDelivery(t *testing.T, hook connectors.Webhook) connectors.Delivery {
 	t.Helper()
 	err := w.Door().AddNotice(t.Context(), store.NewNotice{
 		Kind: connectors.NoticeDown, Title: "Linear is down", Body: "It does not answer.", Link: "/connectors/linear", Data: map[string]any{"connector": "linear"},
@@ -79,7 +78,7 @@ func (w *office) told(t *testing.T, hook connectors.Webhook) connectors.Delivery
 	return w.newest(t, hook)
 }
 
-func (w *office) newest(t *testing.T, hook connectors.Webhook) connectors.Delivery {
+func (w *webhookTest) newest(t *testing.T, hook connectors.Webhook) connectors.Delivery {
 	t.Helper()
 	list, err := w.Door().Deliveries(t.Context(), hook.ID, store.Page{Limit: 1})
 	if err != nil || len(list.Items) != 1 {
@@ -88,8 +87,8 @@ func (w *office) newest(t *testing.T, hook connectors.Webhook) connectors.Delive
 	return list.Items[0]
 }
 
-// deliver tries a delivery, and wants to be told to come again after so long.
-func (w *office) deliver(t *testing.T, d connectors.Delivery, again time.Duration) connectors.Delivery {
+// deliver tries a delivery and checks the delay of the next try.
+func (w *webhookTest) deliver(t *testing.T, d connectors.Delivery, again time.Duration) connectors.Delivery {
 	t.Helper()
 	got, err := w.post.Deliver(t.Context(), w.Tenant, d.ID)
 	if err != nil || got != again {
@@ -102,7 +101,7 @@ func (w *office) deliver(t *testing.T, d connectors.Delivery, again time.Duratio
 	return d
 }
 
-func (w *office) webhook(t *testing.T, id connectors.WebhookID) connectors.Webhook {
+func (w *webhookTest) webhook(t *testing.T, id connectors.WebhookID) connectors.Webhook {
 	t.Helper()
 	hook, err := w.Door().Webhook(t.Context(), id)
 	if err != nil {
@@ -111,7 +110,7 @@ func (w *office) webhook(t *testing.T, id connectors.WebhookID) connectors.Webho
 	return hook
 }
 
-func (w *office) notices(t *testing.T) []connectors.Notice {
+func (w *webhookTest) notices(t *testing.T) []connectors.Notice {
 	t.Helper()
 	list, err := w.Door().Notices(t.Context(), nil, store.Page{})
 	if err != nil {
@@ -120,8 +119,8 @@ func (w *office) notices(t *testing.T) []connectors.Notice {
 	return list.Items
 }
 
-// sql changes rows as the clock would.
-func (w *office) sql(t *testing.T, statement string) {
+// exec changes rows, for example to move their times.
+func (w *webhookTest) exec(t *testing.T, statement string) {
 	t.Helper()
 	err := pgx.BeginFunc(t.Context(), w.Pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(t.Context(), "select set_config('app.system', 'on', true)"); err != nil {
@@ -135,13 +134,13 @@ func (w *office) sql(t *testing.T, statement string) {
 	}
 }
 
-// due lets what waits be tried now.
-func (w *office) due(t *testing.T) {
+// makeDue makes the waiting deliveries due.
+func (w *webhookTest) makeDue(t *testing.T) {
 	t.Helper()
-	w.sql(t, `update webhook_deliveries set next_at = now() where state = 'waiting'`)
+	w.exec(t, `update webhook_deliveries set next_at = now() where state = 'waiting'`)
 }
 
-// receiver is somebody's server.
+// receiver is a webhook's server.
 type receiver struct {
 	*httptest.Server
 	mu  sync.Mutex
@@ -153,7 +152,7 @@ type received struct {
 	body   []byte
 }
 
-// receive starts a receiver that answers by a handler, after it has read what came; nil: 204.
+// receive starts a receiver whose handler runs after the body is read; nil: 204.
 func receive(t *testing.T, answer http.HandlerFunc) *receiver {
 	t.Helper()
 	r := &receiver{}
@@ -175,7 +174,7 @@ func receive(t *testing.T, answer http.HandlerFunc) *receiver {
 	return r
 }
 
-func answers(status int) http.HandlerFunc {
+func respondWith(status int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }
 }
 
@@ -185,8 +184,8 @@ func (r *receiver) all() []received {
 	return append([]received{}, r.got...)
 }
 
-// signedBy tells how many of the signatures a secret made, as the specification says that it is to be checked.
-func (g received) signedBy(t *testing.T, text secret.Text) int {
+// countSignatures counts the signatures by a secret, verified as the specification says.
+func (g received) countSignatures(t *testing.T, text secret.Text) int {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(text.Reveal(), "whsec_"))
 	if err != nil || len(key) < 24 || !strings.HasPrefix(text.Reveal(), "whsec_") {
@@ -220,8 +219,8 @@ func (b *syncBuffer) String() string {
 	return b.buf.String()
 }
 
-// dump is every row of the tables that are about notices, and of the log of changes and the jobs.
-func (w *office) dump(t *testing.T) (text string) {
+// dump is every row of notices, deliveries, audit entries and jobs.
+func (w *webhookTest) dump(t *testing.T) (text string) {
 	t.Helper()
 	err := pgx.BeginFunc(t.Context(), w.Pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(t.Context(), "select set_config('app.system', 'on', true)"); err != nil {

@@ -8,10 +8,10 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// payload is what is sent. Fields may come; those that are there keep their names and meaning.
+// payload is the body of a try. Fields may be added; existing ones keep their names and meaning.
 type payload struct {
 	Type      connectors.NoticeKind `json:"type"`
-	Timestamp time.Time             `json:"timestamp"` // of what is told, not of the try
+	Timestamp time.Time             `json:"timestamp"` // of the notice, not of the try
 	Data      payloadData           `json:"data"`
 }
 
@@ -23,20 +23,20 @@ type payloadData struct {
 	Details  json.RawMessage `json:"details,omitempty"`
 }
 
-// bodyOf is what is sent of a delivery, the same at each try.
-func (p *Post) bodyOf(d connectors.Delivery) ([]byte, error) {
-	var told connectors.DeliveryBody
-	if err := json.Unmarshal(d.Body, &told); err != nil {
+// marshalBody returns the body of a delivery, the same at each try.
+func (p *Post) marshalBody(d connectors.Delivery) ([]byte, error) {
+	var stored connectors.DeliveryBody
+	if err := json.Unmarshal(d.Body, &stored); err != nil {
 		return nil, fmt.Errorf("read a delivery: %w", err)
 	}
 	out := payload{Type: d.Kind, Timestamp: d.CreatedAt.UTC(), Data: payloadData{
-		NoticeID: told.NoticeID, Title: told.Title, Text: told.Text, Details: told.Details,
+		NoticeID: stored.NoticeID, Title: stored.Title, Text: stored.Text, Details: stored.Details,
 	}}
-	if told.Link != "" {
-		out.Data.URL = p.baseURL + told.Link
+	if stored.Link != "" {
+		out.Data.URL = p.baseURL + stored.Link
 	}
 	return json.Marshal(out)
 }
 
-// MessageID is what a delivery's receiver sees, the same at each try.
+// MessageID is the webhook-id of a delivery.
 func MessageID(id connectors.DeliveryID) string { return "msg_" + id.String() }

@@ -11,19 +11,19 @@ import (
 	"patchbay/internal/store"
 )
 
-// Options are what a [Post] stands on. Store, HTTP and CheckURL are required.
+// Options configure a [Post]. Store, HTTP and CheckURL are required.
 type Options struct {
 	Store    *store.Store
-	HTTP     *http.Client                       // of safehttp: it follows no redirects
+	HTTP     *http.Client                       // of safehttp, without redirects
 	CheckURL func(raw string) (*url.URL, error) // the egress rules
-	BaseURL  string                             // of the dashboard, which links lead to
-	Log      *slog.Logger                       // nil: none
+	BaseURL  string                             // of the dashboard, for links
+	Log      *slog.Logger                       // nil: discard
 	Now      func() time.Time                   // nil: time.Now
-	Timeout  time.Duration                      // of a try, from the look-up of the name to the head of the answer; 0: 10 s
-	Jitter   func(time.Duration) time.Duration  // nil: up to a tenth more, so that what failed together is not tried together
+	Timeout  time.Duration                      // of a try, from DNS to the response header; 0: 10 s
+	Jitter   func(time.Duration) time.Duration  // nil: up to 10 % more, so that deliveries that failed together are not retried together
 }
 
-// Post sends what webhooks are told. It is safe for concurrent use.
+// Post sends webhook deliveries. It is safe for concurrent use.
 type Post struct {
 	store    *store.Store
 	http     *http.Client
@@ -33,10 +33,10 @@ type Post struct {
 	now      func() time.Time
 	timeout  time.Duration
 	jitter   func(time.Duration) time.Duration
-	places   *places
+	gates    gates
 }
 
-// New makes a Post.
+// New returns a Post.
 func New(o Options) *Post {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -49,6 +49,6 @@ func New(o Options) *Post {
 	}
 	return &Post{
 		store: o.Store, http: o.HTTP, checkURL: o.CheckURL, baseURL: o.BaseURL, log: o.Log, now: o.Now,
-		timeout: cmp.Or(o.Timeout, sendTimeout), jitter: o.Jitter, places: newPlaces(),
+		timeout: cmp.Or(o.Timeout, sendTimeout), jitter: o.Jitter, gates: newGates(),
 	}
 }

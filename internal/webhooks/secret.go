@@ -20,8 +20,8 @@ import (
 const (
 	secretPrefix = "whsec_"
 	secretBytes  = 32 // the specification wants 24 to 64
-	// overlap is how long after a rotation the secret before signs, too.
-	overlap = 24 * time.Hour
+	// rotationOverlap is how long the previous secret also signs after a rotation.
+	rotationOverlap = 24 * time.Hour
 )
 
 func newSecret() secret.Text {
@@ -30,26 +30,26 @@ func newSecret() secret.Text {
 	return secret.Text(secretPrefix + base64.StdEncoding.EncodeToString(key))
 }
 
-// RotateSecret makes a new secret and returns it: here and never again. For a day the one before signs beside it.
+// RotateSecret creates a new secret and returns it for the only time. The previous one also signs for a day.
 func (p *Post) RotateSecret(ctx context.Context, a auth.Actor, id connectors.WebhookID) (w connectors.Webhook, text secret.Text, err error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return w, "", err
 	}
 	_, old, err := p.store.Vault(a.Tenant.ID).WebhookSecrets(ctx, id)
-	if err != nil && !fault.Is(err, fault.Internal) { // what cannot be opened is replaced
+	if err != nil && !fault.Is(err, fault.Internal) { // an unreadable secret is replaced
 		return w, "", err
 	}
 	text = newSecret()
-	next := store.WebhookSecrets{Now: text, Before: old.Now, Until: p.now().Add(overlap).UTC().Truncate(time.Second)}
+	next := store.WebhookSecrets{Now: text, Before: old.Now, Until: p.now().Add(rotationOverlap).UTC().Truncate(time.Second)}
 	err = p.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		was, err := tx.Before(ctx, store.OfWebhook(id))
+		before, err := tx.Before(ctx, store.OfWebhook(id))
 		if err != nil {
 			return err
 		}
 		if w, err = tx.SetWebhookSecrets(ctx, id, next); err != nil {
 			return err
 		}
-		return tx.RecordChange(ctx, event(a, "webhook.rotate_secret", w), was, store.OfWebhook(id))
+		return tx.RecordChange(ctx, newEvent(a, "webhook.rotate_secret", w), before, store.OfWebhook(id))
 	})
 	if err != nil {
 		return connectors.Webhook{}, "", err
@@ -57,22 +57,22 @@ func (p *Post) RotateSecret(ctx context.Context, a auth.Actor, id connectors.Web
 	return w, text, nil
 }
 
-// message is what is signed.
-type message struct {
-	id   string // without a full stop
-	at   time.Time
-	body []byte
+// signedMessage is the input of a signature.
+type signedMessage struct {
+	id     string // without a full stop
+	sentAt time.Time
+	body   []byte
 }
 
-// signatures are the header's value: one by each secret that is good at the time.
-func (m message) signatures(s store.WebhookSecrets) (string, error) {
+// signatureHeader returns one signature for each valid secret.
+func (m signedMessage) signatureHeader(s store.WebhookSecrets) (string, error) {
 	keys := []secret.Text{s.Now}
-	if !s.Before.Empty() && m.at.Before(s.Until) {
+	if !s.Before.Empty() && m.sentAt.Before(s.Until) {
 		keys = append(keys, s.Before)
 	}
 	all := make([]string, len(keys))
 	for i, key := range keys {
-		signature, err := m.sign(key)
+		signature, err := m.signWith(key)
 		if err != nil {
 			return "", err
 		}
@@ -81,16 +81,16 @@ func (m message) signatures(s store.WebhookSecrets) (string, error) {
 	return strings.Join(all, " "), nil
 }
 
-func (m message) sign(text secret.Text) (string, error) {
+func (m signedMessage) signWith(text secret.Text) (string, error) {
 	encoded, ok := strings.CutPrefix(text.Reveal(), secretPrefix)
 	key, err := base64.StdEncoding.DecodeString(encoded)
 	if !ok || err != nil { // the cause could quote the secret
 		return "", fault.Errorf(fault.Internal, "The webhook's stored secret is none. Make a new one.")
 	}
 	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(m.id + "." + m.timestamp() + "."))
+	mac.Write([]byte(m.id + "." + m.unixTime() + "."))
 	mac.Write(m.body)
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)), nil
 }
 
-func (m message) timestamp() string { return strconv.FormatInt(m.at.Unix(), 10) }
+func (m signedMessage) unixTime() string { return strconv.FormatInt(m.sentAt.Unix(), 10) }

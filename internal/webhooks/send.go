@@ -11,52 +11,52 @@ import (
 	"patchbay/internal/store"
 )
 
-// sendTimeout bounds a try, unless Options say otherwise.
+// sendTimeout is the default timeout of a try.
 const sendTimeout = 10 * time.Second
 
-// answer is what came of a try.
-type answer struct {
-	status     int // 0: none came
+// attemptResult is the result of a try.
+type attemptResult struct {
+	status     int // 0: no response
 	retryAfter time.Duration
 	took       time.Duration
-	sentence   string // what went wrong; empty: it has arrived
+	sentence   string // failure; empty: delivered
 }
 
-func (a answer) arrived() bool { return a.sentence == "" }
+func (r attemptResult) hasArrived() bool { return r.sentence == "" }
 
-// send tries to tell the webhook once. The error is one of our own; whatever the receiver does is an answer.
-func (p *Post) send(ctx context.Context, w connectors.Webhook, s store.WebhookSecrets, d connectors.Delivery) (answer, error) {
-	body, err := p.bodyOf(d)
+// sendOnce sends one request. An error is our own; a receiver's failure is in the result.
+func (p *Post) sendOnce(ctx context.Context, w connectors.Webhook, s store.WebhookSecrets, d connectors.Delivery) (attemptResult, error) {
+	body, err := p.marshalBody(d)
 	if err != nil {
-		return answer{}, err
+		return attemptResult{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
-	r, err := p.request(ctx, w, s, message{id: MessageID(d.ID), at: p.now(), body: body})
+	r, err := p.newRequest(ctx, w, s, signedMessage{id: MessageID(d.ID), sentAt: p.now(), body: body})
 	if fault.Is(err, fault.Invalid) {
-		return answer{sentence: fault.As(err).Message}, nil
+		return attemptResult{sentence: fault.As(err).Message}, nil
 	}
 	if err != nil {
-		return answer{}, err
+		return attemptResult{}, err
 	}
 	began := time.Now()
 	response, err := p.http.Do(r)
 	if err != nil {
-		return answer{sentence: p.explain(ctx, err), took: time.Since(began)}, nil
+		return attemptResult{sentence: p.explainError(ctx, err), took: time.Since(began)}, nil
 	}
-	_ = response.Body.Close() // nobody reads it
-	a := answer{status: response.StatusCode, took: time.Since(began), retryAfter: retryAfter(response.Header.Get("Retry-After"), p.now())}
-	if a.status < 200 || a.status > 299 {
-		a.sentence = explainStatus(a.status)
+	_ = response.Body.Close() // not read
+	result := attemptResult{status: response.StatusCode, took: time.Since(began), retryAfter: parseRetryAfter(response.Header.Get("Retry-After"), p.now())}
+	if result.status < 200 || result.status > 299 {
+		result.sentence = explainStatus(result.status)
 	}
-	return a, nil
+	return result, nil
 }
 
-func (p *Post) request(ctx context.Context, w connectors.Webhook, s store.WebhookSecrets, m message) (*http.Request, error) {
+func (p *Post) newRequest(ctx context.Context, w connectors.Webhook, s store.WebhookSecrets, m signedMessage) (*http.Request, error) {
 	if _, err := p.checkURL(w.URL); err != nil {
 		return nil, fault.Errorf(fault.Invalid, "%s", egressSentence(err))
 	}
-	signatures, err := m.signatures(s)
+	signatures, err := m.signatureHeader(s)
 	if err != nil {
 		return nil, err
 	}
@@ -64,10 +64,10 @@ func (p *Post) request(ctx context.Context, w connectors.Webhook, s store.Webhoo
 	if err != nil {
 		return nil, fault.Errorf(fault.Invalid, "This is no address that Patchbay can send to.")
 	}
-	r.Close = true // notices are rare: no connection is kept for the next
+	r.Close = true // notices are rare: no connection is reused
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("webhook-id", m.id)
-	r.Header.Set("webhook-timestamp", m.timestamp())
+	r.Header.Set("webhook-timestamp", m.unixTime())
 	r.Header.Set("webhook-signature", signatures)
 	return r, nil
 }

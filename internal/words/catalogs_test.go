@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write en.json anew, and take out of the other catalogs what nobody says any more")
 
-// catalog is a file: a text each, or an object with the forms of a count.
+// catalog is a file: a text per key, or an object with plural forms.
 func catalog(t *testing.T, code string) map[string]any {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("catalogs", code+".json"))
@@ -45,7 +45,7 @@ func write(t *testing.T, code string, texts map[string]any) {
 	}
 }
 
-// english is what en.json holds: each key, as itself.
+// english is en.json, which maps each key to itself.
 func english(t *testing.T) map[string]any {
 	t.Helper()
 	texts := map[string]any{}
@@ -95,7 +95,7 @@ func TestEveryLanguageSaysWhatEnglishSays(t *testing.T) {
 				sameShape(t, l.Code, key, key, text)
 			case map[string]any:
 				for form, one := range text {
-					sameShape(t, l.Code, key, english1(want[key], form), one.(string))
+					sameShape(t, l.Code, key, englishForm(want[key], form), one.(string))
 				}
 				if text["other"] == nil {
 					t.Errorf("%s.json has no form “other” of %q", l.Code, key)
@@ -110,8 +110,8 @@ func TestEveryLanguageSaysWhatEnglishSays(t *testing.T) {
 	}
 }
 
-// english1 is the English form that a language's form must be like: its own, or that for many.
-func english1(text any, form string) string {
+// englishForm is the English form to compare with: the same one, or "other".
+func englishForm(text any, form string) string {
 	forms, ok := text.(map[string]any)
 	if !ok {
 		return text.(string)
@@ -122,16 +122,15 @@ func english1(text any, form string) string {
 	return forms["other"].(string)
 }
 
-var verb = regexp.MustCompile(`%(\[\d+\])?[-+# 0]*[\d.]*[a-zA-Z%]`)
+var formatVerb = regexp.MustCompile(`%(\[\d+\])?[-+# 0]*[\d.]*[a-zA-Z%]`)
 
-// sameShape checks that a translation has the verbs and the bars of its key. The verbs may stand in another order where they have
-// numbers.
+// sameShape checks that a translation has the verbs and bars of its key. Numbered verbs may be reordered.
 func sameShape(t *testing.T, code, key, english, text string) {
 	t.Helper()
-	have, want := verb.FindAllString(text, -1), verb.FindAllString(english, -1)
+	have, want := formatVerb.FindAllString(text, -1), formatVerb.FindAllString(english, -1)
 	slices.Sort(have)
 	slices.Sort(want)
-	if have, want = slices.Compact(have), slices.Compact(want); !slices.Equal(have, want) && !numbered(have, want) {
+	if have, want = slices.Compact(have), slices.Compact(want); !slices.Equal(have, want) && !isRenumbered(have, want) {
 		t.Errorf("%s.json: %q has the verbs %v, and %q has %v", code, text, have, english, want)
 	}
 	if strings.Count(text, "|") != strings.Count(english, "|") {
@@ -142,8 +141,8 @@ func sameShape(t *testing.T, code, key, english, text string) {
 	}
 }
 
-// numbered tells whether the verbs are the same but for being numbered in the translation.
-func numbered(have, want []string) bool {
+// isRenumbered reports whether the verbs are equal but for numbers.
+func isRenumbered(have, want []string) bool {
 	plain := func(list []string) []string {
 		out := make([]string, len(list))
 		for i, v := range list {

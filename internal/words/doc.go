@@ -1,20 +1,20 @@
-// Package words says the dashboard's texts in the language of whoever reads them.
+// Package words translates the dashboard's texts into the reader's language.
 //
 //	T(ctx, "Add connector")                             a text
-//	T(ctx, "Welcome to %s.", name)                      with something in it; %[2]s where a language turns the order around
-//	N(ctx, n, "%s tool", "%s tools")                    a count: its number stands first, the rest of the arguments after it
-//	Parts(ctx, "Export as |CSV| or |JSON")              a sentence that links or code interrupt: one key, cut at its bars;
-//	                                                    … stands for what the page puts in by itself
-//	Said(ctx, run.ErrorMessage)                         what another room has said in English, and perhaps stored
+//	T(ctx, "Welcome to %s.", name)                      with an argument; %[2]s where a language changes the order
+//	N(ctx, n, "%s tool", "%s tools")                    a count: its number is the first argument
+//	Parts(ctx, "Export as |CSV| or |JSON|")             a sentence with links or code: one key, cut at its bars;
+//	                                                    … is replaced by the page itself
+//	Said(ctx, run.ErrorMessage)                         an English text of another package, perhaps stored
 //
-// The English text is the key. Its translations are in catalogs, one file a language, and catalogs/en.json is the list of all
-// keys: strings are in one place. Tests hold the catalogs to the code: go test ./internal/words says what is missing, what
-// nobody uses and which verbs differ; go test ./internal/words -update writes en.json anew.
+// The English text is the key. Catalogs have the translations, one file per language, and catalogs/en.json
+// lists all keys. Tests compare the catalogs with the code: go test ./words finds missing and unused keys and
+// different verbs; go test ./words -update rewrites en.json.
 //
-// A key is a constant of the type [Key]: the tests find it wherever it stands, so that a table of names may hold keys which
-// are translated where they are shown. What other rooms say is found in their source by its form: a text that begins with a
-// capital and ends with a full stop. Words that they put into such sentences are in fragments.go.
+// A key is a constant of the type [Key]: the tests find it anywhere, so a table may hold keys that are
+// translated when shown. Sentences of other packages are found in their source by their form: a capital at the
+// beginning, and a full stop at the end. fragments.go has the words that they insert into such sentences.
 //
-// The language is in the context ([With]); without one it is English. What a person chose comes before what the browser asks
-// for ([Choose]). Logs and the API's answers are in English whoever asks.
+// The language is in the context ([With]); the default is English. A person's choice comes before
+// Accept-Language ([Choose]). Logs and API responses are always in English.
 package words

@@ -1,14 +1,14 @@
 package words
 
-// fragments are the words that rooms put into their sentences, and their titles: what is no sentence by itself, and so is not
-// found among the code's texts. One with a verb is a format.
+// fragments are words and titles that other packages insert into sentences. They are no sentences, so the code
+// search does not find them. One with a verb is a format.
 var fragments = []Key{
-	// what is missing (package store)
+	// missing things (package store)
 	"agent", "agent or connector", "allowance", "approval", "change", "claim", "client registration", "client secret", "connector", "credential",
 	"delivery", "environment", "grant", "invitation", "link", "member", "membership", "open invitation", "pending connection", "person", "result", "second factor",
 	"setup link", "sync run", "tenant", "token", "tool call", "tool", "webhook",
 
-	// secrets, and what is done about one that is missing (connectors, credentials)
+	// secrets (connectors, credentials)
 	"header", "password", "user name", "private key", "key", "API key",
 	"connected account", "usable credential", "an account", "a client secret", "a private key", "a credential", "Connect one", "Set it", "Set one",
 	"The accounts of the agents were disconnected", "The account was disconnected", "The stored secrets of the agents were deleted", "The stored secret was deleted",
@@ -25,7 +25,7 @@ var fragments = []Key{
 	"1 second", "%d seconds", "%.1f seconds", "%.0f minutes", "%.0f hours", "%d minutes", "%d hours", "1 call", "%d calls",
 	"1 character", "%d characters", "1 item", "%d items", "1 byte", "%d bytes",
 
-	// where a server failed us (mcp, toolsync)
+	// failures of servers (mcp, toolsync)
 	"to list its tools", "the handshake", "a request",
 	": %s",
 	"we offered MCP %s, the server chose %s", "we offered MCP %s, the server supports %s", "something that is no version",
@@ -45,18 +45,18 @@ var fragments = []Key{
 	"is this machine's own", "is private", "is link-local", "is no one's", "is a multicast group's", "is not a public one",
 	"is empty", "is not a string", "is not the name of a header", "stands on a parameter that is no string, integer or boolean", "stands on two parameters", "stands where no properties lead to it",
 
-	// what was found on the way to an authorization server (connect, oauth)
+	// steps of a discovery (connect, oauth)
 	"a tool list", "a refusal without a challenge", "a challenge", "protected-resource metadata", "authorization-server metadata",
 	"a redirect", "an error", "HTML", "nothing", "no JSON object", "its address is one that may not be contacted", "no whole answer in time",
 	"the connection broke before the answer was whole", "its name does not exist", "no connection",
 	"no secure connection", "something that is not MCP", "more than we take", "a JSON-RPC error", "a version of MCP that we do not know",
 
-	// arguments that do not fit (access)
+	// invalid arguments (access)
 	"The object of arguments", "The argument %q", "at least", "at most", "more than", "less than",
 
 	"an array", "true or false", "an integer", "a number", "an object", "a string",
 
-	// what changed about a parameter (toolchange)
+	// changes of a parameter (toolchange)
 	"an address", "an e-mail address", "any value", "annotations.%s changed, and Patchbay does not know what it means.",
 	"%s cannot be compared.", "%s takes other values as well now.", "%s takes fewer values now.", "%s has to be given now.", "%s has to be given.",
 	"%s may be left out now.", "%s is checked in another way now: %s.", "%s is new: %s.", "%s is not there any more.", "%s has other places now.",

@@ -14,26 +14,25 @@ import (
 
 const room = "patchbay/internal/words"
 
-// use is a text of the code: the key, and the form for one where it is a count.
-type use struct {
+// keyUse is a text of the code: the key, and its singular for a count.
+type keyUse struct {
 	key   string
 	one   string
 	parts bool
 	at    string
 }
 
-// keysOfCode are all texts that the code says, by their keys. They stand where the type Key is wanted: as arguments, as values
-// of tables, as constants.
-func keysOfCode(t *testing.T) map[string]use {
+// keysOfCode finds all keys in the code, wherever the type Key is required: arguments, table values, constants.
+func keysOfCode(t *testing.T) map[string]keyUse {
 	t.Helper()
-	all := map[string]use{}
-	for dir, files := range speakers(t) {
-		r := reader{t: t, keys: all, params: map[string][]int{}, fields: map[string]bool{}}
+	all := map[string]keyUse{}
+	for dir, files := range translatingPackages(t) {
+		r := keyReader{t: t, keys: all, params: map[string][]int{}, fields: map[string]bool{}}
 		for _, f := range files {
 			r.declared(f)
 		}
 		for _, f := range files {
-			ast.Inspect(f, r.visit)
+			ast.Inspect(f, r.handle)
 		}
 		if len(files) == 0 {
 			t.Errorf("%s has no files", dir)
@@ -43,8 +42,8 @@ func keysOfCode(t *testing.T) map[string]use {
 	return all
 }
 
-// speakers are the files of each package that says something, without tests.
-func speakers(t *testing.T) map[string][]*ast.File {
+// translatingPackages are the files of each package with keys, without tests.
+func translatingPackages(t *testing.T) map[string][]*ast.File {
 	t.Helper()
 	packages := map[string][]*ast.File{}
 	root := filepath.Join("..", "..")
@@ -76,16 +75,16 @@ func speakers(t *testing.T) map[string][]*ast.File {
 
 var positions = token.NewFileSet()
 
-// reader gathers the keys of one package.
-type reader struct {
+// keyReader collects the keys of one package.
+type keyReader struct {
 	t      *testing.T
-	keys   map[string]use
-	params map[string][]int // of functions of the package: which of their arguments are keys
-	fields map[string]bool  // of its structs: those that are keys
+	keys   map[string]keyUse
+	params map[string][]int // indexes of key arguments, by function
+	fields map[string]bool  // struct fields that are keys
 }
 
-// declared learns where a file's functions and structs want a key.
-func (r *reader) declared(f *ast.File) {
+// declared finds the functions and structs with keys in a file.
+func (r *keyReader) declared(f *ast.File) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
@@ -111,7 +110,7 @@ func (r *reader) declared(f *ast.File) {
 	})
 }
 
-// isKey tells the type: words.Key, and Key in package words itself.
+// isKey reports whether a type is words.Key, or Key in package words.
 func isKey(e ast.Expr) bool {
 	id, ok := e.(*ast.Ident)
 	return isSelector(e, "words", "Key") || ok && id.Name == "Key"
@@ -126,7 +125,7 @@ func isSelector(e ast.Expr, x, sel string) bool {
 	return ok && id.Name == x
 }
 
-func (r *reader) visit(n ast.Node) bool {
+func (r *keyReader) handle(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.CallExpr:
 		r.call(n)
@@ -146,12 +145,12 @@ func (r *reader) visit(n ast.Node) bool {
 	return true
 }
 
-func (r *reader) call(c *ast.CallExpr) {
+func (r *keyReader) call(c *ast.CallExpr) {
 	switch {
 	case isSelector(c.Fun, "words", "T"):
 		r.add(c.Args[1])
 	case isSelector(c.Fun, "words", "Parts"):
-		r.addUse(use{key: r.text(c.Args[1]), parts: true, at: positions.Position(c.Pos()).String()})
+		r.addUse(keyUse{key: r.text(c.Args[1]), parts: true, at: positions.Position(c.Pos()).String()})
 	case isSelector(c.Fun, "words", "N"):
 		r.count(c.Args[2], c.Args[3])
 	case isSelector(c.Fun, "words", "Forms"):
@@ -171,8 +170,8 @@ func (r *reader) call(c *ast.CallExpr) {
 	}
 }
 
-// table reads the values of a table of keys, and the elements of a list of them.
-func (r *reader) table(c *ast.CompositeLit) {
+// table reads the keys in a composite literal.
+func (r *keyReader) table(c *ast.CompositeLit) {
 	switch typ := c.Type.(type) {
 	case *ast.MapType:
 		if !isKey(typ.Value) {
@@ -193,16 +192,16 @@ func (r *reader) table(c *ast.CompositeLit) {
 	}
 }
 
-// add adds a key that is written out. One that is not comes from elsewhere, where it is found.
-func (r *reader) add(e ast.Expr) {
-	r.addUse(use{key: r.text(e), at: positions.Position(e.Pos()).String()})
+// add adds a literal key. Any other is found where it is declared.
+func (r *keyReader) add(e ast.Expr) {
+	r.addUse(keyUse{key: r.text(e), at: positions.Position(e.Pos()).String()})
 }
 
-func (r *reader) count(one, other ast.Expr) {
-	r.addUse(use{key: r.text(other), one: r.text(one), at: positions.Position(other.Pos()).String()})
+func (r *keyReader) count(one, other ast.Expr) {
+	r.addUse(keyUse{key: r.text(other), one: r.text(one), at: positions.Position(other.Pos()).String()})
 }
 
-func (r *reader) addUse(u use) {
+func (r *keyReader) addUse(u keyUse) {
 	if u.key == "" {
 		return
 	}
@@ -211,12 +210,12 @@ func (r *reader) addUse(u use) {
 		r.t.Errorf("%q is said in two ways: %s, %s", u.key, before.at, u.at)
 	}
 	if there && u.one == "" {
-		return // a count says more than a text
+		return // a count has more than a text
 	}
 	r.keys[u.key] = u
 }
 
-func (r *reader) text(e ast.Expr) string {
+func (r *keyReader) text(e ast.Expr) string {
 	lit, ok := e.(*ast.BasicLit)
 	if !ok || lit.Kind != token.STRING {
 		return ""

@@ -2,19 +2,19 @@ package words
 
 import "strings"
 
-// known is what a language knows of what other rooms say.
-type known struct {
-	sentences pairs        // formats of whole texts
-	parts     pairs        // formats that stand in others
-	fragments map[Key]bool // words that stand in others
+// knownTexts are the texts of other packages that a language translates.
+type knownTexts struct {
+	sentences formatIndex  // formats of whole texts
+	parts     formatIndex  // formats inside other texts
+	fragments map[Key]bool // words inside other texts
 }
 
-// learn reads the texts for what other rooms say.
-func (l *Language) learn() *known {
-	k := &known{sentences: pairs{}, parts: pairs{}, fragments: map[Key]bool{}}
+// loadKnown indexes the texts of other packages.
+func (l *Language) loadKnown() *knownTexts {
+	k := &knownTexts{sentences: formatIndex{}, parts: formatIndex{}, fragments: map[Key]bool{}}
 	for key, e := range l.texts {
 		if e.forms == nil && strings.Contains(string(key), "%") && !strings.Contains(string(key), "|") && isSentence(string(key)) {
-			k.sentences.add(string(key), l.text(key))
+			k.sentences.add(string(key), l.translate(key))
 		}
 	}
 	for _, key := range fragments {
@@ -22,13 +22,13 @@ func (l *Language) learn() *known {
 			k.fragments[key] = true
 			continue
 		}
-		k.sentences.add(string(key), l.text(key))
-		k.parts.add(string(key), l.text(key))
+		k.sentences.add(string(key), l.translate(key))
+		k.parts.add(string(key), l.translate(key))
 	}
 	return k
 }
 
-// isSentence tells what people are told from what they are shown: it ends as a sentence does, or with what somebody else has said.
+// isSentence reports whether a text is a sentence: it ends as one, or with a text of another source.
 func isSentence(text string) bool {
 	return strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, ": %s")
 }

@@ -7,26 +7,26 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Language is one in which the dashboard speaks.
+// Language is a language of the dashboard.
 type Language struct {
 	Code string // as in <html lang> and in the name of its catalog: "de"
 	Name string // in itself: "Deutsch"
 
 	tag    language.Tag
-	group  string // between thousands
+	group  string // separator of thousands
 	change func(string) string
 	texts  map[Key]entry
-	known  func() *known // what other rooms say; nil: it is not translated
+	known  func() *knownTexts // texts of other packages; nil: they are not translated
 }
 
-// entry is a translation: one text, or one for each form of a count.
+// entry is a translation: one text, or one per plural form.
 type entry struct {
 	text  string
-	forms map[string]string // by the name of the form in CLDR: "one", "few", "other"
+	forms map[string]string // by the plural category of CLDR: "one", "few", "other"
 }
 
-// text is the translation; the key itself where there is none.
-func (l *Language) text(key Key) string {
+// translate returns the translation, or the key itself.
+func (l *Language) translate(key Key) string {
 	if l.change != nil {
 		return l.change(string(key))
 	}
@@ -36,9 +36,9 @@ func (l *Language) text(key Key) string {
 	return string(key)
 }
 
-// count is the translation of a count in the form that n needs.
-func (l *Language) count(n int, one, other Key) string {
-	form := l.form(n)
+// translateCount returns the translation in the plural form of n.
+func (l *Language) translateCount(n int, one, other Key) string {
+	form := l.pluralForm(n)
 	if e, ok := l.texts[other]; ok {
 		if text, ok := e.forms[form]; ok {
 			return text
@@ -46,17 +46,17 @@ func (l *Language) count(n int, one, other Key) string {
 		return e.text
 	}
 	if form == "one" {
-		return l.text(one)
+		return l.translate(one)
 	}
-	return l.text(other)
+	return l.translate(other)
 }
 
 var formNames = map[plural.Form]string{
 	plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few", plural.Many: "many", plural.Other: "other",
 }
 
-// form is the name that CLDR has for the form of a count of n.
-func (l *Language) form(n int) string {
+// pluralForm is the plural category of n in CLDR.
+func (l *Language) pluralForm(n int) string {
 	if n < 0 {
 		n = -n
 	}

@@ -16,15 +16,15 @@ var catalogs embed.FS
 // The languages. English needs no catalog: its texts are the keys.
 var (
 	English = &Language{Code: "en", Name: "English", tag: language.English, group: ","}
-	German  = loaded("de", Language{Name: "Deutsch", tag: language.German, group: "."})
+	German  = newLanguage("de", Language{Name: "Deutsch", tag: language.German, group: "."})
 )
 
-// Languages are all that can be chosen. The first is spoken to whoever asks for none of them.
+// Languages can be chosen. The first is the default.
 var Languages = []*Language{English, German}
 
-var matcher = language.NewMatcher(tags())
+var matcher = language.NewMatcher(languageTags())
 
-func tags() []language.Tag {
+func languageTags() []language.Tag {
 	var tags []language.Tag
 	for _, l := range Languages {
 		tags = append(tags, l.tag)
@@ -32,7 +32,7 @@ func tags() []language.Tag {
 	return tags
 }
 
-// ByCode is the language of this code; nil where there is none.
+// ByCode returns the language with this code; nil if there is none.
 func ByCode(code string) *Language {
 	i := slices.IndexFunc(Languages, func(l *Language) bool { return l.Code == code })
 	if i < 0 {
@@ -41,44 +41,45 @@ func ByCode(code string) *Language {
 	return Languages[i]
 }
 
-// Choose is the language that a person chose, else the best that the browser accepts (the value of Accept-Language), else English.
+// Choose returns the chosen language, else the best in accept (the value of Accept-Language), else English.
 func Choose(chosen, accept string) *Language {
 	if l := ByCode(chosen); l != nil {
 		return l
 	}
-	wanted, _, err := language.ParseAcceptLanguage(accept)
-	if err != nil || len(wanted) == 0 {
+	accepted, _, err := language.ParseAcceptLanguage(accept)
+	if err != nil || len(accepted) == 0 {
 		return English
 	}
-	_, i, confidence := matcher.Match(wanted...)
+	_, i, confidence := matcher.Match(accepted...)
 	if confidence == language.No {
 		return English
 	}
 	return Languages[i]
 }
 
-// Pseudo is a language for tests: English, each text changed by a function. What other rooms say is changed if it is known.
+// Pseudo is a language for tests: English with each text changed by a function, known texts of other packages
+// included.
 func Pseudo(change func(string) string) *Language {
-	return loaded("en", Language{Name: "Pseudo", tag: language.English, group: ",", change: change})
+	return newLanguage("en", Language{Name: "Pseudo", tag: language.English, group: ",", change: change})
 }
 
-// loaded is a language with its catalog. What other rooms say is learned when it is first asked for.
-func loaded(code string, l Language) *Language {
+// newLanguage adds the catalog to a language. Texts of other packages are indexed at their first use.
+func newLanguage(code string, l Language) *Language {
 	l.Code, l.texts = code, mustLoad(code)
-	l.known = sync.OnceValue(l.learn)
+	l.known = sync.OnceValue(l.loadKnown)
 	return &l
 }
 
-// mustLoad reads an embedded catalog. The tests have read it before.
+// mustLoad reads an embedded catalog, which the tests have validated.
 func mustLoad(code string) map[Key]entry {
-	texts, err := load(code)
+	texts, err := loadCatalog(code)
 	if err != nil {
 		panic(err)
 	}
 	return texts
 }
 
-func load(code string) (map[Key]entry, error) {
+func loadCatalog(code string) (map[Key]entry, error) {
 	raw, err := catalogs.ReadFile("catalogs/" + code + ".json")
 	if err != nil {
 		return nil, fmt.Errorf("read catalog %s: %w", code, err)

@@ -7,53 +7,53 @@ import (
 	"unicode/utf8"
 )
 
-// What rooms say is shorter than that.
+// Texts of other packages are within these bounds.
 const (
-	mostSaid  = 2048 // bytes that are looked through for sentences
-	mostInOne = 8    // sentences that are known as one
+	maxSaidBytes = 2048 // bytes that are searched for sentences
+	maxSentences = 8    // sentences that are recognised as one text
 )
 
-// Said is what another room has said, in the context's language. Rooms speak English: what they say is stored, logged and
-// sent to programs as well. A sentence is recognised by the words that stand in it each time, and what is between them is put
-// into its translation; what is in quotes, and what nobody knows, stays as it is.
+// Said translates an English text of another package, which is also stored, logged and sent to programs. A
+// sentence is recognised by its fixed words, and what is between them is inserted into the translation.
+// Quotations and unknown parts stay unchanged.
 func Said(ctx context.Context, text string) string {
-	l := Of(ctx)
-	if l.known == nil || text == "" || len(text) > mostSaid {
+	l := FromContext(ctx)
+	if l.known == nil || text == "" || len(text) > maxSaidBytes {
 		return text
 	}
-	return l.said(text)
+	return l.translateSaid(text)
 }
 
-// said translates the longest run of sentences from the beginning that is known, and goes on behind it.
-func (l *Language) said(text string) string {
+// translateSaid translates the longest known run of sentences from the beginning, and then the rest.
+func (l *Language) translateSaid(text string) string {
 	ends := sentenceEnds(text)
-	for i := min(len(ends), mostInOne) - 1; i >= 0; i-- {
-		if said, ok := l.whole(text[:ends[i]]); ok {
-			return said + l.rest(text[ends[i]:])
+	for i := min(len(ends), maxSentences) - 1; i >= 0; i-- {
+		if translated, ok := l.translateWhole(text[:ends[i]]); ok {
+			return translated + l.translateRest(text[ends[i]:])
 		}
 	}
-	return text[:ends[0]] + l.rest(text[ends[0]:])
+	return text[:ends[0]] + l.translateRest(text[ends[0]:])
 }
 
-func (l *Language) rest(text string) string {
+func (l *Language) translateRest(text string) string {
 	rest := strings.TrimLeft(text, " \n")
 	if rest == "" {
 		return text
 	}
-	return text[:len(text)-len(rest)] + l.said(rest)
+	return text[:len(text)-len(rest)] + l.translateSaid(rest)
 }
 
-// whole is the translation of a text that is a key, or a format with something in it.
-func (l *Language) whole(text string) (string, bool) {
+// translateWhole translates a text that is a key, or matches a format.
+func (l *Language) translateWhole(text string) (string, bool) {
 	if e, ok := l.texts[Key(text)]; ok && e.forms == nil {
-		return l.text(Key(text)), true
+		return l.translate(Key(text)), true
 	}
-	return l.filled(l.known().sentences, text)
+	return l.translateFormat(l.known().sentences, text)
 }
 
-// filled is the translation of the format that fits with the most words.
-func (l *Language) filled(known pairs, text string) (string, bool) {
-	p, holds := known.of(text)
+// translateFormat translates by the matching format with the most fixed text.
+func (l *Language) translateFormat(known formatIndex, text string) (string, bool) {
+	p, holds := known.bestMatch(text)
 	if p == nil {
 		return "", false
 	}
@@ -61,39 +61,39 @@ func (l *Language) filled(known pairs, text string) (string, bool) {
 		if v.letter != 's' && v.letter != 'v' {
 			continue
 		}
-		said := l.held(holds[v.takes])
-		if said == holds[v.takes] && p.english.texts[i+1] != "" && goesOn(said) {
-			return "", false // half a sentence in each language is worse than one in English
+		translated := l.translateArgument(holds[v.takes])
+		if translated == holds[v.takes] && p.english.texts[i+1] != "" && isContinuation(translated) {
+			return "", false // mixed languages are worse than English
 		}
-		holds[v.takes] = said
+		holds[v.takes] = translated
 	}
-	return p.said.fill(holds), true
+	return p.translation.fill(holds), true
 }
 
-// goesOn tells what reads like a part of an English sentence, and is no name and no list.
-func goesOn(text string) bool {
+// isContinuation reports whether a text reads like a part of an English sentence, and is no name and no list.
+func isContinuation(text string) bool {
 	first, _ := utf8.DecodeRuneInString(text)
 	return unicode.IsLower(first) && strings.Count(text, " ") > 1 && !strings.Contains(text, ",")
 }
 
-// held translates what stands in a sentence, if it is another sentence, or one of the words that rooms put into theirs.
-func (l *Language) held(text string) string {
+// translateArgument translates a part of a sentence that is another sentence, or a known fragment.
+func (l *Language) translateArgument(text string) string {
 	if l.known().fragments[Key(text)] {
-		return l.text(Key(text))
+		return l.translate(Key(text))
 	}
-	if said, ok := l.filled(l.known().parts, text); ok {
-		return said
+	if translated, ok := l.translateFormat(l.known().parts, text); ok {
+		return translated
 	}
 	if !strings.HasSuffix(text, ".") {
 		return text
 	}
-	if said := l.said(Capital(text)); said != Capital(text) {
-		return said
+	if translated := l.translateSaid(Capital(text)); translated != Capital(text) {
+		return translated
 	}
 	return text
 }
 
-// sentenceEnds are the places behind each sentence of a text; the last is the text's end.
+// sentenceEnds are the offsets behind each sentence; the last is the text's end.
 func sentenceEnds(text string) []int {
 	var ends []int
 	for i := 0; i+2 < len(text); i++ {

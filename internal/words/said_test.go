@@ -40,15 +40,15 @@ func TestWhatARoomSaysIsKnownAgain(t *testing.T) {
 	}
 }
 
-// TestEverySentenceOfARoomIsKnownAgain puts something into each sentence, as the rooms do.
-func TestEverySentenceOfARoomIsKnownAgain(t *testing.T) {
+// TestSaid_KnowsEverySentence fills each sentence with arguments, as the packages do.
+func TestSaid_KnowsEverySentence(t *testing.T) {
 	t.Parallel()
 	german := words.With(t.Context(), words.German)
 	texts := catalog(t, "de")
-	for key := range sentencesOfRooms(t, nil) {
+	for key := range collectSentences(t, nil) {
 		translated, ok := texts[key].(string)
 		if !ok {
-			continue // a count, or not there: other tests say so
+			continue // a count, or missing: other tests report it
 		}
 		if have, want := words.Said(german, filled(key)), filled(translated); have != want {
 			t.Errorf("%q\n is %q,\nnot %q", filled(key), have, want)
@@ -56,9 +56,9 @@ func TestEverySentenceOfARoomIsKnownAgain(t *testing.T) {
 	}
 }
 
-// filled is a format with the same thing in each verb of a kind.
+// filled is a format with the same argument for each verb of a kind.
 func filled(format string) string {
-	return verb.ReplaceAllStringFunc(format, func(v string) string {
+	return formatVerb.ReplaceAllStringFunc(format, func(v string) string {
 		switch v[len(v)-1] {
 		case 'q':
 			return `"It is. A \"name\"."`
@@ -94,7 +94,7 @@ func TestALongTextOfSentencesIsLookedThroughSoon(t *testing.T) {
 
 var benchSink string
 
-// BenchmarkTexts measures what a page pays for each of its texts.
+// BenchmarkTexts measures the cost of one text on a page.
 func BenchmarkTexts(b *testing.B) {
 	const failure = `The server of "Linear" did not answer within 30 seconds, and was told to stop. Whether the tool ran is not known.`
 	for _, l := range words.Languages {

@@ -6,50 +6,50 @@ import (
 	"strings"
 )
 
-// verbForm is a verb of a format: its number, where it has one, and its letter. "%%" is none: it writes a percent sign.
+// verbForm matches a verb of a format: its number, if any, and its letter. "%%" is a percent sign.
 var verbForm = regexp.MustCompile(`%%|%(?:\[(\d+)\])?[-+#0]*[\d.]*([a-zA-Z])`)
 
-// shape is a format, cut at its verbs.
-type shape struct {
+// formatShape is a format, split at its verbs.
+type formatShape struct {
 	texts []string // before, between and after the verbs
-	verbs []verb
-	fixed int // bytes that stand in it each time
+	verbs []formatVerb
+	fixed int // bytes of fixed text
 }
 
-// verb is where a format puts something in.
-type verb struct {
+// formatVerb is a verb of a format.
+type formatVerb struct {
 	letter byte
-	takes  int // which of what there is, from 0
+	takes  int // index of the argument
 }
 
-func shapeOf(format string) shape {
-	s := shape{texts: []string{""}}
-	at, next := 0, 0
+func newShape(format string) formatShape {
+	s := formatShape{texts: []string{""}}
+	start, next := 0, 0
 	for _, m := range verbForm.FindAllStringSubmatchIndex(format, -1) {
-		s.say(format[at:m[0]])
-		if at = m[1]; m[4] < 0 {
-			s.say("%")
+		s.addText(format[start:m[0]])
+		if start = m[1]; m[4] < 0 {
+			s.addText("%")
 			continue
 		}
 		if m[2] >= 0 {
 			number, _ := strconv.Atoi(format[m[2]:m[3]])
 			next = number - 1
 		}
-		s.verbs = append(s.verbs, verb{letter: format[m[4]], takes: next})
+		s.verbs = append(s.verbs, formatVerb{letter: format[m[4]], takes: next})
 		s.texts = append(s.texts, "")
 		next++
 	}
-	s.say(format[at:])
+	s.addText(format[start:])
 	return s
 }
 
-func (s *shape) say(text string) {
+func (s *formatShape) addText(text string) {
 	s.texts[len(s.texts)-1] += text
 	s.fixed += len(text)
 }
 
-// match is what the verbs hold in a text of this shape.
-func (s *shape) match(text string) ([]string, bool) {
+// match returns the verbs' texts if a text has this shape.
+func (s *formatShape) match(text string) ([]string, bool) {
 	rest, ok := strings.CutPrefix(text, s.texts[0])
 	if !ok {
 		return nil, false
@@ -58,7 +58,7 @@ func (s *shape) match(text string) ([]string, bool) {
 	for i, v := range s.verbs {
 		next, last := s.texts[i+1], i == len(s.verbs)-1
 		hold, after, ok := cutAt(rest, next, v.letter, last)
-		if !ok || !fits(v.letter, hold) || v.takes >= len(holds) || v.letter != 'q' && next != "" && len(sentenceEnds(hold)) > 1 {
+		if !ok || !canProduce(v.letter, hold) || v.takes >= len(holds) || v.letter != 'q' && next != "" && len(sentenceEnds(hold)) > 1 {
 			return nil, false
 		}
 		holds[v.takes], rest = hold, after
@@ -66,7 +66,7 @@ func (s *shape) match(text string) ([]string, bool) {
 	return holds, true
 }
 
-// cutAt cuts a text where a verb's content ends: before what follows in the shape.
+// cutAt cuts a text where a verb's text ends: before the next fixed text.
 func cutAt(text, next string, letter byte, last bool) (hold, after string, ok bool) {
 	switch {
 	case letter == 'q':
@@ -78,12 +78,12 @@ func cutAt(text, next string, letter byte, last bool) (hold, after string, ok bo
 		return hold, "", ok
 	default:
 		hold, after, ok = strings.Cut(text, next)
-		return hold, after, ok && next != "" // two verbs with nothing between them cannot be told apart
+		return hold, after, ok && next != "" // adjacent verbs cannot be separated
 	}
 }
 
-// fits tells whether a verb can have written this.
-func fits(letter byte, hold string) bool {
+// canProduce reports whether a verb can have written this.
+func canProduce(letter byte, hold string) bool {
 	switch letter {
 	case 'd', 'f', 'g':
 		return hold != "" && strings.Trim(hold, "-0123456789.e+") == ""
@@ -92,8 +92,8 @@ func fits(letter byte, hold string) bool {
 	}
 }
 
-// fill puts texts in the places of the verbs.
-func (s *shape) fill(holds []string) string {
+// fill replaces the verbs by texts.
+func (s *formatShape) fill(holds []string) string {
 	var b strings.Builder
 	b.WriteString(s.texts[0])
 	for i, v := range s.verbs {
@@ -105,25 +105,25 @@ func (s *shape) fill(holds []string) string {
 	return b.String()
 }
 
-// pair is a format with its translation.
-type pair struct{ english, said shape }
+// formatPair is a format with its translation.
+type formatPair struct{ english, translation formatShape }
 
-// pairs are formats by the word that they begin with; those that begin with a verb, or with a part of a word, by none.
-type pairs map[string][]*pair
+// formatIndex has formats by their first word; those that begin with a verb or a part of a word are under "".
+type formatIndex map[string][]*formatPair
 
-func (all pairs) add(english, said string) {
-	p := &pair{english: shapeOf(english), said: shapeOf(said)}
-	first, _, whole := strings.Cut(p.english.texts[0], " ")
-	if !whole {
+func (all formatIndex) add(english, translation string) {
+	p := &formatPair{english: newShape(english), translation: newShape(translation)}
+	first, _, isWord := strings.Cut(p.english.texts[0], " ")
+	if !isWord {
 		first = ""
 	}
 	all[first] = append(all[first], p)
 }
 
-// of is the pair of which a text has the most words, with what it holds; nil where there is none.
-func (all pairs) of(text string) (best *pair, holds []string) {
+// bestMatch returns the matching pair with the most fixed text, and the verbs' texts; nil if none matches.
+func (all formatIndex) bestMatch(text string) (best *formatPair, holds []string) {
 	first, _, _ := strings.Cut(text, " ")
-	for _, list := range [2][]*pair{all[first], all[""]} {
+	for _, list := range [2][]*formatPair{all[first], all[""]} {
 		for _, p := range list {
 			if best != nil && p.english.fixed <= best.english.fixed {
 				continue

@@ -1,16 +1,17 @@
 package templates
 
-// AccountPage is the person's own page. Its form sends current_password and new_password to /account/password.
+// AccountPage is the person's own account. Its form sends current_password and new_password to
+// /account/password.
 type AccountPage struct {
 	Frame    Frame
 	Facts    []Fact
 	Form     Form
-	Sessions []SessionRow // the last used first
-	Limits   string       // when a session ends by itself
+	Sessions []SessionRow // last used first
+	Limits   string       // when a session expires
 	Programs []SignedInRow
 }
 
-// SessionRow is one place where the person is signed in. Signing out there posts to Action.
+// SessionRow is one of the person's sessions. Signing out there posts to Action.
 type SessionRow struct {
 	Device  string // "Firefox on Linux"
 	Address string

@@ -21,7 +21,7 @@ type AgentRow struct {
 	Created     When
 }
 
-// AgentFormPage adds an agent. Its form sends name, slug, description and approval to /agents.
+// AgentFormPage creates an agent. Its form sends name, slug, description and approval to /agents.
 type AgentFormPage struct {
 	Frame     Frame
 	Form      Form
@@ -31,7 +31,7 @@ type AgentFormPage struct {
 // AgentTab names a tab of the agent's page.
 type AgentTab string
 
-// The tabs.
+// The tabs of the agent's page.
 const (
 	AgentOverviewTab AgentTab = "overview"
 	AgentAccessTab   AgentTab = "access"
@@ -40,18 +40,18 @@ const (
 	AgentSettingsTab AgentTab = "settings"
 )
 
-// AgentHead stands above all tabs of an agent.
+// AgentHead is the head above an agent's tabs.
 type AgentHead struct {
 	Slug        string
 	Name        string
 	Initial     string
 	Description string
-	Href        string // "/agents/support"; the tabs are below it
+	Href        string // "/agents/support", the parent path of the tabs
 	Tab         AgentTab
 	State       State
 }
 
-// AgentPage says how an agent is.
+// AgentPage is an agent's overview.
 type AgentPage struct {
 	Frame       Frame
 	Head        AgentHead
@@ -60,11 +60,11 @@ type AgentPage struct {
 	Facts       []Fact
 	Grants      []GrantRow
 	Credentials []AgentCredential
-	Calls       []CallRow // the last ones
+	Calls       []CallRow
 	CallsHref   string
 }
 
-// AgentCredential is the agent's credential at one connector.
+// AgentCredential is the agent's credential for one connector.
 type AgentCredential struct {
 	Connector string
 	Href      string // the connector's credentials tab
@@ -78,5 +78,5 @@ type AgentSettingsPage struct {
 	Head      AgentHead
 	Form      Form
 	Approvals []Option
-	Goes      []string // what a deletion takes with it
+	Goes      []string // what is deleted with it
 }

@@ -1,23 +1,23 @@
 package templates
 
-// AgentAccessPage lists what an agent was granted, and the connectors that it could be.
+// AgentAccessPage lists the connectors granted to an agent, and those that could be.
 type AgentAccessPage struct {
 	Frame  Frame
 	Head   AgentHead
 	Grants []GrantRow
 	Query  string     // filters Others
-	Others []GrantRow // connectors that are not granted
+	Others []GrantRow // connectors without a grant
 	Count  string     // of Others
 	Pager  Pager
 }
 
-// GrantRow is one connector, as an agent may use it.
+// GrantRow is one connector with an agent's grant.
 type GrantRow struct {
 	Connector string
 	Initial   string
 	Href      string // the grant's page
 	State     State  // the connector's
-	Tools     string // "All 23 tools", "3 of 23 tools", "23 tools" where nothing is granted
-	Tokens    string // what the tools take of a request, estimated; empty: nothing is granted
-	Approval  string // "Ask every time"; empty: nothing is granted
+	Tools     string // "All 23 tools", "3 of 23 tools"; without a grant "23 tools"
+	Tokens    string // estimated size of the tools in a request; empty without a grant
+	Approval  string // "Ask every time"; empty without a grant
 }

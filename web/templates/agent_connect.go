@@ -1,7 +1,7 @@
 package templates
 
-// AgentConnectPage says how a program comes to the gateway as this agent. Its form sends name and expires_at (a date, or empty) to
-// the agent's address + "/tokens".
+// AgentConnectPage explains how a program reaches the gateway as this agent. Its form sends name and expires_at
+// (a date, or empty) to the agent's address + "/tokens".
 type AgentConnectPage struct {
 	Frame     Frame
 	Head      AgentHead
@@ -9,7 +9,7 @@ type AgentConnectPage struct {
 	Tokens    []AgentTokenRow
 	Count     string
 	Form      Form
-	New       *NewAPIKey // the token that was just made; nil: none
+	New       *NewAPIKey // the new token; nil: none
 	Programs  []SignedInRow
 	Snippets  []Snippet
 }
@@ -25,7 +25,7 @@ type AgentTokenRow struct {
 	Revoke   string
 }
 
-// Snippet is what a person gives to an MCP client.
+// Snippet is a configuration for an MCP client.
 type Snippet struct {
 	Client string // "Claude Code"
 	Where  string // "Run this in a terminal."

@@ -499,7 +499,7 @@ func agentTokens(p AgentConnectPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = confirm(confirmProps{ID: "revoke" + placeID(t.Revoke), Button: words.T(ctx, "Revoke"), Subject: t.Name, Variant: "ghost", Title: words.T(ctx, "Revoke “%s”?", t.Name), Yes: words.T(ctx, "Revoke token"), Action: t.Revoke}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var21), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = confirm(confirmProps{ID: "revoke" + idFromPath(t.Revoke), Button: words.T(ctx, "Revoke"), Subject: t.Name, Variant: "ghost", Title: words.T(ctx, "Revoke “%s”?", t.Name), Yes: words.T(ctx, "Revoke token"), Action: t.Revoke}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var21), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -2,17 +2,17 @@ package templates
 
 import "net/url"
 
-// AgentToolsPage lists what an agent sees, under the names that it sees.
+// AgentToolsPage lists the tools that an agent sees, under the names it sees.
 type AgentToolsPage struct {
 	Frame     Frame
 	Head      AgentHead
-	Stats     []Stat         // how many tools, and how much they take, for each provider
-	Unused    *UnusedSummary // nil: the agent sees nothing
+	Stats     []Stat         // number and size of the tools, for each provider
+	Unused    *UnusedSummary // nil: the agent sees no tools
 	Filter    Form           // q, provider, sort
 	Providers []Option
 	Sorts     []Option
-	JSON      []Link // what each provider is sent
-	Estimate  string // what the numbers of tokens are worth
+	JSON      []Link // the definitions in each provider's format
+	Estimate  string // how exact the numbers of tokens are
 	Rows      []AgentToolRow
 	Count     string
 	Pager     Pager
@@ -22,27 +22,27 @@ type AgentToolsPage struct {
 type AgentToolRow struct {
 	Exposed       string
 	Title         string
-	Href          string // why it is so
+	Href          string // of the page that explains the state
 	Connector     string
 	ConnectorHref string // the grant's page
 	State         State  // "Callable", "Asks a person", "Held"
-	Tokens        string // what it takes of a request, estimated
+	Tokens        string // estimated size in a request
 	Badges        []Badge
 }
 
-// AgentToolPage says why an agent may or may not call a tool, and what to do about it.
+// AgentToolPage explains why an agent may or may not call a tool, and what to do about it.
 type AgentToolPage struct {
 	Frame   Frame
 	Head    AgentHead
 	Exposed string
 	State   State
 	Why     string // one sentence
-	Advice  string // what to do about it; empty: nothing
-	Links   []Link // ways to mend it, and to try the tool
+	Advice  string // what to do; empty: nothing
+	Links   []Link // to the repair, and to a trial of the tool
 	Facts   []Fact
 }
 
-// askHref leads to why the name that was looked for is not seen.
+// askHref leads to the explanation why the searched name is not seen.
 func (p AgentToolsPage) askHref() string {
 	return p.Head.Href + "/tools/" + url.PathEscape(p.Filter.Value("q"))
 }

@@ -7,8 +7,8 @@ type APIKeysPage struct {
 	Count string
 	Roles []Option
 	Form  Form
-	New   *NewAPIKey // the key that was just made; nil: none
-	Soon  *Attention // keys that stop soon; nil: none does
+	New   *NewAPIKey // the new key; nil: none
+	Soon  *Attention // keys that expire soon; nil: none
 	Pager Pager
 }
 
@@ -16,18 +16,18 @@ type APIKeysPage struct {
 type APIKeyRow struct {
 	Name     string
 	Prefix   string
-	By       string // who made it; empty: not known
+	By       string // creator; empty: not known
 	Role     string
 	State    State
 	Created  When
 	LastUsed When
 	Expires  When
-	Revoke   string // empty: it is revoked already
+	Revoke   string // empty: already revoked
 }
 
-// NewAPIKey is a key that is shown this once.
+// NewAPIKey is a new key, shown once.
 type NewAPIKey struct {
 	Name    string
 	Token   string
-	Example string // a command that uses it
+	Example string // a command with the key
 }

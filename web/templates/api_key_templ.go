@@ -595,7 +595,7 @@ func apiKey(p APIKeysPage, k APIKeyRow) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = confirm(confirmProps{ID: "revoke" + placeID(k.Revoke), Button: words.T(ctx, "Revoke"), Subject: k.Name, Variant: "ghost", Title: words.T(ctx, "Revoke “%s”?", k.Name), Yes: words.T(ctx, "Revoke key"), Action: k.Revoke}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var28), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = confirm(confirmProps{ID: "revoke" + idFromPath(k.Revoke), Button: words.T(ctx, "Revoke"), Subject: k.Name, Variant: "ghost", Title: words.T(ctx, "Revoke “%s”?", k.Name), Yes: words.T(ctx, "Revoke key"), Action: k.Revoke}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var28), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

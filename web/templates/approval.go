@@ -1,20 +1,20 @@
 package templates
 
-// ApprovalsPage is the inbox: the calls that wait for a person, the newest first.
+// ApprovalsPage is the inbox: calls that wait for approval, newest first.
 type ApprovalsPage struct {
 	Frame Frame
 	Rows  []ApprovalCard
 	Pager Pager
 }
 
-// ApprovalPage is about one call that waits, or waited.
+// ApprovalPage shows one call that waits or waited for approval.
 type ApprovalPage struct {
 	Frame Frame
 	Card  ApprovalCard
 }
 
-// ApprovalCard is a call that a person decides about. Its forms send allow ("2h", or absent) to Action + "/approve", and reason to
-// Action + "/deny".
+// ApprovalCard is a call to decide. Its forms send allow ("2h", or absent) to Action + "/approve", and reason
+// to Action + "/deny".
 type ApprovalCard struct {
 	Asset     Assets
 	ID        string
@@ -26,8 +26,8 @@ type ApprovalCard struct {
 	AgentHref string
 	Connector string
 	Badges    []Badge
-	Effect    string     // what the server says that the tool does
-	Risky     *Attention // what to look at twice
+	Effect    string     // the tool's effect, by its server's annotations
+	Risky     *Attention // a warning
 	Arguments Content
 	History   string // "Called 12 times in the last 30 days, denied once."
 	Asked     When
@@ -36,15 +36,15 @@ type ApprovalCard struct {
 	Ends      When
 	State     State
 	Waiting   bool
-	Decided   string // "Denied by Ada: not now"; empty: nobody decided
+	Decided   string // "Denied by Ada: not now"; empty: not decided
 	CallHref  string
 	CanDecide bool
-	Refusal   string // why somebody whose role decides does not decide about this one; empty: they do
+	Refusal   string // why a person with a deciding role may not decide this one; empty: they may
 	ReturnTo  string
 }
 
-// ApprovalNews is what the event stream says of the inbox.
+// ApprovalNews is an event of the inbox.
 type ApprovalNews struct {
-	Come    []ApprovalCard // the newest last
-	Decided []ApprovalCard // or gone otherwise
+	Come    []ApprovalCard // newest last
+	Decided []ApprovalCard // or withdrawn
 }

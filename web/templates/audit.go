@@ -1,6 +1,6 @@
 package templates
 
-// AuditPage lists what was done, by whom.
+// AuditPage lists the audit log.
 type AuditPage struct {
 	Frame    Frame
 	Filter   Form // actor, action, target, since, until
@@ -11,24 +11,24 @@ type AuditPage struct {
 	Single   bool // one entry is shown, by its id
 	Pager    Pager
 	Verdict  AuditVerdict
-	Calls    *AuditVerdict // of how calls ended; nil: there is nothing to say
+	Calls    *AuditVerdict // of call outcomes; nil: none
 	Signed   AuditSigned
 }
 
-// AuditSigned offers the log as a file with a signature.
+// AuditSigned offers the log and its signature as files.
 type AuditSigned struct {
-	Entries   string // the address of the entries; empty: there is none
-	Signature string // empty likewise
-	Key       []Fact // that checks the signature
+	Entries   string // address of the entries; empty: none
+	Signature string // likewise
+	Key       []Fact // the public key
 }
 
-// AuditVerdict is what the last check of the log, or of how calls ended, found.
+// AuditVerdict is the result of the last check of the log or of call outcomes.
 type AuditVerdict struct {
 	State  State
-	At     *When  // nil: it was never checked
+	At     *When  // nil: never checked
 	Good   string // "12 entries are good"
 	Reason string // what is wrong; empty: nothing
-	Place  *Link  // to where it is; nil: nowhere that can be shown
+	Place  *Link  // link to the flaw; nil: it cannot be shown
 }
 
 // AuditRow is one entry of the audit log.
@@ -39,16 +39,16 @@ type AuditRow struct {
 	Action  string
 	Target  string
 	Changes []AuditChange
-	Detail  string // what else is known, laid out as JSON; empty: there is none
-	Request string // the request's id; empty: none did it
-	IP      string // empty likewise
-	Bad     bool   // it is not as it was recorded
+	Detail  string // other data, as indented JSON; empty: none
+	Request string // the request's id; empty: none
+	IP      string // likewise
+	Bad     bool   // it was altered
 }
 
-// AuditChange is what an act made of one field.
+// AuditChange is the change of one field.
 type AuditChange struct {
 	Field         string
 	Before, After string
-	Had, Has      bool // there was something, there is
-	Same          bool // the act put the same there again
+	Had, Has      bool // there was a value; there is one
+	Same          bool // both values are equal
 }

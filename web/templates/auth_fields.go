@@ -22,14 +22,14 @@ func authOptions(ctx context.Context) []Option {
 }
 
 func algorithmOptions(ctx context.Context) []Option {
-	return append([]Option{{"", words.T(ctx, "The usual one for the key")}}, asThemselves(connectors.KeyAlgorithms)...)
+	return append([]Option{{"", words.T(ctx, "The usual one for the key")}}, optionsFor(connectors.KeyAlgorithms)...)
 }
 
 func methodOptions(ctx context.Context) []Option {
-	return append([]Option{{"", words.T(ctx, "As the server advertises")}}, asThemselves(connectors.TokenAuthMethods)...)
+	return append([]Option{{"", words.T(ctx, "As the server advertises")}}, optionsFor(connectors.TokenAuthMethods)...)
 }
 
-func asThemselves(values []string) []Option {
+func optionsFor(values []string) []Option {
 	options := make([]Option, len(values))
 	for i, v := range values {
 		options[i] = Option{v, v}
@@ -37,7 +37,7 @@ func asThemselves(values []string) []Option {
 	return options
 }
 
-// Who shares fields, as data-auth lists them.
+// Auth types that share fields, for data-auth.
 const (
 	oauthTypes   = string(connectors.AuthOAuth2 + " " + connectors.AuthClientCredentials + " " + connectors.AuthPrivateKeyJWT)
 	machineTypes = string(connectors.AuthClientCredentials + " " + connectors.AuthPrivateKeyJWT)
@@ -52,20 +52,20 @@ var (
 	}
 )
 
-// set tells whether one of the fields holds something, or is wrong.
-func (p connectorFormProps) set(names []string) bool {
+// hasValue reports whether one of the fields has a value or an error.
+func (p connectorFormProps) hasValue(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return p.Form.Value(name) != "" || p.Form.Error(name) != "" })
 }
 
-func (p connectorFormProps) machine() bool {
+func (p connectorFormProps) isMachine() bool {
 	return slices.Contains(strings.Fields(machineTypes), p.Form.Value("auth.type"))
 }
 
 func (p connectorFormProps) clientOpen() bool {
-	return p.machine() || p.set(clientNames) || p.set(endpointNames)
+	return p.isMachine() || p.hasValue(clientNames) || p.hasValue(endpointNames)
 }
 
-// accountSentence says what is left to do where a person signs in at the server.
+// accountSentence says what is left to do when accounts are connected by OAuth.
 func (p connectorFormProps) accountSentence(ctx context.Context) string {
 	if p.New {
 		return words.T(ctx, "Nothing to fill in. After adding it, press Connect: the server's own page asks who you are.")
@@ -73,10 +73,10 @@ func (p connectorFormProps) accountSentence(ctx context.Context) string {
 	return words.T(ctx, "Nothing to fill in. Accounts are connected on the Credentials tab: the server's own page asks who you are.")
 }
 
-// clientSecret is of a machine, or of the client that an admin registered for everybody's accounts. The second is told of on
-// its own: what is stored for such a connector is an account, and no secret of the form.
+// clientSecret is the secret of a machine, or of the OAuth client that an admin registered. The latter has a
+// help text of its own, since such a connector's stored credentials are accounts.
 func (p connectorFormProps) clientSecret(ctx context.Context) fieldProps {
-	f := p.secret(ctx, "auth.client_secret", words.T(ctx, "Client secret"), words.T(ctx, "Of that client, where it has one."))
+	f := p.newSecretField(ctx, "auth.client_secret", words.T(ctx, "Client secret"), words.T(ctx, "Of that client, where it has one."))
 	if p.Form.Is("auth.type", string(connectors.AuthOAuth2)) && !p.New {
 		f.Placeholder, f.Help = "", words.T(ctx, "Of that client, where it has one. A stored one is never shown; leave this empty to keep it.")
 	}
@@ -84,7 +84,7 @@ func (p connectorFormProps) clientSecret(ctx context.Context) fieldProps {
 }
 
 func (p connectorFormProps) privateKey(ctx context.Context) fieldProps {
-	f := p.secret(ctx, "auth.private_key", words.T(ctx, "Private key"), words.T(ctx, "PEM, without a passphrase. Its public half is known to the server."))
+	f := p.newSecretField(ctx, "auth.private_key", words.T(ctx, "Private key"), words.T(ctx, "PEM, without a passphrase. Its public half is known to the server."))
 	f.Rows, f.Mono, f.Autocomplete = 4, true, "off"
 	if f.Placeholder == "" {
 		f.Placeholder = "-----BEGIN PRIVATE KEY-----"

@@ -66,7 +66,7 @@ func authFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.secret(ctx, "auth.token", words.T(ctx, "Token"), words.T(ctx, "Sent as “Authorization: Bearer …”."))).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(p.newSecretField(ctx, "auth.token", words.T(ctx, "Token"), words.T(ctx, "Sent as “Authorization: Bearer …”."))).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -100,7 +100,7 @@ func authFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("auth.header", words.T(ctx, "Header"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("auth.header", words.T(ctx, "Header"), func(f *fieldProps) {
 			f.Optional, f.Mono, f.Placeholder = true, true, connectors.DefaultAPIKeyHeader
 			f.Help = words.T(ctx, "The header that carries the key. Left empty: %s.", connectors.DefaultAPIKeyHeader)
 		})).Render(ctx, templ_7745c5c3_Buffer)
@@ -111,7 +111,7 @@ func authFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.secret(ctx, "auth.key", words.T(ctx, "Key"), "")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(p.newSecretField(ctx, "auth.key", words.T(ctx, "Key"), "")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -145,11 +145,11 @@ func authFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("auth.username", words.T(ctx, "User name"), func(f *fieldProps) { f.Later, f.Autocomplete = true, "off" })).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(p.newField("auth.username", words.T(ctx, "User name"), func(f *fieldProps) { f.Later, f.Autocomplete = true, "off" })).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.secret(ctx, "auth.password", words.T(ctx, "Password"), "")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(p.newSecretField(ctx, "auth.password", words.T(ctx, "Password"), "")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -352,7 +352,7 @@ func oauthFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if p.set(endpointNames) {
+		if p.hasValue(endpointNames) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, " open")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -425,7 +425,7 @@ func clientFields(p connectorFormProps) templ.Component {
 			templ_7745c5c3_Var21 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = field(p.field("auth.client_id", words.T(ctx, "Client id"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("auth.client_id", words.T(ctx, "Client id"), func(f *fieldProps) {
 			f.Later, f.Mono, f.Autocomplete = true, true, "off"
 			f.Help = words.T(ctx, "Of a client that was registered at the server by hand. A machine always has one.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
@@ -491,7 +491,7 @@ func clientFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("auth.algorithm", words.T(ctx, "Algorithm"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("auth.algorithm", words.T(ctx, "Algorithm"), func(f *fieldProps) {
 			f.Later, f.Options = true, algorithmOptions(ctx)
 			f.Help = words.T(ctx, "What the key signs with.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
@@ -502,14 +502,14 @@ func clientFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("auth.scopes", words.T(ctx, "Scopes"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("auth.scopes", words.T(ctx, "Scopes"), func(f *fieldProps) {
 			f.Later, f.Mono, f.Placeholder = true, true, words.T(ctx, "read write")
 			f.Help = words.T(ctx, "Separated by spaces. Left empty, what the server asks for or lists is requested.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("auth.issuer", words.T(ctx, "Issuer"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("auth.issuer", words.T(ctx, "Issuer"), func(f *fieldProps) {
 			f.Later, f.Mono, f.Type, f.Placeholder = true, true, "url", "https://accounts.example.com"
 			f.Help = words.T(ctx, "The authorization server. Needed where the MCP server does not name it, or names a wrong one.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
@@ -558,7 +558,7 @@ func endpointFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("auth.authorization_endpoint", words.T(ctx, "Authorization endpoint"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("auth.authorization_endpoint", words.T(ctx, "Authorization endpoint"), func(f *fieldProps) {
 			f.Later, f.Mono, f.Type = true, true, "url"
 			f.Help = words.T(ctx, "Where a person signs in. Needed where the authorization server's document is missing or wrong.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
@@ -569,14 +569,14 @@ func endpointFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("auth.token_endpoint", words.T(ctx, "Token endpoint"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("auth.token_endpoint", words.T(ctx, "Token endpoint"), func(f *fieldProps) {
 			f.Later, f.Mono, f.Type = true, true, "url"
 			f.Help = words.T(ctx, "Where tokens are fetched. Needed where the authorization server's document is missing or wrong.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("auth.resource", words.T(ctx, "Resource"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("auth.resource", words.T(ctx, "Resource"), func(f *fieldProps) {
 			f.Later, f.Mono, f.Placeholder = true, true, words.T(ctx, "as the server publishes it")
 			f.Help = words.T(ctx, "Which server the token is for. Needed where the published one is refused (invalid_target).")
 		})).Render(ctx, templ_7745c5c3_Buffer)
@@ -604,7 +604,7 @@ func endpointFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("auth.token_endpoint_auth_method", words.T(ctx, "How the client proves itself"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("auth.token_endpoint_auth_method", words.T(ctx, "How the client proves itself"), func(f *fieldProps) {
 			f.Later, f.Options = true, methodOptions(ctx)
 			f.Help = words.T(ctx, "Needed where the server refuses the way that it advertises (invalid_client).")
 		})).Render(ctx, templ_7745c5c3_Buffer)

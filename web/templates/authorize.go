@@ -1,21 +1,21 @@
 package templates
 
-// AuthorizePage asks a person whether a program may be an agent, or act as them.
+// AuthorizePage is the OAuth consent page: a program asks to be an agent, or to act as the person.
 type AuthorizePage struct {
 	Frame     Frame
-	Host      string // whose document says who the program is; empty: nobody can tell
-	Name      string // what the program calls itself
-	Goes      string // where the answer goes
-	Local     bool   // to the person's own machine, where any program may wait for it
-	Opens     string // what at the gateway
+	Host      string // host of the client's metadata document; empty: not known
+	Name      string // the client's name for itself
+	Goes      string // the redirect target
+	Local     bool   // the target is the person's machine, where any program may listen
+	Opens     string // the requested resource
 	Person    string
 	Tenant    TenantChoice
-	Elsewhere []Link // the same question in the person's other tenants
+	Elsewhere []Link // the same request in the person's other tenants
 	Agents    []Option
 	Pager     Pager    // of the agents
-	Scopes    []Option // what it may do as the person; nil: it is to be an agent
-	Role      string   // of the person, where it is to act as them
+	Scopes    []Option // if it is to act as the person; nil: it is to be an agent
+	Role      string   // the person's, if it is to act as them
 	Form      Form
 	Action    string
-	Denied    string // why this person cannot let programs in; empty: they can
+	Denied    string // why this person may not consent; empty: they may
 }

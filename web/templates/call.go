@@ -1,6 +1,6 @@
 package templates
 
-// CallsPage lists tool calls, the newest first. Its filter sends agent, connector, status and tool to /calls.
+// CallsPage lists tool calls, newest first. Its filter sends agent, connector, status and tool to /calls.
 type CallsPage struct {
 	Frame  Frame
 	Filter Form
@@ -9,20 +9,20 @@ type CallsPage struct {
 	// Connectors and Statuses, likewise.
 	Connectors []Option
 	Statuses   []Option
-	Quotas     []QuotaBar // that are used up, or nearly
+	Quotas     []QuotaBar // exhausted, or nearly
 }
 
-// CallList is the part of the page that the event stream renews.
+// CallList is the part of the page that the event stream replaces.
 type CallList struct {
 	Asset    Assets
 	Rows     []CallRow
 	Count    string
 	Filtered bool
-	Acts     bool // the table has a column for the button that cancels
+	Acts     bool // the table has a column for the cancel button
 	Pager    Pager
 }
 
-// CallRow is one call in a list.
+// CallRow is one call in a table.
 type CallRow struct {
 	ID        string
 	Href      string
@@ -32,59 +32,59 @@ type CallRow struct {
 	Connector string
 	State     State
 	Reason    string // one line under the state
-	Progress  string // how far it is, as its server says: "4 of 10: “copying”"
-	Percent   string // likewise; empty: how much there is to do is not known
+	Progress  string // as its server reports it: "4 of 10: “copying”"
+	Percent   string // likewise; empty: the total is not known
 	Started   When
 	Duration  string
-	Since     string // RFC 3339, while it runs: the duration counts from here
-	Cancel    string // where cancelling posts to; empty: it cannot be
+	Since     string // RFC 3339, while it runs: start of the duration
+	Cancel    string // address of the cancellation; empty: it cannot be cancelled
 }
 
-// CallPage is about one call.
+// CallPage shows one call.
 type CallPage struct {
 	Frame  Frame
 	Detail CallDetail
 }
 
-// CallDetail is the part of the page that the event stream renews.
+// CallDetail is the part of the page that the event stream replaces.
 type CallDetail struct {
 	Asset     Assets
 	Call      CallRow
 	Facts     []Fact
-	Attention *Attention // that it waits for a person, why it failed
+	Attention *Attention // that it waits for approval, or why it failed
 	Arguments Content
-	Result    *Result // nil: there is none yet
-	Again     *Link   // to try the tool with the same arguments
+	Result    *Result // nil: none yet
+	Again     *Link   // to a trial of the tool with the same arguments
 }
 
-// Content is a piece of JSON, or why it is not there.
+// Content is a piece of JSON, or the reason why it is missing.
 type Content struct {
 	JSON string
-	Note string // in place of, or below JSON
+	Note string // instead of JSON, or below it
 }
 
-// Result is what a tool answered, for the eyes of a person. All of it is remote text.
+// Result is a tool's result. All of it is remote text.
 type Result struct {
 	State      State // "Done", "The tool reports an error"
 	Facts      string
 	Blocks     []ResultBlock
 	Structured string      // indented JSON; empty: none
-	Misfit     *Attention  // the structured content is not what the tool's output schema promises
-	Note       string      // says what is missing, and why
-	Problem    *Attention  // there is no result, and why
+	Misfit     *Attention  // the structured content does not match the output schema
+	Note       string      // what is missing, and why
+	Problem    *Attention  // why there is no result
 	Link       *Link       // to the call
-	Checked    string      // "It fits the output schema."; empty: there is none
-	Waiting    *ResultWait // it is not there yet
+	Checked    string      // "It fits the output schema."; empty: there is no schema
+	Waiting    *ResultWait // the result is pending
 }
 
-// ResultWait says what a call waits for.
+// ResultWait says what a pending result waits for.
 type ResultWait struct {
 	Text  string
 	Since string
 	Link  Link
 }
 
-// BlockKind says how a block is shown.
+// BlockKind is how a block is shown.
 type BlockKind string
 
 // The kinds of blocks.
@@ -92,15 +92,15 @@ const (
 	BlockText  BlockKind = "text"
 	BlockJSON  BlockKind = "json"
 	BlockImage BlockKind = "image"
-	BlockFile  BlockKind = "file" // what is named, and not shown
+	BlockFile  BlockKind = "file" // named, but not shown
 	BlockLink  BlockKind = "link"
 )
 
-// ResultBlock is one block of a tool's answer.
+// ResultBlock is one content block of a result.
 type ResultBlock struct {
 	Kind  BlockKind
-	Title string // "Image", "Resource", "Link": what it is
+	Title string // "Image", "Resource", "Link"
 	About string // "image/png · 12 KiB"
 	Text  string // of BlockText, BlockJSON; the URI of BlockLink and BlockFile
-	Src   string // of a picture that may be shown; empty: only said to be there
+	Src   string // address of a shown picture; empty: it is only named
 }

@@ -130,7 +130,7 @@ func trySamples(pages map[string]templ.Component, with func(templates.Frame) tem
 	inJSON.Form.Values = map[string]string{"json": "{\n  \"team\": 5\n}"}
 	page.Try = &inJSON
 	pages["try-json"] = templates.Tool(page)
-	page.Try = &templates.TryIt{Instead: "No agent was granted this tool.", Mend: &templates.Link{Text: "Open agents", Href: "/agents"}}
+	page.Try = &templates.TryIt{Instead: "No agent was granted this tool.", Repair: &templates.Link{Text: "Open agents", Href: "/agents"}}
 	pages["try-nobody"] = templates.Tool(page)
 }
 

@@ -1,12 +1,12 @@
 package templates
 
-// CatalogPage offers servers to choose from.
+// CatalogPage lists the catalog's servers.
 type CatalogPage struct {
 	Frame      Frame
 	Query      string
-	Category   string // the chosen value of Categories
+	Category   string // of Categories
 	Categories []Option
-	Auth       string // the chosen value of Auths
+	Auth       string // of Auths
 	Auths      []Option
 	Filtered   bool
 	Count      string // "84 servers"
@@ -22,27 +22,28 @@ type CatalogCard struct {
 	Description string
 	URL         string
 	SignIn      string // "Account (OAuth)", "No sign-in"
-	Note        string // what to know before; empty: nothing
+	Note        string // what to know first; empty: nothing
 	Docs        string // address of its documentation; empty: none
-	Own         bool   // the operator's
-	Add         string // where a POST adds it
-	Added       *Link  // the connector that leads there already; nil: none
+	Own         bool   // added by the operator
+	Add         string // POST address that adds it
+	Added       *Link  // the connector that has the server already; nil: none
 }
 
-// Monogram is an icon of letters on a colour of its own, the same in both themes.
+// Monogram is an icon of letters, with the same colour in both themes.
 type Monogram struct {
 	Letters string
-	Colour  string // "indigo"; a name that the stylesheet knows
+	Colour  string // "indigo", as in the stylesheet
 }
 
-// ListingPage takes the list of an MCP registry. Its form posts to /catalog/registry/preview; the preview's to /catalog/registry.
+// ListingPage reads the list of an MCP registry. Its form posts to /catalog/registry/preview; the preview's to
+// /catalog/registry.
 type ListingPage struct {
 	Frame   Frame
 	Form    Form
-	Preview *ListingPreview // nil: nothing is listed yet
+	Preview *ListingPreview // nil: not read yet
 }
 
-// ListingPreview is a registry's list, to choose from.
+// ListingPreview is a registry's list of servers.
 type ListingPreview struct {
 	Title   string   // "12 servers"
 	Remarks []string // what is not shown
@@ -57,12 +58,12 @@ type ListingRow struct {
 	Needs   string // "Access token"
 	Said    []string
 	State   State  // zero: it can be chosen
-	Href    string // of the connector that leads there already; empty: none
-	Value   string // what is sent where it is chosen; empty: it cannot be
+	Href    string // of the connector that has the server already; empty: none
+	Value   string // value of the checkbox; empty: it cannot be chosen
 }
 
-// choosable tells whether any row can be chosen.
-func (p ListingPreview) choosable() bool {
+// isChoosable reports whether any row can be chosen.
+func (p ListingPreview) isChoosable() bool {
 	for _, row := range p.Rows {
 		if row.Value != "" {
 			return true

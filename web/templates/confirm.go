@@ -1,18 +1,18 @@
 package templates
 
-// ConfirmPage asks whoever is about to do something dangerous to confirm who they are. Its form sends confirm_password, confirm_code and what is
-// held to Action.
+// ConfirmPage asks the person to confirm their identity before a dangerous action. Its form sends
+// confirm_password, confirm_code and the held fields to Action.
 type ConfirmPage struct {
 	Frame   Frame
 	Form    Form
-	Email   string // whose password
-	Action  string // empty: nothing waits
+	Email   string // of the person
+	Action  string // empty: no action waits
 	Held    []HeldField
-	Dropped bool   // secrets were typed, and are not held
-	Factor  bool   // a code is asked for, too
-	BySSO   bool   // the provider asks
-	Back    string // where the act was begun
+	Dropped bool   // typed secrets were not held
+	Factor  bool   // a code is required too
+	BySSO   bool   // the SSO provider confirms
+	Back    string // where the action began
 }
 
-// HeldField is a field of a form that waits.
+// HeldField is a field of the held form.
 type HeldField struct{ Name, Value string }

@@ -6,13 +6,13 @@ import (
 	"patchbay/internal/words"
 )
 
-// LeavingPage sends a browser on to another site. Whoever answers with it also sends the header Refresh.
+// LeavingPage sends a browser to another site. The response also needs the header Refresh.
 type LeavingPage struct {
 	Frame   Frame
 	Host    string // "accounts.example.com"
 	URL     string
 	Back    string // where to go instead
-	SignsIn bool   // to Patchbay itself, at the provider of an organisation
+	SignsIn bool   // it is a sign-in to Patchbay at an organisation's provider
 }
 
 // InvitationPage asks the owner of an account to connect it. Its button posts to Action.
@@ -24,14 +24,14 @@ type InvitationPage struct {
 	Agent     string // empty: all agents
 	MadeBy    string
 	Server    string // host of the authorization server; empty: not known
-	TokenHost string // where the access is fetched, if that is another host than the server's own; else empty
+	TokenHost string // host of the token endpoint if it differs from the server's
 	Scopes    []string
 	Ends      When
-	Problem   string // why the last try went nowhere; empty: nothing did
+	Problem   string // why the last attempt failed; empty: it did not
 	Action    string
 }
 
-// SaidPage says what became of a connection, to whoever comes back from another site.
+// SaidPage shows the result of a connection after the return from another site.
 type SaidPage struct {
 	Frame Frame
 	Title string
@@ -39,7 +39,7 @@ type SaidPage struct {
 	Links []Link
 }
 
-func (p InvitationPage) button(ctx context.Context) string {
+func (p InvitationPage) buttonText(ctx context.Context) string {
 	if p.Server == "" {
 		return words.T(ctx, "Continue")
 	}

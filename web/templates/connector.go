@@ -3,7 +3,7 @@ package templates
 // ConnectorTab names a tab of the connector's page.
 type ConnectorTab string
 
-// The tabs.
+// The tabs of the connector's page.
 const (
 	TabOverview    ConnectorTab = "overview"
 	TabTools       ConnectorTab = "tools"
@@ -12,7 +12,7 @@ const (
 	TabSettings    ConnectorTab = "settings"
 )
 
-// ConnectorHead stands above all tabs of a connector.
+// ConnectorHead is the head above a connector's tabs.
 type ConnectorHead struct {
 	ID          string // the UUID
 	Slug        string
@@ -20,30 +20,30 @@ type ConnectorHead struct {
 	Initial     string
 	Description string
 	URL         string
-	URLUnicode  string // the URL with its host name in Unicode; empty: it has no other form
-	Href        string // "/connectors/linear"; the tabs are below it
+	URLUnicode  string // the URL with its host in Unicode; empty: it is the same
+	Href        string // "/connectors/linear", the parent path of the tabs
 	Tab         ConnectorTab
 	State       State
-	Enabled     bool // no: it cannot be synced
+	Enabled     bool // false: it cannot be synced
 	ToolCount   string
 }
 
-// ConnectorOverviewPage says how a connector is.
+// ConnectorOverviewPage is a connector's overview.
 type ConnectorOverviewPage struct {
 	Frame        Frame
 	Head         ConnectorHead
-	Attention    []Attention // what needs someone: the last error, a missing credential, quarantined tools
+	Attention    []Attention // the last error, a missing credential, quarantined tools
 	Stats        []Stat      // tools, last sync, …
 	Health       []HealthLine
-	Charts       *Charts // nil: there was no sync lately
-	Server       []Fact  // what the server says of itself; empty: never synced
+	Charts       *Charts // nil: no recent sync
+	Server       []Fact  // the server's description of itself; empty: never synced
 	Connection   []Fact  // transport, authentication, credential, interval, timeout …
 	Instructions string  // the server's text; empty: none
-	Review       string  // that agents are given another text, and why; empty: they are given this one
+	Review       string  // that agents get another text, and why; empty: they get this one
 	Runs         []SyncRunRow
 }
 
-// ConnectorRunsPage lists the attempts to read the tools.
+// ConnectorRunsPage lists the sync runs.
 type ConnectorRunsPage struct {
 	Frame Frame
 	Head  ConnectorHead
@@ -51,12 +51,12 @@ type ConnectorRunsPage struct {
 	Pager Pager
 }
 
-// SyncRunRow is one attempt.
+// SyncRunRow is one sync run.
 type SyncRunRow struct {
 	ID          string
-	Href        string // its requests
+	Href        string // of its requests
 	Trigger     string // "Manual"
-	Agent       string // whose credential was used; empty: the shared one or none
+	Agent       string // owner of the used credential; empty: the shared one or none
 	State       State
 	Started     When
 	Duration    string // "1.2 s"; empty: not finished
@@ -69,11 +69,11 @@ type SyncRunRow struct {
 	Error       string // one sentence; empty: none
 }
 
-func (r SyncRunRow) unchanged() bool {
+func (r SyncRunRow) isUnchanged() bool {
 	return r.State.Kind == StateOK && r.Added+r.Changed+r.Removed+r.Quarantined == 0
 }
 
-// syncVariant leaves the one filled button of a page to its form, where it has one.
+// syncVariant keeps the one filled button of a page for its form, if it has one.
 func (h ConnectorHead) syncVariant() string {
 	if h.Tab == TabSettings || h.Tab == TabCredentials {
 		return "outline"

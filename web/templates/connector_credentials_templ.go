@@ -197,7 +197,7 @@ func ConnectorCredentials(p ConnectorCredentialsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				for _, row := range p.Rows {
-					if p.accounts() {
+					if p.usesAccounts() {
 						templ_7745c5c3_Err = account(p, row).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
@@ -317,9 +317,9 @@ func account(p ConnectorCredentialsPage, row CredentialRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var14 string
-			templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(p.pressing(row))
+			templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(p.buttonVariant(row))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_credentials.templ`, Line: 61, Col: 85}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_credentials.templ`, Line: 61, Col: 90}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 			if templ_7745c5c3_Err != nil {
@@ -332,7 +332,7 @@ func account(p ConnectorCredentialsPage, row CredentialRow) templ.Component {
 			var templ_7745c5c3_Var15 string
 			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(row.connectWord(ctx) + ": " + row.Who)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_credentials.templ`, Line: 61, Col: 138}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_credentials.templ`, Line: 61, Col: 143}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 			if templ_7745c5c3_Err != nil {
@@ -345,7 +345,7 @@ func account(p ConnectorCredentialsPage, row CredentialRow) templ.Component {
 			var templ_7745c5c3_Var16 string
 			templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(row.connectWord(ctx))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_credentials.templ`, Line: 61, Col: 163}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_credentials.templ`, Line: 61, Col: 168}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 			if templ_7745c5c3_Err != nil {
@@ -716,7 +716,7 @@ func scopes(asset Assets, list []string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, s := range list[:min(len(list), shownScopes)] {
+			for _, s := range list[:min(len(list), maxShownScopes)] {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "<span class=\"tag mono\" data-kind=\"outline\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -739,7 +739,7 @@ func scopes(asset Assets, list []string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if len(list) > shownScopes {
+			if len(list) > maxShownScopes {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "<details><summary>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -749,9 +749,9 @@ func scopes(asset Assets, list []string) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var35 string
-				templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(words.T(ctx, "%d more", len(list)-shownScopes))
+				templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(words.T(ctx, "%d more", len(list)-maxShownScopes))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_credentials.templ`, Line: 133, Col: 56}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_credentials.templ`, Line: 133, Col: 59}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var35))
 				if templ_7745c5c3_Err != nil {
@@ -774,7 +774,7 @@ func scopes(asset Assets, list []string) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				for _, s := range list[shownScopes:] {
+				for _, s := range list[maxShownScopes:] {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "<span class=\"tag mono\" data-kind=\"outline\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -1193,12 +1193,12 @@ func secretFields(auth connectors.AuthType, row CredentialRow) templ.Component {
 		ctx = templ.ClearChildren(ctx)
 		switch auth {
 		case connectors.AuthBearer:
-			templ_7745c5c3_Err = field(row.secret(ctx, "token", words.T(ctx, "Token"))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(row.secretField(ctx, "token", words.T(ctx, "Token"))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		case connectors.AuthAPIKey:
-			templ_7745c5c3_Err = field(row.secret(ctx, "key", words.T(ctx, "Key"))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(row.secretField(ctx, "key", words.T(ctx, "Key"))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1211,12 +1211,12 @@ func secretFields(auth connectors.AuthType, row CredentialRow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field(row.secret(ctx, "password", words.T(ctx, "Password"))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(row.secretField(ctx, "password", words.T(ctx, "Password"))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		case connectors.AuthClientCredentials:
-			templ_7745c5c3_Err = field(row.client(ctx)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(row.clientField(ctx)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1224,12 +1224,12 @@ func secretFields(auth connectors.AuthType, row CredentialRow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field(row.secret(ctx, "client_secret", words.T(ctx, "Client secret"))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(row.secretField(ctx, "client_secret", words.T(ctx, "Client secret"))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		case connectors.AuthPrivateKeyJWT:
-			templ_7745c5c3_Err = field(row.client(ctx)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(row.clientField(ctx)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -8,30 +8,31 @@ import (
 	"patchbay/internal/words"
 )
 
-// ConnectorFormPage adds a connector. Its form posts to /connectors, and with the test button to /connectors/test.
+// ConnectorFormPage creates a connector. Its form posts to /connectors, and with the test button to
+// /connectors/test.
 type ConnectorFormPage struct {
 	Frame Frame
 	Form  Form
 	Test  *TestResult // nil: not tested
 }
 
-// ConnectorSettingsPage changes, disables or deletes a connector. Its form posts to Head.Href, and with the test button
-// to /connectors/test.
+// ConnectorSettingsPage changes, disables or deletes a connector. Its form posts to Head.Href, and with the
+// test button to /connectors/test.
 type ConnectorSettingsPage struct {
-	Frame   Frame
-	Head    ConnectorHead
-	Form    Form // with version, for edits that meet
-	Stored  bool // a secret is stored: leaving the secret fields empty keeps it
-	Enabled bool
-	Env     []string // names of the stored environment
-	Test    *TestResult
-	Unheard string   // why the server is not listened to until a person says so; empty: it may be
-	Used    []string // what depends on it, a sentence each
-	Goes    []string // what a deletion takes with it: "22 tools and their history"
+	Frame              Frame
+	Head               ConnectorHead
+	Form               Form // with version, to detect concurrent edits
+	Stored             bool // a secret is stored; empty secret fields keep it
+	Enabled            bool
+	Env                []string // names of the stored environment
+	Test               *TestResult
+	ListeningSuspended string   // why listening is suspended until a person resumes it; empty: it is not
+	Used               []string // dependents, one sentence each
+	Goes               []string // what is deleted with it: "22 tools and their history"
 }
 
-// TestResult is what a test of the connection found. A draft that cannot be tried as it stands has a Failure, too, with
-// the fields that need attention among its Facts.
+// TestResult is the result of a connection test. An incomplete draft has a Failure with the fields in question
+// among its Facts.
 type TestResult struct {
 	OK          bool
 	Summary     string // "Linear answered with 23 tools."
@@ -41,16 +42,16 @@ type TestResult struct {
 	Failure     *Failure
 }
 
-// Failure tells what went wrong between us and a server.
+// Failure shows why a request to a server failed.
 type Failure struct {
 	Sentence string // "The server refused the credential (401)."
 	Phase    string // in words: "while opening the session"
 	Facts    []Fact // code, HTTP status, …
 }
 
-// connectorFields are the names that the connector form has, which are those of the JSON API. headers is a text of
-// "Name: value" lines; enabled is "true" or absent; times are numbers in the unit of their name; auth.scopes stand with spaces
-// between them. auth.no_resource is the form's own: "true" for a resource of "".
+// connectorFields are the form's fields, named as in the JSON API. headers has lines of "Name: value", enabled
+// is "true" or absent, times are numbers in the unit of their name, and auth.scopes are separated by spaces.
+// auth.no_resource is the form's own: "true" for a resource of "".
 var connectorFields = []string{
 	"name", "slug", "description", "transport", "url", "command", "args", "cwd", "env", "headers", "credential_mode",
 	"auth.type", "auth.token", "auth.key", "auth.header", "auth.username", "auth.password",
@@ -60,7 +61,7 @@ var connectorFields = []string{
 	"timeout_ms", "retry_attempts", "sync_interval_s", "calls_per_minute", "listen", "tool_changes", "max_definition_age_s", "enabled", "version", "id",
 }
 
-// connectorFormProps is what the forms to add and to edit have in common.
+// connectorFormProps is shared by the forms for a new and a stored connector.
 type connectorFormProps struct {
 	Frame  Frame
 	Form   Form
@@ -73,14 +74,14 @@ type connectorFormProps struct {
 	Env    []string
 }
 
-func (p connectorFormProps) field(name, label string, with func(*fieldProps)) fieldProps {
+func (p connectorFormProps) newField(name, label string, with func(*fieldProps)) fieldProps {
 	f := fieldProps{Form: p.Form, Name: name, Label: label}
 	with(&f)
 	return f
 }
 
-// secret is a field whose value never comes back from us.
-func (p connectorFormProps) secret(ctx context.Context, name, label, help string) fieldProps {
+// newSecretField is a field that never shows its value again.
+func (p connectorFormProps) newSecretField(ctx context.Context, name, label, help string) fieldProps {
 	f := fieldProps{Form: p.Form, Name: name, Label: label, Help: help, Secret: true, Later: true, Autocomplete: "new-password"}
 	switch {
 	case p.Stored:
@@ -92,15 +93,15 @@ func (p connectorFormProps) secret(ctx context.Context, name, label, help string
 	return f
 }
 
-// Who shares fields, as data-transport lists them.
+// Transports that share fields, for data-transport.
 const httpTransports = string(connectors.TransportStreamableHTTP + " " + connectors.TransportHTTP + " " + connectors.TransportSSE)
 
-func (p connectorFormProps) program() bool {
+func (p connectorFormProps) isProgram() bool {
 	return p.Form.Is("transport", string(connectors.TransportStdio))
 }
 
-// env is the environment of a program, which never comes back from us.
-func (p connectorFormProps) env(ctx context.Context) fieldProps {
+// environmentField is a program's environment, which is never shown again.
+func (p connectorFormProps) environmentField(ctx context.Context) fieldProps {
 	f := fieldProps{Form: p.Form, Name: "env", Label: words.T(ctx, "Environment"), Rows: 3, Secret: true, Mono: true, Optional: true, Placeholder: "API_TOKEN=…"}
 	f.Help = words.T(ctx, "One “NAME=value” a line. The values are secrets: they are stored sealed, and never shown.")
 	if len(p.Env) > 0 {
@@ -109,7 +110,7 @@ func (p connectorFormProps) env(ctx context.Context) fieldProps {
 	return f
 }
 
-// advancedOpen shows the settings that most people leave alone when one of them is wrong.
+// advancedOpen reports whether an advanced setting has an error.
 func (p connectorFormProps) advancedOpen() bool {
 	for _, name := range []string{"slug", "headers", "timeout_ms", "retry_attempts", "sync_interval_s", "calls_per_minute", "max_definition_age_s"} {
 		if p.Form.Error(name) != "" {

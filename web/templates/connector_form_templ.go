@@ -301,14 +301,14 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("name", words.T(ctx, "Name"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("name", words.T(ctx, "Name"), func(f *fieldProps) {
 			f.MaxLength, f.Focus = "100", p.New && p.Form.Value("name") == ""
 			f.Help = words.T(ctx, "As people call it, like “Linear”.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("transport", words.T(ctx, "Transport"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("transport", words.T(ctx, "Transport"), func(f *fieldProps) {
 			f.Options = transportOptions(ctx)
 			f.Help = words.T(ctx, "Streamable HTTP fits nearly every server. A program runs only where the operator has allowed its command.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
@@ -332,8 +332,8 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("url", "URL", func(f *fieldProps) {
-			f.Type, f.Mono, f.Placeholder, f.Later = "url", true, "https://mcp.example.com/mcp", p.program()
+		templ_7745c5c3_Err = field(p.newField("url", "URL", func(f *fieldProps) {
+			f.Type, f.Mono, f.Placeholder, f.Later = "url", true, "https://mcp.example.com/mcp", p.isProgram()
 			f.Help = words.T(ctx, "The server's MCP endpoint, as its documentation gives it.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -356,25 +356,25 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("command", words.T(ctx, "Command"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("command", words.T(ctx, "Command"), func(f *fieldProps) {
 			f.Later, f.Mono, f.Placeholder = true, true, "/usr/local/bin/mcp-server"
 			f.Help = words.T(ctx, "For a program: the absolute path of one that the operator allows.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("args", words.T(ctx, "Arguments"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("args", words.T(ctx, "Arguments"), func(f *fieldProps) {
 			f.Optional, f.Rows, f.Mono = true, 3, true
 			f.Help = words.T(ctx, "One a line, without quotes. Everyone here can read them: no secrets.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.env(ctx)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(p.environmentField(ctx)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("cwd", words.T(ctx, "Folder"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("cwd", words.T(ctx, "Folder"), func(f *fieldProps) {
 			f.Optional, f.Mono, f.Placeholder = true, true, "/"
 			f.Help = words.T(ctx, "Where the program works, if the operator allows another folder than /.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
@@ -385,7 +385,7 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("description", words.T(ctx, "Description"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("description", words.T(ctx, "Description"), func(f *fieldProps) {
 			f.Optional, f.Rows = true, 2
 			f.Help = words.T(ctx, "What it is for. People read it, servers and agents do not.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
@@ -422,14 +422,14 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("auth.type", words.T(ctx, "Type"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("auth.type", words.T(ctx, "Type"), func(f *fieldProps) {
 			f.Options = authOptions(ctx)
 			f.Help = words.T(ctx, "What the server asks for.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("credential_mode", words.T(ctx, "Whose credential"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("credential_mode", words.T(ctx, "Whose credential"), func(f *fieldProps) {
 			f.Options = modeOptions(ctx)
 			f.Help = words.T(ctx, "With one per agent, each agent signs in as itself; set them on the Credentials tab afterwards.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
@@ -488,14 +488,14 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("slug", words.T(ctx, "Slug"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("slug", words.T(ctx, "Slug"), func(f *fieldProps) {
 			f.Optional, f.Mono = p.New, true
 			f.Help = slugHelp(ctx, words.T(ctx, "Stands in addresses and in the names that agents see."), p.New)
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("headers", words.T(ctx, "Extra headers"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("headers", words.T(ctx, "Extra headers"), func(f *fieldProps) {
 			f.Optional, f.Rows, f.Mono, f.Placeholder = true, 3, true, words.T(ctx, "X-Team: eu")
 			f.Help = words.T(ctx, "One “Name: value” a line, sent with each request. Everyone here can read them: no secrets.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
@@ -506,28 +506,28 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("timeout_ms", words.T(ctx, "Timeout, ms"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("timeout_ms", words.T(ctx, "Timeout, ms"), func(f *fieldProps) {
 			f.Type, f.Min, f.Max = "number", "1000", "300000"
 			f.Help = words.T(ctx, "For each request: 1000 to 300000.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("retry_attempts", words.T(ctx, "Retries"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("retry_attempts", words.T(ctx, "Retries"), func(f *fieldProps) {
 			f.Type, f.Min, f.Max = "number", "0", "5"
 			f.Help = words.T(ctx, "After a try that failed: 0 to 5.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("sync_interval_s", words.T(ctx, "Sync every, s"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("sync_interval_s", words.T(ctx, "Sync every, s"), func(f *fieldProps) {
 			f.Type, f.Min = "number", "0"
 			f.Help = words.T(ctx, "60 or more; 0 is never.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("calls_per_minute", words.T(ctx, "Calls a minute"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("calls_per_minute", words.T(ctx, "Calls a minute"), func(f *fieldProps) {
 			f.Type, f.Min, f.Max, f.Optional = "number", "0", "1000000", true
 			f.Help = words.T(ctx, "Of all agents together; 0 is no limit.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
@@ -538,14 +538,14 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("tool_changes", words.T(ctx, "When tools change"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("tool_changes", words.T(ctx, "When tools change"), func(f *fieldProps) {
 			f.Options = toolChangeOptions(ctx)
 			f.Help = words.T(ctx, "What is held waits under Changes; agents are served what was accepted before.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("max_definition_age_s", words.T(ctx, "Look again after, s"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("max_definition_age_s", words.T(ctx, "Look again after, s"), func(f *fieldProps) {
 			f.Type, f.Min, f.Max = "number", "0", "86400"
 			f.Help = words.T(ctx, "Before a call that may destroy something: when the last sync is older, it is repeated first. 60 or more; 0 is never.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
@@ -569,7 +569,7 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.field("listen", words.T(ctx, "Listen for changes"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("listen", words.T(ctx, "Listen for changes"), func(f *fieldProps) {
 			f.Options = listenOptions(ctx)
 			f.Help = words.T(ctx, "Patchbay keeps one stream to the server open, and syncs as soon as the server says that its tools have changed.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
@@ -994,7 +994,7 @@ func connectorDanger(p ConnectorSettingsPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if p.Unheard != "" {
+		if p.ListeningSuspended != "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<div class=\"danger-row\" id=\"listening\"><div><h3>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1013,9 +1013,9 @@ func connectorDanger(p ConnectorSettingsPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var40 string
-			templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinStringErrs(p.Unheard)
+			templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinStringErrs(p.ListeningSuspended)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 252, Col: 19}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 252, Col: 30}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var40))
 			if templ_7745c5c3_Err != nil {

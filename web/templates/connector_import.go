@@ -6,21 +6,21 @@ import (
 	"patchbay/internal/words"
 )
 
-// ConnectorImportPage takes a document of MCP servers. Its form posts to /connectors/import, and with the preview button to
-// /connectors/import/preview. What was pasted holds secrets, and never comes back.
+// ConnectorImportPage imports a document of MCP servers. Its form posts to /connectors/import, and with the
+// preview button to /connectors/import/preview. The pasted text has secrets, and is never shown again.
 type ConnectorImportPage struct {
 	Frame   Frame
 	Form    Form
-	Preview *ImportTable // nil: not looked at
+	Preview *ImportTable // nil: no preview yet
 }
 
-// ConnectorImportedPage tells what became of a document.
+// ConnectorImportedPage is the result of an import.
 type ConnectorImportedPage struct {
 	Frame Frame
 	Table ImportTable
 }
 
-// ImportTable tells of each server of a document what became of it, or what would.
+// ImportTable is the outcome for each server of a document, or its preview.
 type ImportTable struct {
 	Title string // "Will create 2 connectors and refuse 1 server"
 	Kind  StateKind
@@ -31,15 +31,15 @@ type ImportTable struct {
 // ImportRow is one server of a document.
 type ImportRow struct {
 	Name    string
-	Href    string // of the connector; empty: there is none yet
-	Address string // of the server; empty: it has none
+	Href    string // of the connector; empty: none yet
+	Address string // of the server; empty: none
 	Line    string // "line 12"
 	State   State
-	Said    []string // why, and what else is to be known
-	Mend    *Link    // where what is missing is set; nil: nothing is
+	Notes   []string // reasons and remarks
+	Repair  *Link    // to where a missing value is set; nil: none is missing
 }
 
-// exportOptions are the clients that a file can be written for.
+// exportOptions are the clients with a file format.
 func exportOptions(ctx context.Context) []Option {
 	return []Option{
 		{"claude", "Claude"},

@@ -5,60 +5,60 @@ type ConnectorsPage struct {
 	Frame    Frame
 	Stats    []Stat // four figures
 	Heads    Heads  // name, status, tools, synced
-	Sort     string // what the address says of the order
+	Sort     string // the sort parameter
 	Query    string
-	Status   string   // the chosen value of Statuses
-	Statuses []Option // with "" for all
-	Filtered bool     // Query or Status is set
-	Lapsing  *Lapsing // nil: no account ends soon
-	Sweep    *Sweep   // nil: no sync of all connectors goes on, and none ended a moment ago
+	Status   string            // of Statuses
+	Statuses []Option          // with "" for all
+	Filtered bool              // Query or Status is set
+	Expiring *ExpiringAccounts // nil: no account ends soon
+	Sweep    *Sweep            // nil: no sync of all connectors runs or just ended
 	Rows     []ConnectorRow
 	Count    string // "7 connectors"
 	Pager    Pager
 }
 
-// ConnectorRow is one connector in the list.
+// ConnectorRow is one connector in a table.
 type ConnectorRow struct {
-	ID         string // the UUID; the row's element is "connector-" + ID
+	ID         string // the UUID; the row's element id is "connector-" + ID
 	Name       string
 	Href       string // "/connectors/linear"
-	Whole      string // name and address, where the row may cut them; empty: it shows them whole
+	Whole      string // full name and address if the row may cut them; else empty
 	Initial    string // one letter
 	URL        string
 	URLUnicode string // as of ConnectorHead
 	State      State
 	Reason     string  // one sentence under the state; empty: none
-	Mend       *Link   // the way to mend the state, beside its word; nil: none
-	Remarks    []Badge // what the state does not tell: "down for days", "lapses soon"
+	Repair     *Link   // to the repair, beside the state; nil: none
+	Remarks    []Badge // besides the state: "down for days", "lapses soon"
 	Credential string  // "Bearer · shared", "None"
 	Tools      string  // "23"
 	LastSync   When
-	Actions    bool // the table has a column for the button
-	CanSync    bool // shows the button; it is disabled while State is busy
+	Actions    bool // the table has a column for buttons
+	CanSync    bool // shows the button, disabled while State is busy
 	ReturnTo   string
 }
 
-// Lapsing foretells which accounts end unless somebody connects them again.
-type Lapsing struct {
+// ExpiringAccounts lists the accounts that end soon unless a person connects them again.
+type ExpiringAccounts struct {
 	Title string // "2 accounts lapse within 72 hours"
-	Rows  []LapsingRow
+	Rows  []ExpiringAccountRow
 }
 
-// LapsingRow is an account that ends.
-type LapsingRow struct {
+// ExpiringAccountRow is one account in ExpiringAccounts.
+type ExpiringAccountRow struct {
 	Connector string
 	Agent     string // empty: all agents share it
-	Href      string // where it is connected again
+	Href      string // of the page to connect it again
 	When      When
 }
 
-// ConnectorChange is what the event stream says of a connector: its row, and its state for the connector's own page.
+// ConnectorChange is an event about a connector: its row, and its state for its own page.
 type ConnectorChange struct {
 	Asset Assets
 	Row   ConnectorRow
 }
 
-// syncProps is the button that reads a connector's tools now.
+// syncProps is the sync button.
 type syncProps struct {
 	ID       string
 	Action   string
@@ -68,7 +68,7 @@ type syncProps struct {
 	Variant  string
 }
 
-func (s syncProps) size() string {
+func (s syncProps) buttonSize() string {
 	if s.Variant == "ghost" {
 		return "sm"
 	}

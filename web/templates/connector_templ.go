@@ -1089,7 +1089,7 @@ func runChanges(r SyncRunRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if r.unchanged() {
+		if r.isUnchanged() {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 90, "<span class=\"quiet\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -6,35 +6,35 @@ import (
 	"patchbay/internal/words"
 )
 
-// Diagnosis tells how the authorization server of a connector was looked for. Its button posts to Action. Without Stages nothing
-// has been asked yet.
+// Diagnosis shows the discovery of a connector's authorization server. Its button posts to Action. Without
+// Stages it has not run.
 type Diagnosis struct {
 	Action  string
 	Title   string // "Diagnosis", "Why it is not connected"
-	First   bool   // it is why the page is shown, and stands above the rest
+	First   bool   // it is the reason for the page, and stands above the rest
 	At      When
-	Problem *Attention // nil: a person can be sent there
+	Problem *Attention // nil: the authorization server is usable
 	Stages  []DiagnosisStage
 	Outcome []Fact
-	Scopes  []string // that are asked for
+	Scopes  []string // requested
 }
 
-// DiagnosisStage is what was tried for one thing.
+// DiagnosisStage groups the attempts for one document.
 type DiagnosisStage struct {
 	Name  string // "Protected-resource metadata"
 	Steps []DiagnosisStep
 }
 
-// DiagnosisStep is one look.
+// DiagnosisStep is one attempt.
 type DiagnosisStep struct {
-	Kind    StateKind // StateOK: this is what counts; StateBad: here it ended; StateOff: passed over
-	URL     string    // empty: nothing was asked
-	Status  string    // "404 Not Found"; empty: no answer
+	Kind    StateKind // StateOK: decisive; StateBad: the discovery ended here; StateOff: skipped
+	URL     string    // empty: no request
+	Status  string    // "404 Not Found"; empty: no response
 	Read    string    // "HTML"
 	Decided string
 }
 
-func (d Diagnosis) word(ctx context.Context) string {
+func (d Diagnosis) buttonText(ctx context.Context) string {
 	if len(d.Stages) == 0 {
 		return words.T(ctx, "Diagnose")
 	}

@@ -1,15 +1,16 @@
-// Package templates is what a person sees: one component per page, each with one props struct.
+// Package templates renders the dashboard's HTML: one component per page, each with one props struct.
 //
-//	Frame         what all pages share: who is here, where, and what they may do
-//	Form          what was typed and what is wrong with it, by field name
-//	When, State   a time and a condition, in words that are ready to show
+//	Frame         what all pages share: the person, the navigation, and the permissions
+//	Form          values and errors by field name
+//	When, State   a time and a condition, as text that is ready to show
 //	*Page         the props of one page; the component has the same name without "Page" ("ConnectorsPage" → "Connectors")
-//	ConnectorRow  pieces that also travel alone, to refresh a part of a page that stands already
+//	ConnectorRow  fragments that also travel alone, to update a part of an open page
 //
-// The templates decide nothing: they know no clock, no rule and no store. Whoever builds the props has chosen every
-// word that depends on data, has formatted every number and has made every address. What a template knows by itself
-// is its own headings, labels and help texts.
+// Templates decide nothing: they know no clock, no rule and no store. The view builder chooses every word that
+// depends on data, formats every number and builds every address. A template has its own headings, labels and
+// help texts only.
 //
-// Pages work without script, as links and forms. The hx-* attributes let htmx replace a part of a page in place; a
-// handler needs to know of it only for the test panel and the event stream (see [TestPanel] and [ConnectorChanged]).
+// Pages work without script, as links and forms. The hx-* attributes let htmx replace a part of a page in
+// place. A handler knows about it for the test panel and the event stream only (see [TestPanel] and
+// [ConnectorChanged]).
 package templates

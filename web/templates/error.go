@@ -1,6 +1,6 @@
 package templates
 
-// ErrorPage says why there is no page.
+// ErrorPage is a failure page.
 type ErrorPage struct {
 	Frame     Frame
 	Status    int

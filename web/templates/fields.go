@@ -10,15 +10,15 @@ import (
 // fieldProps is one field of a form.
 type fieldProps struct {
 	Form         Form
-	In           string // tells equal forms on one page apart; part of the ids
+	In           string // distinguishes equal forms on one page; part of the ids
 	Name         string
 	Label        string
 	Help         string
 	Type         string // of the input; empty: text
-	Rows         int    // more than 0: a textarea
+	Rows         int    // over 0: a textarea
 	Options      []Option
 	Optional     bool
-	Later        bool // may be left empty, and is not called optional: it is needed in the end, or empty is a choice, too
+	Later        bool // may be left empty, but is not called optional: it is needed in the end, or empty is a choice
 	Mono         bool
 	Secret       bool
 	Focus        bool
@@ -46,7 +46,7 @@ func (f fieldProps) inputType() string {
 	return "text"
 }
 
-// value is empty for a secret, whatever the form holds.
+// value is the field's value; always empty for a secret.
 func (f fieldProps) value() string {
 	if f.Secret {
 		return ""
@@ -54,7 +54,7 @@ func (f fieldProps) value() string {
 	return f.Form.Value(f.Name)
 }
 
-func (f fieldProps) invalid() string {
+func (f fieldProps) ariaInvalid() string {
 	if f.Form.Error(f.Name) != "" {
 		return "true"
 	}
@@ -72,9 +72,9 @@ func (f fieldProps) describedBy() string {
 	return strings.Join(ids, " ")
 }
 
-// attributes are those that inputs, textareas and selects share.
+// attributes are shared by inputs, textareas and selects.
 func (f fieldProps) attributes() map[string]any {
-	a := map[string]any{"id": f.id(), "name": f.Name, "aria-invalid": f.invalid(), "required": !f.Optional && !f.Later, "autofocus": f.Focus}
+	a := map[string]any{"id": f.id(), "name": f.Name, "aria-invalid": f.ariaInvalid(), "required": !f.Optional && !f.Later, "autofocus": f.Focus}
 	set := func(name, value string) {
 		if value != "" {
 			a[name] = value
@@ -93,7 +93,7 @@ func (f fieldProps) attributes() map[string]any {
 	return a
 }
 
-// checkProps describes the box of a check for those who hear it.
+// checkProps gives a checkbox its accessible description.
 func checkProps(form Form, name string) fieldProps {
 	return fieldProps{Form: form, Name: name, Optional: true, Help: "below"}
 }
@@ -105,7 +105,7 @@ func slugHelp(ctx context.Context, use string, fresh bool) string {
 	return use
 }
 
-// areaText is a text as it stands in a textarea: a browser takes the first line's end there for the document's own, and drops it.
+// areaText is a textarea's content: browsers drop a line break at its beginning.
 func areaText(text string) string {
 	if strings.HasPrefix(text, "\n") {
 		return "\n" + text

@@ -6,38 +6,38 @@ import (
 	"strings"
 )
 
-// Form is what a form shows: the values by field name, and what is wrong with them. A secret never stands in Values.
-// The zero value is an empty form.
+// Form holds a form's values and errors by field name. Values never has secrets. The zero value is an empty
+// form.
 type Form struct {
 	Values  map[string]string
-	Errors  map[string]string // by field name, as the locations of a fault: "auth.token", "headers.X-Team"
-	Problem string            // what is wrong with the whole; empty: nothing
+	Errors  map[string]string // by field name, as a fault's locations: "auth.token", "headers.X-Team"
+	Problem string            // error of the whole form; empty: none
 }
 
-// Value returns what the field holds.
+// Value returns the field's value.
 func (f Form) Value(name string) string { return f.Values[name] }
 
-// Is tells whether the field holds value.
+// Is reports whether the field's value is value.
 func (f Form) Is(name, value string) bool { return f.Values[name] == value }
 
-// Error returns what is wrong with the field, and with the fields below it: "headers" answers for "headers.X-Team".
+// Error returns the errors of the field and of those below it: "headers" includes "headers.X-Team".
 func (f Form) Error(name string) string {
-	var said []string
-	for _, at := range slices.Sorted(maps.Keys(f.Errors)) {
-		if at == name || strings.HasPrefix(at, name+".") {
-			said = append(said, f.Errors[at])
+	var messages []string
+	for _, field := range slices.Sorted(maps.Keys(f.Errors)) {
+		if field == name || strings.HasPrefix(field, name+".") {
+			messages = append(messages, f.Errors[field])
 		}
 	}
-	return strings.Join(said, " ")
+	return strings.Join(messages, " ")
 }
 
-// Rest returns the errors of fields that are not among the names, so that none is lost where a form has no such field.
+// Rest returns the errors of fields that are not among the names, so that none is lost.
 func (f Form) Rest(names ...string) []string {
 	var rest []string
-	for _, at := range slices.Sorted(maps.Keys(f.Errors)) {
-		below := func(name string) bool { return at == name || strings.HasPrefix(at, name+".") }
+	for _, field := range slices.Sorted(maps.Keys(f.Errors)) {
+		below := func(name string) bool { return field == name || strings.HasPrefix(field, name+".") }
 		if !slices.ContainsFunc(names, below) {
-			rest = append(rest, at+": "+f.Errors[at])
+			rest = append(rest, field+": "+f.Errors[field])
 		}
 	}
 	return rest

@@ -3,7 +3,7 @@ package templates
 // Nav names an entry of the navigation.
 type Nav string
 
-// The entries of the navigation. NavNone highlights nothing.
+// NavNone highlights no entry.
 const (
 	NavNone       Nav = ""
 	NavHome       Nav = "home"
@@ -23,25 +23,25 @@ const (
 	NavAccount    Nav = "account"
 )
 
-// Frame is what every page shares. The zero value but for Title and Asset serves pages that nobody is signed in to.
+// Frame is shared by all pages. With Title and Asset alone it serves pages without a signed-in person.
 type Frame struct {
 	Title   string // of the document, without the product's name
 	Asset   Assets // web.Asset
 	Path    string // path and query of this page; forms send it as return_to
 	Active  Nav
-	Crumbs  []Crumb // from the outside in; the last one is this page
-	Flash   *Flash  // nil: nothing to say
-	Person  *Person // nil: nobody is signed in
+	Crumbs  []Crumb // outermost first; the last is this page
+	Flash   *Flash  // nil: no message
+	Person  *Person // nil: not signed in
 	Tenant  TenantChoice
-	Tenants []TenantChoice // all that the person belongs to, the current one among them
+	Tenants []TenantChoice // all tenants of the person, the current one included
 	Can     Can
-	Waiting int    // calls that wait for a person
-	Unread  int    // notices that this person has not read; from 100 on there are more
-	Changes int    // changes of tools that do
-	Listen  string // the address of the event stream that refreshes the page; empty: none does
+	Waiting int    // calls that wait for approval
+	Unread  int    // unread notices; 100 means 100 or more
+	Changes int    // changes of tools that wait
+	Listen  string // the page's event stream; empty: none
 }
 
-// Person is who is signed in.
+// Person is the signed-in person.
 type Person struct {
 	Name  string
 	Email string
@@ -54,41 +54,41 @@ type TenantChoice struct {
 	Name string
 }
 
-// Can is what the person may do here. A page leaves out what they may not.
+// Can holds the person's permissions. A page omits what they may not do.
 type Can struct {
 	Sync   bool // members and above: they also run tools, decide approvals and cancel calls
 	Manage bool // admins and above: connectors, agents, credentials
-	Bodies bool // auditors: arguments and results, where these are for auditors alone
+	Bodies bool // auditors: arguments and results, if these are for auditors alone
 	Audit  bool // admins, owners and auditors: the audit log
 	Own    bool // owners: members, API keys, settings
 }
 
-// Crumb is one step of the way to a page.
+// Crumb is one breadcrumb.
 type Crumb struct {
 	Text string
 	Href string // empty: this page
-	Mono bool   // a name from a machine
+	Mono bool   // monospace, for a machine's name
 }
 
-// FlashKind says how a flash is announced.
+// FlashKind is how a flash is announced.
 type FlashKind string
 
-// The kinds of flash.
+// The kinds of flashes.
 const (
-	FlashNotice FlashKind = "notice" // it happened; announced politely
-	FlashAlert  FlashKind = "alert"  // it did not; announced at once
+	FlashNotice FlashKind = "notice" // success; announced politely
+	FlashAlert  FlashKind = "alert"  // failure; announced at once
 )
 
-// Flash says what the last action did.
+// Flash is the message about the last action.
 type Flash struct {
 	Kind FlashKind
 	Text string
 }
 
-// Assets gives the address of a static file, as web.Asset does. A nil one knows only plain names.
+// Assets returns the address of a static file, as web.Asset does. A nil one returns plain names.
 type Assets func(name string) string
 
-func (a Assets) url(name string) string {
+func (a Assets) address(name string) string {
 	if a == nil {
 		return "/static/" + name
 	}
@@ -99,7 +99,7 @@ func (f Frame) flashIs(kind FlashKind) bool {
 	return f.Flash != nil && f.Flash.Kind == kind
 }
 
-func (f Frame) current(nav Nav) string {
+func (f Frame) ariaCurrent(nav Nav) string {
 	if f.Active == nav {
 		return "page"
 	}

@@ -2,9 +2,9 @@ package templates
 
 import "strconv"
 
-// GrantPage chooses what an agent may use of one connector. Its form sends all ("true" or "false"), tool (a name, as often as
-// wanted), trusted (likewise), and approval ("": as the agent's) to Action. With do ("show", "choose" or "drop"), q and effect it goes to
-// Action + "/choose", which answers the same page with other ticks and stores nothing.
+// GrantPage is an agent's grant of one connector. Its form sends all ("true" or "false"), tool (repeated),
+// trusted (likewise), and approval ("": the agent's) to Action. With do ("show", "choose" or "drop"), q and
+// effect it goes to Action + "/choose", which shows the page with other checkboxes ticked and stores nothing.
 type GrantPage struct {
 	Frame      Frame
 	Head       AgentHead
@@ -14,15 +14,15 @@ type GrantPage struct {
 	Granted    bool
 	Form       Form
 	Approvals  []Option
-	TrustsHere bool        // the agent's own rule is to ask but for trusted tools
-	Reaches    []GrantLink // the connectors that the agent was granted, and this one
+	TrustsHere bool        // the agent's approval mode trusts some tools
+	Reaches    []GrantLink // the agent's granted connectors, and this one
 	Filter     Form        // q and effect
-	Effects    []Option    // what servers say that tools do, with how many there are
+	Effects    []Option    // the effects of tools, with their numbers
 	Tools      []GrantTool
 	Count      string // "3 of 23 chosen, about 410 tokens"
 	Shown      string // "5 shown"; empty: all are
-	Estimate   string // what the tokens are an estimate of
-	More       string // says that the list is cut; empty: it is whole
+	Estimate   string // how exact the numbers of tokens are
+	More       string // that the list is cut; empty: it is complete
 	Goes       []string
 }
 
@@ -31,27 +31,27 @@ type GrantLink struct {
 	Connector string
 	Href      string
 	Tools     string // "3 of 23 tools"
-	Approval  string // "Ask every time"; empty: nothing is granted
+	Approval  string // "Ask every time"; empty without a grant
 	State     State
 	Here      bool
 }
 
-// GrantTool is one tool to choose.
+// GrantTool is one tool with its checkbox.
 type GrantTool struct {
 	Name    string
-	Shown   string // the name, fit for a page
+	Shown   string // the name, cleaned
 	Title   string
-	Icon    string // a picture as an address that holds it; empty: none
-	About   string // a line of its description
+	Icon    string // a data URL; empty: none
+	About   string // first line of its description
 	Badges  []Badge
 	Effect  string // one of Effects
-	Tokens  int    // that it takes of a request, estimated; 0: not known
+	Tokens  int    // estimated size in a request; 0: not known
 	Size    string // "120 tokens"
 	Granted bool
 	Trusted bool
-	Hidden  bool   // the filter leaves it out
-	Now     State  // a sentence: what the agent finds now; without a text: nothing is granted of the connector
-	WhyHref string // where more is said of it
+	Hidden  bool   // the filter hides it
+	Now     State  // what the agent gets now, as a sentence; empty without a grant
+	WhyHref string // of the explanation
 }
 
-func (t GrantTool) tokens() string { return strconv.Itoa(t.Tokens) }
+func (t GrantTool) tokensText() string { return strconv.Itoa(t.Tokens) }

@@ -1,27 +1,27 @@
 package templates
 
-// HealthLine is one of the things that tell how a connector is.
+// HealthLine is one aspect of a connector's health.
 type HealthLine struct {
 	Kind    StateKind
 	Icon    string
 	Label   string // "Server"
 	Text    string // "Answers"
 	Details []HealthDetail
-	Action  *Link // nil: nothing is to be done
+	Action  *Link // nil: nothing to do
 }
 
-// HealthDetail is a remark on a line: words, a time, or both.
+// HealthDetail is a remark on a line: text, a time, or both.
 type HealthDetail struct {
 	Text string
 	When *When
 }
 
-// Charts are what came of a connector's syncs lately.
+// Charts show a connector's recent syncs.
 type Charts struct {
 	List []Chart
 }
 
-// Chart is one period. Its bars stand side by side, the oldest first.
+// Chart is one period. Its bars are side by side, oldest first.
 type Chart struct {
 	ID      string // unique on the page
 	Title   string // "Last 24 hours"
@@ -33,17 +33,17 @@ type Chart struct {
 	ViewBox string // of both pictures
 	Up      []Bar
 	Slow    []Bar
-	Rows    []ChartRow // the same as figures; those without a sync are left out
+	Rows    []ChartRow // the same as numbers, without bars that had no sync
 }
 
-// BarKind gives a bar its colour.
+// BarKind is a bar's colour.
 type BarKind string
 
-// The kinds of bar.
+// The colours of bars.
 const (
 	BarOK   BarKind = "ok"
 	BarBad  BarKind = "bad"
-	BarNone BarKind = "none" // there was no sync
+	BarNone BarKind = "none" // no sync
 	BarMean BarKind = "mean"
 	BarMax  BarKind = "max"
 )
@@ -54,7 +54,7 @@ type Bar struct {
 	X, Y, Width, Height string
 }
 
-// ChartRow is one stretch of a period.
+// ChartRow is one bar as numbers.
 type ChartRow struct {
 	When   When
 	OK     string

@@ -14,7 +14,7 @@ var healthSample = []templates.HealthLine{
 	{Kind: templates.StateOK, Icon: "circle-check", Label: "Tools", Text: "Up to date", Details: []templates.HealthDetail{{Text: "as of", When: &ago}, {Text: "next sync", When: &soon}}},
 }
 
-// chartSample has hours that worked, that failed in part and whole, and that had no sync.
+// chartSample has hours of success, of failures in part and in full, and without a sync.
 func chartSample() *templates.Charts {
 	c := templates.Chart{
 		ID: "last 24 hours", Title: "Last 24 hours", From: "24 hours ago", ViewBox: "0 0 95 40", Uptime: "93.4 %", Latency: "340 ms",

@@ -1,6 +1,6 @@
 package templates
 
-// HomePage is where a person begins.
+// HomePage is the home page.
 type HomePage struct {
 	Frame   Frame
 	Welcome bool // there is no connector yet
@@ -8,25 +8,25 @@ type HomePage struct {
 	Figures Figures
 }
 
-// Needs is what waits for a person, a group for each kind, the most urgent first.
+// Needs lists what needs a person, by kind, most urgent first.
 type Needs struct {
 	Asset  Assets
-	Count  string // "7"; empty: nothing waits
+	Count  string // "7"; empty: none
 	Groups []NeedGroup
 }
 
-// NeedGroup is what waits of one kind.
+// NeedGroup is the needs of one kind.
 type NeedGroup struct {
 	ID    string // unique on the page
 	Title string // "Calls wait for approval"
 	Icon  string
 	Kind  StateKind
 	Count string
-	All   Link // where all of them stand
+	All   Link // to the whole list
 	Rows  []NeedRow
 }
 
-// NeedRow is one thing that waits, with the one thing to do about it.
+// NeedRow is one need with its action.
 type NeedRow struct {
 	Name   string
 	Mono   bool // Name is a machine's
@@ -36,48 +36,48 @@ type NeedRow struct {
 	Action Link
 }
 
-// Figures is how a stretch of time went.
+// Figures are the figures of a period.
 type Figures struct {
 	Title   string // "Last 24 hours"
 	Periods []Period
 	List    []Figure
 	Rows    []FigureRow
-	Since   *When // from when on is counted, where somebody began anew; nil: from the beginning
-	Resets  bool  // this person may begin anew
+	Since   *When // start of counting after a reset; nil: none
+	Resets  bool  // the person may reset the figures
 }
 
-// Period is a stretch of time to look at.
+// Period is a period to choose.
 type Period struct {
 	Text    string
 	Href    string
 	Current bool
 }
 
-func (p Period) current() string {
+func (p Period) ariaCurrent() string {
 	if p.Current {
 		return "page"
 	}
 	return "false"
 }
 
-// Figure is one number with how it came about.
+// Figure is one number with its history.
 type Figure struct {
 	Label string
 	Value string
 	Note  string
 	Href  string
 	Said  string // the picture in a sentence
-	Spark Spark
+	Spark Sparkline
 }
 
-// Spark is a line over time, with the area below it. The zero value is no picture.
-type Spark struct {
+// Sparkline is a line over time, with the area below it. The zero value is no picture.
+type Sparkline struct {
 	ViewBox string
 	Line    string // the path
 	Area    string
 }
 
-// FigureRow is one part of the stretch, as figures.
+// FigureRow is one part of the period as numbers.
 type FigureRow struct {
 	When   When
 	Calls  string

@@ -6,7 +6,7 @@ import (
 	"patchbay/web/templates"
 )
 
-// homeSamples are the home page of an install that is used, of a quiet one, of an empty one, and each of these as a viewer sees it.
+// homeSamples are the home pages of a used, a quiet and an empty installation, also as a viewer sees them.
 func homeSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
 	f := with(frame("Home", templates.NavHome))
 	f.Listen = "/events?on=home"
@@ -39,7 +39,7 @@ func needsSample(asset templates.Assets) templates.Needs {
 }
 
 func figuresSample() templates.Figures {
-	s := templates.Spark{ViewBox: "0 0 92 40", Line: "M0 30L4 20L8 25M16 10h0.1", Area: "M0 40L0 30L4 20L8 25L8 40Z"}
+	s := templates.Sparkline{ViewBox: "0 0 92 40", Line: "M0 30L4 20L8 25M16 10h0.1", Area: "M0 40L0 30L4 20L8 25L8 40Z"}
 	return templates.Figures{
 		Title:   "Last 24 hours",
 		Periods: []templates.Period{{Text: "24 hours", Href: "/?period=24h", Current: true}, {Text: "7 days", Href: "/?period=7d"}},

@@ -1,6 +1,6 @@
 package templates
 
-// InvitationRow is one open invitation. Sending it again posts to Action + "/send", taking it back to Action + "/revoke".
+// InvitationRow is one open invitation. Resending posts to Action + "/send", revoking to Action + "/revoke".
 type InvitationRow struct {
 	Email  string
 	Role   string // the word
@@ -11,7 +11,7 @@ type InvitationRow struct {
 	Action string // "/invitations/<id>"
 }
 
-// NewInvitation is the link of an invitation that was just made or sent again, shown this once.
+// NewInvitation is the link of a new or resent invitation, shown once.
 type NewInvitation struct {
 	Email string
 	Role  string // the word
@@ -19,16 +19,16 @@ type NewInvitation struct {
 	Ends  When
 }
 
-// JoinPage is where an invitation's link leads. Its form sends token, name and password to /setup/invitation.
+// JoinPage is the page of an invitation's link. Its form sends token, name and password to /setup/invitation.
 type JoinPage struct {
 	Frame  Frame
 	Form   Form
 	Token  string
 	Tenant string
-	Email  string // that the invitation is for
-	Role   string // what the person will be, with what that may do
+	Email  string // the invited address
+	Role   string // the role, with its permissions
 	By     string // empty: not known
 	Ends   When
-	Who    string // the address that is signed in in this browser; empty: none is
-	Issuer string // the tenant that issued the account that is signed in, which opens no other; empty: the account is the person's own
+	Who    string // address of the browser's signed-in person; empty: none
+	Issuer string // the tenant that issued the signed-in account, which is valid there alone; empty: the account is the person's own
 }

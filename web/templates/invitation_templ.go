@@ -363,7 +363,7 @@ func invitation(i InvitationRow) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = confirm(confirmProps{ID: "revoke" + placeID(i.Action), Button: words.T(ctx, "Revoke"), Subject: i.Email, Variant: "ghost", Title: words.T(ctx, "Take the invitation of %s back?", i.Email), Yes: words.T(ctx, "Revoke invitation"), Action: i.Action + "/revoke"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var20), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = confirm(confirmProps{ID: "revoke" + idFromPath(i.Action), Button: words.T(ctx, "Revoke"), Subject: i.Email, Variant: "ghost", Title: words.T(ctx, "Take the invitation of %s back?", i.Email), Yes: words.T(ctx, "Revoke invitation"), Action: i.Action + "/revoke"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var20), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

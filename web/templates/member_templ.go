@@ -615,7 +615,7 @@ func member(p MembersPage, m MemberRow) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = confirm(confirmProps{ID: "remove" + placeID(m.Action), Button: words.T(ctx, "Leave"), Subject: p.Frame.Tenant.Name, Variant: "ghost", Title: words.T(ctx, "Leave %s?", p.Frame.Tenant.Name), Yes: words.T(ctx, "Leave"), Action: m.Action + "/delete"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var28), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = confirm(confirmProps{ID: "remove" + idFromPath(m.Action), Button: words.T(ctx, "Leave"), Subject: p.Frame.Tenant.Name, Variant: "ghost", Title: words.T(ctx, "Leave %s?", p.Frame.Tenant.Name), Yes: words.T(ctx, "Leave"), Action: m.Action + "/delete"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var28), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -651,7 +651,7 @@ func member(p MembersPage, m MemberRow) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = confirm(confirmProps{ID: "sign-out" + placeID(m.Action), Button: words.T(ctx, "Sign out"), Subject: m.Name, Variant: "ghost", Title: words.T(ctx, "Sign %s out everywhere?", m.Name), Yes: words.T(ctx, "Sign out everywhere"), Action: m.Action + "/sign-out"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var30), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = confirm(confirmProps{ID: "sign-out" + idFromPath(m.Action), Button: words.T(ctx, "Sign out"), Subject: m.Name, Variant: "ghost", Title: words.T(ctx, "Sign %s out everywhere?", m.Name), Yes: words.T(ctx, "Sign out everywhere"), Action: m.Action + "/sign-out"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var30), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -691,7 +691,7 @@ func member(p MembersPage, m MemberRow) templ.Component {
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = confirm(confirmProps{ID: "factor" + placeID(m.Action), Button: words.T(ctx, "Second factor"), Subject: m.Name, Variant: "ghost", Title: words.T(ctx, "Take the second factor of %s away?", m.Name), Yes: words.T(ctx, "Take it away"), Action: m.Action + "/second-factor/remove"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var32), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = confirm(confirmProps{ID: "factor" + idFromPath(m.Action), Button: words.T(ctx, "Second factor"), Subject: m.Name, Variant: "ghost", Title: words.T(ctx, "Take the second factor of %s away?", m.Name), Yes: words.T(ctx, "Take it away"), Action: m.Action + "/second-factor/remove"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var32), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -731,7 +731,7 @@ func member(p MembersPage, m MemberRow) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = confirm(confirmProps{ID: "remove" + placeID(m.Action), Button: words.T(ctx, "Remove"), Subject: m.Name, Variant: "ghost", Title: words.T(ctx, "Remove %s?", m.Name), Yes: words.T(ctx, "Remove member"), Action: m.Action + "/delete"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var34), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = confirm(confirmProps{ID: "remove" + idFromPath(m.Action), Button: words.T(ctx, "Remove"), Subject: m.Name, Variant: "ghost", Title: words.T(ctx, "Remove %s?", m.Name), Yes: words.T(ctx, "Remove member"), Action: m.Action + "/delete"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var34), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

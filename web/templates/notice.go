@@ -1,30 +1,30 @@
 package templates
 
-// NoticesPage lists what people should know. Its forms post to /notices/read: all, or the one with the id.
+// NoticesPage lists notices. Its forms post to /notices/read: all, or the one with the id.
 type NoticesPage struct {
 	Frame  Frame
 	Rows   []NoticeRow
-	Unread bool // there is something to mark as read
+	Unread bool // some are unread
 	Pager  Pager
 }
 
 // NoticeRow is one notice.
 type NoticeRow struct {
 	ID     string
-	State  State // what kind of thing it is: "Needs authorization"
+	State  State // its kind: "Needs authorization"
 	Title  string
 	Text   string
-	Href   string // empty: it leads nowhere
+	Href   string // empty: no link
 	When   When
 	Times  string // "3 times"; empty: once
 	Unread bool
 }
 
-// NoticeNews is what has happened to a list that is shown: what has come, and what is told anew.
+// NoticeNews is an event of the list: new and repeated notices.
 type NoticeNews struct {
-	Come    []NoticeRow // the newest last: each is put above the others
+	Come    []NoticeRow // newest last: each is put above the others
 	Changed []NoticeRow
 }
 
-// unreadEnd is where the count of what is unread ends; from there on it says that there are more.
-const unreadEnd = 100
+// maxUnread is the maximum of the unread count, shown as "or more".
+const maxUnread = 100

@@ -8,14 +8,14 @@ import (
 	"patchbay/internal/words"
 )
 
-// OwnAccountsPage is where a member connects the accounts that the agents of their own use.
+// OwnAccountsPage lists the accounts of a member's own agents.
 type OwnAccountsPage struct {
 	Frame  Frame
 	Agents []OwnAgent
-	Limit  string // that there are more than are shown; empty: these are all
+	Limit  string // that more exist than are shown; empty: none do
 }
 
-// OwnAgent is one of them, with the accounts that it has and misses.
+// OwnAgent is an agent with its connected and missing accounts.
 type OwnAgent struct {
 	Name string
 	Href string
@@ -23,10 +23,10 @@ type OwnAgent struct {
 	Rows []OwnAccount
 }
 
-// OwnAccount is an account of an agent at a connector, or the place for one. Its buttons post to Path + "/connect" and "/disconnect"; what is
-// entered is entered on its page, at Path, which posts the secret's fields to Path + "/credential".
+// OwnAccount is an agent's account at a connector, connected or missing. Its buttons post to Path + "/connect"
+// and "/disconnect". A secret is entered on its page, at Path, which posts the fields to Path + "/credential".
 type OwnAccount struct {
-	Looks     bool   // the person may connect nothing, and disconnect
+	Looks     bool   // the person may disconnect, but not connect
 	Key       string // unique on the page
 	Connector string
 	Host      string // of the server
@@ -35,39 +35,38 @@ type OwnAccount struct {
 	Stored    bool
 	Works     bool
 	State     State
-	Account   string // who it is there; empty: not known
-	Since     *When  // nil: nothing is stored
-	Error     string // why it does not work any more
+	Account   string // its name at the server; empty: not known
+	Since     *When  // nil: not connected
+	Error     string // why it no longer works
 	Path      string
 }
 
-// OwnAccountPage is the page of one account, to which programs lead that miss it.
+// OwnAccountPage is the page of one account. Programs link to it when it is missing.
 type OwnAccountPage struct {
 	Frame   Frame
 	Tenant  string
-	Person  string // the e-mail address of who is signed in
-	Problem string // why the last try went nowhere
+	Person  string // e-mail address of the signed-in person
+	Problem string // why the last attempt failed
 	Row     OwnAccount
 	Form    Form // of the secret
 }
 
-// oauth tells that the person signs in elsewhere, and enters nothing here.
-func (a OwnAccount) oauth() bool { return a.Auth == connectors.AuthOAuth2 }
+// usesOAuth reports whether the person signs in at the server instead of entering a secret.
+func (a OwnAccount) usesOAuth() bool { return a.Auth == connectors.AuthOAuth2 }
 
-// variant is how much the row's button asks to be pressed.
-func (a OwnAccount) variant() string {
+// buttonVariant is filled if the account is missing or dead.
+func (a OwnAccount) buttonVariant() string {
 	if a.Works {
 		return "outline"
 	}
 	return "primary"
 }
 
-// word is what the row's button does.
-func (a OwnAccount) word(ctx context.Context) string {
+func (a OwnAccount) buttonText(ctx context.Context) string {
 	switch {
-	case a.oauth() && a.Stored:
+	case a.usesOAuth() && a.Stored:
 		return words.T(ctx, "Reconnect")
-	case a.oauth():
+	case a.usesOAuth():
 		return words.T(ctx, "Connect")
 	case a.Stored:
 		return words.T(ctx, "Replace")
@@ -76,17 +75,17 @@ func (a OwnAccount) word(ctx context.Context) string {
 	}
 }
 
-// secret is the row as the fields of a secret take it.
-func (p OwnAccountPage) secret() CredentialRow {
+// secretRow is the row for the secret's fields.
+func (p OwnAccountPage) secretRow() CredentialRow {
 	return CredentialRow{Key: p.Row.Key, Form: p.Form}
 }
 
-func (p OwnAccountPage) title(ctx context.Context) string {
+func (p OwnAccountPage) pageTitle(ctx context.Context) string {
 	if p.Row.Works {
 		return words.T(ctx, "%s is connected", p.Row.Connector)
 	}
 	return words.T(ctx, "Connect %s", p.Row.Connector)
 }
 
-// key is the agent's slug, as its address has it.
-func (a OwnAgent) key() string { return strings.TrimPrefix(a.Href, "/agents/") }
+// slug is the agent's slug, from its address.
+func (a OwnAgent) slug() string { return strings.TrimPrefix(a.Href, "/agents/") }

@@ -14,7 +14,7 @@ import (
 	"patchbay/web/templates"
 )
 
-// routes are those that pages lead to.
+// routes are the targets of the pages' links.
 var routes = []string{
 	"GET /{$}", "GET /connectors", "POST /connectors", "GET /connectors/new", "POST /connectors/test", "GET /connectors/import", "POST /connectors/import", "POST /connectors/import/preview", "GET /connectors/export", "GET /catalog", "POST /catalog/{slug}/add", "GET /catalog/registry", "POST /catalog/registry", "POST /catalog/registry/preview", "POST /sync_tools", "GET /connectors/{id}", "POST /connectors/{id}",
 	"GET /connectors/{id}/tools", "GET /connectors/{id}/tools/{name}", "GET /connectors/{id}/credentials", "GET /connectors/{id}/runs", "GET /connectors/{id}/settings",
@@ -130,7 +130,7 @@ func TestAViewerSeesNothingToPress(t *testing.T) {
 	}
 }
 
-// serve returns what the static file at that address holds; empty where there is none.
+// serve returns the static file at that address; empty if there is none.
 func serve(t *testing.T, address string) string {
 	t.Helper()
 	w := httptest.NewRecorder()

@@ -12,7 +12,7 @@ import (
 	"patchbay/internal/words"
 )
 
-// Way is a place to go to or a thing to do that the palette and the search page offer: an address, a form to post or what a script does.
+// Way is an entry of the palette and the search page: a link, a form to post, or a script's action.
 type Way struct {
 	Icon   string
 	Text   string
@@ -21,20 +21,20 @@ type Way struct {
 	Action string // a form's address
 	Name   string // of the form's one field; empty: it has none
 	Value  string
-	Script string // what a script does: "theme" or "keys"; left out where there is none
+	Script string // a script's action, "theme" or "keys"; omitted without script
 }
 
-// Ways are those of one kind.
+// Ways are the entries of one kind.
 type Ways struct {
 	ID    string
 	Title string
 	List  []Way
 }
 
-// pages are the pages that somebody may open.
-func (f Frame) pages(ctx context.Context) Ways {
+// pageWays are the pages that the person may open.
+func (f Frame) pageWays(ctx context.Context) Ways {
 	var list []Way
-	for _, s := range places(ctx, f.Can) {
+	for _, s := range shortcutPages(ctx, f.Can) {
 		list = append(list, Way{Icon: pageIcons[s.Href], Text: s.Text, Href: s.Href})
 	}
 	list = append(list, Way{Icon: "circle-user", Text: words.T(ctx, "Account"), Href: "/account"})
@@ -47,8 +47,8 @@ var pageIcons = map[string]string{
 	"/api-keys": "key-round", "/settings": "settings",
 }
 
-// actions are what somebody may do from any page.
-func (f Frame) actions(ctx context.Context) Ways {
+// actionWays are the actions that the person may take from any page.
+func (f Frame) actionWays(ctx context.Context) Ways {
 	var list []Way
 	if f.Can.Sync {
 		list = append(list, Way{Icon: "refresh-cw", Text: words.T(ctx, "Sync all connectors"), Action: "/sync_tools"})
@@ -77,14 +77,15 @@ func (f Frame) actions(ctx context.Context) Ways {
 	return Ways{ID: "actions", Title: words.T(ctx, "Actions"), List: list}
 }
 
-// Matching are the ways of the palette that need no script and whose text has all words of q, by kind; a kind without any is left out.
+// Matching returns the palette's entries without script that contain all words of q, by kind. Empty kinds are
+// left out.
 func (f Frame) Matching(ctx context.Context, q string) []Ways {
-	asked := strings.Fields(strings.ToLower(q))
+	terms := strings.Fields(strings.ToLower(q))
 	var kinds []Ways
-	for _, w := range []Ways{f.pages(ctx), f.actions(ctx)} {
+	for _, w := range []Ways{f.pageWays(ctx), f.actionWays(ctx)} {
 		w.List = slices.DeleteFunc(w.List, func(way Way) bool {
 			text := strings.ToLower(way.Text)
-			return way.Script != "" || slices.ContainsFunc(asked, func(word string) bool { return !strings.Contains(text, word) })
+			return way.Script != "" || slices.ContainsFunc(terms, func(word string) bool { return !strings.Contains(text, word) })
 		})
 		if len(w.List) > 0 {
 			kinds = append(kinds, w)
@@ -97,13 +98,13 @@ func (f Frame) Matching(ctx context.Context, q string) []Ways {
 type SearchPage struct {
 	Frame Frame
 	Query string
-	Found []Ways // those that have something
+	Found []Ways // the kinds with results
 	Count string
 }
 
 func (w Ways) optionID(i int) string { return "option-" + w.ID + "-" + strconv.Itoa(i) }
 
-// toolsMentioning is where the tools' descriptions are searched, too.
+// toolsMentioning is the search in the tools' descriptions.
 func toolsMentioning(q string) templ.SafeURL {
 	return templ.SafeURL("/tools?" + url.Values{"q": {q}}.Encode())
 }

@@ -110,11 +110,11 @@ func palette(f Frame) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = wayOptions(f.Asset, f.pages(ctx)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = wayOptions(f.Asset, f.pageWays(ctx)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = wayOptions(f.Asset, f.actions(ctx)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = wayOptions(f.Asset, f.actionWays(ctx)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

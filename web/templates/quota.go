@@ -6,27 +6,27 @@ import (
 	"patchbay/internal/words"
 )
 
-// QuotaBar is how much of a quota is used, as a number and as a bar beside it.
+// QuotaBar is the use of a quota, as text and as a bar.
 type QuotaBar struct {
-	Of         string // whose it is; empty where that is plain
-	Href       string // to whose it is; empty: nowhere
+	Of         string // the agent or tool; empty if it is clear
+	Href       string // of the agent or tool; empty: none
 	Said       string // "512 of 1,000 calls today"
-	Value, Max string // of the bar; Max empty: there is none
-	High       string // from where on it is nearly used up
+	Value, Max string // of the bar; empty Max: no bar
+	High       string // the value from which the bar warns
 	Over       string // "3 calls refused today"; empty: none
 }
 
-// TenantQuota is how many tools the organisation may call.
+// TenantQuota is the organisation's quota.
 type TenantQuota struct {
-	MostPerMinute string // what the operator allows, in words; empty: there is no bound
-	MostPerDay    string // likewise
-	Bars          []QuotaBar
+	MaxPerMinute string // the operator's maximum, in words; empty: no bound
+	MaxPerDay    string // likewise
+	Bars         []QuotaBar
 }
 
-// mostHelp explains a field, with what the operator allows.
-func mostHelp(ctx context.Context, most string) string {
-	if most == "" {
+// limitHelp is a field's help, with the operator's maximum.
+func limitHelp(ctx context.Context, limit string) string {
+	if limit == "" {
 		return words.T(ctx, "0 is no limit.")
 	}
-	return words.T(ctx, "Whoever runs this installation allows %s; 0 is as many.", most)
+	return words.T(ctx, "Whoever runs this installation allows %s; 0 is as many.", limit)
 }

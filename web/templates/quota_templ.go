@@ -237,11 +237,11 @@ func quotaFields(p SettingsPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "calls_per_minute", Label: words.T(ctx, "Calls a minute"), Type: "number", Min: "0", Max: "1000000", Help: mostHelp(ctx, p.Quota.MostPerMinute)}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "calls_per_minute", Label: words.T(ctx, "Calls a minute"), Type: "number", Min: "0", Max: "1000000", Help: limitHelp(ctx, p.Quota.MaxPerMinute)}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "calls_per_day", Label: words.T(ctx, "Calls a day"), Type: "number", Min: "0", Max: "1000000000", Help: mostHelp(ctx, p.Quota.MostPerDay)}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "calls_per_day", Label: words.T(ctx, "Calls a day"), Type: "number", Min: "0", Max: "1000000000", Help: limitHelp(ctx, p.Quota.MaxPerDay)}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

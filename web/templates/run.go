@@ -1,6 +1,6 @@
 package templates
 
-// RunPage shows one attempt to read a connector's tools, request by request.
+// RunPage shows one sync run, request by request.
 type RunPage struct {
 	Frame    Frame
 	Head     ConnectorHead
@@ -25,5 +25,5 @@ type RequestRow struct {
 	Took     string
 	Sent     string
 	Received string
-	Bars     []Bar // the track and, on it, when the request was under way
+	Bars     []Bar // the track, and on it the time of the request
 }

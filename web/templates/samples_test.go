@@ -10,7 +10,7 @@ import (
 	"patchbay/web/templates"
 )
 
-// The samples are every page in the conditions that look different, as the tests and a person's eye want them.
+// The samples are every page in each state that looks different, for tests and for a person's eye.
 
 var (
 	ago     = templates.When{Text: "2 minutes ago", Title: "21 Nov 2026, 10:12:09 UTC", ISO: "2026-11-21T10:12:09Z"}
@@ -36,7 +36,7 @@ func frame(title string, nav templates.Nav, crumbs ...templates.Crumb) templates
 	}
 }
 
-// asViewer is the same frame for someone who may only read.
+// asViewer is the frame of a viewer.
 func asViewer(f templates.Frame) templates.Frame {
 	f.Can = templates.Can{}
 	f.Person = &templates.Person{Name: "Grace Hopper", Email: "grace@example.com", Role: "Viewer"}
@@ -231,7 +231,7 @@ func connectorSamples(pages map[string]templ.Component, with func(templates.Fram
 	pages["connector-overview"] = templates.ConnectorOverview(overview(with(frame("Linear", templates.NavConnectors, inConnectors))))
 	pages["connector-tools"] = templates.ConnectorTools(templates.ConnectorToolsPage{Frame: one("Tools"), Head: head(templates.TabTools, stateOK), Rows: toolViews, Count: "3 tools", Quarantined: quarantined, Synced: true})
 	pages["connector-runs"] = templates.ConnectorRuns(templates.ConnectorRunsPage{Frame: one("Sync runs"), Head: head(templates.TabRuns, stateBusy), Rows: runs, Pager: templates.Pager{First: "/connectors/linear/runs", Next: "/connectors/linear/runs?cursor=x"}})
-	pages["connector-settings"] = templates.ConnectorSettings(templates.ConnectorSettingsPage{Frame: one("Settings"), Head: head(templates.TabSettings, stateOK), Form: connectorForm(), Stored: true, Enabled: true, Unheard: "The server said more than 600 things within a minute. Ask its operator, then switch listening on again.", Goes: []string{"23 tools and their history", "1 credential", "48 sync runs"}})
+	pages["connector-settings"] = templates.ConnectorSettings(templates.ConnectorSettingsPage{Frame: one("Settings"), Head: head(templates.TabSettings, stateOK), Form: connectorForm(), Stored: true, Enabled: true, ListeningSuspended: "The server said more than 600 things within a minute. Ask its operator, then switch listening on again.", Goes: []string{"23 tools and their history", "1 credential", "48 sync runs"}})
 	tool := with(frame("create_issue", templates.NavConnectors, inConnectors, linear))
 	pages["tool"] = templates.Tool(templates.ToolPage{Frame: tool, Tool: toolViews[0], About: []templates.Fact{
 		{Label: "Connector", Value: "Linear", Href: "/connectors/linear"}, {Label: "Exposed as", Value: "mcp_linear__create_issue", Mono: true, Copy: true},
@@ -249,10 +249,10 @@ func connectorSamples(pages map[string]templ.Component, with func(templates.Fram
 func importSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
 	f := with(frame("Import connectors", templates.NavConnectors, inConnectors))
 	rows := []templates.ImportRow{
-		{Name: "linear", Address: "https://mcp.linear.app/mcp", Line: "line 3", State: templates.State{Kind: templates.StateWarn, Text: "Create, without its token"}, Said: []string{"The token is not in the document: ${LINEAR_TOKEN} stands there. Set it."}},
-		{Name: "render", Href: "/connectors/render", Address: "https://mcp.render.com/mcp", Line: "line 4", State: templates.State{Kind: templates.StateOK, Text: "Update"}, Said: []string{"Changes: url, headers."}},
+		{Name: "linear", Address: "https://mcp.linear.app/mcp", Line: "line 3", State: templates.State{Kind: templates.StateWarn, Text: "Create, without its token"}, Notes: []string{"The token is not in the document: ${LINEAR_TOKEN} stands there. Set it."}},
+		{Name: "render", Href: "/connectors/render", Address: "https://mcp.render.com/mcp", Line: "line 4", State: templates.State{Kind: templates.StateOK, Text: "Update"}, Notes: []string{"Changes: url, headers."}},
 		{Name: "everything", Href: "/connectors/everything", Address: "https://everything.example.com/a/very/long/path/that/does/not/end/soon/mcp", Line: "line 5", State: templates.State{Kind: templates.StateOff, Text: "Leave unchanged"}},
-		{Name: "files", Line: "line 6", State: templates.State{Kind: templates.StateBad, Text: "Refuse"}, Said: []string{"No stdio command is allowed on this installation."}},
+		{Name: "files", Line: "line 6", State: templates.State{Kind: templates.StateBad, Text: "Refuse"}, Notes: []string{"No stdio command is allowed on this installation."}},
 	}
 	pages["connector-import"] = templates.ConnectorImport(templates.ConnectorImportPage{Frame: f})
 	pages["connector-import-preview"] = templates.ConnectorImport(templates.ConnectorImportPage{Frame: f, Preview: &templates.ImportTable{
@@ -261,7 +261,7 @@ func importSamples(pages map[string]templ.Component, with func(templates.Frame) 
 	pages["connector-import-wrong"] = templates.ConnectorImport(templates.ConnectorImportPage{Frame: f, Form: templates.Form{
 		Errors: map[string]string{"document": "Line 7: this is not JSON. A comma, a colon or a quote may be missing before it."},
 	}})
-	rows[0].Href, rows[0].Mend = "/connectors/linear", &templates.Link{Text: "Set it", Href: "/connectors/linear/credentials"}
+	rows[0].Href, rows[0].Repair = "/connectors/linear", &templates.Link{Text: "Set it", Href: "/connectors/linear/credentials"}
 	pages["connector-imported"] = templates.ConnectorImported(templates.ConnectorImportedPage{Frame: f, Table: templates.ImportTable{
 		Title: "1 created, 1 updated, 1 unchanged, 1 refused", Kind: templates.StateWarn, Rows: rows,
 	}})
@@ -381,8 +381,8 @@ func accountSamples(pages map[string]templ.Component, with func(templates.Frame)
 	pages["credentials-machine"] = templates.ConnectorCredentials(machine)
 
 	list := connectorsPage(with(frame("Connectors", templates.NavConnectors)))
-	list.Rows[3].Credential, list.Rows[3].Mend = "OAuth · per agent", &templates.Link{Text: "Reconnect", Href: "/connectors/c4/credentials"}
-	list.Lapsing = &templates.Lapsing{Title: "2 accounts lapse within 72 hours", Rows: []templates.LapsingRow{
+	list.Rows[3].Credential, list.Rows[3].Repair = "OAuth · per agent", &templates.Link{Text: "Reconnect", Href: "/connectors/c4/credentials"}
+	list.Expiring = &templates.ExpiringAccounts{Title: "2 accounts lapse within 72 hours", Rows: []templates.ExpiringAccountRow{
 		{Connector: "Render", Href: "/connectors/c3/credentials#credential-shared", When: soon},
 		{Connector: "Sentry", Agent: "Support", Href: "/connectors/c4/credentials#credential-support", When: soon},
 	}}
@@ -440,7 +440,7 @@ func organisationSamples(pages map[string]templ.Component, with func(templates.F
 		},
 	})
 	pages["api-keys-empty"] = templates.APIKeys(templates.APIKeysPage{Frame: f, Roles: roles, Soon: &templates.Attention{Kind: templates.StateWarn, Title: "“warehouse” stops soon", Text: "Make another key.", When: &ago}})
-	pages["settings"] = templates.Settings(templates.SettingsPage{Frame: with(frame("Settings", templates.NavSettings)), Form: templates.Form{Values: map[string]string{"name": "Acme Inc", "call_history": "redacted", "approval_timeout_s": "300", "history_days": "30", "calls_per_minute": "0", "calls_per_day": "0"}}, Quota: templates.TenantQuota{MostPerDay: "100,000 calls a day", Bars: quotaSamples}, Histories: histories, Approvals: histories, Keys: templates.SealingKeysPanel{Unfinished: true, Own: true, Keys: []templates.SealingKeyRow{{ID: "09c8b1aa", State: templates.State{Kind: templates.StateBusy, Text: "Opens what it sealed before"}, Sealed: "12"}, {ID: "2b41f007", State: stateOK, Sealed: "3"}}, Facts: []templates.Fact{{Label: "Made", When: &longAgo}}}, Installation: []templates.Fact{{Label: "Address", Value: "https://patchbay.example.com", Mono: true, Copy: true}}, History: templates.HistoryLimits{Least: "30", Most: "90"}, Facts: []templates.Fact{{Label: "Slug", Value: "acme", Mono: true, Copy: true}, {Label: "Made", When: &longAgo}}})
+	pages["settings"] = templates.Settings(templates.SettingsPage{Frame: with(frame("Settings", templates.NavSettings)), Form: templates.Form{Values: map[string]string{"name": "Acme Inc", "call_history": "redacted", "approval_timeout_s": "300", "history_days": "30", "calls_per_minute": "0", "calls_per_day": "0"}}, Quota: templates.TenantQuota{MaxPerDay: "100,000 calls a day", Bars: quotaSamples}, Histories: histories, Approvals: histories, Keys: templates.SealingKeysPanel{Unfinished: true, Own: true, Keys: []templates.SealingKeyRow{{ID: "09c8b1aa", State: templates.State{Kind: templates.StateBusy, Text: "Opens what it sealed before"}, Sealed: "12"}, {ID: "2b41f007", State: stateOK, Sealed: "3"}}, Facts: []templates.Fact{{Label: "Made", When: &longAgo}}}, Installation: []templates.Fact{{Label: "Address", Value: "https://patchbay.example.com", Mono: true, Copy: true}}, History: templates.HistoryLimits{Min: "30", Max: "90"}, Facts: []templates.Fact{{Label: "Slug", Value: "acme", Mono: true, Copy: true}, {Label: "Made", When: &longAgo}}})
 	pages["account"] = templates.Account(templates.AccountPage{Frame: with(frame("Account", templates.NavAccount)), Facts: []templates.Fact{{Label: "Name", Value: "Ada Lovelace"}, {Label: "E-mail", Value: "ada@example.com"}}, Form: templates.Form{Errors: map[string]string{"current_password": "This is not your password."}},
 		Limits: "A session ends after 24 hours without use, and after 7 days in any case.",
 		Sessions: []templates.SessionRow{

@@ -7,23 +7,23 @@ import (
 	"patchbay/internal/words"
 )
 
-// scriptTexts are what the scripts say, by the text in English; words.js finds them in the page.
+// scriptTexts are the scripts' texts, by the English text. words.js finds them in the page.
 var scriptTexts = []words.Key{
 	"Copied", "Copying was refused by the browser", "Copying was refused by the browser. The text is selected",
 	"all of them", "%s of %s chosen", "%s shown",
 	"%s s", "%s min %s s", "%s h %s min",
 }
 
-// scriptWords are those texts in the context's language, and counts in all their forms, as JSON.
+// scriptWords are those texts in the context's language, with the plural forms of counts, as JSON.
 func scriptWords(ctx context.Context) (string, error) {
-	said := map[words.Key]any{
+	texts := map[words.Key]any{
 		"%[2]s, about %[1]s tokens": words.Forms(ctx, "%[2]s, about %[1]s token", "%[2]s, about %[1]s tokens"),
 	}
 	for _, key := range scriptTexts {
-		if text := words.T(ctx, key); text != string(key) { // a script says its key where it finds no text
-			said[key] = text
+		if text := words.T(ctx, key); text != string(key) { // without a text a script shows the key
+			texts[key] = text
 		}
 	}
-	raw, err := json.Marshal(said)
+	raw, err := json.Marshal(texts)
 	return string(raw), err
 }

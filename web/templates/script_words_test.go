@@ -20,12 +20,13 @@ var (
 	ofPeople     = regexp.MustCompile(`[A-Za-z]{2,} [A-Za-z]{2,}|^[A-Z][a-z]+$|^ [a-z]+$`)
 )
 
-// noTexts are literals of scripts that look like texts, and are none: of the language, of selectors, names of keys, storage and zones.
+// noTexts are literals of scripts that look like texts: of language, selectors, key names, storage and time
+// zones.
 var noTexts = map[string]bool{
 	"use strict": true, "views ": true, "Enter": true, "Escape": true, "UTC": true, "Ctrl K": true,
 }
 
-// ofSelectors is what selectors and addresses hold, and texts do not.
+// ofSelectors matches selectors and addresses, but no texts.
 var ofSelectors = regexp.MustCompile(`[\[\]#]|^(\w+, )+\w+$|^main |^dialog|^\.`)
 
 func scripts(t *testing.T) map[string]string {

@@ -1,28 +1,28 @@
 package templates
 
-// SettingsPage is about the tenant. Its form sends settingsFields to /settings.
+// SettingsPage has the tenant's settings. Its form sends settingsFields to /settings.
 type SettingsPage struct {
 	Frame        Frame
 	Form         Form
-	Histories    []Option // what calls keep
-	Readers      []Option // who reads that
-	Approvals    []Option // which calls of new agents wait
-	Factors      []Option // who needs a second factor
+	Histories    []Option // what is stored of calls
+	Readers      []Option // readers of the bodies
+	Approvals    []Option // approval modes of new agents
+	Factors      []Option // members that need a second factor
 	History      HistoryLimits
 	Keys         SealingKeysPanel
 	Quota        TenantQuota
-	Facts        []Fact // id, slug, made, from when there is history
+	Facts        []Fact // id, slug, creation, start of history
 	Installation []Fact // version, addresses
 }
 
-// HistoryLimits are how many days of history may be kept. Most are kept where nothing is said.
-type HistoryLimits struct{ Least, Most string }
+// HistoryLimits bound the days of history. Max is the default.
+type HistoryLimits struct{ Min, Max string }
 
-// SealingKeysPanel says how the keys are that seal secrets. It has their names alone.
+// SealingKeysPanel shows the state of the sealing keys, by their names.
 type SealingKeysPanel struct {
 	Keys       []SealingKeyRow // oldest first
-	Own        bool            // the tenant's own, and not the installation's
-	Unfinished bool            // a rotation is not at its end
+	Own        bool            // the keys are the tenant's, not the installation's
+	Unfinished bool            // a rotation is running
 	Facts      []Fact          // made, rotated
 }
 
@@ -30,10 +30,9 @@ type SealingKeysPanel struct {
 type SealingKeyRow struct {
 	ID     string
 	State  State
-	Sealed string // how many values of the tenant
+	Sealed string // number of the tenant's values
 }
 
-// settingsFields are the fields of the form.
 var settingsFields = []string{
 	"name", "call_history", "body_readers", "approval_timeout_s", "history_days", "second_factor", "calls_per_minute", "calls_per_day",
 	"defaults.approval", "defaults.sync_interval_s", "defaults.max_definition_age_s", "defaults.tool_changes", "defaults.listen",

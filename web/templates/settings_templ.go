@@ -136,7 +136,7 @@ func Settings(p SettingsPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "history_days", Label: words.T(ctx, "Days kept"), Type: "number", Optional: true, Min: p.History.Least, Max: p.History.Most, Help: words.T(ctx, "Calls, sync runs and decided changes of tools that are older are deleted. From %s to %s; empty: %s, as for everyone here. The audit log stays.", p.History.Least, p.History.Most, p.History.Most)}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "history_days", Label: words.T(ctx, "Days kept"), Type: "number", Optional: true, Min: p.History.Min, Max: p.History.Max, Help: words.T(ctx, "Calls, sync runs and decided changes of tools that are older are deleted. From %s to %s; empty: %s, as for everyone here. The audit log stays.", p.History.Min, p.History.Max, p.History.Max)}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

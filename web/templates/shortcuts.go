@@ -6,11 +6,11 @@ import (
 	"patchbay/internal/words"
 )
 
-// shortcut is a page that g and a letter lead to.
+// shortcut is a page that opens with g and a letter.
 type shortcut struct{ Key, Href, Text string }
 
-// places are the pages with shortcuts that somebody may open.
-func places(ctx context.Context, can Can) []shortcut {
+// shortcutPages are the pages with shortcuts that the person may open.
+func shortcutPages(ctx context.Context, can Can) []shortcut {
 	list := []shortcut{
 		{"h", "/", words.T(ctx, "Home")}, {"c", "/connectors", words.T(ctx, "Connectors")}, {"o", "/tools", words.T(ctx, "Tools")}, {"a", "/agents", words.T(ctx, "Agents")}, {"l", "/calls", words.T(ctx, "Calls")},
 		{"t", "/tasks", words.T(ctx, "Tasks")}, {"p", "/approvals", words.T(ctx, "Approvals")}, {"d", "/changes", words.T(ctx, "Changes")}, {"b", "/catalog", words.T(ctx, "Catalog")}, {"n", "/notices", words.T(ctx, "Notices")},

@@ -1,11 +1,11 @@
 package templates
 
-// SignedInRow is a program that somebody let be an agent by signing in for it. Ending its access posts to End; empty: this person may not.
+// SignedInRow is an authorized program. Revoking posts to End; empty: this person may not.
 type SignedInRow struct {
-	Name  string // what it calls itself
-	Host  string // whose document says who it is; empty: nobody can tell
-	Agent *Link  // nil: the page is about the agent
-	Who   string // who let it in; empty: the person who reads
+	Name  string // its name for itself
+	Host  string // host of its metadata document; empty: not known
+	Agent *Link  // nil: the page is the agent's
+	Who   string // the authorizing member; empty: the reader
 	Opens string
 	Used  When
 	End   string

@@ -409,7 +409,7 @@ func signedInTable(rows []SignedInRow) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = confirm(confirmProps{ID: "end" + placeID(r.End), Button: words.T(ctx, "End"), Subject: r.Name, Variant: "ghost", Title: words.T(ctx, "End the access of “%s”?", r.Name), Yes: words.T(ctx, "End access"), Action: r.End}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var20), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = confirm(confirmProps{ID: "end" + idFromPath(r.End), Button: words.T(ctx, "End"), Subject: r.Name, Variant: "ghost", Title: words.T(ctx, "End the access of “%s”?", r.Name), Yes: words.T(ctx, "End access"), Action: r.End}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var20), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -1,12 +1,12 @@
 package templates
 
-// Sweep is how far a sync of all connectors is.
+// Sweep is the progress of a sync of all connectors.
 type Sweep struct {
 	Kind   StateKind
 	Title  string // "Syncing all connectors"
 	Count  string // "412 of 1,000 done"
-	Failed *Link  // "3 failed"; nil: none did
-	Open   bool   // some have not ended
+	Failed *Link  // "3 failed"; nil: none
+	Open   bool   // some are running
 	Done   int
 	Total  int
 }

@@ -1,6 +1,7 @@
 package templates
 
-// TasksPage lists the calls that their servers run as tasks, the newest first. Its filter sends agent, connector, status and tool to /tasks.
+// TasksPage lists the calls that run as tasks, newest first. Its filter sends agent, connector, status and tool
+// to /tasks.
 type TasksPage struct {
 	Frame      Frame
 	Filter     Form
@@ -10,7 +11,7 @@ type TasksPage struct {
 	Statuses   []Option // likewise
 }
 
-// TaskList is the part of the page that the event stream renews.
+// TaskList is the part of the page that the event stream replaces.
 type TaskList struct {
 	Asset    Assets
 	Rows     []TaskRow
@@ -22,8 +23,8 @@ type TaskList struct {
 // TaskRow is one task in a list.
 type TaskRow struct {
 	Call   CallRow
-	Said   string // the server's word of how far it is; remote text
-	Heard  *When  // when the server last changed what it says; nil: it does not tell
-	Kept   *When  // until when the server keeps it, while it goes on; nil: it does not tell
-	Result bool   // there is something to read
+	Said   string // the server's message, remote text
+	Heard  *When  // last update by the server; nil: not known
+	Kept   *When  // end of the server's ttl, while it runs; nil: not known
+	Result bool   // it has a result
 }

@@ -1,14 +1,14 @@
 package templates
 
-// ToolView is one tool, with everything that a list or its own page shows of it.
+// ToolView is one tool, as lists and its own page show it.
 type ToolView struct {
 	Name          string
 	Title         string
-	Icon          string // a picture as an address that holds it; empty: none
+	Icon          string // a data URL; empty: none
 	Description   string
-	Alias         string // the name for agents, where an admin gave it another; else empty
+	Alias         string // the name for agents, if curated; else empty
 	AgentText     string // the description for agents, likewise
-	Chosen        bool   // its box is ticked
+	Chosen        bool   // its checkbox is ticked
 	Href          string // its page; empty: none, as in a test
 	Connector     string // the connector's name
 	ConnectorHref string
@@ -18,10 +18,10 @@ type ToolView struct {
 	FirstSeen     When
 	Changed       When
 	LastSeen      When
-	Removed       *When // nil: it is there
+	Removed       *When // nil: it exists
 }
 
-// Param is one parameter of a tool, as its schema describes it.
+// Param is one parameter of a tool's input schema.
 type Param struct {
 	Name        string // with its parents: "filter.labels[]"
 	Type        string // "string", "integer or null", "array of string"
@@ -30,7 +30,7 @@ type Param struct {
 	Notes       []string // "one of low, normal, high", "default 20", "1–100"
 }
 
-// QuarantinedTool is an entry of a tool list that is not a tool.
+// QuarantinedTool is a malformed entry of a tool list.
 type QuarantinedTool struct {
 	Name   string // "(no name)" where there is none
 	Reason string
@@ -42,8 +42,8 @@ type ConnectorToolsPage struct {
 	Frame       Frame
 	Head        ConnectorHead
 	Filter      Form     // q, state, annotation, tag and removed, as the address has them
-	Filtered    bool     // it leaves some out
-	States      []Option // with "" for any; so are the next two
+	Filtered    bool     // the filter is set
+	States      []Option // with "" for any, as the next two
 	Hints       []Option
 	Tags        []Option
 	Bulk        *ToolBulk // nil: the person may not
@@ -51,8 +51,8 @@ type ConnectorToolsPage struct {
 	Count       string // "23 tools"
 	Quarantined []QuarantinedTool
 	Pager       Pager
-	Synced      bool       // the list has been read at least once
-	Old         *Attention // the list is not the server's of now; nil: it is, as far as is known
+	Synced      bool       // there was a successful sync
+	Old         *Attention // that the list is stale; nil: it is current
 }
 
 // ToolPage shows one tool.
@@ -61,9 +61,9 @@ type ToolPage struct {
 	Tool   ToolView
 	About  []Fact     // connector, exposed as, first seen, last change …
 	Try    *TryIt     // nil: the person may not
-	Change *Attention // what waits for a decision; nil: nothing does
+	Change *Attention // a change that waits for a decision; nil: none
 	Curate Curate
-	Input  string // the input schema, to copy; empty: none
+	Input  string // the input schema, for copying; empty: none
 	Output string // the output schema, likewise
 }
 
@@ -71,7 +71,7 @@ type ToolPage struct {
 type ToolsPage struct {
 	Frame Frame
 	Heads Heads  // name, connector, changed
-	Sort  string // what the address says of the order
+	Sort  string // the sort parameter
 	Query string
 	Rows  []ToolView
 	Count string

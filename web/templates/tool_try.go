@@ -6,32 +6,32 @@ import (
 	"patchbay/internal/words"
 )
 
-// TryIt asks for a tool's arguments and shows what it answers. Its form sends agent, definition, as ("form" or "json"), and either
-// the fields or json to Action; with do absent it runs the tool, with do=json or do=form it only changes the way of asking.
+// TryIt is the form for a tool's arguments, with the result. It sends agent, definition, as ("form" or "json"),
+// and either the fields or json to Action. Without do it calls the tool; do=json or do=form switches the mode.
 type TryIt struct {
 	Action     string
 	Agents     []Option
-	Form       Form   // agent, json, and what is wrong with the whole
-	Definition string // the hash of the definition that the fields were made from
+	Form       Form   // agent, json, and the error of the whole form
+	Definition string // hash of the definition behind the fields
 	AsJSON     bool
 	OnlyJSON   string // why there are no fields; empty: there may be
 	Fields     []TryField
 	Instead    string // why it cannot be tried; empty: it can
-	Mend       *Link
-	Result     *Result // nil: not run yet
+	Repair     *Link
+	Result     *Result // nil: not called yet
 }
 
-// FieldKind says how a field asks.
+// FieldKind is the kind of a field's control.
 type FieldKind string
 
-// The kinds of fields.
+// The kinds of controls.
 const (
 	AskLine    FieldKind = "line"    // an input, of type Type
-	AskText    FieldKind = "text"    // a text area
+	AskText    FieldKind = "text"    // a textarea
 	AskChoice  FieldKind = "choice"  // one of Options
 	AskSeveral FieldKind = "several" // any of Options
-	AskFlag    FieldKind = "flag"    // yes or no
-	AskGroup   FieldKind = "group"   // the fields below it
+	AskFlag    FieldKind = "flag"    // true or false
+	AskGroup   FieldKind = "group"   // with fields below it
 )
 
 // TryField is one field of the form. Its texts are remote.
@@ -41,8 +41,8 @@ type TryField struct {
 	Kind      FieldKind
 	Type      string // "text", "number", "date", "datetime-local", "time", "email", "url", "password"
 	Mono      bool
-	Required  bool // the browser insists on it
-	Needed    bool // it is asked for, where its group is given
+	Required  bool // required by the browser
+	Needed    bool // required if its group is given
 	Help      string
 	Notes     string
 	Rows      int
@@ -58,7 +58,7 @@ type TryField struct {
 
 func (f TryField) id() string { return "try-" + f.Name }
 
-// attributes are those that inputs, text areas and selects share.
+// attributes are shared by inputs, textareas and selects.
 func (f TryField) attributes() map[string]any {
 	a := map[string]any{"id": f.id(), "name": f.Name, "aria-invalid": "false", "required": f.Required}
 	if f.Error != "" {
@@ -97,7 +97,7 @@ func (f TryField) describedBy() string {
 	return ids
 }
 
-func (f TryField) holds(value string) bool {
+func (f TryField) hasValue(value string) bool {
 	for _, v := range f.Values {
 		if v == value {
 			return true
@@ -106,7 +106,7 @@ func (f TryField) holds(value string) bool {
 	return false
 }
 
-func (t TryIt) as() string {
+func (t TryIt) mode() string {
 	if t.AsJSON {
 		return "json"
 	}

@@ -1,19 +1,19 @@
 package templates
 
-// confirmProps is a question before something is gone, or is another for everybody.
+// confirmProps is a confirmation dialog before a deletion or a change for all.
 type confirmProps struct {
 	ID      string // unique on the page
 	Button  string // "Delete"
-	Subject string // "Linear": tells equal buttons apart for those who cannot see their rows
+	Subject string // "Linear": distinguishes equal buttons for screen readers
 	Variant string // of the opening button
 	Title   string // "Delete Linear?"
 	Yes     string // "Delete connector"
 	Action  string
-	Mild    bool // nothing is lost by a yes: its button looks like any other
+	Mild    bool // nothing is lost: the button has its usual look
 }
 
-// yes is the look of the button that does it.
-func (c confirmProps) yes() string {
+// buttonVariant is the look of the confirming button.
+func (c confirmProps) buttonVariant() string {
 	if c.Mild {
 		return "primary"
 	}

@@ -1,32 +1,32 @@
 package templates
 
-// UnusedSummary says how much of what an agent sees it never calls. It stands on the agent's Tools tab, where it arrives after the page,
-// and above the review.
+// UnusedSummary is the share of an agent's tools that it never calls. It is shown above the review, and on the
+// Tools tab, where it loads after the page.
 type UnusedSummary struct {
 	Asset  Assets
 	Title  string // "34 of 52 tools were not called in 30 days"
-	Text   string // what leaving them out saves
-	Warn   bool   // there is something to review
-	Later  string // where the summary is to be fetched from; empty: this is it
-	Review string // the review's address; empty: this is the review
+	Text   string // what removing them saves
+	Warn   bool   // there are tools to review
+	Later  string // address of the summary, if it loads later; else empty
+	Review string // address of the review; empty on the review itself
 }
 
-func (s UnusedSummary) kind() StateKind {
+func (s UnusedSummary) stateKind() StateKind {
 	if s.Warn {
 		return StateWarn
 	}
 	return StateOff
 }
 
-func (s UnusedSummary) icon() string {
+func (s UnusedSummary) stateIcon() string {
 	if s.Warn {
 		return "triangle-alert"
 	}
 	return "info"
 }
 
-// UnusedPage is the review of the tools that an agent does not call. Its form sends tool ("linear/create_issue", as often as wanted)
-// to Action.
+// UnusedPage is the review of an agent's unused tools. Its form sends tool ("linear/create_issue", repeated) to
+// Action.
 type UnusedPage struct {
 	Frame     Frame
 	Head      AgentHead
@@ -37,20 +37,20 @@ type UnusedPage struct {
 	Groups    []UnusedGroup
 	Action    string
 	Drop      string // "Take the chosen tools away"
-	Young     string // says how many are too new to tell; empty: none
+	Young     string // how many tools are too new to judge; empty: none
 	Estimate  string
 }
 
-// UnusedGroup are the tools of one connector that were not called.
+// UnusedGroup is the unused tools of one connector.
 type UnusedGroup struct {
 	Connector string
 	Href      string // the grant's page
 	Count     string // "12 of 23 tools, about 3,100 tokens"
-	Note      string // what else a narrower grant means; empty: nothing
+	Note      string // what else a narrower grant changes; empty: nothing
 	Tools     []UnusedTool
 }
 
-// UnusedTool is one of them.
+// UnusedTool is one unused tool.
 type UnusedTool struct {
 	Value  string // "linear/create_issue"
 	Shown  string

@@ -1,31 +1,31 @@
 package templates
 
-// When is a time that is ready to show.
+// When is a formatted time.
 type When struct {
 	Text  string // "2 minutes ago", "never"
 	Title string // the exact time, shown on hover: "21 Nov 2026, 10:12:09 UTC"
-	ISO   string // RFC 3339; empty: there is no such time, and Text alone is shown
+	ISO   string // RFC 3339; empty: no time, and Text alone is shown
 }
 
-// StateKind gives a state its colour. The word beside it is never left out.
+// StateKind is a state's colour. The text beside it is required.
 type StateKind string
 
-// The kinds of state.
+// The colours of states.
 const (
 	StateOK   StateKind = "ok"   // green: works
-	StateBusy StateKind = "busy" // blue: at it
-	StateWarn StateKind = "warn" // amber: works, needs a look
-	StateBad  StateKind = "bad"  // red: does not work until someone acts
-	StateOff  StateKind = "off"  // grey: not in use, or not yet
+	StateBusy StateKind = "busy" // blue: in progress
+	StateWarn StateKind = "warn" // amber: works with a warning
+	StateBad  StateKind = "bad"  // red: does not work until a person acts
+	StateOff  StateKind = "off"  // grey: unused, or not yet in use
 )
 
-// State is a condition in a word or two: "Connected", "Syncing, page 2", "Needs authorization".
+// State is a condition in a few words: "Connected", "Syncing, page 2", "Needs authorization".
 type State struct {
 	Kind StateKind
 	Text string
 }
 
-// Link is a way to go.
+// Link is a text that leads to a page.
 type Link struct {
 	Text string
 	Href string
@@ -35,7 +35,7 @@ type Link struct {
 type Stat struct {
 	Label string
 	Value string
-	When  *When // in place of Value, where the figure is a time
+	When  *When // instead of Value, for a time
 	Href  string
 	Kind  StateKind // empty: no dot
 }
@@ -45,15 +45,15 @@ type Fact struct {
 	Label string
 	Value string
 	Mono  bool
-	Copy  bool  // offer to copy Value
-	When  *When // in place of Value
+	Copy  bool  // with a button to copy Value
+	When  *When // instead of Value
 	Href  string
 }
 
-// BadgeKind gives a badge its colour.
+// BadgeKind is a badge's colour.
 type BadgeKind string
 
-// The kinds of badge.
+// The colours of badges.
 const (
 	BadgePlain BadgeKind = ""
 	BadgeGood  BadgeKind = "good" // read-only
@@ -65,10 +65,10 @@ const (
 type Badge struct {
 	Kind  BadgeKind
 	Text  string
-	Title string // an explanation on hover
+	Title string // tooltip
 }
 
-// Attention asks for something to be done: what is the matter, and the way to mend it.
+// Attention is a problem with the link to its repair.
 type Attention struct {
 	Kind   StateKind // StateWarn or StateBad
 	Title  string    // "Needs authorization"
@@ -81,27 +81,29 @@ type Attention struct {
 type Pager struct {
 	First string     // address of the first page; empty: this is it
 	Next  string     // address of the next page; empty: this is the last
-	CSV   string     // address of the whole list as a file; empty: it becomes none
+	CSV   string     // the whole list as a file; empty: none
 	JSON  string     // likewise
-	Sizes []PageSize // empty: the list is one short page
+	Sizes []PageSize // empty: the list fits on one short page
 }
 
-// PageSize is a number of rows that a page may have.
+// PageSize is a page size in rows.
 type PageSize struct {
 	Rows    string
 	Href    string
 	Current bool
 }
 
-func (p Pager) none() bool { return p.First == "" && p.Next == "" && p.CSV == "" && len(p.Sizes) == 0 }
+func (p Pager) isEmpty() bool {
+	return p.First == "" && p.Next == "" && p.CSV == "" && len(p.Sizes) == 0
+}
 
-// Heads are the heads of the columns that a table can be sorted by.
+// Heads are the sortable heads of a table by column.
 type Heads map[string]Head
 
-// Head leads to the table sorted by its column.
+// Head links to the table sorted by its column.
 type Head struct {
 	Href string
-	Sort string // "ascending" or "descending"; empty: by another column
+	Sort string // "ascending" or "descending"; empty: sorted by another column
 }
 
 // Option is one choice of a select.

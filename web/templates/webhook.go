@@ -14,44 +14,45 @@ type WebhooksPage struct {
 type WebhookRow struct {
 	Name      string
 	Href      string
-	Host      string // where it leads
+	Host      string // of its URL
 	State     State
-	Reason    string // why it is off, or failing; empty: nothing is wrong
-	Told      string // of what: "Everything", "3 kinds"
+	Reason    string // why it is off or failing; empty: no reason
+	Told      string // kinds of notices: "Everything", "3 kinds"
 	Delivered When
 }
 
-// Choice is one of several boxes that may be ticked.
+// Choice is one checkbox of several.
 type Choice struct {
 	Value  string
 	Label  string
 	Chosen bool
 }
 
-// WebhookPage is about one webhook. Its forms post to Href and below it: test, rotate, delete, deliveries/{id}/redeliver.
+// WebhookPage shows one webhook. Its forms post to Href and below it: test, rotate, delete,
+// deliveries/{id}/redeliver.
 type WebhookPage struct {
 	Frame      Frame
 	Webhook    WebhookRow
 	Form       Form // name, url, enabled
 	Kinds      []Choice
 	Facts      []Fact
-	Secret     *NewAPIKey // what signs, just made; nil: none
+	Secret     *NewAPIKey // the new signing secret; nil: none
 	Deliveries []DeliveryRow
 	Pager      Pager
 }
 
-// DeliveryRow is what a webhook was told of one notice.
+// DeliveryRow is one delivery of a notice.
 type DeliveryRow struct {
 	ID      string // as the receiver sees it
 	Kind    string
 	State   State
-	Reason  string // what went wrong at the last try
-	Status  string // "200", "no answer"; empty: it was not tried
+	Reason  string // error of the last attempt
+	Status  string // "200", "no answer"; empty: not tried
 	Tries   string
 	Made    When
 	Tried   When
 	Next    *When
 	Took    string
-	Again   string // where sending it again posts; empty: it is not offered
-	Subject string // tells equal buttons apart
+	Again   string // POST address of a redelivery; empty: not offered
+	Subject string // distinguishes equal buttons
 }

@@ -13,7 +13,7 @@ import (
 	"patchbay/web"
 )
 
-// pseudo is English that can be told from what nobody translated: its letters stand between signs.
+// pseudo marks translated English: its letters stand between signs.
 var pseudo = words.Pseudo(func(text string) string {
 	parts := strings.Split(text, "|")
 	for i, part := range parts {
@@ -25,11 +25,11 @@ var pseudo = words.Pseudo(func(text string) string {
 // shown are the attributes that people see or hear.
 var shown = map[string]bool{"title": true, "aria-label": true, "placeholder": true, "alt": true}
 
-// untranslated are the texts and attributes of a page in which words stand outside of the signs.
+// untranslated are the texts and attributes of a page with words outside of the signs.
 func untranslated(page string) []string {
 	var found []string
 	look := func(where, text string) {
-		for said.MatchString(text) { // from the inside out
+		for said.MatchString(text) { // innermost first
 			text = said.ReplaceAllString(text, "")
 		}
 		if rest := strings.TrimSpace(text); letters.MatchString(rest) {
@@ -63,11 +63,11 @@ var (
 	letters = regexp.MustCompile(`[A-Za-z]{2,}`)
 )
 
-// own are the words of a page that stand in it as they are in every language.
+// own are words that are the same in every language.
 var own = regexp.MustCompile(`^(Patchbay|English|Deutsch|Esc|CSV|JSON|Claude|Cursor|VS Code|UTC)$`)
 
 var (
-	// machine is what only programs have words for: addresses, names of parameters, code.
+	// machine matches texts of programs: addresses, parameter names, code.
 	machine = regexp.MustCompile(`[_/0-9{}="@]|^x-|^-`)
 	between = regexp.MustCompile(`[·:“”\n]`)
 )
@@ -94,7 +94,7 @@ func TestWhatTemplatesSayCanBeTranslated(t *testing.T) {
 	}
 }
 
-// dataOfSamples tells whether a text is one of those that the samples put into the pages: whoever makes the props has translated it.
+// dataOfSamples reports whether a text is data of the samples, which view builders translate.
 func dataOfSamples(t *testing.T) func(text string) bool {
 	t.Helper()
 	files, err := filepath.Glob("*_test.go")

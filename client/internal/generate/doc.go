@@ -1,6 +1,6 @@
-// Command generate writes the types and the operations of package client from the OpenAPI document that Patchbay serves.
+// Command generate writes the types and operations of package client from Patchbay's OpenAPI document.
 //
-//	go run ./client/internal/generate [-into client]
+// \tgo run ./client/internal/generate [-into client]
 //
-// A form that the document has not used before fails the command: it is for a person to decide what it is in Go.
+// It fails for a form of schema that is new to it: a person decides its Go type.
 package main

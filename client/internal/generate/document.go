@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// document is what of the OpenAPI document is read here.
-type document struct {
+// apiDocument has the parts of the OpenAPI document that are used.
+type apiDocument struct {
 	Paths      map[string]map[string]operation `json:"paths"`
 	Components struct {
 		Schemas map[string]schema `json:"schemas"`
@@ -15,16 +15,16 @@ type document struct {
 }
 
 type operation struct {
-	ID          string              `json:"operationId"`
-	Summary     string              `json:"summary"`
-	Description string              `json:"description"`
-	Role        string              `json:"x-least-role"`
-	Parameters  []parameter         `json:"parameters"`
-	Body        *content            `json:"requestBody"`
-	Responses   map[string]response `json:"responses"`
+	ID          string                 `json:"operationId"`
+	Summary     string                 `json:"summary"`
+	Description string                 `json:"description"`
+	Role        string                 `json:"x-least-role"`
+	Parameters  []parameter            `json:"parameters"`
+	Body        *mediaContent          `json:"requestBody"`
+	Responses   map[string]apiResponse `json:"responses"`
 }
 
-type response = content
+type apiResponse = mediaContent
 
 type parameter struct {
 	Name        string `json:"name"`
@@ -33,14 +33,14 @@ type parameter struct {
 	Schema      schema `json:"schema"`
 }
 
-type content struct {
+type mediaContent struct {
 	Content map[string]struct {
 		Schema schema `json:"schema"`
 	} `json:"content"`
 }
 
-// json is the schema of what is sent as JSON, and whether anything is.
-func (c *content) json() (schema, bool) {
+// jsonSchema returns the schema of the JSON body; false: none.
+func (c *mediaContent) jsonSchema() (schema, bool) {
 	if c == nil {
 		return schema{}, false
 	}
@@ -50,7 +50,7 @@ func (c *content) json() (schema, bool) {
 
 type schema struct {
 	Ref         string            `json:"$ref"`
-	Type        types             `json:"type"`
+	Type        typeNames         `json:"type"`
 	Format      string            `json:"format"`
 	Description string            `json:"description"`
 	Enum        []any             `json:"enum"`
@@ -63,12 +63,11 @@ type schema struct {
 	Additional  json.RawMessage   `json:"additionalProperties"`
 }
 
-// types is one type, or several.
-type types []string
+type typeNames []string
 
-func (t *types) UnmarshalJSON(raw []byte) error {
+func (t *typeNames) UnmarshalJSON(raw []byte) error {
 	if raw[0] == '"' {
-		*t = make(types, 1)
+		*t = make(typeNames, 1)
 		return json.Unmarshal(raw, &(*t)[0])
 	}
 	return json.Unmarshal(raw, (*[]string)(t))
@@ -78,14 +77,14 @@ const schemaPrefix = "#/components/schemas/"
 
 func (s schema) name() string { return strings.TrimPrefix(s.Ref, schemaPrefix) }
 
-// values is the schema of what an object has under any name; false: it has named properties alone.
-func (s schema) values() (schema, bool) {
+// additionalValues returns the schema of additionalProperties; false: named properties alone.
+func (s schema) additionalValues() (schema, bool) {
 	var of schema
 	return of, len(s.Additional) > 0 && json.Unmarshal(s.Additional, &of) == nil
 }
 
-// nullable parts null from the other that it may be.
-func (s schema) nullable() (schema, bool) {
+// withoutNull returns the other alternative of a nullable schema.
+func (s schema) withoutNull() (schema, bool) {
 	isNull := func(o schema) bool { return len(o.Type) == 1 && o.Type[0] == "null" }
 	if at := slices.IndexFunc(s.OneOf, isNull); at >= 0 && len(s.OneOf) == 2 {
 		other := s.OneOf[1-at]
@@ -99,20 +98,20 @@ func (s schema) nullable() (schema, bool) {
 	return s, false
 }
 
-// sent are the schemas that request bodies use.
-func (d document) sent() map[string]bool {
+// sentSchemas returns the names of schemas in request bodies.
+func (d apiDocument) sentSchemas() map[string]bool {
 	names := map[string]bool{}
 	for _, operations := range d.Paths {
 		for _, op := range operations {
-			if body, ok := op.Body.json(); ok {
-				d.gather(body, names)
+			if body, ok := op.Body.jsonSchema(); ok {
+				d.collectNames(body, names)
 			}
 		}
 	}
 	return names
 }
 
-func (d document) gather(s schema, names map[string]bool) {
+func (d apiDocument) collectNames(s schema, names map[string]bool) {
 	if s.Ref != "" {
 		if names[s.name()] {
 			return
@@ -121,12 +120,12 @@ func (d document) gather(s schema, names map[string]bool) {
 		s = d.Components.Schemas[s.name()]
 	}
 	for _, p := range s.Properties {
-		d.gather(p, names)
+		d.collectNames(p, names)
 	}
 	if s.Items != nil {
-		d.gather(*s.Items, names)
+		d.collectNames(*s.Items, names)
 	}
 	for _, o := range s.OneOf {
-		d.gather(o, names)
+		d.collectNames(o, names)
 	}
 }

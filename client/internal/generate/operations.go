@@ -9,71 +9,70 @@ import (
 	"strings"
 )
 
-// prefix is where the operations are that the client has. The one outside has a twin in there.
+// prefix begins the paths of the client's operations. An operation without it has an equivalent with it.
 const prefix = "/api/v1/"
 
-// method is one operation at its place.
-type method struct {
+type apiMethod struct {
 	operation
 	verb, path string
 }
 
-func (g *generator) operations() error {
-	g.head("context", "encoding/json", "iter", "net/http", "net/url", "strconv")
-	var all []method
+func (g *generator) writeOperations() error {
+	g.printHeader("context", "encoding/json", "iter", "net/http", "net/url", "strconv")
+	var all []apiMethod
 	for path, operations := range g.doc.Paths {
 		for verb, op := range operations {
 			if strings.HasPrefix(path, prefix) {
-				all = append(all, method{op, strings.ToUpper(verb), path})
+				all = append(all, apiMethod{op, strings.ToUpper(verb), path})
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b method) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b apiMethod) int { return cmp.Compare(a.ID, b.ID) })
 	for _, m := range all {
-		if err := g.method(m); err != nil {
+		if err := g.writeMethod(m); err != nil {
 			return fmt.Errorf("%s: %w", m.ID, err)
 		}
 	}
 	return nil
 }
 
-// method writes an operation as a method, and another one that reads all pages where there are several.
-func (g *generator) method(m method) error {
-	name := exported(m.ID)
-	query, err := g.query(name, m.in("query"))
+// writeMethod writes an operation as a method, and a second one that reads all pages of a list.
+func (g *generator) writeMethod(m apiMethod) error {
+	name := exportedName(m.ID)
+	query, err := g.writeQuery(name, m.parametersIn("query"))
 	if err != nil {
 		return err
 	}
-	args, names := m.arguments(query)
+	args, names := m.goArguments(query)
 	in := "nil"
-	if body, ok := m.Body.json(); ok {
+	if body, ok := m.Body.jsonSchema(); ok {
 		of, err := g.bodyType(body)
 		if err != nil {
 			return err
 		}
 		args, names, in = append(args, "in "+of), append(names, "in"), "in"
 	}
-	result, err := m.result(g)
+	result, err := m.resultType(g)
 	if err != nil {
 		return err
 	}
-	g.describe(name, m)
+	g.writeDescription(name, m)
 	asked := "nil"
 	if query != "" {
 		asked = "q.values()"
 	}
-	call := fmt.Sprintf("c.do(ctx, http.Method%s, %s, %s, %s", verbs[m.verb], m.place(), asked, in)
+	call := fmt.Sprintf("c.do(ctx, http.Method%s, %s, %s, %s", verbs[m.verb], m.pathExpression(), asked, in)
 	params := strings.Join(append([]string{"ctx context.Context"}, args...), ", ")
 	if result == "" {
-		g.line("func (c *Client) %s(%s) error {\nreturn %s, nil)\n}", name, params, call)
+		g.printLine("func (c *Client) %s(%s) error {\nreturn %s, nil)\n}", name, params, call)
 		return nil
 	}
-	g.line("func (c *Client) %s(%s) (%s, error) {\nvar out %s\nerr := %s, &out)\nreturn out, err\n}", name, params, result, result, call)
-	if item, ok := g.paged(m, result); ok {
+	g.printLine("func (c *Client) %s(%s) (%s, error) {\nvar out %s\nerr := %s, &out)\nreturn out, err\n}", name, params, result, result, call)
+	if item, ok := g.itemType(m, result); ok {
 		all := "All" + strings.TrimPrefix(name, "List")
-		g.line("\n// %s goes through all pages of [Client.%s].", all, name)
-		g.line("func (c *Client) %s(%s) iter.Seq2[%s, error] {", all, params, item)
-		g.line("return pages(func(cursor string) ([]%s, *string, error) {\nq.Cursor = cursor\npage, err := c.%s(%s)\nreturn page.Items, page.NextCursor, err\n})\n}",
+		g.printLine("\n// %s goes through all pages of [Client.%s].", all, name)
+		g.printLine("func (c *Client) %s(%s) iter.Seq2[%s, error] {", all, params, item)
+		g.printLine("return pages(func(cursor string) ([]%s, *string, error) {\nq.Cursor = cursor\npage, err := c.%s(%s)\nreturn page.Items, page.NextCursor, err\n})\n}",
 			item, name, strings.Join(append([]string{"ctx"}, names...), ", "))
 	}
 	return nil
@@ -83,24 +82,24 @@ var verbs = map[string]string{
 	http.MethodGet: "Get", http.MethodPost: "Post", http.MethodPut: "Put", http.MethodPatch: "Patch", http.MethodDelete: "Delete",
 }
 
-func (g *generator) describe(name string, m method) {
-	g.line("\n// %s: %s. It needs the role %s.", name, strings.TrimSuffix(m.Summary, "."), m.Role)
+func (g *generator) writeDescription(name string, m apiMethod) {
+	g.printLine("\n// %s: %s. It needs the role %s.", name, strings.TrimSuffix(m.Summary, "."), m.Role)
 	for line := range strings.SplitSeq(m.Description, "\n") {
 		if line != "" {
-			g.line("// %s", line)
+			g.printLine("// %s", line)
 		}
 	}
 }
 
-func (m method) in(where string) []parameter {
+func (m apiMethod) parametersIn(where string) []parameter {
 	return slices.DeleteFunc(slices.Clone(m.Parameters), func(p parameter) bool { return p.In != where })
 }
 
-// arguments are what the method takes for its path, in the path's order, and for its query.
-func (m method) arguments(query string) (args, names []string) {
+// goArguments returns the arguments for path, in its order, and query.
+func (m apiMethod) goArguments(query string) (args, names []string) {
 	for part := range strings.SplitSeq(m.path, "/") {
 		if name, ok := strings.CutPrefix(part, "{"); ok {
-			name = argument(strings.TrimSuffix(name, "}"))
+			name = argumentName(strings.TrimSuffix(name, "}"))
 			args, names = append(args, name+" string"), append(names, name)
 		}
 	}
@@ -110,20 +109,19 @@ func (m method) arguments(query string) (args, names []string) {
 	return args, names
 }
 
-func argument(name string) string {
-	name = exported(name)
+func argumentName(name string) string {
+	name = exportedName(name)
 	if name == strings.ToUpper(name) {
 		return strings.ToLower(name)
 	}
 	return strings.ToLower(name[:1]) + name[1:]
 }
 
-// place is the path as an expression.
-func (m method) place() string {
+func (m apiMethod) pathExpression() string {
 	var parts []string
 	for part := range strings.SplitSeq(strings.TrimPrefix(m.path, "/"), "/") {
 		if name, ok := strings.CutPrefix(part, "{"); ok {
-			parts = append(parts, "url.PathEscape("+argument(strings.TrimSuffix(name, "}"))+")")
+			parts = append(parts, "url.PathEscape("+argumentName(strings.TrimSuffix(name, "}"))+")")
 			continue
 		}
 		parts = append(parts, fmt.Sprintf("%q", part))
@@ -131,16 +129,16 @@ func (m method) place() string {
 	return "[]string{" + strings.Join(parts, ", ") + "}"
 }
 
-// query writes the struct of an operation's query, and returns its name; empty: it has none.
-func (g *generator) query(name string, params []parameter) (string, error) {
+// writeQuery writes the struct of an operation's query and returns its name; "": none.
+func (g *generator) writeQuery(name string, params []parameter) (string, error) {
 	if len(params) == 0 {
 		return "", nil
 	}
 	name += "Query"
-	g.line("\n// %s says more of what is asked for. What is zero is left out.\ntype %s struct {", name, name)
+	g.printLine("\n// %s says more of what is asked for. What is zero is left out.\ntype %s struct {", name, name)
 	var lines []string
 	for _, p := range params {
-		field := exported(p.Name)
+		field := exportedName(p.Name)
 		var of, line string
 		switch {
 		case len(p.Schema.Type) != 1:
@@ -155,15 +153,15 @@ func (g *generator) query(name string, params []parameter) (string, error) {
 			return "", fmt.Errorf("nobody has said what the parameter %s is in Go", p.Name)
 		}
 		p.Schema.Description = p.Description
-		g.comment(p.Schema)
-		g.line("%s %s", field, of)
+		g.writeComment(p.Schema)
+		g.printLine("%s %s", field, of)
 		lines = append(lines, line)
 	}
-	g.line("}\n\nfunc (q %s) values() url.Values {\nv := url.Values{}\n%s\nreturn v\n}", name, strings.Join(lines, "\n"))
+	g.printLine("}\n\nfunc (q %s) values() url.Values {\nv := url.Values{}\n%s\nreturn v\n}", name, strings.Join(lines, "\n"))
 	return name, nil
 }
 
-// bodyType is what the method takes as body: JSON as it is where the document says of no one form.
+// bodyType returns the type of the body: raw JSON if the document has no single schema.
 func (g *generator) bodyType(s schema) (string, error) {
 	if len(s.AnyOf) > 0 {
 		return raw, nil
@@ -171,12 +169,12 @@ func (g *generator) bodyType(s schema) (string, error) {
 	return g.goType(s)
 }
 
-// result is what the method returns; empty: nothing.
-func (m method) result(g *generator) (string, error) {
+// resultType returns the result's type; "": none.
+func (m apiMethod) resultType(g *generator) (string, error) {
 	found := ""
 	for _, status := range slices.Sorted(maps.Keys(m.Responses)) {
 		r := m.Responses[status]
-		s, ok := r.json()
+		s, ok := r.jsonSchema()
 		if status == "default" || !ok {
 			continue
 		}
@@ -192,13 +190,13 @@ func (m method) result(g *generator) (string, error) {
 	return found, nil
 }
 
-// paged is the type of the items where the answer is one page of several.
-func (g *generator) paged(m method, result string) (string, bool) {
+// itemType returns the items' type if the response is a page of a list.
+func (g *generator) itemType(m apiMethod, result string) (string, bool) {
 	if !slices.ContainsFunc(m.Parameters, func(p parameter) bool { return p.Name == "cursor" }) {
 		return "", false
 	}
 	for name, s := range g.doc.Components.Schemas {
-		if items, ok := s.Properties["items"]; ok && exported(name) == result {
+		if items, ok := s.Properties["items"]; ok && exportedName(name) == result {
 			of, err := g.goType(*items.Items)
 			return of, err == nil
 		}

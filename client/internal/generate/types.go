@@ -7,51 +7,49 @@ import (
 	"strings"
 )
 
-// byHand are the schemas whose Go type is written by a person.
-var byHand = map[string]bool{"Problem": true}
+var handWritten = map[string]bool{"Problem": true}
 
-func (g *generator) types() error {
-	g.head("encoding/json", "time")
+func (g *generator) writeTypes() error {
+	g.printHeader("encoding/json", "time")
 	for _, name := range slices.Sorted(maps.Keys(g.doc.Components.Schemas)) {
-		if byHand[name] {
+		if handWritten[name] {
 			continue
 		}
-		if err := g.object(name, g.doc.Components.Schemas[name]); err != nil {
+		if err := g.writeStruct(name, g.doc.Components.Schemas[name]); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// object writes a schema as a struct, its fields in the order of their names.
-func (g *generator) object(name string, s schema) error {
-	if !slices.Equal(s.Type, types{"object"}) || len(s.Properties) == 0 {
+func (g *generator) writeStruct(name string, s schema) error {
+	if !slices.Equal(s.Type, typeNames{"object"}) || len(s.Properties) == 0 {
 		return fmt.Errorf("it is no object with properties")
 	}
 	what := "is what the API answers with."
 	if g.sent[name] {
 		what = "is what the API is asked with. What is nil is left out."
 	}
-	g.line("\n// %s %s\ntype %s struct {", exported(name), what, exported(name))
+	g.printLine("\n// %s %s\ntype %s struct {", exportedName(name), what, exportedName(name))
 	for _, field := range slices.Sorted(maps.Keys(s.Properties)) {
 		p := s.Properties[field]
-		of, err := g.field(p, slices.Contains(s.Required, field))
+		of, err := g.fieldType(p, slices.Contains(s.Required, field))
 		if err != nil {
 			return fmt.Errorf("%s: %w", field, err)
 		}
-		g.comment(p)
+		g.writeComment(p)
 		tag := field
 		if !slices.Contains(s.Required, field) {
 			tag += ",omitzero"
 		}
-		g.line("%s %s `json:%q`", exported(field), of, tag)
+		g.printLine("%s %s `json:%q`", exportedName(field), of, tag)
 	}
-	g.line("}")
+	g.printLine("}")
 	return nil
 }
 
-// comment says what the document does, and which values there are.
-func (g *generator) comment(s schema) {
+// writeComment writes the description and the enum's values.
+func (g *generator) writeComment(s schema) {
 	text := s.Description
 	if len(s.Enum) > 0 {
 		values := make([]string, len(s.Enum))
@@ -61,13 +59,14 @@ func (g *generator) comment(s schema) {
 		text = strings.TrimSpace(text + " One of: " + strings.Join(values, ", ") + ".")
 	}
 	if text != "" {
-		g.line("// %s", text)
+		g.printLine("// %s", text)
 	}
 }
 
-// field is the Go type of a property. What need not be there, or may be null, is a pointer where its zero value would say something else.
-func (g *generator) field(s schema, required bool) (string, error) {
-	s, nullable := s.nullable()
+// fieldType returns a property's Go type. An optional or nullable one is a pointer if its zero value is
+// meaningful.
+func (g *generator) fieldType(s schema, required bool) (string, error) {
+	s, nullable := s.withoutNull()
 	of, err := g.goType(s)
 	if err != nil || required && !nullable || strings.HasPrefix(of, "[]") || strings.HasPrefix(of, "map[") || of == raw {
 		return of, err
@@ -80,11 +79,11 @@ const raw = "json.RawMessage"
 func (g *generator) goType(s schema) (string, error) {
 	switch {
 	case s.Ref != "":
-		return exported(s.name()), nil
+		return exportedName(s.name()), nil
 	case len(s.OneOf) > 0:
-		return choice(s)
+		return choiceType(s)
 	case len(s.Type) == 0:
-		return raw, nil // anything
+		return raw, nil // any JSON
 	case len(s.Type) > 1:
 		return "", fmt.Errorf("it is one of %v", s.Type)
 	}
@@ -104,7 +103,7 @@ func (g *generator) goType(s schema) (string, error) {
 		of, err := g.goType(*s.Items)
 		return "[]" + of, err
 	case "object":
-		if values, ok := s.values(); ok && len(s.Properties) == 0 {
+		if values, ok := s.additionalValues(); ok && len(s.Properties) == 0 {
 			of, err := g.goType(values)
 			return "map[string]" + of, err
 		}
@@ -112,8 +111,8 @@ func (g *generator) goType(s schema) (string, error) {
 	return "", fmt.Errorf("nobody has said what %v is in Go", s.Type)
 }
 
-// choice is the type, written by a person, of what is one or another.
-func choice(s schema) (string, error) {
+// choiceType returns the hand-written type of a choice.
+func choiceType(s schema) (string, error) {
 	var names []string
 	for _, o := range s.OneOf {
 		names = append(names, strings.Join(append(o.Type, o.name()), ""))
@@ -127,17 +126,16 @@ func choice(s schema) (string, error) {
 	return "", fmt.Errorf("nobody has said what %v is in Go", names)
 }
 
-// initials are the words that Go writes in capitals.
 var initials = map[string]string{
 	"id": "ID", "ids": "IDs", "url": "URL", "uri": "URI", "api": "API", "mcp": "MCP", "ms": "MS", "json": "JSON", "http": "HTTP", "ip": "IP", "pkce": "PKCE",
 	"sso": "SSO", "oidc": "OIDC", "totp": "TOTP", "tls": "TLS", "cpu": "CPU", "jti": "JTI", "p95": "P95", "p50": "P50",
 }
 
-// exported is a name of the document as one of Go's: tool_call_id is ToolCallID, and listAPIKeys is ListAPIKeys.
-func exported(name string) string {
+// exportedName converts a name to Go's form: tool_call_id to ToolCallID, listAPIKeys to ListAPIKeys.
+func exportedName(name string) string {
 	var out strings.Builder
 	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '_' || r == '-' || r == '.' }) {
-		for _, part := range parts(word) {
+		for _, part := range splitWords(word) {
 			if capitals, ok := initials[strings.ToLower(part)]; ok {
 				out.WriteString(capitals)
 				continue
@@ -148,8 +146,7 @@ func exported(name string) string {
 	return out.String()
 }
 
-// parts splits at each capital that follows a small letter.
-func parts(word string) []string {
+func splitWords(word string) []string {
 	var all []string
 	from := 0
 	for i := 1; i < len(word); i++ {

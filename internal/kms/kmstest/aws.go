@@ -17,14 +17,14 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
-// What AWS knows its caller by.
+// Credentials that the fake AWS accepts.
 const (
 	AccessKey = "AKIDEXAMPLE"
 	SecretKey = "wJalrXUtnFEMI-K7MDENG+bPxRfiCYEXAMPLEKEY" //nolint:gosec // AWS's own example
 	Region    = "eu-central-1"
 )
 
-// AWS is AWS KMS in one region, with keys of these ARNs. It answers nobody but the caller of AccessKey.
+// AWS is AWS KMS in one region, with keys of these ARNs. It accepts only AccessKey.
 func AWS(t testing.TB, arns ...string) *Service {
 	t.Helper()
 	s := newService()
@@ -37,7 +37,7 @@ func AWS(t testing.TB, arns ...string) *Service {
 }
 
 func refuseAWS(w http.ResponseWriter, kind, message string) {
-	answer(w, http.StatusBadRequest, map[string]string{"__type": kind, "message": message})
+	writeJSON(w, http.StatusBadRequest, map[string]string{"__type": kind, "message": message})
 }
 
 func (s *Service) serveAWS(w http.ResponseWriter, r *http.Request) {
@@ -53,35 +53,35 @@ func (s *Service) serveAWS(w http.ResponseWriter, r *http.Request) {
 	case err != nil || !known || r.Header.Get("Content-Type") != "application/x-amz-json-1.1" || json.Unmarshal(body, &in) != nil:
 		refuseAWS(w, "SerializationException", "")
 		return
-	case !signed(r, body):
+	case !isSigned(r, body):
 		refuseAWS(w, "InvalidSignatureException", "The request signature we calculated does not match the signature you provided.")
 		return
 	case s.keys[in.KeyID] == nil:
 		refuseAWS(w, "NotFoundException", "Key '"+in.KeyID+"' does not exist")
 		return
-	case s.refuses():
+	case s.isRefusing():
 		refuseAWS(w, "DisabledException", in.KeyID+" is disabled.")
 		return
 	}
-	context, _ := json.Marshal(in.EncryptionContext) // keys in order
-	s.count(operation)
+	context, _ := json.Marshal(in.EncryptionContext) // sorted keys
+	s.countOperation(operation)
 	switch operation {
 	case "Encrypt":
-		answer(w, http.StatusOK, map[string]any{"KeyId": in.KeyID, "CiphertextBlob": s.keys[in.KeyID].Seal(nil, nil, in.Plaintext, context)})
+		writeJSON(w, http.StatusOK, map[string]any{"KeyId": in.KeyID, "CiphertextBlob": s.keys[in.KeyID].Seal(nil, nil, in.Plaintext, context)})
 	case "Decrypt":
 		plain, err := s.keys[in.KeyID].Open(nil, nil, in.CiphertextBlob, context)
 		if err != nil {
 			refuseAWS(w, "InvalidCiphertextException", "")
 			return
 		}
-		answer(w, http.StatusOK, map[string]any{"KeyId": in.KeyID, "Plaintext": plain})
+		writeJSON(w, http.StatusOK, map[string]any{"KeyId": in.KeyID, "Plaintext": plain})
 	default:
 		refuseAWS(w, "UnknownOperationException", "")
 	}
 }
 
-// signed makes the signature that the request should have, out of what it says that it has signed, and compares.
-func signed(r *http.Request, body []byte) bool {
+// isSigned computes the request's expected signature from its signed headers, and compares.
+func isSigned(r *http.Request, body []byte) bool {
 	_, names, _ := strings.Cut(r.Header.Get("Authorization"), "SignedHeaders=")
 	names, _, _ = strings.Cut(names, ",")
 	headers := strings.Split(names, ";")

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Service is a server of one of the kinds.
+// Service is a fake KMS.
 type Service struct {
 	*httptest.Server
 
@@ -21,14 +21,14 @@ type Service struct {
 	refusing bool
 }
 
-// Asked tells how often it was asked for something, as "Decrypt" or "decrypt", and did it.
+// Asked returns how often an operation succeeded, as "Decrypt" or "decrypt".
 func (s *Service) Asked(operation string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.asked[operation]
 }
 
-// Refuse has it refuse everything, as a service does whose key was disabled, or that is sealed.
+// Refuse makes it refuse everything, as with a disabled key or a sealed Vault.
 func (s *Service) Refuse(refuse bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,19 +39,19 @@ func newService() *Service {
 	return &Service{keys: map[string]cipher.AEAD{}, asked: map[string]int{}}
 }
 
-func (s *Service) count(operation string) {
+func (s *Service) countOperation(operation string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked[operation]++
 }
 
-func (s *Service) refuses() bool {
+func (s *Service) isRefusing() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.refusing
 }
 
-// addKey makes a key. It is for the beginning, when nobody asks yet.
+// addKey makes a key, before the first request.
 func (s *Service) addKey(t testing.TB, name string) {
 	t.Helper()
 	raw := make([]byte, 32)
@@ -65,7 +65,7 @@ func (s *Service) addKey(t testing.TB, name string) {
 	}
 }
 
-func answer(w http.ResponseWriter, status int, document any) {
+func writeJSON(w http.ResponseWriter, status int, document any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(document)

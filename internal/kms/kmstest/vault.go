@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// Token is who may ask Vault.
+// Token is the token that the fake Vault accepts.
 const Token = "hvs.CAESIExampleExampleExample"
 
-// Vault is a Vault behind TLS, whose transit engine is mounted at a path and has these keys. It answers nobody but who has the Token.
+// Vault is a Vault behind TLS, with a transit engine mounted at mount and these keys. It accepts only Token.
 func Vault(t testing.TB, mount string, keys ...string) *Service {
 	t.Helper()
 	s := newService()
@@ -27,12 +27,12 @@ func Vault(t testing.TB, mount string, keys ...string) *Service {
 	return s
 }
 
-// Address names a key there, as PATCHBAY_KEYSET does.
+// Address returns the PATCHBAY_KEYSET address of a key.
 func (s *Service) Address(mount, key string) string {
 	return "hcvault://" + s.Listener.Addr().String() + "/" + mount + "/keys/" + key
 }
 
-// CertificateFile is a file with the certificate of its TLS.
+// CertificateFile writes the server's certificate to a file.
 func (s *Service) CertificateFile(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ca.pem")
@@ -43,7 +43,7 @@ func (s *Service) CertificateFile(t testing.TB) string {
 }
 
 func refuseVault(w http.ResponseWriter, status int, errors ...string) {
-	answer(w, status, map[string][]string{"errors": errors})
+	writeJSON(w, status, map[string][]string{"errors": errors})
 }
 
 func (s *Service) serveVault(w http.ResponseWriter, r *http.Request) {
@@ -57,7 +57,7 @@ func (s *Service) serveVault(w http.ResponseWriter, r *http.Request) {
 	key := s.keys[mount+"/"+rest]
 	var in struct{ Plaintext, Ciphertext string }
 	switch {
-	case s.refuses():
+	case s.isRefusing():
 		refuseVault(w, http.StatusServiceUnavailable, "Vault is sealed")
 		return
 	case r.Header.Get("X-Vault-Token") != Token:
@@ -79,8 +79,8 @@ func (s *Service) serveVault(w http.ResponseWriter, r *http.Request) {
 			refuseVault(w, http.StatusBadRequest, "failed to base64-decode plaintext")
 			return
 		}
-		s.count(operation)
-		answer(w, http.StatusOK, data("ciphertext", "vault:v1:"+base64.StdEncoding.EncodeToString(key.Seal(nil, nil, plain, nil))))
+		s.countOperation(operation)
+		writeJSON(w, http.StatusOK, dataField("ciphertext", "vault:v1:"+base64.StdEncoding.EncodeToString(key.Seal(nil, nil, plain, nil))))
 		return
 	}
 	sealed, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(in.Ciphertext, "vault:v1:"))
@@ -91,8 +91,8 @@ func (s *Service) serveVault(w http.ResponseWriter, r *http.Request) {
 		refuseVault(w, http.StatusBadRequest, "cipher: message authentication failed")
 		return
 	}
-	s.count(operation)
-	answer(w, http.StatusOK, data("plaintext", base64.StdEncoding.EncodeToString(sealed)))
+	s.countOperation(operation)
+	writeJSON(w, http.StatusOK, dataField("plaintext", base64.StdEncoding.EncodeToString(sealed)))
 }
 
-func data(name, value string) any { return map[string]any{"data": map[string]string{name: value}} }
+func dataField(name, value string) any { return map[string]any{"data": map[string]string{name: value}} }

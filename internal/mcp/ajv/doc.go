@@ -1,6 +1,6 @@
-// Package ajv judges whether Ajv compiles a JSON Schema.
+// Package ajv decides whether Ajv compiles a JSON Schema.
 //
-// The client of the TypeScript SDK v1 compiles the output schemas of all tools with Ajv 8 (draft-07, strict: false) when it reads a tool
-// list, and refuses the list where one does not compile. The judgement is on the safe side: a schema that it accepts compiles; one that it
-// refuses may compile all the same.
+// The TypeScript SDK v1 compiles the output schemas of a tool list with Ajv 8 (draft-07, strict: false), and
+// refuses the list if one fails. The decision is conservative: an accepted schema compiles; a refused one may
+// compile too.
 package ajv

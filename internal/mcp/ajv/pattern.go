@@ -11,114 +11,115 @@ const (
 	maxRepeat  = 1000
 )
 
-// validPattern reports whether a regular expression is sure to be one of ECMAScript with the flag u, as Ajv compiles it.
-func validPattern(text string) bool {
-	p := pattern{rest: text}
-	return len(text) <= maxPattern && utf8.ValidString(text) && p.alternatives(0) && p.rest == ""
+// isValidPattern reports whether text is certainly a regular expression of ECMAScript with the flag u, as Ajv
+// uses it.
+func isValidPattern(text string) bool {
+	p := patternParser{rest: text}
+	return len(text) <= maxPattern && utf8.ValidString(text) && p.readAlternatives(0) && p.rest == ""
 }
 
-// pattern is a regular expression that is being read.
-type pattern struct{ rest string }
+// patternParser parses a regular expression.
+type patternParser struct{ rest string }
 
-// take reads s where the rest begins with it.
-func (p *pattern) take(s string) bool {
+// acceptText consumes s if it comes next.
+func (p *patternParser) acceptText(s string) bool {
 	var ok bool
 	p.rest, ok = strings.CutPrefix(p.rest, s)
 	return ok
 }
 
-// alternatives reads up to the end, or to the bracket that closes a group.
-func (p *pattern) alternatives(depth int) bool {
+// readAlternatives reads to the end or to the group's closing bracket.
+func (p *patternParser) readAlternatives(depth int) bool {
 	for p.rest != "" && p.rest[0] != ')' {
-		if !p.take("|") && !p.term(depth) {
+		if !p.acceptText("|") && !p.readTerm(depth) {
 			return false
 		}
 	}
 	return true
 }
 
-// term reads an assertion, or an atom with its quantifier.
-func (p *pattern) term(depth int) bool {
+// readTerm reads an assertion, or an atom with its quantifier.
+func (p *patternParser) readTerm(depth int) bool {
 	for _, assertion := range []string{"^", "$", `\b`, `\B`} {
-		if p.take(assertion) {
+		if p.acceptText(assertion) {
 			return true
 		}
 	}
-	if p.take("(") {
-		return depth < maxDepth && p.group(depth+1)
+	if p.acceptText("(") {
+		return depth < maxDepth && p.readGroup(depth+1)
 	}
-	return p.atom() && p.quantifier()
+	return p.readAtom() && p.readQuantifier()
 }
 
-// group reads a group whose bracket was read, with its quantifier.
-func (p *pattern) group(depth int) bool {
+// readGroup reads a group behind its opening bracket, with its quantifier.
+func (p *patternParser) readGroup(depth int) bool {
 	repeats := true
 	switch {
-	case p.take("?:"):
-	case p.take("?=") || p.take("?!") || p.take("?<=") || p.take("?<!"):
+	case p.acceptText("?:"):
+	case p.acceptText("?=") || p.acceptText("?!") || p.acceptText("?<=") || p.acceptText("?<!"):
 		repeats = false
 	case strings.HasPrefix(p.rest, "?"):
 		return false
 	}
-	return p.alternatives(depth) && p.take(")") && (!repeats || p.quantifier())
+	return p.readAlternatives(depth) && p.acceptText(")") && (!repeats || p.readQuantifier())
 }
 
-// atom reads one character, or what stands for one.
-func (p *pattern) atom() bool {
+// readAtom reads one character or class.
+func (p *patternParser) readAtom() bool {
 	if p.rest == "" {
 		return false
 	}
 	switch p.rest[0] {
 	case '\\':
-		_, ok := p.escape(`^$\.*+?()[]{}|/`)
+		_, ok := p.readEscape(`^$\.*+?()[]{}|/`)
 		return ok
 	case '[':
-		return p.class()
+		return p.readClass()
 	case '*', '+', '?', '{', '}', ']', '(', ')', '|':
 		return false
 	}
-	p.char()
+	p.readChar()
 	return true
 }
 
-func (p *pattern) char() rune {
+func (p *patternParser) readChar() rune {
 	c, size := utf8.DecodeRuneInString(p.rest)
 	p.rest = p.rest[size:]
 	return c
 }
 
-// many is what escape returns for an escape that stands for several characters.
-const many = -1
+// manyChars is the result of readEscape for an escape of several characters.
+const manyChars = -1
 
-// escape reads a backslash and what it escapes. itself are the characters that stand for themselves.
-func (p *pattern) escape(itself string) (c rune, ok bool) {
-	p.take(`\`)
+// readEscape reads an escape. itself are the characters that may be escaped as themselves.
+func (p *patternParser) readEscape(itself string) (c rune, ok bool) {
+	p.acceptText(`\`)
 	if p.rest == "" {
 		return 0, false
 	}
-	switch c := p.char(); {
+	switch c := p.readChar(); {
 	case strings.ContainsRune(itself, c):
 		return c, true
 	case strings.ContainsRune("dDwWsS", c):
-		return many, true
+		return manyChars, true
 	case strings.ContainsRune("tnrvf", c):
 		return rune("\t\n\r\v\f"[strings.IndexRune("tnrvf", c)]), true
 	case c == 'x':
-		return p.hex(2)
+		return p.readHex(2)
 	case c == 'u':
-		return p.hex(4)
+		return p.readHex(4)
 	case c == 'p' || c == 'P':
 		for _, name := range []string{"L", "Lu", "Ll", "N", "Nd", "P", "S", "Z"} {
-			if p.take("{" + name + "}") {
-				return many, true
+			if p.acceptText("{" + name + "}") {
+				return manyChars, true
 			}
 		}
 	}
 	return 0, false
 }
 
-// hex reads a character by its code. Halves of surrogate pairs are refused.
-func (p *pattern) hex(digits int) (rune, bool) {
+// readHex reads a character code. Surrogates are refused.
+func (p *patternParser) readHex(digits int) (rune, bool) {
 	if len(p.rest) < digits {
 		return 0, false
 	}
@@ -127,14 +128,14 @@ func (p *pattern) hex(digits int) (rune, bool) {
 	return rune(n), err == nil && (n < 0xD800 || n > 0xDFFF)
 }
 
-// quantifier reads a quantifier where there is one.
-func (p *pattern) quantifier() bool {
+// readQuantifier reads an optional quantifier.
+func (p *patternParser) readQuantifier() bool {
 	switch {
-	case p.take("*"), p.take("+"):
-	case p.take("?"):
-		p.take("?")
+	case p.acceptText("*"), p.acceptText("+"):
+	case p.acceptText("?"):
+		p.acceptText("?")
 		return true
-	case p.take("{"):
+	case p.acceptText("{"):
 		counts, rest, ok := strings.Cut(p.rest, "}")
 		low, high, ranged := strings.Cut(counts, ",")
 		p.rest = rest
@@ -148,37 +149,37 @@ func (p *pattern) quantifier() bool {
 	default:
 		return true
 	}
-	p.take("?")
+	p.acceptText("?")
 	return true
 }
 
-// class reads a set of characters.
-func (p *pattern) class() bool {
-	p.take("[")
-	p.take("^")
+// readClass reads a character class.
+func (p *patternParser) readClass() bool {
+	p.acceptText("[")
+	p.acceptText("^")
 	for p.rest != "" && p.rest[0] != ']' {
-		from, ok := p.element()
+		from, ok := p.readElement()
 		if !ok {
 			return false
 		}
 		if !strings.HasPrefix(p.rest, "-") || strings.HasPrefix(p.rest, "-]") {
 			continue
 		}
-		p.take("-")
-		if to, ok := p.element(); !ok || from == many || to == many || to < from {
+		p.acceptText("-")
+		if to, ok := p.readElement(); !ok || from == manyChars || to == manyChars || to < from {
 			return false
 		}
 	}
-	return p.take("]")
+	return p.acceptText("]")
 }
 
-// element reads one element of a set.
-func (p *pattern) element() (rune, bool) {
+// readElement reads one element of a class.
+func (p *patternParser) readElement() (rune, bool) {
 	switch {
 	case p.rest == "":
 		return 0, false
 	case p.rest[0] == '\\':
-		return p.escape(`^$\.*+?()[]{}|/-`)
+		return p.readEscape(`^$\.*+?()[]{}|/-`)
 	}
-	return p.char(), true
+	return p.readChar(), true
 }

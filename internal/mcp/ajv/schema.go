@@ -9,12 +9,13 @@ import (
 )
 
 const (
-	maxDepth = 64      // of the schema
-	maxSize  = 1 << 20 // bytes
-	maxWork  = 100_000 // schemas that are looked at, again for each reference
+	maxDepth   = 64      // of the schema
+	maxSize    = 1 << 20 // bytes
+	maxVisited = 100_000 // visited schemas, counted again for each reference
 )
 
-// Compiles reports whether Ajv is sure to compile the schema, and it describes an object, as MCP before 2026-07-28 demands.
+// Compiles reports whether Ajv certainly compiles the schema and its type is object, as MCP before 2026-07-28
+// requires.
 func Compiles(schema []byte) bool {
 	dec := json.NewDecoder(bytes.NewReader(schema))
 	dec.UseNumber()
@@ -22,34 +23,34 @@ func Compiles(schema []byte) bool {
 	if len(schema) > maxSize || dec.Decode(&root) != nil || root["type"] != "object" {
 		return false
 	}
-	j := judge{root: root, known: map[string]bool{"#": true}}
-	return j.plain(root, 0) && j.schema(root)
+	j := schemaChecker{root: root, followed: map[string]bool{"#": true}}
+	return j.isPlain(root, 0) && j.canCompile(root)
 }
 
-// judge walks one schema.
-type judge struct {
-	root  map[string]any
-	known map[string]bool // references that were followed
-	work  int             // schemas that were looked at
+// schemaChecker checks one schema.
+type schemaChecker struct {
+	root     map[string]any
+	followed map[string]bool // references that were followed
+	visited  int             // number of visited schemas
 }
 
-// renaming are keywords that change what references mean, or name a place: two tools' schemas are compiled by one Ajv, where they may
-// contradict each other.
-var renaming = []string{"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$dynamicRef", "$recursiveRef", "__proto__"}
+// identifierKeywords change or define what references mean. One Ajv compiles the schemas of all tools, where
+// these could conflict.
+var identifierKeywords = []string{"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$dynamicRef", "$recursiveRef", "__proto__"}
 
-// plain reports whether a value, in whatever place, is not nested too deeply and names nothing. Ajv looks for names in the values of unknown
-// keywords, too.
-func (j *judge) plain(v any, depth int) bool {
+// isPlain reports whether a value is not nested too deeply and defines no identifier. Ajv finds identifiers in
+// unknown keywords too.
+func (j *schemaChecker) isPlain(v any, depth int) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		for key, value := range v {
-			if slices.Contains(renaming, key) || depth == maxDepth || !j.plain(value, depth+1) {
+			if slices.Contains(identifierKeywords, key) || depth == maxDepth || !j.isPlain(value, depth+1) {
 				return false
 			}
 		}
 	case []any:
 		for _, value := range v {
-			if depth == maxDepth || !j.plain(value, depth+1) {
+			if depth == maxDepth || !j.isPlain(value, depth+1) {
 				return false
 			}
 		}
@@ -57,9 +58,9 @@ func (j *judge) plain(v any, depth int) bool {
 	return true
 }
 
-// schema reports whether Ajv compiles a value in the place of a schema.
-func (j *judge) schema(v any) bool {
-	if j.work++; j.work > maxWork {
+// canCompile reports whether Ajv compiles a schema.
+func (j *schemaChecker) canCompile(v any) bool {
+	if j.visited++; j.visited > maxVisited {
 		return false
 	}
 	if _, ok := v.(bool); ok {
@@ -70,7 +71,7 @@ func (j *judge) schema(v any) bool {
 		return false
 	}
 	for key, value := range s {
-		if !j.keyword(key, value) {
+		if !j.acceptsKeyword(key, value) {
 			return false
 		}
 	}
@@ -80,25 +81,25 @@ func (j *judge) schema(v any) bool {
 	return true
 }
 
-// keyword reports whether Ajv takes the value of a keyword. Those that are not in Ajv's draft-07 vocabularies it ignores.
-func (j *judge) keyword(key string, v any) bool {
+// acceptsKeyword reports whether Ajv accepts a keyword's value. It ignores keywords outside draft-07.
+func (j *schemaChecker) acceptsKeyword(key string, v any) bool {
 	switch key {
 	case "id", "$async":
 		return false
 	case "$ref":
-		return j.ref(v)
+		return j.canResolve(v)
 	case "type":
 		return isType(v)
 	case "pattern":
 		text, ok := v.(string)
-		return ok && validPattern(text)
+		return ok && isValidPattern(text)
 	case "format":
 		return isFormat(v)
 	case "enum":
 		all, ok := v.([]any)
 		return ok && len(all) > 0
 	case "required":
-		return isNames(v)
+		return isStringList(v)
 	case "nullable", "uniqueItems":
 		_, ok := v.(bool)
 		return ok
@@ -106,22 +107,22 @@ func (j *judge) keyword(key string, v any) bool {
 		"minProperties", "maxItems", "minItems":
 		return isNumber(v)
 	case "additionalItems", "contains", "propertyNames", "additionalProperties", "not", "if", "then", "else":
-		return j.schema(v)
+		return j.canCompile(v)
 	case "properties", "$defs", "definitions":
-		return j.schemas(v)
+		return j.isSchemaMap(v)
 	case "anyOf", "oneOf", "allOf":
-		return j.list(v)
+		return j.isSchemaList(v)
 	case "items":
-		return j.list(v) || j.schema(v)
+		return j.isSchemaList(v) || j.canCompile(v)
 	case "patternProperties":
-		return j.patterns(v)
+		return j.isPatternMap(v)
 	case "dependencies":
-		return j.dependencies(v)
+		return j.isDependencyMap(v)
 	}
 	return true
 }
 
-// isNumber takes no number that JavaScript reads as Infinity or as another one.
+// isNumber refuses numbers that JavaScript cannot represent exactly.
 func isNumber(v any) bool {
 	n, ok := v.(json.Number)
 	return ok && len(n) <= 15 && !strings.ContainsAny(n.String(), "eE")
@@ -141,66 +142,66 @@ func isType(v any) bool {
 	return len(all) > 0 && !slices.ContainsFunc(all, func(v any) bool { return !known(v) })
 }
 
-func isNames(v any) bool {
+func isStringList(v any) bool {
 	all, ok := v.([]any)
 	return ok && !slices.ContainsFunc(all, func(v any) bool { _, text := v.(string); return !text })
 }
 
-var plainFormat = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+var formatName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// isFormat takes a name; those that Ajv does not know are ignored. No member that each JavaScript object has is one.
+// isFormat accepts a format name; Ajv ignores unknown ones. Names of JavaScript object members are refused.
 func isFormat(v any) bool {
 	name, ok := v.(string)
-	return ok && plainFormat.MatchString(name) && name != "constructor"
+	return ok && formatName.MatchString(name) && name != "constructor"
 }
 
-func (j *judge) list(v any) bool {
+func (j *schemaChecker) isSchemaList(v any) bool {
 	all, ok := v.([]any)
-	return ok && len(all) > 0 && !slices.ContainsFunc(all, func(v any) bool { return !j.schema(v) })
+	return ok && len(all) > 0 && !slices.ContainsFunc(all, func(v any) bool { return !j.canCompile(v) })
 }
 
-func (j *judge) schemas(v any) bool {
+func (j *schemaChecker) isSchemaMap(v any) bool {
 	all, ok := v.(map[string]any)
 	for _, value := range all {
-		if ok = ok && j.schema(value); !ok {
+		if ok = ok && j.canCompile(value); !ok {
 			return false
 		}
 	}
 	return ok
 }
 
-func (j *judge) patterns(v any) bool {
+func (j *schemaChecker) isPatternMap(v any) bool {
 	all, ok := v.(map[string]any)
 	for pattern := range all {
-		if !validPattern(pattern) {
+		if !isValidPattern(pattern) {
 			return false
 		}
 	}
-	return ok && j.schemas(v)
+	return ok && j.isSchemaMap(v)
 }
 
-func (j *judge) dependencies(v any) bool {
+func (j *schemaChecker) isDependencyMap(v any) bool {
 	all, ok := v.(map[string]any)
 	for _, value := range all {
-		if !isNames(value) && !j.schema(value) {
+		if !isStringList(value) && !j.canCompile(value) {
 			return false
 		}
 	}
 	return ok
 }
 
-var plainRef = regexp.MustCompile(`^#(/[A-Za-z0-9_$.-]+)*$`)
+var localRef = regexp.MustCompile(`^#(/[A-Za-z0-9_$.-]+)*$`)
 
-// ref is a reference within the schema to a schema.
-func (j *judge) ref(v any) bool {
+// canResolve reports whether a reference leads to a schema within the root.
+func (j *schemaChecker) canResolve(v any) bool {
 	to, ok := v.(string)
-	if !ok || !plainRef.MatchString(to) {
+	if !ok || !localRef.MatchString(to) {
 		return false
 	}
-	if j.known[to] {
+	if j.followed[to] {
 		return true
 	}
-	j.known[to] = true
+	j.followed[to] = true
 	var at any = j.root
 	for _, part := range strings.Split(to, "/")[1:] {
 		object, _ := at.(map[string]any)
@@ -210,8 +211,8 @@ func (j *judge) ref(v any) bool {
 		}
 		at = next
 	}
-	if s, ok := at.(map[string]any); ok && s["$ref"] != nil { // a chain of references may have no end
+	if s, ok := at.(map[string]any); ok && s["$ref"] != nil { // a chain of references may be endless
 		return false
 	}
-	return j.schema(at)
+	return j.canCompile(at)
 }

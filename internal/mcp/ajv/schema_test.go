@@ -24,7 +24,7 @@ func TestCompiles(t *testing.T) {
 	}
 }
 
-// Ajv fails for each of these, or may.
+// Ajv fails for each of these, or may fail.
 func TestCompiles_RefusedSchemas(t *testing.T) {
 	t.Parallel()
 	for _, schema := range []string{

@@ -1,11 +1,11 @@
 package blocks
 
-// Size is how many bytes a block has.
+// Size is the size of a block in bytes.
 const Size = 64
 
-// Skip is how many whole blocks b begins with in which no byte is x, y, or as a signed number less than least, in bytes; 0 also where
-// the processor has no instructions for it. The caller looks at what is left. With ' ' as least it stops before control characters and
-// all that is not ASCII, with -128 before x and y alone.
+// Skip returns the length of the leading whole blocks of b without a byte that is x, y, or (signed) less than
+// least. It is 0 without AVX2. The caller checks the rest. least ' ' stops at control characters and non-ASCII
+// bytes, least -128 at x and y only.
 func Skip(b []byte, x, y byte, least int8) int {
 	if len(b) < Size {
 		return 0

@@ -9,7 +9,7 @@ func skipBlocks(b []byte, x, y byte, least int8) int {
 	return skip(b, x, y, least)
 }
 
-// skip takes AVX2.
+// skip requires AVX2.
 //
 //go:noescape
 func skip(b []byte, x, y byte, least int8) (n int)

@@ -11,8 +11,8 @@ import (
 	"patchbay/internal/mcp/blocks"
 )
 
-// TestSkipStopsInTheBlockOfWhatItIsAskedFor puts every byte at every place of three blocks, and on each edge of memory.
-func TestSkipStopsInTheBlockOfWhatItIsAskedFor(t *testing.T) {
+// Every byte is tested at every position of three blocks, and at each edge of memory.
+func TestSkip_StopsAtBlockWithStopByte(t *testing.T) {
 	t.Parallel()
 	runs := runtime.GOARCH == "amd64" && cpu.X86.HasAVX2
 	for _, c := range []struct {
@@ -41,7 +41,7 @@ func TestSkipStopsInTheBlockOfWhatItIsAskedFor(t *testing.T) {
 	}
 }
 
-// The floor is what the standard library finds one byte with, of the two that end a line.
+// The baseline is bytes.IndexByte for one of the two line ends.
 func BenchmarkSkip(b *testing.B) {
 	text := bytes.Repeat([]byte("Some words. "), 100<<10/12)
 	for name, do := range map[string]func() bool{

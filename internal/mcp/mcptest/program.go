@@ -3,8 +3,8 @@ package mcptest
 // Shell is the path that starts [Program].
 const Shell = "/bin/sh"
 
-// Program is a server of transport stdio, as the arguments of a shell. It has the tools greet and, where its environment has a
-// GREETING, the tool greeting_is_set. On its standard error it prints its environment, as some programs do.
+// Program is a stdio server as arguments of a shell. It has the tool greet and, if its environment has
+// GREETING, greeting_is_set. It prints its environment to standard error, as some programs do.
 var Program = []string{"-c", `
 env >&2
 tools='{"name":"greet","inputSchema":{"type":"object"}}'

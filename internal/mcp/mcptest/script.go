@@ -5,32 +5,32 @@ import (
 	"net/http"
 )
 
-// Script says how a server behaves. The zero value answers with JSON, has no sessions and lists no tools.
+// Script defines a server's behaviour. The zero value responds with JSON, without sessions or tools.
 type Script struct {
 	Tools     []string // entries of the tool list, raw JSON
-	PageSize  int      // tools a page; 0: all on one
-	Stream    bool     // answer with event streams
-	Version   string   // protocol version that initialize answers; empty: the one asked for
-	SessionID string   // handed out by initialize and asked for afterwards; empty: no sessions
-	Modern    bool     // speak MCP 2026-07-28 and nothing older; Version and SessionID mean nothing then
-	Bearer    string   // token that every request must carry; empty: none
-	// Capabilities are what the server says that it has, as JSON; empty: tools.
+	PageSize  int      // tools per page; 0: one page
+	Stream    bool     // respond with event streams
+	Version   string   // in the result of initialize; empty: the requested one
+	SessionID string   // sent by initialize and required afterwards; empty: no sessions
+	Modern    bool     // MCP 2026-07-28 only; Version and SessionID are unused
+	Bearer    string   // required token; empty: none
+	// Capabilities are the server's, as JSON; empty: tools.
 	Capabilities string
-	// On replaces the answer to one JSON-RPC method, or to an HTTP method other than POST ("DELETE").
+	// On replaces the handling of a JSON-RPC method, or of an HTTP method other than POST ("DELETE").
 	On map[string]Handler
 }
 
-// Handler answers one call.
+// Handler handles one call.
 type Handler func(w http.ResponseWriter, r *http.Request, c Call)
 
 // Call is a request that the server received.
 type Call struct {
-	Method string          // of JSON-RPC, or the HTTP method where that is not POST; empty: a reply to a request of ours
+	Method string          // of JSON-RPC, or of HTTP if that is not POST; empty: a reply to our request
 	ID     json.RawMessage // nil: a notification
 	Params json.RawMessage
 	Result json.RawMessage // of a reply
 	Error  json.RawMessage // of a reply
 	Header http.Header
 	Path   string
-	N      int // how many calls of this method there were, this one included
+	N      int // number of calls of this method so far, including this one
 }

@@ -13,15 +13,15 @@ import (
 	"testing"
 )
 
-// Server is a running script.
+// Server runs a script.
 type Server struct {
 	URL string // of the MCP endpoint
 
 	script Script
 	http   *httptest.Server
-	memory *memory // nil: there is a network
+	memory *memoryListener // nil: uses the network
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	tools []string
 	calls []Call
 	count map[string]int
@@ -40,27 +40,27 @@ func newServer(script Script) *Server {
 	return &Server{script: script, tools: script.Tools, count: map[string]int{}}
 }
 
-// endWith names the running server's address, and ends it with the test.
+// endWith sets the URL, and stops the server with the test.
 func (s *Server) endWith(t testing.TB) {
 	s.URL = s.http.URL + "/mcp"
 	t.Cleanup(s.Stop)
 }
 
-// SetTools changes the list that later calls get.
+// SetTools changes the list for later calls.
 func (s *Server) SetTools(tools ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tools = tools
 }
 
-// Calls returns what was received so far, in order.
+// Calls returns the received calls in order.
 func (s *Server) Calls() []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Call(nil), s.calls...)
 }
 
-// Methods returns the methods that were received so far, in order.
+// Methods returns the methods of the received calls in order.
 func (s *Server) Methods() []string {
 	var methods []string
 	for _, c := range s.Calls() {
@@ -69,15 +69,15 @@ func (s *Server) Methods() []string {
 	return methods
 }
 
-// Stop ends the server before its test does: connections to it are refused from now on.
+// Stop stops the server early: further connections are refused.
 func (s *Server) Stop() {
 	s.http.CloseClientConnections()
 	s.http.Close()
 }
 
-// ServeHTTP answers by the script.
+// ServeHTTP handles a request by the script.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	call, err := s.record(r)
+	call, err := s.recordCall(r)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -89,7 +89,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.Default(w, r, call)
 }
 
-// Default answers as the server would if no Handler stood in the way.
+// Default handles a call as if the script had no Handler for it.
 func (s *Server) Default(w http.ResponseWriter, r *http.Request, c Call) {
 	if s.script.Bearer != "" && r.Header.Get("Authorization") != "Bearer "+s.script.Bearer {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="mcptest", error="invalid_token"`)
@@ -97,7 +97,7 @@ func (s *Server) Default(w http.ResponseWriter, r *http.Request, c Call) {
 		return
 	}
 	if s.script.Modern {
-		s.modern(w, c)
+		s.answerModern(w, c)
 		return
 	}
 	if s.script.SessionID != "" && c.Method != "initialize" && r.Header.Get("Mcp-Session-Id") != s.script.SessionID {
@@ -106,19 +106,19 @@ func (s *Server) Default(w http.ResponseWriter, r *http.Request, c Call) {
 	}
 	switch c.Method {
 	case "initialize":
-		s.initialize(w, c)
+		s.answerInitialize(w, c)
 	case "tools/list":
-		s.list(w, c)
+		s.answerList(w, c)
 	case http.MethodDelete:
 		w.WriteHeader(http.StatusNoContent)
 	case http.MethodGet:
 		w.WriteHeader(http.StatusMethodNotAllowed)
 	default:
-		s.other(w, c)
+		s.answerUnknown(w, c)
 	}
 }
 
-func (s *Server) initialize(w http.ResponseWriter, c Call) {
+func (s *Server) answerInitialize(w http.ResponseWriter, c Call) {
 	var params struct{ ProtocolVersion string }
 	_ = json.Unmarshal(c.Params, &params)
 	version := params.ProtocolVersion
@@ -128,16 +128,16 @@ func (s *Server) initialize(w http.ResponseWriter, c Call) {
 	if s.script.SessionID != "" {
 		w.Header().Set("Mcp-Session-Id", s.script.SessionID)
 	}
-	s.send(w, Result(c, fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,`+
-		`"serverInfo":{"name":"mcptest","version":"1.0","title":"A scripted server"},"instructions":"Be kind."}`, version, s.capabilities())))
+	s.sendReply(w, Result(c, fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,`+
+		`"serverInfo":{"name":"mcptest","version":"1.0","title":"A scripted server"},"instructions":"Be kind."}`, version, s.capabilitiesJSON())))
 }
 
-func (s *Server) capabilities() string {
+func (s *Server) capabilitiesJSON() string {
 	return cmp.Or(s.script.Capabilities, `{"tools":{}}`)
 }
 
-// modern answers as a server of 2026-07-28 does, which is strict about what every request has to say.
-func (s *Server) modern(w http.ResponseWriter, c Call) {
+// answerModern responds as a strict server of 2026-07-28.
+func (s *Server) answerModern(w http.ResponseWriter, c Call) {
 	var params struct {
 		Meta map[string]json.RawMessage `json:"_meta"`
 	}
@@ -156,17 +156,17 @@ func (s *Server) modern(w http.ResponseWriter, c Call) {
 	case params.Meta["io.modelcontextprotocol/clientCapabilities"] == nil:
 		refuse(-32602, "no capabilities")
 	case c.Method == "server/discover":
-		s.send(w, Result(c, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":`+s.capabilities()+`,`+
+		s.sendReply(w, Result(c, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":`+s.capabilitiesJSON()+`,`+
 			`"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"mcptest","version":"1.0","title":"A scripted server"}},`+
 			`"instructions":"Be kind.","ttlMs":0,"cacheScope":"private"}`))
 	case c.Method == "tools/list":
-		s.list(w, c)
+		s.answerList(w, c)
 	default:
-		s.other(w, c)
+		s.answerUnknown(w, c)
 	}
 }
 
-func (s *Server) list(w http.ResponseWriter, c Call) {
+func (s *Server) answerList(w http.ResponseWriter, c Call) {
 	s.mu.Lock()
 	tools := s.tools
 	s.mu.Unlock()
@@ -183,18 +183,18 @@ func (s *Server) list(w http.ResponseWriter, c Call) {
 	if s.script.Modern {
 		kind = `"resultType":"complete",`
 	}
-	s.send(w, Result(c, `{`+kind+`"tools":[`+strings.Join(tools[from:to], ",")+`]`+next+`}`))
+	s.sendReply(w, Result(c, `{`+kind+`"tools":[`+strings.Join(tools[from:to], ",")+`]`+next+`}`))
 }
 
-func (s *Server) other(w http.ResponseWriter, c Call) {
+func (s *Server) answerUnknown(w http.ResponseWriter, c Call) {
 	if c.ID == nil {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	s.send(w, Failure(c, -32601, "Method not found"))
+	s.sendReply(w, Failure(c, -32601, "Method not found"))
 }
 
-func (s *Server) send(w http.ResponseWriter, reply string) {
+func (s *Server) sendReply(w http.ResponseWriter, reply string) {
 	if s.script.Stream {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, Event(reply))
@@ -204,7 +204,7 @@ func (s *Server) send(w http.ResponseWriter, reply string) {
 	_, _ = io.WriteString(w, reply)
 }
 
-func (s *Server) record(r *http.Request) (Call, error) {
+func (s *Server) recordCall(r *http.Request) (Call, error) {
 	call := Call{Method: r.Method, Header: r.Header.Clone(), Path: r.URL.Path}
 	if r.Method == http.MethodPost {
 		var message struct {
@@ -217,7 +217,7 @@ func (s *Server) record(r *http.Request) (Call, error) {
 		call.Method, call.ID, call.Params = message.Method, message.ID, message.Params
 		call.Result, call.Error = message.Result, message.Error
 	}
-	// To the end: net/http notices that a client left only where the body was read.
+	// Read to EOF: net/http detects a disconnect only after the body.
 	_, _ = io.Copy(io.Discard, r.Body)
 	s.mu.Lock()
 	defer s.mu.Unlock()

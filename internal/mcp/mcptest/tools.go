@@ -2,12 +2,12 @@ package mcptest
 
 import "fmt"
 
-// Tool is a small well-formed tool, raw.
+// Tool returns a small valid tool as JSON.
 func Tool(name string) string {
 	return fmt.Sprintf(`{"name":%q,"description":"Does %s.","inputSchema":{"type":"object"}}`, name, name)
 }
 
-// Tools makes n tools of the size that real servers list (about 1 KB each): tool_000, tool_001, …
+// Tools returns n tools of realistic size (about 1 KB each): tool_000, tool_001, …
 func Tools(n int) []string {
 	tools := make([]string, n)
 	for i := range tools {

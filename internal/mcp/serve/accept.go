@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// accepted tells what a client takes. One that does not say takes JSON: it may be any program.
-func accepted(h http.Header) (json, stream bool) {
+// parseAccept reports which media types the client accepts. Without an Accept header it accepts JSON: it may be
+// any program.
+func parseAccept(h http.Header) (json, stream bool) {
 	values := h["Accept"]
 	if len(values) == 1 && values[0] == "application/json, text/event-stream" {
 		return true, true
@@ -17,7 +18,7 @@ func accepted(h http.Header) (json, stream bool) {
 	for _, value := range values {
 		for part := range strings.SplitSeq(value, ",") {
 			kind, parameters, _ := strings.Cut(part, ";")
-			if refused(parameters) {
+			if hasZeroWeight(parameters) {
 				continue
 			}
 			switch strings.ToLower(strings.TrimSpace(kind)) {
@@ -33,13 +34,13 @@ func accepted(h http.Header) (json, stream bool) {
 	return json, stream
 }
 
-// refused tells whether a media range has the weight 0 (RFC 9110 §12.4.2).
-func refused(parameters string) bool {
+// hasZeroWeight reports whether a media range has the weight 0 (RFC 9110 section 12.4.2).
+func hasZeroWeight(parameters string) bool {
 	weight, ok := strings.CutPrefix(strings.ToLower(strings.TrimSpace(parameters)), "q=")
 	return ok && strings.Trim(weight, "0.") == ""
 }
 
-// isJSON tells whether the body is said to be JSON, in whatever character set: it is read as UTF-8.
+// isJSON reports whether the Content-Type is JSON. The charset is ignored: the body is read as UTF-8.
 func isJSON(h http.Header) bool {
 	value := h.Get("Content-Type")
 	if value == "application/json" {

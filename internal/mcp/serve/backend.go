@@ -6,44 +6,47 @@ import (
 	"net/http"
 )
 
-// A Backend is what stands behind one address for one caller.
+// A Backend serves one caller at one address.
 type Backend interface {
-	// Describe says who we are, in the form of the peer's era.
+	// Describe describes the server, in the form of the peer's era.
 	Describe(ctx context.Context, p *Peer) Description
-	// Serve answers a request that this package does not answer itself (initialize, server/discover, ping, logging/setLevel and
-	// subscriptions/listen). The result, an object, is written as it is. An error that is an [*RPCError] is sent as that; any
-	// other becomes -32603 without its text.
+	// Serve answers a request that this package does not answer itself (initialize, server/discover, ping,
+	// logging/setLevel and subscriptions/listen). The result, an object, is written as it is. An error that is
+	// an [*RPCError] is sent as that; any other becomes -32603 without its text.
 	//
-	// ctx ends when nobody waits for the answer any more: in the modern era with the connection, in the handshake era, with the cause
-	// [ErrCancelled], by notifications/cancelled.
+	// ctx ends when the response is not awaited any more: in the modern era with the connection, in the
+	// handshake era by notifications/cancelled, with the cause [ErrCancelled].
 	Serve(ctx context.Context, r *Request) (json.RawMessage, error)
-	// Prepared is the whole result of a list, where it stands ready, with all that the peer's era demands of it (see [Complete]);
-	// nil: Serve is asked. Nothing writes into it.
+	// Prepared returns the whole result of a list if it is cached, with all that the peer's era requires (see
+	// [Complete]). nil: Serve is called. The bytes are read-only.
 	Prepared(method, cursor string, p *Peer) []byte
-	// Listen tells of changes until ctx ends: hear takes a notification's method and its params, an object or nil. When Listen
-	// returns by itself, the listener's stream ends. It runs on after [Server.Handle] has returned.
-	Listen(ctx context.Context, filter Filter, hear func(method string, params json.RawMessage)) error
-	// Notified takes the notifications of a client that mean nothing to this package. params are the caller's only while it runs.
+	// Listen reports changes until ctx ends: notify takes a notification's method and its params, an object or
+	// nil. When Listen returns by itself, the listener's stream ends. It runs on after [Server.Handle] has
+	// returned.
+	Listen(ctx context.Context, filter Filter, notify func(method string, params json.RawMessage)) error
+	// Notified takes the client's notifications that this package does not handle. params are valid only during
+	// the call.
 	Notified(ctx context.Context, p *Peer, method string, params json.RawMessage)
 }
 
-// A Witness is a [Backend] that wants to know which of its answers did not leave: the client had gone, or did not read. What a client
-// may still ask for again has left.
+// A Witness is a [Backend] that is told which responses were not delivered: the client was gone or did not
+// read. A response that the client may still resume counts as delivered.
 type Witness interface {
 	Lost(r *Request)
 }
 
-// A Meter is a [Backend] that counts what its caller sends. It hears of the messages that come in one HTTP request beside the first, before any
-// of them is answered. Where they are too many they are all refused with its error, and h are headers of that.
+// A Meter is a [Backend] that counts messages. Charge takes the number of messages beyond the first of one HTTP
+// request, before any is answered. If it fails, all are refused with its error, and h are that response's
+// headers.
 type Meter interface {
 	Charge(h http.Header, more int) *RPCError
 }
 
-// Description is who a server says it is.
+// Description describes a server, for initialize and server/discover.
 type Description struct {
 	Name         string
 	Version      string
-	Title        string          // may be empty
-	Instructions string          // may be empty
+	Title        string          // optional
+	Instructions string          // optional
 	Capabilities json.RawMessage // an object
 }

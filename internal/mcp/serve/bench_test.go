@@ -18,16 +18,16 @@ import (
 	"patchbay/internal/mcp/serve"
 )
 
-// BenchmarkServeCall is what a call costs here, without net/http and without a backend.
+// BenchmarkServeCall measures a call without net/http and without a backend.
 func BenchmarkServeCall(b *testing.B) {
-	d := &desk{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
+	d := &testBackend{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
 		r.Release()
-		return result, nil
+		return callResult, nil
 	}}
-	for name, a := range map[string]ask{
-		"modern":    modern("tools/call", `,"name":"add","arguments":{"a":1,"b":"two"}`, ""),
+	for name, a := range map[string]testRequest{
+		"modern":    modernRequest("tools/call", `,"name":"add","arguments":{"a":1,"b":"two"}`, ""),
 		"handshake": {body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":"two"}}}`},
-		"10 KB":     modern("tools/call", `,"name":"add","arguments":{"a":"`+strings.Repeat("x", 10<<10)+`"}`, ""),
+		"10 KB":     modernRequest("tools/call", `,"name":"add","arguments":{"a":"`+strings.Repeat("x", 10<<10)+`"}`, ""),
 	} {
 		b.Run(name, func(b *testing.B) {
 			s := serve.New(serve.Options{Origins: func(*http.Request) bool { return true }})
@@ -39,14 +39,14 @@ func BenchmarkServeCall(b *testing.B) {
 			r.Header.Set("Content-Type", "application/json")
 			r.Header.Set("Accept", "application/json, text/event-stream")
 			if name == "handshake" {
-				r.Header.Set("Mcp-Session-Id", sessionAt(s))
+				r.Header.Set("Mcp-Session-Id", startedSession(s))
 			}
 			r.ContentLength = int64(len(body))
 			ctx, stop := context.WithCancel(b.Context()) // as net/http has it
 			defer stop()
 			r = r.WithContext(ctx)
 			reader := bytes.NewReader(body)
-			w := &sink{header: http.Header{}}
+			w := &discardWriter{header: http.Header{}}
 			b.ReportAllocs()
 			for b.Loop() {
 				reader.Reset(body)
@@ -60,37 +60,36 @@ func BenchmarkServeCall(b *testing.B) {
 	}
 }
 
-var result = json.RawMessage(`{"content":[{"type":"text","text":"` + strings.Repeat("y", 200) + `"}]}`)
+var callResult = json.RawMessage(`{"content":[{"type":"text","text":"` + strings.Repeat("y", 200) + `"}]}`)
 
-// sink takes a reply.
-type sink struct {
+type discardWriter struct {
 	header http.Header
 	status int
 	size   int
 }
 
-func (s *sink) Header() http.Header              { return s.header }
-func (s *sink) WriteHeader(status int)           { s.status = status }
-func (s *sink) Write(p []byte) (int, error)      { s.size += len(p); return len(p), nil }
-func (s *sink) Flush()                           {}
-func (s *sink) SetReadDeadline(time.Time) error  { return nil }
-func (s *sink) SetWriteDeadline(time.Time) error { return nil }
+func (s *discardWriter) Header() http.Header              { return s.header }
+func (s *discardWriter) WriteHeader(status int)           { s.status = status }
+func (s *discardWriter) Write(p []byte) (int, error)      { s.size += len(p); return len(p), nil }
+func (s *discardWriter) Flush()                           {}
+func (s *discardWriter) SetReadDeadline(time.Time) error  { return nil }
+func (s *discardWriter) SetWriteDeadline(time.Time) error { return nil }
 
-// BenchmarkIdleListeners is what a listener costs that hears nothing, with all that the process holds for its connection.
+// BenchmarkIdleListeners measures the memory of an idle listener, with its connection.
 func BenchmarkIdleListeners(b *testing.B) {
-	const crowd = 1000
-	listening := modern("subscriptions/listen", `,"notifications":{"toolsListChanged":true}`, "")
+	const listeners = 1000
+	listening := modernRequest("subscriptions/listen", `,"notifications":{"toolsListChanged":true}`, "")
 	for b.Loop() {
 		s := serve.New(serve.Options{})
-		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.Handle(w, r, "me", &desk{}) }))
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.Handle(w, r, "me", &testBackend{}) }))
 		host := strings.TrimPrefix(web.URL, "http://")
-		warm := listen(b, host, listening)
-		before := inUse()
-		conns := make([]net.Conn, 0, crowd+1)
-		for range crowd {
-			conns = append(conns, listen(b, host, listening))
+		warm := openListener(b, host, listening)
+		before := heapInUse()
+		conns := make([]net.Conn, 0, listeners+1)
+		for range listeners {
+			conns = append(conns, openListener(b, host, listening))
 		}
-		b.ReportMetric(float64(inUse()-before)/crowd, "B/listener")
+		b.ReportMetric(float64(heapInUse()-before)/listeners, "B/listener")
 		for _, conn := range append(conns, warm) {
 			_ = conn.Close()
 		}
@@ -99,8 +98,9 @@ func BenchmarkIdleListeners(b *testing.B) {
 	}
 }
 
-// listen opens a stream by hand, so that the client's side costs next to nothing, and reads its acknowledgement.
-func listen(b *testing.B, host string, a ask) net.Conn {
+// openListener opens a stream over a bare connection, so that the client costs next to nothing, and reads its
+// acknowledgement.
+func openListener(b *testing.B, host string, a testRequest) net.Conn {
 	b.Helper()
 	conn, err := net.Dial("tcp", host)
 	if err != nil {
@@ -126,8 +126,7 @@ func listen(b *testing.B, host string, a ask) net.Conn {
 	}
 }
 
-// inUse is the memory of heap and stacks that something lives in.
-func inUse() uint64 {
+func heapInUse() uint64 {
 	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats

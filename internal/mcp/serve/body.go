@@ -11,71 +11,70 @@ import (
 )
 
 const (
-	// leastPooled is what is worth being kept for the next one, in bytes, and what a buffer begins with.
-	leastPooled = 4 << 10
-	// mostPooled bounds what is kept.
-	mostPooled = 1 << 20
+	// minPooled is the capacity in bytes that a pooled buffer starts with; smaller ones are not pooled.
+	minPooled = 4 << 10
+	// maxPooled bounds the capacity of a pooled buffer.
+	maxPooled = 1 << 20
 )
 
-// buffers are what bodies are read into and answers are put together in.
-var buffers = sync.Pool{New: func() any { b := make([]byte, 0, leastPooled); return &b }}
+var bufferPool = sync.Pool{New: func() any { b := make([]byte, 0, minPooled); return &b }}
 
-func buffer() *[]byte { return buffers.Get().(*[]byte) }
+func getBuffer() *[]byte { return bufferPool.Get().(*[]byte) }
 
-// bufferFor is for a body of size bytes; -1: nobody knows. A short one, as most tool calls are, gets no more than it needs: a backend
-// that looked at it keeps it.
+// bufferFor returns a buffer for a body of size bytes; -1: unknown. A short body, as of most tool calls, gets a
+// buffer of its size: a backend that saw it keeps it.
 func (x *exchange) bufferFor(size int64) *[]byte {
-	if size < 0 || size >= leastPooled/2 {
-		return buffer()
+	if size < 0 || size >= minPooled/2 {
+		return getBuffer()
 	}
-	x.short = make([]byte, 0, size+1) // the byte more is where the end shows
-	return &x.short
+	x.smallBody = make([]byte, 0, size+1) // one byte more, for the read that returns EOF
+	return &x.smallBody
 }
 
-func reuse(b *[]byte) {
-	if leastPooled <= cap(*b) && cap(*b) <= mostPooled {
+func putBuffer(b *[]byte) {
+	if minPooled <= cap(*b) && cap(*b) <= maxPooled {
 		*b = (*b)[:0]
-		buffers.Put(b)
+		bufferPool.Put(b)
 	}
 }
 
-var errTooLarge = refusal(http.StatusRequestEntityTooLarge, revision.CodeInvalidRequest, "The request is too large.")
+var errTooLarge = newStatusError(http.StatusRequestEntityTooLarge, revision.CodeInvalidRequest, "The request is too large.")
 
-// read takes the whole body into b before anything of it is looked at, so that no slow client holds more than a buffer.
-func (v *visit) read(b *[]byte) *RPCError {
+// readBody reads the whole body into b before it is parsed, so that a slow client holds no more than a buffer.
+func (v *httpRequest) readBody(b *[]byte) *RPCError {
 	control := http.NewResponseController(v.w)
-	_ = control.SetReadDeadline(time.Now().Add(v.s.opts.Stall + slowest(v.r.ContentLength)))
-	err := v.readWithin(b, v.s.opts.MaxBody)
+	_ = control.SetReadDeadline(time.Now().Add(v.s.opts.Stall + maxTransferTime(v.r.ContentLength)))
+	err := v.readBounded(b, v.s.opts.MaxBody)
 	if err == nil {
-		// The server listens for the client's going away from here on: a deadline would end the request.
+		// From here the server's background read detects a disconnect. A deadline would end the request.
 		_ = control.SetReadDeadline(time.Time{})
 		return nil
 	}
-	v.w.Header().Set("Connection", "close") // there may be more of the body
+	v.w.Header().Set("Connection", "close") // the rest of the body is unread
 	if errors.Is(err, errTooLarge) {
 		return errTooLarge
 	}
-	return refusal(http.StatusBadRequest, revision.CodeInvalidRequest, "The request's body did not arrive.")
+	return newStatusError(http.StatusBadRequest, revision.CodeInvalidRequest, "The request's body did not arrive.")
 }
 
-// slowest is how long so many bytes may take on a slow line.
-func slowest(bytes int64) time.Duration { return time.Duration(bytes>>17) * time.Second }
+// maxTransferTime is how long a transfer may take: 128 KiB a second.
+func maxTransferTime(bytes int64) time.Duration { return time.Duration(bytes>>17) * time.Second }
 
-func (v *visit) readWithin(b *[]byte, most int64) error {
-	if v.r.ContentLength > most {
+func (v *httpRequest) readBounded(b *[]byte, maxBytes int64) error {
+	if v.r.ContentLength > maxBytes {
 		return errTooLarge
 	}
-	return fill(b, v.r.Body, int(v.r.ContentLength), int(most))
+	return readAll(b, v.r.Body, int(v.r.ContentLength), int(maxBytes))
 }
 
-// fill reads all of src into b, of which there should be size bytes; -1: nobody knows.
-func fill(b *[]byte, src io.Reader, size, most int) error {
+// readAll reads all of src into b; size is the expected length, -1: unknown.
+func readAll(b *[]byte, src io.Reader, size, maxBytes int) error {
 	space := (*b)[:0]
 	if size >= cap(space) {
-		space = make([]byte, 0, size+1) // the byte more is where the end shows
+		space = make([]byte, 0, size+1) // one byte more, for the read that returns EOF
 	}
 	for {
-		if len(space) > most {
+		if len(space) > maxBytes {
 			return errTooLarge
 		}
 		if len(space) == cap(space) {

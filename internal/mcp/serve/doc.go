@@ -1,17 +1,21 @@
-// Package serve speaks the Model Context Protocol as a server, over Streamable HTTP, to clients of every era that has it.
+// Package serve is an MCP server over Streamable HTTP, for clients of both eras: modern (2026-07-28, no
+// sessions) and handshake (initialize, sessions). Server.Handle dispatches by HTTP method:
 //
-//	POST   one message ──► modern: _meta and headers say all │ handshake: the session id says who it is
-//	                   ──► Backend.Prepared, or Backend.Serve ──► JSON, or an event stream once there is more to say
-//	POST   subscriptions/listen ──► Backend.Listen ──► an event stream that stays          (modern)
-//	GET    without Last-Event-ID ─► Backend.Listen ──► an event stream that stays          (handshake)
-//	GET    with Last-Event-ID ────► what a broken stream did not bring                     (handshake)
-//	DELETE the end of a session                                                            (handshake)
+//	POST   one message (post.go) ──► modern.go: version in _meta and headers │ handshake.go: session id
+//	                   ──► Backend.Prepared, or Backend.Serve (exchange.go)
+//	                   ──► JSON (reply.go), or an event stream after the first notification (stream.go)
+//	POST   an array (batch.go)                                                         (2025-03-26)
+//	POST   subscriptions/listen (listen.go, listener.go) ──► Backend.Listen ──► stream  (modern)
+//	GET    without Last-Event-ID ──► Backend.Listen ──► stream                          (handshake)
+//	GET    with Last-Event-ID (get.go, resumable.go) ──► the events after that id       (handshake)
+//	DELETE ends a session                                                               (handshake)
 //
-// It knows nothing of tenants, agents or tools: who calls is an opaque text, and what stands behind an address is a [Backend].
-// It keeps no session: the id of one is sealed and says what initialize said, so that every process which shares the key can
-// serve it. What one process must tell another (a client's answer, a cancellation, a reply whose stream broke) goes through a
-// [Router].
+// Tenants, agents and tools are unknown here: the caller is an opaque string, and a [Backend] serves it.
+// Sessions are not stored: the session id is the sealed content of initialize (session.go), so that every
+// process with the key can serve it. Processes exchange client responses, cancellations and events of broken
+// streams by a [Router] (mailbox.go).
 //
-// Results of a backend are handed on byte for byte. Where the protocol demands a member that they lack (resultType, ttlMs,
-// cacheScope), it is put in front of the others.
+// Backend results are written byte for byte. Members that the protocol requires and the result lacks
+// (resultType, ttlMs, cacheScope) are inserted in front (result.go). Large responses to slow readers are
+// bounded by responsebuffer.go.
 package serve

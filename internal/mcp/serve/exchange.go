@@ -13,72 +13,70 @@ import (
 	"patchbay/internal/safe"
 )
 
-// exchange is one message and what is sent back for it: JSON, or an event stream from the first thing on that is said before the
-// answer.
+// exchange is one message and its reply: JSON, or an event stream once something is sent before the response.
 type exchange struct {
-	visit
+	httpRequest
 	Request
-	peer        Peer
-	level       level // of the messages that the client wants to see
-	takesJSON   bool
-	takesStream bool
-	collected   *[]byte // of a batch: where the answer goes
-	prepared    bool    // the answer is one that all share
-	short       []byte  // the body, where it is no pooled one
+	peer          Peer
+	minLevel      logLevel // of log messages that the client wants
+	acceptsJSON   bool
+	acceptsStream bool
+	batchReply    *[]byte // of a batch: where the response is appended
+	isShared      bool    // the response is a cached one that callers share
+	smallBody     []byte  // the body's buffer, if not pooled
 
-	mu    sync.Mutex // guards what follows: events come from several sides
-	stage stage
-	timer *time.Timer // for the first comment; nil: there will be none
-	out   writer      // nil: nothing was sent yet
-	tape  *tape       // what the client may ask for again, and out; nil: it cannot
+	mu             sync.Mutex // guards the fields below: several goroutines send events
+	stage          replyStage
+	keepAliveTimer *time.Timer      // for the first comment; nil: none is sent
+	out            eventWriter      // nil: nothing was sent yet
+	resumable      *resumableStream // what the client may resume, around out; nil: not resumable
 }
 
-// stage is how far a reply is.
-type stage int
+// replyStage is the progress of a reply.
+type replyStage int
 
 const (
-	silent stage = iota
+	notStarted replyStage = iota
 	streaming
-	over
+	finished
 )
 
-// serve has the backend answer.
-func (x *exchange) serve(m *wire.Incoming) {
-	if failure := x.fill(m); failure != nil {
-		x.refuse(failure)
+func (x *exchange) serveRequest(m *wire.Incoming) {
+	if failure := x.fillRequest(m); failure != nil {
+		x.sendError(failure)
 		return
 	}
 	if cacheable[x.Method] {
 		if result := x.backend.Prepared(x.Method, x.Cursor, x.Peer); result != nil {
-			x.prepared = true
-			x.answer("", result)
+			x.isShared = true
+			x.sendResult("", result)
 			return
 		}
 	}
-	x.released = false
-	ctx, done := x.context()
-	defer done()
+	x.bodyReleased = false
+	ctx, release := x.requestContext()
+	defer release()
 	defer x.close()
-	x.await()
+	x.startKeepAlive()
 	result, err := x.result(ctx)
-	if x.after != nil {
-		defer x.after()
+	if x.afterReply != nil {
+		defer x.afterReply()
 	}
 	switch {
 	case err != nil:
-		x.fail(ctx, err)
+		x.sendBackendError(ctx, err)
 	case !isObject(result):
 		x.s.opts.Log.ErrorContext(ctx, "result is not an object", "method", x.Method)
-		x.refuse(internalError)
+		x.sendError(internalError)
 	case x.peer.Modern:
-		result = private(x.Method, result)
-		x.answer(lacking(x.Method, result), result)
+		result = withPrivateScope(x.Method, result)
+		x.sendResult(missingMembers(x.Method, result), result)
 	default:
-		x.answer("", result)
+		x.sendResult("", result)
 	}
 }
 
-// result has the backend serve the request. Its panic fails this request alone.
+// result calls the backend's Serve. A panic fails this request alone.
 func (x *exchange) result(ctx context.Context) (result json.RawMessage, err error) {
 	defer func() {
 		v := recover()
@@ -94,14 +92,13 @@ func (x *exchange) result(ctx context.Context) (result json.RawMessage, err erro
 	return x.backend.Serve(ctx, &x.Request)
 }
 
-// fill completes the request for the backend.
-func (x *exchange) fill(m *wire.Incoming) *RPCError {
+func (x *exchange) fillRequest(m *wire.Incoming) *RPCError {
 	x.Peer = &x.peer
-	x.Params, x.Arguments, x.Meta, x.token = m.Params, m.Arguments, m.Meta, m.ProgressToken
+	x.Params, x.Arguments, x.Meta, x.progressToken = m.Params, m.Arguments, m.Meta, m.ProgressToken
 	x.Header, x.RemoteAddr, x.Continues = x.r.Header, x.r.RemoteAddr, m.Continues
 	x.exchange = x
-	if x.token != nil && !validID(x.token) {
-		x.token = nil
+	if x.progressToken != nil && !isValidID(x.progressToken) {
+		x.progressToken = nil
 	}
 	if m.Cursor != nil && string(m.Cursor) != "null" {
 		var ok bool
@@ -112,92 +109,91 @@ func (x *exchange) fill(m *wire.Incoming) *RPCError {
 	return nil
 }
 
-// context is the one of the request, and ends as its era has it: in the modern one with the connection, as the HTTP request's own does.
-func (x *exchange) context() (ctx context.Context, done func()) {
+// requestContext returns the context of the request. In the modern era it ends with the connection; in the
+// handshake era by notifications/cancelled.
+func (x *exchange) requestContext() (ctx context.Context, release func()) {
 	if x.peer.Modern {
 		return x.r.Context(), func() {}
 	}
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(x.r.Context()))
-	me, failure := x.s.requests.join(x.who, func() { cancel(ErrCancelled) })
+	entry, failure := x.s.requests.add(x.caller, func() { cancel(ErrCancelled) })
 	if failure != nil {
 		cancel(ErrCancelled)
 		return ctx, func() {}
 	}
-	leave := x.cancellable(cancel)
-	return ctx, func() { leave(); x.s.requests.leave(me); cancel(nil) }
+	unwatch := x.watchCancellation(cancel)
+	return ctx, func() { unwatch(); x.s.requests.remove(entry); cancel(nil) }
 }
 
-// fail answers with what the backend failed with.
-func (x *exchange) fail(ctx context.Context, err error) {
+func (x *exchange) sendBackendError(ctx context.Context, err error) {
 	if rpc, ok := errors.AsType[*RPCError](err); ok {
-		x.refuse(rpc)
+		x.sendError(rpc)
 		return
 	}
 	if errors.Is(context.Cause(ctx), ErrCancelled) || x.peer.Modern && ctx.Err() != nil {
-		x.refuse(cancelled)
+		x.sendError(cancelledError)
 		return
 	}
 	if !safe.IsPanic(err) {
 		x.s.opts.Log.ErrorContext(ctx, "request failed", "method", x.Method, "reason", err)
 	}
-	x.refuse(internalError)
+	x.sendError(internalError)
 }
 
-// close sees to it that nothing is written once the handler has returned, or panicked.
+// close ends the reply: nothing is written after the handler returned or panicked.
 func (x *exchange) close() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.timer != nil {
-		x.timer.Stop()
+	if x.keepAliveTimer != nil {
+		x.keepAliveTimer.Stop()
 	}
-	if x.stage != over {
-		x.stage = over
-		x.tape.end()
+	if x.stage != finished {
+		x.stage = finished
+		x.resumable.finish()
 	}
 }
 
-// await sees to it that a client which waits long gets to read something.
-func (x *exchange) await() {
+// startKeepAlive starts the timer that turns a silent reply into a stream with comments.
+func (x *exchange) startKeepAlive() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.takesStream && x.collected == nil {
-		x.timer = time.AfterFunc(x.s.opts.Silence, x.breathe)
+	if x.acceptsStream && x.batchReply == nil {
+		x.keepAliveTimer = time.AfterFunc(x.s.opts.Silence, x.writeKeepAlive)
 	}
 }
 
-// breathe writes a comment, and comes back.
-func (x *exchange) breathe() {
+// writeKeepAlive writes an SSE comment and rearms the timer.
+func (x *exchange) writeKeepAlive() {
 	defer safe.Recover(safe.Timer)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.stage == over {
+	if x.stage == finished {
 		return
 	}
-	x.open()
-	_ = x.out.write(keepAlive) // whoever reads the stream shows at the next event
-	x.timer.Reset(x.s.opts.KeepAlive)
+	x.startStream()
+	_ = x.out.write(keepAlive) // a disconnect shows at the next event
+	x.keepAliveTimer.Reset(x.s.opts.KeepAlive)
 }
 
-// open makes a stream of the reply. mu is held.
-func (x *exchange) open() {
-	if x.stage != silent {
+// startStream turns the reply into an event stream. The caller holds mu.
+func (x *exchange) startStream() {
+	if x.stage != notStarted {
 		return
 	}
 	x.stage = streaming
-	st := openStream(&x.visit)
+	st := openEventStream(&x.httpRequest)
 	x.out = st
 	if x.peer.Session != "" {
-		x.tape = x.s.tapes.begin(&x.visit, &x.peer, st)
-		x.out = x.tape
+		x.resumable = x.s.resumable.start(&x.httpRequest, &x.peer, st)
+		x.out = x.resumable
 	}
-	if x.timer != nil {
-		x.timer.Reset(x.s.opts.KeepAlive)
+	if x.keepAliveTimer != nil {
+		x.keepAliveTimer.Reset(x.s.opts.KeepAlive)
 	}
 }
 
-// notify sends a notification ahead of the answer.
-func (x *exchange) notify(method string, params json.RawMessage) error {
-	if !x.takesStream || x.collected != nil || method == "notifications/message" && levelIn(params) < x.level {
+func (x *exchange) sendNotification(method string, params json.RawMessage) error {
+	if !x.acceptsStream || x.batchReply != nil || method == "notifications/message" && messageLevel(params) < x.minLevel {
 		return nil
 	}
 	if !isObject(params) {
@@ -205,22 +201,22 @@ func (x *exchange) notify(method string, params json.RawMessage) error {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.stage == over {
+	if x.stage == finished {
 		return nil
 	}
-	x.open()
-	return x.event(wire.Notification(method, params), passing)
+	x.startStream()
+	return x.writeEvent(wire.Notification(method, params), transient)
 }
 
-// event sends a message on the stream. mu is held.
-func (x *exchange) event(message []byte, how weight) error {
-	b := buffer()
-	defer reuse(b)
-	*b = beginEvent(*b, x.tape.next())
+// writeEvent writes a message to the stream. The caller holds mu.
+func (x *exchange) writeEvent(message []byte, kept durability) error {
+	b := getBuffer()
+	defer putBuffer(b)
+	*b = beginEvent(*b, x.resumable.nextEventID())
 	from := len(*b)
 	*b = endEvent(append(*b, message...), from)
-	if x.tape != nil {
-		return x.tape.keep(*b, how)
+	if x.resumable != nil {
+		return x.resumable.writeStored(*b, kept)
 	}
 	return x.out.write(*b)
 }

@@ -6,41 +6,40 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// Filter is what a listener wants to hear of, cut to what the capabilities of the Description promise.
+// Filter is what a listener is notified of: its request, limited to the capabilities of the Description.
 type Filter struct {
 	Peer      *Peer
 	Tools     bool     // notifications/tools/list_changed
 	Prompts   bool     // notifications/prompts/list_changed
 	Resources bool     // notifications/resources/list_changed
-	URIs      []string // notifications/resources/updated of these; a peer of the handshake era names none here, it subscribes
+	URIs      []string // notifications/resources/updated of these; a peer of the handshake era subscribes by requests instead
 }
 
-// What bounds the resources that a listener hears of: each is a subscription at a server, which gets its URI, and stands in memory as long as
-// the listener. The client is told which they are.
+// Bounds of the resources of one listener. Each is a subscription at an upstream server and stays in memory.
+// The client learns from the acknowledgement which were accepted.
 const (
-	mostURIs   = 500
-	longestURI = 8 << 10
-	mostOfURIs = 64 << 10 // bytes of all
+	maxURIs      = 500
+	maxURILength = 8 << 10
+	maxURIBytes  = 64 << 10 // bytes of all together
 )
 
-// bounded are the URIs that are listened to, of those that are wanted.
-func bounded(wanted []string) (uris []string) {
+func limitURIs(wanted []string) (uris []string) {
 	size := 0
 	for _, uri := range wanted {
-		if len(uris) == mostURIs || size+len(uri) > mostOfURIs {
+		if len(uris) == maxURIs || size+len(uri) > maxURIBytes {
 			break
 		}
-		if len(uri) <= longestURI {
+		if len(uri) <= maxURILength {
 			uris, size = append(uris, uri), size+len(uri)
 		}
 	}
 	return uris
 }
 
-var everyList = []byte(`{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}`)
+var allListChanges = []byte(`{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}`)
 
-// promised is what of the wanted notifications the capabilities promise.
-func promised(capabilities, wanted []byte) (f Filter) {
+// newFilter returns the requested notifications that the capabilities allow.
+func newFilter(capabilities, wanted []byte) (f Filter) {
 	var want struct {
 		ToolsListChanged      bool
 		PromptsListChanged    bool
@@ -52,27 +51,27 @@ func promised(capabilities, wanted []byte) (f Filter) {
 		Prompts   struct{ ListChanged bool }
 		Resources struct{ ListChanged, Subscribe bool }
 	}
-	// What cannot be read is not wanted, or not promised.
+	// Unreadable JSON requests or allows nothing.
 	_ = json.Unmarshal(wanted, &want)
 	_ = json.Unmarshal(capabilities, &can)
 	f.Tools = want.ToolsListChanged && can.Tools.ListChanged
 	f.Prompts = want.PromptsListChanged && can.Prompts.ListChanged
 	f.Resources = want.ResourcesListChanged && can.Resources.ListChanged
 	if can.Resources.Subscribe {
-		f.URIs = bounded(want.ResourceSubscriptions)
+		f.URIs = limitURIs(want.ResourceSubscriptions)
 	}
 	return f
 }
 
-// acknowledged is the filter as the client gets to read it.
-func (f Filter) acknowledged() []byte {
-	told := struct {
+// acknowledgedParams is the filter as params of notifications/subscriptions/acknowledged.
+func (f Filter) acknowledgedParams() []byte {
+	shown := struct {
 		Tools     bool     `json:"toolsListChanged,omitempty"`
 		Prompts   bool     `json:"promptsListChanged,omitempty"`
 		Resources bool     `json:"resourcesListChanged,omitempty"`
 		URIs      []string `json:"resourceSubscriptions,omitempty"`
 	}{f.Tools, f.Prompts, f.Resources, f.URIs}
-	raw, _ := json.Marshal(told) // always marshals
+	raw, _ := json.Marshal(shown) // always marshals
 	return wire.Object([]wire.Member{{Name: "notifications", Value: raw}})
 }
 
@@ -83,19 +82,19 @@ const (
 	resourceUpdated  = "notifications/resources/updated"
 )
 
-// methods are the notifications of changed lists that pass the filter.
-func (f Filter) methods() []string {
+// listMethods returns the methods of the list notifications that pass the filter.
+func (f Filter) listMethods() []string {
 	var methods []string
 	for _, method := range []string{toolsChanged, promptsChanged, resourcesChanged} {
-		if f.passes(method) {
+		if f.allowsMethod(method) {
 			methods = append(methods, method)
 		}
 	}
 	return methods
 }
 
-// passes tells whether a listener is to hear of a notification.
-func (f Filter) passes(method string) bool {
+// allowsMethod reports whether a notification passes the filter.
+func (f Filter) allowsMethod(method string) bool {
 	switch method {
 	case toolsChanged:
 		return f.Tools

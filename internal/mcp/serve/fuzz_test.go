@@ -11,17 +11,17 @@ import (
 	"patchbay/internal/mcp/serve"
 )
 
-// FuzzRequests sends anything as a request: it is answered with JSON and a status that the protocol has.
+// FuzzRequests sends any body: the reply must be JSON with a status of the protocol.
 func FuzzRequests(f *testing.F) {
-	a := modern("tools/call", `,"name":"x","arguments":{}`, "")
+	a := modernRequest("tools/call", `,"name":"x","arguments":{}`, "")
 	f.Add(a.body, a.header["MCP-Protocol-Version"], "tools/call", "x", false)
 	f.Add(callWait, "2025-11-25", "", "", true)
-	f.Add(`[`+ping+`]`, "2025-03-26", "", "", false)
+	f.Add(`[`+pingMessage+`]`, "2025-03-26", "", "", false)
 	f.Add(`{"jsonrpc":"2.0","id":"\ud800","method":"tools/list","params":{"cursor":"\u0000"}}`, "", "", "", true)
 	f.Add(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":[],"clientInfo":"x"}}`, "x", "", "", false)
 	f.Add(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}`, "2025-11-25", "=?base64?", "=?base64??=", true)
 	s := serve.New(serve.Options{Log: slog.New(slog.DiscardHandler), Origins: func(*http.Request) bool { return true }})
-	session := sessionAt(s)
+	session := startedSession(s)
 	f.Fuzz(func(t *testing.T, body, version, method, name string, inSession bool) {
 		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
 		for header, value := range map[string]string{"Mcp-Protocol-Version": version, "Mcp-Method": method, "Mcp-Name": name} {
@@ -34,7 +34,7 @@ func FuzzRequests(f *testing.F) {
 			r.Header.Set("Mcp-Session-Id", session)
 		}
 		w := httptest.NewRecorder()
-		s.Handle(w, r, "me", &desk{})
+		s.Handle(w, r, "me", &testBackend{})
 		switch w.Code {
 		case http.StatusOK, http.StatusBadRequest, http.StatusNotFound, http.StatusNotAcceptable:
 			if !json.Valid(w.Body.Bytes()) {
@@ -50,11 +50,10 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// sessionAt begins a session without a connection.
-func sessionAt(s *serve.Server) string {
+func startedSession(s *serve.Server) string {
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`))
 	r.Header.Set("Content-Type", "application/json")
-	s.Handle(w, r, "me", &desk{})
+	s.Handle(w, r, "me", &testBackend{})
 	return w.Header().Get("Mcp-Session-Id")
 }

@@ -10,75 +10,75 @@ import (
 	"patchbay/internal/mcp/revision"
 )
 
-// get opens a stream for what we have to say, or takes up one that broke. Both are of the handshake era.
-func (v *visit) get() {
-	p := v.session()
+// serveGet opens a listener's stream or resumes a broken one, both of the handshake era.
+func (v *httpRequest) serveGet() {
+	p := v.requireSession()
 	if p == nil {
 		return
 	}
-	if _, takes := accepted(v.r.Header); !takes {
-		v.turnAway(refusal(http.StatusNotAcceptable, revision.CodeInvalidRequest, "Accept text/event-stream."))
+	if _, takes := parseAccept(v.r.Header); !takes {
+		v.rejectRequest(newStatusError(http.StatusNotAcceptable, revision.CodeInvalidRequest, "Accept text/event-stream."))
 		return
 	}
 	last := v.r.Header.Get(revision.HeaderLastEventID)
 	if last == "" || last == listenID {
-		v.listenLegacy(p, last != "")
+		v.serveLegacyListen(p, last != "")
 		return
 	}
 	id, number, ok := cutEventID(last)
-	if t := v.s.tapes.find(v.who, p.Session, id); ok && t != nil {
-		t.attach(v.r.Context(), openStream(v), number)
+	if t := v.s.resumable.findStream(v.caller, p.Session, id); ok && t != nil {
+		t.serveTo(v.r.Context(), openEventStream(v), number)
 		return
 	}
 	if !ok || v.s.opts.Router == nil {
-		v.turnAway(invalid("There is no such stream to go on with."))
+		v.rejectRequest(invalidRequest("There is no such stream to go on with."))
 		return
 	}
-	v.resume(p, id, number)
+	v.resumeStream(p, id, number)
 }
 
-// session is the peer whose session the request names. nil: there is none, and the request was answered.
-func (v *visit) session() *Peer {
+// requireSession returns the peer of the request's session; nil: none, and the error was sent.
+func (v *httpRequest) requireSession() *Peer {
 	id := v.r.Header.Get(revision.HeaderSession)
 	if id == "" {
-		v.notAllowed()
+		v.rejectMethod()
 		return nil
 	}
-	p, failure := v.s.peer(v.who, id)
+	p, failure := v.s.findPeer(v.caller, id)
 	if failure != nil {
-		v.turnAway(failure)
+		v.rejectRequest(failure)
 		return nil
 	}
 	return p
 }
 
-// resume waits for what another process has to say on a stream that it runs, or ran.
-func (v *visit) resume(p *Peer, id string, number int) {
+// resumeStream sends the events of a stream that runs, or ran, in another process.
+func (v *httpRequest) resumeStream(p *Peer, id string, number int) {
 	ctx, stop := context.WithTimeout(v.r.Context(), v.s.opts.Stay)
 	defer stop()
-	me, failure := v.s.listeners.join(v.s.opts.Payer(v.who), stop)
+	entry, failure := v.s.listeners.add(v.s.opts.Payer(v.caller), stop)
 	if failure != nil {
-		v.turnAway(failure)
+		v.rejectRequest(failure)
 		return
 	}
-	defer v.s.listeners.leave(me)
-	box := boxName(boxStream, v.who, p.Session, id)
-	news := make(chan struct{}, 1)
-	waiting := v.s.boxes.wait(box, func([]byte) { signal(news) })
-	defer v.s.boxes.leave(box, waiting)
+	defer v.s.listeners.remove(entry)
+	box := boxName(boxStream, v.caller, p.Session, id)
+	wake := make(chan struct{}, 1)
+	waiter := v.s.mailboxes.addWaiter(box, func([]byte) { trySignal(wake) })
+	defer v.s.mailboxes.removeWaiter(box, waiter)
 	tick := time.NewTicker(v.s.opts.KeepAlive)
 	defer tick.Stop()
-	st := openStream(v)
+	st := openEventStream(v)
 	if st.write(keepAlive) != nil {
 		return
 	}
 	for {
 		var done bool
-		if number, done = v.replay(ctx, st, box, id, number); done {
+		if number, done = v.replayMailbox(ctx, st, box, id, number); done {
 			return
 		}
 		select {
-		case <-news:
+		case <-wake:
 		case <-tick.C:
 			if st.write(keepAlive) != nil {
 				return
@@ -89,28 +89,29 @@ func (v *visit) resume(p *Peer, id string, number int) {
 	}
 }
 
-// replay sends what is in the box behind an event, and tells the number of the newest. done: there will be no more.
-func (v *visit) replay(ctx context.Context, st *stream, box, id string, number int) (newest int, done bool) {
-	for _, message := range v.s.fetch(ctx, v.who, box) {
+// replayMailbox sends the mailbox's events after number and returns the newest number. done: the stream has
+// ended.
+func (v *httpRequest) replayMailbox(ctx context.Context, st *stream, box, id string, number int) (newest int, done bool) {
+	for _, message := range v.s.fetchMessages(ctx, v.caller, box) {
 		if len(message) == 0 {
 			continue
 		}
-		how, event := weight(message[0]), message[1:]
-		if n := numberOf(event, id); n > number {
+		kept, event := durability(message[0]), message[1:]
+		if n := parseEventNumber(event, id); n > number {
 			if st.write(event) != nil {
 				return number, true
 			}
 			number = n
 		}
-		if how == final {
+		if kept == final {
 			return number, true
 		}
 	}
 	return number, false
 }
 
-// numberOf reads the number of an event of the stream id.
-func numberOf(event []byte, id string) int {
+// parseEventNumber returns the number of an event of stream id; 0: none.
+func parseEventNumber(event []byte, id string) int {
 	rest, ok := bytes.CutPrefix(event, []byte("id: "+id+"."))
 	text, _, found := bytes.Cut(rest, []byte("\n"))
 	if number, err := strconv.Atoi(string(text)); ok && found && err == nil {
@@ -119,24 +120,23 @@ func numberOf(event []byte, id string) int {
 	return 0
 }
 
-// signal wakes who waits on the channel, if nobody did yet.
-func signal(news chan struct{}) {
+// trySignal wakes the receiver unless a signal is pending.
+func trySignal(wake chan struct{}) {
 	select {
-	case news <- struct{}{}:
+	case wake <- struct{}{}:
 	default:
 	}
 }
 
-var errShut = refusal(http.StatusServiceUnavailable, revision.CodeInternal, "This server is going down. Please try again.")
+var errShuttingDown = newStatusError(http.StatusServiceUnavailable, revision.CodeInternal, "This server is going down. Please try again.")
 
-// delete ends a session.
-func (v *visit) delete() {
-	p := v.session()
+func (v *httpRequest) serveDelete() {
+	p := v.requireSession()
 	if p == nil {
 		return
 	}
-	box := boxName(boxEnded, v.who, p.Session, "")
-	v.s.ended.put(box, true)
-	v.s.mail(v.who, box, []byte{}, briefly)
+	box := boxName(boxEnded, v.caller, p.Session, "")
+	v.s.endedSessions.put(box, true)
+	v.s.postMessage(v.caller, box, []byte{}, briefRetention)
 	v.w.WriteHeader(http.StatusNoContent)
 }

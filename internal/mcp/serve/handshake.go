@@ -9,30 +9,29 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// handshake answers a message of the era that begins with initialize.
-func (x *exchange) handshake(kind kind, m *wire.Incoming) {
-	if kind == request && x.Method == "initialize" {
-		x.initialize(m)
+func (x *exchange) serveHandshake(kind messageKind, m *wire.Incoming) {
+	if kind == requestKind && x.Method == "initialize" {
+		x.serveInitialize(m)
 		return
 	}
-	if failure := x.recognise(); failure != nil {
-		x.refuse(failure)
+	if failure := x.identifyPeer(); failure != nil {
+		x.sendError(failure)
 		return
 	}
 	switch kind {
-	case response:
-		x.answered(m)
-	case notification:
-		x.notified(m)
-	case request:
-		x.handshakeRequest(m)
+	case responseKind:
+		x.handleResponse(m)
+	case notificationKind:
+		x.handleNotification(m)
+	case requestKind:
+		x.serveHandshakeRequest(m)
 	}
 }
 
-// recognise finds out whom the message is from. One without a session is served as far as that goes.
-func (x *exchange) recognise() *RPCError {
+// identifyPeer sets the peer by the session id, or without a session by the version header alone.
+func (x *exchange) identifyPeer() *RPCError {
 	if id := x.r.Header.Get(revision.HeaderSession); id != "" {
-		p, failure := x.s.peer(x.who, id)
+		p, failure := x.s.findPeer(x.caller, id)
 		if failure != nil {
 			return failure
 		}
@@ -43,69 +42,70 @@ func (x *exchange) recognise() *RPCError {
 	return nil
 }
 
-// peer is the one whose session this is.
-func (s *Server) peer(who, id string) (*Peer, *RPCError) {
-	p, err := s.openSession(who, id)
-	if err != nil || s.ended.get(boxName(boxEnded, who, p.Session, "")) {
-		return nil, refusal(http.StatusNotFound, revision.CodeInvalidRequest, "There is no such session. Send initialize for a new one.")
+// findPeer returns the peer of a session that has not ended.
+func (s *Server) findPeer(caller, id string) (*Peer, *RPCError) {
+	p, err := s.openSession(caller, id)
+	if err != nil || s.endedSessions.get(boxName(boxEnded, caller, p.Session, "")) {
+		return nil, newStatusError(http.StatusNotFound, revision.CodeInvalidRequest, "There is no such session. Send initialize for a new one.")
 	}
 	return p, nil
 }
 
-func (x *exchange) handshakeRequest(m *wire.Incoming) {
+func (x *exchange) serveHandshakeRequest(m *wire.Incoming) {
 	switch x.Method {
 	case "ping":
-		x.answer("", []byte("{}"))
+		x.sendResult("", []byte("{}"))
 	case "logging/setLevel":
 		x.setLevel(m)
 	case "server/discover", "subscriptions/listen":
-		x.refuse(MethodNotFound(x.Method))
+		x.sendError(MethodNotFound(x.Method))
 	default:
-		if failure := x.named(m); failure != nil {
-			x.refuse(failure)
+		if failure := x.readName(m); failure != nil {
+			x.sendError(failure)
 			return
 		}
-		x.level = x.s.levels.get(x.peer.Session)
-		x.serve(m)
+		x.minLevel = x.s.logLevels.get(x.peer.Session)
+		x.serveRequest(m)
 	}
 }
 
-// notified takes a notification. Nobody waits for what comes of it.
-func (x *exchange) notified(m *wire.Incoming) {
+// handleNotification handles a notification. It has no response.
+func (x *exchange) handleNotification(m *wire.Incoming) {
 	switch x.Method {
-	case "notifications/initialized": // we were ready before
+	case "notifications/initialized": // nothing waits for it
 	case "notifications/cancelled":
-		x.cancel(wire.MemberOf(m.Params, "requestId"))
+		x.cancelRequest(wire.FindMember(m.Params, "requestId"))
 	default:
 		x.backend.Notified(x.r.Context(), &x.peer, x.Method, m.Params)
 	}
-	x.accept()
+	x.replyAccepted()
 }
 
-// accept says that there will be no answer.
-func (x *exchange) accept() {
-	if x.collected == nil {
+// replyAccepted sends 202 without a body.
+func (x *exchange) replyAccepted() {
+	if x.batchReply == nil {
 		x.w.WriteHeader(http.StatusAccepted)
 	}
 }
 
-// cancel ends a request of the same session, wherever it runs. Without a session nobody could tell whose request it is.
-func (x *exchange) cancel(id []byte) {
+// cancelRequest cancels a request of the same session, in any process. Without a session the request cannot be
+// identified.
+func (x *exchange) cancelRequest(id []byte) {
 	if x.peer.Session == "" || id == nil {
 		return
 	}
-	box := boxName(boxCancel, x.who, x.peer.Session, string(id))
-	if !x.s.boxes.tell(box, nil) {
-		x.s.mail(x.who, box, []byte{}, briefly)
+	box := boxName(boxCancel, x.caller, x.peer.Session, string(id))
+	if !x.s.mailboxes.deliver(box, nil) {
+		x.s.postMessage(x.caller, box, []byte{}, briefRetention)
 	}
 }
 
-// cancellable lets the client cancel the request, until leave is called.
-func (x *exchange) cancellable(cancel context.CancelCauseFunc) (leave func()) {
+// watchCancellation lets notifications/cancelled cancel the request, until unwatch is called.
+func (x *exchange) watchCancellation(cancel context.CancelCauseFunc) (unwatch func()) {
 	if x.peer.Session == "" {
 		return func() {}
 	}
-	box := boxName(boxCancel, x.who, x.peer.Session, string(x.ID))
-	waiting := x.s.boxes.wait(box, func([]byte) { cancel(ErrCancelled) })
-	return func() { x.s.boxes.leave(box, waiting) }
+	box := boxName(boxCancel, x.caller, x.peer.Session, string(x.ID))
+	waiter := x.s.mailboxes.addWaiter(box, func([]byte) { cancel(ErrCancelled) })
+	return func() { x.s.mailboxes.removeWaiter(box, waiter) }
 }

@@ -9,19 +9,19 @@ import (
 	"patchbay/internal/mcp/serve"
 )
 
-func TestInitializeAgreesOnAVersion(t *testing.T) {
+func TestInitialize_NegotiatesVersion(t *testing.T) {
 	t.Parallel()
-	p := open(t, &desk{})
+	p := newTestServer(t, &testBackend{})
 	for wanted, want := range map[string]string{
 		"2025-11-25": "2025-11-25", "2025-06-18": "2025-06-18", "2025-03-26": "2025-03-26", "2024-11-05": "2024-11-05",
 		"2026-07-28": "2025-11-25", "1999-01-01": "2025-11-25",
 	} {
-		r := p.send(ask{body: `{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"` + wanted + `","capabilities":{},"clientInfo":{}}}`})
+		r := p.send(testRequest{body: `{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"` + wanted + `","capabilities":{},"clientInfo":{}}}`})
 		title := `,"title":"The desk"`
 		if want < "2025-06-18" {
 			title = ""
 		}
-		text := `{"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"` + want + `","capabilities":` + everything +
+		text := `{"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"` + want + `","capabilities":` + allCapabilities +
 			`,"serverInfo":{"name":"desk","version":"1"` + title + `},"instructions":"Ask."}}`
 		if have := r.text(); have != text {
 			t.Errorf("%s: %s", wanted, have)
@@ -30,23 +30,23 @@ func TestInitializeAgreesOnAVersion(t *testing.T) {
 			t.Errorf("%s: session %q", wanted, id)
 		}
 	}
-	r := p.send(ask{body: `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`})
-	if text := r.text(); r.StatusCode != 200 || code(text) != -32602 {
+	r := p.send(testRequest{body: `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`})
+	if text := r.text(); r.StatusCode != 200 || errorCode(text) != -32602 {
 		t.Errorf("without a version: %d %s", r.StatusCode, text)
 	}
 }
 
-func TestSessionSaysWhatInitializeSaid(t *testing.T) {
+func TestSession_CarriesInitializeParams(t *testing.T) {
 	t.Parallel()
 	peers := make(chan serve.Peer, 1)
-	d := &desk{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
+	d := &testBackend{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
 		peers <- *r.Peer
 		return json.RawMessage(`{"a" : 1}`), nil
 	}}
-	a, b := open(t, d, openKey), open(t, d, openKey) // two processes with one key
-	session := a.session("2025-06-18", `{"sampling":{"tools":{}},"elicitation":{"url":{}},"tasks":{"list":{}}}`)
+	a, b := newTestServer(t, d, usePlainSessions), newTestServer(t, d, usePlainSessions) // two processes with one key
+	session := a.startSession("2025-06-18", `{"sampling":{"tools":{}},"elicitation":{"url":{}},"tasks":{"list":{}}}`)
 	var names []string
-	for _, p := range []*place{a, b, b} {
+	for _, p := range []*testServer{a, b, b} {
 		r := p.send(inSession(session, `{"jsonrpc":"2.0","id":1,"method":"tools\/list"}`))
 		if text := r.text(); text != `{"jsonrpc":"2.0","id":1,"result":{"a" : 1}}` {
 			t.Fatalf("%d %s", r.StatusCode, text)
@@ -63,14 +63,14 @@ func TestSessionSaysWhatInitializeSaid(t *testing.T) {
 	}
 }
 
-func TestForeignSessionsAreNotFound(t *testing.T) {
+func TestSession_ForeignIsNotFound(t *testing.T) {
 	t.Parallel()
-	p := open(t, &desk{})
-	session := p.session("2025-11-25", "{}")
-	other := open(t, &desk{}).session("2025-11-25", "{}")
+	p := newTestServer(t, &testBackend{})
+	session := p.startSession("2025-11-25", "{}")
+	other := newTestServer(t, &testBackend{}).startSession("2025-11-25", "{}")
 	changed := []byte(session)
 	changed[len(changed)/2] ^= 1
-	for name, a := range map[string]ask{
+	for name, a := range map[string]testRequest{
 		"another caller's":  {path: "/you", header: map[string]string{"Mcp-Session-Id": session}},
 		"another process's": {header: map[string]string{"Mcp-Session-Id": other}},
 		"an invented one":   {header: map[string]string{"Mcp-Session-Id": "x"}},
@@ -88,18 +88,18 @@ func TestForeignSessionsAreNotFound(t *testing.T) {
 	}
 }
 
-func TestEndedSessionIsNotFound(t *testing.T) {
+func TestSession_EndedIsNotFound(t *testing.T) {
 	t.Parallel()
-	a, b := twins(t, &desk{})
-	session, other := a.session("2025-11-25", "{}"), a.session("2025-11-25", "{}")
+	a, b := newTwoServers(t, &testBackend{})
+	session, other := a.startSession("2025-11-25", "{}"), a.startSession("2025-11-25", "{}")
 	ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	if r := b.send(inSession(session, ping)); r.StatusCode != 200 {
 		t.Errorf("before: %d", r.StatusCode)
 	}
-	if r := a.send(ask{method: "DELETE", header: map[string]string{"Mcp-Session-Id": session}}); r.StatusCode != 204 {
+	if r := a.send(testRequest{method: "DELETE", header: map[string]string{"Mcp-Session-Id": session}}); r.StatusCode != 204 {
 		t.Errorf("DELETE: %d", r.StatusCode)
 	}
-	for _, p := range []*place{a, b} {
+	for _, p := range []*testServer{a, b} {
 		if r := p.send(inSession(session, ping)); r.StatusCode != 404 {
 			t.Errorf("after: %d", r.StatusCode)
 		}
@@ -109,10 +109,10 @@ func TestEndedSessionIsNotFound(t *testing.T) {
 	}
 }
 
-func TestRequestsWithoutASessionAreServed(t *testing.T) {
+func TestHandshake_ServesRequestWithoutSession(t *testing.T) {
 	t.Parallel()
 	versions := make(chan string, 1)
-	p := open(t, &desk{answer: func(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+	p := newTestServer(t, &testBackend{answer: func(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 		if _, err := r.Ask(ctx, "roots/list", nil); err != serve.ErrCannotAsk {
 			t.Errorf("asked: %v", err)
 		}
@@ -120,7 +120,7 @@ func TestRequestsWithoutASessionAreServed(t *testing.T) {
 		return json.RawMessage("{}"), nil
 	}})
 	for header, want := range map[string]string{"": "2025-03-26", "2025-06-18": "2025-06-18"} {
-		r := p.send(ask{header: map[string]string{"MCP-Protocol-Version": header}, body: `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`})
+		r := p.send(testRequest{header: map[string]string{"MCP-Protocol-Version": header}, body: `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`})
 		if r.StatusCode != 200 {
 			t.Fatalf("%d %s", r.StatusCode, r.text())
 		}
@@ -130,22 +130,22 @@ func TestRequestsWithoutASessionAreServed(t *testing.T) {
 	}
 }
 
-func TestWithoutASessionThereIsNothingToGetOrDelete(t *testing.T) {
+func TestHandshake_GetAndDeleteNeedSession(t *testing.T) {
 	t.Parallel()
-	p := open(t, &desk{})
+	p := newTestServer(t, &testBackend{})
 	for _, method := range []string{"GET", "DELETE", "PUT", "OPTIONS", "HEAD"} {
-		r := p.send(ask{method: method})
+		r := p.send(testRequest{method: method})
 		if r.StatusCode != 405 || r.Header.Get("Allow") != "POST" {
 			t.Errorf("%s: %d, Allow %q", method, r.StatusCode, r.Header.Get("Allow"))
 		}
 	}
 }
 
-func TestHandshakeMessagesThatServeAnswers(t *testing.T) {
+func TestHandshake_ServerAnswersOwnMethods(t *testing.T) {
 	t.Parallel()
-	d := &desk{}
-	p := open(t, d)
-	session := p.session("2025-11-25", "{}")
+	d := &testBackend{}
+	p := newTestServer(t, d)
+	session := p.startSession("2025-11-25", "{}")
 	for body, want := range map[string]struct {
 		status int
 		text   string
@@ -175,26 +175,26 @@ func TestHandshakeMessagesThatServeAnswers(t *testing.T) {
 	} {
 		r := p.send(inSession(session, body))
 		text := r.text()
-		if r.StatusCode != want.status || code(text) != want.code || want.code == 0 && text != want.text {
+		if r.StatusCode != want.status || errorCode(text) != want.code || want.code == 0 && text != want.text {
 			t.Errorf("%s\n%d %s", body, r.StatusCode, text)
 		}
 	}
-	if have := d.heard(); have != "notifications/roots/list_changed {}" {
+	if have := d.receivedNotifications(); have != "notifications/roots/list_changed {}" {
 		t.Error(have)
 	}
 }
 
-func TestBatchesOf2025_03_26AreAnsweredTogether(t *testing.T) {
+func TestBatch_2025_03_26IsAnsweredTogether(t *testing.T) {
 	t.Parallel()
-	p := open(t, &desk{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
+	p := newTestServer(t, &testBackend{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
 		if err := r.Notify("notifications/progress", nil); err != nil {
 			t.Error(err)
 		}
 		return json.RawMessage(`{"of":"` + r.Name + `"}`), nil
 	}})
-	session := p.session("2025-03-26", "{}")
+	session := p.startSession("2025-03-26", "{}")
 	batch := func(body string) (int, string) {
-		r := p.send(ask{header: map[string]string{"Mcp-Session-Id": session}, body: body})
+		r := p.send(testRequest{header: map[string]string{"Mcp-Session-Id": session}, body: body})
 		return r.StatusCode, r.text()
 	}
 	status, text := batch(`[{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}},
@@ -211,21 +211,21 @@ func TestBatchesOf2025_03_26AreAnsweredTogether(t *testing.T) {
 		`[]`, `[1]`, `[{"jsonrpc":"2.0","id":1,"method":"initialize"}]`,
 		`[` + strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"},`, 100) + `{"jsonrpc":"2.0","id":1,"method":"ping"}]`,
 	} {
-		if status, text = batch(body); status != 400 || code(text) != -32600 {
+		if status, text = batch(body); status != 400 || errorCode(text) != -32600 {
 			t.Errorf("%.40s: %d %s", body, status, text)
 		}
 	}
 }
 
-func TestABatchWhoseAnswersAreTooManyIsAnsweredInPart(t *testing.T) {
+func TestBatch_TooLongReplyIsAnsweredInPart(t *testing.T) {
 	t.Parallel()
 	served := 0
-	p := open(t, &desk{answer: func(context.Context, *serve.Request) (json.RawMessage, error) {
+	p := newTestServer(t, &testBackend{answer: func(context.Context, *serve.Request) (json.RawMessage, error) {
 		served++
 		return json.RawMessage(`{"of":"` + strings.Repeat("x", 6<<20) + `"}`), nil
 	}})
-	r := p.send(ask{
-		header: map[string]string{"Mcp-Session-Id": p.session("2025-03-26", "{}")},
+	r := p.send(testRequest{
+		header: map[string]string{"Mcp-Session-Id": p.startSession("2025-03-26", "{}")},
 		body:   `[` + strings.Repeat(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"a"}},`, 99) + `{"jsonrpc":"2.0","method":"notifications/x"}]`,
 	})
 	var answers []struct {
@@ -241,13 +241,13 @@ func TestABatchWhoseAnswersAreTooManyIsAnsweredInPart(t *testing.T) {
 	}
 }
 
-func TestLogMessagesAreThoseThatTheSessionAskedFor(t *testing.T) {
+func TestLogLevel_FiltersMessagesOfSession(t *testing.T) {
 	t.Parallel()
-	p := open(t, &desk{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
+	p := newTestServer(t, &testBackend{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
 		_ = r.Notify("notifications/message", json.RawMessage(`{"level":"info"}`))
 		return json.RawMessage("{}"), nil
 	}})
-	session := p.session("2025-11-25", "{}")
+	session := p.startSession("2025-11-25", "{}")
 	call := inSession(session, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`)
 	if r := p.send(call); r.Header.Get("Content-Type") != "text/event-stream" {
 		t.Error("at first every message is sent")
@@ -258,14 +258,14 @@ func TestLogMessagesAreThoseThatTheSessionAskedFor(t *testing.T) {
 	}
 }
 
-func TestSessionOfAClientWithManyCapabilitiesStaysShort(t *testing.T) {
+func TestSession_ManyCapabilitiesAreTrimmed(t *testing.T) {
 	t.Parallel()
 	can := make(chan bool, 1)
-	p := open(t, &desk{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
+	p := newTestServer(t, &testBackend{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
 		can <- r.Peer.Can("elicitation.url") && r.Peer.Can("sampling") && !r.Peer.Can("experimental")
 		return json.RawMessage("{}"), nil
 	}})
-	session := p.session("2025-11-25", `{"elicitation":{"url":{}},"sampling":{},"experimental":{"x":"`+strings.Repeat("y", 100<<10)+`"}}`)
+	session := p.startSession("2025-11-25", `{"elicitation":{"url":{}},"sampling":{},"experimental":{"x":"`+strings.Repeat("y", 100<<10)+`"}}`)
 	if len(session) > 2<<10 {
 		t.Errorf("%d bytes", len(session))
 	}

@@ -16,89 +16,87 @@ import (
 	"patchbay/internal/socket"
 )
 
-// desk is a backend whose answers a test writes.
-type desk struct {
+type testBackend struct {
 	answer   func(ctx context.Context, r *serve.Request) (json.RawMessage, error) // nil: {}
 	prepared []byte
 	listen   func(ctx context.Context, f serve.Filter, hear func(string, json.RawMessage)) error // nil: until ctx ends
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	notified []string
 }
 
-const everything = `{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"logging":{}}`
+const allCapabilities = `{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"logging":{}}`
 
-func (d *desk) Describe(context.Context, *serve.Peer) serve.Description {
+func (d *testBackend) Describe(context.Context, *serve.Peer) serve.Description {
 	return serve.Description{
-		Name: "desk", Version: "1", Title: "The desk", Instructions: "Ask.", Capabilities: json.RawMessage(everything),
+		Name: "desk", Version: "1", Title: "The desk", Instructions: "Ask.", Capabilities: json.RawMessage(allCapabilities),
 	}
 }
 
-func (d *desk) Serve(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+func (d *testBackend) Serve(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 	if d.answer == nil {
 		return json.RawMessage("{}"), nil
 	}
 	return d.answer(ctx, r)
 }
 
-func (d *desk) Prepared(string, string, *serve.Peer) []byte { return d.prepared }
+func (d *testBackend) Prepared(string, string, *serve.Peer) []byte { return d.prepared }
 
-func (d *desk) Listen(ctx context.Context, f serve.Filter, hear func(string, json.RawMessage)) error {
+func (d *testBackend) Listen(ctx context.Context, f serve.Filter, notify func(string, json.RawMessage)) error {
 	if d.listen != nil {
-		return d.listen(ctx, f, hear)
+		return d.listen(ctx, f, notify)
 	}
 	<-ctx.Done()
 	return nil
 }
 
-func (d *desk) Notified(_ context.Context, _ *serve.Peer, method string, params json.RawMessage) {
+func (d *testBackend) Notified(_ context.Context, _ *serve.Peer, method string, params json.RawMessage) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.notified = append(d.notified, method+" "+string(params))
 }
 
-func (d *desk) heard() string {
+func (d *testBackend) receivedNotifications() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return strings.Join(d.notified, ", ")
 }
 
-// place is a running server with one address for each caller: the first element of the path.
-type place struct {
+// testServer is a running server. The first element of the path is the caller.
+type testServer struct {
 	t      *testing.T
 	url    string
 	client *http.Client
 	*serve.Server
 }
 
-func open(t *testing.T, b serve.Backend, options ...func(*serve.Options)) *place {
+func newTestServer(t *testing.T, b serve.Backend, options ...func(*serve.Options)) *testServer {
 	t.Helper()
 	opts := serve.Options{Log: slog.New(slog.DiscardHandler)}
 	for _, set := range options {
 		set(&opts)
 	}
 	s := serve.New(opts)
-	web := httptest.NewUnstartedServer(caller(s, b))
+	web := httptest.NewUnstartedServer(newHandler(s, b))
 	web.Listener, web.Config.ConnContext = serve.Connections(socket.Listener(web.Listener)), serve.ConnContext
 	web.Start()
-	return closing(t, s, web, http.DefaultClient)
+	return wrapTestServer(t, s, web, http.DefaultClient)
 }
 
-// openHTTP2 is open, over HTTP/2.
-func openHTTP2(t *testing.T, b serve.Backend) *place {
+func newHTTP2TestServer(t *testing.T, b serve.Backend) *testServer {
 	t.Helper()
 	s := serve.New(serve.Options{Log: slog.New(slog.DiscardHandler)})
-	web := httptest.NewUnstartedServer(caller(s, b))
+	web := httptest.NewUnstartedServer(newHandler(s, b))
 	web.EnableHTTP2 = true
 	web.StartTLS()
-	return closing(t, s, web, web.Client())
+	return wrapTestServer(t, s, web, web.Client())
 }
 
-func caller(s *serve.Server, b serve.Backend) http.Handler {
+func newHandler(s *serve.Server, b serve.Backend) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.Handle(w, r, strings.Trim(r.URL.Path, "/"), b) })
 }
 
-func closing(t *testing.T, s *serve.Server, web *httptest.Server, client *http.Client) *place {
+func wrapTestServer(t *testing.T, s *serve.Server, web *httptest.Server, client *http.Client) *testServer {
 	t.Cleanup(func() {
 		ended, end := context.WithCancel(context.Background())
 		end()
@@ -106,41 +104,39 @@ func closing(t *testing.T, s *serve.Server, web *httptest.Server, client *http.C
 		s.Stop(ended)
 		web.Close()
 	})
-	return &place{t: t, url: web.URL + "/me", client: client, Server: s}
+	return &testServer{t: t, url: web.URL + "/me", client: client, Server: s}
 }
 
-// ask is an HTTP request.
-type ask struct {
+type testRequest struct {
 	method string // empty: POST
-	path   string // in place of /me
+	path   string // instead of /me
 	header map[string]string
 	body   string
 	ctx    context.Context
 }
 
-// reply is what came back.
-type reply struct {
+type testReply struct {
 	*http.Response
 	t      *testing.T
 	events *sse.Reader
 }
 
-func (p *place) send(a ask) *reply {
+func (p *testServer) send(a testRequest) *testReply {
 	p.t.Helper()
 	ctx := a.ctx
 	if ctx == nil {
 		ctx = p.t.Context()
 	}
-	response, err := p.try(ctx, a)
+	response, err := p.do(ctx, a)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(func() { _ = response.Body.Close() })
-	return &reply{Response: response, t: p.t, events: sse.NewReader(response.Body, 1<<20)}
+	return &testReply{Response: response, t: p.t, events: sse.NewReader(response.Body, 1<<20)}
 }
 
-// try sends a request whose reply may not come.
-func (p *place) try(ctx context.Context, a ask) (*http.Response, error) {
+// do sends a request that may fail.
+func (p *testServer) do(ctx context.Context, a testRequest) (*http.Response, error) {
 	p.t.Helper()
 	url := p.url
 	if a.path != "" {
@@ -168,8 +164,7 @@ func (p *place) try(ctx context.Context, a ask) (*http.Response, error) {
 	return p.client.Do(r)
 }
 
-// text is the whole body.
-func (r *reply) text() string {
+func (r *testReply) text() string {
 	r.t.Helper()
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -178,8 +173,7 @@ func (r *reply) text() string {
 	return string(body)
 }
 
-// next is the next event.
-func (r *reply) next() sse.Event {
+func (r *testReply) next() sse.Event {
 	r.t.Helper()
 	event, err := r.events.Next()
 	if err != nil {
@@ -188,22 +182,21 @@ func (r *reply) next() sse.Event {
 	return event
 }
 
-// message is the next event's data.
-func (r *reply) message() string {
+func (r *testReply) message() string {
 	r.t.Helper()
 	return string(r.next().Data)
 }
 
-// ended fails unless the stream is at its end.
-func (r *reply) ended() {
+// expectEnd fails unless the stream has ended.
+func (r *testReply) expectEnd() {
 	r.t.Helper()
 	if event, err := r.events.Next(); err != io.EOF {
 		r.t.Errorf("stream goes on with %q, %v", event.Data, err)
 	}
 }
 
-// code is that of the JSON-RPC error in a body.
-func code(body string) int {
+// errorCode returns the code of the JSON-RPC error in a body.
+func errorCode(body string) int {
 	var m struct{ Error struct{ Code int } }
 	_ = json.Unmarshal([]byte(body), &m)
 	return m.Error.Code
@@ -212,9 +205,10 @@ func code(body string) int {
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}},` +
 	`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"}`
 
-// modern is a right request of the modern era; params are members of params, meta of _meta, each with a comma in front.
-func modern(method, params, meta string) ask {
-	a := ask{
+// modernRequest is a valid modern request; params are members of params, meta of _meta, each with a comma in
+// front.
+func modernRequest(method, params, meta string) testRequest {
+	a := testRequest{
 		header: map[string]string{"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method},
 		body:   `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{` + modernMeta + meta + `}` + params + `}}`,
 	}
@@ -226,10 +220,9 @@ func modern(method, params, meta string) ask {
 	return a
 }
 
-// session begins one of the handshake era.
-func (p *place) session(version, capabilities string) string {
+func (p *testServer) startSession(version, capabilities string) string {
 	p.t.Helper()
-	r := p.send(ask{body: `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"` + version +
+	r := p.send(testRequest{body: `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"` + version +
 		`","capabilities":` + capabilities + `,"clientInfo":{"name":"t","version":"1"}}}`})
 	id := r.Header.Get("Mcp-Session-Id")
 	if body := r.text(); id == "" || !strings.Contains(body, `"protocolVersion":"`+version+`"`) {
@@ -238,7 +231,6 @@ func (p *place) session(version, capabilities string) string {
 	return id
 }
 
-// inSession is a message of a session.
-func inSession(session, body string) ask {
-	return ask{header: map[string]string{"Mcp-Session-Id": session, "MCP-Protocol-Version": "2025-11-25"}, body: body}
+func inSession(session, body string) testRequest {
+	return testRequest{header: map[string]string{"Mcp-Session-Id": session, "MCP-Protocol-Version": "2025-11-25"}, body: body}
 }

@@ -7,25 +7,24 @@ import (
 	"net/http"
 )
 
-// A short answer of net/http leaves in one write, a longer one in two or more: what fills its buffer of 4 KiB goes first. Each write of
-// its own wakes the client for a part of what it waits for. So the door's connections can be held: what is written then leaves together.
+// net/http sends a short response in one write, but a longer one in several: its buffer has 4 KiB. Each write
+// wakes the client for an incomplete response. So connections can hold writes back and send them together.
 
 const (
-	// leastHeld is where an answer with its head may be longer than what net/http writes at once.
-	leastHeld = 2 << 10
-	// mostHeld is the longest answer that is held: of a longer one the client shall have the beginning.
-	mostHeld = 256 << 10
-	// heldCopied is what net/http's own buffers hold at most. They are used again at once, so that what is in them is copied. Anything
-	// longer comes from who answers, and stays as it is until the connection is let go.
-	heldCopied = 4 << 10
+	// minHeld is the size in bytes from which net/http may need more than one write.
+	minHeld = 2 << 10
+	// maxHeld is the largest response that is held; of a larger one the client gets the beginning early.
+	maxHeld = 256 << 10
+	// maxHeldCopy is the largest write that is copied: net/http reuses its buffers of that size at once. Longer
+	// slices belong to the backend and stay unchanged until Let.
+	maxHeldCopy = 4 << 10
 )
 
-// Connections is a listener whose connections can be held. Without it everything works, with more writes.
+// Connections wraps a listener whose connections can hold writes. It is optional and saves writes.
 func Connections(l net.Listener) net.Listener { return &heldListener{Listener: l} }
 
 type heldListener struct{ net.Listener }
 
-// Accept waits for a connection.
 func (l *heldListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
@@ -34,7 +33,7 @@ func (l *heldListener) Accept() (net.Conn, error) {
 	return &conn{Conn: c}, nil
 }
 
-// ConnContext is for [http.Server.ConnContext]: it lets a request find its connection.
+// ConnContext is for [http.Server.ConnContext]: requests find their connection by it.
 func ConnContext(ctx context.Context, c net.Conn) context.Context {
 	if c, ok := c.(*conn); ok {
 		return context.WithValue(ctx, connKey{}, c)
@@ -44,17 +43,17 @@ func ConnContext(ctx context.Context, c net.Conn) context.Context {
 
 type connKey struct{}
 
-// holder is a connection, or a reply, that can be held.
-type holder interface {
-	Hold()      // keeps what is written from now on: what is long stays as it is until Let
-	Let() error // writes what was held
+// writeHolder is a connection or a reply that can hold writes.
+type writeHolder interface {
+	Hold()      // holds further writes; long slices must stay unchanged until Let
+	Let() error // writes what is held
 }
 
-// holderOf is what a reply to r can be held by: its own writer, or the connection that r came on; nil: it cannot be.
-func holderOf(w http.ResponseWriter, r *http.Request) holder {
+// findHolder returns the holder for a reply to r: the writer itself, or r's connection; nil: none.
+func findHolder(w http.ResponseWriter, r *http.Request) writeHolder {
 	for {
 		switch own := w.(type) {
-		case holder:
+		case writeHolder:
 			return own
 		case interface{ Unwrap() http.ResponseWriter }:
 			w = own.Unwrap()
@@ -62,7 +61,7 @@ func holderOf(w http.ResponseWriter, r *http.Request) holder {
 		}
 		break
 	}
-	if r.ProtoMajor != 1 { // others answer several requests at a time
+	if r.ProtoMajor != 1 { // HTTP/2 multiplexes requests
 		return nil
 	}
 	if c, ok := r.Context().Value(connKey{}).(*conn); ok {
@@ -71,15 +70,15 @@ func holderOf(w http.ResponseWriter, r *http.Request) holder {
 	return nil
 }
 
-// conn is a connection that one request at a time is answered on, by one goroutine at a time.
+// conn is a connection that can hold writes. One goroutine at a time writes to it.
 type conn struct {
 	net.Conn
 	holding bool
 	held    net.Buffers
-	copies  []byte // of what net/http has written
+	copies  []byte // of net/http's writes
 }
 
-// CloseWrite ends this side alone: net/http does that before it closes a connection on which more is sent than it reads.
+// CloseWrite closes the writing side. net/http calls it before it closes a connection with unread input.
 func (c *conn) CloseWrite() error {
 	half, ok := c.Conn.(interface{ CloseWrite() error })
 	if !ok {
@@ -88,12 +87,12 @@ func (c *conn) CloseWrite() error {
 	return half.CloseWrite()
 }
 
-// Write writes, or keeps what is to be written with the rest.
+// Write writes, or holds p until Let.
 func (c *conn) Write(p []byte) (int, error) {
 	if !c.holding {
 		return c.Conn.Write(p)
 	}
-	if len(p) <= heldCopied {
+	if len(p) <= maxHeldCopy {
 		from := len(c.copies)
 		c.copies = append(c.copies, p...)
 		c.held = append(c.held, c.copies[from:])
@@ -103,21 +102,20 @@ func (c *conn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Hold keeps what is written from now on.
+// Hold holds further writes.
 func (c *conn) Hold() { c.holding = true }
 
-// Let writes what was held.
+// Let writes what is held.
 func (c *conn) Let() error {
 	c.holding = false
-	held := c.held // writing takes it apart
-	err := together(c.Conn, held)
+	held := c.held // WriteTo consumes the slice
+	err := writeBuffers(c.Conn, held)
 	clear(c.held)
 	c.held, c.copies = c.held[:0], c.copies[:0]
 	return err
 }
 
-// together writes all of these at once, by the connection itself where it can.
-func together(c net.Conn, held net.Buffers) error {
+func writeBuffers(c net.Conn, held net.Buffers) error {
 	if c, ok := c.(interface{ WriteTogether(bufs net.Buffers) error }); ok {
 		return c.WriteTogether(held)
 	}

@@ -10,8 +10,8 @@ import (
 	"patchbay/internal/mcp/serve"
 )
 
-// The server's connections are wrapped, and net/http has to find that they can end one side alone.
-func TestConnections_EndOneSideAlone(t *testing.T) {
+// The connections are wrapped, and net/http needs their CloseWrite.
+func TestConnections_SupportCloseWrite(t *testing.T) {
 	t.Parallel()
 	var listens net.ListenConfig
 	tcp, err := listens.Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -10,21 +10,20 @@ import (
 	"testing"
 )
 
-// writes counts the writes that reach a connection.
-type writes struct {
+type recordedWrites struct {
 	net.Conn
 	n *atomic.Int32
 }
 
-func (w *writes) Write(p []byte) (int, error) {
+func (w *recordedWrites) Write(p []byte) (int, error) {
 	w.n.Add(1)
 	return w.Conn.Write(p)
 }
 
-func TestWhatIsHeldLeavesInOrderAndStaysWhatItWas(t *testing.T) {
+func TestHold_WritesBuffersInOrderUnchanged(t *testing.T) {
 	t.Parallel()
 	near, far := net.Pipe()
-	out := &writes{Conn: near, n: new(atomic.Int32)}
+	out := &recordedWrites{Conn: near, n: new(atomic.Int32)}
 	c := &conn{Conn: out}
 	long, short := []byte(strings.Repeat("long ", 2000)), []byte("short ")
 	for range 3 { // a connection serves many requests
@@ -56,7 +55,7 @@ func TestWhatIsHeldLeavesInOrderAndStaysWhatItWas(t *testing.T) {
 	}
 }
 
-func TestAHeldConnectionSaysThatItIsBroken(t *testing.T) {
+func TestHold_ReportsBrokenConnection(t *testing.T) {
 	t.Parallel()
 	near, far := net.Pipe()
 	c := &conn{Conn: near}
@@ -74,21 +73,21 @@ func TestAHeldConnectionSaysThatItIsBroken(t *testing.T) {
 	}
 }
 
-func TestAnswersOfEveryLengthArriveWhole(t *testing.T) {
+func TestHold_RepliesOfEveryLengthArriveWhole(t *testing.T) {
 	t.Parallel()
 	answers := []string{}
-	for _, n := range []int{0, 1, leastHeld - 1, leastHeld, heldCopied - 1, heldCopied, heldCopied + 1, 10_000, mostCopied, mostHeld - 1, mostHeld, mostHeld + 1, 1 << 20} {
+	for _, n := range []int{0, 1, minHeld - 1, minHeld, maxHeldCopy - 1, maxHeldCopy, maxHeldCopy + 1, 10_000, maxCopied, maxHeld - 1, maxHeld, maxHeld + 1, 1 << 20} {
 		answers = append(answers, strings.Repeat("x", n))
 	}
 	s := New(Options{})
 	var at atomic.Int32
 	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text := answers[at.Load()]
-		st := (&visit{s: s, w: w, r: r}).reply()
-		if st.held == nil {
+		st := (&httpRequest{s: s, w: w, r: r}).newStream()
+		if st.holder == nil {
 			t.Error("the request does not find its connection")
 		}
-		if err := st.send([]byte("<"), []byte(text), []byte(">")); err != nil {
+		if err := st.sendParts([]byte("<"), []byte(text), []byte(">")); err != nil {
 			t.Error(err)
 		}
 	}))
@@ -109,29 +108,28 @@ func TestAnswersOfEveryLengthArriveWhole(t *testing.T) {
 	}
 }
 
-// counted is a listener whose connections count their writes together.
-type counted struct {
+type countingListener struct {
 	net.Listener
 	n *atomic.Int32
 }
 
-func (l counted) Accept() (net.Conn, error) {
+func (l countingListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
-	return &writes{Conn: c, n: l.n}, err
+	return &recordedWrites{Conn: c, n: l.n}, err
 }
 
-func TestALongAnswerIsOneWrite(t *testing.T) {
+func TestHold_LongReplyIsOneWrite(t *testing.T) {
 	t.Parallel()
 	s := New(Options{})
 	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "10000")
-		st := (&visit{s: s, w: w, r: r}).reply()
-		if err := st.send([]byte(strings.Repeat("x", 10_000))); err != nil {
+		st := (&httpRequest{s: s, w: w, r: r}).newStream()
+		if err := st.sendParts([]byte(strings.Repeat("x", 10_000))); err != nil {
 			t.Error(err)
 		}
 	}))
 	var n atomic.Int32
-	web.Listener, web.Config.ConnContext = Connections(counted{web.Listener, &n}), ConnContext
+	web.Listener, web.Config.ConnContext = Connections(countingListener{web.Listener, &n}), ConnContext
 	web.Start()
 	t.Cleanup(web.Close)
 	resp, err := web.Client().Get(web.URL)
@@ -140,7 +138,8 @@ func TestALongAnswerIsOneWrite(t *testing.T) {
 	}
 	_, _ = io.Copy(io.Discard, resp.Body)
 	_ = resp.Body.Close()
-	// A socket takes all pieces in one write. Another connection gets one each: the head with the body's beginning, and its rest.
+	// A socket writes all buffers at once. Another connection needs two writes: the head with the body's
+	// beginning, and the rest.
 	if n.Load() != 2 {
 		t.Errorf("%d writes", n.Load())
 	}

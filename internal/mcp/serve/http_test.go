@@ -10,37 +10,37 @@ import (
 	"patchbay/internal/mcp/serve"
 )
 
-const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+const pingMessage = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 
-func TestBodiesThatAreNotTaken(t *testing.T) {
+func TestBody_InvalidIsRejected(t *testing.T) {
 	t.Parallel()
-	p := open(t, &desk{}, func(o *serve.Options) { o.MaxBody = 1000 })
+	p := newTestServer(t, &testBackend{}, func(o *serve.Options) { o.MaxBody = 1000 })
 	for name, tc := range map[string]struct {
 		header map[string]string
 		body   string
 		status int
 		code   int
 	}{
-		"a form":                   {map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, ping, 415, -32600},
-		"text":                     {map[string]string{"Content-Type": "text/plain"}, ping, 415, -32600},
-		"nothing said of it":       {map[string]string{"Content-Type": ""}, ping, 415, -32600},
-		"JSON of a character set":  {map[string]string{"Content-Type": "Application/JSON; charset=utf-8"}, ping, 200, 0},
-		"a client that reads HTML": {map[string]string{"Accept": "text/html"}, ping, 406, -32600},
-		"a client of everything":   {map[string]string{"Accept": "*/*"}, ping, 200, 0},
+		"a form":                   {map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, pingMessage, 415, -32600},
+		"text":                     {map[string]string{"Content-Type": "text/plain"}, pingMessage, 415, -32600},
+		"nothing said of it":       {map[string]string{"Content-Type": ""}, pingMessage, 415, -32600},
+		"JSON of a character set":  {map[string]string{"Content-Type": "Application/JSON; charset=utf-8"}, pingMessage, 200, 0},
+		"a client that reads HTML": {map[string]string{"Accept": "text/html"}, pingMessage, 406, -32600},
+		"a client of everything":   {map[string]string{"Accept": "*/*"}, pingMessage, 200, 0},
 		"no body":                  {map[string]string{"Content-Type": "application/json"}, "", 400, -32700},
-		"a long body":              {nil, ping + strings.Repeat(" ", 1000), 413, -32600},
-		"a body that just fits":    {nil, ping + strings.Repeat(" ", 1000-len(ping)), 200, 0},
+		"a long body":              {nil, pingMessage + strings.Repeat(" ", 1000), 413, -32600},
+		"a body that just fits":    {nil, pingMessage + strings.Repeat(" ", 1000-len(pingMessage)), 200, 0},
 	} {
-		r := p.send(ask{header: tc.header, body: tc.body})
-		if text := r.text(); r.StatusCode != tc.status || code(text) != tc.code {
+		r := p.send(testRequest{header: tc.header, body: tc.body})
+		if text := r.text(); r.StatusCode != tc.status || errorCode(text) != tc.code {
 			t.Errorf("%s: %d %s", name, r.StatusCode, text)
 		}
 	}
 }
 
-func TestOriginsAreThisMachineOrTheAddressItself(t *testing.T) {
+func TestOrigin_LocalOrSameHostOnly(t *testing.T) {
 	t.Parallel()
-	p := open(t, &desk{})
+	p := newTestServer(t, &testBackend{})
 	own := strings.TrimSuffix(strings.TrimPrefix(p.url, "http://"), "/me")
 	for name, tc := range map[string]struct {
 		host, origin string
@@ -55,16 +55,16 @@ func TestOriginsAreThisMachineOrTheAddressItself(t *testing.T) {
 		"a rebound name, silent":  {"evil.example", "", 403},
 		"this machine by address": {"[::1]:80", "http://[::1]:80", 200},
 	} {
-		r := p.send(ask{header: map[string]string{"Host": tc.host, "Origin": tc.origin}, body: ping})
+		r := p.send(testRequest{header: map[string]string{"Host": tc.host, "Origin": tc.origin}, body: pingMessage})
 		if r.StatusCode != tc.status {
 			t.Errorf("%s: %d", name, r.StatusCode)
 		}
 	}
 }
 
-func TestSlowBodyIsGivenUp(t *testing.T) {
+func TestBody_SlowClientIsAborted(t *testing.T) {
 	t.Parallel()
-	p := open(t, &desk{}, func(o *serve.Options) { o.Stall = 50 * time.Millisecond })
+	p := newTestServer(t, &testBackend{}, func(o *serve.Options) { o.Stall = 50 * time.Millisecond })
 	for head, status := range map[string]string{
 		"POST /me HTTP/1.1\r\nContent-Type: application/json\r\n":                                 "400",
 		"POST /me HTTP/1.1\r\nContent-Type: text/plain\r\n":                                       "415",
@@ -73,12 +73,12 @@ func TestSlowBodyIsGivenUp(t *testing.T) {
 		"PUT /me HTTP/1.1\r\n": "405",
 		"GET /me HTTP/1.1\r\n": "405",
 	} {
-		p.slow(head, status)
+		p.sendSlowBody(head, status)
 	}
 }
 
-// slow sends a body's first byte and waits for the answer, and for the connection's end.
-func (p *place) slow(head, status string) {
+// sendSlowBody sends a body's first byte and waits for the response and the connection's end.
+func (p *testServer) sendSlowBody(head, status string) {
 	p.t.Helper()
 	t := p.t
 	host := strings.TrimSuffix(strings.TrimPrefix(p.url, "http://"), "/me")

@@ -7,33 +7,33 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// level is how much a log message matters; 0: none that is known, and every message.
-type level int
+// logLevel is a log message's severity, from 1 (debug); 0: unknown or not set, so that every message is sent.
+type logLevel int
 
-// levels by name, from the least on.
+// levelNames are the levels by severity, lowest first (RFC 5424).
 var levelNames = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// levelOff is above all of them.
-const levelOff level = 100
+// levelOff suppresses all messages.
+const levelOff logLevel = 100
 
-func levelOf(name string) level { return level(slices.Index(levelNames, name) + 1) }
+func parseLevel(name string) logLevel { return logLevel(slices.Index(levelNames, name) + 1) }
 
-// levelIn is the one of a log message.
-func levelIn(params json.RawMessage) level {
-	name, _ := wire.Unquote(wire.MemberOf(params, "level"))
-	return levelOf(name)
+// messageLevel returns the level in a log message's params.
+func messageLevel(params json.RawMessage) logLevel {
+	name, _ := wire.Unquote(wire.FindMember(params, "level"))
+	return parseLevel(name)
 }
 
-// setLevel remembers which messages a session wants. Other processes do not know, and send all.
+// setLevel remembers a session's minimum level. It is known in this process only: others send every message.
 func (x *exchange) setLevel(m *wire.Incoming) {
-	name, _ := wire.Unquote(wire.MemberOf(m.Params, "level"))
-	wanted := levelOf(name)
+	name, _ := wire.Unquote(wire.FindMember(m.Params, "level"))
+	wanted := parseLevel(name)
 	if wanted == 0 {
-		x.refuse(InvalidParams("There is no such log level."))
+		x.sendError(InvalidParams("There is no such log level."))
 		return
 	}
 	if x.peer.Session != "" {
-		x.s.levels.put(x.peer.Session, wanted)
+		x.s.logLevels.put(x.peer.Session, wanted)
 	}
-	x.answer("", []byte("{}"))
+	x.sendResult("", []byte("{}"))
 }

@@ -8,15 +8,15 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// subscribe opens the stream of a listener of the modern era (2026-07-28, "Subscriptions").
-func (x *exchange) subscribe(m *wire.Incoming) {
-	if !x.takesStream {
-		x.refuse(refusal(http.StatusNotAcceptable, revision.CodeInvalidRequest, "Accept text/event-stream."))
+// serveListen opens the stream of a modern listener (2026-07-28, "Subscriptions").
+func (x *exchange) serveListen(m *wire.Incoming) {
+	if !x.acceptsStream {
+		x.sendError(newStatusError(http.StatusNotAcceptable, revision.CodeInvalidRequest, "Accept text/event-stream."))
 		return
 	}
-	wanted := wire.MemberOf(m.Params, "notifications")
+	wanted := wire.FindMember(m.Params, "notifications")
 	if !isObject(wanted) {
-		x.refuse(InvalidParams("The params must have notifications, an object."))
+		x.sendError(InvalidParams("The params must have notifications, an object."))
 		return
 	}
 	peer := &Peer{
@@ -24,56 +24,57 @@ func (x *exchange) subscribe(m *wire.Incoming) {
 		ClientInfo: slices.Clone(x.peer.ClientInfo), Capabilities: slices.Clone(x.peer.Capabilities),
 	}
 	d := x.backend.Describe(x.r.Context(), &x.peer)
-	filter := promised(d.Capabilities, wanted)
+	filter := newFilter(d.Capabilities, wanted)
 	filter.Peer = peer
 	id := slices.Clone(x.ID)
 	l := &listener{s: x.s, backend: x.backend, filter: filter, id: id}
-	l.begin = message("notifications/subscriptions/acknowledged", tagged(filter.acknowledged(), id))
-	l.last = answerTo(id, tagged(completeResult, id))
-	l.run(&x.visit)
+	l.firstEvents = notificationEvent("notifications/subscriptions/acknowledged", withSubscriptionID(filter.acknowledgedParams(), id))
+	l.lastEvent = resultEvent(id, withSubscriptionID(completeResult, id))
+	l.run(&x.httpRequest)
 }
 
 var completeResult = []byte(`{"resultType":"complete"}`)
 
-// listenID is the id of the one event with an id on a stream of what we have to say: who comes back with it may have missed anything.
+// listenID is the id of the priming event on a listener's stream. A client that reconnects with it may have
+// missed anything.
 const listenID = "listen"
 
-// listenLegacy opens that stream in the handshake era. again: the client had one before.
-func (v *visit) listenLegacy(p *Peer, again bool) {
+// serveLegacyListen opens a listener's stream of the handshake era. resumed: the client had one before, and is
+// told that every list changed.
+func (v *httpRequest) serveLegacyListen(p *Peer, resumed bool) {
 	l := &listener{s: v.s, backend: v.backend}
-	l.filter = promised(v.backend.Describe(v.r.Context(), p).Capabilities, everyList)
+	l.filter = newFilter(v.backend.Describe(v.r.Context(), p).Capabilities, allListChanges)
 	l.filter.Peer = p
-	if primes(p.Version) {
-		l.begin = []byte("id: " + listenID + "\nretry: 1000\ndata: \n\n")
+	if hasPrimingEvent(p.Version) {
+		l.firstEvents = []byte("id: " + listenID + "\nretry: 1000\ndata: \n\n")
 	} else {
-		l.begin = keepAlive
+		l.firstEvents = keepAlive
 	}
-	if again {
-		for _, method := range l.filter.methods() {
-			l.begin = append(l.begin[:len(l.begin):len(l.begin)], message(method, nil)...)
+	if resumed {
+		for _, method := range l.filter.listMethods() {
+			l.firstEvents = append(l.firstEvents[:len(l.firstEvents):len(l.firstEvents)], notificationEvent(method, nil)...)
 		}
 	}
 	l.run(v)
 }
 
-// message is a notification as an event.
-func message(method string, params []byte) []byte {
+func notificationEvent(method string, params []byte) []byte {
 	b := beginEvent(make([]byte, 0, len(method)+len(params)+80), "")
 	from := len(b)
 	return endEvent(append(b, wire.Notification(method, params)...), from)
 }
 
-func answerTo(id, result []byte) []byte {
+func resultEvent(id, result []byte) []byte {
 	b := beginEvent(make([]byte, 0, len(id)+len(result)+80), "")
 	from := len(b)
 	return endEvent(append(b, wire.Result(id, result)...), from)
 }
 
-// tagged is params, or a result, with the id of the subscription that it belongs to.
-func tagged(params, id []byte) []byte {
+// withSubscriptionID inserts the subscription's id into _meta of params or of a result.
+func withSubscriptionID(params, id []byte) []byte {
 	tag := append(append([]byte(`"`+revision.MetaSubscription+`":`), id...), ',')
-	params = objectOr(params)
-	from, to := wire.SpanOf(params, "_meta")
+	params = objectOrEmpty(params)
+	from, to := wire.FindMemberSpan(params, "_meta")
 	if from != to && isObject(params[from:to]) {
 		return slices.Concat(params[:from], appendResult(nil, string(tag), params[from:to]), params[to:])
 	}

@@ -11,15 +11,15 @@ import (
 	"patchbay/internal/mcp/serve"
 )
 
-// teller is a backend that tells its listeners whatever a test says.
-func teller(filters chan<- serve.Filter, say <-chan string, left chan<- struct{}) *desk {
-	return &desk{listen: func(ctx context.Context, f serve.Filter, hear func(string, json.RawMessage)) error {
+// newListenBackend is a backend that notifies its listeners of what the test sends.
+func newListenBackend(filters chan<- serve.Filter, say <-chan string, left chan<- struct{}) *testBackend {
+	return &testBackend{listen: func(ctx context.Context, f serve.Filter, notify func(string, json.RawMessage)) error {
 		filters <- f
 		for {
 			select {
 			case text := <-say:
 				method, params, _ := strings.Cut(text, " ")
-				hear(method, json.RawMessage(params))
+				notify(method, json.RawMessage(params))
 			case <-ctx.Done():
 				left <- struct{}{}
 				return nil
@@ -28,12 +28,12 @@ func teller(filters chan<- serve.Filter, say <-chan string, left chan<- struct{}
 	}}
 }
 
-func TestModernListenerHearsWhatItAskedFor(t *testing.T) {
+func TestListen_ModernGetsRequestedNotifications(t *testing.T) {
 	t.Parallel()
 	filters, say, left := make(chan serve.Filter, 1), make(chan string), make(chan struct{}, 1)
-	p := open(t, teller(filters, say, left))
+	p := newTestServer(t, newListenBackend(filters, say, left))
 	ctx, leave := context.WithCancel(t.Context())
-	a := modern("subscriptions/listen", `,"notifications":{"toolsListChanged":true,"promptsListChanged":false,"resourceSubscriptions":["u:1"]}`, "")
+	a := modernRequest("subscriptions/listen", `,"notifications":{"toolsListChanged":true,"promptsListChanged":false,"resourceSubscriptions":["u:1"]}`, "")
 	a.ctx = ctx
 	r := p.send(a)
 	if r.StatusCode != 200 || r.Header.Get("Content-Type") != "text/event-stream" || r.Header.Get("X-Accel-Buffering") != "no" {
@@ -66,13 +66,13 @@ func TestModernListenerHearsWhatItAskedFor(t *testing.T) {
 	<-left
 }
 
-func TestOneCallerHasSoManyStreams(t *testing.T) {
+func TestListen_LimitsStreamsPerCaller(t *testing.T) {
 	t.Parallel()
 	filters, left := make(chan serve.Filter, 10), make(chan struct{}, 10)
-	p := open(t, teller(filters, nil, left), func(o *serve.Options) { o.Listeners = 2 })
-	session := p.session("2025-11-25", "{}")
-	listen := modern("subscriptions/listen", `,"notifications":{"toolsListChanged":true}`, "")
-	get := ask{method: http.MethodGet, header: map[string]string{"Mcp-Session-Id": session}}
+	p := newTestServer(t, newListenBackend(filters, nil, left), func(o *serve.Options) { o.Listeners = 2 })
+	session := p.startSession("2025-11-25", "{}")
+	listen := modernRequest("subscriptions/listen", `,"notifications":{"toolsListChanged":true}`, "")
+	get := testRequest{method: http.MethodGet, header: map[string]string{"Mcp-Session-Id": session}}
 	ctx, leave := context.WithCancel(t.Context())
 	first := listen
 	first.ctx = ctx
@@ -80,41 +80,41 @@ func TestOneCallerHasSoManyStreams(t *testing.T) {
 	p.send(get)
 	<-filters
 	<-filters
-	for name, a := range map[string]ask{"modern": listen, "handshake": get} {
+	for name, a := range map[string]testRequest{"modern": listen, "handshake": get} {
 		if r := p.send(a); r.StatusCode != http.StatusTooManyRequests {
 			t.Errorf("%s: %d", name, r.StatusCode)
 		}
 	}
 	leave()
 	<-left
-	for again := p.send(get); again.StatusCode != http.StatusOK; again = p.send(get) { // its place is given back a moment later
+	for again := p.send(get); again.StatusCode != http.StatusOK; again = p.send(get) { // its slot is released a moment later
 		if t.Context().Err() != nil {
 			t.Fatal("nobody else is served")
 		}
 	}
 }
 
-func TestAListenerHearsOfSoManyResources(t *testing.T) {
+func TestListen_LimitsResources(t *testing.T) {
 	t.Parallel()
 	filters := make(chan serve.Filter, 1)
-	p := open(t, teller(filters, nil, make(chan struct{}, 2)))
+	p := newTestServer(t, newListenBackend(filters, nil, make(chan struct{}, 2)))
 	uris := strings.Repeat(`"u:1",`, 100_000) + `"u:2"`
-	p.send(modern("subscriptions/listen", `,"notifications":{"resourceSubscriptions":[`+uris+`]}`, ""))
+	p.send(modernRequest("subscriptions/listen", `,"notifications":{"resourceSubscriptions":[`+uris+`]}`, ""))
 	if f := <-filters; len(f.URIs) != 500 {
 		t.Errorf("%d resources", len(f.URIs))
 	}
 	long := strings.Repeat("x", 8<<10)
-	p.send(modern("subscriptions/listen", `,"notifications":{"resourceSubscriptions":["u:`+long+`","u:1"`+strings.Repeat(`,"`+long+`"`, 10)+`]}`, ""))
+	p.send(modernRequest("subscriptions/listen", `,"notifications":{"resourceSubscriptions":["u:`+long+`","u:1"`+strings.Repeat(`,"`+long+`"`, 10)+`]}`, ""))
 	if f := <-filters; len(f.URIs) != 8 || f.URIs[0] != "u:1" {
 		t.Errorf("%d long resources, the first is %.10s", len(f.URIs), f.URIs[0])
 	}
 }
 
-func TestListenerIsPromisedOnlyWhatThereIs(t *testing.T) {
+func TestListen_AcknowledgesOnlySupportedLists(t *testing.T) {
 	t.Parallel()
 	filters := make(chan serve.Filter, 1)
-	d := &poor{teller(filters, nil, make(chan struct{}, 1))}
-	r := open(t, d).send(modern("subscriptions/listen",
+	d := &noCapabilities{newListenBackend(filters, nil, make(chan struct{}, 1))}
+	r := newTestServer(t, d).send(modernRequest("subscriptions/listen",
 		`,"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["u:1"]}`, ""))
 	if have := r.message(); !strings.Contains(have, `"notifications":{"toolsListChanged":true}`) {
 		t.Error(have)
@@ -124,65 +124,64 @@ func TestListenerIsPromisedOnlyWhatThereIs(t *testing.T) {
 	}
 }
 
-// poor tells of its tools alone.
-type poor struct{ *desk }
+type noCapabilities struct{ *testBackend }
 
-func (poor) Describe(context.Context, *serve.Peer) serve.Description {
+func (noCapabilities) Describe(context.Context, *serve.Peer) serve.Description {
 	return serve.Description{Name: "poor", Capabilities: json.RawMessage(`{"tools":{"listChanged":true},"resources":{}}`)}
 }
 
-func TestSubscriptionThatCannotBe(t *testing.T) {
+func TestListen_InvalidSubscriptionIsRejected(t *testing.T) {
 	t.Parallel()
-	p := open(t, &desk{})
-	a := modern("subscriptions/listen", `,"notifications":{}`, "")
+	p := newTestServer(t, &testBackend{})
+	a := modernRequest("subscriptions/listen", `,"notifications":{}`, "")
 	a.header["Accept"] = "application/json"
 	if r := p.send(a); r.StatusCode != http.StatusNotAcceptable {
 		t.Errorf("JSON alone: %d", r.StatusCode)
 	}
 	for _, params := range []string{"", `,"notifications":true`} {
-		r := p.send(modern("subscriptions/listen", params, ""))
-		if text := r.text(); r.StatusCode != 200 || code(text) != -32602 {
+		r := p.send(modernRequest("subscriptions/listen", params, ""))
+		if text := r.text(); r.StatusCode != 200 || errorCode(text) != -32602 {
 			t.Errorf("with %q: %d %s", params, r.StatusCode, text)
 		}
 	}
 }
 
-func TestShutEndsListenersGracefully(t *testing.T) {
+func TestShut_EndsListenersGracefully(t *testing.T) {
 	t.Parallel()
 	filters, left := make(chan serve.Filter, 2), make(chan struct{}, 2)
-	p := open(t, teller(filters, nil, left))
-	session := p.session("2025-11-25", "{}")
-	modernly := p.send(modern("subscriptions/listen", `,"notifications":{}`, ""))
+	p := newTestServer(t, newListenBackend(filters, nil, left))
+	session := p.startSession("2025-11-25", "{}")
+	modernly := p.send(modernRequest("subscriptions/listen", `,"notifications":{}`, ""))
 	modernly.next()
-	legacy := p.send(ask{method: "GET", header: map[string]string{"Mcp-Session-Id": session}})
+	legacy := p.send(testRequest{method: "GET", header: map[string]string{"Mcp-Session-Id": session}})
 	<-filters
 	<-filters
 	p.Shut()
 	if have := modernly.message(); have != `{"jsonrpc":"2.0","id":1,"result":{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"resultType":"complete"}}` {
 		t.Error(have)
 	}
-	modernly.ended()
-	legacy.ended()
+	modernly.expectEnd()
+	legacy.expectEnd()
 	p.Stop(t.Context())
-	if r := p.send(modern("subscriptions/listen", `,"notifications":{}`, "")); r.StatusCode != 503 {
+	if r := p.send(modernRequest("subscriptions/listen", `,"notifications":{}`, "")); r.StatusCode != 503 {
 		t.Errorf("afterwards: %d", r.StatusCode)
 	}
 }
 
-func TestHandshakeListenerHearsEveryList(t *testing.T) {
+func TestListen_HandshakeGetsEveryListChange(t *testing.T) {
 	t.Parallel()
 	filters, say, left := make(chan serve.Filter, 1), make(chan string), make(chan struct{}, 2)
-	p := open(t, teller(filters, say, left), func(o *serve.Options) { o.KeepAlive = time.Millisecond })
-	session := p.session("2025-06-18", "{}")
+	p := newTestServer(t, newListenBackend(filters, say, left), func(o *serve.Options) { o.KeepAlive = time.Millisecond })
+	session := p.startSession("2025-06-18", "{}")
 	for _, last := range []string{"", "listen"} {
 		ctx, leave := context.WithCancel(t.Context())
-		r := p.send(ask{method: "GET", ctx: ctx, header: map[string]string{
+		r := p.send(testRequest{method: "GET", ctx: ctx, header: map[string]string{
 			"Mcp-Session-Id": session, "Accept": "text/event-stream", "Last-Event-ID": last,
 		}})
 		if f := <-filters; !f.Tools || !f.Prompts || !f.Resources || f.Peer.Session == "" {
 			t.Errorf("filter is %+v", f)
 		}
-		if last != "" { // whatever changed meanwhile
+		if last != "" { // anything may have changed meanwhile
 			for _, what := range []string{"tools", "prompts", "resources"} {
 				if have := r.message(); have != `{"jsonrpc":"2.0","method":"notifications/`+what+`/list_changed"}` {
 					t.Error(have)
@@ -198,12 +197,12 @@ func TestHandshakeListenerHearsEveryList(t *testing.T) {
 	}
 }
 
-func TestListenerWhoseConnectionCannotBeTakenIsServedAllTheSame(t *testing.T) {
+func TestListen_ServedWithoutHijack(t *testing.T) {
 	t.Parallel()
 	filters, say, left := make(chan serve.Filter, 1), make(chan string), make(chan struct{}, 1)
-	p := openHTTP2(t, teller(filters, say, left))
+	p := newHTTP2TestServer(t, newListenBackend(filters, say, left))
 	ctx, leave := context.WithCancel(t.Context())
-	a := modern("subscriptions/listen", `,"notifications":{"toolsListChanged":true}`, "")
+	a := modernRequest("subscriptions/listen", `,"notifications":{"toolsListChanged":true}`, "")
 	a.ctx = ctx
 	r := p.send(a)
 	if r.ProtoMajor != 2 {
@@ -219,24 +218,24 @@ func TestListenerWhoseConnectionCannotBeTakenIsServedAllTheSame(t *testing.T) {
 	<-left
 }
 
-func TestPanicOfAListeningBackendEndsItsStreamAlone(t *testing.T) {
+func TestListen_BackendPanicEndsOnlyItsStream(t *testing.T) {
 	t.Parallel()
-	p := open(t, &desk{listen: func(context.Context, serve.Filter, func(string, json.RawMessage)) error { panic("no") }})
-	r := p.send(modern("subscriptions/listen", `,"notifications":{}`, ""))
+	p := newTestServer(t, &testBackend{listen: func(context.Context, serve.Filter, func(string, json.RawMessage)) error { panic("no") }})
+	r := p.send(modernRequest("subscriptions/listen", `,"notifications":{}`, ""))
 	r.next()
-	r.ended()
-	if r := p.send(modern("server/discover", "", "")); r.StatusCode != 200 {
+	r.expectEnd()
+	if r := p.send(modernRequest("server/discover", "", "")); r.StatusCode != 200 {
 		t.Errorf("afterwards: %d", r.StatusCode)
 	}
 }
 
-func TestOneSessionHasSoManyStreams(t *testing.T) {
+func TestListen_LimitsStreamsPerSession(t *testing.T) {
 	t.Parallel()
 	filters := make(chan serve.Filter, 10)
-	p := open(t, teller(filters, nil, make(chan struct{}, 10)))
-	one, other := p.session("2025-11-25", "{}"), p.session("2025-11-25", "{}")
+	p := newTestServer(t, newListenBackend(filters, nil, make(chan struct{}, 10)))
+	one, other := p.startSession("2025-11-25", "{}"), p.startSession("2025-11-25", "{}")
 	get := func(session string) int {
-		return p.send(ask{method: http.MethodGet, header: map[string]string{"Mcp-Session-Id": session}}).StatusCode
+		return p.send(testRequest{method: http.MethodGet, header: map[string]string{"Mcp-Session-Id": session}}).StatusCode
 	}
 	for range 8 {
 		if status := get(one); status != http.StatusOK {

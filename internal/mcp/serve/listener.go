@@ -9,95 +9,95 @@ import (
 	"patchbay/internal/safe"
 )
 
-// listener is somebody who waits for what we have to say. Thousands of them sit there idle: it holds what it needs, and no more.
+// listener is one client's stream of notifications. Thousands are idle at a time, so it holds little memory.
 type listener struct {
-	s       *Server
-	backend Backend
-	filter  Filter
-	id      []byte // of the subscription; nil: the handshake era has none
-	begin   []byte // the first events
-	last    []byte // the event that ends the stream, where we do; nil: it just ends
+	s           *Server
+	backend     Backend
+	filter      Filter
+	id          []byte // of the subscription; nil in the handshake era
+	firstEvents []byte
+	lastEvent   []byte // sent when this side ends the stream; nil: none
 
-	mu     sync.Mutex // guards what follows
-	out    writer
+	mu     sync.Mutex // guards the fields below
+	out    eventWriter
 	stop   context.CancelFunc
 	timer  *time.Timer
 	closed bool
 }
 
-// run serves the listener, here or, where the connection can be taken over, on its own after it has returned.
-func (l *listener) run(v *visit) {
+// run serves the listener: on a goroutine of its own if the connection can be hijacked, else here.
+func (l *listener) run(v *httpRequest) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(v.r.Context()))
 	l.stop = stop
-	leave, failure := l.join(v, stop)
+	unregister, failure := l.register(v, stop)
 	if failure != nil {
 		stop()
 		writeError(v.w, l.id, failure)
 		return
 	}
-	if conn := takeOver(v); conn != nil {
-		safe.Go(safe.Stream, func() { l.hold(ctx, conn, leave) })
+	if conn := hijackConn(v); conn != nil {
+		safe.Go(safe.Stream, func() { l.serveHijacked(ctx, conn, unregister) })
 		return
 	}
-	defer leave()
+	defer unregister()
 	defer context.AfterFunc(v.r.Context(), stop)()
-	l.listen(ctx, openStream(v))
+	l.forwardChanges(ctx, openEventStream(v))
 }
 
-// join takes the listener a place among those of its caller, and of its session: what is told to a session is told to each of its streams.
-func (l *listener) join(v *visit, stop func()) (leave func(), _ *RPCError) {
-	me, failure := l.s.listeners.join(l.s.opts.Payer(v.who), stop)
+// register counts the listener for its caller and its session. Each stream of a session gets every
+// notification.
+func (l *listener) register(v *httpRequest, stop func()) (unregister func(), _ *RPCError) {
+	entry, failure := l.s.listeners.add(l.s.opts.Payer(v.caller), stop)
 	if failure != nil || l.filter.Peer.Session == "" {
-		return func() { l.s.listeners.leave(me) }, failure
+		return func() { l.s.listeners.remove(entry) }, failure
 	}
-	mine, failure := l.s.streams.join(v.who+"\x00"+l.filter.Peer.Session, stop)
+	sessionEntry, failure := l.s.sessionStreams.add(v.caller+"\x00"+l.filter.Peer.Session, stop)
 	if failure != nil {
-		l.s.listeners.leave(me)
+		l.s.listeners.remove(entry)
 		return nil, failure
 	}
 	return func() {
-		l.s.streams.leave(mine)
-		l.s.listeners.leave(me)
+		l.s.sessionStreams.remove(sessionEntry)
+		l.s.listeners.remove(entry)
 	}, nil
 }
 
-// hold serves the listener on a connection of its own.
-func (l *listener) hold(ctx context.Context, conn *connection, leave func()) {
-	defer leave()
+func (l *listener) serveHijacked(ctx context.Context, conn *hijackedConn, unregister func()) {
+	defer unregister()
 	gone := make(chan struct{})
 	safe.Go(safe.Stream, func() {
 		defer close(gone)
 		defer l.stop()
-		conn.await()
+		conn.waitClosed()
 	})
 	defer func() {
-		conn.close() // which ends the wait for the client
+		conn.close() // which ends waitClosed
 		<-gone
 	}()
-	l.listen(ctx, conn)
+	l.forwardChanges(ctx, conn)
 }
 
-// listen hears the backend until one of the three has enough.
-func (l *listener) listen(ctx context.Context, out writer) {
+// forwardChanges forwards the backend's notifications until the backend, the client or ctx ends.
+func (l *listener) forwardChanges(ctx context.Context, out eventWriter) {
 	defer l.stop()
-	if out.write(l.begin) != nil {
+	if out.write(l.firstEvents) != nil {
 		return
 	}
-	l.begin = nil
+	l.firstEvents = nil
 	l.mu.Lock()
 	l.out = out
-	l.timer = time.AfterFunc(l.s.opts.KeepAlive, l.breathe)
+	l.timer = time.AfterFunc(l.s.opts.KeepAlive, l.writeKeepAlive)
 	l.mu.Unlock()
 	defer l.close()
-	if err := l.backend.Listen(ctx, l.filter, l.hear); err != nil && ctx.Err() == nil {
+	if err := l.backend.Listen(ctx, l.filter, l.notifyClient); err != nil && ctx.Err() == nil {
 		l.s.opts.Log.WarnContext(ctx, "listening failed", "reason", err)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.send(l.last)
+	l.writeEvent(l.lastEvent)
 }
 
-// close sees to it that nothing is written any more.
+// close stops all further writes.
 func (l *listener) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,36 +105,35 @@ func (l *listener) close() {
 	l.timer.Stop()
 }
 
-// hear tells the client of a change.
-func (l *listener) hear(method string, params json.RawMessage) {
-	if !l.filter.passes(method) {
+func (l *listener) notifyClient(method string, params json.RawMessage) {
+	if !l.filter.allowsMethod(method) {
 		return
 	}
 	switch {
 	case l.id != nil:
-		params = tagged(params, l.id)
+		params = withSubscriptionID(params, l.id)
 	case !isObject(params):
 		params = nil
 	}
-	event := message(method, params)
+	event := notificationEvent(method, params)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.send(event)
+	l.writeEvent(event)
 }
 
-// breathe writes a comment, and comes back.
-func (l *listener) breathe() {
+// writeKeepAlive writes an SSE comment and rearms the timer.
+func (l *listener) writeKeepAlive() {
 	defer safe.Recover(safe.Timer)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.send(keepAlive)
+	l.writeEvent(keepAlive)
 	if !l.closed {
 		l.timer.Reset(l.s.opts.KeepAlive)
 	}
 }
 
-// send writes, unless that failed before. mu is held.
-func (l *listener) send(event []byte) {
+// writeEvent writes an event unless an earlier write failed. The caller holds mu.
+func (l *listener) writeEvent(event []byte) {
 	if l.closed || len(event) == 0 {
 		return
 	}

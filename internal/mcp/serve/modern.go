@@ -9,136 +9,133 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// modern answers a message of the era without handshakes.
-func (x *exchange) modern(kind kind, m *wire.Incoming) {
+func (x *exchange) serveModern(kind messageKind, m *wire.Incoming) {
 	x.peer.Modern = true
 	switch kind {
-	case response:
-		x.refuse(invalid("Answers to requests of ours travel with the request that is sent again."))
+	case responseKind:
+		x.sendError(invalidRequest("Answers to requests of ours travel with the request that is sent again."))
 		return
-	case notification:
-		x.modernNotification(m)
-		return
-	}
-	if failure := x.declared(m); failure != nil {
-		x.refuse(failure)
+	case notificationKind:
+		x.handleModernNotification(m)
 		return
 	}
-	if failure := x.mirrored(m); failure != nil {
-		x.refuse(failure)
+	if failure := x.readRequestMeta(m); failure != nil {
+		x.sendError(failure)
+		return
+	}
+	if failure := x.checkMirroredHeaders(m); failure != nil {
+		x.sendError(failure)
 		return
 	}
 	switch x.Method {
 	case "server/discover":
-		x.discover()
+		x.serveDiscover()
 	case "subscriptions/listen":
-		x.subscribe(m)
+		x.serveListen(m)
 	case "initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
-		x.refuse(MethodNotFound(x.Method))
+		x.sendError(MethodNotFound(x.Method))
 	default:
-		x.serve(m)
+		x.serveRequest(m)
 	}
 }
 
-// modernNotification takes one: this era has none over HTTP, but extensions may.
-func (x *exchange) modernNotification(m *wire.Incoming) {
+// handleModernNotification handles a notification. The era defines none over HTTP, but extensions may.
+func (x *exchange) handleModernNotification(m *wire.Incoming) {
 	version, _ := wire.Unquote(m.Version)
 	if header := x.r.Header.Get(revision.HeaderVersion); m.Version == nil || header != "" && header != version {
 		version = header
 	}
-	if !revision.Modern.Knows(version) {
-		x.refuse(unsupportedVersion(version))
+	if !revision.Modern.Supports(version) {
+		x.sendError(unsupportedVersion(version))
 		return
 	}
 	x.peer.Version = version
-	if x.Method != "notifications/cancelled" { // the end of the connection says that
+	if x.Method != "notifications/cancelled" { // a closed connection cancels
 		x.backend.Notified(x.r.Context(), &x.peer, x.Method, m.Params)
 	}
 	x.w.WriteHeader(http.StatusAccepted)
 }
 
-// declared reads what the request says of itself (2026-07-28, "Per-request protocol fields").
-func (x *exchange) declared(m *wire.Incoming) *RPCError {
-	header, once := single(x.r.Header, revision.HeaderVersion)
+// readRequestMeta reads the per-request fields of _meta (2026-07-28, "Per-request protocol fields").
+func (x *exchange) readRequestMeta(m *wire.Incoming) *RPCError {
+	header, once := singleHeader(x.r.Header, revision.HeaderVersion)
 	version, isText := wire.Unquote(m.Version)
 	switch {
 	case !once:
 		return HeaderMismatch("The header MCP-Protocol-Version stands there more than once.")
-	case m.Version == nil && header != "" && !revision.Modern.Knows(header):
+	case m.Version == nil && header != "" && !revision.Modern.Supports(header):
 		return unsupportedVersion(header)
 	case !isText:
-		return missing(revision.MetaVersion)
+		return missingMeta(revision.MetaVersion)
 	case header == "":
 		return HeaderMismatch("The header MCP-Protocol-Version is missing.")
 	case header != version:
-		return HeaderMismatch(fmt.Sprintf("The header MCP-Protocol-Version is %q, and the request says %q.", shown(header), shown(version)))
-	case !revision.Modern.Knows(version):
+		return HeaderMismatch(fmt.Sprintf("The header MCP-Protocol-Version is %q, and the request says %q.", truncateText(header), truncateText(version)))
+	case !revision.Modern.Supports(version):
 		return unsupportedVersion(version)
 	case !isObject(m.Capabilities):
-		return missing(revision.MetaCapabilities)
+		return missingMeta(revision.MetaCapabilities)
 	}
 	x.peer.Version, x.peer.Capabilities = version, m.Capabilities
 	if isObject(m.Client) {
 		x.peer.ClientInfo = m.Client
 	}
 	if m.LogLevel == nil {
-		x.level = levelOff
+		x.minLevel = levelOff
 		return nil
 	}
 	name, _ := wire.Unquote(m.LogLevel)
-	if x.level = levelOf(name); x.level == 0 {
-		return refusal(http.StatusBadRequest, revision.CodeInvalidParams, "There is no such log level.")
+	if x.minLevel = parseLevel(name); x.minLevel == 0 {
+		return newStatusError(http.StatusBadRequest, revision.CodeInvalidParams, "There is no such log level.")
 	}
 	return nil
 }
 
-func missing(name string) *RPCError {
-	return refusal(http.StatusBadRequest, revision.CodeInvalidParams, fmt.Sprintf("The request's _meta must have %q.", name))
+func missingMeta(name string) *RPCError {
+	return newStatusError(http.StatusBadRequest, revision.CodeInvalidParams, fmt.Sprintf("The request's _meta must have %q.", name))
 }
 
-// mirrored compares the headers that repeat the body (2026-07-28, "Server Validation").
-func (x *exchange) mirrored(m *wire.Incoming) *RPCError {
-	switch method, once := single(x.r.Header, revision.HeaderMethod); {
+// checkMirroredHeaders compares the headers that mirror the body (2026-07-28, "Server Validation").
+func (x *exchange) checkMirroredHeaders(m *wire.Incoming) *RPCError {
+	switch method, once := singleHeader(x.r.Header, revision.HeaderMethod); {
 	case !once:
 		return HeaderMismatch("The header Mcp-Method stands there more than once.")
 	case method == "":
 		return HeaderMismatch("The header Mcp-Method is missing.")
 	case method != x.Method:
-		return HeaderMismatch(fmt.Sprintf("The header Mcp-Method is %q, and the request says %q.", shown(method), shown(x.Method)))
+		return HeaderMismatch(fmt.Sprintf("The header Mcp-Method is %q, and the request says %q.", truncateText(method), truncateText(x.Method)))
 	}
-	if failure := x.named(m); failure != nil {
+	if failure := x.readName(m); failure != nil {
 		return failure
 	}
-	return x.nameMirrored()
+	return x.checkNameHeader()
 }
 
-// nameMirrored compares the header that names what the request is about. A name that is sent as it is, in UTF-8, is understood, too:
-// some clients do not encode it.
-func (x *exchange) nameMirrored() *RPCError {
-	header, once := single(x.r.Header, revision.HeaderName)
+// checkNameHeader compares Mcp-Name with the body. Plain UTF-8 is accepted too: some clients do not encode it.
+func (x *exchange) checkNameHeader() *RPCError {
+	header, once := singleHeader(x.r.Header, revision.HeaderName)
 	name, readable := wire.HeaderText(header)
 	switch {
 	case !once:
 		return HeaderMismatch("The header Mcp-Name stands there more than once.")
-	case header == "" && x.Name != "" && mustName[x.Method]:
+	case header == "" && x.Name != "" && nameHeaderRequired[x.Method]:
 		return HeaderMismatch("The header Mcp-Name is missing.")
 	case header == "" || !hasName(x.Method):
 		return nil
 	case !readable && header != x.Name:
 		return HeaderMismatch("The header Mcp-Name is not encoded as it says.")
 	case readable && name != x.Name:
-		return HeaderMismatch(fmt.Sprintf("The header Mcp-Name is %q, and the request says %q.", shown(name), shown(x.Name)))
+		return HeaderMismatch(fmt.Sprintf("The header Mcp-Name is %q, and the request says %q.", truncateText(name), truncateText(x.Name)))
 	}
 	return nil
 }
 
-// mustName are the methods whose requests must say in a header what they are about.
-var mustName = map[string]bool{
+var nameHeaderRequired = map[string]bool{
 	"tools/call": true, "prompts/get": true, "resources/read": true, "tasks/get": true, "tasks/update": true, "tasks/cancel": true,
 }
 
-// single is a header that must not stand there twice: different readers would take different ones.
-func single(h http.Header, name string) (value string, once bool) {
+// singleHeader returns a header that must not be repeated: readers differ in which value they take.
+func singleHeader(h http.Header, name string) (value string, once bool) {
 	values := h[name]
 	if len(values) == 0 {
 		return "", true
@@ -146,9 +143,9 @@ func single(h http.Header, name string) (value string, once bool) {
 	return values[0], len(values) == 1
 }
 
-// named reads the name of what the request is about.
-func (x *exchange) named(m *wire.Incoming) *RPCError {
-	raw := nameOf(x.Method, m)
+// readName reads the name, URI or task id of the request's target.
+func (x *exchange) readName(m *wire.Incoming) *RPCError {
+	raw := rawName(x.Method, m)
 	if raw == nil {
 		return nil
 	}
@@ -159,11 +156,11 @@ func (x *exchange) named(m *wire.Incoming) *RPCError {
 	return nil
 }
 
-func hasName(method string) bool { return nameOf(method, &everything) != nil }
+func hasName(method string) bool { return rawName(method, &allNames) != nil }
 
-var everything = wire.Incoming{Name: []byte(`""`), URI: []byte(`""`), TaskID: []byte(`""`)}
+var allNames = wire.Incoming{Name: []byte(`""`), URI: []byte(`""`), TaskID: []byte(`""`)}
 
-func nameOf(method string, m *wire.Incoming) []byte {
+func rawName(method string, m *wire.Incoming) []byte {
 	switch method {
 	case "tools/call", "prompts/get":
 		return m.Name

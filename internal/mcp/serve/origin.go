@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// local refuses what a page of somebody else's could make a browser send (DNS rebinding): over a loopback address requests are for
-// this machine by name, and an Origin is the host that was asked for.
-func local(r *http.Request) bool {
+// isLocalRequest protects a local server from DNS rebinding: on a loopback address the Host must be loopback,
+// and an Origin must match the Host.
+func isLocalRequest(r *http.Request) bool {
 	address, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if address != nil && loopback(address.String()) && !loopback(r.Host) {
+	if address != nil && isLoopback(address.String()) && !isLoopback(r.Host) {
 		return false
 	}
 	origin := r.Header.Get("Origin")
@@ -20,11 +20,11 @@ func local(r *http.Request) bool {
 		return true
 	}
 	from, err := url.Parse(origin)
-	return err == nil && (strings.EqualFold(from.Host, r.Host) || loopback(from.Host) && loopback(r.Host))
+	return err == nil && (strings.EqualFold(from.Host, r.Host) || isLoopback(from.Host) && isLoopback(r.Host))
 }
 
-// loopback tells whether a host, with or without a port, is this machine.
-func loopback(host string) bool {
+// isLoopback reports whether a host, with or without a port, is this machine.
+func isLoopback(host string) bool {
 	name := host
 	if before, _, err := net.SplitHostPort(host); err == nil {
 		name = before

@@ -8,36 +8,37 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// Peer is the client at the other end, as it describes itself. Its raw parts are good as long as its request is.
+// Peer is the client as it describes itself. Its raw fields are valid as long as its request is.
 type Peer struct {
 	Modern       bool
 	Version      string          // of the protocol
-	ClientInfo   json.RawMessage // an object; nil: it does not say
+	ClientInfo   json.RawMessage // an object; nil: not given
 	Capabilities json.RawMessage // an object; nil: none
-	Session      string          // an id of the session, the same in every process; empty: there is none, as in the modern era
+	Session      string          // a stable id of the session, the same in every process; empty: none, as in the modern era
 }
 
-// Can tells whether the client declared a capability, by its path: "elicitation", "elicitation.url", "sampling", "sampling.tools",
-// "roots", "tasks". Elicitation without a mode is that by forms, and tasks are an extension in the modern era.
+// Can reports whether the client declared a capability, by path: "elicitation", "elicitation.url", "sampling",
+// "sampling.tools", "roots", "tasks". Elicitation without a mode means forms. In the modern era tasks are an
+// extension.
 func (p *Peer) Can(capability string) bool {
 	switch {
 	case capability == "elicitation.form":
-		modes := p.capability("elicitation")
-		return isObject(modes) && (has(modes, "form") || !has(modes, "url"))
+		modes := p.rawCapability("elicitation")
+		return isObject(modes) && (hasObject(modes, "form") || !hasObject(modes, "url"))
 	case capability == "tasks" && p.Modern:
-		return isObject(wire.MemberOf(p.capability("extensions"), revision.TasksExtension))
+		return isObject(wire.FindMember(p.rawCapability("extensions"), revision.TasksExtension))
 	}
-	return isObject(p.capability(capability))
+	return isObject(p.rawCapability(capability))
 }
 
-func (p *Peer) capability(path string) []byte {
+func (p *Peer) rawCapability(path string) []byte {
 	raw := []byte(p.Capabilities)
 	for name := range strings.SplitSeq(path, ".") {
-		raw = wire.MemberOf(raw, name)
+		raw = wire.FindMember(raw, name)
 	}
 	return raw
 }
 
-func has(object []byte, name string) bool { return isObject(wire.MemberOf(object, name)) }
+func hasObject(object []byte, name string) bool { return isObject(wire.FindMember(object, name)) }
 
 func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }

@@ -7,13 +7,13 @@ import (
 	"net/http"
 )
 
-// ErrCancelled is why the context of a request of the handshake era ends: its client took it back.
+// ErrCancelled is the cause of a context that the client ended by notifications/cancelled.
 var ErrCancelled = errors.New("the client cancelled the request")
 
-// ErrCannotAsk says that a peer takes no requests from us, at least not now.
+// ErrCannotAsk means that the client takes no requests from the server, at least not now.
 var ErrCannotAsk = errors.New("the client takes no requests")
 
-// Request is one request of a client. Its raw parts are slices of the body that it came in.
+// Request is one request of a client. Its raw fields are slices of the body.
 type Request struct {
 	Peer       *Peer
 	ID         json.RawMessage
@@ -21,55 +21,56 @@ type Request struct {
 	Params     json.RawMessage // whole, byte for byte; nil: none
 	Arguments  json.RawMessage // params.arguments; nil: none
 	Meta       json.RawMessage // params._meta; nil: none
-	Name       string          // params.name, params.uri or params.taskId, whichever the method has
+	Name       string          // params.name, params.uri or params.taskId, by method
 	Cursor     string          // params.cursor
 	Header     http.Header
 	RemoteAddr string
-	Tag        [16]byte // the backend's own, by which it knows the request when the answer is lost
-	Continues  bool     // the params say that it goes on with an earlier request, by a requestState or inputResponses
+	Tag        [16]byte // set by the backend, to identify the request in Lost
+	Continues  bool     // the params resume an earlier request, by a requestState or inputResponses
 
-	exchange *exchange // nil in a backend's tests: there is nobody to talk to
-	token    json.RawMessage
-	released bool
-	after    func()
+	exchange      *exchange // nil in a backend's tests
+	progressToken json.RawMessage
+	bodyReleased  bool
+	afterReply    func()
 }
 
-// Release promises that nobody looks at the raw parts any more once [Backend.Serve] has returned, so that the body's memory can be
-// used again.
-func (r *Request) Release() { r.released = true }
+// Release promises that the raw fields are unused once [Backend.Serve] has returned, so that the body's buffer
+// can be reused.
+func (r *Request) Release() { r.bodyReleased = true }
 
-// After has something done when the answer has left, or cannot leave any more: then nobody looks at the result that [Backend.Serve]
-// returned. That takes a door that is done with what it was given when its Write returns, as those of HTTP/1.1 are; HTTP/2's need not be.
-func (r *Request) After(do func()) { r.after = do }
+// After registers a function to run when the response is written or has failed. From then on the result of
+// [Backend.Serve] is unused. That holds only if the server's Write does not retain its argument: true of
+// HTTP/1.1, not of HTTP/2.
+func (r *Request) After(do func()) { r.afterReply = do }
 
-// ProgressToken is the one under which the client wants to hear of the request's progress, as raw JSON; nil: it does not.
-func (r *Request) ProgressToken() json.RawMessage { return r.token }
+// ProgressToken is the raw progressToken; nil: the client wants no progress.
+func (r *Request) ProgressToken() json.RawMessage { return r.progressToken }
 
-// LogLevel is from which level on a client of the handshake era wants to hear log messages; empty: it did not say, or said it to another
-// process. One of the modern era says it in Meta.
+// LogLevel is the minimum level that a client of the handshake era set; empty: none is known in this process. A
+// modern client sets it in Meta.
 func (r *Request) LogLevel() string {
-	if r.exchange == nil || r.Peer.Modern || r.exchange.level == 0 || r.exchange.level > level(len(levelNames)) {
+	if r.exchange == nil || r.Peer.Modern || r.exchange.minLevel == 0 || r.exchange.minLevel > logLevel(len(levelNames)) {
 		return ""
 	}
-	return levelNames[r.exchange.level-1]
+	return levelNames[r.exchange.minLevel-1]
 }
 
-// Notify sends a notification ahead of the answer. The first one turns the reply into an event stream. What the client cannot or
-// does not want to hear is dropped: where it accepts JSON alone, and messages below the level that it asked for. An error says
-// that the connection is gone.
+// Notify sends a notification before the response. The first one turns the reply into an event stream. It is
+// dropped if the client accepts only JSON, or if it is a log message below the client's level. It fails when
+// the connection is closed.
 func (r *Request) Notify(method string, params json.RawMessage) error {
 	if r.exchange == nil {
 		return nil
 	}
-	return r.exchange.notify(method, params)
+	return r.exchange.sendNotification(method, params)
 }
 
-// Ask sends a request of ours to the client and waits for the answer's result, which may arrive at another process. It is for
-// peers of the handshake era with a session; others, and those that accept JSON alone, get [ErrCannotAsk]. An error that the client
-// answers with is an [*RPCError].
+// Ask sends a request to the client and returns the result, which may arrive at another process. It needs a
+// session of the handshake era and a client that accepts streams, else it fails with [ErrCannotAsk]. The
+// client's error is returned as an [*RPCError].
 func (r *Request) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	if r.exchange == nil {
 		return nil, ErrCannotAsk
 	}
-	return r.exchange.ask(ctx, method, params)
+	return r.exchange.askClient(ctx, method, params)
 }

@@ -6,7 +6,7 @@ import (
 	"patchbay/internal/mcp/serve"
 )
 
-func TestResultsGetTheMembersThatTheModernEraDemands(t *testing.T) {
+func TestComplete_AddsRequiredMembers(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ method, result, want string }{
 		{"tools/call", `{}`, `{"resultType":"complete"}`},
@@ -31,7 +31,7 @@ func TestResultsGetTheMembersThatTheModernEraDemands(t *testing.T) {
 	}
 }
 
-func TestCapabilitiesAreReadByTheirPaths(t *testing.T) {
+func TestPeerCan_ReadsCapabilityPath(t *testing.T) {
 	t.Parallel()
 	for capabilities, can := range map[string]map[string]bool{
 		`{"elicitation":{}}`:                                  {"elicitation": true, "elicitation.form": true, "elicitation.url": false, "sampling": false},

@@ -10,33 +10,34 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// RPCError is a JSON-RPC error that a client may read.
+// RPCError is a JSON-RPC error that clients may read.
 type RPCError struct {
 	Code    int
 	Message string
 	Data    json.RawMessage // nil: none
-	Status  int             // of HTTP; 0: the one that the code has in the peer's era
+	Status  int             // of HTTP; 0: by the code and the peer's era
 }
 
-// Error names the code, for logs: the message may be remote text.
+// Error names only the code, as the message may be remote text.
 func (e *RPCError) Error() string { return fmt.Sprintf("JSON-RPC error %d", e.Code) }
 
-// MethodNotFound refuses a method that there is not.
+// MethodNotFound is the error for an unknown method.
 func MethodNotFound(method string) *RPCError {
-	return &RPCError{Code: revision.CodeMethodNotFound, Message: fmt.Sprintf("There is no method %q here.", shown(method))}
+	return &RPCError{Code: revision.CodeMethodNotFound, Message: fmt.Sprintf("There is no method %q here.", truncateText(method))}
 }
 
-// InvalidParams refuses a request for what is wrong in it, a sentence.
+// InvalidParams is the error for invalid params, with the reason as a sentence.
 func InvalidParams(sentence string) *RPCError {
 	return &RPCError{Code: revision.CodeInvalidParams, Message: sentence}
 }
 
-// HeaderMismatch refuses a request whose headers say something else than its body, in a sentence.
+// HeaderMismatch is the error for headers that contradict the body, with the reason as a sentence.
 func HeaderMismatch(sentence string) *RPCError {
 	return &RPCError{Code: revision.CodeHeaderMismatch, Message: sentence, Status: http.StatusBadRequest}
 }
 
-// MissingCapabilities refuses a request that takes more than the client declared: an object like {"sampling":{}}.
+// MissingCapabilities is the error for a request that needs undeclared client capabilities: an object like
+// {"sampling":{}}.
 func MissingCapabilities(required json.RawMessage) *RPCError {
 	return &RPCError{
 		Code:    revision.CodeMissingCapability,
@@ -46,26 +47,27 @@ func MissingCapabilities(required json.RawMessage) *RPCError {
 	}
 }
 
-// unsupportedVersion refuses a version, naming ours.
+// unsupportedVersion is the error for a version, with the supported ones.
 func unsupportedVersion(requested string) *RPCError {
-	data, _ := json.Marshal(map[string]any{"supported": supported, "requested": requested}) // texts always marshal
+	data, _ := json.Marshal(map[string]any{"supported": supportedVersions, "requested": requested}) // strings always marshal
 	return &RPCError{
 		Code: revision.CodeUnsupportedVersion, Status: http.StatusBadRequest, Data: data,
-		Message: fmt.Sprintf("Protocol version %q is not supported.", shown(requested)),
+		Message: fmt.Sprintf("Protocol version %q is not supported.", truncateText(requested)),
 	}
 }
 
-// refusal is an error that ends the HTTP request with a status in either era.
-func refusal(status, code int, sentence string) *RPCError {
+// newStatusError returns an error with an HTTP status for both eras.
+func newStatusError(status, code int, sentence string) *RPCError {
 	return &RPCError{Code: code, Message: sentence, Status: status}
 }
 
 var internalError = &RPCError{Code: revision.CodeInternal, Message: "Something went wrong on our side. Please try again."}
 
-var cancelled = &RPCError{Code: revision.CodeInternal, Message: "The request was cancelled."}
+var cancelledError = &RPCError{Code: revision.CodeInternal, Message: "The request was cancelled."}
 
-// status is the one of HTTP that the error is sent with. To the handshake era an error is an answer like any other.
-func (e *RPCError) status(modern bool) int {
+// httpStatus returns the HTTP status of the error. In the handshake era errors without a Status are sent with
+// 200.
+func (e *RPCError) httpStatus(modern bool) int {
 	switch {
 	case e.Status != 0:
 		return e.Status
@@ -82,8 +84,8 @@ func (e *RPCError) status(modern bool) int {
 	return http.StatusOK
 }
 
-// append writes the message that answers request id with the error; id nil: it could not be read.
-func (e *RPCError) append(b []byte, id []byte) []byte {
+// appendMessage appends the error response to request id; nil: the id is unknown.
+func (e *RPCError) appendMessage(b []byte, id []byte) []byte {
 	b = append(b, `{"jsonrpc":"2.0",`...)
 	if id != nil {
 		b = append(append(append(b, `"id":`...), id...), ',')
@@ -96,11 +98,10 @@ func (e *RPCError) append(b []byte, id []byte) []byte {
 	return append(b, "}}"...)
 }
 
-// shown is remote text that an error may repeat: short.
-func shown(text string) string {
-	const most = 100
-	if len(text) <= most {
+func truncateText(text string) string {
+	const maxShown = 100
+	if len(text) <= maxShown {
 		return text
 	}
-	return text[:most] + "…"
+	return text[:maxShown] + "…"
 }

@@ -11,17 +11,17 @@ import (
 	"patchbay/internal/mcp/serve"
 )
 
-// The SDK's client is an independent peer: both sides here must understand the protocol in the same way.
+// The SDK's client is an independent implementation of the protocol.
 
-// shop is a backend with one tool, one prompt and one resource.
-func shop(t *testing.T) *desk {
-	return &desk{
+// newToolBackend is a backend with one tool, one prompt and one resource.
+func newToolBackend(t *testing.T) *testBackend {
+	return &testBackend{
 		answer: func(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 			switch r.Method {
 			case "tools/list":
 				return json.RawMessage(`{"tools":[{"name":"echo","inputSchema":{"type":"object"}},{"name":"ask","inputSchema":{"type":"object"}}]}`), nil
 			case "tools/call":
-				return call(t, ctx, r)
+				return callTool(t, ctx, r)
 			case "resources/read":
 				return json.RawMessage(`{"contents":[{"uri":"` + r.Name + `","text":"hello"}]}`), nil
 			case "prompts/get":
@@ -29,15 +29,15 @@ func shop(t *testing.T) *desk {
 			}
 			return nil, serve.MethodNotFound(r.Method)
 		},
-		listen: func(ctx context.Context, _ serve.Filter, hear func(string, json.RawMessage)) error {
-			hear("notifications/tools/list_changed", nil)
+		listen: func(ctx context.Context, _ serve.Filter, notify func(string, json.RawMessage)) error {
+			notify("notifications/tools/list_changed", nil)
 			<-ctx.Done()
 			return nil
 		},
 	}
 }
 
-func call(t *testing.T, ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+func callTool(t *testing.T, ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 	if token := r.ProgressToken(); token != nil {
 		for i := range 3 {
 			if err := r.Notify("notifications/progress", json.RawMessage(fmt.Sprintf(`{"progressToken":%s,"progress":%d}`, token, i+1))); err != nil {
@@ -57,7 +57,7 @@ func call(t *testing.T, ctx context.Context, r *serve.Request) (json.RawMessage,
 	return json.RawMessage(`{"content":[{"type":"text","text":` + string(quoted) + `}]}`), nil
 }
 
-func connect(t *testing.T, p *place, version string, options *sdk.ClientOptions) *sdk.ClientSession {
+func connectSDK(t *testing.T, p *testServer, version string, options *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "sdk", Version: "1"}, options)
 	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: p.url}, &sdk.ClientSessionOptions{ProtocolVersion: version})
@@ -68,14 +68,14 @@ func connect(t *testing.T, p *place, version string, options *sdk.ClientOptions)
 	return session
 }
 
-func TestSDKClientOfEachEraIsServed(t *testing.T) {
+func TestSDK_ClientOfEachEraIsServed(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			p := open(t, shop(t))
+			p := newTestServer(t, newToolBackend(t))
 			progress, changed := make(chan float64, 10), make(chan bool, 1)
-			session := connect(t, p, version, &sdk.ClientOptions{
+			session := connectSDK(t, p, version, &sdk.ClientOptions{
 				ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { progress <- r.Params.Progress },
 				ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { changed <- true },
 			})
@@ -108,10 +108,10 @@ func TestSDKClientOfEachEraIsServed(t *testing.T) {
 	}
 }
 
-func TestSDKClientIsAsked(t *testing.T) {
+func TestSDK_ClientAnswersServerRequest(t *testing.T) {
 	t.Parallel()
-	p := open(t, shop(t))
-	session := connect(t, p, "2025-11-25", &sdk.ClientOptions{
+	p := newTestServer(t, newToolBackend(t))
+	session := connectSDK(t, p, "2025-11-25", &sdk.ClientOptions{
 		ElicitationHandler: func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 			return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"said": r.Params.Message}}, nil
 		},

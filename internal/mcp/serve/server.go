@@ -9,44 +9,46 @@ import (
 	"slices"
 	"time"
 
+	"patchbay/internal/limit"
 	"patchbay/internal/mcp/revision"
 )
 
-// Options make a Server. The zero value of each is a good one for a single process.
+// Options configure a Server. The zero values suit a single process.
 type Options struct {
-	// Origins tells whether a request may come from where it says: its Host and Origin headers. nil: over a loopback address from
-	// this machine alone, and from the host that was asked for.
+	// Origins reports whether the Host and Origin headers of a request are allowed. nil: the same host; over a
+	// loopback address only this machine.
 	Origins func(r *http.Request) bool
 	MaxBody int64 // bytes of a request; 0: 4 MiB
 
-	KeepAlive time.Duration // between comments on a quiet stream; 0: 15 s
-	Silence   time.Duration // after which a reply becomes a stream, so that there can be comments; 0: 10 s
-	Stall     time.Duration // how long a client may take no byte and send none; 0: 30 s
-	Stay      time.Duration // how long a reply whose stream broke is kept; 0: 5 min
+	KeepAlive time.Duration // between comments on an idle stream; 0: 15 s
+	Silence   time.Duration // after which a waiting reply becomes a stream with comments; 0: 10 s
+	Stall     time.Duration // how long a client may neither read nor send; 0: 30 s
+	Stay      time.Duration // how long a broken stream can be resumed; 0: 5 min
 
 	Listeners int // open streams of one caller; 0: 2000
 
-	// Long answers that clients have not taken yet stand in memory, up to so many bytes; then the ones that stand still are given up.
-	Unread     int64                   // of all callers; 0: 256 MiB
-	UnreadEach int64                   // of one; 0: 64 MiB
-	Payer      func(who string) string // as whom a caller counts, where one has several names; nil: each for itself
+	// Unread and UnreadEach bound the large responses in memory that clients have not read, in bytes. Above
+	// them the ones without progress are aborted.
+	Unread     int64                      // of all callers; 0: 256 MiB
+	UnreadEach int64                      // of one; 0: 64 MiB
+	Payer      func(caller string) string // the name that a caller is counted under; nil: its own
 
-	Log *slog.Logger // nil: the default one
+	Log *slog.Logger // nil: slog.Default
 
-	// SealSession makes a session's id, of visible ASCII, which OpenSession opens for the same caller alone, in any process.
-	// nil: with a key of this process.
-	SealSession func(who string, session []byte) (string, error)
-	OpenSession func(who, id string) ([]byte, error)
+	// SealSession returns a session id of visible ASCII, which OpenSession opens for the same caller in any
+	// process. nil: with a key of this process.
+	SealSession func(caller string, session []byte) (string, error)
+	OpenSession func(caller, id string) ([]byte, error)
 
-	Router Router // nil: this process is alone
+	Router Router // nil: a single process
 }
 
-func (o Options) filled() Options {
+func (o Options) withDefaults() Options {
 	if o.Origins == nil {
-		o.Origins = local
+		o.Origins = isLocalRequest
 	}
 	if o.SealSession == nil || o.OpenSession == nil {
-		o.SealSession, o.OpenSession = ownKey()
+		o.SealSession, o.OpenSession = newProcessSealer()
 	}
 	o.MaxBody = cmp.Or(o.MaxBody, 4<<20)
 	o.KeepAlive = cmp.Or(o.KeepAlive, 15*time.Second)
@@ -57,114 +59,115 @@ func (o Options) filled() Options {
 	o.Unread = cmp.Or(o.Unread, 256<<20)
 	o.UnreadEach = cmp.Or(o.UnreadEach, 64<<20)
 	if o.Payer == nil {
-		o.Payer = func(who string) string { return who }
+		o.Payer = func(caller string) string { return caller }
 	}
 	o.Log = cmp.Or(o.Log, slog.Default())
 	return o
 }
 
-// supported are the versions that we speak, newest first.
+// supportedVersions are the protocol versions, newest first.
 var (
-	supported        = slices.Concat(revision.Modern, revision.Handshake)
-	supportedJSON, _ = json.Marshal(supported) // texts always marshal
+	supportedVersions = slices.Concat(revision.Modern, revision.Handshake)
+	supportedJSON, _  = json.Marshal(supportedVersions) // strings always marshal
 )
 
-// Server speaks MCP at any number of addresses.
+// Server serves MCP at any number of addresses.
 type Server struct {
-	opts     Options
-	boxes    boxes
-	sessions *recent[sessionKey, *Peer] // opened ones
-	ended    *recent[string, bool]      // boxes of ended sessions
-	levels   *recent[string, level]     // of the messages that a session wants, by box
-	tapes    tapes                      // of streams that may be resumed
+	opts          Options
+	mailboxes     mailboxes
+	sessions      *recentCache[sessionCacheKey, *Peer] // by session id
+	endedSessions *recentCache[string, bool]           // by mailbox
+	logLevels     *recentCache[string, logLevel]       // by session
+	resumable     resumableStreams
 
-	shelf     shelf // long answers on their way
-	listeners crowd
-	streams   crowd // of listeners of one session
-	requests  crowd // of clients of the handshake era, whose end does not end them
+	responses      responseBuffer // large ones that are being written
+	listeners      activeSet
+	sessionStreams activeSet // listeners by session
+	requests       activeSet // of the handshake era: they outlive their connection
 }
 
-// New makes a server.
+// New returns a server.
 func New(opts Options) *Server {
-	opts = opts.filled()
+	opts = opts.withDefaults()
 	return &Server{
-		shelf:     shelf{most: opts.Unread, mostEach: opts.UnreadEach, stall: opts.Stall},
-		listeners: crowd{most: opts.Listeners},
-		streams:   crowd{most: mostStreams},
+		responses:      responseBuffer{maxBytes: opts.Unread, maxCallerBytes: opts.UnreadEach, stall: opts.Stall},
+		listeners:      activeSet{byCaller: limit.Gate[string]{PerKey: opts.Listeners}},
+		sessionStreams: activeSet{byCaller: limit.Gate[string]{PerKey: maxSessionStreams}},
 
-		opts:     opts,
-		tapes:    tapes{most: mostKept, stay: opts.Stay},
-		sessions: newRecent[sessionKey, *Peer](mostRemembered),
-		ended:    newRecent[string, bool](4 * mostRemembered), // other boxes get in between
-		levels:   newRecent[string, level](mostRemembered),
+		opts:          opts,
+		resumable:     resumableStreams{maxBytes: maxEndedBytes, retention: opts.Stay},
+		sessions:      newRecentCache[sessionCacheKey, *Peer](maxRemembered),
+		endedSessions: newRecentCache[string, bool](4 * maxRemembered), // names of other mailboxes are in it too
+		logLevels:     newRecentCache[string, logLevel](maxRemembered),
 	}
 }
 
-// mostStreams bounds the listeners of one session. A client has one, and another one when it comes back before the first is known to be gone.
-const mostStreams = 8
+// maxSessionStreams bounds the listeners of one session. A reconnecting client has two until the first is known
+// to be closed.
+const maxSessionStreams = 8
 
-// mostRemembered bounds what is known of sessions by heart.
-const mostRemembered = 4 << 10
+// maxRemembered bounds the sessions in the caches.
+const maxRemembered = 4 << 10
 
-// Handle answers one HTTP request of the caller who, whom b serves. who is any text; sessions, cancellations and kept replies are
-// bound to it. A listener's stream goes on after Handle has returned, where the connection allows that.
-func (s *Server) Handle(w http.ResponseWriter, r *http.Request, who string, b Backend) {
-	v := &visit{s: s, w: w, r: r, who: who, backend: b}
+// Handle answers one HTTP request of the caller, any string, from b. Sessions, cancellations and stored streams
+// are bound to the caller. A listener's stream may go on after Handle has returned.
+func (s *Server) Handle(w http.ResponseWriter, r *http.Request, caller string, b Backend) {
+	v := &httpRequest{s: s, w: w, r: r, caller: caller, backend: b}
 	if !s.opts.Origins(r) {
-		v.turnAway(refusal(http.StatusForbidden, revision.CodeInvalidRequest, "Requests from this origin are not allowed."))
+		v.rejectRequest(newStatusError(http.StatusForbidden, revision.CodeInvalidRequest, "Requests from this origin are not allowed."))
 		return
 	}
 	switch r.Method {
 	case http.MethodPost:
-		v.post()
+		v.servePost()
 	case http.MethodGet:
-		v.get()
+		v.serveGet()
 	case http.MethodDelete:
-		v.delete()
+		v.serveDelete()
 	default:
-		v.notAllowed()
+		v.rejectMethod()
 	}
 }
 
-// TurnAway answers a request with an error before anything of it is read.
+// TurnAway answers a request with an error before its body is read.
 func (s *Server) TurnAway(w http.ResponseWriter, r *http.Request, e *RPCError) {
-	(&visit{s: s, w: w, r: r}).turnAway(e)
+	(&httpRequest{s: s, w: w, r: r}).rejectRequest(e)
 }
 
-// visit is one HTTP request.
-type visit struct {
+type httpRequest struct {
 	s       *Server
 	w       http.ResponseWriter
 	r       *http.Request
-	who     string
+	caller  string
 	backend Backend
 }
 
-func (v *visit) notAllowed() {
+func (v *httpRequest) rejectMethod() {
 	v.w.Header().Set("Allow", "POST")
-	v.turnAway(refusal(http.StatusMethodNotAllowed, revision.CodeInvalidRequest, "Send a POST: there is no session here."))
+	v.rejectRequest(newStatusError(http.StatusMethodNotAllowed, revision.CodeInvalidRequest, "Send a POST: there is no session here."))
 }
 
-// turnAway answers a request whose body nobody reads. The HTTP server does, for a while: a deadline bounds that.
-func (v *visit) turnAway(e *RPCError) {
+// rejectRequest sends an error without reading the body. The HTTP server reads on for a while; the deadline
+// bounds that.
+func (v *httpRequest) rejectRequest(e *RPCError) {
 	if v.r.Body != nil && v.r.Body != http.NoBody {
 		_ = http.NewResponseController(v.w).SetReadDeadline(time.Now().Add(v.s.opts.Stall))
 	}
 	writeError(v.w, nil, e)
 }
 
-// Shut ends the listeners' streams, in the way that each era has for it, and takes no new ones. Requests go on.
-func (s *Server) Shut() { s.listeners.end() }
+// Shut ends the listeners' streams gracefully and refuses new ones. Requests go on.
+func (s *Server) Shut() { s.listeners.cancelAll() }
 
-// Stop is Shut, and waits for the streams and requests to end. When ctx does before, the requests are cancelled.
+// Stop calls Shut and waits for streams and requests. When ctx ends first, they are cancelled.
 func (s *Server) Stop(ctx context.Context) {
-	s.listeners.end()
-	for _, all := range []*crowd{&s.listeners, &s.requests} {
+	s.listeners.cancelAll()
+	for _, all := range []*activeSet{&s.listeners, &s.requests} {
 		select {
-		case <-all.gone():
+		case <-all.whenEmpty():
 		case <-ctx.Done():
-			all.end()
-			<-all.gone()
+			all.cancelAll()
+			<-all.whenEmpty()
 		}
 	}
 }

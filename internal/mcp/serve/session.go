@@ -12,54 +12,52 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// A session is no more than what initialize said. Its id carries all of it, sealed for the caller who began it:
+// A session is the content of initialize. Its id carries all of it, sealed for the caller:
 //
-//	id of 12 bytes │ version │ capabilities │ client's name │ client's version, each behind its length
+//	id of 12 bytes │ version │ capabilities │ client's name │ client's version, each after its length
 //
-// Nothing is kept, so that a session may outlive the process that began it.
+// Nothing is stored, so that a session outlives the process that began it.
 const (
-	sessionIDLength  = 12
-	mostCapabilities = 1 << 10 // a header of more than some KiB is refused by proxies
-	mostClientText   = 64
+	sessionIDLength = 12
+	maxCapabilities = 1 << 10 // proxies refuse headers above some KiB
+	maxClientText   = 64
 )
 
 var errNoSession = errors.New("not a session of ours")
 
-// newSession begins a session with a client.
-func (s *Server) newSession(who string, p *Peer) (text string, err error) {
+func (s *Server) newSession(caller string, p *Peer) (text string, err error) {
 	state := make([]byte, sessionIDLength, 128)
 	_, _ = rand.Read(state) // never fails
 	p.Session = sessionName(state)
 	state = appendPart(state, []byte(p.Version))
-	state = appendPart(state, kept(p.Capabilities))
-	name, _ := wire.Unquote(wire.MemberOf(p.ClientInfo, "name"))
-	version, _ := wire.Unquote(wire.MemberOf(p.ClientInfo, "version"))
-	state = appendPart(state, []byte(name[:min(len(name), mostClientText)]))
-	state = appendPart(state, []byte(version[:min(len(version), mostClientText)]))
-	return s.opts.SealSession(who, state)
+	state = appendPart(state, trimCapabilities(p.Capabilities))
+	name, _ := wire.Unquote(wire.FindMember(p.ClientInfo, "name"))
+	version, _ := wire.Unquote(wire.FindMember(p.ClientInfo, "version"))
+	state = appendPart(state, []byte(name[:min(len(name), maxClientText)]))
+	state = appendPart(state, []byte(version[:min(len(version), maxClientText)]))
+	return s.opts.SealSession(caller, state)
 }
 
-// kept are capabilities as a session carries them: all, or, where those are too many, what we ask for.
-func kept(capabilities []byte) []byte {
-	if len(capabilities) <= mostCapabilities {
+// trimCapabilities returns the capabilities; above the bound, only the ones that the server uses.
+func trimCapabilities(capabilities []byte) []byte {
+	if len(capabilities) <= maxCapabilities {
 		return capabilities
 	}
-	var some []wire.Member
+	var known []wire.Member
 	for _, name := range []string{"elicitation", "sampling", "roots", "tasks"} {
-		if value := wire.MemberOf(capabilities, name); isObject(value) && len(value) < mostCapabilities/4 {
-			some = append(some, wire.Member{Name: name, Value: value})
+		if value := wire.FindMember(capabilities, name); isObject(value) && len(value) < maxCapabilities/4 {
+			known = append(known, wire.Member{Name: name, Value: value})
 		}
 	}
-	return wire.Object(some)
+	return wire.Object(known)
 }
 
-// openSession reads a session's id.
-func (s *Server) openSession(who, text string) (*Peer, error) {
-	key := sessionKey{who, text}
+func (s *Server) openSession(caller, text string) (*Peer, error) {
+	key := sessionCacheKey{caller, text}
 	if p := s.sessions.get(key); p != nil {
 		return p, nil
 	}
-	state, err := s.opts.OpenSession(who, text)
+	state, err := s.opts.OpenSession(caller, text)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +68,7 @@ func (s *Server) openSession(who, text string) (*Peer, error) {
 	return p, err
 }
 
-type sessionKey struct{ who, text string }
+type sessionCacheKey struct{ caller, text string }
 
 func readSession(state []byte) (*Peer, error) {
 	if len(state) < sessionIDLength {
@@ -112,22 +110,22 @@ func cutPart(b []byte) (part json.RawMessage, rest []byte, ok bool) {
 	return b[2:end:end], b[end:], true
 }
 
-// ownKey seals sessions with a key that dies with the process.
-func ownKey() (seal func(who string, session []byte) (string, error), open func(who, id string) ([]byte, error)) {
+// newProcessSealer seals sessions with a key of this process.
+func newProcessSealer() (seal func(caller string, session []byte) (string, error), open func(caller, id string) ([]byte, error)) {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
 	block, _ := aes.NewCipher(key)
 	box, _ := cipher.NewGCMWithRandomNonce(block)
-	bound := func(who string) []byte { sum := sha256.Sum256([]byte(who)); return sum[:] }
-	seal = func(who string, session []byte) (string, error) {
-		return base64.RawURLEncoding.EncodeToString(box.Seal(nil, nil, session, bound(who))), nil
+	bound := func(caller string) []byte { sum := sha256.Sum256([]byte(caller)); return sum[:] }
+	seal = func(caller string, session []byte) (string, error) {
+		return base64.RawURLEncoding.EncodeToString(box.Seal(nil, nil, session, bound(caller))), nil
 	}
-	open = func(who, id string) ([]byte, error) {
+	open = func(caller, id string) ([]byte, error) {
 		sealed, err := base64.RawURLEncoding.DecodeString(id)
 		if err != nil {
 			return nil, errNoSession
 		}
-		return box.Open(nil, nil, sealed, bound(who))
+		return box.Open(nil, nil, sealed, bound(caller))
 	}
 	return seal, open
 }

@@ -7,83 +7,78 @@ import (
 	"time"
 )
 
-// writer takes whole events.
-type writer interface{ write(events []byte) error }
+type eventWriter interface{ write(events []byte) error }
 
-// stream is where the reply to one HTTP request is written.
 type stream struct {
-	w       http.ResponseWriter
-	control http.ResponseController
-	s       *Server
-	who     string
-	shared  bool   // what is written stands in memory anyway
-	held    holder // nil: it cannot be held
+	w        http.ResponseWriter
+	control  http.ResponseController
+	s        *Server
+	caller   string
+	isShared bool        // the bytes are in memory anyway: they are not counted
+	holder   writeHolder // nil: writes cannot be held
 }
 
-// reply is where the visit's reply goes.
-func (v *visit) reply() stream {
-	return stream{w: v.w, control: *http.NewResponseController(v.w), s: v.s, who: v.who, held: holderOf(v.w, v.r)}
+func (v *httpRequest) newStream() stream {
+	return stream{w: v.w, control: *http.NewResponseController(v.w), s: v.s, caller: v.caller, holder: findHolder(v.w, v.r)}
 }
 
-// openStream begins an event stream. An event must be written at once: it takes the header with it.
-func openStream(v *visit) *stream {
-	streamHeader(v.w.Header())
-	st := v.reply()
+// openEventStream begins an event stream. The first event must be written at once: it flushes the header.
+func openEventStream(v *httpRequest) *stream {
+	setStreamHeader(v.w.Header())
+	st := v.newStream()
 	return &st
 }
 
-func streamHeader(h http.Header) {
+func setStreamHeader(h http.Header) {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no")
 }
 
-// write sends whole events.
-func (st *stream) write(events []byte) error { return st.send(events) }
+func (st *stream) write(events []byte) error { return st.sendParts(events) }
 
-// mostAtOnce is how much is written before the client must have taken what came before.
-const mostAtOnce = 256 << 10
+// maxPiece is the size in bytes of one write, each with a deadline of its own.
+const maxPiece = 256 << 10
 
-// send writes parts and sees them off. A client that takes no byte for a while is gone. Long ones stand in memory until they are taken,
-// which is bounded. No deadline stays: the next request on the connection may be answered by somebody who sets none.
-func (st *stream) send(parts ...[]byte) error {
+// sendParts writes parts and flushes. A client that reads nothing for the stall time is disconnected. Large
+// parts count for the response buffer. The deadline is cleared: the connection's next handler may not set one.
+func (st *stream) sendParts(parts ...[]byte) error {
 	size := 0
 	for _, part := range parts {
 		size += len(part)
 	}
-	if size > mostCopied && !st.shared {
-		p := st.s.shelf.put(st.s.opts.Payer(st.who), size, http.NewResponseController(st.w))
-		defer p.done()
-		return st.together(size, parts, p.next)
+	if size > maxCopied && !st.isShared {
+		p := st.s.responses.add(st.s.opts.Payer(st.caller), size, http.NewResponseController(st.w))
+		defer p.release()
+		return st.writeCoalesced(size, parts, p.extendDeadline)
 	}
 	defer func() { _ = st.control.SetWriteDeadline(time.Time{}) }()
-	return st.together(size, parts, st.extend)
+	return st.writeCoalesced(size, parts, st.extendDeadline)
 }
 
-// together writes parts, in one write to the connection where net/http would make several.
-func (st *stream) together(size int, parts [][]byte, next func() error) error {
-	if st.held == nil || size < leastHeld || size > mostHeld {
-		return st.pieces(parts, next)
+// writeCoalesced writes parts in one write to the connection where net/http would need several.
+func (st *stream) writeCoalesced(size int, parts [][]byte, next func() error) error {
+	if st.holder == nil || size < minHeld || size > maxHeld {
+		return st.writePieces(parts, next)
 	}
-	st.held.Hold()
-	err := st.pieces(parts, next)
-	return errors.Join(err, st.held.Let())
+	st.holder.Hold()
+	err := st.writePieces(parts, next)
+	return errors.Join(err, st.holder.Let())
 }
 
-// extend gives the client another while.
-func (st *stream) extend() error {
+func (st *stream) extendDeadline() error {
 	_ = st.control.SetWriteDeadline(time.Now().Add(st.s.opts.Stall))
 	return nil
 }
 
-// pieces writes parts, with time for each piece.
-func (st *stream) pieces(parts [][]byte, next func() error) error {
+// writePieces writes parts piece by piece; next renews the deadline.
+func (st *stream) writePieces(parts [][]byte, next func() error) error {
 	for _, part := range parts {
 		for len(part) > 0 {
 			if err := next(); err != nil {
 				return err
 			}
-			n := min(len(part), mostAtOnce)
+			n := min(len(part), maxPiece)
 			if _, err := st.w.Write(part[:n]); err != nil {
 				return err
 			}
@@ -93,10 +88,8 @@ func (st *stream) pieces(parts [][]byte, next func() error) error {
 	return st.control.Flush()
 }
 
-// keepAlive is a comment.
 var keepAlive = []byte(":\n\n")
 
-// beginEvent writes what comes before an event's data, which is on one line.
 func beginEvent(b []byte, id string) []byte {
 	if id != "" {
 		b = append(append(append(b, "id: "...), id...), '\n')
@@ -104,7 +97,7 @@ func beginEvent(b []byte, id string) []byte {
 	return append(b, "event: message\ndata: "...)
 }
 
-// endEvent ends the event whose data begin at from. Line ends in JSON stand between its tokens only.
+// endEvent ends the event whose data begin at from. It replaces line ends, which JSON has only between tokens.
 func endEvent(b []byte, from int) []byte {
 	for _, end := range []byte("\n\r") {
 		for rest := b[from:]; ; {

@@ -16,16 +16,16 @@ import (
 
 const callWait = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"wait"}}`
 
-func TestFirstNotificationMakesAStreamOfTheReply(t *testing.T) {
+func TestReply_FirstNotificationStartsStream(t *testing.T) {
 	t.Parallel()
-	p := open(t, &desk{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
+	p := newTestServer(t, &testBackend{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
 		if err := r.Notify("notifications/progress", json.RawMessage(`{"progressToken":"t","progress":1}`)); err != nil {
 			t.Error(err)
 		}
 		return json.RawMessage("{\n \"content\": []\r\n}"), nil
 	}})
-	for name, a := range map[string]ask{
-		"modern":            modern("tools/call", `,"name":"x"`, ""),
+	for name, a := range map[string]testRequest{
+		"modern":            modernRequest("tools/call", `,"name":"x"`, ""),
 		"without a session": {body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`},
 	} {
 		r := p.send(a)
@@ -43,13 +43,13 @@ func TestFirstNotificationMakesAStreamOfTheReply(t *testing.T) {
 		if last := r.message(); !strings.HasSuffix(last, `"content": []  }}`) {
 			t.Errorf("%s: %s", name, last)
 		}
-		r.ended()
+		r.expectEnd()
 	}
 }
 
-func TestClientThatAcceptsJSONAloneGetsNoNotifications(t *testing.T) {
+func TestReply_JSONOnlyClientGetsNoNotifications(t *testing.T) {
 	t.Parallel()
-	p := open(t, &desk{answer: func(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+	p := newTestServer(t, &testBackend{answer: func(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 		if err := r.Notify("notifications/progress", nil); err != nil {
 			t.Error(err)
 		}
@@ -58,7 +58,7 @@ func TestClientThatAcceptsJSONAloneGetsNoNotifications(t *testing.T) {
 		}
 		return json.RawMessage("{}"), nil
 	}})
-	session := p.session("2025-11-25", "{}")
+	session := p.startSession("2025-11-25", "{}")
 	for _, accept := range []string{"application/json", "", "application/*;q=0.5", "application/json, text/event-stream;q=0"} {
 		a := inSession(session, callWait)
 		a.header["Accept"] = accept
@@ -69,11 +69,11 @@ func TestClientThatAcceptsJSONAloneGetsNoNotifications(t *testing.T) {
 	}
 }
 
-func TestClientThatAcceptsEventStreamsAloneGetsOne(t *testing.T) {
+func TestReply_StreamOnlyClientGetsStream(t *testing.T) {
 	t.Parallel()
-	p := open(t, &desk{})
+	p := newTestServer(t, &testBackend{})
 	for _, accept := range []string{"text/event-stream", "text/*"} {
-		a := modern("tools/call", `,"name":"x"`, "")
+		a := modernRequest("tools/call", `,"name":"x"`, "")
 		a.header["Accept"] = accept
 		r := p.send(a)
 		if have := r.message(); have != `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete"}}` {
@@ -86,14 +86,14 @@ func TestClientThatAcceptsEventStreamsAloneGetsOne(t *testing.T) {
 	}
 }
 
-func TestLongSilenceMakesAStreamWithComments(t *testing.T) {
+func TestReply_SilenceStartsStreamWithComments(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
-	p := open(t, &desk{answer: func(context.Context, *serve.Request) (json.RawMessage, error) {
+	p := newTestServer(t, &testBackend{answer: func(context.Context, *serve.Request) (json.RawMessage, error) {
 		<-release
 		return json.RawMessage("{}"), nil
 	}}, func(o *serve.Options) { o.Silence, o.KeepAlive = time.Millisecond, time.Millisecond })
-	r := p.send(modern("tools/call", `,"name":"wait"`, ""))
+	r := p.send(modernRequest("tools/call", `,"name":"wait"`, ""))
 	lines := bufio.NewReader(r.Body)
 	for range 6 { // three comments, each with its blank line
 		if line, err := lines.ReadString('\n'); err != nil || line != ":\n" && line != "\n" {
@@ -115,26 +115,26 @@ func TestLongSilenceMakesAStreamWithComments(t *testing.T) {
 	}
 }
 
-func TestRequestsToTheClientAreAnsweredAtAnyProcess(t *testing.T) {
+func TestAsk_AnsweredAtAnyProcess(t *testing.T) {
 	t.Parallel()
-	d := &desk{answer: func(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+	d := &testBackend{answer: func(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 		return r.Ask(ctx, "elicitation/create", json.RawMessage(`{"message":"?"}`))
 	}}
-	a, b := twins(t, d)
-	session := a.session("2025-11-25", `{"elicitation":{}}`)
-	for name, at := range map[string]*place{"the same": a, "another": b} {
+	a, b := newTwoServers(t, d)
+	session := a.startSession("2025-11-25", `{"elicitation":{}}`)
+	for name, at := range map[string]*testServer{"the same": a, "another": b} {
 		for answer, want := range map[string]string{
 			`"result":{"action":"accept"}`:                      `{"jsonrpc":"2.0","id":7,"result":{"action":"accept"}}`,
 			`"error":{"code":-1,"message":"no","data":{"a":1}}`: `{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"no","data":{"a":1}}}`,
 		} {
 			r := a.send(inSession(session, callWait))
-			asked := question(t, r)
+			asked := readClientRequest(t, r)
 			if asked.Method != "elicitation/create" || string(asked.Params) != `{"message":"?"}` {
 				t.Fatalf("asked %+v", asked)
 			}
 			foreign := inSession(session, `{"jsonrpc":"2.0","id":"`+asked.ID+`","result":{"action":"stolen"}}`)
 			foreign.path = "/you"
-			foreign.header["Mcp-Session-Id"] = at.sessionOf("/you")
+			foreign.header["Mcp-Session-Id"] = at.startSessionAt("/you")
 			if have := at.send(foreign); have.StatusCode != 202 {
 				t.Errorf("a foreign answer: %d", have.StatusCode)
 			}
@@ -144,19 +144,19 @@ func TestRequestsToTheClientAreAnsweredAtAnyProcess(t *testing.T) {
 			if have := r.message(); have != want {
 				t.Errorf("at %s process: %s", name, have)
 			}
-			r.ended()
+			r.expectEnd()
 		}
 	}
 }
 
-type asked struct {
+type clientRequest struct {
 	ID     string
 	Method string
 	Params json.RawMessage
 }
 
-// question is the next event with data: a request to the client.
-func question(t *testing.T, r *reply) (q asked) {
+// readClientRequest returns the next event with data: a request to the client.
+func readClientRequest(t *testing.T, r *testReply) (q clientRequest) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(r.message()), &q); err != nil {
 		t.Fatal(err)
@@ -164,31 +164,30 @@ func question(t *testing.T, r *reply) (q asked) {
 	return q
 }
 
-// sessionOf begins a session of another caller.
-func (p *place) sessionOf(path string) string {
+func (p *testServer) startSessionAt(path string) string {
 	p.t.Helper()
-	r := p.send(ask{path: path, body: `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`})
+	r := p.send(testRequest{path: path, body: `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`})
 	return r.Header.Get("Mcp-Session-Id")
 }
 
-func TestCancellationEndsTheRequestInAnyProcess(t *testing.T) {
+func TestCancel_EndsRequestInAnyProcess(t *testing.T) {
 	t.Parallel()
 	ended := make(chan error, 1)
 	began := make(chan struct{}, 1)
-	d := &desk{answer: func(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+	d := &testBackend{answer: func(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 		began <- struct{}{}
 		_, err := r.Ask(ctx, "elicitation/create", nil)
 		ended <- err
 		return nil, err
 	}}
-	a, b := twins(t, d)
-	session := a.session("2025-11-25", `{}`)
-	for name, at := range map[string]*place{"the same": a, "another": b} {
+	a, b := newTwoServers(t, d)
+	session := a.startSession("2025-11-25", `{}`)
+	for name, at := range map[string]*testServer{"the same": a, "another": b} {
 		r := a.send(inSession(session, callWait))
-		q := question(t, r)
+		q := readClientRequest(t, r)
 		<-began
-		for _, other := range []ask{
-			inSession(a.session("2025-11-25", `{}`), cancelSeven), // another session
+		for _, other := range []testRequest{
+			inSession(a.startSession("2025-11-25", `{}`), cancelSeven), // another session
 			{body: cancelSeven}, // none
 			inSession(session, strings.Replace(cancelSeven, "7", `"7"`, 1)), // another id
 		} {
@@ -210,7 +209,7 @@ func TestCancellationEndsTheRequestInAnyProcess(t *testing.T) {
 		if have := r.message(); have != `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"`+q.ID+`"}}` {
 			t.Errorf("at %s process: %s", name, have)
 		}
-		if have := r.message(); code(have) != -32603 || !strings.Contains(have, "cancelled") {
+		if have := r.message(); errorCode(have) != -32603 || !strings.Contains(have, "cancelled") {
 			t.Errorf("at %s process: %s", name, have)
 		}
 	}
@@ -218,61 +217,61 @@ func TestCancellationEndsTheRequestInAnyProcess(t *testing.T) {
 
 const cancelSeven = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"enough"}}`
 
-func TestStreamsOfTheHandshakeEraBeginWithAnIDSince2025_11_25(t *testing.T) {
+func TestStream_PrimingEventSince2025_11_25(t *testing.T) {
 	t.Parallel()
-	p := open(t, &desk{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
+	p := newTestServer(t, &testBackend{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
 		return json.RawMessage("{}"), r.Notify("notifications/progress", nil)
 	}})
 	for version, primed := range map[string]bool{"2025-11-25": true, "2025-06-18": false} {
-		text := p.send(inSession(p.session(version, "{}"), callWait)).text()
+		text := p.send(inSession(p.startSession(version, "{}"), callWait)).text()
 		if strings.HasPrefix(text, "id: ") != true || strings.Contains(text, "\ndata: \n\n") != primed || strings.Count(text, "\nevent: message\n") != 2 {
 			t.Errorf("%s:\n%s", version, text)
 		}
 	}
 }
 
-func TestLongResultsArriveWhole(t *testing.T) {
+func TestReply_LongResultArrivesWhole(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{10 << 10, 100 << 10, 1 << 20} {
 		long := `{"content":[{"type":"text","text":"` + strings.Repeat("ü", size/2) + `"}]}`
-		d := &desk{
+		d := &testBackend{
 			answer:   func(context.Context, *serve.Request) (json.RawMessage, error) { return json.RawMessage(long), nil },
 			prepared: []byte(long),
 		}
-		p := open(t, d)
+		p := newTestServer(t, d)
 		legacy := `{"jsonrpc":"2.0","id":7,"result":` + long + `}`
-		if r := p.send(ask{body: callWait}); r.text() != legacy || r.ContentLength != int64(len(legacy)) {
+		if r := p.send(testRequest{body: callWait}); r.text() != legacy || r.ContentLength != int64(len(legacy)) {
 			t.Errorf("%d bytes in the handshake era: %d, %d", size, r.StatusCode, r.ContentLength)
 		}
-		if have := p.send(modern("tools/call", `,"name":"x"`, "")).text(); have != `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete",`+long[1:]+`}` {
+		if have := p.send(modernRequest("tools/call", `,"name":"x"`, "")).text(); have != `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete",`+long[1:]+`}` {
 			t.Errorf("%d bytes in the modern era: %.80s", size, have)
 		}
-		if have := p.send(modern("tools/list", "", "")).text(); have != `{"jsonrpc":"2.0","id":1,"result":`+long+`}` {
+		if have := p.send(modernRequest("tools/list", "", "")).text(); have != `{"jsonrpc":"2.0","id":1,"result":`+long+`}` {
 			t.Errorf("%d bytes, prepared: %.80s", size, have)
 		}
 	}
 }
 
-func TestPanicOfABackendIsAnInternalError(t *testing.T) {
+func TestBackendPanic_IsInternalError(t *testing.T) {
 	t.Parallel()
-	p := open(t, &desk{answer: func(context.Context, *serve.Request) (json.RawMessage, error) { panic("a secret") }})
+	p := newTestServer(t, &testBackend{answer: func(context.Context, *serve.Request) (json.RawMessage, error) { panic("a secret") }})
 	for range 3 {
-		if text := p.send(modern("tools/list", "", "")).text(); !strings.Contains(text, "-32603") || strings.Contains(text, "a secret") {
+		if text := p.send(modernRequest("tools/list", "", "")).text(); !strings.Contains(text, "-32603") || strings.Contains(text, "a secret") {
 			t.Errorf("answer = %s", text)
 		}
 	}
 }
 
-func TestPanicOfABackendEndsItsReplyAlone(t *testing.T) {
+func TestBackendPanic_EndsOnlyItsReply(t *testing.T) {
 	t.Parallel()
-	p := open(t, &desk{
+	p := newTestServer(t, &testBackend{
 		answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
 			_ = r.Notify("notifications/progress", nil)
 			panic(http.ErrAbortHandler)
 		},
 		listen: func(context.Context, serve.Filter, func(string, json.RawMessage)) error { panic(http.ErrAbortHandler) },
 	}, func(o *serve.Options) { o.KeepAlive = time.Nanosecond })
-	session := p.session("2025-11-25", "{}")
+	session := p.startSession("2025-11-25", "{}")
 	for range 10 {
 		r := p.send(inSession(session, callWait))
 		if _, err := io.ReadAll(r.Body); err == nil {

@@ -1,5 +1,5 @@
-// Package sse reads server-sent events (WHATWG HTML §9.2) as real servers write them: lines end in LF, CR or CRLF, the
-// stream may begin with a byte order mark and stop without its last blank line. An event is bounded in size.
+// Package sse reads server-sent events (WHATWG HTML section 9.2) leniently: lines end in LF, CR or CRLF. The
+// stream may begin with a byte order mark and lack its last blank line. The size of an event is bounded.
 //
-// It only reads: reconnecting and what an event means are the caller's.
+// Reconnecting and the meaning of events are the caller's.
 package sse

@@ -12,9 +12,9 @@ import (
 	"patchbay/internal/mcp/sse"
 )
 
-func readAll(r io.Reader, most int) ([]sse.Event, error) {
+func readAll(r io.Reader, maxEvent int) ([]sse.Event, error) {
 	var events []sse.Event
-	reader := sse.NewReader(r, most)
+	reader := sse.NewReader(r, maxEvent)
 	for {
 		event, err := reader.Next()
 		if err != nil {
@@ -24,7 +24,7 @@ func readAll(r io.Reader, most int) ([]sse.Event, error) {
 	}
 }
 
-func message(data ...string) []sse.Event {
+func newMessages(data ...string) []sse.Event {
 	var events []sse.Event
 	for _, d := range data {
 		events = append(events, sse.Event{Data: []byte(d)})
@@ -32,29 +32,29 @@ func message(data ...string) []sse.Event {
 	return events
 }
 
-func TestReaderTakesEveryWayToWriteAStream(t *testing.T) {
+func TestReader_StreamFormats(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		stream string
 		want   []sse.Event
 	}{
-		"line feeds":                      {"data: a\n\ndata: b\n\n", message("a", "b")},
-		"carriage returns":                {"data: a\r\rdata: b\r\r", message("a", "b")},
-		"both":                            {"data: a\r\n\r\ndata: b\r\n\r\n", message("a", "b")},
-		"mixed ends":                      {"data: a\r\n\ndata: b\n\r", message("a", "b")},
-		"byte order mark":                 {"\xef\xbb\xbfdata: a\n\n", message("a")},
-		"comments":                        {": hello\n\n:\n\ndata: a\n:in the middle\ndata: b\n\n", message("a\nb")},
-		"several data lines":              {"data: a\ndata:  b\ndata:c\n\n", message("a\n b\nc")},
-		"no final blank line":             {"data: a\n", message("a")},
-		"no final line end":               {"data: a", message("a")},
+		"line feeds":                      {"data: a\n\ndata: b\n\n", newMessages("a", "b")},
+		"carriage returns":                {"data: a\r\rdata: b\r\r", newMessages("a", "b")},
+		"both":                            {"data: a\r\n\r\ndata: b\r\n\r\n", newMessages("a", "b")},
+		"mixed ends":                      {"data: a\r\n\ndata: b\n\r", newMessages("a", "b")},
+		"byte order mark":                 {"\xef\xbb\xbfdata: a\n\n", newMessages("a")},
+		"comments":                        {": hello\n\n:\n\ndata: a\n:in the middle\ndata: b\n\n", newMessages("a\nb")},
+		"several data lines":              {"data: a\ndata:  b\ndata:c\n\n", newMessages("a\n b\nc")},
+		"no final blank line":             {"data: a\n", newMessages("a")},
+		"no final line end":               {"data: a", newMessages("a")},
 		"name and id":                     {"event: x\nid: 7\ndata: a\n\n", []sse.Event{{Name: "x", ID: "7", Data: []byte("a")}}},
 		"the name ends with its event":    {"event: x\ndata: a\n\ndata: b\n\n", []sse.Event{{Name: "x", Data: []byte("a")}, {Data: []byte("b")}}},
-		"events without data":             {"event: ping\n\nid: 1\n\ndata:\n\ndata: a\n\n", message("a")},
-		"unknown fields":                  {"retry: 10\nfoo: bar\nfoo\ndata: a\n\n", message("a")},
-		"a data line that begins empty":   {"data:\ndata: a\n\n", message("\na")},
+		"events without data":             {"event: ping\n\nid: 1\n\ndata:\n\ndata: a\n\n", newMessages("a")},
+		"unknown fields":                  {"retry: 10\nfoo: bar\nfoo\ndata: a\n\n", newMessages("a")},
+		"a data line that begins empty":   {"data:\ndata: a\n\n", newMessages("\na")},
 		"nothing":                         {"", nil},
 		"only line ends":                  {"\n\r\n\r\r\n", nil},
-		"a mark later on is just a field": {"data: a\n\n\xef\xbb\xbfdata: b\n\n", message("a")},
+		"a mark later on is just a field": {"data: a\n\n\xef\xbb\xbfdata: b\n\n", newMessages("a")},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestReaderTakesEveryWayToWriteAStream(t *testing.T) {
 	}
 }
 
-func TestReaderRefusesWhatIsTooLarge(t *testing.T) {
+func TestReader_RefusesTooLargeEvents(t *testing.T) {
 	t.Parallel()
 	for name, stream := range map[string]string{
 		"one line":         "data: " + strings.Repeat("x", 100) + "\n\n",
@@ -95,31 +95,31 @@ func TestReaderRefusesWhatIsTooLarge(t *testing.T) {
 	}
 }
 
-func TestReaderDoesNotCountComments(t *testing.T) {
+func TestReader_DoesNotCountComments(t *testing.T) {
 	t.Parallel()
 	got, err := readAll(strings.NewReader(strings.Repeat(": keep-alive\n", 1000)+"data: a\n\n"), 64)
 	if !errors.Is(err, io.EOF) {
 		t.Errorf("error = %v, want EOF", err)
 	}
-	if diff := cmp.Diff(message("a"), got); diff != "" {
+	if diff := cmp.Diff(newMessages("a"), got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }
 
-func TestReaderTellsTheStreamsError(t *testing.T) {
+func TestReader_ReturnsStreamError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	got, err := readAll(io.MultiReader(strings.NewReader("data: a\n\ndata: half"), iotest.ErrReader(broken)), 64)
 	if !errors.Is(err, broken) {
 		t.Errorf("error = %v, want the stream's", err)
 	}
-	if diff := cmp.Diff(message("a"), got); diff != "" {
+	if diff := cmp.Diff(newMessages("a"), got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }
 
-// An event is there as soon as its blank line is: a server that holds the stream open must not delay it.
-func TestReaderDoesNotWaitForTheByteAfterAnEvent(t *testing.T) {
+// An event is returned as soon as its blank line arrives, although the stream stays open.
+func TestReader_DoesNotReadPastAnEvent(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"\n\n", "\r\r", "\r\n\r\n"} {
 		pr, pw := io.Pipe()
@@ -137,7 +137,7 @@ func FuzzReader(f *testing.F) {
 	f.Add("\xef\xbb\xbfevent: x\rdata: a\r\rdata", 8)
 	f.Fuzz(func(t *testing.T, stream string, most int) {
 		if most < 0 || most > 1<<16 {
-			return // no reader is made with it
+			return // not a valid limit
 		}
 		whole, wholeErr := readAll(strings.NewReader(stream), most)
 		bytewise, bytewiseErr := readAll(iotest.OneByteReader(strings.NewReader(stream)), most)
@@ -152,7 +152,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-func TestLongEventsKeepTheirBytes(t *testing.T) {
+func TestReader_LongEventsKeepTheirBytes(t *testing.T) {
 	t.Parallel()
 	first, second := strings.Repeat("a", 100_000), strings.Repeat("b", 100_000)
 	r := sse.NewReader(strings.NewReader("data: "+first+"\n\ndata: "+second+"\n\n"), 1<<20)

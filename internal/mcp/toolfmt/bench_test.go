@@ -8,11 +8,11 @@ import (
 	"patchbay/internal/mcp/toolfmt"
 )
 
-// BenchmarkDefinitions writes 1 000 tools of about 1 KB each for each provider.
+// BenchmarkDefinitions converts 1 000 tools of about 1 KB for each provider.
 func BenchmarkDefinitions(b *testing.B) {
 	tools := make([]toolfmt.Tool, 0, 1000)
 	for _, raw := range mcptest.Tools(1000) {
-		tools = append(tools, toolOf(b, []byte(raw)))
+		tools = append(tools, parseTool(b, []byte(raw)))
 	}
 	for _, format := range formats {
 		b.Run(string(format), func(b *testing.B) {

@@ -17,12 +17,11 @@ import (
 	"patchbay/internal/mcp/toolfmt"
 )
 
-var update = flag.Bool("update", false, "write the expected definitions anew")
+var updateGolden = flag.Bool("update", false, "write the expected definitions anew")
 
 var formats = []toolfmt.Format{toolfmt.MCP, toolfmt.OpenAI, toolfmt.Anthropic, toolfmt.Google}
 
-// toolOf reads a tool as a server sends it.
-func toolOf(t testing.TB, raw []byte) toolfmt.Tool {
+func parseTool(t testing.TB, raw []byte) toolfmt.Tool {
 	t.Helper()
 	var fields struct {
 		Name, Title, Description string
@@ -37,11 +36,11 @@ func toolOf(t testing.TB, raw []byte) toolfmt.Tool {
 	}
 }
 
-func withSchema(schema string) toolfmt.Tool {
+func toolWithSchema(schema string) toolfmt.Tool {
 	return toolfmt.Tool{Name: "mcp_test__tool", Description: "Does it.", InputSchema: json.RawMessage(schema)}
 }
 
-func TestEachProviderGetsTheDefinitionThatItTakes(t *testing.T) {
+func TestDefinitions_EachProviderMatchesGolden(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/definitions/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -58,7 +57,7 @@ func TestEachProviderGetsTheDefinitionThatItTakes(t *testing.T) {
 			for _, f := range archive.Files {
 				want[f.Name] = string(f.Data)
 			}
-			tool := toolOf(t, bytes.TrimSpace(archive.Files[0].Data))
+			tool := parseTool(t, bytes.TrimSpace(archive.Files[0].Data))
 			archive.Files = archive.Files[:1]
 			for _, format := range formats[1:] {
 				list := toolfmt.Definitions(format, []toolfmt.Tool{tool})
@@ -69,13 +68,13 @@ func TestEachProviderGetsTheDefinitionThatItTakes(t *testing.T) {
 					t.Errorf("%s: %s", format, complaint)
 				}
 				name := string(format) + ".json"
-				got := indented(t, list[0])
+				got := indentJSON(t, list[0])
 				archive.Files = append(archive.Files, txtar.File{Name: name, Data: []byte(got)})
-				if diff := cmp.Diff(want[name], got); diff != "" && !*update {
+				if diff := cmp.Diff(want[name], got); diff != "" && !*updateGolden {
 					t.Errorf("%s (-want +got):\n%s", format, diff)
 				}
 			}
-			if *update {
+			if *updateGolden {
 				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
 					t.Fatal(err)
 				}
@@ -84,7 +83,7 @@ func TestEachProviderGetsTheDefinitionThatItTakes(t *testing.T) {
 	}
 }
 
-func indented(t *testing.T, raw []byte) string {
+func indentJSON(t *testing.T, raw []byte) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := json.Indent(&b, raw, "", "  "); err != nil {
@@ -93,7 +92,7 @@ func indented(t *testing.T, raw []byte) string {
 	return b.String() + "\n"
 }
 
-func TestAnMCPDefinitionKeepsEveryByteButItsName(t *testing.T) {
+func TestDefinitions_MCPChangesOnlyName(t *testing.T) {
 	t.Parallel()
 	for definition, want := range map[string]string{
 		`{"name":"a","x":9007199254740993}`:                         `{"name":"N","x":9007199254740993}`,
@@ -110,7 +109,7 @@ func TestAnMCPDefinitionKeepsEveryByteButItsName(t *testing.T) {
 	}
 }
 
-func TestASchemaThatAProviderTakesPassesByteForByte(t *testing.T) {
+func TestDefinitions_ValidSchemaIsUnchanged(t *testing.T) {
 	t.Parallel()
 	schema := `{"$schema":"https://json-schema.org/draft/2020-12/schema", "zeta":1,"type":"object","properties":{"n":{"maximum":18446744073709551615,"default":-1.50e+2},` +
 		`"r":{"$ref":"#/$defs/x"},"u":{"anyOf":[{"type":"string"},{"type":"null"}]},"<":{"enum":[{"items":null},"\u003c"]}},"$defs":{"x":{"type":["string","null"]}},"x-own":{"type":"array"}}`
@@ -119,14 +118,14 @@ func TestASchemaThatAProviderTakesPassesByteForByte(t *testing.T) {
 		if format == toolfmt.Anthropic {
 			sent = strings.Replace(schema, `"<"`, `"lt"`, 1)
 		}
-		got := string(toolfmt.Definitions(format, []toolfmt.Tool{withSchema(sent)})[0])
+		got := string(toolfmt.Definitions(format, []toolfmt.Tool{toolWithSchema(sent)})[0])
 		if !strings.Contains(got, `"`+key+`":`+sent+`}`) {
 			t.Errorf("%s: %s", format, got)
 		}
 	}
 }
 
-func TestDescriptionsAreCutAtAWord(t *testing.T) {
+func TestDescription_IsCutAtWord(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"words":      strings.Repeat("word ", 5000),
@@ -136,7 +135,7 @@ func TestDescriptionsAreCutAtAWord(t *testing.T) {
 		"exactly":    strings.Repeat("x", 1024),
 	} {
 		for _, format := range formats[1:] {
-			tool := withSchema(`{}`)
+			tool := toolWithSchema(`{}`)
 			tool.Description, tool.Annotations = text, json.RawMessage(`{"readOnlyHint":true}`)
 			got := toolfmt.Definitions(format, []toolfmt.Tool{tool})[0]
 			for _, complaint := range checkDefinition(string(format), got) {
@@ -152,29 +151,29 @@ func TestDescriptionsAreCutAtAWord(t *testing.T) {
 	}
 }
 
-func TestNoToolsAreAnEmptyList(t *testing.T) {
+func TestDefinitions_NoToolsAreEmptyList(t *testing.T) {
 	t.Parallel()
 	for _, format := range formats {
 		if got := toolfmt.Definitions(format, nil); got == nil || len(got) != 0 {
 			t.Errorf("%s: %s", format, got)
 		}
 	}
-	if got := toolfmt.Definitions("cobol", []toolfmt.Tool{withSchema(`{}`)}); got != nil {
+	if got := toolfmt.Definitions("cobol", []toolfmt.Tool{toolWithSchema(`{}`)}); got != nil {
 		t.Errorf("an unknown format: %s", got)
 	}
 }
 
-func TestGoogleTakesAllToolsInOneElement(t *testing.T) {
+func TestDefinitions_GoogleHasOneElement(t *testing.T) {
 	t.Parallel()
-	list := toolfmt.Definitions(toolfmt.Google, []toolfmt.Tool{withSchema(`{}`), withSchema(`{"properties":{"a":{}}}`), withSchema(``)})
+	list := toolfmt.Definitions(toolfmt.Google, []toolfmt.Tool{toolWithSchema(`{}`), toolWithSchema(`{"properties":{"a":{}}}`), toolWithSchema(``)})
 	var tool struct{ FunctionDeclarations []map[string]any }
 	if len(list) != 1 || json.Unmarshal(list[0], &tool) != nil || len(tool.FunctionDeclarations) != 3 {
 		t.Errorf("%s", list)
 	}
 }
 
-// hostile are schemas that grow, nest or lead into themselves.
-func hostile() map[string]string {
+// hostileSchemas grow, nest or are recursive.
+func hostileSchemas() map[string]string {
 	bomb := []string{`"l0":{"type":"string","description":"` + strings.Repeat("x", 1000) + `"}`}
 	for i := 1; i < 30; i++ {
 		ref := fmt.Sprintf(`{"$ref":"#/$defs/l%d"}`, i-1)
@@ -217,13 +216,13 @@ func hostile() map[string]string {
 	}
 }
 
-func TestHostileSchemasStayWithinTheSubsetAndTheBounds(t *testing.T) {
+func TestDefinitions_HostileSchemasStayBounded(t *testing.T) {
 	t.Parallel()
-	for name, schema := range hostile() {
+	for name, schema := range hostileSchemas() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, format := range formats {
-				tool := withSchema(schema)
+				tool := toolWithSchema(schema)
 				tool.Definition = json.RawMessage(`{"name":"tool"}`)
 				for _, raw := range toolfmt.Definitions(format, []toolfmt.Tool{tool}) {
 					for _, complaint := range checkDefinition(string(format), raw) {

@@ -7,25 +7,25 @@ import (
 	"unicode/utf8"
 )
 
-// The longest descriptions, in characters. OpenAI refuses more than 1 024 ("string_above_max_length" at
-// tools[…].function.description); some of its models have stopped to, and the others refuse the whole request. Anthropic
-// and Google publish no limit: theirs keeps one tool from filling a model's context.
+// Maximum description lengths, in characters. OpenAI refuses more than 1 024 ("string_above_max_length" at
+// tools[…].function.description): some newer models do not, the others refuse the whole request. Anthropic and
+// Google publish no limit; theirs keeps one tool from filling a model's context.
 const (
-	openAIDescription = 1024
-	otherDescription  = 16 << 10
+	maxOpenAIDescription = 1024
+	maxOtherDescription  = 16 << 10
 )
 
-// describe is the tool's description for a model: the server's text, cut where it is too long, and behind it what else is
-// to be said, which is never cut away.
-func (t Tool) describe(limit int, more ...string) string {
+// modelDescription returns the tool's description for a model: the server's text, truncated, then more, which
+// is never truncated.
+func (t Tool) modelDescription(limit int, more ...string) string {
 	text := strings.TrimSpace(t.Description)
 	if text == "" {
 		text = strings.TrimSpace(t.Title)
 	}
 	var tail []string
-	for _, sentence := range append(more, hints(t.Annotations)) {
+	for _, sentence := range append(more, annotationHints(t.Annotations)) {
 		if sentence != "" {
-			tail = append(tail, cut(sentence, limit/4))
+			tail = append(tail, truncateText(sentence, limit/4))
 		}
 	}
 	if text == "" && tail == nil {
@@ -38,13 +38,13 @@ func (t Tool) describe(limit int, more ...string) string {
 	if behind != "" {
 		behind = " " + behind
 	}
-	return cut(text, limit-utf8.RuneCountInString(behind)) + behind
+	return truncateText(text, limit-utf8.RuneCountInString(behind)) + behind
 }
 
-// hints says in one sentence what the server says of the tool in its annotations (MCP 2025-11-25, ToolAnnotations): a
-// provider's request has no place for them. They are the server's word, and the sentence says so. Only what a server
-// states counts, not the protocol's default for what it leaves out.
-func hints(annotations json.RawMessage) string {
+// annotationHints describes the tool's annotations in one sentence (MCP 2025-11-25, ToolAnnotations), as a
+// provider's request has no field for them. The sentence names the server as the source. Only stated
+// annotations count, not the protocol's defaults.
+func annotationHints(annotations json.RawMessage) string {
 	var a map[string]json.RawMessage
 	if json.Unmarshal(annotations, &a) != nil {
 		return ""
@@ -66,8 +66,8 @@ func hints(annotations json.RawMessage) string {
 	return "(Its server says that this tool is " + strings.Join(words, " and ") + ".)"
 }
 
-// cut shortens text to limit characters, at the end of a word where one is near, with … for the rest.
-func cut(text string, limit int) string {
+// truncateText shortens text to limit characters, at a word's end if one is near, and appends ….
+func truncateText(text string, limit int) string {
 	if utf8.RuneCountInString(text) <= limit {
 		return text
 	}

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// describe gives a schema its description: the server's text, and what Google's dialect has no word for. Its title adds
-// nothing: generators make it of the property's name.
-func (d dialect) describe(out, v *value, notes []string) {
-	text := strings.TrimSpace(cut(v.text("description"), otherDescription))
+// setDescription sets a schema's description: the server's text, and notes on what Google's dialect cannot
+// express. The title is dropped: generators derive it from the property's name.
+func (d googleDialect) setDescription(out, v *value, notes []string) {
+	text := strings.TrimSpace(truncateText(v.getText("description"), maxOtherDescription))
 	if fallback := v.get("default"); fallback != nil && fallback.kind != 'n' {
 		if raw := fallback.write(nil); len(raw) <= 80 {
 			notes = append(notes, "Default: "+string(raw)+".")
@@ -18,35 +18,34 @@ func (d dialect) describe(out, v *value, notes []string) {
 		text = strings.TrimRight(text, ".") + "."
 	}
 	text = strings.TrimSpace(strings.Join(append([]string{text}, notes...), " "))
-	if text != "" && d.spend(len(text)) {
+	if text != "" && d.spendBytes(len(text)) {
 		out.set("description", newText(text))
 	}
 }
 
-// enumerated are the strings that a schema's enum and const allow; odd tells that they allow an empty one, which Google's
+// enumStrings returns the strings that enum and const allow. odd: an empty one is allowed, which Google's
 // dialect cannot list.
-func enumerated(v *value) (values []string, odd bool) {
-	for _, item := range choices(v) {
+func enumStrings(v *value) (values []string, odd bool) {
+	for _, item := range listedValues(v) {
 		switch {
 		case item.kind != '"':
 		case len(item.raw) == len(`""`):
 			odd = true
 		default:
-			values = append(values, unquote(item.raw))
+			values = append(values, unquoteString(item.raw))
 		}
 	}
-	return unique(values), odd
+	return removeDuplicates(values), odd
 }
 
-// choices are the values that a schema lists.
-func choices(v *value) []*value {
+func listedValues(v *value) []*value {
 	if one := v.get("const"); one != nil {
 		return []*value{one}
 	}
-	return v.list("enum")
+	return v.getList("enum")
 }
 
-func unique(list []string) []string {
+func removeDuplicates(list []string) []string {
 	seen := make(map[string]bool, len(list))
 	out := list[:0]
 	for _, s := range list {
@@ -58,12 +57,11 @@ func unique(list []string) []string {
 	return out
 }
 
-// maxListed is how long the choices may be that a description lists.
-const maxListed = 500
+// maxListedLength bounds the values listed in a description, in bytes.
+const maxListedLength = 500
 
-// listed says in words which values a schema lists.
-func listed(v *value) []string {
-	all := choices(v)
+func describeValues(v *value) []string {
+	all := listedValues(v)
 	if len(all) == 0 {
 		return nil
 	}
@@ -71,7 +69,7 @@ func listed(v *value) []string {
 	length := 0
 	for _, item := range all {
 		raw := bytes.TrimSpace(item.write(nil))
-		if length += len(raw) + 2; length > maxListed {
+		if length += len(raw) + 2; length > maxListedLength {
 			words = append(words, "…")
 			break
 		}

@@ -20,7 +20,7 @@ func FuzzDefinitions(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		tool := toolOf(f, archive.Files[0].Data)
+		tool := parseTool(f, archive.Files[0].Data)
 		f.Add(tool.Description, []byte(tool.InputSchema), []byte(tool.Annotations), []byte(tool.Definition))
 	}
 	f.Fuzz(func(t *testing.T, description string, schema, annotations, definition []byte) {
@@ -28,7 +28,7 @@ func FuzzDefinitions(f *testing.F) {
 			Name: "mcp_test__tool", Description: description, InputSchema: schema, Annotations: annotations, Definition: definition,
 		}
 		if strings.Contains(string(schema), "e999") {
-			return // a number that the checker's reader cannot hold
+			return // a number that encoding/json refuses
 		}
 		for _, format := range formats {
 			for _, raw := range toolfmt.Definitions(format, []toolfmt.Tool{tool}) {

@@ -2,10 +2,10 @@ package toolfmt
 
 import "encoding/json"
 
-// google writes all tools as one tool of the Gemini API (Tool.functionDeclarations). What goes into parameters is a Schema,
-// "a select subset of an OpenAPI 3.0 schema object" (Gemini API reference, Schema); for a function without parameters it is left out,
-// because an object without properties is refused there.
-func google(tools []Tool) []json.RawMessage {
+// googleTools returns all tools as one Tool of the Gemini API (Tool.functionDeclarations). parameters is a
+// Schema, "a select subset of an OpenAPI 3.0 schema object" (Gemini API reference, Schema). It is omitted if
+// there are none: an object without properties is refused.
+func googleTools(tools []Tool) []json.RawMessage {
 	if len(tools) == 0 {
 		return []json.RawMessage{}
 	}
@@ -15,9 +15,9 @@ func google(tools []Tool) []json.RawMessage {
 			out = append(out, ',')
 		}
 		out = append(out, `{"name":`...)
-		out = quote(out, t.Name)
+		out = appendQuoted(out, t.Name)
 		out = append(out, `,"description":`...)
-		out = quote(out, t.describe(otherDescription))
+		out = appendQuoted(out, t.modelDescription(maxOtherDescription))
 		if schema := googleParameters(t.InputSchema); schema != nil {
 			out = append(out, `,"parameters":`...)
 			out = schema.write(out)
@@ -27,16 +27,16 @@ func google(tools []Tool) []json.RawMessage {
 	return []json.RawMessage{append(out, "]}"...)}
 }
 
-// googleParameters is a tool's input schema in Google's dialect; nil where it has no properties.
+// googleParameters returns a tool's input schema in Google's dialect; nil if it has no properties.
 func googleParameters(raw json.RawMessage) *value {
-	v := parse(raw)
+	v := parseValue(raw)
 	if v == nil || v.kind != '{' {
 		return nil
 	}
-	d := dialect{newWalk(v)}
-	flat := d.flat(v)
+	d := googleDialect{newSchemaWalker(v)}
+	flat := d.flattenObject(v)
 	flat.set("type", newText("object"))
-	if schema := d.typed("object", flat, scene{trail: []*value{v}}); schema.get("properties") != nil {
+	if schema := d.convertType("object", flat, schemaPath{refs: []*value{v}}); schema.get("properties") != nil {
 		return schema
 	}
 	return nil

@@ -2,94 +2,94 @@ package toolfmt
 
 import "strings"
 
-// keyword is what JSON Schema lets stand behind one of its words (2020-12, with what older drafts wrote).
+// keyword describes the valid values of a JSON Schema keyword (2020-12 and older drafts).
 type keyword struct {
-	kinds string // of value
-	holds holds
+	valueKinds string // see value.kind
+	subschemas subschemaKind
 }
 
-// holds says which schemas stand in a keyword's value.
-type holds int
+// subschemaKind is how a keyword's value contains schemas.
+type subschemaKind int
 
 const (
-	nothing  holds = iota
-	aSchema        // the value is one
-	aList          // of schemas
-	aMapping       // of names to schemas
+	noSchema   subschemaKind = iota
+	oneSchema                // the value is one
+	schemaList               // a list of schemas
+	schemaMap                // a map from names to schemas
 )
 
-// The kinds of value.
+// Values of keyword.valueKinds.
 const (
-	anObject = "{"
-	anArray  = "["
-	aText    = `"`
-	aNumber  = "0"
-	aTruth   = "tf"
+	objectValue = "{"
+	arrayValue  = "["
+	stringValue = `"`
+	numberValue = "0"
+	boolValue   = "tf"
 )
 
-// keywords are the words whose value is checked. Others pass: a server may have words of its own.
+// keywords are the keywords whose value is checked. Others pass: a server may have its own.
 var keywords = map[string]keyword{
-	"type":                  {aText + anArray, nothing},
-	"enum":                  {anArray, nothing},
-	"required":              {anArray, nothing},
-	"properties":            {anObject, aMapping},
-	"patternProperties":     {anObject, aMapping},
-	"dependentSchemas":      {anObject, aMapping},
-	"$defs":                 {anObject, aMapping},
-	"definitions":           {anObject, aMapping},
-	"allOf":                 {anArray, aList},
-	"anyOf":                 {anArray, aList},
-	"oneOf":                 {anArray, aList},
-	"prefixItems":           {anArray, aList},
-	"items":                 {anObject + aTruth, aSchema},
-	"contains":              {anObject + aTruth, aSchema},
-	"additionalProperties":  {anObject + aTruth, aSchema},
-	"unevaluatedProperties": {anObject + aTruth, aSchema},
-	"unevaluatedItems":      {anObject + aTruth, aSchema},
-	"propertyNames":         {anObject + aTruth, aSchema},
-	"not":                   {anObject + aTruth, aSchema},
-	"if":                    {anObject + aTruth, aSchema},
-	"then":                  {anObject + aTruth, aSchema},
-	"else":                  {anObject + aTruth, aSchema},
-	"title":                 {aText, nothing},
-	"description":           {aText, nothing},
-	"format":                {aText, nothing},
-	"pattern":               {aText, nothing},
-	"$ref":                  {aText, nothing},
-	"$schema":               {aText, nothing},
-	"$id":                   {aText, nothing},
-	"minimum":               {aNumber, nothing},
-	"maximum":               {aNumber, nothing},
-	"exclusiveMinimum":      {aNumber, nothing},
-	"exclusiveMaximum":      {aNumber, nothing},
-	"multipleOf":            {aNumber, nothing},
-	"minLength":             {aNumber, nothing},
-	"maxLength":             {aNumber, nothing},
-	"minItems":              {aNumber, nothing},
-	"maxItems":              {aNumber, nothing},
-	"minProperties":         {aNumber, nothing},
-	"maxProperties":         {aNumber, nothing},
-	"uniqueItems":           {aTruth, nothing},
-	"deprecated":            {aTruth, nothing},
-	"readOnly":              {aTruth, nothing},
-	"writeOnly":             {aTruth, nothing},
-	"examples":              {anArray, nothing},
+	"type":                  {stringValue + arrayValue, noSchema},
+	"enum":                  {arrayValue, noSchema},
+	"required":              {arrayValue, noSchema},
+	"properties":            {objectValue, schemaMap},
+	"patternProperties":     {objectValue, schemaMap},
+	"dependentSchemas":      {objectValue, schemaMap},
+	"$defs":                 {objectValue, schemaMap},
+	"definitions":           {objectValue, schemaMap},
+	"allOf":                 {arrayValue, schemaList},
+	"anyOf":                 {arrayValue, schemaList},
+	"oneOf":                 {arrayValue, schemaList},
+	"prefixItems":           {arrayValue, schemaList},
+	"items":                 {objectValue + boolValue, oneSchema},
+	"contains":              {objectValue + boolValue, oneSchema},
+	"additionalProperties":  {objectValue + boolValue, oneSchema},
+	"unevaluatedProperties": {objectValue + boolValue, oneSchema},
+	"unevaluatedItems":      {objectValue + boolValue, oneSchema},
+	"propertyNames":         {objectValue + boolValue, oneSchema},
+	"not":                   {objectValue + boolValue, oneSchema},
+	"if":                    {objectValue + boolValue, oneSchema},
+	"then":                  {objectValue + boolValue, oneSchema},
+	"else":                  {objectValue + boolValue, oneSchema},
+	"title":                 {stringValue, noSchema},
+	"description":           {stringValue, noSchema},
+	"format":                {stringValue, noSchema},
+	"pattern":               {stringValue, noSchema},
+	"$ref":                  {stringValue, noSchema},
+	"$schema":               {stringValue, noSchema},
+	"$id":                   {stringValue, noSchema},
+	"minimum":               {numberValue, noSchema},
+	"maximum":               {numberValue, noSchema},
+	"exclusiveMinimum":      {numberValue, noSchema},
+	"exclusiveMaximum":      {numberValue, noSchema},
+	"multipleOf":            {numberValue, noSchema},
+	"minLength":             {numberValue, noSchema},
+	"maxLength":             {numberValue, noSchema},
+	"minItems":              {numberValue, noSchema},
+	"maxItems":              {numberValue, noSchema},
+	"minProperties":         {numberValue, noSchema},
+	"maxProperties":         {numberValue, noSchema},
+	"uniqueItems":           {boolValue, noSchema},
+	"deprecated":            {boolValue, noSchema},
+	"readOnly":              {boolValue, noSchema},
+	"writeOnly":             {boolValue, noSchema},
+	"examples":              {arrayValue, noSchema},
 }
 
-// takes tells whether the keyword may have a value. The lists of the second group may not be empty.
-func (k keyword) takes(v *value) bool {
-	if strings.IndexByte(k.kinds, v.kind) < 0 {
+// allowsValue reports whether the keyword may have this value. The lists of the second group must not be empty.
+func (k keyword) allowsValue(v *value) bool {
+	if strings.IndexByte(k.valueKinds, v.kind) < 0 {
 		return false
 	}
-	return k.holds != aList || len(v.items) > 0
+	return k.subschemas != schemaList || len(v.items) > 0
 }
 
 var typeNames = map[string]bool{
 	"string": true, "number": true, "integer": true, "boolean": true, "array": true, "object": true, "null": true,
 }
 
-// types are the types that a schema names; nil: it names none that there is.
-func types(v *value) []string {
+// schemaTypes returns the valid names in a schema's type; nil: none.
+func schemaTypes(v *value) []string {
 	of := v.get("type")
 	if of == nil {
 		return nil
@@ -103,8 +103,8 @@ func types(v *value) []string {
 		if item.kind != '"' {
 			continue
 		}
-		name := strings.ToLower(unquote(item.raw)) // OpenAPI's dialects shout
-		if typeNames[name] && !contains(names, name) {
+		name := strings.ToLower(unquoteString(item.raw)) // OpenAPI's dialects use upper case
+		if typeNames[name] && !containsString(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -6,23 +6,23 @@ import (
 	"slices"
 )
 
-// OpenAIResult is the message of role "tool" that tells a model what its call callID gave. Such a message takes text alone
-// ("For tool messages, only type text is supported", OpenAI API reference, Tool message), and knows no errors: an image
-// is named, and a failure said. The image is not put into a message of the user, who did not send it.
+// OpenAIResult returns the message of role "tool" for the call callID. It takes text alone ("For tool messages,
+// only type text is supported", OpenAI API reference, Tool message) and has no error flag: an image is named,
+// an error stated. The image does not go into a user message, as the user did not send it.
 func OpenAIResult(callID string, result json.RawMessage) json.RawMessage {
-	o := read(result)
-	said := text(o.withStructured())
-	if o.failed {
+	o := parseResult(result)
+	said := joinText(o.partsWithStructured())
+	if o.isError {
 		said = "The tool failed: " + said
 	}
-	return encode(struct {
+	return encodeJSON(struct {
 		Role       string `json:"role"`
 		ToolCallID string `json:"tool_call_id"`
 		Content    string `json:"content"`
 	}{"tool", callID, said})
 }
 
-// anthropicBlock is a block of a tool_result: a text, an image or a document.
+// anthropicBlock is a block of a tool_result: text, image or document.
 type anthropicBlock struct {
 	Type   string           `json:"type"`
 	Text   string           `json:"text,omitempty"`
@@ -35,32 +35,32 @@ type anthropicSource struct {
 	Data      string `json:"data"`
 }
 
-// AnthropicResult is the tool_result block that tells a model what its tool_use toolUseID gave; it goes into a message of role "user",
-// before any text. Images are PNG, JPEG, GIF or WebP, and documents PDF (Anthropic API reference, tool_result and vision); everything
-// else is named. All content of a failure is text: the API refuses other blocks there.
+// AnthropicResult returns the tool_result block for toolUseID; it goes into a message of role "user", before
+// any text. Images are PNG, JPEG, GIF or WebP, documents PDF (Anthropic API reference, tool_result and vision);
+// everything else is named. An error has text alone: the API refuses other blocks there.
 func AnthropicResult(toolUseID string, result json.RawMessage) json.RawMessage {
-	o := read(result)
+	o := parseResult(result)
 	blocks := []anthropicBlock{}
-	for _, p := range o.withStructured() {
+	for _, p := range o.partsWithStructured() {
 		kind := map[string]string{
 			"image/png": "image", "image/jpeg": "image", "image/gif": "image", "image/webp": "image", "application/pdf": "document",
 		}[p.mime]
 		switch {
-		case p.media && kind != "" && !o.failed:
+		case p.isMedia && kind != "" && !o.isError:
 			blocks = append(blocks, anthropicBlock{Type: kind, Source: &anthropicSource{"base64", p.mime, p.data}})
-		case p.text != "": // an empty text is refused
+		case p.text != "": // empty text is refused
 			blocks = append(blocks, anthropicBlock{Type: "text", Text: p.text})
 		}
 	}
 	if len(blocks) == 0 {
-		blocks = append(blocks, anthropicBlock{Type: "text", Text: text(nil)})
+		blocks = append(blocks, anthropicBlock{Type: "text", Text: joinText(nil)})
 	}
-	return encode(struct {
+	return encodeJSON(struct {
 		Type      string           `json:"type"`
 		ToolUseID string           `json:"tool_use_id"`
 		Content   []anthropicBlock `json:"content"`
 		IsError   bool             `json:"is_error,omitempty"`
-	}{"tool_result", toolUseID, blocks, o.failed})
+	}{"tool_result", toolUseID, blocks, o.isError})
 }
 
 type googleBlob struct {
@@ -70,14 +70,14 @@ type googleBlob struct {
 	} `json:"inlineData"`
 }
 
-// googleMedia are the types that a function's response may hold inline.
+// googleMedia are the types that a functionResponse may have inline.
 var googleMedia = []string{"image/png", "image/jpeg", "image/webp", "application/pdf"}
 
-// GoogleResult is the part with the functionResponse that tells a model what its call of the function name gave. response has the key
-// output or error (Gemini API reference, FunctionResponse); structured content goes there as it is, unless there is more to be said. callID is the call's id
-// where the model gave one. Images and PDF go into the response's parts, everything else is named.
+// GoogleResult returns the functionResponse part for the call of name. response has the key output or error
+// (Gemini API reference, FunctionResponse); structured content alone is used as it is. callID is the model's
+// call id, if any. Images and PDF go into the response's parts; everything else is named.
 func GoogleResult(name, callID string, result json.RawMessage) json.RawMessage {
-	o := read(result)
+	o := parseResult(result)
 	type response struct {
 		Output json.RawMessage `json:"output,omitempty"`
 		Error  string          `json:"error,omitempty"`
@@ -92,9 +92,9 @@ func GoogleResult(name, callID string, result json.RawMessage) json.RawMessage {
 	}
 	f := &out.FunctionResponse
 	f.ID, f.Name = callID, name
-	var said []part
+	var said []resultPart
 	for _, p := range o.parts {
-		if !p.media || o.failed || !slices.Contains(googleMedia, p.mime) {
+		if !p.isMedia || o.isError || !slices.Contains(googleMedia, p.mime) {
 			said = append(said, p)
 			continue
 		}
@@ -103,24 +103,24 @@ func GoogleResult(name, callID string, result json.RawMessage) json.RawMessage {
 		f.Parts = append(f.Parts, blob)
 	}
 	o.parts = said
-	switch all := text(o.withStructured()); {
-	case o.failed:
+	switch all := joinText(o.partsWithStructured()); {
+	case o.isError:
 		f.Response.Error = all
-	case o.structured != nil && (len(said) == 0 || len(said) == 1 && o.saysStructured()):
+	case o.structured != nil && (len(said) == 0 || len(said) == 1 && o.hasStructuredText()):
 		f.Response.Output = o.structured
 	default:
-		f.Response.Output = quote(nil, all)
+		f.Response.Output = appendQuoted(nil, all)
 	}
-	return encode(out)
+	return encodeJSON(out)
 }
 
-// encode writes what is ours, with the raw JSON in it as it is. HTML's characters stay.
-func encode(v any) json.RawMessage {
+// encodeJSON encodes our own structs, with raw JSON unchanged and HTML characters unescaped.
+func encodeJSON(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		panic(err) // structs of texts and valid JSON always encode
+		panic(err) // strings and valid JSON always encode
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

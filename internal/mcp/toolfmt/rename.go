@@ -5,16 +5,16 @@ import (
 	"encoding/json"
 )
 
-// renamed is the tool's own definition with its name towards the model; every other byte stays. A name that stands there
-// twice is replaced twice, because readers differ in which of them they believe. Where there is no definition that can be
-// read, one is made of what is known.
-func renamed(t Tool) []byte {
+// renamedDefinition returns the server's definition with the tool's name for the model; every other byte is
+// unchanged. A repeated name is replaced twice, as readers differ in which one counts. An unreadable definition
+// is replaced by a minimal one.
+func renamedDefinition(t Tool) []byte {
 	definition := bytes.ToValidUTF8(t.Definition, []byte("\uFFFD"))
-	spots, ok := nameSpots(definition)
+	spots, ok := findNameValues(definition)
 	if !ok {
-		return madeUp(t)
+		return minimalDefinition(t)
 	}
-	name := quote(nil, t.Name)
+	name := appendQuoted(nil, t.Name)
 	out := make([]byte, 0, len(definition)+len(name))
 	at := 0
 	for _, spot := range spots {
@@ -24,20 +24,20 @@ func renamed(t Tool) []byte {
 	return append(out, definition[at:]...)
 }
 
-// nameSpots finds the values of the members called name: first byte, and the one behind the last.
-func nameSpots(definition []byte) (spots [][2]int, ok bool) {
+// findNameValues returns the spans of the values of all members called name.
+func findNameValues(definition []byte) (spots [][2]int, ok bool) {
 	r := reader{data: definition}
 	if !json.Valid(definition) || r.next() != '{' {
 		return nil, false
 	}
-	r.pos++ // the brace
+	r.pos++ // {
 	for r.next() != '}' {
-		key := unquote(r.str())
+		key := unquoteString(r.readString())
 		r.next()
-		r.pos++ // the colon
+		r.pos++ // :
 		r.next()
 		start := r.pos
-		r.skip()
+		r.skipValue()
 		if key == "name" {
 			spots = append(spots, [2]int{start, r.pos})
 		}
@@ -48,17 +48,17 @@ func nameSpots(definition []byte) (spots [][2]int, ok bool) {
 	return spots, spots != nil
 }
 
-func madeUp(t Tool) []byte {
-	v := newObject(member{"name", newText(t.Name)})
+func minimalDefinition(t Tool) []byte {
+	v := newObject(objectMember{"name", newText(t.Name)})
 	if t.Title != "" {
 		v.set("title", newText(t.Title))
 	}
 	if t.Description != "" {
 		v.set("description", newText(t.Description))
 	}
-	schema := parse(t.InputSchema)
+	schema := parseValue(t.InputSchema)
 	if schema == nil || schema.kind != '{' {
-		schema = newObject(member{"type", newText("object")})
+		schema = newObject(objectMember{"type", newText("object")})
 	}
 	v.set("inputSchema", schema)
 	return v.write(nil)

@@ -10,30 +10,29 @@ import (
 	"strings"
 )
 
-// The bounds of what a model is told of one result. What is beyond is named and left out: the history of calls has more.
+// Bounds of one result for a model. What exceeds them is named and left out; the call log has more.
 const (
-	maxText   = 200_000 // bytes, of all texts together
+	maxText   = 200_000 // bytes of all texts
 	maxBlocks = 100
-	maxMedia  = 5 << 20 // bytes of one image or file, as Anthropic's limit is
+	maxMedia  = 5 << 20 // bytes of one image or file, Anthropic's limit
 )
 
-// part is a piece of a result: a text, or a medium that a provider may be able to take.
-type part struct {
-	text  string // what stands for a medium where it cannot be taken
-	mime  string // of a medium; empty: a text
-	data  string // base64
-	media bool
+// resultPart is text, or media that a provider may accept.
+type resultPart struct {
+	text    string // of media: the text instead, if not accepted
+	mime    string // of media; empty: text
+	data    string // base64
+	isMedia bool
 }
 
-// outcome is what a tool answered, taken apart.
-type outcome struct {
-	parts      []part
+type parsedResult struct {
+	parts      []resultPart
 	structured json.RawMessage // an object, or nil
-	failed     bool
+	isError    bool
 }
 
-// content is one block of a result (MCP 2025-11-25, ContentBlock), with the fields of all its types.
-type content struct {
+// contentBlock is one block of a result (MCP 2025-11-25, ContentBlock), with the fields of all types.
+type contentBlock struct {
 	Type     string `json:"type"`
 	Text     string `json:"text"`
 	Data     string `json:"data"`
@@ -49,8 +48,8 @@ type content struct {
 	} `json:"resource"`
 }
 
-// read takes the result of a tools/call apart. It does not fail: what cannot be read is said in words.
-func read(result json.RawMessage) outcome {
+// parseResult parses the result of a tools/call. It does not fail: unreadable parts become text.
+func parseResult(result json.RawMessage) parsedResult {
 	var r struct {
 		Content    json.RawMessage `json:"content"`
 		Structured json.RawMessage `json:"structuredContent"`
@@ -58,51 +57,51 @@ func read(result json.RawMessage) outcome {
 	}
 	result = bytes.ToValidUTF8(bytes.TrimSpace(result), []byte("\uFFFD"))
 	if len(result) == 0 || result[0] != '{' || json.Unmarshal(result, &r) != nil {
-		return outcome{parts: []part{{text: "The tool's answer cannot be read."}}, failed: true}
+		return parsedResult{parts: []resultPart{{text: "The tool's answer cannot be read."}}, isError: true}
 	}
-	o := outcome{failed: string(r.IsError) == "true"}
+	o := parsedResult{isError: string(r.IsError) == "true"}
 	if len(r.Structured) > 0 && r.Structured[0] == '{' {
 		o.structured = r.Structured
 	}
 	var blocks []json.RawMessage
 	if json.Unmarshal(r.Content, &blocks) != nil && len(r.Content) > 0 && string(r.Content) != "null" {
-		blocks = []json.RawMessage{r.Content} // one block without its list, or a bare text
+		blocks = []json.RawMessage{r.Content} // one block without its list, or a bare string
 	}
 	for i, raw := range blocks {
 		if i == maxBlocks {
-			o.parts = append(o.parts, part{text: fmt.Sprintf("[%d more blocks are left out.]", len(blocks)-i)})
+			o.parts = append(o.parts, resultPart{text: fmt.Sprintf("[%d more blocks are left out.]", len(blocks)-i)})
 			break
 		}
 		o.parts = append(o.parts, readBlock(raw))
 	}
-	return o.shortened()
+	return o.truncated()
 }
 
-func readBlock(raw json.RawMessage) part {
+func readBlock(raw json.RawMessage) resultPart {
 	if raw[0] == '"' {
-		return part{text: unquote(raw)}
+		return resultPart{text: unquoteString(raw)}
 	}
-	var c content
+	var c contentBlock
 	if json.Unmarshal(raw, &c) != nil {
-		return part{text: "[A block that cannot be read.]"}
+		return resultPart{text: "[A block that cannot be read.]"}
 	}
 	switch c.Type {
 	case "text":
-		return part{text: c.Text}
+		return resultPart{text: c.Text}
 	case "image", "audio":
-		return medium(c.Type, c.MIMEType, c.Data, "")
+		return newMedia(c.Type, c.MIMEType, c.Data, "")
 	case "resource_link":
-		return part{text: link(c)}
+		return resultPart{text: linkText(c)}
 	case "resource":
 		if c.Resource.Text != nil {
-			return part{text: "[" + c.Resource.URI + "]\n" + *c.Resource.Text}
+			return resultPart{text: "[" + c.Resource.URI + "]\n" + *c.Resource.Text}
 		}
-		return medium("file", c.Resource.MIMEType, c.Resource.Blob, c.Resource.URI)
+		return newMedia("file", c.Resource.MIMEType, c.Resource.Blob, c.Resource.URI)
 	}
-	return part{text: fmt.Sprintf("[A block of the unknown type %q.]", cut(c.Type, 40))}
+	return resultPart{text: fmt.Sprintf("[A block of the unknown type %q.]", truncateText(c.Type, 40))}
 }
 
-func link(c content) string {
+func linkText(c contentBlock) string {
 	name := c.Title
 	if name == "" {
 		name = c.Name
@@ -114,17 +113,17 @@ func link(c content) string {
 	return text + "]"
 }
 
-// medium is an image, a sound or a file. One that is no base64, or too big, is only told of.
-func medium(what, mimeType, data, uri string) part {
+// newMedia returns an image, audio or file part. Invalid base64 and large media are only named.
+func newMedia(what, mimeType, data, uri string) resultPart {
 	kind, _, err := mime.ParseMediaType(mimeType)
 	if err != nil {
 		kind = "application/octet-stream"
 	}
 	size := base64.StdEncoding.DecodedLen(len(data))
-	p := part{mime: kind, data: data, media: size > 0 && size <= maxMedia}
-	if p.media {
+	p := resultPart{mime: kind, data: data, isMedia: size > 0 && size <= maxMedia}
+	if p.isMedia {
 		n, err := base64.StdEncoding.Decode(make([]byte, size), []byte(data))
-		size, p.media = n, err == nil && !strings.ContainsAny(data, "\r\n")
+		size, p.isMedia = n, err == nil && !strings.ContainsAny(data, "\r\n")
 	}
 	p.text = fmt.Sprintf("[An %s of type %s, %d bytes", what, kind, size)
 	if what == "file" {
@@ -137,8 +136,8 @@ func medium(what, mimeType, data, uri string) part {
 	return p
 }
 
-// shortened keeps within maxText.
-func (o outcome) shortened() outcome {
+// truncated limits the texts to maxText.
+func (o parsedResult) truncated() parsedResult {
 	room := maxText
 	for i := range o.parts {
 		p := &o.parts[i]
@@ -156,24 +155,23 @@ func (o outcome) shortened() outcome {
 	return o
 }
 
-// withStructured adds the structured content as a text, unless a text says it already: servers are told to write it as a
-// text, too (MCP 2025-11-25, Structured Content).
-func (o outcome) withStructured() []part {
-	if o.structured == nil || o.saysStructured() {
+// partsWithStructured adds structured content as text, unless a text repeats it, as servers should (MCP
+// 2025-11-25, Structured Content).
+func (o parsedResult) partsWithStructured() []resultPart {
+	if o.structured == nil || o.hasStructuredText() {
 		return o.parts
 	}
-	return append(o.parts[:len(o.parts):len(o.parts)], part{text: string(o.structured)})
+	return append(o.parts[:len(o.parts):len(o.parts)], resultPart{text: string(o.structured)})
 }
 
-func (o outcome) saysStructured() bool {
-	return slices.ContainsFunc(o.parts, func(p part) bool {
+func (o parsedResult) hasStructuredText() bool {
+	return slices.ContainsFunc(o.parts, func(p resultPart) bool {
 		text := strings.TrimSpace(p.text)
 		return strings.HasPrefix(text, "{") && json.Valid([]byte(text))
 	})
 }
 
-// text is all parts as one text.
-func text(parts []part) string {
+func joinText(parts []resultPart) string {
 	var all []string
 	for _, p := range parts {
 		if p.text != "" {

@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/mcp/toolfmt"
 )
 
-func TestAResultBecomesEachProvidersMessage(t *testing.T) {
+func TestResult_BecomesProviderMessage(t *testing.T) {
 	t.Parallel()
 	const (
 		image  = `{"type":"image","data":"aGVsbG8=","mimeType":"image/png"}`
@@ -122,7 +122,7 @@ func TestAResultBecomesEachProvidersMessage(t *testing.T) {
 	}
 }
 
-func TestACallsIDGoesBackToGoogleWhereThereIsOne(t *testing.T) {
+func TestGoogleResult_RepeatsCallID(t *testing.T) {
 	t.Parallel()
 	got := string(toolfmt.GoogleResult("mcp_x__y", "call-7", json.RawMessage(`{"content":[]}`)))
 	if !strings.HasPrefix(got, `{"functionResponse":{"id":"call-7","name":"mcp_x__y",`) {
@@ -130,7 +130,7 @@ func TestACallsIDGoesBackToGoogleWhereThereIsOne(t *testing.T) {
 	}
 }
 
-func TestResultsAreBounded(t *testing.T) {
+func TestResult_IsBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 300_000)
 	blocks := strings.Repeat(`{"type":"text","text":"x"},`, 10_000)

@@ -10,48 +10,47 @@ import (
 	"unicode/utf8"
 )
 
-// The checkers of what each provider takes, from its reference and from what it is known to answer with 400.
+// Checkers of what each provider accepts, from its reference and its known 400 responses.
 
 var (
 	modelName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,63}$`)
 	anthropicKey = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 )
 
-type complaints []string
+type violations []string
 
-func (c *complaints) add(at, format string, args ...any) {
+func (c *violations) add(at, format string, args ...any) {
 	*c = append(*c, at+": "+fmt.Sprintf(format, args...))
 }
 
-// checkDefinition says what is wrong with an element of tools.
-func checkDefinition(format string, raw []byte) complaints {
-	var c complaints
+func checkDefinition(format string, raw []byte) violations {
+	var c violations
 	if !json.Valid(raw) || !utf8.Valid(raw) {
-		return complaints{"no JSON in UTF-8"}
+		return violations{"no JSON in UTF-8"}
 	}
 	var tool map[string]any
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	if err := dec.Decode(&tool); err != nil {
-		return complaints{err.Error()}
+		return violations{err.Error()}
 	}
 	switch format {
 	case "mcp":
-		c.words("", tool["name"], "", -1)
+		c.checkTexts("", tool["name"], "", -1)
 	case "openai":
 		function, _ := tool["function"].(map[string]any)
 		if tool["type"] != "function" || len(tool) != 2 || len(function) != 3 {
-			c.add("", "not an OpenAI function: %v", keysOf(tool))
+			c.add("", "not an OpenAI function: %v", sortedKeys(tool))
 		}
-		c.words("function", function["name"], function["description"], 1024)
-		c.jsonSchema(function["parameters"], []string{"oneOf", "anyOf", "allOf", "enum", "not"})
-		c.arraysHaveItems("parameters", function["parameters"], 0)
+		c.checkTexts("function", function["name"], function["description"], 1024)
+		c.checkJSONSchema(function["parameters"], []string{"oneOf", "anyOf", "allOf", "enum", "not"})
+		c.checkArrayItems("parameters", function["parameters"], 0)
 	case "anthropic":
 		if len(tool) != 3 {
-			c.add("", "not an Anthropic tool: %v", keysOf(tool))
+			c.add("", "not an Anthropic tool: %v", sortedKeys(tool))
 		}
-		c.words("", tool["name"], tool["description"], 16<<10)
-		c.jsonSchema(tool["input_schema"], []string{"oneOf", "anyOf", "allOf"})
+		c.checkTexts("", tool["name"], tool["description"], 16<<10)
+		c.checkJSONSchema(tool["input_schema"], []string{"oneOf", "anyOf", "allOf"})
 		schema, _ := tool["input_schema"].(map[string]any)
 		properties, _ := schema["properties"].(map[string]any)
 		for name := range properties {
@@ -62,16 +61,16 @@ func checkDefinition(format string, raw []byte) complaints {
 	case "google":
 		declarations, _ := tool["functionDeclarations"].([]any)
 		if len(tool) != 1 || len(declarations) == 0 {
-			c.add("", "not a Google tool: %v", keysOf(tool))
+			c.add("", "not a Google tool: %v", sortedKeys(tool))
 		}
 		for _, d := range declarations {
-			c.declaration(d.(map[string]any))
+			c.checkDeclaration(d.(map[string]any))
 		}
 	}
 	return c
 }
 
-func (c *complaints) words(at string, name, description any, limit int) {
+func (c *violations) checkTexts(at string, name, description any, limit int) {
 	if s, _ := name.(string); !modelName.MatchString(s) {
 		c.add(at, "name %v", name)
 	}
@@ -81,7 +80,7 @@ func (c *complaints) words(at string, name, description any, limit int) {
 	}
 }
 
-func (c *complaints) jsonSchema(v any, refused []string) {
+func (c *violations) checkJSONSchema(v any, refused []string) {
 	schema, ok := v.(map[string]any)
 	if !ok || schema["type"] != "object" {
 		c.add("schema", "not of type object")
@@ -97,8 +96,8 @@ func (c *complaints) jsonSchema(v any, refused []string) {
 	}
 }
 
-// arraysHaveItems looks at what stands where a schema can: the values of properties, and below the words that hold one.
-func (c *complaints) arraysHaveItems(at string, v any, depth int) {
+// checkArrayItems visits every subschema: the values of properties and of schema keywords.
+func (c *violations) checkArrayItems(at string, v any, depth int) {
 	schema, ok := v.(map[string]any)
 	if !ok {
 		return
@@ -109,20 +108,20 @@ func (c *complaints) arraysHaveItems(at string, v any, depth int) {
 	for _, word := range []string{"properties", "$defs", "definitions"} {
 		named, _ := schema[word].(map[string]any)
 		for name, inner := range named {
-			c.arraysHaveItems(at+"."+name, inner, depth+1)
+			c.checkArrayItems(at+"."+name, inner, depth+1)
 		}
 	}
 	for _, word := range []string{"anyOf", "oneOf", "allOf"} {
 		list, _ := schema[word].([]any)
 		for i, inner := range list {
-			c.arraysHaveItems(fmt.Sprintf("%s.%s[%d]", at, word, i), inner, depth+1)
+			c.checkArrayItems(fmt.Sprintf("%s.%s[%d]", at, word, i), inner, depth+1)
 		}
 	}
-	c.arraysHaveItems(at+".items", schema["items"], depth+1)
+	c.checkArrayItems(at+".items", schema["items"], depth+1)
 }
 
-func (c *complaints) declaration(d map[string]any) {
-	c.words("declaration", d["name"], d["description"], 16<<10)
+func (c *violations) checkDeclaration(d map[string]any) {
+	c.checkTexts("declaration", d["name"], d["description"], 16<<10)
 	for key := range d {
 		if !slices.Contains([]string{"name", "description", "parameters"}, key) {
 			c.add("declaration", "unknown name %q", key)
@@ -138,11 +137,11 @@ func (c *complaints) declaration(d map[string]any) {
 	if properties, _ := schema["properties"].(map[string]any); len(properties) == 0 {
 		c.add("parameters", "no properties")
 	}
-	c.google("parameters", schema, 0)
+	c.checkGoogle("parameters", schema, 0)
 }
 
-// googleWords are the fields of Google's Schema that we use, with the types that they belong to (empty: all).
-var googleWords = map[string]string{
+// googleFields are the fields of Google's Schema that are used, with their types (empty: all).
+var googleFields = map[string]string{
 	"type": "", "description": "", "nullable": "", "format": "string number integer", "enum": "string", "pattern": "string",
 	"minLength": "string", "maxLength": "string", "minimum": "number integer", "maximum": "number integer",
 	"items": "array", "minItems": "array", "maxItems": "array",
@@ -153,7 +152,7 @@ var googleFormats = map[string]string{
 	"date-time": "string", "enum": "string", "float": "number", "double": "number", "int32": "integer", "int64": "integer",
 }
 
-func (c *complaints) google(at string, schema map[string]any, depth int) {
+func (c *violations) checkGoogle(at string, schema map[string]any, depth int) {
 	if depth > 10 {
 		c.add(at, "nested too deeply")
 		return
@@ -161,10 +160,10 @@ func (c *complaints) google(at string, schema map[string]any, depth int) {
 	if list, there := schema["anyOf"]; there {
 		alternatives, _ := list.([]any)
 		if len(schema) != 1 || len(alternatives) < 2 {
-			c.add(at, "anyOf with %d alternatives beside %v", len(alternatives), keysOf(schema))
+			c.add(at, "anyOf with %d alternatives beside %v", len(alternatives), sortedKeys(schema))
 		}
 		for i, inner := range alternatives {
-			c.google(fmt.Sprintf("%s.anyOf[%d]", at, i), inner.(map[string]any), depth)
+			c.checkGoogle(fmt.Sprintf("%s.anyOf[%d]", at, i), inner.(map[string]any), depth)
 		}
 		return
 	}
@@ -173,7 +172,7 @@ func (c *complaints) google(at string, schema map[string]any, depth int) {
 		c.add(at, "type %v", schema["type"])
 	}
 	for word := range schema {
-		of, known := googleWords[word]
+		of, known := googleFields[word]
 		if !known {
 			c.add(at, "unknown name %q", word)
 		} else if of != "" && !slices.Contains(strings.Fields(of), typ) {
@@ -183,10 +182,10 @@ func (c *complaints) google(at string, schema map[string]any, depth int) {
 	if format, there := schema["format"].(string); there && googleFormats[format] != typ {
 		c.add(at, "format %s of type %s", format, typ)
 	}
-	c.googleInside(at, schema, typ, depth)
+	c.checkGoogleType(at, schema, typ, depth)
 }
 
-func (c *complaints) googleInside(at string, schema map[string]any, typ string, depth int) {
+func (c *violations) checkGoogleType(at string, schema map[string]any, typ string, depth int) {
 	if list, there := schema["enum"].([]any); there {
 		for _, item := range list {
 			if s, _ := item.(string); s == "" {
@@ -203,14 +202,14 @@ func (c *complaints) googleInside(at string, schema map[string]any, typ string, 
 			c.add(at, "items: missing field")
 			return
 		}
-		c.google(at+".items", items, depth+1)
+		c.checkGoogle(at+".items", items, depth+1)
 	}
 	properties, _ := schema["properties"].(map[string]any)
 	if _, there := schema["properties"]; there && len(properties) == 0 {
 		c.add(at, "properties: should be non-empty")
 	}
 	for name, inner := range properties {
-		c.google(at+"."+name, inner.(map[string]any), depth+1)
+		c.checkGoogle(at+"."+name, inner.(map[string]any), depth+1)
 	}
 	required, _ := schema["required"].([]any)
 	for _, name := range required {
@@ -220,7 +219,7 @@ func (c *complaints) googleInside(at string, schema map[string]any, typ string, 
 	}
 }
 
-func keysOf(m map[string]any) []string {
+func sortedKeys(m map[string]any) []string {
 	var keys []string
 	for k := range m {
 		keys = append(keys, k)

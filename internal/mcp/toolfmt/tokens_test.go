@@ -15,8 +15,8 @@ import (
 	"patchbay/internal/mcp/toolfmt"
 )
 
-// known are true counts of what is written of our samples, by file and format.
-func known(t *testing.T) map[string]int {
+// trueTokenCounts returns the true counts of the samples, by file and format.
+func trueTokenCounts(t *testing.T) map[string]int {
 	t.Helper()
 	f, err := os.Open("testdata/tokens.txt")
 	if err != nil {
@@ -34,27 +34,27 @@ func known(t *testing.T) map[string]int {
 	return counts
 }
 
-func TestTokensAreToldWithinTheMargin(t *testing.T) {
+func TestTokens_AreWithinMargin(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/definitions/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err)
 	}
-	counts := known(t)
+	counts := trueTokenCounts(t)
 	told, truth, seen := 0, 0, 0
 	for _, file := range files {
 		archive, err := txtar.ParseFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tool := toolOf(t, bytes.TrimSpace(archive.Files[0].Data))
+		tool := parseTool(t, bytes.TrimSpace(archive.Files[0].Data))
 		for _, format := range formats {
 			name := strings.TrimSuffix(filepath.Base(file), ".txtar") + "/" + string(format)
 			want, there := counts[name]
 			if !there {
-				continue // a sample that is younger than the counts
+				continue // a sample without a count
 			}
-			// All were counted by the one vocabulary that is published: without the others' surcharge.
+			// All were counted with the one published vocabulary: without surcharge.
 			got := toolfmt.Tokens(toolfmt.OpenAI, toolfmt.Definitions(format, []toolfmt.Tool{tool})[0])
 			if off := 100 * (got - want) / want; off > toolfmt.Margin(toolfmt.OpenAI) || -off > toolfmt.Margin(toolfmt.OpenAI) {
 				t.Errorf("%s: %d tokens told, %d in truth", name, got, want)
@@ -67,9 +67,9 @@ func TestTokensAreToldWithinTheMargin(t *testing.T) {
 	}
 }
 
-func TestTokensOfOtherScriptsAreTold(t *testing.T) {
+func TestTokens_OtherScripts(t *testing.T) {
 	t.Parallel()
-	// The counts are o200k_base's.
+	// counts of o200k_base
 	for text, want := range map[string]int{
 		"Legt einen neuen Vorgang in einem Projekt an, mit Überschrift, Beschreibung und Verantwortlichen. Gibt die Nummer des Vorgangs zurück.": 28,
 		"Создаёт новую задачу в проекте с заголовком, описанием и исполнителем. Возвращает номер задачи.":                                        26,
@@ -87,7 +87,7 @@ func TestTokensOfOtherScriptsAreTold(t *testing.T) {
 	}
 }
 
-func TestProvidersWithoutAPublishedVocabularyCountMore(t *testing.T) {
+func TestTokens_SurchargeForUnpublishedVocabulary(t *testing.T) {
 	t.Parallel()
 	raw, err := json.Marshal(map[string]string{"name": "search", "description": strings.Repeat("Finds what you look for. ", 40)})
 	if err != nil {

@@ -2,7 +2,7 @@ package toolfmt
 
 import "encoding/json"
 
-// Format is a way of writing tools down.
+// Format is a format of tool definitions.
 type Format string
 
 // The formats.
@@ -13,33 +13,33 @@ const (
 	Google    Format = "google"
 )
 
-// Tool is what is known of one tool.
+// Tool describes one tool.
 type Tool struct {
-	Name        string          // towards the model: 1–64 of [A-Za-z0-9_-], beginning with a letter
-	Title       string          // may be empty
-	Description string          // likewise
-	InputSchema json.RawMessage // an object; anything else counts as a tool without parameters
-	Annotations json.RawMessage // an object; anything else says nothing
-	Definition  json.RawMessage // the tool as its server sent it; of MCP alone
+	Name        string          // for the model: 1–64 of [A-Za-z0-9_-], beginning with a letter
+	Title       string          // for the model: 1–64 of [A-Za-z0-9_-], beginning with a letter
+	Description string          // optional
+	InputSchema json.RawMessage // optional
+	Annotations json.RawMessage // an object; anything else means no parameters
+	Definition  json.RawMessage // an object; anything else is ignored
 }
 
-// Definitions writes tools as the elements of a request's "tools". Google takes all of them in one element; there is none
-// where there are no tools. An unknown format gives nil.
+// Definitions returns the elements of a request's "tools". Google has one element for all, none for no tools.
+// An unknown format returns nil.
 func Definitions(f Format, tools []Tool) []json.RawMessage {
 	switch f {
 	case MCP:
-		return each(tools, renamed)
+		return formatEach(tools, renamedDefinition)
 	case OpenAI:
-		return each(tools, openAI)
+		return formatEach(tools, openAITool)
 	case Anthropic:
-		return each(tools, anthropic)
+		return formatEach(tools, anthropicTool)
 	case Google:
-		return google(tools)
+		return googleTools(tools)
 	}
 	return nil
 }
 
-func each(tools []Tool, write func(Tool) []byte) []json.RawMessage {
+func formatEach(tools []Tool, write func(Tool) []byte) []json.RawMessage {
 	list := make([]json.RawMessage, len(tools))
 	for i, t := range tools {
 		list[i] = write(t)
@@ -47,24 +47,24 @@ func each(tools []Tool, write func(Tool) []byte) []json.RawMessage {
 	return list
 }
 
-// openAI writes a function tool of Chat Completions (OpenAI API reference, FunctionObject).
-func openAI(t Tool) []byte {
+// openAITool returns a function tool of Chat Completions (OpenAI API reference, FunctionObject).
+func openAITool(t Tool) []byte {
 	out := append([]byte(nil), `{"type":"function","function":{"name":`...)
-	out = quote(out, t.Name)
+	out = appendQuoted(out, t.Name)
 	out = append(out, `,"description":`...)
-	out = quote(out, t.describe(openAIDescription))
+	out = appendQuoted(out, t.modelDescription(maxOpenAIDescription))
 	out = append(out, `,"parameters":`...)
-	schema, _ := parameters(t.InputSchema, OpenAI)
+	schema, _ := convertParameters(t.InputSchema, OpenAI)
 	return append(append(out, schema...), "}}"...)
 }
 
-// anthropic writes a client tool of the Messages API (Anthropic API reference, Tool).
-func anthropic(t Tool) []byte {
-	schema, unsaid := parameters(t.InputSchema, Anthropic)
+// anthropicTool returns a client tool of the Messages API (Anthropic API reference, Tool).
+func anthropicTool(t Tool) []byte {
+	schema, unsaid := convertParameters(t.InputSchema, Anthropic)
 	out := append([]byte(nil), `{"name":`...)
-	out = quote(out, t.Name)
+	out = appendQuoted(out, t.Name)
 	out = append(out, `,"description":`...)
-	out = quote(out, t.describe(otherDescription, unsaid))
+	out = appendQuoted(out, t.modelDescription(maxOtherDescription, unsaid))
 	out = append(out, `,"input_schema":`...)
 	return append(append(out, schema...), '}')
 }

@@ -5,37 +5,37 @@ import (
 	"slices"
 )
 
-// all folds what a schema's allOf says into it. The scene that it returns knows the references that were followed.
-func (d dialect) all(v *value, at scene) (*value, scene) {
-	list := v.list("allOf")
+// mergeAllOf merges a schema's allOf into it. The returned path includes the references followed.
+func (d googleDialect) mergeAllOf(v *value, path schemaPath) (*value, schemaPath) {
+	list := v.getList("allOf")
 	if list == nil {
-		return v, at
+		return v, path
 	}
-	out := without(v, "allOf")
+	out := withoutMember(v, "allOf")
 	for _, part := range list {
 		if d.steps--; d.steps <= 0 {
 			break
 		}
-		part, trail, cyclic := d.deref(part, at.trail)
+		part, trail, cyclic := d.resolveRefs(part, path.refs)
 		if cyclic {
-			part = d.nothingMore(part)
+			part = d.truncatedSchema(part)
 		}
 		d.steps -= len(part.members) / 8
 		if part.kind != '{' {
 			continue
 		}
-		part, at = d.all(part, scene{at.depth, trail})
-		out = both(out, part)
+		part, path = d.mergeAllOf(part, schemaPath{path.depth, trail})
+		out = intersectSchemas(out, part)
 	}
-	return out, at
+	return out, path
 }
 
-// both is a schema that says what two say that both hold. Of what they say differently the first counts, but for their properties
-// and what they require, which come together.
-func both(a, b *value) *value {
-	out := overlay(b, a)
-	p := partsOf(a)
-	p.also(partsOf(b))
+// intersectSchemas returns a schema for values that match both. Where they differ a wins, but properties and
+// required are united.
+func intersectSchemas(a, b *value) *value {
+	out := overlayMembers(b, a)
+	p := newObjectParts(a)
+	p.intersect(newObjectParts(b))
 	if p.properties != nil {
 		out.set("properties", newObject(p.properties...))
 	}
@@ -45,25 +45,24 @@ func both(a, b *value) *value {
 	return out
 }
 
-// unionOf are the alternatives of a schema that has some.
-func unionOf(v *value) []*value {
+func findAlternatives(v *value) []*value {
 	for _, name := range []string{"anyOf", "oneOf"} {
-		if list := v.list(name); len(list) > 0 {
+		if list := v.getList(name); len(list) > 0 {
 			return list
 		}
 	}
 	return nil
 }
 
-// union writes a schema with alternatives. Google's dialect has anyOf alone, and nothing may stand beside it ("When using
-// any_of, it must be the only field set"), so that what stands beside goes into each alternative.
-func (d dialect) union(v *value, alternatives []*value, at scene) *value {
-	base := without(without(v, "anyOf"), "oneOf")
+// convertUnion converts a schema with alternatives. Google's dialect allows nothing beside anyOf ("When using
+// any_of, it must be the only field set"), so the other keywords move into each alternative.
+func (d googleDialect) convertUnion(v *value, alternatives []*value, path schemaPath) *value {
+	base := withoutMember(withoutMember(v, "anyOf"), "oneOf")
 	if base.get("properties") != nil {
-		return d.ofTypes([]string{"object"}, d.flat(v), at)
+		return d.convertTypes([]string{"object"}, d.flattenObject(v), path)
 	}
-	null := nullable(v)
-	description := base.text("description")
+	null := allowsNull(v)
+	description := base.getText("description")
 	base.drop("description")
 	base.drop("default")
 	var schemas []*value
@@ -72,43 +71,42 @@ func (d dialect) union(v *value, alternatives []*value, at scene) *value {
 			null = true
 			continue
 		}
-		inside := at
-		if says(base) {
-			alternative, inside = d.within(base, alternative, at)
+		inside := path
+		if constrainsValue(base) {
+			alternative, inside = d.mergeBase(base, alternative, path)
 		}
-		schemas = append(schemas, d.schema(alternative, inside))
+		schemas = append(schemas, d.convertSchema(alternative, inside))
 	}
 	if schemas == nil {
-		schemas = append(schemas, d.ofTypes(nil, base, at))
+		schemas = append(schemas, d.convertTypes(nil, base, path))
 	}
-	return together(schemas, null, cut(description, otherDescription))
+	return newUnion(schemas, null, truncateText(description, maxOtherDescription))
 }
 
-// within is an alternative with what stands beside it.
-func (d dialect) within(base, alternative *value, at scene) (*value, scene) {
-	alternative, trail, cyclic := d.deref(alternative, at.trail)
+// mergeBase merges the keywords beside an alternative into it.
+func (d googleDialect) mergeBase(base, alternative *value, path schemaPath) (*value, schemaPath) {
+	alternative, trail, cyclic := d.resolveRefs(alternative, path.refs)
 	if cyclic || alternative.kind != '{' {
-		return base, at
+		return base, path
 	}
-	return both(alternative, base), scene{at.depth, trail}
+	return intersectSchemas(alternative, base), schemaPath{path.depth, trail}
 }
 
-// says tells whether a schema says anything of a value.
-func says(v *value) bool {
-	return slices.ContainsFunc(v.members, func(m member) bool {
+func constrainsValue(v *value) bool {
+	return slices.ContainsFunc(v.members, func(m objectMember) bool {
 		_, known := keywords[m.name]
 		return known && m.name != "$defs" && m.name != "definitions" && m.name != "$schema" && m.name != "$id" && m.name != "title"
 	})
 }
 
-// together is one schema that takes what any of several take, with a description over them.
-func together(schemas []*value, null bool, description string) *value {
-	schemas = merged(distinct(spread(schemas)))
+// newUnion returns one schema that accepts what any of the schemas accepts, with a description.
+func newUnion(schemas []*value, null bool, description string) *value {
+	schemas = mergeEnums(dropEqual(flattenUnions(schemas)))
 	switch {
 	case len(schemas) == 0:
-		schemas = []*value{newObject(member{"type", newText("string")})}
+		schemas = []*value{newObject(objectMember{"type", newText("string")})}
 	case description != "":
-		schemas[0] = clone(schemas[0])
+		schemas[0] = cloneObject(schemas[0])
 		describeFirst(schemas[0], description)
 	}
 	if null {
@@ -119,21 +117,20 @@ func together(schemas []*value, null bool, description string) *value {
 	if len(schemas) == 1 {
 		return schemas[0]
 	}
-	return newObject(member{"anyOf", newList(schemas...)})
+	return newObject(objectMember{"anyOf", newList(schemas...)})
 }
 
 func describeFirst(v *value, description string) {
-	if own := v.text("description"); own != "" && own != description {
+	if own := v.getText("description"); own != "" && own != description {
 		description += " " + own
 	}
 	v.set("description", newText(description))
 }
 
-// spread puts the alternatives of alternatives in their place.
-func spread(schemas []*value) []*value {
+func flattenUnions(schemas []*value) []*value {
 	var out []*value
 	for _, s := range schemas {
-		if inner := s.list("anyOf"); inner != nil {
+		if inner := s.getList("anyOf"); inner != nil {
 			out = append(out, inner...)
 			continue
 		}
@@ -142,8 +139,7 @@ func spread(schemas []*value) []*value {
 	return out
 }
 
-// distinct leaves out what is there already.
-func distinct(schemas []*value) []*value {
+func dropEqual(schemas []*value) []*value {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(schemas, func(s *value) bool {
 		text := string(s.write(nil))
@@ -153,46 +149,46 @@ func distinct(schemas []*value) []*value {
 	})
 }
 
-// merged makes one enumeration of alternatives that are each a list of strings: a union of literals.
-func merged(schemas []*value) []*value {
+// mergeEnums merges alternatives that are all enums of strings into one.
+func mergeEnums(schemas []*value) []*value {
 	if len(schemas) < 2 {
 		return schemas
 	}
 	var values []string
 	for _, s := range schemas {
-		list := s.list("enum")
+		list := s.getList("enum")
 		if list == nil || s.get("description") != nil {
 			return schemas
 		}
-		values = append(values, texts(list)...)
+		values = append(values, stringsOf(list)...)
 	}
-	if values = unique(values); len(values) > maxEnum {
-		return []*value{newObject(member{"type", newText("string")})}
+	if values = removeDuplicates(values); len(values) > maxEnum {
+		return []*value{newObject(objectMember{"type", newText("string")})}
 	}
-	return []*value{newObject(member{"type", newText("string")}, member{"enum", newTexts(values)})}
+	return []*value{newObject(objectMember{"type", newText("string")}, objectMember{"enum", newTexts(values)})}
 }
 
-// isNull tells whether a schema takes null alone.
+// isNull reports whether a schema accepts null alone.
 func isNull(v *value) bool {
 	if v.kind != '{' {
 		return false
 	}
-	if named := types(v); len(named) == 1 && named[0] == "null" {
+	if named := schemaTypes(v); len(named) == 1 && named[0] == "null" {
 		return true
 	}
-	list := choices(v)
+	list := listedValues(v)
 	return len(list) > 0 && !slices.ContainsFunc(list, func(c *value) bool { return c.kind != 'n' })
 }
 
-// nullable tells whether a schema says that null will do.
-func nullable(v *value) bool {
-	if v.kinded("nullable", 't') != nil {
+// allowsNull reports whether a schema accepts null explicitly.
+func allowsNull(v *value) bool {
+	if v.getKind("nullable", 't') != nil {
 		return true
 	}
-	if slices.ContainsFunc(choices(v), func(c *value) bool { return c.kind == 'n' }) {
+	if slices.ContainsFunc(listedValues(v), func(c *value) bool { return c.kind == 'n' }) {
 		return true
 	}
-	_, null := withoutNull(types(v))
+	_, null := withoutNull(schemaTypes(v))
 	return null
 }
 
@@ -207,10 +203,10 @@ func withoutNull(named []string) (others []string, null bool) {
 	return others, null
 }
 
-// inferred is the type that a schema without one must mean, by its other words; nil: it can be anything.
-func inferred(v *value) []string {
-	if list := choices(v); len(list) > 0 {
-		return kindsOf(list)
+// inferTypes infers the types from the other keywords; nil: any type.
+func inferTypes(v *value) []string {
+	if list := listedValues(v); len(list) > 0 {
+		return typesOfValues(list)
 	}
 	for _, hint := range []struct {
 		means string
@@ -228,8 +224,7 @@ func inferred(v *value) []string {
 	return nil
 }
 
-// kindsOf are the types of listed values.
-func kindsOf(list []*value) []string {
+func typesOfValues(list []*value) []string {
 	var named []string
 	for _, item := range list {
 		name := map[byte]string{'{': "object", '[': "array", '"': "string", 't': "boolean", 'f': "boolean", 'n': "null"}[item.kind]
@@ -239,11 +234,11 @@ func kindsOf(list []*value) []string {
 				name = "number"
 			}
 		}
-		if !contains(named, name) {
+		if !containsString(named, name) {
 			named = append(named, name)
 		}
 	}
-	if contains(named, "number") {
+	if containsString(named, "number") {
 		named = slices.DeleteFunc(named, func(name string) bool { return name == "integer" })
 	}
 	return named

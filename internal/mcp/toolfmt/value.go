@@ -6,22 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// value is a JSON value that keeps its members' order and the spelling of what nobody changed: an integer past 2^53 comes
-// out as it went in.
+// value is a JSON value that keeps the order of members and the spelling of scalars: an integer past 2^53 is
+// unchanged.
 type value struct {
-	kind    byte     // '{', '[', '"', '0' (a number), 't', 'f', 'n'
-	raw     []byte   // as it was spelled, of a scalar
-	members []member // of an object; of two with one name the last counts, in the place of the first
-	items   []*value // of an array
+	kind    byte           // '{', '[', '"', '0' (a number), 't', 'f', 'n'
+	raw     []byte         // a scalar's spelling
+	members []objectMember // of an object; a repeated name has its last value at its first position
+	items   []*value       // of an array
 }
 
-type member struct {
+type objectMember struct {
 	name  string
 	value *value
 }
 
-// parse reads a document; nil where it is no JSON.
-func parse(raw []byte) *value {
+// parseValue parses a document; nil: invalid JSON.
+func parseValue(raw []byte) *value {
 	if !json.Valid(raw) {
 		return nil
 	}
@@ -29,10 +29,9 @@ func parse(raw []byte) *value {
 		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 	}
 	r := reader{data: raw}
-	return r.value()
+	return r.readValue()
 }
 
-// reader reads text that is known to be JSON.
 type reader struct {
 	data []byte
 	pos  int
@@ -50,18 +49,18 @@ func (r *reader) next() byte {
 	return 0
 }
 
-func (r *reader) value() *value {
+func (r *reader) readValue() *value {
 	switch c := r.next(); c {
 	case '{':
-		return r.object()
+		return r.readObject()
 	case '[':
-		return r.array()
+		return r.readArray()
 	case '"':
-		return &value{kind: '"', raw: r.str()}
+		return &value{kind: '"', raw: r.readString()}
 	case 't', 'n':
-		return r.word(c, 4)
+		return r.readLiteral(c, 4)
 	case 'f':
-		return r.word(c, 5)
+		return r.readLiteral(c, 5)
 	}
 	start := r.pos
 	for r.pos < len(r.data) && bytes.IndexByte([]byte("+-.0123456789eE"), r.data[r.pos]) >= 0 {
@@ -70,23 +69,23 @@ func (r *reader) value() *value {
 	return &value{kind: '0', raw: r.data[start:r.pos]}
 }
 
-func (r *reader) word(kind byte, length int) *value {
+func (r *reader) readLiteral(kind byte, length int) *value {
 	r.pos += length
 	return &value{kind: kind, raw: r.data[r.pos-length : r.pos]}
 }
 
-func (r *reader) object() *value {
+func (r *reader) readObject() *value {
 	v, places := &value{kind: '{'}, map[string]int(nil)
 	r.pos++
 	for r.next() != '}' {
-		name := unquote(r.str())
+		name := unquoteString(r.readString())
 		r.next()
-		r.pos++ // the colon
-		m := member{name, r.value()}
-		if len(v.members) == fewMembers {
-			places = v.places()
+		r.pos++ // :
+		m := objectMember{name, r.readValue()}
+		if len(v.members) == maxScanned {
+			places = v.memberIndex()
 		}
-		if at := v.place(name, places); at >= 0 {
+		if at := v.findMember(name, places); at >= 0 {
 			v.members[at] = m
 		} else {
 			if places != nil {
@@ -102,10 +101,10 @@ func (r *reader) object() *value {
 	return v
 }
 
-// fewMembers is up to where looking through all of them is cheaper than a map.
-const fewMembers = 16
+// maxScanned is the number of members up to which a linear scan is cheaper than a map.
+const maxScanned = 16
 
-func (v *value) places() map[string]int {
+func (v *value) memberIndex() map[string]int {
 	places := make(map[string]int, 2*len(v.members))
 	for i, m := range v.members {
 		places[m.name] = i
@@ -113,8 +112,8 @@ func (v *value) places() map[string]int {
 	return places
 }
 
-// place is where a member stands, -1 where there is none.
-func (v *value) place(name string, places map[string]int) int {
+// findMember returns a member's index, or -1.
+func (v *value) findMember(name string, places map[string]int) int {
 	if places != nil {
 		if at, there := places[name]; there {
 			return at
@@ -129,11 +128,11 @@ func (v *value) place(name string, places map[string]int) int {
 	return -1
 }
 
-func (r *reader) array() *value {
+func (r *reader) readArray() *value {
 	v := &value{kind: '['}
 	r.pos++
 	for r.next() != ']' {
-		v.items = append(v.items, r.value())
+		v.items = append(v.items, r.readValue())
 		if r.next() == ',' {
 			r.pos++
 		}
@@ -142,16 +141,15 @@ func (r *reader) array() *value {
 	return v
 }
 
-// skip moves behind a value.
-func (r *reader) skip() {
+func (r *reader) skipValue() {
 	switch c := r.next(); c {
 	case '"':
-		r.str()
+		r.readString()
 	case '{', '[':
 		for depth := 0; ; {
 			switch r.data[r.pos] {
 			case '"':
-				r.str()
+				r.readString()
 				continue
 			case '{', '[':
 				depth++
@@ -164,12 +162,11 @@ func (r *reader) skip() {
 			}
 		}
 	default:
-		r.value()
+		r.readValue()
 	}
 }
 
-// str reads a string and returns it with its quotes.
-func (r *reader) str() []byte {
+func (r *reader) readString() []byte {
 	start := r.pos
 	for r.pos++; r.data[r.pos] != '"'; r.pos++ {
 		if r.data[r.pos] == '\\' {
@@ -180,109 +177,107 @@ func (r *reader) str() []byte {
 	return r.data[start:r.pos]
 }
 
-func unquote(raw []byte) string {
+func unquoteString(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1 : len(raw)-1])
 	}
 	var s string
-	_ = json.Unmarshal(raw, &s) // it is known to be a string
+	_ = json.Unmarshal(raw, &s) // raw is a valid string
 	return s
 }
 
-// get is a member of an object; nil where there is none, or v is no object.
+// get returns a member; nil if there is none or v is no object.
 func (v *value) get(name string) *value {
 	if v == nil || v.kind != '{' {
 		return nil
 	}
-	if at := v.place(name, nil); at >= 0 {
+	if at := v.findMember(name, nil); at >= 0 {
 		return v.members[at].value
 	}
 	return nil
 }
 
-// object is a member that is an object, else nil; list and text are its like.
-func (v *value) object(name string) *value { return v.kinded(name, '{') }
+// getObject returns a member that is an object, else nil.
+func (v *value) getObject(name string) *value { return v.getKind(name, '{') }
 
-func (v *value) list(name string) []*value {
-	if list := v.kinded(name, '['); list != nil {
+func (v *value) getList(name string) []*value {
+	if list := v.getKind(name, '['); list != nil {
 		return list.items
 	}
 	return nil
 }
 
-func (v *value) text(name string) string {
-	if s := v.kinded(name, '"'); s != nil {
-		return unquote(s.raw)
+func (v *value) getText(name string) string {
+	if s := v.getKind(name, '"'); s != nil {
+		return unquoteString(s.raw)
 	}
 	return ""
 }
 
-func (v *value) kinded(name string, kind byte) *value {
+func (v *value) getKind(name string, kind byte) *value {
 	if m := v.get(name); m != nil && m.kind == kind {
 		return m
 	}
 	return nil
 }
 
-// set puts a member in its place, a new one at the end.
-func (v *value) set(name string, to *value) {
-	if at := v.place(name, nil); at >= 0 {
-		v.members[at].value = to
+func (v *value) set(name string, member *value) {
+	if at := v.findMember(name, nil); at >= 0 {
+		v.members[at].value = member
 		return
 	}
-	v.members = append(v.members, member{name, to})
+	v.members = append(v.members, objectMember{name, member})
 }
 
-// drop takes a member out, and tells whether it was there.
 func (v *value) drop(name string) bool {
-	at := v.place(name, nil)
+	at := v.findMember(name, nil)
 	if at >= 0 {
 		v.members = append(v.members[:at:at], v.members[at+1:]...)
 	}
 	return at >= 0
 }
 
-// write appends the value, without white space.
-func (v *value) write(to []byte) []byte {
+// write appends the value without white space.
+func (v *value) write(dst []byte) []byte {
 	switch v.kind {
 	case '{':
-		to = append(to, '{')
+		dst = append(dst, '{')
 		for i, m := range v.members {
 			if i > 0 {
-				to = append(to, ',')
+				dst = append(dst, ',')
 			}
-			to = append(quote(to, m.name), ':')
-			to = m.value.write(to)
+			dst = append(appendQuoted(dst, m.name), ':')
+			dst = m.value.write(dst)
 		}
-		return append(to, '}')
+		return append(dst, '}')
 	case '[':
-		to = append(to, '[')
+		dst = append(dst, '[')
 		for i, item := range v.items {
 			if i > 0 {
-				to = append(to, ',')
+				dst = append(dst, ',')
 			}
-			to = item.write(to)
+			dst = item.write(dst)
 		}
-		return append(to, ']')
+		return append(dst, ']')
 	}
-	return append(to, v.raw...)
+	return append(dst, v.raw...)
 }
 
-// quote appends a string as JSON. HTML's characters stay as they are: nobody pastes this into a page.
-func quote(to []byte, s string) []byte {
-	if plain(s) {
-		to = append(to, '"')
-		to = append(to, s...)
-		return append(to, '"')
+// appendQuoted appends a string as JSON, with HTML characters unescaped.
+func appendQuoted(dst []byte, s string) []byte {
+	if isPlainString(s) {
+		dst = append(dst, '"')
+		dst = append(dst, s...)
+		return append(dst, '"')
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(s) // a string always encodes
-	return append(to, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }
 
-func plain(s string) bool {
+func isPlainString(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
 			return false
@@ -291,11 +286,11 @@ func plain(s string) bool {
 	return true
 }
 
-func newObject(members ...member) *value { return &value{kind: '{', members: members} }
+func newObject(members ...objectMember) *value { return &value{kind: '{', members: members} }
 
 func newList(items ...*value) *value { return &value{kind: '[', items: items} }
 
-func newText(s string) *value { return &value{kind: '"', raw: quote(nil, s)} }
+func newText(s string) *value { return &value{kind: '"', raw: appendQuoted(nil, s)} }
 
 func newTexts(texts []string) *value {
 	list := newList()

@@ -9,10 +9,10 @@ import (
 	"patchbay/internal/mcp/toolfmt"
 )
 
-// fits tells whether a value is one that a schema of Google's dialect takes.
-func fits(schema map[string]any, v any) bool {
+// matchesSchema reports whether a value matches a schema of Google's dialect.
+func matchesSchema(schema map[string]any, v any) bool {
 	if list, there := schema["anyOf"].([]any); there {
-		return slices.ContainsFunc(list, func(s any) bool { return fits(s.(map[string]any), v) })
+		return slices.ContainsFunc(list, func(s any) bool { return matchesSchema(s.(map[string]any), v) })
 	}
 	if v == nil {
 		return schema["nullable"] == true
@@ -28,14 +28,14 @@ func fits(schema map[string]any, v any) bool {
 		return schema["type"] == "boolean"
 	case []any:
 		items, _ := schema["items"].(map[string]any)
-		return schema["type"] == "array" && !slices.ContainsFunc(v, func(item any) bool { return !fits(items, item) })
+		return schema["type"] == "array" && !slices.ContainsFunc(v, func(item any) bool { return !matchesSchema(items, item) })
 	case map[string]any:
-		return schema["type"] == "object" && fitsObject(schema, v)
+		return schema["type"] == "object" && matchesObject(schema, v)
 	}
 	return false
 }
 
-func fitsObject(schema map[string]any, v map[string]any) bool {
+func matchesObject(schema map[string]any, v map[string]any) bool {
 	required, _ := schema["required"].([]any)
 	for _, name := range required {
 		if _, there := v[name.(string)]; !there {
@@ -44,14 +44,14 @@ func fitsObject(schema map[string]any, v map[string]any) bool {
 	}
 	properties, _ := schema["properties"].(map[string]any)
 	for name, inner := range v {
-		if s, there := properties[name].(map[string]any); there && !fits(s, inner) {
+		if s, there := properties[name].(map[string]any); there && !matchesSchema(s, inner) {
 			return false
 		}
 	}
 	return true
 }
 
-func decode(t testing.TB, raw []byte) map[string]any {
+func decodeObject(t testing.TB, raw []byte) map[string]any {
 	t.Helper()
 	var v map[string]any
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -62,7 +62,7 @@ func decode(t testing.TB, raw []byte) map[string]any {
 	return v
 }
 
-func TestWhatAServerTakesGooglesDialectTakesToo(t *testing.T) {
+func TestGoogleDialect_AcceptsWhatServerAccepts(t *testing.T) {
 	t.Parallel()
 	for schema, arguments := range map[string][]string{
 		`{"properties":{"a":{"type":["string","null"]},"b":{"enum":["x",1,null]},"c":{"const":"k"},"d":{}}}`: {
@@ -87,13 +87,13 @@ func TestWhatAServerTakesGooglesDialectTakesToo(t *testing.T) {
 			`{"s":"anything","n":1.5}`, `{"s":"auto","n":"all"}`,
 		},
 	} {
-		raw := toolfmt.Definitions(toolfmt.Google, []toolfmt.Tool{withSchema(schema)})[0]
-		declaration := decode(t, raw)["functionDeclarations"].([]any)[0].(map[string]any)
+		raw := toolfmt.Definitions(toolfmt.Google, []toolfmt.Tool{toolWithSchema(schema)})[0]
+		declaration := decodeObject(t, raw)["functionDeclarations"].([]any)[0].(map[string]any)
 		for _, complaint := range checkDefinition("google", raw) {
 			t.Errorf("%s: %s", schema, complaint)
 		}
 		for _, args := range arguments {
-			if !fits(declaration["parameters"].(map[string]any), decode(t, []byte(args))) {
+			if !matchesSchema(declaration["parameters"].(map[string]any), decodeObject(t, []byte(args))) {
 				t.Errorf("%s is not taken any more:\n%s\n%s", args, schema, raw)
 			}
 		}

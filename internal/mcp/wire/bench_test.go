@@ -19,7 +19,7 @@ func BenchmarkFindPage(b *testing.B) {
 	}
 }
 
-// A reply that is one long text, as most results of tools are.
+// A reply with one long text, as most tool results are.
 func BenchmarkFindLong(b *testing.B) {
 	reply := wire.Result([]byte("1"), []byte(`{"content":[{"type":"text","text":"`+strings.Repeat("Some words. ", 100<<10/12)+`"}]}`))
 	b.SetBytes(int64(len(reply)))
@@ -31,7 +31,7 @@ func BenchmarkFindLong(b *testing.B) {
 	}
 }
 
-// What one call of a tool reads and writes: the client's request, its _meta, our own request, and the reply to that.
+// The reading and writing of one tools/call: client request, its _meta, our request, its reply.
 func BenchmarkOneCall(b *testing.B) {
 	const client = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"agent","version":"1.0"},"io.modelcontextprotocol/clientCapabilities":{}}`
 	asked := []byte(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"search_documents","arguments":{"query":"some words","limit":10},"_meta":` + client + `}}`)

@@ -1,8 +1,11 @@
-// Package wire is the JSON-RPC that MCP is written in: it builds requests and finds the reply in what came back.
+// Package wire encodes and scans MCP's JSON-RPC messages.
 //
-// A reply is walked once, without decoding it. What a sync is after, the entries of a tool list, are slices of the bytes
-// that arrived: key order, unknown fields and integers past 2^53 survive, and a broken entry does not take the others
-// with it.
+// A reply is scanned once without decoding. Entries of a tool list are slices of the received bytes: key order,
+// unknown fields and integers above 2^53 survive. An invalid entry does not affect the others.
 //
-// It reads and writes bytes in memory; HTTP and time are the caller's.
+//	scan.go, plain_bytes.go  the JSON scanner
+//	reply.go, tools.go       replies of servers, pages of a tool list
+//	incoming.go              messages of clients
+//	request.go               encoding
+//	shape.go                 list entries as the official SDKs accept them
 package wire

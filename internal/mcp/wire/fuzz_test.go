@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// FuzzBatch: what is read as a batch is JSON, and its messages are those that stand in it.
+// FuzzBatch: an accepted batch is JSON, and its messages are its elements.
 func FuzzBatch(f *testing.F) {
 	f.Add([]byte(`[{"id":1,"method":"a"}, {"method":"b","params":{"_meta":{"progressToken":1}}}]`))
 	f.Add([]byte("\t[ ]\n"))
@@ -33,7 +33,7 @@ func FuzzBatch(f *testing.F) {
 	})
 }
 
-// FuzzHeaderText: a text comes back as it was encoded, and what is not encoded is plain.
+// FuzzHeaderText: encoded text round-trips, and other values are unchanged.
 func FuzzHeaderText(f *testing.F) {
 	f.Add("=?base64?SGVsbG8=?=")
 	f.Add("größe")
@@ -49,7 +49,7 @@ func FuzzHeaderText(f *testing.F) {
 	})
 }
 
-// FuzzMembers: an object is what Members reads, and its members are those that others read.
+// FuzzMembers: Members agrees with encoding/json.
 func FuzzMembers(f *testing.F) {
 	f.Add([]byte(` {"content":[{}],"isError" : false,"content":null} `))
 	f.Add([]byte(`{"na\u006de":"a","io.modelcontextprotocol/clientInfo":{"name":"\n"}}`))

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// HeaderText is what the value of a header Mcp-Name or Mcp-Param-… means (2026-07-28, "Value Encoding"); ok is false where it is
-// not encoded as it says, or holds what no header may.
+// HeaderText decodes the value of Mcp-Name or Mcp-Param-… (2026-07-28, "Value Encoding"). ok is false for an
+// invalid encoding or header value.
 func HeaderText(value string) (text string, ok bool) {
 	if strings.IndexFunc(value, func(c rune) bool { return c != '\t' && c < ' ' || c > '~' }) >= 0 {
 		return "", false

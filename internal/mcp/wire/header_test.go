@@ -6,7 +6,7 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-func TestHeaderValuesAreReadAsTheyAreEncoded(t *testing.T) {
+func TestHeaderText(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
 		"us-west1": "us-west1", "": "", "=?base64?SGVsbG8=?=": "Hello", "SGVsbG8=": "SGVsbG8=", "=?base64?SGVsbG8=": "=?base64?SGVsbG8=",

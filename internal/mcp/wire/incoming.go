@@ -5,29 +5,29 @@ import (
 	"errors"
 )
 
-// Incoming is one message that a client sent, with what a server must look at. All of it are slices of the text that it was read
-// from, as they stand there; nil: it is not there.
+// Incoming is one message of a client with the fields that a server examines. All are slices of the text; nil:
+// absent.
 type Incoming struct {
 	Raw     []byte
 	JSONRPC []byte
 	ID      []byte
-	Method  []byte // with its quotes
+	Method  []byte // quoted
 	Params  []byte
 	Result  []byte
 	Error   []byte
 
-	// Of params, where they are an object.
+	// Members of params, if it is an object.
 	Name, URI, TaskID, Cursor, Arguments, Meta []byte
-	Continues                                  bool // there is a requestState, or are inputResponses: it goes on with an earlier request
-	// Of params._meta, where it is an object.
+	Continues                                  bool // requestState or inputResponses is present: it continues an earlier request
+	// Members of params._meta, if it is an object.
 	Version, Client, Capabilities, ProgressToken, LogLevel []byte
 }
 
-// ReadIncoming reads a text that is one message, an object. It returns ErrSyntax, ErrDepth or ErrUTF8 where the text is no JSON
-// and ErrNoMessage where it is, but no object.
+// ReadIncoming reads one message. It returns ErrSyntax, ErrDepth or ErrUTF8 for invalid JSON and ErrNoMessage
+// for JSON that is no object.
 func ReadIncoming(text []byte, m *Incoming) error {
 	s := scanner{data: text}
-	if err := s.incoming(m); err != nil {
+	if err := s.readIncoming(m); err != nil {
 		return err
 	}
 	if s.peek() != 0 || s.pos < len(text) {
@@ -36,21 +36,21 @@ func ReadIncoming(text []byte, m *Incoming) error {
 	return nil
 }
 
-// IsBatch tells whether a text, where it is JSON, is an array of messages.
+// IsBatch reports whether a text begins as a JSON array.
 func IsBatch(text []byte) bool {
 	s := scanner{data: text}
 	return s.peek() == '['
 }
 
-// ReadBatch reads a text that is an array of messages.
+// ReadBatch reads an array of messages.
 func ReadBatch(text []byte) (messages []Incoming, err error) {
 	s := scanner{data: text}
 	if s.peek() != '[' {
 		return nil, ErrSyntax
 	}
-	err = s.array(func() error {
+	err = s.readArray(func() error {
 		var m Incoming
-		if err := s.incoming(&m); err != nil {
+		if err := s.readIncoming(&m); err != nil {
 			return err
 		}
 		messages = append(messages, m)
@@ -62,137 +62,137 @@ func ReadBatch(text []byte) (messages []Incoming, err error) {
 	return messages, err
 }
 
-// incoming reads one message.
-func (s *scanner) incoming(m *Incoming) error {
+// readIncoming reads one message.
+func (s *scanner) readIncoming(m *Incoming) error {
 	if s.peek() != '{' {
-		if err := s.value(); err != nil {
+		if err := s.skipValue(); err != nil {
 			return err
 		}
 		return ErrNoMessage
 	}
 	from := s.pos
-	err := s.object(func(key []byte) error {
+	err := s.readObject(func(key []byte) error {
 		switch string(key) {
 		case "jsonrpc":
-			return s.raw(&m.JSONRPC)
+			return s.readRaw(&m.JSONRPC)
 		case "id":
-			return s.raw(&m.ID)
+			return s.readRaw(&m.ID)
 		case "method":
-			return s.raw(&m.Method)
+			return s.readRaw(&m.Method)
 		case "params":
-			return s.params(m)
+			return s.readParams(m)
 		case "result":
-			return s.raw(&m.Result)
+			return s.readRaw(&m.Result)
 		case "error":
-			return s.raw(&m.Error)
+			return s.readRaw(&m.Error)
 		}
-		return s.value()
+		return s.skipValue()
 	})
 	m.Raw = s.data[from:s.pos]
 	return err
 }
 
-// params reads what is asked for.
-func (s *scanner) params(m *Incoming) error {
+// readParams reads the members of params.
+func (s *scanner) readParams(m *Incoming) error {
 	if s.peek() != '{' {
-		return s.raw(&m.Params)
+		return s.readRaw(&m.Params)
 	}
 	from := s.pos
-	err := s.object(func(key []byte) error {
+	err := s.readObject(func(key []byte) error {
 		switch string(key) {
 		case "name":
-			return s.raw(&m.Name)
+			return s.readRaw(&m.Name)
 		case "uri":
-			return s.raw(&m.URI)
+			return s.readRaw(&m.URI)
 		case "taskId":
-			return s.raw(&m.TaskID)
+			return s.readRaw(&m.TaskID)
 		case "cursor":
-			return s.raw(&m.Cursor)
+			return s.readRaw(&m.Cursor)
 		case "arguments":
-			return s.raw(&m.Arguments)
+			return s.readRaw(&m.Arguments)
 		case "_meta":
-			return s.meta(m)
+			return s.readMeta(m)
 		case "requestState", "inputResponses":
 			m.Continues = true
 		}
-		return s.value()
+		return s.skipValue()
 	})
 	m.Params = s.data[from:s.pos:s.pos]
 	return err
 }
 
-// meta reads what a request says of itself.
-func (s *scanner) meta(m *Incoming) error {
+// readMeta reads the members of _meta.
+func (s *scanner) readMeta(m *Incoming) error {
 	if s.peek() != '{' {
-		return s.raw(&m.Meta)
+		return s.readRaw(&m.Meta)
 	}
 	from := s.pos
-	err := s.object(func(key []byte) error {
+	err := s.readObject(func(key []byte) error {
 		const modern = "io.modelcontextprotocol/"
 		if string(key) == "progressToken" {
-			return s.raw(&m.ProgressToken)
+			return s.readRaw(&m.ProgressToken)
 		}
 		if !bytes.HasPrefix(key, []byte(modern)) {
-			return s.value()
+			return s.skipValue()
 		}
 		switch string(key[len(modern):]) {
 		case "protocolVersion":
-			return s.raw(&m.Version)
+			return s.readRaw(&m.Version)
 		case "clientInfo":
-			return s.raw(&m.Client)
+			return s.readRaw(&m.Client)
 		case "clientCapabilities":
-			return s.raw(&m.Capabilities)
+			return s.readRaw(&m.Capabilities)
 		case "logLevel":
-			return s.raw(&m.LogLevel)
+			return s.readRaw(&m.LogLevel)
 		}
-		return s.value()
+		return s.skipValue()
 	})
 	m.Meta = s.data[from:s.pos:s.pos]
 	return err
 }
 
-// raw reads any value and says where it stands.
-func (s *scanner) raw(to *[]byte) error {
+// readRaw reads any value and sets *to to its bytes.
+func (s *scanner) readRaw(to *[]byte) error {
 	s.peek()
 	from := s.pos
-	err := s.value()
+	err := s.skipValue()
 	*to = s.data[from:s.pos:s.pos]
 	return err
 }
 
-// Unquote is the text of a JSON string, as it stands in a message that was read; ok is false where raw is something else.
+// Unquote decodes a valid JSON string; ok is false for other values.
 func Unquote(raw []byte) (text string, ok bool) {
 	if len(raw) < 2 || raw[0] != '"' {
 		return "", false
 	}
 	if bytes.IndexByte(raw, '\\') < 0 {
-		return word(raw[1 : len(raw)-1]), true
+		return internString(raw[1 : len(raw)-1]), true
 	}
-	return unquote(raw)
+	return unquoteString(raw)
 }
 
-// MemberOf is the value of an object's member, where the object has it; of several of one name the first.
-func MemberOf(object []byte, name string) []byte {
-	from, to := SpanOf(object, name)
+// FindMember returns the value of an object's member, of duplicates the first; nil: absent.
+func FindMember(object []byte, name string) []byte {
+	from, to := FindMemberSpan(object, name)
 	if from == to {
 		return nil
 	}
 	return object[from:to:to]
 }
 
-// SpanOf is where the value of an object's member stands; both are 0 where there is none.
-func SpanOf(object []byte, name string) (from, to int) {
+// FindMemberSpan returns the position of a member's value; both are 0 if it is absent.
+func FindMemberSpan(object []byte, name string) (from, to int) {
 	s := scanner{data: object}
 	if s.peek() != '{' {
 		return 0, 0
 	}
-	_ = s.object(func(key []byte) error {
+	_ = s.readObject(func(key []byte) error {
 		if string(key) != name {
-			return s.value()
+			return s.skipValue()
 		}
 		s.peek()
 		start := s.pos
-		if err := s.value(); err != nil {
+		if err := s.skipValue(); err != nil {
 			return err
 		}
 		from, to = start, s.pos
@@ -201,5 +201,5 @@ func SpanOf(object []byte, name string) (from, to int) {
 	return from, to
 }
 
-// errFound ends the walk through an object.
+// errFound stops the scan of an object.
 var errFound = errors.New("found")

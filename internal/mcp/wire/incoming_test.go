@@ -14,7 +14,7 @@ const call = `{"jsonrpc":"2.0","id":7,"method":"tools\/call","params":{"name":"a
 	`"_meta":{"progressToken":"t","io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},` +
 	`"io.modelcontextprotocol/clientInfo":{"name":"c"},"io.modelcontextprotocol/logLevel":"info","x":1}}}`
 
-func TestIncomingMessageIsReadInSlices(t *testing.T) {
+func TestReadIncoming_SlicesOfTheText(t *testing.T) {
 	t.Parallel()
 	var m wire.Incoming
 	if err := wire.ReadIncoming([]byte(" "+call+"\n"), &m); err != nil {
@@ -38,7 +38,7 @@ func TestIncomingMessageIsReadInSlices(t *testing.T) {
 	}
 }
 
-func TestAMessageSaysWhetherItGoesOnWithAnother(t *testing.T) {
+func TestReadIncoming_Continues(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		call: false, `{"params":{"requestState":"s"}}`: true, `{"params":{"name":"a","inputResponses":{}}}`: true, `{"params":{"request\u0053tate":null}}`: true,
@@ -51,7 +51,7 @@ func TestAMessageSaysWhetherItGoesOnWithAnother(t *testing.T) {
 	}
 }
 
-func TestIncomingTextThatIsNoMessage(t *testing.T) {
+func TestReadIncoming_NoMessage(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]error{
 		``: wire.ErrSyntax, `{`: wire.ErrSyntax, `{"a":1}}`: wire.ErrSyntax, `{} {}`: wire.ErrSyntax, `{"a":1,}`: wire.ErrSyntax,
@@ -63,7 +63,7 @@ func TestIncomingTextThatIsNoMessage(t *testing.T) {
 	}
 }
 
-func TestIncomingBatch(t *testing.T) {
+func TestReadBatch(t *testing.T) {
 	t.Parallel()
 	all, err := wire.ReadBatch([]byte(`[{"id":1,"method":"a"}, {"method":"b"}]`))
 	if err != nil || len(all) != 2 || string(all[0].ID) != "1" || string(all[1].Method) != `"b"` {

@@ -7,76 +7,76 @@ import (
 	"strconv"
 )
 
-// ErrNoReply says that a text is JSON and holds no reply to the request.
+// ErrNoReply says that a JSON text holds no reply to the request.
 var ErrNoReply = errors.New("no reply to this request")
 
-// ErrNoMessage says that a text is JSON and no message.
+// ErrNoMessage says that a JSON text is no message.
 var ErrNoMessage = errors.New("not a message")
 
-// Error is a JSON-RPC error. Message and Data are remote text: look at them, and show them to nobody.
+// Error is a JSON-RPC error. Message and Data are remote text that must not be shown.
 type Error struct {
-	Code    int // 0: none that can be read
+	Code    int // 0: unreadable
 	Message string
 	Data    json.RawMessage
 }
 
-// Reply is the answer to one request. Exactly one of Result, Page and Error is set.
+// Reply is the reply to one request. Exactly one of Result, Page and Error is set.
 type Reply struct {
 	Result []byte // raw
 	Page   *Page  // of tools/list
 	Error  *Error
 
-	Fields []Member // of a Result that is an object, where the Finder was asked for them; nil: ask Members
+	Fields []Member // members of Result if Finder.Fields is set; nil: use Members
 }
 
-// Message is one JSON-RPC message. All of it are slices of the text that it was found in.
+// Message is one JSON-RPC message, in slices of its text.
 type Message struct {
 	Raw    []byte
-	ID     []byte // empty: it has none
+	ID     []byte // empty: none
 	Method []byte // unquoted; nil: a reply
-	Params []byte // of a request or notification; empty: none
+	Params []byte // empty: none
 }
 
-// IsRequest tells whether the sender waits for a reply.
+// IsRequest reports whether the sender expects a reply.
 func (m Message) IsRequest() bool { return m.Method != nil && !isNull(m.ID) }
 
-// Number is the id as a number: some servers answer a number with its text. ok is false where it is none.
-func (m Message) Number() (id int, ok bool) { return number(m.ID) }
+// Number returns the id as a number. Some servers return it as a string. ok is false if it is none.
+func (m Message) Number() (id int, ok bool) { return parseID(m.ID) }
 
-// Find reads the reply to request id out of a text: a message, a batch of them, or several one after the other. Other
-// messages are passed over. It returns ErrNoReply where the text holds none, and ErrSyntax, ErrDepth or ErrUTF8 where
-// it is no JSON.
+// Find returns the reply to request id in a text: a message, a batch, or several messages in a row. Other
+// messages are skipped. It returns ErrNoReply if there is none, and ErrSyntax, ErrDepth or ErrUTF8 for invalid
+// JSON.
 func Find(text []byte, id int) (*Reply, error) { return Finder{ID: id}.Find(text) }
 
-// FindPage is Find for a request of tools/list: where the reply has a result, it is read as a Page.
+// FindPage is Find for tools/list: a result is read as a Page.
 func FindPage(text []byte, id int) (*Reply, error) { return Finder{ID: id, Paged: true}.Find(text) }
 
-// Finder looks for one reply, in as many texts as it takes.
+// Finder finds one reply in any number of texts.
 type Finder struct {
 	ID    int
-	Paged bool // the reply is one to tools/list
-	// Fields has the result's members told with it, at no further reading.
+	Paged bool // the request is tools/list
+	// Fields sets Reply.Fields in the same scan.
 	Fields bool
-	// Other, where set, gets the requests and notifications that stand before the reply.
+	// Other, if set, receives the requests and notifications before the reply.
 	Other func(Message)
 }
 
-// Find is the function of that name.
+// Find returns the reply in text, as the function Find does.
 func (f Finder) Find(text []byte) (*Reply, error) {
 	var found *Reply
-	err := walk(text, f.Paged, f.Fields, func(m envelope) bool {
+	err := walkMessages(text, f.Paged, f.Fields, func(m messageEnvelope) bool {
 		if m.Method != nil {
 			if f.Other != nil {
 				f.Other(m.Message)
 			}
 			return true
 		}
-		found = m.reply(f.ID, f.Paged)
+		found = m.toReply(f.ID, f.Paged)
 		return found == nil
 	})
 	switch {
 	case found != nil:
-		// What follows the reply is nobody's: a stray line must not cost the list.
+		// Invalid text behind the reply is ignored: a stray line must not cost the list.
 		return found, nil
 	case err != nil:
 		return nil, err
@@ -84,29 +84,29 @@ func (f Finder) Find(text []byte) (*Reply, error) {
 	return nil, ErrNoReply
 }
 
-// Each calls do for every message of a text, which may be a message, a batch of them, or several one after the other. Where
-// the text breaks off or is no JSON, the messages before that were done.
+// Each calls do for every message of a text: a message, a batch, or several messages in a row. On invalid JSON,
+// the messages before the fault have been handled.
 func Each(text []byte, do func(Message)) error {
-	return walk(text, false, false, func(m envelope) bool {
+	return walkMessages(text, false, false, func(m messageEnvelope) bool {
 		do(m.Message)
 		return true
 	})
 }
 
-// envelope is a message with what only a reply has.
-type envelope struct {
+// messageEnvelope is a message with the fields of a reply.
+type messageEnvelope struct {
 	Message
-	result, fail []byte
-	page         *Page
-	fields       []Member
+	resultJSON, errorJSON []byte
+	page                  *Page
+	fields                []Member
 }
 
-// walk reads the messages of a text, until more returns false.
-func walk(text []byte, paged, fields bool, more func(envelope) bool) error {
+// walkMessages reads the messages of a text until more returns false.
+func walkMessages(text []byte, paged, fields bool, more func(messageEnvelope) bool) error {
 	s := &scanner{data: text}
 	going := true
 	message := func() error {
-		m, ok, err := s.message(paged, fields)
+		m, ok, err := s.readMessage(paged, fields)
 		if err == nil && ok && going {
 			going = more(m)
 		}
@@ -115,7 +115,7 @@ func walk(text []byte, paged, fields bool, more func(envelope) bool) error {
 	for s.peek() != 0 || s.pos < len(text) {
 		var err error
 		if s.peek() == '[' {
-			err = s.array(message)
+			err = s.readArray(message)
 		} else {
 			err = message()
 		}
@@ -126,42 +126,42 @@ func walk(text []byte, paged, fields bool, more func(envelope) bool) error {
 	return nil
 }
 
-// message reads one message; ok is false where the value is no object.
-func (s *scanner) message(paged, fields bool) (m envelope, ok bool, err error) {
+// readMessage reads one message; ok is false if the value is no object.
+func (s *scanner) readMessage(paged, fields bool) (m messageEnvelope, ok bool, err error) {
 	if s.peek() != '{' {
-		return m, false, s.value()
+		return m, false, s.skipValue()
 	}
 	from := s.pos
-	err = s.object(func(key []byte) (err error) {
+	err = s.readObject(func(key []byte) (err error) {
 		s.peek()
 		start := s.pos
 		switch string(key) {
 		case "id":
-			err = s.value()
+			err = s.skipValue()
 			m.ID = s.data[start:s.pos]
 		case "method":
-			err = s.value()
-			if method := s.data[start:s.pos]; string(method) != "null" { // some write every member that there is
+			err = s.skipValue()
+			if method := s.data[start:s.pos]; string(method) != "null" { // some servers write every member
 				m.Method = bytes.Trim(method, `"`)
 			}
 		case "params":
-			err = s.value()
+			err = s.skipValue()
 			m.Params = s.data[start:s.pos]
 		case "error":
-			err = s.value()
-			m.fail = s.data[start:s.pos]
+			err = s.skipValue()
+			m.errorJSON = s.data[start:s.pos]
 		case "result":
 			switch {
 			case paged:
-				m.page, err = s.page()
-			case fields && s.at('{'):
-				m.fields, err = s.members()
+				m.page, err = s.readPage()
+			case fields && s.nextIs('{'):
+				m.fields, err = s.readMembers()
 			default:
-				err = s.value()
+				err = s.skipValue()
 			}
-			m.result = s.data[start:s.pos]
+			m.resultJSON = s.data[start:s.pos]
 		default:
-			err = s.value()
+			err = s.skipValue()
 		}
 		return err
 	})
@@ -169,26 +169,26 @@ func (s *scanner) message(paged, fields bool) (m envelope, ok bool, err error) {
 	return m, true, err
 }
 
-// reply is what the message says to request id; nil where it is no reply to it.
-func (m envelope) reply(id int, paged bool) *Reply {
+// toReply returns the reply to request id; nil: it is none.
+func (m messageEnvelope) toReply(id int, paged bool) *Reply {
 	switch {
-	case m.failed() && (isNull(m.ID) || sameID(m.ID, id)):
-		// An error without an id answers a request that the server could not read: there is only one.
-		return &Reply{Error: readError(m.fail)}
-	case !sameID(m.ID, id) || m.result == nil:
+	case m.hasError() && (isNull(m.ID) || isSameID(m.ID, id)):
+		// An error without an id answers an unreadable request, and only one is pending.
+		return &Reply{Error: readError(m.errorJSON)}
+	case !isSameID(m.ID, id) || m.resultJSON == nil:
 		return nil
 	case paged:
 		return &Reply{Page: m.page}
 	}
-	return &Reply{Result: m.result, Fields: m.fields}
+	return &Reply{Result: m.resultJSON, Fields: m.fields}
 }
 
-// failed tells whether the error is one. Beside a result, what is empty or false is none.
-func (m envelope) failed() bool {
-	if isNull(m.result) || isNull(m.fail) {
-		return !isNull(m.fail)
+// hasError reports whether the message holds an error. Beside a result, an empty or false error is none.
+func (m messageEnvelope) hasError() bool {
+	if isNull(m.resultJSON) || isNull(m.errorJSON) {
+		return !isNull(m.errorJSON)
 	}
-	switch string(bytes.Join(bytes.Fields(m.fail[:min(len(m.fail), 16)]), nil)) {
+	switch string(bytes.Join(bytes.Fields(m.errorJSON[:min(len(m.errorJSON), 16)]), nil)) {
 	case "false", "0", `""`, "{}", "[]":
 		return false
 	}
@@ -197,14 +197,14 @@ func (m envelope) failed() bool {
 
 func isNull(id []byte) bool { return len(id) == 0 || string(id) == "null" }
 
-// sameID compares by value.
-func sameID(raw []byte, id int) bool {
-	n, ok := number(raw)
+// isSameID compares by value.
+func isSameID(raw []byte, id int) bool {
+	n, ok := parseID(raw)
 	return ok && n == id
 }
 
-// number reads an id of ours: some servers answer a number with its text, and in some languages every number is a float.
-func number(raw []byte) (n int, ok bool) {
+// parseID reads our id from a reply. Some servers return it as a string or as a float.
+func parseID(raw []byte) (n int, ok bool) {
 	text := string(bytes.Trim(raw, `"`))
 	if n, err := strconv.Atoi(text); err == nil {
 		return n, true
@@ -213,7 +213,7 @@ func number(raw []byte) (n int, ok bool) {
 	return int(f), err == nil && f == float64(int32(f))
 }
 
-// readError reads what can be read: sloppy servers put texts where numbers belong, or a text in place of the error.
+// readError reads an error leniently: some servers quote the code, or send a string as the error.
 func readError(raw []byte) *Error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {

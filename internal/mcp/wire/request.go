@@ -12,16 +12,16 @@ type Member struct {
 	Value []byte // raw
 }
 
-// Request is a call that wants a reply. params is an object; nil: none. The message is on one line.
+// Request encodes a request on one line. params is an object; nil: none.
 func Request(id int, method string, params []byte) []byte {
-	b := append(begin(len(params)), `,"id":`...)
+	b := append(beginMessage(len(params)), `,"id":`...)
 	b = strconv.AppendInt(b, int64(id), 10)
-	return finish(b, method, params)
+	return finishMessage(b, method, params)
 }
 
-// RequestWith is a request with these members as params, and these in its _meta; none: no _meta. It is written in one piece.
+// RequestWith encodes a request with these members of params and _meta, in one allocation.
 func RequestWith(id int, method string, params, meta []Member) []byte {
-	b := append(begin(sizeOf(params)+sizeOf(meta)+len(method)), `,"id":`...)
+	b := append(beginMessage(membersSize(params)+membersSize(meta)+len(method)), `,"id":`...)
 	b = strconv.AppendInt(b, int64(id), 10)
 	b = appendText(append(b, `,"method":`...), method)
 	b = appendMembers(append(b, `,"params":{`...), params)
@@ -31,10 +31,10 @@ func RequestWith(id int, method string, params, meta []Member) []byte {
 		}
 		b = append(appendMembers(append(b, `"_meta":{`...), meta), '}')
 	}
-	return onOneLine(append(b, "}}"...))
+	return replaceLineEnds(append(b, "}}"...))
 }
 
-func sizeOf(members []Member) (size int) {
+func membersSize(members []Member) (size int) {
 	for _, m := range members {
 		size += len(m.Name) + len(m.Value) + 4
 	}
@@ -51,50 +51,50 @@ func appendMembers(b []byte, members []Member) []byte {
 	return b
 }
 
-// Notification is a message that wants none.
+// Notification encodes a notification.
 func Notification(method string, params []byte) []byte {
-	return finish(begin(len(params)), method, params)
+	return finishMessage(beginMessage(len(params)), method, params)
 }
 
-// Result is the reply to a request of the server, whose id is raw.
+// Result encodes the reply to a request; id is raw.
 func Result(id, result []byte) []byte {
-	b := append(append(begin(len(result)), `,"id":`...), id...)
-	return onOneLine(append(append(append(b, `,"result":`...), result...), '}'))
+	b := append(append(beginMessage(len(result)), `,"id":`...), id...)
+	return replaceLineEnds(append(append(append(b, `,"result":`...), result...), '}'))
 }
 
-// Failure is the reply that refuses a request of the server.
+// Failure encodes an error reply to a request; id is raw.
 func Failure(id []byte, code int, message string) []byte {
-	b := append(append(begin(len(message)), `,"id":`...), id...)
+	b := append(append(beginMessage(len(message)), `,"id":`...), id...)
 	b = strconv.AppendInt(append(b, `,"error":{"code":`...), int64(code), 10)
 	return append(append(append(b, `,"message":`...), Text(message)...), "}}"...)
 }
 
-// Text is t as a JSON string.
+// Text encodes a string.
 func Text(t string) []byte { return appendText(make([]byte, 0, len(t)+2), t) }
 
-// PlainText is a string that is written in ASCII and without escapes; ok is false for everything else.
+// PlainText decodes a string of ASCII without escapes; ok is false for other values.
 func PlainText(raw []byte) (t string, ok bool) {
 	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
 		return "", false
 	}
 	inner := raw[1 : len(raw)-1]
-	if plainBytes(inner) < len(inner) {
+	if countPlainBytes(inner) < len(inner) {
 		return "", false
 	}
-	return word(inner), true
+	return internString(inner), true
 }
 
-// bare are the bytes that stand for themselves in a string of ours.
-var bare = func() [256]bool {
-	table := plain
+// needsNoEscape are the bytes that we write unescaped.
+var needsNoEscape = func() [256]bool {
+	table := isPlain
 	table['<'], table['>'], table['&'] = false, false, false
 	return table
 }()
 
-// appendText appends t as a JSON string.
+// appendText appends an encoded string.
 func appendText(b []byte, t string) []byte {
 	for i := range len(t) {
-		if !bare[t[i]] {
+		if !needsNoEscape[t[i]] {
 			raw, _ := json.Marshal(t) // strings always marshal
 			return append(b, raw...)
 		}
@@ -102,67 +102,67 @@ func appendText(b []byte, t string) []byte {
 	return append(append(append(b, '"'), t...), '"')
 }
 
-// Number is n as JSON text.
+// Number encodes an integer.
 func Number(n int) []byte { return strconv.AppendInt(nil, int64(n), 10) }
 
-// Object is an object of these members, in this order.
+// Object encodes an object with its members in order.
 func Object(members []Member) []byte {
-	b := append(make([]byte, 0, sizeOf(members)+2), '{')
+	b := append(make([]byte, 0, membersSize(members)+2), '{')
 	return append(appendMembers(b, members), '}')
 }
 
-// Members reads an object's members, in their order; the values are slices of raw. ok is false where raw is no object. null and
-// nothing at all are an empty one.
+// Members reads an object's members in order, with values as slices of raw. ok is false for other values. null
+// and an empty text are an empty object.
 func Members(raw []byte) (members []Member, ok bool) {
 	s := scanner{data: raw}
 	if s.peek() != '{' {
-		return nil, isNothing(raw)
+		return nil, isNullOrEmpty(raw)
 	}
-	members, err := s.members()
+	members, err := s.readMembers()
 	return members, err == nil && s.peek() == 0 && s.pos == len(raw)
 }
 
-// IsObject tells whether Members can read raw.
+// IsObject reports whether Members accepts raw.
 func IsObject(raw []byte) bool {
 	s := scanner{data: raw}
 	if s.peek() != '{' {
-		return isNothing(raw)
+		return isNullOrEmpty(raw)
 	}
-	return s.passObject() == nil && s.peek() == 0 && s.pos == len(raw)
+	return s.skipObject() == nil && s.peek() == 0 && s.pos == len(raw)
 }
 
-func isNothing(raw []byte) bool {
+func isNullOrEmpty(raw []byte) bool {
 	raw = bytes.TrimSpace(raw)
 	return len(raw) == 0 || string(raw) == "null"
 }
 
-// members reads an object.
-func (s *scanner) members() ([]Member, error) {
-	members := make([]Member, 0, 4) // a result or the parameters of a call have seldom more
-	err := s.object(func(key []byte) error {
+// readMembers reads an object.
+func (s *scanner) readMembers() ([]Member, error) {
+	members := make([]Member, 0, 4) // results and params seldom have more
+	err := s.readObject(func(key []byte) error {
 		s.peek()
 		start := s.pos
-		err := s.value()
-		members = append(members, Member{Name: word(key), Value: s.data[start:s.pos:s.pos]})
+		err := s.skipValue()
+		members = append(members, Member{Name: internString(key), Value: s.data[start:s.pos:s.pos]})
 		return err
 	})
 	return members, err
 }
 
-func begin(payload int) []byte {
+func beginMessage(payload int) []byte {
 	return append(make([]byte, 0, payload+96), `{"jsonrpc":"2.0"`...)
 }
 
-func finish(b []byte, method string, params []byte) []byte {
+func finishMessage(b []byte, method string, params []byte) []byte {
 	b = appendText(append(b, `,"method":`...), method)
 	if params != nil {
 		b = append(append(b, `,"params":`...), params...)
 	}
-	return onOneLine(append(b, '}'))
+	return replaceLineEnds(append(b, '}'))
 }
 
-// onOneLine makes blanks of line ends, which stand between JSON's tokens only.
-func onOneLine(b []byte) []byte {
+// replaceLineEnds replaces line ends by spaces. They occur between JSON tokens only.
+func replaceLineEnds(b []byte) []byte {
 	if bytes.IndexByte(b, '\n') >= 0 || bytes.IndexByte(b, '\r') >= 0 {
 		for i, c := range b {
 			if c == '\r' || c == '\n' {

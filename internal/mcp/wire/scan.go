@@ -6,25 +6,25 @@ import (
 	"unicode/utf8"
 )
 
-// What can be wrong with JSON text.
+// Errors of invalid JSON.
 var (
 	ErrSyntax = errors.New("not JSON")
 	ErrDepth  = errors.New("JSON nested too deeply")
 	ErrUTF8   = errors.New("JSON with invalid UTF-8")
 )
 
-// maxDepth is far more than a schema needs and far less than what overflows a reader further on.
+// maxDepth is far above what schemas need, and low enough for recursive decoders.
 const maxDepth = 500
 
-// scanner walks JSON text (RFC 8259) once. Its methods expect pos at the first byte of what they read, and leave it
+// scanner scans JSON (RFC 8259) once. Each method expects pos at the first byte of its token and leaves it
 // after the last.
 type scanner struct {
 	data  []byte
 	pos   int
 	depth int
 
-	escaped  bool   // the last string that was read holds an escape
-	overflow string // the first number that was read and is too large for 64-bit floating point; empty: none
+	escaped  bool   // the last string has an escape
+	overflow string // the first number that overflows a float64; empty: none
 }
 
 // peek skips white space and returns the next byte, 0 at the end.
@@ -40,102 +40,102 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// value reads any value.
-func (s *scanner) value() error {
+// skipValue skips any value.
+func (s *scanner) skipValue() error {
 	switch c := s.peek(); {
 	case c == '{':
-		return s.passObject()
+		return s.skipObject()
 	case c == '[':
-		return s.passArray()
+		return s.skipArray()
 	case c == '"':
-		_, err := s.str()
+		_, err := s.readString()
 		return err
 	case c == '-' || isDigit(c):
-		return s.number()
+		return s.skipNumber()
 	case c == 't':
-		return s.word("true")
+		return s.skipLiteral("true")
 	case c == 'f':
-		return s.word("false")
+		return s.skipLiteral("false")
 	case c == 'n':
-		return s.word("null")
+		return s.skipLiteral("null")
 	}
 	return ErrSyntax
 }
 
-// passObject is object for one that nobody wants to know more of: most of a tool list are schemas.
-func (s *scanner) passObject() error {
-	if err := s.enter(); err != nil {
+// skipObject skips an object. It is faster than readObject, and most of a tool list is schemas.
+func (s *scanner) skipObject() error {
+	if err := s.openBracket(); err != nil {
 		return err
 	}
 	if s.peek() == '}' {
-		return s.leave()
+		return s.closeBracket()
 	}
 	for {
 		if s.peek() != '"' {
 			return ErrSyntax
 		}
-		if _, err := s.str(); err != nil {
+		if _, err := s.readString(); err != nil {
 			return err
 		}
 		if s.peek() != ':' {
 			return ErrSyntax
 		}
 		s.pos++
-		if err := s.value(); err != nil {
+		if err := s.skipValue(); err != nil {
 			return err
 		}
 		switch s.peek() {
 		case ',':
 			s.pos++
 		case '}':
-			return s.leave()
+			return s.closeBracket()
 		default:
 			return ErrSyntax
 		}
 	}
 }
 
-// passArray is array for one that nobody wants to know more of.
-func (s *scanner) passArray() error {
-	if err := s.enter(); err != nil {
+// skipArray skips an array.
+func (s *scanner) skipArray() error {
+	if err := s.openBracket(); err != nil {
 		return err
 	}
 	if s.peek() == ']' {
-		return s.leave()
+		return s.closeBracket()
 	}
 	for {
-		if err := s.value(); err != nil {
+		if err := s.skipValue(); err != nil {
 			return err
 		}
 		switch s.peek() {
 		case ',':
 			s.pos++
 		case ']':
-			return s.leave()
+			return s.closeBracket()
 		default:
 			return ErrSyntax
 		}
 	}
 }
 
-// object reads an object. member is called for each key, unquoted, with the scanner before the value, which it must read.
-func (s *scanner) object(member func(key []byte) error) error {
-	if err := s.enter(); err != nil {
+// readObject reads an object. member is called for each unquoted key and must read the value.
+func (s *scanner) readObject(member func(key []byte) error) error {
+	if err := s.openBracket(); err != nil {
 		return err
 	}
 	if s.peek() == '}' {
-		return s.leave()
+		return s.closeBracket()
 	}
 	for {
 		if s.peek() != '"' {
 			return ErrSyntax
 		}
-		key, err := s.str()
+		key, err := s.readString()
 		if err != nil {
 			return err
 		}
 		if s.escaped {
-			key = keyOf(key)
+			key = unquoteKey(key)
 		} else {
 			key = key[1 : len(key)-1]
 		}
@@ -150,20 +150,20 @@ func (s *scanner) object(member func(key []byte) error) error {
 		case ',':
 			s.pos++
 		case '}':
-			return s.leave()
+			return s.closeBracket()
 		default:
 			return ErrSyntax
 		}
 	}
 }
 
-// array reads an array. element is called before each element, which it must read.
-func (s *scanner) array(element func() error) error {
-	if err := s.enter(); err != nil {
+// readArray reads an array. element is called for each element and must read it.
+func (s *scanner) readArray(element func() error) error {
+	if err := s.openBracket(); err != nil {
 		return err
 	}
 	if s.peek() == ']' {
-		return s.leave()
+		return s.closeBracket()
 	}
 	for {
 		if err := element(); err != nil {
@@ -173,14 +173,14 @@ func (s *scanner) array(element func() error) error {
 		case ',':
 			s.pos++
 		case ']':
-			return s.leave()
+			return s.closeBracket()
 		default:
 			return ErrSyntax
 		}
 	}
 }
 
-func (s *scanner) enter() error {
+func (s *scanner) openBracket() error {
 	s.pos++
 	if s.depth++; s.depth > maxDepth {
 		return ErrDepth
@@ -188,27 +188,27 @@ func (s *scanner) enter() error {
 	return nil
 }
 
-func (s *scanner) leave() error {
+func (s *scanner) closeBracket() error {
 	s.pos++
 	s.depth--
 	return nil
 }
 
-// plain are the bytes that stand for themselves in a string. Most of a reply is made of them.
-var plain = func() (table [256]bool) {
+// isPlain marks ASCII bytes that need no escape, of which most replies consist.
+var isPlain = func() (table [256]bool) {
 	for c := ' '; c < utf8.RuneSelf; c++ {
 		table[c] = c != '"' && c != '\\'
 	}
 	return table
 }()
 
-// str reads a string and returns it with its quotes.
-func (s *scanner) str() ([]byte, error) {
+// readString reads a string and returns it quoted.
+func (s *scanner) readString() ([]byte, error) {
 	start := s.pos
 	ascii := true
 	s.escaped = false
 	for i := start + 1; ; i++ {
-		i += plainBytes(s.data[i:])
+		i += countPlainBytes(s.data[i:])
 		if i == len(s.data) {
 			return nil, ErrSyntax
 		}
@@ -235,7 +235,7 @@ func (s *scanner) str() ([]byte, error) {
 	}
 }
 
-// escapeLength is the number of bytes of the escape that b begins with, 0 where it is none.
+// escapeLength is the length of the escape at the start of b; 0: invalid.
 func escapeLength(b []byte) int {
 	if len(b) < 2 {
 		return 0
@@ -257,41 +257,41 @@ func escapeLength(b []byte) int {
 	return 0
 }
 
-// maxShortNumber is how many characters a number without an exponent may have and surely fit 64-bit floating point.
+// maxShortNumber is a length in characters up to which a number without an exponent fits a float64.
 const maxShortNumber = 300
 
-// number reads a number of any size. One that is too large for 64-bit floating point is noted.
-func (s *scanner) number() error {
+// skipNumber skips a number and records the first that overflows a float64.
+func (s *scanner) skipNumber() error {
 	start := s.pos
-	exponent, err := s.passNumber()
-	if err == nil && (exponent || s.pos-start > maxShortNumber) && s.overflow == "" && overflows(s.data[start:s.pos]) {
-		s.overflow = shown(s.data[start:s.pos])
+	exponent, err := s.scanNumber()
+	if err == nil && (exponent || s.pos-start > maxShortNumber) && s.overflow == "" && overflowsFloat(s.data[start:s.pos]) {
+		s.overflow = shortenValue(s.data[start:s.pos])
 	}
 	return err
 }
 
-// passNumber reads a number, and reports whether it has an exponent.
-func (s *scanner) passNumber() (exponent bool, err error) {
-	if s.at('-') {
+// scanNumber skips a number and reports whether it has an exponent.
+func (s *scanner) scanNumber() (exponent bool, err error) {
+	if s.nextIs('-') {
 		s.pos++
 	}
-	if s.at('0') {
+	if s.nextIs('0') {
 		s.pos++
-	} else if !s.digits() {
+	} else if !s.skipDigits() {
 		return false, ErrSyntax
 	}
-	if s.at('.') {
+	if s.nextIs('.') {
 		s.pos++
-		if !s.digits() {
+		if !s.skipDigits() {
 			return false, ErrSyntax
 		}
 	}
-	if s.at('e') || s.at('E') {
+	if s.nextIs('e') || s.nextIs('E') {
 		s.pos++
-		if s.at('+') || s.at('-') {
+		if s.nextIs('+') || s.nextIs('-') {
 			s.pos++
 		}
-		if !s.digits() {
+		if !s.skipDigits() {
 			return false, ErrSyntax
 		}
 		return true, nil
@@ -299,9 +299,9 @@ func (s *scanner) passNumber() (exponent bool, err error) {
 	return false, nil
 }
 
-func (s *scanner) at(c byte) bool { return s.pos < len(s.data) && s.data[s.pos] == c }
+func (s *scanner) nextIs(c byte) bool { return s.pos < len(s.data) && s.data[s.pos] == c }
 
-func (s *scanner) digits() bool {
+func (s *scanner) skipDigits() bool {
 	start := s.pos
 	for s.pos < len(s.data) && isDigit(s.data[s.pos]) {
 		s.pos++
@@ -309,7 +309,7 @@ func (s *scanner) digits() bool {
 	return s.pos > start
 }
 
-func (s *scanner) word(w string) error {
+func (s *scanner) skipLiteral(w string) error {
 	if len(s.data)-s.pos < len(w) || string(s.data[s.pos:s.pos+len(w)]) != w {
 		return ErrSyntax
 	}
@@ -319,19 +319,19 @@ func (s *scanner) word(w string) error {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// keyOf unquotes a key. Keys with escapes are rare and equal what they spell.
-func keyOf(raw []byte) []byte {
+// unquoteKey unquotes a key; few have escapes.
+func unquoteKey(raw []byte) []byte {
 	for _, c := range raw {
 		if c == '\\' {
-			key, _ := unquote(raw)
+			key, _ := unquoteString(raw)
 			return []byte(key)
 		}
 	}
 	return raw[1 : len(raw)-1]
 }
 
-// unquote is the text of a string that the scanner read.
-func unquote(raw []byte) (string, bool) {
+// unquoteString decodes a string that the scanner accepted.
+func unquoteString(raw []byte) (string, bool) {
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
 		return "", false

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// ItemKind says on which list an entry stands.
+// ItemKind is the kind of a list entry.
 type ItemKind uint8
 
-// The kinds of entries.
+// The kinds of list entries.
 const (
 	ToolItem ItemKind = iota
 	PromptItem
@@ -18,20 +18,20 @@ const (
 	TemplateItem
 )
 
-// Shape is how an entry of a list compares with what MCP's schema says, in the reading of the official SDKs. Their clients refuse a
-// whole list for one entry that is not as they expect it.
+// Shape is the result of checking a list entry against MCP's schema as the official SDKs read it. Their clients
+// refuse a whole list for one invalid entry.
 type Shape struct {
-	Defect string // why the entry cannot be listed, a sentence; empty: it can
-	Edits  []Edit // how the entry is written so that every SDK reads it, in the order of their places; none: as it came
+	Defect string // why the entry cannot be listed, as a sentence; empty: it can
+	Edits  []Edit // edits after which every SDK accepts the entry, in order
 }
 
-// Edit replaces the bytes from From to To of an entry.
+// Edit replaces the bytes from From to To.
 type Edit struct {
 	From, To int
 	Text     string
 }
 
-// Apply returns the entry as every SDK reads it. Without edits that is raw itself.
+// Apply returns the edited entry, or raw itself if there are no edits.
 func (s Shape) Apply(raw []byte) []byte {
 	if len(s.Edits) == 0 {
 		return raw
@@ -44,14 +44,14 @@ func (s Shape) Apply(raw []byte) []byte {
 	return append(out, raw[at:]...)
 }
 
-// CheckItem compares one entry, a JSON text, with the schema of its kind. Members whose names are in without are edited out.
+// CheckItem checks one entry against the schema of its kind. Edits remove the members named in without.
 //
-// Edits keep the meaning: an optional member that is null is left out, a schema without a type gets the type "object", which MCP
-// demands, and the schemas true and false become {} and {"not":{}}.
+// Edits keep the meaning: an optional null member is removed, a schema without a type gets "object", which MCP
+// requires, and the schemas true and false become {} and {"not":{}}.
 func CheckItem(kind ItemKind, raw []byte, without ...string) Shape {
 	s := &scanner{data: raw}
-	c := checker{scanner: s, without: without}
-	err := c.item(kind)
+	c := itemChecker{scanner: s, without: without}
+	err := c.checkItem(kind)
 	if err == nil && s.peek() != 0 {
 		err = ErrSyntax
 	}
@@ -60,41 +60,41 @@ func CheckItem(kind ItemKind, raw []byte, without ...string) Shape {
 	}
 	slices.SortStableFunc(c.edits, func(a, b Edit) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
 	if kind == ToolItem {
-		c.defect = c.toolEntry().Defect
+		c.defect = c.newToolEntry().Defect
 	}
 	return Shape{Defect: c.defect, Edits: c.edits}
 }
 
 const notAnObject = "The entry is not an object."
 
-// checker compares the values that a scanner reads with what they must be.
-type checker struct {
+// itemChecker checks the values that a scanner reads.
+type itemChecker struct {
 	*scanner
-	without []string       // members of the entry that are edited out
-	path    [maxSteps]step // to the member that is being read
-	steps   int            // of path
-	defect  string         // the first one
-	edits   []Edit
-	name    []byte // the value of the entry's name as it stands there; of several the first that is no string, else the last
+	without     []string           // members to remove from the entry
+	path        [maxSteps]pathStep // of the current member
+	depthOfPath int                // length of path
+	defect      string             // the first one
+	edits       []Edit
+	name        []byte // raw value of name: of duplicates the first that is no string, else the last
 }
 
-// maxSteps is how deep the tables of members go, and one for a schema's property.
+// maxSteps is the depth of the rules, plus one for a schema's property.
 const maxSteps = 4
 
-// step is one part of a path.
-type step struct {
+// pathStep is one step of a path.
+type pathStep struct {
 	name  string
-	index int // in a list; -1: the member is none
+	index int // in a list; -1: not a list
 }
 
-// item reads one entry.
-func (c *checker) item(kind ItemKind) error {
+// checkItem checks one entry.
+func (c *itemChecker) checkItem(kind ItemKind) error {
 	c.overflow = ""
 	if c.peek() != '{' {
 		c.defect = notAnObject
-		return c.value()
+		return c.skipValue()
 	}
-	if err := c.object(items[kind]); err != nil {
+	if err := c.checkObject(itemRules[kind]); err != nil {
 		return err
 	}
 	if c.overflow != "" && c.defect == "" {
@@ -103,25 +103,25 @@ func (c *checker) item(kind ItemKind) error {
 	return nil
 }
 
-// object reads an object, whose members must be as described. Others may be anything.
-func (c *checker) object(members []member) error {
-	if err := c.enter(); err != nil {
+// checkObject checks the members of an object that have a rule.
+func (c *itemChecker) checkObject(members []memberRule) error {
+	if err := c.openBracket(); err != nil {
 		return err
 	}
-	var seen uint32 // by the index of the member
+	var seen uint32 // bit set of member indexes
 	kept, comma := 0, 0
 	for more := c.peek() != '}'; more; {
 		start := c.pos
-		key, err := c.key()
+		key, err := c.readKey()
 		if err != nil {
 			return err
 		}
-		i := find(members, key)
+		i := ruleIndex(members, key)
 		drop := false
 		if i < 0 {
-			err = c.value()
+			err = c.skipValue()
 		} else {
-			drop, err = c.member(&members[i])
+			drop, err = c.checkMember(&members[i])
 			if !drop {
 				seen |= 1 << i
 			}
@@ -130,7 +130,7 @@ func (c *checker) object(members []member) error {
 			return err
 		}
 		end := c.pos
-		if more, err = c.next('}'); err != nil {
+		if more, err = c.nextElement('}'); err != nil {
 			return err
 		}
 		switch {
@@ -145,12 +145,12 @@ func (c *checker) object(members []member) error {
 		}
 		comma = c.pos - 1
 	}
-	c.absent(members, seen, kept)
-	return c.leave()
+	c.addMissing(members, seen, kept)
+	return c.closeBracket()
 }
 
-// find returns the index of the member of that name; -1: there is none.
-func find(members []member, key []byte) int {
+// ruleIndex returns the index of a member's rule; -1: none.
+func ruleIndex(members []memberRule, key []byte) int {
 	for i := range members {
 		if members[i].name == string(key) {
 			return i
@@ -159,17 +159,17 @@ func find(members []member, key []byte) int {
 	return -1
 }
 
-// key reads the name of a member and the colon after it.
-func (c *checker) key() ([]byte, error) {
+// readKey reads a key and its colon.
+func (c *itemChecker) readKey() ([]byte, error) {
 	if c.peek() != '"' {
 		return nil, ErrSyntax
 	}
-	key, err := c.str()
+	key, err := c.readString()
 	if err != nil {
 		return nil, err
 	}
 	if c.escaped {
-		key = keyOf(key)
+		key = unquoteKey(key)
 	} else {
 		key = key[1 : len(key)-1]
 	}
@@ -180,8 +180,8 @@ func (c *checker) key() ([]byte, error) {
 	return key, nil
 }
 
-// next reports whether another element follows, and reads the comma before it. Else the scanner stands at the end.
-func (c *checker) next(end byte) (bool, error) {
+// nextElement reads a comma and reports whether another element follows. Otherwise the scanner is at end.
+func (c *itemChecker) nextElement(end byte) (bool, error) {
 	switch c.peek() {
 	case ',':
 		c.pos++
@@ -192,113 +192,113 @@ func (c *checker) next(end byte) (bool, error) {
 	return false, ErrSyntax
 }
 
-// absent adds what has to be there and is not, or notes that it is missing.
-func (c *checker) absent(members []member, seen uint32, kept int) {
+// addMissing adds the fallback of each missing member, or reports it as a defect.
+func (c *itemChecker) addMissing(members []memberRule, seen uint32, kept int) {
 	for i := range members {
 		switch m := &members[i]; {
 		case seen&(1<<i) != 0:
-		case m.missing != "":
-			text := m.missing
+		case m.fallback != "":
+			text := m.fallback
 			if kept++; kept > 1 {
 				text = "," + text
 			}
 			c.edits = append(c.edits, Edit{From: c.pos, To: c.pos, Text: text})
 		case m.required:
-			c.into(m.name)
-			c.wrong(func(at string) string { return fmt.Sprintf("The member %q is missing; MCP requires it.", at) })
-			c.steps--
+			c.pushStep(m.name)
+			c.reportDefect(func(at string) string { return fmt.Sprintf("The member %q is missing; MCP requires it.", at) })
+			c.depthOfPath--
 		}
 	}
 }
 
-// member reads a value, and reports whether the member is to be left out.
-func (c *checker) member(m *member) (drop bool, err error) {
-	if m.kind == nameText {
+// checkMember checks a value and reports whether the member is to be removed.
+func (c *itemChecker) checkMember(m *memberRule) (drop bool, err error) {
+	if m.kind == kindName {
 		return false, c.readName()
 	}
-	c.into(m.name)
+	c.pushStep(m.name)
 	first := c.peek()
-	drop = first == 'n' && !m.required || c.steps == 1 && slices.Contains(c.without, m.name)
+	drop = first == 'n' && !m.required || c.depthOfPath == 1 && slices.Contains(c.without, m.name)
 	if drop {
-		err = c.value()
+		err = c.skipValue()
 	} else {
-		err = c.check(m, first)
+		err = c.checkValue(m, first)
 	}
-	c.steps--
+	c.depthOfPath--
 	return drop, err
 }
 
-// into goes one step down the path.
-func (c *checker) into(name string) {
-	c.path[c.steps] = step{name, -1}
-	c.steps++
+// pushStep appends a step to the path.
+func (c *itemChecker) pushStep(name string) {
+	c.path[c.depthOfPath] = pathStep{name, -1}
+	c.depthOfPath++
 }
 
-// readName keeps the name of the entry, which is judged when all is read.
-func (c *checker) readName() error {
+// readName stores the name, which is checked after the whole entry.
+func (c *itemChecker) readName() error {
 	c.peek()
 	start := c.pos
-	err := c.value()
+	err := c.skipValue()
 	if len(c.name) == 0 || c.name[0] == '"' {
 		c.name = c.data[start:c.pos]
 	}
 	return err
 }
 
-// check reads a value, which must be as m says.
-func (c *checker) check(m *member, first byte) error {
-	if !m.kind.begins(first) {
-		c.mistyped(first, m)
-		return c.value()
+// checkValue checks a value against a rule.
+func (c *itemChecker) checkValue(m *memberRule, first byte) error {
+	if !m.kind.canBegin(first) {
+		c.reportType(first, m)
+		return c.skipValue()
 	}
 	switch m.kind {
-	case object:
-		return c.object(m.members)
-	case texts, objects:
-		return c.list(m)
-	case schemas:
-		return c.schemas(m)
+	case kindObject:
+		return c.checkObject(m.members)
+	case kindTexts, kindObjects:
+		return c.checkList(m)
+	case kindSchemas:
+		return c.checkSchemas(m)
 	}
 	start := c.pos
-	if err := c.value(); err != nil {
+	if err := c.skipValue(); err != nil {
 		return err
 	}
-	c.judge(m, c.data[start:c.pos])
+	c.checkContent(m, c.data[start:c.pos])
 	return nil
 }
 
-// list reads an array of strings or objects.
-func (c *checker) list(m *member) error {
-	at := c.steps - 1
+// checkList checks an array of strings or objects.
+func (c *itemChecker) checkList(m *memberRule) error {
+	at := c.depthOfPath - 1
 	i := 0
-	err := c.array(func() error {
+	err := c.readArray(func() error {
 		c.path[at].index = i
 		i++
 		first := c.peek()
 		switch {
-		case m.kind == objects && first == '{':
-			return c.object(m.members)
-		case m.kind == texts && first == '"':
+		case m.kind == kindObjects && first == '{':
+			return c.checkObject(m.members)
+		case m.kind == kindTexts && first == '"':
 			start := c.pos
-			err := c.value()
+			err := c.skipValue()
 			if err == nil {
-				c.judge(m, c.data[start:c.pos])
+				c.checkContent(m, c.data[start:c.pos])
 			}
 			return err
 		}
-		c.mistyped(first, m)
-		return c.value()
+		c.reportType(first, m)
+		return c.skipValue()
 	})
 	c.path[at].index = -1
 	return err
 }
 
-// schemas reads an object whose members are schemas.
-func (c *checker) schemas(m *member) error {
-	return c.scanner.object(func(key []byte) error {
+// checkSchemas checks an object of schemas.
+func (c *itemChecker) checkSchemas(m *memberRule) error {
+	return c.scanner.readObject(func(key []byte) error {
 		first := c.peek()
 		start := c.pos
-		if err := c.value(); err != nil {
+		if err := c.skipValue(); err != nil {
 			return err
 		}
 		switch first {
@@ -308,36 +308,36 @@ func (c *checker) schemas(m *member) error {
 		case 'f':
 			c.edits = append(c.edits, Edit{From: start, To: c.pos, Text: `{"not":{}}`})
 		default:
-			c.into(strings.ToValidUTF8(string(key[:min(len(key), maxNameLength)]), ""))
-			c.mistyped(first, m)
-			c.steps--
+			c.pushStep(strings.ToValidUTF8(string(key[:min(len(key), maxNameLength)]), ""))
+			c.reportType(first, m)
+			c.depthOfPath--
 		}
 		return nil
 	})
 }
 
-// mistyped notes that the value of the member at the path is of a wrong type. first is the value's first byte.
-func (c *checker) mistyped(first byte, m *member) {
+// reportType reports a value of the wrong type. first is its first byte.
+func (c *itemChecker) reportType(first byte, m *memberRule) {
 	want := m.kind.typeName()
-	if c.path[c.steps-1].index >= 0 {
+	if c.path[c.depthOfPath-1].index >= 0 {
 		want = m.kind.elementTypeName()
 	}
-	c.wrong(func(at string) string {
+	c.reportDefect(func(at string) string {
 		return fmt.Sprintf("The member %q is of the JSON type %s; MCP requires %s.", at, typeName(first), want)
 	})
 }
 
-// wrong notes the first defect. say gets the path, with a dot between names.
-func (c *checker) wrong(say func(at string) string) {
+// reportDefect records the first defect. say receives the dotted path.
+func (c *itemChecker) reportDefect(say func(at string) string) {
 	if c.defect != "" {
 		return
 	}
-	if c.steps == 1 && c.path[0].name == "inputSchema" {
+	if c.depthOfPath == 1 && c.path[0].name == "inputSchema" {
 		c.defect = "The tool's inputSchema is not an object."
 		return
 	}
 	var at strings.Builder
-	for i, s := range c.path[:c.steps] {
+	for i, s := range c.path[:c.depthOfPath] {
 		if i > 0 {
 			at.WriteByte('.')
 		}

@@ -9,158 +9,158 @@ import (
 	"strings"
 )
 
-// member is a member of an object as MCP's schema describes it.
-type member struct {
+// memberRule is the rule of MCP's schema for one member.
+type memberRule struct {
 	name     string
 	kind     valueKind
 	required bool
-	members  []member // of an object, or of each object in a list
-	choices  []string // that a string may be; none: any
-	missing  string   // how the member is written where it is not there; empty: it may be left out, or must not be
+	members  []memberRule // of an object, or of each object in a list
+	enum     []string     // allowed strings; none: any
+	fallback string       // written if the member is missing; empty: nothing is written
 }
 
-// valueKind is what a value must be.
+// valueKind is the kind of value that a member must have.
 type valueKind uint8
 
 const (
-	text     valueKind = iota
-	nameText           // the name of a tool, judged by judgeName
-	flag
-	whole    // a number that fits 64 bits, written without a fraction or an exponent: the Go SDK reads no other
-	fraction // a number from 0 to 1
-	moment   // a date and time of ISO 8601 with a time zone
-	object
-	texts   // an array of strings
-	objects // an array of objects
-	schemas // an object whose values are schemas
+	kindText valueKind = iota
+	kindName           // a tool's name, see checkName
+	kindBoolean
+	kindInteger  // 64 bits, without a fraction or an exponent: the Go SDK reads no other
+	kindFraction // a number from 0 to 1
+	kindDateTime // ISO 8601 date and time with a time zone
+	kindObject
+	kindTexts   // an array of strings
+	kindObjects // an array of objects
+	kindSchemas // an object whose values are schemas
 )
 
-// begins reports whether a value of the kind may begin with that byte.
-func (k valueKind) begins(first byte) bool {
+// canBegin reports whether a value of the kind may begin with first.
+func (k valueKind) canBegin(first byte) bool {
 	switch k {
-	case text, moment:
+	case kindText, kindDateTime:
 		return first == '"'
-	case flag:
+	case kindBoolean:
 		return first == 't' || first == 'f'
-	case whole, fraction:
+	case kindInteger, kindFraction:
 		return first == '-' || isDigit(first)
-	case texts, objects:
+	case kindTexts, kindObjects:
 		return first == '['
 	default:
 		return first == '{'
 	}
 }
 
-// items are the members that the official SDKs look at, by the kind of entry.
-var items = [...][]member{
-	ToolItem: slices.Concat([]member{
-		{name: "name", kind: nameText},
-		{name: "inputSchema", kind: object, required: true, missing: `"inputSchema":{"type":"object"}`, members: slices.Concat([]member{
-			{name: "type", choices: []string{"object"}, missing: `"type":"object"`},
-		}, schemaMembers)},
-		{name: "outputSchema", kind: object, members: schemaMembers},
-		{name: "annotations", kind: object, members: []member{
+// itemRules are the members that the official SDKs check, by kind of entry.
+var itemRules = [...][]memberRule{
+	ToolItem: slices.Concat([]memberRule{
+		{name: "name", kind: kindName},
+		{name: "inputSchema", kind: kindObject, required: true, fallback: `"inputSchema":{"type":"object"}`, members: slices.Concat([]memberRule{
+			{name: "type", enum: []string{"object"}, fallback: `"type":"object"`},
+		}, schemaRules)},
+		{name: "outputSchema", kind: kindObject, members: schemaRules},
+		{name: "annotations", kind: kindObject, members: []memberRule{
 			{name: "title"},
-			{name: "readOnlyHint", kind: flag}, {name: "destructiveHint", kind: flag},
-			{name: "idempotentHint", kind: flag}, {name: "openWorldHint", kind: flag},
+			{name: "readOnlyHint", kind: kindBoolean}, {name: "destructiveHint", kind: kindBoolean},
+			{name: "idempotentHint", kind: kindBoolean}, {name: "openWorldHint", kind: kindBoolean},
 		}},
-		{name: "execution", kind: object, members: []member{{name: "taskSupport", choices: []string{"required", "optional", "forbidden"}}}},
-	}, common),
-	PromptItem: slices.Concat([]member{
+		{name: "execution", kind: kindObject, members: []memberRule{{name: "taskSupport", enum: []string{"required", "optional", "forbidden"}}}},
+	}, commonRules),
+	PromptItem: slices.Concat([]memberRule{
 		{name: "name", required: true},
-		{name: "arguments", kind: objects, members: []member{
-			{name: "name", required: true}, {name: "title"}, {name: "description"}, {name: "required", kind: flag},
+		{name: "arguments", kind: kindObjects, members: []memberRule{
+			{name: "name", required: true}, {name: "title"}, {name: "description"}, {name: "required", kind: kindBoolean},
 		}},
-	}, common),
-	ResourceItem: slices.Concat([]member{
-		{name: "uri", required: true}, {name: "name", required: true}, {name: "mimeType"}, {name: "size", kind: whole}, annotated,
-	}, common),
-	TemplateItem: slices.Concat([]member{
-		{name: "uriTemplate", required: true}, {name: "name", required: true}, {name: "mimeType"}, annotated,
-	}, common),
+	}, commonRules),
+	ResourceItem: slices.Concat([]memberRule{
+		{name: "uri", required: true}, {name: "name", required: true}, {name: "mimeType"}, {name: "size", kind: kindInteger}, annotationsRule,
+	}, commonRules),
+	TemplateItem: slices.Concat([]memberRule{
+		{name: "uriTemplate", required: true}, {name: "name", required: true}, {name: "mimeType"}, annotationsRule,
+	}, commonRules),
 }
 
-// common are members of all entries.
-var common = []member{
+// commonRules apply to all entries.
+var commonRules = []memberRule{
 	{name: "title"},
 	{name: "description"},
-	{name: "icons", kind: objects, members: []member{
-		{name: "src", required: true}, {name: "mimeType"}, {name: "sizes", kind: texts},
-		{name: "theme", choices: []string{"light", "dark"}},
+	{name: "icons", kind: kindObjects, members: []memberRule{
+		{name: "src", required: true}, {name: "mimeType"}, {name: "sizes", kind: kindTexts},
+		{name: "theme", enum: []string{"light", "dark"}},
 	}},
-	{name: "_meta", kind: object},
+	{name: "_meta", kind: kindObject},
 }
 
-// schemaMembers are those of a tool's schemas that clients look at when they read a list.
-var schemaMembers = []member{{name: "$schema"}, {name: "properties", kind: schemas}, {name: "required", kind: texts}}
+// schemaRules are the members of a tool's schemas that clients check.
+var schemaRules = []memberRule{{name: "$schema"}, {name: "properties", kind: kindSchemas}, {name: "required", kind: kindTexts}}
 
-// annotated are the annotations of resources and templates.
-var annotated = member{name: "annotations", kind: object, members: []member{
-	{name: "audience", kind: texts, choices: []string{"user", "assistant"}},
-	{name: "priority", kind: fraction},
-	{name: "lastModified", kind: moment},
+// annotationsRule is for resources and templates.
+var annotationsRule = memberRule{name: "annotations", kind: kindObject, members: []memberRule{
+	{name: "audience", kind: kindTexts, enum: []string{"user", "assistant"}},
+	{name: "priority", kind: kindFraction},
+	{name: "lastModified", kind: kindDateTime},
 }}
 
-// isoTime is what the TypeScript SDKs take for a date and time: the pattern of zod's iso.datetime with an offset.
-var isoTime = regexp.MustCompile(`^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:` +
+// isoDateTime is zod's iso.datetime with an offset, which the TypeScript SDKs use.
+var isoDateTime = regexp.MustCompile(`^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:` +
 	`(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))` +
 	`T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|([+-](?:[01]\d|2[0-3]):[0-5]\d)))$`)
 
-// judge compares a value of the right type with what m allows.
-func (c *checker) judge(m *member, raw []byte) {
+// checkContent checks a value of the right type.
+func (c *itemChecker) checkContent(m *memberRule, raw []byte) {
 	switch m.kind {
-	case text, texts:
-		if len(m.choices) > 0 && !slices.Contains(m.choices, string(keyOf(raw))) {
-			c.wrong(func(at string) string {
-				return fmt.Sprintf("The member %q is %s; MCP allows %s.", at, shown(raw), strings.Join(m.choices, ", "))
+	case kindText, kindTexts:
+		if len(m.enum) > 0 && !slices.Contains(m.enum, string(unquoteKey(raw))) {
+			c.reportDefect(func(at string) string {
+				return fmt.Sprintf("The member %q is %s; MCP allows %s.", at, shortenValue(raw), strings.Join(m.enum, ", "))
 			})
 		}
-	case moment:
-		if !isoTime.Match(keyOf(raw)) {
-			c.wrong(func(at string) string {
-				return fmt.Sprintf("The member %q is %s; MCP requires a date and time with a time zone.", at, shown(raw))
+	case kindDateTime:
+		if !isoDateTime.Match(unquoteKey(raw)) {
+			c.reportDefect(func(at string) string {
+				return fmt.Sprintf("The member %q is %s; MCP requires a date and time with a time zone.", at, shortenValue(raw))
 			})
 		}
-	case whole:
+	case kindInteger:
 		if _, err := strconv.ParseInt(string(raw), 10, 64); err != nil {
-			c.wrong(func(at string) string {
-				return fmt.Sprintf("The member %q is %s; MCP clients read whole numbers of 64 bits.", at, shown(raw))
+			c.reportDefect(func(at string) string {
+				return fmt.Sprintf("The member %q is %s; MCP clients read whole numbers of 64 bits.", at, shortenValue(raw))
 			})
 		}
-	case fraction:
+	case kindFraction:
 		if n, err := strconv.ParseFloat(string(raw), 64); err != nil || n < 0 || n > 1 {
-			c.wrong(func(at string) string {
-				return fmt.Sprintf("The member %q is %s; MCP requires a number from 0 to 1.", at, shown(raw))
+			c.reportDefect(func(at string) string {
+				return fmt.Sprintf("The member %q is %s; MCP requires a number from 0 to 1.", at, shortenValue(raw))
 			})
 		}
 	}
 }
 
-// typeName is the JSON type that a value of the kind has.
+// typeName is the JSON type of the kind.
 func (k valueKind) typeName() string {
 	switch k {
-	case flag:
+	case kindBoolean:
 		return "boolean"
-	case whole, fraction:
+	case kindInteger, kindFraction:
 		return "number"
-	case texts, objects:
+	case kindTexts, kindObjects:
 		return "array"
-	case object, schemas:
+	case kindObject, kindSchemas:
 		return "object"
 	default:
 		return "string"
 	}
 }
 
-// elementTypeName is the JSON type that the elements of a list have.
+// elementTypeName is the JSON type of a list's elements.
 func (k valueKind) elementTypeName() string {
-	if k == objects {
+	if k == kindObjects {
 		return "object"
 	}
 	return "string"
 }
 
-// typeName is the JSON type of a value that begins with that byte.
+// typeName is the JSON type of a value that begins with first.
 func typeName(first byte) string {
 	switch first {
 	case '"':
@@ -177,8 +177,8 @@ func typeName(first byte) string {
 	return "number"
 }
 
-// shown is a value as a reason shows it: its beginning, where it is long.
-func shown(raw []byte) string {
+// shortenValue cuts a long value for a defect's text.
+func shortenValue(raw []byte) string {
 	const long = 60
 	if len(raw) <= long {
 		return string(raw)
@@ -186,8 +186,8 @@ func shown(raw []byte) string {
 	return strings.ToValidUTF8(string(raw[:long]), "") + "…"
 }
 
-// overflows reports whether a number is too large for 64-bit floating point, in which nearly every program reads it.
-func overflows(raw []byte) bool {
+// overflowsFloat reports whether a number overflows a float64, in which most programs read it.
+func overflowsFloat(raw []byte) bool {
 	n, err := strconv.ParseFloat(string(raw), 64)
 	return err != nil && math.IsInf(n, 0)
 }

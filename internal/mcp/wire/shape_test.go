@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// Each row has one member that official SDKs refuse, and the reason that people get to see.
+// Each row has one member that official SDKs refuse, and the shown defect.
 func TestCheckItemNamesTheDefect(t *testing.T) {
 	t.Parallel()
 	const tool, prompt, resource, template = wire.ToolItem, wire.PromptItem, wire.ResourceItem, wire.TemplateItem

@@ -2,18 +2,18 @@ package wire
 
 import "strconv"
 
-// halved tells whether a string that the scanner read holds half a character: one escape of a surrogate pair without the other.
-// What reads it puts U+FFFD in its place, so that nobody could write the string again.
-func halved(raw []byte) bool {
+// hasLoneSurrogate reports whether a string holds one escape of a surrogate pair without the other. Decoders
+// read U+FFFD, so the name could not be sent back.
+func hasLoneSurrogate(raw []byte) bool {
 	for i := 0; i < len(raw); {
 		n := escapeLength(raw[i:])
 		if raw[i] != '\\' || n == 0 {
 			i++
 			continue
 		}
-		first, second := unit(raw[i:]), uint64(0)
+		first, second := readCodeUnit(raw[i:]), uint64(0)
 		if i += n; i < len(raw) && raw[i] == '\\' {
-			second = unit(raw[i:])
+			second = readCodeUnit(raw[i:])
 		}
 		switch {
 		case first>>10 == 0xD800>>10 && second>>10 == 0xDC00>>10:
@@ -25,8 +25,8 @@ func halved(raw []byte) bool {
 	return false
 }
 
-// unit is the number of the escape that b begins with; 0: it has none.
-func unit(b []byte) uint64 {
+// readCodeUnit returns the UTF-16 code unit of a \u escape; 0: none.
+func readCodeUnit(b []byte) uint64 {
 	if len(b) < 6 || b[1] != 'u' {
 		return 0
 	}

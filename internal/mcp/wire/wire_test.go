@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestFindReadsTheReplyThatBelongsToTheRequest(t *testing.T) {
+func TestFind_ReplyOfTheRequest(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
 		"a reply":                     {`{"jsonrpc":"2.0","id":7,"result":{"a":1}}`, `{"a":1}`},
@@ -42,34 +42,34 @@ func TestFindReadsTheReplyThatBelongsToTheRequest(t *testing.T) {
 	}
 }
 
-func TestFindTellsWhatItCannotRead(t *testing.T) {
+func TestFind_InvalidText(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]error{
-		``:                                    wire.ErrNoReply,
-		`{}`:                                  wire.ErrNoReply,
-		`[]`:                                  wire.ErrNoReply,
-		`"text"`:                              wire.ErrNoReply,
-		`{"id":8,"result":1}`:                 wire.ErrNoReply,
-		`{"id":7}`:                            wire.ErrNoReply,
-		`{"result":1}`:                        wire.ErrNoReply,
-		`{"id":7,"method":"ping"}`:            wire.ErrNoReply,
-		`{"id":7,"result":`:                   wire.ErrSyntax,
-		`{"id":7,"result":1`:                  wire.ErrSyntax,
-		`{"id":7,"result":01}`:                wire.ErrSyntax,
-		`{"id":7,"result":1.}`:                wire.ErrSyntax,
-		`{"id":7,"result":+1}`:                wire.ErrSyntax,
-		`{"id":7,"result":NaN}`:               wire.ErrSyntax,
-		`{"id":7,"result":truth}`:             wire.ErrSyntax,
-		`{"id":7,"result":"a` + "\n" + `"}`:   wire.ErrSyntax,
-		`{"id":7,"result":"\x41"}`:            wire.ErrSyntax,
-		`{"id":7,"result":"\u00g0"}`:          wire.ErrSyntax,
-		`{"id":7,"result":1,}`:                wire.ErrSyntax,
-		`{'id':7}`:                            wire.ErrSyntax,
-		"\x00":                                wire.ErrSyntax,
-		"{\"id\":7,\"result\":\"\xff\"}":      wire.ErrUTF8,
-		strings.Repeat("[", 1000):             wire.ErrDepth,
-		strings.Repeat(`{"a":`, 1000) + `1`:   wire.ErrDepth,
-		`{"id":7,"result":` + nested(600, ""): wire.ErrDepth,
+		``:                                      wire.ErrNoReply,
+		`{}`:                                    wire.ErrNoReply,
+		`[]`:                                    wire.ErrNoReply,
+		`"text"`:                                wire.ErrNoReply,
+		`{"id":8,"result":1}`:                   wire.ErrNoReply,
+		`{"id":7}`:                              wire.ErrNoReply,
+		`{"result":1}`:                          wire.ErrNoReply,
+		`{"id":7,"method":"ping"}`:              wire.ErrNoReply,
+		`{"id":7,"result":`:                     wire.ErrSyntax,
+		`{"id":7,"result":1`:                    wire.ErrSyntax,
+		`{"id":7,"result":01}`:                  wire.ErrSyntax,
+		`{"id":7,"result":1.}`:                  wire.ErrSyntax,
+		`{"id":7,"result":+1}`:                  wire.ErrSyntax,
+		`{"id":7,"result":NaN}`:                 wire.ErrSyntax,
+		`{"id":7,"result":truth}`:               wire.ErrSyntax,
+		`{"id":7,"result":"a` + "\n" + `"}`:     wire.ErrSyntax,
+		`{"id":7,"result":"\x41"}`:              wire.ErrSyntax,
+		`{"id":7,"result":"\u00g0"}`:            wire.ErrSyntax,
+		`{"id":7,"result":1,}`:                  wire.ErrSyntax,
+		`{'id':7}`:                              wire.ErrSyntax,
+		"\x00":                                  wire.ErrSyntax,
+		"{\"id\":7,\"result\":\"\xff\"}":        wire.ErrUTF8,
+		strings.Repeat("[", 1000):               wire.ErrDepth,
+		strings.Repeat(`{"a":`, 1000) + `1`:     wire.ErrDepth,
+		`{"id":7,"result":` + nestJSON(600, ""): wire.ErrDepth,
 	} {
 		if _, err := wire.Find([]byte(text), 7); !errors.Is(err, want) {
 			t.Errorf("%.60q: %v, want %v", text, err, want)
@@ -77,11 +77,11 @@ func TestFindTellsWhatItCannotRead(t *testing.T) {
 	}
 }
 
-func nested(n int, inner string) string {
+func nestJSON(n int, inner string) string {
 	return strings.Repeat("[", n) + inner + strings.Repeat("]", n)
 }
 
-func TestFindReadsErrorsOfEveryShape(t *testing.T) {
+func TestFind_ErrorsOfEveryShape(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]wire.Error{
 		`{"id":7,"error":{"code":-32601,"message":"no","data":{"a":1}}}`: {Code: -32601, Message: "no", Data: json.RawMessage(`{"a":1}`)},
@@ -103,8 +103,8 @@ func TestFindReadsErrorsOfEveryShape(t *testing.T) {
 	}
 }
 
-// entries lists what a page holds as "name: raw" and "defect: raw".
-func entries(page *wire.Page) []string {
+// formatEntries lists a page as "name: raw" and "defect: raw".
+func formatEntries(page *wire.Page) []string {
 	var got []string
 	for _, e := range page.Entries {
 		label := e.Defect
@@ -116,7 +116,7 @@ func entries(page *wire.Page) []string {
 	return got
 }
 
-func TestFindPageKeepsEachToolByteForByte(t *testing.T) {
+func TestFindPage_ToolsAreByteForByte(t *testing.T) {
 	t.Parallel()
 	first := `{ "inputSchema" : {"type":"object","maximum":9007199254740993},  "name":"ümlaut\u0041", "x-own":[1e2,{}] }`
 	second := `{"name":"b","_meta":{"a":"\u003c"}}`
@@ -125,7 +125,7 @@ func TestFindPageKeepsEachToolByteForByte(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"ümlautA " + first, "b " + second}
-	if diff := cmp.Diff(want, entries(reply.Page)); diff != "" {
+	if diff := cmp.Diff(want, formatEntries(reply.Page)); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)
 	}
 	if reply.Page.Next == nil || *reply.Page.Next != `a"b` {
@@ -133,11 +133,11 @@ func TestFindPageKeepsEachToolByteForByte(t *testing.T) {
 	}
 }
 
-func TestFindPageSetsBadEntriesAside(t *testing.T) {
+func TestFindPage_QuarantinesBadEntries(t *testing.T) {
 	t.Parallel()
 	const ok = `{"name":"ok"}`
 	long := `{"name":"` + strings.Repeat("ü", 129) + `"}`
-	deep := `{"name":"deep","inputSchema":{"a":` + nested(600, "1") + `}}`
+	deep := `{"name":"deep","inputSchema":{"a":` + nestJSON(600, "1") + `}}`
 	for name, c := range map[string]struct{ entry, defect string }{
 		"a text":                 {`"a"`, `The entry is not an object. "a"`},
 		"null":                   {`null`, `The entry is not an object. null`},
@@ -155,7 +155,7 @@ func TestFindPageSetsBadEntriesAside(t *testing.T) {
 		"a broken string":        {"{\"name\":\"a\nb\"}", `The entry is not valid JSON. "{\"name\":\"a\nb\"}"`},
 		"NaN":                    {`{"name":"a","inputSchema":{"maximum":NaN}}`, `The entry is not valid JSON. "{\"name\":\"a\",\"inputSchema\":{\"maximum\":NaN}}"`},
 		"invalid UTF-8":          {"{\"name\":\"\xff\"}", `The entry is not valid UTF-8. "{\"name\":\"\ufffd\"}"`},
-		"nested too deeply":      {deep, `The entry is nested too deeply. ` + quote(deep)},
+		"nested too deeply":      {deep, `The entry is nested too deeply. ` + quoteJSON(deep)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -164,19 +164,19 @@ func TestFindPageSetsBadEntriesAside(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := []string{c.defect, "ok " + ok}
-			if diff := cmp.Diff(want, entries(reply.Page)); diff != "" {
+			if diff := cmp.Diff(want, formatEntries(reply.Page)); diff != "" {
 				t.Errorf("entries (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func quote(text string) string {
+func quoteJSON(text string) string {
 	raw, _ := json.Marshal(text)
 	return string(raw)
 }
 
-func TestFindPageForgivesATrailingComma(t *testing.T) {
+func TestFindPage_AcceptsTrailingComma(t *testing.T) {
 	t.Parallel()
 	reply, err := wire.FindPage([]byte(`{"id":1,"result":{"tools":[{"name":"a"}, ]}}`), 1)
 	if err != nil || len(reply.Page.Entries) != 1 {
@@ -184,7 +184,7 @@ func TestFindPageForgivesATrailingComma(t *testing.T) {
 	}
 }
 
-func TestFindPageTellsWhatIsNoToolList(t *testing.T) {
+func TestFindPage_NoToolList(t *testing.T) {
 	t.Parallel()
 	for result, want := range map[string]string{
 		`{"tools":[]}`:                      "",
@@ -208,7 +208,7 @@ func TestFindPageTellsWhatIsNoToolList(t *testing.T) {
 	}
 }
 
-func TestRequestsAreJSONRPC(t *testing.T) {
+func TestRequest_IsJSONRPC(t *testing.T) {
 	t.Parallel()
 	got := string(wire.Request(3, "tools/list", []byte("{\"cursor\":\n\"a\"}"))) + string(wire.Notification("x", nil))
 	want := `{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{"cursor": "a"}}{"jsonrpc":"2.0","method":"x"}`
@@ -217,7 +217,7 @@ func TestRequestsAreJSONRPC(t *testing.T) {
 	}
 }
 
-// Whatever is found must be what encoding/json finds, and nothing that is shown may be broken JSON.
+// The result equals that of encoding/json, and shown entries are valid JSON.
 func FuzzFindPage(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","inputSchema":{}},{"name":1}],"nextCursor":"b"}}`))
 	f.Add([]byte(`[{"id":"1","result":{"tools":[{"name":"a",},{"name":"\u0062"}]}}]`))
@@ -259,8 +259,8 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
-// TestEachByteOfALongTextIsSeen: long texts are read many bytes at a time, so bytes of every kind stand at every place of several blocks.
-func TestEachByteOfALongTextIsSeen(t *testing.T) {
+// Long texts are read in blocks, so bytes of every kind are tested at every position of several blocks.
+func TestFind_ChecksEachByteOfALongText(t *testing.T) {
 	t.Parallel()
 	const before = `{"id":1,"result":"`
 	for _, length := range []int{5, 70, 127, 128, 129, 200, 300} {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// authorize answers for a person who agrees at once.
-func (s *Server) authorize(w http.ResponseWriter, r *http.Request, b Behaviour) {
+// serveAuthorize responds as if a person agreed at once.
+func (s *Server) serveAuthorize(w http.ResponseWriter, r *http.Request, b Behaviour) {
 	q := r.URL.Query()
-	if !s.knows(q.Get("client_id"), q.Get("redirect_uri"), b) {
+	if !s.isRegistered(q.Get("client_id"), q.Get("redirect_uri"), b) {
 		http.Error(w, "unknown client or redirect address", http.StatusBadRequest)
 		return
 	}
@@ -21,7 +21,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request, b Behaviour) 
 	case IssWrong, IssWrongQuiet:
 		answer.Set("iss", "https://attacker.example")
 	}
-	if refusal := refusalOf(q, b); refusal != "" {
+	if refusal := findRefusal(q, b); refusal != "" {
 		answer.Set("error", refusal)
 		answer.Set("error_description", Reflected)
 	} else {
@@ -40,7 +40,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request, b Behaviour) 
 	http.Redirect(w, r, target.String(), http.StatusFound)
 }
 
-func refusalOf(q url.Values, b Behaviour) string {
+func findRefusal(q url.Values, b Behaviour) string {
 	refusesScope := slices.ContainsFunc(strings.Fields(q.Get("scope")), func(s string) bool {
 		return slices.Contains(b.RefuseScopes, s)
 	})
@@ -62,15 +62,15 @@ func refusalOf(q url.Values, b Behaviour) string {
 func (s *Server) newCode(q url.Values) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	text := s.secret("code")
-	s.codes[text] = &code{
+	text := s.newSecret("code")
+	s.codes[text] = &issuedCode{
 		client: q.Get("client_id"), redirect: q.Get("redirect_uri"), challenge: q.Get("code_challenge"),
 		resource: q.Get("resource"), scopes: strings.Fields(q.Get("scope")),
 	}
 	return text
 }
 
-func (s *Server) knows(id, redirect string, b Behaviour) bool {
+func (s *Server) isRegistered(id, redirect string, b Behaviour) bool {
 	if b.ClientDocuments && strings.HasPrefix(id, "https://") {
 		return true
 	}

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-func (s *Server) metadata(w http.ResponseWriter, r Request, b Behaviour) {
+func (s *Server) serveMetadata(w http.ResponseWriter, r Request, b Behaviour) {
 	place := map[WellKnown]string{
 		AtOAuth:          "/.well-known/oauth-authorization-server" + s.path,
 		AtOpenID:         "/.well-known/openid-configuration" + s.path,
@@ -21,11 +21,11 @@ func (s *Server) metadata(w http.ResponseWriter, r Request, b Behaviour) {
 	case r.Path != place:
 		http.Error(w, "no such page", http.StatusNotFound)
 	default:
-		sendJSON(w, http.StatusOK, s.document(b))
+		sendJSON(w, http.StatusOK, s.metadataDocument(b))
 	}
 }
 
-func (s *Server) document(b Behaviour) Document {
+func (s *Server) metadataDocument(b Behaviour) Document {
 	doc := Document{
 		"issuer":                                s.Issuer,
 		"authorization_endpoint":                s.Issuer + "/authorize",
@@ -57,7 +57,7 @@ func (s *Server) document(b Behaviour) Document {
 	return doc
 }
 
-func (s *Server) register(w http.ResponseWriter, r Request, b Behaviour) {
+func (s *Server) serveRegister(w http.ResponseWriter, r Request, b Behaviour) {
 	var asked struct {
 		RedirectURIs []string `json:"redirect_uris"`
 		Method       string   `json:"token_endpoint_auth_method"`
@@ -71,22 +71,22 @@ func (s *Server) register(w http.ResponseWriter, r Request, b Behaviour) {
 		http.Error(w, "no such page", http.StatusNotFound)
 		return
 	case err != nil || len(asked.RedirectURIs) == 0:
-		fail(w, http.StatusBadRequest, "invalid_redirect_uri")
+		writeError(w, http.StatusBadRequest, "invalid_redirect_uri")
 		return
 	case b.RefuseScopesRegister && asked.Scope != "":
-		fail(w, http.StatusBadRequest, "invalid_client_metadata")
+		writeError(w, http.StatusBadRequest, "invalid_client_metadata")
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := &client{id: s.secret("client")[:20], method: asked.Method, redirects: asked.RedirectURIs}
+	c := &registeredClient{id: s.newSecret("client")[:20], method: asked.Method, redirects: asked.RedirectURIs}
 	s.issued = s.issued[:len(s.issued)-1] // a client id is no secret
 	doc := Document{"client_id": c.id, "redirect_uris": c.redirects, "client_id_issued_at": 1}
 	if b.PublicClients {
 		c.method = "none"
 	}
 	if c.method != "none" {
-		c.secret = s.secret("client-secret:&%")
+		c.secret = s.newSecret("client-secret:&%")
 		doc["client_secret"], doc["client_secret_expires_at"] = c.secret, 0
 	}
 	doc["token_endpoint_auth_method"] = c.method
@@ -94,8 +94,8 @@ func (s *Server) register(w http.ResponseWriter, r Request, b Behaviour) {
 	sendJSON(w, http.StatusCreated, doc)
 }
 
-// fail answers with an error and a description that no page may repeat.
-func fail(w http.ResponseWriter, status int, code string) {
+// writeError answers with an error and a description that no page may repeat.
+func writeError(w http.ResponseWriter, status int, code string) {
 	sendJSON(w, status, Document{"error": code, "error_description": Reflected})
 }
 

@@ -87,8 +87,8 @@ func (s *Server) Protect(t testing.TB, b ResourceBehaviour) *Resource {
 		r.origin = server.URL
 	}
 	r.URL = r.origin + b.Path
-	mux.HandleFunc("/.well-known/", r.metadata)
-	mux.HandleFunc(b.Path, r.serve)
+	mux.HandleFunc("/.well-known/", r.serveMetadata)
+	mux.HandleFunc(b.Path, r.serveResource)
 	return r
 }
 
@@ -122,7 +122,7 @@ func (r *Resource) Looked() []string {
 
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-func (r *Resource) metadata(w http.ResponseWriter, req *http.Request) {
+func (r *Resource) serveMetadata(w http.ResponseWriter, req *http.Request) {
 	r.mu.Lock()
 	r.looked = append(r.looked, req.URL.Path)
 	b := r.behaviour
@@ -152,7 +152,7 @@ func (r *Resource) metadata(w http.ResponseWriter, req *http.Request) {
 	sendJSON(w, http.StatusOK, doc)
 }
 
-func (r *Resource) serve(w http.ResponseWriter, req *http.Request) {
+func (r *Resource) serveResource(w http.ResponseWriter, req *http.Request) {
 	token, _ := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
 	method := peekMethod(req)
 	r.mu.Lock()
@@ -163,7 +163,7 @@ func (r *Resource) serve(w http.ResponseWriter, req *http.Request) {
 	switch need := b.StepUp[method]; {
 	case slices.Contains(b.OpenMethods, method):
 	case !good || b.RefuseAll:
-		r.refuse(w, b, token)
+		r.writeChallenge(w, b, token)
 		return
 	case need != "" && !slices.Contains(scopes, need):
 		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer error="insufficient_scope", scope=%q, resource_metadata=%q`, need, r.metadataURL(b)))
@@ -177,7 +177,7 @@ func (r *Resource) serve(w http.ResponseWriter, req *http.Request) {
 	b.Next.ServeHTTP(w, req)
 }
 
-func (r *Resource) refuse(w http.ResponseWriter, b ResourceBehaviour, token string) {
+func (r *Resource) writeChallenge(w http.ResponseWriter, b ResourceBehaviour, token string) {
 	r.mu.Lock()
 	r.refused++
 	r.mu.Unlock()

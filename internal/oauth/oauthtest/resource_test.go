@@ -28,7 +28,7 @@ func call(t *testing.T, target, token, method string) (status int, challenge str
 	return resp.StatusCode, resp.Header.Get("WWW-Authenticate")
 }
 
-// machineToken is a good token for nobody in particular.
+// machineToken is a valid token without a person.
 func machineToken(t *testing.T, as *oauthtest.Server, scope string) string {
 	t.Helper()
 	as.AddClient("machine", "secret", nil)

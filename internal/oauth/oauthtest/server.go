@@ -28,12 +28,12 @@ type Server struct {
 	mu        sync.Mutex // guards what follows
 	behaviour Behaviour
 	requests  []Request
-	clients   map[string]*client
-	codes     map[string]*code
-	refresh   map[string]*grant // by every refresh token ever given
-	access    map[string]*access
+	clients   map[string]*registeredClient
+	codes     map[string]*issuedCode
+	refresh   map[string]*issuedGrant // by every refresh token ever given
+	access    map[string]*accessToken
 	issued    []string
-	waiting   map[Kind][]chan struct{} // who waits for the next request of a kind
+	waiting   map[Kind][]chan struct{} // callers waiting for the next request of a kind
 }
 
 // Request is one request that was received.
@@ -46,28 +46,28 @@ type Request struct {
 	Body   string
 }
 
-type client struct {
+type registeredClient struct {
 	id, secret string
 	method     string
 	key        crypto.PublicKey
 	redirects  []string
 }
 
-type code struct {
+type issuedCode struct {
 	client, redirect, challenge, resource string
 	scopes                                []string
 }
 
-// grant is what a person agreed to: all tokens of one family.
-type grant struct {
+// issuedGrant is what a person agreed to: all tokens of one family.
+type issuedGrant struct {
 	client, resource string
 	scopes           []string
 	current          string // refresh token
 	dead             bool
 }
 
-type access struct {
-	grant   *grant // nil: the client's own
+type accessToken struct {
+	grant   *issuedGrant // nil: the client's own
 	scopes  []string
 	expires time.Time
 }
@@ -77,7 +77,7 @@ func Start(t testing.TB, b Behaviour) *Server {
 	t.Helper()
 	s := &Server{
 		path: b.IssuerPath, behaviour: b, mux: http.NewServeMux(),
-		clients: map[string]*client{}, codes: map[string]*code{}, refresh: map[string]*grant{}, access: map[string]*access{},
+		clients: map[string]*registeredClient{}, codes: map[string]*issuedCode{}, refresh: map[string]*issuedGrant{}, access: map[string]*accessToken{},
 		waiting: map[Kind][]chan struct{}{},
 	}
 	s.server = httptest.NewServer(s)
@@ -142,15 +142,15 @@ func (s *Server) Issued() []string {
 func (s *Server) AddClient(id, secret string, key crypto.PublicKey, redirects ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.clients[id] = &client{id: id, secret: secret, key: key, redirects: redirects}
+	s.clients[id] = &registeredClient{id: id, secret: secret, key: key, redirects: redirects}
 }
 
 // Give gives a client tokens for a resource, as if a person had agreed.
 func (s *Server) Give(client, resource string, scopes ...string) (access, refresh string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g := &grant{client: client, resource: resource, scopes: scopes}
-	doc := s.give(g, s.behaviour)
+	g := &issuedGrant{client: client, resource: resource, scopes: scopes}
+	doc := s.issueGrantTokens(g, s.behaviour)
 	access, _ = doc["access_token"].(string)
 	return access, g.current
 }
@@ -162,7 +162,7 @@ func (s *Server) ForgetClients() {
 	clear(s.clients)
 }
 
-// EndGrants makes every refresh token dead, as a person does who removes the access.
+// EndGrants makes every refresh token invalid, as when a person removes the access.
 func (s *Server) EndGrants() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,7 +178,7 @@ func (s *Server) ExpireAccess() {
 	clear(s.access)
 }
 
-// Accepts tells whether an access token is good now, and for which scopes.
+// Accepts reports whether an access token is good now, and for which scopes.
 func (s *Server) Accepts(token string) (scopes []string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,7 +191,7 @@ func (s *Server) Accepts(token string) (scopes []string, ok bool) {
 
 // ServeHTTP answers by the behaviour.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	request := read(r)
+	request := readRequest(r)
 	path := strings.TrimPrefix(r.URL.Path, s.path)
 	switch {
 	case strings.Contains(r.URL.Path, "/.well-known/") && !strings.Contains(r.URL.Path, "oauth-protected-resource"):
@@ -217,21 +217,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	switch request.Kind {
 	case MetadataRequest:
-		s.metadata(w, request, b)
+		s.serveMetadata(w, request, b)
 	case Register:
-		s.register(w, request, b)
+		s.serveRegister(w, request, b)
 	case Authorize:
-		s.authorize(w, r, b)
+		s.serveAuthorize(w, r, b)
 	case Revoke:
-		s.revoke(w, request, b)
+		s.serveRevoke(w, request, b)
 	case Other:
 		s.mux.ServeHTTP(w, r)
 	default:
-		s.token(w, r, request, b)
+		s.serveToken(w, r, request, b)
 	}
 }
 
-func read(r *http.Request) Request {
+func readRequest(r *http.Request) Request {
 	request := Request{Path: r.URL.Path, Query: r.URL.Query(), Header: r.Header.Clone()}
 	if r.Method == http.MethodPost {
 		body, _ := io.ReadAll(r.Body)
@@ -242,8 +242,8 @@ func read(r *http.Request) Request {
 	return request
 }
 
-// secret makes a value that Issued will list. s.mu is held.
-func (s *Server) secret(prefix string) string {
+// newSecret makes a value that Issued will list. s.mu is held.
+func (s *Server) newSecret(prefix string) string {
 	text := prefix + "-" + rand.Text()
 	s.issued = append(s.issued, text)
 	return text

@@ -15,7 +15,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-func (s *Server) token(w http.ResponseWriter, r *http.Request, request Request, b Behaviour) {
+func (s *Server) serveToken(w http.ResponseWriter, r *http.Request, request Request, b Behaviour) {
 	if b.Hold != nil {
 		select {
 		case <-b.Hold:
@@ -26,41 +26,41 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request, request Request, 
 	if b.RetryAfter != "" {
 		w.Header().Set("Retry-After", b.RetryAfter)
 	}
-	if s.trouble(w, r, b) {
+	if s.simulateFailure(w, r, b) {
 		return
 	}
 	s.mu.Lock()
-	doc, refusal := s.issue(request, b)
+	doc, refusal := s.issueToken(request, b)
 	s.mu.Unlock()
 	switch {
 	case b.Token == DropAfterEffect:
-		reset(w)
+		resetConnection(w)
 	case refusal == "":
 		sendToken(w, doc, b.Answer)
 	case b.Answer == ErrorAs200:
-		fail(w, http.StatusOK, refusal)
+		writeError(w, http.StatusOK, refusal)
 	case refusal == "invalid_client":
-		fail(w, http.StatusUnauthorized, refusal)
+		writeError(w, http.StatusUnauthorized, refusal)
 	default:
-		fail(w, http.StatusBadRequest, refusal)
+		writeError(w, http.StatusBadRequest, refusal)
 	}
 }
 
-// trouble tells whether it has answered, or will never.
-func (s *Server) trouble(w http.ResponseWriter, r *http.Request, b Behaviour) bool {
+// simulateFailure reports whether it has answered, or will never.
+func (s *Server) simulateFailure(w http.ResponseWriter, r *http.Request, b Behaviour) bool {
 	switch b.Token {
 	case NoTrouble, DropAfterEffect:
 		return false
 	case Hang:
 		<-r.Context().Done()
 	case Unavailable:
-		fail(w, http.StatusServiceUnavailable, "invalid_grant") // a gateway that repeats what it does not mean
+		writeError(w, http.StatusServiceUnavailable, "invalid_grant") // a gateway that repeats what it does not mean
 	case ServerError:
-		fail(w, http.StatusInternalServerError, "server_error")
+		writeError(w, http.StatusInternalServerError, "server_error")
 	case TooMany:
-		fail(w, http.StatusTooManyRequests, "slow_down")
+		writeError(w, http.StatusTooManyRequests, "slow_down")
 	case Reset:
-		reset(w)
+		resetConnection(w)
 	case Page:
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, "<html>Just a moment…</html>")
@@ -69,18 +69,18 @@ func (s *Server) trouble(w http.ResponseWriter, r *http.Request, b Behaviour) bo
 	case Endless:
 		_, _ = io.WriteString(w, `{"access_token":"`+strings.Repeat("x", 2<<20)+`"}`)
 	case DeadGrant:
-		fail(w, http.StatusBadRequest, "invalid_grant")
+		writeError(w, http.StatusBadRequest, "invalid_grant")
 	case DeadClient:
-		fail(w, http.StatusUnauthorized, "invalid_client")
+		writeError(w, http.StatusUnauthorized, "invalid_client")
 	case ForbiddenClient:
-		fail(w, http.StatusBadRequest, "unauthorized_client")
+		writeError(w, http.StatusBadRequest, "unauthorized_client")
 	}
 	return true
 }
 
-// issue gives a token, or says with which error not. s.mu is held.
-func (s *Server) issue(r Request, b Behaviour) (Document, string) {
-	id, ok := s.authenticated(r, b)
+// issueToken gives a token, or says with which error not. s.mu is held.
+func (s *Server) issueToken(r Request, b Behaviour) (Document, string) {
+	id, ok := s.authenticateClient(r, b)
 	if !ok {
 		return nil, "invalid_client"
 	}
@@ -97,7 +97,7 @@ func (s *Server) issue(r Request, b Behaviour) (Document, string) {
 			c.challenge != base64.RawURLEncoding.EncodeToString(sum[:]) {
 			return nil, "invalid_grant"
 		}
-		return s.give(&grant{client: id, resource: resource, scopes: c.scopes}, b), ""
+		return s.issueGrantTokens(&issuedGrant{client: id, resource: resource, scopes: c.scopes}, b), ""
 	case Refresh:
 		token := r.Form.Get("refresh_token")
 		g, ok := s.refresh[token]
@@ -108,17 +108,17 @@ func (s *Server) issue(r Request, b Behaviour) (Document, string) {
 			g.dead = true // reuse: one of the two holders is a thief
 			return nil, "invalid_grant"
 		}
-		return s.give(g, b), ""
+		return s.issueGrantTokens(g, b), ""
 	case ClientCredentials:
 		b.NoRefreshToken = true
-		return s.give(&grant{client: id, resource: resource, scopes: strings.Fields(r.Form.Get("scope"))}, b), ""
+		return s.issueGrantTokens(&issuedGrant{client: id, resource: resource, scopes: strings.Fields(r.Form.Get("scope"))}, b), ""
 	}
 	return nil, "unsupported_grant_type"
 }
 
-func (s *Server) give(g *grant, b Behaviour) Document {
-	token := s.secret("access")
-	s.access[token] = &access{grant: g, scopes: g.scopes, expires: time.Now().Add(time.Hour)}
+func (s *Server) issueGrantTokens(g *issuedGrant, b Behaviour) Document {
+	token := s.newSecret("access")
+	s.access[token] = &accessToken{grant: g, scopes: g.scopes, expires: time.Now().Add(time.Hour)}
 	doc := Document{"access_token": token, "token_type": "bearer", "expires_in": 3600}
 	if len(g.scopes) > 0 {
 		doc["scope"] = strings.Join(g.scopes, " ")
@@ -134,14 +134,14 @@ func (s *Server) give(g *grant, b Behaviour) Document {
 	}
 	first := g.current == ""
 	if first && !b.NoRefreshToken || !first && b.Rotate {
-		g.current = s.secret("refresh")
+		g.current = s.newSecret("refresh")
 		s.refresh[g.current] = g
 		doc["refresh_token"] = g.current
 	}
 	return doc
 }
 
-// idToken signs claims with a key that nobody knows. s.mu is held.
+// idToken signs claims with a random key. s.mu is held.
 func (s *Server) idToken(claims Document) string {
 	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims(claims)).SignedString([]byte(rand.Text()))
 	if err != nil {
@@ -151,8 +151,8 @@ func (s *Server) idToken(claims Document) string {
 	return token
 }
 
-// authenticated tells which client sends a token request, if it proves itself as it was registered. s.mu is held.
-func (s *Server) authenticated(r Request, b Behaviour) (id string, ok bool) {
+// authenticateClient tells which client sends a token request, if it proves itself as it was registered. s.mu is held.
+func (s *Server) authenticateClient(r Request, b Behaviour) (id string, ok bool) {
 	id, secret := r.Form.Get("client_id"), r.Form.Get("client_secret")
 	used := "none"
 	if secret != "" {
@@ -165,7 +165,7 @@ func (s *Server) authenticated(r Request, b Behaviour) (id string, ok bool) {
 		secret, _ = url.QueryUnescape(secret)
 	}
 	if assertion := r.Form.Get("client_assertion"); assertion != "" {
-		return s.asserted(assertion)
+		return s.verifyAssertion(assertion)
 	}
 	if b.ClientDocuments && strings.HasPrefix(id, "https://") {
 		return id, used == "none"
@@ -182,8 +182,8 @@ func decodeBasic(pair string) string {
 	return string(text)
 }
 
-// asserted checks an assertion (RFC 7523 §3).
-func (s *Server) asserted(assertion string) (id string, ok bool) {
+// verifyAssertion checks an assertion (RFC 7523 §3).
+func (s *Server) verifyAssertion(assertion string) (id string, ok bool) {
 	var claims jwt.RegisteredClaims
 	_, err := jwt.ParseWithClaims(assertion, &claims, func(*jwt.Token) (any, error) {
 		if c, ok := s.clients[claims.Subject]; ok && c.key != nil {
@@ -194,11 +194,11 @@ func (s *Server) asserted(assertion string) (id string, ok bool) {
 	return claims.Subject, err == nil && claims.Issuer == claims.Subject && claims.ID != ""
 }
 
-func (s *Server) revoke(w http.ResponseWriter, r Request, b Behaviour) {
+func (s *Server) serveRevoke(w http.ResponseWriter, r Request, b Behaviour) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, ok := s.authenticated(r, b); !ok {
-		fail(w, http.StatusUnauthorized, "invalid_client")
+	if _, ok := s.authenticateClient(r, b); !ok {
+		writeError(w, http.StatusUnauthorized, "invalid_client")
 		return
 	}
 	token := r.Form.Get("token")
@@ -228,8 +228,8 @@ func sendToken(w http.ResponseWriter, doc Document, form Answer) {
 	}
 }
 
-// reset ends a connection without an answer.
-func reset(w http.ResponseWriter) {
+// resetConnection ends a connection without an answer.
+func resetConnection(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return

@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// answer is what a server writes, and what a reader makes of it.
-type answer struct {
+// rawResponse is a server's response and its expected outcome.
+type rawResponse struct {
 	name   string
 	bytes  string
-	want   string // status, body and kind of error, as outcome.String says it
+	want   string // status, body and kind of error, as in outcome.String
 	method string // empty: GET
 	open   bool   // the server waits for another request; otherwise it closes the connection
-	early  bool   // it answers before it reads the request
+	early  bool   // the server responds before it reads the request
 }
 
-// ok is the usual head, up to its last header.
+// ok is a usual head, up to its last header.
 const ok = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
 
 var (
@@ -36,8 +36,8 @@ func compressed(text string) string {
 
 func chunked(text string) string { return fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(text), text) }
 
-// answers are the ways of servers, good and bad.
-var answers = []answer{
+// testResponses are valid and invalid responses of servers.
+var testResponses = []rawResponse{
 	// Lengths.
 	{name: "a length", bytes: ok + "Content-Length: 5\r\n\r\nhello", want: `200 "hello"`, open: true},
 	{name: "a length, then the end", bytes: ok + "Content-Length: 5\r\n\r\nhello", want: `200 "hello"`},
@@ -105,12 +105,12 @@ var answers = []answer{
 	{name: "202 to a POST", bytes: "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", method: http.MethodPost, want: `202 ""`, open: true},
 
 	// Interim answers.
-	{name: "100", bytes: "HTTP/1.1 100 Continue\r\n\r\n" + hello, want: `200 "hello"`, open: true},
-	{name: "103", bytes: "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + hello, want: `200 "hello"`, open: true},
-	{name: "a series", bytes: strings.Repeat("HTTP/1.1 102 Processing\r\n\r\n", 5) + hello, want: `200 "hello"`, open: true},
-	{name: "an unknown interim answer", bytes: "HTTP/1.1 199 Odd\r\n\r\n" + hello, want: `200 "hello"`, open: true},
+	{name: "100", bytes: "HTTP/1.1 100 Continue\r\n\r\n" + helloResponse, want: `200 "hello"`, open: true},
+	{name: "103", bytes: "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + helloResponse, want: `200 "hello"`, open: true},
+	{name: "a series", bytes: strings.Repeat("HTTP/1.1 102 Processing\r\n\r\n", 5) + helloResponse, want: `200 "hello"`, open: true},
+	{name: "an unknown interim answer", bytes: "HTTP/1.1 199 Odd\r\n\r\n" + helloResponse, want: `200 "hello"`, open: true},
 	{name: "100 and the end", bytes: "HTTP/1.1 100 Continue\r\n\r\n", want: `error unexpected EOF`},
-	{name: "long interim answers", bytes: strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: "+long+"\r\n\r\n", 2) + hello, want: `error`},
+	{name: "long interim answers", bytes: strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: "+long+"\r\n\r\n", 2) + helloResponse, want: `error`},
 	{name: "101 that nobody asked for", bytes: "HTTP/1.1 101 Switching Protocols\r\n\r\n", want: `101 ""`, open: true},
 
 	// Heads.
@@ -140,13 +140,13 @@ var answers = []answer{
 	{name: "a head that is cut", bytes: ok + "Content-Le", want: `error`},
 	{name: "half a status line", bytes: "HTTP/1.1 20", want: `error`},
 	{name: "nothing", bytes: "", want: `error EOF`},
-	{name: "an empty line first", bytes: "\r\n" + hello, want: `error`},
+	{name: "an empty line first", bytes: "\r\n" + helloResponse, want: `error`},
 	{name: "garbage", bytes: "\x00\x01\x02\xff\r\n\r\n", want: `error`},
 	{name: "a TLS alert", bytes: "\x15\x03\x01\x00\x02\x02\x46", want: `error`},
 	{name: "a page without a head", bytes: "<html><body>hello</body></html>\n", want: `error`},
 
 	// Order.
-	{name: "an answer before the request was read", bytes: hello, early: true, want: `200 "hello"`, open: true},
+	{name: "an answer before the request was read", bytes: helloResponse, early: true, want: `200 "hello"`, open: true},
 	{name: "413 before the request was read, and the end", bytes: "HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello", method: http.MethodPost, early: true, want: `413 "hello"`},
 
 	// Compression.

@@ -8,25 +8,25 @@ import (
 	"sync/atomic"
 )
 
-// body is a response's body. One goroutine reads it; any may close it.
-type body struct {
-	conn *conn
-	ctx  context.Context
-	stop func() bool // ends the watch over ctx; false: it has struck
-	src  io.Reader   // without its framing
-	keep bool        // the connection is good for another request
-	// chunked says that some of what comes is framing, after which a reader may have to wait.
-	chunked bool
-	over    atomic.Bool // the connection is given away or closed
-	done    error       // what further reads return
+// responseBody is a response's body. One goroutine reads it; any may close it.
+type responseBody struct {
+	conn     *conn
+	ctx      context.Context
+	stop     func() bool // stops interrupt on the end of ctx; false: it has run
+	src      io.Reader   // the body without its framing
+	reusable bool        // the connection may serve another request
+	// chunked marks that some bytes on the connection are framing, so that buffered bytes need not be data.
+	chunked  bool
+	released atomic.Bool // the connection is returned or closed
+	err      error       // of further reads
 }
 
-// Read reads. With the end of the body its connection is free.
-func (b *body) Read(p []byte) (int, error) {
-	if b.done != nil {
-		return 0, b.done
+// Read reads the body. At its end the connection returns to the pool.
+func (b *responseBody) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
 	}
-	if b.over.Load() {
+	if b.released.Load() {
 		return 0, http.ErrBodyReadAfterClose
 	}
 	n, err := b.src.Read(p)
@@ -34,32 +34,32 @@ func (b *body) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	if !errors.Is(err, io.EOF) {
-		b.keep = false
+		b.reusable = false
 		if b.ctx.Err() != nil {
 			err = context.Cause(b.ctx)
 		}
 	}
-	b.done = err
-	b.end()
+	b.err = err
+	b.releaseConn()
 	return n, err
 }
 
-// Close ends the exchange. Where the body was not read to its end, the connection ends with it.
-func (b *body) Close() error {
-	if b.over.CompareAndSwap(false, true) {
+// Close ends the exchange. It closes the connection unless the body was read to its end.
+func (b *responseBody) Close() error {
+	if b.released.CompareAndSwap(false, true) {
 		b.stop()
 		return b.conn.net.Close()
 	}
 	return nil
 }
 
-// end gives the connection back.
-func (b *body) end() {
-	if !b.over.CompareAndSwap(false, true) {
+// releaseConn returns the connection to the pool, or closes it.
+func (b *responseBody) releaseConn() {
+	if !b.released.CompareAndSwap(false, true) {
 		return
 	}
-	if b.stop() && b.keep {
-		b.conn.rest()
+	if b.stop() && b.reusable {
+		b.conn.returnToPool()
 		return
 	}
 	_ = b.conn.net.Close()

@@ -16,27 +16,27 @@ import (
 
 var errCause = errors.New("nobody wants it any more")
 
-// attempt is a request that can be cancelled, with its transport.
-type attempt struct {
+// cancelledCall is a request that can be cancelled, with its transport.
+type cancelledCall struct {
 	tr          http.RoundTripper
-	connections pool
+	connections bufferPool
 	r           *http.Request
 	cancel      func()
 }
 
-func newAttempt(t *testing.T, url string) *attempt {
+func newCancelledCall(t *testing.T, url string) *cancelledCall {
 	t.Helper()
-	a, tr := new(attempt), newTransport(t)
+	a, tr := new(cancelledCall), newTransport(t)
 	tr.Dial = a.connections.dial
 	ctx, cancel := context.WithCancelCause(t.Context())
 	t.Cleanup(func() { cancel(nil) })
 	a.tr, a.cancel = tr, func() { cancel(errCause) }
-	a.r = request(t, http.MethodGet, url, nil).WithContext(ctx)
+	a.r = newRequest(t, http.MethodGet, url, nil).WithContext(ctx)
 	return a
 }
 
-// wantGone expects that nothing is left of the attempt.
-func (a *attempt) wantGone(t *testing.T, err error) {
+// wantCancelled expects the cause as error, and no open connection.
+func (a *cancelledCall) wantCancelled(t *testing.T, err error) {
 	t.Helper()
 	if !errors.Is(err, errCause) {
 		t.Errorf("error = %v, want the cause", err)
@@ -46,9 +46,9 @@ func (a *attempt) wantGone(t *testing.T, err error) {
 	}
 }
 
-func TestACancelledRequestIsNotSent(t *testing.T) {
+func TestCancel_BeforeSendSendsNothing(t *testing.T) {
 	t.Parallel()
-	p := newPeer(t, answering(hello))
+	p := newPeer(t, respondWith(helloResponse))
 	tr := newTransport(t)
 	dials := 0
 	tr.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -58,7 +58,7 @@ func TestACancelledRequestIsNotSent(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errCause)
 	for _, kept := range []int64{0, 1} {
-		if _, err := read(tr, request(t, http.MethodGet, p.url, nil).WithContext(ctx)); !errors.Is(err, errCause) || dials > int(kept) {
+		if _, err := readAll(tr, newRequest(t, http.MethodGet, p.url, nil).WithContext(ctx)); !errors.Is(err, errCause) || dials > int(kept) {
 			t.Errorf("error = %v after %d dials, want the cause", err, dials)
 		}
 		p.wantCounts(t, kept, kept)
@@ -67,7 +67,7 @@ func TestACancelledRequestIsNotSent(t *testing.T) {
 	p.wantCounts(t, 1, 2)
 }
 
-func TestCancelWhileDialling(t *testing.T) {
+func TestCancel_WhileDialling(t *testing.T) {
 	t.Parallel()
 	tr := newTransport(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -76,43 +76,43 @@ func TestCancelWhileDialling(t *testing.T) {
 		<-ctx.Done()
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: ctx.Err()}
 	}
-	if _, err := read(tr, request(t, http.MethodGet, "http://example.com/", nil).WithContext(ctx)); !errors.Is(err, errCause) {
+	if _, err := readAll(tr, newRequest(t, http.MethodGet, "http://example.com/", nil).WithContext(ctx)); !errors.Is(err, errCause) {
 		t.Errorf("error = %v, want the cause", err)
 	}
 }
 
-func TestCancelRightAfterDialling(t *testing.T) {
+func TestCancel_RightAfterDialling(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t, func(p *peer, conn *net.TCPConn) {
 		in := bufio.NewReader(conn)
-		p.listen(in)
+		p.readRequest(in)
 		_, _ = in.ReadByte()
 	})
 	tr := newTransport(t)
-	connections := new(pool)
+	connections := new(bufferPool)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	tr.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 		defer cancel(errCause)
 		return connections.dial(ctx, network, address)
 	}
-	_, err := read(tr, request(t, http.MethodGet, p.url, nil).WithContext(ctx))
+	_, err := readAll(tr, newRequest(t, http.MethodGet, p.url, nil).WithContext(ctx))
 	if open := connections.open.Load(); !errors.Is(err, errCause) || open != 0 {
 		t.Errorf("error = %v, %d connections are open", err, open)
 	}
 }
 
-func TestAnErrorOfDiallingIsReturnedAsItIs(t *testing.T) {
+func TestDialError_IsReturnedUnchanged(t *testing.T) {
 	t.Parallel()
 	tr := newTransport(t)
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: io.ErrNoProgress}
 	tr.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, refused }
-	_, err := read(tr, request(t, http.MethodGet, "http://example.com/", nil))
+	_, err := readAll(tr, newRequest(t, http.MethodGet, "http://example.com/", nil))
 	if op, ok := errors.AsType[*net.OpError](err); !ok || op != refused {
 		t.Errorf("error = %v", err)
 	}
 }
 
-func TestCancelWhileWaitingForTheHead(t *testing.T) {
+func TestCancel_WhileWaitingForHead(t *testing.T) {
 	t.Parallel()
 	for name, started := range map[string]string{"of which nothing came": "", "of which some came": "HTTP/1.1 200 OK\r\nX-A", "after an interim answer": "HTTP/1.1 103 Early Hints\r\n\r\n"} {
 		t.Run(name, func(t *testing.T) {
@@ -120,19 +120,19 @@ func TestCancelWhileWaitingForTheHead(t *testing.T) {
 			waiting, left := make(chan struct{}), make(chan error, 1)
 			p := newPeer(t, func(p *peer, conn *net.TCPConn) {
 				in := bufio.NewReader(conn)
-				p.listen(in)
+				p.readRequest(in)
 				_, _ = io.WriteString(conn, started)
 				close(waiting)
 				_, err := in.ReadByte()
 				left <- err
 			})
-			a := newAttempt(t, p.url)
+			a := newCancelledCall(t, p.url)
 			go func() {
 				<-waiting
 				a.cancel()
 			}()
-			_, err := read(a.tr, a.r)
-			a.wantGone(t, err)
+			_, err := readAll(a.tr, a.r)
+			a.wantCancelled(t, err)
 			if err := <-left; err == nil {
 				t.Error("the server does not learn of it")
 			}
@@ -141,32 +141,32 @@ func TestCancelWhileWaitingForTheHead(t *testing.T) {
 	}
 }
 
-// A request on a kept connection may be repeated where that was closed, but not where it was cancelled.
-func TestCancelOnAKeptConnection(t *testing.T) {
+// A closed reused connection may cause a retry, a cancelled request must not.
+func TestCancel_OnReusedConnection(t *testing.T) {
 	t.Parallel()
 	waiting := make(chan struct{})
 	p := newPeer(t, func(p *peer, conn *net.TCPConn) {
 		in := bufio.NewReader(conn)
-		if p.listen(in) {
-			_, _ = io.WriteString(conn, hello)
+		if p.readRequest(in) {
+			_, _ = io.WriteString(conn, helloResponse)
 		}
-		if p.listen(in) {
+		if p.readRequest(in) {
 			close(waiting)
 			_, _ = in.ReadByte()
 		}
 	})
-	a := newAttempt(t, p.url)
+	a := newCancelledCall(t, p.url)
 	wantHello(t, a.tr, p.url)
 	go func() {
 		<-waiting
 		a.cancel()
 	}()
-	_, err := read(a.tr, a.r)
-	a.wantGone(t, err)
+	_, err := readAll(a.tr, a.r)
+	a.wantCancelled(t, err)
 	p.wantCounts(t, 1, 2)
 }
 
-func TestCancelInTheMiddleOfABody(t *testing.T) {
+func TestCancel_WhileReadingBody(t *testing.T) {
 	t.Parallel()
 	for name, head := range map[string]string{
 		"with a length":      ok + "Content-Length: 10\r\n\r\nhello",
@@ -179,19 +179,19 @@ func TestCancelInTheMiddleOfABody(t *testing.T) {
 			left := make(chan error, 1)
 			p := newPeer(t, func(p *peer, conn *net.TCPConn) {
 				in := bufio.NewReader(conn)
-				p.listen(in)
+				p.readRequest(in)
 				_, _ = io.WriteString(conn, head)
 				_, err := in.ReadByte()
 				left <- err
 			})
-			a := newAttempt(t, p.url)
+			a := newCancelledCall(t, p.url)
 			resp, err := a.tr.RoundTrip(a.r)
 			if err != nil {
 				t.Fatal(err)
 			}
 			go a.cancel()
 			_, err = io.ReadAll(resp.Body)
-			a.wantGone(t, err)
+			a.wantCancelled(t, err)
 			if _, again := resp.Body.Read(make([]byte, 1)); !errors.Is(again, errCause) {
 				t.Errorf("the next read: %v", again)
 			}
@@ -205,20 +205,20 @@ func TestCancelInTheMiddleOfABody(t *testing.T) {
 	}
 }
 
-func TestADeadlineEndsARequest(t *testing.T) {
+func TestDeadline_EndsRequest(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]string{"without an answer": "", "in the middle of a body": ok + "Content-Length: 10\r\n\r\nhello"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPeer(t, func(p *peer, conn *net.TCPConn) {
 				in := bufio.NewReader(conn)
-				p.listen(in)
+				p.readRequest(in)
 				_, _ = io.WriteString(conn, answer)
 				_, _ = in.ReadByte()
 			})
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 			defer cancel()
-			_, err := read(newTransport(t), request(t, http.MethodGet, p.url, nil).WithContext(ctx))
+			_, err := readAll(newTransport(t), newRequest(t, http.MethodGet, p.url, nil).WithContext(ctx))
 			if timeout, ok := errors.AsType[net.Error](err); !errors.Is(err, context.DeadlineExceeded) || !ok || !timeout.Timeout() {
 				t.Errorf("error = %v", err)
 			}
@@ -226,22 +226,22 @@ func TestADeadlineEndsARequest(t *testing.T) {
 	}
 }
 
-func TestAClientsTimeLimitHolds(t *testing.T) {
+func TestClientTimeout_EndsRequest(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t, func(p *peer, conn *net.TCPConn) {
 		in := bufio.NewReader(conn)
-		p.listen(in)
+		p.readRequest(in)
 		_, _ = in.ReadByte()
 	})
 	client := http.Client{Transport: newTransport(t), Timeout: 20 * time.Millisecond}
-	_, err := client.Do(request(t, http.MethodGet, p.url, nil))
+	_, err := client.Do(newRequest(t, http.MethodGet, p.url, nil))
 	if timeout, ok := errors.AsType[net.Error](err); !ok || !timeout.Timeout() {
 		t.Errorf("error = %v", err)
 	}
 }
 
-// Whatever of the two comes first: the caller gets the whole answer or the cause, and nobody else anything of it.
-func TestCancelAtTheMomentOfTheEnd(t *testing.T) {
+// The caller gets the whole response or the cause. No other request gets any part of the response.
+func TestCancel_AtEndOfBody(t *testing.T) {
 	t.Parallel()
 	answered := make(chan struct{}, 1)
 	p := newPeer(t, func(p *peer, conn *net.TCPConn) {
@@ -263,12 +263,12 @@ func TestCancelAtTheMomentOfTheEnd(t *testing.T) {
 	for i := range 3000 {
 		path := fmt.Sprintf("/%d", i)
 		ctx, cancel := context.WithCancelCause(t.Context())
-		r := request(t, http.MethodGet, strings.TrimSuffix(p.url, "/")+path, nil).WithContext(ctx)
+		r := newRequest(t, http.MethodGet, strings.TrimSuffix(p.url, "/")+path, nil).WithContext(ctx)
 		go func() {
 			<-answered
 			cancel(errCause)
 		}()
-		body, err := read(tr, r)
+		body, err := readAll(tr, r)
 		switch {
 		case err == nil && body == path:
 			whole++
@@ -280,27 +280,27 @@ func TestCancelAtTheMomentOfTheEnd(t *testing.T) {
 		if i%10 != 0 {
 			continue
 		}
-		if body, err := read(tr, request(t, http.MethodGet, p.url, nil)); err != nil || body != "/" {
+		if body, err := readAll(tr, newRequest(t, http.MethodGet, p.url, nil)); err != nil || body != "/" {
 			t.Fatalf("afterwards: %q, %v", body, err)
 		}
 	}
 	t.Logf("%d whole, %d cut", whole, cut)
 }
 
-func TestCloseWhileABodyIsRead(t *testing.T) {
+func TestClose_WhileReadingBody(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t, func(p *peer, conn *net.TCPConn) {
 		in := bufio.NewReader(conn)
-		for p.listen(in) {
+		for p.readRequest(in) {
 			_, _ = io.WriteString(conn, ok+"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
 			if p.requests.Load()%2 == 0 {
 				_, _ = io.WriteString(conn, "0\r\n\r\n")
 			}
 		}
 	})
-	a := newAttempt(t, p.url)
+	a := newCancelledCall(t, p.url)
 	for range 200 {
-		resp, err := a.tr.RoundTrip(request(t, http.MethodGet, p.url, nil))
+		resp, err := a.tr.RoundTrip(newRequest(t, http.MethodGet, p.url, nil))
 		if err != nil {
 			t.Fatal(err)
 		}

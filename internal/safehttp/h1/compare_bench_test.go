@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// BenchmarkAgainstNetHTTP posts 1 KB and reads a reply of 1 KB, by turns over h1 and over net/http.Transport. cpu-ns/op is the CPU of
-// this process alone: the server is another one.
+// BenchmarkAgainstNetHTTP posts 1 KB and reads a response of 1 KB, alternately over h1 and over
+// net/http.Transport. cpu-ns/op is the CPU of this process alone, without the server's.
 //
 //	go test -run '^$' -bench AgainstNetHTTP -count 5 ./internal/safehttp/h1
 func BenchmarkAgainstNetHTTP(b *testing.B) {
@@ -58,7 +58,7 @@ func BenchmarkAgainstNetHTTP(b *testing.B) {
 				}
 			}
 			b.Run(kind+"/"+c.name, func(b *testing.B) {
-				post() // and the connection is there
+				post() // opens the connection
 				b.ReportAllocs()
 				b.ResetTimer()
 				before := cpuTime(b)
@@ -105,7 +105,7 @@ func startReplay(b *testing.B, kind string) string {
 	return strings.TrimSpace(address)
 }
 
-// replay is that server, in its process, until it is killed.
+// replay is the server of a benchmark. It runs until it is killed.
 func replay(kind string) {
 	reply := bytes.Repeat([]byte("a"), 1<<10)
 	if kind == "gzip" {
@@ -130,7 +130,7 @@ func replay(kind string) {
 	select {}
 }
 
-// BenchmarkExchange posts and reads over a connection without a network, which leaves what is ours.
+// BenchmarkExchange posts and reads over a connection without a network, which leaves the cost of this package.
 func BenchmarkExchange(b *testing.B) {
 	body := strings.Repeat("a", 1<<10)
 	const head = ok + "Date: Sun, 22 Nov 2026 18:00:00 GMT\r\n"
@@ -139,9 +139,9 @@ func BenchmarkExchange(b *testing.B) {
 		"chunked": head + "Transfer-Encoding: chunked\r\n\r\n" + chunked(body),
 	} {
 		b.Run(kind, func(b *testing.B) {
-			tr, raw := newTransport(b), silence(b)
+			tr, raw := newTransport(b), silentSocket(b)
 			tr.Dial = func(context.Context, string, string) (net.Conn, error) {
-				return silent{&parrot{Conn: newScript(nil, 0), answer: answer}, raw}, nil
+				return silentConn{&replayConn{Conn: newScriptedConn(nil, 0), answer: answer}, raw}, nil
 			}
 			header := http.Header{
 				"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-11-25"},
@@ -170,18 +170,18 @@ func BenchmarkExchange(b *testing.B) {
 	}
 }
 
-// parrot is a connection that answers each request with the same.
-type parrot struct {
+// replayConn responds to each request with the same bytes.
+type replayConn struct {
 	net.Conn
 	answer, left string
 }
 
-func (p *parrot) Write(b []byte) (int, error) {
+func (p *replayConn) Write(b []byte) (int, error) {
 	p.left = p.answer
 	return len(b), nil
 }
 
-func (p *parrot) Read(b []byte) (int, error) {
+func (p *replayConn) Read(b []byte) (int, error) {
 	n := copy(b, p.left)
 	p.left = p.left[n:]
 	return n, nil

@@ -16,57 +16,56 @@ import (
 )
 
 const (
-	// maxInterim bounds how many 1xx responses come before the real one.
+	// maxInterim bounds the 1xx responses before the final one.
 	maxInterim = 5
-	// lastWords is how long a server that takes no more of a request may take to say why.
-	lastWords = 50 * time.Millisecond
+	// lastResponseTimeout bounds the wait for a response after a failed write of the request.
+	lastResponseTimeout = 50 * time.Millisecond
 )
 
-// What can be wrong with a response.
 var (
 	errHeaders = errors.New("the response's headers are too long")
 	errInterim = errors.New("too many interim responses")
 )
 
-var longAgo = time.Unix(1, 0)
+var pastDeadline = time.Unix(1, 0)
 
 // conn is one connection. It serves one request at a time.
 type conn struct {
-	net    net.Conn
-	raw    syscall.RawConn // nil: nobody can look at it, so that it is used once
-	asker  asker           // nil: the look at a kept connection and the writing are two things
-	in     *bufio.Reader   // nil: it is idle
-	owner  *Transport
-	slot   slot
-	since  time.Time             // when it was last put on the shelf; zero: never
-	strike func()                // ends what is under way; made once, as peek is
-	peek   func(fd uintptr) bool // sets peeked
-	peeked error
+	net       net.Conn
+	raw       syscall.RawConn // nil: the socket cannot be inspected, so the connection is used once
+	probe     probingWriter   // nil: a reused connection is checked and written to in two system calls
+	in        *bufio.Reader   // nil: the connection is idle
+	transport *Transport
+	key       poolKey
+	idleSince time.Time             // zero: it never was idle
+	interrupt func()                // fails pending reads and writes; allocated once, as is peekFD
+	peekFD    func(fd uintptr) bool // sets peekErr
+	peekErr   error
 
-	last  lines // of the head before
-	left  int64 // how many bytes may be read
-	sent  bool  // some of this request went out
-	began bool  // some of this response came in
+	lines     lineCache // of the previous head
+	readLimit int64     // bytes that may still be read
+	wroteAny  bool      // a part of this request was sent
+	readAny   bool      // a part of this response was received
 }
 
-// asker looks whether a connection is silent, as one that was kept must be, writes, and waits for what comes, all in one. Where it is not
-// silent, it fails, and has written nothing.
-type asker interface {
+// probingWriter writes p, and waits for the response, if the connection is silent, as a kept one must be.
+// Otherwise Ask fails and has written nothing.
+type probingWriter interface {
 	Ask(p []byte) (n int, err error)
 }
 
-func (t *Transport) newConn(made net.Conn, at slot) *conn {
-	c := &conn{net: made, slot: at, owner: t, strike: func() { _ = made.SetDeadline(longAgo) }}
-	if s, ok := made.(syscall.Conn); ok {
+func (t *Transport) newConn(netConn net.Conn, key poolKey) *conn {
+	c := &conn{net: netConn, key: key, transport: t, interrupt: func() { _ = netConn.SetDeadline(pastDeadline) }}
+	if s, ok := netConn.(syscall.Conn); ok {
 		c.raw, _ = s.SyscallConn()
 	}
-	c.asker, _ = made.(asker)
-	c.in = t.reader(c)
+	c.probe, _ = netConn.(probingWriter)
+	c.in = t.getReader(c)
 	return c
 }
 
-// reader is one that reads from c. An idle connection has none, so that what is kept for later costs no buffer.
-func (t *Transport) reader(c *conn) *bufio.Reader {
+// getReader returns a reader of c from the pool. An idle connection has none, so that it costs no buffer.
+func (t *Transport) getReader(c *conn) *bufio.Reader {
 	in, _ := t.readers.Get().(*bufio.Reader)
 	if in == nil {
 		return bufio.NewReaderSize(c, t.ReadBuffer)
@@ -75,54 +74,54 @@ func (t *Transport) reader(c *conn) *bufio.Reader {
 	return in
 }
 
-// Read reads at most as much as may be.
+// Read reads at most readLimit bytes in all.
 func (c *conn) Read(p []byte) (int, error) {
-	if c.left <= 0 {
+	if c.readLimit <= 0 {
 		return 0, errHeaders
 	}
-	n, err := c.net.Read(p[:min(int64(len(p)), c.left)])
-	c.left -= int64(n)
-	c.began = c.began || n > 0
+	n, err := c.net.Read(p[:min(int64(len(p)), c.readLimit)])
+	c.readLimit -= int64(n)
+	c.readAny = c.readAny || n > 0
 	return n, err
 }
 
-// kept tells whether it served a request before.
-func (c *conn) kept() bool { return !c.since.IsZero() }
+// isReused reports whether the connection served a request before.
+func (c *conn) isReused() bool { return !c.idleSince.IsZero() }
 
-// wasClosed tells whether an exchange failed because the server had closed this connection while it was idle, so that the request
-// goes out on another.
+// wasClosed reports whether an exchange failed because the server had closed the idle connection, and r may be
+// sent on another one.
 func (c *conn) wasClosed(r *http.Request) bool {
-	return c.kept() && !c.began && (!c.sent || mayRepeat(r))
+	return c.isReused() && !c.readAny && (!c.wroteAny || isRepeatable(r))
 }
 
-// exchange sends a request and reads the head of its response, whose body gives the connection back. A connection that failed, or panicked,
-// is closed.
-func (c *conn) exchange(r *http.Request, out []byte) (*http.Response, error) {
+// roundTrip sends a request and reads the head of its response. The body returns the connection. After a
+// failure or a panic the connection is closed.
+func (c *conn) roundTrip(r *http.Request, out []byte) (*http.Response, error) {
 	ctx := r.Context()
-	c.sent, c.began, c.left = false, false, c.owner.MaxHeaderBytes
-	stop, asked := afterFunc(ctx, c.strike), false
+	c.wroteAny, c.readAny, c.readLimit = false, false, c.transport.MaxHeaderBytes
+	stop, ok := afterFunc(ctx, c.interrupt), false
 	defer func() {
-		if !asked {
+		if !ok {
 			stop()
 			_ = c.net.Close()
 		}
 	}()
-	a, err := c.ask(r, out)
+	a, err := c.sendRequest(r, out)
 	if err != nil {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
 		return nil, err
 	}
-	asked = true
-	c.left = math.MaxInt64
+	ok = true
+	c.readLimit = math.MaxInt64
 	a.body.conn, a.body.ctx, a.body.stop = c, ctx, stop
-	a.body.keep = !a.Close && a.StatusCode >= http.StatusOK
-	a.hand()
+	a.body.reusable = !a.Close && a.StatusCode >= http.StatusOK
+	a.attachBody()
 	return a.Response, nil
 }
 
-// afterFunc is context.AfterFunc, done by the context itself where it can.
+// afterFunc is context.AfterFunc, or the context's own method, which needs no goroutine.
 func afterFunc(ctx context.Context, do func()) (stop func() bool) {
 	if c, ok := ctx.(interface {
 		AfterFunc(do func()) (stop func() bool)
@@ -132,106 +131,107 @@ func afterFunc(ctx context.Context, do func()) (stop func() bool) {
 	return context.AfterFunc(ctx, safe.Func(safe.Timer, do))
 }
 
-// answer is a response before it has its body.
-type answer struct {
+// rawResponse is a response whose Body is not set yet.
+type rawResponse struct {
 	*http.Response
-	body *body
+	body *responseBody
 }
 
-// hand gives the response its body.
-func (a answer) hand() {
+// attachBody sets the response's Body.
+func (a rawResponse) attachBody() {
 	switch {
-	case a.StatusCode == http.StatusSwitchingProtocols: // nobody asked for that
-		a.body.end()
+	case a.StatusCode == http.StatusSwitchingProtocols: // no request here asks for an upgrade
+		a.body.releaseConn()
 		a.Body = http.NoBody
 	case a.Body == http.NoBody:
-		a.body.end()
-	case isGzip(a.Header) && asksForGzip(a.Request):
-		unzip(a.Response, a.body)
+		a.body.releaseConn()
+	case isGzip(a.Header) && addsGzip(a.Request):
+		setGzipBody(a.Response, a.body)
 	default:
 		a.Body = a.body
 	}
 }
 
-// ask writes the request and reads the head of the response.
-func (c *conn) ask(r *http.Request, out []byte) (answer, error) {
+// sendRequest writes the request and reads the head of the response.
+func (c *conn) sendRequest(r *http.Request, out []byte) (rawResponse, error) {
 	write := c.net.Write
-	if c.kept() && c.asker != nil {
-		write = c.asker.Ask
+	if c.isReused() && c.probe != nil {
+		write = c.probe.Ask
 	}
 	n, err := write(out)
-	c.sent = n > 0
+	c.wroteAny = n > 0
 	switch {
 	case err == nil:
-		return c.head(r)
+		return c.readHead(r)
 	case r.Context().Err() != nil:
-		return answer{}, err
-	case !c.sent && c.kept(): // its last words would be about no request of ours
-		return answer{}, err
+		return rawResponse{}, err
+	case !c.wroteAny && c.isReused(): // a response here would not be for this request
+		return rawResponse{}, err
 	}
-	return c.lastWords(r, err)
+	return c.readLastResponse(r, err)
 }
 
-// lastWords reads the response of a server that takes no more of a request.
-func (c *conn) lastWords(r *http.Request, failed error) (answer, error) {
-	_ = c.net.SetReadDeadline(time.Now().Add(lastWords))
-	a, err := c.head(r)
+// readLastResponse reads the response of a server that stopped reading the request.
+func (c *conn) readLastResponse(r *http.Request, writeErr error) (rawResponse, error) {
+	_ = c.net.SetReadDeadline(time.Now().Add(lastResponseTimeout))
+	a, err := c.readHead(r)
 	if err != nil {
-		return answer{}, failed
+		return rawResponse{}, writeErr
 	}
 	a.Close = true
 	_ = c.net.SetReadDeadline(time.Time{})
-	if r.Context().Err() != nil { // it may have struck before, and strikes once
-		_ = c.net.SetReadDeadline(longAgo)
+	if r.Context().Err() != nil { // interrupt may have run before the deadline was cleared, and runs once
+		_ = c.net.SetReadDeadline(pastDeadline)
 	}
 	return a, nil
 }
 
-// head reads a response up to its body, past the interim ones.
-func (c *conn) head(r *http.Request) (answer, error) {
+// readHead reads a response up to its body. It skips interim ones.
+func (c *conn) readHead(r *http.Request) (rawResponse, error) {
 	for range 1 + maxInterim {
-		a, err := c.read(r)
+		a, err := c.readResponse(r)
 		switch {
-		case err != nil && !c.began && errors.Is(err, io.EOF):
-			return answer{}, fmt.Errorf("the server closed the connection before it answered: %w", io.EOF)
+		case err != nil && !c.readAny && errors.Is(err, io.EOF):
+			return rawResponse{}, fmt.Errorf("the server closed the connection before it answered: %w", io.EOF)
 		case err != nil:
-			return answer{}, fmt.Errorf("read the response: %w", err)
+			return rawResponse{}, fmt.Errorf("read the response: %w", err)
 		case a.StatusCode/100 != 1 || a.StatusCode == http.StatusSwitchingProtocols:
 			return a, nil
 		}
 	}
-	return answer{}, errInterim
+	return rawResponse{}, errInterim
 }
 
-// read reads one response up to its body: by itself where that is plain, and otherwise by net/http, which finds every byte of it.
-func (c *conn) read(r *http.Request) (answer, error) {
+// readResponse reads one response up to its body. It parses a plain one, and leaves any other to net/http with
+// all of its bytes.
+func (c *conn) readResponse(r *http.Request) (rawResponse, error) {
 	if _, err := c.in.Peek(1); err != nil {
-		if c.began && errors.Is(err, io.EOF) {
+		if c.readAny && errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
-		return answer{}, err
+		return rawResponse{}, err
 	}
-	if p := readPlain(c.in, r, &c.last); p != nil {
-		return answer{&p.response, &p.body}, nil
+	if p := readPlain(c.in, r, &c.lines); p != nil {
+		return rawResponse{&p.response, &p.body}, nil
 	}
 	resp, err := http.ReadResponse(c.in, r) //nolint:bodyclose // it is the body's source
 	if err != nil {
-		return answer{}, err
+		return rawResponse{}, err
 	}
-	return answer{resp, &body{src: resp.Body, chunked: resp.TransferEncoding != nil}}, nil
+	return rawResponse{resp, &responseBody{src: resp.Body, chunked: resp.TransferEncoding != nil}}, nil
 }
 
-// rest keeps a connection whose exchange has ended well, where there is room.
-func (c *conn) rest() {
+// returnToPool keeps the connection after a complete exchange, unless the pool is full.
+func (c *conn) returnToPool() {
 	if c.raw == nil || c.in.Buffered() > 0 {
 		_ = c.net.Close()
 		return
 	}
 	in := c.in
-	c.in = nil // before somebody else takes the connection
-	if !c.owner.idle.put(c) {
+	c.in = nil // before another request can get the connection
+	if !c.transport.idle.put(c) {
 		_ = c.net.Close()
 	}
 	in.Reset(nil)
-	c.owner.readers.Put(in)
+	c.transport.readers.Put(in)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// outcome is what a caller sees of an answer.
+// outcome is a response as a caller sees it.
 type outcome struct {
 	Status           string
 	StatusCode       int
@@ -27,7 +27,7 @@ type outcome struct {
 	Close            bool
 	Uncompressed     bool
 	Body             string
-	Problem          string // the kind of error, in the words of problem
+	Problem          string // the kind of error, from errorKind
 }
 
 func (o outcome) String() string {
@@ -37,8 +37,8 @@ func (o outcome) String() string {
 	return strings.TrimSuffix(fmt.Sprintf("%d %q %s", o.StatusCode, o.Body, o.Problem), " ")
 }
 
-// problem tells the kinds of errors apart that a caller may tell apart.
-func problem(err error) string {
+// errorKind names the kinds of errors that a caller can distinguish.
+func errorKind(err error) string {
 	_, corrupt := errors.AsType[flate.CorruptInputError](err)
 	timeout, ok := errors.AsType[net.Error](err)
 	switch {
@@ -56,44 +56,44 @@ func problem(err error) string {
 	return "error"
 }
 
-func ask(tr http.RoundTripper, r *http.Request) outcome {
+func roundTripOutcome(tr http.RoundTripper, r *http.Request) outcome {
 	resp, err := tr.RoundTrip(r)
 	if err != nil {
-		return outcome{Problem: problem(err)}
+		return outcome{Problem: errorKind(err)}
 	}
 	body, err := io.ReadAll(resp.Body)
 	_ = resp.Body.Close()
-	return outcomeOf(resp, string(body), err)
+	return newOutcome(resp, string(body), err)
 }
 
-func outcomeOf(resp *http.Response, body string, err error) outcome {
+func newOutcome(resp *http.Response, body string, err error) outcome {
 	return outcome{
 		resp.Status, resp.StatusCode, resp.Proto, resp.Header, resp.Trailer, resp.ContentLength, resp.TransferEncoding, resp.Close, resp.Uncompressed,
-		body, problem(err),
+		body, errorKind(err),
 	}
 }
 
-// serve plays an answer on one connection.
-func (a answer) serve(p *peer, conn *net.TCPConn) {
+// serve sends the response on one connection.
+func (a rawResponse) serve(p *peer, conn *net.TCPConn) {
 	in := bufio.NewReader(conn)
 	for {
 		if a.early {
 			if _, err := in.Peek(1); err != nil {
 				return
 			}
-		} else if !p.listen(in) {
+		} else if !p.readRequest(in) {
 			return
 		}
 		if _, err := io.WriteString(conn, a.bytes); err != nil {
 			return
 		}
-		if a.early && !p.listen(in) || !a.open {
+		if a.early && !p.readRequest(in) || !a.open {
 			return
 		}
 	}
 }
 
-// oneByOne is a connection on which every byte comes alone.
+// oneByOne is a connection that reads one byte at a time.
 type oneByOne struct{ *net.TCPConn }
 
 func (c oneByOne) Read(p []byte) (int, error) { return c.TCPConn.Read(p[:min(1, len(p))]) }
@@ -106,15 +106,16 @@ func dialOneByOne(ctx context.Context, network, address string) (net.Conn, error
 	return oneByOne{conn.(*net.TCPConn)}, nil
 }
 
-// Each answer is read twice on either side, which shows whether its connection is kept, and once more byte by byte.
-func TestAnswersReadAsByNetHTTP(t *testing.T) {
+// Each response is read twice by both clients, which shows whether the connection is kept, and once byte by
+// byte.
+func TestResponses_ReadAsByNetHTTP(t *testing.T) {
 	t.Parallel()
-	for _, a := range answers {
+	for _, a := range testResponses {
 		for _, dial := range []string{"whole", "byte by byte"} {
 			t.Run(a.name+"/"+dial, func(t *testing.T) {
 				t.Parallel()
 				if dial == "byte by byte" && len(a.bytes) > len(long) {
-					return // the short ones are split everywhere
+					return // short responses are split at every byte
 				}
 				ours, theirs := newTransport(t), netHTTP(t)
 				if dial == "byte by byte" {
@@ -125,7 +126,7 @@ func TestAnswersReadAsByNetHTTP(t *testing.T) {
 				for _, tr := range []http.RoundTripper{ours, theirs} {
 					p := newPeer(t, a.serve)
 					for range 2 {
-						got[tr] = ask(tr, a.request(t, p.url))
+						got[tr] = roundTripOutcome(tr, a.request(t, p.url))
 						if got[tr].String() != a.want {
 							t.Errorf("%T: %s, want %s", tr, got[tr], a.want)
 						}
@@ -143,10 +144,10 @@ func TestAnswersReadAsByNetHTTP(t *testing.T) {
 	}
 }
 
-func (a answer) request(t testing.TB, url string) *http.Request {
+func (a rawResponse) request(t testing.TB, url string) *http.Request {
 	t.Helper()
 	if a.method == http.MethodPost {
-		return request(t, a.method, url, strings.NewReader(`{"jsonrpc":"2.0"}`))
+		return newRequest(t, a.method, url, strings.NewReader(`{"jsonrpc":"2.0"}`))
 	}
-	return request(t, a.method, url, nil)
+	return newRequest(t, a.method, url, nil)
 }

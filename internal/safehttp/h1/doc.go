@@ -1,23 +1,24 @@
-// Package h1 speaks HTTP/1.1 without encryption (RFC 9112) on the goroutine that asks.
+// Package h1 is an HTTP/1.1 client without TLS (RFC 9112) that needs no goroutine per connection.
 //
-// Servers that stand beside Patchbay, in one cluster or on one machine, are mostly reached in plain HTTP and asked often. net/http
-// keeps two goroutines for each connection and wakes both for each request, which is half of what a short exchange costs; here one
-// goroutine writes, waits and reads. Headers are checked by golang.org/x/net/http/httpguts.
+// MCP servers in the same cluster or on the same machine are mostly called over plain HTTP. net/http keeps two
+// goroutines per connection and wakes both for each request, half the cost of a short exchange. Here the
+// caller's goroutine writes, waits and reads.
 //
-// A response whose head came whole and has one meaning alone is read here, field by field, without the ten objects that
-// [net/http.ReadResponse] makes of it: see plain.parse. What is in doubt in any way is left to that one, with every byte. Chunks are
-// read by net/http's reader in both cases. So it is as docs/adr/0015 has it for requests.
+// Flow: [Transport] (transport.go) encodes the request (request.go), gets a connection (idle_pool.go), checks
+// that it is silent (peek_unix.go), and sends the request (conn.go). A plain response head is parsed field by
+// field (plain.go, lines.go). Any other goes to [net/http.ReadResponse] with every byte, as in docs/adr/0015.
+// The body (body.go, framing.go, gzip.go) returns the connection.
 //
-// [Transport] takes the kind of request that nearly all are, and leaves the rest to another: TLS and with it HTTP/2, bodies of
-// unknown length or of more than [MaxBody], upgrades, trailers, traced requests. A caller notices no difference from net/http:
+// Requests of other kinds go to Transport.Next: TLS with HTTP/2, bodies of unknown length or above [MaxBody],
+// upgrades, trailers, traced requests. The behaviour is that of net/http:
 //
-//	gzip            asked for, and taken off, where the request says nothing of encodings
-//	kept alive      a connection is used again after a body that was read to its end, and is looked at before
-//	sent again      only where a kept connection turned out to be closed: if nothing went out, or if the request may be repeated
-//	interim (1xx)   passed over, at most five
-//	cancelled       the connection is closed and the context's cause returned, also while the body is read
-//	refused         what could be read as another request: a Host that is none, too, which net/http leaves empty
+//	gzip            requested and decoded, unless the request sets Accept-Encoding
+//	reuse           of a connection whose body was read to its end, after a check that it is silent
+//	retry           only on a reused connection that was closed: if nothing was sent, or the request is idempotent
+//	interim (1xx)   skipped, at most five
+//	cancellation    closes the connection and returns the context's cause, also while the body is read
+//	rejected        what a server could read as another request, and an invalid Host, which net/http sends empty
 //
-// What is different: a request's body is read whole before anything is sent, 101 has no body, and the old Request.Cancel is not heeded.
-// The bodies of responses tell by their method Ready whether a Read would wait.
+// Differences: a request's body is read whole before anything is sent, a 101 response has no body, and
+// Request.Cancel is ignored. The Ready method of a response's body reports whether a Read would block.
 package h1

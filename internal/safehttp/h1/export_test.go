@@ -8,36 +8,36 @@ import (
 	"syscall"
 )
 
-// Once is a connection for one exchange, which is kept where that ends well.
+// Once is a connection for one exchange.
 type Once struct{ c *conn }
 
-// NewOnce takes a connection that nobody can look at for one that can be kept.
+// NewOnce makes a connection reusable that cannot be inspected.
 func NewOnce(t *Transport, made net.Conn) Once {
-	c := t.newConn(made, slot{address: "example.com:80"})
-	c.raw = unseen{}
+	c := t.newConn(made, poolKey{address: "example.com:80"})
+	c.raw = unpeekable{}
 	return Once{c}
 }
 
-type unseen struct{ syscall.RawConn }
+type unpeekable struct{ syscall.RawConn }
 
-// Ask sends a request whose bytes do not matter.
+// Ask sends a request with fixed bytes.
 func (o Once) Ask(r *http.Request) (*http.Response, error) {
-	return o.c.exchange(r, []byte(r.Method+" / HTTP/1.1\r\nHost: example.com\r\n\r\n"))
+	return o.c.roundTrip(r, []byte(r.Method+" / HTTP/1.1\r\nHost: example.com\r\n\r\n"))
 }
 
-// Kept tells whether the connection would serve another request.
+// Kept reports whether the connection is in the idle pool.
 func (o Once) Kept() bool {
-	idle := &o.c.owner.idle
+	idle := &o.c.transport.idle
 	if idle.timer != nil {
 		idle.timer.Stop()
 	}
-	return idle.take(o.c.slot) == o.c
+	return idle.get(o.c.key) == o.c
 }
 
-// In is what the connection is read from; nil: it is idle.
+// In is the connection's reader; nil: it is idle.
 func (o Once) In() *bufio.Reader { return o.c.in }
 
-// IsPlain tells whether a response is read without net/http's reader.
+// IsPlain reports whether a response is read without net/http's reader.
 func IsPlain(text, method string) bool { return Plain(method, text)[0] != nil }
 
 // Plain reads the heads of responses on one connection; nil for those that are not plain.
@@ -46,16 +46,16 @@ func Plain(method string, texts ...string) (all []*http.Response) {
 	return all
 }
 
-// KeptLines is how many bytes of lines a connection keeps that has read these heads.
+// KeptLines is the size of a connection's line cache after these heads, in bytes.
 func KeptLines(texts ...string) (n int) {
 	_, last := plainAndKept("POST", texts)
-	for _, l := range last.of[:cap(last.of)] {
+	for _, l := range last.entries[:cap(last.entries)] {
 		n += len(l.text)
 	}
 	return n
 }
 
-func plainAndKept(method string, texts []string) (all []*http.Response, last lines) {
+func plainAndKept(method string, texts []string) (all []*http.Response, last lineCache) {
 	for _, text := range texts {
 		in := bufio.NewReaderSize(strings.NewReader(text), 16<<10)
 		_, _ = in.Peek(1)

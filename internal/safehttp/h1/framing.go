@@ -9,47 +9,47 @@ import (
 	"net/textproto"
 )
 
-// measured is a body whose length was told.
-type measured struct {
-	in   *bufio.Reader
-	left int64
+// fixedLengthBody is a body with a Content-Length.
+type fixedLengthBody struct {
+	in        *bufio.Reader
+	remaining int64
 }
 
-// Read reads. The end comes with the last bytes.
-func (m *measured) Read(p []byte) (int, error) {
-	n, err := m.in.Read(p[:min(int64(len(p)), m.left)])
-	m.left -= int64(n)
+// Read returns io.EOF together with the last bytes.
+func (m *fixedLengthBody) Read(p []byte) (int, error) {
+	n, err := m.in.Read(p[:min(int64(len(p)), m.remaining)])
+	m.remaining -= int64(n)
 	switch {
-	case m.left == 0 && err == nil:
+	case m.remaining == 0 && err == nil:
 		return n, io.EOF
-	case m.left > 0 && errors.Is(err, io.EOF):
+	case m.remaining > 0 && errors.Is(err, io.EOF):
 		return n, io.ErrUnexpectedEOF
 	}
 	return n, err
 }
 
-// chunks is a body in chunks. They are read as net/http reads them, and so is what follows them.
-type chunks struct {
+// chunkedBody is a chunked body. net/http's reader decodes the chunks, and its rules hold for the trailers.
+type chunkedBody struct {
 	src      io.Reader
 	in       *bufio.Reader
-	response *http.Response // is given the trailers
+	response *http.Response // gets the trailers
 }
 
-// errTrailers is none that says end: the connection would be used again, in the middle of something.
+// errTrailers must not wrap io.EOF, or else the connection would be reused in the middle of a response.
 var errTrailers = errors.New("the response's trailers cannot be read")
 
-// Read reads. With the end, the trailers have been read.
-func (c *chunks) Read(p []byte) (int, error) {
+// Read reads the trailers before it returns io.EOF.
+func (c *chunkedBody) Read(p []byte) (int, error) {
 	n, err := c.src.Read(p)
-	if errors.Is(err, io.EOF) && !c.trailers() {
+	if errors.Is(err, io.EOF) && !c.readTrailers() {
 		err = errTrailers
 	}
 	return n, err
 }
 
-// trailers reads what stands between the last chunk and the end of the response: an empty line, mostly. Whatever else there is fits in the
-// buffer.
-func (c *chunks) trailers() bool {
+// readTrailers reads from the last chunk to the end of the response, mostly an empty line. Trailers have to fit
+// in the buffer.
+func (c *chunkedBody) readTrailers() bool {
 	switch start, _ := c.in.Peek(len(crlf)); {
 	case bytes.Equal(start, crlf):
 		_, _ = c.in.Discard(len(crlf))
@@ -64,14 +64,15 @@ func (c *chunks) trailers() bool {
 	return err == nil
 }
 
-// hasEndOfFields waits until the end of some fields is buffered; false: it does not come, or there are too many of them.
+// hasEndOfFields waits until the empty line behind the fields is buffered. It returns false if they are too
+// long or the connection ends.
 func hasEndOfFields(in *bufio.Reader) bool {
 	for {
-		came, _ := in.Peek(in.Buffered())
-		if bytes.Contains(came, endOfFields) {
+		buffered, _ := in.Peek(in.Buffered())
+		if bytes.Contains(buffered, endOfFields) {
 			return true
 		}
-		if _, err := in.Peek(len(came) + 1); err != nil {
+		if _, err := in.Peek(len(buffered) + 1); err != nil {
 			return false
 		}
 	}

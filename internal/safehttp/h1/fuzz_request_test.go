@@ -15,7 +15,8 @@ import (
 	"patchbay/internal/safehttp/h1"
 )
 
-// FuzzRequest builds a request of what strangers may choose: it is refused, or the server reads this one and nothing else.
+// FuzzRequest builds a request of values that others may choose: it is rejected, or the server reads this
+// request and nothing else.
 func FuzzRequest(f *testing.F) {
 	f.Add("GET", "/a b", "q=1", "example.com", "X-A", "a", "")
 	f.Add("POST", "/a%2fb", "", "[::1]:80", "Content-Length", "3", "hello")
@@ -29,12 +30,12 @@ func FuzzRequest(f *testing.F) {
 		if body != "" {
 			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
 		}
-		conn := &recorder{script: newScript([]byte(hello), 0)}
+		conn := &recorder{scriptedConn: newScriptedConn([]byte(helloResponse), 0)}
 		tr := &h1.Transport{
 			Dial: func(context.Context, string, string) (net.Conn, error) { return conn, nil },
-			Next: nobody{}, MaxHeaderBytes: 64 << 10, ReadBuffer: 4 << 10,
+			Next: refusingTransport{}, MaxHeaderBytes: 64 << 10, ReadBuffer: 4 << 10,
 		}
-		if _, err := read(tr, r); err != nil {
+		if _, err := readAll(tr, r); err != nil {
 			if conn.sent.Len() > 0 {
 				t.Fatalf("%v, after %q was sent", err, conn.sent.String())
 			}
@@ -44,7 +45,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// wantOnly expects that a server reads one request in what was sent, with one header that is not ours, and nothing after it.
+// wantOnly expects that sent has one request with one header of the caller, and nothing after it.
 func wantOnly(t *testing.T, sent []byte, name, body string) {
 	t.Helper()
 	in := bufio.NewReader(bytes.NewReader(sent))
@@ -54,7 +55,7 @@ func wantOnly(t *testing.T, sent []byte, name, body string) {
 	}
 	got, err := http.ReadRequest(in)
 	if err != nil {
-		return // a target that net/http's server does not read: "a" is none
+		return // net/http's server rejects some targets, such as "a"
 	}
 	text, err := io.ReadAll(got.Body)
 	if err != nil || string(text) != body || in.Buffered() > 0 {
@@ -69,13 +70,13 @@ func wantOnly(t *testing.T, sent []byte, name, body string) {
 	}
 }
 
-// recorder keeps what is written.
+// recorder stores written bytes.
 type recorder struct {
-	*script
+	*scriptedConn
 	sent bytes.Buffer
 }
 
 func (r *recorder) Write(p []byte) (int, error) {
 	r.sent.Write(p)
-	return r.script.Write(p)
+	return r.scriptedConn.Write(p)
 }

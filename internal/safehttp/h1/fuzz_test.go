@@ -15,9 +15,9 @@ import (
 	"patchbay/internal/safehttp/h1"
 )
 
-// FuzzAnswer reads what a server may write by h1 and by net/http: both see the same, or both fail.
+// FuzzAnswer reads a server's bytes by h1 and by net/http: both see the same, or both fail.
 func FuzzAnswer(f *testing.F) {
-	for i, a := range answers {
+	for i, a := range testResponses {
 		if len(a.bytes) < len(long) {
 			f.Add([]byte(a.bytes), uint8(i%8), a.method == http.MethodHead)
 		}
@@ -26,20 +26,22 @@ func FuzzAnswer(f *testing.F) {
 		if tooManyInterims(answer) {
 			return
 		}
-		dial := func(context.Context, string, string) (net.Conn, error) { return newScript(answer, int(pieces)), nil }
-		ours := &h1.Transport{Dial: dial, Next: nobody{}, MaxHeaderBytes: 64 << 10, ReadBuffer: 4 << 10}
+		dial := func(context.Context, string, string) (net.Conn, error) {
+			return newScriptedConn(answer, int(pieces)), nil
+		}
+		ours := &h1.Transport{Dial: dial, Next: refusingTransport{}, MaxHeaderBytes: 64 << 10, ReadBuffer: 4 << 10}
 		theirs := &http.Transport{DialContext: dial, MaxResponseHeaderBytes: 64 << 10, ReadBufferSize: 4 << 10}
 		defer theirs.CloseIdleConnections()
 		method := http.MethodGet
 		if head {
 			method = http.MethodHead
 		}
-		got, want := ask(ours, fuzzRequest(t, method)), ask(theirs, fuzzRequest(t, method))
+		got, want := roundTripOutcome(ours, fuzzRequest(t, method)), roundTripOutcome(theirs, fuzzRequest(t, method))
 		if got.Problem == "timeout" {
 			t.Fatal("it hangs")
 		}
 		if got.StatusCode == http.StatusSwitchingProtocols {
-			got.Body, want.Body = "", "" // nobody asked for that, so that ours has none
+			got.Body, want.Body = "", "" // h1 has no body for 101
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("net/http (-) and h1 (+):\n%s", diff)
@@ -58,33 +60,33 @@ func fuzzRequest(t *testing.T, method string) *http.Request {
 	return r
 }
 
-// tooManyInterims tells whether an answer may hold more interim ones than h1 takes.
+// tooManyInterims reports whether a response may have more interim ones than h1 accepts.
 func tooManyInterims(answer []byte) bool { return strings.Count(string(answer), "HTTP/") > 5 }
 
-// script is a connection that says what it has to say once it was asked, in pieces, and ends.
-type script struct {
+// scriptedConn is a connection that sends its response in pieces once a request was written, and ends.
+type scriptedConn struct {
 	asked chan struct{}
 	once  sync.Once
 	size  int
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	left  []byte
 	reads int
 }
 
-func newScript(answer []byte, pieces int) *script {
-	s := &script{asked: make(chan struct{}), left: answer, size: len(answer)}
+func newScriptedConn(answer []byte, pieces int) *scriptedConn {
+	s := &scriptedConn{asked: make(chan struct{}), left: answer, size: len(answer)}
 	if pieces > 0 {
 		s.size = len(answer)/pieces + 1
 	}
 	return s
 }
 
-func (s *script) Write(p []byte) (int, error) {
+func (s *scriptedConn) Write(p []byte) (int, error) {
 	s.once.Do(func() { close(s.asked) })
 	return len(p), nil
 }
 
-func (s *script) Read(p []byte) (int, error) {
+func (s *scriptedConn) Read(p []byte) (int, error) {
 	<-s.asked
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,13 +99,13 @@ func (s *script) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (s *script) Close() error {
+func (s *scriptedConn) Close() error {
 	s.once.Do(func() { close(s.asked) })
 	return nil
 }
 
-func (*script) LocalAddr() net.Addr              { return &net.TCPAddr{} }
-func (*script) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
-func (*script) SetDeadline(time.Time) error      { return nil }
-func (*script) SetReadDeadline(time.Time) error  { return nil }
-func (*script) SetWriteDeadline(time.Time) error { return nil }
+func (*scriptedConn) LocalAddr() net.Addr              { return &net.TCPAddr{} }
+func (*scriptedConn) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
+func (*scriptedConn) SetDeadline(time.Time) error      { return nil }
+func (*scriptedConn) SetReadDeadline(time.Time) error  { return nil }
+func (*scriptedConn) SetWriteDeadline(time.Time) error { return nil }

@@ -8,47 +8,47 @@ import (
 	"sync"
 )
 
-// zipped is a body that the server compressed because we asked for it.
-type zipped struct {
-	*body
-	reader *gzip.Reader // nil: nothing was read yet, or all
-	failed error        // what further reads return
+// gzipBody decodes a body that the server compressed at the transport's request.
+type gzipBody struct {
+	*responseBody
+	reader    *gzip.Reader // nil before the first read and after the last
+	decodeErr error        // of further reads
 }
 
 func isGzip(h http.Header) bool { return strings.EqualFold(h.Get("Content-Encoding"), "gzip") }
 
-func unzip(resp *http.Response, b *body) {
-	resp.Body = &zipped{body: b}
+func setGzipBody(resp *http.Response, b *responseBody) {
+	resp.Body = &gzipBody{responseBody: b}
 	resp.Header.Del("Content-Encoding")
 	resp.Header.Del("Content-Length")
 	resp.ContentLength, resp.Uncompressed = -1, true
 }
 
-// Read reads what was compressed.
-func (z *zipped) Read(p []byte) (n int, err error) {
-	if z.failed != nil {
-		return 0, z.failed
+// Read reads decompressed bytes.
+func (z *gzipBody) Read(p []byte) (n int, err error) {
+	if z.decodeErr != nil {
+		return 0, z.decodeErr
 	}
 	if z.reader == nil {
-		z.reader, _ = unzippers.Get().(*gzip.Reader) // nothing else is in there
-		z.failed = z.reader.Reset(z.body)
+		z.reader, _ = gzipReaders.Get().(*gzip.Reader) // the pool has no other type
+		z.decodeErr = z.reader.Reset(z.responseBody)
 	}
-	if z.failed == nil {
-		n, z.failed = z.reader.Read(p)
+	if z.decodeErr == nil {
+		n, z.decodeErr = z.reader.Read(p)
 	}
-	if z.failed != nil {
-		_ = z.reader.Reset(nothing{})
-		unzippers.Put(z.reader)
+	if z.decodeErr != nil {
+		_ = z.reader.Reset(emptyReader{})
+		gzipReaders.Put(z.reader)
 		z.reader = nil
 	}
-	return n, z.failed
+	return n, z.decodeErr
 }
 
-var unzippers = sync.Pool{New: func() any { return new(gzip.Reader) }}
+var gzipReaders = sync.Pool{New: func() any { return new(gzip.Reader) }}
 
-// nothing is what an unused gzip.Reader holds on to.
-type nothing struct{}
+// emptyReader replaces the source of a pooled gzip.Reader, so that it keeps no body alive.
+type emptyReader struct{}
 
-func (nothing) Read([]byte) (int, error) { return 0, io.EOF }
+func (emptyReader) Read([]byte) (int, error) { return 0, io.EOF }
 
-func (nothing) ReadByte() (byte, error) { return 0, io.EOF }
+func (emptyReader) ReadByte() (byte, error) { return 0, io.EOF }

@@ -12,16 +12,16 @@ import (
 	"testing"
 )
 
-// watched is a context that counts who waits for its end.
-type watched struct {
+// countingContext counts the functions that wait for its end.
+type countingContext struct {
 	context.Context
 	done    chan struct{}
 	waiting atomic.Int64
 }
 
-func (w *watched) Done() <-chan struct{} { return w.done }
+func (w *countingContext) Done() <-chan struct{} { return w.done }
 
-func (w *watched) AfterFunc(func()) func() bool {
+func (w *countingContext) AfterFunc(func()) func() bool {
 	w.waiting.Add(1)
 	return func() bool {
 		w.waiting.Add(-1)
@@ -29,20 +29,20 @@ func (w *watched) AfterFunc(func()) func() bool {
 	}
 }
 
-// Nothing stays of an exchange, however it ends: no connection, no watch over its context, no goroutine.
-func TestNothingLeaks(t *testing.T) { // not in parallel, because it counts goroutines
-	tr, connections := newTransport(t), new(pool)
+// However an exchange ends, it leaves no connection, no AfterFunc and no goroutine.
+func TestRoundTrip_LeaksNothing(t *testing.T) { // not parallel: it counts goroutines
+	tr, connections := newTransport(t), new(bufferPool)
 	tr.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 		if address == "nowhere.example:80" {
 			return nil, io.ErrNoProgress
 		}
 		return connections.dial(ctx, network, address)
 	}
-	for _, a := range answers {
+	for _, a := range testResponses {
 		p := newPeer(t, a.serve)
 		for _, read := range []int64{0, 1, 1 << 20} {
 			for _, last := range []bool{false, true} {
-				ctx := &watched{Context: context.Background(), done: make(chan struct{})}
+				ctx := &countingContext{Context: context.Background(), done: make(chan struct{})}
 				resp, err := tr.RoundTrip(a.request(t, p.url).WithContext(ctx))
 				if err == nil {
 					_, _ = io.CopyN(io.Discard, resp.Body, read)
@@ -68,14 +68,14 @@ func TestNothingLeaks(t *testing.T) { // not in parallel, because it counts goro
 }
 
 // A body that was read to its end need not be closed.
-func TestNothingLeaksWhereNobodyCloses(t *testing.T) {
+func TestUnclosedBody_LeaksNothingAfterEOF(t *testing.T) {
 	t.Parallel()
-	p := newPeer(t, answering(hello))
-	tr, connections := newTransport(t), new(pool)
+	p := newPeer(t, respondWith(helloResponse))
+	tr, connections := newTransport(t), new(bufferPool)
 	tr.Dial = connections.dial
-	ctx := &watched{Context: context.Background(), done: make(chan struct{})}
+	ctx := &countingContext{Context: context.Background(), done: make(chan struct{})}
 	for range 10 {
-		resp, err := tr.RoundTrip(request(t, http.MethodGet, p.url, nil).WithContext(ctx))
+		resp, err := tr.RoundTrip(newRequest(t, http.MethodGet, p.url, nil).WithContext(ctx))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,13 +92,13 @@ func TestNothingLeaksWhereNobodyCloses(t *testing.T) {
 	}
 }
 
-func TestARefusedRequestLeavesNothing(t *testing.T) {
+func TestInvalidRequest_LeaksNothing(t *testing.T) {
 	t.Parallel()
-	tr, connections := newTransport(t), new(pool)
+	tr, connections := newTransport(t), new(bufferPool)
 	tr.Dial = connections.dial
-	p := newPeer(t, answering(hello))
-	ctx := &watched{Context: context.Background(), done: make(chan struct{})}
-	r := request(t, http.MethodGet, p.url, nil).WithContext(ctx)
+	p := newPeer(t, respondWith(helloResponse))
+	ctx := &countingContext{Context: context.Background(), done: make(chan struct{})}
+	r := newRequest(t, http.MethodGet, p.url, nil).WithContext(ctx)
 	r.Header["X-A"] = []string{"a\r\nb"}
 	if _, err := tr.RoundTrip(r); err == nil || errors.Is(err, errNotOurs) || ctx.waiting.Load() != 0 || connections.made.Load() != 0 {
 		t.Errorf("%v, %d wait, %d connections", err, ctx.waiting.Load(), connections.made.Load())

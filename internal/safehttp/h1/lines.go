@@ -9,53 +9,53 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// mostLines is how many lines of a head are kept for the next one.
-const mostLines = 16
+// maxCachedLines is how many lines of a head are cached.
+const maxCachedLines = 16
 
-// line is one line of a head that is plain.
-type line struct {
-	text        string // with its end
-	name, value string // of a field; of the first line, the value is the line
+// headLine is one line of a plain head.
+type headLine struct {
+	text        string // with its CRLF
+	name, value string // of a field; for the status line, value is the line
 }
 
-// lines are the first ones of a connection's last head. Servers write the same ones again, but for a date or a length: those are neither
-// looked at nor copied once more.
-type lines struct{ of []line }
+// lineCache has the first lines of a connection's previous head. Servers repeat most of them, and a repeated
+// line is neither parsed nor copied again.
+type lineCache struct{ entries []headLine }
 
-// at is line i of a head, with which b begins; false: it is not plain.
-func (l *lines) at(i int, b []byte) (line, bool) {
-	if i < len(l.of) {
-		if was := l.of[i]; len(was.text) <= len(b) && was.text == string(b[:len(was.text)]) {
-			return was, true
+// lineAt returns line i of a head, with which b begins. It returns false if the line is not plain.
+func (l *lineCache) lineAt(i int, b []byte) (headLine, bool) {
+	if i < len(l.entries) {
+		if cached := l.entries[i]; len(cached.text) <= len(b) && cached.text == string(b[:len(cached.text)]) {
+			return cached, true
 		}
 	}
 	end := bytes.Index(b, crlf)
 	if end < 0 {
-		return line{}, false
+		return headLine{}, false
 	}
-	made := line{text: string(b[:end+len(crlf)])}
-	made.value = made.text[:end]
-	if i > 0 && !made.field() {
-		return line{}, false
+	parsed := headLine{text: string(b[:end+len(crlf)])}
+	parsed.value = parsed.text[:end]
+	if i > 0 && !parsed.parseField() {
+		return headLine{}, false
 	}
 	switch {
-	case i < len(l.of):
-		l.of[i] = made
-	case i < mostLines:
-		l.of = append(l.of, made)
+	case i < len(l.entries):
+		l.entries[i] = parsed
+	case i < maxCachedLines:
+		l.entries = append(l.entries, parsed)
 	}
-	return made, true
+	return parsed, true
 }
 
-// end forgets what stands behind the first n lines: what is kept is no longer than a head.
-func (l *lines) end(n int) {
-	n = min(n, len(l.of))
-	clear(l.of[n:])
-	l.of = l.of[:n]
+// truncate drops the lines from n on, so that the cache is never longer than one head.
+func (l *lineCache) truncate(n int) {
+	n = min(n, len(l.entries))
+	clear(l.entries[n:])
+	l.entries = l.entries[:n]
 }
 
-// field reads a line that is not the first.
-func (l *line) field() bool {
+// parseField parses a field line.
+func (l *headLine) parseField() bool {
 	name, value, ok := strings.Cut(l.value, ":")
 	if !ok || !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
 		return false

@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/safehttp/h1"
 )
 
-// asNetHTTP holds the head of a plain response against what net/http makes of the same bytes.
+// asNetHTTP compares the head of a plain response with what net/http parses from the same bytes.
 func asNetHTTP(t *testing.T, text string, got *http.Response) {
 	t.Helper()
 	want, err := http.ReadResponse(bufio.NewReader(strings.NewReader(text)), &http.Request{Method: http.MethodPost})
@@ -34,13 +34,13 @@ func asNetHTTP(t *testing.T, text string, got *http.Response) {
 	}
 }
 
-// Each answer is what its own head says, however much of it stood in those before.
-func TestAHeadIsReadAsIfItWereTheFirst(t *testing.T) {
+// The cached lines of previous heads must not change a response.
+func TestRequestHead_UnaffectedByCachedLines(t *testing.T) {
 	t.Parallel()
 	var texts []string
 	for _, head := range []string{
 		"A: 1\r\nB: 2\r\n" + length, "A: 1\r\nB: 2\r\n" + length, "A: 1\r\nB: 2\r\nContent-Length: 55\r\n", "A: 1\r\n" + length, "B: 2\r\nA: 1\r\n" + length,
-		"A: 1\r\nB: 2\r\n" + chunks, "A: 11\r\nB: 2\r\n" + chunks, length + "A: 1\r\n", strings.Repeat("A", 20) + ": 1\r\n" + length,
+		"A: 1\r\nB: 2\r\n" + chunkedBody, "A: 11\r\nB: 2\r\n" + chunkedBody, length + "A: 1\r\n", strings.Repeat("A", 20) + ": 1\r\n" + length,
 		"A: 1\r\nC: 3\r\nD: 4\r\nE: 5\r\nF: 6\r\nG: 7\r\nH: 8\r\nI: 9\r\nJ: 10\r\nK: 11\r\nL: 12\r\nM: 13\r\nN: 14\r\nO: 15\r\nP: 16\r\nQ: 17\r\nR: 18\r\n" + length,
 		"A: 1\r\nC: 3\r\nD: 4\r\nE: 5\r\nF: 6\r\nG: 7\r\nH: 8\r\nI: 9\r\nJ: 10\r\nK: 11\r\nL: 12\r\nM: 13\r\nN: 14\r\nO: 15\r\nP: 16\r\nQ: 7\r\nR: 8\r\n" + length,
 		"A: 1\r\n" + length,
@@ -60,10 +60,10 @@ func TestAHeadIsReadAsIfItWereTheFirst(t *testing.T) {
 	}
 }
 
-// FuzzBehind: what is plain behind another head is plain by itself, and net/http reads it in the same way.
+// FuzzBehind: a head that is plain behind another one is plain alone, and net/http parses it in the same way.
 func FuzzBehind(f *testing.F) {
 	f.Add(ok+"A: 1\r\n"+length+"\r\n", ok+"A: 1\r\nB: 2\r\n"+length+"\r\n")
-	f.Add(ok+"Date: x\r\n"+chunks+"\r\n", "HTTP/1.1 404 x\r\nDate: y\r\n"+chunks+"\r\n")
+	f.Add(ok+"Date: x\r\n"+chunkedBody+"\r\n", "HTTP/1.1 404 x\r\nDate: y\r\n"+chunkedBody+"\r\n")
 	f.Add(ok+"A: 1\r\nA: 2\r\n\r\n", ok+"A: 1\r\n a\r\n\r\n")
 	f.Fuzz(func(t *testing.T, before, text string) {
 		alone, behind := h1.Plain(http.MethodPost, text)[0], h1.Plain(http.MethodPost, before, text)[1]
@@ -77,8 +77,8 @@ func FuzzBehind(f *testing.F) {
 	})
 }
 
-// Each head is as long as one may be, and has one line less than the one before.
-func TestAConnectionKeepsTheLinesOfOneHeadAlone(t *testing.T) {
+// Each head has the maximum length and one line less than the previous one.
+func TestLineCache_BoundedByOneHead(t *testing.T) {
 	t.Parallel()
 	const longest = 4 << 10
 	var heads []string

@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/safehttp/h1"
 )
 
-// panickingConn is a connection whose reader panics.
+// panickingConn is a connection whose Read panics.
 type panickingConn struct {
 	net.Conn
 	closed chan struct{}
@@ -21,7 +21,6 @@ func (c *panickingConn) Write(p []byte) (int, error) { return len(p), nil }
 func (c *panickingConn) SetDeadline(time.Time) error { return nil }
 func (c *panickingConn) Close() error                { close(c.closed); return nil }
 
-// TestExchange_PanicClosesItsConnection has an exchange panic, whose connection must not stay open.
 func TestExchange_PanicClosesItsConnection(t *testing.T) {
 	t.Parallel()
 	made := &panickingConn{closed: make(chan struct{})}

@@ -16,10 +16,10 @@ import (
 	"patchbay/internal/socket"
 )
 
-// patience ends a test that hangs.
+// patience ends a hanging test.
 const patience = 30 * time.Second
 
-// peer is a server whose bytes a test writes.
+// peer is a server whose bytes the test writes.
 type peer struct {
 	url         string
 	address     string
@@ -27,7 +27,7 @@ type peer struct {
 	requests    atomic.Int64
 }
 
-// newPeer starts a server that gives each connection to handle, and closes it afterwards.
+// newPeer starts a server that calls handle for each connection, and closes it afterwards.
 func newPeer(t testing.TB, handle func(p *peer, conn *net.TCPConn)) *peer {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -71,8 +71,8 @@ func newPeer(t testing.TB, handle func(p *peer, conn *net.TCPConn)) *peer {
 	return p
 }
 
-// listen reads one request whole; false: there is none.
-func (p *peer) listen(in *bufio.Reader) bool {
+// readRequest reads one whole request. It returns false if none comes.
+func (p *peer) readRequest(in *bufio.Reader) bool {
 	r, err := http.ReadRequest(in)
 	if err != nil {
 		return false
@@ -82,10 +82,10 @@ func (p *peer) listen(in *bufio.Reader) bool {
 	return err == nil
 }
 
-// answering answers each request with the same bytes.
-func answering(answer string) func(*peer, *net.TCPConn) {
+// respondWith responds to each request with the same bytes.
+func respondWith(answer string) func(*peer, *net.TCPConn) {
 	return func(p *peer, conn *net.TCPConn) {
-		for in := bufio.NewReader(conn); p.listen(in); {
+		for in := bufio.NewReader(conn); p.readRequest(in); {
 			if _, err := io.WriteString(conn, answer); err != nil {
 				return
 			}
@@ -93,14 +93,14 @@ func answering(answer string) func(*peer, *net.TCPConn) {
 	}
 }
 
-// hello is an answer after which the connection is kept.
-const hello = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+// helloResponse leaves the connection reusable.
+const helloResponse = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
-// newTransport is the one under test, as safehttp builds it, except that nobody takes what is not its own.
+// newTransport is configured as in safehttp, but its Next refuses every request.
 func newTransport(t testing.TB) *h1.Transport {
 	t.Helper()
 	tr := &h1.Transport{
-		Dial: dial, Next: nobody{}, MaxIdle: 1000, MaxIdlePerHost: 300, IdleTimeout: patience,
+		Dial: dial, Next: refusingTransport{}, MaxIdle: 1000, MaxIdlePerHost: 300, IdleTimeout: patience,
 		MaxHeaderBytes: 64 << 10, ReadBuffer: 16 << 10,
 	}
 	t.Cleanup(tr.CloseIdleConnections)
@@ -115,7 +115,7 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return socket.Direct(made), nil
 }
 
-// netHTTP is the transport that h1 is held against.
+// netHTTP is the transport to compare with.
 func netHTTP(t testing.TB) *http.Transport {
 	t.Helper()
 	tr := &http.Transport{
@@ -127,13 +127,13 @@ func netHTTP(t testing.TB) *http.Transport {
 
 var errNotOurs = errors.New("that is none for h1")
 
-// nobody refuses every request.
-type nobody struct{}
+// refusingTransport refuses every request.
+type refusingTransport struct{}
 
-func (nobody) RoundTrip(*http.Request) (*http.Response, error) { return nil, errNotOurs }
+func (refusingTransport) RoundTrip(*http.Request) (*http.Response, error) { return nil, errNotOurs }
 
-// request is a request without a body that does not wait forever.
-func request(t testing.TB, method, url string, body io.Reader) *http.Request {
+// newRequest returns a request with a deadline.
+func newRequest(t testing.TB, method, url string, body io.Reader) *http.Request {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
@@ -144,8 +144,8 @@ func request(t testing.TB, method, url string, body io.Reader) *http.Request {
 	return r
 }
 
-// read sends a request and reads what comes to its end.
-func read(tr http.RoundTripper, r *http.Request) (string, error) {
+// readAll sends a request and reads the whole response.
+func readAll(tr http.RoundTripper, r *http.Request) (string, error) {
 	resp, err := tr.RoundTrip(r)
 	if err != nil {
 		return "", err

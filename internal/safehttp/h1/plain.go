@@ -11,66 +11,67 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// maxPlainHead is the longest head that is plain, in bytes.
+// maxPlainHead bounds a plain head, in bytes.
 const maxPlainHead = 4 << 10
 
-// plain is a response whose head has one meaning alone, as nearly all have, with all that its caller gets of it in one piece of memory.
-type plain struct {
-	response http.Response
-	body     body
-	measured measured
-	chunks   chunks
-	encoding [1]string
-	few      [6]string // the values of its fields, where there are no more
+// plainResponse is a response with a plain head, in one allocation.
+type plainResponse struct {
+	response     http.Response
+	body         responseBody
+	fixedLength  fixedLengthBody
+	chunked      chunkedBody
+	encoding     [1]string
+	inlineValues [6]string // the field values, unless there are more
 }
 
-// readPlain reads a response up to its body, where its head has come whole, and is plain. Of any other, nothing was read (nil). last are the
-// lines of the connection's last head.
-func readPlain(in *bufio.Reader, r *http.Request, last *lines) *plain {
+// readPlain reads a response up to its body if its head is buffered whole and plain. Otherwise it reads nothing
+// and returns nil. last has the lines of the connection's previous head.
+func readPlain(in *bufio.Reader, r *http.Request, last *lineCache) *plainResponse {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	came, _ := in.Peek(min(in.Buffered(), maxPlainHead))
-	end := bytes.Index(came, endOfFields)
+	buffered, _ := in.Peek(min(in.Buffered(), maxPlainHead))
+	end := bytes.Index(buffered, endOfFields)
 	if end < 0 {
 		return nil
 	}
-	p := new(plain)
-	if !p.parse(came[:end+len(crlf)], last) {
+	p := new(plainResponse)
+	if !p.parse(buffered[:end+len(crlf)], last) {
 		return nil
 	}
 	_, _ = in.Discard(end + len(endOfFields))
 	p.response.Request = r
-	p.open(in)
+	p.setBody(in)
 	return p
 }
 
-// parse reads the lines of a head. It is false where the head is not plain:
+// parse parses the lines of a head. It returns false unless the head is plain:
 //
 //	HTTP/1.1 200 text          a status from 200 to 599 that has a body: not 204, not 304
 //	Content-Length: …          of digits, or else
 //	Transfer-Encoding: …       chunked
-//	Connection: …              not at all, or keep-alive
-//	Name: value                names of tokens' characters (RFC 9110 §5.6.2), values of visible ones, spaces, tabs and obs-text (§5.5)
+//	Connection: …              absent, or keep-alive
+//	Name: value                token names (RFC 9110 section 5.6.2), values of visible characters, spaces, tabs and obs-text (section 5.5)
 //
-// each line ends with CRLF, none begins with white space, no field comes twice, and of Trailer, Upgrade and Pragma there is none.
-func (p *plain) parse(b []byte, last *lines) bool {
-	first, ok := last.at(0, b)
-	if !ok || !p.status(first.value) {
+// Each line ends with CRLF, none begins with white space, and no field is repeated. Trailer, Upgrade and Pragma
+// must be absent.
+func (p *plainResponse) parse(b []byte, last *lineCache) bool {
+	first, ok := last.lineAt(0, b)
+	if !ok || !p.parseStatusLine(first.value) {
 		return false
 	}
-	p.response.Header, p.response.ContentLength = make(http.Header, len(p.few)), -1
-	values := p.few[:0]
+	p.response.Header, p.response.ContentLength = make(http.Header, len(p.inlineValues)), -1
+	values := p.inlineValues[:0]
 	b = b[len(first.text):]
 	i := 1
 	for ; len(b) > 0; i++ {
-		l, ok := last.at(i, b)
-		if !ok || !p.field(l) {
+		l, ok := last.lineAt(i, b)
+		if !ok || !p.checkField(l) {
 			return false
 		}
 		b = b[len(l.text):]
 		if l.name == "Transfer-Encoding" {
-			continue // net/http does not have it among the fields
+			continue // net/http does not keep it in the header
 		}
 		values = append(values, l.value)
 		n := len(values)
@@ -78,11 +79,11 @@ func (p *plain) parse(b []byte, last *lines) bool {
 			return false
 		}
 	}
-	last.end(i)
+	last.truncate(i)
 	return (p.response.ContentLength >= 0) != (p.response.TransferEncoding != nil)
 }
 
-func (p *plain) status(line string) bool {
+func (p *plainResponse) parseStatusLine(line string) bool {
 	text, ok := strings.CutPrefix(line, "HTTP/1.1 ")
 	if !ok || len(text) < 3 || len(text) > 3 && text[3] != ' ' || !httpguts.ValidHeaderFieldValue(text) {
 		return false
@@ -93,11 +94,11 @@ func (p *plain) status(line string) bool {
 	return err == nil && 200 <= code && code <= 599 && code != http.StatusNoContent && code != http.StatusNotModified
 }
 
-// field takes one line; false: there is no such one in a plain head.
-func (p *plain) field(l line) bool {
+// checkField reads one field. It returns false if the field makes the head not plain.
+func (p *plainResponse) checkField(l headLine) bool {
 	switch l.name {
 	case "Content-Length":
-		return p.measure(l.value)
+		return p.parseContentLength(l.value)
 	case "Transfer-Encoding":
 		twice := p.response.TransferEncoding != nil
 		p.encoding[0] = l.value
@@ -111,10 +112,10 @@ func (p *plain) field(l line) bool {
 	return true
 }
 
-// measure reads the body's length.
-func (p *plain) measure(value string) bool {
-	const most = 15 // digits, which are no number that anything has trouble with
-	if len(value) == 0 || len(value) > most {
+// parseContentLength parses the body's length.
+func (p *plainResponse) parseContentLength(value string) bool {
+	const maxDigits = 15 // no overflow
+	if len(value) == 0 || len(value) > maxDigits {
 		return false
 	}
 	for i := range len(value) {
@@ -127,16 +128,16 @@ func (p *plain) measure(value string) bool {
 	return err == nil
 }
 
-// open prepares the body for reading.
-func (p *plain) open(in *bufio.Reader) {
+// setBody prepares the body for reading.
+func (p *plainResponse) setBody(in *bufio.Reader) {
 	switch {
 	case p.response.TransferEncoding != nil:
-		p.chunks = chunks{httputil.NewChunkedReader(in), in, &p.response}
-		p.body.src, p.body.chunked = &p.chunks, true
+		p.chunked = chunkedBody{httputil.NewChunkedReader(in), in, &p.response}
+		p.body.src, p.body.chunked = &p.chunked, true
 	case p.response.ContentLength == 0:
 		p.response.Body = http.NoBody
 	default:
-		p.measured = measured{in, p.response.ContentLength}
-		p.body.src = &p.measured
+		p.fixedLength = fixedLengthBody{in, p.response.ContentLength}
+		p.body.src = &p.fixedLength
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// stepwise is a server that writes what it is told to, when it is told to.
+// stepwise is a server that writes on command.
 type stepwise struct {
 	*peer
 	say  chan string
@@ -21,7 +21,7 @@ func newStepwise(t *testing.T) stepwise {
 	t.Helper()
 	s := stepwise{say: make(chan string), said: make(chan struct{}, 1)}
 	s.peer = newPeer(t, func(p *peer, conn *net.TCPConn) {
-		if !p.listen(bufio.NewReader(conn)) {
+		if !p.readRequest(bufio.NewReader(conn)) {
 			return
 		}
 		for {
@@ -51,11 +51,11 @@ func (s stepwise) end() {
 	<-s.said
 }
 
-// open asks and returns the body of the answer, whose head is all that has come.
+// open sends a request and returns the body of the response, of which only the head has arrived.
 func (s stepwise) open(t *testing.T, tr http.RoundTripper, head string) io.ReadCloser {
 	t.Helper()
 	got := make(chan *http.Response, 1)
-	r := request(t, http.MethodGet, s.url, nil)
+	r := newRequest(t, http.MethodGet, s.url, nil)
 	go func() {
 		resp, err := tr.RoundTrip(r)
 		if err != nil {
@@ -74,13 +74,13 @@ func (s stepwise) open(t *testing.T, tr http.RoundTripper, head string) io.ReadC
 
 func ready(body io.Reader) bool { return body.(interface{ Ready() bool }).Ready() }
 
-func TestReadyTellsWhetherAReadWouldWait(t *testing.T) {
+func TestReady_ReportsWhetherReadReturnsAtOnce(t *testing.T) {
 	t.Parallel()
 	const chunks = ok + "Transfer-Encoding: chunked\r\n\r\n"
 	for name, tc := range map[string]struct {
-		head, first string // what is read already
-		more        string // what comes then
-		end         bool   // whether the connection ends after it
+		head, first string // already read
+		more        string // arrives later
+		end         bool   // the connection ends after it
 		want        bool
 	}{
 		"nothing":                      {head: ok + "Content-Length: 9\r\n\r\n", first: "hell"},
@@ -125,13 +125,13 @@ func TestReadyTellsWhetherAReadWouldWait(t *testing.T) {
 			if tc.end {
 				s.end()
 			}
-			for range 2 { // asking changes nothing
+			for range 2 { // Ready changes nothing
 				if got := ready(body); got != tc.want {
 					t.Errorf("ready: %t, want %t", got, tc.want)
 				}
 			}
 			if tc.want {
-				if _, err := body.Read(make([]byte, 1)); problem(err) == "timeout" {
+				if _, err := body.Read(make([]byte, 1)); errorKind(err) == "timeout" {
 					t.Error("the read waited")
 				}
 			}
@@ -142,13 +142,13 @@ func TestReadyTellsWhetherAReadWouldWait(t *testing.T) {
 	}
 }
 
-func TestReadyOfABodyThatIsOver(t *testing.T) {
+func TestReady_AfterEndOfBody(t *testing.T) {
 	t.Parallel()
-	p := newPeer(t, answering(hello))
+	p := newPeer(t, respondWith(helloResponse))
 	tr := newTransport(t)
 	bodies := make([]io.ReadCloser, 3)
 	for i := range bodies {
-		resp, err := tr.RoundTrip(request(t, http.MethodGet, p.url, nil))
+		resp, err := tr.RoundTrip(newRequest(t, http.MethodGet, p.url, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +166,7 @@ func TestReadyOfABodyThatIsOver(t *testing.T) {
 	if _, err := bodies[1].Read(make([]byte, 1)); !errors.Is(err, http.ErrBodyReadAfterClose) {
 		t.Errorf("a read after Close: %v", err)
 	}
-	_ = bodies[0].Close() // its connection serves others, and lives on
+	_ = bodies[0].Close() // its connection may serve another request
 	wantHello(t, tr, p.url)
 	p.wantCounts(t, 2, 4)
 }

@@ -15,21 +15,21 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// maxPooled is the longest buffer that is kept for another request.
+// maxPooled bounds a pooled buffer, in bytes.
 const maxPooled = 16 << 10
 
-var buffers = pool{p: sync.Pool{New: func() any { return new([]byte) }}}
+var requestBuffers = bufferPool{p: sync.Pool{New: func() any { return new([]byte) }}}
 
-type pool struct{ p sync.Pool }
+type bufferPool struct{ p sync.Pool }
 
-func (p *pool) Get() *[]byte {
-	b, _ := p.p.Get().(*[]byte) // nothing else is in there
+func (p *bufferPool) Get() *[]byte {
+	b, _ := p.p.Get().(*[]byte) // the pool has no other type
 	*b = (*b)[:0]
 	return b
 }
 
-// Put takes a buffer back. It held credentials, and holds none any more.
-func (p *pool) Put(b *[]byte) {
+// Put returns a buffer. It is cleared, because it held credentials.
+func (p *bufferPool) Put(b *[]byte) {
 	if cap(*b) > maxPooled {
 		return
 	}
@@ -37,32 +37,33 @@ func (p *pool) Put(b *[]byte) {
 	p.p.Put(b)
 }
 
-// write puts a request down as it goes over the wire (RFC 9112, section 3). The buffer goes back to buffers.
-func write(r *http.Request) (*[]byte, error) {
-	out := buffers.Get()
+// encodeRequest encodes a request for the wire (RFC 9112 section 3). The caller returns the buffer to
+// requestBuffers.
+func encodeRequest(r *http.Request) (*[]byte, error) {
+	out := requestBuffers.Get()
 	var err error
 	if *out, err = appendHead(*out, r); err != nil {
-		buffers.Put(out)
+		requestBuffers.Put(out)
 		return nil, errors.Join(err, closeBody(r))
 	}
 	if *out, err = appendBody(*out, r); err != nil {
-		buffers.Put(out)
+		requestBuffers.Put(out)
 		return nil, err
 	}
 	return out, nil
 }
 
-// appendHead adds all that stands before the body.
+// appendHead appends the request line and the fields.
 func appendHead(b []byte, r *http.Request) ([]byte, error) {
 	target := r.URL.RequestURI()
-	if err := check(r, target); err != nil {
+	if err := checkRequestLine(r, target); err != nil {
 		return b, err
 	}
-	b = append(b, method(r)...)
+	b = append(b, requestMethod(r)...)
 	b = append(b, ' ')
 	b = append(b, target...)
 	b = append(b, " HTTP/1.1\r\nHost: "...)
-	b = append(b, host(r)...)
+	b = append(b, requestHost(r)...)
 	b = append(b, "\r\n"...)
 	if _, named := r.Header["User-Agent"]; !named {
 		b = append(b, "User-Agent: Go-http-client/1.1\r\n"...)
@@ -71,11 +72,11 @@ func appendHead(b []byte, r *http.Request) ([]byte, error) {
 		if err := checkHeader(name, values); err != nil {
 			return b, err
 		}
-		if !isOurs(name) {
+		if !isFramingHeader(name) {
 			b = appendHeader(b, name, values)
 		}
 	}
-	if asksForGzip(r) {
+	if addsGzip(r) {
 		b = append(b, "Accept-Encoding: gzip\r\n"...)
 	}
 	if n := bodyLength(r); n > 0 || r.Method == http.MethodPost || r.Method == http.MethodPut || r.Method == http.MethodPatch {
@@ -86,13 +87,14 @@ func appendHead(b []byte, r *http.Request) ([]byte, error) {
 	return append(b, "\r\n"...), nil
 }
 
-// appendBody reads a request's body, which is as long as the request says, and closes it.
+// appendBody reads the request's body, appends it and closes it. It fails unless the body is as long as
+// ContentLength.
 func appendBody(b []byte, r *http.Request) ([]byte, error) {
 	if bodyLength(r) == 0 {
 		return b, nil
 	}
 	from := len(b)
-	b = slices.Grow(b, int(r.ContentLength)+1)[:from+int(r.ContentLength)+1] // one more, to see that it ends
+	b = slices.Grow(b, int(r.ContentLength)+1)[:from+int(r.ContentLength)+1] // one more byte, to detect a longer body
 	n, err := io.ReadFull(r.Body, b[from:])
 	closed := r.Body.Close()
 	switch {
@@ -106,7 +108,7 @@ func appendBody(b []byte, r *http.Request) ([]byte, error) {
 	return b[:from+n], nil
 }
 
-// bodyLength is how long the body is, in bytes.
+// bodyLength is the body's length in bytes.
 func bodyLength(r *http.Request) int64 {
 	if r.Body == nil || r.Body == http.NoBody {
 		return 0
@@ -121,7 +123,7 @@ func closeBody(r *http.Request) error {
 	return r.Body.Close()
 }
 
-// appendHeader adds a header, with a line for each value. Of User-Agent there is one, or none where that is empty.
+// appendHeader appends a field, with a line per value. User-Agent has one value, or is omitted if empty.
 func appendHeader(b []byte, name string, values []string) []byte {
 	if name == "User-Agent" {
 		if len(values) == 0 || values[0] == "" {
@@ -138,9 +140,9 @@ func appendHeader(b []byte, name string, values []string) []byte {
 	return b
 }
 
-// isOurs tells whether a header's value follows from the request. A name that somebody wrote in small letters is no way around that: a
-// server would read two lengths.
-func isOurs(name string) bool {
+// isFramingHeader reports whether the transport sets the field itself. Names are compared without case: else a
+// "content-length" of the caller would make two lengths.
+func isFramingHeader(name string) bool {
 	switch len(name) {
 	case len("Host"):
 		return strings.EqualFold(name, "Host")
@@ -154,12 +156,13 @@ func isOurs(name string) bool {
 	return false
 }
 
-// check refuses a first line and a Host that could be read as another request, in net/http's words. target is the request's second word.
-func check(r *http.Request, target string) error {
-	if !httpguts.ValidHeaderFieldName(method(r)) {
+// checkRequestLine rejects a request line and a Host that a server could read as another request, with
+// net/http's errors. target is the request target.
+func checkRequestLine(r *http.Request, target string) error {
+	if !httpguts.ValidHeaderFieldName(requestMethod(r)) {
 		return fmt.Errorf("net/http: invalid method %q", r.Method)
 	}
-	if !httpguts.ValidHostHeader(host(r)) {
+	if !httpguts.ValidHostHeader(requestHost(r)) {
 		return fmt.Errorf("http: invalid Host header")
 	}
 	if strings.ContainsFunc(target, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
@@ -168,7 +171,7 @@ func check(r *http.Request, target string) error {
 	return nil
 }
 
-// checkHeader refuses a header that could be read as another, or as several.
+// checkHeader rejects a field that a server could read as another, or as several.
 func checkHeader(name string, values []string) error {
 	if !httpguts.ValidHeaderFieldName(name) {
 		return fmt.Errorf("net/http: invalid header field name %q", name)
@@ -181,29 +184,29 @@ func checkHeader(name string, values []string) error {
 	return nil
 }
 
-func method(r *http.Request) string {
+func requestMethod(r *http.Request) string {
 	if r.Method == "" {
 		return http.MethodGet
 	}
 	return r.Method
 }
 
-func host(r *http.Request) string {
+func requestHost(r *http.Request) string {
 	if r.Host != "" {
 		return r.Host
 	}
 	return r.URL.Host
 }
 
-// asksForGzip tells whether compression is ours to ask for and to take off.
-func asksForGzip(r *http.Request) bool {
+// addsGzip reports whether the transport requests and decodes gzip.
+func addsGzip(r *http.Request) bool {
 	return r.Header["Accept-Encoding"] == nil && r.Header["Range"] == nil && r.Method != http.MethodHead
 }
 
-// mayRepeat tells whether a request may be sent twice, as net/http reads it: an Idempotency-Key without a value says so, and is not
-// sent.
-func mayRepeat(r *http.Request) bool {
-	switch method(r) {
+// isRepeatable reports whether a request may be sent twice, by the rules of net/http: an Idempotency-Key
+// without a value counts, and is not sent.
+func isRepeatable(r *http.Request) bool {
+	switch requestMethod(r) {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
 		return true
 	}
@@ -212,8 +215,8 @@ func mayRepeat(r *http.Request) bool {
 	return key || xkey
 }
 
-// addressOf is host:port of a URL.
-func addressOf(u *url.URL) string {
+// dialAddress is host:port of a URL.
+func dialAddress(u *url.URL) string {
 	if u.Port() != "" {
 		return u.Host
 	}

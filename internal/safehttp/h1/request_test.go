@@ -19,21 +19,22 @@ import (
 	"patchbay/internal/safehttp/h1"
 )
 
-// heard is a request as a server reads it.
-type heard struct {
+// receivedRequest is a request as a server reads it.
+type receivedRequest struct {
 	Dialled       string
 	Line          string
-	Lines         []string // the headers as they are written, in order of the alphabet
+	Lines         []string // the header lines as sent, sorted
 	Host          string
 	Header        http.Header
 	ContentLength int64
 	Body          string
 }
 
-// hear sends a request by a transport whose connections all lead to one server, and returns what that server read.
-func hear(t *testing.T, r *http.Request, transport func(dial dialer) http.RoundTripper) (heard, error) {
+// recordRequest sends a request by a transport whose connections all lead to one server, and returns what that
+// server read.
+func recordRequest(t *testing.T, r *http.Request, transport func(dial dialer) http.RoundTripper) (receivedRequest, error) {
 	t.Helper()
-	all := make(chan heard, 1)
+	all := make(chan receivedRequest, 1)
 	p := newPeer(t, func(_ *peer, conn *net.TCPConn) {
 		var raw bytes.Buffer
 		got, err := http.ReadRequest(bufio.NewReader(io.TeeReader(conn, &raw)))
@@ -44,7 +45,7 @@ func hear(t *testing.T, r *http.Request, transport func(dial dialer) http.RoundT
 		head, _, _ := strings.Cut(raw.String(), "\r\n\r\n")
 		lines := strings.Split(head, "\r\n")
 		slices.Sort(lines[1:])
-		all <- heard{Line: lines[0], Lines: lines[1:], Host: got.Host, Header: got.Header, ContentLength: got.ContentLength, Body: string(body)}
+		all <- receivedRequest{Line: lines[0], Lines: lines[1:], Host: got.Host, Header: got.Header, ContentLength: got.ContentLength, Body: string(body)}
 		_, _ = io.WriteString(conn, "HTTP/1.1 204 No Content\r\n\r\n")
 	})
 	var dialled string
@@ -52,8 +53,8 @@ func hear(t *testing.T, r *http.Request, transport func(dial dialer) http.RoundT
 		dialled = address
 		return new(net.Dialer).DialContext(ctx, network, p.address)
 	})
-	if _, err := read(tr, r); err != nil {
-		return heard{Dialled: dialled}, err
+	if _, err := readAll(tr, r); err != nil {
+		return receivedRequest{Dialled: dialled}, err
 	}
 	got := <-all
 	got.Dialled = dialled
@@ -78,7 +79,7 @@ func byNetHTTP(t *testing.T) func(dialer) http.RoundTripper {
 	}
 }
 
-func TestRequestsReachTheServerAsByNetHTTP(t *testing.T) {
+func TestRequests_ReceivedAsFromNetHTTP(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		method, url, body string
@@ -144,17 +145,17 @@ func TestRequestsReachTheServerAsByNetHTTP(t *testing.T) {
 				if tc.body != "" {
 					body = strings.NewReader(tc.body)
 				}
-				r := request(t, tc.method, tc.url, body)
+				r := newRequest(t, tc.method, tc.url, body)
 				if tc.change != nil {
 					tc.change(r)
 				}
 				return r
 			}
-			want, err := hear(t, make(), byNetHTTP(t))
+			want, err := recordRequest(t, make(), byNetHTTP(t))
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := hear(t, make(), byOurs(t))
+			got, err := recordRequest(t, make(), byOurs(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,13 +166,13 @@ func TestRequestsReachTheServerAsByNetHTTP(t *testing.T) {
 	}
 }
 
-// header sets a header as its name is written.
+// header sets a header with the name's spelling unchanged.
 func header(name string, values ...string) func(*http.Request) {
 	return func(r *http.Request) { r.Header[name] = append([]string{}, values...) }
 }
 
-// Whoever chooses a header, a path or a host must not choose where the request ends.
-func TestNoRequestHidesAnother(t *testing.T) {
+// A header, path or host chosen by others must not decide where the request ends.
+func TestRequest_CannotSmuggleAnother(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(r *http.Request){
 		"CRLF in a value":               header("X-A", "a\r\nX-B: b"),
@@ -206,12 +207,12 @@ func TestNoRequestHidesAnother(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPeer(t, answering(hello))
-			r := request(t, http.MethodPost, p.url, strings.NewReader("hello"))
-			watched := &closing{Reader: r.Body}
+			p := newPeer(t, respondWith(helloResponse))
+			r := newRequest(t, http.MethodPost, p.url, strings.NewReader("hello"))
+			watched := &closeCounter{Reader: r.Body}
 			r.Body = watched
 			change(r)
-			if body, err := read(newTransport(t), r); err == nil || errors.Is(err, errNotOurs) {
+			if body, err := readAll(newTransport(t), r); err == nil || errors.Is(err, errNotOurs) {
 				t.Errorf("%q, %v, want it refused", body, err)
 			}
 			if p.connections.Load() != 0 || !watched.closed {
@@ -221,62 +222,62 @@ func TestNoRequestHidesAnother(t *testing.T) {
 	}
 }
 
-// A path in a RawPath that does not fit it is not used.
-func TestAPathIsEscaped(t *testing.T) {
+// A RawPath that does not match Path is ignored.
+func TestRequest_EscapesPath(t *testing.T) {
 	t.Parallel()
-	r := request(t, http.MethodGet, "http://example.com/", nil)
+	r := newRequest(t, http.MethodGet, "http://example.com/", nil)
 	r.URL.Path, r.URL.RawPath = "/a", "/a HTTP/1.1\r\nX-B: b"
-	got, err := hear(t, r, byOurs(t))
+	got, err := recordRequest(t, r, byOurs(t))
 	if err != nil || got.Line != "GET /a HTTP/1.1" || got.Header.Get("X-B") != "" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
 
-// net/http writes names as they stand, and only knows the framing's own by their usual letters.
-func TestFramingIsOursHoweverItIsWritten(t *testing.T) {
+// net/http sends names as they are spelled, and recognizes the framing headers by their canonical form only.
+func TestFramingHeaders_IgnoredInAnyCase(t *testing.T) {
 	t.Parallel()
-	r := request(t, http.MethodPost, "http://example.com/", strings.NewReader("hello"))
+	r := newRequest(t, http.MethodPost, "http://example.com/", strings.NewReader("hello"))
 	r.Header["content-length"] = []string{"3"}
 	r.Header["TRANSFER-ENCODING"] = []string{"chunked"}
 	r.Header["host"] = []string{"other.example"}
-	got, err := hear(t, r, byOurs(t))
+	got, err := recordRequest(t, r, byOurs(t))
 	if err != nil || got.Host != "example.com" || got.Body != "hello" || got.ContentLength != 5 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
 
-type closing struct {
+type closeCounter struct {
 	io.Reader
 	closed bool
 	err    error
 }
 
-func (c *closing) Close() error {
+func (c *closeCounter) Close() error {
 	c.closed = true
 	return c.err
 }
 
 var errBody = errors.New("no more of this body")
 
-func TestARequestWhoseBodyIsNotWhatItSaysIsNotSent(t *testing.T) {
+func TestRequest_WithWrongLengthIsNotSent(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		body   *closing
+		body   *closeCounter
 		length int64
 		is     error
 	}{
-		"too short":   {body: &closing{Reader: strings.NewReader("hello")}, length: 6},
-		"empty":       {body: &closing{Reader: strings.NewReader("")}, length: 6},
-		"too long":    {body: &closing{Reader: strings.NewReader("hello")}, length: 4},
-		"broken":      {body: &closing{Reader: io.MultiReader(strings.NewReader("he"), broken{})}, length: 5, is: errBody},
-		"not closing": {body: &closing{Reader: strings.NewReader("hello"), err: errBody}, length: 5, is: errBody},
+		"too short":   {body: &closeCounter{Reader: strings.NewReader("hello")}, length: 6},
+		"empty":       {body: &closeCounter{Reader: strings.NewReader("")}, length: 6},
+		"too long":    {body: &closeCounter{Reader: strings.NewReader("hello")}, length: 4},
+		"broken":      {body: &closeCounter{Reader: io.MultiReader(strings.NewReader("he"), broken{})}, length: 5, is: errBody},
+		"not closing": {body: &closeCounter{Reader: strings.NewReader("hello"), err: errBody}, length: 5, is: errBody},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPeer(t, answering(hello))
-			r := request(t, http.MethodPost, p.url, nil)
+			p := newPeer(t, respondWith(helloResponse))
+			r := newRequest(t, http.MethodPost, p.url, nil)
 			r.Body, r.ContentLength = tc.body, tc.length
-			_, err := read(newTransport(t), r)
+			_, err := readAll(newTransport(t), r)
 			if err == nil || tc.is != nil && !errors.Is(err, tc.is) {
 				t.Errorf("error = %v, want %v", err, tc.is)
 			}
@@ -291,30 +292,30 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, errBody }
 
-func TestUnusualRequestsAreLeftToAnother(t *testing.T) {
+func TestTransport_DelegatesUnusualRequests(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(r *http.Request) *http.Request{
-		"TLS":            changed(func(r *http.Request) { r.URL.Scheme = "https" }),
-		"another scheme": changed(func(r *http.Request) { r.URL.Scheme = "ftp" }),
-		"no URL":         changed(func(r *http.Request) { r.URL = nil }),
-		"an opaque URL": changed(func(r *http.Request) {
+		"TLS":            withChange(func(r *http.Request) { r.URL.Scheme = "https" }),
+		"another scheme": withChange(func(r *http.Request) { r.URL.Scheme = "ftp" }),
+		"no URL":         withChange(func(r *http.Request) { r.URL = nil }),
+		"an opaque URL": withChange(func(r *http.Request) {
 			r.URL = &url.URL{Scheme: "http", Opaque: "//example.com/x", Host: "example.com"}
 		}),
-		"no host":                  changed(func(r *http.Request) { r.URL.Host = "" }),
-		"an international host":    changed(func(r *http.Request) { r.URL.Host = "bücher.example" }),
-		"an international Host":    changed(func(r *http.Request) { r.Host = "bücher.example" }),
-		"a zone":                   changed(func(r *http.Request) { r.URL.Host = "[fe80::1%eth0]" }),
-		"a body of unknown length": changed(func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("x")), -1 }),
-		"a body and no length":     changed(func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("x")), 0 }),
-		"a length and no body":     changed(func(r *http.Request) { r.Body, r.ContentLength = nil, 5 }),
-		"a body that is too long":  changed(func(r *http.Request) { r.ContentLength = h1.MaxBody + 1 }),
-		"CONNECT":                  changed(func(r *http.Request) { r.Method = http.MethodConnect }),
-		"Connection: close":        changed(func(r *http.Request) { r.Close = true }),
-		"a Connection header":      changed(header("Connection", "x")),
-		"an upgrade":               changed(header("Upgrade", "websocket")),
-		"an expectation":           changed(header("Expect", "100-continue")),
-		"a transfer encoding":      changed(func(r *http.Request) { r.TransferEncoding = []string{"chunked"} }),
-		"a trailer":                changed(func(r *http.Request) { r.Trailer = http.Header{"X-Sum": nil} }),
+		"no host":                  withChange(func(r *http.Request) { r.URL.Host = "" }),
+		"an international host":    withChange(func(r *http.Request) { r.URL.Host = "bücher.example" }),
+		"an international Host":    withChange(func(r *http.Request) { r.Host = "bücher.example" }),
+		"a zone":                   withChange(func(r *http.Request) { r.URL.Host = "[fe80::1%eth0]" }),
+		"a body of unknown length": withChange(func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("x")), -1 }),
+		"a body and no length":     withChange(func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("x")), 0 }),
+		"a length and no body":     withChange(func(r *http.Request) { r.Body, r.ContentLength = nil, 5 }),
+		"a body that is too long":  withChange(func(r *http.Request) { r.ContentLength = h1.MaxBody + 1 }),
+		"CONNECT":                  withChange(func(r *http.Request) { r.Method = http.MethodConnect }),
+		"Connection: close":        withChange(func(r *http.Request) { r.Close = true }),
+		"a Connection header":      withChange(header("Connection", "x")),
+		"an upgrade":               withChange(header("Upgrade", "websocket")),
+		"an expectation":           withChange(header("Expect", "100-continue")),
+		"a transfer encoding":      withChange(func(r *http.Request) { r.TransferEncoding = []string{"chunked"} }),
+		"a trailer":                withChange(func(r *http.Request) { r.Trailer = http.Header{"X-Sum": nil} }),
 		"somebody who looks closer": func(r *http.Request) *http.Request {
 			return r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{}))
 		},
@@ -323,7 +324,7 @@ func TestUnusualRequestsAreLeftToAnother(t *testing.T) {
 			t.Parallel()
 			tr := newTransport(t)
 			tr.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, io.ErrNoProgress }
-			r := change(request(t, http.MethodPost, "http://example.com/", strings.NewReader("hello")))
+			r := change(newRequest(t, http.MethodPost, "http://example.com/", strings.NewReader("hello")))
 			if resp, err := tr.RoundTrip(r); !errors.Is(err, errNotOurs) {
 				t.Errorf("%v, %v", resp, err)
 			}
@@ -331,7 +332,7 @@ func TestUnusualRequestsAreLeftToAnother(t *testing.T) {
 	}
 }
 
-func changed(change func(r *http.Request)) func(*http.Request) *http.Request {
+func withChange(change func(r *http.Request)) func(*http.Request) *http.Request {
 	return func(r *http.Request) *http.Request {
 		change(r)
 		return r

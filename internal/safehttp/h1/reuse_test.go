@@ -13,15 +13,15 @@ import (
 	"testing"
 )
 
-// wantHello asks once more.
+// wantHello sends one request.
 func wantHello(t *testing.T, tr http.RoundTripper, url string) {
 	t.Helper()
-	if body, err := read(tr, request(t, http.MethodGet, url, nil)); err != nil || body != "hello" {
+	if body, err := readAll(tr, newRequest(t, http.MethodGet, url, nil)); err != nil || body != "hello" {
 		t.Errorf("%q, %v, want hello", body, err)
 	}
 }
 
-// wantCounts compares what a server saw.
+// wantCounts compares the server's counters.
 func (p *peer) wantCounts(t *testing.T, connections, requests int64) {
 	t.Helper()
 	if c, r := p.connections.Load(), p.requests.Load(); c != connections || r != requests {
@@ -29,10 +29,10 @@ func (p *peer) wantCounts(t *testing.T, connections, requests int64) {
 	}
 }
 
-// pool counts the connections that a transport made and has not closed.
-type pool struct{ made, open atomic.Int64 }
+// bufferPool counts the connections that a transport opened and has not closed.
+type bufferPool struct{ made, open atomic.Int64 }
 
-func (p *pool) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (p *bufferPool) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (p *pool) dial(ctx context.Context, network, address string) (net.Conn, err
 
 type pooled struct {
 	*net.TCPConn
-	pool   *pool
+	pool   *bufferPool
 	closed atomic.Bool
 }
 
@@ -55,36 +55,36 @@ func (c *pooled) Close() error {
 	return c.TCPConn.Close()
 }
 
-func TestAConnectionServesTheNextRequest(t *testing.T) {
+func TestConnection_IsReused(t *testing.T) {
 	t.Parallel()
-	p := newPeer(t, answering(hello))
+	p := newPeer(t, respondWith(helloResponse))
 	tr := newTransport(t)
 	for range 5 {
 		wantHello(t, tr, p.url)
-		if body, err := read(tr, request(t, http.MethodPost, p.url, strings.NewReader("{}"))); err != nil || body != "hello" {
+		if body, err := readAll(tr, newRequest(t, http.MethodPost, p.url, strings.NewReader("{}"))); err != nil || body != "hello" {
 			t.Errorf("%q, %v", body, err)
 		}
 	}
 	p.wantCounts(t, 1, 10)
 }
 
-func TestAConnectionIsGivenUp(t *testing.T) {
+func TestConnection_IsClosedWhenNotReusable(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		answer string
 		use    func(resp *http.Response, cancel func())
 	}{
-		"when its body is closed before the end": {hello, func(resp *http.Response, _ func()) { _, _ = io.ReadFull(resp.Body, make([]byte, 4)) }},
-		"when its body is not read":              {hello, func(*http.Response, func()) {}},
+		"when its body is closed before the end": {helloResponse, func(resp *http.Response, _ func()) { _, _ = io.ReadFull(resp.Body, make([]byte, 4)) }},
+		"when its body is not read":              {helloResponse, func(*http.Response, func()) {}},
 		"when its last chunk is not read": {ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", func(resp *http.Response, _ func()) {
 			_, _ = io.ReadFull(resp.Body, make([]byte, 4))
 		}},
-		"when its request is cancelled": {hello, func(resp *http.Response, cancel func()) {
+		"when its request is cancelled": {helloResponse, func(resp *http.Response, cancel func()) {
 			cancel()
 			_, _ = io.ReadAll(resp.Body)
 		}},
 		"when the server says so": {"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello", func(resp *http.Response, _ func()) { _, _ = io.ReadAll(resp.Body) }},
-		"when more comes than was told": {hello + "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil", func(resp *http.Response, _ func()) {
+		"when more comes than was told": {helloResponse + "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil", func(resp *http.Response, _ func()) {
 			_, _ = io.ReadAll(resp.Body)
 		}},
 		"when a body comes where none may be": {"HTTP/1.1 204 No Content\r\nContent-Length: 4\r\n\r\nevil", func(*http.Response, func()) {}},
@@ -95,20 +95,20 @@ func TestAConnectionIsGivenUp(t *testing.T) {
 			t.Parallel()
 			p := newPeer(t, func(p *peer, conn *net.TCPConn) {
 				in := bufio.NewReader(conn)
-				answer := hello
+				answer := helloResponse
 				if p.connections.Load() == 1 {
 					answer = tc.answer
 				}
-				for p.listen(in) {
+				for p.readRequest(in) {
 					_, _ = io.WriteString(conn, answer)
 				}
 			})
 			tr := newTransport(t)
-			connections := new(pool)
+			connections := new(bufferPool)
 			tr.Dial = connections.dial
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			resp, err := tr.RoundTrip(request(t, http.MethodGet, p.url, nil).WithContext(ctx))
+			resp, err := tr.RoundTrip(newRequest(t, http.MethodGet, p.url, nil).WithContext(ctx))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,14 +123,14 @@ func TestAConnectionIsGivenUp(t *testing.T) {
 	}
 }
 
-// What a server says unasked would be the answer to the next request, of somebody else.
-func TestAConnectionThatSpeaksUnaskedIsGivenUp(t *testing.T) {
+// Unsolicited data would be read as the response to the next request, of another caller.
+func TestConnection_WithUnsolicitedDataIsClosed(t *testing.T) {
 	t.Parallel()
 	spoken := make(chan struct{})
 	p := newPeer(t, func(p *peer, conn *net.TCPConn) {
 		in := bufio.NewReader(conn)
-		for p.listen(in) {
-			_, _ = io.WriteString(conn, hello)
+		for p.readRequest(in) {
+			_, _ = io.WriteString(conn, helloResponse)
 			if p.connections.Load() == 1 {
 				_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")
 				close(spoken)
@@ -144,22 +144,22 @@ func TestAConnectionThatSpeaksUnaskedIsGivenUp(t *testing.T) {
 	p.wantCounts(t, 2, 2)
 }
 
-func TestARequestPassesAConnectionThatTheServerClosed(t *testing.T) {
+func TestRequest_SkipsConnectionClosedByServer(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
 			ended := make(chan struct{}, 3)
 			p := newPeer(t, func(p *peer, conn *net.TCPConn) {
-				if p.listen(bufio.NewReader(conn)) {
-					_, _ = io.WriteString(conn, hello)
+				if p.readRequest(bufio.NewReader(conn)) {
+					_, _ = io.WriteString(conn, helloResponse)
 				}
 				_ = conn.Close()
 				ended <- struct{}{}
 			})
 			tr := newTransport(t)
 			for range 3 {
-				if body, err := read(tr, request(t, method, p.url, nil)); err != nil || body != "hello" {
+				if body, err := readAll(tr, newRequest(t, method, p.url, nil)); err != nil || body != "hello" {
 					t.Errorf("%q, %v, want hello", body, err)
 				}
 				<-ended
@@ -169,8 +169,8 @@ func TestARequestPassesAConnectionThatTheServerClosed(t *testing.T) {
 	}
 }
 
-// A server that closes a kept connection after it got a request may have done what was asked.
-func TestARequestIsRepeatedOnlyWhereThatDoesNoHarm(t *testing.T) {
+// A server that closes a reused connection after it got a request may have executed it.
+func TestRequest_RetriedOnlyIfSafe(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		method string
@@ -193,14 +193,14 @@ func TestARequestIsRepeatedOnlyWhereThatDoesNoHarm(t *testing.T) {
 				p := newPeer(t, func(p *peer, conn *net.TCPConn) {
 					first := p.connections.Load() == 1
 					in := bufio.NewReader(conn)
-					for p.listen(in) {
+					for p.readRequest(in) {
 						if first && p.requests.Load() == 2 {
 							if end == "reset" {
 								_ = conn.SetLinger(0)
 							}
 							return
 						}
-						_, _ = io.WriteString(conn, strings.TrimSuffix(hello, "hello"))
+						_, _ = io.WriteString(conn, strings.TrimSuffix(helloResponse, "hello"))
 						if tc.method != http.MethodHead || p.requests.Load() == 1 {
 							_, _ = io.WriteString(conn, "hello")
 						}
@@ -208,14 +208,14 @@ func TestARequestIsRepeatedOnlyWhereThatDoesNoHarm(t *testing.T) {
 				})
 				tr := newTransport(t)
 				wantHello(t, tr, p.url)
-				r := request(t, tc.method, p.url, nil)
+				r := newRequest(t, tc.method, p.url, nil)
 				if tc.method == http.MethodPost {
-					r = request(t, tc.method, p.url, strings.NewReader("{}"))
+					r = newRequest(t, tc.method, p.url, strings.NewReader("{}"))
 				}
 				if tc.change != nil {
 					tc.change(r)
 				}
-				_, err := read(tr, r)
+				_, err := readAll(tr, r)
 				switch {
 				case tc.again && err != nil:
 					t.Error(err)
@@ -231,37 +231,37 @@ func TestARequestIsRepeatedOnlyWhereThatDoesNoHarm(t *testing.T) {
 	}
 }
 
-// A server that hangs up on new connections is not asked forever.
-func TestARequestIsNotRepeatedOnANewConnection(t *testing.T) {
+// A server that closes new connections is not retried forever.
+func TestRequest_NotRetriedOnNewConnection(t *testing.T) {
 	t.Parallel()
-	p := newPeer(t, func(p *peer, conn *net.TCPConn) { p.listen(bufio.NewReader(conn)) })
-	if _, err := read(newTransport(t), request(t, http.MethodGet, p.url, nil)); !errors.Is(err, io.EOF) {
+	p := newPeer(t, func(p *peer, conn *net.TCPConn) { p.readRequest(bufio.NewReader(conn)) })
+	if _, err := readAll(newTransport(t), newRequest(t, http.MethodGet, p.url, nil)); !errors.Is(err, io.EOF) {
 		t.Errorf("error = %v, want the end", err)
 	}
 	p.wantCounts(t, 1, 1)
 }
 
-// An answer that has begun is the answer.
-func TestARequestIsNotRepeatedOnceItsAnswerBegan(t *testing.T) {
+// A partial response is final.
+func TestRequest_NotRetriedAfterResponseBegan(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t, func(p *peer, conn *net.TCPConn) {
 		in := bufio.NewReader(conn)
-		if p.listen(in) {
-			_, _ = io.WriteString(conn, hello)
+		if p.readRequest(in) {
+			_, _ = io.WriteString(conn, helloResponse)
 		}
-		if p.listen(in) {
+		if p.readRequest(in) {
 			_, _ = io.WriteString(conn, "HTTP/1.1 200")
 		}
 	})
 	tr := newTransport(t)
 	wantHello(t, tr, p.url)
-	if body, err := read(tr, request(t, http.MethodGet, p.url, nil)); err == nil {
+	if body, err := readAll(tr, newRequest(t, http.MethodGet, p.url, nil)); err == nil {
 		t.Errorf("%q, want an error", body)
 	}
 	p.wantCounts(t, 1, 2)
 }
 
-func TestIdleConnectionsAreBounded(t *testing.T) {
+func TestIdlePool_IsBounded(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ all, perHost, kept int }{
 		"for each host": {all: 100, perHost: 3, kept: 6},
@@ -271,13 +271,13 @@ func TestIdleConnectionsAreBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tr := newTransport(t)
-			connections := new(pool)
+			connections := new(bufferPool)
 			tr.Dial, tr.MaxIdle, tr.MaxIdlePerHost = connections.dial, tc.all, tc.perHost
-			hosts := []*peer{newPeer(t, answering(hello)), newPeer(t, answering(hello))}
-			for range 2 { // the second time some are there
+			hosts := []*peer{newPeer(t, respondWith(helloResponse)), newPeer(t, respondWith(helloResponse))}
+			for range 2 { // the second time some are idle
 				var bodies []io.ReadCloser
 				for i := range 20 {
-					resp, err := tr.RoundTrip(request(t, http.MethodGet, hosts[i%2].url, nil))
+					resp, err := tr.RoundTrip(newRequest(t, http.MethodGet, hosts[i%2].url, nil))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -304,16 +304,16 @@ func TestIdleConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-type idler struct {
-	nobody
+type idleCloser struct {
+	refusingTransport
 	closed int
 }
 
-func (i *idler) CloseIdleConnections() { i.closed++ }
+func (i *idleCloser) CloseIdleConnections() { i.closed++ }
 
-func TestIdleConnectionsOfTheOtherTransportAreClosed(t *testing.T) {
+func TestCloseIdleConnections_ClosesNextToo(t *testing.T) {
 	t.Parallel()
-	tr, next := newTransport(t), new(idler)
+	tr, next := newTransport(t), new(idleCloser)
 	tr.Next = next
 	if tr.CloseIdleConnections(); next.closed != 1 {
 		t.Errorf("told %d times", next.closed)

@@ -15,8 +15,8 @@ func BenchmarkUse(b *testing.B) {
 		for range w.server.arrived { //nolint:revive // only to keep the server from waiting
 		}
 	}()
-	want := w.want(w.shared(b))
-	w.pool.Hearing(true)
+	want := w.newRequest(w.newSharedConnector(b))
+	w.pool.SetListening(true)
 	must(b, w.call(b.Context(), want))
 	queries, requests := w.Queries(), w.server.requests
 	b.ReportAllocs()
@@ -29,10 +29,10 @@ func BenchmarkUse(b *testing.B) {
 	b.ReportMetric(float64(w.server.requests-requests)/float64(n), "requests/op")
 }
 
-// BenchmarkPool is what the pool itself costs: no credential, no request.
+// BenchmarkPool measures the pool itself: no credential, no request.
 func BenchmarkPool(b *testing.B) {
 	w := newBench(b)
-	want := w.want(w.shared(b))
+	want := w.newRequest(w.newSharedConnector(b))
 	want.Connector.Auth.Type = "none"
 	b.ReportAllocs()
 	for b.Loop() {

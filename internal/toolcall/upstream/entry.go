@@ -13,29 +13,28 @@ import (
 	"patchbay/internal/tracing"
 )
 
-// entry is one session, from the beginning of its opening until it is closed.
+// entry is one session, from its opening to its close.
 type entry struct {
-	place   place
-	edition edition
-	want    Want               // whose use began it
-	halt    context.CancelFunc // ends the opening
+	key           sessionKey
+	version       sessionVersion
+	request       SessionRequest // of the first use
+	cancelOpening context.CancelFunc
 
-	opened  chan struct{} // closed when the opening is over; then session or err is set
-	session *mcp.Session
-	err     error
-	stand   func() // gives the seat back; nil: there is none
+	opened      chan struct{} // closed after the opening, when session or err is set
+	session     *mcp.Session
+	err         error
+	releaseSlot func() // nil: no slot
 
-	// The pool's mu guards what follows.
-	users   int
-	unused  *list.Element // in the pool's idle; nil: in use, or not in at
-	since   time.Time     // when it was used last, where it is unused
-	retired bool          // not in at any more
-	cut     bool          // what was under way was ended, too
-	leaves  bool          // it is being closed
+	// The pool's mu guards the fields below.
+	users       int
+	idleElement *list.Element // in the pool's idle list; nil: in use, or retired
+	idleSince   time.Time     // time of the last use
+	retired     bool          // removed from the pool's sessions
+	aborted     bool          // requests were aborted, too
+	isClosing   bool
 }
 
-// wait returns the session when it is open.
-func (e *entry) wait(ctx context.Context) (*mcp.Session, error) {
+func (e *entry) waitOpen(ctx context.Context) (*mcp.Session, error) {
 	select {
 	case <-e.opened:
 		return e.session, e.err
@@ -49,88 +48,89 @@ func (e *entry) wait(ctx context.Context) (*mcp.Session, error) {
 	}
 }
 
-// enter finds the session of an edition, or begins to open it. Each enter needs a leave.
-func (p *Pool) enter(ctx context.Context, w *Want, u *credentials.Usable) (*entry, error) {
-	at, ed := placeOf(w), editionOf(w, u)
+// acquireEntry finds the session of the request's version, or starts to open it. Each acquireEntry needs a
+// releaseEntry.
+func (p *Pool) acquireEntry(ctx context.Context, w *SessionRequest, u *credentials.Usable) (*entry, error) {
+	key, version := newSessionKey(w), newSessionVersion(w, u)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e := p.at[at]
+	e := p.sessions[key]
 	switch {
 	case p.stopped:
-		return nil, stopped()
+		return nil, newStoppedError()
 	case e == nil:
-	case e.edition == ed, ed.outdated(e.edition):
-		return p.used(e), nil
-	case ed.settings < e.edition.settings:
+	case e.version == version, version.isOlder(e.version):
+		return p.addUser(e), nil
+	case version.connectorVersion < e.version.connectorVersion:
 		return nil, fault.Errorf(fault.Conflict, "The connector %q was changed just now. Try again.", w.Connector.Name)
 	default:
-		p.retire(e, !ed.continues(e.edition, u))
+		p.retireEntry(e, !version.isCompatible(e.version, u))
 	}
-	p.retireOlder(at, ed)
-	if err := p.makeRoom(at.tenant); err != nil {
+	p.retireOldVersions(key, version)
+	if err := p.ensureCapacity(key.tenant); err != nil {
 		return nil, err
 	}
-	return p.begin(ctx, u, &entry{place: at, edition: ed, want: w.kept(), opened: make(chan struct{})}), nil
+	return p.startOpening(ctx, u, &entry{key: key, version: version, request: w.withoutUseFields(), opened: make(chan struct{})}), nil
 }
 
-// used counts one more user. mu is held.
-func (p *Pool) used(e *entry) *entry {
+// addUser counts one more user. The caller holds mu.
+func (p *Pool) addUser(e *entry) *entry {
 	e.users++
-	if e.unused != nil {
-		p.idle.Remove(e.unused)
-		e.unused = nil
+	if e.idleElement != nil {
+		p.idle.Remove(e.idleElement)
+		e.idleElement = nil
 	}
 	return e
 }
 
-// begin opens a session for all who come for it: the opening goes on where the first one leaves. mu is held.
-func (p *Pool) begin(ctx context.Context, u *credentials.Usable, e *entry) *entry {
-	p.at[e.place], p.living[e] = e, struct{}{}
-	p.of[e.place.tenant]++
-	p.open.Add(1)
-	ctx, e.halt = context.WithCancel(context.WithoutCancel(ctx))
-	safe.GoIn(&p.crew, safe.Upstream, func() { p.dial(ctx, u, e) })
-	return p.used(e)
+// startOpening opens a session for all its waiters. The opening outlives the first one. The caller holds mu.
+func (p *Pool) startOpening(ctx context.Context, u *credentials.Usable, e *entry) *entry {
+	p.sessions[e.key], p.live[e] = e, struct{}{}
+	p.perTenant[e.key.tenant]++
+	p.liveSessions.Add(1)
+	ctx, e.cancelOpening = context.WithCancel(context.WithoutCancel(ctx))
+	safe.GoIn(&p.background, safe.Upstream, func() { p.openEntry(ctx, u, e) })
+	return p.addUser(e)
 }
 
-func (p *Pool) dial(ctx context.Context, u *credentials.Usable, e *entry) {
-	defer e.halt()
-	w := &e.want
+func (p *Pool) openEntry(ctx context.Context, u *credentials.Usable, e *entry) {
+	defer e.cancelOpening()
+	w := &e.request
 	ctx, span := tracing.Child(ctx, "open session")
 	defer span.End()
-	began := time.Now()
+	start := time.Now()
 	err := p.openSession(ctx, u, e)
 	if err != nil {
 		span.Fail("not opened")
 	}
-	p.opened(e, err)
+	p.finishOpening(e, err)
 	p.o.Log.LogAttrs(ctx, slog.LevelDebug, "mcp session opened",
 		slog.String("tenant_id", w.Tenant.String()), slog.String("connector_id", w.Connector.ID.String()),
-		slog.Bool("open", err == nil), slog.Int64("duration_ms", time.Since(began).Milliseconds()))
+		slog.Bool("open", err == nil), slog.Int64("duration_ms", time.Since(start).Milliseconds()))
 }
 
-// opened lets those go on who wait for an opening.
-func (p *Pool) opened(e *entry, err error) {
+// finishOpening wakes the waiters of an opening.
+func (p *Pool) finishOpening(e *entry, err error) {
 	defer close(e.opened)
 	e.err = err
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err != nil && !e.retired { // the next one tries anew
-		p.retire(e, false)
+	if err != nil && !e.retired { // the next use opens again
+		p.retireEntry(e, false)
 	}
 }
 
-// openSession sets the entry's session. A panic is an error like any other.
+// openSession sets the entry's session. A panic becomes an error.
 func (p *Pool) openSession(ctx context.Context, u *credentials.Usable, e *entry) (err error) {
 	defer safe.RecoverTo(safe.Upstream, &err)
-	w := &e.want
+	w := &e.request
 	var headers []credentials.Header
 	if u != nil {
 		headers = u.Headers
 	}
 	target, err := p.o.Target(ctx, w.Tenant, w.Connector, headers)
-	if err == nil && p.o.Seat != nil {
-		e.stand, err = p.o.Seat(ctx, w.Tenant, w.Connector)
+	if err == nil && p.o.AcquireSlot != nil {
+		e.releaseSlot, err = p.o.AcquireSlot(ctx, w.Tenant, w.Connector)
 	}
 	if err == nil {
 		target.Capabilities = []byte(w.Capabilities)
@@ -139,21 +139,22 @@ func (p *Pool) openSession(ctx context.Context, u *credentials.Usable, e *entry)
 	return err
 }
 
-// leave counts one user less. The last one of a session that is retired closes it. content: the server took what was sent.
-func (p *Pool) leave(e *entry, content bool) {
+// releaseEntry counts one user less. The last user of a retired session closes it. content: the server accepted
+// the request.
+func (p *Pool) releaseEntry(e *entry, content bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if content {
-		delete(p.forced, e.place)
+		delete(p.forcedRevisions, e.key)
 	}
 	e.users--
 	switch {
 	case e.users > 0:
 	case e.retired:
-		p.dismiss(e)
+		p.scheduleClose(e)
 	default:
-		e.since = p.o.Now()
-		e.unused = p.idle.PushBack(e)
-		p.watch()
+		e.idleSince = p.o.Now()
+		e.idleElement = p.idle.PushBack(e)
+		p.scheduleSweep()
 	}
 }

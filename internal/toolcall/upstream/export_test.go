@@ -1,4 +1,4 @@
 package upstream
 
-// Sweep is what the timer does.
+// Sweep runs the sweep.
 func (p *Pool) Sweep() { p.sweepIdle() }

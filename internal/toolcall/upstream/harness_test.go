@@ -21,18 +21,18 @@ import (
 	"patchbay/internal/toolcall/upstream"
 )
 
-// server is an MCP server that gives every session an id of its own, and notes whose token it was opened and used with.
+// server is an MCP server with session ids. It records the tokens of each session.
 type server struct {
 	http *httptest.Server
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	tokens   map[string][]string
-	made     int
+	opened   int
 	requests int
 	deleted  chan string
-	arrived  chan struct{} // a call has come
+	arrived  chan struct{} // one for each call
 	refuse   func(method string) (status int, body string)
-	hold     chan struct{} // nil: calls are answered at once
+	hold     chan struct{} // nil: calls return at once
 }
 
 func newServer(t testing.TB) *server {
@@ -55,8 +55,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.requests++
 	if m.Method == "initialize" {
-		s.made++
-		id = fmt.Sprintf("secret-session-%d", s.made)
+		s.opened++
+		id = fmt.Sprintf("secret-session-%d", s.opened)
 	}
 	if !slices.Contains(s.tokens[id], token) {
 		s.tokens[id] = append(s.tokens[id], token)
@@ -95,14 +95,14 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, id json.RawMessa
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`, id)
 }
 
-func (s *server) set(change func()) {
+func (s *server) update(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change()
 }
 
-// sessions is how many were opened. Each was used with one token only.
-func (s *server) sessions(t testing.TB) int {
+// openedSessions is the number of opened sessions. Each must have used one token only.
+func (s *server) openedSessions(t testing.TB) int {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +111,7 @@ func (s *server) sessions(t testing.TB) int {
 			t.Errorf("%s was used with %v", id, tokens)
 		}
 	}
-	return s.made
+	return s.opened
 }
 
 func (s *server) wantDeleted(t testing.TB, ids ...string) {
@@ -133,7 +133,7 @@ func (s *server) wantDeleted(t testing.TB, ids ...string) {
 	}
 }
 
-// clock is a time that stands until it is moved.
+// clock stands still until advance.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time // guarded by mu
@@ -145,13 +145,13 @@ func (c *clock) time() time.Time {
 	return c.now
 }
 
-func (c *clock) pass(d time.Duration) {
+func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 }
 
-// bench is a pool beside a server and a database.
+// bench is a pool with a server and a database.
 type bench struct {
 	*fixture.World
 	server *server
@@ -169,27 +169,27 @@ func newBench(t testing.TB, opts ...func(*upstream.Options)) *bench {
 		Store: b.St, OAuth: &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL},
 	})
 	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: "test"}
-	o := upstream.Options{Dialer: dialer, Credentials: b.tokens, Target: target, Now: b.clock.time}
+	o := upstream.Options{Dialer: dialer, Credentials: b.tokens, Target: newTarget, Now: b.clock.time}
 	for _, opt := range opts {
 		opt(&o)
 	}
 	b.pool = upstream.New(o)
 	t.Cleanup(func() {
-		ended, cancel := context.WithCancel(context.Background())
+		stopCtx, cancel := context.WithCancel(context.Background())
 		cancel()
-		b.pool.Stop(ended)
+		b.pool.Stop(stopCtx)
 	})
 	return b
 }
 
-func target(_ context.Context, _ connectors.TenantID, c connectors.Connector, headers []credentials.Header) (mcp.Target, error) {
+func newTarget(_ context.Context, _ connectors.TenantID, c connectors.Connector, headers []credentials.Header) (mcp.Target, error) {
 	h := http.Header{}
 	credentials.Apply(h, headers)
 	return mcp.Target{URL: c.URL, Header: h, Timeout: c.Timeout, Era: mcp.Era(c.Era)}, nil
 }
 
-// connector makes one with bearer tokens at the server.
-func (b *bench) connector(t testing.TB, tenant connectors.TenantID, opts ...func(*connectors.Draft)) connectors.Connector {
+// newConnector is a connector with bearer tokens.
+func (b *bench) newConnector(t testing.TB, tenant connectors.TenantID, opts ...func(*connectors.Draft)) connectors.Connector {
 	t.Helper()
 	c := b.ConnectorIn(t, tenant, append([]func(*connectors.Draft){func(d *connectors.Draft) {
 		d.URL, d.Auth.Type = b.server.http.URL+"/mcp", connectors.AuthBearer
@@ -200,30 +200,30 @@ func (b *bench) connector(t testing.TB, tenant connectors.TenantID, opts ...func
 
 func perAgent(d *connectors.Draft) { d.CredentialMode = connectors.CredentialPerAgent }
 
-func (b *bench) keep(t testing.TB, tenant connectors.TenantID, c connectors.Connector, agent *connectors.AgentID, s connectors.Secret) {
+func (b *bench) saveCredential(t testing.TB, tenant connectors.TenantID, c connectors.Connector, agent *connectors.AgentID, s connectors.Secret) {
 	t.Helper()
 	text, err := s.Encode()
 	must(t, err)
 	must(t, b.St.Tenant(tenant).SetCredential(t.Context(), store.NewCredential{
 		ConnectorID: c.ID, AgentID: agent, Type: c.Auth.Type, Origin: connectors.Origin(c.URL), Secret: text,
 	}))
-	b.pool.Forget(tenant, c.ID) // as the database says
+	b.pool.InvalidateCredentials(tenant, c.ID) // as after a notification
 }
 
-// shared makes a connector of b.Tenant with a shared token.
-func (b *bench) shared(t testing.TB) connectors.Connector {
+// newSharedConnector is a connector of b.Tenant with a shared token.
+func (b *bench) newSharedConnector(t testing.TB) connectors.Connector {
 	t.Helper()
-	c := b.connector(t, b.Tenant)
-	b.keep(t, b.Tenant, c, nil, connectors.Secret{Token: "one"})
+	c := b.newConnector(t, b.Tenant)
+	b.saveCredential(t, b.Tenant, c, nil, connectors.Secret{Token: "one"})
 	return c
 }
 
-func (b *bench) want(c connectors.Connector) upstream.Want {
-	return upstream.Want{Tenant: b.Tenant, Connector: c}
+func (b *bench) newRequest(c connectors.Connector) upstream.SessionRequest {
+	return upstream.SessionRequest{Tenant: b.Tenant, Connector: c}
 }
 
-// call is a use that calls a tool.
-func (b *bench) call(ctx context.Context, w upstream.Want) error {
+// call uses a session for one tool call.
+func (b *bench) call(ctx context.Context, w upstream.SessionRequest) error {
 	return b.pool.Use(ctx, w, func(s *mcp.Session) error {
 		_, err := s.Call(ctx, mcp.Call{Name: "tool"})
 		return err

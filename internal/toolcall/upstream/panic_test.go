@@ -13,8 +13,7 @@ import (
 	"patchbay/internal/toolcall/upstream"
 )
 
-// TestOpening_PanicFailsWhoWaitsForItAlone has the goroutine panic that opens a session.
-func TestOpening_PanicFailsWhoWaitsForItAlone(t *testing.T) {
+func TestOpening_PanicFailsOnlyItsWaiters(t *testing.T) {
 	var panics atomic.Bool
 	var failing connectors.TenantID
 	b := newBench(t, func(o *upstream.Options) {
@@ -22,21 +21,21 @@ func TestOpening_PanicFailsWhoWaitsForItAlone(t *testing.T) {
 			if tenant == failing && panics.Load() {
 				panic("of a test")
 			}
-			return target(ctx, tenant, c, h)
+			return newTarget(ctx, tenant, c, h)
 		}
 	})
 	failing = b.Tenant
 	panics.Store(true)
-	c, well := b.shared(t), b.connector(t, b.Other)
-	b.keep(t, b.Other, well, nil, connectors.Secret{Token: "two"})
+	c, healthy := b.newSharedConnector(t), b.newConnector(t, b.Other)
+	b.saveCredential(t, b.Other, healthy, nil, connectors.Secret{Token: "two"})
 	before := safe.Count(safe.Upstream)
 	var waiting sync.WaitGroup
 	for range 4 {
 		waiting.Go(func() {
-			if err := b.call(t.Context(), b.want(c)); !safe.IsPanic(err) {
+			if err := b.call(t.Context(), b.newRequest(c)); !safe.IsPanic(err) {
 				t.Errorf("error = %v", err)
 			}
-			if err := b.call(t.Context(), upstream.Want{Tenant: b.Other, Connector: well}); err != nil {
+			if err := b.call(t.Context(), upstream.SessionRequest{Tenant: b.Other, Connector: healthy}); err != nil {
 				t.Errorf("another tenant's call: %v", err)
 			}
 		})
@@ -46,8 +45,8 @@ func TestOpening_PanicFailsWhoWaitsForItAlone(t *testing.T) {
 		t.Errorf("%d panics are counted", n)
 	}
 	panics.Store(false)
-	must(t, b.call(t.Context(), b.want(c)))
-	if n := b.server.sessions(t); n != 2 {
+	must(t, b.call(t.Context(), b.newRequest(c)))
+	if n := b.server.openedSessions(t); n != 2 {
 		t.Errorf("%d sessions are open", n)
 	}
 }

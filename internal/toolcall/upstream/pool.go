@@ -18,45 +18,45 @@ import (
 )
 
 const (
-	defaultIdle      = 10 * time.Minute
-	defaultMost      = 10_000
-	defaultPerTenant = 1_000
+	defaultIdleTimeout  = 10 * time.Minute
+	defaultMaxSessions  = 10_000
+	defaultMaxPerTenant = 1_000
 )
 
-// Options are what a Pool needs. Dialer, Credentials and Target are required.
+// Options configure a [Pool]. Dialer, Credentials and Target are required.
 type Options struct {
 	Dialer      *mcp.Dialer
 	Credentials *credentials.Resolver
-	// Target is the connector's server as package mcp is told of it, with the headers that authenticate.
+	// Target builds the connector's target, with authentication headers.
 	Target func(context.Context, connectors.TenantID, connectors.Connector, []credentials.Header) (mcp.Target, error)
-	// Seat is a place for the conversation with a program, which the session keeps until leave is called; nil: there is room for all.
-	Seat func(context.Context, connectors.TenantID, connectors.Connector) (leave func(), err error)
+	// AcquireSlot reserves a slot for a session until release; nil: no limit.
+	AcquireSlot func(context.Context, connectors.TenantID, connectors.Connector) (release func(), err error)
 
-	Store     *store.Store     // for uses that wait while the database is away; nil: there are none
-	Log       *slog.Logger     // nil: nowhere
-	Now       func() time.Time // nil: time.Now
-	Idle      time.Duration    // after which an unused session ends; 0: 10 minutes
-	Most      int              // open sessions in this process; 0: 10 000
-	PerTenant int              // open sessions of one tenant; 0: 1 000
+	Store        *store.Store     // for uses that wait while the database is away; nil: none wait
+	Log          *slog.Logger     // nil: discarded
+	Now          func() time.Time // nil: time.Now
+	IdleTimeout  time.Duration    // idle time before a session ends; 0: 10 minutes
+	MaxSessions  int              // open sessions; 0: 10 000
+	MaxPerTenant int              // open sessions of one tenant; 0: 1 000
 }
 
 // Pool keeps open sessions. It is safe for concurrent use.
 type Pool struct {
 	o Options
 
-	mu      sync.Mutex // guards what follows, and what entries say that it guards
-	stopped bool
-	at      map[place]*entry
-	of      map[connectors.TenantID]int // sessions in at
-	living  map[*entry]struct{}         // those in at, and those that are not closed yet
-	forced  map[place]int               // revisions of tokens that were got by force and have not served yet
-	idle    list.List                   // of those in at, whoever is unused for longest first
-	sweep   *time.Timer                 // nil: nothing to sweep
-	leaving []*entry                    // unused ones that wait to be closed
-	closers int
-	open    sync.WaitGroup // one for each living; Add only under mu and while not stopped
-	crew    sync.WaitGroup // goroutines: they begin while something is open
-	purse   purse
+	mu              sync.Mutex // guards the fields below, and fields of entries
+	stopped         bool
+	sessions        map[sessionKey]*entry
+	perTenant       map[connectors.TenantID]int // number in sessions
+	live            map[*entry]struct{}         // sessions, and retired ones that are not closed yet
+	forcedRevisions map[sessionKey]int          // revisions of forced tokens that have not served yet
+	idle            list.List                   // idle sessions, longest idle first
+	sweepTimer      *time.Timer                 // nil: no sweep is due
+	closing         []*entry                    // idle sessions to close
+	closers         int
+	liveSessions    sync.WaitGroup // one for each of live; Add only under mu and while not stopped
+	background      sync.WaitGroup // goroutines; they start only while a session is live
+	cache           credentialCache
 }
 
 // New makes a Pool.
@@ -67,126 +67,126 @@ func New(o Options) *Pool {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	o.Idle = cmp.Or(o.Idle, defaultIdle)
-	o.Most, o.PerTenant = cmp.Or(o.Most, defaultMost), cmp.Or(o.PerTenant, defaultPerTenant)
-	return &Pool{o: o, at: map[place]*entry{}, of: map[connectors.TenantID]int{}, living: map[*entry]struct{}{}, forced: map[place]int{}, purse: purse{held: map[owner]held{}}}
+	o.IdleTimeout = cmp.Or(o.IdleTimeout, defaultIdleTimeout)
+	o.MaxSessions, o.MaxPerTenant = cmp.Or(o.MaxSessions, defaultMaxSessions), cmp.Or(o.MaxPerTenant, defaultMaxPerTenant)
+	return &Pool{o: o, sessions: map[sessionKey]*entry{}, perTenant: map[connectors.TenantID]int{}, live: map[*entry]struct{}{}, forcedRevisions: map[sessionKey]int{}, cache: credentialCache{byKey: map[credentialKey]cachedCredential{}}}
 }
 
-// Want says whose session is used.
-type Want struct {
+// SessionRequest describes the session that a use needs.
+type SessionRequest struct {
 	Tenant    connectors.TenantID
 	Connector connectors.Connector
-	Agent     *connectors.AgentID // nil: nobody's, which serves for shared credentials
-	// Capabilities are what whoever uses the session can answer when its server asks, an object; empty: nothing. Sessions with other
-	// capabilities are others: in the handshake era they are said once.
+	Agent     *connectors.AgentID // nil: shared credentials only
+	// Capabilities are those of the client, a JSON object; empty: none. They are part of the session's key,
+	// because initialize sends them once (2025-11-25).
 	Capabilities string
-	// Private keeps the session for the agent, also where the credential is shared: what the server asks on a stream that all share
-	// is for nobody else.
+	// Private reserves the session for the agent, even with a shared credential: server requests on a shared
+	// stream name no call.
 	Private bool
-	// Sent, where set, is told which credential goes out, before it does: nil where there is none.
+	// Sent, if set, receives the credential before the request is sent; nil: none.
 	Sent **credentials.Usable
-	// Safe allows that do runs twice: what it does may happen twice, or has no effect.
+	// Safe allows do to run twice.
 	Safe bool
-	// Wait lets the use wait for its credential while the database is away; nil: it does not.
+	// Wait lets the use wait for its credential while the database is away; nil: it fails at once.
 	Wait *store.WaitBudget
 }
 
-// kept is w without what belongs to one use.
-func (w *Want) kept() Want {
-	kept := *w
-	kept.Sent, kept.Wait = nil, nil
-	return kept
+// withoutUseFields is w without the fields of one use.
+func (w *SessionRequest) withoutUseFields() SessionRequest {
+	stored := *w
+	stored.Sent, stored.Wait = nil, nil
+	return stored
 }
 
-// Use runs do with the open session of what is wanted, opened if there is none. do must not keep it. Where the server refuses the
-// token with 401, which it does before it looks at the request, the token is renewed, once for each version, and do runs again with
-// the next one. It runs again, too, where it is safe and its session was lost, broke off or ended meanwhile, and where it has not run
-// yet. Errors are do's own, those of mcp and credentials as they are, and Unavailable where there is no room.
-func (p *Pool) Use(ctx context.Context, w Want, do func(*mcp.Session) error) error {
-	ran, mended, err := p.try(ctx, &w, do)
-	if !ran && w.Wait != nil && store.Away(err) && p.databaseBack(ctx, w.Wait, err) {
-		ran, mended, err = p.try(ctx, &w, do)
+// Use runs do with the requested session, and opens it if needed. do must not keep the session. After a 401 the
+// token is refreshed, once for each version, and do runs again: the server has not processed the request. do
+// also runs again if it is safe and the session was lost, broke or was ended, and if it has not run yet. Errors
+// are those of do, mcp and credentials, and Unavailable beyond the limits.
+func (p *Pool) Use(ctx context.Context, w SessionRequest, do func(*mcp.Session) error) error {
+	ran, canRetry, err := p.useOnce(ctx, &w, do)
+	if !ran && w.Wait != nil && store.IsDatabaseUnavailable(err) && p.waitForDatabase(ctx, w.Wait, err) {
+		ran, canRetry, err = p.useOnce(ctx, &w, do)
 	}
-	if mended && (w.Safe || !ran || unauthorized(err)) && ctx.Err() == nil {
-		_, _, err = p.try(ctx, &w, do)
+	if canRetry && (w.Safe || !ran || isUnauthorized(err)) && ctx.Err() == nil {
+		_, _, err = p.useOnce(ctx, &w, do)
 	}
 	return err
 }
 
-// databaseBack waits for the database after a session could not be opened without it, and reports whether it is back.
-func (p *Pool) databaseBack(ctx context.Context, wait *store.WaitBudget, err error) bool {
+// waitForDatabase waits for the database, and reports whether it is back.
+func (p *Pool) waitForDatabase(ctx context.Context, wait *store.WaitBudget, err error) bool {
 	return p.o.Store.Retry(ctx, wait, func(context.Context) error {
-		was := err
+		lastErr := err
 		err = nil
-		return was
+		return lastErr
 	}) == nil
 }
 
-// try is Use without a second time. ran: do was begun. mended: what it failed of is not there any more.
-func (p *Pool) try(ctx context.Context, w *Want, do func(*mcp.Session) error) (ran, mended bool, err error) {
-	u, err := p.resolve(ctx, w)
+// useOnce is one try of Use. ran: do ran. canRetry: the cause of the failure is fixed.
+func (p *Pool) useOnce(ctx context.Context, w *SessionRequest, do func(*mcp.Session) error) (ran, canRetry bool, err error) {
+	u, err := p.resolveCredential(ctx, w)
 	if err != nil {
 		return false, false, err
 	}
 	if w.Sent != nil {
 		*w.Sent = u
 	}
-	e, err := p.enter(ctx, w, u)
+	e, err := p.acquireEntry(ctx, w, u)
 	if err != nil {
 		return false, false, err
 	}
-	defer func() { p.leave(e, ran && err == nil) }()
-	session, err := e.wait(ctx)
+	defer func() { p.releaseEntry(e, ran && err == nil) }()
+	session, err := e.waitOpen(ctx)
 	if err == nil {
 		ran, err = true, do(session)
 	}
 	if err == nil {
 		return ran, false, nil
 	}
-	mended, err = p.mend(ctx, w, u, e, err)
-	return ran, mended, err
+	canRetry, err = p.prepareRetry(ctx, w, u, e, err)
+	return ran, canRetry, err
 }
 
-// Resolve tells whose credential a use would send; nil where the connector wants none. Where there is none that could be used the error
-// says so, and what was opened with the one before ends.
-func (p *Pool) Resolve(ctx context.Context, w Want) (*credentials.Usable, error) {
-	return p.resolve(ctx, &w)
+// Resolve returns the credential that a use would send; nil: the connector needs none. Without a usable one it
+// returns the reason, and ends the sessions of the last one.
+func (p *Pool) Resolve(ctx context.Context, w SessionRequest) (*credentials.Usable, error) {
+	return p.resolveCredential(ctx, &w)
 }
 
-func (p *Pool) resolve(ctx context.Context, w *Want) (*credentials.Usable, error) {
+func (p *Pool) resolveCredential(ctx context.Context, w *SessionRequest) (*credentials.Usable, error) {
 	if w.Connector.Auth.Type == connectors.AuthNone {
 		return nil, nil
 	}
-	at := ownerOf(w)
-	if u, _, ok := p.remembered(at, w); ok {
+	key := newCredentialKey(w)
+	if u, _, ok := p.findCredential(key, w); ok {
 		return u, nil
 	}
 	if w.Wait == nil {
-		return p.read(ctx, at, w)
+		return p.readCredential(ctx, key, w)
 	}
-	return p.readWaiting(ctx, at, w)
+	return p.readCredentialWaiting(ctx, key, w)
 }
 
-// readWaiting is read for a use that waits while the database is away.
-func (p *Pool) readWaiting(ctx context.Context, at owner, w *Want) (u *credentials.Usable, err error) {
-	err = p.o.Store.RetryOutside(ctx, w.Wait, func(ctx context.Context) error { // an authorization server may be asked, too
-		u, err = p.read(ctx, at, w)
+// readCredentialWaiting waits while the database is away.
+func (p *Pool) readCredentialWaiting(ctx context.Context, key credentialKey, w *SessionRequest) (u *credentials.Usable, err error) {
+	err = p.o.Store.RetryOutside(ctx, w.Wait, func(ctx context.Context) error { // an authorization server may also be requested
+		u, err = p.readCredential(ctx, key, w)
 		return err
 	})
 	return u, err
 }
 
-// read reads a credential from the database, unless that was done meanwhile.
-func (p *Pool) read(ctx context.Context, at owner, w *Want) (*credentials.Usable, error) {
-	u, news, ok := p.remembered(at, w)
+// readCredential resolves a credential, unless it was cached meanwhile.
+func (p *Pool) readCredential(ctx context.Context, key credentialKey, w *SessionRequest) (*credentials.Usable, error) {
+	u, generation, ok := p.findCredential(key, w)
 	if ok {
 		return u, nil
 	}
 	ctx, span := tracing.Child(ctx, "credential")
 	defer span.End()
-	u, err := p.o.Credentials.Of(ctx, w.Tenant, w.Connector, w.Agent)
+	u, err := p.o.Credentials.Resolve(ctx, w.Tenant, w.Connector, w.Agent)
 	if err == nil && u != nil {
-		p.remember(at, w, u, news)
+		p.cacheCredential(key, w, u, generation)
 		return u, nil
 	}
 	if err != nil {
@@ -194,48 +194,48 @@ func (p *Pool) read(ctx context.Context, at owner, w *Want) (*credentials.Usable
 		return nil, err
 	}
 	span.Fail("missing")
-	p.end(func(e *entry) bool { return e.place.owner == at })
+	p.abortSessions(func(e *entry) bool { return e.key.credentialKey == key })
 	return nil, p.o.Credentials.WhyMissing(ctx, w.Tenant, w.Connector, w.Agent)
 }
 
-// Stop ends all sessions, and none begins any more. What is under way may end by itself until ctx is done, and is then cut off. It
-// returns when all are closed, at most three seconds after that.
+// Stop refuses new uses, and ends all sessions. Requests may finish until ctx is done, then they are aborted.
+// It returns at most three seconds later.
 func (p *Pool) Stop(ctx context.Context) {
 	p.retireAll()
 	closed := make(chan struct{})
 	safe.Go(safe.Task, func() {
 		defer close(closed)
-		p.open.Wait()
-		p.crew.Wait()
+		p.liveSessions.Wait()
+		p.background.Wait()
 	})
 	select {
 	case <-closed:
 	case <-ctx.Done():
-		p.end(func(*entry) bool { return true })
+		p.abortSessions(func(*entry) bool { return true })
 		<-closed // bounded by mcp.Session.Close
 	}
 }
 
-// retireAll retires each session, and lets none begin any more.
+// retireAll retires all sessions and refuses new ones.
 func (p *Pool) retireAll() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stopped = true
-	if p.sweep != nil {
-		p.sweep.Stop()
+	if p.sweepTimer != nil {
+		p.sweepTimer.Stop()
 	}
-	for _, e := range p.at {
-		p.retire(e, false)
+	for _, e := range p.sessions {
+		p.retireEntry(e, false)
 	}
 }
 
-func stopped() error {
+func newStoppedError() error {
 	return fault.Errorf(fault.Unavailable, "Patchbay is stopping. Try again in a moment.")
 }
 
-// Sessions is how many there are, those that are being opened or closed among them.
+// Sessions is the number of sessions, with those that are opening or closing.
 func (p *Pool) Sessions() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.living)
+	return len(p.live)
 }

@@ -19,78 +19,78 @@ import (
 	"patchbay/internal/toolcall/upstream"
 )
 
-func TestAHundredUsersShareOneSessionAndOneOpening(t *testing.T) {
+func TestUse_ConcurrentUsesShareOneSession(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	c := b.shared(t)
+	c := b.newSharedConnector(t)
 	var users sync.WaitGroup
 	for range 100 {
 		users.Go(func() {
-			if err := b.call(t.Context(), b.want(c)); err != nil {
+			if err := b.call(t.Context(), b.newRequest(c)); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	users.Wait()
-	if n := b.server.sessions(t); n != 1 {
+	if n := b.server.openedSessions(t); n != 1 {
 		t.Errorf("%d sessions", n)
 	}
 }
 
-func TestAnOpeningGoesOnWhereTheFirstOneLeaves(t *testing.T) {
+func TestUse_OpeningOutlivesCancelledUse(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	c := b.shared(t)
+	c := b.newSharedConnector(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	err := b.pool.Use(ctx, b.want(c), func(*mcp.Session) error { cancel(); return ctx.Err() })
+	err := b.pool.Use(ctx, b.newRequest(c), func(*mcp.Session) error { cancel(); return ctx.Err() })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
 	}
-	must(t, b.call(t.Context(), b.want(c)))
-	if n := b.server.sessions(t); n != 1 {
+	must(t, b.call(t.Context(), b.newRequest(c)))
+	if n := b.server.openedSessions(t); n != 1 {
 		t.Errorf("%d sessions", n)
 	}
 }
 
-func TestNobodyGetsTheSessionOfAnother(t *testing.T) {
+func TestUse_SessionsAreNotSharedAcrossCredentials(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	ours, theirs, own := b.shared(t), b.connector(t, b.Other), b.connector(t, b.Tenant, perAgent)
-	b.keep(t, b.Other, theirs, nil, connectors.Secret{Token: "theirs"})
+	ours, theirs, own := b.newSharedConnector(t), b.newConnector(t, b.Other), b.newConnector(t, b.Tenant, perAgent)
+	b.saveCredential(t, b.Other, theirs, nil, connectors.Secret{Token: "theirs"})
 	one, two := b.Agent(t), b.Agent(t)
-	b.keep(t, b.Tenant, own, &one.ID, connectors.Secret{Token: "of one"})
-	b.keep(t, b.Tenant, own, &two.ID, connectors.Secret{Token: "of two"})
-	wants := []upstream.Want{
-		b.want(ours),
+	b.saveCredential(t, b.Tenant, own, &one.ID, connectors.Secret{Token: "of one"})
+	b.saveCredential(t, b.Tenant, own, &two.ID, connectors.Secret{Token: "of two"})
+	wants := []upstream.SessionRequest{
+		b.newRequest(ours),
 		{Tenant: b.Other, Connector: theirs},
 		{Tenant: b.Tenant, Connector: own, Agent: &one.ID},
 		{Tenant: b.Tenant, Connector: own, Agent: &two.ID},
-		b.want(b.connector(t, b.Tenant, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthNone })),
+		b.newRequest(b.newConnector(t, b.Tenant, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthNone })),
 	}
 	for range 2 {
 		for _, w := range wants {
 			must(t, b.call(t.Context(), w))
 		}
 	}
-	if n := b.server.sessions(t); n != len(wants) {
+	if n := b.server.openedSessions(t); n != len(wants) {
 		t.Errorf("%d sessions", n)
 	}
-	err := b.call(t.Context(), b.want(own))
+	err := b.call(t.Context(), b.newRequest(own))
 	if !fault.Is(err, fault.Conflict) || fault.As(err).Type != "credential-required" {
 		t.Errorf("no agent: %v", err)
 	}
 }
 
-func TestASafeUseOfALostSessionRunsAgain(t *testing.T) {
+func TestUse_SafeUseRetriesLostSession(t *testing.T) {
 	t.Parallel()
 	for _, safe := range []bool{true, false} {
 		t.Run(fmt.Sprintf("safe %v", safe), func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			w := b.want(b.shared(t))
+			w := b.newRequest(b.newSharedConnector(t))
 			w.Safe = safe
 			must(t, b.call(t.Context(), w))
-			b.server.set(func() {
+			b.server.update(func() {
 				b.server.refuse = func(id string) (int, string) {
 					if id == "secret-session-1" {
 						return http.StatusBadRequest, "Bad Request: no valid session"
@@ -102,30 +102,30 @@ func TestASafeUseOfALostSessionRunsAgain(t *testing.T) {
 				t.Errorf("err = %v", err)
 			}
 			must(t, b.call(t.Context(), w))
-			if n := b.server.sessions(t); n != 2 {
+			if n := b.server.openedSessions(t); n != 2 {
 				t.Errorf("%d sessions", n)
 			}
 		})
 	}
 }
 
-// The server goes away while it answers, and has forgotten its sessions when it is back.
-func TestASafeUseThatTheServerBrokeOffRunsAgain(t *testing.T) {
+// The server restarts during a call and forgets its sessions.
+func TestUse_SafeUseRetriesBrokenConnection(t *testing.T) {
 	t.Parallel()
 	for _, safe := range []bool{true, false} {
 		t.Run(fmt.Sprintf("safe %v", safe), func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			w := b.want(b.shared(t))
+			w := b.newRequest(b.newSharedConnector(t))
 			w.Safe = safe
 			must(t, b.call(t.Context(), w))
-			var cut atomic.Bool
-			b.server.set(func() {
+			var aborted atomic.Bool
+			b.server.update(func() {
 				b.server.refuse = func(id string) (int, string) {
 					switch {
 					case id != "secret-session-1":
 						return 0, ""
-					case cut.CompareAndSwap(false, true):
+					case aborted.CompareAndSwap(false, true):
 						panic(http.ErrAbortHandler)
 					default:
 						return http.StatusNotFound, "restarted"
@@ -133,26 +133,26 @@ func TestASafeUseThatTheServerBrokeOffRunsAgain(t *testing.T) {
 				}
 			})
 			err := b.call(t.Context(), w)
-			if failure, ok := errors.AsType[*mcp.Error](err); safe && err != nil || !safe && (!ok || !failure.BrokenOff()) {
+			if failure, ok := errors.AsType[*mcp.Error](err); safe && err != nil || !safe && (!ok || !failure.Interrupted()) {
 				t.Errorf("err = %v", err)
 			}
 			if n := len(b.server.arrived); safe && n != 4 || !safe && n != 2 {
 				t.Errorf("%d requests", n)
 			}
 			must(t, b.call(t.Context(), w))
-			if n := b.server.sessions(t); n != 2 {
+			if n := b.server.openedSessions(t); n != 2 {
 				t.Errorf("%d sessions", n)
 			}
 		})
 	}
 }
 
-func TestAServerThatForgotItsSessionsNeverRanTheCall(t *testing.T) {
+func TestUse_RetriesUnknownSession(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	w := b.want(b.shared(t))
+	w := b.newRequest(b.newSharedConnector(t))
 	must(t, b.call(t.Context(), w))
-	b.server.set(func() {
+	b.server.update(func() {
 		b.server.refuse = func(id string) (int, string) {
 			if id == "secret-session-1" {
 				return http.StatusNotFound, "restarted"
@@ -161,102 +161,102 @@ func TestAServerThatForgotItsSessionsNeverRanTheCall(t *testing.T) {
 		}
 	})
 	must(t, b.call(t.Context(), w))
-	if n := b.server.sessions(t); n != 2 {
+	if n := b.server.openedSessions(t); n != 2 {
 		t.Errorf("%d sessions", n)
 	}
 }
 
-func TestAFailedOpeningIsTriedAnewByTheNext(t *testing.T) {
+func TestUse_FailedOpeningIsRetried(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	c := b.shared(t)
-	away := c
-	away.URL = "http://127.0.0.1:1/mcp"
-	c.Auth.Type, away.Auth.Type = connectors.AuthNone, connectors.AuthNone
-	if e, ok := errors.AsType[*mcp.Error](b.call(t.Context(), b.want(away))); !ok || e.Phase != mcp.PhaseConnect {
+	c := b.newSharedConnector(t)
+	unreachable := c
+	unreachable.URL = "http://127.0.0.1:1/mcp"
+	c.Auth.Type, unreachable.Auth.Type = connectors.AuthNone, connectors.AuthNone
+	if e, ok := errors.AsType[*mcp.Error](b.call(t.Context(), b.newRequest(unreachable))); !ok || e.Phase != mcp.PhaseConnect {
 		t.Errorf("err = %v", e)
 	}
-	must(t, b.call(t.Context(), b.want(c)))
+	must(t, b.call(t.Context(), b.newRequest(c)))
 }
 
-// machine is a connector whose tokens an authorization server gives, in front of the server.
-func machine(t testing.TB, b *bench) (connectors.Connector, *oauthtest.Server, *oauthtest.Resource) {
+// newMachineConnector is a connector with client credentials and their authorization server.
+func newMachineConnector(t testing.TB, b *bench) (connectors.Connector, *oauthtest.Server, *oauthtest.Resource) {
 	t.Helper()
-	as := oauthtest.Start(t, oauthtest.Behaviour{})
-	resource := as.Protect(t, oauthtest.ResourceBehaviour{Next: b.server})
-	c := b.connector(t, b.Tenant, func(d *connectors.Draft) { d.URL, d.Auth.Type = resource.URL, connectors.AuthClientCredentials })
-	as.AddClient("machine", "its secret", nil)
-	b.keep(t, b.Tenant, c, nil, connectors.Secret{ClientID: "machine", ClientSecret: secret.Text("its secret")})
-	return c, as, resource
+	authServer := oauthtest.Start(t, oauthtest.Behaviour{})
+	resource := authServer.Protect(t, oauthtest.ResourceBehaviour{Next: b.server})
+	c := b.newConnector(t, b.Tenant, func(d *connectors.Draft) { d.URL, d.Auth.Type = resource.URL, connectors.AuthClientCredentials })
+	authServer.AddClient("machine", "its secret", nil)
+	b.saveCredential(t, b.Tenant, c, nil, connectors.Secret{ClientID: "machine", ClientSecret: secret.Text("its secret")})
+	return c, authServer, resource
 }
 
-func TestARefusedTokenIsRenewedAndAnyUseRunsAgain(t *testing.T) {
+func TestUse_RefreshesRefusedToken(t *testing.T) {
 	t.Parallel()
 	for _, safe := range []bool{true, false} {
 		t.Run(fmt.Sprintf("safe %v", safe), func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			c, as, _ := machine(t, b)
-			w := b.want(c)
+			c, authServer, _ := newMachineConnector(t, b)
+			w := b.newRequest(c)
 			w.Safe = safe
 			must(t, b.call(t.Context(), w))
-			as.ExpireAccess()
+			authServer.ExpireAccess()
 			must(t, b.call(t.Context(), w))
 			must(t, b.call(t.Context(), w))
-			if n := b.server.sessions(t); n != 2 {
+			if n := b.server.openedSessions(t); n != 2 {
 				t.Errorf("%d sessions", n)
 			}
 		})
 	}
 }
 
-func TestATokenThatWasRefusedWhenTheSessionOpenedIsRenewedForAnyUse(t *testing.T) {
+func TestUse_RefreshesTokenRefusedAtOpening(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	c, as, _ := machine(t, b)
-	must(t, b.call(t.Context(), b.want(c)))
+	c, authServer, _ := newMachineConnector(t, b)
+	must(t, b.call(t.Context(), b.newRequest(c)))
 	b.pool.EndTenant(b.Tenant)
-	as.ExpireAccess()
-	must(t, b.call(t.Context(), b.want(c)))
+	authServer.ExpireAccess()
+	must(t, b.call(t.Context(), b.newRequest(c)))
 }
 
-func TestATokenIsRenewedOnceWhereTheServerRefusesAll(t *testing.T) {
+func TestUse_RefreshesOnceIfAllTokensAreRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	c, as, resource := machine(t, b)
-	must(t, b.call(t.Context(), b.want(c)))
-	before := as.Count(oauthtest.ClientCredentials)
+	c, authServer, resource := newMachineConnector(t, b)
+	must(t, b.call(t.Context(), b.newRequest(c)))
+	before := authServer.Count(oauthtest.ClientCredentials)
 	resource.Set(func(r *oauthtest.ResourceBehaviour) { r.RefuseAll = true })
 	for i := range 4 {
-		w := b.want(c)
+		w := b.newRequest(c)
 		w.Safe = i%2 == 0
 		err := b.call(t.Context(), w)
 		if e, ok := errors.AsType[*mcp.Error](err); !ok || e.HTTPStatus != http.StatusUnauthorized {
 			t.Fatalf("err = %v", err)
 		}
 	}
-	if n := as.Count(oauthtest.ClientCredentials) - before; n != 1 {
+	if n := authServer.Count(oauthtest.ClientCredentials) - before; n != 1 {
 		t.Errorf("%d tokens", n)
 	}
 	resource.Set(func(r *oauthtest.ResourceBehaviour) { r.RefuseAll = false })
-	must(t, b.call(t.Context(), b.want(c)))
-	as.ExpireAccess() // the token that was got by force has served: it may be renewed by force, too
-	w := b.want(c)
+	must(t, b.call(t.Context(), b.newRequest(c)))
+	authServer.ExpireAccess() // the forced token has served, so it may be forced again
+	w := b.newRequest(c)
 	w.Safe = true
 	must(t, b.call(t.Context(), w))
 }
 
-func TestNothingShowsAnIDOrAToken(t *testing.T) {
+func TestPool_PrintsNoSecrets(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	w := b.want(b.shared(t))
+	w := b.newRequest(b.newSharedConnector(t))
 	must(t, b.pool.Use(t.Context(), w, func(s *mcp.Session) error {
 		if shown := fmt.Sprintf("%+v %#v %v", s, struct{ S *mcp.Session }{s}, b.pool); strings.Contains(shown, "secret-session") || strings.Contains(shown, "Bearer") {
 			t.Errorf("shown: %s", shown)
 		}
 		return nil
 	}))
-	b.server.set(func() {
+	b.server.update(func() {
 		b.server.refuse = func(id string) (int, string) { return http.StatusBadRequest, "no session " + id }
 	})
 	if err := b.call(t.Context(), w); err == nil || strings.Contains(fmt.Sprintf("%+v", err), "secret-session") {
@@ -264,11 +264,11 @@ func TestNothingShowsAnIDOrAToken(t *testing.T) {
 	}
 }
 
-func TestACredentialInMemoryIsTrustedAsLongAsSomebodyListens(t *testing.T) {
+func TestCredentialCache_TrustedWhileListening(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	w := b.want(b.shared(t))
-	uses := func(want int64) {
+	w := b.newRequest(b.newSharedConnector(t))
+	wantQueries := func(want int64) {
 		t.Helper()
 		before := b.Queries()
 		must(t, b.call(t.Context(), w))
@@ -276,50 +276,50 @@ func TestACredentialInMemoryIsTrustedAsLongAsSomebodyListens(t *testing.T) {
 			t.Errorf("%d statements, want %d", n, want)
 		}
 	}
-	uses(1)
-	uses(0)
-	b.clock.pass(2 * time.Second)
-	uses(1) // nobody listens
-	b.pool.Hearing(true)
-	uses(1)
-	b.clock.pass(time.Hour)
-	uses(0)
-	b.pool.Forget(b.Tenant, b.shared(t).ID) // another's
-	uses(0)
-	b.pool.Forget(b.Tenant, w.Connector.ID)
-	uses(1)
-	b.pool.Hearing(false)
-	uses(1)
+	wantQueries(1)
+	wantQueries(0)
+	b.clock.advance(2 * time.Second)
+	wantQueries(1) // not listening
+	b.pool.SetListening(true)
+	wantQueries(1)
+	b.clock.advance(time.Hour)
+	wantQueries(0)
+	b.pool.InvalidateCredentials(b.Tenant, b.newSharedConnector(t).ID) // another connector
+	wantQueries(0)
+	b.pool.InvalidateCredentials(b.Tenant, w.Connector.ID)
+	wantQueries(1)
+	b.pool.SetListening(false)
+	wantQueries(1)
 }
 
-func TestWhoeverAnswersMoreHasASessionOfItsOwn(t *testing.T) {
+func TestUse_CapabilitiesSeparateSessions(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	w := b.want(b.shared(t))
+	w := b.newRequest(b.newSharedConnector(t))
 	must(t, b.call(t.Context(), w))
 	w.Capabilities = `{"elicitation":{}}`
 	must(t, b.call(t.Context(), w))
 	must(t, b.call(t.Context(), w))
-	if n := b.server.sessions(t); n != 2 {
+	if n := b.server.openedSessions(t); n != 2 {
 		t.Errorf("%d sessions", n)
 	}
 }
 
-func TestASeatIsKeptAsLongAsTheSession(t *testing.T) {
+func TestUse_SlotIsHeldUntilSessionCloses(t *testing.T) {
 	t.Parallel()
-	taken, free := 0, make(chan struct{}, 1)
+	taken, released := 0, make(chan struct{}, 1)
 	b := newBench(t, func(o *upstream.Options) {
-		o.Seat = func(context.Context, connectors.TenantID, connectors.Connector) (func(), error) {
+		o.AcquireSlot = func(context.Context, connectors.TenantID, connectors.Connector) (func(), error) {
 			taken++
-			return func() { free <- struct{}{} }, nil
+			return func() { released <- struct{}{} }, nil
 		}
 	})
-	w := b.want(b.shared(t))
+	w := b.newRequest(b.newSharedConnector(t))
 	must(t, b.call(t.Context(), w))
 	must(t, b.call(t.Context(), w))
-	if len(free) != 0 || taken != 1 {
-		t.Errorf("taken %d times, given back: %v", taken, len(free) > 0)
+	if len(released) != 0 || taken != 1 {
+		t.Errorf("taken %d times, given back: %v", taken, len(released) > 0)
 	}
 	b.pool.EndTenant(b.Tenant)
-	<-free
+	<-released
 }

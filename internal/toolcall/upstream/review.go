@@ -8,41 +8,41 @@ import (
 	"patchbay/internal/safe"
 )
 
-// reviewTime bounds the look at one credential.
-const reviewTime = 30 * time.Second
+const reviewTimeout = 30 * time.Second
 
-// Review has the credentials of a connector's open sessions read again, besides the callers. A session whose credential is gone, or was
-// replaced, ends at once, also where nobody uses it again; one whose token was only renewed ends when what is under way in it ends.
+// Review checks the credentials of a connector's open sessions in the background. A session ends at once if its
+// credential was deleted or replaced, and after its requests if the token was only refreshed.
 func (p *Pool) Review(t connectors.TenantID, id connectors.ConnectorID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var open []Want
-	for at, e := range p.at {
-		if at.tenant == t && at.connector == id && !p.stopped {
-			open = append(open, e.want)
+	var open []SessionRequest
+	for key, e := range p.sessions {
+		if key.tenant == t && key.connector == id && !p.stopped {
+			open = append(open, e.request)
 		}
 	}
-	if len(open) > 0 { // so that the crew has not ended
-		safe.GoIn(&p.crew, safe.Upstream, func() {
+	if len(open) > 0 { // then background has not ended
+		safe.GoIn(&p.background, safe.Upstream, func() {
 			for i := range open {
-				p.review(&open[i])
+				p.reviewSession(&open[i])
 			}
 		})
 	}
 }
 
-// review ends a session that the next use would end. A credential that cannot be read now is looked at by that use.
-func (p *Pool) review(w *Want) {
-	ctx, cancel := context.WithTimeout(context.Background(), reviewTime)
+// reviewSession ends a session that the next use would end. If the credential cannot be read, the next use
+// checks it.
+func (p *Pool) reviewSession(w *SessionRequest) {
+	ctx, cancel := context.WithTimeout(context.Background(), reviewTimeout)
 	defer cancel()
-	u, err := p.resolve(ctx, w)
+	u, err := p.resolveCredential(ctx, w)
 	if err != nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e, ed := p.at[placeOf(w)], editionOf(w, u)
-	if e != nil && e.edition != ed && e.edition.settings == ed.settings && !ed.outdated(e.edition) {
-		p.retire(e, !ed.continues(e.edition, u))
+	e, version := p.sessions[newSessionKey(w)], newSessionVersion(w, u)
+	if e != nil && e.version != version && e.version.connectorVersion == version.connectorVersion && !version.isOlder(e.version) {
+		p.retireEntry(e, !version.isCompatible(e.version, u))
 	}
 }

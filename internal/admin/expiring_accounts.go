@@ -1,0 +1,42 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"patchbay/internal/store"
+	"patchbay/internal/words"
+	"patchbay/web/templates"
+)
+
+// How far ahead, and for how many accounts, the page warns.
+const (
+	expiryHorizon = 72 * time.Hour
+	maxExpiring   = 20
+)
+
+// expiringAccounts lists accounts that end soon unless a person connects them again; nil if there are none.
+func (h *Handler) expiringAccounts(r *http.Request) (*templates.ExpiringAccounts, error) {
+	expiring, err := h.tenantStore(r).ExpiringCredentials(r.Context(), expiryHorizon, maxExpiring)
+	if err != nil || len(expiring) == 0 {
+		return nil, err
+	}
+	return expiringAccountsView(r.Context(), expiring, h.now()), nil
+}
+
+func expiringAccountsView(ctx context.Context, expiring []store.ExpiringCredential, now time.Time) *templates.ExpiringAccounts {
+	hours := strconv.Itoa(int(expiryHorizon.Hours()))
+	l := &templates.ExpiringAccounts{Title: words.N(ctx, len(expiring), "%[1]s account lapses within %[2]s hours", "%[1]s accounts lapse within %[2]s hours", hours)}
+	if len(expiring) == maxExpiring {
+		l.Title = words.T(ctx, "%[1]s or more accounts lapse within %[2]s hours", strconv.Itoa(maxExpiring), hours)
+	}
+	for _, one := range expiring {
+		l.Rows = append(l.Rows, templates.ExpiringAccountRow{
+			Connector: one.ConnectorName, Agent: one.AgentName, When: newWhen(ctx, one.EndsAt, now),
+			Href: accountPath(one.ConnectorSlug, one.AgentSlug),
+		})
+	}
+	return l
+}

@@ -1,0 +1,276 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/words"
+	"patchbay/web/templates"
+)
+
+// formatCount is the number of rows: with a plus if more follow, and "here" if others came before.
+func formatCount(ctx context.Context, n int, p templates.Pager, one, other words.Key) string {
+	switch {
+	case p.First != "":
+		return words.T(ctx, "%s on this page", words.N(ctx, n, one, other))
+	case p.Next != "":
+		return words.T(ctx, other, words.Number(ctx, n)+"+")
+	}
+	return words.N(ctx, n, one, other)
+}
+
+// initialLetter is the letter in a thing's icon.
+func initialLetter(name string) string {
+	for _, c := range name {
+		if unicode.IsLetter(c) || unicode.IsDigit(c) {
+			return string(unicode.ToUpper(c))
+		}
+	}
+	return "?"
+}
+
+// cleanText makes remote text safe to show. Invalid UTF-8, bidirectional controls and invisible characters,
+// which a model reads and a person does not see, are shown as JSON escapes.
+func cleanText(s string) string {
+	return connectors.Visible(strings.ToValidUTF8(s, "\uFFFD"), isInvisible)
+}
+
+func isInvisible(r rune) bool {
+	return connectors.Hidden(r) || unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
+}
+
+// translateAll translates sentences of other packages into the reader's language.
+func translateAll(ctx context.Context, sentences []string) []string {
+	said := make([]string, len(sentences))
+	for i, s := range sentences {
+		said[i] = words.Said(ctx, s)
+	}
+	return said
+}
+
+func roleName(ctx context.Context, r connectors.Role) string {
+	switch r {
+	case connectors.RoleViewer:
+		return words.T(ctx, "Viewer")
+	case connectors.RoleMember:
+		return words.T(ctx, "Member")
+	case connectors.RoleAdmin:
+		return words.T(ctx, "Admin")
+	case connectors.RoleOwner:
+		return words.T(ctx, "Owner")
+	case connectors.RoleAuditor:
+		return words.T(ctx, "Auditor")
+	default:
+		return string(r)
+	}
+}
+
+// roleOptions offers the roles with their permissions, weakest first, and auditor last.
+func roleOptions(ctx context.Context) []templates.Option {
+	var options []templates.Option
+	for _, r := range connectors.Roles {
+		options = append(options, templates.Option{Value: string(r), Label: roleAbility(ctx, r)})
+	}
+	return options
+}
+
+// roleAbility is a role with what it adds to the one before.
+func roleAbility(ctx context.Context, r connectors.Role) string {
+	switch r {
+	case connectors.RoleViewer:
+		return words.T(ctx, "Viewer: reads")
+	case connectors.RoleMember:
+		return words.T(ctx, "Member: also syncs, runs tools and decides approvals")
+	case connectors.RoleAdmin:
+		return words.T(ctx, "Admin: also manages connectors, agents and credentials")
+	case connectors.RoleOwner:
+		return words.T(ctx, "Owner: also manages members, keys and settings")
+	case connectors.RoleAuditor:
+		return words.T(ctx, "Auditor: reads, the audit log included, and changes nothing")
+	default:
+		return string(r)
+	}
+}
+
+// roleNames offers the roles by name only.
+func roleNames(ctx context.Context) []templates.Option {
+	var options []templates.Option
+	for _, r := range connectors.Roles {
+		options = append(options, templates.Option{Value: string(r), Label: roleName(ctx, r)})
+	}
+	return options
+}
+
+func authName(ctx context.Context, t connectors.AuthType) string {
+	switch t {
+	case connectors.AuthBearer:
+		return "Bearer"
+	case connectors.AuthAPIKey:
+		return words.T(ctx, "API key")
+	case connectors.AuthBasic:
+		return "Basic"
+	case connectors.AuthOAuth2:
+		return "OAuth"
+	case connectors.AuthClientCredentials:
+		return words.T(ctx, "Client credentials")
+	case connectors.AuthPrivateKeyJWT:
+		return words.T(ctx, "Private key JWT")
+	default:
+		return words.T(ctx, "None")
+	}
+}
+
+func modeName(ctx context.Context, m connectors.CredentialMode) string {
+	if m == connectors.CredentialPerAgent {
+		return words.T(ctx, "per agent")
+	}
+	return words.T(ctx, "shared")
+}
+
+// credentialName words a connector's authentication: "Bearer · shared".
+func credentialName(ctx context.Context, c connectors.Connector) string {
+	if c.Auth.Type == connectors.AuthNone {
+		return authName(ctx, c.Auth.Type)
+	}
+	return authName(ctx, c.Auth.Type) + " · " + modeName(ctx, c.CredentialMode)
+}
+
+func transportName(ctx context.Context, t connectors.Transport) string {
+	switch t {
+	case connectors.TransportStreamableHTTP:
+		return "Streamable HTTP"
+	case connectors.TransportSSE:
+		return "HTTP + SSE"
+	case connectors.TransportHTTP:
+		return words.T(ctx, "HTTP, JSON only")
+	case connectors.TransportStdio:
+		return words.T(ctx, "Program (stdio)")
+	default:
+		return string(t)
+	}
+}
+
+func triggerName(ctx context.Context, t connectors.SyncTrigger) string {
+	switch t {
+	case connectors.TriggerManual:
+		return words.T(ctx, "Manual")
+	case connectors.TriggerAPI:
+		return "API"
+	case connectors.TriggerOAuth:
+		return words.T(ctx, "Sign-in at the server")
+	case connectors.TriggerSchedule:
+		return words.T(ctx, "Schedule")
+	case connectors.TriggerListChanged:
+		return words.T(ctx, "The server said so")
+	default:
+		return string(t)
+	}
+}
+
+func statusName(ctx context.Context, s connectors.ConnectorStatus) string {
+	switch s {
+	case connectors.StatusOK:
+		return words.T(ctx, "Connected")
+	case connectors.StatusError:
+		return words.T(ctx, "Sync failed")
+	case connectors.StatusNeedsAuth:
+		return words.T(ctx, "Needs authorization")
+	case connectors.StatusDisabled:
+		return words.T(ctx, "Disabled")
+	default:
+		return words.T(ctx, "Never synced")
+	}
+}
+
+func connectorState(ctx context.Context, c connectors.Connector) templates.State {
+	if c.Running != nil {
+		return templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "Syncing")}
+	}
+	kind := templates.StateOff
+	switch c.Status {
+	case connectors.StatusOK:
+		kind = templates.StateOK
+	case connectors.StatusError, connectors.StatusNeedsAuth:
+		kind = templates.StateBad
+	}
+	return templates.State{Kind: kind, Text: statusName(ctx, c.Status)}
+}
+
+func runState(ctx context.Context, s connectors.SyncState) templates.State {
+	switch s {
+	case connectors.SyncOK:
+		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Done")}
+	case connectors.SyncFailed:
+		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Failed")}
+	case connectors.SyncRunning:
+		return templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "Running")}
+	default:
+		return templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "Queued")}
+	}
+}
+
+// credentialState words a credential's status; an empty status means that there is none.
+func credentialState(ctx context.Context, t connectors.AuthType, s connectors.CredentialStatus) templates.State {
+	if t == connectors.AuthOAuth2 {
+		return accountState(ctx, s)
+	}
+	switch s {
+	case "":
+		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Not set")}
+	case connectors.CredentialActive:
+		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Stored")}
+	case connectors.CredentialExpired:
+		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Expired")}
+	case connectors.CredentialRefreshFailed:
+		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Refresh failed, still trying")}
+	default:
+		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Revoked")}
+	}
+}
+
+// accountState words an account's status; an empty status means that none is connected.
+func accountState(ctx context.Context, s connectors.CredentialStatus) templates.State {
+	switch s {
+	case "":
+		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Not connected")}
+	case connectors.CredentialActive:
+		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Connected")}
+	case connectors.CredentialRefreshFailed:
+		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Refresh failed, still trying")}
+	default:
+		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Must be reconnected")}
+	}
+}
+
+// phaseName says in which phase a connection to a server failed.
+func phaseName(ctx context.Context, phase string) string {
+	switch phase {
+	case "connect":
+		return words.T(ctx, "while connecting")
+	case "discover":
+		return words.T(ctx, "while looking for the server")
+	case "initialize":
+		return words.T(ctx, "while opening the session")
+	case "initialized":
+		return words.T(ctx, "while confirming the session")
+	case "list":
+		return words.T(ctx, "while reading the tools")
+	case "auth":
+		return words.T(ctx, "while authenticating")
+	case "close":
+		return words.T(ctx, "while closing the session")
+	default:
+		return phase
+	}
+}
+
+func statusText(status int) string {
+	if text := http.StatusText(status); text != "" {
+		return strconv.Itoa(status) + " " + text
+	}
+	return strconv.Itoa(status)
+}

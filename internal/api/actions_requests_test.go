@@ -1,0 +1,49 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+)
+
+// requestActions are actions that change no setting.
+var requestActions = map[string]actionCase{
+	"connector.test":     {prepare: requestAction("POST", "/api/v1/connectors/test", `{"name": "A", "url": "http://127.0.0.1:9/?token=x"}`)},
+	"connector.sync":     {prepare: requestAction("POST", "/api/v1/connectors/{id}/sync_tools?wait=false", nil)},
+	"connector.sync_all": {prepare: requestAction("POST", "/api/v1/sync_tools", nil)},
+
+	"connect_link.make": {thing: "link", account: true, prepare: func(t *testing.T, w *world) func() error {
+		t.Helper()
+		return w.sendRequest(t, w.createKey(t, connectors.RoleAdmin), http.MethodPost, w.account.path+"/connect", nil)
+	}},
+	"credential.begin": {account: true, alsoChanges: true, prepare: func(t *testing.T, w *world) func() error {
+		t.Helper()
+		cookie := w.signIn(t, w.Member(t, connectors.RoleAdmin).UserID)
+		return func() error {
+			if got := w.callInSession(t, cookie, http.MethodPost, w.account.path+"/connect", nil); got.status != http.StatusOK {
+				return fmt.Errorf("%d %s", got.status, got.body)
+			}
+			return nil
+		}
+	}},
+	"keys.rotate": {prepare: func(t *testing.T, w *world) func() error {
+		t.Helper()
+		self, err := w.Door().Self(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func() error {
+			asked := auth.Operator(self).Event("keys.rotate", self.Slug)
+			err := w.St.RotateTenantKeys(t.Context(), w.Tenant, store.RotationOptions{Asked: &asked, Patience: 1})
+			if err == nil || !strings.Contains(err.Error(), "have not read the new keys") {
+				return fmt.Errorf("the world's server reads no keys, so that there it ends: %w", err)
+			}
+			return nil
+		}
+	}},
+}

@@ -1,0 +1,147 @@
+package api_test
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+)
+
+// auditedRoutes are the routes that change or request something, with the kinds of their audit entries. A new
+// one needs a row here or in unauditedRoutes.
+var auditedRoutes = map[string]string{
+	"POST /api/v1/connectors/{id}/credential/compare":                "credential.compare",
+	"POST /api/v1/connectors/{id}/agents/{agent}/credential/compare": "credential.compare",
+	"DELETE /api/v1/agents/{id}/clients/{client_id}":                 "agent_client.end",
+	"POST /api/v1/usage/reset":                                       "usage.reset",
+	"DELETE /api/v1/members/{id}/clients/{client_id}":                "member_client.end",
+	"POST /api/v1/connectors":                                        "connector.create",
+	"POST /api/v1/connectors/test":                                   "connector.test",
+	"PATCH /api/v1/connectors/{id}":                                  "connector.update",
+	"DELETE /api/v1/connectors/{id}":                                 "connector.delete",
+	"POST /api/v1/connectors/{id}/sync_tools":                        "connector.sync",
+	"POST /api/v1/connectors/{id}/listen":                            "connector.listen",
+	"POST /connectors/{id}/sync_tools":                               "connector.sync",
+	"POST /api/v1/sync_tools":                                        "connector.sync_all",
+	"PATCH /api/v1/connectors/{id}/tools":                            "tool.curate",
+	"PATCH /api/v1/connectors/{id}/tools/{name}":                     "tool.curate",
+	"POST /api/v1/connectors/{id}/tools/{name}/accept":               "tool.accept",
+	"POST /api/v1/connectors/{id}/tools/{name}/reject":               "tool.reject",
+	"POST /api/v1/connectors/{id}/instructions/accept":               "instructions.accept",
+	"POST /api/v1/connectors/{id}/instructions/reject":               "instructions.reject",
+	"POST /api/v1/tool_changes/accept_cosmetic":                      "tool.accept_cosmetic",
+	"PUT /api/v1/connectors/{id}/credential":                         "credential.set",
+	"DELETE /api/v1/connectors/{id}/credential":                      "credential.delete credential.disconnect",
+	"PUT /api/v1/connectors/{id}/agents/{agent}/credential":          "credential.set",
+	"DELETE /api/v1/connectors/{id}/agents/{agent}/credential":       "credential.delete credential.disconnect",
+	"POST /api/v1/connectors/{id}/connect":                           "connect_link.make credential.begin",
+	"POST /api/v1/import":                                            "connector.create connector.update",
+	"POST /api/v1/agents":                                            "agent.create",
+	"PATCH /api/v1/agents/{id}":                                      "agent.update",
+	"DELETE /api/v1/agents/{id}":                                     "agent.delete",
+	"POST /api/v1/agents/{id}/tokens":                                "agent_token.create",
+	"DELETE /api/v1/agents/{id}/tokens/{token_id}":                   "agent_token.revoke",
+	"PUT /api/v1/agents/{id}/connectors/{connector}":                 "agent_grant.set",
+	"DELETE /api/v1/agents/{id}/connectors/{connector}":              "agent_grant.drop",
+	"POST /api/v1/tool_calls/{id}/approve":                           "tool_call.approve",
+	"POST /api/v1/tool_calls/{id}/deny":                              "tool_call.deny",
+	"POST /api/v1/tool_calls/{id}/cancel":                            "tool_call.cancel",
+	"POST /api/v1/catalog/{slug}/add":                                "connector.create",
+	"POST /api/v1/api_keys":                                          "api_key.create",
+	"DELETE /api/v1/api_keys/{id}":                                   "api_key.revoke",
+	"POST /api/v1/members":                                           "member.add",
+	"PATCH /api/v1/members/{id}":                                     "member.role",
+	"DELETE /api/v1/members/{id}":                                    "member.remove",
+	"POST /api/v1/members/{id}/sign_out":                             "member.sign_out",
+	"DELETE /api/v1/members/{id}/second_factor":                      "member.second_factor_remove",
+	"PATCH /api/v1/sso":                                              "sso.configure",
+	"DELETE /api/v1/sso":                                             "sso.forget",
+	"POST /api/v1/sso/domains":                                       "sso.claim_domain",
+	"POST /api/v1/sso/domains/verify":                                "sso.verify_domain",
+	"POST /api/v1/sso/domains/release":                               "sso.release_domain",
+	"POST /api/v1/invitations":                                       "member.invite",
+	"POST /api/v1/invitations/{id}/send":                             "member.invite_again",
+	"DELETE /api/v1/invitations/{id}":                                "member.uninvite",
+	"PATCH /api/v1/tenant":                                           "tenant.rename tenant.configure tenant.keep_history tenant.set_quota tenant.set_defaults tenant.require_second_factor",
+	"POST /api/v1/webhooks":                                          "webhook.create",
+	"PATCH /api/v1/webhooks/{id}":                                    "webhook.update",
+	"DELETE /api/v1/webhooks/{id}":                                   "webhook.delete",
+	"POST /api/v1/webhooks/{id}/test":                                "webhook.test",
+	"POST /api/v1/webhooks/{id}/rotate_secret":                       "webhook.rotate_secret",
+	"POST /api/v1/webhooks/{id}/deliveries/{delivery}/redeliver":     "webhook.redeliver",
+}
+
+// unauditedRoutes are the routes without an entry, with the reason.
+var unauditedRoutes = map[string]string{
+	"POST /api/v1/agents/{id}/tool_calls": "a call is an agent's work, and stands in the history of calls with who asked for it",
+	"POST /api/v1/notices/read":           "a mark that its reader sets for themselves",
+	"POST /api/v1/sso/check":              "it looks whether the provider answers, and keeps nothing",
+}
+
+func TestRouteAudit_EveryActingRouteHasARow(t *testing.T) {
+	t.Parallel()
+	for _, route := range slices.Sorted(maps.Keys(routes)) {
+		if acts := !strings.HasPrefix(route, "GET "); acts && (auditedRoutes[route] == "") == (unauditedRoutes[route] == "") {
+			t.Errorf("%s is on record as %q; it is not, because %q", route, auditedRoutes[route], unauditedRoutes[route])
+		}
+	}
+	for _, route := range slices.Concat(slices.Collect(maps.Keys(auditedRoutes)), slices.Collect(maps.Keys(unauditedRoutes))) {
+		if _, there := routes[route]; !there {
+			t.Errorf("%s: there is no such route", route)
+		}
+	}
+	for route, kinds := range auditedRoutes {
+		for kind := range strings.FieldsSeq(kinds) {
+			if _, known := store.Actions[kind]; !known {
+				t.Errorf("%s: there is no act %q", route, kind)
+			}
+		}
+	}
+}
+
+// A route's success leaves the entries of its row, by the caller.
+func TestRouteAudit_EntriesMatchTheRow(t *testing.T) {
+	t.Parallel()
+	for _, route := range slices.Sorted(maps.Keys(routes)) {
+		method, pattern, _ := strings.Cut(route, " ")
+		if method == http.MethodGet {
+			continue
+		}
+		t.Run(route, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			key, ids := w.createKey(t, connectors.RoleOwner), w.createTargets(t, w.Tenant)
+			before := w.listAuditKinds(t)
+			got := w.call(t, key, method, ids.fillPattern(pattern), routes[route].body)
+			if got.status >= 300 && expectedStatus[route] == 0 {
+				t.Fatalf("%d %s", got.status, got.body)
+			}
+			made := w.listAuditKinds(t)[len(before):]
+			for _, kind := range made {
+				if !slices.Contains(strings.Fields(auditedRoutes[route]), kind) {
+					t.Errorf("on record as %s", kind)
+				}
+			}
+			if got.status < 300 && auditedRoutes[route] != "" && len(made) == 0 && !emptyRoutes[route] {
+				t.Error("it is not on record")
+			}
+		})
+	}
+}
+
+// emptyRoutes have nothing to do in the fixture.
+var emptyRoutes = map[string]bool{
+	"POST /api/v1/tool_changes/accept_cosmetic": true,
+}
+
+// listAuditKinds lists the kinds of the tenant's audit entries by people and keys, oldest first.
+func (w *world) listAuditKinds(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	w.AsSystem(t, `select coalesce(array_agg(action order by id), '{}') from audit_events where tenant_id = $1 and actor_type <> 'system'`, []any{w.Tenant}, &all)
+	return all
+}

@@ -1,0 +1,76 @@
+package connect
+
+import (
+	"context"
+	"errors"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/fault"
+	"patchbay/internal/oauth"
+	"patchbay/internal/store"
+)
+
+// Bounds of restarting one connection: without the scope that is refused most, then without any; and once with
+// another client.
+const (
+	maxNarrowed   = 2
+	maxRegistered = 1
+)
+
+// errClientGone means that the flow's client is no longer in use: the server forgot it, or an admin entered
+// another.
+var errClientGone = errors.New("the client of the flow is not the one in use any more")
+
+// callbackFlow is a flow with its callback.
+type callbackFlow struct {
+	target
+	flow  store.Flow
+	try   int
+	actor *auth.Actor // signed-in actor; nil: none
+}
+
+// restartFlow restarts a connection in the same browser with fewer scopes or another client, or explains why it
+// ended.
+func (b *Broker) restartFlow(ctx context.Context, back callbackFlow, refusal error) (Finished, error) {
+	f := back.flow
+	scopes, most := f.Scopes, maxRegistered
+	ok := true
+	if isScopeError(refusal) {
+		scopes, ok = narrowScopes(back)
+		most = maxNarrowed
+	}
+	if !ok || back.try >= most {
+		return Finished{}, b.explainEnd(refusal)
+	}
+	s := authSurvey{
+		target: back.target, at: b.now(), scopes: scopes, discovery: &oauth.Discovery{Server: f.Server, Resource: f.Resource}, isRecognised: true,
+	}
+	d, err := b.buildFlow(ctx, s, flowRequest{by: f.StartedBy, returnTo: f.ReturnTo, try: back.try + 1, browserHash: f.BrowserHash})
+	if err != nil {
+		return Finished{}, err
+	}
+	started, err := b.storeFlow(ctx, d)
+	if err != nil {
+		return Finished{}, err
+	}
+	done := back.toFinished()
+	done.Again = &started
+	return done, nil
+}
+
+// narrowScopes returns fewer scopes. Scopes set by an admin are never dropped entirely: the refusal must be
+// reported.
+func narrowScopes(back callbackFlow) ([]string, bool) {
+	fewer, ok := oauth.NarrowScopes(back.flow.Scopes)
+	if len(fewer) == 0 && len(back.connector.OAuth.Scopes) > 0 {
+		return nil, false
+	}
+	return fewer, ok
+}
+
+func (b *Broker) explainEnd(refusal error) error {
+	if errors.Is(refusal, errClientGone) {
+		return fault.Wrap(fault.Conflict, refusal, "Our client at the authorization server has changed meanwhile. Connect again.")
+	}
+	return b.toFault(refusal)
+}

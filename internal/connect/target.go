@@ -1,0 +1,120 @@
+package connect
+
+import (
+	"context"
+	"log/slog"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+// target is what a grant is for: a connector, and per agent one of the tenant's agents.
+type target struct {
+	tenant    connectors.TenantID
+	connector connectors.Connector
+	agent     *connectors.Agent // nil: the shared credential
+}
+
+// findTarget reads a target and fails if no account can be connected to it.
+func findTarget(ctx context.Context, tx *store.Tenant, tenant connectors.TenantID, c connectors.Ref, agent *connectors.Ref) (target, error) {
+	p := target{tenant: tenant}
+	var err error
+	if p.connector, err = tx.Connector(ctx, c); err != nil {
+		return target{}, err
+	}
+	if agent != nil {
+		found, err := tx.Agent(ctx, *agent)
+		if err != nil {
+			return target{}, err
+		}
+		p.agent = &found
+	}
+	return p, p.checkTakesGrant()
+}
+
+// findOwnTarget finds a target that the actor may manage.
+func (b *Broker) findOwnTarget(ctx context.Context, a auth.Actor, c connectors.Ref, agent *connectors.Ref) (target, error) {
+	if err := a.Require(connectors.PermOperate); err != nil {
+		return target{}, err
+	}
+	if agent == nil {
+		if err := a.Require(connectors.PermManage); err != nil {
+			return target{}, err
+		}
+	}
+	p, err := findTarget(ctx, b.tenantStore(a.Tenant.ID), a.Tenant.ID, c, agent)
+	if err != nil {
+		return target{}, err
+	}
+	return p, a.RequireAccount(ctx, b.tenantStore(p.tenant), p.agentID())
+}
+
+// findDisconnectTarget finds a target that the actor may disconnect.
+func (b *Broker) findDisconnectTarget(ctx context.Context, a auth.Actor, c connectors.Ref, agent *connectors.Ref) (target, error) {
+	if agent == nil || a.UserID == nil {
+		return b.findOwnTarget(ctx, a, c, agent)
+	}
+	p, err := findTarget(ctx, b.tenantStore(a.Tenant.ID), a.Tenant.ID, c, agent)
+	if err != nil {
+		return target{}, err
+	}
+	return p, a.RequireDisconnect(ctx, b.tenantStore(p.tenant), p.agentID())
+}
+
+// toRefs returns references to connector and agent by id.
+func toRefs(c connectors.ConnectorID, agent *connectors.AgentID) (connectors.Ref, *connectors.Ref) {
+	if agent == nil {
+		return connectors.Ref(c.String()), nil
+	}
+	ref := connectors.Ref(agent.String())
+	return connectors.Ref(c.String()), &ref
+}
+
+// checkTakesGrant fails if the connector uses no grants.
+func (p target) checkTakesGrant() error {
+	perAgent := p.connector.CredentialMode == connectors.CredentialPerAgent
+	switch {
+	case p.connector.Auth.Type != connectors.AuthOAuth2:
+		return fault.Errorf(fault.Conflict, "The connector %q does not sign in by OAuth. Choose that as its authentication in its settings.", p.connector.Name)
+	case perAgent && p.agent == nil:
+		return fault.Errorf(fault.Conflict, "The connector %q has an account for each agent; connect it for an agent.", p.connector.Name)
+	case !perAgent && p.agent != nil:
+		return fault.Errorf(fault.Conflict, "The connector %q has one account for all agents; connect it on the connector.", p.connector.Name)
+	}
+	return nil
+}
+
+func (p target) agentID() *connectors.AgentID {
+	if p.agent == nil {
+		return nil
+	}
+	return &p.agent.ID
+}
+
+// auditSubject returns the audited state of the account.
+func (p target) auditSubject() store.Subject { return store.OfCredential(p.connector.ID, p.agentID()) }
+
+// describeEvent adds connector and agent to an audit event.
+func (p target) describeEvent(e store.Event) store.Event {
+	e.Target = p.connector.Slug
+	e.Detail = map[string]any{"connector_id": p.connector.ID.String()}
+	if p.agent != nil {
+		e.Detail["agent_id"], e.Detail["agent"] = p.agent.ID.String(), p.agent.Slug
+	}
+	return e
+}
+
+func (p target) logAttrs() []any {
+	all := []any{slog.String("tenant_id", p.tenant.String()), slog.String("connector_id", p.connector.ID.String())}
+	if p.agent != nil {
+		all = append(all, slog.String("agent_id", p.agent.ID.String()))
+	}
+	return all
+}
+
+// newStarter returns the stored form of the actor.
+func newStarter(a auth.Actor) store.Starter {
+	return store.Starter{Type: string(a.Kind), ID: a.ID(), Name: a.Name}
+}

@@ -1,0 +1,119 @@
+package gateway
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"time"
+
+	"patchbay/internal/fault"
+	"patchbay/internal/mcp"
+	"patchbay/internal/mcp/serve"
+	"patchbay/internal/toolcall"
+)
+
+// reasonMember is the _meta member with a refusal's reason, for programs.
+const reasonMember = "patchbay/reason"
+
+// refusalReason is the machine-readable reason of a refusal.
+type refusalReason struct {
+	Code       string `json:"code"`
+	ConnectURL string `json:"connect_url,omitempty"`
+	RetryAfter int    `json:"retry_after_s,omitempty"`
+	RetryAt    string `json:"retry_at,omitempty"` // RFC 3339
+	CallID     string `json:"call_id,omitempty"`
+}
+
+type textContent struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// refusedResult is a tool result that explains a refusal to the model.
+type refusedResult struct {
+	Content []textContent            `json:"content"`
+	IsError bool                     `json:"isError"`
+	Meta    map[string]refusalReason `json:"_meta"`
+}
+
+// newRefusedResult converts the error of a tool call to a tool result or a protocol error. page returns the URL
+// where a signed-in person connects a missing account.
+func newRefusedResult(err error, page func() string) (json.RawMessage, error) {
+	r, ok := toRefusal(err)
+	switch {
+	case !ok:
+		return nil, toProtocolError(err)
+	case r.Elicit != nil:
+		return nil, newElicitationError(r)
+	}
+	return json.Marshal(refusedResult{
+		Content: []textContent{{Type: "text", Text: appendPage(r, page)}},
+		IsError: true,
+		Meta:    map[string]refusalReason{reasonMember: newReason(r)},
+	})
+}
+
+// appendPage adds that URL to a refusal's sentence, because many clients show only the text. Models may repeat
+// the text anywhere, so the page requires a sign-in. Links that need none are in the reason only.
+func appendPage(r *toolcall.Refusal, page func() string) string {
+	if r.ConnectURL == "" {
+		return r.Sentence
+	}
+	where := page()
+	if where == "" {
+		return r.Sentence
+	}
+	return r.Sentence + " A person does that here: " + where
+}
+
+// toRefusal returns the refusal in err. An Unavailable fault of Patchbay itself is one, too.
+func toRefusal(err error) (*toolcall.Refusal, bool) {
+	if r, ok := errors.AsType[*toolcall.Refusal](err); ok {
+		return r, true
+	}
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Unavailable {
+		return &toolcall.Refusal{
+			Code: toolcall.CodeUnavailable, Sentence: f.Message, RetryAfter: time.Duration(f.RetryAfter) * time.Second,
+		}, true
+	}
+	return nil, false
+}
+
+func newReason(r *toolcall.Refusal) refusalReason {
+	why := refusalReason{Code: string(r.Code), ConnectURL: r.ConnectURL, RetryAfter: int(math.Ceil(r.RetryAfter.Seconds()))}
+	if !r.RetryAt.IsZero() {
+		why.RetryAt = r.RetryAt.Format(time.RFC3339)
+	}
+	if r.CallID.UUID != [16]byte{} {
+		why.CallID = r.CallID.String()
+	}
+	return why
+}
+
+// toProtocolError converts err to a JSON-RPC error: the upstream's own, or invalid arguments. Other errors stay
+// as they are.
+func toProtocolError(err error) error {
+	if bad, ok := errors.AsType[*toolcall.BadArguments](err); ok {
+		return serve.InvalidParams(bad.Sentence)
+	}
+	if failure, ok := errors.AsType[*mcp.Error](err); ok && failure.RPC != nil {
+		return &serve.RPCError{Code: failure.RPC.Code, Message: failure.RPC.Message, Data: failure.RPC.Data}
+	}
+	return err
+}
+
+// codeRefused is the JSON-RPC code of a request that is refused by policy and has no tool result.
+const codeRefused = -32000
+
+// newRequestError converts the error of a request other than tools/call.
+func newRequestError(err error, page func() string) error {
+	r, ok := toRefusal(err)
+	if !ok {
+		return toProtocolError(err)
+	}
+	data, marshalErr := json.Marshal(map[string]refusalReason{reasonMember: newReason(r)})
+	if marshalErr != nil {
+		return marshalErr
+	}
+	return &serve.RPCError{Code: codeRefused, Message: appendPage(r, page), Data: data}
+}

@@ -1,0 +1,77 @@
+package mcp
+
+import (
+	"context"
+
+	"patchbay/internal/safe"
+)
+
+// renewal is the opening of a connection that replaces a lost one.
+type renewal struct {
+	done chan struct{} // closed at the end, after the fields below are set
+	next *connection
+	err  error
+}
+
+// renewConnection returns the connection that replaces a lost one. Concurrent requests share one opening, or
+// its error. It continues if the caller's ctx ends.
+func (s *Session) renewConnection(ctx context.Context, lost *connection) (*connection, error) {
+	s.mu.Lock()
+	if s.conn != lost {
+		defer s.mu.Unlock()
+		return s.conn, nil
+	}
+	if s.isClosed {
+		s.mu.Unlock()
+		return nil, newClosedError(PhaseInitialize)
+	}
+	r := s.renewal
+	if r == nil {
+		r = &renewal{done: make(chan struct{})}
+		s.renewal = r
+		safe.GoIn(&s.background, safe.Upstream, func() { s.replaceConnection(context.WithoutCancel(ctx), lost, r) })
+	}
+	s.mu.Unlock()
+	select {
+	case <-r.done:
+		return r.next, r.err
+	case <-ctx.Done():
+		return nil, classifyError(ctx, PhaseInitialize, ctx.Err())
+	}
+}
+
+func (s *Session) replaceConnection(ctx context.Context, lost *connection, r *renewal) {
+	ctx, cancel := context.WithTimeout(ctx, s.target.timeBudget())
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
+	r.err = safe.Try(safe.Upstream, func() (err error) { r.next, err = s.openConnection(ctx); return err })()
+	s.mu.Lock()
+	if r.err == nil {
+		s.conn = r.next
+	}
+	s.renewal = nil
+	s.mu.Unlock()
+	close(r.done)
+	if r.err == nil {
+		lost.closeWhenIdle(s.ctx)
+	}
+}
+
+// newPanicError is the error of requests that lost their reply to a panic of ours.
+func newPanicError(phase Phase) *Error {
+	return &Error{Phase: phase, Reason: ReasonUnreachable, Detail: "the conversation was ended by a fault of Patchbay"}
+}
+
+// newReaderPanicError is newPanicError for the goroutine that reads all replies. known: a version was
+// negotiated, so the next request can reconnect.
+func newReaderPanicError(known bool) *Error {
+	failure := newPanicError(PhaseInitialize)
+	if known {
+		failure.Err = errSessionLost
+	}
+	return failure
+}
+
+func newClosedError(phase Phase) *Error {
+	return &Error{Phase: phase, Reason: ReasonUnreachable, Detail: "the session is closed"}
+}

@@ -1,0 +1,312 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"patchbay/internal/mcp/sse"
+	"patchbay/internal/mcp/wire"
+)
+
+// Bounds of one response.
+const (
+	maxBody   = 8 << 20  // of a JSON body, or of one event
+	maxStream = 32 << 20 // of a whole event stream
+	maxEvents = 10_000   // before the reply
+)
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// Faults of a response. The texts are shown.
+var (
+	errEmpty     = errors.New("sent an empty answer")
+	errHTML      = errors.New("answered with HTML")
+	errXML       = errors.New("answered with XML")
+	errNotJSON   = errors.New("answered with something that is not JSON")
+	errBroken    = errors.New("answered with broken JSON")
+	errNoReply   = errors.New("answered with something that is no reply")
+	errCutStream = errors.New("ended its stream before the reply")
+	errTooLarge  = errors.New("sent more than 8 MiB")
+	errTooMany   = errors.New("sent more than 10000 messages before its reply")
+)
+
+// responseReader reads the reply in one successful HTTP response.
+type responseReader struct {
+	limited       limitedReader
+	body          *bufio.Reader // of limited
+	contentLength int64         // -1: not announced
+	contentType   string
+	finder        wire.Finder
+	lendable      bool // the reply may use pooled memory
+	lease         lease
+	reservation   reservation
+	position      streamPosition // last position of an event stream
+	atEOF         bool
+}
+
+func newResponseReader(resp *http.Response, m outgoingMessage, onMessage messageHandler, reservation reservation) *responseReader {
+	a := &responseReader{
+		reservation:   reservation,
+		limited:       limitedReader{src: resp.Body, remaining: maxStream},
+		contentLength: resp.ContentLength,
+		contentType:   resp.Header.Get("Content-Type"),
+		lendable:      m.lendable,
+		finder:        wire.Finder{ID: m.id, Paged: m.paged, Fields: m.phase == PhaseCall},
+	}
+	a.body = getReader(&a.limited)
+	if onMessage != nil {
+		a.finder.Other = func(other wire.Message) {
+			a.lendable = false // the message is kept
+			onMessage(m.id, other)
+		}
+	}
+	return a
+}
+
+var readerPool = sync.Pool{New: func() any { return bufio.NewReader(nil) }}
+
+func getReader(src io.Reader) *bufio.Reader {
+	r, _ := readerPool.Get().(*bufio.Reader) // the pool holds no other type
+	r.Reset(src)
+	return r
+}
+
+// release returns the reader's resources. It must not be used afterwards.
+func (a *responseReader) release() {
+	a.reservation.release()
+	a.body.Reset(nil)
+	readerPool.Put(a.body)
+}
+
+// readReply finds the reply. The first bytes decide the format, whatever the content type.
+func (a *responseReader) readReply() (*wire.Reply, error) {
+	start, err := a.peekStart()
+	if errors.Is(err, errEmpty) && a.isEventStream() {
+		err = errCutStream // before its first event
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case start[0] == '{' || start[0] == '[':
+		return a.readJSON()
+	case start[0] == '<':
+		return nil, a.markupError()
+	case looksLikeEvents(start), a.isEventStream():
+		return a.readEvents()
+	case strings.IndexByte(`"tfn-0123456789`, start[0]) >= 0:
+		return a.readScalar()
+	}
+	return nil, errNotJSON
+}
+
+func (a *responseReader) isEventStream() bool {
+	return strings.HasPrefix(strings.ToLower(a.contentType), "text/event-stream")
+}
+
+func (a *responseReader) markupError() error {
+	const declaration = "<?xml"
+	if start, _ := a.body.Peek(len(declaration)); string(start) == declaration {
+		return errXML
+	}
+	return errHTML
+}
+
+// readScalar reads JSON that is no message, such as null or a string.
+func (a *responseReader) readScalar() (*wire.Reply, error) {
+	reply, err := a.readJSON()
+	if errors.Is(err, errBroken) {
+		err = errNotJSON
+	}
+	return reply, err
+}
+
+// peekStart skips white space and byte order marks, and returns the next bytes: up to five, enough to recognize
+// an event stream.
+func (a *responseReader) peekStart() ([]byte, error) {
+	for {
+		if _, err := a.body.Peek(1); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = errEmpty
+			}
+			return nil, err
+		}
+		buffered, _ := a.body.Peek(a.body.Buffered())
+		rest := bytes.TrimLeft(buffered, " \t\r\n")
+		rest = bytes.TrimPrefix(rest, byteOrderMark)
+		_, _ = a.body.Discard(len(buffered) - len(rest))
+		switch {
+		case len(rest) == 0 || len(rest) < len(buffered):
+		case rest[0] == byteOrderMark[0]: // perhaps a mark's first byte; the next round decides
+			if mark, _ := a.body.Peek(len(byteOrderMark)); !bytes.Equal(mark, byteOrderMark) {
+				return rest[:1], nil
+			}
+		case strings.IndexByte("edir", rest[0]) >= 0:
+			// A short result is no stream; its error repeats.
+			start, _ := a.body.Peek(len("event:"))
+			return start, nil
+		default:
+			return rest[:1], nil
+		}
+	}
+}
+
+func looksLikeEvents(start []byte) bool {
+	for _, field := range []string{":", "event:", "data:", "id:", "retry:"} {
+		if bytes.HasPrefix(start, []byte(field)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *responseReader) readJSON() (*wire.Reply, error) {
+	body, err := a.readBody()
+	if err != nil {
+		return nil, err
+	}
+	reply, err := a.finder.Find(body)
+	if !a.lendable {
+		a.lease = lease{}
+	}
+	switch {
+	case errors.Is(err, wire.ErrNoReply):
+		return nil, errNoReply
+	case err != nil:
+		return nil, errBroken
+	}
+	return reply, nil
+}
+
+// readBody reads the body into one slice of nearly its size.
+func (a *responseReader) readBody() ([]byte, error) {
+	if a.contentLength > maxBody {
+		return nil, errTooLarge
+	}
+	room := int(a.contentLength) + 1 // one more, to see EOF without growing; 0: unknown
+	if room > 0 {
+		if err := a.reservation.acquireBytes(room - 1); err != nil {
+			return nil, err
+		}
+	}
+	if room > 0 && (!a.lendable || room < minLentBytes || room > maxPooledBody) {
+		return a.readRest(make([]byte, 0, room))
+	}
+	buffer, _ := bodyPool.Get().(*[]byte) // the pool holds no other type
+	body, err := a.readRest(slices.Grow((*buffer)[:0], room))
+	if cap(body) > maxPooledBody {
+		return body, err
+	}
+	*buffer = body
+	if a.lendable && len(body) >= minLentBytes {
+		a.lease = lease{buffer, putBody}
+		return body, err
+	}
+	body = bytes.Clone(body)
+	bodyPool.Put(buffer)
+	return body, err
+}
+
+func (a *responseReader) readRest(body []byte) ([]byte, error) {
+	for {
+		n, err := a.body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			a.atEOF = true
+			return body, nil
+		case err != nil:
+			return body, err
+		case len(body) > maxBody:
+			return body, errTooLarge
+		case len(body) == cap(body):
+			if err := a.reservation.acquireMax(2 * len(body)); err != nil {
+				return body, err
+			}
+			grown := make([]byte, len(body), min(2*len(body), maxBody+1))
+			copy(grown, body)
+			body = grown
+		}
+	}
+}
+
+// readEvents finds the reply among the events, and skips other messages.
+func (a *responseReader) readEvents() (*wire.Reply, error) {
+	stream := sse.NewReader(a.body, maxBody)
+	if a.lendable {
+		stream.Lend()
+	}
+	stream.OnGrow(a.reservation.acquireMax)
+	defer func() {
+		a.position = newStreamPosition(stream)
+		stream.Close()
+	}()
+	end := errCutStream
+	for range maxEvents {
+		event, err := stream.Next()
+		switch {
+		case errors.Is(err, sse.ErrTooLarge):
+			return nil, errTooLarge
+		case errors.Is(err, io.EOF):
+			return nil, end
+		case err != nil:
+			return nil, err
+		}
+		reply, err := a.finder.Find(event.Data)
+		if err == nil {
+			if a.lendable {
+				a.lease = lease{stream.Lent(), sse.Reuse}
+			}
+			return reply, nil
+		}
+		if !errors.Is(err, wire.ErrNoReply) {
+			end = errBroken
+		}
+		a.reservation.release()
+	}
+	return nil, errTooMany
+}
+
+// readyBody is a body that reports whether a read would not block.
+type readyBody interface{ Ready() bool }
+
+// drainReady discards the rest of the body that can be read without blocking, and reports whether that was the
+// end. Most servers end the stream together with the reply; then no goroutine and no timer is needed.
+func (a *responseReader) drainReady(src io.Reader) (atEOF bool) {
+	p, ok := src.(readyBody)
+	if !ok {
+		return false
+	}
+	for range drainBytes {
+		if a.body.Buffered() > 0 {
+			_, _ = a.body.Discard(a.body.Buffered())
+		}
+		if !p.Ready() {
+			return false
+		}
+		if _, err := a.body.Peek(1); err != nil {
+			return errors.Is(err, io.EOF)
+		}
+	}
+	return false
+}
+
+type limitedReader struct {
+	src       io.Reader
+	remaining int
+}
+
+func (b *limitedReader) Read(p []byte) (int, error) {
+	if b.remaining <= 0 {
+		return 0, errTooLarge
+	}
+	n, err := b.src.Read(p[:min(len(p), b.remaining)])
+	b.remaining -= n
+	return n, err
+}

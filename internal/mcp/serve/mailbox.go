@@ -1,0 +1,104 @@
+package serve
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"sync"
+	"time"
+)
+
+// boxName derives the unguessable name of a mailbox from its kind, caller, session and key.
+func boxName(kind, caller, session, thing string) string {
+	var space [256]byte
+	text := append(space[:0], kind...)
+	for _, part := range [...]string{caller, session, thing} {
+		text = append(append(text, 0), part...)
+	}
+	sum := sha256.Sum256(text)
+	return base64.RawURLEncoding.EncodeToString(sum[:18])
+}
+
+// Kinds of mailboxes.
+const (
+	boxAnswer = "answer" // a client's response; keyed by our request id
+	boxCancel = "cancel" // a cancellation; keyed by the client's request id
+	boxEnded  = "ended"  // the end of a session
+	boxStream = "stream" // events of a broken stream; keyed by the stream id
+)
+
+type mailboxes struct {
+	mu      sync.Mutex // guards waiters
+	waiters map[string]*boxWaiter
+}
+
+// boxWaiter is called with an arriving message; nil: it must be fetched. The call must not block.
+type boxWaiter struct{ onMessage func(message []byte) }
+
+// addWaiter calls onMessage for what arrives in the mailbox, until removeWaiter.
+func (b *mailboxes) addWaiter(box string, onMessage func(message []byte)) *boxWaiter {
+	w := &boxWaiter{onMessage}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.waiters == nil {
+		b.waiters = map[string]*boxWaiter{}
+	}
+	b.waiters[box] = w
+	return w
+}
+
+// removeWaiter removes the waiter unless a newer one replaced it.
+func (b *mailboxes) removeWaiter(box string, w *boxWaiter) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.waiters[box] == w {
+		delete(b.waiters, box)
+	}
+}
+
+// deliver calls the mailbox's waiter and reports whether there was one.
+func (b *mailboxes) deliver(box string, message []byte) bool {
+	b.mu.Lock()
+	w := b.waiters[box]
+	b.mu.Unlock()
+	if w != nil {
+		w.onMessage(message)
+	}
+	return w != nil
+}
+
+// Arrived reports that another process has posted to a mailbox. It does not block.
+func (s *Server) Arrived(box string) {
+	if !s.mailboxes.deliver(box, nil) {
+		s.endedSessions.put(box, true) // it may be the end of a session that this process has not seen
+	}
+}
+
+func (s *Server) postMessage(caller, box string, message []byte, retention time.Duration) {
+	if s.opts.Router == nil {
+		return
+	}
+	ctx, stop := context.WithTimeout(context.Background(), routerTimeout)
+	defer stop()
+	if err := s.opts.Router.Post(ctx, caller, box, message, retention); err != nil {
+		s.opts.Log.ErrorContext(ctx, "message for another process lost", "reason", err)
+	}
+}
+
+func (s *Server) fetchMessages(ctx context.Context, caller, box string) [][]byte {
+	if s.opts.Router == nil {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(ctx, routerTimeout)
+	defer stop()
+	messages, err := s.opts.Router.Fetch(ctx, caller, box)
+	if err != nil && ctx.Err() == nil {
+		s.opts.Log.ErrorContext(ctx, "messages of other processes not read", "reason", err)
+	}
+	return messages
+}
+
+const (
+	routerTimeout  = 10 * time.Second // for one post or fetch
+	briefRetention = time.Minute      // of messages with a waiter
+)

@@ -1,0 +1,136 @@
+package middleware
+
+import (
+	"context"
+	"crypto/sha256"
+	"math"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/go-chi/chi/v5/middleware"
+
+	"patchbay/internal/fault"
+	"patchbay/internal/limit"
+)
+
+const (
+	// burstSeconds is the bucket capacity in seconds of the rate.
+	burstSeconds = 4
+	// knownTTL is how long an identified credential is exempt, and maxKnown how many are.
+	knownTTL = 10 * time.Minute
+	maxKnown = 100_000
+)
+
+// UnauthenticatedLimit limits the requests without a valid key or session per client network. Credentials that
+// were identified recently are exempt, but still checked. nil limits nothing.
+type UnauthenticatedLimit struct {
+	limiter   *limit.Rate[netip.Addr]
+	refuse    Refuse
+	onRefused func() // counts refusals
+	now       func() time.Time
+
+	mu    sync.Mutex
+	known map[[sha256.Size]byte]time.Time // guarded by mu; end of the exemption by credential hash
+}
+
+// NewUnauthenticatedLimit limits each network to perSecond requests; 0: returns nil. refused is called for each
+// refused request.
+func NewUnauthenticatedLimit(perSecond int, refuse Refuse, refused func(), now func() time.Time) *UnauthenticatedLimit {
+	if perSecond <= 0 {
+		return nil
+	}
+	return &UnauthenticatedLimit{
+		limiter: limit.NewRate[netip.Addr](float64(perSecond), burstSeconds*perSecond), refuse: refuse, onRefused: refused, now: now,
+		known: map[[sha256.Size]byte]time.Time{},
+	}
+}
+
+// Guard is the middleware. It belongs inside the envelope and before any look-up of a caller.
+func (s *UnauthenticatedLimit) Guard(next http.Handler) http.Handler {
+	if s == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		credential, named := hashCredential(r)
+		undoTake := func() {}
+		if !named || !s.isKnown(credential) {
+			wait, undo := s.limiter.Take(ClientNetwork(middleware.GetClientIPAddr(r.Context())), s.now())
+			if wait > 0 {
+				s.onRefused()
+				s.refuse(w, r, NewRateLimitError(wait, "Too many requests came from this address without a sign-in. Try again in a moment."))
+				return
+			}
+			undoTake = undo
+		}
+		next.ServeHTTP(w, r)
+		n, ok := r.Context().Value(logNoteKey{}).(*logNote)
+		if ok && named && n.attrs != nil {
+			s.markKnown(credential)
+		}
+		if ok && n.isAuthenticated {
+			undoTake()
+		}
+	})
+}
+
+// MarkAuthenticated exempts a request that proved its caller in its body, such as a token request. The limit is
+// refunded.
+func MarkAuthenticated(ctx context.Context) {
+	if n, ok := ctx.Value(logNoteKey{}).(*logNote); ok {
+		n.isAuthenticated = true
+	}
+}
+
+// hashCredential hashes the Authorization and Cookie fields; named is false if there are none.
+func hashCredential(r *http.Request) (hash [sha256.Size]byte, named bool) {
+	sum := sha256.New()
+	for _, header := range []string{"Authorization", "Cookie"} {
+		for _, value := range r.Header[header] {
+			named = true
+			_, _ = sum.Write([]byte(header + ":" + value + "\n"))
+		}
+	}
+	sum.Sum(hash[:0])
+	return hash, named
+}
+
+func (s *UnauthenticatedLimit) isKnown(credential [sha256.Size]byte) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now().Before(s.known[credential])
+}
+
+func (s *UnauthenticatedLimit) markKnown(credential [sha256.Size]byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	if len(s.known) >= maxKnown {
+		for key, until := range s.known {
+			if !now.Before(until) {
+				delete(s.known, key)
+			}
+		}
+	}
+	if len(s.known) >= maxKnown {
+		clear(s.known) // each is known again after its next request
+	}
+	s.known[credential] = now.Add(knownTTL)
+}
+
+// ClientNetwork returns the network that counts as one client: an IPv4 address, or an IPv6 /64.
+func ClientNetwork(addr netip.Addr) netip.Addr {
+	addr = addr.Unmap()
+	if prefix, err := addr.Prefix(64); addr.Is6() && err == nil {
+		return prefix.Addr()
+	}
+	return addr
+}
+
+// NewRateLimitError returns a RateLimited fault with its RetryAfter.
+func NewRateLimitError(wait time.Duration, sentence string, args ...any) *fault.Error {
+	err := fault.Errorf(fault.RateLimited, sentence, args...)
+	err.RetryAfter = int(math.Ceil(wait.Seconds()))
+	return err
+}

@@ -1,0 +1,178 @@
+package toolcall
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/safe"
+	"patchbay/internal/store"
+)
+
+// maxAllowance bounds how long a tool may skip approval.
+const maxAllowance = 24 * time.Hour
+
+// Decision approves or denies a waiting call.
+type Decision struct {
+	Approve bool
+	Reason  string
+	Allow   time.Duration // with Approve: the agent's calls of this tool skip approval for so long; 0: only this call
+}
+
+// Decide approves or denies a waiting call. A member may decide, unless the agent is another member's own. A
+// second decision is a Conflict. An approved call runs in the process with a waiting request, else in this one.
+// A process that fails to start it leaves it to a sweep.
+func (c *Caller) Decide(ctx context.Context, a auth.Actor, id connectors.ToolCallID, d Decision) (connectors.ToolCall, error) {
+	if err := a.Require(connectors.PermOperate); err != nil {
+		return connectors.ToolCall{}, err
+	}
+	if d.Allow < 0 || d.Allow > maxAllowance {
+		return connectors.ToolCall{}, fault.InvalidFields(fault.Field{Location: "allow_for_s", Message: "A tool is allowed for 24 hours at most."})
+	}
+	tenant := c.o.Store.Tenant(a.Tenant.ID)
+	var row connectors.Approval
+	err := tenant.Tx(ctx, func(tx *store.Tenant) (err error) {
+		if row, err = tx.DecideApproval(ctx, id, store.ApprovalDecision{Approve: d.Approve, By: a.Decider(), Reason: d.Reason}); err != nil {
+			return err
+		}
+		if err = a.RequireDecide(ctx, tx, row.AgentID); err != nil {
+			return err
+		}
+		return c.recordDecision(ctx, tx, a, row, d)
+	})
+	if err != nil {
+		return connectors.ToolCall{}, err
+	}
+	c.waiters.wake(id)
+	if d.Approve {
+		c.waitForClaim(ctx, a.Tenant.ID, id)
+	} else {
+		c.reportEnded(ctx, a.Tenant.ID, id)
+	}
+	return c.ReadSummary(ctx, a, id)
+}
+
+// recordDecision writes the audit event, and the denied call or the allowance.
+func (c *Caller) recordDecision(ctx context.Context, tx *store.Tenant, a auth.Actor, row connectors.Approval, d Decision) error {
+	action, detail := "tool_call.approve", map[string]any{
+		"tool_call_id": row.ID.String(), "agent_id": row.AgentID.String(), "connector_id": row.ConnectorID.String(), "tool": row.Tool,
+	}
+	switch {
+	case !d.Approve:
+		action, detail["reason"] = "tool_call.deny", d.Reason
+		refusal := deniedRefusal(row)
+		_, err := tx.EndPendingCall(ctx, row.ID, store.CallEnd{
+			Status: connectors.CallDenied, Outcome: connectors.OutcomeDenied, Code: string(CodeDenied), Message: refusal.Sentence,
+		})
+		if err != nil {
+			return err
+		}
+	case d.Allow > 0:
+		detail["allow_for_s"] = int(d.Allow.Seconds())
+		allowed := connectors.Allowance{ConnectorID: row.ConnectorID, Tool: row.Tool, Definition: row.Definition, Until: c.o.Now().Add(d.Allow), GrantedBy: a.Decider()}
+		if err := tx.AllowTool(ctx, row.AgentID, allowed); err != nil {
+			return err
+		}
+	}
+	event := a.Event(action, row.ExposedName)
+	event.Detail = detail
+	return tx.Record(ctx, event)
+}
+
+// waitForClaim gives processes with a waiting request claimTimeout to claim the call, then runs it here.
+func (c *Caller) waitForClaim(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID) {
+	woken, unsubscribe := c.waiters.subscribe(id)
+	defer unsubscribe()
+	timeout := time.NewTimer(claimTimeout)
+	defer timeout.Stop()
+	for {
+		row, err := c.o.Store.Tenant(t).Approval(ctx, id)
+		if err != nil || row.State != connectors.ApprovalApproved {
+			return
+		}
+		select {
+		case <-woken:
+		case <-timeout.C:
+			c.runDetached(ctx, t, row)
+			return
+		case <-ctx.Done():
+			return // the sweep finds it
+		}
+	}
+}
+
+// runDetached runs an approved call that has no waiting request. It returns once the call is claimed.
+func (c *Caller) runDetached(ctx context.Context, t connectors.TenantID, row connectors.Approval) {
+	callCtx, err := c.beginCall(context.WithoutCancel(ctx), row.ID)
+	if err != nil {
+		return
+	}
+	started := false
+	defer func() {
+		if !started { // also if claimApproval panics
+			callCtx.endCall()
+		}
+	}()
+	claimed, err := c.claimApproval(ctx, t, row)
+	if err != nil || !claimed {
+		c.logUnsaved(ctx, err)
+		return
+	}
+	started = true
+	safe.Go(safe.Call, func() { // Stop waits for endCall
+		defer callCtx.endCall()
+		c.runStored(callCtx, t, row)
+	})
+}
+
+// runStored runs an approved call with its stored arguments.
+func (c *Caller) runStored(ctx context.Context, t connectors.TenantID, row connectors.Approval) {
+	a := &attempt{Caller: c, registeredID: row.ID}
+	err := safe.Try(safe.Call, func() error { return a.restoreOrder(ctx, t, row) })()
+	if err == nil {
+		_, _ = a.runApproved(ctx, row) // runApproved stores result and error
+		return
+	}
+	refusal := &Refusal{Code: CodeNotGranted, Sentence: "This agent may not use the tool any more.", CallID: row.ID, Err: err}
+	if !fault.Is(err, fault.NotFound) {
+		refusal.Code, refusal.Sentence = CodeUnavailable, "The call could not be made. Make it again."
+	}
+	a.recordFailure(ctx, t, row, refusal)
+}
+
+func (a *attempt) restoreOrder(ctx context.Context, t connectors.TenantID, row connectors.Approval) error {
+	_, arguments, err := a.o.Store.Vault(t).ApprovalCall(ctx, row.ID)
+	if err != nil {
+		return err
+	}
+	view, err := a.o.Access.ByAgent(ctx, t, connectors.Ref(row.AgentID.String()))
+	if err != nil {
+		return err
+	}
+	tool := findTool(view, row)
+	if tool == nil {
+		return fault.Errorf(fault.NotFound, "There is no such tool.")
+	}
+	a.order = &Order{View: view, Tool: tool, Arguments: json.RawMessage(arguments.Reveal()), NoWait: true}
+	a.order.Wait = &store.WaitBudget{Tenant: t, Bytes: len(a.order.Arguments)}
+	a.reach = tool.Reach
+	return nil
+}
+
+func (a *attempt) recordFailure(ctx context.Context, t connectors.TenantID, row connectors.Approval, refusal *Refusal) {
+	call, err := a.o.Store.Tenant(t).ToolCall(ctx, row.ID)
+	if err != nil {
+		call = connectors.ToolCall{ID: row.ID, StartedAt: row.AskedAt, AgentID: &row.AgentID, ConnectorID: &row.ConnectorID, Tool: row.Tool,
+			ExposedName: row.ExposedName, Kind: connectors.CallTool, Source: connectors.SourceGateway}
+	}
+	call.Status, call.ApprovedBy = connectors.CallRunning, row.DecidedBy
+	entry := a.o.History.Begin(connectors.Tenant{ID: t, CallHistory: connectors.HistoryNone}, call)
+	record := entry.End(func(c *connectors.ToolCall) { a.setOutcome(c, nil, refusal) })
+	if a.o.OnEnd != nil {
+		a.o.OnEnd(record)
+	}
+	a.saveResultWithRetry(ctx, t, row.ID, Outcome{}, refusal)
+}

@@ -1,0 +1,246 @@
+package toolcall
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/mcp"
+	"patchbay/internal/safe"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+)
+
+// runIfClaimed claims an approved call and runs it. done is false if another process has claimed it.
+func (a *attempt) runIfClaimed(ctx context.Context, row connectors.Approval) (out Outcome, done bool, _ error) {
+	if row.ID != a.registeredID { // the caller of this request found the row of an earlier one
+		callCtx, err := a.beginCall(ctx, row.ID)
+		if err != nil {
+			return out, false, err
+		}
+		defer callCtx.endCall()
+		ctx = callCtx
+	}
+	claimed, err := a.claimApproval(ctx, a.order.View.Tenant.ID, row)
+	if err != nil || !claimed {
+		return out, false, err
+	}
+	out, err = a.runApproved(ctx, row)
+	return out, true, err
+}
+
+// claimApproval reports whether this process may run the call: only one may.
+func (c *Caller) claimApproval(ctx context.Context, t connectors.TenantID, row connectors.Approval) (claimed bool, err error) {
+	err = c.o.Store.Tenant(t).Tx(ctx, func(tx *store.Tenant) error {
+		if claimed, err = tx.ClaimApproval(ctx, row.ID, c.o.Instance); err != nil || !claimed {
+			return err
+		}
+		return tx.StartPendingCall(ctx, row.ID, c.o.Instance, row.DecidedBy)
+	})
+	return claimed && err == nil, err
+}
+
+// runApproved runs a claimed call and stores its result. It runs what was approved: with the reviewed
+// definition, and only if the agent still may.
+func (a *attempt) runApproved(ctx context.Context, row connectors.Approval) (Outcome, error) {
+	tenant := a.order.View.Tenant.ID
+	call, err := a.o.Store.Tenant(tenant).ToolCall(ctx, row.ID)
+	if err != nil {
+		call = a.call
+		call.ID = row.ID
+	}
+	call.Status, call.ApprovedBy = connectors.CallRunning, row.DecidedBy
+	a.call, a.charge = call, quotaCharge{a.order.View, a.order.Tool, call.StartedAt}
+	a.entry = a.o.History.Begin(a.order.View.Tenant, call)
+	a.approval, a.lastCheck = &row, policyCheck{waited: a.order.Wait.Spent()}
+	out, err := a.runIfStillApproved(ctx, row)
+	a.saveResultWithRetry(ctx, tenant, row.ID, out, err)
+	return out, err
+}
+
+// runIfStillApproved runs a recorded call. A panic becomes its failure.
+func (a *attempt) runIfStillApproved(ctx context.Context, row connectors.Approval) (out Outcome, err error) {
+	defer a.recoverPanic(&out, &err)
+	if err := a.recheckApproval(ctx, row); err != nil {
+		return a.finishCall(ctx, nil, a.explainHeld(ctx, err))
+	}
+	return a.sendAndFinish(ctx)
+}
+
+// recheckApproval checks agent, tool and definition, which is synced again if it is too old.
+func (a *attempt) recheckApproval(ctx context.Context, row connectors.Approval) error {
+	if err := a.reloadOrder(ctx, row); err != nil {
+		return err
+	}
+	if err := a.checkDefinitionAge(ctx); err != nil {
+		return err
+	}
+	return a.checkDefinition(row)
+}
+
+// checkDefinition returns a refusal if the tool's definition is not the reviewed one.
+func (a *attempt) checkDefinition(row connectors.Approval) error {
+	if a.order.Tool.Hash == row.Definition {
+		return nil
+	}
+	return a.withCallID(row.ID, &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q changed after the call was asked for. Look at it, and make the call again.", row.Tool)})
+}
+
+// reloadOrder checks agent and tool as they are now, and limits the order to what the approver saw.
+func (a *attempt) reloadOrder(ctx context.Context, row connectors.Approval) error {
+	var view *access.View
+	var arguments secret.Text
+	tenant := a.order.View.Tenant.ID
+	err := a.o.Store.Retry(ctx, a.order.Wait, func(ctx context.Context) (err error) {
+		if view, err = a.o.Access.ByAgent(ctx, tenant, connectors.Ref(row.AgentID.String())); err == nil {
+			_, arguments, err = a.o.Store.Vault(tenant).ApprovalCall(ctx, row.ID)
+		}
+		return err
+	})
+	if err != nil {
+		return a.explainError(ctx, a.order.View, a.reach, err)
+	}
+	if !view.Agent.Enabled {
+		return a.withCallID(row.ID, disabledRefusal())
+	}
+	tool := findTool(view, row)
+	if tool == nil {
+		return a.withCallID(row.ID, &Refusal{Code: CodeNotGranted, Sentence: "This agent may not use the tool any more."})
+	}
+	if tool.Held != "" || !tool.Listed() {
+		return heldRefusal(tool)
+	}
+	order := *a.order
+	order.View, order.Tool, order.Arguments = view, tool, json.RawMessage(arguments.Reveal())
+	order.Meta, order.Input = approvedMeta(order.Client), nil // the approver did not see the request's own, and a server may act upon them
+	a.order, a.reach = &order, tool.Reach
+	return a.checkDefinition(row)
+}
+
+func findTool(v *access.View, row connectors.Approval) *access.Tool {
+	for _, r := range v.Reaches {
+		if r.Connector.ID == row.ConnectorID {
+			return r.Tool(row.Tool)
+		}
+	}
+	return nil
+}
+
+type storedResult struct {
+	Raw     json.RawMessage `json:"raw,omitempty"`
+	IsError bool            `json:"is_error,omitempty"`
+	Refusal *Refusal        `json:"refusal,omitempty"`
+	RPC     *mcp.RPCError   `json:"rpc,omitempty"`
+}
+
+func toStoredResult(out Outcome, err error) storedResult {
+	var (
+		refusal *Refusal
+		failure *mcp.Error
+	)
+	switch {
+	case err == nil:
+		return storedResult{Raw: out.Raw, IsError: out.IsError}
+	case errors.As(err, &refusal):
+		return storedResult{Refusal: refusal}
+	case errors.As(err, &failure) && failure.RPC != nil:
+		return storedResult{RPC: failure.RPC}
+	default:
+		return storedResult{Refusal: &Refusal{Code: CodeUnavailable, Sentence: "Something went wrong on our side."}}
+	}
+}
+
+// toOutcome is the inverse of toStoredResult.
+func (r storedResult) toOutcome(out Outcome) (Outcome, error) {
+	switch {
+	case r.Refusal != nil:
+		return out, r.Refusal
+	case r.RPC != nil:
+		return out, &mcp.Error{Phase: mcp.PhaseCall, Reason: mcp.ReasonRPC, RPCCode: r.RPC.Code, RPC: r.RPC}
+	}
+	out.Raw, out.IsError = r.Raw, r.IsError
+	return out, nil
+}
+
+const saveResultTimeout = 10 * time.Second
+
+// saveResultWithRetry stores the result. If the database is away it retries in the background; until then the
+// call counts as executing.
+func (a *attempt) saveResultWithRetry(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID, out Outcome, err error) {
+	plain, marshalErr := json.Marshal(toStoredResult(out, err))
+	if marshalErr != nil {
+		a.o.Log.ErrorContext(ctx, "result of an approved call not kept", slog.Any("error", marshalErr))
+		return
+	}
+	if saveErr := a.saveResult(context.WithoutCancel(ctx), t, id, secret.Text(plain), a.hasWaiter); saveErr == nil {
+		return
+	}
+	fetches := a.hasWaiter
+	a.runBackground(func(ctx context.Context) {
+		for pause := time.Second; ; pause = min(2*pause, 30*time.Second) {
+			select {
+			case <-time.After(pause):
+			case <-ctx.Done():
+				return
+			}
+			if a.saveResult(ctx, t, id, secret.Text(plain), fetches) == nil {
+				return
+			}
+		}
+	})
+}
+
+// saveResult stores the result, and marks it as fetched if a request has received it.
+func (c *Caller) saveResult(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID, plain secret.Text, fetched bool) error {
+	ctx, cancel := context.WithTimeout(ctx, saveResultTimeout)
+	defer cancel()
+	ok, err := c.o.Store.Tenant(t).FinishApproval(ctx, id, c.o.Instance, plain)
+	if err == nil && ok && fetched {
+		_, err = c.o.Store.Vault(t).FetchApproval(ctx, id)
+		if fault.Is(err, fault.NotFound) {
+			err = nil
+		}
+	}
+	c.logUnsaved(ctx, err)
+	return err
+}
+
+// fetchResult loads the result of a call that ran in another process, or earlier.
+func (a *attempt) fetchResult(ctx context.Context, id connectors.ToolCallID) (Outcome, error) {
+	vault := a.o.Store.Vault(a.order.View.Tenant.ID)
+	plain, err := vault.FetchApproval(ctx, id)
+	if fault.Is(err, fault.NotFound) { // another waiting request has fetched it
+		plain, err = vault.ApprovalResult(ctx, id)
+	}
+	if err != nil {
+		return Outcome{}, err
+	}
+	var stored storedResult
+	if err := json.Unmarshal([]byte(plain.Reveal()), &stored); err != nil {
+		return Outcome{}, fmt.Errorf("read the result of an approved call: %w", err)
+	}
+	out, err := stored.toOutcome(a.loadOutcome(ctx, id))
+	return out, err
+}
+
+// runBackground runs do in the background, which Stop waits for. It does nothing after Stop.
+func (c *Caller) runBackground(do func(ctx context.Context)) (started bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.stopped {
+		safe.GoIn(&c.background, safe.Call, func() { do(c.baseCtx) })
+	}
+	return !c.stopped
+}
+
+func (c *Caller) logUnsaved(ctx context.Context, err error) {
+	if err != nil {
+		c.o.Log.WarnContext(ctx, "state of a call not saved", slog.Any("error", err))
+	}
+}

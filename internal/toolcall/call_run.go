@@ -1,0 +1,85 @@
+package toolcall
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/safe"
+)
+
+// recordTimeout bounds the wait until a finished call is stored.
+const recordTimeout = 2 * time.Second
+
+// Run makes a call and returns after its end, when it waits for approval, or after timeout; the call then goes
+// on detached from ctx. A finished call is stored, and returned with its whole result and original arguments.
+// An error means that no call began (*BadArguments or a fault); only a call that a quota refused has both a
+// record and an error.
+func (c *Caller) Run(ctx context.Context, o Order, timeout time.Duration) (connectors.ToolCall, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return connectors.ToolCall{}, err
+	}
+	o.ID, o.NoWait = connectors.ToolCallID{UUID: id}, true
+	if o.Progress == nil {
+		o.Progress = func(json.RawMessage) {} // progress is stored for later reads
+	}
+	results := make(chan callResult, 1)
+	safe.Go(safe.Call, func() { // Stop waits for the call
+		var r callResult
+		defer func() { results <- r }()
+		defer safe.RecoverTo(safe.Call, &r.err)
+		r.out, r.err = c.Call(context.WithoutCancel(ctx), o)
+	})
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	select {
+	case r := <-results:
+		return c.toRecordedCall(ctx, r, o.Arguments)
+	case <-timer.C:
+		return c.o.Store.Tenant(o.View.Tenant.ID).ToolCall(ctx, o.ID)
+	case <-ctx.Done():
+		return connectors.ToolCall{}, context.Cause(ctx)
+	}
+}
+
+type callResult struct {
+	out Outcome
+	err error
+}
+
+// toRecordedCall returns the call as Run describes.
+func (c *Caller) toRecordedCall(ctx context.Context, r callResult, arguments json.RawMessage) (connectors.ToolCall, error) {
+	call := r.out.Call
+	if _, isBadArguments := errors.AsType[*BadArguments](r.err); isBadArguments || call.ID.UUID == uuid.Nil {
+		return connectors.ToolCall{}, r.err
+	}
+	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
+	defer cancel()
+	c.o.History.Written(ctx)
+	call.Arguments = arguments
+	var content struct {
+		Content           json.RawMessage
+		StructuredContent json.RawMessage
+	}
+	if r.err == nil && json.Unmarshal(r.out.Raw, &content) == nil {
+		call.Content, call.Structured = content.Content, content.StructuredContent
+	}
+	return call, newQuotaFault(r.err)
+}
+
+// newQuotaFault is the fault for a call that a quota refused; nil: none did.
+func newQuotaFault(err error) error {
+	refusal, ok := errors.AsType[*Refusal](err)
+	if !ok || refusal.Code != CodeQuotaExceeded {
+		return nil
+	}
+	f := fault.Wrap(fault.RateLimited, refusal, refusal.Sentence).WithType("quota-exceeded")
+	f.RetryAfter = int((refusal.RetryAfter + time.Second - 1) / time.Second)
+	return f
+}

@@ -1,0 +1,214 @@
+package toolcall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/fault"
+	"patchbay/internal/lifetime"
+	"patchbay/internal/mcp"
+	"patchbay/internal/safehttp"
+)
+
+// explainError turns an error into a refusal with one sentence. The server's JSON-RPC error to the call stays
+// as it is; one to the handshake does not, because a client could read it as "no such method" of Patchbay. A
+// refusal is returned unchanged.
+func (c *Caller) explainError(ctx context.Context, v *access.View, r *access.Reach, err error) error {
+	if ctxRefusal := explainContext(ctx, r.Connector); ctxRefusal != nil {
+		ctxRefusal.Err = errors.Join(err, lifetime.Cause(ctx))
+		return ctxRefusal
+	}
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
+		return refusal
+	}
+	if blocked, ok := errors.AsType[*safehttp.BlockedError](err); ok {
+		return &Refusal{Code: CodeUpstream, Sentence: blocked.Error(), Err: err}
+	}
+	if proxyErr, ok := errors.AsType[*safehttp.ProxyError](err); ok {
+		return &Refusal{Code: CodeUpstream, Sentence: proxyErr.Why, Err: err}
+	}
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return c.explainFault(ctx, v, r, f)
+	}
+	failure, ok := errors.AsType[*mcp.Error](err)
+	switch {
+	case !ok:
+		return &Refusal{Code: CodeUnavailable, Sentence: "Something went wrong on our side.", Err: err}
+	case failure.RPC != nil && failure.Reason == mcp.ReasonRPC && !isHandshake(failure.Phase):
+		return failure
+	case failure.Reason == mcp.ReasonUnauthorized:
+		return c.explainUnauthorized(ctx, v, r, failure)
+	default:
+		return &Refusal{Code: toCode(failure), Sentence: errorSentence(failure, r.Connector), RetryAfter: failure.RetryAfter, Err: err}
+	}
+}
+
+// isHandshake reports whether the phase precedes the request itself.
+func isHandshake(p mcp.Phase) bool {
+	return p == mcp.PhaseConnect || p == mcp.PhaseDiscover || p == mcp.PhaseInitialize || p == mcp.PhaseInitialized
+}
+
+// explainContext is the refusal after the context ended: by client, person, timeout or shutdown; nil: it
+// has not.
+func explainContext(ctx context.Context, c connectors.Connector) *Refusal {
+	if ctx.Err() == nil {
+		return nil
+	}
+	switch cause := lifetime.Cause(ctx); {
+	case errors.Is(cause, errTimeout), errors.Is(cause, context.DeadlineExceeded):
+		return timeoutRefusal(c)
+	case errors.Is(cause, errCancelled):
+		return &Refusal{Code: CodeCancelled, Sentence: "A person cancelled this call."}
+	case errors.Is(cause, errStopped):
+		return &Refusal{Code: CodeUnavailable, Sentence: "Patchbay stopped during this call. Whether the tool ran is not known."}
+	default:
+		return &Refusal{Code: CodeCancelled, Sentence: "The client cancelled this call."}
+	}
+}
+
+func timeoutRefusal(c connectors.Connector) *Refusal {
+	return &Refusal{Code: CodeTimeout, Sentence: fmt.Sprintf(
+		"The server of %q did not answer within %s, and was told to stop. Whether the tool ran is not known.", c.Name, formatDuration(c.Timeout))}
+}
+
+func circuitOpenRefusal(name string, wait time.Duration) *Refusal {
+	wait = max(wait, time.Second)
+	return &Refusal{Code: CodeCircuitOpen, RetryAfter: wait, Sentence: fmt.Sprintf(
+		"The server of %q failed several times in a row, and is left alone for a while. Try again in %s.", name, formatDuration(wait))}
+}
+
+func (c *Caller) explainFault(ctx context.Context, v *access.View, r *access.Reach, f *fault.Error) error {
+	switch {
+	case f.Type == "credential-required":
+		return c.explainMissing(ctx, v, r, f)
+	case f.Kind == fault.Unavailable, f.Kind == fault.Conflict, f.Kind == fault.Upstream, f.Kind == fault.RateLimited:
+		code := CodeUnavailable
+		if f.Kind == fault.Upstream {
+			code = CodeUpstream
+		}
+		return &Refusal{Code: code, Sentence: f.Message, RetryAfter: time.Duration(f.RetryAfter) * time.Second, Err: f}
+	default:
+		return &Refusal{Code: CodeUnavailable, Sentence: "Something went wrong on our side.", Err: f}
+	}
+}
+
+func (c *Caller) explainMissing(ctx context.Context, v *access.View, r *access.Reach, f *fault.Error) *Refusal {
+	refusal := &Refusal{Code: CodeNeedsAuthorization, Sentence: f.Message, Err: f}
+	if f.Message == fault.As(credentials.Missing(r.Connector, &v.Agent.ID)).Message {
+		refusal.Code = CodeCredentialRequired
+	}
+	c.addConnectURL(ctx, v, r, refusal)
+	return refusal
+}
+
+func (c *Caller) explainUnauthorized(ctx context.Context, v *access.View, r *access.Reach, failure *mcp.Error) error {
+	connector := r.Connector
+	refusal := &Refusal{Code: CodeNeedsAuthorization, Err: failure}
+	switch {
+	case failure.HTTPStatus == http.StatusForbidden:
+		refusal.Code = CodeUpstream
+		refusal.Sentence = fmt.Sprintf("The server of %q refused access (403). Check what the credential is allowed to do.", connector.Name)
+	case connector.Auth.Type == connectors.AuthNone:
+		refusal.Code = CodeCredentialRequired
+		refusal.Sentence = fmt.Sprintf("The server of %q asks for a credential (401). An admin chooses an authentication in the connector's settings.", connector.Name)
+	case connector.Auth.Type == connectors.AuthOAuth2:
+		refusal.Sentence = fmt.Sprintf("The server of %q refused the connected account (401). Connect it again.", connector.Name)
+		c.addConnectURL(ctx, v, r, refusal)
+	default:
+		refusal.Sentence = fmt.Sprintf("The server of %q refused the credential (401). Set a new one on the connector's Credentials page.", connector.Name)
+		c.addConnectURL(ctx, v, r, refusal)
+	}
+	return refusal
+}
+
+func toCode(e *mcp.Error) Code {
+	switch e.Reason {
+	case mcp.ReasonTimeout:
+		return CodeTimeout
+	case mcp.ReasonCrowded:
+		return CodeUnavailable
+	default:
+		return CodeUpstream
+	}
+}
+
+// errorSentence describes a server's failure, without text of the server.
+func errorSentence(e *mcp.Error, c connectors.Connector) string {
+	format := func(sentence string) string { return fmt.Sprintf(sentence, c.Name) }
+	if e.Interrupted() {
+		return format("The server of %q broke off before its answer was there. Whether the tool ran is not known.")
+	}
+	switch e.Reason {
+	case mcp.ReasonTimeout:
+		if e.Phase == mcp.PhaseConnect {
+			return format("The server of %q did not take a connection in time. Try again later.")
+		}
+		return timeoutRefusal(c).Sentence
+	case mcp.ReasonUnreachable:
+		if e.Phase == mcp.PhaseConnect || !e.Retryable {
+			return format("The server of %q cannot be reached. Try again later.")
+		}
+		return format("The server of %q broke off before its answer was there. Whether the tool ran is not known.")
+	case mcp.ReasonTLS:
+		return format("The server of %q cannot be reached over a secure connection. An admin checks its URL and certificate.")
+	case mcp.ReasonHTTPStatus:
+		return statusSentence(e, c.Name)
+	case mcp.ReasonTooLarge:
+		return format("The server of %q sent more than Patchbay takes.")
+	case mcp.ReasonRedirect:
+		return format("The server of %q redirects elsewhere. An admin sets its new URL on the connector.")
+	case mcp.ReasonInput:
+		return format("The server of %q asked for input, and the client gave none.")
+	case mcp.ReasonCrowded:
+		return format("The server of %q answered at length while too many long answers were on their way, and Patchbay had no room for it. The tool may have run: look before you call it again.")
+	case mcp.ReasonUnsupportedVersion:
+		return format("The server of %q speaks a version of MCP that Patchbay does not know.")
+	case mcp.ReasonRPC:
+		return rpcSentence(e)
+	default:
+		return format("The server of %q did not answer as MCP wants it. Its log may say why.")
+	}
+}
+
+func statusSentence(e *mcp.Error, server string) string {
+	switch {
+	case e.SessionLost():
+		return fmt.Sprintf("The server of %q did not know the session any more. Whether the tool ran is not known; the next call has a new session.", server)
+	case e.HTTPStatus == http.StatusTooManyRequests, e.HTTPStatus == http.StatusServiceUnavailable && e.RetryAfter > 0:
+		if e.RetryAfter >= time.Second {
+			return fmt.Sprintf("The server of %q asks to be left alone for a while (%d). Try again in %s.", server, e.HTTPStatus, formatDuration(e.RetryAfter))
+		}
+		return fmt.Sprintf("The server of %q asks to be left alone for a while (%d). Try again later.", server, e.HTTPStatus)
+	case e.HTTPStatus >= http.StatusInternalServerError:
+		return fmt.Sprintf("The server of %q answered with HTTP status %d. It has a problem of its own; try again later.", server, e.HTTPStatus)
+	default:
+		return fmt.Sprintf("The server of %q answered with HTTP status %d.", server, e.HTTPStatus)
+	}
+}
+
+func rpcSentence(e *mcp.Error) string {
+	if e.RPCCode == 0 {
+		return "The server refused the request."
+	}
+	return fmt.Sprintf("The server refused the request with the JSON-RPC error %d.", e.RPCCode)
+}
+
+func formatDuration(d time.Duration) string {
+	seconds := int((d + time.Second - 1) / time.Second)
+	switch {
+	case seconds == 1:
+		return "1 second"
+	case seconds < 120:
+		return fmt.Sprintf("%d seconds", seconds)
+	case seconds > 2*60*60:
+		return fmt.Sprintf("%d hours", (seconds+60*60-1)/(60*60))
+	default:
+		return fmt.Sprintf("%d minutes", (seconds+59)/60)
+	}
+}

@@ -1,0 +1,39 @@
+package toolcall
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"patchbay/internal/access"
+)
+
+// explainHeld adds to the refusal of a held tool what changed and where an admin decides. If the query fails,
+// the refusal stays as it is.
+func (a *attempt) explainHeld(ctx context.Context, err error) error {
+	refusal, ok := err.(*Refusal) //nolint:errorlint // it is ours, and at the top
+	if !ok || refusal.Code != CodeHeld {
+		return err
+	}
+	tool, connector := a.order.Tool, &a.reach.Connector
+	switch tool.Held {
+	case access.HeldDisabled, access.HeldRemoved, access.HeldRejected, access.HeldMalformed:
+		return err
+	}
+	kinds, loadErr := a.o.Store.Tenant(a.order.View.Tenant.ID).WaitingKinds(ctx, connector.ID, tool.Name)
+	if loadErr != nil {
+		return err
+	}
+	explained := *refusal
+	if len(kinds) > 0 {
+		words := make([]string, len(kinds))
+		for i, kind := range kinds {
+			words[i] = kind.Words()
+		}
+		explained.Sentence += fmt.Sprintf(" What is different: %s.", strings.Join(words, ", "))
+	}
+	explained.Sentence += fmt.Sprintf(" An admin decides at %s/connectors/%s/tools/%s/changes.",
+		a.o.BaseURL, url.PathEscape(connector.Slug), url.PathEscape(tool.Name))
+	return &explained
+}

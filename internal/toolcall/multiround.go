@@ -1,0 +1,251 @@
+package toolcall
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp"
+	"patchbay/internal/safe"
+)
+
+// A server of revision 2025-11-25 sends requests in the middle of a call. A client of revision 2026-07-28
+// answers with another request (multi round-trip). In between, the call runs detached in the process that began
+// it, and waits while a question is open.
+//
+//	Call ──► multiRoundCall ──► question ──► InputRequired, with a state that names the call
+//	Call with Input, in any process ──► the answer ──► the next question, or the result
+
+// questionTTL bounds how long a question stays open.
+const questionTTL = 10 * time.Minute
+
+// multiRoundCalls are those of this process. The zero value works.
+type multiRoundCalls struct {
+	mu   sync.Mutex
+	byID map[connectors.ToolCallID]*multiRoundCall // guarded by mu
+}
+
+func (t *multiRoundCalls) findCall(id connectors.ToolCallID) *multiRoundCall {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.byID[id]
+}
+
+func (t *multiRoundCalls) addCall(m *multiRoundCall) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.byID == nil {
+		t.byID = map[connectors.ToolCallID]*multiRoundCall{}
+	}
+	t.byID[m.id] = m
+}
+
+func (t *multiRoundCalls) removeCall(m *multiRoundCall) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.byID, m.id)
+}
+
+// multiRoundCall is a call that spans several client requests.
+type multiRoundCall struct {
+	caller       *Caller
+	id           connectors.ToolCallID
+	order        Order // of the first request
+	cancel       context.CancelCauseFunc
+	questions    chan *question
+	questionSlot chan struct{} // capacity 1: one question at a time
+	done         chan struct{} // closed at the end of the call, after out and err are set
+	out          Outcome
+	err          error
+
+	mu           sync.Mutex // guards the fields below
+	asked        int
+	openQuestion *question   // nil: none
+	hasRequest   bool        // a client request waits
+	client       Client      // of that request
+	expiry       *time.Timer // while no request waits
+}
+
+type question struct {
+	ctx    context.Context //nolint:containedctx // of the call: a question is open as long as it lasts
+	key    string
+	method string
+	params json.RawMessage
+	answer chan json.RawMessage
+}
+
+// needsMultiRound reports whether the server may send requests that the client can only answer with another
+// request.
+func needsMultiRound(o *Order) bool {
+	return o.MultiRound && o.Ask == nil && len(o.Capabilities) > 2 && o.Tool.Reach.Connector.Era != string(mcp.EraModern) && normalizeCapabilities(o.Capabilities) != ""
+}
+
+// startMultiRound starts the call and waits for its first question or result.
+func (c *Caller) startMultiRound(ctx context.Context, o Order) (Outcome, error) {
+	if o.ID == (connectors.ToolCallID{}) {
+		o.ID = newCallID()
+	}
+	o.Arguments, o.Meta, o.Capabilities = bytes.Clone(o.Arguments), bytes.Clone(o.Meta), bytes.Clone(o.Capabilities)
+	m := &multiRoundCall{caller: c, id: o.ID, order: o, questions: make(chan *question), questionSlot: make(chan struct{}, 1), done: make(chan struct{})}
+	callCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	m.cancel = cancel
+	attached := o
+	attached.Lend = false // several requests, in other processes too, may read the result
+	attached.Client = Client{Ask: m.askClient, Capabilities: o.Capabilities, Task: o.Task, Message: m.relayMessage}
+	if o.Progress != nil {
+		attached.Progress = m.relayProgress
+	}
+	m.attachClient(o.Client)
+	defer m.detachClient()
+	c.multiRound.addCall(m)
+	safe.Go(safe.Call, func() { // Stop waits for the call
+		defer close(m.done)
+		defer safe.RecoverTo(safe.Call, &m.err)
+		m.out, m.err = c.runCall(callCtx, &attached)
+	})
+	return m.waitForQuestion(ctx)
+}
+
+// attachClient sends messages to this client. ok is false if another request waits already.
+func (m *multiRoundCall) attachClient(client Client) (ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.hasRequest {
+		return false
+	}
+	m.hasRequest, m.client = true, client
+	if m.expiry != nil {
+		m.expiry.Stop()
+	}
+	return true
+}
+
+func (m *multiRoundCall) detachClient() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.hasRequest, m.client = false, Client{}
+	m.expiry = time.AfterFunc(questionTTL, func() {
+		defer safe.Recover(safe.Timer)
+		m.cancel(errTimeout)
+		m.caller.multiRound.removeCall(m)
+	})
+}
+
+func (m *multiRoundCall) relayMessage(method string, params json.RawMessage) {
+	m.mu.Lock()
+	onMessage := m.client.Message
+	m.mu.Unlock()
+	if onMessage != nil {
+		onMessage(method, params)
+	}
+}
+
+func (m *multiRoundCall) relayProgress(params json.RawMessage) {
+	m.mu.Lock()
+	onProgress := m.client.Progress
+	m.mu.Unlock()
+	if onProgress != nil {
+		onProgress(params)
+	}
+}
+
+// askClient sends the server's request to the client, and returns its response.
+func (m *multiRoundCall) askClient(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	select {
+	case m.questionSlot <- struct{}{}:
+		defer func() { <-m.questionSlot }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	m.mu.Lock()
+	m.asked++
+	q := &question{ctx: ctx, key: fmt.Sprintf("q%d", m.asked), method: method, params: params, answer: make(chan json.RawMessage, 1)}
+	m.mu.Unlock()
+	select {
+	case m.questions <- q:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	select {
+	case answer := <-q.answer:
+		return answer, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// waitForQuestion waits for the next question or the end. A client must be attached.
+func (m *multiRoundCall) waitForQuestion(ctx context.Context) (Outcome, error) {
+	select {
+	case q := <-m.questions:
+		return m.suspendCall(q)
+	case <-m.done:
+	case <-ctx.Done():
+		m.cancel(context.Cause(ctx))
+		<-m.done
+	}
+	m.cancel(nil)
+	m.caller.multiRound.removeCall(m)
+	return m.out, m.err
+}
+
+// suspendCall returns the question as InputRequired.
+func (m *multiRoundCall) suspendCall(q *question) (Outcome, error) {
+	m.mu.Lock()
+	m.openQuestion = q
+	m.mu.Unlock()
+	a := attempt{Caller: m.caller, order: &m.order, reach: m.order.Tool.Reach}
+	handle, err := m.caller.sealHandle(m.order.View, purposeState, callState{Call: a.callHash(), Until: m.caller.o.Now().Add(stateTTL), MultiRound: &m.id})
+	if err != nil {
+		return Outcome{}, err
+	}
+	params := q.params
+	if len(params) == 0 {
+		params = json.RawMessage("{}")
+	}
+	raw := fmt.Sprintf(`{"resultType":"input_required","inputRequests":{%q:{"method":%s,"params":%s}},"requestState":%s}`,
+		q.key, quoteString(q.method), params, handle)
+	return Outcome{CallID: m.id, Raw: json.RawMessage(raw), InputRequired: true}, nil
+}
+
+// answerQuestion passes the client's response to the server. Without one the question stays open.
+func (m *multiRoundCall) answerQuestion(responses json.RawMessage) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.openQuestion == nil {
+		return
+	}
+	if response, _ := findMember(responses, m.openQuestion.key); response != nil {
+		m.openQuestion.answer <- bytes.Clone(response)
+		m.openQuestion = nil
+	}
+}
+
+// resumeCall resumes the call with a client's response. A question without a response is returned again.
+func (m *multiRoundCall) resumeCall(ctx context.Context, in *mcp.Input, client Client) (Outcome, error) {
+	if !m.attachClient(client) {
+		return Outcome{}, &BadArguments{Sentence: "This call goes on with another request already."}
+	}
+	defer m.detachClient()
+	m.answerQuestion(in.Responses)
+	open := m.currentQuestion()
+	if open == nil {
+		return m.waitForQuestion(ctx)
+	}
+	return m.suspendCall(open)
+}
+
+// currentQuestion is the open question; nil: none. It drops that of a cancelled call, which ends a moment
+// later.
+func (m *multiRoundCall) currentQuestion() *question {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.openQuestion != nil && m.openQuestion.ctx.Err() != nil {
+		m.openQuestion = nil
+	}
+	return m.openQuestion
+}

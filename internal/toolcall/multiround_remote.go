@@ -1,0 +1,141 @@
+package toolcall
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+)
+
+// The mailboxes of a request that resumes a call of another process: for the response, and for the next
+// question or the result.
+const (
+	answerBoxPrefix = "talk-" // plus the call's id
+	replyBoxPrefix  = "told-" // plus the request's id
+	mailTTL         = 2 * time.Minute
+)
+
+// remoteAnswer is a client's response, for the process of the call.
+type remoteAnswer struct {
+	Responses json.RawMessage `json:"responses,omitempty"`
+	Reply     string          `json:"reply"` // mailbox
+}
+
+// remoteReply is the next question or the result.
+type remoteReply struct {
+	storedResult
+	InputRequired bool   `json:"input_required,omitempty"`
+	Bad           string `json:"bad,omitempty"`
+}
+
+// resumeMultiRound resumes a call, here or in its process.
+func (c *Caller) resumeMultiRound(ctx context.Context, o *Order, id connectors.ToolCallID) (Outcome, error) {
+	if m := c.multiRound.findCall(id); m != nil {
+		return m.resumeCall(ctx, o.Input, o.Client)
+	}
+	return c.resumeRemote(ctx, o, id)
+}
+
+func (c *Caller) resumeRemote(ctx context.Context, o *Order, id connectors.ToolCallID) (Outcome, error) {
+	request := newCallID()
+	box := replyBoxPrefix + request.String()
+	woken, unsubscribe := c.waiters.subscribe(request)
+	defer unsubscribe()
+	message, err := json.Marshal(remoteAnswer{Responses: o.Input.Responses, Reply: box})
+	if err == nil {
+		err = c.putMail(ctx, o.View, answerBoxPrefix+id.String(), message)
+	}
+	if err != nil {
+		return Outcome{}, c.explainError(ctx, o.View, o.Tool.Reach, err)
+	}
+	timeout := time.NewTimer(o.Tool.Reach.Connector.Timeout + 5*time.Second)
+	defer timeout.Stop()
+	poll := time.NewTicker(waitPollInterval)
+	defer poll.Stop()
+	for {
+		letters, err := c.o.Store.Vault(o.View.Tenant.ID).TakeMail(ctx, o.View.Agent.ID, box)
+		if err == nil && len(letters) > 0 {
+			return parseRemoteReply(id, letters[0].Message)
+		}
+		select {
+		case <-woken:
+		case <-poll.C:
+		case <-timeout.C:
+			return Outcome{CallID: id}, &Refusal{Code: CodeOutcomeUnknown, CallID: id, Sentence: "The process that made this call does not answer. Whether the tool ran is not known."}
+		case <-ctx.Done():
+			_ = c.putMail(context.WithoutCancel(ctx), o.View, cancelBoxPrefix+id.String(), []byte("cancel"))
+			return Outcome{CallID: id}, explainContext(ctx, o.Tool.Reach.Connector)
+		}
+	}
+}
+
+func (c *Caller) putMail(ctx context.Context, v *access.View, box string, message []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, noteTimeout)
+	defer cancel()
+	return c.o.Store.Tenant(v.Tenant.ID).PutMail(ctx, store.NewMail{
+		AgentID: v.Agent.ID, Box: box, Message: secret.Text(message), ExpiresAt: c.o.Now().Add(mailTTL),
+	})
+}
+
+func parseRemoteReply(id connectors.ToolCallID, message secret.Text) (Outcome, error) {
+	var t remoteReply
+	if err := json.Unmarshal([]byte(message.Reveal()), &t); err != nil {
+		return Outcome{}, err
+	}
+	if t.Bad != "" {
+		return Outcome{}, &BadArguments{Sentence: t.Bad}
+	}
+	return t.toOutcome(Outcome{CallID: id, InputRequired: t.InputRequired})
+}
+
+// handleAnswerMail resumes a call of this process with a response that another process received.
+func (c *Caller) handleAnswerMail(box string) {
+	if text, ok := strings.CutPrefix(box, replyBoxPrefix); ok {
+		if id, err := uuid.Parse(text); err == nil {
+			c.waiters.wake(connectors.ToolCallID{UUID: id})
+		}
+		return
+	}
+	text, ok := strings.CutPrefix(box, answerBoxPrefix)
+	if !ok {
+		return
+	}
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return
+	}
+	if m := c.multiRound.findCall(connectors.ToolCallID{UUID: id}); m != nil {
+		c.runBackground(func(ctx context.Context) { m.serveAnswers(ctx, box) })
+	}
+}
+
+// serveAnswers takes the responses in the mailbox, and replies to each.
+func (m *multiRoundCall) serveAnswers(ctx context.Context, box string) {
+	v := m.order.View
+	letters, err := m.caller.o.Store.Vault(v.Tenant.ID).TakeMail(ctx, v.Agent.ID, box)
+	m.caller.logUnsaved(ctx, err)
+	for _, l := range letters {
+		var answer remoteAnswer
+		if json.Unmarshal([]byte(l.Message.Reveal()), &answer) != nil {
+			continue
+		}
+		out, err := m.resumeCall(ctx, &mcp.Input{Responses: answer.Responses}, Client{})
+		reply := remoteReply{storedResult: toStoredResult(out, err), InputRequired: out.InputRequired}
+		if badArguments, ok := err.(*BadArguments); ok { //nolint:errorlint // it is ours, and at the top
+			reply = remoteReply{Bad: badArguments.Sentence}
+		}
+		message, err := json.Marshal(reply)
+		if err == nil {
+			err = m.caller.putMail(context.WithoutCancel(ctx), v, answer.Reply, message)
+		}
+		m.caller.logUnsaved(ctx, err)
+	}
+}

@@ -1,0 +1,214 @@
+package toolcall
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/fault"
+	"patchbay/internal/history"
+	"patchbay/internal/mcp"
+)
+
+// Query is a request other than tools/call to a connector's server.
+type Query struct {
+	View        *access.View
+	Reach       *access.Reach
+	ID          connectors.ToolCallID // in the history; zero: a new one
+	Kind        connectors.CallKind   // in the history; empty: not recorded
+	Name        string                // in the history: the server's own
+	ExposedName string                // the agent's name for it; empty: Name
+	Method      string
+	Params      json.RawMessage // as sent to the server
+	Source      connectors.CallSource
+	Caller      string
+	Token       *connectors.AgentTokenID
+	From        connectors.CallOrigin
+	Client
+
+	lastCheck policyCheck
+}
+
+// Request sends any other request under the same limits as a call, and returns the server's result. Its
+// InputRequired results carry a sealed state. It needs no approval, because it is read-only.
+func (c *Caller) Request(ctx context.Context, q Query) (json.RawMessage, error) {
+	call := q.newCallRecord(c.o.Now())
+	callCtx, err := c.beginCall(ctx, call.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer callCtx.endCall()
+	ctx = callCtx
+	var entry *history.Entry
+	if q.Kind != "" {
+		entry = c.o.History.Begin(q.View.Tenant, call)
+	}
+	var credential *credentials.Usable
+	raw, err := c.runQuery(ctx, q, &credential)
+	if entry != nil {
+		a := attempt{Caller: c, credential: credential}
+		record := entry.End(func(call *connectors.ToolCall) {
+			a.setOutcome(call, &mcp.Result{Raw: raw, Structured: raw}, err)
+		})
+		if c.o.OnEnd != nil {
+			c.o.OnEnd(record)
+		}
+	}
+	return raw, err
+}
+
+func (q *Query) newCallRecord(now time.Time) connectors.ToolCall {
+	exposedName := q.ExposedName
+	if exposedName == "" {
+		exposedName = q.Name
+	}
+	if q.ID == (connectors.ToolCallID{}) {
+		q.ID = newCallID()
+	}
+	return connectors.ToolCall{
+		ID: q.ID, AgentID: &q.View.Agent.ID, AgentSlug: q.View.Agent.Slug, ConnectorID: &q.Reach.Connector.ID,
+		ConnectorSlug: q.Reach.Connector.Slug, Kind: q.Kind, Tool: q.Name, ExposedName: exposedName, Source: q.Source, Caller: q.Caller,
+		CallOrigin: q.From, TokenID: q.Token, Status: connectors.CallRunning, Arguments: q.Params, RequestBytes: int64(len(q.Params)), StartedAt: now,
+	}
+}
+
+func (c *Caller) runQuery(ctx context.Context, q Query, credential **credentials.Usable) (json.RawMessage, error) {
+	agent := q.View.Agent.ID
+	if !c.inFlight.TryAcquire(agent) {
+		return nil, tooManyCallsRefusal()
+	}
+	defer c.inFlight.Release(agent)
+	if err := c.applyRequestLimits(q.View, q.Reach); err != nil {
+		return nil, err
+	}
+	params, err := c.upstreamParams(q)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := c.sendQuery(ctx, &q, params, credential)
+	if err != nil {
+		return nil, err
+	}
+	return c.sealQueryState(q, raw)
+}
+
+// sendQuery sends the request and explains errors. A request that waited for the database is checked again
+// first.
+func (c *Caller) sendQuery(ctx context.Context, q *Query, params json.RawMessage, credential **credentials.Usable) (raw json.RawMessage, err error) {
+	q.lastCheck = policyCheck{waited: q.Wait.Spent()}
+	for {
+		if raw, err = c.sendQueryOnce(ctx, q, params, credential); errors.Is(err, errWaited) {
+			q.lastCheck = policyCheck{waited: q.Wait.Spent(), fromDatabase: true}
+			if err = c.recheckQuery(ctx, q); err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return nil, c.explainError(ctx, q.View, q.Reach, err)
+		}
+		c.recordCredentialUse(q.View.Tenant.ID, *credential)
+		return raw, nil
+	}
+}
+
+// sendQueryOnce returns errWaited if the request waited since its last check.
+func (c *Caller) sendQueryOnce(ctx context.Context, q *Query, params json.RawMessage, credential **credentials.Usable) (raw json.RawMessage, err error) {
+	w := newSessionRequest(q.View, q.Reach, Client{Wait: q.Wait})
+	w.Safe = q.Kind != ""
+	ctx, query, done := q.buildQuery(ctx, params)
+	defer done()
+	wasSent := false
+	err = c.withBreaker(ctx, q.View, q.Reach, func() error {
+		return c.withSession(ctx, w, credential, func(s *mcp.Session) error {
+			if !wasSent && q.lastCheck.isStale(q.Wait) {
+				return errWaited
+			}
+			wasSent = true
+			raw, err = q.sendTraced(ctx, s, query)
+			return err
+		})
+	})
+	return raw, err
+}
+
+// recheckQuery checks token, agent and connector again.
+func (c *Caller) recheckQuery(ctx context.Context, q *Query) error {
+	switch err := c.checkToken(ctx, q.Token, q.Wait); {
+	case fault.Is(err, fault.Unauthenticated):
+		return &Refusal{Code: CodeNotGranted, Sentence: "The token with which this request came has ended meanwhile. Sign in again, or come with another one."}
+	case err != nil:
+		return err
+	}
+	view, err := c.loadFreshView(ctx, q.View, q.Wait)
+	if err != nil {
+		return err
+	}
+	if !view.Agent.Enabled {
+		return disabledRefusal()
+	}
+	reach := view.Reach(q.Reach.Connector.Slug)
+	if reach == nil || reach.Connector.ID != q.Reach.Connector.ID || q.Kind == connectors.CallPrompt && reach.Item(connectors.ItemPrompt, q.Name) == nil {
+		return &Refusal{Code: CodeNotGranted, Sentence: "This agent may not use what it asked for any more."}
+	}
+	q.View, q.Reach = view, reach
+	return nil
+}
+
+// buildQuery builds the upstream request. Each progress notification restarts its timeout: the returned context
+// ends when that is over.
+func (q *Query) buildQuery(ctx context.Context, params json.RawMessage) (_ context.Context, query mcp.Query, done func()) {
+	query = mcp.Query{Method: q.Method, Params: params, LogLevel: q.LogLevel, Message: q.messageHandler(&q.Reach.Connector), MemoryKey: q.View.Tenant.ID.UUID}
+	if q.Progress == nil {
+		return ctx, query, func() {}
+	}
+	ctx, w := newWatchdog(ctx, q.Reach.Connector.Timeout)
+	query.Timeout = maxCallTime
+	query.Progress = func(n mcp.ProgressNote) {
+		w.resetTimer()
+		q.Progress(progressParams(n))
+	}
+	return ctx, query, w.stop
+}
+
+// queryHash identifies the request in its state.
+func (q *Query) queryHash() []byte {
+	sum := sha256.Sum256([]byte(q.Reach.Connector.ID.String() + " " + q.Method + " " + q.Name))
+	return sum[:]
+}
+
+// upstreamParams replaces a sealed requestState by the server's own.
+func (c *Caller) upstreamParams(q Query) (json.RawMessage, error) {
+	handle, _ := findMember(q.Params, "requestState")
+	if handle == nil {
+		return q.Params, nil
+	}
+	var s callState
+	if isAmbiguous(q.Params) || !c.openHandle(q.View, purposeState, handle, &s) || string(s.Call) != string(q.queryHash()) {
+		return nil, &BadArguments{Sentence: "The requestState is not one of this request. Make it anew, without it."}
+	}
+	if len(s.State) == 0 {
+		s.State = json.RawMessage("null")
+	}
+	return withMember(q.Params, "requestState", s.State), nil
+}
+
+// sealQueryState seals the requestState of an InputRequired result.
+func (c *Caller) sealQueryState(q Query, raw json.RawMessage) (json.RawMessage, error) {
+	if kind, _ := findMember(raw, "resultType"); string(kind) != `"input_required"` {
+		return raw, nil
+	}
+	if err := checkInputRequest(raw, q.Client, q.Reach.Connector); err != nil {
+		return nil, err
+	}
+	upstreamState, _ := findMember(raw, "requestState")
+	handle, err := c.sealHandle(q.View, purposeState, callState{State: upstreamState, Call: q.queryHash()})
+	if err != nil {
+		return nil, err
+	}
+	return withMember(raw, "requestState", handle), nil
+}

@@ -1,0 +1,32 @@
+package toolcall
+
+import (
+	"context"
+	"encoding/json"
+
+	"patchbay/internal/access"
+	"patchbay/internal/credentials"
+	"patchbay/internal/mcp"
+)
+
+// maxWatches bounds an agent's resource streams in this process. Each is one stream with a server.
+const maxWatches = 200
+
+// WatchResources calls onNotify with the params of resource notifications, by the server's own URIs, until ctx
+// ends (nil) or the server ends the stream. It is not recorded and not rate-limited.
+func (c *Caller) WatchResources(
+	ctx context.Context, v *access.View, r *access.Reach, uris []string, onNotify func(params json.RawMessage),
+) error {
+	if !c.watches.TryAcquire(v.Agent.ID) {
+		return tooManyCallsRefusal()
+	}
+	defer c.watches.Release(v.Agent.ID)
+	var credential *credentials.Usable
+	err := c.withSession(ctx, newSessionRequest(v, r, Client{}), &credential, func(s *mcp.Session) error {
+		return s.Watch(ctx, uris, func(m mcp.Message) { onNotify(m.Params) })
+	})
+	if err != nil && ctx.Err() == nil {
+		return c.explainError(ctx, v, r, err)
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package upstream
+
+import (
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+)
+
+// credentialKey identifies a credential by connector and owner.
+type credentialKey struct {
+	tenant    connectors.TenantID
+	connector connectors.ConnectorID
+	agent     connectors.AgentID // owner of the credential; zero: shared, or none
+}
+
+// sessionKey identifies a session: one is open at a time.
+type sessionKey struct {
+	credentialKey
+	capabilities string
+	private      connectors.AgentID // zero: the session is shared by all users of the credential
+}
+
+// sessionVersion is what a session was opened with. It holds no secret.
+type sessionVersion struct {
+	connectorVersion int
+	credential       connectors.CredentialID // zero: none
+	revision         int                     // of the credential
+	era              string                  // the remembered one
+}
+
+func newCredentialKey(w *SessionRequest) credentialKey {
+	key := credentialKey{tenant: w.Tenant, connector: w.Connector.ID}
+	if w.Agent != nil && w.Connector.CredentialMode == connectors.CredentialPerAgent && w.Connector.Auth.Type != connectors.AuthNone {
+		key.agent = *w.Agent
+	}
+	return key
+}
+
+func newSessionKey(w *SessionRequest) sessionKey {
+	key := sessionKey{credentialKey: newCredentialKey(w), capabilities: w.Capabilities}
+	if w.Private && w.Agent != nil {
+		key.private = *w.Agent
+	}
+	return key
+}
+
+func newSessionVersion(w *SessionRequest, u *credentials.Usable) sessionVersion {
+	version := sessionVersion{connectorVersion: w.Connector.Version, era: w.Connector.Era}
+	if u != nil {
+		version.credential, version.revision = u.ID, u.Revision
+	}
+	return version
+}
+
+// isCompatible reports whether requests in a session of the old version may finish: only the token was
+// refreshed, or the era learnt.
+func (v sessionVersion) isCompatible(old sessionVersion, u *credentials.Usable) bool {
+	return v.connectorVersion == old.connectorVersion && v.credential == old.credential &&
+		(v.revision == old.revision || u != nil && u.Renewed)
+}
+
+// isOlder reports whether the credential was read before the session's.
+func (v sessionVersion) isOlder(now sessionVersion) bool {
+	return v.connectorVersion == now.connectorVersion && v.credential == now.credential && v.revision < now.revision
+}

@@ -1,0 +1,230 @@
+package toolcall
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/mcp"
+	"patchbay/internal/store"
+	"patchbay/internal/toolcall/upstream"
+)
+
+// maxCallTime bounds a call that reports progress or asks for input.
+const maxCallTime = time.Hour
+
+// errWaited means that the request waited for the database, so that its policy must be checked again.
+var errWaited = errors.New("the request waited for the database")
+
+// policyCheck is when a request's policy was last checked, as time spent waiting for the database. The zero
+// value: before any wait.
+type policyCheck struct {
+	waited       time.Duration
+	fromDatabase bool // checked against the database, not memory
+}
+
+// maxCheckedWait bounds the wait after a check against the database. Without it, requests that delay each other
+// would check forever.
+const maxCheckedWait = 500 * time.Millisecond
+
+// isStale reports whether the policy must be checked again.
+func (p policyCheck) isStale(wait *store.WaitBudget) bool {
+	waited := wait.Spent() - p.waited
+	if p.fromDatabase {
+		return waited > maxCheckedWait
+	}
+	return waited > 0
+}
+
+// forwardCall sends the call unless the circuit is open, and explains errors. A call that waited for the
+// database is checked again first.
+func (a *attempt) forwardCall(ctx context.Context) (*mcp.Result, error) {
+	for {
+		result, err := a.forwardOnce(ctx)
+		if !errors.Is(err, errWaited) {
+			return result, err
+		}
+		a.lastCheck = policyCheck{waited: a.order.Wait.Spent(), fromDatabase: true}
+		if err := a.recheckPolicy(ctx); err != nil {
+			return nil, a.explainHeld(ctx, err)
+		}
+	}
+}
+
+// recheckPolicy checks the policy of a call that waited for the database.
+func (a *attempt) recheckPolicy(ctx context.Context) error {
+	if a.approval != nil {
+		return a.recheckApproval(ctx, *a.approval)
+	}
+	if err := a.reauthorize(ctx); err != nil {
+		return err
+	}
+	if a.call.ApprovedBy == "" && a.order.Tool.AsksAt(a.o.Now()) {
+		return &Refusal{Code: CodeUnavailable, RetryAfter: time.Second, Sentence: "A person has to agree to this call now, which changed while it waited. Make it again."}
+	}
+	return nil
+}
+
+// forwardOnce returns errWaited if the call waited since its last check.
+func (a *attempt) forwardOnce(ctx context.Context) (result *mcp.Result, err error) {
+	ctx, call, done := a.buildCall(ctx)
+	defer done()
+	err = a.withBreaker(ctx, a.order.View, a.reach, func() error {
+		return a.withSession(ctx, a.sessionRequest(), &a.credential, func(s *mcp.Session) error {
+			if !a.wasSent && a.lastCheck.isStale(a.order.Wait) {
+				return errWaited
+			}
+			a.wasSent = true
+			result, err = a.sendTraced(ctx, s, call)
+			return err
+		})
+	})
+	switch {
+	case errors.Is(err, errWaited):
+		return nil, err
+	case err != nil:
+		return nil, a.explainError(ctx, a.order.View, a.reach, err)
+	}
+	a.recordCredentialUse(a.order.View.Tenant.ID, a.credential)
+	if result.Task != nil && !a.order.Task {
+		return a.awaitTask(ctx, call, result.Task)
+	}
+	return result, nil
+}
+
+// withBreaker runs do behind the server's breaker.
+func (c *Caller) withBreaker(ctx context.Context, v *access.View, r *access.Reach, do func() error) error {
+	p, wait, ok := c.breakers.acquirePermit(serverKey{v.Tenant.ID, r.Connector.ID}, v.Agent.ID, c.o.Now())
+	if !ok {
+		return circuitOpenRefusal(r.Connector.Name, wait)
+	}
+	signal := signalNone
+	defer func() { c.breakers.recordSignal(p, signal, c.o.Now()) }()
+	err := do()
+	signal = toHealthSignal(ctx, err)
+	return err
+}
+
+// toHealthSignal classifies the error of a request.
+func toHealthSignal(ctx context.Context, err error) healthSignal {
+	failure, ok := errors.AsType[*mcp.Error](err)
+	switch {
+	case err == nil:
+		return signalAnswered
+	case errors.Is(context.Cause(ctx), errTimeout):
+		return signalTimeout
+	case ctx.Err() != nil, !ok:
+		return signalNone
+	case failure.Reason == mcp.ReasonTimeout:
+		return signalTimeout
+	case failure.Reason == mcp.ReasonUnreachable, failure.Reason == mcp.ReasonTLS,
+		failure.HTTPStatus >= http.StatusInternalServerError && failure.RPC == nil:
+		return signalFailed
+	default:
+		return signalAnswered
+	}
+}
+
+// sessionRequest describes the session that the call needs.
+func (a *attempt) sessionRequest() upstream.SessionRequest {
+	w := newSessionRequest(a.order.View, a.reach, a.order.Client)
+	hints := a.order.Tool.Hints
+	w.Safe = hints.ReadOnly != nil && *hints.ReadOnly || hints.Idempotent != nil && *hints.Idempotent
+	return w
+}
+
+func newSessionRequest(v *access.View, r *access.Reach, client Client) upstream.SessionRequest {
+	w := upstream.SessionRequest{Tenant: v.Tenant.ID, Connector: r.Connector, Agent: &v.Agent.ID, Wait: client.Wait}
+	if client.Ask != nil {
+		w.Capabilities = normalizeCapabilities(client.Capabilities)
+		w.Private = w.Capabilities != "" && hasSharedStream(&r.Connector)
+	}
+	return w
+}
+
+// hasSharedStream reports whether all server messages share one stream, so that they cannot be assigned to a
+// call.
+func hasSharedStream(c *connectors.Connector) bool {
+	return c.Transport == connectors.TransportStdio || c.Transport == connectors.TransportSSE || c.Era == string(mcp.EraSSE)
+}
+
+// buildCall builds the upstream call. Progress restarts its timeout and questions pause it: the returned
+// context ends when it is over.
+func (a *attempt) buildCall(ctx context.Context) (_ context.Context, call mcp.Call, done func()) {
+	o := a.order
+	call = mcp.Call{
+		Name: o.Tool.Name, Arguments: o.Arguments, Meta: o.Meta, InputSchema: o.Tool.InputSchema, Timeout: a.reach.Connector.Timeout,
+		LogLevel: o.LogLevel, Lend: a.mayLend, CallerKey: o.View.Agent.ID.UUID, MemoryKey: o.View.Tenant.ID.UUID,
+	}
+	if o.Input != nil {
+		call.Input = &mcp.Input{Responses: o.Input.Responses, State: a.resumed.State}
+	}
+	call.Message = o.messageHandler(&a.reach.Connector)
+	if o.Progress == nil && o.Ask == nil {
+		return ctx, call, func() {}
+	}
+	ctx, w := newWatchdog(ctx, call.Timeout)
+	call.Timeout = maxCallTime
+	if o.Progress != nil {
+		call.Progress = func(n mcp.ProgressNote) {
+			w.resetTimer()
+			a.queueProgress(callProgress{note: n})
+			o.Progress(progressParams(n))
+		}
+	}
+	if o.Ask != nil {
+		caps := parseCapabilities(o.Capabilities)
+		call.Answer = func(r mcp.InputRequest) (json.RawMessage, error) {
+			if !caps.canAnswer(r.Method, r.Params) {
+				return nil, errUnsupportedRequest
+			}
+			defer w.pause()()
+			return o.Ask(ctx, r.Method, r.Params)
+		}
+	}
+	return ctx, call, w.stop
+}
+
+// messageHandler forwards the server's log messages to the client; nil: none.
+func (c *Client) messageHandler(connector *connectors.Connector) func(mcp.Message) {
+	if c.Message == nil || hasSharedStream(connector) {
+		return nil
+	}
+	return func(m mcp.Message) {
+		if m.Method == "notifications/message" {
+			c.Message(m.Method, m.Params)
+		}
+	}
+}
+
+func progressParams(n mcp.ProgressNote) json.RawMessage {
+	params := struct {
+		Progress float64 `json:"progress"`
+		Total    float64 `json:"total,omitempty"`
+		Message  string  `json:"message,omitempty"`
+	}{n.Progress, n.Total, n.Message}
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return json.RawMessage(`{"progress":0}`)
+	}
+	return raw
+}
+
+// withSession runs do in a session. A refused token is reported, and a machine retries once with a new one.
+func (c *Caller) withSession(ctx context.Context, w upstream.SessionRequest, credential **credentials.Usable, do func(*mcp.Session) error) error {
+	w.Sent = credential
+	err := c.pool.Use(ctx, w, do)
+	if err == nil {
+		return nil
+	}
+	retry, err := c.reportAuthFailure(ctx, w, *credential, err)
+	if retry {
+		err = c.pool.Use(ctx, w, do)
+	}
+	return err
+}

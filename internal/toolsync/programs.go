@@ -1,0 +1,141 @@
+package toolsync
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/limit"
+	"patchbay/internal/mcp"
+)
+
+// Programs says which programs connectors may start on this machine, and which environment variables these
+// inherit. The zero value allows none.
+type Programs struct {
+	Allowed connectors.AllowedCommands
+	Env     []string // PATH, HOME and LANG, as NAME=value
+}
+
+// Limits on running programs. Each is a process and a waiting thread of ours.
+const (
+	maxPrograms       = 32
+	maxTenantPrograms = 8
+)
+
+// programLimits bound each process of a program. Node with some hundred megabytes of tools stays far below.
+var programLimits = mcp.Limits{Memory: 4 << 30, OpenFiles: 1024, Processes: 4096}
+
+// checkProgram returns a fault if the rules forbid a connector's command; nil: it may start.
+func (s *Syncer) checkProgram(c connectors.Connector, env connectors.Environment) *fault.Error {
+	if c.Transport != connectors.TransportStdio {
+		return nil
+	}
+	fields := s.programs.Allowed.CheckStart(c.Command, env)
+	if len(fields) == 0 {
+		return nil
+	}
+	message := fields[0].Message
+	if strings.HasPrefix(fields[0].Location, "env.") {
+		message += " Set the connector's environment without it."
+	}
+	return upstreamFault(codeBlocked, message, &fault.Remote{Phase: string(mcp.PhaseConnect)}, nil)
+}
+
+// newCommand returns a connector's program for package mcp; nil for other transports.
+func (s *Syncer) newCommand(ctx context.Context, c connectors.Connector, env connectors.Environment) *mcp.Command {
+	if c.Transport != connectors.TransportStdio {
+		return nil
+	}
+	all := slices.Clone(s.programs.Env)
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		all = append(all, name+"="+env[name].Reveal())
+	}
+	dir := c.Command.Dir
+	if dir == "" {
+		dir = "/"
+	}
+	return &mcp.Command{
+		Path: c.Command.Path, Args: c.Command.Args, Env: all, Dir: dir, Limits: programLimits,
+		Diagnose: func(text []byte) { s.logStderr(ctx, c, env, text) },
+	}
+}
+
+// logStderr logs what a program wrote to standard error before it exited. Values of its environment are
+// redacted, for programs print their settings.
+func (s *Syncer) logStderr(ctx context.Context, c connectors.Connector, env connectors.Environment, text []byte) {
+	if !s.log.Enabled(ctx, slog.LevelDebug) {
+		return
+	}
+	text = redactSecrets(text, env)
+	s.log.DebugContext(ctx, "program ended", slog.String("connector_id", c.ID.String()), slog.String("stderr", string(text)))
+}
+
+// redactSecrets removes the values of env from text, longest line first, because one may contain another.
+func redactSecrets(text []byte, env connectors.Environment) []byte {
+	var lines [][]byte
+	for _, value := range env {
+		for line := range bytes.Lines([]byte(value.Reveal())) {
+			if line = bytes.TrimSpace(line); len(line) > 0 {
+				lines = append(lines, line)
+			}
+		}
+	}
+	slices.SortFunc(lines, func(a, b []byte) int { return len(b) - len(a) })
+	for _, line := range lines {
+		text = bytes.ReplaceAll(text, line, []byte("[secret]"))
+	}
+	return text
+}
+
+// acquireProgramSlot waits until a program may run; release returns its slot.
+func acquireProgramSlot(ctx context.Context, g *limit.Gate[connectors.TenantID], tenant connectors.TenantID) (release func(), err error) {
+	if g.Acquire(ctx, tenant) == nil {
+		return func() { g.Release(tenant) }, nil
+	}
+	f := fault.Errorf(fault.Unavailable,
+		"Too many programs run already: %d for each tenant, %d in all. Try again when one has ended.", maxTenantPrograms, maxPrograms)
+	f.Code = string(mcp.ReasonUnreachable)
+	return nil, f
+}
+
+// acquireSyncProgram waits until the connector's program may run for a sync. Other transports need no slot.
+func (s *Syncer) acquireSyncProgram(
+	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, env connectors.Environment,
+) (release func(), err error) {
+	if c.Transport != connectors.TransportStdio {
+		return func() {}, nil
+	}
+	if blocked := s.checkProgram(c, env); blocked != nil {
+		return nil, blocked
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	return acquireProgramSlot(ctx, s.syncPrograms, tenant)
+}
+
+// programSentence is [failureSentence] for programs.
+func programSentence(e *mcp.Error, c connectors.Connector) string {
+	const stderr = " What it wrote to its standard error stands in Patchbay's log, at level debug."
+	switch e.Reason {
+	case mcp.ReasonUnreachable:
+		return "The program " + orElse(e.Detail, "cannot be reached") + ". Check the command, its arguments and its folder."
+	case mcp.ReasonTimeout:
+		return fmt.Sprintf("The program did not answer within %s. Try again, or give the connector a longer timeout.", formatDuration(c.Timeout))
+	case mcp.ReasonProtocol:
+		return "The program " + orElse(e.Detail, "does not speak MCP") + ". Check its arguments and its environment." + stderr
+	case mcp.ReasonUnsupportedVersion:
+		return "The program speaks a version of MCP that Patchbay does not know" + detailSuffix(e.Detail) + ". Update the program, or Patchbay."
+	case mcp.ReasonTooLarge:
+		return "The program " + orElse(e.Detail, "sent more than Patchbay takes") + "."
+	case mcp.ReasonRPC:
+		return fmt.Sprintf("The program refused %s with the JSON-RPC error %d.", requestName(e.Phase), e.RPCCode) + stderr
+	default:
+		return "The conversation with the program failed. Try again later."
+	}
+}
