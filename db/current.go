@@ -72,9 +72,9 @@ func readVersions(ctx context.Context, q Querier) (versions, error) {
 	return v, err
 }
 
-// finished tells whether nothing is left to do, and fails where the database is newer than this program. It looks as
+// isMigrated reports whether nothing is left to do, and fails if the database is newer than this program. It looks as
 // the runtime role, since a login role may own nothing at all.
-func finished(ctx context.Context, conn *pgx.Conn, s session) (bool, error) {
+func isMigrated(ctx context.Context, conn *pgx.Conn, s session) (bool, error) {
 	if !s.appExists || !s.mayBecomeApp {
 		return false, nil
 	}

@@ -60,8 +60,8 @@ func address(host string, port uint16) string {
 	return net.JoinHostPort(host, strconv.Itoa(int(port)))
 }
 
-// names tells whether the operator chose something in the URL.
-func names(raw, parameter string) bool {
+// hasParameter reports whether the URL has the parameter.
+func hasParameter(raw, parameter string) bool {
 	if u, err := url.Parse(raw); err == nil && u.Scheme != "" {
 		return u.Query().Has(parameter)
 	}

@@ -56,7 +56,7 @@ func migrate(ctx context.Context, url string, patience time.Duration, log *slog.
 	if err := s.check(); err != nil {
 		return err
 	}
-	if done, err := finished(ctx, conn.Conn(), s); done || err != nil {
+	if done, err := isMigrated(ctx, conn.Conn(), s); done || err != nil {
 		return err
 	}
 	return migrateLocked(ctx, pool, conn.Conn(), patience, log)
@@ -77,7 +77,7 @@ func migrateLocked(ctx context.Context, pool *pgxpool.Pool, conn *pgx.Conn, pati
 	if err != nil {
 		return fmt.Errorf("read the session's rights: %w", err)
 	}
-	if done, err := finished(ctx, conn, s); done || err != nil {
+	if done, err := isMigrated(ctx, conn, s); done || err != nil {
 		return err
 	}
 	if missing := s.needs(); len(missing) > 0 {

@@ -86,7 +86,7 @@ func poolConfig(url string) (*pgxpool.Config, error) {
 		// pgx leaves the password out of its message, but a URL that it cannot take apart may hold it anywhere.
 		return nil, fault.Errorf(fault.Invalid, "DATABASE_URL is no PostgreSQL address; it looks like postgres://user:password@host:5432/database.")
 	}
-	if !names(url, "pool_max_conns") {
+	if !hasParameter(url, "pool_max_conns") {
 		config.MaxConns = DefaultMaxConns
 	}
 	config.MaxConnLifetimeJitter = 5 * time.Minute

@@ -134,9 +134,9 @@ func columnTypes(fields []pgconn.FieldDescription) (oids []uint32) {
 	return oids
 }
 
-// TestNothingThatTheReleaseBeforeReliesOnIsChangedWithoutAReason finds what a statement meets only when it runs: a new column that has to be given, a
+// TestSchema_KeepsWhatThePreviousReleaseUses finds what a statement meets only when it runs: a new column that has to be given, a
 // constraint, trigger or policy on what the release before writes, a null where it expects none.
-func TestNothingThatTheReleaseBeforeReliesOnIsChangedWithoutAReason(t *testing.T) {
+func TestSchema_KeepsWhatThePreviousReleaseUses(t *testing.T) {
 	t.Parallel()
 	then, today := rules(t, previousDatabase(t)), rules(t, connect(t, pgtest.URL(t)))
 	found := map[string]string{}

@@ -48,7 +48,7 @@ func readSession(ctx context.Context, conn *pgx.Conn) (session, error) {
 	return s, err
 }
 
-// check refuses what no administrator's statement mends.
+// check refuses what no statement of an administrator can fix.
 func (s session) check() error {
 	if s.serverVersion < 150000 {
 		return fault.Errorf(fault.Unavailable, "The database server is PostgreSQL %d; Patchbay needs 15 or newer.", s.serverVersion/10000)

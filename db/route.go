@@ -50,7 +50,7 @@ func (r Route) Find(ctx context.Context) (Route, error) {
 	return r, nil
 }
 
-// Pooled tells whether the URL leads to a pooler.
+// Pooled reports whether the URL is that of a pooler.
 func (r Route) Pooled() bool { return r.Pooler == PoolerTransaction }
 
 // Session is an address where a connection is one session of the database's, as listening and migrating need it.
@@ -88,7 +88,7 @@ func meetsPooler(ctx context.Context, url string) (bool, error) {
 // statements.
 func behindPooler(config *pgx.ConnConfig, url string) {
 	delete(config.RuntimeParams, isolation)
-	if !names(url, "default_query_exec_mode") {
+	if !hasParameter(url, "default_query_exec_mode") {
 		config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	}
 }

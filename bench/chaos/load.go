@@ -169,14 +169,14 @@ func (w *world) testWebhook(ctx context.Context, t *tenant) {
 // reconnectAccounts acts for a person: it reconnects an account after a lost rotation, and enters the machine's
 // secret again after a refusal.
 func (w *world) reconnectAccounts(ctx context.Context, t *tenant) {
-	for connector, mend := range map[string]func(context.Context, *tenant) error{"notes": w.connectAccount, "machine": w.enterSecret} {
+	for connector, reconnect := range map[string]func(context.Context, *tenant) error{"notes": w.connectAccount, "machine": w.enterSecret} {
 		var all struct{ Items []struct{ Status string } }
 		status, text, err := w.requestAPI(ctx, t, http.MethodGet, "/api/v1/connectors/"+connector+"/credentials", nil)
 		w.addResponse(t, "API, reads", status, text, err)
 		if err != nil || status != http.StatusOK || json.Unmarshal(text, &all) != nil || len(all.Items) == 0 || all.Items[0].Status != "revoked" {
 			continue
 		}
-		if mend(ctx, t) == nil {
+		if reconnect(ctx, t) == nil {
 			w.tally.countOutcome("accounts connected again, by a person", "answered")
 		} else {
 			w.tally.countOutcome("accounts connected again, by a person", "not yet")

@@ -8,7 +8,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/fault"
-	"patchbay/internal/registry"
+	"patchbay/internal/manage"
 )
 
 type auditExportCommand struct {
@@ -45,7 +45,7 @@ func (c auditExportCommand) Run(ctx context.Context, p commandIO) error {
 		return errors.Join(err, os.Remove(c.File))
 	}
 	defer func() { _ = signed.Close() }()
-	end, err := registry.New(d.store, nil).RecordAuditExport(ctx, auth.Operator(tenant))
+	end, err := manage.New(d.store, nil).RecordAuditExport(ctx, auth.Operator(tenant))
 	if err != nil {
 		return err
 	}

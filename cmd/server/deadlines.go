@@ -25,7 +25,7 @@ func bodyTimeout(length int64) time.Duration {
 }
 
 // withBodyDeadline sets a deadline for each request's body before the handler runs. net/http reads the rest of
-// a body that its handler did not read, without a deadline of its own. Package fastpath bounds bodies itself.
+// a body that its handler did not read, without a deadline of its own. Package httpserver bounds bodies itself.
 func withBodyDeadline(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body != nil && r.Body != http.NoBody {

@@ -5,11 +5,11 @@ import (
 	"log/slog"
 	"sync"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
+	"patchbay/internal/calllog"
 	"patchbay/internal/connectors"
 	"patchbay/internal/gateway"
-	"patchbay/internal/history"
-	"patchbay/internal/listening"
+	"patchbay/internal/listchanges"
 	"patchbay/internal/mcp"
 	"patchbay/internal/middleware"
 	"patchbay/internal/safe"
@@ -20,20 +20,20 @@ import (
 
 // agentServices serve agents.
 type agentServices struct {
-	views     *access.Cache
-	history   *history.Writer
+	views     *agentview.Cache
+	history   *calllog.Writer
 	caller    *toolcall.Caller
 	gateway   *gateway.Handler
-	listeners *listening.Keeper // listens for changes at connectors' servers
+	listeners *listchanges.Keeper // listens for changes at connectors' servers
 }
 
 // buildAgents builds the agents' services. All other services have to exist.
 func (h *app) buildAgents(dialer *mcp.Dialer) agentServices {
 	log, st := h.run.log, h.database.store
 	a := agentServices{
-		views:     access.New(access.Options{Store: st, Log: log}),
+		views:     agentview.New(agentview.Options{Store: st, Log: log}),
 		listeners: h.buildListening(),
-		history:   history.New(history.Options{Store: st, Instance: h.instance, Journal: h.run.database.DataDir, Log: log}),
+		history:   calllog.New(calllog.Options{Store: st, Instance: h.instance, Journal: h.run.database.DataDir, Log: log}),
 	}
 	links := h.newAccountLinks()
 	a.caller = toolcall.New(toolcall.Options{

@@ -9,11 +9,11 @@ import (
 	"text/tabwriter"
 
 	"patchbay/internal/auth"
+	"patchbay/internal/clientconfig"
 	"patchbay/internal/config"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
-	"patchbay/internal/mcpjson"
-	"patchbay/internal/registry"
+	"patchbay/internal/manage"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
 )
@@ -53,7 +53,7 @@ func (c importCommand) Run(ctx context.Context, p commandIO) error {
 	if err != nil {
 		return err
 	}
-	reg := registry.New(d.store, egress, allowedCommands(server)...).WithMaxConnectors(server.Connectors)
+	reg := manage.New(d.store, egress, allowedCommands(server)...).WithMaxConnectors(server.Connectors)
 	report, err := reg.Import(ctx, auth.Operator(tenant), document, c.DryRun)
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (c importCommand) Run(ctx context.Context, p commandIO) error {
 	if err := printImport(p.stdout, report); err != nil {
 		return err
 	}
-	if report.Count(registry.Refused) > 0 {
+	if report.Count(manage.Refused) > 0 {
 		return silentFailure{}
 	}
 	return nil
@@ -78,7 +78,7 @@ func (c importCommand) readDocument(p commandIO) ([]byte, error) {
 		defer func() { _ = file.Close() }()
 		in = file
 	}
-	document, err := io.ReadAll(io.LimitReader(in, mcpjson.MaxBytes+1))
+	document, err := io.ReadAll(io.LimitReader(in, clientconfig.MaxBytes+1))
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "The file cannot be read")
 	}
@@ -111,7 +111,7 @@ func newEgressPolicy(server config.Server) (*safehttp.Policy, error) {
 	return safehttp.New(safehttp.Options{Mode: safehttp.Mode(server.Egress), Allow: allow, OwnHosts: own, Standard: true}), nil
 }
 
-func printImport(w io.Writer, report registry.ImportReport) error {
+func printImport(w io.Writer, report manage.ImportReport) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, e := range report.Entries {
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", e.Key, e.Outcome, e.Address, e.Why())
@@ -126,13 +126,13 @@ func printImport(w io.Writer, report registry.ImportReport) error {
 	if report.Dry {
 		stored = " Nothing is stored."
 	}
-	_, err := fmt.Fprintf(w, "%d created, %d updated, %d unchanged, %d refused.%s\n", report.Count(registry.Created),
-		report.Count(registry.Updated), report.Count(registry.Unchanged), report.Count(registry.Refused), stored)
+	_, err := fmt.Fprintf(w, "%d created, %d updated, %d unchanged, %d refused.%s\n", report.Count(manage.Created),
+		report.Count(manage.Updated), report.Count(manage.Unchanged), report.Count(manage.Refused), stored)
 	return err
 }
 
 // furtherSentences are the sentences after the first one.
-func furtherSentences(e registry.ImportedEntry) []string {
+func furtherSentences(e manage.ImportedEntry) []string {
 	var all []string
 	for i, p := range e.Problems {
 		if i > 0 {

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"patchbay/internal/listening"
+	"patchbay/internal/listchanges"
 	"patchbay/internal/telemetry"
 )
 
 // buildListening builds the listeners for changed lists of connectors' servers. The syncer has to exist.
-func (h *app) buildListening() *listening.Keeper {
-	k := listening.New(listening.Options{
+func (h *app) buildListening() *listchanges.Keeper {
+	k := listchanges.New(listchanges.Options{
 		Store: h.database.store, Syncer: h.syncer, Instance: h.instance, Log: h.run.log,
 	})
 	h.metrics.WatchListening(func() telemetry.ListeningStats {

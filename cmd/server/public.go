@@ -7,11 +7,11 @@ import (
 	"net/http"
 
 	"patchbay/internal/config"
-	"patchbay/internal/fastpath"
+	"patchbay/internal/fasthttp/httpserver"
+	"patchbay/internal/fasthttp/tcp"
 	"patchbay/internal/framing"
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/safe"
-	"patchbay/internal/socket"
 )
 
 // httpServer is a server of the public listener, with the methods of [http.Server].
@@ -25,7 +25,7 @@ type httpServer interface {
 type publicOptions struct {
 	mode         config.HTTPMode
 	handler      http.Handler
-	isAgentsPath func(path string) bool // reports whether a path is the gateway's, which package fastpath serves in mode fast
+	isAgentsPath func(path string) bool // reports whether a path is the gateway's, which package httpserver serves in mode fast
 	log          *slog.Logger
 }
 
@@ -35,18 +35,18 @@ func newPublicServer(o publicOptions) httpServer {
 	if o.mode == config.HTTPStandard {
 		return standardServer{standard}
 	}
-	return fastServer{fastpath.New(fastpath.Options{
+	return fastServer{httpserver.New(httpserver.Options{
 		Handler: o.handler, Accepts: o.isAgentsPath, Fallback: standard,
 		WrapListener:      func(l net.Listener) net.Listener { return framing.Listen(serve.Connections(l)) },
 		ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, StallTimeout: stallTimeout, Log: o.log,
 	})}
 }
 
-// fastServer reads and writes connections by package socket.
-type fastServer struct{ *fastpath.Server }
+// fastServer reads and writes connections by package tcp.
+type fastServer struct{ *httpserver.Server }
 
 // Serve serves the connections of l.
-func (s fastServer) Serve(l net.Listener) error { return s.Server.Serve(socket.Listener(l)) }
+func (s fastServer) Serve(l net.Listener) error { return s.Server.Serve(tcp.Listener(l)) }
 
 // standardServer is net/http's server on connections of package net.
 type standardServer struct{ *http.Server }

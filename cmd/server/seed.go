@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/devmcp"
 	"patchbay/internal/fault"
-	"patchbay/internal/registry"
+	"patchbay/internal/manage"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/secret"
 )
@@ -34,7 +34,7 @@ func (c seedCommand) Run(ctx context.Context, p commandIO) error {
 	// dev-mcp listens on loopback, so the examples are checked by the rules of a local installation. A public
 	// one refuses them at every sync.
 	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local, Standard: true})
-	s := seeder{database: d, auth: d.newAuthService(), registry: registry.New(d.store, egress), upstream: strings.TrimRight(c.DevMCP, "/"), out: p}
+	s := seeder{database: d, auth: d.newAuthService(), registry: manage.New(d.store, egress), upstream: strings.TrimRight(c.DevMCP, "/"), out: p}
 	for _, example := range exampleTenants {
 		if err := s.seedTenant(ctx, example); err != nil {
 			return fmt.Errorf("seed %s: %w", example.slug, err)
@@ -51,7 +51,7 @@ func (p commandIO) printLine(format string, args ...any) {
 type seeder struct {
 	database *database
 	auth     *auth.Service
-	registry *registry.Registry
+	registry *manage.Registry
 	upstream string // without a trailing slash
 	out      commandIO
 }

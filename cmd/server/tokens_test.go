@@ -15,11 +15,11 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
-	"patchbay/internal/fastpath"
+	"patchbay/internal/fasthttp/httpserver"
+	"patchbay/internal/fasthttp/tcp"
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/mcpadmin"
 	"patchbay/internal/secret"
-	"patchbay/internal/socket"
 	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
 )
@@ -49,13 +49,13 @@ func newDoorsteps(t *testing.T) *tokenTest {
 		})
 	}
 	log := slog.New(slog.DiscardHandler)
-	public := fastpath.New(fastpath.Options{
+	public := httpserver.New(httpserver.Options{
 		Handler: by("fastpath"), Accepts: h.isAgentsPath, Fallback: newStandardServer(by("net/http"), log), WrapListener: serve.Connections,
 		ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, StallTimeout: stallTimeout, Log: log,
 	})
 	ctx, end := context.WithCancel(context.Background())
 	stopAgents, served := h.agents.start(ctx, h.database.store), make(chan error, 1)
-	go func() { served <- public.Serve(socket.Listener(listener)) }()
+	go func() { served <- public.Serve(tcp.Listener(listener)) }()
 	t.Cleanup(func() {
 		_ = public.Close()
 		if err := <-served; !errors.Is(err, http.ErrServerClosed) {

@@ -16,13 +16,13 @@ import (
 	"patchbay/internal/config"
 	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentialexport"
 	"patchbay/internal/credentials"
-	"patchbay/internal/handover"
-	"patchbay/internal/listings"
+	"patchbay/internal/manage"
 	"patchbay/internal/mcp"
 	"patchbay/internal/mcpadmin"
+	"patchbay/internal/mcpregistry"
 	"patchbay/internal/oauth"
-	"patchbay/internal/registry"
 	"patchbay/internal/respond"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/sso"
@@ -145,11 +145,11 @@ func (h *app) buildServices(egress *safehttp.Policy) {
 // buildHandlers builds the handlers for people and programs.
 func (h *app) buildHandlers(egress *safehttp.Policy) (err error) {
 	s, d := h.run, h.database
-	reg := registry.New(d.store, egress, allowedCommands(s.server)...).WithMaxConnectors(s.server.Connectors).WithCatalog(s.catalog)
+	reg := manage.New(d.store, egress, allowedCommands(s.server)...).WithMaxConnectors(s.server.Connectors).WithCatalog(s.catalog)
 	h.api, err = api.New(api.Options{
 		Store: d.store, Registry: reg, Syncer: h.syncer, Connect: h.connect, Auth: h.auth, SSO: h.sso, Programs: h.authServer, Respond: h.respond,
-		Handover: handover.New(handover.Options{Store: d.store, Credentials: h.tokens, Log: s.log}),
-		Access:   h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks,
+		CredentialExport: credentialexport.New(credentialexport.Options{Store: d.store, Credentials: h.tokens, Log: s.log}),
+		Access:           h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks,
 		BaseURL: h.baseURL.String(), Version: version(),
 		Rates: api.Rates{PerCaller: s.server.APIRate, PerTenant: s.server.TenantRate}, Throttled: h.metrics.RequestThrottled,
 	})
@@ -165,7 +165,7 @@ func (h *app) buildHandlers(egress *safehttp.Policy) (err error) {
 	}
 	h.admin = admin.New(admin.Options{
 		Store: d.store, Auth: h.auth, SSO: h.sso, Programs: h.authServer, Registry: reg, Syncer: h.syncer, Connect: h.connect, Respond: h.respond, Log: s.log,
-		Access: h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks, History: h.agents.history, Listings: listings.New(egress.Client(), egress.CheckURL),
+		Access: h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks, History: h.agents.history, ServerLists: mcpregistry.New(egress.Client(), egress.CheckURL),
 		BaseURL: h.baseURL.String(), Version: version(), Done: h.draining,
 		ProgramSync: h.auth.Sessions().LoadAndSave(h.api.SyncTools()),
 	})

@@ -6,8 +6,8 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -30,7 +30,7 @@ func (h *Handler) passwordSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/account", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The password is changed.")})
+	return h.respond.Back(w, r, "/account", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The password is changed.")})
 }
 
 func (h *Handler) accountPage(w http.ResponseWriter, r *http.Request, f postedForm, problem *fault.Error) error {
@@ -52,7 +52,7 @@ func (h *Handler) accountPage(w http.ResponseWriter, r *http.Request, f postedFo
 		return err
 	}
 	return h.respond.Page(w, r, status, templates.Account(templates.AccountPage{
-		Frame: h.newFrame(r, templates.NavAccount, newCrumb(words.T(r.Context(), "Account"), "")),
+		Frame: h.newFrame(r, templates.NavAccount, newCrumb(i18n.T(r.Context(), "Account"), "")),
 		Facts: append(accountFacts(r.Context(), actor(r)), factor),
 		Form:  f.toForm(problem),
 
@@ -64,8 +64,8 @@ func (h *Handler) accountPage(w http.ResponseWriter, r *http.Request, f postedFo
 
 func accountFacts(ctx context.Context, a auth.Actor) []templates.Fact {
 	facts := []templates.Fact{
-		{Label: words.T(ctx, "Name"), Value: a.Name},
-		{Label: words.T(ctx, "E-mail"), Value: a.Email},
+		{Label: i18n.T(ctx, "Name"), Value: a.Name},
+		{Label: i18n.T(ctx, "E-mail"), Value: a.Email},
 	}
 	for _, m := range a.Memberships {
 		facts = append(facts, templates.Fact{Label: m.Tenant.Name, Value: roleName(ctx, m.Role)})

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"strings"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/mcp/toolfmt"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -23,7 +23,7 @@ func (h *Handler) agentAccess(w http.ResponseWriter, r *http.Request) error {
 	var (
 		a       connectors.Agent
 		granted store.List[store.GrantedConnector]
-		view    *access.View
+		view    *agentview.View
 		all     store.List[connectors.Connector]
 	)
 	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
@@ -44,7 +44,7 @@ func (h *Handler) agentAccess(w http.ResponseWriter, r *http.Request) error {
 	}
 	others := otherConnectors(r.Context(), a, all.Items, granted.Items)
 	return h.respond.Page(w, r, http.StatusOK, templates.AgentAccess(templates.AgentAccessPage{
-		Frame:  h.agentFrame(r, a, words.T(r.Context(), "Access")),
+		Frame:  h.agentFrame(r, a, i18n.T(r.Context(), "Access")),
 		Head:   agentHead(r.Context(), a, templates.AgentAccessTab),
 		Grants: grantRows(r.Context(), a, granted.Items, view),
 		Query:  filter.Query,
@@ -56,7 +56,7 @@ func (h *Handler) agentAccess(w http.ResponseWriter, r *http.Request) error {
 
 func grantPath(agent, connector string) string { return agentPath(agent) + connectorPath(connector) }
 
-func grantRows(ctx context.Context, a connectors.Agent, granted []store.GrantedConnector, view *access.View) []templates.GrantRow {
+func grantRows(ctx context.Context, a connectors.Agent, granted []store.GrantedConnector, view *agentview.View) []templates.GrantRow {
 	rows := make([]templates.GrantRow, len(granted))
 	for i, g := range granted {
 		rows[i] = templates.GrantRow{
@@ -70,7 +70,7 @@ func grantRows(ctx context.Context, a connectors.Agent, granted []store.GrantedC
 		if reach := view.Reach(g.Slug); reach != nil {
 			rows[i].State = connectorState(ctx, reach.Connector)
 			rows[i].Tools = grantedTools(ctx, g.Grant, reach.Connector.ToolCount)
-			rows[i].Tokens = words.Number(ctx, reach.Size(toolfmt.OpenAI).Tokens)
+			rows[i].Tokens = i18n.Number(ctx, reach.Size(toolfmt.OpenAI).Tokens)
 		}
 	}
 	return rows
@@ -81,13 +81,13 @@ func grantRows(ctx context.Context, a connectors.Agent, granted []store.GrantedC
 func grantedTools(ctx context.Context, g connectors.Grant, available int) string {
 	switch {
 	case g.AllTools && available < 0:
-		return words.T(ctx, "All tools")
+		return i18n.T(ctx, "All tools")
 	case g.AllTools:
-		return words.N(ctx, available, "All %s tool", "All %s tools")
+		return i18n.N(ctx, available, "All %s tool", "All %s tools")
 	case available < len(g.Tools):
-		return words.N(ctx, len(g.Tools), "%s tool", "%s tools")
+		return i18n.N(ctx, len(g.Tools), "%s tool", "%s tools")
 	default:
-		return words.N(ctx, available, "%[2]s of %[1]s tool", "%[2]s of %[1]s tools", words.Number(ctx, len(g.Tools)))
+		return i18n.N(ctx, available, "%[2]s of %[1]s tool", "%[2]s of %[1]s tools", i18n.Number(ctx, len(g.Tools)))
 	}
 }
 
@@ -111,7 +111,7 @@ func otherConnectors(ctx context.Context, a connectors.Agent, all []connectors.C
 			continue
 		}
 		rows = append(rows, templates.GrantRow{
-			Connector: c.Name, Initial: initialLetter(c.Name), Href: grantPath(a.Slug, c.Slug), State: connectorState(ctx, c), Tools: words.N(ctx, c.ToolCount, "%s tool", "%s tools"),
+			Connector: c.Name, Initial: initialLetter(c.Name), Href: grantPath(a.Slug, c.Slug), State: connectorState(ctx, c), Tools: i18n.N(ctx, c.ToolCount, "%s tool", "%s tools"),
 		})
 	}
 	return rows

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/registry"
+	"patchbay/internal/i18n"
+	"patchbay/internal/manage"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -41,7 +41,7 @@ func (h *Handler) issueToken(r *http.Request, f postedForm) (*templates.NewAPIKe
 	if err != nil {
 		return nil, err
 	}
-	token, text, err := h.registry.IssueToken(r.Context(), actor(r), pathRef(r, "id"), registry.TokenRequest{Name: f.text("name"), ExpiresAt: expires})
+	token, text, err := h.registry.IssueToken(r.Context(), actor(r), pathRef(r, "id"), manage.TokenRequest{Name: f.text("name"), ExpiresAt: expires})
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (h *Handler) tokenRevoke(w http.ResponseWriter, r *http.Request) error {
 	if err := h.registry.RevokeToken(r.Context(), actor(r), pathRef(r, "id"), id); err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, agentPath(string(pathRef(r, "id")))+"/connect", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The token is revoked.")})
+	return h.respond.Back(w, r, agentPath(string(pathRef(r, "id")))+"/connect", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The token is revoked.")})
 }
 
 func (h *Handler) agentConnectPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, created *templates.NewAPIKey) error {
@@ -83,10 +83,10 @@ func (h *Handler) agentConnectPage(w http.ResponseWriter, r *http.Request, statu
 		text = created.Token
 	}
 	page := templates.AgentConnectPage{
-		Frame:     h.agentFrame(r, a, words.T(r.Context(), "Connect")),
+		Frame:     h.agentFrame(r, a, i18n.T(r.Context(), "Connect")),
 		Head:      agentHead(r.Context(), a, templates.AgentConnectTab),
 		Addresses: gatewayAddresses(r.Context(), h.baseURL, granted.Items),
-		Count:     words.N(r.Context(), len(tokens.Items), "%s token", "%s tokens"),
+		Count:     i18n.N(r.Context(), len(tokens.Items), "%s token", "%s tokens"),
 		Form:      f,
 		New:       created,
 		Programs:  programs,
@@ -99,21 +99,21 @@ func (h *Handler) agentConnectPage(w http.ResponseWriter, r *http.Request, statu
 }
 
 func tokenName(ctx context.Context, t connectors.AgentToken) string {
-	return cmp.Or(t.Name, words.T(ctx, "Unnamed"))
+	return cmp.Or(t.Name, i18n.T(ctx, "Unnamed"))
 }
 
 func tokenRow(ctx context.Context, a connectors.Agent, t connectors.AgentToken, now time.Time) templates.AgentTokenRow {
 	row := templates.AgentTokenRow{
 		Name:     tokenName(ctx, t),
 		Prefix:   t.Prefix,
-		State:    templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Active")},
+		State:    templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Active")},
 		Created:  newWhen(ctx, t.CreatedAt, now),
 		LastUsed: newWhenOrNever(ctx, t.LastUsedAt, now),
 		Expires:  newWhenOrNever(ctx, t.ExpiresAt, now),
 		Revoke:   agentPath(a.Slug) + "/tokens/" + t.ID.String() + "/revoke",
 	}
 	if t.ExpiresAt != nil && !t.ExpiresAt.After(now) {
-		row.State = templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Expired")}
+		row.State = templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Expired")}
 	}
 	return row
 }

@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // agentCreate adds an agent.
@@ -29,6 +29,6 @@ func (h *Handler) agentCreate(w http.ResponseWriter, r *http.Request) error {
 	}
 	return h.respond.Back(w, r, agentPath(a.Slug), respond.Flash{
 		Kind: respond.Notice,
-		Text: words.T(r.Context(), "'%s' is added.", a.Name),
+		Text: i18n.T(r.Context(), "'%s' is added.", a.Name),
 	})
 }

@@ -3,8 +3,8 @@ package admin
 import (
 	"net/http"
 
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // agentDelete deletes an agent with its credentials.
@@ -16,5 +16,5 @@ func (h *Handler) agentDelete(w http.ResponseWriter, r *http.Request) error {
 	if err := h.registry.DeleteAgent(r.Context(), actor(r), pathRef(r, "id")); err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/agents", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "'%s' is deleted.", a.Name)})
+	return h.respond.Back(w, r, "/agents", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "'%s' is deleted.", a.Name)})
 }

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -15,7 +15,7 @@ func (h *Handler) agentList(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page := templates.AgentsPage{
-		Frame: h.newFrame(r, templates.NavAgents, newCrumb(words.T(r.Context(), "Agents"), "")),
+		Frame: h.newFrame(r, templates.NavAgents, newCrumb(i18n.T(r.Context(), "Agents"), "")),
 		Heads: newHeads(r, agentOrder),
 		Count: formatCount(r.Context(), len(list.Items), newPager(r, list.Next), "%s agent", "%s agents"),
 		Pager: newPager(r, list.Next),
@@ -37,7 +37,7 @@ func (h *Handler) agentList(w http.ResponseWriter, r *http.Request) error {
 
 func agentState(ctx context.Context, a connectors.Agent) templates.State {
 	if a.Enabled {
-		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Enabled")}
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Enabled")}
 	}
-	return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Disabled")}
+	return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Disabled")}
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // agentNarrow removes tools chosen in the review of unused ones from an agent's grants.
@@ -23,7 +23,7 @@ func (h *Handler) agentNarrow(w http.ResponseWriter, r *http.Request) error {
 	returnTo := agentPath(a.Slug)
 	removals := f.toolsByConnector()
 	if len(removals) == 0 {
-		return h.respond.Back(w, r, returnTo+"/unused", respond.Flash{Kind: respond.Alert, Text: words.T(r.Context(), "No tool is chosen.")})
+		return h.respond.Back(w, r, returnTo+"/unused", respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "No tool is chosen.")})
 	}
 	tools := 0
 	for _, c := range removals {
@@ -33,7 +33,7 @@ func (h *Handler) agentNarrow(w http.ResponseWriter, r *http.Request) error {
 		tools += len(c.tools)
 	}
 	return h.respond.Back(w, r, returnTo+"/tools", respond.Flash{
-		Kind: respond.Notice, Text: words.T(r.Context(), "Taken away: %s of %s.", words.N(r.Context(), tools, "%s tool", "%s tools"), words.N(r.Context(), len(removals), "%s connector", "%s connectors")),
+		Kind: respond.Notice, Text: i18n.T(r.Context(), "Taken away: %s of %s.", i18n.N(r.Context(), tools, "%s tool", "%s tools"), i18n.N(r.Context(), len(removals), "%s connector", "%s connectors")),
 	})
 }
 

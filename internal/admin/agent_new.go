@@ -3,7 +3,7 @@ package admin
 import (
 	"net/http"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -16,7 +16,7 @@ func (h *Handler) agentNew(w http.ResponseWriter, r *http.Request) error {
 
 func (h *Handler) agentFormPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form) error {
 	return h.respond.Page(w, r, status, templates.AgentForm(templates.AgentFormPage{
-		Frame:     h.newFrame(r, templates.NavAgents, newCrumb(words.T(r.Context(), "Agents"), "/agents"), newCrumb(words.T(r.Context(), "Add agent"), "")),
+		Frame:     h.newFrame(r, templates.NavAgents, newCrumb(i18n.T(r.Context(), "Agents"), "/agents"), newCrumb(i18n.T(r.Context(), "Add agent"), "")),
 		Form:      f,
 		Approvals: approvalOptions(r.Context()),
 	}))

@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 func (h *Handler) agentSave(w http.ResponseWriter, r *http.Request) error {
@@ -28,5 +28,5 @@ func (h *Handler) agentSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, agentPath(a.Slug)+"/settings", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The agent is saved.")})
+	return h.respond.Back(w, r, agentPath(a.Slug)+"/settings", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The agent is saved.")})
 }

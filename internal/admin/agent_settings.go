@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -31,20 +31,20 @@ func agentForm(a connectors.Agent) templates.Form {
 
 func (h *Handler) agentSettingsPage(w http.ResponseWriter, r *http.Request, status int, a connectors.Agent, f templates.Form) error {
 	return h.respond.Page(w, r, status, templates.AgentSettings(templates.AgentSettingsPage{
-		Frame:     h.agentFrame(r, a, words.T(r.Context(), "Settings")),
+		Frame:     h.agentFrame(r, a, i18n.T(r.Context(), "Settings")),
 		Head:      agentHead(r.Context(), a, templates.AgentSettingsTab),
 		Form:      f,
 		Approvals: approvalOptions(r.Context()),
-		Goes:      []string{words.T(r.Context(), "its tokens: programs that use them are refused at once"), words.T(r.Context(), "its grants"), words.T(r.Context(), "its credentials")},
+		Goes:      []string{i18n.T(r.Context(), "its tokens: programs that use them are refused at once"), i18n.T(r.Context(), "its grants"), i18n.T(r.Context(), "its credentials")},
 	}))
 }
 
 // approvalOptions offers the approval modes.
 func approvalOptions(ctx context.Context) []templates.Option {
 	return []templates.Option{
-		{Value: string(connectors.ApprovalAlwaysAsk), Label: words.T(ctx, "Ask every time")},
-		{Value: string(connectors.ApprovalTrustedOnly), Label: words.T(ctx, "Ask, but for trusted tools")},
-		{Value: string(connectors.ApprovalAuto), Label: words.T(ctx, "Never ask")},
+		{Value: string(connectors.ApprovalAlwaysAsk), Label: i18n.T(ctx, "Ask every time")},
+		{Value: string(connectors.ApprovalTrustedOnly), Label: i18n.T(ctx, "Ask, but for trusted tools")},
+		{Value: string(connectors.ApprovalAuto), Label: i18n.T(ctx, "Never ask")},
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -44,7 +44,7 @@ func (h *Handler) agentShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	frame := h.agentFrame(r, a, words.T(r.Context(), "Overview"))
+	frame := h.agentFrame(r, a, i18n.T(r.Context(), "Overview"))
 	page := templates.AgentPage{
 		Frame:       frame,
 		Head:        agentHead(r.Context(), a, templates.AgentOverviewTab),
@@ -62,7 +62,7 @@ func (h *Handler) agentShow(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) agentFrame(r *http.Request, a connectors.Agent, tab string) templates.Frame {
-	f := h.newFrame(r, templates.NavAgents, newCrumb(words.T(r.Context(), "Agents"), "/agents"), newCrumb(a.Name, ""))
+	f := h.newFrame(r, templates.NavAgents, newCrumb(i18n.T(r.Context(), "Agents"), "/agents"), newCrumb(a.Name, ""))
 	f.Title = a.Name + " · " + tab
 	return f
 }
@@ -91,7 +91,7 @@ func agentAttention(ctx context.Context, a connectors.Agent, tokens []connectors
 		list = append(list, item)
 	}
 	if !a.Enabled {
-		add(words.T(ctx, "Disabled"), words.T(ctx, "It is refused, whatever token it has."), words.T(ctx, "Enable it in the settings"), "/settings")
+		add(i18n.T(ctx, "Disabled"), i18n.T(ctx, "It is refused, whatever token it has."), i18n.T(ctx, "Enable it in the settings"), "/settings")
 	}
 	alive := 0
 	for _, t := range tokens {
@@ -100,7 +100,7 @@ func agentAttention(ctx context.Context, a connectors.Agent, tokens []connectors
 		}
 	}
 	if alive == 0 {
-		add(words.T(ctx, "No token"), words.T(ctx, "No program can come to the gateway as this agent."), words.T(ctx, "Make a token"), "/connect")
+		add(i18n.T(ctx, "No token"), i18n.T(ctx, "No program can come to the gateway as this agent."), i18n.T(ctx, "Make a token"), "/connect")
 	}
 	return list
 }
@@ -114,10 +114,10 @@ func agentStats(ctx context.Context, a connectors.Agent, tools, grants int, toke
 	}
 	lastUsed := newWhenOrNever(ctx, last, now)
 	return []templates.Stat{
-		{Label: words.T(ctx, "Tools that it sees"), Value: words.Number(ctx, tools), Href: agentPath(a.Slug) + "/tools"},
-		{Label: words.T(ctx, "Connectors"), Value: words.Number(ctx, grants), Href: agentPath(a.Slug) + "/access"},
-		{Label: words.T(ctx, "Approval"), Value: approvalName(ctx, a.Approval)},
-		{Label: words.T(ctx, "Last seen"), When: &lastUsed},
+		{Label: i18n.T(ctx, "Tools that it sees"), Value: i18n.Number(ctx, tools), Href: agentPath(a.Slug) + "/tools"},
+		{Label: i18n.T(ctx, "Connectors"), Value: i18n.Number(ctx, grants), Href: agentPath(a.Slug) + "/access"},
+		{Label: i18n.T(ctx, "Approval"), Value: approvalName(ctx, a.Approval)},
+		{Label: i18n.T(ctx, "Last seen"), When: &lastUsed},
 	}
 }
 
@@ -125,17 +125,17 @@ func agentStats(ctx context.Context, a connectors.Agent, tools, grants int, toke
 func agentFacts(ctx context.Context, a connectors.Agent, member connectors.Member, now time.Time) []templates.Fact {
 	created, updated := newWhen(ctx, a.CreatedAt, now), newWhen(ctx, a.UpdatedAt, now)
 	facts := []templates.Fact{
-		{Label: words.T(ctx, "Slug"), Value: a.Slug, Mono: true, Copy: true},
-		{Label: words.T(ctx, "ID"), Value: a.ID.String(), Mono: true, Copy: true},
-		{Label: words.T(ctx, "Longest name"), Value: words.N(ctx, a.NameLimit, "%s character", "%s characters")},
+		{Label: i18n.T(ctx, "Slug"), Value: a.Slug, Mono: true, Copy: true},
+		{Label: i18n.T(ctx, "ID"), Value: a.ID.String(), Mono: true, Copy: true},
+		{Label: i18n.T(ctx, "Longest name"), Value: i18n.N(ctx, a.NameLimit, "%s character", "%s characters")},
 	}
 	if name := member.DisplayName(); name != "" {
-		facts = append([]templates.Fact{{Label: words.T(ctx, "Belongs to"), Value: name}}, facts...)
+		facts = append([]templates.Fact{{Label: i18n.T(ctx, "Belongs to"), Value: name}}, facts...)
 	}
 	if a.CallsPerMinute > 0 {
-		facts = append(facts, templates.Fact{Label: words.T(ctx, "Limit"), Value: words.N(ctx, a.CallsPerMinute, "%s call a minute", "%s calls a minute")})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Limit"), Value: i18n.N(ctx, a.CallsPerMinute, "%s call a minute", "%s calls a minute")})
 	}
-	return append(facts, templates.Fact{Label: words.T(ctx, "Added"), When: &created}, templates.Fact{Label: words.T(ctx, "Changed"), When: &updated})
+	return append(facts, templates.Fact{Label: i18n.T(ctx, "Added"), When: &created}, templates.Fact{Label: i18n.T(ctx, "Changed"), When: &updated})
 }
 
 // agentCredentials lists the connectors for which an agent has a credential.

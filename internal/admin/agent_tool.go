@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -23,7 +23,7 @@ func (h *Handler) agentTool(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	frame := h.newFrame(r, templates.NavAgents,
-		newCrumb(words.T(r.Context(), "Agents"), "/agents"), newCrumb(a.Name, agentPath(a.Slug)+"/tools"),
+		newCrumb(i18n.T(r.Context(), "Agents"), "/agents"), newCrumb(a.Name, agentPath(a.Slug)+"/tools"),
 		templates.Crumb{Text: shortenText(exposed, maxName), Mono: true})
 	return h.respond.Page(w, r, http.StatusOK, templates.AgentTool(templates.AgentToolPage{
 		Frame:   frame,
@@ -31,104 +31,104 @@ func (h *Handler) agentTool(w http.ResponseWriter, r *http.Request) error {
 		Exposed: shortenText(exposed, maxName),
 		State:   whyState(r.Context(), why),
 		Why:     whySentence(r.Context(), why),
-		Advice:  words.Said(r.Context(), why.Advice),
+		Advice:  i18n.Said(r.Context(), why.Advice),
 		Links:   whyLinks(r.Context(), a, why, frame.Can),
 		Facts:   h.whyFacts(r.Context(), why),
 	}))
 }
 
-func whyState(ctx context.Context, w access.Why) templates.State {
+func whyState(ctx context.Context, w agentview.Why) templates.State {
 	switch {
 	case w.MayCall && w.Asks:
-		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Asks a person")}
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Asks a person")}
 	case w.MayCall:
-		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Callable")}
-	case w.State == access.StateOK:
-		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "No credential")}
-	case w.State == access.StateUnknown:
-		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Unknown")}
-	case w.State == access.StateAgentDisabled:
-		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Agent disabled")}
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Callable")}
+	case w.State == agentview.StateOK:
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "No credential")}
+	case w.State == agentview.StateUnknown:
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Unknown")}
+	case w.State == agentview.StateAgentDisabled:
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Agent disabled")}
 	default:
 		return templates.State{Kind: templates.StateBad, Text: blockedReason(ctx, w.State)}
 	}
 }
 
 // whySentence says what a call would do.
-func whySentence(ctx context.Context, w access.Why) string {
+func whySentence(ctx context.Context, w agentview.Why) string {
 	switch {
 	case w.Sees && w.MayCall && w.Asks:
-		return words.T(ctx, "The agent sees the tool. A call of it waits for a person.")
+		return i18n.T(ctx, "The agent sees the tool. A call of it waits for a person.")
 	case w.Sees && w.MayCall:
-		return words.T(ctx, "The agent sees the tool, and a call of it goes ahead.")
+		return i18n.T(ctx, "The agent sees the tool, and a call of it goes ahead.")
 	case w.Sees:
-		return words.T(ctx, "The agent sees the tool, and a call of it is refused.")
+		return i18n.T(ctx, "The agent sees the tool, and a call of it is refused.")
 	default:
-		return words.T(ctx, "The agent does not see the tool, and cannot call it.")
+		return i18n.T(ctx, "The agent does not see the tool, and cannot call it.")
 	}
 }
 
 // whyLinks lead to the pages where the cause can be changed.
-func whyLinks(ctx context.Context, a connectors.Agent, w access.Why, can templates.Can) []templates.Link {
+func whyLinks(ctx context.Context, a connectors.Agent, w agentview.Why, can templates.Can) []templates.Link {
 	if w.Connector == "" {
 		return nil
 	}
 	var links []templates.Link
 	if can.Manage {
-		links = append(links, templates.Link{Text: words.T(ctx, "Change the grant"), Href: grantPath(a.Slug, w.Connector)})
+		links = append(links, templates.Link{Text: i18n.T(ctx, "Change the grant"), Href: grantPath(a.Slug, w.Connector)})
 	}
-	if w.State == access.StateOK && !w.MayCall {
-		links = append(links, templates.Link{Text: words.T(ctx, "Open the credentials"), Href: credentialsPath(w.Connector)})
+	if w.State == agentview.StateOK && !w.MayCall {
+		links = append(links, templates.Link{Text: i18n.T(ctx, "Open the credentials"), Href: credentialsPath(w.Connector)})
 	}
-	text := words.T(ctx, "Open the tool")
+	text := i18n.T(ctx, "Open the tool")
 	if w.MayCall && can.Sync {
-		text = words.T(ctx, "Try it")
+		text = i18n.T(ctx, "Try it")
 	}
 	return append(links, templates.Link{Text: text, Href: toolPath(w.Connector, w.Tool) + "?agent=" + a.Slug})
 }
 
-func (h *Handler) whyFacts(ctx context.Context, w access.Why) []templates.Fact {
+func (h *Handler) whyFacts(ctx context.Context, w agentview.Why) []templates.Fact {
 	facts := []templates.Fact{
-		{Label: words.T(ctx, "Sees it"), Value: yesNo(ctx, w.Sees)},
-		{Label: words.T(ctx, "May call it"), Value: yesNo(ctx, w.MayCall)},
+		{Label: i18n.T(ctx, "Sees it"), Value: yesNo(ctx, w.Sees)},
+		{Label: i18n.T(ctx, "May call it"), Value: yesNo(ctx, w.MayCall)},
 	}
 	if w.Connector == "" {
 		return facts
 	}
 	facts = append(facts,
-		templates.Fact{Label: words.T(ctx, "Connector"), Value: w.Connector, Href: connectorPath(w.Connector)},
-		templates.Fact{Label: words.T(ctx, "Tool"), Value: shortenText(w.Tool, maxName), Mono: true},
-		templates.Fact{Label: words.T(ctx, "Asks a person"), Value: yesNo(ctx, w.Asks)},
+		templates.Fact{Label: i18n.T(ctx, "Connector"), Value: w.Connector, Href: connectorPath(w.Connector)},
+		templates.Fact{Label: i18n.T(ctx, "Tool"), Value: shortenText(w.Tool, maxName), Mono: true},
+		templates.Fact{Label: i18n.T(ctx, "Asks a person"), Value: yesNo(ctx, w.Asks)},
 	)
 	if w.AllowedUntil != nil {
 		until := newWhen(ctx, *w.AllowedUntil, h.now())
-		facts = append(facts, templates.Fact{Label: words.T(ctx, "Allowed until"), When: &until})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Allowed until"), When: &until})
 	}
 	facts = append(facts, uncheckedFacts(ctx, w.Unchecked)...)
 	if w.Credential.Owner == "" {
 		return facts
 	}
-	return append(facts, templates.Fact{Label: words.T(ctx, "Credential"), Value: credentialWhy(ctx, w.Credential)})
+	return append(facts, templates.Fact{Label: i18n.T(ctx, "Credential"), Value: credentialWhy(ctx, w.Credential)})
 }
 
-var ownerNames = map[string]words.Key{"shared": "shared", "agent": "the agent's own", "none": "none needed"}
+var ownerNames = map[string]i18n.Key{"shared": "shared", "agent": "the agent's own", "none": "none needed"}
 
 // credentialWhy says which credential a call uses, and its state.
-func credentialWhy(ctx context.Context, c access.CredentialWhy) string {
-	owner := words.T(ctx, ownerNames[c.Owner])
+func credentialWhy(ctx context.Context, c agentview.CredentialWhy) string {
+	owner := i18n.T(ctx, ownerNames[c.Owner])
 	switch {
 	case c.Owner == "none":
 		return owner
 	case c.Status == "missing":
-		return words.T(ctx, "%s, not set", owner)
+		return i18n.T(ctx, "%s, not set", owner)
 	default:
-		return owner + ", " + words.Lower(ctx, credentialState(ctx, "", connectors.CredentialStatus(c.Status)).Text)
+		return owner + ", " + i18n.Lower(ctx, credentialState(ctx, "", connectors.CredentialStatus(c.Status)).Text)
 	}
 }
 
 func yesNo(ctx context.Context, yes bool) string {
 	if yes {
-		return words.T(ctx, "yes")
+		return i18n.T(ctx, "yes")
 	}
-	return words.T(ctx, "no")
+	return i18n.T(ctx, "no")
 }

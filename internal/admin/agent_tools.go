@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/mcp/toolfmt"
-	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -34,19 +34,19 @@ func (h *Handler) agentTools(w http.ResponseWriter, r *http.Request) error {
 		rows, next = rows[:visibleToolsPageSize], strconv.Itoa(start+visibleToolsPageSize)
 	}
 	page := templates.AgentToolsPage{
-		Frame:     h.agentFrame(r, view.Agent, words.T(r.Context(), "Tools")),
+		Frame:     h.agentFrame(r, view.Agent, i18n.T(r.Context(), "Tools")),
 		Head:      agentHead(r.Context(), view.Agent, templates.AgentToolsTab),
 		Filter:    templates.Form{Values: map[string]string{"q": q.words, "provider": string(q.provider), "sort": q.sort}},
 		Providers: providerOptions(r.Context()),
-		Sorts:     []templates.Option{{Value: "", Label: words.T(r.Context(), "By connector")}, {Value: bySize, Label: words.T(r.Context(), "Largest first")}},
-		Count:     words.N(r.Context(), len(visible), "%s tool", "%s tools"),
+		Sorts:     []templates.Option{{Value: "", Label: i18n.T(r.Context(), "By connector")}, {Value: bySize, Label: i18n.T(r.Context(), "Largest first")}},
+		Count:     i18n.N(r.Context(), len(visible), "%s tool", "%s tools"),
 		Pager:     newPager(r, next),
 	}
 	if len(view.Tools) > 0 {
 		href := page.Head.Href
 		page.Stats, page.JSON, page.Estimate = sizeStats(r.Context(), view, href), definitionLinks(view.Agent.Slug), estimateText(r.Context(), q.provider)
 		page.Unused = &templates.UnusedSummary{
-			Asset: web.Asset, Title: words.T(r.Context(), "Unused tools"), Text: words.T(r.Context(), "What an agent never calls is sent with every request all the same."),
+			Asset: web.Asset, Title: i18n.T(r.Context(), "Unused tools"), Text: i18n.T(r.Context(), "What an agent never calls is sent with every request all the same."),
 			Review: href + "/unused", Later: href + "/unused?part=summary&provider=" + string(q.provider),
 		}
 	}
@@ -74,21 +74,21 @@ func readVisibleToolQuery(q url.Values) visibleToolQuery {
 }
 
 // selectTools returns the tools that match the query, in its order.
-func (q visibleToolQuery) selectTools(tools []*access.Tool) []*access.Tool {
+func (q visibleToolQuery) selectTools(tools []*agentview.Tool) []*agentview.Tool {
 	found := filterByName(tools, q.words)
 	if q.sort == bySize {
 		found = slices.Clone(found)
-		slices.SortStableFunc(found, func(a, b *access.Tool) int { return b.Size(q.provider).Tokens - a.Size(q.provider).Tokens })
+		slices.SortStableFunc(found, func(a, b *agentview.Tool) int { return b.Size(q.provider).Tokens - a.Size(q.provider).Tokens })
 	}
 	return found
 }
 
 // sizeStats shows the size of the agent's tools for each provider, in tokens.
-func sizeStats(ctx context.Context, view *access.View, href string) []templates.Stat {
-	stats := []templates.Stat{{Label: words.T(ctx, "Tools that it sees"), Value: words.Number(ctx, len(view.Tools))}}
+func sizeStats(ctx context.Context, view *agentview.View, href string) []templates.Stat {
+	stats := []templates.Stat{{Label: i18n.T(ctx, "Tools that it sees"), Value: i18n.Number(ctx, len(view.Tools))}}
 	for _, f := range estimateFormats {
 		stats = append(stats, templates.Stat{
-			Label: words.T(ctx, "Tokens a request, %s", providerName(f)), Value: "≈ " + words.Number(ctx, view.Size(f).Tokens), Href: href + "/tools?provider=" + string(f),
+			Label: i18n.T(ctx, "Tokens a request, %s", providerName(f)), Value: "≈ " + i18n.Number(ctx, view.Size(f).Tokens), Href: href + "/tools?provider=" + string(f),
 		})
 	}
 	return stats
@@ -104,11 +104,11 @@ func definitionLinks(agent string) []templates.Link {
 }
 
 // filterByName returns the tools with all words in their names.
-func filterByName(tools []*access.Tool, words string) []*access.Tool {
+func filterByName(tools []*agentview.Tool, words string) []*agentview.Tool {
 	if words == "" {
 		return tools
 	}
-	var found []*access.Tool
+	var found []*agentview.Tool
 	for _, t := range tools {
 		if strings.Contains(strings.ToLower(t.Exposed), strings.ToLower(words)) {
 			found = append(found, t)
@@ -118,12 +118,12 @@ func filterByName(tools []*access.Tool, words string) []*access.Tool {
 }
 
 // titleAndHints returns a tool's title and its server's annotations.
-func titleAndHints(ctx context.Context, t *access.Tool) (string, []templates.Badge) {
+func titleAndHints(ctx context.Context, t *agentview.Tool) (string, []templates.Badge) {
 	d := connectors.DecodeTool(t.Raw)
 	return shortenText(d.DisplayTitle(), maxName), hintBadges(ctx, d)
 }
 
-func (h *Handler) agentToolRow(ctx context.Context, a connectors.Agent, t *access.Tool, f toolfmt.Format) templates.AgentToolRow {
+func (h *Handler) agentToolRow(ctx context.Context, a connectors.Agent, t *agentview.Tool, f toolfmt.Format) templates.AgentToolRow {
 	c := t.Reach.Connector
 	title, hints := titleAndHints(ctx, t)
 	return templates.AgentToolRow{
@@ -133,7 +133,7 @@ func (h *Handler) agentToolRow(ctx context.Context, a connectors.Agent, t *acces
 		Connector:     c.Name,
 		ConnectorHref: grantPath(a.Slug, c.Slug),
 		State:         h.callableState(ctx, t),
-		Tokens:        words.Number(ctx, t.Size(f).Tokens),
+		Tokens:        i18n.Number(ctx, t.Size(f).Tokens),
 		Badges:        hints,
 	}
 }
@@ -143,36 +143,36 @@ func agentToolPath(agent, exposed string) string {
 }
 
 // callableState says what a call would do.
-func (h *Handler) callableState(ctx context.Context, t *access.Tool) templates.State {
+func (h *Handler) callableState(ctx context.Context, t *agentview.Tool) templates.State {
 	switch {
 	case t.Held != "":
 		return templates.State{Kind: templates.StateBad, Text: blockedReason(ctx, t.Held)}
 	case t.AsksAt(h.now()):
-		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Asks a person")}
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Asks a person")}
 	case t.Asks:
-		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Allowed %s", formatRelative(ctx, t.Reach.Allowances[t.Name], h.now()))}
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Allowed %s", formatRelative(ctx, t.Reach.Allowances[t.Name], h.now()))}
 	default:
-		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Callable")}
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Callable")}
 	}
 }
 
 // blockedReason says in a word or two why a tool cannot be called.
 func blockedReason(ctx context.Context, code string) string {
 	switch code {
-	case access.HeldReview:
-		return words.T(ctx, "Held")
-	case access.HeldNew:
-		return words.T(ctx, "New, not accepted")
-	case access.HeldRejected:
-		return words.T(ctx, "Rejected")
-	case access.HeldDisabled:
-		return words.T(ctx, "Disabled")
-	case access.HeldRemoved:
-		return words.T(ctx, "Removed")
-	case access.HeldNotGranted:
-		return words.T(ctx, "Not granted")
-	case access.HeldMalformed:
-		return words.T(ctx, "Malformed")
+	case agentview.HeldReview:
+		return i18n.T(ctx, "Held")
+	case agentview.HeldNew:
+		return i18n.T(ctx, "New, not accepted")
+	case agentview.HeldRejected:
+		return i18n.T(ctx, "Rejected")
+	case agentview.HeldDisabled:
+		return i18n.T(ctx, "Disabled")
+	case agentview.HeldRemoved:
+		return i18n.T(ctx, "Removed")
+	case agentview.HeldNotGranted:
+		return i18n.T(ctx, "Not granted")
+	case agentview.HeldMalformed:
+		return i18n.T(ctx, "Malformed")
 	default:
 		return code
 	}

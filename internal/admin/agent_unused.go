@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
+	"patchbay/internal/i18n"
 	"patchbay/internal/mcp/toolfmt"
-	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -45,8 +45,8 @@ func (h *Handler) agentUnused(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Query().Get("part") == "summary" {
 		return h.respond.Page(w, r, http.StatusOK, templates.UnusedSummaryPart(unusedSummary(r.Context(), unused, q, agentPath(a.Slug)+"/unused")))
 	}
-	frame := h.newFrame(r, templates.NavAgents, newCrumb(words.T(r.Context(), "Agents"), "/agents"), newCrumb(a.Name, agentPath(a.Slug)+"/tools"), newCrumb(words.T(r.Context(), "Unused tools"), ""))
-	frame.Title = words.T(r.Context(), "%s · Unused tools", a.Name)
+	frame := h.newFrame(r, templates.NavAgents, newCrumb(i18n.T(r.Context(), "Agents"), "/agents"), newCrumb(a.Name, agentPath(a.Slug)+"/tools"), newCrumb(i18n.T(r.Context(), "Unused tools"), ""))
+	frame.Title = i18n.T(r.Context(), "%s · Unused tools", a.Name)
 	return h.respond.Page(w, r, http.StatusOK, templates.Unused(templates.UnusedPage{
 		Frame:     frame,
 		Head:      agentHead(r.Context(), a, templates.AgentToolsTab),
@@ -56,7 +56,7 @@ func (h *Handler) agentUnused(w http.ResponseWriter, r *http.Request) error {
 		Providers: providerOptions(r.Context()),
 		Groups:    unusedGroups(r.Context(), unused, q.provider),
 		Action:    agentPath(a.Slug) + "/unused",
-		Drop:      words.T(r.Context(), "Take the chosen tools away"),
+		Drop:      i18n.T(r.Context(), "Take the chosen tools away"),
 		Young:     unusedYoung(r.Context(), unused.Young, q.days),
 		Estimate:  estimateText(r.Context(), q.provider),
 	}))
@@ -65,29 +65,29 @@ func (h *Handler) agentUnused(w http.ResponseWriter, r *http.Request) error {
 func lookbackOptions(ctx context.Context) []templates.Option {
 	var options []templates.Option
 	for _, days := range lookbackDays {
-		options = append(options, templates.Option{Value: strconv.Itoa(days), Label: words.N(ctx, days, "Not called in %s day", "Not called in %s days")})
+		options = append(options, templates.Option{Value: strconv.Itoa(days), Label: i18n.N(ctx, days, "Not called in %s day", "Not called in %s days")})
 	}
 	return options
 }
 
-func unusedSummary(ctx context.Context, u access.Unused, q unusedQuery, review string) templates.UnusedSummary {
+func unusedSummary(ctx context.Context, u agentview.Unused, q unusedQuery, review string) templates.UnusedSummary {
 	s := templates.UnusedSummary{Asset: web.Asset, Review: review}
-	seen, unused, days := len(u.View.Tools), len(u.Tools), words.N(ctx, q.days, "%s day", "%s days")
+	seen, unused, days := len(u.View.Tools), len(u.Tools), i18n.N(ctx, q.days, "%s day", "%s days")
 	switch {
 	case seen == 0:
-		s.Title, s.Text = words.T(ctx, "The agent sees no tool"), words.T(ctx, "There is nothing to leave out.")
+		s.Title, s.Text = i18n.T(ctx, "The agent sees no tool"), i18n.T(ctx, "There is nothing to leave out.")
 	case unused > 0:
-		s.Warn, s.Title = true, words.N(ctx, seen, "%[2]s of %[1]s tool were not called in %[3]s", "%[2]s of %[1]s tools were not called in %[3]s", words.Number(ctx, unused), days)
-		s.Text = words.N(ctx, sizeOfAll(u.Tools, q.provider), "Without them each request has about %[1]s token less (%[2]s, estimated).", "Without them each request has about %[1]s tokens less (%[2]s, estimated).", providerName(q.provider))
+		s.Warn, s.Title = true, i18n.N(ctx, seen, "%[2]s of %[1]s tool were not called in %[3]s", "%[2]s of %[1]s tools were not called in %[3]s", i18n.Number(ctx, unused), days)
+		s.Text = i18n.N(ctx, sizeOfAll(u.Tools, q.provider), "Without them each request has about %[1]s token less (%[2]s, estimated).", "Without them each request has about %[1]s tokens less (%[2]s, estimated).", providerName(q.provider))
 	case u.Young == seen:
-		s.Title, s.Text = words.T(ctx, "Too early to tell which tools are unused"), words.T(ctx, "All were granted, or listed by their servers, less than %s ago.", days)
+		s.Title, s.Text = i18n.T(ctx, "Too early to tell which tools are unused"), i18n.T(ctx, "All were granted, or listed by their servers, less than %s ago.", days)
 	default:
-		s.Title, s.Text = words.T(ctx, "No tool is unused"), words.T(ctx, "Each that could be was called in %s.", days)
+		s.Title, s.Text = i18n.T(ctx, "No tool is unused"), i18n.T(ctx, "Each that could be was called in %s.", days)
 	}
 	return s
 }
 
-func sizeOfAll(tools []*access.Tool, f toolfmt.Format) int {
+func sizeOfAll(tools []*agentview.Tool, f toolfmt.Format) int {
 	tokens := 0
 	for _, t := range tools {
 		tokens += t.Size(f).Tokens
@@ -99,11 +99,11 @@ func unusedYoung(ctx context.Context, young, days int) string {
 	if young == 0 {
 		return ""
 	}
-	return words.T(ctx, "Of %s it is too early to tell: granted, or listed by their servers, less than %s ago.", words.N(ctx, young, "%s tool", "%s tools"), words.N(ctx, days, "%s day", "%s days"))
+	return i18n.T(ctx, "Of %s it is too early to tell: granted, or listed by their servers, less than %s ago.", i18n.N(ctx, young, "%s tool", "%s tools"), i18n.N(ctx, days, "%s day", "%s days"))
 }
 
 // unusedGroups groups the unused tools by connector. The tools come in that order.
-func unusedGroups(ctx context.Context, u access.Unused, f toolfmt.Format) []templates.UnusedGroup {
+func unusedGroups(ctx context.Context, u agentview.Unused, f toolfmt.Format) []templates.UnusedGroup {
 	var groups []templates.UnusedGroup
 	for len(u.Tools) > 0 {
 		reach, n := u.Tools[0].Reach, 1
@@ -116,18 +116,18 @@ func unusedGroups(ctx context.Context, u access.Unused, f toolfmt.Format) []temp
 	return groups
 }
 
-func unusedGroup(ctx context.Context, agent string, tools []*access.Tool, f toolfmt.Format) templates.UnusedGroup {
+func unusedGroup(ctx context.Context, agent string, tools []*agentview.Tool, f toolfmt.Format) templates.UnusedGroup {
 	reach := tools[0].Reach
 	g := templates.UnusedGroup{
 		Connector: reach.Connector.Name,
 		Href:      grantPath(agent, reach.Connector.Slug),
-		Count:     words.T(ctx, "%s of %s, about %s", words.Number(ctx, len(tools)), words.N(ctx, len(reach.Tools), "%s tool", "%s tools"), words.N(ctx, sizeOfAll(tools, f), "%s token", "%s tokens")),
+		Count:     i18n.T(ctx, "%s of %s, about %s", i18n.Number(ctx, len(tools)), i18n.N(ctx, len(reach.Tools), "%s tool", "%s tools"), i18n.N(ctx, sizeOfAll(tools, f), "%s token", "%s tokens")),
 	}
 	if reach.Grant.AllTools {
-		g.Note = words.T(ctx, "All of its tools are granted, those of later syncs too. Without these the others are granted by name, and later ones are not.")
+		g.Note = i18n.T(ctx, "All of its tools are granted, those of later syncs too. Without these the others are granted by name, and later ones are not.")
 	}
 	for _, t := range tools {
-		row := templates.UnusedTool{Value: reach.Connector.Slug + "/" + t.Name, Shown: cleanText(t.Name), Size: words.N(ctx, t.Size(f).Tokens, "%s token", "%s tokens")}
+		row := templates.UnusedTool{Value: reach.Connector.Slug + "/" + t.Name, Shown: cleanText(t.Name), Size: i18n.N(ctx, t.Size(f).Tokens, "%s token", "%s tokens")}
 		row.Title, row.Badges = titleAndHints(ctx, t)
 		g.Tools = append(g.Tools, row)
 	}

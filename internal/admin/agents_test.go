@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
+	"patchbay/internal/calllog"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
-	"patchbay/internal/history"
 	"patchbay/internal/mcp"
 	"patchbay/internal/store"
 	"patchbay/internal/toolcall"
@@ -22,16 +22,16 @@ import (
 
 // agentServices serve agents, with notifications from the database.
 type agentServices struct {
-	access  *access.Cache
+	access  *agentview.Cache
 	calls   *toolcall.Caller
-	history *history.Writer
+	history *calllog.Writer
 }
 
 func (d *dashboard) newAgentServices(dialer *mcp.Dialer) agentServices {
 	d.t.Helper()
 	a := agentServices{
-		access:  access.New(access.Options{Store: d.St}),
-		history: history.New(history.Options{Store: d.St, Instance: d.Instance, Interval: time.Millisecond}),
+		access:  agentview.New(agentview.Options{Store: d.St}),
+		history: calllog.New(calllog.Options{Store: d.St, Instance: d.Instance, Interval: time.Millisecond}),
 	}
 	a.calls = toolcall.New(toolcall.Options{
 		Store: d.St, Access: a.access, Credentials: credentials.New(d.St), Dialer: dialer, Target: d.syncer.Target,

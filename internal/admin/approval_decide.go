@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"time"
 
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
 	"patchbay/internal/toolcall"
-	"patchbay/internal/words"
 )
 
 // allowancePeriod is how long a tool may be called without approval after a person said so.
@@ -20,9 +20,9 @@ func (h *Handler) approvalApprove(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	d := toolcall.Decision{Approve: true}
-	message := words.T(r.Context(), "Approved: %s.")
+	message := i18n.T(r.Context(), "Approved: %s.")
 	if f.text("allow") != "" {
-		d.Allow, message = allowancePeriod, words.T(r.Context(), "Approved: %s. For 2 hours the agent may call it without asking.")
+		d.Allow, message = allowancePeriod, i18n.T(r.Context(), "Approved: %s. For 2 hours the agent may call it without asking.")
 	}
 	return h.decideApproval(w, r, f, d, message)
 }
@@ -33,7 +33,7 @@ func (h *Handler) approvalDeny(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.decideApproval(w, r, f, toolcall.Decision{Reason: f.text("reason")}, words.T(r.Context(), "Denied: %s."))
+	return h.decideApproval(w, r, f, toolcall.Decision{Reason: f.text("reason")}, i18n.T(r.Context(), "Denied: %s."))
 }
 
 // decideApproval records the decision and redirects to the page that it came from.

@@ -7,9 +7,9 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/store"
 	"patchbay/internal/toolcall"
-	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -24,7 +24,7 @@ func (h *Handler) approvalList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	frame := h.newFrame(r, templates.NavApprovals, newCrumb(words.T(r.Context(), "Approvals"), ""))
+	frame := h.newFrame(r, templates.NavApprovals, newCrumb(i18n.T(r.Context(), "Approvals"), ""))
 	if cursor == "" {
 		frame.Listen = approvalEventsPath(list.Items)
 	}

@@ -3,8 +3,8 @@ package admin
 import (
 	"net/http"
 
+	"patchbay/internal/i18n"
 	"patchbay/internal/toolcall"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -22,8 +22,8 @@ func (h *Handler) approvalShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	frame := h.newFrame(r, templates.NavApprovals, newCrumb(words.T(r.Context(), "Approvals"), "/approvals"), templates.Crumb{Text: cards[0].Tool, Mono: true})
-	frame.Title = words.T(r.Context(), "Approval · %s", cards[0].Tool)
+	frame := h.newFrame(r, templates.NavApprovals, newCrumb(i18n.T(r.Context(), "Approvals"), "/approvals"), templates.Crumb{Text: cards[0].Tool, Mono: true})
+	frame.Title = i18n.T(r.Context(), "Approval · %s", cards[0].Tool)
 	frame.Listen = approvalEventsPath([]toolcall.Waiting{waiting})
 	cards[0].ReturnTo = cards[0].Action
 	return h.respond.Page(w, r, http.StatusOK, templates.Approval(templates.ApprovalPage{Frame: frame, Card: cards[0]}))

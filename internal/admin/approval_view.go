@@ -6,9 +6,9 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/store"
 	"patchbay/internal/toolcall"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -55,7 +55,7 @@ func decisionRefusal(ctx context.Context, w waitingCall, can templates.Can) stri
 	if w.Refusal == nil || !can.Sync {
 		return ""
 	}
-	return words.Said(ctx, fault.As(w.Refusal).Message)
+	return i18n.Said(ctx, fault.As(w.Refusal).Message)
 }
 
 // approvalBadges shows the tool's annotations, or that there are none.
@@ -65,7 +65,7 @@ func approvalBadges(ctx context.Context, w waitingCall, definition connectors.To
 	}
 	badges := hintBadges(ctx, definition)
 	if definition.Hints.ReadOnly == nil && definition.Hints.Destructive == nil {
-		badges = append(badges, templates.Badge{Text: words.T(ctx, "effects not said"), Title: words.T(ctx, "The server does not say whether it changes something. It may delete or overwrite.")})
+		badges = append(badges, templates.Badge{Text: i18n.T(ctx, "effects not said"), Title: i18n.T(ctx, "The server does not say whether it changes something. It may delete or overwrite.")})
 	}
 	return badges
 }
@@ -75,7 +75,7 @@ func approvalEffect(ctx context.Context, w waitingCall, definition connectors.To
 	if w.about.Raw == nil {
 		return ""
 	}
-	return words.Said(ctx, definition.Hints.Words())
+	return i18n.Said(ctx, definition.Hints.Words())
 }
 
 // changedSinceCall warns if the tool's definition changed after the agent called it.
@@ -83,19 +83,19 @@ func changedSinceCall(ctx context.Context, w waitingCall) *templates.Attention {
 	if w.State != connectors.ApprovalWaiting || w.about.Accepted != nil && *w.about.Accepted == w.Definition {
 		return nil
 	}
-	return &templates.Attention{Kind: templates.StateWarn, Title: words.T(ctx, "The tool has changed"), Text: words.T(ctx, "Its definition is not the one by which the agent made this call.")}
+	return &templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "The tool has changed"), Text: i18n.T(ctx, "Its definition is not the one by which the agent made this call.")}
 }
 
 func waitingArguments(ctx context.Context, w toolcall.Waiting) templates.Content {
 	raw := w.Arguments
 	switch {
 	case w.Refusal != nil:
-		return templates.Content{Note: words.T(ctx, "Those who may decide see the arguments.")}
+		return templates.Content{Note: i18n.T(ctx, "Those who may decide see the arguments.")}
 	case w.Withheld:
-		return templates.Content{Note: words.T(ctx, "Nothing is to be decided any more: the arguments are for your organisation's auditors now.")}
+		return templates.Content{Note: i18n.T(ctx, "Nothing is to be decided any more: the arguments are for your organisation's auditors now.")}
 	}
 	if len(raw) == 0 || string(raw) == "{}" {
-		return templates.Content{Note: words.T(ctx, "The call has no arguments.")}
+		return templates.Content{Note: i18n.T(ctx, "The call has no arguments.")}
 	}
 	return templates.Content{JSON: indentJSON(ctx, raw, pageDetail.maxJSON)}
 }
@@ -105,21 +105,21 @@ func approvalState(ctx context.Context, a connectors.Approval, now time.Time) te
 	switch a.State {
 	case connectors.ApprovalWaiting:
 		if !isPending(a, now) {
-			return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Lapsed")}
+			return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Lapsed")}
 		}
-		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Waits for a person")}
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Waits for a person")}
 	case connectors.ApprovalApproved:
-		return templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "Approved, about to run")}
+		return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Approved, about to run")}
 	case connectors.ApprovalExecuting:
-		return templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "Approved, running")}
+		return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Approved, running")}
 	case connectors.ApprovalDone:
-		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Approved, done")}
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Approved, done")}
 	case connectors.ApprovalDenied:
-		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Denied")}
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Denied")}
 	case connectors.ApprovalUnknown:
-		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Approved, outcome unknown")}
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Approved, outcome unknown")}
 	default:
-		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Lapsed")}
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Lapsed")}
 	}
 }
 
@@ -133,11 +133,11 @@ func decisionText(ctx context.Context, a connectors.Approval) string {
 	if a.DecidedBy == "" {
 		return ""
 	}
-	decided := words.T(ctx, "Approved")
+	decided := i18n.T(ctx, "Approved")
 	if a.State == connectors.ApprovalDenied {
-		decided = words.T(ctx, "Denied")
+		decided = i18n.T(ctx, "Denied")
 	}
-	text := words.T(ctx, "%s by %s", decided, a.DecidedBy)
+	text := i18n.T(ctx, "%s by %s", decided, a.DecidedBy)
 	if a.Reason != "" {
 		text += ": " + shortenText(a.Reason, maxDescription)
 	}
@@ -148,21 +148,21 @@ func decisionText(ctx context.Context, a connectors.Approval) string {
 func recentCallsText(ctx context.Context, calls, denied int) string {
 	switch {
 	case calls == 0:
-		return words.T(ctx, "The agent has not called it lately.")
+		return i18n.T(ctx, "The agent has not called it lately.")
 	case denied == 0:
-		return words.T(ctx, "Lately called %s.", formatTimes(ctx, calls))
+		return i18n.T(ctx, "Lately called %s.", formatTimes(ctx, calls))
 	default:
-		return words.T(ctx, "Lately called %s, denied %s.", formatTimes(ctx, calls), formatTimes(ctx, denied))
+		return i18n.T(ctx, "Lately called %s, denied %s.", formatTimes(ctx, calls), formatTimes(ctx, denied))
 	}
 }
 
 func formatTimes(ctx context.Context, n int) string {
 	switch n {
 	case 1:
-		return words.T(ctx, "once")
+		return i18n.T(ctx, "once")
 	case 2:
-		return words.T(ctx, "twice")
+		return i18n.T(ctx, "twice")
 	default:
-		return words.T(ctx, "%s times", words.Number(ctx, n))
+		return i18n.T(ctx, "%s times", i18n.Number(ctx, n))
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -20,7 +20,7 @@ func auditSigned(ctx context.Context, t *store.Tenant, s store.AuditState) (temp
 		return templates.AuditSigned{}, err
 	}
 	until := "?until=" + strconv.FormatInt(s.Events, 10)
-	panel := templates.AuditSigned{Key: []templates.Fact{{Label: words.T(ctx, "Public key"), Value: signer.PublicKey(), Mono: true, Copy: true}}}
+	panel := templates.AuditSigned{Key: []templates.Fact{{Label: i18n.T(ctx, "Public key"), Value: signer.PublicKey(), Mono: true, Copy: true}}}
 	if s.Events > 0 {
 		panel.Entries, panel.Signature = "/audit/export.jsonl"+until, "/audit/export.sig"+until
 	}

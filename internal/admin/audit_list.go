@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 
 	"patchbay/internal/auth"
+	"patchbay/internal/i18n"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -85,14 +85,14 @@ func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page := templates.AuditPage{
-		Frame: h.newFrame(r, templates.NavAudit, newCrumb(words.T(r.Context(), "Audit log"), "")), Filter: q.toForm(), Actions: withChosen(auditActionOptions(r.Context()), q.action),
+		Frame: h.newFrame(r, templates.NavAudit, newCrumb(i18n.T(r.Context(), "Audit log"), "")), Filter: q.toForm(), Actions: withChosen(auditActionOptions(r.Context()), q.action),
 		Verdict:  h.auditVerdict(r.Context(), state),
 		Calls:    h.outcomeVerdict(r.Context(), calls),
 		Signed:   signed,
 		Filtered: q != auditQuery{}, Single: q.entry != "", Pager: newPager(r, list.Next), Count: formatCount(r.Context(), len(list.Items), newPager(r, list.Next), "%s event", "%s events"),
 	}
 	if !ok {
-		page.Filter.Errors["since"] = words.T(r.Context(), "Write days as 2026-11-21.")
+		page.Filter.Errors["since"] = i18n.T(r.Context(), "Write days as 2026-11-21.")
 	}
 	for _, e := range list.Items {
 		row := h.auditRow(r.Context(), e)
@@ -103,7 +103,7 @@ func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 }
 
 func auditActionOptions(ctx context.Context) []templates.Option {
-	options := []templates.Option{{Value: "", Label: words.T(ctx, "Everything")}}
+	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "Everything")}}
 	for _, a := range auditActions {
 		options = append(options, templates.Option{Value: a, Label: a})
 	}
@@ -141,13 +141,13 @@ func auditValue(raw json.RawMessage) string {
 func actorKind(ctx context.Context, kind string) string {
 	switch auth.Kind(kind) {
 	case auth.KindPerson:
-		return words.T(ctx, "person")
+		return i18n.T(ctx, "person")
 	case auth.KindKey:
-		return words.T(ctx, "API key")
+		return i18n.T(ctx, "API key")
 	case auth.KindAgent:
-		return words.T(ctx, "agent")
+		return i18n.T(ctx, "agent")
 	case auth.KindOperator:
-		return words.T(ctx, "command line")
+		return i18n.T(ctx, "command line")
 	default:
 		return kind
 	}

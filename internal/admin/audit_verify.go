@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"time"
 
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -24,15 +24,15 @@ func (h *Handler) auditVerify(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	flash := respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The log is verified: every entry is as it was recorded.")}
+	flash := respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The log is verified: every entry is as it was recorded.")}
 	if calls.Rest != nil {
-		flash.Text = words.T(r.Context(), "The log is verified. There are more calls than can be looked at now: Patchbay looks at all of them once a day.")
+		flash.Text = i18n.T(r.Context(), "The log is verified. There are more calls than can be looked at now: Patchbay looks at all of them once a day.")
 	}
 	if calls.Bad != nil {
-		flash = respond.Flash{Kind: respond.Alert, Text: words.T(r.Context(), "Calls are not as it was recorded that they ended.")}
+		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "Calls are not as it was recorded that they ended.")}
 	}
 	if check.Bad != nil {
-		flash = respond.Flash{Kind: respond.Alert, Text: words.T(r.Context(), "The log is not as it was recorded.")}
+		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "The log is not as it was recorded.")}
 	}
 	return h.respond.Back(w, r, "/audit", flash)
 }
@@ -40,15 +40,15 @@ func (h *Handler) auditVerify(w http.ResponseWriter, r *http.Request) error {
 // auditVerdict says what the last check of the log found.
 func (h *Handler) auditVerdict(ctx context.Context, s store.AuditState) templates.AuditVerdict {
 	if s.CheckedAt == nil {
-		return templates.AuditVerdict{State: templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Not verified yet")}}
+		return templates.AuditVerdict{State: templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Not verified yet")}}
 	}
 	checkedAt := newWhen(ctx, s.CheckedAt.UTC(), h.now())
 	v := templates.AuditVerdict{
-		At: &checkedAt, State: templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Every entry is as it was recorded")},
-		Good: words.N(ctx, int(s.Good), "%s entry is good", "%s entries are good"),
+		At: &checkedAt, State: templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Every entry is as it was recorded")},
+		Good: i18n.N(ctx, int(s.Good), "%s entry is good", "%s entries are good"),
 	}
 	if s.Bad != nil {
-		v.State = templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Entry %s is not as it was recorded", words.Number(ctx, int(s.Bad.N)))}
+		v.State = templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Entry %s is not as it was recorded", i18n.Number(ctx, int(s.Bad.N)))}
 		v.Reason, v.Place = auditReason(ctx, s.Bad.Reason), auditFlawLink(ctx, *s.Bad)
 	}
 	return v
@@ -58,9 +58,9 @@ func (h *Handler) auditVerdict(ctx context.Context, s store.AuditState) template
 func auditFlawLink(ctx context.Context, bad store.AuditFlaw) *templates.Link {
 	switch {
 	case bad.EventID != nil && bad.Reason == store.AuditChanged:
-		return &templates.Link{Text: words.T(ctx, "Show this entry"), Href: "/audit?entry=" + bad.EventID.String()}
+		return &templates.Link{Text: i18n.T(ctx, "Show this entry"), Href: "/audit?entry=" + bad.EventID.String()}
 	case bad.Last != nil:
-		return &templates.Link{Text: words.T(ctx, "Show the last entry before it"), Href: "/audit?entry=" + bad.Last.String()}
+		return &templates.Link{Text: i18n.T(ctx, "Show the last entry before it"), Href: "/audit?entry=" + bad.Last.String()}
 	default:
 		return nil
 	}
@@ -69,17 +69,17 @@ func auditFlawLink(ctx context.Context, bad store.AuditFlaw) *templates.Link {
 func auditReason(ctx context.Context, reason store.AuditReason) string {
 	switch reason {
 	case store.AuditEntryGone:
-		return words.T(ctx, "The entry was removed from the database.")
+		return i18n.T(ctx, "The entry was removed from the database.")
 	case store.AuditLinkGone, store.AuditRestGone:
-		return words.T(ctx, "The entries from here on were cut out of the chain.")
+		return i18n.T(ctx, "The entries from here on were cut out of the chain.")
 	case store.AuditEndMoved:
-		return words.T(ctx, "The chain does not end as it did when its last entry was recorded.")
+		return i18n.T(ctx, "The chain does not end as it did when its last entry was recorded.")
 	case store.AuditCutOff:
-		return words.T(ctx, "The entries before this were cut off, and nothing that Patchbay has signed says so.")
+		return i18n.T(ctx, "The entries before this were cut off, and nothing that Patchbay has signed says so.")
 	case store.AuditUnlinked:
-		return words.T(ctx, "There are entries in the database that Patchbay did not record.")
+		return i18n.T(ctx, "There are entries in the database that Patchbay did not record.")
 	default:
-		return words.T(ctx, "Somebody changed it in the database, or one before it.")
+		return i18n.T(ctx, "Somebody changed it in the database, or one before it.")
 	}
 }
 
@@ -90,16 +90,16 @@ func (h *Handler) outcomeVerdict(ctx context.Context, s store.OutcomeState) *tem
 	}
 	checkedAt := newWhen(ctx, s.CheckedAt.UTC(), h.now())
 	v := &templates.AuditVerdict{
-		At: &checkedAt, State: templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Every call ended as is on record")},
-		Good: words.N(ctx, int(s.Good), "%s call is on record", "%s calls are on record"),
+		At: &checkedAt, State: templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Every call ended as is on record")},
+		Good: i18n.N(ctx, int(s.Good), "%s call is on record", "%s calls are on record"),
 	}
 	if s.Bad == nil {
 		return v
 	}
-	v.State, v.Good = templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Calls are not as they ended")}, ""
+	v.State, v.Good = templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Calls are not as they ended")}, ""
 	v.Reason = outcomeReason(ctx, s.Bad.Reason)
 	if s.Bad.Call != nil && s.Bad.Reason == store.OutcomeChanged {
-		v.Place = &templates.Link{Text: words.T(ctx, "Show this call"), Href: callPath(*s.Bad.Call)}
+		v.Place = &templates.Link{Text: i18n.T(ctx, "Show this call"), Href: callPath(*s.Bad.Call)}
 	}
 	return v
 }
@@ -107,10 +107,10 @@ func (h *Handler) outcomeVerdict(ctx context.Context, s store.OutcomeState) *tem
 func outcomeReason(ctx context.Context, reason store.AuditReason) string {
 	switch reason {
 	case store.OutcomeChanged:
-		return words.T(ctx, "Somebody changed a call in the database after it had ended.")
+		return i18n.T(ctx, "Somebody changed a call in the database after it had ended.")
 	case store.OutcomeGone:
-		return words.T(ctx, "Somebody removed a call from the database that was not old enough.")
+		return i18n.T(ctx, "Somebody removed a call from the database that was not old enough.")
 	default:
-		return words.T(ctx, "Somebody changed in the database what is on record of how calls ended.")
+		return i18n.T(ctx, "Somebody changed in the database what is on record of how calls ended.")
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"patchbay/internal/authserver"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -85,7 +85,7 @@ func (h *Handler) authorizePage(w http.ResponseWriter, r *http.Request, person a
 func (h *Handler) authorizeAsMemberPage(w http.ResponseWriter, r *http.Request, person auth.Actor, request authserver.Request, f templates.Form, status int) error {
 	ctx := r.Context()
 	page := h.newAuthorizePage(w, r, person, request, f)
-	page.Opens, page.Role = words.T(ctx, "Patchbay itself, as you"), roleName(ctx, person.Role)
+	page.Opens, page.Role = i18n.T(ctx, "Patchbay itself, as you"), roleName(ctx, person.Role)
 	for _, scope := range request.Scopes {
 		page.Scopes = append(page.Scopes, templates.Option{Value: string(scope), Label: scopeName(ctx, scope, person.Role)})
 	}
@@ -95,18 +95,18 @@ func (h *Handler) authorizeAsMemberPage(w http.ResponseWriter, r *http.Request, 
 func scopeName(ctx context.Context, scope connectors.ClientScope, role connectors.Role) string {
 	switch {
 	case scope == connectors.ScopeAdmin:
-		return words.T(ctx, "do all that you may do")
+		return i18n.T(ctx, "do all that you may do")
 	case scope.Limit(role) == connectors.RoleViewer:
-		return words.T(ctx, "only read, as a viewer does")
+		return i18n.T(ctx, "only read, as a viewer does")
 	default:
-		return words.T(ctx, "only read")
+		return i18n.T(ctx, "only read")
 	}
 }
 
 // newAuthorizePage fills the parts that both consent pages share.
 func (h *Handler) newAuthorizePage(w http.ResponseWriter, r *http.Request, person auth.Actor, request authserver.Request, f templates.Form) templates.AuthorizePage {
 	ctx := r.Context()
-	frame := h.signedOutFrame(r, words.T(ctx, "Let a program in?"))
+	frame := h.signedOutFrame(r, i18n.T(ctx, "Let a program in?"))
 	frame.Path = r.URL.RequestURI()
 	allowFormRedirect(w.Header(), request.RedirectURI)
 	return templates.AuthorizePage{
@@ -118,7 +118,7 @@ func (h *Handler) newAuthorizePage(w http.ResponseWriter, r *http.Request, perso
 
 // agentChoices lists the agents a program can become. The new agent comes first: it has no grants.
 func agentChoices(ctx context.Context, agents []connectors.Agent, client string) []templates.Option {
-	all := []templates.Option{{Value: newAgentChoice, Label: words.T(ctx, "a new one, for “%s” alone", client)}}
+	all := []templates.Option{{Value: newAgentChoice, Label: i18n.T(ctx, "a new one, for “%s” alone", client)}}
 	for _, a := range agents {
 		all = append(all, templates.Option{Value: a.Slug, Label: a.Name})
 	}
@@ -150,7 +150,7 @@ func otherTenantLinks(r *http.Request, person auth.Actor) []templates.Link {
 		query := r.URL.Query()
 		query.Set(tenantParam, m.Tenant.Slug)
 		query.Del(agentsParam)
-		links = append(links, templates.Link{Text: words.T(r.Context(), "Choose %s instead", m.Tenant.Name), Href: r.URL.Path + "?" + query.Encode()})
+		links = append(links, templates.Link{Text: i18n.T(r.Context(), "Choose %s instead", m.Tenant.Name), Href: r.URL.Path + "?" + query.Encode()})
 	}
 	return links
 }
@@ -164,9 +164,9 @@ func withoutTenant(u *url.URL) string {
 func redirectTargetName(ctx context.Context, p authserver.RedirectTarget) string {
 	switch {
 	case p.App != "":
-		return words.T(ctx, "the program on your computer for %s links", p.App+":")
+		return i18n.T(ctx, "the program on your computer for %s links", p.App+":")
 	case p.Local:
-		return words.T(ctx, "your computer, %s", p.Host)
+		return i18n.T(ctx, "your computer, %s", p.Host)
 	default:
 		return p.Host
 	}
@@ -174,7 +174,7 @@ func redirectTargetName(ctx context.Context, p authserver.RedirectTarget) string
 
 func reachableConnectors(ctx context.Context, resource string) string {
 	if _, slug, one := strings.Cut(strings.TrimPrefix(resource, "/"), "/"); one {
-		return words.T(ctx, "the connector %s alone", slug)
+		return i18n.T(ctx, "the connector %s alone", slug)
 	}
-	return words.T(ctx, "all connectors of the agent")
+	return i18n.T(ctx, "all connectors of the agent")
 }

@@ -9,8 +9,8 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -51,7 +51,7 @@ func (h *Handler) callList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	frame := found.frameWithEvents(h.newFrame(r, templates.NavCalls, newCrumb(words.T(r.Context(), "Calls"), "")), query, "calls")
+	frame := found.frameWithEvents(h.newFrame(r, templates.NavCalls, newCrumb(i18n.T(r.Context(), "Calls"), "")), query, "calls")
 	page := templates.CallsPage{
 		Frame:      frame,
 		Filter:     query.toForm(),

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 // callProgress says how far a running call is, as its server last reported: of its task, or else of the call.
@@ -26,9 +26,9 @@ func taskProgress(ctx context.Context, raw []byte) string {
 	if len(raw) == 0 || json.Unmarshal(raw, &task) != nil {
 		return ""
 	}
-	text := words.T(ctx, map[string]words.Key{"working": "At work", "input_required": "Asks for input"}[task.Status.value])
+	text := i18n.T(ctx, map[string]i18n.Key{"working": "At work", "input_required": "Asks for input"}[task.Status.value])
 	if text == "" {
-		return shortenText(words.T(ctx, "Task: %s", task.Status.value), maxNote)
+		return shortenText(i18n.T(ctx, "Task: %s", task.Status.value), maxNote)
 	}
 	return withServerMessage(text, task.Message.value)
 }
@@ -39,11 +39,11 @@ func serverProgress(ctx context.Context, p *connectors.CallProgress) string {
 	case p == nil, p.Done == nil && p.Message == "":
 		return ""
 	case p.Done == nil:
-		return withServerMessage(words.T(ctx, "At work"), p.Message)
+		return withServerMessage(i18n.T(ctx, "At work"), p.Message)
 	case p.Total > 0:
-		return withServerMessage(words.T(ctx, "%s of %s", formatNumber(ctx, *p.Done), formatNumber(ctx, p.Total)), p.Message)
+		return withServerMessage(i18n.T(ctx, "%s of %s", formatNumber(ctx, *p.Done), formatNumber(ctx, p.Total)), p.Message)
 	default:
-		return withServerMessage(words.T(ctx, "At %s", formatNumber(ctx, *p.Done)), p.Message)
+		return withServerMessage(i18n.T(ctx, "At %s", formatNumber(ctx, *p.Done)), p.Message)
 	}
 }
 
@@ -58,7 +58,7 @@ func withServerMessage(text, message string) string {
 // formatNumber formats a server's progress value in its shortest form.
 func formatNumber(ctx context.Context, n float64) string {
 	if math.Abs(n) < 1e15 && n == math.Trunc(n) {
-		return words.Number(ctx, int(n))
+		return i18n.Number(ctx, int(n))
 	}
 	return strconv.FormatFloat(n, 'g', 4, 64)
 }

@@ -10,8 +10,8 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -22,13 +22,13 @@ func (h *Handler) callShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	frame := h.newFrame(r, templates.NavCalls, newCrumb(words.T(r.Context(), "Calls"), "/calls"), templates.Crumb{Text: shortenText(c.Tool, maxName), Mono: true})
+	frame := h.newFrame(r, templates.NavCalls, newCrumb(i18n.T(r.Context(), "Calls"), "/calls"), templates.Crumb{Text: shortenText(c.Tool, maxName), Mono: true})
 	if !c.Status.Ended() {
 		frame.Listen = "/events?on=call&id=" + c.ID.String()
 	}
 	detail := callDetail(r.Context(), web.Asset, c, actor(r).Tenant.CallHistory, frame.Can, h.now())
 	if actor(r).Tenant.WithholdsBodies() && !c.Withheld && c.HasBodies() {
-		detail.Facts = append(detail.Facts, templates.Fact{Label: words.T(r.Context(), "That you read it"), Value: words.T(r.Context(), "is on record")})
+		detail.Facts = append(detail.Facts, templates.Fact{Label: i18n.T(r.Context(), "That you read it"), Value: i18n.T(r.Context(), "is on record")})
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Call(templates.CallPage{Frame: frame, Detail: detail}))
 }
@@ -47,7 +47,7 @@ func (h *Handler) callCancel(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	flash := respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The call is cancelled.")}
+	flash := respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The call is cancelled.")}
 	_, err = h.calls.Cancel(r.Context(), actor(r), id)
 	if problem, ok := asFormFault(r.Context(), err); ok {
 		flash = respond.Flash{Kind: respond.Alert, Text: problem.Message} // the call ended in between

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -49,17 +49,17 @@ func callDuration(c connectors.ToolCall, now time.Time) time.Duration {
 func callState(ctx context.Context, s connectors.CallStatus) templates.State {
 	switch s {
 	case connectors.CallPendingApproval:
-		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Waits for a person")}
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Waits for a person")}
 	case connectors.CallRunning:
-		return templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "Running")}
+		return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Running")}
 	case connectors.CallSuccess:
-		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Success")}
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Success")}
 	case connectors.CallError:
-		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Error")}
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Error")}
 	case connectors.CallDenied:
-		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Denied")}
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Denied")}
 	default:
-		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Cancelled")}
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Cancelled")}
 	}
 }
 
@@ -67,11 +67,11 @@ func callState(ctx context.Context, s connectors.CallStatus) templates.State {
 func callReason(ctx context.Context, c connectors.ToolCall) string {
 	switch {
 	case c.Undelivered():
-		return words.Said(ctx, c.ErrorMessage)
+		return i18n.Said(ctx, c.ErrorMessage)
 	case c.Status != connectors.CallError && c.Status != connectors.CallDenied:
 		return ""
 	case c.ErrorMessage != "":
-		return shortenText(words.Said(ctx, c.ErrorMessage), maxDescription)
+		return shortenText(i18n.Said(ctx, c.ErrorMessage), maxDescription)
 	default:
 		return outcomeName(ctx, c.Outcome)
 	}
@@ -81,21 +81,21 @@ func callReason(ctx context.Context, c connectors.ToolCall) string {
 func outcomeName(ctx context.Context, o connectors.CallOutcome) string {
 	switch o {
 	case connectors.OutcomeOK:
-		return words.T(ctx, "A result")
+		return i18n.T(ctx, "A result")
 	case connectors.OutcomeToolError:
-		return words.T(ctx, "The tool reports an error")
+		return i18n.T(ctx, "The tool reports an error")
 	case connectors.OutcomeRPCError:
-		return words.T(ctx, "The server refused the request")
+		return i18n.T(ctx, "The server refused the request")
 	case connectors.OutcomeTransport:
-		return words.T(ctx, "The server did not answer as it should")
+		return i18n.T(ctx, "The server did not answer as it should")
 	case connectors.OutcomeRefused:
-		return words.T(ctx, "Refused before anything was sent")
+		return i18n.T(ctx, "Refused before anything was sent")
 	case connectors.OutcomeDenied:
-		return words.T(ctx, "Denied by a person")
+		return i18n.T(ctx, "Denied by a person")
 	case connectors.OutcomeCancelled:
-		return words.T(ctx, "Cancelled")
+		return i18n.T(ctx, "Cancelled")
 	case connectors.OutcomeLost:
-		return words.T(ctx, "Unknown: Patchbay stopped meanwhile")
+		return i18n.T(ctx, "Unknown: Patchbay stopped meanwhile")
 	default:
 		return ""
 	}
@@ -104,11 +104,11 @@ func outcomeName(ctx context.Context, o connectors.CallOutcome) string {
 func sourceName(ctx context.Context, s connectors.CallSource) string {
 	switch s {
 	case connectors.SourceGateway:
-		return words.T(ctx, "The gateway")
+		return i18n.T(ctx, "The gateway")
 	case connectors.SourceAPI:
-		return words.T(ctx, "The API")
+		return i18n.T(ctx, "The API")
 	default:
-		return words.T(ctx, "The dashboard")
+		return i18n.T(ctx, "The dashboard")
 	}
 }
 
@@ -118,7 +118,7 @@ var callStatuses = []connectors.CallStatus{
 }
 
 func callStatusOptions(ctx context.Context) []templates.Option {
-	options := []templates.Option{{Value: "", Label: words.T(ctx, "All states")}}
+	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "All states")}}
 	for _, s := range callStatuses {
 		options = append(options, templates.Option{Value: string(s), Label: callState(ctx, s).Text})
 	}
@@ -129,36 +129,36 @@ func callStatusOptions(ctx context.Context) []templates.Option {
 func callFacts(ctx context.Context, c connectors.ToolCall, now time.Time) []templates.Fact {
 	started := newWhen(ctx, c.StartedAt, now)
 	facts := []templates.Fact{
-		{Label: words.T(ctx, "Agent"), Value: c.AgentSlug, Href: linkIf(c.AgentID != nil, agentPath(c.AgentSlug))},
-		{Label: words.T(ctx, "Connector"), Value: c.ConnectorSlug, Href: linkIf(c.ConnectorID != nil, connectorPath(c.ConnectorSlug))},
-		{Label: words.T(ctx, "Came by"), Value: sourceName(ctx, c.Source)},
-		{Label: words.T(ctx, "Started"), When: &started},
+		{Label: i18n.T(ctx, "Agent"), Value: c.AgentSlug, Href: linkIf(c.AgentID != nil, agentPath(c.AgentSlug))},
+		{Label: i18n.T(ctx, "Connector"), Value: c.ConnectorSlug, Href: linkIf(c.ConnectorID != nil, connectorPath(c.ConnectorSlug))},
+		{Label: i18n.T(ctx, "Came by"), Value: sourceName(ctx, c.Source)},
+		{Label: i18n.T(ctx, "Started"), When: &started},
 	}
 	add := func(ok bool, f templates.Fact) {
 		if ok {
 			facts = append(facts, f)
 		}
 	}
-	add(c.ExposedName != c.Tool, templates.Fact{Label: words.T(ctx, "Called as"), Value: shortenText(c.ExposedName, maxName), Mono: true, Copy: true})
-	add(c.Caller != "", templates.Fact{Label: words.T(ctx, "Called by"), Value: c.Caller})
-	add(c.Address.IsValid(), templates.Fact{Label: words.T(ctx, "Address"), Value: c.From(), Mono: true})
-	add(c.RequestID != "", templates.Fact{Label: words.T(ctx, "Request"), Value: c.RequestID, Mono: true, Copy: true})
-	add(c.Outcome != connectors.OutcomeNone, templates.Fact{Label: words.T(ctx, "Outcome"), Value: outcomeName(ctx, c.Outcome)})
-	add(c.Status.Ended() && c.Status != connectors.CallSuccess && c.Progress != nil, templates.Fact{Label: words.T(ctx, "Last progress"), Value: serverProgress(ctx, c.Progress)})
-	add(c.ErrorCode != "", templates.Fact{Label: words.T(ctx, "Code"), Value: c.ErrorCode, Mono: true})
-	add(c.ApprovedBy != "", templates.Fact{Label: words.T(ctx, "Approved by"), Value: c.ApprovedBy})
-	add(true, templates.Fact{Label: words.T(ctx, "Sent"), Value: formatBytes(ctx, c.RequestBytes)})
-	add(c.Status.Ended(), templates.Fact{Label: words.T(ctx, "Received"), Value: formatBytes(ctx, c.ResponseBytes)})
+	add(c.ExposedName != c.Tool, templates.Fact{Label: i18n.T(ctx, "Called as"), Value: shortenText(c.ExposedName, maxName), Mono: true, Copy: true})
+	add(c.Caller != "", templates.Fact{Label: i18n.T(ctx, "Called by"), Value: c.Caller})
+	add(c.Address.IsValid(), templates.Fact{Label: i18n.T(ctx, "Address"), Value: c.From(), Mono: true})
+	add(c.RequestID != "", templates.Fact{Label: i18n.T(ctx, "Request"), Value: c.RequestID, Mono: true, Copy: true})
+	add(c.Outcome != connectors.OutcomeNone, templates.Fact{Label: i18n.T(ctx, "Outcome"), Value: outcomeName(ctx, c.Outcome)})
+	add(c.Status.Ended() && c.Status != connectors.CallSuccess && c.Progress != nil, templates.Fact{Label: i18n.T(ctx, "Last progress"), Value: serverProgress(ctx, c.Progress)})
+	add(c.ErrorCode != "", templates.Fact{Label: i18n.T(ctx, "Code"), Value: c.ErrorCode, Mono: true})
+	add(c.ApprovedBy != "", templates.Fact{Label: i18n.T(ctx, "Approved by"), Value: c.ApprovedBy})
+	add(true, templates.Fact{Label: i18n.T(ctx, "Sent"), Value: formatBytes(ctx, c.RequestBytes)})
+	add(c.Status.Ended(), templates.Fact{Label: i18n.T(ctx, "Received"), Value: formatBytes(ctx, c.ResponseBytes)})
 	if c.CredentialID != nil {
-		facts = append(facts, templates.Fact{Label: words.T(ctx, "Credential"), Value: c.CredentialID.String(), Mono: true, Href: linkIf(c.ConnectorID != nil, credentialsPath(c.ConnectorSlug))})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Credential"), Value: c.CredentialID.String(), Mono: true, Href: linkIf(c.ConnectorID != nil, credentialsPath(c.ConnectorSlug))})
 	}
 	if c.TokenID != nil {
-		facts = append(facts, templates.Fact{Label: words.T(ctx, "Token"), Value: c.TokenID.String(), Mono: true, Href: linkIf(c.AgentID != nil, agentPath(c.AgentSlug)+"/connect")})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Token"), Value: c.TokenID.String(), Mono: true, Href: linkIf(c.AgentID != nil, agentPath(c.AgentSlug)+"/connect")})
 	}
 	if c.Definition != nil {
-		facts = append(facts, templates.Fact{Label: words.T(ctx, "Definition"), Value: c.Definition.String()[:16], Mono: true, Href: linkIf(c.ConnectorID != nil, toolPath(c.ConnectorSlug, c.Tool))})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Definition"), Value: c.Definition.String()[:16], Mono: true, Href: linkIf(c.ConnectorID != nil, toolPath(c.ConnectorSlug, c.Tool))})
 	}
-	return append(facts, templates.Fact{Label: words.T(ctx, "ID"), Value: c.ID.String(), Mono: true, Copy: true})
+	return append(facts, templates.Fact{Label: i18n.T(ctx, "ID"), Value: c.ID.String(), Mono: true, Copy: true})
 }
 
 func linkIf(exists bool, href string) string {
@@ -175,7 +175,7 @@ func callDetail(ctx context.Context, asset templates.Assets, c connectors.ToolCa
 		Attention: callAttention(ctx, c), Arguments: callArguments(ctx, c, history, can),
 	}
 	if can.Sync && c.Kind == connectors.CallTool && c.ConnectorID != nil && c.AgentID != nil && len(c.Arguments) > 0 {
-		d.Again = &templates.Link{Text: words.T(ctx, "Try it again"), Href: toolPath(c.ConnectorSlug, c.Tool) + "?call=" + c.ID.String()}
+		d.Again = &templates.Link{Text: i18n.T(ctx, "Try it again"), Href: toolPath(c.ConnectorSlug, c.Tool) + "?call=" + c.ID.String()}
 	}
 	if c.Status == connectors.CallSuccess || c.IsError {
 		d.Result = callResult(ctx, c, history, can)
@@ -188,8 +188,8 @@ func callAttention(ctx context.Context, c connectors.ToolCall) *templates.Attent
 	switch c.Status {
 	case connectors.CallPendingApproval:
 		return &templates.Attention{
-			Kind: templates.StateWarn, Title: words.T(ctx, "It waits for a person"), Text: words.T(ctx, "Nothing was sent to the server yet."),
-			Action: &templates.Link{Text: words.T(ctx, "Open the approval"), Href: approvalPath(c.ID)},
+			Kind: templates.StateWarn, Title: i18n.T(ctx, "It waits for a person"), Text: i18n.T(ctx, "Nothing was sent to the server yet."),
+			Action: &templates.Link{Text: i18n.T(ctx, "Open the approval"), Href: approvalPath(c.ID)},
 		}
 	case connectors.CallError, connectors.CallDenied:
 		return &templates.Attention{Kind: templates.StateBad, Title: callState(ctx, c.Status).Text, Text: callReason(ctx, c)}
@@ -207,7 +207,7 @@ func callArguments(ctx context.Context, c connectors.ToolCall, history connector
 	if len(c.Arguments) > 0 {
 		return templates.Content{JSON: indentJSON(ctx, c.Arguments, pageDetail.maxJSON)}
 	}
-	return templates.Content{Note: notStoredNote(ctx, c.RequestBytes, history, words.T(ctx, "The call had no arguments."))}
+	return templates.Content{Note: notStoredNote(ctx, c.RequestBytes, history, i18n.T(ctx, "The call had no arguments."))}
 }
 
 // notStoredNote says why a content was not stored.
@@ -216,9 +216,9 @@ func notStoredNote(ctx context.Context, size int64, history connectors.CallHisto
 	case size == 0:
 		return otherwise
 	case history == connectors.HistoryNone:
-		return words.T(ctx, "Not kept (%s): the organisation's settings say what calls keep.", formatBytes(ctx, size))
+		return i18n.T(ctx, "Not kept (%s): the organisation's settings say what calls keep.", formatBytes(ctx, size))
 	default:
-		return words.T(ctx, "Not kept (%s).", formatBytes(ctx, size))
+		return i18n.T(ctx, "Not kept (%s).", formatBytes(ctx, size))
 	}
 }
 
@@ -226,9 +226,9 @@ func notStoredNote(ctx context.Context, size int64, history connectors.CallHisto
 // since reading them is audited.
 func withheldNote(ctx context.Context, can templates.Can) string {
 	if can.Bodies {
-		return words.T(ctx, "Load the page again to read this. It is put on record that you do.")
+		return i18n.T(ctx, "Load the page again to read this. It is put on record that you do.")
 	}
-	return words.T(ctx, "What is kept of this is for your organisation's auditors.")
+	return i18n.T(ctx, "What is kept of this is for your organisation's auditors.")
 }
 
 func callResult(ctx context.Context, c connectors.ToolCall, history connectors.CallHistory, can templates.Can) *templates.Result {
@@ -237,7 +237,7 @@ func callResult(ctx context.Context, c connectors.ToolCall, history connectors.C
 		return &templates.Result{Facts: facts, State: callState(ctx, c.Status), Note: withheldNote(ctx, can)}
 	}
 	if len(c.Content) == 0 && len(c.Structured) == 0 {
-		v := templates.Result{Facts: facts, Note: notStoredNote(ctx, c.ResponseBytes, history, words.T(ctx, "The result is empty."))}
+		v := templates.Result{Facts: facts, Note: notStoredNote(ctx, c.ResponseBytes, history, i18n.T(ctx, "The result is empty."))}
 		v.State = callState(ctx, c.Status)
 		return &v
 	}
@@ -247,7 +247,7 @@ func callResult(ctx context.Context, c connectors.ToolCall, history connectors.C
 	v := resultView(ctx, r, func(n int) string { return fmt.Sprintf("%s/pictures/%d", callPath(c.ID), n) })
 	v.Facts = facts
 	if c.Truncated {
-		v.Note = words.T(ctx, "Only the beginning is kept: the history holds 200,000 bytes of a call. The agent got all.")
+		v.Note = i18n.T(ctx, "Only the beginning is kept: the history holds 200,000 bytes of a call. The agent got all.")
 	}
 	return &v
 }

@@ -6,8 +6,8 @@ import (
 
 	"patchbay/internal/catalog"
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // catalogAdd creates a connector from a catalog entry and leads to its next step.
@@ -20,7 +20,7 @@ func (h *Handler) catalogAdd(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	to, next := nextStepAfterAdd(r.Context(), c, e)
-	return h.respond.Back(w, r, to, respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "'%s' is added. %s", c.Name, next)})
+	return h.respond.Back(w, r, to, respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "'%s' is added. %s", c.Name, next)})
 }
 
 // nextStepAfterAdd is the page where a new connector gets what it lacks, and a sentence about it.
@@ -29,12 +29,12 @@ func nextStepAfterAdd(ctx context.Context, c connectors.Connector, e catalog.Ent
 	case e.OwnClient:
 		return connectorPath(c.Slug) + "/settings", e.Note
 	case c.Auth.Type == connectors.AuthOAuth2:
-		return credentialsPath(c.Slug), words.T(ctx, "Connect it.")
+		return credentialsPath(c.Slug), i18n.T(ctx, "Connect it.")
 	case c.Auth.Type == connectors.AuthNone:
-		return connectorPath(c.Slug), words.T(ctx, "Sync it to read its tools.")
+		return connectorPath(c.Slug), i18n.T(ctx, "Sync it to read its tools.")
 	case e.Note != "":
-		return credentialsPath(c.Slug), words.T(ctx, "Set its credential.") + " " + e.Note
+		return credentialsPath(c.Slug), i18n.T(ctx, "Set its credential.") + " " + e.Note
 	default:
-		return credentialsPath(c.Slug), words.T(ctx, "Set its credential.")
+		return credentialsPath(c.Slug), i18n.T(ctx, "Set its credential.")
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"patchbay/internal/catalog"
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -23,14 +23,14 @@ func (h *Handler) catalogList(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page := templates.CatalogPage{
-		Frame:      h.newFrame(r, templates.NavConnectors, newCrumb(words.T(r.Context(), "Connectors"), "/connectors"), newCrumb(words.T(r.Context(), "Catalog"), "")),
+		Frame:      h.newFrame(r, templates.NavConnectors, newCrumb(i18n.T(r.Context(), "Connectors"), "/connectors"), newCrumb(i18n.T(r.Context(), "Catalog"), "")),
 		Query:      filter.Query,
 		Category:   string(filter.Category),
 		Categories: categoryOptions(r.Context(), h.registry.Categories()),
 		Auth:       string(filter.Auth),
 		Auths:      signInOptions(r.Context()),
 		Filtered:   filter != catalog.Filter{},
-		Count:      words.N(r.Context(), len(offers), "%s server", "%s servers"),
+		Count:      i18n.N(r.Context(), len(offers), "%s server", "%s servers"),
 	}
 	page.Frame.Listen = "" // the page has no live content
 	for _, o := range offers {

@@ -6,21 +6,21 @@ import (
 
 	"patchbay/internal/catalog"
 	"patchbay/internal/connectors"
-	"patchbay/internal/registry"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
+	"patchbay/internal/manage"
 	"patchbay/web/templates"
 )
 
 func categoryOptions(ctx context.Context, categories []catalog.Category) []templates.Option {
-	options := []templates.Option{{Label: words.T(ctx, "All categories")}}
+	options := []templates.Option{{Label: i18n.T(ctx, "All categories")}}
 	for _, c := range categories {
-		options = append(options, templates.Option{Value: string(c), Label: words.Said(ctx, c.String())})
+		options = append(options, templates.Option{Value: string(c), Label: i18n.Said(ctx, c.String())})
 	}
 	return options
 }
 
 func signInOptions(ctx context.Context) []templates.Option {
-	options := []templates.Option{{Label: words.T(ctx, "Any sign-in")}}
+	options := []templates.Option{{Label: i18n.T(ctx, "Any sign-in")}}
 	for _, t := range catalog.Auths {
 		options = append(options, templates.Option{Value: string(t), Label: signInName(ctx, t)})
 	}
@@ -31,26 +31,26 @@ func signInOptions(ctx context.Context) []templates.Option {
 func signInName(ctx context.Context, t connectors.AuthType) string {
 	switch t {
 	case connectors.AuthOAuth2:
-		return words.T(ctx, "Account (OAuth)")
+		return i18n.T(ctx, "Account (OAuth)")
 	case connectors.AuthBearer:
-		return words.T(ctx, "Access token")
+		return i18n.T(ctx, "Access token")
 	case connectors.AuthAPIKey:
-		return words.T(ctx, "API key")
+		return i18n.T(ctx, "API key")
 	case connectors.AuthBasic:
-		return words.T(ctx, "User name and password")
+		return i18n.T(ctx, "User name and password")
 	default:
-		return words.T(ctx, "No sign-in")
+		return i18n.T(ctx, "No sign-in")
 	}
 }
 
-func catalogCard(ctx context.Context, o registry.Offer) templates.CatalogCard {
+func catalogCard(ctx context.Context, o manage.Offer) templates.CatalogCard {
 	card := templates.CatalogCard{
-		Name: o.Name, Icon: templates.Monogram{Letters: o.Icon.Letters, Colour: o.Icon.Colour}, Publisher: o.Publisher, Category: words.Said(ctx, o.Category.String()),
+		Name: o.Name, Icon: templates.Monogram{Letters: o.Icon.Letters, Colour: o.Icon.Colour}, Publisher: o.Publisher, Category: i18n.Said(ctx, o.Category.String()),
 		Description: o.Description, URL: o.URL, SignIn: signInName(ctx, o.Auth), Note: o.Note, Docs: o.Docs, Own: o.Own,
 		Add: "/catalog/" + url.PathEscape(o.Slug) + "/add",
 	}
 	if o.OwnClient {
-		card.SignIn = words.T(ctx, "Account (OAuth), with a client id of yours")
+		card.SignIn = i18n.T(ctx, "Account (OAuth), with a client id of yours")
 	}
 	if o.Added != nil {
 		card.Added = &templates.Link{Text: o.Added.Name, Href: connectorPath(o.Added.Slug)}

@@ -8,9 +8,9 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
-	"patchbay/internal/registry"
+	"patchbay/internal/i18n"
+	"patchbay/internal/manage"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // changeAccept accepts the definition that the person saw.
@@ -37,7 +37,7 @@ func (h *Handler) decideChange(w http.ResponseWriter, r *http.Request, accept bo
 	if err != nil {
 		return err
 	}
-	err = h.submitVerdict(r, registry.ToolVerdict{Tool: tool, Accept: accept, Hash: &hash})
+	err = h.submitVerdict(r, manage.ToolVerdict{Tool: tool, Accept: accept, Hash: &hash})
 	if problem, ok := asFormFault(r.Context(), err); ok { // the tool changed again, or another person decided first
 		return h.respond.Back(w, r, withReturnTo(reviewedPath(c.Slug, tool)+"/changes", readReturnList(f.text("return_to"))), respond.Flash{Kind: respond.Alert, Text: problem.Message})
 	}
@@ -49,7 +49,7 @@ func (h *Handler) decideChange(w http.ResponseWriter, r *http.Request, accept bo
 	})
 }
 
-func (h *Handler) submitVerdict(r *http.Request, v registry.ToolVerdict) (err error) {
+func (h *Handler) submitVerdict(r *http.Request, v manage.ToolVerdict) (err error) {
 	if v.Tool == connectors.InstructionsTool {
 		_, err = h.registry.DecideInstructions(r.Context(), actor(r), pathRef(r, "id"), v)
 	} else {
@@ -62,13 +62,13 @@ func (h *Handler) submitVerdict(r *http.Request, v registry.ToolVerdict) (err er
 func decidedText(ctx context.Context, tool string, accept bool) string {
 	switch {
 	case accept && tool == connectors.InstructionsTool:
-		return words.T(ctx, "Accepted: %s of %s. Agents are given them as they are now.")
+		return i18n.T(ctx, "Accepted: %s of %s. Agents are given them as they are now.")
 	case accept:
-		return words.T(ctx, "Accepted: %s of %s. Agents are served it as it is now.")
+		return i18n.T(ctx, "Accepted: %s of %s. Agents are served it as it is now.")
 	case tool == connectors.InstructionsTool:
-		return words.T(ctx, "Rejected: %s of %s. Agents are given what was accepted before.")
+		return i18n.T(ctx, "Rejected: %s of %s. Agents are given what was accepted before.")
 	}
-	return words.T(ctx, "Rejected: %s of %s. Agents do not see it.")
+	return i18n.T(ctx, "Rejected: %s of %s. Agents do not see it.")
 }
 
 // readSeenHash reads the hash of the definition that the person saw. Without it a newer definition could be

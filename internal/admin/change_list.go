@@ -5,10 +5,10 @@ import (
 	"net/http"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
 	"patchbay/internal/toolchange"
-	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -31,7 +31,7 @@ func (h *Handler) changeList(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	frame := h.newFrame(r, templates.NavChanges, newCrumb(words.T(r.Context(), "Changes"), ""))
+	frame := h.newFrame(r, templates.NavChanges, newCrumb(i18n.T(r.Context(), "Changes"), ""))
 	if filter.Cursor == "" {
 		live := query.urlValues()
 		live.Set("on", "changes")
@@ -41,7 +41,7 @@ func (h *Handler) changeList(w http.ResponseWriter, r *http.Request) error {
 		Frame:      frame,
 		Filter:     templates.Form{Values: map[string]string{"connector": query.connector, "state": query.state}},
 		List:       h.changeListView(r.Context(), changes, query, frame.Can, newPager(r, changes.Next)),
-		Connectors: []templates.Option{{Value: "", Label: words.T(r.Context(), "All connectors")}},
+		Connectors: []templates.Option{{Value: "", Label: i18n.T(r.Context(), "All connectors")}},
 		States:     changeStateOptions(r.Context()),
 	}
 	for _, c := range all.Items {
@@ -75,9 +75,9 @@ func (h *Handler) changeAcceptCosmetic(w http.ResponseWriter, r *http.Request) e
 	if err != nil {
 		return err
 	}
-	text := words.N(r.Context(), len(accepted), "Accepted %s cosmetic change.", "Accepted %s cosmetic changes.")
+	text := i18n.N(r.Context(), len(accepted), "Accepted %s cosmetic change.", "Accepted %s cosmetic changes.")
 	if len(accepted) == 0 {
-		text = words.T(r.Context(), "No cosmetic change waits any more.")
+		text = i18n.T(r.Context(), "No cosmetic change waits any more.")
 	}
 	return h.respond.Back(w, r, "/changes", respond.Flash{Kind: respond.Notice, Text: text})
 }

@@ -9,8 +9,8 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -79,9 +79,9 @@ var changeStates = []connectors.ChangeState{
 }
 
 func changeStateOptions(ctx context.Context) []templates.Option {
-	options := []templates.Option{{Value: "", Label: words.T(ctx, "Waiting")}}
+	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "Waiting")}}
 	for _, s := range changeStates[1:] {
 		options = append(options, templates.Option{Value: string(s), Label: changeState(ctx, connectors.ToolChange{State: s}).Text})
 	}
-	return append(options, templates.Option{Value: anyChange, Label: words.T(ctx, "All states")})
+	return append(options, templates.Option{Value: anyChange, Label: i18n.T(ctx, "All states")})
 }

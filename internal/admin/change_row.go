@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/toolchange"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -27,21 +27,21 @@ func changeRow(ctx context.Context, c connectors.ToolChange, now time.Time) temp
 // changedName names a tool, or the server's instructions.
 func changedName(ctx context.Context, tool string) string {
 	if tool == connectors.InstructionsTool {
-		return words.T(ctx, "Server instructions")
+		return i18n.T(ctx, "Server instructions")
 	}
 	return shortenText(tool, maxName)
 }
 
 // affectedAgents says how many agents a change affects.
 func affectedAgents(ctx context.Context, c connectors.ToolChange) string {
-	return words.T(ctx, "%s · %s in 30 days", words.N(ctx, c.Agents, "%s agent", "%s agents"), words.N(ctx, c.Calls, "%s call", "%s calls"))
+	return i18n.T(ctx, "%s · %s in 30 days", i18n.N(ctx, c.Agents, "%s agent", "%s agents"), i18n.N(ctx, c.Calls, "%s call", "%s calls"))
 }
 
 func decidedBy(ctx context.Context, c connectors.ToolChange) string {
 	if c.DecidedBy == "" {
 		return ""
 	}
-	return words.T(ctx, "by %s", c.DecidedBy)
+	return i18n.T(ctx, "by %s", c.DecidedBy)
 }
 
 // changeState words a decision, or the risk of a change that waits for one.
@@ -50,31 +50,31 @@ func changeState(ctx context.Context, c connectors.ToolChange) templates.State {
 	case connectors.ChangeWaiting:
 		return riskState(ctx, c.Risk)
 	case connectors.ChangeAccepted:
-		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Accepted")}
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Accepted")}
 	case connectors.ChangeRejected:
-		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Rejected")}
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Rejected")}
 	case connectors.ChangeSuperseded:
-		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Superseded")}
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Superseded")}
 	default:
-		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Taken over")}
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Taken over")}
 	}
 }
 
 func riskState(ctx context.Context, risk toolchange.Risk) templates.State {
 	switch risk {
 	case toolchange.High:
-		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "High risk")}
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "High risk")}
 	case toolchange.Low:
-		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Low risk")}
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Low risk")}
 	default:
-		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "No risk")}
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "No risk")}
 	}
 }
 
 // kindBadges shows the kinds of differences, most significant first.
 func kindBadges(ctx context.Context, kinds []toolchange.Kind) []templates.Badge {
 	if len(kinds) == 0 {
-		return []templates.Badge{{Text: words.T(ctx, "changed"), Title: words.T(ctx, "It waited already when differences began to be kept. Its page shows them.")}}
+		return []templates.Badge{{Text: i18n.T(ctx, "changed"), Title: i18n.T(ctx, "It waited already when differences began to be kept. Its page shows them.")}}
 	}
 	badges := make([]templates.Badge, len(kinds))
 	for i, k := range kinds {
@@ -83,7 +83,7 @@ func kindBadges(ctx context.Context, kinds []toolchange.Kind) []templates.Badge 
 	return badges
 }
 
-func changeName(ctx context.Context, k toolchange.Kind) string { return words.Said(ctx, k.Words()) }
+func changeName(ctx context.Context, k toolchange.Kind) string { return i18n.Said(ctx, k.Words()) }
 
 func kindBadge(ctx context.Context, k toolchange.Kind) templates.Badge {
 	b := templates.Badge{Text: changeName(ctx, k)}
@@ -95,10 +95,10 @@ func kindBadge(ctx context.Context, k toolchange.Kind) templates.Badge {
 			b.Kind = templates.BadgeWarn
 		}
 	}
-	b.Title = words.Capital(b.Text) + ": " + words.T(ctx, riskWords[k.Risk()])
+	b.Title = i18n.Capital(b.Text) + ": " + i18n.T(ctx, riskWords[k.Risk()])
 	return b
 }
 
-var riskWords = map[toolchange.Risk]words.Key{
+var riskWords = map[toolchange.Risk]i18n.Key{
 	toolchange.High: "a person should look.", toolchange.Low: "little that an agent could be led astray by.", toolchange.None: "nothing that a model acts on.",
 }

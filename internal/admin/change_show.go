@@ -7,10 +7,10 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
-	"patchbay/internal/registry"
+	"patchbay/internal/i18n"
+	"patchbay/internal/manage"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -53,13 +53,13 @@ func (h *Handler) changePage(w http.ResponseWriter, r *http.Request, id *connect
 	c := among.Connector
 	path, name, list := reviewedPath(c.Slug, tool), changedName(r.Context(), tool), readReturnList(r.URL.Query().Get("return_to"))
 	frame := h.newFrame(r, templates.NavChanges,
-		newCrumb(words.T(r.Context(), "Changes"), list),
+		newCrumb(i18n.T(r.Context(), "Changes"), list),
 		newCrumb(c.Name, connectorPath(c.Slug)+"/tools"),
 		templates.Crumb{Text: name, Mono: tool != connectors.InstructionsTool})
-	frame.Title = words.T(r.Context(), "Change · %s", name)
+	frame.Title = i18n.T(r.Context(), "Change · %s", name)
 	view := templates.ChangePage{
 		Frame: frame, Tool: name, ToolHref: path, Connector: c.Name, Action: path, ReturnTo: list, Pager: newPager(r, among.History.Next),
-		State: templates.State{Kind: templates.StateOff, Text: words.T(r.Context(), "Never changed")},
+		State: templates.State{Kind: templates.StateOff, Text: i18n.T(r.Context(), "Never changed")},
 	}
 	if tool == connectors.InstructionsTool {
 		view.OfServer, view.ToolHref = true, connectorPath(c.Slug)
@@ -68,7 +68,7 @@ func (h *Handler) changePage(w http.ResponseWriter, r *http.Request, id *connect
 		row := changeRow(r.Context(), change, h.now())
 		row.Connector, row.Href = "", withReturnTo(changeHref(c.Slug, tool, change.ID), list)
 		if change.State == connectors.ChangeWaiting {
-			row.State = templates.State{Kind: templates.StateWarn, Text: words.T(r.Context(), "Waits")}
+			row.State = templates.State{Kind: templates.StateWarn, Text: i18n.T(r.Context(), "Waits")}
 		}
 		view.History = append(view.History, row)
 	}
@@ -87,15 +87,15 @@ func (h *Handler) changePage(w http.ResponseWriter, r *http.Request, id *connect
 func decisionHelp(ctx context.Context, tool string, served, canReject bool) string {
 	switch {
 	case tool == connectors.InstructionsTool && !canReject:
-		return words.T(ctx, "Accepted, agents are given the instructions as they are now.")
+		return i18n.T(ctx, "Accepted, agents are given the instructions as they are now.")
 	case tool == connectors.InstructionsTool:
-		return words.T(ctx, "Until somebody decides, agents are given the instructions as they were. Accepted, they are given them as they are now; rejected, as they were.")
+		return i18n.T(ctx, "Until somebody decides, agents are given the instructions as they were. Accepted, they are given them as they are now; rejected, as they were.")
 	case !canReject:
-		return words.T(ctx, "Accepted, agents are served the tool as it is now.")
+		return i18n.T(ctx, "Accepted, agents are served the tool as it is now.")
 	case served:
-		return words.T(ctx, "Until somebody decides, agents are served the tool as it was. Accepted, they are served it as it is now; rejected, they do not see it.")
+		return i18n.T(ctx, "Until somebody decides, agents are served the tool as it was. Accepted, they are served it as it is now; rejected, they do not see it.")
 	}
-	return words.T(ctx, "Until somebody decides, agents do not see the tool. Accepted, they are served it; rejected, they still do not see it.")
+	return i18n.T(ctx, "Until somebody decides, agents do not see the tool. Accepted, they are served it; rejected, they still do not see it.")
 }
 
 // readReturnList is the list that the person came from, by default that of waiting changes.
@@ -107,7 +107,7 @@ func readReturnList(raw string) string {
 }
 
 // allowedDecisions returns the decisions an admin may take: about the newest change only.
-func allowedDecisions(among registry.ToolChangePage, can templates.Can) (accept, reject bool) {
+func allowedDecisions(among manage.ToolChangePage, can templates.Can) (accept, reject bool) {
 	if !can.Manage || !among.Newest || among.Shown.After == nil {
 		return false, false
 	}

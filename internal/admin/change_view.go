@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/registry"
+	"patchbay/internal/i18n"
+	"patchbay/internal/manage"
 	"patchbay/internal/toolchange"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
 // fillChange fills in one change and its differences.
-func fillChange(ctx context.Context, view *templates.ChangePage, c registry.ShownChange, now time.Time) {
+func fillChange(ctx context.Context, view *templates.ChangePage, c manage.ShownChange, now time.Time) {
 	kinds := c.Kinds
 	if len(kinds) == 0 {
 		kinds = c.Difference.Kinds
@@ -38,7 +38,7 @@ func fillChange(ctx context.Context, view *templates.ChangePage, c registry.Show
 		view.Rows = append(view.Rows, differenceRow(ctx, d))
 	}
 	if c.Difference.More > 0 {
-		view.More = words.N(ctx, c.Difference.More, "%s more difference", "%s more differences") + "."
+		view.More = i18n.N(ctx, c.Difference.More, "%s more difference", "%s more differences") + "."
 	}
 }
 
@@ -53,15 +53,15 @@ func sortBySignificance(list []toolchange.Difference) []toolchange.Difference {
 func differenceRow(ctx context.Context, d toolchange.Difference) templates.DifferenceRow {
 	where := d.Path
 	if where == "" {
-		where = words.T(ctx, "the tool")
+		where = i18n.T(ctx, "the tool")
 	}
 	return templates.DifferenceRow{
-		Path: cleanText(where), Kind: kindBadge(ctx, d.Kind), Sentence: cleanText(words.Said(ctx, d.Sentence)), Before: cleanText(d.Before), After: cleanText(d.After),
+		Path: cleanText(where), Kind: kindBadge(ctx, d.Kind), Sentence: cleanText(i18n.Said(ctx, d.Sentence)), Before: cleanText(d.Before), After: cleanText(d.After),
 	}
 }
 
 // changeWarning says what to check, as long as the change can be decided.
-func changeWarning(ctx context.Context, c registry.ShownChange) *templates.Attention {
+func changeWarning(ctx context.Context, c manage.ShownChange) *templates.Attention {
 	if c.State != connectors.ChangeWaiting {
 		return nil
 	}
@@ -75,19 +75,19 @@ func changeWarning(ctx context.Context, c registry.ShownChange) *templates.Atten
 		return nil
 	}
 	return &templates.Attention{
-		Kind: templates.StateBad, Title: words.T(ctx, "This may be an attack"),
-		Text: words.T(ctx, "Servers that were taken over look like this: %s. Ask whoever runs the server before you accept it.", strings.Join(kinds, ", ")),
+		Kind: templates.StateBad, Title: i18n.T(ctx, "This may be an attack"),
+		Text: i18n.T(ctx, "Servers that were taken over look like this: %s. Ask whoever runs the server before you accept it.", strings.Join(kinds, ", ")),
 	}
 }
 
 // descriptionChange is a word diff of the description or instructions.
-func descriptionChange(ctx context.Context, c registry.ShownChange) []templates.TextChange {
+func descriptionChange(ctx context.Context, c manage.ShownChange) []templates.TextChange {
 	if c.AfterRaw == nil {
 		return nil
 	}
-	read, where := func(raw []byte) string { return connectors.DecodeTool(raw).Description }, words.T(ctx, "Description")
+	read, where := func(raw []byte) string { return connectors.DecodeTool(raw).Description }, i18n.T(ctx, "Description")
 	if c.Tool == connectors.InstructionsTool {
-		read, where = connectors.InstructionsIn, words.T(ctx, "Instructions")
+		read, where = connectors.InstructionsIn, i18n.T(ctx, "Instructions")
 	}
 	before, now := "", read(c.AfterRaw)
 	if c.BeforeRaw != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -36,11 +36,11 @@ func newCharts(ctx context.Context, hours []connectors.HealthHour, now time.Time
 }
 
 // newChart draws s.parts bars of the given hours, up to now.
-func newChart(ctx context.Context, s timeRange, start words.Key, hours []connectors.HealthHour, now time.Time) templates.Chart {
-	list, title := connectors.UptimePeriods(hours, now, s.hoursPerPart, s.parts), words.T(ctx, s.inSentence)
+func newChart(ctx context.Context, s timeRange, start i18n.Key, hours []connectors.HealthHour, now time.Time) templates.Chart {
+	list, title := connectors.UptimePeriods(hours, now, s.hoursPerPart, s.parts), i18n.T(ctx, s.inSentence)
 	c := templates.Chart{
-		ID: title, Title: words.T(ctx, s.title), From: words.T(ctx, start), ViewBox: fmt.Sprintf("0 0 %d %d", s.parts*barStep-1, barHeight),
-		Uptime: "–", Latency: "–", Said: words.T(ctx, "No sync in the %s.", title), Speed: words.T(ctx, "No sync in the %s.", title),
+		ID: title, Title: i18n.T(ctx, s.title), From: i18n.T(ctx, start), ViewBox: fmt.Sprintf("0 0 %d %d", s.parts*barStep-1, barHeight),
+		Uptime: "–", Latency: "–", Said: i18n.T(ctx, "No sync in the %s.", title), Speed: i18n.T(ctx, "No sync in the %s.", title),
 	}
 	var inRange []connectors.HealthHour
 	for _, h := range hours {
@@ -58,8 +58,8 @@ func newChart(ctx context.Context, s timeRange, start words.Key, hours []connect
 	}
 	if total.Syncs() > 0 {
 		c.Uptime, c.Latency = formatPercent(total.Uptime), formatDuration(ctx, total.Mean)
-		c.Said = words.T(ctx, "Uptime in the %s: %s. Of %s %s failed.", title, c.Uptime, words.N(ctx, total.Syncs(), "%s sync", "%s syncs"), words.Number(ctx, total.Failed))
-		c.Speed = words.T(ctx, "Latency in the %s: a sync took %s on average and %s at most.", title, c.Latency, formatDuration(ctx, total.Max))
+		c.Said = i18n.T(ctx, "Uptime in the %s: %s. Of %s %s failed.", title, c.Uptime, i18n.N(ctx, total.Syncs(), "%s sync", "%s syncs"), i18n.Number(ctx, total.Failed))
+		c.Speed = i18n.T(ctx, "Latency in the %s: a sync took %s on average and %s at most.", title, c.Latency, formatDuration(ctx, total.Max))
 	}
 	return c
 }
@@ -103,7 +103,7 @@ func newBar(kind templates.BarKind, i int, y, height float64) templates.Bar {
 func chartRow(ctx context.Context, s connectors.UptimePeriod, now time.Time) templates.ChartRow {
 	w := newWhen(ctx, s.From, now)
 	w.Text = s.From.Format("Mon 2 Jan, 15:04 UTC")
-	return templates.ChartRow{When: w, OK: words.Number(ctx, s.OK), Failed: words.Number(ctx, s.Failed), Mean: formatDuration(ctx, s.Mean), Max: formatDuration(ctx, s.Max)}
+	return templates.ChartRow{When: w, OK: i18n.Number(ctx, s.OK), Failed: i18n.Number(ctx, s.Failed), Mean: formatDuration(ctx, s.Mean), Max: formatDuration(ctx, s.Max)}
 }
 
 // formatPercent rounds down, so that only a share without failures is 100 %.

@@ -12,8 +12,8 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -147,8 +147,8 @@ func (h *Handler) confirmedBySSO(w http.ResponseWriter, r *http.Request, person 
 		return err
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Said(templates.SaidPage{
-		Frame: h.signedOutFrame(r, words.T(r.Context(), "Confirmed")), Title: words.T(r.Context(), "Confirmed"),
-		Text: words.T(r.Context(), "Close this tab, and go on in the one where you began."),
+		Frame: h.signedOutFrame(r, i18n.T(r.Context(), "Confirmed")), Title: i18n.T(r.Context(), "Confirmed"),
+		Text: i18n.T(r.Context(), "Close this tab, and go on in the one where you began."),
 	}))
 }
 
@@ -159,13 +159,13 @@ func (h *Handler) showUnconfirmed(w http.ResponseWriter, r *http.Request, err er
 		return err
 	}
 	return h.respond.Page(w, r, respond.Status(f.Kind), templates.Said(templates.SaidPage{
-		Frame: h.signedOutFrame(r, words.T(r.Context(), "Not confirmed")), Title: words.T(r.Context(), "Not confirmed"), Text: f.Message,
+		Frame: h.signedOutFrame(r, i18n.T(r.Context(), "Not confirmed")), Title: i18n.T(r.Context(), "Not confirmed"), Text: f.Message,
 	}))
 }
 
 func (h *Handler) confirmPage(w http.ResponseWriter, r *http.Request, status int, page templates.ConfirmPage) error {
 	a := actor(r)
-	page.Frame, page.BySSO, page.Factor, page.Email = h.signedOutFrame(r, words.T(r.Context(), "Confirm that it is you")), a.BySSO, a.HasSecondFactor, a.Email
+	page.Frame, page.BySSO, page.Factor, page.Email = h.signedOutFrame(r, i18n.T(r.Context(), "Confirm that it is you")), a.BySSO, a.HasSecondFactor, a.Email
 	page.Back = respond.CameFrom(r, "/")
 	for _, field := range page.Held {
 		page.Dropped = page.Dropped || field.Name == confirmSecretNames

@@ -3,8 +3,8 @@ package admin
 import (
 	"net/http"
 
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // connectDisconnect disconnects an account.
@@ -20,6 +20,6 @@ func (h *Handler) connectDisconnect(w http.ResponseWriter, r *http.Request) erro
 	}
 	return h.respond.Back(w, r, credentialsPath(c.Slug), respond.Flash{
 		Kind: respond.Notice,
-		Text: words.T(r.Context(), "Disconnected '%s'.", c.Name),
+		Text: i18n.T(r.Context(), "Disconnected '%s'.", c.Name),
 	})
 }

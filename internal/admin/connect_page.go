@@ -9,10 +9,10 @@ import (
 
 	"patchbay/internal/connect"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/middleware"
 	"patchbay/internal/respond"
 	"patchbay/internal/secret"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -43,10 +43,10 @@ func (h *Handler) connectAccept(w http.ResponseWriter, r *http.Request) error {
 
 // connectDone is the final page of a connection by a link without a return address.
 func (h *Handler) connectDone(w http.ResponseWriter, r *http.Request) error {
-	frame := h.signedOutFrame(r, words.T(r.Context(), "Connected"))
-	page := templates.SaidPage{Frame: frame, Title: words.T(r.Context(), "You can close this page"), Text: words.T(r.Context(), "Whoever sent you the link sees that the account is connected.")}
+	frame := h.signedOutFrame(r, i18n.T(r.Context(), "Connected"))
+	page := templates.SaidPage{Frame: frame, Title: i18n.T(r.Context(), "You can close this page"), Text: i18n.T(r.Context(), "Whoever sent you the link sees that the account is connected.")}
 	if frame.Flash == nil {
-		page.Frame.Title, page.Title, page.Text = words.T(r.Context(), "Nothing to do"), words.T(r.Context(), "Nothing to do here"), words.T(r.Context(), "To connect an account, open the link that you were sent.")
+		page.Frame.Title, page.Title, page.Text = i18n.T(r.Context(), "Nothing to do"), i18n.T(r.Context(), "Nothing to do here"), i18n.T(r.Context(), "To connect an account, open the link that you were sent.")
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Said(page))
 }
@@ -63,7 +63,7 @@ func (h *Handler) connectLinkPage(w http.ResponseWriter, r *http.Request, status
 	}
 	middleware.AllowFormsTo(w.Header(), h.formDestinations(i.AuthorizeOrigin)...)
 	return h.respond.Page(w, r, status, templates.Invitation(templates.InvitationPage{
-		Frame:  h.signedOutFrame(r, words.T(r.Context(), "Connect %s", i.Connector)),
+		Frame:  h.signedOutFrame(r, i18n.T(r.Context(), "Connect %s", i.Connector)),
 		Tenant: i.Tenant, Connector: i.Connector, Host: hostWithUnicode(i.ConnectorURL), Agent: i.Agent, MadeBy: i.MadeBy,
 		Server: i.Server, TokenHost: i.TokenHost, Scopes: i.Scopes, Ends: newWhen(r.Context(), i.ExpiresAt, h.now()), Problem: problem,
 		Action: r.URL.EscapedPath(),
@@ -90,7 +90,7 @@ func (h *Handler) linkRefused(w http.ResponseWriter, r *http.Request, err error)
 		return err
 	}
 	return h.respond.Page(w, r, respond.Status(f.Kind), templates.Error(templates.ErrorPage{
-		Frame: h.signedOutFrame(r, words.T(r.Context(), "Link")), Status: respond.Status(f.Kind), Title: words.T(r.Context(), "This link does not work any more"), Text: f.Message,
+		Frame: h.signedOutFrame(r, i18n.T(r.Context(), "Link")), Status: respond.Status(f.Kind), Title: i18n.T(r.Context(), "This link does not work any more"), Text: f.Message,
 	}))
 }
 

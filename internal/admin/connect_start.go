@@ -7,9 +7,9 @@ import (
 
 	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
 	"patchbay/internal/secret"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -48,7 +48,7 @@ func (h *Handler) redirectByPage(w http.ResponseWriter, r *http.Request, to, bac
 	}
 	w.Header().Set("Refresh", "0; url="+to)
 	return h.respond.Page(w, r, http.StatusOK, templates.Leaving(templates.LeavingPage{
-		Frame: h.signedOutFrame(r, words.T(r.Context(), "Taking you to %s", u.Host)), Host: u.Host, URL: to, Back: back,
+		Frame: h.signedOutFrame(r, i18n.T(r.Context(), "Taking you to %s", u.Host)), Host: u.Host, URL: to, Back: back,
 	}))
 }
 
@@ -58,7 +58,7 @@ func (h *Handler) connectFailed(w http.ResponseWriter, r *http.Request, c connec
 	state := credentialsPageState{status: respond.Status(problem.Kind)}
 	if failed, ok := errors.AsType[*connect.Failed](err); ok {
 		state.diagnosis = h.newDiagnosis(r.Context(), c, &failed.Diagnosis)
-		state.diagnosis.Title, state.diagnosis.First = words.T(r.Context(), "Why it is not connected"), true
+		state.diagnosis.Title, state.diagnosis.First = i18n.T(r.Context(), "Why it is not connected"), true
 	} else if _, ok := asFormFault(r.Context(), err); ok {
 		state.alert = problem.Message
 	} else {

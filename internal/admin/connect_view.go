@@ -6,24 +6,24 @@ import (
 
 	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/oauth"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
 // newDiagnosis shows the discovery of an authorization server; a nil d means that none ran.
 func (h *Handler) newDiagnosis(ctx context.Context, c connectors.Connector, d *connect.Diagnosis) *templates.Diagnosis {
-	view := &templates.Diagnosis{Title: words.T(ctx, "Diagnosis"), Action: connectorPath(c.Slug) + "/diagnose"}
+	view := &templates.Diagnosis{Title: i18n.T(ctx, "Diagnosis"), Action: connectorPath(c.Slug) + "/diagnose"}
 	if d == nil {
 		return view
 	}
 	view.Stages = diagnosisStages(ctx, *d)
-	view.Outcome = append(diagnosisFacts(ctx, *d), templates.Fact{Label: words.T(ctx, "Looked at"), When: new(newWhen(ctx, d.At, h.now()))})
+	view.Outcome = append(diagnosisFacts(ctx, *d), templates.Fact{Label: i18n.T(ctx, "Looked at"), When: new(newWhen(ctx, d.At, h.now()))})
 	view.Scopes = d.Scopes
 	if d.Problem != "" {
 		view.Problem = &templates.Attention{
-			Kind: templates.StateBad, Title: words.T(ctx, "An account cannot be connected"), Text: words.Said(ctx, d.Problem),
-			Action: &templates.Link{Text: words.T(ctx, "Open the settings"), Href: connectorPath(c.Slug) + "/settings"},
+			Kind: templates.StateBad, Title: i18n.T(ctx, "An account cannot be connected"), Text: i18n.Said(ctx, d.Problem),
+			Action: &templates.Link{Text: i18n.T(ctx, "Open the settings"), Href: connectorPath(c.Slug) + "/settings"},
 		}
 	}
 	return view
@@ -37,7 +37,7 @@ func diagnosisStages(ctx context.Context, d connect.Diagnosis) []templates.Diagn
 			all = append(all, templates.DiagnosisStage{Name: stepName(ctx, step.Step)})
 		}
 		stage := &all[len(all)-1]
-		view := templates.DiagnosisStep{Kind: templates.StateOff, URL: cleanText(step.URL), Read: step.Read, Decided: cleanText(words.Said(ctx, step.Decided))}
+		view := templates.DiagnosisStep{Kind: templates.StateOff, URL: cleanText(step.URL), Read: step.Read, Decided: cleanText(i18n.Said(ctx, step.Decided))}
 		if step.Status != 0 {
 			view.Status = statusText(step.Status)
 		}
@@ -46,7 +46,7 @@ func diagnosisStages(ctx context.Context, d connect.Diagnosis) []templates.Diagn
 	for i := range all {
 		markDecisiveStep(all[i].Steps)
 		for j, step := range all[i].Steps {
-			all[i].Steps[j].Read = words.Said(ctx, step.Read)
+			all[i].Steps[j].Read = i18n.Said(ctx, step.Read)
 		}
 	}
 	if n := len(all); n > 0 && d.Problem != "" && d.Server == nil {
@@ -80,25 +80,25 @@ func diagnosisFacts(ctx context.Context, d connect.Diagnosis) []templates.Fact {
 		}
 	}
 	if s := d.Server; s != nil {
-		add(words.T(ctx, "Authorization server"), s.Issuer, true)
+		add(i18n.T(ctx, "Authorization server"), s.Issuer, true)
 		if s.Assumed {
-			add(words.T(ctx, "Its document"), words.T(ctx, "none: its endpoints are assumed, or the connector's own"), false)
+			add(i18n.T(ctx, "Its document"), i18n.T(ctx, "none: its endpoints are assumed, or the connector's own"), false)
 		}
-		add(words.T(ctx, "Signs in at"), hostWithPort(s.AuthorizationEndpoint), true)
-		add(words.T(ctx, "Gives tokens at"), hostWithPort(s.TokenEndpoint), true)
-		add(words.T(ctx, "Client"), words.Said(ctx, d.Client), false)
-		add(words.T(ctx, "Resource"), resourceName(ctx, d.Resource), d.Resource != "")
+		add(i18n.T(ctx, "Signs in at"), hostWithPort(s.AuthorizationEndpoint), true)
+		add(i18n.T(ctx, "Gives tokens at"), hostWithPort(s.TokenEndpoint), true)
+		add(i18n.T(ctx, "Client"), i18n.Said(ctx, d.Client), false)
+		add(i18n.T(ctx, "Resource"), resourceName(ctx, d.Resource), d.Resource != "")
 	}
-	add(words.T(ctx, "Server asks for"), behaviourName(ctx, d.Behaviour), false)
+	add(i18n.T(ctx, "Server asks for"), behaviourName(ctx, d.Behaviour), false)
 	if d.Server != nil && len(d.Scopes) == 0 {
-		add(words.T(ctx, "Scopes"), words.T(ctx, "none: the server decides"), false)
+		add(i18n.T(ctx, "Scopes"), i18n.T(ctx, "none: the server decides"), false)
 	}
 	return facts
 }
 
 func resourceName(ctx context.Context, resource string) string {
 	if resource == "" {
-		return words.T(ctx, "none is sent")
+		return i18n.T(ctx, "none is sent")
 	}
 	return resource
 }
@@ -123,13 +123,13 @@ func hostWithUnicode(address string) string {
 func stepName(ctx context.Context, s oauth.Step) string {
 	switch s {
 	case connect.StepAsk:
-		return words.T(ctx, "The MCP server, asked without a credential")
+		return i18n.T(ctx, "The MCP server, asked without a credential")
 	case oauth.StepResource:
-		return words.T(ctx, "What the MCP server says of itself")
+		return i18n.T(ctx, "What the MCP server says of itself")
 	case oauth.StepServer:
-		return words.T(ctx, "What the authorization server says of itself")
+		return i18n.T(ctx, "What the authorization server says of itself")
 	case oauth.StepRegister:
-		return words.T(ctx, "Registration")
+		return i18n.T(ctx, "Registration")
 	default:
 		return string(s)
 	}

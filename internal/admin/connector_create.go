@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // connectorCreate adds a connector.
@@ -21,18 +21,18 @@ func (h *Handler) connectorCreate(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	to, next := connectorPath(c.Slug), words.T(r.Context(), "Sync it to read its tools.")
+	to, next := connectorPath(c.Slug), i18n.T(r.Context(), "Sync it to read its tools.")
 	switch {
 	case c.Auth.Type == connectors.AuthOAuth2 && c.CredentialMode == connectors.CredentialPerAgent:
-		to, next = credentialsPath(c.Slug), words.T(r.Context(), "Connect the accounts of its agents.")
+		to, next = credentialsPath(c.Slug), i18n.T(r.Context(), "Connect the accounts of its agents.")
 	case c.Auth.Type == connectors.AuthOAuth2:
-		to, next = credentialsPath(c.Slug), words.T(r.Context(), "Connect it.")
+		to, next = credentialsPath(c.Slug), i18n.T(r.Context(), "Connect it.")
 	case c.Auth.Type != connectors.AuthNone && c.CredentialMode == connectors.CredentialPerAgent:
-		to, next = credentialsPath(c.Slug), words.T(r.Context(), "Set the credentials of its agents.")
+		to, next = credentialsPath(c.Slug), i18n.T(r.Context(), "Set the credentials of its agents.")
 	}
 	return h.respond.Back(w, r, to, respond.Flash{
 		Kind: respond.Notice,
-		Text: words.T(r.Context(), "'%s' is added. %s", c.Name, next),
+		Text: i18n.T(r.Context(), "'%s' is added. %s", c.Name, next),
 	})
 }
 

@@ -3,8 +3,8 @@ package admin
 import (
 	"net/http"
 
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // connectorDelete deletes a connector with all that belongs to it.
@@ -18,6 +18,6 @@ func (h *Handler) connectorDelete(w http.ResponseWriter, r *http.Request) error 
 	}
 	return h.respond.Back(w, r, "/connectors", respond.Flash{
 		Kind: respond.Notice,
-		Text: words.T(r.Context(), "'%s' is deleted.", c.Name),
+		Text: i18n.T(r.Context(), "'%s' is deleted.", c.Name),
 	})
 }

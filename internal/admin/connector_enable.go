@@ -4,9 +4,9 @@ import (
 	"net/http"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/registry"
+	"patchbay/internal/i18n"
+	"patchbay/internal/manage"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // connectorEnable enables or disables a connector.
@@ -16,18 +16,18 @@ func (h *Handler) connectorEnable(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	enabled := f.checked("enabled")
-	c, _, err := h.registry.UpdateConnector(r.Context(), actor(r), pathRef(r, "id"), registry.Change{
+	c, _, err := h.registry.UpdateConnector(r.Context(), actor(r), pathRef(r, "id"), manage.Change{
 		Draft: func(d *connectors.Draft) { d.Enabled = enabled },
 	})
 	if err != nil {
 		return err
 	}
-	message := words.Key("'%s' is disabled.")
+	message := i18n.Key("'%s' is disabled.")
 	if enabled {
 		message = "'%s' is enabled."
 	}
 	return h.respond.Back(w, r, connectorPath(c.Slug), respond.Flash{
 		Kind: respond.Notice,
-		Text: words.T(r.Context(), message, c.Name),
+		Text: i18n.T(r.Context(), message, c.Name),
 	})
 }

@@ -7,17 +7,17 @@ import (
 	"net/http"
 	"slices"
 
+	"patchbay/internal/clientconfig"
 	"patchbay/internal/fault"
-	"patchbay/internal/mcpjson"
 )
 
 // connectorExport sends the connectors as an MCP client's configuration file, without secrets.
 func (h *Handler) connectorExport(w http.ResponseWriter, r *http.Request) error {
-	client := mcpjson.Generic
+	client := clientconfig.Generic
 	if named := r.URL.Query().Get("client"); named != "" {
-		client = mcpjson.Client(named)
+		client = clientconfig.Client(named)
 	}
-	if !slices.Contains(mcpjson.Clients, client) {
+	if !slices.Contains(clientconfig.Clients, client) {
 		return fault.Errorf(fault.NotFound, "There is no such client.")
 	}
 	file, err := h.registry.Export(r.Context(), actor(r), client)

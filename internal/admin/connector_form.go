@@ -10,7 +10,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -166,7 +166,7 @@ func (p *draftParser) readHeaders(ctx context.Context, to *map[string]string) {
 		name, value, found := strings.Cut(line, ":")
 		name = strings.TrimSpace(name)
 		if _, twice := headers[name]; twice || !found || name == "" {
-			p.addProblem("headers", words.T(ctx, "Each line is one header, as X-Team: eu, and each name stands once."))
+			p.addProblem("headers", i18n.T(ctx, "Each line is one header, as X-Team: eu, and each name stands once."))
 			return
 		}
 		headers[name] = strings.TrimSpace(value)

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 func oauthValues(s connectors.OAuthSettings) map[string]string {
@@ -58,7 +58,7 @@ func (p *draftParser) readResource(ctx context.Context, to **string) {
 	typed, none := p.form.text("auth.resource"), p.form.checked("auth.no_resource")
 	switch {
 	case typed != "" && none:
-		p.addProblem("auth.resource", words.T(ctx, "Give a resource, or send none."))
+		p.addProblem("auth.resource", i18n.T(ctx, "Give a resource, or send none."))
 	case typed != "" || none:
 		*to = &typed
 	default:

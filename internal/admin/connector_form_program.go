@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/secret"
-	"patchbay/internal/words"
 )
 
 // programValues are the form fields of a command, without its environment, which is never shown.
@@ -49,7 +49,7 @@ func (p *draftParser) readEnvironment(ctx context.Context) connectors.Environmen
 		name, value, found := strings.Cut(line, "=")
 		name = strings.TrimSpace(name)
 		if _, twice := env[name]; twice || !found || name == "" {
-			p.addProblem("env", words.T(ctx, "Each line is one variable, as API_TOKEN=value, and each name stands once."))
+			p.addProblem("env", i18n.T(ctx, "Each line is one variable, as API_TOKEN=value, and each name stands once."))
 			return nil
 		}
 		if env == nil {
@@ -70,7 +70,7 @@ func connectorAddress(c connectors.Connector) string {
 
 func addressName(ctx context.Context, c connectors.Connector) string {
 	if c.Transport == connectors.TransportStdio {
-		return words.T(ctx, "Command")
+		return i18n.T(ctx, "Command")
 	}
-	return words.T(ctx, "Address")
+	return i18n.T(ctx, "Address")
 }

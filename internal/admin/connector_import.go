@@ -7,11 +7,11 @@ import (
 	"io"
 	"net/http"
 
+	"patchbay/internal/clientconfig"
 	"patchbay/internal/fault"
-	"patchbay/internal/mcpjson"
+	"patchbay/internal/i18n"
 	"patchbay/internal/middleware"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -51,14 +51,14 @@ func (h *Handler) connectorImport(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.ConnectorImported(templates.ConnectorImportedPage{
-		Frame: h.newFrame(r, templates.NavConnectors, newCrumb(words.T(r.Context(), "Connectors"), "/connectors"), newCrumb(words.T(r.Context(), "Import connectors"), "")),
+		Frame: h.newFrame(r, templates.NavConnectors, newCrumb(i18n.T(r.Context(), "Connectors"), "/connectors"), newCrumb(i18n.T(r.Context(), "Import connectors"), "")),
 		Table: *table,
 	}))
 }
 
 func (h *Handler) importPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, preview *templates.ImportTable) error {
 	return h.respond.Page(w, r, status, templates.ConnectorImport(templates.ConnectorImportPage{
-		Frame:   h.newFrame(r, templates.NavConnectors, newCrumb(words.T(r.Context(), "Connectors"), "/connectors"), newCrumb(words.T(r.Context(), "Import connectors"), "")),
+		Frame:   h.newFrame(r, templates.NavConnectors, newCrumb(i18n.T(r.Context(), "Connectors"), "/connectors"), newCrumb(i18n.T(r.Context(), "Import connectors"), "")),
 		Form:    f,
 		Preview: preview,
 	}))
@@ -132,7 +132,7 @@ func chosenFile(r *http.Request) ([]byte, error) {
 		return nil, fault.Wrap(fault.Malformed, err, "This file cannot be read.")
 	}
 	defer func() { _ = file.Close() }()
-	return io.ReadAll(io.LimitReader(file, mcpjson.MaxBytes+1))
+	return io.ReadAll(io.LimitReader(file, clientconfig.MaxBytes+1))
 }
 
 // asDocumentFault returns a fault about the document. Other errors are the handler's to return.

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -31,7 +31,7 @@ func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page := templates.ConnectorsPage{
-		Frame:    h.newFrame(r, templates.NavConnectors, newCrumb(words.T(r.Context(), "Connectors"), "")),
+		Frame:    h.newFrame(r, templates.NavConnectors, newCrumb(i18n.T(r.Context(), "Connectors"), "")),
 		Stats:    connectorStats(r.Context(), stats),
 		Heads:    newHeads(r, connectorOrder),
 		Sort:     r.URL.Query().Get("sort"),
@@ -46,7 +46,7 @@ func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
 	}
 	page.Frame.Listen = withQuery("/events", r.URL.Query())
 	if !page.Filtered {
-		page.Count = words.N(r.Context(), stats.Connectors, "%s connector", "%s connectors")
+		page.Count = i18n.N(r.Context(), stats.Connectors, "%s connector", "%s connectors")
 	}
 	for _, c := range list.Items {
 		page.Rows = append(page.Rows, connectorRow(r.Context(), c, page.Frame.Can, page.Frame.Path, h.now()))

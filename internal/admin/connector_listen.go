@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -19,7 +19,7 @@ func (h *Handler) connectorListen(w http.ResponseWriter, r *http.Request) error 
 	}
 	return h.respond.Back(w, r, connectorPath(c.Slug), respond.Flash{
 		Kind: respond.Notice,
-		Text: words.T(r.Context(), "Patchbay listens for changes of '%s' again.", c.Name),
+		Text: i18n.T(r.Context(), "Patchbay listens for changes of '%s' again.", c.Name),
 	})
 }
 
@@ -35,19 +35,19 @@ func (h *Handler) listeningState(r *http.Request, c connectors.Connector) (l con
 }
 
 func listeningFact(ctx context.Context, l connectors.Listening, supported bool, now time.Time) templates.Fact {
-	label := words.T(ctx, "Listens for changes")
+	label := i18n.T(ctx, "Listens for changes")
 	switch {
 	case !supported:
-		return templates.Fact{Label: label, Value: words.T(ctx, "no: the server does not tell of them")}
+		return templates.Fact{Label: label, Value: i18n.T(ctx, "no: the server does not tell of them")}
 	case l.State == connectors.ListenListening:
 		since := newWhen(ctx, l.Since, now)
-		return templates.Fact{Label: words.T(ctx, "%s since", label), When: &since}
+		return templates.Fact{Label: i18n.T(ctx, "%s since", label), When: &since}
 	case l.State == connectors.ListenIsOff:
-		return templates.Fact{Label: label, Value: words.T(ctx, "no. %s", words.Said(ctx, l.Why()))}
+		return templates.Fact{Label: label, Value: i18n.T(ctx, "no. %s", i18n.Said(ctx, l.Why()))}
 	case l.Why() != "":
-		return templates.Fact{Label: label, Value: words.T(ctx, "not now. %s", words.Said(ctx, l.Why()))}
+		return templates.Fact{Label: label, Value: i18n.T(ctx, "not now. %s", i18n.Said(ctx, l.Why()))}
 	}
-	return templates.Fact{Label: label, Value: words.T(ctx, "in a moment")}
+	return templates.Fact{Label: label, Value: i18n.T(ctx, "in a moment")}
 }
 
 // listeningAttention says that listening was suspended because the server misbehaved.
@@ -56,9 +56,9 @@ func listeningAttention(ctx context.Context, c connectors.Connector, l connector
 		return nil
 	}
 	since := newWhen(ctx, l.Since, now)
-	a := templates.Attention{Kind: templates.StateWarn, Title: words.T(ctx, "Changes are not heard of"), Text: words.Said(ctx, l.Why()), When: &since}
+	a := templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "Changes are not heard of"), Text: i18n.Said(ctx, l.Why()), When: &since}
 	if can.Manage {
-		a.Action = &templates.Link{Text: words.T(ctx, "Listen again in the settings"), Href: connectorPath(c.Slug) + "/settings#listening"}
+		a.Action = &templates.Link{Text: i18n.T(ctx, "Listen again in the settings"), Href: connectorPath(c.Slug) + "/settings#listening"}
 	}
 	return []templates.Attention{a}
 }

@@ -3,7 +3,7 @@ package admin
 import (
 	"net/http"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -16,7 +16,7 @@ func (h *Handler) connectorFormPage(
 	w http.ResponseWriter, r *http.Request, status int, f templates.Form, test *templates.TestResult,
 ) error {
 	return h.respond.Page(w, r, status, templates.ConnectorForm(templates.ConnectorFormPage{
-		Frame: h.newFrame(r, templates.NavConnectors, newCrumb(words.T(r.Context(), "Connectors"), "/connectors"), newCrumb(words.T(r.Context(), "Add connector"), "")),
+		Frame: h.newFrame(r, templates.NavConnectors, newCrumb(i18n.T(r.Context(), "Connectors"), "/connectors"), newCrumb(i18n.T(r.Context(), "Add connector"), "")),
 		Form:  f,
 		Test:  test,
 	}))

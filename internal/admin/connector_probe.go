@@ -7,9 +7,9 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
 	"patchbay/internal/toolsync"
-	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -79,15 +79,15 @@ func testResult(ctx context.Context, name string, report toolsync.ProbeReport) *
 		return &templates.TestResult{Failure: toFailure(ctx, report.Error)}
 	}
 	if name == "" {
-		name = words.T(ctx, "The server") // the name may be still empty
+		name = i18n.T(ctx, "The server") // the name may be still empty
 	}
 	result := &templates.TestResult{
 		OK:      true,
-		Summary: words.N(ctx, len(report.Tools), "%[2]s answered with %[1]s tool.", "%[2]s answered with %[1]s tools.", name),
+		Summary: i18n.N(ctx, len(report.Tools), "%[2]s answered with %[1]s tool.", "%[2]s answered with %[1]s tools.", name),
 		Facts:   serverFacts(ctx, connectors.Connector{Server: report.Server, Era: report.Era}, nil),
 	}
 	if len(report.Tools) > maxTested {
-		result.Facts = append(result.Facts, templates.Fact{Label: words.T(ctx, "Shown"), Value: words.T(ctx, "the first %d tools", maxTested)})
+		result.Facts = append(result.Facts, templates.Fact{Label: i18n.T(ctx, "Shown"), Value: i18n.T(ctx, "the first %d tools", maxTested)})
 	}
 	for _, t := range report.Tools[:min(len(report.Tools), maxTested)] {
 		result.Tools = append(result.Tools, definitionView(ctx, t, listDetail))
@@ -100,19 +100,19 @@ func testResult(ctx context.Context, name string, report toolsync.ProbeReport) *
 
 // toFailure shows why the connection to a server failed.
 func toFailure(ctx context.Context, f *fault.Error) *templates.Failure {
-	failure := &templates.Failure{Sentence: words.Said(ctx, f.Message)}
+	failure := &templates.Failure{Sentence: i18n.Said(ctx, f.Message)}
 	if f.Code != "" {
-		failure.Facts = append(failure.Facts, templates.Fact{Label: words.T(ctx, "Code"), Value: f.Code, Mono: true})
+		failure.Facts = append(failure.Facts, templates.Fact{Label: i18n.T(ctx, "Code"), Value: f.Code, Mono: true})
 	}
 	if f.Remote == nil {
 		return failure
 	}
 	failure.Phase = phaseName(ctx, f.Remote.Phase)
 	if f.Remote.HTTPStatus != 0 {
-		failure.Facts = append(failure.Facts, templates.Fact{Label: words.T(ctx, "HTTP status"), Value: statusText(f.Remote.HTTPStatus)})
+		failure.Facts = append(failure.Facts, templates.Fact{Label: i18n.T(ctx, "HTTP status"), Value: statusText(f.Remote.HTTPStatus)})
 	}
 	if f.Remote.RPCCode != 0 {
-		failure.Facts = append(failure.Facts, templates.Fact{Label: words.T(ctx, "JSON-RPC error"), Value: strconv.Itoa(f.Remote.RPCCode), Mono: true})
+		failure.Facts = append(failure.Facts, templates.Fact{Label: i18n.T(ctx, "JSON-RPC error"), Value: strconv.Itoa(f.Remote.RPCCode), Mono: true})
 	}
 	return failure
 }

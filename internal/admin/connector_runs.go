@@ -3,7 +3,7 @@ package admin
 import (
 	"net/http"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -23,7 +23,7 @@ func (h *Handler) connectorRuns(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page := templates.ConnectorRunsPage{
-		Frame: h.connectorFrame(r, c, words.T(r.Context(), "Sync runs")),
+		Frame: h.connectorFrame(r, c, i18n.T(r.Context(), "Sync runs")),
 		Head:  connectorHead(r.Context(), c, templates.TabRuns),
 		Pager: newPager(r, runs.Next),
 	}

@@ -7,9 +7,9 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
-	"patchbay/internal/registry"
+	"patchbay/internal/i18n"
+	"patchbay/internal/manage"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // connectorSave changes a connector's settings. An empty secret field keeps the stored secret.
@@ -31,9 +31,9 @@ func (h *Handler) connectorSave(w http.ResponseWriter, r *http.Request) error {
 	}
 	to := connectorPath(c.Slug) + "/settings"
 	if c.Auth.Type == connectors.AuthOAuth2 && before.Auth.Type != connectors.AuthOAuth2 {
-		to, notices = credentialsPath(c.Slug), append(notices, words.T(r.Context(), "Connect it."))
+		to, notices = credentialsPath(c.Slug), append(notices, i18n.T(r.Context(), "Connect it."))
 	}
-	text := strings.Join(append([]string{words.T(r.Context(), "The settings are saved.")}, notices...), " ")
+	text := strings.Join(append([]string{i18n.T(r.Context(), "The settings are saved.")}, notices...), " ")
 	return h.respond.Back(w, r, to, respond.Flash{Kind: respond.Notice, Text: text})
 }
 
@@ -50,7 +50,7 @@ func (h *Handler) saveConnector(r *http.Request, f postedForm, before connectors
 		return connectors.Connector{}, nil, err
 	}
 	secrets := f.readSecrets(d.Auth.Type, "auth.")
-	return h.registry.UpdateConnector(r.Context(), actor(r), connectors.Ref(before.ID.String()), registry.Change{
+	return h.registry.UpdateConnector(r.Context(), actor(r), connectors.Ref(before.ID.String()), manage.Change{
 		Draft:   func(draft *connectors.Draft) { *draft = d },
 		Secret:  &secrets,
 		Version: version,

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -47,7 +47,7 @@ func (h *Handler) settingsPage(
 	}
 	shared := func(cred connectors.Credential) bool { return cred.AgentID == nil }
 	return h.respond.Page(w, r, status, templates.ConnectorSettings(templates.ConnectorSettingsPage{
-		Frame:              h.connectorFrame(r, c, words.T(r.Context(), "Settings")),
+		Frame:              h.connectorFrame(r, c, i18n.T(r.Context(), "Settings")),
 		Head:               connectorHead(r.Context(), c, templates.TabSettings),
 		Form:               f,
 		Stored:             c.Auth.Type != connectors.AuthOAuth2 && slices.ContainsFunc(stored.Items, shared), // for an account an empty field keeps nothing
@@ -56,7 +56,7 @@ func (h *Handler) settingsPage(
 		Test:               test,
 		Used:               dependentsText(r.Context(), used),
 		Goes:               deletionEffects(r.Context(), c, used),
-		ListeningSuspended: words.Said(r.Context(), listeningSuspended(stream)),
+		ListeningSuspended: i18n.Said(r.Context(), listeningSuspended(stream)),
 	}))
 }
 
@@ -72,53 +72,53 @@ func listeningSuspended(l connectors.Listening) string {
 func deletionEffects(ctx context.Context, c connectors.Connector, used connectors.Dependents) []string {
 	var effects []string
 	if c.ToolCount > 0 {
-		effects = append(effects, words.N(ctx, c.ToolCount, "%s tool and their history", "%s tools and their history"))
+		effects = append(effects, i18n.N(ctx, c.ToolCount, "%s tool and their history", "%s tools and their history"))
 	}
 	if used.Accounts > 0 {
-		effects = append(effects, words.N(ctx, used.Accounts, "%s stored credential", "%s stored credentials"))
+		effects = append(effects, i18n.N(ctx, used.Accounts, "%s stored credential", "%s stored credentials"))
 	}
 	if used.Agents > 0 {
-		effects = append(effects, words.T(ctx, "what %s may use of it", agentNamesText(ctx, used)))
+		effects = append(effects, i18n.T(ctx, "what %s may use of it", agentNamesText(ctx, used)))
 	}
 	if used.Approvals > 0 {
-		effects = append(effects, words.T(ctx, "%s for a person", waitingCallsText(ctx, used)))
+		effects = append(effects, i18n.T(ctx, "%s for a person", waitingCallsText(ctx, used)))
 	}
-	return append(effects, words.T(ctx, "its sync runs"))
+	return append(effects, i18n.T(ctx, "its sync runs"))
 }
 
 // dependentsText lists the uses of a connector; nil if there are none.
 func dependentsText(ctx context.Context, used connectors.Dependents) []string {
 	var list []string
 	if used.Agents > 0 {
-		list = append(list, words.T(ctx, "Granted to %s.", agentNamesText(ctx, used)))
+		list = append(list, i18n.T(ctx, "Granted to %s.", agentNamesText(ctx, used)))
 	}
 	switch {
 	case used.Calls > connectors.MaxCountedCalls:
-		list = append(list, words.T(ctx, "More than %s calls in the last 30 days.", words.Number(ctx, connectors.MaxCountedCalls)))
+		list = append(list, i18n.T(ctx, "More than %s calls in the last 30 days.", i18n.Number(ctx, connectors.MaxCountedCalls)))
 	case used.Calls > 0:
-		list = append(list, words.N(ctx, used.Calls, "%s call in the last 30 days.", "%s calls in the last 30 days."))
+		list = append(list, i18n.N(ctx, used.Calls, "%s call in the last 30 days.", "%s calls in the last 30 days."))
 	}
 	if used.Approvals > 0 {
-		list = append(list, words.T(ctx, "%s for a person.", waitingCallsText(ctx, used)))
+		list = append(list, i18n.T(ctx, "%s for a person.", waitingCallsText(ctx, used)))
 	}
 	if used.Accounts > 0 {
-		list = append(list, words.N(ctx, used.Accounts, "%s credential stored for it.", "%s credentials stored for it."))
+		list = append(list, i18n.N(ctx, used.Accounts, "%s credential stored for it.", "%s credentials stored for it."))
 	}
 	return list
 }
 
 func waitingCallsText(ctx context.Context, used connectors.Dependents) string {
 	if used.Approvals == 1 {
-		return words.T(ctx, "1 call that waits")
+		return i18n.T(ctx, "1 call that waits")
 	}
-	return words.T(ctx, "%s calls that wait", words.Number(ctx, used.Approvals))
+	return i18n.T(ctx, "%s calls that wait", i18n.Number(ctx, used.Approvals))
 }
 
 // agentNamesText names the first agents that were granted a connector, and counts the rest.
 func agentNamesText(ctx context.Context, used connectors.Dependents) string {
 	named := strings.Join(used.Names, ", ")
 	if more := used.Agents - len(used.Names); more > 0 {
-		return words.N(ctx, more, "%[2]s and %[1]s other agent", "%[2]s and %[1]s other agents", named)
+		return i18n.N(ctx, more, "%[2]s and %[1]s other agent", "%[2]s and %[1]s other agents", named)
 	}
 	return named
 }

@@ -6,8 +6,8 @@ import (
 	"net/url"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -42,7 +42,7 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	circuit := h.calls.Circuit(actor(r).Tenant.ID, c.ID)
-	frame := h.connectorFrame(r, c, words.T(r.Context(), "Overview"))
+	frame := h.connectorFrame(r, c, i18n.T(r.Context(), "Overview"))
 	page := templates.ConnectorOverviewPage{
 		Frame:        frame,
 		Head:         connectorHead(r.Context(), c, templates.TabOverview),
@@ -67,15 +67,15 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 func instructionsReview(ctx context.Context, c connectors.Connector) string {
 	switch c.Instructions().Review {
 	case connectors.ReviewChanged:
-		return words.T(ctx, "The server changed them. Agents are given what was accepted before, until an admin has looked.")
+		return i18n.T(ctx, "The server changed them. Agents are given what was accepted before, until an admin has looked.")
 	case connectors.ReviewRejected:
-		return words.T(ctx, "An admin rejected them. Agents are given what was accepted before.")
+		return i18n.T(ctx, "An admin rejected them. Agents are given what was accepted before.")
 	}
 	return ""
 }
 
 func (h *Handler) connectorFrame(r *http.Request, c connectors.Connector, tab string) templates.Frame {
-	f := h.newFrame(r, templates.NavConnectors, newCrumb(words.T(r.Context(), "Connectors"), "/connectors"), newCrumb(c.Name, ""))
+	f := h.newFrame(r, templates.NavConnectors, newCrumb(i18n.T(r.Context(), "Connectors"), "/connectors"), newCrumb(c.Name, ""))
 	f.Title = c.Name + " · " + tab
 	f.Listen = withQuery("/events", url.Values{"connector": {c.Slug}})
 	return f

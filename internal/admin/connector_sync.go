@@ -7,9 +7,9 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
 	"patchbay/internal/toolsync"
-	"patchbay/internal/words"
 )
 
 // connectorSync syncs a connector now, and shows the result on the page with the button.
@@ -33,7 +33,7 @@ func (h *Handler) connectorSync(w http.ResponseWriter, r *http.Request) error {
 	}
 	return h.respond.Back(w, r, to, respond.Flash{
 		Kind: respond.Notice,
-		Text: words.T(r.Context(), "Discovered %d tools from '%s'.", report.Run.Counts.Total, report.Connector.Name),
+		Text: i18n.T(r.Context(), "Discovered %d tools from '%s'.", report.Run.Counts.Total, report.Connector.Name),
 	})
 }
 
@@ -53,7 +53,7 @@ func (h *Handler) syncFailed(w http.ResponseWriter, r *http.Request, to string, 
 	}
 	return h.respond.Back(w, r, to, respond.Flash{
 		Kind: respond.Alert,
-		Text: words.T(r.Context(), "Sync failed: %s", h.respond.Sentence(r, err)),
+		Text: i18n.T(r.Context(), "Sync failed: %s", h.respond.Sentence(r, err)),
 	})
 }
 

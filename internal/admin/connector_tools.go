@@ -5,8 +5,8 @@ import (
 	"net/http"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -31,7 +31,7 @@ func (h *Handler) connectorTools(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page := templates.ConnectorToolsPage{
-		Frame:    h.connectorFrame(r, c, words.T(r.Context(), "Tools")),
+		Frame:    h.connectorFrame(r, c, i18n.T(r.Context(), "Tools")),
 		Head:     connectorHead(r.Context(), c, templates.TabTools),
 		Filter:   form,
 		Filtered: filter.Query != "" || filter.Tag != "" || filter.State != "" || filter.Hint != "",
@@ -64,10 +64,10 @@ func (h *Handler) toolViews(ctx context.Context, tools []connectors.Tool) []temp
 
 func standingOptions(ctx context.Context) []templates.Option {
 	names := map[connectors.ToolStanding]string{
-		connectors.StandingEnabled: words.T(ctx, "Enabled"), connectors.StandingDisabled: words.T(ctx, "Disabled"), connectors.StandingChanged: words.T(ctx, "Changed"),
-		connectors.StandingHeld: words.T(ctx, "Held"), connectors.StandingCurated: words.T(ctx, "Renamed or re-described"),
+		connectors.StandingEnabled: i18n.T(ctx, "Enabled"), connectors.StandingDisabled: i18n.T(ctx, "Disabled"), connectors.StandingChanged: i18n.T(ctx, "Changed"),
+		connectors.StandingHeld: i18n.T(ctx, "Held"), connectors.StandingCurated: i18n.T(ctx, "Renamed or re-described"),
 	}
-	options := []templates.Option{{Value: "", Label: words.T(ctx, "Any state")}}
+	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "Any state")}}
 	for _, s := range connectors.ToolStandings {
 		options = append(options, templates.Option{Value: string(s), Label: names[s]})
 	}
@@ -76,10 +76,10 @@ func standingOptions(ctx context.Context) []templates.Option {
 
 func hintOptions(ctx context.Context) []templates.Option {
 	names := map[connectors.Hint]string{
-		connectors.HintReadOnly: words.T(ctx, "Says read-only"), connectors.HintDestructive: words.T(ctx, "Says destructive"),
-		connectors.HintIdempotent: words.T(ctx, "Says idempotent"), connectors.HintOpenWorld: words.T(ctx, "Says open world"),
+		connectors.HintReadOnly: i18n.T(ctx, "Says read-only"), connectors.HintDestructive: i18n.T(ctx, "Says destructive"),
+		connectors.HintIdempotent: i18n.T(ctx, "Says idempotent"), connectors.HintOpenWorld: i18n.T(ctx, "Says open world"),
 	}
-	options := []templates.Option{{Value: "", Label: words.T(ctx, "Any annotation")}}
+	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "Any annotation")}}
 	for _, hint := range connectors.ToolHints {
 		options = append(options, templates.Option{Value: string(hint), Label: names[hint]})
 	}
@@ -87,7 +87,7 @@ func hintOptions(ctx context.Context) []templates.Option {
 }
 
 func tagOptions(ctx context.Context, tags []string) []templates.Option {
-	options := []templates.Option{{Value: "", Label: words.T(ctx, "Any tag")}}
+	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "Any tag")}}
 	for _, tag := range tags {
 		options = append(options, templates.Option{Value: tag, Label: "#" + tag})
 	}

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -28,7 +28,7 @@ func connectorRow(ctx context.Context, c connectors.Connector, can templates.Can
 		URLUnicode: connectors.UnicodeURL(c.URL),
 		State:      connectorState(ctx, c),
 		Credential: credentialName(ctx, c),
-		Tools:      words.Number(ctx, c.ToolCount),
+		Tools:      i18n.Number(ctx, c.ToolCount),
 		LastSync:   newWhenOrNever(ctx, c.ToolsLastSyncedAt, now),
 		Actions:    can.Sync,
 		CanSync:    can.Sync && c.Enabled,
@@ -41,7 +41,7 @@ func connectorRow(ctx context.Context, c connectors.Connector, can templates.Can
 		row.Remarks = healthRemarks(ctx, c, now)
 	}
 	if c.LastError != nil && c.Running == nil && c.Status != connectors.StatusDisabled {
-		row.Reason = words.Said(ctx, c.LastError.Message)
+		row.Reason = i18n.Said(ctx, c.LastError.Message)
 	}
 	if can.Manage && c.Running == nil && lacksAccount(c) {
 		row.Repair = connectLink(ctx, c)
@@ -56,9 +56,9 @@ func lacksAccount(c connectors.Connector) bool {
 }
 
 func connectLink(ctx context.Context, c connectors.Connector) *templates.Link {
-	text := words.T(ctx, "Connect")
+	text := i18n.T(ctx, "Connect")
 	if c.ToolsLastSyncedAt != nil {
-		text = words.T(ctx, "Reconnect")
+		text = i18n.T(ctx, "Reconnect")
 	}
 	if c.CredentialMode == connectors.CredentialPerAgent {
 		return &templates.Link{Text: text, Href: credentialsPath(c.Slug)}
@@ -72,15 +72,15 @@ func connectorStats(ctx context.Context, s store.Stats) []templates.Stat {
 		attention = templates.StateBad
 	}
 	return []templates.Stat{
-		{Label: words.T(ctx, "Connectors"), Value: words.Number(ctx, s.Connectors), Href: "/connectors"},
-		{Label: words.T(ctx, "Tools"), Value: words.Number(ctx, s.Tools), Href: "/tools"},
-		{Label: words.T(ctx, "Need attention"), Value: words.Number(ctx, s.NeedAttention), Kind: attention},
-		{Label: words.T(ctx, "Never synced"), Value: words.Number(ctx, s.ByStatus[connectors.StatusNeverSynced]), Href: "/connectors?status=never_synced"},
+		{Label: i18n.T(ctx, "Connectors"), Value: i18n.Number(ctx, s.Connectors), Href: "/connectors"},
+		{Label: i18n.T(ctx, "Tools"), Value: i18n.Number(ctx, s.Tools), Href: "/tools"},
+		{Label: i18n.T(ctx, "Need attention"), Value: i18n.Number(ctx, s.NeedAttention), Kind: attention},
+		{Label: i18n.T(ctx, "Never synced"), Value: i18n.Number(ctx, s.ByStatus[connectors.StatusNeverSynced]), Href: "/connectors?status=never_synced"},
 	}
 }
 
 func statusOptions(ctx context.Context) []templates.Option {
-	options := []templates.Option{{Value: "", Label: words.T(ctx, "All states")}}
+	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "All states")}}
 	for _, s := range []connectors.ConnectorStatus{
 		connectors.StatusOK, connectors.StatusError, connectors.StatusNeedsAuth, connectors.StatusNeverSynced, connectors.StatusDisabled,
 	} {
@@ -103,7 +103,7 @@ func connectorHead(ctx context.Context, c connectors.Connector, tab templates.Co
 		Tab:         tab,
 		State:       connectorState(ctx, c),
 		Enabled:     c.Enabled,
-		ToolCount:   words.Number(ctx, c.ToolCount),
+		ToolCount:   i18n.Number(ctx, c.ToolCount),
 	}
 }
 
@@ -112,14 +112,14 @@ func connectorAttention(ctx context.Context, c connectors.Connector, quarantined
 	var list []templates.Attention
 	if c.LastError != nil && c.Status != connectors.StatusDisabled {
 		at := newWhen(ctx, c.LastError.At, now)
-		a := templates.Attention{Kind: templates.StateBad, Title: statusName(ctx, c.Status), Text: words.Said(ctx, c.LastError.Message), When: &at}
+		a := templates.Attention{Kind: templates.StateBad, Title: statusName(ctx, c.Status), Text: i18n.Said(ctx, c.LastError.Message), When: &at}
 		if can.Manage {
 			a.Action = repairLink(ctx, c)
 		}
 		list = append(list, a)
 	}
 	if c.LastError == nil && c.Enabled && c.Running == nil && lacksAccount(c) {
-		a := templates.Attention{Kind: templates.StateWarn, Title: words.T(ctx, "No account is connected"), Text: words.T(ctx, "Connect one, and the tools are read right away.")}
+		a := templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "No account is connected"), Text: i18n.T(ctx, "Connect one, and the tools are read right away.")}
 		if can.Manage {
 			a.Action = connectLink(ctx, c)
 		}
@@ -128,15 +128,15 @@ func connectorAttention(ctx context.Context, c connectors.Connector, quarantined
 	if quarantined > 0 {
 		list = append(list, templates.Attention{
 			Kind:   templates.StateWarn,
-			Title:  words.N(ctx, quarantined, "%s malformed tool", "%s malformed tools"),
-			Text:   words.T(ctx, "The server listed entries that are no tools. They are kept aside; the others arrived."),
-			Action: &templates.Link{Text: words.T(ctx, "Show"), Href: connectorPath(c.Slug) + "/tools"},
+			Title:  i18n.N(ctx, quarantined, "%s malformed tool", "%s malformed tools"),
+			Text:   i18n.T(ctx, "The server listed entries that are no tools. They are kept aside; the others arrived."),
+			Action: &templates.Link{Text: i18n.T(ctx, "Show"), Href: connectorPath(c.Slug) + "/tools"},
 		})
 	}
 	if !c.Enabled {
-		a := templates.Attention{Kind: templates.StateWarn, Title: words.T(ctx, "Disabled"), Text: words.T(ctx, "It is not synced, and agents cannot use its tools.")}
+		a := templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "Disabled"), Text: i18n.T(ctx, "It is not synced, and agents cannot use its tools.")}
 		if can.Manage {
-			a.Action = &templates.Link{Text: words.T(ctx, "Enable it in the settings"), Href: connectorPath(c.Slug) + "/settings#enabled"}
+			a.Action = &templates.Link{Text: i18n.T(ctx, "Enable it in the settings"), Href: connectorPath(c.Slug) + "/settings#enabled"}
 		}
 		list = append(list, a)
 	}
@@ -150,32 +150,32 @@ func repairLink(ctx context.Context, c connectors.Connector) *templates.Link {
 	case c.Auth.Type == connectors.AuthOAuth2:
 		return connectLink(ctx, c)
 	default:
-		return &templates.Link{Text: words.T(ctx, "Set the credential"), Href: credentialsPath(c.Slug)}
+		return &templates.Link{Text: i18n.T(ctx, "Set the credential"), Href: credentialsPath(c.Slug)}
 	}
-	return &templates.Link{Text: words.T(ctx, "Open the settings"), Href: connectorPath(c.Slug) + "/settings"}
+	return &templates.Link{Text: i18n.T(ctx, "Open the settings"), Href: connectorPath(c.Slug) + "/settings"}
 }
 
 // connectionFacts describe a connector's connection, except for what overviewStats has.
 func connectionFacts(ctx context.Context, c connectors.Connector) []templates.Fact {
 	facts := []templates.Fact{
 		{Label: addressName(ctx, c), Value: connectorAddress(c), Mono: true, Copy: true},
-		{Label: words.T(ctx, "Transport"), Value: transportName(ctx, c.Transport)},
+		{Label: i18n.T(ctx, "Transport"), Value: transportName(ctx, c.Transport)},
 	}
 	facts = append(facts, signInWords(ctx, c)...)
 	if c.Auth.Type == connectors.AuthAPIKey {
-		facts = append(facts, templates.Fact{Label: words.T(ctx, "Key header"), Value: keyHeader(c), Mono: true})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Key header"), Value: keyHeader(c), Mono: true})
 	}
 	if len(c.EnvNames) > 0 {
-		facts = append(facts, templates.Fact{Label: words.T(ctx, "Environment"), Value: strings.Join(c.EnvNames, ", "), Mono: true})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Environment"), Value: strings.Join(c.EnvNames, ", "), Mono: true})
 	}
 	if len(c.Headers) > 0 {
 		names := slices.Sorted(maps.Keys(c.Headers))
-		facts = append(facts, templates.Fact{Label: words.T(ctx, "Extra headers"), Value: strings.Join(names, ", "), Mono: true})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Extra headers"), Value: strings.Join(names, ", "), Mono: true})
 	}
 	return append(facts,
-		templates.Fact{Label: words.T(ctx, "Timeout"), Value: words.T(ctx, "%s s a request", strconv.FormatFloat(c.Timeout.Seconds(), 'f', -1, 64))},
-		templates.Fact{Label: words.T(ctx, "Retries"), Value: words.Number(ctx, c.RetryAttempts)},
-		templates.Fact{Label: words.T(ctx, "ID"), Value: c.ID.String(), Mono: true, Copy: true},
+		templates.Fact{Label: i18n.T(ctx, "Timeout"), Value: i18n.T(ctx, "%s s a request", strconv.FormatFloat(c.Timeout.Seconds(), 'f', -1, 64))},
+		templates.Fact{Label: i18n.T(ctx, "Retries"), Value: i18n.Number(ctx, c.RetryAttempts)},
+		templates.Fact{Label: i18n.T(ctx, "ID"), Value: c.ID.String(), Mono: true, Copy: true},
 	)
 }
 
@@ -198,7 +198,7 @@ func syncRunRow(ctx context.Context, run connectors.SyncRun, slug string, agents
 		Removed:     run.Counts.Removed,
 		Quarantined: run.Counts.Quarantined,
 		Protocol:    run.ProtocolVersion,
-		Error:       words.Said(ctx, run.ErrorMessage),
+		Error:       i18n.Said(ctx, run.ErrorMessage),
 	}
 	if run.StartedAt != nil {
 		row.Started = newWhen(ctx, *run.StartedAt, now)
@@ -207,7 +207,7 @@ func syncRunRow(ctx context.Context, run connectors.SyncRun, slug string, agents
 		row.Duration = formatDuration(ctx, run.Duration())
 	}
 	if run.State == connectors.SyncOK {
-		row.Total = words.N(ctx, run.Counts.Total, "%s tool", "%s tools")
+		row.Total = i18n.N(ctx, run.Counts.Total, "%s tool", "%s tools")
 	}
 	if run.AgentID != nil {
 		row.Agent = agents[*run.AgentID]
@@ -218,17 +218,17 @@ func syncRunRow(ctx context.Context, run connectors.SyncRun, slug string, agents
 func overviewStats(ctx context.Context, c connectors.Connector, now time.Time) []templates.Stat {
 	synced := newWhenOrNever(ctx, c.ToolsLastSyncedAt, now)
 	return []templates.Stat{
-		{Label: words.T(ctx, "Tools"), Value: words.Number(ctx, c.ToolCount), Href: connectorPath(c.Slug) + "/tools"},
-		{Label: words.T(ctx, "Last sync"), When: &synced},
-		{Label: words.T(ctx, "Authentication"), Value: credentialName(ctx, c)},
-		{Label: words.T(ctx, "Schedule"), Value: scheduleText(ctx, c)},
+		{Label: i18n.T(ctx, "Tools"), Value: i18n.Number(ctx, c.ToolCount), Href: connectorPath(c.Slug) + "/tools"},
+		{Label: i18n.T(ctx, "Last sync"), When: &synced},
+		{Label: i18n.T(ctx, "Authentication"), Value: credentialName(ctx, c)},
+		{Label: i18n.T(ctx, "Schedule"), Value: scheduleText(ctx, c)},
 	}
 }
 
 // scheduleText says when a connector is synced automatically.
 func scheduleText(ctx context.Context, c connectors.Connector) string {
 	if !c.Enabled {
-		return words.T(ctx, "off while disabled")
+		return i18n.T(ctx, "off while disabled")
 	}
 	return formatInterval(ctx, c.SyncInterval)
 }

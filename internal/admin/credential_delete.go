@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // credentialDelete deletes a connector's secret, or an agent's for it.
@@ -23,6 +23,6 @@ func (h *Handler) credentialDelete(w http.ResponseWriter, r *http.Request) error
 	}
 	return h.respond.Back(w, r, credentialsPath(c.Slug), respond.Flash{
 		Kind: respond.Notice,
-		Text: words.T(r.Context(), "The credential is deleted."),
+		Text: i18n.T(r.Context(), "The credential is deleted."),
 	})
 }

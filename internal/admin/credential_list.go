@@ -7,9 +7,9 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -48,7 +48,7 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, c conn
 		return err
 	}
 	page := templates.ConnectorCredentialsPage{
-		Frame:     h.connectorFrame(r, c, words.T(r.Context(), "Credentials")),
+		Frame:     h.connectorFrame(r, c, i18n.T(r.Context(), "Credentials")),
 		Head:      connectorHead(r.Context(), c, templates.TabCredentials),
 		Auth:      c.Auth.Type,
 		Mode:      c.CredentialMode,

@@ -6,8 +6,8 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 func (h *Handler) credentialSave(w http.ResponseWriter, r *http.Request) error {
@@ -31,7 +31,7 @@ func (h *Handler) credentialSave(w http.ResponseWriter, r *http.Request) error {
 	}
 	return h.respond.Back(w, r, credentialsPath(c.Slug), respond.Flash{
 		Kind: respond.Notice,
-		Text: words.T(r.Context(), "The credential is stored. Sync to use it."),
+		Text: i18n.T(r.Context(), "The credential is stored. Sync to use it."),
 	})
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -26,7 +26,7 @@ func credentialRows(ctx context.Context, c connectors.Connector, agents []connec
 		form = ""
 	}
 	if c.CredentialMode == connectors.CredentialShared {
-		row := templates.CredentialRow{Key: "shared", Who: words.T(ctx, "All agents"), Action: connectorPath(c.Slug) + form, ClientID: c.OAuth.ClientID}
+		row := templates.CredentialRow{Key: "shared", Who: i18n.T(ctx, "All agents"), Action: connectorPath(c.Slug) + form, ClientID: c.OAuth.ClientID}
 		return []templates.CredentialRow{credentials.fillRow(ctx, row, c, connectors.Agent{}, now)}
 	}
 	rows := make([]templates.CredentialRow, len(agents))
@@ -49,13 +49,13 @@ func (h connectorCredentials) fillRow(ctx context.Context, row templates.Credent
 	if !ok {
 		return row
 	}
-	row.Account, row.Scopes, row.Error = cleanText(credential.Account), credential.Scopes, words.Said(ctx, credential.Error)
+	row.Account, row.Scopes, row.Error = cleanText(credential.Account), credential.Scopes, i18n.Said(ctx, credential.Error)
 	row.Facts = credentialFacts(ctx, credential, now)
 	if expiresAt, expires := h.expiring[owner.Slug]; expires && credential.Status == connectors.CredentialActive {
-		row.State = templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Expires %s", formatRelative(ctx, expiresAt, now))}
+		row.State = templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Expires %s", formatRelative(ctx, expiresAt, now))}
 	}
 	if credential.Status == connectors.CredentialExpired && row.Error == "" {
-		row.Error = words.T(ctx, "The access has ended and cannot be renewed. Connect again.")
+		row.Error = i18n.T(ctx, "The access has ended and cannot be renewed. Connect again.")
 	}
 	return row
 }
@@ -65,19 +65,19 @@ func credentialFacts(ctx context.Context, c connectors.Credential, now time.Time
 	var facts []templates.Fact
 	add := func(label string, w templates.When) { facts = append(facts, templates.Fact{Label: label, When: &w}) }
 	if c.Type != connectors.AuthOAuth2 {
-		add(words.T(ctx, "Set"), newWhen(ctx, c.UpdatedAt, now))
+		add(i18n.T(ctx, "Set"), newWhen(ctx, c.UpdatedAt, now))
 	}
 	switch {
 	case c.ExpiresAt == nil:
 	case c.ExpiresAt.Before(now):
-		add(words.T(ctx, "Token ended"), newWhen(ctx, *c.ExpiresAt, now))
+		add(i18n.T(ctx, "Token ended"), newWhen(ctx, *c.ExpiresAt, now))
 	case c.Status != connectors.CredentialRevoked: // a revoked credential has no end to show
-		add(words.T(ctx, "Token ends"), newWhen(ctx, *c.ExpiresAt, now))
+		add(i18n.T(ctx, "Token ends"), newWhen(ctx, *c.ExpiresAt, now))
 	}
 	if c.ExpiresAt != nil || c.RefreshedAt != nil {
-		add(words.T(ctx, "Last renewed"), newWhenOrNever(ctx, c.RefreshedAt, now))
+		add(i18n.T(ctx, "Last renewed"), newWhenOrNever(ctx, c.RefreshedAt, now))
 	}
-	add(words.T(ctx, "Last used"), newWhenOrNever(ctx, c.LastUsedAt, now))
+	add(i18n.T(ctx, "Last used"), newWhenOrNever(ctx, c.LastUsedAt, now))
 	return facts
 }
 
@@ -86,19 +86,19 @@ func authSentence(ctx context.Context, c connectors.Connector) string {
 	scope := scopeSentence(ctx, c)
 	switch c.Auth.Type {
 	case connectors.AuthNone:
-		return words.T(ctx, "Nothing is sent to prove who is asking.")
+		return i18n.T(ctx, "Nothing is sent to prove who is asking.")
 	case connectors.AuthBearer:
-		return words.T(ctx, "A token is sent as a bearer token. %s", scope)
+		return i18n.T(ctx, "A token is sent as a bearer token. %s", scope)
 	case connectors.AuthAPIKey:
-		return words.T(ctx, "A key is sent in the header %s. %s", keyHeader(c), scope)
+		return i18n.T(ctx, "A key is sent in the header %s. %s", keyHeader(c), scope)
 	case connectors.AuthBasic:
-		return words.T(ctx, "A user name and a password are sent. %s", scope)
+		return i18n.T(ctx, "A user name and a password are sent. %s", scope)
 	case connectors.AuthOAuth2:
-		return words.T(ctx, "A person signs in on the server's own page, and the access is renewed for as long as it is used. %s", scope)
+		return i18n.T(ctx, "A person signs in on the server's own page, and the access is renewed for as long as it is used. %s", scope)
 	case connectors.AuthClientCredentials:
-		return words.T(ctx, "Patchbay signs in by itself, with a client id and its secret.") + " " + scope
+		return i18n.T(ctx, "Patchbay signs in by itself, with a client id and its secret.") + " " + scope
 	case connectors.AuthPrivateKeyJWT:
-		return words.T(ctx, "Patchbay signs in by itself, with a client id and a private key.") + " " + scope
+		return i18n.T(ctx, "Patchbay signs in by itself, with a client id and a private key.") + " " + scope
 	default:
 		return authName(ctx, c.Auth.Type) + ". " + scope
 	}
@@ -109,12 +109,12 @@ func scopeSentence(ctx context.Context, c connectors.Connector) string {
 	account, each := c.Auth.Type == connectors.AuthOAuth2, c.CredentialMode == connectors.CredentialPerAgent
 	switch {
 	case account && each:
-		return words.T(ctx, "Each agent has an account of its own, and never uses another's.")
+		return i18n.T(ctx, "Each agent has an account of its own, and never uses another's.")
 	case account:
-		return words.T(ctx, "One account serves all agents.")
+		return i18n.T(ctx, "One account serves all agents.")
 	case each:
-		return words.T(ctx, "Each agent has a credential of its own, and never uses another's.")
+		return i18n.T(ctx, "Each agent has a credential of its own, and never uses another's.")
 	default:
-		return words.T(ctx, "One credential serves all agents.")
+		return i18n.T(ctx, "One credential serves all agents.")
 	}
 }

@@ -20,19 +20,19 @@ import (
 	"github.com/go-chi/chi/v5"
 	chimiddleware "github.com/go-chi/chi/v5/middleware"
 
-	"patchbay/internal/access"
 	"patchbay/internal/admin"
+	"patchbay/internal/agentview"
 	"patchbay/internal/auth"
+	"patchbay/internal/calllog"
 	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
-	"patchbay/internal/history"
-	"patchbay/internal/listings"
+	"patchbay/internal/manage"
 	"patchbay/internal/mcp"
+	"patchbay/internal/mcpregistry"
 	"patchbay/internal/middleware"
 	"patchbay/internal/oauth"
-	"patchbay/internal/registry"
 	"patchbay/internal/respond"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/secret"
@@ -60,9 +60,9 @@ type dashboard struct {
 	server  *httptest.Server
 	base    string // its address
 	log     *logBuffer
-	access  *access.Cache
+	access  *agentview.Cache
 	calls   *toolcall.Caller
-	history *history.Writer
+	history *calllog.Writer
 	stop    chan struct{} // closed by a test that stops the server
 	ahead   atomic.Int64  // the dashboard's clock offset in nanoseconds
 
@@ -126,7 +126,7 @@ func newDashboardAt(t testing.TB, host string, opts ...func(*admin.Options)) *da
 	})
 	agents := d.newAgentServices(dialer)
 	o := admin.Options{
-		Store: d.St, Auth: d.auth, Registry: registry.New(d.St, egress).WithCatalog(builtinCatalog(t)), Listings: listings.New(egress.Client(), egress.CheckURL), Syncer: d.syncer, Respond: pages, Log: log,
+		Store: d.St, Auth: d.auth, Registry: manage.New(d.St, egress).WithCatalog(builtinCatalog(t)), ServerLists: mcpregistry.New(egress.Client(), egress.CheckURL), Syncer: d.syncer, Respond: pages, Log: log,
 		Connect: connect.New(connect.Options{
 			Store: d.St, OAuth: authorization, Dialer: dialer, Log: log, BaseURL: base.String(),
 		}),

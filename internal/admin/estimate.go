@@ -3,8 +3,8 @@ package admin
 import (
 	"context"
 
+	"patchbay/internal/i18n"
 	"patchbay/internal/mcp/toolfmt"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -36,16 +36,16 @@ func providerName(f toolfmt.Format) string {
 func providerOptions(ctx context.Context) []templates.Option {
 	var options []templates.Option
 	for _, f := range estimateFormats {
-		options = append(options, templates.Option{Value: string(f), Label: words.T(ctx, "Tokens for %s", providerName(f))})
+		options = append(options, templates.Option{Value: string(f), Label: i18n.T(ctx, "Tokens for %s", providerName(f))})
 	}
 	return options
 }
 
 // estimateText says how exact an estimate of tokens is.
 func estimateText(ctx context.Context, f toolfmt.Format) string {
-	margin := words.Number(ctx, toolfmt.Margin(f))
+	margin := i18n.Number(ctx, toolfmt.Margin(f))
 	if f == toolfmt.OpenAI {
-		return words.T(ctx, "Tokens are an estimate of what the definitions take of each request to %s, right to within %s %% for each tool, by its published vocabulary.", providerName(f), margin)
+		return i18n.T(ctx, "Tokens are an estimate of what the definitions take of each request to %s, right to within %s %% for each tool, by its published vocabulary.", providerName(f), margin)
 	}
-	return words.T(ctx, "Tokens are an estimate of what the definitions take of each request to %s, which publishes no vocabulary: we guess that it is right to within %s %%.", providerName(f), margin)
+	return i18n.T(ctx, "Tokens are an estimate of what the definitions take of each request to %s, which publishes no vocabulary: we guess that it is right to within %s %%.", providerName(f), margin)
 }

@@ -12,10 +12,10 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
 	"patchbay/internal/toolsync"
-	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -212,9 +212,9 @@ func (s *stream) sendComponent(pieces templ.Component) error {
 // progressText words a sync's progress: "Syncing, page 2".
 func progressText(ctx context.Context, p toolsync.Progress) string {
 	if p.Page > 0 {
-		return words.T(ctx, "Syncing, page %d", p.Page)
+		return i18n.T(ctx, "Syncing, page %d", p.Page)
 	}
-	return words.T(ctx, "Syncing")
+	return i18n.T(ctx, "Syncing")
 }
 
 // checkSession ends the stream of a person that was signed out, removed, or switched tenants.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"patchbay/internal/i18n"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -28,9 +28,9 @@ func (h *Handler) expiringAccounts(r *http.Request) (*templates.ExpiringAccounts
 
 func expiringAccountsView(ctx context.Context, expiring []store.ExpiringCredential, now time.Time) *templates.ExpiringAccounts {
 	hours := strconv.Itoa(int(expiryHorizon.Hours()))
-	l := &templates.ExpiringAccounts{Title: words.N(ctx, len(expiring), "%[1]s account lapses within %[2]s hours", "%[1]s accounts lapse within %[2]s hours", hours)}
+	l := &templates.ExpiringAccounts{Title: i18n.N(ctx, len(expiring), "%[1]s account lapses within %[2]s hours", "%[1]s accounts lapse within %[2]s hours", hours)}
 	if len(expiring) == maxExpiring {
-		l.Title = words.T(ctx, "%[1]s or more accounts lapse within %[2]s hours", strconv.Itoa(maxExpiring), hours)
+		l.Title = i18n.T(ctx, "%[1]s or more accounts lapse within %[2]s hours", strconv.Itoa(maxExpiring), hours)
 	}
 	for _, one := range expiring {
 		l.Rows = append(l.Rows, templates.ExpiringAccountRow{

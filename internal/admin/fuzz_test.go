@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"patchbay/internal/clientconfig"
 	"patchbay/internal/fault"
-	"patchbay/internal/mcpjson"
 	"patchbay/internal/middleware"
 	"patchbay/internal/store"
 )
@@ -98,7 +98,7 @@ func FuzzUpload(f *testing.F) {
 			t.Errorf("%q %q: %v", kind, body, err)
 		case err != nil:
 			return
-		case len(document) == 0 || len(document) > max(middleware.MaxBody, mcpjson.MaxBytes+1):
+		case len(document) == 0 || len(document) > max(middleware.MaxBody, clientconfig.MaxBytes+1):
 			t.Errorf("%q %q is a document of %d bytes", kind, body, len(document))
 		}
 		if pasted, chosen := splitUpload(kind, body); at == "document" && !bytes.Equal(document, pasted) || at == "file" && !bytes.Equal(document, chosen) {

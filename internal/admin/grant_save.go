@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 )
 
 // grantSave grants an agent a connector, or changes the grant.
@@ -31,7 +31,7 @@ func (h *Handler) grantSave(w http.ResponseWriter, r *http.Request) error {
 	}
 	return h.respond.Back(w, r, agentPath(g.agent.Slug)+"/access", respond.Flash{
 		Kind: respond.Notice,
-		Text: words.T(r.Context(), "'%s' may use %s of '%s'.", g.agent.Name, words.Lower(r.Context(), grantedTools(r.Context(), grant, -1)), g.connector.Name),
+		Text: i18n.T(r.Context(), "'%s' may use %s of '%s'.", g.agent.Name, i18n.Lower(r.Context(), grantedTools(r.Context(), grant, -1)), g.connector.Name),
 	})
 }
 
@@ -67,5 +67,5 @@ func (h *Handler) grantRemove(w http.ResponseWriter, r *http.Request) error {
 	if err := h.registry.DropGrant(r.Context(), actor(r), pathRef(r, "id"), pathRef(r, "connector")); err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, agentPath(string(pathRef(r, "id")))+"/access", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The grant is taken away.")})
+	return h.respond.Back(w, r, agentPath(string(pathRef(r, "id")))+"/access", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The grant is taken away.")})
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"net/http"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/mcp/toolfmt"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -20,8 +20,8 @@ type grantState struct {
 	grant        connectors.Grant // zero if there is none
 	exists       bool
 	choices      []store.ToolChoice
-	view         *access.View          // what the agent sees now
-	explanations map[string]access.Why // of the connector's tools; empty if it is not granted
+	view         *agentview.View          // what the agent sees now
+	explanations map[string]agentview.Why // of the connector's tools; empty if it is not granted
 	filter       toolFilter
 }
 
@@ -78,8 +78,8 @@ func grantForm(g grantState) templates.Form {
 
 func (h *Handler) grantPage(w http.ResponseWriter, r *http.Request, status int, g grantState, f templates.Form) error {
 	frame := h.newFrame(r, templates.NavAgents,
-		newCrumb(words.T(r.Context(), "Agents"), "/agents"), newCrumb(g.agent.Name, agentPath(g.agent.Slug)+"/access"), newCrumb(g.connector.Name, ""))
-	frame.Title = words.T(r.Context(), "%s for %s", g.connector.Name, g.agent.Name)
+		newCrumb(i18n.T(r.Context(), "Agents"), "/agents"), newCrumb(g.agent.Name, agentPath(g.agent.Slug)+"/access"), newCrumb(g.connector.Name, ""))
+	frame.Title = i18n.T(r.Context(), "%s for %s", g.connector.Name, g.agent.Name)
 	tools := grantTools(r.Context(), g)
 	count, shown := grantCount(r.Context(), g.grant, tools), g.filter.hideUnmatched(r.Context(), tools)
 	page := templates.GrantPage{
@@ -99,16 +99,16 @@ func (h *Handler) grantPage(w http.ResponseWriter, r *http.Request, status int, 
 		Count:      count,
 		Shown:      shown,
 		Estimate:   estimateText(r.Context(), toolfmt.OpenAI),
-		Goes:       []string{grantedTools(r.Context(), g.grant, -1), words.T(r.Context(), "its rule of approval")},
+		Goes:       []string{grantedTools(r.Context(), g.grant, -1), i18n.T(r.Context(), "its rule of approval")},
 	}
 	if len(g.choices) == store.MaxToolChoices {
-		page.More = words.T(r.Context(), "Only the first %s are listed. The others keep what was chosen for them; the API changes it.", words.Number(r.Context(), store.MaxToolChoices))
+		page.More = i18n.T(r.Context(), "Only the first %s are listed. The others keep what was chosen for them; the API changes it.", i18n.Number(r.Context(), store.MaxToolChoices))
 	}
 	return h.respond.Page(w, r, status, templates.Grant(page))
 }
 
 // grantApprovals offers the approval modes for one connector. The agent's own comes first.
 func grantApprovals(ctx context.Context, a connectors.Agent) []templates.Option {
-	own := templates.Option{Value: "", Label: words.T(ctx, "As the agent: %s", words.Lower(ctx, approvalName(ctx, a.Approval)))}
+	own := templates.Option{Value: "", Label: i18n.T(ctx, "As the agent: %s", i18n.Lower(ctx, approvalName(ctx, a.Approval)))}
 	return append([]templates.Option{own}, approvalOptions(ctx)...)
 }

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/mcp/toolfmt"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -32,7 +32,7 @@ func grantTools(ctx context.Context, g grantState) []templates.GrantTool {
 			delete(granted, name)
 			tools = append(tools, templates.GrantTool{
 				Name: name, Shown: shortenText(name, maxName), Granted: true, Trusted: trusted[name], Effect: string(connectors.EffectUnsaid),
-				Badges: []templates.Badge{{Kind: templates.BadgeWarn, Text: words.T(ctx, "not there"), Title: words.T(ctx, "The server has not listed it.")}},
+				Badges: []templates.Badge{{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "not there"), Title: i18n.T(ctx, "The server has not listed it.")}},
 			})
 		}
 	}
@@ -58,7 +58,7 @@ func (g grantState) newToolRow(ctx context.Context, c store.ToolChoice) template
 		Tokens: g.countTokens(c),
 	}
 	if t.Tokens > 0 {
-		t.Size = words.N(ctx, t.Tokens, "%s token", "%s tokens")
+		t.Size = i18n.N(ctx, t.Tokens, "%s token", "%s tokens")
 	}
 	if c.Raw != nil {
 		t.Badges, t.Icon = hintBadges(ctx, hints), firstIcon(hints.Icons)
@@ -67,10 +67,10 @@ func (g grantState) newToolRow(ctx context.Context, c store.ToolChoice) template
 		t.Badges = append(t.Badges, badge)
 	}
 	if !c.Enabled {
-		t.Badges = append(t.Badges, templates.Badge{Kind: templates.BadgeWarn, Text: words.T(ctx, "disabled"), Title: words.T(ctx, "Nobody is served it.")})
+		t.Badges = append(t.Badges, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "disabled"), Title: i18n.T(ctx, "Nobody is served it.")})
 	}
 	if c.Removed {
-		t.Badges = append(t.Badges, templates.Badge{Kind: templates.BadgeWarn, Text: words.T(ctx, "removed"), Title: words.T(ctx, "The server does not list it any more.")})
+		t.Badges = append(t.Badges, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "removed"), Title: i18n.T(ctx, "The server does not list it any more.")})
 	}
 	if why, known := g.explanations[c.Name]; known {
 		t.Now, t.WhyHref = accessState(ctx, why), agentToolPath(g.agent.Slug, why.Exposed)
@@ -88,21 +88,21 @@ func (g grantState) countTokens(c store.ToolChoice) int {
 	if c.Raw == nil {
 		return 0
 	}
-	return access.MeasureTool(connectors.ExposedNameWithin(g.agent.NameLimit, g.connector.Slug, c.Name), c.Raw, toolfmt.OpenAI).Tokens
+	return agentview.MeasureTool(connectors.ExposedNameWithin(g.agent.NameLimit, g.connector.Slug, c.Name), c.Raw, toolfmt.OpenAI).Tokens
 }
 
 // accessState says what the agent gets now.
-func accessState(ctx context.Context, w access.Why) templates.State {
+func accessState(ctx context.Context, w agentview.Why) templates.State {
 	state := whyState(ctx, w)
 	switch {
-	case w.State == access.HeldNotGranted:
-		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Not granted so far: the agent does not see it.")}
+	case w.State == agentview.HeldNotGranted:
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Not granted so far: the agent does not see it.")}
 	case w.MayCall && w.Asks:
-		state.Text = words.T(ctx, "The agent sees it, and a call waits for a person.")
+		state.Text = i18n.T(ctx, "The agent sees it, and a call waits for a person.")
 	case w.MayCall:
-		state.Text = words.T(ctx, "The agent sees it, and a call goes ahead.")
+		state.Text = i18n.T(ctx, "The agent sees it, and a call goes ahead.")
 	default:
-		state.Text = words.Said(ctx, w.Advice)
+		state.Text = i18n.Said(ctx, w.Advice)
 	}
 	return state
 }
@@ -115,11 +115,11 @@ func grantCount(ctx context.Context, g connectors.Grant, tools []templates.Grant
 			chosen, tokens = chosen+1, tokens+t.Tokens
 		}
 	}
-	how := words.T(ctx, "all of them")
+	how := i18n.T(ctx, "all of them")
 	if !g.AllTools {
-		how = words.T(ctx, "%s of %s chosen", words.Number(ctx, chosen), words.Number(ctx, len(tools)))
+		how = i18n.T(ctx, "%s of %s chosen", i18n.Number(ctx, chosen), i18n.Number(ctx, len(tools)))
 	}
-	return words.N(ctx, tokens, "%[2]s, about %[1]s token", "%[2]s, about %[1]s tokens", how)
+	return i18n.N(ctx, tokens, "%[2]s, about %[1]s token", "%[2]s, about %[1]s tokens", how)
 }
 
 // hideUnmatched hides the tools that do not match, and says how many are shown; empty if all are.
@@ -133,7 +133,7 @@ func (f toolFilter) hideUnmatched(ctx context.Context, tools []templates.GrantTo
 			matching++
 		}
 	}
-	return words.T(ctx, "%s shown", words.Number(ctx, matching))
+	return i18n.T(ctx, "%s shown", i18n.Number(ctx, matching))
 }
 
 // grantLinks lead to the agent's enabled connectors, and to the current one.
@@ -150,7 +150,7 @@ func grantLinks(ctx context.Context, g grantState) []templates.GrantLink {
 		return links
 	}
 	link := templates.GrantLink{
-		Connector: g.connector.Name, Href: grantPath(g.agent.Slug, g.connector.Slug), Tools: words.T(ctx, "Not granted"), State: connectorState(ctx, g.connector), Here: true,
+		Connector: g.connector.Name, Href: grantPath(g.agent.Slug, g.connector.Slug), Tools: i18n.T(ctx, "Not granted"), State: connectorState(ctx, g.connector), Here: true,
 	}
 	if g.exists {
 		link.Tools, link.Approval = grantedTools(ctx, g.grant, g.connector.ToolCount), grantApproval(ctx, g.agent, g.grant)

@@ -9,16 +9,16 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/auth"
 	"patchbay/internal/authserver"
+	"patchbay/internal/calllog"
 	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
-	"patchbay/internal/history"
 	"patchbay/internal/limit"
-	"patchbay/internal/listings"
+	"patchbay/internal/manage"
+	"patchbay/internal/mcpregistry"
 	"patchbay/internal/middleware"
-	"patchbay/internal/registry"
 	"patchbay/internal/respond"
 	"patchbay/internal/sso"
 	"patchbay/internal/store"
@@ -30,26 +30,26 @@ import (
 // Options are the services and settings of the dashboard. All are required but Log, Now, Done, Streams,
 // Patience and ProgramSync.
 type Options struct {
-	Store    *store.Store
-	Auth     *auth.Service
-	SSO      *sso.Service
-	Programs *authserver.Server // the authorization server for programs
-	Registry *registry.Registry
-	Syncer   *toolsync.Syncer
-	Connect  *connect.Broker
-	Access   *access.Cache
-	Calls    *toolcall.Caller
-	Webhooks *webhooks.Post
-	History  *history.Writer
-	Listings *listings.Reader // of MCP registries
-	Respond  *respond.Responder
-	Log      *slog.Logger
-	Now      func() time.Time // nil: time.Now
-	BaseURL  string           // for examples: "https://patchbay.example.com"
-	Version  string           // of the program
-	Done     <-chan struct{}  // closed when the server stops, which ends event streams; nil: never
-	Streams  int              // maximum of open event streams; 0: 500
-	Patience time.Duration    // how long a browser waits for the first sync after a connection; 0: 10 seconds
+	Store       *store.Store
+	Auth        *auth.Service
+	SSO         *sso.Service
+	Programs    *authserver.Server // the authorization server for programs
+	Registry    *manage.Registry
+	Syncer      *toolsync.Syncer
+	Connect     *connect.Broker
+	Access      *agentview.Cache
+	Calls       *toolcall.Caller
+	Webhooks    *webhooks.Post
+	History     *calllog.Writer
+	ServerLists *mcpregistry.Reader // of MCP registries
+	Respond     *respond.Responder
+	Log         *slog.Logger
+	Now         func() time.Time // nil: time.Now
+	BaseURL     string           // for examples: "https://patchbay.example.com"
+	Version     string           // of the program
+	Done        <-chan struct{}  // closed when the server stops, which ends event streams; nil: never
+	Streams     int              // maximum of open event streams; 0: 500
+	Patience    time.Duration    // how long a browser waits for the first sync after a connection; 0: 10 seconds
 
 	// ProgramSync serves POST /connectors/{id}/sync_tools for programs; nil: only browsers are served.
 	ProgramSync http.Handler
@@ -61,14 +61,14 @@ type Handler struct {
 	auth        *auth.Service
 	sso         *sso.Service
 	programs    *authserver.Server
-	registry    *registry.Registry
+	registry    *manage.Registry
 	syncer      *toolsync.Syncer
 	connect     *connect.Broker
-	access      *access.Cache
+	access      *agentview.Cache
 	calls       *toolcall.Caller
 	webhooks    *webhooks.Post
-	history     *history.Writer
-	listings    *listings.Reader
+	history     *calllog.Writer
+	serverLists *mcpregistry.Reader
 	respond     *respond.Responder
 	log         *slog.Logger
 	now         func() time.Time
@@ -94,7 +94,7 @@ func New(o Options) *Handler {
 	}
 	h := &Handler{
 		store: o.Store, auth: o.Auth, sso: o.SSO, programs: o.Programs, registry: o.Registry, syncer: o.Syncer, connect: o.Connect,
-		access: o.Access, calls: o.Calls, webhooks: o.Webhooks, history: o.History, listings: o.Listings, respond: o.Respond,
+		access: o.Access, calls: o.Calls, webhooks: o.Webhooks, history: o.History, serverLists: o.ServerLists, respond: o.Respond,
 		log: o.Log, now: o.Now, baseURL: o.BaseURL, version: o.Version, done: o.Done, streams: limit.NewGate[connectors.UserID](maxPersonStreams, cmp.Or(o.Streams, maxStreams)),
 		syncWait: o.Patience, programSync: o.ProgramSync,
 	}

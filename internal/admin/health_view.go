@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -17,80 +17,80 @@ func healthLines(ctx context.Context, c connectors.Connector, can templates.Can,
 }
 
 func reachLine(ctx context.Context, h connectors.Health, clock connectors.Clock, now time.Time) templates.HealthLine {
-	l := templates.HealthLine{Label: words.T(ctx, "Server")}
+	l := templates.HealthLine{Label: i18n.T(ctx, "Server")}
 	switch h.Reachable.State {
 	case connectors.ReachUp:
-		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", words.T(ctx, "Answers")
+		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", i18n.T(ctx, "Answers")
 		if clock.CheckedAt != nil {
-			l.Details = []templates.HealthDetail{timeDetail(ctx, words.T(ctx, "last asked"), *clock.CheckedAt, now)}
+			l.Details = []templates.HealthDetail{timeDetail(ctx, i18n.T(ctx, "last asked"), *clock.CheckedAt, now)}
 		}
 	case connectors.ReachFailing:
-		l.Kind, l.Icon, l.Text = templates.StateBad, "circle-alert", words.T(ctx, "Fails")
+		l.Kind, l.Icon, l.Text = templates.StateBad, "circle-alert", i18n.T(ctx, "Fails")
 		l.Details = failureDetails(ctx, h, now)
 	case connectors.ReachDead:
-		l.Kind, l.Icon, l.Text = templates.StateBad, "ban", words.T(ctx, "Down for days")
-		l.Details = append(failureDetails(ctx, h, now), templates.HealthDetail{Text: words.T(ctx, "asked every 6 hours until it answers")})
+		l.Kind, l.Icon, l.Text = templates.StateBad, "ban", i18n.T(ctx, "Down for days")
+		l.Details = append(failureDetails(ctx, h, now), templates.HealthDetail{Text: i18n.T(ctx, "asked every 6 hours until it answers")})
 	default:
-		l.Kind, l.Icon, l.Text = templates.StateOff, "minus", words.T(ctx, "Not known yet")
-		l.Details = []templates.HealthDetail{{Text: words.T(ctx, "the next sync asks it")}}
+		l.Kind, l.Icon, l.Text = templates.StateOff, "minus", i18n.T(ctx, "Not known yet")
+		l.Details = []templates.HealthDetail{{Text: i18n.T(ctx, "the next sync asks it")}}
 	}
 	return l
 }
 
 func failureDetails(ctx context.Context, h connectors.Health, now time.Time) []templates.HealthDetail {
-	list := []templates.HealthDetail{timeDetail(ctx, words.T(ctx, "since"), *h.Reachable.Since, now)}
+	list := []templates.HealthDetail{timeDetail(ctx, i18n.T(ctx, "since"), *h.Reachable.Since, now)}
 	if h.Failures > 1 {
-		list = append(list, templates.HealthDetail{Text: words.N(ctx, h.Failures, "%s sync in a row", "%s syncs in a row")})
+		list = append(list, templates.HealthDetail{Text: i18n.N(ctx, h.Failures, "%s sync in a row", "%s syncs in a row")})
 	}
 	return list
 }
 
 func authLine(ctx context.Context, c connectors.Connector, a connectors.Authorization, can templates.Can, now time.Time) templates.HealthLine {
-	l := templates.HealthLine{Label: words.T(ctx, "Authorization")}
+	l := templates.HealthLine{Label: i18n.T(ctx, "Authorization")}
 	switch a.State {
 	case connectors.AuthStateNone:
-		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", words.T(ctx, "Not needed")
+		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", i18n.T(ctx, "Not needed")
 	case connectors.AuthStateOK:
-		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", words.T(ctx, "In order")
+		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", i18n.T(ctx, "In order")
 	case connectors.AuthStateLapses:
-		l.Kind, l.Icon, l.Text = templates.StateWarn, "hourglass", words.T(ctx, "Lapses soon")
-		l.Details = []templates.HealthDetail{timeDetail(ctx, words.T(ctx, "ends"), *a.Ends, now)}
+		l.Kind, l.Icon, l.Text = templates.StateWarn, "hourglass", i18n.T(ctx, "Lapses soon")
+		l.Details = []templates.HealthDetail{timeDetail(ctx, i18n.T(ctx, "ends"), *a.Ends, now)}
 	default:
-		l.Kind, l.Icon, l.Text = templates.StateBad, "key-round", words.T(ctx, "Needs a person")
-		l.Details = []templates.HealthDetail{{Text: words.T(ctx, "a credential is missing, has ended, or was refused")}}
+		l.Kind, l.Icon, l.Text = templates.StateBad, "key-round", i18n.T(ctx, "Needs a person")
+		l.Details = []templates.HealthDetail{{Text: i18n.T(ctx, "a credential is missing, has ended, or was refused")}}
 	}
 	// The attention above the figures has the button already.
 	if can.Manage && a.Ends != nil || can.Manage && c.LastError == nil && a.State == connectors.AuthStatePerson {
-		l.Action = &templates.Link{Text: words.T(ctx, "Open the credentials"), Href: credentialsPath(c.Slug)}
+		l.Action = &templates.Link{Text: i18n.T(ctx, "Open the credentials"), Href: credentialsPath(c.Slug)}
 	}
 	return l
 }
 
 func freshLine(ctx context.Context, f connectors.Freshness, now time.Time) templates.HealthLine {
-	l := templates.HealthLine{Label: words.T(ctx, "Tools")}
+	l := templates.HealthLine{Label: i18n.T(ctx, "Tools")}
 	switch f.State {
 	case connectors.FreshCurrent:
-		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", words.T(ctx, "Up to date")
+		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", i18n.T(ctx, "Up to date")
 	case connectors.FreshStale:
-		l.Kind, l.Icon, l.Text = templates.StateWarn, "triangle-alert", words.T(ctx, "Out of date")
+		l.Kind, l.Icon, l.Text = templates.StateWarn, "triangle-alert", i18n.T(ctx, "Out of date")
 	case connectors.FreshNever:
-		l.Kind, l.Icon, l.Text = templates.StateOff, "minus", words.T(ctx, "None yet")
+		l.Kind, l.Icon, l.Text = templates.StateOff, "minus", i18n.T(ctx, "None yet")
 	default:
-		l.Kind, l.Icon, l.Text = templates.StateOff, "minus", words.T(ctx, "Read by hand only")
+		l.Kind, l.Icon, l.Text = templates.StateOff, "minus", i18n.T(ctx, "Read by hand only")
 	}
 	if f.AsOf != nil {
-		l.Details = append(l.Details, timeDetail(ctx, words.T(ctx, "as of"), *f.AsOf, now))
+		l.Details = append(l.Details, timeDetail(ctx, i18n.T(ctx, "as of"), *f.AsOf, now))
 	}
 	if f.State == connectors.FreshStale {
-		l.Details = append(l.Details, templates.HealthDetail{Text: words.T(ctx, "older than two intervals, still served")})
+		l.Details = append(l.Details, templates.HealthDetail{Text: i18n.T(ctx, "older than two intervals, still served")})
 	}
 	if f.NextSync != nil && f.NextSync.After(now) {
-		return withDetail(l, timeDetail(ctx, words.T(ctx, "next sync"), *f.NextSync, now))
+		return withDetail(l, timeDetail(ctx, i18n.T(ctx, "next sync"), *f.NextSync, now))
 	}
 	if f.NextSync != nil {
-		return withDetail(l, templates.HealthDetail{Text: words.T(ctx, "the next sync is due")})
+		return withDetail(l, templates.HealthDetail{Text: i18n.T(ctx, "the next sync is due")})
 	}
-	return withDetail(l, templates.HealthDetail{Text: words.T(ctx, "no next sync by itself")})
+	return withDetail(l, templates.HealthDetail{Text: i18n.T(ctx, "no next sync by itself")})
 }
 
 func withDetail(l templates.HealthLine, d templates.HealthDetail) templates.HealthLine {
@@ -111,13 +111,13 @@ func healthRemarks(ctx context.Context, c connectors.Connector, now time.Time) [
 	var list []templates.Badge
 	h := c.Health(now)
 	if h.Reachable.State == connectors.ReachDead {
-		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: words.T(ctx, "down for days"), Title: words.T(ctx, "First failure %s", formatRelative(ctx, *h.Reachable.Since, now))})
+		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: i18n.T(ctx, "down for days"), Title: i18n.T(ctx, "First failure %s", formatRelative(ctx, *h.Reachable.Since, now))})
 	}
 	if h.Authorized.State == connectors.AuthStateLapses {
-		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: words.T(ctx, "lapses soon"), Title: words.T(ctx, "An account ends %s", formatRelative(ctx, *h.Authorized.Ends, now))})
+		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "lapses soon"), Title: i18n.T(ctx, "An account ends %s", formatRelative(ctx, *h.Authorized.Ends, now))})
 	}
 	if h.Fresh.State == connectors.FreshStale {
-		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: words.T(ctx, "out of date"), Title: words.T(ctx, "Its tools are as of %s", formatRelative(ctx, *h.Fresh.AsOf, now))})
+		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "out of date"), Title: i18n.T(ctx, "Its tools are as of %s", formatRelative(ctx, *h.Fresh.AsOf, now))})
 	}
 	return list
 }
@@ -130,12 +130,12 @@ func staleToolsAttention(ctx context.Context, c connectors.Connector, now time.T
 	}
 	asOf := newWhen(ctx, *h.Fresh.AsOf, now)
 	a := &templates.Attention{
-		Kind: templates.StateWarn, Title: words.T(ctx, "The last tools that arrived"), When: &asOf,
-		Text: words.T(ctx, "The server has not been read since. Agents go on with these."),
+		Kind: templates.StateWarn, Title: i18n.T(ctx, "The last tools that arrived"), When: &asOf,
+		Text: i18n.T(ctx, "The server has not been read since. Agents go on with these."),
 	}
 	if c.LastError != nil {
-		a.Text = words.T(ctx, "The last sync failed. Agents go on with these, and the overview says why.")
-		a.Action = &templates.Link{Text: words.T(ctx, "Open the overview"), Href: connectorPath(c.Slug)}
+		a.Text = i18n.T(ctx, "The last sync failed. Agents go on with these, and the overview says why.")
+		a.Action = &templates.Link{Text: i18n.T(ctx, "Open the overview"), Href: connectorPath(c.Slug)}
 	}
 	return a
 }

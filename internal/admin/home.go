@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -26,7 +26,7 @@ func (h *Handler) homeShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := templates.HomePage{Frame: h.newFrame(r, templates.NavHome, newCrumb(words.T(r.Context(), "Home"), ""))}
+	page := templates.HomePage{Frame: h.newFrame(r, templates.NavHome, newCrumb(i18n.T(r.Context(), "Home"), ""))}
 	page.Welcome = connectorCount(f) == 0
 	page.Needs = needsView(r.Context(), needs, page.Frame.Can, now)
 	page.Figures = figuresView(r.Context(), &f, findTimeRange(r.URL.Query().Get("period")), now)
@@ -46,7 +46,7 @@ func connectorCount(f connectors.Figures) int {
 func needsView(ctx context.Context, n connectors.Needs, can templates.Can, now time.Time) templates.Needs {
 	view := templates.Needs{Asset: web.Asset}
 	if total := n.Total(); total > 0 {
-		view.Count = words.Number(ctx, total)
+		view.Count = i18n.Number(ctx, total)
 	}
 	for _, kind := range connectors.NeedKinds {
 		list := n.Of(kind)
@@ -54,7 +54,7 @@ func needsView(ctx context.Context, n connectors.Needs, can templates.Can, now t
 			continue
 		}
 		g := needGroup(ctx, kind)
-		g.ID, g.Count = "needs-"+string(kind), words.Number(ctx, n.Totals[kind])
+		g.ID, g.Count = "needs-"+string(kind), i18n.Number(ctx, n.Totals[kind])
 		for _, one := range list {
 			g.Rows = append(g.Rows, needRow(ctx, one, can, now))
 		}
@@ -67,34 +67,34 @@ func needGroup(ctx context.Context, kind connectors.NeedKind) templates.NeedGrou
 	switch kind {
 	case connectors.NeedApproval:
 		return templates.NeedGroup{
-			Title: words.T(ctx, "Calls wait for approval"), Icon: "inbox", Kind: templates.StateWarn, All: templates.Link{Text: words.T(ctx, "All approvals"), Href: "/approvals"},
+			Title: i18n.T(ctx, "Calls wait for approval"), Icon: "inbox", Kind: templates.StateWarn, All: templates.Link{Text: i18n.T(ctx, "All approvals"), Href: "/approvals"},
 		}
 	case connectors.NeedAuthorization:
 		return templates.NeedGroup{
-			Title: words.T(ctx, "Connectors need authorization"), Icon: "key-round", Kind: templates.StateBad,
-			All: templates.Link{Text: words.T(ctx, "All connectors"), Href: "/connectors"},
+			Title: i18n.T(ctx, "Connectors need authorization"), Icon: "key-round", Kind: templates.StateBad,
+			All: templates.Link{Text: i18n.T(ctx, "All connectors"), Href: "/connectors"},
 		}
 	case connectors.NeedServer:
 		return templates.NeedGroup{
-			Title: words.T(ctx, "Connectors are down"), Icon: "circle-alert", Kind: templates.StateBad,
-			All: templates.Link{Text: words.T(ctx, "All that fail"), Href: "/connectors?status=error"},
+			Title: i18n.T(ctx, "Connectors are down"), Icon: "circle-alert", Kind: templates.StateBad,
+			All: templates.Link{Text: i18n.T(ctx, "All that fail"), Href: "/connectors?status=error"},
 		}
 	case connectors.NeedRenewal:
 		return templates.NeedGroup{
-			Title: words.T(ctx, "Accounts lapse within 72 hours"), Icon: "hourglass", Kind: templates.StateWarn,
-			All: templates.Link{Text: words.T(ctx, "All connectors"), Href: "/connectors"},
+			Title: i18n.T(ctx, "Accounts lapse within 72 hours"), Icon: "hourglass", Kind: templates.StateWarn,
+			All: templates.Link{Text: i18n.T(ctx, "All connectors"), Href: "/connectors"},
 		}
 	default:
 		return templates.NeedGroup{
-			Title: words.T(ctx, "Changed tools wait"), Icon: "shield-alert", Kind: templates.StateWarn, All: templates.Link{Text: words.T(ctx, "All changes"), Href: "/changes"},
+			Title: i18n.T(ctx, "Changed tools wait"), Icon: "shield-alert", Kind: templates.StateWarn, All: templates.Link{Text: i18n.T(ctx, "All changes"), Href: "/changes"},
 		}
 	}
 }
 
 // needRow is one row, with its action if the person may do it, else with a link.
 func needRow(ctx context.Context, n connectors.Need, can templates.Can, now time.Time) templates.NeedRow {
-	row := templates.NeedRow{Name: n.Connector, When: newWhen(ctx, n.At, now), Since: words.T(ctx, "since")}
-	view := templates.Link{Text: words.T(ctx, "Look"), Href: connectorPath(n.ConnectorSlug)}
+	row := templates.NeedRow{Name: n.Connector, When: newWhen(ctx, n.At, now), Since: i18n.T(ctx, "since")}
+	view := templates.Link{Text: i18n.T(ctx, "Look"), Href: connectorPath(n.ConnectorSlug)}
 	choose := func(allowed bool, text, href string) templates.Link {
 		if allowed {
 			return templates.Link{Text: text, Href: href}
@@ -104,53 +104,53 @@ func needRow(ctx context.Context, n connectors.Need, can templates.Can, now time
 	switch n.Kind {
 	case connectors.NeedApproval:
 		view.Href = "/approvals/" + n.Call.String()
-		row.Name, row.Mono, row.Since = shortenText(cleanText(n.Tool), maxName), true, words.T(ctx, "asked")
-		row.Line = words.T(ctx, "%s asks %s", n.Agent, n.Connector)
-		row.Action = choose(can.Sync, words.T(ctx, "Decide"), view.Href)
+		row.Name, row.Mono, row.Since = shortenText(cleanText(n.Tool), maxName), true, i18n.T(ctx, "asked")
+		row.Line = i18n.T(ctx, "%s asks %s", n.Agent, n.Connector)
+		row.Action = choose(can.Sync, i18n.T(ctx, "Decide"), view.Href)
 	case connectors.NeedAuthorization:
-		row.Line = words.Said(ctx, n.Reason)
+		row.Line = i18n.Said(ctx, n.Reason)
 		if row.Line == "" {
-			row.Line = words.T(ctx, "No credential is stored that works.")
+			row.Line = i18n.T(ctx, "No credential is stored that works.")
 		}
 		row.Action = choose(can.Manage, authorizeWord(ctx, n), authorizePath(n))
 	case connectors.NeedServer:
-		row.Line, row.Action = words.Said(ctx, n.Reason), templates.Link{Text: words.T(ctx, "See why"), Href: view.Href}
+		row.Line, row.Action = i18n.Said(ctx, n.Reason), templates.Link{Text: i18n.T(ctx, "See why"), Href: view.Href}
 	case connectors.NeedRenewal:
-		row.Line, row.Since = words.T(ctx, "The account that all agents share"), words.T(ctx, "ends")
+		row.Line, row.Since = i18n.T(ctx, "The account that all agents share"), i18n.T(ctx, "ends")
 		if n.Agent != "" {
-			row.Line = words.T(ctx, "The account of %s", n.Agent)
+			row.Line = i18n.T(ctx, "The account of %s", n.Agent)
 		}
 		if n.At.Before(now) {
-			row.Since = words.T(ctx, "ended")
+			row.Since = i18n.T(ctx, "ended")
 		}
-		row.Action = choose(can.Manage, words.T(ctx, "Reconnect"), accountPath(n.ConnectorSlug, n.AgentSlug))
+		row.Action = choose(can.Manage, i18n.T(ctx, "Reconnect"), accountPath(n.ConnectorSlug, n.AgentSlug))
 	default:
 		view.Href = reviewedPath(n.ConnectorSlug, n.Tool) + "/changes"
-		row.Name, row.Mono, row.Since = cleanText(changedName(ctx, n.Tool)), n.Tool != connectors.InstructionsTool, words.T(ctx, "seen")
+		row.Name, row.Mono, row.Since = cleanText(changedName(ctx, n.Tool)), n.Tool != connectors.InstructionsTool, i18n.T(ctx, "seen")
 		row.Line = reviewLine(ctx, n)
-		row.Action = choose(can.Manage, words.T(ctx, "Review"), view.Href)
+		row.Action = choose(can.Manage, i18n.T(ctx, "Review"), view.Href)
 	}
 	return row
 }
 
 func reviewLine(ctx context.Context, n connectors.Need) string {
-	risk := words.T(ctx, riskNames[n.Risk])
+	risk := i18n.T(ctx, riskNames[n.Risk])
 	if n.Again {
-		return words.T(ctx, "Changed at %s · %s", n.Connector, risk)
+		return i18n.T(ctx, "Changed at %s · %s", n.Connector, risk)
 	}
-	return words.T(ctx, "New at %s · %s", n.Connector, risk)
+	return i18n.T(ctx, "New at %s · %s", n.Connector, risk)
 }
 
-var riskNames = map[string]words.Key{"high": "high risk", "low": "low risk", "none": "no risk"}
+var riskNames = map[string]i18n.Key{"high": "high risk", "low": "low risk", "none": "no risk"}
 
 func authorizeWord(ctx context.Context, n connectors.Need) string {
 	switch {
 	case n.Auth != connectors.AuthOAuth2:
-		return words.T(ctx, "Set credential")
+		return i18n.T(ctx, "Set credential")
 	case n.Again:
-		return words.T(ctx, "Reconnect")
+		return i18n.T(ctx, "Reconnect")
 	default:
-		return words.T(ctx, "Connect")
+		return i18n.T(ctx, "Connect")
 	}
 }
 

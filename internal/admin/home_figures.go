@@ -7,15 +7,15 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
 // timeRange is a range of time up to now, in equal parts.
 type timeRange struct {
-	key                 string    // "24h"
-	title               words.Key // "Last 24 hours"
-	inSentence          words.Key // "last 24 hours"
+	key                 string   // "24h"
+	title               i18n.Key // "Last 24 hours"
+	inSentence          i18n.Key // "last 24 hours"
 	hoursPerPart, parts int
 }
 
@@ -38,7 +38,7 @@ func figuresView(ctx context.Context, f *connectors.Figures, s timeRange, now ti
 	parts := f.Periods(now, s.hoursPerPart, s.parts)
 	total := connectors.TotalPeriod(parts)
 	view := templates.Figures{
-		Title: words.T(ctx, s.title),
+		Title: i18n.T(ctx, s.title),
 		List: []templates.Figure{
 			callsFigure(ctx, parts, total, s), errorsFigure(ctx, parts, total, s), latencyFigure(ctx, parts, total, s),
 			toolsFigure(ctx, parts, f, now), syncsFigure(ctx, parts, total, s),
@@ -48,9 +48,9 @@ func figuresView(ctx context.Context, f *connectors.Figures, s timeRange, now ti
 		view.Since = new(newWhen(ctx, *f.Since, now))
 	}
 	for _, one := range timeRanges {
-		text := words.T(ctx, "24 hours")
+		text := i18n.T(ctx, "24 hours")
 		if one.key == "7d" {
-			text = words.T(ctx, "7 days")
+			text = i18n.T(ctx, "7 days")
 		}
 		view.Periods = append(view.Periods, templates.Period{Text: text, Href: "/?period=" + one.key, Current: one.key == s.key})
 	}
@@ -63,12 +63,12 @@ func figuresView(ctx context.Context, f *connectors.Figures, s timeRange, now ti
 func callsFigure(ctx context.Context, parts []connectors.Period, total connectors.Period, s timeRange) templates.Figure {
 	calls := total.Calls.Calls()
 	fig := templates.Figure{
-		Label: words.T(ctx, "Calls"), Value: words.Number(ctx, calls), Href: "/calls", Note: words.T(ctx, "%s an hour", words.Number(ctx, calls/(s.hoursPerPart*s.parts))),
+		Label: i18n.T(ctx, "Calls"), Value: i18n.Number(ctx, calls), Href: "/calls", Note: i18n.T(ctx, "%s an hour", i18n.Number(ctx, calls/(s.hoursPerPart*s.parts))),
 		Spark: newSparkline(parts, func(p *connectors.Period) (float64, bool) { return float64(p.Calls.Calls()), true }),
-		Said:  words.T(ctx, "Calls in the %s: %s.", words.T(ctx, s.inSentence), words.Number(ctx, calls)),
+		Said:  i18n.T(ctx, "Calls in the %s: %s.", i18n.T(ctx, s.inSentence), i18n.Number(ctx, calls)),
 	}
 	if total.Calls.Other > 0 {
-		fig.Note = words.T(ctx, "%s denied or cancelled", words.Number(ctx, total.Calls.Other))
+		fig.Note = i18n.T(ctx, "%s denied or cancelled", i18n.Number(ctx, total.Calls.Other))
 	}
 	return fig
 }
@@ -76,13 +76,13 @@ func callsFigure(ctx context.Context, parts []connectors.Period, total connector
 func errorsFigure(ctx context.Context, parts []connectors.Period, total connectors.Period, s timeRange) templates.Figure {
 	failed, calls := total.Calls.Failed, total.Calls.Calls()
 	fig := templates.Figure{
-		Label: words.T(ctx, "Errors"), Value: "–", Href: "/calls?status=error", Note: words.T(ctx, "no calls"),
+		Label: i18n.T(ctx, "Errors"), Value: "–", Href: "/calls?status=error", Note: i18n.T(ctx, "no calls"),
 		Spark: newSparkline(parts, func(p *connectors.Period) (float64, bool) { return float64(p.Calls.Failed), true }),
-		Said:  words.T(ctx, "Errors in the %s: there were no calls.", words.T(ctx, s.inSentence)),
+		Said:  i18n.T(ctx, "Errors in the %s: there were no calls.", i18n.T(ctx, s.inSentence)),
 	}
 	if calls > 0 {
-		fig.Value, fig.Note = formatShare(failed, calls), words.T(ctx, "%s of %s", words.Number(ctx, failed), words.Number(ctx, calls))
-		fig.Said = words.N(ctx, calls, "Errors in the %[2]s: %[3]s of %[1]s call, %[4]s.", "Errors in the %[2]s: %[3]s of %[1]s calls, %[4]s.", words.T(ctx, s.inSentence), words.Number(ctx, failed), fig.Value)
+		fig.Value, fig.Note = formatShare(failed, calls), i18n.T(ctx, "%s of %s", i18n.Number(ctx, failed), i18n.Number(ctx, calls))
+		fig.Said = i18n.N(ctx, calls, "Errors in the %[2]s: %[3]s of %[1]s call, %[4]s.", "Errors in the %[2]s: %[3]s of %[1]s calls, %[4]s.", i18n.T(ctx, s.inSentence), i18n.Number(ctx, failed), fig.Value)
 	}
 	return fig
 }
@@ -95,15 +95,15 @@ func formatShare(n, total int) string {
 
 func latencyFigure(ctx context.Context, parts []connectors.Period, total connectors.Period, s timeRange) templates.Figure {
 	fig := templates.Figure{
-		Label: words.T(ctx, "p95 latency"), Value: "–", Href: "/calls", Note: words.T(ctx, "no calls"),
+		Label: i18n.T(ctx, "p95 latency"), Value: "–", Href: "/calls", Note: i18n.T(ctx, "no calls"),
 		Spark: newSparkline(parts, func(p *connectors.Period) (float64, bool) {
 			return float64(p.P95()), p.Calls.Latencies.Count() > 0
 		}),
-		Said: words.T(ctx, "Latency in the %s: no server was called.", words.T(ctx, s.inSentence)),
+		Said: i18n.T(ctx, "Latency in the %s: no server was called.", i18n.T(ctx, s.inSentence)),
 	}
 	if total.Calls.Latencies.Count() > 0 {
-		fig.Value, fig.Note = formatDuration(ctx, total.P95()), words.T(ctx, "median %s", formatDuration(ctx, total.Calls.Latencies.Quantile(0.5)))
-		fig.Said = words.T(ctx, "Latency in the %s: 95 of 100 calls took at most %s, and half of them %s.", words.T(ctx, s.inSentence), fig.Value, formatDuration(ctx, total.Calls.Latencies.Quantile(0.5)))
+		fig.Value, fig.Note = formatDuration(ctx, total.P95()), i18n.T(ctx, "median %s", formatDuration(ctx, total.Calls.Latencies.Quantile(0.5)))
+		fig.Said = i18n.T(ctx, "Latency in the %s: 95 of 100 calls took at most %s, and half of them %s.", i18n.T(ctx, s.inSentence), fig.Value, formatDuration(ctx, total.Calls.Latencies.Quantile(0.5)))
 	}
 	return fig
 }
@@ -111,35 +111,35 @@ func latencyFigure(ctx context.Context, parts []connectors.Period, total connect
 func toolsFigure(ctx context.Context, parts []connectors.Period, f *connectors.Figures, now time.Time) templates.Figure {
 	first := slices.IndexFunc(parts, func(p connectors.Period) bool { return p.Tools >= 0 })
 	return templates.Figure{
-		Label: words.T(ctx, "Tools"), Value: words.Number(ctx, f.Tools), Href: "/tools", Note: words.N(ctx, connectorCount(*f), "of %s connector", "of %s connectors"),
+		Label: i18n.T(ctx, "Tools"), Value: i18n.Number(ctx, f.Tools), Href: "/tools", Note: i18n.N(ctx, connectorCount(*f), "of %s connector", "of %s connectors"),
 		Spark: newSparkline(parts, func(p *connectors.Period) (float64, bool) { return float64(p.Tools), p.Tools >= 0 }),
-		Said:  words.T(ctx, "Tools: %s, after %s %s.", words.Number(ctx, f.Tools), words.Number(ctx, parts[first].Tools), formatRelative(ctx, parts[first].From, now)),
+		Said:  i18n.T(ctx, "Tools: %s, after %s %s.", i18n.Number(ctx, f.Tools), i18n.Number(ctx, parts[first].Tools), formatRelative(ctx, parts[first].From, now)),
 	}
 }
 
 func syncsFigure(ctx context.Context, parts []connectors.Period, total connectors.Period, s timeRange) templates.Figure {
 	syncs := total.Syncs.OK + total.Syncs.Failed
 	fig := templates.Figure{
-		Label: words.T(ctx, "Syncs"), Value: words.Number(ctx, syncs), Href: "/connectors", Note: words.T(ctx, "none failed"),
+		Label: i18n.T(ctx, "Syncs"), Value: i18n.Number(ctx, syncs), Href: "/connectors", Note: i18n.T(ctx, "none failed"),
 		Spark: newSparkline(parts, func(p *connectors.Period) (float64, bool) { return float64(p.Syncs.OK + p.Syncs.Failed), true }),
-		Said:  words.T(ctx, "Syncs in the %s: %s, of which %s failed.", words.T(ctx, s.inSentence), words.Number(ctx, syncs), words.Number(ctx, total.Syncs.Failed)),
+		Said:  i18n.T(ctx, "Syncs in the %s: %s, of which %s failed.", i18n.T(ctx, s.inSentence), i18n.Number(ctx, syncs), i18n.Number(ctx, total.Syncs.Failed)),
 	}
 	if total.Syncs.Failed > 0 {
-		fig.Note = words.T(ctx, "%s failed", words.Number(ctx, total.Syncs.Failed))
+		fig.Note = i18n.T(ctx, "%s failed", i18n.Number(ctx, total.Syncs.Failed))
 	}
 	if syncs == 0 {
-		fig.Note = words.T(ctx, "none")
+		fig.Note = i18n.T(ctx, "none")
 	}
 	return fig
 }
 
 func figureRow(ctx context.Context, p *connectors.Period, now time.Time) templates.FigureRow {
 	row := templates.FigureRow{
-		When: newWhen(ctx, p.From, now), Calls: words.Number(ctx, p.Calls.Calls()), Failed: words.Number(ctx, p.Calls.Failed), P95: "–",
-		Tools: "–", Syncs: words.Number(ctx, p.Syncs.OK+p.Syncs.Failed),
+		When: newWhen(ctx, p.From, now), Calls: i18n.Number(ctx, p.Calls.Calls()), Failed: i18n.Number(ctx, p.Calls.Failed), P95: "–",
+		Tools: "–", Syncs: i18n.Number(ctx, p.Syncs.OK+p.Syncs.Failed),
 	}
 	if p.Tools >= 0 {
-		row.Tools = words.Number(ctx, p.Tools)
+		row.Tools = i18n.Number(ctx, p.Tools)
 	}
 	row.When.Text = p.From.Format("Mon 2 Jan, 15:04 UTC")
 	if p.Calls.Latencies.Count() > 0 {

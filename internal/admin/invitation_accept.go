@@ -7,9 +7,9 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
 	"patchbay/internal/secret"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -42,7 +42,7 @@ func (h *Handler) joinFinish(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return h.joinPage(w, r, token, f, refused)
 	}
-	h.respond.Say(r.Context(), respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "Welcome to %s.", tenant.Name)})
+	h.respond.Say(r.Context(), respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Welcome to %s.", tenant.Name)})
 	return h.continueSignIn(w, r, h.auth.StartSessionIn(r.Context(), m.UserID, tenant.ID, auth.NewBrowser(r)), "/")
 }
 
@@ -73,7 +73,7 @@ func (h *Handler) joinPage(w http.ResponseWriter, r *http.Request, token secret.
 		return h.joinRefused(w, r, err)
 	}
 	page := templates.JoinPage{
-		Frame:  h.signedOutFrame(r, words.T(r.Context(), "Join %s", i.Tenant.Name)),
+		Frame:  h.signedOutFrame(r, i18n.T(r.Context(), "Join %s", i.Tenant.Name)),
 		Form:   f.toForm(problem),
 		Token:  token.Reveal(),
 		Tenant: i.Tenant.Name,
@@ -104,22 +104,22 @@ func (h *Handler) joinRefused(w http.ResponseWriter, r *http.Request, err error)
 	}
 	respond.SetRetryAfter(w.Header(), f)
 	return h.respond.Page(w, r, respond.Status(f.Kind), templates.Error(templates.ErrorPage{
-		Frame: h.signedOutFrame(r, words.T(r.Context(), "Invitation")), Status: respond.Status(f.Kind), Title: joinHeadline(r.Context(), f), Text: f.Message,
-		Links: []templates.Link{{Text: words.T(r.Context(), "Go to sign-in"), Href: "/login"}},
+		Frame: h.signedOutFrame(r, i18n.T(r.Context(), "Invitation")), Status: respond.Status(f.Kind), Title: joinHeadline(r.Context(), f), Text: f.Message,
+		Links: []templates.Link{{Text: i18n.T(r.Context(), "Go to sign-in"), Href: "/login"}},
 	}))
 }
 
 func joinHeadline(ctx context.Context, f *fault.Error) string {
 	switch f.Type {
 	case auth.TypeInvitationLapsed:
-		return words.T(ctx, "This invitation has lapsed")
+		return i18n.T(ctx, "This invitation has lapsed")
 	case auth.TypeInvitationUsed:
-		return words.T(ctx, "This invitation was used")
+		return i18n.T(ctx, "This invitation was used")
 	case auth.TypeInvitationRevoked:
-		return words.T(ctx, "This invitation was taken back")
+		return i18n.T(ctx, "This invitation was taken back")
 	}
 	if f.Kind == fault.RateLimited {
-		return words.T(ctx, "Too many tries")
+		return i18n.T(ctx, "Too many tries")
 	}
-	return words.T(ctx, "This link opens nothing")
+	return i18n.T(ctx, "This link opens nothing")
 }

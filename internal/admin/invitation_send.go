@@ -6,9 +6,9 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
 	"patchbay/internal/secret"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -59,7 +59,7 @@ func (h *Handler) inviteRevoke(w http.ResponseWriter, r *http.Request) error {
 	if err := h.auth.RevokeInvitation(r.Context(), actor(r), id); err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The invitation is taken back.")})
+	return h.respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The invitation is taken back.")})
 }
 
 func invitationID(r *http.Request) (connectors.InvitationID, error) {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -21,7 +21,7 @@ func (h *Handler) keysPage(w http.ResponseWriter, r *http.Request, status int, f
 		return err
 	}
 	page := templates.APIKeysPage{
-		Frame: h.newFrame(r, templates.NavAPIKeys, newCrumb(words.T(r.Context(), "API keys"), "")),
+		Frame: h.newFrame(r, templates.NavAPIKeys, newCrumb(i18n.T(r.Context(), "API keys"), "")),
 		Count: formatCount(r.Context(), len(list.Items), newPager(r, list.Next), "%s key", "%s keys"),
 		Roles: roleOptions(r.Context()),
 		Form:  f,
@@ -41,7 +41,7 @@ func keyRow(ctx context.Context, k connectors.APIKey, now time.Time) templates.A
 		Prefix:   k.Prefix,
 		By:       k.CreatedBy,
 		Role:     roleName(ctx, k.Role),
-		State:    templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Active")},
+		State:    templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Active")},
 		Created:  newWhen(ctx, k.CreatedAt, now),
 		LastUsed: newWhenOrNever(ctx, k.LastUsedAt, now),
 		Expires:  newWhenOrNever(ctx, k.ExpiresAt, now),
@@ -49,11 +49,11 @@ func keyRow(ctx context.Context, k connectors.APIKey, now time.Time) templates.A
 	}
 	switch {
 	case k.RevokedAt != nil:
-		row.State, row.Revoke = templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Revoked")}, ""
+		row.State, row.Revoke = templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Revoked")}, ""
 	case k.ExpiresAt != nil && !k.ExpiresAt.After(now):
-		row.State = templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Expired")}
+		row.State = templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Expired")}
 	case endsSoon(k, now):
-		row.State = templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Ends soon")}
+		row.State = templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Ends soon")}
 	}
 	return row
 }
@@ -78,12 +78,12 @@ func keysEnding(ctx context.Context, keys []connectors.APIKey, now time.Time) *t
 	}
 	slices.SortStableFunc(expiring, func(a, b connectors.APIKey) int { return a.ExpiresAt.Compare(*b.ExpiresAt) })
 	first := newWhen(ctx, *expiring[0].ExpiresAt, now)
-	title := words.T(ctx, "“%s” stops soon", expiring[0].Name)
+	title := i18n.T(ctx, "“%s” stops soon", expiring[0].Name)
 	if len(expiring) > 1 {
-		title = words.N(ctx, len(expiring), "%s key stops within a week", "%s keys stop within a week")
+		title = i18n.N(ctx, len(expiring), "%s key stops within a week", "%s keys stop within a week")
 	}
 	return &templates.Attention{
 		Kind: templates.StateWarn, Title: title, When: &first,
-		Text: words.T(ctx, "Make another key and give it to the program before then: programs are refused from that moment on."),
+		Text: i18n.T(ctx, "Make another key and give it to the program before then: programs are refused from that moment on."),
 	}
 }

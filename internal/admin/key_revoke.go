@@ -5,8 +5,8 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // keyRevoke revokes an API key.
@@ -18,5 +18,5 @@ func (h *Handler) keyRevoke(w http.ResponseWriter, r *http.Request) error {
 	if err := h.auth.RevokeKey(r.Context(), actor(r), connectors.APIKeyID{UUID: id}); err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/api-keys", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The key is revoked.")})
+	return h.respond.Back(w, r, "/api-keys", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The key is revoked.")})
 }

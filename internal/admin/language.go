@@ -3,9 +3,9 @@ package admin
 import (
 	"net/http"
 
+	"patchbay/internal/i18n"
 	"patchbay/internal/middleware"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 const yearInSeconds = 365 * 24 * 60 * 60
@@ -20,7 +20,7 @@ func (h *Handler) languageSave(w http.ResponseWriter, r *http.Request) error {
 		Name: middleware.LanguageCookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		Secure: h.auth.Sessions().Cookie.Secure,
 	}
-	if l := words.ByCode(f.text("language")); l != nil {
+	if l := i18n.ByCode(f.text("language")); l != nil {
 		cookie.Value, cookie.MaxAge = l.Code, yearInSeconds
 	}
 	http.SetCookie(w, &cookie)

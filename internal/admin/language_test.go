@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 func TestLanguage_IsChosenByThePerson(t *testing.T) {
@@ -94,10 +94,10 @@ var untranslated = map[string]bool{
 // findEnglishTexts finds the page's English texts that have a German translation.
 func findEnglishTexts(t *testing.T, page string) []string {
 	t.Helper()
-	german := words.With(t.Context(), words.German)
+	german := i18n.With(t.Context(), i18n.German)
 	var found []string
 	look := func(text string) {
-		if text = strings.TrimSpace(text); text != "" && !untranslated[text] && words.Said(german, text) != text {
+		if text = strings.TrimSpace(text); text != "" && !untranslated[text] && i18n.Said(german, text) != text {
 			found = append(found, text)
 		}
 	}

@@ -4,11 +4,11 @@ import (
 	"net/http"
 	"strings"
 
+	"patchbay/internal/clientconfig"
 	"patchbay/internal/fault"
-	"patchbay/internal/mcpjson"
-	"patchbay/internal/registry"
+	"patchbay/internal/i18n"
+	"patchbay/internal/manage"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -20,7 +20,7 @@ func (h *Handler) listingNew(w http.ResponseWriter, r *http.Request) error {
 // listingPreview shows the servers of a registry, and stores nothing.
 func (h *Handler) listingPreview(w http.ResponseWriter, r *http.Request) error {
 	document, field, complete, err := h.listingDocument(r)
-	var report registry.ImportReport
+	var report manage.ImportReport
 	if err == nil {
 		report, err = h.registry.Import(r.Context(), actor(r), document, true)
 	}
@@ -47,7 +47,7 @@ func (h *Handler) listingImport(w http.ResponseWriter, r *http.Request) error {
 	}
 	chosen := f.values["chosen"]
 	if len(chosen) == 0 {
-		return h.listingPage(w, r, http.StatusUnprocessableEntity, templates.Form{Problem: words.T(r.Context(), "Choose at least one server. List them again to do so.")}, nil)
+		return h.listingPage(w, r, http.StatusUnprocessableEntity, templates.Form{Problem: i18n.T(r.Context(), "Choose at least one server. List them again to do so.")}, nil)
 	}
 	report, err := h.registry.Import(r.Context(), actor(r), []byte("["+strings.Join(chosen, ",")+"]"), false)
 	if problem, ok := asDocumentFault(r.Context(), err); ok {
@@ -61,14 +61,14 @@ func (h *Handler) listingImport(w http.ResponseWriter, r *http.Request) error {
 		table.Rows[i].Line = "" // the preview had no line numbers
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.ConnectorImported(templates.ConnectorImportedPage{
-		Frame: h.newFrame(r, templates.NavConnectors, newCrumb(words.T(r.Context(), "Connectors"), "/connectors"), newCrumb(words.T(r.Context(), "Catalog"), "/catalog"), newCrumb(words.T(r.Context(), "Import from a registry"), "")),
+		Frame: h.newFrame(r, templates.NavConnectors, newCrumb(i18n.T(r.Context(), "Connectors"), "/connectors"), newCrumb(i18n.T(r.Context(), "Catalog"), "/catalog"), newCrumb(i18n.T(r.Context(), "Import from a registry"), "")),
 		Table: *table,
 	}))
 }
 
 func (h *Handler) listingPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, preview *templates.ListingPreview) error {
 	page := templates.ListingPage{
-		Frame:   h.newFrame(r, templates.NavConnectors, newCrumb(words.T(r.Context(), "Connectors"), "/connectors"), newCrumb(words.T(r.Context(), "Catalog"), "/catalog"), newCrumb(words.T(r.Context(), "Import from a registry"), "")),
+		Frame:   h.newFrame(r, templates.NavConnectors, newCrumb(i18n.T(r.Context(), "Connectors"), "/connectors"), newCrumb(i18n.T(r.Context(), "Catalog"), "/catalog"), newCrumb(i18n.T(r.Context(), "Import from a registry"), "")),
 		Form:    f,
 		Preview: preview,
 	}
@@ -83,13 +83,13 @@ func (h *Handler) listingDocument(r *http.Request) (document []byte, field strin
 		return nil, "", false, err
 	}
 	if address := strings.TrimSpace(r.PostFormValue("url")); address != "" {
-		list, err := h.listings.Read(r.Context(), address, r.PostFormValue("search"))
+		list, err := h.serverLists.Read(r.Context(), address, r.PostFormValue("search"))
 		return list.Document, "url", list.Whole, err
 	}
 	document, field, err = readDocument(r)
 	if err != nil {
 		return nil, field, false, err
 	}
-	_, next, _ := mcpjson.ReadPage(document) // a document that is no list fails when it is imported
+	_, next, _ := clientconfig.ReadPage(document) // a document that is no list fails when it is imported
 	return document, field, next == "", nil
 }

@@ -3,13 +3,13 @@ package admin
 import (
 	"context"
 
-	"patchbay/internal/registry"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
+	"patchbay/internal/manage"
 	"patchbay/web/templates"
 )
 
 // listingPreview shows a registry's servers. Programs are only counted, because they cannot be chosen.
-func listingPreview(ctx context.Context, report registry.ImportReport, complete bool) *templates.ListingPreview {
+func listingPreview(ctx context.Context, report manage.ImportReport, complete bool) *templates.ListingPreview {
 	p := &templates.ListingPreview{}
 	programs := 0
 	for _, e := range report.Entries {
@@ -19,26 +19,26 @@ func listingPreview(ctx context.Context, report registry.ImportReport, complete 
 		}
 		p.Rows = append(p.Rows, listingRow(ctx, e))
 	}
-	p.Title = words.N(ctx, len(p.Rows), "%s server", "%s servers")
+	p.Title = i18n.N(ctx, len(p.Rows), "%s server", "%s servers")
 	if programs > 0 {
-		p.Remarks = append(p.Remarks, words.T(ctx, "%s more to be started as programs, without an address, left out.", words.Number(ctx, programs)))
+		p.Remarks = append(p.Remarks, i18n.T(ctx, "%s more to be started as programs, without an address, left out.", i18n.Number(ctx, programs)))
 	}
 	if !complete {
-		p.Remarks = append(p.Remarks, words.T(ctx, "The registry lists more than is shown here. Search for a name."))
+		p.Remarks = append(p.Remarks, i18n.T(ctx, "The registry lists more than is shown here. Search for a name."))
 	}
 	return p
 }
 
-func listingRow(ctx context.Context, e registry.ImportedEntry) templates.ListingRow {
+func listingRow(ctx context.Context, e manage.ImportedEntry) templates.ListingRow {
 	row := templates.ListingRow{Name: e.Key, Address: e.Address, Summary: cleanText(e.Summary), Needs: listingNeeds(ctx, e), Said: translateAll(ctx, e.Notices)}
 	switch e.Outcome {
-	case registry.Created:
+	case manage.Created:
 		row.Value = string(e.Document)
-	case registry.Refused:
-		row.State = templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Cannot be added")}
+	case manage.Refused:
+		row.State = templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Cannot be added")}
 		row.Said = importNotes(ctx, e)
 	default:
-		row.State = templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Added")}
+		row.State = templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Added")}
 	}
 	if e.Connector != nil {
 		row.Href = connectorPath(e.Connector.Slug)
@@ -47,17 +47,17 @@ func listingRow(ctx context.Context, e registry.ImportedEntry) templates.Listing
 }
 
 // listingNeeds says which credential a server's headers need.
-func listingNeeds(ctx context.Context, e registry.ImportedEntry) string {
+func listingNeeds(ctx context.Context, e manage.ImportedEntry) string {
 	switch e.Missing.What {
 	case "":
-		return words.T(ctx, "None that the list tells of")
+		return i18n.T(ctx, "None that the list tells of")
 	case "token":
-		return words.T(ctx, "Access token")
+		return i18n.T(ctx, "Access token")
 	case "key":
-		return words.T(ctx, "API key")
+		return i18n.T(ctx, "API key")
 	case "password":
-		return words.T(ctx, "User name and password")
+		return i18n.T(ctx, "User name and password")
 	default:
-		return words.T(ctx, "Account (OAuth)")
+		return i18n.T(ctx, "Account (OAuth)")
 	}
 }

@@ -5,8 +5,8 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -16,9 +16,9 @@ func (h *Handler) loginShow(w http.ResponseWriter, r *http.Request) error {
 	if _, err := h.auth.FromEnrolling(r.Context()); err == nil {
 		return respond.See(w, r, returnTo)
 	}
-	frame := h.signedOutFrame(r, words.T(r.Context(), "Sign in"))
+	frame := h.signedOutFrame(r, i18n.T(r.Context(), "Sign in"))
 	if r.URL.Query().Has("unsent") && frame.Flash == nil {
-		frame.Flash = &templates.Flash{Kind: templates.FlashAlert, Text: words.T(r.Context(), "You were signed out before this was sent, and nothing was changed. Sign in, and send it again.")}
+		frame.Flash = &templates.Flash{Kind: templates.FlashAlert, Text: i18n.T(r.Context(), "You were signed out before this was sent, and nothing was changed. Sign in, and send it again.")}
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.SignIn(templates.SignInPage{Frame: frame, ReturnTo: returnTo}))
 }

@@ -6,8 +6,8 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -52,7 +52,7 @@ func (h *Handler) codeFinish(w http.ResponseWriter, r *http.Request) error {
 	returnTo := respond.OwnPath(f.text("return_to"), "/")
 	err = h.auth.FinishSignIn(r.Context(), f.text("code"), auth.NewBrowser(r))
 	if fault.Is(err, fault.Unauthenticated) {
-		return h.respond.Back(w, r, withReturnPath("/login", returnTo), respond.Flash{Kind: respond.Alert, Text: words.T(r.Context(), "That took too long. Sign in again.")})
+		return h.respond.Back(w, r, withReturnPath("/login", returnTo), respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "That took too long. Sign in again.")})
 	}
 	if problem, ok := asFormFault(r.Context(), err); ok {
 		respond.SetRetryAfter(w.Header(), problem)
@@ -66,6 +66,6 @@ func (h *Handler) codeFinish(w http.ResponseWriter, r *http.Request) error {
 
 func (h *Handler) codePage(w http.ResponseWriter, r *http.Request, status int, form templates.Form, returnTo string) error {
 	return h.respond.Page(w, r, status, templates.Code(templates.CodePage{
-		Frame: h.signedOutFrame(r, words.T(r.Context(), "Second factor")), Form: form, ReturnTo: returnTo, Again: withReturnPath("/login", returnTo),
+		Frame: h.signedOutFrame(r, i18n.T(r.Context(), "Second factor")), Form: form, ReturnTo: returnTo, Again: withReturnPath("/login", returnTo),
 	}))
 }

@@ -12,10 +12,10 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/middleware"
 	"patchbay/internal/respond"
 	"patchbay/internal/sso"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -117,7 +117,7 @@ func (h *Handler) showSignInFailure(w http.ResponseWriter, r *http.Request, sign
 func (h *Handler) signInPage(w http.ResponseWriter, r *http.Request, form templates.Form, problem *fault.Error, returnTo string) error {
 	respond.SetRetryAfter(w.Header(), problem)
 	return h.respond.Page(w, r, respond.Status(problem.Kind), templates.SignIn(templates.SignInPage{
-		Frame: h.signedOutFrame(r, words.T(r.Context(), "Sign in")), Form: form, ReturnTo: returnTo,
+		Frame: h.signedOutFrame(r, i18n.T(r.Context(), "Sign in")), Form: form, ReturnTo: returnTo,
 	}))
 }
 
@@ -129,7 +129,7 @@ func (h *Handler) redirectToProvider(w http.ResponseWriter, r *http.Request, to,
 	}
 	w.Header().Set("Refresh", "0; url="+to)
 	return h.respond.Page(w, r, http.StatusOK, templates.Leaving(templates.LeavingPage{
-		Frame: h.signedOutFrame(r, words.T(r.Context(), "Taking you to %s", u.Host)), Host: u.Host, URL: to, Back: back, SignsIn: true,
+		Frame: h.signedOutFrame(r, i18n.T(r.Context(), "Taking you to %s", u.Host)), Host: u.Host, URL: to, Back: back, SignsIn: true,
 	}))
 }
 

@@ -5,8 +5,8 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // memberAdd adds a member, with a first password if the account is new.
@@ -24,7 +24,7 @@ func (h *Handler) memberAdd(w http.ResponseWriter, r *http.Request) error {
 	}
 	return h.respond.Back(w, r, "/members", respond.Flash{
 		Kind: respond.Notice,
-		Text: words.T(r.Context(), "%s is a member now.", m.Email),
+		Text: i18n.T(r.Context(), "%s is a member now.", m.Email),
 	})
 }
 

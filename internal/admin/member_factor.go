@@ -3,8 +3,8 @@ package admin
 import (
 	"net/http"
 
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // memberFactorRemove removes the second factor of a member that lost it.
@@ -17,6 +17,6 @@ func (h *Handler) memberFactorRemove(w http.ResponseWriter, r *http.Request) err
 		return h.memberRefused(w, r, err)
 	}
 	return h.respond.Back(w, r, "/members", respond.Flash{
-		Kind: respond.Notice, Text: words.T(r.Context(), "The second factor is taken away, and the member is signed out everywhere."),
+		Kind: respond.Notice, Text: i18n.T(r.Context(), "The second factor is taken away, and the member is signed out everywhere."),
 	})
 }

@@ -7,8 +7,8 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -52,9 +52,9 @@ func (h *Handler) membersPage(w http.ResponseWriter, r *http.Request, status int
 	}
 	n = n.withRoles()
 	page := templates.MembersPage{
-		Frame:        h.newFrame(r, templates.NavMembers, newCrumb(words.T(r.Context(), "Members"), "")),
+		Frame:        h.newFrame(r, templates.NavMembers, newCrumb(i18n.T(r.Context(), "Members"), "")),
 		Count:        formatCount(r.Context(), len(list.Items), newPager(r, list.Next), "%s member", "%s members"),
-		InvitedCount: words.T(r.Context(), "%s open", words.Number(r.Context(), len(invited.Items))),
+		InvitedCount: i18n.T(r.Context(), "%s open", i18n.Number(r.Context(), len(invited.Items))),
 		New:          n.created,
 		Roles:        roleOptions(r.Context()),
 		Names:        roleNames(r.Context()),
@@ -95,11 +95,11 @@ const awayAfter = 30 * 24 * time.Hour
 func memberState(ctx context.Context, m connectors.Member, now time.Time) templates.State {
 	switch {
 	case m.Seen == nil && m.SignedIn == nil:
-		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Never signed in")}
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Never signed in")}
 	case m.Seen == nil || now.Sub(*m.Seen) > awayAfter:
-		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Away")}
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Away")}
 	}
-	return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Active")}
+	return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Active")}
 }
 
 func invitationRow(ctx context.Context, i connectors.Invitation, now time.Time) templates.InvitationRow {
@@ -107,13 +107,13 @@ func invitationRow(ctx context.Context, i connectors.Invitation, now time.Time) 
 		Email:  i.Email,
 		Role:   roleName(ctx, i.Role),
 		By:     i.InvitedBy,
-		State:  templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "Waiting")},
+		State:  templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Waiting")},
 		Sent:   newWhen(ctx, i.SentAt, now),
 		Ends:   newWhen(ctx, i.ExpiresAt, now),
 		Action: "/invitations/" + i.ID.String(),
 	}
 	if i.State(now) == connectors.InvitationLapsed {
-		row.State = templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Lapsed")}
+		row.State = templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Lapsed")}
 	}
 	return row
 }

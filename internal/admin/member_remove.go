@@ -3,8 +3,8 @@ package admin
 import (
 	"net/http"
 
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // memberRemove ends a membership, effective with the person's next request.
@@ -16,5 +16,5 @@ func (h *Handler) memberRemove(w http.ResponseWriter, r *http.Request) error {
 	if err := h.auth.RemoveMember(r.Context(), actor(r), id); err != nil {
 		return h.memberRefused(w, r, err)
 	}
-	return h.respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The member is removed.")})
+	return h.respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The member is removed.")})
 }

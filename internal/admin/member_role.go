@@ -5,8 +5,8 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // memberRole changes a member's role.
@@ -22,7 +22,7 @@ func (h *Handler) memberRole(w http.ResponseWriter, r *http.Request) error {
 	if err := h.auth.SetMemberRole(r.Context(), actor(r), id, connectors.Role(f.text("role"))); err != nil {
 		return h.memberRefused(w, r, err)
 	}
-	return h.respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The role is changed.")})
+	return h.respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The role is changed.")})
 }
 
 // memberRefused shows on the list why a member was not changed, as for the last owner.

@@ -3,8 +3,8 @@ package admin
 import (
 	"net/http"
 
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // memberSignOut ends all sessions of a member.
@@ -16,5 +16,5 @@ func (h *Handler) memberSignOut(w http.ResponseWriter, r *http.Request) error {
 	if err := h.auth.SignOutMember(r.Context(), actor(r), id); err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The member is signed out everywhere.")})
+	return h.respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The member is signed out everywhere.")})
 }

@@ -8,19 +8,19 @@ import (
 	"unicode"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
 // formatCount is the number of rows: with a plus if more follow, and "here" if others came before.
-func formatCount(ctx context.Context, n int, p templates.Pager, one, other words.Key) string {
+func formatCount(ctx context.Context, n int, p templates.Pager, one, other i18n.Key) string {
 	switch {
 	case p.First != "":
-		return words.T(ctx, "%s on this page", words.N(ctx, n, one, other))
+		return i18n.T(ctx, "%s on this page", i18n.N(ctx, n, one, other))
 	case p.Next != "":
-		return words.T(ctx, other, words.Number(ctx, n)+"+")
+		return i18n.T(ctx, other, i18n.Number(ctx, n)+"+")
 	}
-	return words.N(ctx, n, one, other)
+	return i18n.N(ctx, n, one, other)
 }
 
 // initialLetter is the letter in a thing's icon.
@@ -47,7 +47,7 @@ func isInvisible(r rune) bool {
 func translateAll(ctx context.Context, sentences []string) []string {
 	said := make([]string, len(sentences))
 	for i, s := range sentences {
-		said[i] = words.Said(ctx, s)
+		said[i] = i18n.Said(ctx, s)
 	}
 	return said
 }
@@ -55,15 +55,15 @@ func translateAll(ctx context.Context, sentences []string) []string {
 func roleName(ctx context.Context, r connectors.Role) string {
 	switch r {
 	case connectors.RoleViewer:
-		return words.T(ctx, "Viewer")
+		return i18n.T(ctx, "Viewer")
 	case connectors.RoleMember:
-		return words.T(ctx, "Member")
+		return i18n.T(ctx, "Member")
 	case connectors.RoleAdmin:
-		return words.T(ctx, "Admin")
+		return i18n.T(ctx, "Admin")
 	case connectors.RoleOwner:
-		return words.T(ctx, "Owner")
+		return i18n.T(ctx, "Owner")
 	case connectors.RoleAuditor:
-		return words.T(ctx, "Auditor")
+		return i18n.T(ctx, "Auditor")
 	default:
 		return string(r)
 	}
@@ -82,15 +82,15 @@ func roleOptions(ctx context.Context) []templates.Option {
 func roleAbility(ctx context.Context, r connectors.Role) string {
 	switch r {
 	case connectors.RoleViewer:
-		return words.T(ctx, "Viewer: reads")
+		return i18n.T(ctx, "Viewer: reads")
 	case connectors.RoleMember:
-		return words.T(ctx, "Member: also syncs, runs tools and decides approvals")
+		return i18n.T(ctx, "Member: also syncs, runs tools and decides approvals")
 	case connectors.RoleAdmin:
-		return words.T(ctx, "Admin: also manages connectors, agents and credentials")
+		return i18n.T(ctx, "Admin: also manages connectors, agents and credentials")
 	case connectors.RoleOwner:
-		return words.T(ctx, "Owner: also manages members, keys and settings")
+		return i18n.T(ctx, "Owner: also manages members, keys and settings")
 	case connectors.RoleAuditor:
-		return words.T(ctx, "Auditor: reads, the audit log included, and changes nothing")
+		return i18n.T(ctx, "Auditor: reads, the audit log included, and changes nothing")
 	default:
 		return string(r)
 	}
@@ -110,25 +110,25 @@ func authName(ctx context.Context, t connectors.AuthType) string {
 	case connectors.AuthBearer:
 		return "Bearer"
 	case connectors.AuthAPIKey:
-		return words.T(ctx, "API key")
+		return i18n.T(ctx, "API key")
 	case connectors.AuthBasic:
 		return "Basic"
 	case connectors.AuthOAuth2:
 		return "OAuth"
 	case connectors.AuthClientCredentials:
-		return words.T(ctx, "Client credentials")
+		return i18n.T(ctx, "Client credentials")
 	case connectors.AuthPrivateKeyJWT:
-		return words.T(ctx, "Private key JWT")
+		return i18n.T(ctx, "Private key JWT")
 	default:
-		return words.T(ctx, "None")
+		return i18n.T(ctx, "None")
 	}
 }
 
 func modeName(ctx context.Context, m connectors.CredentialMode) string {
 	if m == connectors.CredentialPerAgent {
-		return words.T(ctx, "per agent")
+		return i18n.T(ctx, "per agent")
 	}
-	return words.T(ctx, "shared")
+	return i18n.T(ctx, "shared")
 }
 
 // credentialName words a connector's authentication: "Bearer · shared".
@@ -146,9 +146,9 @@ func transportName(ctx context.Context, t connectors.Transport) string {
 	case connectors.TransportSSE:
 		return "HTTP + SSE"
 	case connectors.TransportHTTP:
-		return words.T(ctx, "HTTP, JSON only")
+		return i18n.T(ctx, "HTTP, JSON only")
 	case connectors.TransportStdio:
-		return words.T(ctx, "Program (stdio)")
+		return i18n.T(ctx, "Program (stdio)")
 	default:
 		return string(t)
 	}
@@ -157,15 +157,15 @@ func transportName(ctx context.Context, t connectors.Transport) string {
 func triggerName(ctx context.Context, t connectors.SyncTrigger) string {
 	switch t {
 	case connectors.TriggerManual:
-		return words.T(ctx, "Manual")
+		return i18n.T(ctx, "Manual")
 	case connectors.TriggerAPI:
 		return "API"
 	case connectors.TriggerOAuth:
-		return words.T(ctx, "Sign-in at the server")
+		return i18n.T(ctx, "Sign-in at the server")
 	case connectors.TriggerSchedule:
-		return words.T(ctx, "Schedule")
+		return i18n.T(ctx, "Schedule")
 	case connectors.TriggerListChanged:
-		return words.T(ctx, "The server said so")
+		return i18n.T(ctx, "The server said so")
 	default:
 		return string(t)
 	}
@@ -174,21 +174,21 @@ func triggerName(ctx context.Context, t connectors.SyncTrigger) string {
 func statusName(ctx context.Context, s connectors.ConnectorStatus) string {
 	switch s {
 	case connectors.StatusOK:
-		return words.T(ctx, "Connected")
+		return i18n.T(ctx, "Connected")
 	case connectors.StatusError:
-		return words.T(ctx, "Sync failed")
+		return i18n.T(ctx, "Sync failed")
 	case connectors.StatusNeedsAuth:
-		return words.T(ctx, "Needs authorization")
+		return i18n.T(ctx, "Needs authorization")
 	case connectors.StatusDisabled:
-		return words.T(ctx, "Disabled")
+		return i18n.T(ctx, "Disabled")
 	default:
-		return words.T(ctx, "Never synced")
+		return i18n.T(ctx, "Never synced")
 	}
 }
 
 func connectorState(ctx context.Context, c connectors.Connector) templates.State {
 	if c.Running != nil {
-		return templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "Syncing")}
+		return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Syncing")}
 	}
 	kind := templates.StateOff
 	switch c.Status {
@@ -203,13 +203,13 @@ func connectorState(ctx context.Context, c connectors.Connector) templates.State
 func runState(ctx context.Context, s connectors.SyncState) templates.State {
 	switch s {
 	case connectors.SyncOK:
-		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Done")}
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Done")}
 	case connectors.SyncFailed:
-		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Failed")}
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Failed")}
 	case connectors.SyncRunning:
-		return templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "Running")}
+		return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Running")}
 	default:
-		return templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "Queued")}
+		return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Queued")}
 	}
 }
 
@@ -220,15 +220,15 @@ func credentialState(ctx context.Context, t connectors.AuthType, s connectors.Cr
 	}
 	switch s {
 	case "":
-		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Not set")}
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Not set")}
 	case connectors.CredentialActive:
-		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Stored")}
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Stored")}
 	case connectors.CredentialExpired:
-		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Expired")}
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Expired")}
 	case connectors.CredentialRefreshFailed:
-		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Refresh failed, still trying")}
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Refresh failed, still trying")}
 	default:
-		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Revoked")}
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Revoked")}
 	}
 }
 
@@ -236,13 +236,13 @@ func credentialState(ctx context.Context, t connectors.AuthType, s connectors.Cr
 func accountState(ctx context.Context, s connectors.CredentialStatus) templates.State {
 	switch s {
 	case "":
-		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Not connected")}
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Not connected")}
 	case connectors.CredentialActive:
-		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Connected")}
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Connected")}
 	case connectors.CredentialRefreshFailed:
-		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Refresh failed, still trying")}
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Refresh failed, still trying")}
 	default:
-		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Must be reconnected")}
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Must be reconnected")}
 	}
 }
 
@@ -250,19 +250,19 @@ func accountState(ctx context.Context, s connectors.CredentialStatus) templates.
 func phaseName(ctx context.Context, phase string) string {
 	switch phase {
 	case "connect":
-		return words.T(ctx, "while connecting")
+		return i18n.T(ctx, "while connecting")
 	case "discover":
-		return words.T(ctx, "while looking for the server")
+		return i18n.T(ctx, "while looking for the server")
 	case "initialize":
-		return words.T(ctx, "while opening the session")
+		return i18n.T(ctx, "while opening the session")
 	case "initialized":
-		return words.T(ctx, "while confirming the session")
+		return i18n.T(ctx, "while confirming the session")
 	case "list":
-		return words.T(ctx, "while reading the tools")
+		return i18n.T(ctx, "while reading the tools")
 	case "auth":
-		return words.T(ctx, "while authenticating")
+		return i18n.T(ctx, "while authenticating")
 	case "close":
-		return words.T(ctx, "while closing the session")
+		return i18n.T(ctx, "while closing the session")
 	default:
 		return phase
 	}

@@ -6,9 +6,9 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -21,7 +21,7 @@ func (h *Handler) noticeList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	frame := h.newFrame(r, templates.NavNotices, newCrumb(words.T(r.Context(), "Notices"), ""))
+	frame := h.newFrame(r, templates.NavNotices, newCrumb(i18n.T(r.Context(), "Notices"), ""))
 	if cursor == "" {
 		frame.Listen = noticeEventsPath(list.Items)
 	}
@@ -58,5 +58,5 @@ func (h *Handler) noticeRead(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/notices", respond.Flash{Kind: respond.Notice, Text: words.N(r.Context(), n, "%s notice marked as read.", "%s notices marked as read.")})
+	return h.respond.Back(w, r, "/notices", respond.Flash{Kind: respond.Notice, Text: i18n.N(r.Context(), n, "%s notice marked as read.", "%s notices marked as read.")})
 }

@@ -6,16 +6,16 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
 func noticeRow(ctx context.Context, n connectors.Notice, now time.Time) templates.NoticeRow {
 	row := templates.NoticeRow{
-		ID: n.ID.String(), State: noticeState(ctx, n.Kind), Title: cleanText(words.Said(ctx, n.Title)), Text: cleanText(words.Said(ctx, n.Body)), Href: n.Link, When: newWhen(ctx, n.At, now), Unread: !n.Read,
+		ID: n.ID.String(), State: noticeState(ctx, n.Kind), Title: cleanText(i18n.Said(ctx, n.Title)), Text: cleanText(i18n.Said(ctx, n.Body)), Href: n.Link, When: newWhen(ctx, n.At, now), Unread: !n.Read,
 	}
 	if n.Times > 1 {
-		row.Times = words.T(ctx, "%s times", strconv.Itoa(n.Times))
+		row.Times = i18n.T(ctx, "%s times", strconv.Itoa(n.Times))
 	}
 	return row
 }
@@ -35,9 +35,9 @@ func noticeState(ctx context.Context, k connectors.NoticeKind) templates.State {
 
 func kindName(ctx context.Context, k connectors.NoticeKind) string {
 	names := map[connectors.NoticeKind]string{
-		connectors.NoticeApproval: words.T(ctx, "Approval"), connectors.NoticeToolChange: words.T(ctx, "Changed tool"), connectors.NoticeNeedsAuth: words.T(ctx, "Needs authorization"),
-		connectors.NoticeLapsing: words.T(ctx, "Access lapses"), connectors.NoticeDown: words.T(ctx, "Connector down"), connectors.NoticeRecovered: words.T(ctx, "Connector recovered"),
-		connectors.NoticeWebhookOff: words.T(ctx, "Webhook turned off"), connectors.NoticeWebhookTest: words.T(ctx, "Test"),
+		connectors.NoticeApproval: i18n.T(ctx, "Approval"), connectors.NoticeToolChange: i18n.T(ctx, "Changed tool"), connectors.NoticeNeedsAuth: i18n.T(ctx, "Needs authorization"),
+		connectors.NoticeLapsing: i18n.T(ctx, "Access lapses"), connectors.NoticeDown: i18n.T(ctx, "Connector down"), connectors.NoticeRecovered: i18n.T(ctx, "Connector recovered"),
+		connectors.NoticeWebhookOff: i18n.T(ctx, "Webhook turned off"), connectors.NoticeWebhookTest: i18n.T(ctx, "Test"),
 	}
 	if name, ok := names[k]; ok {
 		return name

@@ -9,8 +9,8 @@ import (
 	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -70,7 +70,7 @@ func landingPath(done connect.Finished) string {
 // connectedFlash says that the account is connected, and how the first sync went. A failed sync does not fail
 // the connection.
 func (h *Handler) connectedFlash(r *http.Request, done connect.Finished) respond.Flash {
-	flash := respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "Connected '%s'.", done.Connector.Name)}
+	flash := respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Connected '%s'.", done.Connector.Name)}
 	if done.Run == nil {
 		return flash
 	}
@@ -79,13 +79,13 @@ func (h *Handler) connectedFlash(r *http.Request, done connect.Finished) respond
 	run, err := h.syncer.Await(ctx, done.Tenant, *done.Run)
 	switch {
 	case ctx.Err() != nil || err == nil && run.FinishedAt == nil:
-		flash.Text += " " + words.T(r.Context(), "Its tools are being read.")
+		flash.Text += " " + i18n.T(r.Context(), "Its tools are being read.")
 	case err != nil:
-		flash = respond.Flash{Kind: respond.Alert, Text: words.T(r.Context(), "%s The sync failed: %s", flash.Text, h.respond.Sentence(r, err))}
+		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "%s The sync failed: %s", flash.Text, h.respond.Sentence(r, err))}
 	case run.State == connectors.SyncFailed:
-		flash = respond.Flash{Kind: respond.Alert, Text: words.T(r.Context(), "%s The sync failed: %s", flash.Text, run.ErrorMessage)}
+		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "%s The sync failed: %s", flash.Text, run.ErrorMessage)}
 	default:
-		flash.Text += " " + words.T(r.Context(), "Discovered %d tools.", run.Counts.Total)
+		flash.Text += " " + i18n.T(r.Context(), "Discovered %d tools.", run.Counts.Total)
 	}
 	return flash
 }
@@ -98,14 +98,14 @@ func (h *Handler) showNotConnected(w http.ResponseWriter, r *http.Request, signe
 	}
 	var links []templates.Link
 	if signedIn {
-		links = []templates.Link{{Text: words.T(r.Context(), "Go to the connectors"), Href: "/connectors"}}
+		links = []templates.Link{{Text: i18n.T(r.Context(), "Go to the connectors"), Href: "/connectors"}}
 	}
 	if f.Kind == fault.Denied {
 		return h.respond.Page(w, r, http.StatusOK, templates.Said(templates.SaidPage{
-			Frame: h.signedOutFrame(r, words.T(r.Context(), "Not connected")), Title: words.T(r.Context(), "Not connected"), Text: f.Message, Links: links,
+			Frame: h.signedOutFrame(r, i18n.T(r.Context(), "Not connected")), Title: i18n.T(r.Context(), "Not connected"), Text: f.Message, Links: links,
 		}))
 	}
 	return h.respond.Page(w, r, respond.Status(f.Kind), templates.Error(templates.ErrorPage{
-		Frame: h.signedOutFrame(r, words.T(r.Context(), "Not connected")), Status: respond.Status(f.Kind), Title: words.T(r.Context(), "Not connected"), Text: f.Message, Links: links,
+		Frame: h.signedOutFrame(r, i18n.T(r.Context(), "Not connected")), Status: respond.Status(f.Kind), Title: i18n.T(r.Context(), "Not connected"), Text: f.Message, Links: links,
 	}))
 }

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 // ownAccountDisconnect disconnects the person's account from an agent.
@@ -22,5 +22,5 @@ func (h *Handler) ownAccountDisconnect(w http.ResponseWriter, r *http.Request) e
 	if err := disconnect(r.Context(), actor(r), connector, agent); err != nil {
 		return err
 	}
-	return h.redirectToOwnAccount(w, r, own, words.T(r.Context(), "Disconnected '%s'.", own.ConnectorName))
+	return h.redirectToOwnAccount(w, r, own, i18n.T(r.Context(), "Disconnected '%s'.", own.ConnectorName))
 }

@@ -3,8 +3,8 @@ package admin
 import (
 	"net/http"
 
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // ownAccountSave stores a secret of the person.
@@ -27,5 +27,5 @@ func (h *Handler) ownAccountSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.redirectToOwnAccount(w, r, own, words.T(r.Context(), "Connected '%s'.", own.ConnectorName))
+	return h.redirectToOwnAccount(w, r, own, i18n.T(r.Context(), "Connected '%s'.", own.ConnectorName))
 }

@@ -9,9 +9,9 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -40,12 +40,12 @@ func (h *Handler) ownAccountList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	title := words.T(r.Context(), "My accounts")
+	title := i18n.T(r.Context(), "My accounts")
 	page := templates.OwnAccountsPage{
-		Frame: h.newFrame(r, templates.NavAccount, newCrumb(words.T(r.Context(), "Account"), "/account"), newCrumb(title, "")),
+		Frame: h.newFrame(r, templates.NavAccount, newCrumb(i18n.T(r.Context(), "Account"), "/account"), newCrumb(title, "")),
 	}
 	if len(accounts) >= store.MaxAccounts {
-		page.Limit = words.T(r.Context(), "These are the first %d.", store.MaxAccounts)
+		page.Limit = i18n.T(r.Context(), "These are the first %d.", store.MaxAccounts)
 	}
 	for _, a := range agents {
 		own := templates.OwnAgent{Name: a.Name, Href: agentPath(a.Slug), Off: !a.Enabled}
@@ -66,7 +66,7 @@ func ownAccount(ctx context.Context, person auth.Actor, a store.AgentAccount, no
 		Path: ownAccountPath(a.AgentID, a.ConnectorID), Looks: !person.Role.May(connectors.PermOperate),
 	}
 	if !a.IsUsable() {
-		row.Error = words.Said(ctx, a.Error)
+		row.Error = i18n.Said(ctx, a.Error)
 	}
 	if a.Since != nil {
 		since := newWhen(ctx, *a.Since, now)
@@ -119,7 +119,7 @@ func mentionOtherTenants(person auth.Actor, err error) error {
 func (h *Handler) ownAccountPage(w http.ResponseWriter, r *http.Request, status int, own store.AgentAccount, f postedForm, problem *fault.Error) error {
 	row := ownAccount(r.Context(), actor(r), own, h.now())
 	page := templates.OwnAccountPage{
-		Frame: h.signedOutFrame(r, words.T(r.Context(), "Connect %s", own.ConnectorName)), Tenant: actor(r).Tenant.Name, Person: actor(r).Email, Row: row,
+		Frame: h.signedOutFrame(r, i18n.T(r.Context(), "Connect %s", own.ConnectorName)), Tenant: actor(r).Tenant.Name, Person: actor(r).Email, Row: row,
 	}
 	if problem != nil {
 		respond.SetRetryAfter(w.Header(), problem)

@@ -9,15 +9,15 @@ import (
 
 	"patchbay/internal/admin"
 	"patchbay/internal/connectors"
+	"patchbay/internal/manage"
 	"patchbay/internal/mcp/mcptest"
-	"patchbay/internal/registry"
 	"patchbay/internal/safehttp"
 )
 
 func TestProgram_EnvironmentIsNeverShown(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t, func(o *admin.Options) {
-		o.Registry = registry.New(o.Store, safehttp.New(safehttp.Options{Mode: safehttp.Local}), connectors.AllowedCommand{Path: mcptest.Shell})
+		o.Registry = manage.New(o.Store, safehttp.New(safehttp.Options{Mode: safehttp.Local}), connectors.AllowedCommand{Path: mcptest.Shell})
 	})
 	b := d.signInAsRole(connectors.RoleAdmin)
 	form := connectorForm("Local Tools", "", "transport", "stdio", "command", mcptest.Shell, "args", "-c\r\n  exec cat \r\n\r\n", "cwd", "",
@@ -75,7 +75,7 @@ func TestProgram_IsNotStartedWhenNotAllowed(t *testing.T) {
 func TestProgram_DisallowedSettingIsAFieldError(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t, func(o *admin.Options) {
-		o.Registry = registry.New(o.Store, safehttp.New(safehttp.Options{Mode: safehttp.Local}), connectors.AllowedCommand{
+		o.Registry = manage.New(o.Store, safehttp.New(safehttp.Options{Mode: safehttp.Local}), connectors.AllowedCommand{
 			Path: mcptest.Shell, Rule: connectors.ArgsNone, Env: []string{"GREETING"},
 		})
 	})

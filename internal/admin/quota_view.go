@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -18,7 +18,7 @@ const quotaWarnPercent = 80
 func quotaText(ctx context.Context, q connectors.Quota) string {
 	minute, day := perMinuteText(ctx, q.PerMinute), perDayText(ctx, q.PerDay)
 	if minute != "" && day != "" {
-		return words.T(ctx, "%s and %s", minute, day)
+		return i18n.T(ctx, "%s and %s", minute, day)
 	}
 	return minute + day
 }
@@ -27,14 +27,14 @@ func perMinuteText(ctx context.Context, n int) string {
 	if n == 0 {
 		return ""
 	}
-	return words.N(ctx, n, "%s call a minute", "%s calls a minute")
+	return i18n.N(ctx, n, "%s call a minute", "%s calls a minute")
 }
 
 func perDayText(ctx context.Context, n int) string {
 	if n == 0 {
 		return ""
 	}
-	return words.N(ctx, n, "%s call a day", "%s calls a day")
+	return i18n.N(ctx, n, "%s call a day", "%s calls a day")
 }
 
 // tenantQuota is the tenant's quota with today's use.
@@ -63,7 +63,7 @@ func (h *Handler) quotaBars(r *http.Request, include func(connectors.QuotaUse) b
 			continue
 		}
 		bar := dayBar(ctx, u)
-		if bar.Of = words.T(ctx, "The whole organisation"); u.Tool != "" {
+		if bar.Of = i18n.T(ctx, "The whole organisation"); u.Tool != "" {
 			bar.Of, bar.Href = u.ConnectorSlug+"/"+shortenText(u.Tool, maxName), toolPath(u.ConnectorSlug, u.Tool)
 		}
 		bars = append(bars, bar)
@@ -86,7 +86,7 @@ func (h *Handler) toolQuotaBars(r *http.Request, t connectors.Tool) ([]templates
 		owner := store.QuotaOwner{Tenant: actor(r).Tenant.ID, Connector: t.ConnectorID, Tool: t.Name}
 		n := limit - h.calls.MinuteLeft(owner, t.Quota)
 		bar := newQuotaBar(n, limit)
-		bar.Said = words.N(r.Context(), n, "%s of %s call of the minute", "%s of %s calls of the minute", words.Number(r.Context(), limit))
+		bar.Said = i18n.N(r.Context(), n, "%s of %s call of the minute", "%s of %s calls of the minute", i18n.Number(r.Context(), limit))
 		bars = append(bars, bar)
 	}
 	return bars, nil
@@ -97,12 +97,12 @@ func dayBar(ctx context.Context, u connectors.QuotaUse) templates.QuotaBar {
 	bar := templates.QuotaBar{}
 	if u.Quota.PerDay > 0 {
 		bar = newQuotaBar(u.Calls, u.Quota.PerDay)
-		bar.Said = words.N(ctx, u.Calls, "%s of %s call today", "%s of %s calls today", words.Number(ctx, u.Quota.PerDay))
+		bar.Said = i18n.N(ctx, u.Calls, "%s of %s call today", "%s of %s calls today", i18n.Number(ctx, u.Quota.PerDay))
 	} else {
-		bar.Said = words.N(ctx, u.Calls, "%s call today", "%s calls today")
+		bar.Said = i18n.N(ctx, u.Calls, "%s call today", "%s calls today")
 	}
 	if refused := u.OverMinute + u.OverDay; refused > 0 {
-		bar.Over = words.N(ctx, refused, "%s call refused today", "%s calls refused today")
+		bar.Over = i18n.N(ctx, refused, "%s call refused today", "%s calls refused today")
 	}
 	return bar
 }

@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -44,14 +44,14 @@ type contentBlock struct {
 // resultView shows a result. pictures returns the address of the n-th block as a picture; nil: pictures are not
 // served.
 func resultView(ctx context.Context, r toolResult, pictures func(n int) string) templates.Result {
-	v := templates.Result{State: templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Done")}}
+	v := templates.Result{State: templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Done")}}
 	if r.IsError.value {
-		v.State = templates.State{Kind: templates.StateBad, Text: words.T(ctx, "The tool reports an error")}
+		v.State = templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "The tool reports an error")}
 	}
 	remaining := maxResultText
 	for i, raw := range r.Content.value {
 		if i == maxBlocks || remaining <= 0 {
-			v.Note = words.T(ctx, "%s more are not shown.", words.N(ctx, len(r.Content.value)-i, "%s block", "%s blocks"))
+			v.Note = i18n.T(ctx, "%s more are not shown.", i18n.N(ctx, len(r.Content.value)-i, "%s block", "%s blocks"))
 			break
 		}
 		b := blockView(ctx, raw, i, min(remaining, pageDetail.maxJSON), pictures)
@@ -62,7 +62,7 @@ func resultView(ctx context.Context, r toolResult, pictures func(n int) string) 
 		v.Structured = indentJSON(ctx, s, pageDetail.maxJSON)
 	}
 	if len(v.Blocks) == 0 && v.Structured == "" && v.Note == "" {
-		v.Note = words.T(ctx, "The result is empty.")
+		v.Note = i18n.T(ctx, "The result is empty.")
 	}
 	return v
 }
@@ -76,9 +76,9 @@ func blockView(ctx context.Context, raw json.RawMessage, n, limit int, pictures 
 	case "image":
 		return pictureBlock(ctx, b, n, pictures)
 	case "audio":
-		return templates.ResultBlock{Kind: templates.BlockFile, Title: words.T(ctx, "Audio"), About: b.typeAndSize(ctx, decodedSize(b.Data.value))}
+		return templates.ResultBlock{Kind: templates.BlockFile, Title: i18n.T(ctx, "Audio"), About: b.typeAndSize(ctx, decodedSize(b.Data.value))}
 	case "resource_link":
-		return templates.ResultBlock{Kind: templates.BlockLink, Title: b.label(words.T(ctx, "Link")), Text: shortenText(b.URI.value, maxDescription), About: b.typeAndSize(ctx, b.Size.value)}
+		return templates.ResultBlock{Kind: templates.BlockLink, Title: b.label(i18n.T(ctx, "Link")), Text: shortenText(b.URI.value, maxDescription), About: b.typeAndSize(ctx, b.Size.value)}
 	case "resource":
 		return resourceBlock(ctx, b, limit)
 	default:
@@ -95,11 +95,11 @@ func textBlock(ctx context.Context, text string, limit int) templates.ResultBloc
 }
 
 func pictureBlock(ctx context.Context, b contentBlock, n int, pictures func(n int) string) templates.ResultBlock {
-	v := templates.ResultBlock{Kind: templates.BlockImage, Title: words.T(ctx, "Image"), About: b.typeAndSize(ctx, decodedSize(b.Data.value))}
+	v := templates.ResultBlock{Kind: templates.BlockImage, Title: i18n.T(ctx, "Image"), About: b.typeAndSize(ctx, decodedSize(b.Data.value))}
 	if pictures != nil && safePictures[b.MIMEType.value] {
 		v.Src = pictures(n)
 	} else {
-		v.About += words.T(ctx, ", not shown")
+		v.About += i18n.T(ctx, ", not shown")
 	}
 	return v
 }
@@ -113,7 +113,7 @@ func resourceBlock(ctx context.Context, b contentBlock, limit int) templates.Res
 		v.Title = shortenText(r.URI.value, maxDescription)
 		return v
 	}
-	return templates.ResultBlock{Kind: templates.BlockFile, Title: words.T(ctx, "Resource"), Text: shortenText(r.URI.value, maxDescription), About: r.typeAndSize(ctx, decodedSize(r.Blob.value))}
+	return templates.ResultBlock{Kind: templates.BlockFile, Title: i18n.T(ctx, "Resource"), Text: shortenText(r.URI.value, maxDescription), About: r.typeAndSize(ctx, decodedSize(r.Blob.value))}
 }
 
 // label is a block's title, name or address.
@@ -146,10 +146,10 @@ func decodedSize(text string) int64 {
 func formatBytes(ctx context.Context, n int64) string {
 	switch {
 	case n < 1<<10:
-		return words.N(ctx, int(n), "%s byte", "%s bytes")
+		return i18n.N(ctx, int(n), "%s byte", "%s bytes")
 	case n < 1<<20:
-		return words.T(ctx, "%.1f KiB", float64(n)/(1<<10))
+		return i18n.T(ctx, "%.1f KiB", float64(n)/(1<<10))
 	default:
-		return words.T(ctx, "%.1f MiB", float64(n)/(1<<20))
+		return i18n.T(ctx, "%.1f MiB", float64(n)/(1<<20))
 	}
 }

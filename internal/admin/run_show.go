@@ -10,7 +10,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -41,27 +41,27 @@ func (h *Handler) runShow(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page := runPage(r.Context(), run, requests, syncRunRow(r.Context(), run, c.Slug, agents, h.now()))
-	page.Frame, page.Head = h.connectorFrame(r, c, words.T(r.Context(), "Sync run")), connectorHead(r.Context(), c, templates.TabRuns)
-	page.Frame.Crumbs = append(page.Frame.Crumbs[:len(page.Frame.Crumbs)-1], newCrumb(c.Name, connectorPath(c.Slug)), newCrumb(words.T(r.Context(), "Sync runs"), connectorPath(c.Slug)+"/runs"))
+	page.Frame, page.Head = h.connectorFrame(r, c, i18n.T(r.Context(), "Sync run")), connectorHead(r.Context(), c, templates.TabRuns)
+	page.Frame.Crumbs = append(page.Frame.Crumbs[:len(page.Frame.Crumbs)-1], newCrumb(c.Name, connectorPath(c.Slug)), newCrumb(i18n.T(r.Context(), "Sync runs"), connectorPath(c.Slug)+"/runs"))
 	return h.respond.Page(w, r, http.StatusOK, templates.Run(page))
 }
 
 func runPage(ctx context.Context, run connectors.SyncRun, requests connectors.SyncRequests, row templates.SyncRunRow) templates.RunPage {
 	page := templates.RunPage{
-		Title: words.T(ctx, "Sync of %s", cmp.Or(row.Started.Title, row.Started.Text)), State: row.State, ViewBox: fmt.Sprintf("0 0 %d %d", waterfallWidth, waterfallHeight),
+		Title: i18n.T(ctx, "Sync of %s", cmp.Or(row.Started.Title, row.Started.Text)), State: row.State, ViewBox: fmt.Sprintf("0 0 %d %d", waterfallWidth, waterfallHeight),
 		None: noRequests(ctx, run),
 	}
 	if row.Error != "" {
-		page.Error = &templates.Attention{Kind: templates.StateBad, Title: words.T(ctx, "It failed"), Text: row.Error}
+		page.Error = &templates.Attention{Kind: templates.StateBad, Title: i18n.T(ctx, "It failed"), Text: row.Error}
 	}
 	for _, f := range []templates.Fact{
-		{Label: words.T(ctx, "Started by"), Value: row.Trigger},
-		{Label: words.T(ctx, "Credential of"), Value: row.Agent},
-		{Label: words.T(ctx, "Duration"), Value: row.Duration},
-		{Label: words.T(ctx, "Found"), Value: row.Total},
-		{Label: words.T(ctx, "Protocol"), Value: cleanText(run.ProtocolVersion), Mono: true},
-		{Label: words.T(ctx, "Came to the same"), Value: repeatText(ctx, run.Repeats)},
-		{Label: words.T(ctx, "ID"), Value: run.ID.String(), Mono: true, Copy: true},
+		{Label: i18n.T(ctx, "Started by"), Value: row.Trigger},
+		{Label: i18n.T(ctx, "Credential of"), Value: row.Agent},
+		{Label: i18n.T(ctx, "Duration"), Value: row.Duration},
+		{Label: i18n.T(ctx, "Found"), Value: row.Total},
+		{Label: i18n.T(ctx, "Protocol"), Value: cleanText(run.ProtocolVersion), Mono: true},
+		{Label: i18n.T(ctx, "Came to the same"), Value: repeatText(ctx, run.Repeats)},
+		{Label: i18n.T(ctx, "ID"), Value: run.ID.String(), Mono: true, Copy: true},
 	} {
 		if f.Value != "" {
 			page.Facts = append(page.Facts, f)
@@ -78,9 +78,9 @@ func runPage(ctx context.Context, run connectors.SyncRun, requests connectors.Sy
 		page.Requests = append(page.Requests, requestRow(ctx, q, end))
 	}
 	if requests.Left > 0 {
-		page.Left = words.N(ctx, requests.Left, "%s more request between the first and the last.", "%s more requests between the first and the last.")
+		page.Left = i18n.N(ctx, requests.Left, "%s more request between the first and the last.", "%s more requests between the first and the last.")
 	}
-	page.Total = words.T(ctx, "%s · %s · %s received", words.N(ctx, len(requests.List)+requests.Left, "%s request", "%s requests"), formatDurationPrecisely(ctx, end), formatBytes(ctx, received))
+	page.Total = i18n.T(ctx, "%s · %s · %s received", i18n.N(ctx, len(requests.List)+requests.Left, "%s request", "%s requests"), formatDurationPrecisely(ctx, end), formatBytes(ctx, received))
 	return page
 }
 
@@ -89,20 +89,20 @@ func repeatText(ctx context.Context, times int) string {
 	if times == 0 {
 		return ""
 	}
-	return words.N(ctx, times, "%s later scheduled sync", "%s later scheduled syncs")
+	return i18n.N(ctx, times, "%s later scheduled sync", "%s later scheduled syncs")
 }
 
 // noRequests says why a run has no requests.
 func noRequests(ctx context.Context, run connectors.SyncRun) string {
 	switch {
 	case run.State == connectors.SyncQueued:
-		return words.T(ctx, "The sync has not begun.")
+		return i18n.T(ctx, "The sync has not begun.")
 	case run.State == connectors.SyncRunning:
-		return words.T(ctx, "They are here when the sync has ended.")
+		return i18n.T(ctx, "They are here when the sync has ended.")
 	case run.Trigger == connectors.TriggerSchedule && run.State == connectors.SyncOK:
-		return words.T(ctx, "A scheduled sync that finds nothing new keeps none. Sync the connector by hand to see them.")
+		return i18n.T(ctx, "A scheduled sync that finds nothing new keeps none. Sync the connector by hand to see them.")
 	}
-	return words.T(ctx, "The server was not asked, or the sync is older than requests are kept.")
+	return i18n.T(ctx, "The server was not asked, or the sync is older than requests are kept.")
 }
 
 // Size of the waterfall picture.
@@ -135,9 +135,9 @@ func formatDurationPrecisely(ctx context.Context, d time.Duration) string {
 	case d < time.Microsecond:
 		return "0 ms"
 	case d < 100*time.Microsecond:
-		return words.T(ctx, "under 0.1 ms")
+		return i18n.T(ctx, "under 0.1 ms")
 	case d < 10*time.Millisecond:
-		return words.T(ctx, "%s ms", strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64))
+		return i18n.T(ctx, "%s ms", strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64))
 	}
 	return formatDuration(ctx, d)
 }
@@ -146,24 +146,24 @@ func formatDurationPrecisely(ctx context.Context, d time.Duration) string {
 func requestName(ctx context.Context, q connectors.SyncRequest) string {
 	switch q.Phase {
 	case "connect":
-		return words.T(ctx, "Connect")
+		return i18n.T(ctx, "Connect")
 	case "discover":
-		return words.T(ctx, "Discover")
+		return i18n.T(ctx, "Discover")
 	case "initialize":
-		return words.T(ctx, "Initialize")
+		return i18n.T(ctx, "Initialize")
 	case "initialized":
-		return words.T(ctx, "Initialized")
+		return i18n.T(ctx, "Initialized")
 	case "list":
 		if q.Page > 1 {
-			return words.T(ctx, "List tools, page %s", words.Number(ctx, q.Page))
+			return i18n.T(ctx, "List tools, page %s", i18n.Number(ctx, q.Page))
 		}
-		return words.T(ctx, "List tools")
+		return i18n.T(ctx, "List tools")
 	case "listen":
-		return words.T(ctx, "Event stream")
+		return i18n.T(ctx, "Event stream")
 	case "close":
-		return words.T(ctx, "End the session")
+		return i18n.T(ctx, "End the session")
 	}
-	return words.T(ctx, "Request")
+	return i18n.T(ctx, "Request")
 }
 
 // eraName words an era of MCP.
@@ -182,12 +182,12 @@ func eraName(era string) string {
 // requestState is a request's outcome. A server that refuses the newest protocol is no failure: the older one
 // is tried next.
 func requestState(ctx context.Context, q connectors.SyncRequest) templates.State {
-	text := words.T(ctx, "Done")
+	text := i18n.T(ctx, "Done")
 	if q.Status != 0 {
 		text = strconv.Itoa(q.Status)
 	}
 	if q.RPCCode != 0 {
-		text += words.T(ctx, ", error %d", q.RPCCode)
+		text += i18n.T(ctx, ", error %d", q.RPCCode)
 	}
 	switch {
 	case q.Reason == "" && (q.Status < 400 || q.Phase == "close" || q.Phase == "initialized"):
@@ -204,17 +204,17 @@ func requestState(ctx context.Context, q connectors.SyncRequest) templates.State
 func reasonName(ctx context.Context, reason string) string {
 	switch reason {
 	case "timeout":
-		return words.T(ctx, "Timed out")
+		return i18n.T(ctx, "Timed out")
 	case "unreachable":
-		return words.T(ctx, "No connection")
+		return i18n.T(ctx, "No connection")
 	case "tls":
-		return words.T(ctx, "TLS failed")
+		return i18n.T(ctx, "TLS failed")
 	case "too_large":
-		return words.T(ctx, "Too large")
+		return i18n.T(ctx, "Too large")
 	case "redirect":
-		return words.T(ctx, "Redirected")
+		return i18n.T(ctx, "Redirected")
 	case "protocol":
-		return words.T(ctx, "Not MCP")
+		return i18n.T(ctx, "Not MCP")
 	}
-	return words.T(ctx, "Failed")
+	return i18n.T(ctx, "Failed")
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -20,7 +20,7 @@ func (h *Handler) searchShow(w http.ResponseWriter, r *http.Request) error {
 	q := strings.TrimSpace(r.URL.Query().Get("q"))
 	can, verb := toCan(actor(r).Role), ""
 	if can.Sync {
-		verb = words.T(r.Context(), "Sync")
+		verb = i18n.T(r.Context(), "Sync")
 	}
 	list, err := h.tenantStore(r).Find(r.Context(), q, verb)
 	if err != nil {
@@ -33,14 +33,14 @@ func (h *Handler) searchShow(w http.ResponseWriter, r *http.Request) error {
 	if r.Header.Get(partHeader) == "options" {
 		return h.respond.Page(w, r, http.StatusOK, templates.FoundOptions(web.Asset, found))
 	}
-	frame := h.newFrame(r, templates.NavNone, newCrumb(words.T(r.Context(), "Search"), ""))
+	frame := h.newFrame(r, templates.NavNone, newCrumb(i18n.T(r.Context(), "Search"), ""))
 	found = append(found, frame.Matching(r.Context(), q)...)
 	n := 0
 	for _, kind := range found {
 		n += len(kind.List)
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Search(templates.SearchPage{
-		Frame: frame, Query: q, Found: found, Count: words.N(r.Context(), n, "%s found", "%s found"),
+		Frame: frame, Query: q, Found: found, Count: i18n.N(r.Context(), n, "%s found", "%s found"),
 	}))
 }
 
@@ -53,8 +53,8 @@ func startsWith(q, verb string) bool {
 // foundWays groups the results by kind, with a sync for people that may run one. Empty kinds are left out.
 func foundWays(ctx context.Context, found []connectors.Found, can templates.Can) []templates.Ways {
 	kinds := []templates.Ways{
-		{ID: "connectors", Title: words.T(ctx, "Connectors")}, {ID: "agents", Title: words.T(ctx, "Agents")},
-		{ID: "tools", Title: words.T(ctx, "Tools")}, {ID: "syncs", Title: words.T(ctx, "Sync")},
+		{ID: "connectors", Title: i18n.T(ctx, "Connectors")}, {ID: "agents", Title: i18n.T(ctx, "Agents")},
+		{ID: "tools", Title: i18n.T(ctx, "Tools")}, {ID: "syncs", Title: i18n.T(ctx, "Sync")},
 	}
 	add := func(kind int, way templates.Way) { kinds[kind].List = append(kinds[kind].List, way) }
 	for _, f := range found {
@@ -62,7 +62,7 @@ func foundWays(ctx context.Context, found []connectors.Found, can templates.Can)
 		case connectors.FoundConnector:
 			add(0, templates.Way{Icon: "plug", Text: f.Name, Href: connectorPath(f.Slug)})
 			if can.Sync {
-				add(3, templates.Way{Icon: "refresh-cw", Text: words.T(ctx, "Sync %s", f.Name), Action: connectorPath(f.Slug) + "/sync_tools"})
+				add(3, templates.Way{Icon: "refresh-cw", Text: i18n.T(ctx, "Sync %s", f.Name), Action: connectorPath(f.Slug) + "/sync_tools"})
 			}
 		case connectors.FoundAgent:
 			add(1, templates.Way{Icon: "bot", Text: f.Name, Href: agentPath(f.Slug)})

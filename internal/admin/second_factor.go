@@ -7,9 +7,9 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
 	"patchbay/internal/secret"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -93,7 +93,7 @@ func (h *Handler) factorRemove(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/account", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The second factor is taken away.")})
+	return h.respond.Back(w, r, "/account", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The second factor is taken away.")})
 }
 
 func revealCodes(codes []secret.Text) []string {
@@ -120,7 +120,7 @@ func (h *Handler) factorPage(w http.ResponseWriter, r *http.Request, status int,
 			page.Key, page.URI = groupByFour(f.Key.Reveal()), f.URI.Reveal()
 		}
 	}
-	title := words.T(r.Context(), "Second factor")
+	title := i18n.T(r.Context(), "Second factor")
 	if a.EnrolFirst { // nothing of the tenant but its name
 		page.Tenant, page.Frame = a.Tenant.Name, h.signedOutFrame(r, title)
 		for _, m := range a.Memberships {
@@ -129,7 +129,7 @@ func (h *Handler) factorPage(w http.ResponseWriter, r *http.Request, status int,
 			}
 		}
 	} else {
-		page.Frame = h.newFrame(r, templates.NavAccount, newCrumb(words.T(r.Context(), "Account"), "/account"), newCrumb(title, ""))
+		page.Frame = h.newFrame(r, templates.NavAccount, newCrumb(i18n.T(r.Context(), "Account"), "/account"), newCrumb(title, ""))
 	}
 	return h.respond.Page(w, r, status, templates.SecondFactor(page))
 }
@@ -147,23 +147,23 @@ func groupByFour(key string) string {
 }
 
 func codesLeftText(ctx context.Context, n int) string {
-	return words.N(ctx, n, "%s recovery code was not used.", "%s recovery codes were not used.")
+	return i18n.N(ctx, n, "%s recovery code was not used.", "%s recovery codes were not used.")
 }
 
 // factorFact is the account page's line about the second factor.
 func (h *Handler) factorFact(r *http.Request) (templates.Fact, error) {
-	fact := templates.Fact{Label: words.T(r.Context(), "Second factor"), Href: factorPath}
+	fact := templates.Fact{Label: i18n.T(r.Context(), "Second factor"), Href: factorPath}
 	if actor(r).BySSO {
-		fact.Value = words.T(r.Context(), "Your organisation's provider asks for it")
+		fact.Value = i18n.T(r.Context(), "Your organisation's provider asks for it")
 		return fact, nil
 	}
 	f, err := h.auth.SecondFactor(r.Context(), actor(r))
 	switch {
 	case err != nil:
 	case f.On:
-		fact.Value = words.T(r.Context(), "On")
+		fact.Value = i18n.T(r.Context(), "On")
 	default:
-		fact.Value = words.T(r.Context(), "Set it up")
+		fact.Value = i18n.T(r.Context(), "Set it up")
 	}
 	return fact, err
 }

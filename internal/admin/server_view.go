@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -16,13 +16,13 @@ import (
 func serverFacts(ctx context.Context, c connectors.Connector, requests []connectors.SyncRequest) []templates.Fact {
 	var facts []templates.Fact
 	for _, f := range []templates.Fact{
-		{Label: words.T(ctx, "Name"), Value: cleanText(c.Server.Name)},
-		{Label: words.T(ctx, "Title"), Value: cleanText(c.Server.Title)},
-		{Label: words.T(ctx, "Version"), Value: cleanText(c.Server.Version), Mono: true},
-		{Label: words.T(ctx, "Protocol"), Value: cleanText(c.Server.ProtocolVersion), Mono: true},
-		{Label: words.T(ctx, "Era"), Value: eraWords(ctx, c.Era)},
-		{Label: words.T(ctx, "Session"), Value: sessionWords(ctx, c.Era, requests)},
-		{Label: words.T(ctx, "Capabilities"), Value: capabilityWords(ctx, c.Capabilities)},
+		{Label: i18n.T(ctx, "Name"), Value: cleanText(c.Server.Name)},
+		{Label: i18n.T(ctx, "Title"), Value: cleanText(c.Server.Title)},
+		{Label: i18n.T(ctx, "Version"), Value: cleanText(c.Server.Version), Mono: true},
+		{Label: i18n.T(ctx, "Protocol"), Value: cleanText(c.Server.ProtocolVersion), Mono: true},
+		{Label: i18n.T(ctx, "Era"), Value: eraWords(ctx, c.Era)},
+		{Label: i18n.T(ctx, "Session"), Value: sessionWords(ctx, c.Era, requests)},
+		{Label: i18n.T(ctx, "Capabilities"), Value: capabilityWords(ctx, c.Capabilities)},
 	} {
 		if f.Value != "" {
 			facts = append(facts, f)
@@ -35,11 +35,11 @@ func serverFacts(ctx context.Context, c connectors.Connector, requests []connect
 func eraWords(ctx context.Context, era string) string {
 	switch era {
 	case "modern":
-		return words.T(ctx, "modern: no handshake, each request says all")
+		return i18n.T(ctx, "modern: no handshake, each request says all")
 	case "handshake":
-		return words.T(ctx, "handshake: opened by initialize")
+		return i18n.T(ctx, "handshake: opened by initialize")
 	case "sse":
-		return words.T(ctx, "HTTP+SSE of 2024: one stream, and posts beside it")
+		return i18n.T(ctx, "HTTP+SSE of 2024: one stream, and posts beside it")
 	}
 	return ""
 }
@@ -49,13 +49,13 @@ func eraWords(ctx context.Context, era string) string {
 func sessionWords(ctx context.Context, era string, requests []connectors.SyncRequest) string {
 	switch {
 	case era == "modern":
-		return words.T(ctx, "none: the server keeps nothing between requests")
+		return i18n.T(ctx, "none: the server keeps nothing between requests")
 	case len(requests) == 0:
 		return ""
 	case slices.ContainsFunc(requests, func(q connectors.SyncRequest) bool { return q.Phase == "close" }):
-		return words.T(ctx, "one for each conversation, ended by us")
+		return i18n.T(ctx, "one for each conversation, ended by us")
 	}
-	return words.T(ctx, "none")
+	return i18n.T(ctx, "none")
 }
 
 // capabilityWords names a server's capabilities; empty if it declared none.
@@ -73,10 +73,10 @@ func capabilityWords(ctx context.Context, raw []byte) string {
 		}
 		var more []string
 		if can.ListChanged {
-			more = append(more, words.T(ctx, "tells of changes"))
+			more = append(more, i18n.T(ctx, "tells of changes"))
 		}
 		if can.Subscribe {
-			more = append(more, words.T(ctx, "watched one by one"))
+			more = append(more, i18n.T(ctx, "watched one by one"))
 		}
 		if more != nil {
 			name += " (" + strings.Join(more, ", ") + ")"
@@ -90,11 +90,11 @@ func capabilityWords(ctx context.Context, raw []byte) string {
 func behaviourName(ctx context.Context, b connectors.AuthBehaviour) string {
 	switch b {
 	case connectors.AuthOpen:
-		return words.T(ctx, "nothing")
+		return i18n.T(ctx, "nothing")
 	case connectors.AuthListOpen:
-		return words.T(ctx, "a credential at calls, not at listing")
+		return i18n.T(ctx, "a credential at calls, not at listing")
 	case connectors.AuthAll:
-		return words.T(ctx, "a credential for everything")
+		return i18n.T(ctx, "a credential for everything")
 	default:
 		return ""
 	}
@@ -102,38 +102,38 @@ func behaviourName(ctx context.Context, b connectors.AuthBehaviour) string {
 
 // signInWords says which authentication a server wants, and what Patchbay sends.
 func signInWords(ctx context.Context, c connectors.Connector) []templates.Fact {
-	text := words.T(ctx, "not known until a sync has asked it")
+	text := i18n.T(ctx, "not known until a sync has asked it")
 	switch c.AuthBehaviour {
 	case connectors.AuthOpen:
-		text = words.T(ctx, "none: it lists its tools to everybody")
+		text = i18n.T(ctx, "none: it lists its tools to everybody")
 	case connectors.AuthListOpen:
-		text = words.T(ctx, "a credential at calls, and none for the list of tools")
+		text = i18n.T(ctx, "a credential at calls, and none for the list of tools")
 	case connectors.AuthAll:
-		text = words.T(ctx, "a credential for everything, the list of tools included")
+		text = i18n.T(ctx, "a credential for everything, the list of tools included")
 	}
-	return []templates.Fact{{Label: words.T(ctx, "Server wants"), Value: text}, {Label: words.T(ctx, "We send"), Value: sendsWords(ctx, c)}}
+	return []templates.Fact{{Label: i18n.T(ctx, "Server wants"), Value: text}, {Label: i18n.T(ctx, "We send"), Value: sendsWords(ctx, c)}}
 }
 
 func sendsWords(ctx context.Context, c connectors.Connector) string {
 	var what string
 	switch c.Auth.Type {
 	case connectors.AuthNone:
-		return words.T(ctx, "no credential")
+		return i18n.T(ctx, "no credential")
 	case connectors.AuthBearer:
-		what = words.T(ctx, "a stored bearer token")
+		what = i18n.T(ctx, "a stored bearer token")
 	case connectors.AuthAPIKey:
-		what = words.T(ctx, "a stored key")
+		what = i18n.T(ctx, "a stored key")
 	case connectors.AuthBasic:
-		what = words.T(ctx, "a stored user name and password")
+		what = i18n.T(ctx, "a stored user name and password")
 	case connectors.AuthOAuth2:
-		what = words.T(ctx, "the access token of a connected account, renewed by us")
+		what = i18n.T(ctx, "the access token of a connected account, renewed by us")
 	default:
-		what = words.T(ctx, "an access token that we get as a machine, renewed by us")
+		what = i18n.T(ctx, "an access token that we get as a machine, renewed by us")
 	}
 	if c.CredentialMode == connectors.CredentialPerAgent {
-		return words.T(ctx, "%s; each agent has its own", what)
+		return i18n.T(ctx, "%s; each agent has its own", what)
 	}
-	return words.T(ctx, "%s; one for all agents", what)
+	return i18n.T(ctx, "%s; one for all agents", what)
 }
 
 // lastRequests are the requests of the newest run that recorded any.

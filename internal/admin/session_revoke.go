@@ -5,8 +5,8 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // sessionRevoke ends one of the person's other sessions.
@@ -18,7 +18,7 @@ func (h *Handler) sessionRevoke(w http.ResponseWriter, r *http.Request) error {
 	if err := h.auth.RevokeSession(r.Context(), actor(r), connectors.SessionID{UUID: id}); err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/account#sessions", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "That browser is signed out.")})
+	return h.respond.Back(w, r, "/account#sessions", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "That browser is signed out.")})
 }
 
 // sessionsEnd ends all of the person's sessions, this one included.
@@ -26,5 +26,5 @@ func (h *Handler) sessionsEnd(w http.ResponseWriter, r *http.Request) error {
 	if err := h.auth.SignOutEverywhere(r.Context(), actor(r)); err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/login", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "You are signed out everywhere.")})
+	return h.respond.Back(w, r, "/login", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "You are signed out everywhere.")})
 }

@@ -7,7 +7,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -29,18 +29,18 @@ func sessionRows(ctx context.Context, sessions []connectors.Session, current con
 // sessionLimits says when a session expires.
 func sessionLimits(ctx context.Context, a *auth.Service) string {
 	idle, lifetime := a.SessionLimits()
-	return words.T(ctx, "A session ends after %s without use, and after %s in any case.", formatLifetime(ctx, idle), formatLifetime(ctx, lifetime))
+	return i18n.T(ctx, "A session ends after %s without use, and after %s in any case.", formatLifetime(ctx, idle), formatLifetime(ctx, lifetime))
 }
 
 // formatLifetime formats a duration in days, hours or minutes.
 func formatLifetime(ctx context.Context, d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour && d%(24*time.Hour) == 0:
-		return words.N(ctx, int(d.Hours())/24, "%s day", "%s days")
+		return i18n.N(ctx, int(d.Hours())/24, "%s day", "%s days")
 	case d%time.Hour == 0:
-		return words.N(ctx, int(d.Hours()), "%s hour", "%s hours")
+		return i18n.N(ctx, int(d.Hours()), "%s hour", "%s hours")
 	default:
-		return words.N(ctx, int(d.Minutes()), "%s minute", "%s minutes")
+		return i18n.N(ctx, int(d.Minutes()), "%s minute", "%s minutes")
 	}
 }
 
@@ -64,13 +64,13 @@ func deviceName(ctx context.Context, userAgent string) string {
 	browser, system := matchSign(userAgent, browserSigns), matchSign(userAgent, systemSigns)
 	switch {
 	case browser == "" && system == "":
-		return words.T(ctx, "A browser that does not say its name")
+		return i18n.T(ctx, "A browser that does not say its name")
 	case browser == "":
-		return words.T(ctx, "A browser on %s", system)
+		return i18n.T(ctx, "A browser on %s", system)
 	case system == "":
 		return browser
 	default:
-		return words.T(ctx, "%s on %s", browser, system)
+		return i18n.T(ctx, "%s on %s", browser, system)
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -51,7 +51,7 @@ func (h *Handler) settingsSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/settings", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The settings are saved.")})
+	return h.respond.Back(w, r, "/settings", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The settings are saved.")})
 }
 
 // tenantChange reads the form. A missing field keeps its value.
@@ -86,17 +86,17 @@ func (f postedForm) tenantChange(before connectors.Tenant) (auth.TenantChange, e
 // historyOptions offers what is stored of calls.
 func historyOptions(ctx context.Context) []templates.Option {
 	return []templates.Option{
-		{Value: string(connectors.HistoryFull), Label: words.T(ctx, "Everything")},
-		{Value: string(connectors.HistoryRedacted), Label: words.T(ctx, "All but what looks like a secret")},
-		{Value: string(connectors.HistoryNone), Label: words.T(ctx, "Nothing but their sizes")},
+		{Value: string(connectors.HistoryFull), Label: i18n.T(ctx, "Everything")},
+		{Value: string(connectors.HistoryRedacted), Label: i18n.T(ctx, "All but what looks like a secret")},
+		{Value: string(connectors.HistoryNone), Label: i18n.T(ctx, "Nothing but their sizes")},
 	}
 }
 
 // readerOptions offers the readers of stored bodies.
 func readerOptions(ctx context.Context) []templates.Option {
 	return []templates.Option{
-		{Value: string(connectors.ReadersEveryone), Label: words.T(ctx, "Everyone who sees the call")},
-		{Value: string(connectors.ReadersAuditors), Label: words.T(ctx, "Auditors alone, on record")},
+		{Value: string(connectors.ReadersEveryone), Label: i18n.T(ctx, "Everyone who sees the call")},
+		{Value: string(connectors.ReadersAuditors), Label: i18n.T(ctx, "Auditors alone, on record")},
 	}
 }
 
@@ -115,8 +115,8 @@ func factorValue(required bool) string {
 
 func factorOptions(ctx context.Context) []templates.Option {
 	return []templates.Option{
-		{Value: factorOptional, Label: words.T(ctx, "Whoever wants one")},
-		{Value: factorRequired, Label: words.T(ctx, "Every member")},
+		{Value: factorOptional, Label: i18n.T(ctx, "Whoever wants one")},
+		{Value: factorRequired, Label: i18n.T(ctx, "Every member")},
 	}
 }
 
@@ -136,7 +136,7 @@ func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int,
 		return err
 	}
 	return h.respond.Page(w, r, status, templates.Settings(templates.SettingsPage{
-		Frame:     h.newFrame(r, templates.NavSettings, newCrumb(words.T(r.Context(), "Settings"), "")),
+		Frame:     h.newFrame(r, templates.NavSettings, newCrumb(i18n.T(r.Context(), "Settings"), "")),
 		Form:      f,
 		Histories: historyOptions(r.Context()),
 		Readers:   readerOptions(r.Context()),
@@ -146,9 +146,9 @@ func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int,
 		Quota:     quota,
 		History:   templates.HistoryLimits{Min: strconv.Itoa(connectors.LeastHistoryDays), Max: strconv.Itoa(h.auth.HistoryDays())},
 		Facts: []templates.Fact{
-			{Label: words.T(r.Context(), "Slug"), Value: tenant.Slug, Mono: true, Copy: true},
-			{Label: words.T(r.Context(), "ID"), Value: tenant.ID.String(), Mono: true, Copy: true},
-			{Label: words.T(r.Context(), "Made"), When: &created},
+			{Label: i18n.T(r.Context(), "Slug"), Value: tenant.Slug, Mono: true, Copy: true},
+			{Label: i18n.T(r.Context(), "ID"), Value: tenant.ID.String(), Mono: true, Copy: true},
+			{Label: i18n.T(r.Context(), "Made"), When: &created},
 			history,
 		},
 		Installation: h.installationFacts(r.Context()),
@@ -158,10 +158,10 @@ func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int,
 // installationFacts are the version and the public addresses.
 func (h *Handler) installationFacts(ctx context.Context) []templates.Fact {
 	return []templates.Fact{
-		{Label: words.T(ctx, "Version"), Value: cmp.Or(h.version, "unknown"), Mono: true, Copy: true},
-		{Label: words.T(ctx, "Address"), Value: h.baseURL, Mono: true, Copy: true},
-		{Label: words.T(ctx, "Callback for OAuth clients"), Value: h.connect.RedirectURI(), Mono: true, Copy: true},
-		{Label: words.T(ctx, "Gateway for agents"), Value: h.baseURL + "/mcp", Mono: true, Copy: true},
+		{Label: i18n.T(ctx, "Version"), Value: cmp.Or(h.version, "unknown"), Mono: true, Copy: true},
+		{Label: i18n.T(ctx, "Address"), Value: h.baseURL, Mono: true, Copy: true},
+		{Label: i18n.T(ctx, "Callback for OAuth clients"), Value: h.connect.RedirectURI(), Mono: true, Copy: true},
+		{Label: i18n.T(ctx, "Gateway for agents"), Value: h.baseURL + "/mcp", Mono: true, Copy: true},
 	}
 }
 
@@ -169,8 +169,8 @@ func (h *Handler) installationFacts(ctx context.Context) []templates.Fact {
 func (h *Handler) historyFact(ctx context.Context, t connectors.Tenant) (templates.Fact, error) {
 	since, err := h.auth.HistorySince(ctx, t)
 	if err != nil || since == nil {
-		return templates.Fact{Label: words.T(ctx, "History since"), Value: words.T(ctx, "There is none yet")}, err
+		return templates.Fact{Label: i18n.T(ctx, "History since"), Value: i18n.T(ctx, "There is none yet")}, err
 	}
 	at := newWhen(ctx, *since, h.now())
-	return templates.Fact{Label: words.T(ctx, "History since"), When: &at}, nil
+	return templates.Fact{Label: i18n.T(ctx, "History since"), When: &at}, nil
 }

@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -62,11 +62,11 @@ func (h *Handler) sealingKeysPanel(r *http.Request) (templates.SealingKeysPanel,
 		return templates.SealingKeysPanel{}, err
 	}
 	madeAt := newWhen(r.Context(), keys.MadeAt, h.now())
-	panel := templates.SealingKeysPanel{Unfinished: keys.Unfinished, Own: keys.Own, Facts: []templates.Fact{{Label: words.T(r.Context(), "Made"), When: &madeAt}}}
-	rotated := templates.Fact{Label: words.T(r.Context(), "Last rotated"), Value: words.T(r.Context(), "Never")}
+	panel := templates.SealingKeysPanel{Unfinished: keys.Unfinished, Own: keys.Own, Facts: []templates.Fact{{Label: i18n.T(r.Context(), "Made"), When: &madeAt}}}
+	rotated := templates.Fact{Label: i18n.T(r.Context(), "Last rotated"), Value: i18n.T(r.Context(), "Never")}
 	if keys.RotatedAt != nil {
 		rotatedAt := newWhen(r.Context(), *keys.RotatedAt, h.now())
-		rotated = templates.Fact{Label: words.T(r.Context(), "Last rotated"), When: &rotatedAt}
+		rotated = templates.Fact{Label: i18n.T(r.Context(), "Last rotated"), When: &rotatedAt}
 	}
 	panel.Facts = append(panel.Facts, rotated)
 	for _, k := range keys.Keys {
@@ -78,10 +78,10 @@ func (h *Handler) sealingKeysPanel(r *http.Request) (templates.SealingKeysPanel,
 func sealingState(ctx context.Context, k auth.SealingKey) templates.State {
 	switch {
 	case k.IsUnknown:
-		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Not known here: what it sealed does not open")}
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Not known here: what it sealed does not open")}
 	case k.IsPrimary:
-		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Seals what is stored")}
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Seals what is stored")}
 	default:
-		return templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "Opens what it sealed before")}
+		return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Opens what it sealed before")}
 	}
 }

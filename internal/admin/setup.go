@@ -5,9 +5,9 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
 	"patchbay/internal/secret"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -41,7 +41,7 @@ func (h *Handler) setupFinish(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return h.respond.Back(w, r, "/login", respond.Flash{
 			Kind: respond.Notice,
-			Text: words.T(r.Context(), "The account is an owner now. Sign in."),
+			Text: i18n.T(r.Context(), "The account is an owner now. Sign in."),
 		})
 	}
 	return h.continueSignIn(w, r, h.auth.StartSession(r.Context(), user.ID, auth.NewBrowser(r)), "/")
@@ -57,7 +57,7 @@ func (h *Handler) setupForm(w http.ResponseWriter, r *http.Request, token string
 		status = respond.Status(problem.Kind)
 	}
 	return h.respond.Page(w, r, status, templates.Setup(templates.SetupPage{
-		Frame:  h.signedOutFrame(r, words.T(r.Context(), "Set up")),
+		Frame:  h.signedOutFrame(r, i18n.T(r.Context(), "Set up")),
 		Form:   f.toForm(problem),
 		Token:  token,
 		Tenant: tenant.Name,

@@ -7,8 +7,8 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -70,13 +70,13 @@ func signedInRow(ctx context.Context, c connectors.AgentClient, now time.Time) t
 	case "":
 		row.Opens = reachableConnectors(ctx, c.Resource)
 	case connectors.ScopeAdmin:
-		row.Opens = words.T(ctx, "acts as its person, with all that they may do")
+		row.Opens = i18n.T(ctx, "acts as its person, with all that they may do")
 	default:
-		row.Opens = words.T(ctx, "acts as its person, and only reads")
+		row.Opens = i18n.T(ctx, "acts as its person, and only reads")
 	}
 	return row
 }
 
 func programEndedText(ctx context.Context) string {
-	return words.T(ctx, "The program's access is ended.")
+	return i18n.T(ctx, "The program's access is ended.")
 }

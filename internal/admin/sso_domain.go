@@ -5,8 +5,8 @@ import (
 	"net/http"
 
 	"patchbay/internal/auth"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // ssoClaim claims an e-mail domain for the organisation.
@@ -22,17 +22,17 @@ func (h *Handler) ssoClaim(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/settings/sso", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The domain is added. Verify it next.")})
+	return h.respond.Back(w, r, "/settings/sso", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The domain is added. Verify it next.")})
 }
 
 // ssoVerify checks the DNS record that proves a domain.
 func (h *Handler) ssoVerify(w http.ResponseWriter, r *http.Request) error {
-	return h.ssoDomain(w, r, h.sso.Verify, words.T(r.Context(), "The domain is verified."))
+	return h.ssoDomain(w, r, h.sso.Verify, i18n.T(r.Context(), "The domain is verified."))
 }
 
 // ssoRelease releases a domain.
 func (h *Handler) ssoRelease(w http.ResponseWriter, r *http.Request) error {
-	return h.ssoDomain(w, r, h.sso.Release, words.T(r.Context(), "The domain is released."))
+	return h.ssoDomain(w, r, h.sso.Release, i18n.T(r.Context(), "The domain is released."))
 }
 
 func (h *Handler) ssoDomain(w http.ResponseWriter, r *http.Request, act func(context.Context, auth.Actor, string) error, message string) error {

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
 	"patchbay/internal/sso"
-	"patchbay/internal/words"
 )
 
 // ssoSave changes the organisation's SSO settings.
@@ -27,9 +27,9 @@ func (h *Handler) ssoSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	flash := respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The settings are saved.")}
+	flash := respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The settings are saved.")}
 	if !saved.Enabled && f.checked("enabled") {
-		flash = respond.Flash{Kind: respond.Alert, Text: words.T(r.Context(), "The settings are saved. Single sign-on is off until the new connection was tested.")}
+		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "The settings are saved. Single sign-on is off until the new connection was tested.")}
 	}
 	return h.respond.Back(w, r, "/settings/sso", flash)
 }
@@ -73,5 +73,5 @@ func (h *Handler) ssoForget(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/settings/sso", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The provider is forgotten.")})
+	return h.respond.Back(w, r, "/settings/sso", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The provider is forgotten.")})
 }

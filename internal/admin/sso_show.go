@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -33,7 +33,7 @@ func (h *Handler) ssoPage(w http.ResponseWriter, r *http.Request, status int, st
 		return err
 	}
 	page := templates.SSOPage{
-		Frame:  h.newFrame(r, templates.NavSettings, newCrumb(words.T(r.Context(), "Settings"), "/settings"), newCrumb(words.T(r.Context(), "Single sign-on"), "")),
+		Frame:  h.newFrame(r, templates.NavSettings, newCrumb(i18n.T(r.Context(), "Settings"), "/settings"), newCrumb(i18n.T(r.Context(), "Single sign-on"), "")),
 		Form:   ssoForm(s),
 		SetUp:  s.IsSetUp(),
 		Roles:  defaultRoleOptions(r.Context()),
@@ -81,24 +81,24 @@ func ssoState(ctx context.Context, s connectors.SSO) (templates.State, string) {
 	}
 	switch {
 	case s.Enforced:
-		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "On, and the only way")}, ""
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "On, and the only way")}, ""
 	case s.Enabled:
-		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "On")}, ""
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "On")}, ""
 	case !s.IsSetUp():
-		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Off")}, words.T(ctx, "Write the provider and its client below. At the provider, register the address for the way back.")
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Off")}, i18n.T(ctx, "Write the provider and its client below. At the provider, register the address for the way back.")
 	case s.TestedAt == nil:
-		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Off")}, words.T(ctx, "Test the connection before you turn it on.")
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Off")}, i18n.T(ctx, "Test the connection before you turn it on.")
 	case !verified:
-		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Off")}, words.T(ctx, "Verify an e-mail domain before you turn it on.")
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Off")}, i18n.T(ctx, "Verify an e-mail domain before you turn it on.")
 	}
-	return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Off")}, words.T(ctx, "It is tested, and can be turned on.")
+	return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Off")}, i18n.T(ctx, "It is tested, and can be turned on.")
 }
 
 func (h *Handler) ssoFacts(ctx context.Context, s connectors.SSO) []templates.Fact {
-	facts := []templates.Fact{{Label: words.T(ctx, "Address for the way back"), Value: h.sso.RedirectURI(), Mono: true, Copy: true}}
+	facts := []templates.Fact{{Label: i18n.T(ctx, "Address for the way back"), Value: h.sso.RedirectURI(), Mono: true, Copy: true}}
 	if s.IsSetUp() {
 		tested := newWhenOrNever(ctx, s.TestedAt, h.now())
-		facts = append(facts, templates.Fact{Label: words.T(ctx, "Tested"), When: &tested})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Tested"), When: &tested})
 	}
 	return facts
 }
@@ -107,18 +107,18 @@ func ssoDomainRow(ctx context.Context, d connectors.SSODomain) templates.SSODoma
 	row := templates.SSODomainRow{Domain: d.Domain}
 	switch {
 	case d.VerifiedAt == nil:
-		row.State, row.Host, row.Proof = templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Not verified")}, connectors.ProofHost(d.Domain), d.Proof
+		row.State, row.Host, row.Proof = templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Not verified")}, connectors.ProofHost(d.Domain), d.Proof
 	case d.VerifiedBy == connectors.ProofOperator:
-		row.State = templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Verified by the operator")}
+		row.State = templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Verified by the operator")}
 	default:
-		row.State = templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Verified")}
+		row.State = templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Verified")}
 	}
 	return row
 }
 
 // defaultRoleOptions offers the role of members in no mapped group.
 func defaultRoleOptions(ctx context.Context) []templates.Option {
-	options := []templates.Option{{Value: "", Label: words.T(ctx, "No access")}}
+	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "No access")}}
 	for _, o := range roleOptions(ctx) {
 		if o.Value != string(connectors.RoleOwner) {
 			options = append(options, o)
@@ -128,7 +128,7 @@ func defaultRoleOptions(ctx context.Context) []templates.Option {
 }
 
 func (h *Handler) ownerOptions(r *http.Request) ([]templates.Option, error) {
-	options := []templates.Option{{Value: "", Label: words.T(r.Context(), "Nobody's")}}
+	options := []templates.Option{{Value: "", Label: i18n.T(r.Context(), "Nobody's")}}
 	page := store.Page{Limit: store.MaxLimit}
 	for {
 		list, err := h.tenantStore(r).Members(r.Context(), page)

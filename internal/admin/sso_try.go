@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"strings"
 
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
 	"patchbay/internal/sso"
-	"patchbay/internal/words"
 )
 
 // ssoTry redirects an owner to the provider, to test the settings.
@@ -27,19 +27,19 @@ func (h *Handler) ssoTry(w http.ResponseWriter, r *http.Request) error {
 
 // trialText says what a provider reported about the owner.
 func trialText(ctx context.Context, t sso.Trial) string {
-	text := words.T(ctx, "The connection works: the provider knows you as %s.", t.Email)
+	text := i18n.T(ctx, "The connection works: the provider knows you as %s.", t.Email)
 	if len(t.Groups) > 0 {
-		text += " " + words.T(ctx, "Your groups: %s.", strings.Join(t.Groups, ", "))
+		text += " " + i18n.T(ctx, "Your groups: %s.", strings.Join(t.Groups, ", "))
 	} else {
-		text += " " + words.T(ctx, "It names no groups.")
+		text += " " + i18n.T(ctx, "It names no groups.")
 	}
 	if t.Role == "" {
-		text += " " + words.T(ctx, "They give you no access.")
+		text += " " + i18n.T(ctx, "They give you no access.")
 	} else {
-		text += " " + words.T(ctx, "They make you: %s.", roleName(ctx, t.Role))
+		text += " " + i18n.T(ctx, "They make you: %s.", roleName(ctx, t.Role))
 	}
 	if !t.Covered {
-		text += " " + words.T(ctx, "Your address is of no domain that is verified.")
+		text += " " + i18n.T(ctx, "Your address is of no domain that is verified.")
 	}
 	return text
 }

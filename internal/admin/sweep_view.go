@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -18,18 +18,18 @@ func sweepView(ctx context.Context, s connectors.Sweep, now time.Time) *template
 		return nil
 	}
 	v := &templates.Sweep{
-		Kind: templates.StateBusy, Title: words.T(ctx, "Syncing all connectors"), Open: s.Open(), Done: s.Done(), Total: s.Total,
-		Count: words.T(ctx, "%s of %s done", words.Number(ctx, s.Done()), words.Number(ctx, s.Total)),
+		Kind: templates.StateBusy, Title: i18n.T(ctx, "Syncing all connectors"), Open: s.Open(), Done: s.Done(), Total: s.Total,
+		Count: i18n.T(ctx, "%s of %s done", i18n.Number(ctx, s.Done()), i18n.Number(ctx, s.Total)),
 	}
 	if s.Failed > 0 {
-		v.Failed = &templates.Link{Text: words.T(ctx, "%s failed", words.Number(ctx, s.Failed)), Href: "/connectors?status=error"}
+		v.Failed = &templates.Link{Text: i18n.T(ctx, "%s failed", i18n.Number(ctx, s.Failed)), Href: "/connectors?status=error"}
 	}
 	switch {
 	case s.Open():
 	case s.Failed > 0:
-		v.Kind, v.Title = templates.StateWarn, words.T(ctx, "All connectors were asked")
+		v.Kind, v.Title = templates.StateWarn, i18n.T(ctx, "All connectors were asked")
 	default:
-		v.Kind, v.Title = templates.StateOK, words.T(ctx, "All connectors are synced")
+		v.Kind, v.Title = templates.StateOK, i18n.T(ctx, "All connectors are synced")
 	}
 	return v
 }

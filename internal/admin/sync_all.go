@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // syncAll queues a sync of every enabled connector.
@@ -20,9 +20,9 @@ func (h *Handler) syncAll(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	text := words.T(r.Context(), "No connector is enabled.")
+	text := i18n.T(r.Context(), "No connector is enabled.")
 	if queued > 0 {
-		text = words.N(r.Context(), queued, "Queued a sync of %s connector.", "Queued a sync of %s connectors.")
+		text = i18n.N(r.Context(), queued, "Queued a sync of %s connector.", "Queued a sync of %s connectors.")
 	}
 	return h.respond.Back(w, r, to, respond.Flash{Kind: respond.Notice, Text: text})
 }

@@ -5,8 +5,8 @@ import (
 	"net/http"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -18,7 +18,7 @@ func (h *Handler) taskList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	frame := found.frameWithEvents(h.newFrame(r, templates.NavTasks, newCrumb(words.T(r.Context(), "Tasks"), "")), query, "tasks")
+	frame := found.frameWithEvents(h.newFrame(r, templates.NavTasks, newCrumb(i18n.T(r.Context(), "Tasks"), "")), query, "tasks")
 	return h.respond.Page(w, r, http.StatusOK, templates.Tasks(templates.TasksPage{
 		Frame:      frame,
 		Filter:     query.toForm(),
@@ -34,7 +34,7 @@ func (q callQuery) toForm() templates.Form {
 }
 
 func agentOptions(ctx context.Context, agents []connectors.Agent) []templates.Option {
-	options := []templates.Option{{Value: "", Label: words.T(ctx, "All agents")}}
+	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "All agents")}}
 	for _, a := range agents {
 		options = append(options, templates.Option{Value: a.Slug, Label: a.Name})
 	}
@@ -42,7 +42,7 @@ func agentOptions(ctx context.Context, agents []connectors.Agent) []templates.Op
 }
 
 func connectorOptions(ctx context.Context, all []connectors.Connector) []templates.Option {
-	options := []templates.Option{{Value: "", Label: words.T(ctx, "All connectors")}}
+	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "All connectors")}}
 	for _, c := range all {
 		options = append(options, templates.Option{Value: c.Slug, Label: c.Name})
 	}
@@ -51,7 +51,7 @@ func connectorOptions(ctx context.Context, all []connectors.Connector) []templat
 
 // taskStatusOptions are the statuses of a call with a task: it no longer waits for approval.
 func taskStatusOptions(ctx context.Context) []templates.Option {
-	options := []templates.Option{{Value: "", Label: words.T(ctx, "All states")}}
+	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "All states")}}
 	for _, s := range []connectors.CallStatus{connectors.CallRunning, connectors.CallSuccess, connectors.CallError, connectors.CallCancelled} {
 		options = append(options, templates.Option{Value: string(s), Label: taskState(ctx, s, "").Text})
 	}

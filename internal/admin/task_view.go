@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -49,14 +49,14 @@ const maxTaskLife = 10 * 365 * 24 * time.Hour
 func taskState(ctx context.Context, s connectors.CallStatus, serverStatus string) templates.State {
 	switch {
 	case s == connectors.CallSuccess:
-		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Completed")}
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Completed")}
 	case s == connectors.CallError || s == connectors.CallDenied:
-		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Failed")}
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Failed")}
 	case s.Ended():
-		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Cancelled")}
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Cancelled")}
 	case serverStatus == "input_required":
-		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Asks for input")}
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Asks for input")}
 	default:
-		return templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "At work")}
+		return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "At work")}
 	}
 }

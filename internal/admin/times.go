@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -21,7 +21,7 @@ func newWhen(ctx context.Context, t, now time.Time) templates.When {
 // newWhenOrNever is newWhen, or "never" for nil.
 func newWhenOrNever(ctx context.Context, t *time.Time, now time.Time) templates.When {
 	if t == nil {
-		return templates.When{Text: words.T(ctx, "never")}
+		return templates.When{Text: i18n.T(ctx, "never")}
 	}
 	return newWhen(ctx, *t, now)
 }
@@ -33,17 +33,17 @@ func formatRelative(ctx context.Context, t, now time.Time) string {
 	}
 	switch {
 	case d < 10*time.Second:
-		return words.T(ctx, "just now")
+		return i18n.T(ctx, "just now")
 	case d < time.Minute:
-		return words.N(ctx, int(d.Seconds()), "%s second ago", "%s seconds ago")
+		return i18n.N(ctx, int(d.Seconds()), "%s second ago", "%s seconds ago")
 	case d < time.Hour:
-		return words.N(ctx, int(d.Minutes()), "%s minute ago", "%s minutes ago")
+		return i18n.N(ctx, int(d.Minutes()), "%s minute ago", "%s minutes ago")
 	case d < 24*time.Hour:
-		return words.N(ctx, int(d.Hours()), "%s hour ago", "%s hours ago")
+		return i18n.N(ctx, int(d.Hours()), "%s hour ago", "%s hours ago")
 	case d < 48*time.Hour:
-		return words.T(ctx, "yesterday")
+		return i18n.T(ctx, "yesterday")
 	case d < 30*24*time.Hour:
-		return words.N(ctx, int(d.Hours())/24, "%s day ago", "%s days ago")
+		return i18n.N(ctx, int(d.Hours())/24, "%s day ago", "%s days ago")
 	default:
 		return t.UTC().Format("2 Jan 2006")
 	}
@@ -54,15 +54,15 @@ func formatRelative(ctx context.Context, t, now time.Time) string {
 func formatRemaining(ctx context.Context, d time.Duration, t time.Time) string {
 	switch {
 	case d < 10*time.Second:
-		return words.T(ctx, "just now")
+		return i18n.T(ctx, "just now")
 	case d < time.Hour:
-		return words.N(ctx, max(1, int(d.Minutes())), "in %s minute", "in %s minutes")
+		return i18n.N(ctx, max(1, int(d.Minutes())), "in %s minute", "in %s minutes")
 	case d < 48*time.Hour:
-		return words.N(ctx, int(d.Hours()), "in %s hour", "in %s hours")
+		return i18n.N(ctx, int(d.Hours()), "in %s hour", "in %s hours")
 	case d < 30*24*time.Hour:
-		return words.N(ctx, int(d.Hours())/24, "in %s day", "in %s days")
+		return i18n.N(ctx, int(d.Hours())/24, "in %s day", "in %s days")
 	default:
-		return words.T(ctx, "on %s", t.UTC().Format("2 Jan 2006"))
+		return i18n.T(ctx, "on %s", t.UTC().Format("2 Jan 2006"))
 	}
 }
 
@@ -70,13 +70,13 @@ func formatRemaining(ctx context.Context, d time.Duration, t time.Time) string {
 func formatDuration(ctx context.Context, d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
-		return words.T(ctx, "under 1 ms")
+		return i18n.T(ctx, "under 1 ms")
 	case d < time.Second:
-		return words.T(ctx, "%d ms", d.Milliseconds())
+		return i18n.T(ctx, "%d ms", d.Milliseconds())
 	case d < time.Minute:
-		return words.T(ctx, "%.1f s", d.Seconds())
+		return i18n.T(ctx, "%.1f s", d.Seconds())
 	default:
-		return words.T(ctx, "%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+		return i18n.T(ctx, "%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 	}
 }
 
@@ -84,14 +84,14 @@ func formatDuration(ctx context.Context, d time.Duration) string {
 func formatInterval(ctx context.Context, d time.Duration) string {
 	switch {
 	case d <= 0:
-		return words.T(ctx, "never by itself")
+		return i18n.T(ctx, "never by itself")
 	case d%(24*time.Hour) == 0:
-		return words.N(ctx, int(d.Hours())/24, "every day", "every %s days")
+		return i18n.N(ctx, int(d.Hours())/24, "every day", "every %s days")
 	case d%time.Hour == 0:
-		return words.N(ctx, int(d.Hours()), "every hour", "every %s hours")
+		return i18n.N(ctx, int(d.Hours()), "every hour", "every %s hours")
 	case d%time.Minute == 0:
-		return words.N(ctx, int(d.Minutes()), "every minute", "every %s minutes")
+		return i18n.N(ctx, int(d.Minutes()), "every minute", "every %s minutes")
 	default:
-		return words.N(ctx, int(d.Seconds()), "every second", "every %s seconds")
+		return i18n.N(ctx, int(d.Seconds()), "every second", "every %s seconds")
 	}
 }

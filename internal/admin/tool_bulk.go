@@ -6,9 +6,9 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -38,7 +38,7 @@ func (h *Handler) toolBulk(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, returnTo, respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "%s changed for agents.", words.N(r.Context(), changed, "%s tool", "%s tools"))})
+	return h.respond.Back(w, r, returnTo, respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "%s changed for agents.", i18n.N(r.Context(), changed, "%s tool", "%s tools"))})
 }
 
 // faultText is a fault's message and field errors in one line.

@@ -8,8 +8,8 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -39,7 +39,7 @@ func (h *Handler) toolCurate(w http.ResponseWriter, r *http.Request) error {
 	}
 	return h.respond.Back(w, r, toolPath(tool.ConnectorSlug, tool.Name)+"#for-agents", respond.Flash{
 		Kind: respond.Notice,
-		Text: words.T(r.Context(), "What agents are told of '%s' is saved.", shortenText(tool.Name, maxName)),
+		Text: i18n.T(r.Context(), "What agents are told of '%s' is saved.", shortenText(tool.Name, maxName)),
 	})
 }
 
@@ -55,11 +55,11 @@ func (h *Handler) curationText(r *http.Request, c connectors.Connector, name str
 	}
 	switch renamed := tool.AgentName() != tool.Name; {
 	case tool.AgentText != "" && renamed:
-		return words.T(r.Context(), "Renamed and re-described by an admin: agents see %s, and read the admin’s description. This is what the server says.", tool.AgentName()), nil
+		return i18n.T(r.Context(), "Renamed and re-described by an admin: agents see %s, and read the admin’s description. This is what the server says.", tool.AgentName()), nil
 	case tool.AgentText != "":
-		return words.T(r.Context(), "Re-described by an admin: agents read the admin’s description. This is what the server says."), nil
+		return i18n.T(r.Context(), "Re-described by an admin: agents read the admin’s description. This is what the server says."), nil
 	case renamed:
-		return words.T(r.Context(), "Renamed by an admin: agents see %s. This is what the server says.", tool.AgentName()), nil
+		return i18n.T(r.Context(), "Renamed by an admin: agents see %s. This is what the server says.", tool.AgentName()), nil
 	}
 	return "", nil
 }
@@ -85,15 +85,15 @@ func curateForm(ctx context.Context, t connectors.Tool, typed *templates.Form, c
 	if c.Form = (templates.Form{Values: values}); typed != nil {
 		c.Form = *typed
 	}
-	state := words.T(ctx, "yes")
+	state := i18n.T(ctx, "yes")
 	if !t.Enabled {
-		state = words.T(ctx, "no, an admin switched it off")
+		state = i18n.T(ctx, "no, an admin switched it off")
 	}
 	for _, f := range []templates.Fact{
-		{Label: words.T(ctx, "Agents may use it"), Value: state},
-		{Label: words.T(ctx, "Name"), Value: t.Alias, Mono: true},
-		{Label: words.T(ctx, "Tags"), Value: tags},
-		{Label: words.T(ctx, "Limit"), Value: quotaText(ctx, t.Quota)},
+		{Label: i18n.T(ctx, "Agents may use it"), Value: state},
+		{Label: i18n.T(ctx, "Name"), Value: t.Alias, Mono: true},
+		{Label: i18n.T(ctx, "Tags"), Value: tags},
+		{Label: i18n.T(ctx, "Limit"), Value: quotaText(ctx, t.Quota)},
 	} {
 		if f.Value != "" {
 			c.Facts = append(c.Facts, f)

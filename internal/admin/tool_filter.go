@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -43,9 +43,9 @@ func effectOptions(ctx context.Context, tools []templates.GrantTool) []templates
 	for _, t := range tools {
 		counts[t.Effect]++
 	}
-	options := []templates.Option{{Value: "", Label: words.T(ctx, "Any effect (%s)", words.Number(ctx, len(tools)))}}
+	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "Any effect (%s)", i18n.Number(ctx, len(tools)))}}
 	for _, e := range connectors.Effects {
-		options = append(options, templates.Option{Value: string(e), Label: effectName(ctx, e) + " (" + words.Number(ctx, counts[string(e)]) + ")"})
+		options = append(options, templates.Option{Value: string(e), Label: effectName(ctx, e) + " (" + i18n.Number(ctx, counts[string(e)]) + ")"})
 	}
 	return options
 }
@@ -53,12 +53,12 @@ func effectOptions(ctx context.Context, tools []templates.GrantTool) []templates
 func effectName(ctx context.Context, e connectors.Effect) string {
 	switch e {
 	case connectors.EffectReadOnly:
-		return words.T(ctx, "Read-only")
+		return i18n.T(ctx, "Read-only")
 	case connectors.EffectWrites:
-		return words.T(ctx, "Writes")
+		return i18n.T(ctx, "Writes")
 	case connectors.EffectDestructive:
-		return words.T(ctx, "Destructive")
+		return i18n.T(ctx, "Destructive")
 	default:
-		return words.T(ctx, "Does not say")
+		return i18n.T(ctx, "Does not say")
 	}
 }

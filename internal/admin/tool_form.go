@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 // Bounds of a form made from a schema.
@@ -73,16 +73,16 @@ func newToolForm(ctx context.Context, raw json.RawMessage) toolForm {
 		return toolForm{}
 	}
 	if len(raw) > maxFormSchema {
-		return toolForm{jsonOnlyReason: words.T(ctx, "The input schema is too large for a form. Write one JSON object.")}
+		return toolForm{jsonOnlyReason: i18n.T(ctx, "The input schema is too large for a form. Write one JSON object.")}
 	}
 	m := &formBuilder{schemaDocument: newDocument(raw), remaining: maxFormFields}
 	s, _ := m.resolve(raw)
 	if len(s.Properties) == 0 && (len(s.alternatives()) > 0 || len(s.AllOf.value) > 0 || s.Ref.value != "") {
-		return toolForm{jsonOnlyReason: words.T(ctx, "The input schema is too intricate for a form. Write one JSON object.")}
+		return toolForm{jsonOnlyReason: i18n.T(ctx, "The input schema is too intricate for a form. Write one JSON object.")}
 	}
 	fields := m.buildFields(s, formField{name: "arg", required: true, alwaysRequired: true, alwaysSent: true}, 1)
 	if m.remaining < 0 {
-		return toolForm{jsonOnlyReason: words.T(ctx, "There are too many parameters for a form. Write one JSON object.")}
+		return toolForm{jsonOnlyReason: i18n.T(ctx, "There are too many parameters for a form. Write one JSON object.")}
 	}
 	return toolForm{fields: fields}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 // FuzzToolForm builds forms from any schema. Input becomes one JSON object or an error beside a field.
@@ -115,7 +115,7 @@ func FuzzToolResult(f *testing.F) {
 		if json.Unmarshal([]byte(raw), &r) != nil {
 			return
 		}
-		german := words.With(t.Context(), words.German)
+		german := i18n.With(t.Context(), i18n.German)
 		shown := resultView(german, r, func(int) string { return "/picture" })
 		if len(shown.Blocks) > maxBlocks {
 			t.Errorf("%d blocks", len(shown.Blocks))

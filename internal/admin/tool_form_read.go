@@ -9,27 +9,27 @@ import (
 	"strings"
 	"time"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 // formReader reads arguments from form values.
 type formReader struct {
 	values url.Values
-	errors map[string]words.Key // by the names of the controls
+	errors map[string]i18n.Key // by the names of the controls
 }
 
 const (
-	messageRequired words.Key = "This is needed."
-	messageNumber   words.Key = "This is not a number."
-	messageInteger  words.Key = "This is not a whole number."
-	messageChoice   words.Key = "This is none of the choices."
-	messageJSON     words.Key = "This is not JSON."
-	messageDateTime words.Key = "This is not a date with a time."
+	messageRequired i18n.Key = "This is needed."
+	messageNumber   i18n.Key = "This is not a number."
+	messageInteger  i18n.Key = "This is not a whole number."
+	messageChoice   i18n.Key = "This is none of the choices."
+	messageJSON     i18n.Key = "This is not JSON."
+	messageDateTime i18n.Key = "This is not a date with a time."
 )
 
 // readArguments returns the fields' values as one JSON object in the schema's order, and errors by control.
-func (f toolForm) readArguments(values url.Values) (json.RawMessage, map[string]words.Key) {
-	r := &formReader{values: values, errors: map[string]words.Key{}}
+func (f toolForm) readArguments(values url.Values) (json.RawMessage, map[string]i18n.Key) {
+	r := &formReader{values: values, errors: map[string]i18n.Key{}}
 	object := r.readObject(f.fields)
 	return object, r.errors
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -121,7 +121,7 @@ func TestAFormSaysWhatIsWrong(t *testing.T) {
 	_, have := form.readArguments(url.Values{
 		"arg.1": {"1.5"}, "arg.2": {"one"}, "arg.3": {"{"}, "arg.4": {"tomorrow"}, "arg.5": {`"c"`}, "arg.6": {"1\nx"}, "arg.7.1": {"given"},
 	})
-	want := map[string]words.Key{
+	want := map[string]i18n.Key{
 		"arg.0": messageRequired, "arg.1": messageInteger, "arg.2": messageNumber, "arg.3": messageJSON, "arg.4": messageDateTime, "arg.5": messageChoice,
 		"arg.6": messageInteger, "arg.7.0": messageRequired,
 	}

@@ -6,16 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
 // toView is the form with its values and errors.
-func (f toolForm) toView(ctx context.Context, values url.Values, wrong map[string]words.Key) []templates.TryField {
+func (f toolForm) toView(ctx context.Context, values url.Values, wrong map[string]i18n.Key) []templates.TryField {
 	return fieldViews(ctx, f.fields, values, wrong)
 }
 
-func fieldViews(ctx context.Context, fields []formField, values url.Values, wrong map[string]words.Key) []templates.TryField {
+func fieldViews(ctx context.Context, fields []formField, values url.Values, wrong map[string]i18n.Key) []templates.TryField {
 	views := make([]templates.TryField, len(fields))
 	for i, f := range fields {
 		views[i] = f.toView(ctx, values, wrong)
@@ -23,7 +23,7 @@ func fieldViews(ctx context.Context, fields []formField, values url.Values, wron
 	return views
 }
 
-func (f formField) toView(ctx context.Context, values url.Values, wrong map[string]words.Key) templates.TryField {
+func (f formField) toView(ctx context.Context, values url.Values, wrong map[string]i18n.Key) templates.TryField {
 	v := templates.TryField{
 		Name:     f.name,
 		Label:    shortenText(f.key, maxName),
@@ -32,7 +32,7 @@ func (f formField) toView(ctx context.Context, values url.Values, wrong map[stri
 		Help:     shortenText(f.helpText(), maxDescription),
 		Notes:    shortenText(strings.Join(f.inputNotes(ctx), " · "), maxNote),
 		Value:    values.Get(f.name),
-		Error:    words.T(ctx, wrong[f.name]),
+		Error:    i18n.T(ctx, wrong[f.name]),
 	}
 	switch f.kind {
 	case fieldGroup:
@@ -113,9 +113,9 @@ func (f formField) inputNotes(ctx context.Context) []string {
 	var notes []string
 	switch f.kind {
 	case fieldLines:
-		notes = append(notes, words.T(ctx, "One per line."))
+		notes = append(notes, i18n.T(ctx, "One per line."))
 	case fieldJSON:
-		notes = append(notes, words.T(ctx, "As JSON."))
+		notes = append(notes, i18n.T(ctx, "As JSON."))
 	case fieldText:
 		if f.schema.Format.value == "date-time" {
 			notes = append(notes, "UTC")

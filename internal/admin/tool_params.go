@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -63,12 +63,12 @@ func (d schemaDocument) appendParams(ctx context.Context, s pageSchema, prefix s
 func (d schemaDocument) typeName(ctx context.Context, s pageSchema, nullable bool) string {
 	types := s.Type
 	if items, _ := d.resolve(s.Items); slices.Equal(types, typeNames{"array"}) && len(items.Type) > 0 {
-		types = typeNames{words.T(ctx, "array of %s", strings.Join(items.Type, " "+words.T(ctx, "or")+" "))}
+		types = typeNames{i18n.T(ctx, "array of %s", strings.Join(items.Type, " "+i18n.T(ctx, "or")+" "))}
 	}
 	if nullable && len(types) > 0 {
 		types = append(slices.Clone(types), "null")
 	}
-	return shortenText(strings.Join(types, " "+words.T(ctx, "or")+" "), maxName)
+	return shortenText(strings.Join(types, " "+i18n.T(ctx, "or")+" "), maxName)
 }
 
 func (s pageSchema) ruleNotes(ctx context.Context) []string {
@@ -78,24 +78,24 @@ func (s pageSchema) ruleNotes(ctx context.Context) []string {
 		for i, v := range s.Enum.value {
 			choices[i] = formatValue(v)
 		}
-		notes = append(notes, words.T(ctx, "one of %s", strings.Join(choices, ", ")))
+		notes = append(notes, i18n.T(ctx, "one of %s", strings.Join(choices, ", ")))
 	}
 	if len(s.Default) > 0 {
-		notes = append(notes, words.T(ctx, "default %s", formatValue(s.Default)))
+		notes = append(notes, i18n.T(ctx, "default %s", formatValue(s.Default)))
 	}
 	switch lowest, highest := formatValue(s.Minimum), formatValue(s.Maximum); {
 	case lowest != "" && highest != "":
 		notes = append(notes, lowest+"–"+highest)
 	case lowest != "":
-		notes = append(notes, words.T(ctx, "at least %s", lowest))
+		notes = append(notes, i18n.T(ctx, "at least %s", lowest))
 	case highest != "":
-		notes = append(notes, words.T(ctx, "at most %s", highest))
+		notes = append(notes, i18n.T(ctx, "at most %s", highest))
 	}
 	if s.Format.value != "" {
-		notes = append(notes, words.T(ctx, "format %s", s.Format.value))
+		notes = append(notes, i18n.T(ctx, "format %s", s.Format.value))
 	}
 	if s.Pattern.value != "" {
-		notes = append(notes, words.T(ctx, "matches %s", s.Pattern.value))
+		notes = append(notes, i18n.T(ctx, "matches %s", s.Pattern.value))
 	}
 	for i, n := range notes {
 		notes[i] = shortenText(n, maxNote)

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strings"
 
+	"patchbay/internal/i18n"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -21,7 +21,7 @@ func (h *Handler) toolSearch(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Tools(templates.ToolsPage{
-		Frame: h.newFrame(r, templates.NavTools, newCrumb(words.T(r.Context(), "Tools"), "")),
+		Frame: h.newFrame(r, templates.NavTools, newCrumb(i18n.T(r.Context(), "Tools"), "")),
 		Heads: newHeads(r, toolOrder),
 		Sort:  query.Get("sort"),
 		Query: filter.Query,

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"net/url"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -78,7 +78,7 @@ func (h *Handler) toolPage(w http.ResponseWriter, r *http.Request, status int, t
 	view := toolView(r.Context(), t.tool.Tool, pageDetail, h.now())
 	c := t.tool.connector
 	frame := h.newFrame(r, templates.NavConnectors,
-		newCrumb(words.T(r.Context(), "Connectors"), "/connectors"),
+		newCrumb(i18n.T(r.Context(), "Connectors"), "/connectors"),
 		newCrumb(c.Name, connectorPath(c.Slug)+"/tools"),
 		templates.Crumb{Text: view.Name, Mono: true})
 	page := templates.ToolPage{
@@ -101,16 +101,16 @@ func (h *Handler) toolPage(w http.ResponseWriter, r *http.Request, status int, t
 
 // pendingChange says that the tool's definition waits for a decision or was rejected.
 func pendingChange(ctx context.Context, t connectors.Tool) *templates.Attention {
-	a := templates.Attention{Kind: templates.StateWarn, Action: &templates.Link{Text: words.T(ctx, "Look at the change"), Href: toolPath(t.ConnectorSlug, t.Name) + "/changes"}}
+	a := templates.Attention{Kind: templates.StateWarn, Action: &templates.Link{Text: i18n.T(ctx, "Look at the change"), Href: toolPath(t.ConnectorSlug, t.Name) + "/changes"}}
 	switch {
 	case t.RemovedAt != nil:
 		return nil
 	case t.Review == connectors.ReviewChanged:
-		a.Title, a.Text = words.T(ctx, "Its server changed it"), words.T(ctx, "Agents are served the definition from before, and calls are refused until an admin has looked.")
+		a.Title, a.Text = i18n.T(ctx, "Its server changed it"), i18n.T(ctx, "Agents are served the definition from before, and calls are refused until an admin has looked.")
 	case t.Review == connectors.ReviewNew:
-		a.Title, a.Text = words.T(ctx, "It is new"), words.T(ctx, "Agents do not see it until an admin accepts it.")
+		a.Title, a.Text = i18n.T(ctx, "It is new"), i18n.T(ctx, "Agents do not see it until an admin accepts it.")
 	case t.Review == connectors.ReviewRejected:
-		a.Title, a.Text = words.T(ctx, "It was rejected"), words.T(ctx, "Agents do not see it until its server goes back to what was accepted, or an admin accepts it after all.")
+		a.Title, a.Text = i18n.T(ctx, "It was rejected"), i18n.T(ctx, "Agents do not see it until its server goes back to what was accepted, or an admin accepts it after all.")
 	default:
 		return nil
 	}
@@ -119,17 +119,17 @@ func pendingChange(ctx context.Context, t connectors.Tool) *templates.Attention 
 
 func toolFacts(ctx context.Context, c connectors.Connector, t connectors.Tool, view templates.ToolView) []templates.Fact {
 	facts := []templates.Fact{
-		{Label: words.T(ctx, "Connector"), Value: c.Name, Href: connectorPath(c.Slug)},
-		{Label: words.T(ctx, "Exposed as"), Value: connectors.ExposedName(c.Slug, t.AgentName()), Mono: true, Copy: true},
-		{Label: words.T(ctx, "Calls"), Value: words.T(ctx, "Show"), Href: "/calls?" + url.Values{"connector": {c.Slug}, "tool": {t.Name}}.Encode()},
-		{Label: words.T(ctx, "Changes"), Value: words.T(ctx, "Show"), Href: toolPath(c.Slug, t.Name) + "/changes"},
-		{Label: words.T(ctx, "First seen"), When: &view.FirstSeen},
-		{Label: words.T(ctx, "Last change"), When: &view.Changed},
-		{Label: words.T(ctx, "Last seen"), When: &view.LastSeen},
+		{Label: i18n.T(ctx, "Connector"), Value: c.Name, Href: connectorPath(c.Slug)},
+		{Label: i18n.T(ctx, "Exposed as"), Value: connectors.ExposedName(c.Slug, t.AgentName()), Mono: true, Copy: true},
+		{Label: i18n.T(ctx, "Calls"), Value: i18n.T(ctx, "Show"), Href: "/calls?" + url.Values{"connector": {c.Slug}, "tool": {t.Name}}.Encode()},
+		{Label: i18n.T(ctx, "Changes"), Value: i18n.T(ctx, "Show"), Href: toolPath(c.Slug, t.Name) + "/changes"},
+		{Label: i18n.T(ctx, "First seen"), When: &view.FirstSeen},
+		{Label: i18n.T(ctx, "Last change"), When: &view.Changed},
+		{Label: i18n.T(ctx, "Last seen"), When: &view.LastSeen},
 	}
 	if view.Removed != nil {
-		facts = append(facts, templates.Fact{Label: words.T(ctx, "Removed"), When: view.Removed})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Removed"), When: view.Removed})
 	}
-	facts = append(facts, uncheckedFacts(ctx, access.UncheckedParts(connectors.DecodeTool(t.Raw).InputSchema))...)
+	facts = append(facts, uncheckedFacts(ctx, agentview.UncheckedParts(connectors.DecodeTool(t.Raw).InputSchema))...)
 	return append(facts, templates.Fact{Label: "SHA-256", Value: t.Hash.String(), Mono: true, Copy: true})
 }

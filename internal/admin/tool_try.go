@@ -10,13 +10,13 @@ import (
 	"strconv"
 	"time"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/middleware"
 	"patchbay/internal/respond"
 	"patchbay/internal/toolcall"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -38,7 +38,7 @@ type trial struct {
 	asJSON   bool
 	typed    string     // the arguments, as JSON
 	values   url.Values // the form's fields
-	wrong    map[string]words.Key
+	wrong    map[string]i18n.Key
 	form     templates.Form // errors of the whole form
 	result   *templates.Result
 	curation *templates.Form // a refused curation form; nil: none
@@ -58,7 +58,7 @@ func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
 	t := trial{tool: tool, agent: f.text("agent"), asJSON: f.text("as") == "json", typed: f.values.Get("json"), values: f.values}
 	if f.text("definition") != tool.Hash.String() && !t.asJSON {
 		t.values = tool.form.defaults()
-		t.form.Problem = words.T(r.Context(), "The tool has changed meanwhile. Fill in its form again.")
+		t.form.Problem = i18n.T(r.Context(), "The tool has changed meanwhile. Fill in its form again.")
 		return h.toolPage(w, r, http.StatusConflict, t)
 	}
 	arguments, ok := t.readArguments(r.Context())
@@ -69,7 +69,7 @@ func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
 	case !ok:
 		return h.toolPage(w, r, http.StatusUnprocessableEntity, t)
 	case len(arguments) > maxArguments:
-		t.form.Problem = words.T(r.Context(), "These arguments are larger than %s MiB, which is more than an agent can send. Nothing was sent: shorten them.", strconv.Itoa(maxArguments>>20))
+		t.form.Problem = i18n.T(r.Context(), "These arguments are larger than %s MiB, which is more than an agent can send. Nothing was sent: shorten them.", strconv.Itoa(maxArguments>>20))
 		return h.toolPage(w, r, http.StatusRequestEntityTooLarge, t)
 	}
 	clearWriteDeadline(w)
@@ -90,7 +90,7 @@ func (t *trial) readArguments(ctx context.Context) (json.RawMessage, bool) {
 	typed := json.RawMessage(cmp.Or(t.typed, "{}"))
 	var object map[string]json.RawMessage
 	if json.Unmarshal(typed, &object) != nil || object == nil {
-		t.form.Errors = map[string]string{"json": words.T(ctx, "This is not one JSON object.")}
+		t.form.Errors = map[string]string{"json": i18n.T(ctx, "This is not one JSON object.")}
 		return nil, false
 	}
 	return typed, true
@@ -105,7 +105,7 @@ func (t *trial) switchMode(ctx context.Context, to string, arguments json.RawMes
 	}
 	values, complete := t.tool.form.fillValues(arguments)
 	if !complete {
-		t.form.Problem = words.T(ctx, "These arguments do not fit into the form.")
+		t.form.Problem = i18n.T(ctx, "These arguments do not fit into the form.")
 		return
 	}
 	t.asJSON, t.values = false, values
@@ -115,7 +115,7 @@ func (t *trial) switchMode(ctx context.Context, to string, arguments json.RawMes
 func (h *Handler) runTrial(w http.ResponseWriter, r *http.Request, t *trial, arguments json.RawMessage) (status int, err error) {
 	view, err := h.access.Fresh(r.Context(), actor(r).Tenant.ID, connectors.Ref(t.agent))
 	if fault.Is(err, fault.NotFound) {
-		t.form.Errors = map[string]string{"agent": words.T(r.Context(), "There is no such agent.")}
+		t.form.Errors = map[string]string{"agent": i18n.T(r.Context(), "There is no such agent.")}
 		return http.StatusUnprocessableEntity, nil
 	}
 	if err != nil {
@@ -130,14 +130,14 @@ func (h *Handler) runTrial(w http.ResponseWriter, r *http.Request, t *trial, arg
 	}
 	tool := findTool(view, t.tool.connector.Slug, t.tool.Name)
 	if tool == nil {
-		t.form.Errors = map[string]string{"agent": words.T(r.Context(), "This agent was not granted the tool.")}
+		t.form.Errors = map[string]string{"agent": i18n.T(r.Context(), "This agent was not granted the tool.")}
 		return http.StatusUnprocessableEntity, nil
 	}
 	call, err := h.calls.Run(r.Context(), toolcall.Order{
 		View: view, Tool: tool, Arguments: arguments, Source: connectors.SourceDashboard, Caller: actor(r).Name, From: actor(r).CallOrigin(),
 	}, tryTimeout)
 	if bad, ok := errors.AsType[*toolcall.BadArguments](err); ok {
-		t.form.Problem = words.Said(r.Context(), bad.Sentence)
+		t.form.Problem = i18n.Said(r.Context(), bad.Sentence)
 		return http.StatusUnprocessableEntity, nil
 	}
 	if f := fault.As(err); f != nil && call.ID != (connectors.ToolCallID{}) { // refused by a quota; the call is recorded
@@ -157,7 +157,7 @@ func (h *Handler) runTrial(w http.ResponseWriter, r *http.Request, t *trial, arg
 }
 
 // findTool finds a connector's tool in an agent's view; nil if it is not there.
-func findTool(v *access.View, connector, name string) *access.Tool {
+func findTool(v *agentview.View, connector, name string) *agentview.Tool {
 	reach := v.Reach(connector)
 	if reach == nil {
 		return nil

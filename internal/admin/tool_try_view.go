@@ -6,9 +6,9 @@ import (
 	"maps"
 	"time"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -22,13 +22,13 @@ func (t trial) toView(ctx context.Context, can templates.Can) *templates.TryIt {
 	maps.DeleteFunc(v.Form.Values, func(_, value string) bool { return value == "" })
 	switch {
 	case t.tool.RemovedAt != nil:
-		v.Instead = words.T(ctx, "The server does not offer it any more.")
+		v.Instead = i18n.T(ctx, "The server does not offer it any more.")
 	case !t.tool.connector.Enabled:
-		v.Instead = words.T(ctx, "The connector is disabled.")
+		v.Instead = i18n.T(ctx, "The connector is disabled.")
 	case len(t.tool.agents) == 0:
-		v.Instead = words.T(ctx, "A tool is tried as an agent, under its rules. No agent that is enabled was granted this one.")
+		v.Instead = i18n.T(ctx, "A tool is tried as an agent, under its rules. No agent that is enabled was granted this one.")
 		if can.Manage {
-			v.Repair = &templates.Link{Text: words.T(ctx, "Open the agents"), Href: "/agents"}
+			v.Repair = &templates.Link{Text: i18n.T(ctx, "Open the agents"), Href: "/agents"}
 		}
 	}
 	for _, a := range t.tool.agents {
@@ -41,16 +41,16 @@ func (t trial) toView(ctx context.Context, can templates.Can) *templates.TryIt {
 }
 
 // trialResult is a trial's result so far.
-func trialResult(ctx context.Context, c connectors.ToolCall, t *access.Tool, tenant connectors.Tenant) *templates.Result {
-	link := &templates.Link{Text: words.T(ctx, "Open the call"), Href: callPath(c.ID)}
+func trialResult(ctx context.Context, c connectors.ToolCall, t *agentview.Tool, tenant connectors.Tenant) *templates.Result {
+	link := &templates.Link{Text: i18n.T(ctx, "Open the call"), Href: callPath(c.ID)}
 	since := c.StartedAt.UTC().Format(time.RFC3339Nano)
 	switch {
 	case c.Status == connectors.CallPendingApproval:
 		return &templates.Result{Waiting: &templates.ResultWait{
-			Text: words.T(ctx, "The agent's rules want a person's word. Nothing was sent yet."), Since: since, Link: templates.Link{Text: words.T(ctx, "Open the approval"), Href: approvalPath(c.ID)},
+			Text: i18n.T(ctx, "The agent's rules want a person's word. Nothing was sent yet."), Since: since, Link: templates.Link{Text: i18n.T(ctx, "Open the approval"), Href: approvalPath(c.ID)},
 		}}
 	case c.Status == connectors.CallRunning:
-		return &templates.Result{Waiting: &templates.ResultWait{Text: words.T(ctx, "The call still runs."), Since: since, Link: *link}}
+		return &templates.Result{Waiting: &templates.ResultWait{Text: i18n.T(ctx, "The call still runs."), Since: since, Link: *link}}
 	case c.Status != connectors.CallSuccess && !c.IsError:
 		return &templates.Result{Link: link, Facts: formatDuration(ctx, c.Duration), Problem: &templates.Attention{
 			Kind: templates.StateBad, Title: callState(ctx, c.Status).Text, Text: callReason(ctx, c),
@@ -62,9 +62,9 @@ func trialResult(ctx context.Context, c connectors.ToolCall, t *access.Tool, ten
 	v := resultView(ctx, r, storedPictureURL(c, tenant))
 	v.Facts, v.Link = formatDuration(ctx, c.Duration)+" · "+formatBytes(ctx, c.ResponseBytes), link
 	if t.OutputSchema != nil && !c.IsError {
-		v.Checked = words.T(ctx, "The structured content fits the output schema.")
+		v.Checked = i18n.T(ctx, "The structured content fits the output schema.")
 		if mismatch := t.OutputMismatch(ctx, c.Structured); mismatch != "" {
-			v.Checked, v.Misfit = "", &templates.Attention{Kind: templates.StateWarn, Title: words.T(ctx, "It does not fit the output schema"), Text: shortenText(mismatch, maxDescription)}
+			v.Checked, v.Misfit = "", &templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "It does not fit the output schema"), Text: shortenText(mismatch, maxDescription)}
 		}
 	}
 	return &v

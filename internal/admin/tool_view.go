@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -39,7 +39,7 @@ func toolView(ctx context.Context, t connectors.Tool, limits definitionDetail, n
 	if t.RemovedAt != nil {
 		removed := newWhen(ctx, *t.RemovedAt, now)
 		v.Removed = &removed
-		v.Badges = append(v.Badges, templates.Badge{Kind: templates.BadgeWarn, Text: words.T(ctx, "removed"), Title: words.T(ctx, "The server does not list it any more.")})
+		v.Badges = append(v.Badges, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "removed"), Title: i18n.T(ctx, "The server does not list it any more.")})
 	}
 	if badge, ok := reviewBadge(ctx, t.Review); ok {
 		v.Badges = append(v.Badges, badge)
@@ -52,10 +52,10 @@ func toolView(ctx context.Context, t connectors.Tool, limits definitionDetail, n
 func curationBadges(ctx context.Context, t connectors.Tool) []templates.Badge {
 	var list []templates.Badge
 	if !t.Enabled {
-		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: words.T(ctx, "disabled"), Title: words.T(ctx, "An admin switched it off: agents neither see nor call it.")})
+		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "disabled"), Title: i18n.T(ctx, "An admin switched it off: agents neither see nor call it.")})
 	}
 	if t.AgentText != "" {
-		list = append(list, templates.Badge{Text: words.T(ctx, "re-described"), Title: words.T(ctx, "Agents read an admin’s description in place of the server’s.")})
+		list = append(list, templates.Badge{Text: i18n.T(ctx, "re-described"), Title: i18n.T(ctx, "Agents read an admin’s description in place of the server’s.")})
 	}
 	for _, tag := range t.Tags {
 		list = append(list, templates.Badge{Text: "#" + tag})
@@ -83,18 +83,18 @@ func hintBadges(ctx context.Context, d connectors.ToolView) []templates.Badge {
 	isTrue := func(hint *bool) bool { return hint != nil && *hint }
 	switch {
 	case isTrue(d.Hints.ReadOnly):
-		list = append(list, templates.Badge{Kind: templates.BadgeGood, Text: words.T(ctx, "read-only"), Title: words.T(ctx, "The server says that it changes nothing.")})
+		list = append(list, templates.Badge{Kind: templates.BadgeGood, Text: i18n.T(ctx, "read-only"), Title: i18n.T(ctx, "The server says that it changes nothing.")})
 	case isTrue(d.Hints.Destructive):
-		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: words.T(ctx, "destructive"), Title: words.T(ctx, "The server says that it may delete or overwrite.")})
+		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: i18n.T(ctx, "destructive"), Title: i18n.T(ctx, "The server says that it may delete or overwrite.")})
 	}
 	if isTrue(d.Hints.Idempotent) {
-		list = append(list, templates.Badge{Text: words.T(ctx, "idempotent"), Title: words.T(ctx, "The server says that doing it twice does no more than once.")})
+		list = append(list, templates.Badge{Text: i18n.T(ctx, "idempotent"), Title: i18n.T(ctx, "The server says that doing it twice does no more than once.")})
 	}
 	if isTrue(d.Hints.OpenWorld) {
-		list = append(list, templates.Badge{Text: words.T(ctx, "open world"), Title: words.T(ctx, "The server says that it deals with things outside of itself.")})
+		list = append(list, templates.Badge{Text: i18n.T(ctx, "open world"), Title: i18n.T(ctx, "The server says that it deals with things outside of itself.")})
 	}
 	if len(d.Notes) > 0 {
-		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: words.N(ctx, len(d.Notes), "%s odd field", "%s odd fields"), Title: strings.Join(translateAll(ctx, d.Notes), " ")})
+		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.N(ctx, len(d.Notes), "%s odd field", "%s odd fields"), Title: strings.Join(translateAll(ctx, d.Notes), " ")})
 	}
 	return list
 }
@@ -102,29 +102,29 @@ func hintBadges(ctx context.Context, d connectors.ToolView) []templates.Badge {
 func reviewBadge(ctx context.Context, r connectors.Review) (templates.Badge, bool) {
 	switch r {
 	case connectors.ReviewChanged:
-		return templates.Badge{Kind: templates.BadgeWarn, Text: words.T(ctx, "changed"), Title: words.T(ctx, "Its definition changed; agents are served the accepted one.")}, true
+		return templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "changed"), Title: i18n.T(ctx, "Its definition changed; agents are served the accepted one.")}, true
 	case connectors.ReviewNew:
-		return templates.Badge{Kind: templates.BadgeWarn, Text: words.T(ctx, "new"), Title: words.T(ctx, "It is not served to agents yet.")}, true
+		return templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "new"), Title: i18n.T(ctx, "It is not served to agents yet.")}, true
 	case connectors.ReviewRejected:
-		return templates.Badge{Kind: templates.BadgeWarn, Text: words.T(ctx, "rejected"), Title: words.T(ctx, "It is not served to agents.")}, true
+		return templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "rejected"), Title: i18n.T(ctx, "It is not served to agents.")}, true
 	default:
 		return templates.Badge{}, false
 	}
 }
 
 func quarantinedTool(ctx context.Context, q connectors.Quarantined) templates.QuarantinedTool {
-	name := words.T(ctx, "(no name)")
+	name := i18n.T(ctx, "(no name)")
 	if q.Name != nil && *q.Name != "" {
 		name = shortenText(*q.Name, maxName)
 	}
-	return templates.QuarantinedTool{Name: name, Reason: words.Said(ctx, q.Reason), Raw: indentJSON(ctx, q.Raw, listDetail.maxJSON)}
+	return templates.QuarantinedTool{Name: name, Reason: i18n.Said(ctx, q.Reason), Raw: indentJSON(ctx, q.Raw, listDetail.maxJSON)}
 }
 
 // indentJSON indents JSON, keeping key order and the spelling of numbers. It cuts longer JSON after limit
 // bytes, with a note. JSON that would become mostly blanks, as a deep list, stays as it is.
 func indentJSON(ctx context.Context, raw []byte, limit int) string {
 	if len(raw) > limit {
-		return cleanText(string(raw[:limit])) + words.T(ctx, "\n… the first %d of %s KiB; the API gives all of it.", limit>>10, words.Number(ctx, len(raw)>>10))
+		return cleanText(string(raw[:limit])) + i18n.T(ctx, "\n… the first %d of %s KiB; the API gives all of it.", limit>>10, i18n.Number(ctx, len(raw)>>10))
 	}
 	var out bytes.Buffer
 	if json.Indent(&out, raw, "", "  ") != nil || out.Len() > 4*limit {

@@ -9,8 +9,8 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/toolsync"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -66,7 +66,7 @@ func TestDurationsAndIntervalsAreWords(t *testing.T) {
 func TestNumbersAreGrouped(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "0", 999: "999", 1204: "1,204", 1234567: "1,234,567", -32601: "-32,601"} {
-		if have := words.Number(t.Context(), n); have != want {
+		if have := i18n.Number(t.Context(), n); have != want {
 			t.Errorf("%d: %q, want %q", n, have, want)
 		}
 	}

@@ -3,8 +3,8 @@ package admin
 import (
 	"net/http"
 
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 func (h *Handler) webhookDelete(w http.ResponseWriter, r *http.Request) error {
@@ -15,5 +15,5 @@ func (h *Handler) webhookDelete(w http.ResponseWriter, r *http.Request) error {
 	if err := h.webhooks.Delete(r.Context(), actor(r), hook.ID); err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/webhooks", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The webhook is deleted.")})
+	return h.respond.Back(w, r, "/webhooks", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The webhook is deleted.")})
 }

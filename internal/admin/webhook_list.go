@@ -3,7 +3,7 @@ package admin
 import (
 	"net/http"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
@@ -18,7 +18,7 @@ func (h *Handler) webhooksPage(w http.ResponseWriter, r *http.Request, status in
 		return err
 	}
 	page := templates.WebhooksPage{
-		Frame: h.newFrame(r, templates.NavWebhooks, newCrumb(words.T(r.Context(), "Webhooks"), "")),
+		Frame: h.newFrame(r, templates.NavWebhooks, newCrumb(i18n.T(r.Context(), "Webhooks"), "")),
 		Count: formatCount(r.Context(), len(list.Items), newPager(r, list.Next), "%s webhook", "%s webhooks"),
 		Form:  f,
 		Kinds: kindChoices(r.Context(), chosen),

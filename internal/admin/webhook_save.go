@@ -3,9 +3,9 @@ package admin
 import (
 	"net/http"
 
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
 	"patchbay/internal/webhooks"
-	"patchbay/internal/words"
 )
 
 func (h *Handler) webhookSave(w http.ResponseWriter, r *http.Request) error {
@@ -26,5 +26,5 @@ func (h *Handler) webhookSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, webhookPath(saved.ID), respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The webhook is saved.")})
+	return h.respond.Back(w, r, webhookPath(saved.ID), respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The webhook is saved.")})
 }

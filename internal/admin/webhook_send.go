@@ -5,8 +5,8 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
-	"patchbay/internal/words"
 )
 
 // webhookTrial sends a test delivery, and shows its result.
@@ -19,13 +19,13 @@ func (h *Handler) webhookTrial(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	flash := respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The test has arrived, in %s.", formatDuration(r.Context(), d.Duration))}
+	flash := respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The test has arrived, in %s.", formatDuration(r.Context(), d.Duration))}
 	switch d.State {
 	case connectors.DeliveryDelivered:
 	case connectors.DeliveryWaiting:
-		flash.Text = words.T(r.Context(), "The test waits for others to the same place, and is sent within minutes.")
+		flash.Text = i18n.T(r.Context(), "The test waits for others to the same place, and is sent within minutes.")
 	default:
-		flash = respond.Flash{Kind: respond.Alert, Text: words.T(r.Context(), "The test did not arrive: %s", d.Error)}
+		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "The test did not arrive: %s", d.Error)}
 	}
 	return h.respond.Back(w, r, webhookPath(hook.ID), flash)
 }
@@ -46,5 +46,5 @@ func (h *Handler) webhookRedeliver(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, webhookPath(hook.ID), respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "It is sent again. Reload the page to see whether it has arrived.")})
+	return h.respond.Back(w, r, webhookPath(hook.ID), respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "It is sent again. Reload the page to see whether it has arrived.")})
 }

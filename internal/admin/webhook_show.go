@@ -6,8 +6,8 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/store"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -43,7 +43,7 @@ func (h *Handler) webhookPage(w http.ResponseWriter, r *http.Request, status int
 		return err
 	}
 	page := templates.WebhookPage{
-		Frame:   h.newFrame(r, templates.NavWebhooks, newCrumb(words.T(r.Context(), "Webhooks"), "/webhooks"), newCrumb(hook.Name, "")),
+		Frame:   h.newFrame(r, templates.NavWebhooks, newCrumb(i18n.T(r.Context(), "Webhooks"), "/webhooks"), newCrumb(hook.Name, "")),
 		Webhook: webhookRow(r.Context(), hook, h.now()),
 		Form:    webhookForm(hook),
 		Kinds:   kindChoices(r.Context(), kindValues(hook.Kinds)),

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
 	"patchbay/internal/webhooks"
-	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -18,25 +18,25 @@ func webhookPath(id connectors.WebhookID) string { return "/webhooks/" + id.Stri
 
 func webhookRow(ctx context.Context, hook connectors.Webhook, now time.Time) templates.WebhookRow {
 	row := templates.WebhookRow{
-		Name: hook.Name, Href: webhookPath(hook.ID), Host: hook.URL, Told: words.T(ctx, "Everything"), Delivered: newWhenOrNever(ctx, hook.DeliveredAt, now),
+		Name: hook.Name, Href: webhookPath(hook.ID), Host: hook.URL, Told: i18n.T(ctx, "Everything"), Delivered: newWhenOrNever(ctx, hook.DeliveredAt, now),
 	}
 	if u, err := url.Parse(hook.URL); err == nil {
 		row.Host = u.Host // the rest of an address may be a secret
 	}
 	if n := len(hook.Kinds); n > 0 {
-		row.Told = words.N(ctx, n, "%s kind", "%s kinds")
+		row.Told = i18n.N(ctx, n, "%s kind", "%s kinds")
 	}
 	switch hook.State() {
 	case connectors.WebhookOff:
-		row.State, row.Reason = templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Off")}, words.Said(ctx, hook.DisabledWhy.Sentence())
+		row.State, row.Reason = templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Off")}, i18n.Said(ctx, hook.DisabledWhy.Sentence())
 		if hook.DisabledWhy != connectors.WebhookOnOrOff {
-			row.State = templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Turned off")}
+			row.State = templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Turned off")}
 		}
 	case connectors.WebhookTrouble:
-		row.State = templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Failing")}
-		row.Reason = words.T(ctx, "Nothing has arrived since %s. It is tried again by itself, for three days.", newWhen(ctx, *hook.FailingSince, now).Text)
+		row.State = templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Failing")}
+		row.Reason = i18n.T(ctx, "Nothing has arrived since %s. It is tried again by itself, for three days.", newWhen(ctx, *hook.FailingSince, now).Text)
 	default:
-		row.State = templates.State{Kind: templates.StateOK, Text: words.T(ctx, "On")}
+		row.State = templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "On")}
 	}
 	return row
 }
@@ -44,24 +44,24 @@ func webhookRow(ctx context.Context, hook connectors.Webhook, now time.Time) tem
 func webhookFacts(ctx context.Context, hook connectors.Webhook, now time.Time) []templates.Fact {
 	delivered, made := newWhenOrNever(ctx, hook.DeliveredAt, now), newWhen(ctx, hook.CreatedAt, now)
 	facts := []templates.Fact{
-		{Label: words.T(ctx, "Last notice arrived"), When: &delivered}, // a test does not count
-		{Label: words.T(ctx, "Failed since then"), Value: words.N(ctx, hook.Failures, "%s try", "%s tries")},
+		{Label: i18n.T(ctx, "Last notice arrived"), When: &delivered}, // a test does not count
+		{Label: i18n.T(ctx, "Failed since then"), Value: i18n.N(ctx, hook.Failures, "%s try", "%s tries")},
 	}
 	if hook.RotatingUntil != nil && hook.RotatingUntil.After(now) {
 		until := newWhen(ctx, *hook.RotatingUntil, now)
-		facts = append(facts, templates.Fact{Label: words.T(ctx, "Old secret ends"), When: &until})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Old secret ends"), When: &until})
 	}
-	return append(facts, templates.Fact{Label: words.T(ctx, "ID"), Value: hook.ID.String(), Mono: true, Copy: true}, templates.Fact{Label: words.T(ctx, "Made"), When: &made})
+	return append(facts, templates.Fact{Label: i18n.T(ctx, "ID"), Value: hook.ID.String(), Mono: true, Copy: true}, templates.Fact{Label: i18n.T(ctx, "Made"), When: &made})
 }
 
 // deliveryRow is one delivery of a notice.
 func deliveryRow(ctx context.Context, d connectors.Delivery, hook connectors.Webhook, now time.Time) templates.DeliveryRow {
 	row := templates.DeliveryRow{
-		ID: webhooks.MessageID(d.ID), Kind: kindName(ctx, d.Kind), State: deliveryState(ctx, d), Reason: words.Said(ctx, d.Error), Tries: strconv.Itoa(d.Tries),
+		ID: webhooks.MessageID(d.ID), Kind: kindName(ctx, d.Kind), State: deliveryState(ctx, d), Reason: i18n.Said(ctx, d.Error), Tries: strconv.Itoa(d.Tries),
 		Made: newWhen(ctx, d.CreatedAt, now), Tried: newWhenOrNever(ctx, d.TriedAt, now),
 	}
 	if d.TriedAt != nil {
-		row.Status, row.Took = words.T(ctx, "no answer"), formatDuration(ctx, d.Duration)
+		row.Status, row.Took = i18n.T(ctx, "no answer"), formatDuration(ctx, d.Duration)
 	}
 	if d.Status != 0 {
 		row.Status = strconv.Itoa(d.Status)
@@ -82,16 +82,16 @@ func deliveryRow(ctx context.Context, d connectors.Delivery, hook connectors.Web
 func deliveryState(ctx context.Context, d connectors.Delivery) templates.State {
 	switch d.State {
 	case connectors.DeliveryDelivered:
-		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Delivered")}
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Delivered")}
 	case connectors.DeliveryFailed:
-		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Failed")}
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Failed")}
 	case connectors.DeliveryCancelled:
-		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Cancelled")}
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Cancelled")}
 	}
 	if d.Tries > 0 {
-		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Is tried again")}
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Is tried again")}
 	}
-	return templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "Waits")}
+	return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Waits")}
 }
 
 // kindChoices offers the kinds of notices.

@@ -11,7 +11,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
-	"patchbay/internal/registry"
+	"patchbay/internal/manage"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
@@ -309,13 +309,13 @@ var otherActs = map[string]actionCase{
 	"table.export": {prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
 		return func() error {
-			return registry.New(w.St, nil).RecordTableExport(t.Context(), w.newOperator(t), "connectors", "csv", "")
+			return manage.New(w.St, nil).RecordTableExport(t.Context(), w.newOperator(t), "connectors", "csv", "")
 		}
 	}},
 	"audit.export": {prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
 		return func() error {
-			_, err := registry.New(w.St, nil).RecordAuditExport(t.Context(), w.newOperator(t))
+			_, err := manage.New(w.St, nil).RecordAuditExport(t.Context(), w.newOperator(t))
 			return err
 		}
 	}},

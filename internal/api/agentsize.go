@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/toolfmt"
@@ -17,7 +17,7 @@ type sizeJSON struct {
 	Tokens int `json:"tokens" doc:"An estimate of our own, not the provider's count."`
 }
 
-func viewSize(s access.Size) sizeJSON { return sizeJSON(s) }
+func viewSize(s agentview.Size) sizeJSON { return sizeJSON(s) }
 
 // agentSizeJSON is the size of an agent's tools in a model's input.
 type agentSizeJSON struct {

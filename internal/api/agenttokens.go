@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
-	"patchbay/internal/registry"
+	"patchbay/internal/manage"
 )
 
 // agentTokenJSON is an agent's token, without its secret.
@@ -87,7 +87,7 @@ func (h *Handler) createAgentToken(ctx context.Context, actor auth.Actor, in *cr
 	if err != nil {
 		return nil, err
 	}
-	token, text, err := h.registry.IssueToken(ctx, actor, in.ref(), registry.TokenRequest{Name: doc.Name, ExpiresAt: doc.ExpiresAt})
+	token, text, err := h.registry.IssueToken(ctx, actor, in.ref(), manage.TokenRequest{Name: doc.Name, ExpiresAt: doc.ExpiresAt})
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/toolfmt"
@@ -55,7 +55,7 @@ func (h *Handler) agentUnused(ctx context.Context, actor auth.Actor, in *unusedI
 	return &response[unusedJSON]{Body: viewUnused(unused, in.format())}, nil
 }
 
-func viewUnused(u access.Unused, f toolfmt.Format) unusedJSON {
+func viewUnused(u agentview.Unused, f toolfmt.Format) unusedJSON {
 	out := unusedJSON{
 		Since: u.Since.UTC(), Provider: string(f), Seen: len(u.View.Tools), TooNew: u.Young, Tokens: u.View.Size(f).Tokens,
 		MarginPercent: toolfmt.Margin(f), Tools: make([]unusedToolJSON, len(u.Tools)),

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 )
@@ -38,7 +38,7 @@ type whyCredentialJSON struct {
 	Status string `json:"status" doc:"active, expired, refresh_failed, revoked, missing or not_needed; empty likewise."`
 }
 
-func viewWhy(w access.Why) whyJSON {
+func viewWhy(w agentview.Why) whyJSON {
 	out := whyJSON{
 		Tool: w.Exposed, Sees: w.Sees, MayCall: w.MayCall, State: w.State, Asks: w.Asks, AllowedUntil: toUTC(w.AllowedUntil), Advice: w.Advice,
 		Unchecked:  []uncheckedJSON{},

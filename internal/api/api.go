@@ -10,15 +10,15 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/auth"
 	"patchbay/internal/authserver"
 	"patchbay/internal/connect"
+	"patchbay/internal/credentialexport"
 	"patchbay/internal/fault"
-	"patchbay/internal/handover"
 	"patchbay/internal/limit"
+	"patchbay/internal/manage"
 	"patchbay/internal/middleware"
-	"patchbay/internal/registry"
 	"patchbay/internal/respond"
 	"patchbay/internal/sso"
 	"patchbay/internal/store"
@@ -29,20 +29,20 @@ import (
 
 // Options configure a [Handler]. All above Rates are required.
 type Options struct {
-	Store    *store.Store
-	Registry *registry.Registry
-	Syncer   *toolsync.Syncer
-	Connect  *connect.Broker
-	Handover *handover.Desk
-	Access   *access.Cache    // the agents' views
-	Calls    *toolcall.Caller // calls of tools
-	Webhooks *webhooks.Post   // receivers of notices
-	SSO      *sso.Service
-	Programs *authserver.Server // the authorization server for programs
-	Auth     *auth.Service      // sessions are loaded by middleware before
-	Respond  *respond.Responder
-	BaseURL  string // without a slash at the end
-	Version  string
+	Store            *store.Store
+	Registry         *manage.Registry
+	Syncer           *toolsync.Syncer
+	Connect          *connect.Broker
+	CredentialExport *credentialexport.Desk
+	Access           *agentview.Cache // the agents' views
+	Calls            *toolcall.Caller // calls of tools
+	Webhooks         *webhooks.Post   // receivers of notices
+	SSO              *sso.Service
+	Programs         *authserver.Server // the authorization server for programs
+	Auth             *auth.Service      // sessions are loaded by middleware before
+	Respond          *respond.Responder
+	BaseURL          string // without a slash at the end
+	Version          string
 
 	Rates     Rates              // zero: no limits
 	Throttled func(limit string) // called for each refused request with the exceeded limit, "caller" or "tenant"; may be nil
@@ -51,20 +51,20 @@ type Options struct {
 
 // Handler is the JSON API.
 type Handler struct {
-	store    *store.Store
-	registry *registry.Registry
-	sync     *toolsync.Syncer
-	connect  *connect.Broker
-	handover *handover.Desk
-	access   *access.Cache
-	calls    *toolcall.Caller
-	webhooks *webhooks.Post
-	auth     *auth.Service
-	sso      *sso.Service
-	programs *authserver.Server
-	respond  *respond.Responder
-	baseURL  string
-	version  string
+	store            *store.Store
+	registry         *manage.Registry
+	sync             *toolsync.Syncer
+	connect          *connect.Broker
+	credentialExport *credentialexport.Desk
+	access           *agentview.Cache
+	calls            *toolcall.Caller
+	webhooks         *webhooks.Post
+	auth             *auth.Service
+	sso              *sso.Service
+	programs         *authserver.Server
+	respond          *respond.Responder
+	baseURL          string
+	version          string
 
 	callers *limit.Rate[uuid.UUID] // by API key or person
 	tenants *limit.Rate[uuid.UUID]
@@ -88,26 +88,26 @@ func New(o Options) (*Handler, error) {
 		o.Throttled = func(string) {}
 	}
 	h := &Handler{
-		store:    o.Store,
-		registry: o.Registry,
-		sync:     o.Syncer,
-		connect:  o.Connect,
-		handover: o.Handover,
-		access:   o.Access,
-		calls:    o.Calls,
-		webhooks: o.Webhooks,
-		auth:     o.Auth,
-		sso:      o.SSO,
-		programs: o.Programs,
-		respond:  o.Respond,
-		baseURL:  o.BaseURL,
-		version:  o.Version,
-		callers:  newThrottle(o.Rates.PerCaller),
-		tenants:  newThrottle(o.Rates.PerTenant),
-		rates:    o.Rates,
-		refused:  o.Throttled,
-		now:      o.Now,
-		routes:   chi.NewMux(),
+		store:            o.Store,
+		registry:         o.Registry,
+		sync:             o.Syncer,
+		connect:          o.Connect,
+		credentialExport: o.CredentialExport,
+		access:           o.Access,
+		calls:            o.Calls,
+		webhooks:         o.Webhooks,
+		auth:             o.Auth,
+		sso:              o.SSO,
+		programs:         o.Programs,
+		respond:          o.Respond,
+		baseURL:          o.BaseURL,
+		version:          o.Version,
+		callers:          newThrottle(o.Rates.PerCaller),
+		tenants:          newThrottle(o.Rates.PerTenant),
+		rates:            o.Rates,
+		refused:          o.Throttled,
+		now:              o.Now,
+		routes:           chi.NewMux(),
 	}
 	h.identify = identifyUnlessKnown(middleware.Identify(o.Auth.Identify, h.refuseCaller))
 	h.routes.Use(noStore, h.identify, h.limitRate, headIsGet)

@@ -15,18 +15,18 @@ import (
 	"github.com/alexedwards/argon2id"
 	"github.com/go-chi/chi/v5"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/api"
 	"patchbay/internal/auth"
+	"patchbay/internal/calllog"
 	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentialexport"
 	"patchbay/internal/credentials"
-	"patchbay/internal/handover"
-	"patchbay/internal/history"
+	"patchbay/internal/manage"
 	"patchbay/internal/mcp"
 	"patchbay/internal/mcp/mcptest"
 	"patchbay/internal/oauth"
-	"patchbay/internal/registry"
 	"patchbay/internal/respond"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/sso"
@@ -43,7 +43,7 @@ type world struct {
 	auth    *auth.Service
 	syncer  *toolsync.Syncer
 	connect *connect.Broker
-	access  *access.Cache
+	access  *agentview.Cache
 	caller  *toolcall.Caller
 	handler http.Handler
 	log     *logbook
@@ -75,17 +75,17 @@ func newWorld(t *testing.T, opts ...func(*api.Options)) *world {
 	w.connect = connect.New(connect.Options{
 		Store: w.St, OAuth: authorization, Dialer: &mcp.Dialer{HTTP: egress.Client(), Version: "test"}, Log: log, BaseURL: baseURL,
 	})
-	w.access = access.New(access.Options{Store: w.St, Log: log})
-	past := history.New(history.Options{Store: w.St, Instance: w.Instance, Log: log})
+	w.access = agentview.New(agentview.Options{Store: w.St, Log: log})
+	past := calllog.New(calllog.Options{Store: w.St, Instance: w.Instance, Log: log})
 	t.Cleanup(func() { past.Stop(context.WithoutCancel(t.Context())) })
 	w.caller = toolcall.New(toolcall.Options{
 		Store: w.St, Access: w.access, Credentials: resolver, Dialer: &mcp.Dialer{HTTP: egress.Client(), Version: "test"},
 		Target: w.syncer.Target, History: past, Instance: w.Instance, BaseURL: baseURL, Log: log,
 	})
 	options := api.Options{
-		Store: w.St, Registry: registry.New(w.St, egress, programs...).WithCatalog(builtinCatalog(t)), Syncer: w.syncer, Connect: w.connect,
-		Handover: handover.New(handover.Options{Store: w.St, Credentials: resolver, Log: log}),
-		Access:   w.access, Calls: w.caller,
+		Store: w.St, Registry: manage.New(w.St, egress, programs...).WithCatalog(builtinCatalog(t)), Syncer: w.syncer, Connect: w.connect,
+		CredentialExport: credentialexport.New(credentialexport.Options{Store: w.St, Credentials: resolver, Log: log}),
+		Access:           w.access, Calls: w.caller,
 		SSO:      sso.New(sso.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Log: log}),
 		Programs: newAuthServer(w, egress),
 		Webhooks: webhooks.New(webhooks.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Log: log}),

@@ -7,7 +7,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/catalog"
 	"patchbay/internal/connectors"
-	"patchbay/internal/registry"
+	"patchbay/internal/manage"
 )
 
 func (h *Handler) mountCatalog() {
@@ -80,7 +80,7 @@ func (h *Handler) listCatalog(ctx context.Context, actor auth.Actor, in *listCat
 	return &response[list[offerJSON]]{Body: out}, nil
 }
 
-func viewOffer(o registry.Offer) offerJSON {
+func viewOffer(o manage.Offer) offerJSON {
 	out := offerJSON{
 		Slug: o.Slug, Name: o.Name, Publisher: o.Publisher, Category: string(o.Category), Description: o.Description, URL: o.URL, Transport: string(o.Transport),
 		Auth: offerAuthJSON{Type: string(o.Auth), Header: textOrNull(o.Header), Scopes: append([]string{}, o.Scopes...), OwnClient: o.OwnClient},

@@ -6,7 +6,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
-	"patchbay/internal/registry"
+	"patchbay/internal/manage"
 	"patchbay/internal/store"
 )
 
@@ -122,7 +122,7 @@ func (h *Handler) updateConnector(ctx context.Context, actor auth.Actor, in *upd
 	if err != nil {
 		return nil, err
 	}
-	c, notices, err := h.registry.UpdateConnector(ctx, actor, in.ref(), registry.Change{Draft: patch.apply, Secret: secret, SecretLater: patch.SecretLater})
+	c, notices, err := h.registry.UpdateConnector(ctx, actor, in.ref(), manage.Change{Draft: patch.apply, Secret: secret, SecretLater: patch.SecretLater})
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,8 @@ import (
 	"net/http"
 
 	"patchbay/internal/auth"
+	"patchbay/internal/clientconfig"
 	"patchbay/internal/connectors"
-	"patchbay/internal/mcpjson"
 )
 
 type exportInput struct {
@@ -21,10 +21,10 @@ func (h *Handler) mountExport() {
 	}, h.exportConnectors)
 }
 
-func (h *Handler) exportConnectors(ctx context.Context, actor auth.Actor, in *exportInput) (*response[mcpjson.File], error) {
-	file, err := h.registry.Export(ctx, actor, mcpjson.Client(in.Client))
+func (h *Handler) exportConnectors(ctx context.Context, actor auth.Actor, in *exportInput) (*response[clientconfig.File], error) {
+	file, err := h.registry.Export(ctx, actor, clientconfig.Client(in.Client))
 	if err != nil {
 		return nil, err
 	}
-	return &response[mcpjson.File]{Body: file}, nil
+	return &response[clientconfig.File]{Body: file}, nil
 }

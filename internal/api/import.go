@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
-	"patchbay/internal/registry"
+	"patchbay/internal/manage"
 )
 
 // importDocument is a client's configuration file, which has no schema.
@@ -87,11 +87,11 @@ func (h *Handler) importConnectors(ctx context.Context, actor auth.Actor, in *im
 	return &response[importJSON]{Body: viewImport(report)}, nil
 }
 
-func viewImport(r registry.ImportReport) importJSON {
+func viewImport(r manage.ImportReport) importJSON {
 	out := importJSON{
 		DryRun: r.Dry, Items: make([]importedJSON, 0, len(r.Entries)),
-		Created: r.Count(registry.Created), Updated: r.Count(registry.Updated),
-		Unchanged: r.Count(registry.Unchanged), Refused: r.Count(registry.Refused),
+		Created: r.Count(manage.Created), Updated: r.Count(manage.Updated),
+		Unchanged: r.Count(manage.Unchanged), Refused: r.Count(manage.Refused),
 	}
 	for _, e := range r.Entries {
 		out.Items = append(out.Items, viewImported(e))
@@ -99,7 +99,7 @@ func viewImport(r registry.ImportReport) importJSON {
 	return out
 }
 
-func viewImported(e registry.ImportedEntry) importedJSON {
+func viewImported(e manage.ImportedEntry) importedJSON {
 	out := importedJSON{
 		Name: e.Key, Line: e.Line, URL: textOrNull(e.Address), Outcome: string(e.Outcome), Why: textOrNull(e.Why()),
 		Errors: viewErrors(e.Problems), Changed: append([]string{}, e.Changed...), Missing: textOrNull(e.Missing.What),

@@ -6,7 +6,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
-	"patchbay/internal/registry"
+	"patchbay/internal/manage"
 )
 
 type instructionsHistoryInput struct {
@@ -76,7 +76,7 @@ func (h *Handler) decideInstructions(ctx context.Context, actor auth.Actor, in *
 	if err != nil {
 		return nil, err
 	}
-	c, err := h.registry.DecideInstructions(ctx, actor, in.ref(), registry.ToolVerdict{Accept: accept, Hash: hash})
+	c, err := h.registry.DecideInstructions(ctx, actor, in.ref(), manage.ToolVerdict{Accept: accept, Hash: hash})
 	if err != nil {
 		return nil, err
 	}

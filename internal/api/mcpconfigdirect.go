@@ -8,13 +8,13 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentialexport"
 	"patchbay/internal/fault"
-	"patchbay/internal/handover"
 )
 
 // directConfig is the only response with stored secrets: its reader connects to the servers directly.
 func (h *Handler) directConfig(ctx context.Context, actor auth.Actor, in *mcpConfigInput) (*response[mcpConfigJSON], error) {
-	bundle, err := h.handover.Open(ctx, actor, in.ref())
+	bundle, err := h.credentialExport.Open(ctx, actor, in.ref())
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (h *Handler) directConfig(ctx context.Context, actor auth.Actor, in *mcpCon
 	return &response[mcpConfigJSON]{Body: out}, nil
 }
 
-func viewServerConfig(s handover.Server) mcpServerJSON {
+func viewServerConfig(s credentialexport.Server) mcpServerJSON {
 	headers := maps.Clone(s.Connector.Headers)
 	if headers == nil {
 		headers = map[string]string{}

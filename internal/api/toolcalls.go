@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -132,7 +132,7 @@ func (h *Handler) callTool(ctx context.Context, actor auth.Actor, in *callToolIn
 	return &response[toolCallJSON]{Body: viewToolCall(call)}, nil
 }
 
-func newOrder(actor auth.Actor, view *access.View, doc toolCallCreate) (toolcall.Order, error) {
+func newOrder(actor auth.Actor, view *agentview.View, doc toolCallCreate) (toolcall.Order, error) {
 	tool := view.Tool(doc.Tool)
 	if tool == nil {
 		return toolcall.Order{}, fault.InvalidFields(fault.Field{Location: "tool", Message: "The agent sees no tool of this name."})

@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
-	"patchbay/internal/registry"
+	"patchbay/internal/manage"
 	"patchbay/internal/store"
 )
 
@@ -121,7 +121,7 @@ func (h *Handler) decideTool(ctx context.Context, actor auth.Actor, in *toolVerd
 	if err != nil {
 		return nil, err
 	}
-	tool, err := h.registry.DecideTool(ctx, actor, in.ref(), registry.ToolVerdict{Tool: in.Tool, Accept: accept, Hash: hash})
+	tool, err := h.registry.DecideTool(ctx, actor, in.ref(), manage.ToolVerdict{Tool: in.Tool, Accept: accept, Hash: hash})
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/registry"
+	"patchbay/internal/manage"
 	"patchbay/internal/toolchange"
 )
 
@@ -69,7 +69,7 @@ func viewToolChange(c connectors.ToolChange) toolChangeJSON {
 	return out
 }
 
-func viewShownChange(c registry.ShownChange) shownChangeJSON {
+func viewShownChange(c manage.ShownChange) shownChangeJSON {
 	out := shownChangeJSON{
 		toolChangeJSON: viewToolChange(c.ToolChange), Differences: make([]differenceJSON, len(c.Difference.Differences)), MoreDifferences: c.Difference.More,
 	}

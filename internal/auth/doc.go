@@ -10,6 +10,6 @@
 // The result is an [Actor]: a tenant, a role, and a name for the audit log. The role is read from the database for each
 // request, so that removing a member or revoking a key takes effect at once. Handlers call [Actor.Require] before they act.
 //
-// An agent's token is none of these: it opens the gateway alone (package access). Package credentials chooses upstream
+// An agent's token is none of these: it opens the gateway alone (package agentview). Package credentials chooses upstream
 // credentials, and package respond writes refusals.
 package auth

@@ -7,5 +7,5 @@
 // refused with line and field (check.go). [Entry.Draft] makes a connector by the rules for entered ones. An
 // icon is a monogram on one of twelve [Colours], no logo.
 //
-// Package registry knows the servers that a tenant has. Package mcpjson reads the lists of MCP registries.
+// Package manage knows the servers that a tenant has. Package clientconfig reads the lists of MCP registries.
 package catalog

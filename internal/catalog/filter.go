@@ -29,7 +29,7 @@ func (e Entry) matchesWords(words []string) bool {
 
 // UsedCategories returns the categories with a server, in order.
 func (c *Catalog) UsedCategories() []Category {
-	return slices.DeleteFunc(slices.Clone(Categories), func(shelf Category) bool {
-		return !slices.ContainsFunc(c.entries, func(e Entry) bool { return e.Category == shelf })
+	return slices.DeleteFunc(slices.Clone(Categories), func(category Category) bool {
+		return !slices.ContainsFunc(c.entries, func(e Entry) bool { return e.Category == category })
 	})
 }

@@ -6,7 +6,7 @@
 // scans the bytes that net/http reads (listener.go): it follows heads and bodies, and stores which of the two
 // fields each head has (scanner.go). [Refuse] compares that with the request.
 //
-// The scanner accepts a strict subset of the grammar, as package fastpath does. On a connection that it cannot
+// The scanner accepts a strict subset of the grammar, as package httpserver does. On a connection that it cannot
 // follow any more, each request with a Transfer-Encoding closes the connection, so that nothing behind it is
 // read as a request.
 package framing

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/store"
@@ -14,10 +14,10 @@ import (
 // backend serves one request of an agent at one address. It implements [serve.Backend].
 type backend struct {
 	h      *Handler
-	view   *access.View
-	reach  *access.Reach // at a connector's own address; nil: all granted connectors
-	slug   string        // of reach
-	token  *access.Token
+	view   *agentview.View
+	reach  *agentview.Reach // at a connector's own address; nil: all granted connectors
+	slug   string           // of reach
+	token  *agentview.Token
 	origin connectors.CallOrigin
 	wait   store.WaitBudget
 }
@@ -40,16 +40,16 @@ func (b *backend) Prepared(method, cursor string, p *serve.Peer) []byte {
 	}
 }
 
-func listKind(method string) (access.Kind, bool) {
+func listKind(method string) (agentview.Kind, bool) {
 	switch method {
 	case "tools/list":
-		return access.Tools, true
+		return agentview.Tools, true
 	case "prompts/list":
-		return access.Prompts, true
+		return agentview.Prompts, true
 	case "resources/list":
-		return access.Resources, true
+		return agentview.Resources, true
 	case "resources/templates/list":
-		return access.Templates, true
+		return agentview.Templates, true
 	}
 	return 0, false
 }

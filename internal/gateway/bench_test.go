@@ -15,10 +15,10 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"patchbay/internal/calllog"
 	"patchbay/internal/credentials"
-	"patchbay/internal/fastpath"
+	"patchbay/internal/fasthttp/httpserver"
 	"patchbay/internal/gateway"
-	"patchbay/internal/history"
 	"patchbay/internal/mcp"
 	"patchbay/internal/testing/fixture"
 	"patchbay/internal/toolcall"
@@ -56,7 +56,7 @@ func BenchmarkCall(b *testing.B) {
 		b.Fatal(err)
 	}
 	instance := fixture.NewInstance()
-	writer := history.New(history.Options{Store: w.St, Instance: instance})
+	writer := calllog.New(calllog.Options{Store: w.St, Instance: instance})
 	caller := toolcall.New(toolcall.Options{
 		Store: w.St, Access: w.access, Credentials: credentials.New(w.St), Dialer: &mcp.Dialer{Version: "test", HTTP: &http.Client{Transport: cannedTransport{}}},
 		Target: w.sync.Target, AcquireSlot: w.sync.AcquireProgram, History: writer, Instance: instance, BaseURL: base.String(),
@@ -81,7 +81,7 @@ func plainCall(b *testing.B, h *gateway.Handler, token string) (call func()) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	front := fastpath.New(fastpath.Options{Handler: h, Accepts: h.Serves, Fallback: &http.Server{Handler: h, ReadHeaderTimeout: patience}})
+	front := httpserver.New(httpserver.Options{Handler: h, Accepts: h.Serves, Fallback: &http.Server{Handler: h, ReadHeaderTimeout: patience}})
 	go func() { _ = front.Serve(l) }()
 	b.Cleanup(func() { _ = front.Close() })
 	conn, err := net.Dial("tcp", l.Addr().String())

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
 	"patchbay/internal/mcp/serve"
@@ -69,7 +69,7 @@ func (b *backend) Lost(r *serve.Request) {
 }
 
 // findTool returns a tool by its name at this address.
-func (b *backend) findTool(name string) *access.Tool {
+func (b *backend) findTool(name string) *agentview.Tool {
 	if b.reach != nil {
 		return b.reach.Called(name)
 	}

@@ -5,7 +5,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/mcp/serve"
 )
 
@@ -52,7 +52,7 @@ var listChanged = &listCapability{ListChanged: true}
 const tasksExtension = "io.modelcontextprotocol/tasks"
 
 // upstreamCapabilities parses the capabilities of a connector's server.
-func upstreamCapabilities(r *access.Reach) capabilities {
+func upstreamCapabilities(r *agentview.Reach) capabilities {
 	var c capabilities
 	_ = json.Unmarshal(r.Capabilities, &c) // an invalid document offers nothing
 	return c
@@ -73,7 +73,7 @@ func relayCapabilities(c capabilities, p *serve.Peer) json.RawMessage {
 
 // allCapabilities returns the capabilities at the address of all connectors. Any list may get its first entry
 // by a grant.
-func allCapabilities(v *access.View, p *serve.Peer) json.RawMessage {
+func allCapabilities(v *agentview.View, p *serve.Peer) json.RawMessage {
 	out := capabilities{Tools: listChanged, Prompts: listChanged, Resources: listChanged, Logging: &struct{}{}}
 	for _, r := range v.Reaches {
 		has := upstreamCapabilities(r)

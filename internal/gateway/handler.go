@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/limit"
@@ -25,7 +25,7 @@ import (
 // Options configure a [Handler]. Store, Access, Caller and BaseURL are required.
 type Options struct {
 	Store   *store.Store
-	Access  *access.Cache
+	Access  *agentview.Cache
 	Caller  *toolcall.Caller
 	BaseURL *url.URL // where agents reach Patchbay
 	Version string   // of Patchbay
@@ -44,7 +44,7 @@ type Options struct {
 
 // Handler serves MCP to agents.
 type Handler struct {
-	access *access.Cache
+	access *agentview.Cache
 	caller *toolcall.Caller
 	server *serve.Server
 	router *mailRouter
@@ -201,7 +201,7 @@ func (b *backend) authenticate(r *http.Request) (err error) {
 // loadToken loads the view of a token's agent. It queries no token for an address with too many unknown tokens.
 func (b *backend) loadToken(ctx context.Context, text secret.Text) (err error) {
 	h, queried := b.h, false
-	b.view, b.token, err = h.access.ByTokenWith(ctx, text, access.TokenOptions{Wait: &b.wait, AllowQuery: func() error {
+	b.view, b.token, err = h.access.ByTokenWith(ctx, text, agentview.TokenOptions{Wait: &b.wait, AllowQuery: func() error {
 		queried = true
 		if wait := h.unknownTokens.Wait(middleware.ClientNetwork(b.origin.Address), h.now()); wait > 0 {
 			return newUnknownTokenLimit(wait)

@@ -12,11 +12,11 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
+	"patchbay/internal/calllog"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/gateway"
-	"patchbay/internal/history"
 	"patchbay/internal/mcp"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/secret"
@@ -45,7 +45,7 @@ func newTestEnv(t testing.TB) *testEnv {
 type testProcess struct {
 	url     string
 	handler *gateway.Handler
-	access  *access.Cache
+	access  *agentview.Cache
 	caller  *toolcall.Caller
 	sync    *toolsync.Syncer
 	panics  atomic.Bool // calls with a missing account panic
@@ -82,8 +82,8 @@ func (p *testProcess) build(t testing.TB, st *store.Store) {
 	if err := p.sync.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	p.access = access.New(access.Options{Store: st})
-	writer := history.New(history.Options{Store: st, Instance: instance})
+	p.access = agentview.New(agentview.Options{Store: st})
+	writer := calllog.New(calllog.Options{Store: st, Instance: instance})
 	p.caller = toolcall.New(toolcall.Options{
 		Store: st, Access: p.access, Credentials: tokens, Dialer: dialer, Target: p.sync.Target, AcquireSlot: p.sync.AcquireProgram,
 		History: writer, Instance: instance, BaseURL: p.url, Resync: p.sync.Refresh,

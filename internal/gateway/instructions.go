@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 )
 
@@ -17,7 +17,7 @@ const (
 
 // buildInstructions lists the connectors with their accepted instructions, or an admin's description. A server
 // may write about other servers, so its text is short and quoted line by line under its name.
-func buildInstructions(reaches []*access.Reach) string {
+func buildInstructions(reaches []*agentview.Reach) string {
 	if len(reaches) == 0 {
 		return "No connector is granted to this agent yet."
 	}

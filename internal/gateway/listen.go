@@ -6,14 +6,14 @@ import (
 	"slices"
 	"time"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/serve"
 )
 
 // Listen sends list change notifications until ctx ends or the token becomes invalid.
 func (b *backend) Listen(ctx context.Context, f serve.Filter, notify func(method string, params json.RawMessage)) error {
-	changed, stop := b.h.access.Listen(access.Listener{View: b.view, Token: b.token, Connector: b.slug})
+	changed, stop := b.h.access.Listen(agentview.Listener{View: b.view, Token: b.token, Connector: b.slug})
 	defer stop()
 	b.h.listeners.Add(1) // from here on no change is missed
 	defer b.h.listeners.Add(-1)
@@ -75,7 +75,7 @@ func (b *backend) canSubscribeAny() bool {
 	return slices.ContainsFunc(b.view.Reaches, canSubscribe)
 }
 
-func notifyListChanges(c access.Changed, f serve.Filter, notify func(method string, params json.RawMessage)) {
+func notifyListChanges(c agentview.Changed, f serve.Filter, notify func(method string, params json.RawMessage)) {
 	if c.Tools && f.Tools {
 		notify("notifications/tools/list_changed", nil)
 	}
@@ -88,7 +88,7 @@ func notifyListChanges(c access.Changed, f serve.Filter, notify func(method stri
 }
 
 // expiryTimer fires when the token expires; nil: never.
-func expiryTimer(t *access.Token) (<-chan time.Time, func()) {
+func expiryTimer(t *agentview.Token) (<-chan time.Time, func()) {
 	if t.ExpiresAt == nil {
 		return nil, func() {}
 	}

@@ -13,7 +13,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
-	"patchbay/internal/listening"
+	"patchbay/internal/listchanges"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
@@ -183,7 +183,7 @@ func (v *poisonTest) hearsServers(t *testing.T) *toolsync.Syncer {
 	if err := syncer.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	keeper := listening.New(listening.Options{Store: v.St, Syncer: syncer, Instance: instance, Round: 40 * time.Millisecond, Gap: time.Millisecond})
+	keeper := listchanges.New(listchanges.Options{Store: v.St, Syncer: syncer, Instance: instance, Round: 40 * time.Millisecond, Gap: time.Millisecond})
 	ctx, end := context.WithCancel(context.WithoutCancel(t.Context()))
 	var hearing sync.WaitGroup
 	hearing.Go(func() { _ = v.St.Watch(ctx, keeper.OnNotice, keeper.Connected) })

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
 	"patchbay/internal/mcp/serve"
@@ -61,14 +61,14 @@ func (b *backend) readResource(ctx context.Context, r *serve.Request) (json.RawM
 
 // findOwner returns the connector and the upstream URI of a resource. At the address of all connectors, a tool
 // result may contain a URI without the exposed scheme. Then the only connector that lists it is meant.
-func (b *backend) findOwner(uri string) (*access.Reach, string) {
+func (b *backend) findOwner(uri string) (*agentview.Reach, string) {
 	if b.reach != nil {
 		return b.reach, uri
 	}
 	if reach, own := b.view.Resource(uri); reach != nil {
 		return reach, own
 	}
-	var found *access.Reach
+	var found *agentview.Reach
 	for _, reach := range b.view.Reaches {
 		if reach.Item(connectors.ItemResource, uri) == nil {
 			continue
@@ -112,7 +112,7 @@ func (b *backend) completeArgument(ctx context.Context, r *serve.Request) (json.
 }
 
 // findCompletion resolves the reference of a completion.
-func (b *backend) findCompletion(kind, name, uri string) (*access.Reach, string, stringEdits) {
+func (b *backend) findCompletion(kind, name, uri string) (*agentview.Reach, string, stringEdits) {
 	switch {
 	case kind == "ref/prompt" && b.reach != nil:
 		return b.reach, name, nil
@@ -133,7 +133,7 @@ func replaceAt(place, text string) stringEdits {
 
 // queryUpstream sends a request with edited parameters to a connector's server.
 func (b *backend) queryUpstream(
-	ctx context.Context, r *serve.Request, reach *access.Reach, kind connectors.CallKind, name string, edit stringEdits,
+	ctx context.Context, r *serve.Request, reach *agentview.Reach, kind connectors.CallKind, name string, edit stringEdits,
 ) (json.RawMessage, error) {
 	params, err := editStrings(r.Params, edit)
 	if err != nil {

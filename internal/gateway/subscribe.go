@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
 	"patchbay/internal/mcp/serve"
@@ -63,7 +63,7 @@ func (b *backend) updateSubscription(ctx context.Context, r *serve.Request) (jso
 // noPage is for a refusal that no account page can fix.
 func noPage() string { return "" }
 
-func canSubscribe(r *access.Reach) bool {
+func canSubscribe(r *agentview.Reach) bool {
 	c := upstreamCapabilities(r)
 	return c.Resources != nil && c.Resources.Subscribe
 }
@@ -193,7 +193,7 @@ func (w *resourceWatches) watchServer(ctx context.Context, slug string, uris []s
 }
 
 // currentReach returns the agent's current view and connector; nil if it lost the grant.
-func (b *backend) currentReach(ctx context.Context, slug string) (*access.View, *access.Reach) {
+func (b *backend) currentReach(ctx context.Context, slug string) (*agentview.View, *agentview.Reach) {
 	view, err := b.h.access.ByAgent(ctx, b.view.Tenant.ID, connectors.Ref(b.view.Agent.ID.String()))
 	if err != nil || !view.Agent.Enabled {
 		return nil, nil

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/tracing"
@@ -35,7 +35,7 @@ func (b *backend) describeSpan(span tracing.Span, r *serve.Request) {
 }
 
 // describeCall sets the tool and the outcome on ctx's span.
-func describeCall(ctx context.Context, tool *access.Tool, c connectors.ToolCall) {
+func describeCall(ctx context.Context, tool *agentview.Tool, c connectors.ToolCall) {
 	span := tracing.Here(ctx)
 	if !span.On() {
 		return

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"patchbay/internal/lifetime"
+	"patchbay/internal/fasthttp/contexts"
 	"patchbay/internal/mcp"
 	"patchbay/internal/mcp/mcptest"
 )
@@ -49,7 +49,7 @@ func BenchmarkCallAlone(b *testing.B) {
 			defer s.Close(b.Context())
 			b.ReportAllocs()
 			for b.Loop() {
-				ctx := new(lifetime.Context) // as production callers pass it
+				ctx := new(contexts.Context) // as production callers pass it
 				ctx.Begin(context.WithoutCancel(b.Context()))
 				result, err := s.Call(ctx, mcp.Call{Name: "search_documents", Arguments: arguments, Meta: meta, Message: note})
 				if err != nil || len(result.Content) < 1024 {

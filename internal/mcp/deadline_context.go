@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"patchbay/internal/lifetime"
+	"patchbay/internal/fasthttp/contexts"
 )
 
 // deadlineContext reports a deadline but starts no timer; exchanges set their own with [newExchangeContext].
@@ -32,7 +32,7 @@ func (u deadlineContext) Err() error {
 // exchangeContext is the context of one exchange. It replaces context.WithDeadline, because a timer for each of
 // many short exchanges costs more.
 type exchangeContext struct {
-	lifetime.Context // a child of the caller's
+	contexts.Context // a child of the caller's
 	deadline         time.Time
 }
 

@@ -17,19 +17,19 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/api"
 	"patchbay/internal/auth"
+	"patchbay/internal/calllog"
 	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentialexport"
 	"patchbay/internal/credentials"
-	"patchbay/internal/handover"
-	"patchbay/internal/history"
+	"patchbay/internal/manage"
 	"patchbay/internal/mcp"
 	"patchbay/internal/mcpadmin"
 	"patchbay/internal/middleware"
 	"patchbay/internal/oauth"
-	"patchbay/internal/registry"
 	"patchbay/internal/respond"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/sso"
@@ -98,14 +98,14 @@ func (w *testEnv) buildAPI(t *testing.T, opts []func(*api.Options)) {
 	syncer := toolsync.New(toolsync.Options{
 		Store: w.St, Credentials: resolver, Egress: egress, HTTP: egress.Client(), Version: "test", Instance: w.Instance, Log: log,
 	})
-	keeper := access.New(access.Options{Store: w.St, Log: log})
-	past := history.New(history.Options{Store: w.St, Instance: w.Instance, Log: log})
+	keeper := agentview.New(agentview.Options{Store: w.St, Log: log})
+	past := calllog.New(calllog.Options{Store: w.St, Instance: w.Instance, Log: log})
 	t.Cleanup(func() { past.Stop(context.WithoutCancel(t.Context())) })
 	o := api.Options{
-		Store: w.St, Registry: registry.New(w.St, egress), Syncer: syncer,
-		Connect:  connect.New(connect.Options{Store: w.St, OAuth: authorization, Dialer: dialer, Log: log, BaseURL: w.url}),
-		Handover: handover.New(handover.Options{Store: w.St, Credentials: resolver, Log: log}),
-		Access:   keeper,
+		Store: w.St, Registry: manage.New(w.St, egress), Syncer: syncer,
+		Connect:          connect.New(connect.Options{Store: w.St, OAuth: authorization, Dialer: dialer, Log: log, BaseURL: w.url}),
+		CredentialExport: credentialexport.New(credentialexport.Options{Store: w.St, Credentials: resolver, Log: log}),
+		Access:           keeper,
 		Calls: toolcall.New(toolcall.Options{
 			Store: w.St, Access: keeper, Credentials: resolver, Dialer: dialer, Target: syncer.Target, History: past, Instance: w.Instance, BaseURL: w.url, Log: log,
 		}),

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/mcp/serve"
 )
 
@@ -102,10 +102,10 @@ func newOutputSchema[T any]() *jsonschema.Schema {
 	return s
 }
 
-func compileSchema(s *jsonschema.Schema) *access.Schema {
+func compileSchema(s *jsonschema.Schema) *agentview.Schema {
 	raw, err := json.Marshal(s)
 	if err != nil {
 		panic(err)
 	}
-	return access.CompileSchema(raw)
+	return agentview.CompileSchema(raw)
 }

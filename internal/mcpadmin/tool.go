@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/serve"
@@ -29,7 +29,7 @@ type tool struct {
 	confirm func(ctx context.Context, c *caller, arguments json.RawMessage) (question, error)
 
 	output     *jsonschema.Schema
-	inputCheck *access.Schema
+	inputCheck *agentview.Schema
 	run        func(ctx context.Context, c *caller, arguments json.RawMessage) (toolOutput, error)
 }
 

@@ -12,7 +12,7 @@ import (
 
 	chimiddleware "github.com/go-chi/chi/v5/middleware"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 // FuzzHeaders sends any headers through the envelope. The request id must be safe, the address valid, the
@@ -25,7 +25,7 @@ func FuzzHeaders(f *testing.F) {
 		e := newEnvelope(t, "https://patchbay.example.com", local)
 		var code, from string
 		e.router.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) {
-			code, from = words.FromContext(r.Context()).Code, chimiddleware.GetClientIP(r.Context())
+			code, from = i18n.FromContext(r.Context()).Code, chimiddleware.GetClientIP(r.Context())
 		})
 		r := httptest.NewRequest(http.MethodPost, "/", nil)
 		for name, value := range map[string]string{"X-Request-Id": id, "X-Forwarded-For": forwarded, "Accept-Language": accept, "Cookie": cookie, "Origin": origin} {

@@ -3,7 +3,7 @@ package middleware
 import (
 	"net/http"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 // LanguageCookie stores the code of the chosen language.
@@ -16,11 +16,11 @@ func Language(next http.Handler) http.Handler {
 		if c, err := r.Cookie(LanguageCookie); err == nil {
 			chosen = c.Value
 		}
-		l := words.Choose(chosen, r.Header.Get("Accept-Language"))
-		if l == words.English { // the default
+		l := i18n.Choose(chosen, r.Header.Get("Accept-Language"))
+		if l == i18n.English { // the default
 			next.ServeHTTP(w, r)
 			return
 		}
-		next.ServeHTTP(w, r.WithContext(words.With(r.Context(), l)))
+		next.ServeHTTP(w, r.WithContext(i18n.With(r.Context(), l)))
 	})
 }

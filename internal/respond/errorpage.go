@@ -8,8 +8,8 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/tracing"
-	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -24,7 +24,7 @@ func (p *Responder) errorPage(r *http.Request, f *fault.Error) templ.Component {
 		Frame:  templates.Frame{Title: title, Asset: web.Asset},
 		Status: Status(f.Kind),
 		Title:  title,
-		Text:   words.Said(r.Context(), f.Message),
+		Text:   i18n.Said(r.Context(), f.Message),
 		Links:  waysOut(r, f.Kind),
 	}
 	if p.frame != nil {
@@ -41,9 +41,9 @@ func (p *Responder) errorPage(r *http.Request, f *fault.Error) templ.Component {
 
 // failureFragment is a failure as a sentence for the open page.
 func failureFragment(r *http.Request, f *fault.Error) templ.Component {
-	text := words.Said(r.Context(), f.Message)
+	text := i18n.Said(r.Context(), f.Message)
 	if id := middleware.GetReqID(r.Context()); id != "" && isServerFault(f.Kind) {
-		text += " " + words.Parts(r.Context(), "If you ask someone about this, tell them|…")[0] + " " + id
+		text += " " + i18n.Parts(r.Context(), "If you ask someone about this, tell them|…")[0] + " " + id
 	}
 	return templates.AlertLine(web.Asset, text)
 }
@@ -55,12 +55,12 @@ func isServerFault(k fault.Kind) bool { return k == fault.Internal || k == fault
 func waysOut(r *http.Request, k fault.Kind) []templates.Link {
 	var links []templates.Link
 	if isReadMethod(r) && (isServerFault(k) || k == fault.RateLimited || k == fault.Upstream) {
-		links = append(links, templates.Link{Text: words.T(r.Context(), "Try again"), Href: returnPath(r)})
+		links = append(links, templates.Link{Text: i18n.T(r.Context(), "Try again"), Href: returnPath(r)})
 	}
 	if referer := CameFrom(r, ""); !isReadMethod(r) && referer != "" {
-		links = append(links, templates.Link{Text: words.T(r.Context(), "Go back"), Href: referer})
+		links = append(links, templates.Link{Text: i18n.T(r.Context(), "Go back"), Href: referer})
 	}
-	return append(links, templates.Link{Text: words.T(r.Context(), "Go to the connectors"), Href: "/connectors"})
+	return append(links, templates.Link{Text: i18n.T(r.Context(), "Go to the connectors"), Href: "/connectors"})
 }
 
 // returnPath is the page to return to. For a form it is the page that it was on.
@@ -78,22 +78,22 @@ func isReadMethod(r *http.Request) bool {
 func failureTitle(ctx context.Context, k fault.Kind) string {
 	switch k {
 	case fault.Denied:
-		return words.T(ctx, "You may not do this")
+		return i18n.T(ctx, "You may not do this")
 	case fault.NotFound:
-		return words.T(ctx, "There is nothing here")
+		return i18n.T(ctx, "There is nothing here")
 	case fault.Conflict:
-		return words.T(ctx, "Not possible now")
+		return i18n.T(ctx, "Not possible now")
 	case fault.TooLarge:
-		return words.T(ctx, "That is too large")
+		return i18n.T(ctx, "That is too large")
 	case fault.Malformed, fault.Invalid, fault.BadMethod:
-		return words.T(ctx, "This cannot be done as asked")
+		return i18n.T(ctx, "This cannot be done as asked")
 	case fault.RateLimited:
-		return words.T(ctx, "Too many tries")
+		return i18n.T(ctx, "Too many tries")
 	case fault.Upstream:
-		return words.T(ctx, "The server did not play along")
+		return i18n.T(ctx, "The server did not play along")
 	case fault.Unavailable:
-		return words.T(ctx, "Not available now")
+		return i18n.T(ctx, "Not available now")
 	default:
-		return words.T(ctx, "Something went wrong")
+		return i18n.T(ctx, "Something went wrong")
 	}
 }

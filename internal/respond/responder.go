@@ -12,8 +12,8 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 
 	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
 	"patchbay/internal/safe"
-	"patchbay/internal/words"
 )
 
 // HandlerFunc handles a request, or returns why it failed.
@@ -88,9 +88,9 @@ func LocalizedFault(ctx context.Context, err error) *fault.Error {
 		return nil
 	}
 	f := *Fault(err)
-	f.Message, f.Fields = words.Said(ctx, f.Message), slices.Clone(f.Fields)
+	f.Message, f.Fields = i18n.Said(ctx, f.Message), slices.Clone(f.Fields)
 	for i, field := range f.Fields {
-		f.Fields[i].Message = words.Said(ctx, field.Message)
+		f.Fields[i].Message = i18n.Said(ctx, field.Message)
 	}
 	return &f
 }
@@ -127,5 +127,5 @@ func Status(k fault.Kind) int {
 
 // Sentence is the public sentence of a failure, for another page. Causes are logged.
 func (p *Responder) Sentence(r *http.Request, err error) string {
-	return words.Said(r.Context(), p.asFault(r, err).Message)
+	return i18n.Said(r.Context(), p.asFault(r, err).Message)
 }

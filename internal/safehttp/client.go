@@ -11,9 +11,9 @@ import (
 	"syscall"
 	"time"
 
+	"patchbay/internal/fasthttp/httpclient"
+	"patchbay/internal/fasthttp/tcp"
 	"patchbay/internal/safe"
-	"patchbay/internal/safehttp/h1"
-	"patchbay/internal/socket"
 )
 
 const (
@@ -55,8 +55,8 @@ func newClient(p *Policy, o Options) *http.Client {
 }
 
 // newPlainTransport returns the transport of plain HTTP requests. It leaves all others to next.
-func newPlainTransport(d *dialer, next http.RoundTripper) *h1.Transport {
-	return &h1.Transport{
+func newPlainTransport(d *dialer, next http.RoundTripper) *httpclient.Transport {
+	return &httpclient.Transport{
 		Dial:           d.dialChecked,
 		Next:           next,
 		MaxIdle:        maxIdle,
@@ -126,7 +126,7 @@ type dialer struct {
 	resolver  *net.Resolver
 	proxy     *Proxy // nil: no proxy
 	roots     *x509.CertPool
-	plainNet  bool                       // connections of package net instead of package socket
+	plainNet  bool                       // connections of package net instead of package tcp
 	checkDial func(netip.AddrPort) error // for tests: may fail a connection to an allowed address; nil: not called
 }
 
@@ -160,12 +160,12 @@ func (d *dialer) dialChecked(ctx context.Context, network, address string) (net.
 	return d.wrapConn(c), nil
 }
 
-// wrapConn returns c with the reads and writes of package socket, unless plainNet is set.
+// wrapConn returns c with the reads and writes of package tcp, unless plainNet is set.
 func (d *dialer) wrapConn(c net.Conn) net.Conn {
 	if d.plainNet {
 		return c
 	}
-	return socket.Direct(c)
+	return tcp.Direct(c)
 }
 
 // throughProxy connects to a host through the proxy if every address known here is allowed. The proxy resolves

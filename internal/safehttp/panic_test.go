@@ -60,7 +60,7 @@ type panickingBody struct{ closed atomic.Bool }
 func (*panickingBody) Read([]byte) (int, error) { panic("of a test") }
 func (b *panickingBody) Close() error           { b.closed.Store(true); return nil }
 
-// The request's body panics: package h1 reads it in the caller's goroutine.
+// The request's body panics: package httpclient reads it in the caller's goroutine.
 func TestRequest_PanicIsAnError(t *testing.T) {
 	t.Parallel()
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "well") }))

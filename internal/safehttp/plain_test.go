@@ -15,7 +15,7 @@ import (
 // Plain HTTP has its own transport, unless the policy is a standard one. The checks of its connections are
 // those of TLS.
 
-// forEachTransport runs test with package h1's transport and with net/http's.
+// forEachTransport runs test with package httpclient's transport and with net/http's.
 func forEachTransport(t *testing.T, test func(t *testing.T, standard bool)) {
 	t.Helper()
 	for name, standard := range map[string]bool{"fast": false, "standard": true} {

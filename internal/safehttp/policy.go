@@ -35,8 +35,8 @@ type Options struct {
 	RootCAs *x509.CertPool
 	// Proxy gets all connections but those to loopback; nil: none.
 	Proxy *Proxy
-	// Standard makes net/http send all requests over connections of package net. Otherwise package h1 sends
-	// plain HTTP, and package socket reads and writes the connections.
+	// Standard makes net/http send all requests over connections of package net. Otherwise package httpclient sends
+	// plain HTTP, and package tcp reads and writes the connections.
 	Standard bool
 }
 

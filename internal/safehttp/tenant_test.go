@@ -25,7 +25,7 @@ func TestTenants_ShareNoConnection(t *testing.T) {
 	})
 	for scheme, proto := range map[string]string{"http": "HTTP/1.1", "https": "HTTP/1.1", "https, HTTP/2": "HTTP/2.0"} {
 		for _, standard := range []bool{false, true} {
-			for _, chunked := range []bool{false, true} { // package h1 leaves these to net/http
+			for _, chunked := range []bool{false, true} { // package httpclient leaves these to net/http
 				t.Run(fmt.Sprint(scheme, ", standard ", standard, ", chunked ", chunked), func(t *testing.T) {
 					t.Parallel()
 					up := httptest.NewUnstartedServer(handler)

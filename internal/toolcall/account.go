@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
@@ -36,7 +36,7 @@ type accountState struct {
 }
 
 // addConnectURL adds to a refusal the page on which a person connects the missing account.
-func (c *Caller) addConnectURL(ctx context.Context, v *access.View, r *access.Reach, refusal *Refusal) {
+func (c *Caller) addConnectURL(ctx context.Context, v *agentview.View, r *agentview.Reach, refusal *Refusal) {
 	connector := r.Connector
 	perAgent := connector.CredentialMode == connectors.CredentialPerAgent && connector.Auth.Type != connectors.AuthNone
 	if errors.Is(refusal.Err, credentials.ErrTooManyStepUps) || !perAgent && connector.Auth.Type != connectors.AuthOAuth2 {

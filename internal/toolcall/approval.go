@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"patchbay/internal/calllog"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
-	"patchbay/internal/history"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
 	"patchbay/internal/tracing"
@@ -147,7 +147,7 @@ func (a *attempt) insertApproval(ctx context.Context) (row connectors.Approval, 
 			return tooManyApprovalsRefusal()
 		}
 		pending := a.call
-		history.Keep(&pending, view.Tenant.CallHistory)
+		calllog.Keep(&pending, view.Tenant.CallHistory)
 		if err := tx.InsertPendingCall(ctx, pending); err != nil {
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"time"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
@@ -94,7 +94,7 @@ func (a *attempt) checkDefinition(row connectors.Approval) error {
 
 // reloadOrder checks agent and tool as they are now, and limits the order to what the approver saw.
 func (a *attempt) reloadOrder(ctx context.Context, row connectors.Approval) error {
-	var view *access.View
+	var view *agentview.View
 	var arguments secret.Text
 	tenant := a.order.View.Tenant.ID
 	err := a.o.Store.Retry(ctx, a.order.Wait, func(ctx context.Context) (err error) {
@@ -123,7 +123,7 @@ func (a *attempt) reloadOrder(ctx context.Context, row connectors.Approval) erro
 	return a.checkDefinition(row)
 }
 
-func findTool(v *access.View, row connectors.Approval) *access.Tool {
+func findTool(v *agentview.View, row connectors.Approval) *agentview.Tool {
 	for _, r := range v.Reaches {
 		if r.Connector.ID == row.ConnectorID {
 			return r.Tool(row.Tool)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/store"
@@ -73,7 +73,7 @@ func (c *Caller) handleApprovalTask(ctx context.Context, q Query, t taskHandle, 
 	}
 }
 
-func (c *Caller) cancelApproval(ctx context.Context, v *access.View, row connectors.Approval) error {
+func (c *Caller) cancelApproval(ctx context.Context, v *agentview.View, row connectors.Approval) error {
 	waited, err := c.withdrawApproval(ctx, v.Tenant.ID, row.ID, "The client cancelled this call.")
 	if err != nil {
 		return unavailableRefusal(err, row.ID)

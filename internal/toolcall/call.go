@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
+	"patchbay/internal/calllog"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
-	"patchbay/internal/history"
 	"patchbay/internal/mcp"
 	"patchbay/internal/safe"
 )
@@ -20,9 +20,9 @@ import (
 type attempt struct {
 	*Caller
 	order      *Order
-	reach      *access.Reach
+	reach      *agentview.Reach
 	call       connectors.ToolCall // as recorded at the start
-	entry      *history.Entry      // nil: not recorded yet
+	entry      *calllog.Entry      // nil: not recorded yet
 	credential *credentials.Usable // the credential sent last; nil: none
 
 	charge  quotaCharge
@@ -148,7 +148,7 @@ func (a *attempt) checkAdmission(ctx context.Context) error {
 }
 
 // validateArguments checks the arguments against the input schema, until ctx ends.
-func (a *attempt) validateArguments(ctx context.Context, tool *access.Tool) error {
+func (a *attempt) validateArguments(ctx context.Context, tool *agentview.Tool) error {
 	complete, err := tool.ValidateAll(ctx, a.order.Arguments, a.order.Read)
 	if err == nil {
 		if !complete {
@@ -167,20 +167,20 @@ func disabledRefusal() *Refusal {
 	return &Refusal{Code: CodeNotGranted, Sentence: "This agent is disabled. An admin enables it on the agent's page."}
 }
 
-func heldRefusal(t *access.Tool) *Refusal {
+func heldRefusal(t *agentview.Tool) *Refusal {
 	connector := t.Reach.Connector.Name
 	switch t.Held {
-	case access.HeldNotGranted:
+	case agentview.HeldNotGranted:
 		return &Refusal{Code: CodeNotGranted, Sentence: fmt.Sprintf("This agent may not use the tool %q of %q. An admin grants it on the agent's page.", t.Name, connector)}
-	case access.HeldReview:
+	case agentview.HeldReview:
 		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q changed, and is held until an admin has looked at the change.", t.Name, connector)}
-	case access.HeldNew:
+	case agentview.HeldNew:
 		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q is new, and is held until an admin accepts it.", t.Name, connector)}
-	case access.HeldRejected:
+	case agentview.HeldRejected:
 		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q was rejected by an admin.", t.Name, connector)}
-	case access.HeldMalformed:
+	case agentview.HeldMalformed:
 		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The definition of the tool %q of %q is malformed: MCP clients refuse it. An admin finds the reason on the connector's page.", t.Name, connector)}
-	case access.HeldDisabled:
+	case agentview.HeldDisabled:
 		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q is switched off. An admin can switch it on.", t.Name, connector)}
 	default:
 		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The server of %q does not offer the tool %q any more. List the tools again.", connector, t.Name)}

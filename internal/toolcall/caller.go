@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
+	"patchbay/internal/calllog"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
-	"patchbay/internal/history"
-	"patchbay/internal/lifetime"
+	"patchbay/internal/fasthttp/contexts"
 	"patchbay/internal/limit"
 	"patchbay/internal/mcp"
 	"patchbay/internal/safe"
@@ -25,14 +25,14 @@ import (
 // Options configure a [Caller]. Store, Access, Credentials, Dialer, Target, History and Instance are required.
 type Options struct {
 	Store       *store.Store
-	Access      *access.Cache
+	Access      *agentview.Cache
 	Credentials *credentials.Resolver
 	Dialer      *mcp.Dialer
 	// Target builds the connector's target, with authentication headers.
 	Target func(context.Context, connectors.TenantID, connectors.Connector, []credentials.Header) (mcp.Target, error)
 	// AcquireSlot reserves a session with the connector's server until release is called; nil: no limit.
 	AcquireSlot func(context.Context, connectors.TenantID, connectors.Connector) (release func(), err error)
-	History     *history.Writer
+	History     *calllog.Writer
 	Instance    connectors.InstanceID // this process
 	BaseURL     string                // the public URL, without a trailing slash
 
@@ -158,7 +158,7 @@ func (c *Caller) abortCalls() {
 // callContext is the context of a running call. It holds no other part of the call, so that background work may
 // keep it.
 type callContext struct {
-	lifetime.Context
+	contexts.Context
 	caller *Caller
 	id     connectors.ToolCallID
 }

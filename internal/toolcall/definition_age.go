@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/safe"
@@ -48,7 +48,7 @@ type failedSync struct {
 
 // isDestructive reports whether a tool may be destructive, by its annotations and their defaults (MCP
 // 2025-11-25, ToolAnnotations).
-func isDestructive(t *access.Tool) bool {
+func isDestructive(t *agentview.Tool) bool {
 	readOnly := t.Hints.ReadOnly != nil && *t.Hints.ReadOnly
 	nonDestructive := t.Hints.Destructive != nil && !*t.Hints.Destructive
 	return !readOnly && !nonDestructive
@@ -67,7 +67,7 @@ func (a *attempt) checkDefinitionAge(ctx context.Context) error {
 	return a.recheckTool(ctx)
 }
 
-func (c *Caller) loadFreshView(ctx context.Context, old *access.View, wait *store.WaitBudget) (v *access.View, err error) {
+func (c *Caller) loadFreshView(ctx context.Context, old *agentview.View, wait *store.WaitBudget) (v *agentview.View, err error) {
 	err = c.o.Store.Retry(ctx, wait, func(ctx context.Context) error {
 		v, err = c.o.Access.Fresh(ctx, old.Tenant.ID, connectors.Ref(old.Agent.ID.String()))
 		return err

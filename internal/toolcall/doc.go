@@ -18,5 +18,5 @@
 // Errors for the model are a [*Refusal]; invalid arguments are [*BadArguments]; a server's JSON-RPC error is its *mcp.Error.
 // Sentences never contain text of the server.
 //
-// Package gateway speaks MCP to agents; package access decides what an agent may call.
+// Package gateway speaks MCP to agents; package agentview decides what an agent may call.
 package toolcall

@@ -7,11 +7,11 @@ import (
 	"net/http"
 	"time"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
+	"patchbay/internal/fasthttp/contexts"
 	"patchbay/internal/fault"
-	"patchbay/internal/lifetime"
 	"patchbay/internal/mcp"
 	"patchbay/internal/safehttp"
 )
@@ -19,9 +19,9 @@ import (
 // explainError turns an error into a refusal with one sentence. The server's JSON-RPC error to the call stays
 // as it is; one to the handshake does not, because a client could read it as "no such method" of Patchbay. A
 // refusal is returned unchanged.
-func (c *Caller) explainError(ctx context.Context, v *access.View, r *access.Reach, err error) error {
+func (c *Caller) explainError(ctx context.Context, v *agentview.View, r *agentview.Reach, err error) error {
 	if ctxRefusal := explainContext(ctx, r.Connector); ctxRefusal != nil {
-		ctxRefusal.Err = errors.Join(err, lifetime.Cause(ctx))
+		ctxRefusal.Err = errors.Join(err, contexts.Cause(ctx))
 		return ctxRefusal
 	}
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
@@ -60,7 +60,7 @@ func explainContext(ctx context.Context, c connectors.Connector) *Refusal {
 	if ctx.Err() == nil {
 		return nil
 	}
-	switch cause := lifetime.Cause(ctx); {
+	switch cause := contexts.Cause(ctx); {
 	case errors.Is(cause, errTimeout), errors.Is(cause, context.DeadlineExceeded):
 		return timeoutRefusal(c)
 	case errors.Is(cause, errCancelled):
@@ -83,7 +83,7 @@ func circuitOpenRefusal(name string, wait time.Duration) *Refusal {
 		"The server of %q failed several times in a row, and is left alone for a while. Try again in %s.", name, formatDuration(wait))}
 }
 
-func (c *Caller) explainFault(ctx context.Context, v *access.View, r *access.Reach, f *fault.Error) error {
+func (c *Caller) explainFault(ctx context.Context, v *agentview.View, r *agentview.Reach, f *fault.Error) error {
 	switch {
 	case f.Type == "credential-required":
 		return c.explainMissing(ctx, v, r, f)
@@ -98,7 +98,7 @@ func (c *Caller) explainFault(ctx context.Context, v *access.View, r *access.Rea
 	}
 }
 
-func (c *Caller) explainMissing(ctx context.Context, v *access.View, r *access.Reach, f *fault.Error) *Refusal {
+func (c *Caller) explainMissing(ctx context.Context, v *agentview.View, r *agentview.Reach, f *fault.Error) *Refusal {
 	refusal := &Refusal{Code: CodeNeedsAuthorization, Sentence: f.Message, Err: f}
 	if f.Message == fault.As(credentials.Missing(r.Connector, &v.Agent.ID)).Message {
 		refusal.Code = CodeCredentialRequired
@@ -107,7 +107,7 @@ func (c *Caller) explainMissing(ctx context.Context, v *access.View, r *access.R
 	return refusal
 }
 
-func (c *Caller) explainUnauthorized(ctx context.Context, v *access.View, r *access.Reach, failure *mcp.Error) error {
+func (c *Caller) explainUnauthorized(ctx context.Context, v *agentview.View, r *agentview.Reach, failure *mcp.Error) error {
 	connector := r.Connector
 	refusal := &Refusal{Code: CodeNeedsAuthorization, Err: failure}
 	switch {

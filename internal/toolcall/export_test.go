@@ -3,7 +3,7 @@ package toolcall
 import (
 	"fmt"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
 )
@@ -36,7 +36,9 @@ func (c *Caller) UnsavedProgress() int {
 }
 
 // Paced applies the limits of a call.
-func (c *Caller) Paced(v *access.View, t *access.Tool) error { return c.applyLimits(v, t, c.o.Now()) }
+func (c *Caller) Paced(v *agentview.View, t *agentview.Tool) error {
+	return c.applyLimits(v, t, c.o.Now())
+}
 
 // LetThrough counts one call of each of so many tools.
 func (c *Caller) LetThrough(t connectors.TenantID, of connectors.ConnectorID, tools int) {

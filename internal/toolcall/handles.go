@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
 	"patchbay/internal/store"
@@ -45,9 +45,9 @@ type taskHandle struct {
 	Call      connectors.ToolCallID  `json:"t"`
 }
 
-func handleOwner(v *access.View) string { return v.Tenant.ID.String() + " " + v.Agent.ID.String() }
+func handleOwner(v *agentview.View) string { return v.Tenant.ID.String() + " " + v.Agent.ID.String() }
 
-func (c *Caller) sealHandle(v *access.View, purpose string, content any) (json.RawMessage, error) {
+func (c *Caller) sealHandle(v *agentview.View, purpose string, content any) (json.RawMessage, error) {
 	plain, err := json.Marshal(content)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (c *Caller) sealHandle(v *access.View, purpose string, content any) (json.R
 }
 
 // openHandle opens a handle from the client, a JSON string. ok is false if it is not this agent's.
-func (c *Caller) openHandle(v *access.View, purpose string, raw json.RawMessage, content any) (ok bool) {
+func (c *Caller) openHandle(v *agentview.View, purpose string, raw json.RawMessage, content any) (ok bool) {
 	var handle string
 	if json.Unmarshal(raw, &handle) != nil {
 		return false

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/auth"
+	"patchbay/internal/calllog"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
-	"patchbay/internal/history"
 	"patchbay/internal/mcp"
 	"patchbay/internal/oauth"
 	"patchbay/internal/safehttp"
@@ -175,8 +175,8 @@ type bench struct {
 type process struct {
 	*toolcall.Caller
 	instance connectors.InstanceID
-	keeper   *access.Cache
-	history  *history.Writer
+	keeper   *agentview.Cache
+	history  *calllog.Writer
 	tokens   *credentials.Resolver
 	uses     chan string // published uses of limits
 	stop     func()
@@ -193,9 +193,9 @@ func newBench(t testing.TB, opts ...func(*toolcall.Options)) *bench {
 func (b *bench) newProcess(t testing.TB, instance connectors.InstanceID, opts ...func(*toolcall.Options)) *process {
 	t.Helper()
 	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
-	p := &process{instance: instance, uses: make(chan string, 100), keeper: access.New(access.Options{Store: b.St, Now: b.clock.now})}
+	p := &process{instance: instance, uses: make(chan string, 100), keeper: agentview.New(agentview.Options{Store: b.St, Now: b.clock.now})}
 	p.tokens = credentials.NewRefreshing(credentials.Options{Store: b.St, OAuth: &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL}})
-	p.history = history.New(history.Options{Store: b.St, Instance: instance, Interval: 10 * time.Millisecond})
+	p.history = calllog.New(calllog.Options{Store: b.St, Instance: instance, Interval: 10 * time.Millisecond})
 	o := toolcall.Options{
 		Store: b.St, Access: p.keeper, Credentials: p.tokens, Dialer: &mcp.Dialer{HTTP: egress.Client(), Version: "test"}, Target: newTarget,
 		History: p.history, Instance: instance, BaseURL: "https://patchbay.example.com", Now: b.clock.now,

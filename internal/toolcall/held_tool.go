@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 )
 
 // explainHeld adds to the refusal of a held tool what changed and where an admin decides. If the query fails,
@@ -18,7 +18,7 @@ func (a *attempt) explainHeld(ctx context.Context, err error) error {
 	}
 	tool, connector := a.order.Tool, &a.reach.Connector
 	switch tool.Held {
-	case access.HeldDisabled, access.HeldRemoved, access.HeldRejected, access.HeldMalformed:
+	case agentview.HeldDisabled, agentview.HeldRemoved, agentview.HeldRejected, agentview.HeldMalformed:
 		return err
 	}
 	kinds, loadErr := a.o.Store.Tenant(a.order.View.Tenant.ID).WaitingKinds(ctx, connector.ID, tool.Name)

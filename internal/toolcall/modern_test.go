@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/mcp"
@@ -43,7 +43,7 @@ func answerModern(results map[string]func(params string) string) func(w http.Res
 // markModern sets the connector's remembered era to modern.
 func markModern(o *toolcall.Order) {
 	tool := *o.Tool
-	tool.Reach = &access.Reach{Connector: tool.Reach.Connector, Grant: tool.Reach.Grant}
+	tool.Reach = &agentview.Reach{Connector: tool.Reach.Connector, Grant: tool.Reach.Grant}
 	tool.Reach.Connector.Era = string(mcp.EraModern)
 	o.Tool = &tool
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
 	"patchbay/internal/secret"
@@ -77,7 +77,7 @@ func (c *Caller) resumeRemote(ctx context.Context, o *Order, id connectors.ToolC
 	}
 }
 
-func (c *Caller) putMail(ctx context.Context, v *access.View, box string, message []byte) error {
+func (c *Caller) putMail(ctx context.Context, v *agentview.View, box string, message []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, noteTimeout)
 	defer cancel()
 	return c.o.Store.Tenant(v.Tenant.ID).PutMail(ctx, store.NewMail{

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
 	"patchbay/internal/store"
@@ -12,8 +12,8 @@ import (
 
 // Order is a tool call to make. Its raw parts are not read after [Caller.Call] returns.
 type Order struct {
-	View      *access.View
-	Tool      *access.Tool
+	View      *agentview.View
+	Tool      *agentview.Tool
 	Arguments json.RawMessage // an object; empty: none
 	Meta      json.RawMessage // _meta of the request, an object; empty: none
 	Source    connectors.CallSource

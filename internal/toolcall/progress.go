@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
 	"patchbay/internal/store"
@@ -29,7 +29,7 @@ type progressQueue struct {
 
 // callProgress is the progress of one call.
 type callProgress struct {
-	view   *access.View
+	view   *agentview.View
 	note   mcp.ProgressNote
 	isTask bool // from a task, which has no number
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"patchbay/internal/calllog"
 	"patchbay/internal/connectors"
-	"patchbay/internal/history"
 	"patchbay/internal/toolcall"
 )
 
@@ -96,7 +96,7 @@ func TestProgress_IsRecorded(t *testing.T) {
 func TestProgress_WaitsForCallRow(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	slow := history.New(history.Options{Store: b.St, Instance: b.Instance, Interval: time.Hour})
+	slow := calllog.New(calllog.Options{Store: b.St, Instance: b.Instance, Interval: time.Hour})
 	b.process = b.newProcess(t, b.Instance, func(o *toolcall.Options) { o.History = slow })
 	t.Cleanup(func() { b.stop(); slow.Stop(t.Context()) })
 	call := b.startProgressCall(t)

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"time"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
 )
 
 // applyLimits takes the call from all limits, or returns the refusal. Narrow limits come first, so that a
 // refused tool call takes nothing from wider ones. A day's count is refunded if another limit refuses.
-func (c *Caller) applyLimits(v *access.View, t *access.Tool, now time.Time) error {
+func (c *Caller) applyLimits(v *agentview.View, t *agentview.Tool, now time.Time) error {
 	if err := c.limitAgent(v, now); err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (c *Caller) applyLimits(v *access.View, t *access.Tool, now time.Time) erro
 }
 
 // limitMinute applies the limits by minute. over is the quota that refused; nil: it was no quota.
-func (c *Caller) limitMinute(v *access.View, t *access.Tool, b *callQuotas, now time.Time) (exhausted *callQuota, err error) {
+func (c *Caller) limitMinute(v *agentview.View, t *agentview.Tool, b *callQuotas, now time.Time) (exhausted *callQuota, err error) {
 	if err := c.takeMinuteToken(t, &b[0], now); err != nil {
 		return &b[0], err
 	}
@@ -44,7 +44,7 @@ func (c *Caller) limitMinute(v *access.View, t *access.Tool, b *callQuotas, now 
 }
 
 // takeMinuteToken takes a call from a minute quota, or refuses it.
-func (c *Caller) takeMinuteToken(t *access.Tool, b *callQuota, now time.Time) error {
+func (c *Caller) takeMinuteToken(t *agentview.Tool, b *callQuota, now time.Time) error {
 	wait := c.minuteQuotas.takeToken(b.owner.Tenant, b.name, b.quota.PerMinute, now)
 	if wait <= 0 {
 		return nil
@@ -57,7 +57,7 @@ func (c *Caller) takeMinuteToken(t *access.Tool, b *callQuota, now time.Time) er
 }
 
 // applyQuotas charges only the quotas, for a call that passed the other limits.
-func (c *Caller) applyQuotas(v *access.View, t *access.Tool, now time.Time) error {
+func (c *Caller) applyQuotas(v *agentview.View, t *agentview.Tool, now time.Time) error {
 	if !t.Quota.Bounds() && !v.Tenant.Calls().Bounds() {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (c *Caller) applyQuotas(v *access.View, t *access.Tool, now time.Time) erro
 	return nil
 }
 
-func (c *Caller) dayQuotaRefusal(t *access.Tool, exhausted *callQuota, wait time.Duration, now time.Time) error {
+func (c *Caller) dayQuotaRefusal(t *agentview.Tool, exhausted *callQuota, wait time.Duration, now time.Time) error {
 	limit := fmt.Sprintf("This organisation may make %s a day.", formatCalls(exhausted.quota.PerDay))
 	if exhausted.owner.Tool != "" {
 		limit = fmt.Sprintf("The tool %q of %q takes %s a day.", t.Name, t.Reach.Connector.Name, formatCalls(exhausted.quota.PerDay))
@@ -102,7 +102,7 @@ func (c *Caller) quotaRefusal(owner store.QuotaOwner, period string, wait time.D
 }
 
 // applyRequestLimits applies the rates of agent and connector.
-func (c *Caller) applyRequestLimits(v *access.View, r *access.Reach) error {
+func (c *Caller) applyRequestLimits(v *agentview.View, r *agentview.Reach) error {
 	now := c.o.Now()
 	if err := c.limitAgent(v, now); err != nil {
 		return err
@@ -110,14 +110,14 @@ func (c *Caller) applyRequestLimits(v *access.View, r *access.Reach) error {
 	return c.limitConnector(v, r, now)
 }
 
-func (c *Caller) limitAgent(v *access.View, now time.Time) error {
+func (c *Caller) limitAgent(v *agentview.View, now time.Time) error {
 	if wait := c.agentRates.takeToken(v.Tenant.ID, v.Agent.ID, v.Agent.CallsPerMinute, now); wait > 0 {
 		return rateRefusal(fmt.Sprintf("This agent may make %s a minute.", formatCalls(v.Agent.CallsPerMinute)), wait)
 	}
 	return nil
 }
 
-func (c *Caller) limitConnector(v *access.View, r *access.Reach, now time.Time) error {
+func (c *Caller) limitConnector(v *agentview.View, r *agentview.Reach, now time.Time) error {
 	if wait := c.connectorRates.takeToken(v.Tenant.ID, r.Connector.ID, r.Connector.CallsPerMinute, now); wait > 0 {
 		return rateRefusal(fmt.Sprintf("The connector %q takes %s a minute.", r.Connector.Name, formatCalls(r.Connector.CallsPerMinute)), wait)
 	}

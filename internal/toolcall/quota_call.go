@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 )
 
@@ -12,8 +12,8 @@ import (
 // is refunded to its day.
 
 type quotaCharge struct {
-	view *access.View
-	tool *access.Tool
+	view *agentview.View
+	tool *agentview.Tool
 	at   time.Time // zero: not charged
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
 )
@@ -25,7 +25,7 @@ type callQuota struct {
 // callQuotas are the quotas of a call: its tool's and its tenant's.
 type callQuotas [2]callQuota
 
-func quotasFor(v *access.View, t *access.Tool) (b callQuotas) {
+func quotasFor(v *agentview.View, t *agentview.Tool) (b callQuotas) {
 	tenant := v.Tenant.ID
 	b[0] = callQuota{t.QuotaName, store.QuotaOwner{Tenant: tenant, Connector: t.Reach.Connector.ID, Tool: t.Name}, t.Quota}
 	b[1] = callQuota{tenant.UUID, store.QuotaOwner{Tenant: tenant}, v.Tenant.Calls()}

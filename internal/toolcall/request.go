@@ -7,18 +7,18 @@ import (
 	"errors"
 	"time"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
+	"patchbay/internal/calllog"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
-	"patchbay/internal/history"
 	"patchbay/internal/mcp"
 )
 
 // Query is a request other than tools/call to a connector's server.
 type Query struct {
-	View        *access.View
-	Reach       *access.Reach
+	View        *agentview.View
+	Reach       *agentview.Reach
 	ID          connectors.ToolCallID // in the history; zero: a new one
 	Kind        connectors.CallKind   // in the history; empty: not recorded
 	Name        string                // in the history: the server's own
@@ -44,7 +44,7 @@ func (c *Caller) Request(ctx context.Context, q Query) (json.RawMessage, error) 
 	}
 	defer callCtx.endCall()
 	ctx = callCtx
-	var entry *history.Entry
+	var entry *calllog.Entry
 	if q.Kind != "" {
 		entry = c.o.History.Begin(q.View.Tenant, call)
 	}

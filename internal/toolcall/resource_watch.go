@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/credentials"
 	"patchbay/internal/mcp"
 )
@@ -15,7 +15,7 @@ const maxWatches = 200
 // WatchResources calls onNotify with the params of resource notifications, by the server's own URIs, until ctx
 // ends (nil) or the server ends the stream. It is not recorded and not rate-limited.
 func (c *Caller) WatchResources(
-	ctx context.Context, v *access.View, r *access.Reach, uris []string, onNotify func(params json.RawMessage),
+	ctx context.Context, v *agentview.View, r *agentview.Reach, uris []string, onNotify func(params json.RawMessage),
 ) error {
 	if !c.watches.TryAcquire(v.Agent.ID) {
 		return tooManyCallsRefusal()

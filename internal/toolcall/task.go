@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"slices"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
+	"patchbay/internal/calllog"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
-	"patchbay/internal/history"
 	"patchbay/internal/mcp"
 )
 
@@ -33,7 +33,7 @@ func (a *attempt) sealTask(ctx context.Context, t *mcp.Task) (json.RawMessage, e
 // TaskRequest sends tasks/get, tasks/update or tasks/cancel for a task in a call's outcome. params are the
 // client's, with the sealed id. An id that is not this agent's is a *BadArguments. Input requests go only to a
 // client that declares them.
-func (c *Caller) TaskRequest(ctx context.Context, v *access.View, client Client, method string, params json.RawMessage) (json.RawMessage, error) {
+func (c *Caller) TaskRequest(ctx context.Context, v *agentview.View, client Client, method string, params json.RawMessage) (json.RawMessage, error) {
 	if !c.inFlight.TryAcquire(v.Agent.ID) {
 		return nil, tooManyCallsRefusal()
 	}
@@ -41,7 +41,7 @@ func (c *Caller) TaskRequest(ctx context.Context, v *access.View, client Client,
 	return c.sendTaskRequest(ctx, v, client, method, params)
 }
 
-func (c *Caller) sendTaskRequest(ctx context.Context, v *access.View, client Client, method string, params json.RawMessage) (json.RawMessage, error) {
+func (c *Caller) sendTaskRequest(ctx context.Context, v *agentview.View, client Client, method string, params json.RawMessage) (json.RawMessage, error) {
 	handle, _ := findMember(params, "taskId")
 	var t taskHandle
 	if handle == nil || isAmbiguous(params) || !c.openHandle(v, purposeTask, handle, &t) { // with two ids the server could read the other one
@@ -52,7 +52,7 @@ func (c *Caller) sendTaskRequest(ctx context.Context, v *access.View, client Cli
 	if t.ID == "" {
 		return c.handleApprovalTask(ctx, q, t, handle)
 	}
-	index := slices.IndexFunc(v.Reaches, func(r *access.Reach) bool { return r.Connector.ID == t.Connector })
+	index := slices.IndexFunc(v.Reaches, func(r *agentview.Reach) bool { return r.Connector.ID == t.Connector })
 	if index < 0 {
 		return nil, &Refusal{Code: CodeNotGranted, Sentence: "This agent may not use the connector of this task any more.", CallID: t.Call}
 	}
@@ -88,7 +88,7 @@ func (c *Caller) sendTaskRequest(ctx context.Context, v *access.View, client Cli
 }
 
 // recordTask stores the task's state, and ends the call with it. A failure is only logged.
-func (c *Caller) recordTask(ctx context.Context, v *access.View, t taskHandle, raw json.RawMessage) {
+func (c *Caller) recordTask(ctx context.Context, v *agentview.View, t taskHandle, raw json.RawMessage) {
 	var state struct {
 		Status string
 		Result struct {
@@ -117,7 +117,7 @@ func (c *Caller) recordTask(ctx context.Context, v *access.View, t taskHandle, r
 		return
 	}
 	call.Task = trimForHistory(v, withMember(raw, "result", json.RawMessage("null")))
-	history.Keep(&call, v.Tenant.CallHistory)
+	calllog.Keep(&call, v.Tenant.CallHistory)
 	c.logUnsaved(ctx, c.finishTask(ctx, v.Tenant.ID, call))
 }
 
@@ -144,8 +144,8 @@ func (c *Caller) reportEnded(ctx context.Context, t connectors.TenantID, id conn
 }
 
 // trimForHistory reduces a task's state to what the history may store.
-func trimForHistory(v *access.View, raw json.RawMessage) []byte {
+func trimForHistory(v *agentview.View, raw json.RawMessage) []byte {
 	call := connectors.ToolCall{Structured: raw}
-	history.Keep(&call, v.Tenant.CallHistory)
+	calllog.Keep(&call, v.Tenant.CallHistory)
 	return call.Structured
 }

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"patchbay/internal/access"
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/mcp"
@@ -98,7 +98,7 @@ func (a *attempt) forwardOnce(ctx context.Context) (result *mcp.Result, err erro
 }
 
 // withBreaker runs do behind the server's breaker.
-func (c *Caller) withBreaker(ctx context.Context, v *access.View, r *access.Reach, do func() error) error {
+func (c *Caller) withBreaker(ctx context.Context, v *agentview.View, r *agentview.Reach, do func() error) error {
 	p, wait, ok := c.breakers.acquirePermit(serverKey{v.Tenant.ID, r.Connector.ID}, v.Agent.ID, c.o.Now())
 	if !ok {
 		return circuitOpenRefusal(r.Connector.Name, wait)
@@ -138,7 +138,7 @@ func (a *attempt) sessionRequest() upstream.SessionRequest {
 	return w
 }
 
-func newSessionRequest(v *access.View, r *access.Reach, client Client) upstream.SessionRequest {
+func newSessionRequest(v *agentview.View, r *agentview.Reach, client Client) upstream.SessionRequest {
 	w := upstream.SessionRequest{Tenant: v.Tenant.ID, Connector: r.Connector, Agent: &v.Agent.ID, Wait: client.Wait}
 	if client.Ask != nil {
 		w.Capabilities = normalizeCapabilities(client.Capabilities)

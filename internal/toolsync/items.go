@@ -45,7 +45,7 @@ var quarantineSource = map[connectors.ItemKind]string{
 	connectors.ItemTemplate: "It stands on the list of resource templates.",
 }
 
-// addList adds the entries of one list. Malformed ones are also stored in quarantine; package access does not
+// addList adds the entries of one list. Malformed ones are also stored in quarantine; package agentview does not
 // serve them.
 func (o *serverItems) addList(l itemList, raws []json.RawMessage) {
 	o.items = append(o.items, connectors.ReadItems(l.kind, raws)...)

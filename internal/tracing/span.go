@@ -39,7 +39,7 @@ func Here(ctx context.Context) Span {
 	return Span{span}
 }
 
-// On tells whether somebody looks. What is said of a span is made up only then.
+// On reports whether the span is recorded. Attributes are computed only then.
 func (s Span) On() bool { return s.span != nil }
 
 // Name gives the span another name.

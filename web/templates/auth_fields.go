@@ -6,27 +6,27 @@ import (
 	"strings"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 func authOptions(ctx context.Context) []Option {
 	return []Option{
-		{string(connectors.AuthNone), words.T(ctx, "None")},
-		{string(connectors.AuthOAuth2), words.T(ctx, "Account (OAuth)")},
-		{string(connectors.AuthBearer), words.T(ctx, "Bearer token")},
-		{string(connectors.AuthAPIKey), words.T(ctx, "API key in a header")},
-		{string(connectors.AuthBasic), words.T(ctx, "User name and password (Basic)")},
-		{string(connectors.AuthClientCredentials), words.T(ctx, "Client credentials (machine)")},
-		{string(connectors.AuthPrivateKeyJWT), words.T(ctx, "Private key (machine)")},
+		{string(connectors.AuthNone), i18n.T(ctx, "None")},
+		{string(connectors.AuthOAuth2), i18n.T(ctx, "Account (OAuth)")},
+		{string(connectors.AuthBearer), i18n.T(ctx, "Bearer token")},
+		{string(connectors.AuthAPIKey), i18n.T(ctx, "API key in a header")},
+		{string(connectors.AuthBasic), i18n.T(ctx, "User name and password (Basic)")},
+		{string(connectors.AuthClientCredentials), i18n.T(ctx, "Client credentials (machine)")},
+		{string(connectors.AuthPrivateKeyJWT), i18n.T(ctx, "Private key (machine)")},
 	}
 }
 
 func algorithmOptions(ctx context.Context) []Option {
-	return append([]Option{{"", words.T(ctx, "The usual one for the key")}}, optionsFor(connectors.KeyAlgorithms)...)
+	return append([]Option{{"", i18n.T(ctx, "The usual one for the key")}}, optionsFor(connectors.KeyAlgorithms)...)
 }
 
 func methodOptions(ctx context.Context) []Option {
-	return append([]Option{{"", words.T(ctx, "As the server advertises")}}, optionsFor(connectors.TokenAuthMethods)...)
+	return append([]Option{{"", i18n.T(ctx, "As the server advertises")}}, optionsFor(connectors.TokenAuthMethods)...)
 }
 
 func optionsFor(values []string) []Option {
@@ -68,23 +68,23 @@ func (p connectorFormProps) clientOpen() bool {
 // accountSentence says what is left to do when accounts are connected by OAuth.
 func (p connectorFormProps) accountSentence(ctx context.Context) string {
 	if p.New {
-		return words.T(ctx, "Nothing to fill in. After adding it, press Connect: the server's own page asks who you are.")
+		return i18n.T(ctx, "Nothing to fill in. After adding it, press Connect: the server's own page asks who you are.")
 	}
-	return words.T(ctx, "Nothing to fill in. Accounts are connected on the Credentials tab: the server's own page asks who you are.")
+	return i18n.T(ctx, "Nothing to fill in. Accounts are connected on the Credentials tab: the server's own page asks who you are.")
 }
 
 // clientSecret is the secret of a machine, or of the OAuth client that an admin registered. The latter has a
 // help text of its own, since such a connector's stored credentials are accounts.
 func (p connectorFormProps) clientSecret(ctx context.Context) fieldProps {
-	f := p.newSecretField(ctx, "auth.client_secret", words.T(ctx, "Client secret"), words.T(ctx, "Of that client, where it has one."))
+	f := p.newSecretField(ctx, "auth.client_secret", i18n.T(ctx, "Client secret"), i18n.T(ctx, "Of that client, where it has one."))
 	if p.Form.Is("auth.type", string(connectors.AuthOAuth2)) && !p.New {
-		f.Placeholder, f.Help = "", words.T(ctx, "Of that client, where it has one. A stored one is never shown; leave this empty to keep it.")
+		f.Placeholder, f.Help = "", i18n.T(ctx, "Of that client, where it has one. A stored one is never shown; leave this empty to keep it.")
 	}
 	return f
 }
 
 func (p connectorFormProps) privateKey(ctx context.Context) fieldProps {
-	f := p.newSecretField(ctx, "auth.private_key", words.T(ctx, "Private key"), words.T(ctx, "PEM, without a passphrase. Its public half is known to the server."))
+	f := p.newSecretField(ctx, "auth.private_key", i18n.T(ctx, "Private key"), i18n.T(ctx, "PEM, without a passphrase. Its public half is known to the server."))
 	f.Rows, f.Mono, f.Autocomplete = 4, true, "off"
 	if f.Placeholder == "" {
 		f.Placeholder = "-----BEGIN PRIVATE KEY-----"

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 // authFields has a group for each authentication, or for several where they share fields: no name stands in two of them.
@@ -54,9 +54,9 @@ func authFields(p connectorFormProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var3 string
-		templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(words.T(ctx, "Bearer token"))
+		templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Bearer token"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 12, Col: 40}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 12, Col: 39}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 		if templ_7745c5c3_Err != nil {
@@ -66,7 +66,7 @@ func authFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newSecretField(ctx, "auth.token", words.T(ctx, "Token"), words.T(ctx, "Sent as “Authorization: Bearer …”."))).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(p.newSecretField(ctx, "auth.token", i18n.T(ctx, "Token"), i18n.T(ctx, "Sent as “Authorization: Bearer …”."))).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -88,9 +88,9 @@ func authFields(p connectorFormProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var5 string
-		templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(words.T(ctx, "API key"))
+		templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "API key"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 18, Col: 35}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 18, Col: 34}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 		if templ_7745c5c3_Err != nil {
@@ -100,9 +100,9 @@ func authFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newField("auth.header", words.T(ctx, "Header"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("auth.header", i18n.T(ctx, "Header"), func(f *fieldProps) {
 			f.Optional, f.Mono, f.Placeholder = true, true, connectors.DefaultAPIKeyHeader
-			f.Help = words.T(ctx, "The header that carries the key. Left empty: %s.", connectors.DefaultAPIKeyHeader)
+			f.Help = i18n.T(ctx, "The header that carries the key. Left empty: %s.", connectors.DefaultAPIKeyHeader)
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -111,7 +111,7 @@ func authFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newSecretField(ctx, "auth.key", words.T(ctx, "Key"), "")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(p.newSecretField(ctx, "auth.key", i18n.T(ctx, "Key"), "")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -133,9 +133,9 @@ func authFields(p connectorFormProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var7 string
-		templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(words.T(ctx, "User name and password"))
+		templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "User name and password"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 28, Col: 50}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 28, Col: 49}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 		if templ_7745c5c3_Err != nil {
@@ -145,11 +145,11 @@ func authFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newField("auth.username", words.T(ctx, "User name"), func(f *fieldProps) { f.Later, f.Autocomplete = true, "off" })).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(p.newField("auth.username", i18n.T(ctx, "User name"), func(f *fieldProps) { f.Later, f.Autocomplete = true, "off" })).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newSecretField(ctx, "auth.password", words.T(ctx, "Password"), "")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(p.newSecretField(ctx, "auth.password", i18n.T(ctx, "Password"), "")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -206,9 +206,9 @@ func oauthFields(p connectorFormProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var10 string
-		templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(words.T(ctx, "OAuth"))
+		templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "OAuth"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 41, Col: 33}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 41, Col: 32}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 		if templ_7745c5c3_Err != nil {
@@ -280,9 +280,9 @@ func oauthFields(p connectorFormProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var14 string
-		templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(words.T(ctx, "Advanced"))
+		templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Advanced"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 49, Col: 30}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 49, Col: 29}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 		if templ_7745c5c3_Err != nil {
@@ -293,9 +293,9 @@ func oauthFields(p connectorFormProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var15 string
-		templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(words.T(ctx, "client, scopes, authorization server"))
+		templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "client, scopes, authorization server"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 50, Col: 78}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 50, Col: 77}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 		if templ_7745c5c3_Err != nil {
@@ -319,9 +319,9 @@ func oauthFields(p connectorFormProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var17 string
-		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(words.T(ctx, "Servers say what is needed, and Patchbay registers itself. Set here only what a server gets wrong or does not offer."))
+		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Servers say what is needed, and Patchbay registers itself. Set here only what a server gets wrong or does not offer."))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 53, Col: 198}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 53, Col: 197}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 		if templ_7745c5c3_Err != nil {
@@ -367,9 +367,9 @@ func oauthFields(p connectorFormProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var19 string
-		templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(words.T(ctx, "Advanced"))
+		templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Advanced"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 58, Col: 32}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 58, Col: 31}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var19))
 		if templ_7745c5c3_Err != nil {
@@ -380,9 +380,9 @@ func oauthFields(p connectorFormProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var20 string
-		templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(words.T(ctx, "endpoints, resource"))
+		templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "endpoints, resource"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 59, Col: 63}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 59, Col: 62}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 		if templ_7745c5c3_Err != nil {
@@ -425,9 +425,9 @@ func clientFields(p connectorFormProps) templ.Component {
 			templ_7745c5c3_Var21 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = field(p.newField("auth.client_id", words.T(ctx, "Client id"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("auth.client_id", i18n.T(ctx, "Client id"), func(f *fieldProps) {
 			f.Later, f.Mono, f.Autocomplete = true, true, "off"
-			f.Help = words.T(ctx, "Of a client that was registered at the server by hand. A machine always has one.")
+			f.Help = i18n.T(ctx, "Of a client that was registered at the server by hand. A machine always has one.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -491,9 +491,9 @@ func clientFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newField("auth.algorithm", words.T(ctx, "Algorithm"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("auth.algorithm", i18n.T(ctx, "Algorithm"), func(f *fieldProps) {
 			f.Later, f.Options = true, algorithmOptions(ctx)
-			f.Help = words.T(ctx, "What the key signs with.")
+			f.Help = i18n.T(ctx, "What the key signs with.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -502,16 +502,16 @@ func clientFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newField("auth.scopes", words.T(ctx, "Scopes"), func(f *fieldProps) {
-			f.Later, f.Mono, f.Placeholder = true, true, words.T(ctx, "read write")
-			f.Help = words.T(ctx, "Separated by spaces. Left empty, what the server asks for or lists is requested.")
+		templ_7745c5c3_Err = field(p.newField("auth.scopes", i18n.T(ctx, "Scopes"), func(f *fieldProps) {
+			f.Later, f.Mono, f.Placeholder = true, true, i18n.T(ctx, "read write")
+			f.Help = i18n.T(ctx, "Separated by spaces. Left empty, what the server asks for or lists is requested.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newField("auth.issuer", words.T(ctx, "Issuer"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("auth.issuer", i18n.T(ctx, "Issuer"), func(f *fieldProps) {
 			f.Later, f.Mono, f.Type, f.Placeholder = true, true, "url", "https://accounts.example.com"
-			f.Help = words.T(ctx, "The authorization server. Needed where the MCP server does not name it, or names a wrong one.")
+			f.Help = i18n.T(ctx, "The authorization server. Needed where the MCP server does not name it, or names a wrong one.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -558,9 +558,9 @@ func endpointFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newField("auth.authorization_endpoint", words.T(ctx, "Authorization endpoint"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("auth.authorization_endpoint", i18n.T(ctx, "Authorization endpoint"), func(f *fieldProps) {
 			f.Later, f.Mono, f.Type = true, true, "url"
-			f.Help = words.T(ctx, "Where a person signs in. Needed where the authorization server's document is missing or wrong.")
+			f.Help = i18n.T(ctx, "Where a person signs in. Needed where the authorization server's document is missing or wrong.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -569,21 +569,21 @@ func endpointFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newField("auth.token_endpoint", words.T(ctx, "Token endpoint"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("auth.token_endpoint", i18n.T(ctx, "Token endpoint"), func(f *fieldProps) {
 			f.Later, f.Mono, f.Type = true, true, "url"
-			f.Help = words.T(ctx, "Where tokens are fetched. Needed where the authorization server's document is missing or wrong.")
+			f.Help = i18n.T(ctx, "Where tokens are fetched. Needed where the authorization server's document is missing or wrong.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newField("auth.resource", words.T(ctx, "Resource"), func(f *fieldProps) {
-			f.Later, f.Mono, f.Placeholder = true, true, words.T(ctx, "as the server publishes it")
-			f.Help = words.T(ctx, "Which server the token is for. Needed where the published one is refused (invalid_target).")
+		templ_7745c5c3_Err = field(p.newField("auth.resource", i18n.T(ctx, "Resource"), func(f *fieldProps) {
+			f.Later, f.Mono, f.Placeholder = true, true, i18n.T(ctx, "as the server publishes it")
+			f.Help = i18n.T(ctx, "Which server the token is for. Needed where the published one is refused (invalid_target).")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = check(p.Form, "auth.no_resource", words.T(ctx, "Send no resource"), words.T(ctx, "For authorization servers that do not know the parameter and refuse it.")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = check(p.Form, "auth.no_resource", i18n.T(ctx, "Send no resource"), i18n.T(ctx, "For authorization servers that do not know the parameter and refuse it.")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -604,9 +604,9 @@ func endpointFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newField("auth.token_endpoint_auth_method", words.T(ctx, "How the client proves itself"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("auth.token_endpoint_auth_method", i18n.T(ctx, "How the client proves itself"), func(f *fieldProps) {
 			f.Later, f.Options = true, methodOptions(ctx)
-			f.Help = words.T(ctx, "Needed where the server refuses the way that it advertises (invalid_client).")
+			f.Help = i18n.T(ctx, "Needed where the server refuses the way that it advertises (invalid_client).")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -628,8 +628,8 @@ func endpointFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = check(p.Form, "auth.allow_missing_pkce_metadata", words.T(ctx, "Accept a server that does not say that it checks PKCE"),
-			words.T(ctx, "Without that check a stolen code is as good as a token. For servers whose makers promise it elsewhere.")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = check(p.Form, "auth.allow_missing_pkce_metadata", i18n.T(ctx, "Accept a server that does not say that it checks PKCE"),
+			i18n.T(ctx, "Without that check a stolen code is as good as a token. For servers whose makers promise it elsewhere.")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

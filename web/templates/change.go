@@ -3,7 +3,7 @@ package templates
 import (
 	"context"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 // ChangesPage lists the changes of tools, newest first. Its filter sends connector and state to /changes.
@@ -94,7 +94,7 @@ type DifferenceRow struct {
 // historyLabel labels the list of past changes.
 func historyLabel(ctx context.Context, ofServer bool) string {
 	if ofServer {
-		return words.T(ctx, "Changes of the instructions")
+		return i18n.T(ctx, "Changes of the instructions")
 	}
-	return words.T(ctx, "Changes of this tool")
+	return i18n.T(ctx, "Changes of this tool")
 }

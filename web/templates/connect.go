@@ -3,7 +3,7 @@ package templates
 import (
 	"context"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 // LeavingPage sends a browser to another site. The response also needs the header Refresh.
@@ -41,7 +41,7 @@ type SaidPage struct {
 
 func (p InvitationPage) buttonText(ctx context.Context) string {
 	if p.Server == "" {
-		return words.T(ctx, "Continue")
+		return i18n.T(ctx, "Continue")
 	}
-	return words.T(ctx, "Continue to %s", p.Server)
+	return i18n.T(ctx, "Continue to %s", p.Server)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 // ConnectorCredentialsPage shows a connector's credentials, without secrets.
@@ -53,20 +53,20 @@ type ConnectLink struct {
 func (r CredentialRow) secretField(ctx context.Context, name, label string) fieldProps {
 	return fieldProps{
 		Form: r.Form, In: r.Key, Name: name, Label: label, Secret: true, Autocomplete: "new-password",
-		Help: words.T(ctx, "Stored sealed, and never shown again."),
+		Help: i18n.T(ctx, "Stored sealed, and never shown again."),
 	}
 }
 
 func (r CredentialRow) privateKey(ctx context.Context) fieldProps {
-	f := r.secretField(ctx, "private_key", words.T(ctx, "Private key"))
+	f := r.secretField(ctx, "private_key", i18n.T(ctx, "Private key"))
 	f.Rows, f.Mono, f.Autocomplete, f.Placeholder = 4, true, "off", "-----BEGIN PRIVATE KEY-----"
 	return f
 }
 
 func (r CredentialRow) clientField(ctx context.Context) fieldProps {
-	f := fieldProps{Form: r.Form, In: r.Key, Name: "client_id", Label: words.T(ctx, "Client id"), Mono: true, Later: true, Autocomplete: "off"}
+	f := fieldProps{Form: r.Form, In: r.Key, Name: "client_id", Label: i18n.T(ctx, "Client id"), Mono: true, Later: true, Autocomplete: "off"}
 	if r.ClientID != "" {
-		f.Optional, f.Placeholder, f.Help = true, r.ClientID, words.T(ctx, "Left empty, it is the connector's.")
+		f.Optional, f.Placeholder, f.Help = true, r.ClientID, i18n.T(ctx, "Left empty, it is the connector's.")
 	}
 	return f
 }
@@ -84,9 +84,9 @@ func (p ConnectorCredentialsPage) buttonVariant(r CredentialRow) string {
 
 func (r CredentialRow) connectWord(ctx context.Context) string {
 	if r.Stored {
-		return words.T(ctx, "Reconnect")
+		return i18n.T(ctx, "Reconnect")
 	}
-	return words.T(ctx, "Connect")
+	return i18n.T(ctx, "Connect")
 }
 
 // maxShownScopes is the number of scopes in a row. The rest opens on demand.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 // ConnectorFormPage creates a connector. Its form posts to /connectors, and with the test button to
@@ -85,10 +85,10 @@ func (p connectorFormProps) newSecretField(ctx context.Context, name, label, hel
 	f := fieldProps{Form: p.Form, Name: name, Label: label, Help: help, Secret: true, Later: true, Autocomplete: "new-password"}
 	switch {
 	case p.Stored:
-		f.Placeholder = words.T(ctx, "Stored")
-		f.Help = words.T(ctx, "A secret is stored and never shown. Leave this empty to keep it.")
+		f.Placeholder = i18n.T(ctx, "Stored")
+		f.Help = i18n.T(ctx, "A secret is stored and never shown. Leave this empty to keep it.")
 	case p.Test != nil:
-		f.Help = words.T(ctx, "Type it again to save it: secrets never come back from the server.")
+		f.Help = i18n.T(ctx, "Type it again to save it: secrets never come back from the server.")
 	}
 	return f
 }
@@ -102,10 +102,10 @@ func (p connectorFormProps) isProgram() bool {
 
 // environmentField is a program's environment, which is never shown again.
 func (p connectorFormProps) environmentField(ctx context.Context) fieldProps {
-	f := fieldProps{Form: p.Form, Name: "env", Label: words.T(ctx, "Environment"), Rows: 3, Secret: true, Mono: true, Optional: true, Placeholder: "API_TOKEN=…"}
-	f.Help = words.T(ctx, "One “NAME=value” a line. The values are secrets: they are stored sealed, and never shown.")
+	f := fieldProps{Form: p.Form, Name: "env", Label: i18n.T(ctx, "Environment"), Rows: 3, Secret: true, Mono: true, Optional: true, Placeholder: "API_TOKEN=…"}
+	f.Help = i18n.T(ctx, "One “NAME=value” a line. The values are secrets: they are stored sealed, and never shown.")
 	if len(p.Env) > 0 {
-		f.Help = words.T(ctx, "Stored: %s. Leave this empty to keep them; what you enter replaces them all. Another command, argument or folder gets none of them.", strings.Join(p.Env, ", "))
+		f.Help = i18n.T(ctx, "Stored: %s. Leave this empty to keep them; what you enter replaces them all. Another command, argument or folder gets none of them.", strings.Join(p.Env, ", "))
 	}
 	return f
 }
@@ -122,32 +122,32 @@ func (p connectorFormProps) advancedOpen() bool {
 
 func modeOptions(ctx context.Context) []Option {
 	return []Option{
-		{string(connectors.CredentialShared), words.T(ctx, "One, shared by all agents")},
-		{string(connectors.CredentialPerAgent), words.T(ctx, "One per agent")},
+		{string(connectors.CredentialShared), i18n.T(ctx, "One, shared by all agents")},
+		{string(connectors.CredentialPerAgent), i18n.T(ctx, "One per agent")},
 	}
 }
 
 func toolChangeOptions(ctx context.Context) []Option {
 	return []Option{
-		{string(connectors.ToolChangesHoldRisky), words.T(ctx, "Hold the risky ones for an admin")},
-		{string(connectors.ToolChangesHoldAll), words.T(ctx, "Hold all of them for an admin")},
-		{string(connectors.ToolChangesAuto), words.T(ctx, "Serve them at once")},
+		{string(connectors.ToolChangesHoldRisky), i18n.T(ctx, "Hold the risky ones for an admin")},
+		{string(connectors.ToolChangesHoldAll), i18n.T(ctx, "Hold all of them for an admin")},
+		{string(connectors.ToolChangesAuto), i18n.T(ctx, "Serve them at once")},
 	}
 }
 
 func listenOptions(ctx context.Context) []Option {
 	return []Option{
-		{string(connectors.ListenAuto), words.T(ctx, "Where the server tells of them")},
-		{string(connectors.ListenOff), words.T(ctx, "Off")},
+		{string(connectors.ListenAuto), i18n.T(ctx, "Where the server tells of them")},
+		{string(connectors.ListenOff), i18n.T(ctx, "Off")},
 	}
 }
 
 func transportOptions(ctx context.Context) []Option {
 	return []Option{
 		{string(connectors.TransportStreamableHTTP), "Streamable HTTP"},
-		{string(connectors.TransportHTTP), words.T(ctx, "JSON replies only")},
-		{string(connectors.TransportSSE), words.T(ctx, "HTTP and SSE, as of 2024")},
-		{string(connectors.TransportStdio), words.T(ctx, "A program on Patchbay's machine (stdio)")},
+		{string(connectors.TransportHTTP), i18n.T(ctx, "JSON replies only")},
+		{string(connectors.TransportSSE), i18n.T(ctx, "HTTP and SSE, as of 2024")},
+		{string(connectors.TransportStdio), i18n.T(ctx, "A program on Patchbay's machine (stdio)")},
 	}
 }
 

@@ -3,7 +3,7 @@ package templates
 import (
 	"context"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 // ConnectorImportPage imports a document of MCP servers. Its form posts to /connectors/import, and with the
@@ -45,7 +45,7 @@ func exportOptions(ctx context.Context) []Option {
 		{"claude", "Claude"},
 		{"cursor", "Cursor"},
 		{"vscode", "VS Code"},
-		{"generic", words.T(ctx, "Another Patchbay")},
+		{"generic", i18n.T(ctx, "Another Patchbay")},
 	}
 }
 

@@ -3,7 +3,7 @@ package templates
 import (
 	"context"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 // Diagnosis shows the discovery of a connector's authorization server. Its button posts to Action. Without
@@ -36,7 +36,7 @@ type DiagnosisStep struct {
 
 func (d Diagnosis) buttonText(ctx context.Context) string {
 	if len(d.Stages) == 0 {
-		return words.T(ctx, "Diagnose")
+		return i18n.T(ctx, "Diagnose")
 	}
-	return words.T(ctx, "Diagnose again")
+	return i18n.T(ctx, "Diagnose again")
 }

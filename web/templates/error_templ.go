@@ -8,7 +8,7 @@ package templates
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "patchbay/internal/words"
+import "patchbay/internal/i18n"
 
 // Error says why there is no page.
 func Error(p ErrorPage) templ.Component {
@@ -198,7 +198,7 @@ func errorBody(p ErrorPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			said := words.Parts(ctx, "If you ask someone about this, tell them|…")
+			said := i18n.Parts(ctx, "If you ask someone about this, tell them|…")
 			var templ_7745c5c3_Var10 string
 			templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(said[0])
 			if templ_7745c5c3_Err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 // fieldProps is one field of a form.
@@ -100,7 +100,7 @@ func checkProps(form Form, name string) fieldProps {
 
 func slugHelp(ctx context.Context, use string, fresh bool) string {
 	if fresh {
-		return words.T(ctx, "%s Left empty, it is made from the name.", use)
+		return i18n.T(ctx, "%s Left empty, it is made from the name.", use)
 	}
 	return use
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 // OwnAccountsPage lists the accounts of a member's own agents.
@@ -65,13 +65,13 @@ func (a OwnAccount) buttonVariant() string {
 func (a OwnAccount) buttonText(ctx context.Context) string {
 	switch {
 	case a.usesOAuth() && a.Stored:
-		return words.T(ctx, "Reconnect")
+		return i18n.T(ctx, "Reconnect")
 	case a.usesOAuth():
-		return words.T(ctx, "Connect")
+		return i18n.T(ctx, "Connect")
 	case a.Stored:
-		return words.T(ctx, "Replace")
+		return i18n.T(ctx, "Replace")
 	default:
-		return words.T(ctx, "Enter")
+		return i18n.T(ctx, "Enter")
 	}
 }
 
@@ -82,9 +82,9 @@ func (p OwnAccountPage) secretRow() CredentialRow {
 
 func (p OwnAccountPage) pageTitle(ctx context.Context) string {
 	if p.Row.Works {
-		return words.T(ctx, "%s is connected", p.Row.Connector)
+		return i18n.T(ctx, "%s is connected", p.Row.Connector)
 	}
-	return words.T(ctx, "Connect %s", p.Row.Connector)
+	return i18n.T(ctx, "Connect %s", p.Row.Connector)
 }
 
 // slug is the agent's slug, from its address.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 // Way is an entry of the palette and the search page: a link, a form to post, or a script's action.
@@ -37,8 +37,8 @@ func (f Frame) pageWays(ctx context.Context) Ways {
 	for _, s := range shortcutPages(ctx, f.Can) {
 		list = append(list, Way{Icon: pageIcons[s.Href], Text: s.Text, Href: s.Href})
 	}
-	list = append(list, Way{Icon: "circle-user", Text: words.T(ctx, "Account"), Href: "/account"})
-	return Ways{ID: "pages", Title: words.T(ctx, "Pages"), List: list}
+	list = append(list, Way{Icon: "circle-user", Text: i18n.T(ctx, "Account"), Href: "/account"})
+	return Ways{ID: "pages", Title: i18n.T(ctx, "Pages"), List: list}
 }
 
 var pageIcons = map[string]string{
@@ -51,30 +51,30 @@ var pageIcons = map[string]string{
 func (f Frame) actionWays(ctx context.Context) Ways {
 	var list []Way
 	if f.Can.Sync {
-		list = append(list, Way{Icon: "refresh-cw", Text: words.T(ctx, "Sync all connectors"), Action: "/sync_tools"})
+		list = append(list, Way{Icon: "refresh-cw", Text: i18n.T(ctx, "Sync all connectors"), Action: "/sync_tools"})
 	}
 	if f.Can.Manage {
 		list = append(list,
-			Way{Icon: "plus", Text: words.T(ctx, "Add connector"), Href: "/connectors/new"},
-			Way{Icon: "plus", Text: words.T(ctx, "Import connectors"), Href: "/connectors/import"},
-			Way{Icon: "plus", Text: words.T(ctx, "Add agent"), Href: "/agents/new"},
-			Way{Icon: "plus", Text: words.T(ctx, "Add webhook"), Href: "/webhooks#add"})
+			Way{Icon: "plus", Text: i18n.T(ctx, "Add connector"), Href: "/connectors/new"},
+			Way{Icon: "plus", Text: i18n.T(ctx, "Import connectors"), Href: "/connectors/import"},
+			Way{Icon: "plus", Text: i18n.T(ctx, "Add agent"), Href: "/agents/new"},
+			Way{Icon: "plus", Text: i18n.T(ctx, "Add webhook"), Href: "/webhooks#add"})
 	}
 	if f.Can.Own {
 		list = append(list,
-			Way{Icon: "plus", Text: words.T(ctx, "New API key"), Href: "/api-keys#add"},
-			Way{Icon: "plus", Text: words.T(ctx, "Invite somebody"), Href: "/members#invite"})
+			Way{Icon: "plus", Text: i18n.T(ctx, "New API key"), Href: "/api-keys#add"},
+			Way{Icon: "plus", Text: i18n.T(ctx, "Invite somebody"), Href: "/members#invite"})
 	}
 	for _, t := range f.Tenants {
 		if t.Slug != f.Tenant.Slug {
-			list = append(list, Way{Icon: "chevrons-up-down", Text: words.T(ctx, "Switch to %s", t.Name), Action: "/tenant", Name: "tenant", Value: t.Slug})
+			list = append(list, Way{Icon: "chevrons-up-down", Text: i18n.T(ctx, "Switch to %s", t.Name), Action: "/tenant", Name: "tenant", Value: t.Slug})
 		}
 	}
 	list = append(list,
-		Way{Icon: "sun", Text: words.T(ctx, "Switch between light and dark"), Script: "theme"},
-		Way{Icon: "info", Text: words.T(ctx, "Keyboard shortcuts"), Script: "keys"},
-		Way{Icon: "log-out", Text: words.T(ctx, "Sign out"), Action: "/logout"})
-	return Ways{ID: "actions", Title: words.T(ctx, "Actions"), List: list}
+		Way{Icon: "sun", Text: i18n.T(ctx, "Switch between light and dark"), Script: "theme"},
+		Way{Icon: "info", Text: i18n.T(ctx, "Keyboard shortcuts"), Script: "keys"},
+		Way{Icon: "log-out", Text: i18n.T(ctx, "Sign out"), Action: "/logout"})
+	return Ways{ID: "actions", Title: i18n.T(ctx, "Actions"), List: list}
 }
 
 // Matching returns the palette's entries without script that contain all words of q, by kind. Empty kinds are

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 // scriptTexts are the scripts' texts, by the English text. words.js finds them in the page.
-var scriptTexts = []words.Key{
+var scriptTexts = []i18n.Key{
 	"Copied", "Copying was refused by the browser", "Copying was refused by the browser. The text is selected",
 	"all of them", "%s of %s chosen", "%s shown",
 	"%s s", "%s min %s s", "%s h %s min",
@@ -16,11 +16,11 @@ var scriptTexts = []words.Key{
 
 // scriptWords are those texts in the context's language, with the plural forms of counts, as JSON.
 func scriptWords(ctx context.Context) (string, error) {
-	texts := map[words.Key]any{
-		"%[2]s, about %[1]s tokens": words.Forms(ctx, "%[2]s, about %[1]s token", "%[2]s, about %[1]s tokens"),
+	texts := map[i18n.Key]any{
+		"%[2]s, about %[1]s tokens": i18n.Forms(ctx, "%[2]s, about %[1]s token", "%[2]s, about %[1]s tokens"),
 	}
 	for _, key := range scriptTexts {
-		if text := words.T(ctx, key); text != string(key) { // without a text a script shows the key
+		if text := i18n.T(ctx, key); text != string(key) { // without a text a script shows the key
 			texts[key] = text
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 var (
@@ -59,12 +59,12 @@ func TestScriptsSayNothingThatThePageDoesNotBring(t *testing.T) {
 			}
 		}
 	}
-	pseudo := words.With(t.Context(), words.Pseudo(func(text string) string { return "⟦" + text + "⟧" }))
+	pseudo := i18n.With(t.Context(), i18n.Pseudo(func(text string) string { return "⟦" + text + "⟧" }))
 	brought := wordsOf(t, func() (string, error) { return scriptWords(pseudo) })
 	if have, want := slices.Sorted(maps.Keys(brought)), slices.Sorted(maps.Keys(said)); !slices.Equal(have, want) {
 		t.Errorf("the page brings %q,\nand scripts say %q", have, want)
 	}
-	german := wordsOf(t, func() (string, error) { return scriptWords(words.With(t.Context(), words.German)) })
+	german := wordsOf(t, func() (string, error) { return scriptWords(i18n.With(t.Context(), i18n.German)) })
 	if german["Copied"] != "Kopiert" {
 		t.Errorf("%v", german)
 	}

@@ -3,7 +3,7 @@ package templates
 import (
 	"context"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 )
 
 // TryIt is the form for a tool's arguments, with the result. It sends agent, definition, as ("form" or "json"),
@@ -117,5 +117,5 @@ func (t TryIt) jsonHelp(ctx context.Context) string {
 	if t.OnlyJSON != "" {
 		return t.OnlyJSON
 	}
-	return words.T(ctx, "One JSON object. It is sent as it is written.")
+	return i18n.T(ctx, "One JSON object. It is sent as it is written.")
 }

@@ -9,12 +9,12 @@ import (
 
 	"golang.org/x/net/html"
 
-	"patchbay/internal/words"
+	"patchbay/internal/i18n"
 	"patchbay/web"
 )
 
 // pseudo marks translated English: its letters stand between signs.
-var pseudo = words.Pseudo(func(text string) string {
+var pseudo = i18n.Pseudo(func(text string) string {
 	parts := strings.Split(text, "|")
 	for i, part := range parts {
 		parts[i] = "⟦" + part + "⟧"
@@ -80,7 +80,7 @@ func TestWhatTemplatesSayCanBeTranslated(t *testing.T) {
 	}
 	for name, c := range pages {
 		var b strings.Builder
-		if err := c.Render(words.With(t.Context(), pseudo), &b); err != nil {
+		if err := c.Render(i18n.With(t.Context(), pseudo), &b); err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range untranslated(b.String()) {

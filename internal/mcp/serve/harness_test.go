@@ -11,9 +11,9 @@ import (
 	"sync"
 	"testing"
 
+	"patchbay/internal/fasthttp/tcp"
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/mcp/sse"
-	"patchbay/internal/socket"
 )
 
 type testBackend struct {
@@ -78,7 +78,7 @@ func newTestServer(t *testing.T, b serve.Backend, options ...func(*serve.Options
 	}
 	s := serve.New(opts)
 	web := httptest.NewUnstartedServer(newHandler(s, b))
-	web.Listener, web.Config.ConnContext = serve.Connections(socket.Listener(web.Listener)), serve.ConnContext
+	web.Listener, web.Config.ConnContext = serve.Connections(tcp.Listener(web.Listener)), serve.ConnContext
 	web.Start()
 	return wrapTestServer(t, s, web, http.DefaultClient)
 }

@@ -96,7 +96,7 @@ func (c *violations) checkJSONSchema(v any, refused []string) {
 	}
 }
 
-// checkArrayItems visits every subschema: the values of properties and of schema keywords.
+// checkArrayItems walks every subschema: the values of properties and of schema keywords.
 func (c *violations) checkArrayItems(at string, v any, depth int) {
 	schema, ok := v.(map[string]any)
 	if !ok {

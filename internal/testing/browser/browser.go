@@ -275,11 +275,11 @@ func (b *Tab) Dark(on bool) {
 		})
 		return err
 	}))
-	b.settle()
+	b.waitUntilStill()
 }
 
-// settle waits until the page has been drawn with its present styles and nothing moves any more.
-func (b *Tab) settle() {
+// waitUntilStill waits until the page has been drawn with its present styles and nothing moves any more.
+func (b *Tab) waitUntilStill() {
 	b.t.Helper()
 	run(b, chromedp.Evaluate[bool](`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() =>
 		Promise.allSettled(document.getAnimations().filter(a => a.effect?.getComputedTiming().endTime !== Infinity).map(a => a.finished))
@@ -289,7 +289,7 @@ func (b *Tab) settle() {
 // Screenshot writes the whole page as PNG.
 func (b *Tab) Screenshot(file string) {
 	b.t.Helper()
-	b.settle()
+	b.waitUntilStill()
 	if err := os.WriteFile(file, run(b, chromedp.FullScreenshot(100)), 0o644); err != nil {
 		b.t.Fatal(err)
 	}

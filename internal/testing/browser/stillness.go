@@ -8,7 +8,7 @@ import (
 // Stays fails the test where what stood on the page moved by itself while it loaded: its layout shift (CLS) is 0.01 or more.
 func (b *Tab) Stays() {
 	b.t.Helper()
-	b.settle()
+	b.waitUntilStill()
 	moved := run(b, chromedp.Evaluate[[]string](`new Promise(done => {
 		let sum = 0; const what = [];
 		const seen = list => { for (const e of list) if (!e.hadRecentInput) { sum += e.value; what.push(...e.sources.map(s => (s.node?.outerHTML ?? s.node?.textContent ?? "gone").slice(0, 120))) } };

@@ -38,7 +38,7 @@ func (e Element) Attr(name string) string {
 	return v
 }
 
-// Has tells whether the element has the attribute, even an empty one.
+// Has reports whether the element has the attribute, even an empty one.
 func (e Element) Has(name string) bool {
 	_, ok := attr(e.node, name)
 	return ok

@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// mostWaiting bounds the spans in memory: a thousand calls, at a kilobyte each.
-	mostWaiting = 8192
+	// maxQueuedSpans bounds the spans in memory: a thousand calls, at a kilobyte each.
+	maxQueuedSpans = 8192
 	batch       = 512
-	// seldom is how often it is said at most that spans are lost.
-	seldom = time.Minute
+	// lossLogInterval is how often it is said at most that spans are lost.
+	lossLogInterval = time.Minute
 )
 
 // Options are what an Exporter needs besides the environment.
@@ -65,7 +65,7 @@ func Start(ctx context.Context, o Options) (*Exporter, error) {
 	}
 	e := &Exporter{losses: losses{log: o.Log, now: o.Now, count: o.Lost}}
 	queue := sdk.NewBatchSpanProcessor(&sender{next: client, waiting: &e.waiting, losses: &e.losses, sent: o.Sent},
-		sdk.WithMaxQueueSize(mostWaiting+1), sdk.WithMaxExportBatchSize(batch)) // its queue is never full: who comes too late meets the gate
+		sdk.WithMaxQueueSize(maxQueuedSpans+1), sdk.WithMaxExportBatchSize(batch)) // its queue is never full: who comes too late meets the gate
 	e.provider = sdk.NewTracerProvider(sdk.WithResource(about), sdk.WithoutPanicRecording(),
 		sdk.WithSpanProcessor(&gate{queue: queue, waiting: &e.waiting, losses: &e.losses}))
 	return e, nil

@@ -25,7 +25,7 @@ func (g *gate) OnEnd(s sdk.ReadOnlySpan) {
 	if !s.SpanContext().IsSampled() {
 		return
 	}
-	if g.waiting.Add(1) > mostWaiting {
+	if g.waiting.Add(1) > maxQueuedSpans {
 		g.waiting.Add(-1)
 		g.losses.add(context.Background(), 1, "more end than are taken")
 		return

@@ -29,7 +29,7 @@ func (l *losses) add(ctx context.Context, spans int, why string) {
 	defer l.mu.Unlock()
 	l.unsaid += spans
 	now := l.now()
-	if now.Sub(l.said) < seldom {
+	if now.Sub(l.said) < lossLogInterval {
 		return
 	}
 	l.log.WarnContext(ctx, "traces are lost", slog.Int("spans", l.unsaid), slog.String("reason", why))

@@ -1,0 +1,282 @@
+package agentview
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp"
+	"patchbay/internal/store"
+)
+
+// viewBuilder turns database rows into a [View]. definitions holds every listed definition; none is nil after
+// buildView.
+type viewBuilder struct {
+	cache       *Cache
+	rows        store.Access
+	definitions map[connectors.Hash]*definition
+	view        *View
+	reachByID   map[connectors.ConnectorID]*Reach
+	allowed     map[allowedTool]connectors.Allowance
+}
+
+type allowedTool struct {
+	connector connectors.ConnectorID
+	tool      string
+}
+
+func newViewBuilder(cache *Cache, rows store.Access) *viewBuilder {
+	slices.SortFunc(rows.Reaches, func(a, b store.AccessReach) int { return cmp.Compare(a.Connector.Slug, b.Connector.Slug) })
+	return &viewBuilder{cache: cache, rows: rows, definitions: map[connectors.Hash]*definition{}}
+}
+
+// toolRows returns the rows of one connector. The rows are sorted by connector.
+func (b *viewBuilder) toolRows(id connectors.ConnectorID) []store.AccessTool {
+	from, _ := slices.BinarySearchFunc(b.rows.Tools, id, compareConnector)
+	rows := b.rows.Tools[from:]
+	if end := slices.IndexFunc(rows, func(t store.AccessTool) bool { return t.ConnectorID != id }); end >= 0 {
+		rows = rows[:end]
+	}
+	return rows
+}
+
+func (b *viewBuilder) buildView() *View {
+	b.view = &View{
+		Tenant:            b.rows.Tenant,
+		Agent:             b.rows.Agent,
+		tools:             map[string]*Tool{},
+		reaches:           map[string]*Reach{},
+		prompts:           map[string]exposedPrompt{},
+		watchedConnectors: map[connectors.ConnectorID]bool{},
+	}
+	b.allowed = make(map[allowedTool]connectors.Allowance, len(b.rows.Allowances))
+	for _, a := range b.rows.Allowances {
+		b.allowed[allowedTool{a.ConnectorID, a.Tool}] = a
+	}
+	b.addReaches()
+	b.addTools()
+	for k := range kindCount {
+		b.view.lists[k] = b.cache.internList(k, b.listEntries(k))
+	}
+	b.setServed()
+	return b.view
+}
+
+// findMissingDefinitions returns the hashes of listed definitions that are not in memory, and the size in bytes
+// of those that are.
+func (b *viewBuilder) findMissingDefinitions() (missing []connectors.Hash, bytes int64) {
+	for _, row := range b.rows.Reaches {
+		r := &Reach{Grant: row.Grant, Connector: row.Connector}
+		for _, tool := range b.toolRows(row.Connector.ID) {
+			if !isListed(holdReason(r, tool)) {
+				continue
+			}
+			if _, asked := b.definitions[*tool.Accepted]; asked {
+				continue
+			}
+			d := b.cache.definitions.get(*tool.Accepted)
+			if b.definitions[*tool.Accepted] = d; d == nil {
+				missing = append(missing, *tool.Accepted)
+			} else {
+				bytes += int64(len(d.raw))
+			}
+		}
+	}
+	return missing, bytes
+}
+
+// addReaches adds the connectors and their items. A disabled connector is in reachByID only.
+func (b *viewBuilder) addReaches() {
+	b.reachByID = make(map[connectors.ConnectorID]*Reach, len(b.rows.Reaches))
+	for _, row := range b.rows.Reaches {
+		r := &Reach{
+			Connector:    row.Connector,
+			Grant:        row.Grant,
+			Capabilities: row.Connector.Capabilities,
+			Allowances:   map[string]time.Time{},
+			tools:        map[string]*Tool{},
+			cache:        b.cache,
+		}
+		b.reachByID[row.Connector.ID] = r
+		b.view.watchedConnectors[row.Connector.ID] = true
+		if row.Connector.Enabled {
+			b.view.Reaches = append(b.view.Reaches, r)
+			b.view.reaches[row.Connector.Slug] = r
+		}
+	}
+	for _, i := range b.rows.Items {
+		r := b.reachByID[i.ConnectorID]
+		if r == nil {
+			continue
+		}
+		raw, defect := mcp.Conform(itemLists[i.Kind], i.Raw)
+		if defect != "" { // stored by a release that did not check items
+			continue
+		}
+		i.Raw = raw
+		r.Items = append(r.Items, i.Item)
+		b.view.bytes += int64(len(i.Raw) + len(i.Key))
+	}
+}
+
+// addTools adds the tools of each connector under their exposed names.
+func (b *viewBuilder) addTools() {
+	for _, row := range b.rows.Reaches {
+		r := b.reachByID[row.Connector.ID]
+		b.addReachTools(r, b.toolRows(row.Connector.ID))
+		slices.SortFunc(r.Tools, func(a, b *Tool) int { return cmp.Compare(a.Name, b.Name) }) // the database may collate differently
+		b.view.Tools = append(b.view.Tools, r.Tools...)
+	}
+}
+
+func compareConnector(t store.AccessTool, id connectors.ConnectorID) int {
+	return bytes.Compare(t.ConnectorID.UUID[:], id.UUID[:])
+}
+
+func (b *viewBuilder) addReachTools(r *Reach, rows []store.AccessTool) {
+	called := newAgentToolNames(rows)
+	if called != nil {
+		r.byCalled = make(map[string]*Tool, len(rows))
+	}
+	var present []string // a removed tool must not take the name of a present one
+	for _, row := range rows {
+		if !row.Removed {
+			present = append(present, called.nameFor(row.Name))
+		}
+	}
+	limit := b.view.Agent.NameLimit
+	names := connectors.ExposedNamesWithin(limit, r.Connector.Slug, present)
+	for _, row := range rows {
+		t := b.newTool(r, row, called.nameFor(row.Name))
+		if t.Exposed = names[t.Called]; t.Exposed == "" || row.Removed {
+			t.Exposed = connectors.ExposedNameWithin(limit, r.Connector.Slug, t.Called)
+		}
+		r.tools[t.Name] = t
+		if _, taken := r.byCalled[t.Called]; called != nil && (!taken || !row.Removed) {
+			r.byCalled[t.Called] = t
+		}
+		if a, hasAllowance := b.allowed[allowedTool{r.Connector.ID, t.Name}]; hasAllowance && t.Listed() && a.Definition == t.Hash {
+			r.Allowances[t.Name] = a.Until // an allowance is for one definition only
+		}
+		if _, taken := b.view.tools[t.Exposed]; !taken || !row.Removed {
+			b.view.tools[t.Exposed] = t
+		}
+		b.view.bytes += toolOverheadBytes
+		if t.Listed() {
+			r.Tools = append(r.Tools, t)
+		}
+	}
+}
+
+// toolOverheadBytes is the estimated memory of one tool in a view, without its definition.
+const toolOverheadBytes = 600
+
+// listEntries returns the entries of a list over all connectors.
+func (b *viewBuilder) listEntries(k Kind) []listEntry {
+	var all []listEntry
+	for _, r := range b.view.Reaches {
+		all = append(all, b.reachEntries(r, k)...)
+	}
+	return all
+}
+
+func (b *viewBuilder) reachEntries(r *Reach, k Kind) []listEntry {
+	if k == Tools {
+		return r.toolEntries(true)
+	}
+	items := r.filterItems(k)
+	if k != Prompts {
+		return itemEntries(items, k, func(key string) string { return r.Expose(key) })
+	}
+	keys := make([]string, len(items))
+	for i, item := range items {
+		keys[i] = item.Key
+	}
+	names := connectors.ExposedNamesWithin(b.view.Agent.NameLimit, r.Connector.Slug, keys)
+	for key, name := range names {
+		b.view.prompts[name] = exposedPrompt{reach: r, name: key}
+	}
+	return itemEntries(items, k, func(key string) string { return names[key] })
+}
+
+// renderList renders the list of this connector alone, under the server's own names.
+func (r *Reach) renderList(k Kind) *servedList {
+	if k == Tools {
+		return r.cache.internList(k, r.toolEntries(false))
+	}
+	entries := itemEntries(r.filterItems(k), k, func(string) string { return "" })
+	for i := range entries {
+		entries[i].values = nil
+	}
+	return r.cache.internList(k, entries)
+}
+
+// toolEntries returns the listed tools, under their exposed names or the server's.
+func (r *Reach) toolEntries(exposed bool) []listEntry {
+	entries := make([]listEntry, len(r.Tools))
+	for i, t := range r.Tools {
+		entries[i] = t.def.newListEntry(exposed, t.Exposed)
+	}
+	return entries
+}
+
+func (r *Reach) filterItems(k Kind) []connectors.Item {
+	var items []connectors.Item
+	for _, i := range r.Items {
+		if toKind(i.Kind) == k {
+			items = append(items, i)
+		}
+	}
+	return items
+}
+
+// itemLists maps an item kind to its MCP list.
+var itemLists = map[connectors.ItemKind]mcp.ListKind{
+	connectors.ItemPrompt: mcp.Prompts, connectors.ItemResource: mcp.Resources, connectors.ItemTemplate: mcp.ResourceTemplates,
+}
+
+// keyMembers names the JSON member that identifies an entry of each list.
+var keyMembers = [kindCount]string{Tools: "name", Prompts: "name", Resources: "uri", Templates: "uriTemplate"}
+
+func itemEntries(items []connectors.Item, k Kind, name func(key string) string) []listEntry {
+	entries := make([]listEntry, 0, len(items))
+	for _, item := range items {
+		e := listEntry{raw: item.Raw, name: name(item.Key)}
+		forEachMember(item.Raw, func(member string, value byteRange) {
+			if member == keyMembers[k] {
+				e.values = append(e.values, value)
+			}
+		})
+		if len(e.values) > 0 { // without a key it cannot be renamed
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// setServed points each listed tool to its bytes in the rendered list.
+func (b *viewBuilder) setServed() {
+	for i, t := range b.view.Tools {
+		t.Served = b.view.lists[Tools].entries[i]
+	}
+}
+
+// hashEntries hashes everything that a list serves.
+func hashEntries(k Kind, entries []listEntry) listHash {
+	h := sha256.New()
+	put := func(b []byte) {
+		h.Write(binary.AppendUvarint(nil, uint64(len(b))))
+		h.Write(b)
+	}
+	put([]byte(k.resultMember()))
+	for _, e := range entries {
+		put(e.raw)
+		put([]byte(e.name))
+		put([]byte{byte(min(len(e.values), 1))})
+	}
+	return listHash(h.Sum(nil))
+}

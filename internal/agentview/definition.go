@@ -1,0 +1,133 @@
+package agentview
+
+import (
+	"bytes"
+	"encoding/json"
+	"sync"
+	"sync/atomic"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp"
+)
+
+// definition is a parsed accepted definition, shared by all agents that have it.
+type definition struct {
+	hash         connectors.Hash
+	raw          []byte
+	names        []byteRange // ranges of the values of "name"; a server may write it twice
+	inputSchema  json.RawMessage
+	outputSchema json.RawMessage
+	annotations  json.RawMessage
+	hints        connectors.Hints
+	legacyOnly   bool // its x-mcp-header is invalid, so modern clients must not see it
+
+	defect string             // why official SDKs reject it, one sentence; empty: valid
+	modern *definitionVariant // served instead of raw where SDKs need another form; nil: raw
+	legacy *definitionVariant // the same for revisions before 2026-07-28; nil: modern
+
+	original *definition // the accepted definition that this one rewrites; nil: none
+
+	schemas   *schemaCache // accounts for compiled; nil: compiled is never dropped
+	compiled  atomic.Pointer[cachedSchema]
+	compileMu sync.Mutex
+
+	sizes sizeCache
+}
+
+// definitionVariant is one serialization of a definition.
+type definitionVariant struct {
+	raw   []byte
+	names []byteRange // ranges of the values of "name"
+}
+
+// newVariant returns nil if raw equals other.
+func newVariant(raw, other []byte) *definitionVariant {
+	if bytes.Equal(raw, other) {
+		return nil
+	}
+	f := &definitionVariant{raw: raw}
+	forEachMember(raw, func(name string, value byteRange) {
+		if name == "name" {
+			f.names = append(f.names, value)
+		}
+	})
+	return f
+}
+
+// byteRange is a half-open range of a byte slice.
+type byteRange struct{ start, end int }
+
+func newDefinition(hash connectors.Hash, raw []byte) *definition {
+	v := connectors.DecodeTool(raw)
+	d := &definition{hash: hash, raw: raw, hints: v.Hints, legacyOnly: mcp.HeaderDefect(raw) != ""}
+	last := map[string]byteRange{} // the last of two members with one name counts
+	forEachMember(raw, func(name string, value byteRange) {
+		if last[name] = value; name == "name" {
+			d.names = append(d.names, value)
+		}
+	})
+	part := func(name string, value json.RawMessage) json.RawMessage {
+		if value == nil {
+			return nil
+		}
+		s := last[name]
+		return raw[s.start:s.end:s.end]
+	}
+	d.inputSchema = part("inputSchema", v.InputSchema)
+	d.outputSchema = part("outputSchema", v.OutputSchema)
+	d.annotations = part("annotations", v.Annotations)
+	d.buildVariants()
+	return d
+}
+
+// buildVariants sets defect, or the variants for modern and legacy clients.
+func (d *definition) buildVariants() {
+	tool := mcp.ConformTool(d.raw)
+	if d.defect = tool.Defect; d.defect == "" {
+		d.modern, d.legacy = newVariant(tool.Raw, d.raw), newVariant(tool.Legacy, tool.Raw)
+	}
+}
+
+// newListEntry returns the list entry of the tool, under name if rename is true, else under its own.
+func (d *definition) newListEntry(rename bool, name string) listEntry {
+	e := listEntry{raw: d.raw, values: d.names, name: name, legacy: d.legacy, legacyOnly: d.legacyOnly}
+	if d.modern != nil {
+		e.raw, e.values = d.modern.raw, d.modern.names
+	}
+	if !rename {
+		e.values, e.name = nil, ""
+	}
+	return e
+}
+
+// forEachMember calls yield with the name and the value range of each member of a JSON object.
+func forEachMember(raw []byte, yield func(name string, value byteRange)) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		name, isText := key.(string)
+		var value json.RawMessage
+		if err != nil || !isText || dec.Decode(&value) != nil {
+			return
+		}
+		end := int(dec.InputOffset())
+		yield(name, byteRange{start: end - len(value), end: end})
+	}
+}
+
+// appendRenamed appends raw with each range of values replaced by text.
+func appendRenamed(to, raw []byte, values []byteRange, text string) []byte {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // a string always marshals
+	}
+	pos := 0
+	for _, v := range values {
+		to = append(append(to, raw[pos:v.start]...), quoted...)
+		pos = v.end
+	}
+	return append(to, raw[pos:]...)
+}

@@ -1,0 +1,23 @@
+// Package agentview caches what each agent may see and call, so that a warm gateway request needs no database
+// query.
+//
+//	token text ──sha256──► tokenEntry ──► agentEntry ──► View: connectors, tools, prompts, resources, rendered lists
+//	                                        ▲
+//	database notices (Cache.OnNotify) ──────┘ drop what changed
+//
+// A [View] is immutable. It is loaded as a whole, once for all waiting requests (cache.go, build.go), and
+// dropped as a whole. Three rules keep it current:
+//
+// 1. Every relevant change sends a notice in its own transaction (db/migrations/00009). 2. A load that overlaps
+// with a notice is repeated. 3. While the LISTEN connection is down, entries expire after one second
+// ([Cache.Connected]).
+//
+// So a revoked token or a removed grant takes effect within a second, in every process. Agents with equal
+// definitions and lists share them (intern.go).
+//
+// The package also checks arguments against JSON Schema: schema_compile.go builds a plan, plan_run.go applies
+// it to the bytes of a call, and schema_explain.go writes the error.
+//
+// It does not choose the credential of a call (package credentials), nor decide on approvals (package
+// toolcall).
+package agentview

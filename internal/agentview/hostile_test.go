@@ -1,0 +1,206 @@
+package agentview
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"text/template"
+	"time"
+)
+
+// Bounds of one check.
+const (
+	maxCPU   = 50 * time.Millisecond
+	maxAlloc = 16 << 20
+)
+
+// hostileCase is a schema that is built to be expensive, with matching arguments.
+type hostileCase struct {
+	name              string
+	schema, arguments json.RawMessage
+}
+
+// hostileSchemas reads the templates in testdata/hostile.
+func hostileSchemas(t testing.TB) (all []hostileCase) {
+	t.Helper()
+	files, err := filepath.Glob("testdata/hostile/*.txt")
+	if err != nil || len(files) < 40 {
+		t.Fatal(err, len(files))
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts := strings.Split(string(text), "-- arguments --\n")
+		if len(parts) != 2 {
+			t.Fatalf("%s has %d parts", file, len(parts))
+		}
+		h := hostileCase{strings.TrimSuffix(filepath.Base(file), ".txt"), expandTemplate(t, parts[0]), expandTemplate(t, parts[1])}
+		if !json.Valid(h.schema) || !json.Valid(h.arguments) || len(h.arguments) > 4<<20 {
+			t.Fatalf("%s: the schema or the arguments are no JSON, or longer than a request", file)
+		}
+		all = append(all, h)
+	}
+	return all
+}
+
+// expandTemplate executes a template with the functions repeat (count, text), list (count, text with %d and %n for
+// this and the next number, separator) and nest (count, before, inside, after).
+func expandTemplate(t testing.TB, text string) json.RawMessage {
+	t.Helper()
+	parsed, err := template.New("").Funcs(template.FuncMap{
+		"repeat": func(n int, text string) string { return strings.Repeat(text, n) },
+		"nest": func(n int, before, inside, after string) string {
+			return strings.Repeat(before, n) + inside + strings.Repeat(after, n)
+		},
+		"list": func(n int, text, separator string) string {
+			all := make([]string, n)
+			for i := range all {
+				all[i] = strings.ReplaceAll(strings.ReplaceAll(text, "%d", strconv.Itoa(i)), "%n", strconv.Itoa(i+1))
+			}
+			return strings.Join(all, separator)
+		},
+	}).Parse(strings.TrimSpace(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := parsed.Execute(&out, nil); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// The test counts work units, so that its bound holds on every machine. BenchmarkHostileSchemas measures a
+// unit.
+func TestHostileSchema_CostIsBounded(t *testing.T) {
+	t.Parallel()
+	const beyond = 8 << 20 // the last step may read all bytes once
+	for _, h := range hostileSchemas(t) {
+		s := compileSchema(h.schema)
+		if s.compileWork > maxWork+beyond {
+			t.Errorf("%s: compiling takes %d units", h.name, s.compileWork)
+		}
+		if s.bytes > 8<<20 {
+			t.Errorf("%s: the compiled schema has %d bytes", h.name, s.bytes)
+		}
+		r := newValidator(t.Context(), h.arguments)
+		_, err := s.validateWith(&r)
+		if r.work > maxWork+beyond {
+			t.Errorf("%s: a check takes %d units", h.name, r.work)
+		}
+		alone := newValidator(t.Context(), h.arguments)
+		if alone.validate(s.plan); alone.stopped && err != nil {
+			t.Errorf("%s: what was not judged to its end is refused: %v", h.name, err)
+		}
+	}
+}
+
+// endingContext is canceled at the third call of Err.
+type endingContext struct {
+	context.Context //nolint:containedctx // it is one
+	run             *validator
+	looks           int
+	work            int // work done until then
+}
+
+func (c *endingContext) Err() error {
+	switch c.looks++; {
+	case c.looks < 3:
+		return nil
+	case c.looks == 3:
+		c.work = c.run.work
+	}
+	return context.Canceled
+}
+
+func TestValidate_StopsWithContext(t *testing.T) {
+	t.Parallel()
+	stopped := 0
+	for _, h := range hostileSchemas(t) {
+		s, r := compileSchema(h.schema), newValidator(t.Context(), h.arguments)
+		ctx := &endingContext{Context: t.Context(), run: &r}
+		r.ctx = ctx
+		if _, err := s.validateWith(&r); ctx.looks < 3 {
+			continue // it finished before the third call
+		} else if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", h.name, err)
+		}
+		stopped++
+		if after := r.work - ctx.work; after > contextCheckWork+maxUninterrupted+2*len(h.arguments) {
+			t.Errorf("%s: after its context had ended a check went on for %d units", h.name, after)
+		}
+	}
+	if stopped < 20 {
+		t.Errorf("%d checks were stopped: the test tests little", stopped)
+	}
+}
+
+// usage returns the CPU time of the process, with garbage collection, and the bytes allocated.
+func usage() (time.Duration, uint64) {
+	var used syscall.Rusage
+	var memory runtime.MemStats
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		panic(err)
+	}
+	runtime.ReadMemStats(&memory)
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano()), memory.TotalAlloc
+}
+
+// BenchmarkHostileSchemas prints the cost of each hostile schema: to compile, to check arguments, and to check
+// a result. The minimum of three runs counts. It fails above 50 ms of CPU or 16 MiB.
+func BenchmarkHostileSchemas(b *testing.B) {
+	for _, h := range hostileSchemas(b) {
+		b.Run(h.name, func(b *testing.B) {
+			steps := []struct {
+				name string
+				do   func()
+			}{
+				{"compile", func() { compileSchema(h.schema) }},
+				{"check", nil},
+				{"result", nil},
+			}
+			s := compileSchema(h.schema)
+			steps[1].do = func() { _ = s.check(b.Context(), h.arguments) }
+			of := &Tool{OutputSchema: h.schema}
+			steps[2].do = func() { of.OutputMismatch(b.Context(), h.arguments) }
+			for b.Loop() {
+				for i, step := range steps {
+					cpu, bytes := measureMin(step.do)
+					b.ReportMetric(float64(cpu.Microseconds())/1000, step.name+"-ms")
+					b.ReportMetric(float64(bytes>>10), step.name+"-KiB")
+					if i == 2 {
+						cpu /= 2 // it both compiles and checks
+					}
+					if cpu > maxCPU || bytes > maxAlloc {
+						b.Errorf("%s: %v of CPU and %d bytes", step.name, cpu, bytes)
+					}
+				}
+			}
+		})
+	}
+}
+
+// measureMin returns the minimum CPU time and memory of three runs.
+func measureMin(do func()) (time.Duration, uint64) {
+	var cpus []time.Duration
+	var bytes []uint64
+	for range 3 {
+		runtime.GC()
+		cpu, allocated := usage()
+		do()
+		cpuAfter, allocatedAfter := usage()
+		cpus, bytes = append(cpus, cpuAfter-cpu), append(bytes, allocatedAfter-allocated)
+	}
+	return slices.Min(cpus), slices.Min(bytes)
+}

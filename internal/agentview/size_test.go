@@ -1,0 +1,121 @@
+package agentview_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"patchbay/internal/agentview"
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/toolfmt"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+)
+
+func TestSize_MeasuresExposedToolPerFormat(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent, c := b.Agent(t), b.Connector(t)
+	b.Synced(t, c.ID, "search", "create", "delete")
+	b.Grant(t, agent.ID, c.ID, fixture.Named("search", "create"))
+	v := b.view(t, agent.ID)
+	for _, format := range []toolfmt.Format{toolfmt.MCP, toolfmt.OpenAI, toolfmt.Anthropic, toolfmt.Google} {
+		var want agentview.Size
+		for _, tool := range v.Tools {
+			written := toolfmt.Definitions(format, []toolfmt.Tool{tool.ForModels()})[0]
+			want.Add(agentview.Size{Tools: 1, Bytes: len(written), Tokens: toolfmt.Tokens(format, written)})
+		}
+		if got := v.Size(format); got != want || got.Tools != 2 || got.Tokens == 0 || got != v.Size(format) {
+			t.Errorf("%s: %+v, want %+v", format, got, want)
+		}
+	}
+	if size := v.Reach(c.Slug).Tool("delete").Size(toolfmt.OpenAI); size != (agentview.Size{}) {
+		t.Errorf("a tool that is not listed has a size: %+v", size)
+	}
+}
+
+func TestUnused_ListsToolsAvailableAllAlong(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent, old, young := b.Agent(t), b.Connector(t, slug("old")), b.Connector(t, slug("young"))
+	b.Synced(t, old.ID, "called", "idle", "other")
+	b.Synced(t, young.ID, "just_granted")
+	b.Grant(t, agent.ID, old.ID)
+	since := time.Now()
+	b.Resynced(t, old.ID, fixture.Definition("called"), fixture.Definition("idle"), fixture.Definition("other"),
+		fixture.DefinitionOf("just_listed", `{"name":"just_listed","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`))
+	b.Grant(t, agent.ID, young.ID)
+	now := time.Now()
+	called := connectors.ToolCall{
+		ID: connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())}, AgentID: &agent.ID, AgentSlug: agent.Slug, ConnectorID: &old.ID, ConnectorSlug: old.Slug, Kind: connectors.CallTool,
+		Tool: "called", ExposedName: "mcp_old__called", Source: connectors.SourceGateway, Status: connectors.CallError, StartedAt: now, CompletedAt: &now,
+	}
+	if err := b.St.System().EndCalls(t.Context(), []store.OwnedCall{{Tenant: b.Tenant, ToolCall: called}}); err != nil {
+		t.Fatal(err)
+	}
+	u, err := b.cache.Unused(t.Context(), b.Tenant, connectors.Ref(agent.Slug), since)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, tool := range u.Tools {
+		names = append(names, tool.Name)
+	}
+	if diff := cmp.Diff([]string{"idle", "other"}, names); diff != "" || u.Young != 2 || len(u.View.Tools) != 5 {
+		t.Errorf("%d of %d are too young: %s", u.Young, len(u.View.Tools), diff)
+	}
+}
+
+func TestWhyAll_AgreesWithWhy(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent, c := b.Agent(t), b.Connector(t, slug("c"), func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
+	b.Synced(t, c.ID, "search", "create", "delete")
+	b.Grant(t, agent.ID, c.ID, fixture.Named("search", "create"))
+	v := b.view(t, agent.ID)
+	whys, err := b.cache.WhyAll(t.Context(), b.Door(), v, "c")
+	if err != nil || len(whys) != 3 {
+		t.Fatal(whys, err)
+	}
+	for _, name := range []string{"search", "create", "delete"} {
+		want, err := b.cache.Why(t.Context(), b.Tenant, connectors.Ref(agent.Slug), connectors.ExposedName("c", name))
+		if diff := cmp.Diff(want, whys[name]); diff != "" || err != nil {
+			t.Error(err, diff)
+		}
+	}
+	if whys, err = b.cache.WhyAll(t.Context(), b.Door(), v, "elsewhere"); len(whys) != 0 || err != nil {
+		t.Errorf("of a connector that is not granted: %v, %v", whys, err)
+	}
+}
+
+// BenchmarkSize measures a thousand tools, as a page shows them.
+func BenchmarkSize(b *testing.B) {
+	w := newTestEnv(b)
+	agent, c := w.Agent(b), w.Connector(b)
+	var raws []string
+	for i := range 1000 {
+		raws = append(raws, fmt.Sprintf(`{"name":"tool_%d","description":"What it does.","inputSchema":%s}`, i, issueSchema))
+	}
+	w.storeSync(b, c.ID, defs(raws...), valid)
+	w.Grant(b, agent.ID, c.ID)
+	for _, format := range []toolfmt.Format{toolfmt.OpenAI, toolfmt.Google} {
+		b.Run("first time, "+string(format), func(b *testing.B) {
+			v := w.view(b, agent.ID)
+			for b.Loop() {
+				for _, tool := range v.Tools {
+					toolfmt.Tokens(format, toolfmt.Definitions(format, []toolfmt.Tool{tool.ForModels()})[0])
+				}
+			}
+		})
+		b.Run("later, "+string(format), func(b *testing.B) {
+			v := w.view(b, agent.ID)
+			v.Size(format)
+			for b.Loop() {
+				v.Size(format)
+			}
+		})
+	}
+}

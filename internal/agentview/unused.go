@@ -1,0 +1,69 @@
+package agentview
+
+import (
+	"context"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+// Unused lists an agent's tools without calls since a time.
+type Unused struct {
+	View  *View
+	Since time.Time
+	Tools []*Tool // visible, callable all the time since then, and not called
+	Young int     // visible, but granted or listed only since then
+	Use   store.ToolUse
+}
+
+const (
+	maxUnused  = 2 // concurrent queries per tenant; each reads weeks of calls
+	unusedWait = 2 * time.Second
+)
+
+// Unused finds tools that an agent sees and has not called since. It changes nothing. A tenant has two queries
+// at once; others fail as Unavailable after two seconds.
+func (c *Cache) Unused(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref, since time.Time) (Unused, error) {
+	if err := c.acquireUnusedSlot(ctx, tenant); err != nil {
+		return Unused{}, err
+	}
+	defer c.unusedGate.Release(tenant)
+	view, err := c.Fresh(ctx, tenant, agent)
+	if err != nil {
+		return Unused{}, err
+	}
+	use, err := c.store.Tenant(tenant).ToolUse(ctx, view.Agent.ID, since)
+	if err != nil {
+		return Unused{}, err
+	}
+	return view.findUnused(use, since), nil
+}
+
+// acquireUnusedSlot waits for a slot of unusedGate, which the caller releases.
+func (c *Cache) acquireUnusedSlot(ctx context.Context, tenant connectors.TenantID) error {
+	ctx, cancel := context.WithTimeout(ctx, unusedWait)
+	defer cancel()
+	if c.unusedGate.Acquire(ctx, tenant) == nil {
+		return nil
+	}
+	f := fault.Errorf(fault.Unavailable, "Your organisation looks for unused tools %d times at once already. Try again in a moment.", maxUnused)
+	f.RetryAfter = 5
+	return f
+}
+
+func (v *View) findUnused(use store.ToolUse, since time.Time) Unused {
+	u := Unused{View: v, Since: since, Use: use}
+	for _, t := range v.Tools {
+		key := store.ToolKey{ConnectorID: t.Reach.Connector.ID, Tool: t.Name}
+		switch _, called := use.Called[key]; {
+		case called:
+		case use.New[key] || t.Reach.Grant.CreatedAt.After(since):
+			u.Young++
+		default:
+			u.Tools = append(u.Tools, t)
+		}
+	}
+	return u
+}

@@ -1,0 +1,238 @@
+package agentview
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+// Why explains whether an agent can use a tool name.
+type Why struct {
+	Exposed   string
+	Connector string // slug; empty: no connector has such a tool
+	Tool      string // upstream name; empty likewise
+
+	Sees    bool   // the tool is listed for the agent
+	MayCall bool   // a call would be sent, or wait for approval
+	State   string // "ok", "unknown", "renamed", or one of the Held codes
+	Renamed string // the current exposed name; empty: not renamed
+	Asks    bool   // a call needs approval
+
+	AllowedUntil *time.Time // end of an allowance without approval; nil: none
+	Credential   CredentialWhy
+	Unchecked    []Unchecked // parts of the input schema that arguments are not checked against
+	Advice       string      // the next step, one sentence
+}
+
+// States of a Why besides the Held codes.
+const (
+	StateOK            = "ok"
+	StateUnknown       = "unknown"
+	StateRenamed       = "renamed" // an admin set another name
+	StateAgentDisabled = "agent_disabled"
+)
+
+// CredentialWhy describes the credential that a call would use.
+type CredentialWhy struct {
+	Mode   connectors.CredentialMode
+	Owner  string // "none" (the server needs no credential), "shared" or "agent"
+	Status string // a [connectors.CredentialStatus], "missing" or "not_needed"
+}
+
+const (
+	credentialMissing   = "missing"
+	credentialNotNeeded = "not_needed"
+)
+
+// Why explains a tool name from the view alone, without its credential.
+func (v *View) Why(exposed string) Why {
+	w := Why{Exposed: exposed, State: StateUnknown}
+	t := v.tools[exposed]
+	if t == nil {
+		if t = v.findRenamed(exposed); t != nil {
+			w.Connector, w.Tool, w.State, w.Renamed = t.Reach.Connector.Slug, t.Name, StateRenamed, t.Exposed
+		}
+		return w
+	}
+	w.Connector, w.Tool, w.Sees = t.Reach.Connector.Slug, t.Name, t.Listed() && v.Agent.Enabled
+	w.State = t.Held
+	switch {
+	case !v.Agent.Enabled:
+		w.State = StateAgentDisabled
+	case t.Held == "":
+		w.State = StateOK
+	}
+	w.Asks = t.Asks
+	if until, ok := t.Reach.Allowances[t.Name]; ok {
+		w.AllowedUntil = &until
+	}
+	return w
+}
+
+// findRenamed returns the tool that would have the name without its alias, or nil.
+func (v *View) findRenamed(exposed string) *Tool {
+	for _, r := range v.Reaches {
+		for _, t := range r.tools {
+			if t.Called != t.Name && connectors.ExposedNameWithin(v.Agent.NameLimit, r.Connector.Slug, t.Name) == exposed {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+// Why explains whether an agent sees a tool and may call it, with which credential, and what to do if not. An
+// unknown name is a result, not an error.
+func (c *Cache) Why(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref, exposed string) (w Why, err error) {
+	id, err := c.agentID(ctx, tenant, agent)
+	if err != nil {
+		return Why{}, err
+	}
+	err = c.store.Tenant(tenant).Snapshot(ctx, func(tx *store.Tenant) error {
+		w, err = c.whyInSnapshot(ctx, tx, id, exposed)
+		return err
+	})
+	if err != nil {
+		return Why{}, err
+	}
+	return w.withConclusions(c.now()), nil
+}
+
+func (c *Cache) whyInSnapshot(ctx context.Context, tx *store.Tenant, agent connectors.AgentID, exposed string) (Why, error) {
+	v, err := c.FreshIn(ctx, tx, agent)
+	if err != nil {
+		return Why{}, err
+	}
+	w := v.Why(exposed)
+	if t := v.tools[exposed]; t != nil {
+		w.Unchecked = t.Unchecked()
+		w.Credential, err = newCredentialWhy(ctx, tx, v, t.Reach.Connector)
+		return w, err
+	}
+	if w.State == StateUnknown {
+		if w.Connector, w.Tool, err = findUngranted(ctx, tx, v, exposed); err != nil {
+			return Why{}, err
+		}
+		if w.Tool != "" {
+			w.State = HeldNotGranted
+		}
+	}
+	return w, nil
+}
+
+func (c CredentialWhy) isUsable() bool {
+	switch c.Status {
+	case credentialNotNeeded, string(connectors.CredentialActive), string(connectors.CredentialRefreshFailed):
+		return true
+	}
+	return false
+}
+
+func newCredentialWhy(ctx context.Context, db *store.Tenant, v *View, c connectors.Connector) (CredentialWhy, error) {
+	w := CredentialWhy{Mode: c.CredentialMode, Owner: "shared", Status: credentialMissing}
+	var owner *connectors.AgentID
+	if c.CredentialMode == connectors.CredentialPerAgent {
+		w.Owner, owner = "agent", &v.Agent.ID
+	}
+	if c.Auth.Type == connectors.AuthNone {
+		w.Owner, w.Status = "none", credentialNotNeeded
+		return w, nil
+	}
+	found, err := db.CredentialFor(ctx, c.ID, owner)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return w, nil
+	case err != nil:
+		return w, err
+	}
+	w.Status = string(found.Status)
+	if found.Type != c.Auth.Type || found.Origin != connectors.Origin(c.URL) {
+		w.Status = credentialMissing // it is for another server and is not sent to this one
+	}
+	return w, nil
+}
+
+// findUngranted finds an existing tool of a connector without a grant, by the name that the agent would see.
+// Both results are empty if there is none.
+func findUngranted(ctx context.Context, db *store.Tenant, v *View, exposed string) (connector, tool string, err error) {
+	rest, ours := strings.CutPrefix(exposed, "mcp_")
+	slug, _, whole := strings.Cut(rest, "__")
+	if !ours || !whole || v.reaches[slug] != nil || !connectors.ValidSlug(slug) {
+		return "", "", nil
+	}
+	c, err := db.Connector(ctx, connectors.Ref(slug))
+	if fault.Is(err, fault.NotFound) {
+		return "", "", nil
+	}
+	if err != nil {
+		return "", "", err
+	}
+	tools, err := db.CuratedTools(ctx, c.ID)
+	if err != nil {
+		return "", "", err
+	}
+	if tool = findExposedTool(v.Agent.NameLimit, c.Slug, tools, exposed); tool == "" {
+		return "", "", nil
+	}
+	return c.Slug, tool, nil
+}
+
+// findExposedTool returns the upstream name of the tool with an exposed name, or "".
+func findExposedTool(limit int, slug string, tools []store.CuratedTool, exposed string) string {
+	var named []connectors.ToolNames
+	for _, t := range tools {
+		if !t.Removed {
+			named = append(named, t.Named())
+		}
+	}
+	called := connectors.AgentNames(named)
+	names := connectors.ExposedNamesWithin(limit, slug, slices.Collect(maps.Values(called)))
+	for tool, name := range called {
+		if names[name] == exposed {
+			return tool
+		}
+	}
+	return ""
+}
+
+func (w Why) adviceText() string {
+	switch w.State {
+	case StateUnknown:
+		return "No connector has a tool of that name. Look at the agent's list of tools, or sync the connector."
+	case StateRenamed:
+		return fmt.Sprintf("An admin gave the tool another name. Agents see it as %s.", w.Renamed)
+	case StateAgentDisabled:
+		return "The agent is disabled. Enable it."
+	case HeldNotGranted:
+		return fmt.Sprintf("The agent was not granted this tool. Grant it on the agent's page, for the connector %q.", w.Connector)
+	case HeldReview:
+		return "The server has changed the tool, and calls wait until somebody accepts or rejects the change on the tool's page."
+	case HeldNew:
+		return "The tool is new and nobody has accepted it yet. Accept it on the tool's page."
+	case HeldRejected:
+		return "The tool was rejected. It is never served until the server goes back to what was accepted, or somebody accepts it."
+	case HeldDisabled:
+		return "The tool or its connector is disabled. Enable it."
+	case HeldMalformed:
+		return "The tool's definition is malformed: MCP clients refuse it. Sync the connector to see why, and tell the server's author."
+	case HeldRemoved:
+		return "The server does not list the tool any more. Sync the connector if you think that it does."
+	}
+	switch {
+	case w.Credential.isUsable() && w.Asks:
+		return "A call waits until somebody approves it. To change that, set the approval mode, or trust the tool."
+	case w.Credential.isUsable():
+		return "Nothing needs to be done: the agent may call it."
+	case w.Credential.Owner == "agent":
+		return "The agent has no usable credential for the connector. Connect its account on the connector's Credentials page."
+	default:
+		return "The connector has no usable credential. Connect an account, or enter its secret, on the connector's Credentials page."
+	}
+}

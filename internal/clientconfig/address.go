@@ -1,0 +1,82 @@
+package clientconfig
+
+import (
+	"strings"
+
+	"patchbay/internal/connectors"
+)
+
+// transports maps clients' names to transports. Their http is Streamable HTTP; Patchbay's http transport, for
+// servers without streams, is written as transport beside a type (see [Write]).
+var transports = map[string]connectors.Transport{
+	"http": connectors.TransportStreamableHTTP, "streamablehttp": connectors.TransportStreamableHTTP, "remote": connectors.TransportStreamableHTTP,
+	"sse": connectors.TransportSSE, "stdio": connectors.TransportStdio, "local": connectors.TransportStdio,
+}
+
+func findTransport(word string) (connectors.Transport, bool) {
+	t, ok := transports[strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(word))]
+	return t, ok
+}
+
+func (r *serverReader) readURL(location string, n node) {
+	s, ok := n.stringValue()
+	if !ok {
+		r.addProblem(location, "This must be a text.")
+		return
+	}
+	r.urls[location] = strings.TrimSpace(expandDefaults(s))
+}
+
+// readAddress sets the transport and address: as stated, else by whether there is a URL or a command.
+func (r *serverReader) readAddress() {
+	for _, name := range []string{"url", "serverUrl", "httpUrl"} { // Gemini prefers the last
+		if r.urls[name] != "" {
+			r.URL = r.urls[name]
+		}
+	}
+	transport, known := r.statedTransport()
+	switch {
+	case !known:
+		return
+	case transport == connectors.TransportStdio, transport == "" && r.command != "" && r.URL == "":
+		r.readStdio()
+		return
+	case transport == "" && r.command != "":
+		r.addProblem("type", "This has a url and a command. Say by the type which of them counts: http, sse or stdio.")
+		return
+	case r.URL == "":
+		r.addProblem("url", "A url or a command is needed.")
+		return
+	case transport == "":
+		transport = connectors.TransportStreamableHTTP
+	}
+	if called, ok := parsePlaceholder(r.URL); ok {
+		r.addProblem("url", "The address is not there: "+called+" stands in it. Put the address in its place.")
+		return
+	}
+	url := r.URL
+	r.addSetting(func(d *connectors.Draft) { d.Transport, d.URL = transport, url })
+	if name := secretParameter(url); name != "" {
+		r.addNotice("The parameter " + name + " of its URL looks like a secret, and everyone here can read a URL. If the server takes a header as well, set that as authentication instead.")
+	}
+}
+
+// statedTransport returns what type and transport state; empty: nothing.
+func (r *serverReader) statedTransport() (t connectors.Transport, known bool) {
+	for _, said := range []struct{ at, word string }{{"type", r.kind}, {"transport", r.transport}} {
+		if said.word == "" {
+			continue
+		}
+		one, ok := findTransport(said.word)
+		switch {
+		case !ok:
+			r.addProblem(said.at, "This must be one of http, sse, stdio.")
+			return "", false
+		case said.at == "transport" && t != "" && connectors.Transport(said.word) == connectors.TransportHTTP:
+			t = connectors.TransportHTTP
+		default:
+			t = one
+		}
+	}
+	return t, true
+}

@@ -1,0 +1,49 @@
+package clientconfig
+
+import (
+	"slices"
+	"strings"
+)
+
+// unwrapBridge reads through mcp-remote, by which clients without HTTP reach a server by its URL:
+//
+//	"command": "npx", "args": ["-y", "mcp-remote", "https://…", "--header", "Authorization:${AUTH}"], "env": {"AUTH": "Bearer …"}
+//
+// Patchbay connects to the URL itself.
+func (r *serverReader) unwrapBridge() {
+	at := slices.IndexFunc(r.args, func(arg string) bool { return arg == "mcp-remote" || strings.HasPrefix(arg, "mcp-remote@") })
+	rest := r.args[at+1:]
+	if base := strings.TrimSuffix(r.command[strings.LastIndexAny(r.command, `/\`)+1:], ".cmd"); base == "mcp-remote" {
+		rest = r.args
+	} else if at < 0 {
+		return
+	}
+	to := slices.IndexFunc(rest, func(arg string) bool { return strings.HasPrefix(arg, "https://") || strings.HasPrefix(arg, "http://") })
+	if to < 0 {
+		return
+	}
+	for i, arg := range rest[to+1:] {
+		if arg != "--header" || to+2+i >= len(rest) {
+			continue
+		}
+		name, value, _ := strings.Cut(rest[to+2+i], ":")
+		h := header{strings.TrimSpace(name), strings.TrimSpace(r.expandEnv(value))}
+		if !h.hasValidName() {
+			r.addProblem("args", "A header of mcp-remote is written Name:value.")
+			continue
+		}
+		r.headers = append(r.headers, h)
+	}
+	r.urls["url"], r.command, r.args, r.env, r.kind = rest[to], "", nil, nil, ""
+	r.addNotice("It is reached at its URL: Patchbay needs no mcp-remote.")
+}
+
+// expandEnv replaces references to the entry's own variables.
+func (r *serverReader) expandEnv(value string) string {
+	return braced.ReplaceAllStringFunc(value, func(found string) string {
+		if v, ok := r.env[strings.TrimPrefix(found[2:len(found)-1], "env:")]; ok {
+			return v
+		}
+		return found
+	})
+}

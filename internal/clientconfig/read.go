@@ -1,0 +1,86 @@
+package clientconfig
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+)
+
+// Read returns the entries of a document in order. An invalid entry has its problems; an error is about the
+// whole document.
+func Read(document []byte) ([]Entry, error) {
+	s, err := parseSource(document)
+	if err != nil {
+		return nil, err
+	}
+	found, err := findServers(s.root())
+	if err != nil {
+		return nil, err
+	}
+	if len(found) > MaxEntries {
+		return nil, fault.Errorf(fault.Invalid, "A document has at most %d servers, and this one has %d. Import it in parts.", MaxEntries, len(found))
+	}
+	entries := make([]Entry, 0, len(found))
+	keys, slugs := map[string]bool{}, map[string]bool{}
+	for _, m := range found {
+		if l, ok := readListed(m.node); ok && !l.isCurrent() {
+			continue // another version is current
+		}
+		e := readServer(m)
+		e.Line = s.line(m.offset)
+		if e.Listed && slugs[e.Slug] {
+			e.useFullName()
+		}
+		switch {
+		case keys[e.Key]:
+			e.addProblem("name", fmt.Sprintf("The document has %q twice. The first one counts.", e.Key))
+		case slugs[e.Slug]:
+			e.addProblem("name", fmt.Sprintf("Another entry of this document has the slug %q, too. Give one of them another name.", e.Slug))
+		}
+		keys[e.Key], slugs[e.Slug] = true, true
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+// useFullName names a listed server by its full name, as another one has the same title.
+func (e *Entry) useFullName() {
+	if space, _ := splitName(e.Key); space != "" {
+		e.title = shorten(e.title+" ("+space+")", connectors.MaxName)
+	}
+	e.Slug = connectors.ConnectorSlug(e.Key, "connector")
+}
+
+// setName sets key and slug. A server without a name is named after its host or command.
+func (e *Entry) setName(key, slug, command string) {
+	host := ""
+	if u, err := url.Parse(e.URL); err == nil {
+		host = u.Hostname()
+	}
+	key = strings.TrimSpace(key)
+	switch {
+	case key != "":
+	case host != "":
+		key = host
+	case command != "":
+		key = path.Base(strings.ReplaceAll(command, `\`, "/"))
+	default:
+		e.addProblem("name", "A name is needed.")
+	}
+	if len([]rune(key)) > connectors.MaxName {
+		e.addProblem("name", fmt.Sprintf("A name has at most %d characters.", connectors.MaxName))
+	}
+	if strings.ContainsFunc(key, connectors.Misleads) {
+		e.addProblem("name", connectors.MisleadingName)
+	}
+	e.Key = shorten(key, connectors.MaxName)
+	e.Slug = strings.TrimSpace(slug)
+	if e.Slug == "" {
+		e.Slug = connectors.ConnectorSlug(e.Key, connectors.ConnectorSlug(host, "connector"))
+	}
+	e.Slug = shorten(e.Slug, connectors.MaxName)
+}

@@ -1,0 +1,251 @@
+package clientconfig_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/clientconfig"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+)
+
+// readEntries returns a document's entries; the document must be valid.
+func readEntries(t *testing.T, document string) []clientconfig.Entry {
+	t.Helper()
+	entries, err := clientconfig.Read([]byte(document))
+	if err != nil {
+		t.Fatalf("%s: %v", document, err)
+	}
+	return entries
+}
+
+// readOne returns the only entry of a document, which must be accepted.
+func readOne(t *testing.T, document string) clientconfig.Entry {
+	t.Helper()
+	entries := readEntries(t, document)
+	if len(entries) != 1 || len(entries[0].Problems) > 0 {
+		t.Fatalf("%s: %+v", document, entries)
+	}
+	return entries[0]
+}
+
+func TestRead_EveryShape(t *testing.T) {
+	t.Parallel()
+	const server = `{"url": "https://mcp.linear.app/mcp"}`
+	for name, document := range map[string]string{
+		"mcpServers":          `{"mcpServers": {"linear": ` + server + `}}`,
+		"VS Code":             `{"inputs": [{"id": "x", "type": "promptString"}], "servers": {"linear": {"type": "http", "url": "https://mcp.linear.app/mcp"}}}`,
+		"VS Code's settings":  `{"editor.fontSize": 12, "mcp": {"inputs": [], "servers": {"linear": ` + server + `}}}`,
+		"beside settings":     `{"theme": "dark", "mcpServers": {"linear": ` + server + `}}`,
+		"an array":            `[{"name": "linear", "url": "https://mcp.linear.app/mcp"}]`,
+		"mcpServers an array": `{"mcpServers": [{"name": "linear", "url": "https://mcp.linear.app/mcp"}]}`,
+		"one":                 `{"name": "linear", "url": "https://mcp.linear.app/mcp"}`,
+		"no envelope":         `{"$schema": "https://x.example/s.json", "linear": ` + server + `}`,
+		"no braces":           `"linear": ` + server + `,`,
+		"a fragment":          `"mcpServers": {"linear": ` + server + `}`,
+		"Markdown":            "```json\n{\"mcpServers\": {\"linear\": " + server + "}}\n```\n",
+		"a byte order mark":   "\ufeff" + `{"mcpServers": {"linear": ` + server + `}}`,
+		"Windsurf":            `{"mcpServers": {"linear": {"serverUrl": "https://mcp.linear.app/mcp", "disabledTools": ["x"]}}}`,
+		"Gemini":              `{"mcpServers": {"linear": {"httpUrl": "https://mcp.linear.app/mcp", "url": "https://mcp.linear.app/sse", "trust": true}}}`,
+		"Cline":               `{"mcpServers": {"linear": {"type": "streamableHttp", "url": "https://mcp.linear.app/mcp", "autoApprove": []}}}`,
+		"Roo":                 `{"mcpServers": {"linear": {"type": "streamable-http", "url": "https://mcp.linear.app/mcp", "alwaysAllow": []}}}`,
+		"mcp-remote":          `{"mcpServers": {"linear": {"command": "npx", "args": ["-y", "mcp-remote@latest", "https://mcp.linear.app/mcp", "--allow-http"]}}}`,
+		"comments":            "{\n// one\n\"mcpServers\": {/* two */ \"linear\": {\"url\": \"https://mcp.linear.app/mcp\", \"comment\": \"//\",},},\n}",
+	} {
+		e := readOne(t, document)
+		d := e.Draft()
+		if e.Key != "linear" || e.Slug != "linear" || d.Name != "linear" || d.URL != "https://mcp.linear.app/mcp" || d.Transport != connectors.TransportStreamableHTTP {
+			t.Errorf("%s: %+v", name, d)
+		}
+		if problems := d.Normalized().Validate(); len(problems) > 0 || d.Auth.Type != connectors.AuthNone {
+			t.Errorf("%s: %v, %v", name, problems, d.Auth)
+		}
+	}
+}
+
+func TestRead_EntryHasLine(t *testing.T) {
+	t.Parallel()
+	entries := readEntries(t, "// mine\n{\n  \"mcpServers\": {\n    \"a\": {\"url\": \"https://a.example/\"},\n\n    /* two\n    lines */\n    \"b\":\n      {\"url\": \"https://b.example/\"}, \"c\": {\"url\": \"https://c.example/\"},\n  },\n}")
+	var at []int
+	for _, e := range entries {
+		at = append(at, e.Line)
+	}
+	if diff := cmp.Diff([]int{4, 8, 9}, at); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRead_InvalidDocumentHasLine(t *testing.T) {
+	t.Parallel()
+	for document, want := range map[string]string{
+		"":                             "The document is empty.",
+		" // nothing\n":                "The document is empty.",
+		"{\n \"a\": {\n":               "Line 2: the document ends too early",
+		"{\n\"a\": sekret\n}":          "Line 2: this is not JSON.",
+		"{\"a\": {}}\n{}":              "Line 2: this is not JSON.",
+		"{\n\"a\": {\"url\": \"x}}\n}": "Line 2: this is not JSON.",
+		"\xff\xfe{}":                   "The document is not UTF-8 text.",
+		"42":                           "The document is no object.",
+		`{"mcpServers": 5}`:            "mcpServers must be an object",
+		`{"a": {"b": 1}}`:              "No MCP server is described here",
+		`"a"`:                          "Line 1: this is not JSON.",
+	} {
+		_, err := clientconfig.Read([]byte(document))
+		if err == nil || !strings.HasPrefix(fault.As(err).Message, want) || strings.Contains(err.Error(), "sekret") {
+			t.Errorf("%q: %v, want %s", document, err, want)
+		}
+	}
+	big := `{"mcpServers": {"a": {"url": "` + strings.Repeat("x", clientconfig.MaxBytes) + `"}}}`
+	if _, err := clientconfig.Read([]byte(big)); !fault.Is(err, fault.TooLarge) {
+		t.Errorf("more than a MiB: %v", err)
+	}
+	var many strings.Builder
+	for i := range clientconfig.MaxEntries + 1 {
+		fmt.Fprintf(&many, `"s%d": {"url": "https://x.example/%d"},`, i, i)
+	}
+	if _, err := clientconfig.Read([]byte(many.String())); !fault.Is(err, fault.Invalid) {
+		t.Errorf("too many: %v", err)
+	}
+	if entries := readEntries(t, `{"mcpServers": {}}`); len(entries) != 0 {
+		t.Errorf("an empty list: %v", entries)
+	}
+}
+
+func TestRead_EntriesAreRefusedSeparately(t *testing.T) {
+	t.Parallel()
+	for server, want := range map[string]string{
+		`5`:                                  ": A server must be an object",
+		`{}`:                                 "url: A url or a command is needed.",
+		`{"url": 5}`:                         "url: This must be a text.",
+		`{"url": "https://${HOST}/m"}`:       "url: The address is not there: ${HOST} stands in it.",
+		`{"url": "u", "command": "c"}`:       "type: This has a url and a command.",
+		`{"url": "u", "type": "ws"}`:         "type: This must be one of http, sse, stdio.",
+		`{"type": "stdio"}`:                  "command: A command is needed.",
+		`{"command": "${HOME}/c"}`:           "command: The command is not whole: ${HOME} stands in it.",
+		`{"command": "c", "args": [{}]}`:     "args: This must be an array of texts.",
+		`{"command": "c", "env": []}`:        "env: This must be an object of texts.",
+		`{"url": "u", "headers": 1}`:         "headers: This must be an object of texts.",
+		`{"url": "u", "headers": {"A": {}}}`: "headers.A: A header is a name and a text.",
+		`{"url": "u", "headers": {"Cookie": "sekret"}}`:                                          "headers.Cookie: Patchbay sends no cookies.",
+		`{"url": "u", "headers": {"Authorization": "Basic ???"}}`:                                "headers.Authorization: Basic is followed by the base64",
+		`{"url": "u", "headers": {"Authorization": "Bearer sekret", "X-Api-Key": "sekret"}}`:     "headers.X-Api-Key: This header looks like a second secret beside Authorization.",
+		`{"url": "u", "auth": {"type": "magic"}}`:                                                "auth.type: This must be one of none,",
+		`{"url": "u", "auth": {"type": "bearer", "token": {"sekret": 1}}}`:                       "auth: This is no authentication",
+		`{"url": "u", "auth": {"type": "basic"}, "headers": {"Authorization": "Bearer sekret"}}`: "auth: This and the headers say different things.",
+		`{"url": "u", "disabled": "no"}`:                                                         "disabled: This must be true or false.",
+		`{"url": "u", "timeout": "long"}`:                                                        "timeout: This must be a number",
+		`{"url": "u", "timeout_ms": 1.5}`:                                                        "timeout_ms: This must be a whole number.",
+		`{"url": "u", "retry_attempts": -1}`:                                                     "retry_attempts: This must be a whole number.",
+		`{"url": "u", "name": 7}`:                                                                "name: This must be a text.",
+	} {
+		entries := readEntries(t, `{"mcpServers": {"bad": `+server+`, "good": {"url": "https://x.example/"}}}`)
+		if len(entries) != 2 || len(entries[0].Problems) == 0 || len(entries[1].Problems) > 0 {
+			t.Errorf("%s: %+v", server, entries)
+			continue
+		}
+		var said []string
+		for _, p := range entries[0].Problems {
+			said = append(said, p.Location+": "+p.Message)
+		}
+		all := strings.Join(said, "\n")
+		if !strings.HasPrefix(all, want) || strings.Contains(all, "sekret") {
+			t.Errorf("%s says %q, want %q", server, all, want)
+		}
+	}
+}
+
+func TestRead_EqualNamesAreRefused(t *testing.T) {
+	t.Parallel()
+	entries := readEntries(t, `{"mcpServers": {"a": {"url": "https://a.example/"}, "a": {"url": "https://b.example/"}, "A": {"url": "https://c.example/"}}}`)
+	if len(entries) != 3 || len(entries[0].Problems) != 0 || len(entries[1].Problems) != 1 || len(entries[2].Problems) != 1 {
+		t.Fatalf("%+v", entries)
+	}
+	if got := entries[1].Problems[0].Message; got != `The document has "a" twice. The first one counts.` {
+		t.Error(got)
+	}
+	if got := entries[2].Problems[0].Message; !strings.HasPrefix(got, `Another entry of this document has the slug "a", too.`) {
+		t.Error(got)
+	}
+}
+
+func TestRead_UnnamedServerUsesAddress(t *testing.T) {
+	t.Parallel()
+	for document, want := range map[string]string{
+		`{"url": "https://mcp.linear.app/mcp"}`:                             "mcp.linear.app mcp-linear-app",
+		`{"mcpServers": {"日本": {"url": "https://mcp.jp.example/"}}}`:        "日本 mcp-jp-example",
+		`{"mcpServers": {"new": {"url": "https://n.example/"}}}`:            "new new-n-example",
+		`{"command": "/usr/bin/server"}`:                                    "server server",
+		`{"mcpServers": {"x": {"slug": "y", "url": "https://n.example/"}}}`: "x y",
+	} {
+		if e := readOne(t, document); e.Key+" "+e.Slug != want {
+			t.Errorf("%s: %s %s, want %s", document, e.Key, e.Slug, want)
+		}
+	}
+}
+
+func TestRead_Settings(t *testing.T) {
+	t.Parallel()
+	got := readOne(t, `{"mcpServers": {"l": {
+		"type": "http", "transport": "http", "url": " https://l.example/mcp ", "name": "Linear", "description": "Issues", "disabled": true,
+		"timeout_ms": 5000, "retry_attempts": 0, "sync_interval_s": 60, "credential_mode": "per_agent", "tool_changes": "hold_all", "listen": "off", "calls_per_minute": 60,
+		"max_definition_age_s": 60,
+		"headers": {"X-Team": "${TEAM:-eu}", "X-Build": 7, "Accept": "application/json", "X-Left": "${LEFT}", "X-None": null},
+		"auth": {"type": "oauth2", "client_id": "c-1", "scopes": ["a", "b"], "resource": ""}, "comment": {"any": "thing"}
+	}}}`)
+	empty := ""
+	want := connectors.Draft{
+		Name: "Linear", Slug: "l", Description: "Issues", Transport: connectors.TransportHTTP, URL: "https://l.example/mcp",
+		Headers: map[string]string{"X-Team": "eu", "X-Build": "7"}, CredentialMode: connectors.CredentialPerAgent,
+		Auth: connectors.Auth{Type: connectors.AuthOAuth2}, OAuth: connectors.OAuthSettings{ClientID: "c-1", Scopes: []string{"a", "b"}, Resource: &empty},
+		Timeout: 5 * time.Second, SyncInterval: time.Minute, ToolChanges: connectors.ToolChangesHoldAll, Listen: connectors.ListenOff, CallsPerMinute: 60,
+		DefinitionAge: time.Minute,
+	}
+	if diff := cmp.Diff(want, got.Draft()); diff != "" {
+		t.Error(diff)
+	}
+	notices := []string{"The header Accept is left out: Patchbay sets it itself.", "The header X-Left is left out: ${LEFT} stands in its place."}
+	if diff := cmp.Diff(notices, got.Notices); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRead_TimeoutUnitsOfClients(t *testing.T) {
+	t.Parallel()
+	for timeout, want := range map[string]time.Duration{"60": time.Minute, "30000": 30 * time.Second, "600000": 5 * time.Minute, "900": 5 * time.Minute} {
+		if d := readOne(t, `{"url": "https://x.example/", "timeout": `+timeout+`}`).Draft(); d.Timeout != want {
+			t.Errorf("%s is %s, want %s", timeout, d.Timeout, want)
+		}
+	}
+}
+
+func TestRead_MisleadingNameIsRefusedAndEscaped(t *testing.T) {
+	t.Parallel()
+	for name, shown := range map[string]string{
+		"a\u202eraenil":    `a\u202eraenil`,
+		"line\u200bar":     `line\u200bar`,
+		"linear\U000e0041": `linear\udb40\udc41`,
+		"linear\u3164":     `linear\u3164`,
+	} {
+		for _, document := range []string{
+			`{"mcpServers": {"` + name + `": {"url": "https://mcp.linear.app/mcp"}}}`,
+			`[{"name": "` + name + `", "url": "https://mcp.linear.app/mcp"}]`,
+		} {
+			entries := readEntries(t, document)
+			if e := entries[0]; e.Key != shown || len(e.Problems) != 1 || e.Problems[0].Location != "name" {
+				t.Errorf("%q is shown as %s: %+v", name, e.Key, e.Problems)
+			}
+		}
+	}
+	for _, name := range []string{"👩‍🚀", "نرم\u200cافزار", "線形"} {
+		if e := readOne(t, `{"mcpServers": {"`+name+`": {"url": "https://mcp.linear.app/mcp"}}}`); e.Key != name {
+			t.Errorf("%q became %q", name, e.Key)
+		}
+	}
+	if e := readEntries(t, `[{"url": "https://mcp.\u202elinear.app/mcp"}]`)[0]; strings.Contains(e.Address(), "\u202e") {
+		t.Errorf("the address is %q", e.Address())
+	}
+}

@@ -1,0 +1,154 @@
+package clientconfig
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"patchbay/internal/connectors"
+)
+
+type serverReader struct {
+	Entry
+	kind, transport string
+	urls            map[string]string
+	command         string
+	args            []string
+	env             map[string]string
+	dir             string
+	headers         []header
+	fields          map[string]node
+	secretHeaders   []string // marked as secret, whatever their name
+}
+
+type fieldReader func(r *serverReader, location string, n node)
+
+// fieldReaders are the fields that are read. Other fields of clients (autoApprove, alwaysAllow, trust, tools,
+// icon, comment, …) are ignored.
+var fieldReaders = map[string]fieldReader{
+	"name":        textField(func(r *serverReader, s string) { r.title = strings.TrimSpace(s) }),
+	"slug":        textField(func(*serverReader, string) {}),
+	"description": (*serverReader).readDescription,
+	"type":        textField(func(r *serverReader, s string) { r.kind = s }),
+	"transport":   textField(func(r *serverReader, s string) { r.transport = s }),
+	"url":         (*serverReader).readURL,
+	"serverUrl":   (*serverReader).readURL, // Windsurf
+	"httpUrl":     (*serverReader).readURL, // Gemini
+	"headers":     (*serverReader).readHeaders,
+	"command":     (*serverReader).readCommand,
+	"args":        (*serverReader).readArgs,
+	"env":         (*serverReader).readEnv,
+	"cwd":         textField(func(r *serverReader, s string) { r.dir = strings.TrimSpace(s) }),
+
+	"credential_mode": settingField(func(d *connectors.Draft, s string) { d.CredentialMode = connectors.CredentialMode(s) }),
+	"tool_changes":    settingField(func(d *connectors.Draft, s string) { d.ToolChanges = connectors.ToolChangePolicy(s) }),
+	"listen":          settingField(func(d *connectors.Draft, s string) { d.Listen = connectors.ListenPolicy(s) }),
+	"timeout":         (*serverReader).readTimeout,
+	"timeout_ms":      countField(func(d *connectors.Draft, n int) { d.Timeout = time.Duration(n) * time.Millisecond }),
+	"retry_attempts":  countField(func(d *connectors.Draft, n int) { d.RetryAttempts = n }),
+	"sync_interval_s": countField(func(d *connectors.Draft, n int) { d.SyncInterval = time.Duration(n) * time.Second }),
+
+	"max_definition_age_s": countField(func(d *connectors.Draft, n int) { d.DefinitionAge = time.Duration(n) * time.Second }),
+
+	"calls_per_minute": countField(func(d *connectors.Draft, n int) { d.CallsPerMinute = n }),
+
+	"enabled":  boolField(func(d *connectors.Draft, yes bool) { d.Enabled = yes }),
+	"disabled": boolField(func(d *connectors.Draft, yes bool) { d.Enabled = !yes }),
+}
+
+func readServer(m namedNode) Entry {
+	if isListed(m.node) {
+		return readListing(m)
+	}
+	r := &serverReader{fields: m.fields(), urls: map[string]string{}, env: map[string]string{}}
+	if !m.isKind('{') {
+		r.setName(m.name, "", "")
+		r.addProblem("", "A server must be an object with a url or a command.")
+		return r.Entry
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.fields)) {
+		if read, ok := fieldReaders[name]; ok && !r.fields[name].isNull() {
+			read(r, name, r.fields[name])
+		}
+	}
+	r.unwrapBridge()
+	r.readAddress()
+	r.readAuth()
+	key, slug := m.name, ""
+	if key == "" { // in an array, and alone, the name is the key
+		key, r.title = r.title, ""
+	}
+	if n, ok := r.fields["slug"]; ok {
+		slug, _ = n.stringValue()
+	}
+	r.setName(key, slug, r.command)
+	return r.Entry
+}
+
+func textField(take func(*serverReader, string)) fieldReader {
+	return func(r *serverReader, location string, n node) {
+		s, ok := n.stringValue()
+		if !ok {
+			r.addProblem(location, "This must be a text.")
+			return
+		}
+		take(r, s)
+	}
+}
+
+func settingField(take func(*connectors.Draft, string)) fieldReader {
+	return textField(func(r *serverReader, s string) { r.addSetting(func(d *connectors.Draft) { take(d, s) }) })
+}
+
+func boolField(take func(*connectors.Draft, bool)) fieldReader {
+	return func(r *serverReader, location string, n node) {
+		yes, ok := n.boolValue()
+		if !ok {
+			r.addProblem(location, "This must be true or false.")
+			return
+		}
+		r.addSetting(func(d *connectors.Draft) { take(d, yes) })
+	}
+}
+
+// maxCount keeps a number within a duration; the rules of a draft refuse far smaller ones.
+const maxCount = 1 << 31
+
+func countField(take func(*connectors.Draft, int)) fieldReader {
+	return func(r *serverReader, location string, n node) {
+		f, ok := n.numberValue()
+		if !ok || f < 0 || f >= maxCount || f != float64(int(f)) {
+			r.addProblem(location, "This must be a whole number.")
+			return
+		}
+		r.addSetting(func(d *connectors.Draft) { take(d, int(f)) })
+	}
+}
+
+// readDescription ignores other types than strings: some clients have a field of that name.
+func (r *serverReader) readDescription(_ string, n node) {
+	if s, ok := n.stringValue(); ok {
+		r.addSetting(func(d *connectors.Draft) { d.Description = s })
+	}
+}
+
+// readTimeout reads the clients' field, in seconds (Cline, Roo) or milliseconds (others). Values below 900 are
+// seconds.
+func (r *serverReader) readTimeout(location string, n node) {
+	f, ok := n.numberValue()
+	if !ok || f <= 0 || f >= maxCount {
+		r.addProblem(location, "This must be a number of milliseconds.")
+		return
+	}
+	unit := time.Millisecond
+	if f < 1000 {
+		unit = time.Second
+	}
+	timeout := time.Duration(f * float64(unit))
+	if timeout > connectors.MaxTimeout {
+		timeout = connectors.MaxTimeout
+		r.addNotice("Its timeout is 5 minutes, which is the longest.")
+	}
+	r.addSetting(func(d *connectors.Draft) { d.Timeout = timeout })
+}

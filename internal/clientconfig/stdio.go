@@ -1,0 +1,119 @@
+package clientconfig
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/secret"
+)
+
+// readStdio reads a program to run on Patchbay's machine. Whether it may run is decided by the draft's rules
+// and the operator.
+func (r *serverReader) readStdio() {
+	if r.command == "" {
+		r.addProblem("command", "A command is needed.")
+		return
+	}
+	command := connectors.Command{Path: expandDefaults(r.command), Dir: expandDefaults(r.dir)}
+	for _, arg := range r.args {
+		command.Args = append(command.Args, expandDefaults(arg))
+	}
+	for _, part := range append([]string{command.Path, command.Dir}, command.Args...) {
+		if called, ok := parsePlaceholder(part); ok && strings.HasPrefix(called, "${") {
+			r.addProblem("command", "The command is not whole: "+called+" stands in it. Put the value in its place.")
+			return
+		}
+	}
+	if found := findSecretArgs(command.Args); len(found) > 0 {
+		r.addNotice(fmt.Sprintf("Argument %d looks like a secret, and everyone here can read arguments. If the program takes it from a variable as well, set that in env instead.", found[0].index+1))
+	}
+	r.URL = ""
+	env := r.readEnvironment()
+	r.addSetting(func(d *connectors.Draft) {
+		d.Transport, d.URL, d.Command = connectors.TransportStdio, "", command
+		if env != nil {
+			d.Env = env
+		}
+	})
+}
+
+// readEnvironment returns the variables with values; nil: none, and the stored ones stay.
+func (r *serverReader) readEnvironment() connectors.Environment {
+	var env connectors.Environment
+	for _, name := range slices.Sorted(maps.Keys(r.env)) {
+		value := expandDefaults(r.env[name])
+		if called, missing := parsePlaceholder(value); missing && plainName.MatchString(name) {
+			r.addNotice("The variable " + name + " is not in the document: " + called + " stands there. Set it.")
+			continue
+		}
+		if env == nil {
+			env = connectors.Environment{}
+		}
+		env[name] = secret.Text(value)
+	}
+	return env
+}
+
+// secretArg is an argument that looks secret by its option: --token=value, TOKEN=value, or --token and then the
+// value.
+type secretArg struct {
+	index    int
+	option   string // with its hyphens
+	isInline bool   // the option is part of the argument
+}
+
+func findSecretArgs(args []string) []secretArg {
+	var found []secretArg
+	for i, arg := range args {
+		option, value, within := strings.Cut(arg, "=")
+		switch {
+		case !strings.HasPrefix(option, "-") && !within, !secretName(strings.TrimLeft(option, "-")):
+		case within && value != "":
+			found = append(found, secretArg{i, option, true})
+		case !within && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-"):
+			found = append(found, secretArg{i + 1, option, false})
+		}
+	}
+	return found
+}
+
+func (r *serverReader) readCommand(location string, n node) {
+	parts, ok := n.stringList() // some clients have command and arguments in one array
+	if !ok || len(parts) == 0 {
+		r.addProblem(location, "This must be a text.")
+		return
+	}
+	r.command, r.args = parts[0], append(parts[1:], r.args...)
+}
+
+func (r *serverReader) readArgs(location string, n node) {
+	args, ok := n.stringList()
+	if !ok {
+		r.addProblem(location, "This must be an array of texts.")
+		return
+	}
+	r.args = append(r.args, args...)
+}
+
+func (r *serverReader) readEnv(location string, n node) {
+	if !n.isKind('{') {
+		r.addProblem(location, "This must be an object of texts.")
+		return
+	}
+	all := n.members()
+	if len(all) > connectors.MaxEnv {
+		r.addProblem(location, fmt.Sprintf("There are at most %d variables.", connectors.MaxEnv))
+		return
+	}
+	for _, m := range all {
+		value, ok := m.scalarText()
+		if !ok {
+			r.addProblem(location, "Each variable must be a text.")
+			continue
+		}
+		r.env[m.name] = value
+	}
+}

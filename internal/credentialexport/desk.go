@@ -1,0 +1,184 @@
+package credentialexport
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/fault"
+	"patchbay/internal/safe"
+	"patchbay/internal/store"
+)
+
+const (
+	maxConcurrent  = 8 // credentials read concurrently: some wait for an authorization server
+	defaultTimeout = 20 * time.Second
+)
+
+// Options configure a [Desk]. Log and Within are optional.
+type Options struct {
+	Store       *store.Store
+	Credentials *credentials.Resolver
+	Log         *slog.Logger
+	Within      time.Duration // timeout of all reads together; 0: 20 seconds
+}
+
+// Desk returns the credentials of agents.
+type Desk struct {
+	store       *store.Store
+	credentials *credentials.Resolver
+	log         *slog.Logger
+	timeout     time.Duration
+}
+
+// New returns a Desk.
+func New(o Options) *Desk {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Within == 0 {
+		o.Within = defaultTimeout
+	}
+	return &Desk{store: o.Store, credentials: o.Credentials, log: o.Log, timeout: o.Within}
+}
+
+// Bundle holds an agent's credentials.
+type Bundle struct {
+	Agent   connectors.Agent
+	Servers []Server // of its granted and enabled connectors, ordered by slug
+}
+
+// Server is one connector's server with its credential.
+type Server struct {
+	Connector connectors.Connector
+	Headers   []credentials.Header // credential; empty for a server without authentication
+	Fault     *fault.Error         // why there are no headers; nil: none failed
+}
+
+// Open decrypts an agent's credentials for an admin.
+func (d *Desk) Open(ctx context.Context, a auth.Actor, agent connectors.Ref) (Bundle, error) {
+	if err := a.Require(connectors.PermManage); err != nil {
+		return Bundle{}, err
+	}
+	tenant := d.store.Tenant(a.Tenant.ID)
+	agentRow, err := tenant.Agent(ctx, agent)
+	if err != nil {
+		return Bundle{}, err
+	}
+	if !agentRow.Enabled {
+		return Bundle{}, disabledError(agentRow)
+	}
+	list, err := listGranted(ctx, tenant, agentRow.ID)
+	if err != nil {
+		return Bundle{}, err
+	}
+	b := Bundle{Agent: agentRow, Servers: d.resolveAll(ctx, a.Tenant.ID, agentRow.ID, list)}
+	if err := d.recordRead(ctx, a, b); err != nil {
+		return Bundle{}, err
+	}
+	return b, nil
+}
+
+// recordRead audits the read if the agent still has its grants. Without the audit entry nothing is returned.
+func (d *Desk) recordRead(ctx context.Context, a auth.Actor, b Bundle) error {
+	return d.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		current, err := tx.Agent(ctx, connectors.Ref(b.Agent.ID.String()))
+		if err != nil {
+			return err
+		}
+		if !current.Enabled {
+			return disabledError(current)
+		}
+		list, err := listGranted(ctx, tx, current.ID)
+		if err != nil {
+			return err
+		}
+		isGranted := func(s Server) bool {
+			return slices.ContainsFunc(list, func(c connectors.Connector) bool { return c.ID == s.Connector.ID })
+		}
+		if !all(b.Servers, isGranted) {
+			return fault.Errorf(fault.Conflict, "What the agent %q may use was changed at this moment. Ask again.", current.Name)
+		}
+		return tx.Record(ctx, b.newEvent(a))
+	})
+}
+
+func all[T any](list []T, holds func(T) bool) bool {
+	return !slices.ContainsFunc(list, func(x T) bool { return !holds(x) })
+}
+
+func disabledError(a connectors.Agent) error {
+	return fault.Errorf(fault.Conflict, "The agent %q is disabled, and gets no credentials. Enable it first.", a.Name)
+}
+
+// listGranted returns the enabled connectors that are granted to an agent.
+func listGranted(ctx context.Context, tenant *store.Tenant, agent connectors.AgentID) ([]connectors.Connector, error) {
+	grants, err := tenant.GrantedConnectors(ctx, agent)
+	if err != nil {
+		return nil, err
+	}
+	var enabled []connectors.Connector
+	for _, r := range grants {
+		if r.Connector.Enabled {
+			enabled = append(enabled, r.Connector)
+		}
+	}
+	return enabled, nil
+}
+
+func (d *Desk) resolveAll(ctx context.Context, tenant connectors.TenantID, agent connectors.AgentID, list []connectors.Connector) []Server {
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	servers := make([]Server, len(list))
+	var group errgroup.Group
+	group.SetLimit(maxConcurrent)
+	for i, c := range list {
+		servers[i] = Server{Connector: c, Fault: fault.Errorf(fault.Internal, "Something went wrong on our side.")} // if resolveServer panics
+		group.Go(safe.Try(safe.Task, func() error {
+			servers[i] = d.resolveServer(ctx, tenant, agent, c)
+			return nil
+		}))
+	}
+	_ = group.Wait() // each fault is in its server
+	return servers
+}
+
+func (d *Desk) resolveServer(ctx context.Context, tenant connectors.TenantID, agent connectors.AgentID, c connectors.Connector) Server {
+	if c.Transport == connectors.TransportStdio {
+		f := fault.Errorf(fault.Conflict, "%q is a program on Patchbay's own machine: it can be reached through the gateway only.", c.Name)
+		f.Code = "program"
+		return Server{Connector: c, Fault: f}
+	}
+	headers, err := d.credentials.For(ctx, tenant, c, &agent)
+	if err == nil {
+		return Server{Connector: c, Headers: headers}
+	}
+	if ctx.Err() != nil {
+		late := fault.Wrap(fault.Unavailable, err, "The credential was not ready in time. Ask again in a moment.")
+		late.Code = "timeout"
+		return Server{Connector: c, Fault: late}
+	}
+	f := fault.As(err)
+	if f.Kind == fault.Internal {
+		d.log.ErrorContext(ctx, "credential not handed out", "tenant_id", tenant, "connector_id", c.ID, "agent_id", agent, "error", err)
+	}
+	return Server{Connector: c, Fault: f}
+}
+
+func (b Bundle) newEvent(a auth.Actor) store.Event {
+	slugs := []string{}
+	for _, s := range b.Servers {
+		if len(s.Headers) > 0 {
+			slugs = append(slugs, s.Connector.Slug)
+		}
+	}
+	e := a.Event("credential.read", b.Agent.Slug)
+	e.Detail = map[string]any{"agent_id": b.Agent.ID.String(), "agent": b.Agent.Slug, "connectors": slugs}
+	return e
+}

@@ -1,7 +1,0 @@
-//go:build !linux
-
-package history
-
-import "os"
-
-func allocateFile(f *os.File, size int64) error { return f.Truncate(size) }

@@ -1,0 +1,116 @@
+package i18n_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"patchbay/internal/i18n"
+)
+
+func TestWhatARoomSaysIsKnownAgain(t *testing.T) {
+	t.Parallel()
+	german := i18n.With(t.Context(), i18n.German)
+	for said, want := range map[string]string{
+		"Something went wrong on our side.":                                                                                    "Bei uns ist etwas schiefgegangen.",
+		`The connector "Linear" is disabled. Enable it to sync its tools.`:                                                     `Der Connector "Linear" ist ausgeschaltet. Ihn einschalten, um seine Tools zu synchronisieren.`,
+		`The server of "A \"B\" C" did not answer within 30 seconds, and was told to stop. Whether the tool ran is not known.`: `Der Server von "A \"B\" C" hat nicht innerhalb von 30 Sekunden geantwortet und sollte aufhören. Ob das Tool gelaufen ist, ist nicht bekannt.`,
+		"The server's answer is not MCP. Check that the URL is that of its MCP endpoint.":                                      "Die Antwort des Servers ist kein MCP. Prüfen, ob die URL die seines MCP-Endpunkts ist.",
+		"The server answered with HTML. Check that the URL is that of its MCP endpoint.":                                       "Der Server hat mit HTML geantwortet. Prüfen, ob die URL die seines MCP-Endpunkts ist.",
+		`The account of the connector "Linear" must be connected again: the authorization server ended the access.`:            `Das Konto des Connectors "Linear" muss neu verbunden werden: Der Autorisierungsserver hat den Zugang beendet.`,
+		"No sync has succeeded since 2 Jan 2006 at 15:04 UTC. The server cannot be reached. Check the URL, and that the server is running.": "Kein Sync ist gelungen seit 2 Jan 2006 at 15:04 UTC. " +
+			"Der Server ist nicht zu erreichen. Die URL prüfen, und ob der Server läuft.",
+		"There is no such agent or connector.": "Nicht gefunden: Agent oder Connector.",
+		"Support asks to call send_mail":       "Support möchte send_mail aufrufen",
+		"The account was disconnected, because the URL moved to another origin. Connect the account.": "Das Konto wurde getrennt, weil die URL zu einem anderen Ursprung gewechselt hat. Das Konto verbinden.",
+		"Nobody knows this sentence. Try again in a moment.":                                          "Nobody knows this sentence. Gleich noch einmal versuchen.",
+		"The server did what no sentence of ours tells.":                                              "The server did what no sentence of ours tells.",
+		"":                    "",
+		"no sentence at all":  "no sentence at all",
+		"Agent":               "Agent",
+		"A. B? C! … d. Ü 1.":  "A. B? C! … d. Ü 1.",
+		"\xff\xfe. \xff. %s.": "\xff\xfe. \xff. %s.",
+	} {
+		if have := i18n.Said(german, said); have != want {
+			t.Errorf("%q\n is %q,\nnot %q", said, have, want)
+		}
+		if have := i18n.Said(t.Context(), said); have != said {
+			t.Errorf("in English %q is %q", said, have)
+		}
+	}
+}
+
+// TestSaid_KnowsEverySentence fills each sentence with arguments, as the packages do.
+func TestSaid_KnowsEverySentence(t *testing.T) {
+	t.Parallel()
+	german := i18n.With(t.Context(), i18n.German)
+	texts := catalog(t, "de")
+	for key := range collectSentences(t, nil) {
+		translated, ok := texts[key].(string)
+		if !ok {
+			continue // a count, or missing: other tests report it
+		}
+		if have, want := i18n.Said(german, filled(key)), filled(translated); have != want {
+			t.Errorf("%q\n is %q,\nnot %q", filled(key), have, want)
+		}
+	}
+}
+
+// filled is a format with the same argument for each verb of a kind.
+func filled(format string) string {
+	return formatVerb.ReplaceAllStringFunc(format, func(v string) string {
+		switch v[len(v)-1] {
+		case 'q':
+			return `"It is. A \"name\"."`
+		case 'd', 'f', 'g':
+			return "7"
+		case '%':
+			return "%"
+		default:
+			return "x-7"
+		}
+	})
+}
+
+func FuzzSaid(f *testing.F) {
+	f.Add("There is no such agent. Try again in a moment.")
+	f.Add(`The connector "x" has no client secret. Set it on its Credentials page.`)
+	german := i18n.With(f.Context(), i18n.German)
+	f.Fuzz(func(t *testing.T, text string) {
+		if said := i18n.Said(german, text); len(said) > 4*len(text)+1000 {
+			t.Errorf("%q becomes %q", text, said)
+		}
+	})
+}
+
+func TestALongTextOfSentencesIsLookedThroughSoon(t *testing.T) {
+	t.Parallel()
+	german := i18n.With(t.Context(), i18n.German)
+	text := strings.Repeat("It is. ", 290)
+	if have := i18n.Said(german, text); have != text {
+		t.Errorf("%q", have)
+	}
+}
+
+var benchSink string
+
+// BenchmarkTexts measures the cost of one text on a page.
+func BenchmarkTexts(b *testing.B) {
+	const failure = `The server of "Linear" did not answer within 30 seconds, and was told to stop. Whether the tool ran is not known.`
+	for _, l := range i18n.Languages {
+		ctx := i18n.With(b.Context(), l)
+		for name, say := range map[string]func() string{
+			"text":    func() string { return i18n.T(ctx, "Add connector") },
+			"format":  func() string { return i18n.T(ctx, "Welcome to %s.", "Acme") },
+			"count":   func() string { return i18n.N(ctx, 1204, "%s tool", "%s tools") },
+			"failure": func() string { return i18n.Said(ctx, failure) },
+			"unknown": func() string { return i18n.Said(ctx, "Linear has a sentence of its own.") },
+		} {
+			b.Run(fmt.Sprintf("%s/%s", name, l.Code), func(b *testing.B) {
+				for b.Loop() {
+					benchSink = say()
+				}
+			})
+		}
+	}
+}

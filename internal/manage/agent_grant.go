@@ -1,0 +1,105 @@
+package manage
+
+import (
+	"context"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+// Grant sets an agent's grant for a connector. It fills in the ids of g. Tools that do not exist yet may be
+// named.
+func (r *Registry) Grant(
+	ctx context.Context, a auth.Actor, agent, connector connectors.Ref, g connectors.Grant,
+) (granted store.GrantedConnector, err error) {
+	if err := a.Require(connectors.PermManage); err != nil {
+		return store.GrantedConnector{}, err
+	}
+	g = g.Normalized()
+	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		owner, target, err := findGrant(ctx, tx, agent, connector)
+		if err != nil {
+			return err
+		}
+		if err := fault.InvalidFields(g.Validate()...); err != nil {
+			return err
+		}
+		g.AgentID, g.ConnectorID = owner.ID, target.ID
+		before, err := tx.Before(ctx, store.OfGrant(owner.ID, target.ID))
+		if err != nil {
+			return err
+		}
+		if err := tx.SetAgentGrant(ctx, g); err != nil {
+			return err
+		}
+		if granted, err = tx.AgentGrant(ctx, owner.ID, target.ID); err != nil {
+			return err
+		}
+		return tx.RecordChange(ctx, grantEvent(a, "agent_grant.set", owner, target, &g), before, store.OfGrant(owner.ID, target.ID))
+	})
+	if err != nil {
+		return store.GrantedConnector{}, err
+	}
+	return granted, nil
+}
+
+// DropGrant removes an agent's grant. It takes effect within a second in every process.
+func (r *Registry) DropGrant(ctx context.Context, a auth.Actor, agent, connector connectors.Ref) error {
+	if err := a.Require(connectors.PermManage); err != nil {
+		return err
+	}
+	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		owner, target, err := findGrant(ctx, tx, agent, connector)
+		if err != nil {
+			return err
+		}
+		before, err := tx.Before(ctx, store.OfGrant(owner.ID, target.ID))
+		if err != nil {
+			return err
+		}
+		if err := tx.DropAgentGrant(ctx, owner.ID, target.ID); err != nil {
+			return err
+		}
+		return tx.RecordChange(ctx, grantEvent(a, "agent_grant.drop", owner, target, nil), before, store.OfGrant(owner.ID, target.ID))
+	})
+}
+
+// Grants lists an agent's grants by the connectors' slugs.
+func (r *Registry) Grants(
+	ctx context.Context, a auth.Actor, agent connectors.Ref, p store.Page,
+) (store.List[store.GrantedConnector], error) {
+	tenant := r.store.Tenant(a.Tenant.ID)
+	owner, err := tenant.Agent(ctx, agent)
+	if err != nil {
+		return store.List[store.GrantedConnector]{}, err
+	}
+	return tenant.AgentGrants(ctx, owner.ID, p)
+}
+
+func findGrant(ctx context.Context, tx *store.Tenant, agent, connector connectors.Ref) (connectors.Agent, connectors.Connector, error) {
+	owner, err := tx.Agent(ctx, agent)
+	if err != nil {
+		return connectors.Agent{}, connectors.Connector{}, err
+	}
+	target, err := tx.Connector(ctx, connector)
+	return owner, target, err
+}
+
+func grantEvent(a auth.Actor, action string, agent connectors.Agent, c connectors.Connector, g *connectors.Grant) store.Event {
+	e := a.Event(action, agent.Slug+"/"+c.Slug)
+	e.Detail = map[string]any{"agent_id": agent.ID.String(), "connector_id": c.ID.String()}
+	if g == nil {
+		return e
+	}
+	e.Detail["tools"] = any("all")
+	if !g.AllTools {
+		e.Detail["tools"] = g.Tools
+	}
+	e.Detail["trusted_tools"] = g.TrustedTools
+	if g.Approval != nil {
+		e.Detail["approval"] = string(*g.Approval)
+	}
+	return e
+}

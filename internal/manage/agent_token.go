@@ -1,0 +1,110 @@
+package manage
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+)
+
+// TokenRequest describes a token to create.
+type TokenRequest struct {
+	Name      string     // at most 100 characters; may be empty
+	ExpiresAt *time.Time // nil: never
+}
+
+// IssueToken creates an agent's token. The text is returned once; an HMAC of it is stored.
+func (r *Registry) IssueToken(
+	ctx context.Context, a auth.Actor, agent connectors.Ref, req TokenRequest,
+) (connectors.AgentToken, secret.Text, error) {
+	if err := a.Require(connectors.PermManage); err != nil {
+		return connectors.AgentToken{}, "", err
+	}
+	req.Name = strings.TrimSpace(req.Name)
+	id, err := uuid.NewV7()
+	if err != nil {
+		return connectors.AgentToken{}, "", fmt.Errorf("make token id: %w", err)
+	}
+	text := secret.NewBearer(secret.AgentBearer, id)
+	mac, err := r.store.Keyring().SignBearer(text)
+	if err != nil {
+		return connectors.AgentToken{}, "", fmt.Errorf("authenticate token: %w", err)
+	}
+	var made connectors.AgentToken
+	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		owner, err := tx.Agent(ctx, agent)
+		if err != nil {
+			return err
+		}
+		if err := req.checkFields(); err != nil {
+			return err
+		}
+		made, err = tx.CreateAgentToken(ctx, store.NewAgentToken{
+			ID: connectors.AgentTokenID{UUID: id}, AgentID: owner.ID, Name: req.Name, Prefix: text.Prefix(), SecretMAC: mac, ExpiresAt: req.ExpiresAt,
+		})
+		if err != nil {
+			return err
+		}
+		return tx.RecordChange(ctx, tokenEvent(a, "agent_token.create", owner, made), nil, store.OfAgentToken(made.ID))
+	})
+	if err != nil {
+		return connectors.AgentToken{}, "", err
+	}
+	return made, text.Text(), nil
+}
+
+func (q TokenRequest) checkFields() error {
+	fields := connectors.AgentToken{Name: q.Name}.Validate()
+	if q.ExpiresAt != nil && !q.ExpiresAt.After(time.Now()) {
+		fields = append(fields, fault.Field{Location: "expires_at", Message: "The expiry lies in the future."})
+	}
+	return fault.InvalidFields(fields...)
+}
+
+// Tokens lists an agent's tokens, newest first.
+func (r *Registry) Tokens(
+	ctx context.Context, a auth.Actor, agent connectors.Ref, p store.Page,
+) (store.List[connectors.AgentToken], error) {
+	tenant := r.store.Tenant(a.Tenant.ID)
+	owner, err := tenant.Agent(ctx, agent)
+	if err != nil {
+		return store.List[connectors.AgentToken]{}, err
+	}
+	return tenant.AgentTokens(ctx, owner.ID, p)
+}
+
+// RevokeToken deletes a token. It takes effect within a second in every process.
+func (r *Registry) RevokeToken(ctx context.Context, a auth.Actor, agent connectors.Ref, id connectors.AgentTokenID) error {
+	if err := a.Require(connectors.PermManage); err != nil {
+		return err
+	}
+	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		owner, err := tx.Agent(ctx, agent)
+		if err != nil {
+			return err
+		}
+		before, err := tx.Before(ctx, store.OfAgentToken(id))
+		if err != nil {
+			return err
+		}
+		revoked, err := tx.DeleteAgentToken(ctx, owner.ID, id)
+		if err != nil {
+			return err
+		}
+		return tx.RecordChange(ctx, tokenEvent(a, "agent_token.revoke", owner, revoked), before, store.OfAgentToken(id))
+	})
+}
+
+func tokenEvent(a auth.Actor, action string, agent connectors.Agent, token connectors.AgentToken) store.Event {
+	e := a.Event(action, agent.Slug)
+	e.Detail = map[string]any{"agent_id": agent.ID.String(), "token_id": token.ID.String(), "name": token.Name}
+	return e
+}

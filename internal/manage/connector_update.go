@@ -1,0 +1,153 @@
+package manage
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+// Change is a change of a connector.
+type Change struct {
+	Draft   func(*connectors.Draft) // edits the current settings; may be called more than once
+	Secret  *connectors.Secret      // nil or empty: keeps the stored secret
+	Version int                     // that the caller saw; 0: any
+
+	SecretLater bool // a new auth type may come without its secret
+}
+
+// UpdateConnector changes a connector. Secrets given for another server or client are deleted, with a notice:
+// see [deleteOutdatedSecrets].
+func (r *Registry) UpdateConnector(
+	ctx context.Context, a auth.Actor, ref connectors.Ref, change Change,
+) (connectors.Connector, []string, error) {
+	if err := a.Require(connectors.PermManage); err != nil {
+		return connectors.Connector{}, nil, err
+	}
+	for try := 1; ; try++ {
+		old, err := r.store.Tenant(a.Tenant.ID).Connector(ctx, ref)
+		if err != nil {
+			return connectors.Connector{}, nil, err
+		}
+		c, notices, err := r.updateOnce(ctx, a, old, change)
+		if change.Version != 0 || try == 3 || !fault.Is(err, fault.Conflict) || !r.hasChanged(ctx, a, old) {
+			return c, notices, err
+		}
+		// A concurrent change came in between. This change is about single fields, so it is applied again.
+	}
+}
+
+// hasChanged reports whether the connector's version is another one than old's.
+func (r *Registry) hasChanged(ctx context.Context, a auth.Actor, old connectors.Connector) bool {
+	now, err := r.store.Tenant(a.Tenant.ID).Connector(ctx, connectors.Ref(old.ID.String()))
+	return err == nil && now.Version != old.Version
+}
+
+func (r *Registry) updateOnce(
+	ctx context.Context, a auth.Actor, old connectors.Connector, change Change,
+) (c connectors.Connector, notices []string, err error) {
+	d, s := applyChange(old, change)
+	if err := r.checkChange(connectors.DraftOf(old), d, s, !change.SecretLater); err != nil {
+		return connectors.Connector{}, nil, err
+	}
+	version := old.Version
+	if change.Version != 0 {
+		version = change.Version
+	}
+	err = r.tx(ctx, a, func(tx *store.Tenant) error {
+		before, err := tx.Before(ctx, store.OfConnector(old.ID))
+		if err != nil {
+			return err
+		}
+		if c, err = tx.UpdateConnector(ctx, old.ID, version, d); err != nil {
+			return err
+		}
+		dropped, err := deleteOutdatedSecrets(ctx, tx, old, c)
+		if err != nil {
+			return err
+		}
+		if !s.Empty() {
+			if err := setSecret(ctx, tx, c, nil, s); err != nil {
+				return err
+			}
+		}
+		if c, err = setEnvironment(ctx, tx, c, d.Env); err != nil {
+			return err
+		}
+		if !old.OAuth.Equal(c.OAuth) {
+			if err := tx.RenewMachineTokens(ctx, c.ID); err != nil {
+				return err
+			}
+		}
+		notices = dropped.buildNotices(old, c, s)
+		e := a.Event("connector.update", c.Slug)
+		e.Detail = map[string]any{
+			"connector_id": c.ID.String(), "changed": changedSettings(old, c), "secret_set": !s.Empty() || d.Env != nil, "secrets_deleted": dropped.totalCount(),
+		}
+		return tx.RecordChange(ctx, e, before, store.OfConnector(c.ID))
+	})
+	if err != nil {
+		return connectors.Connector{}, nil, err
+	}
+	return c, notices, nil
+}
+
+func applyChange(old connectors.Connector, change Change) (connectors.Draft, connectors.Secret) {
+	d := connectors.DraftOf(old)
+	if change.Draft != nil {
+		change.Draft(&d)
+	}
+	if d.Slug == "" {
+		d.Slug = old.Slug // a new name must not change the addresses
+	}
+	if d.Transport != old.Transport && d.Transport != connectors.TransportStdio && d.Command.Equal(old.Command) {
+		d.Command = connectors.Command{} // it belongs to the old transport
+	}
+	if d.Transport != old.Transport && d.Transport == connectors.TransportStdio && d.URL == old.URL {
+		d.URL = ""
+	}
+	if d.Auth.Type != old.Auth.Type && d.Auth.Header == old.Auth.Header {
+		d.Auth.Header = "" // it belongs to the old type
+	}
+	if d.Auth.Type != old.Auth.Type && d.OAuth.Equal(old.OAuth) {
+		d.OAuth = d.OAuth.For(d.Auth.Type) // as does the rest
+	}
+	var s connectors.Secret
+	if change.Secret != nil {
+		s = change.Secret.Normalized()
+	}
+	return d.Normalized(), s
+}
+
+// checkChange validates a change; needed requires the secret of a new auth type.
+func (r *Registry) checkChange(old, d connectors.Draft, s connectors.Secret, needed bool) error {
+	invalid := d.Validate()
+	if d.Slug == old.Slug { // it was valid when it was set
+		invalid = slices.DeleteFunc(invalid, func(f fault.Field) bool { return f.Location == "slug" })
+	}
+	fields := slices.Concat(invalid, d.ValidateSecret(s, needed && d.Auth.Type != old.Auth.Type), checkClientID(d, s), checkClientChange(old, d, s),
+		credentials.ValidateKey(d.Auth.Type, d.OAuth, s, "auth."))
+	fields = append(fields, r.checkEgress(d, fields, old)...)
+	fields = append(fields, r.checkStdio(d, fields, old)...)
+	return fault.InvalidFields(fields...)
+}
+
+// changedSettings returns the names of changed settings for the audit log.
+func changedSettings(old, now connectors.Connector) []string {
+	differs := map[string]bool{
+		"name": old.Name != now.Name, "slug": old.Slug != now.Slug, "description": old.Description != now.Description,
+		"transport": old.Transport != now.Transport, "url": old.URL != now.URL, "command": old.Command.Path != now.Command.Path,
+		"args": !slices.Equal(old.Command.Args, now.Command.Args), "cwd": old.Command.Dir != now.Command.Dir, "headers": !maps.Equal(old.Headers, now.Headers),
+		"credential_mode": old.CredentialMode != now.CredentialMode, "auth": old.Auth != now.Auth || !old.OAuth.Equal(now.OAuth),
+		"timeout_ms": old.Timeout != now.Timeout, "retry_attempts": old.RetryAttempts != now.RetryAttempts,
+		"enabled": old.Enabled != now.Enabled, "sync_interval_s": old.SyncInterval != now.SyncInterval,
+		"tool_changes": old.ToolChanges != now.ToolChanges, "listen": old.Listen != now.Listen, "max_definition_age_s": old.DefinitionAge != now.DefinitionAge, "calls_per_minute": old.CallsPerMinute != now.CallsPerMinute,
+	}
+	maps.DeleteFunc(differs, func(_ string, d bool) bool { return !d })
+	return slices.Sorted(maps.Keys(differs))
+}

@@ -1,0 +1,171 @@
+package manage
+
+import (
+	"context"
+	"slices"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+// SetCredential stores the secret of a connector, or an agent's secret for it. It replaces an earlier one.
+func (r *Registry) SetCredential(
+	ctx context.Context, a auth.Actor, connector connectors.Ref, agent *connectors.Ref, s connectors.Secret,
+) error {
+	if err := requireCredentialWrite(a, agent); err != nil {
+		return err
+	}
+	s = s.Normalized()
+	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		owner, err := findOwner(ctx, tx, connector, agent)
+		if err != nil {
+			return err
+		}
+		if err := a.RequireAccount(ctx, tx, owner.agentID()); err != nil {
+			return err
+		}
+		if err := owner.checkSecret(s); err != nil {
+			return err
+		}
+		before, err := tx.Before(ctx, owner.secretSubject())
+		if err != nil {
+			return err
+		}
+		if err := a.LockAccount(ctx, tx, owner.agentID()); err != nil { // the lock may have waited
+			return err
+		}
+		if err := setSecret(ctx, tx, owner.connector, owner.agentID(), s); err != nil {
+			return err
+		}
+		return tx.RecordChange(ctx, owner.auditEvent(a, "credential.set"), before, owner.secretSubject())
+	})
+}
+
+// DeleteCredential deletes the secret of a connector, or an agent's for it.
+func (r *Registry) DeleteCredential(ctx context.Context, a auth.Actor, connector connectors.Ref, agent *connectors.Ref) error {
+	if err := requireCredentialDelete(a, agent); err != nil {
+		return err
+	}
+	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		owner, err := findOwner(ctx, tx, connector, agent)
+		if err != nil {
+			return err
+		}
+		if err := a.RequireDisconnect(ctx, tx, owner.agentID()); err != nil {
+			return err
+		}
+		before, err := tx.Before(ctx, owner.auditSubject())
+		if err != nil {
+			return err
+		}
+		if err := tx.DeleteCredential(ctx, owner.connector.ID, owner.agentID()); err != nil {
+			return err
+		}
+		return tx.RecordChange(ctx, owner.auditEvent(a, "credential.delete"), before, owner.auditSubject())
+	})
+}
+
+// requireCredentialWrite checks the role before anything is read.
+func requireCredentialWrite(a auth.Actor, agent *connectors.Ref) error {
+	if agent == nil {
+		return a.Require(connectors.PermManage)
+	}
+	return a.Require(connectors.PermOperate)
+}
+
+// requireCredentialDelete checks the role before anything is read. Members may delete their own accounts.
+func requireCredentialDelete(a auth.Actor, agent *connectors.Ref) error {
+	if agent == nil || a.UserID == nil {
+		return requireCredentialWrite(a, agent)
+	}
+	return a.Require(connectors.PermRead)
+}
+
+// credentialOwner is the connector, and in per-agent mode the agent, of a credential.
+type credentialOwner struct {
+	connector connectors.Connector
+	agent     *connectors.Agent
+}
+
+func findOwner(ctx context.Context, tx *store.Tenant, connector connectors.Ref, agent *connectors.Ref) (credentialOwner, error) {
+	c, err := tx.Connector(ctx, connector)
+	if err != nil || agent == nil {
+		return credentialOwner{connector: c}, err
+	}
+	found, err := tx.Agent(ctx, *agent)
+	return credentialOwner{connector: c, agent: &found}, err
+}
+
+func (o credentialOwner) agentID() *connectors.AgentID {
+	if o.agent == nil {
+		return nil
+	}
+	return &o.agent.ID
+}
+
+// auditSubject is the credential as the audit log's subject.
+func (o credentialOwner) auditSubject() store.Subject {
+	return store.OfCredential(o.connector.ID, o.agentID())
+}
+
+// secretSubject is the secret that can be entered: with OAuth the client secret, because accounts are
+// connected.
+func (o credentialOwner) secretSubject() store.Subject {
+	if o.connector.Auth.Type == connectors.AuthOAuth2 {
+		return store.OfClientSecret(o.connector.ID)
+	}
+	return o.auditSubject()
+}
+
+// checkSecret validates a secret for this owner.
+func (o credentialOwner) checkSecret(s connectors.Secret) error {
+	perAgent := o.connector.CredentialMode == connectors.CredentialPerAgent
+	switch {
+	case o.connector.Auth.Type == connectors.AuthNone:
+		return fault.Errorf(fault.Conflict, "The connector %q takes no credential: its authentication is none.", o.connector.Name)
+	case o.connector.Auth.Type == connectors.AuthOAuth2:
+		return o.checkClientSecret(s)
+	case perAgent && o.agent == nil:
+		return fault.Errorf(fault.Conflict, "The connector %q has a credential for each agent; set it for an agent.", o.connector.Name)
+	case !perAgent && o.agent != nil:
+		return fault.Errorf(fault.Conflict, "The connector %q has one credential for all agents; set it on the connector.", o.connector.Name)
+	default:
+		t := o.connector.Auth.Type
+		return fault.InvalidFields(slices.Concat(s.Validate(t, ""), o.checkMachineClientID(s), credentials.ValidateKey(t, o.connector.OAuth, s, ""))...)
+	}
+}
+
+// checkClientSecret validates a client secret. With OAuth only that can be entered.
+func (o credentialOwner) checkClientSecret(s connectors.Secret) error {
+	switch {
+	case o.agent != nil:
+		return fault.Errorf(fault.Conflict, "The connector %q signs in with OAuth. Connect the account instead.", o.connector.Name)
+	case o.connector.OAuth.ClientID == "":
+		return fault.Errorf(fault.Conflict, "The connector %q has no client id that a client secret could belong to. Set the client id, too, or connect the account without either.", o.connector.Name)
+	default:
+		return fault.InvalidFields(s.Validate(connectors.AuthOAuth2, "")...)
+	}
+}
+
+// checkMachineClientID requires a client id in the secret or in the connector.
+func (o credentialOwner) checkMachineClientID(s connectors.Secret) []fault.Field {
+	switch o.connector.Auth.Type {
+	case connectors.AuthClientCredentials, connectors.AuthPrivateKeyJWT:
+		if s.ClientID == "" && o.connector.OAuth.ClientID == "" {
+			return []fault.Field{{Location: "client_id", Message: "A client id is needed: the connector has none."}}
+		}
+	}
+	return nil
+}
+
+func (o credentialOwner) auditEvent(a auth.Actor, action string) store.Event {
+	e := a.Event(action, o.connector.Slug)
+	e.Detail = map[string]any{"connector_id": o.connector.ID.String(), "type": string(o.connector.Auth.Type)}
+	if o.agent != nil {
+		e.Detail["agent_id"], e.Detail["agent"] = o.agent.ID.String(), o.agent.Slug
+	}
+	return e
+}

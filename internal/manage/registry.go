@@ -1,0 +1,45 @@
+package manage
+
+import (
+	"cmp"
+
+	"patchbay/internal/catalog"
+	"patchbay/internal/connectors"
+	"patchbay/internal/limit"
+	"patchbay/internal/safehttp"
+	"patchbay/internal/store"
+)
+
+// MaxConnectors is the default maximum of connectors per tenant.
+const MaxConnectors = 10_000
+
+// Registry performs the operations.
+type Registry struct {
+	store         *store.Store
+	egress        *safehttp.Policy
+	stdio         connectors.AllowedCommands
+	maxConnectors int                        // per tenant
+	catalog       *catalog.Catalog           // nil: none
+	compareLimit  *limit.Rate[credentialKey] // of wrong guesses
+	isDryRun      bool
+	dryRunCreated int // created by a dry run, which has one caller
+}
+
+// New returns a Registry. stdio lists the commands that connectors may start on this machine.
+func New(st *store.Store, egress *safehttp.Policy, stdio ...connectors.AllowedCommand) *Registry {
+	return &Registry{store: st, egress: egress, stdio: stdio, maxConnectors: MaxConnectors, compareLimit: newCompareLimit()}
+}
+
+// WithMaxConnectors returns a copy with another maximum; 0: the default.
+func (r *Registry) WithMaxConnectors(maxConnectors int) *Registry {
+	again := *r
+	again.maxConnectors = cmp.Or(maxConnectors, MaxConnectors)
+	return &again
+}
+
+// WithCatalog returns a copy with a catalog.
+func (r *Registry) WithCatalog(c *catalog.Catalog) *Registry {
+	again := *r
+	again.catalog = c
+	return &again
+}

@@ -1,0 +1,100 @@
+package manage
+
+import (
+	"context"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+)
+
+// ToolVerdict is a person's decision on a changed tool.
+type ToolVerdict struct {
+	Tool   string
+	Accept bool
+	Hash   *connectors.Hash // the definition that the person saw; nil: the current one
+}
+
+// DecideTool accepts or rejects a tool's current definition for all agents. It requires an admin, because it
+// changes what every agent sees and may send. Conflict means that nothing is pending, or that the server
+// changed the tool again.
+func (r *Registry) DecideTool(ctx context.Context, a auth.Actor, ref connectors.Ref, v ToolVerdict) (tool connectors.Tool, err error) {
+	if err := a.Require(connectors.PermManage); err != nil {
+		return connectors.Tool{}, err
+	}
+	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		c, err := tx.Connector(ctx, ref)
+		if err != nil {
+			return err
+		}
+		err = tx.DecideTool(ctx, store.ToolDecision{Connector: c.ID, Tool: v.Tool, Accept: v.Accept, Hash: v.Hash, By: a.Name})
+		if err != nil {
+			return err
+		}
+		if tool, err = tx.Tool(ctx, c.ID, v.Tool); err != nil {
+			return err
+		}
+		e := a.Event("tool.reject", c.Slug+"/"+tool.Name)
+		if v.Accept {
+			e.Action = "tool.accept"
+		}
+		e.Detail = map[string]any{"connector_id": c.ID.String(), "tool": tool.Name, "hash": tool.Hash.String()}
+		return tx.Record(ctx, e)
+	})
+	if err != nil {
+		return connectors.Tool{}, err
+	}
+	return tool, nil
+}
+
+// DecideInstructions accepts or rejects a server's current instructions; the verdict names no tool.
+func (r *Registry) DecideInstructions(ctx context.Context, a auth.Actor, ref connectors.Ref, v ToolVerdict) (now connectors.Connector, err error) {
+	if err := a.Require(connectors.PermManage); err != nil {
+		return connectors.Connector{}, err
+	}
+	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		c, err := tx.Connector(ctx, ref)
+		if err != nil {
+			return err
+		}
+		if err := tx.DecideInstructions(ctx, store.ToolDecision{Connector: c.ID, Accept: v.Accept, Hash: v.Hash, By: a.Name}); err != nil {
+			return err
+		}
+		if now, err = tx.Connector(ctx, connectors.Ref(c.ID.String())); err != nil {
+			return err
+		}
+		e := a.Event("instructions.reject", c.Slug)
+		if v.Accept {
+			e.Action = "instructions.accept"
+		}
+		e.Detail = map[string]any{"connector_id": c.ID.String(), "hash": connectors.InstructionsDefinition(now.Server.Instructions).Hash.String()}
+		return tx.Record(ctx, e)
+	})
+	if err != nil {
+		return connectors.Connector{}, err
+	}
+	return now, nil
+}
+
+// AcceptCosmetic accepts all pending cosmetic changes and returns their tools.
+func (r *Registry) AcceptCosmetic(ctx context.Context, a auth.Actor) (accepted []store.ToolName, err error) {
+	if err := a.Require(connectors.PermManage); err != nil {
+		return nil, err
+	}
+	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		if accepted, err = tx.AcceptCosmetic(ctx, a.Name); err != nil || len(accepted) == 0 {
+			return err
+		}
+		e := a.Event("tool.accept_cosmetic", "")
+		tools := make([]string, len(accepted))
+		for i, t := range accepted {
+			tools[i] = t.Connector.String() + "/" + t.Tool
+		}
+		e.Detail = map[string]any{"tools": tools}
+		return tx.Record(ctx, e)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return accepted, nil
+}

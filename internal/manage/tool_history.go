@@ -1,0 +1,175 @@
+package manage
+
+import (
+	"context"
+	"slices"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+	"patchbay/internal/toolchange"
+)
+
+// ShownChange is a tool change with its differences and definitions.
+type ShownChange struct {
+	connectors.ToolChange
+	Difference toolchange.Change
+	BeforeRaw  []byte // nil: a new tool
+	AfterRaw   []byte // nil: a removed tool
+}
+
+// ToolHistory returns the changes of a tool, or of the instructions, newest first. Differences are computed by
+// the current code; kinds and risk are those of the decision.
+func (r *Registry) ToolHistory(
+	ctx context.Context, tenant connectors.TenantID, ref connectors.Ref, tool string, p store.Page,
+) (history store.List[ShownChange], err error) {
+	err = r.store.Tenant(tenant).Snapshot(ctx, func(db *store.Tenant) error {
+		history, err = toolHistory(ctx, db, ref, tool, p)
+		return err
+	})
+	return history, err
+}
+
+func toolHistory(ctx context.Context, db *store.Tenant, ref connectors.Ref, tool string, p store.Page) (store.List[ShownChange], error) {
+	c, err := db.Connector(ctx, ref)
+	if err != nil {
+		return store.List[ShownChange]{}, err
+	}
+	if err := requireTool(ctx, db, c, tool); err != nil {
+		return store.List[ShownChange]{}, err
+	}
+	page, err := db.ToolChanges(ctx, c.ID, tool, p)
+	if err != nil {
+		return store.List[ShownChange]{}, err
+	}
+	raws, err := db.DefinitionsWithin(ctx, definitionHashes(page.Items...))
+	if err != nil {
+		return store.List[ShownChange]{}, err
+	}
+	out := store.List[ShownChange]{Items: make([]ShownChange, len(page.Items)), Next: page.Next}
+	for i, change := range page.Items {
+		if out.Items[i], err = showChange(ctx, db, c, change, raws); err != nil {
+			return out, err
+		}
+		out.Items[i].BeforeRaw, out.Items[i].AfterRaw = nil, nil // large definitions must not add up in memory
+	}
+	return out, nil
+}
+
+// requireTool fails if a tool never existed. Instructions always exist.
+func requireTool(ctx context.Context, db *store.Tenant, c connectors.Connector, tool string) error {
+	if tool == connectors.InstructionsTool {
+		return nil
+	}
+	_, err := db.Tool(ctx, c.ID, tool)
+	return err
+}
+
+// ToolChangePage is one change of a tool and a page of its history.
+type ToolChangePage struct {
+	Connector connectors.Connector
+	Shown     *ShownChange // nil: no change
+	Newest    bool         // Shown is the newest change
+	History   store.List[connectors.ToolChange]
+}
+
+// ToolChange returns a change of a tool with its history; a nil id means the newest one.
+func (r *Registry) ToolChange(
+	ctx context.Context, tenant connectors.TenantID, ref connectors.Ref, tool string, id *connectors.ToolChangeID, p store.Page,
+) (among ToolChangePage, err error) {
+	err = r.store.Tenant(tenant).Snapshot(ctx, func(db *store.Tenant) error {
+		among, err = toolChange(ctx, db, ref, tool, id, p)
+		return err
+	})
+	return among, err
+}
+
+func toolChange(
+	ctx context.Context, db *store.Tenant, ref connectors.Ref, tool string, id *connectors.ToolChangeID, p store.Page,
+) (among ToolChangePage, err error) {
+	if among.Connector, err = db.Connector(ctx, ref); err != nil {
+		return among, err
+	}
+	if among.History, err = db.ToolChanges(ctx, among.Connector.ID, tool, p); err != nil {
+		return among, err
+	}
+	if len(among.History.Items) == 0 && p.Cursor == "" && id == nil {
+		return among, requireTool(ctx, db, among.Connector, tool)
+	}
+	change, err := among.findChange(ctx, db, tool, id)
+	if err != nil {
+		return among, err
+	}
+	shown, err := showChange(ctx, db, among.Connector, change, nil)
+	among.Shown = &shown
+	among.Newest = p.Cursor == "" && change.ID == among.History.Items[0].ID
+	return among, err
+}
+
+// findChange finds a change on the history's page, or queries it.
+func (among ToolChangePage) findChange(ctx context.Context, db *store.Tenant, tool string, id *connectors.ToolChangeID) (connectors.ToolChange, error) {
+	for _, c := range among.History.Items {
+		if id == nil || c.ID == *id {
+			return c, nil
+		}
+	}
+	if id == nil {
+		return connectors.ToolChange{}, fault.Errorf(fault.NotFound, "There is no such change.")
+	}
+	return db.ToolChange(ctx, among.Connector.ID, tool, *id)
+}
+
+// definitionHashes returns the distinct hashes in changes.
+func definitionHashes(changes ...connectors.ToolChange) []connectors.Hash {
+	seen := map[connectors.Hash]bool{}
+	var all []connectors.Hash
+	for _, c := range changes {
+		for _, h := range []*connectors.Hash{c.Before, c.After} {
+			if h != nil && !seen[*h] {
+				seen[*h] = true
+				all = append(all, *h)
+			}
+		}
+	}
+	return all
+}
+
+// showChange computes a change's differences; raws are definitions in memory.
+func showChange(
+	ctx context.Context, db *store.Tenant, c connectors.Connector, change connectors.ToolChange, raws map[connectors.Hash][]byte,
+) (shown ShownChange, err error) {
+	shown.ToolChange = change
+	for _, h := range definitionHashes(change) {
+		if raws[h] == nil {
+			if raws, err = db.Definitions(ctx, definitionHashes(change)); err != nil {
+				return shown, err
+			}
+			break
+		}
+	}
+	if change.Before != nil {
+		shown.BeforeRaw = raws[*change.Before]
+	}
+	if change.After != nil {
+		shown.AfterRaw = raws[*change.After]
+	}
+	names, err := namesFor(ctx, db, c, change, shown)
+	if err != nil {
+		return shown, err
+	}
+	shown.Difference = toolchange.Compare(shown.BeforeRaw, shown.AfterRaw, names)
+	return shown, nil
+}
+
+// namesFor returns the tools that a changed one imitates or names. It queries them only if the sync found any.
+func namesFor(ctx context.Context, db *store.Tenant, c connectors.Connector, change connectors.ToolChange, shown ShownChange) (*toolchange.Names, error) {
+	if !slices.Contains(change.Kinds, toolchange.Shadows) {
+		return nil, nil
+	}
+	words := append(toolchange.Mentions(shown.BeforeRaw, shown.AfterRaw), change.Tool)
+	others, err := db.OtherTools(ctx, c.ID, words, change.Before == nil)
+	if err != nil {
+		return nil, err
+	}
+	return toolchange.NewNames(others, c.DiscoveredTools), nil
+}

@@ -1,9 +1,0 @@
-//go:build !unix
-
-package h1
-
-// isSilent is false where sockets cannot be inspected: each connection is used once.
-func (c *conn) isSilent() bool { return false }
-
-// hasMore is false where sockets cannot be inspected.
-func (c *conn) hasMore() bool { return false }

@@ -1,8 +1,0 @@
-//go:build !linux || !(amd64 || arm64) || race
-
-package socket
-
-import "net"
-
-// Direct returns the connection unchanged.
-func Direct(c net.Conn) net.Conn { return c }
