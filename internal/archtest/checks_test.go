@@ -10,24 +10,24 @@ import (
 	"patchbay/internal/archtest"
 )
 
-// house is a small plan for the tests of the checks.
-var house = []archtest.Room{
-	{Path: "roof", Floor: archtest.Roof},
-	{Path: "door", Floor: archtest.Doors},
-	{Path: "window", Floor: archtest.Doors},
-	{Path: "deed", Floor: archtest.Deeds},
-	{Path: "envelope", Floor: archtest.Envelope},
-	{Path: "store", Floor: archtest.Memory},
-	{Path: "store/gen", Floor: archtest.Memory, Part: true},
-	{Path: "store/cache", Floor: archtest.Memory, Part: true},
-	{Path: "store/twin", Floor: archtest.Memory},
+// plan is a small plan for the tests of the checks.
+var plan = []archtest.Room{
+	{Path: "roof", Floor: archtest.Main},
+	{Path: "door", Floor: archtest.Adapters},
+	{Path: "window", Floor: archtest.Adapters},
+	{Path: "deed", Floor: archtest.UseCases},
+	{Path: "envelope", Floor: archtest.Requests},
+	{Path: "store", Floor: archtest.Storage},
+	{Path: "store/gen", Floor: archtest.Storage, Part: true},
+	{Path: "store/cache", Floor: archtest.Storage, Part: true},
+	{Path: "store/twin", Floor: archtest.Storage},
 	{Path: "fixture", Floor: archtest.Tests},
 }
 
-// built is every room of the house, with the given imports of ours for one of them.
+// built is every room of the plan, with the given imports of ours for one of them.
 func built(path string, imports ...string) []archtest.Package {
 	var packages []archtest.Package
-	for _, room := range house {
+	for _, room := range plan {
 		p := archtest.Package{Path: room.Path}
 		if room.Path == path {
 			for _, to := range imports {
@@ -44,7 +44,7 @@ func TestFloorsAllowImportsDownward(t *testing.T) {
 	for from, to := range map[string]string{
 		"roof": "door", "door": "store", "deed": "envelope", "store": "store/gen", "store/gen": "store/cache", "store/twin": "store/gen", "fixture": "roof",
 	} {
-		if wrong := archtest.CheckFloors(house, nil, built(from, to)); wrong != nil {
+		if wrong := archtest.CheckFloors(plan, nil, built(from, to)); wrong != nil {
 			t.Errorf("%s → %s: %v", from, to, wrong)
 		}
 	}
@@ -67,7 +67,7 @@ func TestFloorsRefuse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff([]string{tc.want}, archtest.CheckFloors(house, nil, tc.packages)); diff != "" {
+			if diff := cmp.Diff([]string{tc.want}, archtest.CheckFloors(plan, nil, tc.packages)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -76,7 +76,7 @@ func TestFloorsRefuse(t *testing.T) {
 
 func TestFloorsRefuseARoomThatIsListedTwice(t *testing.T) {
 	t.Parallel()
-	wrong := archtest.CheckFloors(append(house[:len(house):len(house)], house[0]), nil, built(""))
+	wrong := archtest.CheckFloors(append(plan[:len(plan):len(plan)], plan[0]), nil, built(""))
 	if diff := cmp.Diff([]string{"roof stands in the list of rooms twice"}, wrong); diff != "" {
 		t.Error(diff)
 	}
@@ -85,7 +85,7 @@ func TestFloorsRefuseARoomThatIsListedTwice(t *testing.T) {
 func TestFloorsAllowExceptions(t *testing.T) {
 	t.Parallel()
 	exceptions := []archtest.Exception{{From: "door", To: "window"}, {From: "store", To: "door"}}
-	have := archtest.CheckFloors(house, exceptions, built("door", "window", "store"))
+	have := archtest.CheckFloors(plan, exceptions, built("door", "window", "store"))
 	if diff := cmp.Diff([]string{"store needs no exception for door: take its row out of rooms.go"}, have); diff != "" {
 		t.Error(diff)
 	}
@@ -94,7 +94,7 @@ func TestFloorsAllowExceptions(t *testing.T) {
 func TestLocksRefuseRoomsThatDoNotNeedThem(t *testing.T) {
 	t.Parallel()
 	locks := []archtest.Lock{{Library: "example.com/sql", For: []string{"store", "door"}}}
-	have := archtest.CheckLocks(locks, house, []archtest.Package{{Path: "store", Imports: []string{"example.com/sql"}}, {Path: "door"}})
+	have := archtest.CheckLocks(locks, plan, []archtest.Package{{Path: "store", Imports: []string{"example.com/sql"}}, {Path: "door"}})
 	if diff := cmp.Diff([]string{"door does not import example.com/sql: take it out of the lock"}, have); diff != "" {
 		t.Error(diff)
 	}
@@ -112,7 +112,7 @@ func TestLocksRefuseALibraryToOthers(t *testing.T) {
 	t.Parallel()
 	locks := []archtest.Lock{{Library: "example.com/sql", For: []string{"store"}, Because: "SQL is the store's"}}
 	imports := []string{"example.com/sql/v5", "example.com/sqlite"}
-	have := archtest.CheckLocks(locks, house, []archtest.Package{
+	have := archtest.CheckLocks(locks, plan, []archtest.Package{
 		{Path: "store", Imports: imports}, {Path: "fixture", Imports: imports}, {Path: "door", Imports: imports},
 	})
 	if diff := cmp.Diff([]string{"door imports example.com/sql/v5: SQL is the store's"}, have); diff != "" {
@@ -148,7 +148,7 @@ func TestSourceRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			have, err := archtest.CheckFile(house, tc.pkg, tc.file, []byte(tc.text))
+			have, err := archtest.CheckFile(plan, tc.pkg, tc.file, []byte(tc.text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,7 +170,7 @@ func TestSourceAllows(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			have, err := archtest.CheckFile(house, tc.pkg, tc.file, []byte(tc.text))
+			have, err := archtest.CheckFile(plan, tc.pkg, tc.file, []byte(tc.text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -183,7 +183,7 @@ func TestSourceAllows(t *testing.T) {
 
 func TestPackageWithoutDocIsRefused(t *testing.T) {
 	t.Parallel()
-	have, err := archtest.CheckSource(house, []archtest.Package{{Path: "door"}})
+	have, err := archtest.CheckSource(plan, []archtest.Package{{Path: "door"}})
 	if err != nil {
 		t.Fatal(err)
 	}

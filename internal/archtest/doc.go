@@ -1,12 +1,12 @@
-// Package archtest holds the house to its plan: which package stands on which floor, who may import what, and the few
-// rules about source files that a compiler does not know.
+// Package archtest tests the structure: the floor of each package, allowed imports, and rules about source files that
+// the compiler does not check.
 //
-// Newcomers read [Rooms]: every package, its floor, and one sentence about it. A package imports lower floors only, and
-// neighbours on a floor do not see each other. A new package gets a row there first; without one the test fails.
+// [Rooms] lists every package with its floor and its purpose. A package imports lower floors only, and no package of
+// its own floor. A package without a row fails the test.
 //
 //	rooms.go     the list of packages
 //	imports.go   floors: upward, sideways, missing
-//	locks.go     who may import which library, and rooms that see almost nothing
+//	locks.go     libraries with few importers, and packages with few imports
 //	source.go    files: doc.go, length, init, time.Sleep, HTTP clients made outside safehttp
 //	vocabulary.go  words that a newcomer would have to learn: how many each package has, under ceilings that only fall
 //	list.go      reads the tree with go list; no network

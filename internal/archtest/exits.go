@@ -11,15 +11,14 @@ import (
 	"strings"
 )
 
-// Exit is a room that makes connections, or looks names up, by itself.
+// Exit allows a package to open connections, or to resolve names, without safehttp.
 type Exit struct {
 	Room    string
 	Name    string // what it uses for that: import path, dot, name
 	Because string
 }
 
-// Exits lists all of them. Everything else that leaves goes through the client of internal/safehttp: syncs, agents' calls,
-// authorization servers, webhooks, registries' lists. Tests are outside the house, and go where they like.
+// Exits lists all of them. All other outbound requests use the client of internal/safehttp. Tests are not checked.
 var Exits = []Exit{
 	{Room: "internal/safehttp", Name: "net/http.Client", Because: "it is the one client"},
 	{Room: "internal/safehttp", Name: "net/http.Transport", Because: "it is the one client's, for TLS"},
@@ -115,7 +114,7 @@ func (s *scan) exits(room string) {
 	}
 }
 
-// CheckExits tells which rows of the list say no reason, or nothing that is so any more.
+// CheckExits returns the rows of the list without a reason, and those that nothing uses.
 func CheckExits(list []Exit, packages []Package) ([]string, error) {
 	used := map[[2]string]bool{}
 	for _, p := range packages {

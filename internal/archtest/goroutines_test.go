@@ -91,7 +91,7 @@ func TestGoroutinesThatDoNotRecoverAreRefused(t *testing.T) {
 		source := "package a\nimport (\n\"context\"\n\"runtime\"\n\"time\"\n\"github.com/prometheus/client_golang/prometheus\"\n\"patchbay/internal/safe\"\n)\n" +
 			recovers + text
 		for name, want := range map[string]bool{"a.go": refused, "a_test.go": false} {
-			wrong, err := archtest.CheckFile(house, "door", name, []byte(source))
+			wrong, err := archtest.CheckFile(plan, "door", name, []byte(source))
 			if err != nil || (len(wrong) > 0) != want {
 				t.Errorf("%s: %s: %q, %v", name, text, wrong, err)
 			}
@@ -102,7 +102,7 @@ func TestGoroutinesThatDoNotRecoverAreRefused(t *testing.T) {
 func TestGoroutines_NamelessImportsAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"time", "context", "runtime"} {
-		wrong, err := archtest.CheckFile(house, "door", "a.go", []byte("package a\nimport . \""+path+"\"\nfunc f() { AfterFunc(1, f) }"))
+		wrong, err := archtest.CheckFile(plan, "door", "a.go", []byte("package a\nimport . \""+path+"\"\nfunc f() { AfterFunc(1, f) }"))
 		if err != nil || len(wrong) == 0 {
 			t.Errorf("%s: %q, %v", path, wrong, err)
 		}

@@ -16,7 +16,7 @@ const (
 
 var (
 	guidePicture = regexp.MustCompile(`!\[([^\]]*)\]\(([^)#]+)\)`)
-	menuEntry    = regexp.MustCompile(`@(?:navItem\(f, Nav\w+|place\(f), "[^"]*", "[^"]*", words\.T\(ctx, "([^"]+)"`)
+	menuEntry    = regexp.MustCompile(`@(?:navItem\(f, Nav\w+|place\(f), "[^"]*", "[^"]*", i18n\.T\(ctx, "([^"]+)"`)
 )
 
 func read(t *testing.T, file string) string {

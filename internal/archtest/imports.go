@@ -9,7 +9,7 @@ import (
 // Module is the path that all our packages share.
 const Module = "patchbay"
 
-// Package is one package of the tree, as go list tells it.
+// Package is one package of the tree, as go list describes it.
 type Package struct {
 	Path    string   // below the module's root
 	Imports []string // whole import paths, of non-test files
@@ -80,7 +80,7 @@ func checkImport(from, to Room) []string {
 	return nil
 }
 
-// sameRoom tells whether from is the room that the part to belongs to, or stands below that.
+// sameRoom reports whether from is the package that owns the part to, or lies below it.
 func sameRoom(from, to Room) bool {
 	owner := to.Path[:strings.LastIndex(to.Path, "/")]
 	return from.Path == owner || strings.HasPrefix(from.Path, owner+"/")

@@ -27,7 +27,7 @@ var limits = map[string]string{
 	"calls that wait for an account":                                   "`internal/store` TestRequestAccount_RefusesAboveMax",
 	"requests that wait with the same state for an account":            "`internal/toolcall` TestAccount_SecondWaiterIsRateLimited",
 	"tests of a connection under way":                                  "`internal/toolsync` TestProbe_LimitsProbesPerTenant",
-	"looks for unused tools under way":                                 "`internal/access` TestUnused_GateIsPerTenant",
+	"looks for unused tools under way":                                 "`internal/agentview` TestUnused_GateIsPerTenant",
 	"all of an agent's tools in one answer":                            "`internal/api` TestResponseGate_BoundsConcurrentResponses",
 	"pages that hear news":                                             "`internal/admin` TestAPersonHasTenStreamsAtOnce, TestAProcessHasSoManyStreamsAtOnce",
 	"a request's body":                                                 "`internal/api` TestBodiesHaveAtMostFourMebibytes; `internal/middleware` TestLimitBody",
@@ -35,8 +35,8 @@ var limits = map[string]string{
 	"the head of a request":                                            "`cmd/server` TestSlowHead_ClosedAfterTimeout",
 	"a client that sends or takes no byte":                             "`cmd/server` TestStalledBody_ClosedAfterTimeout, TestDeadlines_MoveWithReadsAndWrites",
 	"a connection that asks for nothing":                               "`cmd/server` TestIdleConnection_ClosedAfterTimeout",
-	"connectors; webhooks":                                             "`internal/registry` TestCreateConnector_EnforcesLimit; `internal/webhooks` TestCreate_LimitsWebhooksPerTenant",
-	"a file of servers":                                                "`internal/mcpjson` TestRead_InvalidDocumentHasLine",
+	"connectors; webhooks":                                             "`internal/manage` TestCreateConnector_EnforcesLimit; `internal/webhooks` TestCreate_LimitsWebhooksPerTenant",
+	"a file of servers":                                                "`internal/clientconfig` TestRead_InvalidDocumentHasLine",
 }
 
 func TestEveryLimitOfTheTableIsShown(t *testing.T) {

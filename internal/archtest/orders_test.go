@@ -26,7 +26,7 @@ func TestEveryCallSaysWhereItComesFrom(t *testing.T) {
 		if tc.wrong {
 			want = []string{"door/a.go:3: a call says where it comes from: From"}
 		}
-		have, err := archtest.CheckFile(house, "door", "a.go", []byte(text))
+		have, err := archtest.CheckFile(plan, "door", "a.go", []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}

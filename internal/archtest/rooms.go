@@ -1,18 +1,18 @@
 package archtest
 
-// Floor is how high a package stands. It imports lower floors only.
+// Floor is the layer of a package. It imports lower floors only.
 type Floor int
 
-// The floors, from the ground up. Tests stand beside the house: they may import anything, and only tests import them.
+// The floors, from the lowest to the highest. Only tests import [Tests], which may import anything.
 const (
-	Ground   Floor = iota // failures and secrets: the standard library, and tink
-	Words                 // the product's words and rules; settings; logs
-	Tools                 // one skill each, knowing nothing of the product's rules
-	Memory                // what is remembered
-	Envelope              // 4a: who is calling, and how an answer looks
-	Deeds                 // 4b: what the product does
-	Doors                 // browser, programs, clock
-	Roof                  // builds everything once, starts and stops it
+	Base      Floor = iota // failures, secrets, goroutines: the standard library, and tink
+	Domain                 // the product's types and rules; settings; logs
+	Libraries              // one technique each, without the product's rules
+	Storage                // PostgreSQL
+	Requests               // 4a: identity, access and the form of responses
+	UseCases               // 4b: what the product does
+	Adapters               // browser, API, agents, schedules
+	Main                   // constructs, starts and stops everything
 	Tests
 )
 
@@ -21,7 +21,7 @@ func (f Floor) String() string {
 	return [...]string{"0", "1", "2", "3", "4a", "4b", "5", "6", "T"}[f]
 }
 
-// Exception is an import that the floors refuse and that is right all the same.
+// Exception is an import that the floors refuse, and that is allowed for a reason.
 type Exception struct {
 	From, To string // paths below the module's root
 	Because  string
@@ -29,111 +29,111 @@ type Exception struct {
 
 // Exceptions lists all of them.
 var Exceptions = []Exception{
-	{From: "internal/secret", To: "internal/fault", Because: "a keyset that cannot be read is told to the operator in a sentence, and fault imports nothing of ours"},
-	{From: "internal/lifetime", To: "internal/safe", Because: "what a context's end calls runs in goroutines, and safe imports nothing of ours"},
+	{From: "internal/secret", To: "internal/fault", Because: "the error for an unreadable keyset is a fault.Error, and fault imports no other package"},
+	{From: "internal/fasthttp/contexts", To: "internal/safe", Because: "AfterFunc callbacks run in goroutines, and safe imports no other package"},
 }
 
 // Room is one package.
 type Room struct {
-	Path     string // below the module's root
+	Path     string // relative to the module
 	Floor    Floor
-	Part     bool   // of the room whose path it extends: seen by that room, and by what stands below it
-	Sentence string // what it is for
+	Part     bool   // part of the package whose path it extends: only that package and its other parts import it
+	Sentence string // its purpose
 }
 
-// Rooms lists every package of the house, from the roof down.
+// Rooms lists every package, from the highest floor down.
 var Rooms = []Room{
-	{Path: "cmd/server", Floor: Roof, Sentence: "the program patchbay: reads settings, builds everything once, starts and stops it"},
+	{Path: "cmd/server", Floor: Main, Sentence: "the program patchbay: reads settings, constructs, starts and stops everything"},
 
-	{Path: "internal/admin", Floor: Doors, Sentence: "the dashboard: routes, forms, views"},
-	{Path: "internal/api", Floor: Doors, Sentence: "the JSON twin of the dashboard, with its OpenAPI document"},
-	{Path: "internal/ctl", Floor: Doors, Sentence: "the command line for whoever is not on the machine, over the JSON API"},
-	{Path: "internal/gateway", Floor: Doors, Sentence: "one MCP server for each agent, over the connectors that it was granted"},
-	{Path: "internal/mcpadmin", Floor: Doors, Sentence: "Patchbay as an MCP server about itself, for admins' assistants"},
-	{Path: "internal/listening", Floor: Doors, Sentence: "hears when servers say that their lists have changed, and has them synced"},
-	{Path: "internal/jobs", Floor: Doors, Sentence: "workers that run queued syncs; no rules of their own"},
+	{Path: "internal/admin", Floor: Adapters, Sentence: "the dashboard: routes, forms, views"},
+	{Path: "internal/api", Floor: Adapters, Sentence: "the JSON API, with its OpenAPI document"},
+	{Path: "internal/ctl", Floor: Adapters, Sentence: "the command line for remote use, over the JSON API"},
+	{Path: "internal/gateway", Floor: Adapters, Sentence: "one MCP server for each agent, over the connectors that it was granted"},
+	{Path: "internal/mcpadmin", Floor: Adapters, Sentence: "Patchbay itself as an MCP server, for the assistants of admins"},
+	{Path: "internal/listchanges", Floor: Adapters, Sentence: "listens for list_changed notifications of servers, and queues syncs"},
+	{Path: "internal/jobs", Floor: Adapters, Sentence: "River workers that run queued work, without rules of their own"},
 
-	{Path: "internal/authserver", Floor: Deeds, Sentence: "lets programs sign in at the gateway: the authorization server of OAuth"},
-	{Path: "internal/handover", Floor: Deeds, Sentence: "hands an agent's credentials out, to programs that go to the servers themselves"},
-	{Path: "internal/connect", Floor: Deeds, Sentence: "starts and finishes the connection of an account, which any replica may do"},
-	{Path: "internal/listings", Floor: Deeds, Sentence: "reads the lists of servers that MCP registries publish"},
-	{Path: "internal/registry", Floor: Deeds, Sentence: "what an admin does to connectors, credentials and agents"},
-	{Path: "internal/sso", Floor: Deeds, Sentence: "signs people in at their organisation's own OpenID provider"},
-	{Path: "internal/toolsync", Floor: Deeds, Sentence: "performs one sync run, from handshake to stored difference"},
-	{Path: "internal/toolcall", Floor: Deeds, Sentence: "performs one call of an agent: policy, approval, credential, forward, history"},
-	{Path: "internal/toolcall/upstream", Floor: Deeds, Part: true, Sentence: "keeps MCP sessions open, so that a call needs one request and no handshake"},
-	{Path: "internal/retention", Floor: Deeds, Sentence: "forgets history that is older than its tenant keeps it"},
-	{Path: "internal/webhooks", Floor: Deeds, Sentence: "tells others of notices over HTTP, signed, until it has arrived"},
+	{Path: "internal/authserver", Floor: UseCases, Sentence: "the OAuth authorization server at which programs sign in to the gateway"},
+	{Path: "internal/credentialexport", Floor: UseCases, Sentence: "returns the credentials of an agent to a program that calls the servers directly"},
+	{Path: "internal/connect", Floor: UseCases, Sentence: "starts and finishes the OAuth connection of an account, on any replica"},
+	{Path: "internal/mcpregistry", Floor: UseCases, Sentence: "reads the lists of servers that MCP registries publish"},
+	{Path: "internal/manage", Floor: UseCases, Sentence: "changes connectors, credentials and agents for admins"},
+	{Path: "internal/sso", Floor: UseCases, Sentence: "signs members in at the OpenID provider of their organisation"},
+	{Path: "internal/toolsync", Floor: UseCases, Sentence: "performs one sync run, from handshake to stored difference"},
+	{Path: "internal/toolcall", Floor: UseCases, Sentence: "performs one call of an agent: policy, approval, credential, upstream request, history"},
+	{Path: "internal/toolcall/upstream", Floor: UseCases, Part: true, Sentence: "pools MCP sessions, so that a call needs one request and no handshake"},
+	{Path: "internal/retention", Floor: UseCases, Sentence: "deletes history that is older than the retention of its tenant"},
+	{Path: "internal/webhooks", Floor: UseCases, Sentence: "delivers notices over HTTP, signed, with retries"},
 
-	{Path: "internal/access", Floor: Envelope, Sentence: "keeps in memory what each agent may see and call"},
-	{Path: "internal/auth", Floor: Envelope, Sentence: "establishes the actor: sign-in, browser session, API key, role"},
-	{Path: "internal/credentials", Floor: Envelope, Sentence: "answers which header an agent sends to a connector"},
-	{Path: "internal/history", Floor: Envelope, Sentence: "writes the calls' history in batches, off the calls' way"},
-	{Path: "internal/middleware", Floor: Envelope, Sentence: "the request's envelope: id, log line, limits, security headers"},
-	{Path: "internal/respond", Floor: Envelope, Sentence: "turns a fault into a problem document or a page"},
+	{Path: "internal/agentview", Floor: Requests, Sentence: "caches what each agent may see and call"},
+	{Path: "internal/auth", Floor: Requests, Sentence: "authenticates: sign-in, browser session, API key, role"},
+	{Path: "internal/credentials", Floor: Requests, Sentence: "resolves the headers that authenticate at the server of a connector"},
+	{Path: "internal/calllog", Floor: Requests, Sentence: "writes the history of calls in batches, without delaying the calls"},
+	{Path: "internal/middleware", Floor: Requests, Sentence: "request id, access log, limits and security headers"},
+	{Path: "internal/respond", Floor: Requests, Sentence: "turns a fault into a problem document or a page"},
 
-	{Path: "internal/store", Floor: Memory, Sentence: "the only SQL: tenant scope, transactions, sealing"},
-	{Path: "internal/store/dbgen", Floor: Memory, Part: true, Sentence: "queries as Go, generated by sqlc"},
+	{Path: "internal/store", Floor: Storage, Sentence: "the only SQL: tenant scope, transactions, sealing"},
+	{Path: "internal/store/dbgen", Floor: Storage, Part: true, Sentence: "queries as Go, generated by sqlc"},
 
-	{Path: "db", Floor: Tools, Sentence: "the schema: migrations, the check that it is current, the pool"},
-	{Path: "internal/catalog", Floor: Tools, Sentence: "well-known remote MCP servers, and the operator's own: pure, one file of YAML each"},
-	{Path: "internal/devmcp", Floor: Tools, Sentence: "a small MCP server on loopback, for newcomers and tests"},
-	{Path: "internal/export", Floor: Tools, Sentence: "writes a table as CSV or JSON, part by part"},
-	{Path: "internal/fastpath", Floor: Tools, Sentence: "serves agents' plain requests without net/http's server, which gets all the others"},
-	{Path: "internal/framing", Floor: Tools, Sentence: "refuses requests whose body has two lengths, which net/http takes"},
-	{Path: "internal/kms", Floor: Tools, Sentence: "has a key-management service hold the key that wraps all others"},
-	{Path: "internal/manifest", Floor: Tools, Sentence: "holds an installation to a file of connectors, agents and grants, over the JSON API"},
-	{Path: "internal/mcp", Floor: Tools, Sentence: "speaks MCP to a remote server, keeping what it sends byte for byte"},
-	{Path: "internal/mcp/ajv", Floor: Tools, Part: true, Sentence: "judges whether Ajv, in the TypeScript SDK, compiles a schema"},
-	{Path: "internal/mcp/blocks", Floor: Tools, Part: true, Sentence: "passes over bytes that mean nothing, 64 at a time"},
-	{Path: "internal/mcp/serve", Floor: Tools, Sentence: "speaks MCP as a server over Streamable HTTP, to clients of every era"},
-	{Path: "internal/mcp/sse", Floor: Tools, Part: true, Sentence: "reads server-sent events within bounds"},
-	{Path: "internal/mcp/toolfmt", Floor: Tools, Sentence: "says tools and their results in each model provider's words"},
-	{Path: "internal/mcp/wire", Floor: Tools, Part: true, Sentence: "JSON-RPC messages and tool lists, read in one pass"},
-	{Path: "internal/mcpjson", Floor: Tools, Sentence: "reads and writes the files in which MCP clients list their servers"},
-	{Path: "internal/oauth", Floor: Tools, Sentence: "speaks OAuth 2.1 to an authorization server, each step apart"},
-	{Path: "internal/postgres", Floor: Tools, Sentence: "finds, starts, adopts and stops the embedded PostgreSQL"},
-	{Path: "internal/queue", Floor: Tools, Sentence: "names the jobs and inserts them inside a transaction"},
-	{Path: "internal/safehttp", Floor: Tools, Sentence: "the only HTTP client that leaves the house: allowed addresses, bounded"},
-	{Path: "internal/tracing/otlp", Floor: Tools, Sentence: "sends traces to the operator's collector"},
-	{Path: "web", Floor: Tools, Sentence: "static files, embedded, under content-hashed names"},
-	{Path: "web/templates", Floor: Tools, Sentence: "pages as functions of their props"},
+	{Path: "db", Floor: Libraries, Sentence: "the schema: migrations, the check that it is current, the connection pool"},
+	{Path: "internal/catalog", Floor: Libraries, Sentence: "well-known remote MCP servers, and the operator's own: pure, one file of YAML each"},
+	{Path: "internal/devmcp", Floor: Libraries, Sentence: "a small MCP server on loopback, for newcomers and tests"},
+	{Path: "internal/export", Floor: Libraries, Sentence: "writes a table as CSV or JSON, in a stream"},
+	{Path: "internal/fasthttp/httpserver", Floor: Libraries, Sentence: "serves plain requests of agents without net/http, which gets all others"},
+	{Path: "internal/framing", Floor: Libraries, Sentence: "refuses requests with Content-Length and Transfer-Encoding, which net/http accepts"},
+	{Path: "internal/kms", Floor: Libraries, Sentence: "wraps the keyset with a key of a key-management service"},
+	{Path: "internal/manifest", Floor: Libraries, Sentence: "applies a file of connectors, agents and grants, over the JSON API"},
+	{Path: "internal/mcp", Floor: Libraries, Sentence: "MCP client that keeps definitions byte for byte"},
+	{Path: "internal/mcp/ajv", Floor: Libraries, Part: true, Sentence: "predicts whether Ajv, in the TypeScript SDK, compiles a schema"},
+	{Path: "internal/mcp/blocks", Floor: Libraries, Part: true, Sentence: "scans bytes 64 at a time"},
+	{Path: "internal/mcp/serve", Floor: Libraries, Sentence: "MCP server over Streamable HTTP, for clients of every era"},
+	{Path: "internal/mcp/sse", Floor: Libraries, Part: true, Sentence: "reads server-sent events within bounds"},
+	{Path: "internal/mcp/toolfmt", Floor: Libraries, Sentence: "writes tools in the format of each model provider"},
+	{Path: "internal/mcp/wire", Floor: Libraries, Part: true, Sentence: "parses JSON-RPC messages and tool lists in one pass"},
+	{Path: "internal/clientconfig", Floor: Libraries, Sentence: "reads and writes the files in which MCP clients list their servers"},
+	{Path: "internal/oauth", Floor: Libraries, Sentence: "OAuth 2.1 client, one function per step"},
+	{Path: "internal/postgres", Floor: Libraries, Sentence: "finds, starts, adopts and stops the embedded PostgreSQL"},
+	{Path: "internal/queue", Floor: Libraries, Sentence: "names the jobs and inserts them inside a transaction"},
+	{Path: "internal/safehttp", Floor: Libraries, Sentence: "the only HTTP client for outbound requests: allowed addresses, bounded sizes and times"},
+	{Path: "internal/tracing/otlp", Floor: Libraries, Sentence: "sends traces to the operator's collector"},
+	{Path: "web", Floor: Libraries, Sentence: "static files, embedded, under content-hashed names"},
+	{Path: "web/templates", Floor: Libraries, Sentence: "pages as functions of their props"},
 
-	{Path: "internal/config", Floor: Words, Sentence: "flags and environment as checked settings"},
-	{Path: "internal/connectors", Floor: Words, Sentence: "the words and rules of the product: pure, no I/O, no clock"},
-	{Path: "internal/mcp/revision", Floor: Words, Sentence: "the one table of protocol versions and of the words they reserve"},
-	{Path: "internal/safehttp/h1", Floor: Words, Sentence: "HTTP/1.1 on the goroutine that asks, for servers that are reached in plain HTTP"},
-	{Path: "internal/telemetry", Floor: Words, Sentence: "logger, metrics, private listener"},
-	{Path: "internal/tracing", Floor: Words, Sentence: "where the time of a request went, as spans, and the traces that go on elsewhere"},
-	{Path: "internal/words", Floor: Words, Sentence: "the dashboard's texts, in the language of whoever reads them"},
+	{Path: "internal/config", Floor: Domain, Sentence: "flags and environment as checked settings"},
+	{Path: "internal/connectors", Floor: Domain, Sentence: "the types and rules of the product: pure, no I/O, no clock"},
+	{Path: "internal/mcp/revision", Floor: Domain, Sentence: "the table of protocol versions and of their reserved names"},
+	{Path: "internal/fasthttp/httpclient", Floor: Domain, Sentence: "HTTP/1.1 client for plain HTTP, on the goroutine of the caller"},
+	{Path: "internal/telemetry", Floor: Domain, Sentence: "logger, metrics, private listener"},
+	{Path: "internal/tracing", Floor: Domain, Sentence: "spans, sampled and exported"},
+	{Path: "internal/i18n", Floor: Domain, Sentence: "translates the texts of the dashboard"},
 
-	{Path: "client", Floor: Ground, Sentence: "the JSON API for Go programs, generated from the OpenAPI document; the standard library alone"},
-	{Path: "internal/fault", Floor: Ground, Sentence: "the kinds of failure, and what may be said about them"},
-	{Path: "internal/lifetime", Floor: Ground, Sentence: "contexts that cost little, for what begins and ends thousands of times a second"},
-	{Path: "internal/limit", Floor: Ground, Sentence: "bounds operations under way, and how often something happens, by key"},
-	{Path: "internal/safe", Floor: Ground, Sentence: "starts goroutines, timers and loops, so that a panic ends that code alone"},
-	{Path: "internal/secret", Floor: Ground, Sentence: "seals credentials, and keeps opened ones out of logs"},
-	{Path: "internal/socket", Floor: Ground, Sentence: "reads and writes TCP connections without telling the scheduler"},
-	{Path: "internal/toolchange", Floor: Ground, Sentence: "what changed between two definitions of a tool, and how risky it is"},
+	{Path: "client", Floor: Base, Sentence: "the JSON API for Go programs, generated from the OpenAPI document; the standard library alone"},
+	{Path: "internal/fault", Floor: Base, Sentence: "the kinds of failure, with sentences that may be shown"},
+	{Path: "internal/fasthttp/contexts", Floor: Base, Sentence: "contexts with one allocation, for the path of a call"},
+	{Path: "internal/limit", Floor: Base, Sentence: "in-flight gates, token buckets and byte budgets, by key"},
+	{Path: "internal/safe", Floor: Base, Sentence: "starts goroutines, timers and loops that recover from panics"},
+	{Path: "internal/secret", Floor: Base, Sentence: "seals credentials, and keeps opened ones out of logs"},
+	{Path: "internal/fasthttp/tcp", Floor: Base, Sentence: "reads and writes TCP connections without the scheduler"},
+	{Path: "internal/toolchange", Floor: Base, Sentence: "what changed between two definitions of a tool, and how risky it is"},
 
-	{Path: "bench/chaos", Floor: Tests, Sentence: "lets everything around Patchbay go wrong under load, and counts what was lost"},
-	{Path: "bench/churn", Floor: Tests, Sentence: "changes connectors while agents list and call, and judges what the agents are told"},
+	{Path: "bench/chaos", Floor: Tests, Sentence: "breaks everything around Patchbay under load, and counts what was lost"},
+	{Path: "bench/churn", Floor: Tests, Sentence: "changes connectors while agents list and call, and checks every response"},
 	{Path: "bench/gateway", Floor: Tests, Sentence: "measures the gateway against a bare reverse proxy"},
 	{Path: "client/internal/generate", Floor: Tests, Sentence: "writes package client from the OpenAPI document"},
-	{Path: "conformance/client", Floor: Tests, Sentence: "plays the official suite's scenarios with a running Patchbay"},
-	{Path: "conformance/consent", Floor: Tests, Sentence: "is the person whom the suite asks for at an authorization server"},
-	{Path: "conformance/door", Floor: Tests, Sentence: "lets the suite, which sends no token, in at the gateway"},
-	{Path: "conformance/tally", Floor: Tests, Sentence: "counts what passed of what a revision requires, and fails where it is too little"},
-	{Path: "conformance/patchbay", Floor: Tests, Sentence: "the JSON API, as the programs beside it use it"},
-	{Path: "e2e", Floor: Tests, Sentence: "the real program, from the outside"},
-	{Path: "internal/archtest", Floor: Tests, Sentence: "this list, and the test that holds the house to it"},
-	{Path: "internal/renames", Floor: Tests, Sentence: "compares two commits that have to be equal but for names"},
-	{Path: "internal/kms/kmstest", Floor: Tests, Sentence: "plays key-management services in the test's process"},
+	{Path: "conformance/client", Floor: Tests, Sentence: "runs the scenarios of the official suite against a running Patchbay"},
+	{Path: "conformance/consent", Floor: Tests, Sentence: "confirms the consent page of an authorization server for the suite"},
+	{Path: "conformance/door", Floor: Tests, Sentence: "adds the token that the suite does not send"},
+	{Path: "conformance/tally", Floor: Tests, Sentence: "counts the passed checks of a revision, and fails below the required number"},
+	{Path: "conformance/patchbay", Floor: Tests, Sentence: "calls the JSON API for the programs beside it"},
+	{Path: "e2e", Floor: Tests, Sentence: "tests of the real program as a process"},
+	{Path: "internal/archtest", Floor: Tests, Sentence: "this list, and the tests of the structure"},
+	{Path: "internal/renames", Floor: Tests, Sentence: "compares two commits that may differ in names only"},
+	{Path: "internal/kms/kmstest", Floor: Tests, Sentence: "key-management services in the process of the test"},
 	{Path: "internal/mcp/mcptest", Floor: Tests, Sentence: "an in-process MCP server that misbehaves on request"},
-	{Path: "internal/oauth/oauthtest", Floor: Tests, Sentence: "an authorization server in the test's process, odd on request"},
-	{Path: "internal/testing/browser", Floor: Tests, Sentence: "a real browser for tests"},
-	{Path: "internal/testing/egressproxy", Floor: Tests, Sentence: "a real proxy on the way out, for tests"},
-	{Path: "internal/testing/fixture", Floor: Tests, Sentence: "a database with two tenants, and makers of valid things in them"},
+	{Path: "internal/oauth/oauthtest", Floor: Tests, Sentence: "an authorization server in the process of the test, odd on request"},
+	{Path: "internal/testing/browser", Floor: Tests, Sentence: "drives Chromium in tests"},
+	{Path: "internal/testing/egressproxy", Floor: Tests, Sentence: "a forward proxy for tests"},
+	{Path: "internal/testing/fixture", Floor: Tests, Sentence: "a database with two tenants, and valid rows in them"},
 	{Path: "internal/testing/htmlcheck", Floor: Tests, Sentence: "states properties of a page"},
-	{Path: "internal/testing/pgtest", Floor: Tests, Sentence: "a migrated database of its own for every test"},
+	{Path: "internal/testing/pgtest", Floor: Tests, Sentence: "a migrated database for every test"},
 }

@@ -55,7 +55,7 @@ func TestBuiltin_FollowsRules(t *testing.T) {
 		}
 	}
 	if got := c.UsedCategories(); len(got) < 10 {
-		t.Errorf("shelves: %v", got)
+		t.Errorf("categories: %v", got)
 	}
 }
 
