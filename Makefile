@@ -6,22 +6,14 @@ GO    ?= go
 TOOL  := $(GO) tool -modfile=tools/go.mod
 # A package's tests that hang end with all stacks after that, and long before whoever runs them loses patience.
 PATIENCE = 20m
-# With CI set, a test that failed is run again, alone, up to twice, as long as no more than five failed: each is told at the end and is a
-# bug to mend (CONTRIBUTING.md). A race that was detected, a panic and a hang are never run again.
-ifdef CI
-TESTS = $(TOOL) gotestsum --format standard-quiet --rerun-fails=2 --rerun-fails-max-failures=5 --rerun-fails-run-root-test \
-	--rerun-fails-abort-on-data-race --packages ./... --
-TESTED =
-else
-TESTS = $(GO) test
-TESTED = ./...
-endif
+# Tests that start Patchbay, a browser, Node or a pooler as processes. Their files have the build tag e2e.
+E2E_FILES = $$(grep -rl --include='*_test.go' --exclude-dir=node_modules '^//go:build e2e$$' .)
 
 # Generated, and held fresh by `make check`.
 GENERATED = find internal/store/dbgen web/templates client -name '*.go' \( -path '*/dbgen/*' -o -name '*_templ.go' -o -name '*_gen.go' \) | sort | xargs cksum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release sbom reproducible old-on-new test check format lint fresh renames manifests race conformance generate notices screenshots dev bench bench-pages bench-gateway soak chaos fuzz clean
+.PHONY: help run build release sbom reproducible old-on-new test e2e check format lint fresh renames manifests race conformance generate notices screenshots dev bench bench-pages bench-gateway soak chaos fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,11 +47,19 @@ reproducible: ## build a release here and from a copy elsewhere, and fail where 
 	$(RELEASE) -o bin/here/patchbay ./cmd/server && (cd "$$there" && $(RELEASE) -o there/patchbay ./cmd/server) && \
 	cmp bin/here/patchbay "$$there/there/patchbay" && sha256sum bin/here/patchbay
 
-test: ## run every test; nothing has to be started first
+test: ## run the tests; nothing has to be started first
 	@scripts/get-postgres
-	$(TESTS) -timeout $(PATIENCE) $(TESTED)
+	$(GO) test $(if $(RACE),-race -shuffle=on) -timeout $(PATIENCE) ./...
 
-check: format lint fresh manifests race ## everything a change has to pass
+race: ## the same with the race detector, in random order
+	@$(MAKE) --no-print-directory test RACE=1
+
+e2e: ## run the tests that start processes: Patchbay itself, a browser, Node, poolers
+	@scripts/get-postgres
+	@files=$(E2E_FILES); names=$$(sed -nE 's/^func (Test[A-Za-z0-9_]+)\(t .*/\1/p' $$files | paste -sd'|'); \
+	$(GO) test -tags e2e -timeout $(PATIENCE) -run "^($$names)\$$" $$(dirname $$files | sort -u)
+
+check: format lint fresh manifests race e2e ## everything a change has to pass
 
 format: ## fail where gofmt or `templ fmt` would change a file
 	@unformatted=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
@@ -69,7 +69,7 @@ format: ## fail where gofmt or `templ fmt` would change a file
 # The findings are kept beside the tree that they are of: a second checkout would find paths of the first.
 lint: ## golangci-lint, go vet of what only old-on-new runs, and the queries' tenant rule
 	GOLANGCI_LINT_CACHE=$(CURDIR)/bin/lint $(TOOL) golangci-lint run --allow-serial-runners ./...
-	$(GO) vet -tags before ./e2e
+	$(GO) vet -tags "e2e before" ./e2e
 	$(TOOL) sqlc vet
 
 fresh: ## fail where the committed generated code is not what `make generate` makes
@@ -82,10 +82,6 @@ renames: ## hold commits whose subject begins with "rename:" to that, among the 
 # A module of its own: what it needs of Helm, Kubernetes and Prometheus is no part of Patchbay.
 manifests: ## hold the chart, the alerts and the dashboard in deploy/ against Helm, Kubernetes' types and Prometheus' parser
 	cd tools/deploy && $(GO) vet ./... && $(GO) test -count=1 ./...
-
-race: ## every test with the race detector, in random order
-	@scripts/get-postgres
-	$(TESTS) -race -shuffle=on -timeout $(PATIENCE) $(TESTED)
 
 conformance: ## let the official MCP suite judge ./bin/patchbay, as a client and as a server (docs/conformance.md)
 	@conformance/run
@@ -102,7 +98,7 @@ notices: ## the licences of everything that is linked or vendored, to THIRD_PART
 screenshots: ## the pictures of the README and of the user guide, taken by the browser tests (the others stay in bin/screenshots)
 	@scripts/get-postgres
 	@mkdir -p bin/screenshots docs/images
-	CI=true PATCHBAY_SCREENSHOTS=$(CURDIR)/bin/screenshots $(GO) test -count=1 -run 'ASeeded|InTheBrowser|ABrowserInvites' ./e2e ./internal/admin
+	CI=true PATCHBAY_SCREENSHOTS=$(CURDIR)/bin/screenshots $(GO) test -tags e2e -count=1 -run 'ASeeded|InTheBrowser|ABrowserInvites' ./e2e ./internal/admin
 	@cp bin/screenshots/seeded-connectors-light.png docs/images/connectors.png
 	@cp bin/screenshots/seeded-connectors-dark.png docs/images/connectors-dark.png
 	@scripts/guide-pictures bin/screenshots

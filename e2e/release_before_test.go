@@ -1,4 +1,4 @@
-//go:build before
+//go:build e2e && before
 
 package e2e_test
 

@@ -39,16 +39,3 @@ func TestAPIKey_ListNamesCreatorAndWarnsOfExpiry(t *testing.T) {
 		t.Error("a key that has stopped is warned of")
 	}
 }
-
-func TestTheKeysPageInABrowser(t *testing.T) {
-	t.Parallel()
-	d := newDashboard(t)
-	tab := d.openSignedInTab(connectors.RoleOwner)
-	tab.Go(d.base + "/api-keys")
-	tab.WaitText("main", "No keys yet")
-	checkAppearance(tab, "api-keys-empty")
-	tab.Fill("[name=name]", "warehouse")
-	tab.Click("#add button[type=submit]")
-	tab.WaitText("main", "shown this once")
-	checkAppearance(tab, "api-keys-made")
-}

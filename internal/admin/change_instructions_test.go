@@ -62,17 +62,3 @@ func TestInstructionsChange_IsShownAndDecided(t *testing.T) {
 		t.Error("a viewer decides nothing")
 	}
 }
-
-func TestInstructionsChange_InABrowser(t *testing.T) {
-	t.Parallel()
-	d, _ := newDashboardWithChangedInstructions(t)
-	tab := d.openSignedInTab(connectors.RoleAdmin)
-	tab.Go(d.base + "/connectors/linear")
-	tab.WaitText("main", "The server changed them.")
-	checkAppearanceOf(t, tab, "connector-instructions")
-	tab.Click("main a[href='/connectors/linear/instructions/changes']")
-	tab.WaitText("main", "This may be an attack")
-	checkAppearanceOf(t, tab, "change-instructions")
-	tab.Click("form[action='/connectors/linear/instructions/accept'] button")
-	tab.WaitText("main", "Accepted: Server instructions of Linear.")
-}

@@ -154,23 +154,3 @@ func TestChanges_ArriveLive(t *testing.T) {
 	elsewhere := d.signInAsRole(connectors.RoleViewer).openEventsAt("/events?on=calls")
 	elsewhere.until("changes-waiting")
 }
-
-func TestChange_InABrowser(t *testing.T) {
-	t.Parallel()
-	d, _ := newDashboardWithChangedTool(t)
-	tab := d.openSignedInTab(connectors.RoleAdmin)
-	tab.Go(d.base + "/changes")
-	tab.WaitText("nav a[href='/changes']", "1")
-	checkAppearanceOf(t, tab, "changes")
-	tab.Click("main a[href='/connectors/linear/tools/search/changes']")
-	tab.WaitText("main", "This may be an attack")
-	checkAppearanceOf(t, tab, "change")
-	tab.Scripts(false)
-	tab.Go(d.base + "/connectors/linear/tools/search/changes")
-	tab.Click("form[action='/connectors/linear/tools/search/accept'] button")
-	tab.WaitPath("/changes")
-	tab.WaitText("main", "Accepted: search of Linear.")
-	tab.Scripts(true)
-	tab.Go(d.base + "/changes")
-	checkAppearanceOf(t, tab, "changes-empty")
-}

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package admin_test
 
 import (
@@ -6,10 +8,13 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/oauth/oauthtest"
+
 	chromium "patchbay/internal/testing/browser"
 )
 
 // openSignedInTab opens a tab of a new member.
+const connectButton = "form[action='/connectors/notes/connect'] button"
+
 func (d *dashboard) openSignedInTab(role connectors.Role) *chromium.Tab {
 	d.t.Helper()
 	tab := chromium.Open(d.t)
@@ -20,8 +25,6 @@ func (d *dashboard) openSignedInTab(role connectors.Role) *chromium.Tab {
 	tab.WaitPath("/")
 	return tab
 }
-
-const connectButton = "form[action='/connectors/notes/connect'] button"
 
 // The redirect to the authorization server and back crosses sites twice. The content security policy restricts
 // the form, and the session cookie is not sent with every cross-site request.

@@ -8,7 +8,6 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
-	chromium "patchbay/internal/testing/browser"
 	"patchbay/internal/testing/htmlcheck"
 )
 
@@ -65,31 +64,5 @@ func TestNotices_StreamUpdatesBellAndList(t *testing.T) {
 	event := events.until("2 times")
 	if !strings.Contains(event, `hx-swap="outerMorph"`) {
 		t.Errorf("told anew by %s", event)
-	}
-}
-
-func TestNotices_ArriveLiveAndWorkWithoutScript(t *testing.T) {
-	t.Parallel()
-	d := newDashboard(t)
-	tab := d.openSignedInTab(connectors.RoleAdmin)
-	tab.Go(d.base + "/notices")
-	tab.WaitText("main", "Nothing to tell")
-	d.createNotice(connectors.NoticeDown, "Linear is down")
-	tab.WaitText("#notices", "Linear is down")
-	tab.WaitText("#unread", "1")
-	d.createNotice(connectors.NoticeNeedsAuth, "Sentry needs authorization")
-	d.createNotice(connectors.NoticeRecovered, "Linear works again")
-	d.createNotice(connectors.NoticeToolChange, "2 tools of Linear have changed")
-	tab.WaitText("#unread", "4")
-	tab.WaitText("main", "Mark all as read")
-	checkAppearanceOf(t, tab, "notices")
-	tab.Scripts(false)
-	tab.Go(d.base + "/connectors")
-	tab.Click(".bell")
-	tab.WaitPath("/notices")
-	tab.Click("form[action='/notices/read'] button")
-	tab.WaitText("main", "4 notices marked as read.")
-	if n := chromium.Eval[int](tab, `document.querySelectorAll("#unread > *").length`); n != 0 {
-		t.Error("the bell counts what was read")
 	}
 }

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package admin_test
 
 import (
@@ -6,10 +8,13 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/secret"
+
 	chromium "patchbay/internal/testing/browser"
 )
 
 // signInAs gives the password, and leaves the tab at the page for the code.
+const logoutForm = "form[action='/logout']"
+
 func (d *dashboard) signInAs(tab *chromium.Tab, m connectors.Member) {
 	d.t.Helper()
 	tab.Go(d.base + "/login")
@@ -18,8 +23,6 @@ func (d *dashboard) signInAs(tab *chromium.Tab, m connectors.Member) {
 	tab.Click("main form button[type=submit]")
 	tab.WaitPath("/login/code")
 }
-
-const logoutForm = "form[action='/logout']"
 
 func TestSecondFactor_SetUpAndSignInInABrowser(t *testing.T) {
 	t.Parallel()

@@ -64,7 +64,7 @@ func extract(ctx context.Context, repository, commit, dir string) error {
 // resolve finds the object of each identifier of the Go packages, their tests included.
 func (t *tree) resolve(ctx context.Context) error {
 	loaded, err := packages.Load(&packages.Config{
-		Context: ctx, Dir: t.dir, Tests: true, Env: append(os.Environ(), "GOFLAGS=-trimpath -buildvcs=false"), // what was built elsewhere is used again
+		Context: ctx, Dir: t.dir, Tests: true, BuildFlags: []string{"-tags=e2e"}, Env: append(os.Environ(), "GOFLAGS=-trimpath -buildvcs=false"), // what was built elsewhere is used again
 		Mode: packages.NeedName | packages.NeedModule | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports,
 	}, "./...")
 	if err != nil {

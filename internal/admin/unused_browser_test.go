@@ -1,0 +1,29 @@
+//go:build e2e
+
+package admin_test
+
+import (
+	"testing"
+
+	"patchbay/internal/connectors"
+)
+
+func TestUnusedTools_ReviewInABrowser(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.createUnusedTools()
+	tab := d.openSignedInTab(connectors.RoleAdmin)
+	tab.Go(d.base + "/agents/support/tools")
+	tab.WaitText("#unused-summary", "9 of 14 tools were not called in 30 days")
+	checkAppearanceOf(t, tab, "agent-tools")
+	tab.Click("#unused-summary a")
+	tab.WaitPath("/agents/support/unused")
+	checkAppearanceOf(t, tab, "unused")
+	tab.Click("form[method=post] .sticky button[type=submit]")
+	tab.WaitText("main", "Taken away: 9 tools of 1 connector.")
+	tab.WaitText("#unused-summary", "No tool is unused")
+	tab.Scripts(false)
+	tab.Go(d.base + "/agents/support/tools")
+	tab.Click("#unused-summary a")
+	tab.WaitPath("/agents/support/unused")
+}
