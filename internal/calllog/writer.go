@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"patchbay/internal/connectors"
 	"patchbay/internal/safe"
 	"patchbay/internal/store"
@@ -60,7 +62,7 @@ type Writer struct {
 	waiting        int           // entries in ended and in the current batch
 	written        chan struct{} // closed when the pending calls are stored
 	writeRequested bool          // a caller waits on written
-	budget         byteBudget
+	budget         *rate.Limiter // bytes of long contents
 	liveFeed       liveCalls
 	journal        *journal // nil: none
 }
@@ -77,7 +79,7 @@ func New(o Options) *Writer {
 	o.Rate = cmp.Or(o.Rate, defaultRate)
 	w := &Writer{
 		o: o, wake: make(chan struct{}, 1), full: make(chan struct{}, 1), stopping: make(chan struct{}), done: make(chan struct{}),
-		gaveUp: make(chan struct{}), written: make(chan struct{}),
+		gaveUp: make(chan struct{}), written: make(chan struct{}), budget: rate.NewLimiter(rate.Limit(o.Rate), 2*o.Rate),
 	}
 	w.room.L = &w.mu
 	if err := w.ensureJournal(); err != nil {
@@ -198,29 +200,9 @@ func (e *Entry) dropContents() {
 		c.Content, c.Structured = nil, nil
 	case w.memory+e.contentBytes() > w.o.Memory:
 		c.Arguments, c.Content, c.Structured, c.Truncated = nil, nil, nil, true
-	case long > shortBytes && !w.budget.takeBytes(long, w.o.Rate, w.o.Now()):
+	case long > shortBytes && !w.budget.AllowN(w.o.Now(), long):
 		c.Content, c.Structured, c.Truncated = nil, nil, true
 	}
-}
-
-// byteBudget is a token bucket of content bytes. Writer.mu guards it; the zero value is full at its first use.
-type byteBudget struct {
-	remaining float64
-	updatedAt time.Time
-}
-
-func (b *byteBudget) takeBytes(n, rate int, now time.Time) bool {
-	if b.updatedAt.IsZero() {
-		b.remaining = 2 * float64(rate)
-	} else {
-		b.remaining = min(2*float64(rate), b.remaining+now.Sub(b.updatedAt).Seconds()*float64(rate))
-	}
-	b.updatedAt = now
-	if b.remaining < float64(n) {
-		return false
-	}
-	b.remaining -= float64(n)
-	return true
 }
 
 func (e *Entry) contentBytes() int {

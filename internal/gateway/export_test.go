@@ -12,6 +12,6 @@ func Pace(rate int) (
 	wait func(connectors.TenantID, *connectors.Agent, netip.Addr, time.Time) time.Duration,
 	charge func(connectors.TenantID, *connectors.Agent, netip.Addr, time.Time, int) time.Duration,
 ) {
-	p := &requestLimiter{perSecond: float64(rate)}
+	p := newRequestLimiter(float64(rate))
 	return p.takeRequest, p.chargeMessages
 }

@@ -84,7 +84,7 @@ func New(o Options) *Handler {
 	h := &Handler{
 		clientAddress: o.Address,
 		requestID:     o.RequestID,
-		limiter:       requestLimiter{perSecond: float64(o.Rate)},
+		limiter:       newRequestLimiter(float64(o.Rate)),
 		unknownTokens: newUnknownTokens(),
 		now:           o.Now,
 		accountPage:   o.Page,

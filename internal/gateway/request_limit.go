@@ -6,10 +6,10 @@ import (
 	"math"
 	"net/http"
 	"net/netip"
-	"sync"
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/limit"
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/middleware"
 	"patchbay/internal/toolcall"
@@ -19,9 +19,11 @@ import (
 // own distributed limits. This one covers the rest: lists, pings, subscriptions and invalid requests.
 type requestLimiter struct {
 	perSecond float64 // per agent; 0: unlimited
+	buckets   limit.Shares[limiterKey]
+}
 
-	mu      sync.Mutex
-	buckets map[limiterKey]*tokenBucket // guarded by mu
+func newRequestLimiter(perSecond float64) requestLimiter {
+	return requestLimiter{perSecond: perSecond, buckets: limit.Shares[limiterKey]{BurstSeconds: burstSeconds}}
 }
 
 // limiterKey identifies a bucket: of an agent, of a tenant at an address, or of a tenant.
@@ -32,18 +34,10 @@ type limiterKey struct {
 	isTenantTotal bool
 }
 
-// tokenBucket holds the requests that may be made at once. A batch may make it negative.
-type tokenBucket struct {
-	perSecond float64
-	tokens    float64
-	updatedAt time.Time
-}
-
 const (
 	burstSeconds = 4 // bucket capacity in seconds of the rate
 	addressShare = 8 // multiple of the agent rate per tenant and address, and per agent with a high call limit
 	tenantShare  = 16
-	maxBuckets   = 100_000
 )
 
 // takeRequest counts a request and returns 0, or returns how long to wait. An agent with a higher call limit
@@ -64,80 +58,17 @@ func (p *requestLimiter) takeTokens(tenant connectors.TenantID, a *connectors.Ag
 	if p.perSecond <= 0 {
 		return 0
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	buckets := append(make([]*tokenBucket, 0, 3), p.refillBucket(limiterKey{tenant: tenant, isTenantTotal: true}, tenantShare*p.perSecond, now))
+	shares := append(make([]limit.Share[limiterKey], 0, 3),
+		limit.Share[limiterKey]{Key: limiterKey{tenant: tenant, isTenantTotal: true}, PerSecond: tenantShare * p.perSecond})
+	ofAgent := limiterKey{tenant: tenant, agent: a.ID}
 	if calls := min(2*float64(a.CallsPerMinute)/60, addressShare*p.perSecond); calls > p.perSecond {
-		buckets = append(buckets, p.refillBucket(limiterKey{tenant: tenant, agent: a.ID}, calls, now))
+		shares = append(shares, limit.Share[limiterKey]{Key: ofAgent, PerSecond: calls})
 	} else {
-		buckets = append(buckets, p.refillBucket(limiterKey{tenant: tenant, address: middleware.ClientNetwork(address)}, addressShare*p.perSecond, now),
-			p.refillBucket(limiterKey{tenant: tenant, agent: a.ID}, p.perSecond, now))
+		ofAddress := limiterKey{tenant: tenant, address: middleware.ClientNetwork(address)}
+		shares = append(shares, limit.Share[limiterKey]{Key: ofAddress, PerSecond: addressShare * p.perSecond},
+			limit.Share[limiterKey]{Key: ofAgent, PerSecond: p.perSecond})
 	}
-	var wait time.Duration
-	for _, bucket := range buckets {
-		wait = max(wait, bucket.waitFor(minTokens))
-	}
-	if wait > 0 {
-		return wait
-	}
-	for _, bucket := range buckets {
-		bucket.tokens -= float64(count)
-	}
-	return 0
-}
-
-// refillBucket returns a bucket filled up to now. mu is held.
-func (p *requestLimiter) refillBucket(key limiterKey, perSecond float64, now time.Time) *tokenBucket {
-	capacity := burstSeconds * perSecond
-	bucket := p.buckets[key]
-	if bucket == nil {
-		p.evictBuckets(now)
-		bucket = &tokenBucket{perSecond: perSecond, tokens: capacity, updatedAt: now}
-		p.buckets[key] = bucket
-		return bucket
-	}
-	bucket.perSecond, bucket.tokens, bucket.updatedAt = perSecond, bucket.tokensAt(now), laterTime(bucket.updatedAt, now)
-	return bucket
-}
-
-func (b *tokenBucket) tokensAt(now time.Time) float64 {
-	return min(burstSeconds*b.perSecond, b.tokens+max(0, now.Sub(b.updatedAt).Seconds())*b.perSecond)
-}
-
-func (b *tokenBucket) waitFor(minTokens float64) time.Duration {
-	if b.tokens >= minTokens {
-		return 0
-	}
-	return time.Duration(math.Ceil((1 - b.tokens) / b.perSecond * float64(time.Second)))
-}
-
-func laterTime(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
-// evictBuckets drops full buckets at the limit, then arbitrary ones. A full bucket equals a new one. mu is
-// held.
-func (p *requestLimiter) evictBuckets(now time.Time) {
-	if p.buckets == nil {
-		p.buckets = map[limiterKey]*tokenBucket{}
-	}
-	if len(p.buckets) < maxBuckets {
-		return
-	}
-	for key, bucket := range p.buckets {
-		if bucket.tokensAt(now) >= burstSeconds*bucket.perSecond {
-			delete(p.buckets, key)
-		}
-	}
-	for key := range p.buckets {
-		if len(p.buckets) < maxBuckets {
-			return
-		}
-		delete(p.buckets, key)
-	}
+	return p.buckets.Take(now, minTokens, count, shares...)
 }
 
 // writeTooSoon refuses a request before its body is read.
