@@ -76,7 +76,7 @@ type Handler struct {
 	huma      huma.API
 	routes    *chi.Mux // below /api
 	syncTools http.Handler
-	document  []byte
+	document  func() ([]byte, error) // encoded at the first call
 }
 
 // New returns the API with its OpenAPI document.
@@ -115,9 +115,8 @@ func New(o Options) (*Handler, error) {
 	h.routes.MethodNotAllowed(h.badMethod)
 	h.huma = documentedAPI{huma.NewAPI(h.newConfig(o.Version), adapter{h})}
 	h.mountOperations()
-	var err error
-	h.document, err = encodeDocument(h.huma.OpenAPI())
-	return h, err
+	h.document = prepareDocument(h.huma.OpenAPI())
+	return h, nil
 }
 
 func (h *Handler) mountOperations() {

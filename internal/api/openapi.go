@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -55,21 +56,23 @@ func schemaName(t reflect.Type, hint string) string {
 	return name
 }
 
-// encodeDocument encodes /openapi.json. It changes doc.
-func encodeDocument(doc *huma.OpenAPI) ([]byte, error) {
+// prepareDocument completes doc, and returns a function that encodes /openapi.json once.
+func prepareDocument(doc *huma.OpenAPI) func() ([]byte, error) {
 	schemas := doc.Components.Schemas
 	for _, humas := range []string{"ErrorModel", "ErrorDetail"} { // huma's error types, replaced by ours
 		delete(schemas.Map(), humas)
 	}
 	openAnswers(doc)
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(doc); err != nil {
-		return nil, fmt.Errorf("encode the OpenAPI document: %w", err)
-	}
-	return out.Bytes(), nil
+	return sync.OnceValues(func() ([]byte, error) {
+		var out bytes.Buffer
+		enc := json.NewEncoder(&out)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(doc); err != nil {
+			return nil, fmt.Errorf("encode the OpenAPI document: %w", err)
+		}
+		return out.Bytes(), nil
+	})
 }
 
 // openAnswers allows further fields in response objects, which later versions may add. Request bodies stay
@@ -102,11 +105,16 @@ func namesIn(registry huma.Registry, s *huma.Schema, names map[string]bool) {
 }
 
 // Document is the served OpenAPI document. Callers must not change it.
-func (h *Handler) Document() []byte { return h.document }
+func (h *Handler) Document() ([]byte, error) { return h.document() }
 
 // serveDocument serves GET /openapi.json, which is public.
 func (h *Handler) serveDocument(w http.ResponseWriter, r *http.Request) {
+	document, err := h.document()
+	if err != nil {
+		h.respond.Problem(w, r, err)
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-cache")
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(h.document))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(document))
 }

@@ -14,7 +14,7 @@ var fuzzTest = regexp.MustCompile(`(?m)^func (Fuzz[A-Za-z0-9_]+)\(`)
 // A fuzz test without inputs that guided runs found begins anew on each machine, and one that the table does not name is run by nobody who reads it.
 func TestEveryFuzzTestHasInputsThatWereFoundAndARow(t *testing.T) {
 	t.Parallel()
-	targets, told := fuzzTests(t, "../.."), read(t, "../../docs/chaos.md")
+	targets, told := fuzzTests(t, "../.."), read(t, "../../docs/fuzzing.md")
 	if len(targets) < 60 {
 		t.Fatalf("%d fuzz tests are found", len(targets))
 	}
@@ -24,7 +24,7 @@ func TestEveryFuzzTestHasInputsThatWereFoundAndARow(t *testing.T) {
 			t.Errorf("%s has no inputs: keep some two dozen small ones of a run, below testdata/fuzz", name)
 		}
 		if !strings.Contains(told, "`"+filepath.Base(name)+"`") {
-			t.Errorf("docs/chaos.md does not name %s", name)
+			t.Errorf("docs/fuzzing.md does not name %s", name)
 		}
 	}
 }

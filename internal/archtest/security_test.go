@@ -20,23 +20,31 @@ var (
 	namedTest    = regexp.MustCompile(`\bTest[A-Z]\w*`)
 )
 
-// TestEveryTestOfTheThreatListIsThere holds each row of docs/security.md to tests that exist, in the packages that it says.
+// TestEveryTestOfTheThreatListIsThere checks that each threat of docs/security.md has a line of tests, and that these tests exist.
+// A threat begins with "- **", its line of tests with a package in backticks.
 func TestEveryTestOfTheThreatListIsThere(t *testing.T) {
 	t.Parallel()
-	rows := 0
-	for n, line := range strings.Split(read(t, threatsFile), "\n") {
-		cells := strings.Split(line, "|")
-		if len(cells) != 5 || strings.HasPrefix(line, "|---") || strings.TrimSpace(cells[3]) == "shown by" {
-			if named := namedTest.FindString(line); named != "" {
-				t.Errorf("line %d names %s outside a row of threat, place and tests", n+1, named)
-			}
+	threats, tested := 0, true
+	for n, line := range strings.Split(read(t, threatsFile)+"\n## ", "\n") {
+		where := "line " + strconv.Itoa(n+1)
+		if strings.HasPrefix(line, "  `") {
+			tested = true
+			wantTests(t, where, line)
 			continue
 		}
-		rows++
-		wantTests(t, "line "+strconv.Itoa(n+1), cells[3])
+		if named := namedTest.FindString(line); named != "" {
+			t.Errorf("%s names %s outside a line of tests", where, named)
+		}
+		threat := strings.HasPrefix(line, "- **")
+		if !tested && (threat || strings.HasPrefix(line, "## ")) {
+			t.Errorf("%s: the threat before it has no test", where)
+		}
+		if threat {
+			threats, tested = threats+1, false
+		}
 	}
-	if rows < 30 {
-		t.Errorf("%d rows can be read", rows)
+	if threats < 100 {
+		t.Errorf("%d threats can be read", threats)
 	}
 }
 
@@ -73,15 +81,18 @@ func wantTests(t *testing.T, row, cell string) {
 	}
 }
 
+// hasTest reports whether the package has the test. The path may leave out internal/.
 func hasTest(t *testing.T, pkg, name string) bool {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("../..", filepath.FromSlash(pkg), "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		if strings.Contains(read(t, file), "\nfunc "+name+"(t ") {
-			return true
+	for _, dir := range []string{pkg, "internal/" + pkg} {
+		files, err := filepath.Glob(filepath.Join("../..", filepath.FromSlash(dir), "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if strings.Contains(read(t, file), "\nfunc "+name+"(t ") {
+				return true
+			}
 		}
 	}
 	return false

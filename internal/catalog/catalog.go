@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 
 	"patchbay/internal/fault"
 )
@@ -17,14 +18,16 @@ type Catalog struct {
 	entries []Entry
 }
 
-// Builtin returns the built-in catalog.
-func Builtin() (*Catalog, error) {
+// Builtin returns the built-in catalog, which is read once.
+func Builtin() (*Catalog, error) { return builtin() }
+
+var builtin = sync.OnceValues(func() (*Catalog, error) {
 	f, err := readFile(builtinYAML, checkRules{requireSources: true})
 	if err != nil {
 		return nil, err
 	}
 	return newCatalog(f.date, f.entries), nil
-}
+})
 
 // With returns a catalog with the operator's servers, which replace built-in ones of the same slug, and without
 // those that the file hides.

@@ -8,8 +8,8 @@
 //	Said(ctx, run.ErrorMessage)                         an English text of another package, perhaps stored
 //
 // The English text is the key. Catalogs have the translations, one file per language, and catalogs/en.json
-// lists all keys. Tests compare the catalogs with the code: go test ./words finds missing and unused keys and
-// different verbs; go test ./words -update rewrites en.json.
+// lists all keys. Tests compare the catalogs with the code: go test ./internal/i18n finds missing and unused keys and
+// different verbs; go test ./internal/i18n -update rewrites en.json.
 //
 // A key is a constant of the type [Key]: the tests find it anywhere, so a table may hold keys that are
 // translated when shown. Sentences of other packages are found in their source by their form: a capital at the

@@ -113,7 +113,7 @@ func (r *keyReader) declared(f *ast.File) {
 // isKey reports whether a type is words.Key, or Key in package i18n.
 func isKey(e ast.Expr) bool {
 	id, ok := e.(*ast.Ident)
-	return isSelector(e, "words", "Key") || ok && id.Name == "Key"
+	return isSelector(e, "i18n", "Key") || ok && id.Name == "Key"
 }
 
 func isSelector(e ast.Expr, x, sel string) bool {
@@ -147,15 +147,15 @@ func (r *keyReader) handle(n ast.Node) bool {
 
 func (r *keyReader) call(c *ast.CallExpr) {
 	switch {
-	case isSelector(c.Fun, "words", "T"):
+	case isSelector(c.Fun, "i18n", "T"):
 		r.add(c.Args[1])
-	case isSelector(c.Fun, "words", "Parts"):
+	case isSelector(c.Fun, "i18n", "Parts"):
 		r.addUse(keyUse{key: r.text(c.Args[1]), parts: true, at: positions.Position(c.Pos()).String()})
-	case isSelector(c.Fun, "words", "N"):
+	case isSelector(c.Fun, "i18n", "N"):
 		r.count(c.Args[2], c.Args[3])
-	case isSelector(c.Fun, "words", "Forms"):
+	case isSelector(c.Fun, "i18n", "Forms"):
 		r.count(c.Args[1], c.Args[2])
-	case isSelector(c.Fun, "words", "Key"):
+	case isSelector(c.Fun, "i18n", "Key"):
 		r.add(c.Args[0])
 	default:
 		id, ok := c.Fun.(*ast.Ident)

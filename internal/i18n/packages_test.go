@@ -126,7 +126,7 @@ func typeKey(t *ast.MapType) (string, bool) {
 // isWordsCall reports whether a text is an argument of package i18n. Formats of counts occur nowhere else.
 func isWordsCall(n ast.Node) bool {
 	c, ok := n.(*ast.CallExpr)
-	return ok && (isSelector(c.Fun, "words", "N") || isSelector(c.Fun, "words", "Forms") || isSelector(c.Fun, "words", "Parts"))
+	return ok && (isSelector(c.Fun, "i18n", "N") || isSelector(c.Fun, "i18n", "Forms") || isSelector(c.Fun, "i18n", "Parts"))
 }
 
 // constants are the texts of a package's constants by name.

@@ -26,8 +26,12 @@ func generateFiles(into string) error {
 	if err != nil {
 		return err
 	}
+	text, err := handler.Document()
+	if err != nil {
+		return err
+	}
 	var doc apiDocument
-	if err := json.Unmarshal(handler.Document(), &doc); err != nil {
+	if err := json.Unmarshal(text, &doc); err != nil {
 		return err
 	}
 	g := &generator{doc: doc, sent: doc.sentSchemas()}

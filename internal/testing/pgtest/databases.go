@@ -34,6 +34,10 @@ var open = sync.OnceValues(func() (*shared, error) {
 	if err != nil {
 		return nil, err
 	}
+	return connectServer(raw)
+})
+
+func connectServer(raw string) (*shared, error) {
 	address, err := url.Parse(raw)
 	if err != nil {
 		return nil, errors.New("TEST_DATABASE_URL is no postgres:// URL")
@@ -68,7 +72,7 @@ var open = sync.OnceValues(func() (*shared, error) {
 	}
 	go s.dropAll()
 	return s, nil
-})
+}
 
 func (s *shared) url(name string) string {
 	u := *s.address

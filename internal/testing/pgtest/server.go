@@ -34,6 +34,17 @@ func startServer() (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
+	if err := copyCluster(ctx, dir); err != nil {
+		return "", err
+	}
+	cluster, err := startCluster(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	return cluster.URL(), nil
+}
+
+func startCluster(ctx context.Context, dir string) (*postgres.Cluster, error) {
 	cluster, err := postgres.Start(ctx, postgres.Options{
 		Dir: dir, Throwaway: true,
 		Settings: map[string]string{
@@ -43,9 +54,9 @@ func startServer() (string, error) {
 		},
 	})
 	if err != nil {
-		return "", fmt.Errorf("start the test server: %w", err)
+		return nil, fmt.Errorf("start the test server: %w", err)
 	}
-	return cluster.URL(), nil
+	return cluster, nil
 }
 
 // memory is a directory in memory, where there is one with room for it; else the usual temporary one. The name is
