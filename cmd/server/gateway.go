@@ -7,6 +7,7 @@ import (
 
 	"patchbay/internal/agentview"
 	"patchbay/internal/calllog"
+	"patchbay/internal/config"
 	"patchbay/internal/connectors"
 	"patchbay/internal/gateway"
 	"patchbay/internal/listchanges"
@@ -56,7 +57,7 @@ func (h *app) buildAgents(dialer *mcp.Dialer) agentServices {
 	a.gateway = gateway.New(gateway.Options{
 		Store: st, Access: a.views, Caller: a.caller, BaseURL: h.baseURL, Version: version(), Log: log,
 		Address: middleware.ClientAddressFunc(h.run.server.Proxies), RequestID: middleware.RequestIDFunc(h.run.server.Proxies), Page: links.pageFor,
-		Rate: h.run.server.AgentRate, OnThrottled: func() { h.metrics.RequestThrottled("agent") },
+		Rate: h.run.server.AgentRate, OnThrottled: func() { h.metrics.RequestThrottled("agent") }, Standard: h.run.server.HTTP == config.HTTPStandard,
 	})
 	h.metrics.WatchGateway(func() telemetry.GatewayStats {
 		calls, circuits := a.caller.Stats(), map[string]int{}

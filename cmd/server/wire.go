@@ -158,7 +158,7 @@ func (h *app) buildHandlers(egress *safehttp.Policy) (err error) {
 	}
 	h.mcpAdmin, err = mcpadmin.New(mcpadmin.Options{
 		API: h.api.Inside(), Throttled: h.api.Throttled, Identify: h.auth.IdentifyProgram, Respond: h.respond, Store: d.store,
-		BaseURL: h.baseURL, Version: version(), Log: s.log,
+		BaseURL: h.baseURL, Version: version(), Log: s.log, Standard: s.server.HTTP == config.HTTPStandard,
 	})
 	if err != nil {
 		return err

@@ -65,7 +65,7 @@ type HTTPMode string
 
 // The HTTP modes.
 const (
-	HTTPFast     HTTPMode = "fast"     // packages httpserver, h1 and socket, and net/http for the rest
+	HTTPFast     HTTPMode = "fast"     // the packages below internal/fasthttp, and net/http for the rest
 	HTTPStandard HTTPMode = "standard" // only net/http, as server and client
 )
 

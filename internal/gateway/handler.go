@@ -38,6 +38,8 @@ type Options struct {
 	// refused request.
 	Rate        int
 	OnThrottled func()
+
+	Standard bool // PATCHBAY_HTTP=standard: see serve.Options
 	// Page returns the URL where a signed-in person connects an agent's account; nil: none.
 	Page func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
 }
@@ -100,10 +102,11 @@ func New(o Options) *Handler {
 	}
 	h.onThrottled = o.OnThrottled
 	h.server = serve.New(serve.Options{
-		Origins: func(*http.Request) bool { return true }, // isCrossOrigin has checked it
-		Log:     o.Log,
-		Router:  h.router,
-		Payer:   func(caller string) string { return caller[:agentKeyBytes] }, // the same for all addresses of an agent
+		Origins:  func(*http.Request) bool { return true }, // isCrossOrigin has checked it
+		Log:      o.Log,
+		Router:   h.router,
+		Standard: o.Standard,
+		Payer:    func(caller string) string { return caller[:agentKeyBytes] }, // the same for all addresses of an agent
 		SealSession: func(caller string, session []byte) (string, error) {
 			return o.Store.SealHandle("mcp session", caller, session)
 		},

@@ -30,6 +30,7 @@ type Options struct {
 	BaseURL   *url.URL
 	Version   string // Patchbay's
 	Log       *slog.Logger
+	Standard  bool // PATCHBAY_HTTP=standard: see serve.Options
 }
 
 // Handler serves /mcp/admin.
@@ -58,8 +59,9 @@ func New(o Options) (*Handler, error) {
 	}
 	h := &Handler{api: api, inProcess: inProcessTransport{o.API}, respond: o.Respond, store: o.Store, base: o.BaseURL, version: o.Version, log: o.Log, identify: o.Identify}
 	h.server = serve.New(serve.Options{
-		Origins: func(r *http.Request) bool { return !h.isForeign(r) },
-		Log:     o.Log,
+		Origins:  func(r *http.Request) bool { return !h.isForeign(r) },
+		Log:      o.Log,
+		Standard: o.Standard,
 		SealSession: func(who string, session []byte) (string, error) {
 			return o.Store.SealHandle("mcp admin session", who, session)
 		},

@@ -15,9 +15,10 @@ type hijackedConn struct {
 	stall time.Duration
 }
 
-// hijackConn hijacks the request's connection and begins the reply; nil: not possible, as with HTTP/2.
+// hijackConn hijacks the request's connection and begins the reply; nil: not allowed, or not possible, as with
+// HTTP/2.
 func hijackConn(v *httpRequest) *hijackedConn {
-	if v.r.ProtoMajor != 1 || v.r.ProtoMinor < 1 {
+	if v.s.opts.Standard || v.r.ProtoMajor != 1 || v.r.ProtoMinor < 1 {
 		return nil
 	}
 	conn, _, err := http.NewResponseController(v.w).Hijack()

@@ -1,9 +1,13 @@
 package serve_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"log/slog"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -249,4 +253,38 @@ func TestListen_LimitsStreamsPerSession(t *testing.T) {
 	if status := get(other); status != http.StatusOK {
 		t.Errorf("another session's: %d", status)
 	}
+}
+
+// unhijackable fails the test when its connection is hijacked.
+type unhijackable struct {
+	http.ResponseWriter
+	t *testing.T
+}
+
+func (w unhijackable) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w unhijackable) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	w.t.Error("the connection is hijacked")
+	return nil, nil, http.ErrNotSupported
+}
+
+func TestListen_StandardModeLeavesConnectionToNetHTTP(t *testing.T) {
+	t.Parallel()
+	filters, say, left := make(chan serve.Filter, 1), make(chan string), make(chan struct{}, 1)
+	s := serve.New(serve.Options{Log: slog.New(slog.DiscardHandler), Standard: true})
+	handler := newHandler(s, newListenBackend(filters, say, left))
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(unhijackable{w, t}, r) }))
+	p := wrapTestServer(t, s, web, http.DefaultClient)
+	ctx, leave := context.WithCancel(t.Context())
+	a := modernRequest("subscriptions/listen", `,"notifications":{"toolsListChanged":true}`, "")
+	a.ctx = ctx
+	r := p.send(a)
+	r.next()
+	<-filters
+	say <- "notifications/tools/list_changed"
+	if have := r.message(); !strings.Contains(have, "list_changed") {
+		t.Error(have)
+	}
+	leave()
+	<-left
 }

@@ -41,6 +41,8 @@ type Options struct {
 	OpenSession func(caller, id string) ([]byte, error)
 
 	Router Router // nil: a single process
+
+	Standard bool // streams are written by net/http, and not by hijacked connections
 }
 
 func (o Options) withDefaults() Options {
