@@ -74,3 +74,8 @@ where id = @id;
 -- name: IsMemberElsewhere :one
 -- @sqlc-vet-disable tenant-scope
 select exists (select from memberships where memberships.user_id = @user_id and memberships.tenant_id <> @tenant_id)::boolean as elsewhere;
+
+-- name: HoldUser :exec
+-- A statement that adds a membership of the user waits until the transaction ends.
+-- @sqlc-vet-disable tenant-scope
+select users.id from users where users.id = @user_id for update;

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base32"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -167,19 +168,17 @@ func (s *Service) RemoveMemberSecondFactor(ctx context.Context, a Actor, user co
 	case f.Confirmed == nil:
 		return fault.Errorf(fault.NotFound, "There is no second factor.")
 	}
-	if a.Kind != KindOperator {
-		elsewhere, err := s.store.System().IsMemberElsewhere(ctx, user, a.Tenant.ID)
-		if err != nil {
-			return fmt.Errorf("look for other memberships: %w", err)
-		}
-		if elsewhere {
-			return fault.Errorf(fault.Conflict,
-				"This person is a member of another tenant, too. The operator of this server can take the second factor away, with patchbay user forget-factor.")
-		}
-	}
 	e := a.Event("member.second_factor_remove", m.Email)
 	e.Detail = map[string]any{"user_id": user.String()}
-	return s.store.System().DropSecondFactor(ctx, user, connectors.SessionID{}, a.Tenant.ID, e)
+	if a.Kind == KindOperator {
+		return s.store.System().DropSecondFactor(ctx, user, connectors.SessionID{}, a.Tenant.ID, e)
+	}
+	err = s.store.System().DropMemberSecondFactor(ctx, user, a.Tenant.ID, e)
+	if errors.Is(err, store.ErrMemberElsewhere) {
+		return fault.Errorf(fault.Conflict,
+			"This person is a member of another tenant, too. The operator of this server can take the second factor away, with patchbay user forget-factor.")
+	}
+	return err
 }
 
 // checkCode accepts a code or recovery code once. Failures count as wrong passwords. They are counted before

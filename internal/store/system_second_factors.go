@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"patchbay/internal/connectors"
@@ -161,27 +163,45 @@ func (s *System) RenewRecoveryCodes(ctx context.Context, user connectors.UserID,
 // DropSecondFactor deletes a person's second factor and recovery codes. All sessions except kept end; the zero
 // id keeps none.
 func (s *System) DropSecondFactor(ctx context.Context, user connectors.UserID, kept connectors.SessionID, in connectors.TenantID, event Event) error {
+	return s.inTx(ctx, func(tx *System) error { return tx.dropSecondFactor(ctx, user, kept, in, event) })
+}
+
+// DropMemberSecondFactor is DropSecondFactor for a person without a membership in another tenant. It fails with
+// [ErrMemberElsewhere] otherwise.
+func (s *System) DropMemberSecondFactor(ctx context.Context, user connectors.UserID, in connectors.TenantID, event Event) error {
 	return s.inTx(ctx, func(tx *System) error {
-		tenant := tx.tenantInTx(in)
-		was, err := tenant.Before(ctx, OfSecondFactor(user))
+		if err := tx.q.HoldUser(ctx, user); err != nil {
+			return err
+		}
+		elsewhere, err := tx.q.IsMemberElsewhere(ctx, user, in)
 		if err != nil {
-			return err
+			return fmt.Errorf("look for other memberships: %w", err)
 		}
-		if was == nil {
-			return fault.Errorf(fault.NotFound, "There is no second factor.")
+		if elsewhere {
+			return ErrMemberElsewhere
 		}
-		n, err := tx.q.DropSecondFactor(ctx, user)
-		if err := affectedError(n, err, "second factor"); err != nil {
-			return err
-		}
-		if err := tx.q.EndOtherBrowserSessions(ctx, user, kept); err != nil {
-			return err
-		}
-		return tenant.RecordChange(ctx, event, was, OfSecondFactor(user))
+		return tx.dropSecondFactor(ctx, user, connectors.SessionID{}, in, event)
 	})
 }
 
-// IsMemberElsewhere reports whether a person is a member of another tenant too.
-func (s *System) IsMemberElsewhere(ctx context.Context, user connectors.UserID, than connectors.TenantID) (bool, error) {
-	return s.q.IsMemberElsewhere(ctx, user, than)
+// ErrMemberElsewhere means that a person is a member of another tenant too.
+var ErrMemberElsewhere = errors.New("member of another tenant")
+
+func (s *System) dropSecondFactor(ctx context.Context, user connectors.UserID, kept connectors.SessionID, in connectors.TenantID, event Event) error {
+	tenant := s.tenantInTx(in)
+	was, err := tenant.Before(ctx, OfSecondFactor(user))
+	if err != nil {
+		return err
+	}
+	if was == nil {
+		return fault.Errorf(fault.NotFound, "There is no second factor.")
+	}
+	n, err := s.q.DropSecondFactor(ctx, user)
+	if err := affectedError(n, err, "second factor"); err != nil {
+		return err
+	}
+	if err := s.q.EndOtherBrowserSessions(ctx, user, kept); err != nil {
+		return err
+	}
+	return tenant.RecordChange(ctx, event, was, OfSecondFactor(user))
 }

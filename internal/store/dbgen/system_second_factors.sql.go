@@ -138,6 +138,17 @@ func (q *Queries) ForgetWrongCodes(ctx context.Context, userID connectors.UserID
 	return err
 }
 
+const holdUser = `-- name: HoldUser :exec
+select users.id from users where users.id = $1 for update
+`
+
+// A statement that adds a membership of the user waits until the transaction ends.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) HoldUser(ctx context.Context, userID connectors.UserID) error {
+	_, err := q.db.Exec(ctx, holdUser, userID)
+	return err
+}
+
 const isMemberElsewhere = `-- name: IsMemberElsewhere :one
 select exists (select from memberships where memberships.user_id = $1 and memberships.tenant_id <> $2)::boolean as elsewhere
 `
