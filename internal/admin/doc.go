@@ -16,6 +16,6 @@
 //
 // Pages work without script. The number of a page's queries does not depend on the number of rows.
 //
-// Rules are not here: registry and auth decide which change is legal, toolsync runs a sync, and respond maps a
+// Rules are not here: manage and auth decide which change is legal, toolsync runs a sync, and respond maps a
 // failure to a status.
 package admin

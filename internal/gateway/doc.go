@@ -5,15 +5,18 @@
 //
 // A request passes these steps:
 //
-// 1. Headers and origin (envelope.go). A cross-origin request is refused. 2. The agent's token becomes an
-// access.View from memory (handler.go). Without a valid token the response names the resource metadata
-// (refuse.go, resource.go). 3. The rate limit per agent, address and tenant (request_limit.go). 4. serve.Server parses
-// the message, whatever its MCP revision. 5. Lists are pre-rendered bytes of the view (backend.go). A call goes
-// to toolcall.Caller (call.go). Prompts, resources and completions go to their server (query.go). 6. A refusal
-// becomes a tool result for the model (refusal_result.go). An upstream's JSON-RPC error is relayed unchanged.
+//  1. Headers and origin (envelope.go). A cross-origin request is refused.
+//  2. The agent's token becomes an agentview.View from memory (handler.go). Without a valid token the
+//     response names the resource metadata (refuse.go, resource.go).
+//  3. The rate limit per agent, address and tenant (request_limit.go).
+//  4. serve.Server parses the message, whatever its MCP revision.
+//  5. Lists are pre-rendered bytes of the view (backend.go). A call goes to toolcall.Caller (call.go).
+//     Prompts, resources and completions go to their server (query.go).
+//  6. A refusal becomes a tool result for the model (refusal_result.go). An upstream's JSON-RPC error is
+//     relayed unchanged.
 //
 // Any process serves any request. Session ids are sealed data, and messages between processes are short-lived
 // rows (router.go).
 //
-// The MCP protocol is in mcp/serve, permissions are in access, and calls in toolcall.
+// The MCP protocol is in mcp/serve, permissions are in agentview, and calls in toolcall.
 package gateway

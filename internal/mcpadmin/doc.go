@@ -8,12 +8,14 @@
 //
 // A request passes these steps:
 //
-// 1. handler.go: authentication by API key or a member's program token (auth.IdentifyProgram); a foreign Origin
-// is refused 2. rate limits of the key and the tenant, as for the JSON API 3. serve.Server reads the message;
-// sessions are sealed into their ids, so any process serves any request 4. tool.go: the arguments are checked
-// by the input schema, and the role by the tool's permission 5. confirm.go: destructive tools elicit a person's
-// confirmation 6. inprocess.go: the tool calls the JSON API in the same process as the same actor; its refusals
-// become results (result.go)
+//  1. handler.go: authentication by API key or a member's program token (auth.IdentifyProgram); a foreign
+//     Origin is refused
+//  2. rate limits of the key and the tenant, as for the JSON API
+//  3. serve.Server reads the message; sessions are sealed into their ids, so any process serves any request
+//  4. tool.go: the arguments are checked by the input schema, and the role by the tool's permission
+//  5. confirm.go: destructive tools elicit a person's confirmation
+//  6. inprocess.go: the tool calls the JSON API in the same process as the same actor; its refusals become
+//     results (result.go)
 //
 // All rules are the API's: permissions, validation and the audit log, whose events have "via": "mcp".
 //

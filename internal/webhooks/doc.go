@@ -1,7 +1,7 @@
 // Package webhooks sends notices over HTTP as Standard Webhooks (standardwebhooks.com).
 //
 //	Create, Update, Delete, RotateSecret   an admin edits a webhook; audited (edit.go, secret.go)
-//	Test, Redeliver                        a delivery by hand (byhand.go)
+//	Test, Redeliver                        a delivery by hand (manual.go)
 //	Deliver                                one try of a delivery (deliver.go, send.go); package jobs repeats it
 //
 // A try is a POST of {"type", "timestamp", "data"} with three headers:

@@ -20,7 +20,7 @@ import (
 const (
 	// maxQueuedSpans bounds the spans in memory: a thousand calls, at a kilobyte each.
 	maxQueuedSpans = 8192
-	batch       = 512
+	batch          = 512
 	// lossLogInterval is how often it is said at most that spans are lost.
 	lossLogInterval = time.Minute
 )
