@@ -12,7 +12,8 @@ import (
 	"patchbay/bench/churn"
 )
 
-// TestListsAreRightWhileAdminsAct has admins change connectors while agents list and call. PATCHBAY_TEST_CHURN may say for how long.
+// TestListsAreRightWhileAdminsAct has admins change connectors while agents list and call. PATCHBAY_TEST_CHURN
+// is for how long. Too few acts, lists or calls for that time are faults, too.
 func TestListsAreRightWhileAdminsAct(t *testing.T) {
 	lasts := 15 * time.Second
 	if text := os.Getenv("PATCHBAY_TEST_CHURN"); text != "" {
@@ -44,8 +45,5 @@ func TestListsAreRightWhileAdminsAct(t *testing.T) {
 			t.Errorf("%.1000s", line)
 		}
 	}
-	t.Logf("%d acts, %d lists, %d calls in %s; %v", report.Acts, report.Lists, report.Calls, lasts, report.Wrong)
-	if report.Acts < 10 || report.Lists < 10 || report.Calls < 10 {
-		t.Error("too little was tried")
-	}
+	t.Logf("in %s: acts %v, lists %v, %d calls, %d of them judged; faults %v", lasts, report.Acts, report.Lists, report.Calls, report.JudgedCalls, report.Wrong)
 }

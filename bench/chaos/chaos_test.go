@@ -113,6 +113,11 @@ func TestReport_FailsOnEachProblem(t *testing.T) {
 		"a connector without a sync":    func(r *runReport) { r.unsynced++ },
 		"goroutines":                    func(r *runReport) { r.after = maxExtraGoroutines + 1 },
 		"a wrong list":                  func(r *runReport) { r.churned.Wrong = map[string]int{churn.WrongList: 1} },
+		"a failed call":                 func(r *runReport) { r.churned.Wrong = map[string]int{churn.FailedCall: 1} },
+		"a lost request":                func(r *runReport) { r.churned.Wrong = map[string]int{churn.LostRequest: 1} },
+		"an act that is refused":        func(r *runReport) { r.churned.Wrong = map[string]int{churn.RefusedAct: 1} },
+		"an internal error of an act":   func(r *runReport) { r.churned.Wrong = map[string]int{churn.Internal: 1} },
+		"too few acts of a kind":        func(r *runReport) { r.churned.Wrong = map[string]int{churn.TooFew: 1} },
 		"a write that is gone": func(r *runReport) {
 			r.writes.all = []*agentWrite{{tenant: r.tenants[0], slug: "x", created: true, descriptions: []string{"0"}}}
 			r.compareWrites(r.tenants[0], nil, map[string]bool{"agent.create x": true})

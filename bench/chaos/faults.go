@@ -128,6 +128,7 @@ func (w *world) injectFaults(ctx context.Context) map[string]int {
 			if other := faults[order[(i+1)%len(order)]]; round > 0 && len(faults) > 1 {
 				current = append(current, other)
 			}
+			w.outages.Begin()
 			for _, f := range current {
 				w.runStep(ctx, f.name, f.inject)
 				times[f.name]++
@@ -138,7 +139,7 @@ func (w *world) injectFaults(ctx context.Context) map[string]int {
 					w.runStep(context.WithoutCancel(ctx), "mending: "+f.name, f.repair)
 				}
 			}
-			if ended || w.waitFor(ctx, time.Duration((1-faultShare)*float64(interval)), deadline) {
+			if ended || w.waitRecovery(ctx, time.Duration((1-faultShare)*float64(interval)), deadline) {
 				return times
 			}
 		}
@@ -150,6 +151,13 @@ func (w *world) runStep(ctx context.Context, name string, do func(context.Contex
 	if err := do(ctx); err != nil {
 		fmt.Fprintf(w.out, "%s: %v\n", name, err)
 	}
+}
+
+// waitRecovery waits for d, and ends the outage if the processes get ready meanwhile.
+func (w *world) waitRecovery(ctx context.Context, d time.Duration, deadline <-chan time.Time) (ended bool) {
+	start := time.Now()
+	w.endOutage(ctx, d)
+	return w.waitFor(ctx, d-time.Since(start), deadline)
 }
 
 func (w *world) waitFor(ctx context.Context, d time.Duration, deadline <-chan time.Time) (ended bool) {

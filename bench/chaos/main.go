@@ -69,7 +69,9 @@ func (o options) runChaos(ctx context.Context) (err error) {
 	}
 	stop := w.startLoad(ctx)
 	r.faults = w.injectFaults(ctx)
-	r.ready = w.waitAllReady(ctx)
+	if r.ready = w.waitAllReady(ctx); r.ready {
+		w.waitCalm(ctx)
+	}
 	stop()
 	if err := ctx.Err(); err != nil {
 		return err

@@ -107,8 +107,19 @@ func (r *replica) stopProcess(signal syscall.Signal) int {
 	return cmd.ProcessState.ExitCode()
 }
 
-// isReady requests /readyz.
+// isReady requests /readyz, and records a success.
 func (r *replica) isReady(ctx context.Context) bool {
+	if !r.probeReady(ctx) {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ready = true
+	return true
+}
+
+// probeReady requests /readyz.
+func (r *replica) probeReady(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, r.base+"/readyz", nil)
@@ -121,10 +132,5 @@ func (r *replica) isReady(ctx context.Context) bool {
 		return false
 	}
 	_ = a.Body.Close()
-	if a.StatusCode == http.StatusOK {
-		r.mu.Lock()
-		r.ready = true
-		r.mu.Unlock()
-	}
 	return a.StatusCode == http.StatusOK
 }

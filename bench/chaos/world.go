@@ -53,6 +53,7 @@ type world struct {
 	arrivals signInLog
 	churn    *churn.Load
 	churned  churn.Report
+	outages  churn.Outages
 	client   *http.Client
 	turn     atomic.Int64
 

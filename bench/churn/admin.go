@@ -14,21 +14,61 @@ type jsonObject = map[string]any
 
 type adminAction func(l *Load, ctx context.Context, s *slot) error
 
+// actKind is a kind of action.
+type actKind struct {
+	name    string
+	weight  int // relative frequency among the allowed ones
+	allowed func(connectorState) bool
+	run     adminAction
+}
+
+// actKinds are all actions. Other actions wait for the first sync and the first grants.
+var actKinds = []actKind{
+	{"create a connector", 1, func(c connectorState) bool { return !c.exists }, (*Load).createConnector},
+	{"sync for the first time", 1, func(c connectorState) bool { return c.exists && c.enabled && len(c.tools) == 0 }, (*Load).syncLists},
+	{"grant to all agents", 50, func(c connectorState) bool { return len(c.tools) > 0 && len(c.grants) == 0 }, (*Load).grantAll},
+	{"enable", 50, func(c connectorState) bool { return c.exists && !c.enabled }, (*Load).toggleEnabled},
+	{"accept a changed tool", 40, func(c connectorState) bool { return c.isUsed() && c.pendingTool() != "" }, (*Load).acceptTool},
+	{"sync changed lists", 30, func(c connectorState) bool { return c.isUsed() && c.enabled }, (*Load).changeAndSync}, // disabled connectors are not synced
+	{"grant to one agent", 20, connectorState.isUsed, (*Load).grantRandom},
+	{"revoke", 15, connectorState.isUsed, (*Load).revokeGrant},
+	{"disable", 10, func(c connectorState) bool { return c.isUsed() && c.enabled }, (*Load).toggleEnabled},
+	{"rename", 10, connectorState.isUsed, (*Load).renameConnector},
+	{"move to another origin", 7, connectorState.isUsed, (*Load).moveConnector},
+	{"delete", 8, connectorState.isUsed, (*Load).deleteConnector},
+}
+
+// ActKinds are the keys of [Report.Acts].
+func ActKinds() (kinds []string) {
+	for _, k := range actKinds {
+		kinds = append(kinds, k.name)
+	}
+	return kinds
+}
+
 func (l *Load) runAdmin(loadCtx context.Context, own []*slot) {
 	ctx := context.WithoutCancel(loadCtx)
 	for loadCtx.Err() == nil {
 		n := rand.IntN(len(own))
-		s := own[n]
-		if err := l.chooseAction(s)(l, ctx, s); err != nil {
+		if s := own[n]; !l.runAction(ctx, l.chooseAction(s.currentState()), s) {
 			own[n] = l.replaceSlot(ctx, s)
-			if !l.Outages || !isOutage(err) {
-				l.recordFault(RefusedAct, "%s: %v", s.name, err)
-			}
 			pauseBriefly(ctx)
-			continue
 		}
-		l.incrementCount(&l.report.Acts)
 	}
+}
+
+// runAction runs an action. ok is false if its outcome is not as expected.
+func (l *Load) runAction(ctx context.Context, k actKind, s *slot) (ok bool) {
+	start := time.Now()
+	err := k.run(l, ctx, s)
+	if err == nil {
+		l.countReport(func(r *Report) { r.Acts[k.name]++ })
+		return true
+	}
+	if !isOutage(err) || l.Outages.isHealthy(start) {
+		l.recordFault(RefusedAct, "%s: %s: %v", s.name, k.name, err)
+	}
+	return false
 }
 
 // replaceSlot abandons a slot in an unknown state, and returns a new one.
@@ -40,41 +80,33 @@ func (l *Load) replaceSlot(ctx context.Context, s *slot) *slot {
 	return l.newSlot()
 }
 
-// chooseAction returns an action that the connector's state allows.
-func (l *Load) chooseAction(s *slot) adminAction {
-	current := s.currentState()
-	if !current.exists {
-		return (*Load).createConnector
-	}
-	if !current.enabled && rand.IntN(2) == 0 { // disabled connectors are not synced
-		return (*Load).toggleEnabled
-	}
-	if len(current.tools) == 0 {
-		return (*Load).syncTools
-	}
-	if len(current.grants) == 0 {
-		return (*Load).grantAll
-	}
-	for name, t := range current.tools {
-		if t.accepted != t.current && rand.IntN(3) == 0 {
-			return func(l *Load, ctx context.Context, s *slot) error { return l.acceptTool(ctx, s, name) }
+// chooseAction chooses an action that the connector's state allows. A kind that has not succeeded yet goes
+// first.
+func (l *Load) chooseAction(current connectorState) actKind {
+	var allowed, untried []actKind
+	l.mu.Lock()
+	for _, k := range actKinds {
+		if !k.allowed(current) {
+			continue
+		}
+		allowed = append(allowed, k)
+		if l.report.Acts[k.name] == 0 {
+			untried = append(untried, k)
 		}
 	}
-	switch n := rand.IntN(100); {
-	case n < 30 && current.enabled:
-		return (*Load).syncTools
-	case n < 50:
-		return (*Load).grantRandom
-	case n < 65:
-		return (*Load).revokeGrant
-	case n < 75:
-		return (*Load).toggleEnabled
-	case n < 85:
-		return (*Load).renameConnector
-	case n < 92:
-		return (*Load).moveConnector
+	l.mu.Unlock()
+	if len(untried) > 0 {
+		allowed = untried
 	}
-	return (*Load).deleteConnector
+	sum := 0
+	for _, k := range allowed {
+		sum += k.weight
+	}
+	chosen, n := 0, rand.IntN(sum)
+	for ; n >= allowed[chosen].weight; chosen++ {
+		n -= allowed[chosen].weight
+	}
+	return allowed[chosen]
 }
 
 // sendAction is an action of one request, which leads to the next state.
@@ -103,27 +135,41 @@ func (l *Load) createConnector(ctx context.Context, s *slot) error {
 	})
 }
 
-// syncTools changes the server's tools, except the first time, and syncs.
-func (l *Load) syncTools(ctx context.Context, s *slot) error {
-	next := s.currentState().clone()
-	first := len(next.tools) == 0
-	if !first {
-		s.server.changeTools()
-	}
-	found := map[string]tool{}
-	for name, version := range s.server.toolVersions() {
-		t := next.tools[name]
-		if t.current = version; first || !s.server.held {
-			t.accepted = version
-		}
-		found[name] = t
-	}
-	next.tools = found
-	return l.sendAction(ctx, s, next, http.MethodPost, "/api/v1/connectors/"+next.slug+"/sync_tools", nil)
+// changeAndSync changes the server's lists, and syncs them.
+func (l *Load) changeAndSync(ctx context.Context, s *slot) error {
+	s.server.changeLists()
+	return l.syncLists(ctx, s)
 }
 
-func (l *Load) acceptTool(ctx context.Context, s *slot, name string) error {
+// syncLists syncs the server's lists. A sync during an outage may leave the items as they were.
+func (l *Load) syncLists(ctx context.Context, s *slot) error {
+	before, versions := s.currentState(), s.server.currentVersions()
+	next := before.clone()
+	next.items, next.tools = []map[string]string{versions}, map[string]tool{}
+	for name, version := range versions {
+		t := before.tools[name]
+		if t.current = version; len(before.tools) == 0 || !s.server.held {
+			t.accepted = version
+		}
+		next.tools[name] = t
+	}
+	s.beginAction(next)
+	start := time.Now()
+	if err := l.callAPI(ctx, http.MethodPost, "/api/v1/connectors/"+next.slug+"/sync_tools", nil, nil); err != nil {
+		return err
+	}
+	if !l.Outages.isHealthy(start) {
+		next.items = append(next.items, before.possibleItems()...)
+		s.correctAction(next)
+	}
+	s.endAction()
+	return nil
+}
+
+// acceptTool accepts the pending change of a tool.
+func (l *Load) acceptTool(ctx context.Context, s *slot) error {
 	next := s.currentState().clone()
+	name := next.pendingTool()
 	t := next.tools[name]
 	t.accepted = t.current
 	next.tools[name] = t
@@ -210,6 +256,7 @@ func (l *Load) callAPI(ctx context.Context, method, path string, body, into any)
 		}
 	}
 	for {
+		start := time.Now()
 		status, text, err := l.sendAPI(ctx, method, path, sent)
 		switch {
 		case err != nil:
@@ -217,7 +264,7 @@ func (l *Load) callAPI(ctx context.Context, method, path string, body, into any)
 		case status == http.StatusTooManyRequests:
 			pauseBriefly(ctx)
 			continue
-		case status == http.StatusInternalServerError, status > http.StatusInternalServerError && !l.Outages:
+		case status == http.StatusInternalServerError, status > http.StatusInternalServerError && l.Outages.isHealthy(start):
 			l.recordFault(Internal, "%s %s: %d %.300s", method, path, status, text)
 			fallthrough
 		case status >= http.StatusBadRequest:

@@ -7,28 +7,34 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 )
 
-// loadAgent lists and calls tools: without a handshake, or in a session (2025-11-25).
+// loadAgent lists and calls: without a handshake, or in sessions (2025-11-25).
 type loadAgent struct {
 	*Load
 	slug, token string
 	number      int
 	modern      bool
 
-	session string // empty: none
-	calls   int64
+	sessions map[string]string // by connector's slug; "": of /mcp
+	calls    int64
+}
+
+// mcpRequest is a request at /mcp, or with a slug at a connector's own address.
+type mcpRequest struct {
+	slug, method string
+	name         string // param; empty: none
+	params       string // other members of the params
 }
 
 type mcpReply struct {
 	status  int
 	session string
+	refused bool // the agent has no such connector
 	Result  json.RawMessage
 	Error   *struct {
 		Code    int
@@ -39,192 +45,193 @@ type mcpReply struct {
 // run lists and calls in turn.
 func (a *loadAgent) run(run context.Context) {
 	ctx := context.WithoutCancel(run)
-	for run.Err() == nil {
-		if !a.modern && a.session == "" && !a.initializeSession(ctx) {
-			continue
-		}
-		seen := a.listTools(ctx)
+	for n := a.number; run.Err() == nil; n++ {
+		seen := a.requestList(ctx, toolList)
+		a.requestList(ctx, allLists[1+n%3])
+		a.requestOwnList(ctx, allLists[n%4], a.chooseSlot())
 		for range 4 {
 			a.callTool(ctx, a.untouched[rand.IntN(len(a.untouched))], base)
 		}
-		if all := a.allSlots(); len(seen) > 0 {
-			a.callTool(ctx, all[rand.IntN(len(all))], base)
+		if len(seen) > 0 {
+			a.callTool(ctx, a.chooseSlot(), base)
 		}
 	}
 }
 
-// listTools lists all tools, and judges the list.
-func (a *loadAgent) listTools(ctx context.Context) map[string]string {
+// chooseSlot chooses a slot that has a connector and is judged.
+func (a *loadAgent) chooseSlot() *slot {
+	var all []*slot
+	for _, s := range a.allSlots() {
+		if s.isChoosable() {
+			all = append(all, s)
+		}
+	}
+	return all[rand.IntN(len(all))] // the untouched ones at least
+}
+
+// requestList requests a list at /mcp, and judges it.
+func (a *loadAgent) requestList(ctx context.Context, k listKind) (seen map[string]string) {
 	start := time.Now()
-	r, ok := a.sendRequest(ctx, "tools/list", "", "")
-	end := time.Now()
+	r, ok := a.sendRequest(ctx, mcpRequest{method: k.method})
 	if !ok {
 		return nil
 	}
-	var list struct {
-		Tools      []struct{ Name, Description string }
-		NextCursor string
+	in := interval{start, time.Now()}
+	if seen, ok = a.readList(k, "", r, in); ok {
+		a.judgeList(k, seen, in)
 	}
-	if r.Error != nil || json.Unmarshal(r.Result, &list) != nil || list.NextCursor != "" {
-		if a.Outages && r.Error != nil && r.Error.Code != internalError {
-			return nil
-		}
-		a.recordFault(WrongList, "%s: no list: %d %+v %.300s", a.slug, r.status, r.Error, r.Result)
-		return nil
-	}
-	a.incrementCount(&a.report.Lists)
-	seen := make(map[string]string, len(list.Tools))
-	for _, t := range list.Tools {
-		if _, twice := seen[t.Name]; twice {
-			a.recordFault(WrongList, "%s: %s stands on it twice", a.slug, t.Name)
-		}
-		seen[t.Name] = strings.TrimSuffix(strings.TrimPrefix(t.Description, "Version "), ".")
-	}
-	a.judgeList(seen, start, end)
 	return seen
 }
 
-// judgeList compares the list with each connector's possible states.
-func (a *loadAgent) judgeList(seen map[string]string, start, end time.Time) {
-	bySlot := map[string]map[string]string{}
-	for name, version := range seen {
-		prefix, _, _ := strings.Cut(strings.TrimPrefix(name, "mcp_"), "-")
-		prefix += "-"
-		if bySlot[prefix] == nil {
-			bySlot[prefix] = map[string]string{}
-		}
-		bySlot[prefix][name] = version
+// requestOwnList requests a list at the connector's own address, and judges the response.
+func (a *loadAgent) requestOwnList(ctx context.Context, k listKind, s *slot) {
+	slug := s.currentState().slug
+	if slug == "" { // deleted since it was chosen
+		return
 	}
-	for _, s := range a.allSlots() {
-		have := bySlot[s.name]
-		delete(bySlot, s.name)
-		states, judged := s.possibleStates(start.Add(-a.Delay), end)
-		if !judged || slices.ContainsFunc(states, func(st connectorState) bool { return maps.Equal(st.listedTools(a.number), have) }) {
-			continue
-		}
-		var want []map[string]string
-		for _, st := range states {
-			want = append(want, st.listedTools(a.number))
-		}
-		a.recordFault(WrongList, "%s has %v of %s; possible was %v", a.slug, have, s.name, want)
+	start := time.Now()
+	r, ok := a.sendRequest(ctx, mcpRequest{slug: slug, method: k.method})
+	if !ok {
+		return
 	}
-	for prefix, have := range bySlot {
-		a.recordFault(WrongList, "%s has %v, of no connector %s", a.slug, have, prefix)
+	in := interval{start, time.Now()}
+	if r.refused {
+		a.judgeOwnList(k, s, ownList{slug: slug, refused: true}, in)
+	} else if seen, ok := a.readList(k, slug, r, in); ok {
+		a.judgeOwnList(k, s, ownList{slug: slug, seen: seen}, in)
 	}
+}
+
+// readList reads and counts a list: versions by key. During an outage an error is no fault.
+func (a *loadAgent) readList(k listKind, slug string, r mcpReply, in interval) (seen map[string]string, ok bool) {
+	seen, repeated, ok := k.readResult(r.Result)
+	if r.Error != nil || !ok {
+		if r.Error == nil || r.Error.Code == internalError || a.Outages.isHealthy(in.start) {
+			a.recordFault(WrongList, "%s: no %s: %d %+v %.300s", a.slug, k.reportKey(slug), r.status, r.Error, r.Result)
+		}
+		return nil, false
+	}
+	for _, key := range repeated {
+		a.recordFault(WrongList, "%s: %s is twice in %s", a.slug, key, k.reportKey(slug))
+	}
+	a.countReport(func(r *Report) { r.Lists[k.reportKey(slug)]++ })
+	return seen, true
 }
 
 // internalError is a JSON-RPC code.
 const internalError = -32603
 
-// callTool calls a tool, and judges the result if the connector had one state only, which allows the call.
+// callTool calls a tool, and judges the response.
 func (a *loadAgent) callTool(ctx context.Context, s *slot, name string) {
 	a.calls++
-	n, slug := a.calls, s.currentState().slug
+	c := toolCall{slug: s.currentState().slug, name: name, number: a.calls}
 	start := time.Now()
-	r, ok := a.sendRequest(ctx, "tools/call", exposedName(slug, name), fmt.Sprintf(`"arguments":{"n":%d}`, n))
-	end := time.Now()
-	if !ok {
-		return
-	}
-	a.incrementCount(&a.report.Calls)
-	if r.Error != nil && r.Error.Code == internalError {
-		a.recordFault(Internal, "%s calls %s: %s", a.slug, exposedName(slug, name), r.Error.Message)
-		return
-	}
-	states, judged := s.possibleStates(start.Add(-a.Delay), end)
-	if !judged || len(states) != 1 {
-		return
-	}
-	t := states[0].tools[name]
-	if listed := states[0].listedTools(a.number); listed[exposedName(slug, name)] == "" || t.accepted != t.current {
-		return
-	}
-	want := fmt.Sprintf("%s %s %d", s.name, name, n)
-	if !a.Outages && !bytes.Contains(r.Result, []byte(`"`+want+`"`)) {
-		a.recordFault(FailedCall, "%s calls %s: %d %+v %.300s, want %q", a.slug, exposedName(slug, name), r.status, r.Error, r.Result, want)
+	var ok bool
+	c.reply, ok = a.sendRequest(ctx, mcpRequest{method: "tools/call", name: exposedName(c.slug, name), params: fmt.Sprintf(`"arguments":{"n":%d}`, c.number)})
+	if ok {
+		a.countReport(func(r *Report) { r.Calls++ })
+		a.judgeCall(s, c, interval{start, time.Now()})
 	}
 }
 
-func (a *loadAgent) initializeSession(ctx context.Context) bool {
-	r, ok := a.postMessage(ctx, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"churn","version":"1"}}}`, nil)
-	if !ok {
-		return false
+// beginSession begins a session at /mcp, or at a connector's own address.
+func (a *loadAgent) beginSession(ctx context.Context, slug string) (r mcpReply, ok bool) {
+	start := time.Now()
+	r, ok = a.postMessage(ctx, slug, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"churn","version":"1"}}}`, nil)
+	if !ok || r.refused {
+		return r, ok
 	}
-	if a.session = r.session; a.session == "" {
-		if !a.Outages {
+	if r.session == "" {
+		if a.Outages.isHealthy(start) {
 			a.recordFault(LostRequest, "%s: no session: %d %+v %s", a.slug, r.status, r.Error, r.Result)
 		}
-		return false
+		pauseBriefly(ctx)
+		return r, false
 	}
-	_, ok = a.postMessage(ctx, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, a.newHeader("", ""))
-	return ok
+	a.sessions[slug] = r.session
+	return a.postMessage(ctx, slug, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, a.newHeader(mcpRequest{slug: slug}))
 }
 
 // newHeader is the header of a message in the agent's era.
-func (a *loadAgent) newHeader(method, name string) http.Header {
+func (a *loadAgent) newHeader(q mcpRequest) http.Header {
 	if !a.modern {
-		return http.Header{"Mcp-Session-Id": {a.session}, "Mcp-Protocol-Version": {"2025-11-25"}}
+		return http.Header{"Mcp-Session-Id": {a.sessions[q.slug]}, "Mcp-Protocol-Version": {"2025-11-25"}}
 	}
-	h := http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {method}}
-	if name != "" {
-		h.Set("Mcp-Name", name)
+	h := http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {q.method}}
+	if q.name != "" {
+		h.Set("Mcp-Name", q.name)
 	}
 	return h
 }
 
 // sendRequest sends a request in the agent's era. false: no response to judge.
-func (a *loadAgent) sendRequest(ctx context.Context, method, name, params string) (mcpReply, bool) {
-	var members []string
-	if name != "" {
-		members = append(members, fmt.Sprintf(`"name":%q`, name))
+func (a *loadAgent) sendRequest(ctx context.Context, q mcpRequest) (mcpReply, bool) {
+	if !a.modern && a.sessions[q.slug] == "" {
+		if r, ok := a.beginSession(ctx, q.slug); !ok || r.refused {
+			return r, ok
+		}
 	}
-	if params != "" {
-		members = append(members, params)
+	var members []string
+	if q.name != "" {
+		members = append(members, fmt.Sprintf(`"name":%q`, q.name))
+	}
+	if q.params != "" {
+		members = append(members, q.params)
 	}
 	if a.modern {
 		members = append(members, `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"churn","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`)
 	}
-	return a.postMessage(ctx, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s}}`, method, strings.Join(members, ",")), a.newHeader(method, name))
+	return a.postMessage(ctx, q.slug, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s}}`, q.method, strings.Join(members, ",")), a.newHeader(q))
 }
 
-func (a *loadAgent) postMessage(ctx context.Context, message string, header http.Header) (mcpReply, bool) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.Base+"/mcp", strings.NewReader(message))
+// postMessage sends a message, and reads the response. false: no response to judge.
+func (a *loadAgent) postMessage(ctx context.Context, slug, message string, header http.Header) (mcpReply, bool) {
+	start := time.Now()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(a.Base+"/mcp/"+slug, "/"), strings.NewReader(message))
 	if err != nil {
 		a.recordFault(LostRequest, "%s: %v", a.slug, err)
 		return mcpReply{}, false
 	}
-	req.GetBody = nil
+	req.GetBody = nil // net/http would retry some requests
 	if header != nil {
 		req.Header = header
 	}
 	req.Header.Set("Authorization", "Bearer "+a.token)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
-	res, err := a.client.Do(req) //nolint:bodyclose // read closes it
+	res, err := a.client.Do(req) //nolint:bodyclose // ReadAnswer closes it
 	status, text, err := ReadAnswer(res, err)
 	if err != nil {
-		if !a.Outages {
+		if a.Outages.isHealthy(start) {
 			a.recordFault(LostRequest, "%s: %v", a.slug, err)
 		}
 		pauseBriefly(ctx)
 		return mcpReply{}, false
 	}
 	r := mcpReply{status: status, session: res.Header.Get("Mcp-Session-Id")}
-	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
+	mediaType := res.Header.Get("Content-Type")
+	if strings.HasPrefix(mediaType, "text/event-stream") {
 		text = lastData(text)
 	}
+	healthy := a.Outages.isHealthy(start)
 	switch {
-	case status == http.StatusTooManyRequests, status > http.StatusInternalServerError && a.Outages:
+	case status == http.StatusTooManyRequests, status > http.StatusInternalServerError && !healthy:
 		pauseBriefly(ctx)
-		return r, false
-	case status == http.StatusNotFound && !a.modern && a.Outages:
-		a.session = ""
 		return r, false
 	case status >= http.StatusInternalServerError:
 		a.recordFault(Internal, "%s: %d %.300s", a.slug, status, text)
 		return r, false
-	case len(text) > 0 && json.Unmarshal(text, &r) != nil:
-		if !a.Outages { // else the response was cut off
+	case status == http.StatusNotFound && strings.HasPrefix(mediaType, "application/problem+json"):
+		r.refused = true
+		return r, true
+	case status == http.StatusNotFound && req.Header.Get("Mcp-Session-Id") != "":
+		delete(a.sessions, slug)
+		if healthy {
+			a.recordFault(LostRequest, "%s: the session is unknown: %.300s", a.slug, text)
+		}
+		return r, false
+	case len(text) > 0 && json.Unmarshal(text, &r) != nil: // the response was cut off
+		if healthy {
 			a.recordFault(LostRequest, "%s: %d %.300s", a.slug, status, text)
 		}
 		return r, false

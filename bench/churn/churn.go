@@ -17,29 +17,40 @@ type Options struct {
 
 	// Delay is how long agents may see the old state after an action's response; 0: within one process.
 	Delay time.Duration
-	// Outages allows lost and refused requests. A connector is not judged after an action with an unknown
-	// outcome.
-	Outages bool
+	// Outages are when requests may be lost or refused; nil: never. A connector is not judged after an action
+	// with an unknown outcome.
+	Outages *Outages
 }
 
 // Report is the result of a run.
 type Report struct {
-	Acts, Lists, Calls int            // with a response
-	Wrong              map[string]int // faults by kind: must be 0
-	Faults             []string       // the first sentences of each kind
+	Acts        map[string]int // that succeeded, by [ActKinds]
+	Lists       map[string]int // that were judged, by [ListKinds]
+	Calls       int            // with a response
+	JudgedCalls int            // with a response that had to be the tool's
+	Wrong       map[string]int // faults by kind: must be 0
+	Faults      []string       // the first sentences of each kind
 }
 
-// The kinds of faults.
+// The kinds of faults. Those of [FailedCall] and [LostRequest] are counted outside outages.
 const (
 	Internal    = "internal errors (500, -32603)"
 	WrongList   = "wrong lists"
 	FailedCall  = "failed calls of connectors that nobody touched"
 	RefusedAct  = "acts that were refused"
 	LostRequest = "requests without an answer"
+	TooFew      = "kinds of acts, lists and judged calls that were too few"
 )
 
 // Kinds lists them.
-var Kinds = []string{Internal, WrongList, FailedCall, RefusedAct, LostRequest}
+var Kinds = []string{Internal, WrongList, FailedCall, RefusedAct, LostRequest, TooFew}
+
+// Minima for each 15 seconds of a run, and at least one of each kind. Two cores do over ten times as many.
+const (
+	minActs  = 1  // of each kind
+	minLists = 5  // of each kind
+	minCalls = 10 // that were judged
+)
 
 // Load is a run.
 type Load struct {
@@ -63,9 +74,9 @@ func New(ctx context.Context, o Options) (*Load, error) {
 	}
 	l := &Load{
 		Options: o,
-		client:  &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: o.Admins + o.Agents}},
+		client:  &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: o.Admins + o.Agents, IdleConnTimeout: 30 * time.Second}},
 		servers: newServers(),
-		report:  Report{Wrong: map[string]int{}},
+		report:  newReport(),
 	}
 	if err := l.setUp(ctx); err != nil {
 		l.servers.close()
@@ -74,8 +85,13 @@ func New(ctx context.Context, o Options) (*Load, error) {
 	return l, nil
 }
 
+func newReport() Report {
+	return Report{Acts: map[string]int{}, Lists: map[string]int{}, Wrong: map[string]int{}}
+}
+
 // Run runs admins and agents until ctx ends. Requests in flight finish.
 func (l *Load) Run(ctx context.Context) Report {
+	start := time.Now()
 	var running sync.WaitGroup
 	for range l.Admins {
 		var own []*slot
@@ -90,13 +106,30 @@ func (l *Load) Run(ctx context.Context) Report {
 	running.Wait()
 	l.client.CloseIdleConnections()
 	l.servers.close()
+	l.checkCounts(time.Since(start))
 	return l.report
+}
+
+// checkCounts records what a run of this length did too rarely.
+func (l *Load) checkCounts(length time.Duration) {
+	check := func(what string, got, perInterval int) {
+		if want := max(1, int(length*time.Duration(perInterval)/(15*time.Second))); got < want {
+			l.recordFault(TooFew, "%s: %d in %s, want at least %d", what, got, length.Round(time.Second), want)
+		}
+	}
+	for _, kind := range ActKinds() {
+		check(kind, l.report.Acts[kind], minActs)
+	}
+	for _, kind := range ListKinds() {
+		check(kind, l.report.Lists[kind], minLists)
+	}
+	check("judged calls", l.report.JudgedCalls, minCalls)
 }
 
 // setUp creates agents and the unchanged connectors, granted to every agent.
 func (l *Load) setUp(ctx context.Context) error {
 	for n := range l.Agents {
-		a := &loadAgent{Load: l, slug: fmt.Sprintf("churn-%d", n), number: n, modern: n%2 == 0}
+		a := &loadAgent{Load: l, slug: fmt.Sprintf("churn-%d", n), number: n, modern: n%2 == 0, sessions: map[string]string{}}
 		if err := l.callAPI(ctx, http.MethodPost, "/api/v1/agents", jsonObject{"name": a.slug, "slug": a.slug, "approval": "auto"}, nil); err != nil {
 			return err
 		}
@@ -110,7 +143,7 @@ func (l *Load) setUp(ctx context.Context) error {
 	for range l.Untouched {
 		s := l.newSlot()
 		l.untouched = append(l.untouched, s)
-		for _, do := range []adminAction{(*Load).createConnector, (*Load).syncTools, (*Load).grantAll} {
+		for _, do := range []adminAction{(*Load).createConnector, (*Load).syncLists, (*Load).grantAll} {
 			if err := do(l, ctx, s); err != nil {
 				return err
 			}
@@ -134,10 +167,11 @@ func (l *Load) allSlots() []*slot {
 	return l.slots[:len(l.slots):len(l.slots)]
 }
 
-func (l *Load) incrementCount(number *int) {
+// countReport changes the report's counts.
+func (l *Load) countReport(count func(r *Report)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	*number++
+	count(&l.report)
 }
 
 // recordFault counts a fault, and keeps the first sentences of each kind.

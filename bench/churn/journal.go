@@ -13,6 +13,7 @@ type connectorState struct {
 	exists, enabled bool
 	slug            string
 	tools           map[string]tool         // as synced
+	items           []map[string]string     // versions of prompts, resources and templates by name; several: each is possible
 	grants          map[int]map[string]bool // by agent number: granted tools; nil: all
 }
 
@@ -27,16 +28,53 @@ func (s connectorState) clone() connectorState {
 	return s
 }
 
-// listedTools are the versions of the tools that an agent sees, by exposed name.
+// isServed reports whether the agent has access to the connector.
+func (s connectorState) isServed(agent int) bool {
+	_, isGranted := s.grants[agent]
+	return s.exists && s.enabled && isGranted
+}
+
+// possibleLists are the possible contents of an agent's list, at least one: versions by name.
+func (s connectorState) possibleLists(k listKind, agent int) []map[string]string {
+	switch {
+	case !s.isServed(agent):
+		return []map[string]string{nil}
+	case k == toolList:
+		return []map[string]string{s.listedTools(agent)}
+	}
+	return s.possibleItems()
+}
+
+// possibleItems are the possible versions of prompts, resources and templates, at least one.
+func (s connectorState) possibleItems() []map[string]string {
+	if len(s.items) == 0 {
+		return []map[string]string{nil} // the first sync has not ended
+	}
+	return s.items
+}
+
+// isUsed reports whether the connector has tools and grants.
+func (s connectorState) isUsed() bool { return s.exists && len(s.tools) > 0 && len(s.grants) > 0 }
+
+// pendingTool is a tool whose change waits for an admin; empty: none.
+func (s connectorState) pendingTool() string {
+	for name, t := range s.tools {
+		if t.accepted != t.current {
+			return name
+		}
+	}
+	return ""
+}
+
+// listedTools are the versions of the tools that an agent sees, by name.
 func (s connectorState) listedTools(agent int) map[string]string {
-	granted, isGranted := s.grants[agent]
-	if !s.exists || !s.enabled || !isGranted {
+	if !s.isServed(agent) {
 		return nil
 	}
-	listed := map[string]string{}
+	listed, granted := map[string]string{}, s.grants[agent]
 	for name, t := range s.tools {
 		if t.accepted != "" && (granted == nil || granted[name]) {
-			listed[exposedName(s.slug, name)] = t.accepted
+			listed[name] = t.accepted
 		}
 	}
 	return listed
@@ -68,11 +106,18 @@ func newSlot(n int) *slot {
 	return &slot{name: name, server: newServer(name, n%2 == 1), journal: []entry{{connectorState: connectorState{grants: map[int]map[string]bool{}}}}}
 }
 
-// currentState is the latest state. Only the slot's admin calls it.
+// currentState is the latest state.
 func (s *slot) currentState() connectorState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.journal[len(s.journal)-1].connectorState
+}
+
+// isChoosable reports whether the slot has a connector and is judged.
+func (s *slot) isChoosable() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.unknown && s.journal[len(s.journal)-1].exists
 }
 
 // beginAction records the start of an action that leads to next.
@@ -80,6 +125,13 @@ func (s *slot) beginAction(next connectorState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.journal = append(s.journal, entry{connectorState: next, began: time.Now()})
+}
+
+// correctAction replaces the state that the current action leads to.
+func (s *slot) correctAction(next connectorState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.journal[len(s.journal)-1].connectorState = next
 }
 
 // journalTTL keeps old states for longer than any request and delay.

@@ -4,14 +4,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
-	"strings"
+	"slices"
 	"sync"
 )
 
-// base is a tool of every server.
+// base is a name in every list of every server.
 const base = "base"
+
+// offersAll are the capabilities of every server.
+const offersAll = `{"tools":{},"prompts":{},"resources":{}}`
 
 // server is the MCP server of one connector, at two origins.
 type server struct {
@@ -23,11 +27,11 @@ type server struct {
 	origins     []string
 	originIndex int
 	changes     int
-	tools       map[string]string // versions by name
+	versions    map[string]string // of the entries of each list, by name
 }
 
 func newServer(name string, isOdd bool) *server {
-	return &server{name: name, held: isOdd, legacy: isOdd, tools: map[string]string{base: "0", "steady": "0"}}
+	return &server{name: name, held: isOdd, legacy: isOdd, versions: map[string]string{base: "0", "steady": "0"}}
 }
 
 func (s *server) currentURL() string {
@@ -42,25 +46,21 @@ func (s *server) switchOrigin() {
 	s.originIndex = 1 - s.originIndex
 }
 
-// toolVersions are the tools' versions by name.
-func (s *server) toolVersions() map[string]string {
+// currentVersions are the versions of the entries of each list, by name.
+func (s *server) currentVersions() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	versions := make(map[string]string, len(s.tools))
-	for name, version := range s.tools {
-		versions[name] = version
-	}
-	return versions
+	return maps.Clone(s.versions)
 }
 
-// changeTools changes a tool's version, adds a tool and removes one.
-func (s *server) changeTools() {
+// changeLists changes the version of an entry of each list, adds one and removes one.
+func (s *server) changeLists() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changes++
-	s.tools[base] = fmt.Sprint(s.changes)
-	delete(s.tools, fmt.Sprintf("extra%d", s.changes-2))
-	s.tools[fmt.Sprintf("extra%d", s.changes)] = "0"
+	s.versions[base] = fmt.Sprint(s.changes)
+	delete(s.versions, fmt.Sprintf("extra%d", s.changes-2))
+	s.versions[fmt.Sprintf("extra%d", s.changes)] = "0"
 }
 
 // serverGroup holds all servers, behind two origins.
@@ -110,16 +110,17 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch m.Method {
 	case "server/discover":
 		if !s.legacy {
-			result = `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"churn","version":"1"},"resultType":"complete"}`
+			result = `{"supportedVersions":["2026-07-28"],"capabilities":` + offersAll + `,"serverInfo":{"name":"churn","version":"1"},"resultType":"complete"}`
 		}
 	case "initialize":
 		if s.legacy {
-			result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"churn","version":"1"}}`
+			result = `{"protocolVersion":"2025-11-25","capabilities":` + offersAll + `,"serverInfo":{"name":"churn","version":"1"}}`
 		}
-	case "tools/list":
-		result = `{"tools":[` + strings.Join(s.toolDefinitions(), ",") + `],"resultType":"complete"}`
 	case "tools/call":
 		result = fmt.Sprintf(`{"content":[{"type":"text","text":"%s %s %d"}],"isError":false,"resultType":"complete"}`, s.name, m.Params.Name, m.Params.Arguments.N)
+	}
+	if n := slices.IndexFunc(allLists, func(k listKind) bool { return k.method == m.Method }); n >= 0 {
+		result = allLists[n].newResult(s.currentVersions())
 	}
 	w.Header().Set("Content-Type", "application/json")
 	switch {
@@ -131,11 +132,4 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
 	}
-}
-
-func (s *server) toolDefinitions() (all []string) {
-	for name, version := range s.toolVersions() {
-		all = append(all, fmt.Sprintf(`{"name":%q,"description":"Version %s.","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}`, name, version))
-	}
-	return all
 }

@@ -19,11 +19,11 @@ import (
 func copyCluster(ctx context.Context, dir string) error {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return nil //nolint:nilerr // the server then begins with initdb
+		return nil // the server then begins with initdb
 	}
 	parent := filepath.Join(cache, "patchbay")
 	if err := os.MkdirAll(parent, 0o700); err != nil {
-		return nil //nolint:nilerr // likewise
+		return nil
 	}
 	binaries, err := postgres.FindBinaries(ctx, dir, os.Getenv("PATCHBAY_POSTGRES_BIN"))
 	if err != nil {
