@@ -126,6 +126,31 @@ func TestOpen_TriesRememberedEraFirst(t *testing.T) {
 	}
 }
 
+// A server that speaks both eras is not opened in the older one because of an outage.
+func TestOpen_OutageDoesNotChangeTheEra(t *testing.T) {
+	t.Parallel()
+	for name, outage := range map[string]mcptest.Handler{
+		"503":                    mcptest.Status(503, ""),
+		"429":                    mcptest.Status(429, ""),
+		"a connection that ends": func(http.ResponseWriter, *http.Request, mcptest.Call) { panic(http.ErrAbortHandler) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var up *mcptest.Server
+			up = mcptest.Start(t, mcptest.Script{Modern: true, On: map[string]mcptest.Handler{
+				"server/discover": mcptest.First(1, outage, func(w http.ResponseWriter, r *http.Request, c mcptest.Call) { up.Default(w, r, c) }),
+				"initialize": mcptest.Answer("application/json", func(c mcptest.Call) string {
+					return mcptest.Result(c, `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"both","version":"1"}}`)
+				}),
+			}})
+			s := dial(t, mcp.Target{URL: up.URL, Era: mcp.EraModern})
+			if diff := cmp.Diff([]string{"server/discover", "server/discover"}, up.Methods()); diff != "" || s.Era() != mcp.EraModern {
+				t.Errorf("era %q, methods (-want +got):\n%s", s.Era(), diff)
+			}
+		})
+	}
+}
+
 func TestModernServer_NamedVersionIsUsed(t *testing.T) {
 	t.Parallel()
 	var up *mcptest.Server

@@ -12,6 +12,7 @@ import (
 // first.
 //
 //	modern, known     no request; the first one shows whether Known is still valid
+//	modern            server/discover; initialize only if the error is no outage
 //	unknown, modern   server/discover, bounded; else initialize
 //	handshake         initialize; else server/discover
 //	sse               initialize over HTTP+SSE; else as unknown
@@ -44,6 +45,9 @@ func (s *Session) openConnection(ctx context.Context) (*connection, error) {
 	c, err := s.probeModern(ctx)
 	if err == nil || !s.maySpeakHandshake(err) {
 		return c, err
+	}
+	if s.era == EraModern && isOutage(err) {
+		return s.openIn(ctx, modernEra{}, EraModern)
 	}
 	// Both attempts together take the time of one request.
 	old := s.newConnection(handshakeEra{}, EraHandshake)
@@ -158,6 +162,13 @@ func (s *Session) maySpeakHandshake(err error) bool {
 		return !sent || !slices.ContainsFunc(failure.Challenges, func(c Challenge) bool { return c.Params["error"] != "" })
 	}
 	return failure.Reason != ReasonRedirect && !isModernCode(failure.RPCCode)
+}
+
+// isOutage reports whether an error says nothing about the server's era. A server of the modern era that is opened
+// by initialize at the end of an outage offers less: it may have no stream for its own messages.
+func isOutage(err error) bool {
+	failure, ok := errors.AsType[*Error](err)
+	return ok && failure.Reason != ReasonUnauthorized && !mayHaveChangedEra(err)
 }
 
 // mayHaveChangedEra reports whether a server that refused its stored era with this error may speak another one
