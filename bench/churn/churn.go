@@ -113,7 +113,7 @@ func (l *Load) Run(ctx context.Context) Report {
 // checkCounts records what a run of this length did too rarely.
 func (l *Load) checkCounts(length time.Duration) {
 	check := func(what string, got, perInterval int) {
-		if want := max(1, int(length*time.Duration(perInterval)/(15*time.Second))); got < want {
+		if want := int(length * time.Duration(perInterval) / (15 * time.Second)); got < want {
 			l.recordFault(TooFew, "%s: %d in %s, want at least %d", what, got, length.Round(time.Second), want)
 		}
 	}
