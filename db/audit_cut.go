@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// LeastAuditDays is how many days of the audit log stay in any case: a year, for whoever looks at the end of one.
-const LeastAuditDays = 365
+// MinAuditDays is the minimum retention of the audit log: a year, for a yearly review.
+const MinAuditDays = 365
 
 // cutTries is how often a part is tried to be dropped, for a second each: whoever waits longer for the log keeps all others waiting.
 const cutTries = 60
@@ -20,8 +20,8 @@ const cutTries = 60
 // place that is named, of which the tenant's log has a signed word (store.Tenant.CutAudit). What is in such a month and comes after that place in
 // its chain stays. It takes the rights of the tables' owner: a server has none to remove an entry. It says which parts are gone.
 func CutAudit(ctx context.Context, url string, before time.Time, places map[uuid.UUID]int64) ([]string, error) {
-	if before.After(time.Now().AddDate(0, 0, -LeastAuditDays)) {
-		return nil, fmt.Errorf("cut the audit log: %d days of it stay", LeastAuditDays)
+	if before.After(time.Now().AddDate(0, 0, -MinAuditDays)) {
+		return nil, fmt.Errorf("cut the audit log: %d days of it stay", MinAuditDays)
 	}
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {

@@ -28,8 +28,8 @@ func (auditCutCommand) Help() string {
 
 // Run cuts the logs, and prints a line for each tenant whose log was cut.
 func (c auditCutCommand) Run(ctx context.Context, p commandIO) error {
-	if c.KeepDays < db.LeastAuditDays {
-		return fault.Errorf(fault.Invalid, "At least %d days of the audit log stay: write --keep-days=%d or more.", db.LeastAuditDays, db.LeastAuditDays)
+	if c.KeepDays < db.MinAuditDays {
+		return fault.Errorf(fault.Invalid, "At least %d days of the audit log stay: write --keep-days=%d or more.", db.MinAuditDays, db.MinAuditDays)
 	}
 	settings, err := c.DatabaseFlags.Check()
 	if err != nil {

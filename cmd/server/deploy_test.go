@@ -68,7 +68,7 @@ func TestSystemdUnit_CutsAuditLogWithServerKey(t *testing.T) {
 	if !slices.Equal(cut["LoadCredential"], serve["LoadCredential"]) || !slices.Contains(cut["EnvironmentFile"], serve["EnvironmentFile"][0]) {
 		t.Errorf("its key is %q, its settings %q", cut["LoadCredential"], cut["EnvironmentFile"])
 	}
-	if want := []string{"KEEP_DAYS=730", "PATCHBAY_KEYSET=file:%d/keyset"}; !slices.Equal(cut["Environment"], want) || db.LeastAuditDays > 730 {
+	if want := []string{"KEEP_DAYS=730", "PATCHBAY_KEYSET=file:%d/keyset"}; !slices.Equal(cut["Environment"], want) || db.MinAuditDays > 730 {
 		t.Errorf("it is told %q", cut["Environment"])
 	}
 }

@@ -91,7 +91,7 @@ type loadedApp struct {
 	session string
 }
 
-func serveHouse(t *testing.T) *loadedApp {
+func serveHandlers(t *testing.T) *loadedApp {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -276,7 +276,7 @@ func (u *loadedApp) answersAll(t *testing.T, quick secret.Text, round int) {
 
 func TestHangingServers_DoNotExhaustPool(t *testing.T) {
 	t.Parallel()
-	u, calls, syncs := serveHouse(t), newTrap(t), newTrap(t)
+	u, calls, syncs := serveHandlers(t), newTrap(t), newTrap(t)
 	due := []*hangingServer{newTrap(t), newTrap(t)}
 	well := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/call": callAnswer("it is well")}})
 	slow, quick := u.callable(t, u.at(t, calls.Server, "slow", 0)), u.callable(t, u.at(t, well, "quick", 0))

@@ -54,7 +54,7 @@ func TestTwoLengths_RefusedInBothModes(t *testing.T) {
 // A proxy in front may have checked the other header.
 func TestTwoAuthorizations_RefusedAtEveryRoute(t *testing.T) {
 	t.Parallel()
-	u := serveHouse(t)
+	u := serveHandlers(t)
 	agent := u.world.Token(t, u.world.Agent(t).ID).Reveal()
 	for path, token := range map[string]string{
 		"/mcp": agent, "/mcp/nothing": agent, mcpadmin.Path: u.key, "/api/v1/connectors": u.key, "/oauth/token": u.key, "/oauth/introspect": u.key, "/connectors": u.key, "/login": u.key,

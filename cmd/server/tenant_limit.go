@@ -29,14 +29,14 @@ func (c tenantLimitCommand) Run(ctx context.Context, p commandIO) error {
 	if err != nil {
 		return err
 	}
-	most := tenant.Most
+	most := tenant.MaxQuota
 	if c.CallsPerMinute != nil {
 		most.PerMinute = *c.CallsPerMinute
 	}
 	if c.CallsPerDay != nil {
 		most.PerDay = *c.CallsPerDay
 	}
-	if most != tenant.Most {
+	if most != tenant.MaxQuota {
 		if err := d.newAuthService().LimitTenant(ctx, auth.Operator(tenant), most); err != nil {
 			return err
 		}

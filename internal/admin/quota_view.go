@@ -41,7 +41,7 @@ func perDayText(ctx context.Context, n int) string {
 func (h *Handler) tenantQuota(r *http.Request) (templates.TenantQuota, error) {
 	ctx, t := r.Context(), actor(r).Tenant
 	bars, err := h.quotaBars(r, func(connectors.QuotaUse) bool { return true })
-	return templates.TenantQuota{MaxPerMinute: perMinuteText(ctx, t.Most.PerMinute), MaxPerDay: perDayText(ctx, t.Most.PerDay), Bars: bars}, err
+	return templates.TenantQuota{MaxPerMinute: perMinuteText(ctx, t.MaxQuota.PerMinute), MaxPerDay: perDayText(ctx, t.MaxQuota.PerDay), Bars: bars}, err
 }
 
 // exhaustedQuotas are the quotas that refused calls today, or soon will.

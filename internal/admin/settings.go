@@ -144,7 +144,7 @@ func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int,
 		Factors:   factorOptions(r.Context()),
 		Keys:      keys,
 		Quota:     quota,
-		History:   templates.HistoryLimits{Min: strconv.Itoa(connectors.LeastHistoryDays), Max: strconv.Itoa(h.auth.HistoryDays())},
+		History:   templates.HistoryLimits{Min: strconv.Itoa(connectors.MinHistoryDays), Max: strconv.Itoa(h.auth.HistoryDays())},
 		Facts: []templates.Fact{
 			{Label: i18n.T(r.Context(), "Slug"), Value: tenant.Slug, Mono: true, Copy: true},
 			{Label: i18n.T(r.Context(), "ID"), Value: tenant.ID.String(), Mono: true, Copy: true},

@@ -90,8 +90,8 @@ func viewTenant(t connectors.Tenant, retentionDays int, since *time.Time) tenant
 
 		CallsPerMinute:    t.Quota.PerMinute,
 		CallsPerDay:       t.Quota.PerDay,
-		MaxCallsPerMinute: t.Most.PerMinute,
-		MaxCallsPerDay:    t.Most.PerDay,
+		MaxCallsPerMinute: t.MaxQuota.PerMinute,
+		MaxCallsPerDay:    t.MaxQuota.PerDay,
 
 		Defaults: viewDefaults(t.Defaults),
 	}

@@ -115,17 +115,17 @@ func (c TenantChange) checkFields(maxDays int) []fault.Field {
 				minApprovalTimeout.Seconds(), maxApprovalTimeout.Seconds()),
 		})
 	}
-	if days := c.HistoryDays; days != nil && *days != 0 && (*days < connectors.LeastHistoryDays || *days > maxDays) {
+	if days := c.HistoryDays; days != nil && *days != 0 && (*days < connectors.MinHistoryDays || *days > maxDays) {
 		fields = append(fields, fault.Field{Location: "history_days", Message: daysMessage(maxDays)})
 	}
 	return append(fields, c.Defaults.checkFields()...)
 }
 
 func daysMessage(most int) string {
-	if most <= connectors.LeastHistoryDays {
+	if most <= connectors.MinHistoryDays {
 		return fmt.Sprintf("This installation keeps %d days of history, and so does everyone. Leave it as it is.", most)
 	}
-	return fmt.Sprintf("History is kept for %d to %d days, or as long as this installation keeps it.", connectors.LeastHistoryDays, most)
+	return fmt.Sprintf("History is kept for %d to %d days, or as long as this installation keeps it.", connectors.MinHistoryDays, most)
 }
 
 func renameTenant(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, name *string) error {

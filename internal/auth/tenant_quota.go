@@ -31,7 +31,7 @@ func newlyAbove(before connectors.Tenant, now connectors.Quota) []fault.Field {
 	if now.PerDay == before.Quota.PerDay {
 		now.PerDay = 0
 	}
-	return now.Within(before.Most)
+	return now.Within(before.MaxQuota)
 }
 
 // LimitTenant sets the operator's limit of a tenant's tool calls.

@@ -166,7 +166,7 @@ func (w *town) signedInAs() string {
 func TestStrangersCannotMakeUsStoreWithoutEnd(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
-	limits := store.RegistrationLimits{Most: 100, Since: time.Now().Add(-time.Hour), Waiting: 3}
+	limits := store.RegistrationLimits{PerNetwork: 100, Since: time.Now().Add(-time.Hour), Waiting: 3}
 	client := w.signedInAs()
 	for i := range 6 {
 		c := store.MCPClient{ID: store.NewAgentClientID().UUID, Name: "Flood", RedirectURIs: []string{callback}, CreatedAt: time.Now()}

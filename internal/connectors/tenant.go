@@ -21,12 +21,12 @@ type Tenant struct {
 
 	SecondFactorRequired bool // for members, except with single sign-on
 
-	Quota Quota // of tool calls, set by an owner
-	Most  Quota // maximum of Quota, set by the operator
+	Quota    Quota // of tool calls, set by an owner
+	MaxQuota Quota // maximum of Quota, set by the operator
 }
 
 // Calls returns the effective quota.
-func (t Tenant) Calls() Quota { return t.Quota.Below(t.Most) }
+func (t Tenant) Calls() Quota { return t.Quota.Below(t.MaxQuota) }
 
 // Member is a person in one tenant.
 type Member struct {

@@ -161,12 +161,12 @@ func TestFile_EndsAtItsLimitWithANotice(t *testing.T) {
 	many := make([]row, 3)
 	for f, says := range map[export.Format]string{export.CSV: `"# These are the first 5 rows, and there are more.`, export.JSON: `"count":5,"complete":false,"notice":"These are the first 5 rows`} {
 		table := tableOf(many, many, many)
-		table.Most = 5
+		table.MaxRows = 5
 		text, n, err := written(t, table, f)
 		if err != nil || n != 5 || !strings.Contains(text, says) {
 			t.Errorf("%s: %d rows, %v:\n%s", f, n, err, text)
 		}
-		table.Most = 9
+		table.MaxRows = 9
 		if text, n, _ := written(t, table, f); n != 9 || strings.Contains(text, "there are more") {
 			t.Errorf("%s: %d of 9 rows:\n%s", f, n, text)
 		}

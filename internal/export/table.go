@@ -43,9 +43,9 @@ type Table[T any] struct {
 	Name    string // for example "calls"
 	Columns []Column[T]
 	// Part reads the rows after a cursor and returns the next cursor; empty: no more rows.
-	Part func(cursor string) (rows []T, next string, err error)
-	Most int              // maximum rows; 0: MaxRows
-	Now  func() time.Time // nil: time.Now
+	Part    func(cursor string) (rows []T, next string, err error)
+	MaxRows int              // maximum rows; 0: MaxRows
+	Now     func() time.Time // nil: time.Now
 }
 
 // File is a table with its first part read.
@@ -57,8 +57,8 @@ type File[T any] struct {
 
 // Open reads the first part.
 func (t Table[T]) Open() (*File[T], error) {
-	if t.Most == 0 {
-		t.Most = MaxRows
+	if t.MaxRows == 0 {
+		t.MaxRows = MaxRows
 	}
 	if t.Now == nil {
 		t.Now = time.Now
@@ -110,7 +110,7 @@ func (f *File[T]) writeTable(out tableWriter) (n int, err error) {
 	case err != nil:
 		notice = "This file ends early: the table could not be read further. Export it again."
 	case isFull:
-		notice = fmt.Sprintf("These are the first %s rows, and there are more. Filter the table, and export it again.", groupThousands(f.table.Most))
+		notice = fmt.Sprintf("These are the first %s rows, and there are more. Filter the table, and export it again.", groupThousands(f.table.MaxRows))
 	}
 	if endErr := out.writeEnd(n, notice); err == nil {
 		err = endErr
@@ -123,7 +123,7 @@ func (f *File[T]) writeRows(out tableWriter) (n int, isFull bool, err error) {
 	values := make([]any, len(f.table.Columns))
 	for {
 		for _, r := range f.rows {
-			if n == f.table.Most {
+			if n == f.table.MaxRows {
 				return n, true, nil
 			}
 			for i, c := range f.table.Columns {

@@ -122,7 +122,7 @@ func TestAWeekOfHealthIsTheSameAfterASweep(t *testing.T) {
 		return hours
 	}
 	before := week()
-	swept(t, w, connectors.PartHealth, connectors.LeastHistoryDays)
+	swept(t, w, connectors.PartHealth, connectors.MinHistoryDays)
 	if diff := cmp.Diff(before, week()); diff != "" {
 		t.Error(diff)
 	}
@@ -136,7 +136,7 @@ func TestSweepCalls_KeepsCounts(t *testing.T) {
 	w.Resynced(t, c.ID, version("search", 2))
 	w.OldCalls(t, c, "search", 29.9, 5)
 	w.OldCalls(t, c, "search", 31, 7)
-	if n := swept(t, w, connectors.PartCalls, connectors.LeastHistoryDays); n != 7 {
+	if n := swept(t, w, connectors.PartCalls, connectors.MinHistoryDays); n != 7 {
 		t.Errorf("%d calls went", n)
 	}
 	if changes := w.Changes(t); len(changes) != 1 || changes[0].Calls != 5 {

@@ -21,9 +21,9 @@ type MCPClient struct {
 
 // RegistrationLimits bound what unauthenticated callers can store.
 type RegistrationLimits struct {
-	Most    int       // registrations per network since Since
-	Since   time.Time //
-	Waiting int       // clients without an authorization: beyond, the network with the most loses its oldest
+	PerNetwork int       // registrations since Since
+	Since      time.Time //
+	Waiting    int       // clients without an authorization: beyond, the network with the most loses its oldest
 }
 
 // RegisterClient stores a client of a network. It fails with RateLimited above the network's limit.
@@ -36,7 +36,7 @@ func (s *System) RegisterClient(ctx context.Context, c MCPClient, address string
 		if err != nil {
 			return err
 		}
-		if n >= int64(l.Most) {
+		if n >= int64(l.PerNetwork) {
 			return fault.Errorf(fault.RateLimited, "Too many programs were registered from this address. Try again in an hour.")
 		}
 		if _, err := tx.q.DropOldestUnusedClients(ctx, int32(l.Waiting-1)); err != nil {

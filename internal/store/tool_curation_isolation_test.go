@@ -51,7 +51,7 @@ var curationAttempts = map[string]attempt{
 	"Limit": func(ctx context.Context, o outsider) (bool, error) {
 		err := o.door.Limit(ctx, connectors.Quota{PerDay: 7})
 		theirs, read := o.Door().Self(ctx)
-		return theirs.Most.Bounds() || read != nil, err
+		return theirs.MaxQuota.Bounds() || read != nil, err
 	},
 	"QuotaUses": func(ctx context.Context, o outsider) (bool, error) {
 		if err := countQuotas(ctx, o); err != nil {
