@@ -20,7 +20,7 @@ type Vocabulary struct {
 	Words      int // in comments
 	Pronouns   int // in comments: who, nobody and the like, where a noun belongs
 	Metaphors  int // names and words of comments that are of no field: see metaphors
-	Tells      int // comments with "tells whether"; Go's form is "reports whether"
+	Tells      int // comments that begin otherwise than Go's "reports whether"
 	Bounds     int // names that begin with most or least; Go's words are max and min
 	LongTests  int // names of tests with more than 60 characters
 	unexported []string
@@ -141,7 +141,7 @@ func (v *Vocabulary) countName(name string) {
 	}
 }
 
-// nameParts are the words of a name in lower case: those of takeSeatOf are take, seat and of.
+// nameParts are the words of a name in lower case: those of parseHeadOf are parse, head and of.
 func nameParts(name string) (parts []string) {
 	begin := 0
 	for i, r := range name {
