@@ -159,7 +159,7 @@ func (c *Client) DeleteAgentCredential(ctx context.Context, id string, agent str
 }
 
 // DeleteConnector: Delete a connector, its tools and its credentials. It needs the role admin.
-// Connected accounts are forgotten, and not revoked at their authorization servers: delete their credentials first where that matters.
+// Connected accounts are revoked at their authorization servers afterwards, by a job that retries for a day.
 func (c *Client) DeleteConnector(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "connectors", url.PathEscape(id)}, nil, nil, nil)
 }

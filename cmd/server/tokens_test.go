@@ -50,7 +50,7 @@ func newDoorsteps(t *testing.T) *tokenTest {
 	}
 	log := slog.New(slog.DiscardHandler)
 	public := httpserver.New(httpserver.Options{
-		Handler: by("fastpath"), Accepts: h.isAgentsPath, Fallback: newStandardServer(by("net/http"), log), WrapListener: serve.Connections,
+		Handler: by("httpserver"), Accepts: h.isAgentsPath, Fallback: newStandardServer(by("net/http"), log), WrapListener: serve.Connections,
 		ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, StallTimeout: stallTimeout, Log: log,
 	})
 	ctx, end := context.WithCancel(context.Background())
@@ -88,7 +88,7 @@ func (d *tokenTest) listToolsBothWays(t *testing.T, path string, as http.Header)
 		Body   string
 	}
 	var answers []answer
-	for _, way := range []string{"fastpath", "net/http"} {
+	for _, way := range []string{"httpserver", "net/http"} {
 		const message = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 			`"io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.base+path, strings.NewReader(message))
@@ -122,7 +122,7 @@ func (d *tokenTest) listToolsBothWays(t *testing.T, path string, as http.Header)
 		answers = append(answers, answer{res.StatusCode, res.Header, string(raw)})
 	}
 	if diff := cmp.Diff(answers[1], answers[0]); diff != "" {
-		t.Errorf("%s is answered in two ways (-net/http +fastpath):\n%s", path, diff)
+		t.Errorf("%s is answered in two ways (-net/http +httpserver):\n%s", path, diff)
 	}
 	return answers[0].Status, answers[0].Header.Get("Www-Authenticate"), answers[0].Body
 }

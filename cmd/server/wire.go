@@ -70,7 +70,7 @@ type app struct {
 	now func() time.Time // for rate limits
 }
 
-// buildApp builds the services, each with its dependencies: only credentials gets the vault.
+// buildApp builds the services, each with its dependencies.
 func (s *serverRun) buildApp(d *database, addr net.Addr, metrics *telemetry.Metrics) (*app, error) {
 	h := &app{
 		run:      s,

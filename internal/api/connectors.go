@@ -42,7 +42,7 @@ func (h *Handler) mountConnectors() {
 	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/connectors/{id}", id: "deleteConnector", tag: tag,
 		summary: "Delete a connector, its tools and its credentials", permission: connectors.PermManage,
-		description: "Connected accounts are forgotten, and not revoked at their authorization servers: delete their credentials first where that matters.",
+		description: "Connected accounts are revoked at their authorization servers afterwards, by a job that retries for a day.",
 	}, h.deleteConnector)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/listen", id: "listenToConnector", tag: tag,

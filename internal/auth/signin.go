@@ -23,12 +23,12 @@ const (
 
 // SignIn checks a password. An unknown address fails like a wrong password, in the same time.
 //
-// 1. A caller above the limit is refused before it waits. 2. From here on one attempt runs at a time: two
-// concurrent ones could both be the tenth. 3. The limit is checked again, then the password. 4. A failure is
-// counted. A success clears the count of a person's own account without second factor, and renews the hash if
-// its cost or
-//
-//	salt is outdated. The limit is checked last: another replica may have counted the tenth.
+//  1. A caller above the limit is refused before it waits.
+//  2. From here on one attempt runs at a time: two concurrent ones could both be the tenth.
+//  3. The limit is checked again, then the password.
+//  4. A failure is counted. A success clears the count of a person's own account without second factor, and
+//     renews the hash if its cost or salt is outdated. The limit is checked last: another replica may have counted
+//     the tenth.
 //
 // An address may have several accounts; the password selects one.
 func (s *Service) SignIn(ctx context.Context, email string, password secret.Text, address string) (store.User, error) {

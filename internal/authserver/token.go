@@ -40,9 +40,10 @@ func newAccessEnd(why string) tokenDecision {
 
 // exchangeCode issues tokens for a code.
 //
-// 1. An unknown code is refused, without further effect. 2. A used code was disclosed: the client's access
-// ends. 3. From here on the code is used, whatever else is wrong. 4. The code is valid for a minute and for its
-// client, redirect URI, verifier and resource.
+//  1. An unknown code is refused, without further effect.
+//  2. A used code was disclosed: the client's access ends.
+//  3. From here on the code is used, whatever else is wrong.
+//  4. The code is valid for a minute and for its client, redirect URI, verifier and resource.
 func (s *Server) exchangeCode(ctx context.Context, f url.Values) (tokenResponse, error) {
 	code, ok := secret.ParseBearer(secret.CodeBearer, secret.Text(f.Get("code")))
 	if !ok {

@@ -4,8 +4,8 @@ import "time"
 
 // Bounds of the days of history. Counts over 30 days need at least those.
 const (
-	MinHistoryDays   = 30
-	MaxHistoryDays    = 3650
+	MinHistoryDays     = 30
+	MaxHistoryDays     = 3650
 	DefaultHistoryDays = 90
 )
 

@@ -49,15 +49,11 @@ type RotationOptions struct {
 // RotateSealingKeys replaces the installation's key, which seals the tenants' keys, while other processes use
 // it. The next step is derived from the database alone, so an interrupted rotation continues when called again:
 //
-// 1. One key: add another, which does not seal yet. 2. The newest key does not seal: wait until every live
-// process has it, then let it seal. In the other order a process could find
-//
-//	secrets that it cannot open.
-//
-// 3. There are older keys: wait until every live process seals by the newest, reseal what older keys sealed,
-// and then retire them. In
-//
-//	the other order the old key would keep sealing.
+//  1. One key: add another, which does not seal yet.
+//  2. The newest key does not seal: wait until every live process has it, then let it seal. In the other order a
+//     process could find secrets that it cannot open.
+//  3. There are older keys: wait until every live process seals by the newest, reseal what older keys sealed, and
+//     then retire them. In the other order the old key would keep sealing.
 //
 // An installation older than tenants' keys starts to use them, and every secret moves to its tenant's key.
 //

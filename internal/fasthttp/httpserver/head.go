@@ -33,10 +33,12 @@ type requestHead struct {
 // parse parses a head that ends with its empty line. last has the lines of the connection's previous head.
 // parse returns false unless the head is plain:
 //
-// \tPOST /path HTTP/1.1 a path of letters, digits, and - . _ / only, accepted by takes \tHost: … once, of
-// letters, digits, and - . : [ ] \tContent-Length: … once, of digits, at most maxBodyBytes \tConnection: …
-// absent, or once: keep-alive, or close \tName: value token names (RFC 9110 section 5.6.2), values of visible
-// characters, spaces, tabs and obs-text (section 5.5)
+//	POST /path HTTP/1.1    a path of letters, digits, and - . _ / only, accepted by takes
+//	Host: …                once, of letters, digits, and - . : [ ]
+//	Content-Length: …      once, of digits, at most maxBodyBytes
+//	Connection: …          absent, or once: keep-alive, or close
+//	Name: value            token names (RFC 9110 section 5.6.2), values of visible characters, spaces, tabs and
+//	                       obs-text (section 5.5)
 //
 // Each line ends with CRLF, and none begins with white space. Transfer-Encoding, Expect, Upgrade, Trailer, TE
 // and Pragma must be absent. Content-Length is set as a number only, not in the header.

@@ -46,7 +46,7 @@ func TestOddHeads_AnsweredAsNetHTTPDoes(t *testing.T) {
 				t.Parallel()
 				want := exchange(t, standard, before, segments)
 				if diff := cmp.Diff(want, exchange(t, fast.addr, before, segments)); diff != "" {
-					t.Errorf("(-net/http +fastpath):\n%s", diff)
+					t.Errorf("(-net/http +httpserver):\n%s", diff)
 				}
 			})
 		}
@@ -64,7 +64,7 @@ func TestLineEndsAfterBody_CountedAcrossSegments(t *testing.T) {
 			segments := []string{ends[:cut], ends[cut:] + formatPost("/mcp", "after")}
 			want := exchange(t, standard, formatPost("/mcp", "before"), segments)
 			if diff := cmp.Diff(want, exchange(t, fast.addr, formatPost("/mcp", "before"), segments)); diff != "" {
-				t.Errorf("%d line ends, cut behind %d (-net/http +fastpath):\n%s", n, cut, diff)
+				t.Errorf("%d line ends, cut behind %d (-net/http +httpserver):\n%s", n, cut, diff)
 			}
 		}
 	}
