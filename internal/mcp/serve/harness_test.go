@@ -80,7 +80,7 @@ func newTestServer(t *testing.T, b serve.Backend, options ...func(*serve.Options
 	web := httptest.NewUnstartedServer(newHandler(s, b))
 	web.Listener, web.Config.ConnContext = serve.Connections(tcp.Listener(web.Listener)), serve.ConnContext
 	web.Start()
-	return wrapTestServer(t, s, web, http.DefaultClient)
+	return wrapTestServer(t, s, web, web.Client())
 }
 
 func newHTTP2TestServer(t *testing.T, b serve.Backend) *testServer {

@@ -274,7 +274,7 @@ func TestListen_StandardModeLeavesConnectionToNetHTTP(t *testing.T) {
 	s := serve.New(serve.Options{Log: slog.New(slog.DiscardHandler), Standard: true})
 	handler := newHandler(s, newListenBackend(filters, say, left))
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(unhijackable{w, t}, r) }))
-	p := wrapTestServer(t, s, web, http.DefaultClient)
+	p := wrapTestServer(t, s, web, web.Client())
 	ctx, leave := context.WithCancel(t.Context())
 	a := modernRequest("subscriptions/listen", `,"notifications":{"toolsListChanged":true}`, "")
 	a.ctx = ctx

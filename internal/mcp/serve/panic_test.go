@@ -50,7 +50,7 @@ func TestKeepAlive_PanicLeavesItsReply(t *testing.T) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.Handle(panickingWriter{w, &panics}, r, "me", b)
 	}))
-	p := wrapTestServer(t, s, web, http.DefaultClient)
+	p := wrapTestServer(t, s, web, web.Client())
 	panics.Store(true)
 	if text := p.send(modernRequest("tools/call", `,"name":"wait"`, "")).text(); !strings.Contains(text, `"resultType":"complete"`) {
 		t.Errorf("the reply is %s", text)
