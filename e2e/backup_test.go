@@ -20,7 +20,7 @@ import (
 	"patchbay/internal/testing/pgtest"
 )
 
-// The rehearsal of docs/operations.md#backup.
+// The rehearsal of docs/operations/backup.md.
 func TestBackup_RestoresOnlyWithItsKey(t *testing.T) {
 	t.Parallel()
 	h, database := ownDatabase(t)

@@ -15,7 +15,7 @@ import (
 	"patchbay/internal/testing/pgtest"
 )
 
-// TestTheReleaseBeforeWorksBesideTodays upgrades an installation as docs/operations.md says: today's program migrates the database while the
+// TestTheReleaseBeforeWorksBesideTodays upgrades an installation as docs/operations/upgrade.md says: today's program migrates the database while the
 // one of before serves, and both work on it until the older one goes. `make old-on-new` builds that from the repository's history.
 func TestTheReleaseBeforeWorksBesideTodays(t *testing.T) {
 	program := os.Getenv("PATCHBAY_BEFORE")

@@ -226,7 +226,7 @@ func TestAlerts_UseExposedMetricsAndHaveRunbook(t *testing.T) {
 	if err := yaml.Unmarshal(text, &file); err != nil {
 		t.Fatal(err)
 	}
-	guide, err := os.ReadFile("../../docs/operations.md")
+	guide, err := os.ReadFile("../../docs/operations/monitoring.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,14 +249,14 @@ func TestAlerts_UseExposedMetricsAndHaveRunbook(t *testing.T) {
 			if !slices.Contains([]string{"critical", "warning", "info"}, rule.Labels["severity"]) || rule.Annotations["summary"] == "" {
 				t.Errorf("%s says not how bad it is, or not what: %v %v", rule.Alert, rule.Labels, rule.Annotations)
 			}
-			if rule.Annotations["runbook"] != "docs/operations.md#"+strings.ToLower(rule.Alert) || !strings.Contains(string(guide), "\n#### "+rule.Alert+"\n") {
-				t.Errorf("%s has no place of its own in docs/operations.md: %q", rule.Alert, rule.Annotations["runbook"])
+			if rule.Annotations["runbook"] != "docs/operations/monitoring.md#"+strings.ToLower(rule.Alert) || !strings.Contains(string(guide), "\n### "+rule.Alert+"\n") {
+				t.Errorf("%s has no place of its own in docs/operations/monitoring.md: %q", rule.Alert, rule.Annotations["runbook"])
 			}
 		}
 	}
-	for _, m := range regexp.MustCompile(`(?m)^#### (Patchbay\w+)$`).FindAllStringSubmatch(string(guide), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^### (Patchbay\w+)$`).FindAllStringSubmatch(string(guide), -1) {
 		if !ruled[m[1]] {
-			t.Errorf("docs/operations.md tells of %s, which is no alert", m[1])
+			t.Errorf("docs/operations/monitoring.md tells of %s, which is no alert", m[1])
 		}
 	}
 	if len(ruled) < 10 {

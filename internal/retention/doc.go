@@ -9,6 +9,6 @@
 // A killed sweep has deleted whole batches; the next one finds the rest. Two concurrent sweeps share the work,
 // for each skips rows locked by the other. [store.Tenant.SweepHistory] lists what is kept regardless of age.
 //
-// Rows that expire after minutes or days are deleted elsewhere (docs/operations lists them). The audit log
+// Rows that expire after minutes or days are deleted elsewhere (docs/operations/retention.md lists them). The audit log
 // is never deleted.
 package retention
