@@ -50,10 +50,10 @@ func (a *loadAgent) run(run context.Context) {
 		a.requestList(ctx, allLists[1+n%3])
 		a.requestOwnList(ctx, allLists[n%4], a.chooseSlot())
 		for range 4 {
-			a.callTool(ctx, a.untouched[rand.IntN(len(a.untouched))], base)
+			a.callTool(ctx, a.untouched[rand.IntN(len(a.untouched))])
 		}
 		if len(seen) > 0 {
-			a.callTool(ctx, a.chooseSlot(), base)
+			a.callTool(ctx, a.chooseSlot())
 		}
 	}
 }
@@ -121,13 +121,13 @@ func (a *loadAgent) readList(k listKind, slug string, r mcpReply, in interval) (
 // internalError is a JSON-RPC code.
 const internalError = -32603
 
-// callTool calls a tool, and judges the response.
-func (a *loadAgent) callTool(ctx context.Context, s *slot, name string) {
+// callTool calls the tool base, and judges the response.
+func (a *loadAgent) callTool(ctx context.Context, s *slot) {
 	a.calls++
-	c := toolCall{slug: s.currentState().slug, name: name, number: a.calls}
+	c := toolCall{slug: s.currentState().slug, name: base, number: a.calls}
 	start := time.Now()
 	var ok bool
-	c.reply, ok = a.sendRequest(ctx, mcpRequest{method: "tools/call", name: exposedName(c.slug, name), params: fmt.Sprintf(`"arguments":{"n":%d}`, c.number)})
+	c.reply, ok = a.sendRequest(ctx, mcpRequest{method: "tools/call", name: exposedName(c.slug, base), params: fmt.Sprintf(`"arguments":{"n":%d}`, c.number)})
 	if ok {
 		a.countReport(func(r *Report) { r.Calls++ })
 		a.judgeCall(s, c, interval{start, time.Now()})

@@ -44,7 +44,7 @@ func newError(status, code int) reply {
 
 // What agents and admins do in TestLoad_CountsFaults. The slot's connector is granted to the agent.
 var (
-	callsTool    = func(ctx context.Context, a *loadAgent, s *slot) { a.callTool(ctx, s, base) }
+	callsTool    = func(ctx context.Context, a *loadAgent, s *slot) { a.callTool(ctx, s) }
 	listsPrompts = func(ctx context.Context, a *loadAgent, _ *slot) { a.requestList(ctx, promptList) }
 	listsOwn     = func(ctx context.Context, a *loadAgent, s *slot) { a.requestOwnList(ctx, toolList, s) }
 	deletes      = func(ctx context.Context, a *loadAgent, s *slot) {
@@ -52,11 +52,11 @@ var (
 	}
 	beginsSession = func(ctx context.Context, a *loadAgent, s *slot) {
 		a.modern = false
-		a.callTool(ctx, s, base)
+		a.callTool(ctx, s)
 	}
 	callsInSession = func(ctx context.Context, a *loadAgent, s *slot) {
 		a.modern, a.sessions[""] = false, "x"
-		a.callTool(ctx, s, base)
+		a.callTool(ctx, s)
 	}
 	doesNothing = func(_ context.Context, a *loadAgent, _ *slot) { a.checkCounts(time.Minute) }
 )
@@ -153,7 +153,7 @@ func TestLoad_CountsJudgedCalls(t *testing.T) {
 		s := l.newSlot()
 		s.beginAction(granted())
 		s.endAction()
-		(&loadAgent{Load: l, modern: true}).callTool(t.Context(), s, base)
+		(&loadAgent{Load: l, modern: true}).callTool(t.Context(), s)
 		if r := l.report; r.Calls != 1 || r.JudgedCalls != want {
 			t.Errorf("%d calls, %d judged, want %d", r.Calls, r.JudgedCalls, want)
 		}
