@@ -5,7 +5,7 @@ SHELL := /bin/sh
 GO    ?= go
 TOOL  := $(GO) tool -modfile=tools/go.mod
 # A package's tests that hang end with all stacks after that, and long before whoever runs them loses patience.
-PATIENCE = 20m
+PATIENCE = 30m
 # Tests that start Patchbay, a browser, Node or a pooler as processes. Their files have the build tag e2e.
 E2E_FILES = $$(grep -rl --include='*_test.go' --exclude-dir=node_modules '^//go:build e2e$$' .)
 
