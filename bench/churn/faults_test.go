@@ -61,7 +61,7 @@ var (
 	doesNothing = func(_ context.Context, a *loadAgent, _ *slot) { a.checkCounts(time.Minute) }
 )
 
-// faultCase is what somebody does, what a fake Patchbay answers, and the fault that counts.
+// faultCase is a request, the response of a fake Patchbay, and the fault that counts.
 type faultCase struct {
 	do     func(context.Context, *loadAgent, *slot)
 	answer reply

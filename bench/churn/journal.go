@@ -56,7 +56,7 @@ func (s connectorState) possibleItems() []map[string]string {
 // isUsed reports whether the connector has tools and grants.
 func (s connectorState) isUsed() bool { return s.exists && len(s.tools) > 0 && len(s.grants) > 0 }
 
-// pendingTool is a tool whose change waits for an admin; empty: none.
+// pendingTool is the tool with a change that waits for an admin; empty: none.
 func (s connectorState) pendingTool() string {
 	for name, t := range s.tools {
 		if t.accepted != t.current {

@@ -58,7 +58,7 @@ func (k listKind) exposedKey(slug, name string) string {
 	return "patchbay+" + slug + ":" + k.ownKey(name)
 }
 
-// slotName is the name of the slot whose connector exposes a key.
+// slotName is the name of the slot that has the connector of a key.
 func (k listKind) slotName(exposedKey string) string {
 	slug := strings.TrimPrefix(strings.TrimPrefix(exposedKey, "mcp_"), "patchbay+")
 	number, _, _ := strings.Cut(slug, "-")
