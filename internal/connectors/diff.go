@@ -39,9 +39,12 @@ type Comparison struct {
 	First    bool              // never synced: the tools are accepted
 	Accepted map[Hash][]byte   // for AcceptedNeeded; a change against a missing one waits
 	Names    *toolchange.Names // tools of other connectors for NamesNeeded; nil: none
+	Done     <-chan struct{}   // closed: the remaining changes count as too large to be compared; nil: never
 
 	Instructions       Instructions // as stored
 	ServerInstructions string       // the server's current ones
+
+	budget *toolchange.Budget // of all comparisons
 }
 
 // AcceptedNeeded returns the accepted definitions that the comparison needs to classify changes. An unchanged
@@ -97,6 +100,7 @@ func (c Comparison) statesByName() map[string]ToolState {
 // Diff compares a new list with the stored one and decides which definitions wait for review. Its slices are
 // sorted by name.
 func Diff(c Comparison) ToolDiff {
+	c.budget = toolchange.NewBudget(c.Done)
 	var d ToolDiff
 	old, there := c.statesByName(), make(map[string]bool, len(c.List))
 	for _, def := range c.List {
@@ -163,7 +167,7 @@ func (c Comparison) decideNew(def Definition) ToolWrite {
 	if c.First {
 		return acceptDefinition(def)
 	}
-	change := toolchange.Compare(nil, def.Raw, c.Names)
+	change := c.budget.Compare(nil, def.Raw, c.Names)
 	w := ToolWrite{Name: def.Name, Current: def.Hash, Review: ReviewNew}
 	if c.Policy.allowsChange(change) {
 		w = acceptDefinition(def)
@@ -183,13 +187,13 @@ func (c Comparison) decideKnown(s ToolState, def Definition) ToolWrite {
 	case s.Accepted != nil && *s.Accepted == def.Hash: // reverted to the accepted one
 		return acceptDefinition(def)
 	case s.Review == ReviewRejected: // a change does not restore a rejected tool
-		return c.awaitReview(s, def)
+		return awaitReview(s, def, c.classifyChange(s, def))
 	case s.Accepted == nil:
 		return c.decideNew(def)
 	}
 	change := c.classifyChange(s, def)
 	if !c.Policy.allowsChange(*change) {
-		return c.awaitReview(s, def)
+		return awaitReview(s, def, change)
 	}
 	w := acceptDefinition(def)
 	w.change = change
@@ -204,13 +208,13 @@ func (c Comparison) classifyChange(s ToolState, def Definition) *toolchange.Chan
 			return &toolchange.Change{Kinds: []toolchange.Kind{toolchange.Other}, Risk: toolchange.High}
 		}
 	}
-	change := toolchange.Compare(before, def.Raw, c.Names)
+	change := c.budget.Compare(before, def.Raw, c.Names)
 	return &change
 }
 
 // awaitReview leaves the decision to a person; the accepted definition stays served.
-func (c Comparison) awaitReview(s ToolState, def Definition) ToolWrite {
-	w := ToolWrite{Name: def.Name, Current: def.Hash, Accepted: s.Accepted, Review: ReviewChanged, change: c.classifyChange(s, def)}
+func awaitReview(s ToolState, def Definition, change *toolchange.Change) ToolWrite {
+	w := ToolWrite{Name: def.Name, Current: def.Hash, Accepted: s.Accepted, Review: ReviewChanged, change: change}
 	if s.Accepted == nil {
 		w.Review = ReviewNew
 	}

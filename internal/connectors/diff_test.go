@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/toolchange"
 )
 
 func newDefinition(name, raw string) connectors.Definition {
@@ -228,5 +229,22 @@ func TestListHash_IgnoresOnlyOrder(t *testing.T) {
 		if other == base {
 			t.Errorf("%s: the same hash", name)
 		}
+	}
+}
+
+func TestDiff_HoldsTheRestWhenDone(t *testing.T) {
+	t.Parallel()
+	base := newTool("t", `,"title":"a"`)
+	done := make(chan struct{})
+	c := connectors.Comparison{
+		Old: []connectors.ToolState{newState(base, hashOf(base), connectors.ReviewAccepted)}, List: []connectors.Definition{newTool("t", `,"title":"b"`)},
+		Policy: "hold_risky", Accepted: map[connectors.Hash][]byte{base.Hash: base.Raw}, Done: done,
+	}
+	if d := connectors.Diff(c); d.Changed[0].Review != connectors.ReviewAccepted || d.Changes[0].Risk != toolchange.None {
+		t.Errorf("%+v", d)
+	}
+	close(done)
+	if d := connectors.Diff(c); d.Changed[0].Review != connectors.ReviewChanged || d.Changes[0].Risk != toolchange.High {
+		t.Errorf("%+v", d)
 	}
 }

@@ -3,8 +3,6 @@ package connectors
 import (
 	"bytes"
 	"encoding/json"
-
-	"patchbay/internal/toolchange"
 )
 
 // InstructionsTool is the tool name of a change of the server's instructions.
@@ -69,7 +67,7 @@ func (c Comparison) decideInstructions() (w *InstructionsWrite, change *ChangeWr
 		return &InstructionsWrite{Review: ReviewAccepted}, nil
 	}
 	before, now := InstructionsDefinition(old.Accepted), InstructionsDefinition(c.ServerInstructions)
-	found := toolchange.Compare(before.Raw, now.Raw, c.Names)
+	found := c.budget.Compare(before.Raw, now.Raw, c.Names)
 	w = &InstructionsWrite{Review: ReviewAccepted, Definitions: []Definition{before, now}}
 	change = &ChangeWrite{Tool: InstructionsTool, Before: &before.Hash, After: &now.Hash, Kinds: found.Kinds, Risk: found.Risk, State: ChangeAutomatic}
 	if old.Review == ReviewRejected || !c.Policy.allowsChange(found) { // a change does not restore refused instructions

@@ -157,7 +157,7 @@ func showChange(
 	if err != nil {
 		return shown, err
 	}
-	shown.Difference = toolchange.Compare(shown.BeforeRaw, shown.AfterRaw, names)
+	shown.Difference = toolchange.NewBudget(ctx.Done()).Compare(shown.BeforeRaw, shown.AfterRaw, names)
 	return shown, nil
 }
 

@@ -36,7 +36,7 @@ func (c *comparison) compareAnnotations(before, now any) {
 	c.compareHint("openWorldHint", old.openWorld, next.openWorld, false)
 	c.compareUnknownAnnotations(before, now)
 	if found == len(c.change.Differences)+c.change.More {
-		c.add(Difference{Path: "annotations", Kind: Cosmetic, Before: shortJSON(before, before != nil), After: shortJSON(now, now != nil),
+		c.add(Difference{Path: "annotations", Kind: Cosmetic, Before: c.shortJSON(before, before != nil), After: c.shortJSON(now, now != nil),
 			Sentence: "The annotations say the same in other words."})
 	}
 }
@@ -67,21 +67,21 @@ func (c *comparison) compareUnknownAnnotations(before, now any) {
 	a, _ := before.(map[string]any)
 	b, isObject := now.(map[string]any)
 	if !isObject && now != nil {
-		c.add(Difference{Path: "annotations", Kind: Other, After: shortJSON(now, true), Sentence: "The annotations are no object any more."})
+		c.add(Difference{Path: "annotations", Kind: Other, After: c.shortJSON(now, true), Sentence: "The annotations are no object any more."})
 		return
 	}
-	for _, name := range memberNames(a, b) {
+	for _, name := range c.work.memberNames(a, b) {
 		value, hasNow := b[name]
 		if _, known := hintSentences[name]; known {
 			if _, fits := value.(bool); fits || !hasNow {
 				continue
 			}
 		}
-		if name == "title" || equalValues(a[name], value) {
+		if name == "title" || c.work.equalValues(a[name], value) {
 			continue
 		}
 		old, hadBefore := a[name]
-		c.add(Difference{Path: "annotations." + name, Kind: Other, Before: shortJSON(old, hadBefore), After: shortJSON(value, hasNow),
-			Sentence: fmt.Sprintf("annotations.%s changed, and Patchbay does not know what it means.", name)})
+		c.add(Difference{Path: "annotations." + truncateText(name), Kind: Other, Before: c.shortJSON(old, hadBefore), After: c.shortJSON(value, hasNow),
+			Sentence: fmt.Sprintf("annotations.%s changed, and Patchbay does not know what it means.", truncateText(name))})
 	}
 }

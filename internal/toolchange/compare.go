@@ -1,7 +1,7 @@
 package toolchange
 
 import (
-	"encoding/json"
+	"bytes"
 	"fmt"
 	"slices"
 )
@@ -10,37 +10,38 @@ import (
 // {"instructions": "..."}. A nil before means a new tool, a nil now a removed one. names are the tools that it
 // could imitate; nil: none.
 func Compare(before, now []byte, names *Names) Change {
-	r := &changeBuilder{kinds: map[Kind]bool{}}
+	return NewBudget(nil).Compare(before, now, names)
+}
+
+// Compare is like [Compare]. What the budget leaves out is reported as too large, with high risk.
+func (b *Budget) Compare(before, now []byte, names *Names) Change {
+	r := &changeBuilder{kinds: map[Kind]bool{}, work: b.newWork()}
+	defer b.chargeWork(r.work)
 	switch {
-	case before == nil && now == nil:
+	case bytes.Equal(before, now) && (before == nil) == (now == nil):
 		return r.buildChange()
 	case now == nil:
 		r.add(Difference{Kind: Removed, Sentence: "The server does not list the tool any more."})
 		return r.buildChange()
 	}
-	next, readable := splitMembers(now)
-	var old definitionMembers
-	if before != nil && readable {
-		old, readable = splitMembers(before)
-	}
-	if !readable {
-		r.add(Difference{Kind: Other, Sentence: "The definition cannot be read: it is no object."})
+	c := comparison{changeBuilder: r, names: names, isNew: before == nil}
+	if size := len(before) + len(now); size > maxComparedBytes || !r.work.spendUnits(rawByteWork*size) {
+		c.isIncomplete = true
+	} else if !c.readDefinitions(before, now) {
+		r.addUncompared("", Other, "The definition cannot be read: it is no object.")
 		return r.buildChange()
 	}
-	c := comparison{changeBuilder: r, names: names}
-	if raw, named := next.values["name"]; named {
-		c.toolName, _ = decodeValue(raw).(string)
+	if c.isNew {
+		c.checkName()
+	} else {
+		c.compareMembers()
 	}
-	var twice bool
-	if c.before, c.now, twice = decodeDifferences(old, next); twice {
-		r.add(Difference{Kind: Other, Sentence: "The definition names a member twice: programs read it in different ways."})
-	}
-	if before == nil {
-		return c.compareNewTool()
-	}
-	c.compareMembers()
+	r.work.releaseReserve()
 	c.compareTexts()
-	if len(r.kinds) == 0 && string(before) != string(now) {
+	if c.isNew {
+		return c.buildNewTool()
+	}
+	if len(r.kinds) == 0 {
 		r.kinds[Cosmetic] = true
 	}
 	return r.buildChange()
@@ -49,27 +50,52 @@ func Compare(before, now []byte, names *Names) Change {
 // comparison is a comparison in progress.
 type comparison struct {
 	*changeBuilder
-	before, now map[string]any // members with different bytes
-	toolName    string
-	names       *Names
+	isNew        bool
+	before, now  map[string]any // members with different bytes
+	tooLarge     []string       // names of such members that are not decoded
+	isIncomplete bool           // a part is missing in before or now
+	toolName     string
+	names        *Names
 }
 
-// compareNewTool rates a new tool. It has low risk if it claims to be read-only and nothing else is found.
-func (c *comparison) compareNewTool() Change {
-	c.compareTexts()
-	c.checkName()
-	reads := newToolHints(c.now["annotations"]).readOnly
-	if reads && len(c.kinds) == 0 {
-		c.change.Risk = Low
-	} else {
-		c.change.Risk = High
+// readDefinitions decodes what differs; false: a definition is no object.
+func (c *comparison) readDefinitions(before, now []byte) bool {
+	var old definitionMembers
+	next, ok := splitMembers(now, c.work)
+	if ok && !c.isNew {
+		old, ok = splitMembers(before, c.work)
 	}
-	risk := c.change.Risk
-	sentence := "The tool is new, and does not say that it only reads."
+	if !ok {
+		return false
+	}
+	if c.work.isExhausted() {
+		c.isIncomplete = true
+		return true
+	}
+	if raw := next.values["name"]; len(raw) > 0 && raw[0] == '"' {
+		c.toolName, _ = decodeValue(raw).(string)
+	}
+	d := decodeDifferences(old, next, c.work)
+	c.before, c.now, c.tooLarge, c.isIncomplete = d.before, d.now, d.tooLarge, len(d.tooLarge) > 0
+	if d.hasDuplicates {
+		c.add(Difference{Kind: Other, Sentence: "The definition names a member twice: programs read it in different ways."})
+	}
+	return true
+}
+
+// buildNewTool rates a new tool. It has low risk if it claims to be read-only and nothing else is found.
+func (c *comparison) buildNewTool() Change {
+	reads := newToolHints(c.now["annotations"]).readOnly
+	risk, sentence := High, "The tool is new, and does not say that it only reads."
 	if reads {
 		sentence = "The tool is new, and says that it only reads."
+		if len(c.kinds) == 0 {
+			risk = Low
+		}
 	}
-	c.change.Differences = slices.Insert(c.change.Differences, 0, Difference{Kind: NewTool, Sentence: sentence})
+	if !c.isIncomplete || reads { // an incomplete definition may say so
+		c.change.Differences = slices.Insert(c.change.Differences, 0, Difference{Kind: NewTool, Sentence: sentence})
+	}
 	c.kinds[NewTool] = true
 	change := c.buildChange()
 	change.Risk = risk
@@ -79,32 +105,59 @@ func (c *comparison) compareNewTool() Change {
 // cosmeticMembers neither instruct a model nor move data.
 var cosmeticMembers = map[string]bool{"title": true, "icons": true, "_meta": true}
 
-// compareMembers compares the changed members in order of their names.
+// compareMembers compares the changed members in order of their names, until the work is exhausted.
 func (c *comparison) compareMembers() {
-	for _, name := range memberNames(c.before, c.now) {
-		before, hadBefore := c.before[name]
-		now, hasNow := c.now[name]
-		if hadBefore == hasNow && equalValues(before, now) { // equal but spelled differently
-			continue
+	for _, name := range c.tooLarge {
+		c.addTooLarge(name)
+	}
+	for _, name := range c.work.memberNames(c.before, c.now) {
+		c.compareMember(name)
+		if c.work.isExhausted() {
+			c.addTooLarge(name)
+			return
 		}
-		switch {
-		case cosmeticMembers[name]:
-			c.add(Difference{Path: name, Kind: Cosmetic, Before: shortJSON(before, hadBefore), After: shortJSON(now, hasNow),
-				Sentence: fmt.Sprintf("%s changed, which no model acts on.", name)})
-		case name == "description":
-			c.compareText("description", Text, before, now, hadBefore, hasNow)
-		case name == "instructions" && c.toolName == "":
-			c.compareText("instructions", Instructions, before, now, hadBefore, hasNow)
-		case name == "inputSchema":
-			c.compareSchemas("arguments", before, now)
-		case name == "outputSchema":
-			c.compareOutputSchema(before, now)
-		case name == "annotations":
-			c.compareAnnotations(before, now)
-		default:
-			c.add(Difference{Path: name, Kind: Other, Before: shortJSON(before, hadBefore), After: shortJSON(now, hasNow),
-				Sentence: fmt.Sprintf("%s changed, and Patchbay does not know what it means.", name)})
-		}
+	}
+}
+
+func (c *comparison) addTooLarge(member string) {
+	title := memberTitle(member)
+	c.addUncompared(title, TypeChanged, title+" is too large to be compared whole.")
+}
+
+// memberTitle returns the readable path of a member.
+func memberTitle(name string) string {
+	switch name {
+	case "inputSchema":
+		return "arguments"
+	case "outputSchema":
+		return "result"
+	}
+	return truncateText(name)
+}
+
+func (c *comparison) compareMember(name string) {
+	before, hadBefore := c.before[name]
+	now, hasNow := c.now[name]
+	if hadBefore == hasNow && c.work.equalValues(before, now) { // equal but spelled differently
+		return
+	}
+	switch {
+	case cosmeticMembers[name]:
+		c.add(Difference{Path: name, Kind: Cosmetic, Before: c.shortJSON(before, hadBefore), After: c.shortJSON(now, hasNow),
+			Sentence: fmt.Sprintf("%s changed, which no model acts on.", name)})
+	case name == "description":
+		c.compareText("description", Text, before, now, hadBefore, hasNow)
+	case name == "instructions" && c.toolName == "":
+		c.compareText("instructions", Instructions, before, now, hadBefore, hasNow)
+	case name == "inputSchema":
+		c.compareSchemas(memberTitle(name), before, now)
+	case name == "outputSchema":
+		c.compareOutputSchema(before, now)
+	case name == "annotations":
+		c.compareAnnotations(before, now)
+	default:
+		c.add(Difference{Path: truncateText(name), Kind: Other, Before: c.shortJSON(before, hadBefore), After: c.shortJSON(now, hasNow),
+			Sentence: fmt.Sprintf("%s changed, and Patchbay does not know what it means.", truncateText(name))})
 	}
 }
 
@@ -112,6 +165,9 @@ func (c *comparison) compareMembers() {
 func (c *comparison) compareText(path string, kind Kind, before, now any, hadBefore, hasNow bool) {
 	a, aText := before.(string)
 	b, bText := now.(string)
+	if !c.work.spendUnits(2 * (len(a) + len(b))) {
+		return
+	}
 	if (aText || !hadBefore) && (bText || !hasNow) && collapseSpace(a) == collapseSpace(b) {
 		c.add(Difference{Path: path, Kind: Cosmetic, Sentence: "Only white space changed here."})
 		return
@@ -123,7 +179,7 @@ func (c *comparison) compareText(path string, kind Kind, before, now any, hadBef
 	case !hasNow:
 		sentence = "The text that agents read is gone."
 	}
-	c.add(Difference{Path: path, Kind: kind, Before: shortJSON(before, hadBefore), After: shortJSON(now, hasNow), Sentence: sentence})
+	c.add(Difference{Path: path, Kind: kind, Before: c.shortJSON(before, hadBefore), After: c.shortJSON(now, hasNow), Sentence: sentence})
 }
 
 // compareOutputSchema reports every structural change as OutputSchema, because no data flows to the server.
@@ -135,18 +191,6 @@ func (c *comparison) compareOutputSchema(before, now any) {
 		}
 		return OutputSchema
 	}
-	c.compareSchemas("result", before, now)
+	c.compareSchemas(memberTitle("outputSchema"), before, now)
 	c.mapKind = nil
-}
-
-// shortJSON returns a value as shortened JSON.
-func shortJSON(v any, ok bool) string {
-	if !ok {
-		return ""
-	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return ""
-	}
-	return truncateText(unescapeHTML(text))
 }

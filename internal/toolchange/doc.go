@@ -17,7 +17,8 @@
 // annotation_safer is low although a server may lie. Hints are only its claim anyway, and a server that starts
 // to send annotations must not have all its tools held.
 //
-// Definitions are hostile input: depth, size and references are bounded. Parts beyond a bound count as
-// type_changed. The patterns of instruction_like are in instructions.go. They cover known attacks and prove
+// Definitions are hostile input: a [Budget] bounds the work, so that a comparison takes at most 50 ms and 16 MiB
+// (BenchmarkHostileDefinitions). Parts beyond a bound are not compared and count as type_changed, with a sentence
+// that says so. The patterns of instruction_like are in instructions.go. They cover known attacks and prove
 // nothing.
 package toolchange

@@ -18,9 +18,13 @@ func Hidden(r rune) bool {
 	}
 }
 
-func countHidden(texts []definitionText) map[rune]int {
+// countHidden counts each hidden character, until the work is exhausted.
+func (c *comparison) countHidden(texts []definitionText) map[rune]int {
 	var count map[rune]int
 	for _, t := range texts {
+		if !c.work.spendUnits(hiddenByteWork * len(t.text)) {
+			break
+		}
 		for _, r := range t.text {
 			if !Hidden(r) {
 				continue

@@ -67,8 +67,8 @@ func originalText(text, original string) string {
 }
 
 // findInstructions finds instructions to a model, also in look-alike letters.
-func findInstructions(p definitionText) []finding {
-	if p.audience == forPeople || len(p.text) < 4 {
+func (c *comparison) findInstructions(p definitionText) []finding {
+	if p.audience == forPeople || len(p.text) < 4 || !c.work.spendUnits(ruleSetWork+hintByteWork*len(p.text)) {
 		return nil
 	}
 	var found []finding
@@ -79,7 +79,7 @@ func findInstructions(p definitionText) []finding {
 	}
 	for _, r := range instructionRules {
 		for _, text := range texts {
-			if from, to, ok := r.findMatch(text); ok {
+			if from, to, ok := r.findMatch(text, c.work); ok {
 				found = append(found, finding{key: r.sentence + text[from:to], shown: excerptAround(originalText(text, original), from, to), sentence: r.sentence})
 				break
 			}
@@ -91,7 +91,7 @@ func findInstructions(p definitionText) []finding {
 	return found
 }
 
-func (r instructionRule) findMatch(text string) (from, to int, ok bool) {
+func (r instructionRule) findMatch(text string, w *work) (from, to int, ok bool) {
 	for _, hint := range r.hints {
 		index := strings.Index(text, hint)
 		switch {
@@ -99,6 +99,8 @@ func (r instructionRule) findMatch(text string) (from, to int, ok bool) {
 			continue
 		case r.pattern == nil:
 			return index, index + len(hint), true
+		case !w.spendUnits(patternByteWork * len(text)):
+			return 0, 0, false
 		}
 		if place := r.pattern.FindStringIndex(text); place != nil {
 			return place[0], place[1], true

@@ -115,22 +115,42 @@ const maxDifferences = 100
 
 // changeBuilder collects differences.
 type changeBuilder struct {
+	work   *work
 	change Change
 	kinds  map[Kind]bool
 	// mapKind replaces the kind of added differences; nil: unchanged.
 	mapKind func(Kind) Kind
 }
 
+// add adds a difference. It adds none once the work is exhausted, because later results are incomplete:
+// addUncompared reports that.
 func (r *changeBuilder) add(d Difference) {
+	if r.work.isExhausted() {
+		return
+	}
 	if r.mapKind != nil {
 		d.Kind = r.mapKind(d.Kind)
 	}
 	r.kinds[d.Kind] = true
-	if len(r.change.Differences) == maxDifferences {
+	if r.isFull() {
 		r.change.More++
 		return
 	}
+	r.work.spendUnits(differenceWork)
 	r.change.Differences = append(r.change.Differences, d)
+}
+
+// isFull reports whether further differences are only counted.
+func (r *changeBuilder) isFull() bool { return len(r.change.Differences) >= maxDifferences }
+
+// addUncompared adds a difference of definitions that cannot be compared. It needs no work and is always listed.
+func (r *changeBuilder) addUncompared(path string, kind Kind, sentence string) {
+	r.kinds[kind] = true
+	if r.isFull() {
+		r.change.Differences = r.change.Differences[:maxDifferences-1]
+		r.change.More++
+	}
+	r.change.Differences = append(r.change.Differences, Difference{Path: path, Kind: kind, Sentence: sentence})
 }
 
 func (r *changeBuilder) buildChange() Change {

@@ -6,20 +6,17 @@ import (
 	"strings"
 )
 
-// maxNodes bounds the compared pairs of schemas.
-const maxNodes = 10_000
-
 // compareSchemas compares two schemas with all subschemas. A missing one accepts everything.
 func (c *comparison) compareSchemas(path string, before, now any) {
-	if equalValues(before, now) {
+	if c.work.equalValues(before, now) {
 		return
 	}
-	w := schemaComparison{comparison: c, before: newSchemaRoot(before), now: newSchemaRoot(now), seenRefs: map[[2]string]bool{}, remaining: maxNodes}
+	w := schemaComparison{
+		comparison: c, before: newSchemaRoot(before, c.work), now: newSchemaRoot(now, c.work),
+		seenRefs: map[[2]string]bool{}, hashes: map[*any][]valueHash{}, conditions: map[*any]map[valueHash]bool{},
+	}
 	w.compareNodes(path, before, now, 0)
 	w.compareDefinitions(path)
-	if w.remaining < 0 {
-		c.add(Difference{Path: path, Kind: TypeChanged, Sentence: fmt.Sprintf("%s is too large to be compared whole.", path)})
-	}
 }
 
 // schemaComparison is a comparison of two schemas in progress.
@@ -27,19 +24,21 @@ type schemaComparison struct {
 	*comparison
 	before, now schemaRoot
 	seenRefs    map[[2]string]bool // followed pairs of references, for recursive schemas
-	remaining   int                // pairs that may still be compared
+	// hashes and conditions are caches for lists of alternatives, by their first element.
+	hashes     map[*any][]valueHash        // of each alternative
+	conditions map[*any]map[valueHash]bool // of the alternatives without texts
 }
 
 func (w *schemaComparison) compareNodes(path string, before, now any, depth int) {
-	if w.remaining--; w.remaining < 0 {
+	if !w.work.spendUnits(nodeWork + len(path)) {
 		return
 	}
 	a, aFits := w.before.expandRef(before)
 	b, bFits := w.now.expandRef(now)
 	switch {
 	case !aFits || !bFits || depth > maxDepth:
-		if !equalValues(before, now) {
-			w.addDifference(path, TypeChanged, shortJSON(before, before != nil), shortJSON(now, now != nil), "cannot be compared")
+		if !w.work.equalValues(before, now) {
+			w.addDifference(path, TypeChanged, w.shortJSON(before, before != nil), w.shortJSON(now, now != nil), "cannot be compared")
 		}
 		return
 	case a.ref != "" && b.ref != "":
@@ -55,14 +54,18 @@ func (w *schemaComparison) compareNodes(path string, before, now any, depth int)
 	}
 	w.compareValues(path, a.node, b.node)
 	w.compareRequired(path, a.node, b.node)
-	for _, name := range memberNames(a.node, b.node) {
+	for _, name := range w.work.memberNames(a.node, b.node) {
 		w.compareKeyword(path, name, a.node, b.node, depth+1)
 	}
 }
 
 // addDifference reports a difference; happened completes the sentence after the path.
 func (w *schemaComparison) addDifference(path string, kind Kind, before, after, happened string) {
-	w.add(Difference{Path: path, Kind: kind, Before: before, After: after, Sentence: path + " " + happened + "."})
+	d := Difference{Path: path, Kind: kind, Before: before, After: after}
+	if !w.isFull() {
+		d.Sentence = path + " " + happened + "."
+	}
+	w.add(d)
 }
 
 // textKeywords inform a model and validate nothing.
@@ -75,7 +78,7 @@ func (w *schemaComparison) compareTextKeywords(path string, a, b map[string]any)
 	for _, keyword := range textKeywords {
 		before, hadBefore := a[keyword]
 		now, hasNow := b[keyword]
-		if hadBefore == hasNow && equalValues(before, now) {
+		if hadBefore == hasNow && w.work.equalValues(before, now) {
 			continue
 		}
 		textPath := path
@@ -85,15 +88,18 @@ func (w *schemaComparison) compareTextKeywords(path string, a, b map[string]any)
 		w.compareText(textPath, Text, before, now, hadBefore, hasNow)
 	}
 	for _, keyword := range ignoredKeywords {
-		if before, now := a[keyword], b[keyword]; !equalValues(before, now) {
-			w.add(Difference{Path: path, Kind: Cosmetic, Before: shortJSON(before, before != nil), After: shortJSON(now, now != nil),
+		if before, now := a[keyword], b[keyword]; !w.work.equalValues(before, now) {
+			w.add(Difference{Path: path, Kind: Cosmetic, Before: w.shortJSON(before, before != nil), After: w.shortJSON(now, now != nil),
 				Sentence: strings.TrimPrefix(keyword, "$") + " changed, which no model acts on."})
 		}
 	}
 }
 
 // validationKeywords returns the keywords that validate.
-func validationKeywords(node map[string]any) map[string]any {
+func (w *schemaComparison) validationKeywords(node map[string]any) map[string]any {
+	if !w.work.spendUnits(entryWork * len(node)) {
+		return nil
+	}
 	out := make(map[string]any, len(node))
 	for name, v := range node {
 		if !slices.Contains(textKeywords, name) && !slices.Contains(ignoredKeywords, name) {
@@ -111,66 +117,67 @@ func (w *schemaComparison) compareWrapping(path string, a, b map[string]any) boo
 		now, hasNow := b[keyword].([]any)
 		switch {
 		case hadBefore == hasNow:
-		case hasNow && containsSchema(now, a):
-			w.addDifference(path, TypeWidened, shortJSON(validationKeywords(a), true), shortJSON(validationKeywords(b), true), "takes other values as well now")
+		case hasNow && w.containsSchema(now, a):
+			w.addDifference(path, TypeWidened, w.shortJSON(w.validationKeywords(a), true), w.shortJSON(w.validationKeywords(b), true), "takes other values as well now")
 			return true
-		case hadBefore && containsSchema(before, b):
-			w.addDifference(path, TypeNarrowed, shortJSON(validationKeywords(a), true), shortJSON(validationKeywords(b), true), "takes fewer values now")
+		case hadBefore && w.containsSchema(before, b):
+			w.addDifference(path, TypeNarrowed, w.shortJSON(w.validationKeywords(a), true), w.shortJSON(w.validationKeywords(b), true), "takes fewer values now")
 			return true
 		}
 	}
 	return false
 }
 
-// containsSchema reports whether a schema is one of the alternatives.
-func containsSchema(alternatives []any, node map[string]any) bool {
-	want := canonicalJSON(validationKeywords(node))
-	return slices.ContainsFunc(alternatives, func(v any) bool {
-		object, isObject := v.(map[string]any)
-		return isObject && canonicalJSON(validationKeywords(object)) == want
-	})
+// containsSchema reports whether a schema is one of the alternatives, apart from texts.
+func (w *schemaComparison) containsSchema(alternatives []any, node map[string]any) bool {
+	return len(alternatives) > 0 && w.alternativeConditions(alternatives)[w.work.hashValue(w.validationKeywords(node))]
 }
 
 // compareRequired compares required for members in both schemas.
 func (w *schemaComparison) compareRequired(path string, a, b map[string]any) {
-	before, now := toStrings(a["required"]), toStrings(b["required"])
+	if w.work.equalValues(a["required"], b["required"]) {
+		return
+	}
+	before, now := w.toStrings(a["required"]), w.toStrings(b["required"])
 	members, _ := a["properties"].(map[string]any)
 	still, _ := b["properties"].(map[string]any)
-	for _, name := range now {
-		if !slices.Contains(before, name) {
-			happened := "has to be given now"
-			if _, known := members[name]; !known {
-				happened = "has to be given"
-			}
-			w.addDifference(memberPath(path, name), RequiredAdded, "", "", happened)
+	for _, name := range valuesOnlyIn(now, before) {
+		happened := "has to be given now"
+		if _, known := members[name]; !known {
+			happened = "has to be given"
 		}
+		w.addDifference(w.memberPath(path, name), RequiredAdded, "", "", happened)
 	}
-	for _, name := range before {
-		if _, present := still[name]; present && !slices.Contains(now, name) {
-			w.addDifference(memberPath(path, name), RequiredRemoved, "", "", "may be left out now")
+	for _, name := range valuesOnlyIn(before, now) {
+		if _, present := still[name]; present {
+			w.addDifference(w.memberPath(path, name), RequiredRemoved, "", "", "may be left out now")
 		}
 	}
 }
 
-func toStrings(v any) []string {
+// toStrings returns the distinct strings of a list.
+func (w *schemaComparison) toStrings(v any) []string {
 	list, _ := v.([]any)
+	if !w.work.spendUnits(2 * entryWork * len(list)) {
+		return nil
+	}
 	var texts []string
+	seen := make(map[string]bool, len(list))
 	for _, item := range list {
-		if s, ok := item.(string); ok && !slices.Contains(texts, s) {
-			texts = append(texts, s)
-		}
-		if len(texts) == maxDifferences {
-			break
+		if s, ok := item.(string); ok && !seen[s] {
+			texts, seen[s] = append(texts, s), true
 		}
 	}
 	return texts
 }
 
-func memberPath(path, name string) string {
+func (w *schemaComparison) memberPath(path, name string) string {
 	if len(path) > maxShownBytes {
 		return path
 	}
-	return path + "." + truncateText(name)
+	name = truncateText(name)
+	w.work.spendUnits(len(path) + len(name))
+	return path + "." + name
 }
 
 // compareKeyword compares a keyword with subschemas. Keywords that other functions compare are skipped.
@@ -190,18 +197,11 @@ func (w *schemaComparison) compareKeyword(path, keyword string, a, b map[string]
 		w.compareTuple(path+"[]", before, now, depth)
 	case "required", "$defs", "definitions":
 	default:
-		if slices.Contains(textKeywords, keyword) || slices.Contains(ignoredKeywords, keyword) || valueKeywords[keyword] || equalValues(before, now) {
+		if slices.Contains(textKeywords, keyword) || slices.Contains(ignoredKeywords, keyword) || valueKeywords[keyword] || w.work.equalValues(before, now) {
 			return
 		}
-		w.addDifference(path, TypeChanged, keywordJSON(keyword, before, hadBefore), keywordJSON(keyword, now, hasNow), "is checked in another way now: "+truncateText(keyword))
+		w.addDifference(path, TypeChanged, w.keywordJSON(keyword, before, hadBefore), w.keywordJSON(keyword, now, hasNow), "is checked in another way now: "+truncateText(keyword))
 	}
-}
-
-func keywordJSON(keyword string, v any, ok bool) string {
-	if !ok {
-		return ""
-	}
-	return shortJSON(map[string]any{keyword: v}, true)
 }
 
 // schemaOrTrue returns v, or true for an absent schema.
@@ -216,20 +216,20 @@ func (w *schemaComparison) compareProperties(path string, before, now any, depth
 	a, aFits := before.(map[string]any)
 	b, bFits := now.(map[string]any)
 	if !aFits && before != nil || !bFits && now != nil {
-		w.addDifference(path, TypeChanged, shortJSON(before, before != nil), shortJSON(now, now != nil), "cannot be compared")
+		w.addDifference(path, TypeChanged, w.shortJSON(before, before != nil), w.shortJSON(now, now != nil), "cannot be compared")
 		return
 	}
-	for _, name := range memberNames(a, b) {
+	for _, name := range w.work.memberNames(a, b) {
 		old, hadBefore := a[name]
 		next, hasNow := b[name]
-		propertyPath := memberPath(path, name)
+		propertyPath := w.memberPath(path, name)
 		switch {
 		case !hadBefore:
 			w.now.markReached(next, 0)
-			w.addDifference(propertyPath, ParameterAdded, "", shortJSON(next, true), "is new: "+describeTypes(next))
+			w.addDifference(propertyPath, ParameterAdded, "", w.shortJSON(next, true), "is new: "+w.describeTypes(next))
 		case !hasNow:
 			w.before.markReached(old, 0)
-			w.addDifference(propertyPath, ParameterRemoved, shortJSON(old, true), "", "is not there any more")
+			w.addDifference(propertyPath, ParameterRemoved, w.shortJSON(old, true), "", "is not there any more")
 		default:
 			w.compareNodes(propertyPath, old, next, depth)
 		}
@@ -237,9 +237,9 @@ func (w *schemaComparison) compareProperties(path string, before, now any, depth
 }
 
 // describeTypes lists the accepted types in words.
-func describeTypes(schema any) string {
+func (w *schemaComparison) describeTypes(schema any) string {
 	object, _ := schema.(map[string]any)
-	if kinds := schemaTypes(object); len(kinds) > 0 && len(kinds) < len(allTypes) {
+	if kinds := w.schemaTypes(object); len(kinds) > 0 && len(kinds) < len(allTypes) {
 		return strings.Join(kinds, " or ")
 	}
 	return "any value"
@@ -249,9 +249,9 @@ func describeTypes(schema any) string {
 func (w *schemaComparison) compareAdditional(path string, before, now any, depth int) {
 	switch allowedBefore, allowedNow := before != false, now != false; {
 	case allowedBefore && !allowedNow:
-		w.addDifference(path, TypeNarrowed, shortJSON(before, true), "false", "is not taken any more: only the named members are")
+		w.addDifference(path, TypeNarrowed, w.shortJSON(before, true), "false", "is not taken any more: only the named members are")
 	case !allowedBefore && allowedNow:
-		w.addDifference(path, TypeWidened, "false", shortJSON(now, true), "is taken now: members of any name")
+		w.addDifference(path, TypeWidened, "false", w.shortJSON(now, true), "is taken now: members of any name")
 	case allowedBefore && allowedNow:
 		w.compareNodes(path, before, now, depth)
 	}
@@ -271,7 +271,7 @@ func (w *schemaComparison) compareTuple(path string, before, now any, depth int)
 	a, aFits := before.([]any)
 	b, bFits := now.([]any)
 	if !aFits || !bFits || len(a) != len(b) {
-		w.addDifference(path, TypeChanged, shortJSON(before, before != nil), shortJSON(now, now != nil), "has other places now")
+		w.addDifference(path, TypeChanged, w.shortJSON(before, before != nil), w.shortJSON(now, now != nil), "has other places now")
 		return
 	}
 	for i := range a {

@@ -9,11 +9,14 @@ import (
 
 // schemaRoot is a whole schema, which resolves its references.
 type schemaRoot struct {
+	work    *work
 	node    any
 	reached map[string]bool // definitions reached by references
 }
 
-func newSchemaRoot(v any) schemaRoot { return schemaRoot{node: v, reached: map[string]bool{}} }
+func newSchemaRoot(v any, w *work) schemaRoot {
+	return schemaRoot{work: w, node: v, reached: map[string]bool{}}
+}
 
 // expandedSchema is a schema object with its reference resolved.
 type expandedSchema struct {
@@ -21,8 +24,11 @@ type expandedSchema struct {
 	ref  string // the resolved reference; empty: none
 }
 
-// maxRefHops bounds chains of references.
-const maxRefHops = 16
+// Bounds of references. What is beyond them is not resolved.
+const (
+	maxRefHops  = 16 // of a chain
+	maxRefBytes = 4 << 10
+)
 
 // expandRef resolves a schema's reference; keywords beside it take precedence. ok is false if v is no schema.
 func (r schemaRoot) expandRef(v any) (e expandedSchema, ok bool) {
@@ -41,8 +47,11 @@ func (r schemaRoot) expandRef(v any) (e expandedSchema, ok bool) {
 	}
 	for range maxRefHops {
 		ref, isText := e.node["$ref"].(string)
+		if !isText {
+			return e, true
+		}
 		target, found := r.resolveRef(ref)
-		if !isText || !found {
+		if !found || !r.work.spendUnits(entryWork*(len(target)+len(e.node))+len(e.ref)+len(ref)) {
 			return e, true
 		}
 		merged := maps.Clone(target)
@@ -56,9 +65,12 @@ func (r schemaRoot) expandRef(v any) (e expandedSchema, ok bool) {
 	return e, true
 }
 
+// pointerEscapes are the escapes of a JSON pointer (RFC 6901).
+var pointerEscapes = strings.NewReplacer("~1", "/", "~0", "~")
+
 func (r schemaRoot) resolveRef(ref string) (map[string]any, bool) {
 	pointer, local := strings.CutPrefix(ref, "#")
-	if !local || pointer != "" && pointer[0] != '/' {
+	if !local || pointer != "" && pointer[0] != '/' || len(pointer) > maxRefBytes || !r.work.spendUnits(entryWork+refByteWork*len(ref)) {
 		return nil, false
 	}
 	if text, err := url.PathUnescape(pointer); err == nil {
@@ -72,7 +84,7 @@ func (r schemaRoot) resolveRef(ref string) (map[string]any, bool) {
 	for _, step := range steps {
 		switch v := current.(type) {
 		case map[string]any:
-			current = v[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
+			current = v[pointerEscapes.Replace(step)]
 		case []any:
 			i, err := strconv.Atoi(step)
 			if err != nil || i < 0 || i >= len(v) {
@@ -89,7 +101,7 @@ func (r schemaRoot) resolveRef(ref string) (map[string]any, bool) {
 
 // markReached marks the definitions that a schema refers to.
 func (r schemaRoot) markReached(v any, depth int) {
-	if depth > maxDepth {
+	if depth > maxDepth || !r.work.spendUnits(valueWork) {
 		return
 	}
 	switch v := v.(type) {
@@ -114,17 +126,17 @@ func (r schemaRoot) markReached(v any, depth int) {
 func (w *schemaComparison) compareDefinitions(path string) {
 	for _, keyword := range []string{"$defs", "definitions"} {
 		a, b := objectMember(w.before.node, keyword), objectMember(w.now.node, keyword)
-		for _, name := range memberNames(a, b) {
+		for _, name := range w.work.memberNames(a, b) {
 			now, hasNow := b[name]
-			if !hasNow || w.now.reached[keyword+"/"+name] || equalValues(a[name], now) {
+			if !hasNow || w.now.reached[keyword+"/"+name] || w.work.equalValues(a[name], now) {
 				continue
 			}
-			definitionPath := memberPath(path, keyword) + "." + truncateText(name)
+			definitionPath := w.memberPath(path, keyword) + "." + truncateText(name)
 			if before, hadBefore := a[name]; hadBefore {
 				w.compareNodes(definitionPath, before, now, 1)
 				continue
 			}
-			w.addDifference(definitionPath, TypeChanged, "", shortJSON(now, true), "is new, and nothing leads to it")
+			w.addDifference(definitionPath, TypeChanged, "", w.shortJSON(now, true), "is new, and nothing leads to it")
 		}
 	}
 }

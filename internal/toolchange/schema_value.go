@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 var allTypes = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
@@ -41,7 +40,7 @@ func (w *schemaComparison) compareValues(path string, a, b map[string]any) {
 }
 
 // schemaTypes returns the accepted types, all if there is no type. A number includes integer.
-func schemaTypes(node map[string]any) []string {
+func (w *schemaComparison) schemaTypes(node map[string]any) []string {
 	var types []string
 	switch v := node["type"].(type) {
 	case nil:
@@ -49,7 +48,7 @@ func schemaTypes(node map[string]any) []string {
 	case string:
 		types = []string{v}
 	default:
-		types = toStrings(v)
+		types = w.toStrings(v)
 	}
 	if slices.Contains(types, "number") && !slices.Contains(types, "integer") {
 		types = append(types, "integer")
@@ -58,54 +57,105 @@ func schemaTypes(node map[string]any) []string {
 }
 
 func (w *schemaComparison) compareTypes(path string, a, b map[string]any) {
-	w.compareSets(path, schemaTypes(a), schemaTypes(b), keywordJSON("type", a["type"], a["type"] != nil), keywordJSON("type", b["type"], b["type"] != nil), "type")
+	if w.work.equalValues(a["type"], b["type"]) {
+		return
+	}
+	before, now := w.schemaTypes(a), w.schemaTypes(b)
+	w.addSetChange(path, setChange{
+		label: "type", added: valuesOnlyIn(now, before), removed: valuesOnlyIn(before, now),
+		before: w.keywordJSON("type", a["type"], a["type"] != nil), now: w.keywordJSON("type", b["type"], b["type"] != nil),
+	})
 }
 
 // compareAllowedValues compares enum, and const as an enum of one value.
 func (w *schemaComparison) compareAllowedValues(path string, a, b map[string]any) {
 	before, hadBefore := allowedValues(a)
 	now, hasNow := allowedValues(b)
-	shownBefore, shownNow := allowedJSON(a), allowedJSON(b)
 	switch {
 	case hadBefore && hasNow:
-		w.compareSets(path, before, now, shownBefore, shownNow, "list of values")
+		if !w.work.equalValues(before, now) {
+			w.addSetChange(path, setChange{
+				label: "list of values", added: w.shownValuesOnlyIn(now, before), removed: w.shownValuesOnlyIn(before, now),
+				before: w.allowedJSON(a), now: w.allowedJSON(b),
+			})
+		}
 	case hasNow:
-		w.addDifference(path, TypeNarrowed, "", shownNow, "takes listed values only now")
+		w.addDifference(path, TypeNarrowed, "", w.allowedJSON(b), "takes listed values only now")
 	case hadBefore:
-		w.addDifference(path, TypeWidened, shownBefore, "", "takes values that are not listed now")
+		w.addDifference(path, TypeWidened, w.allowedJSON(a), "", "takes values that are not listed now")
 	}
 }
 
-func allowedValues(node map[string]any) (values []string, ok bool) {
+func allowedValues(node map[string]any) (values []any, ok bool) {
 	if v, found := node["const"]; found {
-		return []string{canonicalJSON(v)}, true
+		return []any{v}, true
 	}
-	list, named := node["enum"].([]any)
-	for _, v := range list {
-		values = append(values, canonicalJSON(v))
-	}
-	return values, named
+	values, ok = node["enum"].([]any)
+	return values, ok
 }
 
-func allowedJSON(node map[string]any) string {
+func (w *schemaComparison) allowedJSON(node map[string]any) string {
 	if v, found := node["const"]; found {
-		return keywordJSON("const", v, true)
+		return w.keywordJSON("const", v, true)
 	}
 	v, ok := node["enum"]
-	return keywordJSON("enum", v, ok)
+	return w.keywordJSON("enum", v, ok)
 }
 
-// compareSets compares two sets of accepted values.
-func (w *schemaComparison) compareSets(path string, before, now []string, shownBefore, shownNow, label string) {
-	more, less := valuesOnlyIn(now, before), valuesOnlyIn(before, now)
-	switch {
-	case len(more) > 0 && len(less) > 0:
-		w.addDifference(path, TypeChanged, shownBefore, shownNow, "has another "+label)
-	case len(more) > 0:
-		w.addDifference(path, TypeWidened, shownBefore, shownNow, "takes more now: "+truncateText(strings.Join(more, ", ")))
-	case len(less) > 0:
-		w.addDifference(path, TypeNarrowed, shownBefore, shownNow, "does not take any more: "+truncateText(strings.Join(less, ", ")))
+// shownValuesOnlyIn returns the values of a that are not in b as short JSON: as many as a sentence shows.
+func (w *schemaComparison) shownValuesOnlyIn(a, b []any) []string {
+	if !w.work.spendUnits(2 * entryWork * (len(a) + len(b))) {
+		return nil
 	}
+	present := make(map[any]bool, len(b))
+	for _, v := range b {
+		present[w.work.valueKey(v)] = true
+	}
+	var shown []string
+	size := 0
+	for _, v := range a {
+		if size > maxShownBytes {
+			break
+		}
+		if !present[w.work.valueKey(v)] {
+			text := w.shortJSON(v, true)
+			shown, size = append(shown, text), size+len(text)+1
+		}
+	}
+	return shown
+}
+
+// setChange is a change of a set of accepted values.
+type setChange struct {
+	label          string
+	added, removed []string
+	before, now    string // short JSON
+}
+
+func (w *schemaComparison) addSetChange(path string, c setChange) {
+	switch {
+	case len(c.added) > 0 && len(c.removed) > 0:
+		w.addDifference(path, TypeChanged, c.before, c.now, "has another "+c.label)
+	case len(c.added) > 0:
+		w.addDifference(path, TypeWidened, c.before, c.now, "takes more now: "+joinShort(c.added))
+	case len(c.removed) > 0:
+		w.addDifference(path, TypeNarrowed, c.before, c.now, "does not take any more: "+joinShort(c.removed))
+	}
+}
+
+// joinShort joins texts, and shortens the result.
+func joinShort(texts []string) string {
+	joined := ""
+	for i, text := range texts {
+		if len(joined) > maxShownBytes {
+			break
+		}
+		if i > 0 {
+			joined += ", "
+		}
+		joined += truncateText(text)
+	}
+	return truncateText(joined)
 }
 
 // valuesOnlyIn returns the values of a that are not in b.
@@ -128,7 +178,7 @@ func valuesOnlyIn(a, b []string) []string {
 func (w *schemaComparison) compareBound(path, keyword string, a, b map[string]any, up int) {
 	before, hadBefore := a[keyword]
 	now, hasNow := b[keyword]
-	if hadBefore == hasNow && equalValues(before, now) {
+	if hadBefore == hasNow && w.work.equalValues(before, now) {
 		return
 	}
 	kind, happened := TypeChanged, "has another "+keyword
@@ -145,7 +195,7 @@ func (w *schemaComparison) compareBound(path, keyword string, a, b map[string]an
 			kind, happened = TypeWidened, "has a wider "+keyword
 		}
 	}
-	w.addDifference(path, kind, keywordJSON(keyword, before, hadBefore), keywordJSON(keyword, now, hasNow), happened)
+	w.addDifference(path, kind, w.keywordJSON(keyword, before, hadBefore), w.keywordJSON(keyword, now, hasNow), happened)
 }
 
 // compareNumbers returns -1, 0 or 1; 0 also if a value is no number.

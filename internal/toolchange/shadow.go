@@ -2,6 +2,7 @@ package toolchange
 
 import (
 	"fmt"
+	"iter"
 )
 
 // Named is a tool of another connector.
@@ -87,7 +88,7 @@ func (c *comparison) checkName() {
 	if exact {
 		sentence = fmt.Sprintf("The connector %q has a tool of the same name.", other.Connector)
 	}
-	c.add(Difference{Path: "name", Kind: Shadows, After: shortJSON(c.toolName, true), Sentence: sentence})
+	c.add(Difference{Path: "name", Kind: Shadows, After: c.shortJSON(c.toolName, true), Sentence: sentence})
 }
 
 // compareMentions reports new texts that name another connector's tool.
@@ -97,7 +98,10 @@ func (c *comparison) compareMentions(old, fresh []definitionText) {
 	}
 	c.addFindings(Shadows, old, fresh, func(p definitionText) []finding {
 		var found []finding
-		for _, word := range findToolNames(p.text) {
+		if !c.work.spendUnits(nameByteWork * len(p.text)) {
+			return nil
+		}
+		for word := range toolNames(p.text) {
 			if o, known := c.names.exact[word]; known && word != c.toolName && !c.names.own[word] {
 				found = append(found, finding{key: word, shown: word, sentence: fmt.Sprintf("The text names %q, a tool of the connector %q.", o.Tool, o.Connector)})
 			}
@@ -106,32 +110,37 @@ func (c *comparison) compareMentions(old, fresh []definitionText) {
 	})
 }
 
-// findToolNames returns the words of a text that look like tool names: with a separator or a capital inside.
-func findToolNames(text string) []string {
-	var words []string
-	for i := 0; i < len(text); i++ {
-		if !isLetter(text[i]) {
-			for i < len(text) && isWordByte(text, i) { // skips a number with its suffix
+// toolNames returns the words of a text that look like tool names: with a separator or a capital inside.
+func toolNames(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := 0; i < len(text); i++ {
+			start := i
+			for i < len(text) && isWordByte(text, i) {
 				i++
 			}
-			continue
-		}
-		start, marked, capital, small := i, false, false, false
-		for ; i < len(text) && isWordByte(text, i); i++ {
-			switch b := text[i]; {
-			case b >= 'a' && b <= 'z':
-				small = true
-			case b >= 'A' && b <= 'Z':
-				capital = capital || i > start
-			case b < '0' || b > '9':
-				marked = true
+			if word := text[start:i]; isToolName(word) && !yield(word) {
+				return
 			}
 		}
-		if i-start >= minFuzzyLength && (marked || capital && small) {
-			words = append(words, text[start:i])
+	}
+}
+
+func isToolName(word string) bool {
+	if len(word) < minFuzzyLength || !isLetter(word[0]) { // a number has no name as its suffix
+		return false
+	}
+	marked, capital, small := false, false, false
+	for i := range len(word) {
+		switch b := word[i]; {
+		case b >= 'a' && b <= 'z':
+			small = true
+		case b >= 'A' && b <= 'Z':
+			capital = capital || i > 0
+		case b < '0' || b > '9':
+			marked = true
 		}
 	}
-	return words
+	return marked || capital && small
 }
 
 func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
@@ -155,18 +164,20 @@ const maxMentions = 200
 // Mentions returns the new words of a definition that may name another tool. The caller looks up their owners
 // for [Compare].
 func Mentions(before, now []byte) []string {
-	fresh := findToolNames(string(now))
-	if len(fresh) == 0 {
-		return nil
+	if len(before)+len(now) > maxComparedBytes {
+		return nil // Compare does not search these definitions
 	}
 	seen := map[string]bool{}
-	for _, word := range findToolNames(string(before)) {
+	for word := range toolNames(string(before)) {
 		seen[word] = true
 	}
 	var words []string
-	for _, word := range fresh {
-		if len(words) < maxMentions && !seen[word] {
-			words = append(words, word)
+	for word := range toolNames(string(now)) {
+		if seen[word] {
+			continue
+		}
+		if words = append(words, word); len(words) == maxMentions {
+			break
 		}
 		seen[word] = true
 	}

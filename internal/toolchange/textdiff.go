@@ -3,6 +3,7 @@ package toolchange
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // TextOp is what happened to a part of a text.
@@ -21,12 +22,17 @@ type TextSpan struct {
 	Text string
 }
 
-// maxDiffWords bounds the words per side that are compared. Longer texts are compared by their common prefix
-// and suffix only.
-const maxDiffWords = 1500
+// Bounds of a word by word comparison. Longer texts are compared by their common prefix and suffix only.
+const (
+	maxDiffWords = 1500      // of each side, between the common words
+	maxDiffBytes = 128 << 10 // of both sides
+)
 
 // DiffText returns the difference of two texts, word by word.
 func DiffText(before, now string) []TextSpan {
+	if len(before)+len(now) > maxDiffBytes {
+		return diffLongText(before, now)
+	}
 	a, b := splitWords(before), splitWords(now)
 	from := 0
 	for from < len(a) && from < len(b) && a[from] == b[from] {
@@ -40,8 +46,35 @@ func DiffText(before, now string) []TextSpan {
 	s.addWords(Kept, a[:from]...)
 	s.diffMiddle(a[from:len(a)-to], b[from:len(b)-to])
 	s.addWords(Kept, a[len(a)-to:]...)
-	return s.list
+	return s.buildSpans()
 }
+
+// diffLongText compares by the common prefix and suffix, in whole characters.
+func diffLongText(before, now string) []TextSpan {
+	from := 0
+	for from < len(before) && from < len(now) && before[from] == now[from] {
+		from++
+	}
+	for from > 0 && !(isRuneStart(before, from) && isRuneStart(now, from)) {
+		from--
+	}
+	end, endNow := len(before), len(now)
+	for end > from && endNow > from && before[end-1] == now[endNow-1] {
+		end, endNow = end-1, endNow-1
+	}
+	for end < len(before) && !isRuneStart(before, end) {
+		end, endNow = end+1, endNow+1
+	}
+	var s spanBuilder
+	s.addWords(Kept, before[:from])
+	s.addWords(Deleted, before[from:end])
+	s.addWords(Inserted, now[from:endNow])
+	s.addWords(Kept, before[end:])
+	return s.buildSpans()
+}
+
+// isRuneStart reports whether a character starts at i, or the text ends there.
+func isRuneStart(text string, i int) bool { return i == len(text) || utf8.RuneStart(text[i]) }
 
 // splitWords splits a text into words and separators, without loss.
 func splitWords(text string) []string {
@@ -67,17 +100,34 @@ func splitWords(text string) []string {
 	return words
 }
 
-type spanBuilder struct{ list []TextSpan }
+// spanBuilder joins words to spans.
+type spanBuilder struct {
+	list  []TextSpan
+	op    TextOp
+	words []string // of the span in progress
+}
 
 func (s *spanBuilder) addWords(op TextOp, words ...string) {
-	text := strings.Join(words, "")
-	switch last := len(s.list) - 1; {
-	case text == "":
-	case last >= 0 && s.list[last].Op == op:
-		s.list[last].Text += text
-	default:
-		s.list = append(s.list, TextSpan{Op: op, Text: text})
+	if len(words) == 0 {
+		return
 	}
+	if op != s.op {
+		s.endSpan()
+		s.op = op
+	}
+	s.words = append(s.words, words...)
+}
+
+func (s *spanBuilder) endSpan() {
+	if text := strings.Join(s.words, ""); text != "" {
+		s.list = append(s.list, TextSpan{Op: s.op, Text: text})
+	}
+	s.words = s.words[:0]
+}
+
+func (s *spanBuilder) buildSpans() []TextSpan {
+	s.endSpan()
+	return s.list
 }
 
 // diffMiddle compares by the longest common subsequence.

@@ -1,9 +1,6 @@
 package toolchange
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // definitionText is a string or a member name of a definition.
 type definitionText struct {
@@ -21,22 +18,22 @@ const (
 	forPeople                  // icons
 )
 
-// Bounds of the search. Texts beyond them are reported, not searched.
+// Bounds of the search, beside its work. Texts beyond them are reported, not searched.
 const (
-	maxTexts         = 20_000
 	maxDepth         = 64
 	maxSearchedBytes = 128 << 10 // of new texts
 )
 
 // textCollector collects the texts of a definition in a stable order.
 type textCollector struct {
+	work        *work
 	all         []definitionText
 	isTruncated bool // a bound was reached
 }
 
-func collectTexts(definition map[string]any) textCollector {
-	var p textCollector
-	for _, name := range memberNames(definition, nil) {
+func collectTexts(definition map[string]any, w *work) textCollector {
+	p := textCollector{work: w}
+	for _, name := range w.memberNames(definition, nil) {
 		seen := forModels
 		switch name {
 		case "_meta":
@@ -44,13 +41,7 @@ func collectTexts(definition map[string]any) textCollector {
 		case "icons":
 			seen = forPeople
 		}
-		path := name
-		switch name {
-		case "inputSchema":
-			path = "arguments"
-		case "outputSchema":
-			path = "result"
-		}
+		path := memberTitle(name)
 		p.addText(path, name, seen)
 		p.collectFrom(path, definition[name], seen, 1)
 	}
@@ -58,7 +49,7 @@ func collectTexts(definition map[string]any) textCollector {
 }
 
 func (p *textCollector) addText(path, text string, seen audience) {
-	if len(p.all) == maxTexts {
+	if !p.work.spendUnits(textWork + len(path)) {
 		p.isTruncated = true
 		return
 	}
@@ -78,7 +69,7 @@ func (p *textCollector) collectFrom(path string, v any, seen audience, depth int
 			p.collectFrom(path, item, seen, depth+1)
 		}
 	case map[string]any:
-		for _, name := range memberNames(v, nil) {
+		for _, name := range p.work.memberNames(v, nil) {
 			inner := childPath(path, name)
 			p.addText(inner, name, seen)
 			if memberAudience := seen; v[name] != nil {
@@ -106,31 +97,42 @@ func childPath(path, name string) string {
 	case len(path) > maxShownBytes:
 		return path
 	}
-	return path + "." + name
+	return path + "." + truncateText(name)
 }
 
-// compareTexts searches the new texts.
+// compareTexts searches the new texts, until the work is exhausted.
 func (c *comparison) compareTexts() {
-	old, next := collectTexts(c.before), collectTexts(c.now)
-	known := make(map[string]bool, len(old.all))
-	for _, p := range old.all {
+	c.searchTexts()
+	if c.isIncomplete || c.work.isExhausted() {
+		c.addUncompared("", TypeChanged, "The definition is too large or too deep to be looked through whole.")
+	}
+}
+
+func (c *comparison) searchTexts() {
+	old, next := collectTexts(c.before, c.work), collectTexts(c.now, c.work)
+	fresh := c.newTexts(old.all, next.all)
+	c.compareHiddenText(old.all, next.all, fresh)
+	fresh, over := limitTexts(fresh)
+	c.isIncomplete = c.isIncomplete || over || next.isTruncated && !c.work.equalValues(c.before, c.now)
+	oldTexts, _ := limitTexts(old.all)
+	c.addFindings(NewLink, oldTexts, fresh, c.findLinks)
+	c.addFindings(InstructionLike, oldTexts, fresh, c.findInstructions)
+	c.compareMentions(oldTexts, fresh)
+}
+
+// newTexts returns the texts of next that old does not have.
+func (c *comparison) newTexts(old, next []definitionText) []definitionText {
+	known := make(map[string]bool, len(old))
+	for _, p := range old {
 		known[p.text] = true
 	}
 	var fresh []definitionText
-	for _, p := range next.all {
+	for _, p := range next {
 		if !known[p.text] {
 			fresh = append(fresh, p)
 		}
 	}
-	c.compareHiddenText(old.all, next.all, fresh)
-	fresh, over := limitTexts(fresh)
-	if over || next.isTruncated && !equalValues(c.before, c.now) {
-		c.add(Difference{Kind: TypeChanged, Sentence: "The definition is too large or too deep to be looked through whole."})
-	}
-	oldTexts, _ := limitTexts(old.all)
-	c.addFindings(NewLink, oldTexts, fresh, findLinks)
-	c.addFindings(InstructionLike, oldTexts, fresh, findInstructions)
-	c.compareMentions(oldTexts, fresh)
+	return fresh
 }
 
 // limitTexts returns texts of at most maxSearchedBytes; over: some were cut.
@@ -148,14 +150,15 @@ func limitTexts(fresh []definitionText) (some []definitionText, over bool) {
 
 // compareHiddenText reports new texts with hidden characters, unless their number fell.
 func (c *comparison) compareHiddenText(old, next, fresh []definitionText) {
-	in := countHidden(fresh)
+	in := c.countHidden(fresh)
 	if len(in) == 0 {
 		return
 	}
-	before, now := countHidden(old), countHidden(next)
+	before, now := c.countHidden(old), c.countHidden(next)
+	isNew := func(r rune) bool { return Hidden(r) && now[r] >= before[r] }
 	for _, p := range fresh {
-		if slices.ContainsFunc([]rune(p.text), func(r rune) bool { return Hidden(r) && now[r] >= before[r] }) {
-			c.add(Difference{Path: p.path, Kind: HiddenText, After: shortJSON(p.text, true),
+		if c.work.spendUnits(hiddenByteWork*len(p.text)) && strings.ContainsFunc(p.text, isNew) {
+			c.add(Difference{Path: p.path, Kind: HiddenText, After: c.shortJSON(p.text, true),
 				Sentence: "There are characters here that a model reads and a person does not see."})
 		}
 	}
@@ -185,7 +188,7 @@ func (c *comparison) addFindings(kind Kind, old, fresh []definitionText, search 
 				continue
 			}
 			known[f.key] = true
-			c.add(Difference{Path: p.path, Kind: kind, After: shortJSON(f.shown, true), Sentence: f.sentence})
+			c.add(Difference{Path: p.path, Kind: kind, After: c.shortJSON(f.shown, true), Sentence: f.sentence})
 		}
 	}
 }

@@ -1,18 +1,19 @@
 package toolchange
 
 import (
-	"bytes"
-	"encoding/json"
-	"maps"
-	"reflect"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
-// memberNames returns the sorted names of both objects' members.
-func memberNames(a, b map[string]any) []string {
-	all := slices.Collect(maps.Keys(a))
+// memberNames returns the sorted names of both objects' members; none if the work is exhausted.
+func (w *work) memberNames(a, b map[string]any) []string {
+	if !w.spendUnits(nameWork * (len(a) + len(b))) {
+		return nil
+	}
+	all := make([]string, 0, max(len(a), len(b)))
+	for name := range a {
+		all = append(all, name)
+	}
 	for name := range b {
 		if _, exists := a[name]; !exists {
 			all = append(all, name)
@@ -22,67 +23,54 @@ func memberNames(a, b map[string]any) []string {
 	return all
 }
 
-// equalValues compares decoded values; numbers by their spelling.
-func equalValues(a, b any) bool { return reflect.DeepEqual(a, b) }
-
-// canonicalJSON returns a text that only equal values share.
-func canonicalJSON(v any) string {
-	text, err := json.Marshal(v) // sorts members by name
-	if err != nil {
-		return ""
+// equalValues compares decoded values; numbers by their spelling. It returns false if the work is exhausted.
+func (w *work) equalValues(a, b any) bool {
+	if !w.spendUnits(valueWork) {
+		return false
 	}
-	return string(text)
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		return ok && len(a) == len(b) && w.equalObjects(a, b)
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, w.equalValues)
+	case string:
+		b, ok := b.(string)
+		return ok && len(a) == len(b) && w.spendUnits(len(a)/16) && a == b
+	default: // a number, true, false or null
+		return isScalar(b) && a == b
+	}
 }
 
-// unescapeHTML reverts json.Marshal's HTML escapes.
-func unescapeHTML(text []byte) string {
-	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(text))
+func (w *work) equalObjects(a, b map[string]any) bool {
+	for name, v := range a {
+		other, exists := b[name]
+		if !exists || !w.equalValues(v, other) {
+			return false
+		}
+	}
+	return true
 }
 
-// maxShownBytes bounds a value in a difference.
-const maxShownBytes = 300
-
-func truncateText(s string) string {
-	if len(s) <= maxShownBytes {
-		return s
+// isScalar reports whether a decoded value is neither an object nor an array.
+func isScalar(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return false
 	}
-	end := maxShownBytes
-	for !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + "…"
+	return true
 }
 
 // collapseSpace replaces each run of white space by one space.
-func collapseSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// hasDuplicateNames reports whether an object in raw has a member twice.
-func hasDuplicateNames(raw []byte) bool {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var open []map[string]bool // member names of the enclosing objects; nil: an array
-	named := false             // the next token is a value
-	for {
-		token, err := dec.Token()
-		if err != nil {
-			return false
+func collapseSpace(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for word := range strings.FieldsSeq(s) {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
 		}
-		top := len(open) - 1
-		if name, isText := token.(string); isText && top >= 0 && open[top] != nil && !named {
-			if open[top][name] {
-				return true
-			}
-			open[top][name], named = true, true
-			continue
-		}
-		named = false
-		switch token {
-		case json.Delim('{'):
-			open = append(open, map[string]bool{})
-		case json.Delim('['):
-			open = append(open, nil)
-		case json.Delim('}'), json.Delim(']'):
-			open = open[:top]
-		}
+		b.WriteString(word)
 	}
+	return b.String()
 }

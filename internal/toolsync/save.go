@@ -57,19 +57,26 @@ func (r *run) newSyncResult(l listing, diff connectors.ToolDiff) store.SyncResul
 	return store.SyncResult{ServerObservation: r.seen, ListHash: l.hash, Diff: diff, Definitions: l.tools, Quarantined: l.quarantined}
 }
 
-// compareTools compares the list with the known tools in one snapshot.
-func (r *run) compareTools(ctx context.Context, st *store.Tenant, tools []connectors.Definition) (diff connectors.ToolDiff, err error) {
-	err = st.Snapshot(ctx, func(tx *store.Tenant) error {
-		diff, err = r.compareInSnapshot(ctx, tx, tools)
+// compareTools compares the list with the known tools. The comparison holds no database connection.
+func (r *run) compareTools(ctx context.Context, st *store.Tenant, tools []connectors.Definition) (connectors.ToolDiff, error) {
+	var c connectors.Comparison
+	err := st.Snapshot(ctx, func(tx *store.Tenant) (err error) {
+		c, err = r.readComparison(ctx, tx, tools)
 		return err
 	})
-	return diff, err
-}
-
-func (r *run) compareInSnapshot(ctx context.Context, st *store.Tenant, tools []connectors.Definition) (connectors.ToolDiff, error) {
-	base, err := st.SyncBaseline(ctx, r.connector.ID)
 	if err != nil {
 		return connectors.ToolDiff{}, err
+	}
+	c.Done = ctx.Done()
+	diff := connectors.Diff(c)
+	return diff, ctx.Err() // a diff that ctx ended is incomplete
+}
+
+// readComparison reads what the comparison of a list needs.
+func (r *run) readComparison(ctx context.Context, st *store.Tenant, tools []connectors.Definition) (connectors.Comparison, error) {
+	base, err := st.SyncBaseline(ctx, r.connector.ID)
+	if err != nil {
+		return connectors.Comparison{}, err
 	}
 	c := connectors.Comparison{
 		Old: base.Tools, List: tools, Policy: r.connector.ToolChanges, First: base.ListHash == nil,
@@ -77,13 +84,13 @@ func (r *run) compareInSnapshot(ctx context.Context, st *store.Tenant, tools []c
 	}
 	if hashes := c.AcceptedNeeded(); len(hashes) > 0 {
 		if c.Accepted, err = st.Definitions(ctx, hashes); err != nil {
-			return connectors.ToolDiff{}, err
+			return connectors.Comparison{}, err
 		}
 	}
 	if c.Names, err = readOtherTools(ctx, st, r.connector.ID, c); err != nil {
-		return connectors.ToolDiff{}, err
+		return connectors.Comparison{}, err
 	}
-	return connectors.Diff(c), nil
+	return c, nil
 }
 
 func toDefinitions(list mcp.ToolList) ([]connectors.Definition, []connectors.Quarantined) {

@@ -1,0 +1,10 @@
+package toolchange
+
+// The bounds of a comparison, and of a list of comparisons.
+const (
+	MaxWork     = maxWork
+	MaxListWork = maxListWork
+)
+
+// Used returns the work of the comparisons until now.
+func (b *Budget) Used() int { return maxListWork - b.remaining }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package toolchange_test
+
+const underRace = false
