@@ -107,7 +107,7 @@ func (h *app) buildServices(egress *safehttp.Policy) {
 	})
 	h.respond = respond.New(s.log, h.auth.Sessions())
 	h.auth.Sessions().ErrorFunc = h.refuseRequest // a session that cannot be read is a failure like any other
-	authorization := &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL}
+	authorization := &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL, ASCIIURL: connectors.ASCIIURL}
 	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: version(), MemoryLimit: &mcp.MemoryLimit{Total: maxResponseMemory, PerKey: maxTenantResponseMemory}, Span: s.traces.tracer.Told()}
 	h.tokens = credentials.NewRefreshing(credentials.Options{Store: d.store, OAuth: authorization, Dialer: dialer, Log: s.log})
 	h.connect = connect.New(connect.Options{

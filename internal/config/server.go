@@ -73,7 +73,7 @@ const (
 type Server struct {
 	Addr         string
 	Egress       Egress
-	EgressAllow  string      // parsed by package safehttp
+	EgressAllow  string      // with host names in xn-- form; parsed by package safehttp
 	EgressProxy  secret.Text // likewise; it can contain a password
 	Proxies      []netip.Prefix
 	Stdio        []Program     // programs that connectors may start
@@ -122,7 +122,7 @@ func (s Server) IsLocal() bool {
 // Check checks the flags.
 func (f ServerFlags) Check() (Server, error) {
 	var c fieldErrors
-	s := Server{Addr: orDefault(f.Addr, defaultAddr), EgressAllow: f.EgressAllow, EgressProxy: secret.Text(f.EgressProxy), PrivateAddr: f.PrivateAddr, Connectors: f.Connectors, Catalog: f.Catalog, HistoryDays: f.HistoryDays, APIRate: f.APIRate, TenantRate: f.TenantRate, StrangerRate: f.StrangerRate, AgentRate: f.AgentRate}
+	s := Server{Addr: orDefault(f.Addr, defaultAddr), EgressAllow: c.checkEgressAllow(f.EgressAllow), EgressProxy: secret.Text(f.EgressProxy), PrivateAddr: f.PrivateAddr, Connectors: f.Connectors, Catalog: f.Catalog, HistoryDays: f.HistoryDays, APIRate: f.APIRate, TenantRate: f.TenantRate, StrangerRate: f.StrangerRate, AgentRate: f.AgentRate}
 	s.SessionIdle, s.SessionLife = c.checkSessions(f.SessionIdle, f.SessionLife)
 	if s.DrainTime = f.DrainTime; s.DrainTime < 0 || s.DrainTime > maxDrainTime {
 		c.addField("PATCHBAY_DRAIN_TIME", "must be from 0s to %s, and is %s.", maxDrainTime, s.DrainTime)

@@ -8,6 +8,8 @@ import (
 // MaxURL bounds a connector's URL, in bytes.
 const MaxURL = 2048
 
+const invalidHostName = "The host name of this URL is no valid one, mixes scripts, or holds characters that look like others. Check it, or write it in its xn-- form."
+
 // checkURL checks a URL's form. The egress rules decide whether its address may be reached.
 func (c *validation) checkURL(raw string) {
 	if raw == "" {
@@ -25,7 +27,7 @@ func (c *validation) checkURL(raw string) {
 	case !strings.EqualFold(u.Scheme, "http") && !strings.EqualFold(u.Scheme, "https"), u.Hostname() == "":
 		c.addField("url", "A URL begins with https:// or http:// and names a host.")
 	case !isASCII(u.Hostname()) || !isValidPunycode(u.Hostname()):
-		c.addField("url", "The host name of this URL is no valid one, mixes scripts, or holds characters that look like others. Check it, or write it in its xn-- form.")
+		c.addField("url", invalidHostName)
 	case u.User != nil:
 		c.addField("url", "A URL holds no user name or password; set them as authentication.")
 	case strings.Contains(raw, "#"):

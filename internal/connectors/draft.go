@@ -71,11 +71,11 @@ func (d Draft) Connector() Connector {
 	}
 }
 
-// Normalized sets defaults and trims white space.
+// Normalized sets defaults, trims white space and writes internationalised hosts in xn-- form.
 func (d Draft) Normalized() Draft {
 	d.Name = strings.TrimSpace(d.Name)
 	d.Description = strings.TrimSpace(d.Description)
-	d.URL, _ = asciiURL(strings.TrimSpace(d.URL))
+	d.URL, _ = ASCIIURL(strings.TrimSpace(d.URL))
 	d.Command = d.Command.withCleanPaths()
 	d.Slug = strings.TrimSpace(d.Slug)
 	if d.Slug == "" {
@@ -85,7 +85,7 @@ func (d Draft) Normalized() Draft {
 	if d.Auth.Type == AuthAPIKey && d.Auth.Header == "" {
 		d.Auth.Header = DefaultAPIKeyHeader
 	}
-	d.OAuth = d.OAuth.trimmed()
+	d.OAuth = d.OAuth.normalized()
 	return d
 }
 

@@ -9,9 +9,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// asciiURL returns a URL with its internationalised host in xn-- form, for storage and lookup (RFC 5891). ok is
-// false, and the URL unchanged, if the name is invalid or misleading.
-func asciiURL(raw string) (_ string, ok bool) {
+// ASCIIURL returns a URL with its internationalised host in xn-- form, for storage and lookup (RFC 5891). ok is
+// false, and the URL unchanged, if the name is invalid or misleading, or the URL has more than MaxURL bytes.
+func ASCIIURL(raw string) (_ string, ok bool) {
+	if len(raw) > MaxURL { // the time of the conversion grows with the square of the length
+		return raw, false
+	}
 	start, end, found := findHost(raw)
 	if !found {
 		return raw, true // nothing to convert; checkURL decides

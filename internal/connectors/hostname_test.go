@@ -2,6 +2,7 @@ package connectors_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"patchbay/internal/connectors"
@@ -63,5 +64,75 @@ func TestHost_MisleadingIsRefused(t *testing.T) {
 		if shown := connectors.UnicodeURL(typed); shown != "" && shown != typed {
 			t.Errorf("%s is shown as %s", name, shown)
 		}
+	}
+}
+
+// oauthAddresses are the addresses in OAuth settings, by location.
+var oauthAddresses = map[string]func(*connectors.OAuthSettings) *string{
+	"auth.issuer":                 func(s *connectors.OAuthSettings) *string { return &s.Issuer },
+	"auth.authorization_endpoint": func(s *connectors.OAuthSettings) *string { return &s.AuthorizationEndpoint },
+	"auth.token_endpoint":         func(s *connectors.OAuthSettings) *string { return &s.TokenEndpoint },
+	"auth.resource": func(s *connectors.OAuthSettings) *string {
+		if s.Resource == nil {
+			s.Resource = new("")
+		}
+		return s.Resource
+	},
+}
+
+func TestOAuthAddress_InternationalisedIsStoredInASCII(t *testing.T) {
+	t.Parallel()
+	for location, address := range oauthAddresses {
+		d := newDraft(func(d *connectors.Draft) {
+			d.Auth.Type = connectors.AuthOAuth2
+			*address(&d.OAuth) = " https://BÜCHER.example:8443/a%20b "
+		})
+		if got := *address(&d.OAuth); got != "https://xn--bcher-kva.example:8443/a%20b" || len(d.Validate()) > 0 {
+			t.Errorf("%s is stored as %s: %v", location, got, d.Validate())
+		}
+	}
+}
+
+func TestOAuthAddress_MisleadingIsRefused(t *testing.T) {
+	t.Parallel()
+	for location, address := range oauthAddresses {
+		for _, typed := range []string{"https://p\u0430ypal.example/", "https://①②⑦.⓪.⓪.①/", "https://xn--.example/"} {
+			d := newDraft(func(d *connectors.Draft) {
+				d.Auth.Type = connectors.AuthOAuth2
+				*address(&d.OAuth) = typed
+			})
+			if got := fieldLocations(d.Validate()); !slices.Equal(got, []string{location}) {
+				t.Errorf("%s %s is refused at %v", location, typed, got)
+			}
+		}
+	}
+}
+
+func TestOAuthClientID_StaysAsEntered(t *testing.T) {
+	t.Parallel()
+	const id = "https://b%C3%BCcher.example/client"
+	d := newDraft(func(d *connectors.Draft) { d.Auth.Type, d.OAuth.ClientID = connectors.AuthOAuth2, id })
+	if d.OAuth.ClientID != id {
+		t.Errorf("stored as %s", d.OAuth.ClientID)
+	}
+}
+
+func TestWebhook_InternationalisedURLIsStoredInASCII(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]string{
+		" " + "https://bücher.example/hook" + " ": "https://xn--bcher-kva.example/hook",
+		"https://p\u0430ypal.example/":            "https://p\u0430ypal.example/", // misleading: the egress rules refuse it
+	} {
+		if got := (connectors.Webhook{URL: typed}).Normalized().URL; got != want {
+			t.Errorf("%s is stored as %s, want %s", typed, got, want)
+		}
+	}
+}
+
+func TestASCIIURL_LongURLIsNotConverted(t *testing.T) {
+	t.Parallel()
+	long := "https://" + strings.Repeat("ü", 1<<20) + ".example/"
+	if got, ok := connectors.ASCIIURL(long); ok || got != long {
+		t.Error("a host of 2 MiB is converted")
 	}
 }

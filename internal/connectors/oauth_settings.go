@@ -57,12 +57,17 @@ func (s OAuthSettings) SameAuthServer(t OAuthSettings) bool {
 	return s.Issuer == t.Issuer && s.TokenEndpoint == t.TokenEndpoint
 }
 
-func (s OAuthSettings) trimmed() OAuthSettings {
-	for _, text := range []*string{&s.ClientID, &s.Issuer, &s.AuthorizationEndpoint, &s.TokenEndpoint, &s.TokenEndpointAuthMethod, &s.Algorithm} {
+// normalized trims white space, writes internationalised hosts in xn-- form, and drops duplicate scopes. A client
+// id stays as entered: an authorization server compares its characters.
+func (s OAuthSettings) normalized() OAuthSettings {
+	for _, text := range []*string{&s.ClientID, &s.TokenEndpointAuthMethod, &s.Algorithm} {
 		*text = strings.TrimSpace(*text)
 	}
+	for _, address := range []*string{&s.Issuer, &s.AuthorizationEndpoint, &s.TokenEndpoint} {
+		*address, _ = ASCIIURL(strings.TrimSpace(*address))
+	}
 	if s.Resource != nil {
-		resource := strings.TrimSpace(*s.Resource)
+		resource, _ := ASCIIURL(strings.TrimSpace(*s.Resource))
 		s.Resource = &resource
 	}
 	var scopes []string
@@ -159,6 +164,8 @@ func (c *validation) checkAddress(location, raw string) {
 	}
 	u, err := url.Parse(raw)
 	switch {
+	case err == nil && (!isASCII(u.Hostname()) || !isValidPunycode(u.Hostname())):
+		c.addField(location, invalidHostName)
 	case err != nil, !isVisibleASCII(raw), strings.ContainsAny(raw, ` \`), len(raw) > maxAddressBytes:
 		c.addField(location, "This is not an address.")
 	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":

@@ -74,9 +74,11 @@ func (w Webhook) State() WebhookState {
 	}
 }
 
-// Normalized trims white space and sorts the kinds without duplicates.
+// Normalized trims white space, writes an internationalised host in xn-- form, and sorts the kinds without
+// duplicates.
 func (w Webhook) Normalized() Webhook {
-	w.Name, w.URL = strings.TrimSpace(w.Name), strings.TrimSpace(w.URL)
+	w.Name = strings.TrimSpace(w.Name)
+	w.URL, _ = ASCIIURL(strings.TrimSpace(w.URL))
 	w.Kinds = slices.Clone(w.Kinds)
 	slices.Sort(w.Kinds)
 	w.Kinds = slices.Compact(w.Kinds)

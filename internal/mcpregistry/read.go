@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"patchbay/internal/clientconfig"
+	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/safehttp"
 )
@@ -89,7 +90,8 @@ func made(all []json.RawMessage, whole bool) (List, error) {
 
 // listAt is the address of the list. People name a registry by its host as often as not.
 func (r *Reader) listAt(address, search string) (*url.URL, error) {
-	u, err := r.check(strings.TrimSpace(address))
+	address, _ = connectors.ASCIIURL(strings.TrimSpace(address))
+	u, err := r.check(address)
 	if err != nil {
 		return nil, refused(err)
 	}

@@ -1,6 +1,7 @@
 package mcpregistry_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -146,5 +147,38 @@ func TestAProxyThatFailsIsSaid(t *testing.T) {
 	_, err := mcpregistry.New(beyond.Client(), beyond.CheckURL).Read(t.Context(), "https://8.8.8.8/", "")
 	if f := fault.As(err); !fault.Is(err, fault.Invalid) || !strings.HasPrefix(f.Message, "The egress proxy does not let Patchbay connect to 8.8.8.8 (403).") {
 		t.Errorf("%v", err)
+	}
+}
+
+// roundTripper answers requests without a connection.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+// RoundTrip answers one request.
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestRead_InternationalisedHostIsASCII(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		" " + "https://bücher.example" + " ": "https://xn--bcher-kva.example/v0.1/servers",
+		"https://BÜCHER.example:8443/v0":     "https://xn--bcher-kva.example:8443/v0/servers",
+		"https://p\u0430ypal.example/":       "", // a Cyrillic letter
+		"https://ｌocalhost/v0.1/servers":     "",
+		"https://registry.example.com/list":  "https://registry.example.com/list",
+	} {
+		requested := ""
+		client := &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			requested = r.URL.Scheme + "://" + r.URL.Host + r.URL.Path
+			answer := httptest.NewRecorder()
+			_, _ = answer.WriteString(`{"servers": []}`)
+			return answer.Result(), nil
+		})}
+		egress := safehttp.New(safehttp.Options{Mode: safehttp.Public})
+		_, err := mcpregistry.New(client, egress.CheckURL).Read(t.Context(), address, "")
+		if (err == nil) != (want != "") || requested != want {
+			t.Errorf("%s: requested %q, want %q: %v", address, requested, want, err)
+		}
+		if f, ok := errors.AsType[*fault.Error](err); err != nil && (!ok || len(f.Fields) != 1 || f.Fields[0].Location != "url") {
+			t.Errorf("%s: %v", address, err)
+		}
 	}
 }

@@ -32,7 +32,7 @@ func (c *Client) AuthorizationURL(r AuthorizationRequest) (string, error) {
 	}
 	if r.Client.Issuer != "" && r.Client.Issuer != r.Server.Issuer {
 		return "", newRefusal(StepAuthorize, "the client belongs to %s, and the request would go to %s",
-			shownURL(r.Client.Issuer), shownURL(r.Server.Issuer))
+			c.shownURL(r.Client.Issuer), c.shownURL(r.Server.Issuer))
 	}
 	u, _ := parsePlainURL(r.Server.AuthorizationEndpoint)
 	u.RawQuery = r.encodeQuery(u.Query()).Encode()

@@ -61,7 +61,7 @@ func (c *Client) addClientAuth(step Step, p Peer, form url.Values, header http.H
 	}
 	if r.Issuer != "" && r.Issuer != p.Server.Issuer {
 		return newRefusal(step, "the client belongs to %s, and the request would go to %s",
-			shownURL(r.Issuer), shownURL(p.Server.Issuer))
+			c.shownURL(r.Issuer), c.shownURL(p.Server.Issuer))
 	}
 	if err := p.Server.checkClientOrigin(step, r); err != nil {
 		return err

@@ -66,6 +66,7 @@ type discovery struct {
 }
 
 func (d *discovery) run(ctx context.Context) error {
+	d.convertTarget()
 	if err := d.client.checkURL(StepResource, "server URL", d.target.ServerURL); err != nil {
 		return err
 	}
@@ -87,10 +88,19 @@ func (d *discovery) run(ctx context.Context) error {
 	return nil
 }
 
+// convertTarget writes the target's hosts in xn-- form. The configured issuer stays as entered: its document is
+// compared with it (RFC 8414 section 3.3).
+func (d *discovery) convertTarget() {
+	o := &d.target.Overrides
+	for _, raw := range []*string{&d.target.ServerURL, &d.target.ResourceMetadata, &o.AuthorizationEndpoint, &o.TokenEndpoint} {
+		*raw = d.client.asciiURL(*raw)
+	}
+}
+
 func (d *discovery) checkOverrides() *Error {
 	o := d.target.Overrides
 	for what, raw := range map[string]string{
-		"configured issuer":                 o.Issuer,
+		"configured issuer":                 d.client.asciiURL(o.Issuer),
 		"configured authorization endpoint": o.AuthorizationEndpoint,
 		"configured token endpoint":         o.TokenEndpoint,
 	} {

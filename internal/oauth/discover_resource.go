@@ -18,7 +18,7 @@ func (d *discovery) findResource(ctx context.Context) (ResourceMetadata, error) 
 			continue
 		}
 		t.Read = "protected-resource metadata"
-		if m.Resource == "" || coversResource(m.Resource, d.target.ServerURL) {
+		if m.Resource == "" || coversResource(d.client.asciiURL(m.Resource), d.target.ServerURL) {
 			d.addTrace(t.TraceStep, "This is the resource's own document.")
 			return m, nil
 		}
@@ -27,9 +27,9 @@ func (d *discovery) findResource(ctx context.Context) (ResourceMetadata, error) 
 			return m, nil
 		}
 		// A document for another resource would make us send that one's token to this server.
-		d.addTrace(t.TraceStep, "Its resource is "+shownURL(m.Resource)+", which is not this server: refused.")
+		d.addTrace(t.TraceStep, "Its resource is "+d.client.shownURL(m.Resource)+", which is not this server: refused.")
 		return m, newRefusal(StepResource, "the metadata is for %s, and the server is %s",
-			shownURL(m.Resource), shownURL(d.target.ServerURL))
+			d.client.shownURL(m.Resource), shownURL(d.target.ServerURL))
 	}
 	if err := ctx.Err(); err != nil {
 		return ResourceMetadata{}, d.asInterruption(StepResource, err)

@@ -44,7 +44,7 @@ func (d *discovery) candidateIssuers(named []string) (candidateIssuers []string,
 	step := TraceStep{Step: StepServer}
 	switch {
 	case d.target.Overrides.Issuer != "":
-		d.addTrace(step, "The issuer is the connector's: "+shownURL(d.target.Overrides.Issuer)+".")
+		d.addTrace(step, "The issuer is the connector's: "+d.client.shownURL(d.target.Overrides.Issuer)+".")
 		return []string{d.target.Overrides.Issuer}, false
 	case len(named) > 0:
 		return named[:min(len(named), maxIssuers)], false
@@ -53,14 +53,16 @@ func (d *discovery) candidateIssuers(named []string) (candidateIssuers []string,
 	return []string{originURL(d.server)}, true
 }
 
-// tryIssuer tries every well-known URL of an issuer.
+// tryIssuer tries every well-known URL of an issuer. Requests have its host in xn-- form; its document is
+// compared with the issuer as published.
 func (d *discovery) tryIssuer(ctx context.Context, issuer string) bool {
-	if err := d.client.checkURL(StepServer, "issuer", issuer); err != nil {
+	ascii := d.client.asciiURL(issuer)
+	if err := d.client.checkURL(StepServer, "issuer", ascii); err != nil {
 		d.recordForbidden(err)
-		d.addTrace(TraceStep{Step: StepServer, URL: shownURL(issuer)}, "This issuer may not be contacted.")
+		d.addTrace(TraceStep{Step: StepServer, URL: d.client.shownURL(issuer)}, "This issuer may not be contacted.")
 		return false
 	}
-	for _, raw := range serverCandidates(issuer) {
+	for _, raw := range serverCandidates(ascii) {
 		t := d.fetchDocument(ctx, StepServer, raw)
 		switch {
 		case t.forbidden:
@@ -106,15 +108,16 @@ func (d *discovery) takeDocument(t fetchAttempt, issuer string) bool {
 	t.Read = "authorization-server metadata"
 	if !sameIssuer(m.Issuer, issuer) {
 		if d.mismatch == nil {
-			d.mismatch = newRefusal(StepServer, "the issuer is %s, and its document says %s", shownURL(issuer), shownIssuer(m.Issuer))
+			d.mismatch = newRefusal(StepServer, "the issuer is %s, and its document says %s", d.client.shownURL(issuer), d.shownIssuer(m.Issuer))
 		}
-		d.addTrace(t.TraceStep, "The document is of the issuer "+shownIssuer(m.Issuer)+", not of "+shownURL(issuer)+": not used.")
+		d.addTrace(t.TraceStep, "The document is of the issuer "+d.shownIssuer(m.Issuer)+", not of "+d.client.shownURL(issuer)+": not used.")
 		return false
 	}
 	if m.TokenEndpoint == "" && d.target.Overrides.TokenEndpoint == "" {
 		d.addTrace(t.TraceStep, "It names no token endpoint: on to the next.")
 		return false
 	}
+	d.convertEndpoints(&m)
 	if err := d.checkEndpoints(&m, t.TraceStep); err != nil {
 		d.recordForbidden(err)
 		return false
@@ -124,11 +127,19 @@ func (d *discovery) takeDocument(t fetchAttempt, issuer string) bool {
 	return true
 }
 
-func shownIssuer(issuer string) string {
+func (d *discovery) shownIssuer(issuer string) string {
 	if issuer == "" {
 		return "(none)"
 	}
-	return shownURL(issuer)
+	return d.client.shownURL(issuer)
+}
+
+// convertEndpoints writes the hosts of a document's endpoints in xn-- form. The issuer is an identifier and stays as
+// published.
+func (d *discovery) convertEndpoints(m *Metadata) {
+	for _, raw := range []*string{&m.AuthorizationEndpoint, &m.TokenEndpoint, &m.RegistrationEndpoint, &m.RevocationEndpoint} {
+		*raw = d.client.asciiURL(*raw)
+	}
 }
 
 // checkEndpoints refuses a document with a main endpoint that must not be contacted, and drops other such
@@ -179,6 +190,7 @@ func (d *discovery) pinEndpoints() {
 	}
 	if o.TokenEndpoint != "" {
 		m.PinTokenEndpoint(o.TokenEndpoint)
+		m.DocumentTokenEndpoint = d.client.asciiURL(m.DocumentTokenEndpoint) // can be the issuer
 		d.addTrace(TraceStep{Step: StepServer, URL: shownURL(o.TokenEndpoint)}, "The token endpoint is the connector's.")
 	}
 }

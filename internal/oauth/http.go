@@ -30,6 +30,9 @@ type Client struct {
 	// CheckURL reports whether a URL may be contacted or shown to a browser. It stands besides this package's own rules (http
 	// or https, a host, no userinfo, no fragment). Nil: https only.
 	CheckURL func(raw string) (*url.URL, error)
+	// ASCIIURL returns a URL with its internationalised host in xn-- form; ok is false if the host is invalid or
+	// misleading. Nil: such URLs are refused.
+	ASCIIURL func(raw string) (ascii string, ok bool)
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 	// Timeout bounds each request; 0: 15 seconds.

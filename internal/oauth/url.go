@@ -28,6 +28,19 @@ func (c *Client) checkURL(step Step, what, raw string) *Error {
 	return nil
 }
 
+// asciiURL returns a URL with its host in xn-- form, for requests. A host without that form stays, and checkURL
+// refuses it.
+func (c *Client) asciiURL(raw string) string {
+	if c.ASCIIURL == nil {
+		return raw
+	}
+	ascii, ok := c.ASCIIURL(raw)
+	if !ok {
+		return raw
+	}
+	return ascii
+}
+
 // parsePlainURL parses an http or https URL with a host, without userinfo, fragment or characters that must be
 // escaped.
 func parsePlainURL(raw string) (*url.URL, bool) {
@@ -85,6 +98,17 @@ func trimSlash(s string) string { return strings.TrimSuffix(s, "/") }
 
 // sameIssuer compares issuers as strings, ignoring one trailing slash.
 func sameIssuer(a, b string) bool { return trimSlash(a) == trimSlash(b) }
+
+// shownURL returns a URL's origin and path with an internationalised host as written: an issuer's two forms look
+// different.
+func (c *Client) shownURL(raw string) string {
+	ascii := c.asciiURL(raw)
+	written, err := url.Parse(raw)
+	if u, ok := parsePlainURL(ascii); ok && err == nil && ascii != raw {
+		return strings.Replace(shownURL(ascii), u.Host, written.Host, 1)
+	}
+	return shownURL(raw)
+}
 
 // coversResource reports whether a published resource covers a server's URL: equal but for one trailing slash,
 // or a parent path at a segment boundary, on the same origin.

@@ -150,7 +150,7 @@ func (s *Service) exchangeCode(ctx context.Context, p *provider, settings connec
 	if err != nil {
 		return identity{}, err
 	}
-	ctx = oidc.ClientContext(ctx, s.http)
+	ctx = oidc.ClientContext(ctx, s.providerClient())
 	tokens, err := s.oauthConfig(p, settings.ClientID, client, settings.GroupsClaim).Exchange(ctx, code, oauth2.VerifierOption(own.pkceVerifier()))
 	if err != nil {
 		return identity{}, newExchangeError(settings.Issuer, err)

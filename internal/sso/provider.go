@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -84,15 +85,42 @@ func (t tenantTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.of.RoundTrip(r.WithContext(safehttp.WithTenant(r.Context(), t.tenant)))
 }
 
+// providerClient returns the HTTP client for the URLs of a provider's metadata.
+func (s *Service) providerClient() *http.Client {
+	c := *s.http
+	c.Transport = asciiTransport{next: s.http.Transport}
+	return &c
+}
+
+// asciiTransport writes internationalised hosts in xn-- form: go-oidc requests the URLs of a provider's metadata as
+// they are.
+type asciiTransport struct{ next http.RoundTripper }
+
+// RoundTrip sends one request.
+func (t asciiTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	const scheme = "https://"
+	if host := strings.TrimPrefix(asciiURL(scheme+r.URL.Host), scheme); host != r.URL.Host {
+		r = r.Clone(r.Context())
+		r.URL.Host, r.Host = host, host
+	}
+	return t.next.RoundTrip(r)
+}
+
+// asciiURL returns a URL with its host in xn-- form. An invalid or misleading host stays, and checkURL refuses it.
+func asciiURL(raw string) string {
+	ascii, _ := connectors.ASCIIURL(raw)
+	return ascii
+}
+
 // discoverProvider reads a provider's metadata for a tenant, and checks what a sign-in needs.
 func (s *Service) discoverProvider(ctx context.Context, tenant connectors.TenantID, issuer string) (*provider, error) {
 	key := providerKey{tenant.String(), issuer}
 	if known := s.known.get(key, s.now()); known != nil {
 		return known, nil
 	}
-	own := *s.http
-	own.Transport = tenantTransport{of: s.http.Transport, tenant: key.tenant}
-	read, err := oidc.NewProvider(oidc.ClientContext(ctx, &own), issuer)
+	client := s.providerClient()
+	client.Transport = tenantTransport{of: client.Transport, tenant: key.tenant}
+	read, err := oidc.NewProvider(oidc.ClientContext(ctx, client), issuer)
 	if _, ok := errors.AsType[*oidc.IssuerMismatchError](err); ok {
 		return nil, newIssuerMismatch(issuer)
 	}
@@ -112,7 +140,7 @@ func (s *Service) discoverProvider(ctx context.Context, tenant connectors.Tenant
 
 func (s *Service) checkMetadata(issuer string, p *provider) error {
 	for _, raw := range []string{p.Endpoint().AuthURL, p.Endpoint().TokenURL, p.meta.Keys} {
-		if _, err := s.checkURL(raw); err != nil {
+		if _, err := s.checkURL(asciiURL(raw)); err != nil {
 			return newRefusal("sso-discovery", fault.Upstream, "The provider %s names an address where Patchbay does not go.", hostFor(issuer))
 		}
 	}
@@ -139,6 +167,7 @@ func (p *provider) authStyle() oauth2.AuthStyle {
 // oauthConfig returns the tenant's OAuth client at the provider.
 func (s *Service) oauthConfig(p *provider, id string, oauthConfig secret.Text, groupsClaim string) *oauth2.Config {
 	endpoint := p.Endpoint()
+	endpoint.AuthURL, endpoint.TokenURL = asciiURL(endpoint.AuthURL), asciiURL(endpoint.TokenURL)
 	endpoint.AuthStyle = p.authStyle()
 	c := &oauth2.Config{
 		ClientID: id, ClientSecret: oauthConfig.Reveal(), Endpoint: endpoint, RedirectURL: s.RedirectURI(), Scopes: []string{oidc.ScopeOpenID, "email", "profile"},

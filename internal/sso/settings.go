@@ -98,7 +98,7 @@ func (s *Service) Forget(ctx context.Context, a auth.Actor) error {
 	})
 }
 
-// applyTo returns s with the change.
+// applyTo returns s with the change, and the issuer's host in xn-- form.
 func (c Change) applyTo(s connectors.SSO) connectors.SSO {
 	was := s
 	setIfGiven(&s.Issuer, c.Issuer)
@@ -115,7 +115,8 @@ func (c Change) applyTo(s connectors.SSO) connectors.SSO {
 			s.BreakGlass = nil
 		}
 	}
-	s.Issuer, s.ClientID, s.GroupsClaim = strings.TrimSpace(s.Issuer), strings.TrimSpace(s.ClientID), strings.TrimSpace(s.GroupsClaim)
+	s.Issuer = asciiURL(strings.TrimSpace(s.Issuer))
+	s.ClientID, s.GroupsClaim = strings.TrimSpace(s.ClientID), strings.TrimSpace(s.GroupsClaim)
 	if s.GroupsClaim == "" {
 		s.GroupsClaim = "groups"
 	}

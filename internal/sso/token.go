@@ -150,7 +150,7 @@ func isUnusualEmail(email string) bool {
 
 // fetchUserInfo adds the claims of the UserInfo endpoint (OpenID Connect Core section 5.3).
 func (s *Service) fetchUserInfo(ctx context.Context, p *provider, issuer string, tokens *oauth2.Token, who *idClaims, all map[string]json.RawMessage) error {
-	if _, err := s.checkURL(p.UserInfoEndpoint()); err != nil {
+	if _, err := s.checkURL(asciiURL(p.UserInfoEndpoint())); err != nil {
 		return newUnreachable(issuer, err)
 	}
 	info, err := p.UserInfo(ctx, oauth2.StaticTokenSource(tokens))

@@ -174,3 +174,26 @@ func TestSecret_IsShownOnlyAtCreation(t *testing.T) {
 		t.Error("nothing was looked at")
 	}
 }
+
+func TestWebhook_InternationalisedHostIsASCII(t *testing.T) {
+	t.Parallel()
+	w := newWebhookTest(t)
+	const typed, stored = "https://bücher.example/hook", "https://xn--bcher-kva.example/hook"
+	hook, _ := w.addWebhook(t, typed)
+	if hook.URL != stored {
+		t.Errorf("stored as %s", hook.URL)
+	}
+	hook, err := w.post.Update(t.Context(), w.admin, hook.ID, webhooks.Change{URL: new("https://größe.example/")})
+	if err != nil || hook.URL != "https://xn--gre-6ka8i.example/" {
+		t.Errorf("changed to %s, %v", hook.URL, err)
+	}
+	for name, misleading := range map[string]string{
+		"a Cyrillic letter": "https://p\u0430ypal.example/",
+		"full-width digits": "https://１２７.0.0.1/",
+	} {
+		_, err := w.post.Update(t.Context(), w.admin, hook.ID, webhooks.Change{URL: &misleading})
+		if f := fault.As(err); f == nil || len(f.Fields) != 1 || f.Fields[0].Location != "url" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
