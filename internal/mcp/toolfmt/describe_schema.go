@@ -1,16 +1,13 @@
 package toolfmt
 
-import (
-	"bytes"
-	"strings"
-)
+import "strings"
 
 // setDescription sets a schema's description: the server's text, and notes on what Google's dialect cannot
 // express. The title is dropped: generators derive it from the property's name.
 func (d googleDialect) setDescription(out, v *value, notes []string) {
-	text := strings.TrimSpace(truncateText(v.getText("description"), maxOtherDescription))
-	if fallback := v.get("default"); fallback != nil && fallback.kind != 'n' {
-		if raw := fallback.write(nil); len(raw) <= 80 {
+	text := strings.TrimSpace(truncateText(d.readText(v, "description"), maxOtherDescription))
+	if fallback := v.get("default"); fallback != nil && fallback.kind != 'n' && fallback.estimateSize(maxDefault) <= maxDefault {
+		if raw := fallback.write(nil); len(raw) <= maxDefault {
 			notes = append(notes, "Default: "+string(raw)+".")
 		}
 	}
@@ -57,8 +54,11 @@ func removeDuplicates(list []string) []string {
 	return out
 }
 
-// maxListedLength bounds the values listed in a description, in bytes.
-const maxListedLength = 500
+// Bounds of values in a description, in bytes.
+const (
+	maxListedLength = 500 // of all that enum or const has
+	maxDefault      = 80
+)
 
 func describeValues(v *value) []string {
 	all := listedValues(v)
@@ -68,12 +68,11 @@ func describeValues(v *value) []string {
 	var words []string
 	length := 0
 	for _, item := range all {
-		raw := bytes.TrimSpace(item.write(nil))
-		if length += len(raw) + 2; length > maxListedLength {
+		if length += item.estimateSize(maxListedLength) + 2; length > maxListedLength {
 			words = append(words, "…")
 			break
 		}
-		words = append(words, string(raw))
+		words = append(words, string(item.write(nil)))
 	}
 	return []string{"One of: " + strings.Join(words, ", ") + "."}
 }

@@ -1,9 +1,6 @@
 package toolfmt
 
-import (
-	"regexp/syntax"
-	"strconv"
-)
+import "strconv"
 
 // googleDialect converts JSON Schema to Google's dialect. Its Schema has the fields type, format, description,
 // nullable, enum, properties, required, minProperties, maxProperties, items, minItems, maxItems, minLength,
@@ -21,7 +18,12 @@ type googleDialect struct{ *schemaWalker }
 // maxNesting bounds nested objects and arrays. Deeper ones become an object or array of anything.
 const maxNesting = 8
 
-const maxEnum = 500
+// Bounds of one keyword's value. A longer one is left out.
+const (
+	maxEnum          = 500
+	maxGooglePattern = 500 // bytes
+	maxNumber        = 40  // bytes
+)
 
 type schemaPath struct {
 	depth int      // references being followed
@@ -31,7 +33,7 @@ type schemaPath struct {
 func (s schemaPath) nested() schemaPath { return schemaPath{s.depth + 1, s.refs} }
 
 func (d googleDialect) convertSchema(v *value, path schemaPath) *value {
-	if !d.spendBytes(costPerSchema) {
+	if !d.spendBytes(costPerSchema) || !d.spendWork(workSchema) {
 		return d.truncatedSchema(v)
 	}
 	v, trail, cyclic := d.resolveRefs(v, path.refs)
@@ -42,6 +44,9 @@ func (d googleDialect) convertSchema(v *value, path schemaPath) *value {
 		v = newObject() // true or invalid: any value
 	}
 	d.spendBytes(len(v.members)) // unknown members cost too
+	if !d.spendWork(workMember*len(v.members) + workListed*len(listedValues(v))) {
+		return d.truncatedSchema(v)
+	}
 	v, path = d.mergeAllOf(v, schemaPath{path.depth, trail})
 	if alternatives := findAlternatives(v); alternatives != nil {
 		return d.convertUnion(v, alternatives, path)
@@ -58,11 +63,14 @@ func (d googleDialect) convertTypes(named []string, v *value, path schemaPath) *
 	if len(named) == 0 && !null {
 		named = anyTypes
 	}
+	if more := max(0, len(named)-1); !d.spendBytes(costPerSchema*more) || !d.spendWork(more*(workSchema+16*len(v.members))) {
+		return d.truncatedSchema(v)
+	}
 	var schemas []*value
 	for _, name := range named {
 		schemas = append(schemas, d.convertType(name, v, path))
 	}
-	return newUnion(schemas, null || allowsNull(v), "")
+	return d.newUnion(schemas, null || allowsNull(v), "")
 }
 
 // convertType converts a schema for one type, with the keywords of that type.
@@ -95,14 +103,14 @@ func (d googleDialect) convertString(out, v *value) (notes []string) {
 		return nil // the other keywords are weaker
 	}
 	notes = describeValues(v)
-	switch format := v.getText("format"); {
+	switch format := d.readText(v, "format"); {
 	case format == "date-time":
 		out.set("format", newText(format))
 	case format != "" && format != "enum":
 		notes = append(notes, "Format: "+truncateText(format, 40)+".")
 	}
-	if pattern := v.getText("pattern"); pattern != "" {
-		if _, err := syntax.Parse(pattern, syntax.Perl); err == nil && len(pattern) <= 500 && d.spendBytes(len(pattern)) {
+	if pattern := d.readText(v, "pattern"); pattern != "" && len(pattern) <= maxGooglePattern {
+		if _, err := d.patterns.Parse(pattern); err == nil && d.spendBytes(len(pattern)) {
 			out.set("pattern", newText(pattern))
 		}
 	}
@@ -124,10 +132,10 @@ func convertNumber(out, v *value, name string) (notes []string) {
 		if v.getKind(bound.exclusive, 't') != nil { // draft 4
 			inclusive, exclusive = nil, inclusive
 		}
-		if inclusive != nil && isFinite(inclusive) {
+		if inclusive != nil && len(inclusive.raw) <= maxNumber && isFinite(inclusive) {
 			out.set(bound.inclusive, inclusive)
 		}
-		if exclusive != nil && len(exclusive.raw) <= 40 {
+		if exclusive != nil && len(exclusive.raw) <= maxNumber {
 			notes = append(notes, bound.words+string(exclusive.raw)+".")
 		}
 	}
@@ -168,6 +176,9 @@ func (d googleDialect) convertObject(out, v *value, path schemaPath) {
 	}
 	written, there := newObject(), map[string]bool{}
 	for _, p := range properties.members {
+		if d.work <= 0 {
+			break
+		}
 		if p.name == "" || path.depth > 0 && d.budget <= 0 {
 			continue
 		}
@@ -179,8 +190,12 @@ func (d googleDialect) convertObject(out, v *value, path schemaPath) {
 		return
 	}
 	out.set("properties", written)
+	listed := v.getList("required")
+	if !d.spendWork(workListed * len(listed)) {
+		return
+	}
 	var required []string
-	for _, name := range stringsOf(v.getList("required")) {
+	for _, name := range stringsOf(listed) {
 		if there[name] {
 			required = append(required, name)
 		}
@@ -194,7 +209,7 @@ func (d googleDialect) convertObject(out, v *value, path schemaPath) {
 // copyCounts copies bounds that are whole numbers, as an int64 must be.
 func copyCounts(out, v *value, names ...string) {
 	for _, name := range names {
-		if n := v.getKind(name, '0'); n != nil {
+		if n := v.getKind(name, '0'); n != nil && len(n.raw) <= maxNumber {
 			if whole, err := strconv.ParseInt(string(n.raw), 10, 64); err == nil && whole >= 0 {
 				out.set(name, n)
 			}

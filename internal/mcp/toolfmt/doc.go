@@ -14,5 +14,8 @@
 // express is left out, so that a schema gets wider rather than narrower (a list in place of any value is the
 // exception): the server still validates the arguments.
 //
+// Schemas are hostile input. The work and the memory of one conversion are bounded (work.go), and so are its
+// regular expressions (pattern.go). A schema that is too large is not listed, and the description says so.
+//
 // Facts about providers come from their published references, cited where they are used.
 package toolfmt

@@ -17,8 +17,9 @@ func googleTools(tools []Tool) []json.RawMessage {
 		out = append(out, `{"name":`...)
 		out = appendQuoted(out, t.Name)
 		out = append(out, `,"description":`...)
-		out = appendQuoted(out, t.modelDescription(maxOtherDescription))
-		if schema := googleParameters(t.InputSchema); schema != nil {
+		schema, unsaid := googleParameters(t.InputSchema)
+		out = appendQuoted(out, t.modelDescription(maxOtherDescription, unsaid))
+		if schema != nil {
 			out = append(out, `,"parameters":`...)
 			out = schema.write(out)
 		}
@@ -27,17 +28,21 @@ func googleTools(tools []Tool) []json.RawMessage {
 	return []json.RawMessage{append(out, "]}"...)}
 }
 
-// googleParameters returns a tool's input schema in Google's dialect; nil if it has no properties.
-func googleParameters(raw json.RawMessage) *value {
-	v := parseValue(raw)
+// googleParameters returns a tool's input schema in Google's dialect; nil if it has no properties. unsaid is a
+// sentence on what was left out; it may be empty.
+func googleParameters(raw json.RawMessage) (schema *value, unsaid string) {
+	v, isTooLarge := parseSchema(raw)
+	if isTooLarge {
+		return nil, tooLarge
+	}
 	if v == nil || v.kind != '{' {
-		return nil
+		return nil, ""
 	}
 	d := googleDialect{newSchemaWalker(v)}
 	flat := d.flattenObject(v)
 	flat.set("type", newText("object"))
 	if schema := d.convertType("object", flat, schemaPath{refs: []*value{v}}); schema.get("properties") != nil {
-		return schema
+		return schema, ""
 	}
-	return nil
+	return nil, ""
 }

@@ -88,13 +88,16 @@ var typeNames = map[string]bool{
 	"string": true, "number": true, "integer": true, "boolean": true, "array": true, "object": true, "null": true,
 }
 
+// maxTypes bounds the names that are read of a schema's type. There are seven.
+const maxTypes = 16
+
 // schemaTypes returns the valid names in a schema's type; nil: none.
 func schemaTypes(v *value) []string {
 	of := v.get("type")
 	if of == nil {
 		return nil
 	}
-	listed := of.items
+	listed := of.items[:min(len(of.items), maxTypes)]
 	if of.kind == '"' {
 		listed = []*value{of}
 	}

@@ -56,7 +56,7 @@ func minimalDefinition(t Tool) []byte {
 	if t.Description != "" {
 		v.set("description", newText(t.Description))
 	}
-	schema := parseValue(t.InputSchema)
+	schema, _ := parseSchema(t.InputSchema)
 	if schema == nil || schema.kind != '{' {
 		schema = newObject(objectMember{"type", newText("object")})
 	}

@@ -11,6 +11,8 @@ import (
 
 var noParameters = []byte(`{"type":"object","properties":{}}`)
 
+const tooLarge = "Its parameters are not listed, because their schema is too large."
+
 // convertParameters returns the input schema for a provider that reads JSON Schema: the server's own bytes,
 // unless the provider would refuse them. unsaid is a sentence on what was left out; it may be empty.
 //
@@ -20,20 +22,27 @@ var noParameters = []byte(`{"type":"object","properties":{}}`)
 //     match JSON Schema draft 2020-12", "Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'" (400
 //     invalid_request_error).
 func convertParameters(raw json.RawMessage, f Format) (schema []byte, unsaid string) {
-	v := parseValue(raw)
+	v, isTooLarge := parseSchema(raw)
+	if isTooLarge {
+		return noParameters, tooLarge
+	}
 	if v == nil || v.kind != '{' || len(v.members) == 0 {
 		return noParameters, ""
 	}
 	m := schemaRepairer{format: f, changed: !utf8.Valid(raw)}
 	m.repairSchema(v)
 	v = m.repairRoot(v)
+	size := v.estimateSize(maxSchemaBytes)
+	if m.changed && size > maxSchemaBytes {
+		return noParameters, tooLarge
+	}
 	if f == Anthropic {
 		unsaid = m.dropRefusedKeys(v)
 	}
 	if !m.changed {
 		return bytes.TrimSpace(raw), ""
 	}
-	return v.write(nil), unsaid
+	return v.write(make([]byte, 0, size)), unsaid
 }
 
 // schemaRepairer changes a schema so that a provider accepts it.
@@ -152,32 +161,34 @@ var anthropicKey = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 // dropRefusedKeys removes the properties whose names Anthropic refuses, and names them in a sentence: a model
 // may still send them.
 func (m *schemaRepairer) dropRefusedKeys(v *value) (unsaid string) {
-	var names []string
-	left := map[string]bool{}
+	required := v.get("required")
+	refused := map[string]bool{} // only with required
+	var list []byte
 	properties := v.get("properties")
-	kept := slices.DeleteFunc(slices.Clone(properties.members), func(p objectMember) bool {
+	count := len(properties.members)
+	properties.members = slices.DeleteFunc(properties.members, func(p objectMember) bool {
 		if anthropicKey.MatchString(p.name) {
 			return false
 		}
-		names, left[p.name] = append(names, p.name), true
+		if len(list) <= maxOtherDescription { // more would be truncated
+			list = append(appendQuoted(list, truncateText(p.name, 100)), ", "...)
+		}
+		if required != nil {
+			refused[p.name] = true
+		}
 		return true
 	})
-	if names == nil {
+	if len(properties.members) == count {
 		return ""
 	}
 	m.changed = true
-	properties.members = kept
 	v.drop("additionalProperties") // false would forbid what was removed
-	if required := v.get("required"); required != nil {
+	if required != nil {
 		required.items = slices.DeleteFunc(required.items, func(item *value) bool {
-			return item.kind != '"' || left[unquoteString(item.raw)]
+			return item.kind != '"' || refused[unquoteString(item.raw)]
 		})
 	}
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = string(appendQuoted(nil, truncateText(name, 100)))
-	}
-	return "It also takes these arguments, which cannot be listed: " + strings.Join(quoted, ", ") + "."
+	return "It also takes these arguments, which cannot be listed: " + strings.TrimSuffix(string(list), ", ") + "."
 }
 
 func containsString(list []string, s string) bool { return slices.Contains(list, s) }

@@ -51,10 +51,10 @@ func formatEach(tools []Tool, write func(Tool) []byte) []json.RawMessage {
 func openAITool(t Tool) []byte {
 	out := append([]byte(nil), `{"type":"function","function":{"name":`...)
 	out = appendQuoted(out, t.Name)
+	schema, unsaid := convertParameters(t.InputSchema, OpenAI)
 	out = append(out, `,"description":`...)
-	out = appendQuoted(out, t.modelDescription(maxOpenAIDescription))
+	out = appendQuoted(out, t.modelDescription(maxOpenAIDescription, unsaid))
 	out = append(out, `,"parameters":`...)
-	schema, _ := convertParameters(t.InputSchema, OpenAI)
 	return append(append(out, schema...), "}}"...)
 }
 

@@ -8,12 +8,12 @@ import (
 // mergeAllOf merges a schema's allOf into it. The returned path includes the references followed.
 func (d googleDialect) mergeAllOf(v *value, path schemaPath) (*value, schemaPath) {
 	list := v.getList("allOf")
-	if list == nil {
+	if list == nil || !d.spendWork(workMember*len(v.members)) {
 		return v, path
 	}
 	out := withoutMember(v, "allOf")
 	for _, part := range list {
-		if d.steps--; d.steps <= 0 {
+		if d.steps--; d.steps <= 0 || d.work <= 0 {
 			break
 		}
 		part, trail, cyclic := d.resolveRefs(part, path.refs)
@@ -25,14 +25,17 @@ func (d googleDialect) mergeAllOf(v *value, path schemaPath) (*value, schemaPath
 			continue
 		}
 		part, path = d.mergeAllOf(part, schemaPath{path.depth, trail})
-		out = intersectSchemas(out, part)
+		out = d.intersectSchemas(out, part)
 	}
 	return out, path
 }
 
 // intersectSchemas returns a schema for values that match both. Where they differ a wins, but properties and
-// required are united.
-func intersectSchemas(a, b *value) *value {
+// required are united. If the work is spent, it returns a.
+func (w *schemaWalker) intersectSchemas(a, b *value) *value {
+	if !w.spendCopy(a) || !w.spendCopy(b) {
+		return a
+	}
 	out := overlayMembers(b, a)
 	p := newObjectParts(a)
 	p.intersect(newObjectParts(b))
@@ -57,16 +60,22 @@ func findAlternatives(v *value) []*value {
 // convertUnion converts a schema with alternatives. Google's dialect allows nothing beside anyOf ("When using
 // any_of, it must be the only field set"), so the other keywords move into each alternative.
 func (d googleDialect) convertUnion(v *value, alternatives []*value, path schemaPath) *value {
+	if !d.spendWork(3*workMember*len(v.members) + workRef*len(alternatives)) {
+		return d.truncatedSchema(v)
+	}
 	base := withoutMember(withoutMember(v, "anyOf"), "oneOf")
 	if base.get("properties") != nil {
 		return d.convertTypes([]string{"object"}, d.flattenObject(v), path)
 	}
 	null := allowsNull(v)
-	description := base.getText("description")
+	description := truncateText(d.readText(base, "description"), maxOtherDescription)
 	base.drop("description")
 	base.drop("default")
 	var schemas []*value
 	for _, alternative := range alternatives {
+		if d.work <= 0 {
+			return newAnySchema()
+		}
 		if isNull(alternative) {
 			null = true
 			continue
@@ -80,7 +89,7 @@ func (d googleDialect) convertUnion(v *value, alternatives []*value, path schema
 	if schemas == nil {
 		schemas = append(schemas, d.convertTypes(nil, base, path))
 	}
-	return newUnion(schemas, null, truncateText(description, maxOtherDescription))
+	return d.newUnion(schemas, null, description)
 }
 
 // mergeBase merges the keywords beside an alternative into it.
@@ -89,7 +98,7 @@ func (d googleDialect) mergeBase(base, alternative *value, path schemaPath) (*va
 	if cyclic || alternative.kind != '{' {
 		return base, path
 	}
-	return intersectSchemas(alternative, base), schemaPath{path.depth, trail}
+	return d.intersectSchemas(alternative, base), schemaPath{path.depth, trail}
 }
 
 func constrainsValue(v *value) bool {
@@ -100,14 +109,20 @@ func constrainsValue(v *value) bool {
 }
 
 // newUnion returns one schema that accepts what any of the schemas accepts, with a description.
-func newUnion(schemas []*value, null bool, description string) *value {
-	schemas = mergeEnums(dropEqual(flattenUnions(schemas)))
+func (d googleDialect) newUnion(schemas []*value, null bool, description string) *value {
+	schemas = flattenUnions(schemas)
+	if len(schemas) > 1 {
+		if !d.spendWork(workMember * len(schemas)) {
+			return newAnySchema()
+		}
+		schemas = d.mergeEnums(d.dropEqual(schemas))
+	}
 	switch {
 	case len(schemas) == 0:
 		schemas = []*value{newObject(objectMember{"type", newText("string")})}
 	case description != "":
 		schemas[0] = cloneObject(schemas[0])
-		describeFirst(schemas[0], description)
+		d.describeFirst(schemas[0], description)
 	}
 	if null {
 		for _, s := range schemas {
@@ -120,11 +135,13 @@ func newUnion(schemas []*value, null bool, description string) *value {
 	return newObject(objectMember{"anyOf", newList(schemas...)})
 }
 
-func describeFirst(v *value, description string) {
+func (d googleDialect) describeFirst(v *value, description string) {
 	if own := v.getText("description"); own != "" && own != description {
-		description += " " + own
+		description = truncateText(description+" "+own, maxOtherDescription)
 	}
-	v.set("description", newText(description))
+	if d.spendBytes(len(description)) && d.spendWork(4*len(description)) {
+		v.set("description", newText(description))
+	}
 }
 
 func flattenUnions(schemas []*value) []*value {
@@ -139,25 +156,33 @@ func flattenUnions(schemas []*value) []*value {
 	return out
 }
 
-func dropEqual(schemas []*value) []*value {
+// dropEqual drops repeated schemas, as long as the work suffices.
+func (w *schemaWalker) dropEqual(schemas []*value) []*value {
 	seen := map[string]bool{}
+	var text []byte
 	return slices.DeleteFunc(schemas, func(s *value) bool {
-		text := string(s.write(nil))
-		known := seen[text]
-		seen[text] = true
+		if w.work <= 0 {
+			return false
+		}
+		text = s.write(text[:0])
+		w.spendWork(2 * len(text))
+		known := seen[string(text)]
+		if !known {
+			seen[string(text)] = true
+		}
 		return known
 	})
 }
 
 // mergeEnums merges alternatives that are all enums of strings into one.
-func mergeEnums(schemas []*value) []*value {
+func (w *schemaWalker) mergeEnums(schemas []*value) []*value {
 	if len(schemas) < 2 {
 		return schemas
 	}
 	var values []string
 	for _, s := range schemas {
 		list := s.getList("enum")
-		if list == nil || s.get("description") != nil {
+		if list == nil || s.get("description") != nil || !w.spendWork(workListed*len(list)) {
 			return schemas
 		}
 		values = append(values, stringsOf(list)...)
@@ -177,7 +202,7 @@ func isNull(v *value) bool {
 		return true
 	}
 	list := listedValues(v)
-	return len(list) > 0 && !slices.ContainsFunc(list, func(c *value) bool { return c.kind != 'n' })
+	return len(list) > 0 && len(list) <= maxEnum && !slices.ContainsFunc(list, func(c *value) bool { return c.kind != 'n' })
 }
 
 // allowsNull reports whether a schema accepts null explicitly.
@@ -224,10 +249,12 @@ func inferTypes(v *value) []string {
 	return nil
 }
 
+var kindTypes = map[byte]string{'{': "object", '[': "array", '"': "string", 't': "boolean", 'f': "boolean", 'n': "null"}
+
 func typesOfValues(list []*value) []string {
 	var named []string
 	for _, item := range list {
-		name := map[byte]string{'{': "object", '[': "array", '"': "string", 't': "boolean", 'f': "boolean", 'n': "null"}[item.kind]
+		name := kindTypes[item.kind]
 		if item.kind == '0' {
 			name = "integer"
 			if bytes.ContainsAny(item.raw, ".eE") {

@@ -20,16 +20,44 @@ type objectMember struct {
 	value *value
 }
 
-// parseValue parses a document; nil: invalid JSON.
-func parseValue(raw []byte) *value {
+// parseSchema parses a document; nil: invalid JSON, or isTooLarge.
+func parseSchema(raw []byte) (v *value, isTooLarge bool) {
+	if len(raw) > maxSchemaBytes {
+		return nil, true
+	}
 	if !json.Valid(raw) {
-		return nil
+		return nil, false
+	}
+	if countValues(raw) > maxSchemaValues {
+		return nil, true
 	}
 	if !utf8.Valid(raw) {
 		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 	}
 	r := reader{data: raw}
-	return r.readValue()
+	return r.readValue(), false
+}
+
+// countValues estimates from above the values of a valid document.
+func countValues(raw []byte) int {
+	n := 1
+	for pos := 0; pos < len(raw); pos++ {
+		switch raw[pos] {
+		case '"':
+			for pos++; raw[pos] != '"'; pos++ {
+				if raw[pos] == '\\' {
+					pos++
+				}
+			}
+		case ',':
+			n++
+		case '[', '{':
+			if next := raw[pos+1]; next != ']' && next != '}' {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 type reader struct {
@@ -177,15 +205,6 @@ func (r *reader) readString() []byte {
 	return r.data[start:r.pos]
 }
 
-func unquoteString(raw []byte) string {
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw[1 : len(raw)-1])
-	}
-	var s string
-	_ = json.Unmarshal(raw, &s) // raw is a valid string
-	return s
-}
-
 // get returns a member; nil if there is none or v is no object.
 func (v *value) get(name string) *value {
 	if v == nil || v.kind != '{' {
@@ -237,6 +256,24 @@ func (v *value) drop(name string) bool {
 	return at >= 0
 }
 
+// estimateSize returns about the bytes that write appends. It stops counting above limit.
+func (v *value) estimateSize(limit int) int {
+	size := max(len(v.raw), len("[]"))
+	for i := 0; i < len(v.members) && size <= limit; i++ {
+		m := v.members[i]
+		size += len(m.name) + len(`"":,`) + m.value.estimateSize(limit-size)
+		for _, c := range []byte(m.name) {
+			if c < ' ' {
+				size += len(`\u0000`)
+			}
+		}
+	}
+	for i := 0; i < len(v.items) && size <= limit; i++ {
+		size += v.items[i].estimateSize(limit-size) + len(",")
+	}
+	return size
+}
+
 // write appends the value without white space.
 func (v *value) write(dst []byte) []byte {
 	switch v.kind {
@@ -261,29 +298,6 @@ func (v *value) write(dst []byte) []byte {
 		return append(dst, ']')
 	}
 	return append(dst, v.raw...)
-}
-
-// appendQuoted appends a string as JSON, with HTML characters unescaped.
-func appendQuoted(dst []byte, s string) []byte {
-	if isPlainString(s) {
-		dst = append(dst, '"')
-		dst = append(dst, s...)
-		return append(dst, '"')
-	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always encodes
-	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
-}
-
-func isPlainString(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 func newObject(members ...objectMember) *value { return &value{kind: '{', members: members} }

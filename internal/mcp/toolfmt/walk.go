@@ -1,7 +1,6 @@
 package toolfmt
 
 import (
-	"bytes"
 	"net/url"
 	"slices"
 	"strconv"
@@ -14,6 +13,11 @@ type schemaWalker struct {
 	root   *value
 	budget int // bytes that may still be written, about
 	steps  int // properties and keywords that may still be visited in combined schemas
+	work   int // units that may still be spent
+
+	patterns PatternParser
+	targets  map[string]*value         // by the spelling of $ref
+	indexes  map[*value]map[string]int // of wide objects on a reference's path
 }
 
 // Bounds of one tool's schema.
@@ -26,7 +30,10 @@ const (
 const costPerSchema = 32
 
 func newSchemaWalker(root *value) *schemaWalker {
-	return &schemaWalker{root: root, budget: maxWritten, steps: maxSteps}
+	return &schemaWalker{
+		root: root, budget: maxWritten, steps: maxSteps, work: maxWork,
+		targets: map[string]*value{}, indexes: map[*value]map[string]int{},
+	}
 }
 
 // spendBytes takes from the budget and reports whether any is left.
@@ -35,19 +42,25 @@ func (w *schemaWalker) spendBytes(bytes int) bool {
 	return w.budget > 0
 }
 
-// maxRefHops bounds a chain of references.
-const maxRefHops = 16
+// Bounds of references.
+const (
+	maxRefHops  = 16      // of a chain
+	maxRefBytes = 4 << 10 // of the text; a longer reference is dangling
+)
 
 // resolveRefs follows references within the document; keywords beside $ref count (JSON Schema 2020-12 section
-// 8.2.3.1). trail are the enclosing references; cyclic: v leads back into one of them. A dangling reference is
-// ignored.
+// 8.2.3.1). trail are the enclosing references; cyclic: v leads back into one of them, or the work is spent. A
+// dangling reference is ignored.
 func (w *schemaWalker) resolveRefs(v *value, trail []*value) (target *value, longer []*value, cyclic bool) {
 	for range maxRefHops {
 		ref := v.getKind("$ref", '"')
 		if ref == nil {
 			return v, trail, false
 		}
-		to := w.resolvePointer(unquoteString(ref.raw))
+		if !w.spendWork(workRef + 16*len(trail) + workMember*(len(v.members)-1)) {
+			break
+		}
+		to := w.findTarget(ref.raw)
 		if to != nil && slices.Contains(trail, to) {
 			return to, trail, true
 		}
@@ -56,10 +69,30 @@ func (w *schemaWalker) resolveRefs(v *value, trail []*value) (target *value, lon
 			return beside, trail, false
 		}
 		trail = append(slices.Clip(trail), to)
-		v = overlayMembers(to, beside)
+		if v = to; len(beside.members) > 0 {
+			if !w.spendWork(workMember * len(to.members)) {
+				break
+			}
+			v = overlayMembers(to, beside)
+		}
 	}
 	return newObject(), trail, true
 }
+
+// findTarget returns the value that a $ref in this spelling refers to, or nil.
+func (w *schemaWalker) findTarget(raw []byte) *value {
+	if len(raw) > maxRefBytes {
+		return nil
+	}
+	to, known := w.targets[string(raw)]
+	if !known && w.spendWork(workMember+10*len(raw)) {
+		to = w.resolvePointer(unquoteString(raw))
+		w.targets[string(raw)] = to
+	}
+	return to
+}
+
+var pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
 
 // resolvePointer returns the value at a JSON pointer (RFC 6901, as a URI fragment), or nil.
 func (w *schemaWalker) resolvePointer(ref string) *value {
@@ -71,21 +104,33 @@ func (w *schemaWalker) resolvePointer(ref string) *value {
 		fragment = decoded
 	}
 	at := w.root
-	for _, step := range strings.Split(fragment, "/")[1:] {
-		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
-		if at = at.pointerStep(step); at == nil {
+	if fragment == "" {
+		return at
+	}
+	for step := range strings.SplitSeq(fragment[1:], "/") {
+		if at = w.followStep(at, pointerUnescaper.Replace(step)); at == nil {
 			return nil
 		}
 	}
 	return at
 }
 
-func (v *value) pointerStep(name string) *value {
-	if v.kind != '[' {
-		return v.get(name)
-	}
-	if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(v.items) {
-		return v.items[i]
+// followStep returns the member or the item that a step of a pointer names; nil if there is none.
+func (w *schemaWalker) followStep(v *value, name string) *value {
+	switch v.kind {
+	case '[':
+		if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(v.items) {
+			return v.items[i]
+		}
+	case '{':
+		index, known := w.indexes[v]
+		if !known && len(v.members) > maxScanned && w.spendWork(workMember*len(v.members)) {
+			index = v.memberIndex()
+			w.indexes[v] = index
+		}
+		if at := v.findMember(name, index); at >= 0 {
+			return v.members[at].value
+		}
 	}
 	return nil
 }
@@ -136,23 +181,38 @@ func (p *objectParts) addRequired(names []string) {
 }
 
 func (w *schemaWalker) collectParts(v *value, trail []*value, first bool) objectParts {
+	if w.steps <= 0 {
+		return newObjectParts(newObject())
+	}
 	v, trail, cyclic := w.resolveRefs(v, trail)
-	if cyclic && !first || v.kind != '{' || w.steps <= 0 {
+	if cyclic && !first || v.kind != '{' || !w.spendCopy(v) {
 		return newObjectParts(newObject())
 	}
 	p := newObjectParts(v)
 	w.steps -= 1 + len(p.properties) + len(p.required) + len(v.members)/8
 	for _, part := range v.getList("allOf") {
 		if w.steps > 0 {
-			p.intersect(w.collectParts(part, trail, false))
+			p.intersect(w.chargeParts(w.collectParts(part, trail, false)))
 		}
 	}
 	for _, name := range []string{"anyOf", "oneOf"} {
 		var alternatives []objectParts
 		for _, part := range v.getList(name) {
-			alternatives = append(alternatives, w.collectParts(part, trail, false))
+			alternatives = append(alternatives, w.chargeParts(w.collectParts(part, trail, false)))
+			if w.steps <= 0 {
+				alternatives = append(alternatives, newObjectParts(newObject())) // for those that are left out
+				break
+			}
 		}
-		p.intersect(uniteParts(alternatives))
+		p.intersect(w.uniteParts(alternatives))
+	}
+	return p
+}
+
+// chargeParts returns the parts if the work suffices to combine them with others, else none.
+func (w *schemaWalker) chargeParts(p objectParts) objectParts {
+	if !w.spendWork(2 * workMember * (1 + len(p.properties) + len(p.required))) {
+		return newObjectParts(newObject())
 	}
 	return p
 }
@@ -170,7 +230,7 @@ func (p *objectParts) intersect(other objectParts) {
 
 // uniteParts returns what holds for any alternative: the properties of all, and what all require. A property
 // that differs is a union.
-func uniteParts(alternatives []objectParts) objectParts {
+func (w *schemaWalker) uniteParts(alternatives []objectParts) objectParts {
 	out := newObjectParts(newObject())
 	required := map[string]int{}
 	for _, p := range alternatives {
@@ -184,7 +244,7 @@ func uniteParts(alternatives []objectParts) objectParts {
 				out.properties = append(out.properties, property)
 				continue
 			}
-			out.properties[at].value = unionSchema(out.properties[at].value, property.value)
+			out.properties[at].value = w.unionSchema(out.properties[at].value, property.value)
 		}
 	}
 	if len(alternatives) > 0 {
@@ -197,9 +257,9 @@ func uniteParts(alternatives []objectParts) objectParts {
 
 const maxAlternatives = 32
 
-// unionSchema returns the union of two schemas, extending one that it made before. Above the bound it accepts
+// unionSchema returns the union of two schemas, extending one that it made before. Above the bounds it accepts
 // anything.
-func unionSchema(a, b *value) *value {
+func (w *schemaWalker) unionSchema(a, b *value) *value {
 	if a == b || a.kind == '{' && len(a.members) == 0 {
 		return a
 	}
@@ -207,11 +267,10 @@ func unionSchema(a, b *value) *value {
 	if made := a.getKind("anyOf", '['); made != nil && len(a.members) == 1 {
 		alternatives = made.items
 	}
-	text := b.write(nil)
-	if slices.ContainsFunc(alternatives, func(v *value) bool { return v == b || bytes.Equal(v.write(nil), text) }) {
+	if slices.ContainsFunc(alternatives, func(v *value) bool { return w.equalValues(v, b) }) {
 		return a
 	}
-	if len(alternatives) == maxAlternatives {
+	if len(alternatives) == maxAlternatives || !w.spendWork(workMember+8*len(alternatives)) {
 		return newObject()
 	}
 	return newObject(objectMember{"anyOf", newList(append(slices.Clip(alternatives), b)...)})
