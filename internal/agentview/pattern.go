@@ -3,26 +3,19 @@ package agentview
 import (
 	"regexp"
 	"regexp/syntax"
-	"strings"
-	"unicode/utf8"
 )
 
 // Bounds of the regular expressions of one schema. A program's size is known before it is compiled.
 const (
-	maxPatternBytes        = 4 << 10 // of one expression
 	maxPatternInstructions = 2_000   // of one expression
 	maxSchemaInstructions  = 20_000  // of all expressions
-	maxParseWork           = 10_000_000
-	workPatternByte        = 200
-	workWideClass          = 20_000    // \pL is 1292 code points
-	workFoldedClass        = 1_500_000 // each code point is read by the parser
-	workInstruction        = 12        // to run an instruction on a character
-	workCompile            = 1_000     // to compile an instruction
-	patternBytes           = 120       // memory of an instruction
-	maxSchemaRunes         = 300_000   // character class bounds in all instructions
-	runeBytes              = 6         // memory of such a bound, which one-pass programs copy
-	maxUninterrupted       = 500_000   // work units of a match that cannot be interrupted
-	matchBudgetShare       = 2         // divisor of the remaining budget for one match
+	workInstruction        = 12      // to run an instruction on a character
+	workCompile            = 1_000   // to compile an instruction
+	patternBytes           = 120     // memory of an instruction
+	maxSchemaRunes         = 300_000 // character class bounds in all instructions
+	runeBytes              = 6       // memory of such a bound, which one-pass programs copy
+	maxUninterrupted       = 500_000 // work units of a match that cannot be interrupted
+	matchBudgetShare       = 2       // divisor of the remaining budget for one match
 )
 
 // pattern is a compiled regular expression. With a nil regexp every match is undecided.
@@ -54,39 +47,6 @@ func (r *validator) matchLongText(p *pattern, text jsonString) validity {
 		return undecided
 	}
 	return toValidity(fits)
-}
-
-// patternWork estimates from above the work units of parsing an expression.
-func patternWork(expression string) int {
-	wide := strings.Count(expression, `\p`) + strings.Count(expression, `\P`) + strings.Count(expression, `\x{`)
-	for _, c := range expression {
-		if c >= utf8.RuneSelf {
-			wide++
-		}
-	}
-	each := workWideClass
-	if mayFoldCase(expression) {
-		each = workFoldedClass
-	}
-	return workPatternByte*len(expression) + each*wide
-}
-
-// mayFoldCase reports whether a group of the expression has the flag i. It works on the text, because it bounds
-// the cost of parsing.
-func mayFoldCase(expression string) bool {
-	for i := 0; i < len(expression); i++ {
-		switch {
-		case expression[i] == '\\':
-			i++ // an escaped parenthesis opens no group
-		case strings.HasPrefix(expression[i:], "(?"):
-			flags := expression[i+2:]
-			flags = flags[:len(flags)-len(strings.TrimLeft(flags, "imsU-"))]
-			if set, _, _ := strings.Cut(flags, "-"); strings.Contains(set, "i") {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // programSize estimates from above the instructions of an expression's compiled program.

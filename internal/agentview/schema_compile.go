@@ -5,16 +5,21 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+
+	"patchbay/internal/mcp/toolfmt"
 )
 
 // Bounds of one compiled schema.
 const (
-	maxSchemaBytes = 1 << 20
-	maxSchemas     = 8_000  // subschemas
-	maxEntries     = 50_000 // names and values in lookup tables
-	maxEntryBytes  = 64 << 10
-	maxNesting     = 600 // depth of subschemas
-	maxUnchecked   = 20  // reported parts
+	maxSchemaBytes  = 1 << 20
+	maxSchemaMemory = 5 << 20 // bytes of the result, estimated
+	maxSchemas      = 8_000   // subschemas
+	maxEntries      = 50_000  // names and values in lookup tables
+	maxEntryBytes   = 64 << 10
+	maxNesting      = 600 // depth of subschemas
+	maxUnchecked    = 20  // reported parts
+	maxTypesBytes   = 4 << 10
+	maxRefBytes     = 4 << 10 // of a $ref
 )
 
 // Unchecked is a part of a schema that arguments are not checked against.
@@ -49,9 +54,9 @@ type schemaCompiler struct {
 	refs                map[string]*plan       // by the text of $ref
 	memberIndexes       map[int]map[string]int // offsets of members, for objects on a reference's path
 	entryCount          int
-	patternInstructions int  // of all patterns
-	patternRunes        int  // character class bounds of all patterns
-	parseWork           int  // units spent on parsing patterns
+	patternInstructions int // of all patterns
+	patternRunes        int // character class bounds of all patterns
+	patterns            toolfmt.PatternParser
 	memoryBytes         int  // estimated
 	isForeign           bool // below another $id, references are relative to that document
 	unchecked           []Unchecked
@@ -61,8 +66,11 @@ type schemaCompiler struct {
 // schemaPath is the location of a schema in its document.
 type schemaPath struct {
 	parent *schemaPath
-	name   string
+	name   string // below refTarget the text of a $ref, which is parsed if it is reported
 }
+
+// refTarget is the parent of the target of a reference.
+var refTarget = &schemaPath{}
 
 func (p *schemaPath) childPath(names ...string) *schemaPath {
 	for _, name := range names {
@@ -78,6 +86,12 @@ func (p *schemaPath) String() string {
 	const maxPointerBytes = 200
 	var names []string
 	for ; p != nil; p = p.parent {
+		if p.parent == refTarget {
+			steps := slices.Collect(pointerNames(p.name))
+			slices.Reverse(steps)
+			names = append(names, steps...)
+			break
+		}
 		names = append(names, p.name)
 	}
 	var b []byte
@@ -123,7 +137,7 @@ func compileSchema(raw json.RawMessage) *compiledSchema {
 	c.cutCycles()
 	c.reportCostly()
 	s.needsUniqueNames, s.unchecked, s.bytes = c.uniqueNames, c.unchecked, int64(c.memoryBytes+schemaBytes)
-	s.compileWork = c.validator.work + c.parseWork + c.patternInstructions*workCompile
+	s.compileWork = c.validator.work + c.patterns.Work() + c.patternInstructions*workCompile
 	return s
 }
 
@@ -186,7 +200,7 @@ func (c *schemaCompiler) compileAt(pos int, where *schemaPath) *plan {
 	if known, made := c.plans[pos]; made {
 		return known
 	}
-	if len(c.plans) == maxSchemas || c.depth == maxNesting || c.stopped {
+	if len(c.plans) == maxSchemas || c.memoryBytes > maxSchemaMemory || c.depth == maxNesting || c.stopped {
 		c.addUnchecked(where, UncheckedSize)
 		return uncheckedPlan
 	}
@@ -230,7 +244,7 @@ func (c *schemaCompiler) compileKeywords(n *schemaNode, pos int) {
 
 // addEntry counts an entry of a lookup table and reports whether the bounds allow it.
 func (c *schemaCompiler) addEntry(size int) bool {
-	if c.entryCount == maxEntries || size > maxEntryBytes {
+	if c.entryCount == maxEntries || c.memoryBytes > maxSchemaMemory || size > maxEntryBytes {
 		return false
 	}
 	c.entryCount++

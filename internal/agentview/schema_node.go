@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"iter"
 	"math"
 	"net/url"
 	"regexp"
-	"regexp/syntax"
 	"strconv"
 	"strings"
+
+	"patchbay/internal/mcp/toolfmt"
 )
 
 // schemaNode is one schema during compilation.
@@ -56,8 +58,13 @@ func (n *schemaNode) rawValue(word keyword) []byte {
 
 // resolveReference returns the plan of the target of $ref.
 func (n *schemaNode) resolveReference() *plan {
+	raw := n.rawValue(kwRef)
+	if len(raw) > maxRefBytes {
+		n.addUnchecked(n.path.childPath("$ref"), UncheckedReference)
+		return uncheckedPlan
+	}
 	var ref string
-	if json.Unmarshal(n.rawValue(kwRef), &ref) != nil {
+	if json.Unmarshal(raw, &ref) != nil {
 		n.addUnchecked(n.path.childPath("$ref"), UncheckedKeyword)
 		return uncheckedPlan
 	}
@@ -69,33 +76,29 @@ func (n *schemaNode) resolveReference() *plan {
 		n.addUnchecked(n.path.childPath("$ref"), UncheckedReference)
 		return uncheckedPlan
 	}
-	target := n.schemaCompiler.compileAt(pos, n.pointerPath(ref))
+	target := n.schemaCompiler.compileAt(pos, &schemaPath{refTarget, ref})
 	n.refs[ref] = target
 	return target
 }
 
-func (n *schemaNode) pointerPath(ref string) *schemaPath {
-	var p *schemaPath
-	for _, name := range pointerNames(ref) {
-		p = p.childPath(name)
-	}
-	return p
-}
+const workStep = 150 // to follow a step of a JSON pointer
 
 var pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
 
-// pointerNames returns the names of a JSON pointer in a URI fragment (RFC 6901 section 6); nil for the whole
+// pointerNames returns the names of a JSON pointer in a URI fragment (RFC 6901 section 6); none for the whole
 // document or another kind of fragment.
-func pointerNames(ref string) []string {
-	fragment, err := url.PathUnescape(strings.TrimPrefix(ref, "#"))
-	if err != nil || !strings.HasPrefix(fragment, "/") {
-		return nil
+func pointerNames(ref string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		fragment, err := url.PathUnescape(strings.TrimPrefix(ref, "#"))
+		if err != nil || !strings.HasPrefix(fragment, "/") {
+			return
+		}
+		for name := range strings.SplitSeq(fragment[1:], "/") {
+			if !yield(pointerUnescaper.Replace(name)) {
+				return
+			}
+		}
 	}
-	names := strings.Split(fragment[1:], "/")
-	for i, name := range names {
-		names[i] = pointerUnescaper.Replace(name)
-	}
-	return names
 }
 
 // findTarget resolves "#" or a JSON pointer within the document.
@@ -106,7 +109,10 @@ func (n *schemaNode) findTarget(ref string) (pos int, found bool) {
 	if !strings.HasPrefix(ref, "#/") && !strings.HasPrefix(ref, "#%2F") && !strings.HasPrefix(ref, "#%2f") {
 		return 0, false // an anchor, or another document
 	}
-	for _, name := range pointerNames(ref) {
+	for name := range pointerNames(ref) {
+		if !n.spendWork(workStep) {
+			return 0, false
+		}
 		switch n.text[pos] {
 		case '{':
 			members := n.indexMembers(pos)
@@ -186,7 +192,7 @@ func (n *schemaNode) compileTypes() {
 	if raw[0] == '"' {
 		raw = bytes.Join([][]byte{{'['}, raw, {']'}}, nil)
 	}
-	if len(raw) > maxPatternBytes || json.Unmarshal(raw, &names) != nil || len(names) == 0 {
+	if len(raw) > maxTypesBytes || json.Unmarshal(raw, &names) != nil || len(names) == 0 {
 		n.markUnchecked(kwType, typeAny, UncheckedKeyword)
 		return
 	}
@@ -239,16 +245,10 @@ func (n *schemaNode) readCount(word keyword, absent int, kind typeSet) int {
 
 // compilePattern compiles a regular expression, unless its program would be too large.
 func (c *schemaCompiler) compilePattern(expression string, where *schemaPath) *pattern {
-	work := patternWork(expression)
-	if len(expression) > maxPatternBytes || c.parseWork+work > maxParseWork {
-		c.addUnchecked(where, UncheckedPattern)
-		return &pattern{}
-	}
-	c.parseWork += work
-	parsed, err := syntax.Parse(expression, syntax.Perl)
+	parsed, err := c.patterns.Parse(expression)
 	if err != nil {
 		reason := UncheckedSyntax
-		if e, ok := errors.AsType[*syntax.Error](err); ok && e.Code == syntax.ErrLarge {
+		if errors.Is(err, toolfmt.ErrPatternTooLarge) {
 			reason = UncheckedPattern
 		}
 		c.addUnchecked(where, reason)

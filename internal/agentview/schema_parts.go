@@ -20,11 +20,12 @@ func (n *schemaNode) compileSubschemas(word keyword) []*plan {
 		return nil
 	}
 	all := []*plan{}
+	path := n.path.childPath(keywordNames[word])
 	whole := n.eachItem(pos, func(item int) bool {
 		if !n.addEntry(0) {
 			return false
 		}
-		all = append(all, n.schemaCompiler.compileAt(item, n.path.childPath(keywordNames[word], strconv.Itoa(len(all)))))
+		all = append(all, n.schemaCompiler.compileAt(item, path.childPath(strconv.Itoa(len(all)))))
 		return true
 	})
 	if !whole {
