@@ -6,59 +6,132 @@ import (
 	"slices"
 )
 
-// pageSchema is the part of a JSON Schema that pages use: for a table of parameters, and for a form.
+// pageSchema is the part of a JSON Schema that pages use: for a table of parameters, and for a form. A keyword
+// with a value of the wrong type is absent.
 type pageSchema struct {
-	Type        typeNames       `json:"type"`
-	Title       lenient[string] `json:"title"`
-	Description lenient[string] `json:"description"`
-	Properties  orderedObject   `json:"properties"`
-	Required    lenient[[]any]  `json:"required"`
-	Items       json.RawMessage `json:"items"`
-	Enum        rawValues       `json:"enum"`
-	Const       json.RawMessage `json:"const"`
-	Default     json.RawMessage `json:"default"`
-	Minimum     json.RawMessage `json:"minimum"`
-	Maximum     json.RawMessage `json:"maximum"`
-	MaxLength   json.RawMessage `json:"maxLength"`
-	Format      lenient[string] `json:"format"`
-	Pattern     lenient[string] `json:"pattern"`
-	WriteOnly   lenient[bool]   `json:"writeOnly"`
-	Ref         lenient[string] `json:"$ref"`
-	AllOf       rawValues       `json:"allOf"`
-	AnyOf       rawValues       `json:"anyOf"`
-	OneOf       rawValues       `json:"oneOf"`
+	types        []string
+	title        string
+	description  string
+	properties   []schemaMember
+	required     map[string]bool
+	items        *schemaValue
+	enum         []*schemaValue
+	constValue   json.RawMessage
+	defaultValue json.RawMessage
+	minimum      json.RawMessage
+	maximum      json.RawMessage
+	maxLength    json.RawMessage
+	format       string
+	pattern      string
+	writeOnly    bool
+	ref          string
+	allOf        []*schemaValue
+	anyOf        []*schemaValue
+	oneOf        []*schemaValue
 }
 
-func readSchema(raw json.RawMessage) (pageSchema, bool) {
-	var s pageSchema
-	if len(raw) == 0 || json.Unmarshal(raw, &s) != nil {
-		return pageSchema{}, false
+// Bounds of one keyword. What exceeds them is not shown.
+const (
+	maxTypes       = 16
+	maxNumberBytes = 64
+)
+
+// readSchema returns the value as a schema, decoded once; ok is false if it is none.
+func (v *schemaValue) readSchema() (s pageSchema, ok bool) {
+	if v == nil || !v.isObject() {
+		return pageSchema{}, v != nil && string(v.raw) == "null"
 	}
-	return s, true
+	if v.schema == nil {
+		v.schema = &pageSchema{
+			types:        v.getMember("type").typeNames(),
+			title:        v.getMember("title").readText(),
+			description:  v.getMember("description").readText(),
+			required:     v.getMember("required").readTexts(),
+			items:        v.getMember("items"),
+			enum:         v.getMember("enum").listItems(),
+			constValue:   v.getMember("const").rawText(),
+			defaultValue: v.getMember("default").rawText(),
+			minimum:      v.getMember("minimum").rawNumber(),
+			maximum:      v.getMember("maximum").rawNumber(),
+			maxLength:    v.getMember("maxLength").rawNumber(),
+			format:       v.getMember("format").readText(),
+			pattern:      v.getMember("pattern").readText(),
+			writeOnly:    string(v.getMember("writeOnly").rawText()) == "true",
+			ref:          v.getMember("$ref").readText(),
+			allOf:        v.getMember("allOf").listItems(),
+			anyOf:        v.getMember("anyOf").listItems(),
+			oneOf:        v.getMember("oneOf").listItems(),
+		}
+		if properties := v.getMember("properties"); properties != nil {
+			v.schema.properties = properties.members
+		}
+	}
+	return *v.schema, true
 }
 
-func (s pageSchema) isRequired(name string) bool {
-	return slices.Contains(s.Required.value, any(name))
+// The functions below return the zero value for nil, and for a value of another type.
+
+func (v *schemaValue) readText() string {
+	if v == nil || v.raw[0] != '"' {
+		return ""
+	}
+	return decodeText(v.raw)
 }
 
-// rawValues are kept as the server wrote them.
-type rawValues = lenient[[]json.RawMessage]
-
-// typeNames is the value of the keyword type: one name or several.
-type typeNames []string
-
-// UnmarshalJSON accepts a string or a list of strings, and ignores any other value.
-func (t *typeNames) UnmarshalJSON(b []byte) error {
-	var one string
-	if json.Unmarshal(b, &one) == nil {
-		*t = typeNames{one}
+func (v *schemaValue) listItems() []*schemaValue {
+	if v == nil {
 		return nil
 	}
-	var several []string
-	if json.Unmarshal(b, &several) == nil {
-		*t = several
+	return v.items
+}
+
+func (v *schemaValue) rawText() json.RawMessage {
+	if v == nil {
+		return nil
 	}
-	return nil
+	return v.raw
+}
+
+// rawNumber returns a number as written, if it is short.
+func (v *schemaValue) rawNumber() json.RawMessage {
+	if v == nil || len(v.raw) > maxNumberBytes {
+		return nil
+	}
+	return v.raw
+}
+
+// readTexts returns the set of the strings in a list.
+func (v *schemaValue) readTexts() map[string]bool {
+	set := map[string]bool{}
+	for _, item := range v.listItems() {
+		if item.raw[0] == '"' {
+			set[item.readText()] = true
+		}
+	}
+	return set
+}
+
+// typeNames returns the value of the keyword type: one name or several.
+func (v *schemaValue) typeNames() []string {
+	if v == nil || len(v.items) > maxTypes {
+		return nil
+	}
+	if v.raw[0] == '"' {
+		return []string{v.readText()}
+	}
+	var names []string
+	for _, item := range v.items {
+		if item.raw[0] != '"' {
+			return nil
+		}
+		names = append(names, item.readText())
+	}
+	return names
+}
+
+// isNull reports whether a schema allows null alone.
+func (v *schemaValue) isNull() bool {
+	return slices.Equal(v.getMember("type").typeNames(), []string{"null"}) || string(v.getMember("const").rawText()) == "null"
 }
 
 // lenient is a value that stays zero if the document holds another type.
@@ -84,6 +157,17 @@ type objectMember struct {
 // UnmarshalJSON reads an object, and ignores any other value.
 func (o *orderedObject) UnmarshalJSON(b []byte) error {
 	*o, _ = readMembers(json.NewDecoder(bytes.NewReader(b)))
+	return nil
+}
+
+// get returns the value of a member; nil if there is none. Of duplicates the last counts, as in most JSON
+// parsers.
+func (o orderedObject) get(name string) json.RawMessage {
+	for _, m := range slices.Backward(o) {
+		if m.name == name {
+			return m.value
+		}
+	}
 	return nil
 }
 

@@ -17,7 +17,10 @@ const (
 	maxFormFields  = 100
 	maxFormDepth   = 4
 	maxFormChoices = 300
-	maxCheckboxes  = 24 // choices shown as checkboxes
+	maxCheckboxes  = 24        // choices shown as checkboxes
+	maxChoiceBytes = 256 << 10 // of all choices
+	maxKeyBytes    = 1 << 10   // of a property's name
+	maxFillBytes   = 4 << 10   // of a default that is filled in
 )
 
 // toolForm is a form for a tool's arguments. The zero value has no fields.
@@ -63,24 +66,31 @@ type formChoice struct {
 
 // formBuilder builds fields from a schema.
 type formBuilder struct {
-	schemaDocument
-	remaining int // number of fields that may still be added
+	*schemaDocument
+	remaining   int // number of fields that may still be added
+	choiceBytes int // that may still be added
+	hasLongKey  bool
 }
 
 // newToolForm builds a form from a tool's input schema.
 func newToolForm(ctx context.Context, raw json.RawMessage) toolForm {
-	if len(raw) == 0 {
-		return toolForm{}
-	}
-	if len(raw) > maxFormSchema {
+	return newDocument(raw).newForm(ctx)
+}
+
+// newForm is [newToolForm] of a decoded schema.
+func (d *schemaDocument) newForm(ctx context.Context) toolForm {
+	if d.size > maxFormSchema || !d.isWhole {
 		return toolForm{jsonOnlyReason: i18n.T(ctx, "The input schema is too large for a form. Write one JSON object.")}
 	}
-	m := &formBuilder{schemaDocument: newDocument(raw), remaining: maxFormFields}
-	s, _ := m.resolve(raw)
-	if len(s.Properties) == 0 && (len(s.alternatives()) > 0 || len(s.AllOf.value) > 0 || s.Ref.value != "") {
+	m := &formBuilder{schemaDocument: d, remaining: maxFormFields, choiceBytes: maxChoiceBytes}
+	s, _ := m.resolve(d.root)
+	if len(s.properties) == 0 && (len(s.alternatives()) > 0 || len(s.allOf) > 0 || s.ref != "") {
 		return toolForm{jsonOnlyReason: i18n.T(ctx, "The input schema is too intricate for a form. Write one JSON object.")}
 	}
 	fields := m.buildFields(s, formField{name: "arg", required: true, alwaysRequired: true, alwaysSent: true}, 1)
+	if m.hasLongKey {
+		return toolForm{jsonOnlyReason: i18n.T(ctx, "The input schema is too intricate for a form. Write one JSON object.")}
+	}
 	if m.remaining < 0 {
 		return toolForm{jsonOnlyReason: i18n.T(ctx, "There are too many parameters for a form. Write one JSON object.")}
 	}
@@ -89,11 +99,12 @@ func newToolForm(ctx context.Context, raw json.RawMessage) toolForm {
 
 func (m *formBuilder) buildFields(s pageSchema, parent formField, depth int) []formField {
 	var fields []formField
-	for i, property := range s.Properties {
+	for i, property := range s.properties {
 		if m.remaining--; m.remaining < 0 {
 			return nil
 		}
-		required := s.isRequired(property.name)
+		m.hasLongKey = m.hasLongKey || len(property.name) > maxKeyBytes
+		required := s.required[property.name]
 		f := formField{
 			name: parent.name + "." + strconv.Itoa(i), key: property.name,
 			required: required, alwaysRequired: required && parent.alwaysRequired, alwaysSent: parent.alwaysRequired,
@@ -113,14 +124,14 @@ func (m *formBuilder) setKind(f *formField, depth int) {
 	}
 	switch kind := f.schema.singleType(); kind {
 	case "object":
-		if len(f.schema.Properties) > 0 && depth < maxFormDepth {
+		if len(f.schema.properties) > 0 && depth < maxFormDepth {
 			f.kind, f.fields = fieldGroup, m.buildFields(f.schema, *f, depth+1)
 		}
 	case "array":
 		m.setListKind(f)
 	case "boolean":
 		f.kind = fieldFlag
-		if !f.alwaysRequired && (!f.alwaysSent || len(f.schema.Default) == 0) {
+		if !f.alwaysRequired && (!f.alwaysSent || len(f.schema.defaultValue) == 0) {
 			f.kind, f.choices = fieldChoice, []formChoice{{"true", "true"}, {"false", "false"}} // it may be left out
 		}
 	default:
@@ -130,7 +141,7 @@ func (m *formBuilder) setKind(f *formField, depth int) {
 
 // setListKind makes a field for a list of plain values. Any other list is written as JSON.
 func (m *formBuilder) setListKind(f *formField) {
-	items, null := m.resolve(f.schema.Items)
+	items, null := m.resolve(f.schema.items)
 	if null {
 		return
 	}
@@ -148,7 +159,7 @@ func (m *formBuilder) setListKind(f *formField) {
 
 // hasPlainChoices reports whether all choices are strings.
 func (s pageSchema) hasPlainChoices() bool {
-	return !slices.ContainsFunc(s.Enum.value, func(v json.RawMessage) bool { return len(v) == 0 || v[0] == '{' || v[0] == '[' })
+	return !slices.ContainsFunc(s.enum, func(v *schemaValue) bool { return v.raw[0] == '{' || v.raw[0] == '[' })
 }
 
 func kindForType(kind string) fieldKind {
@@ -167,9 +178,9 @@ func kindForType(kind string) fieldKind {
 // singleType is the schema's only type; empty if it has none or several.
 func (s pageSchema) singleType() string {
 	switch {
-	case len(s.Type) == 1:
-		return s.Type[0]
-	case len(s.Type) == 0 && len(s.Properties) > 0:
+	case len(s.types) == 1:
+		return s.types[0]
+	case len(s.types) == 0 && len(s.properties) > 0:
 		return "object"
 	default:
 		return ""
@@ -178,18 +189,21 @@ func (s pageSchema) singleType() string {
 
 // listChoices are the values that a schema enumerates: enum, const, or a union of titled constants.
 func (m *formBuilder) listChoices(s pageSchema) []formChoice {
-	listed := s.Enum.value
-	if len(s.Const) > 0 {
-		listed = []json.RawMessage{s.Const}
-	}
 	var choices []formChoice
-	for _, v := range listed {
-		choices = append(choices, formChoice{value: compactJSON(v), label: formatValue(v)})
+	switch {
+	case len(s.constValue) > 0:
+		choices = m.appendChoice(nil, s.constValue, "")
+	case len(s.enum) > maxFormChoices:
+		return nil
+	default:
+		for _, v := range s.enum {
+			choices = m.appendChoice(choices, v.raw, "")
+		}
 	}
 	if choices == nil {
 		choices = m.listTitledChoices(s)
 	}
-	if len(choices) > maxFormChoices {
+	if m.choiceBytes < 0 {
 		return nil
 	}
 	return slices.DeleteFunc(choices, func(c formChoice) bool { return c.value == "null" })
@@ -197,19 +211,30 @@ func (m *formBuilder) listChoices(s pageSchema) []formChoice {
 
 // listTitledChoices are the constants of a union, with titles; nil for any other union.
 func (m *formBuilder) listTitledChoices(s pageSchema) []formChoice {
+	union := s.alternatives()
+	if len(union) > maxFormChoices {
+		return nil
+	}
 	var choices []formChoice
-	for _, raw := range s.alternatives() {
-		side, ok := readSchema(raw)
-		if !ok || len(side.Const) == 0 {
+	for _, side := range union {
+		constant := side.getMember("const").rawText()
+		if len(constant) == 0 {
 			return nil
 		}
-		label := side.Title.value
-		if label == "" {
-			label = formatValue(side.Const)
-		}
-		choices = append(choices, formChoice{value: compactJSON(side.Const), label: label})
+		choices = m.appendChoice(choices, constant, side.getMember("title").readText())
 	}
 	return choices
+}
+
+// appendChoice adds a choice while the bytes suffice. Without a title its label is its value.
+func (m *formBuilder) appendChoice(choices []formChoice, raw json.RawMessage, title string) []formChoice {
+	if m.choiceBytes -= len(raw) + len(title); m.choiceBytes < 0 {
+		return choices
+	}
+	if title == "" {
+		title = formatValue(raw)
+	}
+	return append(choices, formChoice{value: compactJSON(raw), label: title})
 }
 
 func compactJSON(raw json.RawMessage) string {
@@ -222,10 +247,10 @@ func compactJSON(raw json.RawMessage) string {
 
 // isLong reports whether a text probably has several lines.
 func (f formField) isLong() bool {
-	if f.schema.Format.value != "" {
+	if f.schema.format != "" {
 		return false
 	}
-	if maxLength, err := strconv.Atoi(string(f.schema.MaxLength)); err == nil {
+	if maxLength, err := strconv.Atoi(string(f.schema.maxLength)); err == nil {
 		return maxLength > 200
 	}
 	name := strings.ToLower(f.key)

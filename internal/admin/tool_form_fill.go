@@ -19,7 +19,7 @@ func (f toolForm) defaults() url.Values {
 }
 
 func (f formField) fillDefault(values url.Values) {
-	if f.alwaysSent && len(f.schema.Default) > 0 && f.fillValue(f.schema.Default, values) {
+	if size := len(f.schema.defaultValue); f.alwaysSent && size > 0 && size <= maxFillBytes && f.fillValue(f.schema.defaultValue, values) {
 		return
 	}
 	delete(values, f.name)
@@ -128,7 +128,7 @@ func (f formField) controlText(kind fieldKind, raw json.RawMessage) (string, boo
 // browserText is a text as the browser's control keeps it. A control for an address or date silently drops
 // invalid text.
 func (f formField) browserText(text string) (string, bool) {
-	switch f.schema.Format.value {
+	switch f.schema.format {
 	case "date-time":
 		return browserTime(text)
 	case "date":
@@ -153,10 +153,34 @@ func browserTime(text string) (string, bool) {
 	return local, err == nil && reparsed.Equal(parsed)
 }
 
+// indentedJSON indents JSON. What would become mostly blanks, as a deep list, stays as it is.
 func indentedJSON(raw json.RawMessage) string {
 	var out bytes.Buffer
-	if json.Indent(&out, raw, "", "  ") != nil {
+	if indentedSize(raw) > 16*len(raw)+4<<10 || json.Indent(&out, raw, "", "  ") != nil {
 		return string(raw)
 	}
 	return out.String()
+}
+
+// indentedSize returns about the size of a JSON text with two blanks for each level.
+func indentedSize(raw []byte) int {
+	size, depth, quoted := len(raw), 0, false
+	for pos := 0; pos < len(raw); pos++ {
+		switch c := raw[pos]; {
+		case c == '\\':
+			pos++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			size += 2 * depth
+		case c == ',':
+			size += 2 * depth
+		case c == '}' || c == ']':
+			depth--
+			size += 2 * depth
+		}
+	}
+	return size
 }

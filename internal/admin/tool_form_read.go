@@ -107,7 +107,7 @@ func (r *formReader) readText(f formField, typed string) (json.RawMessage, bool)
 	if typed == "" {
 		return nil, false
 	}
-	if f.schema.Format.value == "date-time" {
+	if f.schema.format == "date-time" {
 		formatted, ok := parseDateTime(typed)
 		if !ok {
 			r.errors[f.name] = messageDateTime

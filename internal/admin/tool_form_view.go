@@ -56,23 +56,23 @@ func (f formField) toView(ctx context.Context, values url.Values, wrong map[stri
 // setLineInput sets the control of a text or number.
 func (f formField) setLineInput(v *templates.TryField) {
 	v.Kind, v.Type = templates.AskLine, "text"
-	v.MaxLength = plainNumber(f.schema.MaxLength)
+	v.MaxLength = plainNumber(f.schema.maxLength)
 	switch {
 	case f.kind != fieldText:
 		v.Type, v.Step = "number", map[bool]string{true: "1", false: "any"}[f.kind == fieldInteger]
-		v.Min, v.Max, v.MaxLength = plainNumber(f.schema.Minimum), plainNumber(f.schema.Maximum), ""
-	case f.schema.WriteOnly.value || f.schema.Format.value == "password":
+		v.Min, v.Max, v.MaxLength = plainNumber(f.schema.minimum), plainNumber(f.schema.maximum), ""
+	case f.schema.writeOnly || f.schema.format == "password":
 		v.Type, v.Value = "password", ""
 	case f.isLong(), strings.Contains(v.Value, "\n") && f.isPlainText(): // a single-line control would drop line breaks
 		v.Kind, v.Type, v.Rows = templates.AskText, "", 3
 	default:
-		v.Type, v.Step = inputType(f.schema.Format.value)
+		v.Type, v.Step = inputType(f.schema.format)
 	}
 }
 
 // isPlainText reports whether browsers have no special control for the format.
 func (f formField) isPlainText() bool {
-	kind, _ := inputType(f.schema.Format.value)
+	kind, _ := inputType(f.schema.format)
 	return kind == "text"
 }
 
@@ -102,10 +102,10 @@ func plainNumber(raw []byte) string {
 }
 
 func (f formField) helpText() string {
-	if f.schema.Description.value != "" {
-		return f.schema.Description.value
+	if f.schema.description != "" {
+		return f.schema.description
 	}
-	return f.schema.Title.value
+	return f.schema.title
 }
 
 // inputNotes say how to fill in the field.
@@ -117,7 +117,7 @@ func (f formField) inputNotes(ctx context.Context) []string {
 	case fieldJSON:
 		notes = append(notes, i18n.T(ctx, "As JSON."))
 	case fieldText:
-		if f.schema.Format.value == "date-time" {
+		if f.schema.format == "date-time" {
 			notes = append(notes, "UTC")
 		}
 	}

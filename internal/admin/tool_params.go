@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"patchbay/internal/i18n"
 	"patchbay/web/templates"
@@ -26,44 +27,52 @@ const (
 // readParams lists the parameters of an input schema in its order, nested ones below their parent. follow
 // resolves references within the schema.
 func readParams(ctx context.Context, raw json.RawMessage, follow bool) []templates.Param {
-	var d schemaDocument
-	if follow && len(raw) <= maxFormSchema { // each reference parses the whole schema
-		d = newDocument(raw)
-	}
-	s, _ := d.resolve(raw)
-	return d.appendParams(ctx, s, "", 1, nil)
+	return newDocument(raw).listParams(ctx, follow)
 }
 
-func (d schemaDocument) appendParams(ctx context.Context, s pageSchema, prefix string, depth int, list []templates.Param) []templates.Param {
-	for _, property := range s.Properties {
+// listParams is [readParams] of a decoded schema.
+func (d *schemaDocument) listParams(ctx context.Context, follow bool) []templates.Param {
+	if !follow {
+		d = &schemaDocument{root: d.root, isWhole: d.isWhole}
+	}
+	s, _ := d.resolve(d.root)
+	list := d.appendParams(ctx, s, "", 1, nil)
+	if !d.isWhole && len(list) < maxParams {
+		list = append(list, templates.Param{Name: "…", Description: i18n.T(ctx, "The other parameters are not shown, because the input schema is too large.")})
+	}
+	return list
+}
+
+func (d *schemaDocument) appendParams(ctx context.Context, s pageSchema, prefix string, depth int, list []templates.Param) []templates.Param {
+	for _, property := range s.properties {
 		if len(list) >= maxParams {
 			return list
 		}
-		name := prefix + property.name
+		name := firstRunes(prefix+firstRunes(property.name, maxName+1), maxName+1) // more is not shown
 		p, nullable := d.resolve(property.value)
 		list = append(list, templates.Param{
 			Name:        shortenText(name, maxName),
 			Type:        d.typeName(ctx, p, nullable),
-			Required:    s.isRequired(property.name),
-			Description: shortenText(p.Description.value, maxDescription),
+			Required:    s.required[property.name],
+			Description: shortenText(p.description, maxDescription),
 			Notes:       p.ruleNotes(ctx),
 		})
 		if depth == maxParamDepth {
 			continue
 		}
 		list = d.appendParams(ctx, p, name+".", depth+1, list)
-		if len(p.Items) > 0 {
-			items, _ := d.resolve(p.Items)
+		if p.items != nil {
+			items, _ := d.resolve(p.items)
 			list = d.appendParams(ctx, items, name+"[].", depth+1, list)
 		}
 	}
 	return list
 }
 
-func (d schemaDocument) typeName(ctx context.Context, s pageSchema, nullable bool) string {
-	types := s.Type
-	if items, _ := d.resolve(s.Items); slices.Equal(types, typeNames{"array"}) && len(items.Type) > 0 {
-		types = typeNames{i18n.T(ctx, "array of %s", strings.Join(items.Type, " "+i18n.T(ctx, "or")+" "))}
+func (d *schemaDocument) typeName(ctx context.Context, s pageSchema, nullable bool) string {
+	types := s.types
+	if items, _ := d.resolve(s.items); slices.Equal(types, []string{"array"}) && len(items.types) > 0 {
+		types = []string{i18n.T(ctx, "array of %s", strings.Join(items.types, " "+i18n.T(ctx, "or")+" "))}
 	}
 	if nullable && len(types) > 0 {
 		types = append(slices.Clone(types), "null")
@@ -73,17 +82,18 @@ func (d schemaDocument) typeName(ctx context.Context, s pageSchema, nullable boo
 
 func (s pageSchema) ruleNotes(ctx context.Context) []string {
 	var notes []string
-	if len(s.Enum.value) > 0 {
-		choices := make([]string, len(s.Enum.value))
-		for i, v := range s.Enum.value {
-			choices[i] = formatValue(v)
+	if len(s.enum) > 0 {
+		var choices []string
+		for size := 0; len(choices) < len(s.enum) && size <= utf8.UTFMax*maxNote; { // more are not shown
+			choice := firstRunes(formatValue(s.enum[len(choices)].raw), maxNote+1)
+			choices, size = append(choices, choice), size+len(choice)+len(", ")
 		}
 		notes = append(notes, i18n.T(ctx, "one of %s", strings.Join(choices, ", ")))
 	}
-	if len(s.Default) > 0 {
-		notes = append(notes, i18n.T(ctx, "default %s", formatValue(s.Default)))
+	if len(s.defaultValue) > 0 {
+		notes = append(notes, i18n.T(ctx, "default %s", formatValue(s.defaultValue)))
 	}
-	switch lowest, highest := formatValue(s.Minimum), formatValue(s.Maximum); {
+	switch lowest, highest := formatValue(s.minimum), formatValue(s.maximum); {
 	case lowest != "" && highest != "":
 		notes = append(notes, lowest+"–"+highest)
 	case lowest != "":
@@ -91,11 +101,11 @@ func (s pageSchema) ruleNotes(ctx context.Context) []string {
 	case highest != "":
 		notes = append(notes, i18n.T(ctx, "at most %s", highest))
 	}
-	if s.Format.value != "" {
-		notes = append(notes, i18n.T(ctx, "format %s", s.Format.value))
+	if s.format != "" {
+		notes = append(notes, i18n.T(ctx, "format %s", firstRunes(s.format, maxNote+1)))
 	}
-	if s.Pattern.value != "" {
-		notes = append(notes, i18n.T(ctx, "matches %s", s.Pattern.value))
+	if s.pattern != "" {
+		notes = append(notes, i18n.T(ctx, "matches %s", firstRunes(s.pattern, maxNote+1)))
 	}
 	for i, n := range notes {
 		notes[i] = shortenText(n, maxNote)
@@ -105,25 +115,47 @@ func (s pageSchema) ruleNotes(ctx context.Context) []string {
 
 // shortenText cleans remote text and cuts it to limit characters.
 func shortenText(s string, limit int) string {
-	n := 0
-	for offset := range s {
-		if n == limit {
-			return cleanText(s[:offset]) + "…"
-		}
-		n++
+	if first := firstRunes(s, limit); len(first) < len(s) {
+		return cleanText(first) + "…"
 	}
 	return cleanText(s)
 }
 
+// firstRunes returns the first characters of a text.
+func firstRunes(s string, limit int) string {
+	n := 0
+	for offset := range s {
+		if n == limit {
+			return s[:offset]
+		}
+		n++
+	}
+	return s
+}
+
+// maxFormatted bounds a value that is formatted, in bytes. Only the beginning of a longer one is.
+const maxFormatted = 4 << 10
+
 // formatValue formats a JSON value: strings without quotes, numbers as written.
 func formatValue(raw json.RawMessage) string {
+	if len(raw) > maxFormatted {
+		return formatBeginning(raw)
+	}
 	var s string
-	if json.Unmarshal(raw, &s) == nil && s != "" {
+	if bytes.HasPrefix(raw, []byte(`"`)) && json.Unmarshal(raw, &s) == nil && s != "" {
 		return s
 	}
-	var out bytes.Buffer
-	if json.Compact(&out, raw) != nil {
-		return ""
+	return compactJSON(raw)
+}
+
+// formatBeginning formats the beginning of a valid JSON value that is long.
+func formatBeginning(raw json.RawMessage) string {
+	const maxEscape = len(`\u0000`)
+	for end := maxFormatted; raw[0] == '"' && end >= maxFormatted-maxEscape; end-- {
+		var s string
+		if json.Unmarshal(append(raw[:end:end], '"'), &s) == nil { // it does not end within an escape
+			return s
+		}
 	}
-	return out.String()
+	return string(raw[:maxFormatted])
 }

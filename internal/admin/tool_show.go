@@ -18,6 +18,7 @@ type triedTool struct {
 	connectors.Tool
 	connector connectors.Connector
 	decoded   connectors.ToolView
+	document  *schemaDocument
 	agents    []store.AgentChoice
 	form      toolForm
 }
@@ -48,7 +49,8 @@ func (h *Handler) loadTriedTool(r *http.Request) (t triedTool, err error) {
 		return t, err
 	}
 	t.decoded = connectors.DecodeTool(t.Raw)
-	t.form = newToolForm(r.Context(), t.decoded.InputSchema)
+	t.document = newDocument(t.decoded.InputSchema)
+	t.form = t.document.newForm(r.Context())
 	return t, nil
 }
 
@@ -75,7 +77,9 @@ func (h *Handler) fillTrialFromCall(r *http.Request, t *trial) error {
 }
 
 func (h *Handler) toolPage(w http.ResponseWriter, r *http.Request, status int, t trial) error {
-	view := toolView(r.Context(), t.tool.Tool, pageDetail, h.now())
+	detail := pageDetail
+	detail.document = t.tool.document
+	view := toolView(r.Context(), t.tool.Tool, detail, h.now())
 	c := t.tool.connector
 	frame := h.newFrame(r, templates.NavConnectors,
 		newCrumb(i18n.T(r.Context(), "Connectors"), "/connectors"),

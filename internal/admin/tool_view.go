@@ -1,9 +1,7 @@
 package admin
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -15,9 +13,10 @@ import (
 // definitionDetail bounds the part of a definition that a page shows. A definition may have 8 MiB, and a
 // hundred times that when indented or escaped.
 type definitionDetail struct {
-	maxText    int  // of the description, in characters
-	maxJSON    int  // of a JSON value, in bytes
-	followRefs bool // references within the schema are resolved
+	maxText    int             // of the description, in characters
+	maxJSON    int             // of a JSON value, in bytes
+	followRefs bool            // references within the schema are resolved
+	document   *schemaDocument // the input schema, if it is decoded already
 }
 
 var (
@@ -66,13 +65,17 @@ func curationBadges(ctx context.Context, t connectors.Tool) []templates.Badge {
 // definitionView is a tool that is not stored, as in a connection test.
 func definitionView(ctx context.Context, def connectors.Definition, limits definitionDetail) templates.ToolView {
 	d := connectors.DecodeTool(def.Raw)
+	document := limits.document
+	if document == nil {
+		document = newDocument(d.InputSchema)
+	}
 	return templates.ToolView{
 		Name:        cleanText(def.Name),
 		Title:       shortenText(d.DisplayTitle(), maxName),
 		Description: shortenText(d.Description, limits.maxText),
 		Icon:        firstIcon(d.Icons),
 		Badges:      hintBadges(ctx, d),
-		Params:      readParams(ctx, d.InputSchema, limits.followRefs),
+		Params:      document.listParams(ctx, limits.followRefs),
 		Raw:         indentJSON(ctx, def.Raw, limits.maxJSON),
 	}
 }
@@ -126,9 +129,8 @@ func indentJSON(ctx context.Context, raw []byte, limit int) string {
 	if len(raw) > limit {
 		return cleanText(string(raw[:limit])) + i18n.T(ctx, "\n… the first %d of %s KiB; the API gives all of it.", limit>>10, i18n.Number(ctx, len(raw)>>10))
 	}
-	var out bytes.Buffer
-	if json.Indent(&out, raw, "", "  ") != nil || out.Len() > 4*limit {
+	if indentedSize(raw) > 4*limit {
 		return cleanText(string(raw))
 	}
-	return cleanText(out.String())
+	return cleanText(indentedJSON(raw))
 }
