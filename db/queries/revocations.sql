@@ -1,16 +1,20 @@
 -- name: Revocation :one
--- With the secret of the connector's own client, where the grant is for that. superseded: the same client was given a grant since, of the same
--- account as far as that is known. Many servers end all grants of a person to a client with any of them.
+-- With the secret of the connector's own client, where the grant is for that. superseded: the same client has a newer grant of the same
+-- account. Many servers end all grants of a person to a client with any of them. If the name of either account is unknown, the accounts
+-- count as the same for the same agent and the same connector or origin. A grant that replaced this one has its created_at as connected_at.
 select sqlc.embed(r), coalesce(c.client_id, '')::text as client_id, coalesce(c.origin, '')::text as client_origin,
        coalesce(c.issuer, '')::text as client_issuer, c.sealed as client_sealed,
        exists (
            select from credentials newer
            where newer.tenant_id = @tenant_id
              and newer.type = 'oauth2'
-             and coalesce(newer.connected_at, newer.created_at) > r.created_at
+             and coalesce(newer.connected_at, newer.created_at) >= r.created_at
              and newer.grant_meta ->> 'client_id' = r.grant_meta ->> 'client_id'
              and newer.grant_meta #>> '{server,issuer}' = r.grant_meta #>> '{server,issuer}'
-             and (newer.account = '' or r.account = '' or newer.account = r.account)
+             and case
+                 when newer.account = '' or r.account = '' then newer.agent_id is not distinct from r.agent_id
+                     and (newer.connector_id = r.connector_id or newer.origin = r.origin)
+                 else newer.account = r.account end
        ) as superseded
 from account_revocations r
 left join revocation_clients c on c.tenant_id = r.tenant_id and c.id = r.id

@@ -25,8 +25,8 @@ const (
 )
 
 // RevokeDeleted revokes the grants of deleted credentials at their servers. It starts no attempt after spell,
-// and reports whether more may be due. Failed attempts are repeated for a day; then the grant is given up,
-// which is audited.
+// and reports whether more may be due. Failed attempts are repeated for a day; then the grant is given up. A
+// superseded grant is skipped. Both are audited.
 func (b *Broker) RevokeDeleted(ctx context.Context, spell time.Duration) (more bool, err error) {
 	round := revocationRound{Broker: b, until: time.Now().Add(spell), ended: make(chan error, maxRevocations)}
 	for {
@@ -81,11 +81,16 @@ func (r *revocationRound) isOver(ctx context.Context) bool {
 // revokeDeleted makes one attempt and stores its result. It fails if that cannot be stored.
 func (b *Broker) revokeDeleted(ctx context.Context, c store.ClaimedRevocation) error {
 	log := b.log.With(slog.Any("tenant_id", c.Tenant), slog.Any("connector_id", c.Connector.ID))
-	err := b.attemptRevocation(ctx, c)
+	superseded, err := b.attemptRevocation(ctx, c)
 	stopped := ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 	switch {
+	case superseded:
+		log.InfoContext(ctx, "grant not revoked, since its client has a newer one")
+		event := newRevokeFailedEvent(c)
+		event.Detail["cause"] = "The server could end a newer grant of the same client, too."
+		err = b.finishRevocation(ctx, c.Tenant, c.ID, &event)
 	case err == nil:
 		err = b.finishRevocation(ctx, c.Tenant, c.ID, nil)
 	case c.Last && !stopped:
@@ -102,25 +107,24 @@ func (b *Broker) revokeDeleted(ctx context.Context, c store.ClaimedRevocation) e
 	return fmt.Errorf("record a revocation: %w", err)
 }
 
-// attemptRevocation sends one revocation. It returns nil if there is nothing to revoke.
-func (b *Broker) attemptRevocation(ctx context.Context, c store.ClaimedRevocation) error {
+// attemptRevocation sends one revocation. It returns nil if there is nothing to revoke. superseded reports that it
+// sent none, because of a newer grant.
+func (b *Broker) attemptRevocation(ctx context.Context, c store.ClaimedRevocation) (superseded bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, revokeTimeout)
 	defer cancel()
 	r, err := b.store.Vault(c.Tenant).Revocation(ctx, c.ID)
 	switch {
 	case fault.Is(err, fault.NotFound): // its tenant is deleted, or another process was faster
-		return nil
+		return false, nil
 	case err != nil:
-		return err
+		return false, err
 	case r.Superseded:
-		b.log.InfoContext(ctx, "grant not revoked, since its client has a newer one",
-			slog.Any("tenant_id", c.Tenant), slog.Any("connector_id", c.Connector.ID))
-		return nil
+		return true, nil
 	}
-	return b.revokeAs(ctx, c.Tenant, r)
+	return false, b.revokeAs(ctx, c.Tenant, r)
 }
 
-// newRevokeFailedEvent returns the audit event of a grant that is given up.
+// newRevokeFailedEvent returns the audit event of a grant that is not revoked.
 func newRevokeFailedEvent(c store.ClaimedRevocation) store.Event {
 	e := store.Event{
 		ActorType: "system", ActorName: "Patchbay", Action: "credential.revoke_failed", Target: cmp.Or(c.Connector.Slug, c.Connector.ID.String()),
@@ -135,7 +139,7 @@ func newRevokeFailedEvent(c store.ClaimedRevocation) store.Event {
 	return e
 }
 
-// finishRevocation deletes a grant that was revoked or given up, with an audit event; nil: none.
+// finishRevocation deletes a grant that was revoked, skipped or given up, with an audit event; nil: none.
 func (b *Broker) finishRevocation(ctx context.Context, tenant connectors.TenantID, id connectors.CredentialID, event *store.Event) error {
 	err := b.tenantStore(tenant).Tx(ctx, func(tx *store.Tenant) error {
 		if err := tx.FinishRevocation(ctx, id); err != nil || event == nil {

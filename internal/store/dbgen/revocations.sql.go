@@ -45,10 +45,13 @@ select r.tenant_id, r.id, r.connector_id, r.agent_id, r.origin, r.sealed, r.gran
            select from credentials newer
            where newer.tenant_id = $1
              and newer.type = 'oauth2'
-             and coalesce(newer.connected_at, newer.created_at) > r.created_at
+             and coalesce(newer.connected_at, newer.created_at) >= r.created_at
              and newer.grant_meta ->> 'client_id' = r.grant_meta ->> 'client_id'
              and newer.grant_meta #>> '{server,issuer}' = r.grant_meta #>> '{server,issuer}'
-             and (newer.account = '' or r.account = '' or newer.account = r.account)
+             and case
+                 when newer.account = '' or r.account = '' then newer.agent_id is not distinct from r.agent_id
+                     and (newer.connector_id = r.connector_id or newer.origin = r.origin)
+                 else newer.account = r.account end
        ) as superseded
 from account_revocations r
 left join revocation_clients c on c.tenant_id = r.tenant_id and c.id = r.id
@@ -64,8 +67,9 @@ type RevocationRow struct {
 	Superseded        bool
 }
 
-// With the secret of the connector's own client, where the grant is for that. superseded: the same client was given a grant since, of the same
-// account as far as that is known. Many servers end all grants of a person to a client with any of them.
+// With the secret of the connector's own client, where the grant is for that. superseded: the same client has a newer grant of the same
+// account. Many servers end all grants of a person to a client with any of them. If the name of either account is unknown, the accounts
+// count as the same for the same agent and the same connector or origin. A grant that replaced this one has its created_at as connected_at.
 func (q *Queries) Revocation(ctx context.Context, tenantID connectors.TenantID, iD connectors.CredentialID) (RevocationRow, error) {
 	row := q.db.QueryRow(ctx, revocation, tenantID, iD)
 	var i RevocationRow
