@@ -1,5 +1,5 @@
--- What an agent may see and call. The queries travel together, in one round trip. Definitions are told by their hashes, for most
--- of them are in memory already.
+-- The agent's tools and permissions. The queries are sent as one batch. Definitions are named by hash because most of
+-- them are cached in memory.
 
 -- name: AccessReaches :many
 select sqlc.embed(agent_grants), sqlc.embed(connectors),
@@ -12,7 +12,7 @@ where agent_grants.tenant_id = @tenant_id and agent_grants.agent_id = @agent_id
 order by connectors.slug;
 
 -- name: AccessTools :many
--- Tools that were removed are told, too: a call of one is refused with the reason.
+-- Removed tools are included: a call of one is refused with that reason.
 select tools.connector_id, tools.name, tools.accepted_hash, tools.review, tools.enabled, tools.alias, tools.agent_text, tools.calls_per_minute, tools.calls_per_day,
        (tools.removed_at is not null)::boolean as removed
 from agent_grants
@@ -21,7 +21,7 @@ where agent_grants.tenant_id = @tenant_id and agent_grants.agent_id = @agent_id
 order by tools.connector_id, tools.name;
 
 -- name: AcceptedDefinitions :many
--- Where all of them together have more than max_bytes, none is read.
+-- raw is null in all rows if the definitions together have more than max_bytes.
 select found.hash, found.bytes, (case when found.bytes <= @max_bytes::bigint then found.raw end)::bytea as raw
 from (select definition.hash, definition.raw, sum(length(definition.raw)) over ()::bigint as bytes
       from tool_definitions definition
@@ -41,7 +41,7 @@ where tenant_id = @tenant_id and agent_id = @agent_id and until > now() and defi
 order by connector_id, tool;
 
 -- name: CredentialOf :one
--- As Credentials tells it.
+-- Status is computed as in Credentials.
 select id, connector_id, agent_id, type, origin,
        (case when type = 'oauth2' and status in ('active', 'refresh_failed') and expires_at <= now()
              and (grant_meta ->> 'refreshable')::boolean is not true then 'expired' else status end)::text as status, account, scopes, expires_at, refreshed_at, last_used_at, error, version,

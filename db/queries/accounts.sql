@@ -1,5 +1,5 @@
 -- name: AgentsOfMembers :many
--- Of some agents those that were made for one person's programs, and that person.
+-- Only personal agents are returned, each with its owner.
 select p.agent_id, users.id, users.address as email, users.name, memberships.role, memberships.created_at
 from personal_agents p
 join memberships on memberships.tenant_id = p.tenant_id and memberships.user_id = p.user_id
@@ -7,7 +7,8 @@ join users on users.id = p.user_id
 where p.tenant_id = @tenant_id and p.agent_id = any(@agents::uuid[]);
 
 -- name: AgentAccounts :many
--- What agents have, or miss, at the connectors that they were granted and that want an account of each agent.
+-- The credential of each agent at each granted connector in mode per_agent. The status is empty if the credential is
+-- missing.
 select agents.id as agent_id, agents.slug as agent_slug, agents.name as agent_name, agents.enabled as agent_enabled,
        connectors.id as connector_id, connectors.slug, connectors.name, connectors.url, connectors.auth_type, connectors.enabled,
        coalesce(credentials.type, '')::text as type, coalesce(credentials.account, '')::text as account, coalesce(credentials.error, '')::text as error,
@@ -47,7 +48,7 @@ from account_requests
 where tenant_id = @tenant_id and agent_id = @agent_id and used_at is null;
 
 -- name: RenewAccountRequest :one
--- A session that asks again has the same request.
+-- A session has at most one open request for a connector.
 update account_requests
 set expires_at = @expires_at
 where tenant_id = @tenant_id and agent_id = @agent_id and connector_id = @connector_id and session = @session and session <> '' and connected_at is null
@@ -63,13 +64,13 @@ from account_requests
 where tenant_id = @tenant_id and id = @id and agent_id = @agent_id;
 
 -- name: UseAccountRequest :execrows
--- Once.
+-- A request can be used once.
 update account_requests
 set used_at = @now
 where tenant_id = @tenant_id and id = @id and agent_id = @agent_id and connected_at is not null and used_at is null;
 
 -- name: ConnectedRequests :many
--- What a session may be told of.
+-- Requests that the session may report to its client.
 select id
 from account_requests
 where tenant_id = @tenant_id and agent_id = @agent_id and session = @session and connected_at is not null

@@ -1,4 +1,4 @@
--- Programs that people let be agents, or act as themselves, by signing in for them.
+-- OAuth clients that act as an agent or as a member.
 
 -- name: CreateAgentClient :exec
 insert into agent_clients (
@@ -10,7 +10,8 @@ select
 from (select clock_timestamp() + make_interval(secs => @code_seconds::double precision) as ends) code;
 
 -- name: AgentClients :many
--- Those that have tokens: of an agent, or of a person, or all that act as members, or all. What acts as a member who was signed out since is over.
+-- Clients that have tokens. The filters narrow the list to an agent, a user or the clients that act as members. A
+-- client that acts as a member is invalid after the member's last sign-out.
 select c.id, c.agent_id, coalesce(agents.slug, '') as agent_slug, coalesce(agents.name, '') as agent_name, c.user_id, users.address as email, users.name as user_name,
        c.client_id, c.client_name, c.client_host, c.resource, coalesce(c.scope, '') as scope, c.redirect_uri, c.created_at, c.expires_at,
        greatest(
@@ -33,8 +34,8 @@ order by c.id desc
 limit @max_rows;
 
 -- name: HoldAgentClient :one
--- With what its code and its refresh token are recognised by. Whoever asks next waits until the transaction ends. What time it is says the
--- database: the process that asks may be another one than gave the code or the token out, with another clock.
+-- Concurrent exchanges of a code or a refresh token wait for the row lock. The time is the database's: another process
+-- may have issued the code.
 select c.*, clock_timestamp()::timestamptz as now
 from agent_clients c
 where c.tenant_id = @tenant_id and c.id = @id
@@ -57,7 +58,8 @@ from agent_clients c
 where c.tenant_id = @tenant_id and c.id = @agent_client_id::uuid;
 
 -- name: DropOldClientTokens :many
--- All but the newest of a program's access tokens, by the database's clock: ids are of that of the process.
+-- The newest @keep access tokens of a client stay. Rows are ordered by the database's clock because an id has the clock
+-- of its process.
 delete from agent_tokens
 where agent_tokens.tenant_id = @tenant_id
   and agent_tokens.agent_client_id = @agent_client_id::uuid
@@ -74,7 +76,7 @@ insert into member_tokens (tenant_id, id, agent_client_id, secret_mac, expires_a
 values (@tenant_id, @id, @agent_client_id, @secret_mac, @expires_at);
 
 -- name: DropOldMemberTokens :exec
--- All but the newest of a program's access tokens.
+-- The newest @keep access tokens of a client stay.
 delete from member_tokens
 where member_tokens.tenant_id = @tenant_id
   and member_tokens.agent_client_id = @agent_client_id
@@ -90,7 +92,7 @@ delete from member_tokens
 where tenant_id = @tenant_id and id = @id;
 
 -- name: EndSSOPrograms :exec
--- Of a member, or of all: those that act as members who had signed in at this tenant's provider to let them in.
+-- Clients that act as members and were authorized by single sign-on. user_id null: of all members.
 delete from agent_clients
 where tenant_id = @tenant_id
   and agent_id is null
@@ -98,7 +100,7 @@ where tenant_id = @tenant_id
   and (sqlc.narg(user_id)::uuid is null or user_id = sqlc.narg(user_id));
 
 -- name: ProgramStanding :one
--- How whoever let a program in stands today.
+-- The current role and sign-in state of the member that authorized the client.
 select memberships.role,
        coalesce(greatest(users.signed_out_at, memberships.signed_out_at), 'epoch')::timestamptz as signed_out_at,
        coalesce(sso.enabled, false)::boolean as sso,
@@ -143,7 +145,7 @@ insert into personal_agents (tenant_id, agent_id, user_id)
 values (@tenant_id, @agent_id, @user_id);
 
 -- name: IsAgentOfPrograms :one
--- Whether an agent was made for a person's programs, or they have let one be it.
+-- Reports whether the agent is a personal agent of the user, or a client that the user authorized acts as it.
 select (exists (
     select from personal_agents
     where personal_agents.tenant_id = @tenant_id and personal_agents.user_id = @user_id and personal_agents.agent_id = @agent_id

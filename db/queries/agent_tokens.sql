@@ -1,5 +1,5 @@
 -- name: AgentTokens :many
--- Those that people made. A program that signed in has others, which end with it.
+-- Only tokens created by hand. Tokens of an OAuth client end with the client.
 select id, agent_id, name, prefix, created_at, expires_at, last_used_at
 from agent_tokens
 where tenant_id = @tenant_id and agent_id = @agent_id and agent_client_id is null

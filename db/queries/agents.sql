@@ -15,7 +15,8 @@ where agents.tenant_id = @tenant_id
       (select named.id from agents named where named.tenant_id = @tenant_id and named.slug = sqlc.narg(slug)::text));
 
 -- name: HoldAgent :one
--- A change of the agent waits, or has been waited for: whoever disables or deletes it then finds what is stored for it now.
+-- The share lock waits for a concurrent change of the agent. A later disable or delete then sees the rows that this
+-- transaction adds.
 select agents.id
 from agents
 where agents.tenant_id = @tenant_id and agents.id = @id

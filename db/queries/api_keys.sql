@@ -12,7 +12,7 @@ values (@tenant_id, @id, @name, @role, @prefix, @secret_mac, @expires_at, @creat
 returning id, name, role, prefix, created_at, expires_at, last_used_at, revoked_at, created_by_name;
 
 -- name: RevokeAPIKey :execrows
--- The first revocation is the one that counts.
+-- A second revocation keeps the time of the first.
 update api_keys
 set revoked_at = coalesce(revoked_at, now())
 where tenant_id = @tenant_id and id = @id;

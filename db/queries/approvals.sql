@@ -1,7 +1,7 @@
--- Calls that wait for a person, what came of them, and what may be called for a while without asking.
+-- Calls that need approval, their decisions and results, and temporary allowances.
 
 -- name: InsertApproval :one
--- Without a row the same call is there already.
+-- No row: the same call is open already.
 insert into approvals (tenant_id, id, agent_id, connector_id, tool, exposed_name, definition_hash, call_hash, sealed, expires_at)
 values (@tenant_id, @id, @agent_id, @connector_id, @tool, @exposed_name, @definition_hash, @call_hash, @sealed, @expires_at)
 on conflict (tenant_id, call_hash) where state in ('waiting', 'approved', 'executing') or (state = 'done' and fetched_at is null)
@@ -35,7 +35,7 @@ order by id desc
 limit @max_rows;
 
 -- name: CountOpenApprovals :one
--- One agent's, those that were agreed to and not made yet among them.
+-- Open means waiting, approved or executing.
 select count(*)
 from approvals
 where tenant_id = @tenant_id and agent_id = @agent_id and state in ('waiting', 'approved', 'executing');
@@ -50,20 +50,19 @@ where tenant_id = @tenant_id and id = @id and state = 'waiting' and expires_at >
 returning *;
 
 -- name: WithdrawApproval :execrows
--- Nobody is asked any more.
 update approvals
 set state = 'lapsed'
 where tenant_id = @tenant_id and id = @id and state = 'waiting';
 
 -- name: ClaimApproval :execrows
--- One process executes an approved call, and that once.
+-- The state check lets one process execute an approved call, once.
 update approvals
 set state = 'executing',
     instance_id = @instance_id
 where tenant_id = @tenant_id and id = @id and state = 'approved';
 
 -- name: FinishApproval :execrows
--- A process that was believed dead, and was not, may still say how the call ended.
+-- State unknown is accepted: a process that was presumed dead may still report the result.
 update approvals
 set state = 'done'
 where tenant_id = @tenant_id and id = @id and state in ('executing', 'unknown') and instance_id = @instance_id;
@@ -73,7 +72,7 @@ insert into approval_results (tenant_id, id, sealed)
 values (@tenant_id, @id, @sealed);
 
 -- name: FetchApproval :execrows
--- A result is handed out once.
+-- A result is delivered once.
 update approvals
 set fetched_at = now()
 where tenant_id = @tenant_id and id = @id and state = 'done' and fetched_at is null;
@@ -84,7 +83,7 @@ from approval_results
 where tenant_id = @tenant_id and id = @id;
 
 -- name: AllowTool :exec
--- Of two for one definition the longer counts, else the newer.
+-- For the same definition the later expiry stays. Another definition replaces the row.
 insert into tool_allowances (tenant_id, agent_id, connector_id, tool, definition_hash, until, granted_by)
 values (@tenant_id, @agent_id, @connector_id, @tool, @definition_hash, @until, @granted_by)
 on conflict on constraint tool_allowances_pkey do update

@@ -1,7 +1,7 @@
--- What happened, by whom.
+-- The audit log and its hash chain.
 
 -- name: AuditEvents :many
--- The newest first. Ids grow with time, so that from_id bounds how far back is read; at says it exactly.
+-- Newest first. Ids grow with time: from_id bounds the index range, since and until filter exactly.
 select id, at, actor_type, actor_id, actor_name, action, target, detail, request_id, ip, audit_chain.hash
 from audit_events
 left join audit_chain on audit_chain.tenant_id = @tenant_id and audit_chain.event_id = audit_events.id
@@ -18,13 +18,13 @@ order by id desc
 limit @max_rows;
 
 -- name: AuditHead :one
--- Where the chain ends, and what its last check found. No row: nothing was ever recorded.
+-- The end of the chain and the result of its last check. No row: the log is empty.
 select events, hash, checked_at, checked_events, checked_bad, checked_reason, checked_event, checked_last
 from audit_heads
 where tenant_id = @tenant_id;
 
 -- name: AuditLinks :many
--- The chain in its order, with the entries; a link without one has null for its columns.
+-- Links in chain order. The event's columns are null if the event is missing.
 select audit_chain.n, audit_chain.event_id, audit_chain.hash, (audit_events.id is not null)::boolean as present,
        audit_events.at, audit_events.actor_type, audit_events.actor_id, audit_events.actor_name, audit_events.action,
        audit_events.target, coalesce(audit_events.detail::text, '')::text as detail, audit_events.request_id, audit_events.ip
@@ -35,7 +35,7 @@ order by audit_chain.n
 limit @max_rows;
 
 -- name: CountUnlinkedEvents :one
--- Entries that no link names: they were put in around the trigger.
+-- Events without a link were inserted without the trigger.
 select count(*)
 from audit_events
 where audit_events.tenant_id = @tenant_id
@@ -48,13 +48,13 @@ set checked_at = now(), checked_events = @events, checked_bad = sqlc.narg(bad), 
 where tenant_id = @tenant_id;
 
 -- name: AuditFirst :one
--- The first link that is there; 0: there is none.
+-- 0: the chain is empty.
 select coalesce(min(n), 0)::bigint as n
 from audit_chain
 where tenant_id = @tenant_id;
 
 -- name: AuditCuts :many
--- What says that the entries up to this one were cut off, the newest first. It stands among those that were recorded after them.
+-- Events that record a deletion of the entries up to @entries, newest first.
 select detail
 from audit_events
 where audit_events.tenant_id = @tenant_id and action = 'audit.cut' and detail ->> 'entries' = @entries::text
@@ -62,7 +62,7 @@ order by id desc
 limit 10;
 
 -- name: AuditOld :one
--- How many entries at the chain's beginning are all of before that time; -1: all that there are.
+-- The number of leading entries older than @before. -1: all entries are older.
 select coalesce(min(audit_chain.n) - 1, -1)::bigint as entries
 from audit_chain
 join audit_events on audit_events.tenant_id = @tenant_id and audit_events.id = audit_chain.event_id

@@ -1,9 +1,9 @@
--- What a thing is before and after an act, for the audit log: its row, without what the row notes of itself. What is added to a table is part
--- of it. Bytes never are: a fingerprint stands for them (internal/store/state.go).
+-- The state of a row before and after an action, for the audit log. New columns of a table are included by default.
+-- Binary values are replaced by a fingerprint (internal/store/state.go).
 
 -- name: HoldActs :exec
--- One act of a tenant after the other, from its first look at what it changes: what it was is what the act before left. Whoever waits here
--- holds a connection, of which the other tenants need some: not for longer than five seconds.
+-- Serializes the audited actions of a tenant, so that the state before an action is the state after the previous one.
+-- The wait holds a connection, so lock_timeout bounds it to five seconds.
 with shortly as materialized (
     select current_setting('lock_timeout') as before, set_config('lock_timeout', '5s', true) as now
 ), held as materialized (
@@ -68,7 +68,7 @@ from agent_grants g
 where g.tenant_id = @tenant_id and g.agent_id = @agent_id and g.connector_id = @connector_id;
 
 -- name: ConnectorState :one
--- What people set; not what syncs have found.
+-- Only settings, not the results of syncs.
 select (to_jsonb(c) - '{tenant_id,id,version,auth_behaviour,tool_count,tools_hash,tools_last_synced_at,next_sync_at,last_error_code,last_error_message,
     last_error_at,server_name,server_version,server_title,server_protocol,server_instructions,server_capabilities,items_hash,era,status,
     accepted_instructions,instructions_review,created_at,updated_at}'::text[])::jsonb as state
@@ -81,27 +81,27 @@ from upstream_listeners
 where tenant_id = @tenant_id and connector_id = @connector_id;
 
 -- name: WebhookState :one
--- The rest of an address may be a secret: only its host is told.
+-- Only the host of the URL is recorded: the rest may contain a secret.
 select (to_jsonb(w) - '{tenant_id,id,url,sealed,failures,failing_since,delivered_at,created_at,updated_at}'::text[])::jsonb as state, w.url, w.sealed
 from webhooks w
 where w.tenant_id = @tenant_id and w.id = @id;
 
 -- name: ConnectorSecretStates :many
--- The sealed credentials of a connector: the shared one, and those of agents.
+-- The shared credential first, then those of agents.
 select connector_id, agent_id, origin, type, status, account, scopes, sealed
 from credentials
 where tenant_id = @tenant_id and connector_id = @connector_id
 order by agent_id nulls first;
 
 -- name: PasswordState :one
--- In the system's scope; elsewhere the hash is empty.
+-- The hash is empty outside of the system scope.
 select coalesce(p.hash, '')::text as hash
 from memberships
 left join user_passwords p on p.user_id = memberships.user_id
 where memberships.tenant_id = @tenant_id and memberships.user_id = @user_id;
 
 -- name: SSOState :one
--- The groups stand beside the settings, as one table of names and roles.
+-- Groups are one object of group names and roles.
 select ((to_jsonb(s) - '{tenant_id,sealed,tested_at,created_at,updated_at}'::text[])
     || jsonb_build_object('groups', (select coalesce(jsonb_object_agg(g.group_name, g.role), '{}') from sso_groups g where g.tenant_id = @tenant_id)))::jsonb as state,
     s.issuer, s.sealed

@@ -1,14 +1,14 @@
--- How calls ended, as it was put on record then, and as their rows have it.
+-- The outcomes of calls: as the hash chain recorded them, and as the rows have them now.
 
 -- name: OutcomeHead :one
--- Where the chain ends, and what its last check found. first: the first link that is there; 0: there is none.
+-- The end of the chain and the result of its last check. first 0: the chain is empty.
 select places, calls, hash, checked_at, checked_calls, checked_bad, checked_reason, checked_call,
        coalesce((select call_outcomes.n from call_outcomes where call_outcomes.tenant_id = @tenant_id order by call_outcomes.n limit 1), 0)::bigint as first
 from call_outcome_heads
 where tenant_id = @tenant_id;
 
 -- name: OutcomeLinks :many
--- The chain in its order: some links, of not many more than so many calls.
+-- Links in chain order. The page ends with the link that reaches max_calls.
 select links.n, links.at, links.kind, links.calls, links.body, links.hash
 from (
     select few.n, few.at, few.kind, few.calls, few.body, few.hash, sum(few.calls) over (order by few.n, few.at) - few.calls as before
@@ -24,7 +24,7 @@ where links.before < @max_calls::bigint
 order by links.n, links.at;
 
 -- name: CallEnds :many
--- The ends of these calls as their rows have them, each column as the chain has it (migrations 00058, 00075): internal/store/outcome_body.go names them.
+-- Columns are in the binary form of the chain (migrations 00058, 00075). internal/store/outcome_body.go names them.
 select id, array[
     uuid_send(id), uuid_send(agent_id), textsend(agent_slug), uuid_send(connector_id), textsend(connector_slug), textsend(kind), textsend(tool),
     textsend(source), textsend(caller), uuid_send(token_id), uuid_send(credential_id), definition_hash, textsend(status), textsend(outcome),
@@ -39,7 +39,7 @@ set checked_at = now(), checked_calls = @calls, checked_bad = sqlc.narg(bad), ch
 where tenant_id = @tenant_id;
 
 -- name: OutcomeCuts :many
--- What says that the links up to this one were cut off, the newest first: it stands in the audit log.
+-- Audit events that record a deletion of the links up to @places, newest first.
 select detail
 from audit_events
 where audit_events.tenant_id = @tenant_id and action = 'audit.cut' and detail -> 'calls' ->> 'places' = @places::text
@@ -47,7 +47,7 @@ order by id desc
 limit 10;
 
 -- name: OutcomesOld :one
--- The last link of before that time. No row: there is none. Links are in the order of their times.
+-- The last link older than @before. No row: none is older. Links are in the order of their times.
 select n, hash
 from call_outcomes
 where tenant_id = @tenant_id and at < @before

@@ -1,7 +1,7 @@
--- The end of a sync whose list differs from the one that is known.
+-- The end of a sync after a change of the tool list.
 
 -- name: ChangeTools :exec
--- Tools that are there, with other definitions.
+-- Existing tools with new definitions.
 update tools
 set current_hash = new.current_hash,
     accepted_hash = new.accepted_hash,
@@ -15,8 +15,8 @@ from (select unnest(@names::text[]) as name,
 where tools.tenant_id = @tenant_id and tools.connector_id = @connector_id and tools.name = new.name;
 
 -- name: EndClaimedRun :one
--- The run of a scheduled sync that has something to tell, written when it has ended: until then the claim stands for it. No row: the
--- claim is another's now. The connector is locked before its clock, as everywhere; StampConnector gives the claim back.
+-- Inserts the run of a scheduled sync when it ends; until then only its claim is stored. No row: another process has
+-- the claim. The connector is locked before its clock, as everywhere. StampConnector releases the claim.
 with locked as materialized (
     select connectors.id
     from connectors

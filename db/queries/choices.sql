@@ -1,7 +1,7 @@
--- What the dashboard shows to choose by.
+-- Options for forms of the dashboard.
 
 -- name: ToolChoices :many
--- The tools of a connector that are there, and those of the named ones that were. A short definition comes along, for its hints.
+-- Tools that the server lists, and removed ones in @named. raw is null for definitions above 8 KiB.
 select tools.name, tools.review, tools.enabled, (tools.removed_at is not null)::boolean as removed,
        definition.title, left(definition.description, 300)::text as description,
        (case when length(definition.raw) <= 8192 then definition.raw end)::bytea as raw
@@ -13,7 +13,7 @@ order by tools.name
 limit @max_rows;
 
 -- name: CallCounts :many
--- How often agents called tools, and how often they were denied it, among each agent's last calls.
+-- Calls and denials among the last @depth calls of each agent.
 select counted.agent_id::uuid as agent_id, counted.connector_id, counted.tool,
        count(*) as calls, count(*) filter (where counted.status = 'denied') as denied
 from unnest(@agents::uuid[]) agent (id)
@@ -29,7 +29,7 @@ group by counted.agent_id, counted.connector_id, counted.tool
 order by counted.agent_id, counted.connector_id, counted.tool;
 
 -- name: ApprovalsAbout :many
--- Who and what calls that wait are about. Agent and connector are there, for else the call would not be. A short definition comes along.
+-- Agent and connector exist: deleting one deletes its approvals. raw is null for definitions above 64 KiB.
 select approvals.id, agents.slug as agent_slug, agents.name as agent_name, connectors.slug as connector_slug, connectors.name as connector_name,
        tools.accepted_hash, coalesce(definition.title, '')::text as title,
        (case when length(definition.raw) <= 65536 then definition.raw end)::bytea as raw
@@ -42,7 +42,6 @@ where approvals.tenant_id = @tenant_id and approvals.id = any(@ids::uuid[])
 order by approvals.id;
 
 -- name: AgentsGranted :many
--- The agents that were granted a tool of a connector.
 select agents.slug, agents.name
 from agent_grants
 join agents on agents.tenant_id = agent_grants.tenant_id and agents.id = agent_grants.agent_id and agents.enabled

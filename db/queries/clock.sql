@@ -1,5 +1,5 @@
 -- name: ConnectorHealth :many
--- Oldest first; the running hour stands in the clock.
+-- Oldest first. connector_clock has the current hour.
 select past.hour, past.ok, past.failed, past.ms_sum, past.ms_max
 from connector_health past
 where past.tenant_id = @tenant_id and past.connector_id = @connector_id and past.hour >= @since

@@ -1,5 +1,5 @@
 -- name: ConnectorsByName :many
--- Each row whole: the run that is under way and the names of the tools, so that a page needs no query per row.
+-- Rows include the running sync and the tool names, so that a page needs no query per row.
 select sqlc.embed(connectors),
        coalesce(running.id, '00000000-0000-0000-0000-000000000000')::uuid as running_id,
        array(select tools.name
@@ -74,21 +74,21 @@ where tenant_id = @tenant_id
 group by status;
 
 -- name: ConnectorsAt :many
--- Those that lead to one of some places: URLs in lower case, without a query and a slash at the end.
+-- Places are URLs in lower case, without query and trailing slash.
 select slug, name, url
 from connectors
 where tenant_id = @tenant_id and lower(rtrim(split_part(url, '?', 1), '/')) = any(@places::text[])
 order by name, id;
 
 -- name: CreateConnector :exec
--- Creating starts no sync: the first scheduled one is due after one interval, which a trigger sees to.
+-- No sync starts. A trigger schedules the first one after one interval.
 insert into connectors (tenant_id, id, slug, name, description, transport, url, command, args, cwd, headers, credential_mode, auth_type, auth_header,
                         timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, listen, max_definition_age_s, oauth, calls_per_minute)
 values (@tenant_id, @id, @slug, @name, @description, @transport, @url, @command, @args, @cwd, @headers, @credential_mode, @auth_type, @auth_header,
         @timeout_ms, @retry_attempts, @enabled, @sync_interval_s, @tool_changes, @listen, @max_definition_age_s, @oauth, @calls_per_minute);
 
 -- name: UpdateConnector :execrows
--- version 0: whatever the stored one is. Another server may speak another era.
+-- version 0: any version. The protocol era is cleared if the transport or its target changes.
 update connectors
 set slug = @slug,
     name = @name,

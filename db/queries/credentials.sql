@@ -1,5 +1,5 @@
 -- name: Credentials :many
--- A grant that has ended and cannot be renewed counts as expired, whoever noticed.
+-- An access token that has expired and cannot be refreshed has status expired, whatever the row says.
 select id, connector_id, agent_id, type, origin,
        (case when type = 'oauth2' and status in ('active', 'refresh_failed') and expires_at <= now()
              and (grant_meta ->> 'refreshable')::boolean is not true then 'expired' else status end)::text as status, account, scopes, expires_at, refreshed_at, last_used_at, error, version,
@@ -11,7 +11,7 @@ order by id
 limit @max_rows;
 
 -- name: AgentCredentials :many
--- What one agent has at each connector that wants a credential per agent.
+-- The agent's status at each connector in mode per_agent. Empty: no credential is stored.
 select connectors.slug, connectors.name, connectors.auth_type, coalesce(
            case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
                  and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end, '')::text as status
@@ -54,7 +54,7 @@ delete from credentials
 where tenant_id = @tenant_id and connector_id = @connector_id;
 
 -- name: RenewMachineTokens :exec
--- The next use gets a new token, and one that was refused is tried again.
+-- Expires tokens of machine credentials: the next use requests a new one, also after a refusal.
 update credentials
 set status = 'active',
     error = '',
@@ -73,7 +73,7 @@ from credentials
 where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is not distinct from @agent_id;
 
 -- name: SealedCredentialUsedLast :one
--- A dead one serves nobody, however lately it was used.
+-- Only credentials that can still be used.
 select credentials.*
 from credentials
 where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is not null
@@ -82,7 +82,7 @@ order by last_used_at desc nulls last, updated_at desc, id
 limit 1;
 
 -- name: MarkCredentialUsed :exec
--- At most once a minute: a use is frequent, the date is for people.
+-- At most one write a minute: uses are frequent, and the time is only displayed.
 update credentials
 set last_used_at = now()
 where tenant_id = @tenant_id and id = @id

@@ -1,7 +1,7 @@
--- What a connector is used for, told before somebody switches it off or deletes it.
+-- The dependents of a connector, shown before it is disabled or deleted.
 
 -- name: Dependents :one
--- Of many calls it is only told that there are many.
+-- Calls are counted up to max_calls.
 select (select count(*)
         from agent_grants
         where agent_grants.tenant_id = @tenant_id and agent_grants.connector_id = @connector_id)::integer as agents,

@@ -1,6 +1,7 @@
 -- name: Find :many
--- Connectors, agents and tools whose names have all of the words, a few of each: first those whose name begins with the text. A tool is
--- found by its connector's name, too, and a connector by what is done to it: verb. Each kind stops at max_rows, and the primary keys keep each to the tenant's own rows.
+-- Connectors, agents and tools with all words in their names. Names that begin with the prefix come first. A tool also
+-- matches by its connector's name, a connector also by @verb. Each kind returns at most max_rows. The filter on
+-- tenant_id lets each branch use the tenant's range of the primary key.
 select found.kind, found.slug, found.name, found.of_slug, found.of_name
 from (
     (select 'connector'::text as kind, 1 as nth, connectors.slug, connectors.name, ''::text as of_slug, ''::text as of_name,

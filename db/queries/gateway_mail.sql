@@ -1,7 +1,8 @@
--- What one process keeps for another, for minutes.
+-- Messages between processes, stored for minutes.
 
 -- name: PutMail :execrows
--- An agent's client can put as much as it likes: what lies there of one agent is bounded. urgent: it is not the client's.
+-- The limits bound what a client can store in the mailboxes of its agent. urgent: no limit, for messages that no client
+-- caused.
 insert into gateway_mail (tenant_id, id, agent_id, box, sealed, expires_at)
 select @tenant_id, @id::uuid, @agent_id, @box::text, @sealed::bytea, @expires_at::timestamptz
 from (
@@ -12,7 +13,7 @@ from (
 where @urgent::boolean or lies.number < @most::bigint and lies.bytes < @most_bytes::bigint;
 
 -- name: Mail :many
--- In the order in which it came.
+-- Messages in the order of arrival.
 select id, agent_id, box, sealed
 from gateway_mail
 where tenant_id = @tenant_id and agent_id = @agent_id and box = @box and expires_at > now()
@@ -21,7 +22,7 @@ order by id
 limit @max_rows;
 
 -- name: TakeMail :many
--- A message is taken once; the order is the caller's to make.
+-- A message is delivered once. Rows are returned in no order.
 delete from gateway_mail
 where tenant_id = @tenant_id and agent_id = @agent_id and box = @box and expires_at > now()
 returning id, agent_id, box, sealed;

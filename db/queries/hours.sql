@@ -1,7 +1,7 @@
--- A tenant's figures, hour by hour. They cost the same however many calls and syncs there were.
+-- Hourly totals of a tenant. The cost of a read does not depend on the number of calls and syncs.
 
 -- name: CallHours :many
--- Each hour's buckets with the calls that ended in them, as arrays of one length.
+-- The latency histogram of each hour, as arrays of buckets and counts of equal length.
 select hour, sum(ok)::bigint as ok, sum(failed)::bigint as failed, sum(other)::bigint as other,
        array_agg(bucket order by bucket)::smallint[] as buckets, array_agg(ok + failed order by bucket)::integer[] as counts
 from call_hours
@@ -10,7 +10,8 @@ group by hour
 order by hour;
 
 -- name: SyncHours :many
--- What is put together already, hours of connectors that are not yet, and the running ones. tools: -1 where it is not known.
+-- The sum of the rolled-up hours, the connectors' hours that are not rolled up yet, and the current hours. tools -1:
+-- unknown.
 select past.hour::timestamptz as hour, sum(past.ok)::bigint as ok, sum(past.failed)::bigint as failed, coalesce(max(past.tools), -1)::integer as tools
 from (
     select sync_hours.hour, sync_hours.ok, sync_hours.failed, sync_hours.tools
@@ -29,7 +30,7 @@ group by past.hour
 order by past.hour;
 
 -- name: UsageMark :many
--- From when on people are shown figures; no row: from the beginning.
+-- The start of the displayed totals. No row: all are displayed.
 select *
 from usage_marks
 where tenant_id = @tenant_id;

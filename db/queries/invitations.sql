@@ -1,5 +1,5 @@
 -- name: Invitations :many
--- Those that are open, the newest link first; lapsed ones too.
+-- Open invitations, expired ones included. Newest first.
 select id, email, role, invited_by_name, created_at, sent_at, sends, expires_at, accepted_at, revoked_at
 from invitations
 where tenant_id = @tenant_id
@@ -10,7 +10,8 @@ order by id desc
 limit @max_rows;
 
 -- name: Invite :one
--- No row: a member has this address. Those that ended long ago go with it, so that the table needs no sweeper.
+-- No row: the address belongs to a member. Each insert deletes invitations that ended 90 days ago, so that no sweeper
+-- is needed.
 with swept as (
     delete from invitations
     where invitations.tenant_id = @tenant_id
@@ -25,7 +26,7 @@ where not exists (
 returning id, email, role, invited_by_name, created_at, sent_at, sends, expires_at, accepted_at, revoked_at;
 
 -- name: SendInvitation :one
--- The link before it opens nothing any more.
+-- The previous link becomes invalid.
 update invitations
 set token_hash = @token_hash,
     expires_at = @expires_at,
@@ -49,7 +50,7 @@ where tenant_id = @tenant_id
 returning id, email, role, invited_by_name, created_at, sent_at, sends, expires_at, accepted_at, revoked_at;
 
 -- name: RevokeInvitationsBy :exec
--- Who may invite no more has not invited.
+-- A member without the right to invite has no open invitations.
 update invitations
 set revoked_at = now()
 where tenant_id = @tenant_id
@@ -58,7 +59,7 @@ where tenant_id = @tenant_id
   and revoked_at is null;
 
 -- name: RevokeInvitationsTo :exec
--- Who is a member needs none.
+-- A member needs no invitation.
 update invitations
 set revoked_at = now()
 where tenant_id = @tenant_id

@@ -1,4 +1,4 @@
--- What a KMS holds for the installation, and the move of its keys from one PATCHBAY_KEYSET to another.
+-- Keys wrapped by a KMS, and the change of PATCHBAY_KEYSET.
 
 -- name: KMSKey :one
 select wrapped
@@ -6,7 +6,7 @@ from kms_keys
 where uri = @uri;
 
 -- name: AddKMSKey :exec
--- Another process may have been faster: its key counts.
+-- The first process to insert wins.
 insert into kms_keys (uri, wrapped)
 values (@uri, @wrapped)
 on conflict (uri) do nothing;
@@ -21,7 +21,7 @@ set moving = @moving
 where purpose = @purpose;
 
 -- name: EndMove :exec
--- A process that has the key of before all the same reads the keys again, and says that it cannot.
+-- The new generation makes every process read the keys again. A process that still has the old key fails then.
 update keysets
 set wrapped = moving,
     moving = null,
@@ -33,7 +33,7 @@ update keysets
 set moving = null;
 
 -- name: InstancesWithKEK :one
--- How many living processes there are, and how many of them have a key.
+-- Live processes, and those of them that have the key.
 select count(*) as alive,
        count(*) filter (where kek = @kek::bytea) as ready
 from instances

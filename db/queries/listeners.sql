@@ -1,4 +1,4 @@
--- The streams on which servers say that their lists have changed, as a tenant sees them.
+-- Listening streams of a tenant's connectors: servers announce list changes on them.
 
 -- name: Listenings :many
 select upstream_listeners.*
@@ -6,7 +6,7 @@ from upstream_listeners
 where tenant_id = @tenant_id and connector_id = any(@connector_ids::uuid[]);
 
 -- name: ListenAgain :exec
--- Only what is off or waits: a stream that is open stays.
+-- An open stream has an owner, and is not restarted.
 update upstream_listeners
 set state = 'waiting',
     since = now(),
@@ -17,7 +17,6 @@ set state = 'waiting',
 where tenant_id = @tenant_id and connector_id = @connector_id and instance_id is null;
 
 -- name: KeepListening :execrows
--- The stream is open.
 update upstream_listeners
 set state = 'listening',
     since = now(),
@@ -27,7 +26,8 @@ set state = 'listening',
 where tenant_id = @tenant_id and connector_id = @connector_id and instance_id = @instance_id;
 
 -- name: StopListening :exec
--- due_s null: not before a person says so. missed: what a server says from now on nobody hears.
+-- due_s null: only a manual restart makes it due. missed is set if the stream was open: changes are not received from
+-- now on.
 update upstream_listeners
 set instance_id = null,
     missed = missed or state = 'listening',
@@ -39,7 +39,7 @@ set instance_id = null,
 where tenant_id = @tenant_id and connector_id = @connector_id and instance_id = @instance_id;
 
 -- name: NoteChanged :exec
--- notified 0: the server said nothing, and a sync was asked for because it may have.
+-- notified 0: no notification was received, and the sync was requested because one may have been lost.
 update upstream_listeners
 set notified = notified + @notified,
     last_notified_at = case when @notified > 0 then @heard_at else last_notified_at end,
@@ -48,13 +48,13 @@ set notified = notified + @notified,
 where tenant_id = @tenant_id and connector_id = @connector_id and instance_id = @instance_id;
 
 -- name: ListsHash :one
--- Of the tools, and of the prompts and resources, as last read.
+-- The hash of the tools joined with the hash of prompts and resources, as of the last sync.
 select (coalesce(tools_hash, '') || coalesce(items_hash, ''))::bytea as lists_hash
 from connectors
 where tenant_id = @tenant_id and id = @id;
 
 -- name: PassOn :execrows
--- Every process hears what the connector's server said.
+-- Sends the change to all processes.
 select pg_notify('patchbay_changes', @kind::text || ' ' || tenant_id || ' ' || id)
 from connectors
 where tenant_id = @tenant_id and id = @id;

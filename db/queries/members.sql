@@ -18,39 +18,39 @@ left join second_factors f on f.user_id = users.id
 where memberships.tenant_id = @tenant_id and memberships.user_id = @user_id;
 
 -- name: HoldMember :one
--- The role of the moment, which stays until the transaction ends.
+-- The share lock keeps the role until the transaction ends.
 select role
 from memberships
 where tenant_id = @tenant_id and user_id = @user_id
 for share;
 
 -- name: AddUser :one
--- A person who has an account keeps it as it is.
+-- An existing account is not changed.
 insert into users (id, email, name)
 values (@id, @email, @name)
 on conflict (email) do update set email = excluded.email
 returning users.id;
 
 -- name: AddPassword :exec
--- An account that has a password keeps it.
+-- An existing password is not changed.
 insert into user_passwords (user_id, hash)
 values (@user_id, @hash)
 on conflict (user_id) do nothing;
 
 -- name: AddIssuedPassword :exec
--- The password of a new account. A tenant reads no passwords, so that it cannot look for a conflict.
+-- The tenant scope cannot read passwords, so on conflict is not possible. The account must be new.
 insert into user_passwords (user_id, hash)
 values (@user_id, @hash);
 
 -- name: AddNewUser :one
--- No row: the address is known.
+-- No row: the address exists.
 insert into users (id, email, name)
 values (@id, @email, @name)
 on conflict (email) do nothing
 returning users.id;
 
 -- name: IssueAccount :one
--- An account that opens this tenant alone, whatever accounts the address has elsewhere.
+-- The account belongs to one tenant. Other accounts may have the same address.
 insert into users (id, email, name, issued_by)
 values (@id, @email, @name, @issued_by)
 returning users.id;
@@ -64,7 +64,7 @@ insert into memberships (tenant_id, user_id, role)
 values (@tenant_id, @user_id, @role);
 
 -- name: LockOwners :many
--- Held until the transaction ends: two owners cannot both leave as "not the last one".
+-- Serializes removals: two owners cannot both pass the check for the last owner.
 select user_id
 from memberships
 where tenant_id = @tenant_id and role = 'owner'

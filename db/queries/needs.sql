@@ -1,4 +1,4 @@
--- What waits for a person, each kind with how many there are of it in all.
+-- Items that need attention. total counts all items of a kind, beyond max_rows.
 
 -- name: NeededApprovals :many
 select approvals.id, approvals.asked_at, approvals.expires_at, approvals.tool, agents.name as agent, connectors.name as connector,
@@ -11,7 +11,7 @@ order by approvals.id desc
 limit @max_rows;
 
 -- name: NeedyConnectors :many
--- Those that no credential opens, and those that do not answer, the newest of each kind first.
+-- Connectors without a usable credential, and connectors that fail. Newest first within each kind.
 with needy as (
     select connectors.id, connectors.slug, connectors.name, connectors.auth_type, connectors.credential_mode,
            connectors.tools_last_synced_at is not null as synced, coalesce(connectors.last_error_message, '') as reason,
@@ -43,7 +43,7 @@ where listed.nth <= @max_rows::integer
 order by listed.needs_auth desc, listed.nth;
 
 -- name: NeededRenewals :many
--- As ExpiringCredentials has them, the first to end first.
+-- The rows of ExpiringCredentials, the next expiry first.
 select connectors.slug as connector_slug, connectors.name as connector, coalesce(agents.slug, '')::text as agent_slug,
        coalesce(agents.name, '')::text as agent, lapses.at::timestamptz as lapses_at, count(*) over () as total
 from credentials

@@ -1,7 +1,7 @@
--- What people should know, and who has read of it.
+-- Notices and their read marks.
 
 -- name: MergeNotice :execrows
--- The same thing again, of which nobody has read yet, is one notice with its newest words.
+-- An unread notice of the last hour with the same subject and kind takes the new text.
 update notices
 set times = times + 1,
     title = @title,
@@ -25,7 +25,7 @@ insert into notices (tenant_id, id, kind, title, body, link, subject_key, data)
 values (@tenant_id, @id, @kind, @title, @body, @link, @subject_key, @data);
 
 -- name: DropOldestNotices :exec
--- Those beyond the newest. One that somebody else is about to drop is left to them.
+-- The newest @newest notices stay. At most 100 rows a statement; rows locked by another transaction are skipped.
 delete from notices
 where notices.tenant_id = @tenant_id
   and notices.id in (
@@ -44,7 +44,7 @@ where notices.tenant_id = @tenant_id
       for update skip locked);
 
 -- name: Notices :many
--- A person has read what was said before they came.
+-- Notices older than the membership count as read.
 select id, at, kind, title, body, link, data, times, (
     exists (
         select from notice_reads
@@ -60,7 +60,8 @@ order by id desc
 limit @max_rows;
 
 -- name: CountNews :one
--- What waits for people, and how many of the newest notices one of them has not read. Every page asks, and every open stream each second.
+-- Counts for the badges: open approvals, open changes, and unread ones among the newest notices. Each page runs it
+-- once, and each open event stream once a second.
 select (
     select count(*)
     from approvals
@@ -85,7 +86,7 @@ select (
 ) as notices;
 
 -- name: ReadNotices :execrows
--- ids null: all.
+-- ids null: all notices.
 insert into notice_reads (tenant_id, notice_id, user_id)
 select @tenant_id, notices.id, memberships.user_id
 from notices
@@ -96,14 +97,13 @@ order by notices.id
 on conflict do nothing;
 
 -- name: ApprovalSubject :one
--- Whose call it is, and where it goes.
 select agents.name as agent, agents.slug as agent_slug, connectors.name as connector, connectors.slug as connector_slug
 from agents
 join connectors on connectors.tenant_id = agents.tenant_id and connectors.id = @connector_id
 where agents.tenant_id = @tenant_id and agents.id = @agent_id::uuid;
 
 -- name: AccountSubject :one
--- Where an account is connected, and whose it is; no agent: everybody's.
+-- The agent is empty for a shared credential.
 select connectors.id as connector_id, connectors.name as connector, connectors.slug as connector_slug,
        coalesce(agents.name, '')::text as agent, coalesce(agents.slug, '')::text as agent_slug
 from credentials

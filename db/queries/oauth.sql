@@ -1,5 +1,5 @@
 -- name: SaveRegistration :exec
--- Of two that register at once the first stays: flows and grants may have its client id already.
+-- The first of two concurrent registrations stays: flows and grants may use its client id. An expired one is replaced.
 insert into client_registrations (tenant_id, issuer, redirect_uri, client_id, source, auth_method, sealed, secret_expires_at)
 values (@tenant_id, @issuer, @redirect_uri, @client_id, @source, @auth_method, @sealed, @secret_expires_at)
 on conflict on constraint client_registrations_pkey do update
@@ -18,12 +18,12 @@ where tenant_id = @tenant_id and issuer = @issuer and redirect_uri = @redirect_u
   and (secret_expires_at is null or secret_expires_at > now());
 
 -- name: ForgetRegistration :exec
--- Only the one that was seen to be dead: another may have been made meanwhile.
+-- The client id is compared: a concurrent flow may have registered a new client.
 delete from client_registrations
 where tenant_id = @tenant_id and issuer = @issuer and redirect_uri = @redirect_uri and client_id = @client_id;
 
 -- name: SaveFlow :exec
--- Each new flow takes the tenant's expired ones with it.
+-- Each insert deletes the tenant's expired flows.
 with swept as (
     delete from oauth_flows
     where oauth_flows.tenant_id = @tenant_id and oauth_flows.expires_at < now()
@@ -38,8 +38,7 @@ delete from oauth_flows
 where tenant_id = @tenant_id and connector_id = @connector_id;
 
 -- name: SaveConnectLink :exec
--- Each new link takes the tenant's expired ones with it, and those of its maker for the same place but for the newest: with itself
--- there are at most 20.
+-- Each insert deletes the tenant's expired links. A creator has at most 20 links for one connector and agent.
 with swept as (
     delete from connect_links
     where connect_links.tenant_id = @tenant_id
@@ -58,7 +57,7 @@ insert into connect_links (tenant_id, token_hash, connector_id, agent_id, made_b
 values (@tenant_id, @token_hash, @connector_id, @agent_id, @made_by, @return_to, @expires_at);
 
 -- name: SaveGrant :exec
--- The row keeps its id when its grant is replaced; a refresh of the old one that is under way finds another version.
+-- The row keeps its id. A concurrent refresh of the replaced grant fails by its version.
 insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed, account, scopes, expires_at, grant_meta, connected_at)
 values (@tenant_id, @id, @connector_id, @agent_id, 'oauth2', @origin, @sealed, @account, @scopes, @expires_at, @grant_meta, now())
 on conflict on constraint credentials_owner_key do update
@@ -81,14 +80,14 @@ set type = excluded.type,
     updated_at = now();
 
 -- name: HoldConnector :exec
--- A change of the settings waits, or has been waited for.
+-- The lock waits for a concurrent change of the settings.
 select connectors.id
 from connectors
 where connectors.tenant_id = @tenant_id and connectors.id = @id
 for no key update;
 
 -- name: HoldConnectorOf :exec
--- The connector of a shared credential, before that itself: they are held in this order by whoever stores a grant, and whoever deletes a connector.
+-- Only for a shared credential. The connector is locked before its credential, as in the deletion of a connector.
 select connectors.id
 from connectors
 join credentials on credentials.tenant_id = connectors.tenant_id and credentials.connector_id = connectors.id
@@ -96,8 +95,8 @@ where credentials.tenant_id = @tenant_id and credentials.id = @credential_id and
 for no key update of connectors;
 
 -- name: LeaseGrant :one
--- Whoever changes the row may refresh. No connection is held meanwhile: the lease ends by itself where its process dies. Then
--- nobody knows what came of that one's request.
+-- The process with the lease may refresh. No connection is held meanwhile, and the lease expires if its process dies.
+-- lost: a previous lease expired, so the result of its request is unknown.
 update credentials
 set grant_meta = case when lease_until is null then grant_meta else grant_meta || '{"lost_answer": true}' end,
     lease_id = @lease_id::uuid,
@@ -124,8 +123,8 @@ set sealed = @sealed,
 where tenant_id = @tenant_id and id = @id and version = @version and lease_id = @lease_id::uuid;
 
 -- name: EndGrant :execrows
--- Without a lease it is the resource that refuses what was granted, not the authorization server. The shared credential's end is
--- the connector's trouble; an agent's is that agent's alone.
+-- lease_id null: the resource server refused the token, not the authorization server. A shared credential sets the
+-- connector's error.
 with ended as (
     update credentials
     set status = 'revoked',
@@ -155,7 +154,7 @@ from ended
 join connectors on connectors.tenant_id = ended.tenant_id and connectors.id = ended.connector_id;
 
 -- name: DelayRefresh :execrows
--- The grant stays as it is, and so does its version. lost: whether the request had an effect is not known.
+-- The grant and its version stay. lost: it is unknown whether the request took effect.
 update credentials
 set status = 'refresh_failed',
     error = @error,
@@ -182,7 +181,7 @@ from connector_clients
 where tenant_id = @tenant_id and connector_id = @connector_id;
 
 -- name: BindClientSecret :execrows
--- Only the one that was read: a newer one is not lost to it.
+-- updated_at is compared, so that a newer secret is not overwritten.
 update connector_clients
 set issuer = @issuer,
     sealed = @sealed,
@@ -195,7 +194,7 @@ delete from connector_clients
 where tenant_id = @tenant_id and connector_id = @connector_id;
 
 -- name: ExpiringCredentials :many
--- What ends soon, or has ended, and cannot be renewed by us.
+-- Credentials that have expired or expire within @seconds, and that Patchbay cannot refresh beyond that.
 select connectors.slug as connector_slug, connectors.name as connector_name,
        coalesce(agents.slug, '')::text as agent_slug, coalesce(agents.name, '')::text as agent_name,
        lapses.at::timestamptz as lapses_at

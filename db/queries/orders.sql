@@ -1,6 +1,6 @@
 -- name: ConnectorOrder :many
--- The ids of a page in another order than by name, so that the many rows that are sorted are small; what the page shows is read by them. key
--- is what is sorted by, as a text in which numbers and times have a fixed length. ranks: the statuses, the first one first.
+-- The ids of a sorted page. Only ids and keys are sorted; other columns are read for the page alone. key is a text in
+-- which numbers and times have a fixed length. ranks: statuses in sort order.
 select connectors.id, connectors.name, ordered.key::text as key
 from connectors
 cross join lateral (
@@ -53,8 +53,8 @@ order by case when @down::boolean then ordered.key end desc,
 limit @max_rows;
 
 -- name: ToolOrder :many
--- The filters are those of Tools. A definition is looked at only where words are looked for in it. moment is a time of its own: twenty
--- thousand of them as texts would take longer than all the rest.
+-- The filters are those of Tools. A definition is read only for a text filter. moment is a timestamp because formatting
+-- 20,000 of them as text costs more than the rest of the query.
 select tools.connector_id, tools.name, ordered.moment::timestamptz as moment, ordered.key::text as key
 from tools
 join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
@@ -105,7 +105,7 @@ order by case when @down::boolean then ordered.moment end desc,
 limit @max_rows;
 
 -- name: ToolsNamed :many
--- The tools of a page, in its order. It ends early, as one of Tools does.
+-- The tools of a page, in the order of the arrays. The page ends early at max_bytes, as in Tools.
 with page as (
     select wanted.place,
            tools.connector_id, tools.name, tools.current_hash, tools.review, tools.enabled, tools.first_seen_at,

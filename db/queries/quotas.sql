@@ -1,7 +1,7 @@
--- The quotas of a tenant: what they are, and what was used of them. Those of tools are a part of their curation.
+-- Quotas of a tenant and their use. Quotas of tools are stored with the tools (CurateTools).
 
 -- name: QuotaUses :many
--- What was used of a tenant's quotas on a day: those that were hit first.
+-- Use on a day; quotas that were exceeded come first.
 select quota_days.connector_id, coalesce(connectors.slug, '')::text as connector_slug, quota_days.tool, quota_days.calls, quota_days.over_minute,
        quota_days.over_day, coalesce(tools.calls_per_minute, tenants.calls_per_minute)::integer as calls_per_minute,
        coalesce(tools.calls_per_day, tenants.calls_per_day)::integer as calls_per_day

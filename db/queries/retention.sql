@@ -1,8 +1,8 @@
--- What of a tenant's history is too old to be kept, a batch at a time. Each statement is small, ends by itself, and leaves alone what
--- another process is at: two that sweep at once share the work.
+-- Deletion of expired history in batches. Each statement is bounded by max_rows and skips locked rows, so that
+-- processes can run it concurrently.
 
 -- name: SweepCalls :one
--- Those that began before a time and have ended. A call that runs, waits for a person or is an open task stays.
+-- Only ended calls. Running calls, pending approvals and open tasks stay.
 with doomed as materialized (
     select tool_calls.id
     from tool_calls
@@ -20,8 +20,8 @@ select (select count(*) from gone)::integer as gone,
        coalesce((select doomed.id from doomed order by doomed.id desc limit 1), @after_id::uuid)::uuid as last;
 
 -- name: SweepRuns :one
--- Of a page of runs that began before a time: those that ended before it, repetitions included, but for each connector's newest. seen:
--- how many the page has.
+-- Runs that ended before before_at, repetitions included, except the newest of each connector. seen: the rows of the
+-- page.
 with page as materialized (
     select sync_runs.id, sync_runs.connector_id, sync_runs.state, coalesce(sync_runs.repeated_at, sync_runs.finished_at) as ended_at
     from sync_runs
@@ -55,7 +55,7 @@ select (select count(*) from gone)::integer as gone,
        coalesce((select page.id from page order by page.id desc limit 1), @after_id::uuid)::uuid as last;
 
 -- name: SweepHealth :one
--- The hours before a time of a page of connectors; where max_rows are gone, there may be more of them. seen: how many the page has.
+-- Hours of a page of connectors. gone = max_rows: more rows may exist. seen: the connectors of the page.
 with page as materialized (
     select connectors.id
     from connectors
@@ -80,8 +80,8 @@ select (select count(*) from gone)::integer as gone,
        coalesce((select page.id from page order by page.id desc limit 1), @after_id::uuid)::uuid as last;
 
 -- name: SweepChanges :one
--- Of a page of changes that were met before a time: those that were decided before it. What still says how a tool came to be as it is stays:
--- its newest change, and the newest that brought the definition that it has or that was accepted.
+-- Changes decided before before_at. Two stay for each tool: its newest change, and the newest that brought the current
+-- or the accepted definition.
 with page as materialized (
     select tool_changes.id, tool_changes.connector_id, tool_changes.tool, tool_changes.state, tool_changes.after_hash,
            coalesce(tool_changes.decided_at, tool_changes.seen_at) as ended_at
@@ -120,8 +120,8 @@ select (select count(*) from gone)::integer as gone,
        coalesce((select page.id from page order by page.id desc limit 1), @after_id::uuid)::uuid as last;
 
 -- name: UnusedDefinitions :many
--- Some definitions that nothing refers to, by their hashes. Tools have no index by definition, which each sync would have to keep: all of
--- the tenant's are read once, and as sets, so that it stays once whatever the planner believes.
+-- Definitions without a reference, by hash. An index of tools by definition would cost every sync. Instead the tenant's
+-- tools are read once as a set, independent of the plan.
 select tool_definitions.hash
 from tool_definitions
 where tool_definitions.tenant_id = @tenant_id and tool_definitions.hash > @after_hash::bytea
@@ -139,7 +139,8 @@ order by hash
 limit @max_rows;
 
 -- name: LockDefinitions :many
--- Those of them that were stored before a time. A sync that finds one of them again waits until it is gone, and stores it anew.
+-- Only definitions stored before before_at. A concurrent sync that needs one waits for the deletion and inserts it
+-- again.
 select tool_definitions.hash
 from tool_definitions
 where tool_definitions.tenant_id = @tenant_id and tool_definitions.hash = any(@hashes::bytea[]) and tool_definitions.created_at < @before_at::timestamptz
@@ -147,7 +148,8 @@ order by tool_definitions.hash
 for update skip locked;
 
 -- name: DropDefinitions :execrows
--- Locked ones that nothing refers to: whoever was here before the lock may have brought a tool or a change. No key would hold them.
+-- References are checked again under the lock: a sync may have added one before it. No foreign key prevents the
+-- deletion.
 with unused as materialized (
     select tool_definitions.hash
     from tool_definitions
@@ -167,7 +169,7 @@ delete from tool_definitions
 where tool_definitions.tenant_id = @tenant_id and tool_definitions.hash = any(array(select unused.hash from unused));
 
 -- name: SweepKeys :one
--- API keys and agents' tokens that have been of no use since before a time.
+-- API keys and agent tokens that were revoked or expired before before_at.
 with keys as (
     delete from api_keys
     where api_keys.tenant_id = @tenant_id and least(api_keys.revoked_at, api_keys.expires_at) < @before_at::timestamptz
@@ -180,7 +182,7 @@ with keys as (
 select ((select count(*) from keys) + (select count(*) from tokens))::integer as gone;
 
 -- name: OldestHistory :one
--- When the oldest call, run or change was; 'epoch': there is none.
+-- The time of the oldest call, run or change. 'epoch': the history is empty.
 select coalesce(least(
     (select tool_calls.started_at from tool_calls where tool_calls.tenant_id = @tenant_id order by tool_calls.id limit 1),
     (select sync_runs.queued_at from sync_runs where sync_runs.tenant_id = @tenant_id order by sync_runs.id limit 1),

@@ -1,7 +1,7 @@
--- Where the members of a tenant are signed in.
+-- Browser sessions of a tenant's members.
 
 -- name: MemberSessions :many
--- The last used first; those that lapsed, or that an owner ended for this tenant, are left out.
+-- Last used first. Expired sessions, and those that an owner ended for this tenant, are excluded.
 select browser_sessions.id, browser_sessions.user_agent, browser_sessions.address, browser_sessions.began_at, browser_sessions.seen_at,
        coalesce(browser_sessions.sso_tenant_id = memberships.tenant_id, false)::boolean as sso
 from browser_sessions
@@ -27,7 +27,7 @@ set signed_out_at = clock_timestamp()
 where tenant_id = @tenant_id and user_id = @user_id;
 
 -- name: EndSSOSessions :exec
--- Those that began at this tenant's provider.
+-- Sessions that began with this tenant's identity provider.
 delete from browser_sessions
 using memberships
 where memberships.tenant_id = @tenant_id

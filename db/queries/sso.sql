@@ -1,17 +1,17 @@
 -- name: SSO :one
--- Without what is sealed.
+-- Without the client secret.
 select issuer, client_id, groups_claim, joins, default_role, enabled, enforced, break_glass, tested_at, updated_at
 from sso_settings
 where tenant_id = @tenant_id;
 
 -- name: SSOSecret :one
--- Of this client at this issuer: the settings may be others by now.
+-- Issuer and client are compared: the settings may have changed.
 select issuer, sealed
 from sso_settings
 where tenant_id = @tenant_id and issuer = @issuer and client_id = @client_id;
 
 -- name: SaveSSO :exec
--- With a new secret, which is sealed for this issuer.
+-- The secret is sealed for this issuer.
 insert into sso_settings (tenant_id, issuer, client_id, sealed, groups_claim, joins, default_role, enabled, enforced, break_glass, tested_at)
 values (@tenant_id, @issuer, @client_id, @sealed, @groups_claim, @joins, @default_role, @enabled, @enforced, @break_glass, @tested_at)
 on conflict (tenant_id) do update
@@ -28,7 +28,7 @@ set issuer = excluded.issuer,
     updated_at = now();
 
 -- name: UpdateSSO :execrows
--- The secret stays; for another issuer it would not open.
+-- The secret stays. For another issuer it cannot be opened.
 update sso_settings
 set issuer = @issuer,
     client_id = @client_id,
@@ -43,14 +43,14 @@ set issuer = @issuer,
 where tenant_id = @tenant_id;
 
 -- name: LockSSO :exec
--- Held until the transaction ends: two who change the settings do so one after the other.
+-- Serializes changes of the settings.
 select tenant_id
 from sso_settings
 where tenant_id = @tenant_id
 for update;
 
 -- name: SSOTested :execrows
--- Only of the settings that were tried.
+-- updated_at is compared: only the settings that were tested are marked.
 update sso_settings
 set tested_at = @tested_at
 where tenant_id = @tenant_id
@@ -93,7 +93,7 @@ delete from sso_domains
 where tenant_id = @tenant_id and domain = @domain;
 
 -- name: StartSSO :exec
--- Each takes a few that have expired with it, more than it adds, and waits for nobody.
+-- Each insert deletes up to 10 expired flows and skips locked rows.
 with old as (
     select sso_flows.id
     from sso_flows
@@ -110,7 +110,7 @@ insert into sso_flows (tenant_id, id, browser, issuer, client_id, tester, confir
 values (@tenant_id, @id, @browser, @issuer, @client_id, @tester, @confirms, @return_to, @created_at, @expires_at);
 
 -- name: TakeSSOFlow :one
--- Once, and by the browser that began it: whoever comes second finds nothing.
+-- A flow is consumed once, by the browser that began it.
 delete from sso_flows
 where tenant_id = @tenant_id and id = @id and browser = @browser
 returning issuer, client_id, tester, confirms, return_to, created_at, expires_at;
@@ -148,7 +148,7 @@ from sso_settings
 where tenant_id = @tenant_id and enforced;
 
 -- name: ForgetBreakGlass :exec
--- Who is kept as the way in for a time when there is no other one, may go while there is.
+-- The break-glass member can be removed only while single sign-on is not enforced.
 update sso_settings
 set break_glass = null
 where tenant_id = @tenant_id and break_glass = @user_id::uuid and not enforced;
@@ -162,7 +162,7 @@ delete from sso_identities
 where tenant_id = @tenant_id;
 
 -- name: PasswordOpens :one
--- Whether a member has a password, and came in another way than by single sign-on.
+-- Reports whether the member has a password and did not join by single sign-on.
 select (has_password(memberships.user_id) and not memberships.sso_only)::boolean
 from memberships
 where memberships.tenant_id = @tenant_id and memberships.user_id = @user_id;

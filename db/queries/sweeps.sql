@@ -1,5 +1,5 @@
 -- name: NewestSweep :one
--- No row: there was none.
+-- No row: no sweep exists.
 with newest as (
     select sync_runs.sweep_id
     from sync_runs

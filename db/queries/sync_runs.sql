@@ -1,5 +1,5 @@
 -- name: SyncRuns :many
--- Repetitions of the newest run stand in the clock until another run comes.
+-- Repetitions of the newest run are in connector_clock until another run starts.
 select sqlc.embed(sync_runs), coalesce(clock.checks, 0)::integer as checks, clock.checked_at
 from sync_runs
 left join connector_clock clock
@@ -17,7 +17,7 @@ left join connector_clock clock
 where sync_runs.tenant_id = @tenant_id and sync_runs.id = @id;
 
 -- name: QueueRun :one
--- No row: one is waiting already.
+-- No row: a run is queued already.
 insert into sync_runs (tenant_id, id, connector_id, agent_id, trigger, state)
 values (@tenant_id, @id, @connector_id, @agent_id, @trigger, 'queued')
 on conflict (tenant_id, connector_id) where state = 'queued' do nothing
@@ -29,7 +29,7 @@ from sync_runs
 where tenant_id = @tenant_id and connector_id = @connector_id and state = 'queued';
 
 -- name: WaitingRuns :one
--- How many runs of the tenant are queued; counting ends at most.
+-- Queued runs of the tenant, counted up to @most.
 select count(*)::integer
 from (
     select from sync_runs
@@ -38,7 +38,7 @@ from (
 ) waiting;
 
 -- name: QueueRuns :many
--- A run that waits already becomes one of the sweep; its own id is returned.
+-- A run that is queued already joins the sweep and keeps its id.
 insert into sync_runs (tenant_id, id, connector_id, trigger, state, sweep_id)
 select @tenant_id, new.id, new.connector_id, @trigger, 'queued', @sweep_id::uuid
 from (select unnest(@ids::uuid[]) as id, unnest(@connector_ids::uuid[]) as connector_id) new
@@ -46,8 +46,8 @@ on conflict (tenant_id, connector_id) where state = 'queued' do update set sweep
 returning sync_runs.id, sync_runs.connector_id;
 
 -- name: StartRun :one
--- No row: one is under way, or the connector is gone. The claim in the clock is the lock, for scheduled syncs too; a run that ends
--- the repetitions of the one before writes down how many there were.
+-- No row: a run is active, or the connector was deleted. The claim in connector_clock is the lock, for scheduled syncs
+-- too. The previous run takes its repetitions from the clock.
 with locked as materialized (
     select connectors.id
     from connectors
@@ -79,7 +79,8 @@ from free
 returning sync_runs.*;
 
 -- name: StartQueuedRun :one
--- No row: it is queued no more, or another one is under way. To be rolled back then: the claim may have been taken.
+-- No row: the run is not queued any more, or another is active. The transaction must then roll back, because the claim
+-- may be set.
 with free as materialized (
     select clock.connector_id, clock.run_id, clock.checks, clock.checked_at
     from sync_runs queued
@@ -108,7 +109,7 @@ where sync_runs.tenant_id = @tenant_id and sync_runs.id = @id and sync_runs.stat
 returning sync_runs.*;
 
 -- name: StartClaimedRun :one
--- The row of a scheduled sync that has something to tell. No row: the claim is another's now.
+-- Inserts the run of a scheduled sync that has something to report. No row: another process has the claim.
 with held as materialized (
     select clock.connector_id, clock.run_id, clock.checks, clock.checked_at
     from connector_clock clock
@@ -132,13 +133,12 @@ from held
 returning sync_runs.*;
 
 -- name: Claim :one
--- Whether somebody is at the connector.
 select (claimed_by is not null)::boolean as taken
 from connector_clock
 where tenant_id = @tenant_id and connector_id = @connector_id;
 
 -- name: CloseOrphanedRuns :execrows
--- A connector's running run whose process is dead, and its claim.
+-- The connector's running run of a dead process, with its claim.
 with closed as (
     update sync_runs
     set state = 'error',
@@ -159,7 +159,7 @@ with closed as (
 select connector_id from closed;
 
 -- name: FinishUnchanged :one
--- The whole end of a sync whose list and instructions are the ones we know. No row: they are others, or the run has ended.
+-- Ends a sync with the stored list and instructions. No row: they differ, or the run has ended.
 with stamped as (
     update connectors
     set tools_last_synced_at = now(),
@@ -210,7 +210,7 @@ where sync_runs.tenant_id = @tenant_id and sync_runs.id = @id and sync_runs.stat
 returning sync_runs.*;
 
 -- name: FinishRun :one
--- The connector is locked before its run, as in every other end and in a deletion: two that meet wait, and never for each other.
+-- The connector is locked before its run, as in every other end and in the deletion: a fixed order prevents deadlocks.
 with locked as (
     select connectors.id
     from connectors
@@ -233,7 +233,8 @@ where sync_runs.tenant_id = @tenant_id and sync_runs.id = @id and sync_runs.stat
 returning sync_runs.*;
 
 -- name: StampConnector :exec
--- After a list that differs, or instructions that do: what becomes of these, instructions_review says; empty: nothing. The connector is free again.
+-- Ends a sync with another list or other instructions, and releases the claim. instructions_review empty: the review
+-- state stays.
 with stamped as (
     update connectors
     set tools_hash = @list_hash,
@@ -275,7 +276,7 @@ from stamped
 where connector_clock.tenant_id = @tenant_id and connector_clock.connector_id = stamped.id;
 
 -- name: RunTrouble :one
--- What decides when a connector whose run fails is tried again.
+-- Input for the time of the next attempt after a failure.
 select connectors.enabled, connectors.sync_interval_s, clock.failures,
        coalesce(extract(epoch from now() - clock.failing_since), 0)::double precision as failing_s
 from sync_runs run
@@ -284,8 +285,9 @@ join connector_clock clock on clock.tenant_id = run.tenant_id and clock.connecto
 where run.tenant_id = @tenant_id and run.id = @id and run.state in ('queued', 'running');
 
 -- name: FailRun :one
--- The tools that are known stay; only the error is remembered. A run that never began says nothing of the server. answered, silent: by how much it
--- counts in the hour, as one that the server answered, and as one that it did not; neither: it was not asked. Up to a tenth later than it might, as in EndFailed.
+-- The known tools stay. A queued run does not change the clock: it never reached the server. answered and silent are
+-- added to the counts of the hour; both 0: no request was sent. The next attempt is delayed by up to a tenth more, as
+-- in EndFailed.
 with stamped as (
     update connectors
     set last_error_code = @error_code::text,
@@ -329,7 +331,7 @@ where sync_runs.tenant_id = @tenant_id and sync_runs.id = @id and sync_runs.stat
 returning sync_runs.*;
 
 -- name: KeepRunRequests :exec
--- Nothing, where the run is gone.
+-- No row is inserted if the run was deleted.
 insert into sync_run_requests (tenant_id, run_id, requests)
 select sync_runs.tenant_id, sync_runs.id, @requests
 from sync_runs

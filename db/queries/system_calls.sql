@@ -1,14 +1,15 @@
--- The calls' history is written in batches, across tenants. What is gone meanwhile, an agent or a connector, is left out of the row; of a
--- tenant that is gone nothing is written. What is there is locked until the rows are, once for the batch (migration 00020). Whose tenant, agent or
--- connector somebody holds at this moment, since it is being deleted, is left for the next batch: no other call waits for that, and nobody who
--- deletes one waits for a batch that waits for them.
--- What many calls of a batch have in common comes once, as a head; each call names its own by number. Most of what a batch would be, in
--- bytes and in PostgreSQL's time, is the same words again and again. The place of a call is for the planner: of arrays it expects ten
--- values, and would hold each call against each head; of a series it expects a thousand, and looks heads up.
--- Parameters are sent in the order in which they stand here. The longest come last, which is where pgx's buffers grow by them and no more.
+-- Call history, written in batches across tenants.
+-- Locks: the tenant, agent and connector of each call are locked for key share until the rows are written (migration
+-- 00020). A deleted agent or connector is null in the row; calls of a deleted tenant are not written. Rows that another
+-- transaction has locked, to delete them, are skipped: their calls stay for the next batch. So a batch never waits for
+-- a deletion, and a deletion never waits for a batch that waits for it.
+-- Heads: values that many calls share are sent once as a head, and each call refers to its head by number. This reduces
+-- bytes and time. Each call has a place from generate_series: the planner expects 1,000 rows of a series, and hashes
+-- the heads. For arrays alone it expects 10.
+-- Parameters are sent in order of first use. The longest come last, so that pgx's buffers grow only once.
 
 -- name: BeginCalls :many
--- What is left: the tenants, agents and connectors that somebody holds.
+-- Returns the tenants, agents and connectors that were locked. Their calls were not written.
 -- @sqlc-vet-disable tenant-scope
 with those_tenants as materialized (
     select tenants.id as tenant_id
@@ -80,9 +81,10 @@ select held.id
 from held;
 
 -- name: EndCalls :many
--- What has ended stays as it is: whoever closed a call of a process that seemed dead was too early, and its real end stands; in the figures of
--- its hour it is there twice. What is written is counted here, so that what is written twice is not. It returns the tenants, agents and
--- connectors that somebody holds: their calls are left.
+-- An ended call is not changed, with one exception: outcome lost, set for a process that seemed dead, is replaced by
+-- the real one. Such a call counts twice in its hour. Totals are counted here from the rows that were written, so a
+-- repeated batch counts once. Returns the tenants, agents and connectors that were locked. Their calls were not
+-- written.
 -- @sqlc-vet-disable tenant-scope
 with those_tenants as materialized (
     select tenants.id as tenant_id
@@ -181,7 +183,7 @@ with those_tenants as materialized (
     select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), array_agg(ended.took_us))::bigint as calls
     from ended
 ), chains as materialized (
-    -- Two triggers note what is written here, of calls that had begun and of others, each its own tenants in order: all are locked in one before.
+    -- Two triggers add links to the chains, for updated and for inserted rows. All heads are locked first, in one order, to prevent deadlocks.
     select call_outcome_heads.tenant_id
     from call_outcome_heads
     where call_outcome_heads.tenant_id = any(array(select ended.tenant_id from ended)) and exists (select from counted)
@@ -192,16 +194,16 @@ select held.id
 from held
 union all
 select @nobody::uuid
-from counted -- which makes it count; it is never null
+from counted -- forces the evaluation of counted; calls is never null
 where counted.calls is null
 union all
 select @nobody::uuid
-from chains -- which locks them; it is nobody's
+from chains -- forces the row locks; no tenant has this id
 where chains.tenant_id = @nobody;
 
 -- name: AddCalls :many
--- As EndCalls, of calls of which nothing is written: where something is, nothing is done, and it fails. To look for a row that is not there, and to
--- count what is known to be written, is a sixth of what a call costs PostgreSQL: what counts in which hour comes by head, and is left with it.
+-- Like EndCalls, for calls without a row. It fails if a row exists. It saves a sixth of PostgreSQL's time per call: no
+-- lookup of a row, and totals are sent per head instead of counted from the rows.
 -- @sqlc-vet-disable tenant-scope
 with those_tenants as materialized (
     select tenants.id as tenant_id
@@ -296,8 +298,8 @@ select held.id
 from held;
 
 -- name: NoteProgress :many
--- How far calls are that some process makes. It returns those that were noted: others have not begun here yet, have ended, or are locked by
--- whoever ends them.
+-- Returns the calls that were updated. Others have no row yet, have ended, or are locked by the transaction that ends
+-- them.
 -- @sqlc-vet-disable tenant-scope
 with those as materialized (
     select tool_calls.tenant_id, tool_calls.id, new.progress
@@ -315,7 +317,7 @@ where tool_calls.tenant_id = those.tenant_id and tool_calls.id = those.id
 returning tool_calls.id;
 
 -- name: CloseCallsOfSilentInstances :many
--- A call that waits for a person outlives the process; one that a process made does not.
+-- Only calls that a process was executing. A pending approval outlives its process.
 -- @sqlc-vet-disable tenant-scope
 with left_over as materialized (
     select tool_calls.tenant_id, tool_calls.id
@@ -378,7 +380,7 @@ select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), ar
 from ended;
 
 -- name: CloseOldTasks :many
--- Nobody asked for the end of a task.
+-- Tasks without a known end, a day after their start.
 -- @sqlc-vet-disable tenant-scope
 with forgotten as materialized (
     select tool_calls.tenant_id, tool_calls.id

@@ -1,4 +1,4 @@
--- Across tenants: programs that registered themselves, and whose codes and tokens are shown at the authorization server.
+-- OAuth clients across tenants: registrations, codes and tokens presented to the authorization server.
 
 -- name: AgentClientTenant :one
 -- @sqlc-vet-disable tenant-scope
@@ -7,7 +7,7 @@ from agent_clients
 where agent_clients.id = @id;
 
 -- name: LockRegistrations :exec
--- Held until the transaction ends: one program registers after the other, so that the count holds.
+-- Serializes registrations, so that the count holds.
 select pg_advisory_xact_lock(hashtextextended('patchbay mcp clients', 0));
 
 -- name: CountRegistrations :one
@@ -20,7 +20,7 @@ insert into mcp_clients (id, name, redirect_uris, address, created_at)
 values (@id, @name, @redirect_uris, @address, @created_at);
 
 -- name: DropOldestUnusedClients :execrows
--- Where more than so many wait to be used, the oldest ones of the networks that have the most make room: a flood pushes itself out.
+-- At most @keep unused clients stay. Networks with the most lose their oldest first, so a flood displaces only itself.
 delete from mcp_clients
 where mcp_clients.id in (
     select waiting.id
@@ -44,13 +44,13 @@ set used_on = current_date
 where id = @id and used_on is distinct from current_date;
 
 -- name: DropUnusedClients :execrows
--- Nobody let it in within a day; or nobody has for ninety, and it has no token.
+-- Clients that were not authorized within 30 days, or not used for 90.
 delete from mcp_clients
 where used_on is null and created_at < now() - interval '30 days'
    or used_on < current_date - 90;
 
 -- name: DropEndedAgentClients :execrows
--- Codes that nobody came for, and programs that have not renewed their token in time. A code that was used is remembered with its program.
+-- Expired codes and refresh tokens. A used code is kept as long as its client.
 -- @sqlc-vet-disable tenant-scope
 delete from agent_clients
 where expires_at < now() - interval '10 minutes';
@@ -66,7 +66,7 @@ delete from spent_confirmations
 where until < now() - interval '10 minutes';
 
 -- name: MemberToken :one
--- An access token of a program that acts as a member, and how the member stands today.
+-- The access token of a client that acts as a member, with the member's current state.
 -- @sqlc-vet-disable tenant-scope
 select sqlc.embed(tenants), member_tokens.secret_mac, member_tokens.created_at, member_tokens.expires_at, member_tokens.last_used_at,
        c.id as agent_client_id, c.client_id, c.client_name, c.client_host, c.scope, c.by_sso, c.created_at as let_in_at, c.user_id,
@@ -89,7 +89,7 @@ left join second_factors f on f.user_id = c.user_id
 where member_tokens.id = @id;
 
 -- name: TouchMemberToken :exec
--- At most once a minute, as a key's.
+-- At most one write a minute, as in TouchAPIKey.
 -- @sqlc-vet-disable tenant-scope
 update member_tokens
 set last_used_at = now()

@@ -1,8 +1,8 @@
--- Scheduled syncs, across tenants: what is due, who has it, and what came of it. See docs/adr/0008-the-clock.md.
+-- Scheduled syncs across tenants: due connectors, claims and results. See docs/adr/0008-the-clock.md.
 
 -- name: DueShards :many
--- How much is due that nobody has, by shard, where anything is. Counting ends at max_rows in each. One range of the index for each shard:
--- one over all of them would be a look at every connector.
+-- Unclaimed due connectors by shard, up to max_rows each. One index range per shard: a single range would scan every
+-- connector.
 -- @sqlc-vet-disable tenant-scope
 select one.shard::smallint as shard, due.connectors
 from (select unnest(@shards::smallint[]) as shard) one
@@ -18,20 +18,20 @@ where due.connectors > 0
 order by one.shard;
 
 -- name: TakeClockTurn :execrows
--- For a second.
+-- One process wins each second.
 update clock_turn
 set at = now()
 where at < now() - interval '0.9 seconds';
 
 -- name: LockShards :exec
--- Until the transaction ends nobody else claims of these shards. It costs the log nothing, as locks of rows would; in one order, so
--- that two never wait for each other.
+-- Serializes claims in these shards until the transaction ends. Advisory locks write no WAL, unlike row locks. A fixed
+-- order prevents deadlocks.
 select pg_advisory_xact_lock(hashtext('patchbay due'), shard)
 from unnest(@shards::integer[]) as shard;
 
 -- name: ClaimDue :many
--- With the shards locked. Fair between tenants: one is served by how much of its own it has under way or before itself, however long it waits. Of a long
--- queue the oldest are looked at, and the newest, so that one who just came is seen behind the backlog of another.
+-- The caller has the shard locks. Fairness: a tenant's rank is the number of its connectors that are active or due
+-- earlier. The oldest and the newest rows of a shard are read, so that a new tenant is seen behind a long backlog.
 -- @sqlc-vet-disable tenant-scope
 with seen as materialized (
     select due.tenant_id, due.connector_id, due.due_at, due.claimed_by
@@ -66,14 +66,14 @@ set claimed_by = @instance_id::uuid, claimed_at = now()
 from chosen
 join connectors on connectors.tenant_id = chosen.tenant_id and connectors.id = chosen.connector_id
 where connector_clock.tenant_id = chosen.tenant_id and connector_clock.connector_id = chosen.connector_id
-  and connector_clock.due_at = chosen.due_at and connector_clock.claimed_by is not distinct from chosen.claimed_by -- unless a run began just now
+  and connector_clock.due_at = chosen.due_at and connector_clock.claimed_by is not distinct from chosen.claimed_by -- a run may have started meanwhile
 returning sqlc.embed(connectors), connector_clock.claimed_at, connector_clock.due_at, connector_clock.failures, connector_clock.run_id,
           coalesce(extract(epoch from now() - connector_clock.failing_since), 0)::double precision as failing_s,
           coalesce(connector_clock.known_until > now(), false)::boolean as known;
 
 -- name: EndUnchanged :many
--- The ends of many syncs whose lists are the ones that are known, and the claims still theirs. One whose newest run is of the same
--- kind is counted there; another gets its row. Connectors are locked before their clocks, as everywhere.
+-- Ends many syncs with unchanged lists, if their claims are still valid. A repetition of the newest run is counted
+-- there; others insert a run. Connectors are locked before their clocks, as everywhere.
 -- @sqlc-vet-disable tenant-scope
 with ended as materialized (
     select unnest(@tenant_ids::uuid[]) as tenant_id,
@@ -128,8 +128,9 @@ select released.tenant_id, released.connector_id
 from released;
 
 -- name: EndFailed :many
--- The ends of many syncs that failed. again: as the newest run did, where it is counted; another gets its row. answered, silent: as FailRun's.
--- What failed together is tried again at different times, up to a tenth later, and never sooner than its server asked for.
+-- Ends many failed syncs. again: a repetition of the newest run, counted there; others insert a run. answered, silent:
+-- as in FailRun. The next attempt is delayed by up to a tenth more, to spread simultaneous failures. It is never
+-- earlier than the server asked for.
 -- @sqlc-vet-disable tenant-scope
 with ended as materialized (
     select unnest(@tenant_ids::uuid[]) as tenant_id,
@@ -199,7 +200,7 @@ select stamped.tenant_id, stamped.id
 from stamped;
 
 -- name: ReleaseClaims :exec
--- Claims whose syncs came to nothing: tried again after a while.
+-- Claims of syncs without a result. They are due again after wait_s seconds.
 -- @sqlc-vet-disable tenant-scope
 update connector_clock
 set claimed_by = null,
@@ -213,7 +214,7 @@ where connector_clock.tenant_id = given.tenant_id and connector_clock.connector_
   and connector_clock.claimed_by = @instance_id::uuid and connector_clock.claimed_at = given.claimed_at;
 
 -- name: ReleaseForgotten :execrows
--- Claims of a process that it does not know of: the database's answer to it was lost.
+-- Claims that the process does not know, because the database's response to ClaimDue was lost.
 -- @sqlc-vet-disable tenant-scope
 update connector_clock
 set claimed_by = null,
@@ -225,7 +226,7 @@ where connector_clock.shard between 0 and 15 and connector_clock.due_at <= now()
       where run.tenant_id = connector_clock.tenant_id and run.connector_id = connector_clock.connector_id and run.state = 'running');
 
 -- name: LongQueuedRuns :many
--- Runs that have waited for a worker for so long. There is an index of what is queued.
+-- Runs queued for longer than since_s seconds. A partial index covers queued runs.
 -- @sqlc-vet-disable tenant-scope
 select tenant_id, id, connector_id
 from sync_runs
@@ -239,7 +240,7 @@ from instances
 order by id;
 
 -- name: Backlog :one
--- What waits to be synced, for whoever watches: what is due and nobody has, counted as DueShards does, and what somebody asked for.
+-- Metrics: unclaimed due connectors, counted as in DueShards, and queued runs.
 -- @sqlc-vet-disable tenant-scope
 select clock.due, clock.late_s, asked.queued, asked.waited_s, living.instances
 from (select coalesce(sum(due.connectors), 0)::bigint as due,

@@ -1,7 +1,7 @@
--- What of the gateway's rows ends by itself, across tenants.
+-- Expiry of gateway rows, across tenants.
 
 -- name: LapseApprovals :many
--- The history of a call that nobody decided ends with it. One that somebody decides at this moment is left to them.
+-- The call ends with its approval. Rows locked by a concurrent decision are skipped.
 -- @sqlc-vet-disable tenant-scope
 with due as materialized (
     select approvals.tenant_id, approvals.id
@@ -35,7 +35,7 @@ from ended
 where exists (select from counted);
 
 -- name: LoseApprovalsOfSilentInstances :exec
--- The process died while it executed the call: nobody knows what the server did, and nobody does it again.
+-- The process died during the call: its effect is unknown, and the call is not repeated.
 -- @sqlc-vet-disable tenant-scope
 update approvals
 set state = 'unknown'
@@ -50,7 +50,7 @@ delete from approvals
 where state in ('denied', 'lapsed', 'done', 'unknown') and asked_at < now() - interval '7 days';
 
 -- name: DropFetchedResults :exec
--- A client that did not get the result may ask again, for a while.
+-- A fetched result stays for an hour, for a client that did not receive it.
 -- @sqlc-vet-disable tenant-scope
 delete from approval_results
 using approvals
@@ -58,7 +58,7 @@ where approvals.tenant_id = approval_results.tenant_id and approvals.id = approv
   and approvals.fetched_at < now() - interval '1 hour';
 
 -- name: LeftApprovals :many
--- Approved calls whose process did not take them up.
+-- Approved calls that no process has claimed within @seconds.
 -- @sqlc-vet-disable tenant-scope
 select tenant_id, id
 from approvals
@@ -77,7 +77,7 @@ delete from gateway_mail
 where expires_at < now();
 
 -- name: RollSyncHours :exec
--- Hours of connectors that are over, into those of their tenants. Rows of the sums are taken in one order, by the last statement of a
+-- Adds past hours of connectors to those of their tenants. The sums are locked in key order, by the last statement of a
 -- transaction.
 -- @sqlc-vet-disable tenant-scope
 with rolled as (

@@ -1,4 +1,4 @@
--- Which processes are alive, and the end of what dead ones left running.
+-- Live processes, and cleanup after dead ones.
 
 -- name: Beat :exec
 insert into instances (id, keyset_generation, kek, tenant_keys, user_passwords)
@@ -12,8 +12,8 @@ set steady_since = case when instances.beat_at < now() - interval '4 seconds' th
     user_passwords = true;
 
 -- name: ForgetSilentInstances :exec
--- Who is not in instances is dead, for everybody. A process that could not beat itself until a moment ago (the database was away)
--- knows nothing of the others' silence.
+-- A process without a row is dead for all others. After a gap in its own heartbeats a process deletes none for 6
+-- seconds: the database may have been away for all.
 delete from instances
 where instances.beat_at < now() - interval '6 seconds' and instances.id <> @id
   and exists (

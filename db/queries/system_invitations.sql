@@ -1,4 +1,4 @@
--- Across tenants: whoever brings a link's token is invited to the tenant that made it.
+-- Invitations across tenants, found by the token of a link.
 
 -- name: InvitationByToken :one
 -- @sqlc-vet-disable tenant-scope
@@ -9,7 +9,7 @@ join tenants on tenants.id = invitations.tenant_id
 where invitations.token_hash = @token_hash;
 
 -- name: LockInvitation :one
--- Held until the transaction ends: of two who use one link at the same time the second finds it used.
+-- Serializes uses of a link: the second finds it used.
 -- @sqlc-vet-disable tenant-scope
 select id
 from invitations

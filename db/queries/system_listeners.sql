@@ -1,8 +1,8 @@
--- Which connectors' servers want to be listened to, and which process does it.
+-- Assignment of listening streams to processes, across tenants.
 
 -- name: ListenersToReview :many
--- Connectors whose row is not what it should be: a server says in its capabilities that it tells of changes. It is for the start, and for
--- what nobody heard.
+-- Connectors with a missing, a superfluous or an outdated row. Servers declare listChanged in their capabilities. It
+-- runs at the start, and finds changes after a lost notification.
 -- @sqlc-vet-disable tenant-scope
 select connectors.tenant_id, connectors.id
 from connectors
@@ -25,7 +25,7 @@ where connectors.enabled and connectors.listen = 'auto' and connectors.transport
 on conflict on constraint upstream_listeners_pkey do nothing;
 
 -- name: DropListeners :exec
--- Whoever holds the stream sees that the row is gone.
+-- The owner of the stream notices that the row is gone.
 -- @sqlc-vet-disable tenant-scope
 delete from upstream_listeners
 using (select unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@ids::uuid[]) as id) moved,
@@ -36,7 +36,8 @@ where connectors.tenant_id = moved.tenant_id and connectors.id = moved.id
            and coalesce(encode(connectors.server_capabilities, 'escape') ~ '"listChanged"\s*:\s*true', false));
 
 -- name: RenewListeners :exec
--- Other settings may mean another server: what was said of the old one is forgotten. Whoever holds the stream sees the version itself.
+-- New settings may mean another server, so the failure counts are reset. The owner of an open stream compares the
+-- version itself.
 -- @sqlc-vet-disable tenant-scope
 update upstream_listeners
 set state = 'waiting',
@@ -53,7 +54,7 @@ where connectors.tenant_id = moved.tenant_id and connectors.id = moved.id
   and upstream_listeners.instance_id is null and upstream_listeners.version <> connectors.version;
 
 -- name: WakeListeners :exec
--- Credentials have changed: those that wait for one are tried now.
+-- Streams that wait for a credential are due after credentials changed.
 -- @sqlc-vet-disable tenant-scope
 update upstream_listeners
 set state = 'waiting',
@@ -65,8 +66,9 @@ where upstream_listeners.tenant_id = moved.tenant_id and upstream_listeners.conn
   and upstream_listeners.instance_id is null and upstream_listeners.reason = 'unauthorized';
 
 -- name: ClaimListeners :many
--- The free ones that are due, the longest due first, for a process that is alive. reason: why each waited; missed: it was open before, and
--- nobody has listened since (state: its process has died), which is so until a sync was asked for, whatever becomes of this attempt. held: connectors whose streams the process has open, for RetakeListeners.
+-- Free and due rows, the longest due first. reason: of the last wait. missed: the stream was open before and has no
+-- owner since; it stays set until a sync is requested. held: connectors with an open stream of this process;
+-- RetakeListeners is for them.
 -- @sqlc-vet-disable tenant-scope
 with due as (
     select upstream_listeners.tenant_id, upstream_listeners.connector_id, upstream_listeners.reason, upstream_listeners.missed or upstream_listeners.state = 'listening' as missed
@@ -91,8 +93,7 @@ where upstream_listeners.tenant_id = due.tenant_id and upstream_listeners.connec
 returning upstream_listeners.tenant_id, upstream_listeners.connector_id, due.reason, upstream_listeners.missed, upstream_listeners.failures, upstream_listeners.vain;
 
 -- name: RetakeListeners :many
--- Of streams that a process has open, those whose rows are free since it was taken for dead, and that nobody has taken: with what they were
--- opened with, they are its own again.
+-- Takes rows of open streams back. They became free because the process seemed dead, and no other process claimed them.
 -- @sqlc-vet-disable tenant-scope
 update upstream_listeners
 set instance_id = @instance_id
@@ -102,7 +103,7 @@ where upstream_listeners.tenant_id = open.tenant_id and upstream_listeners.conne
 returning upstream_listeners.tenant_id, upstream_listeners.connector_id;
 
 -- name: HeldListeners :many
--- What a process holds. stale: it was opened with settings or a credential that are not what they were.
+-- stale: settings or credential changed after the stream was opened.
 -- @sqlc-vet-disable tenant-scope
 select upstream_listeners.tenant_id,
        upstream_listeners.connector_id,
@@ -116,7 +117,7 @@ left join credentials on credentials.tenant_id = upstream_listeners.tenant_id an
 where upstream_listeners.instance_id = @instance_id;
 
 -- name: ReleaseListeners :exec
--- A process stops: others take its streams over, and have the lists read of those that were open.
+-- For a process that stops. missed makes the next owner request a sync of the lists.
 -- @sqlc-vet-disable tenant-scope
 update upstream_listeners
 set instance_id = null,

@@ -1,4 +1,4 @@
--- Across tenants: what a browser brings back from an authorization server, and what a link in a message leads to.
+-- OAuth callbacks and connect links, across tenants.
 
 -- name: TakeFlow :one
 -- @sqlc-vet-disable tenant-scope

@@ -1,7 +1,7 @@
--- Across tenants: who signs in, and with which key. Nothing here knows a tenant yet.
+-- Users, sign-in and API keys, before the tenant is known.
 
 -- name: UserByEmail :one
--- The account that its person made; those that tenants issued are left out.
+-- Only the self-made account. Accounts issued by tenants are excluded.
 select users.id, users.address as email, users.name, p.hash as password_hash, users.password_set_at, users.issued_by, users.created_at,
        (f.confirmed_at is not null)::boolean as second_factor
 from users
@@ -10,8 +10,8 @@ left join user_passwords p on p.user_id = users.id
 where users.email = @email and users.issued_by is null;
 
 -- name: UsersByAddress :many
--- All accounts of an address, the newest password first. An owner who gives an account a password to learn whether it is another account's
--- signs in to the owner's own account by it.
+-- Newest password first. An owner could issue an account to test a guessed password of the same address. With this
+-- order the guess opens only the issued account.
 select users.id, users.address as email, users.name, p.hash as password_hash, users.password_set_at, users.issued_by, users.created_at,
        (f.confirmed_at is not null)::boolean as second_factor
 from users
@@ -21,7 +21,7 @@ where users.address = @address
 order by users.password_set_at desc, users.id desc;
 
 -- name: LockUserByEmail :exec
--- Whoever makes a membership of this person waits until the transaction ends.
+-- Inserts of a membership of the user wait until the transaction ends.
 select id
 from users
 where email = @email and issued_by is null
@@ -35,7 +35,7 @@ where email = @email
   and not exists (select from memberships where memberships.user_id = users.id);
 
 -- name: SetPasswordHash :exec
--- Where the person has another password by now, that stays.
+-- The old hash is compared, so that a concurrent change of the password stays.
 update user_passwords
 set hash = @hash
 where user_id = @user_id and hash = @old;
@@ -82,7 +82,7 @@ left join second_factors f on f.user_id = memberships.user_id
 where memberships.user_id = @user_id and memberships.tenant_id = @tenant_id;
 
 -- name: Seen :exec
--- At most once in five minutes: the date is for people.
+-- At most one write in five minutes: the time is only displayed.
 update memberships
 set seen_at = now()
 where tenant_id = @tenant_id
@@ -97,14 +97,14 @@ join tenants on tenants.id = api_keys.tenant_id
 where api_keys.id = @id;
 
 -- name: TouchAPIKey :exec
--- At most once a minute: a key is used at each request, the date is for people.
+-- At most one write a minute: keys are used with every request, and the time is only displayed.
 -- @sqlc-vet-disable tenant-scope
 update api_keys
 set last_used_at = now()
 where id = @id and (last_used_at is null or last_used_at < now() - interval '1 minute');
 
 -- name: SignInFailures :one
--- Counts no further than anyone needs to know.
+-- Counts up to 100 each.
 select (select count(*)
         from (select from sign_in_failures f
               where f.account = @account and f.at > @since
@@ -115,7 +115,7 @@ select (select count(*)
               limit 100) b)::bigint as by_address;
 
 -- name: RecordSignInFailure :exec
--- Each new failure takes a few that have expired with it, so that the table needs no sweeper.
+-- Each insert deletes up to 10 expired rows, so that no sweeper is needed.
 with swept as (
     delete from sign_in_failures
     where sign_in_failures.id in (
@@ -137,15 +137,15 @@ from agent_tokens
 where agent_tokens.id = @id;
 
 -- name: TouchAgentToken :exec
--- At most once a minute, as a key's.
+-- At most one write a minute, as in TouchAPIKey.
 -- @sqlc-vet-disable tenant-scope
 update agent_tokens
 set last_used_at = now()
 where id = @id and (last_used_at is null or last_used_at < now() - interval '1 minute');
 
 -- name: UntoldLocks :many
--- The wrong password that locked an account, as one of so many within a window, the first of each account. What comes within a window after one
--- that was told is of the same lock. Accounts of nobody are left out.
+-- The first failure of each account that completes a lock: @others failures precede it within the window. A failure
+-- within a window after a recorded one belongs to the same lock. Addresses without an account are excluded.
 select distinct on (failures.account) failures.id, failures.account, failures.address, failures.at
 from (
     select f.id, f.account, f.address, f.at, lag(f.at, @others::integer) over (partition by f.account order by f.at, f.id) as first_at
@@ -168,7 +168,7 @@ set told_at = now()
 where id = @id and told_at is null;
 
 -- name: HashOfEachCost :many
--- A password hash of each cost that any account's has. It looks one hash of a cost up, not all.
+-- One password hash per cost. The recursion reads one index entry per cost.
 with recursive costs as (
     (select user_passwords.hash, split_part(user_passwords.hash, '$', 4) as cost
      from user_passwords

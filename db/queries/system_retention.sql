@@ -1,4 +1,4 @@
--- What ends by itself across tenants: whose history is to be swept, what was left behind half-way, and grants that nobody uses.
+-- Expiry across tenants: history, abandoned rows and unused grants.
 
 -- name: HistoryTenants :many
 -- @sqlc-vet-disable tenant-scope
@@ -9,7 +9,7 @@ order by tenants.id
 limit @max_rows;
 
 -- name: DropStaleFlows :execrows
--- Connections of accounts that were begun and never came back.
+-- Authorization flows without a callback.
 -- @sqlc-vet-disable tenant-scope
 delete from oauth_flows
 where expires_at < now();
@@ -20,13 +20,13 @@ delete from connect_links
 where expires_at < now();
 
 -- name: DropDeadRegistrations :execrows
--- Of clients whose secret has ended: they are not used any more.
+-- Clients with an expired secret.
 -- @sqlc-vet-disable tenant-scope
 delete from client_registrations
 where secret_expires_at < now() - interval '1 day';
 
 -- name: DropSpentSetupLinks :execrows
--- A link is dead when its tenant has an owner, however that came to be.
+-- A link is invalid as soon as its tenant has an owner.
 -- @sqlc-vet-disable tenant-scope
 delete from setup_links
 where exists (
@@ -38,8 +38,9 @@ delete from sign_in_failures
 where at < now() - interval '1 day';
 
 -- name: IdleGrants :many
--- Grants with a refresh token that nobody used or renewed for a day and up to two hours more, other ones for each renewal, so that those that
--- began together do not stay together. One that could not be renewed is tried again after an hour. Only those that serve somebody.
+-- Grants with a refresh token that were not used or refreshed for a day, plus up to two hours by a hash of id and
+-- version. The hash spreads grants that were created together. After a failed refresh the wait is an hour. Only grants
+-- in use by an enabled connector.
 -- @sqlc-vet-disable tenant-scope
 select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.version, credentials.updated_at,
        coalesce(credentials.grant_meta -> 'server' ->> 'issuer', '')::text as issuer
@@ -60,7 +61,7 @@ order by credentials.updated_at, credentials.id
 limit @max_rows;
 
 -- name: DropOldAccountRequests :execrows
--- Of calls that missed an account: nobody comes back for one, and a session that is to hear of it was told.
+-- Requests expired for a day. Their sessions were notified before.
 -- @sqlc-vet-disable tenant-scope
 delete from account_requests
 where expires_at < now() - interval '1 day';

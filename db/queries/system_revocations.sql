@@ -1,8 +1,8 @@
--- Across tenants: grants that wait for their authorization server.
+-- Queued revocations of grants, across tenants.
 
 -- name: ClaimRevocation :one
--- The tenants take turns, in the order of their ids, beginning after the one that was served last. The grant is due again after a pause
--- that doubles from a minute to an hour, whatever becomes of this try. The claim outlasts a try.
+-- Tenants alternate in the order of their ids, after the one served last. The backoff doubles from one minute to one
+-- hour. It is set before the attempt. The claim of 30 seconds is longer than an attempt.
 -- @sqlc-vet-disable tenant-scope
 with under_way as materialized (
     select u.tenant_id, coalesce(u.grant_meta #>> '{server,issuer}', '') as issuer

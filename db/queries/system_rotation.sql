@@ -1,11 +1,12 @@
--- The rotation of the sealing keys.
+-- Rotation of the sealing and MAC keys.
 
 -- name: TryLockRotation :one
--- Held until the transaction ends: one rotation at a time.
+-- One rotation at a time. The lock ends with the transaction.
 select pg_try_advisory_xact_lock(hashtextextended('patchbay key rotation', 0));
 
 -- name: TryLockSealed :one
--- Held until the transaction ends: nobody has written a secret that we cannot see, and nobody writes one. See refuse_retired_key.
+-- False while a transaction that writes secrets is open. The lock excludes new ones until the transaction ends. See
+-- refuse_retired_key.
 select pg_try_advisory_xact_lock(hashtextextended('patchbay sealed', 0));
 
 -- name: KeysetGeneration :one
@@ -19,14 +20,13 @@ from keysets
 where purpose = 'seal';
 
 -- name: DivideByTenant :exec
--- From now on each tenant's own key seals its secrets.
 update keysets
 set per_tenant = true,
     generation = generation + 1
 where purpose = 'seal';
 
 -- name: ChangedTenantKeys :exec
--- Has every process read the tenants' keys again.
+-- Makes every process read the tenant keys again.
 update keysets
 set generation = generation + 1
 where purpose = 'seal';
@@ -40,7 +40,7 @@ where purpose = 'seal'
 returning generation;
 
 -- name: IsRetiredKey :one
--- Or another's already: a prefix tells one key from all that a row may be sealed by.
+-- Tenant keys are included: a prefix must be unique among all keys that can seal a row.
 -- @sqlc-vet-disable tenant-scope
 select (exists (select from retired_keys where retired_keys.prefix = @prefix)
     or exists (select from tenant_keys where tenant_keys.prefix = @prefix))::boolean as taken;
@@ -51,7 +51,7 @@ values (@prefix)
 on conflict do nothing;
 
 -- name: InstancesOfGeneration :one
--- How many living processes there are, and how many of them have read the keys of a generation and understand that tenants have keys.
+-- Live processes, and those of them that have loaded the generation and support tenant keys.
 select count(*) as alive,
        count(*) filter (where keyset_generation >= @generation::integer and tenant_keys) as ready
 from instances
@@ -63,7 +63,7 @@ delete from oauth_flows
 where expires_at < now();
 
 -- name: KeysOfTenants :many
--- Of those that a process has in memory: who is not among them is gone.
+-- Tenants that a process has cached. Those without a row were deleted.
 -- @sqlc-vet-disable tenant-scope
 select tenant_id, sealed
 from tenant_keys
@@ -85,7 +85,7 @@ values (@prefix)
 on conflict do nothing;
 
 -- name: RecognisedBy :many
--- By which keys the API keys, the agents' tokens and the recovery codes are recognised that can still open something, and how many of each.
+-- MAC keys of API keys, tokens and recovery codes that are still valid, with counts.
 -- @sqlc-vet-disable tenant-scope
 select prefix, sum(one_key)::bigint as api_keys, sum(one_token)::bigint as tokens, sum(one_code)::bigint as codes
 from (

@@ -1,4 +1,4 @@
--- What people prove a sign-in with besides their password. A person is in several tenants, and so none of this is one's.
+-- Second factors of users. A user can belong to several tenants, so the rows have no tenant.
 
 -- name: SecondFactor :one
 select f.sealed, f.created_at, f.confirmed_at, f.begun_by, f.wrong_codes,
@@ -8,7 +8,7 @@ from second_factors f
 where f.user_id = @user_id;
 
 -- name: BeginSecondFactor :execrows
--- None: there is one that was confirmed.
+-- 0 rows: a confirmed factor exists.
 insert into second_factors (user_id, sealed, begun_by)
 values (@user_id, @sealed, @begun_by::uuid)
 on conflict (user_id) do update
@@ -16,7 +16,7 @@ set sealed = excluded.sealed, begun_by = excluded.begun_by, created_at = now()
 where second_factors.confirmed_at is null;
 
 -- name: ConfirmSecondFactor :execrows
--- None: it is confirmed, or was begun anew meanwhile.
+-- 0 rows: the factor is confirmed, or a new one was begun.
 update second_factors
 set confirmed_at = now(), last_step = @step
 where user_id = @user_id and confirmed_at is null and created_at = @created_at and begun_by = @begun_by::uuid;
@@ -36,7 +36,7 @@ set wrong_codes = 0
 where user_id = @user_id and wrong_codes > 0;
 
 -- name: AcceptStep :execrows
--- None: a code of this time step or of a later one was accepted already.
+-- 0 rows: a code of this or a later time step was used.
 update second_factors
 set last_step = @step
 where user_id = @user_id and confirmed_at is not null and last_step < @step;
@@ -61,7 +61,7 @@ where user_id = @user_id and used_at is null
 order by number;
 
 -- name: UseRecoveryCode :execrows
--- None: it was used meanwhile.
+-- 0 rows: the code was used concurrently.
 update recovery_codes
 set used_at = now()
 where user_id = @user_id and number = @number and used_at is null;
@@ -76,6 +76,6 @@ where id = @id;
 select exists (select from memberships where memberships.user_id = @user_id and memberships.tenant_id <> @tenant_id)::boolean as elsewhere;
 
 -- name: HoldUser :exec
--- A statement that adds a membership of the user waits until the transaction ends.
+-- Inserts of a membership of the user wait until the transaction ends.
 -- @sqlc-vet-disable tenant-scope
 select users.id from users where users.id = @user_id for update;

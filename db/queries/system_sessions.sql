@@ -1,11 +1,11 @@
--- Where people are signed in, before their tenant is known.
+-- Browser sessions, before the tenant is known.
 
 -- name: BeginBrowserSession :exec
 insert into browser_sessions (id, user_id, user_agent, address, began_at, seen_at, sso_tenant_id, second_factor, confirmed_at)
 values (@id, @user_id, @user_agent, @address, @began_at, @began_at, sqlc.narg(sso_tenant_id), @second_factor, sqlc.narg(confirmed_at));
 
 -- name: SessionMemberships :many
--- Whose session this is, and the tenants that it opens. No row: the session was ended, or opens none any more.
+-- The user of the session and the tenants it opens. No row: the session ended, or opens no tenant.
 -- @sqlc-vet-disable tenant-scope
 select sqlc.embed(tenants), memberships.role, users.address as email, users.name, users.password_set_at, (users.issued_by is not null)::boolean as issued,
        coalesce(sso.enabled, false)::boolean as sso,
@@ -38,7 +38,7 @@ delete from browser_sessions
 where id = @id;
 
 -- name: EndOtherBrowserSessions :exec
--- Programs that act as the person are over, too.
+-- signed_out_at also ends OAuth clients that act as the user.
 with noted as (
     update users
     set signed_out_at = clock_timestamp()
@@ -48,6 +48,6 @@ delete from browser_sessions
 where browser_sessions.user_id = @user_id and browser_sessions.id <> @kept;
 
 -- name: DeleteOldBrowserSessions :exec
--- No session lasts for longer than the configuration allows at most.
+-- 90 days is the maximum that the configuration allows.
 delete from browser_sessions
 where began_at < now() - interval '90 days';

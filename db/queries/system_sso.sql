@@ -1,4 +1,4 @@
--- Across tenants: whose domain an address is of.
+-- Verified domains across tenants.
 
 -- name: SSOTenant :one
 -- @sqlc-vet-disable tenant-scope

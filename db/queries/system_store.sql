@@ -1,7 +1,7 @@
--- What the store keeps for itself: the wrapped keys, and the browsers' sessions.
+-- Wrapped keysets and session data.
 
 -- name: LockKeysets :exec
--- Held until the transaction ends, so that processes that start together agree on one keyring.
+-- Serializes starting processes, so that they agree on one keyring.
 select pg_advisory_xact_lock(hashtextextended('patchbay keysets', 0));
 
 -- name: Keysets :many
@@ -10,13 +10,13 @@ from keysets
 order by purpose;
 
 -- name: WrappedKeysets :many
--- As of the first migration, and of 00050 where that has run: whether a key is the right one is asked before the later ones run.
+-- Needs only the first migration; moving exists since 00050. The key is checked before later migrations run.
 select purpose, wrapped, decode(coalesce(substr(to_jsonb(keysets) ->> 'moving', 3), ''), 'hex')::bytea as moving
 from keysets
 order by purpose;
 
 -- name: SaveKeyset :exec
--- Of a fresh installation: its tenants have keys of their own from the beginning.
+-- For a new installation: tenants have their own keys.
 insert into keysets (purpose, wrapped, per_tenant)
 values (@purpose, @wrapped, true);
 

@@ -1,4 +1,4 @@
--- Across tenants: making them, finding them, and giving a fresh one its owner.
+-- Creation, lookup and deletion of tenants, and the setup of a new one.
 
 -- name: CreateTenant :one
 -- No row: the slug is taken.
@@ -9,12 +9,12 @@ on conflict (slug) do nothing
 returning tenants.*;
 
 -- name: TakeAnyTime :exec
--- The statements of this transaction take as long as they take.
+-- For the rest of the transaction.
 -- @sqlc-vet-disable tenant-scope
 select set_config('statement_timeout', '0', true);
 
 -- name: PeopleOfTenant :many
--- Whoever makes one of them a member of another tenant waits until the transaction ends.
+-- Inserts of other memberships of these users wait until the transaction ends.
 select users.id
 from memberships
 join users on users.id = memberships.user_id
@@ -23,7 +23,7 @@ order by users.id
 for update of users;
 
 -- name: HoldTenant :exec
--- Whoever writes its calls holds it first, too, and after them what is on record of them.
+-- The writer of call history also locks the tenant first, and the outcome chain after it.
 -- @sqlc-vet-disable tenant-scope
 select tenants.id
 from tenants
@@ -31,7 +31,7 @@ where tenants.id = @id
 for update;
 
 -- name: DeleteCallsOfTenant :exec
--- Before its agents and connectors, whose end would change each of them.
+-- Runs before agents and connectors are deleted: their deletion would update each call.
 delete from tool_calls
 where tenant_id = @tenant_id;
 
@@ -74,8 +74,8 @@ insert into setup_links (tenant_id, token_hash)
 values (@tenant_id, @token_hash);
 
 -- name: SetupLink :one
+-- A link is invalid as soon as its tenant has an owner.
 -- @sqlc-vet-disable tenant-scope
--- A link dies when an owner exists, however that came to be.
 select setup_links.tenant_id
 from setup_links
 where setup_links.token_hash = @token_hash

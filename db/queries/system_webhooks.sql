@@ -1,4 +1,4 @@
--- What of notices and deliveries ends or begins by itself, across tenants.
+-- Notices and deliveries that expire or become due, across tenants.
 
 -- name: DropOldNotices :exec
 -- @sqlc-vet-disable tenant-scope
@@ -11,7 +11,7 @@ delete from webhook_deliveries
 where created_at < now() - interval '30 days';
 
 -- name: OverdueDeliveries :many
--- Those that nobody has taken up for a while: their jobs are lost, or the processes that had them.
+-- Deliveries due for longer than @seconds: the job or its process was lost.
 -- @sqlc-vet-disable tenant-scope
 select tenant_id, id, tries
 from webhook_deliveries
@@ -20,7 +20,7 @@ order by next_at, tenant_id, id
 limit @max_rows;
 
 -- name: LapsingAccounts :many
--- Accounts that end soon, or have just ended, that nobody but a person can renew, and of which nothing was said lately.
+-- Accounts that expire within @seconds or expired within a day, cannot be refreshed further, and have no recent notice.
 -- @sqlc-vet-disable tenant-scope
 select credentials.tenant_id, credentials.id, connectors.id as connector_id, connectors.name as connector, connectors.slug as connector_slug,
        coalesce(agents.name, '')::text as agent, coalesce(agents.slug, '')::text as agent_slug, lapses.at::timestamptz as lapses_at
@@ -42,7 +42,7 @@ order by credentials.tenant_id, lapses.at, credentials.id
 limit @max_rows;
 
 -- name: NewlyDown :many
--- Connectors that have failed for a while, of which nothing was said since they began to. A refused credential is another matter.
+-- Connectors failing for longer than @seconds without a notice since. Refused credentials are in NewlyRefused.
 -- @sqlc-vet-disable tenant-scope
 select connectors.tenant_id, connectors.id, connectors.name, connectors.slug, connector_clock.failing_since, connectors.last_error_message
 from connector_clock
@@ -57,8 +57,8 @@ order by connectors.tenant_id, connectors.id
 limit @max_rows;
 
 -- name: NewlyRefused :many
--- Connectors whose credential is missing or refused, of which nothing was said since they last worked. They get some minutes, in which
--- whoever makes one connects it.
+-- Connectors without an accepted credential, and without a notice since the last success. @seconds leaves time to
+-- connect a new one.
 -- @sqlc-vet-disable tenant-scope
 select connectors.tenant_id, connectors.id, connectors.name, connectors.slug, connectors.last_error_message
 from connector_clock
@@ -73,7 +73,7 @@ order by connectors.tenant_id, connectors.id
 limit @max_rows;
 
 -- name: NewlyRecovered :many
--- Connectors that work again since people were told that they are down.
+-- Connectors that work again after a notice that they are down.
 -- @sqlc-vet-disable tenant-scope
 select connectors.tenant_id, connectors.id, connectors.name, connectors.slug, max((down.data ->> 'failing_since')::timestamptz)::timestamptz as failing_since
 from notices down

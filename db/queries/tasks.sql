@@ -1,7 +1,7 @@
--- Calls that their servers run as tasks, of which agents ask how they are.
+-- Calls that run as MCP tasks.
 
 -- name: TaskCalls :many
--- Without contents and arguments: a list shows how far tasks are, and their calls' pages the rest.
+-- Contents and arguments are excluded: lists show only progress.
 select tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, instance_id, status, outcome,
        error_code, error_message, is_error, approved_by, (case when length(task) <= 16384 then task end)::bytea as task, truncated, request_bytes,
        response_bytes, started_at, completed_at, duration_us, address, request_id

@@ -1,4 +1,4 @@
--- The keys that seal a tenant's secrets, themselves sealed by the installation's.
+-- Keys that seal a tenant's secrets, sealed by the installation's key.
 
 -- name: TenantKeys :one
 select sealed
@@ -11,7 +11,7 @@ from tenant_keys
 where tenant_id = @tenant_id;
 
 -- name: AddTenantKeys :execrows
--- None: another was faster.
+-- 0 rows: a concurrent insert won.
 insert into tenant_keys (tenant_id, sealed, prefix)
 values (@tenant_id, @sealed, @prefix)
 on conflict (tenant_id) do nothing;

@@ -1,4 +1,4 @@
--- The calls, as a tenant reads them, and those that wait for a person. The others are written in batches: system_calls.sql.
+-- Calls as read by a tenant, and pending approvals. Other calls are written in batches: system_calls.sql.
 
 -- name: ToolCall :one
 select tool_calls.*
@@ -6,7 +6,7 @@ from tool_calls
 where tenant_id = @tenant_id and id = @id;
 
 -- name: ToolCalls :many
--- Without contents, and without long arguments and tasks: a page of them could take the memory of the machine.
+-- Contents, and arguments and tasks above 16 KiB, are excluded to bound the memory of a page.
 select tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id, credential_id,
        definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by,
        (case when length(arguments) <= 16384 then arguments end)::bytea as arguments,
@@ -23,7 +23,7 @@ order by id desc
 limit @max_rows;
 
 -- name: InsertPendingCall :execrows
--- Nothing where the agent or the connector is gone. They are locked until the row is there (migration 00020).
+-- 0 rows: the agent or the connector was deleted. Both are locked until the row is written (migration 00020).
 with this_agent as materialized (
     select agents.id from agents where agents.tenant_id = @tenant_id and agents.id = @agent_id for key share
 ), this_connector as materialized (
@@ -58,7 +58,7 @@ select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), ar
 from ended;
 
 -- name: SaveCallTask :exec
--- A task goes on without the process that began it. Its handle stays the same; '' is none to be noted.
+-- instance_id is cleared: a task outlives its process. task_handle empty: the stored one stays.
 update tool_calls
 set task = @task,
     task_handle = coalesce(nullif(@task_handle::text, ''), task_handle),
@@ -87,7 +87,7 @@ select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), ar
 from ended;
 
 -- name: MarkUndelivered :exec
--- What came of the call stays as it is.
+-- Status and outcome of the call stay.
 update tool_calls
 set error_code = 'undelivered',
     error_message = 'The agent''s client did not take the answer.'

@@ -1,13 +1,14 @@
--- Changes of tools' definitions, and of servers' instructions, which have no tool: what syncs met, and what people decided.
+-- Changes of tool definitions and of server instructions, with their reviews. A change of instructions has an empty
+-- tool.
 
 -- name: SupersedeChanges :exec
--- What waited of these tools is not what the server says any more.
+-- Open changes of these tools no longer match the server's list.
 update tool_changes
 set state = 'superseded'
 where tenant_id = @tenant_id and connector_id = @connector_id and tool = any(@tools::text[]) and state = 'waiting';
 
 -- name: InsertChanges :exec
--- kinds: each change's, with commas between them.
+-- kinds: comma-separated for each change.
 insert into tool_changes (tenant_id, id, connector_id, tool, sync_run_id, before_hash, after_hash, kinds, risk, state)
 select @tenant_id, new.id, @connector_id, new.tool, @sync_run_id, new.before_hash, new.after_hash, string_to_array(new.kinds, ','), new.risk, new.state
 from (select unnest(@ids::uuid[]) as id,
@@ -34,7 +35,7 @@ from connectors
 where tenant_id = @tenant_id and id = @id;
 
 -- name: OtherTools :many
--- Tools of other connectors that have one of the names, or, where any counts, all there are; they are for finding names that are alike.
+-- Tools of other connectors with one of the names. every: all tools up to max_rows, for the search of similar names.
 select connectors.slug, tools.name
 from tools
 join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
@@ -44,7 +45,7 @@ order by tools.name = any(@names::text[]) desc, tools.name, connectors.slug
 limit @max_rows;
 
 -- name: ChangeMarks :many
--- What Changes lists, as little as tells whether it is another list: every open page asks each second.
+-- The minimum of Changes that shows whether the list changed: every open page polls each second.
 select id, state, decided_at
 from tool_changes
 where tenant_id = @tenant_id
@@ -54,7 +55,7 @@ order by id desc
 limit @max_rows;
 
 -- name: Changes :many
--- Of one connector or of all, in one state or ('') in any, with who is concerned. Calls of a connector are counted among its newest 100,000.
+-- state empty: any state. Calls are counted among the newest 100,000 of a connector.
 with page as (
     select listed.id, listed.connector_id
     from tool_changes listed
@@ -65,7 +66,7 @@ with page as (
     order by listed.id desc
     limit @max_rows
 ), called as (
-    select recent.connector_id, coalesce(recent.tool, '') as tool, count(*) as calls -- without one: of all its tools
+    select recent.connector_id, coalesce(recent.tool, '') as tool, count(*) as calls -- tool '': the total of the connector
     from (select distinct page.connector_id from page) concerned
     cross join lateral (
         select tool_calls.connector_id, tool_calls.tool
@@ -91,7 +92,7 @@ left join called on called.connector_id = page.connector_id and called.tool = to
 order by tool_changes.id desc;
 
 -- name: ToolChanges :many
--- One tool's history, or one change of it; of the instructions, where the tool is empty.
+-- The history of one tool, or one change of it. tool empty: of the instructions.
 with reach as (
     select (select count(*)
             from agent_grants
@@ -120,7 +121,7 @@ order by tool_changes.id desc
 limit @max_rows;
 
 -- name: DefinitionsWithin :many
--- As many of the definitions as have max_bytes together.
+-- Definitions in the order of hashes, up to max_bytes in total.
 with measured as (
     select hash, raw, sum(length(raw)) over (order by hash) as bytes
     from tool_definitions
@@ -131,7 +132,7 @@ from measured
 where bytes <= @max_bytes::bigint;
 
 -- name: LockTool :one
--- Its connector first, as the end of a sync does.
+-- The connector is locked first, as at the end of a sync.
 with locked as (
     select connectors.id
     from connectors
@@ -155,7 +156,7 @@ set review = 'rejected'
 where tenant_id = @tenant_id and connector_id = @connector_id and name = @tool;
 
 -- name: DecideChange :one
--- The change that waits, or the last one, which was decided otherwise, once more.
+-- Decides the open change. If none is open, the last decision is repeated with the new state.
 with decided as (
     update tool_changes
     set state = @state, decided_by = @decided_by, decided_at = now()
@@ -178,7 +179,7 @@ union all
 select id from again;
 
 -- name: LockCosmetic :many
--- The connectors of changes that nobody needs to read, in one order.
+-- Connectors with open changes of risk none, locked in the order of ids.
 select connectors.id
 from connectors
 where connectors.tenant_id = @tenant_id
@@ -223,7 +224,7 @@ set instructions_review = 'rejected'
 where tenant_id = @tenant_id and id = @id;
 
 -- name: AcceptCosmeticInstructions :many
--- Of the connectors that LockCosmetic locked.
+-- Only connectors locked by LockCosmetic.
 with decided as (
     update tool_changes
     set state = 'accepted', decided_by = @decided_by, decided_at = now()

@@ -1,8 +1,8 @@
--- Which tools agents really use.
+-- The tools that agents call.
 
 -- name: ToolsCalled :many
--- The tools that an agent called since then, or tried to. Ids of calls grow with time, so that the index of the agent's calls is read from
--- there on. Of a connector that is gone nothing is told.
+-- Calls and attempts since from_id. Ids grow with time, so the agent's index is read from there. Deleted connectors are
+-- excluded.
 with called as materialized ( -- unordered: sorting the calls would cost more than counting them
     select tool_calls.connector_id, tool_calls.tool, count(*) as calls, max(tool_calls.started_at)::timestamptz as last_at
     from tool_calls
@@ -15,7 +15,7 @@ from called
 order by called.connector_id, called.tool;
 
 -- name: ToolsNewFor :many
--- The tools of an agent's connectors that its servers have listed only since then.
+-- Tools of the agent's connectors that were first listed after @since.
 select tools.connector_id, tools.name
 from agent_grants
 join tools on tools.tenant_id = agent_grants.tenant_id and tools.connector_id = agent_grants.connector_id

@@ -1,13 +1,13 @@
 -- name: Tools :many
--- A page ends early where its definitions would grow beyond max_bytes; it has one row at least. more: there are rows behind this
--- one. Its rows are found first, and what is shown of them is read for them alone. shadowed: another tool of the
--- connector has this one's name for its alias. says: a regular expression over the definition as it was sent, which need not be JSON that
--- the database takes. asked, found: what would be read again for each row is read once.
+-- A page ends early at max_bytes of definitions, with at least one row. more: rows follow. Keys are selected first, and
+-- other columns are read for the page alone. asked and found are materialized to be computed once. shadowed: another
+-- tool of the connector has this name as its alias. says: a regular expression over the raw definition, which may not
+-- be valid jsonb.
 with asked as materialized (
     select lower(@prefix::text) as prefix,
            case when numnode(websearch_to_tsquery('english', @query::text)) > 0
                 then websearch_to_tsquery('english', @query::text)
-                else websearch_to_tsquery('simple', @query::text) -- "all", "on": words of names, and nothing to English
+                else websearch_to_tsquery('simple', @query::text) -- "all" and "on" are stop words of english
            end as words
 ), found as materialized (
     select definition.hash
@@ -84,7 +84,7 @@ where tenant_id = @tenant_id and connector_id = @connector_id
 order by name;
 
 -- name: Quarantined :many
--- A page ends early, as one of Tools does.
+-- The page ends early at max_bytes, as in Tools.
 with page as (
     select q.position, q.name, q.reason, q.raw
     from quarantined_tools q
@@ -105,8 +105,8 @@ where measured.nth = 1 or measured.bytes <= @max_bytes::bigint
 order by measured.position;
 
 -- name: InsertDefinitions :exec
--- Known definitions stay as they are, and are held: one that is just being swept is waited for, and stored anew. The arrays are sorted by
--- hash, so that two syncs of a tenant lock in one order.
+-- Known definitions are locked, not changed. If one is being deleted, the statement waits and inserts it again. The
+-- arrays are sorted by hash: concurrent syncs lock in one order.
 with known as materialized (
     select tool_definitions.hash
     from tool_definitions
@@ -144,7 +144,7 @@ set current_hash = excluded.current_hash,
     removed_at = null;
 
 -- name: RemoveTools :exec
--- A removed tool was last seen by the last successful sync before this one.
+-- last_seen_at is the time of the last successful sync before this one.
 update tools
 set removed_at = now(),
     last_seen_at = coalesce(connectors.tools_last_synced_at, tools.last_seen_at)
@@ -171,27 +171,27 @@ from tool_definitions
 where tenant_id = @tenant_id and hash = any(@hashes::bytea[]);
 
 -- name: LockConnector :one
--- The tools' names change one at a time, and not while a sync ends.
+-- Serializes changes of tool names with each other and with the end of a sync.
 select id
 from connectors
 where tenant_id = @tenant_id and id = @id
 for no key update;
 
 -- name: CuratedTools :many
--- All that were ever there.
+-- Removed tools are included.
 select name, enabled, alias, agent_text, tags, calls_per_minute, calls_per_day, (removed_at is not null)::boolean as removed
 from tools
 where tenant_id = @tenant_id and connector_id = @connector_id
 order by name;
 
 -- name: FreeAliases :exec
--- Before names are given anew, so that two tools may change theirs.
+-- Runs before new aliases are set, so that two tools can swap theirs.
 update tools
 set alias = ''
 where tenant_id = @tenant_id and connector_id = @connector_id and name = any(@names::text[]) and alias <> '';
 
 -- name: CurateTools :exec
--- tags: the tags of a tool, with a space between.
+-- tags: space-separated for each tool.
 update tools
 set enabled = new.enabled, alias = new.alias, agent_text = new.agent_text, tags = string_to_array(new.tags, ' '),
     calls_per_minute = new.calls_per_minute, calls_per_day = new.calls_per_day

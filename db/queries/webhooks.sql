@@ -1,4 +1,4 @@
--- Who is told of notices over HTTP, and what became of it.
+-- Webhooks and their deliveries.
 
 -- name: CreateWebhook :one
 insert into webhooks (tenant_id, id, name, url, kinds, sealed)
@@ -24,7 +24,7 @@ from webhooks
 where tenant_id = @tenant_id and id = @id;
 
 -- name: UpdateWebhook :one
--- One that leads elsewhere, or is turned on, begins anew.
+-- A new URL, or a webhook that is enabled again, resets the failure counts.
 update webhooks
 set name = @name,
     url = @url,
@@ -57,7 +57,6 @@ set enabled = false,
 where tenant_id = @tenant_id and id = @id and enabled;
 
 -- name: CancelDeliveries :exec
--- Nobody is told any more.
 update webhook_deliveries
 set state = 'cancelled',
     next_at = null
@@ -74,7 +73,7 @@ insert into webhook_deliveries (tenant_id, id, webhook_id, notice_id, kind, body
 values (@tenant_id, @id, @webhook_id, @notice_id, @kind, @body, now());
 
 -- name: DropOldestDeliveries :exec
--- Those of one webhook beyond its newest, whatever became of them.
+-- The newest @newest deliveries of the webhook stay, whatever their state. At most 100 rows a statement.
 delete from webhook_deliveries
 where webhook_deliveries.tenant_id = @tenant_id
   and webhook_deliveries.id in (
@@ -106,7 +105,7 @@ from webhook_deliveries
 where tenant_id = @tenant_id and id = @id;
 
 -- name: ClaimDelivery :one
--- One process tries it. Where that dies, another may when the claim has lapsed.
+-- next_at is the end of the claim: another process may retry after it.
 update webhook_deliveries
 set attempts = attempts + 1,
     tries = tries + 1,
@@ -116,7 +115,7 @@ where tenant_id = @tenant_id and id = @id and state = 'waiting' and next_at <= n
 returning *;
 
 -- name: EndDelivery :execrows
--- What came of a try. It counts where nobody has tried since. wait null: there is no further try.
+-- tries is compared: a later attempt wins. wait null: no further attempt.
 update webhook_deliveries
 set state = @state,
     status = sqlc.narg(status),
@@ -140,7 +139,7 @@ where tenant_id = @tenant_id and id = @id
 returning *;
 
 -- name: RequeueDelivery :one
--- At once, with all its tries before it; its id stays.
+-- Due at once, with the attempts reset. The id stays.
 update webhook_deliveries
 set state = 'waiting',
     attempts = 0,

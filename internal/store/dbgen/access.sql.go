@@ -25,7 +25,7 @@ type AcceptedDefinitionsRow struct {
 	Raw   []byte
 }
 
-// Where all of them together have more than max_bytes, none is read.
+// raw is null in all rows if the definitions together have more than max_bytes.
 func (q *Queries) AcceptedDefinitions(ctx context.Context, maxBytes int64, tenantID connectors.TenantID, hashes [][]byte) ([]AcceptedDefinitionsRow, error) {
 	rows, err := q.db.Query(ctx, acceptedDefinitions, maxBytes, tenantID, hashes)
 	if err != nil {
@@ -145,8 +145,8 @@ type AccessReachesRow struct {
 	EnvNames   []string
 }
 
-// What an agent may see and call. The queries travel together, in one round trip. Definitions are told by their hashes, for most
-// of them are in memory already.
+// The agent's tools and permissions. The queries are sent as one batch. Definitions are named by hash because most of
+// them are cached in memory.
 func (q *Queries) AccessReaches(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID) ([]AccessReachesRow, error) {
 	rows, err := q.db.Query(ctx, accessReaches, tenantID, agentID)
 	if err != nil {
@@ -245,7 +245,7 @@ type AccessToolsRow struct {
 	Removed        bool
 }
 
-// Tools that were removed are told, too: a call of one is refused with the reason.
+// Removed tools are included: a call of one is refused with that reason.
 func (q *Queries) AccessTools(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID) ([]AccessToolsRow, error) {
 	rows, err := q.db.Query(ctx, accessTools, tenantID, agentID)
 	if err != nil {
@@ -304,7 +304,7 @@ type CredentialOfRow struct {
 	UpdatedAt   time.Time
 }
 
-// As Credentials tells it.
+// Status is computed as in Credentials.
 func (q *Queries) CredentialOf(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, agentID *connectors.AgentID) (CredentialOfRow, error) {
 	row := q.db.QueryRow(ctx, credentialOf, tenantID, connectorID, agentID)
 	var i CredentialOfRow

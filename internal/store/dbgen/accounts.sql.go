@@ -77,7 +77,8 @@ type AgentAccountsRow struct {
 	StoredAt     *time.Time
 }
 
-// What agents have, or miss, at the connectors that they were granted and that want an account of each agent.
+// The credential of each agent at each granted connector in mode per_agent. The status is empty if the credential is
+// missing.
 func (q *Queries) AgentAccounts(ctx context.Context, tenantID connectors.TenantID, agents []uuid.UUID, maxRows int32) ([]AgentAccountsRow, error) {
 	rows, err := q.db.Query(ctx, agentAccounts, tenantID, agents, maxRows)
 	if err != nil {
@@ -132,7 +133,7 @@ type AgentsOfMembersRow struct {
 	CreatedAt time.Time
 }
 
-// Of some agents those that were made for one person's programs, and that person.
+// Only personal agents are returned, each with its owner.
 func (q *Queries) AgentsOfMembers(ctx context.Context, tenantID connectors.TenantID, agents []uuid.UUID) ([]AgentsOfMembersRow, error) {
 	rows, err := q.db.Query(ctx, agentsOfMembers, tenantID, agents)
 	if err != nil {
@@ -181,7 +182,7 @@ where tenant_id = $1 and agent_id = $2 and session = $3 and connected_at is not 
 order by id
 `
 
-// What a session may be told of.
+// Requests that the session may report to its client.
 func (q *Queries) ConnectedRequests(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID, session string) ([]connectors.AccountRequestID, error) {
 	rows, err := q.db.Query(ctx, connectedRequests, tenantID, agentID, session)
 	if err != nil {
@@ -326,7 +327,7 @@ type RenewAccountRequestParams struct {
 	Session     string
 }
 
-// A session that asks again has the same request.
+// A session has at most one open request for a connector.
 func (q *Queries) RenewAccountRequest(ctx context.Context, arg RenewAccountRequestParams) (connectors.AccountRequestID, error) {
 	row := q.db.QueryRow(ctx, renewAccountRequest,
 		arg.ExpiresAt,
@@ -353,7 +354,7 @@ type UseAccountRequestParams struct {
 	AgentID  connectors.AgentID
 }
 
-// Once.
+// A request can be used once.
 func (q *Queries) UseAccountRequest(ctx context.Context, arg UseAccountRequestParams) (int64, error) {
 	result, err := q.db.Exec(ctx, useAccountRequest,
 		arg.Now,

@@ -74,7 +74,8 @@ type AgentClientsRow struct {
 	UsedAt      time.Time
 }
 
-// Those that have tokens: of an agent, or of a person, or all that act as members, or all. What acts as a member who was signed out since is over.
+// Clients that have tokens. The filters narrow the list to an agent, a user or the clients that act as members. A
+// client that acts as a member is invalid after the member's last sign-out.
 func (q *Queries) AgentClients(ctx context.Context, arg AgentClientsParams) ([]AgentClientsRow, error) {
 	rows, err := q.db.Query(ctx, agentClients,
 		arg.TenantID,
@@ -148,7 +149,7 @@ type CreateAgentClientParams struct {
 	CodeSeconds float64
 }
 
-// Programs that people let be agents, or act as themselves, by signing in for them.
+// OAuth clients that act as an agent or as a member.
 func (q *Queries) CreateAgentClient(ctx context.Context, arg CreateAgentClientParams) error {
 	_, err := q.db.Exec(ctx, createAgentClient,
 		arg.TenantID,
@@ -274,7 +275,8 @@ where agent_tokens.tenant_id = $1
 returning agent_tokens.id
 `
 
-// All but the newest of a program's access tokens, by the database's clock: ids are of that of the process.
+// The newest @keep access tokens of a client stay. Rows are ordered by the database's clock because an id has the clock
+// of its process.
 func (q *Queries) DropOldClientTokens(ctx context.Context, tenantID connectors.TenantID, agentClientID uuid.UUID, keep int32) ([]connectors.AgentTokenID, error) {
 	rows, err := q.db.Query(ctx, dropOldClientTokens, tenantID, agentClientID, keep)
 	if err != nil {
@@ -307,7 +309,7 @@ where member_tokens.tenant_id = $1
       limit $3)
 `
 
-// All but the newest of a program's access tokens.
+// The newest @keep access tokens of a client stay.
 func (q *Queries) DropOldMemberTokens(ctx context.Context, tenantID connectors.TenantID, agentClientID connectors.AgentClientID, keep int32) error {
 	_, err := q.db.Exec(ctx, dropOldMemberTokens, tenantID, agentClientID, keep)
 	return err
@@ -321,7 +323,7 @@ where tenant_id = $1
   and ($2::uuid is null or user_id = $2)
 `
 
-// Of a member, or of all: those that act as members who had signed in at this tenant's provider to let them in.
+// Clients that act as members and were authorized by single sign-on. user_id null: of all members.
 func (q *Queries) EndSSOPrograms(ctx context.Context, tenantID connectors.TenantID, userID *uuid.UUID) error {
 	_, err := q.db.Exec(ctx, endSSOPrograms, tenantID, userID)
 	return err
@@ -358,8 +360,8 @@ type HoldAgentClientRow struct {
 	Now           time.Time
 }
 
-// With what its code and its refresh token are recognised by. Whoever asks next waits until the transaction ends. What time it is says the
-// database: the process that asks may be another one than gave the code or the token out, with another clock.
+// Concurrent exchanges of a code or a refresh token wait for the row lock. The time is the database's: another process
+// may have issued the code.
 func (q *Queries) HoldAgentClient(ctx context.Context, tenantID connectors.TenantID, iD connectors.AgentClientID) (HoldAgentClientRow, error) {
 	row := q.db.QueryRow(ctx, holdAgentClient, tenantID, iD)
 	var i HoldAgentClientRow
@@ -399,7 +401,7 @@ select (exists (
 ))::boolean
 `
 
-// Whether an agent was made for a person's programs, or they have let one be it.
+// Reports whether the agent is a personal agent of the user, or a client that the user authorized acts as it.
 func (q *Queries) IsAgentOfPrograms(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID, agentID connectors.AgentID) (bool, error) {
 	row := q.db.QueryRow(ctx, isAgentOfPrograms, tenantID, userID, agentID)
 	var column_1 bool
@@ -484,7 +486,7 @@ type ProgramStandingRow struct {
 	SsoSignedInAt time.Time
 }
 
-// How whoever let a program in stands today.
+// The current role and sign-in state of the member that authorized the client.
 func (q *Queries) ProgramStanding(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) (ProgramStandingRow, error) {
 	row := q.db.QueryRow(ctx, programStanding, tenantID, userID)
 	var i ProgramStandingRow

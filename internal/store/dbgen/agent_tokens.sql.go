@@ -39,7 +39,7 @@ type AgentTokensRow struct {
 	LastUsedAt *time.Time
 }
 
-// Those that people made. A program that signed in has others, which end with it.
+// Only tokens created by hand. Tokens of an OAuth client end with the client.
 func (q *Queries) AgentTokens(ctx context.Context, arg AgentTokensParams) ([]AgentTokensRow, error) {
 	rows, err := q.db.Query(ctx, agentTokens,
 		arg.TenantID,

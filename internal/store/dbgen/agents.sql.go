@@ -160,7 +160,8 @@ where agents.tenant_id = $1 and agents.id = $2
 for share
 `
 
-// A change of the agent waits, or has been waited for: whoever disables or deletes it then finds what is stored for it now.
+// The share lock waits for a concurrent change of the agent. A later disable or delete then sees the rows that this
+// transaction adds.
 func (q *Queries) HoldAgent(ctx context.Context, tenantID connectors.TenantID, iD connectors.AgentID) (connectors.AgentID, error) {
 	row := q.db.QueryRow(ctx, holdAgent, tenantID, iD)
 	var id connectors.AgentID

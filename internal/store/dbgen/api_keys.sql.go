@@ -125,7 +125,7 @@ set revoked_at = coalesce(revoked_at, now())
 where tenant_id = $1 and id = $2
 `
 
-// The first revocation is the one that counts.
+// A second revocation keeps the time of the first.
 func (q *Queries) RevokeAPIKey(ctx context.Context, tenantID connectors.TenantID, iD connectors.APIKeyID) (int64, error) {
 	result, err := q.db.Exec(ctx, revokeAPIKey, tenantID, iD)
 	if err != nil {

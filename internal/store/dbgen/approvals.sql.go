@@ -33,7 +33,7 @@ type AllowToolParams struct {
 	GrantedBy      string
 }
 
-// Of two for one definition the longer counts, else the newer.
+// For the same definition the later expiry stays. Another definition replaces the row.
 func (q *Queries) AllowTool(ctx context.Context, arg AllowToolParams) error {
 	_, err := q.db.Exec(ctx, allowTool,
 		arg.TenantID,
@@ -98,7 +98,7 @@ set state = 'executing',
 where tenant_id = $2 and id = $3 and state = 'approved'
 `
 
-// One process executes an approved call, and that once.
+// The state check lets one process execute an approved call, once.
 func (q *Queries) ClaimApproval(ctx context.Context, instanceID *connectors.InstanceID, tenantID connectors.TenantID, iD connectors.ToolCallID) (int64, error) {
 	result, err := q.db.Exec(ctx, claimApproval, instanceID, tenantID, iD)
 	if err != nil {
@@ -113,7 +113,7 @@ from approvals
 where tenant_id = $1 and agent_id = $2 and state in ('waiting', 'approved', 'executing')
 `
 
-// One agent's, those that were agreed to and not made yet among them.
+// Open means waiting, approved or executing.
 func (q *Queries) CountOpenApprovals(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID) (int64, error) {
 	row := q.db.QueryRow(ctx, countOpenApprovals, tenantID, agentID)
 	var count int64
@@ -246,7 +246,7 @@ set fetched_at = now()
 where tenant_id = $1 and id = $2 and state = 'done' and fetched_at is null
 `
 
-// A result is handed out once.
+// A result is delivered once.
 func (q *Queries) FetchApproval(ctx context.Context, tenantID connectors.TenantID, iD connectors.ToolCallID) (int64, error) {
 	result, err := q.db.Exec(ctx, fetchApproval, tenantID, iD)
 	if err != nil {
@@ -261,7 +261,7 @@ set state = 'done'
 where tenant_id = $1 and id = $2 and state in ('executing', 'unknown') and instance_id = $3
 `
 
-// A process that was believed dead, and was not, may still say how the call ended.
+// State unknown is accepted: a process that was presumed dead may still report the result.
 func (q *Queries) FinishApproval(ctx context.Context, tenantID connectors.TenantID, iD connectors.ToolCallID, instanceID *connectors.InstanceID) (int64, error) {
 	result, err := q.db.Exec(ctx, finishApproval, tenantID, iD, instanceID)
 	if err != nil {
@@ -292,8 +292,8 @@ type InsertApprovalParams struct {
 	ExpiresAt      time.Time
 }
 
-// Calls that wait for a person, what came of them, and what may be called for a while without asking.
-// Without a row the same call is there already.
+// Calls that need approval, their decisions and results, and temporary allowances.
+// No row: the same call is open already.
 func (q *Queries) InsertApproval(ctx context.Context, arg InsertApprovalParams) (Approval, error) {
 	row := q.db.QueryRow(ctx, insertApproval,
 		arg.TenantID,
@@ -425,7 +425,6 @@ set state = 'lapsed'
 where tenant_id = $1 and id = $2 and state = 'waiting'
 `
 
-// Nobody is asked any more.
 func (q *Queries) WithdrawApproval(ctx context.Context, tenantID connectors.TenantID, iD connectors.ToolCallID) (int64, error) {
 	result, err := q.db.Exec(ctx, withdrawApproval, tenantID, iD)
 	if err != nil {

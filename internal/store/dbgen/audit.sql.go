@@ -21,7 +21,7 @@ order by id desc
 limit 10
 `
 
-// What says that the entries up to this one were cut off, the newest first. It stands among those that were recorded after them.
+// Events that record a deletion of the entries up to @entries, newest first.
 func (q *Queries) AuditCuts(ctx context.Context, tenantID connectors.TenantID, entries string) ([][]byte, error) {
 	rows, err := q.db.Query(ctx, auditCuts, tenantID, entries)
 	if err != nil {
@@ -87,8 +87,8 @@ type AuditEventsRow struct {
 	Hash      []byte
 }
 
-// What happened, by whom.
-// The newest first. Ids grow with time, so that from_id bounds how far back is read; at says it exactly.
+// The audit log and its hash chain.
+// Newest first. Ids grow with time: from_id bounds the index range, since and until filter exactly.
 func (q *Queries) AuditEvents(ctx context.Context, arg AuditEventsParams) ([]AuditEventsRow, error) {
 	rows, err := q.db.Query(ctx, auditEvents,
 		arg.TenantID,
@@ -138,7 +138,7 @@ from audit_chain
 where tenant_id = $1
 `
 
-// The first link that is there; 0: there is none.
+// 0: the chain is empty.
 func (q *Queries) AuditFirst(ctx context.Context, tenantID connectors.TenantID) (int64, error) {
 	row := q.db.QueryRow(ctx, auditFirst, tenantID)
 	var n int64
@@ -163,7 +163,7 @@ type AuditHeadRow struct {
 	CheckedLast   *uuid.UUID
 }
 
-// Where the chain ends, and what its last check found. No row: nothing was ever recorded.
+// The end of the chain and the result of its last check. No row: the log is empty.
 func (q *Queries) AuditHead(ctx context.Context, tenantID connectors.TenantID) (AuditHeadRow, error) {
 	row := q.db.QueryRow(ctx, auditHead, tenantID)
 	var i AuditHeadRow
@@ -227,7 +227,7 @@ type AuditLinksRow struct {
 	Ip        *string
 }
 
-// The chain in its order, with the entries; a link without one has null for its columns.
+// Links in chain order. The event's columns are null if the event is missing.
 func (q *Queries) AuditLinks(ctx context.Context, arg AuditLinksParams) ([]AuditLinksRow, error) {
 	rows, err := q.db.Query(ctx, auditLinks,
 		arg.TenantID,
@@ -274,7 +274,7 @@ join audit_events on audit_events.tenant_id = $1 and audit_events.id = audit_cha
 where audit_chain.tenant_id = $1 and audit_events.at >= $2
 `
 
-// How many entries at the chain's beginning are all of before that time; -1: all that there are.
+// The number of leading entries older than @before. -1: all entries are older.
 func (q *Queries) AuditOld(ctx context.Context, tenantID connectors.TenantID, before time.Time) (int64, error) {
 	row := q.db.QueryRow(ctx, auditOld, tenantID, before)
 	var entries int64
@@ -289,7 +289,7 @@ where audit_events.tenant_id = $1
   and not exists (select from audit_chain where audit_chain.tenant_id = $1 and audit_chain.event_id = audit_events.id)
 `
 
-// Entries that no link names: they were put in around the trigger.
+// Events without a link were inserted without the trigger.
 func (q *Queries) CountUnlinkedEvents(ctx context.Context, tenantID connectors.TenantID) (int64, error) {
 	row := q.db.QueryRow(ctx, countUnlinkedEvents, tenantID)
 	var count int64

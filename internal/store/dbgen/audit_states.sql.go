@@ -124,7 +124,7 @@ type ConnectorSecretStatesRow struct {
 	Sealed      []byte
 }
 
-// The sealed credentials of a connector: the shared one, and those of agents.
+// The shared credential first, then those of agents.
 func (q *Queries) ConnectorSecretStates(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) ([]ConnectorSecretStatesRow, error) {
 	rows, err := q.db.Query(ctx, connectorSecretStates, tenantID, connectorID)
 	if err != nil {
@@ -162,7 +162,7 @@ from connectors c
 where c.tenant_id = $1 and c.id = $2
 `
 
-// What people set; not what syncs have found.
+// Only settings, not the results of syncs.
 func (q *Queries) ConnectorState(ctx context.Context, tenantID connectors.TenantID, iD connectors.ConnectorID) ([]byte, error) {
 	row := q.db.QueryRow(ctx, connectorState, tenantID, iD)
 	var state []byte
@@ -183,10 +183,10 @@ select set_config('lock_timeout', held.before, true)
 from held
 `
 
-// What a thing is before and after an act, for the audit log: its row, without what the row notes of itself. What is added to a table is part
-// of it. Bytes never are: a fingerprint stands for them (internal/store/state.go).
-// One act of a tenant after the other, from its first look at what it changes: what it was is what the act before left. Whoever waits here
-// holds a connection, of which the other tenants need some: not for longer than five seconds.
+// The state of a row before and after an action, for the audit log. New columns of a table are included by default.
+// Binary values are replaced by a fingerprint (internal/store/state.go).
+// Serializes the audited actions of a tenant, so that the state before an action is the state after the previous one.
+// The wait holds a connection, so lock_timeout bounds it to five seconds.
 func (q *Queries) HoldActs(ctx context.Context, tenantID uuid.UUID) error {
 	_, err := q.db.Exec(ctx, holdActs, tenantID)
 	return err
@@ -244,7 +244,7 @@ left join user_passwords p on p.user_id = memberships.user_id
 where memberships.tenant_id = $1 and memberships.user_id = $2
 `
 
-// In the system's scope; elsewhere the hash is empty.
+// The hash is empty outside of the system scope.
 func (q *Queries) PasswordState(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) (string, error) {
 	row := q.db.QueryRow(ctx, passwordState, tenantID, userID)
 	var hash string
@@ -279,7 +279,7 @@ type SSOStateRow struct {
 	Sealed []byte
 }
 
-// The groups stand beside the settings, as one table of names and roles.
+// Groups are one object of group names and roles.
 func (q *Queries) SSOState(ctx context.Context, tenantID connectors.TenantID) (SSOStateRow, error) {
 	row := q.db.QueryRow(ctx, sSOState, tenantID)
 	var i SSOStateRow
@@ -346,7 +346,7 @@ type WebhookStateRow struct {
 	Sealed []byte
 }
 
-// The rest of an address may be a secret: only its host is told.
+// Only the host of the URL is recorded: the rest may contain a secret.
 func (q *Queries) WebhookState(ctx context.Context, tenantID connectors.TenantID, iD connectors.WebhookID) (WebhookStateRow, error) {
 	row := q.db.QueryRow(ctx, webhookState, tenantID, iD)
 	var i WebhookStateRow

@@ -28,7 +28,7 @@ type CallEndsRow struct {
 	Columns [][]byte
 }
 
-// The ends of these calls as their rows have them, each column as the chain has it (migrations 00058, 00075): internal/store/outcome_body.go names them.
+// Columns are in the binary form of the chain (migrations 00058, 00075). internal/store/outcome_body.go names them.
 func (q *Queries) CallEnds(ctx context.Context, tenantID connectors.TenantID, ids []uuid.UUID) ([]CallEndsRow, error) {
 	rows, err := q.db.Query(ctx, callEnds, tenantID, ids)
 	if err != nil {
@@ -57,7 +57,7 @@ order by id desc
 limit 10
 `
 
-// What says that the links up to this one were cut off, the newest first: it stands in the audit log.
+// Audit events that record a deletion of the links up to @places, newest first.
 func (q *Queries) OutcomeCuts(ctx context.Context, tenantID connectors.TenantID, places string) ([][]byte, error) {
 	rows, err := q.db.Query(ctx, outcomeCuts, tenantID, places)
 	if err != nil {
@@ -98,8 +98,8 @@ type OutcomeHeadRow struct {
 	First         int64
 }
 
-// How calls ended, as it was put on record then, and as their rows have it.
-// Where the chain ends, and what its last check found. first: the first link that is there; 0: there is none.
+// The outcomes of calls: as the hash chain recorded them, and as the rows have them now.
+// The end of the chain and the result of its last check. first 0: the chain is empty.
 func (q *Queries) OutcomeHead(ctx context.Context, tenantID connectors.TenantID) (OutcomeHeadRow, error) {
 	row := q.db.QueryRow(ctx, outcomeHead, tenantID)
 	var i OutcomeHeadRow
@@ -150,7 +150,7 @@ type OutcomeLinksRow struct {
 	Hash  []byte
 }
 
-// The chain in its order: some links, of not many more than so many calls.
+// Links in chain order. The page ends with the link that reaches max_calls.
 func (q *Queries) OutcomeLinks(ctx context.Context, arg OutcomeLinksParams) ([]OutcomeLinksRow, error) {
 	rows, err := q.db.Query(ctx, outcomeLinks,
 		arg.TenantID,
@@ -197,7 +197,7 @@ type OutcomesOldRow struct {
 	Hash []byte
 }
 
-// The last link of before that time. No row: there is none. Links are in the order of their times.
+// The last link older than @before. No row: none is older. Links are in the order of their times.
 func (q *Queries) OutcomesOld(ctx context.Context, tenantID connectors.TenantID, before time.Time) (OutcomesOldRow, error) {
 	row := q.db.QueryRow(ctx, outcomesOld, tenantID, before)
 	var i OutcomesOldRow

@@ -37,8 +37,8 @@ type ChangeToolsParams struct {
 	Reviews        []string
 }
 
-// The end of a sync whose list differs from the one that is known.
-// Tools that are there, with other definitions.
+// The end of a sync after a change of the tool list.
+// Existing tools with new definitions.
 func (q *Queries) ChangeTools(ctx context.Context, arg ChangeToolsParams) error {
 	_, err := q.db.Exec(ctx, changeTools,
 		arg.TenantID,
@@ -92,8 +92,8 @@ type EndClaimedRunParams struct {
 	ClaimedAt        time.Time
 }
 
-// The run of a scheduled sync that has something to tell, written when it has ended: until then the claim stands for it. No row: the
-// claim is another's now. The connector is locked before its clock, as everywhere; StampConnector gives the claim back.
+// Inserts the run of a scheduled sync when it ends; until then only its claim is stored. No row: another process has
+// the claim. The connector is locked before its clock, as everywhere. StampConnector releases the claim.
 func (q *Queries) EndClaimedRun(ctx context.Context, arg EndClaimedRunParams) (SyncRun, error) {
 	row := q.db.QueryRow(ctx, endClaimedRun,
 		arg.TenantID,

@@ -34,7 +34,6 @@ type AgentsGrantedRow struct {
 	Name string
 }
 
-// The agents that were granted a tool of a connector.
 func (q *Queries) AgentsGranted(ctx context.Context, arg AgentsGrantedParams) ([]AgentsGrantedRow, error) {
 	rows, err := q.db.Query(ctx, agentsGranted,
 		arg.TenantID,
@@ -84,7 +83,7 @@ type ApprovalsAboutRow struct {
 	Raw           []byte
 }
 
-// Who and what calls that wait are about. Agent and connector are there, for else the call would not be. A short definition comes along.
+// Agent and connector exist: deleting one deletes its approvals. raw is null for definitions above 64 KiB.
 func (q *Queries) ApprovalsAbout(ctx context.Context, tenantID connectors.TenantID, ids []uuid.UUID) ([]ApprovalsAboutRow, error) {
 	rows, err := q.db.Query(ctx, approvalsAbout, tenantID, ids)
 	if err != nil {
@@ -145,7 +144,7 @@ type CallCountsRow struct {
 	Denied      int64
 }
 
-// How often agents called tools, and how often they were denied it, among each agent's last calls.
+// Calls and denials among the last @depth calls of each agent.
 func (q *Queries) CallCounts(ctx context.Context, arg CallCountsParams) ([]CallCountsRow, error) {
 	rows, err := q.db.Query(ctx, callCounts,
 		arg.Agents,
@@ -207,8 +206,8 @@ type ToolChoicesRow struct {
 	Raw         []byte
 }
 
-// What the dashboard shows to choose by.
-// The tools of a connector that are there, and those of the named ones that were. A short definition comes along, for its hints.
+// Options for forms of the dashboard.
+// Tools that the server lists, and removed ones in @named. raw is null for definitions above 8 KiB.
 func (q *Queries) ToolChoices(ctx context.Context, arg ToolChoicesParams) ([]ToolChoicesRow, error) {
 	rows, err := q.db.Query(ctx, toolChoices,
 		arg.TenantID,

@@ -58,7 +58,7 @@ type ConnectorHealthRow struct {
 	MsMax  int64
 }
 
-// Oldest first; the running hour stands in the clock.
+// Oldest first. connector_clock has the current hour.
 func (q *Queries) ConnectorHealth(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, since time.Time) ([]ConnectorHealthRow, error) {
 	rows, err := q.db.Query(ctx, connectorHealth, tenantID, connectorID, since)
 	if err != nil {

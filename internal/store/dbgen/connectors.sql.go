@@ -196,7 +196,7 @@ type ConnectorsAtRow struct {
 	Url  string
 }
 
-// Those that lead to one of some places: URLs in lower case, without a query and a slash at the end.
+// Places are URLs in lower case, without query and trailing slash.
 func (q *Queries) ConnectorsAt(ctx context.Context, tenantID connectors.TenantID, places []string) ([]ConnectorsAtRow, error) {
 	rows, err := q.db.Query(ctx, connectorsAt, tenantID, places)
 	if err != nil {
@@ -279,7 +279,7 @@ type ConnectorsByNameRow struct {
 	LapsesAt     time.Time
 }
 
-// Each row whole: the run that is under way and the names of the tools, so that a page needs no query per row.
+// Rows include the running sync and the tool names, so that a page needs no query per row.
 func (q *Queries) ConnectorsByName(ctx context.Context, arg ConnectorsByNameParams) ([]ConnectorsByNameRow, error) {
 	rows, err := q.db.Query(ctx, connectorsByName,
 		arg.TenantID,
@@ -398,7 +398,7 @@ type CreateConnectorParams struct {
 	CallsPerMinute    int32
 }
 
-// Creating starts no sync: the first scheduled one is due after one interval, which a trigger sees to.
+// No sync starts. A trigger schedules the first one after one interval.
 func (q *Queries) CreateConnector(ctx context.Context, arg CreateConnectorParams) error {
 	_, err := q.db.Exec(ctx, createConnector,
 		arg.TenantID,
@@ -598,7 +598,7 @@ type UpdateConnectorParams struct {
 	Version           int32
 }
 
-// version 0: whatever the stored one is. Another server may speak another era.
+// version 0: any version. The protocol era is cleared if the transport or its target changes.
 func (q *Queries) UpdateConnector(ctx context.Context, arg UpdateConnectorParams) (int64, error) {
 	result, err := q.db.Exec(ctx, updateConnector,
 		arg.Slug,

@@ -32,7 +32,7 @@ type AgentCredentialsRow struct {
 	Status   string
 }
 
-// What one agent has at each connector that wants a credential per agent.
+// The agent's status at each connector in mode per_agent. Empty: no credential is stored.
 func (q *Queries) AgentCredentials(ctx context.Context, agentID uuid.UUID, tenantID connectors.TenantID, maxRows int32) ([]AgentCredentialsRow, error) {
 	rows, err := q.db.Query(ctx, agentCredentials, agentID, tenantID, maxRows)
 	if err != nil {
@@ -95,7 +95,7 @@ type CredentialsRow struct {
 	UpdatedAt   time.Time
 }
 
-// A grant that has ended and cannot be renewed counts as expired, whoever noticed.
+// An access token that has expired and cannot be refreshed has status expired, whatever the row says.
 func (q *Queries) Credentials(ctx context.Context, arg CredentialsParams) ([]CredentialsRow, error) {
 	rows, err := q.db.Query(ctx, credentials,
 		arg.TenantID,
@@ -170,7 +170,7 @@ where tenant_id = $1 and id = $2
   and (last_used_at is null or last_used_at < now() - interval '1 minute')
 `
 
-// At most once a minute: a use is frequent, the date is for people.
+// At most one write a minute: uses are frequent, and the time is only displayed.
 func (q *Queries) MarkCredentialUsed(ctx context.Context, tenantID connectors.TenantID, iD connectors.CredentialID) error {
 	_, err := q.db.Exec(ctx, markCredentialUsed, tenantID, iD)
 	return err
@@ -190,7 +190,7 @@ set status = 'active',
 where tenant_id = $1 and connector_id = $2 and type in ('client_credentials', 'private_key_jwt')
 `
 
-// The next use gets a new token, and one that was refused is tried again.
+// Expires tokens of machine credentials: the next use requests a new one, also after a refusal.
 func (q *Queries) RenewMachineTokens(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) error {
 	_, err := q.db.Exec(ctx, renewMachineTokens, tenantID, connectorID)
 	return err
@@ -241,7 +241,7 @@ order by last_used_at desc nulls last, updated_at desc, id
 limit 1
 `
 
-// A dead one serves nobody, however lately it was used.
+// Only credentials that can still be used.
 func (q *Queries) SealedCredentialUsedLast(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (Credential, error) {
 	row := q.db.QueryRow(ctx, sealedCredentialUsedLast, tenantID, connectorID)
 	var i Credential

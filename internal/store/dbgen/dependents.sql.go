@@ -52,8 +52,8 @@ type DependentsRow struct {
 	Accounts  int32
 }
 
-// What a connector is used for, told before somebody switches it off or deletes it.
-// Of many calls it is only told that there are many.
+// The dependents of a connector, shown before it is disabled or deleted.
+// Calls are counted up to max_calls.
 func (q *Queries) Dependents(ctx context.Context, arg DependentsParams) (DependentsRow, error) {
 	row := q.db.QueryRow(ctx, dependents,
 		arg.TenantID,

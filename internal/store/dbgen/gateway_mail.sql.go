@@ -47,7 +47,7 @@ type MailRow struct {
 	Sealed  []byte
 }
 
-// In the order in which it came.
+// Messages in the order of arrival.
 func (q *Queries) Mail(ctx context.Context, arg MailParams) ([]MailRow, error) {
 	rows, err := q.db.Query(ctx, mail,
 		arg.TenantID,
@@ -103,8 +103,9 @@ type PutMailParams struct {
 	MostBytes int64
 }
 
-// What one process keeps for another, for minutes.
-// An agent's client can put as much as it likes: what lies there of one agent is bounded. urgent: it is not the client's.
+// Messages between processes, stored for minutes.
+// The limits bound what a client can store in the mailboxes of its agent. urgent: no limit, for messages that no client
+// caused.
 func (q *Queries) PutMail(ctx context.Context, arg PutMailParams) (int64, error) {
 	result, err := q.db.Exec(ctx, putMail,
 		arg.TenantID,
@@ -136,7 +137,7 @@ type TakeMailRow struct {
 	Sealed  []byte
 }
 
-// A message is taken once; the order is the caller's to make.
+// A message is delivered once. Rows are returned in no order.
 func (q *Queries) TakeMail(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID, box string) ([]TakeMailRow, error) {
 	rows, err := q.db.Query(ctx, takeMail, tenantID, agentID, box)
 	if err != nil {

@@ -31,8 +31,8 @@ type CallHoursRow struct {
 	Counts  []int32
 }
 
-// A tenant's figures, hour by hour. They cost the same however many calls and syncs there were.
-// Each hour's buckets with the calls that ended in them, as arrays of one length.
+// Hourly totals of a tenant. The cost of a read does not depend on the number of calls and syncs.
+// The latency histogram of each hour, as arrays of buckets and counts of equal length.
 func (q *Queries) CallHours(ctx context.Context, tenantID connectors.TenantID, since time.Time) ([]CallHoursRow, error) {
 	rows, err := q.db.Query(ctx, callHours, tenantID, since)
 	if err != nil {
@@ -123,7 +123,8 @@ type SyncHoursRow struct {
 	Tools  int32
 }
 
-// What is put together already, hours of connectors that are not yet, and the running ones. tools: -1 where it is not known.
+// The sum of the rolled-up hours, the connectors' hours that are not rolled up yet, and the current hours. tools -1:
+// unknown.
 func (q *Queries) SyncHours(ctx context.Context, tenantID connectors.TenantID, since time.Time) ([]SyncHoursRow, error) {
 	rows, err := q.db.Query(ctx, syncHours, tenantID, since)
 	if err != nil {
@@ -155,7 +156,7 @@ from usage_marks
 where tenant_id = $1
 `
 
-// From when on people are shown figures; no row: from the beginning.
+// The start of the displayed totals. No row: all are displayed.
 func (q *Queries) UsageMark(ctx context.Context, tenantID connectors.TenantID) ([]UsageMark, error) {
 	rows, err := q.db.Query(ctx, usageMark, tenantID)
 	if err != nil {

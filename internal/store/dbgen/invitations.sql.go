@@ -37,7 +37,7 @@ type InvitationsRow struct {
 	RevokedAt     *time.Time
 }
 
-// Those that are open, the newest link first; lapsed ones too.
+// Open invitations, expired ones included. Newest first.
 func (q *Queries) Invitations(ctx context.Context, tenantID connectors.TenantID, beforeID *uuid.UUID, maxRows int32) ([]InvitationsRow, error) {
 	rows, err := q.db.Query(ctx, invitations, tenantID, beforeID, maxRows)
 	if err != nil {
@@ -108,7 +108,8 @@ type InviteRow struct {
 	RevokedAt     *time.Time
 }
 
-// No row: a member has this address. Those that ended long ago go with it, so that the table needs no sweeper.
+// No row: the address belongs to a member. Each insert deletes invitations that ended 90 days ago, so that no sweeper
+// is needed.
 func (q *Queries) Invite(ctx context.Context, arg InviteParams) (InviteRow, error) {
 	row := q.db.QueryRow(ctx, invite,
 		arg.TenantID,
@@ -186,7 +187,7 @@ where tenant_id = $1
   and revoked_at is null
 `
 
-// Who may invite no more has not invited.
+// A member without the right to invite has no open invitations.
 func (q *Queries) RevokeInvitationsBy(ctx context.Context, tenantID connectors.TenantID, invitedBy uuid.UUID) error {
 	_, err := q.db.Exec(ctx, revokeInvitationsBy, tenantID, invitedBy)
 	return err
@@ -201,7 +202,7 @@ where tenant_id = $1
   and revoked_at is null
 `
 
-// Who is a member needs none.
+// A member needs no invitation.
 func (q *Queries) RevokeInvitationsTo(ctx context.Context, tenantID connectors.TenantID, email string) error {
 	_, err := q.db.Exec(ctx, revokeInvitationsTo, tenantID, email)
 	return err
@@ -244,7 +245,7 @@ type SendInvitationRow struct {
 	RevokedAt     *time.Time
 }
 
-// The link before it opens nothing any more.
+// The previous link becomes invalid.
 func (q *Queries) SendInvitation(ctx context.Context, arg SendInvitationParams) (SendInvitationRow, error) {
 	row := q.db.QueryRow(ctx, sendInvitation,
 		arg.TokenHash,

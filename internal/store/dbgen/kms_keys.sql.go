@@ -25,7 +25,7 @@ values ($1, $2)
 on conflict (uri) do nothing
 `
 
-// Another process may have been faster: its key counts.
+// The first process to insert wins.
 func (q *Queries) AddKMSKey(ctx context.Context, uri string, wrapped []byte) error {
 	_, err := q.db.Exec(ctx, addKMSKey, uri, wrapped)
 	return err
@@ -49,7 +49,7 @@ set wrapped = moving,
 where moving is not null
 `
 
-// A process that has the key of before all the same reads the keys again, and says that it cannot.
+// The new generation makes every process read the keys again. A process that still has the old key fails then.
 func (q *Queries) EndMove(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, endMove)
 	return err
@@ -67,7 +67,7 @@ type InstancesWithKEKRow struct {
 	Ready int64
 }
 
-// How many living processes there are, and how many of them have a key.
+// Live processes, and those of them that have the key.
 func (q *Queries) InstancesWithKEK(ctx context.Context, kek []byte) (InstancesWithKEKRow, error) {
 	row := q.db.QueryRow(ctx, instancesWithKEK, kek)
 	var i InstancesWithKEKRow
@@ -82,7 +82,7 @@ from kms_keys
 where uri = $1
 `
 
-// What a KMS holds for the installation, and the move of its keys from one PATCHBAY_KEYSET to another.
+// Keys wrapped by a KMS, and the change of PATCHBAY_KEYSET.
 func (q *Queries) KMSKey(ctx context.Context, uri string) ([]byte, error) {
 	row := q.db.QueryRow(ctx, kMSKey, uri)
 	var wrapped []byte

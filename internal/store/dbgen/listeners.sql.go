@@ -31,7 +31,6 @@ type KeepListeningParams struct {
 	InstanceID        *connectors.InstanceID
 }
 
-// The stream is open.
 func (q *Queries) KeepListening(ctx context.Context, arg KeepListeningParams) (int64, error) {
 	result, err := q.db.Exec(ctx, keepListening,
 		arg.CredentialID,
@@ -57,7 +56,7 @@ set state = 'waiting',
 where tenant_id = $1 and connector_id = $2 and instance_id is null
 `
 
-// Only what is off or waits: a stream that is open stays.
+// An open stream has an owner, and is not restarted.
 func (q *Queries) ListenAgain(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) error {
 	_, err := q.db.Exec(ctx, listenAgain, tenantID, connectorID)
 	return err
@@ -70,7 +69,7 @@ from upstream_listeners
 where tenant_id = $1 and connector_id = any($2::uuid[])
 `
 
-// The streams on which servers say that their lists have changed, as a tenant sees them.
+// Listening streams of a tenant's connectors: servers announce list changes on them.
 func (q *Queries) Listenings(ctx context.Context, tenantID connectors.TenantID, connectorIds []uuid.UUID) ([]UpstreamListener, error) {
 	rows, err := q.db.Query(ctx, listenings, tenantID, connectorIds)
 	if err != nil {
@@ -113,7 +112,7 @@ from connectors
 where tenant_id = $1 and id = $2
 `
 
-// Of the tools, and of the prompts and resources, as last read.
+// The hash of the tools joined with the hash of prompts and resources, as of the last sync.
 func (q *Queries) ListsHash(ctx context.Context, tenantID connectors.TenantID, iD connectors.ConnectorID) ([]byte, error) {
 	row := q.db.QueryRow(ctx, listsHash, tenantID, iD)
 	var lists_hash []byte
@@ -140,7 +139,7 @@ type NoteChangedParams struct {
 	InstanceID  *connectors.InstanceID
 }
 
-// notified 0: the server said nothing, and a sync was asked for because it may have.
+// notified 0: no notification was received, and the sync was requested because one may have been lost.
 func (q *Queries) NoteChanged(ctx context.Context, arg NoteChangedParams) error {
 	_, err := q.db.Exec(ctx, noteChanged,
 		arg.Notified,
@@ -160,7 +159,7 @@ from connectors
 where tenant_id = $2 and id = $3
 `
 
-// Every process hears what the connector's server said.
+// Sends the change to all processes.
 func (q *Queries) PassOn(ctx context.Context, kind string, tenantID connectors.TenantID, iD connectors.ConnectorID) (int64, error) {
 	result, err := q.db.Exec(ctx, passOn, kind, tenantID, iD)
 	if err != nil {
@@ -191,7 +190,8 @@ type StopListeningParams struct {
 	InstanceID  *connectors.InstanceID
 }
 
-// due_s null: not before a person says so. missed: what a server says from now on nobody hears.
+// due_s null: only a manual restart makes it due. missed is set if the stream was open: changes are not received from
+// now on.
 func (q *Queries) StopListening(ctx context.Context, arg StopListeningParams) error {
 	_, err := q.db.Exec(ctx, stopListening,
 		arg.State,

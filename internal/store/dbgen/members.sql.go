@@ -17,7 +17,7 @@ insert into user_passwords (user_id, hash)
 values ($1, $2)
 `
 
-// The password of a new account. A tenant reads no passwords, so that it cannot look for a conflict.
+// The tenant scope cannot read passwords, so on conflict is not possible. The account must be new.
 func (q *Queries) AddIssuedPassword(ctx context.Context, userID connectors.UserID, hash string) error {
 	_, err := q.db.Exec(ctx, addIssuedPassword, userID, hash)
 	return err
@@ -40,7 +40,7 @@ on conflict (email) do nothing
 returning users.id
 `
 
-// No row: the address is known.
+// No row: the address exists.
 func (q *Queries) AddNewUser(ctx context.Context, iD connectors.UserID, email string, name string) (connectors.UserID, error) {
 	row := q.db.QueryRow(ctx, addNewUser, iD, email, name)
 	var id connectors.UserID
@@ -54,7 +54,7 @@ values ($1, $2)
 on conflict (user_id) do nothing
 `
 
-// An account that has a password keeps it.
+// An existing password is not changed.
 func (q *Queries) AddPassword(ctx context.Context, userID connectors.UserID, hash string) error {
 	_, err := q.db.Exec(ctx, addPassword, userID, hash)
 	return err
@@ -67,7 +67,7 @@ on conflict (email) do update set email = excluded.email
 returning users.id
 `
 
-// A person who has an account keeps it as it is.
+// An existing account is not changed.
 func (q *Queries) AddUser(ctx context.Context, iD connectors.UserID, email string, name string) (connectors.UserID, error) {
 	row := q.db.QueryRow(ctx, addUser, iD, email, name)
 	var id connectors.UserID
@@ -92,7 +92,7 @@ where tenant_id = $1 and user_id = $2
 for share
 `
 
-// The role of the moment, which stays until the transaction ends.
+// The share lock keeps the role until the transaction ends.
 func (q *Queries) HoldMember(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) (connectors.Role, error) {
 	row := q.db.QueryRow(ctx, holdMember, tenantID, userID)
 	var role connectors.Role
@@ -113,7 +113,7 @@ type IssueAccountParams struct {
 	IssuedBy *connectors.TenantID
 }
 
-// An account that opens this tenant alone, whatever accounts the address has elsewhere.
+// The account belongs to one tenant. Other accounts may have the same address.
 func (q *Queries) IssueAccount(ctx context.Context, arg IssueAccountParams) (connectors.UserID, error) {
 	row := q.db.QueryRow(ctx, issueAccount,
 		arg.ID,
@@ -134,7 +134,7 @@ order by user_id
 for update
 `
 
-// Held until the transaction ends: two owners cannot both leave as "not the last one".
+// Serializes removals: two owners cannot both pass the check for the last owner.
 func (q *Queries) LockOwners(ctx context.Context, tenantID connectors.TenantID) ([]connectors.UserID, error) {
 	rows, err := q.db.Query(ctx, lockOwners, tenantID)
 	if err != nil {

@@ -34,7 +34,7 @@ type NeededApprovalsRow struct {
 	Total     int64
 }
 
-// What waits for a person, each kind with how many there are of it in all.
+// Items that need attention. total counts all items of a kind, beyond max_rows.
 func (q *Queries) NeededApprovals(ctx context.Context, tenantID connectors.TenantID, maxRows int32) ([]NeededApprovalsRow, error) {
 	rows, err := q.db.Query(ctx, neededApprovals, tenantID, maxRows)
 	if err != nil {
@@ -90,7 +90,7 @@ type NeededRenewalsRow struct {
 	Total         int64
 }
 
-// As ExpiringCredentials has them, the first to end first.
+// The rows of ExpiringCredentials, the next expiry first.
 func (q *Queries) NeededRenewals(ctx context.Context, tenantID connectors.TenantID, seconds float64, maxRows int32) ([]NeededRenewalsRow, error) {
 	rows, err := q.db.Query(ctx, neededRenewals, tenantID, seconds, maxRows)
 	if err != nil {
@@ -212,7 +212,7 @@ type NeedyConnectorsRow struct {
 	Total          int64
 }
 
-// Those that no credential opens, and those that do not answer, the newest of each kind first.
+// Connectors without a usable credential, and connectors that fail. Newest first within each kind.
 func (q *Queries) NeedyConnectors(ctx context.Context, maxRows int32, tenantID connectors.TenantID) ([]NeedyConnectorsRow, error) {
 	rows, err := q.db.Query(ctx, needyConnectors, maxRows, tenantID)
 	if err != nil {

@@ -30,7 +30,7 @@ type AccountSubjectRow struct {
 	AgentSlug     string
 }
 
-// Where an account is connected, and whose it is; no agent: everybody's.
+// The agent is empty for a shared credential.
 func (q *Queries) AccountSubject(ctx context.Context, tenantID connectors.TenantID, iD connectors.CredentialID) (AccountSubjectRow, error) {
 	row := q.db.QueryRow(ctx, accountSubject, tenantID, iD)
 	var i AccountSubjectRow
@@ -58,7 +58,6 @@ type ApprovalSubjectRow struct {
 	ConnectorSlug string
 }
 
-// Whose call it is, and where it goes.
 func (q *Queries) ApprovalSubject(ctx context.Context, connectorID connectors.ConnectorID, tenantID connectors.TenantID, agentID uuid.UUID) (ApprovalSubjectRow, error) {
 	row := q.db.QueryRow(ctx, approvalSubject, connectorID, tenantID, agentID)
 	var i ApprovalSubjectRow
@@ -102,7 +101,8 @@ type CountNewsRow struct {
 	Notices   int64
 }
 
-// What waits for people, and how many of the newest notices one of them has not read. Every page asks, and every open stream each second.
+// Counts for the badges: open approvals, open changes, and unread ones among the newest notices. Each page runs it
+// once, and each open event stream once a second.
 func (q *Queries) CountNews(ctx context.Context, tenantID connectors.TenantID, newest int32, userID *uuid.UUID) (CountNewsRow, error) {
 	row := q.db.QueryRow(ctx, countNews, tenantID, newest, userID)
 	var i CountNewsRow
@@ -129,7 +129,7 @@ where notices.tenant_id = $1
       for update skip locked)
 `
 
-// Those beyond the newest. One that somebody else is about to drop is left to them.
+// The newest @newest notices stay. At most 100 rows a statement; rows locked by another transaction are skipped.
 func (q *Queries) DropOldestNotices(ctx context.Context, tenantID connectors.TenantID, newest int32) error {
 	_, err := q.db.Exec(ctx, dropOldestNotices, tenantID, newest)
 	return err
@@ -196,8 +196,8 @@ type MergeNoticeParams struct {
 	Kind       connectors.NoticeKind
 }
 
-// What people should know, and who has read of it.
-// The same thing again, of which nobody has read yet, is one notice with its newest words.
+// Notices and their read marks.
+// An unread notice of the last hour with the same subject and kind takes the new text.
 func (q *Queries) MergeNotice(ctx context.Context, arg MergeNoticeParams) (int64, error) {
 	result, err := q.db.Exec(ctx, mergeNotice,
 		arg.Title,
@@ -249,7 +249,7 @@ type NoticesRow struct {
 	IsRead bool
 }
 
-// A person has read what was said before they came.
+// Notices older than the membership count as read.
 func (q *Queries) Notices(ctx context.Context, arg NoticesParams) ([]NoticesRow, error) {
 	rows, err := q.db.Query(ctx, notices,
 		arg.TenantID,
@@ -296,7 +296,7 @@ order by notices.id
 on conflict do nothing
 `
 
-// ids null: all.
+// ids null: all notices.
 func (q *Queries) ReadNotices(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID, ids []uuid.UUID) (int64, error) {
 	result, err := q.db.Exec(ctx, readNotices, tenantID, userID, ids)
 	if err != nil {

@@ -32,7 +32,7 @@ type BindClientSecretParams struct {
 	SeenAt      time.Time
 }
 
-// Only the one that was read: a newer one is not lost to it.
+// updated_at is compared, so that a newer secret is not overwritten.
 func (q *Queries) BindClientSecret(ctx context.Context, arg BindClientSecretParams) (int64, error) {
 	result, err := q.db.Exec(ctx, bindClientSecret,
 		arg.Issuer,
@@ -93,7 +93,7 @@ type DelayRefreshParams struct {
 	LeaseID  uuid.UUID
 }
 
-// The grant stays as it is, and so does its version. lost: whether the request had an effect is not known.
+// The grant and its version stay. lost: it is unknown whether the request took effect.
 func (q *Queries) DelayRefresh(ctx context.Context, arg DelayRefreshParams) (int64, error) {
 	result, err := q.db.Exec(ctx, delayRefresh,
 		arg.Error,
@@ -173,8 +173,8 @@ type EndGrantParams struct {
 	LeaseID   *uuid.UUID
 }
 
-// Without a lease it is the resource that refuses what was granted, not the authorization server. The shared credential's end is
-// the connector's trouble; an agent's is that agent's alone.
+// lease_id null: the resource server refused the token, not the authorization server. A shared credential sets the
+// connector's error.
 func (q *Queries) EndGrant(ctx context.Context, arg EndGrantParams) (int64, error) {
 	result, err := q.db.Exec(ctx, endGrant,
 		arg.EventID,
@@ -218,7 +218,7 @@ type ExpiringCredentialsRow struct {
 	LapsesAt      time.Time
 }
 
-// What ends soon, or has ended, and cannot be renewed by us.
+// Credentials that have expired or expire within @seconds, and that Patchbay cannot refresh beyond that.
 func (q *Queries) ExpiringCredentials(ctx context.Context, tenantID connectors.TenantID, seconds float64, maxRows int32) ([]ExpiringCredentialsRow, error) {
 	rows, err := q.db.Query(ctx, expiringCredentials, tenantID, seconds, maxRows)
 	if err != nil {
@@ -257,7 +257,7 @@ type ForgetRegistrationParams struct {
 	ClientID    string
 }
 
-// Only the one that was seen to be dead: another may have been made meanwhile.
+// The client id is compared: a concurrent flow may have registered a new client.
 func (q *Queries) ForgetRegistration(ctx context.Context, arg ForgetRegistrationParams) error {
 	_, err := q.db.Exec(ctx, forgetRegistration,
 		arg.TenantID,
@@ -275,7 +275,7 @@ where connectors.tenant_id = $1 and connectors.id = $2
 for no key update
 `
 
-// A change of the settings waits, or has been waited for.
+// The lock waits for a concurrent change of the settings.
 func (q *Queries) HoldConnector(ctx context.Context, tenantID connectors.TenantID, iD connectors.ConnectorID) error {
 	_, err := q.db.Exec(ctx, holdConnector, tenantID, iD)
 	return err
@@ -289,7 +289,7 @@ where credentials.tenant_id = $1 and credentials.id = $2 and credentials.agent_i
 for no key update of connectors
 `
 
-// The connector of a shared credential, before that itself: they are held in this order by whoever stores a grant, and whoever deletes a connector.
+// Only for a shared credential. The connector is locked before its credential, as in the deletion of a connector.
 func (q *Queries) HoldConnectorOf(ctx context.Context, tenantID connectors.TenantID, credentialID connectors.CredentialID) error {
 	_, err := q.db.Exec(ctx, holdConnectorOf, tenantID, credentialID)
 	return err
@@ -314,8 +314,8 @@ type LeaseGrantParams struct {
 	Version  int32
 }
 
-// Whoever changes the row may refresh. No connection is held meanwhile: the lease ends by itself where its process dies. Then
-// nobody knows what came of that one's request.
+// The process with the lease may refresh. No connection is held meanwhile, and the lease expires if its process dies.
+// lost: a previous lease expired, so the result of its request is unknown.
 func (q *Queries) LeaseGrant(ctx context.Context, arg LeaseGrantParams) (bool, error) {
 	row := q.db.QueryRow(ctx, leaseGrant,
 		arg.LeaseID,
@@ -382,8 +382,7 @@ type SaveConnectLinkParams struct {
 	ExpiresAt   time.Time
 }
 
-// Each new link takes the tenant's expired ones with it, and those of its maker for the same place but for the newest: with itself
-// there are at most 20.
+// Each insert deletes the tenant's expired links. A creator has at most 20 links for one connector and agent.
 func (q *Queries) SaveConnectLink(ctx context.Context, arg SaveConnectLinkParams) error {
 	_, err := q.db.Exec(ctx, saveConnectLink,
 		arg.TenantID,
@@ -426,7 +425,7 @@ type SaveFlowParams struct {
 	Sealed      []byte
 }
 
-// Each new flow takes the tenant's expired ones with it.
+// Each insert deletes the tenant's expired flows.
 func (q *Queries) SaveFlow(ctx context.Context, arg SaveFlowParams) error {
 	_, err := q.db.Exec(ctx, saveFlow,
 		arg.TenantID,
@@ -484,7 +483,7 @@ type SaveGrantParams struct {
 	GrantMeta   []byte
 }
 
-// The row keeps its id when its grant is replaced; a refresh of the old one that is under way finds another version.
+// The row keeps its id. A concurrent refresh of the replaced grant fails by its version.
 func (q *Queries) SaveGrant(ctx context.Context, arg SaveGrantParams) error {
 	_, err := q.db.Exec(ctx, saveGrant,
 		arg.TenantID,
@@ -570,7 +569,7 @@ type SaveRegistrationParams struct {
 	SecretExpiresAt *time.Time
 }
 
-// Of two that register at once the first stays: flows and grants may have its client id already.
+// The first of two concurrent registrations stays: flows and grants may use its client id. An expired one is replaced.
 func (q *Queries) SaveRegistration(ctx context.Context, arg SaveRegistrationParams) error {
 	_, err := q.db.Exec(ctx, saveRegistration,
 		arg.TenantID,

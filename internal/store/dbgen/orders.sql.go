@@ -145,8 +145,8 @@ type ConnectorOrderRow struct {
 	Key  string
 }
 
-// The ids of a page in another order than by name, so that the many rows that are sorted are small; what the page shows is read by them. key
-// is what is sorted by, as a text in which numbers and times have a fixed length. ranks: the statuses, the first one first.
+// The ids of a sorted page. Only ids and keys are sorted; other columns are read for the page alone. key is a text in
+// which numbers and times have a fixed length. ranks: statuses in sort order.
 func (q *Queries) ConnectorOrder(ctx context.Context, arg ConnectorOrderParams) ([]ConnectorOrderRow, error) {
 	rows, err := q.db.Query(ctx, connectorOrder,
 		arg.By,
@@ -256,8 +256,8 @@ type ToolOrderRow struct {
 	Key         string
 }
 
-// The filters are those of Tools. A definition is looked at only where words are looked for in it. moment is a time of its own: twenty
-// thousand of them as texts would take longer than all the rest.
+// The filters are those of Tools. A definition is read only for a text filter. moment is a timestamp because formatting
+// 20,000 of them as text costs more than the rest of the query.
 func (q *Queries) ToolOrder(ctx context.Context, arg ToolOrderParams) ([]ToolOrderRow, error) {
 	rows, err := q.db.Query(ctx, toolOrder,
 		arg.By,
@@ -362,7 +362,7 @@ type ToolsNamedRow struct {
 	More              bool
 }
 
-// The tools of a page, in its order. It ends early, as one of Tools does.
+// The tools of a page, in the order of the arrays. The page ends early at max_bytes, as in Tools.
 func (q *Queries) ToolsNamed(ctx context.Context, arg ToolsNamedParams) ([]ToolsNamedRow, error) {
 	rows, err := q.db.Query(ctx, toolsNamed,
 		arg.MaxBytes,

@@ -62,8 +62,8 @@ type QuotaUsesRow struct {
 	CallsPerDay    int32
 }
 
-// The quotas of a tenant: what they are, and what was used of them. Those of tools are a part of their curation.
-// What was used of a tenant's quotas on a day: those that were hit first.
+// Quotas of a tenant and their use. Quotas of tools are stored with the tools (CurateTools).
+// Use on a day; quotas that were exceeded come first.
 func (q *Queries) QuotaUses(ctx context.Context, arg QuotaUsesParams) ([]QuotaUsesRow, error) {
 	rows, err := q.db.Query(ctx, quotaUses,
 		arg.TenantID,

@@ -33,7 +33,8 @@ delete from tool_definitions
 where tool_definitions.tenant_id = $1 and tool_definitions.hash = any(array(select unused.hash from unused))
 `
 
-// Locked ones that nothing refers to: whoever was here before the lock may have brought a tool or a change. No key would hold them.
+// References are checked again under the lock: a sync may have added one before it. No foreign key prevents the
+// deletion.
 func (q *Queries) DropDefinitions(ctx context.Context, tenantID connectors.TenantID, hashes [][]byte) (int64, error) {
 	result, err := q.db.Exec(ctx, dropDefinitions, tenantID, hashes)
 	if err != nil {
@@ -50,7 +51,8 @@ order by tool_definitions.hash
 for update skip locked
 `
 
-// Those of them that were stored before a time. A sync that finds one of them again waits until it is gone, and stores it anew.
+// Only definitions stored before before_at. A concurrent sync that needs one waits for the deletion and inserts it
+// again.
 func (q *Queries) LockDefinitions(ctx context.Context, tenantID connectors.TenantID, hashes [][]byte, beforeAt time.Time) ([][]byte, error) {
 	rows, err := q.db.Query(ctx, lockDefinitions, tenantID, hashes, beforeAt)
 	if err != nil {
@@ -79,7 +81,7 @@ select coalesce(least(
 ), 'epoch')::timestamptz as at
 `
 
-// When the oldest call, run or change was; 'epoch': there is none.
+// The time of the oldest call, run or change. 'epoch': the history is empty.
 func (q *Queries) OldestHistory(ctx context.Context, tenantID connectors.TenantID) (time.Time, error) {
 	row := q.db.QueryRow(ctx, oldestHistory, tenantID)
 	var at time.Time
@@ -132,9 +134,9 @@ type SweepCallsRow struct {
 	Last uuid.UUID
 }
 
-// What of a tenant's history is too old to be kept, a batch at a time. Each statement is small, ends by itself, and leaves alone what
-// another process is at: two that sweep at once share the work.
-// Those that began before a time and have ended. A call that runs, waits for a person or is an open task stays.
+// Deletion of expired history in batches. Each statement is bounded by max_rows and skips locked rows, so that
+// processes can run it concurrently.
+// Only ended calls. Running calls, pending approvals and open tasks stay.
 func (q *Queries) SweepCalls(ctx context.Context, arg SweepCallsParams) (SweepCallsRow, error) {
 	row := q.db.QueryRow(ctx, sweepCalls,
 		arg.AfterID,
@@ -200,8 +202,8 @@ type SweepChangesRow struct {
 	Last uuid.UUID
 }
 
-// Of a page of changes that were met before a time: those that were decided before it. What still says how a tool came to be as it is stays:
-// its newest change, and the newest that brought the definition that it has or that was accepted.
+// Changes decided before before_at. Two stay for each tool: its newest change, and the newest that brought the current
+// or the accepted definition.
 func (q *Queries) SweepChanges(ctx context.Context, arg SweepChangesParams) (SweepChangesRow, error) {
 	row := q.db.QueryRow(ctx, sweepChanges,
 		arg.AfterID,
@@ -254,7 +256,7 @@ type SweepHealthRow struct {
 	Last uuid.UUID
 }
 
-// The hours before a time of a page of connectors; where max_rows are gone, there may be more of them. seen: how many the page has.
+// Hours of a page of connectors. gone = max_rows: more rows may exist. seen: the connectors of the page.
 func (q *Queries) SweepHealth(ctx context.Context, arg SweepHealthParams) (SweepHealthRow, error) {
 	row := q.db.QueryRow(ctx, sweepHealth,
 		arg.AfterID,
@@ -281,7 +283,7 @@ with keys as (
 select ((select count(*) from keys) + (select count(*) from tokens))::integer as gone
 `
 
-// API keys and agents' tokens that have been of no use since before a time.
+// API keys and agent tokens that were revoked or expired before before_at.
 func (q *Queries) SweepKeys(ctx context.Context, tenantID connectors.TenantID, beforeAt time.Time) (int32, error) {
 	row := q.db.QueryRow(ctx, sweepKeys, tenantID, beforeAt)
 	var gone int32
@@ -337,8 +339,8 @@ type SweepRunsRow struct {
 	Last uuid.UUID
 }
 
-// Of a page of runs that began before a time: those that ended before it, repetitions included, but for each connector's newest. seen:
-// how many the page has.
+// Runs that ended before before_at, repetitions included, except the newest of each connector. seen: the rows of the
+// page.
 func (q *Queries) SweepRuns(ctx context.Context, arg SweepRunsParams) (SweepRunsRow, error) {
 	row := q.db.QueryRow(ctx, sweepRuns,
 		arg.AfterID,
@@ -370,8 +372,8 @@ order by hash
 limit $1
 `
 
-// Some definitions that nothing refers to, by their hashes. Tools have no index by definition, which each sync would have to keep: all of
-// the tenant's are read once, and as sets, so that it stays once whatever the planner believes.
+// Definitions without a reference, by hash. An index of tools by definition would cost every sync. Instead the tenant's
+// tools are read once as a set, independent of the plan.
 func (q *Queries) UnusedDefinitions(ctx context.Context, maxRows int32, tenantID connectors.TenantID, afterHash []byte) ([][]byte, error) {
 	rows, err := q.db.Query(ctx, unusedDefinitions, maxRows, tenantID, afterHash)
 	if err != nil {

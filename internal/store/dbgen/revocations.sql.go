@@ -67,9 +67,10 @@ type RevocationRow struct {
 	Superseded        bool
 }
 
-// With the secret of the connector's own client, where the grant is for that. superseded: the same client has a newer grant of the same
-// account. Many servers end all grants of a person to a client with any of them. If the name of either account is unknown, the accounts
-// count as the same for the same agent and the same connector or origin. A grant that replaced this one has its created_at as connected_at.
+// client_sealed is the secret of the connector's own client, if the grant is for that client. superseded: the same
+// client has a newer grant of the same account. Many servers end all grants of a user with one revocation. If the name
+// of either account is unknown, the accounts count as the same for the same agent and the same connector or origin. A
+// grant that replaced this one has its created_at as connected_at.
 func (q *Queries) Revocation(ctx context.Context, tenantID connectors.TenantID, iD connectors.CredentialID) (RevocationRow, error) {
 	row := q.db.QueryRow(ctx, revocation, tenantID, iD)
 	var i RevocationRow

@@ -37,7 +37,7 @@ where memberships.tenant_id = $1
   and browser_sessions.sso_tenant_id = memberships.tenant_id
 `
 
-// Those that began at this tenant's provider.
+// Sessions that began with this tenant's identity provider.
 func (q *Queries) EndSSOSessions(ctx context.Context, tenantID connectors.TenantID) error {
 	_, err := q.db.Exec(ctx, endSSOSessions, tenantID)
 	return err
@@ -74,8 +74,8 @@ type MemberSessionsRow struct {
 	Sso       bool
 }
 
-// Where the members of a tenant are signed in.
-// The last used first; those that lapsed, or that an owner ended for this tenant, are left out.
+// Browser sessions of a tenant's members.
+// Last used first. Expired sessions, and those that an owner ended for this tenant, are excluded.
 func (q *Queries) MemberSessions(ctx context.Context, arg MemberSessionsParams) ([]MemberSessionsRow, error) {
 	rows, err := q.db.Query(ctx, memberSessions,
 		arg.TenantID,

@@ -89,7 +89,7 @@ set break_glass = null
 where tenant_id = $1 and break_glass = $2::uuid and not enforced
 `
 
-// Who is kept as the way in for a time when there is no other one, may go while there is.
+// The break-glass member can be removed only while single sign-on is not enforced.
 func (q *Queries) ForgetBreakGlass(ctx context.Context, tenantID connectors.TenantID, userID uuid.UUID) error {
 	_, err := q.db.Exec(ctx, forgetBreakGlass, tenantID, userID)
 	return err
@@ -135,7 +135,7 @@ where tenant_id = $1
 for update
 `
 
-// Held until the transaction ends: two who change the settings do so one after the other.
+// Serializes changes of the settings.
 func (q *Queries) LockSSO(ctx context.Context, tenantID connectors.TenantID) error {
 	_, err := q.db.Exec(ctx, lockSSO, tenantID)
 	return err
@@ -183,7 +183,7 @@ from memberships
 where memberships.tenant_id = $1 and memberships.user_id = $2
 `
 
-// Whether a member has a password, and came in another way than by single sign-on.
+// Reports whether the member has a password and did not join by single sign-on.
 func (q *Queries) PasswordOpens(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) (bool, error) {
 	row := q.db.QueryRow(ctx, passwordOpens, tenantID, userID)
 	var column_1 bool
@@ -223,7 +223,7 @@ type SSORow struct {
 	UpdatedAt   time.Time
 }
 
-// Without what is sealed.
+// Without the client secret.
 func (q *Queries) SSO(ctx context.Context, tenantID connectors.TenantID) (SSORow, error) {
 	row := q.db.QueryRow(ctx, sSO, tenantID)
 	var i SSORow
@@ -339,7 +339,7 @@ type SSOSecretRow struct {
 	Sealed []byte
 }
 
-// Of this client at this issuer: the settings may be others by now.
+// Issuer and client are compared: the settings may have changed.
 func (q *Queries) SSOSecret(ctx context.Context, tenantID connectors.TenantID, issuer string, clientID string) (SSOSecretRow, error) {
 	row := q.db.QueryRow(ctx, sSOSecret, tenantID, issuer, clientID)
 	var i SSOSecretRow
@@ -377,7 +377,7 @@ type SSOTestedParams struct {
 	UpdatedAt time.Time
 }
 
-// Only of the settings that were tried.
+// updated_at is compared: only the settings that were tested are marked.
 func (q *Queries) SSOTested(ctx context.Context, arg SSOTestedParams) (int64, error) {
 	result, err := q.db.Exec(ctx, sSOTested,
 		arg.TestedAt,
@@ -423,7 +423,7 @@ type SaveSSOParams struct {
 	TestedAt    *time.Time
 }
 
-// With a new secret, which is sealed for this issuer.
+// The secret is sealed for this issuer.
 func (q *Queries) SaveSSO(ctx context.Context, arg SaveSSOParams) error {
 	_, err := q.db.Exec(ctx, saveSSO,
 		arg.TenantID,
@@ -471,7 +471,7 @@ type StartSSOParams struct {
 	ExpiresAt time.Time
 }
 
-// Each takes a few that have expired with it, more than it adds, and waits for nobody.
+// Each insert deletes up to 10 expired flows and skips locked rows.
 func (q *Queries) StartSSO(ctx context.Context, arg StartSSOParams) error {
 	_, err := q.db.Exec(ctx, startSSO,
 		arg.TenantID,
@@ -504,7 +504,7 @@ type TakeSSOFlowRow struct {
 	ExpiresAt time.Time
 }
 
-// Once, and by the browser that began it: whoever comes second finds nothing.
+// A flow is consumed once, by the browser that began it.
 func (q *Queries) TakeSSOFlow(ctx context.Context, tenantID connectors.TenantID, iD uuid.UUID, browser []byte) (TakeSSOFlowRow, error) {
 	row := q.db.QueryRow(ctx, takeSSOFlow, tenantID, iD, browser)
 	var i TakeSSOFlowRow
@@ -548,7 +548,7 @@ type UpdateSSOParams struct {
 	TenantID    connectors.TenantID
 }
 
-// The secret stays; for another issuer it would not open.
+// The secret stays. For another issuer it cannot be opened.
 func (q *Queries) UpdateSSO(ctx context.Context, arg UpdateSSOParams) (int64, error) {
 	result, err := q.db.Exec(ctx, updateSSO,
 		arg.Issuer,

@@ -39,7 +39,7 @@ type NewestSweepRow struct {
 	LastAt time.Time
 }
 
-// No row: there was none.
+// No row: no sweep exists.
 func (q *Queries) NewestSweep(ctx context.Context, tenantID connectors.TenantID) (NewestSweepRow, error) {
 	row := q.db.QueryRow(ctx, newestSweep, tenantID)
 	var i NewestSweepRow

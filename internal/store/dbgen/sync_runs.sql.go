@@ -19,7 +19,6 @@ from connector_clock
 where tenant_id = $1 and connector_id = $2
 `
 
-// Whether somebody is at the connector.
 func (q *Queries) Claim(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (bool, error) {
 	row := q.db.QueryRow(ctx, claim, tenantID, connectorID)
 	var taken bool
@@ -48,7 +47,7 @@ with closed as (
 select connector_id from closed
 `
 
-// A connector's running run whose process is dead, and its claim.
+// The connector's running run of a dead process, with its claim.
 func (q *Queries) CloseOrphanedRuns(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, instanceID *connectors.InstanceID) (int64, error) {
 	result, err := q.db.Exec(ctx, closeOrphanedRuns, tenantID, connectorID, instanceID)
 	if err != nil {
@@ -115,8 +114,9 @@ type FailRunParams struct {
 	WaitS            *float64
 }
 
-// The tools that are known stay; only the error is remembered. A run that never began says nothing of the server. answered, silent: by how much it
-// counts in the hour, as one that the server answered, and as one that it did not; neither: it was not asked. Up to a tenth later than it might, as in EndFailed.
+// The known tools stay. A queued run does not change the clock: it never reached the server. answered and silent are
+// added to the counts of the hour; both 0: no request was sent. The next attempt is delayed by up to a tenth more, as
+// in EndFailed.
 func (q *Queries) FailRun(ctx context.Context, arg FailRunParams) (SyncRun, error) {
 	row := q.db.QueryRow(ctx, failRun,
 		arg.ToolsTotal,
@@ -192,7 +192,7 @@ type FinishRunParams struct {
 	ID               connectors.SyncRunID
 }
 
-// The connector is locked before its run, as in every other end and in a deletion: two that meet wait, and never for each other.
+// The connector is locked before its run, as in every other end and in the deletion: a fixed order prevents deadlocks.
 func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (SyncRun, error) {
 	row := q.db.QueryRow(ctx, finishRun,
 		arg.ToolsTotal,
@@ -299,7 +299,7 @@ type FinishUnchangedParams struct {
 	KnownS             float64
 }
 
-// The whole end of a sync whose list and instructions are the ones we know. No row: they are others, or the run has ended.
+// Ends a sync with the stored list and instructions. No row: they differ, or the run has ended.
 func (q *Queries) FinishUnchanged(ctx context.Context, arg FinishUnchangedParams) (SyncRun, error) {
 	row := q.db.QueryRow(ctx, finishUnchanged,
 		arg.ToolsTotal,
@@ -352,7 +352,7 @@ where sync_runs.tenant_id = $2 and sync_runs.id = $3
 on conflict (tenant_id, run_id) do nothing
 `
 
-// Nothing, where the run is gone.
+// No row is inserted if the run was deleted.
 func (q *Queries) KeepRunRequests(ctx context.Context, requests []byte, tenantID connectors.TenantID, runID connectors.SyncRunID) error {
 	_, err := q.db.Exec(ctx, keepRunRequests, requests, tenantID, runID)
 	return err
@@ -373,7 +373,7 @@ type QueueRunParams struct {
 	Trigger     connectors.SyncTrigger
 }
 
-// No row: one is waiting already.
+// No row: a run is queued already.
 func (q *Queries) QueueRun(ctx context.Context, arg QueueRunParams) (SyncRun, error) {
 	row := q.db.QueryRow(ctx, queueRun,
 		arg.TenantID,
@@ -430,7 +430,7 @@ type QueueRunsRow struct {
 	ConnectorID connectors.ConnectorID
 }
 
-// A run that waits already becomes one of the sweep; its own id is returned.
+// A run that is queued already joins the sweep and keeps its id.
 func (q *Queries) QueueRuns(ctx context.Context, arg QueueRunsParams) ([]QueueRunsRow, error) {
 	rows, err := q.db.Query(ctx, queueRuns,
 		arg.TenantID,
@@ -521,7 +521,7 @@ type RunTroubleRow struct {
 	FailingS      float64
 }
 
-// What decides when a connector whose run fails is tried again.
+// Input for the time of the next attempt after a failure.
 func (q *Queries) RunTrouble(ctx context.Context, tenantID connectors.TenantID, iD connectors.SyncRunID) (RunTroubleRow, error) {
 	row := q.db.QueryRow(ctx, runTrouble, tenantID, iD)
 	var i RunTroubleRow
@@ -595,7 +595,8 @@ type StampConnectorParams struct {
 	ID                   connectors.ConnectorID
 }
 
-// After a list that differs, or instructions that do: what becomes of these, instructions_review says; empty: nothing. The connector is free again.
+// Ends a sync with another list or other instructions, and releases the claim. instructions_review empty: the review
+// state stays.
 func (q *Queries) StampConnector(ctx context.Context, arg StampConnectorParams) error {
 	_, err := q.db.Exec(ctx, stampConnector,
 		arg.KnownS,
@@ -651,7 +652,7 @@ type StartClaimedRunParams struct {
 	ClaimedAt   time.Time
 }
 
-// The row of a scheduled sync that has something to tell. No row: the claim is another's now.
+// Inserts the run of a scheduled sync that has something to report. No row: another process has the claim.
 func (q *Queries) StartClaimedRun(ctx context.Context, arg StartClaimedRunParams) (SyncRun, error) {
 	row := q.db.QueryRow(ctx, startClaimedRun,
 		arg.TenantID,
@@ -717,7 +718,8 @@ where sync_runs.tenant_id = $2 and sync_runs.id = $3 and sync_runs.state = 'queu
 returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id
 `
 
-// No row: it is queued no more, or another one is under way. To be rolled back then: the claim may have been taken.
+// No row: the run is not queued any more, or another is active. The transaction must then roll back, because the claim
+// may be set.
 func (q *Queries) StartQueuedRun(ctx context.Context, instanceID uuid.UUID, tenantID connectors.TenantID, iD connectors.SyncRunID) (SyncRun, error) {
 	row := q.db.QueryRow(ctx, startQueuedRun, instanceID, tenantID, iD)
 	var i SyncRun
@@ -788,8 +790,8 @@ type StartRunParams struct {
 	ConnectorID connectors.ConnectorID
 }
 
-// No row: one is under way, or the connector is gone. The claim in the clock is the lock, for scheduled syncs too; a run that ends
-// the repetitions of the one before writes down how many there were.
+// No row: a run is active, or the connector was deleted. The claim in connector_clock is the lock, for scheduled syncs
+// too. The previous run takes its repetitions from the clock.
 func (q *Queries) StartRun(ctx context.Context, arg StartRunParams) (SyncRun, error) {
 	row := q.db.QueryRow(ctx, startRun,
 		arg.TenantID,
@@ -895,7 +897,7 @@ type SyncRunsRow struct {
 	CheckedAt *time.Time
 }
 
-// Repetitions of the newest run stand in the clock until another run comes.
+// Repetitions of the newest run are in connector_clock until another run starts.
 func (q *Queries) SyncRuns(ctx context.Context, arg SyncRunsParams) ([]SyncRunsRow, error) {
 	rows, err := q.db.Query(ctx, syncRuns,
 		arg.TenantID,
@@ -954,7 +956,7 @@ from (
 ) waiting
 `
 
-// How many runs of the tenant are queued; counting ends at most.
+// Queued runs of the tenant, counted up to @most.
 func (q *Queries) WaitingRuns(ctx context.Context, tenantID connectors.TenantID, most int32) (int32, error) {
 	row := q.db.QueryRow(ctx, waitingRuns, tenantID, most)
 	var column_1 int32

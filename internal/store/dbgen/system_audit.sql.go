@@ -16,7 +16,7 @@ from audit_months
 where ends <= $1
 `
 
-// When the last part ended that ended before that time; the beginning of all time: none did.
+// The end of the last partition that ended by @before. 'epoch': none did.
 func (q *Queries) AuditMonthsEnd(ctx context.Context, before time.Time) (time.Time, error) {
 	row := q.db.QueryRow(ctx, auditMonthsEnd, before)
 	var ends time.Time
@@ -29,7 +29,7 @@ const makeAuditMonths = `-- name: MakeAuditMonths :one
 select audit_make_months()::int as made
 `
 
-// The parts of the audit log, which belong to no tenant.
+// Monthly partitions of the audit log. They belong to no tenant.
 func (q *Queries) MakeAuditMonths(ctx context.Context) (int32, error) {
 	row := q.db.QueryRow(ctx, makeAuditMonths)
 	var made int32

@@ -20,7 +20,7 @@ from agent_clients
 where agent_clients.id = $1
 `
 
-// Across tenants: programs that registered themselves, and whose codes and tokens are shown at the authorization server.
+// OAuth clients across tenants: registrations, codes and tokens presented to the authorization server.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) AgentClientTenant(ctx context.Context, id connectors.AgentClientID) (connectors.TenantID, error) {
 	row := q.db.QueryRow(ctx, agentClientTenant, id)
@@ -47,7 +47,7 @@ delete from agent_clients
 where expires_at < now() - interval '10 minutes'
 `
 
-// Codes that nobody came for, and programs that have not renewed their token in time. A code that was used is remembered with its program.
+// Expired codes and refresh tokens. A used code is kept as long as its client.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) DropEndedAgentClients(ctx context.Context) (int64, error) {
 	result, err := q.db.Exec(ctx, dropEndedAgentClients)
@@ -99,7 +99,7 @@ where mcp_clients.id in (
     offset $1)
 `
 
-// Where more than so many wait to be used, the oldest ones of the networks that have the most make room: a flood pushes itself out.
+// At most @keep unused clients stay. Networks with the most lose their oldest first, so a flood displaces only itself.
 func (q *Queries) DropOldestUnusedClients(ctx context.Context, keep int32) (int64, error) {
 	result, err := q.db.Exec(ctx, dropOldestUnusedClients, keep)
 	if err != nil {
@@ -128,7 +128,7 @@ where used_on is null and created_at < now() - interval '30 days'
    or used_on < current_date - 90
 `
 
-// Nobody let it in within a day; or nobody has for ninety, and it has no token.
+// Clients that were not authorized within 30 days, or not used for 90.
 func (q *Queries) DropUnusedClients(ctx context.Context) (int64, error) {
 	result, err := q.db.Exec(ctx, dropUnusedClients)
 	if err != nil {
@@ -141,7 +141,7 @@ const lockRegistrations = `-- name: LockRegistrations :exec
 select pg_advisory_xact_lock(hashtextextended('patchbay mcp clients', 0))
 `
 
-// Held until the transaction ends: one program registers after the other, so that the count holds.
+// Serializes registrations, so that the count holds.
 func (q *Queries) LockRegistrations(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, lockRegistrations)
 	return err
@@ -219,7 +219,7 @@ type MemberTokenRow struct {
 	SecondFactor  bool
 }
 
-// An access token of a program that acts as a member, and how the member stands today.
+// The access token of a client that acts as a member, with the member's current state.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) MemberToken(ctx context.Context, id connectors.MemberTokenID) (MemberTokenRow, error) {
 	row := q.db.QueryRow(ctx, memberToken, id)
@@ -299,7 +299,7 @@ set last_used_at = now()
 where id = $1 and (last_used_at is null or last_used_at < now() - interval '1 minute')
 `
 
-// At most once a minute, as a key's.
+// At most one write a minute, as in TouchAPIKey.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) TouchMemberToken(ctx context.Context, id connectors.MemberTokenID) error {
 	_, err := q.db.Exec(ctx, touchMemberToken, id)

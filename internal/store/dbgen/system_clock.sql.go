@@ -41,7 +41,7 @@ type BacklogRow struct {
 	Instances int64
 }
 
-// What waits to be synced, for whoever watches: what is due and nobody has, counted as DueShards does, and what somebody asked for.
+// Metrics: unclaimed due connectors, counted as in DueShards, and queued runs.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) Backlog(ctx context.Context, shards []int16, maxRows int32) (BacklogRow, error) {
 	row := q.db.QueryRow(ctx, backlog, shards, maxRows)
@@ -90,7 +90,7 @@ set claimed_by = $1::uuid, claimed_at = now()
 from chosen
 join connectors on connectors.tenant_id = chosen.tenant_id and connectors.id = chosen.connector_id
 where connector_clock.tenant_id = chosen.tenant_id and connector_clock.connector_id = chosen.connector_id
-  and connector_clock.due_at = chosen.due_at and connector_clock.claimed_by is not distinct from chosen.claimed_by -- unless a run began just now
+  and connector_clock.due_at = chosen.due_at and connector_clock.claimed_by is not distinct from chosen.claimed_by -- a run may have started meanwhile
 returning connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connector_clock.claimed_at, connector_clock.due_at, connector_clock.failures, connector_clock.run_id,
           coalesce(extract(epoch from now() - connector_clock.failing_since), 0)::double precision as failing_s,
           coalesce(connector_clock.known_until > now(), false)::boolean as known
@@ -115,8 +115,8 @@ type ClaimDueRow struct {
 	Known     bool
 }
 
-// With the shards locked. Fair between tenants: one is served by how much of its own it has under way or before itself, however long it waits. Of a long
-// queue the oldest are looked at, and the newest, so that one who just came is seen behind the backlog of another.
+// The caller has the shard locks. Fairness: a tenant's rank is the number of its connectors that are active or due
+// earlier. The oldest and the newest rows of a shard are read, so that a new tenant is seen behind a long backlog.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) ClaimDue(ctx context.Context, arg ClaimDueParams) ([]ClaimDueRow, error) {
 	rows, err := q.db.Query(ctx, claimDue,
@@ -218,9 +218,9 @@ type DueShardsRow struct {
 	Connectors int32
 }
 
-// Scheduled syncs, across tenants: what is due, who has it, and what came of it. See docs/adr/0008-the-clock.md.
-// How much is due that nobody has, by shard, where anything is. Counting ends at max_rows in each. One range of the index for each shard:
-// one over all of them would be a look at every connector.
+// Scheduled syncs across tenants: due connectors, claims and results. See docs/adr/0008-the-clock.md.
+// Unclaimed due connectors by shard, up to max_rows each. One index range per shard: a single range would scan every
+// connector.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) DueShards(ctx context.Context, shards []int16, maxRows int32) ([]DueShardsRow, error) {
 	rows, err := q.db.Query(ctx, dueShards, shards, maxRows)
@@ -334,8 +334,9 @@ type EndFailedRow struct {
 	ID       uuid.UUID
 }
 
-// The ends of many syncs that failed. again: as the newest run did, where it is counted; another gets its row. answered, silent: as FailRun's.
-// What failed together is tried again at different times, up to a tenth later, and never sooner than its server asked for.
+// Ends many failed syncs. again: a repetition of the newest run, counted there; others insert a run. answered, silent:
+// as in FailRun. The next attempt is delayed by up to a tenth more, to spread simultaneous failures. It is never
+// earlier than the server asked for.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) EndFailed(ctx context.Context, arg EndFailedParams) ([]EndFailedRow, error) {
 	rows, err := q.db.Query(ctx, endFailed,
@@ -446,8 +447,8 @@ type EndUnchangedRow struct {
 	ConnectorID connectors.ConnectorID
 }
 
-// The ends of many syncs whose lists are the ones that are known, and the claims still theirs. One whose newest run is of the same
-// kind is counted there; another gets its row. Connectors are locked before their clocks, as everywhere.
+// Ends many syncs with unchanged lists, if their claims are still valid. A repetition of the newest run is counted
+// there; others insert a run. Connectors are locked before their clocks, as everywhere.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) EndUnchanged(ctx context.Context, arg EndUnchangedParams) ([]EndUnchangedRow, error) {
 	rows, err := q.db.Query(ctx, endUnchanged,
@@ -512,8 +513,8 @@ select pg_advisory_xact_lock(hashtext('patchbay due'), shard)
 from unnest($1::integer[]) as shard
 `
 
-// Until the transaction ends nobody else claims of these shards. It costs the log nothing, as locks of rows would; in one order, so
-// that two never wait for each other.
+// Serializes claims in these shards until the transaction ends. Advisory locks write no WAL, unlike row locks. A fixed
+// order prevents deadlocks.
 func (q *Queries) LockShards(ctx context.Context, shards []int32) error {
 	_, err := q.db.Exec(ctx, lockShards, shards)
 	return err
@@ -533,7 +534,7 @@ type LongQueuedRunsRow struct {
 	ConnectorID connectors.ConnectorID
 }
 
-// Runs that have waited for a worker for so long. There is an index of what is queued.
+// Runs queued for longer than since_s seconds. A partial index covers queued runs.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) LongQueuedRuns(ctx context.Context, sinceS float64, maxRows int32) ([]LongQueuedRunsRow, error) {
 	rows, err := q.db.Query(ctx, longQueuedRuns, sinceS, maxRows)
@@ -576,7 +577,7 @@ type ReleaseClaimsParams struct {
 	WaitsS       []float64
 }
 
-// Claims whose syncs came to nothing: tried again after a while.
+// Claims of syncs without a result. They are due again after wait_s seconds.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) ReleaseClaims(ctx context.Context, arg ReleaseClaimsParams) error {
 	_, err := q.db.Exec(ctx, releaseClaims,
@@ -600,7 +601,7 @@ where connector_clock.shard between 0 and 15 and connector_clock.due_at <= now()
       where run.tenant_id = connector_clock.tenant_id and run.connector_id = connector_clock.connector_id and run.state = 'running')
 `
 
-// Claims of a process that it does not know of: the database's answer to it was lost.
+// Claims that the process does not know, because the database's response to ClaimDue was lost.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) ReleaseForgotten(ctx context.Context, instanceID uuid.UUID, known []uuid.UUID) (int64, error) {
 	result, err := q.db.Exec(ctx, releaseForgotten, instanceID, known)
@@ -616,7 +617,7 @@ set at = now()
 where at < now() - interval '0.9 seconds'
 `
 
-// For a second.
+// One process wins each second.
 func (q *Queries) TakeClockTurn(ctx context.Context) (int64, error) {
 	result, err := q.db.Exec(ctx, takeClockTurn)
 	if err != nil {

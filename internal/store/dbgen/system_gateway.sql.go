@@ -30,7 +30,7 @@ where approvals.tenant_id = approval_results.tenant_id and approvals.id = approv
   and approvals.fetched_at < now() - interval '1 hour'
 `
 
-// A client that did not get the result may ask again, for a while.
+// A fetched result stays for an hour, for a client that did not receive it.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) DropFetchedResults(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, dropFetchedResults)
@@ -120,8 +120,8 @@ type LapseApprovalsRow struct {
 	ID       uuid.UUID
 }
 
-// What of the gateway's rows ends by itself, across tenants.
-// The history of a call that nobody decided ends with it. One that somebody decides at this moment is left to them.
+// Expiry of gateway rows, across tenants.
+// The call ends with its approval. Rows locked by a concurrent decision are skipped.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) LapseApprovals(ctx context.Context, maxRows int32) ([]LapseApprovalsRow, error) {
 	rows, err := q.db.Query(ctx, lapseApprovals, maxRows)
@@ -156,7 +156,7 @@ type LeftApprovalsRow struct {
 	ID       connectors.ToolCallID
 }
 
-// Approved calls whose process did not take them up.
+// Approved calls that no process has claimed within @seconds.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) LeftApprovals(ctx context.Context, seconds float64, maxRows int32) ([]LeftApprovalsRow, error) {
 	rows, err := q.db.Query(ctx, leftApprovals, seconds, maxRows)
@@ -187,7 +187,7 @@ where state = 'executing'
       where instances.id = approvals.instance_id and instances.beat_at >= now() - interval '6 seconds')
 `
 
-// The process died while it executed the call: nobody knows what the server did, and nobody does it again.
+// The process died during the call: its effect is unknown, and the call is not repeated.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) LoseApprovalsOfSilentInstances(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, loseApprovalsOfSilentInstances)
@@ -221,7 +221,7 @@ set ok = sync_hours.ok + excluded.ok,
     tools = case when sync_hours.hour >= now() - interval '2 hours' then excluded.tools else coalesce(sync_hours.tools, excluded.tools) end
 `
 
-// Hours of connectors that are over, into those of their tenants. Rows of the sums are taken in one order, by the last statement of a
+// Adds past hours of connectors to those of their tenants. The sums are locked in key order, by the last statement of a
 // transaction.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) RollSyncHours(ctx context.Context) error {

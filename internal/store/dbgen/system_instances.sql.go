@@ -24,7 +24,7 @@ set steady_since = case when instances.beat_at < now() - interval '4 seconds' th
     user_passwords = true
 `
 
-// Which processes are alive, and the end of what dead ones left running.
+// Live processes, and cleanup after dead ones.
 func (q *Queries) Beat(ctx context.Context, iD connectors.InstanceID, keysetGeneration int32, kek []byte) error {
 	_, err := q.db.Exec(ctx, beat, iD, keysetGeneration, kek)
 	return err
@@ -111,8 +111,8 @@ where instances.beat_at < now() - interval '6 seconds' and instances.id <> $1
       where judge.id = $1 and judge.steady_since < now() - interval '6 seconds')
 `
 
-// Who is not in instances is dead, for everybody. A process that could not beat itself until a moment ago (the database was away)
-// knows nothing of the others' silence.
+// A process without a row is dead for all others. After a gap in its own heartbeats a process deletes none for 6
+// seconds: the database may have been away for all.
 func (q *Queries) ForgetSilentInstances(ctx context.Context, id connectors.InstanceID) error {
 	_, err := q.db.Exec(ctx, forgetSilentInstances, id)
 	return err

@@ -52,7 +52,7 @@ type InvitationByTokenRow struct {
 	RevokedAt     *time.Time
 }
 
-// Across tenants: whoever brings a link's token is invited to the tenant that made it.
+// Invitations across tenants, found by the token of a link.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) InvitationByToken(ctx context.Context, tokenHash []byte) (InvitationByTokenRow, error) {
 	row := q.db.QueryRow(ctx, invitationByToken, tokenHash)
@@ -98,7 +98,7 @@ where token_hash = $1
 for update
 `
 
-// Held until the transaction ends: of two who use one link at the same time the second finds it used.
+// Serializes uses of a link: the second finds it used.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) LockInvitation(ctx context.Context, tokenHash []byte) (connectors.InvitationID, error) {
 	row := q.db.QueryRow(ctx, lockInvitation, tokenHash)

@@ -61,8 +61,9 @@ type ClaimListenersRow struct {
 	Vain        int32
 }
 
-// The free ones that are due, the longest due first, for a process that is alive. reason: why each waited; missed: it was open before, and
-// nobody has listened since (state: its process has died), which is so until a sync was asked for, whatever becomes of this attempt. held: connectors whose streams the process has open, for RetakeListeners.
+// Free and due rows, the longest due first. reason: of the last wait. missed: the stream was open before and has no
+// owner since; it stays set until a sync is requested. held: connectors with an open stream of this process;
+// RetakeListeners is for them.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) ClaimListeners(ctx context.Context, instanceID *connectors.InstanceID, held []uuid.UUID, maxRows int32) ([]ClaimListenersRow, error) {
 	rows, err := q.db.Query(ctx, claimListeners, instanceID, held, maxRows)
@@ -101,7 +102,7 @@ where connectors.tenant_id = moved.tenant_id and connectors.id = moved.id
            and coalesce(encode(connectors.server_capabilities, 'escape') ~ '"listChanged"\s*:\s*true', false))
 `
 
-// Whoever holds the stream sees that the row is gone.
+// The owner of the stream notices that the row is gone.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) DropListeners(ctx context.Context, tenantIds []uuid.UUID, ids []uuid.UUID) error {
 	_, err := q.db.Exec(ctx, dropListeners, tenantIds, ids)
@@ -127,7 +128,7 @@ type HeldListenersRow struct {
 	Stale       bool
 }
 
-// What a process holds. stale: it was opened with settings or a credential that are not what they were.
+// stale: settings or credential changed after the stream was opened.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) HeldListeners(ctx context.Context, instanceID *connectors.InstanceID) ([]HeldListenersRow, error) {
 	rows, err := q.db.Query(ctx, heldListeners, instanceID)
@@ -167,9 +168,9 @@ type ListenersToReviewRow struct {
 	ID       connectors.ConnectorID
 }
 
-// Which connectors' servers want to be listened to, and which process does it.
-// Connectors whose row is not what it should be: a server says in its capabilities that it tells of changes. It is for the start, and for
-// what nobody heard.
+// Assignment of listening streams to processes, across tenants.
+// Connectors with a missing, a superfluous or an outdated row. Servers declare listChanged in their capabilities. It
+// runs at the start, and finds changes after a lost notification.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) ListenersToReview(ctx context.Context, maxRows int32) ([]ListenersToReviewRow, error) {
 	rows, err := q.db.Query(ctx, listenersToReview, maxRows)
@@ -201,7 +202,7 @@ set instance_id = null,
 where instance_id = $1
 `
 
-// A process stops: others take its streams over, and have the lists read of those that were open.
+// For a process that stops. missed makes the next owner request a sync of the lists.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) ReleaseListeners(ctx context.Context, instanceID *connectors.InstanceID) error {
 	_, err := q.db.Exec(ctx, releaseListeners, instanceID)
@@ -224,7 +225,8 @@ where connectors.tenant_id = moved.tenant_id and connectors.id = moved.id
   and upstream_listeners.instance_id is null and upstream_listeners.version <> connectors.version
 `
 
-// Other settings may mean another server: what was said of the old one is forgotten. Whoever holds the stream sees the version itself.
+// New settings may mean another server, so the failure counts are reset. The owner of an open stream compares the
+// version itself.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) RenewListeners(ctx context.Context, tenantIds []uuid.UUID, ids []uuid.UUID) error {
 	_, err := q.db.Exec(ctx, renewListeners, tenantIds, ids)
@@ -245,8 +247,7 @@ type RetakeListenersRow struct {
 	ConnectorID connectors.ConnectorID
 }
 
-// Of streams that a process has open, those whose rows are free since it was taken for dead, and that nobody has taken: with what they were
-// opened with, they are its own again.
+// Takes rows of open streams back. They became free because the process seemed dead, and no other process claimed them.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) RetakeListeners(ctx context.Context, instanceID *connectors.InstanceID, tenantIds []uuid.UUID, ids []uuid.UUID) ([]RetakeListenersRow, error) {
 	rows, err := q.db.Query(ctx, retakeListeners, instanceID, tenantIds, ids)
@@ -279,7 +280,7 @@ where upstream_listeners.tenant_id = moved.tenant_id and upstream_listeners.conn
   and upstream_listeners.instance_id is null and upstream_listeners.reason = 'unauthorized'
 `
 
-// Credentials have changed: those that wait for one are tried now.
+// Streams that wait for a credential are due after credentials changed.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) WakeListeners(ctx context.Context, tenantIds []uuid.UUID, ids []uuid.UUID) error {
 	_, err := q.db.Exec(ctx, wakeListeners, tenantIds, ids)

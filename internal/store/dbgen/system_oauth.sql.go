@@ -62,7 +62,7 @@ where state_hash = $1 and expires_at > now()
 returning tenant_id, id, state_hash, browser_hash, connector_id, agent_id, started_by, origin, metadata, client_id, resource, scopes, redirect_uri, return_to, sealed, created_at, expires_at
 `
 
-// Across tenants: what a browser brings back from an authorization server, and what a link in a message leads to.
+// OAuth callbacks and connect links, across tenants.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) TakeFlow(ctx context.Context, stateHash []byte) (OauthFlow, error) {
 	row := q.db.QueryRow(ctx, takeFlow, stateHash)

@@ -150,7 +150,7 @@ with recursive costs as (
 select costs.hash from costs
 `
 
-// A password hash of each cost that any account's has. It looks one hash of a cost up, not all.
+// One password hash per cost. The recursion reads one index entry per cost.
 func (q *Queries) HashOfEachCost(ctx context.Context) ([]string, error) {
 	rows, err := q.db.Query(ctx, hashOfEachCost)
 	if err != nil {
@@ -178,7 +178,7 @@ where email = $1 and issued_by is null
 for update
 `
 
-// Whoever makes a membership of this person waits until the transaction ends.
+// Inserts of a membership of the user wait until the transaction ends.
 func (q *Queries) LockUserByEmail(ctx context.Context, email string) error {
 	_, err := q.db.Exec(ctx, lockUserByEmail, email)
 	return err
@@ -331,7 +331,7 @@ insert into sign_in_failures (account, address)
 values ($1, $2)
 `
 
-// Each new failure takes a few that have expired with it, so that the table needs no sweeper.
+// Each insert deletes up to 10 expired rows, so that no sweeper is needed.
 func (q *Queries) RecordSignInFailure(ctx context.Context, account string, address string) error {
 	_, err := q.db.Exec(ctx, recordSignInFailure, account, address)
 	return err
@@ -345,7 +345,7 @@ where tenant_id = $1
   and (seen_at is null or seen_at < now() - interval '5 minutes')
 `
 
-// At most once in five minutes: the date is for people.
+// At most one write in five minutes: the time is only displayed.
 func (q *Queries) Seen(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) error {
 	_, err := q.db.Exec(ctx, seen, tenantID, userID)
 	return err
@@ -357,7 +357,7 @@ set hash = $1
 where user_id = $2 and hash = $3
 `
 
-// Where the person has another password by now, that stays.
+// The old hash is compared, so that a concurrent change of the password stays.
 func (q *Queries) SetPasswordHash(ctx context.Context, hash string, userID connectors.UserID, old string) error {
 	_, err := q.db.Exec(ctx, setPasswordHash, hash, userID, old)
 	return err
@@ -379,7 +379,7 @@ type SignInFailuresRow struct {
 	ByAddress int64
 }
 
-// Counts no further than anyone needs to know.
+// Counts up to 100 each.
 func (q *Queries) SignInFailures(ctx context.Context, account string, since time.Time, address string) (SignInFailuresRow, error) {
 	row := q.db.QueryRow(ctx, signInFailures, account, since, address)
 	var i SignInFailuresRow
@@ -421,7 +421,7 @@ set last_used_at = now()
 where id = $1 and (last_used_at is null or last_used_at < now() - interval '1 minute')
 `
 
-// At most once a minute: a key is used at each request, the date is for people.
+// At most one write a minute: keys are used with every request, and the time is only displayed.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) TouchAPIKey(ctx context.Context, id connectors.APIKeyID) error {
 	_, err := q.db.Exec(ctx, touchAPIKey, id)
@@ -434,7 +434,7 @@ set last_used_at = now()
 where id = $1 and (last_used_at is null or last_used_at < now() - interval '1 minute')
 `
 
-// At most once a minute, as a key's.
+// At most one write a minute, as in TouchAPIKey.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) TouchAgentToken(ctx context.Context, id connectors.AgentTokenID) error {
 	_, err := q.db.Exec(ctx, touchAgentToken, id)
@@ -466,8 +466,8 @@ type UntoldLocksRow struct {
 	At      time.Time
 }
 
-// The wrong password that locked an account, as one of so many within a window, the first of each account. What comes within a window after one
-// that was told is of the same lock. Accounts of nobody are left out.
+// The first failure of each account that completes a lock: @others failures precede it within the window. A failure
+// within a window after a recorded one belongs to the same lock. Addresses without an account are excluded.
 func (q *Queries) UntoldLocks(ctx context.Context, others int32, since time.Time, windowSeconds float64) ([]UntoldLocksRow, error) {
 	rows, err := q.db.Query(ctx, untoldLocks, others, since, windowSeconds)
 	if err != nil {
@@ -514,8 +514,8 @@ type UserByEmailRow struct {
 	SecondFactor  bool
 }
 
-// Across tenants: who signs in, and with which key. Nothing here knows a tenant yet.
-// The account that its person made; those that tenants issued are left out.
+// Users, sign-in and API keys, before the tenant is known.
+// Only the self-made account. Accounts issued by tenants are excluded.
 func (q *Queries) UserByEmail(ctx context.Context, email string) (UserByEmailRow, error) {
 	row := q.db.QueryRow(ctx, userByEmail, email)
 	var i UserByEmailRow
@@ -553,8 +553,8 @@ type UsersByAddressRow struct {
 	SecondFactor  bool
 }
 
-// All accounts of an address, the newest password first. An owner who gives an account a password to learn whether it is another account's
-// signs in to the owner's own account by it.
+// Newest password first. An owner could issue an account to test a guessed password of the same address. With this
+// order the guess opens only the issued account.
 func (q *Queries) UsersByAddress(ctx context.Context, address string) ([]UsersByAddressRow, error) {
 	rows, err := q.db.Query(ctx, usersByAddress, address)
 	if err != nil {

@@ -56,10 +56,9 @@ type CountQuotasRow struct {
 	Calls       int64
 }
 
-// What is counted of quotas, across tenants: it comes in batches.
-// Adds what a process has let through and refused, and answers what there is of all processes. A tenant that somebody holds, since it is being
-// deleted, is left out, and so is not answered. Rows are taken in one order, so that processes that count at once do not wait for each other in
-// a circle.
+// Quota counters across tenants, written in batches.
+// Adds this process's counts and returns the totals of all processes. A locked tenant, one under deletion, is skipped
+// and not returned. Rows are locked in key order, so that concurrent batches do not deadlock.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) CountQuotas(ctx context.Context, arg CountQuotasParams) ([]CountQuotasRow, error) {
 	rows, err := q.db.Query(ctx, countQuotas,

@@ -18,7 +18,7 @@ delete from client_registrations
 where secret_expires_at < now() - interval '1 day'
 `
 
-// Of clients whose secret has ended: they are not used any more.
+// Clients with an expired secret.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) DropDeadRegistrations(ctx context.Context) (int64, error) {
 	result, err := q.db.Exec(ctx, dropDeadRegistrations)
@@ -47,7 +47,7 @@ delete from account_requests
 where expires_at < now() - interval '1 day'
 `
 
-// Of calls that missed an account: nobody comes back for one, and a session that is to hear of it was told.
+// Requests expired for a day. Their sessions were notified before.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) DropOldAccountRequests(ctx context.Context) (int64, error) {
 	result, err := q.db.Exec(ctx, dropOldAccountRequests)
@@ -77,7 +77,7 @@ where exists (
     where memberships.tenant_id = setup_links.tenant_id and memberships.role = 'owner')
 `
 
-// A link is dead when its tenant has an owner, however that came to be.
+// A link is invalid as soon as its tenant has an owner.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) DropSpentSetupLinks(ctx context.Context) (int64, error) {
 	result, err := q.db.Exec(ctx, dropSpentSetupLinks)
@@ -92,7 +92,7 @@ delete from oauth_flows
 where expires_at < now()
 `
 
-// Connections of accounts that were begun and never came back.
+// Authorization flows without a callback.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) DropStaleFlows(ctx context.Context) (int64, error) {
 	result, err := q.db.Exec(ctx, dropStaleFlows)
@@ -116,7 +116,7 @@ type HistoryTenantsRow struct {
 	HistoryDays *int16
 }
 
-// What ends by itself across tenants: whose history is to be swept, what was left behind half-way, and grants that nobody uses.
+// Expiry across tenants: history, abandoned rows and unused grants.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) HistoryTenants(ctx context.Context, afterID uuid.UUID, maxRows int32) ([]HistoryTenantsRow, error) {
 	rows, err := q.db.Query(ctx, historyTenants, afterID, maxRows)
@@ -168,8 +168,9 @@ type IdleGrantsRow struct {
 	Issuer      string
 }
 
-// Grants with a refresh token that nobody used or renewed for a day and up to two hours more, other ones for each renewal, so that those that
-// began together do not stay together. One that could not be renewed is tried again after an hour. Only those that serve somebody.
+// Grants with a refresh token that were not used or refreshed for a day, plus up to two hours by a hash of id and
+// version. The hash spreads grants that were created together. After a failed refresh the wait is an hour. Only grants
+// in use by an enabled connector.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) IdleGrants(ctx context.Context, afterAt time.Time, afterID uuid.UUID, maxRows int32) ([]IdleGrantsRow, error) {
 	rows, err := q.db.Query(ctx, idleGrants, afterAt, afterID, maxRows)

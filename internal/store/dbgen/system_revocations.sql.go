@@ -53,9 +53,9 @@ type ClaimRevocationRow struct {
 	LastTry       bool
 }
 
-// Across tenants: grants that wait for their authorization server.
-// The tenants take turns, in the order of their ids, beginning after the one that was served last. The grant is due again after a pause
-// that doubles from a minute to an hour, whatever becomes of this try. The claim outlasts a try.
+// Queued revocations of grants, across tenants.
+// Tenants alternate in the order of their ids, after the one served last. The backoff doubles from one minute to one
+// hour. It is set before the attempt. The claim of 30 seconds is longer than an attempt.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) ClaimRevocation(ctx context.Context, perTenant int32, after connectors.TenantID) (ClaimRevocationRow, error) {
 	row := q.db.QueryRow(ctx, claimRevocation, perTenant, after)

@@ -19,7 +19,7 @@ set generation = generation + 1
 where purpose = 'seal'
 `
 
-// Has every process read the tenants' keys again.
+// Makes every process read the tenant keys again.
 func (q *Queries) ChangedTenantKeys(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, changedTenantKeys)
 	return err
@@ -32,7 +32,6 @@ set per_tenant = true,
 where purpose = 'seal'
 `
 
-// From now on each tenant's own key seals its secrets.
 func (q *Queries) DivideByTenant(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, divideByTenant)
 	return err
@@ -61,7 +60,7 @@ type InstancesOfGenerationRow struct {
 	Ready int64
 }
 
-// How many living processes there are, and how many of them have read the keys of a generation and understand that tenants have keys.
+// Live processes, and those of them that have loaded the generation and support tenant keys.
 func (q *Queries) InstancesOfGeneration(ctx context.Context, generation int32) (InstancesOfGenerationRow, error) {
 	row := q.db.QueryRow(ctx, instancesOfGeneration, generation)
 	var i InstancesOfGenerationRow
@@ -74,7 +73,7 @@ select (exists (select from retired_keys where retired_keys.prefix = $1)
     or exists (select from tenant_keys where tenant_keys.prefix = $1))::boolean as taken
 `
 
-// Or another's already: a prefix tells one key from all that a row may be sealed by.
+// Tenant keys are included: a prefix must be unique among all keys that can seal a row.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) IsRetiredKey(ctx context.Context, prefix []byte) (bool, error) {
 	row := q.db.QueryRow(ctx, isRetiredKey, prefix)
@@ -105,7 +104,7 @@ type KeysOfTenantsRow struct {
 	Sealed   []byte
 }
 
-// Of those that a process has in memory: who is not among them is gone.
+// Tenants that a process has cached. Those without a row were deleted.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) KeysOfTenants(ctx context.Context, tenants []uuid.UUID) ([]KeysOfTenantsRow, error) {
 	rows, err := q.db.Query(ctx, keysOfTenants, tenants)
@@ -188,7 +187,7 @@ type RecognisedByRow struct {
 	Codes   int64
 }
 
-// By which keys the API keys, the agents' tokens and the recovery codes are recognised that can still open something, and how many of each.
+// MAC keys of API keys, tokens and recovery codes that are still valid, with counts.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) RecognisedBy(ctx context.Context) ([]RecognisedByRow, error) {
 	rows, err := q.db.Query(ctx, recognisedBy)
@@ -271,8 +270,8 @@ const tryLockRotation = `-- name: TryLockRotation :one
 select pg_try_advisory_xact_lock(hashtextextended('patchbay key rotation', 0))
 `
 
-// The rotation of the sealing keys.
-// Held until the transaction ends: one rotation at a time.
+// Rotation of the sealing and MAC keys.
+// One rotation at a time. The lock ends with the transaction.
 func (q *Queries) TryLockRotation(ctx context.Context) (bool, error) {
 	row := q.db.QueryRow(ctx, tryLockRotation)
 	var pg_try_advisory_xact_lock bool
@@ -284,7 +283,8 @@ const tryLockSealed = `-- name: TryLockSealed :one
 select pg_try_advisory_xact_lock(hashtextextended('patchbay sealed', 0))
 `
 
-// Held until the transaction ends: nobody has written a secret that we cannot see, and nobody writes one. See refuse_retired_key.
+// False while a transaction that writes secrets is open. The lock excludes new ones until the transaction ends. See
+// refuse_retired_key.
 func (q *Queries) TryLockSealed(ctx context.Context) (bool, error) {
 	row := q.db.QueryRow(ctx, tryLockSealed)
 	var pg_try_advisory_xact_lock bool

@@ -19,7 +19,7 @@ set last_step = $1
 where user_id = $2 and confirmed_at is not null and last_step < $1
 `
 
-// None: a code of this time step or of a later one was accepted already.
+// 0 rows: a code of this or a later time step was used.
 func (q *Queries) AcceptStep(ctx context.Context, step int64, userID connectors.UserID) (int64, error) {
 	result, err := q.db.Exec(ctx, acceptStep, step, userID)
 	if err != nil {
@@ -47,7 +47,7 @@ set sealed = excluded.sealed, begun_by = excluded.begun_by, created_at = now()
 where second_factors.confirmed_at is null
 `
 
-// None: there is one that was confirmed.
+// 0 rows: a confirmed factor exists.
 func (q *Queries) BeginSecondFactor(ctx context.Context, userID connectors.UserID, sealed []byte, begunBy uuid.UUID) (int64, error) {
 	result, err := q.db.Exec(ctx, beginSecondFactor, userID, sealed, begunBy)
 	if err != nil {
@@ -69,7 +69,7 @@ type ConfirmSecondFactorParams struct {
 	BegunBy   uuid.UUID
 }
 
-// None: it is confirmed, or was begun anew meanwhile.
+// 0 rows: the factor is confirmed, or a new one was begun.
 func (q *Queries) ConfirmSecondFactor(ctx context.Context, arg ConfirmSecondFactorParams) (int64, error) {
 	result, err := q.db.Exec(ctx, confirmSecondFactor,
 		arg.Step,
@@ -142,7 +142,7 @@ const holdUser = `-- name: HoldUser :exec
 select users.id from users where users.id = $1 for update
 `
 
-// A statement that adds a membership of the user waits until the transaction ends.
+// Inserts of a membership of the user wait until the transaction ends.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) HoldUser(ctx context.Context, userID connectors.UserID) error {
 	_, err := q.db.Exec(ctx, holdUser, userID)
@@ -223,7 +223,7 @@ type SecondFactorRow struct {
 	CodesLeft   int32
 }
 
-// What people prove a sign-in with besides their password. A person is in several tenants, and so none of this is one's.
+// Second factors of users. A user can belong to several tenants, so the rows have no tenant.
 func (q *Queries) SecondFactor(ctx context.Context, userID connectors.UserID) (SecondFactorRow, error) {
 	row := q.db.QueryRow(ctx, secondFactor, userID)
 	var i SecondFactorRow
@@ -245,7 +245,7 @@ set used_at = now()
 where user_id = $1 and number = $2 and used_at is null
 `
 
-// None: it was used meanwhile.
+// 0 rows: the code was used concurrently.
 func (q *Queries) UseRecoveryCode(ctx context.Context, userID connectors.UserID, number int16) (int64, error) {
 	result, err := q.db.Exec(ctx, useRecoveryCode, userID, number)
 	if err != nil {

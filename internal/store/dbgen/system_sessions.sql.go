@@ -30,7 +30,7 @@ type BeginBrowserSessionParams struct {
 	ConfirmedAt  *time.Time
 }
 
-// Where people are signed in, before their tenant is known.
+// Browser sessions, before the tenant is known.
 func (q *Queries) BeginBrowserSession(ctx context.Context, arg BeginBrowserSessionParams) error {
 	_, err := q.db.Exec(ctx, beginBrowserSession,
 		arg.ID,
@@ -61,7 +61,7 @@ delete from browser_sessions
 where began_at < now() - interval '90 days'
 `
 
-// No session lasts for longer than the configuration allows at most.
+// 90 days is the maximum that the configuration allows.
 func (q *Queries) DeleteOldBrowserSessions(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, deleteOldBrowserSessions)
 	return err
@@ -90,7 +90,7 @@ delete from browser_sessions
 where browser_sessions.user_id = $1 and browser_sessions.id <> $2
 `
 
-// Programs that act as the person are over, too.
+// signed_out_at also ends OAuth clients that act as the user.
 func (q *Queries) EndOtherBrowserSessions(ctx context.Context, userID connectors.UserID, kept connectors.SessionID) error {
 	_, err := q.db.Exec(ctx, endOtherBrowserSessions, userID, kept)
 	return err
@@ -130,7 +130,7 @@ type SessionMembershipsRow struct {
 	ConfirmedAt   *time.Time
 }
 
-// Whose session this is, and the tenants that it opens. No row: the session was ended, or opens none any more.
+// The user of the session and the tenants it opens. No row: the session ended, or opens no tenant.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) SessionMemberships(ctx context.Context, iD connectors.SessionID, userID connectors.UserID) ([]SessionMembershipsRow, error) {
 	rows, err := q.db.Query(ctx, sessionMemberships, iD, userID)

@@ -21,7 +21,7 @@ where sso_domains.domain = $1
   and sso_settings.enabled
 `
 
-// Across tenants: whose domain an address is of.
+// Verified domains across tenants.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) SSOTenant(ctx context.Context, domain string) (connectors.TenantID, error) {
 	row := q.db.QueryRow(ctx, sSOTenant, domain)

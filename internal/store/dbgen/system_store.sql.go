@@ -77,8 +77,8 @@ const lockKeysets = `-- name: LockKeysets :exec
 select pg_advisory_xact_lock(hashtextextended('patchbay keysets', 0))
 `
 
-// What the store keeps for itself: the wrapped keys, and the browsers' sessions.
-// Held until the transaction ends, so that processes that start together agree on one keyring.
+// Wrapped keysets and session data.
+// Serializes starting processes, so that they agree on one keyring.
 func (q *Queries) LockKeysets(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, lockKeysets)
 	return err
@@ -89,7 +89,7 @@ insert into keysets (purpose, wrapped, per_tenant)
 values ($1, $2, true)
 `
 
-// Of a fresh installation: its tenants have keys of their own from the beginning.
+// For a new installation: tenants have their own keys.
 func (q *Queries) SaveKeyset(ctx context.Context, purpose string, wrapped []byte) error {
 	_, err := q.db.Exec(ctx, saveKeyset, purpose, wrapped)
 	return err
@@ -131,7 +131,7 @@ type WrappedKeysetsRow struct {
 	Moving  []byte
 }
 
-// As of the first migration, and of 00050 where that has run: whether a key is the right one is asked before the later ones run.
+// Needs only the first migration; moving exists since 00050. The key is checked before later migrations run.
 func (q *Queries) WrappedKeysets(ctx context.Context) ([]WrappedKeysetsRow, error) {
 	rows, err := q.db.Query(ctx, wrappedKeysets)
 	if err != nil {

@@ -20,7 +20,7 @@ on conflict (slug) do nothing
 returning tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day
 `
 
-// Across tenants: making them, finding them, and giving a fresh one its owner.
+// Creation, lookup and deletion of tenants, and the setup of a new one.
 // No row: the slug is taken.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) CreateTenant(ctx context.Context, iD connectors.TenantID, slug string, name string) (Tenant, error) {
@@ -55,7 +55,7 @@ delete from tool_calls
 where tenant_id = $1
 `
 
-// Before its agents and connectors, whose end would change each of them.
+// Runs before agents and connectors are deleted: their deletion would update each call.
 func (q *Queries) DeleteCallsOfTenant(ctx context.Context, tenantID connectors.TenantID) error {
 	_, err := q.db.Exec(ctx, deleteCallsOfTenant, tenantID)
 	return err
@@ -117,7 +117,7 @@ where tenants.id = $1
 for update
 `
 
-// Whoever writes its calls holds it first, too, and after them what is on record of them.
+// The writer of call history also locks the tenant first, and the outcome chain after it.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) HoldTenant(ctx context.Context, id connectors.TenantID) error {
 	_, err := q.db.Exec(ctx, holdTenant, id)
@@ -147,7 +147,7 @@ order by users.id
 for update of users
 `
 
-// Whoever makes one of them a member of another tenant waits until the transaction ends.
+// Inserts of other memberships of these users wait until the transaction ends.
 func (q *Queries) PeopleOfTenant(ctx context.Context, tenantID connectors.TenantID) ([]connectors.UserID, error) {
 	rows, err := q.db.Query(ctx, peopleOfTenant, tenantID)
 	if err != nil {
@@ -187,8 +187,8 @@ where setup_links.token_hash = $1
       where memberships.tenant_id = setup_links.tenant_id and memberships.role = 'owner')
 `
 
+// A link is invalid as soon as its tenant has an owner.
 // @sqlc-vet-disable tenant-scope
-// A link dies when an owner exists, however that came to be.
 func (q *Queries) SetupLink(ctx context.Context, tokenHash []byte) (connectors.TenantID, error) {
 	row := q.db.QueryRow(ctx, setupLink, tokenHash)
 	var tenant_id connectors.TenantID
@@ -200,7 +200,7 @@ const takeAnyTime = `-- name: TakeAnyTime :exec
 select set_config('statement_timeout', '0', true)
 `
 
-// The statements of this transaction take as long as they take.
+// For the rest of the transaction.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) TakeAnyTime(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, takeAnyTime)

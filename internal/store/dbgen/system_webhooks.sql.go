@@ -29,7 +29,7 @@ delete from notices
 where at < now() - interval '90 days'
 `
 
-// What of notices and deliveries ends or begins by itself, across tenants.
+// Notices and deliveries that expire or become due, across tenants.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) DropOldNotices(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, dropOldNotices)
@@ -68,7 +68,7 @@ type LapsingAccountsRow struct {
 	LapsesAt      time.Time
 }
 
-// Accounts that end soon, or have just ended, that nobody but a person can renew, and of which nothing was said lately.
+// Accounts that expire within @seconds or expired within a day, cannot be refreshed further, and have no recent notice.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) LapsingAccounts(ctx context.Context, seconds float64, maxRows int32) ([]LapsingAccountsRow, error) {
 	rows, err := q.db.Query(ctx, lapsingAccounts, seconds, maxRows)
@@ -122,7 +122,7 @@ type NewlyDownRow struct {
 	LastErrorMessage *string
 }
 
-// Connectors that have failed for a while, of which nothing was said since they began to. A refused credential is another matter.
+// Connectors failing for longer than @seconds without a notice since. Refused credentials are in NewlyRefused.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) NewlyDown(ctx context.Context, seconds float64, maxRows int32) ([]NewlyDownRow, error) {
 	rows, err := q.db.Query(ctx, newlyDown, seconds, maxRows)
@@ -173,7 +173,7 @@ type NewlyRecoveredRow struct {
 	FailingSince time.Time
 }
 
-// Connectors that work again since people were told that they are down.
+// Connectors that work again after a notice that they are down.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) NewlyRecovered(ctx context.Context, maxRows int32) ([]NewlyRecoveredRow, error) {
 	rows, err := q.db.Query(ctx, newlyRecovered, maxRows)
@@ -223,8 +223,8 @@ type NewlyRefusedRow struct {
 	LastErrorMessage *string
 }
 
-// Connectors whose credential is missing or refused, of which nothing was said since they last worked. They get some minutes, in which
-// whoever makes one connects it.
+// Connectors without an accepted credential, and without a notice since the last success. @seconds leaves time to
+// connect a new one.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) NewlyRefused(ctx context.Context, seconds float64, maxRows int32) ([]NewlyRefusedRow, error) {
 	rows, err := q.db.Query(ctx, newlyRefused, seconds, maxRows)
@@ -266,7 +266,7 @@ type OverdueDeliveriesRow struct {
 	Tries    int32
 }
 
-// Those that nobody has taken up for a while: their jobs are lost, or the processes that had them.
+// Deliveries due for longer than @seconds: the job or its process was lost.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) OverdueDeliveries(ctx context.Context, seconds float64, maxRows int32) ([]OverdueDeliveriesRow, error) {
 	rows, err := q.db.Query(ctx, overdueDeliveries, seconds, maxRows)

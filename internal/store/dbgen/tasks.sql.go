@@ -70,8 +70,8 @@ type TaskCallsRow struct {
 	RequestID     *string
 }
 
-// Calls that their servers run as tasks, of which agents ask how they are.
-// Without contents and arguments: a list shows how far tasks are, and their calls' pages the rest.
+// Calls that run as MCP tasks.
+// Contents and arguments are excluded: lists show only progress.
 func (q *Queries) TaskCalls(ctx context.Context, arg TaskCallsParams) ([]TaskCallsRow, error) {
 	rows, err := q.db.Query(ctx, taskCalls,
 		arg.TenantID,

@@ -18,7 +18,7 @@ values ($1, $2, $3)
 on conflict (tenant_id) do nothing
 `
 
-// None: another was faster.
+// 0 rows: a concurrent insert won.
 func (q *Queries) AddTenantKeys(ctx context.Context, tenantID connectors.TenantID, sealed []byte, prefix []byte) (int64, error) {
 	result, err := q.db.Exec(ctx, addTenantKeys, tenantID, sealed, prefix)
 	if err != nil {
@@ -102,7 +102,7 @@ from tenant_keys
 where tenant_id = $1
 `
 
-// The keys that seal a tenant's secrets, themselves sealed by the installation's.
+// Keys that seal a tenant's secrets, sealed by the installation's key.
 func (q *Queries) TenantKeys(ctx context.Context, tenantID connectors.TenantID) ([]byte, error) {
 	row := q.db.QueryRow(ctx, tenantKeys, tenantID)
 	var sealed []byte

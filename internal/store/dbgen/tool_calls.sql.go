@@ -143,7 +143,7 @@ type InsertPendingCallParams struct {
 	ConnectorID    connectors.ConnectorID
 }
 
-// Nothing where the agent or the connector is gone. They are locked until the row is there (migration 00020).
+// 0 rows: the agent or the connector was deleted. Both are locked until the row is written (migration 00020).
 func (q *Queries) InsertPendingCall(ctx context.Context, arg InsertPendingCallParams) (int64, error) {
 	result, err := q.db.Exec(ctx, insertPendingCall,
 		arg.TenantID,
@@ -178,7 +178,7 @@ set error_code = 'undelivered',
 where tenant_id = $1 and id = $2 and completed_at is not null and error_code = ''
 `
 
-// What came of the call stays as it is.
+// Status and outcome of the call stay.
 func (q *Queries) MarkUndelivered(ctx context.Context, tenantID connectors.TenantID, iD connectors.ToolCallID) error {
 	_, err := q.db.Exec(ctx, markUndelivered, tenantID, iD)
 	return err
@@ -199,7 +199,7 @@ type SaveCallTaskParams struct {
 	ID         connectors.ToolCallID
 }
 
-// A task goes on without the process that began it. Its handle stays the same; ” is none to be noted.
+// instance_id is cleared: a task outlives its process. task_handle empty: the stored one stays.
 func (q *Queries) SaveCallTask(ctx context.Context, arg SaveCallTaskParams) error {
 	_, err := q.db.Exec(ctx, saveCallTask,
 		arg.Task,
@@ -242,7 +242,7 @@ from tool_calls
 where tenant_id = $1 and id = $2
 `
 
-// The calls, as a tenant reads them, and those that wait for a person. The others are written in batches: system_calls.sql.
+// Calls as read by a tenant, and pending approvals. Other calls are written in batches: system_calls.sql.
 func (q *Queries) ToolCall(ctx context.Context, tenantID connectors.TenantID, iD connectors.ToolCallID) (ToolCall, error) {
 	row := q.db.QueryRow(ctx, toolCall, tenantID, iD)
 	var i ToolCall
@@ -349,7 +349,7 @@ type ToolCallsRow struct {
 	RequestID      *string
 }
 
-// Without contents, and without long arguments and tasks: a page of them could take the memory of the machine.
+// Contents, and arguments and tasks above 16 KiB, are excluded to bound the memory of a page.
 func (q *Queries) ToolCalls(ctx context.Context, arg ToolCallsParams) ([]ToolCallsRow, error) {
 	rows, err := q.db.Query(ctx, toolCalls,
 		arg.TenantID,

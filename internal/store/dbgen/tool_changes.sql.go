@@ -73,7 +73,7 @@ where connectors.tenant_id = $1 and connectors.id = decided.connector_id
 returning connectors.id
 `
 
-// Of the connectors that LockCosmetic locked.
+// Only connectors locked by LockCosmetic.
 func (q *Queries) AcceptCosmeticInstructions(ctx context.Context, tenantID connectors.TenantID, decidedBy string, locked []uuid.UUID) ([]connectors.ConnectorID, error) {
 	rows, err := q.db.Query(ctx, acceptCosmeticInstructions, tenantID, decidedBy, locked)
 	if err != nil {
@@ -139,7 +139,7 @@ type ChangeMarksRow struct {
 	DecidedAt *time.Time
 }
 
-// What Changes lists, as little as tells whether it is another list: every open page asks each second.
+// The minimum of Changes that shows whether the list changed: every open page polls each second.
 func (q *Queries) ChangeMarks(ctx context.Context, arg ChangeMarksParams) ([]ChangeMarksRow, error) {
 	rows, err := q.db.Query(ctx, changeMarks,
 		arg.TenantID,
@@ -176,7 +176,7 @@ with page as (
     order by listed.id desc
     limit $5
 ), called as (
-    select recent.connector_id, coalesce(recent.tool, '') as tool, count(*) as calls -- without one: of all its tools
+    select recent.connector_id, coalesce(recent.tool, '') as tool, count(*) as calls -- tool '': the total of the connector
     from (select distinct page.connector_id from page) concerned
     cross join lateral (
         select tool_calls.connector_id, tool_calls.tool
@@ -230,7 +230,7 @@ type ChangesRow struct {
 	Calls         int64
 }
 
-// Of one connector or of all, in one state or (”) in any, with who is concerned. Calls of a connector are counted among its newest 100,000.
+// state empty: any state. Calls are counted among the newest 100,000 of a connector.
 func (q *Queries) Changes(ctx context.Context, arg ChangesParams) ([]ChangesRow, error) {
 	rows, err := q.db.Query(ctx, changes,
 		arg.TenantID,
@@ -326,7 +326,7 @@ type DecideChangeParams struct {
 	Hash        []byte
 }
 
-// The change that waits, or the last one, which was decided otherwise, once more.
+// Decides the open change. If none is open, the last decision is repeated with the new state.
 func (q *Queries) DecideChange(ctx context.Context, arg DecideChangeParams) (uuid.UUID, error) {
 	row := q.db.QueryRow(ctx, decideChange,
 		arg.State,
@@ -358,7 +358,7 @@ type DefinitionsWithinRow struct {
 	Raw  []byte
 }
 
-// As many of the definitions as have max_bytes together.
+// Definitions in the order of hashes, up to max_bytes in total.
 func (q *Queries) DefinitionsWithin(ctx context.Context, maxBytes int64, tenantID connectors.TenantID, hashes [][]byte) ([]DefinitionsWithinRow, error) {
 	rows, err := q.db.Query(ctx, definitionsWithin, maxBytes, tenantID, hashes)
 	if err != nil {
@@ -404,7 +404,7 @@ type InsertChangesParams struct {
 	States       []string
 }
 
-// kinds: each change's, with commas between them.
+// kinds: comma-separated for each change.
 func (q *Queries) InsertChanges(ctx context.Context, arg InsertChangesParams) error {
 	_, err := q.db.Exec(ctx, insertChanges,
 		arg.TenantID,
@@ -433,7 +433,7 @@ order by connectors.id
 for no key update of connectors
 `
 
-// The connectors of changes that nobody needs to read, in one order.
+// Connectors with open changes of risk none, locked in the order of ids.
 func (q *Queries) LockCosmetic(ctx context.Context, tenantID connectors.TenantID) ([]connectors.ConnectorID, error) {
 	rows, err := q.db.Query(ctx, lockCosmetic, tenantID)
 	if err != nil {
@@ -495,7 +495,7 @@ type LockToolRow struct {
 	Removed      bool
 }
 
-// Its connector first, as the end of a sync does.
+// The connector is locked first, as at the end of a sync.
 func (q *Queries) LockTool(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, tool string) (LockToolRow, error) {
 	row := q.db.QueryRow(ctx, lockTool, tenantID, connectorID, tool)
 	var i LockToolRow
@@ -531,7 +531,7 @@ type OtherToolsRow struct {
 	Name string
 }
 
-// Tools of other connectors that have one of the names, or, where any counts, all there are; they are for finding names that are alike.
+// Tools of other connectors with one of the names. every: all tools up to max_rows, for the search of similar names.
 func (q *Queries) OtherTools(ctx context.Context, arg OtherToolsParams) ([]OtherToolsRow, error) {
 	rows, err := q.db.Query(ctx, otherTools,
 		arg.TenantID,
@@ -587,8 +587,9 @@ set state = 'superseded'
 where tenant_id = $1 and connector_id = $2 and tool = any($3::text[]) and state = 'waiting'
 `
 
-// Changes of tools' definitions, and of servers' instructions, which have no tool: what syncs met, and what people decided.
-// What waited of these tools is not what the server says any more.
+// Changes of tool definitions and of server instructions, with their reviews. A change of instructions has an empty
+// tool.
+// Open changes of these tools no longer match the server's list.
 func (q *Queries) SupersedeChanges(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, tools []string) error {
 	_, err := q.db.Exec(ctx, supersedeChanges, tenantID, connectorID, tools)
 	return err
@@ -652,7 +653,7 @@ type ToolChangesRow struct {
 	Calls         int64
 }
 
-// One tool's history, or one change of it; of the instructions, where the tool is empty.
+// The history of one tool, or one change of it. tool empty: of the instructions.
 func (q *Queries) ToolChanges(ctx context.Context, arg ToolChangesParams) ([]ToolChangesRow, error) {
 	rows, err := q.db.Query(ctx, toolChanges,
 		arg.TenantID,

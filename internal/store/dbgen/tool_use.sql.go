@@ -34,9 +34,9 @@ type ToolsCalledRow struct {
 	LastAt      time.Time
 }
 
-// Which tools agents really use.
-// The tools that an agent called since then, or tried to. Ids of calls grow with time, so that the index of the agent's calls is read from
-// there on. Of a connector that is gone nothing is told.
+// The tools that agents call.
+// Calls and attempts since from_id. Ids grow with time, so the agent's index is read from there. Deleted connectors are
+// excluded.
 func (q *Queries) ToolsCalled(ctx context.Context, tenantID connectors.TenantID, agentID uuid.UUID, fromID uuid.UUID) ([]ToolsCalledRow, error) {
 	rows, err := q.db.Query(ctx, toolsCalled, tenantID, agentID, fromID)
 	if err != nil {
@@ -75,7 +75,7 @@ type ToolsNewForRow struct {
 	Name        string
 }
 
-// The tools of an agent's connectors that its servers have listed only since then.
+// Tools of the agent's connectors that were first listed after @since.
 func (q *Queries) ToolsNewFor(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID, since time.Time) ([]ToolsNewForRow, error) {
 	rows, err := q.db.Query(ctx, toolsNewFor, tenantID, agentID, since)
 	if err != nil {

@@ -39,7 +39,7 @@ type CurateToolsParams struct {
 	CallsPerDays    []int32
 }
 
-// tags: the tags of a tool, with a space between.
+// tags: space-separated for each tool.
 func (q *Queries) CurateTools(ctx context.Context, arg CurateToolsParams) error {
 	_, err := q.db.Exec(ctx, curateTools,
 		arg.TenantID,
@@ -73,7 +73,7 @@ type CuratedToolsRow struct {
 	Removed        bool
 }
 
-// All that were ever there.
+// Removed tools are included.
 func (q *Queries) CuratedTools(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) ([]CuratedToolsRow, error) {
 	rows, err := q.db.Query(ctx, curatedTools, tenantID, connectorID)
 	if err != nil {
@@ -150,7 +150,7 @@ set alias = ''
 where tenant_id = $1 and connector_id = $2 and name = any($3::text[]) and alias <> ''
 `
 
-// Before names are given anew, so that two tools may change theirs.
+// Runs before new aliases are set, so that two tools can swap theirs.
 func (q *Queries) FreeAliases(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, names []string) error {
 	_, err := q.db.Exec(ctx, freeAliases, tenantID, connectorID, names)
 	return err
@@ -188,8 +188,8 @@ type InsertDefinitionsParams struct {
 	Words        []string
 }
 
-// Known definitions stay as they are, and are held: one that is just being swept is waited for, and stored anew. The arrays are sorted by
-// hash, so that two syncs of a tenant lock in one order.
+// Known definitions are locked, not changed. If one is being deleted, the statement waits and inserts it again. The
+// arrays are sorted by hash: concurrent syncs lock in one order.
 func (q *Queries) InsertDefinitions(ctx context.Context, arg InsertDefinitionsParams) error {
 	_, err := q.db.Exec(ctx, insertDefinitions,
 		arg.TenantID,
@@ -239,7 +239,7 @@ where tenant_id = $1 and id = $2
 for no key update
 `
 
-// The tools' names change one at a time, and not while a sync ends.
+// Serializes changes of tool names with each other and with the end of a sync.
 func (q *Queries) LockConnector(ctx context.Context, tenantID connectors.TenantID, iD connectors.ConnectorID) (connectors.ConnectorID, error) {
 	row := q.db.QueryRow(ctx, lockConnector, tenantID, iD)
 	var id connectors.ConnectorID
@@ -284,7 +284,7 @@ type QuarantinedRow struct {
 	More     bool
 }
 
-// A page ends early, as one of Tools does.
+// The page ends early at max_bytes, as in Tools.
 func (q *Queries) Quarantined(ctx context.Context, arg QuarantinedParams) ([]QuarantinedRow, error) {
 	rows, err := q.db.Query(ctx, quarantined,
 		arg.MaxBytes,
@@ -327,7 +327,7 @@ where tools.tenant_id = $1 and tools.connector_id = $2 and tools.name = any($3::
   and tools.removed_at is null
 `
 
-// A removed tool was last seen by the last successful sync before this one.
+// last_seen_at is the time of the last successful sync before this one.
 func (q *Queries) RemoveTools(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, names []string) error {
 	_, err := q.db.Exec(ctx, removeTools, tenantID, connectorID, names)
 	return err
@@ -462,7 +462,7 @@ with asked as materialized (
     select lower($2::text) as prefix,
            case when numnode(websearch_to_tsquery('english', $3::text)) > 0
                 then websearch_to_tsquery('english', $3::text)
-                else websearch_to_tsquery('simple', $3::text) -- "all", "on": words of names, and nothing to English
+                else websearch_to_tsquery('simple', $3::text) -- "all" and "on" are stop words of english
            end as words
 ), found as materialized (
     select definition.hash
@@ -561,10 +561,10 @@ type ToolsRow struct {
 	More              bool
 }
 
-// A page ends early where its definitions would grow beyond max_bytes; it has one row at least. more: there are rows behind this
-// one. Its rows are found first, and what is shown of them is read for them alone. shadowed: another tool of the
-// connector has this one's name for its alias. says: a regular expression over the definition as it was sent, which need not be JSON that
-// the database takes. asked, found: what would be read again for each row is read once.
+// A page ends early at max_bytes of definitions, with at least one row. more: rows follow. Keys are selected first, and
+// other columns are read for the page alone. asked and found are materialized to be computed once. shadowed: another
+// tool of the connector has this name as its alias. says: a regular expression over the raw definition, which may not
+// be valid jsonb.
 func (q *Queries) Tools(ctx context.Context, arg ToolsParams) ([]ToolsRow, error) {
 	rows, err := q.db.Query(ctx, tools,
 		arg.MaxBytes,

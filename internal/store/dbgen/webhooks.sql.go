@@ -20,7 +20,6 @@ set state = 'cancelled',
 where tenant_id = $1 and webhook_id = $2 and state = 'waiting'
 `
 
-// Nobody is told any more.
 func (q *Queries) CancelDeliveries(ctx context.Context, tenantID connectors.TenantID, webhookID connectors.WebhookID) error {
 	_, err := q.db.Exec(ctx, cancelDeliveries, tenantID, webhookID)
 	return err
@@ -36,7 +35,7 @@ where tenant_id = $2 and id = $3 and state = 'waiting' and next_at <= now()
 returning tenant_id, id, webhook_id, notice_id, kind, body, state, attempts, tries, created_at, next_at, tried_at, status, error, duration_ms
 `
 
-// One process tries it. Where that dies, another may when the claim has lapsed.
+// next_at is the end of the claim: another process may retry after it.
 func (q *Queries) ClaimDelivery(ctx context.Context, seconds float64, tenantID connectors.TenantID, iD connectors.DeliveryID) (WebhookDelivery, error) {
 	row := q.db.QueryRow(ctx, claimDelivery, seconds, tenantID, iD)
 	var i WebhookDelivery
@@ -89,7 +88,7 @@ type CreateWebhookParams struct {
 	Sealed   []byte
 }
 
-// Who is told of notices over HTTP, and what became of it.
+// Webhooks and their deliveries.
 func (q *Queries) CreateWebhook(ctx context.Context, arg CreateWebhookParams) (Webhook, error) {
 	row := q.db.QueryRow(ctx, createWebhook,
 		arg.TenantID,
@@ -253,7 +252,7 @@ where webhook_deliveries.tenant_id = $1
       for update skip locked)
 `
 
-// Those of one webhook beyond its newest, whatever became of them.
+// The newest @newest deliveries of the webhook stay, whatever their state. At most 100 rows a statement.
 func (q *Queries) DropOldestDeliveries(ctx context.Context, tenantID connectors.TenantID, webhookID connectors.WebhookID, newest int32) error {
 	_, err := q.db.Exec(ctx, dropOldestDeliveries, tenantID, webhookID, newest)
 	return err
@@ -280,7 +279,7 @@ type EndDeliveryParams struct {
 	Tries      int32
 }
 
-// What came of a try. It counts where nobody has tried since. wait null: there is no further try.
+// tries is compared: a later attempt wins. wait null: no further attempt.
 func (q *Queries) EndDelivery(ctx context.Context, arg EndDeliveryParams) (int64, error) {
 	result, err := q.db.Exec(ctx, endDelivery,
 		arg.State,
@@ -376,7 +375,7 @@ where tenant_id = $1 and webhook_id = $2 and id = $3
 returning tenant_id, id, webhook_id, notice_id, kind, body, state, attempts, tries, created_at, next_at, tried_at, status, error, duration_ms
 `
 
-// At once, with all its tries before it; its id stays.
+// Due at once, with the attempts reset. The id stays.
 func (q *Queries) RequeueDelivery(ctx context.Context, tenantID connectors.TenantID, webhookID connectors.WebhookID, iD connectors.DeliveryID) (WebhookDelivery, error) {
 	row := q.db.QueryRow(ctx, requeueDelivery, tenantID, webhookID, iD)
 	var i WebhookDelivery
@@ -466,7 +465,7 @@ type UpdateWebhookParams struct {
 	ID       connectors.WebhookID
 }
 
-// One that leads elsewhere, or is turned on, begins anew.
+// A new URL, or a webhook that is enabled again, resets the failure counts.
 func (q *Queries) UpdateWebhook(ctx context.Context, arg UpdateWebhookParams) (Webhook, error) {
 	row := q.db.QueryRow(ctx, updateWebhook,
 		arg.Name,
