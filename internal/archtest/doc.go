@@ -9,6 +9,7 @@
 //	locks.go     libraries with few importers, and packages with few imports
 //	source.go    files: doc.go, length, init, time.Sleep, HTTP clients made outside safehttp
 //	vocabulary.go  words that a newcomer would have to learn: how many each package has, under ceilings that only fall
+//	query_vocabulary.go  the same for names and comments of queries
 //	list.go      reads the tree with go list; no network
 //
 // The checks are plain functions over a list of packages, so that their own test can show each of them failing.

@@ -20,6 +20,9 @@ const (
 	lowerCeilings = "PATCHBAY_LOWER_CEILINGS"
 )
 
+// queryDir has the queries. Migrations are not counted: they never change.
+const queryDir = "db/queries"
+
 // vocabularyKinds are the figures of a line, in this order. The line of the package "*" has the type names that three packages share.
 var vocabularyKinds = []string{"one-word functions", "pronouns", "metaphors", "tells whether", "most/least", "long test names", "shared type names"}
 
@@ -31,6 +34,14 @@ func vocabulary(t *testing.T) map[string]figures {
 	if err != nil {
 		t.Fatal(err)
 	}
+	queries, err := archtest.CountQueryVocabulary("../../" + queryDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if queries.Functions < 500 || queries.Words < 3000 {
+		t.Fatalf("%d queries and %d words of comments in %s: the check sees too little", queries.Functions, queries.Words, queryDir)
+	}
+	all[queryDir] = queries
 	found, total := map[string]figures{}, archtest.Vocabulary{}
 	for path, v := range all {
 		found[path] = figures{v.OneWord, v.Pronouns, v.Metaphors, v.Tells, v.Bounds, v.LongTests}
@@ -154,5 +165,22 @@ func TestVocabulary_CountsEachKind(t *testing.T) {
 	}
 	if shared := archtest.SharedTypeNames(map[string]archtest.Vocabulary{"a": v, "b": v, "c": v}); !slices.Equal(shared, []string{"tape"}) {
 		t.Errorf("shared: %q", shared)
+	}
+}
+
+func TestQueryVocabulary_CountsEachKind(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	sql := "-- It tells\n-- whether somebody's row is there.\n\n-- name: HoldSeat :one\n-- @sqlc-vet-disable tenant-scope\nselect 1; -- nobody's\n\n" +
+		"-- name: Refresh :exec\nselect 1;\n\n-- name: Tenant :one\nselect 1;\n\n-- name: LockTenant :one\nselect 1;\n"
+	if err := os.WriteFile(filepath.Join(dir, "a.sql"), []byte(sql), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v, err := archtest.CountQueryVocabulary(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Functions != 4 || v.OneWord != 2 || v.Words != 8 || v.Pronouns != 2 || v.Metaphors != 1 || v.Tells != 1 {
+		t.Errorf("%+v", v)
 	}
 }
