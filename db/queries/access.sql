@@ -40,7 +40,7 @@ from tool_allowances
 where tenant_id = @tenant_id and agent_id = @agent_id and until > now() and definition_hash is not null
 order by connector_id, tool;
 
--- name: CredentialOf :one
+-- name: CredentialByOwner :one
 -- Status is computed as in Credentials.
 select id, connector_id, agent_id, type, origin,
        (case when type = 'oauth2' and status in ('active', 'refresh_failed') and expires_at <= now()

@@ -25,7 +25,7 @@ where agent_grants.tenant_id = @tenant_id and agent_grants.agent_id = any(@agent
 order by lower(agents.name), agents.id, lower(connectors.name), connectors.id
 limit @max_rows;
 
--- name: DisableAgentsOf :many
+-- name: DisableAgentsOfMember :many
 update agents
 set enabled = false,
     updated_at = now()
@@ -33,12 +33,12 @@ from personal_agents p
 where agents.tenant_id = @tenant_id and p.tenant_id = agents.tenant_id and p.agent_id = agents.id and p.user_id = @user_id
 returning agents.id, agents.slug;
 
--- name: DropCredentialsOfAgents :many
+-- name: DeleteCredentialsOfAgents :many
 delete from credentials
 where tenant_id = @tenant_id and agent_id = any(@agents::uuid[])
 returning connector_id;
 
--- name: ForgetAccountRequests :exec
+-- name: DeleteAccountRequests :exec
 delete from account_requests
 where tenant_id = @tenant_id and agent_id = @agent_id and expires_at <= @now;
 

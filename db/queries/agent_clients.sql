@@ -33,7 +33,7 @@ where c.tenant_id = @tenant_id
 order by c.id desc
 limit @max_rows;
 
--- name: HoldAgentClient :one
+-- name: LockAgentClient :one
 -- Concurrent exchanges of a code or a refresh token wait for the row lock. The time is the database's: another process
 -- may have issued the code.
 select c.*, clock_timestamp()::timestamptz as now
@@ -41,7 +41,7 @@ from agent_clients c
 where c.tenant_id = @tenant_id and c.id = @id
 for update;
 
--- name: SpendCode :execrows
+-- name: ConsumeCode :execrows
 update agent_clients
 set code_used_at = @at::timestamptz
 where tenant_id = @tenant_id and id = @id and code_used_at is null;
@@ -57,7 +57,7 @@ select @tenant_id, @id::uuid, c.agent_id, c.client_name, @prefix::text, @secret_
 from agent_clients c
 where c.tenant_id = @tenant_id and c.id = @agent_client_id::uuid;
 
--- name: DropOldClientTokens :many
+-- name: DeleteOldClientTokens :many
 -- The newest @keep access tokens of a client stay. Rows are ordered by the database's clock because an id has the clock
 -- of its process.
 delete from agent_tokens
@@ -75,7 +75,7 @@ returning agent_tokens.id;
 insert into member_tokens (tenant_id, id, agent_client_id, secret_mac, expires_at)
 values (@tenant_id, @id, @agent_client_id, @secret_mac, @expires_at);
 
--- name: DropOldMemberTokens :exec
+-- name: DeleteOldMemberTokens :exec
 -- The newest @keep access tokens of a client stay.
 delete from member_tokens
 where member_tokens.tenant_id = @tenant_id
@@ -87,11 +87,11 @@ where member_tokens.tenant_id = @tenant_id
       order by newest.created_at desc, newest.id desc
       limit @keep);
 
--- name: DropMemberToken :execrows
+-- name: DeleteMemberToken :execrows
 delete from member_tokens
 where tenant_id = @tenant_id and id = @id;
 
--- name: EndSSOPrograms :exec
+-- name: DeleteSSOClients :exec
 -- Clients that act as members and were authorized by single sign-on. user_id null: of all members.
 delete from agent_clients
 where tenant_id = @tenant_id
@@ -99,7 +99,7 @@ where tenant_id = @tenant_id
   and by_sso
   and (sqlc.narg(user_id)::uuid is null or user_id = sqlc.narg(user_id));
 
--- name: ProgramStanding :one
+-- name: ClientOwner :one
 -- The current role and sign-in state of the member that authorized the client.
 select memberships.role,
        coalesce(greatest(users.signed_out_at, memberships.signed_out_at), 'epoch')::timestamptz as signed_out_at,
@@ -114,12 +114,12 @@ join users on users.id = memberships.user_id
 left join sso_settings sso on sso.tenant_id = memberships.tenant_id
 where memberships.tenant_id = @tenant_id and memberships.user_id = @user_id;
 
--- name: SpendConfirmation :execrows
+-- name: ConsumeConfirmation :execrows
 insert into spent_confirmations (tenant_id, id, until)
 values (@tenant_id, @id, @until)
 on conflict do nothing;
 
--- name: DropClientToken :execrows
+-- name: DeleteClientToken :execrows
 delete from agent_tokens
 where tenant_id = @tenant_id and id = @id and agent_client_id is not null;
 
@@ -144,7 +144,7 @@ select exists (
 insert into personal_agents (tenant_id, agent_id, user_id)
 values (@tenant_id, @agent_id, @user_id);
 
--- name: IsAgentOfPrograms :one
+-- name: IsAgentOfClients :one
 -- Reports whether the agent is a personal agent of the user, or a client that the user authorized acts as it.
 select (exists (
     select from personal_agents

@@ -23,6 +23,6 @@ set all_tools = excluded.all_tools,
     trusted_tools = excluded.trusted_tools,
     updated_at = now();
 
--- name: DropAgentGrant :execrows
+-- name: DeleteAgentGrant :execrows
 delete from agent_grants
 where tenant_id = @tenant_id and agent_id = @agent_id and connector_id = @connector_id;

@@ -14,7 +14,7 @@ where agents.tenant_id = @tenant_id
       sqlc.narg(id)::uuid,
       (select named.id from agents named where named.tenant_id = @tenant_id and named.slug = sqlc.narg(slug)::text));
 
--- name: HoldAgent :one
+-- name: LockAgent :one
 -- The share lock waits for a concurrent change of the agent. A later disable or delete then sees the rows that this
 -- transaction adds.
 select agents.id

@@ -8,13 +8,13 @@ on conflict (tenant_id, call_hash) where state in ('waiting', 'approved', 'execu
 do nothing
 returning *;
 
--- name: SameCall :one
+-- name: OpenApprovalOfCall :one
 select approvals.*
 from approvals
 where tenant_id = @tenant_id and call_hash = @call_hash
   and (state in ('waiting', 'approved', 'executing') or (state = 'done' and fetched_at is null));
 
--- name: DeniedCall :one
+-- name: DeniedApprovalOfCall :one
 select approvals.*
 from approvals
 where tenant_id = @tenant_id and agent_id = @agent_id and call_hash = @call_hash and state = 'denied' and decided_at > @since
@@ -92,6 +92,6 @@ set until = case when tool_allowances.definition_hash = excluded.definition_hash
     definition_hash = excluded.definition_hash,
     granted_by = excluded.granted_by;
 
--- name: DropAllowance :execrows
+-- name: DeleteAllowance :execrows
 delete from tool_allowances
 where tenant_id = @tenant_id and agent_id = @agent_id and connector_id = @connector_id and tool = @tool;

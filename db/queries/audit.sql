@@ -47,7 +47,7 @@ set checked_at = now(), checked_events = @events, checked_bad = sqlc.narg(bad), 
     checked_event = sqlc.narg(event), checked_last = sqlc.narg(last)
 where tenant_id = @tenant_id;
 
--- name: AuditFirst :one
+-- name: FirstAuditLink :one
 -- 0: the chain is empty.
 select coalesce(min(n), 0)::bigint as n
 from audit_chain
@@ -61,7 +61,7 @@ where audit_events.tenant_id = @tenant_id and action = 'audit.cut' and detail ->
 order by id desc
 limit 10;
 
--- name: AuditOld :one
+-- name: CountAuditEntriesBefore :one
 -- The number of leading entries older than @before. -1: all entries are older.
 select coalesce(min(audit_chain.n) - 1, -1)::bigint as entries
 from audit_chain

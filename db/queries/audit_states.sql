@@ -1,7 +1,7 @@
 -- The state of a row before and after an action, for the audit log. New columns of a table are included by default.
 -- Binary values are replaced by a fingerprint (internal/store/state.go).
 
--- name: HoldActs :exec
+-- name: LockAuditedActions :exec
 -- Serializes the audited actions of a tenant, so that the state before an action is the state after the previous one.
 -- The wait holds a connection, so lock_timeout bounds it to five seconds.
 with shortly as materialized (

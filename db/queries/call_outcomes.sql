@@ -46,7 +46,7 @@ where audit_events.tenant_id = @tenant_id and action = 'audit.cut' and detail ->
 order by id desc
 limit 10;
 
--- name: OutcomesOld :one
+-- name: LastOutcomeBefore :one
 -- The last link older than @before. No row: none is older. Links are in the order of their times.
 select n, hash
 from call_outcomes

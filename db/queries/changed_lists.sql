@@ -16,7 +16,7 @@ where tools.tenant_id = @tenant_id and tools.connector_id = @connector_id and to
 
 -- name: EndClaimedRun :one
 -- Inserts the run of a scheduled sync when it ends; until then only its claim is stored. No row: another process has
--- the claim. The connector is locked before its clock, as everywhere. StampConnector releases the claim.
+-- the claim. The connector is locked before its clock, as everywhere. FinishChangedConnector releases the claim.
 with locked as materialized (
     select connectors.id
     from connectors

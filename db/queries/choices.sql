@@ -28,7 +28,7 @@ where counted.status <> 'pending_approval' and counted.tool = any(@tools::text[]
 group by counted.agent_id, counted.connector_id, counted.tool
 order by counted.agent_id, counted.connector_id, counted.tool;
 
--- name: ApprovalsAbout :many
+-- name: ApprovalDetails :many
 -- Agent and connector exist: deleting one deletes its approvals. raw is null for definitions above 64 KiB.
 select approvals.id, agents.slug as agent_slug, agents.name as agent_name, connectors.slug as connector_slug, connectors.name as connector_name,
        tools.accepted_hash, coalesce(definition.title, '')::text as title,
@@ -41,7 +41,7 @@ left join tool_definitions definition on definition.tenant_id = approvals.tenant
 where approvals.tenant_id = @tenant_id and approvals.id = any(@ids::uuid[])
 order by approvals.id;
 
--- name: AgentsGranted :many
+-- name: AgentsWithTool :many
 select agents.slug, agents.name
 from agent_grants
 join agents on agents.tenant_id = agent_grants.tenant_id and agents.id = agent_grants.agent_id and agents.enabled

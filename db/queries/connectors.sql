@@ -73,7 +73,7 @@ from connectors
 where tenant_id = @tenant_id
 group by status;
 
--- name: ConnectorsAt :many
+-- name: ConnectorsByURL :many
 -- Places are URLs in lower case, without query and trailing slash.
 select slug, name, url
 from connectors

@@ -1,4 +1,4 @@
--- name: Find :many
+-- name: FindByName :many
 -- Connectors, agents and tools with all words in their names. Names that begin with the prefix come first. A tool also
 -- matches by its connector's name, a connector also by @verb. Each kind returns at most max_rows. The filter on
 -- tenant_id lets each branch use the tenant's range of the primary key.

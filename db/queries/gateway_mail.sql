@@ -21,12 +21,12 @@ where tenant_id = @tenant_id and agent_id = @agent_id and box = @box and expires
 order by id
 limit @max_rows;
 
--- name: TakeMail :many
+-- name: ConsumeMail :many
 -- A message is delivered once. Rows are returned in no order.
 delete from gateway_mail
 where tenant_id = @tenant_id and agent_id = @agent_id and box = @box and expires_at > now()
 returning id, agent_id, box, sealed;
 
--- name: DropMail :exec
+-- name: DeleteMail :exec
 delete from gateway_mail
 where tenant_id = @tenant_id and agent_id = @agent_id and box = @box;

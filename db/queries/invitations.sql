@@ -9,7 +9,7 @@ where tenant_id = @tenant_id
 order by id desc
 limit @max_rows;
 
--- name: Invite :one
+-- name: CreateInvitation :one
 -- No row: the address belongs to a member. Each insert deletes invitations that ended 90 days ago, so that no sweeper
 -- is needed.
 with swept as (

@@ -11,16 +11,16 @@ insert into kms_keys (uri, wrapped)
 values (@uri, @wrapped)
 on conflict (uri) do nothing;
 
--- name: DropOtherKMSKeys :exec
+-- name: DeleteOtherKMSKeys :exec
 delete from kms_keys
 where uri <> @uri;
 
--- name: MoveKeyset :exec
+-- name: SetKeysetMoving :exec
 update keysets
 set moving = @moving
 where purpose = @purpose;
 
--- name: EndMove :exec
+-- name: FinishKeysetMove :exec
 -- The new generation makes every process read the keys again. A process that still has the old key fails then.
 update keysets
 set wrapped = moving,
@@ -28,7 +28,7 @@ set wrapped = moving,
     generation = generation + 1
 where moving is not null;
 
--- name: AbandonMove :exec
+-- name: CancelKeysetMove :exec
 update keysets
 set moving = null;
 

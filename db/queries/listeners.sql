@@ -5,7 +5,7 @@ select upstream_listeners.*
 from upstream_listeners
 where tenant_id = @tenant_id and connector_id = any(@connector_ids::uuid[]);
 
--- name: ListenAgain :exec
+-- name: RestartListener :exec
 -- An open stream has an owner, and is not restarted.
 update upstream_listeners
 set state = 'waiting',
@@ -16,7 +16,7 @@ set state = 'waiting',
     vain = 0
 where tenant_id = @tenant_id and connector_id = @connector_id and instance_id is null;
 
--- name: KeepListening :execrows
+-- name: MarkListening :execrows
 update upstream_listeners
 set state = 'listening',
     since = now(),
@@ -25,7 +25,7 @@ set state = 'listening',
     credential_version = @credential_version
 where tenant_id = @tenant_id and connector_id = @connector_id and instance_id = @instance_id;
 
--- name: StopListening :exec
+-- name: ReleaseListener :exec
 -- due_s null: only a manual restart makes it due. missed is set if the stream was open: changes are not received from
 -- now on.
 update upstream_listeners
@@ -38,7 +38,7 @@ set instance_id = null,
     failures = @failures
 where tenant_id = @tenant_id and connector_id = @connector_id and instance_id = @instance_id;
 
--- name: NoteChanged :exec
+-- name: RecordListChanged :exec
 -- notified 0: no notification was received, and the sync was requested because one may have been lost.
 update upstream_listeners
 set notified = notified + @notified,
@@ -53,7 +53,7 @@ select (coalesce(tools_hash, '') || coalesce(items_hash, ''))::bytea as lists_ha
 from connectors
 where tenant_id = @tenant_id and id = @id;
 
--- name: PassOn :execrows
+-- name: NotifyListChanged :execrows
 -- Sends the change to all processes.
 select pg_notify('patchbay_changes', @kind::text || ' ' || tenant_id || ' ' || id)
 from connectors

@@ -17,7 +17,7 @@ join users on users.id = memberships.user_id
 left join second_factors f on f.user_id = users.id
 where memberships.tenant_id = @tenant_id and memberships.user_id = @user_id;
 
--- name: HoldMember :one
+-- name: LockMember :one
 -- The share lock keeps the role until the transaction ends.
 select role
 from memberships

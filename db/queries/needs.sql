@@ -1,6 +1,6 @@
 -- Items that need attention. total counts all items of a kind, beyond max_rows.
 
--- name: NeededApprovals :many
+-- name: AttentionApprovals :many
 select approvals.id, approvals.asked_at, approvals.expires_at, approvals.tool, agents.name as agent, connectors.name as connector,
        count(*) over () as total
 from approvals
@@ -10,7 +10,7 @@ where approvals.tenant_id = @tenant_id and approvals.state = 'waiting' and appro
 order by approvals.id desc
 limit @max_rows;
 
--- name: NeedyConnectors :many
+-- name: AttentionConnectors :many
 -- Connectors without a usable credential, and connectors that fail. Newest first within each kind.
 with needy as (
     select connectors.id, connectors.slug, connectors.name, connectors.auth_type, connectors.credential_mode,
@@ -42,7 +42,7 @@ from (
 where listed.nth <= @max_rows::integer
 order by listed.needs_auth desc, listed.nth;
 
--- name: NeededRenewals :many
+-- name: AttentionRenewals :many
 -- The rows of ExpiringCredentials, the next expiry first.
 select connectors.slug as connector_slug, connectors.name as connector, coalesce(agents.slug, '')::text as agent_slug,
        coalesce(agents.name, '')::text as agent, lapses.at::timestamptz as lapses_at, count(*) over () as total
@@ -60,7 +60,7 @@ where credentials.tenant_id = @tenant_id and credentials.type = 'oauth2' and cre
 order by lapses.at, credentials.id
 limit @max_rows;
 
--- name: NeededReviews :many
+-- name: AttentionReviews :many
 select tool_changes.id, connectors.slug, connectors.name as connector, tool_changes.tool, tool_changes.seen_at, tool_changes.risk,
        (tool_changes.before_hash is null)::boolean as is_new, count(*) over () as total
 from tool_changes

@@ -24,7 +24,7 @@ where notices.tenant_id = @tenant_id
 insert into notices (tenant_id, id, kind, title, body, link, subject_key, data)
 values (@tenant_id, @id, @kind, @title, @body, @link, @subject_key, @data);
 
--- name: DropOldestNotices :exec
+-- name: DeleteOldestNotices :exec
 -- The newest @newest notices stay. At most 100 rows a statement; rows locked by another transaction are skipped.
 delete from notices
 where notices.tenant_id = @tenant_id
@@ -59,7 +59,7 @@ where tenant_id = @tenant_id
 order by id desc
 limit @max_rows;
 
--- name: CountNews :one
+-- name: CountBadges :one
 -- Counts for the badges: open approvals, open changes, and unread ones among the newest notices. Each page runs it
 -- once, and each open event stream once a second.
 select (

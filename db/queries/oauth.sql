@@ -17,7 +17,7 @@ from client_registrations
 where tenant_id = @tenant_id and issuer = @issuer and redirect_uri = @redirect_uri
   and (secret_expires_at is null or secret_expires_at > now());
 
--- name: ForgetRegistration :exec
+-- name: DeleteRegistration :exec
 -- The client id is compared: a concurrent flow may have registered a new client.
 delete from client_registrations
 where tenant_id = @tenant_id and issuer = @issuer and redirect_uri = @redirect_uri and client_id = @client_id;
@@ -79,14 +79,14 @@ set type = excluded.type,
     version = credentials.version + 1,
     updated_at = now();
 
--- name: HoldConnector :exec
+-- name: LockConnectorSettings :exec
 -- The lock waits for a concurrent change of the settings.
 select connectors.id
 from connectors
 where connectors.tenant_id = @tenant_id and connectors.id = @id
 for no key update;
 
--- name: HoldConnectorOf :exec
+-- name: LockConnectorOfCredential :exec
 -- Only for a shared credential. The connector is locked before its credential, as in the deletion of a connector.
 select connectors.id
 from connectors

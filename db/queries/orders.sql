@@ -104,7 +104,7 @@ order by case when @down::boolean then ordered.moment end desc,
          case when not @names_down::boolean then tools.connector_id end
 limit @max_rows;
 
--- name: ToolsNamed :many
+-- name: ToolsByName :many
 -- The tools of a page, in the order of the arrays. The page ends early at max_bytes, as in Tools.
 with page as (
     select wanted.place,

@@ -20,7 +20,7 @@ update tenants
 set calls_per_minute = @calls_per_minute, calls_per_day = @calls_per_day, updated_at = now()
 where tenants.id = @tenant_id;
 
--- name: LimitTenant :execrows
+-- name: SetOperatorQuota :execrows
 update tenants
 set most_calls_per_minute = @calls_per_minute, most_calls_per_day = @calls_per_day, updated_at = now()
 where tenants.id = @tenant_id;

@@ -147,7 +147,7 @@ where tool_definitions.tenant_id = @tenant_id and tool_definitions.hash = any(@h
 order by tool_definitions.hash
 for update skip locked;
 
--- name: DropDefinitions :execrows
+-- name: DeleteDefinitions :execrows
 -- References are checked again under the lock: a sync may have added one before it. No foreign key prevents the
 -- deletion.
 with unused as materialized (

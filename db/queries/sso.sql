@@ -49,7 +49,7 @@ from sso_settings
 where tenant_id = @tenant_id
 for update;
 
--- name: SSOTested :execrows
+-- name: MarkSSOTested :execrows
 -- updated_at is compared: only the settings that were tested are marked.
 update sso_settings
 set tested_at = @tested_at
@@ -64,7 +64,7 @@ from sso_groups
 where tenant_id = @tenant_id
 order by group_name;
 
--- name: ForgetSSOGroups :exec
+-- name: DeleteSSOGroups :exec
 delete from sso_groups
 where tenant_id = @tenant_id;
 
@@ -109,7 +109,7 @@ with old as (
 insert into sso_flows (tenant_id, id, browser, issuer, client_id, tester, confirms, return_to, created_at, expires_at)
 values (@tenant_id, @id, @browser, @issuer, @client_id, @tester, @confirms, @return_to, @created_at, @expires_at);
 
--- name: TakeSSOFlow :one
+-- name: ConsumeSSOFlow :one
 -- A flow is consumed once, by the browser that began it.
 delete from sso_flows
 where tenant_id = @tenant_id and id = @id and browser = @browser
@@ -147,21 +147,21 @@ select break_glass
 from sso_settings
 where tenant_id = @tenant_id and enforced;
 
--- name: ForgetBreakGlass :exec
+-- name: ClearBreakGlass :exec
 -- The break-glass member can be removed only while single sign-on is not enforced.
 update sso_settings
 set break_glass = null
 where tenant_id = @tenant_id and break_glass = @user_id::uuid and not enforced;
 
--- name: ForgetSSO :execrows
+-- name: DeleteSSO :execrows
 delete from sso_settings
 where tenant_id = @tenant_id;
 
--- name: ForgetSSOIdentities :exec
+-- name: DeleteSSOIdentities :exec
 delete from sso_identities
 where tenant_id = @tenant_id;
 
--- name: PasswordOpens :one
+-- name: HasUsablePassword :one
 -- Reports whether the member has a password and did not join by single sign-on.
 select (has_password(memberships.user_id) and not memberships.sso_only)::boolean
 from memberships

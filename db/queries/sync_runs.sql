@@ -132,7 +132,7 @@ select @tenant_id, @id, held.connector_id, 'schedule', 'running', @instance_id::
 from held
 returning sync_runs.*;
 
--- name: Claim :one
+-- name: IsConnectorClaimed :one
 select (claimed_by is not null)::boolean as taken
 from connector_clock
 where tenant_id = @tenant_id and connector_id = @connector_id;
@@ -232,7 +232,7 @@ where sync_runs.tenant_id = @tenant_id and sync_runs.id = @id and sync_runs.stat
   and sync_runs.connector_id = locked.id
 returning sync_runs.*;
 
--- name: StampConnector :exec
+-- name: FinishChangedConnector :exec
 -- Ends a sync with another list or other instructions, and releases the claim. instructions_review empty: the review
 -- state stays.
 with stamped as (
@@ -275,7 +275,7 @@ set due_at = case when stamped.enabled then next_due(stamped.sync_interval_s) en
 from stamped
 where connector_clock.tenant_id = @tenant_id and connector_clock.connector_id = stamped.id;
 
--- name: RunTrouble :one
+-- name: RunRetryState :one
 -- Input for the time of the next attempt after a failure.
 select connectors.enabled, connectors.sync_interval_s, clock.failures,
        coalesce(extract(epoch from now() - clock.failing_since), 0)::double precision as failing_s
@@ -330,7 +330,7 @@ where sync_runs.tenant_id = @tenant_id and sync_runs.id = @id and sync_runs.stat
   and sync_runs.connector_id = stamped.id
 returning sync_runs.*;
 
--- name: KeepRunRequests :exec
+-- name: InsertRunRequests :exec
 -- No row is inserted if the run was deleted.
 insert into sync_run_requests (tenant_id, run_id, requests)
 select sync_runs.tenant_id, sync_runs.id, @requests

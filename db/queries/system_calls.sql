@@ -297,7 +297,7 @@ with those_tenants as materialized (
 select held.id
 from held;
 
--- name: NoteProgress :many
+-- name: SaveProgress :many
 -- Returns the calls that were updated. Others have no row yet, have ended, or are locked by the transaction that ends
 -- them.
 -- @sqlc-vet-disable tenant-scope
@@ -347,7 +347,7 @@ select ended.tenant_id, ended.id
 from ended
 where exists (select from counted);
 
--- name: CloseCallsOf :exec
+-- name: CloseCallsOfInstance :exec
 -- @sqlc-vet-disable tenant-scope
 with ended as (
     update tool_calls

@@ -19,7 +19,7 @@ where address = @address and created_at > @since;
 insert into mcp_clients (id, name, redirect_uris, address, created_at)
 values (@id, @name, @redirect_uris, @address, @created_at);
 
--- name: DropOldestUnusedClients :execrows
+-- name: DeleteOldestUnusedClients :execrows
 -- At most @keep unused clients stay. Networks with the most lose their oldest first, so a flood displaces only itself.
 delete from mcp_clients
 where mcp_clients.id in (
@@ -38,29 +38,29 @@ select id, name, redirect_uris, created_at
 from mcp_clients
 where id = @id;
 
--- name: UseMCPClient :exec
+-- name: TouchMCPClient :exec
 update mcp_clients
 set used_on = current_date
 where id = @id and used_on is distinct from current_date;
 
--- name: DropUnusedClients :execrows
+-- name: DeleteUnusedClients :execrows
 -- Clients that were not authorized within 30 days, or not used for 90.
 delete from mcp_clients
 where used_on is null and created_at < now() - interval '30 days'
    or used_on < current_date - 90;
 
--- name: DropEndedAgentClients :execrows
+-- name: DeleteEndedAgentClients :execrows
 -- Expired codes and refresh tokens. A used code is kept as long as its client.
 -- @sqlc-vet-disable tenant-scope
 delete from agent_clients
 where expires_at < now() - interval '10 minutes';
 
--- name: DropEndedMemberTokens :execrows
+-- name: DeleteEndedMemberTokens :execrows
 -- @sqlc-vet-disable tenant-scope
 delete from member_tokens
 where expires_at < now() - interval '10 minutes';
 
--- name: DropSpentConfirmations :execrows
+-- name: DeleteSpentConfirmations :execrows
 -- @sqlc-vet-disable tenant-scope
 delete from spent_confirmations
 where until < now() - interval '10 minutes';
@@ -95,7 +95,7 @@ update member_tokens
 set last_used_at = now()
 where id = @id and (last_used_at is null or last_used_at < now() - interval '1 minute');
 
--- name: DropEndedClientTokens :execrows
+-- name: DeleteEndedClientTokens :execrows
 -- @sqlc-vet-disable tenant-scope
 delete from agent_tokens
 where agent_client_id is not null and expires_at < now() - interval '10 minutes';

@@ -17,7 +17,7 @@ cross join lateral (
 where due.connectors > 0
 order by one.shard;
 
--- name: TakeClockTurn :execrows
+-- name: ClaimClockTick :execrows
 -- One process wins each second.
 update clock_turn
 set at = now()
@@ -213,7 +213,7 @@ from (select unnest(@tenant_ids::uuid[]) as tenant_id,
 where connector_clock.tenant_id = given.tenant_id and connector_clock.connector_id = given.connector_id
   and connector_clock.claimed_by = @instance_id::uuid and connector_clock.claimed_at = given.claimed_at;
 
--- name: ReleaseForgotten :execrows
+-- name: ReleaseUnknownClaims :execrows
 -- Claims that the process does not know, because the database's response to ClaimDue was lost.
 -- @sqlc-vet-disable tenant-scope
 update connector_clock
@@ -234,7 +234,7 @@ where state = 'queued' and queued_at < now() - make_interval(secs => @since_s::d
 order by id
 limit @max_rows;
 
--- name: LivingInstances :many
+-- name: LiveInstances :many
 select id
 from instances
 order by id;

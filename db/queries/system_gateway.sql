@@ -1,6 +1,6 @@
 -- Expiry of gateway rows, across tenants.
 
--- name: LapseApprovals :many
+-- name: ExpireApprovals :many
 -- The call ends with its approval. Rows locked by a concurrent decision are skipped.
 -- @sqlc-vet-disable tenant-scope
 with due as materialized (
@@ -34,7 +34,7 @@ select ended.tenant_id, ended.id
 from ended
 where exists (select from counted);
 
--- name: LoseApprovalsOfSilentInstances :exec
+-- name: MarkApprovalsUnknown :exec
 -- The process died during the call: its effect is unknown, and the call is not repeated.
 -- @sqlc-vet-disable tenant-scope
 update approvals
@@ -44,12 +44,12 @@ where state = 'executing'
       select from instances
       where instances.id = approvals.instance_id and instances.beat_at >= now() - interval '6 seconds');
 
--- name: DropOldApprovals :exec
+-- name: DeleteOldApprovals :exec
 -- @sqlc-vet-disable tenant-scope
 delete from approvals
 where state in ('denied', 'lapsed', 'done', 'unknown') and asked_at < now() - interval '7 days';
 
--- name: DropFetchedResults :exec
+-- name: DeleteFetchedResults :exec
 -- A fetched result stays for an hour, for a client that did not receive it.
 -- @sqlc-vet-disable tenant-scope
 delete from approval_results
@@ -57,7 +57,7 @@ using approvals
 where approvals.tenant_id = approval_results.tenant_id and approvals.id = approval_results.id
   and approvals.fetched_at < now() - interval '1 hour';
 
--- name: LeftApprovals :many
+-- name: UnclaimedApprovals :many
 -- Approved calls that no process has claimed within @seconds.
 -- @sqlc-vet-disable tenant-scope
 select tenant_id, id
@@ -66,12 +66,12 @@ where state = 'approved' and decided_at < now() - make_interval(secs => @seconds
 order by decided_at
 limit @max_rows;
 
--- name: DropSpentAllowances :exec
+-- name: DeleteSpentAllowances :exec
 -- @sqlc-vet-disable tenant-scope
 delete from tool_allowances
 where until < now();
 
--- name: DropExpiredMail :exec
+-- name: DeleteExpiredMail :exec
 -- @sqlc-vet-disable tenant-scope
 delete from gateway_mail
 where expires_at < now();
@@ -105,15 +105,15 @@ set ok = sync_hours.ok + excluded.ok,
     failed = sync_hours.failed + excluded.failed,
     tools = case when sync_hours.hour >= now() - interval '2 hours' then excluded.tools else coalesce(sync_hours.tools, excluded.tools) end;
 
--- name: DropOldCallHours :exec
+-- name: DeleteOldCallHours :exec
 -- @sqlc-vet-disable tenant-scope
 delete from call_hours
 where hour < now() - interval '90 days';
 
--- name: DropOldSyncHours :exec
+-- name: DeleteOldSyncHours :exec
 -- @sqlc-vet-disable tenant-scope
 delete from sync_hours
 where hour < now() - interval '90 days';
 
--- name: SayUses :exec
+-- name: NotifyQuotaUses :exec
 select pg_notify('patchbay_changes', 'uses ' || @tenant::text || ' ' || @words::text);

@@ -1,6 +1,6 @@
 -- Live processes, and cleanup after dead ones.
 
--- name: Beat :exec
+-- name: RecordHeartbeat :exec
 insert into instances (id, keyset_generation, kek, tenant_keys, user_passwords)
 values (@id, @keyset_generation, @kek, true, true)
 on conflict (id) do update
@@ -11,7 +11,7 @@ set steady_since = case when instances.beat_at < now() - interval '4 seconds' th
     tenant_keys = true,
     user_passwords = true;
 
--- name: ForgetSilentInstances :exec
+-- name: DeleteSilentInstances :exec
 -- A process without a row is dead for all others. After a gap in its own heartbeats a process deletes none for 6
 -- seconds: the database may have been away for all.
 delete from instances
@@ -42,7 +42,7 @@ where connector_clock.tenant_id = closed.tenant_id and connector_clock.connector
 delete from instances
 where id = @id;
 
--- name: CloseRunsOf :exec
+-- name: CloseRunsOfInstance :exec
 -- @sqlc-vet-disable tenant-scope
 update sync_runs
 set state = 'error',
@@ -51,7 +51,7 @@ set state = 'error',
     error_message = 'The server stopped during this sync.'
 where state = 'running' and instance_id = @instance_id;
 
--- name: ForgetInstances :exec
+-- name: DeleteInstances :exec
 delete from instances;
 
 -- name: CloseAllRuns :exec

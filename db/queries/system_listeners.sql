@@ -24,7 +24,7 @@ where connectors.enabled and connectors.listen = 'auto' and connectors.transport
   and encode(connectors.server_capabilities, 'escape') ~ '"listChanged"\s*:\s*true'
 on conflict on constraint upstream_listeners_pkey do nothing;
 
--- name: DropListeners :exec
+-- name: DeleteListeners :exec
 -- The owner of the stream notices that the row is gone.
 -- @sqlc-vet-disable tenant-scope
 delete from upstream_listeners
@@ -35,7 +35,7 @@ where connectors.tenant_id = moved.tenant_id and connectors.id = moved.id
   and not (connectors.enabled and connectors.listen = 'auto' and connectors.transport in ('streamable_http', 'sse')
            and coalesce(encode(connectors.server_capabilities, 'escape') ~ '"listChanged"\s*:\s*true', false));
 
--- name: RenewListeners :exec
+-- name: ResetListeners :exec
 -- New settings may mean another server, so the failure counts are reset. The owner of an open stream compares the
 -- version itself.
 -- @sqlc-vet-disable tenant-scope
@@ -53,7 +53,7 @@ where connectors.tenant_id = moved.tenant_id and connectors.id = moved.id
   and upstream_listeners.tenant_id = moved.tenant_id and upstream_listeners.connector_id = moved.id
   and upstream_listeners.instance_id is null and upstream_listeners.version <> connectors.version;
 
--- name: WakeListeners :exec
+-- name: RetryUnauthorizedListeners :exec
 -- Streams that wait for a credential are due after credentials changed.
 -- @sqlc-vet-disable tenant-scope
 update upstream_listeners
@@ -68,7 +68,7 @@ where upstream_listeners.tenant_id = moved.tenant_id and upstream_listeners.conn
 -- name: ClaimListeners :many
 -- Free and due rows, the longest due first. reason: of the last wait. missed: the stream was open before and has no
 -- owner since; it stays set until a sync is requested. held: connectors with an open stream of this process;
--- RetakeListeners is for them.
+-- ReclaimListeners is for them.
 -- @sqlc-vet-disable tenant-scope
 with due as (
     select upstream_listeners.tenant_id, upstream_listeners.connector_id, upstream_listeners.reason, upstream_listeners.missed or upstream_listeners.state = 'listening' as missed
@@ -92,7 +92,7 @@ where upstream_listeners.tenant_id = due.tenant_id and upstream_listeners.connec
   and connectors.tenant_id = due.tenant_id and connectors.id = due.connector_id
 returning upstream_listeners.tenant_id, upstream_listeners.connector_id, due.reason, upstream_listeners.missed, upstream_listeners.failures, upstream_listeners.vain;
 
--- name: RetakeListeners :many
+-- name: ReclaimListeners :many
 -- Takes rows of open streams back. They became free because the process seemed dead, and no other process claimed them.
 -- @sqlc-vet-disable tenant-scope
 update upstream_listeners
@@ -102,7 +102,7 @@ where upstream_listeners.tenant_id = open.tenant_id and upstream_listeners.conne
   and upstream_listeners.instance_id is null and upstream_listeners.state = 'listening'
 returning upstream_listeners.tenant_id, upstream_listeners.connector_id;
 
--- name: HeldListeners :many
+-- name: OwnedListeners :many
 -- stale: settings or credential changed after the stream was opened.
 -- @sqlc-vet-disable tenant-scope
 select upstream_listeners.tenant_id,

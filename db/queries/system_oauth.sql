@@ -1,6 +1,6 @@
 -- OAuth callbacks and connect links, across tenants.
 
--- name: TakeFlow :one
+-- name: ConsumeFlow :one
 -- @sqlc-vet-disable tenant-scope
 delete from oauth_flows
 where state_hash = @state_hash and expires_at > now()
@@ -12,7 +12,7 @@ select connect_links.*
 from connect_links
 where token_hash = @token_hash and expires_at > now();
 
--- name: TakeConnectLink :one
+-- name: ConsumeConnectLink :one
 -- @sqlc-vet-disable tenant-scope
 delete from connect_links
 where token_hash = @token_hash and expires_at > now()

@@ -27,7 +27,7 @@ from users
 where email = @email and issued_by is null
 for update;
 
--- name: ForgetUserWithoutTenant :exec
+-- name: DeleteUserWithoutTenant :exec
 -- @sqlc-vet-disable tenant-scope
 delete from users
 where email = @email
@@ -50,7 +50,7 @@ update users
 set password_set_at = clock_timestamp(), updated_at = now()
 where users.id = @id;
 
--- name: SignedIn :execrows
+-- name: RecordSignIn :execrows
 update users
 set signed_in_at = now()
 where id = @id;
@@ -81,7 +81,7 @@ left join sso_settings sso on sso.tenant_id = memberships.tenant_id
 left join second_factors f on f.user_id = memberships.user_id
 where memberships.user_id = @user_id and memberships.tenant_id = @tenant_id;
 
--- name: Seen :exec
+-- name: TouchMembership :exec
 -- At most one write in five minutes: the time is only displayed.
 update memberships
 set seen_at = now()
@@ -143,7 +143,7 @@ update agent_tokens
 set last_used_at = now()
 where id = @id and (last_used_at is null or last_used_at < now() - interval '1 minute');
 
--- name: UntoldLocks :many
+-- name: UnrecordedLocks :many
 -- The first failure of each account that completes a lock: @others failures precede it within the window. A failure
 -- within a window after a recorded one belongs to the same lock. Addresses without an account are excluded.
 select distinct on (failures.account) failures.id, failures.account, failures.address, failures.at
@@ -162,7 +162,7 @@ where exists (select from users where users.address = failures.account)
 order by failures.account, failures.at, failures.id
 limit 100;
 
--- name: TellLock :execrows
+-- name: MarkLockRecorded :execrows
 update sign_in_failures
 set told_at = now()
 where id = @id and told_at is null;

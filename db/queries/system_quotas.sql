@@ -32,7 +32,7 @@ select tenant_id, connector_id, tool, calls
 from quota_days
 where day = @day;
 
--- name: DropOldQuotaDays :exec
+-- name: DeleteOldQuotaDays :exec
 -- @sqlc-vet-disable tenant-scope
 delete from quota_days
 where day < (now() at time zone 'UTC')::date - 35;

@@ -8,24 +8,24 @@ where tenants.id > @after_id::uuid
 order by tenants.id
 limit @max_rows;
 
--- name: DropStaleFlows :execrows
+-- name: DeleteStaleFlows :execrows
 -- Authorization flows without a callback.
 -- @sqlc-vet-disable tenant-scope
 delete from oauth_flows
 where expires_at < now();
 
--- name: DropExpiredConnectLinks :execrows
+-- name: DeleteExpiredConnectLinks :execrows
 -- @sqlc-vet-disable tenant-scope
 delete from connect_links
 where expires_at < now();
 
--- name: DropDeadRegistrations :execrows
+-- name: DeleteDeadRegistrations :execrows
 -- Clients with an expired secret.
 -- @sqlc-vet-disable tenant-scope
 delete from client_registrations
 where secret_expires_at < now() - interval '1 day';
 
--- name: DropSpentSetupLinks :execrows
+-- name: DeleteSpentSetupLinks :execrows
 -- A link is invalid as soon as its tenant has an owner.
 -- @sqlc-vet-disable tenant-scope
 delete from setup_links
@@ -33,7 +33,7 @@ where exists (
     select from memberships
     where memberships.tenant_id = setup_links.tenant_id and memberships.role = 'owner');
 
--- name: DropOldSignInFailures :execrows
+-- name: DeleteOldSignInFailures :execrows
 delete from sign_in_failures
 where at < now() - interval '1 day';
 
@@ -60,7 +60,7 @@ where credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_
 order by credentials.updated_at, credentials.id
 limit @max_rows;
 
--- name: DropOldAccountRequests :execrows
+-- name: DeleteOldAccountRequests :execrows
 -- Requests expired for a day. Their sessions were notified before.
 -- @sqlc-vet-disable tenant-scope
 delete from account_requests

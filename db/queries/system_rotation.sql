@@ -19,13 +19,13 @@ select created_at, updated_at
 from keysets
 where purpose = 'seal';
 
--- name: DivideByTenant :exec
+-- name: EnableTenantKeys :exec
 update keysets
 set per_tenant = true,
     generation = generation + 1
 where purpose = 'seal';
 
--- name: ChangedTenantKeys :exec
+-- name: IncrementKeysetGeneration :exec
 -- Makes every process read the tenant keys again.
 update keysets
 set generation = generation + 1
@@ -57,7 +57,7 @@ select count(*) as alive,
 from instances
 where beat_at >= now() - interval '6 seconds';
 
--- name: DropExpiredFlows :exec
+-- name: DeleteExpiredFlows :exec
 -- @sqlc-vet-disable tenant-scope
 delete from oauth_flows
 where expires_at < now();
@@ -84,7 +84,7 @@ insert into retired_mac_keys (prefix)
 values (@prefix)
 on conflict do nothing;
 
--- name: RecognisedBy :many
+-- name: CountsByMACKey :many
 -- MAC keys of API keys, tokens and recovery codes that are still valid, with counts.
 -- @sqlc-vet-disable tenant-scope
 select prefix, sum(one_key)::bigint as api_keys, sum(one_token)::bigint as tokens, sum(one_code)::bigint as codes

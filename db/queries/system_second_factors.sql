@@ -21,7 +21,7 @@ update second_factors
 set confirmed_at = now(), last_step = @step
 where user_id = @user_id and confirmed_at is null and created_at = @created_at and begun_by = @begun_by::uuid;
 
--- name: DropUnconfirmedFactor :exec
+-- name: DeleteUnconfirmedFactor :exec
 delete from second_factors
 where user_id = @user_id and confirmed_at is null;
 
@@ -30,7 +30,7 @@ update second_factors
 set wrong_codes = wrong_codes + 1
 where user_id = @user_id and confirmed_at is not null;
 
--- name: ForgetWrongCodes :exec
+-- name: ResetWrongCodes :exec
 update second_factors
 set wrong_codes = 0
 where user_id = @user_id and wrong_codes > 0;
@@ -41,11 +41,11 @@ update second_factors
 set last_step = @step
 where user_id = @user_id and confirmed_at is not null and last_step < @step;
 
--- name: DropSecondFactor :execrows
+-- name: DeleteSecondFactor :execrows
 delete from second_factors
 where user_id = @user_id;
 
--- name: DropRecoveryCodes :exec
+-- name: DeleteRecoveryCodes :exec
 delete from recovery_codes
 where user_id = @user_id;
 
@@ -66,7 +66,7 @@ update recovery_codes
 set used_at = now()
 where user_id = @user_id and number = @number and used_at is null;
 
--- name: ProveSession :exec
+-- name: MarkSessionSecondFactor :exec
 update browser_sessions
 set second_factor = true
 where id = @id;
@@ -75,7 +75,7 @@ where id = @id;
 -- @sqlc-vet-disable tenant-scope
 select exists (select from memberships where memberships.user_id = @user_id and memberships.tenant_id <> @tenant_id)::boolean as elsewhere;
 
--- name: HoldUser :exec
+-- name: LockUser :exec
 -- Inserts of a membership of the user wait until the transaction ends.
 -- @sqlc-vet-disable tenant-scope
 select users.id from users where users.id = @user_id for update;

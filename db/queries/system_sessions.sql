@@ -23,7 +23,7 @@ where browser_sessions.id = @id and browser_sessions.user_id = @user_id
   and (memberships.signed_out_at is null or browser_sessions.opened_at > memberships.signed_out_at)
 order by lower(tenants.name), tenants.id;
 
--- name: UseBrowserSession :exec
+-- name: TouchBrowserSession :exec
 update browser_sessions
 set seen_at = greatest(seen_at, @seen_at), address = case when @address::text = '' then address else @address::text end
 where id = @id;

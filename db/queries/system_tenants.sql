@@ -8,12 +8,12 @@ values (@id, @slug, @name)
 on conflict (slug) do nothing
 returning tenants.*;
 
--- name: TakeAnyTime :exec
+-- name: DisableStatementTimeout :exec
 -- For the rest of the transaction.
 -- @sqlc-vet-disable tenant-scope
 select set_config('statement_timeout', '0', true);
 
--- name: PeopleOfTenant :many
+-- name: LockUsersOfTenant :many
 -- Inserts of other memberships of these users wait until the transaction ends.
 select users.id
 from memberships
@@ -22,7 +22,7 @@ where memberships.tenant_id = @tenant_id
 order by users.id
 for update of users;
 
--- name: HoldTenant :exec
+-- name: LockTenantForDelete :exec
 -- The writer of call history also locks the tenant first, and the outcome chain after it.
 -- @sqlc-vet-disable tenant-scope
 select tenants.id
@@ -35,7 +35,7 @@ for update;
 delete from tool_calls
 where tenant_id = @tenant_id;
 
--- name: ForgetPeopleWithoutTenant :exec
+-- name: DeleteUsersWithoutTenant :exec
 -- @sqlc-vet-disable tenant-scope
 delete from users
 where id = any(@ids::uuid[])
@@ -83,11 +83,11 @@ where setup_links.token_hash = @token_hash
       select from memberships
       where memberships.tenant_id = setup_links.tenant_id and memberships.role = 'owner');
 
--- name: TakeSetupLink :execrows
+-- name: ConsumeSetupLink :execrows
 -- @sqlc-vet-disable tenant-scope
 delete from setup_links
 where token_hash = @token_hash;
 
--- name: DropSetupLinks :exec
+-- name: DeleteSetupLinks :exec
 delete from setup_links
 where tenant_id = @tenant_id;

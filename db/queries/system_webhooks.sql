@@ -1,11 +1,11 @@
 -- Notices and deliveries that expire or become due, across tenants.
 
--- name: DropOldNotices :exec
+-- name: DeleteOldNotices :exec
 -- @sqlc-vet-disable tenant-scope
 delete from notices
 where at < now() - interval '90 days';
 
--- name: DropOldDeliveries :exec
+-- name: DeleteOldDeliveries :exec
 -- @sqlc-vet-disable tenant-scope
 delete from webhook_deliveries
 where created_at < now() - interval '30 days';
@@ -19,7 +19,7 @@ where state = 'waiting' and next_at < now() - make_interval(secs => @seconds::do
 order by next_at, tenant_id, id
 limit @max_rows;
 
--- name: LapsingAccounts :many
+-- name: ExpiringAccounts :many
 -- Accounts that expire within @seconds or expired within a day, cannot be refreshed further, and have no recent notice.
 -- @sqlc-vet-disable tenant-scope
 select credentials.tenant_id, credentials.id, connectors.id as connector_id, connectors.name as connector, connectors.slug as connector_slug,

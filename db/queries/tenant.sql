@@ -8,7 +8,7 @@ update tenants
 set name = @name, updated_at = now()
 where tenants.id = @tenant_id;
 
--- name: ConfigureTenant :execrows
+-- name: SetCallSettings :execrows
 update tenants
 set call_history = @call_history, body_readers = @body_readers, approval_timeout_s = @approval_timeout_s, updated_at = now()
 where tenants.id = @tenant_id;

@@ -16,7 +16,7 @@ insert into tenant_keys (tenant_id, sealed, prefix)
 values (@tenant_id, @sealed, @prefix)
 on conflict (tenant_id) do nothing;
 
--- name: LockedTenantKeys :one
+-- name: LockTenantKeys :one
 select sealed
 from tenant_keys
 where tenant_id = @tenant_id

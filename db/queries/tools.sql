@@ -153,11 +153,11 @@ where tools.tenant_id = @tenant_id and tools.connector_id = @connector_id and to
   and connectors.tenant_id = @tenant_id and connectors.id = @connector_id
   and tools.removed_at is null;
 
--- name: ForgetQuarantined :exec
+-- name: DeleteQuarantined :exec
 delete from quarantined_tools
 where tenant_id = @tenant_id and connector_id = @connector_id;
 
--- name: KeepQuarantined :exec
+-- name: InsertQuarantined :exec
 insert into quarantined_tools (tenant_id, connector_id, position, name, reason, raw)
 select @tenant_id, @connector_id, new.position, nullif(new.name, ''), new.reason, new.raw
 from (select unnest(@positions::integer[]) as position,

@@ -62,7 +62,7 @@ set state = 'cancelled',
     next_at = null
 where tenant_id = @tenant_id and webhook_id = @webhook_id and state = 'waiting';
 
--- name: WebhooksWanting :many
+-- name: WebhooksForKind :many
 select id
 from webhooks
 where tenant_id = @tenant_id and enabled and (cardinality(kinds) = 0 or @kind::text = any(kinds))
@@ -72,7 +72,7 @@ order by id;
 insert into webhook_deliveries (tenant_id, id, webhook_id, notice_id, kind, body, next_at)
 values (@tenant_id, @id, @webhook_id, @notice_id, @kind, @body, now());
 
--- name: DropOldestDeliveries :exec
+-- name: DeleteOldestDeliveries :exec
 -- The newest @newest deliveries of the webhook stay, whatever their state. At most 100 rows a statement.
 delete from webhook_deliveries
 where webhook_deliveries.tenant_id = @tenant_id
@@ -124,14 +124,14 @@ set state = @state,
     next_at = now() + make_interval(secs => sqlc.narg(wait)::double precision)
 where tenant_id = @tenant_id and id = @id and state = 'waiting' and tries = @tries;
 
--- name: NoteDelivered :exec
+-- name: RecordDelivered :exec
 update webhooks
 set failures = 0,
     failing_since = null,
     delivered_at = now()
 where tenant_id = @tenant_id and id = @id;
 
--- name: NoteUndelivered :one
+-- name: RecordUndelivered :one
 update webhooks
 set failures = failures + 1,
     failing_since = coalesce(failing_since, now())

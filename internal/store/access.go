@@ -116,7 +116,7 @@ func toAllowance(r dbgen.AccessAllowancesRow) connectors.Allowance {
 func (t *Tenant) CredentialFor(
 	ctx context.Context, connector connectors.ConnectorID, agent *connectors.AgentID,
 ) (connectors.Credential, error) {
-	r, err := t.q.CredentialOf(ctx, t.id, connector, agent)
+	r, err := t.q.CredentialByOwner(ctx, t.id, connector, agent)
 	if err != nil {
 		return connectors.Credential{}, rowError(err, "credential")
 	}

@@ -115,7 +115,7 @@ func (t *Tenant) AgentsOfMembers(ctx context.Context, agents ...connectors.Agent
 // disableMemberAgents disables the personal agents of a leaving member, deletes their accounts and returns
 // their slugs.
 func (t *Tenant) disableMemberAgents(ctx context.Context, user connectors.UserID) ([]string, error) {
-	agents, err := t.q.DisableAgentsOf(ctx, t.id, user)
+	agents, err := t.q.DisableAgentsOfMember(ctx, t.id, user)
 	if err != nil || len(agents) == 0 {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (t *Tenant) disableMemberAgents(ctx context.Context, user connectors.UserID
 		ids, slugs = append(ids, a.ID), append(slugs, a.Slug)
 		err = t.notifyChange(err, "agent", a.ID)
 	}
-	at, err := t.q.DropCredentialsOfAgents(ctx, t.id, agentUUIDs(ids))
+	at, err := t.q.DeleteCredentialsOfAgents(ctx, t.id, agentUUIDs(ids))
 	for _, id := range at {
 		err = t.notifyChange(err, "credential", id)
 	}
@@ -157,7 +157,7 @@ const MaxAccountRequests = 100
 // fails with RateLimited at [MaxAccountRequests].
 func (t *Tenant) RequestAccount(ctx context.Context, n NewAccountRequest) (id connectors.AccountRequestID, err error) {
 	err = t.ensureTx(ctx, func(tx *Tenant) error {
-		if err := tx.q.ForgetAccountRequests(ctx, tx.id, n.Agent, n.Now); err != nil {
+		if err := tx.q.DeleteAccountRequests(ctx, tx.id, n.Agent, n.Now); err != nil {
 			return err
 		}
 		id, err = tx.q.RenewAccountRequest(ctx, dbgen.RenewAccountRequestParams{

@@ -102,7 +102,7 @@ func toAgentClient(r dbgen.AgentClientsRow) connectors.AgentClient {
 
 // LockAgentClient reads a client and locks its row until the transaction ends.
 func (t *Tenant) LockAgentClient(ctx context.Context, id connectors.AgentClientID) (LockedAgentClient, error) {
-	r, err := t.q.HoldAgentClient(ctx, t.id, id)
+	r, err := t.q.LockAgentClient(ctx, t.id, id)
 	if err != nil {
 		return LockedAgentClient{}, rowError(err, "client")
 	}
@@ -121,7 +121,7 @@ func (t *Tenant) LockAgentClient(ctx context.Context, id connectors.AgentClientI
 
 // SpendCode marks a client's authorization code as used. It fails with NotFound if it was used already.
 func (t *Tenant) SpendCode(ctx context.Context, id connectors.AgentClientID, at time.Time) error {
-	n, err := t.q.SpendCode(ctx, at, t.id, id)
+	n, err := t.q.ConsumeCode(ctx, at, t.id, id)
 	return affectedError(n, err, "code")
 }
 
@@ -145,7 +145,7 @@ func (t *Tenant) CreateClientToken(ctx context.Context, client connectors.AgentC
 }
 
 func (t *Tenant) dropClientTokens(ctx context.Context, client connectors.AgentClientID, keep int32) error {
-	deleted, err := t.q.DropOldClientTokens(ctx, t.id, client.UUID, keep)
+	deleted, err := t.q.DeleteOldClientTokens(ctx, t.id, client.UUID, keep)
 	for _, id := range deleted {
 		err = t.notifyChange(err, "token", id)
 	}
@@ -154,7 +154,7 @@ func (t *Tenant) dropClientTokens(ctx context.Context, client connectors.AgentCl
 
 // DropClientToken deletes one access token of a client.
 func (t *Tenant) DropClientToken(ctx context.Context, id connectors.AgentTokenID) error {
-	n, err := t.q.DropClientToken(ctx, t.id, id)
+	n, err := t.q.DeleteClientToken(ctx, t.id, id)
 	return t.notifyChange(affectedError(n, err, "token"), "token", id)
 }
 
@@ -190,7 +190,7 @@ func (t *Tenant) IsPersonalAgent(ctx context.Context, user connectors.UserID, ag
 // IsAgentOfPrograms reports whether the agent is personal to the person or one of the person's clients acts as
 // it.
 func (t *Tenant) IsAgentOfPrograms(ctx context.Context, user connectors.UserID, agent connectors.AgentID) (bool, error) {
-	return t.q.IsAgentOfPrograms(ctx, t.id, user, agent)
+	return t.q.IsAgentOfClients(ctx, t.id, user, agent)
 }
 
 // MakePersonal makes a person the owner of an agent.

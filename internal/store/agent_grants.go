@@ -46,7 +46,7 @@ func (t *Tenant) SetAgentGrant(ctx context.Context, g connectors.Grant) error {
 
 // DropAgentGrant deletes a grant.
 func (t *Tenant) DropAgentGrant(ctx context.Context, agent connectors.AgentID, connector connectors.ConnectorID) error {
-	n, err := t.q.DropAgentGrant(ctx, t.id, agent, connector)
+	n, err := t.q.DeleteAgentGrant(ctx, t.id, agent, connector)
 	return t.notifyChange(affectedError(n, err, "grant"), "agent", agent)
 }
 

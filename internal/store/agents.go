@@ -78,7 +78,7 @@ func (t *Tenant) UpdateAgent(ctx context.Context, a connectors.Agent) (connector
 
 // LockAgent locks an agent's row until the transaction ends, so that nothing new is attached to it meanwhile.
 func (t *Tenant) LockAgent(ctx context.Context, id connectors.AgentID) error {
-	_, err := t.q.HoldAgent(ctx, t.id, id)
+	_, err := t.q.LockAgent(ctx, t.id, id)
 	return rowError(err, "agent")
 }
 

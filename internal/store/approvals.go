@@ -37,7 +37,7 @@ func (t *Tenant) RequestApproval(ctx context.Context, n NewApproval) (a connecto
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return a, err == nil, err
 		}
-		row, err := t.q.SameCall(ctx, t.id, n.CallHash)
+		row, err := t.q.OpenApprovalOfCall(ctx, t.id, n.CallHash)
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return toApproval(row), false, err
 		}
@@ -72,7 +72,7 @@ func (t *Tenant) insertApproval(ctx context.Context, n NewApproval) (a connector
 // DeniedCall returns the latest denial after a time of the agent's same call. It fails with NotFound if there
 // is none.
 func (t *Tenant) DeniedCall(ctx context.Context, agent connectors.AgentID, callHash []byte, after time.Time) (connectors.Approval, error) {
-	row, err := t.q.DeniedCall(ctx, dbgen.DeniedCallParams{TenantID: t.id, AgentID: agent, CallHash: callHash, Since: &after})
+	row, err := t.q.DeniedApprovalOfCall(ctx, dbgen.DeniedApprovalOfCallParams{TenantID: t.id, AgentID: agent, CallHash: callHash, Since: &after})
 	return toApproval(row), rowError(err, "approval")
 }
 
@@ -161,7 +161,7 @@ func (t *Tenant) AllowTool(ctx context.Context, agent connectors.AgentID, a conn
 
 // DropAllowance deletes an allowance of [Tenant.AllowTool].
 func (t *Tenant) DropAllowance(ctx context.Context, agent connectors.AgentID, id connectors.ConnectorID, tool string) error {
-	n, err := t.q.DropAllowance(ctx, dbgen.DropAllowanceParams{TenantID: t.id, AgentID: agent, ConnectorID: id, Tool: tool})
+	n, err := t.q.DeleteAllowance(ctx, dbgen.DeleteAllowanceParams{TenantID: t.id, AgentID: agent, ConnectorID: id, Tool: tool})
 	return t.notifyChange(affectedError(n, err, "allowance"), "agent", agent)
 }
 

@@ -61,7 +61,7 @@ func (t *Tenant) CutAudit(ctx context.Context, before time.Time, e Event) (entri
 	if err != nil {
 		return 0, err
 	}
-	old, err := t.q.AuditOld(ctx, t.id, before)
+	old, err := t.q.CountAuditEntriesBefore(ctx, t.id, before)
 	if err != nil {
 		return 0, err
 	}
@@ -105,7 +105,7 @@ func (t *Tenant) signCut(ctx context.Context, c *auditCut) error {
 // lastCut returns the cut before the chain's first stored link; the zero value if nothing was cut. It is false
 // if no valid signature covers that link.
 func (t *Tenant) lastCut(ctx context.Context) (auditCut, bool, error) {
-	first, err := t.q.AuditFirst(ctx, t.id)
+	first, err := t.q.FirstAuditLink(ctx, t.id)
 	if err != nil || first <= 1 {
 		return auditCut{Tenant: t.id}, true, err
 	}

@@ -65,13 +65,13 @@ func addMACKey(ctx context.Context, q *dbgen.Queries, k *secret.Keyring) (*secre
 // retireMACKeys drops older keys that no stored MAC uses. The caller's lock excludes concurrent writes with
 // them, as for sealing keys.
 func retireMACKeys(ctx context.Context, q *dbgen.Queries, k *secret.Keyring) (*secret.Keyring, error) {
-	recognised, err := q.RecognisedBy(ctx)
+	recognised, err := q.CountsByMACKey(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var unused []secret.KeyID
 	for _, id := range k.MACKeys()[1:] { // the first signs exports
-		used := slices.ContainsFunc(recognised, func(r dbgen.RecognisedByRow) bool { return string(r.Prefix) == string(id.Prefix()) })
+		used := slices.ContainsFunc(recognised, func(r dbgen.CountsByMACKeyRow) bool { return string(r.Prefix) == string(id.Prefix()) })
 		if used || id == k.MACPrimary() || id == k.MACNewest() { // the newest waits if an older release ended the rotation
 			continue
 		}
@@ -88,7 +88,7 @@ func retireMACKeys(ctx context.Context, q *dbgen.Queries, k *secret.Keyring) (*s
 
 // reportBearersKept reports the tokens that an older key still verifies.
 func (r *rotation) reportBearersKept(ctx context.Context) error {
-	recognised, err := dbgen.New(r.scope).RecognisedBy(ctx)
+	recognised, err := dbgen.New(r.scope).CountsByMACKey(ctx)
 	if err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ func (t *Tenant) ApprovalsAbout(ctx context.Context, ids []connectors.ToolCallID
 	for i, id := range ids {
 		plain[i] = id.UUID
 	}
-	rows, err := t.q.ApprovalsAbout(ctx, t.id, plain)
+	rows, err := t.q.ApprovalDetails(ctx, t.id, plain)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ type AgentChoice struct {
 
 // AgentsGranted lists the enabled agents that were granted a tool, by name; at most [MaxLimit].
 func (t *Tenant) AgentsGranted(ctx context.Context, id connectors.ConnectorID, tool string) ([]AgentChoice, error) {
-	rows, err := t.q.AgentsGranted(ctx, dbgen.AgentsGrantedParams{TenantID: t.id, ConnectorID: id, Tool: cleanText(tool), MaxRows: MaxLimit})
+	rows, err := t.q.AgentsWithTool(ctx, dbgen.AgentsWithToolParams{TenantID: t.id, ConnectorID: id, Tool: cleanText(tool), MaxRows: MaxLimit})
 	if err != nil {
 		return nil, err
 	}

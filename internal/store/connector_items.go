@@ -23,22 +23,22 @@ func (t *Tenant) Items(ctx context.Context, id connectors.ConnectorID) ([]connec
 // SaveItems replaces a connector's items. Later syncs compare with hash.
 func (t *Tenant) SaveItems(ctx context.Context, id connectors.ConnectorID, hash *connectors.Hash, items []connectors.Item) error {
 	return t.ensureTx(ctx, func(tx *Tenant) error {
-		n, err := tx.q.StampItems(ctx, hashBytes(hash), tx.id, id)
+		n, err := tx.q.SetItemsHash(ctx, hashBytes(hash), tx.id, id)
 		if err := affectedError(n, err, "connector"); err != nil {
 			return err
 		}
 		err = tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
-			if err := q.ForgetItems(ctx, tx.id, id); err != nil || len(items) == 0 {
+			if err := q.DeleteItems(ctx, tx.id, id); err != nil || len(items) == 0 {
 				return err
 			}
-			return q.KeepItems(ctx, tx.itemColumns(id, items))
+			return q.InsertItems(ctx, tx.itemColumns(id, items))
 		})
 		return tx.notifyChange(err, "connector", id)
 	})
 }
 
-func (t *Tenant) itemColumns(id connectors.ConnectorID, itemColumns []connectors.Item) dbgen.KeepItemsParams {
-	p := dbgen.KeepItemsParams{TenantID: t.id, ConnectorID: id}
+func (t *Tenant) itemColumns(id connectors.ConnectorID, itemColumns []connectors.Item) dbgen.InsertItemsParams {
+	p := dbgen.InsertItemsParams{TenantID: t.id, ConnectorID: id}
 	for i, item := range itemColumns {
 		p.Kinds = append(p.Kinds, string(item.Kind))
 		p.Positions = append(p.Positions, int32(i+1))

@@ -70,7 +70,7 @@ func (t *Tenant) ConnectorsAt(ctx context.Context, urls []string) ([]ConnectorAt
 		place, _, _ := strings.Cut(url, "?")
 		places = append(places, cleanText(strings.ToLower(strings.TrimRight(place, "/"))))
 	}
-	rows, err := t.q.ConnectorsAt(ctx, t.id, places)
+	rows, err := t.q.ConnectorsByURL(ctx, t.id, places)
 	if err != nil {
 		return nil, err
 	}

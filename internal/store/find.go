@@ -27,7 +27,7 @@ func (t *Tenant) Find(ctx context.Context, question, verb string) ([]connectors.
 	if len(words) == 1 {
 		verb = "" // it is in every connector
 	}
-	rows, err := t.q.Find(ctx, dbgen.FindParams{TenantID: t.id, Words: words, Verb: verb, Prefix: prefixPattern(question), MaxRows: maxFoundPerKind})
+	rows, err := t.q.FindByName(ctx, dbgen.FindByNameParams{TenantID: t.id, Words: words, Verb: verb, Prefix: prefixPattern(question), MaxRows: maxFoundPerKind})
 	if err != nil {
 		return nil, err
 	}

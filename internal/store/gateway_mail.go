@@ -54,7 +54,7 @@ func (t *Tenant) PutMail(ctx context.Context, n NewMail) error {
 
 // DropMail deletes the messages of a box.
 func (t *Tenant) DropMail(ctx context.Context, agent connectors.AgentID, box string) error {
-	return t.q.DropMail(ctx, t.id, agent, box)
+	return t.q.DeleteMail(ctx, t.id, agent, box)
 }
 
 // Mail reads the messages of a box in order of insertion, after one message; uuid.Nil: from the first. Messages
@@ -73,7 +73,7 @@ func (v *Vault) Mail(ctx context.Context, agent connectors.AgentID, box string, 
 
 // TakeMail reads and deletes the messages of a box. Each message goes to one of concurrent callers.
 func (v *Vault) TakeMail(ctx context.Context, agent connectors.AgentID, box string) ([]MailMessage, error) {
-	taken, err := v.q.TakeMail(ctx, v.id, agent, box)
+	taken, err := v.q.ConsumeMail(ctx, v.id, agent, box)
 	if err != nil {
 		return nil, err
 	}

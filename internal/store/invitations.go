@@ -31,14 +31,14 @@ func (t *Tenant) Invitations(ctx context.Context, p Page) (List[connectors.Invit
 	if err != nil {
 		return List[connectors.Invitation]{}, err
 	}
-	item := func(r dbgen.InvitationsRow) connectors.Invitation { return toInvitation(dbgen.InviteRow(r)) }
+	item := func(r dbgen.InvitationsRow) connectors.Invitation { return toInvitation(dbgen.CreateInvitationRow(r)) }
 	return newList(p, rows, item, "invitations", func(r dbgen.InvitationsRow) []string { return []string{r.ID.String()} }), nil
 }
 
 // Invite stores an invitation. An address of a member or of an open invitation is a Conflict. Accounts in other
 // tenants make no difference.
 func (t *Tenant) Invite(ctx context.Context, email string, role connectors.Role, link InvitationLink) (connectors.Invitation, error) {
-	row, err := t.q.Invite(ctx, dbgen.InviteParams{
+	row, err := t.q.CreateInvitation(ctx, dbgen.CreateInvitationParams{
 		TenantID: t.id, ID: newID(), Email: cleanText(normalizeEmail(email)), Role: role, TokenHash: link.TokenHash,
 		InvitedBy: link.By, InvitedByName: cleanText(link.ByName), ExpiresAt: link.ExpiresAt,
 	})
@@ -61,7 +61,7 @@ func (t *Tenant) SendInvitation(ctx context.Context, id connectors.InvitationID,
 	if err != nil {
 		return connectors.Invitation{}, rowError(err, "open invitation")
 	}
-	return toInvitation(dbgen.InviteRow(row)), nil
+	return toInvitation(dbgen.CreateInvitationRow(row)), nil
 }
 
 // RevokeInvitation revokes an open invitation.
@@ -70,10 +70,10 @@ func (t *Tenant) RevokeInvitation(ctx context.Context, id connectors.InvitationI
 	if err != nil {
 		return connectors.Invitation{}, rowError(err, "open invitation")
 	}
-	return toInvitation(dbgen.InviteRow(row)), nil
+	return toInvitation(dbgen.CreateInvitationRow(row)), nil
 }
 
-func toInvitation(r dbgen.InviteRow) connectors.Invitation {
+func toInvitation(r dbgen.CreateInvitationRow) connectors.Invitation {
 	return connectors.Invitation{
 		ID: r.ID, Email: r.Email, Role: r.Role, InvitedBy: r.InvitedByName, CreatedAt: r.CreatedAt.UTC(),
 		SentAt: r.SentAt.UTC(), Sends: int(r.Sends), ExpiresAt: r.ExpiresAt.UTC(),

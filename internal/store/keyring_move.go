@@ -40,14 +40,14 @@ func (r *liveKeyring) moveKEK(ctx context.Context, q *dbgen.Queries, to secret.K
 	if err != nil {
 		return m, err
 	}
-	end := q.EndMove
+	end := q.FinishKeysetMove
 	switch at, err := findMoveState(rows, to); {
 	case err != nil:
 		return m, err
 	case at == movedTo:
-		return KeysMove{Done: true}, q.DropOtherKMSKeys(ctx, uri)
+		return KeysMove{Done: true}, q.DeleteOtherKMSKeys(ctx, uri)
 	case at == movingFrom:
-		end = q.AbandonMove
+		end = q.CancelKeysetMove
 	case at == notMoving:
 		m.Begun = true
 		if err := r.storeCopy(ctx, q, rows, to); err != nil {
@@ -66,7 +66,7 @@ func (r *liveKeyring) moveKEK(ctx context.Context, q *dbgen.Queries, to secret.K
 		return m, err
 	}
 	m.Done = true
-	return m, q.DropOtherKMSKeys(ctx, uri)
+	return m, q.DeleteOtherKMSKeys(ctx, uri)
 }
 
 // storeCopy stores a second copy of the keys, wrapped by to.
@@ -79,10 +79,10 @@ func (r *liveKeyring) storeCopy(ctx context.Context, q *dbgen.Queries, rows []db
 	if err != nil {
 		return err
 	}
-	if err := q.MoveKeyset(ctx, wrapped.Seal, purposeSeal); err != nil {
+	if err := q.SetKeysetMoving(ctx, wrapped.Seal, purposeSeal); err != nil {
 		return err
 	}
-	return q.MoveKeyset(ctx, wrapped.MAC, purposeMAC)
+	return q.SetKeysetMoving(ctx, wrapped.MAC, purposeMAC)
 }
 
 // moveState is the state of a move from the view of one KEK.

@@ -32,7 +32,7 @@ func (t *Tenant) Listenings(ctx context.Context, ids ...connectors.ConnectorID) 
 
 // ListenAgain clears why a connector's stream is off or waits. An open stream stays open.
 func (t *Tenant) ListenAgain(ctx context.Context, id connectors.ConnectorID) error {
-	return t.q.ListenAgain(ctx, t.id, id)
+	return t.q.RestartListener(ctx, t.id, id)
 }
 
 // Stream identifies a stream and the process that holds it.
@@ -44,7 +44,7 @@ type Stream struct {
 // OpenStream stores that a stream is open, and its credential; nil: none. It reports whether the process still
 // holds the stream.
 func (t *Tenant) OpenStream(ctx context.Context, s Stream, credential *connectors.CredentialID, revision int) (isHeld bool, err error) {
-	n, err := t.q.KeepListening(ctx, dbgen.KeepListeningParams{
+	n, err := t.q.MarkListening(ctx, dbgen.MarkListeningParams{
 		TenantID: t.id, ConnectorID: s.Connector, InstanceID: &s.Instance, CredentialID: credential, CredentialVersion: int32(revision),
 	})
 	return n > 0, err
@@ -60,14 +60,14 @@ type StreamEnd struct {
 
 // CloseStream releases a stream that the process still holds.
 func (t *Tenant) CloseStream(ctx context.Context, s Stream, e StreamEnd) error {
-	p := dbgen.StopListeningParams{
+	p := dbgen.ReleaseListenerParams{
 		TenantID: t.id, ConnectorID: s.Connector, InstanceID: &s.Instance, State: e.State, Reason: e.Reason, Failures: int32(e.Failures),
 	}
 	if e.Again != nil {
 		seconds := e.Again.Seconds()
 		p.DueS = &seconds
 	}
-	return t.q.StopListening(ctx, p)
+	return t.q.ReleaseListener(ctx, p)
 }
 
 // ListChanges counts a stream's list_changed notifications.
@@ -80,7 +80,7 @@ type ListChanges struct {
 
 // RecordListChanges stores the notifications of a stream that the process holds.
 func (t *Tenant) RecordListChanges(ctx context.Context, s Stream, h ListChanges) error {
-	return t.q.NoteChanged(ctx, dbgen.NoteChangedParams{
+	return t.q.RecordListChanged(ctx, dbgen.RecordListChangedParams{
 		TenantID: t.id, ConnectorID: s.Connector, InstanceID: &s.Instance, Notified: int64(h.Times), HeardAt: &h.At, Vain: int32(h.Unchanged), Asked: h.SyncQueued,
 	})
 }
@@ -88,7 +88,7 @@ func (t *Tenant) RecordListChanges(ctx context.Context, s Stream, h ListChanges)
 // NotifyListChanged notifies every process of a list_changed notification: NoticeTools, NoticePrompts or
 // NoticeResources.
 func (t *Tenant) NotifyListChanged(ctx context.Context, id connectors.ConnectorID, kind string) error {
-	n, err := t.q.PassOn(ctx, kind, t.id, id)
+	n, err := t.q.NotifyListChanged(ctx, kind, t.id, id)
 	if err == nil && n == 0 {
 		err = pgx.ErrNoRows
 	}

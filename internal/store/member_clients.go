@@ -40,14 +40,14 @@ type StoredMemberToken struct {
 
 // ProgramOwner reads the sign-in state of a member with OAuth clients.
 func (t *Tenant) ProgramOwner(ctx context.Context, user connectors.UserID) (ProgramOwner, error) {
-	r, err := t.q.ProgramStanding(ctx, t.id, user)
+	r, err := t.q.ClientOwner(ctx, t.id, user)
 	if err != nil {
 		return ProgramOwner{}, rowError(err, "member")
 	}
 	return toProgramOwner(r), nil
 }
 
-func toProgramOwner(r dbgen.ProgramStandingRow) ProgramOwner {
+func toProgramOwner(r dbgen.ClientOwnerRow) ProgramOwner {
 	return ProgramOwner{Role: r.Role, SSO: r.Sso, SSOOnly: r.SsoOnly, SSOSignedIn: r.SsoSignedInAt, SignedOut: r.SignedOutAt}
 }
 
@@ -68,13 +68,13 @@ func (t *Tenant) CreateMemberToken(ctx context.Context, client connectors.AgentC
 		if err != nil {
 			return err
 		}
-		return tx.q.DropOldMemberTokens(ctx, tx.id, client, maxAccessTokens)
+		return tx.q.DeleteOldMemberTokens(ctx, tx.id, client, maxAccessTokens)
 	})
 }
 
 // DropMemberToken deletes one access token of a client that acts as a member.
 func (t *Tenant) DropMemberToken(ctx context.Context, id connectors.MemberTokenID) error {
-	n, err := t.q.DropMemberToken(ctx, t.id, id)
+	n, err := t.q.DeleteMemberToken(ctx, t.id, id)
 	return affectedError(n, err, "token")
 }
 
@@ -89,7 +89,7 @@ func (s *System) MemberToken(ctx context.Context, id connectors.MemberTokenID) (
 			Tenant: toTenant(r.Tenant), Role: r.Role, Email: r.Email, Name: r.Name, SSO: r.Sso, SSOOnly: r.SsoOnly, SecondFactor: r.SecondFactor,
 			Issued: r.Issued,
 		},
-		Standing: toProgramOwner(dbgen.ProgramStandingRow{
+		Standing: toProgramOwner(dbgen.ClientOwnerRow{
 			Role: r.Role, SignedOutAt: r.SignedOutAt, Sso: r.Sso, SsoOnly: r.SsoOnly, SsoSignedInAt: r.SsoSignedInAt,
 		}),
 		UserID: r.UserID, Client: r.AgentClientID, ClientID: r.ClientID, Name: r.ClientName, Host: r.ClientHost,
@@ -105,7 +105,7 @@ func (s *System) TouchMemberToken(ctx context.Context, id connectors.MemberToken
 // SpendConfirmation marks a confirmation as used and remembers it until a time. It is false if it was used
 // already.
 func (t *Tenant) SpendConfirmation(ctx context.Context, id uuid.UUID, until time.Time) (bool, error) {
-	n, err := t.q.SpendConfirmation(ctx, t.id, id, until)
+	n, err := t.q.ConsumeConfirmation(ctx, t.id, id, until)
 	return n > 0, err
 }
 

@@ -51,7 +51,7 @@ func (t *Tenant) EndSessions(ctx context.Context, user connectors.UserID) error 
 // signed in there.
 func (t *Tenant) EndSSOSessions(ctx context.Context) error {
 	return t.ensureTx(ctx, func(tx *Tenant) error {
-		if err := tx.q.EndSSOPrograms(ctx, tx.id, nil); err != nil {
+		if err := tx.q.DeleteSSOClients(ctx, tx.id, nil); err != nil {
 			return err
 		}
 		return tx.q.EndSSOSessions(ctx, tx.id)
@@ -60,5 +60,5 @@ func (t *Tenant) EndSSOSessions(ctx context.Context) error {
 
 // EndSSOPrograms ends the clients that a member authorized after signing in at the tenant's provider.
 func (t *Tenant) EndSSOPrograms(ctx context.Context, user connectors.UserID) error {
-	return t.q.EndSSOPrograms(ctx, t.id, &user.UUID)
+	return t.q.DeleteSSOClients(ctx, t.id, &user.UUID)
 }

@@ -127,7 +127,7 @@ func normalizeEmail(email string) string { return strings.ToLower(strings.TrimSp
 
 // LockMember locks a membership until the transaction ends and returns its role.
 func (t *Tenant) LockMember(ctx context.Context, id connectors.UserID) (connectors.Role, error) {
-	role, err := t.q.HoldMember(ctx, t.id, id)
+	role, err := t.q.LockMember(ctx, t.id, id)
 	return role, rowError(err, "member")
 }
 
@@ -159,7 +159,7 @@ func (t *Tenant) RemoveMember(ctx context.Context, id connectors.UserID) (agents
 		if err := tx.q.RevokeInvitationsBy(ctx, tx.id, id.UUID); err != nil {
 			return err
 		}
-		if err := tx.q.ForgetBreakGlass(ctx, tx.id, id.UUID); err != nil {
+		if err := tx.q.ClearBreakGlass(ctx, tx.id, id.UUID); err != nil {
 			return err
 		}
 		if agents, err = tx.disableMemberAgents(ctx, id); err != nil {

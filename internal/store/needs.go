@@ -10,18 +10,18 @@ import (
 // Needs returns what waits for a person, at most max of each kind, in one round trip.
 func (t *Tenant) Needs(ctx context.Context, max int) (connectors.Needs, error) {
 	rows := int32(max)
-	var calls []dbgen.NeededApprovalsRow
-	var needy []dbgen.NeedyConnectorsRow
-	var lapsing []dbgen.NeededRenewalsRow
-	var changes []dbgen.NeededReviewsRow
+	var calls []dbgen.AttentionApprovalsRow
+	var needy []dbgen.AttentionConnectorsRow
+	var lapsing []dbgen.AttentionRenewalsRow
+	var changes []dbgen.AttentionReviewsRow
 	err := t.scope.runReadBatch(ctx,
-		func(q *dbgen.Queries) (err error) { calls, err = q.NeededApprovals(ctx, t.id, rows); return err },
-		func(q *dbgen.Queries) (err error) { needy, err = q.NeedyConnectors(ctx, rows, t.id); return err },
+		func(q *dbgen.Queries) (err error) { calls, err = q.AttentionApprovals(ctx, t.id, rows); return err },
+		func(q *dbgen.Queries) (err error) { needy, err = q.AttentionConnectors(ctx, rows, t.id); return err },
 		func(q *dbgen.Queries) (err error) {
-			lapsing, err = q.NeededRenewals(ctx, t.id, connectors.LapseWarning.Seconds(), rows)
+			lapsing, err = q.AttentionRenewals(ctx, t.id, connectors.LapseWarning.Seconds(), rows)
 			return err
 		},
-		func(q *dbgen.Queries) (err error) { changes, err = q.NeededReviews(ctx, t.id, rows); return err },
+		func(q *dbgen.Queries) (err error) { changes, err = q.AttentionReviews(ctx, t.id, rows); return err },
 	)
 	if err != nil {
 		return connectors.Needs{}, err
@@ -52,7 +52,7 @@ func (t *Tenant) Needs(ctx context.Context, max int) (connectors.Needs, error) {
 	return n, nil
 }
 
-func toNeed(r dbgen.NeedyConnectorsRow) connectors.Need {
+func toNeed(r dbgen.AttentionConnectorsRow) connectors.Need {
 	n := connectors.Need{
 		Kind: connectors.NeedServer, At: r.Since.UTC(), Connector: r.Name, ConnectorSlug: r.Slug, Auth: connectors.AuthType(r.AuthType),
 		Mode: connectors.CredentialMode(r.CredentialMode), Again: r.Synced, Reason: r.Reason,

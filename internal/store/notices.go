@@ -63,7 +63,7 @@ func (t noticeWriter) add(ctx context.Context, n NewNotice) error {
 		if err := q.InsertNotice(ctx, p); err != nil {
 			return err
 		}
-		return q.DropOldestNotices(ctx, t.id, maxNotices)
+		return q.DeleteOldestNotices(ctx, t.id, maxNotices)
 	})
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (t noticeWriter) mergeUnread(ctx context.Context, p dbgen.InsertNoticeParam
 
 // queueDeliveries queues a delivery for each webhook that subscribes to the kind.
 func (t noticeWriter) queueDeliveries(ctx context.Context, p dbgen.InsertNoticeParams) error {
-	wanting, err := t.q.WebhooksWanting(ctx, t.id, string(p.Kind))
+	wanting, err := t.q.WebhooksForKind(ctx, t.id, string(p.Kind))
 	if err != nil || len(wanting) == 0 {
 		return err
 	}
@@ -104,7 +104,7 @@ func (t noticeWriter) queueDeliveries(ctx context.Context, p dbgen.InsertNoticeP
 			if err := q.InsertDelivery(ctx, d); err != nil {
 				return err
 			}
-			if err := q.DropOldestDeliveries(ctx, t.id, id, maxDeliveries); err != nil {
+			if err := q.DeleteOldestDeliveries(ctx, t.id, id, maxDeliveries); err != nil {
 				return err
 			}
 		}
@@ -139,7 +139,7 @@ type News struct {
 
 // News reads the counts for one person.
 func (t *Tenant) News(ctx context.Context, person *connectors.UserID) (News, error) {
-	row, err := t.q.CountNews(ctx, t.id, MaxUnread, personID(person))
+	row, err := t.q.CountBadges(ctx, t.id, MaxUnread, personID(person))
 	return News{Approvals: int(row.Approvals), Changes: int(row.Changes), Unread: int(row.Notices)}, err
 }
 

@@ -43,7 +43,7 @@ func (t *Tenant) DeleteFlows(ctx context.Context, id connectors.ConnectorID) err
 
 // TakeFlow deletes and returns the pending authorization of a state hash. An expired one is not found.
 func (s *System) TakeFlow(ctx context.Context, stateHash []byte) (Flow, error) {
-	r, err := s.q.TakeFlow(ctx, stateHash)
+	r, err := s.q.ConsumeFlow(ctx, stateHash)
 	if err != nil {
 		return Flow{}, rowError(err, "pending connection")
 	}
@@ -98,7 +98,7 @@ func (s *System) ConnectLink(ctx context.Context, tokenHash []byte) (ConnectLink
 
 // TakeConnectLink deletes and returns a link by the hash of its token.
 func (s *System) TakeConnectLink(ctx context.Context, tokenHash []byte) (ConnectLink, error) {
-	r, err := s.q.TakeConnectLink(ctx, tokenHash)
+	r, err := s.q.ConsumeConnectLink(ctx, tokenHash)
 	if err != nil {
 		return ConnectLink{}, rowError(err, "link")
 	}

@@ -29,7 +29,7 @@ type sealedTokens struct {
 // LockConnector locks a connector's row until the transaction ends, so that what is read of it holds for what
 // is stored with it.
 func (t *Tenant) LockConnector(ctx context.Context, id connectors.ConnectorID) error {
-	return classifyError(t.q.HoldConnector(ctx, t.id, id))
+	return classifyError(t.q.LockConnectorSettings(ctx, t.id, id))
 }
 
 // SaveGrant seals and stores a grant, replacing the previous credential.
@@ -143,7 +143,7 @@ func (v *Vault) endGrant(ctx context.Context, p dbgen.EndGrantParams) (bool, err
 	ended := false
 	err := v.scope.inTx(ctx, func(s scope) error {
 		q := dbgen.New(s)
-		if err := q.HoldConnectorOf(ctx, v.id, p.ID); err != nil {
+		if err := q.LockConnectorOfCredential(ctx, v.id, p.ID); err != nil {
 			return err
 		}
 		n, err := q.EndGrant(ctx, p)

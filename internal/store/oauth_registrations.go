@@ -36,7 +36,7 @@ func (t *Tenant) SaveRegistration(ctx context.Context, redirectURI string, r oau
 
 // DeleteRegistration deletes our client at an issuer if it still is clientID. A missing one is no error.
 func (t *Tenant) DeleteRegistration(ctx context.Context, issuer, redirectURI, clientID string) error {
-	return t.q.ForgetRegistration(ctx, dbgen.ForgetRegistrationParams{
+	return t.q.DeleteRegistration(ctx, dbgen.DeleteRegistrationParams{
 		TenantID: t.id, Issuer: cleanText(issuer), RedirectUri: redirectURI, ClientID: clientID,
 	})
 }

@@ -156,18 +156,18 @@ func (t *Tenant) toolsOrdered(ctx context.Context, f ToolFilter) (List[connector
 		connector connectors.ConnectorID
 		name      string
 	}
-	wanted, key := dbgen.ToolsNamedParams{TenantID: t.id, MaxBytes: MaxPageBytes}, make(map[place]string, len(keys))
+	wanted, key := dbgen.ToolsByNameParams{TenantID: t.id, MaxBytes: MaxPageBytes}, make(map[place]string, len(keys))
 	for _, k := range keys {
 		wanted.Connectors, wanted.Names = append(wanted.Connectors, k.ConnectorID.UUID), append(wanted.Names, k.Name)
 		key[place{k.ConnectorID, k.Name}] = k.Moment.UTC().Format(time.RFC3339Nano) + " " + k.Key
 	}
-	rows, err := t.q.ToolsNamed(ctx, wanted)
+	rows, err := t.q.ToolsByName(ctx, wanted)
 	if err != nil {
 		return List[connectors.Tool]{}, err
 	}
-	item := func(r dbgen.ToolsNamedRow) connectors.Tool { return toListedTool(dbgen.ToolsRow(r)) }
-	at := func(r dbgen.ToolsNamedRow) []string {
+	item := func(r dbgen.ToolsByNameRow) connectors.Tool { return toListedTool(dbgen.ToolsRow(r)) }
+	at := func(r dbgen.ToolsByNameRow) []string {
 		return []string{key[place{r.ConnectorID, r.Name}], r.Name, r.ConnectorID.String()}
 	}
-	return newListUntil(f.Page, rows, item, f.Order.cursorName("tools"), at, func(r dbgen.ToolsNamedRow) bool { return r.More }), nil
+	return newListUntil(f.Page, rows, item, f.Order.cursorName("tools"), at, func(r dbgen.ToolsByNameRow) bool { return r.More }), nil
 }

@@ -34,7 +34,7 @@ func (c outcomeCut) signedBytes() hash.Hash {
 
 // cutOutcomes signs the place up to which the tenant's links are older than a time; nil: none.
 func (t *Tenant) cutOutcomes(ctx context.Context, before time.Time) (*outcomeCut, error) {
-	old, err := t.q.OutcomesOld(ctx, t.id, before)
+	old, err := t.q.LastOutcomeBefore(ctx, t.id, before)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // nothing is cut off
 	}

@@ -23,7 +23,7 @@ func (t *Tenant) SetQuota(ctx context.Context, q connectors.Quota) error {
 
 // Limit sets the operator's limit for the tenant.
 func (t *Tenant) Limit(ctx context.Context, most connectors.Quota) error {
-	n, err := t.q.LimitTenant(ctx, int32(most.PerMinute), int32(most.PerDay), t.id)
+	n, err := t.q.SetOperatorQuota(ctx, int32(most.PerMinute), int32(most.PerDay), t.id)
 	return t.notifyChange(affectedError(n, err, "tenant"), "tenant", t.id)
 }
 

@@ -110,7 +110,7 @@ func (t *Tenant) sweepDefinitions(ctx context.Context, b SweepBatch) (Swept, err
 		if err != nil || len(locked) == 0 {
 			return err
 		}
-		n, err := tx.q.DropDefinitions(ctx, tx.id, locked)
+		n, err := tx.q.DeleteDefinitions(ctx, tx.id, locked)
 		done.Rows = int(n)
 		return err
 	})

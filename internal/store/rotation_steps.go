@@ -49,7 +49,7 @@ func (r *rotation) promoteKey(ctx context.Context) error {
 
 // enableTenantKeys makes tenants' keys seal from now on. Every live process supports them.
 func (r *rotation) enableTenantKeys(ctx context.Context) error {
-	err := dbgen.New(r.scope).DivideByTenant(ctx)
+	err := dbgen.New(r.scope).EnableTenantKeys(ctx)
 	if err == nil {
 		r.notify(RotationProgress{Step: TenantKeysEnabled})
 	}
@@ -65,7 +65,7 @@ func (r *rotation) resealAndRetire(ctx context.Context) error {
 	defer again.Stop()
 	for {
 		// Expired flows are never opened, so they need no resealing.
-		if err := dbgen.New(r.scope).DropExpiredFlows(ctx); err != nil {
+		if err := dbgen.New(r.scope).DeleteExpiredFlows(ctx); err != nil {
 			return err
 		}
 		unreadable, err := r.resealTables(ctx)

@@ -100,7 +100,7 @@ func (o singleTenantKeys) loadSealer(ctx context.Context, s scope, have *keyring
 }
 
 func (o singleTenantKeys) lockSealer(ctx context.Context, s scope, r *liveKeyring) (*secret.Sealer, error) {
-	wrapped, err := dbgen.New(s).LockedTenantKeys(ctx, o.id)
+	wrapped, err := dbgen.New(s).LockTenantKeys(ctx, o.id)
 	if err != nil {
 		return nil, rowError(err, "tenant")
 	}
@@ -116,7 +116,7 @@ func (o singleTenantKeys) storeSealer(ctx context.Context, s scope, r *liveKeyri
 	if err := q.ReplaceTenantKeys(ctx, wrapped, sealer.Primary().Prefix(), o.id); err != nil {
 		return err
 	}
-	return q.ChangedTenantKeys(ctx)
+	return q.IncrementKeysetGeneration(ctx)
 }
 
 func (o singleTenantKeys) isRetired(ctx context.Context, q *dbgen.Queries, prefix []byte) (bool, error) {

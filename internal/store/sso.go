@@ -56,7 +56,7 @@ func (t *Tenant) SaveSSO(ctx context.Context, s connectors.SSO, client secret.Te
 		if err := tx.saveSSO(ctx, s, client); err != nil {
 			return err
 		}
-		if err := tx.q.ForgetSSOGroups(ctx, tx.id); err != nil {
+		if err := tx.q.DeleteSSOGroups(ctx, tx.id); err != nil {
 			return err
 		}
 		for _, g := range s.Groups {
@@ -94,21 +94,21 @@ func (t *Tenant) DeleteSSO(ctx context.Context) error {
 		if err := tx.EndSSOSessions(ctx); err != nil {
 			return err
 		}
-		n, err := tx.q.ForgetSSO(ctx, tx.id)
+		n, err := tx.q.DeleteSSO(ctx, tx.id)
 		if err := affectedError(n, err, "single sign-on"); err != nil {
 			return err
 		}
-		if err := tx.q.ForgetSSOGroups(ctx, tx.id); err != nil {
+		if err := tx.q.DeleteSSOGroups(ctx, tx.id); err != nil {
 			return err
 		}
-		return tx.q.ForgetSSOIdentities(ctx, tx.id)
+		return tx.q.DeleteSSOIdentities(ctx, tx.id)
 	})
 }
 
 // SSOTested stores that a sign-in with these settings succeeded. It fails with NotFound if the settings changed
 // meanwhile.
 func (t *Tenant) SSOTested(ctx context.Context, s connectors.SSO) error {
-	n, err := t.q.SSOTested(ctx, dbgen.SSOTestedParams{
+	n, err := t.q.MarkSSOTested(ctx, dbgen.MarkSSOTestedParams{
 		TestedAt: s.TestedAt, TenantID: t.id, Issuer: cleanText(s.Issuer), ClientID: cleanText(s.ClientID), UpdatedAt: s.UpdatedAt,
 	})
 	return affectedError(n, err, "single sign-on")
@@ -150,6 +150,6 @@ func toSSO(r dbgen.SSORow) connectors.SSO {
 
 // PasswordOpens reports whether a member's password opens the tenant if single sign-on is not enforced.
 func (t *Tenant) PasswordOpens(ctx context.Context, user connectors.UserID) (bool, error) {
-	ok, err := t.q.PasswordOpens(ctx, t.id, user)
+	ok, err := t.q.HasUsablePassword(ctx, t.id, user)
 	return ok, rowError(err, "member")
 }

@@ -36,7 +36,7 @@ func (t *Tenant) StartSSO(ctx context.Context, f SSOFlow) error {
 
 // TakeSSO deletes and returns a pending sign-in of this browser.
 func (t *Tenant) TakeSSO(ctx context.Context, id uuid.UUID, browser []byte) (SSOFlow, error) {
-	row, err := t.q.TakeSSOFlow(ctx, t.id, id, browser)
+	row, err := t.q.ConsumeSSOFlow(ctx, t.id, id, browser)
 	if err != nil {
 		return SSOFlow{}, rowError(err, "sign-in")
 	}

@@ -24,7 +24,7 @@ type Subject func(ctx context.Context, t *Tenant) (State, error)
 // serializes the tenant's actions until the transaction ends, so Before matches the previous After. After five
 // seconds it fails as busy.
 func (t *Tenant) Before(ctx context.Context, of Subject) (State, error) {
-	if err := t.q.HoldActs(ctx, t.id.UUID); err != nil {
+	if err := t.q.LockAuditedActions(ctx, t.id.UUID); err != nil {
 		return nil, err
 	}
 	return t.State(ctx, of)

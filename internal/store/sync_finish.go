@@ -117,7 +117,7 @@ func (t *Tenant) finishRun(ctx context.Context, res SyncResult, end func(tx *Ten
 // FailSync ends a run with an error. Known tools stay. The kind of failure decides the time of the next
 // scheduled sync.
 func (t *Tenant) FailSync(ctx context.Context, id connectors.SyncRunID, e connectors.SyncError, seen ServerObservation) (connectors.SyncRun, error) {
-	trouble, err := t.q.RunTrouble(ctx, t.id, id)
+	trouble, err := t.q.RunRetryState(ctx, t.id, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return connectors.SyncRun{}, t.explainEnded(ctx, id)
 	}
@@ -160,7 +160,7 @@ func failureCounts(code string) (answered, silent int32) {
 }
 
 // backoffSeconds returns the pause after a failure in seconds; nil: until a person fixes it.
-func backoffSeconds(r dbgen.RunTroubleRow, e connectors.SyncError) *float64 {
+func backoffSeconds(r dbgen.RunRetryStateRow, e connectors.SyncError) *float64 {
 	t := connectors.SyncFailure{
 		Code: e.Code, Temporary: e.Temporary, RetryAfter: e.RetryAfter,
 		Failures: int(r.Failures), FailingFor: time.Duration(r.FailingS * float64(time.Second)),

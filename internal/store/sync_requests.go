@@ -34,7 +34,7 @@ func (t *Tenant) SaveRunRequests(ctx context.Context, run connectors.SyncRunID, 
 	if len(r.List) == 0 {
 		return nil
 	}
-	return t.q.KeepRunRequests(ctx, encodeRequests(r), t.id, run)
+	return t.q.InsertRunRequests(ctx, encodeRequests(r), t.id, run)
 }
 
 // RunRequests reads the requests of a run. Scheduled runs without changes and old runs have none.

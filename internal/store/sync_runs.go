@@ -110,7 +110,7 @@ func (t *Tenant) startNewRun(ctx context.Context, s StartSync) (row dbgen.SyncRu
 
 // explainTaken distinguishes a busy connector from a missing one.
 func (t *Tenant) explainTaken(ctx context.Context, id connectors.ConnectorID) error {
-	if _, err := t.q.Claim(ctx, t.id, id); err != nil {
+	if _, err := t.q.IsConnectorClaimed(ctx, t.id, id); err != nil {
 		return rowError(err, "connector")
 	}
 	return errRunning()

@@ -35,18 +35,18 @@ func (t *Tenant) writeTools(ctx context.Context, run dbgen.SyncRun, res SyncResu
 				return err
 			}
 		}
-		if err := q.ForgetQuarantined(ctx, t.id, id); err != nil {
+		if err := q.DeleteQuarantined(ctx, t.id, id); err != nil {
 			return err
 		}
 		if len(res.Quarantined) > 0 {
-			if err := q.KeepQuarantined(ctx, t.quarantineColumns(id, res.Quarantined)); err != nil {
+			if err := q.InsertQuarantined(ctx, t.quarantineColumns(id, res.Quarantined)); err != nil {
 				return err
 			}
 		}
 		if err := t.writeChanges(ctx, q, run, res.Diff); err != nil {
 			return err
 		}
-		return q.StampConnector(ctx, t.stampColumns(toSyncRun(run), res))
+		return q.FinishChangedConnector(ctx, t.stampColumns(toSyncRun(run), res))
 	})
 }
 
@@ -99,8 +99,8 @@ func (t *Tenant) toolColumns(id connectors.ConnectorID, writes []connectors.Tool
 	return p
 }
 
-func (t *Tenant) quarantineColumns(id connectors.ConnectorID, entries []connectors.Quarantined) dbgen.KeepQuarantinedParams {
-	p := dbgen.KeepQuarantinedParams{TenantID: t.id, ConnectorID: id}
+func (t *Tenant) quarantineColumns(id connectors.ConnectorID, entries []connectors.Quarantined) dbgen.InsertQuarantinedParams {
+	p := dbgen.InsertQuarantinedParams{TenantID: t.id, ConnectorID: id}
 	for i, e := range entries {
 		p.Positions = append(p.Positions, int32(i+1))
 		p.Names = append(p.Names, cleanText(textOrEmpty(e.Name)))
@@ -110,8 +110,8 @@ func (t *Tenant) quarantineColumns(id connectors.ConnectorID, entries []connecto
 	return p
 }
 
-func (t *Tenant) stampColumns(run connectors.SyncRun, res SyncResult) dbgen.StampConnectorParams {
-	p := dbgen.StampConnectorParams{
+func (t *Tenant) stampColumns(run connectors.SyncRun, res SyncResult) dbgen.FinishChangedConnectorParams {
+	p := dbgen.FinishChangedConnectorParams{
 		TenantID:           t.id,
 		ID:                 run.ConnectorID,
 		TookMs:             run.Duration().Milliseconds(),

@@ -39,7 +39,7 @@ func (s *System) RegisterClient(ctx context.Context, c MCPClient, address string
 		if n >= int64(l.PerNetwork) {
 			return fault.Errorf(fault.RateLimited, "Too many programs were registered from this address. Try again in an hour.")
 		}
-		if _, err := tx.q.DropOldestUnusedClients(ctx, int32(l.Waiting-1)); err != nil {
+		if _, err := tx.q.DeleteOldestUnusedClients(ctx, int32(l.Waiting-1)); err != nil {
 			return err
 		}
 		return tx.q.RegisterClient(ctx, dbgen.RegisterClientParams{
@@ -59,7 +59,7 @@ func (s *System) MCPClient(ctx context.Context, id uuid.UUID) (MCPClient, error)
 
 // UseMCPClient records an authorization or a token refresh, which keeps the client from expiring.
 func (s *System) UseMCPClient(ctx context.Context, id uuid.UUID) error {
-	return s.q.UseMCPClient(ctx, id)
+	return s.q.TouchMCPClient(ctx, id)
 }
 
 // AgentClientTenant finds the tenant of an authorized client.

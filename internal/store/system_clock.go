@@ -61,7 +61,7 @@ func (s *System) DueShards(ctx context.Context, max int) (map[int]int, error) {
 
 // TakeClockTurn reports whether no process took the clock's turn in the last second, and takes it.
 func (s *System) TakeClockTurn(ctx context.Context) (bool, error) {
-	n, err := s.q.TakeClockTurn(ctx)
+	n, err := s.q.ClaimClockTick(ctx)
 	return n > 0, err
 }
 
@@ -206,7 +206,7 @@ func (s *System) ReleaseUnknownClaims(ctx context.Context, id connectors.Instanc
 	for i, c := range known {
 		ids[i] = c.UUID
 	}
-	n, err := s.q.ReleaseForgotten(ctx, id.UUID, ids)
+	n, err := s.q.ReleaseUnknownClaims(ctx, id.UUID, ids)
 	return int(n), err
 }
 
@@ -230,7 +230,7 @@ func (s *System) LongQueued(ctx context.Context, since time.Duration, most int) 
 			rows, err = q.LongQueuedRuns(ctx, since.Seconds(), int32(most))
 			return err
 		},
-		func(q *dbgen.Queries) (err error) { instances, err = q.LivingInstances(ctx); return err },
+		func(q *dbgen.Queries) (err error) { instances, err = q.LiveInstances(ctx); return err },
 	)
 	if err != nil {
 		return nil, nil, err

@@ -24,8 +24,8 @@ func (s *System) SweepGateway(ctx context.Context, this connectors.InstanceID) (
 	return ended, s.inTx(ctx, func(tx *System) error {
 		return tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
 			for _, step := range []func(context.Context) error{
-				q.LoseApprovalsOfSilentInstances, q.DropFetchedResults, q.DropOldApprovals, q.DropSpentAllowances, q.DropExpiredMail,
-				q.DropOldCallHours, q.DropOldSyncHours, q.DropOldQuotaDays, q.RollSyncHours,
+				q.MarkApprovalsUnknown, q.DeleteFetchedResults, q.DeleteOldApprovals, q.DeleteSpentAllowances, q.DeleteExpiredMail,
+				q.DeleteOldCallHours, q.DeleteOldSyncHours, q.DeleteOldQuotaDays, q.RollSyncHours,
 			} {
 				if err := step(ctx); err != nil {
 					return err
@@ -42,7 +42,7 @@ func (s *System) endAbandonedCalls(ctx context.Context, this connectors.Instance
 	note := func(t connectors.TenantID, id uuid.UUID) {
 		ended = append(ended, OwnedCallID{Tenant: t, ID: connectors.ToolCallID{UUID: id}})
 	}
-	lapsed, err := s.q.LapseApprovals(ctx, MaxSwept)
+	lapsed, err := s.q.ExpireApprovals(ctx, MaxSwept)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ type OwnedCallID struct {
 
 // AbandonedApprovals lists approved calls that no process claimed for a while, oldest first.
 func (s *System) AbandonedApprovals(ctx context.Context, while time.Duration, max int) ([]OwnedCallID, error) {
-	rows, err := s.q.LeftApprovals(ctx, while.Seconds(), int32(max))
+	rows, err := s.q.UnclaimedApprovals(ctx, while.Seconds(), int32(max))
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (s *System) AbandonedApprovals(ctx context.Context, while time.Duration, ma
 // PublishUses notifies every process of what this one consumed of shared limits. words contain no space and
 // have at most 7000 bytes.
 func (s *System) PublishUses(ctx context.Context, t connectors.TenantID, words string) error {
-	return s.q.SayUses(ctx, t.String(), words)
+	return s.q.NotifyQuotaUses(ctx, t.String(), words)
 }
 
 // OtherInstances counts the processes except one.

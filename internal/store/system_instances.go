@@ -19,10 +19,10 @@ func (s *System) Heartbeat(ctx context.Context, id connectors.InstanceID) error 
 func (s *System) recordHeartbeat(ctx context.Context, id connectors.InstanceID, generation int) error {
 	return s.inTx(ctx, func(tx *System) error {
 		return tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
-			if err := q.Beat(ctx, id, int32(generation), s.keys.kek.ID()); err != nil {
+			if err := q.RecordHeartbeat(ctx, id, int32(generation), s.keys.kek.ID()); err != nil {
 				return err
 			}
-			if err := q.ForgetSilentInstances(ctx, id); err != nil {
+			if err := q.DeleteSilentInstances(ctx, id); err != nil {
 				return err
 			}
 			return q.CloseRunsOfSilentInstances(ctx, &id)
@@ -34,10 +34,10 @@ func (s *System) recordHeartbeat(ctx context.Context, id connectors.InstanceID, 
 func (s *System) EndInstance(ctx context.Context, id connectors.InstanceID) error {
 	return s.inTx(ctx, func(tx *System) error {
 		return tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
-			if err := q.CloseRunsOf(ctx, &id); err != nil {
+			if err := q.CloseRunsOfInstance(ctx, &id); err != nil {
 				return err
 			}
-			if err := q.CloseCallsOf(ctx, &id); err != nil {
+			if err := q.CloseCallsOfInstance(ctx, &id); err != nil {
 				return err
 			}
 			return q.EndInstance(ctx, id)
@@ -56,7 +56,7 @@ func (s *System) CloseAllInstances(ctx context.Context) error {
 			if err := q.CloseAllCalls(ctx); err != nil {
 				return err
 			}
-			return q.ForgetInstances(ctx)
+			return q.DeleteInstances(ctx)
 		})
 	})
 }

@@ -13,7 +13,7 @@ func (s *System) Invitation(ctx context.Context, tokenHash []byte) (connectors.T
 	if err != nil {
 		return connectors.Tenant{}, connectors.Invitation{}, rowError(err, "invitation")
 	}
-	return toTenant(row.Tenant), toInvitation(dbgen.InviteRow{
+	return toTenant(row.Tenant), toInvitation(dbgen.CreateInvitationRow{
 		ID: row.ID, Email: row.Email, Role: row.Role, InvitedByName: row.InvitedByName, CreatedAt: row.CreatedAt, SentAt: row.SentAt,
 		Sends: row.Sends, ExpiresAt: row.ExpiresAt, AcceptedAt: row.AcceptedAt, RevokedAt: row.RevokedAt,
 	}), nil
@@ -61,5 +61,5 @@ func (s *System) TakeInvitation(
 
 // MarkDashboardUsed records that a person used a tenant's dashboard.
 func (s *System) MarkDashboardUsed(ctx context.Context, user connectors.UserID, tenant connectors.TenantID) error {
-	return s.q.Seen(ctx, tenant, user)
+	return s.q.TouchMembership(ctx, tenant, user)
 }

@@ -21,7 +21,7 @@ func (s *System) ReviewListeners(ctx context.Context, moved ...OwnedConnector) e
 	tenants, ids := splitOwned(moved)
 	return s.inTx(ctx, func(tx *System) error {
 		return tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
-			for _, step := range []func(context.Context, []uuid.UUID, []uuid.UUID) error{q.DropListeners, q.RenewListeners, q.AddListeners} {
+			for _, step := range []func(context.Context, []uuid.UUID, []uuid.UUID) error{q.DeleteListeners, q.ResetListeners, q.AddListeners} {
 				if err := step(ctx, tenants, ids); err != nil {
 					return err
 				}
@@ -47,7 +47,7 @@ func (s *System) ListenersToReview(ctx context.Context, max int) ([]OwnedConnect
 // WakeListeners retries the streams of connectors that wait for a credential.
 func (s *System) WakeListeners(ctx context.Context, moved ...OwnedConnector) error {
 	tenants, ids := splitOwned(moved)
-	return s.q.WakeListeners(ctx, tenants, ids)
+	return s.q.RetryUnauthorizedListeners(ctx, tenants, ids)
 }
 
 func splitOwned(owned []OwnedConnector) (tenants, ids []uuid.UUID) {
@@ -89,7 +89,7 @@ type HeldStream struct {
 
 // HeldStreams lists the claimed streams of a process.
 func (s *System) HeldStreams(ctx context.Context, id connectors.InstanceID) ([]HeldStream, error) {
-	rows, err := s.q.HeldListeners(ctx, &id)
+	rows, err := s.q.OwnedListeners(ctx, &id)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (s *System) HeldStreams(ctx context.Context, id connectors.InstanceID) ([]H
 // It returns those claimed.
 func (s *System) RetakeStreams(ctx context.Context, id connectors.InstanceID, open ...OwnedConnector) ([]OwnedConnector, error) {
 	tenants, ids := splitOwned(open)
-	rows, err := s.q.RetakeListeners(ctx, &id, tenants, ids)
+	rows, err := s.q.ReclaimListeners(ctx, &id, tenants, ids)
 	if err != nil {
 		return nil, err
 	}

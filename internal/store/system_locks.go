@@ -18,7 +18,7 @@ type AccountLock struct {
 // UnrecordedLocks finds accounts locked since a time by most wrong passwords within a window, and not in any
 // audit log; at most 100.
 func (s *System) UnrecordedLocks(ctx context.Context, most int, window time.Duration, since time.Time) ([]AccountLock, error) {
-	rows, err := s.q.UntoldLocks(ctx, int32(most-1), since, window.Seconds())
+	rows, err := s.q.UnrecordedLocks(ctx, int32(most-1), since, window.Seconds())
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (s *System) UnrecordedLocks(ctx context.Context, most int, window time.Dura
 // RecordLock appends a lock to tenants' audit logs, once even if called concurrently.
 func (s *System) RecordLock(ctx context.Context, l AccountLock, events map[connectors.TenantID]Event) error {
 	return s.inTx(ctx, func(tx *System) error {
-		n, err := tx.q.TellLock(ctx, l.ID)
+		n, err := tx.q.MarkLockRecorded(ctx, l.ID)
 		if err != nil || n == 0 {
 			return err
 		}

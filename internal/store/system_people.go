@@ -51,7 +51,7 @@ func (s *System) DeleteOrphanedUser(ctx context.Context, email string) error {
 		if err := tx.q.LockUserByEmail(ctx, email); err != nil {
 			return err
 		}
-		return tx.q.ForgetUserWithoutTenant(ctx, email)
+		return tx.q.DeleteUserWithoutTenant(ctx, email)
 	})
 }
 
@@ -92,7 +92,7 @@ func (s *System) ChangePassword(
 		if err := tx.q.EndOtherBrowserSessions(ctx, id, kept); err != nil {
 			return err
 		}
-		if err := tx.q.DropUnconfirmedFactor(ctx, id); err != nil { // it may have been begun with the old password
+		if err := tx.q.DeleteUnconfirmedFactor(ctx, id); err != nil { // it may have been begun with the old password
 			return err
 		}
 		return tenant.RecordChange(ctx, event, was, OfPassword(id))
@@ -101,7 +101,7 @@ func (s *System) ChangePassword(
 
 // SignedIn records a sign-in.
 func (s *System) SignedIn(ctx context.Context, id connectors.UserID) error {
-	n, err := s.q.SignedIn(ctx, id)
+	n, err := s.q.RecordSignIn(ctx, id)
 	return affectedError(n, err, "person")
 }
 

@@ -38,9 +38,9 @@ func historyDays(days *int16) int {
 func (s *System) SweepExpired(ctx context.Context) (int, error) {
 	deleted := 0
 	for _, drop := range []func(context.Context) (int64, error){
-		s.q.DropStaleFlows, s.q.DropExpiredConnectLinks, s.q.DropSpentSetupLinks, s.q.DropOldSignInFailures, s.q.DropDeadRegistrations,
-		s.q.DropUnusedClients, s.q.DropEndedAgentClients, s.q.DropEndedClientTokens, s.q.DropEndedMemberTokens,
-		s.q.DropSpentConfirmations, s.q.DropOldAccountRequests,
+		s.q.DeleteStaleFlows, s.q.DeleteExpiredConnectLinks, s.q.DeleteSpentSetupLinks, s.q.DeleteOldSignInFailures, s.q.DeleteDeadRegistrations,
+		s.q.DeleteUnusedClients, s.q.DeleteEndedAgentClients, s.q.DeleteEndedClientTokens, s.q.DeleteEndedMemberTokens,
+		s.q.DeleteSpentConfirmations, s.q.DeleteOldAccountRequests,
 	} {
 		n, err := drop(ctx)
 		deleted += int(n)

@@ -77,7 +77,7 @@ func (s *System) ConfirmSecondFactor(
 		if err := tx.q.AddRecoveryCodes(ctx, user, codes); err != nil {
 			return err
 		}
-		if err := tx.q.ProveSession(ctx, kept); err != nil {
+		if err := tx.q.MarkSessionSecondFactor(ctx, kept); err != nil {
 			return err
 		}
 		if err := tx.q.EndOtherBrowserSessions(ctx, user, kept); err != nil {
@@ -97,7 +97,7 @@ func (s *System) AcceptStep(ctx context.Context, user connectors.UserID, step in
 // CountCode counts a wrong code, or resets the count after a right one.
 func (s *System) CountCode(ctx context.Context, user connectors.UserID, right bool) error {
 	if right {
-		return s.q.ForgetWrongCodes(ctx, user)
+		return s.q.ResetWrongCodes(ctx, user)
 	}
 	return s.q.CountWrongCode(ctx, user)
 }
@@ -150,7 +150,7 @@ func (s *System) RenewRecoveryCodes(ctx context.Context, user connectors.UserID,
 		if was == nil {
 			return fault.Errorf(fault.NotFound, "There is no second factor.")
 		}
-		if err := tx.q.DropRecoveryCodes(ctx, user); err != nil {
+		if err := tx.q.DeleteRecoveryCodes(ctx, user); err != nil {
 			return err
 		}
 		if err := tx.q.AddRecoveryCodes(ctx, user, codes); err != nil {
@@ -170,7 +170,7 @@ func (s *System) DropSecondFactor(ctx context.Context, user connectors.UserID, k
 // [ErrMemberElsewhere] otherwise.
 func (s *System) DropMemberSecondFactor(ctx context.Context, user connectors.UserID, in connectors.TenantID, event Event) error {
 	return s.inTx(ctx, func(tx *System) error {
-		if err := tx.q.HoldUser(ctx, user); err != nil {
+		if err := tx.q.LockUser(ctx, user); err != nil {
 			return err
 		}
 		elsewhere, err := tx.q.IsMemberElsewhere(ctx, user, in)
@@ -196,7 +196,7 @@ func (s *System) dropSecondFactor(ctx context.Context, user connectors.UserID, k
 	if was == nil {
 		return fault.Errorf(fault.NotFound, "There is no second factor.")
 	}
-	n, err := s.q.DropSecondFactor(ctx, user)
+	n, err := s.q.DeleteSecondFactor(ctx, user)
 	if err := affectedError(n, err, "second factor"); err != nil {
 		return err
 	}

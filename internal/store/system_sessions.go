@@ -62,7 +62,7 @@ func (s *System) SessionMemberships(ctx context.Context, id connectors.SessionID
 
 // UseSession records the last use of a session and its address; empty: unchanged.
 func (s *System) UseSession(ctx context.Context, id connectors.SessionID, at time.Time, address string) error {
-	return s.q.UseBrowserSession(ctx, at, truncateBrowser(address), id)
+	return s.q.TouchBrowserSession(ctx, at, truncateBrowser(address), id)
 }
 
 // ConfirmSession records a re-authentication.

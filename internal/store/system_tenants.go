@@ -79,17 +79,17 @@ func (s *System) DeleteTenant(ctx context.Context, id connectors.TenantID) error
 		return err
 	}
 	return s.inTx(ctx, func(tx *System) error {
-		if err := tx.q.TakeAnyTime(ctx); err != nil {
+		if err := tx.q.DisableStatementTimeout(ctx); err != nil {
 			return err
 		}
-		if err := tx.q.HoldActs(ctx, id.UUID); err != nil { // an action locks some of the tenant's rows, and then the tenant
+		if err := tx.q.LockAuditedActions(ctx, id.UUID); err != nil { // an action locks some of the tenant's rows, and then the tenant
 			return err
 		}
-		people, err := tx.q.PeopleOfTenant(ctx, id)
+		people, err := tx.q.LockUsersOfTenant(ctx, id)
 		if err != nil {
 			return err
 		}
-		if err := tx.q.HoldTenant(ctx, id); err != nil {
+		if err := tx.q.LockTenantForDelete(ctx, id); err != nil {
 			return err
 		}
 		if err := tx.q.DeleteCallsOfTenant(ctx, id); err != nil {
@@ -103,7 +103,7 @@ func (s *System) DeleteTenant(ctx context.Context, id connectors.TenantID) error
 		for i, p := range people {
 			ids[i] = p.UUID
 		}
-		return tx.q.ForgetPeopleWithoutTenant(ctx, ids)
+		return tx.q.DeleteUsersWithoutTenant(ctx, ids)
 	})
 }
 
@@ -194,7 +194,7 @@ func (s *System) TakeSetupLink(ctx context.Context, hash []byte, m NewMember, ev
 		if _, err := tx.SetupLink(ctx, hash); err != nil {
 			return err
 		}
-		if err := tx.q.DropSetupLinks(ctx, id); err != nil {
+		if err := tx.q.DeleteSetupLinks(ctx, id); err != nil {
 			return err
 		}
 		m.Role = connectors.RoleOwner

@@ -13,10 +13,10 @@ import (
 func (s *System) SweepNotices(ctx context.Context) error {
 	return s.inTx(ctx, func(tx *System) error {
 		return tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
-			if err := q.DropOldNotices(ctx); err != nil {
+			if err := q.DeleteOldNotices(ctx); err != nil {
 				return err
 			}
-			return q.DropOldDeliveries(ctx)
+			return q.DeleteOldDeliveries(ctx)
 		})
 	})
 }
@@ -45,7 +45,7 @@ func (s *System) RequeueOverdue(ctx context.Context, while time.Duration, max in
 func (s *System) NoticeLapsing(ctx context.Context, within time.Duration, max int) (int, error) {
 	found := 0
 	err := s.inTx(ctx, func(tx *System) error {
-		rows, err := tx.q.LapsingAccounts(ctx, within.Seconds(), int32(max))
+		rows, err := tx.q.ExpiringAccounts(ctx, within.Seconds(), int32(max))
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ func (t *Tenant) Rename(ctx context.Context, name string) error {
 
 // Configure sets what the call history keeps, which roles read it, and how long a call waits for approval.
 func (t *Tenant) Configure(ctx context.Context, history connectors.CallHistory, readers connectors.BodyReaders, approvalTimeout time.Duration) error {
-	n, err := t.q.ConfigureTenant(ctx, dbgen.ConfigureTenantParams{
+	n, err := t.q.SetCallSettings(ctx, dbgen.SetCallSettingsParams{
 		CallHistory: history, BodyReaders: readers, ApprovalTimeoutS: int32(approvalTimeout / time.Second), TenantID: t.id,
 	})
 	return t.notifyChange(affectedError(n, err, "tenant"), "tenant", t.id)

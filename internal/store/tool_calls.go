@@ -228,12 +228,12 @@ func (s *System) NoteProgress(ctx context.Context, calls []OwnedCall) ([]connect
 		}
 		tenants, ids, progress = append(tenants, c.Tenant.UUID), append(ids, c.ID.UUID), append(progress, raw)
 	}
-	return s.q.NoteProgress(ctx, tenants, ids, progress)
+	return s.q.SaveProgress(ctx, tenants, ids, progress)
 }
 
 // CloseInstanceCalls ends the calls of a stopped process.
 func (s *System) CloseInstanceCalls(ctx context.Context, id connectors.InstanceID) error {
-	return s.q.CloseCallsOf(ctx, &id)
+	return s.q.CloseCallsOfInstance(ctx, &id)
 }
 
 // orZero returns *id, or the zero value.

@@ -51,7 +51,7 @@ func (t *Tenant) AddTestDelivery(ctx context.Context, id connectors.WebhookID, b
 			if err != nil {
 				return err
 			}
-			return q.DropOldestDeliveries(ctx, tx.id, id, maxDeliveries)
+			return q.DeleteOldestDeliveries(ctx, tx.id, id, maxDeliveries)
 		})
 	})
 }
@@ -94,12 +94,12 @@ func (t *Tenant) EndDelivery(ctx context.Context, d connectors.Delivery, try Del
 
 // NoteDelivered resets the webhook's failures.
 func (t *Tenant) NoteDelivered(ctx context.Context, id connectors.WebhookID) error {
-	return t.q.NoteDelivered(ctx, t.id, id)
+	return t.q.RecordDelivered(ctx, t.id, id)
 }
 
 // NoteUndelivered counts a failure and returns the webhook.
 func (t *Tenant) NoteUndelivered(ctx context.Context, id connectors.WebhookID) (connectors.Webhook, error) {
-	row, err := t.q.NoteUndelivered(ctx, t.id, id)
+	row, err := t.q.RecordUndelivered(ctx, t.id, id)
 	return toWebhook(row), rowError(err, "webhook")
 }
 

@@ -277,7 +277,7 @@ func (q *Queries) AccessTools(ctx context.Context, tenantID connectors.TenantID,
 	return items, nil
 }
 
-const credentialOf = `-- name: CredentialOf :one
+const credentialByOwner = `-- name: CredentialByOwner :one
 select id, connector_id, agent_id, type, origin,
        (case when type = 'oauth2' and status in ('active', 'refresh_failed') and expires_at <= now()
              and (grant_meta ->> 'refreshable')::boolean is not true then 'expired' else status end)::text as status, account, scopes, expires_at, refreshed_at, last_used_at, error, version,
@@ -286,7 +286,7 @@ from credentials
 where tenant_id = $1 and connector_id = $2 and agent_id is not distinct from $3
 `
 
-type CredentialOfRow struct {
+type CredentialByOwnerRow struct {
 	ID          connectors.CredentialID
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID
@@ -305,9 +305,9 @@ type CredentialOfRow struct {
 }
 
 // Status is computed as in Credentials.
-func (q *Queries) CredentialOf(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, agentID *connectors.AgentID) (CredentialOfRow, error) {
-	row := q.db.QueryRow(ctx, credentialOf, tenantID, connectorID, agentID)
-	var i CredentialOfRow
+func (q *Queries) CredentialByOwner(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, agentID *connectors.AgentID) (CredentialByOwnerRow, error) {
+	row := q.db.QueryRow(ctx, credentialByOwner, tenantID, connectorID, agentID)
+	var i CredentialByOwnerRow
 	err := row.Scan(
 		&i.ID,
 		&i.ConnectorID,

@@ -203,48 +203,24 @@ func (q *Queries) ConnectedRequests(ctx context.Context, tenantID connectors.Ten
 	return items, nil
 }
 
-const disableAgentsOf = `-- name: DisableAgentsOf :many
-update agents
-set enabled = false,
-    updated_at = now()
-from personal_agents p
-where agents.tenant_id = $1 and p.tenant_id = agents.tenant_id and p.agent_id = agents.id and p.user_id = $2
-returning agents.id, agents.slug
+const deleteAccountRequests = `-- name: DeleteAccountRequests :exec
+delete from account_requests
+where tenant_id = $1 and agent_id = $2 and expires_at <= $3
 `
 
-type DisableAgentsOfRow struct {
-	ID   connectors.AgentID
-	Slug string
+func (q *Queries) DeleteAccountRequests(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID, now time.Time) error {
+	_, err := q.db.Exec(ctx, deleteAccountRequests, tenantID, agentID, now)
+	return err
 }
 
-func (q *Queries) DisableAgentsOf(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) ([]DisableAgentsOfRow, error) {
-	rows, err := q.db.Query(ctx, disableAgentsOf, tenantID, userID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []DisableAgentsOfRow
-	for rows.Next() {
-		var i DisableAgentsOfRow
-		if err := rows.Scan(&i.ID, &i.Slug); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const dropCredentialsOfAgents = `-- name: DropCredentialsOfAgents :many
+const deleteCredentialsOfAgents = `-- name: DeleteCredentialsOfAgents :many
 delete from credentials
 where tenant_id = $1 and agent_id = any($2::uuid[])
 returning connector_id
 `
 
-func (q *Queries) DropCredentialsOfAgents(ctx context.Context, tenantID connectors.TenantID, agents []uuid.UUID) ([]connectors.ConnectorID, error) {
-	rows, err := q.db.Query(ctx, dropCredentialsOfAgents, tenantID, agents)
+func (q *Queries) DeleteCredentialsOfAgents(ctx context.Context, tenantID connectors.TenantID, agents []uuid.UUID) ([]connectors.ConnectorID, error) {
+	rows, err := q.db.Query(ctx, deleteCredentialsOfAgents, tenantID, agents)
 	if err != nil {
 		return nil, err
 	}
@@ -263,14 +239,38 @@ func (q *Queries) DropCredentialsOfAgents(ctx context.Context, tenantID connecto
 	return items, nil
 }
 
-const forgetAccountRequests = `-- name: ForgetAccountRequests :exec
-delete from account_requests
-where tenant_id = $1 and agent_id = $2 and expires_at <= $3
+const disableAgentsOfMember = `-- name: DisableAgentsOfMember :many
+update agents
+set enabled = false,
+    updated_at = now()
+from personal_agents p
+where agents.tenant_id = $1 and p.tenant_id = agents.tenant_id and p.agent_id = agents.id and p.user_id = $2
+returning agents.id, agents.slug
 `
 
-func (q *Queries) ForgetAccountRequests(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID, now time.Time) error {
-	_, err := q.db.Exec(ctx, forgetAccountRequests, tenantID, agentID, now)
-	return err
+type DisableAgentsOfMemberRow struct {
+	ID   connectors.AgentID
+	Slug string
+}
+
+func (q *Queries) DisableAgentsOfMember(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) ([]DisableAgentsOfMemberRow, error) {
+	rows, err := q.db.Query(ctx, disableAgentsOfMember, tenantID, userID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DisableAgentsOfMemberRow
+	for rows.Next() {
+		var i DisableAgentsOfMemberRow
+		if err := rows.Scan(&i.ID, &i.Slug); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const insertAccountRequest = `-- name: InsertAccountRequest :exec

@@ -120,6 +120,71 @@ func (q *Queries) AgentClients(ctx context.Context, arg AgentClientsParams) ([]A
 	return items, nil
 }
 
+const clientOwner = `-- name: ClientOwner :one
+select memberships.role,
+       coalesce(greatest(users.signed_out_at, memberships.signed_out_at), 'epoch')::timestamptz as signed_out_at,
+       coalesce(sso.enabled, false)::boolean as sso,
+       (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
+       coalesce((
+           select max(i.signed_in_at)
+           from sso_identities i
+           where i.tenant_id = memberships.tenant_id and i.user_id = memberships.user_id), 'epoch')::timestamptz as sso_signed_in_at
+from memberships
+join users on users.id = memberships.user_id
+left join sso_settings sso on sso.tenant_id = memberships.tenant_id
+where memberships.tenant_id = $1 and memberships.user_id = $2
+`
+
+type ClientOwnerRow struct {
+	Role          connectors.Role
+	SignedOutAt   time.Time
+	Sso           bool
+	SsoOnly       bool
+	SsoSignedInAt time.Time
+}
+
+// The current role and sign-in state of the member that authorized the client.
+func (q *Queries) ClientOwner(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) (ClientOwnerRow, error) {
+	row := q.db.QueryRow(ctx, clientOwner, tenantID, userID)
+	var i ClientOwnerRow
+	err := row.Scan(
+		&i.Role,
+		&i.SignedOutAt,
+		&i.Sso,
+		&i.SsoOnly,
+		&i.SsoSignedInAt,
+	)
+	return i, err
+}
+
+const consumeCode = `-- name: ConsumeCode :execrows
+update agent_clients
+set code_used_at = $1::timestamptz
+where tenant_id = $2 and id = $3 and code_used_at is null
+`
+
+func (q *Queries) ConsumeCode(ctx context.Context, at time.Time, tenantID connectors.TenantID, iD connectors.AgentClientID) (int64, error) {
+	result, err := q.db.Exec(ctx, consumeCode, at, tenantID, iD)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const consumeConfirmation = `-- name: ConsumeConfirmation :execrows
+insert into spent_confirmations (tenant_id, id, until)
+values ($1, $2, $3)
+on conflict do nothing
+`
+
+func (q *Queries) ConsumeConfirmation(ctx context.Context, tenantID connectors.TenantID, iD uuid.UUID, until time.Time) (int64, error) {
+	result, err := q.db.Exec(ctx, consumeConfirmation, tenantID, iD, until)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const createAgentClient = `-- name: CreateAgentClient :exec
 
 insert into agent_clients (
@@ -236,33 +301,33 @@ func (q *Queries) DeleteAgentClient(ctx context.Context, tenantID connectors.Ten
 	return result.RowsAffected(), nil
 }
 
-const dropClientToken = `-- name: DropClientToken :execrows
+const deleteClientToken = `-- name: DeleteClientToken :execrows
 delete from agent_tokens
 where tenant_id = $1 and id = $2 and agent_client_id is not null
 `
 
-func (q *Queries) DropClientToken(ctx context.Context, tenantID connectors.TenantID, iD connectors.AgentTokenID) (int64, error) {
-	result, err := q.db.Exec(ctx, dropClientToken, tenantID, iD)
+func (q *Queries) DeleteClientToken(ctx context.Context, tenantID connectors.TenantID, iD connectors.AgentTokenID) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteClientToken, tenantID, iD)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const dropMemberToken = `-- name: DropMemberToken :execrows
+const deleteMemberToken = `-- name: DeleteMemberToken :execrows
 delete from member_tokens
 where tenant_id = $1 and id = $2
 `
 
-func (q *Queries) DropMemberToken(ctx context.Context, tenantID connectors.TenantID, iD connectors.MemberTokenID) (int64, error) {
-	result, err := q.db.Exec(ctx, dropMemberToken, tenantID, iD)
+func (q *Queries) DeleteMemberToken(ctx context.Context, tenantID connectors.TenantID, iD connectors.MemberTokenID) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteMemberToken, tenantID, iD)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const dropOldClientTokens = `-- name: DropOldClientTokens :many
+const deleteOldClientTokens = `-- name: DeleteOldClientTokens :many
 delete from agent_tokens
 where agent_tokens.tenant_id = $1
   and agent_tokens.agent_client_id = $2::uuid
@@ -277,8 +342,8 @@ returning agent_tokens.id
 
 // The newest @keep access tokens of a client stay. Rows are ordered by the database's clock because an id has the clock
 // of its process.
-func (q *Queries) DropOldClientTokens(ctx context.Context, tenantID connectors.TenantID, agentClientID uuid.UUID, keep int32) ([]connectors.AgentTokenID, error) {
-	rows, err := q.db.Query(ctx, dropOldClientTokens, tenantID, agentClientID, keep)
+func (q *Queries) DeleteOldClientTokens(ctx context.Context, tenantID connectors.TenantID, agentClientID uuid.UUID, keep int32) ([]connectors.AgentTokenID, error) {
+	rows, err := q.db.Query(ctx, deleteOldClientTokens, tenantID, agentClientID, keep)
 	if err != nil {
 		return nil, err
 	}
@@ -297,7 +362,7 @@ func (q *Queries) DropOldClientTokens(ctx context.Context, tenantID connectors.T
 	return items, nil
 }
 
-const dropOldMemberTokens = `-- name: DropOldMemberTokens :exec
+const deleteOldMemberTokens = `-- name: DeleteOldMemberTokens :exec
 delete from member_tokens
 where member_tokens.tenant_id = $1
   and member_tokens.agent_client_id = $2
@@ -310,12 +375,12 @@ where member_tokens.tenant_id = $1
 `
 
 // The newest @keep access tokens of a client stay.
-func (q *Queries) DropOldMemberTokens(ctx context.Context, tenantID connectors.TenantID, agentClientID connectors.AgentClientID, keep int32) error {
-	_, err := q.db.Exec(ctx, dropOldMemberTokens, tenantID, agentClientID, keep)
+func (q *Queries) DeleteOldMemberTokens(ctx context.Context, tenantID connectors.TenantID, agentClientID connectors.AgentClientID, keep int32) error {
+	_, err := q.db.Exec(ctx, deleteOldMemberTokens, tenantID, agentClientID, keep)
 	return err
 }
 
-const endSSOPrograms = `-- name: EndSSOPrograms :exec
+const deleteSSOClients = `-- name: DeleteSSOClients :exec
 delete from agent_clients
 where tenant_id = $1
   and agent_id is null
@@ -324,19 +389,50 @@ where tenant_id = $1
 `
 
 // Clients that act as members and were authorized by single sign-on. user_id null: of all members.
-func (q *Queries) EndSSOPrograms(ctx context.Context, tenantID connectors.TenantID, userID *uuid.UUID) error {
-	_, err := q.db.Exec(ctx, endSSOPrograms, tenantID, userID)
+func (q *Queries) DeleteSSOClients(ctx context.Context, tenantID connectors.TenantID, userID *uuid.UUID) error {
+	_, err := q.db.Exec(ctx, deleteSSOClients, tenantID, userID)
 	return err
 }
 
-const holdAgentClient = `-- name: HoldAgentClient :one
+const isAgentOfClients = `-- name: IsAgentOfClients :one
+select (exists (
+    select from personal_agents
+    where personal_agents.tenant_id = $1 and personal_agents.user_id = $2 and personal_agents.agent_id = $3
+) or exists (
+    select from agent_clients
+    where agent_clients.tenant_id = $1 and agent_clients.user_id = $2 and agent_clients.agent_id = $3::uuid
+))::boolean
+`
+
+// Reports whether the agent is a personal agent of the user, or a client that the user authorized acts as it.
+func (q *Queries) IsAgentOfClients(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID, agentID connectors.AgentID) (bool, error) {
+	row := q.db.QueryRow(ctx, isAgentOfClients, tenantID, userID, agentID)
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
+const isPersonalAgent = `-- name: IsPersonalAgent :one
+select exists (
+    select from personal_agents
+    where tenant_id = $1 and user_id = $2 and agent_id = $3)
+`
+
+func (q *Queries) IsPersonalAgent(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID, agentID connectors.AgentID) (bool, error) {
+	row := q.db.QueryRow(ctx, isPersonalAgent, tenantID, userID, agentID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
+const lockAgentClient = `-- name: LockAgentClient :one
 select c.tenant_id, c.id, c.agent_id, c.user_id, c.client_id, c.client_name, c.client_host, c.resource, c.redirect_uri, c.code_mac, c.challenge, c.code_expires_at, c.code_used_at, c.salt, c.generation, c.rotated_at, c.created_at, c.expires_at, c.scope, c.by_sso, clock_timestamp()::timestamptz as now
 from agent_clients c
 where c.tenant_id = $1 and c.id = $2
 for update
 `
 
-type HoldAgentClientRow struct {
+type LockAgentClientRow struct {
 	TenantID      connectors.TenantID
 	ID            connectors.AgentClientID
 	AgentID       *connectors.AgentID
@@ -362,9 +458,9 @@ type HoldAgentClientRow struct {
 
 // Concurrent exchanges of a code or a refresh token wait for the row lock. The time is the database's: another process
 // may have issued the code.
-func (q *Queries) HoldAgentClient(ctx context.Context, tenantID connectors.TenantID, iD connectors.AgentClientID) (HoldAgentClientRow, error) {
-	row := q.db.QueryRow(ctx, holdAgentClient, tenantID, iD)
-	var i HoldAgentClientRow
+func (q *Queries) LockAgentClient(ctx context.Context, tenantID connectors.TenantID, iD connectors.AgentClientID) (LockAgentClientRow, error) {
+	row := q.db.QueryRow(ctx, lockAgentClient, tenantID, iD)
+	var i LockAgentClientRow
 	err := row.Scan(
 		&i.TenantID,
 		&i.ID,
@@ -389,37 +485,6 @@ func (q *Queries) HoldAgentClient(ctx context.Context, tenantID connectors.Tenan
 		&i.Now,
 	)
 	return i, err
-}
-
-const isAgentOfPrograms = `-- name: IsAgentOfPrograms :one
-select (exists (
-    select from personal_agents
-    where personal_agents.tenant_id = $1 and personal_agents.user_id = $2 and personal_agents.agent_id = $3
-) or exists (
-    select from agent_clients
-    where agent_clients.tenant_id = $1 and agent_clients.user_id = $2 and agent_clients.agent_id = $3::uuid
-))::boolean
-`
-
-// Reports whether the agent is a personal agent of the user, or a client that the user authorized acts as it.
-func (q *Queries) IsAgentOfPrograms(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID, agentID connectors.AgentID) (bool, error) {
-	row := q.db.QueryRow(ctx, isAgentOfPrograms, tenantID, userID, agentID)
-	var column_1 bool
-	err := row.Scan(&column_1)
-	return column_1, err
-}
-
-const isPersonalAgent = `-- name: IsPersonalAgent :one
-select exists (
-    select from personal_agents
-    where tenant_id = $1 and user_id = $2 and agent_id = $3)
-`
-
-func (q *Queries) IsPersonalAgent(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID, agentID connectors.AgentID) (bool, error) {
-	row := q.db.QueryRow(ctx, isPersonalAgent, tenantID, userID, agentID)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
 }
 
 const personalAgents = `-- name: PersonalAgents :many
@@ -463,43 +528,6 @@ func (q *Queries) PersonalAgents(ctx context.Context, tenantID connectors.Tenant
 	return items, nil
 }
 
-const programStanding = `-- name: ProgramStanding :one
-select memberships.role,
-       coalesce(greatest(users.signed_out_at, memberships.signed_out_at), 'epoch')::timestamptz as signed_out_at,
-       coalesce(sso.enabled, false)::boolean as sso,
-       (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
-       coalesce((
-           select max(i.signed_in_at)
-           from sso_identities i
-           where i.tenant_id = memberships.tenant_id and i.user_id = memberships.user_id), 'epoch')::timestamptz as sso_signed_in_at
-from memberships
-join users on users.id = memberships.user_id
-left join sso_settings sso on sso.tenant_id = memberships.tenant_id
-where memberships.tenant_id = $1 and memberships.user_id = $2
-`
-
-type ProgramStandingRow struct {
-	Role          connectors.Role
-	SignedOutAt   time.Time
-	Sso           bool
-	SsoOnly       bool
-	SsoSignedInAt time.Time
-}
-
-// The current role and sign-in state of the member that authorized the client.
-func (q *Queries) ProgramStanding(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) (ProgramStandingRow, error) {
-	row := q.db.QueryRow(ctx, programStanding, tenantID, userID)
-	var i ProgramStandingRow
-	err := row.Scan(
-		&i.Role,
-		&i.SignedOutAt,
-		&i.Sso,
-		&i.SsoOnly,
-		&i.SsoSignedInAt,
-	)
-	return i, err
-}
-
 const rotateAgentClient = `-- name: RotateAgentClient :execrows
 update agent_clients
 set generation = generation + 1, rotated_at = $1::timestamptz, expires_at = $2
@@ -522,34 +550,6 @@ func (q *Queries) RotateAgentClient(ctx context.Context, arg RotateAgentClientPa
 		arg.ID,
 		arg.Generation,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const spendCode = `-- name: SpendCode :execrows
-update agent_clients
-set code_used_at = $1::timestamptz
-where tenant_id = $2 and id = $3 and code_used_at is null
-`
-
-func (q *Queries) SpendCode(ctx context.Context, at time.Time, tenantID connectors.TenantID, iD connectors.AgentClientID) (int64, error) {
-	result, err := q.db.Exec(ctx, spendCode, at, tenantID, iD)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const spendConfirmation = `-- name: SpendConfirmation :execrows
-insert into spent_confirmations (tenant_id, id, until)
-values ($1, $2, $3)
-on conflict do nothing
-`
-
-func (q *Queries) SpendConfirmation(ctx context.Context, tenantID connectors.TenantID, iD uuid.UUID, until time.Time) (int64, error) {
-	result, err := q.db.Exec(ctx, spendConfirmation, tenantID, iD, until)
 	if err != nil {
 		return 0, err
 	}

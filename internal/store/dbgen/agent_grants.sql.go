@@ -107,13 +107,13 @@ func (q *Queries) AgentGrants(ctx context.Context, arg AgentGrantsParams) ([]Age
 	return items, nil
 }
 
-const dropAgentGrant = `-- name: DropAgentGrant :execrows
+const deleteAgentGrant = `-- name: DeleteAgentGrant :execrows
 delete from agent_grants
 where tenant_id = $1 and agent_id = $2 and connector_id = $3
 `
 
-func (q *Queries) DropAgentGrant(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID, connectorID connectors.ConnectorID) (int64, error) {
-	result, err := q.db.Exec(ctx, dropAgentGrant, tenantID, agentID, connectorID)
+func (q *Queries) DeleteAgentGrant(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID, connectorID connectors.ConnectorID) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteAgentGrant, tenantID, agentID, connectorID)
 	if err != nil {
 		return 0, err
 	}

@@ -153,7 +153,7 @@ func (q *Queries) DeleteAgent(ctx context.Context, tenantID connectors.TenantID,
 	return result.RowsAffected(), nil
 }
 
-const holdAgent = `-- name: HoldAgent :one
+const lockAgent = `-- name: LockAgent :one
 select agents.id
 from agents
 where agents.tenant_id = $1 and agents.id = $2
@@ -162,8 +162,8 @@ for share
 
 // The share lock waits for a concurrent change of the agent. A later disable or delete then sees the rows that this
 // transaction adds.
-func (q *Queries) HoldAgent(ctx context.Context, tenantID connectors.TenantID, iD connectors.AgentID) (connectors.AgentID, error) {
-	row := q.db.QueryRow(ctx, holdAgent, tenantID, iD)
+func (q *Queries) LockAgent(ctx context.Context, tenantID connectors.TenantID, iD connectors.AgentID) (connectors.AgentID, error) {
+	row := q.db.QueryRow(ctx, lockAgent, tenantID, iD)
 	var id connectors.AgentID
 	err := row.Scan(&id)
 	return id, err

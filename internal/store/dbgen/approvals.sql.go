@@ -170,7 +170,32 @@ func (q *Queries) DecideApproval(ctx context.Context, arg DecideApprovalParams) 
 	return i, err
 }
 
-const deniedCall = `-- name: DeniedCall :one
+const deleteAllowance = `-- name: DeleteAllowance :execrows
+delete from tool_allowances
+where tenant_id = $1 and agent_id = $2 and connector_id = $3 and tool = $4
+`
+
+type DeleteAllowanceParams struct {
+	TenantID    connectors.TenantID
+	AgentID     connectors.AgentID
+	ConnectorID connectors.ConnectorID
+	Tool        string
+}
+
+func (q *Queries) DeleteAllowance(ctx context.Context, arg DeleteAllowanceParams) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteAllowance,
+		arg.TenantID,
+		arg.AgentID,
+		arg.ConnectorID,
+		arg.Tool,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const deniedApprovalOfCall = `-- name: DeniedApprovalOfCall :one
 select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at
 from approvals
 where tenant_id = $1 and agent_id = $2 and call_hash = $3 and state = 'denied' and decided_at > $4
@@ -178,15 +203,15 @@ order by id desc
 limit 1
 `
 
-type DeniedCallParams struct {
+type DeniedApprovalOfCallParams struct {
 	TenantID connectors.TenantID
 	AgentID  connectors.AgentID
 	CallHash []byte
 	Since    *time.Time
 }
 
-func (q *Queries) DeniedCall(ctx context.Context, arg DeniedCallParams) (Approval, error) {
-	row := q.db.QueryRow(ctx, deniedCall,
+func (q *Queries) DeniedApprovalOfCall(ctx context.Context, arg DeniedApprovalOfCallParams) (Approval, error) {
+	row := q.db.QueryRow(ctx, deniedApprovalOfCall,
 		arg.TenantID,
 		arg.AgentID,
 		arg.CallHash,
@@ -213,31 +238,6 @@ func (q *Queries) DeniedCall(ctx context.Context, arg DeniedCallParams) (Approva
 		&i.FetchedAt,
 	)
 	return i, err
-}
-
-const dropAllowance = `-- name: DropAllowance :execrows
-delete from tool_allowances
-where tenant_id = $1 and agent_id = $2 and connector_id = $3 and tool = $4
-`
-
-type DropAllowanceParams struct {
-	TenantID    connectors.TenantID
-	AgentID     connectors.AgentID
-	ConnectorID connectors.ConnectorID
-	Tool        string
-}
-
-func (q *Queries) DropAllowance(ctx context.Context, arg DropAllowanceParams) (int64, error) {
-	result, err := q.db.Exec(ctx, dropAllowance,
-		arg.TenantID,
-		arg.AgentID,
-		arg.ConnectorID,
-		arg.Tool,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
 }
 
 const fetchApproval = `-- name: FetchApproval :execrows
@@ -330,15 +330,15 @@ func (q *Queries) InsertApproval(ctx context.Context, arg InsertApprovalParams) 
 	return i, err
 }
 
-const sameCall = `-- name: SameCall :one
+const openApprovalOfCall = `-- name: OpenApprovalOfCall :one
 select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at
 from approvals
 where tenant_id = $1 and call_hash = $2
   and (state in ('waiting', 'approved', 'executing') or (state = 'done' and fetched_at is null))
 `
 
-func (q *Queries) SameCall(ctx context.Context, tenantID connectors.TenantID, callHash []byte) (Approval, error) {
-	row := q.db.QueryRow(ctx, sameCall, tenantID, callHash)
+func (q *Queries) OpenApprovalOfCall(ctx context.Context, tenantID connectors.TenantID, callHash []byte) (Approval, error) {
+	row := q.db.QueryRow(ctx, openApprovalOfCall, tenantID, callHash)
 	var i Approval
 	err := row.Scan(
 		&i.TenantID,

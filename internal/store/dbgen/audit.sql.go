@@ -132,20 +132,6 @@ func (q *Queries) AuditEvents(ctx context.Context, arg AuditEventsParams) ([]Aud
 	return items, nil
 }
 
-const auditFirst = `-- name: AuditFirst :one
-select coalesce(min(n), 0)::bigint as n
-from audit_chain
-where tenant_id = $1
-`
-
-// 0: the chain is empty.
-func (q *Queries) AuditFirst(ctx context.Context, tenantID connectors.TenantID) (int64, error) {
-	row := q.db.QueryRow(ctx, auditFirst, tenantID)
-	var n int64
-	err := row.Scan(&n)
-	return n, err
-}
-
 const auditHead = `-- name: AuditHead :one
 select events, hash, checked_at, checked_events, checked_bad, checked_reason, checked_event, checked_last
 from audit_heads
@@ -267,7 +253,7 @@ func (q *Queries) AuditLinks(ctx context.Context, arg AuditLinksParams) ([]Audit
 	return items, nil
 }
 
-const auditOld = `-- name: AuditOld :one
+const countAuditEntriesBefore = `-- name: CountAuditEntriesBefore :one
 select coalesce(min(audit_chain.n) - 1, -1)::bigint as entries
 from audit_chain
 join audit_events on audit_events.tenant_id = $1 and audit_events.id = audit_chain.event_id
@@ -275,8 +261,8 @@ where audit_chain.tenant_id = $1 and audit_events.at >= $2
 `
 
 // The number of leading entries older than @before. -1: all entries are older.
-func (q *Queries) AuditOld(ctx context.Context, tenantID connectors.TenantID, before time.Time) (int64, error) {
-	row := q.db.QueryRow(ctx, auditOld, tenantID, before)
+func (q *Queries) CountAuditEntriesBefore(ctx context.Context, tenantID connectors.TenantID, before time.Time) (int64, error) {
+	row := q.db.QueryRow(ctx, countAuditEntriesBefore, tenantID, before)
 	var entries int64
 	err := row.Scan(&entries)
 	return entries, err
@@ -295,6 +281,20 @@ func (q *Queries) CountUnlinkedEvents(ctx context.Context, tenantID connectors.T
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const firstAuditLink = `-- name: FirstAuditLink :one
+select coalesce(min(n), 0)::bigint as n
+from audit_chain
+where tenant_id = $1
+`
+
+// 0: the chain is empty.
+func (q *Queries) FirstAuditLink(ctx context.Context, tenantID connectors.TenantID) (int64, error) {
+	row := q.db.QueryRow(ctx, firstAuditLink, tenantID)
+	var n int64
+	err := row.Scan(&n)
+	return n, err
 }
 
 const setAuditChecked = `-- name: SetAuditChecked :exec

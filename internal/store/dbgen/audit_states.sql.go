@@ -170,28 +170,6 @@ func (q *Queries) ConnectorState(ctx context.Context, tenantID connectors.Tenant
 	return state, err
 }
 
-const holdActs = `-- name: HoldActs :exec
-
-with shortly as materialized (
-    select current_setting('lock_timeout') as before, set_config('lock_timeout', '5s', true) as now
-), held as materialized (
-    select shortly.before, pg_advisory_xact_lock(hashtextextended('patchbay acts ' || ($1::uuid)::text, 0)) as held
-    from shortly
-    where shortly.now <> ''
-)
-select set_config('lock_timeout', held.before, true)
-from held
-`
-
-// The state of a row before and after an action, for the audit log. New columns of a table are included by default.
-// Binary values are replaced by a fingerprint (internal/store/state.go).
-// Serializes the audited actions of a tenant, so that the state before an action is the state after the previous one.
-// The wait holds a connection, so lock_timeout bounds it to five seconds.
-func (q *Queries) HoldActs(ctx context.Context, tenantID uuid.UUID) error {
-	_, err := q.db.Exec(ctx, holdActs, tenantID)
-	return err
-}
-
 const invitationState = `-- name: InvitationState :one
 select (to_jsonb(i) - '{tenant_id,id,token_hash,invited_by,invited_by_name,created_at,sent_at}'::text[])::jsonb as state, i.token_hash
 from invitations i
@@ -221,6 +199,28 @@ func (q *Queries) ListenState(ctx context.Context, tenantID connectors.TenantID,
 	var state []byte
 	err := row.Scan(&state)
 	return state, err
+}
+
+const lockAuditedActions = `-- name: LockAuditedActions :exec
+
+with shortly as materialized (
+    select current_setting('lock_timeout') as before, set_config('lock_timeout', '5s', true) as now
+), held as materialized (
+    select shortly.before, pg_advisory_xact_lock(hashtextextended('patchbay acts ' || ($1::uuid)::text, 0)) as held
+    from shortly
+    where shortly.now <> ''
+)
+select set_config('lock_timeout', held.before, true)
+from held
+`
+
+// The state of a row before and after an action, for the audit log. New columns of a table are included by default.
+// Binary values are replaced by a fingerprint (internal/store/state.go).
+// Serializes the audited actions of a tenant, so that the state before an action is the state after the previous one.
+// The wait holds a connection, so lock_timeout bounds it to five seconds.
+func (q *Queries) LockAuditedActions(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.Exec(ctx, lockAuditedActions, tenantID)
+	return err
 }
 
 const memberState = `-- name: MemberState :one

@@ -49,6 +49,27 @@ func (q *Queries) CallEnds(ctx context.Context, tenantID connectors.TenantID, id
 	return items, nil
 }
 
+const lastOutcomeBefore = `-- name: LastOutcomeBefore :one
+select n, hash
+from call_outcomes
+where tenant_id = $1 and at < $2
+order by n desc
+limit 1
+`
+
+type LastOutcomeBeforeRow struct {
+	N    int64
+	Hash []byte
+}
+
+// The last link older than @before. No row: none is older. Links are in the order of their times.
+func (q *Queries) LastOutcomeBefore(ctx context.Context, tenantID connectors.TenantID, before time.Time) (LastOutcomeBeforeRow, error) {
+	row := q.db.QueryRow(ctx, lastOutcomeBefore, tenantID, before)
+	var i LastOutcomeBeforeRow
+	err := row.Scan(&i.N, &i.Hash)
+	return i, err
+}
+
 const outcomeCuts = `-- name: OutcomeCuts :many
 select detail
 from audit_events
@@ -182,27 +203,6 @@ func (q *Queries) OutcomeLinks(ctx context.Context, arg OutcomeLinksParams) ([]O
 		return nil, err
 	}
 	return items, nil
-}
-
-const outcomesOld = `-- name: OutcomesOld :one
-select n, hash
-from call_outcomes
-where tenant_id = $1 and at < $2
-order by n desc
-limit 1
-`
-
-type OutcomesOldRow struct {
-	N    int64
-	Hash []byte
-}
-
-// The last link older than @before. No row: none is older. Links are in the order of their times.
-func (q *Queries) OutcomesOld(ctx context.Context, tenantID connectors.TenantID, before time.Time) (OutcomesOldRow, error) {
-	row := q.db.QueryRow(ctx, outcomesOld, tenantID, before)
-	var i OutcomesOldRow
-	err := row.Scan(&i.N, &i.Hash)
-	return i, err
 }
 
 const setOutcomesChecked = `-- name: SetOutcomesChecked :exec

@@ -93,7 +93,7 @@ type EndClaimedRunParams struct {
 }
 
 // Inserts the run of a scheduled sync when it ends; until then only its claim is stored. No row: another process has
-// the claim. The connector is locked before its clock, as everywhere. StampConnector releases the claim.
+// the claim. The connector is locked before its clock, as everywhere. FinishChangedConnector releases the claim.
 func (q *Queries) EndClaimedRun(ctx context.Context, arg EndClaimedRunParams) (SyncRun, error) {
 	row := q.db.QueryRow(ctx, endClaimedRun,
 		arg.TenantID,

@@ -12,7 +12,7 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
-const agentsGranted = `-- name: AgentsGranted :many
+const agentsWithTool = `-- name: AgentsWithTool :many
 select agents.slug, agents.name
 from agent_grants
 join agents on agents.tenant_id = agent_grants.tenant_id and agents.id = agent_grants.agent_id and agents.enabled
@@ -22,20 +22,20 @@ order by agents.name, agents.id
 limit $4
 `
 
-type AgentsGrantedParams struct {
+type AgentsWithToolParams struct {
 	TenantID    connectors.TenantID
 	ConnectorID connectors.ConnectorID
 	Tool        string
 	MaxRows     int32
 }
 
-type AgentsGrantedRow struct {
+type AgentsWithToolRow struct {
 	Slug string
 	Name string
 }
 
-func (q *Queries) AgentsGranted(ctx context.Context, arg AgentsGrantedParams) ([]AgentsGrantedRow, error) {
-	rows, err := q.db.Query(ctx, agentsGranted,
+func (q *Queries) AgentsWithTool(ctx context.Context, arg AgentsWithToolParams) ([]AgentsWithToolRow, error) {
+	rows, err := q.db.Query(ctx, agentsWithTool,
 		arg.TenantID,
 		arg.ConnectorID,
 		arg.Tool,
@@ -45,9 +45,9 @@ func (q *Queries) AgentsGranted(ctx context.Context, arg AgentsGrantedParams) ([
 		return nil, err
 	}
 	defer rows.Close()
-	var items []AgentsGrantedRow
+	var items []AgentsWithToolRow
 	for rows.Next() {
-		var i AgentsGrantedRow
+		var i AgentsWithToolRow
 		if err := rows.Scan(&i.Slug, &i.Name); err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func (q *Queries) AgentsGranted(ctx context.Context, arg AgentsGrantedParams) ([
 	return items, nil
 }
 
-const approvalsAbout = `-- name: ApprovalsAbout :many
+const approvalDetails = `-- name: ApprovalDetails :many
 select approvals.id, agents.slug as agent_slug, agents.name as agent_name, connectors.slug as connector_slug, connectors.name as connector_name,
        tools.accepted_hash, coalesce(definition.title, '')::text as title,
        (case when length(definition.raw) <= 65536 then definition.raw end)::bytea as raw
@@ -72,7 +72,7 @@ where approvals.tenant_id = $1 and approvals.id = any($2::uuid[])
 order by approvals.id
 `
 
-type ApprovalsAboutRow struct {
+type ApprovalDetailsRow struct {
 	ID            connectors.ToolCallID
 	AgentSlug     string
 	AgentName     string
@@ -84,15 +84,15 @@ type ApprovalsAboutRow struct {
 }
 
 // Agent and connector exist: deleting one deletes its approvals. raw is null for definitions above 64 KiB.
-func (q *Queries) ApprovalsAbout(ctx context.Context, tenantID connectors.TenantID, ids []uuid.UUID) ([]ApprovalsAboutRow, error) {
-	rows, err := q.db.Query(ctx, approvalsAbout, tenantID, ids)
+func (q *Queries) ApprovalDetails(ctx context.Context, tenantID connectors.TenantID, ids []uuid.UUID) ([]ApprovalDetailsRow, error) {
+	rows, err := q.db.Query(ctx, approvalDetails, tenantID, ids)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []ApprovalsAboutRow
+	var items []ApprovalDetailsRow
 	for rows.Next() {
-		var i ApprovalsAboutRow
+		var i ApprovalDetailsRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.AgentSlug,

@@ -44,17 +44,17 @@ func (q *Queries) ConnectorItems(ctx context.Context, tenantID connectors.Tenant
 	return items, nil
 }
 
-const forgetItems = `-- name: ForgetItems :exec
+const deleteItems = `-- name: DeleteItems :exec
 delete from connector_items
 where tenant_id = $1 and connector_id = $2
 `
 
-func (q *Queries) ForgetItems(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) error {
-	_, err := q.db.Exec(ctx, forgetItems, tenantID, connectorID)
+func (q *Queries) DeleteItems(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) error {
+	_, err := q.db.Exec(ctx, deleteItems, tenantID, connectorID)
 	return err
 }
 
-const keepItems = `-- name: KeepItems :exec
+const insertItems = `-- name: InsertItems :exec
 insert into connector_items (tenant_id, connector_id, kind, position, key, raw)
 select $1, $2, new.kind, new.position, new.key, new.raw
 from (select unnest($3::text[]) as kind,
@@ -63,7 +63,7 @@ from (select unnest($3::text[]) as kind,
              unnest($6::bytea[]) as raw) new
 `
 
-type KeepItemsParams struct {
+type InsertItemsParams struct {
 	TenantID    connectors.TenantID
 	ConnectorID connectors.ConnectorID
 	Kinds       []string
@@ -72,8 +72,8 @@ type KeepItemsParams struct {
 	Raws        [][]byte
 }
 
-func (q *Queries) KeepItems(ctx context.Context, arg KeepItemsParams) error {
-	_, err := q.db.Exec(ctx, keepItems,
+func (q *Queries) InsertItems(ctx context.Context, arg InsertItemsParams) error {
+	_, err := q.db.Exec(ctx, insertItems,
 		arg.TenantID,
 		arg.ConnectorID,
 		arg.Kinds,
@@ -84,14 +84,14 @@ func (q *Queries) KeepItems(ctx context.Context, arg KeepItemsParams) error {
 	return err
 }
 
-const stampItems = `-- name: StampItems :execrows
+const setItemsHash = `-- name: SetItemsHash :execrows
 update connectors
 set items_hash = $1
 where tenant_id = $2 and id = $3
 `
 
-func (q *Queries) StampItems(ctx context.Context, itemsHash []byte, tenantID connectors.TenantID, iD connectors.ConnectorID) (int64, error) {
-	result, err := q.db.Exec(ctx, stampItems, itemsHash, tenantID, iD)
+func (q *Queries) SetItemsHash(ctx context.Context, itemsHash []byte, tenantID connectors.TenantID, iD connectors.ConnectorID) (int64, error) {
+	result, err := q.db.Exec(ctx, setItemsHash, itemsHash, tenantID, iD)
 	if err != nil {
 		return 0, err
 	}

@@ -183,40 +183,6 @@ func (q *Queries) ConnectorStats(ctx context.Context, tenantID connectors.Tenant
 	return items, nil
 }
 
-const connectorsAt = `-- name: ConnectorsAt :many
-select slug, name, url
-from connectors
-where tenant_id = $1 and lower(rtrim(split_part(url, '?', 1), '/')) = any($2::text[])
-order by name, id
-`
-
-type ConnectorsAtRow struct {
-	Slug string
-	Name string
-	Url  string
-}
-
-// Places are URLs in lower case, without query and trailing slash.
-func (q *Queries) ConnectorsAt(ctx context.Context, tenantID connectors.TenantID, places []string) ([]ConnectorsAtRow, error) {
-	rows, err := q.db.Query(ctx, connectorsAt, tenantID, places)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ConnectorsAtRow
-	for rows.Next() {
-		var i ConnectorsAtRow
-		if err := rows.Scan(&i.Slug, &i.Name, &i.Url); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const connectorsByName = `-- name: ConnectorsByName :many
 select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review,
        coalesce(running.id, '00000000-0000-0000-0000-000000000000')::uuid as running_id,
@@ -355,6 +321,40 @@ func (q *Queries) ConnectorsByName(ctx context.Context, arg ConnectorsByNamePara
 			&i.Ended,
 			&i.LapsesAt,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const connectorsByURL = `-- name: ConnectorsByURL :many
+select slug, name, url
+from connectors
+where tenant_id = $1 and lower(rtrim(split_part(url, '?', 1), '/')) = any($2::text[])
+order by name, id
+`
+
+type ConnectorsByURLRow struct {
+	Slug string
+	Name string
+	Url  string
+}
+
+// Places are URLs in lower case, without query and trailing slash.
+func (q *Queries) ConnectorsByURL(ctx context.Context, tenantID connectors.TenantID, places []string) ([]ConnectorsByURLRow, error) {
+	rows, err := q.db.Query(ctx, connectorsByURL, tenantID, places)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ConnectorsByURLRow
+	for rows.Next() {
+		var i ConnectorsByURLRow
+		if err := rows.Scan(&i.Slug, &i.Name, &i.Url); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -11,7 +11,7 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
-const find = `-- name: Find :many
+const findByName = `-- name: FindByName :many
 select found.kind, found.slug, found.name, found.of_slug, found.of_name
 from (
     (select 'connector'::text as kind, 1 as nth, connectors.slug, connectors.name, ''::text as of_slug, ''::text as of_name,
@@ -39,7 +39,7 @@ from (
 order by found.nth, found.begins desc, lower(found.name), found.slug, found.of_slug
 `
 
-type FindParams struct {
+type FindByNameParams struct {
 	Prefix   string
 	TenantID connectors.TenantID
 	Verb     string
@@ -47,7 +47,7 @@ type FindParams struct {
 	MaxRows  int32
 }
 
-type FindRow struct {
+type FindByNameRow struct {
 	Kind   string
 	Slug   string
 	Name   string
@@ -58,8 +58,8 @@ type FindRow struct {
 // Connectors, agents and tools with all words in their names. Names that begin with the prefix come first. A tool also
 // matches by its connector's name, a connector also by @verb. Each kind returns at most max_rows. The filter on
 // tenant_id lets each branch use the tenant's range of the primary key.
-func (q *Queries) Find(ctx context.Context, arg FindParams) ([]FindRow, error) {
-	rows, err := q.db.Query(ctx, find,
+func (q *Queries) FindByName(ctx context.Context, arg FindByNameParams) ([]FindByNameRow, error) {
+	rows, err := q.db.Query(ctx, findByName,
 		arg.Prefix,
 		arg.TenantID,
 		arg.Verb,
@@ -70,9 +70,9 @@ func (q *Queries) Find(ctx context.Context, arg FindParams) ([]FindRow, error) {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []FindRow
+	var items []FindByNameRow
 	for rows.Next() {
-		var i FindRow
+		var i FindByNameRow
 		if err := rows.Scan(
 			&i.Kind,
 			&i.Slug,

@@ -13,13 +13,52 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
-const dropMail = `-- name: DropMail :exec
+const consumeMail = `-- name: ConsumeMail :many
+delete from gateway_mail
+where tenant_id = $1 and agent_id = $2 and box = $3 and expires_at > now()
+returning id, agent_id, box, sealed
+`
+
+type ConsumeMailRow struct {
+	ID      uuid.UUID
+	AgentID connectors.AgentID
+	Box     string
+	Sealed  []byte
+}
+
+// A message is delivered once. Rows are returned in no order.
+func (q *Queries) ConsumeMail(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID, box string) ([]ConsumeMailRow, error) {
+	rows, err := q.db.Query(ctx, consumeMail, tenantID, agentID, box)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ConsumeMailRow
+	for rows.Next() {
+		var i ConsumeMailRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.AgentID,
+			&i.Box,
+			&i.Sealed,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const deleteMail = `-- name: DeleteMail :exec
 delete from gateway_mail
 where tenant_id = $1 and agent_id = $2 and box = $3
 `
 
-func (q *Queries) DropMail(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID, box string) error {
-	_, err := q.db.Exec(ctx, dropMail, tenantID, agentID, box)
+func (q *Queries) DeleteMail(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID, box string) error {
+	_, err := q.db.Exec(ctx, deleteMail, tenantID, agentID, box)
 	return err
 }
 
@@ -122,43 +161,4 @@ func (q *Queries) PutMail(ctx context.Context, arg PutMailParams) (int64, error)
 		return 0, err
 	}
 	return result.RowsAffected(), nil
-}
-
-const takeMail = `-- name: TakeMail :many
-delete from gateway_mail
-where tenant_id = $1 and agent_id = $2 and box = $3 and expires_at > now()
-returning id, agent_id, box, sealed
-`
-
-type TakeMailRow struct {
-	ID      uuid.UUID
-	AgentID connectors.AgentID
-	Box     string
-	Sealed  []byte
-}
-
-// A message is delivered once. Rows are returned in no order.
-func (q *Queries) TakeMail(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID, box string) ([]TakeMailRow, error) {
-	rows, err := q.db.Query(ctx, takeMail, tenantID, agentID, box)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []TakeMailRow
-	for rows.Next() {
-		var i TakeMailRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.AgentID,
-			&i.Box,
-			&i.Sealed,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }

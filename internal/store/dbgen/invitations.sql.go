@@ -13,6 +13,74 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const createInvitation = `-- name: CreateInvitation :one
+with swept as (
+    delete from invitations
+    where invitations.tenant_id = $1
+      and coalesce(invitations.accepted_at, invitations.revoked_at) < now() - interval '90 days'
+)
+insert into invitations (tenant_id, id, email, role, token_hash, invited_by, invited_by_name, expires_at)
+select $1, $2::uuid, $3::text, $4, $5::bytea, $6::uuid, $7::text, $8::timestamptz
+where not exists (
+    select from memberships
+    join users on users.id = memberships.user_id
+    where memberships.tenant_id = $1 and users.address = $3)
+returning id, email, role, invited_by_name, created_at, sent_at, sends, expires_at, accepted_at, revoked_at
+`
+
+type CreateInvitationParams struct {
+	TenantID      connectors.TenantID
+	ID            uuid.UUID
+	Email         string
+	Role          connectors.Role
+	TokenHash     []byte
+	InvitedBy     *uuid.UUID
+	InvitedByName string
+	ExpiresAt     time.Time
+}
+
+type CreateInvitationRow struct {
+	ID            connectors.InvitationID
+	Email         string
+	Role          connectors.Role
+	InvitedByName string
+	CreatedAt     time.Time
+	SentAt        time.Time
+	Sends         int32
+	ExpiresAt     time.Time
+	AcceptedAt    *time.Time
+	RevokedAt     *time.Time
+}
+
+// No row: the address belongs to a member. Each insert deletes invitations that ended 90 days ago, so that no sweeper
+// is needed.
+func (q *Queries) CreateInvitation(ctx context.Context, arg CreateInvitationParams) (CreateInvitationRow, error) {
+	row := q.db.QueryRow(ctx, createInvitation,
+		arg.TenantID,
+		arg.ID,
+		arg.Email,
+		arg.Role,
+		arg.TokenHash,
+		arg.InvitedBy,
+		arg.InvitedByName,
+		arg.ExpiresAt,
+	)
+	var i CreateInvitationRow
+	err := row.Scan(
+		&i.ID,
+		&i.Email,
+		&i.Role,
+		&i.InvitedByName,
+		&i.CreatedAt,
+		&i.SentAt,
+		&i.Sends,
+		&i.ExpiresAt,
+		&i.AcceptedAt,
+		&i.RevokedAt,
+	)
+	return i, err
+}
+
 const invitations = `-- name: Invitations :many
 select id, email, role, invited_by_name, created_at, sent_at, sends, expires_at, accepted_at, revoked_at
 from invitations
@@ -67,74 +135,6 @@ func (q *Queries) Invitations(ctx context.Context, tenantID connectors.TenantID,
 		return nil, err
 	}
 	return items, nil
-}
-
-const invite = `-- name: Invite :one
-with swept as (
-    delete from invitations
-    where invitations.tenant_id = $1
-      and coalesce(invitations.accepted_at, invitations.revoked_at) < now() - interval '90 days'
-)
-insert into invitations (tenant_id, id, email, role, token_hash, invited_by, invited_by_name, expires_at)
-select $1, $2::uuid, $3::text, $4, $5::bytea, $6::uuid, $7::text, $8::timestamptz
-where not exists (
-    select from memberships
-    join users on users.id = memberships.user_id
-    where memberships.tenant_id = $1 and users.address = $3)
-returning id, email, role, invited_by_name, created_at, sent_at, sends, expires_at, accepted_at, revoked_at
-`
-
-type InviteParams struct {
-	TenantID      connectors.TenantID
-	ID            uuid.UUID
-	Email         string
-	Role          connectors.Role
-	TokenHash     []byte
-	InvitedBy     *uuid.UUID
-	InvitedByName string
-	ExpiresAt     time.Time
-}
-
-type InviteRow struct {
-	ID            connectors.InvitationID
-	Email         string
-	Role          connectors.Role
-	InvitedByName string
-	CreatedAt     time.Time
-	SentAt        time.Time
-	Sends         int32
-	ExpiresAt     time.Time
-	AcceptedAt    *time.Time
-	RevokedAt     *time.Time
-}
-
-// No row: the address belongs to a member. Each insert deletes invitations that ended 90 days ago, so that no sweeper
-// is needed.
-func (q *Queries) Invite(ctx context.Context, arg InviteParams) (InviteRow, error) {
-	row := q.db.QueryRow(ctx, invite,
-		arg.TenantID,
-		arg.ID,
-		arg.Email,
-		arg.Role,
-		arg.TokenHash,
-		arg.InvitedBy,
-		arg.InvitedByName,
-		arg.ExpiresAt,
-	)
-	var i InviteRow
-	err := row.Scan(
-		&i.ID,
-		&i.Email,
-		&i.Role,
-		&i.InvitedByName,
-		&i.CreatedAt,
-		&i.SentAt,
-		&i.Sends,
-		&i.ExpiresAt,
-		&i.AcceptedAt,
-		&i.RevokedAt,
-	)
-	return i, err
 }
 
 const revokeInvitation = `-- name: RevokeInvitation :one

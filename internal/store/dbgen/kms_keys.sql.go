@@ -9,16 +9,6 @@ import (
 	"context"
 )
 
-const abandonMove = `-- name: AbandonMove :exec
-update keysets
-set moving = null
-`
-
-func (q *Queries) AbandonMove(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, abandonMove)
-	return err
-}
-
 const addKMSKey = `-- name: AddKMSKey :exec
 insert into kms_keys (uri, wrapped)
 values ($1, $2)
@@ -31,17 +21,27 @@ func (q *Queries) AddKMSKey(ctx context.Context, uri string, wrapped []byte) err
 	return err
 }
 
-const dropOtherKMSKeys = `-- name: DropOtherKMSKeys :exec
+const cancelKeysetMove = `-- name: CancelKeysetMove :exec
+update keysets
+set moving = null
+`
+
+func (q *Queries) CancelKeysetMove(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, cancelKeysetMove)
+	return err
+}
+
+const deleteOtherKMSKeys = `-- name: DeleteOtherKMSKeys :exec
 delete from kms_keys
 where uri <> $1
 `
 
-func (q *Queries) DropOtherKMSKeys(ctx context.Context, uri string) error {
-	_, err := q.db.Exec(ctx, dropOtherKMSKeys, uri)
+func (q *Queries) DeleteOtherKMSKeys(ctx context.Context, uri string) error {
+	_, err := q.db.Exec(ctx, deleteOtherKMSKeys, uri)
 	return err
 }
 
-const endMove = `-- name: EndMove :exec
+const finishKeysetMove = `-- name: FinishKeysetMove :exec
 update keysets
 set wrapped = moving,
     moving = null,
@@ -50,8 +50,8 @@ where moving is not null
 `
 
 // The new generation makes every process read the keys again. A process that still has the old key fails then.
-func (q *Queries) EndMove(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, endMove)
+func (q *Queries) FinishKeysetMove(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, finishKeysetMove)
 	return err
 }
 
@@ -90,13 +90,13 @@ func (q *Queries) KMSKey(ctx context.Context, uri string) ([]byte, error) {
 	return wrapped, err
 }
 
-const moveKeyset = `-- name: MoveKeyset :exec
+const setKeysetMoving = `-- name: SetKeysetMoving :exec
 update keysets
 set moving = $1
 where purpose = $2
 `
 
-func (q *Queries) MoveKeyset(ctx context.Context, moving []byte, purpose string) error {
-	_, err := q.db.Exec(ctx, moveKeyset, moving, purpose)
+func (q *Queries) SetKeysetMoving(ctx context.Context, moving []byte, purpose string) error {
+	_, err := q.db.Exec(ctx, setKeysetMoving, moving, purpose)
 	return err
 }

@@ -13,55 +13,6 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
-const keepListening = `-- name: KeepListening :execrows
-update upstream_listeners
-set state = 'listening',
-    since = now(),
-    reason = '',
-    credential_id = $1,
-    credential_version = $2
-where tenant_id = $3 and connector_id = $4 and instance_id = $5
-`
-
-type KeepListeningParams struct {
-	CredentialID      *connectors.CredentialID
-	CredentialVersion int32
-	TenantID          connectors.TenantID
-	ConnectorID       connectors.ConnectorID
-	InstanceID        *connectors.InstanceID
-}
-
-func (q *Queries) KeepListening(ctx context.Context, arg KeepListeningParams) (int64, error) {
-	result, err := q.db.Exec(ctx, keepListening,
-		arg.CredentialID,
-		arg.CredentialVersion,
-		arg.TenantID,
-		arg.ConnectorID,
-		arg.InstanceID,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const listenAgain = `-- name: ListenAgain :exec
-update upstream_listeners
-set state = 'waiting',
-    since = now(),
-    due_at = now(),
-    reason = '',
-    failures = 0,
-    vain = 0
-where tenant_id = $1 and connector_id = $2 and instance_id is null
-`
-
-// An open stream has an owner, and is not restarted.
-func (q *Queries) ListenAgain(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) error {
-	_, err := q.db.Exec(ctx, listenAgain, tenantID, connectorID)
-	return err
-}
-
 const listenings = `-- name: Listenings :many
 
 select upstream_listeners.tenant_id, upstream_listeners.connector_id, upstream_listeners.instance_id, upstream_listeners.state, upstream_listeners.since, upstream_listeners.due_at, upstream_listeners.reason, upstream_listeners.version, upstream_listeners.credential_id, upstream_listeners.credential_version, upstream_listeners.failures, upstream_listeners.vain, upstream_listeners.notified, upstream_listeners.last_notified_at, upstream_listeners.missed
@@ -120,7 +71,54 @@ func (q *Queries) ListsHash(ctx context.Context, tenantID connectors.TenantID, i
 	return lists_hash, err
 }
 
-const noteChanged = `-- name: NoteChanged :exec
+const markListening = `-- name: MarkListening :execrows
+update upstream_listeners
+set state = 'listening',
+    since = now(),
+    reason = '',
+    credential_id = $1,
+    credential_version = $2
+where tenant_id = $3 and connector_id = $4 and instance_id = $5
+`
+
+type MarkListeningParams struct {
+	CredentialID      *connectors.CredentialID
+	CredentialVersion int32
+	TenantID          connectors.TenantID
+	ConnectorID       connectors.ConnectorID
+	InstanceID        *connectors.InstanceID
+}
+
+func (q *Queries) MarkListening(ctx context.Context, arg MarkListeningParams) (int64, error) {
+	result, err := q.db.Exec(ctx, markListening,
+		arg.CredentialID,
+		arg.CredentialVersion,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.InstanceID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const notifyListChanged = `-- name: NotifyListChanged :execrows
+select pg_notify('patchbay_changes', $1::text || ' ' || tenant_id || ' ' || id)
+from connectors
+where tenant_id = $2 and id = $3
+`
+
+// Sends the change to all processes.
+func (q *Queries) NotifyListChanged(ctx context.Context, kind string, tenantID connectors.TenantID, iD connectors.ConnectorID) (int64, error) {
+	result, err := q.db.Exec(ctx, notifyListChanged, kind, tenantID, iD)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const recordListChanged = `-- name: RecordListChanged :exec
 update upstream_listeners
 set notified = notified + $1,
     last_notified_at = case when $1 > 0 then $2 else last_notified_at end,
@@ -129,7 +127,7 @@ set notified = notified + $1,
 where tenant_id = $5 and connector_id = $6 and instance_id = $7
 `
 
-type NoteChangedParams struct {
+type RecordListChangedParams struct {
 	Notified    int64
 	HeardAt     *time.Time
 	Vain        int32
@@ -140,8 +138,8 @@ type NoteChangedParams struct {
 }
 
 // notified 0: no notification was received, and the sync was requested because one may have been lost.
-func (q *Queries) NoteChanged(ctx context.Context, arg NoteChangedParams) error {
-	_, err := q.db.Exec(ctx, noteChanged,
+func (q *Queries) RecordListChanged(ctx context.Context, arg RecordListChangedParams) error {
+	_, err := q.db.Exec(ctx, recordListChanged,
 		arg.Notified,
 		arg.HeardAt,
 		arg.Vain,
@@ -153,22 +151,7 @@ func (q *Queries) NoteChanged(ctx context.Context, arg NoteChangedParams) error 
 	return err
 }
 
-const passOn = `-- name: PassOn :execrows
-select pg_notify('patchbay_changes', $1::text || ' ' || tenant_id || ' ' || id)
-from connectors
-where tenant_id = $2 and id = $3
-`
-
-// Sends the change to all processes.
-func (q *Queries) PassOn(ctx context.Context, kind string, tenantID connectors.TenantID, iD connectors.ConnectorID) (int64, error) {
-	result, err := q.db.Exec(ctx, passOn, kind, tenantID, iD)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const stopListening = `-- name: StopListening :exec
+const releaseListener = `-- name: ReleaseListener :exec
 update upstream_listeners
 set instance_id = null,
     missed = missed or state = 'listening',
@@ -180,7 +163,7 @@ set instance_id = null,
 where tenant_id = $5 and connector_id = $6 and instance_id = $7
 `
 
-type StopListeningParams struct {
+type ReleaseListenerParams struct {
 	State       connectors.ListenState
 	DueS        *float64
 	Reason      connectors.ListenReason
@@ -192,8 +175,8 @@ type StopListeningParams struct {
 
 // due_s null: only a manual restart makes it due. missed is set if the stream was open: changes are not received from
 // now on.
-func (q *Queries) StopListening(ctx context.Context, arg StopListeningParams) error {
-	_, err := q.db.Exec(ctx, stopListening,
+func (q *Queries) ReleaseListener(ctx context.Context, arg ReleaseListenerParams) error {
+	_, err := q.db.Exec(ctx, releaseListener,
 		arg.State,
 		arg.DueS,
 		arg.Reason,
@@ -202,5 +185,22 @@ func (q *Queries) StopListening(ctx context.Context, arg StopListeningParams) er
 		arg.ConnectorID,
 		arg.InstanceID,
 	)
+	return err
+}
+
+const restartListener = `-- name: RestartListener :exec
+update upstream_listeners
+set state = 'waiting',
+    since = now(),
+    due_at = now(),
+    reason = '',
+    failures = 0,
+    vain = 0
+where tenant_id = $1 and connector_id = $2 and instance_id is null
+`
+
+// An open stream has an owner, and is not restarted.
+func (q *Queries) RestartListener(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) error {
+	_, err := q.db.Exec(ctx, restartListener, tenantID, connectorID)
 	return err
 }

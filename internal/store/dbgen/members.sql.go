@@ -85,21 +85,6 @@ func (q *Queries) DeleteIssuedAccount(ctx context.Context, iD connectors.UserID,
 	return err
 }
 
-const holdMember = `-- name: HoldMember :one
-select role
-from memberships
-where tenant_id = $1 and user_id = $2
-for share
-`
-
-// The share lock keeps the role until the transaction ends.
-func (q *Queries) HoldMember(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) (connectors.Role, error) {
-	row := q.db.QueryRow(ctx, holdMember, tenantID, userID)
-	var role connectors.Role
-	err := row.Scan(&role)
-	return role, err
-}
-
 const issueAccount = `-- name: IssueAccount :one
 insert into users (id, email, name, issued_by)
 values ($1, $2, $3, $4)
@@ -124,6 +109,21 @@ func (q *Queries) IssueAccount(ctx context.Context, arg IssueAccountParams) (con
 	var id connectors.UserID
 	err := row.Scan(&id)
 	return id, err
+}
+
+const lockMember = `-- name: LockMember :one
+select role
+from memberships
+where tenant_id = $1 and user_id = $2
+for share
+`
+
+// The share lock keeps the role until the transaction ends.
+func (q *Queries) LockMember(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) (connectors.Role, error) {
+	row := q.db.QueryRow(ctx, lockMember, tenantID, userID)
+	var role connectors.Role
+	err := row.Scan(&role)
+	return role, err
 }
 
 const lockOwners = `-- name: LockOwners :many

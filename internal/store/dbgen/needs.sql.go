@@ -12,7 +12,7 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
-const neededApprovals = `-- name: NeededApprovals :many
+const attentionApprovals = `-- name: AttentionApprovals :many
 
 select approvals.id, approvals.asked_at, approvals.expires_at, approvals.tool, agents.name as agent, connectors.name as connector,
        count(*) over () as total
@@ -24,7 +24,7 @@ order by approvals.id desc
 limit $2
 `
 
-type NeededApprovalsRow struct {
+type AttentionApprovalsRow struct {
 	ID        connectors.ToolCallID
 	AskedAt   time.Time
 	ExpiresAt time.Time
@@ -35,15 +35,15 @@ type NeededApprovalsRow struct {
 }
 
 // Items that need attention. total counts all items of a kind, beyond max_rows.
-func (q *Queries) NeededApprovals(ctx context.Context, tenantID connectors.TenantID, maxRows int32) ([]NeededApprovalsRow, error) {
-	rows, err := q.db.Query(ctx, neededApprovals, tenantID, maxRows)
+func (q *Queries) AttentionApprovals(ctx context.Context, tenantID connectors.TenantID, maxRows int32) ([]AttentionApprovalsRow, error) {
+	rows, err := q.db.Query(ctx, attentionApprovals, tenantID, maxRows)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []NeededApprovalsRow
+	var items []AttentionApprovalsRow
 	for rows.Next() {
-		var i NeededApprovalsRow
+		var i AttentionApprovalsRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.AskedAt,
@@ -63,112 +63,7 @@ func (q *Queries) NeededApprovals(ctx context.Context, tenantID connectors.Tenan
 	return items, nil
 }
 
-const neededRenewals = `-- name: NeededRenewals :many
-select connectors.slug as connector_slug, connectors.name as connector, coalesce(agents.slug, '')::text as agent_slug,
-       coalesce(agents.name, '')::text as agent, lapses.at::timestamptz as lapses_at, count(*) over () as total
-from credentials
-join connectors on connectors.tenant_id = credentials.tenant_id and connectors.id = credentials.connector_id
-left join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
-cross join lateral (
-    select case when (credentials.grant_meta ->> 'refreshable')::boolean is true
-                then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
-                else credentials.expires_at end as at
-) lapses
-where credentials.tenant_id = $1 and credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed')
-  and connectors.enabled
-  and lapses.at < now() + make_interval(secs => $2::double precision)
-order by lapses.at, credentials.id
-limit $3
-`
-
-type NeededRenewalsRow struct {
-	ConnectorSlug string
-	Connector     string
-	AgentSlug     string
-	Agent         string
-	LapsesAt      time.Time
-	Total         int64
-}
-
-// The rows of ExpiringCredentials, the next expiry first.
-func (q *Queries) NeededRenewals(ctx context.Context, tenantID connectors.TenantID, seconds float64, maxRows int32) ([]NeededRenewalsRow, error) {
-	rows, err := q.db.Query(ctx, neededRenewals, tenantID, seconds, maxRows)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []NeededRenewalsRow
-	for rows.Next() {
-		var i NeededRenewalsRow
-		if err := rows.Scan(
-			&i.ConnectorSlug,
-			&i.Connector,
-			&i.AgentSlug,
-			&i.Agent,
-			&i.LapsesAt,
-			&i.Total,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const neededReviews = `-- name: NeededReviews :many
-select tool_changes.id, connectors.slug, connectors.name as connector, tool_changes.tool, tool_changes.seen_at, tool_changes.risk,
-       (tool_changes.before_hash is null)::boolean as is_new, count(*) over () as total
-from tool_changes
-join connectors on connectors.tenant_id = tool_changes.tenant_id and connectors.id = tool_changes.connector_id
-where tool_changes.tenant_id = $1 and tool_changes.state = 'waiting'
-order by tool_changes.id desc
-limit $2
-`
-
-type NeededReviewsRow struct {
-	ID        connectors.ToolChangeID
-	Slug      string
-	Connector string
-	Tool      string
-	SeenAt    time.Time
-	Risk      string
-	IsNew     bool
-	Total     int64
-}
-
-func (q *Queries) NeededReviews(ctx context.Context, tenantID connectors.TenantID, maxRows int32) ([]NeededReviewsRow, error) {
-	rows, err := q.db.Query(ctx, neededReviews, tenantID, maxRows)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []NeededReviewsRow
-	for rows.Next() {
-		var i NeededReviewsRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.Slug,
-			&i.Connector,
-			&i.Tool,
-			&i.SeenAt,
-			&i.Risk,
-			&i.IsNew,
-			&i.Total,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const needyConnectors = `-- name: NeedyConnectors :many
+const attentionConnectors = `-- name: AttentionConnectors :many
 with needy as (
     select connectors.id, connectors.slug, connectors.name, connectors.auth_type, connectors.credential_mode,
            connectors.tools_last_synced_at is not null as synced, coalesce(connectors.last_error_message, '') as reason,
@@ -200,7 +95,7 @@ where listed.nth <= $1::integer
 order by listed.needs_auth desc, listed.nth
 `
 
-type NeedyConnectorsRow struct {
+type AttentionConnectorsRow struct {
 	Slug           string
 	Name           string
 	AuthType       string
@@ -213,15 +108,15 @@ type NeedyConnectorsRow struct {
 }
 
 // Connectors without a usable credential, and connectors that fail. Newest first within each kind.
-func (q *Queries) NeedyConnectors(ctx context.Context, maxRows int32, tenantID connectors.TenantID) ([]NeedyConnectorsRow, error) {
-	rows, err := q.db.Query(ctx, needyConnectors, maxRows, tenantID)
+func (q *Queries) AttentionConnectors(ctx context.Context, maxRows int32, tenantID connectors.TenantID) ([]AttentionConnectorsRow, error) {
+	rows, err := q.db.Query(ctx, attentionConnectors, maxRows, tenantID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []NeedyConnectorsRow
+	var items []AttentionConnectorsRow
 	for rows.Next() {
-		var i NeedyConnectorsRow
+		var i AttentionConnectorsRow
 		if err := rows.Scan(
 			&i.Slug,
 			&i.Name,
@@ -231,6 +126,111 @@ func (q *Queries) NeedyConnectors(ctx context.Context, maxRows int32, tenantID c
 			&i.Reason,
 			&i.Since,
 			&i.NeedsAuth,
+			&i.Total,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const attentionRenewals = `-- name: AttentionRenewals :many
+select connectors.slug as connector_slug, connectors.name as connector, coalesce(agents.slug, '')::text as agent_slug,
+       coalesce(agents.name, '')::text as agent, lapses.at::timestamptz as lapses_at, count(*) over () as total
+from credentials
+join connectors on connectors.tenant_id = credentials.tenant_id and connectors.id = credentials.connector_id
+left join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
+cross join lateral (
+    select case when (credentials.grant_meta ->> 'refreshable')::boolean is true
+                then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
+                else credentials.expires_at end as at
+) lapses
+where credentials.tenant_id = $1 and credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed')
+  and connectors.enabled
+  and lapses.at < now() + make_interval(secs => $2::double precision)
+order by lapses.at, credentials.id
+limit $3
+`
+
+type AttentionRenewalsRow struct {
+	ConnectorSlug string
+	Connector     string
+	AgentSlug     string
+	Agent         string
+	LapsesAt      time.Time
+	Total         int64
+}
+
+// The rows of ExpiringCredentials, the next expiry first.
+func (q *Queries) AttentionRenewals(ctx context.Context, tenantID connectors.TenantID, seconds float64, maxRows int32) ([]AttentionRenewalsRow, error) {
+	rows, err := q.db.Query(ctx, attentionRenewals, tenantID, seconds, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AttentionRenewalsRow
+	for rows.Next() {
+		var i AttentionRenewalsRow
+		if err := rows.Scan(
+			&i.ConnectorSlug,
+			&i.Connector,
+			&i.AgentSlug,
+			&i.Agent,
+			&i.LapsesAt,
+			&i.Total,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const attentionReviews = `-- name: AttentionReviews :many
+select tool_changes.id, connectors.slug, connectors.name as connector, tool_changes.tool, tool_changes.seen_at, tool_changes.risk,
+       (tool_changes.before_hash is null)::boolean as is_new, count(*) over () as total
+from tool_changes
+join connectors on connectors.tenant_id = tool_changes.tenant_id and connectors.id = tool_changes.connector_id
+where tool_changes.tenant_id = $1 and tool_changes.state = 'waiting'
+order by tool_changes.id desc
+limit $2
+`
+
+type AttentionReviewsRow struct {
+	ID        connectors.ToolChangeID
+	Slug      string
+	Connector string
+	Tool      string
+	SeenAt    time.Time
+	Risk      string
+	IsNew     bool
+	Total     int64
+}
+
+func (q *Queries) AttentionReviews(ctx context.Context, tenantID connectors.TenantID, maxRows int32) ([]AttentionReviewsRow, error) {
+	rows, err := q.db.Query(ctx, attentionReviews, tenantID, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AttentionReviewsRow
+	for rows.Next() {
+		var i AttentionReviewsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Slug,
+			&i.Connector,
+			&i.Tool,
+			&i.SeenAt,
+			&i.Risk,
+			&i.IsNew,
 			&i.Total,
 		); err != nil {
 			return nil, err

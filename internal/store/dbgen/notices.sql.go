@@ -70,7 +70,7 @@ func (q *Queries) ApprovalSubject(ctx context.Context, connectorID connectors.Co
 	return i, err
 }
 
-const countNews = `-- name: CountNews :one
+const countBadges = `-- name: CountBadges :one
 select (
     select count(*)
     from approvals
@@ -95,7 +95,7 @@ select (
 ) as notices
 `
 
-type CountNewsRow struct {
+type CountBadgesRow struct {
 	Approvals int64
 	Changes   int64
 	Notices   int64
@@ -103,14 +103,14 @@ type CountNewsRow struct {
 
 // Counts for the badges: open approvals, open changes, and unread ones among the newest notices. Each page runs it
 // once, and each open event stream once a second.
-func (q *Queries) CountNews(ctx context.Context, tenantID connectors.TenantID, newest int32, userID *uuid.UUID) (CountNewsRow, error) {
-	row := q.db.QueryRow(ctx, countNews, tenantID, newest, userID)
-	var i CountNewsRow
+func (q *Queries) CountBadges(ctx context.Context, tenantID connectors.TenantID, newest int32, userID *uuid.UUID) (CountBadgesRow, error) {
+	row := q.db.QueryRow(ctx, countBadges, tenantID, newest, userID)
+	var i CountBadgesRow
 	err := row.Scan(&i.Approvals, &i.Changes, &i.Notices)
 	return i, err
 }
 
-const dropOldestNotices = `-- name: DropOldestNotices :exec
+const deleteOldestNotices = `-- name: DeleteOldestNotices :exec
 delete from notices
 where notices.tenant_id = $1
   and notices.id in (
@@ -130,8 +130,8 @@ where notices.tenant_id = $1
 `
 
 // The newest @newest notices stay. At most 100 rows a statement; rows locked by another transaction are skipped.
-func (q *Queries) DropOldestNotices(ctx context.Context, tenantID connectors.TenantID, newest int32) error {
-	_, err := q.db.Exec(ctx, dropOldestNotices, tenantID, newest)
+func (q *Queries) DeleteOldestNotices(ctx context.Context, tenantID connectors.TenantID, newest int32) error {
+	_, err := q.db.Exec(ctx, deleteOldestNotices, tenantID, newest)
 	return err
 }
 

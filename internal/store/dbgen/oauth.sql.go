@@ -133,6 +133,29 @@ func (q *Queries) DeleteFlows(ctx context.Context, tenantID connectors.TenantID,
 	return err
 }
 
+const deleteRegistration = `-- name: DeleteRegistration :exec
+delete from client_registrations
+where tenant_id = $1 and issuer = $2 and redirect_uri = $3 and client_id = $4
+`
+
+type DeleteRegistrationParams struct {
+	TenantID    connectors.TenantID
+	Issuer      string
+	RedirectUri string
+	ClientID    string
+}
+
+// The client id is compared: a concurrent flow may have registered a new client.
+func (q *Queries) DeleteRegistration(ctx context.Context, arg DeleteRegistrationParams) error {
+	_, err := q.db.Exec(ctx, deleteRegistration,
+		arg.TenantID,
+		arg.Issuer,
+		arg.RedirectUri,
+		arg.ClientID,
+	)
+	return err
+}
+
 const endGrant = `-- name: EndGrant :execrows
 with ended as (
     update credentials
@@ -245,56 +268,6 @@ func (q *Queries) ExpiringCredentials(ctx context.Context, tenantID connectors.T
 	return items, nil
 }
 
-const forgetRegistration = `-- name: ForgetRegistration :exec
-delete from client_registrations
-where tenant_id = $1 and issuer = $2 and redirect_uri = $3 and client_id = $4
-`
-
-type ForgetRegistrationParams struct {
-	TenantID    connectors.TenantID
-	Issuer      string
-	RedirectUri string
-	ClientID    string
-}
-
-// The client id is compared: a concurrent flow may have registered a new client.
-func (q *Queries) ForgetRegistration(ctx context.Context, arg ForgetRegistrationParams) error {
-	_, err := q.db.Exec(ctx, forgetRegistration,
-		arg.TenantID,
-		arg.Issuer,
-		arg.RedirectUri,
-		arg.ClientID,
-	)
-	return err
-}
-
-const holdConnector = `-- name: HoldConnector :exec
-select connectors.id
-from connectors
-where connectors.tenant_id = $1 and connectors.id = $2
-for no key update
-`
-
-// The lock waits for a concurrent change of the settings.
-func (q *Queries) HoldConnector(ctx context.Context, tenantID connectors.TenantID, iD connectors.ConnectorID) error {
-	_, err := q.db.Exec(ctx, holdConnector, tenantID, iD)
-	return err
-}
-
-const holdConnectorOf = `-- name: HoldConnectorOf :exec
-select connectors.id
-from connectors
-join credentials on credentials.tenant_id = connectors.tenant_id and credentials.connector_id = connectors.id
-where credentials.tenant_id = $1 and credentials.id = $2 and credentials.agent_id is null
-for no key update of connectors
-`
-
-// Only for a shared credential. The connector is locked before its credential, as in the deletion of a connector.
-func (q *Queries) HoldConnectorOf(ctx context.Context, tenantID connectors.TenantID, credentialID connectors.CredentialID) error {
-	_, err := q.db.Exec(ctx, holdConnectorOf, tenantID, credentialID)
-	return err
-}
-
 const leaseGrant = `-- name: LeaseGrant :one
 update credentials
 set grant_meta = case when lease_until is null then grant_meta else grant_meta || '{"lost_answer": true}' end,
@@ -327,6 +300,33 @@ func (q *Queries) LeaseGrant(ctx context.Context, arg LeaseGrantParams) (bool, e
 	var lost bool
 	err := row.Scan(&lost)
 	return lost, err
+}
+
+const lockConnectorOfCredential = `-- name: LockConnectorOfCredential :exec
+select connectors.id
+from connectors
+join credentials on credentials.tenant_id = connectors.tenant_id and credentials.connector_id = connectors.id
+where credentials.tenant_id = $1 and credentials.id = $2 and credentials.agent_id is null
+for no key update of connectors
+`
+
+// Only for a shared credential. The connector is locked before its credential, as in the deletion of a connector.
+func (q *Queries) LockConnectorOfCredential(ctx context.Context, tenantID connectors.TenantID, credentialID connectors.CredentialID) error {
+	_, err := q.db.Exec(ctx, lockConnectorOfCredential, tenantID, credentialID)
+	return err
+}
+
+const lockConnectorSettings = `-- name: LockConnectorSettings :exec
+select connectors.id
+from connectors
+where connectors.tenant_id = $1 and connectors.id = $2
+for no key update
+`
+
+// The lock waits for a concurrent change of the settings.
+func (q *Queries) LockConnectorSettings(ctx context.Context, tenantID connectors.TenantID, iD connectors.ConnectorID) error {
+	_, err := q.db.Exec(ctx, lockConnectorSettings, tenantID, iD)
+	return err
 }
 
 const registration = `-- name: Registration :one

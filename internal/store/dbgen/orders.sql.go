@@ -300,7 +300,7 @@ func (q *Queries) ToolOrder(ctx context.Context, arg ToolOrderParams) ([]ToolOrd
 	return items, nil
 }
 
-const toolsNamed = `-- name: ToolsNamed :many
+const toolsByName = `-- name: ToolsByName :many
 with page as (
     select wanted.place,
            tools.connector_id, tools.name, tools.current_hash, tools.review, tools.enabled, tools.first_seen_at,
@@ -330,14 +330,14 @@ where nth = 1 or bytes <= $1::bigint
 order by place
 `
 
-type ToolsNamedParams struct {
+type ToolsByNameParams struct {
 	MaxBytes   int64
 	TenantID   connectors.TenantID
 	Connectors []uuid.UUID
 	Names      []string
 }
 
-type ToolsNamedRow struct {
+type ToolsByNameRow struct {
 	ConnectorID       connectors.ConnectorID
 	Name              string
 	CurrentHash       []byte
@@ -363,8 +363,8 @@ type ToolsNamedRow struct {
 }
 
 // The tools of a page, in the order of the arrays. The page ends early at max_bytes, as in Tools.
-func (q *Queries) ToolsNamed(ctx context.Context, arg ToolsNamedParams) ([]ToolsNamedRow, error) {
-	rows, err := q.db.Query(ctx, toolsNamed,
+func (q *Queries) ToolsByName(ctx context.Context, arg ToolsByNameParams) ([]ToolsByNameRow, error) {
+	rows, err := q.db.Query(ctx, toolsByName,
 		arg.MaxBytes,
 		arg.TenantID,
 		arg.Connectors,
@@ -374,9 +374,9 @@ func (q *Queries) ToolsNamed(ctx context.Context, arg ToolsNamedParams) ([]Tools
 		return nil, err
 	}
 	defer rows.Close()
-	var items []ToolsNamedRow
+	var items []ToolsByNameRow
 	for rows.Next() {
-		var i ToolsNamedRow
+		var i ToolsByNameRow
 		if err := rows.Scan(
 			&i.ConnectorID,
 			&i.Name,

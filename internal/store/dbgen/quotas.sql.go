@@ -13,20 +13,6 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
-const limitTenant = `-- name: LimitTenant :execrows
-update tenants
-set most_calls_per_minute = $1, most_calls_per_day = $2, updated_at = now()
-where tenants.id = $3
-`
-
-func (q *Queries) LimitTenant(ctx context.Context, callsPerMinute int32, callsPerDay int32, tenantID connectors.TenantID) (int64, error) {
-	result, err := q.db.Exec(ctx, limitTenant, callsPerMinute, callsPerDay, tenantID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const quotaUses = `-- name: QuotaUses :many
 
 select quota_days.connector_id, coalesce(connectors.slug, '')::text as connector_slug, quota_days.tool, quota_days.calls, quota_days.over_minute,
@@ -97,6 +83,20 @@ func (q *Queries) QuotaUses(ctx context.Context, arg QuotaUsesParams) ([]QuotaUs
 		return nil, err
 	}
 	return items, nil
+}
+
+const setOperatorQuota = `-- name: SetOperatorQuota :execrows
+update tenants
+set most_calls_per_minute = $1, most_calls_per_day = $2, updated_at = now()
+where tenants.id = $3
+`
+
+func (q *Queries) SetOperatorQuota(ctx context.Context, callsPerMinute int32, callsPerDay int32, tenantID connectors.TenantID) (int64, error) {
+	result, err := q.db.Exec(ctx, setOperatorQuota, callsPerMinute, callsPerDay, tenantID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const setTenantQuota = `-- name: SetTenantQuota :execrows

@@ -13,7 +13,7 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
-const dropDefinitions = `-- name: DropDefinitions :execrows
+const deleteDefinitions = `-- name: DeleteDefinitions :execrows
 with unused as materialized (
     select tool_definitions.hash
     from tool_definitions
@@ -35,8 +35,8 @@ where tool_definitions.tenant_id = $1 and tool_definitions.hash = any(array(sele
 
 // References are checked again under the lock: a sync may have added one before it. No foreign key prevents the
 // deletion.
-func (q *Queries) DropDefinitions(ctx context.Context, tenantID connectors.TenantID, hashes [][]byte) (int64, error) {
-	result, err := q.db.Exec(ctx, dropDefinitions, tenantID, hashes)
+func (q *Queries) DeleteDefinitions(ctx context.Context, tenantID connectors.TenantID, hashes [][]byte) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteDefinitions, tenantID, hashes)
 	if err != nil {
 		return 0, err
 	}

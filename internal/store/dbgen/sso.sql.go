@@ -83,49 +83,95 @@ func (q *Queries) ClaimSSODomain(ctx context.Context, tenantID connectors.Tenant
 	return result.RowsAffected(), nil
 }
 
-const forgetBreakGlass = `-- name: ForgetBreakGlass :exec
+const clearBreakGlass = `-- name: ClearBreakGlass :exec
 update sso_settings
 set break_glass = null
 where tenant_id = $1 and break_glass = $2::uuid and not enforced
 `
 
 // The break-glass member can be removed only while single sign-on is not enforced.
-func (q *Queries) ForgetBreakGlass(ctx context.Context, tenantID connectors.TenantID, userID uuid.UUID) error {
-	_, err := q.db.Exec(ctx, forgetBreakGlass, tenantID, userID)
+func (q *Queries) ClearBreakGlass(ctx context.Context, tenantID connectors.TenantID, userID uuid.UUID) error {
+	_, err := q.db.Exec(ctx, clearBreakGlass, tenantID, userID)
 	return err
 }
 
-const forgetSSO = `-- name: ForgetSSO :execrows
+const consumeSSOFlow = `-- name: ConsumeSSOFlow :one
+delete from sso_flows
+where tenant_id = $1 and id = $2 and browser = $3
+returning issuer, client_id, tester, confirms, return_to, created_at, expires_at
+`
+
+type ConsumeSSOFlowRow struct {
+	Issuer    string
+	ClientID  string
+	Tester    *connectors.UserID
+	Confirms  *connectors.SessionID
+	ReturnTo  string
+	CreatedAt time.Time
+	ExpiresAt time.Time
+}
+
+// A flow is consumed once, by the browser that began it.
+func (q *Queries) ConsumeSSOFlow(ctx context.Context, tenantID connectors.TenantID, iD uuid.UUID, browser []byte) (ConsumeSSOFlowRow, error) {
+	row := q.db.QueryRow(ctx, consumeSSOFlow, tenantID, iD, browser)
+	var i ConsumeSSOFlowRow
+	err := row.Scan(
+		&i.Issuer,
+		&i.ClientID,
+		&i.Tester,
+		&i.Confirms,
+		&i.ReturnTo,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+	)
+	return i, err
+}
+
+const deleteSSO = `-- name: DeleteSSO :execrows
 delete from sso_settings
 where tenant_id = $1
 `
 
-func (q *Queries) ForgetSSO(ctx context.Context, tenantID connectors.TenantID) (int64, error) {
-	result, err := q.db.Exec(ctx, forgetSSO, tenantID)
+func (q *Queries) DeleteSSO(ctx context.Context, tenantID connectors.TenantID) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteSSO, tenantID)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const forgetSSOGroups = `-- name: ForgetSSOGroups :exec
+const deleteSSOGroups = `-- name: DeleteSSOGroups :exec
 delete from sso_groups
 where tenant_id = $1
 `
 
-func (q *Queries) ForgetSSOGroups(ctx context.Context, tenantID connectors.TenantID) error {
-	_, err := q.db.Exec(ctx, forgetSSOGroups, tenantID)
+func (q *Queries) DeleteSSOGroups(ctx context.Context, tenantID connectors.TenantID) error {
+	_, err := q.db.Exec(ctx, deleteSSOGroups, tenantID)
 	return err
 }
 
-const forgetSSOIdentities = `-- name: ForgetSSOIdentities :exec
+const deleteSSOIdentities = `-- name: DeleteSSOIdentities :exec
 delete from sso_identities
 where tenant_id = $1
 `
 
-func (q *Queries) ForgetSSOIdentities(ctx context.Context, tenantID connectors.TenantID) error {
-	_, err := q.db.Exec(ctx, forgetSSOIdentities, tenantID)
+func (q *Queries) DeleteSSOIdentities(ctx context.Context, tenantID connectors.TenantID) error {
+	_, err := q.db.Exec(ctx, deleteSSOIdentities, tenantID)
 	return err
+}
+
+const hasUsablePassword = `-- name: HasUsablePassword :one
+select (has_password(memberships.user_id) and not memberships.sso_only)::boolean
+from memberships
+where memberships.tenant_id = $1 and memberships.user_id = $2
+`
+
+// Reports whether the member has a password and did not join by single sign-on.
+func (q *Queries) HasUsablePassword(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) (bool, error) {
+	row := q.db.QueryRow(ctx, hasUsablePassword, tenantID, userID)
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
 }
 
 const lockSSO = `-- name: LockSSO :exec
@@ -139,6 +185,38 @@ for update
 func (q *Queries) LockSSO(ctx context.Context, tenantID connectors.TenantID) error {
 	_, err := q.db.Exec(ctx, lockSSO, tenantID)
 	return err
+}
+
+const markSSOTested = `-- name: MarkSSOTested :execrows
+update sso_settings
+set tested_at = $1
+where tenant_id = $2
+  and issuer = $3
+  and client_id = $4
+  and updated_at = $5
+`
+
+type MarkSSOTestedParams struct {
+	TestedAt  *time.Time
+	TenantID  connectors.TenantID
+	Issuer    string
+	ClientID  string
+	UpdatedAt time.Time
+}
+
+// updated_at is compared: only the settings that were tested are marked.
+func (q *Queries) MarkSSOTested(ctx context.Context, arg MarkSSOTestedParams) (int64, error) {
+	result, err := q.db.Exec(ctx, markSSOTested,
+		arg.TestedAt,
+		arg.TenantID,
+		arg.Issuer,
+		arg.ClientID,
+		arg.UpdatedAt,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const memberByEmail = `-- name: MemberByEmail :one
@@ -175,20 +253,6 @@ func (q *Queries) MemberByEmail(ctx context.Context, tenantID connectors.TenantI
 		&i.SecondFactor,
 	)
 	return i, err
-}
-
-const passwordOpens = `-- name: PasswordOpens :one
-select (has_password(memberships.user_id) and not memberships.sso_only)::boolean
-from memberships
-where memberships.tenant_id = $1 and memberships.user_id = $2
-`
-
-// Reports whether the member has a password and did not join by single sign-on.
-func (q *Queries) PasswordOpens(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) (bool, error) {
-	row := q.db.QueryRow(ctx, passwordOpens, tenantID, userID)
-	var column_1 bool
-	err := row.Scan(&column_1)
-	return column_1, err
 }
 
 const releaseSSODomain = `-- name: ReleaseSSODomain :execrows
@@ -360,38 +424,6 @@ func (q *Queries) SSOSubject(ctx context.Context, tenantID connectors.TenantID, 
 	return subject, err
 }
 
-const sSOTested = `-- name: SSOTested :execrows
-update sso_settings
-set tested_at = $1
-where tenant_id = $2
-  and issuer = $3
-  and client_id = $4
-  and updated_at = $5
-`
-
-type SSOTestedParams struct {
-	TestedAt  *time.Time
-	TenantID  connectors.TenantID
-	Issuer    string
-	ClientID  string
-	UpdatedAt time.Time
-}
-
-// updated_at is compared: only the settings that were tested are marked.
-func (q *Queries) SSOTested(ctx context.Context, arg SSOTestedParams) (int64, error) {
-	result, err := q.db.Exec(ctx, sSOTested,
-		arg.TestedAt,
-		arg.TenantID,
-		arg.Issuer,
-		arg.ClientID,
-		arg.UpdatedAt,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const saveSSO = `-- name: SaveSSO :exec
 insert into sso_settings (tenant_id, issuer, client_id, sealed, groups_claim, joins, default_role, enabled, enforced, break_glass, tested_at)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
@@ -486,38 +518,6 @@ func (q *Queries) StartSSO(ctx context.Context, arg StartSSOParams) error {
 		arg.ExpiresAt,
 	)
 	return err
-}
-
-const takeSSOFlow = `-- name: TakeSSOFlow :one
-delete from sso_flows
-where tenant_id = $1 and id = $2 and browser = $3
-returning issuer, client_id, tester, confirms, return_to, created_at, expires_at
-`
-
-type TakeSSOFlowRow struct {
-	Issuer    string
-	ClientID  string
-	Tester    *connectors.UserID
-	Confirms  *connectors.SessionID
-	ReturnTo  string
-	CreatedAt time.Time
-	ExpiresAt time.Time
-}
-
-// A flow is consumed once, by the browser that began it.
-func (q *Queries) TakeSSOFlow(ctx context.Context, tenantID connectors.TenantID, iD uuid.UUID, browser []byte) (TakeSSOFlowRow, error) {
-	row := q.db.QueryRow(ctx, takeSSOFlow, tenantID, iD, browser)
-	var i TakeSSOFlowRow
-	err := row.Scan(
-		&i.Issuer,
-		&i.ClientID,
-		&i.Tester,
-		&i.Confirms,
-		&i.ReturnTo,
-		&i.CreatedAt,
-		&i.ExpiresAt,
-	)
-	return i, err
 }
 
 const updateSSO = `-- name: UpdateSSO :execrows

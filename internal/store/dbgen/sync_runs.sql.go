@@ -13,19 +13,6 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
-const claim = `-- name: Claim :one
-select (claimed_by is not null)::boolean as taken
-from connector_clock
-where tenant_id = $1 and connector_id = $2
-`
-
-func (q *Queries) Claim(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (bool, error) {
-	row := q.db.QueryRow(ctx, claim, tenantID, connectorID)
-	var taken bool
-	err := row.Scan(&taken)
-	return taken, err
-}
-
 const closeOrphanedRuns = `-- name: CloseOrphanedRuns :execrows
 with closed as (
     update sync_runs
@@ -156,6 +143,91 @@ func (q *Queries) FailRun(ctx context.Context, arg FailRunParams) (SyncRun, erro
 		&i.SweepID,
 	)
 	return i, err
+}
+
+const finishChangedConnector = `-- name: FinishChangedConnector :exec
+with stamped as (
+    update connectors
+    set tools_hash = $4,
+        tool_count = $5,
+        tools_last_synced_at = now(),
+        auth_behaviour = coalesce(nullif($6::text, ''), auth_behaviour),
+        era = coalesce(nullif($7::text, ''), era),
+        last_error_code = null,
+        last_error_message = null,
+        last_error_at = null,
+        server_name = $8,
+        server_version = $9,
+        server_title = $10,
+        server_protocol = $11,
+        server_instructions = $12,
+        accepted_instructions = case when $13::text = '' then connectors.accepted_instructions else $14::text end,
+        instructions_review = coalesce(nullif($13::text, ''), connectors.instructions_review),
+        server_capabilities = $15
+    where connectors.tenant_id = $3 and connectors.id = $16
+    returning connectors.id, connectors.enabled, connectors.sync_interval_s
+)
+update connector_clock
+set due_at = case when stamped.enabled then next_due(stamped.sync_interval_s) end,
+    known_until = coalesce(now() + make_interval(secs => nullif($1::double precision, 0)), connector_clock.known_until),
+    claimed_by = null,
+    claimed_at = null,
+    failures = 0,
+    failing_since = null,
+    run_id = null,
+    checks = 0,
+    checked_at = now(),
+    ok_at = now(),
+    hour = date_trunc('hour', now(), 'UTC'),
+    hour_ok = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ok else 0 end + 1,
+    hour_failed = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_failed else 0 end,
+    hour_ms = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ms else 0 end + $2::bigint,
+    hour_max_ms = greatest(case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_max_ms else 0 end, $2::bigint)
+from stamped
+where connector_clock.tenant_id = $3 and connector_clock.connector_id = stamped.id
+`
+
+type FinishChangedConnectorParams struct {
+	KnownS               float64
+	TookMs               int64
+	TenantID             connectors.TenantID
+	ListHash             []byte
+	ToolCount            int32
+	AuthBehaviour        string
+	Era                  string
+	ServerName           string
+	ServerVersion        string
+	ServerTitle          string
+	ServerProtocol       string
+	ServerInstructions   string
+	InstructionsReview   string
+	AcceptedInstructions *string
+	ServerCapabilities   []byte
+	ID                   connectors.ConnectorID
+}
+
+// Ends a sync with another list or other instructions, and releases the claim. instructions_review empty: the review
+// state stays.
+func (q *Queries) FinishChangedConnector(ctx context.Context, arg FinishChangedConnectorParams) error {
+	_, err := q.db.Exec(ctx, finishChangedConnector,
+		arg.KnownS,
+		arg.TookMs,
+		arg.TenantID,
+		arg.ListHash,
+		arg.ToolCount,
+		arg.AuthBehaviour,
+		arg.Era,
+		arg.ServerName,
+		arg.ServerVersion,
+		arg.ServerTitle,
+		arg.ServerProtocol,
+		arg.ServerInstructions,
+		arg.InstructionsReview,
+		arg.AcceptedInstructions,
+		arg.ServerCapabilities,
+		arg.ID,
+	)
+	return err
 }
 
 const finishRun = `-- name: FinishRun :one
@@ -344,7 +416,7 @@ func (q *Queries) FinishUnchanged(ctx context.Context, arg FinishUnchangedParams
 	return i, err
 }
 
-const keepRunRequests = `-- name: KeepRunRequests :exec
+const insertRunRequests = `-- name: InsertRunRequests :exec
 insert into sync_run_requests (tenant_id, run_id, requests)
 select sync_runs.tenant_id, sync_runs.id, $1
 from sync_runs
@@ -353,9 +425,22 @@ on conflict (tenant_id, run_id) do nothing
 `
 
 // No row is inserted if the run was deleted.
-func (q *Queries) KeepRunRequests(ctx context.Context, requests []byte, tenantID connectors.TenantID, runID connectors.SyncRunID) error {
-	_, err := q.db.Exec(ctx, keepRunRequests, requests, tenantID, runID)
+func (q *Queries) InsertRunRequests(ctx context.Context, requests []byte, tenantID connectors.TenantID, runID connectors.SyncRunID) error {
+	_, err := q.db.Exec(ctx, insertRunRequests, requests, tenantID, runID)
 	return err
+}
+
+const isConnectorClaimed = `-- name: IsConnectorClaimed :one
+select (claimed_by is not null)::boolean as taken
+from connector_clock
+where tenant_id = $1 and connector_id = $2
+`
+
+func (q *Queries) IsConnectorClaimed(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (bool, error) {
+	row := q.db.QueryRow(ctx, isConnectorClaimed, tenantID, connectorID)
+	var taken bool
+	err := row.Scan(&taken)
+	return taken, err
 }
 
 const queueRun = `-- name: QueueRun :one
@@ -505,7 +590,7 @@ func (q *Queries) RunRequests(ctx context.Context, tenantID connectors.TenantID,
 	return requests, err
 }
 
-const runTrouble = `-- name: RunTrouble :one
+const runRetryState = `-- name: RunRetryState :one
 select connectors.enabled, connectors.sync_interval_s, clock.failures,
        coalesce(extract(epoch from now() - clock.failing_since), 0)::double precision as failing_s
 from sync_runs run
@@ -514,7 +599,7 @@ join connector_clock clock on clock.tenant_id = run.tenant_id and clock.connecto
 where run.tenant_id = $1 and run.id = $2 and run.state in ('queued', 'running')
 `
 
-type RunTroubleRow struct {
+type RunRetryStateRow struct {
 	Enabled       bool
 	SyncIntervalS int32
 	Failures      int32
@@ -522,9 +607,9 @@ type RunTroubleRow struct {
 }
 
 // Input for the time of the next attempt after a failure.
-func (q *Queries) RunTrouble(ctx context.Context, tenantID connectors.TenantID, iD connectors.SyncRunID) (RunTroubleRow, error) {
-	row := q.db.QueryRow(ctx, runTrouble, tenantID, iD)
-	var i RunTroubleRow
+func (q *Queries) RunRetryState(ctx context.Context, tenantID connectors.TenantID, iD connectors.SyncRunID) (RunRetryStateRow, error) {
+	row := q.db.QueryRow(ctx, runRetryState, tenantID, iD)
+	var i RunRetryStateRow
 	err := row.Scan(
 		&i.Enabled,
 		&i.SyncIntervalS,
@@ -532,91 +617,6 @@ func (q *Queries) RunTrouble(ctx context.Context, tenantID connectors.TenantID, 
 		&i.FailingS,
 	)
 	return i, err
-}
-
-const stampConnector = `-- name: StampConnector :exec
-with stamped as (
-    update connectors
-    set tools_hash = $4,
-        tool_count = $5,
-        tools_last_synced_at = now(),
-        auth_behaviour = coalesce(nullif($6::text, ''), auth_behaviour),
-        era = coalesce(nullif($7::text, ''), era),
-        last_error_code = null,
-        last_error_message = null,
-        last_error_at = null,
-        server_name = $8,
-        server_version = $9,
-        server_title = $10,
-        server_protocol = $11,
-        server_instructions = $12,
-        accepted_instructions = case when $13::text = '' then connectors.accepted_instructions else $14::text end,
-        instructions_review = coalesce(nullif($13::text, ''), connectors.instructions_review),
-        server_capabilities = $15
-    where connectors.tenant_id = $3 and connectors.id = $16
-    returning connectors.id, connectors.enabled, connectors.sync_interval_s
-)
-update connector_clock
-set due_at = case when stamped.enabled then next_due(stamped.sync_interval_s) end,
-    known_until = coalesce(now() + make_interval(secs => nullif($1::double precision, 0)), connector_clock.known_until),
-    claimed_by = null,
-    claimed_at = null,
-    failures = 0,
-    failing_since = null,
-    run_id = null,
-    checks = 0,
-    checked_at = now(),
-    ok_at = now(),
-    hour = date_trunc('hour', now(), 'UTC'),
-    hour_ok = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ok else 0 end + 1,
-    hour_failed = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_failed else 0 end,
-    hour_ms = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ms else 0 end + $2::bigint,
-    hour_max_ms = greatest(case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_max_ms else 0 end, $2::bigint)
-from stamped
-where connector_clock.tenant_id = $3 and connector_clock.connector_id = stamped.id
-`
-
-type StampConnectorParams struct {
-	KnownS               float64
-	TookMs               int64
-	TenantID             connectors.TenantID
-	ListHash             []byte
-	ToolCount            int32
-	AuthBehaviour        string
-	Era                  string
-	ServerName           string
-	ServerVersion        string
-	ServerTitle          string
-	ServerProtocol       string
-	ServerInstructions   string
-	InstructionsReview   string
-	AcceptedInstructions *string
-	ServerCapabilities   []byte
-	ID                   connectors.ConnectorID
-}
-
-// Ends a sync with another list or other instructions, and releases the claim. instructions_review empty: the review
-// state stays.
-func (q *Queries) StampConnector(ctx context.Context, arg StampConnectorParams) error {
-	_, err := q.db.Exec(ctx, stampConnector,
-		arg.KnownS,
-		arg.TookMs,
-		arg.TenantID,
-		arg.ListHash,
-		arg.ToolCount,
-		arg.AuthBehaviour,
-		arg.Era,
-		arg.ServerName,
-		arg.ServerVersion,
-		arg.ServerTitle,
-		arg.ServerProtocol,
-		arg.ServerInstructions,
-		arg.InstructionsReview,
-		arg.AcceptedInstructions,
-		arg.ServerCapabilities,
-		arg.ID,
-	)
-	return err
 }
 
 const startClaimedRun = `-- name: StartClaimedRun :one

@@ -397,7 +397,7 @@ func (q *Queries) CloseAllCalls(ctx context.Context) error {
 	return err
 }
 
-const closeCallsOf = `-- name: CloseCallsOf :exec
+const closeCallsOfInstance = `-- name: CloseCallsOfInstance :exec
 with ended as (
     update tool_calls
     set status = 'error',
@@ -414,8 +414,8 @@ from ended
 `
 
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) CloseCallsOf(ctx context.Context, instanceID *connectors.InstanceID) error {
-	_, err := q.db.Exec(ctx, closeCallsOf, instanceID)
+func (q *Queries) CloseCallsOfInstance(ctx context.Context, instanceID *connectors.InstanceID) error {
+	_, err := q.db.Exec(ctx, closeCallsOfInstance, instanceID)
 	return err
 }
 
@@ -751,7 +751,7 @@ func (q *Queries) EndCalls(ctx context.Context, arg EndCallsParams) ([]uuid.UUID
 	return items, nil
 }
 
-const noteProgress = `-- name: NoteProgress :many
+const saveProgress = `-- name: SaveProgress :many
 with those as materialized (
     select tool_calls.tenant_id, tool_calls.id, new.progress
     from (
@@ -771,8 +771,8 @@ returning tool_calls.id
 // Returns the calls that were updated. Others have no row yet, have ended, or are locked by the transaction that ends
 // them.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) NoteProgress(ctx context.Context, tenantIds []uuid.UUID, ids []uuid.UUID, progresses [][]byte) ([]connectors.ToolCallID, error) {
-	rows, err := q.db.Query(ctx, noteProgress, tenantIds, ids, progresses)
+func (q *Queries) SaveProgress(ctx context.Context, tenantIds []uuid.UUID, ids []uuid.UUID, progresses [][]byte) ([]connectors.ToolCallID, error) {
+	rows, err := q.db.Query(ctx, saveProgress, tenantIds, ids, progresses)
 	if err != nil {
 		return nil, err
 	}

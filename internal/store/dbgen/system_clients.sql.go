@@ -42,50 +42,50 @@ func (q *Queries) CountRegistrations(ctx context.Context, address string, since 
 	return count, err
 }
 
-const dropEndedAgentClients = `-- name: DropEndedAgentClients :execrows
+const deleteEndedAgentClients = `-- name: DeleteEndedAgentClients :execrows
 delete from agent_clients
 where expires_at < now() - interval '10 minutes'
 `
 
 // Expired codes and refresh tokens. A used code is kept as long as its client.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DropEndedAgentClients(ctx context.Context) (int64, error) {
-	result, err := q.db.Exec(ctx, dropEndedAgentClients)
+func (q *Queries) DeleteEndedAgentClients(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteEndedAgentClients)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const dropEndedClientTokens = `-- name: DropEndedClientTokens :execrows
+const deleteEndedClientTokens = `-- name: DeleteEndedClientTokens :execrows
 delete from agent_tokens
 where agent_client_id is not null and expires_at < now() - interval '10 minutes'
 `
 
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DropEndedClientTokens(ctx context.Context) (int64, error) {
-	result, err := q.db.Exec(ctx, dropEndedClientTokens)
+func (q *Queries) DeleteEndedClientTokens(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteEndedClientTokens)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const dropEndedMemberTokens = `-- name: DropEndedMemberTokens :execrows
+const deleteEndedMemberTokens = `-- name: DeleteEndedMemberTokens :execrows
 delete from member_tokens
 where expires_at < now() - interval '10 minutes'
 `
 
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DropEndedMemberTokens(ctx context.Context) (int64, error) {
-	result, err := q.db.Exec(ctx, dropEndedMemberTokens)
+func (q *Queries) DeleteEndedMemberTokens(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteEndedMemberTokens)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const dropOldestUnusedClients = `-- name: DropOldestUnusedClients :execrows
+const deleteOldestUnusedClients = `-- name: DeleteOldestUnusedClients :execrows
 delete from mcp_clients
 where mcp_clients.id in (
     select waiting.id
@@ -100,37 +100,37 @@ where mcp_clients.id in (
 `
 
 // At most @keep unused clients stay. Networks with the most lose their oldest first, so a flood displaces only itself.
-func (q *Queries) DropOldestUnusedClients(ctx context.Context, keep int32) (int64, error) {
-	result, err := q.db.Exec(ctx, dropOldestUnusedClients, keep)
+func (q *Queries) DeleteOldestUnusedClients(ctx context.Context, keep int32) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteOldestUnusedClients, keep)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const dropSpentConfirmations = `-- name: DropSpentConfirmations :execrows
+const deleteSpentConfirmations = `-- name: DeleteSpentConfirmations :execrows
 delete from spent_confirmations
 where until < now() - interval '10 minutes'
 `
 
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DropSpentConfirmations(ctx context.Context) (int64, error) {
-	result, err := q.db.Exec(ctx, dropSpentConfirmations)
+func (q *Queries) DeleteSpentConfirmations(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteSpentConfirmations)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const dropUnusedClients = `-- name: DropUnusedClients :execrows
+const deleteUnusedClients = `-- name: DeleteUnusedClients :execrows
 delete from mcp_clients
 where used_on is null and created_at < now() - interval '30 days'
    or used_on < current_date - 90
 `
 
 // Clients that were not authorized within 30 days, or not used for 90.
-func (q *Queries) DropUnusedClients(ctx context.Context) (int64, error) {
-	result, err := q.db.Exec(ctx, dropUnusedClients)
+func (q *Queries) DeleteUnusedClients(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteUnusedClients)
 	if err != nil {
 		return 0, err
 	}
@@ -293,6 +293,17 @@ func (q *Queries) RegisterClient(ctx context.Context, arg RegisterClientParams) 
 	return err
 }
 
+const touchMCPClient = `-- name: TouchMCPClient :exec
+update mcp_clients
+set used_on = current_date
+where id = $1 and used_on is distinct from current_date
+`
+
+func (q *Queries) TouchMCPClient(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, touchMCPClient, id)
+	return err
+}
+
 const touchMemberToken = `-- name: TouchMemberToken :exec
 update member_tokens
 set last_used_at = now()
@@ -303,16 +314,5 @@ where id = $1 and (last_used_at is null or last_used_at < now() - interval '1 mi
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) TouchMemberToken(ctx context.Context, id connectors.MemberTokenID) error {
 	_, err := q.db.Exec(ctx, touchMemberToken, id)
-	return err
-}
-
-const useMCPClient = `-- name: UseMCPClient :exec
-update mcp_clients
-set used_on = current_date
-where id = $1 and used_on is distinct from current_date
-`
-
-func (q *Queries) UseMCPClient(ctx context.Context, id uuid.UUID) error {
-	_, err := q.db.Exec(ctx, useMCPClient, id)
 	return err
 }

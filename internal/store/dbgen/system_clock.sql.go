@@ -56,6 +56,21 @@ func (q *Queries) Backlog(ctx context.Context, shards []int16, maxRows int32) (B
 	return i, err
 }
 
+const claimClockTick = `-- name: ClaimClockTick :execrows
+update clock_turn
+set at = now()
+where at < now() - interval '0.9 seconds'
+`
+
+// One process wins each second.
+func (q *Queries) ClaimClockTick(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, claimClockTick)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const claimDue = `-- name: ClaimDue :many
 with seen as materialized (
     select due.tenant_id, due.connector_id, due.due_at, due.claimed_by
@@ -482,14 +497,14 @@ func (q *Queries) EndUnchanged(ctx context.Context, arg EndUnchangedParams) ([]E
 	return items, nil
 }
 
-const livingInstances = `-- name: LivingInstances :many
+const liveInstances = `-- name: LiveInstances :many
 select id
 from instances
 order by id
 `
 
-func (q *Queries) LivingInstances(ctx context.Context) ([]connectors.InstanceID, error) {
-	rows, err := q.db.Query(ctx, livingInstances)
+func (q *Queries) LiveInstances(ctx context.Context) ([]connectors.InstanceID, error) {
+	rows, err := q.db.Query(ctx, liveInstances)
 	if err != nil {
 		return nil, err
 	}
@@ -590,7 +605,7 @@ func (q *Queries) ReleaseClaims(ctx context.Context, arg ReleaseClaimsParams) er
 	return err
 }
 
-const releaseForgotten = `-- name: ReleaseForgotten :execrows
+const releaseUnknownClaims = `-- name: ReleaseUnknownClaims :execrows
 update connector_clock
 set claimed_by = null,
     claimed_at = null
@@ -603,23 +618,8 @@ where connector_clock.shard between 0 and 15 and connector_clock.due_at <= now()
 
 // Claims that the process does not know, because the database's response to ClaimDue was lost.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) ReleaseForgotten(ctx context.Context, instanceID uuid.UUID, known []uuid.UUID) (int64, error) {
-	result, err := q.db.Exec(ctx, releaseForgotten, instanceID, known)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const takeClockTurn = `-- name: TakeClockTurn :execrows
-update clock_turn
-set at = now()
-where at < now() - interval '0.9 seconds'
-`
-
-// One process wins each second.
-func (q *Queries) TakeClockTurn(ctx context.Context) (int64, error) {
-	result, err := q.db.Exec(ctx, takeClockTurn)
+func (q *Queries) ReleaseUnknownClaims(ctx context.Context, instanceID uuid.UUID, known []uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, releaseUnknownClaims, instanceID, known)
 	if err != nil {
 		return 0, err
 	}

@@ -12,18 +12,18 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
-const dropExpiredMail = `-- name: DropExpiredMail :exec
+const deleteExpiredMail = `-- name: DeleteExpiredMail :exec
 delete from gateway_mail
 where expires_at < now()
 `
 
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DropExpiredMail(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, dropExpiredMail)
+func (q *Queries) DeleteExpiredMail(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, deleteExpiredMail)
 	return err
 }
 
-const dropFetchedResults = `-- name: DropFetchedResults :exec
+const deleteFetchedResults = `-- name: DeleteFetchedResults :exec
 delete from approval_results
 using approvals
 where approvals.tenant_id = approval_results.tenant_id and approvals.id = approval_results.id
@@ -32,56 +32,56 @@ where approvals.tenant_id = approval_results.tenant_id and approvals.id = approv
 
 // A fetched result stays for an hour, for a client that did not receive it.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DropFetchedResults(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, dropFetchedResults)
+func (q *Queries) DeleteFetchedResults(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, deleteFetchedResults)
 	return err
 }
 
-const dropOldApprovals = `-- name: DropOldApprovals :exec
+const deleteOldApprovals = `-- name: DeleteOldApprovals :exec
 delete from approvals
 where state in ('denied', 'lapsed', 'done', 'unknown') and asked_at < now() - interval '7 days'
 `
 
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DropOldApprovals(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, dropOldApprovals)
+func (q *Queries) DeleteOldApprovals(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, deleteOldApprovals)
 	return err
 }
 
-const dropOldCallHours = `-- name: DropOldCallHours :exec
+const deleteOldCallHours = `-- name: DeleteOldCallHours :exec
 delete from call_hours
 where hour < now() - interval '90 days'
 `
 
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DropOldCallHours(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, dropOldCallHours)
+func (q *Queries) DeleteOldCallHours(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, deleteOldCallHours)
 	return err
 }
 
-const dropOldSyncHours = `-- name: DropOldSyncHours :exec
+const deleteOldSyncHours = `-- name: DeleteOldSyncHours :exec
 delete from sync_hours
 where hour < now() - interval '90 days'
 `
 
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DropOldSyncHours(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, dropOldSyncHours)
+func (q *Queries) DeleteOldSyncHours(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, deleteOldSyncHours)
 	return err
 }
 
-const dropSpentAllowances = `-- name: DropSpentAllowances :exec
+const deleteSpentAllowances = `-- name: DeleteSpentAllowances :exec
 delete from tool_allowances
 where until < now()
 `
 
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DropSpentAllowances(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, dropSpentAllowances)
+func (q *Queries) DeleteSpentAllowances(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, deleteSpentAllowances)
 	return err
 }
 
-const lapseApprovals = `-- name: LapseApprovals :many
+const expireApprovals = `-- name: ExpireApprovals :many
 
 with due as materialized (
     select approvals.tenant_id, approvals.id
@@ -115,7 +115,7 @@ from ended
 where exists (select from counted)
 `
 
-type LapseApprovalsRow struct {
+type ExpireApprovalsRow struct {
 	TenantID connectors.TenantID
 	ID       uuid.UUID
 }
@@ -123,15 +123,15 @@ type LapseApprovalsRow struct {
 // Expiry of gateway rows, across tenants.
 // The call ends with its approval. Rows locked by a concurrent decision are skipped.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) LapseApprovals(ctx context.Context, maxRows int32) ([]LapseApprovalsRow, error) {
-	rows, err := q.db.Query(ctx, lapseApprovals, maxRows)
+func (q *Queries) ExpireApprovals(ctx context.Context, maxRows int32) ([]ExpireApprovalsRow, error) {
+	rows, err := q.db.Query(ctx, expireApprovals, maxRows)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []LapseApprovalsRow
+	var items []ExpireApprovalsRow
 	for rows.Next() {
-		var i LapseApprovalsRow
+		var i ExpireApprovalsRow
 		if err := rows.Scan(&i.TenantID, &i.ID); err != nil {
 			return nil, err
 		}
@@ -143,42 +143,7 @@ func (q *Queries) LapseApprovals(ctx context.Context, maxRows int32) ([]LapseApp
 	return items, nil
 }
 
-const leftApprovals = `-- name: LeftApprovals :many
-select tenant_id, id
-from approvals
-where state = 'approved' and decided_at < now() - make_interval(secs => $1::double precision)
-order by decided_at
-limit $2
-`
-
-type LeftApprovalsRow struct {
-	TenantID connectors.TenantID
-	ID       connectors.ToolCallID
-}
-
-// Approved calls that no process has claimed within @seconds.
-// @sqlc-vet-disable tenant-scope
-func (q *Queries) LeftApprovals(ctx context.Context, seconds float64, maxRows int32) ([]LeftApprovalsRow, error) {
-	rows, err := q.db.Query(ctx, leftApprovals, seconds, maxRows)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []LeftApprovalsRow
-	for rows.Next() {
-		var i LeftApprovalsRow
-		if err := rows.Scan(&i.TenantID, &i.ID); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const loseApprovalsOfSilentInstances = `-- name: LoseApprovalsOfSilentInstances :exec
+const markApprovalsUnknown = `-- name: MarkApprovalsUnknown :exec
 update approvals
 set state = 'unknown'
 where state = 'executing'
@@ -189,8 +154,17 @@ where state = 'executing'
 
 // The process died during the call: its effect is unknown, and the call is not repeated.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) LoseApprovalsOfSilentInstances(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, loseApprovalsOfSilentInstances)
+func (q *Queries) MarkApprovalsUnknown(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, markApprovalsUnknown)
+	return err
+}
+
+const notifyQuotaUses = `-- name: NotifyQuotaUses :exec
+select pg_notify('patchbay_changes', 'uses ' || $1::text || ' ' || $2::text)
+`
+
+func (q *Queries) NotifyQuotaUses(ctx context.Context, tenant string, words string) error {
+	_, err := q.db.Exec(ctx, notifyQuotaUses, tenant, words)
 	return err
 }
 
@@ -229,11 +203,37 @@ func (q *Queries) RollSyncHours(ctx context.Context) error {
 	return err
 }
 
-const sayUses = `-- name: SayUses :exec
-select pg_notify('patchbay_changes', 'uses ' || $1::text || ' ' || $2::text)
+const unclaimedApprovals = `-- name: UnclaimedApprovals :many
+select tenant_id, id
+from approvals
+where state = 'approved' and decided_at < now() - make_interval(secs => $1::double precision)
+order by decided_at
+limit $2
 `
 
-func (q *Queries) SayUses(ctx context.Context, tenant string, words string) error {
-	_, err := q.db.Exec(ctx, sayUses, tenant, words)
-	return err
+type UnclaimedApprovalsRow struct {
+	TenantID connectors.TenantID
+	ID       connectors.ToolCallID
+}
+
+// Approved calls that no process has claimed within @seconds.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) UnclaimedApprovals(ctx context.Context, seconds float64, maxRows int32) ([]UnclaimedApprovalsRow, error) {
+	rows, err := q.db.Query(ctx, unclaimedApprovals, seconds, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UnclaimedApprovalsRow
+	for rows.Next() {
+		var i UnclaimedApprovalsRow
+		if err := rows.Scan(&i.TenantID, &i.ID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

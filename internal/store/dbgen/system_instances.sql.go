@@ -11,25 +11,6 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
-const beat = `-- name: Beat :exec
-
-insert into instances (id, keyset_generation, kek, tenant_keys, user_passwords)
-values ($1, $2, $3, true, true)
-on conflict (id) do update
-set steady_since = case when instances.beat_at < now() - interval '4 seconds' then now() else instances.steady_since end,
-    beat_at = now(),
-    keyset_generation = excluded.keyset_generation,
-    kek = excluded.kek,
-    tenant_keys = true,
-    user_passwords = true
-`
-
-// Live processes, and cleanup after dead ones.
-func (q *Queries) Beat(ctx context.Context, iD connectors.InstanceID, keysetGeneration int32, kek []byte) error {
-	_, err := q.db.Exec(ctx, beat, iD, keysetGeneration, kek)
-	return err
-}
-
 const closeAllRuns = `-- name: CloseAllRuns :exec
 update sync_runs
 set state = 'error',
@@ -45,7 +26,7 @@ func (q *Queries) CloseAllRuns(ctx context.Context) error {
 	return err
 }
 
-const closeRunsOf = `-- name: CloseRunsOf :exec
+const closeRunsOfInstance = `-- name: CloseRunsOfInstance :exec
 update sync_runs
 set state = 'error',
     finished_at = now(),
@@ -55,8 +36,8 @@ where state = 'running' and instance_id = $1
 `
 
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) CloseRunsOf(ctx context.Context, instanceID *connectors.InstanceID) error {
-	_, err := q.db.Exec(ctx, closeRunsOf, instanceID)
+func (q *Queries) CloseRunsOfInstance(ctx context.Context, instanceID *connectors.InstanceID) error {
+	_, err := q.db.Exec(ctx, closeRunsOfInstance, instanceID)
 	return err
 }
 
@@ -84,26 +65,16 @@ func (q *Queries) CloseRunsOfSilentInstances(ctx context.Context, id *connectors
 	return err
 }
 
-const endInstance = `-- name: EndInstance :exec
-delete from instances
-where id = $1
-`
-
-func (q *Queries) EndInstance(ctx context.Context, id connectors.InstanceID) error {
-	_, err := q.db.Exec(ctx, endInstance, id)
-	return err
-}
-
-const forgetInstances = `-- name: ForgetInstances :exec
+const deleteInstances = `-- name: DeleteInstances :exec
 delete from instances
 `
 
-func (q *Queries) ForgetInstances(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, forgetInstances)
+func (q *Queries) DeleteInstances(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, deleteInstances)
 	return err
 }
 
-const forgetSilentInstances = `-- name: ForgetSilentInstances :exec
+const deleteSilentInstances = `-- name: DeleteSilentInstances :exec
 delete from instances
 where instances.beat_at < now() - interval '6 seconds' and instances.id <> $1
   and exists (
@@ -113,8 +84,18 @@ where instances.beat_at < now() - interval '6 seconds' and instances.id <> $1
 
 // A process without a row is dead for all others. After a gap in its own heartbeats a process deletes none for 6
 // seconds: the database may have been away for all.
-func (q *Queries) ForgetSilentInstances(ctx context.Context, id connectors.InstanceID) error {
-	_, err := q.db.Exec(ctx, forgetSilentInstances, id)
+func (q *Queries) DeleteSilentInstances(ctx context.Context, id connectors.InstanceID) error {
+	_, err := q.db.Exec(ctx, deleteSilentInstances, id)
+	return err
+}
+
+const endInstance = `-- name: EndInstance :exec
+delete from instances
+where id = $1
+`
+
+func (q *Queries) EndInstance(ctx context.Context, id connectors.InstanceID) error {
+	_, err := q.db.Exec(ctx, endInstance, id)
 	return err
 }
 
@@ -129,4 +110,23 @@ func (q *Queries) OtherInstances(ctx context.Context, id connectors.InstanceID) 
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const recordHeartbeat = `-- name: RecordHeartbeat :exec
+
+insert into instances (id, keyset_generation, kek, tenant_keys, user_passwords)
+values ($1, $2, $3, true, true)
+on conflict (id) do update
+set steady_since = case when instances.beat_at < now() - interval '4 seconds' then now() else instances.steady_since end,
+    beat_at = now(),
+    keyset_generation = excluded.keyset_generation,
+    kek = excluded.kek,
+    tenant_keys = true,
+    user_passwords = true
+`
+
+// Live processes, and cleanup after dead ones.
+func (q *Queries) RecordHeartbeat(ctx context.Context, iD connectors.InstanceID, keysetGeneration int32, kek []byte) error {
+	_, err := q.db.Exec(ctx, recordHeartbeat, iD, keysetGeneration, kek)
+	return err
 }

@@ -63,7 +63,7 @@ type ClaimListenersRow struct {
 
 // Free and due rows, the longest due first. reason: of the last wait. missed: the stream was open before and has no
 // owner since; it stays set until a sync is requested. held: connectors with an open stream of this process;
-// RetakeListeners is for them.
+// ReclaimListeners is for them.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) ClaimListeners(ctx context.Context, instanceID *connectors.InstanceID, held []uuid.UUID, maxRows int32) ([]ClaimListenersRow, error) {
 	rows, err := q.db.Query(ctx, claimListeners, instanceID, held, maxRows)
@@ -92,7 +92,7 @@ func (q *Queries) ClaimListeners(ctx context.Context, instanceID *connectors.Ins
 	return items, nil
 }
 
-const dropListeners = `-- name: DropListeners :exec
+const deleteListeners = `-- name: DeleteListeners :exec
 delete from upstream_listeners
 using (select unnest($1::uuid[]) as tenant_id, unnest($2::uuid[]) as id) moved,
       connectors
@@ -104,50 +104,9 @@ where connectors.tenant_id = moved.tenant_id and connectors.id = moved.id
 
 // The owner of the stream notices that the row is gone.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DropListeners(ctx context.Context, tenantIds []uuid.UUID, ids []uuid.UUID) error {
-	_, err := q.db.Exec(ctx, dropListeners, tenantIds, ids)
+func (q *Queries) DeleteListeners(ctx context.Context, tenantIds []uuid.UUID, ids []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, deleteListeners, tenantIds, ids)
 	return err
-}
-
-const heldListeners = `-- name: HeldListeners :many
-select upstream_listeners.tenant_id,
-       upstream_listeners.connector_id,
-       (connectors.version <> upstream_listeners.version
-        or upstream_listeners.credential_id is not null
-           and (credentials.id is null or credentials.status <> 'active'
-                or credentials.version <> upstream_listeners.credential_version))::boolean as stale
-from upstream_listeners
-join connectors on connectors.tenant_id = upstream_listeners.tenant_id and connectors.id = upstream_listeners.connector_id
-left join credentials on credentials.tenant_id = upstream_listeners.tenant_id and credentials.id = upstream_listeners.credential_id
-where upstream_listeners.instance_id = $1
-`
-
-type HeldListenersRow struct {
-	TenantID    connectors.TenantID
-	ConnectorID connectors.ConnectorID
-	Stale       bool
-}
-
-// stale: settings or credential changed after the stream was opened.
-// @sqlc-vet-disable tenant-scope
-func (q *Queries) HeldListeners(ctx context.Context, instanceID *connectors.InstanceID) ([]HeldListenersRow, error) {
-	rows, err := q.db.Query(ctx, heldListeners, instanceID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []HeldListenersRow
-	for rows.Next() {
-		var i HeldListenersRow
-		if err := rows.Scan(&i.TenantID, &i.ConnectorID, &i.Stale); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const listenersToReview = `-- name: ListenersToReview :many
@@ -192,6 +151,83 @@ func (q *Queries) ListenersToReview(ctx context.Context, maxRows int32) ([]Liste
 	return items, nil
 }
 
+const ownedListeners = `-- name: OwnedListeners :many
+select upstream_listeners.tenant_id,
+       upstream_listeners.connector_id,
+       (connectors.version <> upstream_listeners.version
+        or upstream_listeners.credential_id is not null
+           and (credentials.id is null or credentials.status <> 'active'
+                or credentials.version <> upstream_listeners.credential_version))::boolean as stale
+from upstream_listeners
+join connectors on connectors.tenant_id = upstream_listeners.tenant_id and connectors.id = upstream_listeners.connector_id
+left join credentials on credentials.tenant_id = upstream_listeners.tenant_id and credentials.id = upstream_listeners.credential_id
+where upstream_listeners.instance_id = $1
+`
+
+type OwnedListenersRow struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	Stale       bool
+}
+
+// stale: settings or credential changed after the stream was opened.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) OwnedListeners(ctx context.Context, instanceID *connectors.InstanceID) ([]OwnedListenersRow, error) {
+	rows, err := q.db.Query(ctx, ownedListeners, instanceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []OwnedListenersRow
+	for rows.Next() {
+		var i OwnedListenersRow
+		if err := rows.Scan(&i.TenantID, &i.ConnectorID, &i.Stale); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const reclaimListeners = `-- name: ReclaimListeners :many
+update upstream_listeners
+set instance_id = $1
+from (select unnest($2::uuid[]) as tenant_id, unnest($3::uuid[]) as id) open
+where upstream_listeners.tenant_id = open.tenant_id and upstream_listeners.connector_id = open.id
+  and upstream_listeners.instance_id is null and upstream_listeners.state = 'listening'
+returning upstream_listeners.tenant_id, upstream_listeners.connector_id
+`
+
+type ReclaimListenersRow struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+}
+
+// Takes rows of open streams back. They became free because the process seemed dead, and no other process claimed them.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) ReclaimListeners(ctx context.Context, instanceID *connectors.InstanceID, tenantIds []uuid.UUID, ids []uuid.UUID) ([]ReclaimListenersRow, error) {
+	rows, err := q.db.Query(ctx, reclaimListeners, instanceID, tenantIds, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ReclaimListenersRow
+	for rows.Next() {
+		var i ReclaimListenersRow
+		if err := rows.Scan(&i.TenantID, &i.ConnectorID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const releaseListeners = `-- name: ReleaseListeners :exec
 update upstream_listeners
 set instance_id = null,
@@ -209,7 +245,7 @@ func (q *Queries) ReleaseListeners(ctx context.Context, instanceID *connectors.I
 	return err
 }
 
-const renewListeners = `-- name: RenewListeners :exec
+const resetListeners = `-- name: ResetListeners :exec
 update upstream_listeners
 set state = 'waiting',
     since = now(),
@@ -228,48 +264,12 @@ where connectors.tenant_id = moved.tenant_id and connectors.id = moved.id
 // New settings may mean another server, so the failure counts are reset. The owner of an open stream compares the
 // version itself.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) RenewListeners(ctx context.Context, tenantIds []uuid.UUID, ids []uuid.UUID) error {
-	_, err := q.db.Exec(ctx, renewListeners, tenantIds, ids)
+func (q *Queries) ResetListeners(ctx context.Context, tenantIds []uuid.UUID, ids []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, resetListeners, tenantIds, ids)
 	return err
 }
 
-const retakeListeners = `-- name: RetakeListeners :many
-update upstream_listeners
-set instance_id = $1
-from (select unnest($2::uuid[]) as tenant_id, unnest($3::uuid[]) as id) open
-where upstream_listeners.tenant_id = open.tenant_id and upstream_listeners.connector_id = open.id
-  and upstream_listeners.instance_id is null and upstream_listeners.state = 'listening'
-returning upstream_listeners.tenant_id, upstream_listeners.connector_id
-`
-
-type RetakeListenersRow struct {
-	TenantID    connectors.TenantID
-	ConnectorID connectors.ConnectorID
-}
-
-// Takes rows of open streams back. They became free because the process seemed dead, and no other process claimed them.
-// @sqlc-vet-disable tenant-scope
-func (q *Queries) RetakeListeners(ctx context.Context, instanceID *connectors.InstanceID, tenantIds []uuid.UUID, ids []uuid.UUID) ([]RetakeListenersRow, error) {
-	rows, err := q.db.Query(ctx, retakeListeners, instanceID, tenantIds, ids)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []RetakeListenersRow
-	for rows.Next() {
-		var i RetakeListenersRow
-		if err := rows.Scan(&i.TenantID, &i.ConnectorID); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const wakeListeners = `-- name: WakeListeners :exec
+const retryUnauthorizedListeners = `-- name: RetryUnauthorizedListeners :exec
 update upstream_listeners
 set state = 'waiting',
     since = now(),
@@ -282,7 +282,7 @@ where upstream_listeners.tenant_id = moved.tenant_id and upstream_listeners.conn
 
 // Streams that wait for a credential are due after credentials changed.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) WakeListeners(ctx context.Context, tenantIds []uuid.UUID, ids []uuid.UUID) error {
-	_, err := q.db.Exec(ctx, wakeListeners, tenantIds, ids)
+func (q *Queries) RetryUnauthorizedListeners(ctx context.Context, tenantIds []uuid.UUID, ids []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, retryUnauthorizedListeners, tenantIds, ids)
 	return err
 }

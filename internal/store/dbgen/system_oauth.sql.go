@@ -32,15 +32,15 @@ func (q *Queries) ConnectLink(ctx context.Context, tokenHash []byte) (ConnectLin
 	return i, err
 }
 
-const takeConnectLink = `-- name: TakeConnectLink :one
+const consumeConnectLink = `-- name: ConsumeConnectLink :one
 delete from connect_links
 where token_hash = $1 and expires_at > now()
 returning tenant_id, token_hash, connector_id, agent_id, made_by, return_to, created_at, expires_at
 `
 
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) TakeConnectLink(ctx context.Context, tokenHash []byte) (ConnectLink, error) {
-	row := q.db.QueryRow(ctx, takeConnectLink, tokenHash)
+func (q *Queries) ConsumeConnectLink(ctx context.Context, tokenHash []byte) (ConnectLink, error) {
+	row := q.db.QueryRow(ctx, consumeConnectLink, tokenHash)
 	var i ConnectLink
 	err := row.Scan(
 		&i.TenantID,
@@ -55,7 +55,7 @@ func (q *Queries) TakeConnectLink(ctx context.Context, tokenHash []byte) (Connec
 	return i, err
 }
 
-const takeFlow = `-- name: TakeFlow :one
+const consumeFlow = `-- name: ConsumeFlow :one
 
 delete from oauth_flows
 where state_hash = $1 and expires_at > now()
@@ -64,8 +64,8 @@ returning tenant_id, id, state_hash, browser_hash, connector_id, agent_id, start
 
 // OAuth callbacks and connect links, across tenants.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) TakeFlow(ctx context.Context, stateHash []byte) (OauthFlow, error) {
-	row := q.db.QueryRow(ctx, takeFlow, stateHash)
+func (q *Queries) ConsumeFlow(ctx context.Context, stateHash []byte) (OauthFlow, error) {
+	row := q.db.QueryRow(ctx, consumeFlow, stateHash)
 	var i OauthFlow
 	err := row.Scan(
 		&i.TenantID,

@@ -118,7 +118,7 @@ func (q *Queries) ClearSignInFailures(ctx context.Context, account string) error
 	return err
 }
 
-const forgetUserWithoutTenant = `-- name: ForgetUserWithoutTenant :exec
+const deleteUserWithoutTenant = `-- name: DeleteUserWithoutTenant :exec
 delete from users
 where email = $1
   and issued_by is null
@@ -126,8 +126,8 @@ where email = $1
 `
 
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) ForgetUserWithoutTenant(ctx context.Context, email string) error {
-	_, err := q.db.Exec(ctx, forgetUserWithoutTenant, email)
+func (q *Queries) DeleteUserWithoutTenant(ctx context.Context, email string) error {
+	_, err := q.db.Exec(ctx, deleteUserWithoutTenant, email)
 	return err
 }
 
@@ -182,6 +182,20 @@ for update
 func (q *Queries) LockUserByEmail(ctx context.Context, email string) error {
 	_, err := q.db.Exec(ctx, lockUserByEmail, email)
 	return err
+}
+
+const markLockRecorded = `-- name: MarkLockRecorded :execrows
+update sign_in_failures
+set told_at = now()
+where id = $1 and told_at is null
+`
+
+func (q *Queries) MarkLockRecorded(ctx context.Context, id int64) (int64, error) {
+	result, err := q.db.Exec(ctx, markLockRecorded, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const membership = `-- name: Membership :one
@@ -319,6 +333,20 @@ func (q *Queries) Memberships(ctx context.Context, userID connectors.UserID) ([]
 	return items, nil
 }
 
+const recordSignIn = `-- name: RecordSignIn :execrows
+update users
+set signed_in_at = now()
+where id = $1
+`
+
+func (q *Queries) RecordSignIn(ctx context.Context, id connectors.UserID) (int64, error) {
+	result, err := q.db.Exec(ctx, recordSignIn, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const recordSignInFailure = `-- name: RecordSignInFailure :exec
 with swept as (
     delete from sign_in_failures
@@ -334,20 +362,6 @@ values ($1, $2)
 // Each insert deletes up to 10 expired rows, so that no sweeper is needed.
 func (q *Queries) RecordSignInFailure(ctx context.Context, account string, address string) error {
 	_, err := q.db.Exec(ctx, recordSignInFailure, account, address)
-	return err
-}
-
-const seen = `-- name: Seen :exec
-update memberships
-set seen_at = now()
-where tenant_id = $1
-  and user_id = $2
-  and (seen_at is null or seen_at < now() - interval '5 minutes')
-`
-
-// At most one write in five minutes: the time is only displayed.
-func (q *Queries) Seen(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) error {
-	_, err := q.db.Exec(ctx, seen, tenantID, userID)
 	return err
 }
 
@@ -387,34 +401,6 @@ func (q *Queries) SignInFailures(ctx context.Context, account string, since time
 	return i, err
 }
 
-const signedIn = `-- name: SignedIn :execrows
-update users
-set signed_in_at = now()
-where id = $1
-`
-
-func (q *Queries) SignedIn(ctx context.Context, id connectors.UserID) (int64, error) {
-	result, err := q.db.Exec(ctx, signedIn, id)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const tellLock = `-- name: TellLock :execrows
-update sign_in_failures
-set told_at = now()
-where id = $1 and told_at is null
-`
-
-func (q *Queries) TellLock(ctx context.Context, id int64) (int64, error) {
-	result, err := q.db.Exec(ctx, tellLock, id)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const touchAPIKey = `-- name: TouchAPIKey :exec
 update api_keys
 set last_used_at = now()
@@ -441,7 +427,21 @@ func (q *Queries) TouchAgentToken(ctx context.Context, id connectors.AgentTokenI
 	return err
 }
 
-const untoldLocks = `-- name: UntoldLocks :many
+const touchMembership = `-- name: TouchMembership :exec
+update memberships
+set seen_at = now()
+where tenant_id = $1
+  and user_id = $2
+  and (seen_at is null or seen_at < now() - interval '5 minutes')
+`
+
+// At most one write in five minutes: the time is only displayed.
+func (q *Queries) TouchMembership(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) error {
+	_, err := q.db.Exec(ctx, touchMembership, tenantID, userID)
+	return err
+}
+
+const unrecordedLocks = `-- name: UnrecordedLocks :many
 select distinct on (failures.account) failures.id, failures.account, failures.address, failures.at
 from (
     select f.id, f.account, f.address, f.at, lag(f.at, $1::integer) over (partition by f.account order by f.at, f.id) as first_at
@@ -459,7 +459,7 @@ order by failures.account, failures.at, failures.id
 limit 100
 `
 
-type UntoldLocksRow struct {
+type UnrecordedLocksRow struct {
 	ID      int64
 	Account string
 	Address string
@@ -468,15 +468,15 @@ type UntoldLocksRow struct {
 
 // The first failure of each account that completes a lock: @others failures precede it within the window. A failure
 // within a window after a recorded one belongs to the same lock. Addresses without an account are excluded.
-func (q *Queries) UntoldLocks(ctx context.Context, others int32, since time.Time, windowSeconds float64) ([]UntoldLocksRow, error) {
-	rows, err := q.db.Query(ctx, untoldLocks, others, since, windowSeconds)
+func (q *Queries) UnrecordedLocks(ctx context.Context, others int32, since time.Time, windowSeconds float64) ([]UnrecordedLocksRow, error) {
+	rows, err := q.db.Query(ctx, unrecordedLocks, others, since, windowSeconds)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []UntoldLocksRow
+	var items []UnrecordedLocksRow
 	for rows.Next() {
-		var i UntoldLocksRow
+		var i UnrecordedLocksRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.Account,

@@ -94,14 +94,14 @@ func (q *Queries) CountQuotas(ctx context.Context, arg CountQuotasParams) ([]Cou
 	return items, nil
 }
 
-const dropOldQuotaDays = `-- name: DropOldQuotaDays :exec
+const deleteOldQuotaDays = `-- name: DeleteOldQuotaDays :exec
 delete from quota_days
 where day < (now() at time zone 'UTC')::date - 35
 `
 
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DropOldQuotaDays(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, dropOldQuotaDays)
+func (q *Queries) DeleteOldQuotaDays(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, deleteOldQuotaDays)
 	return err
 }
 

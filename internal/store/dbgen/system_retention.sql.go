@@ -13,64 +13,64 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
-const dropDeadRegistrations = `-- name: DropDeadRegistrations :execrows
+const deleteDeadRegistrations = `-- name: DeleteDeadRegistrations :execrows
 delete from client_registrations
 where secret_expires_at < now() - interval '1 day'
 `
 
 // Clients with an expired secret.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DropDeadRegistrations(ctx context.Context) (int64, error) {
-	result, err := q.db.Exec(ctx, dropDeadRegistrations)
+func (q *Queries) DeleteDeadRegistrations(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteDeadRegistrations)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const dropExpiredConnectLinks = `-- name: DropExpiredConnectLinks :execrows
+const deleteExpiredConnectLinks = `-- name: DeleteExpiredConnectLinks :execrows
 delete from connect_links
 where expires_at < now()
 `
 
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DropExpiredConnectLinks(ctx context.Context) (int64, error) {
-	result, err := q.db.Exec(ctx, dropExpiredConnectLinks)
+func (q *Queries) DeleteExpiredConnectLinks(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteExpiredConnectLinks)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const dropOldAccountRequests = `-- name: DropOldAccountRequests :execrows
+const deleteOldAccountRequests = `-- name: DeleteOldAccountRequests :execrows
 delete from account_requests
 where expires_at < now() - interval '1 day'
 `
 
 // Requests expired for a day. Their sessions were notified before.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DropOldAccountRequests(ctx context.Context) (int64, error) {
-	result, err := q.db.Exec(ctx, dropOldAccountRequests)
+func (q *Queries) DeleteOldAccountRequests(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteOldAccountRequests)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const dropOldSignInFailures = `-- name: DropOldSignInFailures :execrows
+const deleteOldSignInFailures = `-- name: DeleteOldSignInFailures :execrows
 delete from sign_in_failures
 where at < now() - interval '1 day'
 `
 
-func (q *Queries) DropOldSignInFailures(ctx context.Context) (int64, error) {
-	result, err := q.db.Exec(ctx, dropOldSignInFailures)
+func (q *Queries) DeleteOldSignInFailures(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteOldSignInFailures)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const dropSpentSetupLinks = `-- name: DropSpentSetupLinks :execrows
+const deleteSpentSetupLinks = `-- name: DeleteSpentSetupLinks :execrows
 delete from setup_links
 where exists (
     select from memberships
@@ -79,23 +79,23 @@ where exists (
 
 // A link is invalid as soon as its tenant has an owner.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DropSpentSetupLinks(ctx context.Context) (int64, error) {
-	result, err := q.db.Exec(ctx, dropSpentSetupLinks)
+func (q *Queries) DeleteSpentSetupLinks(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteSpentSetupLinks)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const dropStaleFlows = `-- name: DropStaleFlows :execrows
+const deleteStaleFlows = `-- name: DeleteStaleFlows :execrows
 delete from oauth_flows
 where expires_at < now()
 `
 
 // Authorization flows without a callback.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DropStaleFlows(ctx context.Context) (int64, error) {
-	result, err := q.db.Exec(ctx, dropStaleFlows)
+func (q *Queries) DeleteStaleFlows(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteStaleFlows)
 	if err != nil {
 		return 0, err
 	}

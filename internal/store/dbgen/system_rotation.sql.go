@@ -13,38 +13,95 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
-const changedTenantKeys = `-- name: ChangedTenantKeys :exec
-update keysets
-set generation = generation + 1
-where purpose = 'seal'
+const countsByMACKey = `-- name: CountsByMACKey :many
+select prefix, sum(one_key)::bigint as api_keys, sum(one_token)::bigint as tokens, sum(one_code)::bigint as codes
+from (
+    select substring(secret_mac from 1 for 5)::bytea as prefix, 1 as one_key, 0 as one_token, 0 as one_code
+    from api_keys
+    where revoked_at is null and (expires_at is null or expires_at > now())
+    union all
+    select substring(secret_mac from 1 for 5)::bytea, 0, 1, 0
+    from agent_tokens
+    where expires_at is null or expires_at > now()
+    union all
+    select substring(secret_mac from 1 for 5)::bytea, 0, 1, 0
+    from member_tokens
+    where expires_at > now()
+    union all
+    select substring(mac from 1 for 5)::bytea, 0, 0, 1
+    from recovery_codes
+    where used_at is null
+) as bearers
+group by prefix
+order by prefix
 `
 
-// Makes every process read the tenant keys again.
-func (q *Queries) ChangedTenantKeys(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, changedTenantKeys)
+type CountsByMACKeyRow struct {
+	Prefix  []byte
+	ApiKeys int64
+	Tokens  int64
+	Codes   int64
+}
+
+// MAC keys of API keys, tokens and recovery codes that are still valid, with counts.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) CountsByMACKey(ctx context.Context) ([]CountsByMACKeyRow, error) {
+	rows, err := q.db.Query(ctx, countsByMACKey)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CountsByMACKeyRow
+	for rows.Next() {
+		var i CountsByMACKeyRow
+		if err := rows.Scan(
+			&i.Prefix,
+			&i.ApiKeys,
+			&i.Tokens,
+			&i.Codes,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const deleteExpiredFlows = `-- name: DeleteExpiredFlows :exec
+delete from oauth_flows
+where expires_at < now()
+`
+
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) DeleteExpiredFlows(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, deleteExpiredFlows)
 	return err
 }
 
-const divideByTenant = `-- name: DivideByTenant :exec
+const enableTenantKeys = `-- name: EnableTenantKeys :exec
 update keysets
 set per_tenant = true,
     generation = generation + 1
 where purpose = 'seal'
 `
 
-func (q *Queries) DivideByTenant(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, divideByTenant)
+func (q *Queries) EnableTenantKeys(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, enableTenantKeys)
 	return err
 }
 
-const dropExpiredFlows = `-- name: DropExpiredFlows :exec
-delete from oauth_flows
-where expires_at < now()
+const incrementKeysetGeneration = `-- name: IncrementKeysetGeneration :exec
+update keysets
+set generation = generation + 1
+where purpose = 'seal'
 `
 
-// @sqlc-vet-disable tenant-scope
-func (q *Queries) DropExpiredFlows(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, dropExpiredFlows)
+// Makes every process read the tenant keys again.
+func (q *Queries) IncrementKeysetGeneration(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, incrementKeysetGeneration)
 	return err
 }
 
@@ -155,63 +212,6 @@ func (q *Queries) KeysetGeneration(ctx context.Context) (int32, error) {
 	var generation int32
 	err := row.Scan(&generation)
 	return generation, err
-}
-
-const recognisedBy = `-- name: RecognisedBy :many
-select prefix, sum(one_key)::bigint as api_keys, sum(one_token)::bigint as tokens, sum(one_code)::bigint as codes
-from (
-    select substring(secret_mac from 1 for 5)::bytea as prefix, 1 as one_key, 0 as one_token, 0 as one_code
-    from api_keys
-    where revoked_at is null and (expires_at is null or expires_at > now())
-    union all
-    select substring(secret_mac from 1 for 5)::bytea, 0, 1, 0
-    from agent_tokens
-    where expires_at is null or expires_at > now()
-    union all
-    select substring(secret_mac from 1 for 5)::bytea, 0, 1, 0
-    from member_tokens
-    where expires_at > now()
-    union all
-    select substring(mac from 1 for 5)::bytea, 0, 0, 1
-    from recovery_codes
-    where used_at is null
-) as bearers
-group by prefix
-order by prefix
-`
-
-type RecognisedByRow struct {
-	Prefix  []byte
-	ApiKeys int64
-	Tokens  int64
-	Codes   int64
-}
-
-// MAC keys of API keys, tokens and recovery codes that are still valid, with counts.
-// @sqlc-vet-disable tenant-scope
-func (q *Queries) RecognisedBy(ctx context.Context) ([]RecognisedByRow, error) {
-	rows, err := q.db.Query(ctx, recognisedBy)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []RecognisedByRow
-	for rows.Next() {
-		var i RecognisedByRow
-		if err := rows.Scan(
-			&i.Prefix,
-			&i.ApiKeys,
-			&i.Tokens,
-			&i.Codes,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const replaceMACKeys = `-- name: ReplaceMACKeys :exec

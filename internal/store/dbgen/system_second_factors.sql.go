@@ -94,58 +94,36 @@ func (q *Queries) CountWrongCode(ctx context.Context, userID connectors.UserID) 
 	return err
 }
 
-const dropRecoveryCodes = `-- name: DropRecoveryCodes :exec
+const deleteRecoveryCodes = `-- name: DeleteRecoveryCodes :exec
 delete from recovery_codes
 where user_id = $1
 `
 
-func (q *Queries) DropRecoveryCodes(ctx context.Context, userID connectors.UserID) error {
-	_, err := q.db.Exec(ctx, dropRecoveryCodes, userID)
+func (q *Queries) DeleteRecoveryCodes(ctx context.Context, userID connectors.UserID) error {
+	_, err := q.db.Exec(ctx, deleteRecoveryCodes, userID)
 	return err
 }
 
-const dropSecondFactor = `-- name: DropSecondFactor :execrows
+const deleteSecondFactor = `-- name: DeleteSecondFactor :execrows
 delete from second_factors
 where user_id = $1
 `
 
-func (q *Queries) DropSecondFactor(ctx context.Context, userID connectors.UserID) (int64, error) {
-	result, err := q.db.Exec(ctx, dropSecondFactor, userID)
+func (q *Queries) DeleteSecondFactor(ctx context.Context, userID connectors.UserID) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteSecondFactor, userID)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const dropUnconfirmedFactor = `-- name: DropUnconfirmedFactor :exec
+const deleteUnconfirmedFactor = `-- name: DeleteUnconfirmedFactor :exec
 delete from second_factors
 where user_id = $1 and confirmed_at is null
 `
 
-func (q *Queries) DropUnconfirmedFactor(ctx context.Context, userID connectors.UserID) error {
-	_, err := q.db.Exec(ctx, dropUnconfirmedFactor, userID)
-	return err
-}
-
-const forgetWrongCodes = `-- name: ForgetWrongCodes :exec
-update second_factors
-set wrong_codes = 0
-where user_id = $1 and wrong_codes > 0
-`
-
-func (q *Queries) ForgetWrongCodes(ctx context.Context, userID connectors.UserID) error {
-	_, err := q.db.Exec(ctx, forgetWrongCodes, userID)
-	return err
-}
-
-const holdUser = `-- name: HoldUser :exec
-select users.id from users where users.id = $1 for update
-`
-
-// Inserts of a membership of the user wait until the transaction ends.
-// @sqlc-vet-disable tenant-scope
-func (q *Queries) HoldUser(ctx context.Context, userID connectors.UserID) error {
-	_, err := q.db.Exec(ctx, holdUser, userID)
+func (q *Queries) DeleteUnconfirmedFactor(ctx context.Context, userID connectors.UserID) error {
+	_, err := q.db.Exec(ctx, deleteUnconfirmedFactor, userID)
 	return err
 }
 
@@ -161,14 +139,25 @@ func (q *Queries) IsMemberElsewhere(ctx context.Context, userID connectors.UserI
 	return elsewhere, err
 }
 
-const proveSession = `-- name: ProveSession :exec
+const lockUser = `-- name: LockUser :exec
+select users.id from users where users.id = $1 for update
+`
+
+// Inserts of a membership of the user wait until the transaction ends.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) LockUser(ctx context.Context, userID connectors.UserID) error {
+	_, err := q.db.Exec(ctx, lockUser, userID)
+	return err
+}
+
+const markSessionSecondFactor = `-- name: MarkSessionSecondFactor :exec
 update browser_sessions
 set second_factor = true
 where id = $1
 `
 
-func (q *Queries) ProveSession(ctx context.Context, id connectors.SessionID) error {
-	_, err := q.db.Exec(ctx, proveSession, id)
+func (q *Queries) MarkSessionSecondFactor(ctx context.Context, id connectors.SessionID) error {
+	_, err := q.db.Exec(ctx, markSessionSecondFactor, id)
 	return err
 }
 
@@ -202,6 +191,17 @@ func (q *Queries) RecoveryCodes(ctx context.Context, userID connectors.UserID) (
 		return nil, err
 	}
 	return items, nil
+}
+
+const resetWrongCodes = `-- name: ResetWrongCodes :exec
+update second_factors
+set wrong_codes = 0
+where user_id = $1 and wrong_codes > 0
+`
+
+func (q *Queries) ResetWrongCodes(ctx context.Context, userID connectors.UserID) error {
+	_, err := q.db.Exec(ctx, resetWrongCodes, userID)
+	return err
 }
 
 const secondFactor = `-- name: SecondFactor :one

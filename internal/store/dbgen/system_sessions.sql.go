@@ -184,13 +184,13 @@ func (q *Queries) SessionMemberships(ctx context.Context, iD connectors.SessionI
 	return items, nil
 }
 
-const useBrowserSession = `-- name: UseBrowserSession :exec
+const touchBrowserSession = `-- name: TouchBrowserSession :exec
 update browser_sessions
 set seen_at = greatest(seen_at, $1), address = case when $2::text = '' then address else $2::text end
 where id = $3
 `
 
-func (q *Queries) UseBrowserSession(ctx context.Context, seenAt time.Time, address string, iD connectors.SessionID) error {
-	_, err := q.db.Exec(ctx, useBrowserSession, seenAt, address, iD)
+func (q *Queries) TouchBrowserSession(ctx context.Context, seenAt time.Time, address string, iD connectors.SessionID) error {
+	_, err := q.db.Exec(ctx, touchBrowserSession, seenAt, address, iD)
 	return err
 }

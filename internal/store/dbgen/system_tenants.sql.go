@@ -12,6 +12,20 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const consumeSetupLink = `-- name: ConsumeSetupLink :execrows
+delete from setup_links
+where token_hash = $1
+`
+
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) ConsumeSetupLink(ctx context.Context, tokenHash []byte) (int64, error) {
+	result, err := q.db.Exec(ctx, consumeSetupLink, tokenHash)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const createTenant = `-- name: CreateTenant :one
 
 insert into tenants (id, slug, name)
@@ -61,6 +75,16 @@ func (q *Queries) DeleteCallsOfTenant(ctx context.Context, tenantID connectors.T
 	return err
 }
 
+const deleteSetupLinks = `-- name: DeleteSetupLinks :exec
+delete from setup_links
+where tenant_id = $1
+`
+
+func (q *Queries) DeleteSetupLinks(ctx context.Context, tenantID connectors.TenantID) error {
+	_, err := q.db.Exec(ctx, deleteSetupLinks, tenantID)
+	return err
+}
+
 const deleteTenant = `-- name: DeleteTenant :execrows
 delete from tenants
 where id = $1
@@ -75,25 +99,26 @@ func (q *Queries) DeleteTenant(ctx context.Context, id connectors.TenantID) (int
 	return result.RowsAffected(), nil
 }
 
-const dropSetupLinks = `-- name: DropSetupLinks :exec
-delete from setup_links
-where tenant_id = $1
-`
-
-func (q *Queries) DropSetupLinks(ctx context.Context, tenantID connectors.TenantID) error {
-	_, err := q.db.Exec(ctx, dropSetupLinks, tenantID)
-	return err
-}
-
-const forgetPeopleWithoutTenant = `-- name: ForgetPeopleWithoutTenant :exec
+const deleteUsersWithoutTenant = `-- name: DeleteUsersWithoutTenant :exec
 delete from users
 where id = any($1::uuid[])
   and not exists (select from memberships where memberships.user_id = users.id)
 `
 
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) ForgetPeopleWithoutTenant(ctx context.Context, ids []uuid.UUID) error {
-	_, err := q.db.Exec(ctx, forgetPeopleWithoutTenant, ids)
+func (q *Queries) DeleteUsersWithoutTenant(ctx context.Context, ids []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, deleteUsersWithoutTenant, ids)
+	return err
+}
+
+const disableStatementTimeout = `-- name: DisableStatementTimeout :exec
+select set_config('statement_timeout', '0', true)
+`
+
+// For the rest of the transaction.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) DisableStatementTimeout(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, disableStatementTimeout)
 	return err
 }
 
@@ -110,20 +135,6 @@ func (q *Queries) HasOwner(ctx context.Context, tenantID connectors.TenantID) (b
 	return exists, err
 }
 
-const holdTenant = `-- name: HoldTenant :exec
-select tenants.id
-from tenants
-where tenants.id = $1
-for update
-`
-
-// The writer of call history also locks the tenant first, and the outcome chain after it.
-// @sqlc-vet-disable tenant-scope
-func (q *Queries) HoldTenant(ctx context.Context, id connectors.TenantID) error {
-	_, err := q.db.Exec(ctx, holdTenant, id)
-	return err
-}
-
 const lockTenant = `-- name: LockTenant :one
 select tenants.id
 from tenants
@@ -138,7 +149,21 @@ func (q *Queries) LockTenant(ctx context.Context, tenantID connectors.TenantID) 
 	return id, err
 }
 
-const peopleOfTenant = `-- name: PeopleOfTenant :many
+const lockTenantForDelete = `-- name: LockTenantForDelete :exec
+select tenants.id
+from tenants
+where tenants.id = $1
+for update
+`
+
+// The writer of call history also locks the tenant first, and the outcome chain after it.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) LockTenantForDelete(ctx context.Context, id connectors.TenantID) error {
+	_, err := q.db.Exec(ctx, lockTenantForDelete, id)
+	return err
+}
+
+const lockUsersOfTenant = `-- name: LockUsersOfTenant :many
 select users.id
 from memberships
 join users on users.id = memberships.user_id
@@ -148,8 +173,8 @@ for update of users
 `
 
 // Inserts of other memberships of these users wait until the transaction ends.
-func (q *Queries) PeopleOfTenant(ctx context.Context, tenantID connectors.TenantID) ([]connectors.UserID, error) {
-	rows, err := q.db.Query(ctx, peopleOfTenant, tenantID)
+func (q *Queries) LockUsersOfTenant(ctx context.Context, tenantID connectors.TenantID) ([]connectors.UserID, error) {
+	rows, err := q.db.Query(ctx, lockUsersOfTenant, tenantID)
 	if err != nil {
 		return nil, err
 	}
@@ -194,31 +219,6 @@ func (q *Queries) SetupLink(ctx context.Context, tokenHash []byte) (connectors.T
 	var tenant_id connectors.TenantID
 	err := row.Scan(&tenant_id)
 	return tenant_id, err
-}
-
-const takeAnyTime = `-- name: TakeAnyTime :exec
-select set_config('statement_timeout', '0', true)
-`
-
-// For the rest of the transaction.
-// @sqlc-vet-disable tenant-scope
-func (q *Queries) TakeAnyTime(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, takeAnyTime)
-	return err
-}
-
-const takeSetupLink = `-- name: TakeSetupLink :execrows
-delete from setup_links
-where token_hash = $1
-`
-
-// @sqlc-vet-disable tenant-scope
-func (q *Queries) TakeSetupLink(ctx context.Context, tokenHash []byte) (int64, error) {
-	result, err := q.db.Exec(ctx, takeSetupLink, tokenHash)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
 }
 
 const tenantBySlug = `-- name: TenantBySlug :one

@@ -12,18 +12,18 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
-const dropOldDeliveries = `-- name: DropOldDeliveries :exec
+const deleteOldDeliveries = `-- name: DeleteOldDeliveries :exec
 delete from webhook_deliveries
 where created_at < now() - interval '30 days'
 `
 
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DropOldDeliveries(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, dropOldDeliveries)
+func (q *Queries) DeleteOldDeliveries(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, deleteOldDeliveries)
 	return err
 }
 
-const dropOldNotices = `-- name: DropOldNotices :exec
+const deleteOldNotices = `-- name: DeleteOldNotices :exec
 
 delete from notices
 where at < now() - interval '90 days'
@@ -31,12 +31,12 @@ where at < now() - interval '90 days'
 
 // Notices and deliveries that expire or become due, across tenants.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DropOldNotices(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, dropOldNotices)
+func (q *Queries) DeleteOldNotices(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, deleteOldNotices)
 	return err
 }
 
-const lapsingAccounts = `-- name: LapsingAccounts :many
+const expiringAccounts = `-- name: ExpiringAccounts :many
 select credentials.tenant_id, credentials.id, connectors.id as connector_id, connectors.name as connector, connectors.slug as connector_slug,
        coalesce(agents.name, '')::text as agent, coalesce(agents.slug, '')::text as agent_slug, lapses.at::timestamptz as lapses_at
 from credentials
@@ -57,7 +57,7 @@ order by credentials.tenant_id, lapses.at, credentials.id
 limit $2
 `
 
-type LapsingAccountsRow struct {
+type ExpiringAccountsRow struct {
 	TenantID      connectors.TenantID
 	ID            connectors.CredentialID
 	ConnectorID   connectors.ConnectorID
@@ -70,15 +70,15 @@ type LapsingAccountsRow struct {
 
 // Accounts that expire within @seconds or expired within a day, cannot be refreshed further, and have no recent notice.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) LapsingAccounts(ctx context.Context, seconds float64, maxRows int32) ([]LapsingAccountsRow, error) {
-	rows, err := q.db.Query(ctx, lapsingAccounts, seconds, maxRows)
+func (q *Queries) ExpiringAccounts(ctx context.Context, seconds float64, maxRows int32) ([]ExpiringAccountsRow, error) {
+	rows, err := q.db.Query(ctx, expiringAccounts, seconds, maxRows)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []LapsingAccountsRow
+	var items []ExpiringAccountsRow
 	for rows.Next() {
-		var i LapsingAccountsRow
+		var i ExpiringAccountsRow
 		if err := rows.Scan(
 			&i.TenantID,
 			&i.ID,

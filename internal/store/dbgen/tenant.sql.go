@@ -12,32 +12,6 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
-const configureTenant = `-- name: ConfigureTenant :execrows
-update tenants
-set call_history = $1, body_readers = $2, approval_timeout_s = $3, updated_at = now()
-where tenants.id = $4
-`
-
-type ConfigureTenantParams struct {
-	CallHistory      connectors.CallHistory
-	BodyReaders      connectors.BodyReaders
-	ApprovalTimeoutS int32
-	TenantID         connectors.TenantID
-}
-
-func (q *Queries) ConfigureTenant(ctx context.Context, arg ConfigureTenantParams) (int64, error) {
-	result, err := q.db.Exec(ctx, configureTenant,
-		arg.CallHistory,
-		arg.BodyReaders,
-		arg.ApprovalTimeoutS,
-		arg.TenantID,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const recordEvent = `-- name: RecordEvent :exec
 insert into audit_events (tenant_id, id, actor_type, actor_id, actor_name, action, target, detail, request_id, ip)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
@@ -94,6 +68,32 @@ where tenants.id = $2
 
 func (q *Queries) RequireSecondFactor(ctx context.Context, required bool, tenantID connectors.TenantID) (int64, error) {
 	result, err := q.db.Exec(ctx, requireSecondFactor, required, tenantID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const setCallSettings = `-- name: SetCallSettings :execrows
+update tenants
+set call_history = $1, body_readers = $2, approval_timeout_s = $3, updated_at = now()
+where tenants.id = $4
+`
+
+type SetCallSettingsParams struct {
+	CallHistory      connectors.CallHistory
+	BodyReaders      connectors.BodyReaders
+	ApprovalTimeoutS int32
+	TenantID         connectors.TenantID
+}
+
+func (q *Queries) SetCallSettings(ctx context.Context, arg SetCallSettingsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setCallSettings,
+		arg.CallHistory,
+		arg.BodyReaders,
+		arg.ApprovalTimeoutS,
+		arg.TenantID,
+	)
 	if err != nil {
 		return 0, err
 	}

@@ -39,15 +39,15 @@ func (q *Queries) IsRetiredTenantKey(ctx context.Context, tenantID connectors.Te
 	return taken, err
 }
 
-const lockedTenantKeys = `-- name: LockedTenantKeys :one
+const lockTenantKeys = `-- name: LockTenantKeys :one
 select sealed
 from tenant_keys
 where tenant_id = $1
 for no key update
 `
 
-func (q *Queries) LockedTenantKeys(ctx context.Context, tenantID connectors.TenantID) ([]byte, error) {
-	row := q.db.QueryRow(ctx, lockedTenantKeys, tenantID)
+func (q *Queries) LockTenantKeys(ctx context.Context, tenantID connectors.TenantID) ([]byte, error) {
+	row := q.db.QueryRow(ctx, lockTenantKeys, tenantID)
 	var sealed []byte
 	err := row.Scan(&sealed)
 	return sealed, err

@@ -134,13 +134,13 @@ func (q *Queries) Definitions(ctx context.Context, tenantID connectors.TenantID,
 	return items, nil
 }
 
-const forgetQuarantined = `-- name: ForgetQuarantined :exec
+const deleteQuarantined = `-- name: DeleteQuarantined :exec
 delete from quarantined_tools
 where tenant_id = $1 and connector_id = $2
 `
 
-func (q *Queries) ForgetQuarantined(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) error {
-	_, err := q.db.Exec(ctx, forgetQuarantined, tenantID, connectorID)
+func (q *Queries) DeleteQuarantined(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) error {
+	_, err := q.db.Exec(ctx, deleteQuarantined, tenantID, connectorID)
 	return err
 }
 
@@ -202,7 +202,7 @@ func (q *Queries) InsertDefinitions(ctx context.Context, arg InsertDefinitionsPa
 	return err
 }
 
-const keepQuarantined = `-- name: KeepQuarantined :exec
+const insertQuarantined = `-- name: InsertQuarantined :exec
 insert into quarantined_tools (tenant_id, connector_id, position, name, reason, raw)
 select $1, $2, new.position, nullif(new.name, ''), new.reason, new.raw
 from (select unnest($3::integer[]) as position,
@@ -211,7 +211,7 @@ from (select unnest($3::integer[]) as position,
              unnest($6::bytea[]) as raw) new
 `
 
-type KeepQuarantinedParams struct {
+type InsertQuarantinedParams struct {
 	TenantID    connectors.TenantID
 	ConnectorID connectors.ConnectorID
 	Positions   []int32
@@ -220,8 +220,8 @@ type KeepQuarantinedParams struct {
 	Raws        [][]byte
 }
 
-func (q *Queries) KeepQuarantined(ctx context.Context, arg KeepQuarantinedParams) error {
-	_, err := q.db.Exec(ctx, keepQuarantined,
+func (q *Queries) InsertQuarantined(ctx context.Context, arg InsertQuarantinedParams) error {
+	_, err := q.db.Exec(ctx, insertQuarantined,
 		arg.TenantID,
 		arg.ConnectorID,
 		arg.Positions,

@@ -118,6 +118,31 @@ func (q *Queries) CreateWebhook(ctx context.Context, arg CreateWebhookParams) (W
 	return i, err
 }
 
+const deleteOldestDeliveries = `-- name: DeleteOldestDeliveries :exec
+delete from webhook_deliveries
+where webhook_deliveries.tenant_id = $1
+  and webhook_deliveries.id in (
+      select old.id
+      from webhook_deliveries old
+      where old.tenant_id = $1 and old.webhook_id = $2
+        and old.id <= (
+            select edge.id
+            from webhook_deliveries edge
+            where edge.tenant_id = $1 and edge.webhook_id = $2
+            order by edge.id desc
+            offset $3::integer
+            limit 1)
+      order by old.id
+      limit 100
+      for update skip locked)
+`
+
+// The newest @newest deliveries of the webhook stay, whatever their state. At most 100 rows a statement.
+func (q *Queries) DeleteOldestDeliveries(ctx context.Context, tenantID connectors.TenantID, webhookID connectors.WebhookID, newest int32) error {
+	_, err := q.db.Exec(ctx, deleteOldestDeliveries, tenantID, webhookID, newest)
+	return err
+}
+
 const deleteWebhook = `-- name: DeleteWebhook :execrows
 delete from webhooks
 where tenant_id = $1 and id = $2
@@ -233,31 +258,6 @@ func (q *Queries) DisableWebhook(ctx context.Context, disabledWhy connectors.Web
 	return result.RowsAffected(), nil
 }
 
-const dropOldestDeliveries = `-- name: DropOldestDeliveries :exec
-delete from webhook_deliveries
-where webhook_deliveries.tenant_id = $1
-  and webhook_deliveries.id in (
-      select old.id
-      from webhook_deliveries old
-      where old.tenant_id = $1 and old.webhook_id = $2
-        and old.id <= (
-            select edge.id
-            from webhook_deliveries edge
-            where edge.tenant_id = $1 and edge.webhook_id = $2
-            order by edge.id desc
-            offset $3::integer
-            limit 1)
-      order by old.id
-      limit 100
-      for update skip locked)
-`
-
-// The newest @newest deliveries of the webhook stay, whatever their state. At most 100 rows a statement.
-func (q *Queries) DropOldestDeliveries(ctx context.Context, tenantID connectors.TenantID, webhookID connectors.WebhookID, newest int32) error {
-	_, err := q.db.Exec(ctx, dropOldestDeliveries, tenantID, webhookID, newest)
-	return err
-}
-
 const endDelivery = `-- name: EndDelivery :execrows
 update webhook_deliveries
 set state = $1,
@@ -323,7 +323,7 @@ func (q *Queries) InsertDelivery(ctx context.Context, arg InsertDeliveryParams) 
 	return err
 }
 
-const noteDelivered = `-- name: NoteDelivered :exec
+const recordDelivered = `-- name: RecordDelivered :exec
 update webhooks
 set failures = 0,
     failing_since = null,
@@ -331,12 +331,12 @@ set failures = 0,
 where tenant_id = $1 and id = $2
 `
 
-func (q *Queries) NoteDelivered(ctx context.Context, tenantID connectors.TenantID, iD connectors.WebhookID) error {
-	_, err := q.db.Exec(ctx, noteDelivered, tenantID, iD)
+func (q *Queries) RecordDelivered(ctx context.Context, tenantID connectors.TenantID, iD connectors.WebhookID) error {
+	_, err := q.db.Exec(ctx, recordDelivered, tenantID, iD)
 	return err
 }
 
-const noteUndelivered = `-- name: NoteUndelivered :one
+const recordUndelivered = `-- name: RecordUndelivered :one
 update webhooks
 set failures = failures + 1,
     failing_since = coalesce(failing_since, now())
@@ -344,8 +344,8 @@ where tenant_id = $1 and id = $2
 returning tenant_id, id, name, url, kinds, sealed, rotating_until, enabled, disabled_why, failures, failing_since, delivered_at, created_at, updated_at
 `
 
-func (q *Queries) NoteUndelivered(ctx context.Context, tenantID connectors.TenantID, iD connectors.WebhookID) (Webhook, error) {
-	row := q.db.QueryRow(ctx, noteUndelivered, tenantID, iD)
+func (q *Queries) RecordUndelivered(ctx context.Context, tenantID connectors.TenantID, iD connectors.WebhookID) (Webhook, error) {
+	row := q.db.QueryRow(ctx, recordUndelivered, tenantID, iD)
 	var i Webhook
 	err := row.Scan(
 		&i.TenantID,
@@ -567,15 +567,15 @@ func (q *Queries) Webhooks(ctx context.Context, tenantID connectors.TenantID, af
 	return items, nil
 }
 
-const webhooksWanting = `-- name: WebhooksWanting :many
+const webhooksForKind = `-- name: WebhooksForKind :many
 select id
 from webhooks
 where tenant_id = $1 and enabled and (cardinality(kinds) = 0 or $2::text = any(kinds))
 order by id
 `
 
-func (q *Queries) WebhooksWanting(ctx context.Context, tenantID connectors.TenantID, kind string) ([]connectors.WebhookID, error) {
-	rows, err := q.db.Query(ctx, webhooksWanting, tenantID, kind)
+func (q *Queries) WebhooksForKind(ctx context.Context, tenantID connectors.TenantID, kind string) ([]connectors.WebhookID, error) {
+	rows, err := q.db.Query(ctx, webhooksForKind, tenantID, kind)
 	if err != nil {
 		return nil, err
 	}
