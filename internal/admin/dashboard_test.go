@@ -200,6 +200,7 @@ func (d *dashboard) browser() *browser {
 		d.t.Fatal(err)
 	}
 	return &browser{t: d.t, base: d.server.URL, header: http.Header{}, client: &http.Client{
+		Transport:     d.server.Client().Transport,
 		Jar:           jar,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}

@@ -20,7 +20,7 @@ func (w *world) newGoClient(t *testing.T, role connectors.Role) *client.Client {
 	t.Helper()
 	server := httptest.NewServer(w.handler)
 	t.Cleanup(server.Close)
-	c, err := client.New(server.URL, w.createKey(t, role))
+	c, err := client.New(server.URL, w.createKey(t, role), client.WithHTTPClient(server.Client()))
 	if err != nil {
 		t.Fatal(err)
 	}

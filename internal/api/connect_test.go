@@ -14,6 +14,7 @@ import (
 	"patchbay/internal/mcp/mcptest"
 	"patchbay/internal/oauth/oauthtest"
 	"patchbay/internal/secret"
+	"patchbay/internal/testing/testclient"
 )
 
 // oauthAccount is an MCP server behind an authorization server, and a connector of it.
@@ -68,7 +69,8 @@ func (a *oauthAccount) connectAccount(t *testing.T, body any) connect.Finished {
 // finishConnect consents at the authorization server, and opens the callback with a session.
 func (a *oauthAccount) finishConnect(t *testing.T, authorizeURL string, m connectors.Member, session string) (connect.Finished, error) {
 	t.Helper()
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := testclient.New(t)
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	res, err := client.Get(authorizeURL)
 	if err != nil {
 		t.Fatal(err)

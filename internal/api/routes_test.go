@@ -243,7 +243,7 @@ func TestHeadIsGetWithoutItsBody(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+w.createKey(t, connectors.RoleViewer))
-	res, err := http.DefaultClient.Do(r)
+	res, err := server.Client().Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

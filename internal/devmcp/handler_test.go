@@ -15,6 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"patchbay/internal/devmcp"
+	"patchbay/internal/testing/testclient"
 )
 
 func startServer(t *testing.T, o devmcp.Options) *httptest.Server {
@@ -25,15 +26,18 @@ func startServer(t *testing.T, o devmcp.Options) *httptest.Server {
 }
 
 // withHeaders adds headers to every request.
-type withHeaders http.Header
+type withHeaders struct {
+	header http.Header
+	next   http.RoundTripper
+}
 
 // RoundTrip sends the request with the headers.
 func (h withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	for name, values := range h {
+	for name, values := range h.header {
 		r.Header[name] = values
 	}
-	return http.DefaultTransport.RoundTrip(r)
+	return h.next.RoundTrip(r)
 }
 
 // connectClient connects the SDK's client, an independent implementation.
@@ -41,7 +45,7 @@ func connectClient(t *testing.T, url string, header http.Header) (*sdk.ClientSes
 	t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
 	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{
-		Endpoint: url, MaxRetries: -1, DisableStandaloneSSE: true, HTTPClient: &http.Client{Transport: withHeaders(header)},
+		Endpoint: url, MaxRetries: -1, DisableStandaloneSSE: true, HTTPClient: &http.Client{Transport: withHeaders{header, testclient.New(t).Transport}},
 	}, nil)
 	if err == nil {
 		t.Cleanup(func() { _ = session.Close() })
@@ -161,7 +165,7 @@ func sendRequest(t *testing.T, method, url, body string, header http.Header) *ht
 		req.Header[name] = values
 	}
 	req.Host = header.Get("Host")
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := testclient.New(t).Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +277,7 @@ func TestSlowMode_StopsWhenClientDisconnects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if resp, err := http.DefaultClient.Do(req); err == nil {
+	if resp, err := up.Client().Do(req); err == nil {
 		_ = resp.Body.Close()
 		t.Error("slow was fast")
 	}

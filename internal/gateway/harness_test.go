@@ -22,6 +22,7 @@ import (
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
+	"patchbay/internal/testing/testclient"
 	"patchbay/internal/toolcall"
 	"patchbay/internal/toolsync"
 )
@@ -173,7 +174,7 @@ func connect(t testing.TB, address string, token secret.Text, e era, opts ...fun
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "agent", Version: "1"}, &o)
 	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{
-		Endpoint: address, HTTPClient: &http.Client{Transport: tokenTransport{token}},
+		Endpoint: address, HTTPClient: &http.Client{Transport: tokenTransport{token, testclient.New(t).Transport}},
 	}, &sdk.ClientSessionOptions{ProtocolVersion: string(e)})
 	if err != nil {
 		t.Fatalf("connect %s in %s: %v", address, e, err)
@@ -183,12 +184,15 @@ func connect(t testing.TB, address string, token secret.Text, e era, opts ...fun
 }
 
 // tokenTransport sends an agent's token with each request.
-type tokenTransport struct{ token secret.Text }
+type tokenTransport struct {
+	token secret.Text
+	next  http.RoundTripper
+}
 
 func (w tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+w.token.Reveal())
-	return http.DefaultTransport.RoundTrip(r)
+	return w.next.RoundTrip(r)
 }
 
 // upstream is an SDK server that records the Authorization header of each request.

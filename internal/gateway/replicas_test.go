@@ -12,12 +12,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"patchbay/internal/secret"
+	"patchbay/internal/testing/testclient"
 )
 
 // replicas is a transport that alternates between processes like a load balancer.
 type replicas struct {
 	token secret.Text
 	hosts []string
+	next  http.RoundTripper
 	n     atomic.Int64
 }
 
@@ -25,7 +27,7 @@ func (r *replicas) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
 	req.URL.Host = r.hosts[int(r.n.Add(1))%len(r.hosts)]
 	req.Header.Set("Authorization", bearerHeader(r.token))
-	return http.DefaultTransport.RoundTrip(req)
+	return r.next.RoundTrip(req)
 }
 
 func (b *testEnv) behindBalancer(t testing.TB, token secret.Text, other *testProcess, e era, opts ...func(*sdk.ClientOptions)) *sdk.ClientSession {
@@ -34,7 +36,8 @@ func (b *testEnv) behindBalancer(t testing.TB, token secret.Text, other *testPro
 	for _, opt := range opts {
 		opt(&o)
 	}
-	balancer := &replicas{token: token, hosts: []string{strings.TrimPrefix(b.url, "http://"), strings.TrimPrefix(other.url, "http://")}}
+	hosts := []string{strings.TrimPrefix(b.url, "http://"), strings.TrimPrefix(other.url, "http://")}
+	balancer := &replicas{token: token, hosts: hosts, next: testclient.New(t).Transport}
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "agent", Version: "1"}, &o).Connect(t.Context(), &sdk.StreamableClientTransport{
 		Endpoint: b.url + "/mcp", HTTPClient: &http.Client{Transport: balancer},
 	}, &sdk.ClientSessionOptions{ProtocolVersion: string(e)})

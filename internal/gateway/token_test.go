@@ -13,6 +13,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
+	"patchbay/internal/testing/testclient"
 )
 
 // answer is an HTTP response.
@@ -51,7 +52,9 @@ func request(t testing.TB, method, address, body string, header ...string) answe
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	resp, err := http.DefaultClient.Do(r)
+	client := testclient.New(t)
+	defer client.CloseIdleConnections()
+	resp, err := client.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

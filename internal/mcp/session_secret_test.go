@@ -17,8 +17,7 @@ func TestSession_FormatHidesSecrets(t *testing.T) {
 	t.Parallel()
 	const id, token = "session-id-that-is-secret", "token-that-is-secret"
 	server := mcptest.Start(t, mcptest.Script{SessionID: id})
-	dialer := mcp.Dialer{HTTP: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
-	session, err := dialer.Dial(t.Context(), mcp.Target{URL: server.URL, Header: http.Header{"Authorization": {"Bearer " + token}}})
+	session, err := newClient(t).Dial(t.Context(), mcp.Target{URL: server.URL, Header: http.Header{"Authorization": {"Bearer " + token}}})
 	if err != nil {
 		t.Fatal(err)
 	}

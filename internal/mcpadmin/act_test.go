@@ -27,7 +27,7 @@ func (w *testEnv) mcpEvents(t *testing.T) []string {
 
 func (w *testEnv) apiClient(t *testing.T, key string) *client.Client {
 	t.Helper()
-	c, err := client.New(w.url, key)
+	c, err := client.New(w.url, key, client.WithHTTPClient(w.http))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func (w *testEnv) callModern(t *testing.T, key, tool string, arguments any, more
 	} {
 		r.Header.Set(name, value)
 	}
-	res, err := http.DefaultClient.Do(r)
+	res, err := w.http.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,6 +46,7 @@ type testEnv struct {
 	api  *api.Handler
 	door *mcpadmin.Handler
 	url  string // of the server
+	http *http.Client
 
 	mu       sync.Mutex // guards requests
 	requests []string   // to the API, "METHOD /path"
@@ -57,7 +58,7 @@ func newWorld(t *testing.T, opts ...func(*api.Options)) *testEnv {
 	router := chi.NewMux()
 	server := httptest.NewServer(router)
 	t.Cleanup(server.Close)
-	w.url = server.URL
+	w.url, w.http = server.URL, server.Client()
 	w.buildAPI(t, opts)
 	w.rebuild(t)
 	router.Use(middleware.RequestID(nil))
@@ -153,13 +154,17 @@ func (w *testEnv) newAPIKey(t *testing.T, tenant connectors.TenantID, role conne
 	return text.Reveal()
 }
 
-type bearerTransport string
+// bearerTransport sends an API key with each request.
+type bearerTransport struct {
+	key  string
+	next http.RoundTripper
+}
 
 // RoundTrip implements http.RoundTripper.
 func (b bearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+string(b))
-	return http.DefaultTransport.RoundTrip(r)
+	r.Header.Set("Authorization", "Bearer "+b.key)
+	return b.next.RoundTrip(r)
 }
 
 // mcpClient is an SDK client in a session.
@@ -191,7 +196,7 @@ func (w *testEnv) connect(t *testing.T, key, revision, answer string) *mcpClient
 		}
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "assistant", Version: "1"}, o)
-	way := &sdk.StreamableClientTransport{Endpoint: w.url + mcpadmin.Path, HTTPClient: &http.Client{Transport: bearerTransport(key)}}
+	way := &sdk.StreamableClientTransport{Endpoint: w.url + mcpadmin.Path, HTTPClient: &http.Client{Transport: bearerTransport{key, w.http.Transport}}}
 	session, err := client.Connect(t.Context(), way, &sdk.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		t.Fatal(err)

@@ -120,7 +120,7 @@ func TestUnauthenticated_GetsResourceMetadataURL(t *testing.T) {
 		if authorization != "" {
 			r.Header.Set("Authorization", authorization)
 		}
-		res, err := http.DefaultClient.Do(r)
+		res, err := w.http.Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}

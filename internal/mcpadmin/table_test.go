@@ -2,7 +2,6 @@ package mcpadmin_test
 
 import (
 	"encoding/json"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,7 +22,7 @@ type operation struct {
 
 func (w *testEnv) operations(t *testing.T) map[string]operation {
 	t.Helper()
-	res, err := http.Get(w.url + "/openapi.json")
+	res, err := w.http.Get(w.url + "/openapi.json")
 	if err != nil {
 		t.Fatal(err)
 	}

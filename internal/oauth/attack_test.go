@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/oauth"
 	"patchbay/internal/oauth/oauthtest"
 	"patchbay/internal/safehttp"
+	"patchbay/internal/testing/testclient"
 )
 
 // Every URL of every document is aimed at a server that only we can reach.
@@ -144,7 +145,7 @@ func TestClient_DoesNotFollowRedirects(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		moved := httptest.NewServer(http.RedirectHandler(tr.URL, status))
 		t.Cleanup(moved.Close)
-		c := &oauth.Client{HTTP: &http.Client{}, CheckURL: url.Parse}
+		c := &oauth.Client{HTTP: moved.Client(), CheckURL: url.Parse}
 		d, err := c.Discover(t.Context(), oauth.Target{ServerURL: moved.URL + "/mcp"})
 		if err != nil || !d.Server.Assumed {
 			t.Errorf("%d: %+v, %v", status, d.Server, err)
@@ -207,7 +208,7 @@ func TestACodeIsWorthNothingElsewhere(t *testing.T) {
 func TestWithoutAPolicyOnlyHTTPSIsSpoken(t *testing.T) {
 	t.Parallel()
 	tr := newTrap(t)
-	c := &oauth.Client{HTTP: &http.Client{}}
+	c := &oauth.Client{HTTP: testclient.New(t)}
 	_, err := c.Discover(t.Context(), oauth.Target{ServerURL: tr.URL})
 	if wantKind(t, err, oauth.KindRefused); tr.hits.Load() != 0 {
 		t.Error("plain HTTP was spoken")

@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/sso"
+	"patchbay/internal/testing/testclient"
 )
 
 const unicodeIssuer, asciiIssuer = "https://größe.example", "https://xn--gre-6ka8i.example"
@@ -18,6 +19,7 @@ const unicodeIssuer, asciiIssuer = "https://größe.example", "https://xn--gre-6
 // namedHost sends requests for a host on the internet to a server of the test. It records the requested hosts.
 type namedHost struct {
 	server string
+	next   http.RoundTripper
 	mu     sync.Mutex
 	hosts  []string // guarded by mu: with those of the Host headers
 }
@@ -33,13 +35,13 @@ func (h *namedHost) RoundTrip(r *http.Request) (*http.Response, error) {
 	h.mu.Unlock()
 	r = r.Clone(r.Context())
 	r.URL.Scheme, r.URL.Host = server.Scheme, server.Host
-	return http.DefaultTransport.RoundTrip(r)
+	return h.next.RoundTrip(r)
 }
 
 // newNamedOffice returns an office with its provider at asciiIssuer.
 func newNamedOffice(t *testing.T) (*office, *namedHost) {
 	t.Helper()
-	host := &namedHost{}
+	host := &namedHost{next: testclient.New(t).Transport}
 	w := newOffice(t, func(o *sso.Options) {
 		o.HTTP = &http.Client{Transport: host}
 		o.CheckURL = safehttp.New(safehttp.Options{Mode: safehttp.Public}).CheckURL

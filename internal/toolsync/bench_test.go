@@ -13,6 +13,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/testing/testclient"
 	"patchbay/internal/toolsync"
 )
 
@@ -36,13 +37,14 @@ func benchmarkSync(b *testing.B, tools int, mode string) {
 	c := w.addConnector(b, url, autoChanges)
 	req := toolsync.Request{Connector: connectors.Ref(c.ID.String()), Trigger: connectors.TriggerSchedule}
 	w.mustSync(b, c)
+	client := testclient.New(b)
 	backends := w.backends(b)
 	b.ReportAllocs()
 	b.ResetTimer()
 	own, pg := ownCPU(b), processCPU(b, backends)
 	for b.Loop() {
 		if mode == "floor" {
-			w.floorSync(b, http.DefaultClient, url, c)
+			w.floorSync(b, client, url, c)
 			continue
 		}
 		rep, err := w.sync.Sync(b.Context(), w.Tenant, req)

@@ -13,7 +13,7 @@ import (
 
 // newPanickingSyncer is a syncer with a store that panics.
 func newPanickingSyncer() *Syncer {
-	return New(Options{HTTP: http.DefaultClient, Finished: func(connectors.SyncRun) { panic("of a test") }})
+	return New(Options{HTTP: &http.Client{Transport: &http.Transport{}}, Finished: func(connectors.SyncRun) { panic("of a test") }})
 }
 
 func (p *slotPool) wantAllFree(t *testing.T) {

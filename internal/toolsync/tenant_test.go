@@ -10,6 +10,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/testing/testclient"
 	"patchbay/internal/toolsync"
 )
 
@@ -24,7 +25,10 @@ func TestSync_TenantsShareNoConnection(t *testing.T) {
 	var mu sync.Mutex
 	var now connectors.TenantID // tenant of the active sync
 	owners := map[string]connectors.TenantID{}
-	forward := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: up.Scheme, Host: up.Host})
+	forward := &httputil.ReverseProxy{
+		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: up.Scheme, Host: up.Host}) },
+		Transport: testclient.New(t).Transport,
+	}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		if owner, known := owners[r.RemoteAddr]; known && owner != now {

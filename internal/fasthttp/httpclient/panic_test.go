@@ -26,7 +26,7 @@ func TestExchange_PanicClosesItsConnection(t *testing.T) {
 	made := &panickingConn{closed: make(chan struct{})}
 	tr := &httpclient.Transport{
 		Dial: func(context.Context, string, string) (net.Conn, error) { return made, nil },
-		Next: http.DefaultTransport, MaxIdle: 1, MaxIdlePerHost: 1, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 10, ReadBuffer: 1 << 10,
+		Next: netHTTP(t), MaxIdle: 1, MaxIdlePerHost: 1, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 10, ReadBuffer: 1 << 10,
 	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://example.com/", http.NoBody)
 	if err != nil {

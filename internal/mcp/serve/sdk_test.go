@@ -60,7 +60,7 @@ func callTool(t *testing.T, ctx context.Context, r *serve.Request) (json.RawMess
 func connectSDK(t *testing.T, p *testServer, version string, options *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "sdk", Version: "1"}, options)
-	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: p.url}, &sdk.ClientSessionOptions{ProtocolVersion: version})
+	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: p.url, HTTPClient: p.client}, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
 	}

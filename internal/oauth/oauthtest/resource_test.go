@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patchbay/internal/oauth/oauthtest"
+	"patchbay/internal/testing/testclient"
 )
 
 func call(t *testing.T, target, token, method string) (status int, challenge string) {
@@ -20,7 +21,7 @@ func call(t *testing.T, target, token, method string) (status int, challenge str
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := testclient.New(t).Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,7 @@ func call(t *testing.T, target, token, method string) (status int, challenge str
 func machineToken(t *testing.T, as *oauthtest.Server, scope string) string {
 	t.Helper()
 	as.AddClient("machine", "secret", nil)
-	resp, err := http.PostForm(as.Issuer+"/token", url.Values{
+	resp, err := testclient.New(t).PostForm(as.Issuer+"/token", url.Values{
 		"grant_type": {"client_credentials"}, "client_id": {"machine"}, "client_secret": {"secret"}, "scope": {scope},
 	})
 	if err != nil {
