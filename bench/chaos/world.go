@@ -255,7 +255,7 @@ func (w *world) connectAccount(ctx context.Context, t *tenant) error {
 	if err != nil {
 		return err
 	}
-	browser := &http.Client{Jar: jar, Timeout: 30 * time.Second}
+	browser := &http.Client{Jar: jar, Timeout: 30 * time.Second, Transport: w.client.Transport}
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		r, err := http.NewRequestWithContext(ctx, method, link.URL, nil)
 		if err != nil {

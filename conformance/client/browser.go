@@ -16,7 +16,7 @@ type webBrowser struct{ client *http.Client }
 
 func newBrowser() (webBrowser, error) {
 	jar, err := cookiejar.New(nil)
-	return webBrowser{&http.Client{Jar: jar}}, err
+	return webBrowser{&http.Client{Jar: jar, Transport: &http.Transport{}}}, err
 }
 
 // webPage is the page after all redirects.

@@ -19,7 +19,7 @@ func registerClient(ctx context.Context, issuer, redirect string) (string, error
 		return "", err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	res, err := new(http.Client).Do(req)
+	res, err := (&http.Client{Transport: &localTransport}).Do(req)
 	if err != nil {
 		return "", err
 	}

@@ -24,7 +24,7 @@ func forwardRequest(t *testing.T, change func(r *http.Request)) (*http.Request, 
 		t.Fatal(err)
 	}
 	change(r)
-	res, err := http.DefaultClient.Do(r)
+	res, err := behind.Client().Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

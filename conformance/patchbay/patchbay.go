@@ -113,7 +113,7 @@ func (p Patchbay) callAPI(ctx context.Context, method, path string, body map[str
 	req.Header.Set("Authorization", "Bearer "+p.Key)
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("Content-Type", "application/json")
-	res, err := new(http.Client).Do(req)
+	res, err := (&http.Client{Transport: &localTransport}).Do(req)
 	if err != nil {
 		return err
 	}
