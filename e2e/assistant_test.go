@@ -32,6 +32,7 @@ func startChanging(t *testing.T, server, says, then string) (at string, change f
 	}
 	var changed atomic.Bool
 	proxy := &httputil.ReverseProxy{
+		Transport:     localTransport,
 		FlushInterval: -1,
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: to.Scheme, Host: to.Host}) },
 		ModifyResponse: func(res *http.Response) error {

@@ -46,7 +46,7 @@ func lever[T any](as *authorizationServer, method, name string) T {
 	if err != nil {
 		as.t.Fatal(err)
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := localClient.Do(req)
 	if err != nil {
 		as.t.Fatal(err)
 	}

@@ -32,6 +32,7 @@ func newBetween(t *testing.T) *between {
 	behind := "127.0.0.1:" + strconv.Itoa(freePort(t))
 	b := &between{heard: map[string]int{}}
 	b.Server = httptest.NewServer(&httputil.ReverseProxy{
+		Transport:     localTransport,
 		FlushInterval: -1,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(&url.URL{Scheme: "http", Host: behind})

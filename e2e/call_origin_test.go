@@ -23,7 +23,7 @@ type relayed struct {
 func (f *relayed) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("X-Forwarded-For", f.from)
-	res, err := http.DefaultTransport.RoundTrip(r)
+	res, err := localTransport.RoundTrip(r)
 	if err == nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()

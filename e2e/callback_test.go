@@ -79,7 +79,7 @@ func TestAFlowOfTheDashboardBelongsToItsSession(t *testing.T) {
 	w := newConnecting(t)
 	w.connector("/mcp")
 	owner := w.visitor()
-	w.s.setUp(&person{t: t, client: &http.Client{Jar: owner.client.Jar, CheckRedirect: newPerson(t).client.CheckRedirect}})
+	w.s.setUp(&person{t: t, client: &http.Client{Transport: localTransport, Jar: owner.client.Jar, CheckRedirect: newPerson(t).client.CheckRedirect}})
 	colleague := w.visitor()
 	w.env = append(w.env, "PATCHBAY_PASSWORD="+ownerPassword)
 	w.run("user", "create", "--tenant", "default", "--email", "colleague@example.com", "--role", "owner")

@@ -16,7 +16,7 @@ type client struct {
 	t    *testing.T
 	base string
 	key  string
-	via  http.RoundTripper // nil: the usual one
+	via  http.RoundTripper // nil: localTransport
 }
 
 // object is a JSON object.
@@ -60,7 +60,11 @@ func (c client) try(method, path string, body any) (int, object, error) {
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	res, err := (&http.Client{Transport: c.via}).Do(req)
+	httpClient := localClient
+	if c.via != nil {
+		httpClient = &http.Client{Transport: c.via}
+	}
+	res, err := httpClient.Do(req)
 	if err != nil {
 		return 0, nil, err
 	}

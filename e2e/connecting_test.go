@@ -19,7 +19,7 @@ type connecting struct {
 	s        *server
 	c        client
 	database string
-	via      http.RoundTripper // of visitors; nil: the usual one
+	via      http.RoundTripper // of visitors; nil: localTransport
 }
 
 func newConnecting(t *testing.T, env ...string) *connecting {
@@ -35,7 +35,9 @@ func newConnecting(t *testing.T, env ...string) *connecting {
 func (w *connecting) visitor() *visitor {
 	w.t.Helper()
 	v := newVisitor(w.t)
-	v.client.Transport = w.via
+	if w.via != nil {
+		v.client.Transport = w.via
+	}
 	return v
 }
 

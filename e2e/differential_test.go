@@ -132,7 +132,7 @@ type tap struct {
 
 // RoundTrip sends a request.
 func (p *tap) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := http.DefaultTransport.RoundTrip(r)
+	resp, err := localTransport.RoundTrip(r)
 	if err == nil {
 		resp.Body = tapped{io.TeeReader(resp.Body, p), resp.Body}
 	}
@@ -158,7 +158,7 @@ type tapped struct {
 }
 
 func streamable(url string) route {
-	return route{ours: mcp.Target{URL: url}, theirs: &sdk.StreamableClientTransport{Endpoint: url}}
+	return route{ours: mcp.Target{URL: url}, theirs: &sdk.StreamableClientTransport{Endpoint: url, HTTPClient: localClient}}
 }
 
 // program is one of npm's, as a child of each client.
@@ -189,7 +189,7 @@ func child(path string, args ...string) route {
 }
 
 func overSSE(url string) route {
-	return route{ours: mcp.Target{URL: url, Transport: mcp.SSE}, theirs: &sdk.SSEClientTransport{Endpoint: url}}
+	return route{ours: mcp.Target{URL: url, Transport: mcp.SSE}, theirs: &sdk.SSEClientTransport{Endpoint: url, HTTPClient: localClient}}
 }
 
 func serveSDK(t *testing.T, options *sdk.StreamableHTTPOptions) string {

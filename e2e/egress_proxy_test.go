@@ -149,7 +149,7 @@ func TestBehindAnEgressProxyNothingGoesAroundIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.dev = &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(dev); r.Out.Header.Del("Authorization") }}
+	o.dev = &httputil.ReverseProxy{Transport: localTransport, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(dev); r.Out.Header.Del("Authorization") }}
 	s := h.serve()
 	c := client{t: t, base: s.base, key: h.run("apikey", "create", "--tenant", "default", "--role", "owner", "--name", "tests")}
 

@@ -104,7 +104,7 @@ func listDirectly(t *testing.T, url string) map[string]json.RawMessage {
 			req.Header.Set("Mcp-Session-Id", session)
 			req.Header.Set("MCP-Protocol-Version", "2025-11-25")
 		}
-		res, err := http.DefaultClient.Do(req)
+		res, err := localClient.Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +161,7 @@ func (c client) raw(path string) []byte {
 		c.t.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+c.key)
-	res, err := http.DefaultClient.Do(req)
+	res, err := localClient.Do(req)
 	if err != nil {
 		c.t.Fatal(err)
 	}

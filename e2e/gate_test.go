@@ -19,7 +19,7 @@ type gate struct {
 func (g gate) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+g.token)
-	return http.DefaultTransport.RoundTrip(r)
+	return localTransport.RoundTrip(r)
 }
 
 // toolboxToken is what a toolbox is told of its clients.

@@ -70,7 +70,7 @@ func (a agent) try(ctx context.Context, path, message string, header ...string) 
 	for i := 0; i+1 < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := localClient.Do(req)
 	if err != nil {
 		return 0, nil, reply{}, err
 	}

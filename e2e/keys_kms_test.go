@@ -3,7 +3,6 @@
 package e2e_test
 
 import (
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -220,7 +219,7 @@ func TestAMoveOfTheKeysIsRefusedWithASentence(t *testing.T) {
 		}
 	}
 	s := h.serve()
-	if res, err := http.Get(s.base + "/healthz"); err != nil || res.Body.Close() != nil {
+	if res, err := localClient.Get(s.base + "/healthz"); err != nil || res.Body.Close() != nil {
 		t.Errorf("the server does not serve: %v", err)
 	}
 }

@@ -54,7 +54,7 @@ func (as *authorizationServer) register(metadata object) object {
 	if err != nil {
 		as.t.Fatal(err)
 	}
-	res, err := http.Post(as.Issuer+"/reg", "application/json", bytes.NewReader(body))
+	res, err := localClient.Post(as.Issuer+"/reg", "application/json", bytes.NewReader(body))
 	if err != nil {
 		as.t.Fatal(err)
 	}

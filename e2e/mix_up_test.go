@@ -77,7 +77,7 @@ func (s *stranger) handOn(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
-	res, err := http.Post(s.patchbay+"/oauth/register", "application/json", bytes.NewReader(body))
+	res, err := localClient.Post(s.patchbay+"/oauth/register", "application/json", bytes.NewReader(body))
 	if err != nil {
 		w.WriteHeader(http.StatusBadGateway)
 		return
@@ -137,7 +137,7 @@ func TestACodeThatIsReadOnItsWayOpensNothing(t *testing.T) {
 			"grant_type": {"authorization_code"}, "code": {came.Code}, "client_id": {here.Query().Get("client_id")}, "redirect_uri": {here.Query().Get("redirect_uri")},
 			"code_verifier": {here.Query().Get("code_challenge")}, // all that stands in the browser
 		}
-		res, err := http.PostForm(s.base+"/oauth/token", form)
+		res, err := localClient.PostForm(s.base+"/oauth/token", form)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ package e2e_test
 import (
 	"bytes"
 	"encoding/json"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -22,7 +21,7 @@ func (as *authorizationServer) registerByHand(redirect string) string {
 	if err != nil {
 		as.t.Fatal(err)
 	}
-	res, err := http.Post(as.Issuer+"/reg", "application/json", bytes.NewReader(body))
+	res, err := localClient.Post(as.Issuer+"/reg", "application/json", bytes.NewReader(body))
 	if err != nil {
 		as.t.Fatal(err)
 	}

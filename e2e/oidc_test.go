@@ -90,7 +90,7 @@ func (as *authorizationServer) accepts(path, token string) bool {
 		as.t.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
-	res, err := http.DefaultClient.Do(req)
+	res, err := localClient.Do(req)
 	if err != nil {
 		as.t.Fatal(err)
 	}

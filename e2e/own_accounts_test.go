@@ -92,7 +92,7 @@ func newMembersProgram(t *testing.T, era string) *membersProgram {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	var err error
-	m.session, err = client.Connect(ctx, &sdk.StreamableClientTransport{Endpoint: m.s.base + "/mcp", OAuthHandler: p.handler()}, &sdk.ClientSessionOptions{ProtocolVersion: era})
+	m.session, err = client.Connect(ctx, &sdk.StreamableClientTransport{Endpoint: m.s.base + "/mcp", HTTPClient: localClient, OAuthHandler: p.handler()}, &sdk.ClientSessionOptions{ProtocolVersion: era})
 	if err != nil {
 		t.Fatal(err)
 	}

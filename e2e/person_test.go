@@ -23,6 +23,7 @@ func newPerson(t *testing.T) *person {
 		t.Fatal(err)
 	}
 	return &person{t: t, client: &http.Client{
+		Transport:     localTransport,
 		Jar:           jar,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}

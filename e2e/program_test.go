@@ -206,7 +206,7 @@ func (s *server) waitReady() {
 }
 
 func (s *server) readyz(want int) error {
-	res, err := http.Get(s.base + "/readyz")
+	res, err := localClient.Get(s.base + "/readyz")
 	if err != nil {
 		return err
 	}

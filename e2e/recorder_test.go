@@ -25,7 +25,7 @@ func newRecorder(host string) *recorder { return &recorder{host: host, seen: map
 
 // RoundTrip sends the request and keeps its answer.
 func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
-	res, err := http.DefaultTransport.RoundTrip(req)
+	res, err := localTransport.RoundTrip(req)
 	if err != nil || req.URL.Host != r.host {
 		return res, err
 	}

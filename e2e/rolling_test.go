@@ -166,7 +166,7 @@ func (l *load) listen(ctx context.Context, a agent, session []string) {
 	for i := 0; i+1 < len(session); i += 2 {
 		req.Header.Set(session[i], session[i+1])
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := localClient.Do(req)
 	if err != nil {
 		if ctx.Err() == nil {
 			l.c.t.Errorf("listening: %v", err)

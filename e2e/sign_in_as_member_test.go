@@ -101,7 +101,7 @@ func (p *signsIn) looksAfter(endpoint string) *assistant {
 			return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"agree": true}}, nil
 		},
 	})
-	session, err := client.Connect(ctx, &sdk.StreamableClientTransport{Endpoint: endpoint, OAuthHandler: p.handler()}, nil)
+	session, err := client.Connect(ctx, &sdk.StreamableClientTransport{Endpoint: endpoint, HTTPClient: localClient, OAuthHandler: p.handler()}, nil)
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -56,6 +56,7 @@ func (p *signsIn) handler() *auth.AuthorizationCodeHandler {
 	_, port, _ := net.SplitHostPort(p.back.Listener.Addr().String())
 	redirect := "http://127.0.0.1:" + port + longPath
 	config := &auth.AuthorizationCodeHandlerConfig{
+		Client:              localClient,
 		RedirectURL:         redirect,
 		RequestRefreshToken: true,
 		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
@@ -73,7 +74,8 @@ func (p *signsIn) handler() *auth.AuthorizationCodeHandler {
 			}
 		},
 		NewTokenSource: func(_ context.Context, c *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
-			p.kept = &tokenStore{ctx: p.t.Context(), with: c, token: token} // of the test: the sign-in's ends with it
+			of := context.WithValue(p.t.Context(), oauth2.HTTPClient, localClient) // of the test: the sign-in's ends with it
+			p.kept = &tokenStore{ctx: of, with: c, token: token}
 			return p.kept, nil
 		},
 	}
@@ -127,7 +129,7 @@ func (p *signsIn) connect(endpoint, revision string) (*sdk.ClientSession, error)
 	ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)
 	defer cancel()
 	client := sdk.NewClient(&sdk.Implementation{Name: "gopher", Version: "1"}, nil)
-	return client.Connect(ctx, &sdk.StreamableClientTransport{Endpoint: endpoint, OAuthHandler: p.handler()}, &sdk.ClientSessionOptions{ProtocolVersion: revision})
+	return client.Connect(ctx, &sdk.StreamableClientTransport{Endpoint: endpoint, HTTPClient: localClient, OAuthHandler: p.handler()}, &sdk.ClientSessionOptions{ProtocolVersion: revision})
 }
 
 // comes signs in, lists and calls tools, lets an hour pass, and calls again with what the refresh token brought. It returns the tokens.

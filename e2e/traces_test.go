@@ -36,7 +36,7 @@ func newWatched(t *testing.T, upstream string) *watched {
 		t.Fatal(err)
 	}
 	w := &watched{}
-	hand := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
+	hand := &httputil.ReverseProxy{Transport: localTransport, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
 	server := httptest.NewServer(http.HandlerFunc(func(res http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()
 		w.told = append(w.told, r.Header.Clone())

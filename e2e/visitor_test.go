@@ -29,7 +29,7 @@ func newVisitor(t *testing.T) *visitor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &visitor{t: t, client: &http.Client{Jar: jar}}
+	v := &visitor{t: t, client: &http.Client{Transport: localTransport, Jar: jar}}
 	v.client.CheckRedirect = func(req *http.Request, _ []*http.Request) error {
 		if v.stops && req.URL.Path == "/oauth/callback" {
 			v.back = req.URL
