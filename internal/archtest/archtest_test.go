@@ -93,6 +93,10 @@ func TestChecksRefuseAnEmptyTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	clients, err := archtest.CheckClients(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, wrong := range map[string][]string{
 		"floors":     archtest.CheckFloors(archtest.Rooms, nil, nil),
 		"exceptions": archtest.CheckFloors(nil, archtest.Exceptions, nil),
@@ -100,6 +104,7 @@ func TestChecksRefuseAnEmptyTree(t *testing.T) {
 		"blinds":     archtest.CheckBlinds(archtest.Blinds, nil),
 		"source":     source,
 		"exits":      exits,
+		"clients":    clients,
 	} {
 		if len(wrong) == 0 {
 			t.Errorf("%s: nothing is refused", name)

@@ -8,6 +8,7 @@
 //	imports.go   floors: upward, sideways, missing
 //	locks.go     libraries with few importers, and packages with few imports
 //	source.go    files: doc.go, length, init, time.Sleep, HTTP clients made outside safehttp
+//	clients.go   HTTP clients that share http.DefaultTransport
 //	vocabulary.go  words that a newcomer would have to learn: how many each package has, under ceilings that only fall
 //	query_vocabulary.go  the same for names and comments of queries
 //	list.go      reads the tree with go list; no network
