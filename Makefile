@@ -6,17 +6,6 @@ GO    ?= go
 TOOL  := $(GO) tool -modfile=tools/go.mod
 # A package's tests that hang end with all stacks after that, and long before whoever runs them loses patience.
 PATIENCE = 30m
-# With CI set, a test of `make test` that failed is run again, alone, up to twice, as long as no more than five failed: each is reported at the
-# end and is a bug to fix. A race that was detected, a panic and a hang are never run again.
-ifdef CI
-TESTS = $(TOOL) gotestsum --format standard-quiet --rerun-fails=2 --rerun-fails-max-failures=5 --rerun-fails-run-root-test \
-	--rerun-fails-abort-on-data-race --packages ./... --
-TESTED =
-else
-TESTS = $(GO) test
-TESTED = ./...
-endif
-
 # Tests that start Patchbay, a browser, Node or a pooler as processes. Their files have the build tag e2e.
 E2E_FILES = $$(grep -rl --include='*_test.go' --exclude-dir=node_modules '^//go:build e2e$$' .)
 
@@ -60,7 +49,7 @@ reproducible: ## build a release here and from a copy elsewhere, and fail where 
 
 test: ## run the tests; nothing has to be started first
 	@scripts/get-postgres
-	$(TESTS) $(if $(RACE),-race -shuffle=on) -timeout $(PATIENCE) $(TESTED)
+	$(GO) test $(if $(RACE),-race -shuffle=on) -timeout $(PATIENCE) ./...
 
 race: ## the same with the race detector, in random order
 	@$(MAKE) --no-print-directory test RACE=1
