@@ -61,20 +61,25 @@ func (h *Handler) tokenRevoke(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) agentConnectPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, created *templates.NewAPIKey) error {
-	tenant := h.tenantStore(r)
-	a, err := tenant.Agent(r.Context(), pathRef(r, "id"))
-	if err != nil {
+	var (
+		a        connectors.Agent
+		tokens   store.List[connectors.AgentToken]
+		granted  store.List[store.GrantedConnector]
+		programs []templates.SignedInRow
+	)
+	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if a, err = tx.Agent(r.Context(), pathRef(r, "id")); err != nil {
+			return err
+		}
+		if tokens, err = tx.AgentTokens(r.Context(), a.ID, store.Page{Limit: store.MaxLimit}); err != nil {
+			return err
+		}
+		if granted, err = tx.AgentGrants(r.Context(), a.ID, store.Page{Limit: maxAddresses}); err != nil {
+			return err
+		}
+		programs, err = h.agentPrograms(r.Context(), tx, actor(r), a)
 		return err
-	}
-	tokens, err := tenant.AgentTokens(r.Context(), a.ID, store.Page{Limit: store.MaxLimit})
-	if err != nil {
-		return err
-	}
-	granted, err := tenant.AgentGrants(r.Context(), a.ID, store.Page{Limit: maxAddresses})
-	if err != nil {
-		return err
-	}
-	programs, err := h.agentPrograms(r.Context(), actor(r), a)
+	})
 	if err != nil {
 		return err
 	}

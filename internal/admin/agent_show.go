@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"time"
 
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/i18n"
@@ -16,46 +17,63 @@ import (
 // callsOnOverview is the number of recent calls on an agent's overview.
 const callsOnOverview = 5
 
+// agentOverview is what an agent's overview combines.
+type agentOverview struct {
+	view        *agentview.View
+	credentials []store.AgentCredential
+	granted     store.List[store.GrantedConnector]
+	member      connectors.Member // zero if the agent belongs to the organisation
+	tokens      store.List[connectors.AgentToken]
+	calls       store.List[connectors.ToolCall]
+}
+
+func (h *Handler) loadAgentOverview(r *http.Request, tx *store.Tenant) (o agentOverview, err error) {
+	a, err := tx.Agent(r.Context(), pathRef(r, "id"))
+	if err != nil {
+		return o, err
+	}
+	if o.view, err = h.access.FreshIn(r.Context(), tx, a.ID); err != nil {
+		return o, err
+	}
+	if o.credentials, err = tx.AgentCredentials(r.Context(), a.ID); err != nil {
+		return o, err
+	}
+	if o.granted, err = tx.AgentGrants(r.Context(), a.ID, store.Page{Limit: maxGrants}); err != nil {
+		return o, err
+	}
+	if o.member, err = tx.AgentMember(r.Context(), a.ID); err != nil && !fault.Is(err, fault.NotFound) {
+		return o, err
+	}
+	if o.tokens, err = tx.AgentTokens(r.Context(), a.ID, store.Page{Limit: store.MaxLimit}); err != nil {
+		return o, err
+	}
+	o.calls, err = h.calls.CallsIn(r.Context(), tx, actor(r), store.CallFilter{Agent: &a.ID, Page: store.Page{Limit: callsOnOverview}})
+	return o, err
+}
+
 // agentShow shows an agent's overview.
 func (h *Handler) agentShow(w http.ResponseWriter, r *http.Request) error {
-	tenant := h.tenantStore(r)
-	view, err := h.access.Fresh(r.Context(), actor(r).Tenant.ID, pathRef(r, "id"))
+	var o agentOverview
+	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		o, err = h.loadAgentOverview(r, tx)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	a := view.Agent
-	credentials, err := tenant.AgentCredentials(r.Context(), a.ID)
-	if err != nil {
-		return err
-	}
-	granted, err := tenant.AgentGrants(r.Context(), a.ID, store.Page{Limit: maxGrants})
-	if err != nil {
-		return err
-	}
-	member, err := tenant.AgentMember(r.Context(), a.ID)
-	if err != nil && !fault.Is(err, fault.NotFound) {
-		return err
-	}
-	tokens, err := tenant.AgentTokens(r.Context(), a.ID, store.Page{Limit: store.MaxLimit})
-	if err != nil {
-		return err
-	}
-	calls, err := h.calls.Calls(r.Context(), actor(r), store.CallFilter{Agent: &a.ID, Page: store.Page{Limit: callsOnOverview}})
-	if err != nil {
-		return err
-	}
+	a := o.view.Agent
 	frame := h.agentFrame(r, a, i18n.T(r.Context(), "Overview"))
 	page := templates.AgentPage{
 		Frame:       frame,
 		Head:        agentHead(r.Context(), a, templates.AgentOverviewTab),
-		Attention:   agentAttention(r.Context(), a, tokens.Items, frame.Can, h.now()),
-		Stats:       agentStats(r.Context(), a, len(view.Tools), len(granted.Items), tokens.Items, h.now()),
-		Facts:       agentFacts(r.Context(), a, member, h.now()),
-		Grants:      grantRows(r.Context(), a, granted.Items, view),
-		Credentials: agentCredentials(r.Context(), a, credentials),
+		Attention:   agentAttention(r.Context(), a, o.tokens.Items, frame.Can, h.now()),
+		Stats:       agentStats(r.Context(), a, len(o.view.Tools), len(o.granted.Items), o.tokens.Items, h.now()),
+		Facts:       agentFacts(r.Context(), a, o.member, h.now()),
+		Grants:      grantRows(r.Context(), a, o.granted.Items, o.view),
+		Credentials: agentCredentials(r.Context(), a, o.credentials),
 		CallsHref:   "/calls?agent=" + url.QueryEscape(a.Slug),
 	}
-	for _, c := range calls.Items {
+	for _, c := range o.calls.Items {
 		page.Calls = append(page.Calls, callRow(r.Context(), c, templates.Can{}, h.now()))
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Agent(page))

@@ -7,18 +7,23 @@ import (
 	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/i18n"
+	"patchbay/internal/store"
 	"patchbay/web/templates"
 )
 
 // agentTool explains why an agent may or may not call a tool, and what to do about it. The tool is named as the
 // agent sees it.
 func (h *Handler) agentTool(w http.ResponseWriter, r *http.Request) error {
-	tenant, exposed := actor(r).Tenant.ID, pathValue(r, "exposed")
-	why, err := h.access.Why(r.Context(), tenant, pathRef(r, "id"), exposed)
-	if err != nil {
+	exposed := pathValue(r, "exposed")
+	var a connectors.Agent
+	var why agentview.Why
+	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if a, err = tx.Agent(r.Context(), pathRef(r, "id")); err != nil {
+			return err
+		}
+		why, err = h.access.WhyIn(r.Context(), tx, a.ID, exposed)
 		return err
-	}
-	a, err := h.tenantStore(r).Agent(r.Context(), pathRef(r, "id"))
+	})
 	if err != nil {
 		return err
 	}

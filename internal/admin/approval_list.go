@@ -54,12 +54,15 @@ func (h *Handler) approvalCards(ctx context.Context, a auth.Actor, list []toolca
 			agents = append(agents, w.AgentID)
 		}
 	}
-	tenant := h.store.Tenant(a.Tenant.ID)
-	about, err := tenant.ApprovalsAbout(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	counts, err := tenant.CallCounts(ctx, agents, tools)
+	var about map[connectors.ToolCallID]store.ApprovalAbout
+	var counts []store.CallCount
+	err := h.store.Tenant(a.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
+		if about, err = tx.ApprovalsAbout(ctx, ids); err != nil {
+			return err
+		}
+		counts, err = tx.CallCounts(ctx, agents, tools)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -65,18 +65,23 @@ func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 	q := readAuditQuery(r.URL.Query())
 	filter, ok := q.toFilter(r.URL.Query().Get("cursor"))
 	filter.Limit = pageSize(r)
-	var list store.List[store.RecordedEvent]
-	if ok {
-		var err error
-		if list, err = h.tenantStore(r).AuditEvents(r.Context(), filter); err != nil {
+	var (
+		list  store.List[store.RecordedEvent]
+		state store.AuditState
+		calls store.OutcomeState
+	)
+	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if ok {
+			if list, err = tx.AuditEvents(r.Context(), filter); err != nil {
+				return err
+			}
+		}
+		if state, err = tx.AuditState(r.Context()); err != nil {
 			return err
 		}
-	}
-	state, err := h.tenantStore(r).AuditState(r.Context())
-	if err != nil {
+		calls, err = tx.OutcomeState(r.Context())
 		return err
-	}
-	calls, err := h.tenantStore(r).OutcomeState(r.Context())
+	})
 	if err != nil {
 		return err
 	}

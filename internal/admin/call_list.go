@@ -43,11 +43,15 @@ func (q callQuery) urlValues() url.Values {
 // callList lists tool calls, newest first.
 func (h *Handler) callList(w http.ResponseWriter, r *http.Request) error {
 	query := readCallQuery(r.URL.Query())
-	found, err := h.findCalls(r, query, h.calls.Calls)
-	if err != nil {
+	var found callPage
+	var quotas []templates.QuotaBar
+	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if found, err = h.findCalls(r, tx, query, h.calls.CallsIn); err != nil {
+			return err
+		}
+		quotas, err = h.exhaustedQuotas(r, tx)
 		return err
-	}
-	quotas, err := h.exhaustedQuotas(r)
+	})
 	if err != nil {
 		return err
 	}
@@ -72,8 +76,7 @@ type callPage struct {
 }
 
 // findCalls reads the page of calls that a request asks for.
-func (h *Handler) findCalls(r *http.Request, q callQuery, read readCalls) (found callPage, err error) {
-	tenant := h.tenantStore(r)
+func (h *Handler) findCalls(r *http.Request, tenant *store.Tenant, q callQuery, read readCalls) (found callPage, err error) {
 	agents, err := tenant.Agents(r.Context(), store.Page{Limit: store.MaxLimit})
 	if err != nil {
 		return found, err
@@ -96,7 +99,7 @@ func (h *Handler) findCalls(r *http.Request, q callQuery, read readCalls) (found
 		connectors: withChosen(connectorOptions(r.Context(), all.Items), q.connector),
 	}
 	if filter.Limit >= 0 {
-		found.calls, err = read(r.Context(), actor(r), filter)
+		found.calls, err = read(r.Context(), tenant, actor(r), filter)
 	}
 	return found, err
 }

@@ -15,24 +15,26 @@ import (
 
 // changeList lists tool changes; by default those that wait for a decision.
 func (h *Handler) changeList(w http.ResponseWriter, r *http.Request) error {
-	tenant, query := h.tenantStore(r), readChangeQuery(r.URL.Query())
-	all, err := tenant.Connectors(r.Context(), store.ConnectorFilter{Page: store.Page{Limit: store.MaxLimit}})
-	if err != nil {
-		return err
-	}
-	filter, possible, err := query.toFilter(r.Context(), tenant, all.Items)
-	if err != nil {
-		return err
-	}
-	filter.Cursor, filter.Limit = r.URL.Query().Get("cursor"), pageSize(r)
+	query, cursor := readChangeQuery(r.URL.Query()), r.URL.Query().Get("cursor")
+	var all store.List[connectors.Connector]
 	var changes store.List[connectors.ToolChange]
-	if possible {
-		if changes, err = tenant.Changes(r.Context(), filter); err != nil {
+	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if all, err = tx.Connectors(r.Context(), store.ConnectorFilter{Page: store.Page{Limit: store.MaxLimit}}); err != nil {
 			return err
 		}
+		filter, possible, err := query.toFilter(r.Context(), tx, all.Items)
+		if err != nil || !possible {
+			return err
+		}
+		filter.Cursor, filter.Limit = cursor, pageSize(r)
+		changes, err = tx.Changes(r.Context(), filter)
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	frame := h.newFrame(r, templates.NavChanges, newCrumb(i18n.T(r.Context(), "Changes"), ""))
-	if filter.Cursor == "" {
+	if cursor == "" {
 		live := query.urlValues()
 		live.Set("on", "changes")
 		frame.Listen = withQuery("/events", live)

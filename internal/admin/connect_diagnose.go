@@ -23,5 +23,5 @@ func (h *Handler) connectDiagnose(w http.ResponseWriter, r *http.Request) error 
 	if r.Header.Get("HX-Request") != "" {
 		return h.respond.Page(w, r, http.StatusOK, templates.DiagnosisPanel(web.Asset, *diagnosis))
 	}
-	return h.credentialsPage(w, r, c, credentialsPageState{diagnosis: diagnosis})
+	return h.credentialsPage(w, r, credentialsPageState{diagnosis: diagnosis})
 }

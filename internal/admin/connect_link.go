@@ -25,5 +25,5 @@ func (h *Handler) connectLink(w http.ResponseWriter, r *http.Request) error {
 		}
 		view.For = a.Name
 	}
-	return h.credentialsPage(w, r, c, credentialsPageState{link: view})
+	return h.credentialsPage(w, r, credentialsPageState{link: view})
 }

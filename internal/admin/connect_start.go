@@ -65,5 +65,5 @@ func (h *Handler) connectFailed(w http.ResponseWriter, r *http.Request, c connec
 		return err
 	}
 	respond.SetRetryAfter(w.Header(), problem)
-	return h.credentialsPage(w, r, c, state)
+	return h.credentialsPage(w, r, state)
 }

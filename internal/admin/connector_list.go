@@ -13,20 +13,25 @@ import (
 // connectorList lists the connectors, filtered by words and state.
 func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
 	filter := readConnectorFilter(r)
-	tenant := h.tenantStore(r)
-	stats, err := tenant.ConnectorStats(r.Context())
-	if err != nil {
+	var (
+		stats    store.Stats
+		list     store.List[connectors.Connector]
+		expiring []store.ExpiringCredential
+		sweep    connectors.Sweep
+	)
+	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if stats, err = tx.ConnectorStats(r.Context()); err != nil {
+			return err
+		}
+		if list, err = tx.Connectors(r.Context(), filter); err != nil {
+			return err
+		}
+		if expiring, err = tx.ExpiringCredentials(r.Context(), expiryHorizon, maxExpiring); err != nil {
+			return err
+		}
+		sweep, err = tx.NewestSweep(r.Context())
 		return err
-	}
-	list, err := tenant.Connectors(r.Context(), filter)
-	if err != nil {
-		return err
-	}
-	expiring, err := h.expiringAccounts(r)
-	if err != nil {
-		return err
-	}
-	sweep, err := tenant.NewestSweep(r.Context())
+	})
 	if err != nil {
 		return err
 	}
@@ -41,7 +46,7 @@ func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
 		Filtered: filter.Query != "" || filter.Status != "",
 		Count:    formatCount(r.Context(), len(list.Items), newPager(r, list.Next), "%s connector", "%s connectors"),
 		Pager:    newPager(r, list.Next),
-		Expiring: expiring,
+		Expiring: expiringAccountsView(r.Context(), expiring, h.now()),
 		Sweep:    sweepView(r.Context(), sweep, h.now()),
 	}
 	page.Frame.Listen = withQuery("/events", r.URL.Query())

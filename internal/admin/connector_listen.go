@@ -8,6 +8,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
+	"patchbay/internal/store"
 	"patchbay/web/templates"
 )
 
@@ -25,8 +26,8 @@ func (h *Handler) connectorListen(w http.ResponseWriter, r *http.Request) error 
 
 // listeningState returns the state of listening to a connector's server; ok is false if the server does not
 // announce changes.
-func (h *Handler) listeningState(r *http.Request, c connectors.Connector) (l connectors.Listening, ok bool, err error) {
-	streams, err := h.tenantStore(r).Listenings(r.Context(), c.ID)
+func listeningState(ctx context.Context, tenant *store.Tenant, c connectors.Connector) (l connectors.Listening, ok bool, err error) {
+	streams, err := tenant.Listenings(ctx, c.ID)
 	if err != nil {
 		return l, false, err
 	}

@@ -46,7 +46,11 @@ func (h *Handler) connectorTest(w http.ResponseWriter, r *http.Request) error {
 		result = nil // each field has its own error
 	}
 	if before != nil {
-		return h.settingsPage(w, r, status, *before, f.toForm(problem), result)
+		s, err := h.loadSettings(r, connectors.Ref(before.ID.String()))
+		if err != nil {
+			return err
+		}
+		return h.settingsPage(w, r, status, s, f.toForm(problem), result)
 	}
 	return h.connectorFormPage(w, r, status, f.toForm(problem), result)
 }

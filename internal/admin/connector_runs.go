@@ -3,22 +3,29 @@ package admin
 import (
 	"net/http"
 
+	"patchbay/internal/connectors"
 	"patchbay/internal/i18n"
+	"patchbay/internal/store"
 	"patchbay/web/templates"
 )
 
 // connectorRuns lists a connector's sync runs, newest first.
 func (h *Handler) connectorRuns(w http.ResponseWriter, r *http.Request) error {
-	tenant := h.tenantStore(r)
-	c, err := tenant.Connector(r.Context(), pathRef(r, "id"))
-	if err != nil {
+	var (
+		c      connectors.Connector
+		runs   store.List[connectors.SyncRun]
+		agents map[connectors.AgentID]string
+	)
+	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if c, err = tx.Connector(r.Context(), pathRef(r, "id")); err != nil {
+			return err
+		}
+		if runs, err = tx.SyncRuns(r.Context(), c.ID, readPage(r)); err != nil {
+			return err
+		}
+		agents, err = agentNames(r.Context(), tx)
 		return err
-	}
-	runs, err := tenant.SyncRuns(r.Context(), c.ID, readPage(r))
-	if err != nil {
-		return err
-	}
-	agents, err := h.agentNames(r)
+	})
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,11 @@ func (h *Handler) connectorSave(w http.ResponseWriter, r *http.Request) error {
 	}
 	c, notices, err := h.saveConnector(r, f, before)
 	if problem, ok := asFormFault(r.Context(), err); ok {
-		return h.settingsPage(w, r, respond.Status(problem.Kind), before, f.toForm(problem), nil)
+		s, err := h.loadSettings(r, connectors.Ref(before.ID.String()))
+		if err != nil {
+			return err
+		}
+		return h.settingsPage(w, r, respond.Status(problem.Kind), s, f.toForm(problem), nil)
 	}
 	if err != nil {
 		return err

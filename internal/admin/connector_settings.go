@@ -14,11 +14,36 @@ import (
 )
 
 func (h *Handler) connectorSettings(w http.ResponseWriter, r *http.Request) error {
-	c, err := h.tenantStore(r).Connector(r.Context(), pathRef(r, "id"))
+	s, err := h.loadSettings(r, pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
-	return h.settingsPage(w, r, http.StatusOK, c, settingsForm(c), nil)
+	return h.settingsPage(w, r, http.StatusOK, s, settingsForm(s.connector), nil)
+}
+
+// connectorSettings is what a connector's settings combine.
+type connectorSettings struct {
+	connector connectors.Connector
+	stored    store.List[connectors.Credential]
+	stream    connectors.Listening
+	used      connectors.Dependents
+}
+
+func (h *Handler) loadSettings(r *http.Request, connector connectors.Ref) (s connectorSettings, err error) {
+	err = h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) error {
+		if s.connector, err = tx.Connector(r.Context(), connector); err != nil {
+			return err
+		}
+		if s.stored, err = tx.Credentials(r.Context(), s.connector.ID, store.Page{Limit: 200}); err != nil {
+			return err
+		}
+		if s.stream, _, err = listeningState(r.Context(), tx, s.connector); err != nil {
+			return err
+		}
+		s.used, err = tx.Dependents(r.Context(), s.connector.ID, h.now())
+		return err
+	})
+	return s, err
 }
 
 // settingsForm is the form of a stored connector. It holds the version, so that concurrent edits do not
@@ -31,32 +56,21 @@ func settingsForm(c connectors.Connector) templates.Form {
 }
 
 func (h *Handler) settingsPage(
-	w http.ResponseWriter, r *http.Request, status int, c connectors.Connector, f templates.Form, test *templates.TestResult,
+	w http.ResponseWriter, r *http.Request, status int, s connectorSettings, f templates.Form, test *templates.TestResult,
 ) error {
-	stored, err := h.tenantStore(r).Credentials(r.Context(), c.ID, store.Page{Limit: 200})
-	if err != nil {
-		return err
-	}
-	stream, _, err := h.listeningState(r, c)
-	if err != nil {
-		return err
-	}
-	used, err := h.tenantStore(r).Dependents(r.Context(), c.ID, h.now())
-	if err != nil {
-		return err
-	}
+	c := s.connector
 	shared := func(cred connectors.Credential) bool { return cred.AgentID == nil }
 	return h.respond.Page(w, r, status, templates.ConnectorSettings(templates.ConnectorSettingsPage{
 		Frame:              h.connectorFrame(r, c, i18n.T(r.Context(), "Settings")),
 		Head:               connectorHead(r.Context(), c, templates.TabSettings),
 		Form:               f,
-		Stored:             c.Auth.Type != connectors.AuthOAuth2 && slices.ContainsFunc(stored.Items, shared), // for an account an empty field keeps nothing
+		Stored:             c.Auth.Type != connectors.AuthOAuth2 && slices.ContainsFunc(s.stored.Items, shared), // for an account an empty field keeps nothing
 		Enabled:            c.Enabled,
 		Env:                c.EnvNames,
 		Test:               test,
-		Used:               dependentsText(r.Context(), used),
-		Goes:               deletionEffects(r.Context(), c, used),
-		ListeningSuspended: i18n.Said(r.Context(), listeningSuspended(stream)),
+		Used:               dependentsText(r.Context(), s.used),
+		Goes:               deletionEffects(r.Context(), c, s.used),
+		ListeningSuspended: i18n.Said(r.Context(), listeningSuspended(s.stream)),
 	}))
 }
 

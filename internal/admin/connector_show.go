@@ -14,51 +14,66 @@ import (
 // runsOnOverview is the number of recent runs on the overview.
 const runsOnOverview = 5
 
+// connectorOverview is what a connector's overview combines.
+type connectorOverview struct {
+	connector  connectors.Connector
+	runs       store.List[connectors.SyncRun]
+	hours      []connectors.HealthHour
+	agents     map[connectors.AgentID]string
+	stream     connectors.Listening
+	listenable bool // the server announces changes
+	requests   []connectors.SyncRequest
+}
+
+func (h *Handler) loadConnectorOverview(r *http.Request, tx *store.Tenant) (o connectorOverview, err error) {
+	if o.connector, err = tx.Connector(r.Context(), pathRef(r, "id")); err != nil {
+		return o, err
+	}
+	if o.runs, err = tx.SyncRuns(r.Context(), o.connector.ID, store.Page{Limit: runsOnOverview}); err != nil {
+		return o, err
+	}
+	if o.hours, err = tx.ConnectorHealth(r.Context(), o.connector.ID, h.now().Add(-week)); err != nil {
+		return o, err
+	}
+	if o.agents, err = agentNames(r.Context(), tx); err != nil {
+		return o, err
+	}
+	if o.stream, o.listenable, err = listeningState(r.Context(), tx, o.connector); err != nil {
+		return o, err
+	}
+	o.requests, err = lastRequests(r.Context(), tx, o.runs.Items)
+	return o, err
+}
+
 // connectorShow shows a connector's overview.
 func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
-	tenant := h.tenantStore(r)
-	c, err := tenant.Connector(r.Context(), pathRef(r, "id"))
+	var o connectorOverview
+	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		o, err = h.loadConnectorOverview(r, tx)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	runs, err := tenant.SyncRuns(r.Context(), c.ID, store.Page{Limit: runsOnOverview})
-	if err != nil {
-		return err
-	}
-	hours, err := tenant.ConnectorHealth(r.Context(), c.ID, h.now().Add(-week))
-	if err != nil {
-		return err
-	}
-	agents, err := h.agentNames(r)
-	if err != nil {
-		return err
-	}
-	stream, supported, err := h.listeningState(r, c)
-	if err != nil {
-		return err
-	}
-	requests, err := h.lastRequests(r, runs.Items)
-	if err != nil {
-		return err
-	}
+	c := o.connector
 	circuit := h.calls.Circuit(actor(r).Tenant.ID, c.ID)
 	frame := h.connectorFrame(r, c, i18n.T(r.Context(), "Overview"))
 	page := templates.ConnectorOverviewPage{
 		Frame:        frame,
 		Head:         connectorHead(r.Context(), c, templates.TabOverview),
-		Attention:    append(connectorAttention(r.Context(), c, lastQuarantined(runs.Items), frame.Can, h.now()), circuitAttention(r.Context(), circuit, h.now())...),
+		Attention:    append(connectorAttention(r.Context(), c, lastQuarantined(o.runs.Items), frame.Can, h.now()), circuitAttention(r.Context(), circuit, h.now())...),
 		Stats:        overviewStats(r.Context(), c, h.now()),
 		Health:       healthLines(r.Context(), c, frame.Can, h.now()),
-		Charts:       newCharts(r.Context(), hours, h.now()),
-		Server:       serverFacts(r.Context(), c, requests),
+		Charts:       newCharts(r.Context(), o.hours, h.now()),
+		Server:       serverFacts(r.Context(), c, o.requests),
 		Connection:   append(connectionFacts(r.Context(), c), callingFacts(r.Context(), c, circuit)...),
 		Instructions: cleanText(c.Server.Instructions),
 		Review:       instructionsReview(r.Context(), c),
 	}
-	page.Attention = append(page.Attention, listeningAttention(r.Context(), c, stream, frame.Can, h.now())...)
-	page.Connection = append(page.Connection, listeningFact(r.Context(), stream, supported, h.now()))
-	for _, run := range runs.Items {
-		page.Runs = append(page.Runs, syncRunRow(r.Context(), run, c.Slug, agents, h.now()))
+	page.Attention = append(page.Attention, listeningAttention(r.Context(), c, o.stream, frame.Can, h.now())...)
+	page.Connection = append(page.Connection, listeningFact(r.Context(), o.stream, o.listenable, h.now()))
+	for _, run := range o.runs.Items {
+		page.Runs = append(page.Runs, syncRunRow(r.Context(), run, c.Slug, o.agents, h.now()))
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.ConnectorOverview(page))
 }
@@ -81,8 +96,8 @@ func (h *Handler) connectorFrame(r *http.Request, c connectors.Connector, tab st
 	return f
 }
 
-func (h *Handler) agentNames(r *http.Request) (map[connectors.AgentID]string, error) {
-	list, err := h.tenantStore(r).Agents(r.Context(), store.Page{Limit: 200})
+func agentNames(ctx context.Context, tenant *store.Tenant) (map[connectors.AgentID]string, error) {
+	list, err := tenant.Agents(ctx, store.Page{Limit: 200})
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
+	"patchbay/internal/store"
 	"patchbay/internal/toolsync"
 )
 
@@ -39,11 +40,13 @@ func (h *Handler) connectorSync(w http.ResponseWriter, r *http.Request) error {
 
 // checkAgentUse returns an error if the person may not use the agent's accounts.
 func (h *Handler) checkAgentUse(r *http.Request, agent connectors.Ref) error {
-	a, err := h.tenantStore(r).Agent(r.Context(), agent)
-	if err != nil {
-		return err
-	}
-	return actor(r).RequireUse(r.Context(), h.tenantStore(r), a.ID)
+	return h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) error {
+		a, err := tx.Agent(r.Context(), agent)
+		if err != nil {
+			return err
+		}
+		return actor(r).RequireUse(r.Context(), tx, a.ID)
+	})
 }
 
 // syncFailed shows why a sync failed. NotFound stays a 404, and internal errors are logged.

@@ -12,21 +12,28 @@ import (
 
 // connectorTools lists a connector's tools and its quarantined ones.
 func (h *Handler) connectorTools(w http.ResponseWriter, r *http.Request) error {
-	tenant := h.tenantStore(r)
-	c, err := tenant.Connector(r.Context(), pathRef(r, "id"))
-	if err != nil {
+	var (
+		c           connectors.Connector
+		filter      store.ToolFilter
+		form        templates.Form
+		tools       store.List[connectors.Tool]
+		quarantined store.List[connectors.Quarantined]
+		tags        []string
+	)
+	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if c, err = tx.Connector(r.Context(), pathRef(r, "id")); err != nil {
+			return err
+		}
+		filter, form = toolQuery(r, c)
+		if tools, err = tx.Tools(r.Context(), filter); err != nil {
+			return err
+		}
+		if quarantined, err = tx.Quarantined(r.Context(), c.ID, store.Page{}); err != nil {
+			return err
+		}
+		tags, err = tx.ToolTags(r.Context(), c.ID)
 		return err
-	}
-	filter, form := toolQuery(r, c)
-	tools, err := tenant.Tools(r.Context(), filter)
-	if err != nil {
-		return err
-	}
-	quarantined, err := tenant.Quarantined(r.Context(), c.ID, store.Page{})
-	if err != nil {
-		return err
-	}
-	tags, err := tenant.ToolTags(r.Context(), c.ID)
+	})
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"time"
 
@@ -15,11 +16,7 @@ import (
 
 // credentialList shows a connector's credentials, without secrets.
 func (h *Handler) credentialList(w http.ResponseWriter, r *http.Request) error {
-	c, err := h.tenantStore(r).Connector(r.Context(), pathRef(r, "id"))
-	if err != nil {
-		return err
-	}
-	return h.credentialsPage(w, r, c, credentialsPageState{})
+	return h.credentialsPage(w, r, credentialsPageState{})
 }
 
 // credentialsPageState is the result of an action on the page.
@@ -35,16 +32,26 @@ type credentialsPageState struct {
 	problem *fault.Error
 }
 
-func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, c connectors.Connector, state credentialsPageState) error {
-	credentials, err := h.loadCredentials(r, c)
-	if err != nil {
+func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, state credentialsPageState) error {
+	var (
+		c           connectors.Connector
+		credentials connectorCredentials
+		agents      store.List[connectors.Agent]
+	)
+	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if c, err = tx.Connector(r.Context(), pathRef(r, "id")); err != nil {
+			return err
+		}
+		if credentials, err = loadCredentials(r, tx, c); err != nil {
+			return err
+		}
+		if agents, err = tx.Agents(r.Context(), readPage(r)); err != nil {
+			return err
+		}
+		credentials.owners, err = loadAgentOwners(r.Context(), tx, c, agents.Items)
 		return err
-	}
-	agents, err := h.tenantStore(r).Agents(r.Context(), readPage(r))
+	})
 	if err != nil {
-		return err
-	}
-	if credentials.owners, err = h.loadAgentOwners(r, c, agents.Items); err != nil {
 		return err
 	}
 	page := templates.ConnectorCredentialsPage{
@@ -80,7 +87,7 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, c conn
 }
 
 // loadAgentOwners returns the members that own agents. Their accounts cannot be connected by a link.
-func (h *Handler) loadAgentOwners(r *http.Request, c connectors.Connector, agents []connectors.Agent) (map[connectors.AgentID]connectors.Member, error) {
+func loadAgentOwners(ctx context.Context, tenant *store.Tenant, c connectors.Connector, agents []connectors.Agent) (map[connectors.AgentID]connectors.Member, error) {
 	if c.CredentialMode != connectors.CredentialPerAgent || c.Auth.Type != connectors.AuthOAuth2 {
 		return nil, nil
 	}
@@ -88,7 +95,7 @@ func (h *Handler) loadAgentOwners(r *http.Request, c connectors.Connector, agent
 	for i, a := range agents {
 		ids[i] = a.ID
 	}
-	return h.tenantStore(r).AgentsOfMembers(r.Context(), ids...)
+	return tenant.AgentsOfMembers(ctx, ids...)
 }
 
 // usesOAuth reports whether a connector has an authorization server to discover.
@@ -102,14 +109,14 @@ func usesOAuth(c connectors.Connector) bool {
 }
 
 // loadCredentials reads a connector's credentials, without their secrets.
-func (h *Handler) loadCredentials(r *http.Request, c connectors.Connector) (connectorCredentials, error) {
+func loadCredentials(r *http.Request, tenant *store.Tenant, c connectors.Connector) (connectorCredentials, error) {
 	credentials := connectorCredentials{stored: map[connectors.AgentID]connectors.Credential{}, expiring: map[string]time.Time{}}
 	for page := (store.Page{Limit: 200}); ; {
-		list, err := h.tenantStore(r).Credentials(r.Context(), c.ID, page)
+		list, err := tenant.Credentials(r.Context(), c.ID, page)
 		if err != nil {
 			return connectorCredentials{}, err
 		}
-		if err := actor(r).HideAccounts(r.Context(), h.tenantStore(r), list.Items); err != nil {
+		if err := actor(r).HideAccounts(r.Context(), tenant, list.Items); err != nil {
 			return connectorCredentials{}, err
 		}
 		for _, one := range list.Items {
@@ -122,7 +129,7 @@ func (h *Handler) loadCredentials(r *http.Request, c connectors.Connector) (conn
 	if c.Auth.Type != connectors.AuthOAuth2 || len(credentials.stored) == 0 {
 		return credentials, nil
 	}
-	expiring, err := h.tenantStore(r).ExpiringCredentials(r.Context(), expiryHorizon, maxExpiring)
+	expiring, err := tenant.ExpiringCredentials(r.Context(), expiryHorizon, maxExpiring)
 	if err != nil {
 		return connectorCredentials{}, err
 	}
@@ -142,6 +149,6 @@ func credentialOwner(c connectors.Credential) connectors.AgentID {
 }
 
 // credentialRefused shows a credential's form again, with its errors.
-func (h *Handler) credentialRefused(w http.ResponseWriter, r *http.Request, c connectors.Connector, row string, f postedForm, problem *fault.Error) error {
-	return h.credentialsPage(w, r, c, credentialsPageState{status: respond.Status(problem.Kind), row: row, form: f, problem: problem})
+func (h *Handler) credentialRefused(w http.ResponseWriter, r *http.Request, row string, f postedForm, problem *fault.Error) error {
+	return h.credentialsPage(w, r, credentialsPageState{status: respond.Status(problem.Kind), row: row, form: f, problem: problem})
 }

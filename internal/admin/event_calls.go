@@ -26,18 +26,19 @@ func newCallAppearance(ctx context.Context, c connectors.ToolCall) callAppearanc
 	return callAppearance{id: c.ID, status: c.Status, task: sha256.Sum256(c.Task), progress: serverProgress(ctx, c.Progress)}
 }
 
-type readCalls func(context.Context, auth.Actor, store.CallFilter) (store.List[connectors.ToolCall], error)
+// readCalls reads a page of calls from a tenant, or from a snapshot of it.
+type readCalls func(context.Context, *store.Tenant, auth.Actor, store.CallFilter) (store.List[connectors.ToolCall], error)
 
 // callListUpdates sends the first page of the query's calls when it changed.
 func (s *stream) callListUpdates(q callQuery) func() error {
-	return s.listUpdates(q, s.h.calls.Calls, func(calls store.List[connectors.ToolCall]) error {
+	return s.listUpdates(q, s.h.calls.CallsIn, func(calls store.List[connectors.ToolCall]) error {
 		return s.sendComponent(templates.CallsChanged(s.h.callListView(s.ctx, calls, q, toCan(s.actor.Role), firstPager("/calls", q.urlValues(), s.size, calls.Next))))
 	})
 }
 
 // taskListUpdates sends the first page of the query's tasks when it changed.
 func (s *stream) taskListUpdates(q callQuery) func() error {
-	return s.listUpdates(q, s.h.calls.Tasks, func(tasks store.List[connectors.ToolCall]) error {
+	return s.listUpdates(q, s.h.calls.TasksIn, func(tasks store.List[connectors.ToolCall]) error {
 		return s.sendComponent(templates.TasksChanged(s.h.taskListView(s.ctx, tasks, q, toCan(s.actor.Role), firstPager("/tasks", q.urlValues(), s.size, tasks.Next))))
 	})
 }
@@ -47,12 +48,13 @@ func (s *stream) listUpdates(q callQuery, read readCalls, send func(store.List[c
 	var last []callAppearance
 	first := true
 	return func() error {
-		filter, err := s.h.callFilter(s.ctx, s.h.store.Tenant(s.actor.Tenant.ID), q, nil, nil)
+		tenant := s.h.store.Tenant(s.actor.Tenant.ID)
+		filter, err := s.h.callFilter(s.ctx, tenant, q, nil, nil)
 		if err != nil || filter.Limit < 0 {
 			return err
 		}
 		filter.Limit = s.size
-		list, err := read(s.ctx, s.actor, filter)
+		list, err := read(s.ctx, tenant, s.actor, filter)
 		if err != nil {
 			return fmt.Errorf("list calls: %w", err)
 		}

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -17,16 +16,11 @@ const (
 	maxExpiring   = 20
 )
 
-// expiringAccounts lists accounts that end soon unless a person connects them again; nil if there are none.
-func (h *Handler) expiringAccounts(r *http.Request) (*templates.ExpiringAccounts, error) {
-	expiring, err := h.tenantStore(r).ExpiringCredentials(r.Context(), expiryHorizon, maxExpiring)
-	if err != nil || len(expiring) == 0 {
-		return nil, err
-	}
-	return expiringAccountsView(r.Context(), expiring, h.now()), nil
-}
-
+// expiringAccountsView lists accounts that end soon unless a person connects them again; nil if there are none.
 func expiringAccountsView(ctx context.Context, expiring []store.ExpiringCredential, now time.Time) *templates.ExpiringAccounts {
+	if len(expiring) == 0 {
+		return nil
+	}
 	hours := strconv.Itoa(int(expiryHorizon.Hours()))
 	l := &templates.ExpiringAccounts{Title: i18n.N(ctx, len(expiring), "%[1]s account lapses within %[2]s hours", "%[1]s accounts lapse within %[2]s hours", hours)}
 	if len(expiring) == maxExpiring {

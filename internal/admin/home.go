@@ -7,6 +7,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/i18n"
+	"patchbay/internal/store"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -17,12 +18,16 @@ const maxNeedsShown = 5
 // homeShow is the home page: what needs a person, and figures. The cost of the figures does not depend on the
 // amount of data.
 func (h *Handler) homeShow(w http.ResponseWriter, r *http.Request) error {
-	tenant, now := h.tenantStore(r), h.now()
-	needs, err := tenant.Needs(r.Context(), maxNeedsShown)
-	if err != nil {
+	now := h.now()
+	var needs connectors.Needs
+	var f connectors.Figures
+	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if needs, err = tx.Needs(r.Context(), maxNeedsShown); err != nil {
+			return err
+		}
+		f, err = tx.Figures(r.Context(), now.Add(-week-time.Hour))
 		return err
-	}
-	f, err := tenant.Figures(r.Context(), now.Add(-week-time.Hour))
+	})
 	if err != nil {
 		return err
 	}

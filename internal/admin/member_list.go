@@ -38,11 +38,15 @@ func (n membersPageState) withRoles() membersPageState {
 }
 
 func (h *Handler) membersPage(w http.ResponseWriter, r *http.Request, status int, n membersPageState) error {
-	list, err := h.tenantStore(r).Members(r.Context(), readPage(r))
-	if err != nil {
+	var list store.List[connectors.Member]
+	var invited store.List[connectors.Invitation]
+	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if list, err = tx.Members(r.Context(), readPage(r)); err != nil {
+			return err
+		}
+		invited, err = tx.Invitations(r.Context(), store.Page{Limit: maxInvitations})
 		return err
-	}
-	invited, err := h.tenantStore(r).Invitations(r.Context(), store.Page{Limit: maxInvitations})
+	})
 	if err != nil {
 		return err
 	}

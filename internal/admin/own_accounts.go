@@ -27,16 +27,20 @@ func ownAccountPath(agent connectors.AgentID, connector connectors.ConnectorID) 
 
 // ownAccountList lists the accounts of the person's own agents, connected or missing.
 func (h *Handler) ownAccountList(w http.ResponseWriter, r *http.Request) error {
-	person, tenant := actor(r), h.tenantStore(r)
-	agents, err := tenant.PersonalAgents(r.Context(), *person.UserID)
-	if err != nil {
+	person := actor(r)
+	var agents []connectors.Agent
+	var accounts []store.AgentAccount
+	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if agents, err = tx.PersonalAgents(r.Context(), *person.UserID); err != nil {
+			return err
+		}
+		ids := make([]connectors.AgentID, len(agents))
+		for i, a := range agents {
+			ids[i] = a.ID
+		}
+		accounts, err = tx.AgentAccounts(r.Context(), ids...)
 		return err
-	}
-	ids := make([]connectors.AgentID, len(agents))
-	for i, a := range agents {
-		ids[i] = a.ID
-	}
-	accounts, err := tenant.AgentAccounts(r.Context(), ids...)
+	})
 	if err != nil {
 		return err
 	}
@@ -87,15 +91,18 @@ func (h *Handler) ownAccountShow(w http.ResponseWriter, r *http.Request) error {
 // findOwnAccount finds the account in the path, for its owner alone. Another person would connect their own
 // account to an agent that is not theirs.
 func (h *Handler) findOwnAccount(r *http.Request) (store.AgentAccount, error) {
-	tenant, person := h.tenantStore(r), actor(r)
-	agent, err := tenant.Agent(r.Context(), pathRef(r, "agent"))
-	if err != nil {
-		return store.AgentAccount{}, mentionOtherTenants(person, err)
-	}
-	if err := person.RequireSelf(r.Context(), tenant, agent.ID); err != nil {
-		return store.AgentAccount{}, err
-	}
-	accounts, err := tenant.AgentAccounts(r.Context(), agent.ID)
+	var accounts []store.AgentAccount
+	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) error {
+		agent, err := tx.Agent(r.Context(), pathRef(r, "agent"))
+		if err != nil {
+			return mentionOtherTenants(actor(r), err)
+		}
+		if err := actor(r).RequireSelf(r.Context(), tx, agent.ID); err != nil {
+			return err
+		}
+		accounts, err = tx.AgentAccounts(r.Context(), agent.ID)
+		return err
+	})
 	if err != nil {
 		return store.AgentAccount{}, err
 	}

@@ -40,21 +40,21 @@ func perDayText(ctx context.Context, n int) string {
 // tenantQuota is the tenant's quota with today's use.
 func (h *Handler) tenantQuota(r *http.Request) (templates.TenantQuota, error) {
 	ctx, t := r.Context(), actor(r).Tenant
-	bars, err := h.quotaBars(r, func(connectors.QuotaUse) bool { return true })
+	bars, err := h.quotaBars(r, h.tenantStore(r), func(connectors.QuotaUse) bool { return true })
 	return templates.TenantQuota{MaxPerMinute: perMinuteText(ctx, t.MaxQuota.PerMinute), MaxPerDay: perDayText(ctx, t.MaxQuota.PerDay), Bars: bars}, err
 }
 
 // exhaustedQuotas are the quotas that refused calls today, or soon will.
-func (h *Handler) exhaustedQuotas(r *http.Request) ([]templates.QuotaBar, error) {
-	return h.quotaBars(r, func(u connectors.QuotaUse) bool {
+func (h *Handler) exhaustedQuotas(r *http.Request, tenant *store.Tenant) ([]templates.QuotaBar, error) {
+	return h.quotaBars(r, tenant, func(u connectors.QuotaUse) bool {
 		return u.OverMinute+u.OverDay > 0 || u.Quota.PerDay > 0 && u.Calls*100 >= u.Quota.PerDay*quotaWarnPercent
 	})
 }
 
 // quotaBars shows today's use of the quotas that include selects.
-func (h *Handler) quotaBars(r *http.Request, include func(connectors.QuotaUse) bool) (bars []templates.QuotaBar, err error) {
+func (h *Handler) quotaBars(r *http.Request, tenant *store.Tenant, include func(connectors.QuotaUse) bool) (bars []templates.QuotaBar, err error) {
 	ctx := r.Context()
-	used, err := h.tenantStore(r).QuotaUses(ctx, h.now())
+	used, err := tenant.QuotaUses(ctx, h.now())
 	if err != nil {
 		return nil, err
 	}

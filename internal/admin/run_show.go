@@ -11,36 +11,51 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/i18n"
+	"patchbay/internal/store"
 	"patchbay/web/templates"
 )
 
-// runShow shows one sync run, request by request.
-func (h *Handler) runShow(w http.ResponseWriter, r *http.Request) error {
-	tenant := h.tenantStore(r)
-	c, err := tenant.Connector(r.Context(), pathRef(r, "id"))
-	if err != nil {
-		return err
+// runDetail is a sync run with what its page shows.
+type runDetail struct {
+	connector connectors.Connector
+	run       connectors.SyncRun
+	requests  connectors.SyncRequests
+	agents    map[connectors.AgentID]string
+}
+
+func loadRun(r *http.Request, tx *store.Tenant) (d runDetail, err error) {
+	if d.connector, err = tx.Connector(r.Context(), pathRef(r, "id")); err != nil {
+		return d, err
 	}
 	id, ok := pathRef(r, "run").UUID()
 	if !ok {
-		return fault.Errorf(fault.NotFound, "There is no such sync run.")
+		return d, fault.Errorf(fault.NotFound, "There is no such sync run.")
 	}
-	run, err := tenant.SyncRun(r.Context(), connectors.SyncRunID{UUID: id})
+	if d.run, err = tx.SyncRun(r.Context(), connectors.SyncRunID{UUID: id}); err != nil {
+		return d, err
+	}
+	if d.run.ConnectorID != d.connector.ID {
+		return d, fault.Errorf(fault.NotFound, "There is no such sync run.")
+	}
+	if d.requests, err = tx.RunRequests(r.Context(), d.run.ID); err != nil {
+		return d, err
+	}
+	d.agents, err = agentNames(r.Context(), tx)
+	return d, err
+}
+
+// runShow shows one sync run, request by request.
+func (h *Handler) runShow(w http.ResponseWriter, r *http.Request) error {
+	var d runDetail
+	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		d, err = loadRun(r, tx)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	if run.ConnectorID != c.ID {
-		return fault.Errorf(fault.NotFound, "There is no such sync run.")
-	}
-	requests, err := tenant.RunRequests(r.Context(), run.ID)
-	if err != nil {
-		return err
-	}
-	agents, err := h.agentNames(r)
-	if err != nil {
-		return err
-	}
-	page := runPage(r.Context(), run, requests, syncRunRow(r.Context(), run, c.Slug, agents, h.now()))
+	c := d.connector
+	page := runPage(r.Context(), d.run, d.requests, syncRunRow(r.Context(), d.run, c.Slug, d.agents, h.now()))
 	page.Frame, page.Head = h.connectorFrame(r, c, i18n.T(r.Context(), "Sync run")), connectorHead(r.Context(), c, templates.TabRuns)
 	page.Frame.Crumbs = append(page.Frame.Crumbs[:len(page.Frame.Crumbs)-1], newCrumb(c.Name, connectorPath(c.Slug)), newCrumb(i18n.T(r.Context(), "Sync runs"), connectorPath(c.Slug)+"/runs"))
 	return h.respond.Page(w, r, http.StatusOK, templates.Run(page))

@@ -3,12 +3,12 @@ package admin
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strings"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/i18n"
+	"patchbay/internal/store"
 	"patchbay/web/templates"
 )
 
@@ -137,13 +137,13 @@ func sendsWords(ctx context.Context, c connectors.Connector) string {
 }
 
 // lastRequests are the requests of the newest run that recorded any.
-func (h *Handler) lastRequests(r *http.Request, runs []connectors.SyncRun) ([]connectors.SyncRequest, error) {
+func lastRequests(ctx context.Context, tenant *store.Tenant, runs []connectors.SyncRun) ([]connectors.SyncRequest, error) {
 	i := slices.IndexFunc(runs, func(run connectors.SyncRun) bool {
 		return run.State == connectors.SyncOK && run.Trigger != connectors.TriggerSchedule
 	})
 	if i < 0 {
 		return nil, nil
 	}
-	all, err := h.tenantStore(r).RunRequests(r.Context(), runs[i].ID)
+	all, err := tenant.RunRequests(ctx, runs[i].ID)
 	return all.List, err
 }

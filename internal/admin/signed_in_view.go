@@ -30,8 +30,8 @@ func (h *Handler) ownPrograms(ctx context.Context, a auth.Actor) ([]templates.Si
 }
 
 // agentPrograms are the programs that act as an agent.
-func (h *Handler) agentPrograms(ctx context.Context, person auth.Actor, a connectors.Agent) ([]templates.SignedInRow, error) {
-	list, err := h.store.Tenant(person.Tenant.ID).AgentClients(ctx, store.AgentClientFilter{Agent: &a.ID}, store.Page{Limit: store.MaxLimit})
+func (h *Handler) agentPrograms(ctx context.Context, tenant *store.Tenant, person auth.Actor, a connectors.Agent) ([]templates.SignedInRow, error) {
+	list, err := tenant.AgentClients(ctx, store.AgentClientFilter{Agent: &a.ID}, store.Page{Limit: store.MaxLimit})
 	if err != nil {
 		return nil, err
 	}

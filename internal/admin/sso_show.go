@@ -28,7 +28,11 @@ func (h *Handler) ssoPage(w http.ResponseWriter, r *http.Request, status int, st
 	if err != nil {
 		return err
 	}
-	owners, err := h.ownerOptions(r)
+	var owners []templates.Option
+	err = h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) error {
+		owners, err = ownerOptions(r.Context(), tx)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -127,11 +131,11 @@ func defaultRoleOptions(ctx context.Context) []templates.Option {
 	return options
 }
 
-func (h *Handler) ownerOptions(r *http.Request) ([]templates.Option, error) {
-	options := []templates.Option{{Value: "", Label: i18n.T(r.Context(), "Nobody's")}}
+func ownerOptions(ctx context.Context, tenant *store.Tenant) ([]templates.Option, error) {
+	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "Nobody's")}}
 	page := store.Page{Limit: store.MaxLimit}
 	for {
-		list, err := h.tenantStore(r).Members(r.Context(), page)
+		list, err := tenant.Members(ctx, page)
 		if err != nil {
 			return nil, err
 		}

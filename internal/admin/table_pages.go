@@ -57,11 +57,11 @@ func (h *Handler) agentFile(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) callFile(w http.ResponseWriter, r *http.Request) error {
-	return h.callsFile(w, r, "calls", callColumns, h.calls.Calls)
+	return h.callsFile(w, r, "calls", callColumns, h.calls.CallsIn)
 }
 
 func (h *Handler) taskFile(w http.ResponseWriter, r *http.Request) error {
-	return h.callsFile(w, r, "tasks", taskColumns, h.calls.Tasks)
+	return h.callsFile(w, r, "tasks", taskColumns, h.calls.TasksIn)
 }
 
 // callsFile is the file of a list that is filtered as calls are.
@@ -72,7 +72,7 @@ func (h *Handler) callsFile(w http.ResponseWriter, r *http.Request, name string,
 	}
 	list := func(ctx context.Context, p store.Page) (store.List[connectors.ToolCall], error) {
 		filter.Page = p
-		return read(ctx, actor(r), filter)
+		return read(ctx, h.tenantStore(r), actor(r), filter)
 	}
 	if filter.Limit < 0 {
 		list = emptyList[connectors.ToolCall]
@@ -106,15 +106,19 @@ type waitingApproval struct {
 func (h *Handler) approvalFile(w http.ResponseWriter, r *http.Request) error {
 	tenant := h.tenantStore(r)
 	list := func(ctx context.Context, p store.Page) (store.List[waitingApproval], error) {
-		waiting, err := tenant.WaitingApprovals(ctx, p)
-		if err != nil {
-			return store.List[waitingApproval]{}, err
-		}
-		ids := make([]connectors.ToolCallID, len(waiting.Items))
-		for i, a := range waiting.Items {
-			ids[i] = a.ID
-		}
-		about, err := tenant.ApprovalsAbout(ctx, ids)
+		var waiting store.List[connectors.Approval]
+		var about map[connectors.ToolCallID]store.ApprovalAbout
+		err := tenant.Snapshot(ctx, func(tx *store.Tenant) (err error) {
+			if waiting, err = tx.WaitingApprovals(ctx, p); err != nil {
+				return err
+			}
+			ids := make([]connectors.ToolCallID, len(waiting.Items))
+			for i, a := range waiting.Items {
+				ids[i] = a.ID
+			}
+			about, err = tx.ApprovalsAbout(ctx, ids)
+			return err
+		})
 		if err != nil {
 			return store.List[waitingApproval]{}, err
 		}

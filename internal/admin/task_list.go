@@ -14,7 +14,11 @@ import (
 // taskList lists the calls that run as tasks of their servers, newest first.
 func (h *Handler) taskList(w http.ResponseWriter, r *http.Request) error {
 	query := readCallQuery(r.URL.Query())
-	found, err := h.findCalls(r, query, h.calls.Tasks)
+	var found callPage
+	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		found, err = h.findCalls(r, tx, query, h.calls.TasksIn)
+		return err
+	})
 	if err != nil {
 		return err
 	}

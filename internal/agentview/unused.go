@@ -30,11 +30,19 @@ func (c *Cache) Unused(ctx context.Context, tenant connectors.TenantID, agent co
 		return Unused{}, err
 	}
 	defer c.unusedGate.Release(tenant)
-	view, err := c.Fresh(ctx, tenant, agent)
-	if err != nil {
-		return Unused{}, err
-	}
-	use, err := c.store.Tenant(tenant).ToolUse(ctx, view.Agent.ID, since)
+	var view *View
+	var use store.ToolUse
+	err := c.store.Tenant(tenant).Snapshot(ctx, func(tx *store.Tenant) error {
+		found, err := tx.Agent(ctx, agent)
+		if err != nil {
+			return err
+		}
+		if view, err = c.FreshIn(ctx, tx, found.ID); err != nil {
+			return err
+		}
+		use, err = tx.ToolUse(ctx, found.ID, since)
+		return err
+	})
 	if err != nil {
 		return Unused{}, err
 	}

@@ -91,14 +91,20 @@ func (v *View) findRenamed(exposed string) *Tool {
 // Why explains whether an agent sees a tool and may call it, with which credential, and what to do if not. An
 // unknown name is a result, not an error.
 func (c *Cache) Why(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref, exposed string) (w Why, err error) {
-	id, err := c.agentID(ctx, tenant, agent)
-	if err != nil {
-		return Why{}, err
-	}
 	err = c.store.Tenant(tenant).Snapshot(ctx, func(tx *store.Tenant) error {
-		w, err = c.whyInSnapshot(ctx, tx, id, exposed)
+		found, err := tx.Agent(ctx, agent)
+		if err != nil {
+			return err
+		}
+		w, err = c.WhyIn(ctx, tx, found.ID, exposed)
 		return err
 	})
+	return w, err
+}
+
+// WhyIn is Why within a snapshot.
+func (c *Cache) WhyIn(ctx context.Context, snapshot *store.Tenant, agent connectors.AgentID, exposed string) (Why, error) {
+	w, err := c.whyInSnapshot(ctx, snapshot, agent, exposed)
 	if err != nil {
 		return Why{}, err
 	}

@@ -36,16 +36,27 @@ func (c *Caller) ReadSummary(ctx context.Context, a auth.Actor, id connectors.To
 	return hideBodies(a, call), err
 }
 
-// Calls lists calls, newest first. If bodies are for auditors, the list has none, for auditors too.
-func (c *Caller) Calls(ctx context.Context, a auth.Actor, f store.CallFilter) (store.List[connectors.ToolCall], error) {
-	list, err := c.o.Store.Tenant(a.Tenant.ID).ToolCalls(ctx, f)
+// CallsIn lists calls, newest first, within a snapshot of the actor's tenant. If bodies are for auditors, the list
+// has none, for auditors too.
+func (c *Caller) CallsIn(ctx context.Context, snapshot *store.Tenant, a auth.Actor, f store.CallFilter) (store.List[connectors.ToolCall], error) {
+	list, err := snapshot.ToolCalls(ctx, f)
 	return hideAllBodies(a, list), err
 }
 
-// Tasks lists calls that run as tasks at their servers, as Calls does.
-func (c *Caller) Tasks(ctx context.Context, a auth.Actor, f store.CallFilter) (store.List[connectors.ToolCall], error) {
-	list, err := c.o.Store.Tenant(a.Tenant.ID).TaskCalls(ctx, f)
+// TasksIn lists calls that run as tasks at their servers, as CallsIn does.
+func (c *Caller) TasksIn(ctx context.Context, snapshot *store.Tenant, a auth.Actor, f store.CallFilter) (store.List[connectors.ToolCall], error) {
+	list, err := snapshot.TaskCalls(ctx, f)
 	return hideAllBodies(a, list), err
+}
+
+// Calls is CallsIn with a read of its own.
+func (c *Caller) Calls(ctx context.Context, a auth.Actor, f store.CallFilter) (store.List[connectors.ToolCall], error) {
+	return c.CallsIn(ctx, c.o.Store.Tenant(a.Tenant.ID), a, f)
+}
+
+// Tasks is TasksIn with a read of its own.
+func (c *Caller) Tasks(ctx context.Context, a auth.Actor, f store.CallFilter) (store.List[connectors.ToolCall], error) {
+	return c.TasksIn(ctx, c.o.Store.Tenant(a.Tenant.ID), a, f)
 }
 
 func hideBodies(a auth.Actor, call connectors.ToolCall) connectors.ToolCall {
