@@ -36,17 +36,21 @@ func (h *Handler) mountAgentAccounts() {
 }
 
 func (h *Handler) listAgentAccounts(ctx context.Context, actor auth.Actor, in *AgentPath) (*response[list[agentAccountJSON]], error) {
-	tenant := h.store.Tenant(actor.Tenant.ID)
-	a, err := tenant.Agent(ctx, in.ref())
-	if err != nil {
-		return nil, err
-	}
-	_, err = tenant.AgentMember(ctx, a.ID)
-	if err != nil && !fault.Is(err, fault.NotFound) {
-		return nil, err
-	}
-	ofMember := err == nil
-	accounts, err := tenant.AgentAccounts(ctx, a.ID)
+	var ofMember bool
+	var accounts []store.AgentAccount
+	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
+		a, err := tx.Agent(ctx, in.ref())
+		if err != nil {
+			return err
+		}
+		_, err = tx.AgentMember(ctx, a.ID)
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+		ofMember = err == nil
+		accounts, err = tx.AgentAccounts(ctx, a.ID)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

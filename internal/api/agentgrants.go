@@ -161,10 +161,11 @@ func (h *Handler) dropAgentGrant(ctx context.Context, actor auth.Actor, in *Agen
 
 // requireBothExist returns NotFound before the body is read.
 func (h *Handler) requireBothExist(ctx context.Context, actor auth.Actor, in AgentGrantPath) error {
-	tenant := h.store.Tenant(actor.Tenant.ID)
-	if _, err := tenant.Agent(ctx, in.ref()); err != nil {
+	return h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
+		if _, err := tx.Agent(ctx, in.ref()); err != nil {
+			return err
+		}
+		_, err := tx.Connector(ctx, connectors.Ref(in.Connector))
 		return err
-	}
-	_, err := tenant.Connector(ctx, connectors.Ref(in.Connector))
-	return err
+	})
 }

@@ -56,8 +56,8 @@ func viewAgents(ctx context.Context, tenant *store.Tenant, agents ...connectors.
 	}, err
 }
 
-func (h *Handler) agentResponse(ctx context.Context, actor auth.Actor, a connectors.Agent) (*response[agentJSON], error) {
-	view, err := viewAgents(ctx, h.store.Tenant(actor.Tenant.ID), a)
+func agentResponse(ctx context.Context, tenant *store.Tenant, a connectors.Agent) (*response[agentJSON], error) {
+	view, err := viewAgents(ctx, tenant, a)
 	if err != nil {
 		return nil, err
 	}
@@ -143,12 +143,15 @@ func (h *Handler) mountAgents() {
 }
 
 func (h *Handler) listAgents(ctx context.Context, actor auth.Actor, in *Paging) (*response[list[agentJSON]], error) {
-	tenant := h.store.Tenant(actor.Tenant.ID)
-	page, err := tenant.Agents(ctx, in.toPage())
-	if err != nil {
-		return nil, err
-	}
-	view, err := viewAgents(ctx, tenant, page.Items...)
+	var page store.List[connectors.Agent]
+	var view func(connectors.Agent) agentJSON
+	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
+		if page, err = tx.Agents(ctx, in.toPage()); err != nil {
+			return err
+		}
+		view, err = viewAgents(ctx, tx, page.Items...)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -166,15 +169,20 @@ func (h *Handler) createAgent(ctx context.Context, actor auth.Actor, in *struct{
 	if err != nil {
 		return nil, err
 	}
-	return h.agentResponse(ctx, actor, a)
+	return agentResponse(ctx, h.store.Tenant(actor.Tenant.ID), a)
 }
 
 func (h *Handler) getAgent(ctx context.Context, actor auth.Actor, in *AgentPath) (*response[agentJSON], error) {
-	a, err := h.store.Tenant(actor.Tenant.ID).Agent(ctx, in.ref())
-	if err != nil {
-		return nil, err
-	}
-	return h.agentResponse(ctx, actor, a)
+	var out *response[agentJSON]
+	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
+		a, err := tx.Agent(ctx, in.ref())
+		if err != nil {
+			return err
+		}
+		out, err = agentResponse(ctx, tx, a)
+		return err
+	})
+	return out, err
 }
 
 type updateAgentInput struct {
@@ -196,7 +204,7 @@ func (h *Handler) updateAgent(ctx context.Context, actor auth.Actor, in *updateA
 	if err != nil {
 		return nil, err
 	}
-	return h.agentResponse(ctx, actor, a)
+	return agentResponse(ctx, h.store.Tenant(actor.Tenant.ID), a)
 }
 
 func (h *Handler) deleteAgent(ctx context.Context, actor auth.Actor, in *AgentPath) (*noContent, error) {

@@ -73,11 +73,15 @@ func (h *Handler) mountApprovals() {
 }
 
 func (h *Handler) listApprovals(ctx context.Context, actor auth.Actor, in *Paging) (*response[list[approvalJSON]], error) {
-	page, err := h.store.Tenant(actor.Tenant.ID).WaitingApprovals(ctx, in.toPage())
-	if err != nil {
-		return nil, err
-	}
-	counts, err := h.countEarlierCalls(ctx, actor, page.Items)
+	var page store.List[connectors.Approval]
+	var counts []store.CallCount
+	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
+		if page, err = tx.WaitingApprovals(ctx, in.toPage()); err != nil {
+			return err
+		}
+		counts, err = countEarlierCalls(ctx, tx, page.Items)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -93,14 +97,14 @@ func (h *Handler) listApprovals(ctx context.Context, actor auth.Actor, in *Pagin
 }
 
 // countEarlierCalls counts the agents' earlier calls of these tools.
-func (h *Handler) countEarlierCalls(ctx context.Context, actor auth.Actor, waiting []connectors.Approval) ([]store.CallCount, error) {
+func countEarlierCalls(ctx context.Context, tenant *store.Tenant, waiting []connectors.Approval) ([]store.CallCount, error) {
 	var agents []connectors.AgentID
 	var tools []string
 	for _, a := range waiting {
 		agents, tools = append(agents, a.AgentID), append(tools, a.Tool)
 	}
 	slices.SortFunc(agents, func(a, b connectors.AgentID) int { return bytes.Compare(a.UUID[:], b.UUID[:]) })
-	return h.store.Tenant(actor.Tenant.ID).CallCounts(ctx, slices.Compact(agents), tools)
+	return tenant.CallCounts(ctx, slices.Compact(agents), tools)
 }
 
 func (h *Handler) viewApproval(ctx context.Context, actor auth.Actor, a connectors.Approval, before store.CallCount) (approvalJSON, error) {

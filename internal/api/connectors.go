@@ -58,13 +58,18 @@ type listConnectorsInput struct {
 }
 
 func (h *Handler) listConnectors(ctx context.Context, actor auth.Actor, in *listConnectorsInput) (*response[list[connectorJSON]], error) {
-	page, err := h.store.Tenant(actor.Tenant.ID).Connectors(ctx, store.ConnectorFilter{
-		Query: in.Query, Status: connectors.ConnectorStatus(in.Status), Page: in.toPage(),
+	var page store.List[connectors.Connector]
+	var view func(connectors.Connector) connectorJSON
+	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
+		page, err = tx.Connectors(ctx, store.ConnectorFilter{
+			Query: in.Query, Status: connectors.ConnectorStatus(in.Status), Page: in.toPage(),
+		})
+		if err != nil {
+			return err
+		}
+		view, err = h.newConnectorView(ctx, tx, actor, page.Items...)
+		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	view, err := h.newConnectorView(ctx, actor, page.Items...)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +91,7 @@ func (h *Handler) createConnector(ctx context.Context, actor auth.Actor, in *cre
 	if err != nil {
 		return nil, err
 	}
-	return h.connectorResponse(ctx, actor, c)
+	return h.connectorResponse(ctx, h.store.Tenant(actor.Tenant.ID), actor, c)
 }
 
 // readDraft reads a new connector over the tenant's defaults. later means that its secret may follow.
@@ -101,11 +106,16 @@ func readDraft(actor auth.Actor, body requestBody[connectorCreate]) (_ connector
 }
 
 func (h *Handler) getConnector(ctx context.Context, actor auth.Actor, in *ConnectorPath) (*response[connectorJSON], error) {
-	c, err := h.store.Tenant(actor.Tenant.ID).Connector(ctx, in.ref())
-	if err != nil {
-		return nil, err
-	}
-	return h.connectorResponse(ctx, actor, c)
+	var out *response[connectorJSON]
+	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
+		c, err := tx.Connector(ctx, in.ref())
+		if err != nil {
+			return err
+		}
+		out, err = h.connectorResponse(ctx, tx, actor, c)
+		return err
+	})
+	return out, err
 }
 
 type updateConnectorInput struct {
@@ -126,7 +136,7 @@ func (h *Handler) updateConnector(ctx context.Context, actor auth.Actor, in *upd
 	if err != nil {
 		return nil, err
 	}
-	out, err := h.connectorResponse(ctx, actor, c)
+	out, err := h.connectorResponse(ctx, h.store.Tenant(actor.Tenant.ID), actor, c)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/secret"
+	"patchbay/internal/store"
 )
 
 // credentialJSON is a stored credential, without its secret.
@@ -104,16 +105,18 @@ type listCredentialsInput struct {
 }
 
 func (h *Handler) listCredentials(ctx context.Context, actor auth.Actor, in *listCredentialsInput) (*response[list[credentialJSON]], error) {
-	tenant := h.store.Tenant(actor.Tenant.ID)
-	c, err := tenant.Connector(ctx, in.ref())
+	var page store.List[connectors.Credential]
+	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
+		c, err := tx.Connector(ctx, in.ref())
+		if err != nil {
+			return err
+		}
+		if page, err = tx.Credentials(ctx, c.ID, in.toPage()); err != nil {
+			return err
+		}
+		return actor.HideAccounts(ctx, tx, page.Items)
+	})
 	if err != nil {
-		return nil, err
-	}
-	page, err := tenant.Credentials(ctx, c.ID, in.toPage())
-	if err != nil {
-		return nil, err
-	}
-	if err := actor.HideAccounts(ctx, tenant, page.Items); err != nil {
 		return nil, err
 	}
 	return newListResponse(page, viewCredential), nil

@@ -7,6 +7,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/store"
 )
 
 func (h *Handler) mountHealth() {
@@ -39,13 +40,17 @@ type healthHourJSON struct {
 }
 
 func (h *Handler) connectorHealth(ctx context.Context, actor auth.Actor, in *connectorHealthInput) (*response[connectorHealthJSON], error) {
-	tenant, now := h.store.Tenant(actor.Tenant.ID), time.Now()
-	c, err := tenant.Connector(ctx, in.ref())
-	if err != nil {
-		return nil, err
-	}
-	// The current hour is included.
-	hours, err := tenant.ConnectorHealth(ctx, c.ID, now.Add(time.Hour-time.Duration(in.Hours)*time.Hour))
+	now := time.Now()
+	var c connectors.Connector
+	var hours []connectors.HealthHour
+	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
+		if c, err = tx.Connector(ctx, in.ref()); err != nil {
+			return err
+		}
+		// The current hour is included.
+		hours, err = tx.ConnectorHealth(ctx, c.ID, now.Add(time.Hour-time.Duration(in.Hours)*time.Hour))
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

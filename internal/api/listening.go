@@ -6,6 +6,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/store"
 )
 
 // listeningJSON is the state of listening to a connector's server.
@@ -25,12 +26,12 @@ func viewListening(l connectors.Listening) *listeningJSON {
 }
 
 // newConnectorView returns the view of connectors with their listening states and breakers.
-func (h *Handler) newConnectorView(ctx context.Context, actor auth.Actor, all ...connectors.Connector) (func(connectors.Connector) connectorJSON, error) {
+func (h *Handler) newConnectorView(ctx context.Context, tenant *store.Tenant, actor auth.Actor, all ...connectors.Connector) (func(connectors.Connector) connectorJSON, error) {
 	ids := make([]connectors.ConnectorID, len(all))
 	for i, c := range all {
 		ids[i] = c.ID
 	}
-	streams, err := h.store.Tenant(actor.Tenant.ID).Listenings(ctx, ids...)
+	streams, err := tenant.Listenings(ctx, ids...)
 	return func(c connectors.Connector) connectorJSON {
 		out := viewConnector(c)
 		if stream, ok := connectors.ListeningOf(c, streams); ok {
@@ -41,8 +42,8 @@ func (h *Handler) newConnectorView(ctx context.Context, actor auth.Actor, all ..
 	}, err
 }
 
-func (h *Handler) connectorResponse(ctx context.Context, actor auth.Actor, c connectors.Connector) (*response[connectorJSON], error) {
-	view, err := h.newConnectorView(ctx, actor, c)
+func (h *Handler) connectorResponse(ctx context.Context, tenant *store.Tenant, actor auth.Actor, c connectors.Connector) (*response[connectorJSON], error) {
+	view, err := h.newConnectorView(ctx, tenant, actor, c)
 	if err != nil {
 		return nil, err
 	}
@@ -54,5 +55,5 @@ func (h *Handler) listenToConnector(ctx context.Context, actor auth.Actor, in *C
 	if err != nil {
 		return nil, err
 	}
-	return h.connectorResponse(ctx, actor, c)
+	return h.connectorResponse(ctx, h.store.Tenant(actor.Tenant.ID), actor, c)
 }

@@ -7,6 +7,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/store"
 )
 
 func (h *Handler) mountOverview() {
@@ -73,12 +74,16 @@ type overviewHourJSON struct {
 }
 
 func (h *Handler) getOverview(ctx context.Context, actor auth.Actor, in *overviewInput) (*response[overviewJSON], error) {
-	tenant, now := h.store.Tenant(actor.Tenant.ID), time.Now()
-	needs, err := tenant.Needs(ctx, 1) // the counts are of all
-	if err != nil {
-		return nil, err
-	}
-	f, err := tenant.Figures(ctx, now.Add(-time.Duration(in.Hours)*time.Hour))
+	now := time.Now()
+	var needs connectors.Needs
+	var f connectors.Figures
+	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
+		if needs, err = tx.Needs(ctx, 1); err != nil { // the counts are of all
+			return err
+		}
+		f, err = tx.Figures(ctx, now.Add(-time.Duration(in.Hours)*time.Hour))
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/store"
 )
 
 // quotaJSON is today's use of one quota.
@@ -36,12 +37,16 @@ func (h *Handler) mountQuotas() {
 }
 
 func (h *Handler) listQuotas(ctx context.Context, actor auth.Actor, _ *struct{}) (*response[quotasJSON], error) {
-	now, door := time.Now(), h.store.Tenant(actor.Tenant.ID)
-	used, err := door.QuotaUses(ctx, now)
-	if err != nil {
-		return nil, err
-	}
-	self, err := door.Self(ctx)
+	now := time.Now()
+	var used []connectors.QuotaUse
+	var self connectors.Tenant
+	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
+		if used, err = tx.QuotaUses(ctx, now); err != nil {
+			return err
+		}
+		self, err = tx.Self(ctx)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/store"
 )
 
 // requirePermission refuses a caller before the request is read, except for the owner of the agent it names.
@@ -50,16 +51,19 @@ func (h *Handler) requireOwner(ctx huma.Context, actor auth.Actor, refused error
 	return refused
 }
 
-func (h *Handler) ownsAgent(ctx context.Context, actor auth.Actor, named connectors.Ref) (bool, error) {
-	tenant := h.store.Tenant(actor.Tenant.ID)
-	a, err := tenant.Agent(ctx, named)
-	if fault.Is(err, fault.NotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return tenant.IsPersonalAgent(ctx, *actor.UserID, a.ID)
+func (h *Handler) ownsAgent(ctx context.Context, actor auth.Actor, named connectors.Ref) (owns bool, err error) {
+	err = h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
+		a, err := tx.Agent(ctx, named)
+		if fault.Is(err, fault.NotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		owns, err = tx.IsPersonalAgent(ctx, *actor.UserID, a.ID)
+		return err
+	})
+	return owns, err
 }
 
 // agentNamed is the agent in the request's path, or else in its body, which is put back. It is parsed as the

@@ -7,6 +7,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/store"
 	"patchbay/internal/toolsync"
 )
 
@@ -97,12 +98,13 @@ func (h *Handler) requireUse(ctx context.Context, actor auth.Actor, agent *conne
 	if agent == nil {
 		return nil
 	}
-	tenant := h.store.Tenant(actor.Tenant.ID)
-	a, err := tenant.Agent(ctx, *agent)
-	if err != nil {
-		return err
-	}
-	return actor.RequireUse(ctx, tenant, a.ID)
+	return h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
+		a, err := tx.Agent(ctx, *agent)
+		if err != nil {
+			return err
+		}
+		return actor.RequireUse(ctx, tx, a.ID)
+	})
 }
 
 func syncTrigger(actor auth.Actor) connectors.SyncTrigger {
@@ -121,12 +123,15 @@ func (h *Handler) syncAll(ctx context.Context, actor auth.Actor, _ *struct{}) (*
 }
 
 func (h *Handler) listSyncRuns(ctx context.Context, actor auth.Actor, in *listSyncRunsInput) (*response[list[syncRunJSON]], error) {
-	tenant := h.store.Tenant(actor.Tenant.ID)
-	c, err := tenant.Connector(ctx, in.ref())
-	if err != nil {
-		return nil, err
-	}
-	page, err := tenant.SyncRuns(ctx, c.ID, in.toPage())
+	var page store.List[connectors.SyncRun]
+	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
+		c, err := tx.Connector(ctx, in.ref())
+		if err != nil {
+			return err
+		}
+		page, err = tx.SyncRuns(ctx, c.ID, in.toPage())
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -138,12 +143,15 @@ func (h *Handler) getSyncRun(ctx context.Context, actor auth.Actor, in *syncRunP
 	if !ok {
 		return nil, fault.Errorf(fault.NotFound, "There is no such sync run.")
 	}
-	tenant := h.store.Tenant(actor.Tenant.ID)
-	run, err := tenant.SyncRun(ctx, connectors.SyncRunID{UUID: id})
-	if err != nil {
-		return nil, err
-	}
-	requests, err := tenant.RunRequests(ctx, run.ID)
+	var run connectors.SyncRun
+	var requests connectors.SyncRequests
+	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
+		if run, err = tx.SyncRun(ctx, connectors.SyncRunID{UUID: id}); err != nil {
+			return err
+		}
+		requests, err = tx.RunRequests(ctx, run.ID)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -154,31 +154,37 @@ func (h *Handler) listCalls(ctx context.Context, actor auth.Actor, in *listCalls
 
 // listCallsOf lists an agent's calls; an empty agent means all.
 func (h *Handler) listCallsOf(ctx context.Context, actor auth.Actor, agent connectors.Ref, in CallFilter) (*response[list[toolCallJSON]], error) {
-	tenant := h.store.Tenant(actor.Tenant.ID)
+	var page store.List[connectors.ToolCall]
+	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
+		page, err = h.findCalls(ctx, tx, actor, agent, in)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return newListResponse(page, viewToolCall), nil
+}
+
+func (h *Handler) findCalls(ctx context.Context, tenant *store.Tenant, actor auth.Actor, agent connectors.Ref, in CallFilter) (store.List[connectors.ToolCall], error) {
 	filter := store.CallFilter{Status: connectors.CallStatus(in.Status), Tool: in.Tool, Page: in.toPage()}
 	if agent != "" {
 		a, err := tenant.Agent(ctx, agent)
 		if err != nil {
-			return nil, err
+			return store.List[connectors.ToolCall]{}, err
 		}
 		filter.Agent = &a.ID
 	}
 	if in.Connector != "" {
 		c, err := tenant.Connector(ctx, connectors.Ref(in.Connector))
 		if err != nil {
-			return nil, err
+			return store.List[connectors.ToolCall]{}, err
 		}
 		filter.Connector = &c.ID
 	}
-	list := h.calls.Calls
 	if in.Task {
-		list = h.calls.Tasks
+		return h.calls.TasksIn(ctx, tenant, actor, filter)
 	}
-	page, err := list(ctx, actor, filter)
-	if err != nil {
-		return nil, err
-	}
-	return newListResponse(page, viewToolCall), nil
+	return h.calls.CallsIn(ctx, tenant, actor, filter)
 }
 
 func (h *Handler) getCall(ctx context.Context, actor auth.Actor, in *ToolCallPath) (*response[toolCallJSON], error) {

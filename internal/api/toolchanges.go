@@ -69,19 +69,22 @@ func (h *Handler) mountToolChanges() {
 }
 
 func (h *Handler) listToolChanges(ctx context.Context, actor auth.Actor, in *toolChangesInput) (*response[list[toolChangeJSON]], error) {
-	tenant := h.store.Tenant(actor.Tenant.ID)
 	filter := store.ChangeFilter{State: connectors.ChangeState(in.State), Page: in.toPage()}
 	if in.State == "any" {
 		filter.State = ""
 	}
-	if in.Connector != "" {
-		c, err := tenant.Connector(ctx, connectors.Ref(in.Connector))
-		if err != nil {
-			return nil, err
+	var page store.List[connectors.ToolChange]
+	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
+		if in.Connector != "" {
+			c, err := tx.Connector(ctx, connectors.Ref(in.Connector))
+			if err != nil {
+				return err
+			}
+			filter.Connector = &c.ID
 		}
-		filter.Connector = &c.ID
-	}
-	page, err := tenant.Changes(ctx, filter)
+		page, err = tx.Changes(ctx, filter)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

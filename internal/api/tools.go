@@ -38,7 +38,15 @@ func (h *Handler) mountTools() {
 }
 
 func (h *Handler) listConnectorTools(ctx context.Context, actor auth.Actor, in *connectorToolsInput) (*response[toolListJSON], error) {
-	tenant := h.store.Tenant(actor.Tenant.ID)
+	var out *response[toolListJSON]
+	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
+		out, err = newConnectorToolPage(ctx, tx, in)
+		return err
+	})
+	return out, err
+}
+
+func newConnectorToolPage(ctx context.Context, tenant *store.Tenant, in *connectorToolsInput) (*response[toolListJSON], error) {
 	c, err := tenant.Connector(ctx, in.ref())
 	if err != nil {
 		return nil, err

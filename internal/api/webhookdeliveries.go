@@ -8,6 +8,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/store"
 	"patchbay/internal/webhooks"
 )
 
@@ -77,7 +78,7 @@ func (h *Handler) mountDeliveries(tag string) {
 }
 
 func (h *Handler) testWebhook(ctx context.Context, actor auth.Actor, in *WebhookPath) (*response[deliveryJSON], error) {
-	w, err := h.findWebhook(ctx, actor, *in)
+	w, err := findWebhook(ctx, h.store.Tenant(actor.Tenant.ID), *in)
 	if err != nil {
 		return nil, err
 	}
@@ -89,11 +90,15 @@ func (h *Handler) testWebhook(ctx context.Context, actor auth.Actor, in *Webhook
 }
 
 func (h *Handler) listDeliveries(ctx context.Context, actor auth.Actor, in *listDeliveriesInput) (*response[list[deliveryJSON]], error) {
-	w, err := h.findWebhook(ctx, actor, in.WebhookPath)
-	if err != nil {
-		return nil, err
-	}
-	page, err := h.store.Tenant(actor.Tenant.ID).Deliveries(ctx, w.ID, in.toPage())
+	var page store.List[connectors.Delivery]
+	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
+		w, err := findWebhook(ctx, tx, in.WebhookPath)
+		if err != nil {
+			return err
+		}
+		page, err = tx.Deliveries(ctx, w.ID, in.toPage())
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +106,7 @@ func (h *Handler) listDeliveries(ctx context.Context, actor auth.Actor, in *list
 }
 
 func (h *Handler) redeliverNotice(ctx context.Context, actor auth.Actor, in *deliveryPath) (*response[deliveryJSON], error) {
-	w, err := h.findWebhook(ctx, actor, in.WebhookPath)
+	w, err := findWebhook(ctx, h.store.Tenant(actor.Tenant.ID), in.WebhookPath)
 	if err != nil {
 		return nil, err
 	}

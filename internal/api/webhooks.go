@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/secret"
+	"patchbay/internal/store"
 	"patchbay/internal/webhooks"
 )
 
@@ -96,12 +97,12 @@ type WebhookPath struct {
 }
 
 // findWebhook finds the webhook in the path. NotFound comes before errors of the body.
-func (h *Handler) findWebhook(ctx context.Context, actor auth.Actor, p WebhookPath) (connectors.Webhook, error) {
+func findWebhook(ctx context.Context, tenant *store.Tenant, p WebhookPath) (connectors.Webhook, error) {
 	id, ok := connectors.Ref(p.ID).UUID()
 	if !ok {
 		return connectors.Webhook{}, fault.Errorf(fault.NotFound, "There is no such webhook.")
 	}
-	return h.store.Tenant(actor.Tenant.ID).Webhook(ctx, connectors.WebhookID{UUID: id})
+	return tenant.Webhook(ctx, connectors.WebhookID{UUID: id})
 }
 
 func (h *Handler) mountWebhooks() {
@@ -156,7 +157,7 @@ func (h *Handler) createWebhook(ctx context.Context, actor auth.Actor, in *struc
 }
 
 func (h *Handler) getWebhook(ctx context.Context, actor auth.Actor, in *WebhookPath) (*response[webhookJSON], error) {
-	w, err := h.findWebhook(ctx, actor, *in)
+	w, err := findWebhook(ctx, h.store.Tenant(actor.Tenant.ID), *in)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +170,7 @@ type updateWebhookInput struct {
 }
 
 func (h *Handler) updateWebhook(ctx context.Context, actor auth.Actor, in *updateWebhookInput) (*response[webhookJSON], error) {
-	w, err := h.findWebhook(ctx, actor, in.WebhookPath)
+	w, err := findWebhook(ctx, h.store.Tenant(actor.Tenant.ID), in.WebhookPath)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +185,7 @@ func (h *Handler) updateWebhook(ctx context.Context, actor auth.Actor, in *updat
 }
 
 func (h *Handler) deleteWebhook(ctx context.Context, actor auth.Actor, in *WebhookPath) (*noContent, error) {
-	w, err := h.findWebhook(ctx, actor, *in)
+	w, err := findWebhook(ctx, h.store.Tenant(actor.Tenant.ID), *in)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +193,7 @@ func (h *Handler) deleteWebhook(ctx context.Context, actor auth.Actor, in *Webho
 }
 
 func (h *Handler) rotateWebhookSecret(ctx context.Context, actor auth.Actor, in *WebhookPath) (*response[webhookJSON], error) {
-	w, err := h.findWebhook(ctx, actor, *in)
+	w, err := findWebhook(ctx, h.store.Tenant(actor.Tenant.ID), *in)
 	if err != nil {
 		return nil, err
 	}

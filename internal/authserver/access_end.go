@@ -12,13 +12,16 @@ import (
 )
 
 // Clients lists the clients that act as an agent.
-func (s *Server) Clients(ctx context.Context, a auth.Actor, agent connectors.Ref, p store.Page) (store.List[connectors.AgentClient], error) {
-	tenant := s.store.Tenant(a.Tenant.ID)
-	of, err := tenant.Agent(ctx, agent)
-	if err != nil {
-		return store.List[connectors.AgentClient]{}, err
-	}
-	return tenant.AgentClients(ctx, store.AgentClientFilter{Agent: &of.ID}, p)
+func (s *Server) Clients(ctx context.Context, a auth.Actor, agent connectors.Ref, p store.Page) (list store.List[connectors.AgentClient], err error) {
+	err = s.store.Tenant(a.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
+		of, err := tx.Agent(ctx, agent)
+		if err != nil {
+			return err
+		}
+		list, err = tx.AgentClients(ctx, store.AgentClientFilter{Agent: &of.ID}, p)
+		return err
+	})
+	return list, err
 }
 
 // PersonClients lists the clients that a person authorized in the current tenant.

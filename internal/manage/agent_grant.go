@@ -69,13 +69,16 @@ func (r *Registry) DropGrant(ctx context.Context, a auth.Actor, agent, connector
 // Grants lists an agent's grants by the connectors' slugs.
 func (r *Registry) Grants(
 	ctx context.Context, a auth.Actor, agent connectors.Ref, p store.Page,
-) (store.List[store.GrantedConnector], error) {
-	tenant := r.store.Tenant(a.Tenant.ID)
-	owner, err := tenant.Agent(ctx, agent)
-	if err != nil {
-		return store.List[store.GrantedConnector]{}, err
-	}
-	return tenant.AgentGrants(ctx, owner.ID, p)
+) (list store.List[store.GrantedConnector], err error) {
+	err = r.store.Tenant(a.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
+		owner, err := tx.Agent(ctx, agent)
+		if err != nil {
+			return err
+		}
+		list, err = tx.AgentGrants(ctx, owner.ID, p)
+		return err
+	})
+	return list, err
 }
 
 func findGrant(ctx context.Context, tx *store.Tenant, agent, connector connectors.Ref) (connectors.Agent, connectors.Connector, error) {

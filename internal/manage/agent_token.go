@@ -72,13 +72,16 @@ func (q TokenRequest) checkFields() error {
 // Tokens lists an agent's tokens, newest first.
 func (r *Registry) Tokens(
 	ctx context.Context, a auth.Actor, agent connectors.Ref, p store.Page,
-) (store.List[connectors.AgentToken], error) {
-	tenant := r.store.Tenant(a.Tenant.ID)
-	owner, err := tenant.Agent(ctx, agent)
-	if err != nil {
-		return store.List[connectors.AgentToken]{}, err
-	}
-	return tenant.AgentTokens(ctx, owner.ID, p)
+) (list store.List[connectors.AgentToken], err error) {
+	err = r.store.Tenant(a.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
+		owner, err := tx.Agent(ctx, agent)
+		if err != nil {
+			return err
+		}
+		list, err = tx.AgentTokens(ctx, owner.ID, p)
+		return err
+	})
+	return list, err
 }
 
 // RevokeToken deletes a token. It takes effect within a second in every process.

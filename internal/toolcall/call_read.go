@@ -49,16 +49,6 @@ func (c *Caller) TasksIn(ctx context.Context, snapshot *store.Tenant, a auth.Act
 	return hideAllBodies(a, list), err
 }
 
-// Calls is CallsIn with a read of its own.
-func (c *Caller) Calls(ctx context.Context, a auth.Actor, f store.CallFilter) (store.List[connectors.ToolCall], error) {
-	return c.CallsIn(ctx, c.o.Store.Tenant(a.Tenant.ID), a, f)
-}
-
-// Tasks is TasksIn with a read of its own.
-func (c *Caller) Tasks(ctx context.Context, a auth.Actor, f store.CallFilter) (store.List[connectors.ToolCall], error) {
-	return c.TasksIn(ctx, c.o.Store.Tenant(a.Tenant.ID), a, f)
-}
-
 func hideBodies(a auth.Actor, call connectors.ToolCall) connectors.ToolCall {
 	if a.Tenant.WithholdsBodies() {
 		return call.WithoutBodies()
