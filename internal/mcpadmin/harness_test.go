@@ -62,7 +62,7 @@ func newWorld(t *testing.T, opts ...func(*api.Options)) *testEnv {
 	w.buildAPI(t, opts)
 	w.rebuild(t)
 	router.Use(middleware.RequestID(nil))
-	router.Handle(mcpadmin.Path, w.door)
+	router.HandleFunc(mcpadmin.Path, func(rw http.ResponseWriter, r *http.Request) { w.door.ServeHTTP(rw, r) })
 	router.Group(func(r chi.Router) {
 		r.Use(w.auth.Sessions().LoadAndSave)
 		w.api.Mount(r)
@@ -71,18 +71,21 @@ func newWorld(t *testing.T, opts ...func(*api.Options)) *testEnv {
 }
 
 // rebuild makes the handler anew, as another process would.
-func (w *testEnv) rebuild(t *testing.T) {
+func (w *testEnv) rebuild(t *testing.T, opts ...func(*mcpadmin.Options)) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	base, err := url.Parse(w.url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.door, err = mcpadmin.New(mcpadmin.Options{
+	o := mcpadmin.Options{
 		API: w.recordRequests(w.api.Inside()), Throttled: w.api.Throttled, Identify: w.auth.IdentifyProgram, Respond: respond.New(log, w.auth.Sessions()),
 		Store: w.St, BaseURL: base, Version: "test", Log: log,
-	})
-	if err != nil {
+	}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	if w.door, err = mcpadmin.New(o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.door.Shut)
