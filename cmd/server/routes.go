@@ -41,7 +41,7 @@ func (h *app) newRouter() http.Handler {
 		BaseURL:        h.baseURL,
 		TrustedProxies: h.run.server.Proxies,
 		Log:            h.run.log,
-		Refuse:         h.refuseRequest,
+		Refuse:         h.refuseUnauthenticated,
 	})...)
 	r.Use(middleware.OneAuthorization(h.refuseUnauthenticated))
 	r.Use(chimiddleware.GetHead)

@@ -9,7 +9,6 @@ import (
 
 	"patchbay/internal/fault"
 	"patchbay/internal/middleware"
-	"patchbay/internal/respond"
 	"patchbay/internal/secret"
 )
 
@@ -89,9 +88,6 @@ func (s *Server) serveIntrospection(w http.ResponseWriter, r *http.Request) erro
 		return invalidRequest("the token is missing")
 	}
 	is, err := s.introspectToken(r.Context(), a, secret.Text(f.Get("token")))
-	if fault.Is(err, fault.Denied) {
-		return &oauthError{Status: http.StatusForbidden, Code: "access_denied", Description: respond.Fault(err).Message}
-	}
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
+	"patchbay/internal/safe"
 )
 
 // oauthError is an error response (RFC 6749 section 5.2).
@@ -63,12 +64,14 @@ func (s *Server) toOAuthError(r *http.Request, err error) *oauthError {
 	switch f.Kind {
 	case fault.TooLarge, fault.Malformed, fault.Invalid:
 		return invalidRequest(f.Message)
+	case fault.Denied:
+		return &oauthError{Status: http.StatusForbidden, Code: "access_denied", Description: f.Message}
 	case fault.RateLimited: // of the address; RFC 6749 has no word for it at the token endpoint, and this one elsewhere (§4.1.2.1)
 		return &oauthError{Status: http.StatusTooManyRequests, Code: "temporarily_unavailable", Description: f.Message, RetryAfter: time.Duration(max(1, f.RetryAfter)) * time.Second}
 	case fault.Unavailable:
 		return &oauthError{Status: http.StatusServiceUnavailable, Code: "temporarily_unavailable", Description: f.Message, RetryAfter: time.Second}
 	}
-	if r.Context().Err() == nil {
+	if r.Context().Err() == nil && !safe.IsPanic(err) {
 		s.log.ErrorContext(r.Context(), "request failed", slog.String("request_id", middleware.GetReqID(r.Context())), slog.Any("error", err))
 	}
 	return &oauthError{Status: http.StatusInternalServerError, Code: "server_error", Description: "something went wrong here"}
