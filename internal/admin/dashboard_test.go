@@ -39,6 +39,7 @@ import (
 	"patchbay/internal/sso"
 	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
+	"patchbay/internal/testing/paniclog"
 	"patchbay/internal/toolcall"
 	"patchbay/internal/toolsync"
 	"patchbay/internal/webhooks"
@@ -78,13 +79,24 @@ func (d *dashboard) now() time.Time { return time.Now().Add(time.Duration(d.ahea
 
 // logBuffer holds the log, at every level.
 type logBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer // guarded by mu
+	mu     sync.Mutex
+	buf    bytes.Buffer  // guarded by mu
+	panics *paniclog.Log // receives a copy; nil: nothing does
+}
+
+// copyTo copies what is logged from now on.
+func (b *logBuffer) copyTo(panics *paniclog.Log) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.panics = panics
 }
 
 func (b *logBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.panics != nil {
+		_, _ = b.panics.Write(p) // it does not fail
+	}
 	return b.buf.Write(p)
 }
 
