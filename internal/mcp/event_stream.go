@@ -102,8 +102,13 @@ func (c *sseTransport) readEvents(s *eventStream) (position streamPosition, hasE
 	watcherDone := make(chan struct{})
 	safe.Go(safe.Upstream, func() {
 		defer close(watcherDone)
+		defer s.cancel() // after a panic nothing else would end a silent stream
 		c.watchIdle(s)
 	})
+	defer func() {
+		s.close()
+		<-watcherDone
+	}()
 	for err == nil {
 		event, readErr := s.events.Next()
 		switch {
@@ -116,8 +121,6 @@ func (c *sseTransport) readEvents(s *eventStream) (position streamPosition, hasE
 			_ = c.pending.deliverText(event.Data) // an unreadable event answers no request
 		}
 	}
-	s.close()
-	<-watcherDone
 	return newStreamPosition(s.events), hasEvents, err
 }
 

@@ -208,7 +208,7 @@ func (c *connection) openServerStream(ctx context.Context) {
 		c.startBackground(func() {
 			onOpen := sync.OnceFunc(func() { close(opened) })
 			defer onOpen()
-			_ = own.listenStream(c.ctx, onOpen)
+			safe.RunLoop(c.ctx, "streams of servers", func(ctx context.Context) { _ = own.listenStream(ctx, onOpen) })
 		})
 		timer := time.NewTimer(streamOpenTimeout)
 		defer timer.Stop()

@@ -26,6 +26,7 @@ type legacyServer struct {
 	status   int    // of the stream; 0: 200
 	refuses  int    // status of every POST; 0: none
 	atRoot   bool   // the stream is at /, where POST gets 405
+	notes    bool   // calls are answered, after a log message
 
 	*httptest.Server
 	mu       sync.Mutex
@@ -129,6 +130,10 @@ func (o *legacyServer) message(w http.ResponseWriter, r *http.Request) {
 		text = fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2024-11-05","capabilities":{"tools":{}},"serverInfo":{"name":"old","version":"1"}}}`, m.ID)
 	case "tools/list":
 		text = fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"greet","inputSchema":{"type":"object"}}]}}`, m.ID)
+	}
+	if m.Method == "tools/call" && o.notes {
+		o.now <- `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`
+		text = fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`, m.ID)
 	}
 	switch {
 	case o.cutAfter == m.Method && !o.cut:
