@@ -282,10 +282,12 @@ func (wq *waitQueue) startProbe() {
 	}
 	wq.probing = true
 	safe.GoIn(&wq.tasks, safe.Background, func() {
-		over := false
-		for !over {
-			over = wq.probeOnce()
-		}
+		safe.RunLoop(wq.probeContext, "probe of the database", func(context.Context) {
+			over := false
+			for !over {
+				over = wq.probeOnce()
+			}
+		})
 	})
 }
 
