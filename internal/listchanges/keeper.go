@@ -86,7 +86,11 @@ func orDefault[T int | time.Duration](value, fallback T) T {
 }
 
 // Start begins to listen. The process must have a heartbeat.
-func (k *Keeper) Start() { k.runInBackground(k.loop) }
+func (k *Keeper) Start() {
+	k.runInBackground(func() {
+		safe.RunLoop(k.lifetime, "streams of list changes", func(context.Context) { k.loop() })
+	})
+}
 
 // Stop ends the streams, waits for them and releases them to other processes.
 func (k *Keeper) Stop(ctx context.Context) {

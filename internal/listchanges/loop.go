@@ -61,7 +61,7 @@ func (k *Keeper) runRound(n int) error {
 	defer cancel()
 	changed, missed := k.takeChanged()
 	missed = missed || n%reviewEvery == 0
-	err := k.reviewRows(ctx, changed, missed)
+	err := safe.Try(safe.Background, func() error { return k.reviewRows(ctx, changed, missed) })()
 	if err != nil {
 		k.restoreChanged(changed, missed)
 	}
