@@ -9,10 +9,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"patchbay/internal/connectors"
 	"patchbay/internal/jobs"
 	"patchbay/internal/mcp/mcptest"
 	"patchbay/internal/safe"
 	"patchbay/internal/safehttp"
+	"patchbay/internal/testing/fixture"
+	"patchbay/internal/testing/paniclog"
+	"patchbay/internal/toolsync"
 	"patchbay/internal/webhooks"
 )
 
@@ -101,4 +105,53 @@ func TestClock_RestartsAfterAPanic(t *testing.T) {
 	if n := safe.Count(safe.Background) - before; n < 1 {
 		t.Errorf("%d panics are counted", n)
 	}
+}
+
+// The loop panics that replaces lost jobs.
+func TestJobRescuer_RestartsAfterAPanic(t *testing.T) {
+	t.Parallel()
+	panics := paniclog.Start()
+	b := newBundle(t)
+	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)})
+	killed := b.queue(t, b.addConnector(t, up.URL))
+	b.ageQueuedRun(t, killed, fixture.NewInstance())
+	events, unwatch := b.sync.Watch(b.Tenant)
+	defer unwatch()
+	panicked := b.PanicBelow("(*jobRescuer).rescueOnce", 1)
+	defer stop(t, b.start(t))
+	<-panicked
+	waitDone(t, events, killed.ID)
+	panics.Want(t, safe.Background, "(*jobRescuer).rescueOnce")
+}
+
+// The loop panics that announces returning jobs, and nothing else would.
+func TestSnoozeNotifier_RestartsAfterAPanic(t *testing.T) {
+	t.Parallel()
+	panics := paniclog.Start()
+	b := newBundle(t)
+	stuck := newHungServer(t)
+	c := b.addConnector(t, stuck.URL)
+	events, unwatch := b.sync.Watch(b.Tenant)
+	defer unwatch()
+	r := b.startWithoutPolls(t)
+	defer stop(t, r)
+	defer stuck.free()
+	wentBack, unsubscribe := r.WatchSnoozes()
+	defer unsubscribe()
+	first := make(chan error, 1)
+	go func() {
+		_, err := b.sync.Sync(t.Context(), b.Tenant, toolsync.Request{Connector: connectors.Ref(c.Slug), Trigger: connectors.TriggerManual})
+		first <- err
+	}()
+	<-stuck.asked
+	panicked := b.PanicBelow("(*snoozeNotifier).notifyQueues", 1)
+	second := b.queue(t, c)
+	<-wentBack
+	<-panicked
+	stuck.free()
+	if err := <-first; err != nil {
+		t.Fatal(err)
+	}
+	waitDone(t, events, second.ID)
+	panics.Want(t, safe.Background, "(*snoozeNotifier).notifyQueues")
 }

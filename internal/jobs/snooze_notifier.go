@@ -52,6 +52,11 @@ func (n *snoozeNotifier) expectReturn(queue string, err error) {
 	if returnBy := time.Now().Add(delay + notifyInterval); returnBy.After(n.returnBy[queue]) { // with the time to store the snooze
 		n.returnBy[queue] = returnBy
 	}
+	n.wakeLoop()
+}
+
+// wakeLoop makes run look for returning jobs.
+func (n *snoozeNotifier) wakeLoop() {
 	select {
 	case n.wake <- struct{}{}:
 	default:
@@ -60,6 +65,7 @@ func (n *snoozeNotifier) expectReturn(queue string, err error) {
 
 // run announces until ctx ends. It sleeps while no job is snoozed.
 func (n *snoozeNotifier) run(ctx context.Context) {
+	defer n.wakeLoop() // after a panic the loop restarts, and must not wait for the next snooze
 	for {
 		select {
 		case <-ctx.Done():
