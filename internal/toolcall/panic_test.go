@@ -6,8 +6,11 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"patchbay/internal/connectors"
 	"patchbay/internal/safe"
+	"patchbay/internal/testing/paniclog"
 	"patchbay/internal/toolcall"
 )
 
@@ -77,4 +80,45 @@ func TestApprovedCall_PanicMarksItFailed(t *testing.T) {
 	if row := b.row(t, id); row.Status != connectors.CallError || row.ErrorCode != "internal" {
 		t.Errorf("row = %+v", row)
 	}
+}
+
+// The loop panics that counts calls under quotas.
+func TestQuotaCount_PanicLosesNoCalls(t *testing.T) {
+	t.Parallel()
+	panics := paniclog.Start()
+	b := newQuotaBench(t)
+	c := b.connector(t, b.remote)
+	a := b.newTrustedAgent(t, c)
+	b.setQuota(t, c, connectors.Quota{PerDay: 3})
+	_, err := b.call(t, a, c, "")
+	must(t, err)
+	panicked := b.PanicBelow("(*Caller).publishUsesLoop", 1)
+	b.process.Caller.Start(t.Context())
+	<-panicked
+	panics.Want(t, safe.Background, "(*Caller).publishUsesLoop")
+	if n := b.countedCalls(t); n != 1 {
+		t.Errorf("%d calls count", n)
+	}
+	if n, _ := b.callUntilQuota(t, b.process, a, c); n != 2 {
+		t.Errorf("%d more calls are allowed", n)
+	}
+}
+
+// The saving of progress panics while the call goes on.
+func TestProgress_PanicKeepsIt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	call := b.startProgressCall(t)
+	call.send(`"progress":1,"total":2`)
+	b.row(t, call.id) // after its beginning is stored
+	b.PanicBelow("(*Caller).saveProgress", 1)
+	if err := safe.Try(safe.Background, func() error { b.SaveProgress(); return nil })(); !safe.IsPanic(err) {
+		t.Errorf("error = %v", err)
+	}
+	b.SaveProgress()
+	if diff := cmp.Diff(&connectors.CallProgress{Done: new(1.0), Total: 2}, b.row(t, call.id).Progress); diff != "" {
+		t.Error(diff)
+	}
+	call.finish()
+	must(t, <-call.ended)
 }

@@ -85,6 +85,13 @@ func (c *Caller) saveProgress() {
 	if len(all) == 0 {
 		return
 	}
+	defer func() { // after a panic too
+		for id, s := range all {
+			if c.isRunning(id) {
+				c.progress.requeueProgress(id, s)
+			}
+		}
+	}()
 	calls := make([]store.OwnedCall, 0, len(all))
 	for id, s := range all {
 		calls = append(calls, store.OwnedCall{Tenant: s.view.Tenant.ID, ToolCall: connectors.ToolCall{ID: id, Progress: s.toRecord()}})
@@ -98,11 +105,6 @@ func (c *Caller) saveProgress() {
 		}
 		for _, id := range saved {
 			delete(all, id)
-		}
-	}
-	for id, s := range all {
-		if c.isRunning(id) {
-			c.progress.requeueProgress(id, s)
 		}
 	}
 }

@@ -106,23 +106,28 @@ func (c *Caller) handleDayUse(name uuid.UUID, number string) {
 // CountQuotas adds the counts since the last time to the database. If the response is lost it adds them again:
 // a quota may end early, but never late.
 func (c *Caller) CountQuotas(ctx context.Context) {
-	for {
-		m := c.dayQuotas.collectDue(c.o.Now())
-		if len(m.keys) == 0 {
-			return
-		}
-		callCtx, cancel := context.WithTimeout(ctx, usePublishTimeout)
-		written, err := c.o.Store.System().CountQuotas(callCtx, m.counts)
-		cancel()
-		if err != nil {
-			written = nil
-			c.o.Log.WarnContext(ctx, "calls under quotas not counted yet", slog.Int("quotas", len(m.keys)), slog.Any("error", err))
-		}
-		c.dayQuotas.applyWritten(m, written)
-		if len(written) == 0 || len(m.keys) < maxCountsPerBatch { // the next interval retries
-			return
-		}
+	for more := true; more; { // else the next interval retries
+		more = c.countBatch(ctx)
 	}
+}
+
+// countBatch adds one batch of counts, and reports whether there may be more.
+func (c *Caller) countBatch(ctx context.Context) (more bool) {
+	m := c.dayQuotas.collectDue(c.o.Now())
+	if len(m.keys) == 0 {
+		return false
+	}
+	var written []store.QuotaCount
+	defer func() { c.dayQuotas.applyWritten(m, written) }() // after a panic too, or the counts are lost
+	callCtx, cancel := context.WithTimeout(ctx, usePublishTimeout)
+	defer cancel()
+	counts, err := c.o.Store.System().CountQuotas(callCtx, m.counts)
+	if err != nil {
+		c.o.Log.WarnContext(ctx, "calls under quotas not counted yet", slog.Int("quotas", len(m.keys)), slog.Any("error", err))
+		return false
+	}
+	written = counts
+	return len(written) > 0 && len(m.keys) == maxCountsPerBatch
 }
 
 // loadQuotas loads today's counts before the first call.
