@@ -201,11 +201,15 @@ func (c *Cache) recordTokenUses(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case id := <-c.usedTokens:
-			ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-			if err := c.store.System().TouchAgentToken(ctx, id); err != nil && ctx.Err() == nil {
-				c.log.WarnContext(ctx, "agent token use not noted", "token_id", id, "error", err)
-			}
-			cancel()
+			c.recordTokenUse(ctx, id)
 		}
+	}
+}
+
+func (c *Cache) recordTokenUse(ctx context.Context, id connectors.AgentTokenID) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := c.store.System().TouchAgentToken(ctx, id); err != nil && ctx.Err() == nil {
+		c.log.WarnContext(ctx, "agent token use not noted", "token_id", id, "error", err)
 	}
 }

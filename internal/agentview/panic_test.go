@@ -1,6 +1,7 @@
 package agentview_test
 
 import (
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -8,6 +9,8 @@ import (
 	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/safe"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/paniclog"
 )
 
 func TestLoad_PanicFailsOnlyItsWaiters(t *testing.T) {
@@ -36,4 +39,40 @@ func TestLoad_PanicFailsOnlyItsWaiters(t *testing.T) {
 			t.Errorf("the next load: %v", err)
 		}
 	}
+}
+
+// The loop panics that records uses of tokens.
+func TestTokenUses_PanicLosesOneUse(t *testing.T) {
+	t.Parallel()
+	panics := paniclog.Start()
+	b := newTestEnv(t)
+	agent, _ := b.newGrantedAgent(t, "search")
+	first, second := b.Token(t, agent.ID), b.Token(t, agent.ID)
+	panicked := b.PanicBelow("(*Cache).recordTokenUses", 1)
+	b.byToken(t, first)
+	<-panicked
+	b.byToken(t, second)
+	eventually(t, "the next use is noted", func() bool {
+		list, err := b.Door().AgentTokens(t.Context(), agent.ID, store.Page{})
+		return err == nil && slices.ContainsFunc(list.Items, func(a connectors.AgentToken) bool { return a.LastUsedAt != nil })
+	})
+	b.byToken(t, first)
+	panics.Want(t, safe.Background, "(*Cache).recordTokenUses")
+}
+
+// The load of a view for listening agents panics.
+func TestListen_PanicDelaysTheChange(t *testing.T) {
+	t.Parallel()
+	panics := paniclog.Start()
+	b := newTestEnv(t)
+	agent, c := b.newGrantedAgent(t, "search")
+	changed, end := b.cache.Subscribe(b.view(t, agent.ID))
+	defer end()
+	panicked := b.PanicBelow("(*Cache).readView", 1)
+	b.Synced(t, c.ID, "search", "create")
+	<-panicked
+	if got := <-changed; !got.Tools {
+		t.Errorf("changed = %+v", got)
+	}
+	panics.Want(t, safe.View, "(*Cache).readView")
 }

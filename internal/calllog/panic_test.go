@@ -2,6 +2,7 @@ package calllog_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"strings"
 	"sync/atomic"
@@ -10,7 +11,10 @@ import (
 
 	"patchbay/internal/calllog"
 	"patchbay/internal/connectors"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+	"patchbay/internal/testing/paniclog"
 )
 
 // Each statement panics: its calls are lost, and nothing waits for them.
@@ -70,4 +74,28 @@ func TestEntry_ChangeOfItsEndPanics(t *testing.T) {
 	if row := b.findCall(t, e.Call().ID); row.Status != connectors.CallSuccess {
 		t.Errorf("row = %+v", row)
 	}
+}
+
+// The loop panics that records the calls of killed processes.
+func TestRunRecovery_PanicLosesNoCalls(t *testing.T) {
+	t.Parallel()
+	panics := paniclog.Start()
+	b := newWriterTest(t)
+	dir := b.killProcess(t)
+	w := b.newWriter(t, b.St, func(o *calllog.Options) { o.Journal, o.Instance = dir, fixture.NewInstance() })
+	panicked := b.PanicBelow("(*Writer).endLostOnce", 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	go func() { defer close(over); safe.RunLoop(ctx, "journals", w.RunRecovery) }()
+	<-panicked
+	for b.countCalls(t, lostCondition) != 20 {
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-t.Context().Done():
+			t.Fatal("the calls are not on record")
+		}
+	}
+	cancel()
+	<-over
+	panics.Want(t, safe.Background, "(*Writer).endLostOnce")
 }
