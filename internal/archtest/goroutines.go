@@ -18,6 +18,10 @@ var callers = []struct {
 	{"context", "AfterFunc", 1},
 	{"runtime", "AddCleanup", 1},
 	{"runtime", "SetFinalizer", 1},
+	{"github.com/prometheus/client_golang/prometheus", "NewCounterFunc", 1}, // of each scrape
+	{"github.com/prometheus/client_golang/prometheus", "NewGaugeFunc", 1},
+	{"github.com/prometheus/client_golang/prometheus", "NewUntypedFunc", 1},
+	{"github.com/riverqueue/river", "NewPeriodicJob", 1},
 }
 
 // callerMethods are likewise methods, with how many arguments they have. The function is the last one.

@@ -76,6 +76,12 @@ func TestGoroutinesThatDoNotRecoverAreRefused(t *testing.T) {
 		"func f(x *a) { runtime.SetFinalizer(x, func(*a) {}) }":                                  true,
 		"func f(x *a) { runtime.SetFinalizer(x, nil) }":                                          false,
 
+		"var c = prometheus.NewCounterFunc(1, func() float64 { return 1 })":                                          true,
+		"var c = prometheus.NewGaugeFunc(1, func() float64 { return 1 })":                                            true,
+		"var c = prometheus.NewGaugeFunc(1, func() float64 { defer safe.Recover(safe.Task); return 1 })":             false,
+		"var j = river.NewPeriodicJob(1, func() (a, b any) { return nil, nil }, nil)":                                true,
+		"var j = river.NewPeriodicJob(1, func() (a, b any) { defer safe.Recover(safe.Task); return nil, nil }, nil)": false,
+
 		"func (x *a) Collect(ch chan<- prometheus.Metric) { f() }":                                true,
 		"func (x *a) Collect(ch chan<- prometheus.Metric) { defer safe.Recover(safe.Task); f() }": false,
 		"func (x *a) Collect(ch chan<- int) { f() }":                                              false,
@@ -88,7 +94,7 @@ func TestGoroutinesThatDoNotRecoverAreRefused(t *testing.T) {
 		"func f(config any) { config.AfterConnect = wellToo }":                                                          false,
 		"func f(config any) { config.AfterConnect = nil }":                                                              false,
 	} {
-		source := "package a\nimport (\n\"context\"\n\"runtime\"\n\"time\"\n\"github.com/prometheus/client_golang/prometheus\"\n\"patchbay/internal/safe\"\n)\n" +
+		source := "package a\nimport (\n\"context\"\n\"runtime\"\n\"time\"\n\"github.com/prometheus/client_golang/prometheus\"\n\"github.com/riverqueue/river\"\n\"patchbay/internal/safe\"\n)\n" +
 			recovers + text
 		for name, want := range map[string]bool{"a.go": refused, "a_test.go": false} {
 			wrong, err := archtest.CheckFile(plan, "door", name, []byte(source))

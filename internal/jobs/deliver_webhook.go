@@ -40,10 +40,7 @@ func Webhooks(post *webhooks.Post, system *store.System, log *slog.Logger) Part 
 	return func(workers *river.Workers, config *river.Config) error {
 		config.Queues[queue.Webhooks] = river.QueueConfig{MaxWorkers: maxDeliveries}
 		config.PeriodicJobs = append(config.PeriodicJobs,
-			river.NewPeriodicJob(river.PeriodicInterval(requeueInterval),
-				func() (river.JobArgs, *river.InsertOpts) { return queue.RequeueDeliveries{}, nil }, &river.PeriodicJobOpts{RunOnStart: true}),
-			river.NewPeriodicJob(river.PeriodicInterval(noticeInterval),
-				func() (river.JobArgs, *river.InsertOpts) { return queue.UpdateNotices{}, nil }, &river.PeriodicJobOpts{RunOnStart: true}))
+			newPeriodicJob(requeueInterval, queue.RequeueDeliveries{}), newPeriodicJob(noticeInterval, queue.UpdateNotices{}))
 		return errors.Join(
 			river.AddWorkerSafely(workers, &DeliverWebhookWorker{post: post}),
 			river.AddWorkerSafely(workers, &RequeueDeliveriesWorker{system: system, log: log}),

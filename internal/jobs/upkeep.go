@@ -13,6 +13,7 @@ import (
 	"patchbay/internal/credentials"
 	"patchbay/internal/queue"
 	"patchbay/internal/retention"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 )
 
@@ -73,8 +74,10 @@ func Upkeep(o UpkeepOptions) Part {
 }
 
 func newPeriodicJob(interval time.Duration, args river.JobArgs) *river.PeriodicJob {
-	return river.NewPeriodicJob(river.PeriodicInterval(interval),
-		func() (river.JobArgs, *river.InsertOpts) { return args, nil }, &river.PeriodicJobOpts{RunOnStart: true})
+	return river.NewPeriodicJob(river.PeriodicInterval(interval), func() (river.JobArgs, *river.InsertOpts) {
+		defer safe.Recover(safe.Task) // without arguments River inserts no job
+		return args, nil
+	}, &river.PeriodicJobOpts{RunOnStart: true})
 }
 
 // SweepHistoryWorker deletes history past its retention.

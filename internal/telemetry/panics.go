@@ -13,10 +13,16 @@ func watchPanics(registry *prometheus.Registry) {
 			Name:        "patchbay_panics_total",
 			Help:        "Panics that were recovered, by the kind of code: each is in the log with its stack.",
 			ConstLabels: prometheus.Labels{"kind": kind.String()},
-		}, func() float64 { return float64(safe.Count(kind)) }))
+		}, func() float64 {
+			defer safe.Recover(safe.Task)
+			return float64(safe.Count(kind))
+		}))
 	}
 	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "patchbay_loops_waiting",
 		Help: "Background loops that have panicked and wait to start again.",
-	}, func() float64 { return float64(safe.WaitingLoops()) }))
+	}, func() float64 {
+		defer safe.Recover(safe.Task)
+		return float64(safe.WaitingLoops())
+	}))
 }
