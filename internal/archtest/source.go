@@ -106,6 +106,7 @@ func (s *scan) check(rooms []Room, pkg, name string, of declared) {
 		s.exits(pkg)
 		s.orders()
 		s.goroutines(pkg, of)
+		s.checkMutexes()
 	}
 }
 
@@ -118,7 +119,7 @@ type scan struct {
 
 // sights counts what the rules about source had to judge. A rule that finds nothing looks for the wrong thing.
 type sights struct {
-	files, tests, orders, safe, callbacks int
+	files, tests, orders, safe, callbacks, mutexes int
 }
 
 // The tree has several times as many of each.
@@ -129,6 +130,7 @@ const (
 	minSafe   = 60
 
 	minCallbacks = 20
+	minMutexes   = 100
 )
 
 func (s *sights) add(of sights) {
@@ -137,6 +139,7 @@ func (s *sights) add(of sights) {
 	s.orders += of.orders
 	s.safe += of.safe
 	s.callbacks += of.callbacks
+	s.mutexes += of.mutexes
 }
 
 // missing reports the rules that had too little to judge.
@@ -145,7 +148,7 @@ func (s *sights) missing() []string {
 	for _, kind := range []struct {
 		name      string
 		seen, min int
-	}{{"Go files", s.files, minFiles}, {"files of tests", s.tests, minTests}, {"orders and queries of " + calls, s.orders, minOrders}, {"calls of " + safely, s.safe, minSafe}, {"functions that others call", s.callbacks, minCallbacks}} {
+	}{{"Go files", s.files, minFiles}, {"files of tests", s.tests, minTests}, {"orders and queries of " + calls, s.orders, minOrders}, {"calls of " + safely, s.safe, minSafe}, {"functions that others call", s.callbacks, minCallbacks}, {"locks of mutexes", s.mutexes, minMutexes}} {
 		if kind.seen < kind.min {
 			wrong = append(wrong, fmt.Sprintf("%d %s are seen, and %d are the least", kind.seen, kind.name, kind.min))
 		}

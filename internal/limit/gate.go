@@ -108,19 +108,25 @@ func (g *Gate[K]) admitWaiting() {
 
 // abandonTurn ends the wait for a turn. A turn that came at the same moment is passed on.
 func (g *Gate[K]) abandonTurn(key K, turn chan struct{}) {
+	if !g.removeWaiter(key, turn) {
+		g.Release(key)
+	}
+}
+
+// removeWaiter reports whether a caller still waited for its turn.
+func (g *Gate[K]) removeWaiter(key K, turn chan struct{}) bool {
 	g.mu.Lock()
+	defer g.mu.Unlock()
 	queue := g.waiting[key]
 	i := slices.Index(queue, turn)
 	if i < 0 {
-		g.mu.Unlock()
-		g.Release(key)
-		return
+		return false
 	}
-	defer g.mu.Unlock()
 	if queue = slices.Delete(queue, i, i+1); len(queue) > 0 {
 		g.waiting[key] = queue
-		return
+		return true
 	}
 	delete(g.waiting, key)
 	g.order = slices.DeleteFunc(g.order, func(k K) bool { return k == key })
+	return true
 }

@@ -128,20 +128,14 @@ func (s *serverStream) scheduleSync() {
 
 // queueDue queues a sync for the pending changes and starts their gaps.
 func (s *serverStream) queueDue() {
-	s.mu.Lock()
-	c := &s.changes
-	if due, waits := c.nextDue(); !waits || c.queueing || c.ended || time.Now().Before(due) {
-		s.mu.Unlock()
+	handled, isDue := s.takeDue()
+	if !isDue {
 		return
 	}
-	c.queueing = true
-	handled := c.pending
-	c.pending = [numKinds]bool{}
-	s.mu.Unlock()
-
 	err := safe.Try(safe.Sync, s.queueSync)()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	c := &s.changes
 	c.queueing = false
 	gap := s.keeper.o.Gap << min(c.unchanged, maxGapDoublings)
 	if err != nil {
@@ -163,9 +157,30 @@ func (s *serverStream) queueDue() {
 	s.scheduleSync()
 }
 
+// takeDue takes the pending changes if their sync is due.
+func (s *serverStream) takeDue() (handled [numKinds]bool, isDue bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &s.changes
+	if due, waits := c.nextDue(); !waits || c.queueing || c.ended || time.Now().Before(due) {
+		return handled, false
+	}
+	c.queueing = true
+	handled, c.pending = c.pending, [numKinds]bool{}
+	return handled, true
+}
+
 // queueLast queues the pending sync when the stream has ended.
 func (s *serverStream) queueLast() {
+	if waits, end := s.stopTimers(); waits && end != endOff && end != endLost {
+		_ = s.queueSync() // a failure is logged; the connector's schedule remains
+	}
+}
+
+// stopTimers stops what is scheduled, and reports whether a sync is pending and why the stream ended.
+func (s *serverStream) stopTimers() (waits bool, end int) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	c := &s.changes
 	c.ended = true
 	if c.timer != nil {
@@ -176,12 +191,8 @@ func (s *serverStream) queueLast() {
 			timer.Stop()
 		}
 	}
-	_, waits := c.nextDue()
-	end := s.cause.kind
-	s.mu.Unlock()
-	if waits && end != endOff && end != endLost {
-		_ = s.queueSync() // a failure is logged; the connector's schedule remains
-	}
+	_, waits = c.nextDue()
+	return waits, s.cause.kind
 }
 
 // queueMissed schedules a sync for changes that may have been missed.

@@ -173,12 +173,15 @@ func (s *serverStream) onMessage(m mcp.Message) {
 
 // checkRate ends the stream of a server that sends too much.
 func (s *serverStream) checkRate(n int) {
-	s.mu.Lock()
-	isWithin := s.meter.add(n, time.Now())
-	s.mu.Unlock()
-	if !isWithin {
+	if !s.meterMessages(n) {
 		s.endWithCause(endCause{kind: endOff, reason: connectors.ListenFlood})
 	}
+}
+
+func (s *serverStream) meterMessages(n int) (isWithin bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.meter.add(n, time.Now())
 }
 
 // recordEnd stores how the stream ended. After a failure, the next check finds the row.

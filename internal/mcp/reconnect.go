@@ -16,28 +16,36 @@ type renewal struct {
 // renewConnection returns the connection that replaces a lost one. Concurrent requests share one opening, or
 // its error. It continues if the caller's ctx ends.
 func (s *Session) renewConnection(ctx context.Context, lost *connection) (*connection, error) {
-	s.mu.Lock()
-	if s.conn != lost {
-		defer s.mu.Unlock()
-		return s.conn, nil
+	r, err := s.joinRenewal(ctx, lost)
+	if err != nil {
+		return nil, err
 	}
-	if s.isClosed {
-		s.mu.Unlock()
-		return nil, newClosedError(PhaseInitialize)
-	}
-	r := s.renewal
-	if r == nil {
-		r = &renewal{done: make(chan struct{})}
-		s.renewal = r
-		safe.GoIn(&s.background, safe.Upstream, func() { s.replaceConnection(context.WithoutCancel(ctx), lost, r) })
-	}
-	s.mu.Unlock()
 	select {
 	case <-r.done:
 		return r.next, r.err
 	case <-ctx.Done():
 		return nil, classifyError(ctx, PhaseInitialize, ctx.Err())
 	}
+}
+
+// joinRenewal returns the renewal of a lost connection. It starts one if none runs.
+func (s *Session) joinRenewal(ctx context.Context, lost *connection) (*renewal, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn != lost { // renewed before
+		r := &renewal{done: make(chan struct{}), next: s.conn}
+		close(r.done)
+		return r, nil
+	}
+	if s.isClosed {
+		return nil, newClosedError(PhaseInitialize)
+	}
+	if s.renewal == nil {
+		r := &renewal{done: make(chan struct{})}
+		s.renewal = r
+		safe.GoIn(&s.background, safe.Upstream, func() { s.replaceConnection(context.WithoutCancel(ctx), lost, r) })
+	}
+	return s.renewal, nil
 }
 
 func (s *Session) replaceConnection(ctx context.Context, lost *connection, r *renewal) {

@@ -72,13 +72,7 @@ func (k *tenantKeyCache) openSecret(sealed []byte, ad secret.AD) (secret.Text, e
 
 // reloadAll reads the same tenants' keysets as stored now, without deleted ones.
 func (k *tenantKeyCache) reloadAll(ctx context.Context, s scope, wrapper *secret.Sealer) (*tenantKeyCache, error) {
-	k.mu.RLock()
-	ids := make([]uuid.UUID, 0, len(k.keysets))
-	for tenant := range k.keysets {
-		ids = append(ids, uuid.MustParse(tenant))
-	}
-	k.mu.RUnlock()
-	fresh := newTenantKeys()
+	fresh, ids := newTenantKeys(), k.tenantIDs()
 	if len(ids) == 0 {
 		return fresh, nil
 	}
@@ -94,6 +88,16 @@ func (k *tenantKeyCache) reloadAll(ctx context.Context, s scope, wrapper *secret
 		fresh.keysets[row.TenantID.String()] = now
 	}
 	return fresh, nil
+}
+
+func (k *tenantKeyCache) tenantIDs() []uuid.UUID {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	ids := make([]uuid.UUID, 0, len(k.keysets))
+	for tenant := range k.keysets {
+		ids = append(ids, uuid.MustParse(tenant))
+	}
+	return ids
 }
 
 // reopenKeyset opens the keyset as stored. A rotation of only the installation's key leaves it unchanged.

@@ -194,12 +194,15 @@ func (e *changeListeners) notifyAll(said ...Notice) {
 	if len(said) == 0 {
 		return
 	}
-	e.mu.Lock()
-	all := slices.Collect(maps.Keys(e.all))
-	e.mu.Unlock()
-	for _, hear := range all {
+	for _, hear := range e.listAll() {
 		callListener(*hear, said)
 	}
+}
+
+func (e *changeListeners) listAll() []*func(Notice) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Collect(maps.Keys(e.all))
 }
 
 // callListener calls one listener. Its panic must not reach the changing call.

@@ -161,10 +161,7 @@ func (m *multiRoundCall) askClient(ctx context.Context, method string, params js
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	m.mu.Lock()
-	m.asked++
-	q := &question{ctx: ctx, key: fmt.Sprintf("q%d", m.asked), method: method, params: params, answer: make(chan json.RawMessage, 1)}
-	m.mu.Unlock()
+	q := &question{ctx: ctx, key: m.nextQuestionKey(), method: method, params: params, answer: make(chan json.RawMessage, 1)}
 	select {
 	case m.questions <- q:
 	case <-ctx.Done():
@@ -176,6 +173,13 @@ func (m *multiRoundCall) askClient(ctx context.Context, method string, params js
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+func (m *multiRoundCall) nextQuestionKey() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asked++
+	return fmt.Sprintf("q%d", m.asked)
 }
 
 // waitForQuestion waits for the next question or the end. A client must be attached.

@@ -57,20 +57,24 @@ func (w *outcomeWriter) recordPostponed(ctx context.Context, e store.ClaimEnd) {
 }
 
 func (w *outcomeWriter) submit(ctx context.Context, kind int, outcome store.ClaimEnd) {
+	<-w.addOutcome(ctx, kind, outcome)
+}
+
+// addOutcome returns a channel that is closed when the outcome is stored.
+func (w *outcomeWriter) addOutcome(ctx context.Context, kind int, outcome store.ClaimEnd) (stored <-chan struct{}) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	p := &w.pending[kind]
 	if p.stored == nil {
 		p.stored = make(chan struct{})
 	}
 	p.outcomes = append(p.outcomes, outcome)
-	stored := p.stored
 	if !w.writing {
 		w.writing = true
 		after := context.WithoutCancel(ctx)
 		safe.Go(safe.Sync, func() { w.writePending(after) }) // ends when nothing is pending
 	}
-	w.mu.Unlock()
-	<-stored
+	return p.stored
 }
 
 // writePending writes batches until nothing is pending.

@@ -356,14 +356,10 @@ func (d *writeDeadline) write(to net.Conn, bufs net.Buffers) error {
 			return nil
 		}
 	}
-	d.mu.Lock()
-	if d.c == nil {
-		d.mu.Unlock()
-		return errResponseFinished
+	err := d.beginWrite(to)
+	if errors.Is(err, errResponseFinished) {
+		return err
 	}
-	d.isWriting = true
-	err := to.SetWriteDeadline(d.effectiveDeadline())
-	d.mu.Unlock()
 	if err == nil {
 		err = writeBuffers(to, bufs)
 	}
@@ -371,6 +367,17 @@ func (d *writeDeadline) write(to net.Conn, bufs net.Buffers) error {
 	d.isWriting = false
 	d.mu.Unlock()
 	return errors.Join(err, to.SetWriteDeadline(time.Time{}))
+}
+
+// beginWrite sets the deadline on the connection. It fails with errResponseFinished after the end of the response.
+func (d *writeDeadline) beginWrite(to net.Conn) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.c == nil {
+		return errResponseFinished
+	}
+	d.isWriting = true
+	return to.SetWriteDeadline(d.effectiveDeadline())
 }
 
 // skipBytes returns bufs without their first n bytes.

@@ -69,17 +69,14 @@ func New(o Options) *Server {
 // Serve accepts connections from l until [Server.Shutdown] or [Server.Close], and then returns
 // [http.ErrServerClosed].
 func (s *Server) Serve(l net.Listener) error {
-	s.mu.Lock()
-	if s.closing.Load() {
-		s.mu.Unlock()
+	fallback := newFallbackListener(l.Addr())
+	if !s.setListener(l, fallback) {
 		return errors.Join(http.ErrServerClosed, l.Close())
 	}
-	s.listener, s.fallback = l, newFallbackListener(l.Addr())
-	s.mu.Unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	safe.Go(safe.Background, func() { safe.RunLoop(ctx, "connections", func(context.Context) { s.sweepLoop() }) })
-	var rest net.Listener = s.fallback
+	var rest net.Listener = fallback
 	if s.options.WrapListener != nil {
 		rest = s.options.WrapListener(rest)
 	}
@@ -120,6 +117,17 @@ func (s *Server) acceptConns(l net.Listener) error {
 		case <-s.closingCh:
 		}
 	}
+}
+
+// setListener reports whether the server is still to accept connections.
+func (s *Server) setListener(l net.Listener, fallback *fallbackListener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing.Load() {
+		return false
+	}
+	s.listener, s.fallback = l, fallback
+	return true
 }
 
 // startConn starts serving a connection. A panic closes only that connection.

@@ -79,12 +79,7 @@ func (c *directConn) Read(p []byte) (int, error) {
 // The peek before the write replaces a read after it that would find nothing: the poller reports any data that
 // arrives after the peek.
 func (c *directConn) Ask(p []byte) (n int, err error) {
-	h := &c.in
-	h.mu.Lock()
-	h.buf, h.asked = p, false
-	err = h.runPoller(c.raw.Read, h.writeThenWait)
-	n, h.buf = h.count, nil
-	h.mu.Unlock()
+	n, err = c.askLocked(p)
 	switch {
 	case err != nil:
 		return n, c.toOpError("write", err)
@@ -93,6 +88,17 @@ func (c *directConn) Ask(p []byte) (n int, err error) {
 		return n + rest, err
 	}
 	return n, nil
+}
+
+// askLocked locks c.in. The caller writes what did not fit into the send buffer.
+func (c *directConn) askLocked(p []byte) (n int, err error) {
+	h := &c.in
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.buf, h.asked = p, false
+	err = h.runPoller(c.raw.Read, h.writeThenWait)
+	n, h.buf = h.count, nil
+	return n, err
 }
 
 // Write writes all of p.

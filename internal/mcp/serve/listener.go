@@ -84,10 +84,7 @@ func (l *listener) forwardChanges(ctx context.Context, out eventWriter) {
 		return
 	}
 	l.firstEvents = nil
-	l.mu.Lock()
-	l.out = out
-	l.timer = time.AfterFunc(l.s.opts.KeepAlive, l.writeKeepAlive)
-	l.mu.Unlock()
+	l.startWriting(out)
 	defer l.close()
 	if err := l.backend.Listen(ctx, l.filter, l.notifyClient); err != nil && ctx.Err() == nil {
 		l.s.opts.Log.WarnContext(ctx, "listening failed", "reason", err)
@@ -95,6 +92,14 @@ func (l *listener) forwardChanges(ctx context.Context, out eventWriter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.writeEvent(l.lastEvent)
+}
+
+// startWriting lets notifications through, and starts the keep-alive.
+func (l *listener) startWriting(out eventWriter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.out = out
+	l.timer = time.AfterFunc(l.s.opts.KeepAlive, l.writeKeepAlive)
 }
 
 // close stops all further writes.
