@@ -63,6 +63,25 @@ func TestEveryKindOfPanicHasATest(t *testing.T) {
 	}
 }
 
+// TestEveryPlaceOfAPanicHasATest holds the second table to tests that exist.
+func TestEveryPlaceOfAPanicHasATest(t *testing.T) {
+	t.Parallel()
+	_, table, _ := strings.Cut(read(t, architectureFile), "\n| place | after a panic | shown by |\n|---|---|---|\n")
+	places := 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(strings.TrimSpace(line), "|")
+		if len(cells) != 5 {
+			t.Errorf("%q is no row of the table", line)
+			continue
+		}
+		places++
+		wantTests(t, strings.TrimSpace(cells[1]), cells[3])
+	}
+	if places < 20 {
+		t.Errorf("%d places can be read", places)
+	}
+}
+
 // wantTests wants the tests to exist that a cell of a row names, by their packages.
 func wantTests(t *testing.T, row, cell string) {
 	t.Helper()
