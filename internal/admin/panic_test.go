@@ -16,6 +16,7 @@ import (
 	"patchbay/internal/safe"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/testing/paniclog"
+	"patchbay/internal/testing/testclient"
 )
 
 // TestPage_PanicIsAFailurePageForItsReaderAlone has a page panic for one tenant's browser.
@@ -90,7 +91,7 @@ func TestEvents_PanicEndsThatStreamAlone(t *testing.T) {
 func TestOAuthCallback_PanicIsAFailurePage(t *testing.T) {
 	t.Parallel()
 	panics := paniclog.Start()
-	exploding := &explodingTransport{next: http.DefaultTransport}
+	exploding := &explodingTransport{next: testclient.New(t).Transport}
 	d := newDashboard(t, func(o *admin.Options) {
 		egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
 		o.Connect = connect.New(connect.Options{
