@@ -71,6 +71,13 @@ limit @max_rows;
 delete from tool_allowances
 where until < now();
 
+-- name: PostedBoxes :many
+-- @sqlc-vet-disable tenant-scope
+select distinct box
+from gateway_mail
+where box = any(@boxes::text[]) and expires_at > now()
+order by box;
+
 -- name: DeleteExpiredMail :exec
 -- @sqlc-vet-disable tenant-scope
 delete from gateway_mail

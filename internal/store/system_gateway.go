@@ -82,6 +82,11 @@ func (s *System) AbandonedApprovals(ctx context.Context, while time.Duration, ma
 	return left, nil
 }
 
+// PostedBoxes returns those of the mailboxes that hold messages.
+func (s *System) PostedBoxes(ctx context.Context, boxes []string) ([]string, error) {
+	return s.q.PostedBoxes(ctx, boxes)
+}
+
 // PublishUses notifies every process of what this one consumed of shared limits. words contain no space and
 // have at most 7000 bytes.
 func (s *System) PublishUses(ctx context.Context, t connectors.TenantID, words string) error {

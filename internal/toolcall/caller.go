@@ -244,10 +244,13 @@ func (c *Caller) invalidateCache(n store.Notice) {
 }
 
 // Connected handles the connection state of [store.Store.Watch]. While disconnected, a cached credential is
-// used for at most a second.
+// used for at most a second. When connected again, it reads mail that came without a notice.
 func (c *Caller) Connected(connected bool) {
 	c.pool.SetListening(connected)
 	c.waiters.wakeAll()
+	if connected {
+		c.runBackground(c.readMissedMail)
+	}
 }
 
 // Watch handles notifications until ctx ends, in a process that does not call OnNotify and Connected itself.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -174,12 +175,13 @@ type bench struct {
 // process is one gateway process with its notifications.
 type process struct {
 	*toolcall.Caller
-	instance connectors.InstanceID
-	keeper   *agentview.Cache
-	history  *calllog.Writer
-	tokens   *credentials.Resolver
-	uses     chan string // published uses of limits
-	stop     func()
+	instance  connectors.InstanceID
+	keeper    *agentview.Cache
+	history   *calllog.Writer
+	tokens    *credentials.Resolver
+	uses      chan string // published uses of limits
+	losesMail atomic.Bool // notices of mail are lost
+	stop      func()
 }
 
 func newBench(t testing.TB, opts ...func(*toolcall.Options)) *bench {
@@ -226,7 +228,9 @@ func (b *bench) watchStore(t testing.TB, p *process) {
 	running.Go(func() {
 		_ = b.St.Watch(ctx, func(n store.Notice) {
 			p.keeper.OnNotify(n)
-			p.OnNotify(n)
+			if n.Kind != "mail" || !p.losesMail.Load() {
+				p.OnNotify(n)
+			}
 			if n.Kind == store.NoticeUses {
 				p.uses <- n.ID
 			}

@@ -168,6 +168,34 @@ func (q *Queries) NotifyQuotaUses(ctx context.Context, tenant string, words stri
 	return err
 }
 
+const postedBoxes = `-- name: PostedBoxes :many
+select distinct box
+from gateway_mail
+where box = any($1::text[]) and expires_at > now()
+order by box
+`
+
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) PostedBoxes(ctx context.Context, boxes []string) ([]string, error) {
+	rows, err := q.db.Query(ctx, postedBoxes, boxes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var box string
+		if err := rows.Scan(&box); err != nil {
+			return nil, err
+		}
+		items = append(items, box)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const rollSyncHours = `-- name: RollSyncHours :exec
 with rolled as (
     update connector_health

@@ -1,0 +1,47 @@
+package toolcall
+
+import "context"
+
+// readMissedMail handles mail for calls of this process that came without a notice. A notice of later mail
+// arrives by itself.
+func (c *Caller) readMissedMail(ctx context.Context) {
+	boxes := append(c.cancelBoxes(), c.multiRound.answerBoxes()...)
+	if len(boxes) == 0 {
+		return
+	}
+	var posted []string
+	err := c.o.Store.RetryBegun(ctx, func(ctx context.Context) (err error) {
+		posted, err = c.o.Store.System().PostedBoxes(ctx, boxes)
+		return err
+	})
+	if err != nil {
+		c.o.Log.WarnContext(ctx, "mail for calls not read", "error", err)
+		return
+	}
+	for _, box := range posted {
+		c.handleCancelMail(box)
+		c.handleAnswerMail(box)
+	}
+}
+
+// cancelBoxes are the mailboxes that can cancel a call of this process.
+func (c *Caller) cancelBoxes() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	boxes := make([]string, 0, len(c.running))
+	for id := range c.running {
+		boxes = append(boxes, cancelBoxPrefix+id.String())
+	}
+	return boxes
+}
+
+// answerBoxes are the mailboxes for the clients' responses.
+func (t *multiRoundCalls) answerBoxes() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	boxes := make([]string, 0, len(t.byID))
+	for id := range t.byID {
+		boxes = append(boxes, answerBoxPrefix+id.String())
+	}
+	return boxes
+}

@@ -1,0 +1,79 @@
+package toolcall_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/toolcall"
+)
+
+// reconnect waits for mail of which this process gets no notice, and then lets it listen again.
+func (b *bench) reconnect(t *testing.T, boxPrefix string) {
+	t.Helper()
+	for posted := false; !posted; {
+		b.AsSystem(t, "select exists (select from gateway_mail where box like $1)", []any{boxPrefix + "%"}, &posted)
+		select {
+		case <-time.After(time.Millisecond):
+		case <-t.Context().Done():
+			t.Fatal("no mail is posted")
+		}
+	}
+	b.losesMail.Store(false)
+	b.Connected(false)
+	b.Connected(true)
+}
+
+func TestConnected_ReadsMissedAnswers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.connector(t, b.remote)
+	other := b.newProcess(t, b.newInstance(t))
+	b.remote.set(askTwice())
+	first := b.modernOrder(t, b.process, b.newTrustedAgent(t, c), c)
+	out, err := b.Call(t.Context(), first)
+	must(t, err)
+	_, second := answerQuestion(t, out, first, "one")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // less than the connector's timeout
+	defer cancel()
+	b.losesMail.Store(true)
+	done := make(chan callAnswer, 1)
+	go func() {
+		out, err := other.Call(ctx, second)
+		done <- callAnswer{out, err}
+	}()
+	b.reconnect(t, "talk-")
+	got := <-done
+	must(t, got.err)
+	if question, _ := answerQuestion(t, got.out, first, "two"); question != "elicitation/create 1?" {
+		t.Errorf("asked %s", question)
+	}
+}
+
+func TestConnected_ReadsMissedCancellations(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.connector(t, b.remote)
+	other := b.newProcess(t, b.newInstance(t))
+	b.remote.set(hangRequest)
+	order := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
+	order.ID = toolcall.NewCallID()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // less than the connector's timeout
+	defer cancel()
+	done := make(chan callAnswer, 1)
+	go func() {
+		out, err := b.Call(ctx, order)
+		done <- callAnswer{out, err}
+	}()
+	<-b.remote.arrived
+	b.history.Written(t.Context())
+	b.losesMail.Store(true)
+	_, err := other.Cancel(t.Context(), b.actor(connectors.RoleMember), order.ID)
+	must(t, err)
+	b.reconnect(t, "cancel-")
+	wantRefused(t, (<-done).err, toolcall.CodeCancelled)
+	if err := ctx.Err(); err != nil {
+		t.Error("it was not cancelled before its request ended")
+	}
+}
