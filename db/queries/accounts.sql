@@ -45,7 +45,7 @@ where tenant_id = @tenant_id and agent_id = @agent_id and expires_at <= @now;
 -- name: OpenAccountRequests :one
 select count(*)
 from account_requests
-where tenant_id = @tenant_id and agent_id = @agent_id and used_at is null;
+where tenant_id = @tenant_id and agent_id = @agent_id and id <> @id and used_at is null;
 
 -- name: RenewAccountRequest :one
 -- A session has at most one open request for a connector.
@@ -55,8 +55,10 @@ where tenant_id = @tenant_id and agent_id = @agent_id and connector_id = @connec
 returning id;
 
 -- name: InsertAccountRequest :exec
+-- A request that is stored again, after the reply to commit was lost, is there already.
 insert into account_requests (tenant_id, id, agent_id, connector_id, session, expires_at)
-values (@tenant_id, @id, @agent_id, @connector_id, @session, @expires_at);
+values (@tenant_id, @id, @agent_id, @connector_id, @session, @expires_at)
+on conflict (tenant_id, id) do nothing;
 
 -- name: AccountRequest :one
 select id, connector_id, connected_at, used_at, expires_at

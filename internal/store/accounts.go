@@ -143,6 +143,7 @@ type AccountRequest struct {
 
 // NewAccountRequest is an account request to store.
 type NewAccountRequest struct {
+	ID        connectors.AccountRequestID // of [NewAccountRequestID]; zero: a new one, so that it must not be stored again
 	Agent     connectors.AgentID
 	Connector connectors.ConnectorID
 	Session   string // client session to notify when the account is connected; empty: the client polls
@@ -153,8 +154,13 @@ type NewAccountRequest struct {
 // MaxAccountRequests bounds the open requests of an agent. Expired requests count until the next one is stored.
 const MaxAccountRequests = 100
 
-// RequestAccount stores that a call misses an account. A repeated request of a session returns the same id. It
-// fails with RateLimited at [MaxAccountRequests].
+// NewAccountRequestID returns the id of a request that may be stored more than once.
+func NewAccountRequestID() connectors.AccountRequestID {
+	return connectors.AccountRequestID{UUID: newID()}
+}
+
+// RequestAccount stores that a call misses an account. A repeated request of a session returns the same id, and
+// a request with the id of a stored one changes nothing. It fails with RateLimited at [MaxAccountRequests].
 func (t *Tenant) RequestAccount(ctx context.Context, n NewAccountRequest) (id connectors.AccountRequestID, err error) {
 	err = t.ensureTx(ctx, func(tx *Tenant) error {
 		if err := tx.q.DeleteAccountRequests(ctx, tx.id, n.Agent, n.Now); err != nil {
@@ -166,14 +172,16 @@ func (t *Tenant) RequestAccount(ctx context.Context, n NewAccountRequest) (id co
 		if !fault.Is(rowError(err, "request"), fault.NotFound) {
 			return err
 		}
-		open, err := tx.q.OpenAccountRequests(ctx, tx.id, n.Agent)
+		if id = n.ID; id == (connectors.AccountRequestID{}) {
+			id = NewAccountRequestID()
+		}
+		open, err := tx.q.OpenAccountRequests(ctx, tx.id, n.Agent, id)
 		if err != nil {
 			return err
 		}
 		if open >= MaxAccountRequests {
 			return fault.Errorf(fault.RateLimited, "%d calls of this agent wait for accounts already.", open)
 		}
-		id = connectors.AccountRequestID{UUID: newID()}
 		return tx.q.InsertAccountRequest(ctx, dbgen.InsertAccountRequestParams{
 			TenantID: tx.id, ID: id, AgentID: n.Agent, ConnectorID: n.Connector, Session: n.Session, ExpiresAt: n.ExpiresAt,
 		})

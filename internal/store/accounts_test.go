@@ -143,3 +143,21 @@ func TestOldRequestsForAccountsAreSwept(t *testing.T) {
 		t.Errorf("%d are left", n)
 	}
 }
+
+func TestRequestAccount_StoresARepeatedRequestOnce(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	agent, c := w.Agent(t), w.Connector(t, perAgentBearer)
+	n := store.NewAccountRequest{Agent: agent.ID, Connector: c.ID, Now: time.Now(), ExpiresAt: time.Now().Add(time.Hour)}
+	for range store.MaxAccountRequests - 1 {
+		if _, err := w.Door().RequestAccount(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.ID = store.NewAccountRequestID()
+	for range 2 {
+		if id, err := w.Door().RequestAccount(t.Context(), n); err != nil || id != n.ID {
+			t.Errorf("id = %v, %v", id, err)
+		}
+	}
+}

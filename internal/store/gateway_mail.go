@@ -23,6 +23,7 @@ const (
 
 // NewMail is a message for another process.
 type NewMail struct {
+	ID        uuid.UUID          // of [NewMailID]; zero: a new one, so that the message must not be put again
 	AgentID   connectors.AgentID // agent of the session
 	Box       string             // part of the session
 	Message   secret.Text
@@ -36,10 +37,16 @@ type MailMessage struct {
 	Message secret.Text
 }
 
+// NewMailID returns the id of a message that may be put more than once.
+func NewMailID() uuid.UUID { return newID() }
+
 // PutMail stores a message and notifies channel patchbay_changes with "mail <tenant> <box>". It fails with
-// RateLimited at the agent's bounds.
+// RateLimited at the agent's bounds. A message with the id of a stored one only extends its time.
 func (t *Tenant) PutMail(ctx context.Context, n NewMail) error {
-	id := newID()
+	id := n.ID
+	if id == uuid.Nil {
+		id = newID()
+	}
 	return t.sealAndRetry(ctx, n.Message, mailAD(t.id, id, n.AgentID, n.Box), func(sealed []byte) error {
 		put, err := t.q.PutMail(ctx, dbgen.PutMailParams{
 			TenantID: t.id, ID: id, AgentID: n.AgentID, Box: n.Box, Sealed: sealed, ExpiresAt: n.ExpiresAt,

@@ -6,6 +6,7 @@ import (
 
 	"patchbay/internal/fault"
 	"patchbay/internal/secret"
+	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
 )
 
@@ -52,5 +53,30 @@ func TestAnAgentsMailIsBounded(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestPutMail_StoresARepeatedMessageOnce(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	mail := newMail(w.Agent(t), "box")
+	mail.ID = store.NewMailID()
+	for range 2 {
+		if err := w.Door().PutMail(t.Context(), mail); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill := `begin; select set_config('app.system', 'on', true);
+		insert into gateway_mail select tenant_id, gen_random_uuid(), agent_id, box, sealed, expires_at from gateway_mail, generate_series(1, 9999); commit`
+	if _, err := w.Pool.Exec(t.Context(), fill); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Door().PutMail(t.Context(), mail); err != nil {
+		t.Errorf("it counts twice against the bound: %v", err)
+	}
+	var stored int
+	w.AsSystem(t, "select count(*) from gateway_mail", []any{}, &stored)
+	if stored != 10_000 {
+		t.Errorf("%d messages are stored", stored)
 	}
 }

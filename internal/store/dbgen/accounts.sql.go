@@ -276,6 +276,7 @@ func (q *Queries) DisableAgentsOfMember(ctx context.Context, tenantID connectors
 const insertAccountRequest = `-- name: InsertAccountRequest :exec
 insert into account_requests (tenant_id, id, agent_id, connector_id, session, expires_at)
 values ($1, $2, $3, $4, $5, $6)
+on conflict (tenant_id, id) do nothing
 `
 
 type InsertAccountRequestParams struct {
@@ -287,6 +288,7 @@ type InsertAccountRequestParams struct {
 	ExpiresAt   time.Time
 }
 
+// A request that is stored again, after the reply to commit was lost, is there already.
 func (q *Queries) InsertAccountRequest(ctx context.Context, arg InsertAccountRequestParams) error {
 	_, err := q.db.Exec(ctx, insertAccountRequest,
 		arg.TenantID,
@@ -302,11 +304,11 @@ func (q *Queries) InsertAccountRequest(ctx context.Context, arg InsertAccountReq
 const openAccountRequests = `-- name: OpenAccountRequests :one
 select count(*)
 from account_requests
-where tenant_id = $1 and agent_id = $2 and used_at is null
+where tenant_id = $1 and agent_id = $2 and id <> $3 and used_at is null
 `
 
-func (q *Queries) OpenAccountRequests(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID) (int64, error) {
-	row := q.db.QueryRow(ctx, openAccountRequests, tenantID, agentID)
+func (q *Queries) OpenAccountRequests(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID, iD connectors.AccountRequestID) (int64, error) {
+	row := q.db.QueryRow(ctx, openAccountRequests, tenantID, agentID, iD)
 	var count int64
 	err := row.Scan(&count)
 	return count, err

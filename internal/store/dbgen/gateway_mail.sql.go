@@ -125,9 +125,10 @@ select $1, $2::uuid, $3, $4::text, $5::bytea, $6::timestamptz
 from (
     select count(*) as number, coalesce(sum(length(there.sealed)), 0) as bytes
     from gateway_mail there
-    where there.tenant_id = $1 and there.agent_id = $3 and there.expires_at > now()
+    where there.tenant_id = $1 and there.agent_id = $3 and there.id <> $2 and there.expires_at > now()
 ) lies
 where $7::boolean or lies.number < $8::bigint and lies.bytes < $9::bigint
+on conflict (tenant_id, id) do update set expires_at = excluded.expires_at
 `
 
 type PutMailParams struct {
@@ -144,7 +145,7 @@ type PutMailParams struct {
 
 // Messages between processes, stored for minutes.
 // The limits bound what a client can store in the mailboxes of its agent. urgent: no limit, for messages that no client
-// caused.
+// caused. A message that is put again, because its reply was lost, is stored and announced once.
 func (q *Queries) PutMail(ctx context.Context, arg PutMailParams) (int64, error) {
 	result, err := q.db.Exec(ctx, putMail,
 		arg.TenantID,
