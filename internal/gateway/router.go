@@ -66,11 +66,9 @@ func (r *mailRouter) Post(ctx context.Context, caller, box string, message []byt
 	if err != nil {
 		return err
 	}
-	wait := store.WaitBudget{Tenant: tenant, Bytes: len(message)}
-	return r.store.RetryUnsent(ctx, &wait, func(ctx context.Context) error {
-		return r.store.Tenant(tenant).PutMail(ctx, store.NewMail{
-			AgentID: agent, Box: box, Message: secret.Text(message), ExpiresAt: time.Now().Add(ttl),
-		})
+	mail := store.NewMail{ID: store.NewMailID(), AgentID: agent, Box: box, Message: secret.Text(message), ExpiresAt: time.Now().Add(ttl)}
+	return r.store.Retry(ctx, &store.WaitBudget{Tenant: tenant, Bytes: len(message)}, func(ctx context.Context) error {
+		return r.store.Tenant(tenant).PutMail(ctx, mail)
 	})
 }
 

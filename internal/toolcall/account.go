@@ -59,7 +59,7 @@ func (c *Caller) requestAccount(ctx context.Context, o *Order, out Outcome, err 
 	if !o.MultiRound && o.Session == "" {
 		return out, err
 	}
-	request, requestErr := c.o.Store.Tenant(o.View.Tenant.ID).RequestAccount(ctx, c.newAccountRequest(o))
+	request, requestErr := c.saveAccountRequest(ctx, o)
 	if requestErr != nil {
 		c.o.Log.WarnContext(ctx, "an account is not asked for", "tenant_id", o.View.Tenant.ID, "error", requestErr)
 		return out, err
@@ -72,9 +72,19 @@ func (c *Caller) requestAccount(ctx context.Context, o *Order, out Outcome, err 
 	return Outcome{CallID: out.CallID, Call: out.Call, Raw: raw, InputRequired: err == nil}, err
 }
 
+// saveAccountRequest stores a request once. If the database is away, the call waits for it.
+func (c *Caller) saveAccountRequest(ctx context.Context, o *Order) (id connectors.AccountRequestID, err error) {
+	n := c.newAccountRequest(o)
+	err = c.o.Store.Retry(ctx, o.Wait, func(ctx context.Context) error {
+		id, err = c.o.Store.Tenant(o.View.Tenant.ID).RequestAccount(ctx, n)
+		return err
+	})
+	return id, err
+}
+
 func (c *Caller) newAccountRequest(o *Order) store.NewAccountRequest {
 	now := c.o.Now()
-	n := store.NewAccountRequest{Agent: o.View.Agent.ID, Connector: o.Tool.Reach.Connector.ID, Now: now, ExpiresAt: now.Add(accountRequestTTL)}
+	n := store.NewAccountRequest{ID: store.NewAccountRequestID(), Agent: o.View.Agent.ID, Connector: o.Tool.Reach.Connector.ID, Now: now, ExpiresAt: now.Add(accountRequestTTL)}
 	if !o.MultiRound {
 		n.Session = o.Session
 	}

@@ -264,33 +264,12 @@ func (a *attempt) refusePending(ctx context.Context, id connectors.ToolCallID) (
 // cancelApprovalWait withdraws the approval of a call that its client cancelled, unless it was just decided.
 func (a *attempt) cancelApprovalWait(ctx context.Context, id connectors.ToolCallID) (Outcome, error) {
 	refusal := explainContext(ctx, a.reach.Connector)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
-	defer cancel()
-	if refusal.Code == CodeCancelled {
-		_, err := a.Caller.withdrawApproval(ctx, a.order.View.Tenant.ID, id, refusal.Sentence)
+	ctx = context.WithoutCancel(ctx)
+	if tenant := a.order.View.Tenant.ID; refusal.Code == CodeCancelled {
+		_, err := a.Caller.withdrawApproval(ctx, &withdrawal{Tenant: tenant, Call: id, Reason: refusal.Sentence, Wait: &store.WaitBudget{Tenant: tenant}})
 		a.logUnsaved(ctx, err)
 	}
+	ctx, cancel := context.WithTimeout(ctx, noteTimeout)
+	defer cancel()
 	return a.loadOutcome(ctx, id), a.withCallID(id, refusal)
-}
-
-// withdrawApproval ends the wait for approval. waited is false if the call was already decided.
-func (c *Caller) withdrawApproval(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID, reason string, events ...store.Event) (waited bool, err error) {
-	err = c.o.Store.Tenant(t).Tx(ctx, func(tx *store.Tenant) error {
-		if waited, err = tx.WithdrawApproval(ctx, id); err != nil || !waited {
-			return err
-		}
-		_, err = tx.EndPendingCall(ctx, id, store.CallEnd{
-			Status: connectors.CallCancelled, Outcome: connectors.OutcomeCancelled, Code: string(CodeCancelled), Message: reason,
-		})
-		for _, e := range events {
-			if err == nil {
-				err = tx.Record(ctx, e)
-			}
-		}
-		return err
-	})
-	if waited && err == nil {
-		c.reportEnded(ctx, t, id)
-	}
-	return waited, err
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/store"
@@ -67,14 +66,15 @@ func (c *Caller) handleApprovalTask(ctx context.Context, q Query, t taskHandle, 
 	case "tasks/get":
 		return c.loadApprovalTask(ctx, q, row, handle)
 	case "tasks/cancel":
-		return json.RawMessage(`{"resultType":"complete"}`), c.cancelApproval(ctx, v, row)
+		return json.RawMessage(`{"resultType":"complete"}`), c.cancelApproval(ctx, q, row)
 	default:
 		return json.RawMessage(`{"resultType":"complete"}`), nil
 	}
 }
 
-func (c *Caller) cancelApproval(ctx context.Context, v *agentview.View, row connectors.Approval) error {
-	waited, err := c.withdrawApproval(ctx, v.Tenant.ID, row.ID, "The client cancelled this call.")
+func (c *Caller) cancelApproval(ctx context.Context, q Query, row connectors.Approval) error {
+	tenant := q.View.Tenant.ID
+	waited, err := c.withdrawApproval(ctx, &withdrawal{Tenant: tenant, Call: row.ID, Reason: "The client cancelled this call.", Wait: q.Wait})
 	if err != nil {
 		return unavailableRefusal(err, row.ID)
 	}
@@ -82,9 +82,13 @@ func (c *Caller) cancelApproval(ctx context.Context, v *agentview.View, row conn
 		c.waiters.wake(row.ID)
 		return nil
 	}
-	return c.o.Store.Tenant(v.Tenant.ID).PutMail(ctx, store.NewMail{
+	err = c.putMail(ctx, q.Wait, tenant, store.NewMail{
 		AgentID: row.AgentID, Box: cancelBoxPrefix + row.ID.String(), Message: "cancel", Urgent: true, ExpiresAt: c.o.Now().Add(cancelMailTTL),
 	})
+	if err != nil {
+		return unavailableRefusal(err, row.ID)
+	}
+	return nil
 }
 
 func unavailableRefusal(err error, call connectors.ToolCallID) *Refusal {

@@ -54,7 +54,9 @@ func newCancelEvent(a auth.Actor, call connectors.ToolCall) store.Event {
 }
 
 func (c *Caller) cancelWaiting(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
-	waited, err := c.withdrawApproval(ctx, a.Tenant.ID, call.ID, "A person cancelled this call.", newCancelEvent(a, call))
+	waited, err := c.withdrawApproval(ctx, &withdrawal{
+		Tenant: a.Tenant.ID, Call: call.ID, Reason: "A person cancelled this call.", Events: []store.Event{newCancelEvent(a, call)},
+	})
 	if err == nil && !waited {
 		err = fault.Errorf(fault.Conflict, "This call was decided at this moment. Look at it again.")
 	}

@@ -113,10 +113,8 @@ func (a *attempt) sealInputState(ctx context.Context, r *mcp.Result) (json.RawMe
 // putOnceMail stores the mail that makes an approved state valid once, across processes.
 func (a *attempt) putOnceMail(ctx context.Context, s callState) error {
 	v := a.order.View
-	return a.o.Store.RetryUnsent(ctx, a.order.Wait, func(ctx context.Context) error {
-		return a.o.Store.Tenant(v.Tenant.ID).PutMail(ctx, store.NewMail{
-			AgentID: v.Agent.ID, Box: s.Once, Message: "once", Urgent: true, ExpiresAt: s.Until,
-		})
+	return a.putMail(ctx, a.order.Wait, v.Tenant.ID, store.NewMail{
+		AgentID: v.Agent.ID, Box: s.Once, Message: "once", Urgent: true, ExpiresAt: s.Until,
 	})
 }
 
@@ -130,7 +128,8 @@ func (a *attempt) consumeApproval(ctx context.Context) error {
 	}
 	v := a.order.View
 	var letters []store.MailMessage
-	err := a.o.Store.RetryUnsent(ctx, a.order.Wait, func(ctx context.Context) (err error) {
+	// If the reply to a first try is lost, the second finds nothing, and the call is refused as with one try.
+	err := a.o.Store.Retry(ctx, a.order.Wait, func(ctx context.Context) (err error) {
 		letters, err = a.o.Store.Vault(v.Tenant.ID).TakeMail(ctx, v.Agent.ID, a.resumed.Once)
 		return err
 	})

@@ -9,17 +9,29 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// reconnect waits for mail of which this process gets no notice, and then lets it listen again.
-func (b *bench) reconnect(t *testing.T, boxPrefix string) {
+// waitForMail returns when a mailbox with this prefix holds mail.
+func (b *bench) waitForMail(t *testing.T, boxPrefix string) {
 	t.Helper()
-	for posted := false; !posted; {
-		b.AsSystem(t, "select exists (select from gateway_mail where box like $1)", []any{boxPrefix + "%"}, &posted)
+	b.waitUntil(t, "exists (select from gateway_mail where box like '"+boxPrefix+"%')")
+}
+
+// waitUntil returns when the SQL expression is true.
+func (b *bench) waitUntil(t *testing.T, expression string) {
+	t.Helper()
+	for isTrue := false; !isTrue; {
+		b.AsSystem(t, "select "+expression, []any{}, &isTrue)
 		select {
 		case <-time.After(time.Millisecond):
 		case <-t.Context().Done():
-			t.Fatal("no mail is posted")
+			t.Fatalf("never: %s", expression)
 		}
 	}
+}
+
+// reconnect waits for mail of which this process gets no notice, and then lets it listen again.
+func (b *bench) reconnect(t *testing.T, boxPrefix string) {
+	t.Helper()
+	b.waitForMail(t, boxPrefix)
 	b.losesMail.Store(false)
 	b.Connected(false)
 	b.Connected(true)

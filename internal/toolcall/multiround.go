@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
 	"patchbay/internal/safe"
@@ -64,10 +66,11 @@ type multiRoundCall struct {
 
 	mu           sync.Mutex // guards the fields below
 	asked        int
-	openQuestion *question   // nil: none
-	hasRequest   bool        // a client request waits
-	client       Client      // of that request
-	expiry       *time.Timer // while no request waits
+	openQuestion *question          // nil: none
+	hasRequest   bool               // a client request waits
+	client       Client             // of that request
+	expiry       *time.Timer        // while no request waits
+	answered     map[uuid.UUID]bool // messages of other processes
 }
 
 type question struct {

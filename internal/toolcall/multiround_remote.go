@@ -51,7 +51,7 @@ func (c *Caller) resumeRemote(ctx context.Context, o *Order, id connectors.ToolC
 	defer unsubscribe()
 	message, err := json.Marshal(remoteAnswer{Responses: o.Input.Responses, Reply: box})
 	if err == nil {
-		err = c.putMail(ctx, o.View, answerBoxPrefix+id.String(), message)
+		err = c.putMail(ctx, o.Wait, o.View.Tenant.ID, c.newMail(o.View, answerBoxPrefix+id.String(), message))
 	}
 	if err != nil {
 		return Outcome{}, c.explainError(ctx, o.View, o.Tool.Reach, err)
@@ -71,18 +71,26 @@ func (c *Caller) resumeRemote(ctx context.Context, o *Order, id connectors.ToolC
 		case <-timeout.C:
 			return Outcome{CallID: id}, &Refusal{Code: CodeOutcomeUnknown, CallID: id, Sentence: "The process that made this call does not answer. Whether the tool ran is not known."}
 		case <-ctx.Done():
-			_ = c.putMail(context.WithoutCancel(ctx), o.View, cancelBoxPrefix+id.String(), []byte("cancel"))
+			c.putBegunMail(context.WithoutCancel(ctx), o.View, c.newMail(o.View, cancelBoxPrefix+id.String(), []byte("cancel")))
 			return Outcome{CallID: id}, explainContext(ctx, o.Tool.Reach.Connector)
 		}
 	}
 }
 
-func (c *Caller) putMail(ctx context.Context, v *agentview.View, box string, message []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, noteTimeout)
-	defer cancel()
-	return c.o.Store.Tenant(v.Tenant.ID).PutMail(ctx, store.NewMail{
-		AgentID: v.Agent.ID, Box: box, Message: secret.Text(message), ExpiresAt: c.o.Now().Add(mailTTL),
-	})
+func (c *Caller) newMail(v *agentview.View, box string, message []byte) store.NewMail {
+	return store.NewMail{AgentID: v.Agent.ID, Box: box, Message: secret.Text(message), ExpiresAt: c.o.Now().Add(mailTTL)}
+}
+
+// putMail stores a message once. If the database is away, the request waits for it.
+func (c *Caller) putMail(ctx context.Context, wait *store.WaitBudget, t connectors.TenantID, mail store.NewMail) error {
+	mail.ID = store.NewMailID()
+	return c.o.Store.Retry(ctx, wait, func(ctx context.Context) error { return c.o.Store.Tenant(t).PutMail(ctx, mail) })
+}
+
+// putBegunMail is putMail for a call that has begun. An error is only logged.
+func (c *Caller) putBegunMail(ctx context.Context, v *agentview.View, mail store.NewMail) {
+	mail.ID = store.NewMailID()
+	c.logUnsaved(ctx, c.o.Store.RetryBegun(ctx, func(ctx context.Context) error { return c.o.Store.Tenant(v.Tenant.ID).PutMail(ctx, mail) }))
 }
 
 func parseRemoteReply(id connectors.ToolCallID, message secret.Text) (Outcome, error) {
@@ -120,11 +128,14 @@ func (c *Caller) handleAnswerMail(box string) {
 // serveAnswers takes the responses in the mailbox, and replies to each.
 func (m *multiRoundCall) serveAnswers(ctx context.Context, box string) {
 	v := m.order.View
-	letters, err := m.caller.o.Store.Vault(v.Tenant.ID).TakeMail(ctx, v.Agent.ID, box)
-	m.caller.logUnsaved(ctx, err)
+	var letters []store.MailMessage
+	m.caller.logUnsaved(ctx, m.caller.o.Store.RetryBegun(ctx, func(ctx context.Context) (err error) {
+		letters, err = m.caller.o.Store.Vault(v.Tenant.ID).TakeMail(ctx, v.Agent.ID, box)
+		return err
+	}))
 	for _, l := range letters {
 		var answer remoteAnswer
-		if json.Unmarshal([]byte(l.Message.Reveal()), &answer) != nil {
+		if !m.isNewAnswer(l.ID) || json.Unmarshal([]byte(l.Message.Reveal()), &answer) != nil {
 			continue
 		}
 		out, err := m.resumeCall(ctx, &mcp.Input{Responses: answer.Responses}, Client{})
@@ -133,9 +144,21 @@ func (m *multiRoundCall) serveAnswers(ctx context.Context, box string) {
 			reply = remoteReply{Bad: badArguments.Sentence}
 		}
 		message, err := json.Marshal(reply)
-		if err == nil {
-			err = m.caller.putMail(context.WithoutCancel(ctx), v, answer.Reply, message)
+		if err != nil {
+			m.caller.logUnsaved(ctx, err)
+			continue
 		}
-		m.caller.logUnsaved(ctx, err)
+		m.caller.putBegunMail(context.WithoutCancel(ctx), v, m.caller.newMail(v, answer.Reply, message))
 	}
+}
+
+// isNewAnswer reports whether a response was not taken before: its sender may have stored it again.
+func (m *multiRoundCall) isNewAnswer(id uuid.UUID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.answered == nil {
+		m.answered = map[uuid.UUID]bool{}
+	}
+	defer func() { m.answered[id] = true }()
+	return !m.answered[id]
 }
