@@ -15,12 +15,7 @@ func NewWaitQueue(probe func(context.Context) error) WaitQueue { return WaitQueu
 
 // Retry is Store.Retry.
 func (q WaitQueue) Retry(ctx context.Context, b *WaitBudget, do func(context.Context) error) error {
-	return q.run(ctx, b, IsDatabaseUnavailable, do)
-}
-
-// RetryUnsent is Store.RetryUnsent.
-func (q WaitQueue) RetryUnsent(ctx context.Context, b *WaitBudget, do func(context.Context) error) error {
-	return q.run(ctx, b, isUnsent, do)
+	return q.run(ctx, b, do)
 }
 
 // Stats is Store.WaitStats.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // unavailableError marks the cause of a fault as: the database does not answer, or refuses writes for now.
@@ -20,22 +18,11 @@ func IsDatabaseUnavailable(err error) bool {
 	return away
 }
 
-// isUnsent reports whether err means that the database is unavailable and nothing was sent to it.
-func isUnsent(err error) bool {
-	_, refused := errors.AsType[*pgconn.ConnectError](err)
-	return IsDatabaseUnavailable(err) && (refused || pgconn.SafeToRetry(err))
-}
-
 // Retry runs do, and reruns it while the database is unavailable and the budget lasts: 15 seconds in all.
 // Meanwhile the request waits in a bounded queue. do must be idempotent and end with its context. The error is
 // do's, or Unavailable with a retry time. b nil: do runs once.
 func (s *Store) Retry(ctx context.Context, b *WaitBudget, do func(context.Context) error) error {
-	return s.waits.run(ctx, b, IsDatabaseUnavailable, do)
-}
-
-// RetryUnsent is Retry for a do that is not idempotent: it reruns only if nothing reached the database.
-func (s *Store) RetryUnsent(ctx context.Context, b *WaitBudget, do func(context.Context) error) error {
-	return s.waits.run(ctx, b, isUnsent, do)
+	return s.waits.run(ctx, b, do)
 }
 
 // RetryOutside is Retry for work that also calls other servers: do runs outside of the queue and without the
@@ -78,7 +65,7 @@ func (wq *waitQueue) awaitDatabase(ctx context.Context, b *WaitBudget, away erro
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return wq.run(ctx, b, IsDatabaseUnavailable, func(context.Context) error {
+	return wq.run(ctx, b, func(context.Context) error {
 		err := away
 		away = nil
 		return err

@@ -103,16 +103,18 @@ func (wq *waitQueue) close() {
 	wq.tasks.Wait()
 }
 
-// run runs do. After an error for which again is true, the request waits in the queue and do runs again, until
-// it succeeds. The error is do's, or Unavailable with a retry time.
-func (wq *waitQueue) run(ctx context.Context, b *WaitBudget, again func(error) bool, do func(context.Context) error) error {
+// run runs do. While the database is unavailable, the request waits in the queue and do runs again, until it
+// succeeds. The error is do's, or Unavailable with a retry time.
+func (wq *waitQueue) run(ctx context.Context, b *WaitBudget, do func(context.Context) error) error {
 	if b == nil {
 		return do(ctx)
 	}
 	within, cancel := context.WithTimeout(ctx, maxDatabaseWait-b.spent)
 	defer cancel()
 	late := func(err error) bool { return within.Err() != nil && errors.Is(err, context.DeadlineExceeded) }
-	final := func(err error) bool { return err == nil || ctx.Err() != nil || !again(err) && !late(err) }
+	final := func(err error) bool {
+		return err == nil || ctx.Err() != nil || !IsDatabaseUnavailable(err) && !late(err)
+	}
 	began := time.Now()
 	if b.Arrived.IsZero() {
 		b.Arrived = began

@@ -325,7 +325,7 @@ func TestWaitQueue_OutageReturns(t *testing.T) {
 	})
 }
 
-func TestRetryUnsent_RunsOnceWhatMayBeDone(t *testing.T) {
+func TestRetry_RunsAgainWhileTheDatabaseIsAway(t *testing.T) {
 	t.Parallel()
 	refused := store.Classify(&pgconn.ConnectError{Config: &pgconn.Config{}})
 	for name, tc := range map[string]struct {
@@ -333,9 +333,9 @@ func TestRetryUnsent_RunsOnceWhatMayBeDone(t *testing.T) {
 		runs int
 	}{
 		"no connection":     {refused, 2},
-		"connection broke":  {errBroken, 1},
+		"connection broke":  {errBroken, 2},
 		"statement refused": {store.Classify(&pgconn.PgError{Code: "23505"}), 1},
-		"session ended":     {store.Classify(&pgconn.PgError{Code: "57P01"}), 1},
+		"session ended":     {store.Classify(&pgconn.PgError{Code: "57P01"}), 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -343,7 +343,7 @@ func TestRetryUnsent_RunsOnceWhatMayBeDone(t *testing.T) {
 				o := newOutage(t)
 				o.away.Store(false)
 				runs := 0
-				err := o.queue.RetryUnsent(t.Context(), tenantBudget(newTenantID(), time.Now()), func(context.Context) error {
+				err := o.queue.Retry(t.Context(), tenantBudget(newTenantID(), time.Now()), func(context.Context) error {
 					if runs++; runs == 1 {
 						return tc.err
 					}
