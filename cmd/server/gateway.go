@@ -109,6 +109,7 @@ func (a agentServices) onNotice(n store.Notice) {
 func (a agentServices) onConnectionChange(yes bool) {
 	a.views.Connected(yes)
 	a.caller.Connected(yes)
+	a.gateway.Connected(yes)
 	a.listeners.Connected(yes)
 }
 

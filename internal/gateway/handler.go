@@ -112,7 +112,7 @@ func New(o Options) *Handler {
 		},
 		OpenSession: func(caller, id string) ([]byte, error) { return o.Store.OpenHandle("mcp session", caller, id) },
 	})
-	h.router.onMail = h.server.Arrived
+	h.router.onMail, h.router.waitingBoxes = h.server.Arrived, h.server.WaitingBoxes
 	return h
 }
 
@@ -150,6 +150,14 @@ func (h *Handler) OnNotify(n store.Notice) {
 	}
 }
 
+// Connected handles the connection state of [store.Store.Watch]. When connected again, it reads messages that
+// came without a notice.
+func (h *Handler) Connected(connected bool) {
+	if connected {
+		h.router.onConnect()
+	}
+}
+
 // Listeners returns the number of open listener streams in this process.
 func (h *Handler) Listeners() int { return int(h.listeners.Load()) }
 
@@ -157,7 +165,10 @@ func (h *Handler) Listeners() int { return int(h.listeners.Load()) }
 func (h *Handler) CloseStreams() { h.server.Shut() }
 
 // Stop waits for running requests and cancels them when ctx ends.
-func (h *Handler) Stop(ctx context.Context) { h.server.Stop(ctx) }
+func (h *Handler) Stop(ctx context.Context) {
+	h.server.Stop(ctx)
+	h.router.stopReads()
+}
 
 func (h *Handler) serveMCP(w http.ResponseWriter, r *http.Request, id string, begun *bool) {
 	b := &backend{h: h, origin: connectors.CallOrigin{Address: h.clientAddress(r), RequestID: id}}

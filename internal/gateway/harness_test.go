@@ -50,6 +50,8 @@ type testProcess struct {
 	caller  *toolcall.Caller
 	sync    *toolsync.Syncer
 	panics  atomic.Bool // calls with a missing account panic
+
+	losesMail atomic.Bool // notices of mail are lost
 }
 
 // newTestProcess starts a process that receives database notices.
@@ -122,10 +124,13 @@ func (p *testProcess) run(t testing.TB, st *store.Store) {
 		_ = st.Watch(ctx, func(n store.Notice) {
 			p.access.OnNotify(n)
 			p.caller.OnNotify(n)
-			p.handler.OnNotify(n)
+			if n.Kind != "mail" || !p.losesMail.Load() {
+				p.handler.OnNotify(n)
+			}
 		}, func(yes bool) {
 			p.access.Connected(yes)
 			p.caller.Connected(yes)
+			p.handler.Connected(yes)
 			heard()
 		})
 	})

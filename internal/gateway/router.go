@@ -3,12 +3,15 @@ package gateway
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/safe"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
 )
@@ -16,15 +19,22 @@ import (
 // mailRouter passes messages between the processes that serve one agent, as rows that live for minutes. Each
 // insert notifies the database channel, and onNotify tells this process.
 type mailRouter struct {
-	store  *store.Store
-	onMail func(box string)
+	store        *store.Store
+	waitingBoxes func() []string // of requests in package serve
+	onMail       func(box string)
+	tasks        sync.WaitGroup  // reads of missed mail; Add only under mu and while not stopped
+	baseCtx      context.Context //nolint:containedctx // of these reads
+	cancelBase   context.CancelFunc
 
-	mu      sync.Mutex // guards waiters
+	mu      sync.Mutex // guards the fields below
 	waiters map[string]map[chan struct{}]struct{}
+	stopped bool
 }
 
 func newRouter(st *store.Store) *mailRouter {
-	return &mailRouter{store: st, waiters: map[string]map[chan struct{}]struct{}{}}
+	r := &mailRouter{store: st, waiters: map[string]map[chan struct{}]struct{}{}}
+	r.baseCtx, r.cancelBase = context.WithCancel(context.Background())
+	return r
 }
 
 // watchBox signals, at once and after each message, that a mailbox may have messages.
@@ -110,4 +120,48 @@ func (r *mailRouter) wakeWaiters(box string) {
 		default:
 		}
 	}
+}
+
+// onConnect reads, in the background, which mailboxes got messages without a notice.
+func (r *mailRouter) onConnect() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.stopped {
+		safe.GoIn(&r.tasks, safe.Task, r.readMissed)
+	}
+}
+
+// readMissed reports the messages that came without a notice. That of later ones arrives by itself.
+func (r *mailRouter) readMissed() {
+	boxes := append(r.waitingBoxes(), r.watchedBoxes()...)
+	if len(boxes) == 0 {
+		return
+	}
+	var posted []string
+	err := r.store.RetryBegun(r.baseCtx, func(ctx context.Context) (err error) {
+		posted, err = r.store.System().PostedBoxes(ctx, boxes)
+		return err
+	})
+	if err != nil {
+		return // it stays so until the next connection
+	}
+	for _, box := range posted {
+		r.onMail(box)
+		r.wakeWaiters(box)
+	}
+}
+
+func (r *mailRouter) watchedBoxes() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Keys(r.waiters))
+}
+
+// stopReads ends the reads of missed mail.
+func (r *mailRouter) stopReads() {
+	r.mu.Lock()
+	r.stopped = true
+	r.mu.Unlock()
+	r.cancelBase()
+	r.tasks.Wait()
 }

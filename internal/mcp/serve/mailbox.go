@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -65,6 +67,13 @@ func (b *mailboxes) deliver(box string, message []byte) bool {
 		w.onMessage(message)
 	}
 	return w != nil
+}
+
+// WaitingBoxes returns the mailboxes that requests of this process wait for.
+func (s *Server) WaitingBoxes() []string {
+	s.mailboxes.mu.Lock()
+	defer s.mailboxes.mu.Unlock()
+	return slices.Collect(maps.Keys(s.mailboxes.waiters))
 }
 
 // Arrived reports that another process has posted to a mailbox. It does not block.
