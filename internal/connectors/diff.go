@@ -83,7 +83,7 @@ func (c Comparison) NamesNeeded() (words, fresh []string) {
 		}
 	}
 	if says := c.changedInstructions(); says != "" {
-		words = append(words, toolchange.Mentions([]byte(c.Instructions.Accepted), []byte(says))...)
+		words = append(words, toolchange.Mentions(InstructionsDefinition(c.Instructions.Accepted).Raw, InstructionsDefinition(says).Raw)...)
 	}
 	slices.Sort(words)
 	return slices.Compact(words), fresh

@@ -24,7 +24,7 @@ func (b *Budget) Compare(before, now []byte, names *Names) Change {
 		r.add(Difference{Kind: Removed, Sentence: "The server does not list the tool any more."})
 		return r.buildChange()
 	}
-	c := comparison{changeBuilder: r, names: names, isNew: before == nil}
+	c := comparison{changeBuilder: r, names: names, isNew: before == nil, rawBefore: before, rawNow: now}
 	if size := len(before) + len(now); size > maxComparedBytes || !r.work.spendUnits(rawByteWork*size) {
 		c.isIncomplete = true
 	} else if !c.readDefinitions(before, now) {
@@ -56,6 +56,8 @@ type comparison struct {
 	isIncomplete bool           // a part is missing in before or now
 	toolName     string
 	names        *Names
+
+	rawBefore, rawNow []byte
 }
 
 // readDefinitions decodes what differs; false: a definition is no object.

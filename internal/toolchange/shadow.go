@@ -108,6 +108,9 @@ func (c *comparison) compareMentions(old, fresh []definitionText) {
 		}
 		return found
 	})
+	if _, isCut := findMentions(c.rawBefore, c.rawNow, c.work); isCut {
+		c.addUncompared("", Shadows, fmt.Sprintf("The texts have more words that may name another tool than the %d that Patchbay looks up.", maxMentions))
+	}
 }
 
 // toolNames returns the words of a text that look like tool names: with a separator or a capital inside.
@@ -156,30 +159,4 @@ func isWordByte(text string, i int) bool {
 	}
 	next, last := text[i+1], text[i-1]
 	return (isLetter(next) || next >= '0' && next <= '9') && (isLetter(last) || last >= '0' && last <= '9')
-}
-
-// maxMentions bounds the words that are looked up per definition.
-const maxMentions = 200
-
-// Mentions returns the new words of a definition that may name another tool. The caller looks up their owners
-// for [Compare].
-func Mentions(before, now []byte) []string {
-	if len(before)+len(now) > maxComparedBytes {
-		return nil // Compare does not search these definitions
-	}
-	seen := map[string]bool{}
-	for word := range toolNames(string(before)) {
-		seen[word] = true
-	}
-	var words []string
-	for word := range toolNames(string(now)) {
-		if seen[word] {
-			continue
-		}
-		if words = append(words, word); len(words) == maxMentions {
-			break
-		}
-		seen[word] = true
-	}
-	return words
 }
