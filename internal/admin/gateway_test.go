@@ -23,7 +23,13 @@ const searchTool = `{"name":"search","title":"Search","description":"Finds thing
 // addAnsweringServer adds a connector with a tool of that result, and an agent with a grant.
 func (d *dashboard) addAnsweringServer(result string, opts ...func(*connectors.Agent)) (connectors.Agent, connectors.Connector, *mcptest.Server) {
 	d.t.Helper()
-	up := mcptest.Start(d.t, mcptest.Script{Tools: []string{searchTool}, On: map[string]mcptest.Handler{
+	return d.addServerOf(searchTool, result, opts...)
+}
+
+// addServerOf is addAnsweringServer with another definition.
+func (d *dashboard) addServerOf(tool, result string, opts ...func(*connectors.Agent)) (connectors.Agent, connectors.Connector, *mcptest.Server) {
+	d.t.Helper()
+	up := mcptest.Start(d.t, mcptest.Script{Tools: []string{tool}, On: map[string]mcptest.Handler{
 		"tools/call": mcptest.Answer("application/json", func(c mcptest.Call) string { return mcptest.Result(c, result) }),
 	}})
 	c := d.addConnectorAt("Linear", up.URL)
@@ -162,6 +168,25 @@ func TestAToolIsTriedByItsForm(t *testing.T) {
 	b.get("/calls?agent=support&connector=linear&tool=search&status=success").want(t, http.StatusOK, "1 call", call)
 	for _, none := range []string{"agent=nobody", "connector=none", "tool=other", "status=denied", "status=nonsense"} {
 		b.get("/calls?"+none).want(t, http.StatusOK, "No call matches")
+	}
+}
+
+func TestTrial_SaysWhetherTheOutputWasChecked(t *testing.T) {
+	t.Parallel()
+	const fits, unchecked = "The structured content fits the output schema.", "could not be checked against the whole output schema."
+	for schema, want := range map[string]struct{ said, unsaid string }{
+		`{"type":"integer"}`:                    {fits, unchecked},
+		`{"$ref":"https://example.com/number"}`: {unchecked, fits},
+	} {
+		d := newDashboard(t)
+		definition := strings.Replace(searchTool, `{"found":{"type":"integer"}}`, `{"found":`+schema+`}`, 1)
+		d.addServerOf(definition, `{"content":[],"structuredContent":{"found":2}}`, trustAgent)
+		form := url.Values{"agent": {"support"}, "as": {"json"}, "json": {`{"q":"x"}`}}
+		p := d.signInAsRole(connectors.RoleMember).post("/connectors/linear/tools/search/try", form)
+		p.want(t, http.StatusOK, want.said)
+		if p.says(want.unsaid) {
+			t.Errorf("%s: it says %q", schema, want.unsaid)
+		}
 	}
 }
 

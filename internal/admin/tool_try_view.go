@@ -62,9 +62,12 @@ func trialResult(ctx context.Context, c connectors.ToolCall, t *agentview.Tool, 
 	v := resultView(ctx, r, storedPictureURL(c, tenant))
 	v.Facts, v.Link = formatDuration(ctx, c.Duration)+" · "+formatBytes(ctx, c.ResponseBytes), link
 	if t.OutputSchema != nil && !c.IsError {
-		v.Checked = i18n.T(ctx, "The structured content fits the output schema.")
 		if mismatch := t.OutputMismatch(ctx, c.Structured); mismatch != "" {
-			v.Checked, v.Misfit = "", &templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "It does not fit the output schema"), Text: shortenText(mismatch, maxDescription)}
+			v.Misfit = &templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "It does not fit the output schema"), Text: shortenText(mismatch, maxDescription)}
+		} else if t.FitsOutput(ctx, c.Structured) {
+			v.Checked = i18n.T(ctx, "The structured content fits the output schema.")
+		} else {
+			v.Checked = i18n.T(ctx, "No mismatch was found, but the structured content could not be checked against the whole output schema.")
 		}
 	}
 	return &v

@@ -73,7 +73,7 @@ type Result struct {
 	Note       string      // what is missing, and why
 	Problem    *Attention  // why there is no result
 	Link       *Link       // to the call
-	Checked    string      // "It fits the output schema."; empty: there is no schema
+	Checked    string      // "It fits the output schema.", or could not be checked; empty: there is no schema, or Misfit
 	Waiting    *ResultWait // the result is pending
 }
 
