@@ -86,7 +86,7 @@ func (e *diagnosis) checkEgress(server config.Server) {
 		return
 	}
 	if server.Egress == config.EgressLocal && !server.IsLocal() {
-		e.reportProblem(what, "local, while others can reach this server: every tenant's admin reaches this machine and its network. Set PATCHBAY_EGRESS=public, and PATCHBAY_EGRESS_ALLOW for exceptions.")
+		e.reportProblem(what, "local, while others can reach this server: every tenant's admin reaches this machine. Set PATCHBAY_EGRESS=public, and PATCHBAY_EGRESS_ALLOW for exceptions.")
 		return
 	}
 	e.reportOK(what, "%s, with %d exceptions", server.Egress, len(allow))

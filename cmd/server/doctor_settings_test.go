@@ -62,7 +62,7 @@ func TestDoctor_ExplainsWrongAddresses(t *testing.T) {
 		"callback to itself":   {config.ServerFlags{Addr: "0.0.0.0:80", BaseURL: "http://localhost"}, (*diagnosis).checkCallback, "NOTE     OAuth callback http://localhost/oauth/callback is this machine alone"},
 		"egress at home":       {config.ServerFlags{}, (*diagnosis).checkEgress, "OK       egress         local, with 0 exceptions\n"},
 		"egress":               {config.ServerFlags{Addr: "0.0.0.0:80", EgressAllow: "10.0.0.0/8:443"}, (*diagnosis).checkEgress, "OK       egress         public, with 1 exceptions\n"},
-		"egress to everything": {config.ServerFlags{Addr: "0.0.0.0:80", Egress: "local"}, (*diagnosis).checkEgress, "PROBLEM  egress         local, while others can reach this server: every tenant's admin reaches this machine and its network. Set PATCHBAY_EGRESS=public"},
+		"egress to everything": {config.ServerFlags{Addr: "0.0.0.0:80", Egress: "local"}, (*diagnosis).checkEgress, "PROBLEM  egress         local, while others can reach this server: every tenant's admin reaches this machine. Set PATCHBAY_EGRESS=public"},
 		"egress by a name":     {config.ServerFlags{BaseURL: far, Egress: "local"}, (*diagnosis).checkEgress, "PROBLEM  egress         local, while others can reach this server"},
 		"egress by a proxy":    {config.ServerFlags{Proxies: "127.0.0.1", Egress: "local"}, (*diagnosis).checkEgress, "PROBLEM  egress         local, while others can reach this server"},
 		"egress unset, a name": {config.ServerFlags{BaseURL: far}, (*diagnosis).checkEgress, "OK       egress         public, with 0 exceptions\n"},
