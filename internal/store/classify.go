@@ -118,18 +118,25 @@ func classifyError(err error) error {
 		return err
 	}
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok { // also if the server gives its own reason
-		return fault.Wrap(fault.Unavailable, unavailableError{err}, "The database does not answer.")
+		return newUnavailable(err, "The database does not answer.")
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return classifyState(pg, err)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fault.Wrap(fault.Unavailable, unavailableError{err}, "The database did not answer in time.")
+		return newUnavailable(err, "The database did not answer in time.")
 	}
 	if isDisconnected(err) {
-		return fault.Wrap(fault.Unavailable, unavailableError{err}, "The database does not answer.")
+		return newUnavailable(err, "The database does not answer.")
 	}
 	return err
+}
+
+// newUnavailable returns the fault of a database that does not answer, or refuses writes for now.
+func newUnavailable(err error, message string) *fault.Error {
+	f := fault.Wrap(fault.Unavailable, unavailableError{err}, message)
+	f.RetryAfter = databaseRetryAfter
+	return f
 }
 
 // classifyState classifies by SQLSTATE (PostgreSQL documentation, appendix A).
@@ -146,13 +153,13 @@ func classifyState(pg *pgconn.PgError, err error) error {
 	case "PB001": // refuse_retired_key
 		return fault.Wrap(fault.Unavailable, fmt.Errorf("%w: %w", errRetiredKey, err), "The keys were changed at this moment. Try again.")
 	case "25006": // read-only: a standby, or a primary during failover
-		return fault.Wrap(fault.Unavailable, unavailableError{err}, "The database takes no changes at this moment.")
+		return newUnavailable(err, "The database takes no changes at this moment.")
 	case "57014": // statement timeout
 		return fault.Wrap(fault.Unavailable, err, "The database did not answer in time.")
 	}
 	switch pg.Code[:2] {
 	case "08", "57": // connection; operator intervention: shutdown, startup, terminated session
-		return fault.Wrap(fault.Unavailable, unavailableError{err}, "The database does not answer.")
+		return newUnavailable(err, "The database does not answer.")
 	case "53", "58": // resources, system
 		return fault.Wrap(fault.Unavailable, err, "The database does not answer.")
 	}
