@@ -10,6 +10,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
 	"patchbay/internal/store"
 	"patchbay/internal/toolcall"
 )
@@ -88,6 +89,9 @@ func (h *Handler) listApprovals(ctx context.Context, actor auth.Actor, in *Pagin
 	out := store.List[approvalJSON]{Next: page.Next}
 	for _, waiting := range page.Items {
 		item, err := h.viewApproval(ctx, actor, waiting, store.CountFor(counts, waiting))
+		if fault.Is(err, fault.NotFound) { // deleted meanwhile, or its agent
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"patchbay/internal/connectors"
 )
 
@@ -29,5 +31,21 @@ func TestOverview_ConnectorFailsBetweenStatements(t *testing.T) {
 	}
 	if failing, counted = get(); failing != 1 || counted != 1 {
 		t.Errorf("afterwards %v and %v, want 1 and 1", failing, counted)
+	}
+}
+
+func TestApprovals_ApprovalDeletedBetweenStatementsIsLeftOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.createTargets(t, w.Tenant)
+	member := w.createKey(t, connectors.RoleMember)
+	var left any
+	w.BetweenStatements(t, "tool_allowances", func() {
+		left = w.call(t, member, http.MethodGet, "/api/v1/approvals", nil).want(http.StatusOK)["items"]
+	}, func() {
+		w.AsSystem(t, "delete from approvals", nil)
+	})
+	if diff := cmp.Diff([]any{}, left); diff != "" {
+		t.Error(diff)
 	}
 }
