@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/testing/testclient"
 )
 
 func TestOutage_IsAnsweredAtOnceWithRetryAfter(t *testing.T) {
@@ -26,7 +27,7 @@ func TestOutage_IsAnsweredAtOnceWithRetryAfter(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer "+key)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
-		response, err := http.DefaultClient.Do(r)
+		response, err := testclient.New(t).Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
