@@ -16,18 +16,18 @@ import (
 	"patchbay/internal/telemetry"
 )
 
-type auditCutCommand struct {
+type auditTruncateCommand struct {
 	databaseCommand
 	KeepDays int `required:"" placeholder:"N" help:"How many days of it stay at least, from 365. Whole months go."`
 }
 
-func (auditCutCommand) Help() string {
+func (auditTruncateCommand) Help() string {
 	return "Removes the months of the audit log, and of what is on record of how calls ended, that ended longer ago, of all tenants. Each log is verified first, and what is gone is told by an entry of it, signed: " +
 		"what follows is verified from there. It takes a role that owns the tables, as migrate does; servers go on meanwhile, and have no right to it. Export what is to be kept elsewhere before."
 }
 
 // Run cuts the logs, and prints a line for each tenant whose log was cut.
-func (c auditCutCommand) Run(ctx context.Context, p commandIO) error {
+func (c auditTruncateCommand) Run(ctx context.Context, p commandIO) error {
 	if c.KeepDays < db.MinAuditDays {
 		return fault.Errorf(fault.Invalid, "At least %d days of the audit log stay: write --keep-days=%d or more.", db.MinAuditDays, db.MinAuditDays)
 	}
@@ -57,10 +57,10 @@ func (c auditCutCommand) Run(ctx context.Context, p commandIO) error {
 	if !ok {
 		return fault.Errorf(fault.Invalid, "DATABASE_URL leads to a pooler, and this needs the database itself. Set PATCHBAY_DATABASE_DIRECT_URL to its own address.")
 	}
-	return c.cutLog(ctx, p, d, session)
+	return c.truncateLog(ctx, p, d, session)
 }
 
-func (c auditCutCommand) cutLog(ctx context.Context, p commandIO, d *database, session string) error {
+func (c auditTruncateCommand) truncateLog(ctx context.Context, p commandIO, d *database, session string) error {
 	kept := time.Now().UTC().AddDate(0, 0, -c.KeepDays)
 	before, err := d.store.System().AuditMonthsEnd(ctx, kept)
 	if err != nil {

@@ -76,7 +76,7 @@ func (b *benchRun) startServices(ctx context.Context, kek secret.KEK, log *slog.
 		return err
 	}
 	b.runner, err = jobs.New(jobs.Options{
-		Pool: b.pool, ListenPool: b.pool, Syncer: b.syncer, Due: b.store.System().DueShards, Turn: b.store.System().TakeClockTurn, Log: log,
+		Pool: b.pool, ListenPool: b.pool, Syncer: b.syncer, Due: b.store.System().DueShards, Turn: b.store.System().ClaimClockTick, Log: log,
 	})
 	if err != nil {
 		return err

@@ -67,12 +67,12 @@ func postgresOptions(d config.Database, log *slog.Logger) postgres.Options {
 
 // openDatabase migrates and opens the store. After a failure nothing is open, and with a wrong key nothing is
 // written. Behind a pooler it migrates only with a direct address.
-func openDatabase(ctx context.Context, route db.Route, keys *keyHolder, log *slog.Logger) (*database, error) {
+func openDatabase(ctx context.Context, route db.Route, keys *kekSource, log *slog.Logger) (*database, error) {
 	return openDatabaseTraced(ctx, route, keys, log, nil)
 }
 
 // openDatabaseTraced is openDatabase with a tracer of statements; nil: none.
-func openDatabaseTraced(ctx context.Context, route db.Route, keys *keyHolder, log *slog.Logger, tracer pgx.QueryTracer) (*database, error) {
+func openDatabaseTraced(ctx context.Context, route db.Route, keys *kekSource, log *slog.Logger, tracer pgx.QueryTracer) (*database, error) {
 	route, err := migrateRoute(ctx, route, keys, log)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func openDatabaseTraced(ctx context.Context, route db.Route, keys *keyHolder, lo
 }
 
 // checkKey fails if the key does not open the existing data, before the schema is migrated.
-func checkKey(ctx context.Context, url string, keys *keyHolder) error {
+func checkKey(ctx context.Context, url string, keys *kekSource) error {
 	pool, err := db.OpenPool(ctx, url, db.PoolOptions{MaxConns: 1})
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && slices.Contains([]string{"22023", "42501", "42704"}, refused.Code) {
 		return nil // before the first migration the runtime role is missing or not granted

@@ -20,7 +20,7 @@ func (doctorCommand) Help() string {
 
 // Run runs the checks in the order of a server's start.
 func (c doctorCommand) Run(ctx context.Context, p commandIO) error {
-	e := &diagnosis{out: p}
+	e := &doctorReport{out: p}
 	server, serverErr := c.ServerFlags.Check()
 	database, databaseErr := c.DatabaseFlags.Check()
 	_, logErr := c.LogFlags.Check()
@@ -47,8 +47,8 @@ func (c doctorCommand) Run(ctx context.Context, p commandIO) error {
 	return nil
 }
 
-// diagnosis prints one line per finding.
-type diagnosis struct {
+// doctorReport prints one line per finding.
+type doctorReport struct {
 	out      commandIO
 	problems int
 
@@ -56,23 +56,23 @@ type diagnosis struct {
 	allowedRead     bool // the settings are valid
 }
 
-func (e *diagnosis) reportOK(what, format string, args ...any) {
-	e.out.printLine("OK       %-14s %s", what, fmt.Sprintf(format, args...))
+func (r *doctorReport) reportOK(what, format string, args ...any) {
+	r.out.printLine("OK       %-14s %s", what, fmt.Sprintf(format, args...))
 }
 
 // reportNote prints what may be right or wrong.
-func (e *diagnosis) reportNote(what, format string, args ...any) {
-	e.out.printLine("NOTE     %-14s %s", what, fmt.Sprintf(format, args...))
+func (r *doctorReport) reportNote(what, format string, args ...any) {
+	r.out.printLine("NOTE     %-14s %s", what, fmt.Sprintf(format, args...))
 }
 
-func (e *diagnosis) reportProblem(what, format string, args ...any) {
-	e.problems++
-	e.out.printLine("PROBLEM  %-14s %s", what, fmt.Sprintf(format, args...))
+func (r *doctorReport) reportProblem(what, format string, args ...any) {
+	r.problems++
+	r.out.printLine("PROBLEM  %-14s %s", what, fmt.Sprintf(format, args...))
 }
 
 // reportError prints an error as the command line would.
-func (e *diagnosis) reportError(what string, err error) {
+func (r *doctorReport) reportError(what string, err error) {
 	for _, sentence := range toSentences(err) {
-		e.reportProblem(what, "%s", sentence)
+		r.reportProblem(what, "%s", sentence)
 	}
 }

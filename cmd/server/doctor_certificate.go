@@ -18,7 +18,7 @@ const minValidity = 14 * 24 * time.Hour
 
 // checkCertificate requests the public base URL and checks its certificate. An unreachable URL is no problem,
 // because it may be reachable from elsewhere. roots, if any, replace the system's.
-func (e *diagnosis) checkCertificate(ctx context.Context, server config.Server, roots *x509.CertPool) {
+func (r *doctorReport) checkCertificate(ctx context.Context, server config.Server, roots *x509.CertPool) {
 	const what = "certificate"
 	addr, err := net.ResolveTCPAddr("tcp", server.Addr)
 	if err != nil {
@@ -30,41 +30,41 @@ func (e *diagnosis) checkCertificate(ctx context.Context, server config.Server, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
-	res, err := getVia(ctx, base.JoinPath("healthz").String(), net.JoinHostPort(base.Hostname(), portOr443(base.Port())), roots)
+	res, err := getThroughAddress(ctx, base.JoinPath("healthz").String(), net.JoinHostPort(base.Hostname(), portOr443(base.Port())), roots)
 	var unknown x509.UnknownAuthorityError
 	var elsewhere x509.HostnameError
 	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
 	switch {
 	case isInvalid && invalid.Reason == x509.Expired:
-		e.reportProblem(what, "%s has one that is good from %s to %s: browsers and agents refuse it. Renew it where TLS ends, and check this machine's clock.",
+		r.reportProblem(what, "%s has one that is good from %s to %s: browsers and agents refuse it. Renew it where TLS ends, and check this machine's clock.",
 			base.Host, formatDay(invalid.Cert.NotBefore), formatDay(invalid.Cert.NotAfter))
 	case errors.As(err, &elsewhere):
-		e.reportProblem(what, "%s has one for other names: browsers and agents refuse it. Put one for %s where TLS ends, or mend PATCHBAY_BASE_URL.", base.Host, base.Hostname())
+		r.reportProblem(what, "%s has one for other names: browsers and agents refuse it. Put one for %s where TLS ends, or mend PATCHBAY_BASE_URL.", base.Host, base.Hostname())
 	case errors.As(err, &unknown):
-		e.reportNote(what, "%s has one of an authority that this machine does not know. Browsers and agents have to know it; where a public authority signed, the chain between is not sent.", base.Host)
+		r.reportNote(what, "%s has one of an authority that this machine does not know. Browsers and agents have to know it; where a public authority signed, the chain between is not sent.", base.Host)
 	case isInvalid:
-		e.reportProblem(what, "%s has one that is not good: %v. Put another where TLS ends.", base.Host, invalid)
+		r.reportProblem(what, "%s has one that is not good: %v. Put another where TLS ends.", base.Host, invalid)
 	case err != nil:
-		e.reportNote(what, "%s cannot be reached from this machine (%v). Where people reach it, nothing is wrong.", base.Host, errors.Unwrap(err))
+		r.reportNote(what, "%s cannot be reached from this machine (%v). Where people reach it, nothing is wrong.", base.Host, errors.Unwrap(err))
 	default:
 		_ = res.Body.Close()
-		e.reportReached(what, base.Host, res)
+		r.reportReachable(what, base.Host, res)
 	}
 }
 
-func (e *diagnosis) reportReached(what, host string, res *http.Response) {
+func (r *doctorReport) reportReachable(what, host string, res *http.Response) {
 	switch until := res.TLS.PeerCertificates[0].NotAfter; {
 	case time.Until(until) < minValidity:
-		e.reportProblem(what, "the one of %s ends on %s. Renew it where TLS ends, and find out why that did not happen by itself.", host, formatDay(until))
+		r.reportProblem(what, "the one of %s ends on %s. Renew it where TLS ends, and find out why that did not happen by itself.", host, formatDay(until))
 	case res.StatusCode != http.StatusOK:
-		e.reportNote(what, "good until %s; but %s answers /healthz with %d. Where a server of yours runs, its proxy does not lead to it.", formatDay(until), host, res.StatusCode)
+		r.reportNote(what, "good until %s; but %s answers /healthz with %d. Where a server of yours runs, its proxy does not lead to it.", formatDay(until), host, res.StatusCode)
 	default:
-		e.reportOK(what, "good until %s", formatDay(until))
+		r.reportOK(what, "good until %s", formatDay(until))
 	}
 }
 
-// getVia sends one request to the operator's own host, at any address.
-func getVia(ctx context.Context, url, at string, roots *x509.CertPool) (*http.Response, error) {
+// getThroughAddress sends one request to the operator's own host, at any address.
+func getThroughAddress(ctx context.Context, url, at string, roots *x509.CertPool) (*http.Response, error) {
 	allow, err := safehttp.ParseAllow(at)
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %w", url, err)

@@ -32,84 +32,84 @@ const (
 )
 
 // checkDatabase checks everything below the store.
-func (e *diagnosis) checkDatabase(ctx context.Context, d config.Database) {
+func (r *doctorReport) checkDatabase(ctx context.Context, d config.Database) {
 	log := slog.New(slog.DiscardHandler)
 	if d.Embedded() {
-		if !e.findPostgres(ctx, d) || !e.checkDirectory(d) {
+		if !r.findPostgres(ctx, d) || !r.checkDirectory(d) {
 			return
 		}
 		if !postgres.Exists(d.DataDir) {
-			e.reportNote("database", "there is none yet in %s; the first start makes it.", d.DataDir)
+			r.reportNote("database", "there is none yet in %s; the first start makes it.", d.DataDir)
 			return
 		}
 	}
-	keys, ok := e.checkKeyset(d)
+	keys, ok := r.checkKeyset(d)
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
 	route, stop, err := attachDatabase(ctx, d, log)
 	if err != nil {
-		e.reportError("database", err)
+		r.reportError("database", err)
 		return
 	}
 	defer stop()
 	if socket := socketDir(route.URL); d.Embedded() && socket != "" {
-		e.reportOK("socket", "%s, for pg_dump and psql: host=%s user=patchbay dbname=patchbay", socket, socket)
+		r.reportOK("socket", "%s, for pg_dump and psql: host=%s user=patchbay dbname=patchbay", socket, socket)
 	}
 	if route, err = route.Find(ctx); err != nil {
-		e.reportError("database", err)
+		r.reportError("database", err)
 		return
 	}
 	pool, err := db.OpenPool(ctx, route.URL, db.PoolOptions{MaxConns: 2, Pooled: route.Pooled()})
 	if err != nil {
-		e.reportError("database", err)
+		r.reportError("database", err)
 		return
 	}
 	defer pool.Close()
-	e.checkClock(ctx, pool)
+	r.checkClock(ctx, pool)
 	if !route.Own {
-		e.checkLogin(ctx, pool)
+		r.checkLogin(ctx, pool)
 	}
-	e.checkPooler(ctx, route, pool)
-	if e.checkSchema(ctx, pool) && ok {
-		e.checkKeyOpens(ctx, pool, keys)
+	r.checkPooler(ctx, route, pool)
+	if r.checkSchema(ctx, pool) && ok {
+		r.checkKeyOpens(ctx, pool, keys)
 	}
 }
 
 // checkLogin reports a login role of an external database that can become superuser.
-func (e *diagnosis) checkLogin(ctx context.Context, pool *pgxpool.Pool) {
+func (r *doctorReport) checkLogin(ctx context.Context, pool *pgxpool.Pool) {
 	const what = "database role"
 	var user string
 	var super bool
 	err := pool.QueryRow(ctx, "select session_user, (select rolsuper or rolbypassrls from pg_roles where rolname = session_user)").Scan(&user, &super)
 	switch {
 	case err != nil:
-		e.reportError(what, err)
+		r.reportError(what, err)
 	case super:
-		e.reportNote(what, "connections sign in as %s, which bypasses row-level security, and work as %s: a statement that resets the role sees all tenants. Let DATABASE_URL sign in as %s itself, or as a role that is no superuser.", user, db.AppRole, db.AppRole)
+		r.reportNote(what, "connections sign in as %s, which bypasses row-level security, and work as %s: a statement that resets the role sees all tenants. Let DATABASE_URL sign in as %s itself, or as a role that is no superuser.", user, db.AppRole, db.AppRole)
 	default:
-		e.reportOK(what, "signs in as %s", user)
+		r.reportOK(what, "signs in as %s", user)
 	}
 }
 
 // checkPooler reports what is slower or missing behind a pooler.
-func (e *diagnosis) checkPooler(ctx context.Context, route db.Route, pool *pgxpool.Pool) {
+func (r *doctorReport) checkPooler(ctx context.Context, route db.Route, pool *pgxpool.Pool) {
 	const what = "pooler"
 	if !route.Pooled() {
 		return
 	}
 	if _, ok := route.Session(); !ok {
-		e.reportNote(what, "there is one, and no way past it: queued syncs begin up to a second later, and what an agent may do is read once a second, and one process does not hear another. Set PATCHBAY_DATABASE_DIRECT_URL, or run one process alone.")
+		r.reportNote(what, "there is one, and no way past it: queued syncs begin up to a second later, and what an agent may do is read once a second, and one process does not hear another. Set PATCHBAY_DATABASE_DIRECT_URL, or run one process alone.")
 	} else {
-		e.reportOK(what, "there is one, and PATCHBAY_DATABASE_DIRECT_URL leads past it")
+		r.reportOK(what, "there is one, and PATCHBAY_DATABASE_DIRECT_URL leads past it")
 	}
 	var role string
 	var unbounded bool
 	err := pool.QueryRow(ctx, `select session_user, '0' in (current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout'))`).Scan(&role, &unbounded)
 	switch name := (pgx.Identifier{role}).Sanitize(); {
 	case err != nil:
-		e.reportError(what, err)
+		r.reportError(what, err)
 	case unbounded:
-		e.reportNote(what, "a statement or a forgotten transaction may last for ever. Let an administrator run: alter role %s set statement_timeout = '60s'; alter role %s set idle_in_transaction_session_timeout = '60s'", name, name)
+		r.reportNote(what, "a statement or a forgotten transaction may last for ever. Let an administrator run: alter role %s set statement_timeout = '60s'; alter role %s set idle_in_transaction_session_timeout = '60s'", name, name)
 	}
 }
 
@@ -123,18 +123,18 @@ func socketDir(address string) string {
 }
 
 // findPostgres finds PostgreSQL's programs.
-func (e *diagnosis) findPostgres(ctx context.Context, d config.Database) bool {
+func (r *doctorReport) findPostgres(ctx context.Context, d config.Database) bool {
 	bin, err := postgres.FindBinaries(ctx, d.DataDir, d.PostgresBin)
 	if err != nil {
-		e.reportError("PostgreSQL", err)
+		r.reportError("PostgreSQL", err)
 		return false
 	}
-	e.reportOK("PostgreSQL", "%s in %s", bin.Version, bin.Dir)
+	r.reportOK("PostgreSQL", "%s in %s", bin.Version, bin.Dir)
 	return true
 }
 
 // checkDirectory checks the nearest existing directory: the first start creates the data directory itself.
-func (e *diagnosis) checkDirectory(d config.Database) bool {
+func (r *doctorReport) checkDirectory(d config.Database) bool {
 	const what = "data directory"
 	dir := d.DataDir
 	info, err := os.Stat(dir)
@@ -145,71 +145,71 @@ func (e *diagnosis) checkDirectory(d config.Database) bool {
 	const writable = 2 // W_OK of access(2)
 	switch {
 	case err != nil:
-		e.reportProblem(what, "%s cannot be read. Choose another with PATCHBAY_DATA_DIR.", dir)
+		r.reportProblem(what, "%s cannot be read. Choose another with PATCHBAY_DATA_DIR.", dir)
 		return false
 	case !info.IsDir():
-		e.reportProblem(what, "%s is no directory. Choose another with PATCHBAY_DATA_DIR.", dir)
+		r.reportProblem(what, "%s is no directory. Choose another with PATCHBAY_DATA_DIR.", dir)
 		return false
 	case syscall.Access(dir, writable) != nil:
-		e.reportProblem(what, "%s is not writable for this user. Change its owner, or choose another with PATCHBAY_DATA_DIR.", dir)
+		r.reportProblem(what, "%s is not writable for this user. Change its owner, or choose another with PATCHBAY_DATA_DIR.", dir)
 		return false
 	}
-	e.reportOK(what, "%s", d.DataDir)
-	e.checkDisk(dir)
+	r.reportOK(what, "%s", d.DataDir)
+	r.checkDisk(dir)
 	return true
 }
 
-func (e *diagnosis) checkDisk(dir string) {
+func (r *doctorReport) checkDisk(dir string) {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(dir, &stat); err != nil {
-		e.reportNote("disk", "how much is free below %s is not known.", dir)
+		r.reportNote("disk", "how much is free below %s is not known.", dir)
 		return
 	}
 	free := stat.Bavail * uint64(stat.Bsize)
 	if free < minFreeDisk {
-		e.reportProblem("disk", "%d MiB are free below %s. Make room: PostgreSQL stops when the disk is full.", free>>20, dir)
+		r.reportProblem("disk", "%d MiB are free below %s. Make room: PostgreSQL stops when the disk is full.", free>>20, dir)
 		return
 	}
-	e.reportOK("disk", "%d GiB free", free>>30)
+	r.reportOK("disk", "%d GiB free", free>>30)
 }
 
-func (e *diagnosis) checkKeyset(d config.Database) (*keyHolder, bool) {
+func (r *doctorReport) checkKeyset(d config.Database) (*kekSource, bool) {
 	if d.Keyset.Empty() {
 		info, err := os.Stat(d.KeysetFile())
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			e.reportProblem("keyset", "%s is gone, and nothing else opens the database. Restore it from a backup, or set PATCHBAY_KEYSET.", d.KeysetFile())
+			r.reportProblem("keyset", "%s is gone, and nothing else opens the database. Restore it from a backup, or set PATCHBAY_KEYSET.", d.KeysetFile())
 			return nil, false
 		case err == nil && info.Mode().Perm()&0o077 != 0:
-			e.reportProblem("keyset", "%s can be read by others. Run chmod 600 on it.", d.KeysetFile())
+			r.reportProblem("keyset", "%s can be read by others. Run chmod 600 on it.", d.KeysetFile())
 		}
 	}
 	keys, err := newKeyHolder(d)
 	if err != nil {
-		e.reportError("keyset", err)
+		r.reportError("keyset", err)
 		return nil, false
 	}
 	return keys, true
 }
 
-func (e *diagnosis) checkClock(ctx context.Context, pool *pgxpool.Pool) {
+func (r *doctorReport) checkClock(ctx context.Context, pool *pgxpool.Pool) {
 	var there time.Time
 	var version string
 	asked := time.Now()
 	if err := pool.QueryRow(ctx, `select clock_timestamp(), current_setting('server_version')`).Scan(&there, &version); err != nil {
-		e.reportError("database", err)
+		r.reportError("database", err)
 		return
 	}
-	e.reportOK("database", "PostgreSQL %s answers", version)
+	r.reportOK("database", "PostgreSQL %s answers", version)
 	// The database's time lies between the request and now: a slow network is no skew.
 	if there.Before(asked.Add(-maxClockSkew)) || there.After(time.Now().Add(maxClockSkew)) {
-		e.reportProblem("clock", "this machine and the database differ by %s. Set both clocks by NTP.", time.Since(there).Abs().Round(time.Second))
+		r.reportProblem("clock", "this machine and the database differ by %s. Set both clocks by NTP.", time.Since(there).Abs().Round(time.Second))
 		return
 	}
-	e.reportOK("clock", "agrees with the database")
+	r.reportOK("clock", "agrees with the database")
 }
 
-func (e *diagnosis) checkSchema(ctx context.Context, pool *pgxpool.Pool) bool {
+func (r *doctorReport) checkSchema(ctx context.Context, pool *pgxpool.Pool) bool {
 	applied, wanted, err := db.Current(ctx, pool)
 	var missing []int64
 	if err == nil {
@@ -217,56 +217,56 @@ func (e *diagnosis) checkSchema(ctx context.Context, pool *pgxpool.Pool) bool {
 	}
 	switch {
 	case err != nil:
-		e.reportError("schema", err)
+		r.reportError("schema", err)
 		return false
 	case applied < wanted:
-		e.reportProblem("schema", "version %d, and this program wants %d. Run patchbay migrate.", applied, wanted)
+		r.reportProblem("schema", "version %d, and this program wants %d. Run patchbay migrate.", applied, wanted)
 		return false
 	case applied > wanted:
-		e.reportProblem("schema", "version %d, and this program knows %d: a newer Patchbay has migrated it. Run that version's programs, or restore a backup from before its upgrade.", applied, wanted)
+		r.reportProblem("schema", "version %d, and this program knows %d: a newer Patchbay has migrated it. Run that version's programs, or restore a backup from before its upgrade.", applied, wanted)
 		return false
 	case len(missing) > 0:
-		e.reportProblem("schema", "version %d, without these that come before: %s. Run patchbay migrate.", applied, strings.Trim(fmt.Sprint(missing), "[]"))
+		r.reportProblem("schema", "version %d, without these that come before: %s. Run patchbay migrate.", applied, strings.Trim(fmt.Sprint(missing), "[]"))
 		return false
 	}
-	e.reportOK("schema", "version %d", applied)
+	r.reportOK("schema", "version %d", applied)
 	return true
 }
 
 // checkKeyOpens reports whether the keyset is the database's, and the state of the keys in it.
-func (e *diagnosis) checkKeyOpens(ctx context.Context, pool *pgxpool.Pool, keys *keyHolder) {
+func (r *doctorReport) checkKeyOpens(ctx context.Context, pool *pgxpool.Pool, keys *kekSource) {
 	kek, err := keys.openKey(ctx, pool)
 	if err != nil {
-		e.reportError("keyset", err)
+		r.reportError("keyset", err)
 		return
 	}
 	st, err := store.Open(ctx, pool, kek)
 	if err != nil {
-		e.reportError("keyset", err)
+		r.reportError("keyset", err)
 		return
 	}
 	defer st.Close()
-	e.reportOK("keyset", "opens the database%s", keys.describeKMS())
+	r.reportOK("keyset", "opens the database%s", keys.describeKMS())
 	if st.KeysMoving() {
-		e.reportNote("keyset", "the installation is being moved to another PATCHBAY_KEYSET, and both open the database. Restart each server with the new one, and run patchbay keys rewrap again.")
+		r.reportNote("keyset", "the installation is being moved to another PATCHBAY_KEYSET, and both open the database. Restart each server with the new one, and run patchbay keys rewrap again.")
 	}
-	e.checkSealingKeys(st)
-	if e.allowedRead {
-		e.checkStoredPrograms(ctx, st)
+	r.checkSealingKeys(st)
+	if r.allowedRead {
+		r.checkStoredPrograms(ctx, st)
 	}
 }
 
 // checkSealingKeys reports whether a rotation is complete, and whether tenants have their own keys.
-func (e *diagnosis) checkSealingKeys(st *store.Store) {
+func (r *doctorReport) checkSealingKeys(st *store.Store) {
 	const what = "sealing keys"
 	n, unfinished, perTenant := st.SealingKeys()
 	switch {
 	case unfinished:
-		e.reportNote(what, "%d: a rotation is under way, or was interrupted. Run patchbay keys rotate to end it.", n)
+		r.reportNote(what, "%d: a rotation is under way, or was interrupted. Run patchbay keys rotate to end it.", n)
 		return
 	case !perTenant:
-		e.reportNote(what, "%d, which seals the secrets of all tenants. Run patchbay keys rotate to give each tenant a key of its own; there is no way back to a version before that.", n)
+		r.reportNote(what, "%d, which seals the secrets of all tenants. Run patchbay keys rotate to give each tenant a key of its own; there is no way back to a version before that.", n)
 		return
 	}
-	e.reportOK(what, "%d", n)
+	r.reportOK(what, "%d", n)
 }

@@ -17,7 +17,7 @@ const maxReadiness = 1 << 20
 
 // checkLoops asks the running server for background loops that panicked recently. It prints nothing if none is
 // reachable.
-func (e *diagnosis) checkLoops(ctx context.Context, server config.Server, roots *x509.CertPool) {
+func (r *doctorReport) checkLoops(ctx context.Context, server config.Server, roots *x509.CertPool) {
 	const what = "loops"
 	addr, err := net.ResolveTCPAddr("tcp", server.Addr)
 	if err != nil {
@@ -30,7 +30,7 @@ func (e *diagnosis) checkLoops(ctx context.Context, server config.Server, roots 
 	}
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
-	res, err := getVia(ctx, base.JoinPath("readyz").String(), net.JoinHostPort(base.Hostname(), port), roots)
+	res, err := getThroughAddress(ctx, base.JoinPath("readyz").String(), net.JoinHostPort(base.Hostname(), port), roots)
 	if err != nil {
 		return
 	}
@@ -42,12 +42,12 @@ func (e *diagnosis) checkLoops(ctx context.Context, server config.Server, roots 
 	for _, l := range state.Loops {
 		last := l.Last.UTC().Format(time.RFC3339)
 		if l.Waiting {
-			e.reportProblem(what, "%q panicked %d times, last at %s, and waits to be started again. The server's log has the stack: report it.", l.Name, l.Panics, last)
+			r.reportProblem(what, "%q panicked %d times, last at %s, and waits to be started again. The server's log has the stack: report it.", l.Name, l.Panics, last)
 		} else {
-			e.reportNote(what, "%q panicked %d times, last at %s, and runs again. The server's log has the stack: report it.", l.Name, l.Panics, last)
+			r.reportNote(what, "%q panicked %d times, last at %s, and runs again. The server's log has the stack: report it.", l.Name, l.Panics, last)
 		}
 	}
 	if len(state.Loops) == 0 && state.Status != "" {
-		e.reportOK(what, "no background loop has panicked lately")
+		r.reportOK(what, "no background loop has panicked lately")
 	}
 }

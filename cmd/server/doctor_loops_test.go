@@ -13,7 +13,7 @@ import (
 )
 
 // panickedLoop is a loop of this process that panicked, and waits or has ended.
-func panickedLoop(t *testing.T, name string, waits bool) brokenLoop {
+func panickedLoop(t *testing.T, name string, waits bool) restartedLoop {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	started, over := make(chan struct{}, 1), make(chan struct{})
@@ -40,7 +40,7 @@ func panickedLoop(t *testing.T, name string, waits bool) brokenLoop {
 		}
 	}
 	t.Fatal("the loop is not named")
-	return brokenLoop{}
+	return restartedLoop{}
 }
 
 func TestReadyz_NamesLoopsThatPanicked(t *testing.T) {
@@ -49,7 +49,7 @@ func TestReadyz_NamesLoopsThatPanicked(t *testing.T) {
 	if waits.Panics != 1 || runs.Panics != 1 || time.Since(runs.Last) > time.Minute {
 		t.Errorf("loops = %+v, %+v", waits, runs)
 	}
-	later := brokenLoops(time.Now().Add(brokenWindow + time.Minute))
+	later := brokenLoops(time.Now().Add(restartWindow + time.Minute))
 	for _, l := range later {
 		if l.Name == runs.Name {
 			t.Errorf("%+v is named for too long", l)
@@ -61,12 +61,12 @@ func TestDoctor_NamesLoopsThatPanicked(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, c := range map[string]struct {
-		loops []brokenLoop
+		loops []restartedLoop
 		want  string
 	}{
 		"none":       {nil, `OK       loops          no background loop has panicked lately`},
-		"waits":      {[]brokenLoop{{Name: "history", Panics: 2, Last: at, Waiting: true}}, `PROBLEM  loops          "history" panicked 2 times, last at 2026-01-02T03:04:05Z, and waits .*`},
-		"runs again": {[]brokenLoop{{Name: "history", Panics: 1, Last: at}}, `NOTE     loops          "history" panicked 1 times, last at \S+, and runs again.*`},
+		"waits":      {[]restartedLoop{{Name: "history", Panics: 2, Last: at, Waiting: true}}, `PROBLEM  loops          "history" panicked 2 times, last at 2026-01-02T03:04:05Z, and waits .*`},
+		"runs again": {[]restartedLoop{{Name: "history", Panics: 1, Last: at}}, `NOTE     loops          "history" panicked 1 times, last at \S+, and runs again.*`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -81,7 +81,7 @@ func TestDoctor_NamesLoopsThatPanicked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantFinding(t, func(e *diagnosis) { e.checkLoops(t.Context(), server, nil) }, c.want)
+			wantFinding(t, func(e *doctorReport) { e.checkLoops(t.Context(), server, nil) }, c.want)
 		})
 	}
 }

@@ -16,28 +16,28 @@ import (
 const stdioCommands = "stdio commands"
 
 // checkCommands reports the programs that connectors may start, and which of them other users could replace.
-func (e *diagnosis) checkCommands(server config.Server) {
+func (r *doctorReport) checkCommands(server config.Server) {
 	if len(server.Stdio) == 0 {
-		e.reportOK(stdioCommands, "none may be started")
+		r.reportOK(stdioCommands, "none may be started")
 		return
 	}
 	for i, allowed := range allowedCommands(server) {
-		if e.checkProgram(allowed) && e.checkFolders(server.Stdio[i]) {
-			e.checkArguments(allowed)
+		if r.checkProgram(allowed) && r.checkFolders(server.Stdio[i]) {
+			r.checkArguments(allowed)
 		}
 	}
 }
 
 // checkProgram checks the program's file.
-func (e *diagnosis) checkProgram(allowed connectors.AllowedCommand) bool {
+func (r *doctorReport) checkProgram(allowed connectors.AllowedCommand) bool {
 	info, err := os.Stat(allowed.Path)
 	switch {
 	case err != nil:
-		e.reportProblem(stdioCommands, "%s is allowed in PATCHBAY_STDIO_COMMANDS, and does not exist here.", allowed.Path)
+		r.reportProblem(stdioCommands, "%s is allowed in PATCHBAY_STDIO_COMMANDS, and does not exist here.", allowed.Path)
 	case info.IsDir() || info.Mode()&0o111 == 0:
-		e.reportProblem(stdioCommands, "%s is allowed in PATCHBAY_STDIO_COMMANDS, and is no program.", allowed.Path)
+		r.reportProblem(stdioCommands, "%s is allowed in PATCHBAY_STDIO_COMMANDS, and is no program.", allowed.Path)
 	case isWorldWritable(info):
-		e.reportProblem(stdioCommands, "%s is allowed in PATCHBAY_STDIO_COMMANDS, and everybody on this machine may write to it: whoever does runs as Patchbay.", allowed.Path)
+		r.reportProblem(stdioCommands, "%s is allowed in PATCHBAY_STDIO_COMMANDS, and everybody on this machine may write to it: whoever does runs as Patchbay.", allowed.Path)
 	default:
 		return true
 	}
@@ -45,15 +45,15 @@ func (e *diagnosis) checkProgram(allowed connectors.AllowedCommand) bool {
 }
 
 // checkFolders checks the program's working directories.
-func (e *diagnosis) checkFolders(p config.Program) bool {
+func (r *doctorReport) checkFolders(p config.Program) bool {
 	fine := true
 	for _, dir := range p.Dirs {
 		info, err := os.Stat(dir)
 		switch {
 		case err != nil || !info.IsDir():
-			e.reportProblem(stdioCommands, "%s is allowed in the folder %s, which does not exist here.", p.Path, dir)
+			r.reportProblem(stdioCommands, "%s is allowed in the folder %s, which does not exist here.", p.Path, dir)
 		case isWorldWritable(info):
-			e.reportProblem(stdioCommands, "%s is allowed in the folder %s, and everybody on this machine may write to it: some programs look for their code where they work.", p.Path, dir)
+			r.reportProblem(stdioCommands, "%s is allowed in the folder %s, and everybody on this machine may write to it: some programs look for their code where they work.", p.Path, dir)
 		default:
 			continue
 		}
@@ -65,19 +65,19 @@ func (e *diagnosis) checkFolders(p config.Program) bool {
 func isWorldWritable(info fs.FileInfo) bool { return info.Mode()&0o002 != 0 }
 
 // checkArguments reports which arguments a connector may choose.
-func (e *diagnosis) checkArguments(allowed connectors.AllowedCommand) {
+func (r *doctorReport) checkArguments(allowed connectors.AllowedCommand) {
 	open := allowed.AnyArgs() || allowed.Rule == connectors.ArgsPrefix && hasOnlyOptions(allowed.Args)
 	switch {
 	case open && canRunAnyCode(allowed.Path):
-		e.reportNote(stdioCommands, "%s runs whatever code its arguments say: with it every tenant's admins run any code as Patchbay's own user. Write its arguments after it, with absolute paths in them.", allowed.Path)
+		r.reportNote(stdioCommands, "%s runs whatever code its arguments say: with it every tenant's admins run any code as Patchbay's own user. Write its arguments after it, with absolute paths in them.", allowed.Path)
 	case allowed.AnyArgs():
-		e.reportOK(stdioCommands, "%s with any arguments: every tenant's admins run it as Patchbay's own user", allowed.Path)
+		r.reportOK(stdioCommands, "%s with any arguments: every tenant's admins run it as Patchbay's own user", allowed.Path)
 	case allowed.Rule == connectors.ArgsNone:
-		e.reportOK(stdioCommands, "%s without arguments", allowed.Path)
+		r.reportOK(stdioCommands, "%s without arguments", allowed.Path)
 	case allowed.Rule == connectors.ArgsPrefix:
-		e.reportOK(stdioCommands, "%s with its %d arguments, and any after them", allowed.Path, len(allowed.Args))
+		r.reportOK(stdioCommands, "%s with its %d arguments, and any after them", allowed.Path, len(allowed.Args))
 	default:
-		e.reportOK(stdioCommands, "%s with its %d arguments", allowed.Path, len(allowed.Args))
+		r.reportOK(stdioCommands, "%s with its %d arguments", allowed.Path, len(allowed.Args))
 	}
 }
 
@@ -104,7 +104,7 @@ func canRunAnyCode(path string) bool {
 }
 
 // checkStoredPrograms reports connectors whose programs the operator does not allow any more.
-func (e *diagnosis) checkStoredPrograms(ctx context.Context, st *store.Store) {
+func (r *doctorReport) checkStoredPrograms(ctx context.Context, st *store.Store) {
 	const what = "stdio connectors"
 	n, refused := 0, 0
 	err := forEachConnector(ctx, st, func(tenant connectors.Tenant, c connectors.Connector) {
@@ -112,16 +112,16 @@ func (e *diagnosis) checkStoredPrograms(ctx context.Context, st *store.Store) {
 			return
 		}
 		n++
-		if why := e.refusalReasons(c); why != "" {
+		if why := r.refusalReasons(c); why != "" {
 			refused++
-			e.reportNote(what, "%s of the tenant %s is not started. %s", c.Slug, tenant.Slug, why)
+			r.reportNote(what, "%s of the tenant %s is not started. %s", c.Slug, tenant.Slug, why)
 		}
 	})
 	switch {
 	case err != nil:
-		e.reportError(what, err)
+		r.reportError(what, err)
 	case refused == 0:
-		e.reportOK(what, "%d, all allowed", n)
+		r.reportOK(what, "%d, all allowed", n)
 	}
 }
 
@@ -150,13 +150,13 @@ func forEachConnector(ctx context.Context, st *store.Store, do func(connectors.T
 
 // refusalReasons are the reasons not to start a stored connector's program; empty: none. It needs only the
 // names of the environment, which stays sealed.
-func (e *diagnosis) refusalReasons(c connectors.Connector) string {
+func (r *doctorReport) refusalReasons(c connectors.Connector) string {
 	env := connectors.Environment{}
 	for _, name := range c.EnvNames {
 		env[name] = ""
 	}
 	var reasons []string
-	for _, field := range e.allowedCommands.CheckStart(c.Command, env) {
+	for _, field := range r.allowedCommands.CheckStart(c.Command, env) {
 		reasons = append(reasons, field.Message)
 	}
 	return strings.Join(reasons, " ")

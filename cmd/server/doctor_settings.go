@@ -16,51 +16,51 @@ import (
 )
 
 // checkSettings reports unknown and invalid settings.
-func (e *diagnosis) checkSettings(environ []string, err error) {
+func (r *doctorReport) checkSettings(environ []string, err error) {
 	for _, name := range config.UnknownVariables(environ) {
-		e.reportProblem("settings", "%s is set, and no setting has that name. patchbay serve --help lists them.", name)
+		r.reportProblem("settings", "%s is set, and no setting has that name. patchbay serve --help lists them.", name)
 	}
 	if err != nil {
-		e.reportError("settings", err)
+		r.reportError("settings", err)
 		return
 	}
-	e.reportOK("settings", "all are legal")
+	r.reportOK("settings", "all are legal")
 }
 
 // checkTraces reports where traces go. The server ignores misspelt settings of traces.
-func (e *diagnosis) checkTraces(environ []string) {
+func (r *doctorReport) checkTraces(environ []string) {
 	const what = "traces"
 	s, err := otlp.Read(environ)
 	switch at, bad := url.Parse(s.Endpoint); {
 	case err != nil:
-		e.reportError(what, err)
+		r.reportError(what, err)
 	case s.Endpoint != "" && bad == nil:
-		e.reportOK(what, "are sent to %s", at.Host)
+		r.reportOK(what, "are sent to %s", at.Host)
 	}
 }
 
-func (e *diagnosis) checkBaseURL(server config.Server) {
+func (r *doctorReport) checkBaseURL(server config.Server) {
 	const what = "base URL"
 	addr, err := net.ResolveTCPAddr("tcp", server.Addr)
 	if err != nil {
-		e.reportProblem(what, "PATCHBAY_ADDR names a host that is not known: %s.", server.Addr)
+		r.reportProblem(what, "PATCHBAY_ADDR names a host that is not known: %s.", server.Addr)
 		return
 	}
 	base := server.BaseURL(addr)
 	loopback := config.IsLoopback(base.Hostname())
 	switch {
 	case base.Scheme == "http" && !loopback:
-		e.reportProblem(what, "%s is plain http: passwords and keys travel readable. Put a proxy with https in front and set PATCHBAY_BASE_URL to its address.", base)
+		r.reportProblem(what, "%s is plain http: passwords and keys travel readable. Put a proxy with https in front and set PATCHBAY_BASE_URL to its address.", base)
 	case !server.BaseURLIsSet() && !config.IsLoopback(addr.IP.String()):
-		e.reportProblem(what, "the server listens on %s, and links are made for %s. Set PATCHBAY_BASE_URL to the address that people use.", server.Addr, base)
+		r.reportProblem(what, "the server listens on %s, and links are made for %s. Set PATCHBAY_BASE_URL to the address that people use.", server.Addr, base)
 	default:
-		e.reportOK(what, "%s", base)
+		r.reportOK(what, "%s", base)
 	}
 }
 
 // checkCallback reports the callback to register at authorization servers without dynamic registration, and
 // whether they can accept it.
-func (e *diagnosis) checkCallback(server config.Server) {
+func (r *doctorReport) checkCallback(server config.Server) {
 	const what = "OAuth callback"
 	addr, err := net.ResolveTCPAddr("tcp", server.Addr)
 	if err != nil {
@@ -70,45 +70,45 @@ func (e *diagnosis) checkCallback(server config.Server) {
 	url, loopback := connect.CallbackURL(strings.TrimSuffix(base.String(), "/")), config.IsLoopback(base.Hostname())
 	switch {
 	case base.Scheme != "https" && !loopback:
-		e.reportProblem(what, "%s is plain http: authorization servers refuse it, and codes would travel readable. Set PATCHBAY_BASE_URL to an https address, and register the callback below that.", url)
+		r.reportProblem(what, "%s is plain http: authorization servers refuse it, and codes would travel readable. Set PATCHBAY_BASE_URL to an https address, and register the callback below that.", url)
 	case loopback && server.Egress == config.EgressPublic:
-		e.reportNote(what, "%s is this machine alone, while connectors lead outside: only a browser on this machine comes back from connecting an account. Set PATCHBAY_BASE_URL to the https address that people use.", url)
+		r.reportNote(what, "%s is this machine alone, while connectors lead outside: only a browser on this machine comes back from connecting an account. Set PATCHBAY_BASE_URL to the https address that people use.", url)
 	default:
-		e.reportOK(what, "%s: register it as redirect URI where you make a client by hand", url)
+		r.reportOK(what, "%s: register it as redirect URI where you make a client by hand", url)
 	}
 }
 
-func (e *diagnosis) checkEgress(server config.Server) {
+func (r *doctorReport) checkEgress(server config.Server) {
 	const what = "egress"
 	allow, err := safehttp.ParseAllow(server.EgressAllow)
 	if err != nil {
-		e.reportError(what, err)
+		r.reportError(what, err)
 		return
 	}
 	if server.Egress == config.EgressLocal && !server.IsLocal() {
-		e.reportProblem(what, "local, while others can reach this server: every tenant's admin reaches this machine. Set PATCHBAY_EGRESS=public, and PATCHBAY_EGRESS_ALLOW for exceptions.")
+		r.reportProblem(what, "local, while others can reach this server: every tenant's admin reaches this machine. Set PATCHBAY_EGRESS=public, and PATCHBAY_EGRESS_ALLOW for exceptions.")
 		return
 	}
-	e.reportOK(what, "%s, with %d exceptions", server.Egress, len(allow))
+	r.reportOK(what, "%s, with %d exceptions", server.Egress, len(allow))
 }
 
 // reportHTTPMode reports which implementation serves HTTP.
-func (e *diagnosis) reportHTTPMode(server config.Server) {
+func (r *doctorReport) reportHTTPMode(server config.Server) {
 	const what = "HTTP"
 	if server.HTTP == config.HTTPStandard {
-		e.reportOK(what, "standard: net/http alone, at more CPU for each call than with PATCHBAY_HTTP=fast")
+		r.reportOK(what, "standard: net/http alone, at more CPU for each call than with PATCHBAY_HTTP=fast")
 		return
 	}
-	e.reportOK(what, "fast")
+	r.reportOK(what, "fast")
 }
 
 // checkProxy asks the operator's proxy for a host that cannot exist, so that no server gets a request.
-func (e *diagnosis) checkProxy(ctx context.Context, server config.Server) {
+func (r *doctorReport) checkProxy(ctx context.Context, server config.Server) {
 	const what = "egress proxy"
 	p, err := egressProxy(server)
 	switch {
 	case err != nil:
-		e.reportError(what, err)
+		r.reportError(what, err)
 		return
 	case p == nil:
 		return
@@ -117,29 +117,29 @@ func (e *diagnosis) checkProxy(ctx context.Context, server config.Server) {
 	defer cancel()
 	err = p.Try(ctx)
 	if failed, ok := errors.AsType[*safehttp.ProxyError](err); ok {
-		e.reportProblem(what, "%s: %s%s", p, cmp.Or(failed.OperatorHint, failed.Why), inBrackets(failed.Err))
+		r.reportProblem(what, "%s: %s%s", p, cmp.Or(failed.OperatorHint, failed.Why), addParentheses(failed.Err))
 		return
 	}
 	if err != nil {
-		e.reportError(what, err)
+		r.reportError(what, err)
 		return
 	}
-	e.reportOK(what, "%s answers; what leaves this machine goes through it", p)
+	r.reportOK(what, "%s answers; what leaves this machine goes through it", p)
 }
 
-func inBrackets(cause error) string {
+func addParentheses(cause error) string {
 	if cause == nil {
 		return ""
 	}
 	return " (" + cause.Error() + ")"
 }
 
-func (e *diagnosis) checkCatalog(server config.Server) {
+func (r *doctorReport) checkCatalog(server config.Server) {
 	const what = "catalog"
 	offered, err := loadCatalog(server.Catalog)
 	if err != nil {
-		e.reportError(what, err)
+		r.reportError(what, err)
 		return
 	}
-	e.reportOK(what, "%d servers, Patchbay's own of %s", len(offered.Entries(catalog.Filter{})), offered.Date)
+	r.reportOK(what, "%d servers, Patchbay's own of %s", len(offered.Entries(catalog.Filter{})), offered.Date)
 }

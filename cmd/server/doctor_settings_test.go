@@ -35,7 +35,7 @@ func TestDoctor_TriesEgressProxy(t *testing.T) {
 			t.Fatal(err)
 		}
 		var said bytes.Buffer
-		e := &diagnosis{out: commandIO{stdout: &said}}
+		e := &doctorReport{out: commandIO{stdout: &said}}
 		e.checkProxy(t.Context(), server)
 		if got := said.String(); !strings.HasPrefix(got, want) || (want == "") != (got == "") || strings.Contains(got, "hunter2") {
 			t.Errorf("%s:\n%s", address, got)
@@ -48,29 +48,29 @@ func TestDoctor_ExplainsWrongAddresses(t *testing.T) {
 	const far = "https://patchbay.example.com"
 	for name, c := range map[string]struct {
 		flags config.ServerFlags
-		find  func(*diagnosis, config.Server)
+		find  func(*doctorReport, config.Server)
 		want  string
 	}{
-		"at home":              {config.ServerFlags{}, (*diagnosis).checkBaseURL, "OK       base URL       http://127.0.0.1:8080\n"},
-		"behind a proxy":       {config.ServerFlags{Addr: "0.0.0.0:80", BaseURL: far}, (*diagnosis).checkBaseURL, "OK       base URL       " + far + "\n"},
-		"plain":                {config.ServerFlags{BaseURL: "http://patchbay.example.com"}, (*diagnosis).checkBaseURL, "PROBLEM  base URL       http://patchbay.example.com is plain http: passwords and keys travel readable. Put a proxy with https in front and set PATCHBAY_BASE_URL"},
-		"open without an URL":  {config.ServerFlags{Addr: "0.0.0.0:8080"}, (*diagnosis).checkBaseURL, "PROBLEM  base URL       the server listens on 0.0.0.0:8080, and links are made for http://"},
-		"callback at home":     {config.ServerFlags{}, (*diagnosis).checkCallback, "OK       OAuth callback http://127.0.0.1:8080/oauth/callback: register it"},
-		"callback":             {config.ServerFlags{Addr: "0.0.0.0:80", BaseURL: far + "/"}, (*diagnosis).checkCallback, "OK       OAuth callback " + far + "/oauth/callback: register it as redirect URI"},
-		"plain callback":       {config.ServerFlags{BaseURL: "http://patchbay.example.com"}, (*diagnosis).checkCallback, "PROBLEM  OAuth callback http://patchbay.example.com/oauth/callback is plain http: authorization servers refuse it, and codes would travel readable. Set PATCHBAY_BASE_URL"},
-		"callback to nobody":   {config.ServerFlags{Egress: "public"}, (*diagnosis).checkCallback, "NOTE     OAuth callback http://127.0.0.1:8080/oauth/callback is this machine alone, while connectors lead outside: only a browser on this machine comes back from connecting an account. Set PATCHBAY_BASE_URL"},
-		"callback to itself":   {config.ServerFlags{Addr: "0.0.0.0:80", BaseURL: "http://localhost"}, (*diagnosis).checkCallback, "NOTE     OAuth callback http://localhost/oauth/callback is this machine alone"},
-		"egress at home":       {config.ServerFlags{}, (*diagnosis).checkEgress, "OK       egress         local, with 0 exceptions\n"},
-		"egress":               {config.ServerFlags{Addr: "0.0.0.0:80", EgressAllow: "10.0.0.0/8:443"}, (*diagnosis).checkEgress, "OK       egress         public, with 1 exceptions\n"},
-		"egress to everything": {config.ServerFlags{Addr: "0.0.0.0:80", Egress: "local"}, (*diagnosis).checkEgress, "PROBLEM  egress         local, while others can reach this server: every tenant's admin reaches this machine. Set PATCHBAY_EGRESS=public"},
-		"egress by a name":     {config.ServerFlags{BaseURL: far, Egress: "local"}, (*diagnosis).checkEgress, "PROBLEM  egress         local, while others can reach this server"},
-		"egress by a proxy":    {config.ServerFlags{Proxies: "127.0.0.1", Egress: "local"}, (*diagnosis).checkEgress, "PROBLEM  egress         local, while others can reach this server"},
-		"egress unset, a name": {config.ServerFlags{BaseURL: far}, (*diagnosis).checkEgress, "OK       egress         public, with 0 exceptions\n"},
-		"HTTP":                 {config.ServerFlags{}, (*diagnosis).reportHTTPMode, "OK       HTTP           fast\n"},
-		"standard HTTP":        {config.ServerFlags{HTTP: "standard"}, (*diagnosis).reportHTTPMode, "OK       HTTP           standard: net/http alone"},
-		"egress to nonsense":   {config.ServerFlags{EgressAllow: "10.0.0.0/99:1"}, (*diagnosis).checkEgress, "PROBLEM  egress         "},
-		"catalog":              {config.ServerFlags{}, (*diagnosis).checkCatalog, "OK       catalog        "},
-		"catalog that is gone": {config.ServerFlags{Catalog: "/nowhere/catalog.json"}, (*diagnosis).checkCatalog, "PROBLEM  catalog        PATCHBAY_CATALOG names a file that cannot be read: /nowhere/catalog.json."},
+		"at home":              {config.ServerFlags{}, (*doctorReport).checkBaseURL, "OK       base URL       http://127.0.0.1:8080\n"},
+		"behind a proxy":       {config.ServerFlags{Addr: "0.0.0.0:80", BaseURL: far}, (*doctorReport).checkBaseURL, "OK       base URL       " + far + "\n"},
+		"plain":                {config.ServerFlags{BaseURL: "http://patchbay.example.com"}, (*doctorReport).checkBaseURL, "PROBLEM  base URL       http://patchbay.example.com is plain http: passwords and keys travel readable. Put a proxy with https in front and set PATCHBAY_BASE_URL"},
+		"open without an URL":  {config.ServerFlags{Addr: "0.0.0.0:8080"}, (*doctorReport).checkBaseURL, "PROBLEM  base URL       the server listens on 0.0.0.0:8080, and links are made for http://"},
+		"callback at home":     {config.ServerFlags{}, (*doctorReport).checkCallback, "OK       OAuth callback http://127.0.0.1:8080/oauth/callback: register it"},
+		"callback":             {config.ServerFlags{Addr: "0.0.0.0:80", BaseURL: far + "/"}, (*doctorReport).checkCallback, "OK       OAuth callback " + far + "/oauth/callback: register it as redirect URI"},
+		"plain callback":       {config.ServerFlags{BaseURL: "http://patchbay.example.com"}, (*doctorReport).checkCallback, "PROBLEM  OAuth callback http://patchbay.example.com/oauth/callback is plain http: authorization servers refuse it, and codes would travel readable. Set PATCHBAY_BASE_URL"},
+		"callback to nobody":   {config.ServerFlags{Egress: "public"}, (*doctorReport).checkCallback, "NOTE     OAuth callback http://127.0.0.1:8080/oauth/callback is this machine alone, while connectors lead outside: only a browser on this machine comes back from connecting an account. Set PATCHBAY_BASE_URL"},
+		"callback to itself":   {config.ServerFlags{Addr: "0.0.0.0:80", BaseURL: "http://localhost"}, (*doctorReport).checkCallback, "NOTE     OAuth callback http://localhost/oauth/callback is this machine alone"},
+		"egress at home":       {config.ServerFlags{}, (*doctorReport).checkEgress, "OK       egress         local, with 0 exceptions\n"},
+		"egress":               {config.ServerFlags{Addr: "0.0.0.0:80", EgressAllow: "10.0.0.0/8:443"}, (*doctorReport).checkEgress, "OK       egress         public, with 1 exceptions\n"},
+		"egress to everything": {config.ServerFlags{Addr: "0.0.0.0:80", Egress: "local"}, (*doctorReport).checkEgress, "PROBLEM  egress         local, while others can reach this server: every tenant's admin reaches this machine. Set PATCHBAY_EGRESS=public"},
+		"egress by a name":     {config.ServerFlags{BaseURL: far, Egress: "local"}, (*doctorReport).checkEgress, "PROBLEM  egress         local, while others can reach this server"},
+		"egress by a proxy":    {config.ServerFlags{Proxies: "127.0.0.1", Egress: "local"}, (*doctorReport).checkEgress, "PROBLEM  egress         local, while others can reach this server"},
+		"egress unset, a name": {config.ServerFlags{BaseURL: far}, (*doctorReport).checkEgress, "OK       egress         public, with 0 exceptions\n"},
+		"HTTP":                 {config.ServerFlags{}, (*doctorReport).reportHTTPMode, "OK       HTTP           fast\n"},
+		"standard HTTP":        {config.ServerFlags{HTTP: "standard"}, (*doctorReport).reportHTTPMode, "OK       HTTP           standard: net/http alone"},
+		"egress to nonsense":   {config.ServerFlags{EgressAllow: "10.0.0.0/99:1"}, (*doctorReport).checkEgress, "PROBLEM  egress         "},
+		"catalog":              {config.ServerFlags{}, (*doctorReport).checkCatalog, "OK       catalog        "},
+		"catalog that is gone": {config.ServerFlags{Catalog: "/nowhere/catalog.json"}, (*doctorReport).checkCatalog, "PROBLEM  catalog        PATCHBAY_CATALOG names a file that cannot be read: /nowhere/catalog.json."},
 	} {
 		server, err := c.flags.Check()
 		if err != nil {
@@ -78,7 +78,7 @@ func TestDoctor_ExplainsWrongAddresses(t *testing.T) {
 			continue
 		}
 		var said bytes.Buffer
-		e := &diagnosis{out: commandIO{stdout: &said}}
+		e := &doctorReport{out: commandIO{stdout: &said}}
 		c.find(e, server)
 		if got := said.String(); !strings.HasPrefix(got, c.want) || strings.Count(got, "\n") != 1 || (e.problems > 0) != strings.HasPrefix(got, "PROBLEM") {
 			t.Errorf("%s, with %d problems:\n%s", name, e.problems, got)

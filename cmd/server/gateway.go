@@ -23,9 +23,9 @@ import (
 type agentServices struct {
 	views     *agentview.Cache
 	history   *calllog.Writer
-	caller    *toolcall.Caller
+	caller    *toolcall.Executor
 	gateway   *gateway.Handler
-	listeners *listchanges.Keeper // listens for changes at connectors' servers
+	listeners *listchanges.Manager // listens for changes at connectors' servers
 }
 
 // buildAgents builds the agents' services. All other services have to exist.
@@ -33,21 +33,21 @@ func (h *app) buildAgents(dialer *mcp.Dialer) agentServices {
 	log, st := h.run.log, h.database.store
 	a := agentServices{
 		views:     agentview.New(agentview.Options{Store: st, Log: log}),
-		listeners: h.buildListening(),
+		listeners: h.buildListChanges(),
 		history:   calllog.New(calllog.Options{Store: st, Instance: h.instance, Journal: h.run.database.DataDir, Log: log}),
 	}
 	links := h.newAccountLinks()
 	a.caller = toolcall.New(toolcall.Options{
 		Store:       st,
 		Access:      a.views,
-		Credentials: h.tokens,
+		Credentials: h.credentials,
 		Dialer:      dialer,
 		Target:      h.syncer.Target,
-		AcquireSlot: h.syncer.AcquireProgram,
+		AcquireSlot: h.syncer.AcquireCommandSlot,
 		History:     a.history,
 		Instance:    h.instance,
 		BaseURL:     h.baseURL.String(),
-		Resync:      h.syncer.Refresh,
+		Resync:      h.syncer.SyncNow,
 		ConnectURL:  links.linkFor,
 		AccountPage: links.pageFor,
 		OnEnd:       func(c connectors.ToolCall) { h.metrics.CallFinished(string(c.Outcome), c.Duration) },
@@ -56,7 +56,7 @@ func (h *app) buildAgents(dialer *mcp.Dialer) agentServices {
 	})
 	a.gateway = gateway.New(gateway.Options{
 		Store: st, Access: a.views, Caller: a.caller, BaseURL: h.baseURL, Version: version(), Log: log,
-		Address: middleware.ClientAddressFunc(h.run.server.Proxies), RequestID: middleware.RequestIDFunc(h.run.server.Proxies), Page: links.pageFor,
+		Address: middleware.ClientAddressFunc(h.run.server.Proxies), RequestID: middleware.RequestIDFunc(h.run.server.Proxies), AccountPageURL: links.pageFor,
 		Rate: h.run.server.AgentRate, OnThrottled: func() { h.metrics.RequestThrottled("agent") }, Standard: h.run.server.HTTP == config.HTTPStandard,
 	})
 	h.metrics.WatchGateway(func() telemetry.GatewayStats {
@@ -99,7 +99,7 @@ func (a agentServices) start(ctx context.Context, st *store.Store) (stop func())
 	}
 }
 
-func (a agentServices) onNotice(n store.Notice) {
+func (a agentServices) onNotice(n store.ChangeEvent) {
 	a.views.OnNotify(n)
 	a.caller.OnNotify(n)
 	a.gateway.OnNotify(n)
@@ -107,10 +107,10 @@ func (a agentServices) onNotice(n store.Notice) {
 }
 
 func (a agentServices) onConnectionChange(yes bool) {
-	a.views.Connected(yes)
-	a.caller.Connected(yes)
+	a.views.SetConnected(yes)
+	a.caller.SetConnected(yes)
 	a.gateway.Connected(yes)
-	a.listeners.Connected(yes)
+	a.listeners.SetConnected(yes)
 }
 
 // drain waits for the agents' calls until ctx ends. Listening streams, which never end by themselves, are

@@ -32,7 +32,7 @@ func (c keysRewrapCommand) Run(ctx context.Context, p commandIO) error {
 		return err
 	}
 	defer d.close()
-	kek, err := to.obtainKey(ctx, d.pool)
+	kek, err := to.findOrCreateKey(ctx, d.pool)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (c keysRewrapCommand) Run(ctx context.Context, p commandIO) error {
 	return nil
 }
 
-func rewrapTarget(text string) (*keyHolder, error) {
+func rewrapTarget(text string) (*kekSource, error) {
 	switch {
 	case kms.Is(text):
 		return newKMSHolder(text)
@@ -63,7 +63,7 @@ func rewrapTarget(text string) (*keyHolder, error) {
 		if err != nil {
 			return nil, fault.Wrap(fault.Invalid, err, "--to must name a file that holds 32 random bytes in base64, as patchbay keys new prints them.")
 		}
-		return &keyHolder{kek: kek}, nil
+		return &kekSource{kek: kek}, nil
 	}
 	// The text is not repeated: it may be a key, and command lines are visible to others.
 	return nil, fault.Errorf(fault.Invalid, "--to must be aws-kms://ARN, hcvault://HOST/transit/keys/NAME or file:PATH, and never a key itself: others can read a command line.")

@@ -99,7 +99,7 @@ func serveHandlers(t *testing.T) *loadedApp {
 	}
 	h := newAppAt(t, listener.Addr())
 	ctx, end := context.WithCancel(context.Background())
-	stopWork, err := h.run.startWork(ctx, h.database, h)
+	stopWork, err := h.run.startJobs(ctx, h.database, h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,11 +111,11 @@ func serveHandlers(t *testing.T) *loadedApp {
 			t.Error(err)
 		}
 		stopAgents()
-		h.closeInstance(ctx)
+		h.stopSyncer(ctx)
 		if err := stopWork(); err != nil {
 			t.Error(err)
 		}
-		h.waitForRenewals(ctx)
+		h.waitForTokenRefreshes(ctx)
 	})
 	u := &loadedApp{app: h, base: "http://" + listener.Addr().String(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: hangingCalls}}}
 	t.Cleanup(u.client.CloseIdleConnections)

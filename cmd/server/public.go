@@ -46,7 +46,7 @@ func newPublicServer(o publicOptions) httpServer {
 type fastServer struct{ *httpserver.Server }
 
 // Serve serves the connections of l.
-func (s fastServer) Serve(l net.Listener) error { return s.Server.Serve(tcp.Listener(l)) }
+func (s fastServer) Serve(l net.Listener) error { return s.Server.Serve(tcp.WrapListener(l)) }
 
 // standardServer is net/http's server on connections of package net.
 type standardServer struct{ *http.Server }

@@ -68,7 +68,7 @@ func newAppAt(t *testing.T, addr net.Addr) *app {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := openDatabase(t.Context(), db.Route{URL: pgtest.URL(t), Pooler: db.PoolerNone}, &keyHolder{kek: kek}, log)
+	d, err := openDatabase(t.Context(), db.Route{URL: pgtest.URL(t), Pooler: db.PoolerNone}, &kekSource{kek: kek}, log)
 	if err != nil {
 		t.Fatal(err)
 	}

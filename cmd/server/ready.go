@@ -41,32 +41,32 @@ func newReadyHandler(st *store.Store, leaving <-chan struct{}) respond.HandlerFu
 // readiness is the body of /readyz. A waiting loop does not change the status, because it is no worse on this
 // replica than on others.
 type readiness struct {
-	Status string       `json:"status"`
-	Loops  []brokenLoop `json:"loops,omitempty"`
+	Status string          `json:"status"`
+	Loops  []restartedLoop `json:"loops,omitempty"`
 }
 
-// brokenLoop is a background loop that panicked recently.
-type brokenLoop struct {
+// restartedLoop is a background loop that panicked recently.
+type restartedLoop struct {
 	Name    string    `json:"name"`
 	Panics  int       `json:"panics"`
 	Last    time.Time `json:"last_panic_at"`
 	Waiting bool      `json:"waiting"`
 }
 
-// brokenWindow is how long a restarted loop is listed.
-const brokenWindow = 15 * time.Minute
+// restartWindow is how long a restarted loop is listed.
+const restartWindow = 15 * time.Minute
 
-func brokenLoops(now time.Time) (broken []brokenLoop) {
+func brokenLoops(now time.Time) (broken []restartedLoop) {
 	for _, l := range safe.Loops() {
-		if l.Waiting || now.Sub(l.Last) < brokenWindow {
-			broken = append(broken, brokenLoop(l))
+		if l.Waiting || now.Sub(l.Last) < restartWindow {
+			broken = append(broken, restartedLoop(l))
 		}
 	}
 	return broken
 }
 
-// closeWhenLeaving closes each connection after its next response once the server leaves.
-func closeWhenLeaving(next http.Handler, leaving <-chan struct{}) http.Handler {
+// closeConnsOnShutdown closes each connection after its next response once the server leaves.
+func closeConnsOnShutdown(next http.Handler, leaving <-chan struct{}) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isClosed(leaving) {
 			w.Header().Set("Connection", "close")

@@ -30,31 +30,31 @@ func (h *app) rootHandler() http.Handler {
 
 // isAgentsPath reports whether a path is the gateway's.
 func (h *app) isAgentsPath(path string) bool {
-	return path != mcpadmin.Path && h.agents.gateway.Serves(path)
+	return path != mcpadmin.Path && h.agents.gateway.HandlesPath(path)
 }
 
 // newRouter has all routes but the agents': public ones, those for programs, those for people.
 func (h *app) newRouter() http.Handler {
 	r := chi.NewRouter()
 	r.Use(h.metrics.Requests)
-	r.Use(middleware.Envelope(middleware.Options{
+	r.Use(middleware.Chain(middleware.Options{
 		BaseURL:        h.baseURL,
 		TrustedProxies: h.run.server.Proxies,
 		Log:            h.run.log,
 		Refuse:         h.refuseUnauthenticated,
 	})...)
-	r.Use(middleware.OneAuthorization(h.refuseUnauthenticated))
+	r.Use(middleware.RequireSingleAuthorization(h.refuseUnauthenticated))
 	r.Use(chimiddleware.GetHead)
 	r.NotFound(h.notFound)
 	r.MethodNotAllowed(h.badMethod)
 
 	r.Get("/healthz", serveHealth)
-	r.Get("/readyz", h.respond.Program(newReadyHandler(h.database.store, h.leaving)))
+	r.Get("/readyz", h.respond.Program(newReadyHandler(h.database.store, h.shuttingDown)))
 	r.Handle("/static/*", web.Static())
 	r.Get("/oauth/client-metadata.json", h.serveClientMetadata)
 	strangers := middleware.NewUnauthenticatedLimit(h.run.server.StrangerRate, h.refuseUnauthenticated, func() { h.metrics.RequestThrottled("address") }, h.now)
 	r.Group(func(r chi.Router) {
-		r.Use(strangers.Guard)
+		r.Use(strangers.Middleware)
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 			r.Method(method, mcpadmin.Path, h.mcpAdmin)
 		}

@@ -58,9 +58,9 @@ type commandLine struct {
 		Rewrap keysRewrapCommand `cmd:"" help:"Move from one PATCHBAY_KEYSET to another, as into a KMS."`
 	} `cmd:"" help:"The keys that seal secrets."`
 	Audit struct {
-		Verify auditVerifyCommand `cmd:"" help:"Compute the chains of the audit logs anew, and tell whether every entry is as it was recorded."`
-		Cut    auditCutCommand    `cmd:"" help:"Remove the months of the audit logs that are old enough, and sign what is gone."`
-		Export auditExportCommand `cmd:"" help:"Write a tenant's audit log to a file, with a signature."`
+		Verify auditVerifyCommand   `cmd:"" help:"Compute the chains of the audit logs anew, and tell whether every entry is as it was recorded."`
+		Cut    auditTruncateCommand `cmd:"" help:"Remove the months of the audit logs that are old enough, and sign what is gone."`
+		Export auditExportCommand   `cmd:"" help:"Write a tenant's audit log to a file, with a signature."`
 	} `cmd:"" help:"The audit log."`
 	Import     importCommand          `cmd:"" help:"Register the MCP servers of a client's file."`
 	Apply      ctl.ApplyCommand       `cmd:"" help:"Bring an installation to what a file says, over its API: connectors, agents and grants."`

@@ -160,14 +160,14 @@ func (s *serverRun) runServer(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer app.waitForRenewals(ctx)
-	stopWork, err := s.startWork(ctx, d, app)
+	defer app.waitForTokenRefreshes(ctx)
+	stopWork, err := s.startJobs(ctx, d, app)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stopWork()) }()
 
-	defer app.closeInstance(ctx)
+	defer app.stopSyncer(ctx)
 	defer app.agents.start(ctx, d.store)()
 
 	stopPrivate, err := s.startPrivate(ctx, app.metrics)
@@ -176,7 +176,7 @@ func (s *serverRun) runServer(ctx context.Context) (err error) {
 	}
 	defer stopPrivate()
 
-	if err := s.announceAddress(ctx, d, app); err != nil {
+	if err := s.printAddress(ctx, d, app); err != nil {
 		return err
 	}
 	return s.serveRequests(ctx, listener, app)
@@ -192,7 +192,7 @@ func (s *serverRun) startPostgres(ctx context.Context) (route db.Route, stop fun
 		return route, nil, err
 	}
 	s.cluster = cluster
-	return directRoute(cluster.URL()), func() error {
+	return databaseEndpoint(cluster.URL()), func() error {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*stopTimeout)
 		defer cancel()
 		return cluster.Stop(stopping)
@@ -223,8 +223,8 @@ func (s *serverRun) startPrivate(ctx context.Context, metrics *telemetry.Metrics
 	}, nil
 }
 
-// announceAddress prints the server's address, and the setup link while the first tenant has no owner.
-func (s *serverRun) announceAddress(ctx context.Context, d *database, app *app) error {
+// printAddress prints the server's address, and the setup link while the first tenant has no owner.
+func (s *serverRun) printAddress(ctx context.Context, d *database, app *app) error {
 	if _, err := fmt.Fprintf(s.stdout, "Patchbay %s is at %s\n", version(), app.baseURL); err != nil {
 		return err
 	}
@@ -235,10 +235,10 @@ func (s *serverRun) announceAddress(ctx context.Context, d *database, app *app) 
 	if err != nil {
 		return err
 	}
-	return s.announceSetup(ctx, d, app, tenant)
+	return s.printSetupLink(ctx, d, app, tenant)
 }
 
-func (s *serverRun) announceSetup(ctx context.Context, d *database, app *app, tenant connectors.Tenant) error {
+func (s *serverRun) printSetupLink(ctx context.Context, d *database, app *app, tenant connectors.Tenant) error {
 	owned, err := d.store.System().HasOwner(ctx, tenant.ID)
 	if err != nil || owned {
 		return err
@@ -258,7 +258,7 @@ func (s *serverRun) announceSetup(ctx context.Context, d *database, app *app, te
 
 // serveRequests serves until ctx ends, then finishes running requests.
 func (s *serverRun) serveRequests(ctx context.Context, listener net.Listener, app *app) error {
-	handler := closeWhenLeaving(app.rootHandler(), app.leaving)
+	handler := closeConnsOnShutdown(app.rootHandler(), app.shuttingDown)
 	public := newPublicServer(publicOptions{mode: s.server.HTTP, handler: handler, isAgentsPath: app.isAgentsPath, log: s.log})
 	failed := make(chan error, 1)
 	safe.Go(safe.Connection, func() {
@@ -275,16 +275,16 @@ func (s *serverRun) serveRequests(ctx context.Context, listener net.Listener, ap
 	case <-ctx.Done():
 	}
 	s.log.InfoContext(ctx, "server stopping")
-	s.waitBeforeClosing(app)
+	s.waitForLoadBalancer(app)
 	s.drainRequests(ctx, public, app)
 	<-failed
 	return nil
 }
 
-// waitBeforeClosing makes /readyz fail and gives load balancers time to notice. Requests are still served, each
+// waitForLoadBalancer makes /readyz fail and gives load balancers time to notice. Requests are still served, each
 // with Connection: close, so that none reaches a closed listener.
-func (s *serverRun) waitBeforeClosing(app *app) {
-	close(app.leaving)
+func (s *serverRun) waitForLoadBalancer(app *app) {
+	close(app.shuttingDown)
 	if s.server.DrainTime > 0 {
 		<-time.After(s.server.DrainTime) // a second signal ends the program
 	}
@@ -308,17 +308,17 @@ func (s *serverRun) drainRequests(ctx context.Context, public httpServer, app *a
 	}
 }
 
-// waitForRenewals waits for token refreshes in flight: some authorization servers return the only valid refresh
+// waitForTokenRefreshes waits for token refreshes in flight: some authorization servers return the only valid refresh
 // token in that response.
-func (h *app) waitForRenewals(ctx context.Context) {
+func (h *app) waitForTokenRefreshes(ctx context.Context) {
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
-	h.tokens.Stop(stopping)
+	h.credentials.Stop(stopping)
 }
 
-// closeInstance stores that this process has ended, after all its other writes: open runs of it are lost from
+// stopSyncer stores that this process has ended, after all its other writes: open runs of it are lost from
 // then on.
-func (h *app) closeInstance(ctx context.Context) {
+func (h *app) stopSyncer(ctx context.Context) {
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	h.syncer.Stop(stopping)

@@ -17,7 +17,7 @@ func TestEmbeddedDatabase_UsedWithoutSuperuser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := openDatabase(t.Context(), directRoute(pgtest.Empty(t)), &keyHolder{kek: kek}, slog.New(slog.DiscardHandler))
+	d, err := openDatabase(t.Context(), databaseEndpoint(pgtest.Empty(t)), &kekSource{kek: kek}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestDoctor_NamesSuperuserLogin(t *testing.T) {
 	}
 	for address, want := range map[string]string{url: "which bypasses row-level security", app: "OK       database role  signs in as patchbay_app"} {
 		var said bytes.Buffer
-		e := &diagnosis{out: commandIO{stdout: &said}}
+		e := &doctorReport{out: commandIO{stdout: &said}}
 		e.checkLogin(t.Context(), pgtest.Open(t, address, db.PoolOptions{MaxConns: 1}))
 		if !strings.Contains(said.String(), want) || e.problems > 0 {
 			t.Errorf("%s", said.String())

@@ -36,7 +36,7 @@ type databaseState struct {
 	Wanted     int64              `json:"schema_wanted"`
 	Migrations []appliedMigration `json:"migrations"`
 	Waiting    backlogState       `json:"waiting"`
-	Jobs       []jobs.Waiting     `json:"jobs"`
+	Jobs       []jobs.JobCount    `json:"jobs"`
 	Tables     []store.Table      `json:"tables"`
 }
 

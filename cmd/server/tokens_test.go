@@ -55,7 +55,7 @@ func newDoorsteps(t *testing.T) *tokenTest {
 	})
 	ctx, end := context.WithCancel(context.Background())
 	stopAgents, served := h.agents.start(ctx, h.database.store), make(chan error, 1)
-	go func() { served <- public.Serve(tcp.Listener(listener)) }()
+	go func() { served <- public.Serve(tcp.WrapListener(listener)) }()
 	t.Cleanup(func() {
 		_ = public.Close()
 		if err := <-served; !errors.Is(err, http.ErrServerClosed) {

@@ -60,5 +60,5 @@ func statementName(sql string) string {
 
 // isProgramRequest reports whether a request is a program's, whose trace is continued.
 func (h *app) isProgramRequest(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, "/api/") || h.agents.gateway.Serves(r.URL.Path)
+	return strings.HasPrefix(r.URL.Path, "/api/") || h.agents.gateway.HandlesPath(r.URL.Path)
 }

@@ -45,27 +45,27 @@ const (
 
 // app has every service, built once.
 type app struct {
-	run        *serverRun
-	database   *database
-	baseURL    *url.URL
-	instance   connectors.InstanceID
-	metrics    *telemetry.Metrics
-	auth       *auth.Service
-	respond    *respond.Responder
-	tokens     *credentials.Resolver
-	syncer     *toolsync.Syncer
-	connect    *connect.Broker
-	webhooks   *webhooks.Post
-	sso        *sso.Service
-	authServer *authserver.Server
-	api        *api.Handler
-	admin      *admin.Handler
-	agents     agentServices
+	run         *serverRun
+	database    *database
+	baseURL     *url.URL
+	instance    connectors.InstanceID
+	metrics     *telemetry.Metrics
+	auth        *auth.Service
+	respond     *respond.Responder
+	credentials *credentials.Resolver
+	syncer      *toolsync.Syncer
+	connect     *connect.Broker
+	webhooks    *webhooks.Post
+	sso         *sso.Service
+	authServer  *authserver.Server
+	api         *api.Handler
+	admin       *admin.Handler
+	agents      agentServices
 
 	mcpAdmin *mcpadmin.Handler
 
-	leaving  chan struct{} // closed at the signal: /readyz fails from then on
-	draining chan struct{} // closed when the server stops: event streams end
+	shuttingDown chan struct{} // closed at the signal: /readyz fails from then on
+	draining     chan struct{} // closed when the server stops: event streams end
 
 	now func() time.Time // for rate limits
 }
@@ -73,14 +73,14 @@ type app struct {
 // buildApp builds the services, each with its dependencies.
 func (s *serverRun) buildApp(d *database, addr net.Addr, metrics *telemetry.Metrics) (*app, error) {
 	h := &app{
-		run:      s,
-		database: d,
-		baseURL:  s.server.BaseURL(addr),
-		instance: connectors.InstanceID{UUID: s.instance},
-		metrics:  metrics,
-		leaving:  make(chan struct{}),
-		draining: make(chan struct{}),
-		now:      time.Now,
+		run:          s,
+		database:     d,
+		baseURL:      s.server.BaseURL(addr),
+		instance:     connectors.InstanceID{UUID: s.instance},
+		metrics:      metrics,
+		shuttingDown: make(chan struct{}),
+		draining:     make(chan struct{}),
+		now:          time.Now,
 	}
 	h.metrics.Trace(s.traces.tracer.Requests(h.isProgramRequest))
 	h.metrics.WatchPool(poolStats(d.pool))
@@ -108,8 +108,8 @@ func (h *app) buildServices(egress *safehttp.Policy) {
 	h.respond = respond.New(s.log, h.auth.Sessions())
 	h.auth.Sessions().ErrorFunc = h.refuseRequest // a session that cannot be read is a failure like any other
 	authorization := &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL, ASCIIURL: connectors.ASCIIURL}
-	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: version(), MemoryLimit: &mcp.MemoryLimit{Total: maxResponseMemory, PerKey: maxTenantResponseMemory}, Span: s.traces.tracer.Told()}
-	h.tokens = credentials.NewRefreshing(credentials.Options{Store: d.store, OAuth: authorization, Dialer: dialer, Log: s.log})
+	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: version(), MemoryLimit: &mcp.MemoryLimit{Total: maxResponseMemory, PerKey: maxTenantResponseMemory}, TraceContext: s.traces.tracer.Told()}
+	h.credentials = credentials.NewRefreshing(credentials.Options{Store: d.store, OAuth: authorization, Dialer: dialer, Log: s.log})
 	h.connect = connect.New(connect.Options{
 		Store:   d.store,
 		OAuth:   authorization,
@@ -120,13 +120,13 @@ func (h *app) buildServices(egress *safehttp.Policy) {
 	})
 	h.syncer = toolsync.New(toolsync.Options{
 		Store:       d.store,
-		Credentials: h.tokens,
+		Credentials: h.credentials,
 		Egress:      egress,
 		HTTP:        egress.Client(),
 		Version:     version(),
 		Instance:    h.instance,
 		Log:         s.log,
-		Programs:    toolsync.Programs{Allowed: allowedCommands(s.server), Env: programEnv()},
+		Programs:    toolsync.CommandPolicy{Allowed: allowedCommands(s.server), Env: programEnv()},
 		Tracer:      s.traces.tracer,
 		Finished:    countSync(h.metrics),
 	})
@@ -148,7 +148,7 @@ func (h *app) buildHandlers(egress *safehttp.Policy) (err error) {
 	reg := manage.New(d.store, egress, allowedCommands(s.server)...).WithMaxConnectors(s.server.Connectors).WithCatalog(s.catalog)
 	h.api, err = api.New(api.Options{
 		Store: d.store, Registry: reg, Syncer: h.syncer, Connect: h.connect, Auth: h.auth, SSO: h.sso, Programs: h.authServer, Respond: h.respond,
-		CredentialExport: credentialexport.New(credentialexport.Options{Store: d.store, Credentials: h.tokens, Log: s.log}),
+		CredentialExport: credentialexport.New(credentialexport.Options{Store: d.store, Credentials: h.credentials, Log: s.log}),
 		Access:           h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks,
 		BaseURL: h.baseURL.String(), Version: version(),
 		Rates: api.Rates{PerCaller: s.server.APIRate, PerTenant: s.server.TenantRate}, Throttled: h.metrics.RequestThrottled,
@@ -157,14 +157,14 @@ func (h *app) buildHandlers(egress *safehttp.Policy) (err error) {
 		return err
 	}
 	h.mcpAdmin, err = mcpadmin.New(mcpadmin.Options{
-		API: h.api.Inside(), Throttled: h.api.Throttled, Identify: h.auth.IdentifyProgram, Respond: h.respond, Store: d.store,
+		API: h.api.Inside(), Throttled: h.api.Throttled, Identify: h.auth.IdentifyBearer, Respond: h.respond, Store: d.store,
 		BaseURL: h.baseURL, Version: version(), Log: s.log, Standard: s.server.HTTP == config.HTTPStandard,
 	})
 	if err != nil {
 		return err
 	}
 	h.admin = admin.New(admin.Options{
-		Store: d.store, Auth: h.auth, SSO: h.sso, Programs: h.authServer, Registry: reg, Syncer: h.syncer, Connect: h.connect, Respond: h.respond, Log: s.log,
+		Store: d.store, Auth: h.auth, SSO: h.sso, AuthServer: h.authServer, Registry: reg, Syncer: h.syncer, Connect: h.connect, Respond: h.respond, Log: s.log,
 		Access: h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks, History: h.agents.history, ServerLists: mcpregistry.New(egress.Client(), egress.CheckURL),
 		BaseURL: h.baseURL.String(), Version: version(), Done: h.draining,
 		ProgramSync: h.auth.Sessions().LoadAndSave(h.api.SyncTools()),

@@ -33,7 +33,7 @@ func (h *Handler) agentAccess(w http.ResponseWriter, r *http.Request) error {
 		if granted, err = tx.AgentGrants(r.Context(), a.ID, store.Page{Limit: maxGrants}); err != nil {
 			return err
 		}
-		if view, err = h.access.FreshIn(r.Context(), tx, a.ID); err != nil {
+		if view, err = h.access.LoadFrom(r.Context(), tx, a.ID); err != nil {
 			return err
 		}
 		all, err = tx.Connectors(r.Context(), filter)
@@ -67,10 +67,10 @@ func grantRows(ctx context.Context, a connectors.Agent, granted []store.GrantedC
 			Tools:     grantedTools(ctx, g.Grant, -1),
 			Approval:  grantApproval(ctx, a, g.Grant),
 		}
-		if reach := view.Reach(g.Slug); reach != nil {
-			rows[i].State = connectorState(ctx, reach.Connector)
-			rows[i].Tools = grantedTools(ctx, g.Grant, reach.Connector.ToolCount)
-			rows[i].Tokens = i18n.Number(ctx, reach.Size(toolfmt.OpenAI).Tokens)
+		if connector := view.Connector(g.Slug); connector != nil {
+			rows[i].State = connectorState(ctx, connector.Connector)
+			rows[i].Tools = grantedTools(ctx, g.Grant, connector.Connector.ToolCount)
+			rows[i].Tokens = i18n.Number(ctx, connector.Size(toolfmt.OpenAI).Tokens)
 		}
 	}
 	return rows

@@ -32,7 +32,7 @@ func (h *Handler) loadAgentOverview(r *http.Request, tx *store.Tenant) (o agentO
 	if err != nil {
 		return o, err
 	}
-	if o.view, err = h.access.FreshIn(r.Context(), tx, a.ID); err != nil {
+	if o.view, err = h.access.LoadFrom(r.Context(), tx, a.ID); err != nil {
 		return o, err
 	}
 	if o.credentials, err = tx.AgentCredentials(r.Context(), a.ID); err != nil {
@@ -74,7 +74,7 @@ func (h *Handler) agentShow(w http.ResponseWriter, r *http.Request) error {
 		CallsHref:   "/calls?agent=" + url.QueryEscape(a.Slug),
 	}
 	for _, c := range o.calls.Items {
-		page.Calls = append(page.Calls, callRow(r.Context(), c, templates.Can{}, h.now()))
+		page.Calls = append(page.Calls, callRow(r.Context(), c, templates.Permissions{}, h.now()))
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Agent(page))
 }
@@ -99,7 +99,7 @@ func agentHead(ctx context.Context, a connectors.Agent, tab templates.AgentTab) 
 }
 
 // agentAttention lists what prevents an agent from working.
-func agentAttention(ctx context.Context, a connectors.Agent, tokens []connectors.AgentToken, can templates.Can, now time.Time) []templates.Attention {
+func agentAttention(ctx context.Context, a connectors.Agent, tokens []connectors.AgentToken, can templates.Permissions, now time.Time) []templates.Attention {
 	var list []templates.Attention
 	add := func(title, text, action, href string) {
 		item := templates.Attention{Kind: templates.StateWarn, Title: title, Text: text}

@@ -16,7 +16,7 @@ import (
 func (h *Handler) agentTool(w http.ResponseWriter, r *http.Request) error {
 	exposed := pathValue(r, "exposed")
 	var a connectors.Agent
-	var why agentview.Why
+	var why agentview.ToolAccess
 	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
 		if a, err = tx.Agent(r.Context(), pathRef(r, "id")); err != nil {
 			return err
@@ -36,17 +36,17 @@ func (h *Handler) agentTool(w http.ResponseWriter, r *http.Request) error {
 		Exposed: shortenText(exposed, maxName),
 		State:   whyState(r.Context(), why),
 		Why:     whySentence(r.Context(), why),
-		Advice:  i18n.Said(r.Context(), why.Advice),
+		Advice:  i18n.TranslateKnown(r.Context(), why.Advice),
 		Links:   whyLinks(r.Context(), a, why, frame.Can),
 		Facts:   h.whyFacts(r.Context(), why),
 	}))
 }
 
-func whyState(ctx context.Context, w agentview.Why) templates.State {
+func whyState(ctx context.Context, w agentview.ToolAccess) templates.State {
 	switch {
-	case w.MayCall && w.Asks:
+	case w.Callable && w.NeedsApproval:
 		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Asks a person")}
-	case w.MayCall:
+	case w.Callable:
 		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Callable")}
 	case w.State == agentview.StateOK:
 		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "No credential")}
@@ -60,13 +60,13 @@ func whyState(ctx context.Context, w agentview.Why) templates.State {
 }
 
 // whySentence says what a call would do.
-func whySentence(ctx context.Context, w agentview.Why) string {
+func whySentence(ctx context.Context, w agentview.ToolAccess) string {
 	switch {
-	case w.Sees && w.MayCall && w.Asks:
+	case w.Listed && w.Callable && w.NeedsApproval:
 		return i18n.T(ctx, "The agent sees the tool. A call of it waits for a person.")
-	case w.Sees && w.MayCall:
+	case w.Listed && w.Callable:
 		return i18n.T(ctx, "The agent sees the tool, and a call of it goes ahead.")
-	case w.Sees:
+	case w.Listed:
 		return i18n.T(ctx, "The agent sees the tool, and a call of it is refused.")
 	default:
 		return i18n.T(ctx, "The agent does not see the tool, and cannot call it.")
@@ -74,7 +74,7 @@ func whySentence(ctx context.Context, w agentview.Why) string {
 }
 
 // whyLinks lead to the pages where the cause can be changed.
-func whyLinks(ctx context.Context, a connectors.Agent, w agentview.Why, can templates.Can) []templates.Link {
+func whyLinks(ctx context.Context, a connectors.Agent, w agentview.ToolAccess, can templates.Permissions) []templates.Link {
 	if w.Connector == "" {
 		return nil
 	}
@@ -82,20 +82,20 @@ func whyLinks(ctx context.Context, a connectors.Agent, w agentview.Why, can temp
 	if can.Manage {
 		links = append(links, templates.Link{Text: i18n.T(ctx, "Change the grant"), Href: grantPath(a.Slug, w.Connector)})
 	}
-	if w.State == agentview.StateOK && !w.MayCall {
+	if w.State == agentview.StateOK && !w.Callable {
 		links = append(links, templates.Link{Text: i18n.T(ctx, "Open the credentials"), Href: credentialsPath(w.Connector)})
 	}
 	text := i18n.T(ctx, "Open the tool")
-	if w.MayCall && can.Sync {
+	if w.Callable && can.Sync {
 		text = i18n.T(ctx, "Try it")
 	}
 	return append(links, templates.Link{Text: text, Href: toolPath(w.Connector, w.Tool) + "?agent=" + a.Slug})
 }
 
-func (h *Handler) whyFacts(ctx context.Context, w agentview.Why) []templates.Fact {
+func (h *Handler) whyFacts(ctx context.Context, w agentview.ToolAccess) []templates.Fact {
 	facts := []templates.Fact{
-		{Label: i18n.T(ctx, "Sees it"), Value: yesNo(ctx, w.Sees)},
-		{Label: i18n.T(ctx, "May call it"), Value: yesNo(ctx, w.MayCall)},
+		{Label: i18n.T(ctx, "Sees it"), Value: yesNo(ctx, w.Listed)},
+		{Label: i18n.T(ctx, "May call it"), Value: yesNo(ctx, w.Callable)},
 	}
 	if w.Connector == "" {
 		return facts
@@ -103,7 +103,7 @@ func (h *Handler) whyFacts(ctx context.Context, w agentview.Why) []templates.Fac
 	facts = append(facts,
 		templates.Fact{Label: i18n.T(ctx, "Connector"), Value: w.Connector, Href: connectorPath(w.Connector)},
 		templates.Fact{Label: i18n.T(ctx, "Tool"), Value: shortenText(w.Tool, maxName), Mono: true},
-		templates.Fact{Label: i18n.T(ctx, "Asks a person"), Value: yesNo(ctx, w.Asks)},
+		templates.Fact{Label: i18n.T(ctx, "Asks a person"), Value: yesNo(ctx, w.NeedsApproval)},
 	)
 	if w.AllowedUntil != nil {
 		until := newWhen(ctx, *w.AllowedUntil, h.now())
@@ -119,7 +119,7 @@ func (h *Handler) whyFacts(ctx context.Context, w agentview.Why) []templates.Fac
 var ownerNames = map[string]i18n.Key{"shared": "shared", "agent": "the agent's own", "none": "none needed"}
 
 // credentialWhy says which credential a call uses, and its state.
-func credentialWhy(ctx context.Context, c agentview.CredentialWhy) string {
+func credentialWhy(ctx context.Context, c agentview.CredentialAccess) string {
 	owner := i18n.T(ctx, ownerNames[c.Owner])
 	switch {
 	case c.Owner == "none":

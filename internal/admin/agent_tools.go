@@ -21,7 +21,7 @@ const visibleToolsPageSize = 100
 
 // agentTools lists the tools that an agent sees, under the names it sees, with their size in a model's request.
 func (h *Handler) agentTools(w http.ResponseWriter, r *http.Request) error {
-	view, err := h.access.Fresh(r.Context(), actor(r).Tenant.ID, pathRef(r, "id"))
+	view, err := h.access.LoadUncached(r.Context(), actor(r).Tenant.ID, pathRef(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func titleAndHints(ctx context.Context, t *agentview.Tool) (string, []templates.
 }
 
 func (h *Handler) agentToolRow(ctx context.Context, a connectors.Agent, t *agentview.Tool, f toolfmt.Format) templates.AgentToolRow {
-	c := t.Reach.Connector
+	c := t.Connector.Connector
 	title, hints := titleAndHints(ctx, t)
 	return templates.AgentToolRow{
 		Exposed:       cleanText(t.Exposed),
@@ -145,12 +145,12 @@ func agentToolPath(agent, exposed string) string {
 // callableState says what a call would do.
 func (h *Handler) callableState(ctx context.Context, t *agentview.Tool) templates.State {
 	switch {
-	case t.Held != "":
-		return templates.State{Kind: templates.StateBad, Text: blockedReason(ctx, t.Held)}
-	case t.AsksAt(h.now()):
+	case t.BlockedBy != "":
+		return templates.State{Kind: templates.StateBad, Text: blockedReason(ctx, t.BlockedBy)}
+	case t.NeedsApprovalAt(h.now()):
 		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Asks a person")}
-	case t.Asks:
-		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Allowed %s", formatRelative(ctx, t.Reach.Allowances[t.Name], h.now()))}
+	case t.NeedsApproval:
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Allowed %s", formatRelative(ctx, t.Connector.Allowances[t.Name], h.now()))}
 	default:
 		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Callable")}
 	}
@@ -161,17 +161,17 @@ func blockedReason(ctx context.Context, code string) string {
 	switch code {
 	case agentview.HeldReview:
 		return i18n.T(ctx, "Held")
-	case agentview.HeldNew:
+	case agentview.BlockedNew:
 		return i18n.T(ctx, "New, not accepted")
 	case agentview.HeldRejected:
 		return i18n.T(ctx, "Rejected")
-	case agentview.HeldDisabled:
+	case agentview.BlockedDisabled:
 		return i18n.T(ctx, "Disabled")
-	case agentview.HeldRemoved:
+	case agentview.BlockedRemoved:
 		return i18n.T(ctx, "Removed")
 	case agentview.HeldNotGranted:
 		return i18n.T(ctx, "Not granted")
-	case agentview.HeldMalformed:
+	case agentview.BlockedMalformed:
 		return i18n.T(ctx, "Malformed")
 	default:
 		return code

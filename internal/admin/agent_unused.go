@@ -57,7 +57,7 @@ func (h *Handler) agentUnused(w http.ResponseWriter, r *http.Request) error {
 		Groups:    unusedGroups(r.Context(), unused, q.provider),
 		Action:    agentPath(a.Slug) + "/unused",
 		Drop:      i18n.T(r.Context(), "Take the chosen tools away"),
-		Young:     unusedYoung(r.Context(), unused.Young, q.days),
+		Young:     unusedYoung(r.Context(), unused.TooRecent, q.days),
 		Estimate:  estimateText(r.Context(), q.provider),
 	}))
 }
@@ -70,7 +70,7 @@ func lookbackOptions(ctx context.Context) []templates.Option {
 	return options
 }
 
-func unusedSummary(ctx context.Context, u agentview.Unused, q unusedQuery, review string) templates.UnusedSummary {
+func unusedSummary(ctx context.Context, u agentview.UnusedTools, q unusedQuery, review string) templates.UnusedSummary {
 	s := templates.UnusedSummary{Asset: web.Asset, Review: review}
 	seen, unused, days := len(u.View.Tools), len(u.Tools), i18n.N(ctx, q.days, "%s day", "%s days")
 	switch {
@@ -79,7 +79,7 @@ func unusedSummary(ctx context.Context, u agentview.Unused, q unusedQuery, revie
 	case unused > 0:
 		s.Warn, s.Title = true, i18n.N(ctx, seen, "%[2]s of %[1]s tool were not called in %[3]s", "%[2]s of %[1]s tools were not called in %[3]s", i18n.Number(ctx, unused), days)
 		s.Text = i18n.N(ctx, sizeOfAll(u.Tools, q.provider), "Without them each request has about %[1]s token less (%[2]s, estimated).", "Without them each request has about %[1]s tokens less (%[2]s, estimated).", providerName(q.provider))
-	case u.Young == seen:
+	case u.TooRecent == seen:
 		s.Title, s.Text = i18n.T(ctx, "Too early to tell which tools are unused"), i18n.T(ctx, "All were granted, or listed by their servers, less than %s ago.", days)
 	default:
 		s.Title, s.Text = i18n.T(ctx, "No tool is unused"), i18n.T(ctx, "Each that could be was called in %s.", days)
@@ -103,11 +103,11 @@ func unusedYoung(ctx context.Context, young, days int) string {
 }
 
 // unusedGroups groups the unused tools by connector. The tools come in that order.
-func unusedGroups(ctx context.Context, u agentview.Unused, f toolfmt.Format) []templates.UnusedGroup {
+func unusedGroups(ctx context.Context, u agentview.UnusedTools, f toolfmt.Format) []templates.UnusedGroup {
 	var groups []templates.UnusedGroup
 	for len(u.Tools) > 0 {
-		reach, n := u.Tools[0].Reach, 1
-		for n < len(u.Tools) && u.Tools[n].Reach == reach {
+		connector, n := u.Tools[0].Connector, 1
+		for n < len(u.Tools) && u.Tools[n].Connector == connector {
 			n++
 		}
 		groups = append(groups, unusedGroup(ctx, u.View.Agent.Slug, u.Tools[:n], f))
@@ -117,17 +117,17 @@ func unusedGroups(ctx context.Context, u agentview.Unused, f toolfmt.Format) []t
 }
 
 func unusedGroup(ctx context.Context, agent string, tools []*agentview.Tool, f toolfmt.Format) templates.UnusedGroup {
-	reach := tools[0].Reach
+	connector := tools[0].Connector
 	g := templates.UnusedGroup{
-		Connector: reach.Connector.Name,
-		Href:      grantPath(agent, reach.Connector.Slug),
-		Count:     i18n.T(ctx, "%s of %s, about %s", i18n.Number(ctx, len(tools)), i18n.N(ctx, len(reach.Tools), "%s tool", "%s tools"), i18n.N(ctx, sizeOfAll(tools, f), "%s token", "%s tokens")),
+		Connector: connector.Connector.Name,
+		Href:      grantPath(agent, connector.Connector.Slug),
+		Count:     i18n.T(ctx, "%s of %s, about %s", i18n.Number(ctx, len(tools)), i18n.N(ctx, len(connector.Tools), "%s tool", "%s tools"), i18n.N(ctx, sizeOfAll(tools, f), "%s token", "%s tokens")),
 	}
-	if reach.Grant.AllTools {
+	if connector.Grant.AllTools {
 		g.Note = i18n.T(ctx, "All of its tools are granted, those of later syncs too. Without these the others are granted by name, and later ones are not.")
 	}
 	for _, t := range tools {
-		row := templates.UnusedTool{Value: reach.Connector.Slug + "/" + t.Name, Shown: cleanText(t.Name), Size: i18n.N(ctx, t.Size(f).Tokens, "%s token", "%s tokens")}
+		row := templates.UnusedTool{Value: connector.Connector.Slug + "/" + t.Name, Shown: cleanText(t.Name), Size: i18n.N(ctx, t.Size(f).Tokens, "%s token", "%s tokens")}
 		row.Title, row.Badges = titleAndHints(ctx, t)
 		g.Tools = append(g.Tools, row)
 	}

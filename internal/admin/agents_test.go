@@ -23,7 +23,7 @@ import (
 // agentServices serve agents, with notifications from the database.
 type agentServices struct {
 	access  *agentview.Cache
-	calls   *toolcall.Caller
+	calls   *toolcall.Executor
 	history *calllog.Writer
 }
 
@@ -41,7 +41,7 @@ func (d *dashboard) newAgentServices(dialer *mcp.Dialer) agentServices {
 	var tasks sync.WaitGroup
 	tasks.Go(func() { a.access.Run(ctx) })
 	tasks.Go(func() {
-		_ = d.St.Watch(ctx, func(n store.Notice) { a.access.OnNotify(n); a.calls.OnNotify(n) }, func(yes bool) { a.access.Connected(yes); a.calls.Connected(yes) })
+		_ = d.St.Watch(ctx, func(n store.ChangeEvent) { a.access.OnNotify(n); a.calls.OnNotify(n) }, func(yes bool) { a.access.SetConnected(yes); a.calls.SetConnected(yes) })
 	})
 	a.calls.Start(ctx)
 	d.t.Cleanup(func() {

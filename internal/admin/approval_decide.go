@@ -22,7 +22,7 @@ func (h *Handler) approvalApprove(w http.ResponseWriter, r *http.Request) error 
 	d := toolcall.Decision{Approve: true}
 	message := i18n.T(r.Context(), "Approved: %s.")
 	if f.text("allow") != "" {
-		d.Allow, message = allowancePeriod, i18n.T(r.Context(), "Approved: %s. For 2 hours the agent may call it without asking.")
+		d.AllowFor, message = allowancePeriod, i18n.T(r.Context(), "Approved: %s. For 2 hours the agent may call it without asking.")
 	}
 	return h.decideApproval(w, r, f, d, message)
 }

@@ -20,7 +20,7 @@ const inboxPageSize = 25
 // approvalList shows the inbox.
 func (h *Handler) approvalList(w http.ResponseWriter, r *http.Request) error {
 	cursor := r.URL.Query().Get("cursor")
-	list, err := h.calls.Inbox(r.Context(), actor(r), store.Page{Limit: inboxPageSize, Cursor: cursor})
+	list, err := h.calls.ListPendingApprovals(r.Context(), actor(r), store.Page{Limit: inboxPageSize, Cursor: cursor})
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (h *Handler) approvalList(w http.ResponseWriter, r *http.Request) error {
 }
 
 // approvalEventsPath is the event stream of calls newer than the list's first one.
-func approvalEventsPath(list []toolcall.Waiting) string {
+func approvalEventsPath(list []toolcall.PendingApproval) string {
 	if len(list) == 0 {
 		return "/events?on=approvals"
 	}
@@ -44,7 +44,7 @@ func approvalEventsPath(list []toolcall.Waiting) string {
 }
 
 // approvalCards builds a card for each call with two queries in total.
-func (h *Handler) approvalCards(ctx context.Context, a auth.Actor, list []toolcall.Waiting) ([]templates.ApprovalCard, error) {
+func (h *Handler) approvalCards(ctx context.Context, a auth.Actor, list []toolcall.PendingApproval) ([]templates.ApprovalCard, error) {
 	var ids []connectors.ToolCallID
 	var agents []connectors.AgentID
 	var tools []string
@@ -68,8 +68,8 @@ func (h *Handler) approvalCards(ctx context.Context, a auth.Actor, list []toolca
 	}
 	cards := make([]templates.ApprovalCard, len(list))
 	for i, w := range list {
-		known := waitingCall{Waiting: w, about: about[w.ID], counts: store.CountFor(counts, w.Approval)}
-		cards[i] = approvalCard(ctx, web.Asset, known, toCan(a.Role), h.now())
+		known := pendingApproval{PendingApproval: w, about: about[w.ID], counts: store.CountFor(counts, w.Approval)}
+		cards[i] = approvalCard(ctx, web.Asset, known, toPermissions(a.Role), h.now())
 		cards[i].ReturnTo = "/approvals"
 	}
 	return cards, nil

@@ -18,13 +18,13 @@ func (h *Handler) approvalShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	cards, err := h.approvalCards(r.Context(), actor(r), []toolcall.Waiting{waiting})
+	cards, err := h.approvalCards(r.Context(), actor(r), []toolcall.PendingApproval{waiting})
 	if err != nil {
 		return err
 	}
 	frame := h.newFrame(r, templates.NavApprovals, newCrumb(i18n.T(r.Context(), "Approvals"), "/approvals"), templates.Crumb{Text: cards[0].Tool, Mono: true})
 	frame.Title = i18n.T(r.Context(), "Approval · %s", cards[0].Tool)
-	frame.Listen = approvalEventsPath([]toolcall.Waiting{waiting})
+	frame.Listen = approvalEventsPath([]toolcall.PendingApproval{waiting})
 	cards[0].ReturnTo = cards[0].Action
 	return h.respond.Page(w, r, http.StatusOK, templates.Approval(templates.ApprovalPage{Frame: frame, Card: cards[0]}))
 }

@@ -12,14 +12,14 @@ import (
 	"patchbay/web/templates"
 )
 
-// waitingCall is a call that waits or waited for approval, with what a decision needs.
-type waitingCall struct {
-	toolcall.Waiting
+// pendingApproval is a call that waits or waited for approval, with what a decision needs.
+type pendingApproval struct {
+	toolcall.PendingApproval
 	about  store.ApprovalAbout
 	counts store.CallCount
 }
 
-func approvalCard(ctx context.Context, asset templates.Assets, w waitingCall, can templates.Can, now time.Time) templates.ApprovalCard {
+func approvalCard(ctx context.Context, asset templates.Assets, w pendingApproval, can templates.Permissions, now time.Time) templates.ApprovalCard {
 	definition := connectors.DecodeTool(w.about.Raw)
 	return templates.ApprovalCard{
 		Asset:     asset,
@@ -34,7 +34,7 @@ func approvalCard(ctx context.Context, asset templates.Assets, w waitingCall, ca
 		Badges:    approvalBadges(ctx, w, definition),
 		Effect:    approvalEffect(ctx, w, definition),
 		Risky:     changedSinceCall(ctx, w),
-		Arguments: waitingArguments(ctx, w.Waiting),
+		Arguments: waitingArguments(ctx, w.PendingApproval),
 		History:   recentCallsText(ctx, w.counts.Calls, w.counts.Denied),
 		Asked:     newWhen(ctx, w.AskedAt, now),
 		Since:     w.AskedAt.UTC().Format(time.RFC3339Nano),
@@ -51,15 +51,15 @@ func approvalCard(ctx context.Context, asset templates.Assets, w waitingCall, ca
 
 // decisionRefusal says why a person with a deciding role may not decide this call. It is empty if they may, or
 // if their role may not.
-func decisionRefusal(ctx context.Context, w waitingCall, can templates.Can) string {
+func decisionRefusal(ctx context.Context, w pendingApproval, can templates.Permissions) string {
 	if w.Refusal == nil || !can.Sync {
 		return ""
 	}
-	return i18n.Said(ctx, fault.As(w.Refusal).Message)
+	return i18n.TranslateKnown(ctx, fault.As(w.Refusal).Message)
 }
 
 // approvalBadges shows the tool's annotations, or that there are none.
-func approvalBadges(ctx context.Context, w waitingCall, definition connectors.ToolView) []templates.Badge {
+func approvalBadges(ctx context.Context, w pendingApproval, definition connectors.ToolView) []templates.Badge {
 	if w.about.Raw == nil {
 		return nil
 	}
@@ -71,22 +71,22 @@ func approvalBadges(ctx context.Context, w waitingCall, definition connectors.To
 }
 
 // approvalEffect says the tool's effect in a sentence; empty if the tool is no longer known.
-func approvalEffect(ctx context.Context, w waitingCall, definition connectors.ToolView) string {
+func approvalEffect(ctx context.Context, w pendingApproval, definition connectors.ToolView) string {
 	if w.about.Raw == nil {
 		return ""
 	}
-	return i18n.Said(ctx, definition.Hints.Words())
+	return i18n.TranslateKnown(ctx, definition.Hints.Words())
 }
 
 // changedSinceCall warns if the tool's definition changed after the agent called it.
-func changedSinceCall(ctx context.Context, w waitingCall) *templates.Attention {
+func changedSinceCall(ctx context.Context, w pendingApproval) *templates.Attention {
 	if w.State != connectors.ApprovalWaiting || w.about.Accepted != nil && *w.about.Accepted == w.Definition {
 		return nil
 	}
 	return &templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "The tool has changed"), Text: i18n.T(ctx, "Its definition is not the one by which the agent made this call.")}
 }
 
-func waitingArguments(ctx context.Context, w toolcall.Waiting) templates.Content {
+func waitingArguments(ctx context.Context, w toolcall.PendingApproval) templates.Content {
 	raw := w.Arguments
 	switch {
 	case w.Refusal != nil:

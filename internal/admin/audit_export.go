@@ -57,15 +57,15 @@ type download struct {
 	started           bool
 }
 
-func (f *download) Write(b []byte) (int, error) {
-	f.writeHeader()
-	return f.ResponseWriter.Write(b)
+func (d *download) Write(b []byte) (int, error) {
+	d.writeHeader()
+	return d.ResponseWriter.Write(b)
 }
 
-func (f *download) writeHeader() {
-	if !f.started {
-		f.started = true
-		setDownloadHeaders(f.ResponseWriter, f.contentType, f.name)
+func (d *download) writeHeader() {
+	if !d.started {
+		d.started = true
+		setDownloadHeaders(d.ResponseWriter, d.contentType, d.name)
 	}
 }
 

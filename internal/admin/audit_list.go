@@ -144,7 +144,7 @@ func auditValue(raw json.RawMessage) string {
 }
 
 func actorKind(ctx context.Context, kind string) string {
-	switch auth.Kind(kind) {
+	switch auth.ActorKind(kind) {
 	case auth.KindPerson:
 		return i18n.T(ctx, "person")
 	case auth.KindKey:

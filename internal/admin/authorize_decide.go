@@ -47,7 +47,7 @@ func (h *Handler) authorizeDecide(w http.ResponseWriter, r *http.Request) error 
 // the program any agent, and a member could let it act as themselves. Otherwise the program becomes an agent
 // without grants.
 func (h *Handler) requiresConfirmation(person auth.Actor, request authserver.Request) bool {
-	return (request.AsMember() || person.Role.May(connectors.PermManage)) && h.auth.RequireConfirmed(person) != nil
+	return (request.AsMember() || person.Role.May(connectors.PermManage)) && h.auth.RequireRecentAuth(person) != nil
 }
 
 // redirectToConfirm leads through the confirmation page back to the consent page. The decision cannot be held

@@ -59,7 +59,7 @@ func actorInTenant(r *http.Request, slug string) (auth.Actor, error) {
 	if slug == "" {
 		return actor(r), nil
 	}
-	return actor(r).In(slug)
+	return actor(r).ForTenant(slug)
 }
 
 func (h *Handler) authorizePage(w http.ResponseWriter, r *http.Request, person auth.Actor, request authserver.Request, f templates.Form, status int) error {

@@ -105,8 +105,8 @@ func (h *Handler) findCalls(r *http.Request, tenant *store.Tenant, q callQuery, 
 }
 
 // frameWithEvents subscribes the first page to changes.
-func (f callPage) frameWithEvents(frameWithEvents templates.Frame, q callQuery, on string) templates.Frame {
-	if f.isFirst {
+func (p callPage) frameWithEvents(frameWithEvents templates.Frame, q callQuery, on string) templates.Frame {
+	if p.isFirst {
 		live := q.urlValues()
 		live.Set("on", on)
 		frameWithEvents.Listen = withQuery("/events", live)
@@ -123,7 +123,7 @@ func withChosen(options []templates.Option, chosen string) []templates.Option {
 }
 
 // callListView is the part of the page that the event stream replaces.
-func (h *Handler) callListView(ctx context.Context, calls store.List[connectors.ToolCall], q callQuery, can templates.Can, p templates.Pager) templates.CallList {
+func (h *Handler) callListView(ctx context.Context, calls store.List[connectors.ToolCall], q callQuery, can templates.Permissions, p templates.Pager) templates.CallList {
 	view := templates.CallList{
 		Asset: web.Asset, Count: formatCount(ctx, len(calls.Items), p, "%s call", "%s calls"), Filtered: q.isFiltered(), Acts: can.Sync, Pager: p,
 	}

@@ -10,7 +10,7 @@ import (
 	"patchbay/web/templates"
 )
 
-func callRow(ctx context.Context, c connectors.ToolCall, can templates.Can, now time.Time) templates.CallRow {
+func callRow(ctx context.Context, c connectors.ToolCall, can templates.Permissions, now time.Time) templates.CallRow {
 	row := templates.CallRow{
 		ID:        c.ID.String(),
 		Href:      callPath(c.ID),
@@ -67,11 +67,11 @@ func callState(ctx context.Context, s connectors.CallStatus) templates.State {
 func callReason(ctx context.Context, c connectors.ToolCall) string {
 	switch {
 	case c.Undelivered():
-		return i18n.Said(ctx, c.ErrorMessage)
+		return i18n.TranslateKnown(ctx, c.ErrorMessage)
 	case c.Status != connectors.CallError && c.Status != connectors.CallDenied:
 		return ""
 	case c.ErrorMessage != "":
-		return shortenText(i18n.Said(ctx, c.ErrorMessage), maxDescription)
+		return shortenText(i18n.TranslateKnown(ctx, c.ErrorMessage), maxDescription)
 	default:
 		return outcomeName(ctx, c.Outcome)
 	}
@@ -169,7 +169,7 @@ func linkIf(exists bool, href string) string {
 }
 
 // callDetail shows a call as far as can allows.
-func callDetail(ctx context.Context, asset templates.Assets, c connectors.ToolCall, history connectors.CallHistory, can templates.Can, now time.Time) templates.CallDetail {
+func callDetail(ctx context.Context, asset templates.Assets, c connectors.ToolCall, history connectors.CallHistory, can templates.Permissions, now time.Time) templates.CallDetail {
 	d := templates.CallDetail{
 		Asset: asset, Call: callRow(ctx, c, can, now), Facts: callFacts(ctx, c, now),
 		Attention: callAttention(ctx, c), Arguments: callArguments(ctx, c, history, can),
@@ -200,7 +200,7 @@ func callAttention(ctx context.Context, c connectors.ToolCall) *templates.Attent
 
 func approvalPath(id connectors.ToolCallID) string { return "/approvals/" + id.String() }
 
-func callArguments(ctx context.Context, c connectors.ToolCall, history connectors.CallHistory, can templates.Can) templates.Content {
+func callArguments(ctx context.Context, c connectors.ToolCall, history connectors.CallHistory, can templates.Permissions) templates.Content {
 	if c.Withheld {
 		return templates.Content{Note: withheldNote(ctx, can)}
 	}
@@ -224,14 +224,14 @@ func notStoredNote(ctx context.Context, size int64, history connectors.CallHisto
 
 // withheldNote says why stored arguments and results are not shown. Event streams omit them for auditors too,
 // since reading them is audited.
-func withheldNote(ctx context.Context, can templates.Can) string {
+func withheldNote(ctx context.Context, can templates.Permissions) string {
 	if can.Bodies {
 		return i18n.T(ctx, "Load the page again to read this. It is put on record that you do.")
 	}
 	return i18n.T(ctx, "What is kept of this is for your organisation's auditors.")
 }
 
-func callResult(ctx context.Context, c connectors.ToolCall, history connectors.CallHistory, can templates.Can) *templates.Result {
+func callResult(ctx context.Context, c connectors.ToolCall, history connectors.CallHistory, can templates.Permissions) *templates.Result {
 	facts := formatDuration(ctx, c.Duration) + " · " + formatBytes(ctx, c.ResponseBytes)
 	if c.Withheld {
 		return &templates.Result{Facts: facts, State: callState(ctx, c.Status), Note: withheldNote(ctx, can)}

@@ -14,7 +14,7 @@ import (
 func categoryOptions(ctx context.Context, categories []catalog.Category) []templates.Option {
 	options := []templates.Option{{Label: i18n.T(ctx, "All categories")}}
 	for _, c := range categories {
-		options = append(options, templates.Option{Value: string(c), Label: i18n.Said(ctx, c.String())})
+		options = append(options, templates.Option{Value: string(c), Label: i18n.TranslateKnown(ctx, c.String())})
 	}
 	return options
 }
@@ -45,7 +45,7 @@ func signInName(ctx context.Context, t connectors.AuthType) string {
 
 func catalogCard(ctx context.Context, o manage.Offer) templates.CatalogCard {
 	card := templates.CatalogCard{
-		Name: o.Name, Icon: templates.Monogram{Letters: o.Icon.Letters, Colour: o.Icon.Colour}, Publisher: o.Publisher, Category: i18n.Said(ctx, o.Category.String()),
+		Name: o.Name, Icon: templates.Monogram{Letters: o.Icon.Letters, Colour: o.Icon.Colour}, Publisher: o.Publisher, Category: i18n.TranslateKnown(ctx, o.Category.String()),
 		Description: o.Description, URL: o.URL, SignIn: signInName(ctx, o.Auth), Note: o.Note, Docs: o.Docs, Own: o.Own,
 		Add: "/catalog/" + url.PathEscape(o.Slug) + "/add",
 	}

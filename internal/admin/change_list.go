@@ -54,7 +54,7 @@ func (h *Handler) changeList(w http.ResponseWriter, r *http.Request) error {
 }
 
 // changeListView is the part of the page that the event stream replaces.
-func (h *Handler) changeListView(ctx context.Context, changes store.List[connectors.ToolChange], q changeQuery, can templates.Can, p templates.Pager) templates.ChangeList {
+func (h *Handler) changeListView(ctx context.Context, changes store.List[connectors.ToolChange], q changeQuery, can templates.Permissions, p templates.Pager) templates.ChangeList {
 	view := templates.ChangeList{Asset: web.Asset, Filtered: q.isFiltered(), Decides: can.Manage, Pager: p}
 	for _, c := range changes.Items {
 		row := changeRow(ctx, c, h.now())

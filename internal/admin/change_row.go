@@ -83,7 +83,9 @@ func kindBadges(ctx context.Context, kinds []toolchange.Kind) []templates.Badge 
 	return badges
 }
 
-func changeName(ctx context.Context, k toolchange.Kind) string { return i18n.Said(ctx, k.Words()) }
+func changeName(ctx context.Context, k toolchange.Kind) string {
+	return i18n.TranslateKnown(ctx, k.Words())
+}
 
 func kindBadge(ctx context.Context, k toolchange.Kind) templates.Badge {
 	b := templates.Badge{Text: changeName(ctx, k)}

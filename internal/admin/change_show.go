@@ -107,7 +107,7 @@ func readReturnList(raw string) string {
 }
 
 // allowedDecisions returns the decisions an admin may take: about the newest change only.
-func allowedDecisions(among manage.ToolChangePage, can templates.Can) (accept, reject bool) {
+func allowedDecisions(among manage.ToolChangePage, can templates.Permissions) (accept, reject bool) {
 	if !can.Manage || !among.Newest || among.Shown.After == nil {
 		return false, false
 	}

@@ -56,7 +56,7 @@ func differenceRow(ctx context.Context, d toolchange.Difference) templates.Diffe
 		where = i18n.T(ctx, "the tool")
 	}
 	return templates.DifferenceRow{
-		Path: cleanText(where), Kind: kindBadge(ctx, d.Kind), Sentence: cleanText(i18n.Said(ctx, d.Sentence)), Before: cleanText(d.Before), After: cleanText(d.After),
+		Path: cleanText(where), Kind: kindBadge(ctx, d.Kind), Sentence: cleanText(i18n.TranslateKnown(ctx, d.Sentence)), Before: cleanText(d.Before), After: cleanText(d.After),
 	}
 }
 

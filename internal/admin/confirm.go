@@ -42,10 +42,10 @@ func (h *Handler) requireConfirmation(route string, act respond.HandlerFunc) res
 		if err != nil {
 			return err
 		}
-		fields := heldFields(f)
+		fields := hiddenFields(f)
 		if err := h.checkConfirmation(r, f); err != nil {
 			problem := respond.LocalizedFault(r.Context(), err)
-			if problem.Code == auth.CodeConfirm {
+			if problem.Code == auth.CodeReauthenticate {
 				return h.confirmPage(w, r, http.StatusForbidden, templates.ConfirmPage{Action: r.URL.RequestURI(), Held: fields})
 			}
 			if problem, ok := asFormFault(r.Context(), err); ok {
@@ -78,7 +78,7 @@ func fillRoute(r *http.Request, route string) string {
 // requireConfirmationByLink asks on a page of its own that leads to another: a download, or the page of the
 // form.
 func (h *Handler) requireConfirmationByLink(w http.ResponseWriter, r *http.Request, act respond.HandlerFunc, to string) error {
-	if h.auth.RequireConfirmed(actor(r)) == nil {
+	if h.auth.RequireRecentAuth(actor(r)) == nil {
 		return act(w, r)
 	}
 	return respond.See(w, r, "/confirm?"+url.Values{"return_to": {to}}.Encode())
@@ -86,17 +86,17 @@ func (h *Handler) requireConfirmationByLink(w http.ResponseWriter, r *http.Reque
 
 // checkConfirmation is nil if the person confirmed lately, or does so with this form.
 func (h *Handler) checkConfirmation(r *http.Request, f postedForm) error {
-	err := h.auth.RequireConfirmed(actor(r))
+	err := h.auth.RequireRecentAuth(actor(r))
 	if err == nil || !f.values.Has(confirmPassword) {
 		return err
 	}
-	return h.auth.Confirm(r.Context(), actor(r), f.secret(confirmPassword), f.text(confirmCode))
+	return h.auth.Reauthenticate(r.Context(), actor(r), f.secret(confirmPassword), f.text(confirmCode))
 }
 
 // confirmShow asks for the password, and leads on.
 func (h *Handler) confirmShow(w http.ResponseWriter, r *http.Request) error {
 	returnTo := respond.OwnPath(r.URL.Query().Get("return_to"), "/")
-	return h.confirmPage(w, r, http.StatusOK, templates.ConfirmPage{Action: "/confirm", Held: []templates.HeldField{{Name: "return_to", Value: returnTo}}})
+	return h.confirmPage(w, r, http.StatusOK, templates.ConfirmPage{Action: "/confirm", Held: []templates.HiddenField{{Name: "return_to", Value: returnTo}}})
 }
 
 // confirmSave checks the password, and leads on.
@@ -106,17 +106,17 @@ func (h *Handler) confirmSave(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	returnTo := respond.OwnPath(f.text("return_to"), "/")
-	err = h.auth.RequireConfirmed(actor(r))
+	err = h.auth.RequireRecentAuth(actor(r))
 	if err != nil && !actor(r).BySSO {
-		err = h.auth.Confirm(r.Context(), actor(r), f.secret(confirmPassword), f.text(confirmCode))
+		err = h.auth.Reauthenticate(r.Context(), actor(r), f.secret(confirmPassword), f.text(confirmCode))
 	}
-	page := templates.ConfirmPage{Action: "/confirm", Held: []templates.HeldField{{Name: "return_to", Value: returnTo}}}
+	page := templates.ConfirmPage{Action: "/confirm", Held: []templates.HiddenField{{Name: "return_to", Value: returnTo}}}
 	if problem, ok := asFormFault(r.Context(), err); ok {
 		respond.SetRetryAfter(w.Header(), problem)
 		page.Form = postedForm{}.toForm(problem)
 		return h.confirmPage(w, r, respond.Status(problem.Kind), page)
 	}
-	if f := fault.As(err); f != nil && f.Code == auth.CodeConfirm {
+	if f := fault.As(err); f != nil && f.Code == auth.CodeReauthenticate {
 		return h.confirmPage(w, r, http.StatusForbidden, page)
 	}
 	if err != nil {
@@ -173,17 +173,17 @@ func (h *Handler) confirmPage(w http.ResponseWriter, r *http.Request, status int
 	return h.respond.Page(w, r, status, templates.Confirm(page))
 }
 
-// heldFields are the form's values. Of secrets it holds the field names only.
-func heldFields(f postedForm) []templates.HeldField {
-	var fields []templates.HeldField
+// hiddenFields are the form's values. Of secrets it holds the field names only.
+func hiddenFields(f postedForm) []templates.HiddenField {
+	var fields []templates.HiddenField
 	for _, name := range slices.Sorted(maps.Keys(f.values)) {
 		for _, value := range f.values[name] {
 			switch {
 			case name == confirmPassword, name == confirmCode:
 			case !secretFields[name]:
-				fields = append(fields, templates.HeldField{Name: name, Value: value})
+				fields = append(fields, templates.HiddenField{Name: name, Value: value})
 			case strings.TrimSpace(value) != "":
-				fields = append(fields, templates.HeldField{Name: confirmSecretNames, Value: name})
+				fields = append(fields, templates.HiddenField{Name: confirmSecretNames, Value: name})
 			}
 		}
 	}

@@ -17,7 +17,7 @@ func (h *Handler) connectDiagnose(w http.ResponseWriter, r *http.Request) error 
 	clearWriteDeadline(w)
 	d, err := h.connect.Diagnose(r.Context(), actor(r), pathRef(r, "id"))
 	if err != nil {
-		return h.connectFailed(w, r, c, err)
+		return h.renderConnectError(w, r, c, err)
 	}
 	diagnosis := h.newDiagnosis(r.Context(), c, &d)
 	if r.Header.Get("HX-Request") != "" {

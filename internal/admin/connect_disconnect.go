@@ -16,7 +16,7 @@ func (h *Handler) connectDisconnect(w http.ResponseWriter, r *http.Request) erro
 	agent, _ := readPathAgent(r)
 	clearWriteDeadline(w)
 	if err := h.connect.Disconnect(r.Context(), actor(r), pathRef(r, "id"), agent); err != nil {
-		return h.connectFailed(w, r, c, err)
+		return h.renderConnectError(w, r, c, err)
 	}
 	return h.respond.Back(w, r, credentialsPath(c.Slug), respond.Flash{
 		Kind: respond.Notice,

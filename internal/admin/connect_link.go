@@ -15,7 +15,7 @@ func (h *Handler) connectLink(w http.ResponseWriter, r *http.Request) error {
 	agent, _ := readPathAgent(r)
 	link, err := h.connect.Link(r.Context(), actor(r), pathRef(r, "id"), agent, "")
 	if err != nil {
-		return h.connectFailed(w, r, c, err)
+		return h.renderConnectError(w, r, c, err)
 	}
 	view := &templates.ConnectLink{URL: link.URL, Ends: newWhen(r.Context(), link.ExpiresAt, h.now())}
 	if agent != nil {

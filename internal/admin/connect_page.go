@@ -26,13 +26,13 @@ func (h *Handler) connectShow(w http.ResponseWriter, r *http.Request) error {
 func (h *Handler) connectAccept(w http.ResponseWriter, r *http.Request) error {
 	value := h.linkBrowserID(r)
 	clearWriteDeadline(w)
-	started, err := h.connect.Accept(r.Context(), linkToken(r), connect.CookieBinding(value))
+	started, err := h.connect.AcceptLink(r.Context(), linkToken(r), connect.CookieBinding(value))
 	if problem, ok := asFormFault(r.Context(), err); ok {
 		respond.SetRetryAfter(w.Header(), problem)
 		return h.connectLinkPage(w, r, respond.Status(problem.Kind), problem.Message)
 	}
 	if err != nil {
-		return h.linkRefused(w, r, err)
+		return h.renderLinkError(w, r, err)
 	}
 	cookie := h.linkCookie()
 	cookie.Value, cookie.MaxAge = value, int(linkCookieLifetime.Seconds())
@@ -54,9 +54,9 @@ func (h *Handler) connectDone(w http.ResponseWriter, r *http.Request) error {
 // connectLinkPage shows what a link is for. problem says why the button failed.
 func (h *Handler) connectLinkPage(w http.ResponseWriter, r *http.Request, status int, problem string) error {
 	clearWriteDeadline(w)
-	i, err := h.connect.Open(r.Context(), linkToken(r))
+	i, err := h.connect.ReadLink(r.Context(), linkToken(r))
 	if err != nil {
-		return h.linkRefused(w, r, err)
+		return h.renderLinkError(w, r, err)
 	}
 	if problem == "" {
 		problem = i.Problem
@@ -83,8 +83,8 @@ func (h *Handler) formDestinations(origin string) []string {
 	return all
 }
 
-// linkRefused says why a link is not valid.
-func (h *Handler) linkRefused(w http.ResponseWriter, r *http.Request, err error) error {
+// renderLinkError says why a link is not valid.
+func (h *Handler) renderLinkError(w http.ResponseWriter, r *http.Request, err error) error {
 	f := respond.LocalizedFault(r.Context(), err)
 	if f.Kind == fault.Internal || f.Kind == fault.Unavailable {
 		return err

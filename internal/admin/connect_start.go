@@ -25,11 +25,11 @@ func (h *Handler) connectStart(w http.ResponseWriter, r *http.Request) error {
 	}
 	agent, _ := readPathAgent(r)
 	clearWriteDeadline(w)
-	started, err := h.connect.Start(r.Context(), actor(r), connect.Order{
+	started, err := h.connect.Start(r.Context(), actor(r), connect.StartRequest{
 		Connector: pathRef(r, "id"), Agent: agent, ReturnTo: respond.OwnPath(f.text("return_to"), ""), Browser: h.sessionBinding(r),
 	})
 	if err != nil {
-		return h.connectFailed(w, r, c, err)
+		return h.renderConnectError(w, r, c, err)
 	}
 	return h.redirectByPage(w, r, started.AuthorizeURL, credentialsPath(c.Slug))
 }
@@ -52,11 +52,11 @@ func (h *Handler) redirectByPage(w http.ResponseWriter, r *http.Request, to, bac
 	}))
 }
 
-// connectFailed shows why an account cannot be connected, with every step of the discovery.
-func (h *Handler) connectFailed(w http.ResponseWriter, r *http.Request, c connectors.Connector, err error) error {
+// renderConnectError shows why an account cannot be connected, with every step of the discovery.
+func (h *Handler) renderConnectError(w http.ResponseWriter, r *http.Request, c connectors.Connector, err error) error {
 	problem := respond.LocalizedFault(r.Context(), err)
 	state := credentialsPageState{status: respond.Status(problem.Kind)}
-	if failed, ok := errors.AsType[*connect.Failed](err); ok {
+	if failed, ok := errors.AsType[*connect.StartError](err); ok {
 		state.diagnosis = h.newDiagnosis(r.Context(), c, &failed.Diagnosis)
 		state.diagnosis.Title, state.diagnosis.First = i18n.T(r.Context(), "Why it is not connected"), true
 	} else if _, ok := asFormFault(r.Context(), err); ok {

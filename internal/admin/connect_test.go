@@ -308,7 +308,7 @@ func TestConnect_FailedSyncIsReported(t *testing.T) {
 
 func TestConnect_BrowserWaitIsBounded(t *testing.T) {
 	t.Parallel()
-	d := newDashboard(t, func(o *admin.Options) { o.Patience = 50 * time.Millisecond })
+	d := newDashboard(t, func(o *admin.Options) { o.SyncWait = 50 * time.Millisecond })
 	asked, release := make(chan struct{}), make(chan struct{})
 	var first sync.Once
 	up := mcptest.Start(t, mcptest.Script{})

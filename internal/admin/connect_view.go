@@ -22,7 +22,7 @@ func (h *Handler) newDiagnosis(ctx context.Context, c connectors.Connector, d *c
 	view.Scopes = d.Scopes
 	if d.Problem != "" {
 		view.Problem = &templates.Attention{
-			Kind: templates.StateBad, Title: i18n.T(ctx, "An account cannot be connected"), Text: i18n.Said(ctx, d.Problem),
+			Kind: templates.StateBad, Title: i18n.T(ctx, "An account cannot be connected"), Text: i18n.TranslateKnown(ctx, d.Problem),
 			Action: &templates.Link{Text: i18n.T(ctx, "Open the settings"), Href: connectorPath(c.Slug) + "/settings"},
 		}
 	}
@@ -37,7 +37,7 @@ func diagnosisStages(ctx context.Context, d connect.Diagnosis) []templates.Diagn
 			all = append(all, templates.DiagnosisStage{Name: stepName(ctx, step.Step)})
 		}
 		stage := &all[len(all)-1]
-		view := templates.DiagnosisStep{Kind: templates.StateOff, URL: cleanText(step.URL), Read: step.Read, Decided: cleanText(i18n.Said(ctx, step.Decided))}
+		view := templates.DiagnosisStep{Kind: templates.StateOff, URL: cleanText(step.URL), Read: step.Read, Decided: cleanText(i18n.TranslateKnown(ctx, step.Decided))}
 		if step.Status != 0 {
 			view.Status = statusText(step.Status)
 		}
@@ -46,7 +46,7 @@ func diagnosisStages(ctx context.Context, d connect.Diagnosis) []templates.Diagn
 	for i := range all {
 		markDecisiveStep(all[i].Steps)
 		for j, step := range all[i].Steps {
-			all[i].Steps[j].Read = i18n.Said(ctx, step.Read)
+			all[i].Steps[j].Read = i18n.TranslateKnown(ctx, step.Read)
 		}
 	}
 	if n := len(all); n > 0 && d.Problem != "" && d.Server == nil {
@@ -86,7 +86,7 @@ func diagnosisFacts(ctx context.Context, d connect.Diagnosis) []templates.Fact {
 		}
 		add(i18n.T(ctx, "Signs in at"), hostWithPort(s.AuthorizationEndpoint), true)
 		add(i18n.T(ctx, "Gives tokens at"), hostWithPort(s.TokenEndpoint), true)
-		add(i18n.T(ctx, "Client"), i18n.Said(ctx, d.Client), false)
+		add(i18n.T(ctx, "Client"), i18n.TranslateKnown(ctx, d.Client), false)
 		add(i18n.T(ctx, "Resource"), resourceName(ctx, d.Resource), d.Resource != "")
 	}
 	add(i18n.T(ctx, "Server asks for"), behaviourName(ctx, d.Behaviour), false)
@@ -122,7 +122,7 @@ func hostWithUnicode(address string) string {
 
 func stepName(ctx context.Context, s oauth.Step) string {
 	switch s {
-	case connect.StepAsk:
+	case connect.StepProbe:
 		return i18n.T(ctx, "The MCP server, asked without a credential")
 	case oauth.StepResource:
 		return i18n.T(ctx, "What the MCP server says of itself")

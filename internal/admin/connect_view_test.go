@@ -15,7 +15,7 @@ import (
 )
 
 var trace = []oauth.TraceStep{
-	{Step: connect.StepAsk, URL: "https://mcp.example.com/mcp", Status: 401, Read: "a challenge", Decided: "Its challenge names its metadata."},
+	{Step: connect.StepProbe, URL: "https://mcp.example.com/mcp", Status: 401, Read: "a challenge", Decided: "Its challenge names its metadata."},
 	{Step: oauth.StepResource, URL: "https://mcp.example.com/a", Status: 404, Read: "an error", Decided: "No document: on to the next."},
 	{Step: oauth.StepResource, URL: "https://mcp.example.com/b", Status: 200, Read: "protected-resource metadata", Decided: "This is the resource's own document."},
 	{Step: oauth.StepServer, URL: "https://as.example.com/c", Read: "no connection", Decided: "No document: on to the next."},

@@ -33,7 +33,7 @@ func (h *Handler) connectorImportPreview(w http.ResponseWriter, r *http.Request)
 	case problem != nil && scripted:
 		table = &templates.ImportTable{Title: problem.Message, Kind: templates.StateBad, Dry: true}
 	case problem != nil:
-		return h.importRefused(w, r, field, problem)
+		return h.renderImportError(w, r, field, problem)
 	}
 	if scripted {
 		return h.respond.Page(w, r, http.StatusOK, templates.ImportPreview(web.Asset, table))
@@ -45,7 +45,7 @@ func (h *Handler) connectorImportPreview(w http.ResponseWriter, r *http.Request)
 func (h *Handler) connectorImport(w http.ResponseWriter, r *http.Request) error {
 	table, field, err := h.importDocument(r, false)
 	if problem, ok := asDocumentFault(r.Context(), err); ok {
-		return h.importRefused(w, r, field, problem)
+		return h.renderImportError(w, r, field, problem)
 	}
 	if err != nil {
 		return err
@@ -64,8 +64,8 @@ func (h *Handler) importPage(w http.ResponseWriter, r *http.Request, status int,
 	}))
 }
 
-// importRefused shows the form again, with the error beside the document's field.
-func (h *Handler) importRefused(w http.ResponseWriter, r *http.Request, field string, problem *fault.Error) error {
+// renderImportError shows the form again, with the error beside the document's field.
+func (h *Handler) renderImportError(w http.ResponseWriter, r *http.Request, field string, problem *fault.Error) error {
 	return h.importPage(w, r, respond.Status(problem.Kind), templates.Form{Errors: map[string]string{field: problem.Message}}, nil)
 }
 

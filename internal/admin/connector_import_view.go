@@ -88,10 +88,10 @@ func importState(ctx context.Context, e manage.ImportedEntry, dry bool) template
 func importNotes(ctx context.Context, e manage.ImportedEntry) []string {
 	var notes []string
 	for _, p := range e.Problems {
-		notes = append(notes, i18n.Said(ctx, p.Message))
+		notes = append(notes, i18n.TranslateKnown(ctx, p.Message))
 	}
 	if e.Missing.Sentence != "" {
-		notes = append(notes, i18n.Said(ctx, e.Missing.Sentence))
+		notes = append(notes, i18n.TranslateKnown(ctx, e.Missing.Sentence))
 	}
 	notes = append(notes, translateAll(ctx, e.Notices)...)
 	if len(e.Changed) > 0 {

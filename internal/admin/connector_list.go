@@ -17,7 +17,7 @@ func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
 		stats    store.Stats
 		list     store.List[connectors.Connector]
 		expiring []store.ExpiringCredential
-		sweep    connectors.Sweep
+		sweep    connectors.BulkSync
 	)
 	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
 		if stats, err = tx.ConnectorStats(r.Context()); err != nil {

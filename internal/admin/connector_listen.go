@@ -43,21 +43,21 @@ func listeningFact(ctx context.Context, l connectors.Listening, supported bool, 
 	case l.State == connectors.ListenListening:
 		since := newWhen(ctx, l.Since, now)
 		return templates.Fact{Label: i18n.T(ctx, "%s since", label), When: &since}
-	case l.State == connectors.ListenIsOff:
-		return templates.Fact{Label: label, Value: i18n.T(ctx, "no. %s", i18n.Said(ctx, l.Why()))}
+	case l.State == connectors.ListenStateOff:
+		return templates.Fact{Label: label, Value: i18n.T(ctx, "no. %s", i18n.TranslateKnown(ctx, l.Why()))}
 	case l.Why() != "":
-		return templates.Fact{Label: label, Value: i18n.T(ctx, "not now. %s", i18n.Said(ctx, l.Why()))}
+		return templates.Fact{Label: label, Value: i18n.T(ctx, "not now. %s", i18n.TranslateKnown(ctx, l.Why()))}
 	}
 	return templates.Fact{Label: label, Value: i18n.T(ctx, "in a moment")}
 }
 
 // listeningAttention says that listening was suspended because the server misbehaved.
-func listeningAttention(ctx context.Context, c connectors.Connector, l connectors.Listening, can templates.Can, now time.Time) []templates.Attention {
-	if l.State != connectors.ListenIsOff || !l.Reason.Misbehaves() {
+func listeningAttention(ctx context.Context, c connectors.Connector, l connectors.Listening, can templates.Permissions, now time.Time) []templates.Attention {
+	if l.State != connectors.ListenStateOff || !l.Reason.Misbehaves() {
 		return nil
 	}
 	since := newWhen(ctx, l.Since, now)
-	a := templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "Changes are not heard of"), Text: i18n.Said(ctx, l.Why()), When: &since}
+	a := templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "Changes are not heard of"), Text: i18n.TranslateKnown(ctx, l.Why()), When: &since}
 	if can.Manage {
 		a.Action = &templates.Link{Text: i18n.T(ctx, "Listen again in the settings"), Href: connectorPath(c.Slug) + "/settings#listening"}
 	}

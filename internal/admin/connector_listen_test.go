@@ -32,7 +32,7 @@ func TestConnector_ShowsListeningState(t *testing.T) {
 	must(err)
 	b.get(path).want(t, http.StatusOK, "Listens for changes since")
 
-	must(d.Door().CloseStream(t.Context(), stream, store.StreamEnd{State: connectors.ListenIsOff, Reason: connectors.ListenFlood}))
+	must(d.Door().CloseStream(t.Context(), stream, store.StreamEnd{State: connectors.ListenStateOff, Reason: connectors.ListenFlood}))
 	b.get(path).want(t, http.StatusOK, "Changes are not heard of", "more than 600 things within a minute")
 	b.get(path+"/settings").want(t, http.StatusOK, "Listen again")
 	b.submit(path+"/listen", nil).want(t, http.StatusOK, "listens for changes of")

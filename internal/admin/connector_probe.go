@@ -104,7 +104,7 @@ func testResult(ctx context.Context, name string, report toolsync.ProbeReport) *
 
 // toFailure shows why the connection to a server failed.
 func toFailure(ctx context.Context, f *fault.Error) *templates.Failure {
-	failure := &templates.Failure{Sentence: i18n.Said(ctx, f.Message)}
+	failure := &templates.Failure{Sentence: i18n.TranslateKnown(ctx, f.Message)}
 	if f.Code != "" {
 		failure.Facts = append(failure.Facts, templates.Fact{Label: i18n.T(ctx, "Code"), Value: f.Code, Mono: true})
 	}

@@ -70,13 +70,13 @@ func (h *Handler) settingsPage(
 		Test:               test,
 		Used:               dependentsText(r.Context(), s.used),
 		Goes:               deletionEffects(r.Context(), c, s.used),
-		ListeningSuspended: i18n.Said(r.Context(), listeningSuspended(s.stream)),
+		ListeningSuspended: i18n.TranslateKnown(r.Context(), listeningSuspended(s.stream)),
 	}))
 }
 
 // listeningSuspended says why a server is not listened to until a person resumes it; empty if it is.
 func listeningSuspended(l connectors.Listening) string {
-	if l.State != connectors.ListenIsOff || !l.Reason.Misbehaves() {
+	if l.State != connectors.ListenStateOff || !l.Reason.Misbehaves() {
 		return ""
 	}
 	return l.Why()

@@ -20,17 +20,17 @@ func (h *Handler) connectorSync(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	to := respond.OwnPath(f.text("return_to"), respond.CameFrom(r, connectorPath(string(pathRef(r, "id")))))
-	request := toolsync.Request{Connector: pathRef(r, "id"), Trigger: connectors.TriggerManual, Asked: new(actor(r).Event("connector.sync", ""))}
+	request := toolsync.Request{Connector: pathRef(r, "id"), Trigger: connectors.TriggerManual, AuditEvent: new(actor(r).Event("connector.sync", ""))}
 	if agent := connectors.Ref(f.text("agent")); agent != "" {
 		request.Agent = &agent
 		if err := h.checkAgentUse(r, agent); err != nil {
-			return h.syncFailed(w, r, to, err)
+			return h.renderSyncError(w, r, to, err)
 		}
 	}
 	clearWriteDeadline(w)
 	report, err := h.syncer.Sync(r.Context(), actor(r).Tenant.ID, request)
 	if err != nil {
-		return h.syncFailed(w, r, to, err)
+		return h.renderSyncError(w, r, to, err)
 	}
 	return h.respond.Back(w, r, to, respond.Flash{
 		Kind: respond.Notice,
@@ -49,8 +49,8 @@ func (h *Handler) checkAgentUse(r *http.Request, agent connectors.Ref) error {
 	})
 }
 
-// syncFailed shows why a sync failed. NotFound stays a 404, and internal errors are logged.
-func (h *Handler) syncFailed(w http.ResponseWriter, r *http.Request, to string, err error) error {
+// renderSyncError shows why a sync failed. NotFound stays a 404, and internal errors are logged.
+func (h *Handler) renderSyncError(w http.ResponseWriter, r *http.Request, to string, err error) error {
 	if fault.Is(err, fault.NotFound) {
 		return err
 	}

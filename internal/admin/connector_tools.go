@@ -42,7 +42,7 @@ func (h *Handler) connectorTools(w http.ResponseWriter, r *http.Request) error {
 		Head:     connectorHead(r.Context(), c, templates.TabTools),
 		Filter:   form,
 		Filtered: filter.Query != "" || filter.Tag != "" || filter.State != "" || filter.Hint != "",
-		States:   standingOptions(r.Context()),
+		States:   stateOptions(r.Context()),
 		Hints:    hintOptions(r.Context()),
 		Tags:     tagOptions(r.Context(), tags),
 		Count:    formatCount(r.Context(), len(tools.Items), newPager(r, tools.Next), "%s tool", "%s tools"),
@@ -69,8 +69,8 @@ func (h *Handler) toolViews(ctx context.Context, tools []connectors.Tool) []temp
 	return views
 }
 
-func standingOptions(ctx context.Context) []templates.Option {
-	names := map[connectors.ToolStanding]string{
+func stateOptions(ctx context.Context) []templates.Option {
+	names := map[connectors.ToolStateFilter]string{
 		connectors.StandingEnabled: i18n.T(ctx, "Enabled"), connectors.StandingDisabled: i18n.T(ctx, "Disabled"), connectors.StandingChanged: i18n.T(ctx, "Changed"),
 		connectors.StandingHeld: i18n.T(ctx, "Held"), connectors.StandingCurated: i18n.T(ctx, "Renamed or re-described"),
 	}

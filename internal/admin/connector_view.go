@@ -18,7 +18,7 @@ import (
 // rowWidth is the number of characters that a list row shows of a name or address on a wide screen.
 const rowWidth = 36
 
-func connectorRow(ctx context.Context, c connectors.Connector, can templates.Can, returnTo string, now time.Time) templates.ConnectorRow {
+func connectorRow(ctx context.Context, c connectors.Connector, can templates.Permissions, returnTo string, now time.Time) templates.ConnectorRow {
 	row := templates.ConnectorRow{
 		ID:         c.ID.String(),
 		Name:       c.Name,
@@ -41,7 +41,7 @@ func connectorRow(ctx context.Context, c connectors.Connector, can templates.Can
 		row.Remarks = healthRemarks(ctx, c, now)
 	}
 	if c.LastError != nil && c.Running == nil && c.Status != connectors.StatusDisabled {
-		row.Reason = i18n.Said(ctx, c.LastError.Message)
+		row.Reason = i18n.TranslateKnown(ctx, c.LastError.Message)
 	}
 	if can.Manage && c.Running == nil && lacksAccount(c) {
 		row.Repair = connectLink(ctx, c)
@@ -108,11 +108,11 @@ func connectorHead(ctx context.Context, c connectors.Connector, tab templates.Co
 }
 
 // connectorAttention lists what a person should do about a connector, most urgent first.
-func connectorAttention(ctx context.Context, c connectors.Connector, quarantined int, can templates.Can, now time.Time) []templates.Attention {
+func connectorAttention(ctx context.Context, c connectors.Connector, quarantined int, can templates.Permissions, now time.Time) []templates.Attention {
 	var list []templates.Attention
 	if c.LastError != nil && c.Status != connectors.StatusDisabled {
 		at := newWhen(ctx, c.LastError.At, now)
-		a := templates.Attention{Kind: templates.StateBad, Title: statusName(ctx, c.Status), Text: i18n.Said(ctx, c.LastError.Message), When: &at}
+		a := templates.Attention{Kind: templates.StateBad, Title: statusName(ctx, c.Status), Text: i18n.TranslateKnown(ctx, c.LastError.Message), When: &at}
 		if can.Manage {
 			a.Action = repairLink(ctx, c)
 		}
@@ -198,7 +198,7 @@ func syncRunRow(ctx context.Context, run connectors.SyncRun, slug string, agents
 		Removed:     run.Counts.Removed,
 		Quarantined: run.Counts.Quarantined,
 		Protocol:    run.ProtocolVersion,
-		Error:       i18n.Said(ctx, run.ErrorMessage),
+		Error:       i18n.TranslateKnown(ctx, run.ErrorMessage),
 	}
 	if run.StartedAt != nil {
 		row.Started = newWhen(ctx, *run.StartedAt, now)

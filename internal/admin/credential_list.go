@@ -148,7 +148,7 @@ func credentialOwner(c connectors.Credential) connectors.AgentID {
 	return *c.AgentID
 }
 
-// credentialRefused shows a credential's form again, with its errors.
-func (h *Handler) credentialRefused(w http.ResponseWriter, r *http.Request, row string, f postedForm, problem *fault.Error) error {
+// renderCredentialError shows a credential's form again, with its errors.
+func (h *Handler) renderCredentialError(w http.ResponseWriter, r *http.Request, row string, f postedForm, problem *fault.Error) error {
 	return h.credentialsPage(w, r, credentialsPageState{status: respond.Status(problem.Kind), row: row, form: f, problem: problem})
 }

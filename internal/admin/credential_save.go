@@ -24,7 +24,7 @@ func (h *Handler) credentialSave(w http.ResponseWriter, r *http.Request) error {
 		err = h.registry.SetCredential(r.Context(), actor(r), pathRef(r, "id"), agent, f.readSecrets(c.Auth.Type, ""))
 	}
 	if problem, ok := asFormFault(r.Context(), err); ok {
-		return h.credentialRefused(w, r, row, f, problem)
+		return h.renderCredentialError(w, r, row, f, problem)
 	}
 	if err != nil {
 		return err

@@ -49,7 +49,7 @@ func (h connectorCredentials) fillRow(ctx context.Context, row templates.Credent
 	if !ok {
 		return row
 	}
-	row.Account, row.Scopes, row.Error = cleanText(credential.Account), credential.Scopes, i18n.Said(ctx, credential.Error)
+	row.Account, row.Scopes, row.Error = cleanText(credential.Account), credential.Scopes, i18n.TranslateKnown(ctx, credential.Error)
 	row.Facts = credentialFacts(ctx, credential, now)
 	if expiresAt, expires := h.expiring[owner.Slug]; expires && credential.Status == connectors.CredentialActive {
 		row.State = templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Expires %s", formatRelative(ctx, expiresAt, now))}

@@ -62,7 +62,7 @@ type dashboard struct {
 	base    string // its address
 	log     *logBuffer
 	access  *agentview.Cache
-	calls   *toolcall.Caller
+	calls   *toolcall.Executor
 	history *calllog.Writer
 	stop    chan struct{} // closed by a test that stops the server
 	ahead   atomic.Int64  // the dashboard's clock offset in nanoseconds
@@ -130,7 +130,7 @@ func newDashboardAt(t testing.TB, host string, opts ...func(*admin.Options)) *da
 	_, port, _ := net.SplitHostPort(d.server.Listener.Addr().String())
 	base := &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}
 	d.base = base.String()
-	d.router.Use(middleware.Envelope(middleware.Options{BaseURL: base, Log: log, Refuse: pages.Failure})...)
+	d.router.Use(middleware.Chain(middleware.Options{BaseURL: base, Log: log, Refuse: pages.Failure})...)
 	d.router.Use(chimiddleware.GetHead)
 	d.auth.Sessions().ErrorFunc = pages.Failure
 	d.router.NotFound(func(w http.ResponseWriter, r *http.Request) {
@@ -143,10 +143,10 @@ func newDashboardAt(t testing.TB, host string, opts ...func(*admin.Options)) *da
 			Store: d.St, OAuth: authorization, Dialer: dialer, Log: log, BaseURL: base.String(),
 		}),
 		Access: agents.access, Calls: agents.calls, History: agents.history,
-		SSO:      sso.New(sso.Options{Store: d.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: base.String(), Log: log}),
-		Programs: d.newAuthServer(egress, base.String()),
-		Webhooks: webhooks.New(webhooks.Options{Store: d.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: base.String(), Log: log}),
-		BaseURL:  base.String(), Done: d.stop, Now: d.now, ProgramSync: http.HandlerFunc(serveTeapot),
+		SSO:        sso.New(sso.Options{Store: d.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: base.String(), Log: log}),
+		AuthServer: d.newAuthServer(egress, base.String()),
+		Webhooks:   webhooks.New(webhooks.Options{Store: d.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: base.String(), Log: log}),
+		BaseURL:    base.String(), Done: d.stop, Now: d.now, ProgramSync: http.HandlerFunc(serveTeapot),
 	}
 	for _, opt := range opts {
 		opt(&o)

@@ -63,7 +63,7 @@ func (s *stream) sendApprovals(added, removed []connectors.ToolCallID) error {
 }
 
 func (s *stream) loadApprovalCards(ctx context.Context, ids []connectors.ToolCallID) ([]templates.ApprovalCard, error) {
-	var list []toolcall.Waiting
+	var list []toolcall.PendingApproval
 	for _, id := range ids {
 		w, err := s.h.calls.Approval(ctx, s.actor, id)
 		if fault.Is(err, fault.NotFound) {

@@ -32,14 +32,14 @@ type readCalls func(context.Context, *store.Tenant, auth.Actor, store.CallFilter
 // callListUpdates sends the first page of the query's calls when it changed.
 func (s *stream) callListUpdates(q callQuery) func() error {
 	return s.listUpdates(q, s.h.calls.CallsIn, func(calls store.List[connectors.ToolCall]) error {
-		return s.sendComponent(templates.CallsChanged(s.h.callListView(s.ctx, calls, q, toCan(s.actor.Role), firstPager("/calls", q.urlValues(), s.size, calls.Next))))
+		return s.sendComponent(templates.CallsChanged(s.h.callListView(s.ctx, calls, q, toPermissions(s.actor.Role), firstPager("/calls", q.urlValues(), s.size, calls.Next))))
 	})
 }
 
 // taskListUpdates sends the first page of the query's tasks when it changed.
 func (s *stream) taskListUpdates(q callQuery) func() error {
 	return s.listUpdates(q, s.h.calls.TasksIn, func(tasks store.List[connectors.ToolCall]) error {
-		return s.sendComponent(templates.TasksChanged(s.h.taskListView(s.ctx, tasks, q, toCan(s.actor.Role), firstPager("/tasks", q.urlValues(), s.size, tasks.Next))))
+		return s.sendComponent(templates.TasksChanged(s.h.taskListView(s.ctx, tasks, q, toPermissions(s.actor.Role), firstPager("/tasks", q.urlValues(), s.size, tasks.Next))))
 	})
 }
 
@@ -92,6 +92,6 @@ func (s *stream) callUpdates(ref connectors.Ref) func() error {
 			return nil
 		}
 		last = newCallAppearance(s.ctx, c)
-		return s.sendComponent(templates.CallChanged(callDetail(s.ctx, web.Asset, c, s.actor.Tenant.CallHistory, toCan(s.actor.Role), s.h.now())))
+		return s.sendComponent(templates.CallChanged(callDetail(s.ctx, web.Asset, c, s.actor.Tenant.CallHistory, toPermissions(s.actor.Role), s.h.now())))
 	}
 }

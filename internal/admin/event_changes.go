@@ -31,6 +31,6 @@ func (s *stream) changeListUpdates(q changeQuery) func() error {
 			return fmt.Errorf("list changes: %w", err)
 		}
 		first, last = false, now
-		return s.sendComponent(templates.ChangesChanged(s.h.changeListView(s.ctx, changes, q, toCan(s.actor.Role), firstPager("/changes", q.urlValues(), s.size, changes.Next))))
+		return s.sendComponent(templates.ChangesChanged(s.h.changeListView(s.ctx, changes, q, toPermissions(s.actor.Role), firstPager("/changes", q.urlValues(), s.size, changes.Next))))
 	}
 }

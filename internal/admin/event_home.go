@@ -17,14 +17,14 @@ const needsPollInterval = 5 * time.Second
 func (s *stream) needsUpdates() func() error {
 	var last *connectors.Needs
 	var looked time.Time
-	var badges store.News
+	var badges store.BadgeCounts
 	return func() error {
 		now := s.h.now()
 		if last != nil && now.Sub(looked) < needsPollInterval && *s.badges == badges {
 			return nil
 		}
 		looked, badges = now, *s.badges
-		needs, err := s.h.store.Tenant(s.actor.Tenant.ID).Needs(s.ctx, maxNeedsShown)
+		needs, err := s.h.store.Tenant(s.actor.Tenant.ID).AttentionItems(s.ctx, maxNeedsShown)
 		if err != nil {
 			return fmt.Errorf("read what needs a person: %w", err)
 		}
@@ -35,6 +35,6 @@ func (s *stream) needsUpdates() func() error {
 		if err := s.checkSession(); err != nil {
 			return err
 		}
-		return s.sendComponent(templates.NeedsChanged(needsView(s.ctx, needs, toCan(s.actor.Role), now)))
+		return s.sendComponent(templates.NeedsChanged(needsView(s.ctx, needs, toPermissions(s.actor.Role), now)))
 	}
 }

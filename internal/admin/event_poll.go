@@ -66,7 +66,7 @@ func (s *stream) sendBadges() error {
 	if err != nil {
 		return fmt.Errorf("count news: %w", err)
 	}
-	var before store.News // as most pages begin
+	var before store.BadgeCounts // as most pages begin
 	if s.badges != nil {
 		before = *s.badges
 	}

@@ -34,7 +34,7 @@ type stream struct {
 	filter       store.ConnectorFilter // the page's connectors: first by its query, then by their ids
 	sent         map[connectors.ConnectorID]connectorAppearance
 	sweep        sweepState
-	badges       *store.News // the page's badges; nil: not known
+	badges       *store.BadgeCounts // the page's badges; nil: not known
 }
 
 func (h *Handler) newStream(w http.ResponseWriter, r *http.Request) (*stream, error) {
@@ -192,7 +192,7 @@ type runningSync struct {
 
 // sendRow sends a connector's row, and its state for its own page.
 func (s *stream) sendRow(c connectors.Connector, state templates.State) error {
-	row := connectorRow(s.ctx, c, toCan(s.actor.Role), "", s.h.now())
+	row := connectorRow(s.ctx, c, toPermissions(s.actor.Role), "", s.h.now())
 	row.State = state
 	if state.Kind == templates.StateBusy {
 		row.Reason = ""

@@ -10,7 +10,7 @@ import (
 
 // sweepState is a stream's state of a sync of all connectors.
 type sweepState struct {
-	last       connectors.Sweep
+	last       connectors.BulkSync
 	progressed bool // a sync of this process progressed since the last poll
 }
 

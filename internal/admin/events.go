@@ -48,15 +48,15 @@ func (s *stream) serveTopic(r *http.Request) error {
 	tenant := s.actor.Tenant.ID
 	switch query := r.URL.Query(); query.Get("on") {
 	case "calls":
-		calls, stop := s.h.history.Live(tenant)
+		calls, stop := s.h.history.Subscribe(tenant)
 		defer stop()
 		return s.pollUpdates(calls, s.callListUpdates(readCallQuery(query)))
 	case "tasks":
-		calls, stop := s.h.history.Live(tenant)
+		calls, stop := s.h.history.Subscribe(tenant)
 		defer stop()
 		return s.pollUpdates(calls, s.taskListUpdates(readCallQuery(query)))
 	case "call":
-		calls, stop := s.h.history.Live(tenant)
+		calls, stop := s.h.history.Subscribe(tenant)
 		defer stop()
 		return s.pollUpdates(calls, s.callUpdates(connectors.Ref(query.Get("id"))))
 	case "home":

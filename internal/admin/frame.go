@@ -41,7 +41,7 @@ func baseFrame(ctx context.Context, a auth.Actor, crumbs ...templates.Crumb) tem
 		Crumbs: append([]templates.Crumb{{Text: a.Tenant.Name, Href: "/"}}, crumbs...),
 		Person: &templates.Person{Name: a.Name, Email: a.Email, Role: roleName(ctx, a.Role)},
 		Tenant: templates.TenantChoice{Slug: a.Tenant.Slug, Name: a.Tenant.Name},
-		Can:    toCan(a.Role),
+		Can:    toPermissions(a.Role),
 	}
 	for _, m := range a.Memberships {
 		f.Tenants = append(f.Tenants, templates.TenantChoice{Slug: m.Tenant.Slug, Name: m.Tenant.Name})
@@ -51,17 +51,17 @@ func baseFrame(ctx context.Context, a auth.Actor, crumbs ...templates.Crumb) tem
 
 // loadBadges counts waiting calls, waiting changes and unread notices. If the query fails, the page is shown
 // without badges.
-func (h *Handler) loadBadges(ctx context.Context, a auth.Actor) store.News {
+func (h *Handler) loadBadges(ctx context.Context, a auth.Actor) store.BadgeCounts {
 	n, err := h.store.Tenant(a.Tenant.ID).News(ctx, a.UserID)
 	if err != nil {
 		h.log.WarnContext(ctx, "news not counted", "tenant_id", a.Tenant.ID, "error", err)
-		return store.News{}
+		return store.BadgeCounts{}
 	}
 	return n
 }
 
-func toCan(role connectors.Role) templates.Can {
-	return templates.Can{
+func toPermissions(role connectors.Role) templates.Permissions {
+	return templates.Permissions{
 		Sync:   role.May(connectors.PermOperate),
 		Manage: role.May(connectors.PermManage),
 		Bodies: role.May(connectors.PermBodies),

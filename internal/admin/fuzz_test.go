@@ -53,7 +53,7 @@ func FuzzAddresses(f *testing.F) {
 			if err != nil || at.Path != "/connectors" || at.Host != r.URL.Host || at.Query().Has("cursor") {
 				t.Fatalf("%q leads to %q: %v", raw, head.Href, err)
 			}
-			if order := readOrder(at.Query()); order != (store.Order{}) && order.By != by || order == (store.Order{}) && by != "name" {
+			if order := readOrder(at.Query()); order != (store.SortOrder{}) && order.By != by || order == (store.SortOrder{}) && by != "name" {
 				t.Errorf("%q leads to %q for %q", raw, head.Href, by)
 			}
 			rest, was := at.Query(), r.URL.Query()

@@ -213,12 +213,12 @@ func (d *dashboard) addLinear() connectors.ConnectorID {
 // createAskedCall has an agent make a call that waits for approval.
 func (d *dashboard) createAskedCall(a connectors.Agent, arguments string) connectors.ToolCallID {
 	d.t.Helper()
-	view, err := d.access.Fresh(d.t.Context(), d.Tenant, connectors.Ref(a.Slug))
+	view, err := d.access.LoadUncached(d.t.Context(), d.Tenant, connectors.Ref(a.Slug))
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	out, err := d.calls.Call(d.t.Context(), toolcall.Order{
-		View: view, Tool: view.Reach("linear").Tool("search"), Arguments: []byte(arguments), Source: connectors.SourceGateway, NoWait: true,
+	out, err := d.calls.Call(d.t.Context(), toolcall.CallRequest{
+		View: view, Tool: view.Connector("linear").Tool("search"), Arguments: []byte(arguments), Source: connectors.SourceGateway, NoWait: true,
 	})
 	if out.CallID == (connectors.ToolCallID{}) {
 		d.t.Fatalf("the call does not wait: %v", err)

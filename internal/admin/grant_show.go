@@ -20,8 +20,8 @@ type grantState struct {
 	grant        connectors.Grant // zero if there is none
 	exists       bool
 	choices      []store.ToolChoice
-	view         *agentview.View          // what the agent sees now
-	explanations map[string]agentview.Why // of the connector's tools; empty if it is not granted
+	view         *agentview.View                 // what the agent sees now
+	explanations map[string]agentview.ToolAccess // of the connector's tools; empty if it is not granted
 	filter       toolFilter
 }
 
@@ -57,10 +57,10 @@ func (h *Handler) loadGrantIn(r *http.Request, tenant *store.Tenant) (g grantSta
 	if g.choices, err = tenant.ToolChoices(r.Context(), g.connector.ID, g.grant.Tools); err != nil {
 		return g, err
 	}
-	if g.view, err = h.access.FreshIn(r.Context(), tenant, g.agent.ID); err != nil {
+	if g.view, err = h.access.LoadFrom(r.Context(), tenant, g.agent.ID); err != nil {
 		return g, err
 	}
-	g.explanations, err = h.access.WhyAll(r.Context(), tenant, g.view, g.connector.Slug)
+	g.explanations, err = h.access.ExplainTools(r.Context(), tenant, g.view, g.connector.Slug)
 	return g, err
 }
 

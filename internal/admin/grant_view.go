@@ -72,15 +72,15 @@ func (g grantState) newToolRow(ctx context.Context, c store.ToolChoice) template
 	if c.Removed {
 		t.Badges = append(t.Badges, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "removed"), Title: i18n.T(ctx, "The server does not list it any more.")})
 	}
-	if why, known := g.explanations[c.Name]; known {
-		t.Now, t.WhyHref = accessState(ctx, why), agentToolPath(g.agent.Slug, why.Exposed)
+	if access, known := g.explanations[c.Name]; known {
+		t.Now, t.WhyHref = accessState(ctx, access), agentToolPath(g.agent.Slug, access.Exposed)
 	}
 	return t
 }
 
 // countTokens estimates a tool's size in a request; 0 if its definition is too long to be served.
 func (g grantState) countTokens(c store.ToolChoice) int {
-	if reach := g.view.Reach(g.connector.Slug); reach != nil {
+	if reach := g.view.Connector(g.connector.Slug); reach != nil {
 		if t := reach.Tool(c.Name); t != nil && t.Listed() {
 			return t.Size(toolfmt.OpenAI).Tokens
 		}
@@ -92,17 +92,17 @@ func (g grantState) countTokens(c store.ToolChoice) int {
 }
 
 // accessState says what the agent gets now.
-func accessState(ctx context.Context, w agentview.Why) templates.State {
+func accessState(ctx context.Context, w agentview.ToolAccess) templates.State {
 	state := whyState(ctx, w)
 	switch {
 	case w.State == agentview.HeldNotGranted:
 		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Not granted so far: the agent does not see it.")}
-	case w.MayCall && w.Asks:
+	case w.Callable && w.NeedsApproval:
 		state.Text = i18n.T(ctx, "The agent sees it, and a call waits for a person.")
-	case w.MayCall:
+	case w.Callable:
 		state.Text = i18n.T(ctx, "The agent sees it, and a call goes ahead.")
 	default:
-		state.Text = i18n.Said(ctx, w.Advice)
+		state.Text = i18n.TranslateKnown(ctx, w.Advice)
 	}
 	return state
 }
@@ -139,8 +139,8 @@ func (f toolFilter) hideUnmatched(ctx context.Context, tools []templates.GrantTo
 // grantLinks lead to the agent's enabled connectors, and to the current one.
 func grantLinks(ctx context.Context, g grantState) []templates.GrantLink {
 	var links []templates.GrantLink
-	reachable := g.view.Reach(g.connector.Slug) != nil
-	for _, r := range g.view.Reaches {
+	reachable := g.view.Connector(g.connector.Slug) != nil
+	for _, r := range g.view.Connectors {
 		links = append(links, templates.GrantLink{
 			Connector: r.Connector.Name, Href: grantPath(g.agent.Slug, r.Connector.Slug), Tools: grantedTools(ctx, r.Grant, r.Connector.ToolCount),
 			Approval: grantApproval(ctx, g.agent, r.Grant), State: connectorState(ctx, r.Connector), Here: r.Connector.ID == g.connector.ID,

@@ -28,17 +28,17 @@ import (
 )
 
 // Options are the services and settings of the dashboard. All are required but Log, Now, Done, Streams,
-// Patience and ProgramSync.
+// SyncWait and ProgramSync.
 type Options struct {
 	Store       *store.Store
 	Auth        *auth.Service
 	SSO         *sso.Service
-	Programs    *authserver.Server // the authorization server for programs
+	AuthServer  *authserver.Server // the authorization server for programs
 	Registry    *manage.Registry
 	Syncer      *toolsync.Syncer
 	Connect     *connect.Broker
 	Access      *agentview.Cache
-	Calls       *toolcall.Caller
+	Calls       *toolcall.Executor
 	Webhooks    *webhooks.Post
 	History     *calllog.Writer
 	ServerLists *mcpregistry.Reader // of MCP registries
@@ -49,7 +49,7 @@ type Options struct {
 	Version     string           // of the program
 	Done        <-chan struct{}  // closed when the server stops, which ends event streams; nil: never
 	Streams     int              // maximum of open event streams; 0: 500
-	Patience    time.Duration    // how long a browser waits for the first sync after a connection; 0: 10 seconds
+	SyncWait    time.Duration    // how long a browser waits for the first sync after a connection; 0: 10 seconds
 
 	// ProgramSync serves POST /connectors/{id}/sync_tools for programs; nil: only browsers are served.
 	ProgramSync http.Handler
@@ -65,7 +65,7 @@ type Handler struct {
 	syncer      *toolsync.Syncer
 	connect     *connect.Broker
 	access      *agentview.Cache
-	calls       *toolcall.Caller
+	calls       *toolcall.Executor
 	webhooks    *webhooks.Post
 	history     *calllog.Writer
 	serverLists *mcpregistry.Reader
@@ -89,14 +89,14 @@ func New(o Options) *Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Patience == 0 {
-		o.Patience = defaultSyncWait
+	if o.SyncWait == 0 {
+		o.SyncWait = defaultSyncWait
 	}
 	h := &Handler{
-		store: o.Store, auth: o.Auth, sso: o.SSO, programs: o.Programs, registry: o.Registry, syncer: o.Syncer, connect: o.Connect,
+		store: o.Store, auth: o.Auth, sso: o.SSO, programs: o.AuthServer, registry: o.Registry, syncer: o.Syncer, connect: o.Connect,
 		access: o.Access, calls: o.Calls, webhooks: o.Webhooks, history: o.History, serverLists: o.ServerLists, respond: o.Respond,
 		log: o.Log, now: o.Now, baseURL: o.BaseURL, version: o.Version, done: o.Done, streams: limit.NewGate[connectors.UserID](maxPersonStreams, cmp.Or(o.Streams, maxStreams)),
-		syncWait: o.Patience, programSync: o.ProgramSync,
+		syncWait: o.SyncWait, programSync: o.ProgramSync,
 	}
 	h.ssoStarts = limit.NewRate[netip.Addr](ssoStartsPerSecond, ssoStartsAtOnce)
 	h.respond.SetFailureFrame(h.failureFrame)
@@ -110,7 +110,7 @@ func (h *Handler) Mount(r chi.Router) {
 		h.mountPublic(r)
 	})
 	r.Group(func(r chi.Router) {
-		r.Use(h.auth.Sessions().LoadAndSave, middleware.Identify(h.auth.IdentifyEnrolling, h.respond.Failure))
+		r.Use(h.auth.Sessions().LoadAndSave, middleware.Authenticate(h.auth.IdentifyEnrolling, h.respond.Failure))
 		h.mountEnrolment(h.withPermission(r, connectors.PermRead))
 	})
 	r.Group(func(r chi.Router) {
@@ -211,7 +211,7 @@ func (h *Handler) mountForViewers(r routeGroup) {
 	r.post("/account/password", h.passwordSave)
 	r.post("/account/sessions/{id}/revoke", h.sessionRevoke)
 	r.post("/account/programs/{id}/revoke", h.ownProgramRevoke)
-	r.post("/account/sign-out", h.sessionsEnd)
+	r.post("/account/sign-out", h.sessionsRevokeAll)
 	r.get(ownAccountsPath, h.ownAccountList)
 	r.get(ownAccountRoute, h.ownAccountShow)
 	r.post(ownAccountRoute+"/connect", h.ownAccountConnect)
@@ -239,7 +239,7 @@ func (h *Handler) mountForAdmins(r routeGroup) {
 	r.post("/catalog/{slug}/add", h.catalogAdd)
 	r.get("/catalog/registry", h.listingNew)
 	r.post("/catalog/registry/preview", h.listingPreview)
-	r.post("/catalog/registry", h.listingImport)
+	r.post("/catalog/registry", h.registryImport)
 	r.get("/connectors/{id}/settings", h.connectorSettings)
 	r.post("/connectors/{id}", h.connectorSave)
 	r.post("/connectors/{id}/enabled", h.connectorEnable)
@@ -270,7 +270,7 @@ func (h *Handler) mountForAdmins(r routeGroup) {
 	r.post("/agents/{id}/delete", h.agentDelete)
 	r.post("/agents/{id}/tokens", h.tokenCreate)
 	r.post("/agents/{id}/tokens/{token}/revoke", h.tokenRevoke)
-	r.post("/agents/{id}/programs/{program}/revoke", h.programRevoke)
+	r.post("/agents/{id}/programs/{program}/revoke", h.clientRevoke)
 	r.post("/agents/{id}/connectors/{connector}", h.grantSave)
 	r.post("/agents/{id}/connectors/{connector}/choose", h.grantChoose)
 	r.post("/agents/{id}/connectors/{connector}/remove", h.grantRemove)
@@ -279,7 +279,7 @@ func (h *Handler) mountForAdmins(r routeGroup) {
 	r.post("/webhooks", h.webhookCreate)
 	r.get("/webhooks/{id}", h.webhookShow)
 	r.post("/webhooks/{id}", h.webhookSave)
-	r.post("/webhooks/{id}/test", h.webhookTrial)
+	r.post("/webhooks/{id}/test", h.webhookTest)
 	r.post("/webhooks/{id}/rotate", h.webhookRotate)
 	r.post("/webhooks/{id}/delete", h.webhookDelete)
 	r.post("/webhooks/{id}/deliveries/{delivery}/redeliver", h.webhookRedeliver)
@@ -314,7 +314,7 @@ func (h *Handler) mountForOwners(r routeGroup) {
 	r.post("/settings", h.settingsSave)
 	r.get("/settings/sso", h.ssoShow)
 	r.post("/settings/sso", h.ssoSave)
-	r.post("/settings/sso/test", h.ssoTry)
+	r.post("/settings/sso/test", h.ssoTest)
 	r.post("/settings/sso/delete", h.ssoForget)
 	r.post("/settings/sso/domains", h.ssoClaim)
 	r.post("/settings/sso/domains/verify", h.ssoVerify)
@@ -356,6 +356,6 @@ func (r routeGroup) post(path string, f respond.HandlerFunc) {
 func (h *Handler) requireSession() []middleware.Middleware {
 	return []middleware.Middleware{
 		h.auth.Sessions().LoadAndSave,
-		middleware.Identify(h.auth.IdentifyPerson, h.redirectToEnrolment),
+		middleware.Authenticate(h.auth.IdentifyPerson, h.redirectToEnrolment),
 	}
 }

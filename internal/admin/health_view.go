@@ -11,7 +11,7 @@ import (
 
 // healthLines show whether a connector's server answers, whether it accepts the credential, and how old its
 // tools are.
-func healthLines(ctx context.Context, c connectors.Connector, can templates.Can, now time.Time) []templates.HealthLine {
+func healthLines(ctx context.Context, c connectors.Connector, can templates.Permissions, now time.Time) []templates.HealthLine {
 	h := c.Health(now)
 	return []templates.HealthLine{reachLine(ctx, h, c.Clock, now), authLine(ctx, c, h.Authorized, can, now), freshLine(ctx, h.Fresh, now)}
 }
@@ -45,7 +45,7 @@ func failureDetails(ctx context.Context, h connectors.Health, now time.Time) []t
 	return list
 }
 
-func authLine(ctx context.Context, c connectors.Connector, a connectors.Authorization, can templates.Can, now time.Time) templates.HealthLine {
+func authLine(ctx context.Context, c connectors.Connector, a connectors.Authorization, can templates.Permissions, now time.Time) templates.HealthLine {
 	l := templates.HealthLine{Label: i18n.T(ctx, "Authorization")}
 	switch a.State {
 	case connectors.AuthStateNone:

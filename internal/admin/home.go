@@ -22,7 +22,7 @@ func (h *Handler) homeShow(w http.ResponseWriter, r *http.Request) error {
 	var needs connectors.Needs
 	var f connectors.Figures
 	err := h.tenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
-		if needs, err = tx.Needs(r.Context(), maxNeedsShown); err != nil {
+		if needs, err = tx.AttentionItems(r.Context(), maxNeedsShown); err != nil {
 			return err
 		}
 		f, err = tx.Figures(r.Context(), now.Add(-week-time.Hour))
@@ -48,7 +48,7 @@ func connectorCount(f connectors.Figures) int {
 	return n
 }
 
-func needsView(ctx context.Context, n connectors.Needs, can templates.Can, now time.Time) templates.Needs {
+func needsView(ctx context.Context, n connectors.Needs, can templates.Permissions, now time.Time) templates.Needs {
 	view := templates.Needs{Asset: web.Asset}
 	if total := n.Total(); total > 0 {
 		view.Count = i18n.Number(ctx, total)
@@ -97,7 +97,7 @@ func needGroup(ctx context.Context, kind connectors.NeedKind) templates.NeedGrou
 }
 
 // needRow is one row, with its action if the person may do it, else with a link.
-func needRow(ctx context.Context, n connectors.Need, can templates.Can, now time.Time) templates.NeedRow {
+func needRow(ctx context.Context, n connectors.Need, can templates.Permissions, now time.Time) templates.NeedRow {
 	row := templates.NeedRow{Name: n.Connector, When: newWhen(ctx, n.At, now), Since: i18n.T(ctx, "since")}
 	view := templates.Link{Text: i18n.T(ctx, "Look"), Href: connectorPath(n.ConnectorSlug)}
 	choose := func(allowed bool, text, href string) templates.Link {
@@ -113,13 +113,13 @@ func needRow(ctx context.Context, n connectors.Need, can templates.Can, now time
 		row.Line = i18n.T(ctx, "%s asks %s", n.Agent, n.Connector)
 		row.Action = choose(can.Sync, i18n.T(ctx, "Decide"), view.Href)
 	case connectors.NeedAuthorization:
-		row.Line = i18n.Said(ctx, n.Reason)
+		row.Line = i18n.TranslateKnown(ctx, n.Reason)
 		if row.Line == "" {
 			row.Line = i18n.T(ctx, "No credential is stored that works.")
 		}
 		row.Action = choose(can.Manage, authorizeWord(ctx, n), authorizePath(n))
 	case connectors.NeedServer:
-		row.Line, row.Action = i18n.Said(ctx, n.Reason), templates.Link{Text: i18n.T(ctx, "See why"), Href: view.Href}
+		row.Line, row.Action = i18n.TranslateKnown(ctx, n.Reason), templates.Link{Text: i18n.T(ctx, "See why"), Href: view.Href}
 	case connectors.NeedRenewal:
 		row.Line, row.Since = i18n.T(ctx, "The account that all agents share"), i18n.T(ctx, "ends")
 		if n.Agent != "" {

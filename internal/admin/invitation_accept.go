@@ -36,7 +36,7 @@ func (h *Handler) joinFinish(w http.ResponseWriter, r *http.Request) error {
 	switch refused := respond.LocalizedFault(r.Context(), err); {
 	case err == nil:
 	case refused.Kind == fault.NotFound:
-		return h.joinRefused(w, r, err)
+		return h.renderJoinError(w, r, err)
 	case refused.Kind == fault.Internal:
 		return err
 	default:
@@ -70,7 +70,7 @@ func (h *Handler) acceptInvitation(r *http.Request, token secret.Text, f postedF
 func (h *Handler) joinPage(w http.ResponseWriter, r *http.Request, token secret.Text, f postedForm, problem *fault.Error) error {
 	i, err := h.auth.Invitation(r.Context(), token, auth.Address(r))
 	if err != nil {
-		return h.joinRefused(w, r, err)
+		return h.renderJoinError(w, r, err)
 	}
 	page := templates.JoinPage{
 		Frame:  h.signedOutFrame(r, i18n.T(r.Context(), "Join %s", i.Tenant.Name)),
@@ -88,7 +88,7 @@ func (h *Handler) joinPage(w http.ResponseWriter, r *http.Request, token secret.
 		status = respond.Status(problem.Kind)
 	}
 	if a, err := h.auth.FromSession(r.Context()); err == nil {
-		page.Who = auth.Account(a.Email)
+		page.Who = auth.NormalizeEmail(a.Email)
 		if a.Issued {
 			page.Issuer = a.Tenant.Name
 		}
@@ -96,8 +96,8 @@ func (h *Handler) joinPage(w http.ResponseWriter, r *http.Request, token secret.
 	return h.respond.Page(w, r, status, templates.Join(page))
 }
 
-// joinRefused says why an invitation's link is not valid.
-func (h *Handler) joinRefused(w http.ResponseWriter, r *http.Request, err error) error {
+// renderJoinError says why an invitation's link is not valid.
+func (h *Handler) renderJoinError(w http.ResponseWriter, r *http.Request, err error) error {
 	f := respond.LocalizedFault(r.Context(), err)
 	if f.Kind != fault.NotFound && f.Kind != fault.RateLimited {
 		return err

@@ -31,7 +31,7 @@ func (h *Handler) keysPage(w http.ResponseWriter, r *http.Request, status int, f
 	for _, k := range list.Items {
 		page.Rows = append(page.Rows, keyRow(r.Context(), k, h.now()))
 	}
-	page.Soon = keysEnding(r.Context(), list.Items, h.now())
+	page.Soon = expiringKeysAttention(r.Context(), list.Items, h.now())
 	return h.respond.Page(w, r, status, templates.APIKeys(page))
 }
 
@@ -52,7 +52,7 @@ func keyRow(ctx context.Context, k connectors.APIKey, now time.Time) templates.A
 		row.State, row.Revoke = templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Revoked")}, ""
 	case k.ExpiresAt != nil && !k.ExpiresAt.After(now):
 		row.State = templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Expired")}
-	case endsSoon(k, now):
+	case expiresSoon(k, now):
 		row.State = templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Ends soon")}
 	}
 	return row
@@ -61,15 +61,15 @@ func keyRow(ctx context.Context, k connectors.APIKey, now time.Time) templates.A
 // keyWarning is how long before a key's expiry the page warns.
 const keyWarning = 7 * 24 * time.Hour
 
-func endsSoon(k connectors.APIKey, now time.Time) bool {
+func expiresSoon(k connectors.APIKey, now time.Time) bool {
 	return k.RevokedAt == nil && k.ExpiresAt != nil && k.ExpiresAt.After(now) && k.ExpiresAt.Sub(now) <= keyWarning
 }
 
-// keysEnding warns of keys that expire soon, and names the first; nil if none does.
-func keysEnding(ctx context.Context, keys []connectors.APIKey, now time.Time) *templates.Attention {
+// expiringKeysAttention warns of keys that expire soon, and names the first; nil if none does.
+func expiringKeysAttention(ctx context.Context, keys []connectors.APIKey, now time.Time) *templates.Attention {
 	var expiring []connectors.APIKey
 	for _, k := range keys {
-		if endsSoon(k, now) {
+		if expiresSoon(k, now) {
 			expiring = append(expiring, k)
 		}
 	}

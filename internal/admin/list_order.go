@@ -24,12 +24,12 @@ var (
 )
 
 // readOrder reads the sort parameter: sort=tools, or sort=-tools for descending.
-func readOrder(query url.Values) store.Order {
+func readOrder(query url.Values) store.SortOrder {
 	name, down := strings.CutPrefix(query.Get("sort"), "-")
 	if name == "" {
-		return store.Order{}
+		return store.SortOrder{}
 	}
-	return store.Order{By: name, Down: down}
+	return store.SortOrder{By: name, Descending: down}
 }
 
 // newHeads links each column to the list sorted by it. The current column links to the reverse order.
@@ -38,14 +38,14 @@ func newHeads(r *http.Request, columns []column) templates.Heads {
 	query.Del("cursor")
 	order := readOrder(query)
 	if !slices.ContainsFunc(columns, func(c column) bool { return c.name == order.By }) {
-		order = store.Order{By: columns[0].name}
+		order = store.SortOrder{By: columns[0].name}
 	}
 	all := templates.Heads{}
 	for _, c := range columns {
 		head, down := templates.Head{}, c.descending
 		if c.name == order.By {
-			head.Sort, down = "ascending", !order.Down
-			if order.Down {
+			head.Sort, down = "ascending", !order.Descending
+			if order.Descending {
 				head.Sort = "descending"
 			}
 		}

@@ -38,9 +38,9 @@ func (h *Handler) listingPreview(w http.ResponseWriter, r *http.Request) error {
 	return h.listingPage(w, r, http.StatusOK, form, listingPreview(r.Context(), report, complete))
 }
 
-// listingImport adds the chosen servers. Each comes back in the value of its checkbox, and is checked as any
+// registryImport adds the chosen servers. Each comes back in the value of its checkbox, and is checked as any
 // import: it is input of the browser.
-func (h *Handler) listingImport(w http.ResponseWriter, r *http.Request) error {
+func (h *Handler) registryImport(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 // loginShow shows the sign-in page. A signed-in person goes on.
 func (h *Handler) loginShow(w http.ResponseWriter, r *http.Request) error {
 	returnTo := respond.OwnPath(r.URL.Query().Get("return_to"), "/")
-	if _, err := h.auth.FromEnrolling(r.Context()); err == nil {
+	if _, err := h.auth.FromSessionBeforeEnrolment(r.Context()); err == nil {
 		return respond.See(w, r, returnTo)
 	}
 	frame := h.signedOutFrame(r, i18n.T(r.Context(), "Sign in"))

@@ -14,7 +14,7 @@ func (h *Handler) memberFactorRemove(w http.ResponseWriter, r *http.Request) err
 		return err
 	}
 	if err := h.auth.RemoveMemberSecondFactor(r.Context(), actor(r), id); err != nil {
-		return h.memberRefused(w, r, err)
+		return h.renderMemberError(w, r, err)
 	}
 	return h.respond.Back(w, r, "/members", respond.Flash{
 		Kind: respond.Notice, Text: i18n.T(r.Context(), "The second factor is taken away, and the member is signed out everywhere."),

@@ -93,14 +93,14 @@ func memberRow(ctx context.Context, m connectors.Member, viewer auth.Actor, now 
 	}
 }
 
-// awayAfter is the inactivity after which a member counts as away.
-const awayAfter = 30 * 24 * time.Hour
+// inactiveAfter is the inactivity after which a member counts as away.
+const inactiveAfter = 30 * 24 * time.Hour
 
 func memberState(ctx context.Context, m connectors.Member, now time.Time) templates.State {
 	switch {
 	case m.Seen == nil && m.SignedIn == nil:
 		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Never signed in")}
-	case m.Seen == nil || now.Sub(*m.Seen) > awayAfter:
+	case m.Seen == nil || now.Sub(*m.Seen) > inactiveAfter:
 		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Away")}
 	}
 	return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Active")}

@@ -14,7 +14,7 @@ func (h *Handler) memberRemove(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err := h.auth.RemoveMember(r.Context(), actor(r), id); err != nil {
-		return h.memberRefused(w, r, err)
+		return h.renderMemberError(w, r, err)
 	}
 	return h.respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The member is removed.")})
 }

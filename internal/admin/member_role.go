@@ -20,13 +20,13 @@ func (h *Handler) memberRole(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err := h.auth.SetMemberRole(r.Context(), actor(r), id, connectors.Role(f.text("role"))); err != nil {
-		return h.memberRefused(w, r, err)
+		return h.renderMemberError(w, r, err)
 	}
 	return h.respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The role is changed.")})
 }
 
-// memberRefused shows on the list why a member was not changed, as for the last owner.
-func (h *Handler) memberRefused(w http.ResponseWriter, r *http.Request, err error) error {
+// renderMemberError shows on the list why a member was not changed, as for the last owner.
+func (h *Handler) renderMemberError(w http.ResponseWriter, r *http.Request, err error) error {
 	problem, ok := asFormFault(r.Context(), err)
 	if !ok {
 		return err

@@ -47,7 +47,7 @@ func isInvisible(r rune) bool {
 func translateAll(ctx context.Context, sentences []string) []string {
 	said := make([]string, len(sentences))
 	for i, s := range sentences {
-		said[i] = i18n.Said(ctx, s)
+		said[i] = i18n.TranslateKnown(ctx, s)
 	}
 	return said
 }

@@ -12,7 +12,7 @@ import (
 
 func noticeRow(ctx context.Context, n connectors.Notice, now time.Time) templates.NoticeRow {
 	row := templates.NoticeRow{
-		ID: n.ID.String(), State: noticeState(ctx, n.Kind), Title: cleanText(i18n.Said(ctx, n.Title)), Text: cleanText(i18n.Said(ctx, n.Body)), Href: n.Link, When: newWhen(ctx, n.At, now), Unread: !n.Read,
+		ID: n.ID.String(), State: noticeState(ctx, n.Kind), Title: cleanText(i18n.TranslateKnown(ctx, n.Title)), Text: cleanText(i18n.TranslateKnown(ctx, n.Body)), Href: n.Link, When: newWhen(ctx, n.At, now), Unread: !n.Read,
 	}
 	if n.Times > 1 {
 		row.Times = i18n.T(ctx, "%s times", strconv.Itoa(n.Times))

@@ -33,30 +33,30 @@ func (h *Handler) oauthCallback(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case err != nil:
 		return h.showNotConnected(w, r, browser.Person != nil, err)
-	case done.Again != nil:
-		http.Redirect(w, r, done.Again.AuthorizeURL, http.StatusSeeOther)
+	case done.Restarted != nil:
+		http.Redirect(w, r, done.Restarted.AuthorizeURL, http.StatusSeeOther)
 		return nil
 	}
-	return h.respond.Back(w, r, landingPath(done), h.connectedFlash(r, done))
+	return h.respond.Back(w, r, returnPath(done), h.connectedFlash(r, done))
 }
 
 // readCallbackBrowser reads what identifies the browser: its session, its person, and the cookie of a sent
 // link.
-func (h *Handler) readCallbackBrowser(r *http.Request) (connect.Browser, error) {
-	b := connect.Browser{Session: h.sessionBinding(r), Cookie: h.linkBinding(r)}
+func (h *Handler) readCallbackBrowser(r *http.Request) (connect.BrowserBindings, error) {
+	b := connect.BrowserBindings{Session: h.sessionBinding(r), Cookie: h.linkBinding(r)}
 	ctx, _, err := h.auth.IdentifyPerson(r)
 	switch {
 	case err == nil:
 		person, _ := auth.ActorFrom(ctx)
 		b.Person = &person
 	case !fault.Is(err, fault.Unauthenticated):
-		return connect.Browser{}, err
+		return connect.BrowserBindings{}, err
 	}
 	return b, nil
 }
 
-// landingPath is the page at which a connection ends.
-func landingPath(done connect.Finished) string {
+// returnPath is the page at which a connection ends.
+func returnPath(done connect.Connection) string {
 	switch {
 	case done.ReturnTo != "":
 		return done.ReturnTo
@@ -69,7 +69,7 @@ func landingPath(done connect.Finished) string {
 
 // connectedFlash says that the account is connected, and how the first sync went. A failed sync does not fail
 // the connection.
-func (h *Handler) connectedFlash(r *http.Request, done connect.Finished) respond.Flash {
+func (h *Handler) connectedFlash(r *http.Request, done connect.Connection) respond.Flash {
 	flash := respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Connected '%s'.", done.Connector.Name)}
 	if done.Run == nil {
 		return flash

@@ -16,7 +16,7 @@ func (h *Handler) ownAccountConnect(w http.ResponseWriter, r *http.Request) erro
 	connector, agent := accountRefs(own)
 	path := ownAccountPath(own.AgentID, own.ConnectorID)
 	clearWriteDeadline(w)
-	started, err := h.connect.Start(r.Context(), actor(r), connect.Order{Connector: connector, Agent: agent, ReturnTo: path, Browser: h.sessionBinding(r)})
+	started, err := h.connect.Start(r.Context(), actor(r), connect.StartRequest{Connector: connector, Agent: agent, ReturnTo: path, Browser: h.sessionBinding(r)})
 	if problem, ok := asFormFault(r.Context(), err); ok {
 		return h.ownAccountPage(w, r, respond.Status(problem.Kind), own, postedForm{}, problem)
 	}

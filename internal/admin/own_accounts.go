@@ -70,7 +70,7 @@ func ownAccount(ctx context.Context, person auth.Actor, a store.AgentAccount, no
 		Path: ownAccountPath(a.AgentID, a.ConnectorID), Looks: !person.Role.May(connectors.PermOperate),
 	}
 	if !a.IsUsable() {
-		row.Error = i18n.Said(ctx, a.Error)
+		row.Error = i18n.TranslateKnown(ctx, a.Error)
 	}
 	if a.Since != nil {
 		since := newWhen(ctx, *a.Since, now)

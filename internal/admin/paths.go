@@ -84,7 +84,7 @@ func pathValue(r *http.Request, param string) string {
 // newPager leads to the next part of a list, keeping the query's other parameters, and to the list as a file.
 func newPager(r *http.Request, next string) templates.Pager {
 	var p templates.Pager
-	p.CSV, p.JSON = fileLinks(r)
+	p.CSV, p.JSON = exportLinks(r)
 	query := r.URL.Query()
 	if route := chi.RouteContext(r.Context()); route != nil && slices.Contains(resizablePages, route.RoutePattern()) {
 		p.Sizes = sizeLinks(r.URL.Path, query, pageSize(r), next != "" || query.Get("cursor") != "")

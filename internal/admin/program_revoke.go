@@ -20,8 +20,8 @@ func (h *Handler) ownProgramRevoke(w http.ResponseWriter, r *http.Request) error
 	return h.respond.Back(w, r, "/account#programs", respond.Flash{Kind: respond.Notice, Text: programEndedText(r.Context())})
 }
 
-// programRevoke revokes a program that acts as an agent, whichever member authorized it.
-func (h *Handler) programRevoke(w http.ResponseWriter, r *http.Request) error {
+// clientRevoke revokes a program that acts as an agent, whichever member authorized it.
+func (h *Handler) clientRevoke(w http.ResponseWriter, r *http.Request) error {
 	id, err := programID(r, "program")
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ func TestQuotasAreSeenInTheBrowser(t *testing.T) {
 	if err := d.Door().CurateTools(t.Context(), c.ID, bound); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Door().Limit(t.Context(), connectors.Quota{PerDay: 5000}); err != nil {
+	if err := d.Door().SetOperatorQuota(t.Context(), connectors.Quota{PerDay: 5000}); err != nil {
 		t.Fatal(err)
 	}
 	for _, day := range []int{0, 1} { // midnight may come before the pages are read

@@ -59,7 +59,7 @@ func TestSettings_ShowQuotaUse(t *testing.T) {
 	if page := owner.get("/settings"); page.says("Quotas today") {
 		t.Error("there is no quota, and the page tells of some")
 	}
-	if err := d.Door().Limit(t.Context(), connectors.Quota{PerDay: 5000}); err != nil {
+	if err := d.Door().SetOperatorQuota(t.Context(), connectors.Quota{PerDay: 5000}); err != nil {
 		t.Fatal(err)
 	}
 	owner.post("/settings", url.Values{"name": {"Acme"}, "calls_per_day": {"5001"}}).want(t, http.StatusUnprocessableEntity, "Choose that or less", `value="5001"`)

@@ -83,7 +83,7 @@ func TestACallSaysHowItEnded(t *testing.T) {
 		{connectors.ToolCall{Status: connectors.CallDenied, Outcome: connectors.OutcomeDenied}, "Denied", "Denied by a person"},
 		{connectors.ToolCall{Status: connectors.CallCancelled, ErrorMessage: "x"}, "Cancelled", ""},
 	} {
-		row := callRow(t.Context(), tc.call, templates.Can{Sync: true}, noon)
+		row := callRow(t.Context(), tc.call, templates.Permissions{Sync: true}, noon)
 		if row.State.Text != tc.state || row.Reason != tc.reason || (row.Cancel != "") == tc.call.Status.Ended() {
 			t.Errorf("%s, %s: %+v", tc.call.Status, tc.call.Outcome, row)
 		}

@@ -12,13 +12,13 @@ import (
 	"patchbay/web/templates"
 )
 
-// partHeader is set by the command palette, which wants its options instead of a page.
-const partHeader = "Patchbay-Part"
+// fragmentHeader is set by the command palette, which wants its options instead of a page.
+const fragmentHeader = "Patchbay-Part"
 
 // searchShow finds connectors, agents and tools by name, and on its page also pages and actions.
 func (h *Handler) searchShow(w http.ResponseWriter, r *http.Request) error {
 	q := strings.TrimSpace(r.URL.Query().Get("q"))
-	can, verb := toCan(actor(r).Role), ""
+	can, verb := toPermissions(actor(r).Role), ""
 	if can.Sync {
 		verb = i18n.T(r.Context(), "Sync")
 	}
@@ -26,11 +26,11 @@ func (h *Handler) searchShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found := foundWays(r.Context(), list, can)
+	found := groupResults(r.Context(), list, can)
 	if startsWith(q, verb) {
 		slices.Reverse(found) // "sync linear" puts the sync first
 	}
-	if r.Header.Get(partHeader) == "options" {
+	if r.Header.Get(fragmentHeader) == "options" {
 		return h.respond.Page(w, r, http.StatusOK, templates.FoundOptions(web.Asset, found))
 	}
 	frame := h.newFrame(r, templates.NavNone, newCrumb(i18n.T(r.Context(), "Search"), ""))
@@ -50,27 +50,27 @@ func startsWith(q, verb string) bool {
 	return several && strings.HasPrefix(strings.ToLower(verb), strings.ToLower(first))
 }
 
-// foundWays groups the results by kind, with a sync for people that may run one. Empty kinds are left out.
-func foundWays(ctx context.Context, found []connectors.Found, can templates.Can) []templates.Ways {
-	kinds := []templates.Ways{
+// groupResults groups the results by kind, with a sync for people that may run one. Empty kinds are left out.
+func groupResults(ctx context.Context, found []connectors.Found, can templates.Permissions) []templates.SearchGroup {
+	kinds := []templates.SearchGroup{
 		{ID: "connectors", Title: i18n.T(ctx, "Connectors")}, {ID: "agents", Title: i18n.T(ctx, "Agents")},
 		{ID: "tools", Title: i18n.T(ctx, "Tools")}, {ID: "syncs", Title: i18n.T(ctx, "Sync")},
 	}
-	add := func(kind int, way templates.Way) { kinds[kind].List = append(kinds[kind].List, way) }
+	add := func(kind int, way templates.SearchResult) { kinds[kind].List = append(kinds[kind].List, way) }
 	for _, f := range found {
 		switch f.Kind {
 		case connectors.FoundConnector:
-			add(0, templates.Way{Icon: "plug", Text: f.Name, Href: connectorPath(f.Slug)})
+			add(0, templates.SearchResult{Icon: "plug", Text: f.Name, Href: connectorPath(f.Slug)})
 			if can.Sync {
-				add(3, templates.Way{Icon: "refresh-cw", Text: i18n.T(ctx, "Sync %s", f.Name), Action: connectorPath(f.Slug) + "/sync_tools"})
+				add(3, templates.SearchResult{Icon: "refresh-cw", Text: i18n.T(ctx, "Sync %s", f.Name), Action: connectorPath(f.Slug) + "/sync_tools"})
 			}
 		case connectors.FoundAgent:
-			add(1, templates.Way{Icon: "bot", Text: f.Name, Href: agentPath(f.Slug)})
+			add(1, templates.SearchResult{Icon: "bot", Text: f.Name, Href: agentPath(f.Slug)})
 		case connectors.FoundTool:
-			add(2, templates.Way{Icon: "wrench", Text: f.Name, About: f.OfName, Href: toolPath(f.OfSlug, f.Slug)})
+			add(2, templates.SearchResult{Icon: "wrench", Text: f.Name, About: f.OfName, Href: toolPath(f.OfSlug, f.Slug)})
 		}
 	}
-	var nonEmpty []templates.Ways
+	var nonEmpty []templates.SearchGroup
 	for _, kind := range kinds {
 		if len(kind.List) > 0 {
 			nonEmpty = append(nonEmpty, kind)

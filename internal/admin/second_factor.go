@@ -17,7 +17,7 @@ const factorPath = "/account/second-factor"
 
 // redirectToEnrolment redirects a person that must set up a second factor. Other errors get the usual response.
 func (h *Handler) redirectToEnrolment(w http.ResponseWriter, r *http.Request, err error) {
-	if f := fault.As(err); f == nil || f.Type != auth.TypeEnrolFirst {
+	if f := fault.As(err); f == nil || f.Type != auth.TypeMustEnrolSecondFactor {
 		h.respond.Failure(w, r, err)
 		return
 	}
@@ -121,7 +121,7 @@ func (h *Handler) factorPage(w http.ResponseWriter, r *http.Request, status int,
 		}
 	}
 	title := i18n.T(r.Context(), "Second factor")
-	if a.EnrolFirst { // nothing of the tenant but its name
+	if a.MustEnrolSecondFactor { // nothing of the tenant but its name
 		page.Tenant, page.Frame = a.Tenant.Name, h.signedOutFrame(r, title)
 		for _, m := range a.Memberships {
 			if m.Tenant.ID != a.Tenant.ID {

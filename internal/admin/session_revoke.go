@@ -21,8 +21,8 @@ func (h *Handler) sessionRevoke(w http.ResponseWriter, r *http.Request) error {
 	return h.respond.Back(w, r, "/account#sessions", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "That browser is signed out.")})
 }
 
-// sessionsEnd ends all of the person's sessions, this one included.
-func (h *Handler) sessionsEnd(w http.ResponseWriter, r *http.Request) error {
+// sessionsRevokeAll ends all of the person's sessions, this one included.
+func (h *Handler) sessionsRevokeAll(w http.ResponseWriter, r *http.Request) error {
 	if err := h.auth.SignOutEverywhere(r.Context(), actor(r)); err != nil {
 		return err
 	}

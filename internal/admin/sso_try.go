@@ -10,8 +10,8 @@ import (
 	"patchbay/internal/sso"
 )
 
-// ssoTry redirects an owner to the provider, to test the settings.
-func (h *Handler) ssoTry(w http.ResponseWriter, r *http.Request) error {
+// ssoTest redirects an owner to the provider, to test the settings.
+func (h *Handler) ssoTest(w http.ResponseWriter, r *http.Request) error {
 	browser := h.ensureSSOBrowser(r)
 	clearWriteDeadline(w)
 	to, err := h.sso.Try(r.Context(), actor(r), browser)

@@ -21,7 +21,7 @@ func (d *dashboard) runQueuedSync(c connectors.Connector, up bool) {
 		d.t.Fatal(err)
 	}
 	id := runs.Items[0].ID
-	_, err = d.Door().StartSync(d.t.Context(), store.StartSync{NewRun: store.NewRun{ConnectorID: c.ID}, Run: &id, Instance: d.Instance})
+	_, err = d.Door().StartSync(d.t.Context(), store.SyncStart{NewRun: store.NewRun{ConnectorID: c.ID}, Run: &id, Instance: d.Instance})
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -13,11 +13,11 @@ import (
 const sweepEndShownFor = 5 * time.Minute
 
 // sweepView shows the progress of a sync of all connectors; nil if there is nothing to show.
-func sweepView(ctx context.Context, s connectors.Sweep, now time.Time) *templates.Sweep {
+func sweepView(ctx context.Context, s connectors.BulkSync, now time.Time) *templates.BulkSync {
 	if s.Total == 0 || !s.Open() && now.Sub(s.LastAt) > sweepEndShownFor {
 		return nil
 	}
-	v := &templates.Sweep{
+	v := &templates.BulkSync{
 		Kind: templates.StateBusy, Title: i18n.T(ctx, "Syncing all connectors"), Open: s.Open(), Done: s.Done(), Total: s.Total,
 		Count: i18n.T(ctx, "%s of %s done", i18n.Number(ctx, s.Done()), i18n.Number(ctx, s.Total)),
 	}

@@ -63,7 +63,7 @@ func taskStatusOptions(ctx context.Context) []templates.Option {
 }
 
 // taskListView is the part of the page that the event stream replaces.
-func (h *Handler) taskListView(ctx context.Context, tasks store.List[connectors.ToolCall], q callQuery, can templates.Can, p templates.Pager) templates.TaskList {
+func (h *Handler) taskListView(ctx context.Context, tasks store.List[connectors.ToolCall], q callQuery, can templates.Permissions, p templates.Pager) templates.TaskList {
 	view := templates.TaskList{
 		Asset: web.Asset, Count: formatCount(ctx, len(tasks.Items), p, "%s task", "%s tasks"), Filtered: q.isFiltered(), Pager: p,
 	}

@@ -25,7 +25,7 @@ func readTask(raw []byte) (t serverTask) {
 	return t
 }
 
-func taskRow(ctx context.Context, c connectors.ToolCall, can templates.Can, now time.Time) templates.TaskRow {
+func taskRow(ctx context.Context, c connectors.ToolCall, can templates.Permissions, now time.Time) templates.TaskRow {
 	task := readTask(c.Task)
 	row := templates.TaskRow{Call: callRow(ctx, c, can, now), Said: shortenText(task.Message.value, maxNote)}
 	row.Call.State = taskState(ctx, c.Status, task.Status.value)

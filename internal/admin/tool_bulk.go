@@ -78,7 +78,7 @@ func bulkPatch(do, word string) (func(tool string) connectors.ToolPatch, error) 
 }
 
 // newToolBulk is the bar below a list of tools; nil without the permission.
-func newToolBulk(r *http.Request, c connectors.Connector, can templates.Can) *templates.ToolBulk {
+func newToolBulk(r *http.Request, c connectors.Connector, can templates.Permissions) *templates.ToolBulk {
 	if !can.Manage {
 		return nil
 	}
@@ -106,6 +106,6 @@ func toolQuery(r *http.Request, c connectors.Connector) (f store.ToolFilter, for
 	}
 	return store.ToolFilter{
 		Connector: &c.ID, Query: form.Value("q"), Removed: form.Is("removed", "true"), Tag: form.Value("tag"),
-		State: connectors.ToolStanding(form.Value("state")), Hint: hint, Page: readPage(r),
+		State: connectors.ToolStateFilter(form.Value("state")), Hint: hint, Page: readPage(r),
 	}, form
 }

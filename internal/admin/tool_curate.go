@@ -69,7 +69,7 @@ func parseTags(text string) []string {
 }
 
 // curateForm is the form of a tool's curation. typed is a refused form; nil if there is none.
-func curateForm(ctx context.Context, t connectors.Tool, typed *templates.Form, can templates.Can) templates.Curate {
+func curateForm(ctx context.Context, t connectors.Tool, typed *templates.Form, can templates.Permissions) templates.Curate {
 	tags := strings.Join(t.Tags, " ")
 	c := templates.Curate{
 		Action: toolPath(t.ConnectorSlug, t.Name) + "/curate", Name: shortenText(t.Name, maxName), Can: can.Manage,

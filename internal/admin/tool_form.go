@@ -97,38 +97,38 @@ func (d *schemaDocument) newForm(ctx context.Context) toolForm {
 	return toolForm{fields: fields}
 }
 
-func (m *formBuilder) buildFields(s pageSchema, parent formField, depth int) []formField {
+func (b *formBuilder) buildFields(s pageSchema, parent formField, depth int) []formField {
 	var fields []formField
 	for i, property := range s.properties {
-		if m.remaining--; m.remaining < 0 {
+		if b.remaining--; b.remaining < 0 {
 			return nil
 		}
-		m.hasLongKey = m.hasLongKey || len(property.name) > maxKeyBytes
+		b.hasLongKey = b.hasLongKey || len(property.name) > maxKeyBytes
 		required := s.required[property.name]
 		f := formField{
 			name: parent.name + "." + strconv.Itoa(i), key: property.name,
 			required: required, alwaysRequired: required && parent.alwaysRequired, alwaysSent: parent.alwaysRequired,
 		}
-		f.schema, f.nullable = m.resolve(property.value)
-		m.setKind(&f, depth)
+		f.schema, f.nullable = b.resolve(property.value)
+		b.setKind(&f, depth)
 		fields = append(fields, f)
 	}
 	return fields
 }
 
 // setKind decides the kind of a field.
-func (m *formBuilder) setKind(f *formField, depth int) {
-	if f.choices = m.listChoices(f.schema); f.choices != nil {
+func (b *formBuilder) setKind(f *formField, depth int) {
+	if f.choices = b.listChoices(f.schema); f.choices != nil {
 		f.kind = fieldChoice
 		return
 	}
 	switch kind := f.schema.singleType(); kind {
 	case "object":
 		if len(f.schema.properties) > 0 && depth < maxFormDepth {
-			f.kind, f.fields = fieldGroup, m.buildFields(f.schema, *f, depth+1)
+			f.kind, f.fields = fieldGroup, b.buildFields(f.schema, *f, depth+1)
 		}
 	case "array":
-		m.setListKind(f)
+		b.setListKind(f)
 	case "boolean":
 		f.kind = fieldFlag
 		if !f.alwaysRequired && (!f.alwaysSent || len(f.schema.defaultValue) == 0) {
@@ -140,12 +140,12 @@ func (m *formBuilder) setKind(f *formField, depth int) {
 }
 
 // setListKind makes a field for a list of plain values. Any other list is written as JSON.
-func (m *formBuilder) setListKind(f *formField) {
-	items, null := m.resolve(f.schema.items)
+func (b *formBuilder) setListKind(f *formField) {
+	items, null := b.resolve(f.schema.items)
 	if null {
 		return
 	}
-	if f.choices = m.listChoices(items); f.choices != nil {
+	if f.choices = b.listChoices(items); f.choices != nil {
 		f.kind = fieldSeveral
 		if len(f.choices) > maxCheckboxes || !items.hasPlainChoices() {
 			f.kind, f.choices = fieldJSON, nil
@@ -188,29 +188,29 @@ func (s pageSchema) singleType() string {
 }
 
 // listChoices are the values that a schema enumerates: enum, const, or a union of titled constants.
-func (m *formBuilder) listChoices(s pageSchema) []formChoice {
+func (b *formBuilder) listChoices(s pageSchema) []formChoice {
 	var choices []formChoice
 	switch {
 	case len(s.constValue) > 0:
-		choices = m.appendChoice(nil, s.constValue, "")
+		choices = b.appendChoice(nil, s.constValue, "")
 	case len(s.enum) > maxFormChoices:
 		return nil
 	default:
 		for _, v := range s.enum {
-			choices = m.appendChoice(choices, v.raw, "")
+			choices = b.appendChoice(choices, v.raw, "")
 		}
 	}
 	if choices == nil {
-		choices = m.listTitledChoices(s)
+		choices = b.listTitledChoices(s)
 	}
-	if m.choiceBytes < 0 {
+	if b.choiceBytes < 0 {
 		return nil
 	}
 	return slices.DeleteFunc(choices, func(c formChoice) bool { return c.value == "null" })
 }
 
 // listTitledChoices are the constants of a union, with titles; nil for any other union.
-func (m *formBuilder) listTitledChoices(s pageSchema) []formChoice {
+func (b *formBuilder) listTitledChoices(s pageSchema) []formChoice {
 	union := s.alternatives()
 	if len(union) > maxFormChoices {
 		return nil
@@ -221,14 +221,14 @@ func (m *formBuilder) listTitledChoices(s pageSchema) []formChoice {
 		if len(constant) == 0 {
 			return nil
 		}
-		choices = m.appendChoice(choices, constant, side.getMember("title").readText())
+		choices = b.appendChoice(choices, constant, side.getMember("title").readText())
 	}
 	return choices
 }
 
 // appendChoice adds a choice while the bytes suffice. Without a title its label is its value.
-func (m *formBuilder) appendChoice(choices []formChoice, raw json.RawMessage, title string) []formChoice {
-	if m.choiceBytes -= len(raw) + len(title); m.choiceBytes < 0 {
+func (b *formBuilder) appendChoice(choices []formChoice, raw json.RawMessage, title string) []formChoice {
+	if b.choiceBytes -= len(raw) + len(title); b.choiceBytes < 0 {
 		return choices
 	}
 	if title == "" {

@@ -13,8 +13,8 @@ import (
 	"patchbay/web/templates"
 )
 
-// triedTool is a tool with what its page and trial need.
-type triedTool struct {
+// testedTool is a tool with what its page and trial need.
+type testedTool struct {
 	connectors.Tool
 	connector connectors.Connector
 	decoded   connectors.ToolView
@@ -37,7 +37,7 @@ func (h *Handler) toolShow(w http.ResponseWriter, r *http.Request) error {
 	return h.toolPage(w, r, http.StatusOK, t)
 }
 
-func (h *Handler) loadTriedTool(r *http.Request) (t triedTool, err error) {
+func (h *Handler) loadTriedTool(r *http.Request) (t testedTool, err error) {
 	tenant := h.tenantStore(r)
 	if t.connector, err = tenant.Connector(r.Context(), pathRef(r, "id")); err != nil {
 		return t, err

@@ -33,7 +33,7 @@ const (
 
 // trial is one try of a tool by a person, as an agent.
 type trial struct {
-	tool     triedTool
+	tool     testedTool
 	agent    string // slug
 	asJSON   bool
 	typed    string     // the arguments, as JSON
@@ -46,7 +46,7 @@ type trial struct {
 
 // toolTry calls a tool as an agent with the form's arguments, or switches between fields and JSON.
 func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
-	middleware.RaiseLimit(w, r, maxTryForm)
+	middleware.SetBodyLimit(w, r, maxTryForm)
 	f, err := readForm(r)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (t *trial) switchMode(ctx context.Context, to string, arguments json.RawMes
 
 // runTrial makes the call, and stores the result in the trial.
 func (h *Handler) runTrial(w http.ResponseWriter, r *http.Request, t *trial, arguments json.RawMessage) (status int, err error) {
-	view, err := h.access.Fresh(r.Context(), actor(r).Tenant.ID, connectors.Ref(t.agent))
+	view, err := h.access.LoadUncached(r.Context(), actor(r).Tenant.ID, connectors.Ref(t.agent))
 	if fault.Is(err, fault.NotFound) {
 		t.form.Errors = map[string]string{"agent": i18n.T(r.Context(), "There is no such agent.")}
 		return http.StatusUnprocessableEntity, nil
@@ -133,11 +133,11 @@ func (h *Handler) runTrial(w http.ResponseWriter, r *http.Request, t *trial, arg
 		t.form.Errors = map[string]string{"agent": i18n.T(r.Context(), "This agent was not granted the tool.")}
 		return http.StatusUnprocessableEntity, nil
 	}
-	call, err := h.calls.Run(r.Context(), toolcall.Order{
-		View: view, Tool: tool, Arguments: arguments, Source: connectors.SourceDashboard, Caller: actor(r).Name, From: actor(r).CallOrigin(),
+	call, err := h.calls.Run(r.Context(), toolcall.CallRequest{
+		View: view, Tool: tool, Arguments: arguments, Source: connectors.SourceDashboard, ActorName: actor(r).Name, Origin: actor(r).CallOrigin(),
 	}, tryTimeout)
-	if bad, ok := errors.AsType[*toolcall.BadArguments](err); ok {
-		t.form.Problem = i18n.Said(r.Context(), bad.Sentence)
+	if bad, ok := errors.AsType[*toolcall.InvalidArgumentsError](err); ok {
+		t.form.Problem = i18n.TranslateKnown(r.Context(), bad.Sentence)
 		return http.StatusUnprocessableEntity, nil
 	}
 	if f := fault.As(err); f != nil && call.ID != (connectors.ToolCallID{}) { // refused by a quota; the call is recorded
@@ -158,7 +158,7 @@ func (h *Handler) runTrial(w http.ResponseWriter, r *http.Request, t *trial, arg
 
 // findTool finds a connector's tool in an agent's view; nil if it is not there.
 func findTool(v *agentview.View, connector, name string) *agentview.Tool {
-	reach := v.Reach(connector)
+	reach := v.Connector(connector)
 	if reach == nil {
 		return nil
 	}

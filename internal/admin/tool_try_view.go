@@ -13,7 +13,7 @@ import (
 )
 
 // toView is the form and the result of a trial.
-func (t trial) toView(ctx context.Context, can templates.Can) *templates.TryIt {
+func (t trial) toView(ctx context.Context, can templates.Permissions) *templates.TryIt {
 	v := &templates.TryIt{
 		Action: toolPath(t.tool.connector.Slug, t.tool.Name) + "/try", Definition: t.tool.Hash.String(),
 		AsJSON: t.asJSON, OnlyJSON: t.tool.form.jsonOnlyReason, Result: t.result, Form: t.form,

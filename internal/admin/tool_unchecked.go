@@ -24,19 +24,19 @@ var uncheckedNames = map[string]i18n.Key{
 }
 
 // uncheckedFacts name the parts of an input schema that are not validated, and the size limit.
-func uncheckedFacts(ctx context.Context, all []agentview.Unchecked) []templates.Fact {
+func uncheckedFacts(ctx context.Context, all []agentview.UncheckedPart) []templates.Fact {
 	var facts []templates.Fact
 	for _, u := range all[:min(len(all), maxUncheckedFacts)] {
 		text := i18n.T(ctx, uncheckedNames[u.Reason])
-		if u.Place != "" {
-			text = shortenText(u.Place, maxName) + ": " + text
+		if u.Pointer != "" {
+			text = shortenText(u.Pointer, maxName) + ": " + text
 		}
 		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Not checked"), Value: text})
 	}
 	if len(all) > len(facts) {
 		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Not checked"), Value: i18n.T(ctx, "more parts of the schema")})
 	}
-	if !slices.ContainsFunc(all, func(u agentview.Unchecked) bool { return u.Reason == agentview.UncheckedCombination }) {
+	if !slices.ContainsFunc(all, func(u agentview.UncheckedPart) bool { return u.Reason == agentview.UncheckedCombination }) {
 		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Not checked"), Value: i18n.T(ctx, "arguments too large or nested too deeply to check in 50 ms")})
 	}
 	return facts

@@ -8,15 +8,15 @@ import (
 
 func TestUncheckedFactsNamePlaceAndReason(t *testing.T) {
 	t.Parallel()
-	facts := uncheckedFacts(t.Context(), []agentview.Unchecked{{Place: "/properties/a/pattern", Reason: agentview.UncheckedPattern}, {Reason: agentview.UncheckedSize}})
+	facts := uncheckedFacts(t.Context(), []agentview.UncheckedPart{{Pointer: "/properties/a/pattern", Reason: agentview.UncheckedPattern}, {Reason: agentview.UncheckedSize}})
 	if len(facts) != 3 || facts[0].Value != "/properties/a/pattern: the regular expression is too large" || facts[1].Value != "the schema is too large" ||
 		facts[2].Value != "arguments too large or nested too deeply to check in 50 ms" {
 		t.Errorf("%+v", facts)
 	}
-	if facts = uncheckedFacts(t.Context(), []agentview.Unchecked{{Reason: agentview.UncheckedCombination}}); len(facts) != 1 {
+	if facts = uncheckedFacts(t.Context(), []agentview.UncheckedPart{{Reason: agentview.UncheckedCombination}}); len(facts) != 1 {
 		t.Errorf("the bound is named twice: %+v", facts)
 	}
-	if facts = uncheckedFacts(t.Context(), make([]agentview.Unchecked, 20)); len(facts) != maxUncheckedFacts+2 {
+	if facts = uncheckedFacts(t.Context(), make([]agentview.UncheckedPart, 20)); len(facts) != maxUncheckedFacts+2 {
 		t.Errorf("%d facts", len(facts))
 	}
 }

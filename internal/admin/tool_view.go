@@ -120,7 +120,7 @@ func quarantinedTool(ctx context.Context, q connectors.Quarantined) templates.Qu
 	if q.Name != nil && *q.Name != "" {
 		name = shortenText(*q.Name, maxName)
 	}
-	return templates.QuarantinedTool{Name: name, Reason: i18n.Said(ctx, q.Reason), Raw: indentJSON(ctx, q.Raw, listDetail.maxJSON)}
+	return templates.QuarantinedTool{Name: name, Reason: i18n.TranslateKnown(ctx, q.Reason), Raw: indentJSON(ctx, q.Raw, listDetail.maxJSON)}
 }
 
 // indentJSON indents JSON, keeping key order and the spelling of numbers. It cuts longer JSON after limit

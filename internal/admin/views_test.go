@@ -87,7 +87,7 @@ func TestConnectorRowSaysHowItIs(t *testing.T) {
 		Auth: connectors.Auth{Type: connectors.AuthBearer}, CredentialMode: connectors.CredentialPerAgent, ToolsLastSyncedAt: &synced,
 		Enabled: true,
 	}
-	row := connectorRow(t.Context(), c, templates.Can{Sync: true, Manage: true}, "/connectors", noon)
+	row := connectorRow(t.Context(), c, templates.Permissions{Sync: true, Manage: true}, "/connectors", noon)
 	want := templates.ConnectorRow{
 		ID: c.ID.String(), Name: "linear", Href: "/connectors/linear", Initial: "L", URL: c.URL,
 		State: templates.State{Kind: templates.StateOK, Text: "Connected"}, Credential: "Bearer · per agent", Tools: "1,204",
@@ -99,7 +99,7 @@ func TestConnectorRowSaysHowItIs(t *testing.T) {
 
 	c.Status = connectors.StatusNeedsAuth
 	c.LastError = &connectors.SyncError{Code: "unauthorized", Message: "The server refused the credential.", At: noon}
-	row = connectorRow(t.Context(), c, templates.Can{Sync: true, Manage: true}, "", noon)
+	row = connectorRow(t.Context(), c, templates.Permissions{Sync: true, Manage: true}, "", noon)
 	if row.Reason != c.LastError.Message || row.State != (templates.State{Kind: templates.StateBad, Text: "Needs authorization"}) {
 		t.Errorf("needs authorization: %+v", row)
 	}
@@ -107,18 +107,18 @@ func TestConnectorRowSaysHowItIs(t *testing.T) {
 		t.Errorf("a secret is not connected: %+v", row.Repair)
 	}
 	c.Auth.Type = connectors.AuthOAuth2
-	if row = connectorRow(t.Context(), c, templates.Can{Sync: true, Manage: true}, "", noon); row.Repair == nil || *row.Repair != (templates.Link{Text: "Reconnect", Href: "/connectors/linear/credentials"}) {
+	if row = connectorRow(t.Context(), c, templates.Permissions{Sync: true, Manage: true}, "", noon); row.Repair == nil || *row.Repair != (templates.Link{Text: "Reconnect", Href: "/connectors/linear/credentials"}) {
 		t.Errorf("an account: %+v", row.Repair)
 	}
-	if row = connectorRow(t.Context(), c, templates.Can{Sync: true}, "", noon); row.Repair != nil {
+	if row = connectorRow(t.Context(), c, templates.Permissions{Sync: true}, "", noon); row.Repair != nil {
 		t.Errorf("a member is sent to what is refused: %+v", row.Repair)
 	}
 	c.Running = &connectors.SyncRunID{}
-	if row = connectorRow(t.Context(), c, templates.Can{Sync: true, Manage: true}, "", noon); row.Reason != "" || row.State.Kind != templates.StateBusy {
+	if row = connectorRow(t.Context(), c, templates.Permissions{Sync: true, Manage: true}, "", noon); row.Reason != "" || row.State.Kind != templates.StateBusy {
 		t.Errorf("running: %+v", row)
 	}
 	c.Enabled, c.Running, c.Status = false, nil, connectors.StatusDisabled
-	if row = connectorRow(t.Context(), c, templates.Can{Sync: true, Manage: true}, "", noon); row.CanSync || !row.Actions {
+	if row = connectorRow(t.Context(), c, templates.Permissions{Sync: true, Manage: true}, "", noon); row.CanSync || !row.Actions {
 		t.Errorf("a disabled connector offers what would be refused: %+v", row)
 	}
 }
@@ -129,24 +129,24 @@ func TestAttention_LinksToRepair(t *testing.T) {
 		Slug: "linear", Status: connectors.StatusNeedsAuth, Enabled: true, Auth: connectors.Auth{Type: connectors.AuthBearer},
 		LastError: &connectors.SyncError{Code: "unauthorized", Message: "The server refused the credential.", At: noon},
 	}
-	list := connectorAttention(t.Context(), c, 2, templates.Can{Manage: true}, noon)
+	list := connectorAttention(t.Context(), c, 2, templates.Permissions{Manage: true}, noon)
 	if list[0].Text != c.LastError.Message {
 		t.Errorf("the sentence says what to do already: %q", list[0].Text)
 	}
 	if len(list) != 2 || list[0].Action.Href != "/connectors/linear/credentials" || list[1].Title != "2 malformed tools" {
 		t.Errorf("%+v", list)
 	}
-	if list = connectorAttention(t.Context(), c, 0, templates.Can{}, noon); list[0].Action != nil {
+	if list = connectorAttention(t.Context(), c, 0, templates.Permissions{}, noon); list[0].Action != nil {
 		t.Error("a viewer is sent to a page that refuses them")
 	}
 	c.Auth.Type, c.LastError, c.Status = connectors.AuthOAuth2, nil, connectors.StatusNeverSynced
-	list = connectorAttention(t.Context(), c, 0, templates.Can{Manage: true}, noon)
+	list = connectorAttention(t.Context(), c, 0, templates.Permissions{Manage: true}, noon)
 	if len(list) != 1 || *list[0].Action != (templates.Link{Text: "Connect", Href: "/connectors/linear/credentials#credential-shared"}) {
 		t.Errorf("never connected: %+v", list)
 	}
 	c.LastError = &connectors.SyncError{Code: "credential_required", Message: "The access has ended.", At: noon}
 	c.Enabled, c.Status = false, connectors.StatusDisabled
-	if list = connectorAttention(t.Context(), c, 0, templates.Can{}, noon); len(list) != 1 || list[0].Title != "Disabled" {
+	if list = connectorAttention(t.Context(), c, 0, templates.Permissions{}, noon); len(list) != 1 || list[0].Title != "Disabled" {
 		t.Errorf("%+v", list)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"patchbay/internal/respond"
 )
 
-// webhookTrial sends a test delivery, and shows its result.
-func (h *Handler) webhookTrial(w http.ResponseWriter, r *http.Request) error {
+// webhookTest sends a test delivery, and shows its result.
+func (h *Handler) webhookTest(w http.ResponseWriter, r *http.Request) error {
 	hook, err := h.findWebhook(r)
 	if err != nil {
 		return err

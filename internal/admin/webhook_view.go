@@ -28,7 +28,7 @@ func webhookRow(ctx context.Context, hook connectors.Webhook, now time.Time) tem
 	}
 	switch hook.State() {
 	case connectors.WebhookOff:
-		row.State, row.Reason = templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Off")}, i18n.Said(ctx, hook.DisabledWhy.Sentence())
+		row.State, row.Reason = templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Off")}, i18n.TranslateKnown(ctx, hook.DisabledWhy.Sentence())
 		if hook.DisabledWhy != connectors.WebhookOnOrOff {
 			row.State = templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Turned off")}
 		}
@@ -57,7 +57,7 @@ func webhookFacts(ctx context.Context, hook connectors.Webhook, now time.Time) [
 // deliveryRow is one delivery of a notice.
 func deliveryRow(ctx context.Context, d connectors.Delivery, hook connectors.Webhook, now time.Time) templates.DeliveryRow {
 	row := templates.DeliveryRow{
-		ID: webhooks.MessageID(d.ID), Kind: kindName(ctx, d.Kind), State: deliveryState(ctx, d), Reason: i18n.Said(ctx, d.Error), Tries: strconv.Itoa(d.Tries),
+		ID: webhooks.MessageID(d.ID), Kind: kindName(ctx, d.Kind), State: deliveryState(ctx, d), Reason: i18n.TranslateKnown(ctx, d.Error), Tries: strconv.Itoa(d.Tries),
 		Made: newWhen(ctx, d.CreatedAt, now), Tried: newWhenOrNever(ctx, d.TriedAt, now),
 	}
 	if d.TriedAt != nil {

@@ -70,7 +70,7 @@ func BenchmarkLoad(b *testing.B) {
 	v := w.view(b, agent.ID)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := w.cache.Fresh(b.Context(), w.Tenant, connectors.Ref(agent.ID.String())); err != nil {
+		if _, err := w.cache.LoadUncached(b.Context(), w.Tenant, connectors.Ref(agent.ID.String())); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -20,7 +20,7 @@ type viewBuilder struct {
 	rows        store.Access
 	definitions map[connectors.Hash]*definition
 	view        *View
-	reachByID   map[connectors.ConnectorID]*Reach
+	reachByID   map[connectors.ConnectorID]*ConnectorView
 	allowed     map[allowedTool]connectors.Allowance
 }
 
@@ -30,7 +30,7 @@ type allowedTool struct {
 }
 
 func newViewBuilder(cache *Cache, rows store.Access) *viewBuilder {
-	slices.SortFunc(rows.Reaches, func(a, b store.AccessReach) int { return cmp.Compare(a.Connector.Slug, b.Connector.Slug) })
+	slices.SortFunc(rows.Reaches, func(a, b store.AccessConnector) int { return cmp.Compare(a.Connector.Slug, b.Connector.Slug) })
 	return &viewBuilder{cache: cache, rows: rows, definitions: map[connectors.Hash]*definition{}}
 }
 
@@ -49,7 +49,7 @@ func (b *viewBuilder) buildView() *View {
 		Tenant:            b.rows.Tenant,
 		Agent:             b.rows.Agent,
 		tools:             map[string]*Tool{},
-		reaches:           map[string]*Reach{},
+		connectors:        map[string]*ConnectorView{},
 		prompts:           map[string]exposedPrompt{},
 		watchedConnectors: map[connectors.ConnectorID]bool{},
 	}
@@ -57,7 +57,7 @@ func (b *viewBuilder) buildView() *View {
 	for _, a := range b.rows.Allowances {
 		b.allowed[allowedTool{a.ConnectorID, a.Tool}] = a
 	}
-	b.addReaches()
+	b.addConnectors()
 	b.addTools()
 	for k := range kindCount {
 		b.view.lists[k] = b.cache.internList(k, b.listEntries(k))
@@ -70,9 +70,9 @@ func (b *viewBuilder) buildView() *View {
 // of those that are.
 func (b *viewBuilder) findMissingDefinitions() (missing []connectors.Hash, bytes int64) {
 	for _, row := range b.rows.Reaches {
-		r := &Reach{Grant: row.Grant, Connector: row.Connector}
+		connector := &ConnectorView{Grant: row.Grant, Connector: row.Connector}
 		for _, tool := range b.toolRows(row.Connector.ID) {
-			if !isListed(holdReason(r, tool)) {
+			if !isListed(blockedReason(connector, tool)) {
 				continue
 			}
 			if _, asked := b.definitions[*tool.Accepted]; asked {
@@ -89,11 +89,11 @@ func (b *viewBuilder) findMissingDefinitions() (missing []connectors.Hash, bytes
 	return missing, bytes
 }
 
-// addReaches adds the connectors and their items. A disabled connector is in reachByID only.
-func (b *viewBuilder) addReaches() {
-	b.reachByID = make(map[connectors.ConnectorID]*Reach, len(b.rows.Reaches))
+// addConnectors adds the connectors and their items. A disabled connector is in reachByID only.
+func (b *viewBuilder) addConnectors() {
+	b.reachByID = make(map[connectors.ConnectorID]*ConnectorView, len(b.rows.Reaches))
 	for _, row := range b.rows.Reaches {
-		r := &Reach{
+		connector := &ConnectorView{
 			Connector:    row.Connector,
 			Grant:        row.Grant,
 			Capabilities: row.Connector.Capabilities,
@@ -101,24 +101,24 @@ func (b *viewBuilder) addReaches() {
 			tools:        map[string]*Tool{},
 			cache:        b.cache,
 		}
-		b.reachByID[row.Connector.ID] = r
+		b.reachByID[row.Connector.ID] = connector
 		b.view.watchedConnectors[row.Connector.ID] = true
 		if row.Connector.Enabled {
-			b.view.Reaches = append(b.view.Reaches, r)
-			b.view.reaches[row.Connector.Slug] = r
+			b.view.Connectors = append(b.view.Connectors, connector)
+			b.view.connectors[row.Connector.Slug] = connector
 		}
 	}
 	for _, i := range b.rows.Items {
-		r := b.reachByID[i.ConnectorID]
-		if r == nil {
+		connector := b.reachByID[i.ConnectorID]
+		if connector == nil {
 			continue
 		}
-		raw, defect := mcp.Conform(itemLists[i.Kind], i.Raw)
+		raw, defect := mcp.NormalizeItem(itemLists[i.Kind], i.Raw)
 		if defect != "" { // stored by a release that did not check items
 			continue
 		}
 		i.Raw = raw
-		r.Items = append(r.Items, i.Item)
+		connector.Items = append(connector.Items, i.Item)
 		b.view.bytes += int64(len(i.Raw) + len(i.Key))
 	}
 }
@@ -126,10 +126,10 @@ func (b *viewBuilder) addReaches() {
 // addTools adds the tools of each connector under their exposed names.
 func (b *viewBuilder) addTools() {
 	for _, row := range b.rows.Reaches {
-		r := b.reachByID[row.Connector.ID]
-		b.addReachTools(r, b.toolRows(row.Connector.ID))
-		slices.SortFunc(r.Tools, func(a, b *Tool) int { return cmp.Compare(a.Name, b.Name) }) // the database may collate differently
-		b.view.Tools = append(b.view.Tools, r.Tools...)
+		connector := b.reachByID[row.Connector.ID]
+		b.addReachTools(connector, b.toolRows(row.Connector.ID))
+		slices.SortFunc(connector.Tools, func(a, b *Tool) int { return cmp.Compare(a.Name, b.Name) }) // the database may collate differently
+		b.view.Tools = append(b.view.Tools, connector.Tools...)
 	}
 }
 
@@ -137,10 +137,10 @@ func compareConnector(t store.AccessTool, id connectors.ConnectorID) int {
 	return bytes.Compare(t.ConnectorID.UUID[:], id.UUID[:])
 }
 
-func (b *viewBuilder) addReachTools(r *Reach, rows []store.AccessTool) {
+func (b *viewBuilder) addReachTools(connector *ConnectorView, rows []store.AccessTool) {
 	called := newAgentToolNames(rows)
 	if called != nil {
-		r.byCalled = make(map[string]*Tool, len(rows))
+		connector.byConnectorName = make(map[string]*Tool, len(rows))
 	}
 	var present []string // a removed tool must not take the name of a present one
 	for _, row := range rows {
@@ -149,25 +149,25 @@ func (b *viewBuilder) addReachTools(r *Reach, rows []store.AccessTool) {
 		}
 	}
 	limit := b.view.Agent.NameLimit
-	names := connectors.ExposedNamesWithin(limit, r.Connector.Slug, present)
+	names := connectors.ExposedNamesWithin(limit, connector.Connector.Slug, present)
 	for _, row := range rows {
-		t := b.newTool(r, row, called.nameFor(row.Name))
-		if t.Exposed = names[t.Called]; t.Exposed == "" || row.Removed {
-			t.Exposed = connectors.ExposedNameWithin(limit, r.Connector.Slug, t.Called)
+		t := b.newTool(connector, row, called.nameFor(row.Name))
+		if t.Exposed = names[t.ConnectorName]; t.Exposed == "" || row.Removed {
+			t.Exposed = connectors.ExposedNameWithin(limit, connector.Connector.Slug, t.ConnectorName)
 		}
-		r.tools[t.Name] = t
-		if _, taken := r.byCalled[t.Called]; called != nil && (!taken || !row.Removed) {
-			r.byCalled[t.Called] = t
+		connector.tools[t.Name] = t
+		if _, taken := connector.byConnectorName[t.ConnectorName]; called != nil && (!taken || !row.Removed) {
+			connector.byConnectorName[t.ConnectorName] = t
 		}
-		if a, hasAllowance := b.allowed[allowedTool{r.Connector.ID, t.Name}]; hasAllowance && t.Listed() && a.Definition == t.Hash {
-			r.Allowances[t.Name] = a.Until // an allowance is for one definition only
+		if a, hasAllowance := b.allowed[allowedTool{connector.Connector.ID, t.Name}]; hasAllowance && t.Listed() && a.Definition == t.Hash {
+			connector.Allowances[t.Name] = a.Until // an allowance is for one definition only
 		}
 		if _, taken := b.view.tools[t.Exposed]; !taken || !row.Removed {
 			b.view.tools[t.Exposed] = t
 		}
 		b.view.bytes += toolOverheadBytes
 		if t.Listed() {
-			r.Tools = append(r.Tools, t)
+			connector.Tools = append(connector.Tools, t)
 		}
 	}
 }
@@ -178,55 +178,55 @@ const toolOverheadBytes = 600
 // listEntries returns the entries of a list over all connectors.
 func (b *viewBuilder) listEntries(k Kind) []listEntry {
 	var all []listEntry
-	for _, r := range b.view.Reaches {
-		all = append(all, b.reachEntries(r, k)...)
+	for _, connector := range b.view.Connectors {
+		all = append(all, b.reachEntries(connector, k)...)
 	}
 	return all
 }
 
-func (b *viewBuilder) reachEntries(r *Reach, k Kind) []listEntry {
+func (b *viewBuilder) reachEntries(connector *ConnectorView, k Kind) []listEntry {
 	if k == Tools {
-		return r.toolEntries(true)
+		return connector.toolEntries(true)
 	}
-	items := r.filterItems(k)
+	items := connector.filterItems(k)
 	if k != Prompts {
-		return itemEntries(items, k, func(key string) string { return r.Expose(key) })
+		return itemEntries(items, k, func(key string) string { return connector.Expose(key) })
 	}
 	keys := make([]string, len(items))
 	for i, item := range items {
 		keys[i] = item.Key
 	}
-	names := connectors.ExposedNamesWithin(b.view.Agent.NameLimit, r.Connector.Slug, keys)
+	names := connectors.ExposedNamesWithin(b.view.Agent.NameLimit, connector.Connector.Slug, keys)
 	for key, name := range names {
-		b.view.prompts[name] = exposedPrompt{reach: r, name: key}
+		b.view.prompts[name] = exposedPrompt{reach: connector, name: key}
 	}
 	return itemEntries(items, k, func(key string) string { return names[key] })
 }
 
 // renderList renders the list of this connector alone, under the server's own names.
-func (r *Reach) renderList(k Kind) *servedList {
+func (connector *ConnectorView) renderList(k Kind) *servedList {
 	if k == Tools {
-		return r.cache.internList(k, r.toolEntries(false))
+		return connector.cache.internList(k, connector.toolEntries(false))
 	}
-	entries := itemEntries(r.filterItems(k), k, func(string) string { return "" })
+	entries := itemEntries(connector.filterItems(k), k, func(string) string { return "" })
 	for i := range entries {
 		entries[i].values = nil
 	}
-	return r.cache.internList(k, entries)
+	return connector.cache.internList(k, entries)
 }
 
 // toolEntries returns the listed tools, under their exposed names or the server's.
-func (r *Reach) toolEntries(exposed bool) []listEntry {
-	entries := make([]listEntry, len(r.Tools))
-	for i, t := range r.Tools {
+func (connector *ConnectorView) toolEntries(exposed bool) []listEntry {
+	entries := make([]listEntry, len(connector.Tools))
+	for i, t := range connector.Tools {
 		entries[i] = t.def.newListEntry(exposed, t.Exposed)
 	}
 	return entries
 }
 
-func (r *Reach) filterItems(k Kind) []connectors.Item {
+func (connector *ConnectorView) filterItems(k Kind) []connectors.Item {
 	var items []connectors.Item
-	for _, i := range r.Items {
+	for _, i := range connector.Items {
 		if toKind(i.Kind) == k {
 			items = append(items, i)
 		}

@@ -5,29 +5,29 @@ import (
 	"patchbay/internal/store"
 )
 
-// newTool builds one tool of the agent; an unavailable one has Held set.
-func (b *viewBuilder) newTool(r *Reach, row store.AccessTool, called string) *Tool {
+// newTool builds one tool of the agent; an unavailable one has BlockedBy set.
+func (b *viewBuilder) newTool(connector *ConnectorView, row store.AccessTool, called string) *Tool {
 	t := &Tool{
-		Name:   row.Name,
-		Called: called,
-		Reach:  r,
-		Held:   holdReason(r, row),
-		Asks:   r.Grant.Asks(b.view.Agent.Approval, row.Name),
-		Quota:  row.Quota,
+		Name:          row.Name,
+		ConnectorName: called,
+		Connector:     connector,
+		BlockedBy:     blockedReason(connector, row),
+		NeedsApproval: connector.Grant.Asks(b.view.Agent.Approval, row.Name),
+		Quota:         row.Quota,
 	}
 	if t.Quota.Bounds() {
-		t.QuotaName = connectors.QuotaName(r.Connector.ID, row.Name)
+		t.QuotaName = connectors.QuotaName(connector.Connector.ID, row.Name)
 	}
-	if !isListed(t.Held) {
+	if !isListed(t.BlockedBy) {
 		return t
 	}
 	d := b.definitions[*row.Accepted]
 	if d.defect != "" { // accepted by a release that did not check definitions
-		t.Held = HeldMalformed
+		t.BlockedBy = BlockedMalformed
 		return t
 	}
 	if len(d.names) == 0 { // without a name it cannot be renamed
-		t.Held = HeldDisabled
+		t.BlockedBy = BlockedDisabled
 		return t
 	}
 	t.Hash = d.hash
@@ -40,25 +40,25 @@ func (b *viewBuilder) newTool(r *Reach, row store.AccessTool, called string) *To
 	return t
 }
 
-// holdReason returns why a tool cannot be called, as a Held code; empty if it can.
-func holdReason(r *Reach, row store.AccessTool) string {
+// blockedReason returns why a tool cannot be called, as a BlockedBy code; empty if it can.
+func blockedReason(connector *ConnectorView, row store.AccessTool) string {
 	switch {
-	case !r.Grant.Includes(row.Name):
+	case !connector.Grant.Includes(row.Name):
 		return HeldNotGranted
-	case !r.Connector.Enabled, !row.Enabled:
-		return HeldDisabled
+	case !connector.Connector.Enabled, !row.Enabled:
+		return BlockedDisabled
 	case row.Removed:
-		return HeldRemoved
+		return BlockedRemoved
 	case row.Review == connectors.ReviewRejected:
 		return HeldRejected
 	case row.Accepted == nil:
-		return HeldNew
+		return BlockedNew
 	case row.Review == connectors.ReviewChanged:
 		return HeldReview
 	}
 	return ""
 }
 
-// isListed reports whether a tool with this Held code is listed. One under review is, with its accepted
+// isListed reports whether a tool with this BlockedBy code is listed. One under review is, with its accepted
 // definition.
 func isListed(held string) bool { return held == "" || held == HeldReview }

@@ -43,7 +43,7 @@ type Cache struct {
 	agents          map[connectors.TenantID]map[connectors.AgentID]*agentEntry // guarded by mu
 	entryCount      int                                                        // guarded by mu
 	tokens          map[[sha256.Size]byte]*tokenEntry                          // guarded by mu; by the SHA-256 of the text
-	sumsByID        map[connectors.AgentTokenID][sha256.Size]byte              // guarded by mu
+	tokenHashesByID map[connectors.AgentTokenID][sha256.Size]byte              // guarded by mu
 	revocations     uint64                                                     // guarded by mu: counts token notices
 	listUses        map[*servedList]int                                        // guarded by mu: cached views that use the list
 	bytes           int64                                                      // guarded by mu
@@ -95,7 +95,7 @@ func New(o Options) *Cache {
 func (c *Cache) resetEntries() {
 	c.agents = map[connectors.TenantID]map[connectors.AgentID]*agentEntry{}
 	c.tokens = map[[sha256.Size]byte]*tokenEntry{}
-	c.sumsByID = map[connectors.AgentTokenID][sha256.Size]byte{}
+	c.tokenHashesByID = map[connectors.AgentTokenID][sha256.Size]byte{}
 	c.entryCount = 0
 }
 
@@ -155,8 +155,8 @@ func (c *Cache) ByAgent(ctx context.Context, tenant connectors.TenantID, agent c
 	return c.loadView(ctx, c.ensureEntry(tenant, id), nil)
 }
 
-// Fresh is [Cache.ByAgent] without the cache: it sees what another process has just committed.
-func (c *Cache) Fresh(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref) (*View, error) {
+// LoadUncached is [Cache.ByAgent] without the cache: it sees what another process has just committed.
+func (c *Cache) LoadUncached(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref) (*View, error) {
 	id, err := c.agentID(ctx, tenant, agent)
 	if err != nil {
 		return nil, err
@@ -164,8 +164,8 @@ func (c *Cache) Fresh(ctx context.Context, tenant connectors.TenantID, agent con
 	return c.readView(ctx, tenant, id)
 }
 
-// FreshIn is Fresh within a snapshot.
-func (c *Cache) FreshIn(ctx context.Context, snapshot *store.Tenant, agent connectors.AgentID) (*View, error) {
+// LoadFrom is LoadUncached within a snapshot.
+func (c *Cache) LoadFrom(ctx context.Context, snapshot *store.Tenant, agent connectors.AgentID) (*View, error) {
 	return c.readViewFrom(ctx, snapshot, agent)
 }
 

@@ -106,18 +106,18 @@ func TestRiskyChange_AgentsKeepAcceptedDefinition(t *testing.T) {
 		if raw == nil {
 			raw = s.before
 		}
-		tool := view.Reach(reaches[s.name]).Tool(decodeDefinition(t, raw).Name)
+		tool := view.Connector(reaches[s.name]).Tool(decodeDefinition(t, raw).Name)
 		want, held := s.now, ""
 		switch {
 		case s.now == nil:
-			held = agentview.HeldRemoved
+			held = agentview.BlockedRemoved
 		case s.risky && s.before == nil:
-			want, held = nil, agentview.HeldNew
+			want, held = nil, agentview.BlockedNew
 		case s.risky:
 			want, held = s.before, agentview.HeldReview
 		}
-		if tool.Held != held || !bytes.Equal(tool.Raw, want) {
-			t.Errorf("%s: held %q, want %q; served %s", s.name, tool.Held, held, tool.Raw)
+		if tool.BlockedBy != held || !bytes.Equal(tool.Raw, want) {
+			t.Errorf("%s: held %q, want %q; served %s", s.name, tool.BlockedBy, held, tool.Raw)
 		}
 	}
 }

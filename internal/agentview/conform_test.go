@@ -24,11 +24,11 @@ func TestStoredMalformedDefinition_IsNotServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := b.view(t, agent.ID)
-	if tool := v.Tool("mcp_c__bad"); tool == nil || tool.Held != agentview.HeldMalformed || tool.Listed() {
+	if tool := v.Tool("mcp_c__bad"); tool == nil || tool.BlockedBy != agentview.BlockedMalformed || tool.Listed() {
 		t.Errorf("the malformed tool is %+v", tool)
 	}
-	if why := v.Why("mcp_c__bad"); why.State != agentview.HeldMalformed || why.Sees {
-		t.Errorf("why says %+v", why)
+	if access := v.ExplainTool("mcp_c__bad"); access.State != agentview.BlockedMalformed || access.Listed {
+		t.Errorf("why says %+v", access)
 	}
 	if tool := v.Tool("mcp_c__good"); tool == nil || string(tool.Raw) != `{"name":"good","title":null}` {
 		t.Errorf("the good tool is %+v", tool)
@@ -41,12 +41,12 @@ func TestStoredMalformedDefinition_IsNotServed(t *testing.T) {
 		agentview.Resources: {`{"resources":[]}`, `{"resources":[]}`},
 		agentview.Templates: {`{"resourceTemplates":[]}`, `{"resourceTemplates":[]}`},
 	} {
-		all, own := string(v.ListResult(kind, false)), string(v.Reach("c").ListResult(kind, false))
+		all, own := string(v.ListResult(kind, false)), string(v.Connector("c").ListResult(kind, false))
 		if all != want[0] || own != want[1] {
 			t.Errorf("listed %s and %s", all, own)
 		}
 	}
-	if v.Reach("c").Item(connectors.ItemPrompt, "bad") != nil {
+	if v.Connector("c").Item(connectors.ItemPrompt, "bad") != nil {
 		t.Error("the malformed prompt can be asked for")
 	}
 }
@@ -66,11 +66,11 @@ func TestListResult_OmitsOutputSchemaForLegacy(t *testing.T) {
 	const modern = `{"resultType":"complete","ttlMs":0,"cacheScope":"private",`
 	for _, tc := range []struct{ have, want string }{
 		{
-			string(v.Reach("c").ListResult(agentview.Tools, false)),
+			string(v.Connector("c").ListResult(agentview.Tools, false)),
 			`{"tools":[{"name":"array",` + input + `},{"description":"Says.","name":"first",` + input + `},{"name":"object",` + input + `,` + object + `}]}`,
 		},
 		{
-			string(v.Reach("c").ListResult(agentview.Tools, true)), modern + `"tools":[{"name":"array",` + input + `,` + array +
+			string(v.Connector("c").ListResult(agentview.Tools, true)), modern + `"tools":[{"name":"array",` + input + `,` + array +
 				`},{"description":"Says.",` + array + `,"name":"first",` + input + `},{"name":"object",` + input + `,` + object + `}]}`,
 		},
 		{

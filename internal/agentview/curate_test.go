@@ -38,7 +38,7 @@ func TestCurate_AgentsSeeAdminNamesAndTexts(t *testing.T) {
 	v := b.view(t, agent.ID)
 
 	var named struct{ Tools []json.RawMessage }
-	if err := json.Unmarshal(v.Reach("c").ListResult(agentview.Tools, false), &named); err != nil {
+	if err := json.Unmarshal(v.Connector("c").ListResult(agentview.Tools, false), &named); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
@@ -59,7 +59,7 @@ func TestCurate_AgentsSeeAdminNamesAndTexts(t *testing.T) {
 	if !strings.Contains(all, `"name":"`+exposed+`","description":"Finds <b>."`) || strings.Contains(all, "Server's.") {
 		t.Errorf("the list is %s", all)
 	}
-	if v.Reach("c").Called("find.it") != tool || v.Reach("c").Called("search") != nil || v.Reach("c").Called("plain") == nil || v.Reach("c").Tool("search") != tool {
+	if v.Connector("c").ConnectorName("find.it") != tool || v.Connector("c").ConnectorName("search") != nil || v.Connector("c").ConnectorName("plain") == nil || v.Connector("c").Tool("search") != tool {
 		t.Error("the tool is found by another name than the agent's")
 	}
 	if err := tool.Validate(t.Context(), []byte(`{}`)); err == nil {
@@ -76,26 +76,26 @@ func TestWhy_NamesAliasOfRenamedTool(t *testing.T) {
 	for _, id := range []connectors.ConnectorID{c.ID, other.ID} {
 		b.curateTools(t, id, curatedTool("search", "find", ""))
 	}
-	why := func(name string) agentview.Why {
+	why := func(name string) agentview.ToolAccess {
 		t.Helper()
-		w, err := b.cache.Why(t.Context(), b.Tenant, connectors.Ref(agent.Slug), name)
+		w, err := b.cache.ExplainTool(t.Context(), b.Tenant, connectors.Ref(agent.Slug), name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return w
 	}
 	now := connectors.ExposedName(c.Slug, "find")
-	if w := why(connectors.ExposedName(c.Slug, "search")); w.State != agentview.StateRenamed || !strings.Contains(w.Advice, now) || w.Sees || w.Tool != "search" {
+	if w := why(connectors.ExposedName(c.Slug, "search")); w.State != agentview.StateRenamed || !strings.Contains(w.Advice, now) || w.Listed || w.Tool != "search" {
 		t.Errorf("the old name: %+v", w)
 	}
-	if w := why(now); !w.Sees || w.Tool != "search" || w.State != agentview.StateOK {
+	if w := why(now); !w.Listed || w.Tool != "search" || w.State != agentview.StateOK {
 		t.Errorf("the new name: %+v", w)
 	}
 	if w := why("mcp_other__find"); w.State != agentview.HeldNotGranted || w.Tool != "search" {
 		t.Errorf("of a connector that was not granted: %+v", w)
 	}
 	b.curateTools(t, c.ID, store.CuratedTool{Name: "search", Curation: connectors.Curation{Alias: "find"}})
-	if w := why(now); w.State != agentview.HeldDisabled || w.Sees {
+	if w := why(now); w.State != agentview.BlockedDisabled || w.Listed {
 		t.Errorf("disabled: %+v", w)
 	}
 }
@@ -110,7 +110,7 @@ func TestCurate_NewToolKeepsAdminAlias(t *testing.T) {
 	if tool := v.Tool(connectors.ExposedName(c.Slug, "tidy")); tool == nil || tool.Name != "delete_all" {
 		t.Errorf("the name is %+v's", tool)
 	}
-	if tool := v.Reach(c.Slug).Called("tidy"); tool == nil || tool.Name != "delete_all" {
+	if tool := v.Connector(c.Slug).ConnectorName("tidy"); tool == nil || tool.Name != "delete_all" {
 		t.Errorf("at its own address it is %+v's", tool)
 	}
 	if names := exposedNames(v); len(names) != 2 || len(slices.Compact(slices.Sorted(slices.Values(names)))) != 2 {

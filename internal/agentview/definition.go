@@ -82,7 +82,7 @@ func newDefinition(hash connectors.Hash, raw []byte) *definition {
 
 // buildVariants sets defect, or the variants for modern and legacy clients.
 func (d *definition) buildVariants() {
-	tool := mcp.ConformTool(d.raw)
+	tool := mcp.NormalizeTool(d.raw)
 	if d.defect = tool.Defect; d.defect == "" {
 		d.modern, d.legacy = newVariant(tool.Raw, d.raw), newVariant(tool.Legacy, tool.Raw)
 	}

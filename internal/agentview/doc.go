@@ -10,7 +10,7 @@
 //
 //  1. Every relevant change sends a notice in its own transaction (db/migrations/00009).
 //  2. A load that overlaps with a notice is repeated.
-//  3. While the LISTEN connection is down, entries expire after one second ([Cache.Connected]).
+//  3. While the LISTEN connection is down, entries expire after one second ([Cache.SetConnected]).
 //
 // So a revoked token or a removed grant takes effect within a second, in every process. Agents with equal
 // definitions and lists share them (intern.go).

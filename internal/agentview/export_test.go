@@ -11,7 +11,7 @@ import (
 // NewTestTool returns a listed tool with this definition.
 func NewTestTool(raw []byte) *Tool {
 	d := newDefinition(connectors.HashDefinition(raw), raw)
-	return &Tool{Name: "t", Exposed: "mcp_c__t", Raw: raw, InputSchema: d.inputSchema, def: d, Reach: &Reach{}}
+	return &Tool{Name: "t", Exposed: "mcp_c__t", Raw: raw, InputSchema: d.inputSchema, def: d, Connector: &ConnectorView{}}
 }
 
 func (s *compiledSchema) check(ctx context.Context, arguments json.RawMessage) error {

@@ -63,7 +63,7 @@ func (b *testEnv) waitForNotices(t testing.TB) {
 // newConnectedCache returns a cache once it receives notices.
 func newConnectedCache(t testing.TB, st *store.Store, o agentview.Options, marks ...chan string) *agentview.Cache {
 	t.Helper()
-	hear := func(n store.Notice, k *agentview.Cache) {
+	hear := func(n store.ChangeEvent, k *agentview.Cache) {
 		if k.OnNotify(n); n.Kind == "mark" {
 			for _, m := range marks {
 				m <- n.ID
@@ -79,8 +79,8 @@ func newConnectedCache(t testing.TB, st *store.Store, o agentview.Options, marks
 	var once sync.Once
 	running.Go(func() { k.Run(ctx) })
 	running.Go(func() {
-		_ = st.Watch(ctx, func(n store.Notice) { hear(n, k) }, func(connected bool) {
-			k.Connected(connected)
+		_ = st.Watch(ctx, func(n store.ChangeEvent) { hear(n, k) }, func(connected bool) {
+			k.SetConnected(connected)
 			once.Do(func() { close(heard) })
 		})
 	})

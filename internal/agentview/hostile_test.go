@@ -181,7 +181,7 @@ func TestUnchecked_LongReferenceIsNotFollowed(t *testing.T) {
 		name := strings.Repeat("a", length)
 		schema := []byte(`{"properties":{"p":{"$ref":"#/$defs/` + name + `"}},"$defs":{"` + name + `":{"type":"string"}}}`)
 		unchecked := UncheckedParts(schema)
-		want := []Unchecked{{"/properties/p/$ref", UncheckedReference}}
+		want := []UncheckedPart{{"/properties/p/$ref", UncheckedReference}}
 		if followed {
 			want = nil
 		}

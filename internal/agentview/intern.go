@@ -15,34 +15,34 @@ type internPool[K comparable, T any] struct {
 }
 
 // get returns the value of a key; nil if it was collected or never stored.
-func (i *internPool[K, T]) get(key K) *T {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.all[key].Value()
+func (p *internPool[K, T]) get(key K) *T {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.all[key].Value()
 }
 
 // put stores value unless the key has one, and returns the stored value.
-func (i *internPool[K, T]) put(key K, value *T) *T {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if existing := i.all[key].Value(); existing != nil {
+func (p *internPool[K, T]) put(key K, value *T) *T {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if existing := p.all[key].Value(); existing != nil {
 		return existing
 	}
-	if i.all == nil {
-		i.all = map[K]weak.Pointer[T]{}
+	if p.all == nil {
+		p.all = map[K]weak.Pointer[T]{}
 	}
-	i.all[key] = weak.Make(value)
-	runtime.AddCleanup(value, i.removeDead, key)
+	p.all[key] = weak.Make(value)
+	runtime.AddCleanup(value, p.removeDead, key)
 	return value
 }
 
 // removeDead deletes the entry of a collected value, unless a new one was stored. The runtime calls it in its
 // own goroutine.
-func (i *internPool[K, T]) removeDead(key K) {
+func (p *internPool[K, T]) removeDead(key K) {
 	defer safe.Recover(safe.View)
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.all[key].Value() == nil {
-		delete(i.all, key)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.all[key].Value() == nil {
+		delete(p.all, key)
 	}
 }

@@ -15,9 +15,9 @@ type jsonString struct {
 }
 
 // appendTo appends the unescaped text.
-func (q jsonString) appendTo(to []byte) []byte {
-	for pos := 0; pos < len(q.raw); {
-		r, size := q.decodeRune(pos)
+func (s jsonString) appendTo(to []byte) []byte {
+	for pos := 0; pos < len(s.raw); {
+		r, size := s.decodeRune(pos)
 		to = utf8.AppendRune(to, r)
 		pos += size
 	}
@@ -26,11 +26,11 @@ func (q jsonString) appendTo(to []byte) []byte {
 
 // decodeRune returns the character at pos and its length in bytes. An unpaired surrogate is U+FFFD, as in
 // encoding/json.
-func (q jsonString) decodeRune(pos int) (rune, int) {
-	if q.raw[pos] != '\\' || q.isUnescaped {
-		return utf8.DecodeRune(q.raw[pos:])
+func (s jsonString) decodeRune(pos int) (rune, int) {
+	if s.raw[pos] != '\\' || s.isUnescaped {
+		return utf8.DecodeRune(s.raw[pos:])
 	}
-	switch c := q.raw[pos+1]; c {
+	switch c := s.raw[pos+1]; c {
 	case 'b':
 		return '\b', 2
 	case 'f':
@@ -46,11 +46,11 @@ func (q jsonString) decodeRune(pos int) (rune, int) {
 		return rune(c), 2
 	}
 	const size = len(`\u0000`)
-	first := parseUnicodeEscape(q.raw[pos:])
+	first := parseUnicodeEscape(s.raw[pos:])
 	if !utf16.IsSurrogate(first) {
 		return first, size
 	}
-	if whole := utf16.DecodeRune(first, parseUnicodeEscape(q.raw[pos+size:])); whole != utf8.RuneError {
+	if whole := utf16.DecodeRune(first, parseUnicodeEscape(s.raw[pos+size:])); whole != utf8.RuneError {
 		return whole, 2 * size
 	}
 	return utf8.RuneError, size

@@ -184,16 +184,18 @@ func (v *View) ListPage(k Kind, modern bool, cursor string) []byte {
 }
 
 // ListResult returns the rendered first page of this connector's own list.
-func (r *Reach) ListResult(k Kind, modern bool) []byte { return r.ListPage(k, modern, "") }
-
-// ListPage returns the page of a cursor; nil if the cursor is not of the current list.
-func (r *Reach) ListPage(k Kind, modern bool, cursor string) []byte {
-	return r.ownList(k).findPage(modern, cursor)
+func (connector *ConnectorView) ListResult(k Kind, modern bool) []byte {
+	return connector.ListPage(k, modern, "")
 }
 
-func (r *Reach) ownList(k Kind) *servedList {
-	own := &r.ownLists[k]
-	own.once.Do(func() { own.list = r.renderList(k) })
+// ListPage returns the page of a cursor; nil if the cursor is not of the current list.
+func (connector *ConnectorView) ListPage(k Kind, modern bool, cursor string) []byte {
+	return connector.ownList(k).findPage(modern, cursor)
+}
+
+func (connector *ConnectorView) ownList(k Kind) *servedList {
+	own := &connector.ownLists[k]
+	own.once.Do(func() { own.list = connector.renderList(k) })
 	return own.list
 }
 

@@ -14,24 +14,24 @@ import (
 
 // Changed says which lists differ from what a listener last saw.
 type Changed struct {
-	Tools     bool
-	Prompts   bool
-	Resources bool // or templates
-	Gone      bool // the agent or its token is deleted, disabled or revoked
+	Tools       bool
+	Prompts     bool
+	Resources   bool // or templates
+	AccessEnded bool // the agent or its token is deleted, disabled or revoked
 }
 
 func (c Changed) hasAny() bool { return c != Changed{} }
 
 func (c Changed) mergeWith(o Changed) Changed {
 	return Changed{
-		Tools: c.Tools || o.Tools, Prompts: c.Prompts || o.Prompts, Resources: c.Resources || o.Resources, Gone: c.Gone || o.Gone,
+		Tools: c.Tools || o.Tools, Prompts: c.Prompts || o.Prompts, Resources: c.Resources || o.Resources, AccessEnded: c.AccessEnded || o.AccessEnded,
 	}
 }
 
 // Listener describes a subscription to changes.
 type Listener struct {
 	View      *View  // the last view that the listener has
-	Token     *Token // its revocation is reported as Gone; nil: none
+	Token     *Token // its revocation is reported as AccessEnded; nil: none
 	Connector string // slug of the only connector of interest; empty: all
 }
 
@@ -85,7 +85,7 @@ func (v *View) listHashes(connector string) (listHashes [kindCount]listHash) {
 		}
 		return listHashes
 	}
-	r := v.reaches[connector]
+	r := v.connectors[connector]
 	if r == nil {
 		return listHashes
 	}
@@ -175,7 +175,7 @@ func (c *Cache) notifyEntry(ctx context.Context, entry *agentEntry) error {
 	defer c.mu.Unlock()
 	for l := range entry.listeners {
 		if gone {
-			l.notifyChange(Changed{Gone: true})
+			l.notifyChange(Changed{AccessEnded: true})
 			continue
 		}
 		now, known := imprints[l.connector]
@@ -184,8 +184,8 @@ func (c *Cache) notifyEntry(ctx context.Context, entry *agentEntry) error {
 			imprints[l.connector] = now
 		}
 		change := l.updateHashes(now)
-		if r := v.reaches[l.connector]; l.connector != "" && r != nil {
-			change = change.mergeWith(entry.pending[r.Connector.ID])
+		if connector := v.connectors[l.connector]; l.connector != "" && connector != nil {
+			change = change.mergeWith(entry.pending[connector.Connector.ID])
 		}
 		if change.hasAny() {
 			l.notifyChange(change)

@@ -84,8 +84,8 @@ func TestListener_GetsServerNotificationWithoutView(t *testing.T) {
 	defer end()
 	all, endAll := k.Subscribe(v)
 	defer endAll()
-	k.OnNotify(store.Notice{Kind: "agent", Tenant: b.Tenant, ID: agent.ID.String()})
-	k.OnNotify(store.Notice{Kind: store.NoticeTools, Tenant: b.Tenant, ID: c.ID.String()})
+	k.OnNotify(store.ChangeEvent{Kind: "agent", Tenant: b.Tenant, ID: agent.ID.String()})
+	k.OnNotify(store.ChangeEvent{Kind: store.ChangeTools, Tenant: b.Tenant, ID: c.ID.String()})
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { k.Run(ctx) })
@@ -116,7 +116,7 @@ func TestListener_GetsTokenRevocation(t *testing.T) {
 	if _, err := b.Door().DeleteAgentToken(t.Context(), agent.ID, token.ID); err != nil {
 		t.Fatal(err)
 	}
-	if !next(t, changes).Gone {
+	if !next(t, changes).AccessEnded {
 		t.Error("it is still there")
 	}
 }
@@ -131,7 +131,7 @@ func TestListener_GetsAgentDeletion(t *testing.T) {
 	if err := b.Door().DeleteAgent(t.Context(), agent.ID); err != nil {
 		t.Fatal(err)
 	}
-	if !next(t, changes).Gone {
+	if !next(t, changes).AccessEnded {
 		t.Error("it is still there")
 	}
 }
@@ -174,13 +174,13 @@ func TestReconnect_ReloadsViews(t *testing.T) {
 		}
 		return len(v.Tools)
 	}
-	k.Connected(true)
+	k.SetConnected(true)
 	tools()
-	k.Connected(false)
+	k.SetConnected(false)
 	if err := b.Door().DropAgentGrant(t.Context(), agent.ID, c.ID); err != nil {
 		t.Fatal(err)
 	}
-	k.Connected(true)
+	k.SetConnected(true)
 	if now = now.Add(time.Hour); tools() != 0 {
 		t.Error("what was said in between is not known")
 	}
@@ -265,7 +265,7 @@ func TestWatch_ReconnectsAfterConnectionLoss(t *testing.T) {
 	b := newTestEnv(t)
 	states := make(chan bool, 10)
 	go func() {
-		_ = b.openOtherStore(t).Watch(t.Context(), func(store.Notice) {}, func(c bool) { states <- c })
+		_ = b.openOtherStore(t).Watch(t.Context(), func(store.ChangeEvent) {}, func(c bool) { states <- c })
 	}()
 	if !<-states {
 		t.Fatal("it does not hear")
@@ -315,18 +315,18 @@ func TestListener_GetsChangeMissedWhileDisconnected(t *testing.T) {
 		stop()
 		<-over
 	}()
-	k.Connected(true)
+	k.SetConnected(true)
 	v, err := k.ByAgent(t.Context(), b.Tenant, connectors.Ref(agent.ID.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	changes, end := k.Subscribe(v)
 	defer end()
-	k.Connected(false)
+	k.SetConnected(false)
 	if err := b.Door().DropAgentGrant(t.Context(), agent.ID, c.ID); err != nil {
 		t.Fatal(err)
 	}
-	k.Connected(true)
+	k.SetConnected(true)
 	if !next(t, changes).Tools {
 		t.Error("not told of its tools")
 	}

@@ -12,16 +12,16 @@ import (
 )
 
 // Watch receives database notices and notifies listeners until ctx ends. A program with other uses for notices
-// calls OnNotify, Connected and Run itself.
+// calls OnNotify, SetConnected and Run itself.
 func (c *Cache) Watch(ctx context.Context) {
 	var all sync.WaitGroup
 	safe.GoIn(&all, safe.Background, func() { safe.RunLoop(ctx, "views", c.Run) })
-	_ = c.store.Watch(ctx, c.OnNotify, c.Connected)
+	_ = c.store.Watch(ctx, c.OnNotify, c.SetConnected)
 	all.Wait()
 }
 
-// Connected sets whether notices arrive. A new connection invalidates everything that was loaded before.
-func (c *Cache) Connected(connected bool) {
+// SetConnected sets whether notices arrive. A new connection invalidates everything that was loaded before.
+func (c *Cache) SetConnected(connected bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !connected {
@@ -39,7 +39,7 @@ func (c *Cache) Connected(connected bool) {
 
 // OnNotify drops what a notice names. Only notices of agents, tokens, connectors, tenants and server lists
 // matter.
-func (c *Cache) OnNotify(n store.Notice) {
+func (c *Cache) OnNotify(n store.ChangeEvent) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	id, err := uuid.Parse(n.ID)
@@ -57,7 +57,7 @@ func (c *Cache) OnNotify(n store.Notice) {
 		for _, entry := range c.agents[n.Tenant] {
 			c.dropView(entry)
 		}
-	case store.NoticeTools:
+	case store.ChangeTools:
 		c.forwardChange(n.Tenant, connectors.ConnectorID{UUID: id}, Changed{Tools: true})
 	case store.NoticePrompts:
 		c.forwardChange(n.Tenant, connectors.ConnectorID{UUID: id}, Changed{Prompts: true})
@@ -91,7 +91,7 @@ func (c *Cache) forwardChange(tenant connectors.TenantID, id connectors.Connecto
 			continue
 		}
 		for l := range entry.listeners {
-			if r := v.reaches[l.connector]; l.connector != "" && r != nil && r.Connector.ID == id {
+			if connector := v.connectors[l.connector]; l.connector != "" && connector != nil && connector.Connector.ID == id {
 				l.notifyChange(change)
 			}
 		}
@@ -111,7 +111,7 @@ func (entry *agentEntry) addPending(id connectors.ConnectorID, change Changed) {
 
 func (c *Cache) dropToken(id connectors.AgentTokenID) {
 	c.revocations++
-	sum, known := c.sumsByID[id]
+	sum, known := c.tokenHashesByID[id]
 	if !known {
 		return
 	}
@@ -119,7 +119,7 @@ func (c *Cache) dropToken(id connectors.AgentTokenID) {
 	c.forgetToken(id, sum)
 	for l := range entry.listeners {
 		if l.token == id {
-			l.notifyChange(Changed{Gone: true})
+			l.notifyChange(Changed{AccessEnded: true})
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 type compiledSchema struct {
 	plan             *plan // nil: every object is accepted
 	needsUniqueNames bool  // duplicate names must be excluded before the check
-	unchecked        []Unchecked
+	unchecked        []UncheckedPart
 	bytes            int64 // of memory, estimated
 	compileWork      int   // in units
 }
@@ -46,7 +46,7 @@ func (t *Tool) ValidateAll(ctx context.Context, arguments json.RawMessage, read 
 }
 
 // Unchecked returns the parts of the input schema that arguments are not checked against, at most 20.
-func (t *Tool) Unchecked() []Unchecked {
+func (t *Tool) Unchecked() []UncheckedPart {
 	if t.def == nil {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (t *Tool) Unchecked() []Unchecked {
 }
 
 // UncheckedParts returns the parts of a schema that cannot be checked, at most 20.
-func UncheckedParts(schema json.RawMessage) []Unchecked { return compileSchema(schema).unchecked }
+func UncheckedParts(schema json.RawMessage) []UncheckedPart { return compileSchema(schema).unchecked }
 
 // compiledSchema returns the compiled input schema. t.def is not nil.
 func (t *Tool) compiledSchema() *compiledSchema {

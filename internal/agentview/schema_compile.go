@@ -22,10 +22,10 @@ const (
 	maxRefBytes     = 4 << 10 // of a $ref
 )
 
-// Unchecked is a part of a schema that arguments are not checked against.
-type Unchecked struct {
-	Place  string // a JSON pointer (RFC 6901) into the schema
-	Reason string // one of the Unchecked codes
+// UncheckedPart is a part of a schema that arguments are not checked against.
+type UncheckedPart struct {
+	Pointer string // a JSON pointer (RFC 6901) into the schema
+	Reason  string // one of the Unchecked codes
 }
 
 // Why a part of a schema is unchecked.
@@ -59,7 +59,7 @@ type schemaCompiler struct {
 	patterns            toolfmt.PatternParser
 	memoryBytes         int  // estimated
 	isForeign           bool // below another $id, references are relative to that document
-	unchecked           []Unchecked
+	unchecked           []UncheckedPart
 	sizeReported        bool // UncheckedSize is reported once
 }
 
@@ -117,9 +117,9 @@ func compileSchema(raw json.RawMessage) *compiledSchema {
 	case len(raw) == 0:
 		return &compiledSchema{}
 	case len(raw) > maxSchemaBytes:
-		return &compiledSchema{unchecked: []Unchecked{{Reason: UncheckedSize}}}
+		return &compiledSchema{unchecked: []UncheckedPart{{Reason: UncheckedSize}}}
 	case !json.Valid(raw):
-		return &compiledSchema{unchecked: []Unchecked{{Reason: UncheckedKeyword}}}
+		return &compiledSchema{unchecked: []UncheckedPart{{Reason: UncheckedKeyword}}}
 	}
 	c := &schemaCompiler{
 		validator:      newValidator(context.Background(), raw),
@@ -129,13 +129,13 @@ func compileSchema(raw json.RawMessage) *compiledSchema {
 	if raw[0] == '{' {
 		dialect, known := c.detectDialect()
 		if !known {
-			return &compiledSchema{unchecked: []Unchecked{{Place: "/$schema", Reason: UncheckedDialect}}}
+			return &compiledSchema{unchecked: []UncheckedPart{{Pointer: "/$schema", Reason: UncheckedDialect}}}
 		}
 		c.isDraft7 = dialect
 	}
 	s := &compiledSchema{plan: c.compileAt(0, nil)}
 	c.cutCycles()
-	c.reportCostly()
+	c.reportExpensive()
 	s.needsUniqueNames, s.unchecked, s.bytes = c.uniqueNames, c.unchecked, int64(c.memoryBytes+schemaBytes)
 	s.compileWork = c.validator.work + c.patterns.Work() + c.patternInstructions*workCompile
 	return s
@@ -170,7 +170,7 @@ func (c *schemaCompiler) addUnchecked(where *schemaPath, reason string) {
 		c.sizeReported = true
 	}
 	if len(c.unchecked) < maxUnchecked {
-		c.unchecked = append(c.unchecked, Unchecked{where.String(), reason})
+		c.unchecked = append(c.unchecked, UncheckedPart{where.String(), reason})
 	}
 }
 

@@ -28,13 +28,13 @@ func (c *schemaCompiler) cutCycles() {
 
 // Bounds above which ordinary arguments may be too expensive.
 const (
-	costlyPaths        = 500 // plans that apply to one value
+	maxCheapPaths      = 500 // plans that apply to one value
 	costlyInstructions = 200 // instructions
 	maxCountedPaths    = 1 << 20
 )
 
-// reportCostly reports a schema that may be too expensive for large or deeply nested arguments.
-func (c *schemaCompiler) reportCostly() {
+// reportExpensive reports a schema that may be too expensive for large or deeply nested arguments.
+func (c *schemaCompiler) reportExpensive() {
 	g := &planGraph{pathCounts: map[*plan]int{}, branchCounts: map[*plan]int{}, index: map[*plan]int{}, lowLink: map[*plan]int{}, onStack: map[*plan]bool{}, component: map[*plan]int{}}
 	for _, p := range c.planOrder {
 		if g.index[p] == 0 {
@@ -42,7 +42,7 @@ func (c *schemaCompiler) reportCostly() {
 		}
 	}
 	for _, p := range c.planOrder {
-		if p.pattern != nil && p.pattern.instructions > costlyInstructions || g.countPaths(p) > costlyPaths || g.countBranches(p) > 1 {
+		if p.pattern != nil && p.pattern.instructions > costlyInstructions || g.countPaths(p) > maxCheapPaths || g.countBranches(p) > 1 {
 			c.addUnchecked(c.planPaths[p], UncheckedCombination)
 			return
 		}

@@ -56,7 +56,7 @@ func (t *Tool) Size(f toolfmt.Format) Size {
 func (v *View) Size(f toolfmt.Format) Size { return sumSizes(v.Tools, f) }
 
 // Size returns the size of the connector's tools.
-func (r *Reach) Size(f toolfmt.Format) Size { return sumSizes(r.Tools, f) }
+func (connector *ConnectorView) Size(f toolfmt.Format) Size { return sumSizes(connector.Tools, f) }
 
 func sumSizes(tools []*Tool, f toolfmt.Format) Size {
 	var s Size

@@ -32,7 +32,7 @@ func TestSize_MeasuresExposedToolPerFormat(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", format, got, want)
 		}
 	}
-	if size := v.Reach(c.Slug).Tool("delete").Size(toolfmt.OpenAI); size != (agentview.Size{}) {
+	if size := v.Connector(c.Slug).Tool("delete").Size(toolfmt.OpenAI); size != (agentview.Size{}) {
 		t.Errorf("a tool that is not listed has a size: %+v", size)
 	}
 }
@@ -64,8 +64,8 @@ func TestUnused_ListsToolsAvailableAllAlong(t *testing.T) {
 	for _, tool := range u.Tools {
 		names = append(names, tool.Name)
 	}
-	if diff := cmp.Diff([]string{"idle", "other"}, names); diff != "" || u.Young != 2 || len(u.View.Tools) != 5 {
-		t.Errorf("%d of %d are too young: %s", u.Young, len(u.View.Tools), diff)
+	if diff := cmp.Diff([]string{"idle", "other"}, names); diff != "" || u.TooRecent != 2 || len(u.View.Tools) != 5 {
+		t.Errorf("%d of %d are too young: %s", u.TooRecent, len(u.View.Tools), diff)
 	}
 }
 
@@ -76,17 +76,17 @@ func TestWhyAll_AgreesWithWhy(t *testing.T) {
 	b.Synced(t, c.ID, "search", "create", "delete")
 	b.Grant(t, agent.ID, c.ID, fixture.Named("search", "create"))
 	v := b.view(t, agent.ID)
-	whys, err := b.cache.WhyAll(t.Context(), b.Door(), v, "c")
+	whys, err := b.cache.ExplainTools(t.Context(), b.Door(), v, "c")
 	if err != nil || len(whys) != 3 {
 		t.Fatal(whys, err)
 	}
 	for _, name := range []string{"search", "create", "delete"} {
-		want, err := b.cache.Why(t.Context(), b.Tenant, connectors.Ref(agent.Slug), connectors.ExposedName("c", name))
+		want, err := b.cache.ExplainTool(t.Context(), b.Tenant, connectors.Ref(agent.Slug), connectors.ExposedName("c", name))
 		if diff := cmp.Diff(want, whys[name]); diff != "" || err != nil {
 			t.Error(err, diff)
 		}
 	}
-	if whys, err = b.cache.WhyAll(t.Context(), b.Door(), v, "elsewhere"); len(whys) != 0 || err != nil {
+	if whys, err = b.cache.ExplainTools(t.Context(), b.Door(), v, "elsewhere"); len(whys) != 0 || err != nil {
 		t.Errorf("of a connector that is not granted: %v, %v", whys, err)
 	}
 }

@@ -22,8 +22,8 @@ func TestViewLoad_GrantCommittedBetweenStatements(t *testing.T) {
 	load, unlock := b.loadUntil(t, agent, "tools")
 	b.Grant(t, agent.ID, c.ID)
 	unlock()
-	if v := load(t); len(v.Tools) != 0 || len(v.Reaches) != 0 {
-		t.Errorf("%d connectors with %v, which were granted after the load had begun", len(v.Reaches), exposedNames(v))
+	if v := load(t); len(v.Tools) != 0 || len(v.Connectors) != 0 {
+		t.Errorf("%d connectors with %v, which were granted after the load had begun", len(v.Connectors), exposedNames(v))
 	}
 	b.waitForNotices(t)
 	if v := b.view(t, agent.ID); len(v.Tools) != 2 {
@@ -45,7 +45,7 @@ func TestViewLoad_DefinitionsDeletedBetweenStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	unlock("delete from tool_definitions where hash not in (select accepted_hash from tools)")
-	if v := load(t); len(v.Tools) != 1 || v.Reach(c.Slug) != nil {
+	if v := load(t); len(v.Tools) != 1 || v.Connector(c.Slug) != nil {
 		t.Errorf("%v, want the tool of the connector that is left", exposedNames(v))
 	}
 }
@@ -72,12 +72,12 @@ func (b *testEnv) loadUntil(t *testing.T, agent connectors.Agent, table string) 
 	}
 	loaded := make(chan result, 1)
 	keeper := b.newSingleConnCache(t)
-	if _, err := keeper.Fresh(t.Context(), b.Tenant, connectors.Ref(b.Agent(t).ID.String())); err != nil {
+	if _, err := keeper.LoadUncached(t.Context(), b.Tenant, connectors.Ref(b.Agent(t).ID.String())); err != nil {
 		t.Fatal(err)
 	}
 	run("lock table " + table + " in access exclusive mode")
 	go func() {
-		v, err := keeper.Fresh(context.WithoutCancel(t.Context()), b.Tenant, connectors.Ref(agent.ID.String()))
+		v, err := keeper.LoadUncached(context.WithoutCancel(t.Context()), b.Tenant, connectors.Ref(agent.ID.String()))
 		loaded <- result{v, err}
 	}()
 	b.waitForBlocked(t, 1)

@@ -185,12 +185,12 @@ func (c *Cache) storeToken(e *tokenEntry, sum [sha256.Size]byte, revoked uint64)
 		}
 	}
 	c.tokens[sum] = e
-	c.sumsByID[e.token.ID] = sum
+	c.tokenHashesByID[e.token.ID] = sum
 }
 
 func (c *Cache) forgetToken(id connectors.AgentTokenID, sum [sha256.Size]byte) {
 	delete(c.tokens, sum)
-	delete(c.sumsByID, id)
+	delete(c.tokenHashesByID, id)
 }
 
 // markUsed queues the recording of a use, at most once a minute, without waiting. It is dropped when the queue

@@ -27,7 +27,7 @@ func TestUnchecked_NamesOmittedParts(t *testing.T) {
 	} {
 		var got []string
 		for _, u := range tool(t, schema).Unchecked() {
-			got = append(got, u.Place+" "+u.Reason)
+			got = append(got, u.Pointer+" "+u.Reason)
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%.80s: %q, want %q", schema, got, want)
@@ -62,8 +62,8 @@ func TestWhy_NamesUncheckedParts(t *testing.T) {
 	agent, c := b.Agent(t), b.Connector(t, slug("c"))
 	b.storeSync(t, c.ID, defs(`{"name":"odd","inputSchema":{"pattern":"(?=x)"}}`), valid)
 	b.Grant(t, agent.ID, c.ID)
-	why, err := b.cache.Why(t.Context(), b.Tenant, connectors.Ref(agent.Slug), connectors.ExposedName("c", "odd"))
-	if want := (agentview.Unchecked{Place: "/pattern", Reason: agentview.UncheckedSyntax}); err != nil || len(why.Unchecked) != 1 || why.Unchecked[0] != want {
-		t.Errorf("%v, %v", why.Unchecked, err)
+	access, err := b.cache.ExplainTool(t.Context(), b.Tenant, connectors.Ref(agent.Slug), connectors.ExposedName("c", "odd"))
+	if want := (agentview.UncheckedPart{Pointer: "/pattern", Reason: agentview.UncheckedSyntax}); err != nil || len(access.Unchecked) != 1 || access.Unchecked[0] != want {
+		t.Errorf("%v, %v", access.Unchecked, err)
 	}
 }

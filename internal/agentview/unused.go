@@ -9,13 +9,13 @@ import (
 	"patchbay/internal/store"
 )
 
-// Unused lists an agent's tools without calls since a time.
-type Unused struct {
-	View  *View
-	Since time.Time
-	Tools []*Tool // visible, callable all the time since then, and not called
-	Young int     // visible, but granted or listed only since then
-	Use   store.ToolUse
+// UnusedTools lists an agent's tools without calls since a time.
+type UnusedTools struct {
+	View      *View
+	Since     time.Time
+	Tools     []*Tool // visible, callable all the time since then, and not called
+	TooRecent int     // visible, but granted or listed only since then
+	Use       store.ToolUse
 }
 
 const (
@@ -25,9 +25,9 @@ const (
 
 // Unused finds tools that an agent sees and has not called since. It changes nothing. A tenant has two queries
 // at once; others fail as Unavailable after two seconds.
-func (c *Cache) Unused(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref, since time.Time) (Unused, error) {
+func (c *Cache) Unused(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref, since time.Time) (UnusedTools, error) {
 	if err := c.acquireUnusedSlot(ctx, tenant); err != nil {
-		return Unused{}, err
+		return UnusedTools{}, err
 	}
 	defer c.unusedGate.Release(tenant)
 	var view *View
@@ -37,14 +37,14 @@ func (c *Cache) Unused(ctx context.Context, tenant connectors.TenantID, agent co
 		if err != nil {
 			return err
 		}
-		if view, err = c.FreshIn(ctx, tx, found.ID); err != nil {
+		if view, err = c.LoadFrom(ctx, tx, found.ID); err != nil {
 			return err
 		}
 		use, err = tx.ToolUse(ctx, found.ID, since)
 		return err
 	})
 	if err != nil {
-		return Unused{}, err
+		return UnusedTools{}, err
 	}
 	return view.findUnused(use, since), nil
 }
@@ -61,14 +61,14 @@ func (c *Cache) acquireUnusedSlot(ctx context.Context, tenant connectors.TenantI
 	return f
 }
 
-func (v *View) findUnused(use store.ToolUse, since time.Time) Unused {
-	u := Unused{View: v, Since: since, Use: use}
+func (v *View) findUnused(use store.ToolUse, since time.Time) UnusedTools {
+	u := UnusedTools{View: v, Since: since, Use: use}
 	for _, t := range v.Tools {
-		key := store.ToolKey{ConnectorID: t.Reach.Connector.ID, Tool: t.Name}
+		key := store.ToolKey{ConnectorID: t.Connector.Connector.ID, Tool: t.Name}
 		switch _, called := use.Called[key]; {
 		case called:
-		case use.New[key] || t.Reach.Grant.CreatedAt.After(since):
-			u.Young++
+		case use.New[key] || t.Connector.Grant.CreatedAt.After(since):
+			u.TooRecent++
 		default:
 			u.Tools = append(u.Tools, t)
 		}

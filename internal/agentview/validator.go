@@ -155,7 +155,7 @@ func (r *validator) validateInPlace(p *plan, pos int, evaluated *evaluatedParts)
 		}
 	}
 	if p.rare != nil {
-		v = min(v, r.validateRareInPlace(p.rare, pos, evaluated))
+		v = min(v, r.validateCombinators(p.rare, pos, evaluated))
 	}
 	return v
 }
@@ -171,7 +171,7 @@ func (r *validator) validateAnyOf(plans []*plan, pos int, evaluated *evaluatedPa
 	return v
 }
 
-func (r *validator) validateRareInPlace(p *rareKeywords, pos int, evaluated *evaluatedParts) validity {
+func (r *validator) validateCombinators(p *rareKeywords, pos int, evaluated *evaluatedParts) validity {
 	v := valid
 	if p.constant != nil {
 		v = min(v, r.validateEnum(p.constant, pos))

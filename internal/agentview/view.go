@@ -13,21 +13,21 @@ import (
 
 // View is what one agent may see and call. It is immutable.
 type View struct {
-	Tenant  connectors.Tenant
-	Agent   connectors.Agent
-	Reaches []*Reach // granted and enabled connectors, by slug
-	Tools   []*Tool  // listed tools, by the connector's slug and their own names
+	Tenant     connectors.Tenant
+	Agent      connectors.Agent
+	Connectors []*ConnectorView // granted and enabled connectors, by slug
+	Tools      []*Tool          // listed tools, by the connector's slug and their own names
 
 	tools             map[string]*Tool // by exposed name, unlisted ones included
-	reaches           map[string]*Reach
+	connectors        map[string]*ConnectorView
 	prompts           map[string]exposedPrompt // by exposed name
 	lists             [kindCount]*servedList
 	watchedConnectors map[connectors.ConnectorID]bool // granted, enabled or not
 	bytes             int64                           // of memory that is not shared
 }
 
-// Reach is one connector of a view.
-type Reach struct {
+// ConnectorView is one connector of a view.
+type ConnectorView struct {
 	Connector    connectors.Connector // without its DiscoveredTools
 	Grant        connectors.Grant
 	Items        []connectors.Item    // prompts, resources and templates, in the server's order
@@ -35,39 +35,39 @@ type Reach struct {
 	Capabilities json.RawMessage      // of the upstream server; nil: none
 	Tools        []*Tool              // listed tools, by name
 
-	tools    map[string]*Tool // by upstream name, unlisted ones included
-	byCalled map[string]*Tool // by the name at the connector's own address; nil: the same as tools
-	cache    *Cache
-	ownLists [kindCount]lazyList
+	tools           map[string]*Tool // by upstream name, unlisted ones included
+	byConnectorName map[string]*Tool // by the name at the connector's own address; nil: the same as tools
+	cache           *Cache
+	ownLists        [kindCount]lazyList
 }
 
-// Codes of Tool.Held.
+// Codes of Tool.BlockedBy.
 const (
-	HeldReview     = "held" // changed: the accepted definition is listed, and calls wait for a review
-	HeldNew        = "new"  // not accepted yet
-	HeldRejected   = "rejected"
-	HeldDisabled   = "disabled"    // the tool or its connector is disabled
-	HeldRemoved    = "removed"     // no longer listed by the server
-	HeldNotGranted = "not_granted" // the agent's grant excludes it
-	HeldMalformed  = "malformed"   // official SDKs reject its definition
+	HeldReview       = "held" // changed: the accepted definition is listed, and calls wait for a review
+	BlockedNew       = "new"  // not accepted yet
+	HeldRejected     = "rejected"
+	BlockedDisabled  = "disabled"    // the tool or its connector is disabled
+	BlockedRemoved   = "removed"     // no longer listed by the server
+	HeldNotGranted   = "not_granted" // the agent's grant excludes it
+	BlockedMalformed = "malformed"   // official SDKs reject its definition
 )
 
 // Tool is one tool in the view of an agent, served or held.
 type Tool struct {
-	Exposed string // the name at the gateway
-	Name    string // the upstream's name
-	Called  string // the name at the connector's own address: the upstream's, or an admin's alias
-	Reach   *Reach
-	Hash    connectors.Hash // of the definition; zero for an unlisted tool
-	Held    string          // why it cannot be called, a code; empty: it can
-	Asks    bool            // calls need approval, but for Reach.Allowances
-	Quota   connectors.Quota
+	Exposed       string // the name at the gateway
+	Name          string // the upstream's name
+	ConnectorName string // the name at the connector's own address: the upstream's, or an admin's alias
+	Connector     *ConnectorView
+	Hash          connectors.Hash // of the definition; zero for an unlisted tool
+	BlockedBy     string          // why it cannot be called, a code; empty: it can
+	NeedsApproval bool            // calls need approval, but for ConnectorView.Allowances
+	Quota         connectors.Quota
 
 	QuotaName uuid.UUID // [connectors.QuotaName]; zero without a quota
 
 	// The fields below are zero for an unlisted tool. They are shared and must not be written to.
 	Raw          []byte // the accepted definition, with an admin's name and description if set
-	Served       []byte // the legacy form under the exposed name; see [mcp.ConformTool]
+	Served       []byte // the legacy form under the exposed name; see [mcp.NormalizeTool]
 	InputSchema  json.RawMessage
 	OutputSchema json.RawMessage // nil: none
 	Annotations  json.RawMessage // nil: none
@@ -79,24 +79,26 @@ type Tool struct {
 // Listed reports whether the agent sees the tool.
 func (t *Tool) Listed() bool { return t.def != nil }
 
-// AsksAt reports whether a call at that time needs approval.
-func (t *Tool) AsksAt(now time.Time) bool { return t.Asks && !t.Reach.Allowances[t.Name].After(now) }
+// NeedsApprovalAt reports whether a call at that time needs approval.
+func (t *Tool) NeedsApprovalAt(now time.Time) bool {
+	return t.NeedsApproval && !t.Connector.Allowances[t.Name].After(now)
+}
 
 // Tool returns a tool of the granted connectors by its exposed name, or nil.
 func (v *View) Tool(exposed string) *Tool { return v.tools[exposed] }
 
-// Reach returns a granted and enabled connector by its slug, or nil.
-func (v *View) Reach(slug string) *Reach { return v.reaches[slug] }
+// Connector returns a granted and enabled connector by its slug, or nil.
+func (v *View) Connector(slug string) *ConnectorView { return v.connectors[slug] }
 
 // Tool returns a tool by its upstream name, or nil.
-func (r *Reach) Tool(name string) *Tool { return r.tools[name] }
+func (connector *ConnectorView) Tool(name string) *Tool { return connector.tools[name] }
 
-// Called returns a tool by its name at the connector's own address, or nil.
-func (r *Reach) Called(name string) *Tool {
-	if r.byCalled == nil {
-		return r.tools[name]
+// ConnectorName returns a tool by its name at the connector's own address, or nil.
+func (connector *ConnectorView) ConnectorName(name string) *Tool {
+	if connector.byConnectorName == nil {
+		return connector.tools[name]
 	}
-	return r.byCalled[name]
+	return connector.byConnectorName[name]
 }
 
 // resourceScheme starts the exposed URIs of resources: patchbay+<slug>:<upstream URI>.
@@ -106,34 +108,36 @@ func exposedURI(slug, uri string) string { return resourceScheme + slug + ":" + 
 
 // Resource returns the connector and the upstream URI of an exposed URI; nil without a grant. The URI may be
 // expanded from a template, so the resource need not exist.
-func (v *View) Resource(exposed string) (r *Reach, uri string) {
+func (v *View) Resource(exposed string) (connector *ConnectorView, uri string) {
 	rest, ours := strings.CutPrefix(exposed, resourceScheme)
 	slug, uri, whole := strings.Cut(rest, ":")
 	if !ours || !whole {
 		return nil, ""
 	}
-	return v.reaches[slug], uri
+	return v.connectors[slug], uri
 }
 
 // Expose returns the exposed URI of an upstream URI.
-func (r *Reach) Expose(uri string) string { return exposedURI(r.Connector.Slug, uri) }
+func (connector *ConnectorView) Expose(uri string) string {
+	return exposedURI(connector.Connector.Slug, uri)
+}
 
 type exposedPrompt struct {
-	reach *Reach
+	reach *ConnectorView
 	name  string
 }
 
 // Prompt returns the connector and the upstream name of an exposed prompt, or nil.
-func (v *View) Prompt(exposed string) (r *Reach, name string) {
+func (v *View) Prompt(exposed string) (connector *ConnectorView, name string) {
 	p := v.prompts[exposed]
 	return p.reach, p.name
 }
 
 // Item returns a listed prompt, resource or template of the connector, or nil.
-func (r *Reach) Item(kind connectors.ItemKind, key string) *connectors.Item {
-	i := slices.IndexFunc(r.Items, func(i connectors.Item) bool { return i.Kind == kind && i.Key == key })
+func (connector *ConnectorView) Item(kind connectors.ItemKind, key string) *connectors.Item {
+	i := slices.IndexFunc(connector.Items, func(i connectors.Item) bool { return i.Kind == kind && i.Key == key })
 	if i < 0 {
 		return nil
 	}
-	return &r.Items[i]
+	return &connector.Items[i]
 }

@@ -68,13 +68,13 @@ func TestView_ShowsGrantedToolsOnly(t *testing.T) {
 		t.Error(diff)
 	}
 	for name, want := range map[string]string{
-		"mcp_all__read": "", "mcp_named__write": agentview.HeldNotGranted, "mcp_disabled__read": agentview.HeldDisabled,
+		"mcp_all__read": "", "mcp_named__write": agentview.HeldNotGranted, "mcp_disabled__read": agentview.BlockedDisabled,
 	} {
-		if tool := v.Tool(name); tool == nil || tool.Held != want {
+		if tool := v.Tool(name); tool == nil || tool.BlockedBy != want {
 			t.Errorf("%s: %+v", name, tool)
 		}
 	}
-	if v.Tool("mcp_other__read") != nil || v.Reach("other") != nil || v.Reach("disabled") != nil || v.Reach("named").Tool("read") == nil {
+	if v.Tool("mcp_other__read") != nil || v.Connector("other") != nil || v.Connector("disabled") != nil || v.Connector("named").Tool("read") == nil {
 		t.Error("the wrong connectors are within reach")
 	}
 }
@@ -102,9 +102,9 @@ func TestHeldTools_HaveDistinctReasons(t *testing.T) {
 		t.Error(diff)
 	}
 	for name, want := range map[string]string{
-		"plain": "", "changed": agentview.HeldReview, "new": agentview.HeldNew, "rejected": agentview.HeldRejected, "gone": agentview.HeldRemoved,
+		"plain": "", "changed": agentview.HeldReview, "new": agentview.BlockedNew, "rejected": agentview.HeldRejected, "gone": agentview.BlockedRemoved,
 	} {
-		if tool := v.Tool("mcp_c__" + name); tool == nil || tool.Held != want || tool.Listed() != (name == "plain" || name == "changed") {
+		if tool := v.Tool("mcp_c__" + name); tool == nil || tool.BlockedBy != want || tool.Listed() != (name == "plain" || name == "changed") {
 			t.Errorf("%s: %+v", name, tool)
 		}
 	}
@@ -129,14 +129,14 @@ func TestListResult_KeepsDefinitionBytes(t *testing.T) {
 		strings.Replace(plain, `"idle"`, `"mcp_b__idle"`, 1)
 	const modern = `"resultType":"complete","ttlMs":0,"cacheScope":"private",`
 	for got, want := range map[string]string{
-		string(v.ListResult(agentview.Tools, false)):            `{"tools":[` + tools + `]}`,
-		string(v.ListResult(agentview.Tools, true)):             `{` + modern + `"tools":[` + tools + `]}`,
-		string(v.Reach("a").ListResult(agentview.Tools, false)): `{"tools":[` + odd + `]}`,
-		string(v.Reach("a").ListResult(agentview.Tools, true)):  `{` + modern + `"tools":[` + odd + `]}`,
-		string(v.ListResult(agentview.Prompts, false)):          `{"prompts":[]}`,
-		string(v.ListResult(agentview.Resources, true)):         `{` + modern + `"resources":[]}`,
-		string(v.ListResult(agentview.Templates, false)):        `{"resourceTemplates":[]}`,
-		string(v.Tool("mcp_b__idle").Served):                    strings.Replace(plain, `"idle"`, `"mcp_b__idle"`, 1),
+		string(v.ListResult(agentview.Tools, false)):                `{"tools":[` + tools + `]}`,
+		string(v.ListResult(agentview.Tools, true)):                 `{` + modern + `"tools":[` + tools + `]}`,
+		string(v.Connector("a").ListResult(agentview.Tools, false)): `{"tools":[` + odd + `]}`,
+		string(v.Connector("a").ListResult(agentview.Tools, true)):  `{` + modern + `"tools":[` + odd + `]}`,
+		string(v.ListResult(agentview.Prompts, false)):              `{"prompts":[]}`,
+		string(v.ListResult(agentview.Resources, true)):             `{` + modern + `"resources":[]}`,
+		string(v.ListResult(agentview.Templates, false)):            `{"resourceTemplates":[]}`,
+		string(v.Tool("mcp_b__idle").Served):                        strings.Replace(plain, `"idle"`, `"mcp_b__idle"`, 1),
 	} {
 		if got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -153,7 +153,7 @@ func TestListResult_OmitsLegacyOnlyToolForModern(t *testing.T) {
 	v := b.view(t, agent.ID)
 	for _, list := range []interface {
 		ListResult(k agentview.Kind, modern bool) []byte
-	}{v, v.Reach("c")} {
+	}{v, v.Connector("c")} {
 		modern, legacy := string(list.ListResult(agentview.Tools, true)), string(list.ListResult(agentview.Tools, false))
 		if strings.Contains(modern, "bad") || !strings.Contains(modern, "good") || !strings.Contains(legacy, "bad") {
 			t.Errorf("modern %s\nlegacy %s", modern, legacy)
@@ -189,19 +189,19 @@ func TestPromptsAndResourcesAreNamespaced(t *testing.T) {
 			`{"resourceTemplates":[{"uriTemplate":"file:///{path}","name":"Any"}]}`,
 		},
 	} {
-		if diff := cmp.Diff(want, [2]string{string(v.ListResult(k, false)), string(v.Reach("docs").ListResult(k, false))}); diff != "" {
+		if diff := cmp.Diff(want, [2]string{string(v.ListResult(k, false)), string(v.Connector("docs").ListResult(k, false))}); diff != "" {
 			t.Error(diff)
 		}
 	}
-	if r, name := v.Prompt("mcp_docs__greet"); r == nil || name != "greet" {
-		t.Errorf("prompt of %v: %q", r, name)
+	if connector, name := v.Prompt("mcp_docs__greet"); connector == nil || name != "greet" {
+		t.Errorf("prompt of %v: %q", connector, name)
 	}
-	if r, uri := v.Resource("patchbay+docs:file:///x/y?z=1:2"); r == nil || uri != "file:///x/y?z=1:2" {
-		t.Errorf("resource of %v: %q", r, uri)
+	if connector, uri := v.Resource("patchbay+docs:file:///x/y?z=1:2"); connector == nil || uri != "file:///x/y?z=1:2" {
+		t.Errorf("resource of %v: %q", connector, uri)
 	}
 	for _, uri := range []string{"file:///a", "patchbay+docs", "patchbay+other:file:///a", "patchbay+:x"} {
-		if r, _ := v.Resource(uri); r != nil {
-			t.Errorf("%q is %s's", uri, r.Connector.Slug)
+		if connector, _ := v.Resource(uri); connector != nil {
+			t.Errorf("%q is %s's", uri, connector.Connector.Slug)
 		}
 	}
 }
@@ -286,7 +286,7 @@ func TestAsksAt_FollowsApprovalMode(t *testing.T) {
 		agent, c := b.Agent(t, mode(tc.agent)), b.Connector(t)
 		b.Synced(t, c.ID, "search")
 		b.Grant(t, agent.ID, c.ID, func(g *connectors.Grant) { g.Approval, g.TrustedTools = tc.grant.Approval, tc.grant.TrustedTools })
-		if got := b.view(t, agent.ID).Tools[0].Asks; got != tc.asks {
+		if got := b.view(t, agent.ID).Tools[0].NeedsApproval; got != tc.asks {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -303,7 +303,7 @@ func TestAllowance_SkipsApprovalUntilExpiry(t *testing.T) {
 		t.Fatal(err)
 	}
 	tool := b.view(t, agent.ID).Tools[0]
-	if tool.AsksAt(until.Add(-time.Minute)) || !tool.AsksAt(until.Add(time.Minute)) {
+	if tool.NeedsApprovalAt(until.Add(-time.Minute)) || !tool.NeedsApprovalAt(until.Add(time.Minute)) {
 		t.Error("the allowance does not hold, or does not end")
 	}
 }
@@ -353,7 +353,7 @@ func TestDisabledTool_IsHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := b.view(t, agent.ID)
-	if tool := v.Tool(connectors.ExposedName(c.Slug, "off")); len(v.Tools) != 1 || tool.Held != agentview.HeldDisabled {
+	if tool := v.Tool(connectors.ExposedName(c.Slug, "off")); len(v.Tools) != 1 || tool.BlockedBy != agentview.BlockedDisabled {
 		t.Errorf("%v: %+v", exposedNames(v), tool)
 	}
 }

@@ -208,7 +208,7 @@ var otherActs = map[string]actionCase{
 			sys.ReviewListeners(t.Context(), store.OwnedConnector{Tenant: w.Tenant, ID: c.ID}),
 			dropFirst(sys.ClaimStreams(t.Context(), w.Instance, 1)),
 			dropFirst(w.Door().OpenStream(t.Context(), stream, nil, 0)),
-			w.Door().CloseStream(t.Context(), stream, store.StreamEnd{State: connectors.ListenIsOff, Reason: connectors.ListenFlood}),
+			w.Door().CloseStream(t.Context(), stream, store.StreamEnd{State: connectors.ListenStateOff, Reason: connectors.ListenFlood}),
 		} {
 			if step != nil {
 				t.Fatal(step)

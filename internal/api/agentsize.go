@@ -57,7 +57,7 @@ func (h *Handler) mountAgentSize() {
 }
 
 func (h *Handler) agentSize(ctx context.Context, actor auth.Actor, in *agentSizeInput) (*response[agentSizeJSON], error) {
-	view, err := h.access.Fresh(ctx, actor.Tenant.ID, in.ref())
+	view, err := h.access.LoadUncached(ctx, actor.Tenant.ID, in.ref())
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +65,8 @@ func (h *Handler) agentSize(ctx context.Context, actor auth.Actor, in *agentSize
 		Provider: in.Provider.Provider, sizeJSON: viewSize(view.Size(in.format())), MarginPercent: toolfmt.Margin(in.format()),
 		Connectors: []connectorSize{},
 	}
-	for _, r := range view.Reaches {
-		out.Connectors = append(out.Connectors, connectorSize{Connector: r.Connector.Slug, sizeJSON: viewSize(r.Size(in.format()))})
+	for _, connector := range view.Connectors {
+		out.Connectors = append(out.Connectors, connectorSize{Connector: connector.Connector.Slug, sizeJSON: viewSize(connector.Size(in.format()))})
 	}
 	return &response[agentSizeJSON]{Body: out}, nil
 }

@@ -40,7 +40,7 @@ func (h *Handler) mountAgentTools() {
 }
 
 func (h *Handler) agentTools(ctx context.Context, actor auth.Actor, in *agentToolsInput) (*response[agentToolsJSON], error) {
-	view, err := h.access.Fresh(ctx, actor.Tenant.ID, in.ref())
+	view, err := h.access.LoadUncached(ctx, actor.Tenant.ID, in.ref())
 	if err != nil {
 		return nil, err
 	}

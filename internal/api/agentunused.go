@@ -55,14 +55,14 @@ func (h *Handler) agentUnused(ctx context.Context, actor auth.Actor, in *unusedI
 	return &response[unusedJSON]{Body: viewUnused(unused, in.format())}, nil
 }
 
-func viewUnused(u agentview.Unused, f toolfmt.Format) unusedJSON {
+func viewUnused(u agentview.UnusedTools, f toolfmt.Format) unusedJSON {
 	out := unusedJSON{
-		Since: u.Since.UTC(), Provider: string(f), Seen: len(u.View.Tools), TooNew: u.Young, Tokens: u.View.Size(f).Tokens,
+		Since: u.Since.UTC(), Provider: string(f), Seen: len(u.View.Tools), TooNew: u.TooRecent, Tokens: u.View.Size(f).Tokens,
 		MarginPercent: toolfmt.Margin(f), Tools: make([]unusedToolJSON, len(u.Tools)),
 	}
 	for i, t := range u.Tools {
 		size := t.Size(f)
-		out.Tools[i] = unusedToolJSON{Tool: t.Exposed, Connector: t.Reach.Connector.Slug, Name: t.Name, Tokens: size.Tokens}
+		out.Tools[i] = unusedToolJSON{Tool: t.Exposed, Connector: t.Connector.Connector.Slug, Name: t.Name, Tokens: size.Tokens}
 		out.TokensSaved += size.Tokens
 	}
 	return out

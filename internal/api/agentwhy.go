@@ -27,8 +27,8 @@ type whyJSON struct {
 
 // uncheckedJSON is a part of a schema that is not validated.
 type uncheckedJSON struct {
-	Place  string `json:"place" doc:"A JSON pointer into the schema, as its server wrote it; empty: all of it."`
-	Reason string `json:"reason" doc:"pattern_too_large, pattern_not_supported, reference_not_followed, reference_endless, dialect_not_supported, keyword_not_valid, schema_too_large, or arguments_too_large where large or deeply nested arguments may be too much. More may be added."`
+	Pointer string `json:"place" doc:"A JSON pointer into the schema, as its server wrote it; empty: all of it."`
+	Reason  string `json:"reason" doc:"pattern_too_large, pattern_not_supported, reference_not_followed, reference_endless, dialect_not_supported, keyword_not_valid, schema_too_large, or arguments_too_large where large or deeply nested arguments may be too much. More may be added."`
 }
 
 // whyCredentialJSON is the credential that a call would use.
@@ -38,9 +38,9 @@ type whyCredentialJSON struct {
 	Status string `json:"status" doc:"active, expired, refresh_failed, revoked, missing or not_needed; empty likewise."`
 }
 
-func viewWhy(w agentview.Why) whyJSON {
+func viewWhy(w agentview.ToolAccess) whyJSON {
 	out := whyJSON{
-		Tool: w.Exposed, Sees: w.Sees, MayCall: w.MayCall, State: w.State, Asks: w.Asks, AllowedUntil: toUTC(w.AllowedUntil), Advice: w.Advice,
+		Tool: w.Exposed, Sees: w.Listed, MayCall: w.Callable, State: w.State, Asks: w.NeedsApproval, AllowedUntil: toUTC(w.AllowedUntil), Advice: w.Advice,
 		Unchecked:  []uncheckedJSON{},
 		Credential: whyCredentialJSON{Mode: string(w.Credential.Mode), Owner: w.Credential.Owner, Status: w.Credential.Status},
 	}
@@ -69,7 +69,7 @@ func (h *Handler) mountAgentWhy() {
 }
 
 func (h *Handler) whyAgentTool(ctx context.Context, actor auth.Actor, in *whyInput) (*response[whyJSON], error) {
-	why, err := h.access.Why(ctx, actor.Tenant.ID, in.ref(), in.Tool)
+	why, err := h.access.ExplainTool(ctx, actor.Tenant.ID, in.ref(), in.Tool)
 	if err != nil {
 		return nil, err
 	}

@@ -34,9 +34,9 @@ type Options struct {
 	Syncer           *toolsync.Syncer
 	Connect          *connect.Broker
 	CredentialExport *credentialexport.Desk
-	Access           *agentview.Cache // the agents' views
-	Calls            *toolcall.Caller // calls of tools
-	Webhooks         *webhooks.Post   // receivers of notices
+	Access           *agentview.Cache   // the agents' views
+	Calls            *toolcall.Executor // calls of tools
+	Webhooks         *webhooks.Post     // receivers of notices
 	SSO              *sso.Service
 	Programs         *authserver.Server // the authorization server for programs
 	Auth             *auth.Service      // sessions are loaded by middleware before
@@ -57,7 +57,7 @@ type Handler struct {
 	connect          *connect.Broker
 	credentialExport *credentialexport.Desk
 	access           *agentview.Cache
-	calls            *toolcall.Caller
+	calls            *toolcall.Executor
 	webhooks         *webhooks.Post
 	auth             *auth.Service
 	sso              *sso.Service
@@ -109,7 +109,7 @@ func New(o Options) (*Handler, error) {
 		now:              o.Now,
 		routes:           chi.NewMux(),
 	}
-	h.identify = identifyUnlessKnown(middleware.Identify(o.Auth.Identify, h.refuseCaller))
+	h.identify = identifyUnlessKnown(middleware.Authenticate(o.Auth.Identify, h.refuseCaller))
 	h.routes.Use(noStore, h.identify, h.limitRate, headIsGet)
 	h.routes.NotFound(h.notFound)
 	h.routes.MethodNotAllowed(h.badMethod)

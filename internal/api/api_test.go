@@ -44,7 +44,7 @@ type world struct {
 	syncer  *toolsync.Syncer
 	connect *connect.Broker
 	access  *agentview.Cache
-	caller  *toolcall.Caller
+	caller  *toolcall.Executor
 	handler http.Handler
 	log     *logbook
 	account *oauthAccount // nil: no OAuth account
@@ -70,7 +70,7 @@ func newWorld(t *testing.T, opts ...func(*api.Options)) *world {
 	w.syncer = toolsync.New(toolsync.Options{
 		Store: w.St, Credentials: resolver, Egress: egress, HTTP: egress.Client(),
 		Version: "test", Instance: w.Instance, Log: log,
-		Programs: toolsync.Programs{Allowed: programs, Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"}},
+		Programs: toolsync.CommandPolicy{Allowed: programs, Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"}},
 	})
 	w.connect = connect.New(connect.Options{
 		Store: w.St, OAuth: authorization, Dialer: &mcp.Dialer{HTTP: egress.Client(), Version: "test"}, Log: log, BaseURL: baseURL,

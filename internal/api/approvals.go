@@ -147,7 +147,7 @@ func (h *Handler) approveCall(ctx context.Context, actor auth.Actor, in *approve
 	if err != nil {
 		return nil, err
 	}
-	return h.decideApproval(ctx, actor, id, toolcall.Decision{Approve: true, Allow: time.Duration(doc.AllowForS) * time.Second})
+	return h.decideApproval(ctx, actor, id, toolcall.Decision{Approve: true, AllowFor: time.Duration(doc.AllowForS) * time.Second})
 }
 
 func (h *Handler) denyCall(ctx context.Context, actor auth.Actor, in *denyInput) (*response[toolCallJSON], error) {

@@ -41,7 +41,7 @@ var dangerousOperations = map[string]string{
 func (h *Handler) requireConfirmation(ctx huma.Context, next func(huma.Context)) {
 	r, w := humachi.Unwrap(ctx)
 	actor, _ := auth.ActorFrom(ctx.Context())
-	if err := h.auth.RequireConfirmed(actor); err != nil {
+	if err := h.auth.RequireRecentAuth(actor); err != nil {
 		h.respond.Problem(w, r, err)
 		return
 	}

@@ -41,20 +41,20 @@ func (h *Handler) mountConnect() {
 }
 
 func (h *Handler) connectAccount(ctx context.Context, actor auth.Actor, in *connectInput) (*response[connectionJSON], error) {
-	order, err := readOrder(in)
+	request, err := readOrder(in)
 	if err != nil {
 		return nil, h.orNotFound(ctx, actor, in.ref(), nil, err)
 	}
 	var out connectionJSON
 	if actor.Kind == auth.KindPerson && actor.Session != (connectors.SessionID{}) { // a person's program has no browser to redirect
-		order.Browser = connect.SessionBinding(h.auth.Sessions().Token(ctx))
-		started, err := h.connect.Start(ctx, actor, order)
+		request.Browser = connect.SessionBinding(h.auth.Sessions().Token(ctx))
+		started, err := h.connect.Start(ctx, actor, request)
 		if err != nil {
 			return nil, err
 		}
 		out.AuthorizeURL = &started.AuthorizeURL
 	}
-	link, err := h.connect.LinkOrPage(ctx, actor, order.Connector, order.Agent, order.ReturnTo)
+	link, err := h.connect.LinkOrPage(ctx, actor, request.Connector, request.Agent, request.ReturnTo)
 	if err != nil {
 		return nil, err
 	}
@@ -62,23 +62,23 @@ func (h *Handler) connectAccount(ctx context.Context, actor auth.Actor, in *conn
 	return &response[connectionJSON]{Body: out}, nil
 }
 
-func readOrder(in *connectInput) (connect.Order, error) {
+func readOrder(in *connectInput) (connect.StartRequest, error) {
 	req, err := in.JSON.readJSON()
 	if err != nil {
-		return connect.Order{}, err
+		return connect.StartRequest{}, err
 	}
-	order := connect.Order{Connector: in.ref()}
-	setIfPresent(&order.ReturnTo, req.ReturnTo)
-	if order.ReturnTo != "" && respond.OwnPath(order.ReturnTo, "") == "" {
-		return connect.Order{}, fault.InvalidFields(fault.Field{
+	request := connect.StartRequest{Connector: in.ref()}
+	setIfPresent(&request.ReturnTo, req.ReturnTo)
+	if request.ReturnTo != "" && respond.OwnPath(request.ReturnTo, "") == "" {
+		return connect.StartRequest{}, fault.InvalidFields(fault.Field{
 			Location: "return_to", Message: "This is no path of Patchbay. It begins with one slash, as /connectors.",
 		})
 	}
 	if req.Agent != nil {
 		agent := connectors.Ref(*req.Agent)
-		order.Agent = &agent
+		request.Agent = &agent
 	}
-	return order, nil
+	return request, nil
 }
 
 // withConnectURL adds the page to connect an account to an error about a missing one. If that fails, the error

@@ -54,7 +54,7 @@ func (w *world) callInSession(t *testing.T, cookie *http.Cookie, method, path st
 }
 
 // connectAccount connects an account as an admin in a browser, and returns the result.
-func (a *oauthAccount) connectAccount(t *testing.T, body any) connect.Finished {
+func (a *oauthAccount) connectAccount(t *testing.T, body any) connect.Connection {
 	t.Helper()
 	m := a.Member(t, connectors.RoleAdmin)
 	cookie := a.signIn(t, m.UserID)
@@ -67,7 +67,7 @@ func (a *oauthAccount) connectAccount(t *testing.T, body any) connect.Finished {
 }
 
 // finishConnect consents at the authorization server, and opens the callback with a session.
-func (a *oauthAccount) finishConnect(t *testing.T, authorizeURL string, m connectors.Member, session string) (connect.Finished, error) {
+func (a *oauthAccount) finishConnect(t *testing.T, authorizeURL string, m connectors.Member, session string) (connect.Connection, error) {
 	t.Helper()
 	client := testclient.New(t)
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -84,7 +84,7 @@ func (a *oauthAccount) finishConnect(t *testing.T, authorizeURL string, m connec
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a.connect.Finish(t.Context(), back.Query(), connect.Browser{
+	return a.connect.Finish(t.Context(), back.Query(), connect.BrowserBindings{
 		Session: connect.SessionBinding(session),
 		Person:  &auth.Actor{Kind: auth.KindPerson, Tenant: self, Role: m.Role, UserID: &m.UserID, Name: m.Name},
 	})
@@ -255,7 +255,7 @@ func TestConnect_MissingAccountIsTheAgents(t *testing.T) {
 	if !ok {
 		t.Fatalf("connect_url %v", named["connect_url"])
 	}
-	if page, err := a.connect.Open(t.Context(), secret.Text(token)); err != nil || page.Agent != agent.Name {
+	if page, err := a.connect.ReadLink(t.Context(), secret.Text(token)); err != nil || page.Agent != agent.Name {
 		t.Errorf("%+v, %v", page, err)
 	}
 }

@@ -35,7 +35,7 @@ func TestConnector_HasListeningState(t *testing.T) {
 	if got, _ := listening().(map[string]any); got["state"] != "listening" || got["reason"] != "" || !isTime(got["since"]) || !isTime(got["last_notified_at"]) {
 		t.Errorf("%v", got)
 	}
-	if err := w.Door().CloseStream(t.Context(), stream, store.StreamEnd{State: connectors.ListenIsOff, Reason: connectors.ListenFlood}); err != nil {
+	if err := w.Door().CloseStream(t.Context(), stream, store.StreamEnd{State: connectors.ListenStateOff, Reason: connectors.ListenFlood}); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := listening().(map[string]any); got["state"] != "off" || got["reason"] != connectors.ListenFlood.Sentence() {

@@ -70,7 +70,7 @@ func (h *Handler) syncConnector(ctx context.Context, actor auth.Actor, in *syncI
 	if err != nil {
 		return nil, h.orNotFound(ctx, actor, in.ref(), nil, err)
 	}
-	sync := toolsync.Request{Connector: in.ref(), Trigger: syncTrigger(actor), Asked: new(actor.Event("connector.sync", ""))}
+	sync := toolsync.Request{Connector: in.ref(), Trigger: syncTrigger(actor), AuditEvent: new(actor.Event("connector.sync", ""))}
 	if req.Agent != nil {
 		agent := connectors.Ref(*req.Agent)
 		sync.Agent = &agent

@@ -118,12 +118,12 @@ func (h *Handler) callTool(ctx context.Context, actor auth.Actor, in *callToolIn
 	if err != nil {
 		return nil, err
 	}
-	order, err := newOrder(actor, view, doc)
+	request, err := newOrder(actor, view, doc)
 	if err != nil {
 		return nil, err
 	}
-	call, err := h.calls.Run(ctx, order, callWait)
-	if bad, ok := errors.AsType[*toolcall.BadArguments](err); ok {
+	call, err := h.calls.Run(ctx, request, callWait)
+	if bad, ok := errors.AsType[*toolcall.InvalidArgumentsError](err); ok {
 		return nil, fault.InvalidFields(fault.Field{Location: "arguments", Message: bad.Sentence})
 	}
 	if err != nil {
@@ -132,16 +132,16 @@ func (h *Handler) callTool(ctx context.Context, actor auth.Actor, in *callToolIn
 	return &response[toolCallJSON]{Body: viewToolCall(call)}, nil
 }
 
-func newOrder(actor auth.Actor, view *agentview.View, doc toolCallCreate) (toolcall.Order, error) {
+func newOrder(actor auth.Actor, view *agentview.View, doc toolCallCreate) (toolcall.CallRequest, error) {
 	tool := view.Tool(doc.Tool)
 	if tool == nil {
-		return toolcall.Order{}, fault.InvalidFields(fault.Field{Location: "tool", Message: "The agent sees no tool of this name."})
+		return toolcall.CallRequest{}, fault.InvalidFields(fault.Field{Location: "tool", Message: "The agent sees no tool of this name."})
 	}
 	arguments, err := doc.rawArguments()
 	if err != nil {
-		return toolcall.Order{}, err
+		return toolcall.CallRequest{}, err
 	}
-	return toolcall.Order{View: view, Tool: tool, Arguments: arguments, Source: connectors.SourceAPI, Caller: actor.Name, From: actor.CallOrigin()}, nil
+	return toolcall.CallRequest{View: view, Tool: tool, Arguments: arguments, Source: connectors.SourceAPI, ActorName: actor.Name, Origin: actor.CallOrigin()}, nil
 }
 
 func (h *Handler) listAgentCalls(ctx context.Context, actor auth.Actor, in *listAgentCallsInput) (*response[list[toolCallJSON]], error) {

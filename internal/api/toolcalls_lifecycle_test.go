@@ -52,9 +52,9 @@ func (w *callWorld) watchDatabase(t *testing.T) {
 	heard := make(chan struct{}, 1)
 	var tasks sync.WaitGroup
 	tasks.Go(func() {
-		_ = w.St.Watch(ctx, func(n store.Notice) { w.access.OnNotify(n); w.caller.OnNotify(n) }, func(yes bool) {
-			w.access.Connected(yes)
-			w.caller.Connected(yes)
+		_ = w.St.Watch(ctx, func(n store.ChangeEvent) { w.access.OnNotify(n); w.caller.OnNotify(n) }, func(yes bool) {
+			w.access.SetConnected(yes)
+			w.caller.SetConnected(yes)
 			if yes {
 				heard <- struct{}{}
 			}

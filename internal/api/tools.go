@@ -60,7 +60,7 @@ func newConnectorToolPage(ctx context.Context, tenant *store.Tenant, in *connect
 	}
 	filter := store.ToolFilter{
 		Connector: &c.ID, Query: in.Query, Removed: in.Removed, Tag: in.Tag, Page: in.toPage(),
-		State: connectors.ToolStanding(in.State), Hint: connectors.Hint(in.Annotation),
+		State: connectors.ToolStateFilter(in.State), Hint: connectors.Hint(in.Annotation),
 	}
 	exposed := connectors.ExposedNames(c.Slug, c.DiscoveredTools)
 	return newToolPage(ctx, tenant, filter, func(t connectors.Tool) string {

@@ -13,12 +13,12 @@ func (s *scan) orders() {
 	local := s.localName(calls)
 	ast.Inspect(s.file, func(n ast.Node) bool {
 		made, ok := n.(*ast.CompositeLit)
-		if !ok || len(made.Elts) == 0 || !isSelector(made.Type, local, "Order") && !isSelector(made.Type, local, "Query") {
+		if !ok || len(made.Elts) == 0 || !isSelector(made.Type, local, "CallRequest") && !isSelector(made.Type, local, "UpstreamRequest") {
 			return true
 		}
 		s.seen.orders++
 		if !slices.ContainsFunc(made.Elts, saysFrom) {
-			s.complain(made.Pos(), "a call says where it comes from: From")
+			s.complain(made.Pos(), "a call says where it comes from: Origin")
 		}
 		return true
 	})
@@ -30,5 +30,5 @@ func saysFrom(e ast.Expr) bool {
 		return false
 	}
 	key, ok := pair.Key.(*ast.Ident)
-	return ok && key.Name == "From"
+	return ok && key.Name == "Origin"
 }

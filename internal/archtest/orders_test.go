@@ -14,17 +14,17 @@ func TestEveryCallSaysWhereItComesFrom(t *testing.T) {
 		made  string
 		wrong bool
 	}{
-		"a call":                     {"toolcall.Order{View: nil, From: nil}", false},
-		"a call from nowhere":        {"toolcall.Order{View: nil}", true},
-		"a question from nowhere":    {"toolcall.Query{View: nil, Kind: nil}", true},
-		"none, beside an error":      {"toolcall.Order{}", false},
-		"its address":                {"&toolcall.Order{View: nil}", true},
-		"another room's of the name": {"other.Order{View: nil}", false},
+		"a call":                     {"toolcall.CallRequest{View: nil, Origin: nil}", false},
+		"a call from nowhere":        {"toolcall.CallRequest{View: nil}", true},
+		"a question from nowhere":    {"toolcall.UpstreamRequest{View: nil, Kind: nil}", true},
+		"none, beside an error":      {"toolcall.CallRequest{}", false},
+		"its address":                {"&toolcall.CallRequest{View: nil}", true},
+		"another room's of the name": {"other.CallRequest{View: nil}", false},
 	} {
 		text := "package a\nimport \"patchbay/internal/toolcall\"\nvar o = " + tc.made
 		var want []string
 		if tc.wrong {
-			want = []string{"door/a.go:3: a call says where it comes from: From"}
+			want = []string{"door/a.go:3: a call says where it comes from: Origin"}
 		}
 		have, err := archtest.CheckFile(plan, "door", "a.go", []byte(text))
 		if err != nil {

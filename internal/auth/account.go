@@ -23,7 +23,7 @@ func (a Actor) RequireAccount(ctx context.Context, tx *store.Tenant, agent *conn
 
 // LockAccount is RequireAccount inside the transaction that stores an account: membership and agent may have
 // changed since the request was identified. It locks both until the transaction ends. Call it after
-// [store.Tenant.Before], which serializes a tenant's actions. Ending a membership locks these rows in another
+// [store.Tenant.LockAndReadState], which serializes a tenant's actions. Ending a membership locks these rows in another
 // order (an owner's before the agents, others after them), which is safe only behind Before. Code that locks
 // several of these rows without Before must take that turn first.
 func (a Actor) LockAccount(ctx context.Context, tx *store.Tenant, agent *connectors.AgentID) error {

@@ -11,20 +11,20 @@ import (
 	"patchbay/internal/store"
 )
 
-// Kind is the kind of an actor and the actor type of its audit events.
-type Kind string
+// ActorKind is the kind of an actor and the actor type of its audit events.
+type ActorKind string
 
 // The kinds of actor.
 const (
-	KindPerson   Kind = "person"
-	KindKey      Kind = "key"
-	KindOperator Kind = "operator" // the command line, with access to the database
-	KindAgent    Kind = "agent"    // an agent, on the page to connect its missing account only
+	KindPerson   ActorKind = "person"
+	KindKey      ActorKind = "key"
+	KindOperator ActorKind = "operator" // the command line, with access to the database
+	KindAgent    ActorKind = "agent"    // an agent, on the page to connect its missing account only
 )
 
 // Actor is the caller of a request, in one tenant.
 type Actor struct {
-	Kind   Kind
+	Kind   ActorKind
 	Tenant connectors.Tenant
 	Role   connectors.Role
 	UserID *connectors.UserID   // of a person
@@ -38,15 +38,15 @@ type Actor struct {
 	RequestID string // of the request; for the audit log and the call history
 	Address   string // remote address of the request, likewise
 
-	Issued          bool       // of a person: this tenant issued the account, which opens it alone
-	BySSO           bool       // of a person: signed in at the tenant's provider, which opens this tenant alone
-	Confirmed       *time.Time // of a person: last re-authentication in the session; nil: none
-	HasSecondFactor bool       // of a person: has a second factor
-	EnrolFirst      bool       // of a person: the tenant requires a second factor that is not set up
+	Issued                bool       // of a person: this tenant issued the account, which opens it alone
+	BySSO                 bool       // of a person: signed in at the tenant's provider, which opens this tenant alone
+	ReauthenticatedAt     *time.Time // of a person: last re-authentication in the session; nil: none
+	HasSecondFactor       bool       // of a person: has a second factor
+	MustEnrolSecondFactor bool       // of a person: the tenant requires a second factor that is not set up
 
-	Program *store.Program // OAuth client that acts as the person; nil: none
+	Program *store.ActingClient // OAuth client that acts as the person; nil: none
 
-	Via string // entry point of the request, if another one performs it: "mcp"; for the audit log
+	EntryPoint string // entry point of the request, if another one performs it: "mcp"; for the audit log
 }
 
 // CallOrigin returns the origin of the actor's calls.
@@ -59,13 +59,13 @@ func Operator(t connectors.Tenant) Actor {
 	return Actor{Kind: KindOperator, Tenant: t, Role: connectors.RoleOwner, Name: "command line"}
 }
 
-// In returns the person as an actor of another of their tenants. It fails with NotFound without a membership
+// ForTenant returns the person as an actor of another of their tenants. It fails with NotFound without a membership
 // that this sign-in opens, and refuses a tenant that first requires a second factor.
-func (a Actor) In(slug string) (Actor, error) {
+func (a Actor) ForTenant(slug string) (Actor, error) {
 	for _, m := range a.Memberships {
 		if m.Tenant.Slug == slug {
 			a.Tenant, a.Role = m.Tenant, m.Role
-			a.EnrolFirst = m.Tenant.SecondFactorRequired && !m.SecondFactor && !a.BySSO
+			a.MustEnrolSecondFactor = m.Tenant.SecondFactorRequired && !m.SecondFactor && !a.BySSO
 			return requireEnrolled(a, nil)
 		}
 	}
@@ -102,7 +102,7 @@ func (a Actor) Event(action, target string) store.Event {
 		Target:    target,
 		RequestID: a.RequestID,
 		IP:        a.Address,
-		Via:       a.Via,
+		Via:       a.EntryPoint,
 		Program:   a.Program,
 	}
 }

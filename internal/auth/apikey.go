@@ -72,7 +72,7 @@ func (s *Service) RevokeKey(ctx context.Context, a Actor, id connectors.APIKeyID
 		return err
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		was, err := tx.Before(ctx, store.OfAPIKey(id))
+		was, err := tx.LockAndReadState(ctx, store.OfAPIKey(id))
 		if err != nil {
 			return err
 		}

@@ -9,30 +9,30 @@ import (
 	"patchbay/internal/secret"
 )
 
-// ConfirmedFor is how long a re-authentication counts: enough for a few actions in a row, too short for a
+// RecentAuthTTL is how long a re-authentication counts: enough for a few actions in a row, too short for a
 // browser left open.
-const ConfirmedFor = 10 * time.Minute
+const RecentAuthTTL = 10 * time.Minute
 
-// CodeConfirm is the error code of a dangerous action that requires re-authentication.
-const CodeConfirm = "reauthentication_required"
+// CodeReauthenticate is the error code of a dangerous action that requires re-authentication.
+const CodeReauthenticate = "reauthentication_required"
 
-// RequireConfirmed fails for a dangerous action of a person without recent re-authentication. Keys and the
+// RequireRecentAuth fails for a dangerous action of a person without recent re-authentication. Keys and the
 // command line pass.
-func (s *Service) RequireConfirmed(a Actor) error { return a.RequireConfirmed(s.now()) }
+func (s *Service) RequireRecentAuth(a Actor) error { return a.RequireRecentAuth(s.now()) }
 
-// RequireConfirmed is [Service.RequireConfirmed] at a time. A client that acts as a person is never confirmed.
-func (a Actor) RequireConfirmed(now time.Time) error {
-	if a.Kind != KindPerson || a.Program == nil && a.Confirmed != nil && now.Sub(*a.Confirmed) <= ConfirmedFor {
+// RequireRecentAuth is [Service.RequireRecentAuth] at a time. A client that acts as a person is never confirmed.
+func (a Actor) RequireRecentAuth(now time.Time) error {
+	if a.Kind != KindPerson || a.Program == nil && a.ReauthenticatedAt != nil && now.Sub(*a.ReauthenticatedAt) <= RecentAuthTTL {
 		return nil
 	}
 	f := fault.Errorf(fault.Denied, "This needs you to confirm who you are: do it in the dashboard, or use an API key.")
-	f.Code = CodeConfirm
+	f.Code = CodeReauthenticate
 	return f
 }
 
-// Confirm re-authenticates the person by password, and by code if they have a second factor. Failures count as
+// Reauthenticate re-authenticates the person by password, and by code if they have a second factor. Failures count as
 // failed sign-ins and are field errors of confirm_password or confirm_code.
-func (s *Service) Confirm(ctx context.Context, a Actor, password secret.Text, code string) error {
+func (s *Service) Reauthenticate(ctx context.Context, a Actor, password secret.Text, code string) error {
 	if a.UserID == nil {
 		return errPeopleOnly()
 	}

@@ -13,8 +13,8 @@ import (
 // wantAsked wants a dangerous act to be refused until the person confirms.
 func (b *browser) wantAsked(want bool) {
 	b.t.Helper()
-	err := b.w.auth.RequireConfirmed(b.actor())
-	if f := fault.As(err); want != (f != nil && f.Kind == fault.Denied && f.Code == auth.CodeConfirm) {
+	err := b.w.auth.RequireRecentAuth(b.actor())
+	if f := fault.As(err); want != (f != nil && f.Kind == fault.Denied && f.Code == auth.CodeReauthenticate) {
 		b.t.Errorf("asked: %v, want %t", err, want)
 	}
 }
@@ -25,20 +25,20 @@ func TestASessionCountsAsConfirmedForTenMinutes(t *testing.T) {
 	m := w.person(t, connectors.RoleOwner)
 	b := w.signedIn(t, m.UserID)
 	b.wantAsked(false)
-	w.clock.forward(auth.ConfirmedFor + time.Second)
+	w.clock.forward(auth.RecentAuthTTL + time.Second)
 	b.wantAsked(true)
 	other := w.signedIn(t, m.UserID)
-	wantKind(t, w.auth.Confirm(t.Context(), b.actor(), "not the password", ""), fault.Invalid)
+	wantKind(t, w.auth.Reauthenticate(t.Context(), b.actor(), "not the password", ""), fault.Invalid)
 	b.wantAsked(true)
-	if err := w.auth.Confirm(t.Context(), b.actor(), password, ""); err != nil {
+	if err := w.auth.Reauthenticate(t.Context(), b.actor(), password, ""); err != nil {
 		t.Fatal(err)
 	}
 	b.wantAsked(false)
-	w.clock.forward(auth.ConfirmedFor - time.Second)
+	w.clock.forward(auth.RecentAuthTTL - time.Second)
 	other.wantAsked(false)
 	w.clock.forward(2 * time.Second)
 	other.wantAsked(true) // each session for itself
-	if err := w.auth.RequireConfirmed(w.owner(t)); err != nil {
+	if err := w.auth.RequireRecentAuth(w.owner(t)); err != nil {
 		t.Errorf("the command line: %v", err)
 	}
 }
@@ -51,7 +51,7 @@ func TestConfirm_SSOSessionNeedsProvider(t *testing.T) {
 	w.singleSignOn(t, w.Tenant, nil)
 	b := w.bySSO(t, m.UserID, w.Tenant)
 	b.wantAsked(true)
-	wantKind(t, w.auth.Confirm(t.Context(), b.actor(), password, ""), fault.Denied)
+	wantKind(t, w.auth.Reauthenticate(t.Context(), b.actor(), password, ""), fault.Denied)
 	b.do(func(ctx context.Context) {
 		if err := w.auth.ConfirmBySSO(ctx, b.actor()); err != nil {
 			t.Error(err)

@@ -35,7 +35,7 @@ func (s *Service) Invite(ctx context.Context, a Actor, email string, role connec
 		return connectors.Invitation{}, "", err
 	}
 	return s.issueLink(ctx, a, "member.invite", nil, func(tx *store.Tenant, link store.InvitationLink) (connectors.Invitation, error) {
-		return tx.Invite(ctx, Account(email), role, link)
+		return tx.Invite(ctx, NormalizeEmail(email), role, link)
 	})
 }
 
@@ -55,7 +55,7 @@ func (s *Service) RevokeInvitation(ctx context.Context, a Actor, id connectors.I
 		return err
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		was, err := tx.Before(ctx, store.OfInvitation(id))
+		was, err := tx.LockAndReadState(ctx, store.OfInvitation(id))
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (s *Service) RevokeInvitation(ctx context.Context, a Actor, id connectors.I
 
 // issueLink makes a token and stores an invitation with its hash; is is the existing invitation, nil for none.
 func (s *Service) issueLink(
-	ctx context.Context, a Actor, action string, is store.Subject, save func(*store.Tenant, store.InvitationLink) (connectors.Invitation, error),
+	ctx context.Context, a Actor, action string, is store.StateReader, save func(*store.Tenant, store.InvitationLink) (connectors.Invitation, error),
 ) (connectors.Invitation, secret.Text, error) {
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // never fails: crypto/rand aborts the program instead
@@ -81,7 +81,7 @@ func (s *Service) issueLink(
 	err := s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) (err error) {
 		var was store.State
 		if is != nil {
-			if was, err = tx.Before(ctx, is); err != nil {
+			if was, err = tx.LockAndReadState(ctx, is); err != nil {
 				return err
 			}
 		}
@@ -178,7 +178,7 @@ func (s *Service) JoinAs(ctx context.Context, a Actor, token secret.Text, addres
 	if err != nil {
 		return connectors.Tenant{}, connectors.Member{}, err
 	}
-	if Account(a.Email) != i.Email {
+	if NormalizeEmail(a.Email) != i.Email {
 		return connectors.Tenant{}, connectors.Member{}, fault.Errorf(fault.Conflict,
 			"You are signed in as %s, and the invitation is for %s. Sign out, and open the link again.", a.Email, i.Email).WithType(TypeInvitationAddress)
 	}
@@ -254,8 +254,8 @@ func checkInvitation(email string, role connectors.Role) error {
 }
 
 func isAddress(email string) bool {
-	addr, err := mail.ParseAddress(Account(email))
-	return err == nil && addr.Address == Account(email) && len(addr.Address) <= 254
+	addr, err := mail.ParseAddress(NormalizeEmail(email))
+	return err == nil && addr.Address == NormalizeEmail(email) && len(addr.Address) <= 254
 }
 
 func newAddressFault() fault.Field {

@@ -48,7 +48,7 @@ func (s *Service) SetMemberRole(ctx context.Context, a Actor, user connectors.Us
 		return fault.InvalidFields(newRoleFault())
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		was, err := tx.Before(ctx, store.OfMember(user))
+		was, err := tx.LockAndReadState(ctx, store.OfMember(user))
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func (s *Service) RemoveMember(ctx context.Context, a Actor, user connectors.Use
 		return err
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		was, err := tx.Before(ctx, store.OfMember(user))
+		was, err := tx.LockAndReadState(ctx, store.OfMember(user))
 		if err != nil {
 			return err
 		}

@@ -16,17 +16,17 @@ import (
 // the provider. A client that acts as the person keeps it for a session's lifetime.
 const maxProviderAge = 30 * 24 * time.Hour
 
-// ProgramGrant is how a person authorized a client.
-type ProgramGrant struct {
+// ClientAuthorization is how a person authorized a client.
+type ClientAuthorization struct {
 	At       time.Time
 	BySSO    bool // signed in at the tenant's provider
 	AsMember bool // the client acts as the person
 }
 
-// WhyEnded returns why a client lost its access, given its person's current state; empty: it has not. What ends
+// EndReason returns why a client lost its access, given its person's current state; empty: it has not. What ends
 // the person's sessions ends clients that act as them. A member bound to single sign-on keeps no client
 // authorized by password, nor one for long without a new sign-in.
-func (s *Service) WhyEnded(l ProgramGrant, today store.ProgramOwner, now time.Time) string {
+func (s *Service) EndReason(l ClientAuthorization, today store.ClientOwner, now time.Time) string {
 	away := maxProviderAge
 	if l.AsMember {
 		away = s.lifetime
@@ -45,8 +45,8 @@ func (s *Service) WhyEnded(l ProgramGrant, today store.ProgramOwner, now time.Ti
 	}
 }
 
-// fromProgram identifies the caller of an Authorization header where clients of members are admitted.
-func (s *Service) fromProgram(ctx context.Context, header string) (Actor, error) {
+// fromBearerOrClient identifies the caller of an Authorization header where clients of members are admitted.
+func (s *Service) fromBearerOrClient(ctx context.Context, header string) (Actor, error) {
 	scheme, token, _ := strings.Cut(header, " ")
 	if text := secret.Text(strings.TrimSpace(token)); strings.EqualFold(scheme, "Bearer") && secret.IsBearer(secret.MemberBearer, text) {
 		return s.fromMemberToken(ctx, text)
@@ -72,14 +72,14 @@ func (s *Service) fromMemberToken(ctx context.Context, text secret.Text) (Actor,
 	if !t.ExpiresAt.After(now) {
 		return Actor{}, newBadKeyError("This token has expired.")
 	}
-	if why := s.WhyEnded(ProgramGrant{At: t.LetIn, BySSO: t.BySSO, AsMember: true}, t.Standing, now); why != "" {
+	if why := s.EndReason(ClientAuthorization{At: t.AuthorizedAt, BySSO: t.BySSO, AsMember: true}, t.Owner, now); why != "" {
 		return Actor{}, newBadKeyError("This program's access is over: " + why + ". Have it sign in anew.")
 	}
 	a := newPersonActor(t.UserID, t.Member, nil)
 	a.Role = t.Scope.Limit(a.Role)
 	a.BySSO = t.BySSO
-	a.Program = &store.Program{ID: t.Client, Name: t.Name, Host: t.Host}
-	a.EnrolFirst = t.Member.Tenant.SecondFactorRequired && !t.Member.SecondFactor && !t.BySSO
+	a.Program = &store.ActingClient{ID: t.Client, Name: t.Name, Host: t.Host}
+	a.MustEnrolSecondFactor = t.Member.Tenant.SecondFactorRequired && !t.Member.SecondFactor && !t.BySSO
 	if t.UsedAt == nil || now.Sub(*t.UsedAt) >= time.Minute {
 		if err := s.store.System().TouchMemberToken(ctx, id); err != nil {
 			s.log.WarnContext(ctx, "use of a program not noted", "error", err)

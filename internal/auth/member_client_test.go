@@ -20,7 +20,7 @@ func (w world) byToken(t *testing.T, token secret.Text) (auth.Actor, error) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp/admin", nil)
 	r.Header.Set("Authorization", "Bearer "+token.Reveal())
-	ctx, _, err := w.auth.IdentifyProgram(r)
+	ctx, _, err := w.auth.IdentifyBearer(r)
 	if err != nil {
 		return auth.Actor{}, err
 	}
@@ -47,7 +47,7 @@ func TestMemberToken_HasCurrentRole(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, err := w.byToken(t, whole)
-		if err != nil || a.Role != role || a.Kind != auth.KindPerson || *a.UserID != m.UserID || a.Program == nil || a.Program.ID != id || a.Confirmed != nil {
+		if err != nil || a.Role != role || a.Kind != auth.KindPerson || *a.UserID != m.UserID || a.Program == nil || a.Program.ID != id || a.ReauthenticatedAt != nil {
 			t.Errorf("as %s: %+v, %v", role, a, err)
 		}
 		a, err = w.byToken(t, reads)
@@ -75,7 +75,7 @@ func TestMemberToken_OnlyAsBearer(t *testing.T) {
 	for scheme, good := range map[string]bool{"Bearer": true, "bearer": true, "Basic": false, "Token": false} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp/admin", nil)
 		r.Header.Set("Authorization", scheme+" "+token.Reveal())
-		if _, _, err := w.auth.IdentifyProgram(r); good != (err == nil) || !good && !fault.Is(err, fault.Unauthenticated) {
+		if _, _, err := w.auth.IdentifyBearer(r); good != (err == nil) || !good && !fault.Is(err, fault.Unauthenticated) {
 			t.Errorf("%s: %v", scheme, err)
 		}
 	}

@@ -202,5 +202,5 @@ func TestConfirm_TakesThePasswordOfTheSameAccount(t *testing.T) {
 	w.issue(t, w.owner(t), own.Email, "a first password")
 	a := auth.Actor{Kind: auth.KindPerson, UserID: &own.UserID, Email: own.Email, Tenant: connectors.Tenant{ID: w.Other}}
 	wantKind(t, w.auth.ChangePassword(t.Context(), a, "a first password", "another password"), fault.Invalid)
-	wantKind(t, w.auth.Confirm(t.Context(), a, "a first password", ""), fault.Invalid)
+	wantKind(t, w.auth.Reauthenticate(t.Context(), a, "a first password", ""), fault.Invalid)
 }

@@ -40,11 +40,11 @@ func (s *Service) CreateMember(ctx context.Context, tenant connectors.Tenant, p 
 func (s *Service) AddExisting(ctx context.Context, tenant connectors.Tenant, email string, role connectors.Role) (connectors.Member, error) {
 	if _, err := s.store.System().UserByEmail(ctx, email); err != nil {
 		if fault.Is(err, fault.NotFound) {
-			return connectors.Member{}, fault.Errorf(fault.NotFound, "%s has no account of its own. Leave --existing out to create one.", Account(email))
+			return connectors.Member{}, fault.Errorf(fault.NotFound, "%s has no account of its own. Leave --existing out to create one.", NormalizeEmail(email))
 		}
 		return connectors.Member{}, fmt.Errorf("find user: %w", err)
 	}
-	return s.addByOperator(ctx, tenant, store.NewMember{Email: Account(email), Role: role})
+	return s.addByOperator(ctx, tenant, store.NewMember{Email: NormalizeEmail(email), Role: role})
 }
 
 func (s *Service) addByOperator(ctx context.Context, tenant connectors.Tenant, m store.NewMember) (connectors.Member, error) {

@@ -27,7 +27,7 @@ const (
 	partialStartedKey  = "half_at"       // start, Unix seconds
 )
 
-var halfKeys = []string{partialUserKey, partialTenantKey, partialPasswordKey, partialStartedKey}
+var partialKeys = []string{partialUserKey, partialTenantKey, partialPasswordKey, partialStartedKey}
 
 // beginPartial stores under a new token that the password was right, ends the browser's session, and asks for
 // the second factor.
@@ -93,7 +93,7 @@ func (s *Service) loadPartial(ctx context.Context) (partialSignIn, error) {
 }
 
 func (s *Service) endPartial(ctx context.Context) error {
-	for _, key := range halfKeys {
+	for _, key := range partialKeys {
 		s.sessions.Remove(ctx, key)
 	}
 	return errNotSignedIn()
@@ -116,7 +116,7 @@ func (s *Service) FinishSignIn(ctx context.Context, code string, b Browser) erro
 		}
 		return err
 	}
-	if err := s.store.System().SignedIn(ctx, h.user); err != nil {
+	if err := s.store.System().RecordSignIn(ctx, h.user); err != nil {
 		return fmt.Errorf("note sign-in: %w", err)
 	}
 	_ = s.endPartial(ctx)

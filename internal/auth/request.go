@@ -21,11 +21,11 @@ func (s *Service) Identify(r *http.Request) (context.Context, []slog.Attr, error
 	return withActor(r)(s.FromSession(r.Context()))
 }
 
-// IdentifyProgram is Identify without sessions, for routes that no browser uses: a page of another site could
+// IdentifyBearer is Identify without sessions, for routes that no browser uses: a page of another site could
 // use the session. A token of a client that acts as a member yields that member with the current role and no
 // session.
-func (s *Service) IdentifyProgram(r *http.Request) (context.Context, []slog.Attr, error) {
-	return withActor(r)(s.fromProgram(r.Context(), r.Header.Get("Authorization")))
+func (s *Service) IdentifyBearer(r *http.Request) (context.Context, []slog.Attr, error) {
+	return withActor(r)(s.fromBearerOrClient(r.Context(), r.Header.Get("Authorization")))
 }
 
 // IdentifyPerson is Identify for pages: it refuses an Authorization header. The cross-origin check passes such
@@ -42,7 +42,7 @@ func (s *Service) IdentifyEnrolling(r *http.Request) (context.Context, []slog.At
 	if r.Header.Get("Authorization") != "" {
 		return nil, nil, errNotSignedIn()
 	}
-	return withActor(r)(s.FromEnrolling(r.Context()))
+	return withActor(r)(s.FromSessionBeforeEnrolment(r.Context()))
 }
 
 // withActor completes the actor from the request and adds it to the context and the log attributes.

@@ -18,9 +18,9 @@ import (
 	"patchbay/internal/store"
 )
 
-// TypeEnrolFirst is the problem type of a session in a tenant that requires a second factor which is not set
+// TypeMustEnrolSecondFactor is the problem type of a session in a tenant that requires a second factor which is not set
 // up.
-const TypeEnrolFirst = "second-factor-required"
+const TypeMustEnrolSecondFactor = "second-factor-required"
 
 // Parameters that RFC 6238 leaves open, as in common apps: SHA-1, six digits, 30 seconds.
 const (
@@ -184,7 +184,7 @@ func (s *Service) RemoveMemberSecondFactor(ctx context.Context, a Actor, user co
 // checkCode accepts a code or recovery code once. Failures count as wrong passwords. They are counted before
 // the check: two concurrent ones could both be the tenth.
 func (s *Service) checkCode(ctx context.Context, a Actor, code string) error {
-	account, address := Account(a.Email), toNetwork(a.Address)
+	account, address := NormalizeEmail(a.Email), toNetwork(a.Address)
 	if err := s.checkFailures(ctx, account, address); err != nil {
 		return err
 	}
@@ -313,5 +313,5 @@ func requireOwnFactor(a Actor) error {
 }
 
 func errEnrolFirst() error {
-	return fault.Errorf(fault.Denied, "This tenant wants a second factor. Set it up first, on your account's page.").WithType(TypeEnrolFirst)
+	return fault.Errorf(fault.Denied, "This tenant wants a second factor. Set it up first, on your account's page.").WithType(TypeMustEnrolSecondFactor)
 }

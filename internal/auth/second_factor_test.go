@@ -301,7 +301,7 @@ func TestHalfASignInIsNoSession(t *testing.T) {
 	before := b.actor().Session
 	b.do(func(ctx context.Context) { _ = w.auth.StartSession(ctx, m.UserID, somewhere) })
 	b.do(func(ctx context.Context) {
-		for what, ask := range map[string]func(context.Context) (auth.Actor, error){"session": w.auth.FromSession, "enrolling": w.auth.FromEnrolling} {
+		for what, ask := range map[string]func(context.Context) (auth.Actor, error){"session": w.auth.FromSession, "enrolling": w.auth.FromSessionBeforeEnrolment} {
 			_, err := ask(ctx)
 			if !fault.Is(err, fault.Unauthenticated) {
 				t.Errorf("%s: %v", what, err)
@@ -339,7 +339,7 @@ func TestARequiredSecondFactorComesFirst(t *testing.T) {
 	}
 	for _, b := range []*browser{b, w.signedIn(t, m.UserID)} {
 		_, err := b.who()
-		if f := fault.As(err); f == nil || f.Kind != fault.Denied || f.Type != auth.TypeEnrolFirst {
+		if f := fault.As(err); f == nil || f.Kind != fault.Denied || f.Type != auth.TypeMustEnrolSecondFactor {
 			t.Errorf("opened: %v", err)
 		}
 		_, err = w.auth.FromToken(t.Context(), secret.Text(b.cookie.Value))
@@ -349,7 +349,7 @@ func TestARequiredSecondFactorComesFirst(t *testing.T) {
 	w.bySSO(t, bySSO.UserID, w.Tenant).actor()
 
 	var a auth.Actor
-	b.do(func(ctx context.Context) { a, _ = w.auth.FromEnrolling(ctx) })
+	b.do(func(ctx context.Context) { a, _ = w.auth.FromSessionBeforeEnrolment(ctx) })
 	if err := w.auth.BeginSecondFactor(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}

@@ -97,7 +97,7 @@ func (s *Service) startSession(ctx context.Context, user connectors.UserID, m st
 		return err
 	}
 	n := connectors.Session{ID: store.NewSessionID(), UserAgent: b.UserAgent, Address: b.Address, Began: s.now(), SSO: b.sso, SecondFactor: b.proven}
-	if err := s.noteSession(ctx, user, m, n, b); err != nil {
+	if err := s.storeSession(ctx, user, m, n, b); err != nil {
 		return fmt.Errorf("note session: %w", err)
 	}
 	if err := s.sessions.RenewToken(ctx); err != nil {
@@ -119,8 +119,8 @@ func (s *Service) startSession(ctx context.Context, user connectors.UserID, m st
 	return nil
 }
 
-// noteSession stores the session's row and audits a sign-in by password. Package sso audits single sign-on.
-func (s *Service) noteSession(ctx context.Context, user connectors.UserID, m store.Membership, n connectors.Session, b Browser) error {
+// storeSession stores the session's row and audits a sign-in by password. Package sso audits single sign-on.
+func (s *Service) storeSession(ctx context.Context, user connectors.UserID, m store.Membership, n connectors.Session, b Browser) error {
 	if b.sso != nil {
 		return s.store.System().BeginSession(ctx, user, n)
 	}
@@ -193,23 +193,23 @@ func (s *Service) SwitchTenant(ctx context.Context, a Actor, slug string) (conne
 
 // FromSession identifies the person of the session in ctx, and records its use. Validity and role are read on
 // each request, so an ended session is refused by any process. A person that left the session's tenant is
-// signed out, as is a browser with an outdated password. It fails with [TypeEnrolFirst] if a second factor must
+// signed out, as is a browser with an outdated password. It fails with [TypeMustEnrolSecondFactor] if a second factor must
 // be set up first.
 func (s *Service) FromSession(ctx context.Context) (Actor, error) {
-	return requireEnrolled(s.FromEnrolling(ctx))
+	return requireEnrolled(s.FromSessionBeforeEnrolment(ctx))
 }
 
 // requireEnrolled fails if a second factor must be set up first.
 func requireEnrolled(a Actor, err error) (Actor, error) {
-	if err == nil && a.EnrolFirst {
+	if err == nil && a.MustEnrolSecondFactor {
 		return Actor{}, errEnrolFirst()
 	}
 	return a, err
 }
 
-// FromEnrolling is FromSession for what is open before a required second factor is set up: the setup, and
+// FromSessionBeforeEnrolment is FromSession for what is open before a required second factor is set up: the setup, and
 // signing out.
-func (s *Service) FromEnrolling(ctx context.Context) (Actor, error) {
+func (s *Service) FromSessionBeforeEnrolment(ctx context.Context) (Actor, error) {
 	a, seen, err := s.fromSession(ctx)
 	if err != nil {
 		return Actor{}, err
@@ -261,15 +261,15 @@ func (s *Service) fromSession(ctx context.Context) (Actor, time.Time, error) {
 		if m.PasswordSetAt.UnixMicro() != s.sessions.GetInt64(ctx, sessionPasswordKey) {
 			// The password has changed. The browser that changed it continues the row under a new token, so
 			// only this token's data is dropped.
-			return Actor{}, time.Time{}, s.clearBrowser(ctx)
+			return Actor{}, time.Time{}, s.dropSessionData(ctx)
 		}
 		a := newPersonActor(userID, m, memberships)
 		a.Session, a.BySSO = id, s.bySSO(ctx) != ""
 		if m.SecondFactor && !a.BySSO && !times.Proven { // the session predates the factor, or an older release began it
 			return Actor{}, time.Time{}, s.endSession(ctx)
 		}
-		a.Confirmed, a.HasSecondFactor = times.Confirmed, m.SecondFactor
-		a.EnrolFirst = m.Tenant.SecondFactorRequired && !m.SecondFactor && !a.BySSO
+		a.ReauthenticatedAt, a.HasSecondFactor = times.Confirmed, m.SecondFactor
+		a.MustEnrolSecondFactor = m.Tenant.SecondFactorRequired && !m.SecondFactor && !a.BySSO
 		return a, times.Seen, nil
 	}
 	return Actor{}, time.Time{}, s.endSession(ctx)
@@ -292,8 +292,8 @@ func (s *Service) endStoredSession(ctx context.Context) error {
 	return nil
 }
 
-// clearBrowser drops the session data and keeps the row.
-func (s *Service) clearBrowser(ctx context.Context) error {
+// dropSessionData drops the session data and keeps the row.
+func (s *Service) dropSessionData(ctx context.Context) error {
 	if err := s.sessions.Destroy(ctx); err != nil {
 		return fmt.Errorf("end session: %w", err)
 	}

@@ -24,7 +24,7 @@ func TestSessionKnowsItsPersonAndRole(t *testing.T) {
 		t.Fatal(err)
 	}
 	type facts struct {
-		Kind   auth.Kind
+		Kind   auth.ActorKind
 		Tenant connectors.TenantID
 		Role   connectors.Role
 		User   connectors.UserID

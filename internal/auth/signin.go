@@ -41,7 +41,7 @@ func (s *Service) checkOwnPassword(ctx context.Context, a Actor, password secret
 }
 
 func (s *Service) signIn(ctx context.Context, email string, password secret.Text, address string, only *connectors.UserID) (store.User, error) {
-	account, address := Account(email), toNetwork(address)
+	account, address := NormalizeEmail(email), toNetwork(address)
 	if err := s.checkFailures(ctx, account, address); err != nil {
 		return store.User{}, err
 	}
@@ -78,8 +78,8 @@ func (s *Service) signIn(ctx context.Context, email string, password secret.Text
 	return user, s.acceptSignIn(ctx, user, account, password, stale)
 }
 
-// Account returns the canonical form of an e-mail address.
-func Account(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+// NormalizeEmail returns the canonical form of an e-mail address.
+func NormalizeEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
 // checkFailures refuses the attempt above the limit.
 func (s *Service) checkFailures(ctx context.Context, account, address string) error {
@@ -131,7 +131,7 @@ func (s *Service) acceptSignIn(ctx context.Context, user store.User, account str
 			return fmt.Errorf("clear failed sign-ins: %w", err)
 		}
 	}
-	if err := sys.SignedIn(ctx, user.ID); err != nil {
+	if err := sys.RecordSignIn(ctx, user.ID); err != nil {
 		return fmt.Errorf("note sign-in: %w", err)
 	}
 	return nil

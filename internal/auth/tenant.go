@@ -143,7 +143,7 @@ func configureTenant(ctx context.Context, tx *store.Tenant, a Actor, before conn
 	setIfGiven(&history, c.CallHistory)
 	setIfGiven(&readers, c.BodyReaders)
 	setIfGiven(&timeout, c.ApprovalTimeout)
-	return changeTenant(ctx, tx, a.Event("tenant.configure", before.Slug), func() error { return tx.Configure(ctx, history, readers, timeout) })
+	return changeTenant(ctx, tx, a.Event("tenant.configure", before.Slug), func() error { return tx.SetCallSettings(ctx, history, readers, timeout) })
 }
 
 func setHistoryDays(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, days *int) error {
@@ -162,7 +162,7 @@ func requireSecondFactor(ctx context.Context, tx *store.Tenant, a Actor, before 
 
 // changeTenant applies a change of settings and audits it.
 func changeTenant(ctx context.Context, tx *store.Tenant, e store.Event, change func() error) error {
-	was, err := tx.Before(ctx, store.OfTenant())
+	was, err := tx.LockAndReadState(ctx, store.OfTenant())
 	if err != nil {
 		return err
 	}

@@ -43,6 +43,6 @@ func (s *Service) LimitTenant(ctx context.Context, a Actor, most connectors.Quot
 		return err
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		return changeTenant(ctx, tx, a.Event("tenant.limit", a.Tenant.Slug), func() error { return tx.Limit(ctx, most) })
+		return changeTenant(ctx, tx, a.Event("tenant.limit", a.Tenant.Slug), func() error { return tx.SetOperatorQuota(ctx, most) })
 	})
 }

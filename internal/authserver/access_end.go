@@ -96,7 +96,7 @@ func (s *Server) EndAsAgent(ctx context.Context, a auth.Actor, agent connectors.
 // endAccess deletes a client with all of its tokens.
 func (s *Server) endAccess(ctx context.Context, tenant connectors.TenantID, id connectors.AgentClientID, by accessEnd) error {
 	return s.store.Tenant(tenant).Tx(ctx, func(tx *store.Tenant) error {
-		was, err := tx.Before(ctx, store.OfAgentClient(id))
+		was, err := tx.LockAndReadState(ctx, store.OfAgentClient(id))
 		if err != nil {
 			return err
 		}

@@ -78,7 +78,7 @@ func (s *Server) Allow(ctx context.Context, a auth.Actor, r Request, c Choice) (
 	_, _ = rand.Read(salt) // never fails
 	client := store.NewAgentClient{
 		ID: id, UserID: *a.UserID, ClientID: r.Client.ID, Name: r.Client.Name, Host: r.Client.Host, Resource: r.Resource, RedirectURI: r.RedirectURI,
-		Scope: c.Scope, BySSO: a.BySSO, CodeMAC: mac, Challenge: r.challenge, CodeLife: codeLife, Salt: salt,
+		Scope: c.Scope, BySSO: a.BySSO, CodeMAC: mac, Challenge: r.challenge, CodeTTL: codeLife, Salt: salt,
 	}
 	for n := 1; ; n++ {
 		err = s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error { return s.storeGrant(ctx, tx, a, client, c, n) })

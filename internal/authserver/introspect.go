@@ -79,8 +79,8 @@ func (s *Server) introspectMemberToken(ctx context.Context, a auth.Actor, token 
 	if err != nil {
 		return introspection{}, invalidIfNotFound(err)
 	}
-	let, now := auth.ProgramGrant{At: t.LetIn, BySSO: t.BySSO, AsMember: true}, s.now()
-	if t.Member.Tenant.ID != a.Tenant.ID || !s.verifyBearer(ctx, token, t.SecretMAC) || !t.ExpiresAt.After(now) || s.auth.WhyEnded(let, t.Standing, now) != "" {
+	let, now := auth.ClientAuthorization{At: t.AuthorizedAt, BySSO: t.BySSO, AsMember: true}, s.now()
+	if t.Member.Tenant.ID != a.Tenant.ID || !s.verifyBearer(ctx, token, t.SecretMAC) || !t.ExpiresAt.After(now) || s.auth.EndReason(let, t.Owner, now) != "" {
 		return introspection{}, nil
 	}
 	return introspection{

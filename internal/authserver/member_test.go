@@ -51,7 +51,7 @@ func (w *town) who(token string) (auth.Actor, error) {
 	w.t.Helper()
 	r := httptest.NewRequestWithContext(w.t.Context(), http.MethodPost, adminResource, nil)
 	r.Header.Set("Authorization", "Bearer "+token)
-	ctx, _, err := w.auth.IdentifyProgram(r)
+	ctx, _, err := w.auth.IdentifyBearer(r)
 	if err != nil {
 		return auth.Actor{}, err
 	}
@@ -142,7 +142,7 @@ func TestAllow_ConsentIsPerResource(t *testing.T) {
 	key := w.ada
 	key.UserID, key.Kind = nil, auth.KindKey
 	program := w.ada
-	program.Program = &store.Program{Name: "another"}
+	program.Program = &store.ActingClient{Name: "another"}
 	for name, c := range map[string]struct {
 		who    auth.Actor
 		q      url.Values
@@ -292,7 +292,7 @@ func TestEnd_OwnersEndMemberClients(t *testing.T) {
 		"as another member": func() error { return w.programs.EndAsMember(t.Context(), owner, *owner.UserID, id) },
 		"a program of hers that only reads": func() error {
 			reads := w.ada
-			reads.Role, reads.Program = connectors.RoleViewer, &store.Program{Name: "Reader"}
+			reads.Role, reads.Program = connectors.RoleViewer, &store.ActingClient{Name: "Reader"}
 			return w.programs.End(t.Context(), reads, id)
 		},
 	} {

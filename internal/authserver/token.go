@@ -56,7 +56,7 @@ func (s *Server) exchangeCode(ctx context.Context, f url.Values) (tokenResponse,
 		if locked.CodeUsedAt != nil {
 			return newAccessEnd("its code was used twice"), nil
 		}
-		if err := tx.SpendCode(ctx, locked.ID, locked.Now); err != nil {
+		if err := tx.ConsumeCode(ctx, locked.ID, locked.Now); err != nil {
 			return tokenDecision{}, err
 		}
 		if why := s.findMismatch(f, locked); why != "" {
@@ -203,7 +203,7 @@ func (s *Server) findAccessEnd(ctx context.Context, tx *store.Tenant, locked sto
 		return "", err
 	}
 	asMember := locked.AgentID == nil
-	if why := s.auth.WhyEnded(auth.ProgramGrant{At: locked.CreatedAt, BySSO: locked.BySSO, AsMember: asMember}, today, now); why != "" {
+	if why := s.auth.EndReason(auth.ClientAuthorization{At: locked.CreatedAt, BySSO: locked.BySSO, AsMember: asMember}, today, now); why != "" {
 		return why, nil
 	}
 	if asMember {

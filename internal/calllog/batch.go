@@ -96,7 +96,7 @@ func (w *Writer) closeJournal() {
 }
 
 // hasGivenUp reports whether the deadline of Stop has passed.
-func (w *Writer) hasGivenUp() bool { return isClosed(w.gaveUp) }
+func (w *Writer) hasGivenUp() bool { return isClosed(w.stopDeadline) }
 
 func isClosed(c chan struct{}) bool {
 	select {
@@ -136,7 +136,7 @@ func (w *Writer) takeBatch() batch {
 	for _, e := range w.begun {
 		switch {
 		case e.ended:
-		case !writeAll && w.isYoung(e, now):
+		case !writeAll && w.isRecent(e, now):
 			postponed = append(postponed, e)
 			notify(w.wake)
 		default:
@@ -170,16 +170,16 @@ func splitStored(ended []*Entry) (fresh, stored []*Entry) {
 	return fresh, stored
 }
 
-// isYoung reports whether a call has just begun. Most calls end within milliseconds, and a stored beginning
+// isRecent reports whether a call has just begun. Most calls end within milliseconds, and a stored beginning
 // costs as much as an end.
-func (w *Writer) isYoung(e *Entry, now time.Time) bool {
+func (w *Writer) isRecent(e *Entry, now time.Time) bool {
 	age := now.Sub(e.call.StartedAt)
 	return 0 <= age && age < w.o.Interval/4
 }
 
-// Written returns when all earlier calls are stored, or ctx is done.
-func (w *Writer) Written(ctx context.Context) {
-	written := w.askForWrite()
+// Flush returns when all earlier calls are stored, or ctx is done.
+func (w *Writer) Flush(ctx context.Context) {
+	written := w.requestWrite()
 	notify(w.wake)
 	notify(w.full)
 	select {
@@ -189,8 +189,8 @@ func (w *Writer) Written(ctx context.Context) {
 	}
 }
 
-// askForWrite starts the next batch at once and returns a channel that is closed when it is stored.
-func (w *Writer) askForWrite() (written chan struct{}) {
+// requestWrite starts the next batch at once and returns a channel that is closed when it is stored.
+func (w *Writer) requestWrite() (written chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.writeRequested = true
@@ -211,7 +211,7 @@ func countForStatement(ended []*Entry) int {
 // writeBeginnings writes calls in progress, as of takeBatch.
 func (w *Writer) writeBeginnings(open []*Entry, starts []store.OwnedCall) {
 	for i := range starts {
-		keepSafely(&starts[i].ToolCall, open[i].retention)
+		applyRetentionSafely(&starts[i].ToolCall, open[i].retention)
 	}
 	locked := callSet{}
 	for batch := range slices.Chunk(starts, maxRows) {
@@ -238,7 +238,7 @@ func (w *Writer) writeEndBatch(ended []*Entry, save func(context.Context, []stor
 	rows := make([]store.OwnedCall, len(ended))
 	for i, e := range ended {
 		rows[i] = store.OwnedCall{Tenant: e.tenant, ToolCall: e.call}
-		keepSafely(&rows[i].ToolCall, e.retention)
+		applyRetentionSafely(&rows[i].ToolCall, e.retention)
 	}
 	locked := callSet{}
 	w.writeRows(rows, save, locked)
@@ -256,7 +256,7 @@ func (w *Writer) releaseMemory(done []*Entry) {
 		w.memory -= e.contentBytes()
 	}
 	w.waiting -= len(done)
-	w.room.Broadcast()
+	w.spaceFreed.Broadcast()
 }
 
 type callSet map[connectors.ToolCallID]bool
@@ -369,7 +369,7 @@ func (w *Writer) waitToRetry(pause time.Duration) bool {
 	select {
 	case <-t.C:
 		return true
-	case <-w.gaveUp:
+	case <-w.stopDeadline:
 		return false
 	}
 }

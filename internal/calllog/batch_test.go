@@ -101,7 +101,7 @@ func TestBatch_AnEndIsOneStatement(t *testing.T) {
 	b := newWriterTest(t, func(o *calllog.Options) { o.Interval = time.Hour })
 	open, waited := b.writer.Begin(b.tenant, b.newCall()), b.newCall()
 	b.writer.Begin(b.tenant, waited)
-	b.writer.Written(t.Context())
+	b.writer.Flush(t.Context())
 	waited.ApprovedBy = "somebody"
 	for what, begin := range map[string]func() *calllog.Entry{
 		"its beginning is written": func() *calllog.Entry { return open },
@@ -110,7 +110,7 @@ func TestBatch_AnEndIsOneStatement(t *testing.T) {
 	} {
 		before := b.Queries()
 		begin().End(succeedWith("[]"))
-		b.writer.Written(t.Context())
+		b.writer.Flush(t.Context())
 		if n := b.Queries() - before; n != 1 {
 			t.Errorf("%s: %d statements", what, n)
 		}

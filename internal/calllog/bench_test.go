@@ -30,10 +30,10 @@ func BenchmarkWriter(b *testing.B) {
 				c.ID = w.newCall().ID
 				w.writer.Begin(w.tenant, c).End(succeedWith(content))
 				if n%1000 == 0 { // measures writing, not the memory limit
-					w.writer.Written(b.Context())
+					w.writer.Flush(b.Context())
 				}
 			}
-			w.writer.Written(b.Context())
+			w.writer.Flush(b.Context())
 			b.ReportMetric(float64(w.Queries()-before)/float64(n), "statements/op")
 		})
 	}

@@ -14,7 +14,7 @@ import (
 // recentHours sums the last two hours.
 func (b *writerTest) recentHours(t *testing.T) connectors.CallHour {
 	t.Helper()
-	b.writer.Written(t.Context())
+	b.writer.Flush(t.Context())
 	f, err := b.Door().Figures(t.Context(), time.Now().Add(-time.Hour))
 	if err != nil {
 		t.Fatal(err)

@@ -189,7 +189,7 @@ func TestJournal_DropsWrittenCalls(t *testing.T) {
 	for range 3 {
 		w.Begin(b.tenant, b.newCall())
 		w.Begin(b.tenant, b.newCall()).End(succeedWith("[]"))
-		w.Written(t.Context())
+		w.Flush(t.Context())
 	}
 	b.wantJournals(t, dir, 1)
 	other := b.newWriter(t, b.St, func(o *calllog.Options) { o.Journal, o.Instance = dir, fixture.NewInstance() })

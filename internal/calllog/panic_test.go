@@ -30,9 +30,9 @@ func TestWriter_StorePanics(t *testing.T) {
 		w.Begin(b.tenant, b.newCall()).End(succeedWith("[]"))
 	}
 	open := w.Begin(b.tenant, b.newCall())
-	w.Written(t.Context())
+	w.Flush(t.Context())
 	open.End(succeedWith("[]"))
-	w.Written(t.Context())
+	w.Flush(t.Context())
 	w.Stop(t.Context())
 	if t.Context().Err() != nil {
 		t.Error("a call that was lost is waited for")

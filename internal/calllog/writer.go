@@ -50,12 +50,12 @@ type Writer struct {
 	stopping chan struct{} // closed by Stop
 	done     chan struct{} // closed after the last batch
 
-	gaveUp     chan struct{} // closed when the deadline of Stop has passed
-	stopOnce   sync.Once
-	giveUpOnce sync.Once
+	stopDeadline chan struct{} // closed when the deadline of Stop has passed
+	stopOnce     sync.Once
+	giveUpOnce   sync.Once
 
 	mu             sync.Mutex    // guards the fields below, and those of Entry that say so
-	room           sync.Cond     // signals free memory
+	spaceFreed     sync.Cond     // signals free memory
 	begun          []*Entry      // since the last batch
 	ended          []*Entry      // likewise
 	memory         int           // bytes of contents in ended and in the current batch
@@ -63,7 +63,7 @@ type Writer struct {
 	written        chan struct{} // closed when the pending calls are stored
 	writeRequested bool          // a caller waits on written
 	budget         *rate.Limiter // bytes of long contents
-	liveFeed       liveCalls
+	callFeed       callFeed
 	journal        *journal // nil: none
 }
 
@@ -79,9 +79,9 @@ func New(o Options) *Writer {
 	o.Rate = cmp.Or(o.Rate, defaultRate)
 	w := &Writer{
 		o: o, wake: make(chan struct{}, 1), full: make(chan struct{}, 1), stopping: make(chan struct{}), done: make(chan struct{}),
-		gaveUp: make(chan struct{}), written: make(chan struct{}), budget: rate.NewLimiter(rate.Limit(o.Rate), 2*o.Rate),
+		stopDeadline: make(chan struct{}), written: make(chan struct{}), budget: rate.NewLimiter(rate.Limit(o.Rate), 2*o.Rate),
 	}
-	w.room.L = &w.mu
+	w.spaceFreed.L = &w.mu
 	if err := w.ensureJournal(); err != nil {
 		o.Log.Warn("no journal of calls: those of the last moment are lost when the process is killed", slog.Any("error", err))
 	}
@@ -107,8 +107,8 @@ type Entry struct {
 // writer from now on.
 func (w *Writer) Begin(t connectors.Tenant, c connectors.ToolCall) *Entry {
 	e := &Entry{w: w, tenant: t.ID, retention: t.CallHistory, stored: c.ApprovedBy != ""} // an approved call has a row
-	c.Arguments = e.copyKept(c.Arguments)
-	c.Tool, c.ExposedName = e.keptName(c.Kind, c.Tool), e.keptName(c.Kind, c.ExposedName)
+	c.Arguments = e.copyArguments(c.Arguments)
+	c.Tool, c.ExposedName = e.redactName(c.Kind, c.Tool), e.redactName(c.Kind, c.ExposedName)
 	c.InstanceID = &w.o.Instance
 	e.call = c
 	w.addEntry(e)
@@ -121,11 +121,11 @@ func (w *Writer) addEntry(e *Entry) {
 	defer w.mu.Unlock()
 	w.begun = append(w.begun, e)
 	e.slot = w.journal.writeCall(e.tenant, &e.call)
-	w.liveFeed.send(e.tenant, e.call)
+	w.callFeed.send(e.tenant, e.call)
 }
 
-// copyKept copies what the caller will reuse.
-func (e *Entry) copyKept(raw []byte) []byte {
+// copyArguments copies what the caller will reuse.
+func (e *Entry) copyArguments(raw []byte) []byte {
 	if e.retention == connectors.HistoryNone || len(raw) == 0 {
 		return nil
 	}
@@ -135,8 +135,8 @@ func (e *Entry) copyKept(raw []byte) []byte {
 // maxNameBytes bounds the stored name: an agent chooses the length of a resource's URI.
 const maxNameBytes = 2 << 10
 
-// keptName truncates and redacts a name. Tool names are ours; a URI or a completion argument may hold a secret.
-func (e *Entry) keptName(kind connectors.CallKind, name string) string {
+// redactName truncates and redacts a name. Tool names are ours; a URI or a completion argument may hold a secret.
+func (e *Entry) redactName(kind connectors.CallKind, name string) string {
 	if len(name) > maxNameBytes {
 		name = strings.Clone(name[:maxNameBytes]) + "…"
 	}
@@ -159,8 +159,8 @@ func (e *Entry) End(change func(c *connectors.ToolCall)) connectors.ToolCall {
 	return e.finish(change, false)
 }
 
-// EndLent is End for a Content and a Structured in memory that is reused: what is kept of them is copied.
-func (e *Entry) EndLent(change func(c *connectors.ToolCall)) connectors.ToolCall {
+// EndPooled is End for a Content and a Structured in memory that is reused: what is kept of them is copied.
+func (e *Entry) EndPooled(change func(c *connectors.ToolCall)) connectors.ToolCall {
 	return e.finish(change, true)
 }
 
@@ -169,7 +169,7 @@ func (e *Entry) finish(change func(c *connectors.ToolCall), isLent bool) connect
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for !e.ended && w.waiting >= w.o.Waiting {
-		w.room.Wait()
+		w.spaceFreed.Wait()
 	}
 	if e.ended {
 		return e.call
@@ -183,7 +183,7 @@ func (e *Entry) finish(change func(c *connectors.ToolCall), isLent bool) connect
 	w.ended = append(w.ended, e)
 	w.waiting++
 	w.memory += e.contentBytes()
-	w.liveFeed.send(e.tenant, e.call)
+	w.callFeed.send(e.tenant, e.call)
 	notify(w.wake)
 	if len(w.ended) >= maxRows || w.memory >= maxBytes {
 		notify(w.full)
@@ -222,7 +222,7 @@ func (w *Writer) Stop(ctx context.Context) {
 	select {
 	case <-w.done:
 	case <-ctx.Done():
-		w.giveUpOnce.Do(func() { close(w.gaveUp) })
+		w.giveUpOnce.Do(func() { close(w.stopDeadline) })
 		<-w.done
 		w.o.Log.WarnContext(ctx, "history not written whole", slog.Int("calls", w.countWaiting()))
 	}

@@ -47,7 +47,7 @@ func TestWriter_WritesAShortCallOnce(t *testing.T) {
 		e.End(succeedWith("[]"))
 		last = e.Call().ID
 	}
-	b.writer.Written(t.Context())
+	b.writer.Flush(t.Context())
 	if n := b.Queries() - before; n != 1 {
 		t.Errorf("%d statements", n)
 	}
@@ -80,7 +80,7 @@ func TestEndLent_CopiesContents(t *testing.T) {
 	b := newWriterTest(t)
 	c := b.newCall()
 	content, structured := []byte(`[{"type":"text","text":"x"}]`), []byte(`{"n":1}`)
-	b.writer.Begin(b.tenant, c).EndLent(func(c *connectors.ToolCall) {
+	b.writer.Begin(b.tenant, c).EndPooled(func(c *connectors.ToolCall) {
 		succeedWith(string(content))(c)
 		c.Content, c.Structured = content, structured
 	})
@@ -211,7 +211,7 @@ func TestStop_WaitsForLockedCalls(t *testing.T) {
 	}
 	c, stopped := b.newCall(), make(chan struct{})
 	b.writer.Begin(b.tenant, c).End(succeedWith("[]"))
-	b.writer.Written(t.Context())
+	b.writer.Flush(t.Context())
 	go func() {
 		defer close(stopped)
 		b.writer.Stop(context.Background())
@@ -340,7 +340,7 @@ func TestWriter_OutageLosesNothing(t *testing.T) {
 	for _, c := range held {
 		c.Release()
 	}
-	w.Written(t.Context())
+	w.Flush(t.Context())
 	cut := 0
 	for _, id := range ids {
 		row, err := b.Door().ToolCall(t.Context(), id)
@@ -394,7 +394,7 @@ func TestWriter_CallsOfADeadProcessAreClosed(t *testing.T) {
 	dead := connectors.InstanceID{UUID: uuid.Must(uuid.NewV7())}
 	w := b.newWriter(t, b.St, func(o *calllog.Options) { o.Instance = dead })
 	e := w.Begin(b.tenant, b.newCall())
-	w.Written(t.Context())
+	w.Flush(t.Context())
 	ended, err := b.St.System().SweepGateway(t.Context(), b.Instance)
 	if err != nil || len(ended) != 1 || ended[0].ID != e.Call().ID {
 		t.Fatalf("ended %v, %v", ended, err)
@@ -404,7 +404,7 @@ func TestWriter_CallsOfADeadProcessAreClosed(t *testing.T) {
 		t.Errorf("row = %+v", row)
 	}
 	e.End(succeedWith("[]")) // it was alive, so its end counts
-	w.Written(t.Context())
+	w.Flush(t.Context())
 	if row := b.findCall(t, e.Call().ID); row.Status != connectors.CallSuccess {
 		t.Errorf("row = %+v", row)
 	}
@@ -413,8 +413,8 @@ func TestWriter_CallsOfADeadProcessAreClosed(t *testing.T) {
 func TestLive_SendsTheTenantsCalls(t *testing.T) {
 	t.Parallel()
 	b := newWriterTest(t)
-	calls, stop := b.writer.Live(b.Tenant)
-	others, stopOthers := b.writer.Live(b.Other)
+	calls, stop := b.writer.Subscribe(b.Tenant)
+	others, stopOthers := b.writer.Subscribe(b.Other)
 	defer stopOthers()
 	e := b.writer.Begin(b.tenant, b.newCall())
 	e.End(succeedWith("[]"))

@@ -277,7 +277,7 @@ func TestPKCECannotBeTalkedDown(t *testing.T) {
 			c := b.protected(t)
 			_, err := b.broker.Start(t.Context(), b.admin, order(c, nil))
 			wantFault(t, err, fault.Upstream, "refused")
-			_, err = b.broker.Accept(t.Context(), b.link(t, c, nil, ""), cookie)
+			_, err = b.broker.AcceptLink(t.Context(), b.link(t, c, nil, ""), cookie)
 			wantFault(t, err, fault.Upstream, "refused")
 			if n := b.count(t, "oauth_flows"); n != 0 {
 				t.Errorf("%d flows", n)
@@ -297,20 +297,20 @@ func TestLoginCSRF(t *testing.T) {
 	c := b.protected(t)
 	attacker := b.person(t, b.Other, connectors.RoleOwner)
 	theirs := b.ConnectorIn(t, b.Other, oauth2, func(d *connectors.Draft) { d.URL = b.mcp.URL })
-	for name, start := range map[string]func() (connect.Started, error){
-		"from their tenant": func() (connect.Started, error) {
-			return b.broker.Start(t.Context(), attacker, connect.Order{Connector: ref(theirs.ID), Browser: "session:of the attacker"})
+	for name, start := range map[string]func() (connect.Authorization, error){
+		"from their tenant": func() (connect.Authorization, error) {
+			return b.broker.Start(t.Context(), attacker, connect.StartRequest{Connector: ref(theirs.ID), Browser: "session:of the attacker"})
 		},
-		"from a link": func() (connect.Started, error) {
-			return b.broker.Accept(t.Context(), b.link(t, c, nil, ""), "cookie:of the attacker")
+		"from a link": func() (connect.Authorization, error) {
+			return b.broker.AcceptLink(t.Context(), b.link(t, c, nil, ""), "cookie:of the attacker")
 		},
-		"with a cookie that looks like a session": func() (connect.Started, error) {
-			return b.broker.Accept(t.Context(), b.link(t, c, nil, ""), connect.CookieBinding("of the admin"))
+		"with a cookie that looks like a session": func() (connect.Authorization, error) {
+			return b.broker.AcceptLink(t.Context(), b.link(t, c, nil, ""), connect.CookieBinding("of the admin"))
 		},
 	} {
 		s, err := start()
 		must(t, err)
-		_, err = b.broker.Finish(t.Context(), b.agree(t, s), connect.Browser{Session: session, Cookie: cookie, Person: &b.admin})
+		_, err = b.broker.Finish(t.Context(), b.agree(t, s), connect.BrowserBindings{Session: session, Cookie: cookie, Person: &b.admin})
 		if !fault.Is(err, fault.Malformed) {
 			t.Errorf("%s: %v", name, err)
 		}

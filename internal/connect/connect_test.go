@@ -33,7 +33,7 @@ func TestFinish_ConnectsAndQueuesSync(t *testing.T) {
 	if !meta.Refreshable || meta.Source != oauth.SourceDynamic || meta.Resource != c.URL || meta.Server.Issuer != b.as.Issuer || meta.RedirectURI != baseURL+"/oauth/callback" {
 		t.Errorf("meta = %+v", meta)
 	}
-	if done.Run == nil || done.ReturnTo != "/connectors/"+c.Slug || done.Tenant != b.Tenant || done.Connector.ID != c.ID || done.ByLink || done.Again != nil {
+	if done.Run == nil || done.ReturnTo != "/connectors/"+c.Slug || done.Tenant != b.Tenant || done.Connector.ID != c.ID || done.ByLink || done.Restarted != nil {
 		t.Fatalf("finished = %+v", done)
 	}
 	run, err := b.Door().SyncRun(t.Context(), *done.Run)

@@ -26,7 +26,7 @@ func TestDiagnose_StoresNothing(t *testing.T) {
 			t.Errorf("step %+v decides nothing", s)
 		}
 	}
-	if !steps[connect.StepAsk] || !steps[oauth.StepResource] || !steps[oauth.StepServer] || d.Trace[0].Status != 401 || d.At.IsZero() {
+	if !steps[connect.StepProbe] || !steps[oauth.StepResource] || !steps[oauth.StepServer] || d.Trace[0].Status != 401 || d.At.IsZero() {
 		t.Errorf("trace = %+v", d.Trace)
 	}
 	if d.Server == nil || d.Server.Issuer != b.as.Issuer || d.Resource != b.mcp.URL || d.Problem != "" || d.Behaviour != connectors.AuthAll {

@@ -12,7 +12,7 @@ import (
 // remote text.
 type Diagnosis struct {
 	At        time.Time
-	Trace     []oauth.TraceStep // the first is [StepAsk]
+	Trace     []oauth.TraceStep // the first is [StepProbe]
 	Server    *oauth.Metadata   // nil: none found
 	Resource  string            // empty: not sent
 	Scopes    []string          // to request
@@ -21,17 +21,17 @@ type Diagnosis struct {
 	Behaviour connectors.AuthBehaviour
 }
 
-// Failed wraps the error of a failed Start with the steps up to it.
-type Failed struct {
+// StartError wraps the error of a failed Start with the steps up to it.
+type StartError struct {
 	Diagnosis Diagnosis
 	Err       error
 }
 
 // Error is the cause, for the log.
-func (f *Failed) Error() string { return f.Err.Error() }
+func (f *StartError) Error() string { return f.Err.Error() }
 
 // Unwrap returns the cause.
-func (f *Failed) Unwrap() error { return f.Err }
+func (f *StartError) Unwrap() error { return f.Err }
 
 // toDiagnosis returns the steps of a survey.
 func (s authSurvey) toDiagnosis() Diagnosis {
@@ -54,7 +54,7 @@ func (b *Broker) newFailure(s authSurvey, err error) error {
 	f := *b.toFault(err) // a copy: err may be this fault, and must not become its own cause
 	d := s.toDiagnosis()
 	d.Problem = f.Message
-	f.Err = &Failed{Diagnosis: d, Err: err}
+	f.Err = &StartError{Diagnosis: d, Err: err}
 	return &f
 }
 

@@ -28,7 +28,7 @@ func (b *Broker) Disconnect(ctx context.Context, a auth.Actor, c connectors.Ref,
 		return fault.Errorf(fault.NotFound, "No account is connected here.")
 	}
 	err = b.tenantStore(p.tenant).Tx(ctx, func(tx *store.Tenant) error {
-		was, err := tx.Before(ctx, p.auditSubject())
+		was, err := tx.LockAndReadState(ctx, p.auditSubject())
 		if err != nil {
 			return err
 		}

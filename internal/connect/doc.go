@@ -1,6 +1,6 @@
 // Package connect connects an account: it redirects a person to an authorization server, and stores the grant of the callback.
 //
-//	Start, or Link and Accept ─── 1. permission and target: a connector, per agent one of its agents
+//	Start, or Link and AcceptLink ─── 1. permission and target: a connector, per agent one of its agents
 //	      │                       2. the MCP server is probed without a credential, for its challenge (probe.go)
 //	      │                       3. discovery of authorization server, resource and scopes (survey.go)
 //	      │                       4. a client: configured, our metadata document, stored or new registration (client.go)

@@ -24,48 +24,48 @@ import (
 // finishTimeout bounds the code exchange and storing its result.
 const finishTimeout = 30 * time.Second
 
-// Browser has the bindings of a callback's browser, each empty if absent.
-type Browser struct {
+// BrowserBindings has the bindings of a callback's browser, each empty if absent.
+type BrowserBindings struct {
 	Session secret.Text // [SessionBinding]
 	Cookie  secret.Text // [CookieBinding]
 	Person  *auth.Actor
 }
 
-// Finished is the result of a connection.
-type Finished struct {
+// Connection is the result of a connection.
+type Connection struct {
 	Tenant    connectors.TenantID
 	Connector connectors.Connector
 	Agent     *connectors.Agent     // nil: the shared one
 	ReturnTo  string                // a local path; empty: none given
 	Run       *connectors.SyncRunID // queued sync; nil: none
 	ByLink    bool                  // started from a link
-	// Again is the next authorization URL for the same browser, with fewer scopes or another client. Nothing is
+	// Restarted is the next authorization URL for the same browser, with fewer scopes or another client. Nothing is
 	// connected yet: Run is nil. It happens at most twice.
-	Again *Started
+	Restarted *Authorization
 }
 
 // Finish completes a connection with the parameters of the callback. An unknown state, another browser, member
 // or issuer, and a changed connector are Malformed, without a token request. A refusal by the person is Denied,
 // with the code of the RFC. The flow is used up in every case.
-func (b *Broker) Finish(ctx context.Context, q url.Values, br Browser) (Finished, error) {
-	return tracing.Step(ctx, "oauth callback", failureClass, func(ctx context.Context) (Finished, error) { return b.finishFlow(ctx, q, br) })
+func (b *Broker) Finish(ctx context.Context, q url.Values, br BrowserBindings) (Connection, error) {
+	return tracing.Step(ctx, "oauth callback", failureClass, func(ctx context.Context) (Connection, error) { return b.finishFlow(ctx, q, br) })
 }
 
-func (b *Broker) finishFlow(ctx context.Context, q url.Values, br Browser) (Finished, error) {
+func (b *Broker) finishFlow(ctx context.Context, q url.Values, br BrowserBindings) (Connection, error) {
 	f, err := b.takeFlow(ctx, q)
 	if err != nil {
-		return Finished{}, err
+		return Connection{}, err
 	}
 	if err := b.checkBrowser(ctx, br, f); err != nil {
-		return Finished{}, err
+		return Connection{}, err
 	}
 	code, refusal := oauth.ReadCallback(q, f.Server)
 	if refusal != nil && !isScopeError(refusal) {
-		return Finished{}, b.toFault(refusal)
+		return Connection{}, b.toFault(refusal)
 	}
 	p, err := b.loadTarget(ctx, b.tenantStore(f.Tenant), f)
 	if err != nil {
-		return Finished{}, err
+		return Connection{}, err
 	}
 	back := callbackFlow{target: p, flow: f, try: parseTry(q.Get("state")), actor: br.Person}
 	if refusal != nil {
@@ -77,7 +77,7 @@ func (b *Broker) finishFlow(ctx context.Context, q url.Values, br Browser) (Fini
 	peer, ok, err := b.findPeer(ctx, p, f)
 	switch {
 	case err != nil:
-		return Finished{}, b.toFault(err)
+		return Connection{}, b.toFault(err)
 	case !ok:
 		return b.restartFlow(ctx, back, errClientGone)
 	}
@@ -107,7 +107,7 @@ func errFlowOver() error {
 
 // checkBrowser fails unless this is the browser of the start, and the actor still the member that started the
 // flow.
-func (b *Broker) checkBrowser(ctx context.Context, br Browser, f store.Flow) error {
+func (b *Broker) checkBrowser(ctx context.Context, br BrowserBindings, f store.Flow) error {
 	if !br.hasBinding(f.BrowserHash) {
 		return fault.Errorf(fault.Malformed, "This connection was started in another browser, or you have signed out since. Start it again here.")
 	}
@@ -132,7 +132,7 @@ func endOnDenied(err error) error {
 	return err
 }
 
-func (br Browser) hasBinding(hash []byte) bool {
+func (br BrowserBindings) hasBinding(hash []byte) bool {
 	found := 0
 	for _, binding := range []secret.Text{br.Session, br.Cookie} {
 		if !binding.Empty() {
@@ -191,21 +191,21 @@ func (b *Broker) exchangeCode(ctx context.Context, peer oauth.Peer, f store.Flow
 }
 
 // handleRefusal handles an error of the token endpoint: a registration that the server forgot is deleted.
-func (b *Broker) handleRefusal(ctx context.Context, back callbackFlow, peer oauth.Peer, refusal error) (Finished, error) {
+func (b *Broker) handleRefusal(ctx context.Context, back callbackFlow, peer oauth.Peer, refusal error) (Connection, error) {
 	e, _ := errors.AsType[*oauth.Error](refusal)
 	switch {
 	case e == nil:
-		return Finished{}, refusal
+		return Connection{}, refusal
 	case e.Kind == oauth.KindClient && e.Code != "unauthorized_client" && peer.Client.Source == oauth.SourceDynamic:
 		f := back.flow
 		if err := b.tenantStore(f.Tenant).DeleteRegistration(ctx, f.Server.Issuer, f.RedirectURI, f.ClientID); err != nil {
-			return Finished{}, err
+			return Connection{}, err
 		}
 		return b.restartFlow(ctx, back, refusal)
 	case isScopeError(refusal):
 		return b.restartFlow(ctx, back, refusal)
 	}
-	return Finished{}, b.toFault(refusal)
+	return Connection{}, b.toFault(refusal)
 }
 
 func isScopeError(err error) bool {
@@ -214,8 +214,8 @@ func isScopeError(err error) bool {
 }
 
 // toFinished returns the fields that every result has.
-func (r callbackFlow) toFinished() Finished {
-	return Finished{
+func (r callbackFlow) toFinished() Connection {
+	return Connection{
 		Tenant: r.flow.Tenant, Connector: r.connector, Agent: r.agent,
 		ReturnTo: respond.OwnPath(r.flow.ReturnTo, ""), ByLink: r.flow.StartedBy.Type == typeLink,
 	}

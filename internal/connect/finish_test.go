@@ -89,7 +89,7 @@ func TestOnlyTheMemberWhoStartedFinishes(t *testing.T) {
 	elsewhere.Tenant.ID, elsewhere.Role = b.Other, connectors.RoleOwner
 	demoted.Role = connectors.RoleMember
 	key := auth.Actor{Kind: auth.KindKey, Tenant: b.admin.Tenant, Role: connectors.RoleOwner}
-	for name, br := range map[string]connect.Browser{
+	for name, br := range map[string]connect.BrowserBindings{
 		"another browser":         {Session: "session:of somebody", Person: &b.admin},
 		"no browser":              {Person: &b.admin},
 		"the cookie of a link":    {Cookie: connect.CookieBinding("of the admin"), Person: &b.admin},
@@ -301,13 +301,13 @@ func TestScopesThatAreRefusedAreAskedForNoMore(t *testing.T) {
 		scopes = append(scopes, probeResult(t, next).Get("scope"))
 		done, err := b.broker.Finish(t.Context(), b.agree(t, next), b.browser())
 		must(t, err)
-		if done.Again == nil {
+		if done.Restarted == nil {
 			break
 		}
 		if done.Run != nil || b.count(t, "credentials") != 0 {
 			t.Fatal("connected before its time")
 		}
-		next = *done.Again
+		next = *done.Restarted
 	}
 	if diff := cmp.Diff([]string{"all offline_access", "all", ""}, scopes); diff != "" {
 		t.Error(diff)
@@ -336,11 +336,11 @@ func TestBeginningAnewIsBoundAndBounded(t *testing.T) {
 	b := newBundle(t, oauthtest.Behaviour{Deny: "invalid_scope"}, oauthtest.ResourceBehaviour{Scopes: []string{"all"}})
 	c := b.protected(t)
 	done, err := b.broker.Finish(t.Context(), b.agree(t, b.start(t, c, nil)), b.browser())
-	if err != nil || done.Again == nil {
+	if err != nil || done.Restarted == nil {
 		t.Fatalf("finished = %+v, %v", done, err)
 	}
-	back := b.agree(t, *done.Again)
-	_, err = b.broker.Finish(t.Context(), back, connect.Browser{Session: "session:of somebody", Person: &b.admin})
+	back := b.agree(t, *done.Restarted)
+	_, err = b.broker.Finish(t.Context(), back, connect.BrowserBindings{Session: "session:of somebody", Person: &b.admin})
 	wantFault(t, err, fault.Malformed, "")
 
 	next, rounds := b.start(t, c, nil), 0
@@ -348,7 +348,7 @@ func TestBeginningAnewIsBoundAndBounded(t *testing.T) {
 		if done, err = b.broker.Finish(t.Context(), b.agree(t, next), b.browser()); err != nil {
 			break
 		}
-		next = *done.Again
+		next = *done.Restarted
 	}
 	wantFault(t, err, fault.Upstream, "invalid_scope")
 	if rounds != 1 { // there was one thing to leave out
@@ -364,10 +364,10 @@ func TestRegistration_ForgottenClientIsRenewedOnce(t *testing.T) {
 	back := b.agree(t, b.start(t, c, nil))
 	b.as.ForgetClients()
 	done, err := b.broker.Finish(t.Context(), back, b.browser())
-	if err != nil || done.Again == nil || b.count(t, "credentials") != 0 {
+	if err != nil || done.Restarted == nil || b.count(t, "credentials") != 0 {
 		t.Fatalf("finished = %+v, %v", done, err)
 	}
-	if done, err = b.broker.Finish(t.Context(), b.agree(t, *done.Again), b.browser()); err != nil || done.Again != nil {
+	if done, err = b.broker.Finish(t.Context(), b.agree(t, *done.Restarted), b.browser()); err != nil || done.Restarted != nil {
 		t.Fatalf("finished = %+v, %v", done, err)
 	}
 	b.grant(t, c, nil)
@@ -375,10 +375,10 @@ func TestRegistration_ForgottenClientIsRenewedOnce(t *testing.T) {
 	b.as.Set(func(as *oauthtest.Behaviour) { as.Token = oauthtest.DeadClient }) // and a server that never knows a client
 	before := b.as.Count(oauthtest.Register)
 	done, err = b.broker.Finish(t.Context(), b.agree(t, b.start(t, c, nil)), b.browser())
-	if err != nil || done.Again == nil {
+	if err != nil || done.Restarted == nil {
 		t.Fatalf("finished = %+v, %v", done, err)
 	}
-	_, err = b.broker.Finish(t.Context(), b.agree(t, *done.Again), b.browser())
+	_, err = b.broker.Finish(t.Context(), b.agree(t, *done.Restarted), b.browser())
 	wantFault(t, err, fault.Upstream, "invalid_client")
 	if n := b.as.Count(oauthtest.Register) - before; n != 1 {
 		t.Errorf("registered %d times more", n)
@@ -428,13 +428,13 @@ func TestFinish_RestartsWithCurrentClient(t *testing.T) {
 	must(t, b.Door().DeleteRegistration(t.Context(), b.as.Issuer, baseURL+"/oauth/callback", b.as.Requests(oauthtest.Authorize)[0].Query.Get("client_id")))
 	b.start(t, c, nil)
 	done, err := b.broker.Finish(t.Context(), back, b.browser())
-	if err != nil || done.Again == nil {
+	if err != nil || done.Restarted == nil {
 		t.Fatalf("finished = %+v, %v", done, err)
 	}
 	if n := b.as.Count(oauthtest.Exchange); n != 0 {
 		t.Errorf("%d token requests with the wrong client", n)
 	}
-	_, err = b.broker.Finish(t.Context(), b.agree(t, *done.Again), b.browser())
+	_, err = b.broker.Finish(t.Context(), b.agree(t, *done.Restarted), b.browser())
 	must(t, err)
 	if n := b.as.Count(oauthtest.Register); n != 2 {
 		t.Errorf("registered %d times", n)

@@ -81,7 +81,7 @@ func (b *bundle) person(t testing.TB, tenant connectors.TenantID, role connector
 	self, err := b.St.Tenant(tenant).Self(t.Context())
 	must(t, err)
 	confirmed := time.Now()
-	return auth.Actor{Kind: auth.KindPerson, Tenant: self, Role: role, UserID: &m.UserID, Name: m.Name, Email: m.Email, Confirmed: &confirmed}
+	return auth.Actor{Kind: auth.KindPerson, Tenant: self, Role: role, UserID: &m.UserID, Name: m.Name, Email: m.Email, ReauthenticatedAt: &confirmed}
 }
 
 func oauth2(d *connectors.Draft) { d.Auth.Type = connectors.AuthOAuth2 }
@@ -121,17 +121,17 @@ func agentRef(a connectors.Agent) *connectors.Ref {
 const session = secret.Text("session:of the admin")
 
 // order is what the admin's button asks for.
-func order(c connectors.Connector, agent *connectors.Ref) connect.Order {
-	return connect.Order{Connector: ref(c.ID), Agent: agent, ReturnTo: "/connectors/" + c.Slug, Browser: session}
+func order(c connectors.Connector, agent *connectors.Ref) connect.StartRequest {
+	return connect.StartRequest{Connector: ref(c.ID), Agent: agent, ReturnTo: "/connectors/" + c.Slug, Browser: session}
 }
 
 // browser is the admin's.
-func (b *bundle) browser() connect.Browser {
-	return connect.Browser{Session: session, Person: &b.admin}
+func (b *bundle) browser() connect.BrowserBindings {
+	return connect.BrowserBindings{Session: session, Person: &b.admin}
 }
 
 // start begins a connection in the admin's browser.
-func (b *bundle) start(t testing.TB, c connectors.Connector, agent *connectors.Ref) connect.Started {
+func (b *bundle) start(t testing.TB, c connectors.Connector, agent *connectors.Ref) connect.Authorization {
 	t.Helper()
 	s, err := b.broker.Start(t.Context(), b.admin, order(c, agent))
 	if err != nil {
@@ -141,7 +141,7 @@ func (b *bundle) start(t testing.TB, c connectors.Connector, agent *connectors.R
 }
 
 // agree opens an authorization URL as a browser does, and returns what it brings back.
-func (b *bundle) agree(t testing.TB, s connect.Started) url.Values {
+func (b *bundle) agree(t testing.TB, s connect.Authorization) url.Values {
 	t.Helper()
 	resp, err := b.egress.Client().Get(s.AuthorizeURL)
 	must(t, err)
@@ -157,7 +157,7 @@ func (b *bundle) agree(t testing.TB, s connect.Started) url.Values {
 }
 
 // connect goes all the way.
-func (b *bundle) connect(t testing.TB, c connectors.Connector, agent *connectors.Ref) connect.Finished {
+func (b *bundle) connect(t testing.TB, c connectors.Connector, agent *connectors.Ref) connect.Connection {
 	t.Helper()
 	done, err := b.broker.Finish(t.Context(), b.agree(t, b.start(t, c, agent)), b.browser())
 	if err != nil {

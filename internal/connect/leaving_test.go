@@ -48,7 +48,7 @@ func (c *connecting) returns(t *testing.T) {
 	must(t, err)
 	back := c.agree(t, s)
 	go func() {
-		_, err := c.broker.Finish(t.Context(), back, connect.Browser{Session: session, Person: &c.member})
+		_, err := c.broker.Finish(t.Context(), back, connect.BrowserBindings{Session: session, Person: &c.member})
 		c.ended <- err
 	}()
 	<-c.as.Arrived(oauthtest.Exchange)

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	linkLife    = 24 * time.Hour
+	linkTTL     = 24 * time.Hour
 	openTimeout = 5 * time.Second // of the servers, before the page is shown without their data
 )
 
@@ -50,13 +50,13 @@ func (b *Broker) Link(ctx context.Context, a auth.Actor, c connectors.Ref, agent
 	case m != nil:
 		return Link{}, fault.Errorf(fault.Denied, "This agent belongs to %s, and only they connect their accounts to it. They do that here: %s", m.DisplayName(), b.memberPage(p))
 	}
-	if err := a.RequireConfirmed(b.now()); err != nil {
+	if err := a.RequireRecentAuth(b.now()); err != nil {
 		return Link{}, err
 	}
 	bits := make([]byte, 32)
 	_, _ = rand.Read(bits) // never fails: crypto/rand aborts the program instead
 	token := base64.RawURLEncoding.EncodeToString(bits)
-	l := Link{URL: b.baseURL + linkPath + token, ExpiresAt: b.now().Add(linkLife)}
+	l := Link{URL: b.baseURL + linkPath + token, ExpiresAt: b.now().Add(linkTTL)}
 	err = b.storeLink(ctx, a, p, store.NewConnectLink{
 		TokenHash: linkHash(secret.Text(token)), ConnectorID: p.connector.ID, AgentID: p.agentID(), MadeBy: newStarter(a),
 		ReturnTo: respond.OwnPath(returnTo, ""), ExpiresAt: l.ExpiresAt,
@@ -77,8 +77,8 @@ func (b *Broker) storeLink(ctx context.Context, a auth.Actor, p target, l store.
 	})
 }
 
-// Invitation is the content of a link's page.
-type Invitation struct {
+// LinkPage is the content of a link's page.
+type LinkPage struct {
 	Tenant          string
 	Connector       string
 	ConnectorURL    string
@@ -92,18 +92,18 @@ type Invitation struct {
 	Problem         string // why it cannot be connected now; empty: it can
 }
 
-// Open reads a link without using it. A used or expired link is NotFound. Failures of servers are in the
+// ReadLink reads a link without using it. A used or expired link is NotFound. Failures of servers are in the
 // Invitation.
-func (b *Broker) Open(ctx context.Context, token secret.Text) (Invitation, error) {
+func (b *Broker) ReadLink(ctx context.Context, token secret.Text) (LinkPage, error) {
 	l, p, err := b.findLinkTarget(ctx, token)
 	if err != nil {
-		return Invitation{}, err
+		return LinkPage{}, err
 	}
 	tenant, err := b.tenantStore(l.Tenant).Self(ctx)
 	if err != nil {
-		return Invitation{}, err
+		return LinkPage{}, err
 	}
-	i := Invitation{
+	i := LinkPage{
 		Tenant: tenant.Name, Connector: p.connector.Name, ConnectorURL: p.connector.URL, MadeBy: l.MadeBy.Name, ExpiresAt: l.ExpiresAt,
 	}
 	if p.agent != nil {
@@ -131,22 +131,22 @@ func (b *Broker) Open(ctx context.Context, token secret.Text) (Invitation, error
 	return i, nil
 }
 
-// Accept starts the connection of a link for a browser. The servers are contacted first, so that an outage does
+// AcceptLink starts the connection of a link for a browser. The servers are contacted first, so that an outage does
 // not use up the link. Of two concurrent calls one fails.
-func (b *Broker) Accept(ctx context.Context, token, browser secret.Text) (Started, error) {
+func (b *Broker) AcceptLink(ctx context.Context, token, browser secret.Text) (Authorization, error) {
 	l, p, err := b.findLinkTarget(ctx, token)
 	if err != nil {
-		return Started{}, err
+		return Authorization{}, err
 	}
 	by := l.MadeBy
 	by.Type = typeLink
 	began := store.Event{ActorType: by.Type, ActorID: by.ID, ActorName: by.Name, Action: actBegin}
 	d, err := b.prepareFlow(ctx, p, flowRequest{by: by, began: &began, browserHash: browserHash(browser), returnTo: l.ReturnTo})
 	if err != nil {
-		return Started{}, err
+		return Authorization{}, err
 	}
 	if _, err := b.store.System().TakeConnectLink(ctx, linkHash(token)); err != nil {
-		return Started{}, linkError(err)
+		return Authorization{}, linkError(err)
 	}
 	return b.storeFlow(ctx, d)
 }

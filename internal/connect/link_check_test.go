@@ -23,9 +23,9 @@ func (b *bundle) linkBy(t testing.TB, a auth.Actor, c connectors.Connector) secr
 // refusesLink checks that a link can neither be looked at nor taken.
 func (b *bundle) refusesLink(t testing.TB, token secret.Text, kind fault.Kind) {
 	t.Helper()
-	_, err := b.broker.Open(t.Context(), token)
+	_, err := b.broker.ReadLink(t.Context(), token)
 	wantFault(t, err, kind, "")
-	_, err = b.broker.Accept(t.Context(), token, cookie)
+	_, err = b.broker.AcceptLink(t.Context(), token, cookie)
 	wantFault(t, err, kind, "")
 }
 
@@ -40,7 +40,7 @@ func TestALinkEndsWithWhatItsMakerMayDo(t *testing.T) {
 		tokens[name] = b.linkBy(t, auth.Actor{Kind: auth.KindKey, Tenant: gone.Tenant, Role: key.Role, KeyID: &key.ID, Name: key.Name}, c)
 	}
 	for _, token := range tokens {
-		_, err := b.broker.Open(t.Context(), token)
+		_, err := b.broker.ReadLink(t.Context(), token)
 		must(t, err)
 	}
 	for statement, id := range map[string]any{
@@ -65,14 +65,14 @@ func TestLink_MemberKeepsUsableAccount(t *testing.T) {
 	kept := b.link(t, c, nil, "")
 	b.connect(t, c, nil)
 	b.refusesLink(t, kept, fault.Conflict)
-	_, err := b.broker.Accept(t.Context(), b.linkBy(t, b.admin, c), cookie)
+	_, err := b.broker.AcceptLink(t.Context(), b.linkBy(t, b.admin, c), cookie)
 	must(t, err)
 
 	g := b.grant(t, c, nil)
 	_, err = b.St.Vault(b.Tenant).RefuseGrant(t.Context(), g.ID, g.Version, g.Tokens.Meta, "It ended.")
 	must(t, err)
-	s, err := b.broker.Accept(t.Context(), kept, cookie)
+	s, err := b.broker.AcceptLink(t.Context(), kept, cookie)
 	must(t, err)
-	_, err = b.broker.Finish(t.Context(), b.agree(t, s), connect.Browser{Cookie: cookie})
+	_, err = b.broker.Finish(t.Context(), b.agree(t, s), connect.BrowserBindings{Cookie: cookie})
 	must(t, err)
 }

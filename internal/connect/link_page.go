@@ -21,8 +21,8 @@ func (b *Broker) LinkOrPage(ctx context.Context, a auth.Actor, c connectors.Ref,
 	if err != nil {
 		return Link{}, err
 	}
-	confirmed := a.RequireConfirmed(b.now()) == nil
-	page := Link{ExpiresAt: b.now().Add(linkLife), SignIn: true}
+	confirmed := a.RequireRecentAuth(b.now()) == nil
+	page := Link{ExpiresAt: b.now().Add(linkTTL), SignIn: true}
 	m, err := b.findMember(ctx, p)
 	switch {
 	case err != nil:

@@ -48,11 +48,11 @@ func TestLink_RequiresReauthentication(t *testing.T) {
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	shared, each, agent := b.protected(t), b.protected(t, perAgent), b.Agent(t)
 	never, past, program := b.admin, b.admin, b.admin
-	long := time.Now().Add(-auth.ConfirmedFor - time.Minute)
-	never.Confirmed, past.Confirmed, program.Program = nil, &long, &store.Program{}
+	long := time.Now().Add(-auth.RecentAuthTTL - time.Minute)
+	never.ReauthenticatedAt, past.ReauthenticatedAt, program.Program = nil, &long, &store.ActingClient{}
 	for name, who := range map[string]auth.Actor{"never": never, "long ago": past, "a program": program} {
 		_, err := b.broker.Link(t.Context(), who, ref(shared.ID), nil, "")
-		wantFault(t, err, fault.Denied, auth.CodeConfirm)
+		wantFault(t, err, fault.Denied, auth.CodeReauthenticate)
 		way, err := b.broker.LinkOrPage(t.Context(), who, ref(shared.ID), nil, "")
 		if err != nil || !way.SignIn || way.URL != baseURL+"/connectors/"+shared.Slug+"/credentials" {
 			t.Errorf("%s: %+v, %v", name, way, err)

@@ -36,9 +36,9 @@ func TestALinkConnectsTheAccountOfWhoeverHasIt(t *testing.T) {
 	c, agent := b.protected(t, perAgent), b.Agent(t)
 	token := b.link(t, c, agentRef(agent), "/agents")
 	for range 2 { // looking is not taking
-		i, err := b.broker.Open(t.Context(), token)
+		i, err := b.broker.ReadLink(t.Context(), token)
 		must(t, err)
-		want := connect.Invitation{
+		want := connect.LinkPage{
 			Tenant: "Acme", Connector: c.Name, ConnectorURL: c.URL, Agent: agent.Name, Server: "127.0.0.1", AuthorizeOrigin: b.as.Origin(), Scopes: []string{"read"},
 		}
 		if diff := cmp.Diff(want, i, cmpopts.IgnoreFields(i, "MadeBy", "ExpiresAt")); diff != "" || i.MadeBy == "" || i.ExpiresAt.IsZero() {
@@ -48,9 +48,9 @@ func TestALinkConnectsTheAccountOfWhoeverHasIt(t *testing.T) {
 	if n := b.as.Count(oauthtest.Register) + b.count(t, "oauth_flows"); n != 0 || b.now(t, c).AuthBehaviour != connectors.AuthUnknown {
 		t.Errorf("looking left %d traces", n)
 	}
-	s, err := b.broker.Accept(t.Context(), token, cookie)
+	s, err := b.broker.AcceptLink(t.Context(), token, cookie)
 	must(t, err)
-	done, err := b.broker.Finish(t.Context(), b.agree(t, s), connect.Browser{Cookie: cookie})
+	done, err := b.broker.Finish(t.Context(), b.agree(t, s), connect.BrowserBindings{Cookie: cookie})
 	if err != nil || !done.ByLink || done.ReturnTo != "/agents" || done.Agent.ID != agent.ID || done.Run == nil {
 		t.Fatalf("finished = %+v, %v", done, err)
 	}
@@ -68,7 +68,7 @@ func TestALinkWorksOnce(t *testing.T) {
 	brokers := []*connect.Broker{b.broker, b.replica(t)}
 	for i := range cap(results) {
 		go func() {
-			_, err := brokers[i%2].Accept(t.Context(), token, cookie)
+			_, err := brokers[i%2].AcceptLink(t.Context(), token, cookie)
 			results <- err
 		}()
 	}
@@ -83,7 +83,7 @@ func TestALinkWorksOnce(t *testing.T) {
 	if n := b.count(t, "oauth_flows"); taken != 1 || n != 1 {
 		t.Errorf("taken %d times, %d flows", taken, n)
 	}
-	_, err := b.broker.Open(t.Context(), token)
+	_, err := b.broker.ReadLink(t.Context(), token)
 	if f := faultOf(t, err, fault.NotFound, ""); f.Message != "This link has been used or has expired. Ask for a new one." {
 		t.Errorf("told %q", f.Message)
 	}
@@ -99,9 +99,9 @@ func TestALinkThatIsOverOrUnknownIsNotFound(t *testing.T) {
 	_, err := b.owner(t).Exec(t.Context(), "update connect_links set expires_at = now()")
 	must(t, err)
 	for _, token := range []secret.Text{expired, orphan, "unknown", ""} {
-		_, err := b.broker.Open(t.Context(), token)
+		_, err := b.broker.ReadLink(t.Context(), token)
 		wantFault(t, err, fault.NotFound, "")
-		_, err = b.broker.Accept(t.Context(), token, cookie)
+		_, err = b.broker.AcceptLink(t.Context(), token, cookie)
 		wantFault(t, err, fault.NotFound, "")
 	}
 }
@@ -110,19 +110,19 @@ func TestAServerThatIsDownDoesNotUseTheLinkUp(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{WellKnown: oauthtest.Failing}, oauthtest.ResourceBehaviour{})
 	token := b.link(t, b.protected(t), nil, "")
-	i, err := b.broker.Open(t.Context(), token)
+	i, err := b.broker.ReadLink(t.Context(), token)
 	if err != nil || i.Problem == "" || i.Server != "" {
 		t.Errorf("invitation = %+v, %v", i, err)
 	}
-	_, err = b.broker.Accept(t.Context(), token, cookie)
+	_, err = b.broker.AcceptLink(t.Context(), token, cookie)
 	wantFault(t, err, fault.Upstream, "http_status")
 	b.as.Set(func(as *oauthtest.Behaviour) {
 		as.WellKnown, as.RegistrationStatus = oauthtest.AtOAuth, http.StatusInternalServerError
 	})
-	_, err = b.broker.Accept(t.Context(), token, cookie)
+	_, err = b.broker.AcceptLink(t.Context(), token, cookie)
 	wantFault(t, err, fault.Upstream, "http_status")
 	b.as.Set(func(as *oauthtest.Behaviour) { as.RegistrationStatus = 0 })
-	_, err = b.broker.Accept(t.Context(), token, cookie)
+	_, err = b.broker.AcceptLink(t.Context(), token, cookie)
 	must(t, err)
 }
 
@@ -130,7 +130,7 @@ func TestOpen_ReportsProblem(t *testing.T) {
 	t.Parallel()
 	for name, as := range map[string]oauthtest.Behaviour{"no client": {NoRegistration: true}, "no PKCE": {NoPKCE: true}} {
 		b := newBundle(t, as, oauthtest.ResourceBehaviour{})
-		i, err := b.broker.Open(t.Context(), b.link(t, b.protected(t), nil, ""))
+		i, err := b.broker.ReadLink(t.Context(), b.link(t, b.protected(t), nil, ""))
 		if err != nil || i.Problem == "" {
 			t.Errorf("%s: invitation = %+v, %v", name, i, err)
 		}
@@ -141,14 +141,14 @@ func TestALinkIsBoundToTheBrowserThatTakesIt(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	c := b.protected(t)
-	for _, br := range []connect.Browser{{}, {Cookie: "cookie:of somebody"}, b.browser(), {Session: connect.SessionBinding("of the owner")}} {
-		s, err := b.broker.Accept(t.Context(), b.link(t, c, nil, ""), cookie)
+	for _, br := range []connect.BrowserBindings{{}, {Cookie: "cookie:of somebody"}, b.browser(), {Session: connect.SessionBinding("of the owner")}} {
+		s, err := b.broker.AcceptLink(t.Context(), b.link(t, c, nil, ""), cookie)
 		must(t, err)
 		_, err = b.broker.Finish(t.Context(), b.agree(t, s), br)
 		wantFault(t, err, fault.Malformed, "")
 	}
 	b.wantNothing(t, c)
-	if _, err := b.broker.Accept(t.Context(), b.link(t, c, nil, ""), ""); err == nil {
+	if _, err := b.broker.AcceptLink(t.Context(), b.link(t, c, nil, ""), ""); err == nil {
 		t.Error("a link is bound to no browser")
 	}
 }
@@ -168,9 +168,9 @@ func TestMembersMakeLinksWhereAnAccountBelongs(t *testing.T) {
 		wantFault(t, err, fault.Conflict, "")
 	}
 	token := b.link(t, c, nil, "//evil.example")
-	s, err := b.broker.Accept(t.Context(), token, cookie)
+	s, err := b.broker.AcceptLink(t.Context(), token, cookie)
 	must(t, err)
-	done, err := b.broker.Finish(t.Context(), b.agree(t, s), connect.Browser{Cookie: cookie})
+	done, err := b.broker.Finish(t.Context(), b.agree(t, s), connect.BrowserBindings{Cookie: cookie})
 	if err != nil || done.ReturnTo != "" {
 		t.Errorf("leads to %q, %v", done.ReturnTo, err)
 	}

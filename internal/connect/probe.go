@@ -16,8 +16,8 @@ import (
 // probeTimeout bounds the request to the MCP server. Discovery continues without a response.
 const probeTimeout = 10 * time.Second
 
-// StepAsk is the first step of a [Diagnosis]: listing the MCP server's tools without a credential.
-const StepAsk oauth.Step = "mcp_server"
+// StepProbe is the first step of a [Diagnosis]: listing the MCP server's tools without a credential.
+const StepProbe oauth.Step = "mcp_server"
 
 // probeResult is the MCP server's response to a request without a credential.
 type probeResult struct {
@@ -31,7 +31,7 @@ type probeResult struct {
 func (b *Broker) probeServer(ctx context.Context, c connectors.Connector) probeResult {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	a := probeResult{step: oauth.TraceStep{Step: StepAsk, URL: shownURL(c.URL)}}
+	a := probeResult{step: oauth.TraceStep{Step: StepProbe, URL: shownURL(c.URL)}}
 	err := b.listTools(ctx, c)
 	failure, _ := errors.AsType[*mcp.Error](err)
 	switch {

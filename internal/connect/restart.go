@@ -31,7 +31,7 @@ type callbackFlow struct {
 
 // restartFlow restarts a connection in the same browser with fewer scopes or another client, or explains why it
 // ended.
-func (b *Broker) restartFlow(ctx context.Context, back callbackFlow, refusal error) (Finished, error) {
+func (b *Broker) restartFlow(ctx context.Context, back callbackFlow, refusal error) (Connection, error) {
 	f := back.flow
 	scopes, most := f.Scopes, maxRegistered
 	ok := true
@@ -40,21 +40,21 @@ func (b *Broker) restartFlow(ctx context.Context, back callbackFlow, refusal err
 		most = maxNarrowed
 	}
 	if !ok || back.try >= most {
-		return Finished{}, b.explainEnd(refusal)
+		return Connection{}, b.explainEnd(refusal)
 	}
 	s := authSurvey{
 		target: back.target, at: b.now(), scopes: scopes, discovery: &oauth.Discovery{Server: f.Server, Resource: f.Resource}, isRecognised: true,
 	}
 	d, err := b.buildFlow(ctx, s, flowRequest{by: f.StartedBy, returnTo: f.ReturnTo, try: back.try + 1, browserHash: f.BrowserHash})
 	if err != nil {
-		return Finished{}, err
+		return Connection{}, err
 	}
 	started, err := b.storeFlow(ctx, d)
 	if err != nil {
-		return Finished{}, err
+		return Connection{}, err
 	}
 	done := back.toFinished()
-	done.Again = &started
+	done.Restarted = &started
 	return done, nil
 }
 

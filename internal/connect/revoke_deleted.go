@@ -31,14 +31,14 @@ func (b *Broker) RevokeDeleted(ctx context.Context, spell time.Duration) (more b
 	round := revocationRound{Broker: b, until: time.Now().Add(spell), ended: make(chan error, maxRevocations)}
 	for {
 		if err == nil {
-			err = round.startTries(ctx)
+			err = round.startAttempts(ctx)
 		}
-		if round.underWay == 0 {
+		if round.active == 0 {
 			return round.isOver(ctx), err
 		}
 		select {
 		case failed := <-round.ended:
-			round.underWay--
+			round.active--
 			err = cmp.Or(err, failed)
 		case <-time.After(claimInterval):
 		}
@@ -48,15 +48,15 @@ func (b *Broker) RevokeDeleted(ctx context.Context, spell time.Duration) (more b
 // revocationRound is one job's work. One goroutine starts the attempts.
 type revocationRound struct {
 	*Broker
-	until    time.Time
-	last     connectors.TenantID // tenant of the last claim
-	underWay int
-	ended    chan error // one value per attempt: nil, or why its result could not be stored
+	until  time.Time
+	last   connectors.TenantID // tenant of the last claim
+	active int
+	ended  chan error // one value per attempt: nil, or why its result could not be stored
 }
 
-// startTries claims revocations and starts attempts up to the bound.
-func (r *revocationRound) startTries(ctx context.Context) error {
-	for r.underWay < maxRevocations && !r.isOver(ctx) {
+// startAttempts claims revocations and starts attempts up to the bound.
+func (r *revocationRound) startAttempts(ctx context.Context) error {
+	for r.active < maxRevocations && !r.isOver(ctx) {
 		claimed, err := r.store.System().ClaimRevocation(ctx, r.last)
 		if fault.Is(err, fault.NotFound) {
 			return nil
@@ -65,7 +65,7 @@ func (r *revocationRound) startTries(ctx context.Context) error {
 			return fmt.Errorf("claim a deleted grant: %w", err)
 		}
 		r.last = claimed.Tenant
-		r.underWay++
+		r.active++
 		safe.Go(safe.Task, func() {
 			r.ended <- safe.Try(safe.Task, func() error { return r.revokeDeleted(ctx, claimed) })()
 		})

@@ -60,15 +60,15 @@ func TestSecrets_NotInDatabaseOrLog(t *testing.T) {
 	must(t, b.Door().SetClientSecret(t.Context(), configured, "entered-client-secret"))
 
 	link := b.link(t, own, agentRef(agent), "")
-	pending := []connect.Started{b.start(t, shared, nil), b.start(t, configured, nil)}
+	pending := []connect.Authorization{b.start(t, shared, nil), b.start(t, configured, nil)}
 	before := b.dump(t) // with links and flows in it
-	accepted, err := b.broker.Accept(t.Context(), link, cookie)
+	accepted, err := b.broker.AcceptLink(t.Context(), link, cookie)
 	must(t, err)
 	secrets := []string{link.Reveal(), session.Reveal(), cookie.Reveal(), "entered-client-secret"}
 	for _, s := range append(pending, accepted) {
 		back := b.agree(t, s)
 		secrets = append(secrets, back.Get("state"), back.Get("code"))
-		done, err := b.broker.Finish(t.Context(), back, connect.Browser{Session: session, Cookie: cookie, Person: &b.admin})
+		done, err := b.broker.Finish(t.Context(), back, connect.BrowserBindings{Session: session, Cookie: cookie, Person: &b.admin})
 		if err != nil || done.Run == nil {
 			t.Fatalf("finished = %+v, %v", done, err)
 		}

@@ -20,19 +20,19 @@ import (
 // actBegin is the audit action of redirecting a person to an authorization server.
 const actBegin = "credential.begin"
 
-// flowLife bounds the time at the authorization server. The store expires flows by its own clock.
-const flowLife = 10 * time.Minute
+// flowTTL bounds the time at the authorization server. The store expires flows by its own clock.
+const flowTTL = 10 * time.Minute
 
-// Order is a request to start a connection.
-type Order struct {
+// StartRequest is a request to start a connection.
+type StartRequest struct {
 	Connector connectors.Ref
 	Agent     *connectors.Ref // agent of the account; nil: shared
 	ReturnTo  string          // a local path; others are ignored
 	Browser   secret.Text     // binding: [SessionBinding]
 }
 
-// Started is a connection to continue in the browser.
-type Started struct {
+// Authorization is a connection to continue in the browser.
+type Authorization struct {
 	AuthorizeURL string // works in the bound browser only
 	Issuer       string
 	ExpiresAt    time.Time
@@ -42,14 +42,14 @@ type Started struct {
 // with Conflict if no account can be connected, an admin must enter a client, or the client secret belongs to
 // another server, and with Upstream if a server fails. After the first request a *[Failed] is in the error's
 // chain.
-func (b *Broker) Start(ctx context.Context, a auth.Actor, o Order) (Started, error) {
+func (b *Broker) Start(ctx context.Context, a auth.Actor, o StartRequest) (Authorization, error) {
 	p, err := b.findOwnTarget(ctx, a, o.Connector, o.Agent)
 	if err != nil {
-		return Started{}, err
+		return Authorization{}, err
 	}
 	d, err := b.prepareFlow(ctx, p, flowRequest{by: newStarter(a), began: new(a.Event(actBegin, "")), browserHash: browserHash(o.Browser), returnTo: o.ReturnTo})
 	if err != nil {
-		return Started{}, err
+		return Authorization{}, err
 	}
 	return b.storeFlow(ctx, d)
 }
@@ -119,7 +119,7 @@ func (b *Broker) authorizeURL(s authSurvey, client oauth.Registration, state oau
 }
 
 // storeFlow stores the flow: from here on its URL works, once.
-func (b *Broker) storeFlow(ctx context.Context, d preparedFlow) (Started, error) {
+func (b *Broker) storeFlow(ctx context.Context, d preparedFlow) (Authorization, error) {
 	err := b.tenantStore(d.tenant).Tx(ctx, func(tx *store.Tenant) error {
 		if err := tx.SaveFlow(ctx, d.flow); err != nil || d.began == nil {
 			return err
@@ -129,10 +129,10 @@ func (b *Broker) storeFlow(ctx context.Context, d preparedFlow) (Started, error)
 		return tx.Record(ctx, e)
 	})
 	if err != nil {
-		return Started{}, err
+		return Authorization{}, err
 	}
 	b.log.InfoContext(ctx, "connection started", append(d.logAttrs(), slog.String("issuer", d.flow.Server.Issuer))...)
-	return Started{AuthorizeURL: d.url, Issuer: d.flow.Server.Issuer, ExpiresAt: b.now().Add(flowLife)}, nil
+	return Authorization{AuthorizeURL: d.url, Issuer: d.flow.Server.Issuer, ExpiresAt: b.now().Add(flowTTL)}, nil
 }
 
 // browserHash returns the stored form of a binding; nil for none.

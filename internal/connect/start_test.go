@@ -23,7 +23,7 @@ import (
 )
 
 // probeResult are the parameters of an authorization URL.
-func probeResult(t testing.TB, s connect.Started) url.Values {
+func probeResult(t testing.TB, s connect.Authorization) url.Values {
 	t.Helper()
 	u, err := url.Parse(s.AuthorizeURL)
 	must(t, err)
@@ -50,7 +50,7 @@ func TestStart_Permissions(t *testing.T) {
 		"shared, an agent named":        {b.admin, ref(shared.ID), agentRef(agent), fault.Conflict},
 		"per agent, another's tenant's": {b.admin, ref(own.ID), agentRef(theirs), fault.NotFound},
 	} {
-		o := connect.Order{Connector: tc.connector, Agent: tc.agent, Browser: session}
+		o := connect.StartRequest{Connector: tc.connector, Agent: tc.agent, Browser: session}
 		if _, err := b.broker.Start(t.Context(), tc.actor, o); !fault.Is(err, tc.want) {
 			t.Errorf("%s: %v, want %s", name, err, tc.want)
 		}
@@ -58,7 +58,7 @@ func TestStart_Permissions(t *testing.T) {
 	if n := len(b.as.Requests()) + b.mcp.Refused() + b.count(t, "oauth_flows"); n != 0 {
 		t.Errorf("%d requests and flows", n)
 	}
-	if _, err := b.broker.Start(t.Context(), b.admin, connect.Order{Connector: ref(shared.ID)}); err == nil {
+	if _, err := b.broker.Start(t.Context(), b.admin, connect.StartRequest{Connector: ref(shared.ID)}); err == nil {
 		t.Error("a flow is bound to no browser")
 	}
 }
@@ -217,7 +217,7 @@ func TestStart_ClientSecretIsBound(t *testing.T) {
 	}
 	_, err = b.broker.Start(t.Context(), b.admin, order(c, nil))
 	f := faultOf(t, err, fault.Conflict, "")
-	failed, ok := errors.AsType[*connect.Failed](err)
+	failed, ok := errors.AsType[*connect.StartError](err)
 	if !strings.Contains(f.Message, "client secret belongs to") || !ok || failed.Diagnosis.Problem != f.Message || strings.Count(err.Error(), f.Message) != 2 {
 		t.Errorf("told %q, %v", f.Message, failed)
 	}
@@ -236,7 +236,7 @@ func TestStart_NeedsClientID(t *testing.T) {
 	if !strings.Contains(f.Message, "under Advanced") || !strings.Contains(f.Message, baseURL+"/oauth/callback") {
 		t.Errorf("told %q", f.Message)
 	}
-	failed, ok := errors.AsType[*connect.Failed](err)
+	failed, ok := errors.AsType[*connect.StartError](err)
 	if !ok || failed.Diagnosis.Server == nil || len(failed.Diagnosis.Trace) < 3 || failed.Diagnosis.Problem != f.Message {
 		t.Errorf("failed = %+v", failed)
 	}
@@ -300,7 +300,7 @@ func TestManyStartsAtOnceUseOneRegistration(t *testing.T) {
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	c := b.protected(t)
 	all := []*connect.Broker{b.broker, b.replica(t), b.replica(t)}
-	starts := make([]connect.Started, 12)
+	starts := make([]connect.Authorization, 12)
 	var group errgroup.Group
 	for i := range starts {
 		group.Go(func() (err error) {
@@ -315,8 +315,8 @@ func TestManyStartsAtOnceUseOneRegistration(t *testing.T) {
 	for _, s := range starts { // whichever client a flow has, it comes to its end
 		done, err := b.broker.Finish(t.Context(), b.agree(t, s), b.browser())
 		must(t, err)
-		if done.Again != nil {
-			_, err = b.broker.Finish(t.Context(), b.agree(t, *done.Again), b.browser())
+		if done.Restarted != nil {
+			_, err = b.broker.Finish(t.Context(), b.agree(t, *done.Restarted), b.browser())
 			must(t, err)
 		}
 	}
@@ -360,8 +360,8 @@ func TestAFailedStartTellsHowFarItCame(t *testing.T) {
 			if f.Remote == nil || f.Remote.Phase != "auth" {
 				t.Errorf("remote = %+v", f.Remote)
 			}
-			failed, ok := errors.AsType[*connect.Failed](err)
-			if !ok || failed.Diagnosis.Problem != f.Message || failed.Diagnosis.Trace[0].Step != connect.StepAsk {
+			failed, ok := errors.AsType[*connect.StartError](err)
+			if !ok || failed.Diagnosis.Problem != f.Message || failed.Diagnosis.Trace[0].Step != connect.StepProbe {
 				t.Fatalf("failed = %+v", failed)
 			}
 			if last := failed.Diagnosis.Trace[len(failed.Diagnosis.Trace)-1]; last.Step != tc.step {

@@ -13,12 +13,12 @@ import (
 )
 
 // storeGrant stores the grant, its audit event and a sync in one transaction.
-func (b *Broker) storeGrant(ctx context.Context, back callbackFlow, peer oauth.Peer, token oauth.Token) (Finished, error) {
+func (b *Broker) storeGrant(ctx context.Context, back callbackFlow, peer oauth.Peer, token oauth.Token) (Connection, error) {
 	g := newGrant(back.flow, peer, token)
 	old, unread := b.carryStepUps(ctx, back.target, &g)
 	done := back.toFinished()
 	err := b.tenantStore(back.tenant).Tx(ctx, func(tx *store.Tenant) error {
-		was, err := tx.Before(ctx, back.auditSubject())
+		was, err := tx.LockAndReadState(ctx, back.auditSubject())
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func (b *Broker) storeGrant(ctx context.Context, back callbackFlow, peer oauth.P
 		b.revokeGrant(ctx, back.target, peer, g.GrantTokens)
 	}
 	if err != nil {
-		return Finished{}, err
+		return Connection{}, err
 	}
 	b.logConnected(ctx, back, done.Run)
 	return done, nil

@@ -30,7 +30,7 @@ func TestOpen_ConcurrentCallsShareSurvey(t *testing.T) {
 	var all sync.WaitGroup
 	for range callers {
 		all.Go(func() {
-			if i, err := b.broker.Open(t.Context(), token); err != nil || i.Problem == "" {
+			if i, err := b.broker.ReadLink(t.Context(), token); err != nil || i.Problem == "" {
 				t.Errorf("invitation = %+v, %v", i, err)
 			}
 		})

@@ -73,43 +73,45 @@ func toRefs(c connectors.ConnectorID, agent *connectors.AgentID) (connectors.Ref
 }
 
 // checkTakesGrant fails if the connector uses no grants.
-func (p target) checkTakesGrant() error {
-	perAgent := p.connector.CredentialMode == connectors.CredentialPerAgent
+func (t target) checkTakesGrant() error {
+	perAgent := t.connector.CredentialMode == connectors.CredentialPerAgent
 	switch {
-	case p.connector.Auth.Type != connectors.AuthOAuth2:
-		return fault.Errorf(fault.Conflict, "The connector %q does not sign in by OAuth. Choose that as its authentication in its settings.", p.connector.Name)
-	case perAgent && p.agent == nil:
-		return fault.Errorf(fault.Conflict, "The connector %q has an account for each agent; connect it for an agent.", p.connector.Name)
-	case !perAgent && p.agent != nil:
-		return fault.Errorf(fault.Conflict, "The connector %q has one account for all agents; connect it on the connector.", p.connector.Name)
+	case t.connector.Auth.Type != connectors.AuthOAuth2:
+		return fault.Errorf(fault.Conflict, "The connector %q does not sign in by OAuth. Choose that as its authentication in its settings.", t.connector.Name)
+	case perAgent && t.agent == nil:
+		return fault.Errorf(fault.Conflict, "The connector %q has an account for each agent; connect it for an agent.", t.connector.Name)
+	case !perAgent && t.agent != nil:
+		return fault.Errorf(fault.Conflict, "The connector %q has one account for all agents; connect it on the connector.", t.connector.Name)
 	}
 	return nil
 }
 
-func (p target) agentID() *connectors.AgentID {
-	if p.agent == nil {
+func (t target) agentID() *connectors.AgentID {
+	if t.agent == nil {
 		return nil
 	}
-	return &p.agent.ID
+	return &t.agent.ID
 }
 
 // auditSubject returns the audited state of the account.
-func (p target) auditSubject() store.Subject { return store.OfCredential(p.connector.ID, p.agentID()) }
+func (t target) auditSubject() store.StateReader {
+	return store.OfCredential(t.connector.ID, t.agentID())
+}
 
 // describeEvent adds connector and agent to an audit event.
-func (p target) describeEvent(e store.Event) store.Event {
-	e.Target = p.connector.Slug
-	e.Detail = map[string]any{"connector_id": p.connector.ID.String()}
-	if p.agent != nil {
-		e.Detail["agent_id"], e.Detail["agent"] = p.agent.ID.String(), p.agent.Slug
+func (t target) describeEvent(e store.Event) store.Event {
+	e.Target = t.connector.Slug
+	e.Detail = map[string]any{"connector_id": t.connector.ID.String()}
+	if t.agent != nil {
+		e.Detail["agent_id"], e.Detail["agent"] = t.agent.ID.String(), t.agent.Slug
 	}
 	return e
 }
 
-func (p target) logAttrs() []any {
-	all := []any{slog.String("tenant_id", p.tenant.String()), slog.String("connector_id", p.connector.ID.String())}
-	if p.agent != nil {
-		all = append(all, slog.String("agent_id", p.agent.ID.String()))
+func (t target) logAttrs() []any {
+	all := []any{slog.String("tenant_id", t.tenant.String()), slog.String("connector_id", t.connector.ID.String())}
+	if t.agent != nil {
+		all = append(all, slog.String("agent_id", t.agent.ID.String()))
 	}
 	return all
 }

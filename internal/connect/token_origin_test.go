@@ -48,7 +48,7 @@ func TestRegisteredClientStaysAtTheOriginOfItsIssuer(t *testing.T) {
 		if f := fault.As(err); f.Kind != fault.Upstream || f.Code != "refused" || !strings.Contains(f.Message, "needs a client id of its own") {
 			t.Errorf("%s: start: %v", name, err)
 		}
-		i, err := b.broker.Open(t.Context(), b.link(t, c, nil, ""))
+		i, err := b.broker.ReadLink(t.Context(), b.link(t, c, nil, ""))
 		must(t, err)
 		if !strings.Contains(i.Problem, "needs a client id of its own") {
 			t.Errorf("%s: the link's page says %q", name, i.Problem)
@@ -69,7 +69,7 @@ func TestLink_EnteredClientAtOtherOrigin(t *testing.T) {
 	b.as.AddClient("by-hand", "", nil, baseURL+"/oauth/callback")
 	endpoint, requests := foreignTokenEndpoint(t)
 	c := b.pinned(t, endpoint, "by-hand")
-	i, err := b.broker.Open(t.Context(), b.link(t, c, nil, ""))
+	i, err := b.broker.ReadLink(t.Context(), b.link(t, c, nil, ""))
 	must(t, err)
 	if host := strings.TrimSuffix(strings.TrimPrefix(endpoint, "http://"), "/token"); i.TokenHost != host || i.Problem != "" {
 		t.Errorf("the link's page names %q, want %q; %s", i.TokenHost, host, i.Problem)

@@ -32,20 +32,20 @@ func (c Curation) Same(other Curation) bool {
 	return c.Enabled == other.Enabled && c.Alias == other.Alias && c.AgentText == other.AgentText && c.Quota == other.Quota && slices.Equal(c.Tags, other.Tags)
 }
 
-// ToolStanding is a filter of a tool list.
-type ToolStanding string
+// ToolStateFilter is a filter of a tool list.
+type ToolStateFilter string
 
 // The standings.
 const (
-	StandingEnabled  ToolStanding = "enabled"
-	StandingDisabled ToolStanding = "disabled"
-	StandingChanged  ToolStanding = "changed" // a change waits for review
-	StandingHeld     ToolStanding = "held"    // calls are refused: new, changed or rejected
-	StandingCurated  ToolStanding = "curated" // renamed or described by an admin
+	StandingEnabled  ToolStateFilter = "enabled"
+	StandingDisabled ToolStateFilter = "disabled"
+	StandingChanged  ToolStateFilter = "changed" // a change waits for review
+	StandingHeld     ToolStateFilter = "held"    // calls are refused: new, changed or rejected
+	StandingCurated  ToolStateFilter = "curated" // renamed or described by an admin
 )
 
 // ToolStandings are all standings.
-var ToolStandings = []ToolStanding{StandingEnabled, StandingDisabled, StandingChanged, StandingHeld, StandingCurated}
+var ToolStandings = []ToolStateFilter{StandingEnabled, StandingDisabled, StandingChanged, StandingHeld, StandingCurated}
 
 // Hint is a member of a tool's annotations about its effects.
 type Hint string

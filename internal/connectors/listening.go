@@ -18,7 +18,7 @@ type ListenState string
 const (
 	ListenWaiting   ListenState = "waiting" // to be opened, now or later
 	ListenListening ListenState = "listening"
-	ListenIsOff     ListenState = "off"
+	ListenStateOff  ListenState = "off"
 )
 
 // ListenReason is why a stream is off or waits.
@@ -31,15 +31,15 @@ const (
 	ListenNoStream     ListenReason = "no_stream"    // refused by the server
 	ListenUnauthorized ListenReason = "unauthorized" // no accepted credential
 	ListenUnreachable  ListenReason = "unreachable"  // it failed or ended
-	ListenCrowded      ListenReason = "crowded"      // too many streams are open
+	ListenHostLimit    ListenReason = "crowded"      // too many streams are open
 	ListenFlood        ListenReason = "flood"        // too many notifications
-	ListenVain         ListenReason = "unchanged"    // repeatedly notified without a change
-	ListenEnds         ListenReason = "ends"         // ended right after opening, repeatedly
+	ListenUnchanged    ListenReason = "unchanged"    // repeatedly notified without a change
+	ListenShortLived   ListenReason = "ends"         // ended right after opening, repeatedly
 )
 
 // Misbehaves reports whether a person must switch listening on again.
 func (r ListenReason) Misbehaves() bool {
-	return r == ListenFlood || r == ListenVain || r == ListenEnds
+	return r == ListenFlood || r == ListenUnchanged || r == ListenShortLived
 }
 
 // Sentence explains the reason to people; "": nothing to explain.
@@ -53,13 +53,13 @@ func (r ListenReason) Sentence() string {
 		return "The server does not open the stream without an account or a credential that works. Patchbay asks again when one is stored, or within a day."
 	case ListenUnreachable:
 		return "The stream could not be opened, or it ended. Patchbay tries again by itself."
-	case ListenCrowded:
+	case ListenHostLimit:
 		return "Too many streams are open at the moment. Patchbay tries again by itself."
 	case ListenFlood:
 		return "The server said more than 600 things within a minute. Ask its operator, then switch listening on again."
-	case ListenVain:
+	case ListenUnchanged:
 		return "The server said ten times in a row that its lists had changed, and they had not. Ask its operator, then switch listening on again."
-	case ListenEnds:
+	case ListenShortLived:
 		return "The server ended the stream as soon as it was open, again and again. Ask its operator, then switch listening on again."
 	}
 	return ""
@@ -78,7 +78,7 @@ type Listening struct {
 // notifications.
 func ListeningOf(c Connector, streams map[ConnectorID]Listening) (l Listening, ok bool) {
 	if c.Listen == ListenOff {
-		return Listening{State: ListenIsOff, Reason: ListenSetting}, true
+		return Listening{State: ListenStateOff, Reason: ListenSetting}, true
 	}
 	l, ok = streams[c.ID]
 	return l, ok

@@ -6,8 +6,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Sweep is the progress of a sync of all enabled connectors. The zero value: none.
-type Sweep struct {
+// BulkSync is the progress of a sync of all enabled connectors. The zero value: none.
+type BulkSync struct {
 	ID         uuid.UUID
 	Total      int
 	OK, Failed int       // ended
@@ -15,7 +15,7 @@ type Sweep struct {
 }
 
 // Done returns the number of ended syncs.
-func (s Sweep) Done() int { return s.OK + s.Failed }
+func (s BulkSync) Done() int { return s.OK + s.Failed }
 
 // Open reports whether some are not ended.
-func (s Sweep) Open() bool { return s.Done() < s.Total }
+func (s BulkSync) Open() bool { return s.Done() < s.Total }

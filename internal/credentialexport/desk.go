@@ -155,7 +155,7 @@ func (d *Desk) resolveServer(ctx context.Context, tenant connectors.TenantID, ag
 		f.Code = "program"
 		return Server{Connector: c, Fault: f}
 	}
-	headers, err := d.credentials.For(ctx, tenant, c, &agent)
+	headers, err := d.credentials.Headers(ctx, tenant, c, &agent)
 	if err == nil {
 		return Server{Connector: c, Headers: headers}
 	}

@@ -17,7 +17,7 @@ const maxStepUps = 2
 // resolveGrant returns the agent's token, refreshed if due. nil: none is usable.
 func (r *Resolver) resolveGrant(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, owner *connectors.AgentID,
-) (*Usable, error) {
+) (*Credential, error) {
 	g, err := r.store.Vault(tenant).Grant(ctx, c.ID, owner)
 	if err == nil && isUsable(c, g.Credential) && r.canRefresh(g) && isDue(g, r.now()) {
 		g, err = r.refreshInTime(ctx, tenant, c, g)
@@ -25,12 +25,12 @@ func (r *Resolver) resolveGrant(
 	return r.newUsableGrant(c, g, err)
 }
 
-// ForceRefresh refreshes a token that the resource refused with 401. version is that of the refused Usable: a
+// ForceRefresh refreshes a token that the resource refused with 401. version is that of the refused Credential: a
 // newer stored token is returned without a request. The same version is returned if it cannot be refreshed. A
 // failed refresh is an Unavailable fault.
 func (r *Resolver) ForceRefresh(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, owner *connectors.AgentID, version int,
-) (*Usable, error) {
+) (*Credential, error) {
 	g, err := r.store.Vault(tenant).Grant(ctx, c.ID, owner)
 	if err == nil && isUsable(c, g.Credential) && g.Version == version && r.canRefresh(g) {
 		g, err = r.refreshGrant(ctx, tenant, c, g)
@@ -43,7 +43,7 @@ func (r *Resolver) ForceRefresh(
 
 // MarkRefused marks u as refused by the resource after a refresh, or without one: a person has to reconnect.
 // reason is a sentence. A newer version is not marked.
-func (r *Resolver) MarkRefused(ctx context.Context, tenant connectors.TenantID, u *Usable, reason string) error {
+func (r *Resolver) MarkRefused(ctx context.Context, tenant connectors.TenantID, u *Credential, reason string) error {
 	if u.Version == 0 {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (r *Resolver) MarkRefused(ctx context.Context, tenant connectors.TenantID, 
 // RequestScopes handles a resource that asks for more scopes (403, insufficient_scope). A machine requests a
 // token with all of them at once. A person has to reconnect, with all of them. After maxStepUps the credential
 // is marked as refused.
-func (r *Resolver) RequestScopes(ctx context.Context, tenant connectors.TenantID, u *Usable, scopes []string) error {
+func (r *Resolver) RequestScopes(ctx context.Context, tenant connectors.TenantID, u *Credential, scopes []string) error {
 	c, meta := u.connector, u.meta
 	if u.Version == 0 {
 		return nil
@@ -78,7 +78,7 @@ func (r *Resolver) RequestScopes(ctx context.Context, tenant connectors.TenantID
 	return err
 }
 
-func (r *Resolver) newUsableGrant(c connectors.Connector, g store.Grant, err error) (*Usable, error) {
+func (r *Resolver) newUsableGrant(c connectors.Connector, g store.Grant, err error) (*Credential, error) {
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return nil, nil
@@ -87,8 +87,8 @@ func (r *Resolver) newUsableGrant(c connectors.Connector, g store.Grant, err err
 	case !isUsable(c, g.Credential):
 		return nil, nil
 	case isTokenValid(g, r.now(), 0):
-		u := &Usable{ID: g.ID, Agent: g.AgentID, Version: g.Version, Headers: bearerHeaders(g.Tokens.AccessToken)}
-		u.Revision, u.Renewed = g.Version, g.RefreshedAt != nil
+		u := &Credential{ID: g.ID, Agent: g.AgentID, Version: g.Version, Headers: bearerHeaders(g.Tokens.AccessToken)}
+		u.Revision, u.Refreshed = g.Version, g.RefreshedAt != nil
 		u.connector, u.meta, u.scopes = c, g.Tokens.Meta, g.Scopes
 		u.Due = refreshDueAt(g, r.now())
 		return u, nil

@@ -27,19 +27,19 @@ const (
 	maxIdleFailures = 3
 )
 
-// IdleReport is the result of [Resolver.RenewIdle].
+// IdleReport is the result of [Resolver.RefreshIdle].
 type IdleReport struct {
-	Renewed int
-	Failed  int  // retried after an hour
-	Ended   int  // a person must reconnect them
-	Left    int  // left to a later run: their authorization server fails
-	More    bool // the limit was reached
+	Refreshed int
+	Failed    int  // retried after an hour
+	Ended     int  // a person must reconnect them
+	Postponed int  // left to a later run: their authorization server fails
+	More      bool // the limit was reached
 }
 
-// RenewIdle refreshes accounts that were not used for a day, before they expire unused. It starts no refresh
+// RefreshIdle refreshes accounts that were not used for a day, before they expire unused. It starts no refresh
 // after limit. Failures are handled as in any refresh. Several processes may run it: leases prevent double
 // requests.
-func (r *Resolver) RenewIdle(ctx context.Context, limit time.Duration) (IdleReport, error) {
+func (r *Resolver) RefreshIdle(ctx context.Context, limit time.Duration) (IdleReport, error) {
 	if r.oauth == nil {
 		return IdleReport{}, nil
 	}
@@ -94,13 +94,13 @@ func (r *idleRun) refreshIssuer(ctx context.Context, grants []store.IdleGrant) {
 			return
 		}
 		if failures == maxIdleFailures {
-			r.updateReport(func(report *IdleReport) { report.Left += len(grants) - i })
+			r.updateReport(func(report *IdleReport) { report.Postponed += len(grants) - i })
 			return
 		}
 		switch r.refreshAccount(ctx, g) {
 		case idleRefreshed:
 			failures = 0
-			r.updateReport(func(report *IdleReport) { report.Renewed++ })
+			r.updateReport(func(report *IdleReport) { report.Refreshed++ })
 		case idleEnded:
 			failures = 0
 			r.updateReport(func(report *IdleReport) { report.Ended++ })

@@ -19,10 +19,10 @@ func (c *connection) makeIdle(t testing.TB, ago time.Duration) {
 	c.AsSystem(t, "update credentials set updated_at = now() - make_interval(secs => $1), last_used_at = now() - make_interval(secs => $1)", []any{ago.Seconds()})
 }
 
-// renewIdle runs RenewIdle without a limit.
+// renewIdle runs RefreshIdle without a limit.
 func renewIdle(t testing.TB, r *credentials.Resolver) credentials.IdleReport {
 	t.Helper()
-	report, err := r.RenewIdle(t.Context(), time.Minute)
+	report, err := r.RefreshIdle(t.Context(), time.Minute)
 	must(t, err)
 	return report
 }
@@ -41,14 +41,14 @@ func TestRenewIdle_OnceADay(t *testing.T) {
 	wantReport(t, renewIdle(t, r), credentials.IdleReport{}) // just connected
 	c.makeIdle(t, 27*time.Hour)
 	before := c.storedGrant(t, nil)
-	wantReport(t, renewIdle(t, r), credentials.IdleReport{Renewed: 1})
+	wantReport(t, renewIdle(t, r), credentials.IdleReport{Refreshed: 1})
 	after := c.storedGrant(t, nil)
 	if after.Version != before.Version+1 || after.Tokens.RefreshToken == before.Tokens.RefreshToken || after.LastUsedAt.After(*before.LastUsedAt) {
 		t.Errorf("grant = %+v", after.Credential)
 	}
 	wantReport(t, renewIdle(t, r), credentials.IdleReport{})
 	c.makeIdle(t, 27*time.Hour)
-	wantReport(t, renewIdle(t, r), credentials.IdleReport{Renewed: 1})
+	wantReport(t, renewIdle(t, r), credentials.IdleReport{Refreshed: 1})
 }
 
 func TestRenewIdle_SkipsUsedAccount(t *testing.T) {
@@ -91,7 +91,7 @@ func TestRenewIdle_SpreadsAccounts(t *testing.T) {
 		c.saveGrant(t, &agent.ID, time.Now().Add(240*time.Hour))
 	}
 	c.makeIdle(t, 25*time.Hour)
-	if n := renewIdle(t, c.newResolver()).Renewed; n < 2 || n > 18 { // half of them are expected
+	if n := renewIdle(t, c.newResolver()).Refreshed; n < 2 || n > 18 { // half of them are expected
 		t.Errorf("%d of 20 after an hour of two", n)
 	}
 }
@@ -114,7 +114,7 @@ func TestRenewIdle_FailureDelaysAccount(t *testing.T) {
 	c.makeIdle(t, 61*time.Minute)
 	c.AsSystem(t, "update credentials set last_used_at = null", nil)
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.NoTrouble })
-	wantReport(t, renewIdle(t, r), credentials.IdleReport{Renewed: 1})
+	wantReport(t, renewIdle(t, r), credentials.IdleReport{Refreshed: 1})
 }
 
 func TestRenewIdle_OnlyServerEndsAccount(t *testing.T) {
@@ -141,7 +141,7 @@ func TestRenewIdle_OnceAcrossProcesses(t *testing.T) {
 	for range 3 {
 		r := c.newReplica(t)
 		processes.Go(func() error {
-			_, err := r.RenewIdle(context.WithoutCancel(t.Context()), time.Minute)
+			_, err := r.RefreshIdle(context.WithoutCancel(t.Context()), time.Minute)
 			return err
 		})
 	}
@@ -166,14 +166,14 @@ func TestRenewIdle_FailingServerDefersAccounts(t *testing.T) {
 	}
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.Unavailable })
 	c.makeIdle(t, 27*time.Hour)
-	wantReport(t, renewIdle(t, c.newResolver()), credentials.IdleReport{Failed: 3, Left: 2})
+	wantReport(t, renewIdle(t, c.newResolver()), credentials.IdleReport{Failed: 3, Postponed: 2})
 }
 
 func TestRenewIdle_StopsAtDeadline(t *testing.T) {
 	t.Parallel()
 	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(240*time.Hour))
 	c.makeIdle(t, 27*time.Hour)
-	report, err := c.newResolver().RenewIdle(t.Context(), 0)
+	report, err := c.newResolver().RefreshIdle(t.Context(), 0)
 	must(t, err)
 	wantReport(t, report, credentials.IdleReport{More: true})
 	if n := c.as.Count(oauthtest.Refresh); n != 0 {

@@ -134,7 +134,7 @@ func TestMachine_SecretIsPerAgent(t *testing.T) {
 		t.Error("two agents send one token")
 	}
 	for _, who := range []*connectors.AgentID{nil, &eve.ID} {
-		_, err := r.For(t.Context(), c.Tenant, c.connector, who)
+		_, err := r.Headers(t.Context(), c.Tenant, c.connector, who)
 		wantMissing(t, err)
 	}
 }
@@ -198,7 +198,7 @@ func TestMachine_RefusedClientNeedsNewSecret(t *testing.T) {
 			c.as.ForgetClients()
 			r := c.newResolver()
 			for range 2 {
-				_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
+				_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
 				wantMissing(t, err)
 				if got := fault.As(err).Message; got != `The connector "`+c.connector.Name+`" cannot sign in: `+want {
 					t.Errorf("message %q", got)
@@ -226,7 +226,7 @@ func TestMachine_TemporaryFailureEndsNothing(t *testing.T) {
 			c.saveMachine(t, nil, "machine", nil)
 			r := c.newResolver()
 			for range 3 {
-				_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
+				_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
 				wantNotRenewed(t, err)
 			}
 			if n := c.as.Count(oauthtest.ClientCredentials); n != 1 {
@@ -250,7 +250,7 @@ func TestMachine_SecretStaysWithItsServer(t *testing.T) {
 	thief := oauthtest.Start(t, oauthtest.Behaviour{})
 	c.resource.Set(func(b *oauthtest.ResourceBehaviour) { b.Servers = []string{thief.Issuer} })
 	c.expireIn(t, -time.Minute)
-	_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
+	_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
 	wantNotRenewed(t, err)
 	if got := fault.As(err).Message; !strings.Contains(got, "was given for the authorization server "+c.as.Issuer) {
 		t.Errorf("message %q", got)
@@ -339,7 +339,7 @@ func TestMachine_NoSecretToAssumedEndpointBeforeChallenge(t *testing.T) {
 			c := newMachineConnection(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.URL, d.Timeout = server.URL+"/mcp", 4*time.Second })
 			c.saveMachine(t, nil, "machine", nil)
 			r := c.newResolver(func(o *credentials.Options) { o.Dialer = &mcp.Dialer{HTTP: c.oauth.HTTP, Version: "test"} })
-			_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
+			_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
 			wantNotRenewed(t, err)
 			if n := tokens.Load(); n != 0 {
 				t.Errorf("the secret was sent %d times", n)
@@ -391,7 +391,7 @@ func TestMachine_StepsUpTwice(t *testing.T) {
 		must(t, err)
 		must(t, r.RequestScopes(t.Context(), c.Tenant, u, []string{asks}))
 		if i == 2 {
-			_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
+			_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
 			wantMissing(t, err)
 			return
 		}
@@ -406,14 +406,14 @@ func TestEntered_RequestsTokenWithoutStoring(t *testing.T) {
 	c := newMachineConnection(t, oauthtest.Behaviour{})
 	c.as.AddClient("machine", "s3cret", nil)
 	r, before := c.newResolver(), c.Queries()
-	headers, err := r.Entered(t.Context(), c.connector, connectors.Secret{ClientSecret: "s3cret"})
+	headers, err := r.HeadersFor(t.Context(), c.connector, connectors.Secret{ClientSecret: "s3cret"})
 	if _, ok := c.as.Accepts(authorizationHeader(t, headers, err)[len("Bearer "):]); !ok {
 		t.Error("the token is not good")
 	}
 	if n := c.Queries() - before; n != 0 {
 		t.Errorf("the database was asked %d times", n)
 	}
-	if headers, err := r.Entered(t.Context(), c.connector, connectors.Secret{ClientSecret: "wrong"}); err == nil {
+	if headers, err := r.HeadersFor(t.Context(), c.connector, connectors.Secret{ClientSecret: "wrong"}); err == nil {
 		t.Errorf("a wrong secret gave %v", headers)
 	}
 }
@@ -422,7 +422,7 @@ func TestTrial_UsesStoredSecretUnchanged(t *testing.T) {
 	t.Parallel()
 	c := newMachineConnection(t, oauthtest.Behaviour{})
 	r := c.newResolver()
-	headers, err := r.Trial(t.Context(), c.Tenant, c.connector)
+	headers, err := r.HeadersForDraft(t.Context(), c.Tenant, c.connector)
 	if headers != nil || err != nil {
 		t.Errorf("without a secret: %v, %v", headers, err)
 	}
@@ -430,7 +430,7 @@ func TestTrial_UsesStoredSecretUnchanged(t *testing.T) {
 	before := c.storedGrant(t, nil)
 	other := c.connector
 	other.OAuth.Scopes = []string{"other"}
-	headers, err = r.Trial(t.Context(), c.Tenant, other)
+	headers, err = r.HeadersForDraft(t.Context(), c.Tenant, other)
 	if got, _ := c.as.Accepts(authorizationHeader(t, headers, err)[len("Bearer "):]); !slices.Equal(got, []string{"other"}) {
 		t.Errorf("granted %v", got)
 	}

@@ -32,9 +32,9 @@ const (
 // reached.
 var ErrTooManyStepUps = errors.New("the server keeps asking for more scopes")
 
-// Missing is the Conflict that asks for an account or a credential of the connector. agent nil: the shared one,
+// NewMissingError is the Conflict that asks for an account or a credential of the connector. agent nil: the shared one,
 // or that of any agent.
-func Missing(c connectors.Connector, agent *connectors.AgentID) error {
+func NewMissingError(c connectors.Connector, agent *connectors.AgentID) error {
 	var message string
 	switch w := wordingFor(c.Auth.Type); {
 	case c.CredentialMode != connectors.CredentialPerAgent:
@@ -47,25 +47,25 @@ func Missing(c connectors.Connector, agent *connectors.AgentID) error {
 	return newCredentialRequired(message, c.Name)
 }
 
-// WhyMissing is Missing or, for a dead credential, the reason.
-func (r *Resolver) WhyMissing(
+// ExplainMissing is NewMissingError or, for a dead credential, the reason.
+func (r *Resolver) ExplainMissing(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent *connectors.AgentID,
 ) error {
 	owner, ok := credentialOwner(c, agent)
 	if !ok || !hasToken(c.Auth.Type) {
-		return Missing(c, agent)
+		return NewMissingError(c, agent)
 	}
 	g, err := r.store.Vault(tenant).Grant(ctx, c.ID, owner)
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return Missing(c, agent)
+		return NewMissingError(c, agent)
 	case err != nil:
 		return err
 	}
-	cause := r.deadReason(c, g)
+	cause := r.unusableReason(c, g)
 	switch {
 	case g.Type != c.Auth.Type, g.Origin != connectors.Origin(c.URL):
-		return Missing(c, agent)
+		return NewMissingError(c, agent)
 	case cause == "": // reconnected meanwhile
 		return newNotRenewed(c, store.Grant{Tokens: g.Tokens}, nil)
 	case isMachine(c.Auth.Type):
@@ -82,8 +82,8 @@ func (r *Resolver) WhyMissing(
 	return f
 }
 
-// deadReason is why a stored grant is unusable; empty: it is usable.
-func (r *Resolver) deadReason(c connectors.Connector, g store.Grant) string {
+// unusableReason is why a stored grant is unusable; empty: it is usable.
+func (r *Resolver) unusableReason(c connectors.Connector, g store.Grant) string {
 	switch {
 	case !isUsable(c, g.Credential):
 		return cmp.Or(g.Error, reasonEnded)

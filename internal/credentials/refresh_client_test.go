@@ -39,7 +39,7 @@ func TestConfiguredClient_RefusalKeepsRegistration(t *testing.T) {
 	t.Parallel()
 	c := newConfiguredConnection(t, oauthtest.Behaviour{})
 	must(t, c.Door().SetClientSecret(t.Context(), c.connector, "a wrong one"))
-	_, err := c.newResolver().For(t.Context(), c.Tenant, c.connector, nil)
+	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, nil)
 	wantMissing(t, err)
 	if got := fault.As(err).Message; !strings.Contains(got, "does not accept the connector's own client. Check its client id and secret") {
 		t.Errorf("message %q", got)
@@ -55,7 +55,7 @@ func TestConfiguredClient_SecretStaysWithItsServer(t *testing.T) {
 	must(t, c.Door().SetClientSecret(t.Context(), c.connector, "entered again"))
 	_, err := c.St.Vault(c.Tenant).ClientSecret(t.Context(), c.connector, "https://elsewhere.example.com")
 	must(t, err)
-	_, err = c.newResolver().For(t.Context(), c.Tenant, c.connector, nil)
+	_, err = c.newResolver().Headers(t.Context(), c.Tenant, c.connector, nil)
 	wantNotRenewed(t, err)
 	if got := fault.As(err).Message; !strings.Contains(got, "The client secret belongs to the authorization server https://elsewhere.example.com") {
 		t.Errorf("message %q", got)
@@ -69,7 +69,7 @@ func TestConfiguredClient_OtherClientEndsGrant(t *testing.T) {
 	t.Parallel()
 	c := newConfiguredConnection(t, oauthtest.Behaviour{})
 	c.connector.OAuth.ClientID = "another"
-	_, err := c.newResolver().For(t.Context(), c.Tenant, c.connector, nil)
+	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, nil)
 	wantMissing(t, err)
 	if n := c.as.Count(oauthtest.Refresh); n != 0 {
 		t.Errorf("%d refreshes: %v", n, err)
@@ -90,7 +90,7 @@ func TestRefresh_UnauthorizedClientIsKept(t *testing.T) {
 	t.Parallel()
 	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(-time.Minute))
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.ForbiddenClient })
-	_, err := c.newResolver().For(t.Context(), c.Tenant, c.connector, nil)
+	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, nil)
 	wantMissing(t, err)
 	if got := fault.As(err).Message; !strings.HasSuffix(got, "the authorization server does not let our client renew the access.") {
 		t.Errorf("message %q", got)

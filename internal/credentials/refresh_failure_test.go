@@ -67,7 +67,7 @@ func TestRefresh_ExpiredTokenRetriesWithin20s(t *testing.T) {
 			c.setTimeoutFor(trouble)
 			r := c.newResolver()
 			for range 3 {
-				_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
+				_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
 				wantNotRenewed(t, err)
 			}
 			if got := c.storedGrant(t, nil).Status; got != connectors.CredentialRefreshFailed {
@@ -94,7 +94,7 @@ func TestRefresh_SlowEndpointDoesNotBlockValidToken(t *testing.T) {
 	c.expireIn(t, time.Minute)
 	silence := make(chan struct{})
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Hold, b.Token = silence, oauthtest.Reset })
-	r := c.newResolver(func(o *credentials.Options) { o.Patience = time.Millisecond })
+	r := c.newResolver(func(o *credentials.Options) { o.RefreshWait = time.Millisecond })
 	living := c.storedGrant(t, nil).Tokens.AccessToken.Reveal()
 	for range 5 {
 		if got := c.token(t, r, nil); got != living {
@@ -122,7 +122,7 @@ func TestRefresh_DeadGrantIsNotRetried(t *testing.T) {
 	c.as.EndGrants()
 	r := c.newReplica(t)
 	for range 2 {
-		_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
+		_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
 		wantMissing(t, err)
 		want := `The account of the connector "` + c.connector.Name + `" must be connected again: the authorization server ended the access.`
 		if got := fault.As(err).Message; got != want {
@@ -144,7 +144,7 @@ func TestRefresh_RecognisesLostRotation(t *testing.T) {
 	c := newConnection(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(-time.Minute))
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.DropAfterEffect })
 	r := c.newResolver()
-	_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
+	_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
 	wantNotRenewed(t, err)
 	c.skipRetryDelay(t)
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.NoTrouble })
@@ -167,7 +167,7 @@ func TestRefresh_RecognisesRotationOfDeadProcess(t *testing.T) {
 
 func (c *connection) wantLost(t *testing.T, r *credentials.Resolver) {
 	t.Helper()
-	_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
+	_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
 	wantMissing(t, err)
 	if got := fault.As(err).Message; !strings.Contains(got, "must be connected again: an answer of the authorization server was lost") {
 		t.Errorf("message %q", got)
@@ -182,7 +182,7 @@ func TestRefresh_UnknownClientRegistersAgain(t *testing.T) {
 	t.Parallel()
 	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(-time.Minute))
 	c.as.ForgetClients()
-	_, err := c.newResolver().For(t.Context(), c.Tenant, c.connector, nil)
+	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, nil)
 	wantMissing(t, err)
 	if got := fault.As(err).Message; !strings.HasSuffix(got, "must be connected again: the authorization server does not know our client any more.") {
 		t.Errorf("message %q", got)
@@ -204,7 +204,7 @@ func TestRefresh_RetriesWrite(t *testing.T) {
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Hold = hold })
 	r, result := c.newReplica(t), make(chan error, 1)
 	go func() {
-		_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
+		_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
 		result <- err
 	}()
 	<-c.as.Arrived(oauthtest.Refresh)

@@ -41,7 +41,7 @@ func (c *connection) resolveFiftyTimes(t *testing.T, replicas int, meanwhile fun
 	var users errgroup.Group
 	for i := range 50 {
 		users.Go(func() error {
-			headers, err := all[i%replicas].For(t.Context(), c.Tenant, c.connector, nil)
+			headers, err := all[i%replicas].Headers(t.Context(), c.Tenant, c.connector, nil)
 			if err != nil {
 				return err
 			}
@@ -109,12 +109,12 @@ func TestRefresh_OutlivesCancelledCaller(t *testing.T) {
 	leaving, leave := context.WithCancel(t.Context())
 	left, stayed := make(chan error, 1), make(chan error, 1)
 	go func() {
-		_, err := r.For(leaving, c.Tenant, c.connector, nil)
+		_, err := r.Headers(leaving, c.Tenant, c.connector, nil)
 		left <- err
 	}()
 	<-c.as.Arrived(oauthtest.Refresh)
 	go func() {
-		_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
+		_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
 		stayed <- err
 	}()
 	leave()
@@ -132,7 +132,7 @@ func TestStop_WaitsForRefresh(t *testing.T) {
 	c := newConnection(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(2*time.Minute))
 	c.expireIn(t, 30*time.Second)
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Hold = hold })
-	r := c.newResolver(func(o *credentials.Options) { o.Patience = time.Millisecond })
+	r := c.newResolver(func(o *credentials.Options) { o.RefreshWait = time.Millisecond })
 	before := c.storedGrant(t, nil)
 	if got := c.token(t, r, nil); got != before.Tokens.AccessToken.Reveal() {
 		t.Error("the living token was not used")

@@ -69,7 +69,7 @@ func TestNeedsScopes_TwiceAtMost(t *testing.T) {
 		u, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
 		must(t, err)
 		must(t, r.RequestScopes(t.Context(), c.Tenant, u, []string{want.asks}))
-		_, err = r.For(t.Context(), c.Tenant, c.connector, nil)
+		_, err = r.Headers(t.Context(), c.Tenant, c.connector, nil)
 		wantMissing(t, err)
 		if got := fault.As(err).Message; !strings.Contains(got, want.says) {
 			t.Errorf("%d: message %q", i, got)
@@ -109,7 +109,7 @@ func TestMissing_SaysWhatToDo(t *testing.T) {
 		{connectors.AuthBearer, connectors.CredentialShared, nil, `The connector "X" has no usable credential. Set one on its Credentials page.`},
 		{connectors.AuthBearer, connectors.CredentialPerAgent, nil, `The connector "X" asks for a credential, and no agent has one yet. Set one on its Credentials page.`},
 	} {
-		err := credentials.Missing(connectors.Connector{Name: "X", Auth: connectors.Auth{Type: tc.auth}, CredentialMode: tc.mode}, tc.agent)
+		err := credentials.NewMissingError(connectors.Connector{Name: "X", Auth: connectors.Auth{Type: tc.auth}, CredentialMode: tc.mode}, tc.agent)
 		wantMissing(t, err)
 		if got := fault.As(err).Message; got != tc.want {
 			t.Errorf("%s, %s: %q", tc.auth, tc.mode, got)
@@ -120,7 +120,7 @@ func TestMissing_SaysWhatToDo(t *testing.T) {
 func TestMissing_ExpiredWithoutRefreshToken(t *testing.T) {
 	t.Parallel()
 	c := newConnection(t, oauthtest.Behaviour{NoRefreshToken: true}, time.Now().Add(-time.Minute))
-	_, err := c.newResolver().For(t.Context(), c.Tenant, c.connector, nil)
+	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, nil)
 	wantMissing(t, err)
 	want := `The account of the connector "` + c.connector.Name + `" must be connected again: the access has ended and cannot be renewed.`
 	if got := fault.As(err).Message; got != want {

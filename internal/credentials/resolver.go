@@ -43,8 +43,8 @@ type Options struct {
 	Log    *slog.Logger     // nil: discarded
 	Now    func() time.Time // nil: time.Now
 	Lease  time.Duration    // of one refresh; 0: 30 seconds
-	// Patience is the wait for a refresh while the old token is valid; 0: 2 seconds. The refresh goes on.
-	Patience time.Duration
+	// RefreshWait is the wait for a refresh while the old token is valid; 0: 2 seconds. The refresh goes on.
+	RefreshWait time.Duration
 }
 
 // NewRefreshing makes a Resolver that refreshes due tokens, and requests those of machines.
@@ -60,21 +60,21 @@ func NewRefreshing(o Options) *Resolver {
 	if o.Lease > 0 {
 		r.lease = o.Lease
 	}
-	if o.Patience > 0 {
-		r.refreshWait = o.Patience
+	if o.RefreshWait > 0 {
+		r.refreshWait = o.RefreshWait
 	}
 	return r
 }
 
-// Usable is an opened credential.
-type Usable struct {
+// Credential is an opened credential.
+type Credential struct {
 	ID      connectors.CredentialID
 	Agent   *connectors.AgentID // owner; nil: the shared credential
 	Version int                 // of an access token; 0: a static secret
 	Headers []Header
 
-	Revision int  // changes with every secret and token
-	Renewed  bool // refreshed: the grant's last token is still valid for a while
+	Revision  int  // changes with every secret and token
+	Refreshed bool // refreshed: the grant's last token is still valid for a while
 
 	Due time.Time // when to resolve again without a notification; zero: never
 
@@ -83,9 +83,9 @@ type Usable struct {
 	scopes    []string
 }
 
-// For returns the headers that the agent sends to the connector. A missing or dead credential is a fault as by
+// Headers returns the headers that the agent sends to the connector. A missing or dead credential is a fault as by
 // [Missing], with the reason.
-func (r *Resolver) For(
+func (r *Resolver) Headers(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent *connectors.AgentID,
 ) ([]Header, error) {
 	if c.Auth.Type == connectors.AuthNone {
@@ -96,7 +96,7 @@ func (r *Resolver) For(
 	case err != nil:
 		return nil, err
 	case u == nil:
-		return nil, r.WhyMissing(ctx, tenant, c, agent)
+		return nil, r.ExplainMissing(ctx, tenant, c, agent)
 	default:
 		return u.Headers, nil
 	}
@@ -106,7 +106,7 @@ func (r *Resolver) For(
 // the agent's own in per-agent mode. nil: none is usable.
 func (r *Resolver) Resolve(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent *connectors.AgentID,
-) (*Usable, error) {
+) (*Credential, error) {
 	owner, ok := credentialOwner(c, agent)
 	switch {
 	case !ok:
@@ -119,7 +119,7 @@ func (r *Resolver) Resolve(
 }
 
 // LastUsed opens the last used credential of a per-agent connector, of any agent; nil: none.
-func (r *Resolver) LastUsed(ctx context.Context, tenant connectors.TenantID, c connectors.Connector) (*Usable, error) {
+func (r *Resolver) LastUsed(ctx context.Context, tenant connectors.TenantID, c connectors.Connector) (*Credential, error) {
 	cred, sealed, err := r.store.Vault(tenant).LastUsed(ctx, c.ID)
 	if err == nil && hasToken(c.Auth.Type) {
 		return r.resolveGrant(ctx, tenant, c, cred.AgentID)
@@ -128,7 +128,7 @@ func (r *Resolver) LastUsed(ctx context.Context, tenant connectors.TenantID, c c
 }
 
 // MarkUsed records that the server accepted the credential.
-func (r *Resolver) MarkUsed(ctx context.Context, tenant connectors.TenantID, u *Usable) error {
+func (r *Resolver) MarkUsed(ctx context.Context, tenant connectors.TenantID, u *Credential) error {
 	return r.store.Vault(tenant).MarkUsed(ctx, u.ID)
 }
 
@@ -148,7 +148,7 @@ func isMachine(t connectors.AuthType) bool {
 	return t == connectors.AuthClientCredentials || t == connectors.AuthPrivateKeyJWT
 }
 
-func openSecret(c connectors.Connector, cred connectors.Credential, opened secret.Text, err error) (*Usable, error) {
+func openSecret(c connectors.Connector, cred connectors.Credential, opened secret.Text, err error) (*Credential, error) {
 	if fault.Is(err, fault.NotFound) {
 		return nil, nil
 	}
@@ -166,7 +166,7 @@ func openSecret(c connectors.Connector, cred connectors.Credential, opened secre
 	if err != nil {
 		return nil, fmt.Errorf("open the credential of connector %s: %w", c.ID, err)
 	}
-	return &Usable{ID: cred.ID, Agent: cred.AgentID, Headers: headers, Revision: cred.Version}, nil
+	return &Credential{ID: cred.ID, Agent: cred.AgentID, Headers: headers, Revision: cred.Version}, nil
 }
 
 // isUsable reports whether a credential may be sent: it was entered for the connector's origin and auth type,

@@ -31,22 +31,22 @@ type taskGroup struct {
 	work   sync.WaitGroup // Add only under mu and while not closed
 }
 
-func (c *taskGroup) start() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
+func (g *taskGroup) start() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
 		return false
 	}
-	c.work.Add(1)
+	g.work.Add(1)
 	return true
 }
 
-func (c *taskGroup) finish() { c.work.Done() }
+func (g *taskGroup) finish() { g.work.Done() }
 
 // close waits for the running tasks.
-func (c *taskGroup) close() {
-	c.mu.Lock()
-	c.closed = true
-	c.mu.Unlock()
-	c.work.Wait()
+func (g *taskGroup) close() {
+	g.mu.Lock()
+	g.closed = true
+	g.mu.Unlock()
+	g.work.Wait()
 }

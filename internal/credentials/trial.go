@@ -9,17 +9,17 @@ import (
 	"patchbay/internal/store"
 )
 
-// Entered turns an unsaved secret into headers, to test a connector. A machine's secret requests a token.
+// HeadersFor turns an unsaved secret into headers, to test a connector. A machine's secret requests a token.
 // Nothing is stored.
-func (r *Resolver) Entered(ctx context.Context, c connectors.Connector, s connectors.Secret) ([]Header, error) {
+func (r *Resolver) HeadersFor(ctx context.Context, c connectors.Connector, s connectors.Secret) ([]Header, error) {
 	if !isMachine(c.Auth.Type) {
 		return Headers(c.Auth, s)
 	}
 	return r.requestTrialToken(ctx, c, store.GrantTokens{Machine: s})
 }
 
-// Trial is Entered with a machine's stored secret, for unsaved settings. nil: none is stored.
-func (r *Resolver) Trial(ctx context.Context, tenant connectors.TenantID, c connectors.Connector) ([]Header, error) {
+// HeadersForDraft is HeadersFor with a machine's stored secret, for unsaved settings. nil: none is stored.
+func (r *Resolver) HeadersForDraft(ctx context.Context, tenant connectors.TenantID, c connectors.Connector) ([]Header, error) {
 	g, err := r.store.Vault(tenant).Grant(ctx, c.ID, nil)
 	switch {
 	case fault.Is(err, fault.NotFound), err == nil && !isUsable(c, g.Credential):

@@ -24,7 +24,7 @@ func (b *testEnv) approve(t testing.TB) {
 	}
 	person := auth.Actor{Kind: auth.KindPerson, Tenant: self, Role: connectors.RoleMember, Name: "somebody"}
 	eventually(t, "a call waits", func() bool {
-		inbox, err := b.caller.Inbox(t.Context(), person, store.Page{})
+		inbox, err := b.caller.ListPendingApprovals(t.Context(), person, store.Page{})
 		if err != nil || len(inbox.Items) == 0 {
 			return false
 		}

@@ -13,28 +13,28 @@ import (
 
 // backend serves one request of an agent at one address. It implements [serve.Backend].
 type backend struct {
-	h      *Handler
-	view   *agentview.View
-	reach  *agentview.Reach // at a connector's own address; nil: all granted connectors
-	slug   string           // of reach
-	token  *agentview.Token
-	origin connectors.CallOrigin
-	wait   store.WaitBudget
+	h             *Handler
+	view          *agentview.View
+	connector     *agentview.ConnectorView // at a connector's own address; nil: all granted connectors
+	connectorSlug string                   // of reach
+	token         *agentview.Token
+	origin        connectors.CallOrigin
+	wait          store.WaitBudget
 }
 
 var (
-	_ serve.Backend = (*backend)(nil)
-	_ serve.Witness = (*backend)(nil)
+	_ serve.Backend          = (*backend)(nil)
+	_ serve.DeliveryObserver = (*backend)(nil)
 )
 
 // Prepared returns a rendered list page; nil leaves the request to Serve, which reports an invalid cursor.
-func (b *backend) Prepared(method, cursor string, p *serve.Peer) []byte {
+func (b *backend) CachedResult(method, cursor string, p *serve.Client) []byte {
 	kind, ok := listKind(method)
 	switch {
 	case !ok:
 		return nil
-	case b.reach != nil:
-		return b.reach.ListPage(kind, p.Modern, cursor)
+	case b.connector != nil:
+		return b.connector.ListPage(kind, p.Modern, cursor)
 	default:
 		return b.view.ListPage(kind, p.Modern, cursor)
 	}
@@ -88,4 +88,4 @@ func (b *backend) handleRequest(ctx context.Context, r *serve.Request) (json.Raw
 }
 
 // Notified ignores notifications: they concern no upstream server.
-func (*backend) Notified(context.Context, *serve.Peer, string, json.RawMessage) {}
+func (*backend) HandleNotification(context.Context, *serve.Client, string, json.RawMessage) {}

@@ -59,7 +59,7 @@ func BenchmarkCall(b *testing.B) {
 	writer := calllog.New(calllog.Options{Store: w.St, Instance: instance})
 	caller := toolcall.New(toolcall.Options{
 		Store: w.St, Access: w.access, Credentials: credentials.New(w.St), Dialer: &mcp.Dialer{Version: "test", HTTP: &http.Client{Transport: cannedTransport{}}},
-		Target: w.sync.Target, AcquireSlot: w.sync.AcquireProgram, History: writer, Instance: instance, BaseURL: base.String(),
+		Target: w.sync.Target, AcquireSlot: w.sync.AcquireCommandSlot, History: writer, Instance: instance, BaseURL: base.String(),
 	})
 	b.Cleanup(func() {
 		caller.Stop(context.Background())
@@ -81,7 +81,7 @@ func plainCall(b *testing.B, h *gateway.Handler, token string) (call func()) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	front := httpserver.New(httpserver.Options{Handler: h, Accepts: h.Serves, Fallback: &http.Server{Handler: h, ReadHeaderTimeout: patience}})
+	front := httpserver.New(httpserver.Options{Handler: h, Accepts: h.HandlesPath, Fallback: &http.Server{Handler: h, ReadHeaderTimeout: patience}})
 	go func() { _ = front.Serve(l) }()
 	b.Cleanup(func() { _ = front.Close() })
 	conn, err := net.Dial("tcp", l.Addr().String())

@@ -24,29 +24,29 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 			return nil, serve.HeaderMismatch(mismatch)
 		}
 	}
-	order := toolcall.Order{
-		View:      b.view,
-		Tool:      tool,
-		Arguments: r.Arguments,
-		Read:      true,
-		Meta:      r.Meta,
-		Source:    connectors.SourceGateway,
-		Token:     &b.token.ID,
-		From:      b.origin,
-		Client:    b.newClient(r),
-		Lend:      true,
+	request := toolcall.CallRequest{
+		View:           b.view,
+		Tool:           tool,
+		Arguments:      r.Arguments,
+		ArgumentsValid: true,
+		Meta:           r.Meta,
+		Source:         connectors.SourceGateway,
+		Token:          &b.token.ID,
+		Origin:         b.origin,
+		Client:         b.newClient(r),
+		AllowPooled:    true,
 	}
-	if r.Peer.Modern && r.Continues {
-		order.Input = parseInput(r.Params)
+	if r.Peer.Modern && r.IsResumed {
+		request.Input = parseInput(r.Params)
 	}
-	outcome, err := b.h.caller.Call(ctx, order)
+	outcome, err := b.h.caller.Call(ctx, request)
 	describeCall(ctx, tool, outcome.Call)
 	if err != nil {
-		return newRefusedResult(err, b.pageFor(ctx, tool.Reach.Connector))
+		return newRefusalResult(err, b.pageFor(ctx, tool.Connector.Connector))
 	}
-	r.Tag = outcome.CallID.UUID
-	if lent := outcome.Lent(); lent != nil {
-		r.After(lent.Release)
+	r.CallID = outcome.CallID.UUID
+	if lent := outcome.PooledResult(); lent != nil {
+		r.AfterReply(lent.Release)
 	}
 	return outcome.Raw, nil
 }
@@ -54,24 +54,24 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 // pageFor returns a function for the URL where a signed-in person connects the agent's account.
 func (b *backend) pageFor(ctx context.Context, c connectors.Connector) func() string {
 	return func() string {
-		if b.h.accountPage == nil {
+		if b.h.accountPageURL == nil {
 			return ""
 		}
-		return b.h.accountPage(ctx, b.view.Tenant.ID, c, b.view.Agent)
+		return b.h.accountPageURL(ctx, b.view.Tenant.ID, c, b.view.Agent)
 	}
 }
 
-// Lost records that a response was not delivered to the agent.
-func (b *backend) Lost(r *serve.Request) {
-	if id := (connectors.ToolCallID{UUID: r.Tag}); id != (connectors.ToolCallID{}) {
+// ResponseUndelivered records that a response was not delivered to the agent.
+func (b *backend) ResponseUndelivered(r *serve.Request) {
+	if id := (connectors.ToolCallID{UUID: r.CallID}); id != (connectors.ToolCallID{}) {
 		b.h.caller.MarkUndelivered(b.view.Tenant.ID, id)
 	}
 }
 
 // findTool returns a tool by its name at this address.
 func (b *backend) findTool(name string) *agentview.Tool {
-	if b.reach != nil {
-		return b.reach.Called(name)
+	if b.connector != nil {
+		return b.connector.ConnectorName(name)
 	}
 	return b.view.Tool(name)
 }
@@ -91,7 +91,7 @@ func (b *backend) newClient(r *serve.Request) toolcall.Client {
 		c.Progress = func(params json.RawMessage) { _ = r.Notify("notifications/progress", withProgressToken(params, token)) }
 	}
 	if !r.Peer.Modern && r.Peer.Session != "" {
-		c.Ask = r.Ask
+		c.SendRequest = r.SendRequest
 		if supportsURLElicitation(r.Peer) {
 			c.Session = r.Peer.Session
 		}

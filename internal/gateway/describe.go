@@ -11,23 +11,23 @@ import (
 
 // Describe returns the server info: Patchbay's, or at a connector's own address that of its server, with the
 // accepted instructions.
-func (b *backend) Describe(_ context.Context, p *serve.Peer) serve.Description {
-	if b.reach == nil {
+func (b *backend) Describe(_ context.Context, p *serve.Client) serve.Description {
+	if b.connector == nil {
 		return serve.Description{
 			Name:         "patchbay",
 			Version:      b.h.version,
 			Title:        "Patchbay",
-			Instructions: buildInstructions(b.view.Reaches),
+			Instructions: buildInstructions(b.view.Connectors),
 			Capabilities: allCapabilities(b.view, p),
 		}
 	}
-	c := b.reach.Connector
+	c := b.connector.Connector
 	return serve.Description{
 		Name:         cmp.Or(c.Server.Name, c.Slug),
 		Version:      cmp.Or(c.Server.Version, "unknown"),
 		Title:        c.Server.Title,
-		Instructions: truncateText(visibleText(c.Instructions().Accepted), maxInstructions),
-		Capabilities: relayCapabilities(upstreamCapabilities(b.reach), p),
+		Instructions: truncateText(escapeInvisible(c.Instructions().Accepted), maxInstructions),
+		Capabilities: relayCapabilities(upstreamCapabilities(b.connector), p),
 	}
 }
 
@@ -52,15 +52,15 @@ var listChanged = &listCapability{ListChanged: true}
 const tasksExtension = "io.modelcontextprotocol/tasks"
 
 // upstreamCapabilities parses the capabilities of a connector's server.
-func upstreamCapabilities(r *agentview.Reach) capabilities {
+func upstreamCapabilities(connector *agentview.ConnectorView) capabilities {
 	var c capabilities
-	_ = json.Unmarshal(r.Capabilities, &c) // an invalid document offers nothing
+	_ = json.Unmarshal(connector.Capabilities, &c) // an invalid document offers nothing
 	return c
 }
 
 // relayCapabilities returns the upstream capabilities that the gateway relays. Tools are always there, because
 // they come from the sync.
-func relayCapabilities(c capabilities, p *serve.Peer) json.RawMessage {
+func relayCapabilities(c capabilities, p *serve.Client) json.RawMessage {
 	out := capabilities{Tools: listChanged, Completions: c.Completions, Logging: c.Logging}
 	if c.Prompts != nil {
 		out.Prompts = listChanged
@@ -73,10 +73,10 @@ func relayCapabilities(c capabilities, p *serve.Peer) json.RawMessage {
 
 // allCapabilities returns the capabilities at the address of all connectors. Any list may get its first entry
 // by a grant.
-func allCapabilities(v *agentview.View, p *serve.Peer) json.RawMessage {
+func allCapabilities(v *agentview.View, p *serve.Client) json.RawMessage {
 	out := capabilities{Tools: listChanged, Prompts: listChanged, Resources: listChanged, Logging: &struct{}{}}
-	for _, r := range v.Reaches {
-		has := upstreamCapabilities(r)
+	for _, connector := range v.Connectors {
+		has := upstreamCapabilities(connector)
 		out.Completions = cmp.Or(out.Completions, has.Completions)
 		if has.Resources != nil && has.Resources.Subscribe {
 			out.Resources = &listCapability{ListChanged: true, Subscribe: true}
@@ -86,7 +86,7 @@ func allCapabilities(v *agentview.View, p *serve.Peer) json.RawMessage {
 }
 
 // encodeFor adds the tasks extension for modern clients: a call that waits for approval can be a task.
-func (c capabilities) encodeFor(p *serve.Peer) json.RawMessage {
+func (c capabilities) encodeFor(p *serve.Client) json.RawMessage {
 	if p.Modern {
 		c.Extensions = map[string]json.RawMessage{tasksExtension: []byte("{}")}
 	}

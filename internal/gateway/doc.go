@@ -10,7 +10,7 @@
 //     response names the resource metadata (refuse.go, resource.go).
 //  3. The rate limit per agent, address and tenant (request_limit.go).
 //  4. serve.Server parses the message, whatever its MCP revision.
-//  5. Lists are pre-rendered bytes of the view (backend.go). A call goes to toolcall.Caller (call.go).
+//  5. Lists are pre-rendered bytes of the view (backend.go). A call goes to toolcall.Executor (call.go).
 //     Prompts, resources and completions go to their server (query.go).
 //  6. A refusal becomes a tool result for the model (refusal_result.go). An upstream's JSON-RPC error is
 //     relayed unchanged.

@@ -21,13 +21,13 @@ const (
 const urlElicitationSince = "2025-11-25"
 
 // supportsURLElicitation reports whether a legacy client can be sent to a page.
-func supportsURLElicitation(p *serve.Peer) bool {
+func supportsURLElicitation(p *serve.Client) bool {
 	return p != nil && !p.Modern && p.Session != "" && p.Version >= urlElicitationSince && p.Can("elicitation.url")
 }
 
 // newElicitationError returns the error with the page's URL. It has no link that works without a sign-in,
 // because clients show errors to models.
-func newElicitationError(r *toolcall.Refusal) error {
+func newElicitationError(r *toolcall.RefusalError) error {
 	type page struct {
 		Mode    string `json:"mode"`
 		ID      string `json:"elicitationId"`
@@ -43,16 +43,16 @@ func newElicitationError(r *toolcall.Refusal) error {
 	if err != nil {
 		return err
 	}
-	return &serve.RPCError{Code: codeElicit, Message: appendPage(r, func() string { return r.Elicit.URL }), Data: data}
+	return &serve.RPCError{Code: codeElicit, Message: appendPageURL(r, func() string { return r.Elicit.URL }), Data: data}
 }
 
 // watchAccounts signals, at once and after each change, that an account of the agent may be connected; nil for
 // other clients.
-func (b *backend) watchAccounts(p *serve.Peer) (<-chan struct{}, func()) {
+func (b *backend) watchAccounts(p *serve.Client) (<-chan struct{}, func()) {
 	if !supportsURLElicitation(p) {
 		return nil, func() {}
 	}
-	return b.h.router.watchBox(accountMailbox + b.view.Agent.ID.String())
+	return b.h.router.watchMailbox(accountMailbox + b.view.Agent.ID.String())
 }
 
 // notifyAccounts sends one notification per connected account and stream. A new stream repeats them; clients

@@ -26,7 +26,7 @@ import (
 type Options struct {
 	Store   *store.Store
 	Access  *agentview.Cache
-	Caller  *toolcall.Caller
+	Caller  *toolcall.Executor
 	BaseURL *url.URL // where agents reach Patchbay
 	Version string   // of Patchbay
 	Log     *slog.Logger
@@ -40,27 +40,27 @@ type Options struct {
 	OnThrottled func()
 
 	Standard bool // PATCHBAY_HTTP=standard: see serve.Options
-	// Page returns the URL where a signed-in person connects an agent's account; nil: none.
-	Page func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
+	// AccountPageURL returns the URL where a signed-in person connects an agent's account; nil: none.
+	AccountPageURL func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
 }
 
 // Handler serves MCP to agents.
 type Handler struct {
-	access *agentview.Cache
-	caller *toolcall.Caller
+	views  *agentview.Cache
+	caller *toolcall.Executor
 	server *serve.Server
-	router *mailRouter
+	router *messageRouter
 
-	listeners     atomic.Int64 // open listener streams
-	gc            listenerGC
-	unknownTokens *limit.Rate[netip.Addr] // failed token lookups by client address
-	limiter       requestLimiter
-	onThrottled   func()
-	clientAddress func(*http.Request) netip.Addr
-	requestID     func(http.Header, *http.Request) string
-	now           func() time.Time
-	accountPage   func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
-	log           *slog.Logger
+	listeners      atomic.Int64 // open listener streams
+	gc             gcTrigger
+	unknownTokens  *limit.Rate[netip.Addr] // failed token lookups by client address
+	limiter        requestLimiter
+	onThrottled    func()
+	clientAddress  func(*http.Request) netip.Addr
+	requestID      func(http.Header, *http.Request) string
+	now            func() time.Time
+	accountPageURL func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
+	log            *slog.Logger
 
 	version string
 	base    string // without a trailing slash
@@ -84,40 +84,40 @@ func New(o Options) *Handler {
 		o.Now = time.Now
 	}
 	h := &Handler{
-		clientAddress: o.Address,
-		requestID:     o.RequestID,
-		limiter:       newRequestLimiter(float64(o.Rate)),
-		unknownTokens: newUnknownTokens(),
-		now:           o.Now,
-		accountPage:   o.Page,
-		access:        o.Access,
-		caller:        o.Caller,
-		router:        newRouter(o.Store),
-		log:           o.Log,
-		version:       o.Version,
-		base:          strings.TrimRight(o.BaseURL.String(), "/"),
-		origin:        o.BaseURL.Scheme + "://" + o.BaseURL.Host,
-		https:         o.BaseURL.Scheme == "https",
-		isLocal:       isLoopback(o.BaseURL.Hostname()),
+		clientAddress:  o.Address,
+		requestID:      o.RequestID,
+		limiter:        newRequestLimiter(float64(o.Rate)),
+		unknownTokens:  newUnknownTokens(),
+		now:            o.Now,
+		accountPageURL: o.AccountPageURL,
+		views:          o.Access,
+		caller:         o.Caller,
+		router:         newRouter(o.Store),
+		log:            o.Log,
+		version:        o.Version,
+		base:           strings.TrimRight(o.BaseURL.String(), "/"),
+		origin:         o.BaseURL.Scheme + "://" + o.BaseURL.Host,
+		https:          o.BaseURL.Scheme == "https",
+		isLocal:        isLoopback(o.BaseURL.Hostname()),
 	}
 	h.onThrottled = o.OnThrottled
 	h.server = serve.New(serve.Options{
-		Origins:  func(*http.Request) bool { return true }, // isCrossOrigin has checked it
-		Log:      o.Log,
-		Router:   h.router,
-		Standard: o.Standard,
-		Payer:    func(caller string) string { return caller[:agentKeyBytes] }, // the same for all addresses of an agent
+		Origins:    func(*http.Request) bool { return true }, // isCrossOrigin has checked it
+		Log:        o.Log,
+		Router:     h.router,
+		UseNetHTTP: o.Standard,
+		BudgetKey:  func(caller string) string { return caller[:agentKeyBytes] }, // the same for all addresses of an agent
 		SealSession: func(caller string, session []byte) (string, error) {
 			return o.Store.SealHandle("mcp session", caller, session)
 		},
 		OpenSession: func(caller, id string) ([]byte, error) { return o.Store.OpenHandle("mcp session", caller, id) },
 	})
-	h.router.onMail, h.router.waitingBoxes = h.server.Arrived, h.server.WaitingBoxes
+	h.router.onMessage, h.router.waitingBoxes = h.server.OnMailboxMessage, h.server.WaitingBoxes
 	return h
 }
 
-// Serves reports whether a path is the gateway's.
-func (h *Handler) Serves(path string) bool {
+// HandlesPath reports whether a path is the gateway's.
+func (h *Handler) HandlesPath(path string) bool {
 	if rest, ok := strings.CutPrefix(path, mcpPath); ok {
 		return rest == "" || rest[0] == '/'
 	}
@@ -125,7 +125,7 @@ func (h *Handler) Serves(path string) bool {
 	return ok && (rest == "" || rest == mcpPath || strings.HasPrefix(rest, mcpPath+"/"))
 }
 
-// ServeHTTP serves the paths for which [Handler.Serves] returns true.
+// ServeHTTP serves the paths for which [Handler.HandlesPath] returns true.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := h.requestID(w.Header(), r)
 	begun := false // the response
@@ -143,7 +143,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // OnNotify handles a notice of [store.Store.Watch].
-func (h *Handler) OnNotify(n store.Notice) {
+func (h *Handler) OnNotify(n store.ChangeEvent) {
 	h.router.onNotify(n)
 	if n.Kind == store.NoticeAccount {
 		h.router.wakeWaiters(accountMailbox + n.ID)
@@ -162,7 +162,7 @@ func (h *Handler) Connected(connected bool) {
 func (h *Handler) Listeners() int { return int(h.listeners.Load()) }
 
 // CloseStreams ends all listener streams. Other requests go on.
-func (h *Handler) CloseStreams() { h.server.Shut() }
+func (h *Handler) CloseStreams() { h.server.CloseListeners() }
 
 // Stop waits for running requests and cancels them when ctx ends.
 func (h *Handler) Stop(ctx context.Context) {
@@ -177,7 +177,7 @@ func (h *Handler) serveMCP(w http.ResponseWriter, r *http.Request, id string, be
 		return
 	}
 	if wait := h.limiter.takeRequest(b.view.Tenant.ID, &b.view.Agent, b.origin.Address, h.now()); wait > 0 {
-		h.writeTooSoon(w, r, wait)
+		h.writeRateLimited(w, r, wait)
 		return
 	}
 	*begun = true
@@ -202,9 +202,9 @@ func (b *backend) authenticate(r *http.Request) (err error) {
 		return fault.Errorf(fault.Unauthenticated, "This token is for another address of the gateway. Sign in for this one.")
 	}
 	slug, ok := parseSlug(r.URL.Path)
-	if b.slug = slug; slug != "" {
-		b.reach = b.view.Reach(slug)
-		ok = b.reach != nil
+	if b.connectorSlug = slug; slug != "" {
+		b.connector = b.view.Connector(slug)
+		ok = b.connector != nil
 	}
 	if !ok {
 		return fault.Errorf(fault.NotFound, "This agent has no such connector. Ask for it to be granted, or enabled.")
@@ -215,7 +215,7 @@ func (b *backend) authenticate(r *http.Request) (err error) {
 // loadToken loads the view of a token's agent. It queries no token for an address with too many unknown tokens.
 func (b *backend) loadToken(ctx context.Context, text secret.Text) (err error) {
 	h, queried := b.h, false
-	b.view, b.token, err = h.access.ByTokenWith(ctx, text, agentview.TokenOptions{Wait: &b.wait, AllowQuery: func() error {
+	b.view, b.token, err = h.views.ByTokenWith(ctx, text, agentview.TokenOptions{Wait: &b.wait, AllowQuery: func() error {
 		queried = true
 		if wait := h.unknownTokens.Wait(middleware.ClientNetwork(b.origin.Address), h.now()); wait > 0 {
 			return newUnknownTokenLimit(wait)
@@ -245,7 +245,7 @@ func callerKey(b *backend) string {
 	var ids [agentKeyBytes]byte
 	copy(ids[:], b.view.Tenant.ID.UUID[:])
 	copy(ids[len(ids)/2:], b.view.Agent.ID.UUID[:])
-	return string(ids[:]) + b.slug
+	return string(ids[:]) + b.connectorSlug
 }
 
 // recoverPanic answers a request that panicked before its response began, and aborts the connection otherwise.

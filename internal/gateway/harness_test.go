@@ -47,7 +47,7 @@ type testProcess struct {
 	url     string
 	handler *gateway.Handler
 	access  *agentview.Cache
-	caller  *toolcall.Caller
+	caller  *toolcall.Executor
 	sync    *toolsync.Syncer
 	panics  atomic.Bool // calls with a missing account panic
 
@@ -88,8 +88,8 @@ func (p *testProcess) build(t testing.TB, st *store.Store) {
 	p.access = agentview.New(agentview.Options{Store: st})
 	writer := calllog.New(calllog.Options{Store: st, Instance: instance})
 	p.caller = toolcall.New(toolcall.Options{
-		Store: st, Access: p.access, Credentials: tokens, Dialer: dialer, Target: p.sync.Target, AcquireSlot: p.sync.AcquireProgram,
-		History: writer, Instance: instance, BaseURL: p.url, Resync: p.sync.Refresh,
+		Store: st, Access: p.access, Credentials: tokens, Dialer: dialer, Target: p.sync.Target, AcquireSlot: p.sync.AcquireCommandSlot,
+		History: writer, Instance: instance, BaseURL: p.url, Resync: p.sync.SyncNow,
 		ConnectURL: func(_ context.Context, _ connectors.TenantID, c connectors.Connector, _ connectors.Agent) string {
 			if p.panics.Load() {
 				panic("of a test")
@@ -98,7 +98,7 @@ func (p *testProcess) build(t testing.TB, st *store.Store) {
 		},
 		AccountPage: p.page,
 	})
-	p.handler = gateway.New(gateway.Options{Store: st, Access: p.access, Caller: p.caller, BaseURL: base, Version: "test", Page: p.page})
+	p.handler = gateway.New(gateway.Options{Store: st, Access: p.access, Caller: p.caller, BaseURL: base, Version: "test", AccountPageURL: p.page})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
@@ -121,15 +121,15 @@ func (p *testProcess) run(t testing.TB, st *store.Store) {
 	p.caller.Start(ctx)
 	tasks.Go(func() { p.access.Run(ctx) })
 	tasks.Go(func() {
-		_ = st.Watch(ctx, func(n store.Notice) {
+		_ = st.Watch(ctx, func(n store.ChangeEvent) {
 			p.access.OnNotify(n)
 			p.caller.OnNotify(n)
 			if n.Kind != "mail" || !p.losesMail.Load() {
 				p.handler.OnNotify(n)
 			}
 		}, func(yes bool) {
-			p.access.Connected(yes)
-			p.caller.Connected(yes)
+			p.access.SetConnected(yes)
+			p.caller.SetConnected(yes)
 			p.handler.Connected(yes)
 			heard()
 		})

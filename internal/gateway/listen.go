@@ -13,7 +13,7 @@ import (
 
 // Listen sends list change notifications until ctx ends or the token becomes invalid.
 func (b *backend) Listen(ctx context.Context, f serve.Filter, notify func(method string, params json.RawMessage)) error {
-	changed, stop := b.h.access.Listen(agentview.Listener{View: b.view, Token: b.token, Connector: b.slug})
+	changed, stop := b.h.views.Listen(agentview.Listener{View: b.view, Token: b.token, Connector: b.connectorSlug})
 	defer stop()
 	b.h.listeners.Add(1) // from here on no change is missed
 	defer b.h.listeners.Add(-1)
@@ -46,7 +46,7 @@ func (b *backend) Listen(ctx context.Context, f serve.Filter, notify func(method
 			isWatching = true
 			w.watchSession(f.Peer.Session)
 		case c := <-changed:
-			if c.Gone {
+			if c.AccessEnded {
 				return nil
 			}
 			notifyListChanges(c, f, notify)
@@ -60,19 +60,19 @@ func (b *backend) Listen(ctx context.Context, f serve.Filter, notify func(method
 
 // watchSubscriptions signals, at once and after each change, that a legacy session may have subscriptions; nil
 // for other clients.
-func (b *backend) watchSubscriptions(p *serve.Peer) (<-chan struct{}, func()) {
+func (b *backend) watchSubscriptions(p *serve.Client) (<-chan struct{}, func()) {
 	if p == nil || p.Modern || p.Session == "" {
 		return nil, func() {}
 	}
-	return b.h.router.watchBox(subscriptionMailbox + p.Session)
+	return b.h.router.watchMailbox(subscriptionMailbox + p.Session)
 }
 
 // canSubscribeAny reports whether a server at this address supports resource subscriptions.
 func (b *backend) canSubscribeAny() bool {
-	if b.reach != nil {
-		return canSubscribe(b.reach)
+	if b.connector != nil {
+		return canSubscribe(b.connector)
 	}
-	return slices.ContainsFunc(b.view.Reaches, canSubscribe)
+	return slices.ContainsFunc(b.view.Connectors, canSubscribe)
 }
 
 func notifyListChanges(c agentview.Changed, f serve.Filter, notify func(method string, params json.RawMessage)) {

@@ -120,7 +120,7 @@ func TestServerInfo_IsRelayedAtConnectorAddressOnly(t *testing.T) {
 			token := b.Token(t, agent.ID)
 			all, one := listen(t, other.url+"/mcp", token, e), listen(t, other.url+"/mcp/one", token, e)
 			other.listening(t, 2)
-			if err := b.Door().NotifyListChanged(t.Context(), c.ID, store.NoticeTools); err != nil {
+			if err := b.Door().NotifyListChanged(t.Context(), c.ID, store.ChangeTools); err != nil {
 				t.Fatal(err)
 			}
 			one.wantNotification(t, "a")

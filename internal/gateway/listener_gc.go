@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// listenerGC runs the garbage collector after many new listeners. Each start leaves request buffers and a grown
+// gcTrigger runs the garbage collector after many new listeners. Each start leaves request buffers and a grown
 // stack behind. GOGC is tuned for calls, so a process with listeners only would keep that memory.
-type listenerGC struct{ listeners atomic.Int64 }
+type gcTrigger struct{ listeners atomic.Int64 }
 
 const (
 	listenersPerGC = 200      // about 4 MiB of garbage
@@ -16,7 +16,7 @@ const (
 )
 
 // addListener counts a new listener. The zero value is ready to use.
-func (l *listenerGC) addListener() {
+func (l *gcTrigger) addListener() {
 	if l.listeners.Add(1)%listenersPerGC == 0 && liveHeap() < maxHeapForGC {
 		runtime.GC()
 	}

@@ -7,7 +7,7 @@ import (
 
 func TestListenerGC_CollectsAfterManyListeners(t *testing.T) {
 	t.Parallel()
-	var l listenerGC
+	var l gcTrigger
 	for range listenersPerGC - 1 {
 		l.addListener()
 	}

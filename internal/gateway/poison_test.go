@@ -97,7 +97,7 @@ func (v *poisonTest) ageDefinition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.access.OnNotify(store.Notice{Kind: "connector", Tenant: v.Tenant, ID: v.connector.ID.String()})
+	v.access.OnNotify(store.ChangeEvent{Kind: "connector", Tenant: v.Tenant, ID: v.connector.ID.String()})
 }
 
 // isHeld checks that the agent sees the accepted definition and that a call is refused.
@@ -183,10 +183,10 @@ func (v *poisonTest) hearsServers(t *testing.T) *toolsync.Syncer {
 	if err := syncer.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	keeper := listchanges.New(listchanges.Options{Store: v.St, Syncer: syncer, Instance: instance, Round: 40 * time.Millisecond, Gap: time.Millisecond})
+	keeper := listchanges.New(listchanges.Options{Store: v.St, Syncer: syncer, Instance: instance, PollInterval: 40 * time.Millisecond, MinSyncInterval: time.Millisecond})
 	ctx, end := context.WithCancel(context.WithoutCancel(t.Context()))
 	var hearing sync.WaitGroup
-	hearing.Go(func() { _ = v.St.Watch(ctx, keeper.OnNotice, keeper.Connected) })
+	hearing.Go(func() { _ = v.St.Watch(ctx, keeper.OnNotice, keeper.SetConnected) })
 	keeper.Start()
 	t.Cleanup(func() {
 		keeper.Stop(context.WithoutCancel(t.Context()))

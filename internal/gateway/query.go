@@ -33,14 +33,14 @@ func (b *backend) getPrompt(ctx context.Context, r *serve.Request) (json.RawMess
 	if err := checkNameLength(r.Name); err != nil {
 		return nil, err
 	}
-	reach, name := b.reach, r.Name
-	if reach == nil {
-		reach, name = b.view.Prompt(r.Name)
+	connector, name := b.connector, r.Name
+	if connector == nil {
+		connector, name = b.view.Prompt(r.Name)
 	}
-	if reach == nil || reach.Item(connectors.ItemPrompt, name) == nil {
+	if connector == nil || connector.Item(connectors.ItemPrompt, name) == nil {
 		return nil, serve.InvalidParams(fmt.Sprintf("There is no prompt %q here.", truncateName(r.Name)))
 	}
-	return b.queryUpstream(ctx, r, reach, connectors.CallPrompt, name, replaceAt(".name", name))
+	return b.queryUpstream(ctx, r, connector, connectors.CallPrompt, name, replaceAt(".name", name))
 }
 
 // readResource serves resources/read with the upstream URI. The URIs of the contents are exposed again.
@@ -48,35 +48,35 @@ func (b *backend) readResource(ctx context.Context, r *serve.Request) (json.RawM
 	if err := checkNameLength(r.Name); err != nil {
 		return nil, err
 	}
-	reach, uri := b.findOwner(r.Name)
-	if reach == nil {
+	connector, uri := b.findResourceConnector(r.Name)
+	if connector == nil {
 		return nil, newNotFoundError(r)
 	}
-	raw, err := b.queryUpstream(ctx, r, reach, connectors.CallResource, uri, replaceAt(".uri", uri))
-	if err != nil || b.reach != nil {
+	raw, err := b.queryUpstream(ctx, r, connector, connectors.CallResource, uri, replaceAt(".uri", uri))
+	if err != nil || b.connector != nil {
 		return raw, err
 	}
-	return editStrings(raw, stringEdits{".contents[].uri": func(own string) (string, bool) { return reach.Expose(own), true }})
+	return editStrings(raw, stringEdits{".contents[].uri": func(own string) (string, bool) { return connector.Expose(own), true }})
 }
 
-// findOwner returns the connector and the upstream URI of a resource. At the address of all connectors, a tool
+// findResourceConnector returns the connector and the upstream URI of a resource. At the address of all connectors, a tool
 // result may contain a URI without the exposed scheme. Then the only connector that lists it is meant.
-func (b *backend) findOwner(uri string) (*agentview.Reach, string) {
-	if b.reach != nil {
-		return b.reach, uri
+func (b *backend) findResourceConnector(uri string) (*agentview.ConnectorView, string) {
+	if b.connector != nil {
+		return b.connector, uri
 	}
-	if reach, own := b.view.Resource(uri); reach != nil {
-		return reach, own
+	if connector, own := b.view.Resource(uri); connector != nil {
+		return connector, own
 	}
-	var found *agentview.Reach
-	for _, reach := range b.view.Reaches {
-		if reach.Item(connectors.ItemResource, uri) == nil {
+	var found *agentview.ConnectorView
+	for _, connector := range b.view.Connectors {
+		if connector.Item(connectors.ItemResource, uri) == nil {
 			continue
 		}
 		if found != nil {
 			return nil, ""
 		}
-		found = reach
+		found = connector
 	}
 	return found, uri
 }
@@ -104,24 +104,24 @@ func (b *backend) completeArgument(ctx context.Context, r *serve.Request) (json.
 	if err := cmp.Or(checkNameLength(params.Ref.Name), checkNameLength(params.Ref.URI)); err != nil {
 		return nil, err
 	}
-	reach, name, edit := b.findCompletion(params.Ref.Type, params.Ref.Name, params.Ref.URI)
-	if reach == nil {
+	connector, name, edit := b.findCompletion(params.Ref.Type, params.Ref.Name, params.Ref.URI)
+	if connector == nil {
 		return nil, serve.InvalidParams("There is nothing of that name to complete here.")
 	}
-	return b.queryUpstream(ctx, r, reach, connectors.CallCompletion, name, edit)
+	return b.queryUpstream(ctx, r, connector, connectors.CallCompletion, name, edit)
 }
 
 // findCompletion resolves the reference of a completion.
-func (b *backend) findCompletion(kind, name, uri string) (*agentview.Reach, string, stringEdits) {
+func (b *backend) findCompletion(kind, name, uri string) (*agentview.ConnectorView, string, stringEdits) {
 	switch {
-	case kind == "ref/prompt" && b.reach != nil:
-		return b.reach, name, nil
+	case kind == "ref/prompt" && b.connector != nil:
+		return b.connector, name, nil
 	case kind == "ref/prompt":
-		reach, own := b.view.Prompt(name)
-		return reach, own, replaceAt(".ref.name", own)
+		connector, own := b.view.Prompt(name)
+		return connector, own, replaceAt(".ref.name", own)
 	case kind == "ref/resource":
-		reach, own := b.findOwner(uri)
-		return reach, own, replaceAt(".ref.uri", own)
+		connector, own := b.findResourceConnector(uri)
+		return connector, own, replaceAt(".ref.uri", own)
 	}
 	return nil, "", nil
 }
@@ -133,7 +133,7 @@ func replaceAt(place, text string) stringEdits {
 
 // queryUpstream sends a request with edited parameters to a connector's server.
 func (b *backend) queryUpstream(
-	ctx context.Context, r *serve.Request, reach *agentview.Reach, kind connectors.CallKind, name string, edit stringEdits,
+	ctx context.Context, r *serve.Request, connector *agentview.ConnectorView, kind connectors.CallKind, name string, edit stringEdits,
 ) (json.RawMessage, error) {
 	params, err := editStrings(r.Params, edit)
 	if err != nil {
@@ -143,11 +143,11 @@ func (b *backend) queryUpstream(
 	if err != nil {
 		return nil, err
 	}
-	r.Tag = id
-	raw, err := b.h.caller.Request(ctx, toolcall.Query{
+	r.CallID = id
+	raw, err := b.h.caller.SendRequest(ctx, toolcall.UpstreamRequest{
 		ID:          connectors.ToolCallID{UUID: id},
 		View:        b.view,
-		Reach:       reach,
+		Connector:   connector,
 		Kind:        kind,
 		Name:        name,
 		ExposedName: r.Name,
@@ -155,11 +155,11 @@ func (b *backend) queryUpstream(
 		Params:      params,
 		Source:      connectors.SourceGateway,
 		Token:       &b.token.ID,
-		From:        b.origin,
+		Origin:      b.origin,
 		Client:      b.newClient(r),
 	})
 	if err != nil {
-		return nil, newRequestError(err, b.pageFor(ctx, reach.Connector))
+		return nil, newRequestError(err, b.pageFor(ctx, connector.Connector))
 	}
 	return raw, nil
 }
@@ -168,7 +168,7 @@ func (b *backend) queryUpstream(
 func (b *backend) handleTask(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 	raw, err := b.h.caller.TaskRequest(ctx, b.view, b.newClient(r), r.Method, r.Params)
 	if err != nil {
-		return nil, newRequestError(err, noPage)
+		return nil, newRequestError(err, noPageURL)
 	}
 	return raw, nil
 }

@@ -29,16 +29,16 @@ type textContent struct {
 	Text string `json:"text"`
 }
 
-// refusedResult is a tool result that explains a refusal to the model.
-type refusedResult struct {
+// refusalResult is a tool result that explains a refusal to the model.
+type refusalResult struct {
 	Content []textContent            `json:"content"`
 	IsError bool                     `json:"isError"`
 	Meta    map[string]refusalReason `json:"_meta"`
 }
 
-// newRefusedResult converts the error of a tool call to a tool result or a protocol error. page returns the URL
+// newRefusalResult converts the error of a tool call to a tool result or a protocol error. page returns the URL
 // where a signed-in person connects a missing account.
-func newRefusedResult(err error, page func() string) (json.RawMessage, error) {
+func newRefusalResult(err error, page func() string) (json.RawMessage, error) {
 	r, ok := toRefusal(err)
 	switch {
 	case !ok:
@@ -46,16 +46,16 @@ func newRefusedResult(err error, page func() string) (json.RawMessage, error) {
 	case r.Elicit != nil:
 		return nil, newElicitationError(r)
 	}
-	return json.Marshal(refusedResult{
-		Content: []textContent{{Type: "text", Text: appendPage(r, page)}},
+	return json.Marshal(refusalResult{
+		Content: []textContent{{Type: "text", Text: appendPageURL(r, page)}},
 		IsError: true,
 		Meta:    map[string]refusalReason{reasonMember: newReason(r)},
 	})
 }
 
-// appendPage adds that URL to a refusal's sentence, because many clients show only the text. Models may repeat
+// appendPageURL adds that URL to a refusal's sentence, because many clients show only the text. Models may repeat
 // the text anywhere, so the page requires a sign-in. Links that need none are in the reason only.
-func appendPage(r *toolcall.Refusal, page func() string) string {
+func appendPageURL(r *toolcall.RefusalError, page func() string) string {
 	if r.ConnectURL == "" {
 		return r.Sentence
 	}
@@ -67,19 +67,19 @@ func appendPage(r *toolcall.Refusal, page func() string) string {
 }
 
 // toRefusal returns the refusal in err. An Unavailable fault of Patchbay itself is one, too.
-func toRefusal(err error) (*toolcall.Refusal, bool) {
-	if r, ok := errors.AsType[*toolcall.Refusal](err); ok {
+func toRefusal(err error) (*toolcall.RefusalError, bool) {
+	if r, ok := errors.AsType[*toolcall.RefusalError](err); ok {
 		return r, true
 	}
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Unavailable {
-		return &toolcall.Refusal{
+		return &toolcall.RefusalError{
 			Code: toolcall.CodeUnavailable, Sentence: f.Message, RetryAfter: time.Duration(f.RetryAfter) * time.Second,
 		}, true
 	}
 	return nil, false
 }
 
-func newReason(r *toolcall.Refusal) refusalReason {
+func newReason(r *toolcall.RefusalError) refusalReason {
 	why := refusalReason{Code: string(r.Code), ConnectURL: r.ConnectURL, RetryAfter: int(math.Ceil(r.RetryAfter.Seconds()))}
 	if !r.RetryAt.IsZero() {
 		why.RetryAt = r.RetryAt.Format(time.RFC3339)
@@ -93,7 +93,7 @@ func newReason(r *toolcall.Refusal) refusalReason {
 // toProtocolError converts err to a JSON-RPC error: the upstream's own, or invalid arguments. Other errors stay
 // as they are.
 func toProtocolError(err error) error {
-	if bad, ok := errors.AsType[*toolcall.BadArguments](err); ok {
+	if bad, ok := errors.AsType[*toolcall.InvalidArgumentsError](err); ok {
 		return serve.InvalidParams(bad.Sentence)
 	}
 	if failure, ok := errors.AsType[*mcp.Error](err); ok && failure.RPC != nil {
@@ -115,5 +115,5 @@ func newRequestError(err error, page func() string) error {
 	if marshalErr != nil {
 		return marshalErr
 	}
-	return &serve.RPCError{Code: codeRefused, Message: appendPage(r, page), Data: data}
+	return &serve.RPCError{Code: codeRefused, Message: appendPageURL(r, page), Data: data}
 }

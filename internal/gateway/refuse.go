@@ -47,7 +47,7 @@ func (h *Handler) writeCallerRefusal(w http.ResponseWriter, r *http.Request, id 
 	respond.SetRetryAfter(w.Header(), f)
 	why, _ := json.Marshal(map[string]refusalReason{reasonMember: {Code: string(toolcall.CodeUnavailable), RetryAfter: f.RetryAfter}}) // it always marshals
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})                                                                    // left over from the connection's last request
-	h.server.TurnAway(w, r, &serve.RPCError{Code: codeRefused, Status: http.StatusServiceUnavailable, Data: why, Message: f.Message})
+	h.server.Reject(w, r, &serve.RPCError{Code: codeRefused, Status: http.StatusServiceUnavailable, Data: why, Message: f.Message})
 }
 
 func (h *Handler) logRefusal(r *http.Request, f *fault.Error, id string) {

@@ -71,12 +71,12 @@ func (p *requestLimiter) takeTokens(tenant connectors.TenantID, a *connectors.Ag
 	return p.buckets.Take(now, minTokens, count, shares...)
 }
 
-// writeTooSoon refuses a request before its body is read.
-func (h *Handler) writeTooSoon(w http.ResponseWriter, r *http.Request, wait time.Duration) {
-	h.server.TurnAway(w, r, h.newRateLimitError(w.Header(), wait))
+// writeRateLimited refuses a request before its body is read.
+func (h *Handler) writeRateLimited(w http.ResponseWriter, r *http.Request, wait time.Duration) {
+	h.server.Reject(w, r, h.newRateLimitError(w.Header(), wait))
 }
 
-var _ serve.Meter = (*backend)(nil)
+var _ serve.MessageLimiter = (*backend)(nil)
 
 // Charge counts the messages of a batch after the first.
 func (b *backend) Charge(header http.Header, more int) *serve.RPCError {

@@ -39,7 +39,7 @@ func newLimitedGateway(t *testing.T, rate int) *limitedGateway {
 	}
 	p.at = front.URL + "/mcp"
 	handler = gateway.New(gateway.Options{
-		Store: p.St, Access: p.access, Caller: p.caller, BaseURL: base, Version: "test", Page: p.page, Rate: rate,
+		Store: p.St, Access: p.access, Caller: p.caller, BaseURL: base, Version: "test", AccountPageURL: p.page, Rate: rate,
 		Now:         func() time.Time { return began.Add(time.Duration(p.ahead.Load())) },
 		Address:     func(r *http.Request) netip.Addr { return netip.MustParseAddr(r.Header.Get("From")) },
 		OnThrottled: func() { p.throttled.Add(1) },

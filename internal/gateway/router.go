@@ -16,12 +16,12 @@ import (
 	"patchbay/internal/store"
 )
 
-// mailRouter passes messages between the processes that serve one agent, as rows that live for minutes. Each
+// messageRouter passes messages between the processes that serve one agent, as rows that live for minutes. Each
 // insert notifies the database channel, and onNotify tells this process.
-type mailRouter struct {
+type messageRouter struct {
 	store        *store.Store
 	waitingBoxes func() []string // of requests in package serve
-	onMail       func(box string)
+	onMessage    func(box string)
 	tasks        sync.WaitGroup  // reads of missed mail; Add only under mu and while not stopped
 	baseCtx      context.Context //nolint:containedctx // of these reads
 	cancelBase   context.CancelFunc
@@ -31,14 +31,14 @@ type mailRouter struct {
 	stopped bool
 }
 
-func newRouter(st *store.Store) *mailRouter {
-	r := &mailRouter{store: st, waiters: map[string]map[chan struct{}]struct{}{}}
+func newRouter(st *store.Store) *messageRouter {
+	r := &messageRouter{store: st, waiters: map[string]map[chan struct{}]struct{}{}}
 	r.baseCtx, r.cancelBase = context.WithCancel(context.Background())
 	return r
 }
 
-// watchBox signals, at once and after each message, that a mailbox may have messages.
-func (r *mailRouter) watchBox(box string) (put <-chan struct{}, stop func()) {
+// watchMailbox signals, at once and after each message, that a mailbox may have messages.
+func (r *messageRouter) watchMailbox(box string) (put <-chan struct{}, stop func()) {
 	c := make(chan struct{}, 1)
 	c <- struct{}{}
 	r.mu.Lock()
@@ -57,13 +57,13 @@ func (r *mailRouter) watchBox(box string) (put <-chan struct{}, stop func()) {
 	}
 }
 
-var errUnknownSender = errors.New("a message of nobody")
+var errInvalidCallerKey = errors.New("a message of nobody")
 
 // parseCaller parses a callerKey.
 func parseCaller(caller string) (t connectors.TenantID, a connectors.AgentID, err error) {
 	const size = len(uuid.UUID{})
 	if len(caller) < 2*size {
-		return t, a, errUnknownSender
+		return t, a, errInvalidCallerKey
 	}
 	copy(t.UUID[:], caller)
 	copy(a.UUID[:], caller[size:])
@@ -71,7 +71,7 @@ func parseCaller(caller string) (t connectors.TenantID, a connectors.AgentID, er
 }
 
 // Post stores a message in a mailbox.
-func (r *mailRouter) Post(ctx context.Context, caller, box string, message []byte, ttl time.Duration) error {
+func (r *messageRouter) Post(ctx context.Context, caller, box string, message []byte, ttl time.Duration) error {
 	tenant, agent, err := parseCaller(caller)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (r *mailRouter) Post(ctx context.Context, caller, box string, message []byt
 }
 
 // Fetch returns all messages of a mailbox.
-func (r *mailRouter) Fetch(ctx context.Context, caller, box string) ([][]byte, error) {
+func (r *messageRouter) Fetch(ctx context.Context, caller, box string) ([][]byte, error) {
 	tenant, agent, err := parseCaller(caller)
 	if err != nil {
 		return nil, err
@@ -103,15 +103,15 @@ func (r *mailRouter) Fetch(ctx context.Context, caller, box string) ([][]byte, e
 	return messages, nil
 }
 
-func (r *mailRouter) onNotify(n store.Notice) {
+func (r *messageRouter) onNotify(n store.ChangeEvent) {
 	if n.Kind != "mail" {
 		return
 	}
-	r.onMail(n.ID)
+	r.onMessage(n.ID)
 	r.wakeWaiters(n.ID)
 }
 
-func (r *mailRouter) wakeWaiters(box string) {
+func (r *messageRouter) wakeWaiters(box string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for c := range r.waiters[box] {
@@ -123,7 +123,7 @@ func (r *mailRouter) wakeWaiters(box string) {
 }
 
 // onConnect reads, in the background, which mailboxes got messages without a notice.
-func (r *mailRouter) onConnect() {
+func (r *messageRouter) onConnect() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.stopped {
@@ -132,13 +132,13 @@ func (r *mailRouter) onConnect() {
 }
 
 // readMissed reports the messages that came without a notice. That of later ones arrives by itself.
-func (r *mailRouter) readMissed() {
+func (r *messageRouter) readMissed() {
 	boxes := append(r.waitingBoxes(), r.watchedBoxes()...)
 	if len(boxes) == 0 {
 		return
 	}
 	var posted []string
-	err := r.store.RetryBegun(r.baseCtx, func(ctx context.Context) (err error) {
+	err := r.store.RetryStarted(r.baseCtx, func(ctx context.Context) (err error) {
 		posted, err = r.store.System().PostedBoxes(ctx, boxes)
 		return err
 	})
@@ -146,19 +146,19 @@ func (r *mailRouter) readMissed() {
 		return // it stays so until the next connection
 	}
 	for _, box := range posted {
-		r.onMail(box)
+		r.onMessage(box)
 		r.wakeWaiters(box)
 	}
 }
 
-func (r *mailRouter) watchedBoxes() []string {
+func (r *messageRouter) watchedBoxes() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Collect(maps.Keys(r.waiters))
 }
 
 // stopReads ends the reads of missed mail.
-func (r *mailRouter) stopReads() {
+func (r *messageRouter) stopReads() {
 	r.mu.Lock()
 	r.stopped = true
 	r.mu.Unlock()

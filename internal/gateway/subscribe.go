@@ -33,11 +33,11 @@ func (b *backend) updateSubscription(ctx context.Context, r *serve.Request) (jso
 	if err := checkNameLength(r.Name); err != nil {
 		return nil, err
 	}
-	reach, _ := b.findOwner(r.Name)
+	connector, _ := b.findResourceConnector(r.Name)
 	switch {
-	case reach == nil:
+	case connector == nil:
 		return nil, newNotFoundError(r)
-	case !canSubscribe(reach):
+	case !canSubscribe(connector):
 		return nil, &serve.RPCError{Code: mcp.CodeMethodNotFound, Message: "The server of this resource does not tell of its changes."}
 	case r.Peer.Session == "":
 		return nil, serve.InvalidParams("Subscriptions need a session. Begin with initialize.")
@@ -45,7 +45,7 @@ func (b *backend) updateSubscription(ctx context.Context, r *serve.Request) (jso
 	box := subscriptionMailbox + r.Peer.Session
 	already, err := b.h.router.Fetch(ctx, callerKey(b), box)
 	if err != nil {
-		return nil, newRequestError(err, noPage)
+		return nil, newRequestError(err, noPageURL)
 	}
 	if len(already) >= maxSubscriptionMessages {
 		return nil, serve.InvalidParams("This session has subscribed too often. Begin a new one.")
@@ -55,16 +55,16 @@ func (b *backend) updateSubscription(ctx context.Context, r *serve.Request) (jso
 		return nil, err
 	}
 	if err := b.h.router.Post(ctx, callerKey(b), box, message, subscriptionTTL); err != nil {
-		return nil, newRequestError(err, noPage)
+		return nil, newRequestError(err, noPageURL)
 	}
 	return []byte("{}"), nil
 }
 
-// noPage is for a refusal that no account page can fix.
-func noPage() string { return "" }
+// noPageURL is for a refusal that no account page can fix.
+func noPageURL() string { return "" }
 
-func canSubscribe(r *agentview.Reach) bool {
-	c := upstreamCapabilities(r)
+func canSubscribe(connector *agentview.ConnectorView) bool {
+	c := upstreamCapabilities(connector)
 	return c.Resources != nil && c.Resources.Subscribe
 }
 
@@ -116,14 +116,14 @@ type resourceWatch struct {
 	cancel context.CancelFunc
 }
 
-// currentBackend returns b with the agent's current view.
-func (b *backend) currentBackend(ctx context.Context) *backend {
-	view, reach := b.currentReach(ctx, b.slug)
-	if view == nil || b.slug != "" && reach == nil {
+// reloadBackend returns b with the agent's current view.
+func (b *backend) reloadBackend(ctx context.Context) *backend {
+	view, connector := b.reloadConnector(ctx, b.connectorSlug)
+	if view == nil || b.connectorSlug != "" && connector == nil {
 		return b
 	}
 	fresh := *b
-	fresh.view, fresh.reach = view, reach
+	fresh.view, fresh.connector = view, connector
 	return &fresh
 }
 
@@ -140,10 +140,10 @@ func (w *resourceWatches) watchURIs(uris []string) {
 	if len(uris) == 0 && len(w.byConnector) == 0 {
 		return
 	}
-	now := w.currentBackend(w.ctx)
+	now := w.reloadBackend(w.ctx)
 	for _, uri := range uris[:min(len(uris), maxWatchedResources)] {
-		if reach, own := now.findOwner(uri); reach != nil && canSubscribe(reach) {
-			wanted[reach.Connector.Slug] = append(wanted[reach.Connector.Slug], own)
+		if connector, own := now.findResourceConnector(uri); connector != nil && canSubscribe(connector) {
+			wanted[connector.Connector.Slug] = append(wanted[connector.Connector.Slug], own)
 		}
 	}
 	if w.byConnector == nil {
@@ -175,12 +175,12 @@ const (
 // watchServer relays a server's resource updates while the agent has access.
 func (w *resourceWatches) watchServer(ctx context.Context, slug string, uris []string) {
 	for pause := minRetryPause; ; pause = min(2*pause, maxRetryPause) {
-		view, reach := w.currentReach(ctx, slug)
-		if reach == nil {
+		view, connector := w.reloadConnector(ctx, slug)
+		if connector == nil {
 			return
 		}
 		began := time.Now()
-		_ = w.h.caller.WatchResources(ctx, view, reach, uris, func(params json.RawMessage) { w.notifyUpdate(ctx, slug, params) })
+		_ = w.h.caller.WatchResources(ctx, view, connector, uris, func(params json.RawMessage) { w.notifyUpdate(ctx, slug, params) })
 		if time.Since(began) > maxRetryPause {
 			pause = minRetryPause
 		}
@@ -192,13 +192,13 @@ func (w *resourceWatches) watchServer(ctx context.Context, slug string, uris []s
 	}
 }
 
-// currentReach returns the agent's current view and connector; nil if it lost the grant.
-func (b *backend) currentReach(ctx context.Context, slug string) (*agentview.View, *agentview.Reach) {
-	view, err := b.h.access.ByAgent(ctx, b.view.Tenant.ID, connectors.Ref(b.view.Agent.ID.String()))
+// reloadConnector returns the agent's current view and connector; nil if it lost the grant.
+func (b *backend) reloadConnector(ctx context.Context, slug string) (*agentview.View, *agentview.ConnectorView) {
+	view, err := b.h.views.ByAgent(ctx, b.view.Tenant.ID, connectors.Ref(b.view.Agent.ID.String()))
 	if err != nil || !view.Agent.Enabled {
 		return nil, nil
 	}
-	return view, view.Reach(slug)
+	return view, view.Connector(slug)
 }
 
 // notifyUpdate sends a resource update under its exposed URI if the agent still has access. Other members of
@@ -207,12 +207,12 @@ func (w *resourceWatches) notifyUpdate(ctx context.Context, slug string, params 
 	var update struct {
 		URI string `json:"uri"`
 	}
-	_, reach := w.currentReach(ctx, slug)
-	if reach == nil || json.Unmarshal(params, &update) != nil {
+	_, connector := w.reloadConnector(ctx, slug)
+	if connector == nil || json.Unmarshal(params, &update) != nil {
 		return
 	}
-	if w.slug == "" {
-		update.URI = reach.Expose(update.URI)
+	if w.connectorSlug == "" {
+		update.URI = connector.Expose(update.URI)
 	}
 	if raw, err := json.Marshal(update); err == nil {
 		w.notify("notifications/resources/updated", raw)

@@ -29,8 +29,8 @@ func (b *backend) describeSpan(span tracing.Span, r *serve.Request) {
 	span.Text(tracing.Tenant, b.view.Tenant.ID.String())
 	span.Text(tracing.AgentID, b.view.Agent.ID.String())
 	span.Text(tracing.AgentName, b.view.Agent.Slug)
-	if b.reach != nil {
-		span.Text(tracing.Connector, b.reach.Connector.Slug)
+	if b.connector != nil {
+		span.Text(tracing.Connector, b.connector.Connector.Slug)
 	}
 }
 
@@ -43,7 +43,7 @@ func describeCall(ctx context.Context, tool *agentview.Tool, c connectors.ToolCa
 	span.Name("tools/call " + tool.Exposed)
 	span.Text(tracing.Operation, tracing.ExecutesTool)
 	span.Text(tracing.ToolName, tool.Exposed)
-	span.Text(tracing.Connector, tool.Reach.Connector.Slug)
+	span.Text(tracing.Connector, tool.Connector.Connector.Slug)
 	span.Text(tracing.Call, c.ID.String())
 	span.Text(tracing.Outcome, string(c.Outcome))
 	switch c.Outcome {

@@ -5,7 +5,7 @@
 //	N(ctx, n, "%s tool", "%s tools")                    a count: its number is the first argument
 //	Parts(ctx, "Export as |CSV| or |JSON|")             a sentence with links or code: one key, cut at its bars;
 //	                                                    … is replaced by the page itself
-//	Said(ctx, run.ErrorMessage)                         an English text of another package, perhaps stored
+//	TranslateKnown(ctx, run.ErrorMessage)                         an English text of another package, perhaps stored
 //
 // The English text is the key. Catalogs have the translations, one file per language, and catalogs/en.json
 // lists all keys. Tests compare the catalogs with the code: go test ./internal/i18n finds missing and unused keys and

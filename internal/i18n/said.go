@@ -13,10 +13,10 @@ const (
 	maxSentences = 8    // sentences that are recognised as one text
 )
 
-// Said translates an English text of another package, which is also stored, logged and sent to programs. A
+// TranslateKnown translates an English text of another package, which is also stored, logged and sent to programs. A
 // sentence is recognised by its fixed words, and what is between them is inserted into the translation.
 // Quotations and unknown parts stay unchanged.
-func Said(ctx context.Context, text string) string {
+func TranslateKnown(ctx context.Context, text string) string {
 	l := FromContext(ctx)
 	if l.known == nil || text == "" || len(text) > maxSaidBytes {
 		return text

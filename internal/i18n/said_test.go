@@ -31,10 +31,10 @@ func TestWhatARoomSaysIsKnownAgain(t *testing.T) {
 		"A. B? C! … d. Ü 1.":  "A. B? C! … d. Ü 1.",
 		"\xff\xfe. \xff. %s.": "\xff\xfe. \xff. %s.",
 	} {
-		if have := i18n.Said(german, said); have != want {
+		if have := i18n.TranslateKnown(german, said); have != want {
 			t.Errorf("%q\n is %q,\nnot %q", said, have, want)
 		}
-		if have := i18n.Said(t.Context(), said); have != said {
+		if have := i18n.TranslateKnown(t.Context(), said); have != said {
 			t.Errorf("in English %q is %q", said, have)
 		}
 	}
@@ -50,7 +50,7 @@ func TestSaid_KnowsEverySentence(t *testing.T) {
 		if !ok {
 			continue // a count, or missing: other tests report it
 		}
-		if have, want := i18n.Said(german, filled(key)), filled(translated); have != want {
+		if have, want := i18n.TranslateKnown(german, filled(key)), filled(translated); have != want {
 			t.Errorf("%q\n is %q,\nnot %q", filled(key), have, want)
 		}
 	}
@@ -77,7 +77,7 @@ func FuzzSaid(f *testing.F) {
 	f.Add(`The connector "x" has no client secret. Set it on its Credentials page.`)
 	german := i18n.With(f.Context(), i18n.German)
 	f.Fuzz(func(t *testing.T, text string) {
-		if said := i18n.Said(german, text); len(said) > 4*len(text)+1000 {
+		if said := i18n.TranslateKnown(german, text); len(said) > 4*len(text)+1000 {
 			t.Errorf("%q becomes %q", text, said)
 		}
 	})
@@ -87,7 +87,7 @@ func TestALongTextOfSentencesIsLookedThroughSoon(t *testing.T) {
 	t.Parallel()
 	german := i18n.With(t.Context(), i18n.German)
 	text := strings.Repeat("It is. ", 290)
-	if have := i18n.Said(german, text); have != text {
+	if have := i18n.TranslateKnown(german, text); have != text {
 		t.Errorf("%q", have)
 	}
 }
@@ -103,8 +103,8 @@ func BenchmarkTexts(b *testing.B) {
 			"text":    func() string { return i18n.T(ctx, "Add connector") },
 			"format":  func() string { return i18n.T(ctx, "Welcome to %s.", "Acme") },
 			"count":   func() string { return i18n.N(ctx, 1204, "%s tool", "%s tools") },
-			"failure": func() string { return i18n.Said(ctx, failure) },
-			"unknown": func() string { return i18n.Said(ctx, "Linear has a sentence of its own.") },
+			"failure": func() string { return i18n.TranslateKnown(ctx, failure) },
+			"unknown": func() string { return i18n.TranslateKnown(ctx, "Linear has a sentence of its own.") },
 		} {
 			b.Run(fmt.Sprintf("%s/%s", name, l.Code), func(b *testing.B) {
 				for b.Loop() {

@@ -28,11 +28,11 @@ type CheckAuditWorker struct {
 
 // auditCursor is the progress of a check: tenants up to Done are checked, and some calls of the next one.
 type auditCursor struct {
-	Done  uuid.UUID          `json:"done"`
-	Calls *store.OutcomeWalk `json:"calls,omitempty"`
+	Done  uuid.UUID            `json:"done"`
+	Calls *store.OutcomeCursor `json:"calls,omitempty"`
 }
 
-// Work checks for upkeepTime and snoozes if there is more. The job stores the cursor, so that another process
+// Work checks for maintenanceTime and snoozes if there is more. The job stores the cursor, so that another process
 // can continue.
 func (w *CheckAuditWorker) Work(ctx context.Context, job *river.Job[queue.CheckAudit]) error {
 	var cursor auditCursor
@@ -41,7 +41,7 @@ func (w *CheckAuditWorker) Work(ctx context.Context, job *river.Job[queue.CheckA
 			return fmt.Errorf("read how far the check has come: %w", err)
 		}
 	}
-	for deadline := time.Now().Add(upkeepTime); ; {
+	for deadline := time.Now().Add(maintenanceTime); ; {
 		page, err := w.store.System().HistoryTenants(ctx, connectors.TenantID{UUID: cursor.Done}, auditTenantPage)
 		if err != nil {
 			return fmt.Errorf("list the tenants whose audit log is checked: %w", err)
@@ -64,7 +64,7 @@ func (w *CheckAuditWorker) Work(ctx context.Context, job *river.Job[queue.CheckA
 }
 
 // checkTenant checks a tenant's log, then its calls until the deadline, from where the last check stopped.
-func (w *CheckAuditWorker) checkTenant(ctx context.Context, id connectors.TenantID, from *store.OutcomeWalk, deadline time.Time) (rest *store.OutcomeWalk, err error) {
+func (w *CheckAuditWorker) checkTenant(ctx context.Context, id connectors.TenantID, from *store.OutcomeCursor, deadline time.Time) (rest *store.OutcomeCursor, err error) {
 	if from == nil || from.Tenant != id {
 		if err := w.checkLog(ctx, id); err != nil {
 			return nil, err
@@ -96,7 +96,7 @@ func (w *CheckAuditWorker) checkLog(ctx context.Context, tenant connectors.Tenan
 	return nil
 }
 
-func (w *CheckAuditWorker) checkCalls(ctx context.Context, tenant connectors.TenantID, from *store.OutcomeWalk, deadline time.Time) (rest *store.OutcomeWalk, err error) {
+func (w *CheckAuditWorker) checkCalls(ctx context.Context, tenant connectors.TenantID, from *store.OutcomeCursor, deadline time.Time) (rest *store.OutcomeCursor, err error) {
 	check, err := w.store.Tenant(tenant).CheckOutcomes(ctx, from, deadline)
 	if err != nil {
 		return nil, fmt.Errorf("check how the calls of tenant %s ended: %w", tenant, err)

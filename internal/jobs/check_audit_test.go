@@ -46,9 +46,9 @@ func (b *bundle) startChecks(t *testing.T) <-chan struct{} {
 	bad := make(chan struct{}, 10)
 	r, err := jobs.New(jobs.Options{
 		Pool: b.Pool, ListenPool: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards,
-		Parts: []jobs.Part{jobs.Upkeep(jobs.UpkeepOptions{
+		Parts: []jobs.Module{jobs.Upkeep(jobs.MaintenanceOptions{
 			Sweeper: retention.New(retention.Options{Store: b.St}), System: b.St.System(), Credentials: credentials.New(b.St), Store: b.St,
-			AuditBad: func() { bad <- struct{}{} }, Log: slog.New(slog.DiscardHandler),
+			OnAuditBroken: func() { bad <- struct{}{} }, Log: slog.New(slog.DiscardHandler),
 		})},
 	})
 	if err != nil {

@@ -27,16 +27,16 @@ const (
 	maxLocalDue = 100
 )
 
-// Due counts unclaimed due connectors by shard, up to max in each. It is [store.System.DueShards].
-type Due func(ctx context.Context, max int) (map[int]int, error)
+// CountDueFunc counts unclaimed due connectors by shard, up to max in each. It is [store.System.DueShards].
+type CountDueFunc func(ctx context.Context, max int) (map[int]int, error)
 
-// Turn reports whether this process inserts the jobs of this second. It is [store.System.TakeClockTurn].
-type Turn func(ctx context.Context) (bool, error)
+// ClaimTickFunc reports whether this process inserts the jobs of this second. It is [store.System.ClaimClockTick].
+type ClaimTickFunc func(ctx context.Context) (bool, error)
 
-// clock starts due syncs if they are few, else inserts jobs for all processes. Every process has one.
-type clock struct {
-	due     Due
-	hasTurn Turn // nil: always true
+// scheduler starts due syncs if they are few, else inserts jobs for all processes. Every process has one.
+type scheduler struct {
+	due     CountDueFunc
+	hasTurn ClaimTickFunc // nil: always true
 	begin   func(ctx context.Context) (started int, more bool, err error)
 	client  *river.Client[pgx.Tx]
 	log     *slog.Logger
@@ -44,7 +44,7 @@ type clock struct {
 	startedSome bool // the last tick started a few syncs, so more are likely
 }
 
-func (c *clock) run(ctx context.Context) {
+func (c *scheduler) run(ctx context.Context) {
 	tick := time.NewTimer(tickInterval)
 	defer tick.Stop()
 	for {
@@ -69,7 +69,7 @@ func (c *clock) run(ctx context.Context) {
 //  1. count what is due, in one cheap statement; skipped if the last tick started a few
 //  2. start it here if it is little
 //  3. insert jobs for what remains, for all processes
-func (c *clock) startDue(ctx context.Context) error {
+func (c *scheduler) startDue(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, tickTimeout)
 	defer cancel()
 	isSmall := c.startedSome
@@ -96,7 +96,7 @@ func (c *clock) startDue(ctx context.Context) error {
 }
 
 // insertJobs inserts jobs for what is due. Only one process does in a second.
-func (c *clock) insertJobs(ctx context.Context, due map[int]int) error {
+func (c *scheduler) insertJobs(ctx context.Context, due map[int]int) error {
 	if c.hasTurn != nil {
 		if isTurn, err := c.hasTurn(ctx); err != nil || !isTurn {
 			return err

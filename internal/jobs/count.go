@@ -8,15 +8,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Waiting is the number of unfinished jobs of one kind and state.
-type Waiting struct {
+// JobCount is the number of unfinished jobs of one kind and state.
+type JobCount struct {
 	Kind  string `json:"kind"`
 	State string `json:"state"`
 	Jobs  int    `json:"jobs"`
 }
 
 // Count counts the unfinished jobs of all processes.
-func Count(ctx context.Context, pool *pgxpool.Pool) ([]Waiting, error) {
+func Count(ctx context.Context, pool *pgxpool.Pool) ([]JobCount, error) {
 	rows, err := pool.Query(ctx, `
 		select kind, state::text, count(*)
 		from river_job
@@ -26,7 +26,7 @@ func Count(ctx context.Context, pool *pgxpool.Pool) ([]Waiting, error) {
 	if err != nil {
 		return nil, fmt.Errorf("count the jobs: %w", err)
 	}
-	counted, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Waiting])
+	counted, err := pgx.CollectRows(rows, pgx.RowToStructByPos[JobCount])
 	if err != nil {
 		return nil, fmt.Errorf("count the jobs: %w", err)
 	}

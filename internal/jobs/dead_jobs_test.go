@@ -133,7 +133,7 @@ func TestSyncTools_RestartsAfterItsProcessDied(t *testing.T) {
 	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)})
 	dead := fixture.NewInstance()
 	run := b.queue(t, b.addConnector(t, up.URL))
-	if _, err := b.Door().StartSync(t.Context(), store.StartSync{NewRun: store.NewRun{ConnectorID: run.ConnectorID}, Run: &run.ID, Instance: dead}); err != nil {
+	if _, err := b.Door().StartSync(t.Context(), store.SyncStart{NewRun: store.NewRun{ConnectorID: run.ConnectorID}, Run: &run.ID, Instance: dead}); err != nil {
 		t.Fatal(err)
 	}
 	b.ageQueuedRun(t, run, dead)

@@ -32,11 +32,11 @@ const (
 	noticeBatch = 200
 )
 
-// Part adds workers, queues and periodic jobs to a Runner.
-type Part func(workers *river.Workers, config *river.Config) error
+// Module adds workers, queues and periodic jobs to a Runner.
+type Module func(workers *river.Workers, config *river.Config) error
 
 // Webhooks adds the workers of deliveries and notices.
-func Webhooks(post *webhooks.Post, system *store.System, log *slog.Logger) Part {
+func Webhooks(post *webhooks.Post, system *store.System, log *slog.Logger) Module {
 	return func(workers *river.Workers, config *river.Config) error {
 		config.Queues[queue.Webhooks] = river.QueueConfig{MaxWorkers: maxDeliveries}
 		config.PeriodicJobs = append(config.PeriodicJobs,

@@ -29,7 +29,7 @@ func (b *bundle) startWebhooks(t *testing.T) {
 	t.Helper()
 	r, err := jobs.New(jobs.Options{
 		Pool: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards,
-		Parts: []jobs.Part{jobs.Webhooks(b.newPost(), b.St.System(), slog.New(slog.DiscardHandler))},
+		Parts: []jobs.Module{jobs.Webhooks(b.newPost(), b.St.System(), slog.New(slog.DiscardHandler))},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -4,11 +4,11 @@
 //	SyncTools        → SyncToolsWorker → toolsync.Sync with the queued run
 //	SyncDue          → SyncDueWorker → toolsync.SyncDue, which claims and starts due syncs
 //	DeliverWebhook   → DeliverWebhookWorker → webhooks.Deliver, which returns the delay of the next try
-//	SweepHistory     → retention.Sweep; RenewIdle → credentials.RenewIdle; others in upkeep.go
+//	SweepHistory     → retention.Sweep; RenewIdle → credentials.RefreshIdle; others in maintenance.go
 //
 // Each process also has three loops:
 //
-//	clock            each second: toolsync.SyncFew if little is due, else SyncDue jobs (clock.go)
+//	clock            each second: toolsync.SyncDueOnce if little is due, else SyncDue jobs (clock.go)
 //	snoozeNotifier   each second while jobs are snoozed: announces their return (snooze_notifier.go)
 //	jobRescuer       each 20 s: frees jobs of dead processes and replaces lost jobs of queued runs (rescuer.go, dead_jobs.go)
 //

@@ -45,7 +45,7 @@ func TestJob_PanicIsRetriedAndAffectsNoOther(t *testing.T) {
 	before := safe.Count(safe.Job)
 	r, err := jobs.New(jobs.Options{
 		Pool: b.Pool, ListenPool: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards,
-		Parts: []jobs.Part{jobs.Webhooks(post, b.St.System(), slog.New(slog.DiscardHandler))},
+		Parts: []jobs.Module{jobs.Webhooks(post, b.St.System(), slog.New(slog.DiscardHandler))},
 	})
 	if err != nil {
 		t.Fatal(err)

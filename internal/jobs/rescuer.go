@@ -23,14 +23,14 @@ const (
 	maxQueuedRuns = 10000
 )
 
-// LongQueued lists up to limit runs queued for at least since, and the live processes. It is
-// [store.System.LongQueued].
-type LongQueued func(ctx context.Context, since time.Duration, limit int) (runs []queue.SyncTools, alive []uuid.UUID, err error)
+// ListLongQueuedFunc lists up to limit runs queued for at least since, and the live processes. It is
+// [store.System.ListLongQueuedFunc].
+type ListLongQueuedFunc func(ctx context.Context, since time.Duration, limit int) (runs []queue.SyncTools, alive []uuid.UUID, err error)
 
 // jobRescuer frees the jobs of dead processes (dead_jobs.go) and inserts new jobs for queued runs without one.
 type jobRescuer struct {
-	self       uuid.UUID  // this process
-	longQueued LongQueued // nil: disabled
+	self       uuid.UUID          // this process
+	longQueued ListLongQueuedFunc // nil: disabled
 	pool       *pgxpool.Pool
 	client     *river.Client[pgx.Tx]
 	notifier   *snoozeNotifier // announces freed jobs

@@ -57,7 +57,7 @@ func TestJobRescuer_LeavesRunsWithLiveJobs(t *testing.T) {
 	if n, err := r.RescueOnce(t.Context()); n != 0 || err != nil {
 		t.Errorf("%d jobs inserted, %v", n, err)
 	}
-	if _, err := b.Door().StartSync(t.Context(), store.StartSync{NewRun: store.NewRun{ConnectorID: working.ConnectorID}, Run: &working.ID, Instance: b.Instance}); err != nil {
+	if _, err := b.Door().StartSync(t.Context(), store.SyncStart{NewRun: store.NewRun{ConnectorID: working.ConnectorID}, Run: &working.ID, Instance: b.Instance}); err != nil {
 		t.Fatal(err)
 	}
 	b.AsSystem(t, "update river_job set attempted_by = array[gen_random_uuid()::text] where args ->> 'sync_run_id' = $1", []any{working.ID.String()})

@@ -18,9 +18,9 @@ type RevokeDeletedWorker struct {
 	revoke func(ctx context.Context, spell time.Duration) (more bool, err error)
 }
 
-// Work revokes for upkeepTime and snoozes if there is more.
+// Work revokes for maintenanceTime and snoozes if there is more.
 func (w *RevokeDeletedWorker) Work(ctx context.Context, _ *river.Job[queue.RevokeDeleted]) error {
-	more, err := w.revoke(ctx, upkeepTime)
+	more, err := w.revoke(ctx, maintenanceTime)
 	if err == nil && more {
 		return river.JobSnooze(upkeepPause)
 	}

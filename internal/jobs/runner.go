@@ -56,18 +56,18 @@ type Options struct {
 	Pool       *pgxpool.Pool // for short queries
 	ListenPool *pgxpool.Pool // for LISTEN, so without a transaction pooler; nil: poll only
 	Syncer     *toolsync.Syncer
-	Due        Due
-	Turn       Turn            // nil: this is the only process
-	Queued     LongQueued      // nil: lost jobs wait for River
-	Log        *slog.Logger    // nil: discard
-	Tracer     *tracing.Tracer // nil: no tracing
-	Parts      []Part          // more workers and queues
+	Due        CountDueFunc
+	Turn       ClaimTickFunc      // nil: this is the only process
+	Queued     ListLongQueuedFunc // nil: lost jobs wait for River
+	Log        *slog.Logger       // nil: discard
+	Tracer     *tracing.Tracer    // nil: no tracing
+	Parts      []Module           // more workers and queues
 }
 
 // Runner works the jobs of this process and runs its clock.
 type Runner struct {
 	client    *river.Client[pgx.Tx]
-	clock     clock
+	clock     scheduler
 	rescuer   jobRescuer
 	notifier  *snoozeNotifier
 	loops     sync.WaitGroup
@@ -122,7 +122,7 @@ func newRunner(o Options, rarePoll time.Duration) (*Runner, error) {
 	}
 	return &Runner{
 		client:   client,
-		clock:    clock{due: o.Due, hasTurn: o.Turn, begin: o.Syncer.SyncFew, client: client, log: log},
+		clock:    scheduler{due: o.Due, hasTurn: o.Turn, begin: o.Syncer.SyncDueOnce, client: client, log: log},
 		rescuer:  jobRescuer{self: o.Syncer.Instance().UUID, longQueued: o.Queued, pool: o.Pool, client: client, notifier: notifier, log: log},
 		notifier: notifier,
 	}, nil

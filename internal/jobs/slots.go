@@ -42,33 +42,33 @@ func newSyncSlots() *syncSlots {
 
 // acquireSlot takes a slot for a tenant's sync. release nil: there is none, and the job is to be snoozed for
 // retryAfter.
-func (r *syncSlots) acquireSlot(ctx context.Context, tenant connectors.TenantID) (release func(), retryAfter time.Duration) {
-	own := r.useTenantSlots(tenant)
+func (s *syncSlots) acquireSlot(ctx context.Context, tenant connectors.TenantID) (release func(), retryAfter time.Duration) {
+	own := s.useTenantSlots(tenant)
 	ctx, cancel := context.WithTimeout(ctx, slotWait)
 	defer cancel()
 	if own.slots.Acquire(ctx, 1) != nil {
-		return nil, r.nextRetryAfter(tenant, own)
+		return nil, s.nextRetryAfter(tenant, own)
 	}
-	if r.total.Acquire(ctx, 1) != nil {
+	if s.total.Acquire(ctx, 1) != nil {
 		own.slots.Release(1)
-		r.nextRetryAfter(tenant, own)
+		s.nextRetryAfter(tenant, own)
 		return nil, minRetryAfter
 	}
 	startedAt := time.Now()
 	return func() {
-		r.total.Release(1)
+		s.total.Release(1)
 		own.slots.Release(1)
-		r.recordDuration(tenant, own, time.Since(startedAt))
+		s.recordDuration(tenant, own, time.Since(startedAt))
 	}, 0
 }
 
-func (r *syncSlots) useTenantSlots(tenant connectors.TenantID) *tenantSlots {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	own := r.tenants[tenant]
+func (s *syncSlots) useTenantSlots(tenant connectors.TenantID) *tenantSlots {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own := s.tenants[tenant]
 	if own == nil {
 		own = &tenantSlots{slots: semaphore.NewWeighted(maxTenantSyncs)}
-		r.tenants[tenant] = own
+		s.tenants[tenant] = own
 	}
 	own.users++
 	return own
@@ -76,10 +76,10 @@ func (r *syncSlots) useTenantSlots(tenant connectors.TenantID) *tenantSlots {
 
 // nextRetryAfter returns the delay of a job without a slot, each behind the one before by the mean duration of
 // a slot. It ends the job's use of the tenant's slots.
-func (r *syncSlots) nextRetryAfter(tenant connectors.TenantID, own *tenantSlots) (retryAfter time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	defer r.leaveLocked(tenant, own)
+func (s *syncSlots) nextRetryAfter(tenant connectors.TenantID, own *tenantSlots) (retryAfter time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.removeUserLocked(tenant, own)
 	now := time.Now()
 	if earliest := now.Add(minRetryAfter); own.lastRetry.Before(earliest) {
 		own.lastRetry = earliest
@@ -91,19 +91,19 @@ func (r *syncSlots) nextRetryAfter(tenant connectors.TenantID, own *tenantSlots)
 	return own.lastRetry.Sub(now)
 }
 
-func (r *syncSlots) recordDuration(tenant connectors.TenantID, own *tenantSlots, took time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	defer r.leaveLocked(tenant, own)
+func (s *syncSlots) recordDuration(tenant connectors.TenantID, own *tenantSlots, took time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.removeUserLocked(tenant, own)
 	if own.meanDuration == 0 {
 		own.meanDuration = took
 	}
 	own.meanDuration += (took - own.meanDuration) / 8
 }
 
-// leaveLocked deletes the tenant's slots after their last user. The caller holds mu.
-func (r *syncSlots) leaveLocked(tenant connectors.TenantID, own *tenantSlots) {
+// removeUserLocked deletes the tenant's slots after their last user. The caller holds mu.
+func (s *syncSlots) removeUserLocked(tenant connectors.TenantID, own *tenantSlots) {
 	if own.users--; own.users == 0 {
-		delete(r.tenants, tenant)
+		delete(s.tenants, tenant)
 	}
 }

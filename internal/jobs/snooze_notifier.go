@@ -38,8 +38,8 @@ func newSnoozeNotifier(notifies riverdriver.Executor, log *slog.Logger) *snoozeN
 	return &snoozeNotifier{executor: notifies, log: log, wake: make(chan struct{}, 1), returnBy: map[string]time.Time{}}
 }
 
-// expectReturn records that a job which ended with err will return; nil: it will not.
-func (n *snoozeNotifier) expectReturn(queue string, err error) {
+// trackSnooze records that a job which ended with err will return; nil: it will not.
+func (n *snoozeNotifier) trackSnooze(queue string, err error) {
 	if err == nil {
 		return
 	}

@@ -27,7 +27,7 @@ func newSyncToolsWorker(syncer *toolsync.Syncer, notifier *snoozeNotifier) *Sync
 // Work performs the run of one job.
 func (w *SyncToolsWorker) Work(ctx context.Context, job *river.Job[queue.SyncTools]) error {
 	err := w.performRun(ctx, job)
-	w.notifier.expectReturn(job.Queue, err)
+	w.notifier.trackSnooze(job.Queue, err)
 	return err
 }
 
@@ -53,7 +53,7 @@ func (w *SyncToolsWorker) performRun(ctx context.Context, job *river.Job[queue.S
 		return river.JobSnooze(minRetryAfter)
 	}
 	if job.Attempt >= job.MaxAttempts {
-		w.syncer.Abandon(ctx, tenant, run, err) // no job will follow, and the queued run would block later ones
+		w.syncer.FailQueued(ctx, tenant, run, err) // no job will follow, and the queued run would block later ones
 	}
 	return err
 }

@@ -15,10 +15,10 @@ const (
 	maxGapDoublings = 5  // of the gap, one each time
 	queueTimeout    = 10 * time.Second
 	queueRetryDelay = 2 * time.Second // after a failure to queue
-	passOnGap       = time.Second     // between two notices of a list to agents
-	// missedGap is the time between two syncs for missed changes of a stream, which a proxy may end every
+	notifyInterval  = time.Second     // between two notices of a list to agents
+	// missedSyncInterval is the time between two syncs for missed changes of a stream, which a proxy may end every
 	// minute.
-	missedGap = 10 * time.Minute
+	missedSyncInterval = 10 * time.Minute
 )
 
 // listKind is a list that can change.
@@ -53,10 +53,10 @@ type listChanges struct {
 	notBefore    [numKinds]time.Time // earliest time of the next sync
 	timer        *time.Timer         // nil: not scheduled
 
-	lastPassedOn [numKinds]time.Time   // last notice to agents
-	passTimers   [numKinds]*time.Timer // of the next notice; nil: not scheduled
-	queueing     bool                  // a sync is being queued
-	ended        bool                  // the stream has ended
+	lastNotifiedAgents [numKinds]time.Time   // last notice to agents
+	notifyTimers       [numKinds]*time.Timer // of the next notice; nil: not scheduled
+	queueing           bool                  // a sync is being queued
+	ended              bool                  // the stream has ended
 
 	unchanged int                   // syncs in a row that found no change
 	lastRun   *connectors.SyncRunID // last queued run; nil: none
@@ -75,28 +75,28 @@ func (c *listChanges) nextDue() (when time.Time, ok bool) {
 
 // onListChanged schedules a sync, at once or after the list's gap.
 func (s *serverStream) onListChanged(l listKind) {
-	s.keeper.updateStats(func(s *Stats) { s.Notified++ })
+	s.manager.updateStats(func(s *Stats) { s.Notified++ })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changes.notified, s.changes.lastNotified = s.changes.notified+1, time.Now()
 	s.changes.pending[l] = true
-	s.passOn(l)
+	s.notifyAgents(l)
 	s.scheduleSync()
 }
 
-// passOn notifies agents of this server's own address, at most once a passOnGap for each list. The caller holds
+// notifyAgents notifies agents of this server's own address, at most once a notifyInterval for each list. The caller holds
 // mu.
-func (s *serverStream) passOn(l listKind) {
+func (s *serverStream) notifyAgents(l listKind) {
 	c := &s.changes
-	if c.ended || c.passTimers[l] != nil {
+	if c.ended || c.notifyTimers[l] != nil {
 		return
 	}
-	wait := time.Until(c.lastPassedOn[l].Add(passOnGap))
-	c.passTimers[l] = time.AfterFunc(max(0, wait), func() {
+	wait := time.Until(c.lastNotifiedAgents[l].Add(notifyInterval))
+	c.notifyTimers[l] = time.AfterFunc(max(0, wait), func() {
 		defer safe.Recover(safe.Timer)
-		s.keeper.runInBackground(func() {
+		s.manager.runInBackground(func() {
 			s.mu.Lock()
-			c.passTimers[l], c.lastPassedOn[l] = nil, time.Now()
+			c.notifyTimers[l], c.lastNotifiedAgents[l] = nil, time.Now()
 			over := c.ended
 			s.mu.Unlock()
 			if over {
@@ -105,13 +105,13 @@ func (s *serverStream) passOn(l listKind) {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), queueTimeout)
 			defer cancel()
 			if err := s.tenantStore().NotifyListChanged(ctx, s.owner.ID, noticeKinds[l]); err != nil {
-				s.keeper.o.Log.WarnContext(ctx, "what a server said is not passed on", slog.String("connector_id", s.owner.ID.String()), slog.Any("error", err))
+				s.manager.o.Log.WarnContext(ctx, "what a server said is not passed on", slog.String("connector_id", s.owner.ID.String()), slog.Any("error", err))
 			}
 		})
 	})
 }
 
-var noticeKinds = [kindMissed]string{store.NoticeTools, store.NoticePrompts, store.NoticeResources}
+var noticeKinds = [kindMissed]string{store.ChangeTools, store.NoticePrompts, store.NoticeResources}
 
 // scheduleSync sets the timer for the next sync. The caller holds mu.
 func (s *serverStream) scheduleSync() {
@@ -123,7 +123,7 @@ func (s *serverStream) scheduleSync() {
 	if c.timer != nil {
 		c.timer.Stop()
 	}
-	c.timer = time.AfterFunc(time.Until(due), safe.Func(safe.Timer, func() { s.keeper.runInBackground(s.queueDue) }))
+	c.timer = time.AfterFunc(time.Until(due), safe.Func(safe.Timer, func() { s.manager.runInBackground(s.queueDue) }))
 }
 
 // queueDue queues a sync for the pending changes and starts their gaps.
@@ -137,7 +137,7 @@ func (s *serverStream) queueDue() {
 	defer s.mu.Unlock()
 	c := &s.changes
 	c.queueing = false
-	gap := s.keeper.o.Gap << min(c.unchanged, maxGapDoublings)
+	gap := s.manager.o.MinSyncInterval << min(c.unchanged, maxGapDoublings)
 	if err != nil {
 		gap = min(gap, queueRetryDelay)
 	}
@@ -149,7 +149,7 @@ func (s *serverStream) queueDue() {
 		}
 	}
 	if err == nil && handled[kindMissed] {
-		c.notBefore[kindMissed] = time.Now().Add(missedGap)
+		c.notBefore[kindMissed] = time.Now().Add(missedSyncInterval)
 	}
 	if handled == ([numKinds]bool{kindMissed: true}) {
 		c.lastRun = nil // without a notification the sync does not count
@@ -172,7 +172,7 @@ func (s *serverStream) takeDue() (handled [numKinds]bool, isDue bool) {
 
 // queueLast queues the pending sync when the stream has ended.
 func (s *serverStream) queueLast() {
-	if waits, end := s.stopTimers(); waits && end != endOff && end != endLost {
+	if waits, end := s.stopTimers(); waits && end != causeOff && end != causeLost {
 		_ = s.queueSync() // a failure is logged; the connector's schedule remains
 	}
 }
@@ -186,7 +186,7 @@ func (s *serverStream) stopTimers() (waits bool, end int) {
 	if c.timer != nil {
 		c.timer.Stop()
 	}
-	for _, timer := range c.passTimers {
+	for _, timer := range c.notifyTimers {
 		if timer != nil {
 			timer.Stop()
 		}
@@ -210,7 +210,7 @@ func (s *serverStream) queueSync() error {
 	defer cancel()
 	err := s.queueAndRecord(ctx)
 	if err != nil {
-		s.keeper.o.Log.WarnContext(ctx, "sync of changed lists not queued", slog.String("tenant_id", s.owner.Tenant.String()),
+		s.manager.o.Log.WarnContext(ctx, "sync of changed lists not queued", slog.String("tenant_id", s.owner.Tenant.String()),
 			slog.String("connector_id", s.owner.ID.String()), slog.Any("error", err))
 	}
 	return err
@@ -228,7 +228,7 @@ func (s *serverStream) queueAndRecord(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.keeper.updateStats(func(s *Stats) { s.Syncs++ })
+		s.manager.updateStats(func(s *Stats) { s.Syncs++ })
 		s.mu.Lock()
 		s.changes.lastRun = &run.ID
 		s.mu.Unlock()
@@ -242,7 +242,7 @@ func (s *serverStream) queueAndRecord(ctx context.Context) error {
 		return err
 	}
 	if unchanged >= maxUnchanged {
-		s.endWithCause(endCause{kind: endOff, reason: connectors.ListenVain})
+		s.endWithCause(endCause{kind: causeOff, reason: connectors.ListenUnchanged})
 	}
 	return nil
 }

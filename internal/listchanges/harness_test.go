@@ -29,14 +29,14 @@ const patience = time.Minute
 // process is one of several Patchbay processes on one database.
 type process struct {
 	*fixture.World
-	*listchanges.Keeper
+	*listchanges.Manager
 	syncer   *toolsync.Syncer
 	instance connectors.InstanceID
 }
 
 // setQuick shortens the keeper's intervals.
 func setQuick(o *listchanges.Options) {
-	o.Round, o.Gap, o.Backoff = 40*time.Millisecond, time.Millisecond, time.Millisecond
+	o.PollInterval, o.MinSyncInterval, o.Backoff = 40*time.Millisecond, time.Millisecond, time.Millisecond
 }
 
 // start starts a process that listens to the database. Its heartbeat outlasts any test.
@@ -56,14 +56,14 @@ func start(t testing.TB, w *fixture.World, opts ...func(*listchanges.Options)) *
 	for _, opt := range opts {
 		opt(&o)
 	}
-	p.Keeper = listchanges.New(o)
+	p.Manager = listchanges.New(o)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	heard := make(chan struct{})
 	go func() {
 		defer close(heard)
-		_ = st.Watch(ctx, p.OnNotice, p.Connected)
+		_ = st.Watch(ctx, p.OnNotice, p.SetConnected)
 	}()
-	p.Keeper.Start()
+	p.Manager.Start()
 	t.Cleanup(func() {
 		p.Stop(context.WithoutCancel(t.Context()))
 		cancel()

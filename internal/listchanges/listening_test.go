@@ -93,7 +93,7 @@ func TestKeeper_RetakesStreamsNotTakenByOthers(t *testing.T) {
 	must(t, err)
 	must(t, w.St.System().Heartbeat(t.Context(), one.instance))
 	within(t, "both are listened to again", func() bool {
-		held, err := w.St.System().HeldStreams(t.Context(), one.instance)
+		held, err := w.St.System().OwnedStreams(t.Context(), one.instance)
 		return err == nil && len(held) == 2 && !held[0].Stale && !held[1].Stale
 	})
 	one.waitState(t, c, connectors.ListenListening, "")
@@ -151,7 +151,7 @@ func TestStream_ReopensAfterNewSettings(t *testing.T) {
 
 func TestListChanges_BurstCausesOneSyncPerList(t *testing.T) {
 	t.Parallel()
-	p := start(t, fixture.New(t), func(o *listchanges.Options) { o.Gap = time.Hour })
+	p := start(t, fixture.New(t), func(o *listchanges.Options) { o.MinSyncInterval = time.Hour })
 	say := make(chan string)
 	c := p.addConnector(t, newTalkingServer(t, say).URL)
 	for range 50 {

@@ -22,21 +22,21 @@ const (
 	reviewEvery = 150
 )
 
-// loop runs rounds until Stop, soon after a notice, else after Options.Round.
-func (k *Keeper) loop() {
+// loop runs rounds until Stop, soon after a notice, else after Options.PollInterval.
+func (m *Manager) loop() {
 	for n := 0; ; n++ {
-		if err := k.runRound(n); err != nil && k.lifetime.Err() == nil {
-			k.o.Log.WarnContext(k.lifetime, "listening to servers is behind", slog.Any("error", err))
+		if err := m.runRound(n); err != nil && m.lifetime.Err() == nil {
+			m.o.Log.WarnContext(m.lifetime, "listening to servers is behind", slog.Any("error", err))
 		}
-		k.sleep(k.o.Round / 8) // batches notices
+		m.sleep(m.o.PollInterval / 8) // batches notices
 		select {
-		case <-k.wake:
+		case <-m.wake:
 		default:
 			select {
-			case <-k.lifetime.Done():
+			case <-m.lifetime.Done():
 				return
-			case <-k.wake:
-			case <-time.After(withJitter(k.o.Round)):
+			case <-m.wake:
+			case <-time.After(withJitter(m.o.PollInterval)):
 			}
 		}
 	}
@@ -47,52 +47,52 @@ func withJitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.75 + rand.Float64()/2))
 }
 
-func (k *Keeper) sleep(d time.Duration) {
+func (m *Manager) sleep(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
-	case <-k.lifetime.Done():
+	case <-m.lifetime.Done():
 	case <-timer.C:
 	}
 }
 
-func (k *Keeper) runRound(n int) error {
-	ctx, cancel := context.WithTimeout(k.lifetime, roundTimeout)
+func (m *Manager) runRound(n int) error {
+	ctx, cancel := context.WithTimeout(m.lifetime, roundTimeout)
 	defer cancel()
-	changed, missed := k.takeChanged()
+	changed, missed := m.takeChanged()
 	missed = missed || n%reviewEvery == 0
-	err := safe.Try(safe.Background, func() error { return k.reviewRows(ctx, changed, missed) })()
+	err := safe.Try(safe.Background, func() error { return m.reviewRows(ctx, changed, missed) })()
 	if err != nil {
-		k.restoreChanged(changed, missed)
+		m.restoreChanged(changed, missed)
 	}
-	if missed || n%checkEvery == 0 || k.holdsAny(changed) {
-		err = errors.Join(err, k.checkStreams(ctx))
+	if missed || n%checkEvery == 0 || m.ownsAny(changed) {
+		err = errors.Join(err, m.checkStreams(ctx))
 	}
-	return errors.Join(err, k.claimStreams(ctx))
+	return errors.Join(err, m.claimStreams(ctx))
 }
 
-func (k *Keeper) takeChanged() (changed map[store.OwnedConnector]bool, missed bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	changed, missed = k.changed, k.missedNotices
-	k.changed, k.missedNotices = map[store.OwnedConnector]bool{}, false
+func (m *Manager) takeChanged() (changed map[store.OwnedConnector]bool, missed bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	changed, missed = m.changed, m.missedNotices
+	m.changed, m.missedNotices = map[store.OwnedConnector]bool{}, false
 	return changed, missed
 }
 
-func (k *Keeper) restoreChanged(changed map[store.OwnedConnector]bool, missed bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.missedNotices = k.missedNotices || missed
+func (m *Manager) restoreChanged(changed map[store.OwnedConnector]bool, missed bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.missedNotices = m.missedNotices || missed
 	for owner, credentials := range changed {
-		k.changed[owner] = k.changed[owner] || credentials
+		m.changed[owner] = m.changed[owner] || credentials
 	}
 }
 
-func (k *Keeper) holdsAny(changed map[store.OwnedConnector]bool) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+func (m *Manager) ownsAny(changed map[store.OwnedConnector]bool) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for owner := range changed {
-		if k.streams[owner] != nil {
+		if m.streams[owner] != nil {
 			return true
 		}
 	}
@@ -100,7 +100,7 @@ func (k *Keeper) holdsAny(changed map[store.OwnedConnector]bool) bool {
 }
 
 // reviewRows updates the rows of changed connectors.
-func (k *Keeper) reviewRows(ctx context.Context, changed map[store.OwnedConnector]bool, missed bool) error {
+func (m *Manager) reviewRows(ctx context.Context, changed map[store.OwnedConnector]bool, missed bool) error {
 	var settings, credentials []store.OwnedConnector
 	for owner, credential := range changed {
 		settings = append(settings, owner)
@@ -108,14 +108,14 @@ func (k *Keeper) reviewRows(ctx context.Context, changed map[store.OwnedConnecto
 			credentials = append(credentials, owner)
 		}
 	}
-	sys := k.o.Store.System()
+	sys := m.o.Store.System()
 	if missed {
 		more, err := sys.ListenersToReview(ctx, maxReviewed)
 		if err != nil {
 			return err
 		}
 		if settings = append(settings, more...); len(more) == maxReviewed {
-			k.Connected(true) // more remain
+			m.SetConnected(true) // more remain
 		}
 	}
 	if len(credentials) > 0 {
@@ -131,8 +131,8 @@ func (k *Keeper) reviewRows(ctx context.Context, changed map[store.OwnedConnecto
 
 // checkStreams ends streams that are stale or owned by another process, and releases rows without a stream
 // here.
-func (k *Keeper) checkStreams(ctx context.Context) error {
-	rows, err := k.o.Store.System().HeldStreams(ctx, k.o.Instance)
+func (m *Manager) checkStreams(ctx context.Context) error {
+	rows, err := m.o.Store.System().OwnedStreams(ctx, m.o.Instance)
 	if err != nil {
 		return err
 	}
@@ -141,26 +141,26 @@ func (k *Keeper) checkStreams(ctx context.Context) error {
 		stale[store.OwnedConnector{Tenant: r.Tenant, ID: r.Connector}] = r.Stale
 	}
 	var lost []*serverStream
-	for _, stream := range k.allStreams() {
+	for _, stream := range m.allStreams() {
 		switch isStale, isOurs := stale[stream.owner]; {
 		case !isOurs:
 			lost = append(lost, stream)
 		case isStale:
-			stream.endAs(endStale)
+			stream.endWithKind(causeStale)
 		}
 		delete(stale, stream.owner)
 	}
-	err = k.retakeStreams(ctx, lost)
+	err = m.reclaimStreams(ctx, lost)
 	for owner := range stale {
-		err = errors.Join(err, k.releaseStream(ctx, owner, retryEnd(0, connectors.ListenNoReason, 0)))
+		err = errors.Join(err, m.releaseStream(ctx, owner, retryEnd(0, connectors.ListenNoReason, 0)))
 	}
 	return err
 }
 
-// retakeStreams keeps open streams with rows that were released because this process counted as dead, for
+// reclaimStreams keeps open streams with rows that were released because this process counted as dead, for
 // example after a network partition. So a thousand servers need not be reconnected. Rows with another owner are
 // lost.
-func (k *Keeper) retakeStreams(ctx context.Context, lost []*serverStream) error {
+func (m *Manager) reclaimStreams(ctx context.Context, lost []*serverStream) error {
 	var open []store.OwnedConnector
 	for _, stream := range lost {
 		if stream.isOpen() {
@@ -169,7 +169,7 @@ func (k *Keeper) retakeStreams(ctx context.Context, lost []*serverStream) error 
 	}
 	kept := map[store.OwnedConnector]bool{}
 	if len(open) > 0 {
-		rows, err := k.o.Store.System().RetakeStreams(ctx, k.o.Instance, open...)
+		rows, err := m.o.Store.System().RetakeStreams(ctx, m.o.Instance, open...)
 		if err != nil {
 			return err // the next check retries
 		}
@@ -179,15 +179,15 @@ func (k *Keeper) retakeStreams(ctx context.Context, lost []*serverStream) error 
 	}
 	for _, stream := range lost {
 		if !kept[stream.owner] {
-			stream.endAs(endLost)
+			stream.endWithKind(causeLost)
 		}
 	}
 	return nil
 }
 
 // openStreams returns the connectors with open streams here.
-func (k *Keeper) openStreams() (ids []connectors.ConnectorID) {
-	for _, stream := range k.allStreams() {
+func (m *Manager) openStreams() (ids []connectors.ConnectorID) {
+	for _, stream := range m.allStreams() {
 		if stream.isOpen() {
 			ids = append(ids, stream.owner.ID)
 		}
@@ -195,60 +195,60 @@ func (k *Keeper) openStreams() (ids []connectors.ConnectorID) {
 	return ids
 }
 
-func (k *Keeper) allStreams() []*serverStream {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	all := make([]*serverStream, 0, len(k.streams))
-	for _, stream := range k.streams {
+func (m *Manager) allStreams() []*serverStream {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := make([]*serverStream, 0, len(m.streams))
+	for _, stream := range m.streams {
 		all = append(all, stream)
 	}
 	return all
 }
 
 // claimStreams claims streams without an owner, up to the limits of this process.
-func (k *Keeper) claimStreams(ctx context.Context) error {
-	k.mu.Lock()
-	limit := min(k.o.MaxStreams-len(k.streams), maxClaims)
-	k.mu.Unlock()
+func (m *Manager) claimStreams(ctx context.Context) error {
+	m.mu.Lock()
+	limit := min(m.o.MaxStreams-len(m.streams), maxClaims)
+	m.mu.Unlock()
 	if limit <= 0 {
 		return nil
 	}
-	claimed, err := k.o.Store.System().ClaimStreams(ctx, k.o.Instance, limit, k.openStreams()...)
+	claimed, err := m.o.Store.System().ClaimStreams(ctx, m.o.Instance, limit, m.openStreams()...)
 	if err != nil {
 		return err
 	}
 	for _, c := range claimed {
 		owner := store.OwnedConnector{Tenant: c.Tenant, ID: c.Connector}
-		if end := k.startStream(owner, c); end != nil {
-			err = errors.Join(err, k.releaseStream(ctx, owner, *end))
+		if end := m.startStream(owner, c); end != nil {
+			err = errors.Join(err, m.releaseStream(ctx, owner, *end))
 		}
 	}
 	if len(claimed) == limit {
-		k.wakeLoop()
+		m.wakeLoop()
 	}
 	return err
 }
 
 // startStream starts a claimed stream, or returns how to release it.
-func (k *Keeper) startStream(owner store.OwnedConnector, c store.ClaimedStream) *store.StreamEnd {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+func (m *Manager) startStream(owner store.OwnedConnector, c store.ClaimedStream) *store.StreamEnd {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	switch {
-	case k.streams[owner] != nil || k.stopped: // the previous stream is ending
+	case m.streams[owner] != nil || m.stopped: // the previous stream is ending
 		end := retryEnd(0, c.Reason, c.Failures)
 		return &end
-	case k.tenants[owner.Tenant] >= k.o.MaxPerTenant:
+	case m.tenants[owner.Tenant] >= m.o.MaxPerTenant:
 		end := hostFullEnd()
 		return &end
 	}
-	stream := newServerStream(k, owner, c)
-	k.streams[owner] = stream
-	k.tenants[owner.Tenant]++
-	safe.GoIn(&k.background, safe.Upstream, stream.run)
+	stream := newServerStream(m, owner, c)
+	m.streams[owner] = stream
+	m.tenants[owner.Tenant]++
+	safe.GoIn(&m.background, safe.Upstream, stream.run)
 	return nil
 }
 
 // releaseStream releases a stream to any process.
-func (k *Keeper) releaseStream(ctx context.Context, owner store.OwnedConnector, end store.StreamEnd) error {
-	return k.o.Store.Tenant(owner.Tenant).CloseStream(ctx, store.Stream{Connector: owner.ID, Instance: k.o.Instance}, end)
+func (m *Manager) releaseStream(ctx context.Context, owner store.OwnedConnector, end store.StreamEnd) error {
+	return m.o.Store.Tenant(owner.Tenant).CloseStream(ctx, store.Stream{Connector: owner.ID, Instance: m.o.Instance}, end)
 }

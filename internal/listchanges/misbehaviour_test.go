@@ -56,12 +56,12 @@ func TestStream_FloodTurnsListeningOff(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	}).URL)
-	p.waitState(t, c, connectors.ListenIsOff, connectors.ListenFlood)
+	p.waitState(t, c, connectors.ListenStateOff, connectors.ListenFlood)
 	if s := p.Stats(); s.Streams != 0 || s.Off[connectors.ListenFlood] != 1 {
 		t.Errorf("%+v", s)
 	}
 	p.sync(t, c) // does not turn listening on
-	p.waitState(t, c, connectors.ListenIsOff, connectors.ListenFlood)
+	p.waitState(t, c, connectors.ListenStateOff, connectors.ListenFlood)
 	must(t, p.Door().ListenAgain(t.Context(), c.ID))
 	p.waitState(t, c, connectors.ListenListening, "")
 }
@@ -78,7 +78,7 @@ func TestStream_UnchangedListsTurnListeningOff(t *testing.T) {
 		}
 	}
 	say <- "notifications/tools/list_changed"
-	p.waitState(t, c, connectors.ListenIsOff, connectors.ListenVain)
+	p.waitState(t, c, connectors.ListenStateOff, connectors.ListenUnchanged)
 	if l := p.listening(t, c); l.Notified != 11 {
 		t.Errorf("%+v", l)
 	}
@@ -109,7 +109,7 @@ func TestStream_ShortStreamsTurnListeningOff(t *testing.T) {
 		}),
 	}})
 	c := p.addConnector(t, up.URL)
-	p.waitState(t, c, connectors.ListenIsOff, connectors.ListenEnds)
+	p.waitState(t, c, connectors.ListenStateOff, connectors.ListenShortLived)
 	n := 0
 	for _, method := range up.Methods() {
 		if method == "subscriptions/listen" {
@@ -143,7 +143,7 @@ func TestStream_ServerWithoutStreamIsOffForADay(t *testing.T) {
 	p := start(t, fixture.New(t), func(o *listchanges.Options) { o.MaxStreams = 10 })
 	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1), Capabilities: capable}) // 405
 	c := p.addConnector(t, up.URL)
-	p.waitState(t, c, connectors.ListenIsOff, connectors.ListenNoStream)
+	p.waitState(t, c, connectors.ListenStateOff, connectors.ListenNoStream)
 }
 
 func TestStream_HungServerAffectsNoOther(t *testing.T) {
@@ -189,7 +189,7 @@ func TestStream_ReopensWithTheNextCredential(t *testing.T) {
 	if got := <-tokens; got != "end of Bearer two" {
 		t.Errorf("%q", got)
 	}
-	p.waitState(t, c, connectors.ListenIsOff, connectors.ListenUnauthorized)
+	p.waitState(t, c, connectors.ListenStateOff, connectors.ListenUnauthorized)
 	p.storeToken(t, c, "three")
 	p.waitState(t, c, connectors.ListenListening, "")
 	if got := <-tokens; got != "Bearer three" {

@@ -13,7 +13,7 @@ import (
 func TestLoop_PanicKeepsStreams(t *testing.T) {
 	t.Parallel()
 	panics := paniclog.Start()
-	for _, function := range []string{"(*Keeper).reviewRows", "(*Keeper).checkStreams", "(*Keeper).claimStreams"} {
+	for _, function := range []string{"(*Manager).reviewRows", "(*Manager).checkStreams", "(*Manager).claimStreams"} {
 		t.Run(function, func(t *testing.T) {
 			t.Parallel()
 			p := start(t, fixture.New(t))

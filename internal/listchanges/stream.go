@@ -22,44 +22,44 @@ const recordEndTimeout = 5 * time.Second
 
 // serverStream is one stream of this process, from its claim to its end.
 type serverStream struct {
-	keeper *Keeper
-	owner  store.OwnedConnector
-	claim  store.ClaimedStream
-	ctx    context.Context //nolint:containedctx // the stream's life
-	cancel context.CancelFunc
+	manager *Manager
+	owner   store.OwnedConnector
+	claim   store.ClaimedStream
+	ctx     context.Context //nolint:containedctx // the stream's life
+	cancel  context.CancelFunc
 
 	openedAt  atomic.Int64 // last opening in Unix milliseconds; 0: not yet
 	firstOpen sync.Once
-	host      string // counted in Keeper.hosts; empty: not counted
+	host      string // counted in Manager.hosts; empty: not counted
 
 	mu      sync.Mutex // guards the fields below
 	cause   endCause
-	meter   meter
+	meter   messageCounter
 	changes listChanges
 }
 
 // endCause is why this process ended a stream.
 type endCause struct {
 	kind   int
-	reason connectors.ListenReason // of endOff
+	reason connectors.ListenReason // of causeOff
 }
 
 const (
-	endNone  = iota // not ended by us
-	endLost         // another process owns it
-	endStale        // the connector or its credential changed
-	endOff          // the server misbehaves
+	endNone    = iota // not ended by us
+	causeLost         // another process owns it
+	causeStale        // the connector or its credential changed
+	causeOff          // the server misbehaves
 )
 
-func newServerStream(k *Keeper, owner store.OwnedConnector, claim store.ClaimedStream) *serverStream {
-	s := &serverStream{keeper: k, owner: owner, claim: claim}
-	s.changes.unchanged = claim.Vain
-	s.ctx, s.cancel = context.WithCancel(k.lifetime)
+func newServerStream(m *Manager, owner store.OwnedConnector, claim store.ClaimedStream) *serverStream {
+	s := &serverStream{manager: m, owner: owner, claim: claim}
+	s.changes.unchanged = claim.UnchangedInRow
+	s.ctx, s.cancel = context.WithCancel(m.lifetime)
 	return s
 }
 
-// endAs ends the stream. Only the first cause counts.
-func (s *serverStream) endAs(kind int) { s.endWithCause(endCause{kind: kind}) }
+// endWithKind ends the stream. Only the first cause counts.
+func (s *serverStream) endWithKind(kind int) { s.endWithCause(endCause{kind: kind}) }
 
 func (s *serverStream) endWithCause(c endCause) {
 	s.mu.Lock()
@@ -74,7 +74,7 @@ func (s *serverStream) isOpen() bool { return s.openedAt.Load() != 0 }
 
 // run opens the stream, handles its messages until it ends, and records the end.
 func (s *serverStream) run() {
-	defer s.keeper.wakeLoop()
+	defer s.manager.wakeLoop()
 	defer s.releaseSlots()
 	err := safe.Try(safe.Upstream, s.openAndListen)()
 	s.cancel()
@@ -92,15 +92,15 @@ func (s *serverStream) openAndListen() error {
 	if !s.acquireHost(c.URL) {
 		return errHostFull
 	}
-	return s.keeper.o.Syncer.Listen(s.ctx, s.owner.Tenant, c, toolsync.Listener{
-		OnOpen: s.onOpen, OnReopen: s.queueMissed, OnMessage: s.onMessage, MinStreamLife: s.keeper.o.MinStreamLife,
+	return s.manager.o.Syncer.Listen(s.ctx, s.owner.Tenant, c, toolsync.Listener{
+		OnOpen: s.onOpen, OnReopen: s.queueMissed, OnMessage: s.onMessage, MinStreamLife: s.manager.o.MinStreamLife,
 	})
 }
 
-func (s *serverStream) tenantStore() *store.Tenant { return s.keeper.o.Store.Tenant(s.owner.Tenant) }
+func (s *serverStream) tenantStore() *store.Tenant { return s.manager.o.Store.Tenant(s.owner.Tenant) }
 
 func (s *serverStream) streamKey() store.Stream {
-	return store.Stream{Connector: s.owner.ID, Instance: s.keeper.o.Instance}
+	return store.Stream{Connector: s.owner.ID, Instance: s.manager.o.Instance}
 }
 
 // acquireHost takes a slot of the server's host.
@@ -109,43 +109,43 @@ func (s *serverStream) acquireHost(address string) bool {
 	if err != nil {
 		return true // the dialer rejects it
 	}
-	s.keeper.mu.Lock()
-	defer s.keeper.mu.Unlock()
-	if s.keeper.hosts[target.Host] >= s.keeper.o.MaxPerHost {
+	s.manager.mu.Lock()
+	defer s.manager.mu.Unlock()
+	if s.manager.hosts[target.Host] >= s.manager.o.MaxPerHost {
 		return false
 	}
 	s.host = target.Host
-	s.keeper.hosts[s.host]++
+	s.manager.hosts[s.host]++
 	return true
 }
 
 // releaseSlots releases the slots of process, tenant and host.
 func (s *serverStream) releaseSlots() {
-	k := s.keeper
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.streams, s.owner)
-	if k.tenants[s.owner.Tenant]--; k.tenants[s.owner.Tenant] == 0 {
-		delete(k.tenants, s.owner.Tenant)
+	m := s.manager
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.streams, s.owner)
+	if m.tenants[s.owner.Tenant]--; m.tenants[s.owner.Tenant] == 0 {
+		delete(m.tenants, s.owner.Tenant)
 	}
 	if s.host == "" {
 		return
 	}
-	if k.hosts[s.host]--; k.hosts[s.host] == 0 {
-		delete(k.hosts, s.host)
+	if m.hosts[s.host]--; m.hosts[s.host] == 0 {
+		delete(m.hosts, s.host)
 	}
 }
 
 // onOpen records that the stream is open. Each reopening counts as openingCost messages.
-func (s *serverStream) onOpen(usable *credentials.Usable) {
+func (s *serverStream) onOpen(credential *credentials.Credential) {
 	s.openedAt.Store(time.Now().UnixMilli())
 	s.checkRate(openingCost)
 	s.firstOpen.Do(func() {
-		s.keeper.runInBackground(func() { s.recordOpen(usable) })
+		s.manager.runInBackground(func() { s.recordOpen(credential) })
 	})
 }
 
-func (s *serverStream) recordOpen(usable *credentials.Usable) {
+func (s *serverStream) recordOpen(usable *credentials.Credential) {
 	var credential *connectors.CredentialID
 	revision := 0
 	if usable != nil {
@@ -155,9 +155,9 @@ func (s *serverStream) recordOpen(usable *credentials.Usable) {
 	switch {
 	case s.ctx.Err() != nil:
 	case err != nil:
-		s.endAs(endStale) // reopened when it can be stored
+		s.endWithKind(causeStale) // reopened when it can be stored
 	case !isHeld:
-		s.endAs(endLost)
+		s.endWithKind(causeLost)
 	case s.claim.Missed:
 		s.queueMissed()
 	}
@@ -174,7 +174,7 @@ func (s *serverStream) onMessage(m mcp.Message) {
 // checkRate ends the stream of a server that sends too much.
 func (s *serverStream) checkRate(n int) {
 	if !s.meterMessages(n) {
-		s.endWithCause(endCause{kind: endOff, reason: connectors.ListenFlood})
+		s.endWithCause(endCause{kind: causeOff, reason: connectors.ListenFlood})
 	}
 }
 
@@ -186,18 +186,18 @@ func (s *serverStream) meterMessages(n int) (isWithin bool) {
 
 // recordEnd stores how the stream ended. After a failure, the next check finds the row.
 func (s *serverStream) recordEnd(end store.StreamEnd) {
-	k := s.keeper
+	m := s.manager
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), recordEndTimeout)
 	defer cancel()
 	attrs := []slog.Attr{
 		slog.String("tenant_id", s.owner.Tenant.String()), slog.String("connector_id", s.owner.ID.String()), slog.String("reason", string(end.Reason)),
 	}
-	if err := k.releaseStream(ctx, s.owner, end); err != nil && !fault.Is(err, fault.NotFound) {
-		k.o.Log.LogAttrs(ctx, slog.LevelWarn, "end of a server's stream not stored", append(attrs, slog.Any("error", err))...)
+	if err := m.releaseStream(ctx, s.owner, end); err != nil && !fault.Is(err, fault.NotFound) {
+		m.o.Log.LogAttrs(ctx, slog.LevelWarn, "end of a server's stream not stored", append(attrs, slog.Any("error", err))...)
 	}
-	if end.State == connectors.ListenIsOff {
-		k.o.Log.LogAttrs(ctx, slog.LevelInfo, "listening to a server is off", attrs...)
-		k.updateStats(func(s *Stats) {
+	if end.State == connectors.ListenStateOff {
+		m.o.Log.LogAttrs(ctx, slog.LevelInfo, "listening to a server is off", attrs...)
+		m.updateStats(func(s *Stats) {
 			if s.Off == nil {
 				s.Off = map[connectors.ListenReason]int{}
 			}

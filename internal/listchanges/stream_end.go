@@ -34,11 +34,11 @@ func (s *serverStream) decideEnd(err error) (end store.StreamEnd, ok bool) {
 	cause := s.cause
 	s.mu.Unlock()
 	switch {
-	case cause.kind == endLost, s.keeper.lifetime.Err() != nil: // Stop releases all at once
+	case cause.kind == causeLost, s.manager.lifetime.Err() != nil: // Stop releases all at once
 		return end, false
-	case cause.kind == endOff:
-		return store.StreamEnd{State: connectors.ListenIsOff, Reason: cause.reason}, true
-	case cause.kind == endStale:
+	case cause.kind == causeOff:
+		return store.StreamEnd{State: connectors.ListenStateOff, Reason: cause.reason}, true
+	case cause.kind == causeStale:
 		return retryEnd(0, connectors.ListenNoReason, 0), true
 	case fault.Is(err, fault.NotFound):
 		return end, false
@@ -60,8 +60,8 @@ func (s *serverStream) decideServerEnd(err error) store.StreamEnd {
 	case e != nil && e.Phase == mcp.PhaseListen && !e.Retryable && !s.isOpen():
 		return offForADay(connectors.ListenNoStream)
 	case e != nil && e.Reason == mcp.ReasonTooLarge && lived < time.Hour:
-		return store.StreamEnd{State: connectors.ListenIsOff, Reason: connectors.ListenFlood}
-	case lived >= s.keeper.o.MinStreamLife:
+		return store.StreamEnd{State: connectors.ListenStateOff, Reason: connectors.ListenFlood}
+	case lived >= s.manager.o.MinStreamLife:
 		return retryEnd(withJitter(time.Second), connectors.ListenNoReason, 0)
 	case s.isOpen():
 		return s.decideShortStream()
@@ -75,11 +75,11 @@ func (s *serverStream) decideServerEnd(err error) store.StreamEnd {
 }
 
 func (s *serverStream) decideShortStream() store.StreamEnd {
-	failures := s.failuresInRow(connectors.ListenEnds)
+	failures := s.failuresInRow(connectors.ListenShortLived)
 	if failures >= maxShortStreams {
-		return store.StreamEnd{State: connectors.ListenIsOff, Reason: connectors.ListenEnds, Failures: failures}
+		return store.StreamEnd{State: connectors.ListenStateOff, Reason: connectors.ListenShortLived, Failures: failures}
 	}
-	return retryEnd(s.backoffFor(failures), connectors.ListenEnds, failures)
+	return retryEnd(s.backoffFor(failures), connectors.ListenShortLived, failures)
 }
 
 // failuresInRow returns the number of failures in a row for this reason, with this one.
@@ -91,18 +91,18 @@ func (s *serverStream) failuresInRow(reason connectors.ListenReason) int {
 }
 
 func (s *serverStream) backoffFor(failures int) time.Duration {
-	return withJitter(min(s.keeper.o.Backoff<<min(failures-1, 20), maxBackoff))
+	return withJitter(min(s.manager.o.Backoff<<min(failures-1, 20), maxBackoff))
 }
 
 func retryEnd(delay time.Duration, reason connectors.ListenReason, failures int) store.StreamEnd {
-	return store.StreamEnd{State: connectors.ListenWaiting, Reason: reason, Again: &delay, Failures: failures}
+	return store.StreamEnd{State: connectors.ListenWaiting, Reason: reason, RetryAfter: &delay, Failures: failures}
 }
 
 func offForADay(reason connectors.ListenReason) store.StreamEnd {
 	delay := withJitter(offTime)
-	return store.StreamEnd{State: connectors.ListenIsOff, Reason: reason, Again: &delay}
+	return store.StreamEnd{State: connectors.ListenStateOff, Reason: reason, RetryAfter: &delay}
 }
 
 func hostFullEnd() store.StreamEnd {
-	return retryEnd(withJitter(hostFullRetry), connectors.ListenCrowded, 0)
+	return retryEnd(withJitter(hostFullRetry), connectors.ListenHostLimit, 0)
 }

@@ -52,7 +52,7 @@ func (r *Registry) UpdateAgent(ctx context.Context, a auth.Actor, agent connecto
 		return connectors.Agent{}, err
 	}
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		before, err := tx.Before(ctx, store.OfAgent(agent.ID))
+		before, err := tx.LockAndReadState(ctx, store.OfAgent(agent.ID))
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (r *Registry) DeleteAgent(ctx context.Context, a auth.Actor, ref connectors
 		if err != nil {
 			return err
 		}
-		before, err := tx.Before(ctx, store.OfAgent(agent.ID))
+		before, err := tx.LockAndReadState(ctx, store.OfAgent(agent.ID))
 		if err != nil {
 			return err
 		}

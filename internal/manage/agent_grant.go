@@ -27,7 +27,7 @@ func (r *Registry) Grant(
 			return err
 		}
 		g.AgentID, g.ConnectorID = owner.ID, target.ID
-		before, err := tx.Before(ctx, store.OfGrant(owner.ID, target.ID))
+		before, err := tx.LockAndReadState(ctx, store.OfGrant(owner.ID, target.ID))
 		if err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (r *Registry) DropGrant(ctx context.Context, a auth.Actor, agent, connector
 		if err != nil {
 			return err
 		}
-		before, err := tx.Before(ctx, store.OfGrant(owner.ID, target.ID))
+		before, err := tx.LockAndReadState(ctx, store.OfGrant(owner.ID, target.ID))
 		if err != nil {
 			return err
 		}

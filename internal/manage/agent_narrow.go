@@ -22,7 +22,7 @@ func (r *Registry) NarrowGrant(
 		if err != nil {
 			return err
 		}
-		before, err := tx.Before(ctx, store.OfGrant(owner.ID, target.ID))
+		before, err := tx.LockAndReadState(ctx, store.OfGrant(owner.ID, target.ID))
 		if err != nil {
 			return err
 		}

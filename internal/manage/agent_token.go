@@ -94,7 +94,7 @@ func (r *Registry) RevokeToken(ctx context.Context, a auth.Actor, agent connecto
 		if err != nil {
 			return err
 		}
-		before, err := tx.Before(ctx, store.OfAgentToken(id))
+		before, err := tx.LockAndReadState(ctx, store.OfAgentToken(id))
 		if err != nil {
 			return err
 		}

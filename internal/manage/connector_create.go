@@ -92,7 +92,7 @@ func (r *Registry) insertConnector(
 		if c.Transport == connectors.TransportStdio {
 			e.Detail["command"], e.Detail["env_names"] = c.Command.Path, c.EnvNames
 		}
-		return tx.RecordChange(ctx, e, nil, store.OfConnector(c.ID))
+		return tx.RecordChange(ctx, e, nil, store.ConnectorState(c.ID))
 	})
 	if err != nil {
 		return connectors.Connector{}, err

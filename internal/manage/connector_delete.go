@@ -18,7 +18,7 @@ func (r *Registry) DeleteConnector(ctx context.Context, a auth.Actor, ref connec
 		if err != nil {
 			return err
 		}
-		before, err := tx.Before(ctx, store.OfConnector(c.ID))
+		before, err := tx.LockAndReadState(ctx, store.ConnectorState(c.ID))
 		if err != nil {
 			return err
 		}
@@ -27,6 +27,6 @@ func (r *Registry) DeleteConnector(ctx context.Context, a auth.Actor, ref connec
 		}
 		e := a.Event("connector.delete", c.Slug)
 		e.Detail = map[string]any{"connector_id": c.ID.String(), "name": c.Name, "url": c.URL}
-		return tx.RecordChange(ctx, e, before, store.OfConnector(c.ID))
+		return tx.RecordChange(ctx, e, before, store.ConnectorState(c.ID))
 	})
 }

@@ -17,7 +17,7 @@ func (r *Registry) ListenAgain(ctx context.Context, a auth.Actor, ref connectors
 		if c, err = tx.Connector(ctx, ref); err != nil {
 			return err
 		}
-		before, err := tx.Before(ctx, store.OfListening(c.ID))
+		before, err := tx.LockAndReadState(ctx, store.OfListening(c.ID))
 		if err != nil {
 			return err
 		}

@@ -60,7 +60,7 @@ func (r *Registry) updateOnce(
 		version = change.Version
 	}
 	err = r.tx(ctx, a, func(tx *store.Tenant) error {
-		before, err := tx.Before(ctx, store.OfConnector(old.ID))
+		before, err := tx.LockAndReadState(ctx, store.ConnectorState(old.ID))
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func (r *Registry) updateOnce(
 		e.Detail = map[string]any{
 			"connector_id": c.ID.String(), "changed": changedSettings(old, c), "secret_set": !s.Empty() || d.Env != nil, "secrets_deleted": dropped.totalCount(),
 		}
-		return tx.RecordChange(ctx, e, before, store.OfConnector(c.ID))
+		return tx.RecordChange(ctx, e, before, store.ConnectorState(c.ID))
 	})
 	if err != nil {
 		return connectors.Connector{}, nil, err

@@ -30,7 +30,7 @@ func (r *Registry) SetCredential(
 		if err := owner.checkSecret(s); err != nil {
 			return err
 		}
-		before, err := tx.Before(ctx, owner.secretSubject())
+		before, err := tx.LockAndReadState(ctx, owner.secretSubject())
 		if err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (r *Registry) DeleteCredential(ctx context.Context, a auth.Actor, connector
 		if err := a.RequireDisconnect(ctx, tx, owner.agentID()); err != nil {
 			return err
 		}
-		before, err := tx.Before(ctx, owner.auditSubject())
+		before, err := tx.LockAndReadState(ctx, owner.auditSubject())
 		if err != nil {
 			return err
 		}
@@ -107,13 +107,13 @@ func (o credentialOwner) agentID() *connectors.AgentID {
 }
 
 // auditSubject is the credential as the audit log's subject.
-func (o credentialOwner) auditSubject() store.Subject {
+func (o credentialOwner) auditSubject() store.StateReader {
 	return store.OfCredential(o.connector.ID, o.agentID())
 }
 
 // secretSubject is the secret that can be entered: with OAuth the client secret, because accounts are
 // connected.
-func (o credentialOwner) secretSubject() store.Subject {
+func (o credentialOwner) secretSubject() store.StateReader {
 	if o.connector.Auth.Type == connectors.AuthOAuth2 {
 		return store.OfClientSecret(o.connector.ID)
 	}

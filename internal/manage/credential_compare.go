@@ -60,5 +60,5 @@ func (o credentialOwner) matchesStored(ctx context.Context, tx *store.Tenant, s 
 	if err != nil {
 		return false, err
 	}
-	return tx.HoldsCredential(ctx, o.connector.ID, o.agentID(), entered)
+	return tx.MatchesCredential(ctx, o.connector.ID, o.agentID(), entered)
 }

@@ -50,12 +50,12 @@ func BenchmarkCallAlone(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				ctx := new(contexts.Context) // as production callers pass it
-				ctx.Begin(context.WithoutCancel(b.Context()))
+				ctx.Init(context.WithoutCancel(b.Context()))
 				result, err := s.Call(ctx, mcp.Call{Name: "search_documents", Arguments: arguments, Meta: meta, Message: note})
 				if err != nil || len(result.Content) < 1024 {
 					b.Fatal(result, err)
 				}
-				ctx.End(nil)
+				ctx.Cancel(nil)
 			}
 		})
 	}

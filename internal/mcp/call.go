@@ -27,7 +27,7 @@ type Call struct {
 
 	// Progress and Message receive the notifications that arrive before the result. They must return quickly;
 	// nil: ignored.
-	Progress func(ProgressNote)
+	Progress func(ProgressNotification)
 	Message  func(Message)
 	// Answer answers the server's requests during the call, and must return when ctx ends. If it is nil, a
 	// handshake-era server is refused. The result of a modern-era server is returned as InputRequired.
@@ -38,8 +38,8 @@ type Call struct {
 	// MemoryKey is the [MemoryLimit] key that a long response counts against; zero: it is not counted.
 	MemoryKey [16]byte
 
-	// Lend allows a long result to use pooled memory until [Result.Release].
-	Lend bool
+	// AllowPooled allows a long result to use pooled memory until [Result.Release].
+	AllowPooled bool
 
 	// LogLevel is the minimum level of log messages (MCP's names); empty: the server's default. A handshake-era
 	// server is asked once for all levels; callers filter.
@@ -65,7 +65,7 @@ type Result struct {
 	Task          *Task          // the server continues in the background
 	InputRequired *InputRequired // the call must be repeated with Input
 
-	lease lease
+	lease pooledBody
 }
 
 // InputRequired is the input that a modern-era server needs to continue a call.
@@ -116,8 +116,8 @@ func (s *Session) callOnce(ctx context.Context, call *Call) (*Result, error) {
 	failure, _ := errors.AsType[*Error](err)
 	switch {
 	case isSessionLost(err):
-		next, renewed := s.renewConnection(ctx, c)
-		if !isNotFound(err) || renewed != nil {
+		next, reconnectErr := s.waitForReplacement(ctx, c)
+		if !isNotFound(err) || reconnectErr != nil {
 			return nil, err // the next call uses the new connection
 		}
 		return next.call(ctx, call)
@@ -168,7 +168,7 @@ func (c *connection) call(ctx context.Context, call *Call) (*Result, error) {
 			timeout = c.timeout
 		}
 		m := c.era.newMessage(c, r, id)
-		m.lendable = call.Lend
+		m.poolable = call.AllowPooled
 		in, failure = c.exchangeWithin(ctx, timeout, m)
 		return failure
 	})

@@ -81,17 +81,17 @@ func TestCall_DeliversProgressAndMessages(t *testing.T) {
 			`{"method":"notifications/progress","params":{"progressToken":4711,"progress":1}}`,
 			`{"method":"notifications/progress","params":{"progressToken":ID,"progress":2}}`,
 		))
-		var notes []mcp.ProgressNote
+		var notes []mcp.ProgressNotification
 		var messages []string
 		_, err := dial(t, mcp.Target{URL: up.URL}).Call(t.Context(), mcp.Call{
 			Name:     "a",
-			Progress: func(n mcp.ProgressNote) { notes = append(notes, n) },
+			Progress: func(n mcp.ProgressNotification) { notes = append(notes, n) },
 			Message:  func(m mcp.Message) { messages = append(messages, m.Method+string(m.Params)) },
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]mcp.ProgressNote{{Progress: 1, Total: 2, Message: "half"}, {Progress: 2}}, notes); diff != "" {
+		if diff := cmp.Diff([]mcp.ProgressNotification{{Progress: 1, Total: 2, Message: "half"}, {Progress: 2}}, notes); diff != "" {
 			t.Errorf("progress (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff([]string{`notifications/message{"level":"info","data":"hello"}`}, messages); diff != "" {

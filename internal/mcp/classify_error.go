@@ -53,8 +53,8 @@ func classifyOwnError(err error) (detail string, reason Reason) {
 	switch {
 	case errors.Is(err, errTooLarge):
 		return errTooLarge.Error(), ReasonTooLarge
-	case errors.Is(err, errCrowded):
-		return errCrowded.Error(), ReasonCrowded
+	case errors.Is(err, errMemoryLimit):
+		return errMemoryLimit.Error(), ReasonMemoryLimit
 	case errors.Is(err, errTooMany):
 		return errTooMany.Error(), ReasonTooLarge
 	case errors.Is(err, errSessionID):

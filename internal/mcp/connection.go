@@ -20,17 +20,17 @@ const (
 // connection is one MCP session with a server, from its opening until it is closed or lost. Fields that the
 // opening sets do not change afterwards, so that many requests can run at once.
 type connection struct {
-	era            era
-	eraName        Era
-	transport      transport
-	sharesStream   bool          // the transport has one stream for all replies
-	timeout        time.Duration // of one request with its response
-	retry          retryPolicy
-	lastID         *atomic.Int64
-	reportProgress func(Progress)
-	trace          *Trace                                       // nil: not recorded
-	traceContext   func(context.Context) (parent, state string) // nil: no trace context
-	isProgram      bool                                         // a child process, which has no headers
+	era             eraProtocol
+	eraName         Era
+	transport       transport
+	hasSharedStream bool          // the transport has one stream for all replies
+	timeout         time.Duration // of one request with its response
+	retry           retryPolicy
+	lastID          *atomic.Int64
+	reportProgress  func(Progress)
+	trace           *Trace                                       // nil: not recorded
+	traceContext    func(context.Context) (parent, state string) // nil: no trace context
+	isProgram       bool                                         // a child process, which has no headers
 
 	clientInfo         []byte
 	capabilities       []byte // the client's, an object
@@ -40,7 +40,7 @@ type connection struct {
 	hasTools           bool          // the server declares tools
 	hasLogging         bool          // the server declares logging
 	serverCapabilities []byte        // as the server wrote them; nil: none or unreadable
-	usesKnown          bool          // the server was not asked: its info comes from Target.Known
+	usesCachedInfo     bool          // the server was not asked: its info comes from Target.Known
 	infoTTL            time.Duration // how long the server's info may be cached; 0: not declared
 
 	ctx        context.Context

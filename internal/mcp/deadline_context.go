@@ -14,16 +14,16 @@ type deadlineContext struct {
 }
 
 // Deadline returns the earlier of its own and its parent's deadline.
-func (u deadlineContext) Deadline() (time.Time, bool) {
-	if parent, ok := u.Context.Deadline(); ok && parent.Before(u.deadline) {
+func (c deadlineContext) Deadline() (time.Time, bool) {
+	if parent, ok := c.Context.Deadline(); ok && parent.Before(c.deadline) {
 		return parent, true
 	}
-	return u.deadline, true
+	return c.deadline, true
 }
 
 // Err reports an expired deadline.
-func (u deadlineContext) Err() error {
-	if err := u.Context.Err(); err != nil || time.Now().Before(u.deadline) {
+func (c deadlineContext) Err() error {
+	if err := c.Context.Err(); err != nil || time.Now().Before(c.deadline) {
 		return err
 	}
 	return context.DeadlineExceeded
@@ -43,11 +43,11 @@ func newExchangeContext(ctx context.Context, deadline time.Time) *exchangeContex
 		deadline = parent
 	}
 	b := &exchangeContext{deadline: deadline}
-	b.Begin(ctx)
+	b.Init(ctx)
 	return b
 }
 
-func (b *exchangeContext) cancel() { b.End(nil) }
+func (c *exchangeContext) cancel() { c.Cancel(nil) }
 
 // Deadline returns when the context expires.
-func (b *exchangeContext) Deadline() (time.Time, bool) { return b.deadline, true }
+func (c *exchangeContext) Deadline() (time.Time, bool) { return c.deadline, true }

@@ -15,32 +15,32 @@ type deadlineTimer struct {
 }
 
 // add registers an exchange. sooner: the timer must be set to its deadline.
-func (f *deadlineTimer) add(exchange *exchangeContext) (sooner bool) {
-	if f.exchanges == nil {
-		f.exchanges = make(map[*exchangeContext]struct{})
+func (t *deadlineTimer) add(exchange *exchangeContext) (sooner bool) {
+	if t.exchanges == nil {
+		t.exchanges = make(map[*exchangeContext]struct{})
 	}
-	f.exchanges[exchange] = struct{}{}
-	return f.firesAt.IsZero() || exchange.deadline.Before(f.firesAt)
+	t.exchanges[exchange] = struct{}{}
+	return t.firesAt.IsZero() || exchange.deadline.Before(t.firesAt)
 }
 
-func (f *deadlineTimer) setTimer(at time.Time, onFire func()) {
-	f.firesAt = at
-	if f.timer == nil {
-		f.timer = time.AfterFunc(time.Until(at), safe.Func(safe.Timer, onFire))
+func (t *deadlineTimer) setTimer(at time.Time, onFire func()) {
+	t.firesAt = at
+	if t.timer == nil {
+		t.timer = time.AfterFunc(time.Until(at), safe.Func(safe.Timer, onFire))
 		return
 	}
-	f.timer.Reset(time.Until(at))
+	t.timer.Reset(time.Until(at))
 }
 
 // expireDue expires the exchanges that are due. next is the earliest deadline of the others; zero: there are
 // none.
-func (f *deadlineTimer) expireDue() (next time.Time) {
-	f.firesAt = time.Time{}
+func (t *deadlineTimer) expireDue() (next time.Time) {
+	t.firesAt = time.Time{}
 	now := time.Now()
-	for exchange := range f.exchanges {
+	for exchange := range t.exchanges {
 		switch {
 		case !exchange.deadline.After(now):
-			exchange.Expire()
+			exchange.CancelDeadline()
 		case next.IsZero() || exchange.deadline.Before(next):
 			next = exchange.deadline
 		}
@@ -48,12 +48,12 @@ func (f *deadlineTimer) expireDue() (next time.Time) {
 	return next
 }
 
-func (f *deadlineTimer) cancelAll() {
-	f.firesAt = time.Time{}
-	if f.timer != nil {
-		f.timer.Stop()
+func (t *deadlineTimer) cancelAll() {
+	t.firesAt = time.Time{}
+	if t.timer != nil {
+		t.timer.Stop()
 	}
-	for exchange := range f.exchanges {
+	for exchange := range t.exchanges {
 		exchange.cancel()
 	}
 }

@@ -40,12 +40,12 @@ type Dialer struct {
 	Jitter func() float64
 	// MemoryLimit bounds the memory of long responses while they are read; nil: unlimited.
 	MemoryLimit *MemoryLimit
-	// Span returns the W3C trace context to propagate; parent is empty if there is none. nil: nothing is
+	// TraceContext returns the W3C trace context to propagate; parent is empty if there is none. nil: nothing is
 	// propagated. It goes into the headers of every HTTP request, and into our own _meta (SEP-414).
 	// A caller's _meta is passed on unchanged.
-	Span func(context.Context) (parent, state string)
-	// Wait pauses before a retry, or returns ctx's error; nil: a timer.
-	Wait func(ctx context.Context, d time.Duration) error
+	TraceContext func(context.Context) (parent, state string)
+	// Sleep pauses before a retry, or returns ctx's error; nil: a timer.
+	Sleep func(ctx context.Context, d time.Duration) error
 }
 
 // Target is a server to connect to.
@@ -64,7 +64,7 @@ type Target struct {
 	Era Era
 	// Known, if set, saves server/discover with a modern-era server. The first list shows whether it is still
 	// valid; if not, the server is asked.
-	Known *Known
+	Known *CachedServerInfo
 	// Command is the child process of Stdio, for which the HTTP fields are unused.
 	Command *Command
 	// Capabilities are the client capabilities, an object; empty: none.
@@ -137,7 +137,7 @@ func (d *Dialer) newTransport(t Target, era Era, onMessage messageHandler) trans
 		return newStdioTransport(*t.Command, onMessage)
 	}
 	c := &httpTransport{client: cmp.Or(t.HTTP, d.HTTP), header: d.baseHeader(t), onMessage: onMessage, wait: d.newRetryPolicy(0).wait, trace: t.Trace, era: era}
-	c.memory, c.traceContext = d.MemoryLimit, d.Span
+	c.memory, c.traceContext = d.MemoryLimit, d.TraceContext
 	address, _ := url.Parse(t.URL)
 	c.url.Store(address)
 	if era == EraSSE {

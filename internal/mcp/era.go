@@ -13,8 +13,8 @@ const (
 	EraSSE       Era = "sse"       // initialize, over HTTP+SSE
 )
 
-// era is the part of the protocol in which the eras differ.
-type era interface {
+// eraProtocol is the part of the protocol in which the eras differ.
+type eraProtocol interface {
 	// openConnection performs the opening requests on a new transport.
 	openConnection(ctx context.Context, c *connection) error
 	// newMessage encodes a request.

@@ -111,7 +111,7 @@ func (modernEra) newMessage(c *connection, r rpcRequest, id int) outgoingMessage
 }
 
 // canCancel: over HTTP, closing the stream cancels the request.
-func (modernEra) canCancel(c *connection) bool { return c.sharesStream }
+func (modernEra) canCancel(c *connection) bool { return c.hasSharedStream }
 
 func (modernEra) hasServerRequests() bool { return false }
 

@@ -38,7 +38,7 @@ const (
 	ReasonRedirect           Reason = "redirect"            // redirects to another origin
 	ReasonRPC                Reason = "rpc"                 // a JSON-RPC error
 	ReasonInput              Reason = "input"               // asks for input that no callback provides
-	ReasonCrowded            Reason = "crowded"             // the memory limit left no room for a long response
+	ReasonMemoryLimit        Reason = "crowded"             // the memory limit left no room for a long response
 )
 
 // Error is a failed session or request. Only RPC holds remote text. Detail consists of our words and checked

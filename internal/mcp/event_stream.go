@@ -159,11 +159,11 @@ type activityReader struct {
 	activity chan<- struct{}
 }
 
-func (m *activityReader) Read(p []byte) (int, error) {
-	n, err := m.src.Read(p)
+func (r *activityReader) Read(p []byte) (int, error) {
+	n, err := r.src.Read(p)
 	if n > 0 {
 		select {
-		case m.activity <- struct{}{}:
+		case r.activity <- struct{}{}:
 		default:
 		}
 	}

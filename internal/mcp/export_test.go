@@ -1,6 +1,6 @@
 package mcp
 
 // InUse reports whether a response holds memory.
-func (r *MemoryLimit) InUse() bool {
-	return r.bytes.InUse() > 0
+func (l *MemoryLimit) InUse() bool {
+	return l.bytes.InUse() > 0
 }

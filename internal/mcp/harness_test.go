@@ -39,7 +39,7 @@ func newClient(t testing.TB) *client {
 		},
 		Version: "1.2.3",
 		Jitter:  func() float64 { return 1 },
-		Wait: func(_ context.Context, d time.Duration) error {
+		Sleep: func(_ context.Context, d time.Duration) error {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			c.pauses = append(c.pauses, d)

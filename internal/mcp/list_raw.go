@@ -40,7 +40,7 @@ func (s *Session) List(ctx context.Context, kind ListKind) (RawList, error) {
 	if !isSessionLost(err) {
 		return list, err
 	}
-	if c, err = s.renewConnection(ctx, c); err != nil {
+	if c, err = s.waitForReplacement(ctx, c); err != nil {
 		return RawList{}, err
 	}
 	return c.listItems(ctx, kind)

@@ -28,22 +28,22 @@ type MemoryLimit struct {
 	bytes     limit.Bytes[[16]byte]
 }
 
-// errCrowded says that no memory was free for a response. The text is shown.
-var errCrowded = errors.New("answered at length while too many long answers were on their way")
+// errMemoryLimit says that no memory was free for a response. The text is shown.
+var errMemoryLimit = errors.New("answered at length while too many long answers were on their way")
 
 // acquireBytes waits for memory, for at most half of the remaining time: reading takes time, too.
-func (r *MemoryLimit) acquireBytes(ctx context.Context, key [16]byte, n int) error {
-	r.setBounds.Do(func() { r.bytes.Total, r.bytes.PerKey = r.Total, r.PerKey })
-	maxWait := r.MaxWait
+func (l *MemoryLimit) acquireBytes(ctx context.Context, key [16]byte, n int) error {
+	l.setBounds.Do(func() { l.bytes.Total, l.bytes.PerKey = l.Total, l.PerKey })
+	maxWait := l.MaxWait
 	if maxWait <= 0 {
 		maxWait = defaultMaxWait
 	}
 	if deadline, ok := ctx.Deadline(); ok {
 		maxWait = min(maxWait, time.Until(deadline)/2)
 	}
-	waitCtx, cancel := context.WithTimeoutCause(ctx, maxWait, errCrowded)
+	waitCtx, cancel := context.WithTimeoutCause(ctx, maxWait, errMemoryLimit)
 	defer cancel()
-	err := r.bytes.Acquire(waitCtx, key, n)
+	err := l.bytes.Acquire(waitCtx, key, n)
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}

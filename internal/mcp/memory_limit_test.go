@@ -146,7 +146,7 @@ func TestMemoryLimit_ShortResponsesDoNotWait(t *testing.T) {
 					t.Fatalf("the first one ended without room: %v", err)
 				}
 			}
-			if err := call(name, 1); err == nil || asError(err).Reason != mcp.ReasonCrowded {
+			if err := call(name, 1); err == nil || asError(err).Reason != mcp.ReasonMemoryLimit {
 				t.Errorf("another one of the same: %v", err)
 			}
 			if err := call("small", 1); err != nil {

@@ -23,7 +23,7 @@ func (s *Session) openConnection(ctx context.Context) (*connection, error) {
 	if s.target.Transport == SSE {
 		return s.openSSE(ctx)
 	}
-	if c := s.openKnown(); c != nil {
+	if c := s.openFromCache(); c != nil {
 		return c, nil
 	}
 	switch s.era {
@@ -32,7 +32,7 @@ func (s *Session) openConnection(ctx context.Context) (*connection, error) {
 			return c, err
 		}
 	case EraHandshake:
-		c, err := s.openIn(ctx, handshakeEra{}, EraHandshake)
+		c, err := s.openWithEra(ctx, handshakeEra{}, EraHandshake)
 		if err == nil || !mayHaveChangedEra(err) {
 			return c, err
 		}
@@ -47,7 +47,7 @@ func (s *Session) openConnection(ctx context.Context) (*connection, error) {
 		return c, err
 	}
 	if s.era == EraModern && isOutage(err) {
-		return s.openIn(ctx, modernEra{}, EraModern)
+		return s.openWithEra(ctx, modernEra{}, EraModern)
 	}
 	// Both attempts together take the time of one request.
 	old := s.newConnection(handshakeEra{}, EraHandshake)
@@ -64,18 +64,18 @@ func (s *Session) openFallback(ctx context.Context, refused error) (*connection,
 	switch {
 	case !ok:
 	case isModernCode(failure.RPCCode):
-		return s.openIn(ctx, modernEra{}, EraModern)
+		return s.openWithEra(ctx, modernEra{}, EraModern)
 	case s.maySpeakSSE(failure):
-		if c, err := s.openSSE(ctx); err == nil || isConclusive(err) {
+		if c, err := s.openSSE(ctx); err == nil || isDefinitiveRefusal(err) {
 			return c, err
 		}
 	}
 	return nil, refused
 }
 
-// isConclusive reports whether an error over HTTP+SSE says more than the refusal before it: the server speaks
+// isDefinitiveRefusal reports whether an error over HTTP+SSE says more than the refusal before it: the server speaks
 // HTTP+SSE but refuses the request.
-func isConclusive(err error) bool {
+func isDefinitiveRefusal(err error) bool {
 	failure, ok := errors.AsType[*Error](err)
 	if !ok {
 		return false
@@ -100,7 +100,7 @@ func (s *Session) maySpeakSSE(failure *Error) bool {
 }
 
 func (s *Session) openSSE(ctx context.Context) (*connection, error) {
-	return s.openIn(ctx, handshakeEra{}, EraSSE)
+	return s.openWithEra(ctx, handshakeEra{}, EraSSE)
 }
 
 // maxProbeTime bounds the probe for the modern era. A slower server is detected later, by its refusal of the
@@ -115,12 +115,12 @@ func (s *Session) probeModern(ctx context.Context) (*connection, error) {
 	return s.beginConnection(ctx, c)
 }
 
-func (s *Session) openIn(ctx context.Context, e era, name Era) (*connection, error) {
+func (s *Session) openWithEra(ctx context.Context, e eraProtocol, name Era) (*connection, error) {
 	return s.beginConnection(ctx, s.newConnection(e, name))
 }
 
 // newConnection returns an unopened connection with a transport of its own.
-func (s *Session) newConnection(e era, name Era) *connection {
+func (s *Session) newConnection(e eraProtocol, name Era) *connection {
 	c := &connection{
 		era: e, eraName: name, timeout: s.target.Timeout, retry: s.retryPolicy, lastID: &s.lastID, reportProgress: s.reportProgress, trace: s.target.Trace,
 		clientInfo: s.dialer.clientInfo(), capabilities: s.target.Capabilities,
@@ -129,8 +129,8 @@ func (s *Session) newConnection(e era, name Era) *connection {
 		c.capabilities = []byte("{}")
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	c.traceContext, c.isProgram = s.dialer.Span, s.target.Transport == Stdio
-	c.sharesStream = name == EraSSE || c.isProgram
+	c.traceContext, c.isProgram = s.dialer.TraceContext, s.target.Transport == Stdio
+	c.hasSharedStream = name == EraSSE || c.isProgram
 	c.transport = s.dialer.newTransport(s.target, name, c.handleMessage)
 	return c
 }

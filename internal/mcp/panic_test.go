@@ -25,7 +25,7 @@ func TestProgramReader_PanicEndsItsProcessAlone(t *testing.T) {
 			markPeer(t, target)
 			s, other := dial(t, target), dial(t, neighbour)
 			before, process := safe.Count(safe.Program), findProcess(t, other)
-			_, err := s.Call(t.Context(), mcp.Call{Name: "tells", Progress: func(mcp.ProgressNote) { panic("of a test") }})
+			_, err := s.Call(t.Context(), mcp.Call{Name: "tells", Progress: func(mcp.ProgressNotification) { panic("of a test") }})
 			if _, ok := errors.AsType[*mcp.Error](err); !ok {
 				t.Errorf("error = %v", err)
 			}

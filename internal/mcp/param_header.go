@@ -20,7 +20,7 @@ import (
 const headerAnnotation = "x-mcp-header"
 
 // mirrorsParams reports whether calls mirror parameters into headers.
-func (c *connection) mirrorsParams() bool { return !c.sharesStream && !c.era.hasServerRequests() }
+func (c *connection) mirrorsParams() bool { return !c.hasSharedStream && !c.era.hasServerRequests() }
 
 // HeaderDefect returns why a tool must not be offered to 2026-07-28 clients over HTTP, as a sentence; empty: it
 // may be.

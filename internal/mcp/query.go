@@ -12,27 +12,27 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// Query is any request but tools/call.
-type Query struct {
+// OtherRequest is any request but tools/call.
+type OtherRequest struct {
 	Method string
 	Params json.RawMessage // an object; empty: none
 	// Timeout bounds the request with its reply; 0: the target's.
 	Timeout time.Duration
 	// Progress, Message, LogLevel and MemoryKey are as in a [Call].
-	Progress  func(ProgressNote)
+	Progress  func(ProgressNotification)
 	Message   func(Message)
 	LogLevel  string
 	MemoryKey [16]byte
 }
 
-// Request is a Query without callbacks.
+// Request is an OtherRequest without callbacks.
 func (s *Session) Request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	return s.Query(ctx, Query{Method: method, Params: params})
+	return s.Send(ctx, OtherRequest{Method: method, Params: params})
 }
 
-// Query sends a request and returns its result byte for byte. It is sent once, because it may not be
+// Send sends a request and returns its result byte for byte. It is sent once, because it may not be
 // idempotent. Every error is an *Error.
-func (s *Session) Query(ctx context.Context, q Query) (json.RawMessage, error) {
+func (s *Session) Send(ctx context.Context, q OtherRequest) (json.RawMessage, error) {
 	r, err := newOtherRequest(q.Method, q.Params)
 	if err != nil {
 		return nil, err
@@ -43,8 +43,8 @@ func (s *Session) Query(ctx context.Context, q Query) (json.RawMessage, error) {
 	if !isSessionLost(err) {
 		return raw, err
 	}
-	next, renewed := s.renewConnection(ctx, c)
-	if !isNotFound(err) || renewed != nil {
+	next, reconnectErr := s.waitForReplacement(ctx, c)
+	if !isNotFound(err) || reconnectErr != nil {
 		return nil, err
 	}
 	return next.sendQuery(ctx, r, q)
@@ -83,7 +83,7 @@ var nameParams = map[string]string{
 	"tasks/get": "taskId", "tasks/update": "taskId", "tasks/cancel": "taskId",
 }
 
-func (c *connection) sendQuery(ctx context.Context, r rpcRequest, q Query) (json.RawMessage, error) {
+func (c *connection) sendQuery(ctx context.Context, r rpcRequest, q OtherRequest) (json.RawMessage, error) {
 	if q.Progress == nil && q.Message == nil && q.Timeout == 0 {
 		return c.requestOnce(ctx, r)
 	}

@@ -6,17 +6,17 @@ import (
 	"patchbay/internal/safe"
 )
 
-// renewal is the opening of a connection that replaces a lost one.
-type renewal struct {
+// reconnectAttempt is the opening of a connection that replaces a lost one.
+type reconnectAttempt struct {
 	done chan struct{} // closed at the end, after the fields below are set
 	next *connection
 	err  error
 }
 
-// renewConnection returns the connection that replaces a lost one. Concurrent requests share one opening, or
+// waitForReplacement returns the connection that replaces a lost one. Concurrent requests share one opening, or
 // its error. It continues if the caller's ctx ends.
-func (s *Session) renewConnection(ctx context.Context, lost *connection) (*connection, error) {
-	r, err := s.joinRenewal(ctx, lost)
+func (s *Session) waitForReplacement(ctx context.Context, lost *connection) (*connection, error) {
+	r, err := s.joinReconnect(ctx, lost)
 	if err != nil {
 		return nil, err
 	}
@@ -28,27 +28,27 @@ func (s *Session) renewConnection(ctx context.Context, lost *connection) (*conne
 	}
 }
 
-// joinRenewal returns the renewal of a lost connection. It starts one if none runs.
-func (s *Session) joinRenewal(ctx context.Context, lost *connection) (*renewal, error) {
+// joinReconnect returns the reconnect of a lost connection. It starts one if none runs.
+func (s *Session) joinReconnect(ctx context.Context, lost *connection) (*reconnectAttempt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.conn != lost { // renewed before
-		r := &renewal{done: make(chan struct{}), next: s.conn}
+	if s.conn != lost { // replaced before
+		r := &reconnectAttempt{done: make(chan struct{}), next: s.conn}
 		close(r.done)
 		return r, nil
 	}
 	if s.isClosed {
 		return nil, newClosedError(PhaseInitialize)
 	}
-	if s.renewal == nil {
-		r := &renewal{done: make(chan struct{})}
-		s.renewal = r
+	if s.reconnect == nil {
+		r := &reconnectAttempt{done: make(chan struct{})}
+		s.reconnect = r
 		safe.GoIn(&s.background, safe.Upstream, func() { s.replaceConnection(context.WithoutCancel(ctx), lost, r) })
 	}
-	return s.renewal, nil
+	return s.reconnect, nil
 }
 
-func (s *Session) replaceConnection(ctx context.Context, lost *connection, r *renewal) {
+func (s *Session) replaceConnection(ctx context.Context, lost *connection, r *reconnectAttempt) {
 	ctx, cancel := context.WithTimeout(ctx, s.target.timeBudget())
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
@@ -57,7 +57,7 @@ func (s *Session) replaceConnection(ctx context.Context, lost *connection, r *re
 	if r.err == nil {
 		s.conn = r.next
 	}
-	s.renewal = nil
+	s.reconnect = nil
 	s.mu.Unlock()
 	close(r.done)
 	if r.err == nil {

@@ -43,8 +43,8 @@ type responseReader struct {
 	contentLength int64         // -1: not announced
 	contentType   string
 	finder        wire.Finder
-	lendable      bool // the reply may use pooled memory
-	lease         lease
+	poolable      bool // the reply may use pooled memory
+	lease         pooledBody
 	reservation   reservation
 	position      streamPosition // last position of an event stream
 	atEOF         bool
@@ -56,13 +56,13 @@ func newResponseReader(resp *http.Response, m outgoingMessage, onMessage message
 		limited:       limitedReader{src: resp.Body, remaining: maxStream},
 		contentLength: resp.ContentLength,
 		contentType:   resp.Header.Get("Content-Type"),
-		lendable:      m.lendable,
+		poolable:      m.poolable,
 		finder:        wire.Finder{ID: m.id, Paged: m.paged, Fields: m.phase == PhaseCall},
 	}
 	a.body = getReader(&a.limited)
 	if onMessage != nil {
 		a.finder.Other = func(other wire.Message) {
-			a.lendable = false // the message is kept
+			a.poolable = false // the message is kept
 			onMessage(m.id, other)
 		}
 	}
@@ -78,16 +78,16 @@ func getReader(src io.Reader) *bufio.Reader {
 }
 
 // release returns the reader's resources. It must not be used afterwards.
-func (a *responseReader) release() {
-	a.reservation.release()
-	a.body.Reset(nil)
-	readerPool.Put(a.body)
+func (r *responseReader) release() {
+	r.reservation.release()
+	r.body.Reset(nil)
+	readerPool.Put(r.body)
 }
 
 // readReply finds the reply. The first bytes decide the format, whatever the content type.
-func (a *responseReader) readReply() (*wire.Reply, error) {
-	start, err := a.peekStart()
-	if errors.Is(err, errEmpty) && a.isEventStream() {
+func (r *responseReader) readReply() (*wire.Reply, error) {
+	start, err := r.peekStart()
+	if errors.Is(err, errEmpty) && r.isEventStream() {
 		err = errCutStream // before its first event
 	}
 	if err != nil {
@@ -95,32 +95,32 @@ func (a *responseReader) readReply() (*wire.Reply, error) {
 	}
 	switch {
 	case start[0] == '{' || start[0] == '[':
-		return a.readJSON()
+		return r.readJSON()
 	case start[0] == '<':
-		return nil, a.markupError()
-	case looksLikeEvents(start), a.isEventStream():
-		return a.readEvents()
+		return nil, r.markupError()
+	case looksLikeEvents(start), r.isEventStream():
+		return r.readEvents()
 	case strings.IndexByte(`"tfn-0123456789`, start[0]) >= 0:
-		return a.readScalar()
+		return r.readScalar()
 	}
 	return nil, errNotJSON
 }
 
-func (a *responseReader) isEventStream() bool {
-	return strings.HasPrefix(strings.ToLower(a.contentType), "text/event-stream")
+func (r *responseReader) isEventStream() bool {
+	return strings.HasPrefix(strings.ToLower(r.contentType), "text/event-stream")
 }
 
-func (a *responseReader) markupError() error {
+func (r *responseReader) markupError() error {
 	const declaration = "<?xml"
-	if start, _ := a.body.Peek(len(declaration)); string(start) == declaration {
+	if start, _ := r.body.Peek(len(declaration)); string(start) == declaration {
 		return errXML
 	}
 	return errHTML
 }
 
 // readScalar reads JSON that is no message, such as null or a string.
-func (a *responseReader) readScalar() (*wire.Reply, error) {
-	reply, err := a.readJSON()
+func (r *responseReader) readScalar() (*wire.Reply, error) {
+	reply, err := r.readJSON()
 	if errors.Is(err, errBroken) {
 		err = errNotJSON
 	}
@@ -129,27 +129,27 @@ func (a *responseReader) readScalar() (*wire.Reply, error) {
 
 // peekStart skips white space and byte order marks, and returns the next bytes: up to five, enough to recognize
 // an event stream.
-func (a *responseReader) peekStart() ([]byte, error) {
+func (r *responseReader) peekStart() ([]byte, error) {
 	for {
-		if _, err := a.body.Peek(1); err != nil {
+		if _, err := r.body.Peek(1); err != nil {
 			if errors.Is(err, io.EOF) {
 				err = errEmpty
 			}
 			return nil, err
 		}
-		buffered, _ := a.body.Peek(a.body.Buffered())
+		buffered, _ := r.body.Peek(r.body.Buffered())
 		rest := bytes.TrimLeft(buffered, " \t\r\n")
 		rest = bytes.TrimPrefix(rest, byteOrderMark)
-		_, _ = a.body.Discard(len(buffered) - len(rest))
+		_, _ = r.body.Discard(len(buffered) - len(rest))
 		switch {
 		case len(rest) == 0 || len(rest) < len(buffered):
 		case rest[0] == byteOrderMark[0]: // perhaps a mark's first byte; the next round decides
-			if mark, _ := a.body.Peek(len(byteOrderMark)); !bytes.Equal(mark, byteOrderMark) {
+			if mark, _ := r.body.Peek(len(byteOrderMark)); !bytes.Equal(mark, byteOrderMark) {
 				return rest[:1], nil
 			}
 		case strings.IndexByte("edir", rest[0]) >= 0:
 			// A short result is no stream; its error repeats.
-			start, _ := a.body.Peek(len("event:"))
+			start, _ := r.body.Peek(len("event:"))
 			return start, nil
 		default:
 			return rest[:1], nil
@@ -166,14 +166,14 @@ func looksLikeEvents(start []byte) bool {
 	return false
 }
 
-func (a *responseReader) readJSON() (*wire.Reply, error) {
-	body, err := a.readBody()
+func (r *responseReader) readJSON() (*wire.Reply, error) {
+	body, err := r.readBody()
 	if err != nil {
 		return nil, err
 	}
-	reply, err := a.finder.Find(body)
-	if !a.lendable {
-		a.lease = lease{}
+	reply, err := r.finder.Find(body)
+	if !r.poolable {
+		r.lease = pooledBody{}
 	}
 	switch {
 	case errors.Is(err, wire.ErrNoReply):
@@ -185,27 +185,27 @@ func (a *responseReader) readJSON() (*wire.Reply, error) {
 }
 
 // readBody reads the body into one slice of nearly its size.
-func (a *responseReader) readBody() ([]byte, error) {
-	if a.contentLength > maxBody {
+func (r *responseReader) readBody() ([]byte, error) {
+	if r.contentLength > maxBody {
 		return nil, errTooLarge
 	}
-	room := int(a.contentLength) + 1 // one more, to see EOF without growing; 0: unknown
+	room := int(r.contentLength) + 1 // one more, to see EOF without growing; 0: unknown
 	if room > 0 {
-		if err := a.reservation.acquireBytes(room - 1); err != nil {
+		if err := r.reservation.acquireBytes(room - 1); err != nil {
 			return nil, err
 		}
 	}
-	if room > 0 && (!a.lendable || room < minLentBytes || room > maxPooledBody) {
-		return a.readRest(make([]byte, 0, room))
+	if room > 0 && (!r.poolable || room < minPooledBytes || room > maxPooledBody) {
+		return r.readRest(make([]byte, 0, room))
 	}
 	buffer, _ := bodyPool.Get().(*[]byte) // the pool holds no other type
-	body, err := a.readRest(slices.Grow((*buffer)[:0], room))
+	body, err := r.readRest(slices.Grow((*buffer)[:0], room))
 	if cap(body) > maxPooledBody {
 		return body, err
 	}
 	*buffer = body
-	if a.lendable && len(body) >= minLentBytes {
-		a.lease = lease{buffer, putBody}
+	if r.poolable && len(body) >= minPooledBytes {
+		r.lease = pooledBody{buffer, putBody}
 		return body, err
 	}
 	body = bytes.Clone(body)
@@ -213,20 +213,20 @@ func (a *responseReader) readBody() ([]byte, error) {
 	return body, err
 }
 
-func (a *responseReader) readRest(body []byte) ([]byte, error) {
+func (r *responseReader) readRest(body []byte) ([]byte, error) {
 	for {
-		n, err := a.body.Read(body[len(body):cap(body)])
+		n, err := r.body.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
 		switch {
 		case errors.Is(err, io.EOF):
-			a.atEOF = true
+			r.atEOF = true
 			return body, nil
 		case err != nil:
 			return body, err
 		case len(body) > maxBody:
 			return body, errTooLarge
 		case len(body) == cap(body):
-			if err := a.reservation.acquireMax(2 * len(body)); err != nil {
+			if err := r.reservation.acquireMax(2 * len(body)); err != nil {
 				return body, err
 			}
 			grown := make([]byte, len(body), min(2*len(body), maxBody+1))
@@ -237,14 +237,14 @@ func (a *responseReader) readRest(body []byte) ([]byte, error) {
 }
 
 // readEvents finds the reply among the events, and skips other messages.
-func (a *responseReader) readEvents() (*wire.Reply, error) {
-	stream := sse.NewReader(a.body, maxBody)
-	if a.lendable {
+func (r *responseReader) readEvents() (*wire.Reply, error) {
+	stream := sse.NewReader(r.body, maxBody)
+	if r.poolable {
 		stream.Lend()
 	}
-	stream.OnGrow(a.reservation.acquireMax)
+	stream.OnGrow(r.reservation.acquireMax)
 	defer func() {
-		a.position = newStreamPosition(stream)
+		r.position = newStreamPosition(stream)
 		stream.Close()
 	}()
 	end := errCutStream
@@ -258,17 +258,17 @@ func (a *responseReader) readEvents() (*wire.Reply, error) {
 		case err != nil:
 			return nil, err
 		}
-		reply, err := a.finder.Find(event.Data)
+		reply, err := r.finder.Find(event.Data)
 		if err == nil {
-			if a.lendable {
-				a.lease = lease{stream.Lent(), sse.Reuse}
+			if r.poolable {
+				r.lease = pooledBody{stream.Lent(), sse.Reuse}
 			}
 			return reply, nil
 		}
 		if !errors.Is(err, wire.ErrNoReply) {
 			end = errBroken
 		}
-		a.reservation.release()
+		r.reservation.release()
 	}
 	return nil, errTooMany
 }
@@ -278,19 +278,19 @@ type readyBody interface{ Ready() bool }
 
 // drainReady discards the rest of the body that can be read without blocking, and reports whether that was the
 // end. Most servers end the stream together with the reply; then no goroutine and no timer is needed.
-func (a *responseReader) drainReady(src io.Reader) (atEOF bool) {
+func (r *responseReader) drainReady(src io.Reader) (atEOF bool) {
 	p, ok := src.(readyBody)
 	if !ok {
 		return false
 	}
 	for range drainBytes {
-		if a.body.Buffered() > 0 {
-			_, _ = a.body.Discard(a.body.Buffered())
+		if r.body.Buffered() > 0 {
+			_, _ = r.body.Discard(r.body.Buffered())
 		}
 		if !p.Ready() {
 			return false
 		}
-		if _, err := a.body.Peek(1); err != nil {
+		if _, err := r.body.Peek(1); err != nil {
 			return errors.Is(err, io.EOF)
 		}
 	}

@@ -34,16 +34,16 @@ func newStreamPosition(events *sse.Reader) (position streamPosition) {
 }
 
 // nextPosition is next, with the retry delay of k if next has none.
-func (k streamPosition) nextPosition(next streamPosition) streamPosition {
+func (p streamPosition) nextPosition(next streamPosition) streamPosition {
 	if next.retryDelay == 0 {
-		next.retryDelay = k.retryDelay
+		next.retryDelay = p.retryDelay
 	}
 	return next
 }
 
 // resumeDelay is the pause before the next attempt, after so many fruitless ones.
-func (k streamPosition) resumeDelay(attempts int) time.Duration {
-	wait := k.retryDelay
+func (p streamPosition) resumeDelay(attempts int) time.Duration {
+	wait := p.retryDelay
 	if wait == 0 {
 		wait = defaultResumeDelay
 	}

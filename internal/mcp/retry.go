@@ -20,7 +20,7 @@ type retryPolicy struct {
 }
 
 func (d *Dialer) newRetryPolicy(times int) retryPolicy {
-	r := retryPolicy{maxRetries: times, jitter: d.Jitter, wait: d.Wait}
+	r := retryPolicy{maxRetries: times, jitter: d.Jitter, wait: d.Sleep}
 	if r.jitter == nil {
 		r.jitter = rand.Float64
 	}

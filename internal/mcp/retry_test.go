@@ -135,7 +135,7 @@ func TestRetry_EndsWithContext(t *testing.T) {
 	up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": mcptest.Status(503, "")}})
 	ctx, cancel := context.WithCancel(t.Context())
 	c := newClient(t)
-	c.Wait = func(ctx context.Context, _ time.Duration) error {
+	c.Sleep = func(ctx context.Context, _ time.Duration) error {
 		cancel()
 		return ctx.Err()
 	}

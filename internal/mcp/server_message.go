@@ -11,9 +11,9 @@ import (
 	"patchbay/internal/safe"
 )
 
-// maxAnswering bounds the server requests that one caller of a shared session answers at once; further ones are
+// maxConcurrentAnswers bounds the server requests that one caller of a shared session answers at once; further ones are
 // dropped.
-const maxAnswering = 8
+const maxConcurrentAnswers = 8
 
 // Message is a notification of the server, all of it remote text.
 type Message struct {
@@ -21,8 +21,8 @@ type Message struct {
 	Params json.RawMessage // empty: none
 }
 
-// ProgressNote is one notifications/progress of a call.
-type ProgressNote struct {
+// ProgressNotification is one notifications/progress of a call.
+type ProgressNotification struct {
 	Progress float64
 	Total    float64 // 0: unknown
 	Message  string  // remote text
@@ -36,7 +36,7 @@ type InputRequest struct {
 
 // requestCallbacks receive what arrives before the reply to one request.
 type requestCallbacks struct {
-	progress  func(ProgressNote)
+	progress  func(ProgressNotification)
 	message   func(Message)
 	answer    func(InputRequest) (json.RawMessage, error)
 	answers   sync.WaitGroup // running answer calls
@@ -47,18 +47,18 @@ type requestCallbacks struct {
 }
 
 // invoke calls a callback, unless the request is done.
-func (w *requestCallbacks) invoke(do func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.isDone {
+func (c *requestCallbacks) invoke(do func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.isDone {
 		do()
 	}
 }
 
-func (w *requestCallbacks) markDone() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.isDone = true
+func (c *requestCallbacks) markDone() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.isDone = true
 }
 
 // registerCallbacks enables callbacks for request id. unregisterCallbacks takes its results.
@@ -116,7 +116,7 @@ func (c *connection) findMessageCallbacks(stream int) (all []*requestCallbacks) 
 // deliverProgress passes a progress notification to the request with its token. Tokens are our request ids.
 func (c *connection) deliverProgress(m Message) {
 	params := readObject(m.Params)
-	var note ProgressNote
+	var note ProgressNotification
 	if json.Unmarshal(params.get("progress"), &note.Progress) != nil {
 		return
 	}
@@ -147,7 +147,7 @@ func (c *connection) handleServerRequest(stream int, m wire.Message) {
 	if w != nil {
 		callerKey = w.callerKey
 	}
-	if c.answering[callerKey] >= maxAnswering {
+	if c.answering[callerKey] >= maxConcurrentAnswers {
 		return
 	}
 	if c.answering == nil {

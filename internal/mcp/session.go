@@ -31,10 +31,10 @@ type Session struct {
 	cancel     context.CancelFunc
 	background sync.WaitGroup // goroutines that no caller waits for
 
-	mu       sync.Mutex // guards the fields below
-	conn     *connection
-	renewal  *renewal // running; nil: none
-	isClosed bool
+	mu        sync.Mutex // guards the fields below
+	conn      *connection
+	reconnect *reconnectAttempt // running; nil: none
+	isClosed  bool
 }
 
 // Era returns the era that the server speaks.
@@ -63,7 +63,7 @@ func (s *Session) Tools(ctx context.Context) (ToolList, error) {
 	}
 	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
-	if c, err = s.renewConnection(ctx, c); err != nil {
+	if c, err = s.waitForReplacement(ctx, c); err != nil {
 		return ToolList{}, err
 	}
 	return c.listTools(ctx)

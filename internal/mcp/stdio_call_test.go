@@ -145,8 +145,8 @@ func TestStdio_ConcurrentCallsGetTheirResults(t *testing.T) {
 
 func TestStdio_CallGetsItsOwnProgress(t *testing.T) {
 	inEachEra(t, func(t *testing.T, s *mcp.Session) {
-		var heard []mcp.ProgressNote
-		got, err := s.Call(t.Context(), mcp.Call{Name: "tells", Progress: func(p mcp.ProgressNote) { heard = append(heard, p) }})
+		var heard []mcp.ProgressNotification
+		got, err := s.Call(t.Context(), mcp.Call{Name: "tells", Progress: func(p mcp.ProgressNotification) { heard = append(heard, p) }})
 		if text := formatResult(t, got, err); text != `"all"` || len(heard) != 1 || heard[0].Progress != 1 || heard[0].Total != 2 {
 			t.Errorf("%s, %+v", text, heard)
 		}
@@ -157,13 +157,13 @@ func TestStdio_CancelledContextSendsCancelled(t *testing.T) {
 	inEachEra(t, func(t *testing.T, s *mcp.Session) {
 		there, done := make(chan struct{}), make(chan string)
 		go func() {
-			got, err := s.Call(t.Context(), mcp.Call{Name: "waits", Progress: func(mcp.ProgressNote) { close(there) }})
+			got, err := s.Call(t.Context(), mcp.Call{Name: "waits", Progress: func(mcp.ProgressNotification) { close(there) }})
 			done <- formatResult(t, got, err)
 		}()
 		<-there
 		ctx, give := context.WithCancel(t.Context())
 		defer give()
-		if _, err := s.Call(ctx, mcp.Call{Name: "holds", Progress: func(mcp.ProgressNote) { give() }}); err == nil {
+		if _, err := s.Call(ctx, mcp.Call{Name: "holds", Progress: func(mcp.ProgressNotification) { give() }}); err == nil {
 			t.Error("a call that was given up has a result")
 		}
 		if text := <-done; !strings.HasPrefix(text, `"cancelled `) || text == `"cancelled "` {

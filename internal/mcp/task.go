@@ -24,7 +24,7 @@ type Task struct {
 
 // Task returns the state of a task. memoryKey is as in a [Call].
 func (s *Session) Task(ctx context.Context, memoryKey [16]byte, id string) (*Task, error) {
-	raw, err := s.Query(ctx, Query{Method: "tasks/get", Params: taskParams(id), MemoryKey: memoryKey})
+	raw, err := s.Send(ctx, OtherRequest{Method: "tasks/get", Params: taskParams(id), MemoryKey: memoryKey})
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ type outgoingMessage struct {
 	body            []byte   // one line of JSON-RPC, without the line feed
 	paged           bool     // the reply is a tool list page
 	idempotent      bool     // may be sent twice
-	lendable        bool     // the reply may use pooled memory
+	poolable        bool     // the reply may use pooled memory
 	memoryKey       [16]byte // MemoryLimit key of the reply; zero: not counted
 	hasMethodHeader bool     // HTTP headers repeat method and name, for proxies
 	name            string   // for Mcp-Name; empty: none
@@ -59,7 +59,7 @@ type outgoingMessage struct {
 type receivedReply struct {
 	reply  *wire.Reply
 	status int // of HTTP; 0: there is none
-	lease  lease
+	lease  pooledBody
 }
 
 // messageHandler receives the server's requests and notifications in order. stream is the request id of the

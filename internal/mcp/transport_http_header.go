@@ -79,17 +79,17 @@ type headerCache struct {
 	entries map[headerKey]http.Header
 }
 
-func (u *headerCache) get(key headerKey, all http.Header) http.Header {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	header, ok := u.entries[key]
+func (c *headerCache) get(key headerKey, all http.Header) http.Header {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	header, ok := c.entries[key]
 	if ok {
 		return header
 	}
-	if u.entries == nil || len(u.entries) == maxCachedHeaders {
-		u.entries = map[headerKey]http.Header{}
+	if c.entries == nil || len(c.entries) == maxCachedHeaders {
+		c.entries = map[headerKey]http.Header{}
 	}
 	header = key.buildHeader(all)
-	u.entries[key] = header
+	c.entries[key] = header
 	return header
 }

@@ -74,7 +74,7 @@ func TestCall_TraceContextIsNotCached(t *testing.T) {
 	up, c := mcptest.Start(t, mcptest.Script{Modern: true}), newClient(t)
 	var parent atomic.Value
 	parent.Store("")
-	c.Span = func(context.Context) (string, string) { return parent.Load().(string), "" } //nolint:forcetypeassert // stored above
+	c.TraceContext = func(context.Context) (string, string) { return parent.Load().(string), "" } //nolint:forcetypeassert // stored above
 	s, err := c.Dial(t.Context(), mcp.Target{URL: up.URL, Timeout: patience})
 	if err != nil {
 		t.Fatal(err)

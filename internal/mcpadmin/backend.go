@@ -25,7 +25,7 @@ Secrets are not entered here: where a service needs one, give the person the lin
 Tools that take something away, or let an agent do more, ask a person first.`
 
 // Describe describes this server.
-func (b *backend) Describe(context.Context, *serve.Peer) serve.Description {
+func (b *backend) Describe(context.Context, *serve.Client) serve.Description {
 	return serve.Description{
 		Name: "patchbay-admin", Version: b.h.version, Title: "Patchbay (administration)", Instructions: instructions,
 		Capabilities: json.RawMessage(`{"tools":{},"resources":{},"prompts":{},"completions":{}}`),
@@ -33,7 +33,7 @@ func (b *backend) Describe(context.Context, *serve.Peer) serve.Description {
 }
 
 // Prepared returns nil: lists depend on the caller's role.
-func (*backend) Prepared(string, string, *serve.Peer) []byte { return nil }
+func (*backend) CachedResult(string, string, *serve.Client) []byte { return nil }
 
 // Serve answers one request.
 func (b *backend) Serve(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
@@ -73,7 +73,7 @@ func (*backend) Listen(ctx context.Context, _ serve.Filter, _ func(string, json.
 }
 
 // Notified ignores notifications.
-func (*backend) Notified(context.Context, *serve.Peer, string, json.RawMessage) {}
+func (*backend) HandleNotification(context.Context, *serve.Client, string, json.RawMessage) {}
 
 // quoteName quotes a name for an error, truncated.
 func quoteName(name string) string {

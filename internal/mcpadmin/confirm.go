@@ -144,7 +144,7 @@ func (b *backend) checkAnswer(ctx context.Context, r *serve.Request, t *tool, se
 	if err := checkElicitation(sent.Responses[confirmRequestName]); err != nil {
 		return err
 	}
-	first, err := b.h.store.Tenant(b.actor.Tenant.ID).SpendConfirmation(ctx, was.ID, was.Until)
+	first, err := b.h.store.Tenant(b.actor.Tenant.ID).ConsumeConfirmation(ctx, was.ID, was.Until)
 	if err == nil && !first {
 		err = &confirmationError{code: "confirmation-used", text: "This answer was used before. To do the same once more call the tool again without a requestState."}
 	}
@@ -175,7 +175,7 @@ func (b *backend) requireBrowser(ctx context.Context, c *caller, r *serve.Reques
 	if err != nil {
 		return err
 	}
-	return &confirmationError{auth.CodeConfirm, "This needs the person to confirm in a browser who they are. They can do it here: " + q.page, q.page}
+	return &confirmationError{auth.CodeReauthenticate, "This needs the person to confirm in a browser who they are. They can do it here: " + q.page, q.page}
 }
 
 func checkElicitation(a elicitationResult) error {
@@ -204,8 +204,8 @@ func elicitInCall(ctx context.Context, r *serve.Request, q question) error {
 	if err != nil {
 		return err
 	}
-	raw, err := r.Ask(ctx, "elicitation/create", params)
-	if errors.Is(err, serve.ErrCannotAsk) {
+	raw, err := r.SendRequest(ctx, "elicitation/create", params)
+	if errors.Is(err, serve.ErrRequestsUnsupported) {
 		return cannotAskError(q)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -8,7 +8,7 @@
 //
 // A request passes these steps:
 //
-//  1. handler.go: authentication by API key or a member's program token (auth.IdentifyProgram); a foreign
+//  1. handler.go: authentication by API key or a member's program token (auth.IdentifyBearer); a foreign
 //     Origin is refused
 //  2. rate limits of the key and the tenant, as for the JSON API
 //  3. serve.Server reads the message; sessions are sealed into their ids, so any process serves any request

@@ -24,7 +24,7 @@ const Path = "/mcp/admin"
 type Options struct {
 	API       http.Handler                         // with the actor from the context
 	Throttled func(next http.Handler) http.Handler // applies the API's rate limits
-	Identify  middleware.Identifier
+	Identify  middleware.Authenticator
 	Respond   *respond.Responder
 	Store     *store.Store // seals sessions and questions, and records used confirmations
 	BaseURL   *url.URL
@@ -45,7 +45,7 @@ type Handler struct {
 	log       *slog.Logger
 	handler   http.Handler
 
-	identify middleware.Identifier
+	identify middleware.Authenticator
 }
 
 // New returns a Handler.
@@ -59,15 +59,15 @@ func New(o Options) (*Handler, error) {
 	}
 	h := &Handler{api: api, inProcess: inProcessTransport{o.API}, respond: o.Respond, store: o.Store, base: o.BaseURL, version: o.Version, log: o.Log, identify: o.Identify}
 	h.server = serve.New(serve.Options{
-		Origins:  func(r *http.Request) bool { return !h.isForeign(r) },
-		Log:      o.Log,
-		Standard: o.Standard,
+		Origins:    func(r *http.Request) bool { return !h.isForeign(r) },
+		Log:        o.Log,
+		UseNetHTTP: o.Standard,
 		SealSession: func(who string, session []byte) (string, error) {
 			return o.Store.SealHandle("mcp admin session", who, session)
 		},
 		OpenSession: func(who, id string) ([]byte, error) { return o.Store.OpenHandle("mcp admin session", who, id) },
 	})
-	h.handler = middleware.Identify(o.Identify, h.writeRefusal)(o.Throttled(http.HandlerFunc(h.serveRequest)))
+	h.handler = middleware.Authenticate(o.Identify, h.writeRefusal)(o.Throttled(http.HandlerFunc(h.serveRequest)))
 	return h, nil
 }
 
@@ -75,7 +75,7 @@ func New(o Options) (*Handler, error) {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) }
 
 // Shut ends the listeners' streams. Requests go on.
-func (h *Handler) Shut() { h.server.Shut() }
+func (h *Handler) Shut() { h.server.CloseListeners() }
 
 // Stop waits for running requests and cancels them when ctx ends.
 func (h *Handler) Stop(ctx context.Context) { h.server.Stop(ctx) }
@@ -100,7 +100,7 @@ func actorFrom(ctx context.Context) (auth.Actor, error) {
 	if !ok || who.ID() == nil {
 		return auth.Actor{}, fault.Errorf(fault.Unauthenticated, "No caller is established.")
 	}
-	who.Via = "mcp"
+	who.EntryPoint = "mcp"
 	return who, nil
 }
 

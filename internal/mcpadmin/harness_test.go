@@ -79,7 +79,7 @@ func (w *testEnv) rebuild(t *testing.T, opts ...func(*mcpadmin.Options)) {
 		t.Fatal(err)
 	}
 	o := mcpadmin.Options{
-		API: w.recordRequests(w.api.Inside()), Throttled: w.api.Throttled, Identify: w.auth.IdentifyProgram, Respond: respond.New(log, w.auth.Sessions()),
+		API: w.recordRequests(w.api.Inside()), Throttled: w.api.Throttled, Identify: w.auth.IdentifyBearer, Respond: respond.New(log, w.auth.Sessions()),
 		Store: w.St, BaseURL: base, Version: "test", Log: log,
 	}
 	for _, opt := range opts {

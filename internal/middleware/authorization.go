@@ -6,9 +6,9 @@ import (
 	"patchbay/internal/fault"
 )
 
-// OneAuthorization refuses requests with several Authorization fields. Handlers read the first, and a proxy may
+// RequireSingleAuthorization refuses requests with several Authorization fields. Handlers read the first, and a proxy may
 // have checked another.
-func OneAuthorization(refuse Refuse) Middleware {
+func RequireSingleAuthorization(refuse ErrorWriter) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if len(r.Header["Authorization"]) > 1 {

@@ -8,7 +8,7 @@ import (
 // MaxBody bounds a request body, in bytes.
 const MaxBody = 4 << 20
 
-// limitedBody is a bounded body that keeps the unbounded one for RaiseLimit.
+// limitedBody is a bounded body that keeps the unbounded one for SetBodyLimit.
 type limitedBody struct {
 	io.ReadCloser
 	unlimited io.ReadCloser
@@ -24,8 +24,8 @@ func LimitBody(n int64) Middleware {
 	}
 }
 
-// RaiseLimit replaces the bound of [LimitBody] for this request. Nothing of the body must have been read.
-func RaiseLimit(w http.ResponseWriter, r *http.Request, n int64) {
+// SetBodyLimit replaces the bound of [LimitBody] for this request. Nothing of the body must have been read.
+func SetBodyLimit(w http.ResponseWriter, r *http.Request, n int64) {
 	if body, ok := r.Body.(limitedBody); ok {
 		r.Body = http.MaxBytesReader(w, body.unlimited, n)
 	}

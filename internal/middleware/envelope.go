@@ -12,15 +12,15 @@ import (
 // Middleware wraps a handler.
 type Middleware = func(http.Handler) http.Handler
 
-// Refuse writes the response of a refused request.
-type Refuse func(w http.ResponseWriter, r *http.Request, err error)
+// ErrorWriter writes the response of a refused request.
+type ErrorWriter func(w http.ResponseWriter, r *http.Request, err error)
 
 // Options configure an [Envelope].
 type Options struct {
 	BaseURL        *url.URL // public URL of Patchbay
 	TrustedProxies []netip.Prefix
 	Log            *slog.Logger
-	Refuse         Refuse
+	Refuse         ErrorWriter
 }
 
 // compressible are the media types to compress. Event streams must not wait in a compressor.
@@ -29,8 +29,8 @@ var compressible = []string{
 	"image/svg+xml",
 }
 
-// Envelope returns the middleware of every handler, outermost first.
-func Envelope(o Options) []Middleware {
+// Chain returns the middleware of every handler, outermost first.
+func Chain(o Options) []Middleware {
 	return []Middleware{
 		RequestID(o.TrustedProxies),
 		ClientAddress(o.TrustedProxies),

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// policy allows a page this site's files only: no inline script or style, no other origin.
-var policy = strings.Join([]string{
+// contentSecurityPolicy allows a page this site's files only: no inline script or style, no other origin.
+var contentSecurityPolicy = strings.Join([]string{
 	"default-src 'none'",
 	"script-src 'self'",
 	"style-src 'self'",
@@ -23,7 +23,7 @@ const policyHeader = "Content-Security-Policy"
 // AllowFormsTo adds form targets to this response's policy: origins ("https://example.com") or schemes
 // ("https:"). Other values are ignored.
 func AllowFormsTo(h http.Header, sources ...string) {
-	allowed := policy
+	allowed := contentSecurityPolicy
 	for _, s := range sources {
 		if s != "" && !strings.ContainsFunc(s, endsPolicySource) {
 			allowed += " " + s
@@ -41,7 +41,7 @@ func Headers(https bool) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			h := w.Header()
-			h.Set(policyHeader, policy)
+			h.Set(policyHeader, contentSecurityPolicy)
 			h.Set("X-Content-Type-Options", "nosniff")
 			h.Set("Referrer-Policy", "same-origin")
 			h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")

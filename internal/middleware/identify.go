@@ -6,11 +6,11 @@ import (
 	"net/http"
 )
 
-// Identifier authenticates a request. It returns a context with the caller and the caller's log attributes.
-type Identifier func(r *http.Request) (ctx context.Context, who []slog.Attr, err error)
+// Authenticator authenticates a request. It returns a context with the caller and the caller's log attributes.
+type Authenticator func(r *http.Request) (ctx context.Context, who []slog.Attr, err error)
 
-// Identify refuses requests without an identified caller.
-func Identify(identify Identifier, refuse Refuse) Middleware {
+// Authenticate refuses requests without an identified caller.
+func Authenticate(identify Authenticator, refuse ErrorWriter) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			ctx, attrs, err := identify(r)
@@ -18,7 +18,7 @@ func Identify(identify Identifier, refuse Refuse) Middleware {
 				refuse(w, r, err)
 				return
 			}
-			if n, ok := ctx.Value(logNoteKey{}).(*logNote); ok {
+			if n, ok := ctx.Value(logNoteKey{}).(*logAttrs); ok {
 				n.attrs = attrs
 			}
 			next.ServeHTTP(w, r.WithContext(ctx))

@@ -12,8 +12,8 @@ import (
 
 type logNoteKey struct{}
 
-// logNote carries attributes from a handler to the log line.
-type logNote struct {
+// logAttrs carries attributes from a handler to the log line.
+type logAttrs struct {
 	attrs           []slog.Attr
 	isAuthenticated bool // by other means than a session or a key
 }
@@ -24,17 +24,17 @@ func Log(log *slog.Logger) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			started := time.Now()
-			n := &logNote{}
+			n := &logAttrs{}
 			r = r.WithContext(context.WithValue(r.Context(), logNoteKey{}, n))
 			wrapped := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 			// Deferred to also log aborted requests.
-			defer func() { writeLine(log, r, wrapped, started, n.attrs) }()
+			defer func() { logResponse(log, r, wrapped, started, n.attrs) }()
 			next.ServeHTTP(wrapped, r)
 		})
 	}
 }
 
-func writeLine(log *slog.Logger, r *http.Request, w middleware.WrapResponseWriter, started time.Time, caller []slog.Attr) {
+func logResponse(log *slog.Logger, r *http.Request, w middleware.WrapResponseWriter, started time.Time, caller []slog.Attr) {
 	status := w.Status()
 	if status == 0 {
 		status = http.StatusOK

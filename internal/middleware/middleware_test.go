@@ -36,7 +36,7 @@ func newEnvelope(t *testing.T, base string, trusted ...netip.Prefix) *testEnvelo
 		t.Fatal(err)
 	}
 	e := &testEnvelope{router: chi.NewRouter()}
-	e.router.Use(middleware.Envelope(middleware.Options{
+	e.router.Use(middleware.Chain(middleware.Options{
 		BaseURL: u, TrustedProxies: trusted, Log: slog.New(slog.NewJSONHandler(&e.log, nil)), Refuse: refuse,
 	})...)
 	return e
@@ -122,7 +122,7 @@ func TestLog_NamesRouteAndNoSecret(t *testing.T) {
 	identify := func(r *http.Request) (context.Context, []slog.Attr, error) {
 		return r.Context(), []slog.Attr{slog.String("tenant_id", "t-1")}, nil
 	}
-	e.router.With(middleware.Identify(identify, refuse)).Get("/setup/{what}", hello)
+	e.router.With(middleware.Authenticate(identify, refuse)).Get("/setup/{what}", hello)
 	r := httptest.NewRequest(http.MethodGet, "/setup/secret-path?token=secret-query", nil)
 	r.Header.Set("Authorization", "Bearer secret-header")
 	r.Header.Set("Cookie", "patchbay=secret-cookie")
@@ -146,7 +146,7 @@ func TestIdentify_RefusesUnidentified(t *testing.T) {
 	stranger := func(*http.Request) (context.Context, []slog.Attr, error) {
 		return nil, nil, fault.Errorf(fault.Denied, "No.")
 	}
-	h := middleware.Identify(stranger, refuse)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+	h := middleware.Authenticate(stranger, refuse)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("a stranger got through")
 	}))
 	rec := httptest.NewRecorder()

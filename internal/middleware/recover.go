@@ -11,7 +11,7 @@ import (
 
 // Recover answers a request after a panic of its handler. It passes on http.ErrAbortHandler, which aborts the
 // connection.
-func Recover(log *slog.Logger, refuse Refuse) Middleware {
+func Recover(log *slog.Logger, refuse ErrorWriter) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			wrapped := middleware.NewWrapResponseWriter(w, r.ProtoMajor)

@@ -64,14 +64,14 @@ type requestIDPool struct {
 }
 
 // nextID returns an id as a header value.
-func (n *requestIDPool) nextID() []string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if len(n.ids) == 0 {
-		n.ids = newRequestIDs()
+func (p *requestIDPool) nextID() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.ids) == 0 {
+		p.ids = newRequestIDs()
 	}
-	id := n.ids[:1:1]
-	n.ids = n.ids[1:]
+	id := p.ids[:1:1]
+	p.ids = p.ids[1:]
 	return id
 }
 

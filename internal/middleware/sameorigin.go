@@ -11,7 +11,7 @@ import (
 // SameOrigin refuses a browser's write from another site's page. The base URL's origin is accepted even if a
 // proxy uses another Host. A bearer token exempts a request, because browsers do not send one by themselves.
 // They do send the password of a proxy (Basic).
-func SameOrigin(base *url.URL, refuse Refuse) Middleware {
+func SameOrigin(base *url.URL, refuse ErrorWriter) Middleware {
 	protection := http.NewCrossOriginProtection()
 	if err := protection.AddTrustedOrigin(base.Scheme + "://" + base.Host); err != nil {
 		panic(err) // the base URL was validated

@@ -27,47 +27,47 @@ const (
 // were identified recently are exempt, but still checked. nil limits nothing.
 type UnauthenticatedLimit struct {
 	limiter   *limit.Rate[netip.Addr]
-	refuse    Refuse
+	refuse    ErrorWriter
 	onRefused func() // counts refusals
 	now       func() time.Time
 
-	mu    sync.Mutex
-	known map[[sha256.Size]byte]time.Time // guarded by mu; end of the exemption by credential hash
+	mu     sync.Mutex
+	exempt map[[sha256.Size]byte]time.Time // guarded by mu; end of the exemption by credential hash
 }
 
 // NewUnauthenticatedLimit limits each network to perSecond requests; 0: returns nil. refused is called for each
 // refused request.
-func NewUnauthenticatedLimit(perSecond int, refuse Refuse, refused func(), now func() time.Time) *UnauthenticatedLimit {
+func NewUnauthenticatedLimit(perSecond int, refuse ErrorWriter, refused func(), now func() time.Time) *UnauthenticatedLimit {
 	if perSecond <= 0 {
 		return nil
 	}
 	return &UnauthenticatedLimit{
 		limiter: limit.NewRate[netip.Addr](float64(perSecond), burstSeconds*perSecond), refuse: refuse, onRefused: refused, now: now,
-		known: map[[sha256.Size]byte]time.Time{},
+		exempt: map[[sha256.Size]byte]time.Time{},
 	}
 }
 
-// Guard is the middleware. It belongs inside the envelope and before any look-up of a caller.
-func (s *UnauthenticatedLimit) Guard(next http.Handler) http.Handler {
-	if s == nil {
+// Middleware is the middleware. It belongs inside the envelope and before any look-up of a caller.
+func (l *UnauthenticatedLimit) Middleware(next http.Handler) http.Handler {
+	if l == nil {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		credential, named := hashCredential(r)
 		undoTake := func() {}
-		if !named || !s.isKnown(credential) {
-			wait, undo := s.limiter.Take(ClientNetwork(middleware.GetClientIPAddr(r.Context())), s.now())
+		if !named || !l.isKnown(credential) {
+			wait, undo := l.limiter.Take(ClientNetwork(middleware.GetClientIPAddr(r.Context())), l.now())
 			if wait > 0 {
-				s.onRefused()
-				s.refuse(w, r, NewRateLimitError(wait, "Too many requests came from this address without a sign-in. Try again in a moment."))
+				l.onRefused()
+				l.refuse(w, r, NewRateLimitError(wait, "Too many requests came from this address without a sign-in. Try again in a moment."))
 				return
 			}
 			undoTake = undo
 		}
 		next.ServeHTTP(w, r)
-		n, ok := r.Context().Value(logNoteKey{}).(*logNote)
+		n, ok := r.Context().Value(logNoteKey{}).(*logAttrs)
 		if ok && named && n.attrs != nil {
-			s.markKnown(credential)
+			l.markExempt(credential)
 		}
 		if ok && n.isAuthenticated {
 			undoTake()
@@ -78,7 +78,7 @@ func (s *UnauthenticatedLimit) Guard(next http.Handler) http.Handler {
 // MarkAuthenticated exempts a request that proved its caller in its body, such as a token request. The limit is
 // refunded.
 func MarkAuthenticated(ctx context.Context) {
-	if n, ok := ctx.Value(logNoteKey{}).(*logNote); ok {
+	if n, ok := ctx.Value(logNoteKey{}).(*logAttrs); ok {
 		n.isAuthenticated = true
 	}
 }
@@ -96,27 +96,27 @@ func hashCredential(r *http.Request) (hash [sha256.Size]byte, named bool) {
 	return hash, named
 }
 
-func (s *UnauthenticatedLimit) isKnown(credential [sha256.Size]byte) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.now().Before(s.known[credential])
+func (l *UnauthenticatedLimit) isKnown(credential [sha256.Size]byte) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.now().Before(l.exempt[credential])
 }
 
-func (s *UnauthenticatedLimit) markKnown(credential [sha256.Size]byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.now()
-	if len(s.known) >= maxKnown {
-		for key, until := range s.known {
+func (l *UnauthenticatedLimit) markExempt(credential [sha256.Size]byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	if len(l.exempt) >= maxKnown {
+		for key, until := range l.exempt {
 			if !now.Before(until) {
-				delete(s.known, key)
+				delete(l.exempt, key)
 			}
 		}
 	}
-	if len(s.known) >= maxKnown {
-		clear(s.known) // each is known again after its next request
+	if len(l.exempt) >= maxKnown {
+		clear(l.exempt) // each is known again after its next request
 	}
-	s.known[credential] = now.Add(knownTTL)
+	l.exempt[credential] = now.Add(knownTTL)
 }
 
 // ClientNetwork returns the network that counts as one client: an IPv4 address, or an IPv6 /64.

@@ -43,7 +43,7 @@ func newLimitTest(t *testing.T, trusted ...netip.Prefix) *limitTest {
 	strangers := middleware.NewUnauthenticatedLimit(2, refuse, func() { g.refused++ }, func() time.Time { return g.now })
 	g.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	for _, around := range []middleware.Middleware{
-		middleware.Identify(identify, refuse), strangers.Guard, middleware.Log(slog.New(slog.DiscardHandler)), middleware.ClientAddress(trusted),
+		middleware.Authenticate(identify, refuse), strangers.Middleware, middleware.Log(slog.New(slog.DiscardHandler)), middleware.ClientAddress(trusted),
 	} {
 		g.Handler = around(g.Handler)
 	}
@@ -155,7 +155,7 @@ func TestUnauthenticatedLimit_Disabled(t *testing.T) {
 	}
 	var none *middleware.UnauthenticatedLimit
 	h := http.NotFoundHandler()
-	if got := none.Guard(h); got == nil {
+	if got := none.Middleware(h); got == nil {
 		t.Error("nothing is served")
 	}
 }
@@ -171,7 +171,7 @@ func TestMarkAuthenticated_RefundsRequest(t *testing.T) {
 		}
 	})
 	strangers := middleware.NewUnauthenticatedLimit(2, refuse, func() {}, func() time.Time { return now })
-	for _, around := range []middleware.Middleware{strangers.Guard, middleware.Log(slog.New(slog.DiscardHandler)), middleware.ClientAddress(nil)} {
+	for _, around := range []middleware.Middleware{strangers.Middleware, middleware.Log(slog.New(slog.DiscardHandler)), middleware.ClientAddress(nil)} {
 		h = around(h)
 	}
 	answered := func(path string) (n int) {

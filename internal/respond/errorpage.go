@@ -24,7 +24,7 @@ func (p *Responder) errorPage(r *http.Request, f *fault.Error) templ.Component {
 		Frame:  templates.Frame{Title: title, Asset: web.Asset},
 		Status: Status(f.Kind),
 		Title:  title,
-		Text:   i18n.Said(r.Context(), f.Message),
+		Text:   i18n.TranslateKnown(r.Context(), f.Message),
 		Links:  waysOut(r, f.Kind),
 	}
 	if p.frame != nil {
@@ -41,7 +41,7 @@ func (p *Responder) errorPage(r *http.Request, f *fault.Error) templ.Component {
 
 // failureFragment is a failure as a sentence for the open page.
 func failureFragment(r *http.Request, f *fault.Error) templ.Component {
-	text := i18n.Said(r.Context(), f.Message)
+	text := i18n.TranslateKnown(r.Context(), f.Message)
 	if id := middleware.GetReqID(r.Context()); id != "" && isServerFault(f.Kind) {
 		text += " " + i18n.Parts(r.Context(), "If you ask someone about this, tell them|…")[0] + " " + id
 	}

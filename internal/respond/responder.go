@@ -88,9 +88,9 @@ func LocalizedFault(ctx context.Context, err error) *fault.Error {
 		return nil
 	}
 	f := *Fault(err)
-	f.Message, f.Fields = i18n.Said(ctx, f.Message), slices.Clone(f.Fields)
+	f.Message, f.Fields = i18n.TranslateKnown(ctx, f.Message), slices.Clone(f.Fields)
 	for i, field := range f.Fields {
-		f.Fields[i].Message = i18n.Said(ctx, field.Message)
+		f.Fields[i].Message = i18n.TranslateKnown(ctx, field.Message)
 	}
 	return &f
 }
@@ -127,5 +127,5 @@ func Status(k fault.Kind) int {
 
 // Sentence is the public sentence of a failure, for another page. Causes are logged.
 func (p *Responder) Sentence(r *http.Request, err error) string {
-	return i18n.Said(r.Context(), p.asFault(r, err).Message)
+	return i18n.TranslateKnown(r.Context(), p.asFault(r, err).Message)
 }

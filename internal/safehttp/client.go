@@ -58,7 +58,7 @@ func newClient(p *Policy, o Options) *http.Client {
 func newPlainTransport(d *dialer, next http.RoundTripper) *httpclient.Transport {
 	return &httpclient.Transport{
 		Dial:           d.dialChecked,
-		Next:           next,
+		Fallback:       next,
 		MaxIdle:        maxIdle,
 		MaxIdlePerHost: maxIdlePerHost,
 		IdleTimeout:    idleTimeout,
@@ -77,7 +77,7 @@ type roundTripper struct {
 
 // partitionTransport keeps the connections of each partition apart.
 type partitionTransport interface {
-	RoundTripIn(partition string, r *http.Request) (*http.Response, error)
+	RoundTripPartition(partition string, r *http.Request) (*http.Response, error)
 	CloseIdleConnections()
 }
 
@@ -165,7 +165,7 @@ func (d *dialer) wrapConn(c net.Conn) net.Conn {
 	if d.plainNet {
 		return c
 	}
-	return tcp.Direct(c)
+	return tcp.WrapConn(c)
 }
 
 // throughProxy connects to a host through the proxy if every address known here is allowed. The proxy resolves

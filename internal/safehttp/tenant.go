@@ -56,8 +56,8 @@ type partitionedTransport struct{ *http.Transport }
 // partitionSeparator is a character that no allowed host contains.
 const partitionSeparator = "@"
 
-// RoundTripIn sends one request on a connection of a partition.
-func (t *partitionedTransport) RoundTripIn(partition string, r *http.Request) (*http.Response, error) {
+// RoundTripPartition sends one request on a connection of a partition.
+func (t *partitionedTransport) RoundTripPartition(partition string, r *http.Request) (*http.Response, error) {
 	if partition == "" {
 		return t.Transport.RoundTrip(r)
 	}

@@ -13,7 +13,7 @@ import (
 func (t *roundTripper) sendTraced(tenant string, r *http.Request) (*http.Response, error) {
 	ctx, span := tracing.Client(r.Context(), r.Method)
 	if !span.On() {
-		return t.next.RoundTripIn(tenant, r)
+		return t.next.RoundTripPartition(tenant, r)
 	}
 	defer span.End()
 	span.Text(tracing.Method, r.Method)
@@ -22,7 +22,7 @@ func (t *roundTripper) sendTraced(tenant string, r *http.Request) (*http.Respons
 	if port, ok := parsePort(r.URL); ok {
 		span.Number(tracing.Port, int(port))
 	}
-	resp, err := t.next.RoundTripIn(tenant, r.WithContext(ctx))
+	resp, err := t.next.RoundTripPartition(tenant, r.WithContext(ctx))
 	if err != nil {
 		span.Fail("no answer")
 		return nil, err

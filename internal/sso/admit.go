@@ -51,7 +51,7 @@ func (s *Service) admitMember(ctx context.Context, r Return, tenant connectors.T
 	if err != nil {
 		return connectors.Member{}, err
 	}
-	if err := s.store.System().SignedIn(ctx, member.UserID); err != nil {
+	if err := s.store.System().RecordSignIn(ctx, member.UserID); err != nil {
 		return connectors.Member{}, fmt.Errorf("note sign-in: %w", err)
 	}
 	return member, nil
@@ -94,7 +94,7 @@ func (a admission) applyGroupRole(ctx context.Context, m *connectors.Member) (re
 	if !a.settings.Governs() || a.settings.BreakGlass != nil && *a.settings.BreakGlass == m.UserID {
 		return nil, nil
 	}
-	was, err := a.tx.Before(ctx, store.OfMember(m.UserID))
+	was, err := a.tx.LockAndReadState(ctx, store.OfMember(m.UserID))
 	if err != nil {
 		return nil, err
 	}

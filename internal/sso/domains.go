@@ -34,7 +34,7 @@ func (s *Service) Claim(ctx context.Context, a auth.Actor, domain string) error 
 		return fault.InvalidFields(fault.Field{Location: "domain", Message: "This is no domain: write what follows the @ of your addresses, as acme.example."})
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		was, err := tx.Before(ctx, store.OfDomain(domain))
+		was, err := tx.LockAndReadState(ctx, store.OfDomain(domain))
 		if err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (s *Service) Release(ctx context.Context, a auth.Actor, domain string) erro
 	}
 	domain = normalizeDomain(domain)
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		was, err := tx.Before(ctx, store.OfDomain(domain))
+		was, err := tx.LockAndReadState(ctx, store.OfDomain(domain))
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (s *Service) Release(ctx context.Context, a auth.Actor, domain string) erro
 
 func (s *Service) storeVerified(ctx context.Context, a auth.Actor, domain string, by connectors.DomainProof) error {
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		was, err := tx.Before(ctx, store.OfDomain(domain))
+		was, err := tx.LockAndReadState(ctx, store.OfDomain(domain))
 		if err != nil {
 			return err
 		}

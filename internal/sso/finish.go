@@ -174,7 +174,7 @@ func (s *Service) recordTest(ctx context.Context, a auth.Actor, settings connect
 	role, _ := settings.RoleOf(who.Groups)
 	settings.TestedAt = new(s.now())
 	err := s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		if err := tx.SSOTested(ctx, settings); err != nil {
+		if err := tx.MarkSSOTested(ctx, settings); err != nil {
 			return err
 		}
 		e := a.Event("sso.test", settings.Issuer)

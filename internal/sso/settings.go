@@ -45,7 +45,7 @@ func (s *Service) Save(ctx context.Context, a auth.Actor, c Change) (connectors.
 	}
 	var after connectors.SSO
 	err := s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		was, err := tx.Before(ctx, store.OfSSO())
+		was, err := tx.LockAndReadState(ctx, store.OfSSO())
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (s *Service) Forget(ctx context.Context, a auth.Actor) error {
 		return err
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		was, err := tx.Before(ctx, store.OfSSO())
+		was, err := tx.LockAndReadState(ctx, store.OfSSO())
 		if err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ func (s *Service) Start(ctx context.Context, email, returnTo string, browser Bro
 	if err != nil {
 		return "", err
 	}
-	return s.beginSignIn(ctx, tenant, store.SSOFlow{ReturnTo: returnTo}, auth.Account(email), browser)
+	return s.beginSignIn(ctx, tenant, store.SSOFlow{ReturnTo: returnTo}, auth.NormalizeEmail(email), browser)
 }
 
 // Try begins a test of the tenant's settings, without a session.

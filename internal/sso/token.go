@@ -120,7 +120,7 @@ func (s *Service) identifyPerson(ctx context.Context, p *provider, settings conn
 // newIdentity returns the identity of a subject by its claims.
 func newIdentity(settings connectors.SSO, subject store.SSOSubject, who idClaims, all map[string]json.RawMessage) (identity, error) {
 	groups, said := parseGroups(all[settings.GroupsClaim])
-	found := identity{Subject: subject, Email: auth.Account(who.Email), Name: who.Name, Groups: groups}
+	found := identity{Subject: subject, Email: auth.NormalizeEmail(who.Email), Name: who.Name, Groups: groups}
 	switch {
 	case who.Subject != subject.ID:
 		return identity{}, newRefusal("sso-sub", fault.Denied, "The provider speaks of two persons in one answer. Begin again.")

@@ -68,7 +68,7 @@ func TooManyDefinitions() error {
 
 // GrantedConnectors returns the connectors that an agent was granted, by slug, including disabled ones.
 // DiscoveredTools is empty.
-func (t *Tenant) GrantedConnectors(ctx context.Context, agent connectors.AgentID) ([]AccessReach, error) {
+func (t *Tenant) GrantedConnectors(ctx context.Context, agent connectors.AgentID) ([]AccessConnector, error) {
 	rows, err := t.q.AccessReaches(ctx, t.id, agent)
 	return mapRows(rows, toAccessReach), err
 }
@@ -81,8 +81,8 @@ func mapRows[R, T any](rows []R, item func(R) T) []T {
 	return all
 }
 
-func toAccessReach(r dbgen.AccessReachesRow) AccessReach {
-	return AccessReach{
+func toAccessReach(r dbgen.AccessReachesRow) AccessConnector {
+	return AccessConnector{
 		Grant:     toAgentGrant(r.AgentGrant),
 		Connector: toConnector(dbgen.ConnectorByRefRow{Connector: r.Connector, EnvNames: r.EnvNames}),
 	}

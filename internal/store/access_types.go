@@ -40,14 +40,14 @@ type GrantedConnector struct {
 type Access struct {
 	Tenant     connectors.Tenant
 	Agent      connectors.Agent
-	Reaches    []AccessReach // by slug, including disabled connectors
-	Tools      []AccessTool  // of those connectors, granted or not, by connector and name
-	Items      []AccessItem  // of those connectors, by connector and kind, in the server's order
+	Reaches    []AccessConnector // by slug, including disabled connectors
+	Tools      []AccessTool      // of those connectors, granted or not, by connector and name
+	Items      []AccessItem      // of those connectors, by connector and kind, in the server's order
 	Allowances []connectors.Allowance
 }
 
-// AccessReach is a granted connector. Its DiscoveredTools is empty: see Access.Tools.
-type AccessReach struct {
+// AccessConnector is a granted connector. Its DiscoveredTools is empty: see Access.Tools.
+type AccessConnector struct {
 	Grant     connectors.Grant
 	Connector connectors.Connector
 }

@@ -23,7 +23,7 @@ type NewAgentClient struct {
 	RedirectURI string
 	CodeMAC     []byte
 	Challenge   []byte // SHA-256 of the PKCE verifier
-	CodeLife    time.Duration
+	CodeTTL     time.Duration
 	Salt        []byte // of its refresh tokens
 }
 
@@ -61,7 +61,7 @@ const maxAccessTokens = 8
 func (t *Tenant) CreateAgentClient(ctx context.Context, n NewAgentClient) error {
 	return t.q.CreateAgentClient(ctx, dbgen.CreateAgentClientParams{
 		TenantID: t.id, ID: n.ID, AgentID: n.AgentID, Scope: toScopeColumn(n.Scope), BySso: n.BySSO, UserID: n.UserID, ClientID: cleanText(n.ClientID), ClientName: cleanText(n.Name), ClientHost: cleanText(n.Host),
-		Resource: cleanText(n.Resource), RedirectUri: cleanText(n.RedirectURI), CodeMac: n.CodeMAC, Challenge: n.Challenge, CodeSeconds: n.CodeLife.Seconds(), Salt: n.Salt,
+		Resource: cleanText(n.Resource), RedirectUri: cleanText(n.RedirectURI), CodeMac: n.CodeMAC, Challenge: n.Challenge, CodeSeconds: n.CodeTTL.Seconds(), Salt: n.Salt,
 	})
 }
 
@@ -119,8 +119,8 @@ func (t *Tenant) LockAgentClient(ctx context.Context, id connectors.AgentClientI
 	return locked, nil
 }
 
-// SpendCode marks a client's authorization code as used. It fails with NotFound if it was used already.
-func (t *Tenant) SpendCode(ctx context.Context, id connectors.AgentClientID, at time.Time) error {
+// ConsumeCode marks a client's authorization code as used. It fails with NotFound if it was used already.
+func (t *Tenant) ConsumeCode(ctx context.Context, id connectors.AgentClientID, at time.Time) error {
 	n, err := t.q.ConsumeCode(ctx, at, t.id, id)
 	return affectedError(n, err, "code")
 }
@@ -199,7 +199,7 @@ func (t *Tenant) MakePersonal(ctx context.Context, user connectors.UserID, agent
 }
 
 // OfAgentClient is an OAuth client, without the MACs of its tokens.
-func OfAgentClient(id connectors.AgentClientID) Subject {
+func OfAgentClient(id connectors.AgentClientID) StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		return toState(t.q.AgentClientState(ctx, t.id, id))
 	}

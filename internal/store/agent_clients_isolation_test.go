@@ -22,12 +22,12 @@ type clientOf struct {
 }
 
 // ownClients are the methods that an outsider calls with success: on what is its own.
-var ownClients = map[string]bool{"AgentClients": true, "PersonalAgents": true, "IsPersonalAgent": true, "IsAgentOfPrograms": true, "CreateClientToken": true, "EndSSOPrograms": true, "SpendConfirmation": true}
+var ownClients = map[string]bool{"AgentClients": true, "PersonalAgents": true, "IsPersonalAgent": true, "IsAgentOfPrograms": true, "CreateClientToken": true, "EndSSOPrograms": true, "ConsumeConfirmation": true}
 
 func newClient(agent connectors.AgentID, user connectors.UserID) store.NewAgentClient {
 	return store.NewAgentClient{
 		ID: store.NewAgentClientID(), AgentID: &agent, UserID: user, ClientID: "https://app.example.com/client.json", Name: "App", Resource: "/mcp",
-		RedirectURI: "http://127.0.0.1/cb", CodeMAC: []byte("theirs"), Challenge: make([]byte, 32), CodeLife: time.Minute, Salt: make([]byte, 32),
+		RedirectURI: "http://127.0.0.1/cb", CodeMAC: []byte("theirs"), Challenge: make([]byte, 32), CodeTTL: time.Minute, Salt: make([]byte, 32),
 	}
 }
 
@@ -47,8 +47,8 @@ var clientAttempts = map[string]attempt{
 	"LockAgentClient": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.LockAgentClient(ctx, o.client.ID))
 	},
-	"SpendCode": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.SpendCode(ctx, o.client.ID, time.Now())
+	"ConsumeCode": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.ConsumeCode(ctx, o.client.ID, time.Now())
 	},
 	"RotateAgentClient": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.RotateAgentClient(ctx, o.client, time.Now(), time.Now().Add(time.Hour))
@@ -83,8 +83,8 @@ var clientAttempts = map[string]attempt{
 		_, err := o.St.System().MemberToken(ctx, o.memberToken)
 		return err != nil, err
 	},
-	"SpendConfirmation": func(ctx context.Context, o outsider) (bool, error) {
-		first, err := o.door.SpendConfirmation(ctx, o.spent, time.Now())
+	"ConsumeConfirmation": func(ctx context.Context, o outsider) (bool, error) {
+		first, err := o.door.ConsumeConfirmation(ctx, o.spent, time.Now())
 		return !first, err
 	},
 	"DeleteAgentClient": func(ctx context.Context, o outsider) (bool, error) {
@@ -110,7 +110,7 @@ func (o *outsider) fillClients(t *testing.T) {
 	ctx, door, n := t.Context(), o.Door(), newClient(o.agent.ID, o.member.UserID)
 	for _, err := range []error{
 		door.CreateAgentClient(ctx, n),
-		door.SpendCode(ctx, n.ID, time.Now()),
+		door.ConsumeCode(ctx, n.ID, time.Now()),
 		door.MakePersonal(ctx, o.member.UserID, o.agent.ID),
 	} {
 		if err != nil {
@@ -134,7 +134,7 @@ func (o *outsider) fillClients(t *testing.T) {
 	acting := newClient(connectors.AgentID{}, o.member.UserID)
 	acting.AgentID, acting.Scope, acting.Resource, acting.BySSO = nil, connectors.ScopeAdmin, "/mcp/admin", true
 	o.acting, o.memberToken, o.spent = acting.ID, store.NewMemberTokenID(), uuid.New()
-	first, err := door.SpendConfirmation(ctx, o.spent, time.Now().Add(time.Hour))
+	first, err := door.ConsumeConfirmation(ctx, o.spent, time.Now().Add(time.Hour))
 	if err != nil || !first {
 		t.Fatal(first, err)
 	}

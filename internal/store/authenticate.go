@@ -19,8 +19,8 @@ func (s *Store) VerifyMAC(ctx context.Context, purpose string, data, mac []byte)
 	return s.keyring.verifyMAC(ctx, mac, func(k *secret.Keyring) error { return k.VerifyMAC(purpose, data, mac) })
 }
 
-func (r *liveKeyring) verifyMAC(ctx context.Context, mac []byte, by func(*secret.Keyring) error) error {
-	have := r.current.Load()
+func (k *liveKeyring) verifyMAC(ctx context.Context, mac []byte, by func(*secret.Keyring) error) error {
+	have := k.current.Load()
 	err := by(have.Keyring)
 	id, ok := secret.SealedBy(mac)
 	if err == nil || !ok || slices.Contains(have.MACKeys(), id) {
@@ -28,10 +28,10 @@ func (r *liveKeyring) verifyMAC(ctx context.Context, mac []byte, by func(*secret
 	}
 	ctx, cancel := context.WithTimeout(ctx, reloadTimeout)
 	defer cancel()
-	if err := r.reloadKeys(ctx, have); err != nil {
+	if err := k.reloadKeys(ctx, have); err != nil {
 		return err
 	}
-	return by(r.current.Load().Keyring)
+	return by(k.current.Load().Keyring)
 }
 
 // rotateMACKeys changes the MAC keys in the same step as the sealing keys, so that a process has both or

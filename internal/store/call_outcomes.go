@@ -17,17 +17,17 @@ import (
 
 // OutcomeCheck is the result of checking a tenant's recorded call outcomes.
 type OutcomeCheck struct {
-	Calls  int64        // outcomes that were checked
-	Gone   int64        // of these, calls that retention has removed from the history
-	Places int64        // links of the chain, one per batch of ended calls
-	Cut    int64        // of these, links at the beginning that were removed by retention, signed
-	Head   []byte       // hash over all links, 32 bytes
-	Bad    *OutcomeFlaw // nil: every kept call matches its record
-	Rest   *OutcomeWalk // where to continue; nil: done
+	Calls  int64            // outcomes that were checked
+	Gone   int64            // of these, calls that retention has removed from the history
+	Places int64            // links of the chain, one per batch of ended calls
+	Cut    int64            // of these, links at the beginning that were removed by retention, signed
+	Head   []byte           // hash over all links, 32 bytes
+	Bad    *OutcomeMismatch // nil: every kept call matches its record
+	Rest   *OutcomeCursor   // where to continue; nil: done
 }
 
-// OutcomeFlaw is a place where calls differ from their recorded outcomes.
-type OutcomeFlaw struct {
+// OutcomeMismatch is a place where calls differ from their recorded outcomes.
+type OutcomeMismatch struct {
 	N      int64 // number of the link, from 1
 	Call   *connectors.ToolCallID
 	Reason AuditReason
@@ -48,8 +48,8 @@ const (
 	maxLost = 1 << 19
 )
 
-// OutcomeWalk is the progress of a check along the chain.
-type OutcomeWalk struct {
+// OutcomeCursor is the progress of a check along the chain.
+type OutcomeCursor struct {
 	Tenant connectors.TenantID `json:"tenant"`
 	N      int64               `json:"n"`    // links up to N are intact or cut off
 	Hash   []byte              `json:"hash"` // of link N
@@ -63,13 +63,13 @@ type OutcomeWalk struct {
 	Lost     lostCalls `json:"lost"`      // calls recorded as lost that differ in the history
 
 	afterHead bool // links after the check's start are read, and not compared with the history
-	flaw      *OutcomeFlaw
+	flaw      *OutcomeMismatch
 }
 
 // CheckOutcomes recomputes the tenant's chain of call outcomes and compares each with the history. It starts at
 // the first link, or at from, and stops at until if that is not zero, with Rest set. The result of a complete
 // check is stored. It takes microseconds per call.
-func (t *Tenant) CheckOutcomes(ctx context.Context, from *OutcomeWalk, until time.Time) (OutcomeCheck, error) {
+func (t *Tenant) CheckOutcomes(ctx context.Context, from *OutcomeCursor, until time.Time) (OutcomeCheck, error) {
 	head, err := t.outcomeHead(ctx)
 	if err != nil {
 		return OutcomeCheck{}, err
@@ -94,7 +94,7 @@ func (t *Tenant) CheckOutcomes(ctx context.Context, from *OutcomeWalk, until tim
 }
 
 // computeOutcomes computes the chain. If retention removes its beginning meanwhile, it starts once more.
-func (t *Tenant) computeOutcomes(ctx context.Context, from *OutcomeWalk, head *dbgen.OutcomeHeadRow, until time.Time) (w *OutcomeWalk, whole bool, err error) {
+func (t *Tenant) computeOutcomes(ctx context.Context, from *OutcomeCursor, head *dbgen.OutcomeHeadRow, until time.Time) (w *OutcomeCursor, whole bool, err error) {
 	begin, err := t.beginOutcomes(ctx, head.First)
 	if err != nil {
 		return nil, false, err
@@ -110,7 +110,7 @@ func (t *Tenant) computeOutcomes(ctx context.Context, from *OutcomeWalk, head *d
 			return w, true, err
 		}
 		if isDeleted, err := t.isDeleted(ctx); err != nil || isDeleted {
-			return &OutcomeWalk{Tenant: t.id}, true, err
+			return &OutcomeCursor{Tenant: t.id}, true, err
 		}
 		now, err := t.beginOutcomes(ctx, head.First)
 		if err != nil || now.Cut == begin.Cut {
@@ -145,7 +145,7 @@ func (t *Tenant) isDeleted(ctx context.Context) (bool, error) {
 
 // walkOutcomes follows the chain to its end at the start of the check. Calls may have changed since, so if any
 // differ it reads on to the current end, where later links explain them or do not.
-func (t *Tenant) walkOutcomes(ctx context.Context, w *OutcomeWalk, head *dbgen.OutcomeHeadRow, until time.Time) (whole bool, err error) {
+func (t *Tenant) walkOutcomes(ctx context.Context, w *OutcomeCursor, head *dbgen.OutcomeHeadRow, until time.Time) (whole bool, err error) {
 	if whole, err := t.followOutcomes(ctx, w, head, until); err != nil || !whole {
 		return false, err
 	}
@@ -165,7 +165,7 @@ func (t *Tenant) walkOutcomes(ctx context.Context, w *OutcomeWalk, head *dbgen.O
 }
 
 // followOutcomes follows the chain to end, to the first flaw, or until a time.
-func (t *Tenant) followOutcomes(ctx context.Context, w *OutcomeWalk, end *dbgen.OutcomeHeadRow, until time.Time) (whole bool, err error) {
+func (t *Tenant) followOutcomes(ctx context.Context, w *OutcomeCursor, end *dbgen.OutcomeHeadRow, until time.Time) (whole bool, err error) {
 	for w.flaw == nil && w.N < end.Places {
 		if !until.IsZero() && time.Now().After(until) {
 			return false, nil
@@ -188,7 +188,7 @@ func (t *Tenant) followOutcomes(ctx context.Context, w *OutcomeWalk, end *dbgen.
 }
 
 // compareOutcomes adds links and compares their outcomes with the history.
-func (t *Tenant) compareOutcomes(ctx context.Context, w *OutcomeWalk, links []dbgen.OutcomeLinksRow) error {
+func (t *Tenant) compareOutcomes(ctx context.Context, w *OutcomeCursor, links []dbgen.OutcomeLinksRow) error {
 	ends := make([][]outcomeRow, len(links))
 	var ids []uuid.UUID
 	for i := range links {
@@ -222,18 +222,18 @@ func (t *Tenant) compareOutcomes(ctx context.Context, w *OutcomeWalk, links []db
 	return nil
 }
 
-func (w *OutcomeWalk) recordFlaw(n int64, call *uuid.UUID, reason AuditReason) {
+func (w *OutcomeCursor) recordFlaw(n int64, call *uuid.UUID, reason AuditReason) {
 	if w.flaw != nil {
 		return
 	}
-	w.flaw = &OutcomeFlaw{N: n, Reason: reason}
+	w.flaw = &OutcomeMismatch{N: n, Reason: reason}
 	if call != nil {
 		w.flaw.Call = &connectors.ToolCallID{UUID: *call}
 	}
 }
 
 // addLink adds one link and returns its outcomes.
-func (w *OutcomeWalk) addLink(l *dbgen.OutcomeLinksRow) []outcomeRow {
+func (w *OutcomeCursor) addLink(l *dbgen.OutcomeLinksRow) []outcomeRow {
 	if l.N != w.N+1 {
 		w.recordFlaw(w.N+1, nil, AuditLinkGone)
 		return nil
@@ -259,7 +259,7 @@ func (w *OutcomeWalk) addLink(l *dbgen.OutcomeLinksRow) []outcomeRow {
 
 // resolveLost applies a later link to calls that differ. Only a call recorded as lost may change: its process
 // reported the outcome after all.
-func (w *OutcomeWalk) resolveLost(l *dbgen.OutcomeLinksRow, ends []outcomeRow) {
+func (w *OutcomeCursor) resolveLost(l *dbgen.OutcomeLinksRow, ends []outcomeRow) {
 	if l.Kind != "changed" {
 		return
 	}
@@ -273,7 +273,7 @@ func (w *OutcomeWalk) resolveLost(l *dbgen.OutcomeLinksRow, ends []outcomeRow) {
 }
 
 // compareCall compares a recorded outcome with the row in the history; row nil: missing.
-func (w *OutcomeWalk) compareCall(l *dbgen.OutcomeLinksRow, end, row outcomeRow) {
+func (w *OutcomeCursor) compareCall(l *dbgen.OutcomeLinksRow, end, row outcomeRow) {
 	id := uuid.UUID(end[columnID])
 	if l.Kind == "ended" {
 		w.Calls++
@@ -299,14 +299,14 @@ func (w *OutcomeWalk) compareCall(l *dbgen.OutcomeLinksRow, end, row outcomeRow)
 }
 
 // findUnresolved returns the flaw that the links so far leave unexplained; nil: none.
-func (w *OutcomeWalk) findUnresolved() *OutcomeFlaw {
-	var first *OutcomeFlaw
+func (w *OutcomeCursor) findUnresolved() *OutcomeMismatch {
+	var first *OutcomeMismatch
 	if bytes.Compare(w.Missing[:], w.Removed[:]) > 0 {
-		first = &OutcomeFlaw{N: w.MissingN, Call: &connectors.ToolCallID{UUID: w.Missing}, Reason: OutcomeGone}
+		first = &OutcomeMismatch{N: w.MissingN, Call: &connectors.ToolCallID{UUID: w.Missing}, Reason: OutcomeGone}
 	}
 	for id, n := range w.Lost {
 		if first == nil || n < first.N || n == first.N && bytes.Compare(id[:], first.Call.UUID[:]) < 0 {
-			first = &OutcomeFlaw{N: n, Call: &connectors.ToolCallID{UUID: id}, Reason: OutcomeChanged}
+			first = &OutcomeMismatch{N: n, Call: &connectors.ToolCallID{UUID: id}, Reason: OutcomeChanged}
 		}
 	}
 	return first
@@ -328,10 +328,10 @@ func outcomeHash(tenant connectors.TenantID, before []byte, l *dbgen.OutcomeLink
 
 // OutcomeState is the result of the last complete check of call outcomes.
 type OutcomeState struct {
-	Calls     int64        // recorded outcomes
-	CheckedAt *time.Time   // nil: never
-	Good      int64        // outcomes that were checked
-	Bad       *OutcomeFlaw // nil: every call matched
+	Calls     int64            // recorded outcomes
+	CheckedAt *time.Time       // nil: never
+	Good      int64            // outcomes that were checked
+	Bad       *OutcomeMismatch // nil: every call matched
 }
 
 // OutcomeState reads the result of the last complete check.
@@ -345,7 +345,7 @@ func (t *Tenant) OutcomeState(ctx context.Context) (OutcomeState, error) {
 		state.Good = *head.CheckedCalls
 	}
 	if head.CheckedBad != nil {
-		state.Bad = &OutcomeFlaw{N: *head.CheckedBad, Reason: OutcomeLinkChanged}
+		state.Bad = &OutcomeMismatch{N: *head.CheckedBad, Reason: OutcomeLinkChanged}
 		if head.CheckedReason != nil {
 			state.Bad.Reason = AuditReason(*head.CheckedReason)
 		}

@@ -253,7 +253,7 @@ func TestACheckOfManyCallsGoesOnWhereItStopped(t *testing.T) {
 	w := fixture.New(t)
 	calls := endCalls(t, w, 6)
 	w.AsSystem(t, `update tool_calls set outcome = 'lost' where tenant_id = $1 and id = $2`, []any{w.Tenant, calls[0].ID})
-	var rest *store.OutcomeWalk
+	var rest *store.OutcomeCursor
 	turns := 0
 	for ; turns < 10; turns++ {
 		until := time.Now().Add(-time.Hour)
@@ -277,7 +277,7 @@ func TestACheckOfManyCallsGoesOnWhereItStopped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rest = new(store.OutcomeWalk)
+		rest = new(store.OutcomeCursor)
 		if err := json.Unmarshal(stored, rest); err != nil {
 			t.Fatal(err)
 		}

@@ -153,12 +153,12 @@ func TestClock_OneSyncPerConnector(t *testing.T) {
 		}
 	}
 	queued := queue(t, w, c.ID)
-	if _, err := w.Door().StartSync(t.Context(), store.StartSync{Run: &queued.ID, Instance: other}); fault.As(err).Type != store.TypeSyncRunning {
+	if _, err := w.Door().StartSync(t.Context(), store.SyncStart{Run: &queued.ID, Instance: other}); fault.As(err).Type != store.TypeSyncRunning {
 		t.Errorf("a queued sync beside the scheduled one: %v", err)
 	}
 	unchanged(t, w, claims, "search")
 
-	run, err := w.Door().StartSync(t.Context(), store.StartSync{Run: &queued.ID, Instance: other})
+	run, err := w.Door().StartSync(t.Context(), store.SyncStart{Run: &queued.ID, Instance: other})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,9 +11,9 @@ import (
 	"patchbay/internal/secret"
 )
 
-// HoldsCredential reports whether the stored credential has exactly this secret. It is false if no key opens
+// MatchesCredential reports whether the stored credential has exactly this secret. It is false if no key opens
 // the stored one.
-func (t *Tenant) HoldsCredential(ctx context.Context, c connectors.ConnectorID, agent *connectors.AgentID, entered secret.Text) (bool, error) {
+func (t *Tenant) MatchesCredential(ctx context.Context, c connectors.ConnectorID, agent *connectors.AgentID, entered secret.Text) (bool, error) {
 	rows, err := t.q.ConnectorSecretStates(ctx, t.id, c)
 	if err != nil {
 		return false, err

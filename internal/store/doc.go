@@ -17,7 +17,7 @@
 //  4. Row-level security is forced, for a role that neither owns the tables nor bypasses it (scope.go).
 //  5. The isolation table: a test requires a case for each method of Tenant and Vault, in which another tenant finds nothing.
 //
-// An audited change reads its subject with [Tenant.Before], writes, and ends with [Tenant.RecordChange], which stores
+// An audited change reads its subject with [Tenant.LockAndReadState], writes, and ends with [Tenant.RecordChange], which stores
 // what differs. [Actions] lists the known actions. A deferred trigger chains the entries by hash at the end of the
 // transaction (audit_chain.go); triggers on tool_calls chain the outcomes of calls (call_outcomes.go).
 //

@@ -33,7 +33,7 @@ func FuzzCursor(f *testing.F) {
 	f.Add("WyJh", "", 0)
 	f.Add("=", "agents", 1)
 	f.Fuzz(func(t *testing.T, cursor, list string, parts int) {
-		p := Page{Cursor: cursor, Order: Order{By: "changed", Down: true}}
+		p := Page{Cursor: cursor, Order: SortOrder{By: "changed", Descending: true}}
 		at, err := p.parseCursor(list, parts)
 		refused(t, cursor, err)
 		if err == nil && (at == nil) != (cursor == "") || at != nil && len(at) != parts {

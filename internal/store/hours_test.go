@@ -21,14 +21,14 @@ var hourAttempts = map[string]attempt{
 		f, err := o.door.Figures(ctx, time.Time{})
 		return len(f.Calls)+len(f.Syncs)+len(f.Connectors) > 0, err
 	},
-	"Needs": func(ctx context.Context, o outsider) (bool, error) {
-		n, err := o.door.Needs(ctx, 100)
+	"AttentionItems": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.AttentionItems(ctx, 100)
 		return len(n.List) > 0, err
 	},
 }
 
 // ownHours are the methods that show the outsider's own rows.
-var ownHours = map[string]bool{"MarkUsage": true, "Figures": true, "Needs": true}
+var ownHours = map[string]bool{"MarkUsage": true, "Figures": true, "AttentionItems": true}
 
 func run(t *testing.T, w *fixture.World, sql string, args ...any) {
 	t.Helper()

@@ -68,8 +68,8 @@ var tenantAttempts = map[string]attempt{
 		theirs, err := o.Door().Self(ctx)
 		return theirs.Name == "Mine", err
 	},
-	"Configure": func(ctx context.Context, o outsider) (bool, error) {
-		if err := o.door.Configure(ctx, connectors.HistoryFull, connectors.ReadersAuditors, time.Hour); err != nil {
+	"SetCallSettings": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.SetCallSettings(ctx, connectors.HistoryFull, connectors.ReadersAuditors, time.Hour); err != nil {
 			return false, err
 		}
 		theirs, err := o.Door().Self(ctx)
@@ -275,7 +275,7 @@ var tenantAttempts = map[string]attempt{
 		return n > 0, err
 	},
 	"StartSync": func(ctx context.Context, o outsider) (bool, error) {
-		if _, err := o.door.StartSync(ctx, store.StartSync{Run: &o.queued.ID, Instance: o.Instance}); !fault.Is(err, fault.NotFound) {
+		if _, err := o.door.StartSync(ctx, store.SyncStart{Run: &o.queued.ID, Instance: o.Instance}); !fault.Is(err, fault.NotFound) {
 			return true, err
 		}
 		return one(o.door.StartSync(ctx, o.Start(o.connector.ID)))
@@ -378,8 +378,8 @@ var vaultAttempts = map[string]attempt{
 }
 
 // ownWorld are the methods that make or show the outsider's own rows: they succeed, and find nothing of the victim's.
-var ownWorld = map[string]bool{"HoldsCredential": true, "HoldsClientSecret": true,
-	"Self": true, "CheckAudit": true, "AuditState": true, "CheckOutcomes": true, "OutcomeState": true, "ExportAudit": true, "CutAudit": true, "AuditEnd": true, "AuditSigner": true, "Invitations": true, "Invite": true, "Rename": true, "SetQuota": true, "Limit": true, "QuotaUses": true, "ToolQuotaUse": true, "Configure": true, "IssueAccount": true, "CreateAPIKey": true, "CreateAgent": true, "CreateConnector": true,
+var ownWorld = map[string]bool{"MatchesCredential": true, "HoldsClientSecret": true,
+	"Self": true, "CheckAudit": true, "AuditState": true, "CheckOutcomes": true, "OutcomeState": true, "ExportAudit": true, "CutAudit": true, "AuditEnd": true, "AuditSigner": true, "Invitations": true, "Invite": true, "Rename": true, "SetQuota": true, "SetOperatorQuota": true, "QuotaUses": true, "ToolQuotaUse": true, "SetCallSettings": true, "IssueAccount": true, "CreateAPIKey": true, "CreateAgent": true, "CreateConnector": true,
 	"QueueAllSyncs": true, "NewestSweep": true, "DeleteFlows": true, "ConnectorStats": true, "Record": true, "Definitions": true, "FinishUnchanged": true, "DeleteCredentials": true, "MarkUsed": true,
 	"SaveRegistration": true, "DeleteRegistration": true, "LockConnector": true, "LeaseGrant": true, "SaveRefreshed": true, "EndGrant": true, "DelayRefresh": true,
 	"RefuseGrant": true, "DeleteClientSecret": true, "DeleteEnvironment": true, "ExpiringCredentials": true, "SetAuthBehaviour": true, "RenewMachineTokens": true,

@@ -32,7 +32,7 @@ func (s *Store) MoveKeys(ctx context.Context, to secret.KEK, uri string) (m Keys
 	return m, err
 }
 
-func (r *liveKeyring) moveKEK(ctx context.Context, q *dbgen.Queries, to secret.KEK, uri string) (m KeysMove, err error) {
+func (k *liveKeyring) moveKEK(ctx context.Context, q *dbgen.Queries, to secret.KEK, uri string) (m KeysMove, err error) {
 	if err := q.LockKeysets(ctx); err != nil {
 		return m, err
 	}
@@ -50,7 +50,7 @@ func (r *liveKeyring) moveKEK(ctx context.Context, q *dbgen.Queries, to secret.K
 		end = q.CancelKeysetMove
 	case at == notMoving:
 		m.Begun = true
-		if err := r.storeCopy(ctx, q, rows, to); err != nil {
+		if err := k.storeCopy(ctx, q, rows, to); err != nil {
 			return m, err
 		}
 	}
@@ -70,8 +70,8 @@ func (r *liveKeyring) moveKEK(ctx context.Context, q *dbgen.Queries, to secret.K
 }
 
 // storeCopy stores a second copy of the keys, wrapped by to.
-func (r *liveKeyring) storeCopy(ctx context.Context, q *dbgen.Queries, rows []dbgen.KeysetsRow, to secret.KEK) error {
-	have, err := openKeyring(rows, r.kek)
+func (k *liveKeyring) storeCopy(ctx context.Context, q *dbgen.Queries, rows []dbgen.KeysetsRow, to secret.KEK) error {
+	have, err := openKeyring(rows, k.kek)
 	if err != nil {
 		return err
 	}

@@ -52,10 +52,10 @@ func (t *Tenant) OpenStream(ctx context.Context, s Stream, credential *connector
 
 // StreamEnd describes how a stream ended.
 type StreamEnd struct {
-	State    connectors.ListenState // ListenWaiting or ListenIsOff
-	Reason   connectors.ListenReason
-	Again    *time.Duration // delay until it may be opened again; nil: not before a person resumes it
-	Failures int            // consecutive, including this one
+	State      connectors.ListenState // ListenWaiting or ListenStateOff
+	Reason     connectors.ListenReason
+	RetryAfter *time.Duration // delay until it may be opened again; nil: not before a person resumes it
+	Failures   int            // consecutive, including this one
 }
 
 // CloseStream releases a stream that the process still holds.
@@ -63,8 +63,8 @@ func (t *Tenant) CloseStream(ctx context.Context, s Stream, e StreamEnd) error {
 	p := dbgen.ReleaseListenerParams{
 		TenantID: t.id, ConnectorID: s.Connector, InstanceID: &s.Instance, State: e.State, Reason: e.Reason, Failures: int32(e.Failures),
 	}
-	if e.Again != nil {
-		seconds := e.Again.Seconds()
+	if e.RetryAfter != nil {
+		seconds := e.RetryAfter.Seconds()
 		p.DueS = &seconds
 	}
 	return t.q.ReleaseListener(ctx, p)
@@ -85,7 +85,7 @@ func (t *Tenant) RecordListChanges(ctx context.Context, s Stream, h ListChanges)
 	})
 }
 
-// NotifyListChanged notifies every process of a list_changed notification: NoticeTools, NoticePrompts or
+// NotifyListChanged notifies every process of a list_changed notification: ChangeTools, NoticePrompts or
 // NoticeResources.
 func (t *Tenant) NotifyListChanged(ctx context.Context, id connectors.ConnectorID, kind string) error {
 	n, err := t.q.NotifyListChanged(ctx, kind, t.id, id)

@@ -61,13 +61,13 @@ var listenerAttempts = map[string]attempt{
 	},
 	"OpenStream": func(ctx context.Context, o outsider) (bool, error) { return o.door.OpenStream(ctx, o.stream, nil, 0) },
 	"CloseStream": func(ctx context.Context, o outsider) (bool, error) {
-		return o.changedStream(ctx, o.door.CloseStream(ctx, o.stream, store.StreamEnd{State: connectors.ListenIsOff, Reason: connectors.ListenEnds}))
+		return o.changedStream(ctx, o.door.CloseStream(ctx, o.stream, store.StreamEnd{State: connectors.ListenStateOff, Reason: connectors.ListenShortLived}))
 	},
 	"RecordListChanges": func(ctx context.Context, o outsider) (bool, error) {
 		return o.changedStream(ctx, o.door.RecordListChanges(ctx, o.stream, store.ListChanges{Times: 1, At: time.Now(), Unchanged: 1}))
 	},
 	"NotifyListChanged": func(ctx context.Context, o outsider) (bool, error) {
-		err := o.door.NotifyListChanged(ctx, o.stream.Connector, store.NoticeTools)
+		err := o.door.NotifyListChanged(ctx, o.stream.Connector, store.ChangeTools)
 		return err == nil, err
 	},
 	"ListsHash": func(ctx context.Context, o outsider) (bool, error) {

@@ -91,7 +91,7 @@ func TestStreams_MoveFromDeadProcess(t *testing.T) {
 	if held || err != nil {
 		t.Errorf("the dead one still holds it: %v, %v", held, err)
 	}
-	streams, err := w.St.System().HeldStreams(t.Context(), w.Instance)
+	streams, err := w.St.System().OwnedStreams(t.Context(), w.Instance)
 	if err != nil || len(streams) != 1 || streams[0].Stale {
 		t.Errorf("held %+v, %v", streams, err)
 	}
@@ -122,7 +122,7 @@ func TestStreams_StaleAfterSettingsChange(t *testing.T) {
 	if err := w.Door().DeleteCredential(t.Context(), secret.ID, nil); err != nil {
 		t.Fatal(err)
 	}
-	streams, err := w.St.System().HeldStreams(t.Context(), w.Instance)
+	streams, err := w.St.System().OwnedStreams(t.Context(), w.Instance)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,12 +148,12 @@ func TestStreams_StayOffUntilResumed(t *testing.T) {
 			c := listened(t, w, w.Tenant)
 			claim(t, w, w.Instance)
 			sys := w.St.System()
-			off := store.StreamEnd{State: connectors.ListenIsOff, Reason: connectors.ListenFlood, Failures: 3}
+			off := store.StreamEnd{State: connectors.ListenStateOff, Reason: connectors.ListenFlood, Failures: 3}
 			if err := w.Door().CloseStream(t.Context(), store.Stream{Connector: c.ID, Instance: w.Instance}, off); err != nil {
 				t.Fatal(err)
 			}
 			reviewAll(t, w)
-			if l := listening(t, w, c); l.State != connectors.ListenIsOff || l.Reason != connectors.ListenFlood || len(claim(t, w, w.Instance)) != 0 {
+			if l := listening(t, w, c); l.State != connectors.ListenStateOff || l.Reason != connectors.ListenFlood || len(claim(t, w, w.Instance)) != 0 {
 				t.Errorf("%+v", l)
 			}
 			if err := again(w, c); err != nil {
@@ -175,7 +175,7 @@ func TestStreams_RetryAfterCredentialIsStored(t *testing.T) {
 	c := listened(t, w, w.Tenant)
 	claim(t, w, w.Instance)
 	day := 24 * time.Hour
-	end := store.StreamEnd{State: connectors.ListenIsOff, Reason: connectors.ListenUnauthorized, Again: &day}
+	end := store.StreamEnd{State: connectors.ListenStateOff, Reason: connectors.ListenUnauthorized, RetryAfter: &day}
 	if err := w.Door().CloseStream(t.Context(), store.Stream{Connector: c.ID, Instance: w.Instance}, end); err != nil {
 		t.Fatal(err)
 	}

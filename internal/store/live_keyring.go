@@ -52,8 +52,8 @@ func openRing(ctx context.Context, s scope, kek secret.KEK) (*liveKeyring, error
 }
 
 // Open decrypts a value that any process sealed with the same additional data.
-func (r *liveKeyring) Open(sealed []byte, ad secret.AD) (secret.Text, error) {
-	have := r.current.Load()
+func (k *liveKeyring) Open(sealed []byte, ad secret.AD) (secret.Text, error) {
+	have := k.current.Load()
 	plain, err := have.openSecret(sealed, ad)
 	if !errors.Is(err, secret.ErrUnknownKey) {
 		return plain, err
@@ -61,18 +61,18 @@ func (r *liveKeyring) Open(sealed []byte, ad secret.AD) (secret.Text, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), reloadTimeout)
 	defer cancel()
 	if have.tenants.get(ad.Tenant) == nil { // not cached yet, which is no reason to reload the installation's keys
-		if _, err := r.tenantSealer(ctx, r.scope, have, ad.Tenant); err != nil {
+		if _, err := k.tenantSealer(ctx, k.scope, have, ad.Tenant); err != nil {
 			return "", err
 		}
 		if plain, err = have.openSecret(sealed, ad); !errors.Is(err, secret.ErrUnknownKey) {
 			return plain, err
 		}
 	}
-	if err := r.reloadKeys(ctx, have); err != nil {
+	if err := k.reloadKeys(ctx, have); err != nil {
 		return "", err
 	}
-	have = r.current.Load()
-	if _, err := r.tenantSealer(ctx, r.scope, have, ad.Tenant); err != nil {
+	have = k.current.Load()
+	if _, err := k.tenantSealer(ctx, k.scope, have, ad.Tenant); err != nil {
 		return "", err
 	}
 	return have.openSecret(sealed, ad)
@@ -80,12 +80,12 @@ func (r *liveKeyring) Open(sealed []byte, ad secret.AD) (secret.Text, error) {
 
 // openWithin is Open inside a transaction: the transaction may have made the tenant's key, and waiting for a
 // second connection could deadlock the pool.
-func (r *liveKeyring) openWithin(ctx context.Context, s scope, sealed []byte, ad secret.AD) (secret.Text, error) {
-	have := r.current.Load()
+func (k *liveKeyring) openWithin(ctx context.Context, s scope, sealed []byte, ad secret.AD) (secret.Text, error) {
+	have := k.current.Load()
 	if plain, err := have.openSecret(sealed, ad); !errors.Is(err, secret.ErrUnknownKey) {
 		return plain, err
 	}
-	sealer, err := r.tenantSealer(ctx, s, have, ad.Tenant)
+	sealer, err := k.tenantSealer(ctx, s, have, ad.Tenant)
 	if err != nil {
 		return "", err
 	}
@@ -94,7 +94,7 @@ func (r *liveKeyring) openWithin(ctx context.Context, s scope, sealed []byte, ad
 			return plain, err
 		}
 	}
-	return r.Open(sealed, ad)
+	return k.Open(sealed, ad)
 }
 
 // openSecret tries the keys in memory. The previous keys count too: a row may have been read just before it was
@@ -116,36 +116,36 @@ func (k *keyringSnapshot) openSecret(sealed []byte, ad secret.AD) (secret.Text, 
 }
 
 // reloadIfChanged reloads the stored keys if they changed, and returns this process's generation.
-func (r *liveKeyring) reloadIfChanged(ctx context.Context) (generation int, err error) {
-	have := r.current.Load()
-	stored, err := dbgen.New(r.scope).KeysetGeneration(ctx)
+func (k *liveKeyring) reloadIfChanged(ctx context.Context) (generation int, err error) {
+	have := k.current.Load()
+	stored, err := dbgen.New(k.scope).KeysetGeneration(ctx)
 	if err == nil && int(stored) != have.generation {
-		err = r.reloadKeys(ctx, have)
+		err = k.reloadKeys(ctx, have)
 	}
-	return r.current.Load().generation, err
+	return k.current.Load().generation, err
 }
 
 // reloadKeys reads the stored keys, unless another caller has since seen was read.
-func (r *liveKeyring) reloadKeys(ctx context.Context, seen *keyringSnapshot) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	have := r.current.Load()
+func (k *liveKeyring) reloadKeys(ctx context.Context, seen *keyringSnapshot) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	have := k.current.Load()
 	if have != seen {
 		return nil
 	}
-	rows, err := dbgen.New(r.scope).Keysets(ctx)
+	rows, err := dbgen.New(k.scope).Keysets(ctx)
 	if err != nil {
 		return err
 	}
-	stored, err := have.reopenKeys(rows, r.kek)
+	stored, err := have.reopenKeys(rows, k.kek)
 	if err != nil || stored.generation == have.generation {
 		return err
 	}
 	// After the generation: these keys are at least as new.
-	if stored.tenants, err = have.tenants.reloadAll(ctx, r.scope, stored.Sealer); err != nil {
+	if stored.tenants, err = have.tenants.reloadAll(ctx, k.scope, stored.Sealer); err != nil {
 		return err
 	}
-	r.current.Store(&stored)
+	k.current.Store(&stored)
 	return nil
 }
 
@@ -171,24 +171,24 @@ func (k *keyringSnapshot) reopenKeys(rows []dbgen.KeysetsRow, kek secret.KEK) (k
 
 // sealAndRetry seals plain and calls write. If the key is retired in between, the database refuses the value,
 // and it retries once with the newest key. A transaction of s survives the refusal.
-func (r *liveKeyring) sealAndRetry(ctx context.Context, s scope, plain secret.Text, ad secret.AD, write func(sealed []byte) error) error {
-	have := r.current.Load()
-	err := r.sealAndWrite(ctx, s, have, plain, ad, write)
+func (k *liveKeyring) sealAndRetry(ctx context.Context, s scope, plain secret.Text, ad secret.AD, write func(sealed []byte) error) error {
+	have := k.current.Load()
+	err := k.sealAndWrite(ctx, s, have, plain, ad, write)
 	if !errors.Is(err, errRetiredKey) {
 		return err
 	}
-	if err := r.reloadKeys(ctx, have); err != nil {
+	if err := k.reloadKeys(ctx, have); err != nil {
 		return err
 	}
-	return r.sealAndWrite(ctx, s, r.current.Load(), plain, ad, write)
+	return k.sealAndWrite(ctx, s, k.current.Load(), plain, ad, write)
 }
 
-func (r *liveKeyring) sealAndWrite(ctx context.Context, s scope, have *keyringSnapshot, plain secret.Text, ad secret.AD, write func(sealed []byte) error) error {
+func (k *liveKeyring) sealAndWrite(ctx context.Context, s scope, have *keyringSnapshot, plain secret.Text, ad secret.AD, write func(sealed []byte) error) error {
 	attempt := func() error {
 		by := have.Sealer
 		if have.perTenant && ad.Tenant != "" { // values of no tenant are sealed by the installation's key
 			var err error
-			if by, err = r.tenantSealerOrNew(ctx, s, have, ad.Tenant); err != nil {
+			if by, err = k.tenantSealerOrNew(ctx, s, have, ad.Tenant); err != nil {
 				return err
 			}
 		}

@@ -10,8 +10,8 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// ProgramOwner is the current sign-in state of a member with OAuth clients.
-type ProgramOwner struct {
+// ClientOwner is the current sign-in state of a member with OAuth clients.
+type ClientOwner struct {
 	Role        connectors.Role
 	SSO         bool      // the tenant uses single sign-on
 	SSOOnly     bool      // the member may only use single sign-on
@@ -22,33 +22,33 @@ type ProgramOwner struct {
 // StoredMemberToken is an access token of a client that acts as a member, with its MAC and the member's current
 // state.
 type StoredMemberToken struct {
-	Member    Membership
-	Standing  ProgramOwner
-	UserID    connectors.UserID
-	Client    connectors.AgentClientID
-	ClientID  string
-	Name      string // the client's self-chosen name
-	Host      string // host of its metadata document; empty: registered dynamically
-	Scope     connectors.ClientScope
-	BySSO     bool
-	LetIn     time.Time
-	CreatedAt time.Time
-	ExpiresAt time.Time
-	UsedAt    *time.Time
-	SecretMAC []byte
+	Member       Membership
+	Owner        ClientOwner
+	UserID       connectors.UserID
+	Client       connectors.AgentClientID
+	ClientID     string
+	Name         string // the client's self-chosen name
+	Host         string // host of its metadata document; empty: registered dynamically
+	Scope        connectors.ClientScope
+	BySSO        bool
+	AuthorizedAt time.Time
+	CreatedAt    time.Time
+	ExpiresAt    time.Time
+	UsedAt       *time.Time
+	SecretMAC    []byte
 }
 
 // ProgramOwner reads the sign-in state of a member with OAuth clients.
-func (t *Tenant) ProgramOwner(ctx context.Context, user connectors.UserID) (ProgramOwner, error) {
+func (t *Tenant) ProgramOwner(ctx context.Context, user connectors.UserID) (ClientOwner, error) {
 	r, err := t.q.ClientOwner(ctx, t.id, user)
 	if err != nil {
-		return ProgramOwner{}, rowError(err, "member")
+		return ClientOwner{}, rowError(err, "member")
 	}
 	return toProgramOwner(r), nil
 }
 
-func toProgramOwner(r dbgen.ClientOwnerRow) ProgramOwner {
-	return ProgramOwner{Role: r.Role, SSO: r.Sso, SSOOnly: r.SsoOnly, SSOSignedIn: r.SsoSignedInAt, SignedOut: r.SignedOutAt}
+func toProgramOwner(r dbgen.ClientOwnerRow) ClientOwner {
+	return ClientOwner{Role: r.Role, SSO: r.Sso, SSOOnly: r.SsoOnly, SSOSignedIn: r.SsoSignedInAt, SignedOut: r.SignedOutAt}
 }
 
 // MemberToken is a new access token of a client that acts as a member.
@@ -89,11 +89,11 @@ func (s *System) MemberToken(ctx context.Context, id connectors.MemberTokenID) (
 			Tenant: toTenant(r.Tenant), Role: r.Role, Email: r.Email, Name: r.Name, SSO: r.Sso, SSOOnly: r.SsoOnly, SecondFactor: r.SecondFactor,
 			Issued: r.Issued,
 		},
-		Standing: toProgramOwner(dbgen.ClientOwnerRow{
+		Owner: toProgramOwner(dbgen.ClientOwnerRow{
 			Role: r.Role, SignedOutAt: r.SignedOutAt, Sso: r.Sso, SsoOnly: r.SsoOnly, SsoSignedInAt: r.SsoSignedInAt,
 		}),
 		UserID: r.UserID, Client: r.AgentClientID, ClientID: r.ClientID, Name: r.ClientName, Host: r.ClientHost,
-		Scope: connectors.ClientScope(textOrEmpty(r.Scope)), BySSO: r.BySso, LetIn: r.LetInAt, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, UsedAt: r.LastUsedAt, SecretMAC: r.SecretMac,
+		Scope: connectors.ClientScope(textOrEmpty(r.Scope)), BySSO: r.BySso, AuthorizedAt: r.LetInAt, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, UsedAt: r.LastUsedAt, SecretMAC: r.SecretMac,
 	}, nil
 }
 
@@ -102,9 +102,9 @@ func (s *System) TouchMemberToken(ctx context.Context, id connectors.MemberToken
 	return s.q.TouchMemberToken(ctx, id)
 }
 
-// SpendConfirmation marks a confirmation as used and remembers it until a time. It is false if it was used
+// ConsumeConfirmation marks a confirmation as used and remembers it until a time. It is false if it was used
 // already.
-func (t *Tenant) SpendConfirmation(ctx context.Context, id uuid.UUID, until time.Time) (bool, error) {
+func (t *Tenant) ConsumeConfirmation(ctx context.Context, id uuid.UUID, until time.Time) (bool, error) {
 	n, err := t.q.ConsumeConfirmation(ctx, t.id, id, until)
 	return n > 0, err
 }

@@ -7,8 +7,8 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Needs returns what waits for a person, at most max of each kind, in one round trip.
-func (t *Tenant) Needs(ctx context.Context, max int) (connectors.Needs, error) {
+// AttentionItems returns what waits for a person, at most max of each kind, in one round trip.
+func (t *Tenant) AttentionItems(ctx context.Context, max int) (connectors.Needs, error) {
 	rows := int32(max)
 	var calls []dbgen.AttentionApprovalsRow
 	var needy []dbgen.AttentionConnectorsRow

@@ -130,17 +130,17 @@ func (t *Tenant) Notices(ctx context.Context, person *connectors.UserID, p Page)
 	return newList(p, rows, toNotice, "notices", func(r dbgen.NoticesRow) []string { return []string{r.ID.String()} }), nil
 }
 
-// News counts what is new for a member.
-type News struct {
+// BadgeCounts counts what is new for a member.
+type BadgeCounts struct {
 	Approvals int // calls that wait for approval
 	Changes   int // tool changes that wait for review
 	Unread    int // of the newest MaxUnread notices
 }
 
 // News reads the counts for one person.
-func (t *Tenant) News(ctx context.Context, person *connectors.UserID) (News, error) {
+func (t *Tenant) News(ctx context.Context, person *connectors.UserID) (BadgeCounts, error) {
 	row, err := t.q.CountBadges(ctx, t.id, MaxUnread, personID(person))
-	return News{Approvals: int(row.Approvals), Changes: int(row.Changes), Unread: int(row.Notices)}, err
+	return BadgeCounts{Approvals: int(row.Approvals), Changes: int(row.Changes), Unread: int(row.Notices)}, err
 }
 
 // ReadNotices marks notices as read by a person, all without ids. It returns how many were unread; unknown ids

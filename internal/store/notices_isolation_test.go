@@ -60,7 +60,7 @@ var noticeAttempts = map[string]attempt{
 	},
 	"News": func(ctx context.Context, o outsider) (bool, error) {
 		news, err := o.door.News(ctx, &o.member.UserID)
-		return news != store.News{}, err
+		return news != store.BadgeCounts{}, err
 	},
 	"ReadNotices": func(ctx context.Context, o outsider) (bool, error) {
 		n, err := o.door.ReadNotices(ctx, o.member.UserID, o.notice.ID)

@@ -12,11 +12,11 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Order is the sort order of a list. The zero value is the default, by name. Unsupported orders fall back to
+// SortOrder is the sort order of a list. The zero value is the default, by name. Unsupported orders fall back to
 // it.
-type Order struct {
-	By   string // "name", or an order of the list
-	Down bool   // descending; names as tie-breakers stay ascending
+type SortOrder struct {
+	By         string // "name", or an order of the list
+	Descending bool   // descending; names as tie-breakers stay ascending
 }
 
 // Orders of the lists besides "name".
@@ -32,21 +32,21 @@ var statusRanks = []string{
 }
 
 // restrictTo returns the order if orders contains it, else the default.
-func (o Order) restrictTo(orders []string) Order {
+func (o SortOrder) restrictTo(orders []string) SortOrder {
 	if o.By != "name" && !slices.Contains(orders, o.By) {
-		return Order{}
+		return SortOrder{}
 	}
 	return o
 }
 
-func (o Order) isDefault() bool { return o == Order{} || o == Order{By: "name"} }
+func (o SortOrder) isDefault() bool { return o == SortOrder{} || o == SortOrder{By: "name"} }
 
 // isNameDescending reports whether names sort descending.
-func (o Order) isNameDescending() bool { return o.By == "name" && o.Down }
+func (o SortOrder) isNameDescending() bool { return o.By == "name" && o.Descending }
 
 // cursorName returns the cursor name of a list in this order. Cursors are invalid in another order.
-func (o Order) cursorName(name string) string {
-	if o.Down {
+func (o SortOrder) cursorName(name string) string {
+	if o.Descending {
 		return name + " by " + o.By + ", down"
 	}
 	return name + " by " + o.By
@@ -92,7 +92,7 @@ func (t *Tenant) connectorsOrdered(ctx context.Context, f ConnectorFilter) (List
 	}
 	keys, err := t.q.ConnectorOrder(ctx, dbgen.ConnectorOrderParams{
 		By: f.Order.By, Ranks: statusRanks, TenantID: t.id, Status: cleanText(string(f.Status)), Pattern: containsPattern(f.Query),
-		AfterKey: after.key, Down: f.Order.Down, NamesDown: f.Order.isNameDescending(), AfterName: after.name, AfterID: after.id, MaxRows: f.rowLimit(),
+		AfterKey: after.key, Down: f.Order.Descending, NamesDown: f.Order.isNameDescending(), AfterName: after.name, AfterID: after.id, MaxRows: f.rowLimit(),
 	})
 	if err != nil || len(keys) == 0 {
 		return List[connectors.Connector]{Items: []connectors.Connector{}}, err
@@ -122,7 +122,7 @@ func (t *Tenant) agentsOrdered(ctx context.Context, p Page) (List[connectors.Age
 		return List[connectors.Agent]{}, err
 	}
 	rows, err := t.q.AgentOrder(ctx, dbgen.AgentOrderParams{
-		By: p.Order.By, TenantID: t.id, AfterKey: after.key, Down: p.Order.Down, NamesDown: p.Order.isNameDescending(),
+		By: p.Order.By, TenantID: t.id, AfterKey: after.key, Down: p.Order.Descending, NamesDown: p.Order.isNameDescending(),
 		AfterName: after.name, AfterID: after.id, MaxRows: p.rowLimit(),
 	})
 	if err != nil {
@@ -147,7 +147,7 @@ func (t *Tenant) toolsOrdered(ctx context.Context, f ToolFilter) (List[connector
 		By: f.Order.By, TenantID: t.id, Connector: f.connectorUUID(), Removed: f.Removed,
 		Tag: strings.ToLower(strings.TrimSpace(cleanText(f.Tag))), State: string(f.State), Says: hintPattern(f.Hint),
 		Query: strings.TrimSpace(cleanText(f.Query)), Prefix: prefixPattern(f.Query),
-		AfterMoment: moment, AfterKey: after.key, Down: f.Order.Down, NamesDown: f.Order.isNameDescending(), AfterName: after.name, AfterID: after.id, MaxRows: f.rowLimit(),
+		AfterMoment: moment, AfterKey: after.key, Down: f.Order.Descending, NamesDown: f.Order.isNameDescending(), AfterName: after.name, AfterID: after.id, MaxRows: f.rowLimit(),
 	})
 	if err != nil || len(keys) == 0 {
 		return List[connectors.Tool]{Items: []connectors.Tool{}}, err

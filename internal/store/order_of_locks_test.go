@@ -55,7 +55,7 @@ func TestDeleteTenant_WaitsForAction(t *testing.T) {
 	c, agent := w.Connector(t), w.Agent(t)
 	deleted := make(chan error, 1)
 	err := w.Door().Tx(t.Context(), func(tx *store.Tenant) error {
-		was, err := tx.Before(t.Context(), store.OfAgent(agent.ID))
+		was, err := tx.LockAndReadState(t.Context(), store.OfAgent(agent.ID))
 		if err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // throughout reads a list page by page, and fails where a page is longer than it may be.
-func throughout[T any](t *testing.T, limit int, o store.Order, read func(store.Page) (store.List[T], error)) []T {
+func throughout[T any](t *testing.T, limit int, o store.SortOrder, read func(store.Page) (store.List[T], error)) []T {
 	t.Helper()
 	var all []T
 	for cursor := ""; ; {
@@ -57,15 +57,15 @@ func TestConnectors_OrderHoldsAcrossPages(t *testing.T) {
 	read := func(p store.Page) (store.List[connectors.Connector], error) {
 		return w.Door().Connectors(t.Context(), store.ConnectorFilter{Page: p})
 	}
-	for order, want := range map[store.Order][]string{
-		{}:                          {"Atlas", "birch", "Cedar", "Dune"},
-		{By: "name"}:                {"Atlas", "birch", "Cedar", "Dune"},
-		{By: "name", Down: true}:    {"Dune", "Cedar", "birch", "Atlas"},
-		{By: "tools"}:               {"birch", "Atlas", "Dune", "Cedar"},
-		{By: "tools", Down: true}:   {"Cedar", "Atlas", "Dune", "birch"},
-		{By: "status"}:              {"Atlas", "Cedar", "Dune", "birch"},
-		{By: "status", Down: true}:  {"birch", "Atlas", "Cedar", "Dune"},
-		{By: "nothing", Down: true}: {"Atlas", "birch", "Cedar", "Dune"},
+	for order, want := range map[store.SortOrder][]string{
+		{}:                                {"Atlas", "birch", "Cedar", "Dune"},
+		{By: "name"}:                      {"Atlas", "birch", "Cedar", "Dune"},
+		{By: "name", Descending: true}:    {"Dune", "Cedar", "birch", "Atlas"},
+		{By: "tools"}:                     {"birch", "Atlas", "Dune", "Cedar"},
+		{By: "tools", Descending: true}:   {"Cedar", "Atlas", "Dune", "birch"},
+		{By: "status"}:                    {"Atlas", "Cedar", "Dune", "birch"},
+		{By: "status", Descending: true}:  {"birch", "Atlas", "Cedar", "Dune"},
+		{By: "nothing", Descending: true}: {"Atlas", "birch", "Cedar", "Dune"},
 	} {
 		for limit := 1; limit <= 4; limit++ {
 			have := names(throughout(t, limit, order, read), func(c connectors.Connector) string { return c.Name })
@@ -74,7 +74,7 @@ func TestConnectors_OrderHoldsAcrossPages(t *testing.T) {
 			}
 		}
 	}
-	synced := names(throughout(t, 2, store.Order{By: "synced", Down: true}, read), func(c connectors.Connector) string { return c.Name })
+	synced := names(throughout(t, 2, store.SortOrder{By: "synced", Descending: true}, read), func(c connectors.Connector) string { return c.Name })
 	if synced[3] != "birch" {
 		t.Errorf("by the last sync: %v", synced)
 	}
@@ -87,14 +87,14 @@ func TestAgents_OrderHoldsAcrossPages(t *testing.T) {
 		w.Agent(t, func(a *connectors.Agent) { a.Name = name; a.Enabled = name != "ada" })
 	}
 	read := func(p store.Page) (store.List[connectors.Agent], error) { return w.Door().Agents(t.Context(), p) }
-	for order, want := range map[store.Order][]string{
-		{}:                        {"ada", "Ben", "Cleo"},
-		{By: "name", Down: true}:  {"Cleo", "Ben", "ada"},
-		{By: "state"}:             {"ada", "Ben", "Cleo"},
-		{By: "state", Down: true}: {"Ben", "Cleo", "ada"},
-		{By: "added"}:             {"Cleo", "ada", "Ben"},
-		{By: "added", Down: true}: {"Ben", "ada", "Cleo"},
-		{By: "approval"}:          {"ada", "Ben", "Cleo"},
+	for order, want := range map[store.SortOrder][]string{
+		{}:                              {"ada", "Ben", "Cleo"},
+		{By: "name", Descending: true}:  {"Cleo", "Ben", "ada"},
+		{By: "state"}:                   {"ada", "Ben", "Cleo"},
+		{By: "state", Descending: true}: {"Ben", "Cleo", "ada"},
+		{By: "added"}:                   {"Cleo", "ada", "Ben"},
+		{By: "added", Descending: true}: {"Ben", "ada", "Cleo"},
+		{By: "approval"}:                {"ada", "Ben", "Cleo"},
 	} {
 		for limit := 1; limit <= 3; limit++ {
 			have := names(throughout(t, limit, order, read), func(a connectors.Agent) string { return a.Name })
@@ -116,11 +116,11 @@ func TestTools_OrderHoldsAcrossPages(t *testing.T) {
 		return w.Door().Tools(t.Context(), store.ToolFilter{Page: p})
 	}
 	of := func(x connectors.Tool) string { return x.ConnectorName + " " + x.Name }
-	for order, want := range map[store.Order][]string{
-		{By: "connector"}:             {"Ant beta", "Ant delta", "Zebra alpha", "Zebra delta"},
-		{By: "connector", Down: true}: {"Zebra alpha", "Zebra delta", "Ant beta", "Ant delta"},
-		{By: "changed"}:               {"Zebra alpha", "Zebra delta", "Ant beta", "Ant delta"},
-		{By: "changed", Down: true}:   {"Ant beta", "Ant delta", "Zebra alpha", "Zebra delta"},
+	for order, want := range map[store.SortOrder][]string{
+		{By: "connector"}:                   {"Ant beta", "Ant delta", "Zebra alpha", "Zebra delta"},
+		{By: "connector", Descending: true}: {"Zebra alpha", "Zebra delta", "Ant beta", "Ant delta"},
+		{By: "changed"}:                     {"Zebra alpha", "Zebra delta", "Ant beta", "Ant delta"},
+		{By: "changed", Descending: true}:   {"Ant beta", "Ant delta", "Zebra alpha", "Zebra delta"},
 	} {
 		for limit := 1; limit <= 4; limit++ {
 			if diff := cmp.Diff(want, names(throughout(t, limit, order, read), of)); diff != "" {
@@ -128,13 +128,13 @@ func TestTools_OrderHoldsAcrossPages(t *testing.T) {
 			}
 		}
 	}
-	up := names(throughout(t, 3, store.Order{}, read), of)
-	down := names(throughout(t, 1, store.Order{By: "name", Down: true}, read), of)
+	up := names(throughout(t, 3, store.SortOrder{}, read), of)
+	down := names(throughout(t, 1, store.SortOrder{By: "name", Descending: true}, read), of)
 	slices.Reverse(down)
 	if diff := cmp.Diff(up, down); diff != "" {
 		t.Error(diff)
 	}
-	found, err := w.Door().Tools(t.Context(), store.ToolFilter{Query: "delta", Connector: &second.ID, Page: store.Page{Order: store.Order{By: "connector"}}})
+	found, err := w.Door().Tools(t.Context(), store.ToolFilter{Query: "delta", Connector: &second.ID, Page: store.Page{Order: store.SortOrder{By: "connector"}}})
 	if err != nil || len(found.Items) != 1 || of(found.Items[0]) != "Ant delta" {
 		t.Errorf("found %v, %v", found.Items, err)
 	}
@@ -145,11 +145,11 @@ func TestACursorIsOfTheOrderThatItWasMadeIn(t *testing.T) {
 	w := fixture.New(t)
 	w.Agent(t)
 	w.Agent(t)
-	list, err := w.Door().Agents(t.Context(), store.Page{Limit: 1, Order: store.Order{By: "added"}})
+	list, err := w.Door().Agents(t.Context(), store.Page{Limit: 1, Order: store.SortOrder{By: "added"}})
 	if err != nil || list.Next == "" {
 		t.Fatal(list.Next, err)
 	}
-	for _, o := range []store.Order{{}, {By: "added", Down: true}, {By: "state"}} {
+	for _, o := range []store.SortOrder{{}, {By: "added", Descending: true}, {By: "state"}} {
 		if _, err := w.Door().Agents(t.Context(), store.Page{Limit: 1, Cursor: list.Next, Order: o}); !fault.Is(err, fault.Malformed) {
 			t.Errorf("in %+v: %v", o, err)
 		}

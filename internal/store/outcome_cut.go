@@ -52,8 +52,8 @@ func (t *Tenant) cutOutcomes(ctx context.Context, before time.Time) (*outcomeCut
 
 // beginOutcomes starts a check at the chain's first stored link. The check has failed if no signed cut covers
 // the missing links.
-func (t *Tenant) beginOutcomes(ctx context.Context, first int64) (*OutcomeWalk, error) {
-	w := &OutcomeWalk{Tenant: t.id, Hash: make([]byte, sha256.Size)}
+func (t *Tenant) beginOutcomes(ctx context.Context, first int64) (*OutcomeCursor, error) {
+	w := &OutcomeCursor{Tenant: t.id, Hash: make([]byte, sha256.Size)}
 	if first <= 1 {
 		return w, nil
 	}

@@ -143,7 +143,7 @@ func TestCheckOutcomes_LostCallChangedTwice(t *testing.T) {
 
 func TestAWalkRemembersWhichCallsWereLost(t *testing.T) {
 	t.Parallel()
-	walk := store.OutcomeWalk{N: 7}
+	walk := store.OutcomeCursor{N: 7}
 	raw := []byte(`{"n":7,"lost":"AQAAAAAAcACAAAAAAAAAAgAAAAAAAAAF"}`)
 	if err := json.Unmarshal(raw, &walk); err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestCheckOutcomes_TenantDeletedMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	endCalls(t, w, 5)
-	rest := &store.OutcomeWalk{Tenant: w.Tenant, N: 2, Hash: bytes.Repeat([]byte{1}, 32), Calls: 4} // of a check that goes on
+	rest := &store.OutcomeCursor{Tenant: w.Tenant, N: 2, Hash: bytes.Repeat([]byte{1}, 32), Calls: 4} // of a check that goes on
 	if err := w.St.System().DeleteTenant(t.Context(), w.Tenant); err != nil {
 		t.Fatal(err)
 	}

@@ -19,9 +19,9 @@ const (
 
 // Page requests a part of a list.
 type Page struct {
-	Limit  int    // 1–200; 0: 50
-	Cursor string // List.Next of the previous part; empty: the first
-	Order  Order  // for connectors, agents and tools
+	Limit  int       // 1–200; 0: 50
+	Cursor string    // List.Next of the previous part; empty: the first
+	Order  SortOrder // for connectors, agents and tools
 }
 
 // List is a part of a list.

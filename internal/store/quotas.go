@@ -21,8 +21,8 @@ func (t *Tenant) SetQuota(ctx context.Context, q connectors.Quota) error {
 	return t.notifyChange(affectedError(n, err, "tenant"), "tenant", t.id)
 }
 
-// Limit sets the operator's limit for the tenant.
-func (t *Tenant) Limit(ctx context.Context, most connectors.Quota) error {
+// SetOperatorQuota sets the operator's limit for the tenant.
+func (t *Tenant) SetOperatorQuota(ctx context.Context, most connectors.Quota) error {
 	n, err := t.q.SetOperatorQuota(ctx, int32(most.PerMinute), int32(most.PerDay), t.id)
 	return t.notifyChange(affectedError(n, err, "tenant"), "tenant", t.id)
 }

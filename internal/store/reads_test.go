@@ -29,7 +29,7 @@ var separateReads = map[string]string{
 	"System.TenantByRef":     "only one of the two runs",
 	".KMSKey":                "at the start of the program: the second statement only explains that the first found no row",
 
-	".OfConnector": "in the transaction of an act, which has locked out the tenant's other acts",
+	".ConnectorState": "in the transaction of an act, which has locked out the tenant's other acts",
 
 	"Tenant.toolsOrdered": "its caller has the snapshot", "Tenant.connectorsOrdered": "its caller has the snapshot",
 }

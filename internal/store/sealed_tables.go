@@ -62,20 +62,20 @@ var sealedTables = []sealedTable{
 }
 
 // keyColumns returns the columns of the primary key.
-func (p sealedTable) keyColumns() []string {
-	return append([]string{cmp.Or(p.tenantColumn, "tenant_id")}, splitColumns(p.primaryKey)...)
+func (t sealedTable) keyColumns() []string {
+	return append([]string{cmp.Or(t.tenantColumn, "tenant_id")}, splitColumns(t.primaryKey)...)
 }
 
 // otherKeyCondition selects rows p that another key sealed than the one that should: the tenant's, or for
 // isInstallation the installation's, with prefix $1. For a single tenant $1 is its id.
-func (p sealedTable) otherKeyCondition(one bool) string {
+func (t sealedTable) otherKeyCondition(one bool) string {
 	const byAnother = "p.sealed is not null and not exists (select from tenant_keys k where k.tenant_id = p.tenant_id and k.prefix = substring(p.sealed from 1 for 5))"
 	switch {
-	case one && p.isInstallation:
+	case one && t.isInstallation:
 		return "$1::uuid is null" // only the installation's rotation reseals it
 	case one:
 		return "p.tenant_id = $1::uuid and " + byAnother
-	case p.isInstallation:
+	case t.isInstallation:
 		return "substring(p.sealed from 1 for 5) <> $1::bytea"
 	}
 	return "$1::bytea is not null and " + byAnother
@@ -83,20 +83,20 @@ func (p sealedTable) otherKeyCondition(one bool) string {
 
 // batchQuery selects and locks rows of otherKeyCondition in primary key order, skipping locked ones. $1 is its
 // parameter, $2 the row limit; with after, the last row's key follows.
-func (p sealedTable) batchQuery(one, after bool) string {
-	key := strings.Join(p.keyColumns(), ", ")
+func (t sealedTable) batchQuery(one, after bool) string {
+	key := strings.Join(t.keyColumns(), ", ")
 	from := ""
 	if after {
-		from = fmt.Sprintf(" and (%s) > (%s)", key, placeholders(3, len(p.keyColumns())))
+		from = fmt.Sprintf(" and (%s) > (%s)", key, placeholders(3, len(t.keyColumns())))
 	}
 	return fmt.Sprintf("select %s, sealed from %s p where %s%s order by %s limit $2 for no key update of p skip locked",
-		strings.Join(append(p.keyColumns(), splitColumns(p.adColumns)...), ", "), p.table, p.otherKeyCondition(one), from, key)
+		strings.Join(append(t.keyColumns(), splitColumns(t.adColumns)...), ", "), t.table, t.otherKeyCondition(one), from, key)
 }
 
 // resealQuery sets sealed to $1 if it still is $2; the key follows.
-func (p sealedTable) resealQuery() string {
+func (t sealedTable) resealQuery() string {
 	return fmt.Sprintf("update %s set sealed = $1 where sealed = $2 and (%s) = (%s)",
-		p.table, strings.Join(p.keyColumns(), ", "), placeholders(3, len(p.keyColumns())))
+		t.table, strings.Join(t.keyColumns(), ", "), placeholders(3, len(t.keyColumns())))
 }
 
 // remainingQuery counts the rows of otherKeyCondition in all tables. $1 is its parameter.
@@ -121,9 +121,9 @@ func placeholders(first, n int) string {
 }
 
 // keyValues returns the values of a row's primary key.
-func (p sealedTable) keyValues(r sealedRow) []any {
-	key := make([]any, 0, len(p.keyColumns()))
-	for _, column := range p.keyColumns() {
+func (t sealedTable) keyValues(r sealedRow) []any {
+	key := make([]any, 0, len(t.keyColumns()))
+	for _, column := range t.keyColumns() {
 		key = append(key, r[column])
 	}
 	return key
@@ -159,10 +159,10 @@ func (r sealedRow) agentID() *connectors.AgentID {
 }
 
 // describeRow names the row for an operator.
-func (p sealedTable) describeRow(r sealedRow) string {
+func (t sealedTable) describeRow(r sealedRow) string {
 	var b strings.Builder
-	b.WriteString(p.table)
-	for _, column := range append(p.keyColumns(), splitColumns(p.adColumns)...) {
+	b.WriteString(t.table)
+	for _, column := range append(t.keyColumns(), splitColumns(t.adColumns)...) {
 		switch v := r[column].(type) {
 		case [16]byte:
 			fmt.Fprintf(&b, " %s=%s", column, uuid.UUID(v))

@@ -82,7 +82,7 @@ func TestToolsOrdered_ToolDeletedBetweenStatements(t *testing.T) {
 	}
 	t.Cleanup(st.Close)
 	read := func() (store.List[connectors.Tool], error) {
-		return st.Tenant(w.Tenant).Tools(context.WithoutCancel(t.Context()), store.ToolFilter{Page: store.Page{Limit: 2, Order: store.Order{By: "name", Down: true}}})
+		return st.Tenant(w.Tenant).Tools(context.WithoutCancel(t.Context()), store.ToolFilter{Page: store.Page{Limit: 2, Order: store.SortOrder{By: "name", Descending: true}}})
 	}
 	if _, err := read(); err != nil { // which prepares the statements on the only connection
 		t.Fatal(err)

@@ -105,9 +105,9 @@ func (t *Tenant) DeleteSSO(ctx context.Context) error {
 	})
 }
 
-// SSOTested stores that a sign-in with these settings succeeded. It fails with NotFound if the settings changed
+// MarkSSOTested stores that a sign-in with these settings succeeded. It fails with NotFound if the settings changed
 // meanwhile.
-func (t *Tenant) SSOTested(ctx context.Context, s connectors.SSO) error {
+func (t *Tenant) MarkSSOTested(ctx context.Context, s connectors.SSO) error {
 	n, err := t.q.MarkSSOTested(ctx, dbgen.MarkSSOTestedParams{
 		TestedAt: s.TestedAt, TenantID: t.id, Issuer: cleanText(s.Issuer), ClientID: cleanText(s.ClientID), UpdatedAt: s.UpdatedAt,
 	})

@@ -59,10 +59,10 @@ var ssoAttempts = map[string]attempt{
 		return false, o.door.DeleteSSO(ctx)
 	},
 	"DeleteSSO": func(ctx context.Context, o outsider) (bool, error) { return true, o.door.DeleteSSO(ctx) },
-	"SSOTested": func(ctx context.Context, o outsider) (bool, error) {
+	"MarkSSOTested": func(ctx context.Context, o outsider) (bool, error) {
 		s := o.sso
 		s.TestedAt = new(time.Now())
-		return true, o.door.SSOTested(ctx, s)
+		return true, o.door.MarkSSOTested(ctx, s)
 	},
 	"ClaimDomain": func(ctx context.Context, o outsider) (bool, error) {
 		// That another tenant claims a domain, or has proven it, cannot be told by claiming it.

@@ -17,13 +17,13 @@ import (
 // object.
 type State map[string]any
 
-// Subject reads the state of an object that actions change.
-type Subject func(ctx context.Context, t *Tenant) (State, error)
+// StateReader reads the state of an object that actions change.
+type StateReader func(ctx context.Context, t *Tenant) (State, error)
 
-// Before reads an object's state at the start of an action's transaction, before it locks anything else. It
+// LockAndReadState reads an object's state at the start of an action's transaction, before it locks anything else. It
 // serializes the tenant's actions until the transaction ends, so Before matches the previous After. After five
 // seconds it fails as busy.
-func (t *Tenant) Before(ctx context.Context, of Subject) (State, error) {
+func (t *Tenant) LockAndReadState(ctx context.Context, of StateReader) (State, error) {
 	if err := t.q.LockAuditedActions(ctx, t.id.UUID); err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (t *Tenant) Before(ctx context.Context, of Subject) (State, error) {
 }
 
 // State reads an object's current state.
-func (t *Tenant) State(ctx context.Context, of Subject) (State, error) {
+func (t *Tenant) State(ctx context.Context, of StateReader) (State, error) {
 	state, err := of(ctx, t)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
@@ -41,7 +41,7 @@ func (t *Tenant) State(ctx context.Context, of Subject) (State, error) {
 
 // RecordChange appends an action's audit entry with the state before, nil for none, and the current state of
 // its object.
-func (t *Tenant) RecordChange(ctx context.Context, e Event, was State, of Subject) error {
+func (t *Tenant) RecordChange(ctx context.Context, e Event, was State, of StateReader) error {
 	is, err := t.State(ctx, of)
 	if err != nil {
 		return fmt.Errorf("record %s: %w", e.Action, err)
@@ -51,22 +51,22 @@ func (t *Tenant) RecordChange(ctx context.Context, e Event, was State, of Subjec
 }
 
 // OfTenant is the tenant's settings.
-func OfTenant() Subject {
+func OfTenant() StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) { return toState(t.q.TenantState(ctx, t.id)) }
 }
 
 // OfUsageMark is the start of the tenant's figures.
-func OfUsageMark() Subject {
+func OfUsageMark() StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) { return toState(t.q.UsageMarkState(ctx, t.id)) }
 }
 
 // OfMember is a membership with its person.
-func OfMember(id connectors.UserID) Subject {
+func OfMember(id connectors.UserID) StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) { return toState(t.q.MemberState(ctx, t.id, id)) }
 }
 
 // OfPassword is a member's password.
-func OfPassword(id connectors.UserID) Subject {
+func OfPassword(id connectors.UserID) StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		hash, err := t.q.PasswordState(ctx, t.id, id)
 		if err != nil {
@@ -77,7 +77,7 @@ func OfPassword(id connectors.UserID) Subject {
 }
 
 // OfInvitation is an invitation with its link.
-func OfInvitation(id connectors.InvitationID) Subject {
+func OfInvitation(id connectors.InvitationID) StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		row, err := t.q.InvitationState(ctx, t.id, id)
 		return t.readMACState(row.State, err, "link", row.TokenHash, id)
@@ -85,7 +85,7 @@ func OfInvitation(id connectors.InvitationID) Subject {
 }
 
 // OfAPIKey is an API key.
-func OfAPIKey(id connectors.APIKeyID) Subject {
+func OfAPIKey(id connectors.APIKeyID) StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		row, err := t.q.APIKeyState(ctx, t.id, id)
 		return t.readMACState(row.State, err, "secret", row.SecretMac, id)
@@ -93,12 +93,12 @@ func OfAPIKey(id connectors.APIKeyID) Subject {
 }
 
 // OfAgent is the settings of an agent.
-func OfAgent(id connectors.AgentID) Subject {
+func OfAgent(id connectors.AgentID) StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) { return toState(t.q.AgentState(ctx, t.id, id)) }
 }
 
 // OfAgentToken is a token of an agent.
-func OfAgentToken(id connectors.AgentTokenID) Subject {
+func OfAgentToken(id connectors.AgentTokenID) StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		row, err := t.q.AgentTokenState(ctx, t.id, id)
 		return t.readMACState(row.State, err, "secret", row.SecretMac, id)
@@ -106,14 +106,14 @@ func OfAgentToken(id connectors.AgentTokenID) Subject {
 }
 
 // OfGrant is an agent's grant for a connector.
-func OfGrant(agent connectors.AgentID, connector connectors.ConnectorID) Subject {
+func OfGrant(agent connectors.AgentID, connector connectors.ConnectorID) StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		return toState(t.q.AgentGrantState(ctx, t.id, agent, connector))
 	}
 }
 
 // OfListening is whether a connector's notifications are listened to.
-func OfListening(id connectors.ConnectorID) Subject {
+func OfListening(id connectors.ConnectorID) StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		state, err := toState(t.q.ListenState(ctx, t.id, id))
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -124,7 +124,7 @@ func OfListening(id connectors.ConnectorID) Subject {
 }
 
 // OfConnectLink is a link to connect an account, by its hash.
-func OfConnectLink(connector connectors.ConnectorID, hash []byte) Subject {
+func OfConnectLink(connector connectors.ConnectorID, hash []byte) StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		row, err := t.q.ConnectLinkState(ctx, t.id, hash)
 		return t.readMACState(row.State, err, "connect_url", row.TokenHash, connector)
@@ -133,7 +133,7 @@ func OfConnectLink(connector connectors.ConnectorID, hash []byte) Subject {
 
 // OfWebhook is a webhook with its secret's fingerprint. Of its URL only the host is recorded: the rest may be
 // secret.
-func OfWebhook(id connectors.WebhookID) Subject {
+func OfWebhook(id connectors.WebhookID) StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		row, err := t.q.WebhookState(ctx, t.id, id)
 		state, err := toState(row.State, err)

@@ -11,9 +11,9 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// OfConnector is a connector's settings with fingerprints of its secrets: per agent, client, and environment
+// ConnectorState is a connector's settings with fingerprints of its secrets: per agent, client, and environment
 // variable.
-func OfConnector(id connectors.ConnectorID) Subject {
+func ConnectorState(id connectors.ConnectorID) StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		state, err := toState(t.q.ConnectorState(ctx, t.id, id))
 		if err != nil {
@@ -40,7 +40,7 @@ func OfConnector(id connectors.ConnectorID) Subject {
 }
 
 // OfCredential is a connector's credential, a secret or an account; agent nil: the shared one.
-func OfCredential(id connectors.ConnectorID, agent *connectors.AgentID) Subject {
+func OfCredential(id connectors.ConnectorID, agent *connectors.AgentID) StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		rows, err := t.q.ConnectorSecretStates(ctx, t.id, id)
 		if err != nil {
@@ -64,7 +64,7 @@ func OfCredential(id connectors.ConnectorID, agent *connectors.AgentID) Subject 
 }
 
 // OfClientSecret is a connector's client secret.
-func OfClientSecret(id connectors.ConnectorID) Subject {
+func OfClientSecret(id connectors.ConnectorID) StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		row, err := t.q.ClientSecret(ctx, t.id, id)
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // OfSecondFactor is a member's second factor: its key and recovery codes. One that is being set up does not
 // count.
-func OfSecondFactor(user connectors.UserID) Subject {
+func OfSecondFactor(user connectors.UserID) StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		row, err := t.q.SecondFactorState(ctx, t.id, user)
 		if err != nil {

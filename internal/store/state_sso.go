@@ -3,7 +3,7 @@ package store
 import "context"
 
 // OfSSO is the tenant's single sign-on settings with the client secret's fingerprint.
-func OfSSO() Subject {
+func OfSSO() StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		row, err := t.q.SSOState(ctx, t.id)
 		state, err := toState(row.State, err)
@@ -19,7 +19,7 @@ func OfSSO() Subject {
 }
 
 // OfDomain is a claimed e-mail domain.
-func OfDomain(domain string) Subject {
+func OfDomain(domain string) StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		return toState(t.q.SSODomainState(ctx, t.id, cleanText(domain)))
 	}

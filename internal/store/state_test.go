@@ -16,14 +16,14 @@ import (
 
 // stateAttempts are the outsider's at what the audit log tells of things.
 var stateAttempts = map[string]attempt{
-	"HoldsCredential": func(ctx context.Context, o outsider) (bool, error) {
-		return o.door.HoldsCredential(ctx, o.connector.ID, nil, "{}")
+	"MatchesCredential": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.MatchesCredential(ctx, o.connector.ID, nil, "{}")
 	},
 	"HoldsClientSecret": func(ctx context.Context, o outsider) (bool, error) {
 		return o.door.HoldsClientSecret(ctx, o.withClient.ID, "the admin's secret")
 	},
-	"State":  func(ctx context.Context, o outsider) (bool, error) { return o.states(ctx, o.door.State) },
-	"Before": func(ctx context.Context, o outsider) (bool, error) { return o.states(ctx, o.door.Before) },
+	"State":            func(ctx context.Context, o outsider) (bool, error) { return o.states(ctx, o.door.State) },
+	"LockAndReadState": func(ctx context.Context, o outsider) (bool, error) { return o.states(ctx, o.door.LockAndReadState) },
 	"RecordChange": func(ctx context.Context, o outsider) (bool, error) {
 		err := o.door.RecordChange(ctx, store.Event{ActorType: "system", Action: "agent.create"}, nil, store.OfAgent(o.agent.ID))
 		if err == nil || auditEvents(ctx, o) < 0 { // there is nothing that it could have made
@@ -36,11 +36,11 @@ var stateAttempts = map[string]attempt{
 var missingHere = fault.Errorf(fault.NotFound, "There is no such thing here.")
 
 // states asks for the state of everything that the victim has.
-func (o outsider) states(ctx context.Context, ask func(context.Context, store.Subject) (store.State, error)) (bool, error) {
-	for name, of := range map[string]store.Subject{
+func (o outsider) states(ctx context.Context, ask func(context.Context, store.StateReader) (store.State, error)) (bool, error) {
+	for name, of := range map[string]store.StateReader{
 		"member": store.OfMember(o.member.UserID), "password": store.OfPassword(o.member.UserID), "invitation": store.OfInvitation(o.invitation.ID),
 		"key": store.OfAPIKey(o.key.ID), "agent": store.OfAgent(o.agent.ID), "token": store.OfAgentToken(o.token.ID),
-		"grant": store.OfGrant(o.agent.ID, o.connector.ID), "connector": store.OfConnector(o.connector.ID), "client": store.OfClientSecret(o.withClient.ID),
+		"grant": store.OfGrant(o.agent.ID, o.connector.ID), "connector": store.ConnectorState(o.connector.ID), "client": store.OfClientSecret(o.withClient.ID),
 		"credential": store.OfCredential(o.connector.ID, &o.agent.ID), "account": store.OfCredential(o.grant.ConnectorID, nil),
 		"webhook": store.OfWebhook(o.webhook.ID), "program": store.OfAgentClient(o.client.ID),
 	} {
@@ -111,7 +111,7 @@ func TestWhatWasIsWhatTheActBeforeHasLeft(t *testing.T) {
 		wg.Go(func() {
 			for n := range 5 {
 				err := w.Door().Tx(t.Context(), func(tx *store.Tenant) error {
-					was, err := tx.Before(t.Context(), store.OfAgent(agent.ID))
+					was, err := tx.LockAndReadState(t.Context(), store.OfAgent(agent.ID))
 					if err != nil {
 						return err
 					}
@@ -148,12 +148,12 @@ func TestBefore_FailsAsBusyAfterTimeout(t *testing.T) {
 	agent := w.Agent(t)
 	begins := func(door *store.Tenant) error {
 		return door.Tx(t.Context(), func(tx *store.Tenant) error {
-			_, err := tx.Before(t.Context(), store.OfAgent(agent.ID))
+			_, err := tx.LockAndReadState(t.Context(), store.OfAgent(agent.ID))
 			return err
 		})
 	}
 	err := w.Door().Tx(t.Context(), func(tx *store.Tenant) error {
-		if _, err := tx.Before(t.Context(), store.OfAgent(agent.ID)); err != nil {
+		if _, err := tx.LockAndReadState(t.Context(), store.OfAgent(agent.ID)); err != nil {
 			return err
 		}
 		if err := begins(w.OtherDoor()); err != nil {

@@ -10,13 +10,13 @@ import (
 )
 
 // NewestSweep returns the progress of the latest sync of all connectors, in one query; zero: none.
-func (t *Tenant) NewestSweep(ctx context.Context) (connectors.Sweep, error) {
+func (t *Tenant) NewestSweep(ctx context.Context) (connectors.BulkSync, error) {
 	row, err := t.q.NewestSweep(ctx, t.id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return connectors.Sweep{}, nil
+		return connectors.BulkSync{}, nil
 	}
 	if err != nil {
-		return connectors.Sweep{}, err
+		return connectors.BulkSync{}, err
 	}
-	return connectors.Sweep{ID: row.ID, Total: int(row.Total), OK: int(row.Ok), Failed: int(row.Failed), LastAt: row.LastAt.UTC()}, nil
+	return connectors.BulkSync{ID: row.ID, Total: int(row.Total), OK: int(row.Ok), Failed: int(row.Failed), LastAt: row.LastAt.UTC()}, nil
 }

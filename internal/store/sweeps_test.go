@@ -23,14 +23,14 @@ var sweepAttempts = map[string]attempt{
 }
 
 // sweepIs fails the test unless the newest sweep is so far.
-func sweepIs(t *testing.T, w *fixture.World, total, ok, failed int) connectors.Sweep {
+func sweepIs(t *testing.T, w *fixture.World, total, ok, failed int) connectors.BulkSync {
 	t.Helper()
 	sweep, err := w.Door().NewestSweep(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := connectors.Sweep{Total: total, OK: ok, Failed: failed}
-	if diff := cmp.Diff(want, sweep, cmpopts.IgnoreFields(connectors.Sweep{}, "ID", "LastAt")); diff != "" {
+	want := connectors.BulkSync{Total: total, OK: ok, Failed: failed}
+	if diff := cmp.Diff(want, sweep, cmpopts.IgnoreFields(connectors.BulkSync{}, "ID", "LastAt")); diff != "" {
 		t.Error(diff)
 	}
 	return sweep
@@ -54,7 +54,7 @@ func TestASweepTellsHowFarItIs(t *testing.T) {
 	}
 	first := sweepIs(t, w, 4, 0, 0) // with the one that waited already
 
-	run, err := w.Door().StartSync(t.Context(), store.StartSync{NewRun: store.NewRun{ConnectorID: alone.ID}, Run: &waiting.ID, Instance: w.Instance})
+	run, err := w.Door().StartSync(t.Context(), store.SyncStart{NewRun: store.NewRun{ConnectorID: alone.ID}, Run: &waiting.ID, Instance: w.Instance})
 	if err != nil {
 		t.Fatal(err)
 	}

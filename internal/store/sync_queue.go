@@ -23,7 +23,7 @@ func (t *Tenant) QueueSync(ctx context.Context, r NewRun) (connectors.SyncRun, e
 		if run, err = tx.queueSync(ctx, r); err != nil {
 			return err
 		}
-		return tx.recordSync(ctx, r.Asked, run)
+		return tx.recordSync(ctx, r.AuditEvent, run)
 	})
 	return run, err
 }

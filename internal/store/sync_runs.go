@@ -40,7 +40,7 @@ func (t *Tenant) SyncRun(ctx context.Context, id connectors.SyncRunID) (connecto
 // StartSync begins a new run, or the queued run s.Run. It fails with Conflict of type [TypeSyncRunning] if
 // another run of the connector is active; runs of dead processes are closed first. A queued run that is no
 // longer queued is a Conflict of type [TypeSyncTaken].
-func (t *Tenant) StartSync(ctx context.Context, s StartSync) (connectors.SyncRun, error) {
+func (t *Tenant) StartSync(ctx context.Context, s SyncStart) (connectors.SyncRun, error) {
 	connector := s.ConnectorID
 	if s.Run != nil {
 		queued, err := t.SyncRun(ctx, *s.Run)
@@ -75,7 +75,7 @@ func (t *Tenant) StartSync(ctx context.Context, s StartSync) (connectors.SyncRun
 	return connectors.SyncRun{}, errRunning()
 }
 
-func (t *Tenant) startRun(ctx context.Context, s StartSync) (row dbgen.SyncRun, err error) {
+func (t *Tenant) startRun(ctx context.Context, s SyncStart) (row dbgen.SyncRun, err error) {
 	if s.Run == nil {
 		return t.startNewRun(ctx, s)
 	}
@@ -87,7 +87,7 @@ func (t *Tenant) startRun(ctx context.Context, s StartSync) (row dbgen.SyncRun, 
 }
 
 // startNewRun begins a run that was not queued, with its audit entry if it was requested.
-func (t *Tenant) startNewRun(ctx context.Context, s StartSync) (row dbgen.SyncRun, err error) {
+func (t *Tenant) startNewRun(ctx context.Context, s SyncStart) (row dbgen.SyncRun, err error) {
 	p := dbgen.StartRunParams{
 		TenantID:    t.id,
 		ID:          connectors.SyncRunID{UUID: newID()},
@@ -96,14 +96,14 @@ func (t *Tenant) startNewRun(ctx context.Context, s StartSync) (row dbgen.SyncRu
 		Trigger:     s.Trigger,
 		InstanceID:  s.Instance.UUID,
 	}
-	if s.Asked == nil {
+	if s.AuditEvent == nil {
 		return t.q.StartRun(ctx, p)
 	}
 	err = t.ensureTx(ctx, func(tx *Tenant) error {
 		if row, err = tx.q.StartRun(ctx, p); err != nil {
 			return err
 		}
-		return tx.recordSync(ctx, s.Asked, toSyncRun(row))
+		return tx.recordSync(ctx, s.AuditEvent, toSyncRun(row))
 	})
 	return row, err
 }

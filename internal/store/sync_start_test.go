@@ -49,7 +49,7 @@ func TestOfManyStartsOfAQueuedRunOneWins(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			_, err := w.Door().StartSync(t.Context(), store.StartSync{Run: &queued.ID, Instance: w.Instance})
+			_, err := w.Door().StartSync(t.Context(), store.SyncStart{Run: &queued.ID, Instance: w.Instance})
 			if err == nil {
 				won.Add(1)
 			} else {
@@ -164,20 +164,20 @@ func TestASyncIsQueuedOnceWithItsJob(t *testing.T) {
 		t.Errorf("%d jobs, want 1", n)
 	}
 
-	run, err := w.Door().StartSync(t.Context(), store.StartSync{Run: &first.ID, Instance: w.Instance})
+	run, err := w.Door().StartSync(t.Context(), store.SyncStart{Run: &first.ID, Instance: w.Instance})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if run.ID != first.ID || run.State != connectors.SyncRunning || run.StartedAt == nil {
 		t.Errorf("started run = %+v", run)
 	}
-	_, err = w.Door().StartSync(t.Context(), store.StartSync{Run: &first.ID, Instance: w.Instance})
+	_, err = w.Door().StartSync(t.Context(), store.SyncStart{Run: &first.ID, Instance: w.Instance})
 	if f := fault.As(err); f == nil || f.Type != store.TypeSyncTaken {
 		t.Errorf("a second start of a queued run: %v, want %s", err, store.TypeSyncTaken)
 	}
 
 	later := queue(t, w, c.ID)
-	_, err = w.Door().StartSync(t.Context(), store.StartSync{Run: &later.ID, Instance: w.Instance})
+	_, err = w.Door().StartSync(t.Context(), store.SyncStart{Run: &later.ID, Instance: w.Instance})
 	if f := fault.As(err); f == nil || f.Type != store.TypeSyncRunning {
 		t.Errorf("a queued run while another runs: %v, want %s", err, store.TypeSyncRunning)
 	}

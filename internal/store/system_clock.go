@@ -59,8 +59,8 @@ func (s *System) DueShards(ctx context.Context, max int) (map[int]int, error) {
 	return due, nil
 }
 
-// TakeClockTurn reports whether no process took the clock's turn in the last second, and takes it.
-func (s *System) TakeClockTurn(ctx context.Context) (bool, error) {
+// ClaimClockTick reports whether no process took the clock's turn in the last second, and takes it.
+func (s *System) ClaimClockTick(ctx context.Context) (bool, error) {
 	n, err := s.q.ClaimClockTick(ctx)
 	return n > 0, err
 }

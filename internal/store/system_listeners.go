@@ -59,12 +59,12 @@ func splitOwned(owned []OwnedConnector) (tenants, ids []uuid.UUID) {
 
 // ClaimedStream is a stream that a process is to open.
 type ClaimedStream struct {
-	Tenant    connectors.TenantID
-	Connector connectors.ConnectorID
-	Reason    connectors.ListenReason // why it waited
-	Missed    bool                    // it was open before, and no sync was queued since it ended
-	Failures  int                     // consecutive, for that reason
-	Vain      int                     // consecutive notifications after which the list was unchanged
+	Tenant         connectors.TenantID
+	Connector      connectors.ConnectorID
+	Reason         connectors.ListenReason // why it waited
+	Missed         bool                    // it was open before, and no sync was queued since it ended
+	Failures       int                     // consecutive, for that reason
+	UnchangedInRow int                     // consecutive notifications after which the list was unchanged
 }
 
 // ClaimStreams claims at most max due and unclaimed streams for a live process, except those it has open.
@@ -75,7 +75,7 @@ func (s *System) ClaimStreams(ctx context.Context, id connectors.InstanceID, max
 	}
 	claimed := make([]ClaimedStream, len(rows))
 	for i, r := range rows {
-		claimed[i] = ClaimedStream{Tenant: r.TenantID, Connector: r.ConnectorID, Reason: connectors.ListenReason(r.Reason), Missed: r.Missed, Failures: int(r.Failures), Vain: int(r.Vain)}
+		claimed[i] = ClaimedStream{Tenant: r.TenantID, Connector: r.ConnectorID, Reason: connectors.ListenReason(r.Reason), Missed: r.Missed, Failures: int(r.Failures), UnchangedInRow: int(r.Vain)}
 	}
 	return claimed, nil
 }
@@ -87,8 +87,8 @@ type HeldStream struct {
 	Stale     bool // the connector's settings or the credential changed since it was opened
 }
 
-// HeldStreams lists the claimed streams of a process.
-func (s *System) HeldStreams(ctx context.Context, id connectors.InstanceID) ([]HeldStream, error) {
+// OwnedStreams lists the claimed streams of a process.
+func (s *System) OwnedStreams(ctx context.Context, id connectors.InstanceID) ([]HeldStream, error) {
 	rows, err := s.q.OwnedListeners(ctx, &id)
 	if err != nil {
 		return nil, err

@@ -81,7 +81,7 @@ func (s *System) ChangePassword(
 ) error {
 	return s.inTx(ctx, func(tx *System) error {
 		tenant := tx.tenantInTx(in)
-		was, err := tenant.Before(ctx, OfPassword(id))
+		was, err := tenant.LockAndReadState(ctx, OfPassword(id))
 		if err != nil {
 			return err
 		}
@@ -99,8 +99,8 @@ func (s *System) ChangePassword(
 	})
 }
 
-// SignedIn records a sign-in.
-func (s *System) SignedIn(ctx context.Context, id connectors.UserID) error {
+// RecordSignIn records a sign-in.
+func (s *System) RecordSignIn(ctx context.Context, id connectors.UserID) error {
 	n, err := s.q.RecordSignIn(ctx, id)
 	return affectedError(n, err, "person")
 }

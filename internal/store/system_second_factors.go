@@ -64,7 +64,7 @@ func (s *System) ConfirmSecondFactor(
 ) error {
 	return s.inTx(ctx, func(tx *System) error {
 		tenant := tx.tenantInTx(in)
-		if _, err := tenant.Before(ctx, OfSecondFactor(user)); err != nil {
+		if _, err := tenant.LockAndReadState(ctx, OfSecondFactor(user)); err != nil {
 			return err
 		}
 		n, err := tx.q.ConfirmSecondFactor(ctx, dbgen.ConfirmSecondFactorParams{Step: step, UserID: user, CreatedAt: begun, BegunBy: kept.UUID})
@@ -143,7 +143,7 @@ func (s *System) UseRecoveryCode(ctx context.Context, user connectors.UserID, nu
 func (s *System) RenewRecoveryCodes(ctx context.Context, user connectors.UserID, codes NewRecoveryCodes, in connectors.TenantID, event Event) error {
 	return s.inTx(ctx, func(tx *System) error {
 		tenant := tx.tenantInTx(in)
-		was, err := tenant.Before(ctx, OfSecondFactor(user))
+		was, err := tenant.LockAndReadState(ctx, OfSecondFactor(user))
 		if err != nil {
 			return err
 		}
@@ -189,7 +189,7 @@ var ErrMemberElsewhere = errors.New("member of another tenant")
 
 func (s *System) dropSecondFactor(ctx context.Context, user connectors.UserID, kept connectors.SessionID, in connectors.TenantID, event Event) error {
 	tenant := s.tenantInTx(in)
-	was, err := tenant.Before(ctx, OfSecondFactor(user))
+	was, err := tenant.LockAndReadState(ctx, OfSecondFactor(user))
 	if err != nil {
 		return err
 	}

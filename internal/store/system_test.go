@@ -212,7 +212,7 @@ func TestAPasswordIsChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := sys.SignedIn(t.Context(), m.UserID); err != nil {
+	if err := sys.RecordSignIn(t.Context(), m.UserID); err != nil {
 		t.Fatal(err)
 	}
 	user, err := sys.UserByEmail(t.Context(), m.Email)

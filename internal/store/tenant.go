@@ -17,7 +17,7 @@ type Tenant struct {
 	id      connectors.TenantID
 	scope   scope
 	q       *dbgen.Queries
-	notices *[]Notice // of the transaction so far; nil: no transaction
+	notices *[]ChangeEvent // of the transaction so far; nil: no transaction
 
 	fingerprintKeys *secret.Keyring // for the transaction's fingerprints; nil: none yet
 }
@@ -41,8 +41,8 @@ func (t *Tenant) Rename(ctx context.Context, name string) error {
 	return t.notifyChange(affectedError(n, err, "tenant"), "tenant", t.id)
 }
 
-// Configure sets what the call history keeps, which roles read it, and how long a call waits for approval.
-func (t *Tenant) Configure(ctx context.Context, history connectors.CallHistory, readers connectors.BodyReaders, approvalTimeout time.Duration) error {
+// SetCallSettings sets what the call history keeps, which roles read it, and how long a call waits for approval.
+func (t *Tenant) SetCallSettings(ctx context.Context, history connectors.CallHistory, readers connectors.BodyReaders, approvalTimeout time.Duration) error {
 	n, err := t.q.SetCallSettings(ctx, dbgen.SetCallSettingsParams{
 		CallHistory: history, BodyReaders: readers, ApprovalTimeoutS: int32(approvalTimeout / time.Second), TenantID: t.id,
 	})

@@ -125,7 +125,7 @@ func tenantKeyAD(tenant string) secret.AD {
 }
 
 // tenantSealer returns a tenant's sealer from the cache or the database; nil: it has none, or tenant is empty.
-func (r *liveKeyring) tenantSealer(ctx context.Context, s scope, have *keyringSnapshot, tenant string) (*secret.Sealer, error) {
+func (k *liveKeyring) tenantSealer(ctx context.Context, s scope, have *keyringSnapshot, tenant string) (*secret.Sealer, error) {
 	if known := have.tenants.get(tenant); known != nil {
 		return known.Sealer, nil
 	}
@@ -143,7 +143,7 @@ func (r *liveKeyring) tenantSealer(ctx context.Context, s scope, have *keyringSn
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := r.unwrapKeyset(ctx, have, wrapped, tenant)
+	loaded, err := k.unwrapKeyset(ctx, have, wrapped, tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (r *liveKeyring) tenantSealer(ctx context.Context, s scope, have *keyringSn
 }
 
 // unwrapKeyset opens a tenant's keyset, which a newer installation key may have wrapped just now.
-func (r *liveKeyring) unwrapKeyset(ctx context.Context, have *keyringSnapshot, wrapped []byte, tenant string) (*tenantKeyset, error) {
+func (k *liveKeyring) unwrapKeyset(ctx context.Context, have *keyringSnapshot, wrapped []byte, tenant string) (*tenantKeyset, error) {
 	var none *tenantKeyset
 	loaded, err := none.reopenKeyset(wrapped, have.Sealer, tenant)
 	if !errors.Is(err, secret.ErrUnknownKey) {
@@ -165,15 +165,15 @@ func (r *liveKeyring) unwrapKeyset(ctx context.Context, have *keyringSnapshot, w
 			return loaded, nil
 		}
 	}
-	if err := r.reloadKeys(ctx, have); err != nil {
+	if err := k.reloadKeys(ctx, have); err != nil {
 		return nil, err
 	}
-	return none.reopenKeyset(wrapped, r.current.Load().Sealer, tenant)
+	return none.reopenKeyset(wrapped, k.current.Load().Sealer, tenant)
 }
 
 // tenantSealerOrNew also makes the keyset of a tenant older than tenants' keys.
-func (r *liveKeyring) tenantSealerOrNew(ctx context.Context, s scope, have *keyringSnapshot, tenant string) (*secret.Sealer, error) {
-	sealer, err := r.tenantSealer(ctx, s, have, tenant)
+func (k *liveKeyring) tenantSealerOrNew(ctx context.Context, s scope, have *keyringSnapshot, tenant string) (*secret.Sealer, error) {
+	sealer, err := k.tenantSealer(ctx, s, have, tenant)
 	if err != nil || sealer != nil {
 		return sealer, err
 	}
@@ -184,7 +184,7 @@ func (r *liveKeyring) tenantSealerOrNew(ctx context.Context, s scope, have *keyr
 	if err := addTenantKeys(ctx, dbgen.New(s), have.Sealer, connectors.TenantID{UUID: id}); err != nil {
 		return nil, err
 	}
-	sealer, err = r.tenantSealer(ctx, s, have, tenant) // ours, or those of a faster process
+	sealer, err = k.tenantSealer(ctx, s, have, tenant) // ours, or those of a faster process
 	if err == nil && sealer == nil {
 		return nil, fault.Errorf(fault.NotFound, "There is no such tenant.")
 	}

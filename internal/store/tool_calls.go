@@ -165,8 +165,8 @@ type OwnedCall struct {
 // locked for deletion. All others were written.
 type LockedCallsError struct{ Calls []OwnedCall }
 
-func (h *LockedCallsError) Error() string {
-	return fmt.Sprintf("%d calls wait for the end of their tenant, their agent or their connector", len(h.Calls))
+func (e *LockedCallsError) Error() string {
+	return fmt.Sprintf("%d calls wait for the end of their tenant, their agent or their connector", len(e.Calls))
 }
 
 // newLockedCallsError selects the calls that have their tenant, agent or connector in by; nil: none.

@@ -48,8 +48,8 @@ var curationAttempts = map[string]attempt{
 		theirs, read := o.Door().Self(ctx)
 		return theirs.Quota.Bounds() || read != nil, err
 	},
-	"Limit": func(ctx context.Context, o outsider) (bool, error) {
-		err := o.door.Limit(ctx, connectors.Quota{PerDay: 7})
+	"SetOperatorQuota": func(ctx context.Context, o outsider) (bool, error) {
+		err := o.door.SetOperatorQuota(ctx, connectors.Quota{PerDay: 7})
 		theirs, read := o.Door().Self(ctx)
 		return theirs.MaxQuota.Bounds() || read != nil, err
 	},

@@ -87,7 +87,7 @@ func (s scope) withSavepoint(ctx context.Context, fn func() error) error {
 // Tx runs fn in a transaction that tx is bound to, and commits if fn returns nil. No network call may run
 // inside. Nesting is an error.
 func (t *Tenant) Tx(ctx context.Context, fn func(tx *Tenant) error) error {
-	var notices []Notice
+	var notices []ChangeEvent
 	err := t.scope.inTx(ctx, func(s scope) error {
 		tx := newTenant(t.store, t.id, s)
 		tx.notices = &notices

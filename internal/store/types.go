@@ -70,11 +70,11 @@ type NewRun struct {
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID
 	Trigger     connectors.SyncTrigger
-	Asked       *Event // audit entry of the request; nil: none
+	AuditEvent  *Event // audit entry of the request; nil: none
 }
 
-// StartSync starts a sync run.
-type StartSync struct {
+// SyncStart starts a sync run.
+type SyncStart struct {
 	NewRun
 	Run      *connectors.SyncRunID // queued run to start, with its own NewRun; nil: a new run
 	Instance connectors.InstanceID // process that runs it
@@ -102,12 +102,12 @@ type SyncResult struct {
 
 // ToolFilter selects tools.
 type ToolFilter struct {
-	Connector *connectors.ConnectorID // nil: all
-	Query     string                  // words; empty: all
-	Removed   bool                    // include removed tools
-	Tag       string                  // empty: any
-	State     connectors.ToolStanding // empty: any
-	Hint      connectors.Hint         // hint that is true; empty: any
+	Connector *connectors.ConnectorID    // nil: all
+	Query     string                     // words; empty: all
+	Removed   bool                       // include removed tools
+	Tag       string                     // empty: any
+	State     connectors.ToolStateFilter // empty: any
+	Hint      connectors.Hint            // hint that is true; empty: any
 	Page
 }
 
@@ -125,11 +125,11 @@ type Event struct {
 	IP        string
 	Via       string // entry point of the request, if another one performs it: "mcp"; stored in the detail
 
-	Program *Program // OAuth client that acts for the person; nil: none. Stored in the detail
+	Program *ActingClient // OAuth client that acts for the person; nil: none. Stored in the detail
 }
 
-// Program is an OAuth client that acts as a person.
-type Program struct {
+// ActingClient is an OAuth client that acts as a person.
+type ActingClient struct {
 	ID   connectors.AgentClientID
 	Name string // self-chosen and unverified
 	Host string // host of its metadata document; empty: unknown

@@ -25,10 +25,10 @@ func (s *Store) Retry(ctx context.Context, b *WaitBudget, do func(context.Contex
 	return s.waits.run(ctx, b, do)
 }
 
-// RetryOutside is Retry for work that also calls other servers: do runs outside of the queue and without the
+// RetryUnqueued is Retry for work that also calls other servers: do runs outside of the queue and without the
 // budget's deadline. If it fails because the database is unavailable, the request waits in the queue, and do
 // runs again.
-func (s *Store) RetryOutside(ctx context.Context, b *WaitBudget, do func(context.Context) error) error {
+func (s *Store) RetryUnqueued(ctx context.Context, b *WaitBudget, do func(context.Context) error) error {
 	for pause := minProbePause; ; pause = min(2*pause, maxProbePause) {
 		err := do(ctx)
 		if b == nil || ctx.Err() != nil || !IsDatabaseUnavailable(err) {
@@ -40,8 +40,8 @@ func (s *Store) RetryOutside(ctx context.Context, b *WaitBudget, do func(context
 	}
 }
 
-// RetryBegun is Retry for work that an upstream has begun: it bypasses the queue, which could refuse it.
-func (s *Store) RetryBegun(ctx context.Context, do func(context.Context) error) error {
+// RetryStarted is Retry for work that an upstream has begun: it bypasses the queue, which could refuse it.
+func (s *Store) RetryStarted(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, maxDatabaseWait)
 	defer cancel()
 	for pause := minProbePause; ; pause = min(2*pause, maxProbePause) {

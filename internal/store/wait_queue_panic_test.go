@@ -25,7 +25,7 @@ func TestWaitQueue_PanicOfProbeReleasesItsRequests(t *testing.T) {
 			if probes.Add(1) <= times {
 				panic("a secret")
 			}
-			o.away.Store(false)
+			o.cause.Store(false)
 			return nil
 		})
 		t.Cleanup(o.queue.Close)
@@ -76,7 +76,7 @@ func TestWaitQueue_PanicOfRequestReleasesTheNext(t *testing.T) {
 			}
 		})
 		synctest.Wait()
-		o.away.Store(false)
+		o.cause.Store(false)
 		requests.Wait()
 		if stats := o.queue.Stats(); stats.Waiting != 0 || stats.Waited != panicking+1 {
 			t.Errorf("%+v", stats)

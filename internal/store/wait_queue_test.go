@@ -27,7 +27,7 @@ var errBroken = store.Classify(io.ErrUnexpectedEOF)
 type outage struct {
 	t     *testing.T
 	queue store.WaitQueue
-	away  atomic.Bool
+	cause atomic.Bool
 
 	mu     sync.Mutex
 	served []string // guarded by mu
@@ -36,14 +36,14 @@ type outage struct {
 func newOutage(t *testing.T) *outage {
 	t.Helper()
 	o := &outage{t: t}
-	o.away.Store(true)
+	o.cause.Store(true)
 	o.queue = store.NewWaitQueue(func(context.Context) error { return o.err() })
 	t.Cleanup(o.queue.Close)
 	return o
 }
 
 func (o *outage) err() error {
-	if o.away.Load() {
+	if o.cause.Load() {
 		return errBroken
 	}
 	return nil
@@ -94,7 +94,7 @@ func TestWaitQueue_ReleasesKnownCallersByArrival(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		o.away.Store(false)
+		o.cause.Store(false)
 		requests.Wait()
 		if groups := slices.Compact(slices.Clone(o.served)); !slices.Equal(groups, []string{"first", "second", "unknown"}) {
 			t.Errorf("served %v", o.served)
@@ -110,12 +110,12 @@ func TestWaitQueue_RefusesAfter15Seconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOutage(t)
 		b := tenantBudget(newTenantID(), time.Now())
-		time.AfterFunc(10*time.Second, func() { o.away.Store(false) })
+		time.AfterFunc(10*time.Second, func() { o.cause.Store(false) })
 		began := time.Now()
 		if err := o.request(t.Context(), "call", b); err != nil || time.Since(began) > 11*time.Second {
 			t.Fatalf("after %s: %v", time.Since(began), err)
 		}
-		o.away.Store(true)
+		o.cause.Store(true)
 		err := o.request(t.Context(), "call", b)
 		if took := time.Since(began); took < 14*time.Second || took > 15*time.Second {
 			t.Errorf("refused after %s", took)
@@ -170,7 +170,7 @@ func TestWaitQueue_RefusesWhenFull(t *testing.T) {
 				if stats := o.queue.Stats(); stats.Waiting != tc.room || stats.Refused[store.RefusedFull] != 1 {
 					t.Errorf("%+v", stats)
 				}
-				o.away.Store(false)
+				o.cause.Store(false)
 				requests.Wait()
 				if right.Load() != int64(tc.room) {
 					t.Errorf("%d of %d were served", right.Load(), tc.room)
@@ -196,7 +196,7 @@ func TestWaitQueue_KeepsRoomForKnownCallers(t *testing.T) {
 			}
 		})
 		synctest.Wait()
-		o.away.Store(false)
+		o.cause.Store(false)
 		requests.Wait()
 		if at := slices.Index(o.served, "known"); at < 0 || at >= 8 {
 			t.Errorf("a caller that is known was served in place %d", at)
@@ -229,7 +229,7 @@ func TestWaitQueue_SharesRoomAmongNetworks(t *testing.T) {
 		if stats := o.queue.Stats(); stats.Waiting != 250 || refused.Load() != 40 {
 			t.Errorf("%d refused: %+v", refused.Load(), stats)
 		}
-		o.away.Store(false)
+		o.cause.Store(false)
 		requests.Wait()
 		if stats := o.queue.Stats(); len(o.served) != 250 || stats.Waiting != 0 {
 			t.Errorf("%d served: %+v", len(o.served), stats)
@@ -260,7 +260,7 @@ func TestWaitQueue_ReleasesAFewAtATime(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		o.away.Store(false)
+		o.cause.Store(false)
 		requests.Wait()
 		if most.Load() > 8 || runs.Load() != 100 {
 			t.Errorf("%d at once, %d in all", most.Load(), runs.Load())
@@ -305,7 +305,7 @@ func TestWaitQueue_OutageReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOutage(t)
 		for n := range 8 { // it comes and goes each half a second
-			time.AfterFunc(time.Duration(n+1)*500*time.Millisecond, func() { o.away.Store(n%2 == 1) })
+			time.AfterFunc(time.Duration(n+1)*500*time.Millisecond, func() { o.cause.Store(n%2 == 1) })
 		}
 		var requests sync.WaitGroup
 		for n := range 200 {
@@ -317,7 +317,7 @@ func TestWaitQueue_OutageReturns(t *testing.T) {
 			})
 		}
 		time.Sleep(5 * time.Second)
-		o.away.Store(false)
+		o.cause.Store(false)
 		requests.Wait()
 		if len(o.served) != 200 {
 			t.Errorf("%d were served", len(o.served))
@@ -341,7 +341,7 @@ func TestRetry_RunsAgainWhileTheDatabaseIsAway(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				o := newOutage(t)
-				o.away.Store(false)
+				o.cause.Store(false)
 				runs := 0
 				err := o.queue.Retry(t.Context(), tenantBudget(newTenantID(), time.Now()), func(context.Context) error {
 					if runs++; runs == 1 {

@@ -17,10 +17,10 @@ import (
 	"patchbay/internal/safe"
 )
 
-// Notice says that a row changed. Kind is "agent", "token", "connector", "credential", "tenant", "approval" or
-// "mail". ID is the row's id; of a credential its connector's, of mail its box. NoticeTools and its like
+// ChangeEvent says that a row changed. Kind is "agent", "token", "connector", "credential", "tenant", "approval" or
+// "mail". ID is the row's id; of a credential its connector's, of mail its box. ChangeTools and its like
 // forward a server's list_changed; NoticeUses carries consumption of shared limits.
-type Notice struct {
+type ChangeEvent struct {
 	Kind   string
 	Tenant connectors.TenantID
 	ID     string
@@ -28,7 +28,7 @@ type Notice struct {
 
 // Kinds of forwarded list_changed notifications.
 const (
-	NoticeTools     = "tools"
+	ChangeTools     = "tools"
 	NoticePrompts   = "prompts"
 	NoticeResources = "resources"
 )
@@ -51,7 +51,7 @@ const (
 // outside of the pool. It calls state when it connects and disconnects: changes in between are lost. A local
 // change arrives before the changing call returns, and again from the database. Without a LISTEN pool only
 // local changes arrive. Both functions may be called concurrently and must not block.
-func (s *Store) Watch(ctx context.Context, hear func(Notice), state func(connected bool)) error {
+func (s *Store) Watch(ctx context.Context, hear func(ChangeEvent), state func(connected bool)) error {
 	defer s.listeners.add(hear)()
 	if s.listenPool == nil {
 		<-ctx.Done()
@@ -72,7 +72,7 @@ func (s *Store) Watch(ctx context.Context, hear func(Notice), state func(connect
 }
 
 // listenOnce receives notifications over one connection until it breaks. It reports whether it ever worked.
-func (s *Store) listenOnce(ctx context.Context, hear func(Notice), heard *connectedState) (listened bool) {
+func (s *Store) listenOnce(ctx context.Context, hear func(ChangeEvent), heard *connectedState) (listened bool) {
 	defer func() {
 		if v := recover(); v != nil { // the change may not have been applied: report a disconnect and reconnect
 			_ = safe.Caught(safe.Database, v)
@@ -107,50 +107,50 @@ type listenConn struct {
 	state *connectedState
 }
 
-func (w listenConn) startListening(ctx context.Context) error {
+func (c listenConn) startListening(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pingDeadline)
 	defer cancel()
-	_, err := w.conn.Exec(ctx, "listen "+changesChannel+"; listen "+w.pingChannel)
+	_, err := c.conn.Exec(ctx, "listen "+changesChannel+"; listen "+c.pingChannel)
 	return err
 }
 
 // waitNext waits for a notification, and after pingInterval checks the connection.
-func (w listenConn) waitNext(ctx context.Context, hear func(Notice)) error {
+func (c listenConn) waitNext(ctx context.Context, hear func(ChangeEvent)) error {
 	short, cancel := context.WithTimeout(ctx, pingInterval)
 	defer cancel()
-	notification, err := w.conn.WaitForNotification(short)
+	notification, err := c.conn.WaitForNotification(short)
 	switch {
 	case err == nil:
-		w.dispatchNotice(notification, hear)
+		c.dispatchNotice(notification, hear)
 		return nil
-	case short.Err() == nil || w.conn.IsClosed():
+	case short.Err() == nil || c.conn.IsClosed():
 		return err
 	}
-	return w.verifyListening(ctx, hear)
+	return c.verifyListening(ctx, hear)
 }
 
 // verifyListening sends a notification to itself and returns when it arrives. A late one marks the state as
 // disconnected; nothing is lost.
-func (w listenConn) verifyListening(ctx context.Context, hear func(Notice)) error {
+func (c listenConn) verifyListening(ctx context.Context, hear func(ChangeEvent)) error {
 	ctx, cancel := context.WithTimeout(ctx, pingDeadline)
 	defer cancel()
-	seen := w.state.expireUnlessSeen(pingTimeout)
-	if _, err := w.conn.Exec(ctx, "notify "+w.pingChannel); err != nil {
+	seen := c.state.expireUnlessSeen(pingTimeout)
+	if _, err := c.conn.Exec(ctx, "notify "+c.pingChannel); err != nil {
 		return err
 	}
 	for {
-		notification, err := w.conn.WaitForNotification(ctx)
+		notification, err := c.conn.WaitForNotification(ctx)
 		if err != nil {
 			return err
 		}
-		if w.dispatchNotice(notification, hear); notification.Channel == w.pingChannel {
+		if c.dispatchNotice(notification, hear); notification.Channel == c.pingChannel {
 			seen()
 			return nil
 		}
 	}
 }
 
-func (w listenConn) dispatchNotice(notification *pgconn.Notification, hear func(Notice)) {
+func (c listenConn) dispatchNotice(notification *pgconn.Notification, hear func(ChangeEvent)) {
 	if notification.Channel != changesChannel {
 		return
 	}
@@ -160,53 +160,53 @@ func (w listenConn) dispatchNotice(notification *pgconn.Notification, hear func(
 }
 
 // parseNotice parses "<kind> <tenant> <id>"; nil: malformed.
-func parseNotice(payload string) *Notice {
+func parseNotice(payload string) *ChangeEvent {
 	kind, rest, _ := strings.Cut(payload, " ")
 	tenant, id, _ := strings.Cut(rest, " ")
 	of, err := uuid.Parse(tenant)
 	if err != nil {
 		return nil
 	}
-	return &Notice{Kind: kind, Tenant: connectors.TenantID{UUID: of}, ID: id}
+	return &ChangeEvent{Kind: kind, Tenant: connectors.TenantID{UUID: of}, ID: id}
 }
 
 // changeListeners are the Watch calls of this process.
 type changeListeners struct {
 	mu  sync.Mutex
-	all map[*func(Notice)]struct{} // guarded by mu
+	all map[*func(ChangeEvent)]struct{} // guarded by mu
 }
 
-func (e *changeListeners) add(hear func(Notice)) (end func()) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.all == nil {
-		e.all = map[*func(Notice)]struct{}{}
+func (l *changeListeners) add(hear func(ChangeEvent)) (end func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.all == nil {
+		l.all = map[*func(ChangeEvent)]struct{}{}
 	}
-	e.all[&hear] = struct{}{}
+	l.all[&hear] = struct{}{}
 	return func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		delete(e.all, &hear)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.all, &hear)
 	}
 }
 
-func (e *changeListeners) notifyAll(said ...Notice) {
+func (l *changeListeners) notifyAll(said ...ChangeEvent) {
 	if len(said) == 0 {
 		return
 	}
-	for _, hear := range e.listAll() {
+	for _, hear := range l.listAll() {
 		callListener(*hear, said)
 	}
 }
 
-func (e *changeListeners) listAll() []*func(Notice) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.Collect(maps.Keys(e.all))
+func (l *changeListeners) listAll() []*func(ChangeEvent) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Collect(maps.Keys(l.all))
 }
 
 // callListener calls one listener. Its panic must not reach the changing call.
-func callListener(hear func(Notice), notices []Notice) {
+func callListener(hear func(ChangeEvent), notices []ChangeEvent) {
 	defer safe.Recover(safe.Database)
 	for _, n := range notices {
 		hear(n)
@@ -218,7 +218,7 @@ func (t *Tenant) notifyChange(err error, kind string, id fmt.Stringer) error {
 	if err != nil {
 		return err
 	}
-	n := Notice{Kind: kind, Tenant: t.id, ID: id.String()}
+	n := ChangeEvent{Kind: kind, Tenant: t.id, ID: id.String()}
 	if t.notices == nil {
 		t.store.listeners.notifyAll(n)
 		return nil

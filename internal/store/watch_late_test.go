@@ -88,11 +88,11 @@ func TestWatch_LateConnectionLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(other.Close)
-	heard, states := make(chan store.Notice, 100), make(chan bool, 100)
+	heard, states := make(chan store.ChangeEvent, 100), make(chan bool, 100)
 	ctx, stop := context.WithCancel(context.Background())
 	var watching sync.WaitGroup
 	watching.Go(func() {
-		_ = other.Watch(ctx, func(n store.Notice) { heard <- n }, func(now bool) { states <- now })
+		_ = other.Watch(ctx, func(n store.ChangeEvent) { heard <- n }, func(now bool) { states <- now })
 	})
 	t.Cleanup(func() { stop(); watching.Wait() })
 	hears(t, states, true)
@@ -105,7 +105,7 @@ func TestWatch_LateConnectionLosesNothing(t *testing.T) {
 	hears(t, states, false)
 	slow.Unlock()
 
-	await(t, heard, "an agent", store.Notice{Kind: "agent", Tenant: w.Tenant, ID: agent.ID.String()})
+	await(t, heard, "an agent", store.ChangeEvent{Kind: "agent", Tenant: w.Tenant, ID: agent.ID.String()})
 	hears(t, states, true)
 	slow.RLock()
 	defer slow.RUnlock()
@@ -118,7 +118,7 @@ func TestAConnectionThatIsCutIsReplaced(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	agent := w.Agent(t)
-	heard, states := make(chan store.Notice, 100), make(chan bool, 100)
+	heard, states := make(chan store.ChangeEvent, 100), make(chan bool, 100)
 	ctx, stop := context.WithCancel(context.Background())
 	var watching sync.WaitGroup
 	other, err := store.Open(t.Context(), w.Pool, w.KEK)
@@ -127,7 +127,7 @@ func TestAConnectionThatIsCutIsReplaced(t *testing.T) {
 	}
 	t.Cleanup(other.Close)
 	watching.Go(func() {
-		_ = other.Watch(ctx, func(n store.Notice) { heard <- n }, func(now bool) { states <- now })
+		_ = other.Watch(ctx, func(n store.ChangeEvent) { heard <- n }, func(now bool) { states <- now })
 	})
 	t.Cleanup(func() { stop(); watching.Wait() })
 	hears(t, states, true)
@@ -145,7 +145,7 @@ func TestAConnectionThatIsCutIsReplaced(t *testing.T) {
 	if _, err := w.Door().UpdateAgent(t.Context(), agent); err != nil {
 		t.Fatal(err)
 	}
-	await(t, heard, "an agent", store.Notice{Kind: "agent", Tenant: w.Tenant, ID: agent.ID.String()})
+	await(t, heard, "an agent", store.ChangeEvent{Kind: "agent", Tenant: w.Tenant, ID: agent.ID.String()})
 }
 
 // hears waits until it is told that notices come in, or that they do not.

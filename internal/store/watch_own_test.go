@@ -15,17 +15,17 @@ import (
 // heardHere are the notices that a process hears of itself: it has no other way to hear.
 type heardHere struct {
 	mu  sync.Mutex
-	all []store.Notice // guarded by mu
+	all []store.ChangeEvent // guarded by mu
 }
 
-func (h *heardHere) hear(n store.Notice) {
+func (h *heardHere) hear(n store.ChangeEvent) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.all = append(h.all, n)
 }
 
 // take are the notices since the last take.
-func (h *heardHere) take() []store.Notice {
+func (h *heardHere) take() []store.ChangeEvent {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	all := h.all
@@ -46,7 +46,9 @@ func TestWatchTellsOwnActsBeforeTheyReturn(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var watching sync.WaitGroup
 	t.Cleanup(func() { stop(); watching.Wait() })
-	watching.Go(func() { _ = st.Watch(ctx, func(n store.Notice) { beginStatement(begun); here.hear(n) }, func(bool) {}) })
+	watching.Go(func() {
+		_ = st.Watch(ctx, func(n store.ChangeEvent) { beginStatement(begun); here.hear(n) }, func(bool) {})
+	})
 	agent, door := w.Agent(t), st.Tenant(w.Tenant)
 	for heard := false; !heard; { // until Watch has begun
 		if err := door.Rename(t.Context(), "Another"); err != nil {
@@ -93,7 +95,7 @@ func TestWatchTellsOwnActsBeforeTheyReturn(t *testing.T) {
 		here.take()
 		if err := tc.act(); err != nil {
 			t.Errorf("%s: %v", tc.what, err)
-		} else if want := (store.Notice{Kind: tc.kind, Tenant: w.Tenant, ID: tc.id}); !slices.Contains(here.take(), want) {
+		} else if want := (store.ChangeEvent{Kind: tc.kind, Tenant: w.Tenant, ID: tc.id}); !slices.Contains(here.take(), want) {
 			t.Errorf("%s: %+v was not heard when it returned", tc.what, want)
 		}
 	}

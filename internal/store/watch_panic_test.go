@@ -22,11 +22,11 @@ func TestWatch_PanicConnectsAnew(t *testing.T) {
 	t.Cleanup(process.Close)
 	var panics atomic.Bool
 	panics.Store(true)
-	heard, states := make(chan store.Notice, 100), make(chan bool, 100)
+	heard, states := make(chan store.ChangeEvent, 100), make(chan bool, 100)
 	ctx, stop := context.WithCancel(t.Context())
 	var watching sync.WaitGroup
 	watching.Go(func() {
-		_ = process.Watch(ctx, func(n store.Notice) {
+		_ = process.Watch(ctx, func(n store.ChangeEvent) {
 			if panics.CompareAndSwap(true, false) {
 				panic("of a test")
 			}
@@ -44,11 +44,11 @@ func TestWatch_PanicConnectsAnew(t *testing.T) {
 	hears(true)
 	before := safe.Count(safe.Database)
 	agent := w.Agent(t)
-	change := func() store.Notice {
+	change := func() store.ChangeEvent {
 		if _, err := w.Door().UpdateAgent(t.Context(), agent); err != nil {
 			t.Fatal(err)
 		}
-		return store.Notice{Kind: "agent", Tenant: w.Tenant, ID: agent.ID.String()}
+		return store.ChangeEvent{Kind: "agent", Tenant: w.Tenant, ID: agent.ID.String()}
 	}
 	await(t, well, "another listener", change())
 	hears(false) // what it missed must not be believed any more

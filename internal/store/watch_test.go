@@ -11,19 +11,19 @@ import (
 )
 
 // watched hears what other processes change.
-func watched(t *testing.T, w *fixture.World) <-chan store.Notice {
+func watched(t *testing.T, w *fixture.World) <-chan store.ChangeEvent {
 	t.Helper()
 	other, err := store.Open(t.Context(), w.Pool, w.KEK)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(other.Close)
-	heard, begun := make(chan store.Notice, 1000), make(chan struct{}, 100)
+	heard, begun := make(chan store.ChangeEvent, 1000), make(chan struct{}, 100)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = other.Watch(ctx, func(n store.Notice) { heard <- n }, func(bool) { begun <- struct{}{} })
+		_ = other.Watch(ctx, func(n store.ChangeEvent) { heard <- n }, func(bool) { begun <- struct{}{} })
 	}()
 	t.Cleanup(func() { stop(); <-ended })
 	<-begun
@@ -71,11 +71,11 @@ func TestWatch_NotifiesOtherProcesses(t *testing.T) {
 		if err := tc.change(); err != nil {
 			t.Fatal(err)
 		}
-		await(t, heard, tc.what, store.Notice{Kind: tc.kind, Tenant: w.Tenant, ID: tc.id})
+		await(t, heard, tc.what, store.ChangeEvent{Kind: tc.kind, Tenant: w.Tenant, ID: tc.id})
 	}
 }
 
-func await(t *testing.T, heard <-chan store.Notice, what string, want store.Notice) {
+func await(t *testing.T, heard <-chan store.ChangeEvent, what string, want store.ChangeEvent) {
 	t.Helper()
 	end := time.After(time.Minute)
 	for {

@@ -36,7 +36,7 @@ type accountState struct {
 }
 
 // addConnectURL adds to a refusal the page on which a person connects the missing account.
-func (c *Caller) addConnectURL(ctx context.Context, v *agentview.View, r *agentview.Reach, refusal *Refusal) {
+func (c *Executor) addConnectURL(ctx context.Context, v *agentview.View, r *agentview.ConnectorView, refusal *RefusalError) {
 	connector := r.Connector
 	perAgent := connector.CredentialMode == connectors.CredentialPerAgent && connector.Auth.Type != connectors.AuthNone
 	if errors.Is(refusal.Err, credentials.ErrTooManyStepUps) || !perAgent && connector.Auth.Type != connectors.AuthOAuth2 {
@@ -51,8 +51,8 @@ func (c *Caller) addConnectURL(ctx context.Context, v *agentview.View, r *agentv
 }
 
 // requestAccount replaces a refusal for a missing account by a request for one, if the client supports that.
-func (c *Caller) requestAccount(ctx context.Context, o *Order, out Outcome, err error) (Outcome, error) {
-	r, ok := errors.AsType[*Refusal](err)
+func (c *Executor) requestAccount(ctx context.Context, o *CallRequest, out Outcome, err error) (Outcome, error) {
+	r, ok := errors.AsType[*RefusalError](err)
 	if !ok || r.connectPage == "" || o.Input != nil || o.NoWait || out.Call.ApprovedBy != "" || !parseCapabilities(o.Capabilities).canOpenURLs() {
 		return out, err
 	}
@@ -73,20 +73,20 @@ func (c *Caller) requestAccount(ctx context.Context, o *Order, out Outcome, err 
 }
 
 // saveAccountRequest stores a request once. If the database is away, the call waits for it.
-func (c *Caller) saveAccountRequest(ctx context.Context, o *Order) (id connectors.AccountRequestID, err error) {
-	n := c.newAccountRequest(o)
-	err = c.o.Store.Retry(ctx, o.Wait, func(ctx context.Context) error {
-		id, err = c.o.Store.Tenant(o.View.Tenant.ID).RequestAccount(ctx, n)
+func (c *Executor) saveAccountRequest(ctx context.Context, request *CallRequest) (id connectors.AccountRequestID, err error) {
+	n := c.newAccountRequest(request)
+	err = c.o.Store.Retry(ctx, request.Wait, func(ctx context.Context) error {
+		id, err = c.o.Store.Tenant(request.View.Tenant.ID).RequestAccount(ctx, n)
 		return err
 	})
 	return id, err
 }
 
-func (c *Caller) newAccountRequest(o *Order) store.NewAccountRequest {
+func (c *Executor) newAccountRequest(request *CallRequest) store.NewAccountRequest {
 	now := c.o.Now()
-	n := store.NewAccountRequest{ID: store.NewAccountRequestID(), Agent: o.View.Agent.ID, Connector: o.Tool.Reach.Connector.ID, Now: now, ExpiresAt: now.Add(accountRequestTTL)}
-	if !o.MultiRound {
-		n.Session = o.Session
+	n := store.NewAccountRequest{ID: store.NewAccountRequestID(), Agent: request.View.Agent.ID, Connector: request.Tool.Connector.Connector.ID, Now: now, ExpiresAt: now.Add(accountRequestTTL)}
+	if !request.MultiRound {
+		n.Session = request.Session
 	}
 	return n
 }
@@ -98,12 +98,12 @@ type Elicitation struct {
 	Message string
 }
 
-func accountPrompt(o *Order) string {
-	return fmt.Sprintf("%q needs an account of yours. Connect it on this page of Patchbay; the call goes on then.", o.Tool.Reach.Connector.Name)
+func accountPrompt(request *CallRequest) string {
+	return fmt.Sprintf("%q needs an account of yours. Connect it on this page of Patchbay; the call goes on then.", request.Tool.Connector.Connector.Name)
 }
 
 // accountInputRequired is the InputRequired result that asks for an account.
-func (c *Caller) accountInputRequired(o *Order, request connectors.AccountRequestID, page string) (json.RawMessage, error) {
+func (c *Executor) accountInputRequired(o *CallRequest, request connectors.AccountRequestID, page string) (json.RawMessage, error) {
 	handle, err := c.sealHandle(o.View, purposeAccount, accountState{Request: request, Call: c.newAttempt(o).callHash()})
 	if err != nil {
 		return nil, err
@@ -113,28 +113,28 @@ func (c *Caller) accountInputRequired(o *Order, request connectors.AccountReques
 		accountInputKey, quoteString(accountPrompt(o)), quoteString(page), handle)), nil
 }
 
-func (c *Caller) newAttempt(o *Order) *attempt {
-	a := &attempt{Caller: c, order: o, reach: o.Tool.Reach}
+func (c *Executor) newAttempt(request *CallRequest) *activeCall {
+	a := &activeCall{Executor: c, request: request, connector: request.Tool.Connector}
 	a.call = a.newCallRecord()
 	return a
 }
 
 // resumeAfterAccount resumes a call that lacked an account. If done, the outcome is final.
-func (c *Caller) resumeAfterAccount(ctx context.Context, o *Order) (_ Outcome, done bool, _ error) {
-	if o.Input == nil {
+func (c *Executor) resumeAfterAccount(ctx context.Context, request *CallRequest) (_ Outcome, done bool, _ error) {
+	if request.Input == nil {
 		return Outcome{}, false, nil
 	}
 	var s accountState
-	if !c.openHandle(o.View, purposeAccount, o.Input.State, &s) {
+	if !c.openHandle(request.View, purposeAccount, request.Input.State, &s) {
 		return Outcome{}, false, nil
 	}
-	a := c.newAttempt(o)
+	a := c.newAttempt(request)
 	if string(s.Call) != string(a.callHash()) {
 		return a.endWithRefusal(staleAccountError())
 	}
-	if action := findElicitationAction(o.Input); action == "decline" || action == "cancel" {
-		refusal := &Refusal{Code: CodeCredentialRequired, Sentence: fmt.Sprintf("The person did not connect the account that %q needs.", a.reach.Connector.Name)}
-		c.addConnectURL(ctx, o.View, a.reach, refusal)
+	if action := findElicitationAction(request.Input); action == "decline" || action == "cancel" {
+		refusal := &RefusalError{Code: CodeCredentialRequired, Sentence: fmt.Sprintf("The person did not connect the account that %q needs.", a.connector.Connector.Name)}
+		c.addConnectURL(ctx, request.View, a.connector, refusal)
 		return a.endWithRefusal(refusal)
 	}
 	callCtx, err := c.beginCall(ctx, a.call.ID)
@@ -143,7 +143,7 @@ func (c *Caller) resumeAfterAccount(ctx context.Context, o *Order) (_ Outcome, d
 	}
 	defer callCtx.endCall()
 	ctx = callCtx
-	agent := o.View.Agent.ID
+	agent := request.View.Agent.ID
 	if !c.inFlight.TryAcquire(agent) {
 		return a.endWithRefusal(tooManyCallsRefusal())
 	}
@@ -152,36 +152,36 @@ func (c *Caller) resumeAfterAccount(ctx context.Context, o *Order) (_ Outcome, d
 		return a.endWithRefusal(accountBusyRefusal())
 	}
 	defer c.accountWaits.Release(s.Request)
-	connected, err := c.waitForAccount(ctx, o, s.Request)
+	connected, err := c.waitForAccount(ctx, request, s.Request)
 	switch {
 	case err != nil:
 		return a.endWithRefusal(err)
 	case !connected: // the client decides whether to wait on
-		raw, err := c.accountInputRequired(o, s.Request, c.o.AccountPage(ctx, o.View.Tenant.ID, a.reach.Connector, o.View.Agent))
+		raw, err := c.accountInputRequired(request, s.Request, c.o.AccountPage(ctx, request.View.Tenant.ID, a.connector.Connector, request.View.Agent))
 		return Outcome{Raw: raw, InputRequired: err == nil}, true, err
 	}
 	if err := a.reauthorize(ctx); err != nil {
-		return a.endWithRefusal(a.explainHeld(ctx, err))
+		return a.endWithRefusal(a.explainBlocked(ctx, err))
 	}
-	o.View, o.Tool, o.Input = a.order.View, a.order.Tool, nil
+	request.View, request.Tool, request.Input = a.request.View, a.request.Tool, nil
 	return Outcome{}, false, nil
 }
 
 // reauthorize checks token, agent, grant and tool again: all may have changed during the wait. It updates the
 // order, which decides on approval.
-func (a *attempt) reauthorize(ctx context.Context) error {
-	switch err := a.checkToken(ctx, a.order.Token, a.order.Wait); {
+func (a *activeCall) reauthorize(ctx context.Context) error {
+	switch err := a.checkToken(ctx, a.request.Token, a.request.Wait); {
 	case fault.Is(err, fault.Unauthenticated):
-		return &Refusal{Code: CodeNotGranted, Sentence: "The token with which this call came has ended meanwhile. Sign in again, or come with another one, and make the call anew."}
+		return &RefusalError{Code: CodeNotGranted, Sentence: "The token with which this call came has ended meanwhile. Sign in again, or come with another one, and make the call anew."}
 	case err != nil:
-		return a.explainError(ctx, a.order.View, a.reach, err)
+		return a.explainError(ctx, a.request.View, a.connector, err)
 	}
 	return a.recheckTool(ctx)
 }
 
 // checkToken returns an Unauthenticated fault if the request's token is no longer valid. nil: the request had
 // none.
-func (c *Caller) checkToken(ctx context.Context, token *connectors.AgentTokenID, wait *store.WaitBudget) error {
+func (c *Executor) checkToken(ctx context.Context, token *connectors.AgentTokenID, wait *store.WaitBudget) error {
 	if token == nil {
 		return nil
 	}
@@ -197,11 +197,11 @@ func (c *Caller) checkToken(ctx context.Context, token *connectors.AgentTokenID,
 	return err
 }
 
-func accountBusyRefusal() *Refusal {
-	return &Refusal{Code: CodeRateLimited, RetryAfter: waitPollInterval, Sentence: "This call waits for its account already, in another request with the same requestState. Wait for that one, or come back with the requestState."}
+func accountBusyRefusal() *RefusalError {
+	return &RefusalError{Code: CodeRateLimited, RetryAfter: waitPollInterval, Sentence: "This call waits for its account already, in another request with the same requestState. Wait for that one, or come back with the requestState."}
 }
 
-func (a *attempt) endWithRefusal(err error) (Outcome, bool, error) {
+func (a *activeCall) endWithRefusal(err error) (Outcome, bool, error) {
 	out, err := a.recordRefusal(err)
 	return out, true, err
 }
@@ -218,22 +218,22 @@ func findElicitationAction(in *mcp.Input) string {
 }
 
 func staleAccountError() error {
-	return &BadArguments{Sentence: "The requestState is not one of this call, or was used already. Make the call anew, without it."}
+	return &InvalidArgumentsError{Sentence: "The requestState is not one of this call, or was used already. Make the call anew, without it."}
 }
 
 // waitForAccount waits for the account and claims it. connected is false after the tenant's approval timeout.
-func (c *Caller) waitForAccount(ctx context.Context, o *Order, id connectors.AccountRequestID) (connected bool, _ error) {
-	agent := o.View.Agent.ID
+func (c *Executor) waitForAccount(ctx context.Context, request *CallRequest, id connectors.AccountRequestID) (connected bool, _ error) {
+	agent := request.View.Agent.ID
 	woken, unsubscribe := c.waiters.subscribe(connectors.ToolCallID(agent))
 	defer unsubscribe()
-	timeout := time.NewTimer(o.View.Tenant.ApprovalTimeout)
+	timeout := time.NewTimer(request.View.Tenant.ApprovalTimeout)
 	defer timeout.Stop()
 	poll, progress := time.NewTicker(waitPollInterval), time.NewTicker(waitProgressInterval)
 	defer poll.Stop()
 	defer progress.Stop()
-	reportAccountWait(o, 0)
+	reportAccountWait(request, 0)
 	for reports := 1; ; {
-		if connected, err := c.claimAccount(ctx, o, id); connected || err != nil {
+		if connected, err := c.claimAccount(ctx, request, id); connected || err != nil {
 			return connected, err
 		}
 		if c.isStopped() {
@@ -243,31 +243,31 @@ func (c *Caller) waitForAccount(ctx context.Context, o *Order, id connectors.Acc
 		case <-woken:
 		case <-poll.C:
 		case <-progress.C:
-			reportAccountWait(o, reports)
+			reportAccountWait(request, reports)
 			reports++
 		case <-timeout.C:
 			return false, nil
 		case <-ctx.Done():
-			return false, explainContext(ctx, o.Tool.Reach.Connector)
+			return false, explainContext(ctx, request.Tool.Connector.Connector)
 		}
 	}
 }
 
-func reportAccountWait(o *Order, n int) {
-	if o.Progress != nil {
-		o.Progress(json.RawMessage(fmt.Sprintf(`{"progress":%d,"message":"Waiting for an account"}`, n)))
+func reportAccountWait(request *CallRequest, n int) {
+	if request.Progress != nil {
+		request.Progress(json.RawMessage(fmt.Sprintf(`{"progress":%d,"message":"Waiting for an account"}`, n)))
 	}
 }
 
 // claimAccount reports whether the account is connected. Only one of several calls with the same state can
 // claim it.
-func (c *Caller) claimAccount(ctx context.Context, o *Order, id connectors.AccountRequestID) (bool, error) {
-	tenant, agent := c.o.Store.Tenant(o.View.Tenant.ID), o.View.Agent.ID
+func (c *Executor) claimAccount(ctx context.Context, request *CallRequest, id connectors.AccountRequestID) (bool, error) {
+	tenant, agent := c.o.Store.Tenant(request.View.Tenant.ID), request.View.Agent.ID
 	row, err := tenant.AccountRequest(ctx, agent, id)
 	switch {
 	case fault.Is(err, fault.Unavailable):
 		return false, nil // the database may be away for a moment
-	case fault.Is(err, fault.NotFound), err == nil && (row.Used || !c.o.Now().Before(row.ExpiresAt) || row.Connector != o.Tool.Reach.Connector.ID):
+	case fault.Is(err, fault.NotFound), err == nil && (row.Used || !c.o.Now().Before(row.ExpiresAt) || row.Connector != request.Tool.Connector.Connector.ID):
 		return false, staleAccountError()
 	case err != nil, !row.Connected:
 		return false, err

@@ -30,11 +30,11 @@ func newAccountBench(t *testing.T) *accountBench {
 }
 
 // askedOrder is the order that resumes a call after its account request.
-func (a *accountBench) askedOrder(t *testing.T, token *connectors.AgentTokenID) toolcall.Order {
+func (a *accountBench) askedOrder(t *testing.T, token *connectors.AgentTokenID) toolcall.CallRequest {
 	t.Helper()
-	order := a.order(t, a.process, a.agent, a.c, "search", `{"q":"x"}`)
-	order.MultiRound, order.Capabilities, order.Token = true, json.RawMessage(`{"elicitation":{"url":{}}}`), token
-	out, err := a.Call(t.Context(), order)
+	request := a.order(t, a.process, a.agent, a.c, "search", `{"q":"x"}`)
+	request.MultiRound, request.Capabilities, request.Token = true, json.RawMessage(`{"elicitation":{"url":{}}}`), token
+	out, err := a.Call(t.Context(), request)
 	must(t, err)
 	var required struct {
 		State json.RawMessage `json:"requestState"`
@@ -43,8 +43,8 @@ func (a *accountBench) askedOrder(t *testing.T, token *connectors.AgentTokenID) 
 	if !out.InputRequired || len(required.State) == 0 {
 		t.Fatalf("it is answered %s", out.Raw)
 	}
-	order.Input = &mcp.Input{State: required.State, Responses: json.RawMessage(`{"account":{"action":"accept"}}`)}
-	return order
+	request.Input = &mcp.Input{State: required.State, Responses: json.RawMessage(`{"account":{"action":"accept"}}`)}
+	return request
 }
 
 func (a *accountBench) connectAccount(t *testing.T) {
@@ -85,11 +85,11 @@ func TestAccount_WaitedCallIsReauthorized(t *testing.T) {
 			a.Token(t, a.agent.ID)
 			var id connectors.AgentTokenID
 			a.AsSystem(t, "select id from agent_tokens where agent_id = $1", []any{a.agent.ID.UUID}, &id)
-			order := a.askedOrder(t, &id)
+			request := a.askedOrder(t, &id)
 			a.connectAccount(t)
 			tc.change(t, a, id)
-			order.NoWait = true
-			out, err := a.Call(t.Context(), order)
+			request.NoWait = true
+			out, err := a.Call(t.Context(), request)
 			if tc.code == "" {
 				must(t, err)
 				if !strings.Contains(string(out.Raw), "search") {
@@ -107,16 +107,16 @@ func TestAccount_WaitedCallIsReauthorized(t *testing.T) {
 func TestAccount_SecondWaiterIsRateLimited(t *testing.T) {
 	t.Parallel()
 	a := newAccountBench(t)
-	order := a.askedOrder(t, nil)
+	request := a.askedOrder(t, nil)
 	progress, answers := make(chan struct{}, 100), make(chan callAnswer, 1)
-	first := order
+	first := request
 	first.Progress = func(json.RawMessage) { progress <- struct{}{} }
 	go func() {
 		out, err := a.Call(context.WithoutCancel(t.Context()), first)
 		answers <- callAnswer{out, err}
 	}()
 	<-progress
-	if r := asRefusal(t, callAgain(t, a, order), toolcall.CodeRateLimited); r.RetryAfter == 0 {
+	if r := asRefusal(t, callAgain(t, a, request), toolcall.CodeRateLimited); r.RetryAfter == 0 {
 		t.Errorf("it is not told when: %+v", r)
 	}
 	a.connectAccount(t)
@@ -126,8 +126,8 @@ func TestAccount_SecondWaiterIsRateLimited(t *testing.T) {
 }
 
 // callAgain makes the call with a state that another request waits with.
-func callAgain(t *testing.T, a *accountBench, order toolcall.Order) error {
+func callAgain(t *testing.T, a *accountBench, request toolcall.CallRequest) error {
 	t.Helper()
-	_, err := a.Call(t.Context(), order)
+	_, err := a.Call(t.Context(), request)
 	return err
 }

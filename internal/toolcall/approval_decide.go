@@ -17,19 +17,19 @@ const maxAllowance = 24 * time.Hour
 
 // Decision approves or denies a waiting call.
 type Decision struct {
-	Approve bool
-	Reason  string
-	Allow   time.Duration // with Approve: the agent's calls of this tool skip approval for so long; 0: only this call
+	Approve  bool
+	Reason   string
+	AllowFor time.Duration // with Approve: the agent's calls of this tool skip approval for so long; 0: only this call
 }
 
 // Decide approves or denies a waiting call. A member may decide, unless the agent is another member's own. A
 // second decision is a Conflict. An approved call runs in the process with a waiting request, else in this one.
 // A process that fails to start it leaves it to a sweep.
-func (c *Caller) Decide(ctx context.Context, a auth.Actor, id connectors.ToolCallID, d Decision) (connectors.ToolCall, error) {
+func (c *Executor) Decide(ctx context.Context, a auth.Actor, id connectors.ToolCallID, d Decision) (connectors.ToolCall, error) {
 	if err := a.Require(connectors.PermOperate); err != nil {
 		return connectors.ToolCall{}, err
 	}
-	if d.Allow < 0 || d.Allow > maxAllowance {
+	if d.AllowFor < 0 || d.AllowFor > maxAllowance {
 		return connectors.ToolCall{}, fault.InvalidFields(fault.Field{Location: "allow_for_s", Message: "A tool is allowed for 24 hours at most."})
 	}
 	tenant := c.o.Store.Tenant(a.Tenant.ID)
@@ -56,7 +56,7 @@ func (c *Caller) Decide(ctx context.Context, a auth.Actor, id connectors.ToolCal
 }
 
 // recordDecision writes the audit event, and the denied call or the allowance.
-func (c *Caller) recordDecision(ctx context.Context, tx *store.Tenant, a auth.Actor, row connectors.Approval, d Decision) error {
+func (c *Executor) recordDecision(ctx context.Context, tx *store.Tenant, a auth.Actor, row connectors.Approval, d Decision) error {
 	action, detail := "tool_call.approve", map[string]any{
 		"tool_call_id": row.ID.String(), "agent_id": row.AgentID.String(), "connector_id": row.ConnectorID.String(), "tool": row.Tool,
 	}
@@ -70,9 +70,9 @@ func (c *Caller) recordDecision(ctx context.Context, tx *store.Tenant, a auth.Ac
 		if err != nil {
 			return err
 		}
-	case d.Allow > 0:
-		detail["allow_for_s"] = int(d.Allow.Seconds())
-		allowed := connectors.Allowance{ConnectorID: row.ConnectorID, Tool: row.Tool, Definition: row.Definition, Until: c.o.Now().Add(d.Allow), GrantedBy: a.Decider()}
+	case d.AllowFor > 0:
+		detail["allow_for_s"] = int(d.AllowFor.Seconds())
+		allowed := connectors.Allowance{ConnectorID: row.ConnectorID, Tool: row.Tool, Definition: row.Definition, Until: c.o.Now().Add(d.AllowFor), GrantedBy: a.Decider()}
 		if err := tx.AllowTool(ctx, row.AgentID, allowed); err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (c *Caller) recordDecision(ctx context.Context, tx *store.Tenant, a auth.Ac
 }
 
 // waitForClaim gives processes with a waiting request claimTimeout to claim the call, then runs it here.
-func (c *Caller) waitForClaim(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID) {
+func (c *Executor) waitForClaim(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID) {
 	woken, unsubscribe := c.waiters.subscribe(id)
 	defer unsubscribe()
 	timeout := time.NewTimer(claimTimeout)
@@ -105,7 +105,7 @@ func (c *Caller) waitForClaim(ctx context.Context, t connectors.TenantID, id con
 }
 
 // runDetached runs an approved call that has no waiting request. It returns once the call is claimed.
-func (c *Caller) runDetached(ctx context.Context, t connectors.TenantID, row connectors.Approval) {
+func (c *Executor) runDetached(ctx context.Context, t connectors.TenantID, row connectors.Approval) {
 	callCtx, err := c.beginCall(context.WithoutCancel(ctx), row.ID)
 	if err != nil {
 		return
@@ -129,21 +129,21 @@ func (c *Caller) runDetached(ctx context.Context, t connectors.TenantID, row con
 }
 
 // runStored runs an approved call with its stored arguments.
-func (c *Caller) runStored(ctx context.Context, t connectors.TenantID, row connectors.Approval) {
-	a := &attempt{Caller: c, registeredID: row.ID}
+func (c *Executor) runStored(ctx context.Context, t connectors.TenantID, row connectors.Approval) {
+	a := &activeCall{Executor: c, registeredID: row.ID}
 	err := safe.Try(safe.Call, func() error { return a.restoreOrder(ctx, t, row) })()
 	if err == nil {
 		_, _ = a.runApproved(ctx, row) // runApproved stores result and error
 		return
 	}
-	refusal := &Refusal{Code: CodeNotGranted, Sentence: "This agent may not use the tool any more.", CallID: row.ID, Err: err}
+	refusal := &RefusalError{Code: CodeNotGranted, Sentence: "This agent may not use the tool any more.", CallID: row.ID, Err: err}
 	if !fault.Is(err, fault.NotFound) {
 		refusal.Code, refusal.Sentence = CodeUnavailable, "The call could not be made. Make it again."
 	}
 	a.recordFailure(ctx, t, row, refusal)
 }
 
-func (a *attempt) restoreOrder(ctx context.Context, t connectors.TenantID, row connectors.Approval) error {
+func (a *activeCall) restoreOrder(ctx context.Context, t connectors.TenantID, row connectors.Approval) error {
 	_, arguments, err := a.o.Store.Vault(t).ApprovalCall(ctx, row.ID)
 	if err != nil {
 		return err
@@ -156,13 +156,13 @@ func (a *attempt) restoreOrder(ctx context.Context, t connectors.TenantID, row c
 	if tool == nil {
 		return fault.Errorf(fault.NotFound, "There is no such tool.")
 	}
-	a.order = &Order{View: view, Tool: tool, Arguments: json.RawMessage(arguments.Reveal()), NoWait: true}
-	a.order.Wait = &store.WaitBudget{Tenant: t, Bytes: len(a.order.Arguments)}
-	a.reach = tool.Reach
+	a.request = &CallRequest{View: view, Tool: tool, Arguments: json.RawMessage(arguments.Reveal()), NoWait: true}
+	a.request.Wait = &store.WaitBudget{Tenant: t, Bytes: len(a.request.Arguments)}
+	a.connector = tool.Connector
 	return nil
 }
 
-func (a *attempt) recordFailure(ctx context.Context, t connectors.TenantID, row connectors.Approval, refusal *Refusal) {
+func (a *activeCall) recordFailure(ctx context.Context, t connectors.TenantID, row connectors.Approval, refusal *RefusalError) {
 	call, err := a.o.Store.Tenant(t).ToolCall(ctx, row.ID)
 	if err != nil {
 		call = connectors.ToolCall{ID: row.ID, StartedAt: row.AskedAt, AgentID: &row.AgentID, ConnectorID: &row.ConnectorID, Tool: row.Tool,

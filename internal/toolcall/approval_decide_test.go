@@ -20,7 +20,7 @@ func (b *bench) newMember(t *testing.T, role connectors.Role) auth.Actor {
 
 // actThroughProgram is the member through a program.
 func actThroughProgram(a auth.Actor) auth.Actor {
-	a.Program = &store.Program{ID: store.NewAgentClientID(), Name: "Inspector"}
+	a.Program = &store.ActingClient{ID: store.NewAgentClientID(), Name: "Inspector"}
 	return a
 }
 

@@ -21,22 +21,22 @@ func TestApproval_RunsOnlyWhatWasReviewed(t *testing.T) {
 	answers, id := b.startWaiting(t, a, c, b.process)
 	for _, arguments := range []string{`{"q":"evil","q":"x"}`, `{"q":"x","o":{"a":1,"a":2}}`, `{"q":"x\ud800"}`, `{"q":["\udc00","\ud83d\ud83d"]}`} {
 		_, err := b.Call(t.Context(), b.order(t, b.process, a, c, "read", arguments))
-		if bad, ok := errors.AsType[*toolcall.BadArguments](err); !ok || !strings.Contains(bad.Sentence, "two ways") {
+		if bad, ok := errors.AsType[*toolcall.InvalidArgumentsError](err); !ok || !strings.Contains(bad.Sentence, "two ways") {
 			t.Errorf("%s: %v", arguments, err)
 		}
 	}
 	unambiguous := `{"q":"\ud83d\ude00 \\ud800 \ufffd","o":[{"a":1},{"a":1}]}`
-	order := b.order(t, b.process, a, c, "read", unambiguous)
-	order.NoWait = true
-	_, err := b.Call(t.Context(), order)
+	request := b.order(t, b.process, a, c, "read", unambiguous)
+	request.NoWait = true
+	_, err := b.Call(t.Context(), request)
 	_, err = b.Cancel(t.Context(), b.actor(connectors.RoleMember), asRefusal(t, err, toolcall.CodeApprovalPending).CallID)
 	must(t, err)
 	// The same call in another encoding shares the row.
-	order = b.order(t, b.process, a, c, "search", `{ "\u0071" : "\u0078" }`)
+	request = b.order(t, b.process, a, c, "search", `{ "\u0071" : "\u0078" }`)
 	progress := make(chan struct{}, 10)
-	order.Progress = func(json.RawMessage) { progress <- struct{}{} }
+	request.Progress = func(json.RawMessage) { progress <- struct{}{} }
 	go func() {
-		out, err := b.Call(context.WithoutCancel(t.Context()), order)
+		out, err := b.Call(context.WithoutCancel(t.Context()), request)
 		answers <- callAnswer{out, err}
 	}()
 	<-progress
@@ -65,18 +65,18 @@ func TestApproval_DenialHoldsForFiveMinutes(t *testing.T) {
 	for _, p := range []*process{b.process, other} {
 		_, err = b.callNoWait(t, p, a, c)
 		r := asRefusal(t, err, toolcall.CodeDenied)
-		p.history.Written(t.Context())
+		p.history.Flush(t.Context())
 		if row := b.row(t, r.CallID); r.Sentence != "A person denied this call: Not today." || row.Status != connectors.CallDenied {
 			t.Errorf("it says %q, on record is %+v", r.Sentence, row)
 		}
 	}
-	if list, err := b.Inbox(t.Context(), b.actor(connectors.RoleMember), store.Page{}); err != nil || len(list.Items) > 0 {
+	if list, err := b.ListPendingApprovals(t.Context(), b.actor(connectors.RoleMember), store.Page{}); err != nil || len(list.Items) > 0 {
 		t.Errorf("inbox = %+v, %v", list, err)
 	}
 
-	order := b.order(t, b.process, a, c, "search", `{"q":"another"}`)
-	order.NoWait = true
-	_, err = b.Call(t.Context(), order)
+	request := b.order(t, b.process, a, c, "search", `{"q":"another"}`)
+	request.NoWait = true
+	_, err = b.Call(t.Context(), request)
 	_, err = b.Cancel(t.Context(), b.actor(connectors.RoleMember), asRefusal(t, err, toolcall.CodeApprovalPending).CallID)
 	must(t, err)
 	b.clock.advance(6 * time.Minute)
@@ -98,7 +98,7 @@ func TestApproval_DisabledAgentIsRefused(t *testing.T) {
 	_, err = b.callNoWait(t, b.process, a, c)
 	wantRefused(t, err, toolcall.CodeNotGranted)
 	b.remote.wantCalls(t, 0)
-	if list, err := b.Inbox(t.Context(), b.actor(connectors.RoleMember), store.Page{}); err != nil || len(list.Items) > 0 {
+	if list, err := b.ListPendingApprovals(t.Context(), b.actor(connectors.RoleMember), store.Page{}); err != nil || len(list.Items) > 0 {
 		t.Errorf("inbox = %+v, %v", list, err)
 	}
 }
@@ -107,9 +107,9 @@ func TestApproval_OpenCallsPerAgentAreBounded(t *testing.T) {
 	t.Parallel()
 	b, c, a := newApprovalBench(t)
 	ask := func(a connectors.Agent, arguments string) error {
-		order := b.order(t, b.process, a, c, "search", arguments)
-		order.NoWait = true
-		_, err := b.Call(t.Context(), order)
+		request := b.order(t, b.process, a, c, "search", arguments)
+		request.NoWait = true
+		_, err := b.Call(t.Context(), request)
 		return err
 	}
 	for i := range 100 {
@@ -119,7 +119,7 @@ func TestApproval_OpenCallsPerAgentAreBounded(t *testing.T) {
 	wantRefused(t, ask(a, `{"q":"99"}`), toolcall.CodeApprovalPending) // an open call again
 	other := b.newGrantedAgent(t, c)
 	wantRefused(t, ask(other, `{"q":"x"}`), toolcall.CodeApprovalPending)
-	if _, ok := errors.AsType[*toolcall.BadArguments](ask(other, `{"q":"`+strings.Repeat("x", 1<<20)+`"}`)); !ok {
+	if _, ok := errors.AsType[*toolcall.InvalidArgumentsError](ask(other, `{"q":"`+strings.Repeat("x", 1<<20)+`"}`)); !ok {
 		t.Error("a person is asked about a megabyte")
 	}
 }
@@ -134,14 +134,14 @@ func TestApproval_SendsOnlyReviewedContent(t *testing.T) {
 		sent <- params
 		return `{"resultType":"complete","content":[]}`
 	}}))
-	order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
-	order.Meta = json.RawMessage(`{"progressToken":7,"x-also":"delete all"}`)
-	order.Capabilities = json.RawMessage(`{"elicitation":{"x":"delete"},"experimental":{"x":"delete"}}`)
-	order.MultiRound, order.Input = true, &mcp.Input{Responses: json.RawMessage(`{"confirmed":true}`)}
+	request := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
+	request.Meta = json.RawMessage(`{"progressToken":7,"x-also":"delete all"}`)
+	request.Capabilities = json.RawMessage(`{"elicitation":{"x":"delete"},"experimental":{"x":"delete"}}`)
+	request.MultiRound, request.Input = true, &mcp.Input{Responses: json.RawMessage(`{"confirmed":true}`)}
 	progress, answers := make(chan struct{}, 10), make(chan callAnswer, 1)
-	order.Progress = func(json.RawMessage) { progress <- struct{}{} }
+	request.Progress = func(json.RawMessage) { progress <- struct{}{} }
 	go func() {
-		out, err := b.Call(context.WithoutCancel(t.Context()), order)
+		out, err := b.Call(context.WithoutCancel(t.Context()), request)
 		answers <- callAnswer{out, err}
 	}()
 	<-progress

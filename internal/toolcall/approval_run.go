@@ -18,7 +18,7 @@ import (
 )
 
 // runIfClaimed claims an approved call and runs it. done is false if another process has claimed it.
-func (a *attempt) runIfClaimed(ctx context.Context, row connectors.Approval) (out Outcome, done bool, _ error) {
+func (a *activeCall) runIfClaimed(ctx context.Context, row connectors.Approval) (out Outcome, done bool, _ error) {
 	if row.ID != a.registeredID { // the caller of this request found the row of an earlier one
 		callCtx, err := a.beginCall(ctx, row.ID)
 		if err != nil {
@@ -27,7 +27,7 @@ func (a *attempt) runIfClaimed(ctx context.Context, row connectors.Approval) (ou
 		defer callCtx.endCall()
 		ctx = callCtx
 	}
-	claimed, err := a.claimApproval(ctx, a.order.View.Tenant.ID, row)
+	claimed, err := a.claimApproval(ctx, a.request.View.Tenant.ID, row)
 	if err != nil || !claimed {
 		return out, false, err
 	}
@@ -36,7 +36,7 @@ func (a *attempt) runIfClaimed(ctx context.Context, row connectors.Approval) (ou
 }
 
 // claimApproval reports whether this process may run the call: only one may.
-func (c *Caller) claimApproval(ctx context.Context, t connectors.TenantID, row connectors.Approval) (claimed bool, err error) {
+func (c *Executor) claimApproval(ctx context.Context, t connectors.TenantID, row connectors.Approval) (claimed bool, err error) {
 	err = c.o.Store.Tenant(t).Tx(ctx, func(tx *store.Tenant) error {
 		if claimed, err = tx.ClaimApproval(ctx, row.ID, c.o.Instance); err != nil || !claimed {
 			return err
@@ -48,33 +48,33 @@ func (c *Caller) claimApproval(ctx context.Context, t connectors.TenantID, row c
 
 // runApproved runs a claimed call and stores its result. It runs what was approved: with the reviewed
 // definition, and only if the agent still may.
-func (a *attempt) runApproved(ctx context.Context, row connectors.Approval) (Outcome, error) {
-	tenant := a.order.View.Tenant.ID
+func (a *activeCall) runApproved(ctx context.Context, row connectors.Approval) (Outcome, error) {
+	tenant := a.request.View.Tenant.ID
 	call, err := a.o.Store.Tenant(tenant).ToolCall(ctx, row.ID)
 	if err != nil {
 		call = a.call
 		call.ID = row.ID
 	}
 	call.Status, call.ApprovedBy = connectors.CallRunning, row.DecidedBy
-	a.call, a.charge = call, quotaCharge{a.order.View, a.order.Tool, call.StartedAt}
-	a.entry = a.o.History.Begin(a.order.View.Tenant, call)
-	a.approval, a.lastCheck = &row, policyCheck{waited: a.order.Wait.Spent()}
+	a.call, a.charge = call, quotaCharge{a.request.View, a.request.Tool, call.StartedAt}
+	a.entry = a.o.History.Begin(a.request.View.Tenant, call)
+	a.approval, a.lastCheck = &row, policyCheck{waited: a.request.Wait.Spent()}
 	out, err := a.runIfStillApproved(ctx, row)
 	a.saveResultWithRetry(ctx, tenant, row.ID, out, err)
 	return out, err
 }
 
 // runIfStillApproved runs a recorded call. A panic becomes its failure.
-func (a *attempt) runIfStillApproved(ctx context.Context, row connectors.Approval) (out Outcome, err error) {
+func (a *activeCall) runIfStillApproved(ctx context.Context, row connectors.Approval) (out Outcome, err error) {
 	defer a.recoverPanic(&out, &err)
 	if err := a.recheckApproval(ctx, row); err != nil {
-		return a.finishCall(ctx, nil, a.explainHeld(ctx, err))
+		return a.finishCall(ctx, nil, a.explainBlocked(ctx, err))
 	}
 	return a.sendAndFinish(ctx)
 }
 
 // recheckApproval checks agent, tool and definition, which is synced again if it is too old.
-func (a *attempt) recheckApproval(ctx context.Context, row connectors.Approval) error {
+func (a *activeCall) recheckApproval(ctx context.Context, row connectors.Approval) error {
 	if err := a.reloadOrder(ctx, row); err != nil {
 		return err
 	}
@@ -85,48 +85,48 @@ func (a *attempt) recheckApproval(ctx context.Context, row connectors.Approval) 
 }
 
 // checkDefinition returns a refusal if the tool's definition is not the reviewed one.
-func (a *attempt) checkDefinition(row connectors.Approval) error {
-	if a.order.Tool.Hash == row.Definition {
+func (a *activeCall) checkDefinition(row connectors.Approval) error {
+	if a.request.Tool.Hash == row.Definition {
 		return nil
 	}
-	return a.withCallID(row.ID, &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q changed after the call was asked for. Look at it, and make the call again.", row.Tool)})
+	return a.withCallID(row.ID, &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q changed after the call was asked for. Look at it, and make the call again.", row.Tool)})
 }
 
 // reloadOrder checks agent and tool as they are now, and limits the order to what the approver saw.
-func (a *attempt) reloadOrder(ctx context.Context, row connectors.Approval) error {
+func (a *activeCall) reloadOrder(ctx context.Context, row connectors.Approval) error {
 	var view *agentview.View
 	var arguments secret.Text
-	tenant := a.order.View.Tenant.ID
-	err := a.o.Store.Retry(ctx, a.order.Wait, func(ctx context.Context) (err error) {
+	tenant := a.request.View.Tenant.ID
+	err := a.o.Store.Retry(ctx, a.request.Wait, func(ctx context.Context) (err error) {
 		if view, err = a.o.Access.ByAgent(ctx, tenant, connectors.Ref(row.AgentID.String())); err == nil {
 			_, arguments, err = a.o.Store.Vault(tenant).ApprovalCall(ctx, row.ID)
 		}
 		return err
 	})
 	if err != nil {
-		return a.explainError(ctx, a.order.View, a.reach, err)
+		return a.explainError(ctx, a.request.View, a.connector, err)
 	}
 	if !view.Agent.Enabled {
 		return a.withCallID(row.ID, disabledRefusal())
 	}
 	tool := findTool(view, row)
 	if tool == nil {
-		return a.withCallID(row.ID, &Refusal{Code: CodeNotGranted, Sentence: "This agent may not use the tool any more."})
+		return a.withCallID(row.ID, &RefusalError{Code: CodeNotGranted, Sentence: "This agent may not use the tool any more."})
 	}
-	if tool.Held != "" || !tool.Listed() {
-		return heldRefusal(tool)
+	if tool.BlockedBy != "" || !tool.Listed() {
+		return blockedRefusal(tool)
 	}
-	order := *a.order
-	order.View, order.Tool, order.Arguments = view, tool, json.RawMessage(arguments.Reveal())
-	order.Meta, order.Input = approvedMeta(order.Client), nil // the approver did not see the request's own, and a server may act upon them
-	a.order, a.reach = &order, tool.Reach
+	request := *a.request
+	request.View, request.Tool, request.Arguments = view, tool, json.RawMessage(arguments.Reveal())
+	request.Meta, request.Input = approvedMeta(request.Client), nil // the approver did not see the request's own, and a server may act upon them
+	a.request, a.connector = &request, tool.Connector
 	return a.checkDefinition(row)
 }
 
 func findTool(v *agentview.View, row connectors.Approval) *agentview.Tool {
-	for _, r := range v.Reaches {
-		if r.Connector.ID == row.ConnectorID {
-			return r.Tool(row.Tool)
+	for _, connector := range v.Connectors {
+		if connector.Connector.ID == row.ConnectorID {
+			return connector.Tool(row.Tool)
 		}
 	}
 	return nil
@@ -135,13 +135,13 @@ func findTool(v *agentview.View, row connectors.Approval) *agentview.Tool {
 type storedResult struct {
 	Raw     json.RawMessage `json:"raw,omitempty"`
 	IsError bool            `json:"is_error,omitempty"`
-	Refusal *Refusal        `json:"refusal,omitempty"`
+	Refusal *RefusalError   `json:"refusal,omitempty"`
 	RPC     *mcp.RPCError   `json:"rpc,omitempty"`
 }
 
 func toStoredResult(out Outcome, err error) storedResult {
 	var (
-		refusal *Refusal
+		refusal *RefusalError
 		failure *mcp.Error
 	)
 	switch {
@@ -152,7 +152,7 @@ func toStoredResult(out Outcome, err error) storedResult {
 	case errors.As(err, &failure) && failure.RPC != nil:
 		return storedResult{RPC: failure.RPC}
 	default:
-		return storedResult{Refusal: &Refusal{Code: CodeUnavailable, Sentence: "Something went wrong on our side."}}
+		return storedResult{Refusal: &RefusalError{Code: CodeUnavailable, Sentence: "Something went wrong on our side."}}
 	}
 }
 
@@ -172,7 +172,7 @@ const saveResultTimeout = 10 * time.Second
 
 // saveResultWithRetry stores the result. If the database is away it retries in the background; until then the
 // call counts as executing.
-func (a *attempt) saveResultWithRetry(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID, out Outcome, err error) {
+func (a *activeCall) saveResultWithRetry(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID, out Outcome, err error) {
 	plain, marshalErr := json.Marshal(toStoredResult(out, err))
 	if marshalErr != nil {
 		a.o.Log.ErrorContext(ctx, "result of an approved call not kept", slog.Any("error", marshalErr))
@@ -197,7 +197,7 @@ func (a *attempt) saveResultWithRetry(ctx context.Context, t connectors.TenantID
 }
 
 // saveResult stores the result, and marks it as fetched if a request has received it.
-func (c *Caller) saveResult(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID, plain secret.Text, fetched bool) error {
+func (c *Executor) saveResult(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID, plain secret.Text, fetched bool) error {
 	ctx, cancel := context.WithTimeout(ctx, saveResultTimeout)
 	defer cancel()
 	ok, err := c.o.Store.Tenant(t).FinishApproval(ctx, id, c.o.Instance, plain)
@@ -212,8 +212,8 @@ func (c *Caller) saveResult(ctx context.Context, t connectors.TenantID, id conne
 }
 
 // fetchResult loads the result of a call that ran in another process, or earlier.
-func (a *attempt) fetchResult(ctx context.Context, id connectors.ToolCallID) (Outcome, error) {
-	vault := a.o.Store.Vault(a.order.View.Tenant.ID)
+func (a *activeCall) fetchResult(ctx context.Context, id connectors.ToolCallID) (Outcome, error) {
+	vault := a.o.Store.Vault(a.request.View.Tenant.ID)
 	plain, err := vault.FetchApproval(ctx, id)
 	if fault.Is(err, fault.NotFound) { // another waiting request has fetched it
 		plain, err = vault.ApprovalResult(ctx, id)
@@ -230,7 +230,7 @@ func (a *attempt) fetchResult(ctx context.Context, id connectors.ToolCallID) (Ou
 }
 
 // runBackground runs do in the background, which Stop waits for. It does nothing after Stop.
-func (c *Caller) runBackground(do func(ctx context.Context)) (started bool) {
+func (c *Executor) runBackground(do func(ctx context.Context)) (started bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.stopped {
@@ -239,7 +239,7 @@ func (c *Caller) runBackground(do func(ctx context.Context)) (started bool) {
 	return !c.stopped
 }
 
-func (c *Caller) logUnsaved(ctx context.Context, err error) {
+func (c *Executor) logUnsaved(ctx context.Context, err error) {
 	if err != nil {
 		c.o.Log.WarnContext(ctx, "state of a call not saved", slog.Any("error", err))
 	}

@@ -16,8 +16,8 @@ const approvalPollInterval = 2 * time.Second
 
 // newApprovalTask represents a waiting call as a task (extension io.modelcontextprotocol/tasks), so that the
 // client polls.
-func (a *attempt) newApprovalTask(row connectors.Approval) (json.RawMessage, error) {
-	handle, err := a.sealHandle(a.order.View, purposeTask, taskHandle{Connector: row.ConnectorID, Call: row.ID})
+func (a *activeCall) newApprovalTask(row connectors.Approval) (json.RawMessage, error) {
+	handle, err := a.sealHandle(a.request.View, purposeTask, taskHandle{Connector: row.ConnectorID, Call: row.ID})
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func formatTask(row connectors.Approval, handle json.RawMessage, kind, extra str
 }
 
 // handleApprovalTask answers tasks/get, tasks/update and tasks/cancel for a call that waits for approval.
-func (c *Caller) handleApprovalTask(ctx context.Context, q Query, t taskHandle, handle json.RawMessage) (json.RawMessage, error) {
+func (c *Executor) handleApprovalTask(ctx context.Context, q UpstreamRequest, t taskHandle, handle json.RawMessage) (json.RawMessage, error) {
 	v := q.View
 	var row connectors.Approval
 	err := c.o.Store.Retry(ctx, q.Wait, func(ctx context.Context) (err error) {
@@ -57,7 +57,7 @@ func (c *Caller) handleApprovalTask(ctx context.Context, q Query, t taskHandle, 
 		return err
 	})
 	if fault.Is(err, fault.NotFound) {
-		return nil, &BadArguments{Sentence: "There is no such task any more."}
+		return nil, &InvalidArgumentsError{Sentence: "There is no such task any more."}
 	}
 	if err != nil {
 		return nil, unavailableRefusal(err, t.Call)
@@ -72,7 +72,7 @@ func (c *Caller) handleApprovalTask(ctx context.Context, q Query, t taskHandle, 
 	}
 }
 
-func (c *Caller) cancelApproval(ctx context.Context, q Query, row connectors.Approval) error {
+func (c *Executor) cancelApproval(ctx context.Context, q UpstreamRequest, row connectors.Approval) error {
 	tenant := q.View.Tenant.ID
 	waited, err := c.withdrawApproval(ctx, &withdrawal{Tenant: tenant, Call: row.ID, Reason: "The client cancelled this call.", Wait: q.Wait})
 	if err != nil {
@@ -83,7 +83,7 @@ func (c *Caller) cancelApproval(ctx context.Context, q Query, row connectors.App
 		return nil
 	}
 	err = c.putMail(ctx, q.Wait, tenant, store.NewMail{
-		AgentID: row.AgentID, Box: cancelBoxPrefix + row.ID.String(), Message: "cancel", Urgent: true, ExpiresAt: c.o.Now().Add(cancelMailTTL),
+		AgentID: row.AgentID, Box: cancelMailboxPrefix + row.ID.String(), Message: "cancel", Urgent: true, ExpiresAt: c.o.Now().Add(cancelMailTTL),
 	})
 	if err != nil {
 		return unavailableRefusal(err, row.ID)
@@ -91,19 +91,19 @@ func (c *Caller) cancelApproval(ctx context.Context, q Query, row connectors.App
 	return nil
 }
 
-func unavailableRefusal(err error, call connectors.ToolCallID) *Refusal {
+func unavailableRefusal(err error, call connectors.ToolCallID) *RefusalError {
 	f := fault.As(err)
-	return &Refusal{Code: CodeUnavailable, Sentence: f.Message, RetryAfter: time.Duration(f.RetryAfter) * time.Second, CallID: call, Err: err}
+	return &RefusalError{Code: CodeUnavailable, Sentence: f.Message, RetryAfter: time.Duration(f.RetryAfter) * time.Second, CallID: call, Err: err}
 }
 
 // loadApprovalTask is the current task, with its result if it has one. A refusal becomes a tool result, as for
 // a call.
-func (c *Caller) loadApprovalTask(ctx context.Context, q Query, row connectors.Approval, handle json.RawMessage) (json.RawMessage, error) {
+func (c *Executor) loadApprovalTask(ctx context.Context, q UpstreamRequest, row connectors.Approval, handle json.RawMessage) (json.RawMessage, error) {
 	var (
 		out Outcome
 		err error
 	)
-	a := &attempt{Caller: c, order: &Order{View: q.View}}
+	a := &activeCall{Executor: c, request: &CallRequest{View: q.View}}
 	switch row.State {
 	case connectors.ApprovalDone:
 		err = c.o.Store.Retry(ctx, q.Wait, func(ctx context.Context) error {
@@ -112,7 +112,7 @@ func (c *Caller) loadApprovalTask(ctx context.Context, q Query, row connectors.A
 		})
 		switch {
 		case fault.Is(err, fault.NotFound):
-			return nil, &BadArguments{Sentence: "There is no such task any more."}
+			return nil, &InvalidArgumentsError{Sentence: "There is no such task any more."}
 		case fault.Is(err, fault.Unavailable): // the client may retry
 			return nil, unavailableRefusal(err, row.ID)
 		}
@@ -134,7 +134,7 @@ func (c *Caller) loadApprovalTask(ctx context.Context, q Query, row connectors.A
 	return formatTask(row, handle, "complete", `,"result":`+string(result.Raw)), nil
 }
 
-func toToolResult(r *Refusal) json.RawMessage {
+func toToolResult(r *RefusalError) json.RawMessage {
 	reason := map[string]any{"code": r.Code}
 	if r.ConnectURL != "" {
 		reason["connect_url"] = r.ConnectURL

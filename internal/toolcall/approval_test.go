@@ -36,10 +36,10 @@ func (b *bench) startWaiting(t testing.TB, a connectors.Agent, c connectors.Conn
 	answers = make(chan callAnswer, len(processes))
 	progress := make(chan struct{}, 100)
 	for _, p := range processes {
-		order := b.order(t, p, a, c, "search", `{"q":"x"}`)
-		order.MultiRound, order.Progress = true, func(json.RawMessage) { progress <- struct{}{} }
+		request := b.order(t, p, a, c, "search", `{"q":"x"}`)
+		request.MultiRound, request.Progress = true, func(json.RawMessage) { progress <- struct{}{} }
 		go func() {
-			out, err := p.Call(context.WithoutCancel(t.Context()), order)
+			out, err := p.Call(context.WithoutCancel(t.Context()), request)
 			answers <- callAnswer{out, err}
 		}()
 	}
@@ -52,7 +52,7 @@ func (b *bench) startWaiting(t testing.TB, a connectors.Agent, c connectors.Conn
 // onlyWaiting is the single waiting call.
 func (b *bench) onlyWaiting(t testing.TB) connectors.ToolCallID {
 	t.Helper()
-	list, err := b.Inbox(t.Context(), b.actor(connectors.RoleViewer), store.Page{})
+	list, err := b.ListPendingApprovals(t.Context(), b.actor(connectors.RoleViewer), store.Page{})
 	must(t, err)
 	if len(list.Items) != 1 {
 		t.Fatalf("%d calls wait", len(list.Items))
@@ -70,9 +70,9 @@ func (b *bench) approve(t testing.TB, p *process, id connectors.ToolCallID) conn
 // callNoWait makes a call that does not wait for approval.
 func (b *bench) callNoWait(t testing.TB, p *process, a connectors.Agent, c connectors.Connector) (toolcall.Outcome, error) {
 	t.Helper()
-	order := b.order(t, p, a, c, "search", `{ "q" : "x" }`)
-	order.NoWait = true
-	return p.Call(t.Context(), order)
+	request := b.order(t, p, a, c, "search", `{ "q" : "x" }`)
+	request.NoWait = true
+	return p.Call(t.Context(), request)
 }
 
 func TestApproval_RunsForWaitingCaller(t *testing.T) {
@@ -163,7 +163,7 @@ func TestApproval_DeniedCallIsNotMade(t *testing.T) {
 func TestApproval_LateResultIsFetchedOnce(t *testing.T) {
 	t.Parallel()
 	b, c, a := newApprovalBench(t)
-	must(t, b.Door().Configure(t.Context(), connectors.HistoryNone, connectors.ReadersEveryone, time.Second))
+	must(t, b.Door().SetCallSettings(t.Context(), connectors.HistoryNone, connectors.ReadersEveryone, time.Second))
 	p, other := b.newProcess(t, b.newInstance(t)), b.newProcess(t, b.newInstance(t))
 	answers, id := b.startWaiting(t, a, c, p)
 	r := asRefusal(t, (<-answers).err, toolcall.CodeApprovalPending)
@@ -192,8 +192,8 @@ func TestApproval_LateResultIsFetchedOnce(t *testing.T) {
 // fetchResult makes the same call for its result.
 func (b *bench) fetchResult(t testing.TB, a connectors.Agent, c connectors.Connector) toolcall.Outcome {
 	t.Helper()
-	order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
-	out, err := b.Call(t.Context(), order)
+	request := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
+	out, err := b.Call(t.Context(), request)
 	must(t, err)
 	return out
 }
@@ -272,7 +272,7 @@ func TestAllowance_SkipsApprovalUntilExpiry(t *testing.T) {
 	t.Parallel()
 	b, c, a := newApprovalBench(t)
 	answers, id := b.startWaiting(t, a, c, b.process)
-	_, err := b.Decide(t.Context(), b.actor(connectors.RoleMember), id, toolcall.Decision{Approve: true, Allow: 2 * time.Hour})
+	_, err := b.Decide(t.Context(), b.actor(connectors.RoleMember), id, toolcall.Decision{Approve: true, AllowFor: 2 * time.Hour})
 	must(t, err)
 	must(t, (<-answers).err)
 	p := b.newProcess(t, b.newInstance(t))
@@ -299,7 +299,7 @@ func TestAllowance_EndsWhenDefinitionChanges(t *testing.T) {
 	t.Parallel()
 	b, c, a := newApprovalBench(t)
 	answers, id := b.startWaiting(t, a, c, b.process)
-	_, err := b.Decide(t.Context(), b.actor(connectors.RoleMember), id, toolcall.Decision{Approve: true, Allow: 2 * time.Hour})
+	_, err := b.Decide(t.Context(), b.actor(connectors.RoleMember), id, toolcall.Decision{Approve: true, AllowFor: 2 * time.Hour})
 	must(t, err)
 	must(t, (<-answers).err)
 	b.changeTool(t, c)
@@ -322,11 +322,11 @@ func TestApproval_CancelledCallLeavesInbox(t *testing.T) {
 			b, c, a := newApprovalBench(t)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			order := b.order(t, b.process, a, c, "search", "")
+			request := b.order(t, b.process, a, c, "search", "")
 			progress, results := make(chan struct{}, 10), make(chan error, 1)
-			order.Progress = func(json.RawMessage) { progress <- struct{}{} }
+			request.Progress = func(json.RawMessage) { progress <- struct{}{} }
 			go func() {
-				_, err := b.Call(ctx, order)
+				_, err := b.Call(ctx, request)
 				results <- err
 			}()
 			<-progress
@@ -351,7 +351,7 @@ func TestApproval_UncallableToolCreatesNoRow(t *testing.T) {
 	a := b.newGrantedAgent(t, c)
 	_, err := b.call(t, a, c, "")
 	wantRefused(t, err, toolcall.CodeCredentialRequired)
-	if list, err := b.Inbox(t.Context(), b.actor(connectors.RoleMember), store.Page{}); err != nil || len(list.Items) > 0 {
+	if list, err := b.ListPendingApprovals(t.Context(), b.actor(connectors.RoleMember), store.Page{}); err != nil || len(list.Items) > 0 {
 		t.Errorf("inbox = %+v, %v", list, err)
 	}
 }
@@ -359,9 +359,9 @@ func TestApproval_UncallableToolCreatesNoRow(t *testing.T) {
 func TestApproval_TaskClientPollsTask(t *testing.T) {
 	t.Parallel()
 	b, c, a := newApprovalBench(t)
-	order := b.order(t, b.process, a, c, "search", "")
-	order.Task = true
-	out, err := b.Call(t.Context(), order)
+	request := b.order(t, b.process, a, c, "search", "")
+	request.Task = true
+	out, err := b.Call(t.Context(), request)
 	must(t, err)
 	var task struct {
 		TaskID, Status, ResultType string
@@ -374,7 +374,7 @@ func TestApproval_TaskClientPollsTask(t *testing.T) {
 	params := json.RawMessage(fmt.Sprintf(`{"taskId":%q}`, task.TaskID))
 	poll := func() {
 		t.Helper()
-		raw, err := b.TaskRequest(t.Context(), order.View, toolcall.Client{MultiRound: true}, "tasks/get", params)
+		raw, err := b.TaskRequest(t.Context(), request.View, toolcall.Client{MultiRound: true}, "tasks/get", params)
 		must(t, err)
 		must(t, json.Unmarshal(raw, &task))
 	}
@@ -382,7 +382,7 @@ func TestApproval_TaskClientPollsTask(t *testing.T) {
 		t.Errorf("task = %+v", task)
 	}
 	duplicateIDs := json.RawMessage(fmt.Sprintf(`{"taskId":"another","taskId":%q}`, task.TaskID))
-	if _, err := b.TaskRequest(t.Context(), order.View, toolcall.Client{MultiRound: true}, "tasks/get", duplicateIDs); err == nil {
+	if _, err := b.TaskRequest(t.Context(), request.View, toolcall.Client{MultiRound: true}, "tasks/get", duplicateIDs); err == nil {
 		t.Error("a task of two ids is read")
 	}
 	otherAgent := b.newGrantedAgent(t, c)

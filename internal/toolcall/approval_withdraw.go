@@ -18,7 +18,7 @@ type withdrawal struct {
 }
 
 // withdrawApproval ends the wait for approval. waited is false if the call was already decided.
-func (c *Caller) withdrawApproval(ctx context.Context, w *withdrawal) (waited bool, err error) {
+func (c *Executor) withdrawApproval(ctx context.Context, w *withdrawal) (waited bool, err error) {
 	mayBeStored := false // by an earlier try: the reply to its commit was lost
 	err = c.o.Store.Retry(ctx, w.Wait, func(ctx context.Context) (err error) {
 		waited, err = c.storeWithdrawal(ctx, w)
@@ -34,7 +34,7 @@ func (c *Caller) withdrawApproval(ctx context.Context, w *withdrawal) (waited bo
 	return waited, err
 }
 
-func (c *Caller) storeWithdrawal(ctx context.Context, w *withdrawal) (waited bool, err error) {
+func (c *Executor) storeWithdrawal(ctx context.Context, w *withdrawal) (waited bool, err error) {
 	err = c.o.Store.Tenant(w.Tenant).Tx(ctx, func(tx *store.Tenant) error {
 		if waited, err = tx.WithdrawApproval(ctx, w.Call); err != nil || !waited {
 			return err
@@ -52,7 +52,7 @@ func (c *Caller) storeWithdrawal(ctx context.Context, w *withdrawal) (waited boo
 	return waited, err
 }
 
-func (c *Caller) isLapsed(ctx context.Context, w *withdrawal) (bool, error) {
+func (c *Executor) isLapsed(ctx context.Context, w *withdrawal) (bool, error) {
 	row, err := c.o.Store.Tenant(w.Tenant).Approval(ctx, w.Call)
 	return row.State == connectors.ApprovalLapsed, err
 }

@@ -26,7 +26,7 @@ const (
 //	insufficient_scope    a machine requests the scopes; a person has to agree
 //
 // A token is not marked as refused if its refresh just failed for another reason.
-func (c *Caller) reportAuthFailure(ctx context.Context, w upstream.SessionRequest, credential *credentials.Usable, err error) (retry bool, _ error) {
+func (c *Executor) reportAuthFailure(ctx context.Context, w upstream.SessionRequest, credential *credentials.Credential, err error) (retry bool, _ error) {
 	failure, ok := errors.AsType[*mcp.Error](err)
 	if _, isFault := errors.AsType[*fault.Error](err); !ok || isFault || credential == nil || credential.Version == 0 || failure.SessionLost() {
 		return false, err
@@ -49,7 +49,7 @@ func (c *Caller) reportAuthFailure(ctx context.Context, w upstream.SessionReques
 	case retry:
 		return true, err
 	default:
-		return false, errors.Join(c.o.Credentials.WhyMissing(ctx, w.Tenant, w.Connector, w.Agent), err)
+		return false, errors.Join(c.o.Credentials.ExplainMissing(ctx, w.Tenant, w.Connector, w.Agent), err)
 	}
 }
 

@@ -18,20 +18,20 @@ func BenchmarkCall(b *testing.B) {
 	c := w.connector(b, w.remote, perAgent)
 	a := w.newTrustedAgent(b, c, func(a *connectors.Agent) { a.CallsPerMinute = connectors.MaxCallsPerMinute })
 	w.saveCredential(b, c, &a.ID, connectors.Secret{Token: "x"})
-	order := w.order(b, w.process, a, c, "search", `{"q":"some words to look for"}`)
-	_, err := w.Call(b.Context(), order)
+	request := w.order(b, w.process, a, c, "search", `{"q":"some words to look for"}`)
+	_, err := w.Call(b.Context(), request)
 	must(b, err)
-	w.history.Written(b.Context())
+	w.history.Flush(b.Context())
 	queries := w.Queries()
 	_, requests := w.remote.requestCounts()
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
 		n++
-		_, err := w.Call(b.Context(), order)
+		_, err := w.Call(b.Context(), request)
 		must(b, err)
 	}
-	w.history.Written(b.Context())
+	w.history.Flush(b.Context())
 	_, after := w.remote.requestCounts()
 	b.ReportMetric(float64(w.Queries()-queries)/float64(n), "statements/op") // the history writes every 10 ms
 	b.ReportMetric(float64(after-requests)/float64(n), "requests/op")
@@ -60,10 +60,10 @@ func BenchmarkCallInMemory(b *testing.B) {
 	c := w.connector(b, w.remote, perAgent)
 	a := w.newTrustedAgent(b, c)
 	w.saveCredential(b, c, &a.ID, connectors.Secret{Token: "x"})
-	order := w.order(b, w.process, a, c, "search", `{"q":"some words to look for"}`)
+	request := w.order(b, w.process, a, c, "search", `{"q":"some words to look for"}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		_, err := w.Call(b.Context(), order)
+		_, err := w.Call(b.Context(), request)
 		must(b, err)
 	}
 }

@@ -117,10 +117,10 @@ func (c Circuit) severityRank() (rank int) {
 }
 
 // Instance is the id of this process. Each process has breakers of its own.
-func (c *Caller) Instance() connectors.InstanceID { return c.o.Instance }
+func (c *Executor) Instance() connectors.InstanceID { return c.o.Instance }
 
 // Circuit returns the state of a connector's breakers.
-func (c *Caller) Circuit(t connectors.TenantID, id connectors.ConnectorID) Circuit {
+func (c *Executor) Circuit(t connectors.TenantID, id connectors.ConnectorID) Circuit {
 	return c.breakers.serverCircuit(serverKey{t, id}, c.o.Now())
 }
 

@@ -16,14 +16,14 @@ import (
 	"patchbay/internal/safe"
 )
 
-// attempt is one call in progress.
-type attempt struct {
-	*Caller
-	order      *Order
-	reach      *agentview.Reach
-	call       connectors.ToolCall // as recorded at the start
-	entry      *calllog.Entry      // nil: not recorded yet
-	credential *credentials.Usable // the credential sent last; nil: none
+// activeCall is one call in progress.
+type activeCall struct {
+	*Executor
+	request    *CallRequest
+	connector  *agentview.ConnectorView
+	call       connectors.ToolCall     // as recorded at the start
+	entry      *calllog.Entry          // nil: not recorded yet
+	credential *credentials.Credential // the credential sent last; nil: none
 
 	charge  quotaCharge
 	wasSent bool // the request was sent: the server may have received it
@@ -31,33 +31,33 @@ type attempt struct {
 	lastCheck policyCheck
 	approval  *connectors.Approval // claimed by this process; nil: none
 
-	resumed      *callState // state in Order.Input; nil: a new call
+	resumed      *callState // state in CallRequest.Input; nil: a new call
 	registeredID connectors.ToolCallID
 	hasWaiter    bool // a request receives the result of an approved call directly
 	mayLend      bool // the outcome's memory may be lent
 }
 
-// Call makes a tool call. Errors for the client are *Refusal, *BadArguments, and *mcp.Error with the server's
+// Call makes a tool call. Errors for the client are *Refusal, *InvalidArgumentsError, and *mcp.Error with the server's
 // JSON-RPC error.
-func (c *Caller) Call(ctx context.Context, o Order) (Outcome, error) {
-	if out, done, err := c.resumeAfterAccount(ctx, &o); done {
+func (c *Executor) Call(ctx context.Context, request CallRequest) (Outcome, error) {
+	if out, done, err := c.resumeAfterAccount(ctx, &request); done {
 		return out, err
 	}
-	out, err := c.startCall(ctx, &o)
-	return c.requestAccount(ctx, &o, out, err)
+	out, err := c.startCall(ctx, &request)
+	return c.requestAccount(ctx, &request, out, err)
 }
 
-func (c *Caller) startCall(ctx context.Context, o *Order) (Outcome, error) {
-	if o.Input == nil && needsMultiRound(o) {
-		return c.startMultiRound(ctx, *o)
+func (c *Executor) startCall(ctx context.Context, request *CallRequest) (Outcome, error) {
+	if request.Input == nil && needsMultiRound(request) {
+		return c.startMultiRound(ctx, *request)
 	}
-	return c.runCall(ctx, o)
+	return c.runCall(ctx, request)
 }
 
 // runCall does not change the order.
-func (c *Caller) runCall(ctx context.Context, o *Order) (Outcome, error) {
-	a := &attempt{Caller: c, order: o, reach: o.Tool.Reach, hasWaiter: !o.NoWait}
-	a.call, a.lastCheck.waited = a.newCallRecord(), o.Wait.Spent()
+func (c *Executor) runCall(ctx context.Context, request *CallRequest) (Outcome, error) {
+	a := &activeCall{Executor: c, request: request, connector: request.Tool.Connector, hasWaiter: !request.NoWait}
+	a.call, a.lastCheck.waited = a.newCallRecord(), request.Wait.Spent()
 	a.registeredID = a.call.ID
 	callCtx, err := c.beginCall(ctx, a.call.ID)
 	if err != nil {
@@ -65,25 +65,25 @@ func (c *Caller) runCall(ctx context.Context, o *Order) (Outcome, error) {
 	}
 	defer callCtx.endCall()
 	ctx = callCtx
-	if agent := o.View.Agent.ID; c.inFlight.TryAcquire(agent) {
+	if agent := request.View.Agent.ID; c.inFlight.TryAcquire(agent) {
 		defer c.inFlight.Release(agent)
 	} else {
 		return a.recordRefusal(tooManyCallsRefusal())
 	}
 	if err := a.checkPolicy(ctx); err != nil {
-		return a.recordRefusal(a.explainHeld(ctx, err))
+		return a.recordRefusal(a.explainBlocked(ctx, err))
 	}
 	if a.isMultiRound() {
-		return c.resumeMultiRound(ctx, a.order, *a.resumed.MultiRound)
+		return c.resumeMultiRound(ctx, a.request, *a.resumed.MultiRound)
 	}
 	if a.needsApproval() {
 		return a.runWithApproval(ctx)
 	}
-	a.mayLend = o.Lend
+	a.mayLend = request.AllowPooled
 	return a.chargeAndSend(ctx)
 }
 
-func (a *attempt) chargeAndSend(ctx context.Context) (out Outcome, err error) {
+func (a *activeCall) chargeAndSend(ctx context.Context) (out Outcome, err error) {
 	defer a.recoverPanic(&out, &err)
 	if err := a.chargeQuota(); err != nil { // approval is decided by now
 		return a.recordRefusal(err)
@@ -91,13 +91,13 @@ func (a *attempt) chargeAndSend(ctx context.Context) (out Outcome, err error) {
 	if err := a.consumeApproval(ctx); err != nil {
 		return a.recordRefusal(err)
 	}
-	a.entry = a.o.History.Begin(a.order.View.Tenant, a.call)
+	a.entry = a.o.History.Begin(a.request.View.Tenant, a.call)
 	return a.sendAndFinish(ctx)
 }
 
 // recoverPanic turns a panic into the failure of the call that deferred it. The call is recorded, and its quota
 // refunded if it was not sent.
-func (a *attempt) recoverPanic(out *Outcome, err *error) {
+func (a *activeCall) recoverPanic(out *Outcome, err *error) {
 	v := recover()
 	if v == nil {
 		return
@@ -106,21 +106,21 @@ func (a *attempt) recoverPanic(out *Outcome, err *error) {
 	*out, *err = Outcome{CallID: a.call.ID, Call: a.call}, panicErr
 	defer safe.Recover(safe.Call) // finishCall may have panicked before
 	if a.entry == nil {
-		a.entry = a.o.History.Begin(a.order.View.Tenant, a.call)
+		a.entry = a.o.History.Begin(a.request.View.Tenant, a.call)
 	}
 	*out, *err = a.finishCall(context.Background(), nil, panicErr)
 }
 
-func (a *attempt) newCallRecord() connectors.ToolCall {
-	o, connector := a.order, &a.reach.Connector
-	id := o.ID
+func (a *activeCall) newCallRecord() connectors.ToolCall {
+	request, connector := a.request, &a.connector.Connector
+	id := request.ID
 	if id == (connectors.ToolCallID{}) {
 		id = newCallID()
 	}
 	return connectors.ToolCall{
-		ID: id, AgentID: &o.View.Agent.ID, AgentSlug: o.View.Agent.Slug, ConnectorID: &connector.ID, ConnectorSlug: connector.Slug,
-		Kind: connectors.CallTool, Tool: o.Tool.Name, ExposedName: o.Tool.Exposed, Source: o.Source, Caller: o.Caller, CallOrigin: o.From,
-		TokenID: o.Token, Definition: &o.Tool.Hash, Status: connectors.CallRunning, Arguments: o.Arguments, RequestBytes: int64(len(o.Arguments)),
+		ID: id, AgentID: &request.View.Agent.ID, AgentSlug: request.View.Agent.Slug, ConnectorID: &connector.ID, ConnectorSlug: connector.Slug,
+		Kind: connectors.CallTool, Tool: request.Tool.Name, ExposedName: request.Tool.Exposed, Source: request.Source, Caller: request.ActorName, CallOrigin: request.Origin,
+		TokenID: request.Token, Definition: &request.Tool.Hash, Status: connectors.CallRunning, Arguments: request.Arguments, RequestBytes: int64(len(request.Arguments)),
 		StartedAt: a.o.Now(),
 	}
 }
@@ -130,13 +130,13 @@ func newCallID() connectors.ToolCallID {
 }
 
 // checkAdmission refuses a call by agent, tool, arguments, state or limits. Approval is checked later.
-func (a *attempt) checkAdmission(ctx context.Context) error {
-	tool := a.order.Tool
-	if !a.order.View.Agent.Enabled {
+func (a *activeCall) checkAdmission(ctx context.Context) error {
+	tool := a.request.Tool
+	if !a.request.View.Agent.Enabled {
 		return disabledRefusal()
 	}
-	if tool.Held != "" || !tool.Listed() {
-		return heldRefusal(tool)
+	if tool.BlockedBy != "" || !tool.Listed() {
+		return blockedRefusal(tool)
 	}
 	if err := a.validateArguments(ctx, tool); err != nil {
 		return err
@@ -148,51 +148,51 @@ func (a *attempt) checkAdmission(ctx context.Context) error {
 }
 
 // validateArguments checks the arguments against the input schema, until ctx ends.
-func (a *attempt) validateArguments(ctx context.Context, tool *agentview.Tool) error {
-	complete, err := tool.ValidateAll(ctx, a.order.Arguments, a.order.Read)
+func (a *activeCall) validateArguments(ctx context.Context, tool *agentview.Tool) error {
+	complete, err := tool.ValidateAll(ctx, a.request.Arguments, a.request.ArgumentsValid)
 	if err == nil {
 		if !complete {
-			a.o.Log.WarnContext(ctx, "arguments too large to be checked in full", "tenant_id", a.order.View.Tenant.ID, "tool_call_id", a.call.ID,
-				"agent_id", a.order.View.Agent.ID, "connector", tool.Reach.Connector.Slug, "tool", tool.Name, "bytes", len(a.order.Arguments))
+			a.o.Log.WarnContext(ctx, "arguments too large to be checked in full", "tenant_id", a.request.View.Tenant.ID, "tool_call_id", a.call.ID,
+				"agent_id", a.request.View.Agent.ID, "connector", tool.Connector.Connector.Slug, "tool", tool.Name, "bytes", len(a.request.Arguments))
 		}
 		return nil
 	}
-	if ctxRefusal := explainContext(ctx, tool.Reach.Connector); ctxRefusal != nil {
+	if ctxRefusal := explainContext(ctx, tool.Connector.Connector); ctxRefusal != nil {
 		return ctxRefusal
 	}
-	return &BadArguments{Sentence: err.Error()}
+	return &InvalidArgumentsError{Sentence: err.Error()}
 }
 
-func disabledRefusal() *Refusal {
-	return &Refusal{Code: CodeNotGranted, Sentence: "This agent is disabled. An admin enables it on the agent's page."}
+func disabledRefusal() *RefusalError {
+	return &RefusalError{Code: CodeNotGranted, Sentence: "This agent is disabled. An admin enables it on the agent's page."}
 }
 
-func heldRefusal(t *agentview.Tool) *Refusal {
-	connector := t.Reach.Connector.Name
-	switch t.Held {
+func blockedRefusal(t *agentview.Tool) *RefusalError {
+	connector := t.Connector.Connector.Name
+	switch t.BlockedBy {
 	case agentview.HeldNotGranted:
-		return &Refusal{Code: CodeNotGranted, Sentence: fmt.Sprintf("This agent may not use the tool %q of %q. An admin grants it on the agent's page.", t.Name, connector)}
+		return &RefusalError{Code: CodeNotGranted, Sentence: fmt.Sprintf("This agent may not use the tool %q of %q. An admin grants it on the agent's page.", t.Name, connector)}
 	case agentview.HeldReview:
-		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q changed, and is held until an admin has looked at the change.", t.Name, connector)}
-	case agentview.HeldNew:
-		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q is new, and is held until an admin accepts it.", t.Name, connector)}
+		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q changed, and is held until an admin has looked at the change.", t.Name, connector)}
+	case agentview.BlockedNew:
+		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q is new, and is held until an admin accepts it.", t.Name, connector)}
 	case agentview.HeldRejected:
-		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q was rejected by an admin.", t.Name, connector)}
-	case agentview.HeldMalformed:
-		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The definition of the tool %q of %q is malformed: MCP clients refuse it. An admin finds the reason on the connector's page.", t.Name, connector)}
-	case agentview.HeldDisabled:
-		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q is switched off. An admin can switch it on.", t.Name, connector)}
+		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q was rejected by an admin.", t.Name, connector)}
+	case agentview.BlockedMalformed:
+		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The definition of the tool %q of %q is malformed: MCP clients refuse it. An admin finds the reason on the connector's page.", t.Name, connector)}
+	case agentview.BlockedDisabled:
+		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q is switched off. An admin can switch it on.", t.Name, connector)}
 	default:
-		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The server of %q does not offer the tool %q any more. List the tools again.", connector, t.Name)}
+		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The server of %q does not offer the tool %q any more. List the tools again.", connector, t.Name)}
 	}
 }
 
-func (a *attempt) sendAndFinish(ctx context.Context) (Outcome, error) {
+func (a *activeCall) sendAndFinish(ctx context.Context) (Outcome, error) {
 	result, err := a.forwardCall(ctx)
 	return a.finishCall(ctx, result, err)
 }
 
-func (a *attempt) finishCall(ctx context.Context, result *mcp.Result, err error) (Outcome, error) {
+func (a *activeCall) finishCall(ctx context.Context, result *mcp.Result, err error) (Outcome, error) {
 	out := Outcome{CallID: a.call.ID, Call: a.call}
 	if err == nil {
 		err = a.fillOutcome(ctx, result, &out)
@@ -205,7 +205,7 @@ func (a *attempt) finishCall(ctx context.Context, result *mcp.Result, err error)
 	}
 	setOutcome := func(c *connectors.ToolCall) { a.setOutcome(c, result, err) }
 	if hasReusedMemory(result) {
-		out.Call, out.lent = a.entry.EndLent(setOutcome), result
+		out.Call, out.lent = a.entry.EndPooled(setOutcome), result
 	} else {
 		out.Call = a.entry.End(setOutcome)
 	}
@@ -218,14 +218,14 @@ func (a *attempt) finishCall(ctx context.Context, result *mcp.Result, err error)
 // hasReusedMemory reports whether the result's memory is reused, so that the history needs a copy. The history
 // drops a longer result anyway.
 func hasReusedMemory(result *mcp.Result) bool {
-	return result != nil && result.Lent() && len(result.Content)+len(result.Structured) <= connectors.MaxHistoryBytes
+	return result != nil && result.IsPooled() && len(result.Content)+len(result.Structured) <= connectors.MaxHistoryBytes
 }
 
-func (a *attempt) fillOutcome(ctx context.Context, result *mcp.Result, out *Outcome) (err error) {
+func (a *activeCall) fillOutcome(ctx context.Context, result *mcp.Result, out *Outcome) (err error) {
 	out.Raw, out.IsError = result.Raw, result.IsError
 	switch {
 	case result.InputRequired != nil:
-		if err := checkInputRequest(result.Raw, a.order.Client, a.reach.Connector); err != nil {
+		if err := checkInputRequest(result.Raw, a.request.Client, a.connector.Connector); err != nil {
 			return err
 		}
 		out.InputRequired = true
@@ -237,22 +237,22 @@ func (a *attempt) fillOutcome(ctx context.Context, result *mcp.Result, out *Outc
 	return err
 }
 
-func (a *attempt) recordRefusal(err error) (Outcome, error) {
-	a.entry = a.o.History.Begin(a.order.View.Tenant, a.call)
+func (a *activeCall) recordRefusal(err error) (Outcome, error) {
+	a.entry = a.o.History.Begin(a.request.View.Tenant, a.call)
 	return a.finishCall(context.Background(), nil, err)
 }
 
-func (a *attempt) addCallID(err error) error {
-	if r, ok := err.(*Refusal); ok && r.CallID == (connectors.ToolCallID{}) { //nolint:errorlint // it is ours, and at the top
+func (a *activeCall) addCallID(err error) error {
+	if r, ok := err.(*RefusalError); ok && r.CallID == (connectors.ToolCallID{}) { //nolint:errorlint // it is ours, and at the top
 		r.CallID = a.call.ID
 	}
 	return err
 }
 
 // rawArguments are the call's arguments, always an object.
-func (a *attempt) rawArguments() json.RawMessage {
-	if len(a.order.Arguments) == 0 {
+func (a *activeCall) rawArguments() json.RawMessage {
+	if len(a.request.Arguments) == 0 {
 		return json.RawMessage("{}")
 	}
-	return a.order.Arguments
+	return a.request.Arguments
 }

@@ -23,8 +23,8 @@ func TestOnEnd_CalledOncePerCall(t *testing.T) {
 		"tasks/cancel": func(string) string { return `{"resultType":"complete"}` },
 	}))
 	a := b.newTrustedAgent(t, c)
-	order := b.order(t, b.process, a, c, "search", "")
-	order.Task = true
+	request := b.order(t, b.process, a, c, "search", "")
+	request.Task = true
 	want := func(what string, id connectors.ToolCallID, outcome connectors.CallOutcome) {
 		t.Helper()
 		select {
@@ -40,17 +40,17 @@ func TestOnEnd_CalledOncePerCall(t *testing.T) {
 		}
 	}
 
-	done, err := b.Call(t.Context(), order)
+	done, err := b.Call(t.Context(), request)
 	must(t, err)
 	var task struct{ TaskID string }
 	must(t, json.Unmarshal(done.Raw, &task))
 	for range 2 {
-		_, err = b.TaskRequest(t.Context(), order.View, toolcall.Client{MultiRound: true}, "tasks/get", json.RawMessage(fmt.Sprintf(`{"taskId":%q}`, task.TaskID)))
+		_, err = b.TaskRequest(t.Context(), request.View, toolcall.Client{MultiRound: true}, "tasks/get", json.RawMessage(fmt.Sprintf(`{"taskId":%q}`, task.TaskID)))
 		must(t, err)
 	}
 	want("a task that ended", done.CallID, connectors.OutcomeOK)
 
-	cancelled, err := b.Call(t.Context(), order)
+	cancelled, err := b.Call(t.Context(), request)
 	must(t, err)
 	_, err = b.Cancel(t.Context(), b.actor(connectors.RoleMember), cancelled.CallID)
 	must(t, err)
@@ -73,20 +73,20 @@ func TestSweep_ReportsEndedCalls(t *testing.T) {
 	b.remote.set(answerModern(map[string]func(string) string{
 		"tools/call": func(string) string { return `{"resultType":"task","taskId":"own-id","status":"working"}` },
 	}))
-	live, stop := b.history.Live(b.Tenant)
+	live, stop := b.history.Subscribe(b.Tenant)
 	defer stop()
 	reviewed := b.newGrantedAgent(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAlwaysAsk })
 	answers, undecided := b.startWaiting(t, reviewed, c, b.process)
-	order := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
-	order.Task = true
-	abandoned, err := b.Call(t.Context(), order)
+	request := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
+	request.Task = true
+	abandoned, err := b.Call(t.Context(), request)
 	must(t, err)
 	dead := b.newProcess(t, fixture.NewInstance()) // without heartbeat
 	lost := dead.history.Begin(connectors.Tenant{ID: b.Tenant}, connectors.ToolCall{
 		ID: toolcall.NewCallID(), AgentID: &reviewed.ID, ConnectorID: &c.ID, Kind: connectors.CallTool, Tool: "search", ExposedName: "search",
 		Source: connectors.SourceGateway, Status: connectors.CallRunning, StartedAt: b.clock.now(),
 	}).Call().ID
-	dead.history.Written(t.Context())
+	dead.history.Flush(t.Context())
 	_, err = b.Pool.Exec(t.Context(), `begin; select set_config('app.system', 'on', true);
 		update approvals set expires_at = now() - interval '1 second';
 		update tool_calls set started_at = now() - interval '2 days' where task is not null; commit`)

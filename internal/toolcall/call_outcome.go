@@ -7,7 +7,7 @@ import (
 	"patchbay/internal/mcp"
 )
 
-func (a *attempt) setOutcome(c *connectors.ToolCall, result *mcp.Result, err error) {
+func (a *activeCall) setOutcome(c *connectors.ToolCall, result *mcp.Result, err error) {
 	endedAt := a.o.Now()
 	c.CompletedAt, c.Duration = &endedAt, max(0, endedAt.Sub(c.StartedAt))
 	if a.credential != nil {
@@ -33,8 +33,8 @@ const codeInputRequired = "input_required"
 func setErrorOutcome(c *connectors.ToolCall, err error) {
 	c.Status, c.Outcome = connectors.CallError, connectors.OutcomeRefused
 	var (
-		refusal *Refusal
-		bad     *BadArguments
+		refusal *RefusalError
+		bad     *InvalidArgumentsError
 		failure *mcp.Error
 	)
 	switch {
@@ -50,7 +50,7 @@ func setErrorOutcome(c *connectors.ToolCall, err error) {
 	}
 }
 
-func setRefusalOutcome(c *connectors.ToolCall, r *Refusal) {
+func setRefusalOutcome(c *connectors.ToolCall, r *RefusalError) {
 	switch r.Code {
 	case CodeDenied:
 		c.Status, c.Outcome = connectors.CallDenied, connectors.OutcomeDenied
@@ -63,7 +63,7 @@ func setRefusalOutcome(c *connectors.ToolCall, r *Refusal) {
 		switch {
 		case errors.Is(r.Err, errStopped):
 			c.Outcome = connectors.OutcomeLost
-		case failure != nil && failure.Reason == mcp.ReasonCrowded:
+		case failure != nil && failure.Reason == mcp.ReasonMemoryLimit:
 			c.Outcome = connectors.OutcomeTransport
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 // Read returns one call. If the tenant keeps bodies for auditors, an auditor gets them, with an audit event in
 // the same transaction. Other readers get the call without bodies.
-func (c *Caller) Read(ctx context.Context, a auth.Actor, id connectors.ToolCallID) (connectors.ToolCall, error) {
+func (c *Executor) Read(ctx context.Context, a auth.Actor, id connectors.ToolCallID) (connectors.ToolCall, error) {
 	if !a.Tenant.WithholdsBodies() || !a.Role.May(connectors.PermBodies) {
 		return c.ReadSummary(ctx, a, id)
 	}
@@ -31,20 +31,20 @@ func (c *Caller) Read(ctx context.Context, a auth.Actor, id connectors.ToolCallI
 }
 
 // ReadSummary returns one call without an audit event, and without bodies if these are for auditors.
-func (c *Caller) ReadSummary(ctx context.Context, a auth.Actor, id connectors.ToolCallID) (connectors.ToolCall, error) {
+func (c *Executor) ReadSummary(ctx context.Context, a auth.Actor, id connectors.ToolCallID) (connectors.ToolCall, error) {
 	call, err := c.o.Store.Tenant(a.Tenant.ID).ToolCall(ctx, id)
 	return hideBodies(a, call), err
 }
 
 // CallsIn lists calls, newest first, within a snapshot of the actor's tenant. If bodies are for auditors, the list
 // has none, for auditors too.
-func (c *Caller) CallsIn(ctx context.Context, snapshot *store.Tenant, a auth.Actor, f store.CallFilter) (store.List[connectors.ToolCall], error) {
+func (c *Executor) CallsIn(ctx context.Context, snapshot *store.Tenant, a auth.Actor, f store.CallFilter) (store.List[connectors.ToolCall], error) {
 	list, err := snapshot.ToolCalls(ctx, f)
 	return hideAllBodies(a, list), err
 }
 
 // TasksIn lists calls that run as tasks at their servers, as CallsIn does.
-func (c *Caller) TasksIn(ctx context.Context, snapshot *store.Tenant, a auth.Actor, f store.CallFilter) (store.List[connectors.ToolCall], error) {
+func (c *Executor) TasksIn(ctx context.Context, snapshot *store.Tenant, a auth.Actor, f store.CallFilter) (store.List[connectors.ToolCall], error) {
 	list, err := snapshot.TaskCalls(ctx, f)
 	return hideAllBodies(a, list), err
 }

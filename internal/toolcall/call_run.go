@@ -18,31 +18,31 @@ const recordTimeout = 2 * time.Second
 
 // Run makes a call and returns after its end, when it waits for approval, or after timeout; the call then goes
 // on detached from ctx. A finished call is stored, and returned with its whole result and original arguments.
-// An error means that no call began (*BadArguments or a fault); only a call that a quota refused has both a
+// An error means that no call began (*InvalidArgumentsError or a fault); only a call that a quota refused has both a
 // record and an error.
-func (c *Caller) Run(ctx context.Context, o Order, timeout time.Duration) (connectors.ToolCall, error) {
+func (c *Executor) Run(ctx context.Context, request CallRequest, timeout time.Duration) (connectors.ToolCall, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return connectors.ToolCall{}, err
 	}
-	o.ID, o.NoWait = connectors.ToolCallID{UUID: id}, true
-	if o.Progress == nil {
-		o.Progress = func(json.RawMessage) {} // progress is stored for later reads
+	request.ID, request.NoWait = connectors.ToolCallID{UUID: id}, true
+	if request.Progress == nil {
+		request.Progress = func(json.RawMessage) {} // progress is stored for later reads
 	}
 	results := make(chan callResult, 1)
 	safe.Go(safe.Call, func() { // Stop waits for the call
 		var r callResult
 		defer func() { results <- r }()
 		defer safe.RecoverTo(safe.Call, &r.err)
-		r.out, r.err = c.Call(context.WithoutCancel(ctx), o)
+		r.out, r.err = c.Call(context.WithoutCancel(ctx), request)
 	})
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
 	case r := <-results:
-		return c.toRecordedCall(ctx, r, o.Arguments)
+		return c.toRecordedCall(ctx, r, request.Arguments)
 	case <-timer.C:
-		return c.o.Store.Tenant(o.View.Tenant.ID).ToolCall(ctx, o.ID)
+		return c.o.Store.Tenant(request.View.Tenant.ID).ToolCall(ctx, request.ID)
 	case <-ctx.Done():
 		return connectors.ToolCall{}, context.Cause(ctx)
 	}
@@ -54,14 +54,14 @@ type callResult struct {
 }
 
 // toRecordedCall returns the call as Run describes.
-func (c *Caller) toRecordedCall(ctx context.Context, r callResult, arguments json.RawMessage) (connectors.ToolCall, error) {
+func (c *Executor) toRecordedCall(ctx context.Context, r callResult, arguments json.RawMessage) (connectors.ToolCall, error) {
 	call := r.out.Call
-	if _, isBadArguments := errors.AsType[*BadArguments](r.err); isBadArguments || call.ID.UUID == uuid.Nil {
+	if _, isBadArguments := errors.AsType[*InvalidArgumentsError](r.err); isBadArguments || call.ID.UUID == uuid.Nil {
 		return connectors.ToolCall{}, r.err
 	}
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()
-	c.o.History.Written(ctx)
+	c.o.History.Flush(ctx)
 	call.Arguments = arguments
 	var content struct {
 		Content           json.RawMessage
@@ -75,7 +75,7 @@ func (c *Caller) toRecordedCall(ctx context.Context, r callResult, arguments jso
 
 // newQuotaFault is the fault for a call that a quota refused; nil: none did.
 func newQuotaFault(err error) error {
-	refusal, ok := errors.AsType[*Refusal](err)
+	refusal, ok := errors.AsType[*RefusalError](err)
 	if !ok || refusal.Code != CodeQuotaExceeded {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // checkPolicy checks all but approval, in a span.
-func (a *attempt) checkPolicy(ctx context.Context) error {
+func (a *activeCall) checkPolicy(ctx context.Context) error {
 	ctx, span := tracing.Child(ctx, "policy")
 	defer span.End()
 	err := a.checkAdmission(ctx)
@@ -24,7 +24,7 @@ func (a *attempt) checkPolicy(ctx context.Context) error {
 	return err
 }
 
-func (a *attempt) sendTraced(ctx context.Context, s *mcp.Session, call mcp.Call) (*mcp.Result, error) {
+func (a *activeCall) sendTraced(ctx context.Context, s *mcp.Session, call mcp.Call) (*mcp.Result, error) {
 	ctx, span := tracing.Client(ctx, "tools/call")
 	if !span.On() {
 		return s.Call(ctx, call)
@@ -33,7 +33,7 @@ func (a *attempt) sendTraced(ctx context.Context, s *mcp.Session, call mcp.Call)
 	span.Name("tools/call " + call.Name)
 	span.Text(tracing.Operation, tracing.ExecutesTool)
 	span.Text(tracing.ToolName, call.Name)
-	describeRequest(span, "tools/call", a.reach.Connector, s)
+	describeRequest(span, "tools/call", a.connector.Connector, s)
 	result, err := s.Call(ctx, call)
 	if err == nil && result.IsError {
 		span.Fail(tracing.ToolSaysFailed)
@@ -42,17 +42,17 @@ func (a *attempt) sendTraced(ctx context.Context, s *mcp.Session, call mcp.Call)
 	return result, err
 }
 
-func (q *Query) sendTraced(ctx context.Context, s *mcp.Session, query mcp.Query) ([]byte, error) {
+func (q *UpstreamRequest) sendTraced(ctx context.Context, s *mcp.Session, query mcp.OtherRequest) ([]byte, error) {
 	ctx, span := tracing.Client(ctx, q.Method)
 	if !span.On() {
-		return s.Query(ctx, query)
+		return s.Send(ctx, query)
 	}
 	defer span.End()
 	if q.Kind == connectors.CallPrompt {
 		span.Text(tracing.PromptName, q.Name)
 	}
-	describeRequest(span, q.Method, q.Reach.Connector, s)
-	raw, err := s.Query(ctx, query)
+	describeRequest(span, q.Method, q.Connector.Connector, s)
+	raw, err := s.Send(ctx, query)
 	failSpan(span, err)
 	return raw, err
 }

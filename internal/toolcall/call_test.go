@@ -71,8 +71,8 @@ func TestCall_WarmPathIsOneRequestNoStatement(t *testing.T) {
 	b.saveCredential(t, c, &a.ID, connectors.Secret{Token: "x"})
 	_, err := b.call(t, a, c, "")
 	must(t, err)
-	b.history.Written(t.Context())
-	order := b.order(t, b.process, a, c, "search", "")
+	b.history.Flush(t.Context())
+	request := b.order(t, b.process, a, c, "search", "")
 	b.history.Stop(t.Context()) // its writes are not the call's
 	const n = 20
 	statements := int64(n)
@@ -80,7 +80,7 @@ func TestCall_WarmPathIsOneRequestNoStatement(t *testing.T) {
 		_, before := b.remote.requestCounts()
 		queries := b.Queries()
 		for range n {
-			_, err := b.Call(t.Context(), order)
+			_, err := b.Call(t.Context(), request)
 			must(t, err)
 		}
 		statements = b.Queries() - queries
@@ -104,7 +104,7 @@ func TestCall_UnavailableToolIsNotSent(t *testing.T) {
 
 	must(t, b.Door().SetAgentGrant(t.Context(), connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, AllTools: true}))
 	_, err = b.Call(t.Context(), b.order(t, b.newProcess(t, b.newInstance(t)), a, c, "search", `{"q":1}`))
-	bad, ok := errors.AsType[*toolcall.BadArguments](err)
+	bad, ok := errors.AsType[*toolcall.InvalidArgumentsError](err)
 	if !ok || !strings.Contains(bad.Sentence, "q") {
 		t.Errorf("err = %v", err)
 	}
@@ -177,7 +177,7 @@ func TestExplain_HandshakeErrorIsNotTheCallsError(t *testing.T) {
 	b.remote.refuseGreetings(-32601)
 	out, err := b.call(t, a, c, "")
 	asRefusal(t, err, toolcall.CodeUpstream)
-	if failure, ok := errors.AsType[*toolcall.Refusal](err); !ok || !strings.Contains(failure.Sentence, "-32601") {
+	if failure, ok := errors.AsType[*toolcall.RefusalError](err); !ok || !strings.Contains(failure.Sentence, "-32601") {
 		t.Errorf("err = %v", err)
 	}
 	if row := b.row(t, out.CallID); row.Outcome != connectors.OutcomeTransport {
@@ -196,10 +196,10 @@ func TestCall_HungServerDoesNotSlowOthers(t *testing.T) {
 	b.remote.set(hangRequest)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 20)
-	order := b.order(t, b.process, a, hanging, "search", "")
+	request := b.order(t, b.process, a, hanging, "search", "")
 	for range cap(done) {
 		go func() {
-			_, err := b.Call(ctx, order)
+			_, err := b.Call(ctx, request)
 			done <- err
 		}()
 	}
@@ -243,21 +243,21 @@ func TestCancel_ReachesServer(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			results := make(chan error, 1)
-			order := b.order(t, b.process, a, c, "search", "")
-			order.ID = toolcall.NewCallID()
+			request := b.order(t, b.process, a, c, "search", "")
+			request.ID = toolcall.NewCallID()
 			go func() {
-				_, err := b.Call(ctx, order)
+				_, err := b.Call(ctx, request)
 				results <- err
 			}()
 			<-b.remote.arrived
-			b.history.Written(t.Context())
-			must(t, cancels(b, other, order.ID, cancel))
+			b.history.Flush(t.Context())
+			must(t, cancels(b, other, request.ID, cancel))
 			wantRefused(t, <-results, toolcall.CodeCancelled)
 			<-b.remote.cancelled
-			if row := b.row(t, order.ID); row.Status != connectors.CallCancelled || row.Outcome != connectors.OutcomeCancelled {
+			if row := b.row(t, request.ID); row.Status != connectors.CallCancelled || row.Outcome != connectors.OutcomeCancelled {
 				t.Errorf("row = %+v", row)
 			}
-			if _, err := b.Cancel(t.Context(), b.actor(connectors.RoleMember), order.ID); err == nil {
+			if _, err := b.Cancel(t.Context(), b.actor(connectors.RoleMember), request.ID); err == nil {
 				t.Error("cancelled twice")
 			}
 		})
@@ -378,17 +378,17 @@ func TestCall_RelaysProgressMessagesAndQuestions(t *testing.T) {
 		}
 		return false
 	})
-	order := b.order(t, b.process, a, c, "search", "")
-	order.Meta = json.RawMessage(`{"progressToken":"the client's"}`)
-	order.Capabilities = json.RawMessage(`{"elicitation":{}}`)
+	request := b.order(t, b.process, a, c, "search", "")
+	request.Meta = json.RawMessage(`{"progressToken":"the client's"}`)
+	request.Capabilities = json.RawMessage(`{"elicitation":{}}`)
 	var progress []string
-	order.Progress = func(p json.RawMessage) { progress = append(progress, "progress "+string(p)) }
-	order.Message = func(m string, p json.RawMessage) { progress = append(progress, m+" "+string(p)) }
-	order.Ask = func(_ context.Context, m string, p json.RawMessage) (json.RawMessage, error) {
+	request.Progress = func(p json.RawMessage) { progress = append(progress, "progress "+string(p)) }
+	request.Message = func(m string, p json.RawMessage) { progress = append(progress, m+" "+string(p)) }
+	request.SendRequest = func(_ context.Context, m string, p json.RawMessage) (json.RawMessage, error) {
 		progress = append(progress, m+" "+string(p))
 		return json.RawMessage(`{"action":"accept"}`), nil
 	}
-	out, err := b.Call(t.Context(), order)
+	out, err := b.Call(t.Context(), request)
 	must(t, err)
 	want := `[progress {"progress":1,"total":2} notifications/message {"level":"info","data":"m"} elicitation/create {"message":"name?"}]`
 	if fmt.Sprint(progress) != want || string(out.Raw) != `{"content":[],"said":"it"}` {
@@ -408,16 +408,16 @@ func TestRequest_SamePolicyAsCall(t *testing.T) {
 		}
 		return m.Method == "prompts/get"
 	})
-	order := b.order(t, b.process, a, c, "search", "")
-	raw, err := b.Request(t.Context(), toolcall.Query{
-		View: order.View, Reach: order.Tool.Reach, Kind: connectors.CallPrompt, Name: "greet", ExposedName: "mcp_x__greet", Method: "prompts/get",
+	request := b.order(t, b.process, a, c, "search", "")
+	raw, err := b.SendRequest(t.Context(), toolcall.UpstreamRequest{
+		View: request.View, Connector: request.Tool.Connector, Kind: connectors.CallPrompt, Name: "greet", ExposedName: "mcp_x__greet", Method: "prompts/get",
 		Params: json.RawMessage(`{"name":"greet"}`), Source: connectors.SourceGateway,
 	})
 	must(t, err)
 	if string(raw) != `{"messages":[],"as":"Bearer x"}` {
 		t.Errorf("raw = %s", raw)
 	}
-	b.history.Written(t.Context())
+	b.history.Flush(t.Context())
 	list, err := b.Door().ToolCalls(t.Context(), store.CallFilter{})
 	must(t, err)
 	if len(list.Items) != 1 || list.Items[0].Kind != connectors.CallPrompt || list.Items[0].ExposedName != "mcp_x__greet" {
@@ -432,7 +432,7 @@ func TestExplain_ProxyFailure(t *testing.T) {
 	c := b.connector(t, b.remote, func(d *connectors.Draft) { d.URL = "https://8.8.8.8/mcp" })
 	b.syncTools(t, c, `{"name":"echo","inputSchema":{"type":"object"}}`)
 	_, err := b.call(t, b.newTrustedAgent(t, c), c, `{}`)
-	refusal, ok := errors.AsType[*toolcall.Refusal](err)
+	refusal, ok := errors.AsType[*toolcall.RefusalError](err)
 	if !ok || refusal.Code != toolcall.CodeUpstream || !strings.HasPrefix(refusal.Sentence, "The egress proxy refused Patchbay's user name and password (407).") {
 		t.Errorf("%v", err)
 	}

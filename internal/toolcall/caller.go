@@ -22,7 +22,7 @@ import (
 	"patchbay/internal/toolcall/upstream"
 )
 
-// Options configure a [Caller]. Store, Access, Credentials, Dialer, Target, History and Instance are required.
+// Options configure a [Executor]. Store, Access, Credentials, Dialer, Target, History and Instance are required.
 type Options struct {
 	Store       *store.Store
 	Access      *agentview.Cache
@@ -52,8 +52,8 @@ type Options struct {
 	Now         func() time.Time // nil: time.Now
 }
 
-// Caller makes calls. It is safe for concurrent use.
-type Caller struct {
+// Executor makes calls. It is safe for concurrent use.
+type Executor struct {
 	o              Options
 	pool           *upstream.Pool
 	agentRates     limiter[connectors.AgentID]
@@ -82,15 +82,15 @@ type Caller struct {
 	running map[connectors.ToolCallID]*callContext
 }
 
-// New makes a Caller. Start starts its background work, Stop ends it.
-func New(o Options) *Caller {
+// New makes an Executor. Start starts its background work, Stop ends it.
+func New(o Options) *Executor {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	c := &Caller{
+	c := &Executor{
 		o: o, running: map[connectors.ToolCallID]*callContext{},
 		inFlight: limit.NewGate[connectors.AgentID](maxCallsInFlight, 0), watches: limit.NewGate[connectors.AgentID](maxWatches, 0),
 		accountWaits: limit.NewGate[connectors.AccountRequestID](1, 0),
@@ -108,7 +108,7 @@ var (
 )
 
 // Start starts the background loops: the sweep, the publishing of limit uses, and the saving of progress.
-func (c *Caller) Start(ctx context.Context) {
+func (c *Executor) Start(ctx context.Context) {
 	loaded := c.loadQuotas(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,7 +125,7 @@ func (c *Caller) Start(ctx context.Context) {
 
 // Stop refuses new calls, waits for running ones until ctx is done, then aborts them and waits. Stop the
 // history after it.
-func (c *Caller) Stop(ctx context.Context) {
+func (c *Executor) Stop(ctx context.Context) {
 	c.mu.Lock()
 	c.stopped = true
 	c.mu.Unlock()
@@ -147,11 +147,11 @@ func (c *Caller) Stop(ctx context.Context) {
 	c.pool.Stop(ctx)
 }
 
-func (c *Caller) abortCalls() {
+func (c *Executor) abortCalls() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, call := range c.running {
-		call.End(errStopped)
+		call.Cancel(errStopped)
 	}
 }
 
@@ -159,18 +159,18 @@ func (c *Caller) abortCalls() {
 // keep it.
 type callContext struct {
 	contexts.Context
-	caller *Caller
+	caller *Executor
 	id     connectors.ToolCallID
 }
 
 // beginCall registers a call, which can then be cancelled by id. Each beginCall needs an endCall.
-func (c *Caller) beginCall(ctx context.Context, id connectors.ToolCallID) (*callContext, error) {
+func (c *Executor) beginCall(ctx context.Context, id connectors.ToolCallID) (*callContext, error) {
 	s := &callContext{caller: c, id: id}
-	s.Begin(ctx)
+	s.Init(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stopped {
-		s.End(nil)
+		s.Cancel(nil)
 		return nil, stoppingRefusal()
 	}
 	c.calls.Add(1)
@@ -180,35 +180,35 @@ func (c *Caller) beginCall(ctx context.Context, id connectors.ToolCallID) (*call
 
 func (s *callContext) endCall() {
 	defer s.caller.calls.Done()
-	s.End(nil)
+	s.Cancel(nil)
 	s.caller.mu.Lock()
 	defer s.caller.mu.Unlock()
 	delete(s.caller.running, s.id)
 }
 
-func stoppingRefusal() *Refusal {
-	return &Refusal{Code: CodeUnavailable, Sentence: "Patchbay is stopping. Try again in a moment.", RetryAfter: time.Second}
+func stoppingRefusal() *RefusalError {
+	return &RefusalError{Code: CodeUnavailable, Sentence: "Patchbay is stopping. Try again in a moment.", RetryAfter: time.Second}
 }
 
-func (c *Caller) isStopped() bool {
+func (c *Executor) isStopped() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stopped
 }
 
 // cancelLocal cancels a call of this process, and reports whether there was one.
-func (c *Caller) cancelLocal(id connectors.ToolCallID, reason error) bool {
+func (c *Executor) cancelLocal(id connectors.ToolCallID, reason error) bool {
 	c.mu.Lock()
 	call := c.running[id]
 	c.mu.Unlock()
 	if call != nil {
-		call.End(reason)
+		call.Cancel(reason)
 	}
 	return call != nil
 }
 
 // OnNotify handles a notification of [store.Store.Watch].
-func (c *Caller) OnNotify(n store.Notice) {
+func (c *Executor) OnNotify(n store.ChangeEvent) {
 	switch n.Kind {
 	case "credential", "connector":
 		c.invalidateCache(n)
@@ -229,7 +229,7 @@ func (c *Caller) OnNotify(n store.Notice) {
 }
 
 // invalidateCache drops cached credentials of a connector, and its sessions if the connector changed.
-func (c *Caller) invalidateCache(n store.Notice) {
+func (c *Executor) invalidateCache(n store.ChangeEvent) {
 	uuid, ok := connectors.Ref(n.ID).UUID()
 	if !ok {
 		return
@@ -240,12 +240,12 @@ func (c *Caller) invalidateCache(n store.Notice) {
 		c.pool.RetireConnector(n.Tenant, id)
 		return
 	}
-	c.pool.Review(n.Tenant, id)
+	c.pool.RecheckCredentials(n.Tenant, id)
 }
 
-// Connected handles the connection state of [store.Store.Watch]. While disconnected, a cached credential is
+// SetConnected handles the connection state of [store.Store.Watch]. While disconnected, a cached credential is
 // used for at most a second. When connected again, it reads mail that came without a notice.
-func (c *Caller) Connected(connected bool) {
+func (c *Executor) SetConnected(connected bool) {
 	c.pool.SetListening(connected)
 	c.waiters.wakeAll()
 	if connected {
@@ -253,7 +253,7 @@ func (c *Caller) Connected(connected bool) {
 	}
 }
 
-// Watch handles notifications until ctx ends, in a process that does not call OnNotify and Connected itself.
-func (c *Caller) Watch(ctx context.Context) error {
-	return c.o.Store.Watch(ctx, c.OnNotify, c.Connected)
+// Watch handles notifications until ctx ends, in a process that does not call OnNotify and SetConnected itself.
+func (c *Executor) Watch(ctx context.Context) error {
+	return c.o.Store.Watch(ctx, c.OnNotify, c.SetConnected)
 }

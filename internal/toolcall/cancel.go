@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	cancelBoxPrefix = "cancel-" // plus the call's id: mail for the process that runs it
-	cancelMailTTL   = time.Minute
-	cancelTimeout   = 2 * time.Second // for a cancelled call to end
+	cancelMailboxPrefix = "cancel-" // plus the call's id: mail for the process that runs it
+	cancelMailTTL       = time.Minute
+	cancelTimeout       = 2 * time.Second // for a cancelled call to end
 )
 
 // Cancel ends a waiting or running call, in any process. A member may. It is a Conflict if the call has ended.
 // The audit event is written before the call ends.
-func (c *Caller) Cancel(ctx context.Context, a auth.Actor, id connectors.ToolCallID) (connectors.ToolCall, error) {
+func (c *Executor) Cancel(ctx context.Context, a auth.Actor, id connectors.ToolCallID) (connectors.ToolCall, error) {
 	if err := a.Require(connectors.PermOperate); err != nil {
 		return connectors.ToolCall{}, err
 	}
@@ -53,7 +53,7 @@ func newCancelEvent(a auth.Actor, call connectors.ToolCall) store.Event {
 	return event
 }
 
-func (c *Caller) cancelWaiting(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
+func (c *Executor) cancelWaiting(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
 	waited, err := c.withdrawApproval(ctx, &withdrawal{
 		Tenant: a.Tenant.ID, Call: call.ID, Reason: "A person cancelled this call.", Events: []store.Event{newCancelEvent(a, call)},
 	})
@@ -65,7 +65,7 @@ func (c *Caller) cancelWaiting(ctx context.Context, a auth.Actor, call connector
 }
 
 // cancelRunning cancels a call here, or by mail in the process that runs it.
-func (c *Caller) cancelRunning(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
+func (c *Executor) cancelRunning(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
 	ctx, cancel := context.WithTimeout(ctx, cancelTimeout)
 	defer cancel()
 	tenant := c.o.Store.Tenant(a.Tenant.ID)
@@ -76,7 +76,7 @@ func (c *Caller) cancelRunning(ctx context.Context, a auth.Actor, call connector
 		if c.cancelLocal(call.ID, errCancelled) {
 			c.waitForEnd(ctx, call.ID)
 		}
-		c.o.History.Written(ctx)
+		c.o.History.Flush(ctx)
 		return nil
 	}
 	if call.AgentID == nil {
@@ -84,7 +84,7 @@ func (c *Caller) cancelRunning(ctx context.Context, a auth.Actor, call connector
 	}
 	return tenant.Tx(ctx, func(tx *store.Tenant) error {
 		if err := tx.PutMail(ctx, store.NewMail{
-			AgentID: *call.AgentID, Box: cancelBoxPrefix + call.ID.String(), Message: "cancel", Urgent: true, ExpiresAt: c.o.Now().Add(cancelMailTTL),
+			AgentID: *call.AgentID, Box: cancelMailboxPrefix + call.ID.String(), Message: "cancel", Urgent: true, ExpiresAt: c.o.Now().Add(cancelMailTTL),
 		}); err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (c *Caller) cancelRunning(ctx context.Context, a auth.Actor, call connector
 	})
 }
 
-func (c *Caller) waitForEnd(ctx context.Context, id connectors.ToolCallID) {
+func (c *Executor) waitForEnd(ctx context.Context, id connectors.ToolCallID) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -108,8 +108,8 @@ func (c *Caller) waitForEnd(ctx context.Context, id connectors.ToolCallID) {
 }
 
 // handleCancelMail cancels a call of this process that another process asked to cancel.
-func (c *Caller) handleCancelMail(box string) {
-	text, ok := strings.CutPrefix(box, cancelBoxPrefix)
+func (c *Executor) handleCancelMail(box string) {
+	text, ok := strings.CutPrefix(box, cancelMailboxPrefix)
 	if !ok {
 		return
 	}
@@ -119,7 +119,7 @@ func (c *Caller) handleCancelMail(box string) {
 }
 
 // cancelTask sends tasks/cancel and records the call as cancelled.
-func (c *Caller) cancelTask(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
+func (c *Executor) cancelTask(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
 	if err := c.o.Store.Tenant(a.Tenant.ID).Record(ctx, newCancelEvent(a, call)); err != nil {
 		return err
 	}

@@ -57,15 +57,15 @@ func TestInputRequest_OnlyDeclaredCapabilities(t *testing.T) {
 		{`{"elicitation":{}}`, sampling, false}, {`{"sampling":{}}`, roots, false}, {`{"roots":{}}`, form, false}, {``, form, false},
 	} {
 		b.remote.set(askWith(tc.question))
-		order, got := b.order(t, b.process, a, c, "search", ""), false
-		order.Client = toolcall.Client{
+		request, got := b.order(t, b.process, a, c, "search", ""), false
+		request.Client = toolcall.Client{
 			Capabilities: json.RawMessage(tc.can),
-			Ask: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+			SendRequest: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 				got = true
 				return json.RawMessage(`{}`), nil
 			},
 		}
-		out, err := b.Call(t.Context(), order)
+		out, err := b.Call(t.Context(), request)
 		must(t, err)
 		want := `{"content":[],"error":-32601}`
 		if tc.reaches || tc.question == `"method":"ping"` {

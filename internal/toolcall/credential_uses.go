@@ -34,7 +34,7 @@ func (u *credentialUses) claimDue(id connectors.CredentialID, now time.Time) boo
 const noteTimeout = 5 * time.Second
 
 // recordCredentialUse stores in the background that a server accepted a credential. A failure is only logged.
-func (c *Caller) recordCredentialUse(t connectors.TenantID, u *credentials.Usable) {
+func (c *Executor) recordCredentialUse(t connectors.TenantID, u *credentials.Credential) {
 	if u == nil || !c.credentialUses.claimDue(u.ID, c.o.Now()) {
 		return
 	}

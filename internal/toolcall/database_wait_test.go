@@ -30,13 +30,13 @@ func (b *bench) waitForWaiters(t *testing.T, n int) {
 func TestCall_QuestionWaitsForDatabase(t *testing.T) {
 	t.Parallel()
 	b, c, a := newApprovalBench(t)
-	order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
+	request := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
 	waiting := make(chan struct{}, 100)
-	order.Wait, order.Progress = &store.WaitBudget{Tenant: b.Tenant}, func(json.RawMessage) { waiting <- struct{}{} }
+	request.Wait, request.Progress = &store.WaitBudget{Tenant: b.Tenant}, func(json.RawMessage) { waiting <- struct{}{} }
 	reopen := b.CloseDatabase(t)
 	done := make(chan callAnswer, 1)
 	go func() {
-		out, err := b.Call(context.WithoutCancel(t.Context()), order)
+		out, err := b.Call(context.WithoutCancel(t.Context()), request)
 		done <- callAnswer{out, err}
 	}()
 	b.waitForWaiters(t, 1)
@@ -53,9 +53,9 @@ func TestCall_QuestionWaitsForDatabase(t *testing.T) {
 func TestTaskRequest_WaitsForDatabase(t *testing.T) {
 	t.Parallel()
 	b, c, a := newApprovalBench(t)
-	order := b.order(t, b.process, a, c, "search", "")
-	order.Task = true
-	out, err := b.Call(t.Context(), order)
+	request := b.order(t, b.process, a, c, "search", "")
+	request.Task = true
+	out, err := b.Call(t.Context(), request)
 	must(t, err)
 	var task struct{ TaskID, Status string }
 	must(t, json.Unmarshal(out.Raw, &task))
@@ -63,7 +63,7 @@ func TestTaskRequest_WaitsForDatabase(t *testing.T) {
 	read := make(chan json.RawMessage, 1)
 	go func() {
 		client := toolcall.Client{MultiRound: true, Wait: &store.WaitBudget{Tenant: b.Tenant}}
-		raw, err := b.TaskRequest(context.WithoutCancel(t.Context()), order.View, client, "tasks/get", fmt.Appendf(nil, `{"taskId":%q}`, task.TaskID))
+		raw, err := b.TaskRequest(context.WithoutCancel(t.Context()), request.View, client, "tasks/get", fmt.Appendf(nil, `{"taskId":%q}`, task.TaskID))
 		if err != nil {
 			t.Error(err)
 		}
@@ -87,9 +87,9 @@ func TestCall_BegunTaskIsRecordedAfterOutage(t *testing.T) {
 			return `{"resultType":"task","taskId":"own-id","status":"working"}`
 		},
 	}))
-	order := b.order(t, b.process, a, c, "search", "")
-	order.Task, order.Wait = true, &store.WaitBudget{Tenant: b.Tenant}
-	out, err := b.Call(t.Context(), order)
+	request := b.order(t, b.process, a, c, "search", "")
+	request.Task, request.Wait = true, &store.WaitBudget{Tenant: b.Tenant}
+	out, err := b.Call(t.Context(), request)
 	must(t, err)
 	if row := b.row(t, out.CallID); !out.Task || row.Status != connectors.CallRunning || row.Task == nil {
 		t.Errorf("outcome = %s, row = %+v", out.Raw, row)
@@ -108,8 +108,8 @@ func TestAccountRequest_WaitsForDatabase(t *testing.T) {
 	c := b.connector(t, b.remote, perAgent)
 	a := b.newTrustedAgent(t, c)
 	for name, client := range map[string]toolcall.Client{"multi-round": {MultiRound: true}, "session": {Session: "s"}} {
-		order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
-		order.Client, order.Capabilities, order.Wait = client, json.RawMessage(`{"elicitation":{"url":{}}}`), &store.WaitBudget{Tenant: b.Tenant}
+		request := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
+		request.Client, request.Capabilities, request.Wait = client, json.RawMessage(`{"elicitation":{"url":{}}}`), &store.WaitBudget{Tenant: b.Tenant}
 		closeDatabase = func() {
 			reopen := b.CloseDatabase(t)
 			go func() {
@@ -117,7 +117,7 @@ func TestAccountRequest_WaitsForDatabase(t *testing.T) {
 				reopen()
 			}()
 		}
-		out, err := b.Call(t.Context(), order)
+		out, err := b.Call(t.Context(), request)
 		if client.MultiRound {
 			must(t, err)
 			if !out.InputRequired {
@@ -151,9 +151,9 @@ func (b *bench) blockRow(t *testing.T, sql string, args ...any) (waitForBlocked 
 func TestTaskCancel_WaitsForDatabase(t *testing.T) {
 	t.Parallel()
 	b, c, a := newApprovalBench(t)
-	order := b.order(t, b.process, a, c, "search", "")
-	order.Task = true
-	out, err := b.Call(t.Context(), order)
+	request := b.order(t, b.process, a, c, "search", "")
+	request.Task = true
+	out, err := b.Call(t.Context(), request)
 	must(t, err)
 	var task struct{ TaskID string }
 	must(t, json.Unmarshal(out.Raw, &task))
@@ -161,7 +161,7 @@ func TestTaskCancel_WaitsForDatabase(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		client := toolcall.Client{MultiRound: true, Wait: &store.WaitBudget{Tenant: b.Tenant}}
-		_, err := b.TaskRequest(context.WithoutCancel(t.Context()), order.View, client, "tasks/cancel", fmt.Appendf(nil, `{"taskId":%q}`, task.TaskID))
+		_, err := b.TaskRequest(context.WithoutCancel(t.Context()), request.View, client, "tasks/cancel", fmt.Appendf(nil, `{"taskId":%q}`, task.TaskID))
 		done <- err
 	}()
 	waitForBlocked()
@@ -177,13 +177,13 @@ func TestTaskCancel_WaitsForDatabase(t *testing.T) {
 func TestCancelledApprovalWait_WaitsForDatabase(t *testing.T) {
 	t.Parallel()
 	b, c, a := newApprovalBench(t)
-	order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
+	request := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
 	waiting := make(chan struct{}, 100)
-	order.Progress = func(json.RawMessage) { waiting <- struct{}{} }
+	request.Progress = func(json.RawMessage) { waiting <- struct{}{} }
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan callAnswer, 1)
 	go func() {
-		out, err := b.Call(ctx, order)
+		out, err := b.Call(ctx, request)
 		done <- callAnswer{out, err}
 	}()
 	<-waiting
@@ -207,7 +207,7 @@ func TestMultiRound_AnswerWaitsForDatabase(t *testing.T) {
 	first := b.modernOrder(t, b.process, b.newTrustedAgent(t, c), c)
 	out, err := b.Call(t.Context(), first)
 	must(t, err)
-	_, second := answerQuestion(t, out, first, "one")
+	_, second := deliverResponse(t, out, first, "one")
 	second.Wait = &store.WaitBudget{Tenant: b.Tenant}
 	reopen := b.CloseDatabase(t)
 	done := make(chan callAnswer, 1)
@@ -219,7 +219,7 @@ func TestMultiRound_AnswerWaitsForDatabase(t *testing.T) {
 	reopen()
 	got := <-done
 	must(t, got.err)
-	if question, _ := answerQuestion(t, got.out, first, "two"); question != "elicitation/create 1?" {
+	if question, _ := deliverResponse(t, got.out, first, "two"); question != "elicitation/create 1?" {
 		t.Errorf("asked %s", question)
 	}
 }
@@ -233,7 +233,7 @@ func TestMultiRound_CancelWaitsForDatabase(t *testing.T) {
 	first := b.modernOrder(t, b.process, b.newTrustedAgent(t, c), c)
 	out, err := b.Call(t.Context(), first)
 	must(t, err)
-	_, second := answerQuestion(t, out, first, "one")
+	_, second := deliverResponse(t, out, first, "one")
 	second.Input.Responses = json.RawMessage(`{}`) // the question stays open
 	b.losesMail.Store(true)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -260,7 +260,7 @@ func TestMultiRound_RepeatedAnswerIsTakenOnce(t *testing.T) {
 	first := b.modernOrder(t, b.process, b.newTrustedAgent(t, c), c)
 	out, err := b.Call(t.Context(), first)
 	must(t, err)
-	_, second := answerQuestion(t, out, first, "one")
+	_, second := deliverResponse(t, out, first, "one")
 	b.losesMail.Store(true)
 	done := make(chan callAnswer, 1)
 	go func() {
@@ -279,7 +279,7 @@ func TestMultiRound_RepeatedAnswerIsTakenOnce(t *testing.T) {
 	b.AsSystem(t, "insert into gateway_mail (tenant_id, id, agent_id, box, sealed, expires_at) values ($1, $2, $3, $4, $5, now() + interval '1 minute')",
 		[]any{b.Tenant.UUID, sent.id, sent.agent, sent.box, sent.sealed})
 	b.waitUntil(t, "not exists (select from gateway_mail where box like 'talk-%')")
-	b.history.Written(t.Context())
+	b.history.Flush(t.Context())
 	_, err = b.Cancel(t.Context(), b.actor(connectors.RoleMember), out.CallID)
 	must(t, err)
 	b.stop() // waits for replies

@@ -55,34 +55,34 @@ func isDestructive(t *agentview.Tool) bool {
 }
 
 // checkDefinitionAge syncs an old definition and updates the order, or refuses the call.
-func (a *attempt) checkDefinitionAge(ctx context.Context) error {
-	maxAge := a.reach.Connector.DefinitionAge
-	if a.o.Resync == nil || maxAge == 0 || a.isMultiRound() || !isDestructive(a.order.Tool) || a.isYoungerThan(maxAge) {
+func (a *activeCall) checkDefinitionAge(ctx context.Context) error {
+	maxAge := a.connector.Connector.DefinitionAge
+	if a.o.Resync == nil || maxAge == 0 || a.isMultiRound() || !isDestructive(a.request.Tool) || a.isYoungerThan(maxAge) {
 		return nil
 	}
-	err := a.o.Store.RetryOutside(ctx, a.order.Wait, func(ctx context.Context) error { return a.resyncTools(ctx, maxAge) })
+	err := a.o.Store.RetryUnqueued(ctx, a.request.Wait, func(ctx context.Context) error { return a.resyncTools(ctx, maxAge) })
 	if err != nil {
 		return a.staleDefinitionRefusal(err)
 	}
 	return a.recheckTool(ctx)
 }
 
-func (c *Caller) loadFreshView(ctx context.Context, old *agentview.View, wait *store.WaitBudget) (v *agentview.View, err error) {
+func (c *Executor) loadFreshView(ctx context.Context, old *agentview.View, wait *store.WaitBudget) (v *agentview.View, err error) {
 	err = c.o.Store.Retry(ctx, wait, func(ctx context.Context) error {
-		v, err = c.o.Access.Fresh(ctx, old.Tenant.ID, connectors.Ref(old.Agent.ID.String()))
+		v, err = c.o.Access.LoadUncached(ctx, old.Tenant.ID, connectors.Ref(old.Agent.ID.String()))
 		return err
 	})
 	return v, err
 }
 
-func (a *attempt) serverKey() serverKey {
-	return serverKey{a.order.View.Tenant.ID, a.reach.Connector.ID}
+func (a *activeCall) serverKey() serverKey {
+	return serverKey{a.request.View.Tenant.ID, a.connector.Connector.ID}
 }
 
 // isYoungerThan reports whether memory shows a sync within maxAge.
-func (a *attempt) isYoungerThan(maxAge time.Duration) bool {
+func (a *activeCall) isYoungerThan(maxAge time.Duration) bool {
 	now := a.o.Now()
-	if syncedAt := a.reach.Connector.ToolsLastSyncedAt; syncedAt != nil && now.Sub(*syncedAt) < maxAge {
+	if syncedAt := a.connector.Connector.ToolsLastSyncedAt; syncedAt != nil && now.Sub(*syncedAt) < maxAge {
 		return true
 	}
 	a.syncTimes.mu.Lock()
@@ -93,8 +93,8 @@ func (a *attempt) isYoungerThan(maxAge time.Duration) bool {
 
 // resyncTools syncs the tools, unless another process has. Concurrent calls share one sync, which continues if
 // one of them is cancelled.
-func (a *attempt) resyncTools(ctx context.Context, maxAge time.Duration) error {
-	s, c := a.serverKey(), a.Caller
+func (a *activeCall) resyncTools(ctx context.Context, maxAge time.Duration) error {
+	s, c := a.serverKey(), a.Executor
 	loaded := c.syncTimes.loads.DoChan(s.tenant.String()+s.connector.String(), func() (_ any, err error) {
 		defer safe.RecoverTo(safe.Call, &err)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resyncTimeout)
@@ -109,7 +109,7 @@ func (a *attempt) resyncTools(ctx context.Context, maxAge time.Duration) error {
 	}
 }
 
-func (c *Caller) resyncIfStale(ctx context.Context, s serverKey, maxAge time.Duration) error {
+func (c *Executor) resyncIfStale(ctx context.Context, s serverKey, maxAge time.Duration) error {
 	syncedAt, err := c.o.Store.Tenant(s.tenant).ToolsSyncedAt(ctx, s.connector)
 	if err != nil {
 		return err
@@ -162,37 +162,37 @@ func (t *syncTimes) recentFailure(s serverKey, now time.Time) error {
 }
 
 // staleDefinitionRefusal is the refusal after a failed sync.
-func (a *attempt) staleDefinitionRefusal(err error) error {
+func (a *activeCall) staleDefinitionRefusal(err error) error {
 	reason := "That took too long."
 	if f := fault.As(err); f.Kind != fault.Internal {
 		reason = f.Message
 	}
-	return &Refusal{Code: CodeUnavailable, RetryAfter: failedSyncTTL, Err: err, Sentence: fmt.Sprintf(
-		"The tool %q of %q may destroy something, and whether it is still what was accepted could not be seen: %s", a.order.Tool.Name,
-		a.reach.Connector.Name, reason)}
+	return &RefusalError{Code: CodeUnavailable, RetryAfter: failedSyncTTL, Err: err, Sentence: fmt.Sprintf(
+		"The tool %q of %q may destroy something, and whether it is still what was accepted could not be seen: %s", a.request.Tool.Name,
+		a.connector.Connector.Name, reason)}
 }
 
 // recheckTool checks agent, tool and arguments against the database, and updates the order.
-func (a *attempt) recheckTool(ctx context.Context) error {
-	view, err := a.loadFreshView(ctx, a.order.View, a.order.Wait)
+func (a *activeCall) recheckTool(ctx context.Context) error {
+	view, err := a.loadFreshView(ctx, a.request.View, a.request.Wait)
 	if err != nil {
-		return a.explainError(ctx, a.order.View, a.reach, err)
+		return a.explainError(ctx, a.request.View, a.connector, err)
 	}
-	tool := findTool(view, connectors.Approval{ConnectorID: a.reach.Connector.ID, Tool: a.order.Tool.Name})
+	tool := findTool(view, connectors.Approval{ConnectorID: a.connector.Connector.ID, Tool: a.request.Tool.Name})
 	switch {
 	case !view.Agent.Enabled:
 		return disabledRefusal()
 	case tool == nil:
-		return &Refusal{Code: CodeNotGranted, Sentence: "This agent may not use the tool any more."}
-	case tool.Held != "" || !tool.Listed():
-		return heldRefusal(tool)
+		return &RefusalError{Code: CodeNotGranted, Sentence: "This agent may not use the tool any more."}
+	case tool.BlockedBy != "" || !tool.Listed():
+		return blockedRefusal(tool)
 	}
 	if err := a.validateArguments(ctx, tool); err != nil {
 		return err
 	}
-	order := *a.order
-	order.View, order.Tool = view, tool
-	a.order, a.reach = &order, tool.Reach
+	request := *a.request
+	request.View, request.Tool = view, tool
+	a.request, a.connector = &request, tool.Connector
 	a.call.Definition = &tool.Hash
 	return nil
 }

@@ -80,7 +80,7 @@ func TestDefinitionAge_ChangedToolIsHeld(t *testing.T) {
 		}
 	}
 	b.remote.wantCalls(t, 0)
-	if v := b.order(t, b.process, a, c, "read", "").View; string(v.Reach(c.Slug).Tool("search").Raw) != searchTool {
+	if v := b.order(t, b.process, a, c, "read", "").View; string(v.Connector(c.Slug).Tool("search").Raw) != searchTool {
 		t.Error("the agent is not served what was accepted")
 	}
 }
@@ -97,9 +97,9 @@ func TestDefinitionAge_OneSyncForConcurrentCalls(t *testing.T) {
 	b.clock.advance(16 * time.Minute)
 	var calls sync.WaitGroup
 	for range 8 {
-		order := b.order(t, b.process, a, c, "search", "")
+		request := b.order(t, b.process, a, c, "search", "")
 		calls.Go(func() {
-			if _, err := b.Call(t.Context(), order); err != nil {
+			if _, err := b.Call(t.Context(), request); err != nil {
 				t.Error(err)
 			}
 		})
@@ -155,10 +155,10 @@ func TestDefinitionAge_PeerSyncCounts(t *testing.T) {
 	if n := syncs.Load(); n != 0 {
 		t.Errorf("%d syncs", n)
 	}
-	order := b.order(t, b.process, a, c, "search", "")
-	b.history.Written(t.Context())
+	request := b.order(t, b.process, a, c, "search", "")
+	b.history.Flush(t.Context())
 	before := b.Queries()
-	_, err = b.Call(t.Context(), order)
+	_, err = b.Call(t.Context(), request)
 	must(t, err)
 	if n := b.Queries() - before; n > 2 { // of the history
 		t.Errorf("a call whose tool is known to be young took %d statements", n)

@@ -1,6 +1,6 @@
 // Package toolcall performs one call of an agent, under policy.
 //
-// [Caller.Call] takes these steps (call.go). A call that is refused is not sent:
+// [Executor.Call] takes these steps (call.go). A call that is refused is not sent:
 //
 //  1. The tool is granted and served.
 //  2. The arguments match the accepted schema.
@@ -15,7 +15,7 @@
 // allows it (readOnlyHint, idempotentHint) and the connection or session was lost. Of any other interrupted call the agent learns
 // that its outcome is unknown.
 //
-// Errors for the model are a [*Refusal]; invalid arguments are [*BadArguments]; a server's JSON-RPC error is its *mcp.Error.
+// Errors for the model are a [*Refusal]; invalid arguments are [*InvalidArgumentsError]; a server's JSON-RPC error is its *mcp.Error.
 // Sentences never contain text of the server.
 //
 // Package gateway speaks MCP to agents; package agentview decides what an agent may call.

@@ -19,33 +19,33 @@ import (
 // explainError turns an error into a refusal with one sentence. The server's JSON-RPC error to the call stays
 // as it is; one to the handshake does not, because a client could read it as "no such method" of Patchbay. A
 // refusal is returned unchanged.
-func (c *Caller) explainError(ctx context.Context, v *agentview.View, r *agentview.Reach, err error) error {
-	if ctxRefusal := explainContext(ctx, r.Connector); ctxRefusal != nil {
+func (c *Executor) explainError(ctx context.Context, v *agentview.View, connector *agentview.ConnectorView, err error) error {
+	if ctxRefusal := explainContext(ctx, connector.Connector); ctxRefusal != nil {
 		ctxRefusal.Err = errors.Join(err, contexts.Cause(ctx))
 		return ctxRefusal
 	}
-	if refusal, ok := errors.AsType[*Refusal](err); ok {
+	if refusal, ok := errors.AsType[*RefusalError](err); ok {
 		return refusal
 	}
 	if blocked, ok := errors.AsType[*safehttp.BlockedError](err); ok {
-		return &Refusal{Code: CodeUpstream, Sentence: blocked.Error(), Err: err}
+		return &RefusalError{Code: CodeUpstream, Sentence: blocked.Error(), Err: err}
 	}
 	if proxyErr, ok := errors.AsType[*safehttp.ProxyError](err); ok {
-		return &Refusal{Code: CodeUpstream, Sentence: proxyErr.Why, Err: err}
+		return &RefusalError{Code: CodeUpstream, Sentence: proxyErr.Why, Err: err}
 	}
 	if f, ok := errors.AsType[*fault.Error](err); ok {
-		return c.explainFault(ctx, v, r, f)
+		return c.explainFault(ctx, v, connector, f)
 	}
 	failure, ok := errors.AsType[*mcp.Error](err)
 	switch {
 	case !ok:
-		return &Refusal{Code: CodeUnavailable, Sentence: "Something went wrong on our side.", Err: err}
+		return &RefusalError{Code: CodeUnavailable, Sentence: "Something went wrong on our side.", Err: err}
 	case failure.RPC != nil && failure.Reason == mcp.ReasonRPC && !isHandshake(failure.Phase):
 		return failure
 	case failure.Reason == mcp.ReasonUnauthorized:
-		return c.explainUnauthorized(ctx, v, r, failure)
+		return c.explainUnauthorized(ctx, v, connector, failure)
 	default:
-		return &Refusal{Code: toCode(failure), Sentence: errorSentence(failure, r.Connector), RetryAfter: failure.RetryAfter, Err: err}
+		return &RefusalError{Code: toCode(failure), Sentence: errorSentence(failure, connector.Connector), RetryAfter: failure.RetryAfter, Err: err}
 	}
 }
 
@@ -56,7 +56,7 @@ func isHandshake(p mcp.Phase) bool {
 
 // explainContext is the refusal after the context ended: by client, person, timeout or shutdown; nil: it
 // has not.
-func explainContext(ctx context.Context, c connectors.Connector) *Refusal {
+func explainContext(ctx context.Context, c connectors.Connector) *RefusalError {
 	if ctx.Err() == nil {
 		return nil
 	}
@@ -64,52 +64,52 @@ func explainContext(ctx context.Context, c connectors.Connector) *Refusal {
 	case errors.Is(cause, errTimeout), errors.Is(cause, context.DeadlineExceeded):
 		return timeoutRefusal(c)
 	case errors.Is(cause, errCancelled):
-		return &Refusal{Code: CodeCancelled, Sentence: "A person cancelled this call."}
+		return &RefusalError{Code: CodeCancelled, Sentence: "A person cancelled this call."}
 	case errors.Is(cause, errStopped):
-		return &Refusal{Code: CodeUnavailable, Sentence: "Patchbay stopped during this call. Whether the tool ran is not known."}
+		return &RefusalError{Code: CodeUnavailable, Sentence: "Patchbay stopped during this call. Whether the tool ran is not known."}
 	default:
-		return &Refusal{Code: CodeCancelled, Sentence: "The client cancelled this call."}
+		return &RefusalError{Code: CodeCancelled, Sentence: "The client cancelled this call."}
 	}
 }
 
-func timeoutRefusal(c connectors.Connector) *Refusal {
-	return &Refusal{Code: CodeTimeout, Sentence: fmt.Sprintf(
+func timeoutRefusal(c connectors.Connector) *RefusalError {
+	return &RefusalError{Code: CodeTimeout, Sentence: fmt.Sprintf(
 		"The server of %q did not answer within %s, and was told to stop. Whether the tool ran is not known.", c.Name, formatDuration(c.Timeout))}
 }
 
-func circuitOpenRefusal(name string, wait time.Duration) *Refusal {
+func circuitOpenRefusal(name string, wait time.Duration) *RefusalError {
 	wait = max(wait, time.Second)
-	return &Refusal{Code: CodeCircuitOpen, RetryAfter: wait, Sentence: fmt.Sprintf(
+	return &RefusalError{Code: CodeCircuitOpen, RetryAfter: wait, Sentence: fmt.Sprintf(
 		"The server of %q failed several times in a row, and is left alone for a while. Try again in %s.", name, formatDuration(wait))}
 }
 
-func (c *Caller) explainFault(ctx context.Context, v *agentview.View, r *agentview.Reach, f *fault.Error) error {
+func (c *Executor) explainFault(ctx context.Context, v *agentview.View, connector *agentview.ConnectorView, f *fault.Error) error {
 	switch {
 	case f.Type == "credential-required":
-		return c.explainMissing(ctx, v, r, f)
+		return c.explainMissing(ctx, v, connector, f)
 	case f.Kind == fault.Unavailable, f.Kind == fault.Conflict, f.Kind == fault.Upstream, f.Kind == fault.RateLimited:
 		code := CodeUnavailable
 		if f.Kind == fault.Upstream {
 			code = CodeUpstream
 		}
-		return &Refusal{Code: code, Sentence: f.Message, RetryAfter: time.Duration(f.RetryAfter) * time.Second, Err: f}
+		return &RefusalError{Code: code, Sentence: f.Message, RetryAfter: time.Duration(f.RetryAfter) * time.Second, Err: f}
 	default:
-		return &Refusal{Code: CodeUnavailable, Sentence: "Something went wrong on our side.", Err: f}
+		return &RefusalError{Code: CodeUnavailable, Sentence: "Something went wrong on our side.", Err: f}
 	}
 }
 
-func (c *Caller) explainMissing(ctx context.Context, v *agentview.View, r *agentview.Reach, f *fault.Error) *Refusal {
-	refusal := &Refusal{Code: CodeNeedsAuthorization, Sentence: f.Message, Err: f}
-	if f.Message == fault.As(credentials.Missing(r.Connector, &v.Agent.ID)).Message {
+func (c *Executor) explainMissing(ctx context.Context, v *agentview.View, connector *agentview.ConnectorView, f *fault.Error) *RefusalError {
+	refusal := &RefusalError{Code: CodeNeedsAuthorization, Sentence: f.Message, Err: f}
+	if f.Message == fault.As(credentials.NewMissingError(connector.Connector, &v.Agent.ID)).Message {
 		refusal.Code = CodeCredentialRequired
 	}
-	c.addConnectURL(ctx, v, r, refusal)
+	c.addConnectURL(ctx, v, connector, refusal)
 	return refusal
 }
 
-func (c *Caller) explainUnauthorized(ctx context.Context, v *agentview.View, r *agentview.Reach, failure *mcp.Error) error {
+func (c *Executor) explainUnauthorized(ctx context.Context, v *agentview.View, r *agentview.ConnectorView, failure *mcp.Error) error {
 	connector := r.Connector
-	refusal := &Refusal{Code: CodeNeedsAuthorization, Err: failure}
+	refusal := &RefusalError{Code: CodeNeedsAuthorization, Err: failure}
 	switch {
 	case failure.HTTPStatus == http.StatusForbidden:
 		refusal.Code = CodeUpstream
@@ -131,7 +131,7 @@ func toCode(e *mcp.Error) Code {
 	switch e.Reason {
 	case mcp.ReasonTimeout:
 		return CodeTimeout
-	case mcp.ReasonCrowded:
+	case mcp.ReasonMemoryLimit:
 		return CodeUnavailable
 	default:
 		return CodeUpstream
@@ -165,7 +165,7 @@ func errorSentence(e *mcp.Error, c connectors.Connector) string {
 		return format("The server of %q redirects elsewhere. An admin sets its new URL on the connector.")
 	case mcp.ReasonInput:
 		return format("The server of %q asked for input, and the client gave none.")
-	case mcp.ReasonCrowded:
+	case mcp.ReasonMemoryLimit:
 		return format("The server of %q answered at length while too many long answers were on their way, and Patchbay had no room for it. The tool may have run: look before you call it again.")
 	case mcp.ReasonUnsupportedVersion:
 		return format("The server of %q speaks a version of MCP that Patchbay does not know.")

@@ -12,7 +12,7 @@ import (
 func NewCallID() connectors.ToolCallID { return newCallID() }
 
 // HoldSlots takes n slots of an agent for calls and for streams.
-func (c *Caller) HoldSlots(agent connectors.AgentID, n int) (release func()) {
+func (c *Executor) HoldSlots(agent connectors.AgentID, n int) (release func()) {
 	for range n {
 		c.inFlight.TryAcquire(agent)
 		c.watches.TryAcquire(agent)
@@ -26,22 +26,22 @@ func (c *Caller) HoldSlots(agent connectors.AgentID, n int) (release func()) {
 }
 
 // SaveProgress saves progress as the loop does.
-func (c *Caller) SaveProgress() { c.saveProgress() }
+func (c *Executor) SaveProgress() { c.saveProgress() }
 
 // UnsavedProgress is the number of calls with unsaved progress.
-func (c *Caller) UnsavedProgress() int {
+func (c *Executor) UnsavedProgress() int {
 	c.progress.mu.Lock()
 	defer c.progress.mu.Unlock()
 	return len(c.progress.byCall)
 }
 
 // Paced applies the limits of a call.
-func (c *Caller) Paced(v *agentview.View, t *agentview.Tool) error {
+func (c *Executor) Paced(v *agentview.View, t *agentview.Tool) error {
 	return c.applyLimits(v, t, c.o.Now())
 }
 
 // LetThrough counts one call of each of so many tools.
-func (c *Caller) LetThrough(t connectors.TenantID, of connectors.ConnectorID, tools int) {
+func (c *Executor) LetThrough(t connectors.TenantID, of connectors.ConnectorID, tools int) {
 	for i := range tools {
 		name := fmt.Sprintf("tool %d", i)
 		b := callQuotas{{connectors.QuotaName(of, name), store.QuotaOwner{Tenant: t, Connector: of, Tool: name}, connectors.Quota{PerDay: 10}}}
@@ -50,7 +50,7 @@ func (c *Caller) LetThrough(t connectors.TenantID, of connectors.ConnectorID, to
 }
 
 // CountedQuotas is the number of quotas without unwritten counts.
-func (c *Caller) CountedQuotas() (n int) {
+func (c *Executor) CountedQuotas() (n int) {
 	c.dayQuotas.mu.Lock()
 	defer c.dayQuotas.mu.Unlock()
 	for _, d := range c.dayQuotas.byKey {

@@ -25,8 +25,8 @@ const (
 // stateTTL bounds how long a call can be resumed.
 const stateTTL = time.Hour
 
-// onceBoxPrefix names the mail that lets a state be used once.
-const onceBoxPrefix = "goes-on-"
+// onceMailboxPrefix names the mail that lets a state be used once.
+const onceMailboxPrefix = "goes-on-"
 
 // callState is the requestState of a call that another request continues.
 type callState struct {
@@ -47,7 +47,7 @@ type taskHandle struct {
 
 func handleOwner(v *agentview.View) string { return v.Tenant.ID.String() + " " + v.Agent.ID.String() }
 
-func (c *Caller) sealHandle(v *agentview.View, purpose string, content any) (json.RawMessage, error) {
+func (c *Executor) sealHandle(v *agentview.View, purpose string, content any) (json.RawMessage, error) {
 	plain, err := json.Marshal(content)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (c *Caller) sealHandle(v *agentview.View, purpose string, content any) (jso
 }
 
 // openHandle opens a handle from the client, a JSON string. ok is false if it is not this agent's.
-func (c *Caller) openHandle(v *agentview.View, purpose string, raw json.RawMessage, content any) (ok bool) {
+func (c *Executor) openHandle(v *agentview.View, purpose string, raw json.RawMessage, content any) (ok bool) {
 	var handle string
 	if json.Unmarshal(raw, &handle) != nil {
 		return false
@@ -70,8 +70,8 @@ func (c *Caller) openHandle(v *agentview.View, purpose string, raw json.RawMessa
 }
 
 // openState opens the requestState of a resumed call.
-func (a *attempt) openState() error {
-	in := a.order.Input
+func (a *activeCall) openState() error {
+	in := a.request.Input
 	if in == nil {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (a *attempt) openState() error {
 	if len(in.State) == 0 {
 		return nil // the server may recognise the responses alone
 	}
-	isOurs := a.openHandle(a.order.View, purposeState, in.State, a.resumed)
+	isOurs := a.openHandle(a.request.View, purposeState, in.State, a.resumed)
 	if !isOurs || string(a.resumed.Call) != string(a.callHash()) || !a.o.Now().Before(a.resumed.Until) {
 		return staleStateError()
 	}
@@ -88,22 +88,22 @@ func (a *attempt) openState() error {
 
 // isMultiRound reports whether the request answers a running call. Any other input is sent to the server as a
 // new call.
-func (a *attempt) isMultiRound() bool { return a.resumed != nil && a.resumed.MultiRound != nil }
+func (a *activeCall) isMultiRound() bool { return a.resumed != nil && a.resumed.MultiRound != nil }
 
 func staleStateError() error {
-	return &BadArguments{Sentence: "The requestState is not one of this call, is more than an hour old, or was used already. Make the call anew, without it."}
+	return &InvalidArgumentsError{Sentence: "The requestState is not one of this call, is more than an hour old, or was used already. Make the call anew, without it."}
 }
 
 // sealInputState replaces the server's requestState by a sealed one.
-func (a *attempt) sealInputState(ctx context.Context, r *mcp.Result) (json.RawMessage, error) {
+func (a *activeCall) sealInputState(ctx context.Context, r *mcp.Result) (json.RawMessage, error) {
 	s := callState{State: r.InputRequired.State, Call: a.callHash(), Until: a.o.Now().Add(stateTTL), Approved: a.call.ApprovedBy}
 	if s.Approved != "" {
-		s.Once = onceBoxPrefix + newCallID().String()
+		s.Once = onceMailboxPrefix + newCallID().String()
 		if err := a.putOnceMail(ctx, s); err != nil {
-			return nil, a.explainError(ctx, a.order.View, a.reach, err)
+			return nil, a.explainError(ctx, a.request.View, a.connector, err)
 		}
 	}
-	handle, err := a.sealHandle(a.order.View, purposeState, s)
+	handle, err := a.sealHandle(a.request.View, purposeState, s)
 	if err != nil {
 		return nil, err
 	}
@@ -111,30 +111,30 @@ func (a *attempt) sealInputState(ctx context.Context, r *mcp.Result) (json.RawMe
 }
 
 // putOnceMail stores the mail that makes an approved state valid once, across processes.
-func (a *attempt) putOnceMail(ctx context.Context, s callState) error {
-	v := a.order.View
-	return a.putMail(ctx, a.order.Wait, v.Tenant.ID, store.NewMail{
+func (a *activeCall) putOnceMail(ctx context.Context, s callState) error {
+	v := a.request.View
+	return a.putMail(ctx, a.request.Wait, v.Tenant.ID, store.NewMail{
 		AgentID: v.Agent.ID, Box: s.Once, Message: "once", Urgent: true, ExpiresAt: s.Until,
 	})
 }
 
 // consumeApproval uses up the approval of a resumed call. A call that cannot run now keeps it.
-func (a *attempt) consumeApproval(ctx context.Context) error {
+func (a *activeCall) consumeApproval(ctx context.Context) error {
 	if a.resumed == nil || a.resumed.Approved == "" {
 		return nil
 	}
 	if err := a.checkReady(ctx); err != nil {
 		return err
 	}
-	v := a.order.View
+	v := a.request.View
 	var letters []store.MailMessage
 	// If the reply to a first try is lost, the second finds nothing, and the call is refused as with one try.
-	err := a.o.Store.Retry(ctx, a.order.Wait, func(ctx context.Context) (err error) {
+	err := a.o.Store.Retry(ctx, a.request.Wait, func(ctx context.Context) (err error) {
 		letters, err = a.o.Store.Vault(v.Tenant.ID).TakeMail(ctx, v.Agent.ID, a.resumed.Once)
 		return err
 	})
 	if err != nil {
-		return a.explainError(ctx, v, a.reach, err)
+		return a.explainError(ctx, v, a.connector, err)
 	}
 	if len(letters) == 0 {
 		return staleStateError()
@@ -143,9 +143,9 @@ func (a *attempt) consumeApproval(ctx context.Context) error {
 }
 
 // callHash identifies a call by agent, connector, tool and canonical arguments.
-func (a *attempt) callHash() []byte {
+func (a *activeCall) callHash() []byte {
 	h := sha256.New()
-	for _, id := range []string{a.order.View.Agent.ID.String(), a.reach.Connector.ID.String(), a.order.Tool.Name} {
+	for _, id := range []string{a.request.View.Agent.ID.String(), a.connector.Connector.ID.String(), a.request.Tool.Name} {
 		fmt.Fprintf(h, "%d:%s", len(id), id)
 	}
 	h.Write(canonicalJSON(a.rawArguments()))

@@ -174,7 +174,7 @@ type bench struct {
 
 // process is one gateway process with its notifications.
 type process struct {
-	*toolcall.Caller
+	*toolcall.Executor
 	instance  connectors.InstanceID
 	keeper    *agentview.Cache
 	history   *calllog.Writer
@@ -205,12 +205,12 @@ func (b *bench) newProcess(t testing.TB, instance connectors.InstanceID, opts ..
 	for _, opt := range opts {
 		opt(&o)
 	}
-	p.Caller = toolcall.New(o)
+	p.Executor = toolcall.New(o)
 	b.watchStore(t, p)
 	p.stop = sync.OnceFunc(func() {
 		stopCtx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		p.Caller.Stop(stopCtx)
+		p.Executor.Stop(stopCtx)
 		p.history.Stop(stopCtx)
 		egress.Client().CloseIdleConnections()
 	})
@@ -226,7 +226,7 @@ func (b *bench) watchStore(t testing.TB, p *process) {
 	var once sync.Once
 	running.Go(func() { p.keeper.Run(ctx) })
 	running.Go(func() {
-		_ = b.St.Watch(ctx, func(n store.Notice) {
+		_ = b.St.Watch(ctx, func(n store.ChangeEvent) {
 			p.keeper.OnNotify(n)
 			if n.Kind != "mail" || !p.losesMail.Load() {
 				p.OnNotify(n)
@@ -235,8 +235,8 @@ func (b *bench) watchStore(t testing.TB, p *process) {
 				p.uses <- n.ID
 			}
 		}, func(isConnected bool) {
-			p.keeper.Connected(isConnected)
-			p.Connected(isConnected)
+			p.keeper.SetConnected(isConnected)
+			p.SetConnected(isConnected)
 			once.Do(func() { close(connected) })
 		})
 	})
@@ -309,16 +309,16 @@ func (b *bench) newGrantedAgent(t testing.TB, c connectors.Connector, opts ...fu
 	return a
 }
 
-// order is a call of the connector's tool with the process's current view.
-func (b *bench) order(t testing.TB, p *process, a connectors.Agent, c connectors.Connector, tool, arguments string) toolcall.Order {
+// request is a call of the connector's tool with the process's current view.
+func (b *bench) order(t testing.TB, p *process, a connectors.Agent, c connectors.Connector, tool, arguments string) toolcall.CallRequest {
 	t.Helper()
 	view, err := p.keeper.ByAgent(t.Context(), b.Tenant, connectors.Ref(a.ID.String()))
 	must(t, err)
-	reach := view.Reach(c.Slug)
-	if reach == nil || reach.Tool(tool) == nil {
+	connector := view.Connector(c.Slug)
+	if connector == nil || connector.Tool(tool) == nil {
 		t.Fatalf("no tool %s", tool)
 	}
-	return toolcall.Order{View: view, Tool: reach.Tool(tool), Arguments: json.RawMessage(arguments), Source: connectors.SourceGateway}
+	return toolcall.CallRequest{View: view, Tool: connector.Tool(tool), Arguments: json.RawMessage(arguments), Source: connectors.SourceGateway}
 }
 
 func (b *bench) call(t testing.TB, a connectors.Agent, c connectors.Connector, arguments string) (toolcall.Outcome, error) {
@@ -334,7 +334,7 @@ func (b *bench) actor(role connectors.Role) auth.Actor {
 // row is the stored call, after pending writes.
 func (b *bench) row(t testing.TB, id connectors.ToolCallID) connectors.ToolCall {
 	t.Helper()
-	b.history.Written(t.Context())
+	b.history.Flush(t.Context())
 	c, err := b.Door().ToolCall(t.Context(), id)
 	must(t, err)
 	return c
@@ -347,9 +347,9 @@ func wantRefused(t testing.TB, err error, code toolcall.Code) {
 }
 
 // asRefusal returns the refusal with a code and a sentence.
-func asRefusal(t testing.TB, err error, code toolcall.Code) (r toolcall.Refusal) {
+func asRefusal(t testing.TB, err error, code toolcall.Code) (r toolcall.RefusalError) {
 	t.Helper()
-	found, ok := errors.AsType[*toolcall.Refusal](err)
+	found, ok := errors.AsType[*toolcall.RefusalError](err)
 	if !ok || found.Code != code || found.Sentence == "" {
 		t.Fatalf("err = %v, want a refusal %s", err, code)
 	}

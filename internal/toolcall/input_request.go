@@ -21,10 +21,10 @@ const (
 // bounded, and unambiguous JSON. The client could take anything else for a request of Patchbay.
 func checkInputRequest(raw []byte, client Client, connector connectors.Connector) error {
 	failure := func(reason string) error {
-		return &Refusal{Code: CodeUpstream, Sentence: "The server of \"" + connector.Name + "\" " + reason}
+		return &RefusalError{Code: CodeUpstream, Sentence: "The server of \"" + connector.Name + "\" " + reason}
 	}
 	if !client.MultiRound {
-		return &Refusal{Code: CodeUpstream, Sentence: errorSentence(&mcp.Error{Reason: mcp.ReasonInput}, connector)}
+		return &RefusalError{Code: CodeUpstream, Sentence: errorSentence(&mcp.Error{Reason: mcp.ReasonInput}, connector)}
 	}
 	if len(raw) > maxInputBytes || isAmbiguous(raw) || !json.Valid(raw) || !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
 		return failure("asked for input in a way that cannot be read.")

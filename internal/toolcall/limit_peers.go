@@ -32,10 +32,10 @@ type tokenUse struct {
 	n      int
 }
 
-// takeShare takes a token of this process's share of the round. The caller holds mu.
-func (l *limiter[K]) takeShare(tenant connectors.TenantID, key K, b *bucket) (ok bool) {
+// takeReserved takes a token of this process's share of the round. The caller holds mu.
+func (l *limiter[K]) takeReserved(tenant connectors.TenantID, key K, b *bucket) (ok bool) {
 	if b.round != l.round {
-		b.round, b.share = l.round, math.Ceil(math.Floor(b.tokens)/float64(1+l.peers))
+		b.round, b.share = l.round, math.Ceil(math.Floor(b.tokens)/float64(1+l.otherInstances))
 	}
 	if b.share < 1 {
 		return false
@@ -51,11 +51,11 @@ func (l *limiter[K]) takeShare(tenant connectors.TenantID, key K, b *bucket) (ok
 func (l *limiter[K]) setPeers(peers int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.peers = peers
+	l.otherInstances = peers
 }
 
-// startRound starts a round, and returns the tokens taken in the last one.
-func (l *limiter[K]) startRound() map[K]tokenUse {
+// startInterval starts a round, and returns the tokens taken in the last one.
+func (l *limiter[K]) startInterval() map[K]tokenUse {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	taken := l.taken
@@ -77,7 +77,7 @@ func (l *limiter[K]) applyRemote(key K, n int, now time.Time) {
 }
 
 // publishUsesLoop stores quota counts and publishes token uses until the process stops.
-func (c *Caller) publishUsesLoop(loaded bool) {
+func (c *Executor) publishUsesLoop(loaded bool) {
 	tick := time.NewTicker(usePublishInterval)
 	defer tick.Stop()
 	for {
@@ -93,15 +93,15 @@ func (c *Caller) publishUsesLoop(loaded bool) {
 }
 
 // PublishUses publishes the uses of limits since the last call.
-func (c *Caller) PublishUses(ctx context.Context) {
+func (c *Executor) PublishUses(ctx context.Context) {
 	byTenant := map[connectors.TenantID][]string{}
-	for id, t := range c.agentRates.startRound() {
+	for id, t := range c.agentRates.startInterval() {
 		byTenant[t.tenant] = append(byTenant[t.tenant], formatUse('a', id.UUID, t.n))
 	}
-	for id, t := range c.connectorRates.startRound() {
+	for id, t := range c.connectorRates.startInterval() {
 		byTenant[t.tenant] = append(byTenant[t.tenant], formatUse('c', id.UUID, t.n))
 	}
-	for name, t := range c.minuteQuotas.startRound() {
+	for name, t := range c.minuteQuotas.startInterval() {
 		byTenant[t.tenant] = append(byTenant[t.tenant], formatUse('q', name, t.n))
 	}
 	for _, n := range c.dayQuotas.drainUpdates() {
@@ -122,7 +122,7 @@ func (c *Caller) PublishUses(ctx context.Context) {
 func formatUse(kind byte, id uuid.UUID, n int) string { return fmt.Sprintf("%c%s=%d", kind, id, n) }
 
 // handleUses applies the uses that another process published.
-func (c *Caller) handleUses(notice string) {
+func (c *Executor) handleUses(notice string) {
 	sender, uses, _ := strings.Cut(notice, ";")
 	if sender == c.o.Instance.String() {
 		return

@@ -17,9 +17,9 @@ type limiter[K comparable] struct {
 	mu      sync.Mutex
 	buckets map[K]*bucket // guarded by mu
 
-	peers int            // other processes. mu guards this and the fields below
-	round int            // number of published rounds
-	taken map[K]tokenUse // since the last round; empty without peers
+	otherInstances int            // other processes. mu guards this and the fields below
+	round          int            // number of published rounds
+	taken          map[K]tokenUse // since the last round; empty without peers
 }
 
 // bucket refills at perMinute tokens a minute, and holds as many: after a pause all of them can be taken at
@@ -47,7 +47,7 @@ func (l *limiter[K]) takeToken(tenant connectors.TenantID, key K, perMinute int,
 	if b.tokens < 1 {
 		return time.Duration((1 - b.tokens) * float64(interval))
 	}
-	if l.peers > 0 && !l.takeShare(tenant, key, b) {
+	if l.otherInstances > 0 && !l.takeReserved(tenant, key, b) {
 		return usePublishInterval
 	}
 	b.tokens--
@@ -101,7 +101,7 @@ func (l *limiter[K]) addBucket(key K, b *bucket, now time.Time) {
 // maxCallsInFlight bounds an agent's calls in this process. Each holds arguments, a result and a connection.
 const maxCallsInFlight = 1000
 
-func tooManyCallsRefusal() *Refusal {
-	return &Refusal{Code: CodeRateLimited, RetryAfter: time.Second, Sentence: fmt.Sprintf(
+func tooManyCallsRefusal() *RefusalError {
+	return &RefusalError{Code: CodeRateLimited, RetryAfter: time.Second, Sentence: fmt.Sprintf(
 		"This agent has %d calls under way. Wait until some of them have ended.", maxCallsInFlight)}
 }

@@ -16,22 +16,22 @@ func TestCall_InFlightLimitPerAgent(t *testing.T) {
 	release := b.HoldSlots(a.ID, 1000)
 	_, err := b.call(t, a, c, "")
 	wantRefused(t, err, toolcall.CodeRateLimited)
-	order := b.order(t, b.process, a, c, "search", "")
-	query := toolcall.Query{
-		View: order.View, Reach: order.Tool.Reach, Kind: connectors.CallResource, Name: "file:///a", Method: "resources/read", Source: order.Source,
+	request := b.order(t, b.process, a, c, "search", "")
+	query := toolcall.UpstreamRequest{
+		View: request.View, Connector: request.Tool.Connector, Kind: connectors.CallResource, Name: "file:///a", Method: "resources/read", Source: request.Source,
 	}
-	_, err = b.Request(t.Context(), query)
+	_, err = b.SendRequest(t.Context(), query)
 	wantRefused(t, err, toolcall.CodeRateLimited)
-	_, err = b.TaskRequest(t.Context(), order.View, toolcall.Client{}, "tasks/get", []byte(`{"taskId":"x"}`))
+	_, err = b.TaskRequest(t.Context(), request.View, toolcall.Client{}, "tasks/get", []byte(`{"taskId":"x"}`))
 	wantRefused(t, err, toolcall.CodeRateLimited)
-	err = b.WatchResources(t.Context(), order.View, order.Tool.Reach, []string{"file:///a"}, nil)
+	err = b.WatchResources(t.Context(), request.View, request.Tool.Connector, []string{"file:///a"}, nil)
 	wantRefused(t, err, toolcall.CodeRateLimited)
 	_, err = b.call(t, other, c, "")
 	must(t, err)
 	release()
 	_, err = b.call(t, a, c, "")
 	must(t, err)
-	_, err = b.Request(t.Context(), query)
+	_, err = b.SendRequest(t.Context(), query)
 	must(t, err)
 	b.remote.wantCalls(t, 2)
 }

@@ -4,13 +4,13 @@ import "context"
 
 // readMissedMail handles mail for calls of this process that came without a notice. A notice of later mail
 // arrives by itself.
-func (c *Caller) readMissedMail(ctx context.Context) {
+func (c *Executor) readMissedMail(ctx context.Context) {
 	boxes := append(c.cancelBoxes(), c.multiRound.answerBoxes()...)
 	if len(boxes) == 0 {
 		return
 	}
 	var posted []string
-	err := c.o.Store.RetryBegun(ctx, func(ctx context.Context) (err error) {
+	err := c.o.Store.RetryStarted(ctx, func(ctx context.Context) (err error) {
 		posted, err = c.o.Store.System().PostedBoxes(ctx, boxes)
 		return err
 	})
@@ -25,12 +25,12 @@ func (c *Caller) readMissedMail(ctx context.Context) {
 }
 
 // cancelBoxes are the mailboxes that can cancel a call of this process.
-func (c *Caller) cancelBoxes() []string {
+func (c *Executor) cancelBoxes() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	boxes := make([]string, 0, len(c.running))
 	for id := range c.running {
-		boxes = append(boxes, cancelBoxPrefix+id.String())
+		boxes = append(boxes, cancelMailboxPrefix+id.String())
 	}
 	return boxes
 }
@@ -41,7 +41,7 @@ func (t *multiRoundCalls) answerBoxes() []string {
 	defer t.mu.Unlock()
 	boxes := make([]string, 0, len(t.byID))
 	for id := range t.byID {
-		boxes = append(boxes, answerBoxPrefix+id.String())
+		boxes = append(boxes, answerMailboxPrefix+id.String())
 	}
 	return boxes
 }

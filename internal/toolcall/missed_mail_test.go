@@ -33,8 +33,8 @@ func (b *bench) reconnect(t *testing.T, boxPrefix string) {
 	t.Helper()
 	b.waitForMail(t, boxPrefix)
 	b.losesMail.Store(false)
-	b.Connected(false)
-	b.Connected(true)
+	b.SetConnected(false)
+	b.SetConnected(true)
 }
 
 func TestConnected_ReadsMissedAnswers(t *testing.T) {
@@ -46,7 +46,7 @@ func TestConnected_ReadsMissedAnswers(t *testing.T) {
 	first := b.modernOrder(t, b.process, b.newTrustedAgent(t, c), c)
 	out, err := b.Call(t.Context(), first)
 	must(t, err)
-	_, second := answerQuestion(t, out, first, "one")
+	_, second := deliverResponse(t, out, first, "one")
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // less than the connector's timeout
 	defer cancel()
 	b.losesMail.Store(true)
@@ -58,7 +58,7 @@ func TestConnected_ReadsMissedAnswers(t *testing.T) {
 	b.reconnect(t, "talk-")
 	got := <-done
 	must(t, got.err)
-	if question, _ := answerQuestion(t, got.out, first, "two"); question != "elicitation/create 1?" {
+	if question, _ := deliverResponse(t, got.out, first, "two"); question != "elicitation/create 1?" {
 		t.Errorf("asked %s", question)
 	}
 }
@@ -69,19 +69,19 @@ func TestConnected_ReadsMissedCancellations(t *testing.T) {
 	c := b.connector(t, b.remote)
 	other := b.newProcess(t, b.newInstance(t))
 	b.remote.set(hangRequest)
-	order := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
-	order.ID = toolcall.NewCallID()
+	request := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
+	request.ID = toolcall.NewCallID()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // less than the connector's timeout
 	defer cancel()
 	done := make(chan callAnswer, 1)
 	go func() {
-		out, err := b.Call(ctx, order)
+		out, err := b.Call(ctx, request)
 		done <- callAnswer{out, err}
 	}()
 	<-b.remote.arrived
-	b.history.Written(t.Context())
+	b.history.Flush(t.Context())
 	b.losesMail.Store(true)
-	_, err := other.Cancel(t.Context(), b.actor(connectors.RoleMember), order.ID)
+	_, err := other.Cancel(t.Context(), b.actor(connectors.RoleMember), request.ID)
 	must(t, err)
 	b.reconnect(t, "cancel-")
 	wantRefused(t, (<-done).err, toolcall.CodeCancelled)

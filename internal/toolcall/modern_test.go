@@ -41,11 +41,11 @@ func answerModern(results map[string]func(params string) string) func(w http.Res
 }
 
 // markModern sets the connector's remembered era to modern.
-func markModern(o *toolcall.Order) {
-	tool := *o.Tool
-	tool.Reach = &agentview.Reach{Connector: tool.Reach.Connector, Grant: tool.Reach.Grant}
-	tool.Reach.Connector.Era = string(mcp.EraModern)
-	o.Tool = &tool
+func markModern(request *toolcall.CallRequest) {
+	tool := *request.Tool
+	tool.Connector = &agentview.ConnectorView{Connector: tool.Connector.Connector, Grant: tool.Connector.Grant}
+	tool.Connector.Connector.Era = string(mcp.EraModern)
+	request.Tool = &tool
 }
 
 func TestCall_ResumesWithInputResponses(t *testing.T) {
@@ -59,10 +59,10 @@ func TestCall_ResumesWithInputResponses(t *testing.T) {
 		}
 		return `{"resultType":"input_required","inputRequests":{"k":{"method":"elicitation/create","params":{}}}, "requestState" : "the server's"}`
 	}}))
-	order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
-	order.MultiRound, order.Capabilities = true, json.RawMessage(`{"elicitation":{}}`)
-	markModern(&order)
-	out, err := b.Call(t.Context(), order)
+	request := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
+	request.MultiRound, request.Capabilities = true, json.RawMessage(`{"elicitation":{}}`)
+	markModern(&request)
+	out, err := b.Call(t.Context(), request)
 	must(t, err)
 	var required struct {
 		RequestState  json.RawMessage
@@ -72,19 +72,19 @@ func TestCall_ResumesWithInputResponses(t *testing.T) {
 	if !out.InputRequired || strings.Contains(string(out.Raw), "the server's") || string(required.InputRequests) != `{"k":{"method":"elicitation/create","params":{}}}` {
 		t.Fatalf("raw = %s", out.Raw)
 	}
-	order.Input = &mcp.Input{State: required.RequestState, Responses: json.RawMessage(`{"k":1}`)}
-	again, err := b.Call(t.Context(), order)
+	request.Input = &mcp.Input{State: required.RequestState, Responses: json.RawMessage(`{"k":1}`)}
+	again, err := b.Call(t.Context(), request)
 	must(t, err)
 	if again.InputRequired || string(again.Raw) != `{"resultType":"complete","content":[]}` {
 		t.Errorf("raw = %s", again.Raw)
 	}
 
-	other := order
+	other := request
 	other.Arguments = json.RawMessage(`{"q":"another"}`)
 	otherAgent := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", `{"q":"x"}`)
-	otherAgent.Input = order.Input
-	for name, wrong := range map[string]toolcall.Order{"another call": other, "another agent": otherAgent} {
-		if _, err := b.Call(t.Context(), wrong); fmt.Sprintf("%T", err) != "*toolcall.BadArguments" {
+	otherAgent.Input = request.Input
+	for name, wrong := range map[string]toolcall.CallRequest{"another call": other, "another agent": otherAgent} {
+		if _, err := b.Call(t.Context(), wrong); fmt.Sprintf("%T", err) != "*toolcall.InvalidArgumentsError" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -107,10 +107,10 @@ func TestApproval_ResumedCallIsNotReviewedAgain(t *testing.T) {
 	must(t, got.err)
 	var required struct{ RequestState json.RawMessage }
 	must(t, json.Unmarshal(got.out.Raw, &required))
-	order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
-	order.MultiRound, order.NoWait = true, true
-	order.Input = &mcp.Input{State: required.RequestState}
-	out, err := b.Call(t.Context(), order)
+	request := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
+	request.MultiRound, request.NoWait = true, true
+	request.Input = &mcp.Input{State: required.RequestState}
+	out, err := b.Call(t.Context(), request)
 	must(t, err)
 	if row := b.row(t, out.CallID); row.ApprovedBy != "Dana" || row.Status != connectors.CallSuccess {
 		t.Errorf("row = %+v", row)
@@ -136,9 +136,9 @@ func TestTask_HandleIsSealedToAgent(t *testing.T) {
 			return `{"resultType":"complete"}`
 		},
 	}))
-	order := b.order(t, b.process, a, c, "search", "")
-	order.Task = true
-	out, err := b.Call(t.Context(), order)
+	request := b.order(t, b.process, a, c, "search", "")
+	request.Task = true
+	out, err := b.Call(t.Context(), request)
 	must(t, err)
 	var task struct{ TaskID, Status string }
 	must(t, json.Unmarshal(out.Raw, &task))
@@ -146,19 +146,19 @@ func TestTask_HandleIsSealedToAgent(t *testing.T) {
 		t.Fatalf("raw = %s", out.Raw)
 	}
 	params := json.RawMessage(fmt.Sprintf(`{"taskId":%q}`, task.TaskID))
-	raw, err := b.TaskRequest(t.Context(), order.View, toolcall.Client{MultiRound: true}, "tasks/get", params)
+	raw, err := b.TaskRequest(t.Context(), request.View, toolcall.Client{MultiRound: true}, "tasks/get", params)
 	must(t, err)
 	if row := b.row(t, out.CallID); row.Status != connectors.CallRunning || row.Task == nil || strings.Contains(string(raw), "own-id") {
 		t.Errorf("row = %+v, raw = %s", row, raw)
 	}
 	state = "completed"
-	_, err = b.TaskRequest(t.Context(), order.View, toolcall.Client{MultiRound: true}, "tasks/get", params)
+	_, err = b.TaskRequest(t.Context(), request.View, toolcall.Client{MultiRound: true}, "tasks/get", params)
 	must(t, err)
 	if row := b.row(t, out.CallID); row.Status != connectors.CallSuccess || string(row.Content) != `[{"type":"text","text":"done"}]` {
 		t.Errorf("row = %+v", row)
 	}
 
-	second, err := b.Call(t.Context(), order)
+	second, err := b.Call(t.Context(), request)
 	must(t, err)
 	call, err := b.Cancel(t.Context(), b.actor(connectors.RoleMember), second.CallID)
 	must(t, err)
@@ -202,21 +202,21 @@ func TestCapabilities_ServerRequestOnlyIfDeclared(t *testing.T) {
 	} {
 		answer := func(string) string { return `{"resultType":"input_required",` + tc.requests + `,"requestState":"s"}` }
 		b.remote.set(answerModern(map[string]func(string) string{"tools/call": answer, "prompts/get": answer}))
-		order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
-		order.MultiRound, order.Capabilities = true, json.RawMessage(`{"elicitation":{"form":{}}}`)
-		markModern(&order)
-		out, err := b.Call(t.Context(), order)
+		request := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
+		request.MultiRound, request.Capabilities = true, json.RawMessage(`{"elicitation":{"form":{}}}`)
+		markModern(&request)
+		out, err := b.Call(t.Context(), request)
 		if tc.allowed && (err != nil || !out.InputRequired) {
 			t.Errorf("%s: %v", name, err)
 		} else if !tc.allowed {
 			asRefusal(t, err, toolcall.CodeUpstream)
 		}
-		q := toolcall.Query{View: order.View, Reach: order.Tool.Reach, Kind: connectors.CallPrompt, Name: "p", Method: "prompts/get", Client: order.Client}
-		if _, err = b.Request(t.Context(), q); tc.allowed != (err == nil) {
+		q := toolcall.UpstreamRequest{View: request.View, Connector: request.Tool.Connector, Kind: connectors.CallPrompt, Name: "p", Method: "prompts/get", Client: request.Client}
+		if _, err = b.SendRequest(t.Context(), q); tc.allowed != (err == nil) {
 			t.Errorf("%s, of a prompt: %v", name, err)
 		}
 		q.MultiRound = false
-		if _, err = b.Request(t.Context(), q); err == nil {
+		if _, err = b.SendRequest(t.Context(), q); err == nil {
 			t.Errorf("%s: a client of before is asked", name)
 		}
 	}
@@ -233,20 +233,20 @@ func TestTask_InputOnlyForDeclaredCapabilities(t *testing.T) {
 			return `{"resultType":"complete","taskId":"own-id","status":"input_required",` + inputRequests + `}`
 		},
 	}))
-	order := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
-	order.Task = true
-	out, err := b.Call(t.Context(), order)
+	request := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
+	request.Task = true
+	out, err := b.Call(t.Context(), request)
 	must(t, err)
 	handle, _ := strings.CutPrefix(string(out.Raw), `{"resultType":"task","taskId":`)
 	params := json.RawMessage(`{"taskId":` + strings.Split(handle, ",")[0] + `}`)
 	for capabilities, allowed := range map[string]bool{`{"sampling":{}}`: true, `{"elicitation":{}}`: false, "": false} {
 		client := toolcall.Client{MultiRound: true, Capabilities: json.RawMessage(capabilities)}
-		raw, err := b.TaskRequest(t.Context(), order.View, client, "tasks/get", params)
+		raw, err := b.TaskRequest(t.Context(), request.View, client, "tasks/get", params)
 		if allowed != (err == nil) || allowed && !strings.Contains(string(raw), inputRequests) {
 			t.Errorf("%s: %s, %v", capabilities, raw, err)
 		}
 	}
-	_, err = b.TaskRequest(t.Context(), order.View, toolcall.Client{Capabilities: json.RawMessage(`{"sampling":{}}`)}, "tasks/get", params)
+	_, err = b.TaskRequest(t.Context(), request.View, toolcall.Client{Capabilities: json.RawMessage(`{"sampling":{}}`)}, "tasks/get", params)
 	wantRefused(t, err, toolcall.CodeUpstream)
 }
 
@@ -254,7 +254,7 @@ func TestRequest_CancelledAtModernServer(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, withModernDialer)
 	c := b.connector(t, b.remote)
-	order := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
+	request := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
 	answer, arrived, closed := answerModern(nil), make(chan struct{}), make(chan struct{})
 	b.remote.set(func(w http.ResponseWriter, r *http.Request, m message) bool {
 		if m.Method != "prompts/get" {
@@ -268,8 +268,8 @@ func TestRequest_CancelledAtModernServer(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	results := make(chan error, 1)
 	go func() {
-		_, err := b.Request(ctx, toolcall.Query{
-			View: order.View, Reach: order.Tool.Reach, Kind: connectors.CallPrompt, Name: "p", Method: "prompts/get",
+		_, err := b.SendRequest(ctx, toolcall.UpstreamRequest{
+			View: request.View, Connector: request.Tool.Connector, Kind: connectors.CallPrompt, Name: "p", Method: "prompts/get",
 			Client: toolcall.Client{Progress: func(json.RawMessage) {}},
 		})
 		results <- err
@@ -281,7 +281,7 @@ func TestRequest_CancelledAtModernServer(t *testing.T) {
 }
 
 // resumeOrder is the order that resumes a call after the one question of its server.
-func (b *bench) resumeOrder(t *testing.T, c connectors.Connector, a connectors.Agent, call func(toolcall.Order) toolcall.Outcome) toolcall.Order {
+func (b *bench) resumeOrder(t *testing.T, c connectors.Connector, a connectors.Agent, call func(toolcall.CallRequest) toolcall.Outcome) toolcall.CallRequest {
 	t.Helper()
 	b.remote.set(answerModern(map[string]func(string) string{"tools/call": func(params string) string {
 		if strings.Contains(params, `"requestState"`) {
@@ -289,13 +289,13 @@ func (b *bench) resumeOrder(t *testing.T, c connectors.Connector, a connectors.A
 		}
 		return `{"resultType":"input_required","inputRequests":{}, "requestState":"s"}`
 	}}))
-	order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
-	order.MultiRound, order.NoWait = true, true
-	markModern(&order)
+	request := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
+	request.MultiRound, request.NoWait = true, true
+	markModern(&request)
 	var required struct{ RequestState json.RawMessage }
-	must(t, json.Unmarshal(call(order).Raw, &required))
-	order.Input = &mcp.Input{State: required.RequestState}
-	return order
+	must(t, json.Unmarshal(call(request).Raw, &required))
+	request.Input = &mcp.Input{State: required.RequestState}
+	return request
 }
 
 func TestApproval_StateIsUsedOnce(t *testing.T) {
@@ -304,7 +304,7 @@ func TestApproval_StateIsUsedOnce(t *testing.T) {
 	other := b.newProcess(t, b.newInstance(t), withModernDialer)
 	c := b.connector(t, b.remote)
 	a := b.newGrantedAgent(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAlwaysAsk })
-	order := b.resumeOrder(t, c, a, func(toolcall.Order) toolcall.Outcome {
+	request := b.resumeOrder(t, c, a, func(toolcall.CallRequest) toolcall.Outcome {
 		answers, id := b.startWaiting(t, a, c, b.process)
 		b.approve(t, b.process, id)
 		got := <-answers
@@ -316,7 +316,7 @@ func TestApproval_StateIsUsedOnce(t *testing.T) {
 	for i := range cap(answers) {
 		p := []*process{b.process, other}[i%2]
 		go func() {
-			_, err := p.Call(context.WithoutCancel(t.Context()), order)
+			_, err := p.Call(context.WithoutCancel(t.Context()), request)
 			answers <- err
 		}()
 	}
@@ -324,7 +324,7 @@ func TestApproval_StateIsUsedOnce(t *testing.T) {
 	for range cap(answers) {
 		if err := <-answers; err == nil {
 			accepted++
-		} else if fmt.Sprintf("%T", err) != "*toolcall.BadArguments" {
+		} else if fmt.Sprintf("%T", err) != "*toolcall.InvalidArgumentsError" {
 			t.Error(err)
 		}
 	}
@@ -340,20 +340,20 @@ func TestState_ExpiresAfterHourAndCountsEachUse(t *testing.T) {
 	c := b.connector(t, b.remote)
 	a := b.newTrustedAgent(t, c)
 	b.setQuota(t, c, connectors.Quota{PerDay: 3})
-	order := b.resumeOrder(t, c, a, func(o toolcall.Order) toolcall.Outcome {
+	request := b.resumeOrder(t, c, a, func(o toolcall.CallRequest) toolcall.Outcome {
 		out, err := b.Call(t.Context(), o)
 		must(t, err)
 		return out
 	})
 	for range 2 {
-		_, err := b.Call(t.Context(), order)
+		_, err := b.Call(t.Context(), request)
 		must(t, err)
 	}
-	_, err := b.Call(t.Context(), order)
+	_, err := b.Call(t.Context(), request)
 	wantRefused(t, err, toolcall.CodeQuotaExceeded)
 	b.setQuota(t, c, connectors.Quota{})
 	b.clock.advance(time.Hour)
-	if _, err := b.Call(t.Context(), order); fmt.Sprintf("%T", err) != "*toolcall.BadArguments" {
+	if _, err := b.Call(t.Context(), request); fmt.Sprintf("%T", err) != "*toolcall.InvalidArgumentsError" {
 		t.Errorf("after an hour: %v", err)
 	}
 	b.remote.wantCalls(t, 3)

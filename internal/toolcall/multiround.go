@@ -54,26 +54,26 @@ func (t *multiRoundCalls) removeCall(m *multiRoundCall) {
 
 // multiRoundCall is a call that spans several client requests.
 type multiRoundCall struct {
-	caller       *Caller
-	id           connectors.ToolCallID
-	order        Order // of the first request
-	cancel       context.CancelCauseFunc
-	questions    chan *question
-	questionSlot chan struct{} // capacity 1: one question at a time
-	done         chan struct{} // closed at the end of the call, after out and err are set
-	out          Outcome
-	err          error
+	caller      *Executor
+	id          connectors.ToolCallID
+	request     CallRequest // of the first request
+	cancel      context.CancelCauseFunc
+	questions   chan *serverRequest
+	requestSlot chan struct{} // capacity 1: one question at a time
+	done        chan struct{} // closed at the end of the call, after out and err are set
+	out         Outcome
+	err         error
 
-	mu           sync.Mutex // guards the fields below
-	asked        int
-	openQuestion *question          // nil: none
-	hasRequest   bool               // a client request waits
-	client       Client             // of that request
-	expiry       *time.Timer        // while no request waits
-	answered     map[uuid.UUID]bool // messages of other processes
+	mu             sync.Mutex // guards the fields below
+	requestCount   int
+	pendingRequest *serverRequest     // nil: none
+	hasRequest     bool               // a client request waits
+	client         Client             // of that request
+	expiry         *time.Timer        // while no request waits
+	answered       map[uuid.UUID]bool // messages of other processes
 }
 
-type question struct {
+type serverRequest struct {
 	ctx    context.Context //nolint:containedctx // of the call: a question is open as long as it lasts
 	key    string
 	method string
@@ -83,26 +83,26 @@ type question struct {
 
 // needsMultiRound reports whether the server may send requests that the client can only answer with another
 // request.
-func needsMultiRound(o *Order) bool {
-	return o.MultiRound && o.Ask == nil && len(o.Capabilities) > 2 && o.Tool.Reach.Connector.Era != string(mcp.EraModern) && normalizeCapabilities(o.Capabilities) != ""
+func needsMultiRound(request *CallRequest) bool {
+	return request.MultiRound && request.SendRequest == nil && len(request.Capabilities) > 2 && request.Tool.Connector.Connector.Era != string(mcp.EraModern) && normalizeCapabilities(request.Capabilities) != ""
 }
 
 // startMultiRound starts the call and waits for its first question or result.
-func (c *Caller) startMultiRound(ctx context.Context, o Order) (Outcome, error) {
-	if o.ID == (connectors.ToolCallID{}) {
-		o.ID = newCallID()
+func (c *Executor) startMultiRound(ctx context.Context, request CallRequest) (Outcome, error) {
+	if request.ID == (connectors.ToolCallID{}) {
+		request.ID = newCallID()
 	}
-	o.Arguments, o.Meta, o.Capabilities = bytes.Clone(o.Arguments), bytes.Clone(o.Meta), bytes.Clone(o.Capabilities)
-	m := &multiRoundCall{caller: c, id: o.ID, order: o, questions: make(chan *question), questionSlot: make(chan struct{}, 1), done: make(chan struct{})}
+	request.Arguments, request.Meta, request.Capabilities = bytes.Clone(request.Arguments), bytes.Clone(request.Meta), bytes.Clone(request.Capabilities)
+	m := &multiRoundCall{caller: c, id: request.ID, request: request, questions: make(chan *serverRequest), requestSlot: make(chan struct{}, 1), done: make(chan struct{})}
 	callCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	m.cancel = cancel
-	attached := o
-	attached.Lend = false // several requests, in other processes too, may read the result
-	attached.Client = Client{Ask: m.askClient, Capabilities: o.Capabilities, Task: o.Task, Message: m.relayMessage}
-	if o.Progress != nil {
+	attached := request
+	attached.AllowPooled = false // several requests, in other processes too, may read the result
+	attached.Client = Client{SendRequest: m.requestFromClient, Capabilities: request.Capabilities, Task: request.Task, Message: m.relayMessage}
+	if request.Progress != nil {
 		attached.Progress = m.relayProgress
 	}
-	m.attachClient(o.Client)
+	m.attachClient(request.Client)
 	defer m.detachClient()
 	c.multiRound.addCall(m)
 	safe.Go(safe.Call, func() { // Stop waits for the call
@@ -156,15 +156,15 @@ func (m *multiRoundCall) relayProgress(params json.RawMessage) {
 	}
 }
 
-// askClient sends the server's request to the client, and returns its response.
-func (m *multiRoundCall) askClient(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+// requestFromClient sends the server's request to the client, and returns its response.
+func (m *multiRoundCall) requestFromClient(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	select {
-	case m.questionSlot <- struct{}{}:
-		defer func() { <-m.questionSlot }()
+	case m.requestSlot <- struct{}{}:
+		defer func() { <-m.requestSlot }()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	q := &question{ctx: ctx, key: m.nextQuestionKey(), method: method, params: params, answer: make(chan json.RawMessage, 1)}
+	q := &serverRequest{ctx: ctx, key: m.nextQuestionKey(), method: method, params: params, answer: make(chan json.RawMessage, 1)}
 	select {
 	case m.questions <- q:
 	case <-ctx.Done():
@@ -181,8 +181,8 @@ func (m *multiRoundCall) askClient(ctx context.Context, method string, params js
 func (m *multiRoundCall) nextQuestionKey() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.asked++
-	return fmt.Sprintf("q%d", m.asked)
+	m.requestCount++
+	return fmt.Sprintf("q%d", m.requestCount)
 }
 
 // waitForQuestion waits for the next question or the end. A client must be attached.
@@ -201,12 +201,12 @@ func (m *multiRoundCall) waitForQuestion(ctx context.Context) (Outcome, error) {
 }
 
 // suspendCall returns the question as InputRequired.
-func (m *multiRoundCall) suspendCall(q *question) (Outcome, error) {
+func (m *multiRoundCall) suspendCall(q *serverRequest) (Outcome, error) {
 	m.mu.Lock()
-	m.openQuestion = q
+	m.pendingRequest = q
 	m.mu.Unlock()
-	a := attempt{Caller: m.caller, order: &m.order, reach: m.order.Tool.Reach}
-	handle, err := m.caller.sealHandle(m.order.View, purposeState, callState{Call: a.callHash(), Until: m.caller.o.Now().Add(stateTTL), MultiRound: &m.id})
+	a := activeCall{Executor: m.caller, request: &m.request, connector: m.request.Tool.Connector}
+	handle, err := m.caller.sealHandle(m.request.View, purposeState, callState{Call: a.callHash(), Until: m.caller.o.Now().Add(stateTTL), MultiRound: &m.id})
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -219,26 +219,26 @@ func (m *multiRoundCall) suspendCall(q *question) (Outcome, error) {
 	return Outcome{CallID: m.id, Raw: json.RawMessage(raw), InputRequired: true}, nil
 }
 
-// answerQuestion passes the client's response to the server. Without one the question stays open.
-func (m *multiRoundCall) answerQuestion(responses json.RawMessage) {
+// deliverResponse passes the client's response to the server. Without one the question stays open.
+func (m *multiRoundCall) deliverResponse(responses json.RawMessage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.openQuestion == nil {
+	if m.pendingRequest == nil {
 		return
 	}
-	if response, _ := findMember(responses, m.openQuestion.key); response != nil {
-		m.openQuestion.answer <- bytes.Clone(response)
-		m.openQuestion = nil
+	if response, _ := findMember(responses, m.pendingRequest.key); response != nil {
+		m.pendingRequest.answer <- bytes.Clone(response)
+		m.pendingRequest = nil
 	}
 }
 
 // resumeCall resumes the call with a client's response. A question without a response is returned again.
 func (m *multiRoundCall) resumeCall(ctx context.Context, in *mcp.Input, client Client) (Outcome, error) {
 	if !m.attachClient(client) {
-		return Outcome{}, &BadArguments{Sentence: "This call goes on with another request already."}
+		return Outcome{}, &InvalidArgumentsError{Sentence: "This call goes on with another request already."}
 	}
 	defer m.detachClient()
-	m.answerQuestion(in.Responses)
+	m.deliverResponse(in.Responses)
 	open := m.currentQuestion()
 	if open == nil {
 		return m.waitForQuestion(ctx)
@@ -248,11 +248,11 @@ func (m *multiRoundCall) resumeCall(ctx context.Context, in *mcp.Input, client C
 
 // currentQuestion is the open question; nil: none. It drops that of a cancelled call, which ends a moment
 // later.
-func (m *multiRoundCall) currentQuestion() *question {
+func (m *multiRoundCall) currentQuestion() *serverRequest {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.openQuestion != nil && m.openQuestion.ctx.Err() != nil {
-		m.openQuestion = nil
+	if m.pendingRequest != nil && m.pendingRequest.ctx.Err() != nil {
+		m.pendingRequest = nil
 	}
-	return m.openQuestion
+	return m.pendingRequest
 }

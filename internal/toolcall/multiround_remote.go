@@ -16,11 +16,11 @@ import (
 )
 
 // The mailboxes of a request that resumes a call of another process: for the response, and for the next
-// question or the result.
+// serverRequest or the result.
 const (
-	answerBoxPrefix = "talk-" // plus the call's id
-	replyBoxPrefix  = "told-" // plus the request's id
-	mailTTL         = 2 * time.Minute
+	answerMailboxPrefix = "talk-" // plus the call's id
+	replyMailboxPrefix  = "told-" // plus the request's id
+	mailTTL             = 2 * time.Minute
 )
 
 // remoteAnswer is a client's response, for the process of the call.
@@ -37,26 +37,26 @@ type remoteReply struct {
 }
 
 // resumeMultiRound resumes a call, here or in its process.
-func (c *Caller) resumeMultiRound(ctx context.Context, o *Order, id connectors.ToolCallID) (Outcome, error) {
+func (c *Executor) resumeMultiRound(ctx context.Context, request *CallRequest, id connectors.ToolCallID) (Outcome, error) {
 	if m := c.multiRound.findCall(id); m != nil {
-		return m.resumeCall(ctx, o.Input, o.Client)
+		return m.resumeCall(ctx, request.Input, request.Client)
 	}
-	return c.resumeRemote(ctx, o, id)
+	return c.resumeRemote(ctx, request, id)
 }
 
-func (c *Caller) resumeRemote(ctx context.Context, o *Order, id connectors.ToolCallID) (Outcome, error) {
+func (c *Executor) resumeRemote(ctx context.Context, o *CallRequest, id connectors.ToolCallID) (Outcome, error) {
 	request := newCallID()
-	box := replyBoxPrefix + request.String()
+	box := replyMailboxPrefix + request.String()
 	woken, unsubscribe := c.waiters.subscribe(request)
 	defer unsubscribe()
 	message, err := json.Marshal(remoteAnswer{Responses: o.Input.Responses, Reply: box})
 	if err == nil {
-		err = c.putMail(ctx, o.Wait, o.View.Tenant.ID, c.newMail(o.View, answerBoxPrefix+id.String(), message))
+		err = c.putMail(ctx, o.Wait, o.View.Tenant.ID, c.newMail(o.View, answerMailboxPrefix+id.String(), message))
 	}
 	if err != nil {
-		return Outcome{}, c.explainError(ctx, o.View, o.Tool.Reach, err)
+		return Outcome{}, c.explainError(ctx, o.View, o.Tool.Connector, err)
 	}
-	timeout := time.NewTimer(o.Tool.Reach.Connector.Timeout + 5*time.Second)
+	timeout := time.NewTimer(o.Tool.Connector.Connector.Timeout + 5*time.Second)
 	defer timeout.Stop()
 	poll := time.NewTicker(waitPollInterval)
 	defer poll.Stop()
@@ -69,28 +69,28 @@ func (c *Caller) resumeRemote(ctx context.Context, o *Order, id connectors.ToolC
 		case <-woken:
 		case <-poll.C:
 		case <-timeout.C:
-			return Outcome{CallID: id}, &Refusal{Code: CodeOutcomeUnknown, CallID: id, Sentence: "The process that made this call does not answer. Whether the tool ran is not known."}
+			return Outcome{CallID: id}, &RefusalError{Code: CodeOutcomeUnknown, CallID: id, Sentence: "The process that made this call does not answer. Whether the tool ran is not known."}
 		case <-ctx.Done():
-			c.putBegunMail(context.WithoutCancel(ctx), o.View, c.newMail(o.View, cancelBoxPrefix+id.String(), []byte("cancel")))
-			return Outcome{CallID: id}, explainContext(ctx, o.Tool.Reach.Connector)
+			c.putBegunMail(context.WithoutCancel(ctx), o.View, c.newMail(o.View, cancelMailboxPrefix+id.String(), []byte("cancel")))
+			return Outcome{CallID: id}, explainContext(ctx, o.Tool.Connector.Connector)
 		}
 	}
 }
 
-func (c *Caller) newMail(v *agentview.View, box string, message []byte) store.NewMail {
+func (c *Executor) newMail(v *agentview.View, box string, message []byte) store.NewMail {
 	return store.NewMail{AgentID: v.Agent.ID, Box: box, Message: secret.Text(message), ExpiresAt: c.o.Now().Add(mailTTL)}
 }
 
 // putMail stores a message once. If the database is away, the request waits for it.
-func (c *Caller) putMail(ctx context.Context, wait *store.WaitBudget, t connectors.TenantID, mail store.NewMail) error {
+func (c *Executor) putMail(ctx context.Context, wait *store.WaitBudget, t connectors.TenantID, mail store.NewMail) error {
 	mail.ID = store.NewMailID()
 	return c.o.Store.Retry(ctx, wait, func(ctx context.Context) error { return c.o.Store.Tenant(t).PutMail(ctx, mail) })
 }
 
 // putBegunMail is putMail for a call that has begun. An error is only logged.
-func (c *Caller) putBegunMail(ctx context.Context, v *agentview.View, mail store.NewMail) {
+func (c *Executor) putBegunMail(ctx context.Context, v *agentview.View, mail store.NewMail) {
 	mail.ID = store.NewMailID()
-	c.logUnsaved(ctx, c.o.Store.RetryBegun(ctx, func(ctx context.Context) error { return c.o.Store.Tenant(v.Tenant.ID).PutMail(ctx, mail) }))
+	c.logUnsaved(ctx, c.o.Store.RetryStarted(ctx, func(ctx context.Context) error { return c.o.Store.Tenant(v.Tenant.ID).PutMail(ctx, mail) }))
 }
 
 func parseRemoteReply(id connectors.ToolCallID, message secret.Text) (Outcome, error) {
@@ -99,20 +99,20 @@ func parseRemoteReply(id connectors.ToolCallID, message secret.Text) (Outcome, e
 		return Outcome{}, err
 	}
 	if t.Bad != "" {
-		return Outcome{}, &BadArguments{Sentence: t.Bad}
+		return Outcome{}, &InvalidArgumentsError{Sentence: t.Bad}
 	}
 	return t.toOutcome(Outcome{CallID: id, InputRequired: t.InputRequired})
 }
 
 // handleAnswerMail resumes a call of this process with a response that another process received.
-func (c *Caller) handleAnswerMail(box string) {
-	if text, ok := strings.CutPrefix(box, replyBoxPrefix); ok {
+func (c *Executor) handleAnswerMail(box string) {
+	if text, ok := strings.CutPrefix(box, replyMailboxPrefix); ok {
 		if id, err := uuid.Parse(text); err == nil {
 			c.waiters.wake(connectors.ToolCallID{UUID: id})
 		}
 		return
 	}
-	text, ok := strings.CutPrefix(box, answerBoxPrefix)
+	text, ok := strings.CutPrefix(box, answerMailboxPrefix)
 	if !ok {
 		return
 	}
@@ -127,9 +127,9 @@ func (c *Caller) handleAnswerMail(box string) {
 
 // serveAnswers takes the responses in the mailbox, and replies to each.
 func (m *multiRoundCall) serveAnswers(ctx context.Context, box string) {
-	v := m.order.View
+	v := m.request.View
 	var letters []store.MailMessage
-	m.caller.logUnsaved(ctx, m.caller.o.Store.RetryBegun(ctx, func(ctx context.Context) (err error) {
+	m.caller.logUnsaved(ctx, m.caller.o.Store.RetryStarted(ctx, func(ctx context.Context) (err error) {
 		letters, err = m.caller.o.Store.Vault(v.Tenant.ID).TakeMail(ctx, v.Agent.ID, box)
 		return err
 	}))
@@ -140,7 +140,7 @@ func (m *multiRoundCall) serveAnswers(ctx context.Context, box string) {
 		}
 		out, err := m.resumeCall(ctx, &mcp.Input{Responses: answer.Responses}, Client{})
 		reply := remoteReply{storedResult: toStoredResult(out, err), InputRequired: out.InputRequired}
-		if badArguments, ok := err.(*BadArguments); ok { //nolint:errorlint // it is ours, and at the top
+		if badArguments, ok := err.(*InvalidArgumentsError); ok { //nolint:errorlint // it is ours, and at the top
 			reply = remoteReply{Bad: badArguments.Sentence}
 		}
 		message, err := json.Marshal(reply)

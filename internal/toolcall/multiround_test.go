@@ -43,8 +43,8 @@ func askTwice() func(w http.ResponseWriter, r *http.Request, m message) bool {
 	}
 }
 
-// question is an InputRequired result.
-type question struct {
+// serverRequest is an InputRequired result.
+type serverRequest struct {
 	ResultType    string
 	RequestState  json.RawMessage
 	InputRequests map[string]struct {
@@ -53,26 +53,26 @@ type question struct {
 	}
 }
 
-// answerQuestion returns the outcome's question, and the order that answers it.
-func answerQuestion(t *testing.T, out toolcall.Outcome, o toolcall.Order, answer string) (string, toolcall.Order) {
+// deliverResponse returns the outcome's question, and the order that answers it.
+func deliverResponse(t *testing.T, out toolcall.Outcome, request toolcall.CallRequest, answer string) (string, toolcall.CallRequest) {
 	t.Helper()
-	var q question
+	var q serverRequest
 	must(t, json.Unmarshal(out.Raw, &q))
 	if !out.InputRequired || q.ResultType != "input_required" || len(q.InputRequests) != 1 {
 		t.Fatalf("outcome = %s", out.Raw)
 	}
 	for key, r := range q.InputRequests {
-		o.Input = &mcp.Input{State: q.RequestState, Responses: json.RawMessage(fmt.Sprintf(`{%q:{"is":%q}}`, key, answer))}
-		return r.Method + " " + r.Params.Message, o
+		request.Input = &mcp.Input{State: q.RequestState, Responses: json.RawMessage(fmt.Sprintf(`{%q:{"is":%q}}`, key, answer))}
+		return r.Method + " " + r.Params.Message, request
 	}
-	return "", o
+	return "", request
 }
 
-func (b *bench) modernOrder(t *testing.T, p *process, a connectors.Agent, c connectors.Connector) toolcall.Order {
+func (b *bench) modernOrder(t *testing.T, p *process, a connectors.Agent, c connectors.Connector) toolcall.CallRequest {
 	t.Helper()
-	o := b.order(t, p, a, c, "search", `{"q":"x"}`)
-	o.MultiRound, o.Capabilities = true, json.RawMessage(`{"elicitation":{}}`)
-	return o
+	request := b.order(t, p, a, c, "search", `{"q":"x"}`)
+	request.MultiRound, request.Capabilities = true, json.RawMessage(`{"elicitation":{}}`)
+	return request
 }
 
 func TestMultiRound_ModernClientLegacyServer(t *testing.T) {
@@ -86,14 +86,14 @@ func TestMultiRound_ModernClientLegacyServer(t *testing.T) {
 		first := b.modernOrder(t, b.process, a, c)
 		out, err := b.Call(t.Context(), first)
 		must(t, err)
-		question, second := answerQuestion(t, out, first, "one")
+		question, second := deliverResponse(t, out, first, "one")
 		if question != "elicitation/create 0?" {
 			t.Errorf("%s: %s", name, question)
 		}
 		if out, err = processes[0].Call(t.Context(), second); err != nil {
 			t.Fatal(name, err)
 		}
-		question, third := answerQuestion(t, out, first, "two")
+		question, third := deliverResponse(t, out, first, "two")
 		if question != "elicitation/create 1?" {
 			t.Errorf("%s: %s", name, question)
 		}
@@ -143,14 +143,14 @@ func TestMultiRound_ResultIsNotLent(t *testing.T) {
 	c := b.connector(t, b.remote)
 	a := b.newTrustedAgent(t, c)
 	first := b.modernOrder(t, b.process, a, c)
-	first.Lend = true
+	first.AllowPooled = true
 	out, err := b.Call(t.Context(), first)
 	must(t, err)
-	_, second := answerQuestion(t, out, first, "one")
+	_, second := deliverResponse(t, out, first, "one")
 	out, err = b.Call(t.Context(), second)
 	must(t, err)
-	if out.Lent() != nil || len(out.Raw) < 8<<10 {
-		t.Errorf("%d bytes, lent: %v", len(out.Raw), out.Lent() != nil)
+	if out.PooledResult() != nil || len(out.Raw) < 8<<10 {
+		t.Errorf("%d bytes, lent: %v", len(out.Raw), out.PooledResult() != nil)
 	}
 }
 
@@ -160,10 +160,10 @@ func TestMultiRound_QuestionStaysOpenUntilAnswered(t *testing.T) {
 	c := b.connector(t, b.remote)
 	a := b.newTrustedAgent(t, c)
 	b.remote.set(askTwice())
-	order := b.modernOrder(t, b.process, a, c)
-	out, err := b.Call(t.Context(), order)
+	request := b.modernOrder(t, b.process, a, c)
+	out, err := b.Call(t.Context(), request)
 	must(t, err)
-	_, next := answerQuestion(t, out, order, "x")
+	_, next := deliverResponse(t, out, request, "x")
 	otherAgent := b.modernOrder(t, b.process, b.newTrustedAgent(t, c), c)
 	otherAgent.Input = next.Input
 	if _, err := b.Call(t.Context(), otherAgent); !isBadArguments(err) {
@@ -172,10 +172,10 @@ func TestMultiRound_QuestionStaysOpenUntilAnswered(t *testing.T) {
 	next.Input.Responses = json.RawMessage(`{}`)
 	reopened, err := b.Call(t.Context(), next)
 	must(t, err)
-	if question, _ := answerQuestion(t, reopened, order, "x"); question != "elicitation/create 0?" {
+	if question, _ := deliverResponse(t, reopened, request, "x"); question != "elicitation/create 0?" {
 		t.Errorf("asked %s", question)
 	}
-	b.history.Written(t.Context())
+	b.history.Flush(t.Context())
 	call, err := b.Cancel(context.WithoutCancel(t.Context()), b.actor(connectors.RoleMember), out.CallID)
 	if err != nil || call.Status != connectors.CallCancelled {
 		t.Errorf("call = %+v, %v", call, err)
@@ -185,7 +185,7 @@ func TestMultiRound_QuestionStaysOpenUntilAnswered(t *testing.T) {
 }
 
 func isBadArguments(err error) bool {
-	_, ok := errors.AsType[*toolcall.BadArguments](err)
+	_, ok := errors.AsType[*toolcall.InvalidArgumentsError](err)
 	return ok
 }
 
@@ -206,14 +206,14 @@ func TestMultiRound_OpenQuestionsArePerAgent(t *testing.T) {
 	for range 8 { // the maximum
 		out, err := b.Call(t.Context(), silent)
 		must(t, err)
-		answerQuestion(t, out, silent, "")
+		deliverResponse(t, out, silent, "")
 	}
 	other := b.modernOrder(t, b.process, b.newTrustedAgent(t, c), c)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	out, err := b.Call(ctx, other)
 	must(t, err)
-	if question, _ := answerQuestion(t, out, other, ""); question != "elicitation/create 0?" {
+	if question, _ := deliverResponse(t, out, other, ""); question != "elicitation/create 0?" {
 		t.Errorf("asked %s", question)
 	}
 }

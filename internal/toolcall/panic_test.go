@@ -71,7 +71,7 @@ func TestApprovedCall_PanicMarksItFailed(t *testing.T) {
 	id := b.onlyWaiting(t)
 	must(t, b.Door().DeleteCredential(t.Context(), c.ID, &a.ID)) // a missing account panics
 	b.approve(t, p, id)
-	p.Caller.Stop(t.Context()) // waits for the call
+	p.Executor.Stop(t.Context()) // waits for the call
 	row, err := b.Door().Approval(t.Context(), id)
 	must(t, err)
 	if row.State != connectors.ApprovalDone {
@@ -92,10 +92,10 @@ func TestQuotaCount_PanicLosesNoCalls(t *testing.T) {
 	b.setQuota(t, c, connectors.Quota{PerDay: 3})
 	_, err := b.call(t, a, c, "")
 	must(t, err)
-	panicked := b.PanicBelow("(*Caller).publishUsesLoop", 1)
-	b.process.Caller.Start(t.Context())
+	panicked := b.PanicBelow("(*Executor).publishUsesLoop", 1)
+	b.process.Executor.Start(t.Context())
 	<-panicked
-	panics.Want(t, safe.Background, "(*Caller).publishUsesLoop")
+	panics.Want(t, safe.Background, "(*Executor).publishUsesLoop")
 	if n := b.countedCalls(t); n != 1 {
 		t.Errorf("%d calls count", n)
 	}
@@ -111,7 +111,7 @@ func TestProgress_PanicKeepsIt(t *testing.T) {
 	call := b.startProgressCall(t)
 	call.send(`"progress":1,"total":2`)
 	b.row(t, call.id) // after its beginning is stored
-	b.PanicBelow("(*Caller).saveProgress", 1)
+	b.PanicBelow("(*Executor).saveProgress", 1)
 	if err := safe.Try(safe.Background, func() error { b.SaveProgress(); return nil })(); !safe.IsPanic(err) {
 		t.Errorf("error = %v", err)
 	}

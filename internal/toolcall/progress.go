@@ -30,13 +30,13 @@ type progressQueue struct {
 // callProgress is the progress of one call.
 type callProgress struct {
 	view   *agentview.View
-	note   mcp.ProgressNote
+	note   mcp.ProgressNotification
 	isTask bool // from a task, which has no number
 }
 
-func (a *attempt) queueProgress(s callProgress) {
-	s.view = a.order.View
-	p := &a.Caller.progress
+func (a *activeCall) queueProgress(s callProgress) {
+	s.view = a.request.View
+	p := &a.Executor.progress
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.byCall == nil {
@@ -66,7 +66,7 @@ func (p *progressQueue) requeueProgress(id connectors.ToolCallID, s callProgress
 }
 
 // saveProgressLoop saves progress once a second, until the process stops.
-func (c *Caller) saveProgressLoop() {
+func (c *Executor) saveProgressLoop() {
 	tick := time.NewTicker(progressInterval)
 	defer tick.Stop()
 	for {
@@ -80,7 +80,7 @@ func (c *Caller) saveProgressLoop() {
 }
 
 // saveProgress saves the queue. A call's row may not exist yet or be locked: a running call is retried.
-func (c *Caller) saveProgress() {
+func (c *Executor) saveProgress() {
 	all := c.progress.takeAll()
 	if len(all) == 0 {
 		return
@@ -109,7 +109,7 @@ func (c *Caller) saveProgress() {
 	}
 }
 
-func (c *Caller) isRunning(id connectors.ToolCallID) bool {
+func (c *Executor) isRunning(id connectors.ToolCallID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.running[id] != nil

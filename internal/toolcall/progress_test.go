@@ -43,22 +43,22 @@ type progressCall struct {
 	ended  <-chan error
 }
 
-func (b *bench) startProgressCall(t *testing.T, changes ...func(*toolcall.Order)) progressCall {
+func (b *bench) startProgressCall(t *testing.T, changes ...func(*toolcall.CallRequest)) progressCall {
 	t.Helper()
 	notifications, received, ended := make(chan string), make(chan struct{}), make(chan error, 1)
 	b.remote.set(reportProgress(notifications))
 	c := b.connector(t, b.remote)
-	order := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
-	order.ID = toolcall.NewCallID()
-	order.Progress = func(json.RawMessage) { received <- struct{}{} }
+	request := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
+	request.ID = toolcall.NewCallID()
+	request.Progress = func(json.RawMessage) { received <- struct{}{} }
 	for _, f := range changes {
-		f(&order)
+		f(&request)
 	}
 	go func() {
-		_, err := b.Call(t.Context(), order)
+		_, err := b.Call(t.Context(), request)
 		ended <- err
 	}()
-	return progressCall{id: order.ID, ended: ended, finish: func() { close(notifications) }, send: func(params ...string) {
+	return progressCall{id: request.ID, ended: ended, finish: func() { close(notifications) }, send: func(params ...string) {
 		for _, param := range params {
 			notifications <- param
 			<-received
@@ -102,7 +102,7 @@ func TestProgress_WaitsForCallRow(t *testing.T) {
 	call := b.startProgressCall(t)
 	call.send(`"progress":0.5,"total":1`)
 	b.SaveProgress()
-	slow.Written(t.Context())
+	slow.Flush(t.Context())
 	if row := b.row(t, call.id); row.Progress != nil {
 		t.Fatalf("the row was there already: %+v", row.Progress)
 	}
@@ -122,10 +122,10 @@ func TestProgress_MessageFollowsHistorySetting(t *testing.T) {
 		t.Run(string(setting), func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			call := b.startProgressCall(t, func(o *toolcall.Order) {
-				view := *o.View
+			call := b.startProgressCall(t, func(request *toolcall.CallRequest) {
+				view := *request.View
 				view.Tenant.CallHistory = setting
-				o.View = &view
+				request.View = &view
 			})
 			call.send(`"progress":1,"message":"token=hunter2hunter2"`)
 			b.row(t, call.id)

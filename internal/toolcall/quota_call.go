@@ -18,33 +18,33 @@ type quotaCharge struct {
 }
 
 // applyCallLimits applies all limits. A call that needs approval passes only the rates, and is charged later.
-func (a *attempt) applyCallLimits() error {
+func (a *activeCall) applyCallLimits() error {
 	if a.isMultiRound() || a.needsApproval() { // a resumed call was charged when it began
-		return a.applyRequestLimits(a.order.View, a.reach)
+		return a.applyRequestLimits(a.request.View, a.connector)
 	}
 	now := a.o.Now()
-	err := a.applyLimits(a.order.View, a.order.Tool, now)
+	err := a.applyLimits(a.request.View, a.request.Tool, now)
 	if err == nil {
-		a.charge = quotaCharge{a.order.View, a.order.Tool, now}
+		a.charge = quotaCharge{a.request.View, a.request.Tool, now}
 	}
 	return err
 }
 
 // chargeQuota charges a call unless it was charged.
-func (a *attempt) chargeQuota() error {
+func (a *activeCall) chargeQuota() error {
 	if !a.charge.at.IsZero() {
 		return nil
 	}
 	now := a.o.Now()
-	err := a.applyQuotas(a.order.View, a.order.Tool, now)
+	err := a.applyQuotas(a.request.View, a.request.Tool, now)
 	if err == nil {
-		a.charge = quotaCharge{a.order.View, a.order.Tool, now}
+		a.charge = quotaCharge{a.request.View, a.request.Tool, now}
 	}
 	return err
 }
 
 // refundQuota refunds the day's charge of a call that was not sent.
-func (a *attempt) refundQuota() {
+func (a *activeCall) refundQuota() {
 	if a.charge.at.IsZero() {
 		return
 	}
@@ -54,7 +54,7 @@ func (a *attempt) refundQuota() {
 }
 
 // refundApproval refunds a call that was denied or lapsed. The process that ends the wait calls it once.
-func (c *Caller) refundApproval(ctx context.Context, t connectors.TenantID, call connectors.ToolCall) {
+func (c *Executor) refundApproval(ctx context.Context, t connectors.TenantID, call connectors.ToolCall) {
 	row, err := c.o.Store.Tenant(t).Approval(ctx, call.ID)
 	if err != nil || row.State != connectors.ApprovalDenied && row.State != connectors.ApprovalLapsed {
 		return

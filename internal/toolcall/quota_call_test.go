@@ -58,7 +58,7 @@ func TestQuota_DeniedCallIsRefunded(t *testing.T) {
 	if n := b.countedCalls(t); n != 0 {
 		t.Errorf("%d calls count", n)
 	}
-	list, err := b.Inbox(t.Context(), b.actor(connectors.RoleViewer), store.Page{})
+	list, err := b.ListPendingApprovals(t.Context(), b.actor(connectors.RoleViewer), store.Page{})
 	must(t, err)
 	if len(list.Items) != 0 {
 		t.Errorf("%d calls wait", len(list.Items))

@@ -94,7 +94,7 @@ func (n dayUpdate) formatUpdate() string {
 }
 
 // handleDayUse applies another process's update: "20414.17" means 17 calls on day 20414.
-func (c *Caller) handleDayUse(name uuid.UUID, number string) {
+func (c *Executor) handleDayUse(name uuid.UUID, number string) {
 	day, calls, _ := strings.Cut(number, ".")
 	dayNumber, err := strconv.ParseInt(day, 10, 32)
 	n, errCalls := strconv.Atoi(calls)
@@ -105,14 +105,14 @@ func (c *Caller) handleDayUse(name uuid.UUID, number string) {
 
 // CountQuotas adds the counts since the last time to the database. If the response is lost it adds them again:
 // a quota may end early, but never late.
-func (c *Caller) CountQuotas(ctx context.Context) {
+func (c *Executor) CountQuotas(ctx context.Context) {
 	for more := true; more; { // else the next interval retries
 		more = c.countBatch(ctx)
 	}
 }
 
 // countBatch adds one batch of counts, and reports whether there may be more.
-func (c *Caller) countBatch(ctx context.Context) (more bool) {
+func (c *Executor) countBatch(ctx context.Context) (more bool) {
 	m := c.dayQuotas.collectDue(c.o.Now())
 	if len(m.keys) == 0 {
 		return false
@@ -131,7 +131,7 @@ func (c *Caller) countBatch(ctx context.Context) (more bool) {
 }
 
 // loadQuotas loads today's counts before the first call.
-func (c *Caller) loadQuotas(ctx context.Context) (ok bool) {
+func (c *Executor) loadQuotas(ctx context.Context) (ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, usePublishTimeout)
 	defer cancel()
 	now := c.o.Now()

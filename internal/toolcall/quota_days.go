@@ -27,7 +27,7 @@ type callQuotas [2]callQuota
 
 func quotasFor(v *agentview.View, t *agentview.Tool) (b callQuotas) {
 	tenant := v.Tenant.ID
-	b[0] = callQuota{t.QuotaName, store.QuotaOwner{Tenant: tenant, Connector: t.Reach.Connector.ID, Tool: t.Name}, t.Quota}
+	b[0] = callQuota{t.QuotaName, store.QuotaOwner{Tenant: tenant, Connector: t.Connector.Connector.ID, Tool: t.Name}, t.Quota}
 	b[1] = callQuota{tenant.UUID, store.QuotaOwner{Tenant: tenant}, v.Tenant.Calls()}
 	return b
 }

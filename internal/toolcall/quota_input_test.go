@@ -35,13 +35,13 @@ func TestQuota_ResumedCallCounts(t *testing.T) {
 				c := b.connector(t, b.remote)
 				a := b.newTrustedAgent(t, c)
 				set(b, c)
-				order := b.order(t, b.process, a, c, "search", "")
-				order.MultiRound, order.Input = true, &in
+				request := b.order(t, b.process, a, c, "search", "")
+				request.MultiRound, request.Input = true, &in
 				for range 2 {
-					_, err := b.Call(t.Context(), order)
+					_, err := b.Call(t.Context(), request)
 					must(t, err)
 				}
-				_, err := b.Call(t.Context(), order)
+				_, err := b.Call(t.Context(), request)
 				wantRefused(t, err, toolcall.CodeQuotaExceeded)
 				b.remote.wantCalls(t, 2)
 			})
@@ -56,10 +56,10 @@ func TestDefinitionAge_CheckedOnResumedCall(t *testing.T) {
 			t.Parallel()
 			b, syncs := newResyncBench(t, resyncTo(t, poisonedTool))
 			c := b.connector(t, b.remote, withDefinitionAge)
-			order := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", `{"q":"x"}`)
-			order.MultiRound, order.Input = true, &in
+			request := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", `{"q":"x"}`)
+			request.MultiRound, request.Input = true, &in
 			b.clock.advance(16 * time.Minute)
-			_, err := b.Call(t.Context(), order)
+			_, err := b.Call(t.Context(), request)
 			wantRefused(t, err, toolcall.CodeHeld)
 			if n := syncs.Load(); n != 1 {
 				t.Errorf("%d syncs", n)

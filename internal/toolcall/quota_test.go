@@ -34,25 +34,25 @@ func (b *bench) setQuota(t testing.TB, c connectors.Connector, q connectors.Quot
 }
 
 // callUntilQuota calls search until a quota refuses, at most 20 times.
-func (b *bench) callUntilQuota(t testing.TB, p *process, a connectors.Agent, c connectors.Connector) (n int, r toolcall.Refusal) {
+func (b *bench) callUntilQuota(t testing.TB, p *process, a connectors.Agent, c connectors.Connector) (n int, r toolcall.RefusalError) {
 	t.Helper()
 	return b.callUntil(t, toolcall.CodeQuotaExceeded, p, a, c)
 }
 
 // callUntilShare calls search until the process's share is used.
-func (b *bench) callUntilShare(t testing.TB, p *process, a connectors.Agent, c connectors.Connector) (n int, r toolcall.Refusal) {
+func (b *bench) callUntilShare(t testing.TB, p *process, a connectors.Agent, c connectors.Connector) (n int, r toolcall.RefusalError) {
 	t.Helper()
 	return b.callUntil(t, toolcall.CodeRateLimited, p, a, c)
 }
 
-func (b *bench) callUntil(t testing.TB, code toolcall.Code, p *process, a connectors.Agent, c connectors.Connector) (n int, r toolcall.Refusal) {
+func (b *bench) callUntil(t testing.TB, code toolcall.Code, p *process, a connectors.Agent, c connectors.Connector) (n int, r toolcall.RefusalError) {
 	t.Helper()
 	for ; n < 20; n++ {
 		if _, err := p.Call(t.Context(), b.order(t, p, a, c, "search", "")); err != nil {
 			return n, asRefusal(t, err, code)
 		}
 	}
-	return n, toolcall.Refusal{}
+	return n, toolcall.RefusalError{}
 }
 
 // quotaUses are today's stored counts.
@@ -194,13 +194,15 @@ func TestQuota_MinuteRefusalRefundsDay(t *testing.T) {
 func TestQuota_TenantDayLimit(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]func(b *bench, ctx context.Context) error{
-		"the owner's":    func(b *bench, ctx context.Context) error { return b.Door().SetQuota(ctx, connectors.Quota{PerDay: 3}) },
-		"the operator's": func(b *bench, ctx context.Context) error { return b.Door().Limit(ctx, connectors.Quota{PerDay: 3}) },
+		"the owner's": func(b *bench, ctx context.Context) error { return b.Door().SetQuota(ctx, connectors.Quota{PerDay: 3}) },
+		"the operator's": func(b *bench, ctx context.Context) error {
+			return b.Door().SetOperatorQuota(ctx, connectors.Quota{PerDay: 3})
+		},
 		"the lower one": func(b *bench, ctx context.Context) error {
 			if err := b.Door().SetQuota(ctx, connectors.Quota{PerDay: 100}); err != nil {
 				return err
 			}
-			return b.Door().Limit(ctx, connectors.Quota{PerDay: 3})
+			return b.Door().SetOperatorQuota(ctx, connectors.Quota{PerDay: 3})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -309,8 +311,8 @@ func TestCountQuotas_DropsOldDays(t *testing.T) {
 func TestLimit_WithoutQuotaAllocatesNothing(t *testing.T) { //nolint:paralleltest // see above
 	b := newQuotaBench(t)
 	c := b.connector(t, b.remote)
-	o := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
-	if n := testing.AllocsPerRun(1000, func() { must(t, b.Paced(o.View, o.Tool)) }); n > 0 {
+	request := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
+	if n := testing.AllocsPerRun(1000, func() { must(t, b.Paced(request.View, request.Tool)) }); n > 0 {
 		t.Errorf("%v allocations a call", n)
 	}
 }
@@ -328,11 +330,11 @@ func BenchmarkLimits(b *testing.B) {
 			a := w.newTrustedAgent(b, c)
 			w.setQuota(b, c, q)
 			must(b, w.Door().SetQuota(b.Context(), q))
-			o := w.order(b, w.process, a, c, "search", "")
+			request := w.order(b, w.process, a, c, "search", "")
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					_ = w.Paced(o.View, o.Tool) // may be refused
+					_ = w.Paced(request.View, request.Tool) // may be refused
 				}
 			})
 		})

@@ -27,8 +27,8 @@ const (
 	CodeUpstream           Code = "upstream"    // the server failed
 )
 
-// Refusal is a call without a result of the server. Its sentence is for the model.
-type Refusal struct {
+// RefusalError is a call without a result of the server. Its sentence is for the model.
+type RefusalError struct {
 	Code       Code
 	Sentence   string        // says what to do
 	ConnectURL string        // page to connect the account; empty: none
@@ -42,7 +42,7 @@ type Refusal struct {
 }
 
 // Error is the sentence and the cause, for logs.
-func (r *Refusal) Error() string {
+func (r *RefusalError) Error() string {
 	if r.Err == nil {
 		return r.Sentence
 	}
@@ -50,12 +50,12 @@ func (r *Refusal) Error() string {
 }
 
 // Unwrap returns the cause.
-func (r *Refusal) Unwrap() error { return r.Err }
+func (r *RefusalError) Unwrap() error { return r.Err }
 
-// BadArguments are arguments that do not match the tool's input schema. Nothing was sent.
-type BadArguments struct {
+// InvalidArgumentsError are arguments that do not match the tool's input schema. Nothing was sent.
+type InvalidArgumentsError struct {
 	Sentence string // names the member
 }
 
 // Error is the sentence.
-func (b *BadArguments) Error() string { return b.Sentence }
+func (b *InvalidArgumentsError) Error() string { return b.Sentence }

@@ -15,10 +15,10 @@ import (
 	"patchbay/internal/mcp"
 )
 
-// Query is a request other than tools/call to a connector's server.
-type Query struct {
+// UpstreamRequest is a request other than tools/call to a connector's server.
+type UpstreamRequest struct {
 	View        *agentview.View
-	Reach       *agentview.Reach
+	Connector   *agentview.ConnectorView
 	ID          connectors.ToolCallID // in the history; zero: a new one
 	Kind        connectors.CallKind   // in the history; empty: not recorded
 	Name        string                // in the history: the server's own
@@ -26,17 +26,17 @@ type Query struct {
 	Method      string
 	Params      json.RawMessage // as sent to the server
 	Source      connectors.CallSource
-	Caller      string
+	ActorName   string
 	Token       *connectors.AgentTokenID
-	From        connectors.CallOrigin
+	Origin      connectors.CallOrigin
 	Client
 
 	lastCheck policyCheck
 }
 
-// Request sends any other request under the same limits as a call, and returns the server's result. Its
+// SendRequest sends any other request under the same limits as a call, and returns the server's result. Its
 // InputRequired results carry a sealed state. It needs no approval, because it is read-only.
-func (c *Caller) Request(ctx context.Context, q Query) (json.RawMessage, error) {
+func (c *Executor) SendRequest(ctx context.Context, q UpstreamRequest) (json.RawMessage, error) {
 	call := q.newCallRecord(c.o.Now())
 	callCtx, err := c.beginCall(ctx, call.ID)
 	if err != nil {
@@ -48,10 +48,10 @@ func (c *Caller) Request(ctx context.Context, q Query) (json.RawMessage, error) 
 	if q.Kind != "" {
 		entry = c.o.History.Begin(q.View.Tenant, call)
 	}
-	var credential *credentials.Usable
+	var credential *credentials.Credential
 	raw, err := c.runQuery(ctx, q, &credential)
 	if entry != nil {
-		a := attempt{Caller: c, credential: credential}
+		a := activeCall{Executor: c, credential: credential}
 		record := entry.End(func(call *connectors.ToolCall) {
 			a.setOutcome(call, &mcp.Result{Raw: raw, Structured: raw}, err)
 		})
@@ -62,7 +62,7 @@ func (c *Caller) Request(ctx context.Context, q Query) (json.RawMessage, error) 
 	return raw, err
 }
 
-func (q *Query) newCallRecord(now time.Time) connectors.ToolCall {
+func (q *UpstreamRequest) newCallRecord(now time.Time) connectors.ToolCall {
 	exposedName := q.ExposedName
 	if exposedName == "" {
 		exposedName = q.Name
@@ -71,19 +71,19 @@ func (q *Query) newCallRecord(now time.Time) connectors.ToolCall {
 		q.ID = newCallID()
 	}
 	return connectors.ToolCall{
-		ID: q.ID, AgentID: &q.View.Agent.ID, AgentSlug: q.View.Agent.Slug, ConnectorID: &q.Reach.Connector.ID,
-		ConnectorSlug: q.Reach.Connector.Slug, Kind: q.Kind, Tool: q.Name, ExposedName: exposedName, Source: q.Source, Caller: q.Caller,
-		CallOrigin: q.From, TokenID: q.Token, Status: connectors.CallRunning, Arguments: q.Params, RequestBytes: int64(len(q.Params)), StartedAt: now,
+		ID: q.ID, AgentID: &q.View.Agent.ID, AgentSlug: q.View.Agent.Slug, ConnectorID: &q.Connector.Connector.ID,
+		ConnectorSlug: q.Connector.Connector.Slug, Kind: q.Kind, Tool: q.Name, ExposedName: exposedName, Source: q.Source, Caller: q.ActorName,
+		CallOrigin: q.Origin, TokenID: q.Token, Status: connectors.CallRunning, Arguments: q.Params, RequestBytes: int64(len(q.Params)), StartedAt: now,
 	}
 }
 
-func (c *Caller) runQuery(ctx context.Context, q Query, credential **credentials.Usable) (json.RawMessage, error) {
+func (c *Executor) runQuery(ctx context.Context, q UpstreamRequest, credential **credentials.Credential) (json.RawMessage, error) {
 	agent := q.View.Agent.ID
 	if !c.inFlight.TryAcquire(agent) {
 		return nil, tooManyCallsRefusal()
 	}
 	defer c.inFlight.Release(agent)
-	if err := c.applyRequestLimits(q.View, q.Reach); err != nil {
+	if err := c.applyRequestLimits(q.View, q.Connector); err != nil {
 		return nil, err
 	}
 	params, err := c.upstreamParams(q)
@@ -99,34 +99,34 @@ func (c *Caller) runQuery(ctx context.Context, q Query, credential **credentials
 
 // sendQuery sends the request and explains errors. A request that waited for the database is checked again
 // first.
-func (c *Caller) sendQuery(ctx context.Context, q *Query, params json.RawMessage, credential **credentials.Usable) (raw json.RawMessage, err error) {
+func (c *Executor) sendQuery(ctx context.Context, q *UpstreamRequest, params json.RawMessage, credential **credentials.Credential) (raw json.RawMessage, err error) {
 	q.lastCheck = policyCheck{waited: q.Wait.Spent()}
 	for {
-		if raw, err = c.sendQueryOnce(ctx, q, params, credential); errors.Is(err, errWaited) {
+		if raw, err = c.sendQueryOnce(ctx, q, params, credential); errors.Is(err, errPolicyStale) {
 			q.lastCheck = policyCheck{waited: q.Wait.Spent(), fromDatabase: true}
 			if err = c.recheckQuery(ctx, q); err == nil {
 				continue
 			}
 		}
 		if err != nil {
-			return nil, c.explainError(ctx, q.View, q.Reach, err)
+			return nil, c.explainError(ctx, q.View, q.Connector, err)
 		}
 		c.recordCredentialUse(q.View.Tenant.ID, *credential)
 		return raw, nil
 	}
 }
 
-// sendQueryOnce returns errWaited if the request waited since its last check.
-func (c *Caller) sendQueryOnce(ctx context.Context, q *Query, params json.RawMessage, credential **credentials.Usable) (raw json.RawMessage, err error) {
-	w := newSessionRequest(q.View, q.Reach, Client{Wait: q.Wait})
-	w.Safe = q.Kind != ""
+// sendQueryOnce returns errPolicyStale if the request waited since its last check.
+func (c *Executor) sendQueryOnce(ctx context.Context, q *UpstreamRequest, params json.RawMessage, credential **credentials.Credential) (raw json.RawMessage, err error) {
+	w := newSessionRequest(q.View, q.Connector, Client{Wait: q.Wait})
+	w.Retryable = q.Kind != ""
 	ctx, query, done := q.buildQuery(ctx, params)
 	defer done()
 	wasSent := false
-	err = c.withBreaker(ctx, q.View, q.Reach, func() error {
+	err = c.withBreaker(ctx, q.View, q.Connector, func() error {
 		return c.withSession(ctx, w, credential, func(s *mcp.Session) error {
 			if !wasSent && q.lastCheck.isStale(q.Wait) {
-				return errWaited
+				return errPolicyStale
 			}
 			wasSent = true
 			raw, err = q.sendTraced(ctx, s, query)
@@ -137,10 +137,10 @@ func (c *Caller) sendQueryOnce(ctx context.Context, q *Query, params json.RawMes
 }
 
 // recheckQuery checks token, agent and connector again.
-func (c *Caller) recheckQuery(ctx context.Context, q *Query) error {
+func (c *Executor) recheckQuery(ctx context.Context, q *UpstreamRequest) error {
 	switch err := c.checkToken(ctx, q.Token, q.Wait); {
 	case fault.Is(err, fault.Unauthenticated):
-		return &Refusal{Code: CodeNotGranted, Sentence: "The token with which this request came has ended meanwhile. Sign in again, or come with another one."}
+		return &RefusalError{Code: CodeNotGranted, Sentence: "The token with which this request came has ended meanwhile. Sign in again, or come with another one."}
 	case err != nil:
 		return err
 	}
@@ -151,24 +151,24 @@ func (c *Caller) recheckQuery(ctx context.Context, q *Query) error {
 	if !view.Agent.Enabled {
 		return disabledRefusal()
 	}
-	reach := view.Reach(q.Reach.Connector.Slug)
-	if reach == nil || reach.Connector.ID != q.Reach.Connector.ID || q.Kind == connectors.CallPrompt && reach.Item(connectors.ItemPrompt, q.Name) == nil {
-		return &Refusal{Code: CodeNotGranted, Sentence: "This agent may not use what it asked for any more."}
+	connector := view.Connector(q.Connector.Connector.Slug)
+	if connector == nil || connector.Connector.ID != q.Connector.Connector.ID || q.Kind == connectors.CallPrompt && connector.Item(connectors.ItemPrompt, q.Name) == nil {
+		return &RefusalError{Code: CodeNotGranted, Sentence: "This agent may not use what it asked for any more."}
 	}
-	q.View, q.Reach = view, reach
+	q.View, q.Connector = view, connector
 	return nil
 }
 
 // buildQuery builds the upstream request. Each progress notification restarts its timeout: the returned context
 // ends when that is over.
-func (q *Query) buildQuery(ctx context.Context, params json.RawMessage) (_ context.Context, query mcp.Query, done func()) {
-	query = mcp.Query{Method: q.Method, Params: params, LogLevel: q.LogLevel, Message: q.messageHandler(&q.Reach.Connector), MemoryKey: q.View.Tenant.ID.UUID}
+func (q *UpstreamRequest) buildQuery(ctx context.Context, params json.RawMessage) (_ context.Context, query mcp.OtherRequest, done func()) {
+	query = mcp.OtherRequest{Method: q.Method, Params: params, LogLevel: q.LogLevel, Message: q.messageHandler(&q.Connector.Connector), MemoryKey: q.View.Tenant.ID.UUID}
 	if q.Progress == nil {
 		return ctx, query, func() {}
 	}
-	ctx, w := newWatchdog(ctx, q.Reach.Connector.Timeout)
+	ctx, w := newWatchdog(ctx, q.Connector.Connector.Timeout)
 	query.Timeout = maxCallTime
-	query.Progress = func(n mcp.ProgressNote) {
+	query.Progress = func(n mcp.ProgressNotification) {
 		w.resetTimer()
 		q.Progress(progressParams(n))
 	}
@@ -176,20 +176,20 @@ func (q *Query) buildQuery(ctx context.Context, params json.RawMessage) (_ conte
 }
 
 // queryHash identifies the request in its state.
-func (q *Query) queryHash() []byte {
-	sum := sha256.Sum256([]byte(q.Reach.Connector.ID.String() + " " + q.Method + " " + q.Name))
+func (q *UpstreamRequest) queryHash() []byte {
+	sum := sha256.Sum256([]byte(q.Connector.Connector.ID.String() + " " + q.Method + " " + q.Name))
 	return sum[:]
 }
 
 // upstreamParams replaces a sealed requestState by the server's own.
-func (c *Caller) upstreamParams(q Query) (json.RawMessage, error) {
+func (c *Executor) upstreamParams(q UpstreamRequest) (json.RawMessage, error) {
 	handle, _ := findMember(q.Params, "requestState")
 	if handle == nil {
 		return q.Params, nil
 	}
 	var s callState
 	if isAmbiguous(q.Params) || !c.openHandle(q.View, purposeState, handle, &s) || string(s.Call) != string(q.queryHash()) {
-		return nil, &BadArguments{Sentence: "The requestState is not one of this request. Make it anew, without it."}
+		return nil, &InvalidArgumentsError{Sentence: "The requestState is not one of this request. Make it anew, without it."}
 	}
 	if len(s.State) == 0 {
 		s.State = json.RawMessage("null")
@@ -198,11 +198,11 @@ func (c *Caller) upstreamParams(q Query) (json.RawMessage, error) {
 }
 
 // sealQueryState seals the requestState of an InputRequired result.
-func (c *Caller) sealQueryState(q Query, raw json.RawMessage) (json.RawMessage, error) {
+func (c *Executor) sealQueryState(q UpstreamRequest, raw json.RawMessage) (json.RawMessage, error) {
 	if kind, _ := findMember(raw, "resultType"); string(kind) != `"input_required"` {
 		return raw, nil
 	}
-	if err := checkInputRequest(raw, q.Client, q.Reach.Connector); err != nil {
+	if err := checkInputRequest(raw, q.Client, q.Connector.Connector); err != nil {
 		return nil, err
 	}
 	upstreamState, _ := findMember(raw, "requestState")

@@ -14,19 +14,19 @@ const maxWatches = 200
 
 // WatchResources calls onNotify with the params of resource notifications, by the server's own URIs, until ctx
 // ends (nil) or the server ends the stream. It is not recorded and not rate-limited.
-func (c *Caller) WatchResources(
-	ctx context.Context, v *agentview.View, r *agentview.Reach, uris []string, onNotify func(params json.RawMessage),
+func (c *Executor) WatchResources(
+	ctx context.Context, v *agentview.View, connector *agentview.ConnectorView, uris []string, onNotify func(params json.RawMessage),
 ) error {
 	if !c.watches.TryAcquire(v.Agent.ID) {
 		return tooManyCallsRefusal()
 	}
 	defer c.watches.Release(v.Agent.ID)
-	var credential *credentials.Usable
-	err := c.withSession(ctx, newSessionRequest(v, r, Client{}), &credential, func(s *mcp.Session) error {
+	var credential *credentials.Credential
+	err := c.withSession(ctx, newSessionRequest(v, connector, Client{}), &credential, func(s *mcp.Session) error {
 		return s.Watch(ctx, uris, func(m mcp.Message) { onNotify(m.Params) })
 	})
 	if err != nil && ctx.Err() == nil {
-		return c.explainError(ctx, v, r, err)
+		return c.explainError(ctx, v, connector, err)
 	}
 	return nil
 }

@@ -7,6 +7,6 @@ type Stats struct {
 }
 
 // Stats returns the current gauges.
-func (c *Caller) Stats() Stats {
+func (c *Executor) Stats() Stats {
 	return Stats{Sessions: c.pool.Sessions(), Circuits: c.breakers.countStates(c.o.Now())}
 }

@@ -16,7 +16,7 @@ const (
 )
 
 // sweepLoop runs Sweep until the process stops. Every process does it.
-func (c *Caller) sweepLoop() {
+func (c *Executor) sweepLoop() {
 	tick := time.NewTicker(sweepInterval)
 	defer tick.Stop()
 	for {
@@ -31,7 +31,7 @@ func (c *Caller) sweepLoop() {
 
 // Sweep ends lapsed calls and those of dead processes, reports them, and runs approved calls that no process
 // has claimed.
-func (c *Caller) Sweep(ctx context.Context) {
+func (c *Executor) Sweep(ctx context.Context) {
 	c.endAbandoned(ctx)
 	system := c.o.Store.System()
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
@@ -55,7 +55,7 @@ func (c *Caller) Sweep(ctx context.Context) {
 }
 
 // endAbandoned ends lapsed and abandoned calls in batches until none are left or sweepTimeout is over.
-func (c *Caller) endAbandoned(ctx context.Context) {
+func (c *Executor) endAbandoned(ctx context.Context) {
 	sweepCtx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
 	for more := true; more && sweepCtx.Err() == nil; {
@@ -69,7 +69,7 @@ func (c *Caller) endAbandoned(ctx context.Context) {
 }
 
 // reportAbandoned reports the calls that a sweep ended, with a timeout of its own.
-func (c *Caller) reportAbandoned(ctx context.Context, ended []store.OwnedCallID) {
+func (c *Executor) reportAbandoned(ctx context.Context, ended []store.OwnedCallID) {
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
 	for _, e := range ended {

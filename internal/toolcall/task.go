@@ -13,27 +13,27 @@ import (
 )
 
 // sealTask seals the task's id and stores the task. The call goes on without this process.
-func (a *attempt) sealTask(ctx context.Context, t *mcp.Task) (json.RawMessage, error) {
+func (a *activeCall) sealTask(ctx context.Context, t *mcp.Task) (json.RawMessage, error) {
 	if inputRequests, _ := findMember(t.Raw, "inputRequests"); inputRequests != nil {
-		if err := checkInputRequest(t.Raw, a.order.Client, a.reach.Connector); err != nil {
+		if err := checkInputRequest(t.Raw, a.request.Client, a.connector.Connector); err != nil {
 			return nil, err
 		}
 	}
-	handle, err := a.sealHandle(a.order.View, purposeTask, taskHandle{ID: t.ID, Connector: a.reach.Connector.ID, Call: a.call.ID})
+	handle, err := a.sealHandle(a.request.View, purposeTask, taskHandle{ID: t.ID, Connector: a.connector.Connector.ID, Call: a.call.ID})
 	if err != nil {
 		return nil, err
 	}
 	raw := withMember(t.Raw, "taskId", handle)
-	return raw, a.o.Store.RetryBegun(context.WithoutCancel(ctx), func(ctx context.Context) error {
-		a.o.History.Written(ctx)
-		return a.o.Store.Tenant(a.order.View.Tenant.ID).SaveCallTask(ctx, a.call.ID, trimForHistory(a.order.View, raw), parseString(handle))
+	return raw, a.o.Store.RetryStarted(context.WithoutCancel(ctx), func(ctx context.Context) error {
+		a.o.History.Flush(ctx)
+		return a.o.Store.Tenant(a.request.View.Tenant.ID).SaveCallTask(ctx, a.call.ID, trimForHistory(a.request.View, raw), parseString(handle))
 	})
 }
 
 // TaskRequest sends tasks/get, tasks/update or tasks/cancel for a task in a call's outcome. params are the
-// client's, with the sealed id. An id that is not this agent's is a *BadArguments. Input requests go only to a
+// client's, with the sealed id. An id that is not this agent's is a *InvalidArgumentsError. Input requests go only to a
 // client that declares them.
-func (c *Caller) TaskRequest(ctx context.Context, v *agentview.View, client Client, method string, params json.RawMessage) (json.RawMessage, error) {
+func (c *Executor) TaskRequest(ctx context.Context, v *agentview.View, client Client, method string, params json.RawMessage) (json.RawMessage, error) {
 	if !c.inFlight.TryAcquire(v.Agent.ID) {
 		return nil, tooManyCallsRefusal()
 	}
@@ -41,20 +41,20 @@ func (c *Caller) TaskRequest(ctx context.Context, v *agentview.View, client Clie
 	return c.sendTaskRequest(ctx, v, client, method, params)
 }
 
-func (c *Caller) sendTaskRequest(ctx context.Context, v *agentview.View, client Client, method string, params json.RawMessage) (json.RawMessage, error) {
+func (c *Executor) sendTaskRequest(ctx context.Context, v *agentview.View, client Client, method string, params json.RawMessage) (json.RawMessage, error) {
 	handle, _ := findMember(params, "taskId")
 	var t taskHandle
 	if handle == nil || isAmbiguous(params) || !c.openHandle(v, purposeTask, handle, &t) { // with two ids the server could read the other one
-		return nil, &BadArguments{Sentence: "There is no such task."}
+		return nil, &InvalidArgumentsError{Sentence: "There is no such task."}
 	}
-	q := Query{View: v, Method: method}
+	q := UpstreamRequest{View: v, Method: method}
 	q.Wait = client.Wait
 	if t.ID == "" {
 		return c.handleApprovalTask(ctx, q, t, handle)
 	}
-	index := slices.IndexFunc(v.Reaches, func(r *agentview.Reach) bool { return r.Connector.ID == t.Connector })
+	index := slices.IndexFunc(v.Connectors, func(connector *agentview.ConnectorView) bool { return connector.Connector.ID == t.Connector })
 	if index < 0 {
-		return nil, &Refusal{Code: CodeNotGranted, Sentence: "This agent may not use the connector of this task any more.", CallID: t.Call}
+		return nil, &RefusalError{Code: CodeNotGranted, Sentence: "This agent may not use the connector of this task any more.", CallID: t.Call}
 	}
 	upstreamID, err := json.Marshal(t.ID)
 	if err != nil {
@@ -66,17 +66,17 @@ func (c *Caller) sendTaskRequest(ctx context.Context, v *agentview.View, client 
 	}
 	defer callCtx.endCall()
 	ctx = callCtx
-	q.Reach = v.Reaches[index]
-	if err := c.applyRequestLimits(v, q.Reach); err != nil {
+	q.Connector = v.Connectors[index]
+	if err := c.applyRequestLimits(v, q.Connector); err != nil {
 		return nil, err
 	}
-	var credential *credentials.Usable
+	var credential *credentials.Credential
 	raw, err := c.sendQuery(ctx, &q, withMember(params, "taskId", upstreamID), &credential)
 	if err != nil {
 		return nil, err
 	}
 	if inputRequests, _ := findMember(raw, "inputRequests"); inputRequests != nil {
-		if err := checkInputRequest(raw, client, q.Reach.Connector); err != nil {
+		if err := checkInputRequest(raw, client, q.Connector.Connector); err != nil {
 			return nil, err
 		}
 	}
@@ -88,7 +88,7 @@ func (c *Caller) sendTaskRequest(ctx context.Context, v *agentview.View, client 
 }
 
 // recordTask stores the task's state, and ends the call with it. A failure is only logged.
-func (c *Caller) recordTask(ctx context.Context, v *agentview.View, t taskHandle, raw json.RawMessage) {
+func (c *Executor) recordTask(ctx context.Context, v *agentview.View, t taskHandle, raw json.RawMessage) {
 	var state struct {
 		Status string
 		Result struct {
@@ -117,12 +117,12 @@ func (c *Caller) recordTask(ctx context.Context, v *agentview.View, t taskHandle
 		return
 	}
 	call.Task = trimForHistory(v, withMember(raw, "result", json.RawMessage("null")))
-	calllog.Keep(&call, v.Tenant.CallHistory)
+	calllog.ApplyRetention(&call, v.Tenant.CallHistory)
 	c.logUnsaved(ctx, c.finishTask(ctx, v.Tenant.ID, call))
 }
 
 // finishTask ends the call of a task, and reports it.
-func (c *Caller) finishTask(ctx context.Context, t connectors.TenantID, call connectors.ToolCall) error {
+func (c *Executor) finishTask(ctx context.Context, t connectors.TenantID, call connectors.ToolCall) error {
 	ended, err := c.o.Store.Tenant(t).EndCallTask(ctx, call)
 	if ended {
 		c.reportEnded(ctx, t, call.ID)
@@ -131,13 +131,13 @@ func (c *Caller) finishTask(ctx context.Context, t connectors.TenantID, call con
 }
 
 // reportEnded reports a call that ended outside of its history entry: quota, listeners, metrics.
-func (c *Caller) reportEnded(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID) {
+func (c *Executor) reportEnded(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID) {
 	call, err := c.o.Store.Tenant(t).ToolCall(ctx, id)
 	if err != nil {
 		return
 	}
 	c.refundApproval(ctx, t, call)
-	c.o.History.Tell(t, call)
+	c.o.History.Publish(t, call)
 	if c.o.OnEnd != nil {
 		c.o.OnEnd(call)
 	}
@@ -146,6 +146,6 @@ func (c *Caller) reportEnded(ctx context.Context, t connectors.TenantID, id conn
 // trimForHistory reduces a task's state to what the history may store.
 func trimForHistory(v *agentview.View, raw json.RawMessage) []byte {
 	call := connectors.ToolCall{Structured: raw}
-	calllog.Keep(&call, v.Tenant.CallHistory)
+	calllog.ApplyRetention(&call, v.Tenant.CallHistory)
 	return call.Structured
 }

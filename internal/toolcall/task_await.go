@@ -22,7 +22,7 @@ const (
 
 // awaitTask polls a server's task for a client without task support, within the call's timeout. Task states
 // become progress notifications. If the call ends first, the task is cancelled.
-func (a *attempt) awaitTask(ctx context.Context, call mcp.Call, t *mcp.Task) (*mcp.Result, error) {
+func (a *activeCall) awaitTask(ctx context.Context, call mcp.Call, t *mcp.Task) (*mcp.Result, error) {
 	ctx, stop := a.withTaskTimeout(ctx)
 	defer stop()
 	result, err := a.followTask(ctx, call, t)
@@ -33,18 +33,18 @@ func (a *attempt) awaitTask(ctx context.Context, call mcp.Call, t *mcp.Task) (*m
 }
 
 // withTaskTimeout bounds the wait by the call's timeout. With progress the watchdog applies, and maxCallTime.
-func (a *attempt) withTaskTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
-	if a.order.Progress != nil || a.order.Ask != nil {
+func (a *activeCall) withTaskTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	if a.request.Progress != nil || a.request.SendRequest != nil {
 		return context.WithTimeoutCause(ctx, maxCallTime, errTimeout)
 	}
-	remaining := a.call.StartedAt.Add(a.reach.Connector.Timeout).Sub(a.o.Now())
+	remaining := a.call.StartedAt.Add(a.connector.Connector.Timeout).Sub(a.o.Now())
 	if a.call.ApprovedBy != "" { // StartedAt was when approval was requested
-		remaining = a.reach.Connector.Timeout
+		remaining = a.connector.Connector.Timeout
 	}
 	return context.WithTimeoutCause(ctx, remaining, errTimeout)
 }
 
-func (a *attempt) followTask(ctx context.Context, call mcp.Call, t *mcp.Task) (*mcp.Result, error) {
+func (a *activeCall) followTask(ctx context.Context, call mcp.Call, t *mcp.Task) (*mcp.Result, error) {
 	id, progress := t.ID, taskProgress{}
 	for rounds := 0; ; {
 		switch t.Status {
@@ -68,13 +68,13 @@ func (a *attempt) followTask(ctx context.Context, call mcp.Call, t *mcp.Task) (*
 		progress.reportProgress(a, call, t)
 		var err error
 		if t, err = a.pollTask(ctx, id, t); err != nil {
-			return nil, a.explainError(ctx, a.order.View, a.reach, err)
+			return nil, a.explainError(ctx, a.request.View, a.connector, err)
 		}
 	}
 }
 
 // pollTask returns the task after one interval. Retryable failures are retried.
-func (a *attempt) pollTask(ctx context.Context, id string, t *mcp.Task) (*mcp.Task, error) {
+func (a *activeCall) pollTask(ctx context.Context, id string, t *mcp.Task) (*mcp.Task, error) {
 	interval := t.PollInterval
 	if interval == 0 {
 		interval = defaultTaskPoll
@@ -88,7 +88,7 @@ func (a *attempt) pollTask(ctx context.Context, id string, t *mcp.Task) (*mcp.Ta
 			return nil, context.Cause(ctx)
 		}
 		err := a.withTaskSession(ctx, func(ctx context.Context, s *mcp.Session) (err error) {
-			t, err = s.Task(ctx, a.order.View.Tenant.ID.UUID, id)
+			t, err = s.Task(ctx, a.request.View.Tenant.ID.UUID, id)
 			return err
 		})
 		if failure, ok := err.(*mcp.Error); !ok || !failure.Retryable { //nolint:errorlint // package mcp returns it bare
@@ -98,14 +98,14 @@ func (a *attempt) pollTask(ctx context.Context, id string, t *mcp.Task) (*mcp.Ta
 }
 
 // withTaskSession sends a request about a task, with the call's credential.
-func (a *attempt) withTaskSession(ctx context.Context, do func(context.Context, *mcp.Session) error) error {
-	w := newSessionRequest(a.order.View, a.reach, Client{})
-	w.Safe = true
+func (a *activeCall) withTaskSession(ctx context.Context, do func(context.Context, *mcp.Session) error) error {
+	w := newSessionRequest(a.request.View, a.connector, Client{})
+	w.Retryable = true
 	return a.withSession(ctx, w, &a.credential, func(s *mcp.Session) error { return do(ctx, s) })
 }
 
 // answerTask asks the client for a task's input. A client without Ask cannot give any.
-func (a *attempt) answerTask(ctx context.Context, call mcp.Call, id string, t *mcp.Task) error {
+func (a *activeCall) answerTask(ctx context.Context, call mcp.Call, id string, t *mcp.Task) error {
 	var requests map[string]struct {
 		Method string
 		Params json.RawMessage
@@ -117,7 +117,7 @@ func (a *attempt) answerTask(ctx context.Context, call mcp.Call, id string, t *m
 	for key, request := range requests {
 		answer, err := call.Answer(mcp.InputRequest{Method: request.Method, Params: request.Params})
 		if err != nil {
-			return a.explainError(ctx, a.order.View, a.reach, &mcp.Error{Phase: mcp.PhaseCall, Reason: mcp.ReasonInput, Err: err})
+			return a.explainError(ctx, a.request.View, a.connector, &mcp.Error{Phase: mcp.PhaseCall, Reason: mcp.ReasonInput, Err: err})
 		}
 		answers[key] = answer
 	}
@@ -126,12 +126,12 @@ func (a *attempt) answerTask(ctx context.Context, call mcp.Call, id string, t *m
 		err = a.withTaskSession(ctx, func(ctx context.Context, s *mcp.Session) error { return s.AnswerTask(ctx, id, responses) })
 	}
 	if err != nil {
-		return a.explainError(ctx, a.order.View, a.reach, err)
+		return a.explainError(ctx, a.request.View, a.connector, err)
 	}
 	return nil
 }
 
-func (a *attempt) abandonTask(ctx context.Context, id string) {
+func (a *activeCall) abandonTask(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTaskTimeout)
 	defer cancel()
 	_ = a.withTaskSession(ctx, func(ctx context.Context, s *mcp.Session) error { return s.CancelTask(ctx, id) }) // on failure the server ends the task by its TTL
@@ -143,16 +143,16 @@ type taskProgress struct {
 	last  []byte
 }
 
-func (p *taskProgress) reportProgress(a *attempt, call mcp.Call, t *mcp.Task) {
+func (p *taskProgress) reportProgress(a *activeCall, call mcp.Call, t *mcp.Task) {
 	if bytes.Equal(p.last, t.Raw) {
 		return
 	}
 	p.last = bytes.Clone(t.Raw)
 	if call.Progress != nil {
-		call.Progress(mcp.ProgressNote{Progress: float64(p.count), Message: t.Message})
+		call.Progress(mcp.ProgressNotification{Progress: float64(p.count), Message: t.Message})
 		p.count++
 	}
-	a.queueProgress(callProgress{note: mcp.ProgressNote{Message: t.Message}, isTask: true})
+	a.queueProgress(callProgress{note: mcp.ProgressNotification{Message: t.Message}, isTask: true})
 }
 
 // taskResult is the call's result from a completed task.
@@ -169,13 +169,13 @@ func taskResult(t *mcp.Task) *mcp.Result {
 }
 
 // taskError is the call's error from a failed task.
-func (a *attempt) taskError(t *mcp.Task) error {
+func (a *activeCall) taskError(t *mcp.Task) error {
 	if t.Error != nil && t.Error.Code != 0 {
 		return &mcp.Error{Phase: mcp.PhaseCall, Reason: mcp.ReasonRPC, RPCCode: t.Error.Code, RPC: t.Error}
 	}
 	return a.taskRefusal("made a task of this call, and the task failed.")
 }
 
-func (a *attempt) taskRefusal(reason string) *Refusal {
-	return &Refusal{Code: CodeUpstream, Sentence: fmt.Sprintf("The server of %q %s", a.reach.Connector.Name, reason)}
+func (a *activeCall) taskRefusal(reason string) *RefusalError {
+	return &RefusalError{Code: CodeUpstream, Sentence: fmt.Sprintf("The server of %q %s", a.connector.Connector.Name, reason)}
 }

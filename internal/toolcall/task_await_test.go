@@ -46,10 +46,10 @@ func TestTask_AwaitedForClientWithoutTasks(t *testing.T) {
 	b := newBench(t, withModernDialer)
 	c := b.connector(t, b.remote)
 	b.remote.set(returnTask(nil, `"status":"working","statusMessage":"half"`, `"status":"working","statusMessage":"half"`, completedTask))
-	order := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
+	request := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
 	var progress []string
-	order.Progress = func(params json.RawMessage) { progress = append(progress, string(params)) }
-	out, err := b.Call(t.Context(), order)
+	request.Progress = func(params json.RawMessage) { progress = append(progress, string(params)) }
+	out, err := b.Call(t.Context(), request)
 	must(t, err)
 	if want := `{"content":[{"type":"text","text":"done"}],"x":12345678901234567890}`; out.Task || string(out.Raw) != want {
 		t.Errorf("raw = %s", out.Raw)
@@ -67,10 +67,10 @@ func TestTask_EndFinishesCall(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, withModernDialer)
 	c := b.connector(t, b.remote)
-	order := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
+	request := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
 	callWith := func(state string) (toolcall.Outcome, error) {
 		b.remote.set(returnTask(nil, state))
-		return b.Call(t.Context(), order)
+		return b.Call(t.Context(), request)
 	}
 	out, err := callWith(`"status":"completed","result":{"content":[],"isError":true}`)
 	must(t, err)
@@ -108,12 +108,12 @@ func TestTask_CancelledWhenCallerLeaves(t *testing.T) {
 			c := b.connector(t, b.remote, func(d *connectors.Draft) { d.Timeout = tc.timeout })
 			requests := make(chan string, 100)
 			b.remote.set(returnTask(requests, `"status":"working"`))
-			order := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
+			request := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			results := make(chan error, 1)
 			go func() {
-				_, err := b.Call(ctx, order)
+				_, err := b.Call(ctx, request)
 				results <- err
 			}()
 			<-requests
@@ -143,12 +143,12 @@ func TestTask_AsksClientDuringCall(t *testing.T) {
 	c := b.connector(t, b.remote)
 	requests := make(chan string, 10)
 	b.remote.set(returnTask(requests, `"status":"input_required","inputRequests":{"k":{"method":"roots/list","params":{}}}`, completedTask))
-	order := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
-	order.Capabilities = json.RawMessage(`{"roots":{}}`)
-	order.Ask = func(_ context.Context, method string, _ json.RawMessage) (json.RawMessage, error) {
+	request := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
+	request.Capabilities = json.RawMessage(`{"roots":{}}`)
+	request.SendRequest = func(_ context.Context, method string, _ json.RawMessage) (json.RawMessage, error) {
 		return json.RawMessage(fmt.Sprintf(`{"asked":%q}`, method)), nil
 	}
-	out, err := b.Call(t.Context(), order)
+	out, err := b.Call(t.Context(), request)
 	must(t, err)
 	if out.Task || !strings.Contains(string(out.Raw), "done") {
 		t.Errorf("raw = %s", out.Raw)

@@ -18,8 +18,8 @@ import (
 // maxCallTime bounds a call that reports progress or asks for input.
 const maxCallTime = time.Hour
 
-// errWaited means that the request waited for the database, so that its policy must be checked again.
-var errWaited = errors.New("the request waited for the database")
+// errPolicyStale means that the request waited for the database, so that its policy must be checked again.
+var errPolicyStale = errors.New("the request waited for the database")
 
 // policyCheck is when a request's policy was last checked, as time spent waiting for the database. The zero
 // value: before any wait.
@@ -43,41 +43,41 @@ func (p policyCheck) isStale(wait *store.WaitBudget) bool {
 
 // forwardCall sends the call unless the circuit is open, and explains errors. A call that waited for the
 // database is checked again first.
-func (a *attempt) forwardCall(ctx context.Context) (*mcp.Result, error) {
+func (a *activeCall) forwardCall(ctx context.Context) (*mcp.Result, error) {
 	for {
 		result, err := a.forwardOnce(ctx)
-		if !errors.Is(err, errWaited) {
+		if !errors.Is(err, errPolicyStale) {
 			return result, err
 		}
-		a.lastCheck = policyCheck{waited: a.order.Wait.Spent(), fromDatabase: true}
+		a.lastCheck = policyCheck{waited: a.request.Wait.Spent(), fromDatabase: true}
 		if err := a.recheckPolicy(ctx); err != nil {
-			return nil, a.explainHeld(ctx, err)
+			return nil, a.explainBlocked(ctx, err)
 		}
 	}
 }
 
 // recheckPolicy checks the policy of a call that waited for the database.
-func (a *attempt) recheckPolicy(ctx context.Context) error {
+func (a *activeCall) recheckPolicy(ctx context.Context) error {
 	if a.approval != nil {
 		return a.recheckApproval(ctx, *a.approval)
 	}
 	if err := a.reauthorize(ctx); err != nil {
 		return err
 	}
-	if a.call.ApprovedBy == "" && a.order.Tool.AsksAt(a.o.Now()) {
-		return &Refusal{Code: CodeUnavailable, RetryAfter: time.Second, Sentence: "A person has to agree to this call now, which changed while it waited. Make it again."}
+	if a.call.ApprovedBy == "" && a.request.Tool.NeedsApprovalAt(a.o.Now()) {
+		return &RefusalError{Code: CodeUnavailable, RetryAfter: time.Second, Sentence: "A person has to agree to this call now, which changed while it waited. Make it again."}
 	}
 	return nil
 }
 
-// forwardOnce returns errWaited if the call waited since its last check.
-func (a *attempt) forwardOnce(ctx context.Context) (result *mcp.Result, err error) {
+// forwardOnce returns errPolicyStale if the call waited since its last check.
+func (a *activeCall) forwardOnce(ctx context.Context) (result *mcp.Result, err error) {
 	ctx, call, done := a.buildCall(ctx)
 	defer done()
-	err = a.withBreaker(ctx, a.order.View, a.reach, func() error {
+	err = a.withBreaker(ctx, a.request.View, a.connector, func() error {
 		return a.withSession(ctx, a.sessionRequest(), &a.credential, func(s *mcp.Session) error {
-			if !a.wasSent && a.lastCheck.isStale(a.order.Wait) {
-				return errWaited
+			if !a.wasSent && a.lastCheck.isStale(a.request.Wait) {
+				return errPolicyStale
 			}
 			a.wasSent = true
 			result, err = a.sendTraced(ctx, s, call)
@@ -85,23 +85,23 @@ func (a *attempt) forwardOnce(ctx context.Context) (result *mcp.Result, err erro
 		})
 	})
 	switch {
-	case errors.Is(err, errWaited):
+	case errors.Is(err, errPolicyStale):
 		return nil, err
 	case err != nil:
-		return nil, a.explainError(ctx, a.order.View, a.reach, err)
+		return nil, a.explainError(ctx, a.request.View, a.connector, err)
 	}
-	a.recordCredentialUse(a.order.View.Tenant.ID, a.credential)
-	if result.Task != nil && !a.order.Task {
+	a.recordCredentialUse(a.request.View.Tenant.ID, a.credential)
+	if result.Task != nil && !a.request.Task {
 		return a.awaitTask(ctx, call, result.Task)
 	}
 	return result, nil
 }
 
 // withBreaker runs do behind the server's breaker.
-func (c *Caller) withBreaker(ctx context.Context, v *agentview.View, r *agentview.Reach, do func() error) error {
-	p, wait, ok := c.breakers.acquirePermit(serverKey{v.Tenant.ID, r.Connector.ID}, v.Agent.ID, c.o.Now())
+func (c *Executor) withBreaker(ctx context.Context, v *agentview.View, connector *agentview.ConnectorView, do func() error) error {
+	p, wait, ok := c.breakers.acquirePermit(serverKey{v.Tenant.ID, connector.Connector.ID}, v.Agent.ID, c.o.Now())
 	if !ok {
-		return circuitOpenRefusal(r.Connector.Name, wait)
+		return circuitOpenRefusal(connector.Connector.Name, wait)
 	}
 	signal := signalNone
 	defer func() { c.breakers.recordSignal(p, signal, c.o.Now()) }()
@@ -131,18 +131,18 @@ func toHealthSignal(ctx context.Context, err error) healthSignal {
 }
 
 // sessionRequest describes the session that the call needs.
-func (a *attempt) sessionRequest() upstream.SessionRequest {
-	w := newSessionRequest(a.order.View, a.reach, a.order.Client)
-	hints := a.order.Tool.Hints
-	w.Safe = hints.ReadOnly != nil && *hints.ReadOnly || hints.Idempotent != nil && *hints.Idempotent
+func (a *activeCall) sessionRequest() upstream.SessionRequest {
+	w := newSessionRequest(a.request.View, a.connector, a.request.Client)
+	hints := a.request.Tool.Hints
+	w.Retryable = hints.ReadOnly != nil && *hints.ReadOnly || hints.Idempotent != nil && *hints.Idempotent
 	return w
 }
 
-func newSessionRequest(v *agentview.View, r *agentview.Reach, client Client) upstream.SessionRequest {
-	w := upstream.SessionRequest{Tenant: v.Tenant.ID, Connector: r.Connector, Agent: &v.Agent.ID, Wait: client.Wait}
-	if client.Ask != nil {
+func newSessionRequest(v *agentview.View, connector *agentview.ConnectorView, client Client) upstream.SessionRequest {
+	w := upstream.SessionRequest{Tenant: v.Tenant.ID, Connector: connector.Connector, Agent: &v.Agent.ID, Wait: client.Wait}
+	if client.SendRequest != nil {
 		w.Capabilities = normalizeCapabilities(client.Capabilities)
-		w.Private = w.Capabilities != "" && hasSharedStream(&r.Connector)
+		w.PerAgent = w.Capabilities != "" && hasSharedStream(&connector.Connector)
 	}
 	return w
 }
@@ -155,36 +155,36 @@ func hasSharedStream(c *connectors.Connector) bool {
 
 // buildCall builds the upstream call. Progress restarts its timeout and questions pause it: the returned
 // context ends when it is over.
-func (a *attempt) buildCall(ctx context.Context) (_ context.Context, call mcp.Call, done func()) {
-	o := a.order
+func (a *activeCall) buildCall(ctx context.Context) (_ context.Context, call mcp.Call, done func()) {
+	request := a.request
 	call = mcp.Call{
-		Name: o.Tool.Name, Arguments: o.Arguments, Meta: o.Meta, InputSchema: o.Tool.InputSchema, Timeout: a.reach.Connector.Timeout,
-		LogLevel: o.LogLevel, Lend: a.mayLend, CallerKey: o.View.Agent.ID.UUID, MemoryKey: o.View.Tenant.ID.UUID,
+		Name: request.Tool.Name, Arguments: request.Arguments, Meta: request.Meta, InputSchema: request.Tool.InputSchema, Timeout: a.connector.Connector.Timeout,
+		LogLevel: request.LogLevel, AllowPooled: a.mayLend, CallerKey: request.View.Agent.ID.UUID, MemoryKey: request.View.Tenant.ID.UUID,
 	}
-	if o.Input != nil {
-		call.Input = &mcp.Input{Responses: o.Input.Responses, State: a.resumed.State}
+	if request.Input != nil {
+		call.Input = &mcp.Input{Responses: request.Input.Responses, State: a.resumed.State}
 	}
-	call.Message = o.messageHandler(&a.reach.Connector)
-	if o.Progress == nil && o.Ask == nil {
+	call.Message = request.messageHandler(&a.connector.Connector)
+	if request.Progress == nil && request.SendRequest == nil {
 		return ctx, call, func() {}
 	}
 	ctx, w := newWatchdog(ctx, call.Timeout)
 	call.Timeout = maxCallTime
-	if o.Progress != nil {
-		call.Progress = func(n mcp.ProgressNote) {
+	if request.Progress != nil {
+		call.Progress = func(n mcp.ProgressNotification) {
 			w.resetTimer()
 			a.queueProgress(callProgress{note: n})
-			o.Progress(progressParams(n))
+			request.Progress(progressParams(n))
 		}
 	}
-	if o.Ask != nil {
-		caps := parseCapabilities(o.Capabilities)
+	if request.SendRequest != nil {
+		caps := parseCapabilities(request.Capabilities)
 		call.Answer = func(r mcp.InputRequest) (json.RawMessage, error) {
 			if !caps.canAnswer(r.Method, r.Params) {
 				return nil, errUnsupportedRequest
 			}
 			defer w.pause()()
-			return o.Ask(ctx, r.Method, r.Params)
+			return request.SendRequest(ctx, r.Method, r.Params)
 		}
 	}
 	return ctx, call, w.stop
@@ -202,7 +202,7 @@ func (c *Client) messageHandler(connector *connectors.Connector) func(mcp.Messag
 	}
 }
 
-func progressParams(n mcp.ProgressNote) json.RawMessage {
+func progressParams(n mcp.ProgressNotification) json.RawMessage {
 	params := struct {
 		Progress float64 `json:"progress"`
 		Total    float64 `json:"total,omitempty"`
@@ -216,8 +216,8 @@ func progressParams(n mcp.ProgressNote) json.RawMessage {
 }
 
 // withSession runs do in a session. A refused token is reported, and a machine retries once with a new one.
-func (c *Caller) withSession(ctx context.Context, w upstream.SessionRequest, credential **credentials.Usable, do func(*mcp.Session) error) error {
-	w.Sent = credential
+func (c *Executor) withSession(ctx context.Context, w upstream.SessionRequest, credential **credentials.Credential, do func(*mcp.Session) error) error {
+	w.OnCredential = credential
 	err := c.pool.Use(ctx, w, do)
 	if err == nil {
 		return nil

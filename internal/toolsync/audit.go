@@ -10,10 +10,10 @@ import (
 
 // auditEvent returns the audit entry of the request, with its connector; nil: the request is not audited.
 func (r Request) auditEvent(c connectors.Connector) *store.Event {
-	if r.Asked == nil {
+	if r.AuditEvent == nil {
 		return nil
 	}
-	e := *r.Asked
+	e := *r.AuditEvent
 	e.Target = c.Slug
 	e.Detail = map[string]any{"connector_id": c.ID.String()}
 	if r.Agent != nil {

@@ -69,8 +69,8 @@ func (h *claimSet) markCertain() {
 	h.uncertain = false
 }
 
-// releaseForgotten releases the claims that the database has for this process and the set does not hold.
-func (s *Syncer) releaseForgotten(ctx context.Context) {
+// releaseUnknownClaims releases the claims that the database has for this process and the set does not hold.
+func (s *Syncer) releaseUnknownClaims(ctx context.Context) {
 	if _, uncertain := s.claims.list(); !uncertain {
 		return
 	}

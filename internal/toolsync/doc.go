@@ -6,7 +6,7 @@
 //  2. start the run in the database, which admits one run of a connector at a time, on any replica
 //  3. choose the credentials to try, in order (plan.go)
 //  4. open a session and list the tools, bounded in time and bytes, with no transaction open (run.go); renew a refused
-//     token once (renew.go); list prompts and resources if the server has those capabilities (items.go)
+//     token once (token_refresh.go); list prompts and resources if the server has those capabilities (items.go)
 //  5. store (save.go): one statement if the hash of the list is unchanged, else compare and write the differences in one
 //     transaction
 //

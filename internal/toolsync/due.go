@@ -28,7 +28,7 @@ const (
 //  4. List the tools, one goroutine a connector.
 //  5. Write unchanged and failed outcomes in batches (outcomes.go). A changed list gets a run of its own.
 func (s *Syncer) SyncDue(ctx context.Context, shards []int) (int, error) {
-	ctx, cancel := s.untilDraining(ctx)
+	ctx, cancel := s.contextUntilDrain(ctx)
 	defer cancel()
 	started := 0
 	for {
@@ -40,10 +40,10 @@ func (s *Syncer) SyncDue(ctx context.Context, shards []int) (int, error) {
 	}
 }
 
-// SyncFew claims once, in all shards, for the slots that are free now. It serves processes with little to do.
+// SyncDueOnce claims once, in all shards, for the slots that are free now. It serves processes with little to do.
 // more reports that connectors may still be due.
-func (s *Syncer) SyncFew(ctx context.Context) (started int, more bool, err error) {
-	ctx, cancel := s.untilDraining(ctx)
+func (s *Syncer) SyncDueOnce(ctx context.Context) (started int, more bool, err error) {
+	ctx, cancel := s.contextUntilDrain(ctx)
 	defer cancel()
 	slots, _ := s.slots.tryReserve(1, claimBatch)
 	if slots == 0 {
@@ -52,8 +52,8 @@ func (s *Syncer) SyncFew(ctx context.Context) (started int, more bool, err error
 	return s.startDue(ctx, slots, allShards())
 }
 
-// untilDraining returns a context that also ends when Drain is called, after which no sync may begin.
-func (s *Syncer) untilDraining(ctx context.Context) (context.Context, func()) {
+// contextUntilDrain returns a context that also ends when Drain is called, after which no sync may begin.
+func (s *Syncer) contextUntilDrain(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	unbind := context.AfterFunc(s.heartbeat.draining, cancel)
 	return ctx, func() { unbind(); cancel() }

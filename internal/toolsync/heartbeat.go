@@ -111,7 +111,7 @@ func (s *Syncer) sendHeartbeat(ctx context.Context) {
 		return
 	}
 	// A panic below must not delay the heartbeat, or the process would count as dead.
-	safe.Func(safe.Sync, func() { s.releaseForgotten(ctx) })()
+	safe.Func(safe.Sync, func() { s.releaseUnknownClaims(ctx) })()
 	for _, unsaved := range s.heartbeat.takeUnsaved() {
 		s.retryUnsaved(ctx, unsaved)
 	}

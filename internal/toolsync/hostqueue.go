@@ -185,7 +185,7 @@ func (s *hostSlot) waitForHost(ctx context.Context) (retryAfter time.Duration, e
 		case <-s.granted:
 			return 0, nil
 		case <-patience.C:
-			extension, retryAfter, err := s.extendOrLeave(deadline)
+			extension, retryAfter, err := s.extendOrGiveUp(deadline)
 			if extension <= 0 {
 				return retryAfter, err
 			}
@@ -197,9 +197,9 @@ func (s *hostSlot) waitForHost(ctx context.Context) (retryAfter time.Duration, e
 	}
 }
 
-// extendOrLeave leaves the queue with errHostBusy, unless the slot was granted at the same moment (no error) or
+// extendOrGiveUp leaves the queue with errHostBusy, unless the slot was granted at the same moment (no error) or
 // the queue moves: extension is then how much longer to wait.
-func (s *hostSlot) extendOrLeave(deadline time.Time) (extension, retryAfter time.Duration, err error) {
+func (s *hostSlot) extendOrGiveUp(deadline time.Time) (extension, retryAfter time.Duration, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h, now := s.hosts[s.hostKey], time.Now()

@@ -50,7 +50,7 @@ var quarantineSource = map[connectors.ItemKind]string{
 func (o *serverItems) addList(l itemList, raws []json.RawMessage) {
 	o.items = append(o.items, connectors.ReadItems(l.kind, raws)...)
 	for _, raw := range raws {
-		if _, defect := mcp.Conform(l.list, raw); defect != "" {
+		if _, defect := mcp.NormalizeItem(l.list, raw); defect != "" {
 			o.quarantined = append(o.quarantined, connectors.Quarantined{Name: connectors.ItemKey(l.kind, raw), Reason: defect + " " + quarantineSource[l.kind], Raw: raw})
 		}
 	}

@@ -16,7 +16,7 @@ import (
 type Listener struct {
 	// OnOpen is called with the credential of the stream (nil: none) when it is open, and again after each
 	// reconnect.
-	OnOpen        func(with *credentials.Usable)
+	OnOpen        func(with *credentials.Credential)
 	OnReopen      func() // the stream was reopened: notifications in between are lost
 	OnMessage     func(mcp.Message)
 	MinStreamLife time.Duration // minimum life of a stream that is reopened in the same session
@@ -27,7 +27,7 @@ type Listener struct {
 func (s *Syncer) Listen(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, l Listener) error {
 	attempts, err := s.planAttempts(ctx, tenant, c, nil)
 	for _, a := range attempts {
-		if err = s.listenWith(ctx, tenant, c, a, l); ctx.Err() != nil || !asksForCredential(err) {
+		if err = s.listenWith(ctx, tenant, c, a, l); ctx.Err() != nil || !isUnauthorized(err) {
 			break
 		}
 	}

@@ -81,7 +81,7 @@ func TestHeartbeat_PanicKeepsUnsavedRuns(t *testing.T) {
 // The store panics while the sync reads.
 func TestScheduledSync_PanicWhileListingIsAFailure(t *testing.T) {
 	t.Parallel()
-	r := &scheduledRun{run: run{Syncer: newPanickingSyncer(), cachedInfo: &mcp.Known{}}}
+	r := &scheduledRun{run: run{Syncer: newPanickingSyncer(), cachedInfo: &mcp.CachedServerInfo{}}}
 	if _, err := r.fetchListing(t.Context()); err == nil {
 		t.Error("no error")
 	}

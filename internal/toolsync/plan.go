@@ -10,7 +10,7 @@ import (
 // attempt is one session to try, with a credential or without (nil). The next attempt follows only if the
 // server asks for a credential.
 type attempt struct {
-	credential *credentials.Usable
+	credential *credentials.Credential
 	env        connectors.Environment // of a stdio program
 }
 
@@ -33,16 +33,16 @@ func (s *Syncer) planAttempts(
 		return []attempt{anonymous}, nil
 	}
 	if c.CredentialMode == connectors.CredentialShared || agent != nil {
-		usable, err := s.credentials.Resolve(ctx, tenant, c, agent)
+		credential, err := s.credentials.Resolve(ctx, tenant, c, agent)
 		switch {
 		case err != nil:
 			return nil, err
-		case usable != nil:
-			return []attempt{{credential: usable}}, nil
+		case credential != nil:
+			return []attempt{{credential: credential}}, nil
 		case c.CredentialMode == connectors.CredentialShared:
 			return []attempt{anonymous}, nil
 		default:
-			return nil, s.credentials.WhyMissing(ctx, tenant, c, agent)
+			return nil, s.credentials.ExplainMissing(ctx, tenant, c, agent)
 		}
 	}
 	last, err := s.credentials.LastUsed(ctx, tenant, c)

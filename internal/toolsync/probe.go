@@ -74,11 +74,11 @@ func (s *Syncer) storedAttempts(
 	changed.ID = c.ID
 	machine := c.Auth.Type == connectors.AuthClientCredentials || c.Auth.Type == connectors.AuthPrivateKeyJWT
 	if machine && changed.CredentialMode == connectors.CredentialShared && !changed.OAuth.Equal(c.OAuth) {
-		headers, err := s.credentials.Trial(ctx, tenant, changed)
+		headers, err := s.credentials.HeadersForDraft(ctx, tenant, changed)
 		if headers == nil {
 			return []attempt{{}}, err
 		}
-		return []attempt{{credential: &credentials.Usable{Headers: headers}}}, err
+		return []attempt{{credential: &credentials.Credential{Headers: headers}}}, err
 	}
 	changed.OAuth = c.OAuth
 	return s.planAttempts(ctx, tenant, changed, nil)
@@ -169,11 +169,11 @@ func (s *Syncer) enteredAttempts(ctx context.Context, c connectors.Connector, se
 	if secret.Empty() || c.Auth.Type == connectors.AuthOAuth2 {
 		return []attempt{{}}, nil
 	}
-	headers, err := s.credentials.Entered(ctx, c, secret)
+	headers, err := s.credentials.HeadersFor(ctx, c, secret)
 	if err != nil {
 		return nil, fmt.Errorf("test a connector: %w", err)
 	}
-	return []attempt{{credential: &credentials.Usable{Headers: headers}}}, nil
+	return []attempt{{credential: &credentials.Credential{Headers: headers}}}, nil
 }
 
 func (s *Syncer) tryAttempts(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, attempts []attempt) (report ProbeReport) {
@@ -197,7 +197,7 @@ func (s *Syncer) tryAttempts(ctx context.Context, tenant connectors.TenantID, c 
 			return report
 		}
 		report.Error = explainError(err, c, a.credential != nil)
-		if !asksForCredential(err) {
+		if !isUnauthorized(err) {
 			return report
 		}
 	}

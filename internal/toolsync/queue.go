@@ -22,7 +22,7 @@ func (s *Syncer) Queue(ctx context.Context, tenant connectors.TenantID, req Requ
 	if !c.Enabled {
 		return connectors.SyncRun{}, disabledError(c)
 	}
-	return st.QueueSync(ctx, store.NewRun{ConnectorID: c.ID, AgentID: agent, Trigger: req.Trigger, Asked: req.auditEvent(c)})
+	return st.QueueSync(ctx, store.NewRun{ConnectorID: c.ID, AgentID: agent, Trigger: req.Trigger, AuditEvent: req.auditEvent(c)})
 }
 
 // QueueAll queues a run of every enabled connector that has none queued, and returns their number. auditEvent
@@ -31,7 +31,7 @@ func (s *Syncer) QueueAll(ctx context.Context, tenant connectors.TenantID, trigg
 	return s.store.Tenant(tenant).QueueAllSyncs(ctx, trigger, auditEvent)
 }
 
-// Abandon ends a queued run that could not be performed, so that it does not block later ones.
-func (s *Syncer) Abandon(ctx context.Context, tenant connectors.TenantID, id connectors.SyncRunID, cause error) {
+// FailQueued ends a queued run that could not be performed, so that it does not block later ones.
+func (s *Syncer) FailQueued(ctx context.Context, tenant connectors.TenantID, id connectors.SyncRunID, cause error) {
 	s.recordFailure(ctx, tenant, id, fault.Wrap(fault.Internal, cause, "Something went wrong on our side."), store.ServerObservation{})
 }

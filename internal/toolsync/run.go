@@ -18,16 +18,16 @@ import (
 // run is an active sync run.
 type run struct {
 	*Syncer
-	tenant         connectors.TenantID
-	connector      connectors.Connector
-	id             connectors.SyncRunID
-	agent          *connectors.AgentID
-	seen           store.ServerObservation
-	items          serverItems
-	trace          mcp.Trace
-	cachedInfo     *mcp.Known // server info of an earlier sync; nil: request it
-	usedCachedInfo bool       // cachedInfo replaced the request
-	hidesProgress  bool       // no watcher sees its steps
+	tenant           connectors.TenantID
+	connector        connectors.Connector
+	id               connectors.SyncRunID
+	agent            *connectors.AgentID
+	observation      store.ServerObservation
+	items            serverItems
+	trace            mcp.Trace
+	cachedInfo       *mcp.CachedServerInfo // server info of an earlier sync; nil: request it
+	usedCachedInfo   bool                  // cachedInfo replaced the request
+	suppressProgress bool                  // no watcher sees its steps
 }
 
 // listAndStore performs a started run. It always ends the run.
@@ -52,7 +52,7 @@ func (r *run) runAndRecord(
 		}
 		if err != nil {
 			f := r.classifyFailure(ctx, err)
-			done, err = r.recordFailure(ctx, r.tenant, r.id, f, r.seen), f
+			done, err = r.recordFailure(ctx, r.tenant, r.id, f, r.observation), f
 		}
 		r.storeRequests(ctx, done)
 		r.feed.send(r.tenant, Progress{Connector: r.connector.ID, Run: r.id, Done: true})
@@ -77,10 +77,10 @@ func (r *run) fetchTools(ctx context.Context) (mcp.ToolList, error) {
 		return mcp.ToolList{}, err
 	}
 	for i, a := range attempts {
-		list, err := r.listWithRenewal(ctx, a)
-		unauthorized := asksForCredential(err)
+		list, err := r.listWithRefresh(ctx, a)
+		unauthorized := isUnauthorized(err)
 		if behaviour := authBehaviour(r.connector, a, unauthorized); behaviour != "" && (err == nil || unauthorized) {
-			r.seen.AuthBehaviour = behaviour
+			r.observation.AuthBehaviour = behaviour
 		}
 		switch {
 		case err == nil:
@@ -89,7 +89,7 @@ func (r *run) fetchTools(ctx context.Context) (mcp.ToolList, error) {
 		case unauthorized && i+1 < len(attempts):
 			continue
 		case unauthorized && a.credential == nil && r.connector.Auth.Type != connectors.AuthNone:
-			return list, r.credentials.WhyMissing(ctx, r.tenant, r.connector, r.agent)
+			return list, r.credentials.ExplainMissing(ctx, r.tenant, r.connector, r.agent)
 		default:
 			return list, r.explainAttempt(ctx, err, a)
 		}
@@ -119,7 +119,7 @@ func (r *run) listOnce(ctx context.Context, a attempt) (mcp.ToolList, error) {
 		return mcp.ToolList{}, err
 	}
 	defer session.Close(ctx)
-	r.seen.Server, r.seen.Era = connectors.Server(session.Server()), string(session.Era())
+	r.observation.Server, r.observation.Era = connectors.Server(session.Server()), string(session.Era())
 	list, err := listTools(ctx, session)
 	if err == nil {
 		r.recordServer(session)
@@ -132,7 +132,7 @@ func (r *run) listOnce(ctx context.Context, a attempt) (mcp.ToolList, error) {
 func (r *run) newObservedTarget(ctx context.Context, a attempt) mcp.Target {
 	t := r.Syncer.newTarget(ctx, r.tenant, r.connector, a)
 	t.Trace, t.Known = &r.trace, r.cachedInfo
-	if r.hidesProgress {
+	if r.suppressProgress {
 		return t
 	}
 	t.Observe = func(p mcp.Progress) {
@@ -164,7 +164,7 @@ func (s *Syncer) newTarget(ctx context.Context, tenant connectors.TenantID, c co
 	}
 }
 
-func asksForCredential(err error) bool {
+func isUnauthorized(err error) bool {
 	e, ok := errors.AsType[*mcp.Error](err)
 	return ok && e.Reason == mcp.ReasonUnauthorized
 }

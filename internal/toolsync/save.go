@@ -21,18 +21,18 @@ type listing struct {
 
 // saveTools stores the differences. It ignores cancellation, for the list is complete.
 func (r *run) saveTools(ctx context.Context, list mcp.ToolList) (connectors.SyncRun, error) {
-	return r.finishRun(ctx, r.digestList(context.WithoutCancel(ctx), list))
+	return r.finishRun(ctx, r.hashAndSaveItems(context.WithoutCancel(ctx), list))
 }
 
-// digestList hashes the list and stores the items, so that both are there when the run ends.
-func (r *run) digestList(ctx context.Context, list mcp.ToolList) listing {
+// hashAndSaveItems hashes the list and stores the items, so that both are there when the run ends.
+func (r *run) hashAndSaveItems(ctx context.Context, list mcp.ToolList) listing {
 	ctx, cancel := context.WithTimeout(ctx, saveTime)
 	defer cancel()
 	var l listing
 	l.tools, l.quarantined = toDefinitions(list)
 	l.quarantined = append(l.quarantined, r.items.quarantined...)
 	r.saveItems(ctx, r.items)
-	r.seen.Total, r.seen.Quarantined = len(l.tools), len(l.quarantined)
+	r.observation.Total, r.observation.Quarantined = len(l.tools), len(l.quarantined)
 	l.hash = connectors.ListHash(l.tools, l.quarantined)
 	return l
 }
@@ -42,7 +42,7 @@ func (r *run) finishRun(ctx context.Context, l listing) (connectors.SyncRun, err
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
 	st := r.store.Tenant(r.tenant)
-	unchanged, done, err := st.FinishUnchanged(ctx, r.id, l.hash, r.seen)
+	unchanged, done, err := st.FinishUnchanged(ctx, r.id, l.hash, r.observation)
 	if err != nil || unchanged {
 		return done, err
 	}
@@ -54,7 +54,7 @@ func (r *run) finishRun(ctx context.Context, l listing) (connectors.SyncRun, err
 }
 
 func (r *run) newSyncResult(l listing, diff connectors.ToolDiff) store.SyncResult {
-	return store.SyncResult{ServerObservation: r.seen, ListHash: l.hash, Diff: diff, Definitions: l.tools, Quarantined: l.quarantined}
+	return store.SyncResult{ServerObservation: r.observation, ListHash: l.hash, Diff: diff, Definitions: l.tools, Quarantined: l.quarantined}
 }
 
 // compareTools compares the list with the known tools. The comparison holds no database connection.
@@ -80,7 +80,7 @@ func (r *run) readComparison(ctx context.Context, st *store.Tenant, tools []conn
 	}
 	c := connectors.Comparison{
 		Old: base.Tools, List: tools, Policy: r.connector.ToolChanges, First: base.ListHash == nil,
-		Instructions: base.Instructions, ServerInstructions: r.seen.Server.Instructions,
+		Instructions: base.Instructions, ServerInstructions: r.observation.Server.Instructions,
 	}
 	if hashes := c.AcceptedNeeded(); len(hashes) > 0 {
 		if c.Accepted, err = st.Definitions(ctx, hashes); err != nil {

@@ -37,13 +37,13 @@ func (s *Syncer) syncClaimed(ctx context.Context, c store.Claim, slot *hostSlot)
 	markIdle, release := sync.OnceFunc(slot.markIdle), sync.OnceFunc(slot.release)
 	defer release() // also after a panic
 	defer markIdle()
-	r := &scheduledRun{run: run{Syncer: s, tenant: c.Tenant, connector: c.Connector, hidesProgress: true, cachedInfo: cachedServerInfo(c)}, claim: c, startedAt: time.Now()}
+	r := &scheduledRun{run: run{Syncer: s, tenant: c.Tenant, connector: c.Connector, suppressProgress: true, cachedInfo: cachedServerInfo(c)}, claim: c, startedAt: time.Now()}
 	ctx, span := s.beginSpan(ctx, c.Tenant, connectors.TriggerSchedule)
 	describeSync(ctx, c.Connector)
 	list, err := r.fetchListing(ctx)
 	defer func() { endSpan(span, r.id, len(list.tools), err) }()
 	markIdle()
-	if err == nil && !c.IsUnchanged(list.hash, r.seen) {
+	if err == nil && !c.IsUnchanged(list.hash, r.observation) {
 		r.recordRun(ctx, list)
 		return
 	}
@@ -63,7 +63,7 @@ func (r *scheduledRun) fetchListing(ctx context.Context) (found listing, err err
 	if err != nil {
 		return listing{}, err
 	}
-	found = r.digestList(context.WithoutCancel(ctx), list)
+	found = r.hashAndSaveItems(context.WithoutCancel(ctx), list)
 	if !r.usedCachedInfo || r.claim.ToolsHash != nil && *r.claim.ToolsHash == found.hash {
 		return found, nil
 	}
@@ -71,12 +71,12 @@ func (r *scheduledRun) fetchListing(ctx context.Context) (found listing, err err
 	if list, err = r.fetchTools(ctx); err != nil {
 		return listing{}, err
 	}
-	return r.digestList(context.WithoutCancel(ctx), list), nil
+	return r.hashAndSaveItems(context.WithoutCancel(ctx), list), nil
 }
 
 // recordOutcome stores that nothing changed, or the failure.
 func (r *scheduledRun) recordOutcome(ctx context.Context, list listing, err error) {
-	outcome := store.ClaimEnd{Claim: r.claim, Began: r.startedAt, Took: time.Since(r.startedAt), Seen: r.seen, ListHash: list.hash}
+	outcome := store.ClaimEnd{Claim: r.claim, Began: r.startedAt, Took: time.Since(r.startedAt), Seen: r.observation, ListHash: list.hash}
 	run := connectors.SyncRun{ConnectorID: r.connector.ID, Trigger: connectors.TriggerSchedule, State: connectors.SyncOK, StartedAt: &r.startedAt}
 	switch f := fault.As(err); {
 	case err == nil:

@@ -14,23 +14,23 @@ import (
 const maxServerInfoAge = 24 * time.Hour
 
 // cachedServerInfo returns the server info of an earlier sync; nil: request it. It is not used after a failure.
-func cachedServerInfo(c store.Claim) *mcp.Known {
+func cachedServerInfo(c store.Claim) *mcp.CachedServerInfo {
 	if !c.Known || c.Failures > 0 || c.Connector.LastError != nil {
 		return nil
 	}
-	return &mcp.Known{Server: mcp.ServerInfo(c.Connector.Server), Capabilities: c.Connector.Capabilities}
+	return &mcp.CachedServerInfo{Server: mcp.ServerInfo(c.Connector.Server), Capabilities: c.Connector.Capabilities}
 }
 
 func (r *run) recordServer(session *mcp.Session) {
-	r.seen.Server, r.seen.Era = connectors.Server(session.Server()), string(session.Era())
-	r.seen.Capabilities = session.Capabilities()
+	r.observation.Server, r.observation.Era = connectors.Server(session.Server()), string(session.Era())
+	r.observation.Capabilities = session.Capabilities()
 }
 
 // recordServerInfoTTL records how long the server info may be cached. Only servers that follow one era in all
 // responses qualify.
 func (r *run) recordServerInfoTTL(session *mcp.Session, list mcp.ToolList) {
-	r.seen.KnownFor, r.usedCachedInfo = 0, session.UsesKnown()
+	r.observation.KnownFor, r.usedCachedInfo = 0, session.UsesCachedInfo()
 	if !r.usedCachedInfo && list.Modern && session.Era() == mcp.EraModern {
-		r.seen.KnownFor = min(cmp.Or(session.InfoTTL(), maxServerInfoAge), maxServerInfoAge)
+		r.observation.KnownFor = min(cmp.Or(session.InfoTTL(), maxServerInfoAge), maxServerInfoAge)
 	}
 }

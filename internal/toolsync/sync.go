@@ -41,7 +41,7 @@ func (s *Syncer) syncConnector(ctx context.Context, tenant connectors.TenantID, 
 	}
 	describeSync(ctx, c)
 	if !c.Enabled {
-		return Report{}, s.refuseDisabled(ctx, tenant, c, req.Run)
+		return Report{}, s.failDisabledRun(ctx, tenant, c, req.Run)
 	}
 	started, err := s.store.Tenant(tenant).StartSync(ctx, start)
 	if err != nil {
@@ -75,15 +75,15 @@ func (s *Syncer) beginRun(ctx context.Context) (detached context.Context, end fu
 }
 
 // loadRequest loads the connector and the agent of a request.
-func (s *Syncer) loadRequest(ctx context.Context, tenant connectors.TenantID, req Request) (connectors.Connector, store.StartSync, error) {
+func (s *Syncer) loadRequest(ctx context.Context, tenant connectors.TenantID, req Request) (connectors.Connector, store.SyncStart, error) {
 	st := s.store.Tenant(tenant)
 	c, err := st.Connector(ctx, req.Connector)
 	if err != nil {
-		return c, store.StartSync{}, err
+		return c, store.SyncStart{}, err
 	}
 	agent, err := findAgentID(ctx, st, req.Agent)
-	return c, store.StartSync{
-		NewRun:   store.NewRun{ConnectorID: c.ID, AgentID: agent, Trigger: req.Trigger, Asked: req.auditEvent(c)},
+	return c, store.SyncStart{
+		NewRun:   store.NewRun{ConnectorID: c.ID, AgentID: agent, Trigger: req.Trigger, AuditEvent: req.auditEvent(c)},
 		Run:      req.Run,
 		Instance: s.instance,
 	}, err
@@ -100,8 +100,8 @@ func findAgentID(ctx context.Context, st *store.Tenant, ref *connectors.Ref) (*c
 	return &agent.ID, nil
 }
 
-// refuseDisabled fails the queued run of a disabled connector.
-func (s *Syncer) refuseDisabled(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, queued *connectors.SyncRunID) error {
+// failDisabledRun fails the queued run of a disabled connector.
+func (s *Syncer) failDisabledRun(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, queued *connectors.SyncRunID) error {
 	refused := disabledError(c)
 	if queued != nil {
 		s.recordFailure(ctx, tenant, *queued, refused, store.ServerObservation{})

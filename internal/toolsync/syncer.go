@@ -25,7 +25,7 @@ type Options struct {
 	Version     string           // sent to servers as the client's version
 	Instance    connectors.InstanceID
 	Log         *slog.Logger
-	Programs    Programs
+	Programs    CommandPolicy
 	Tracer      *tracing.Tracer // nil: no tracing
 
 	// Finished is called with every stored run, for the metrics; nil: no call.
@@ -34,25 +34,25 @@ type Options struct {
 
 // Syncer performs sync runs between Start and Stop.
 type Syncer struct {
-	store           *store.Store
-	credentials     *credentials.Resolver
-	egress          *safehttp.Policy
-	dialer          *mcp.Dialer
-	clientFor       func(connectors.TenantID) *http.Client
-	instance        connectors.InstanceID
-	log             *slog.Logger
-	tracer          *tracing.Tracer
-	finished        func(connectors.SyncRun)
-	feed            progressFeed
-	probes          *limit.Gate[connectors.TenantID]
-	programs        Programs
-	syncPrograms    *limit.Gate[connectors.TenantID] // of syncs
-	sessionPrograms *limit.Gate[connectors.TenantID] // of lasting sessions
-	heartbeat       heartbeat
-	slots           *slotPool      // of scheduled syncs
-	outcomes        *outcomeWriter // of scheduled syncs
-	saves           *limit.Gate[connectors.TenantID]
-	claims          claimSet
+	store               *store.Store
+	credentials         *credentials.Resolver
+	egress              *safehttp.Policy
+	dialer              *mcp.Dialer
+	clientFor           func(connectors.TenantID) *http.Client
+	instance            connectors.InstanceID
+	log                 *slog.Logger
+	tracer              *tracing.Tracer
+	finished            func(connectors.SyncRun)
+	feed                progressFeed
+	probes              *limit.Gate[connectors.TenantID]
+	programs            CommandPolicy
+	syncCommandSlots    *limit.Gate[connectors.TenantID] // of syncs
+	sessionCommandSlots *limit.Gate[connectors.TenantID] // of lasting sessions
+	heartbeat           heartbeat
+	slots               *slotPool      // of scheduled syncs
+	outcomes            *outcomeWriter // of scheduled syncs
+	saves               *limit.Gate[connectors.TenantID]
+	claims              claimSet
 }
 
 // New returns a Syncer.
@@ -72,19 +72,19 @@ func New(o Options) *Syncer {
 		o.Instance = connectors.InstanceID{UUID: uuid.Must(uuid.NewV7())}
 	}
 	s := &Syncer{
-		store:           o.Store,
-		credentials:     o.Credentials,
-		egress:          o.Egress,
-		dialer:          &mcp.Dialer{HTTP: o.HTTP, Version: o.Version, Span: o.Tracer.Told()},
-		clientFor:       clientFor,
-		instance:        o.Instance,
-		log:             o.Log,
-		tracer:          o.Tracer,
-		finished:        o.Finished,
-		programs:        o.Programs,
-		probes:          limit.NewGate[connectors.TenantID](maxProbes, 0),
-		syncPrograms:    limit.NewGate[connectors.TenantID](maxTenantPrograms, maxPrograms),
-		sessionPrograms: limit.NewGate[connectors.TenantID](maxTenantPrograms, maxPrograms),
+		store:               o.Store,
+		credentials:         o.Credentials,
+		egress:              o.Egress,
+		dialer:              &mcp.Dialer{HTTP: o.HTTP, Version: o.Version, TraceContext: o.Tracer.Told()},
+		clientFor:           clientFor,
+		instance:            o.Instance,
+		log:                 o.Log,
+		tracer:              o.Tracer,
+		finished:            o.Finished,
+		programs:            o.Programs,
+		probes:              limit.NewGate[connectors.TenantID](maxProbes, 0),
+		syncCommandSlots:    limit.NewGate[connectors.TenantID](maxTenantPrograms, maxPrograms),
+		sessionCommandSlots: limit.NewGate[connectors.TenantID](maxTenantPrograms, maxPrograms),
 	}
 	s.heartbeat.draining, s.heartbeat.startDraining = context.WithCancel(context.Background())
 	s.heartbeat.aborted, s.heartbeat.abortRuns = context.WithCancel(context.Background())
@@ -95,11 +95,11 @@ func New(o Options) *Syncer {
 
 // Request names a sync run to perform.
 type Request struct {
-	Connector connectors.Ref
-	Agent     *connectors.Ref // agent whose credential to use; nil: the shared one, or any
-	Trigger   connectors.SyncTrigger
-	Run       *connectors.SyncRunID // a queued run to perform; nil: a new one
-	Asked     *store.Event          // audit entry of the request; nil: not audited, as for scheduled syncs
+	Connector  connectors.Ref
+	Agent      *connectors.Ref // agent whose credential to use; nil: the shared one, or any
+	Trigger    connectors.SyncTrigger
+	Run        *connectors.SyncRunID // a queued run to perform; nil: a new one
+	AuditEvent *store.Event          // audit entry of the request; nil: not audited, as for scheduled syncs
 }
 
 // Report is a finished run and its connector as of the run's start.

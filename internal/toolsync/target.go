@@ -13,7 +13,7 @@ import (
 func (s *Syncer) Target(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, headers []credentials.Header,
 ) (mcp.Target, error) {
-	a := attempt{credential: &credentials.Usable{Headers: headers}}
+	a := attempt{credential: &credentials.Credential{Headers: headers}}
 	if c.Transport == connectors.TransportStdio {
 		var err error
 		if a.env, err = s.credentials.Environment(ctx, tenant, c); err != nil {
@@ -26,13 +26,13 @@ func (s *Syncer) Target(
 	return s.newTarget(ctx, tenant, c, a), nil
 }
 
-// AcquireProgram waits until a connector's program may run for such a session. These slots are separate from those of
+// AcquireCommandSlot waits until a connector's program may run for such a session. These slots are separate from those of
 // syncs, for the sessions last. Other transports need none.
-func (s *Syncer) AcquireProgram(ctx context.Context, tenant connectors.TenantID, c connectors.Connector) (release func(), err error) {
+func (s *Syncer) AcquireCommandSlot(ctx context.Context, tenant connectors.TenantID, c connectors.Connector) (release func(), err error) {
 	if c.Transport != connectors.TransportStdio {
 		return func() {}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	return acquireProgramSlot(ctx, s.sessionPrograms, tenant)
+	return acquireProgramSlot(ctx, s.sessionCommandSlots, tenant)
 }

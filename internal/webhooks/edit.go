@@ -70,7 +70,7 @@ func (p *Post) Update(ctx context.Context, a auth.Actor, id connectors.WebhookID
 		return updated, err
 	}
 	err = p.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		before, err := tx.Before(ctx, store.OfWebhook(id))
+		before, err := tx.LockAndReadState(ctx, store.OfWebhook(id))
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (p *Post) Delete(ctx context.Context, a auth.Actor, id connectors.WebhookID
 		if err != nil {
 			return err
 		}
-		before, err := tx.Before(ctx, store.OfWebhook(id))
+		before, err := tx.LockAndReadState(ctx, store.OfWebhook(id))
 		if err != nil {
 			return err
 		}

@@ -42,7 +42,7 @@ func (p *Post) RotateSecret(ctx context.Context, a auth.Actor, id connectors.Web
 	text = newSecret()
 	next := store.WebhookSecrets{Now: text, Before: old.Now, Until: p.now().Add(rotationOverlap).UTC().Truncate(time.Second)}
 	err = p.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		before, err := tx.Before(ctx, store.OfWebhook(id))
+		before, err := tx.LockAndReadState(ctx, store.OfWebhook(id))
 		if err != nil {
 			return err
 		}

@@ -7,12 +7,12 @@ type ConfirmPage struct {
 	Form    Form
 	Email   string // of the person
 	Action  string // empty: no action waits
-	Held    []HeldField
+	Held    []HiddenField
 	Dropped bool   // typed secrets were not held
 	Factor  bool   // a code is required too
 	BySSO   bool   // the SSO provider confirms
 	Back    string // where the action began
 }
 
-// HeldField is a field of the held form.
-type HeldField struct{ Name, Value string }
+// HiddenField is a field of the held form.
+type HiddenField struct{ Name, Value string }

@@ -11,7 +11,7 @@ type ConnectorsPage struct {
 	Statuses []Option          // with "" for all
 	Filtered bool              // Query or Status is set
 	Expiring *ExpiringAccounts // nil: no account ends soon
-	Sweep    *Sweep            // nil: no sync of all connectors runs or just ended
+	Sweep    *BulkSync         // nil: no sync of all connectors runs or just ended
 	Rows     []ConnectorRow
 	Count    string // "7 connectors"
 	Pager    Pager

@@ -34,7 +34,7 @@ type Frame struct {
 	Person  *Person // nil: not signed in
 	Tenant  TenantChoice
 	Tenants []TenantChoice // all tenants of the person, the current one included
-	Can     Can
+	Can     Permissions
 	Waiting int    // calls that wait for approval
 	Unread  int    // unread notices; 100 means 100 or more
 	Changes int    // changes of tools that wait
@@ -54,8 +54,8 @@ type TenantChoice struct {
 	Name string
 }
 
-// Can holds the person's permissions. A page omits what they may not do.
-type Can struct {
+// Permissions holds the person's permissions. A page omits what they may not do.
+type Permissions struct {
 	Sync   bool // members and above: they also run tools, decide approvals and cancel calls
 	Manage bool // admins and above: connectors, agents, credentials
 	Bodies bool // auditors: arguments and results, if these are for auditors alone

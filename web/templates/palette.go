@@ -12,8 +12,8 @@ import (
 	"patchbay/internal/i18n"
 )
 
-// Way is an entry of the palette and the search page: a link, a form to post, or a script's action.
-type Way struct {
+// SearchResult is an entry of the palette and the search page: a link, a form to post, or a script's action.
+type SearchResult struct {
 	Icon   string
 	Text   string
 	About  string // what it belongs to: "Linear"; empty: nothing
@@ -24,21 +24,21 @@ type Way struct {
 	Script string // a script's action, "theme" or "keys"; omitted without script
 }
 
-// Ways are the entries of one kind.
-type Ways struct {
+// SearchGroup are the entries of one kind.
+type SearchGroup struct {
 	ID    string
 	Title string
-	List  []Way
+	List  []SearchResult
 }
 
 // pageWays are the pages that the person may open.
-func (f Frame) pageWays(ctx context.Context) Ways {
-	var list []Way
+func (f Frame) pageWays(ctx context.Context) SearchGroup {
+	var list []SearchResult
 	for _, s := range shortcutPages(ctx, f.Can) {
-		list = append(list, Way{Icon: pageIcons[s.Href], Text: s.Text, Href: s.Href})
+		list = append(list, SearchResult{Icon: pageIcons[s.Href], Text: s.Text, Href: s.Href})
 	}
-	list = append(list, Way{Icon: "circle-user", Text: i18n.T(ctx, "Account"), Href: "/account"})
-	return Ways{ID: "pages", Title: i18n.T(ctx, "Pages"), List: list}
+	list = append(list, SearchResult{Icon: "circle-user", Text: i18n.T(ctx, "Account"), Href: "/account"})
+	return SearchGroup{ID: "pages", Title: i18n.T(ctx, "Pages"), List: list}
 }
 
 var pageIcons = map[string]string{
@@ -48,42 +48,42 @@ var pageIcons = map[string]string{
 }
 
 // actionWays are the actions that the person may take from any page.
-func (f Frame) actionWays(ctx context.Context) Ways {
-	var list []Way
+func (f Frame) actionWays(ctx context.Context) SearchGroup {
+	var list []SearchResult
 	if f.Can.Sync {
-		list = append(list, Way{Icon: "refresh-cw", Text: i18n.T(ctx, "Sync all connectors"), Action: "/sync_tools"})
+		list = append(list, SearchResult{Icon: "refresh-cw", Text: i18n.T(ctx, "Sync all connectors"), Action: "/sync_tools"})
 	}
 	if f.Can.Manage {
 		list = append(list,
-			Way{Icon: "plus", Text: i18n.T(ctx, "Add connector"), Href: "/connectors/new"},
-			Way{Icon: "plus", Text: i18n.T(ctx, "Import connectors"), Href: "/connectors/import"},
-			Way{Icon: "plus", Text: i18n.T(ctx, "Add agent"), Href: "/agents/new"},
-			Way{Icon: "plus", Text: i18n.T(ctx, "Add webhook"), Href: "/webhooks#add"})
+			SearchResult{Icon: "plus", Text: i18n.T(ctx, "Add connector"), Href: "/connectors/new"},
+			SearchResult{Icon: "plus", Text: i18n.T(ctx, "Import connectors"), Href: "/connectors/import"},
+			SearchResult{Icon: "plus", Text: i18n.T(ctx, "Add agent"), Href: "/agents/new"},
+			SearchResult{Icon: "plus", Text: i18n.T(ctx, "Add webhook"), Href: "/webhooks#add"})
 	}
 	if f.Can.Own {
 		list = append(list,
-			Way{Icon: "plus", Text: i18n.T(ctx, "New API key"), Href: "/api-keys#add"},
-			Way{Icon: "plus", Text: i18n.T(ctx, "Invite somebody"), Href: "/members#invite"})
+			SearchResult{Icon: "plus", Text: i18n.T(ctx, "New API key"), Href: "/api-keys#add"},
+			SearchResult{Icon: "plus", Text: i18n.T(ctx, "Invite somebody"), Href: "/members#invite"})
 	}
 	for _, t := range f.Tenants {
 		if t.Slug != f.Tenant.Slug {
-			list = append(list, Way{Icon: "chevrons-up-down", Text: i18n.T(ctx, "Switch to %s", t.Name), Action: "/tenant", Name: "tenant", Value: t.Slug})
+			list = append(list, SearchResult{Icon: "chevrons-up-down", Text: i18n.T(ctx, "Switch to %s", t.Name), Action: "/tenant", Name: "tenant", Value: t.Slug})
 		}
 	}
 	list = append(list,
-		Way{Icon: "sun", Text: i18n.T(ctx, "Switch between light and dark"), Script: "theme"},
-		Way{Icon: "info", Text: i18n.T(ctx, "Keyboard shortcuts"), Script: "keys"},
-		Way{Icon: "log-out", Text: i18n.T(ctx, "Sign out"), Action: "/logout"})
-	return Ways{ID: "actions", Title: i18n.T(ctx, "Actions"), List: list}
+		SearchResult{Icon: "sun", Text: i18n.T(ctx, "Switch between light and dark"), Script: "theme"},
+		SearchResult{Icon: "info", Text: i18n.T(ctx, "Keyboard shortcuts"), Script: "keys"},
+		SearchResult{Icon: "log-out", Text: i18n.T(ctx, "Sign out"), Action: "/logout"})
+	return SearchGroup{ID: "actions", Title: i18n.T(ctx, "Actions"), List: list}
 }
 
 // Matching returns the palette's entries without script that contain all words of q, by kind. Empty kinds are
 // left out.
-func (f Frame) Matching(ctx context.Context, q string) []Ways {
+func (f Frame) Matching(ctx context.Context, q string) []SearchGroup {
 	terms := strings.Fields(strings.ToLower(q))
-	var kinds []Ways
-	for _, w := range []Ways{f.pageWays(ctx), f.actionWays(ctx)} {
-		w.List = slices.DeleteFunc(w.List, func(way Way) bool {
+	var kinds []SearchGroup
+	for _, w := range []SearchGroup{f.pageWays(ctx), f.actionWays(ctx)} {
+		w.List = slices.DeleteFunc(w.List, func(way SearchResult) bool {
 			text := strings.ToLower(way.Text)
 			return way.Script != "" || slices.ContainsFunc(terms, func(word string) bool { return !strings.Contains(text, word) })
 		})
@@ -98,11 +98,11 @@ func (f Frame) Matching(ctx context.Context, q string) []Ways {
 type SearchPage struct {
 	Frame Frame
 	Query string
-	Found []Ways // the kinds with results
+	Found []SearchGroup // the kinds with results
 	Count string
 }
 
-func (w Ways) optionID(i int) string { return "option-" + w.ID + "-" + strconv.Itoa(i) }
+func (w SearchGroup) optionID(i int) string { return "option-" + w.ID + "-" + strconv.Itoa(i) }
 
 // toolsMentioning is the search in the tools' descriptions.
 func toolsMentioning(q string) templ.SafeURL {

@@ -135,7 +135,7 @@ func palette(f Frame) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = wayOption(f.Asset, Way{Icon: "search", Text: i18n.T(ctx, "Tools"), Href: "/tools"}, "option-mentions").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = wayOption(f.Asset, SearchResult{Icon: "search", Text: i18n.T(ctx, "Tools"), Href: "/tools"}, "option-mentions").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -174,7 +174,7 @@ func palette(f Frame) templ.Component {
 }
 
 // FoundOptions are the options of the palette that the server finds; they travel alone.
-func FoundOptions(asset Assets, found []Ways) templ.Component {
+func FoundOptions(asset Assets, found []SearchGroup) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -205,7 +205,7 @@ func FoundOptions(asset Assets, found []Ways) templ.Component {
 	})
 }
 
-func wayOptions(asset Assets, w Ways) templ.Component {
+func wayOptions(asset Assets, w SearchGroup) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -283,7 +283,7 @@ func wayOptions(asset Assets, w Ways) templ.Component {
 	})
 }
 
-func wayOption(asset Assets, w Way, id string) templ.Component {
+func wayOption(asset Assets, w SearchResult, id string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -464,7 +464,7 @@ func wayOption(asset Assets, w Way, id string) templ.Component {
 	})
 }
 
-func wayText(asset Assets, w Way) templ.Component {
+func wayText(asset Assets, w SearchResult) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -750,7 +750,7 @@ func Search(p SearchPage) templ.Component {
 	})
 }
 
-func wayLine(f Frame, w Way) templ.Component {
+func wayLine(f Frame, w SearchResult) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

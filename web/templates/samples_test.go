@@ -31,14 +31,14 @@ func frame(title string, nav templates.Nav, crumbs ...templates.Crumb) templates
 		Person:  &templates.Person{Name: "Ada Lovelace", Email: "ada@example.com", Role: "Owner"},
 		Tenant:  templates.TenantChoice{Slug: "acme", Name: "Acme Inc"},
 		Tenants: []templates.TenantChoice{{Slug: "acme", Name: "Acme Inc"}, {Slug: "globex", Name: "Globex"}},
-		Can:     templates.Can{Sync: true, Manage: true, Own: true},
+		Can:     templates.Permissions{Sync: true, Manage: true, Own: true},
 		Waiting: 3, Unread: 2,
 	}
 }
 
 // asViewer is the frame of a viewer.
 func asViewer(f templates.Frame) templates.Frame {
-	f.Can = templates.Can{}
+	f.Can = templates.Permissions{}
 	f.Person = &templates.Person{Name: "Grace Hopper", Email: "grace@example.com", Role: "Viewer"}
 	f.Tenants = f.Tenants[:1]
 	return f
@@ -76,7 +76,7 @@ func connectorsPage(f templates.Frame) templates.ConnectorsPage {
 		},
 		Statuses: []templates.Option{{Label: "All states"}, {Value: "ok", Label: "Connected"}, {Value: "needs_auth", Label: "Needs authorization"}},
 		Pager:    templates.Pager{Next: "/connectors?cursor=x"},
-		Sweep: &templates.Sweep{
+		Sweep: &templates.BulkSync{
 			Kind: templates.StateBusy, Title: "Syncing all connectors", Count: "412 of 1,000 done", Open: true, Done: 412, Total: 1000,
 			Failed: &templates.Link{Text: "3 failed", Href: "/connectors?status=error"},
 		},
@@ -238,9 +238,9 @@ func connectorSamples(pages map[string]templ.Component, with func(templates.Fram
 		{Label: "First seen", When: &longAgo}, {Label: "Last change", When: &ago},
 	}})
 	curateSamples(pages, with, toolViews, func(tab templates.ConnectorTab) templates.ConnectorHead { return head(tab, stateOK) })
-	pages["search"] = templates.Search(templates.SearchPage{Frame: with(frame("Search", templates.NavNone)), Query: "linear", Count: "2 found", Found: []templates.Ways{
-		{ID: "tools", Title: "Tools", List: []templates.Way{{Icon: "wrench", Text: "create_issue", About: "Linear", Href: "/connectors/linear/tools/create_issue"}}},
-		{ID: "syncs", Title: "Sync", List: []templates.Way{{Icon: "refresh-cw", Text: "Sync Linear", Action: "/connectors/linear/sync_tools"}}},
+	pages["search"] = templates.Search(templates.SearchPage{Frame: with(frame("Search", templates.NavNone)), Query: "linear", Count: "2 found", Found: []templates.SearchGroup{
+		{ID: "tools", Title: "Tools", List: []templates.SearchResult{{Icon: "wrench", Text: "create_issue", About: "Linear", Href: "/connectors/linear/tools/create_issue"}}},
+		{ID: "syncs", Title: "Sync", List: []templates.SearchResult{{Icon: "refresh-cw", Text: "Sync Linear", Action: "/connectors/linear/sync_tools"}}},
 	}})
 	pages["search-nothing"] = templates.Search(templates.SearchPage{Frame: with(frame("Search", templates.NavNone)), Query: "x"})
 	pages["tools"] = templates.Tools(templates.ToolsPage{Frame: with(frame("Tools", templates.NavTools)), Query: "issue", Rows: toolViews, Count: "3 tools"})
@@ -461,7 +461,7 @@ func doorSamples(pages map[string]templ.Component, with func(templates.Frame) te
 	pages["sign-in"] = templates.SignIn(templates.SignInPage{Frame: f, ReturnTo: "/connectors"})
 	pages["sign-in-wrong"] = templates.SignIn(templates.SignInPage{Frame: f, Form: templates.Form{Problem: "E-mail or password is wrong.", Values: map[string]string{"email": "ada@example.com"}}})
 	pages["code"] = templates.Code(templates.CodePage{Frame: f, ReturnTo: "/", Form: templates.Form{Errors: map[string]string{"code": "This code is wrong."}}})
-	held := []templates.HeldField{{Name: "return_to", Value: "/audit"}, {Name: "confirm_dropped", Value: "token"}}
+	held := []templates.HiddenField{{Name: "return_to", Value: "/audit"}, {Name: "confirm_dropped", Value: "token"}}
 	pages["confirm"] = templates.Confirm(templates.ConfirmPage{Frame: f, Email: "ada@example.com", Action: "/confirm", Back: "/", Factor: true, Dropped: true, Held: held, Form: templates.Form{Errors: map[string]string{"confirm_password": "This is not your present password."}}})
 	pages["confirm-sso"] = templates.Confirm(templates.ConfirmPage{Frame: f, Action: "/confirm", Back: "/", BySSO: true, Held: held})
 	drawn := templates.QRCode{Size: "9", Path: "M4 4h1v1h-1z"}

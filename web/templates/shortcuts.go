@@ -10,7 +10,7 @@ import (
 type shortcut struct{ Key, Href, Text string }
 
 // shortcutPages are the pages with shortcuts that the person may open.
-func shortcutPages(ctx context.Context, can Can) []shortcut {
+func shortcutPages(ctx context.Context, can Permissions) []shortcut {
 	list := []shortcut{
 		{"h", "/", i18n.T(ctx, "Home")}, {"c", "/connectors", i18n.T(ctx, "Connectors")}, {"o", "/tools", i18n.T(ctx, "Tools")}, {"a", "/agents", i18n.T(ctx, "Agents")}, {"l", "/calls", i18n.T(ctx, "Calls")},
 		{"t", "/tasks", i18n.T(ctx, "Tasks")}, {"p", "/approvals", i18n.T(ctx, "Approvals")}, {"d", "/changes", i18n.T(ctx, "Changes")}, {"b", "/catalog", i18n.T(ctx, "Catalog")}, {"n", "/notices", i18n.T(ctx, "Notices")},

@@ -1,7 +1,7 @@
 package templates
 
-// Sweep is the progress of a sync of all connectors.
-type Sweep struct {
+// BulkSync is the progress of a sync of all connectors.
+type BulkSync struct {
 	Kind   StateKind
 	Title  string // "Syncing all connectors"
 	Count  string // "412 of 1,000 done"

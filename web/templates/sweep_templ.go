@@ -15,7 +15,7 @@ import (
 )
 
 // sweep is the place of the one bar; empty: nothing goes on. Its heading alone is read out when it changes: the count changes often.
-func sweep(s *Sweep) templ.Component {
+func sweep(s *BulkSync) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -187,7 +187,7 @@ func sweep(s *Sweep) templ.Component {
 }
 
 // SweepChanged is what the event stream sends when a sync of all connectors has come further.
-func SweepChanged(s *Sweep) templ.Component {
+func SweepChanged(s *BulkSync) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -29,8 +29,8 @@ type child struct {
 	do         func()
 }
 
-// Begin makes c a child of parent.
-func (c *Context) Begin(parent context.Context) {
+// Init makes c a child of parent.
+func (c *Context) Init(parent context.Context) {
 	c.Context = parent
 	if outer, ok := parent.(interface{ unwrap() *Context }); ok {
 		c.node.ctx = c
@@ -56,8 +56,8 @@ func (c *Context) Begin(parent context.Context) {
 // unwrap returns c from a struct that embeds it.
 func (c *Context) unwrap() *Context { return c }
 
-// End ends c. cause is the result of [Cause]; nil: context.Canceled. Only the first End counts.
-func (c *Context) End(cause error) {
+// Cancel ends c. cause is the result of [Cause]; nil: context.Canceled. Only the first End counts.
+func (c *Context) Cancel(cause error) {
 	c.cancel(withCause(context.Canceled, cause))
 	switch {
 	case c.node.parent != nil:
@@ -67,9 +67,9 @@ func (c *Context) End(cause error) {
 	}
 }
 
-// Expire ends c with [context.DeadlineExceeded]. It is for callers with their own timer, who still have to call
+// CancelDeadline ends c with [context.DeadlineExceeded]. It is for callers with their own timer, who still have to call
 // End.
-func (c *Context) Expire() { c.cancel(context.DeadlineExceeded) }
+func (c *Context) CancelDeadline() { c.cancel(context.DeadlineExceeded) }
 
 // cancel ends c and its children. It locks parents before children; nothing locks in the other order.
 func (c *Context) cancel(err error) {

@@ -17,17 +17,17 @@ var errCause = errors.New("because")
 var implementations = map[string]func(of context.Context) (context.Context, context.CancelCauseFunc){
 	"ours": func(of context.Context) (context.Context, context.CancelCauseFunc) {
 		c := new(contexts.Context)
-		c.Begin(of)
-		return c, c.End
+		c.Init(of)
+		return c, c.Cancel
 	},
 	"ours in ours": func(of context.Context) (context.Context, context.CancelCauseFunc) {
 		c, outer := new(contexts.Context), new(struct { // embedded in a struct
 			contexts.Context
 			more string
 		})
-		outer.Begin(of)
-		c.Begin(outer)
-		return c, func(because error) { c.End(because); outer.End(nil) }
+		outer.Init(of)
+		c.Init(outer)
+		return c, func(because error) { c.Cancel(because); outer.Cancel(nil) }
 	},
 	"package context's": context.WithCancelCause,
 }
@@ -66,8 +66,8 @@ func testEnd(
 	child, endChild := context.WithCancel(ctx)
 	defer endChild()
 	ours := new(contexts.Context)
-	ours.Begin(ctx)
-	defer ours.End(nil)
+	ours.Init(ctx)
+	defer ours.Cancel(nil)
 	var ran atomic.Int32
 	for range 3 {
 		context.AfterFunc(ctx, func() { ran.Add(1) })
@@ -113,8 +113,8 @@ func TestContext_EndsAtParentDeadline(t *testing.T) {
 		parent, cancel := context.WithTimeout(t.Context(), 1)
 		defer cancel()
 		var c contexts.Context
-		c.Begin(parent)
-		defer c.End(nil)
+		c.Init(parent)
+		defer c.Cancel(nil)
 		<-c.Done()
 		if !errors.Is(c.Err(), context.DeadlineExceeded) || !errors.Is(context.Cause(&c), context.DeadlineExceeded) {
 			t.Errorf("%v, %v", c.Err(), context.Cause(&c))
@@ -127,24 +127,24 @@ func TestContext_ConcurrentChildrenEndWithParent(t *testing.T) {
 	t.Parallel()
 	for range 200 {
 		var outer contexts.Context
-		outer.Begin(context.Background())
+		outer.Init(context.Background())
 		var parts sync.WaitGroup
 		for range 4 {
 			parts.Go(func() {
 				for outer.Err() == nil {
 					var c contexts.Context
-					c.Begin(&outer)
+					c.Init(&outer)
 					stop := context.AfterFunc(&c, func() {})
 					stop()
-					c.End(errCause)
+					c.Cancel(errCause)
 				}
 				var c contexts.Context
-				c.Begin(&outer)
+				c.Init(&outer)
 				<-c.Done()
-				c.End(nil)
+				c.Cancel(nil)
 			})
 		}
-		outer.End(nil)
+		outer.Cancel(nil)
 		parts.Wait()
 	}
 }
@@ -157,10 +157,10 @@ func BenchmarkContext(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			both := new(struct{ request, call contexts.Context })
-			both.request.Begin(context.Background())
-			both.call.Begin(&both.request)
-			both.call.End(nil)
-			both.request.End(nil)
+			both.request.Init(context.Background())
+			both.call.Init(&both.request)
+			both.call.Cancel(nil)
+			both.request.Cancel(nil)
 		}
 	})
 	b.Run("package context's", func(b *testing.B) {

@@ -27,13 +27,13 @@ var (
 	errInterim = errors.New("too many interim responses")
 )
 
-var pastDeadline = time.Unix(1, 0)
+var expiredDeadline = time.Unix(1, 0)
 
 // conn is one connection. It serves one request at a time.
 type conn struct {
 	net       net.Conn
 	raw       syscall.RawConn // nil: the socket cannot be inspected, so the connection is used once
-	probe     probingWriter   // nil: a reused connection is checked and written to in two system calls
+	probe     idleWriter      // nil: a reused connection is checked and written to in two system calls
 	in        *bufio.Reader   // nil: the connection is idle
 	transport *Transport
 	key       poolKey
@@ -48,18 +48,18 @@ type conn struct {
 	readAny   bool      // a part of this response was received
 }
 
-// probingWriter writes p, and waits for the response, if the connection is silent, as a kept one must be.
-// Otherwise Ask fails and has written nothing.
-type probingWriter interface {
-	Ask(p []byte) (n int, err error)
+// idleWriter writes p, and waits for the response, if the connection is silent, as a kept one must be.
+// Otherwise WriteIfIdle fails and has written nothing.
+type idleWriter interface {
+	WriteIfIdle(p []byte) (n int, err error)
 }
 
 func (t *Transport) newConn(netConn net.Conn, key poolKey) *conn {
-	c := &conn{net: netConn, key: key, transport: t, interrupt: func() { _ = netConn.SetDeadline(pastDeadline) }}
+	c := &conn{net: netConn, key: key, transport: t, interrupt: func() { _ = netConn.SetDeadline(expiredDeadline) }}
 	if s, ok := netConn.(syscall.Conn); ok {
 		c.raw, _ = s.SyscallConn()
 	}
-	c.probe, _ = netConn.(probingWriter)
+	c.probe, _ = netConn.(idleWriter)
 	c.in = t.getReader(c)
 	return c
 }
@@ -88,9 +88,9 @@ func (c *conn) Read(p []byte) (int, error) {
 // isReused reports whether the connection served a request before.
 func (c *conn) isReused() bool { return !c.idleSince.IsZero() }
 
-// wasClosed reports whether an exchange failed because the server had closed the idle connection, and r may be
+// canRetryClosed reports whether an exchange failed because the server had closed the idle connection, and r may be
 // sent on another one.
-func (c *conn) wasClosed(r *http.Request) bool {
+func (c *conn) canRetryClosed(r *http.Request) bool {
 	return c.isReused() && !c.readAny && (!c.wroteAny || isRepeatable(r))
 }
 
@@ -156,7 +156,7 @@ func (a rawResponse) attachBody() {
 func (c *conn) sendRequest(r *http.Request, out []byte) (rawResponse, error) {
 	write := c.net.Write
 	if c.isReused() && c.probe != nil {
-		write = c.probe.Ask
+		write = c.probe.WriteIfIdle
 	}
 	n, err := write(out)
 	c.wroteAny = n > 0
@@ -181,7 +181,7 @@ func (c *conn) readLastResponse(r *http.Request, writeErr error) (rawResponse, e
 	a.Close = true
 	_ = c.net.SetReadDeadline(time.Time{})
 	if r.Context().Err() != nil { // interrupt may have run before the deadline was cleared, and runs once
-		_ = c.net.SetReadDeadline(pastDeadline)
+		_ = c.net.SetReadDeadline(expiredDeadline)
 	}
 	return a, nil
 }

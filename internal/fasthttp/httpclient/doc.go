@@ -9,7 +9,7 @@
 // field (plain.go, lines.go). Any other goes to [net/http.ReadResponse] with every byte, as in docs/adr/0015.
 // The body (body.go, framing.go, gzip.go) returns the connection.
 //
-// Requests of other kinds go to Transport.Next: TLS with HTTP/2, bodies of unknown length or above [MaxBody],
+// Requests of other kinds go to Transport.Fallback: TLS with HTTP/2, bodies of unknown length or above [MaxBody],
 // upgrades, trailers, traced requests. The behaviour is that of net/http:
 //
 //	gzip            requested and decoded, unless the request sets Accept-Encoding

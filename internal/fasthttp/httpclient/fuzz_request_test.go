@@ -32,8 +32,8 @@ func FuzzRequest(f *testing.F) {
 		}
 		conn := &recorder{scriptedConn: newScriptedConn([]byte(helloResponse), 0)}
 		tr := &httpclient.Transport{
-			Dial: func(context.Context, string, string) (net.Conn, error) { return conn, nil },
-			Next: refusingTransport{}, MaxHeaderBytes: 64 << 10, ReadBuffer: 4 << 10,
+			Dial:     func(context.Context, string, string) (net.Conn, error) { return conn, nil },
+			Fallback: refusingTransport{}, MaxHeaderBytes: 64 << 10, ReadBuffer: 4 << 10,
 		}
 		if _, err := readAll(tr, r); err != nil {
 			if conn.sent.Len() > 0 {

@@ -29,7 +29,7 @@ func FuzzAnswer(f *testing.F) {
 		dial := func(context.Context, string, string) (net.Conn, error) {
 			return newScriptedConn(answer, int(pieces)), nil
 		}
-		ours := &httpclient.Transport{Dial: dial, Next: refusingTransport{}, MaxHeaderBytes: 64 << 10, ReadBuffer: 4 << 10}
+		ours := &httpclient.Transport{Dial: dial, Fallback: refusingTransport{}, MaxHeaderBytes: 64 << 10, ReadBuffer: 4 << 10}
 		theirs := &http.Transport{DialContext: dial, MaxResponseHeaderBytes: 64 << 10, ReadBufferSize: 4 << 10}
 		defer theirs.CloseIdleConnections()
 		method := http.MethodGet

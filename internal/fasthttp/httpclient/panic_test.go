@@ -25,8 +25,8 @@ func TestExchange_PanicClosesItsConnection(t *testing.T) {
 	t.Parallel()
 	made := &panickingConn{closed: make(chan struct{})}
 	tr := &httpclient.Transport{
-		Dial: func(context.Context, string, string) (net.Conn, error) { return made, nil },
-		Next: netHTTP(t), MaxIdle: 1, MaxIdlePerHost: 1, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 10, ReadBuffer: 1 << 10,
+		Dial:     func(context.Context, string, string) (net.Conn, error) { return made, nil },
+		Fallback: netHTTP(t), MaxIdle: 1, MaxIdlePerHost: 1, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 10, ReadBuffer: 1 << 10,
 	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://example.com/", http.NoBody)
 	if err != nil {

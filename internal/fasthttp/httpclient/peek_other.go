@@ -2,8 +2,8 @@
 
 package httpclient
 
-// isSilent is false where sockets cannot be inspected: each connection is used once.
-func (c *conn) isSilent() bool { return false }
+// isIdle is false where sockets cannot be inspected: each connection is used once.
+func (c *conn) isIdle() bool { return false }
 
 // hasMore is false where sockets cannot be inspected.
 func (c *conn) hasMore() bool { return false }

@@ -9,14 +9,14 @@ import (
 	"patchbay/internal/fasthttp/tcp"
 )
 
-// isSilent reports whether an idle connection is open and has no unsolicited data.
-func (c *conn) isSilent() bool {
+// isIdle reports whether an idle connection is open and has no unsolicited data.
+func (c *conn) isIdle() bool {
 	return errors.Is(c.peekSocket(), syscall.EAGAIN)
 }
 
 // hasMore reports whether the connection has data to read, or has ended.
 func (c *conn) hasMore() bool {
-	return c.raw != nil && !c.isSilent()
+	return c.raw != nil && !c.isIdle()
 }
 
 // peekSocket peeks at the socket without blocking.

@@ -96,11 +96,11 @@ func respondWith(answer string) func(*peer, *net.TCPConn) {
 // helloResponse leaves the connection reusable.
 const helloResponse = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
-// newTransport is configured as in safehttp, but its Next refuses every request.
+// newTransport is configured as in safehttp, but its Fallback refuses every request.
 func newTransport(t testing.TB) *httpclient.Transport {
 	t.Helper()
 	tr := &httpclient.Transport{
-		Dial: dial, Next: refusingTransport{}, MaxIdle: 1000, MaxIdlePerHost: 300, IdleTimeout: patience,
+		Dial: dial, Fallback: refusingTransport{}, MaxIdle: 1000, MaxIdlePerHost: 300, IdleTimeout: patience,
 		MaxHeaderBytes: 64 << 10, ReadBuffer: 16 << 10,
 	}
 	t.Cleanup(tr.CloseIdleConnections)
@@ -112,7 +112,7 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tcp.Direct(made), nil
+	return tcp.WrapConn(made), nil
 }
 
 // netHTTP is the transport to compare with.

@@ -88,7 +88,7 @@ type reading struct {
 
 // byOnce reads a response by h1.
 func byOnce(r *http.Request, s *scriptedConn, piece int) reading {
-	tr := &httpclient.Transport{Next: refusingTransport{}, MaxIdle: 1, MaxIdlePerHost: 1, IdleTimeout: time.Hour, MaxHeaderBytes: 64 << 10, ReadBuffer: 4 << 10}
+	tr := &httpclient.Transport{Fallback: refusingTransport{}, MaxIdle: 1, MaxIdlePerHost: 1, IdleTimeout: time.Hour, MaxHeaderBytes: 64 << 10, ReadBuffer: 4 << 10}
 	once := httpclient.NewOnce(tr, s)
 	resp, err := once.Ask(r)
 	if err != nil {

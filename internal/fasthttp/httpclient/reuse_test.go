@@ -314,7 +314,7 @@ func (i *idleCloser) CloseIdleConnections() { i.closed++ }
 func TestCloseIdleConnections_ClosesNextToo(t *testing.T) {
 	t.Parallel()
 	tr, next := newTransport(t), new(idleCloser)
-	tr.Next = next
+	tr.Fallback = next
 	if tr.CloseIdleConnections(); next.closed != 1 {
 		t.Errorf("told %d times", next.closed)
 	}

@@ -19,8 +19,8 @@ const MaxBody = 64 << 10
 type Transport struct {
 	// Dial connects to host:port and enforces which addresses are allowed.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Next sends all other requests. If it has a RoundTripIn, it gets their partitions, too.
-	Next http.RoundTripper
+	// Fallback sends all other requests. If it has a RoundTripPartition, it gets their partitions, too.
+	Fallback http.RoundTripper
 
 	MaxIdle        int           // idle connections in all
 	MaxIdlePerHost int           // idle connections of one partition to one host:port
@@ -33,13 +33,15 @@ type Transport struct {
 }
 
 // RoundTrip sends one request in the partition "".
-func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) { return t.RoundTripIn("", r) }
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	return t.RoundTripPartition("", r)
+}
 
-// RoundTripIn sends one request and returns the head of its response. It reuses only connections of the same
+// RoundTripPartition sends one request and returns the head of its response. It reuses only connections of the same
 // partition. An error of Dial is returned unchanged, unless r's context has ended.
-func (t *Transport) RoundTripIn(partition string, r *http.Request) (*http.Response, error) {
+func (t *Transport) RoundTripPartition(partition string, r *http.Request) (*http.Response, error) {
 	if !canSend(r) {
-		return t.delegate(partition, r)
+		return t.sendByFallback(partition, r)
 	}
 	out, err := encodeRequest(r)
 	if err != nil {
@@ -56,27 +58,27 @@ func (t *Transport) RoundTripIn(partition string, r *http.Request) (*http.Respon
 			return nil, err
 		}
 		resp, err := c.roundTrip(r, *out)
-		if err == nil || !c.wasClosed(r) {
+		if err == nil || !c.canRetryClosed(r) {
 			return resp, err
 		}
 	}
 }
 
-// delegate sends a request by Next.
-func (t *Transport) delegate(partition string, r *http.Request) (*http.Response, error) {
-	if next, ok := t.Next.(interface {
-		RoundTripIn(partition string, r *http.Request) (*http.Response, error)
+// sendByFallback sends a request by Fallback.
+func (t *Transport) sendByFallback(partition string, r *http.Request) (*http.Response, error) {
+	if next, ok := t.Fallback.(interface {
+		RoundTripPartition(partition string, r *http.Request) (*http.Response, error)
 	}); ok {
-		return next.RoundTripIn(partition, r)
+		return next.RoundTripPartition(partition, r)
 	}
-	return t.Next.RoundTrip(r)
+	return t.Fallback.RoundTrip(r)
 }
 
 // getConn returns an idle connection or dials a new one. An idle one is checked here, or by its probe during
 // the write.
 func (t *Transport) getConn(ctx context.Context, key poolKey) (*conn, error) {
 	for c := t.idle.get(key); c != nil; c = t.idle.get(key) {
-		if c.probe != nil || c.isSilent() {
+		if c.probe != nil || c.isIdle() {
 			c.in = t.getReader(c)
 			return c, nil
 		}
@@ -92,10 +94,10 @@ func (t *Transport) getConn(ctx context.Context, key poolKey) (*conn, error) {
 	return t.newConn(netConn, key), nil
 }
 
-// CloseIdleConnections closes idle connections, here and in Next.
+// CloseIdleConnections closes idle connections, here and in Fallback.
 func (t *Transport) CloseIdleConnections() {
 	t.idle.closeAll()
-	if next, ok := t.Next.(interface{ CloseIdleConnections() }); ok {
+	if next, ok := t.Fallback.(interface{ CloseIdleConnections() }); ok {
 		next.CloseIdleConnections()
 	}
 }

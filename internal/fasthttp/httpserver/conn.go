@@ -29,7 +29,7 @@ type conn struct {
 	bufEnd       int
 	checkedBytes int             // bytes of the next head, from bufStart, known to be plain lines
 	skippedBytes int             // line ends skipped before the next head
-	hasAnswered  bool            // at least one response was sent
+	hasResponded bool            // at least one response was sent
 	lines        lineCache       // of the last head
 	buffers      responseBuffers // reused by one response after the other
 
@@ -53,7 +53,7 @@ func (c *conn) changePhase(from connState, p phase) bool {
 func newConn(s *Server, netConn net.Conn, shard *connShard) *conn {
 	c := &conn{server: s, net: netConn, raw: toRawConn(netConn), shard: shard, remoteAddr: netConn.RemoteAddr().String()}
 	c.ctx = context.WithValue(context.Background(), http.LocalAddrContextKey, netConn.LocalAddr())
-	c.setPhase(fresh)
+	c.setPhase(accepted)
 	return c
 }
 
@@ -118,7 +118,7 @@ func (c *conn) nextRequest() (req *requestState, ok bool) {
 // body of a POST (RFC 9112 section 2.2). net/http skips as many.
 func (c *conn) skipLineEnds() {
 	const maxSkipped = 4
-	for c.hasAnswered && c.checkedBytes == 0 && c.skippedBytes < maxSkipped && c.bufStart < c.bufEnd && (c.buf[c.bufStart] == '\r' || c.buf[c.bufStart] == '\n') {
+	for c.hasResponded && c.checkedBytes == 0 && c.skippedBytes < maxSkipped && c.bufStart < c.bufEnd && (c.buf[c.bufStart] == '\r' || c.buf[c.bufStart] == '\n') {
 		c.bufStart++
 		c.skippedBytes++
 	}
@@ -160,7 +160,7 @@ func (c *conn) parseHead(n int) (*requestState, bool) {
 	if !req.head.parse(c.buf[c.bufStart:c.bufStart+n], &c.lines, c.server.options.Accepts) {
 		return nil, true
 	}
-	if !c.changePhase(old, answering) {
+	if !c.changePhase(old, handling) {
 		return nil, false
 	}
 	c.bufStart += n
@@ -189,15 +189,15 @@ type requestState struct {
 // closed.
 func (c *conn) serveRequest(req *requestState) bool {
 	ctx := new(contexts.Context)
-	ctx.Begin(c.ctx)
-	defer ctx.End(nil)
+	ctx.Init(c.ctx)
+	defer ctx.Cancel(nil)
 	c.requestCtx.Store(ctx) // for the sweeper, which ends it when the client disconnects
 	b, w := &req.body, &req.response
 	b.c, b.remaining = c, req.head.contentLength
 	w.startResponse(c, b, req.head.wantsClose)
 	well := c.callHandler(w, req.httpRequest(ctx, c))
 	c.requestCtx.Store(nil)
-	ctx.End(nil)
+	ctx.Cancel(nil)
 	switch {
 	case w.hijacked:
 		return false
@@ -214,7 +214,7 @@ func (c *conn) serveRequest(req *requestState) bool {
 		c.closeLingering(b)
 		return false
 	}
-	c.hasAnswered = true
+	c.hasResponded = true
 	c.setPhase(idle)
 	return true
 }
@@ -249,7 +249,7 @@ func (c *conn) callHandler(w *responseWriter, r *http.Request) (ok bool) {
 // cancelRequest ends the context of the request being served.
 func (c *conn) cancelRequest() {
 	if life := c.requestCtx.Load(); life != nil {
-		life.End(nil)
+		life.Cancel(nil)
 	}
 }
 

@@ -67,12 +67,12 @@ func (b *prefixedConn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// WriteTogether writes bufs, in one system call where the connection can.
-func (b *prefixedConn) WriteTogether(bufs net.Buffers) error { return writeBuffers(b.Conn, bufs) }
+// WriteBuffers writes bufs, in one system call where the connection can.
+func (b *prefixedConn) WriteBuffers(bufs net.Buffers) error { return writeBuffers(b.Conn, bufs) }
 
 func writeBuffers(c net.Conn, bufs net.Buffers) error {
-	if c, ok := c.(interface{ WriteTogether(bufs net.Buffers) error }); ok {
-		return c.WriteTogether(bufs)
+	if c, ok := c.(interface{ WriteBuffers(bufs net.Buffers) error }); ok {
+		return c.WriteBuffers(bufs)
 	}
 	_, err := bufs.WriteTo(c)
 	return err

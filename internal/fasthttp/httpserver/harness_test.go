@@ -72,7 +72,7 @@ func openServer(t *testing.T, o httpserver.Options) *testServer {
 	}
 	d.addr = l.Addr().String()
 	done := make(chan error, 1)
-	go func() { done <- d.Serve(tcp.Listener(l)) }()
+	go func() { done <- d.Serve(tcp.WrapListener(l)) }()
 	t.Cleanup(func() {
 		_ = d.Close()
 		if err := <-done; !errors.Is(err, http.ErrServerClosed) {

@@ -23,11 +23,11 @@ func TestIdleConn_FreesBuffersOfLongResponses(t *testing.T) {
 		},
 		"held": func(w http.ResponseWriter, _ *http.Request) {
 			r := w.(*responseWriter) //nolint:forcetypeassert // it is one
-			r.Hold()
+			r.Cork()
 			for piece := long; len(piece) > 0; piece = piece[1000:] {
 				_, _ = w.Write(piece[:1000])
 			}
-			_ = r.Let()
+			_ = r.Uncork()
 		},
 	}
 	for what, h := range handlers {

@@ -28,7 +28,7 @@ type responseWriter struct {
 	closesConn   bool // the connection closes after the response
 	chunked      bool
 	hijacked     bool // by the handler
-	holding      bool
+	corked       bool
 	clientCloses bool  // the client asked for Connection: close
 	remaining    int64 // of the promised Content-Length; -1: none was promised
 	err          error
@@ -153,7 +153,7 @@ var (
 )
 
 // queueBytes queues p. A long p is not copied: it must not change until it was sent, which is before Write
-// returns, or at Let.
+// returns, or at Uncork.
 func (w *responseWriter) queueBytes(p []byte) {
 	if len(p) > maxBuffered {
 		w.out, w.lastCopy = append(w.out, p), -1
@@ -178,7 +178,7 @@ func (w *responseWriter) queueCopy(p []byte) {
 
 // sendIfFull sends the queue once it is long.
 func (w *responseWriter) sendIfFull() error {
-	if w.holding {
+	if w.corked {
 		return nil
 	}
 	if w.lastCopy >= 0 && len(w.out) == 1 && len(w.copied) <= maxBuffered {
@@ -213,7 +213,7 @@ func (w *responseWriter) FlushError() error {
 	default:
 		w.startChunked(nil)
 	}
-	if w.holding {
+	if w.corked {
 		return w.err
 	}
 	return w.sendQueued()
@@ -222,19 +222,19 @@ func (w *responseWriter) FlushError() error {
 // Flush is FlushError without the error.
 func (w *responseWriter) Flush() { _ = w.FlushError() }
 
-// Hold queues further writes, so that they are sent together. Their bytes must not change until
-// [responseWriter.Let].
-func (w *responseWriter) Hold() { w.holding = true }
+// Cork queues further writes, so that they are sent together. Their bytes must not change until
+// [responseWriter.Uncork].
+func (w *responseWriter) Cork() { w.corked = true }
 
-// Let sends the queue and ends Hold.
-func (w *responseWriter) Let() error {
-	w.holding = false
+// Uncork sends the queue and ends Cork.
+func (w *responseWriter) Uncork() error {
+	w.corked = false
 	return w.sendQueued()
 }
 
 // finishResponse completes the response after the handler returned.
 func (w *responseWriter) finishResponse() error {
-	w.holding = false
+	w.corked = false
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
@@ -261,9 +261,9 @@ func (w *responseWriter) finishResponse() error {
 // errResponseFinished is for writes after the handler returned.
 var errResponseFinished = errors.New("the reply has ended")
 
-// Gone reports whether the client has closed its side, or the connection is broken: sooner than the request's
+// ClientDisconnected reports whether the client has closed its side, or the connection is broken: sooner than the request's
 // context ends.
-func (w *responseWriter) Gone() bool { return w.c.isClientGone() }
+func (w *responseWriter) ClientDisconnected() bool { return w.c.isDisconnected() }
 
 // errHijackTooLate is for Hijack after the head was written.
 var errHijackTooLate = errors.New("the connection cannot be taken: the reply has begun")
@@ -346,9 +346,9 @@ func (d *writeDeadline) effectiveDeadline() time.Time {
 // write writes bufs, which it consumes.
 func (d *writeDeadline) write(to net.Conn, bufs net.Buffers) error {
 	if now, ok := to.(interface {
-		WriteNow(bufs net.Buffers) (int64, error)
+		TryWriteBuffers(bufs net.Buffers) (int64, error)
 	}); ok {
-		n, err := now.WriteNow(bufs)
+		n, err := now.TryWriteBuffers(bufs)
 		if err != nil {
 			return err
 		}

@@ -52,9 +52,9 @@ func (s *Server) sweepLoop() {
 		s.clock.Store(s.currentTick())
 		s.expireConns(&s.shards[turn%shardCount])
 		for i := range s.shards {
-			conns = s.shards[i].appendAnswering(conns[:0])
+			conns = s.shards[i].appendHandling(conns[:0])
 			for _, c := range conns {
-				c.cancelIfGone()
+				c.cancelIfDisconnected()
 			}
 		}
 		clear(conns)
@@ -71,7 +71,7 @@ func (s *Server) expireConns(shard *connShard) {
 		old := c.state.Load()
 		age := old.age(now)
 		switch old.phase() {
-		case fresh:
+		case accepted:
 			if age > s.options.ReadHeaderTimeout || closing && age > freshGrace {
 				c.closeIfUnchanged(old)
 			}
@@ -87,26 +87,26 @@ func (s *Server) expireConns(shard *connShard) {
 	}
 }
 
-// appendAnswering appends the connections whose request has been served for at least a tick.
-func (s *connShard) appendAnswering(conns []*conn) []*conn {
+// appendHandling appends the connections whose request has been served for at least a tick.
+func (s *connShard) appendHandling(conns []*conn) []*conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.conns {
-		if old := c.state.Load(); old.phase() == answering && old.age(c.server.clock.Load()) >= sweepInterval {
+		if old := c.state.Load(); old.phase() == handling && old.age(c.server.clock.Load()) >= sweepInterval {
 			conns = append(conns, c)
 		}
 	}
 	return conns
 }
 
-// cancelIfGone cancels the request of a client that has disconnected. Only the sweeper calls it.
-func (c *conn) cancelIfGone() {
+// cancelIfDisconnected cancels the request of a client that has disconnected. Only the sweeper calls it.
+func (c *conn) cancelIfDisconnected() {
 	now, old := c.server.clock.Load(), c.state.Load()
 	age := old.age(now)
-	if old.phase() != answering || age > sweepInterval && newConnState(answering, c.lastClientCheck).age(now) < min(age/4, maxCheckInterval) {
+	if old.phase() != handling || age > sweepInterval && newConnState(handling, c.lastClientCheck).age(now) < min(age/4, maxCheckInterval) {
 		return
 	}
-	if c.lastClientCheck = now; c.isClientGone() {
+	if c.lastClientCheck = now; c.isDisconnected() {
 		c.cancelRequest()
 	}
 }
@@ -117,10 +117,10 @@ type connState uint64
 type phase uint8
 
 const (
-	fresh     phase = iota // nothing was received yet
-	idle                   // between two requests
-	reading                // a part of a head was received
-	answering              // the handler has the request
+	accepted phase = iota // nothing was received yet
+	idle                  // between two requests
+	reading               // a part of a head was received
+	handling              // the handler has the request
 	closed
 )
 
@@ -140,13 +140,13 @@ func (c *conn) closeIfUnchanged(old connState) {
 	}
 }
 
-// isClientGone reports whether the client has closed its side, or the connection is broken.
-func (c *conn) isClientGone() bool {
+// isDisconnected reports whether the client has closed its side, or the connection is broken.
+func (c *conn) isDisconnected() bool {
 	if c.raw == nil {
 		return false
 	}
 	ended := false
-	err := c.raw.Control(func(fd uintptr) { ended = tcp.Ended(fd) })
+	err := c.raw.Control(func(fd uintptr) { ended = tcp.IsPeerClosed(fd) })
 	return err != nil || ended
 }
 

@@ -20,18 +20,18 @@ import (
 // patience ends a hanging test.
 const patience = 30 * time.Second
 
-// newAskPair returns a pair of connections, one of which has Ask, with a deadline of patience.
+// newAskPair returns a pair of connections, one of which has WriteIfIdle, with a deadline of patience.
 func newAskPair(t *testing.T) (ours interface {
 	net.Conn
 	syscall.Conn
-	Ask(p []byte) (int, error)
+	WriteIfIdle(p []byte) (int, error)
 }, other *net.TCPConn) {
 	t.Helper()
 	made, other := newPair(t)
 	ours = made.(interface { //nolint:forcetypeassert // it is one here
 		net.Conn
 		syscall.Conn
-		Ask(p []byte) (int, error)
+		WriteIfIdle(p []byte) (int, error)
 	})
 	_ = ours.SetDeadline(time.Now().Add(patience))
 	return ours, other
@@ -58,7 +58,7 @@ func TestAsk_MissesNoResponse(t *testing.T) {
 			question := []byte("what?\n")
 			answer := make([]byte, len(question))
 			for range 3000 {
-				if n, err := ours.Ask(question); n != len(question) || err != nil {
+				if n, err := ours.WriteIfIdle(question); n != len(question) || err != nil {
 					t.Errorf("%d bytes written: %v", n, err)
 					return
 				}
@@ -91,7 +91,7 @@ func TestAsk_FailsIfNotSilent(t *testing.T) {
 			if err := raw.Read(func(fd uintptr) bool { return !errors.Is(tcp.Peek(fd), syscall.EAGAIN) }); err != nil {
 				t.Fatal(err)
 			}
-			if n, err := ours.Ask([]byte("what?")); n != 0 || !errors.Is(err, tcp.ErrSpoke) {
+			if n, err := ours.WriteIfIdle([]byte("what?")); n != 0 || !errors.Is(err, tcp.ErrNotIdle) {
 				t.Errorf("%d bytes written: %v", n, err)
 			}
 			_ = ours.(interface{ CloseWrite() error }).CloseWrite() //nolint:forcetypeassert // it is TCP
@@ -115,7 +115,7 @@ func TestAsk_LongRequestToSlowReader(t *testing.T) {
 		}
 		_, _ = io.WriteString(other, "that")
 	})
-	n, err := ours.Ask(question)
+	n, err := ours.WriteIfIdle(question)
 	if n != len(question) || err != nil {
 		t.Errorf("%d of %d bytes written: %v", n, len(question), err)
 	}
@@ -137,7 +137,7 @@ func TestAsk_PeerClosesInsteadOfResponding(t *testing.T) {
 			ours, other := newAskPair(t)
 			var leaving sync.WaitGroup
 			leaving.Go(func() { leave(other) })
-			if n, err := ours.Ask([]byte("what?")); n != 5 || err != nil {
+			if n, err := ours.WriteIfIdle([]byte("what?")); n != 5 || err != nil {
 				t.Errorf("%d bytes written: %v", n, err)
 			}
 			if n, err := ours.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
@@ -159,7 +159,7 @@ func TestAsk_EndsAtDeadline(t *testing.T) {
 		_ = ours.SetDeadline(time.Unix(1, 0))
 	}()
 	for i, want := range []int{5, 0} {
-		n, err := ours.Ask([]byte("what?"))
+		n, err := ours.WriteIfIdle([]byte("what?"))
 		if n != want || !errors.Is(err, os.ErrDeadlineExceeded) || !strings.HasPrefix(err.Error(), "write tcp ") {
 			t.Errorf("%d: %d bytes written, %v", i, n, err)
 		}

@@ -12,9 +12,9 @@ import (
 	"unsafe"
 )
 
-// Direct returns a connection over the same socket. It returns any other connection than TCP unchanged. So does
+// WrapConn returns a connection over the same socket. It returns any other connection than TCP unchanged. So does
 // the build with the race detector, which needs net's reads and writes to see their order.
-func Direct(c net.Conn) net.Conn {
+func WrapConn(c net.Conn) net.Conn {
 	tcpConn, ok := c.(*net.TCPConn)
 	if !ok {
 		return c
@@ -23,20 +23,20 @@ func Direct(c net.Conn) net.Conn {
 	if err != nil {
 		return c
 	}
-	d := &directConn{TCPConn: tcpConn, raw: raw}
+	d := &rawConn{TCPConn: tcpConn, raw: raw}
 	d.in.transfer, d.in.writeThenWait, d.out.transfer, d.out.writeVector, d.out.writeVectorOnce = d.in.readOnce, d.in.askOnce, d.out.writeAll, d.out.writev, d.out.tryWritev
 	return d
 }
 
-// directConn reads and writes with its own system calls. All else is the TCPConn's.
-type directConn struct {
+// rawConn reads and writes with its own system calls. All else is the TCPConn's.
+type rawConn struct {
 	*net.TCPConn
 	raw     syscall.RawConn
 	in, out direction
 }
 
-// ErrSpoke means that data or an end arrived before the request was written.
-var ErrSpoke = errors.New("the other end has spoken, or left")
+// ErrNotIdle means that data or an end arrived before the request was written.
+var ErrNotIdle = errors.New("the other end has spoken, or left")
 
 // direction is reading or writing. A read or a write locks mu.
 type direction struct {
@@ -54,7 +54,7 @@ type direction struct {
 }
 
 // Read waits for data.
-func (c *directConn) Read(p []byte) (int, error) {
+func (c *rawConn) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return c.TCPConn.Read(p)
 	}
@@ -73,12 +73,12 @@ func (c *directConn) Read(p []byte) (int, error) {
 	return h.count, nil
 }
 
-// Ask writes p if the connection is silent, and waits for data. The caller must not read or write at the same
-// time. If data has arrived before, or the connection has ended, Ask writes nothing and fails with [ErrSpoke].
+// WriteIfIdle writes p if the connection is silent, and waits for data. The caller must not read or write at the same
+// time. If data has arrived before, or the connection has ended, WriteIfIdle writes nothing and fails with [ErrNotIdle].
 //
 // The peek before the write replaces a read after it that would find nothing: the poller reports any data that
 // arrives after the peek.
-func (c *directConn) Ask(p []byte) (n int, err error) {
+func (c *rawConn) WriteIfIdle(p []byte) (n int, err error) {
 	n, err = c.askLocked(p)
 	switch {
 	case err != nil:
@@ -91,7 +91,7 @@ func (c *directConn) Ask(p []byte) (n int, err error) {
 }
 
 // askLocked locks c.in. The caller writes what did not fit into the send buffer.
-func (c *directConn) askLocked(p []byte) (n int, err error) {
+func (c *rawConn) askLocked(p []byte) (n int, err error) {
 	h := &c.in
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -102,14 +102,14 @@ func (c *directConn) askLocked(p []byte) (n int, err error) {
 }
 
 // Write writes all of p.
-func (c *directConn) Write(p []byte) (int, error) {
+func (c *rawConn) Write(p []byte) (int, error) {
 	c.out.mu.Lock()
 	defer c.out.mu.Unlock()
 	return c.writeLocked(p)
 }
 
 // writeLocked needs c.out.mu.
-func (c *directConn) writeLocked(p []byte) (int, error) {
+func (c *rawConn) writeLocked(p []byte) (int, error) {
 	if len(p) == 0 {
 		return c.TCPConn.Write(p)
 	}
@@ -123,8 +123,8 @@ func (c *directConn) writeLocked(p []byte) (int, error) {
 	return h.count, err
 }
 
-// WriteTogether writes all of bufs, in one system call if the send buffer has room.
-func (c *directConn) WriteTogether(bufs net.Buffers) error {
+// WriteBuffers writes all of bufs, in one system call if the send buffer has room.
+func (c *rawConn) WriteBuffers(bufs net.Buffers) error {
 	h := &c.out
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -148,9 +148,9 @@ func (c *directConn) WriteTogether(bufs net.Buffers) error {
 	return nil
 }
 
-// WriteNow writes as much of bufs as fits in the send buffer, in one system call, without waiting. It may write
+// TryWriteBuffers writes as much of bufs as fits in the send buffer, in one system call, without waiting. It may write
 // less than all, or nothing.
-func (c *directConn) WriteNow(bufs net.Buffers) (n int64, err error) {
+func (c *rawConn) TryWriteBuffers(bufs net.Buffers) (n int64, err error) {
 	h := &c.out
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -190,7 +190,7 @@ func (h *direction) runPoller(poll func(func(fd uintptr) bool) error, step func(
 }
 
 // toOpError wraps an error as net does.
-func (c *directConn) toOpError(what string, err error) error {
+func (c *rawConn) toOpError(what string, err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err
 	}
@@ -209,7 +209,7 @@ func (h *direction) askOnce(fd uintptr) bool {
 	}
 	h.asked = true
 	if !errors.Is(Peek(fd), syscall.EAGAIN) {
-		h.err = ErrSpoke
+		h.err = ErrNotIdle
 		return true
 	}
 	return !h.writeAll(fd) || h.err != nil
@@ -267,8 +267,8 @@ func Peek(fd uintptr) error {
 	return nil
 }
 
-// Ended reports whether the peer has closed its side, or the connection is broken, and no data is left to read.
-func Ended(fd uintptr) bool {
+// IsPeerClosed reports whether the peer has closed its side, or the connection is broken, and no data is left to read.
+func IsPeerClosed(fd uintptr) bool {
 	var one [1]byte
 	n, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&one[0])), 1, syscall.MSG_PEEK|syscall.MSG_DONTWAIT, 0, 0)
 	return errno == 0 && n == 0 || errno != 0 && errno != syscall.EAGAIN && errno != syscall.EINTR

@@ -14,7 +14,7 @@ import (
 func TestWriteTogether_KeepsOrder(t *testing.T) {
 	t.Parallel()
 	ours, other := newPair(t)
-	together := ours.(interface{ WriteTogether(net.Buffers) error })
+	together := ours.(interface{ WriteBuffers(net.Buffers) error })
 	whole := distinctBytes(4 << 20)
 	var parts net.Buffers
 	for rest, n := whole, 1; len(rest) > 0; n = n*2 + 1 {
@@ -27,7 +27,7 @@ func TestWriteTogether_KeepsOrder(t *testing.T) {
 	whole = append(whole, bytes.Repeat([]byte("x"), 100)...)
 	var writing sync.WaitGroup
 	writing.Go(func() {
-		if err := errors.Join(together.WriteTogether(nil), together.WriteTogether(parts)); err != nil {
+		if err := errors.Join(together.WriteBuffers(nil), together.WriteBuffers(parts)); err != nil {
 			t.Error(err)
 		}
 		_ = ours.Close()

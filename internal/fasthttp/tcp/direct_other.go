@@ -4,5 +4,5 @@ package tcp
 
 import "net"
 
-// Direct returns the connection unchanged.
-func Direct(c net.Conn) net.Conn { return c }
+// WrapConn returns the connection unchanged.
+func WrapConn(c net.Conn) net.Conn { return c }

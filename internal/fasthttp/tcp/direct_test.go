@@ -33,7 +33,7 @@ func newPair(t *testing.T) (ours net.Conn, other *net.TCPConn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _ = made.Close(), came.Close() })
-	return tcp.Direct(made), came.(*net.TCPConn) //nolint:forcetypeassert // it listens on TCP
+	return tcp.WrapConn(made), came.(*net.TCPConn) //nolint:forcetypeassert // it listens on TCP
 }
 
 func TestWrite_CompleteWithSlowReader(t *testing.T) {
@@ -136,7 +136,7 @@ func TestDirect_LeavesOtherConnsUnchanged(t *testing.T) {
 	t.Parallel()
 	a, b := net.Pipe()
 	defer func() { _, _ = a.Close(), b.Close() }()
-	if tcp.Direct(a) != a {
+	if tcp.WrapConn(a) != a {
 		t.Error("it became another")
 	}
 }

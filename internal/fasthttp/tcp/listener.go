@@ -2,8 +2,8 @@ package tcp
 
 import "net"
 
-// Listener returns a listener whose connections are wrapped by [Direct].
-func Listener(l net.Listener) net.Listener { return directListener{l} }
+// WrapListener returns a listener whose connections are wrapped by [Direct].
+func WrapListener(l net.Listener) net.Listener { return directListener{l} }
 
 type directListener struct{ net.Listener }
 
@@ -13,5 +13,5 @@ func (l directListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Direct(c), nil
+	return WrapConn(c), nil
 }

@@ -2,5 +2,5 @@
 
 package tcp
 
-// Ended is false where sockets cannot be inspected.
-func Ended(uintptr) bool { return false }
+// IsPeerClosed is false where sockets cannot be inspected.
+func IsPeerClosed(uintptr) bool { return false }

@@ -14,8 +14,8 @@ func Peek(fd uintptr) error {
 	return err
 }
 
-// Ended reports whether the peer has closed its side, or the connection is broken, and no data is left to read.
-func Ended(fd uintptr) bool {
+// IsPeerClosed reports whether the peer has closed its side, or the connection is broken, and no data is left to read.
+func IsPeerClosed(fd uintptr) bool {
 	var one [1]byte
 	n, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 	return err == nil && n == 0 || err != nil && !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.EINTR)

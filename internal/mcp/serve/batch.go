@@ -17,7 +17,7 @@ var errBatchFull = &RPCError{Code: revision.CodeInternal, Message: "The answers 
 
 // serveBatch answers an array of messages (2025-03-26), one after the other. No notification is sent before the
 // responses.
-func (v *httpRequest) serveBatch(x *exchange, text []byte) {
+func (r *httpRequest) serveBatch(x *exchange, text []byte) {
 	messages, err := wire.ReadBatch(text)
 	if err != nil {
 		x.sendError(parseError(err))
@@ -27,13 +27,13 @@ func (v *httpRequest) serveBatch(x *exchange, text []byte) {
 		x.sendError(failure)
 		return
 	}
-	if failure := v.chargeBatch(len(messages) - 1); failure != nil {
+	if failure := r.chargeBatch(len(messages) - 1); failure != nil {
 		x.sendError(failure)
 		return
 	}
 	answers := []byte{'['}
 	for i := range messages {
-		answers = v.appendBatchReply(&messages[i], answers)
+		answers = r.appendBatchReply(&messages[i], answers)
 	}
 	x.bodyReleased = false // the backend has seen parts of the body
 	if len(answers) == 1 {
@@ -43,7 +43,7 @@ func (v *httpRequest) serveBatch(x *exchange, text []byte) {
 	x.sendFinal(http.StatusOK, append(answers, ']'))
 }
 
-func (v *httpRequest) appendBatchReply(m *wire.Incoming, answers []byte) []byte {
+func (r *httpRequest) appendBatchReply(m *wire.Incoming, answers []byte) []byte {
 	before := len(answers)
 	if before > 1 {
 		answers = append(answers, ',')
@@ -52,7 +52,7 @@ func (v *httpRequest) appendBatchReply(m *wire.Incoming, answers []byte) []byte 
 	if start > maxBatchReply && m.Method != nil && m.ID != nil && isValidID(m.ID) {
 		return errBatchFull.appendMessage(answers, m.ID)
 	}
-	one := &exchange{httpRequest: *v, acceptsJSON: true, batchReply: &answers}
+	one := &exchange{httpRequest: *r, acceptsJSON: true, batchReply: &answers}
 	one.serveMessage(m)
 	if len(answers) == start {
 		return answers[:before]
@@ -61,9 +61,9 @@ func (v *httpRequest) appendBatchReply(m *wire.Incoming, answers []byte) []byte 
 }
 
 // chargeBatch charges the messages beyond the first, which is charged with the HTTP request.
-func (v *httpRequest) chargeBatch(more int) *RPCError {
-	if b, ok := v.backend.(Meter); ok && more > 0 {
-		return b.Charge(v.w.Header(), more)
+func (r *httpRequest) chargeBatch(more int) *RPCError {
+	if b, ok := r.backend.(MessageLimiter); ok && more > 0 {
+		return b.Charge(r.w.Header(), more)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 // BenchmarkServeCall measures a call without net/http and without a backend.
 func BenchmarkServeCall(b *testing.B) {
 	d := &testBackend{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
-		r.Release()
+		r.ReleaseBody()
 		return callResult, nil
 	}}
 	for name, a := range map[string]testRequest{

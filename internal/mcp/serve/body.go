@@ -41,16 +41,16 @@ func putBuffer(b *[]byte) {
 var errTooLarge = newStatusError(http.StatusRequestEntityTooLarge, revision.CodeInvalidRequest, "The request is too large.")
 
 // readBody reads the whole body into b before it is parsed, so that a slow client holds no more than a buffer.
-func (v *httpRequest) readBody(b *[]byte) *RPCError {
-	control := http.NewResponseController(v.w)
-	_ = control.SetReadDeadline(time.Now().Add(v.s.opts.Stall + maxTransferTime(v.r.ContentLength)))
-	err := v.readBounded(b, v.s.opts.MaxBody)
+func (r *httpRequest) readBody(b *[]byte) *RPCError {
+	control := http.NewResponseController(r.w)
+	_ = control.SetReadDeadline(time.Now().Add(r.s.opts.StallTimeout + maxTransferTime(r.r.ContentLength)))
+	err := r.readBounded(b, r.s.opts.MaxBody)
 	if err == nil {
 		// From here the server's background read detects a disconnect. A deadline would end the request.
 		_ = control.SetReadDeadline(time.Time{})
 		return nil
 	}
-	v.w.Header().Set("Connection", "close") // the rest of the body is unread
+	r.w.Header().Set("Connection", "close") // the rest of the body is unread
 	if errors.Is(err, errTooLarge) {
 		return errTooLarge
 	}
@@ -60,11 +60,11 @@ func (v *httpRequest) readBody(b *[]byte) *RPCError {
 // maxTransferTime is how long a transfer may take: 128 KiB a second.
 func maxTransferTime(bytes int64) time.Duration { return time.Duration(bytes>>17) * time.Second }
 
-func (v *httpRequest) readBounded(b *[]byte, maxBytes int64) error {
-	if v.r.ContentLength > maxBytes {
+func (r *httpRequest) readBounded(b *[]byte, maxBytes int64) error {
+	if r.r.ContentLength > maxBytes {
 		return errTooLarge
 	}
-	return readAll(b, v.r.Body, int(v.r.ContentLength), int(maxBytes))
+	return readAll(b, r.r.Body, int(r.r.ContentLength), int(maxBytes))
 }
 
 // readAll reads all of src into b; size is the expected length, -1: unknown.

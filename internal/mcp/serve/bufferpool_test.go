@@ -15,7 +15,7 @@ import (
 func TestBufferPool_ManyClientsGetOwnReplies(t *testing.T) {
 	t.Parallel()
 	p := newTestServer(t, &testBackend{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
-		defer r.Release()
+		defer r.ReleaseBody()
 		if r.Name == "stream" {
 			if err := r.Notify("notifications/progress", r.Arguments); err != nil {
 				return nil, err

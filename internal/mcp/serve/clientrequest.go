@@ -13,14 +13,14 @@ import (
 // requestIDPrefix marks the ids of our requests: other responses are not forwarded between processes.
 const requestIDPrefix = "pb-"
 
-// askClient sends a request to the client, on the stream of the request that it belongs to, and waits for the
+// sendClientRequest sends a request to the client, on the stream of the request that it belongs to, and waits for the
 // response.
-func (x *exchange) askClient(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+func (x *exchange) sendClientRequest(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	if x.peer.Session == "" || !x.acceptsStream || x.batchReply != nil {
-		return nil, ErrCannotAsk
+		return nil, ErrRequestsUnsupported
 	}
 	id := requestIDPrefix + rand.Text()
-	box := boxName(boxAnswer, x.caller, x.peer.Session, id)
+	box := mailboxName(mailboxResponse, x.caller, x.peer.Session, id)
 	responses, stored := make(chan []byte, 1), make(chan struct{}, 1)
 	waiter := x.s.mailboxes.addWaiter(box, func(message []byte) {
 		if message == nil {
@@ -65,7 +65,7 @@ func (x *exchange) writeRequest(message []byte) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.stage == finished {
-		return ErrCannotAsk
+		return ErrRequestsUnsupported
 	}
 	x.startStream()
 	return x.writeEvent(message, durable)
@@ -101,7 +101,7 @@ func parseClientResponse(message []byte) (json.RawMessage, error) {
 func (x *exchange) handleResponse(m *wire.Incoming) {
 	id, _ := wire.Unquote(m.ID)
 	if x.peer.Session != "" && strings.HasPrefix(id, requestIDPrefix) {
-		box := boxName(boxAnswer, x.caller, x.peer.Session, id)
+		box := mailboxName(mailboxResponse, x.caller, x.peer.Session, id)
 		if !x.s.mailboxes.deliver(box, m.Raw) {
 			x.s.postMessage(x.caller, box, m.Raw, briefRetention)
 		}

@@ -2,7 +2,7 @@
 // sessions) and handshake (initialize, sessions). Server.Handle dispatches by HTTP method:
 //
 //	POST   one message (post.go) ──► modern.go: version in _meta and headers │ handshake.go: session id
-//	                   ──► Backend.Prepared, or Backend.Serve (exchange.go)
+//	                   ──► Backend.CachedResult, or Backend.Serve (exchange.go)
 //	                   ──► JSON (reply.go), or an event stream after the first notification (stream.go)
 //	POST   an array (batch.go)                                                         (2025-03-26)
 //	POST   subscriptions/listen (listen.go, listener.go) ──► Backend.Listen ──► stream  (modern)

@@ -17,13 +17,13 @@ import (
 type exchange struct {
 	httpRequest
 	Request
-	peer          Peer
-	minLevel      logLevel // of log messages that the client wants
-	acceptsJSON   bool
-	acceptsStream bool
-	batchReply    *[]byte // of a batch: where the response is appended
-	isShared      bool    // the response is a cached one that callers share
-	smallBody     []byte  // the body's buffer, if not pooled
+	peer           Client
+	minLevel       logLevel // of log messages that the client wants
+	acceptsJSON    bool
+	acceptsStream  bool
+	batchReply     *[]byte // of a batch: where the response is appended
+	isCachedResult bool    // the response is a cached one that callers share
+	smallBody      []byte  // the body's buffer, if not pooled
 
 	mu             sync.Mutex // guards the fields below: several goroutines send events
 	stage          replyStage
@@ -47,8 +47,8 @@ func (x *exchange) serveRequest(m *wire.Incoming) {
 		return
 	}
 	if cacheable[x.Method] {
-		if result := x.backend.Prepared(x.Method, x.Cursor, x.Peer); result != nil {
-			x.isShared = true
+		if result := x.backend.CachedResult(x.Method, x.Cursor, x.Peer); result != nil {
+			x.isCachedResult = true
 			x.sendResult("", result)
 			return
 		}
@@ -95,7 +95,7 @@ func (x *exchange) result(ctx context.Context) (result json.RawMessage, err erro
 func (x *exchange) fillRequest(m *wire.Incoming) *RPCError {
 	x.Peer = &x.peer
 	x.Params, x.Arguments, x.Meta, x.progressToken = m.Params, m.Arguments, m.Meta, m.ProgressToken
-	x.Header, x.RemoteAddr, x.Continues = x.r.Header, x.r.RemoteAddr, m.Continues
+	x.Header, x.RemoteAddr, x.IsResumed = x.r.Header, x.r.RemoteAddr, m.Continues
 	x.exchange = x
 	if x.progressToken != nil && !isValidID(x.progressToken) {
 		x.progressToken = nil
@@ -158,7 +158,7 @@ func (x *exchange) startKeepAlive() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.acceptsStream && x.batchReply == nil {
-		x.keepAliveTimer = time.AfterFunc(x.s.opts.Silence, x.writeKeepAlive)
+		x.keepAliveTimer = time.AfterFunc(x.s.opts.StreamAfter, x.writeKeepAlive)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 // Filter is what a listener is notified of: its request, limited to the capabilities of the Description.
 type Filter struct {
-	Peer      *Peer
+	Peer      *Client
 	Tools     bool     // notifications/tools/list_changed
 	Prompts   bool     // notifications/prompts/list_changed
 	Resources bool     // notifications/resources/list_changed

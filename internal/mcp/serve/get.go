@@ -11,70 +11,70 @@ import (
 )
 
 // serveGet opens a listener's stream or resumes a broken one, both of the handshake era.
-func (v *httpRequest) serveGet() {
-	p := v.requireSession()
+func (r *httpRequest) serveGet() {
+	p := r.requireSession()
 	if p == nil {
 		return
 	}
-	if _, takes := parseAccept(v.r.Header); !takes {
-		v.rejectRequest(newStatusError(http.StatusNotAcceptable, revision.CodeInvalidRequest, "Accept text/event-stream."))
+	if _, takes := parseAccept(r.r.Header); !takes {
+		r.rejectRequest(newStatusError(http.StatusNotAcceptable, revision.CodeInvalidRequest, "Accept text/event-stream."))
 		return
 	}
-	last := v.r.Header.Get(revision.HeaderLastEventID)
+	last := r.r.Header.Get(revision.HeaderLastEventID)
 	if last == "" || last == listenID {
-		v.serveLegacyListen(p, last != "")
+		r.serveLegacyListen(p, last != "")
 		return
 	}
-	id, number, ok := cutEventID(last)
-	if t := v.s.resumable.findStream(v.caller, p.Session, id); ok && t != nil {
-		t.serveTo(v.r.Context(), openEventStream(v), number)
+	id, number, ok := parseEventID(last)
+	if t := r.s.resumable.findStream(r.caller, p.Session, id); ok && t != nil {
+		t.serveTo(r.r.Context(), openEventStream(r), number)
 		return
 	}
-	if !ok || v.s.opts.Router == nil {
-		v.rejectRequest(invalidRequest("There is no such stream to go on with."))
+	if !ok || r.s.opts.Router == nil {
+		r.rejectRequest(invalidRequest("There is no such stream to go on with."))
 		return
 	}
-	v.resumeStream(p, id, number)
+	r.resumeStream(p, id, number)
 }
 
 // requireSession returns the peer of the request's session; nil: none, and the error was sent.
-func (v *httpRequest) requireSession() *Peer {
-	id := v.r.Header.Get(revision.HeaderSession)
+func (r *httpRequest) requireSession() *Client {
+	id := r.r.Header.Get(revision.HeaderSession)
 	if id == "" {
-		v.rejectMethod()
+		r.rejectMethod()
 		return nil
 	}
-	p, failure := v.s.findPeer(v.caller, id)
+	p, failure := r.s.findPeer(r.caller, id)
 	if failure != nil {
-		v.rejectRequest(failure)
+		r.rejectRequest(failure)
 		return nil
 	}
 	return p
 }
 
 // resumeStream sends the events of a stream that runs, or ran, in another process.
-func (v *httpRequest) resumeStream(p *Peer, id string, number int) {
-	ctx, stop := context.WithTimeout(v.r.Context(), v.s.opts.Stay)
+func (r *httpRequest) resumeStream(p *Client, id string, number int) {
+	ctx, stop := context.WithTimeout(r.r.Context(), r.s.opts.ResumeTTL)
 	defer stop()
-	entry, failure := v.s.listeners.add(v.s.opts.Payer(v.caller), stop)
+	entry, failure := r.s.listeners.add(r.s.opts.BudgetKey(r.caller), stop)
 	if failure != nil {
-		v.rejectRequest(failure)
+		r.rejectRequest(failure)
 		return
 	}
-	defer v.s.listeners.remove(entry)
-	box := boxName(boxStream, v.caller, p.Session, id)
+	defer r.s.listeners.remove(entry)
+	box := mailboxName(boxStream, r.caller, p.Session, id)
 	wake := make(chan struct{}, 1)
-	waiter := v.s.mailboxes.addWaiter(box, func([]byte) { trySignal(wake) })
-	defer v.s.mailboxes.removeWaiter(box, waiter)
-	tick := time.NewTicker(v.s.opts.KeepAlive)
+	waiter := r.s.mailboxes.addWaiter(box, func([]byte) { trySignal(wake) })
+	defer r.s.mailboxes.removeWaiter(box, waiter)
+	tick := time.NewTicker(r.s.opts.KeepAlive)
 	defer tick.Stop()
-	st := openEventStream(v)
+	st := openEventStream(r)
 	if st.write(keepAlive) != nil {
 		return
 	}
 	for {
 		var done bool
-		if number, done = v.replayMailbox(ctx, st, box, id, number); done {
+		if number, done = r.replayMailbox(ctx, st, box, id, number); done {
 			return
 		}
 		select {
@@ -91,8 +91,8 @@ func (v *httpRequest) resumeStream(p *Peer, id string, number int) {
 
 // replayMailbox sends the mailbox's events after number and returns the newest number. done: the stream has
 // ended.
-func (v *httpRequest) replayMailbox(ctx context.Context, st *stream, box, id string, number int) (newest int, done bool) {
-	for _, message := range v.s.fetchMessages(ctx, v.caller, box) {
+func (r *httpRequest) replayMailbox(ctx context.Context, st *stream, box, id string, number int) (newest int, done bool) {
+	for _, message := range r.s.fetchMessages(ctx, r.caller, box) {
 		if len(message) == 0 {
 			continue
 		}
@@ -130,13 +130,13 @@ func trySignal(wake chan struct{}) {
 
 var errShuttingDown = newStatusError(http.StatusServiceUnavailable, revision.CodeInternal, "This server is going down. Please try again.")
 
-func (v *httpRequest) serveDelete() {
-	p := v.requireSession()
+func (r *httpRequest) serveDelete() {
+	p := r.requireSession()
 	if p == nil {
 		return
 	}
-	box := boxName(boxEnded, v.caller, p.Session, "")
-	v.s.endedSessions.put(box, true)
-	v.s.postMessage(v.caller, box, []byte{}, briefRetention)
-	v.w.WriteHeader(http.StatusNoContent)
+	box := mailboxName(boxEnded, r.caller, p.Session, "")
+	r.s.endedSessions.put(box, true)
+	r.s.postMessage(r.caller, box, []byte{}, briefRetention)
+	r.w.WriteHeader(http.StatusNoContent)
 }

@@ -43,9 +43,9 @@ func (x *exchange) identifyPeer() *RPCError {
 }
 
 // findPeer returns the peer of a session that has not ended.
-func (s *Server) findPeer(caller, id string) (*Peer, *RPCError) {
+func (s *Server) findPeer(caller, id string) (*Client, *RPCError) {
 	p, err := s.openSession(caller, id)
-	if err != nil || s.endedSessions.get(boxName(boxEnded, caller, p.Session, "")) {
+	if err != nil || s.endedSessions.get(mailboxName(boxEnded, caller, p.Session, "")) {
 		return nil, newStatusError(http.StatusNotFound, revision.CodeInvalidRequest, "There is no such session. Send initialize for a new one.")
 	}
 	return p, nil
@@ -76,7 +76,7 @@ func (x *exchange) handleNotification(m *wire.Incoming) {
 	case "notifications/cancelled":
 		x.cancelRequest(wire.FindMember(m.Params, "requestId"))
 	default:
-		x.backend.Notified(x.r.Context(), &x.peer, x.Method, m.Params)
+		x.backend.HandleNotification(x.r.Context(), &x.peer, x.Method, m.Params)
 	}
 	x.replyAccepted()
 }
@@ -94,7 +94,7 @@ func (x *exchange) cancelRequest(id []byte) {
 	if x.peer.Session == "" || id == nil {
 		return
 	}
-	box := boxName(boxCancel, x.caller, x.peer.Session, string(id))
+	box := mailboxName(boxCancel, x.caller, x.peer.Session, string(id))
 	if !x.s.mailboxes.deliver(box, nil) {
 		x.s.postMessage(x.caller, box, []byte{}, briefRetention)
 	}
@@ -105,7 +105,7 @@ func (x *exchange) watchCancellation(cancel context.CancelCauseFunc) (unwatch fu
 	if x.peer.Session == "" {
 		return func() {}
 	}
-	box := boxName(boxCancel, x.caller, x.peer.Session, string(x.ID))
+	box := mailboxName(boxCancel, x.caller, x.peer.Session, string(x.ID))
 	waiter := x.s.mailboxes.addWaiter(box, func([]byte) { cancel(ErrCancelled) })
 	return func() { x.s.mailboxes.removeWaiter(box, waiter) }
 }

@@ -38,7 +38,7 @@ func TestInitialize_NegotiatesVersion(t *testing.T) {
 
 func TestSession_CarriesInitializeParams(t *testing.T) {
 	t.Parallel()
-	peers := make(chan serve.Peer, 1)
+	peers := make(chan serve.Client, 1)
 	d := &testBackend{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
 		peers <- *r.Peer
 		return json.RawMessage(`{"a" : 1}`), nil
@@ -51,11 +51,11 @@ func TestSession_CarriesInitializeParams(t *testing.T) {
 		if text := r.text(); text != `{"jsonrpc":"2.0","id":1,"result":{"a" : 1}}` {
 			t.Fatalf("%d %s", r.StatusCode, text)
 		}
-		peer := <-peers
-		names = append(names, peer.Session)
-		if peer.Modern || peer.Version != "2025-06-18" || !peer.Can("sampling.tools") || peer.Can("elicitation.form") || !peer.Can("tasks") ||
-			string(peer.ClientInfo) != `{"name":"t","version":"1"}` {
-			t.Errorf("peer is %+v", peer)
+		client := <-peers
+		names = append(names, client.Session)
+		if client.Modern || client.Version != "2025-06-18" || !client.Can("sampling.tools") || client.Can("elicitation.form") || !client.Can("tasks") ||
+			string(client.ClientInfo) != `{"name":"t","version":"1"}` {
+			t.Errorf("peer is %+v", client)
 		}
 	}
 	if names[0] == "" || names[0] != names[1] || names[1] != names[2] {
@@ -113,7 +113,7 @@ func TestHandshake_ServesRequestWithoutSession(t *testing.T) {
 	t.Parallel()
 	versions := make(chan string, 1)
 	p := newTestServer(t, &testBackend{answer: func(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
-		if _, err := r.Ask(ctx, "roots/list", nil); err != serve.ErrCannotAsk {
+		if _, err := r.SendRequest(ctx, "roots/list", nil); err != serve.ErrRequestsUnsupported {
 			t.Errorf("asked: %v", err)
 		}
 		versions <- r.Peer.Version + r.Peer.Session

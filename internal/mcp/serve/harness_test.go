@@ -27,7 +27,7 @@ type testBackend struct {
 
 const allCapabilities = `{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"logging":{}}`
 
-func (d *testBackend) Describe(context.Context, *serve.Peer) serve.Description {
+func (d *testBackend) Describe(context.Context, *serve.Client) serve.Description {
 	return serve.Description{
 		Name: "desk", Version: "1", Title: "The desk", Instructions: "Ask.", Capabilities: json.RawMessage(allCapabilities),
 	}
@@ -40,7 +40,7 @@ func (d *testBackend) Serve(ctx context.Context, r *serve.Request) (json.RawMess
 	return d.answer(ctx, r)
 }
 
-func (d *testBackend) Prepared(string, string, *serve.Peer) []byte { return d.prepared }
+func (d *testBackend) CachedResult(string, string, *serve.Client) []byte { return d.prepared }
 
 func (d *testBackend) Listen(ctx context.Context, f serve.Filter, notify func(string, json.RawMessage)) error {
 	if d.listen != nil {
@@ -50,7 +50,7 @@ func (d *testBackend) Listen(ctx context.Context, f serve.Filter, notify func(st
 	return nil
 }
 
-func (d *testBackend) Notified(_ context.Context, _ *serve.Peer, method string, params json.RawMessage) {
+func (d *testBackend) HandleNotification(_ context.Context, _ *serve.Client, method string, params json.RawMessage) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.notified = append(d.notified, method+" "+string(params))
@@ -78,7 +78,7 @@ func newTestServer(t *testing.T, b serve.Backend, options ...func(*serve.Options
 	}
 	s := serve.New(opts)
 	web := httptest.NewUnstartedServer(newHandler(s, b))
-	web.Listener, web.Config.ConnContext = serve.Connections(tcp.Listener(web.Listener)), serve.ConnContext
+	web.Listener, web.Config.ConnContext = serve.Connections(tcp.WrapListener(web.Listener)), serve.ConnContext
 	web.Start()
 	return wrapTestServer(t, s, web, web.Client())
 }

@@ -18,14 +18,14 @@ type hijackedConn struct {
 // hijackConn hijacks the request's connection and begins the reply; nil: not allowed, or not possible, as with
 // HTTP/2.
 func hijackConn(v *httpRequest) *hijackedConn {
-	if v.s.opts.Standard || v.r.ProtoMajor != 1 || v.r.ProtoMinor < 1 {
+	if v.s.opts.UseNetHTTP || v.r.ProtoMajor != 1 || v.r.ProtoMinor < 1 {
 		return nil
 	}
 	conn, _, err := http.NewResponseController(v.w).Hijack()
 	if err != nil {
 		return nil
 	}
-	c := &hijackedConn{conn: conn, stall: v.s.opts.Stall}
+	c := &hijackedConn{conn: conn, stall: v.s.opts.StallTimeout}
 	h := v.w.Header()
 	setStreamHeader(h)
 	h.Set("Transfer-Encoding", "chunked")
@@ -46,8 +46,8 @@ func hijackConn(v *httpRequest) *hijackedConn {
 
 type sliceWriter struct{ target *[]byte }
 
-func (a sliceWriter) Write(p []byte) (int, error) {
-	*a.target = append(*a.target, p...)
+func (w sliceWriter) Write(p []byte) (int, error) {
+	*w.target = append(*w.target, p...)
 	return len(p), nil
 }
 

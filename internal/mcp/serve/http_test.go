@@ -64,7 +64,7 @@ func TestOrigin_LocalOrSameHostOnly(t *testing.T) {
 
 func TestBody_SlowClientIsAborted(t *testing.T) {
 	t.Parallel()
-	p := newTestServer(t, &testBackend{}, func(o *serve.Options) { o.Stall = 50 * time.Millisecond })
+	p := newTestServer(t, &testBackend{}, func(o *serve.Options) { o.StallTimeout = 50 * time.Millisecond })
 	for head, status := range map[string]string{
 		"POST /me HTTP/1.1\r\nContent-Type: application/json\r\n":                                 "400",
 		"POST /me HTTP/1.1\r\nContent-Type: text/plain\r\n":                                       "415",

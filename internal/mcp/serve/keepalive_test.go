@@ -105,7 +105,7 @@ func TestStream_StalledClientIsAborted(t *testing.T) {
 				return nil, err
 			}
 		}
-	}}, func(o *serve.Options) { o.Stall = 20 * time.Millisecond })
+	}}, func(o *serve.Options) { o.StallTimeout = 20 * time.Millisecond })
 	host := strings.TrimSuffix(strings.TrimPrefix(p.url, "http://"), "/me")
 	conn, err := net.Dial("tcp", host)
 	if err != nil {

@@ -19,13 +19,13 @@ func (x *exchange) serveListen(m *wire.Incoming) {
 		x.sendError(InvalidParams("The params must have notifications, an object."))
 		return
 	}
-	peer := &Peer{
+	client := &Client{
 		Modern: true, Version: x.peer.Version,
 		ClientInfo: slices.Clone(x.peer.ClientInfo), Capabilities: slices.Clone(x.peer.Capabilities),
 	}
 	d := x.backend.Describe(x.r.Context(), &x.peer)
 	filter := newFilter(d.Capabilities, wanted)
-	filter.Peer = peer
+	filter.Peer = client
 	id := slices.Clone(x.ID)
 	l := &listener{s: x.s, backend: x.backend, filter: filter, id: id}
 	l.firstEvents = notificationEvent("notifications/subscriptions/acknowledged", withSubscriptionID(filter.acknowledgedParams(), id))
@@ -41,9 +41,9 @@ const listenID = "listen"
 
 // serveLegacyListen opens a listener's stream of the handshake era. resumed: the client had one before, and is
 // told that every list changed.
-func (v *httpRequest) serveLegacyListen(p *Peer, resumed bool) {
-	l := &listener{s: v.s, backend: v.backend}
-	l.filter = newFilter(v.backend.Describe(v.r.Context(), p).Capabilities, allListChanges)
+func (r *httpRequest) serveLegacyListen(p *Client, resumed bool) {
+	l := &listener{s: r.s, backend: r.backend}
+	l.filter = newFilter(r.backend.Describe(r.r.Context(), p).Capabilities, allListChanges)
 	l.filter.Peer = p
 	if hasPrimingEvent(p.Version) {
 		l.firstEvents = []byte("id: " + listenID + "\nretry: 1000\ndata: \n\n")
@@ -55,7 +55,7 @@ func (v *httpRequest) serveLegacyListen(p *Peer, resumed bool) {
 			l.firstEvents = append(l.firstEvents[:len(l.firstEvents):len(l.firstEvents)], notificationEvent(method, nil)...)
 		}
 	}
-	l.run(v)
+	l.run(r)
 }
 
 func notificationEvent(method string, params []byte) []byte {

@@ -130,7 +130,7 @@ func TestListen_AcknowledgesOnlySupportedLists(t *testing.T) {
 
 type noCapabilities struct{ *testBackend }
 
-func (noCapabilities) Describe(context.Context, *serve.Peer) serve.Description {
+func (noCapabilities) Describe(context.Context, *serve.Client) serve.Description {
 	return serve.Description{Name: "poor", Capabilities: json.RawMessage(`{"tools":{"listChanged":true},"resources":{}}`)}
 }
 
@@ -160,7 +160,7 @@ func TestShut_EndsListenersGracefully(t *testing.T) {
 	legacy := p.send(testRequest{method: "GET", header: map[string]string{"Mcp-Session-Id": session}})
 	<-filters
 	<-filters
-	p.Shut()
+	p.CloseListeners()
 	if have := modernly.message(); have != `{"jsonrpc":"2.0","id":1,"result":{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"resultType":"complete"}}` {
 		t.Error(have)
 	}
@@ -271,7 +271,7 @@ func (w unhijackable) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 func TestListen_StandardModeLeavesConnectionToNetHTTP(t *testing.T) {
 	t.Parallel()
 	filters, say, left := make(chan serve.Filter, 1), make(chan string), make(chan struct{}, 1)
-	s := serve.New(serve.Options{Log: slog.New(slog.DiscardHandler), Standard: true})
+	s := serve.New(serve.Options{Log: slog.New(slog.DiscardHandler), UseNetHTTP: true})
 	handler := newHandler(s, newListenBackend(filters, say, left))
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(unhijackable{w, t}, r) }))
 	p := wrapTestServer(t, s, web, web.Client())

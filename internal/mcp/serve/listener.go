@@ -47,7 +47,7 @@ func (l *listener) run(v *httpRequest) {
 // register counts the listener for its caller and its session. Each stream of a session gets every
 // notification.
 func (l *listener) register(v *httpRequest, stop func()) (unregister func(), _ *RPCError) {
-	entry, failure := l.s.listeners.add(l.s.opts.Payer(v.caller), stop)
+	entry, failure := l.s.listeners.add(l.s.opts.BudgetKey(v.caller), stop)
 	if failure != nil || l.filter.Peer.Session == "" {
 		return func() { l.s.listeners.remove(entry) }, failure
 	}

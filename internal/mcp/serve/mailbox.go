@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// boxName derives the unguessable name of a mailbox from its kind, caller, session and key.
-func boxName(kind, caller, session, thing string) string {
+// mailboxName derives the unguessable name of a mailbox from its kind, caller, session and key.
+func mailboxName(kind, caller, session, thing string) string {
 	var space [256]byte
 	text := append(space[:0], kind...)
 	for _, part := range [...]string{caller, session, thing} {
@@ -23,34 +23,34 @@ func boxName(kind, caller, session, thing string) string {
 
 // Kinds of mailboxes.
 const (
-	boxAnswer = "answer" // a client's response; keyed by our request id
-	boxCancel = "cancel" // a cancellation; keyed by the client's request id
-	boxEnded  = "ended"  // the end of a session
-	boxStream = "stream" // events of a broken stream; keyed by the stream id
+	mailboxResponse = "answer" // a client's response; keyed by our request id
+	boxCancel       = "cancel" // a cancellation; keyed by the client's request id
+	boxEnded        = "ended"  // the end of a session
+	boxStream       = "stream" // events of a broken stream; keyed by the stream id
 )
 
 type mailboxes struct {
 	mu      sync.Mutex // guards waiters
-	waiters map[string]*boxWaiter
+	waiters map[string]*mailboxWaiter
 }
 
-// boxWaiter is called with an arriving message; nil: it must be fetched. The call must not block.
-type boxWaiter struct{ onMessage func(message []byte) }
+// mailboxWaiter is called with an arriving message; nil: it must be fetched. The call must not block.
+type mailboxWaiter struct{ onMessage func(message []byte) }
 
 // addWaiter calls onMessage for what arrives in the mailbox, until removeWaiter.
-func (b *mailboxes) addWaiter(box string, onMessage func(message []byte)) *boxWaiter {
-	w := &boxWaiter{onMessage}
+func (b *mailboxes) addWaiter(box string, onMessage func(message []byte)) *mailboxWaiter {
+	w := &mailboxWaiter{onMessage}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.waiters == nil {
-		b.waiters = map[string]*boxWaiter{}
+		b.waiters = map[string]*mailboxWaiter{}
 	}
 	b.waiters[box] = w
 	return w
 }
 
 // removeWaiter removes the waiter unless a newer one replaced it.
-func (b *mailboxes) removeWaiter(box string, w *boxWaiter) {
+func (b *mailboxes) removeWaiter(box string, w *mailboxWaiter) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.waiters[box] == w {
@@ -76,8 +76,8 @@ func (s *Server) WaitingBoxes() []string {
 	return slices.Collect(maps.Keys(s.mailboxes.waiters))
 }
 
-// Arrived reports that another process has posted to a mailbox. It does not block.
-func (s *Server) Arrived(box string) {
+// OnMailboxMessage reports that another process has posted to a mailbox. It does not block.
+func (s *Server) OnMailboxMessage(box string) {
 	if !s.mailboxes.deliver(box, nil) {
 		s.endedSessions.put(box, true) // it may be the end of a session that this process has not seen
 	}

@@ -51,7 +51,7 @@ func (x *exchange) handleModernNotification(m *wire.Incoming) {
 	}
 	x.peer.Version = version
 	if x.Method != "notifications/cancelled" { // a closed connection cancels
-		x.backend.Notified(x.r.Context(), &x.peer, x.Method, m.Params)
+		x.backend.HandleNotification(x.r.Context(), &x.peer, x.Method, m.Params)
 	}
 	x.w.WriteHeader(http.StatusAccepted)
 }

@@ -41,7 +41,7 @@ func (w panickingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter 
 // TestKeepAlive_PanicLeavesItsReply panics in the keep-alive timer during a long call.
 func TestKeepAlive_PanicLeavesItsReply(t *testing.T) {
 	before := safe.Count(safe.Timer)
-	s := serve.New(serve.Options{Silence: time.Millisecond, KeepAlive: time.Millisecond})
+	s := serve.New(serve.Options{StreamAfter: time.Millisecond, KeepAlive: time.Millisecond})
 	b := &testBackend{answer: func(context.Context, *serve.Request) (json.RawMessage, error) {
 		awaitPanics(t, safe.Timer, before+1)
 		return json.RawMessage("{}"), nil

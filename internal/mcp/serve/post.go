@@ -9,24 +9,24 @@ import (
 )
 
 // servePost answers a message, or a batch where the version has them.
-func (v *httpRequest) servePost() {
-	if !isJSON(v.r.Header) {
-		v.rejectRequest(newStatusError(http.StatusUnsupportedMediaType, revision.CodeInvalidRequest, "Send application/json."))
+func (r *httpRequest) servePost() {
+	if !isJSON(r.r.Header) {
+		r.rejectRequest(newStatusError(http.StatusUnsupportedMediaType, revision.CodeInvalidRequest, "Send application/json."))
 		return
 	}
-	x := &exchange{httpRequest: *v}
-	if x.acceptsJSON, x.acceptsStream = parseAccept(v.r.Header); !x.acceptsJSON && !x.acceptsStream {
-		v.rejectRequest(newStatusError(http.StatusNotAcceptable, revision.CodeInvalidRequest, "Accept application/json and text/event-stream."))
+	x := &exchange{httpRequest: *r}
+	if x.acceptsJSON, x.acceptsStream = parseAccept(r.r.Header); !x.acceptsJSON && !x.acceptsStream {
+		r.rejectRequest(newStatusError(http.StatusNotAcceptable, revision.CodeInvalidRequest, "Accept application/json and text/event-stream."))
 		return
 	}
-	body := x.bufferFor(v.r.ContentLength)
-	if failure := v.readBody(body); failure != nil {
-		writeError(v.w, nil, failure)
+	body := x.bufferFor(r.r.ContentLength)
+	if failure := r.readBody(body); failure != nil {
+		writeError(r.w, nil, failure)
 		return
 	}
 	x.bodyReleased = true // until a backend sees it
 	if wire.IsBatch(*body) {
-		v.serveBatch(x, *body)
+		r.serveBatch(x, *body)
 	} else {
 		x.serveSingle(*body)
 	}

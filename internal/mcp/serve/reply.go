@@ -44,8 +44,8 @@ func (x *exchange) sendLargeResult(head []byte, members string, result []byte) {
 	h["Content-Type"] = contentJSON
 	h["Content-Length"] = []string{strconv.Itoa(len(head) + len(result) + len(tail))}
 	st := x.newStream()
-	st.isShared = x.isShared
-	x.reportLost(st.sendParts(head, result, tail))
+	st.isShared = x.isCachedResult
+	x.reportUndelivered(st.sendParts(head, result, tail))
 }
 
 func (x *exchange) sendError(e *RPCError) {
@@ -61,7 +61,7 @@ func (x *exchange) sendFinal(status int, message []byte) {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.startStream()
-		x.reportLost(x.writeEvent(message, final)) // nil if it is stored and can be resumed
+		x.reportUndelivered(x.writeEvent(message, final)) // nil if it is stored and can be resumed
 		x.stage = finished
 		x.resumable.finish()
 	case x.batchReply != nil:
@@ -86,9 +86,9 @@ func (x *exchange) claimPlainReply(json bool) bool {
 	return true
 }
 
-func (x *exchange) reportLost(err error) {
-	if b, ok := x.backend.(Witness); ok && err != nil && x.Peer != nil {
-		b.Lost(&x.Request)
+func (x *exchange) reportUndelivered(err error) {
+	if b, ok := x.backend.(DeliveryObserver); ok && err != nil && x.Peer != nil {
+		b.ResponseUndelivered(&x.Request)
 	}
 }
 
@@ -102,7 +102,7 @@ func (x *exchange) writeJSON(status int, message []byte) {
 		x.w.WriteHeader(status)
 	}
 	st := x.newStream()
-	x.reportLost(st.sendParts(message))
+	x.reportUndelivered(st.sendParts(message))
 }
 
 // writeError sends an error for a request that is no valid message.

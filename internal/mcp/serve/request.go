@@ -10,12 +10,12 @@ import (
 // ErrCancelled is the cause of a context that the client ended by notifications/cancelled.
 var ErrCancelled = errors.New("the client cancelled the request")
 
-// ErrCannotAsk means that the client takes no requests from the server, at least not now.
-var ErrCannotAsk = errors.New("the client takes no requests")
+// ErrRequestsUnsupported means that the client takes no requests from the server, at least not now.
+var ErrRequestsUnsupported = errors.New("the client takes no requests")
 
 // Request is one request of a client. Its raw fields are slices of the body.
 type Request struct {
-	Peer       *Peer
+	Peer       *Client
 	ID         json.RawMessage
 	Method     string
 	Params     json.RawMessage // whole, byte for byte; nil: none
@@ -25,8 +25,8 @@ type Request struct {
 	Cursor     string          // params.cursor
 	Header     http.Header
 	RemoteAddr string
-	Tag        [16]byte // set by the backend, to identify the request in Lost
-	Continues  bool     // the params resume an earlier request, by a requestState or inputResponses
+	CallID     [16]byte // set by the backend, to identify the request in ResponseUndelivered
+	IsResumed  bool     // the params resume an earlier request, by a requestState or inputResponses
 
 	exchange      *exchange // nil in a backend's tests
 	progressToken json.RawMessage
@@ -34,14 +34,14 @@ type Request struct {
 	afterReply    func()
 }
 
-// Release promises that the raw fields are unused once [Backend.Serve] has returned, so that the body's buffer
+// ReleaseBody promises that the raw fields are unused once [Backend.Serve] has returned, so that the body's buffer
 // can be reused.
-func (r *Request) Release() { r.bodyReleased = true }
+func (r *Request) ReleaseBody() { r.bodyReleased = true }
 
-// After registers a function to run when the response is written or has failed. From then on the result of
+// AfterReply registers a function to run when the response is written or has failed. From then on the result of
 // [Backend.Serve] is unused. That holds only if the server's Write does not retain its argument: true of
 // HTTP/1.1, not of HTTP/2.
-func (r *Request) After(do func()) { r.afterReply = do }
+func (r *Request) AfterReply(do func()) { r.afterReply = do }
 
 // ProgressToken is the raw progressToken; nil: the client wants no progress.
 func (r *Request) ProgressToken() json.RawMessage { return r.progressToken }
@@ -65,12 +65,12 @@ func (r *Request) Notify(method string, params json.RawMessage) error {
 	return r.exchange.sendNotification(method, params)
 }
 
-// Ask sends a request to the client and returns the result, which may arrive at another process. It needs a
-// session of the handshake era and a client that accepts streams, else it fails with [ErrCannotAsk]. The
+// SendRequest sends a request to the client and returns the result, which may arrive at another process. It needs a
+// session of the handshake era and a client that accepts streams, else it fails with [ErrRequestsUnsupported]. The
 // client's error is returned as an [*RPCError].
-func (r *Request) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+func (r *Request) SendRequest(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	if r.exchange == nil {
-		return nil, ErrCannotAsk
+		return nil, ErrRequestsUnsupported
 	}
-	return r.exchange.askClient(ctx, method, params)
+	return r.exchange.sendClientRequest(ctx, method, params)
 }

@@ -14,9 +14,9 @@ type responseBuffer struct {
 	maxCallerBytes int64         // of one caller
 	stall          time.Duration // how long a client may read nothing
 
-	mu      sync.Mutex // guards the fields below
-	size    int64
-	byPayer map[string]*callerBuffer
+	mu    sync.Mutex // guards the fields below
+	size  int64
+	byKey map[string]*callerBuffer
 }
 
 type callerBuffer struct {
@@ -39,35 +39,35 @@ type pendingResponse struct {
 var errUnread = errors.New("the client does not read its answers")
 
 // add registers a response of size bytes and aborts others if they exceed the bounds.
-func (s *responseBuffer) add(payer string, size int, control *http.ResponseController) *pendingResponse {
+func (b *responseBuffer) add(payer string, size int, control *http.ResponseController) *pendingResponse {
 	now := time.Now()
-	p := &pendingResponse{buffer: s, payer: payer, size: int64(size), control: control, lastProgress: now, deadline: now.Add(s.stall + maxTransferTime(int64(size)))}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	own := s.byPayer[payer]
+	p := &pendingResponse{buffer: b, payer: payer, size: int64(size), control: control, lastProgress: now, deadline: now.Add(b.stall + maxTransferTime(int64(size)))}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	own := b.byKey[payer]
 	if own == nil {
 		own = &callerBuffer{responses: map[*pendingResponse]struct{}{}}
-		if s.byPayer == nil {
-			s.byPayer = map[string]*callerBuffer{}
+		if b.byKey == nil {
+			b.byKey = map[string]*callerBuffer{}
 		}
-		s.byPayer[payer] = own
+		b.byKey[payer] = own
 	}
-	for own.size > 0 && own.size+p.size > s.maxCallerBytes {
-		s.dropStalest(own)
+	for own.size > 0 && own.size+p.size > b.maxCallerBytes {
+		b.dropStalest(own)
 	}
-	for s.size > 0 && s.size+p.size > s.maxBytes {
-		s.dropStalest(s.largestCaller())
+	for b.size > 0 && b.size+p.size > b.maxBytes {
+		b.dropStalest(b.largestCaller())
 	}
 	own.responses[p] = struct{}{}
 	own.size += p.size
-	s.byPayer[payer] = own // dropStalest may have removed it
-	s.size += p.size
+	b.byKey[payer] = own // dropStalest may have removed it
+	b.size += p.size
 	return p
 }
 
 // largestCaller returns the caller with the most bytes. The caller holds mu, and the buffer is not empty.
-func (s *responseBuffer) largestCaller() (largest *callerBuffer) {
-	for _, p := range s.byPayer {
+func (b *responseBuffer) largestCaller() (largest *callerBuffer) {
+	for _, p := range b.byKey {
 		if largest == nil || p.size > largest.size {
 			largest = p
 		}
@@ -77,30 +77,30 @@ func (s *responseBuffer) largestCaller() (largest *callerBuffer) {
 
 // dropStalest aborts the owner's response without progress for the longest time. The caller holds mu, and owner
 // is not empty.
-func (s *responseBuffer) dropStalest(owner *callerBuffer) {
+func (b *responseBuffer) dropStalest(owner *callerBuffer) {
 	var oldest *pendingResponse
 	for p := range owner.responses {
 		if oldest == nil || p.lastProgress.Before(oldest.lastProgress) {
 			oldest = p
 		}
 	}
-	s.remove(oldest)
+	b.remove(oldest)
 	_ = oldest.control.SetWriteDeadline(pastDeadline) // wakes the blocked Write
 }
 
 var pastDeadline = time.Unix(1, 0)
 
 // remove removes a response if it is there. The caller holds mu.
-func (s *responseBuffer) remove(p *pendingResponse) {
+func (b *responseBuffer) remove(p *pendingResponse) {
 	if p.isRemoved {
 		return
 	}
 	p.isRemoved = true
-	s.size -= p.size
-	own := s.byPayer[p.payer]
+	b.size -= p.size
+	own := b.byKey[p.payer]
 	delete(own.responses, p)
 	if own.size -= p.size; len(own.responses) == 0 {
-		delete(s.byPayer, p.payer)
+		delete(b.byKey, p.payer)
 	}
 }
 

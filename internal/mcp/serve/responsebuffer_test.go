@@ -42,16 +42,16 @@ type lossBackend struct {
 	lost []string
 }
 
-func (w *lossBackend) Lost(r *serve.Request) {
+func (w *lossBackend) ResponseUndelivered(r *serve.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.lost = append(w.lost, string(r.Tag[:4]))
+	w.lost = append(w.lost, string(r.CallID[:4]))
 }
 
 func newLossBackend(size int) *lossBackend {
 	long := json.RawMessage(`{"data":"` + strings.Repeat("x", size) + `"}`)
 	return &lossBackend{testBackend: testBackend{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
-		copy(r.Tag[:], r.Name)
+		copy(r.CallID[:], r.Name)
 		return long, nil
 	}}}
 }
@@ -116,7 +116,7 @@ func TestResponseBuffer_DropsUnreadResponses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newLossBackend(1 << 20)
-		s := serve.New(serve.Options{Log: slog.New(slog.DiscardHandler), UnreadEach: 5 << 19, Unread: 4 << 20, Payer: func(caller string) string { return caller[:1] }})
+		s := serve.New(serve.Options{Log: slog.New(slog.DiscardHandler), MaxUnreadPerKey: 5 << 19, MaxUnreadBytes: 4 << 20, BudgetKey: func(caller string) string { return caller[:1] }})
 		var clients []net.Conn
 		var served []<-chan *slowConn
 		add := func(caller, tool string) {
@@ -154,7 +154,7 @@ func TestResponseBuffer_IgnoresSharedList(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newLossBackend(1 << 20)
-		s := serve.New(serve.Options{Log: slog.New(slog.DiscardHandler), UnreadEach: 3 << 19})
+		s := serve.New(serve.Options{Log: slog.New(slog.DiscardHandler), MaxUnreadPerKey: 3 << 19})
 		client, served := serveCall(s, b, "me", "mine")
 		synctest.Wait()
 		d := &testBackend{prepared: []byte(`{"tools":[],"resultType":"complete","more":"` + strings.Repeat("x", 1<<20) + `"}`)}

@@ -7,10 +7,10 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// Complete returns a result with the members that the modern era requires: resultType always, ttlMs and
+// WithModernMembers returns a result with the members that the modern era requires: resultType always, ttlMs and
 // cacheScope if it may be cached. Present members stay, but cacheScope becomes private, as results differ
 // between callers. A complete result is returned as it is.
-func Complete(method string, result []byte) []byte {
+func WithModernMembers(method string, result []byte) []byte {
 	result = withPrivateScope(method, result)
 	lacks := missingMembers(method, result)
 	if lacks == "" {

@@ -25,7 +25,7 @@ func TestComplete_AddsRequiredMembers(t *testing.T) {
 		{"resources/read", `{"resultType":"input_required","inputRequests":{}}`, `{"resultType":"input_required","inputRequests":{}}`},
 		{"resources/templates/list", `{"resultType":"complete","ttlMs":0,"cacheScope":"private"}`, `{"resultType":"complete","ttlMs":0,"cacheScope":"private"}`},
 	} {
-		if have := string(serve.Complete(tc.method, []byte(tc.result))); have != tc.want {
+		if have := string(serve.WithModernMembers(tc.method, []byte(tc.result))); have != tc.want {
 			t.Errorf("%s %s\n%s", tc.method, tc.result, have)
 		}
 	}
@@ -42,14 +42,14 @@ func TestPeerCan_ReadsCapabilityPath(t *testing.T) {
 		`{"extensions":{"io.modelcontextprotocol/tasks":{}}}`: {"tasks": false},
 		``: {"elicitation": false, "elicitation.form": false, "tasks": false},
 	} {
-		p := serve.Peer{Capabilities: []byte(capabilities)}
+		p := serve.Client{Capabilities: []byte(capabilities)}
 		for name, want := range can {
 			if p.Can(name) != want {
 				t.Errorf("%s: %s is %v", capabilities, name, !want)
 			}
 		}
 	}
-	modern := serve.Peer{Modern: true, Capabilities: []byte(`{"extensions":{"io.modelcontextprotocol/tasks":{}}}`)}
+	modern := serve.Client{Modern: true, Capabilities: []byte(`{"extensions":{"io.modelcontextprotocol/tasks":{}}}`)}
 	if !modern.Can("tasks") {
 		t.Error("tasks are an extension in the modern era")
 	}

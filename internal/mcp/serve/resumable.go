@@ -14,7 +14,7 @@ import (
 	"patchbay/internal/safe"
 )
 
-var errGone = errors.New("the connection is gone")
+var errDisconnected = errors.New("the connection is gone")
 
 // resumableStream is an event stream of the handshake era that outlives its connection. A client that
 // reconnects with Last-Event-ID gets the events after it. Durable events are also posted to the other processes
@@ -26,12 +26,12 @@ type resumableStream struct {
 	lastNumber      int           // of the newest event
 	ended           chan struct{} // closed after the last event
 
-	mu       sync.Mutex // guards the fields below
-	out      *stream    // nil: disconnected
-	connDone <-chan struct{}
-	hasLeft  func() bool // reports a disconnect before connDone does; may be nil
-	events   []storedEvent
-	size     int
+	mu             sync.Mutex // guards the fields below
+	out            *stream    // nil: disconnected
+	connDone       <-chan struct{}
+	isDisconnected func() bool // reports a disconnect before connDone does; may be nil
+	events         []storedEvent
+	size           int
 }
 
 type storedEvent struct {
@@ -43,17 +43,17 @@ type storedEvent struct {
 const maxNotificationBytes = 256 << 10
 
 // nextEventID returns the id of the next event; "" if the stream has no ids.
-func (t *resumableStream) nextEventID() string {
-	if t == nil {
+func (s *resumableStream) nextEventID() string {
+	if s == nil {
 		return ""
 	}
-	t.lastNumber++
-	return eventID(t.id, t.lastNumber)
+	s.lastNumber++
+	return eventID(s.id, s.lastNumber)
 }
 
 func eventID(id string, number int) string { return id + "." + strconv.Itoa(number) }
 
-func cutEventID(text string) (id string, number int, ok bool) {
+func parseEventID(text string) (id string, number int, ok bool) {
 	id, rest, found := strings.Cut(text, ".")
 	number, err := strconv.Atoi(rest)
 	return id, number, found && err == nil && number >= 0 && len(id) == streamIDLength
@@ -62,10 +62,10 @@ func cutEventID(text string) (id string, number int, ok bool) {
 const streamIDLength = 26 // of rand.Text
 
 // write writes an event that is not stored.
-func (t *resumableStream) write(event []byte) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.writeConn(event)
+func (s *resumableStream) write(event []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.writeConn(event)
 }
 
 // durability is what happens to an event while the client is disconnected.
@@ -77,69 +77,71 @@ const (
 	final                       // durable, and the last event
 )
 
-func (t *resumableStream) writeStored(event []byte, kept durability) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if kept > transient || t.size+len(event) <= maxNotificationBytes {
-		t.events = append(t.events, storedEvent{t.lastNumber, bytes.Clone(event)})
-		t.size += len(event)
+func (s *resumableStream) writeStored(event []byte, kept durability) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if kept > transient || s.size+len(event) <= maxNotificationBytes {
+		s.events = append(s.events, storedEvent{s.lastNumber, bytes.Clone(event)})
+		s.size += len(event)
 	}
-	if kept > transient && t.hasLeft != nil && t.hasLeft() {
-		t.out = nil // the socket would still take the event, and lose it
+	if kept > transient && s.isDisconnected != nil && s.isDisconnected() {
+		s.out = nil // the socket would still take the event, and lose it
 	}
-	err := t.writeConn(event)
+	err := s.writeConn(event)
 	if err != nil && kept > transient {
-		t.s.postMessage(t.caller, t.mailboxName(), append([]byte{byte(kept)}, event...), t.s.opts.Stay)
+		s.s.postMessage(s.caller, s.mailboxName(), append([]byte{byte(kept)}, event...), s.s.opts.ResumeTTL)
 		return nil
 	}
 	return err
 }
 
 // writeConn writes to the current connection. The caller holds mu.
-func (t *resumableStream) writeConn(event []byte) error {
-	if t.out != nil {
+func (s *resumableStream) writeConn(event []byte) error {
+	if s.out != nil {
 		select {
-		case <-t.connDone:
-			t.out = nil
+		case <-s.connDone:
+			s.out = nil
 		default:
 		}
 	}
-	if t.out == nil {
-		return errGone
+	if s.out == nil {
+		return errDisconnected
 	}
-	err := t.out.write(event)
+	err := s.out.write(event)
 	if err != nil {
-		t.out = nil
+		s.out = nil
 	}
 	return err
 }
 
-func (t *resumableStream) mailboxName() string { return boxName(boxStream, t.caller, t.session, t.id) }
+func (s *resumableStream) mailboxName() string {
+	return mailboxName(boxStream, s.caller, s.session, s.id)
+}
 
 // replayTo switches to another connection and writes the events after number.
-func (t *resumableStream) replayTo(ctx context.Context, st *stream, number int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.out, t.connDone, t.hasLeft = st, ctx.Done(), nil
-	_ = t.writeConn(keepAlive) // an error shows at the next write
-	for _, one := range t.events {
+func (s *resumableStream) replayTo(ctx context.Context, st *stream, number int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.out, s.connDone, s.isDisconnected = st, ctx.Done(), nil
+	_ = s.writeConn(keepAlive) // an error shows at the next write
+	for _, one := range s.events {
 		if one.number > number {
-			_ = t.writeConn(one.event)
+			_ = s.writeConn(one.event)
 		}
 	}
 }
 
 // serveTo writes the events after number to another connection, then new ones, until ctx or the stream ends.
-func (t *resumableStream) serveTo(ctx context.Context, st *stream, number int) {
-	t.replayTo(ctx, st, number)
+func (s *resumableStream) serveTo(ctx context.Context, st *stream, number int) {
+	s.replayTo(ctx, st, number)
 	select {
 	case <-ctx.Done():
-	case <-t.ended:
+	case <-s.ended:
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.out == st {
-		t.out = nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.out == st {
+		s.out = nil
 	}
 }
 
@@ -166,10 +168,10 @@ const (
 )
 
 // start makes the request's stream resumable.
-func (ts *resumableStreams) start(v *httpRequest, p *Peer, st *stream) *resumableStream {
+func (ts *resumableStreams) start(v *httpRequest, p *Client, st *stream) *resumableStream {
 	t := &resumableStream{
 		s: v.s, caller: v.caller, session: p.Session, id: rand.Text(), ended: make(chan struct{}),
-		out: st, connDone: v.r.Context().Done(), hasLeft: goneCheck(v.w),
+		out: st, connDone: v.r.Context().Done(), isDisconnected: disconnectCheck(v.w),
 	}
 	ts.mu.Lock()
 	if ts.byID == nil {
@@ -183,12 +185,12 @@ func (ts *resumableStreams) start(v *httpRequest, p *Peer, st *stream) *resumabl
 	return t
 }
 
-// goneCheck returns the writer's own check for a disconnect; nil: only the context reports it.
-func goneCheck(w http.ResponseWriter) func() bool {
+// disconnectCheck returns the writer's own check for a disconnect; nil: only the context reports it.
+func disconnectCheck(w http.ResponseWriter) func() bool {
 	for {
 		switch own := w.(type) {
-		case interface{ Gone() bool }:
-			return own.Gone
+		case interface{ ClientDisconnected() bool }:
+			return own.ClientDisconnected
 		case interface{ Unwrap() http.ResponseWriter }:
 			w = own.Unwrap()
 		default:
@@ -212,19 +214,19 @@ func (ts *resumableStreams) findStream(caller, session, id string) *resumableStr
 }
 
 // finish ends the stream, which is kept for the retention time.
-func (t *resumableStream) finish() {
-	if t == nil {
+func (s *resumableStream) finish() {
+	if s == nil {
 		return
 	}
-	close(t.ended)
-	t.mu.Lock()
-	t.out, t.connDone, t.hasLeft = nil, nil, nil // the connection is the server's again
-	t.mu.Unlock()
-	ts := &t.s.resumable
+	close(s.ended)
+	s.mu.Lock()
+	s.out, s.connDone, s.isDisconnected = nil, nil, nil // the connection is the server's again
+	s.mu.Unlock()
+	ts := &s.s.resumable
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	ts.ended = append(ts.ended, endedStream{t, time.Now().Add(ts.retention)})
-	ts.size += t.size + streamOverhead
+	ts.ended = append(ts.ended, endedStream{s, time.Now().Add(ts.retention)})
+	ts.size += s.size + streamOverhead
 	for ts.size > ts.maxBytes {
 		ts.dropOldest()
 	}

@@ -14,7 +14,7 @@ type goneWriter struct {
 	gone bool
 }
 
-func (l *goneWriter) Gone() bool { return l.gone }
+func (l *goneWriter) ClientDisconnected() bool { return l.gone }
 
 // wrappedWriter wraps a writer, as middleware does.
 type wrappedWriter struct{ http.ResponseWriter }
@@ -36,7 +36,7 @@ func TestResumableStream_LastEventSurvivesDisconnect(t *testing.T) {
 	s := New(Options{Router: sent})
 	client := &goneWriter{ResponseRecorder: httptest.NewRecorder()}
 	v := &httpRequest{s: s, w: wrappedWriter{client}, r: httptest.NewRequest(http.MethodPost, "/mcp", nil), caller: "me"}
-	tp := s.resumable.start(v, &Peer{Session: "s", Version: "2025-06-18"}, openEventStream(v))
+	tp := s.resumable.start(v, &Client{Session: "s", Version: "2025-06-18"}, openEventStream(v))
 	if err := tp.writeStored([]byte("there\n\n"), durable); err != nil || client.Body.String() != "there\n\n" {
 		t.Errorf("%q was sent: %v", client.Body, err)
 	}

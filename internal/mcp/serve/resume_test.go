@@ -37,7 +37,7 @@ func newDropBackend(lost chan<- struct{}, proceed <-chan struct{}) *testBackend 
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		answer, err := r.Ask(ctx, "elicitation/create", nil)
+		answer, err := r.SendRequest(ctx, "elicitation/create", nil)
 		if err != nil {
 			return nil, err
 		}

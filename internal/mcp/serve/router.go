@@ -8,7 +8,7 @@ import (
 // Router carries messages between the processes that serve an address, by mailboxes. A mailbox exists once
 // something is posted to it. Its name is short, unguessable, and made of letters, digits, "-" and "_".
 //
-// When another process has posted to a mailbox, [Server.Arrived] must be called with its name, soon. After a
+// When another process has posted to a mailbox, [Server.OnMailboxMessage] must be called with its name, soon. After a
 // time without such notices, it must be called for those of [Server.WaitingBoxes] that hold messages.
 type Router interface {
 	// Post posts a message to a mailbox of the caller, kept for retention.

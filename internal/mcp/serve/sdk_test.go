@@ -47,7 +47,7 @@ func callTool(t *testing.T, ctx context.Context, r *serve.Request) (json.RawMess
 	}
 	text := string(r.Arguments)
 	if r.Name == "ask" {
-		answer, err := r.Ask(ctx, "elicitation/create", json.RawMessage(`{"message":"Sure?","requestedSchema":{"type":"object","properties":{}}}`))
+		answer, err := r.SendRequest(ctx, "elicitation/create", json.RawMessage(`{"message":"Sure?","requestedSchema":{"type":"object","properties":{}}}`))
 		if err != nil {
 			return nil, err
 		}

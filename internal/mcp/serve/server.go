@@ -20,18 +20,18 @@ type Options struct {
 	Origins func(r *http.Request) bool
 	MaxBody int64 // bytes of a request; 0: 4 MiB
 
-	KeepAlive time.Duration // between comments on an idle stream; 0: 15 s
-	Silence   time.Duration // after which a waiting reply becomes a stream with comments; 0: 10 s
-	Stall     time.Duration // how long a client may neither read nor send; 0: 30 s
-	Stay      time.Duration // how long a broken stream can be resumed; 0: 5 min
+	KeepAlive    time.Duration // between comments on an idle stream; 0: 15 s
+	StreamAfter  time.Duration // after which a waiting reply becomes a stream with comments; 0: 10 s
+	StallTimeout time.Duration // how long a client may neither read nor send; 0: 30 s
+	ResumeTTL    time.Duration // how long a broken stream can be resumed; 0: 5 min
 
 	Listeners int // open streams of one caller; 0: 2000
 
-	// Unread and UnreadEach bound the large responses in memory that clients have not read, in bytes. Above
+	// MaxUnreadBytes and MaxUnreadPerKey bound the large responses in memory that clients have not read, in bytes. Above
 	// them the ones without progress are aborted.
-	Unread     int64                      // of all callers; 0: 256 MiB
-	UnreadEach int64                      // of one; 0: 64 MiB
-	Payer      func(caller string) string // the name that a caller is counted under; nil: its own
+	MaxUnreadBytes  int64                      // of all callers; 0: 256 MiB
+	MaxUnreadPerKey int64                      // of one; 0: 64 MiB
+	BudgetKey       func(caller string) string // the name that a caller is counted under; nil: its own
 
 	Log *slog.Logger // nil: slog.Default
 
@@ -42,7 +42,7 @@ type Options struct {
 
 	Router Router // nil: a single process
 
-	Standard bool // streams are written by net/http, and not by hijacked connections
+	UseNetHTTP bool // streams are written by net/http, and not by hijacked connections
 }
 
 func (o Options) withDefaults() Options {
@@ -54,14 +54,14 @@ func (o Options) withDefaults() Options {
 	}
 	o.MaxBody = cmp.Or(o.MaxBody, 4<<20)
 	o.KeepAlive = cmp.Or(o.KeepAlive, 15*time.Second)
-	o.Silence = cmp.Or(o.Silence, 10*time.Second)
-	o.Stall = cmp.Or(o.Stall, 30*time.Second)
-	o.Stay = cmp.Or(o.Stay, 5*time.Minute)
+	o.StreamAfter = cmp.Or(o.StreamAfter, 10*time.Second)
+	o.StallTimeout = cmp.Or(o.StallTimeout, 30*time.Second)
+	o.ResumeTTL = cmp.Or(o.ResumeTTL, 5*time.Minute)
 	o.Listeners = cmp.Or(o.Listeners, 2000)
-	o.Unread = cmp.Or(o.Unread, 256<<20)
-	o.UnreadEach = cmp.Or(o.UnreadEach, 64<<20)
-	if o.Payer == nil {
-		o.Payer = func(caller string) string { return caller }
+	o.MaxUnreadBytes = cmp.Or(o.MaxUnreadBytes, 256<<20)
+	o.MaxUnreadPerKey = cmp.Or(o.MaxUnreadPerKey, 64<<20)
+	if o.BudgetKey == nil {
+		o.BudgetKey = func(caller string) string { return caller }
 	}
 	o.Log = cmp.Or(o.Log, slog.Default())
 	return o
@@ -77,9 +77,9 @@ var (
 type Server struct {
 	opts          Options
 	mailboxes     mailboxes
-	sessions      *recentCache[sessionCacheKey, *Peer] // by session id
-	endedSessions *recentCache[string, bool]           // by mailbox
-	logLevels     *recentCache[string, logLevel]       // by session
+	sessions      *recentCache[sessionCacheKey, *Client] // by session id
+	endedSessions *recentCache[string, bool]             // by mailbox
+	logLevels     *recentCache[string, logLevel]         // by session
 	resumable     resumableStreams
 
 	responses      responseBuffer // large ones that are being written
@@ -92,15 +92,15 @@ type Server struct {
 func New(opts Options) *Server {
 	opts = opts.withDefaults()
 	return &Server{
-		responses:      responseBuffer{maxBytes: opts.Unread, maxCallerBytes: opts.UnreadEach, stall: opts.Stall},
+		responses:      responseBuffer{maxBytes: opts.MaxUnreadBytes, maxCallerBytes: opts.MaxUnreadPerKey, stall: opts.StallTimeout},
 		listeners:      activeSet{byCaller: limit.Gate[string]{PerKey: opts.Listeners}},
 		sessionStreams: activeSet{byCaller: limit.Gate[string]{PerKey: maxSessionStreams}},
 
 		opts:          opts,
-		resumable:     resumableStreams{maxBytes: maxEndedBytes, retention: opts.Stay},
-		sessions:      newRecentCache[sessionCacheKey, *Peer](maxRemembered),
-		endedSessions: newRecentCache[string, bool](4 * maxRemembered), // names of other mailboxes are in it too
-		logLevels:     newRecentCache[string, logLevel](maxRemembered),
+		resumable:     resumableStreams{maxBytes: maxEndedBytes, retention: opts.ResumeTTL},
+		sessions:      newRecentCache[sessionCacheKey, *Client](maxCachedSessions),
+		endedSessions: newRecentCache[string, bool](4 * maxCachedSessions), // names of other mailboxes are in it too
+		logLevels:     newRecentCache[string, logLevel](maxCachedSessions),
 	}
 }
 
@@ -108,8 +108,8 @@ func New(opts Options) *Server {
 // to be closed.
 const maxSessionStreams = 8
 
-// maxRemembered bounds the sessions in the caches.
-const maxRemembered = 4 << 10
+// maxCachedSessions bounds the sessions in the caches.
+const maxCachedSessions = 4 << 10
 
 // Handle answers one HTTP request of the caller, any string, from b. Sessions, cancellations and stored streams
 // are bound to the caller. A listener's stream may go on after Handle has returned.
@@ -131,8 +131,8 @@ func (s *Server) Handle(w http.ResponseWriter, r *http.Request, caller string, b
 	}
 }
 
-// TurnAway answers a request with an error before its body is read.
-func (s *Server) TurnAway(w http.ResponseWriter, r *http.Request, e *RPCError) {
+// Reject answers a request with an error before its body is read.
+func (s *Server) Reject(w http.ResponseWriter, r *http.Request, e *RPCError) {
 	(&httpRequest{s: s, w: w, r: r}).rejectRequest(e)
 }
 
@@ -144,24 +144,24 @@ type httpRequest struct {
 	backend Backend
 }
 
-func (v *httpRequest) rejectMethod() {
-	v.w.Header().Set("Allow", "POST")
-	v.rejectRequest(newStatusError(http.StatusMethodNotAllowed, revision.CodeInvalidRequest, "Send a POST: there is no session here."))
+func (r *httpRequest) rejectMethod() {
+	r.w.Header().Set("Allow", "POST")
+	r.rejectRequest(newStatusError(http.StatusMethodNotAllowed, revision.CodeInvalidRequest, "Send a POST: there is no session here."))
 }
 
 // rejectRequest sends an error without reading the body. The HTTP server reads on for a while; the deadline
 // bounds that.
-func (v *httpRequest) rejectRequest(e *RPCError) {
-	if v.r.Body != nil && v.r.Body != http.NoBody {
-		_ = http.NewResponseController(v.w).SetReadDeadline(time.Now().Add(v.s.opts.Stall))
+func (r *httpRequest) rejectRequest(e *RPCError) {
+	if r.r.Body != nil && r.r.Body != http.NoBody {
+		_ = http.NewResponseController(r.w).SetReadDeadline(time.Now().Add(r.s.opts.StallTimeout))
 	}
-	writeError(v.w, nil, e)
+	writeError(r.w, nil, e)
 }
 
-// Shut ends the listeners' streams gracefully and refuses new ones. Requests go on.
-func (s *Server) Shut() { s.listeners.cancelAll() }
+// CloseListeners ends the listeners' streams gracefully and refuses new ones. Requests go on.
+func (s *Server) CloseListeners() { s.listeners.cancelAll() }
 
-// Stop calls Shut and waits for streams and requests. When ctx ends first, they are cancelled.
+// Stop calls CloseListeners and waits for streams and requests. When ctx ends first, they are cancelled.
 func (s *Server) Stop(ctx context.Context) {
 	s.listeners.cancelAll()
 	for _, all := range []*activeSet{&s.listeners, &s.requests} {

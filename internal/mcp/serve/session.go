@@ -25,7 +25,7 @@ const (
 
 var errNoSession = errors.New("not a session of ours")
 
-func (s *Server) newSession(caller string, p *Peer) (text string, err error) {
+func (s *Server) newSession(caller string, p *Client) (text string, err error) {
 	state := make([]byte, sessionIDLength, 128)
 	_, _ = rand.Read(state) // never fails
 	p.Session = sessionName(state)
@@ -52,7 +52,7 @@ func trimCapabilities(capabilities []byte) []byte {
 	return wire.Object(known)
 }
 
-func (s *Server) openSession(caller, text string) (*Peer, error) {
+func (s *Server) openSession(caller, text string) (*Client, error) {
 	key := sessionCacheKey{caller, text}
 	if p := s.sessions.get(key); p != nil {
 		return p, nil
@@ -70,16 +70,16 @@ func (s *Server) openSession(caller, text string) (*Peer, error) {
 
 type sessionCacheKey struct{ caller, text string }
 
-func readSession(state []byte) (*Peer, error) {
+func readSession(state []byte) (*Client, error) {
 	if len(state) < sessionIDLength {
 		return nil, errNoSession
 	}
-	p := &Peer{Session: sessionName(state)}
+	p := &Client{Session: sessionName(state)}
 	var parts [4][]byte
 	rest := state[sessionIDLength:]
 	for i := range parts {
 		var ok bool
-		if parts[i], rest, ok = cutPart(rest); !ok {
+		if parts[i], rest, ok = readPart(rest); !ok {
 			return nil, errNoSession
 		}
 	}
@@ -99,7 +99,7 @@ func appendPart(b, part []byte) []byte {
 	return append(append(b, byte(len(part)>>8), byte(len(part))), part...)
 }
 
-func cutPart(b []byte) (part json.RawMessage, rest []byte, ok bool) {
+func readPart(b []byte) (part json.RawMessage, rest []byte, ok bool) {
 	if len(b) < 2 {
 		return nil, nil, false
 	}

@@ -14,12 +14,12 @@ type stream struct {
 	control  http.ResponseController
 	s        *Server
 	caller   string
-	isShared bool        // the bytes are in memory anyway: they are not counted
-	holder   writeHolder // nil: writes cannot be held
+	isShared bool   // the bytes are in memory anyway: they are not counted
+	holder   corker // nil: writes cannot be held
 }
 
-func (v *httpRequest) newStream() stream {
-	return stream{w: v.w, control: *http.NewResponseController(v.w), s: v.s, caller: v.caller, holder: findHolder(v.w, v.r)}
+func (r *httpRequest) newStream() stream {
+	return stream{w: r.w, control: *http.NewResponseController(r.w), s: r.s, caller: r.caller, holder: findHolder(r.w, r.r)}
 }
 
 // openEventStream begins an event stream. The first event must be written at once: it flushes the header.
@@ -48,7 +48,7 @@ func (st *stream) sendParts(parts ...[]byte) error {
 		size += len(part)
 	}
 	if size > maxCopied && !st.isShared {
-		p := st.s.responses.add(st.s.opts.Payer(st.caller), size, http.NewResponseController(st.w))
+		p := st.s.responses.add(st.s.opts.BudgetKey(st.caller), size, http.NewResponseController(st.w))
 		defer p.release()
 		return st.writeCoalesced(size, parts, p.extendDeadline)
 	}
@@ -61,13 +61,13 @@ func (st *stream) writeCoalesced(size int, parts [][]byte, next func() error) er
 	if st.holder == nil || size < minHeld || size > maxHeld {
 		return st.writePieces(parts, next)
 	}
-	st.holder.Hold()
+	st.holder.Cork()
 	err := st.writePieces(parts, next)
-	return errors.Join(err, st.holder.Let())
+	return errors.Join(err, st.holder.Uncork())
 }
 
 func (st *stream) extendDeadline() error {
-	_ = st.control.SetWriteDeadline(time.Now().Add(st.s.opts.Stall))
+	_ = st.control.SetWriteDeadline(time.Now().Add(st.s.opts.StallTimeout))
 	return nil
 }
 

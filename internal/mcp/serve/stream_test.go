@@ -53,7 +53,7 @@ func TestReply_JSONOnlyClientGetsNoNotifications(t *testing.T) {
 		if err := r.Notify("notifications/progress", nil); err != nil {
 			t.Error(err)
 		}
-		if _, err := r.Ask(ctx, "roots/list", nil); !errors.Is(err, serve.ErrCannotAsk) {
+		if _, err := r.SendRequest(ctx, "roots/list", nil); !errors.Is(err, serve.ErrRequestsUnsupported) {
 			t.Error(err)
 		}
 		return json.RawMessage("{}"), nil
@@ -92,7 +92,7 @@ func TestReply_SilenceStartsStreamWithComments(t *testing.T) {
 	p := newTestServer(t, &testBackend{answer: func(context.Context, *serve.Request) (json.RawMessage, error) {
 		<-release
 		return json.RawMessage("{}"), nil
-	}}, func(o *serve.Options) { o.Silence, o.KeepAlive = time.Millisecond, time.Millisecond })
+	}}, func(o *serve.Options) { o.StreamAfter, o.KeepAlive = time.Millisecond, time.Millisecond })
 	r := p.send(modernRequest("tools/call", `,"name":"wait"`, ""))
 	lines := bufio.NewReader(r.Body)
 	for range 6 { // three comments, each with its blank line
@@ -118,7 +118,7 @@ func TestReply_SilenceStartsStreamWithComments(t *testing.T) {
 func TestAsk_AnsweredAtAnyProcess(t *testing.T) {
 	t.Parallel()
 	d := &testBackend{answer: func(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
-		return r.Ask(ctx, "elicitation/create", json.RawMessage(`{"message":"?"}`))
+		return r.SendRequest(ctx, "elicitation/create", json.RawMessage(`{"message":"?"}`))
 	}}
 	a, b := newTwoServers(t, d)
 	session := a.startSession("2025-11-25", `{"elicitation":{}}`)
@@ -176,7 +176,7 @@ func TestCancel_EndsRequestInAnyProcess(t *testing.T) {
 	began := make(chan struct{}, 1)
 	d := &testBackend{answer: func(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 		began <- struct{}{}
-		_, err := r.Ask(ctx, "elicitation/create", nil)
+		_, err := r.SendRequest(ctx, "elicitation/create", nil)
 		ended <- err
 		return nil, err
 	}}

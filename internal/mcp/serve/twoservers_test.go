@@ -47,7 +47,7 @@ func newTwoServers(t *testing.T, b serve.Backend, options ...func(*serve.Options
 	var places [2]*testServer
 	for i := range places {
 		places[i] = newTestServer(t, b, append([]func(*serve.Options){usePlainSessions, func(o *serve.Options) {
-			o.Router = &routerAt{common, func(box string) { places[1-i].Arrived(box) }}
+			o.Router = &routerAt{common, func(box string) { places[1-i].OnMailboxMessage(box) }}
 		}}, options...)...)
 	}
 	return places[0], places[1]

@@ -21,13 +21,13 @@ type credentialCache struct {
 }
 
 type cachedCredential struct {
-	usable  *credentials.Usable
+	usable  *credentials.Credential
 	version int // of the connector
 	readAt  time.Time
 }
 
 // findCredential finds a fresh credential. On a miss, pass generation to cacheCredential.
-func (p *Pool) findCredential(key credentialKey, w *SessionRequest) (u *credentials.Usable, generation uint64, ok bool) {
+func (p *Pool) findCredential(key credentialKey, w *SessionRequest) (u *credentials.Credential, generation uint64, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	cached, ok := p.cache.byKey[key]
@@ -50,7 +50,7 @@ func (p *Pool) isFresh(cached cachedCredential) bool {
 }
 
 // cacheCredential caches a credential, unless the cache was invalidated since the read.
-func (p *Pool) cacheCredential(key credentialKey, w *SessionRequest, u *credentials.Usable, generation uint64) {
+func (p *Pool) cacheCredential(key credentialKey, w *SessionRequest, u *credentials.Credential, generation uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.cache.generation != generation {

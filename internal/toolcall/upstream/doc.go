@@ -8,12 +8,12 @@
 //
 //	with another version       at once; after its requests, if only the token was refreshed
 //	without a credential       at once
-//	by Review, EndCredential…  at once
+//	by RecheckCredentials, EndCredential…  at once
 //	after ten idle minutes     by the sweep
 //	at the limit               the longest idle one; if none is idle, the use is refused as Unavailable
 //
 // Each Use resolves the credential: from memory (credential_cache.go) while notifications arrive, else with one statement a second.
-// So a revoked or rotated credential is not used again. Other processes end their sessions with it on the notification (Review), at
+// So a revoked or rotated credential is not used again. Other processes end their sessions with it on the notification (RecheckCredentials), at
 // the next use, or after ten idle minutes.
 //
 // Keys hold no secrets. Session ids and tokens are secret and never printed, here or by mcp.Session.

@@ -50,7 +50,7 @@ func (e *entry) waitOpen(ctx context.Context) (*mcp.Session, error) {
 
 // acquireEntry finds the session of the request's version, or starts to open it. Each acquireEntry needs a
 // releaseEntry.
-func (p *Pool) acquireEntry(ctx context.Context, w *SessionRequest, u *credentials.Usable) (*entry, error) {
+func (p *Pool) acquireEntry(ctx context.Context, w *SessionRequest, u *credentials.Credential) (*entry, error) {
 	key, version := newSessionKey(w), newSessionVersion(w, u)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,7 +84,7 @@ func (p *Pool) addUser(e *entry) *entry {
 }
 
 // startOpening opens a session for all its waiters. The opening outlives the first one. The caller holds mu.
-func (p *Pool) startOpening(ctx context.Context, u *credentials.Usable, e *entry) *entry {
+func (p *Pool) startOpening(ctx context.Context, u *credentials.Credential, e *entry) *entry {
 	p.sessions[e.key], p.live[e] = e, struct{}{}
 	p.perTenant[e.key.tenant]++
 	p.liveSessions.Add(1)
@@ -93,7 +93,7 @@ func (p *Pool) startOpening(ctx context.Context, u *credentials.Usable, e *entry
 	return p.addUser(e)
 }
 
-func (p *Pool) openEntry(ctx context.Context, u *credentials.Usable, e *entry) {
+func (p *Pool) openEntry(ctx context.Context, u *credentials.Credential, e *entry) {
 	defer e.cancelOpening()
 	w := &e.request
 	ctx, span := tracing.Child(ctx, "open session")
@@ -121,7 +121,7 @@ func (p *Pool) finishOpening(e *entry, err error) {
 }
 
 // openSession sets the entry's session. A panic becomes an error.
-func (p *Pool) openSession(ctx context.Context, u *credentials.Usable, e *entry) (err error) {
+func (p *Pool) openSession(ctx context.Context, u *credentials.Credential, e *entry) (err error) {
 	defer safe.RecoverTo(safe.Upstream, &err)
 	w := &e.request
 	var headers []credentials.Header

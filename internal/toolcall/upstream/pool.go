@@ -80,13 +80,13 @@ type SessionRequest struct {
 	// Capabilities are those of the client, a JSON object; empty: none. They are part of the session's key,
 	// because initialize sends them once (2025-11-25).
 	Capabilities string
-	// Private reserves the session for the agent, even with a shared credential: server requests on a shared
+	// PerAgent reserves the session for the agent, even with a shared credential: server requests on a shared
 	// stream name no call.
-	Private bool
+	PerAgent bool
 	// Sent, if set, receives the credential before the request is sent; nil: none.
-	Sent **credentials.Usable
-	// Safe allows do to run twice.
-	Safe bool
+	OnCredential **credentials.Credential
+	// Retryable allows do to run twice.
+	Retryable bool
 	// Wait lets the use wait for its credential while the database is away; nil: it fails at once.
 	Wait *store.WaitBudget
 }
@@ -94,7 +94,7 @@ type SessionRequest struct {
 // withoutUseFields is w without the fields of one use.
 func (w *SessionRequest) withoutUseFields() SessionRequest {
 	stored := *w
-	stored.Sent, stored.Wait = nil, nil
+	stored.OnCredential, stored.Wait = nil, nil
 	return stored
 }
 
@@ -107,7 +107,7 @@ func (p *Pool) Use(ctx context.Context, w SessionRequest, do func(*mcp.Session) 
 	if !ran && w.Wait != nil && store.IsDatabaseUnavailable(err) && p.waitForDatabase(ctx, w.Wait, err) {
 		ran, canRetry, err = p.useOnce(ctx, &w, do)
 	}
-	if canRetry && (w.Safe || !ran || isUnauthorized(err)) && ctx.Err() == nil {
+	if canRetry && (w.Retryable || !ran || isUnauthorized(err)) && ctx.Err() == nil {
 		_, _, err = p.useOnce(ctx, &w, do)
 	}
 	return err
@@ -128,8 +128,8 @@ func (p *Pool) useOnce(ctx context.Context, w *SessionRequest, do func(*mcp.Sess
 	if err != nil {
 		return false, false, err
 	}
-	if w.Sent != nil {
-		*w.Sent = u
+	if w.OnCredential != nil {
+		*w.OnCredential = u
 	}
 	e, err := p.acquireEntry(ctx, w, u)
 	if err != nil {
@@ -149,11 +149,11 @@ func (p *Pool) useOnce(ctx context.Context, w *SessionRequest, do func(*mcp.Sess
 
 // Resolve returns the credential that a use would send; nil: the connector needs none. Without a usable one it
 // returns the reason, and ends the sessions of the last one.
-func (p *Pool) Resolve(ctx context.Context, w SessionRequest) (*credentials.Usable, error) {
+func (p *Pool) Resolve(ctx context.Context, w SessionRequest) (*credentials.Credential, error) {
 	return p.resolveCredential(ctx, &w)
 }
 
-func (p *Pool) resolveCredential(ctx context.Context, w *SessionRequest) (*credentials.Usable, error) {
+func (p *Pool) resolveCredential(ctx context.Context, w *SessionRequest) (*credentials.Credential, error) {
 	if w.Connector.Auth.Type == connectors.AuthNone {
 		return nil, nil
 	}
@@ -168,8 +168,8 @@ func (p *Pool) resolveCredential(ctx context.Context, w *SessionRequest) (*crede
 }
 
 // readCredentialWaiting waits while the database is away.
-func (p *Pool) readCredentialWaiting(ctx context.Context, key credentialKey, w *SessionRequest) (u *credentials.Usable, err error) {
-	err = p.o.Store.RetryOutside(ctx, w.Wait, func(ctx context.Context) error { // an authorization server may also be requested
+func (p *Pool) readCredentialWaiting(ctx context.Context, key credentialKey, w *SessionRequest) (u *credentials.Credential, err error) {
+	err = p.o.Store.RetryUnqueued(ctx, w.Wait, func(ctx context.Context) error { // an authorization server may also be requested
 		u, err = p.readCredential(ctx, key, w)
 		return err
 	})
@@ -177,7 +177,7 @@ func (p *Pool) readCredentialWaiting(ctx context.Context, key credentialKey, w *
 }
 
 // readCredential resolves a credential, unless it was cached meanwhile.
-func (p *Pool) readCredential(ctx context.Context, key credentialKey, w *SessionRequest) (*credentials.Usable, error) {
+func (p *Pool) readCredential(ctx context.Context, key credentialKey, w *SessionRequest) (*credentials.Credential, error) {
 	u, generation, ok := p.findCredential(key, w)
 	if ok {
 		return u, nil
@@ -195,7 +195,7 @@ func (p *Pool) readCredential(ctx context.Context, key credentialKey, w *Session
 	}
 	span.Fail("missing")
 	p.abortSessions(func(e *entry) bool { return e.key.credentialKey == key })
-	return nil, p.o.Credentials.WhyMissing(ctx, w.Tenant, w.Connector, w.Agent)
+	return nil, p.o.Credentials.ExplainMissing(ctx, w.Tenant, w.Connector, w.Agent)
 }
 
 // Stop refuses new uses, and ends all sessions. Requests may finish until ctx is done, then they are aborted.

@@ -88,7 +88,7 @@ func TestUse_SafeUseRetriesLostSession(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			w := b.newRequest(b.newSharedConnector(t))
-			w.Safe = safe
+			w.Retryable = safe
 			must(t, b.call(t.Context(), w))
 			b.server.update(func() {
 				b.server.refuse = func(id string) (int, string) {
@@ -117,7 +117,7 @@ func TestUse_SafeUseRetriesBrokenConnection(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			w := b.newRequest(b.newSharedConnector(t))
-			w.Safe = safe
+			w.Retryable = safe
 			must(t, b.call(t.Context(), w))
 			var aborted atomic.Bool
 			b.server.update(func() {
@@ -198,7 +198,7 @@ func TestUse_RefreshesRefusedToken(t *testing.T) {
 			b := newBench(t)
 			c, authServer, _ := newMachineConnector(t, b)
 			w := b.newRequest(c)
-			w.Safe = safe
+			w.Retryable = safe
 			must(t, b.call(t.Context(), w))
 			authServer.ExpireAccess()
 			must(t, b.call(t.Context(), w))
@@ -229,7 +229,7 @@ func TestUse_RefreshesOnceIfAllTokensAreRefused(t *testing.T) {
 	resource.Set(func(r *oauthtest.ResourceBehaviour) { r.RefuseAll = true })
 	for i := range 4 {
 		w := b.newRequest(c)
-		w.Safe = i%2 == 0
+		w.Retryable = i%2 == 0
 		err := b.call(t.Context(), w)
 		if e, ok := errors.AsType[*mcp.Error](err); !ok || e.HTTPStatus != http.StatusUnauthorized {
 			t.Fatalf("err = %v", err)
@@ -242,7 +242,7 @@ func TestUse_RefreshesOnceIfAllTokensAreRefused(t *testing.T) {
 	must(t, b.call(t.Context(), b.newRequest(c)))
 	authServer.ExpireAccess() // the forced token has served, so it may be forced again
 	w := b.newRequest(c)
-	w.Safe = true
+	w.Retryable = true
 	must(t, b.call(t.Context(), w))
 }
 

@@ -84,11 +84,11 @@ func TestReview_EndsUnusedSessions(t *testing.T) {
 			c, other := b.newSharedConnector(t), b.newSharedConnector(t)
 			must(t, b.call(t.Context(), b.newRequest(c)))
 			must(t, b.call(t.Context(), b.newRequest(other)))
-			b.pool.Review(b.Tenant, c.ID)
+			b.pool.RecheckCredentials(b.Tenant, c.ID)
 			change(b, c)
-			b.pool.Review(b.Tenant, c.ID)
+			b.pool.RecheckCredentials(b.Tenant, c.ID)
 			b.server.wantDeleted(t, "secret-session-1")
-			b.pool.Review(b.Tenant, other.ID)
+			b.pool.RecheckCredentials(b.Tenant, other.ID)
 			must(t, b.call(t.Context(), b.newRequest(other)))
 			if n := b.server.openedSessions(t); n != 2 {
 				t.Errorf("%d sessions", n)
@@ -198,7 +198,7 @@ func TestUse_SafeUseRetriesAbortedSession(t *testing.T) {
 	b := newBench(t)
 	c := b.newSharedConnector(t)
 	w := b.newRequest(c)
-	w.Safe = true
+	w.Retryable = true
 	results, _ := b.startHeldCall(t, w)
 	b.pool.EndConnector(b.Tenant, c.ID)
 	must(t, <-results)

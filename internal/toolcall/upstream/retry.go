@@ -15,7 +15,7 @@ import (
 //	session lost at server   the session has initialized again
 //	connection broke         the session initializes again if the server has lost it
 //	401                      the token is refreshed, once for each version
-func (p *Pool) prepareRetry(ctx context.Context, w *SessionRequest, u *credentials.Usable, e *entry, err error) (canRetry bool, _ error) {
+func (p *Pool) prepareRetry(ctx context.Context, w *SessionRequest, u *credentials.Credential, e *entry, err error) (canRetry bool, _ error) {
 	if p.wasAborted(e) {
 		return true, err
 	}
@@ -40,7 +40,7 @@ func (p *Pool) wasAborted(e *entry) bool {
 
 // forceRefresh refreshes a refused token. A forced token that has not served yet is not forced again: a server
 // that refuses everything would cause a token request with every call.
-func (p *Pool) forceRefresh(ctx context.Context, w *SessionRequest, u *credentials.Usable, e *entry, refusal error) (bool, error) {
+func (p *Pool) forceRefresh(ctx context.Context, w *SessionRequest, u *credentials.Credential, e *entry, refusal error) (bool, error) {
 	if p.wasRefreshForced(e.key, u) {
 		return false, refusal
 	}
@@ -66,7 +66,7 @@ func isUnauthorized(err error) bool {
 	return ok && failure.HTTPStatus == http.StatusUnauthorized && !failure.SessionLost()
 }
 
-func (p *Pool) wasRefreshForced(key sessionKey, u *credentials.Usable) bool {
+func (p *Pool) wasRefreshForced(key sessionKey, u *credentials.Credential) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.forcedRevisions[key] == u.Revision

@@ -10,9 +10,9 @@ import (
 
 const reviewTimeout = 30 * time.Second
 
-// Review checks the credentials of a connector's open sessions in the background. A session ends at once if its
+// RecheckCredentials checks the credentials of a connector's open sessions in the background. A session ends at once if its
 // credential was deleted or replaced, and after its requests if the token was only refreshed.
-func (p *Pool) Review(t connectors.TenantID, id connectors.ConnectorID) {
+func (p *Pool) RecheckCredentials(t connectors.TenantID, id connectors.ConnectorID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var open []SessionRequest

@@ -37,13 +37,13 @@ func newCredentialKey(w *SessionRequest) credentialKey {
 
 func newSessionKey(w *SessionRequest) sessionKey {
 	key := sessionKey{credentialKey: newCredentialKey(w), capabilities: w.Capabilities}
-	if w.Private && w.Agent != nil {
+	if w.PerAgent && w.Agent != nil {
 		key.private = *w.Agent
 	}
 	return key
 }
 
-func newSessionVersion(w *SessionRequest, u *credentials.Usable) sessionVersion {
+func newSessionVersion(w *SessionRequest, u *credentials.Credential) sessionVersion {
 	version := sessionVersion{connectorVersion: w.Connector.Version, era: w.Connector.Era}
 	if u != nil {
 		version.credential, version.revision = u.ID, u.Revision
@@ -53,9 +53,9 @@ func newSessionVersion(w *SessionRequest, u *credentials.Usable) sessionVersion 
 
 // isCompatible reports whether requests in a session of the old version may finish: only the token was
 // refreshed, or the era learnt.
-func (v sessionVersion) isCompatible(old sessionVersion, u *credentials.Usable) bool {
+func (v sessionVersion) isCompatible(old sessionVersion, u *credentials.Credential) bool {
 	return v.connectorVersion == old.connectorVersion && v.credential == old.credential &&
-		(v.revision == old.revision || u != nil && u.Renewed)
+		(v.revision == old.revision || u != nil && u.Refreshed)
 }
 
 // isOlder reports whether the credential was read before the session's.

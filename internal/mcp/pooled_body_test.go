@@ -56,7 +56,7 @@ func TestLentResult_IsValidUntilRelease(t *testing.T) {
 			for range 8 {
 				group.Go(func() {
 					for range 20 {
-						result, err := s.Call(t.Context(), mcp.Call{Name: "a", Lend: true, Message: func(m mcp.Message) {
+						result, err := s.Call(t.Context(), mcp.Call{Name: "a", AllowPooled: true, Message: func(m mcp.Message) {
 							mu.Lock()
 							defer mu.Unlock()
 							told, kept = append(told, string(m.Params)), append(kept, m.Params)
@@ -66,7 +66,7 @@ func TestLentResult_IsValidUntilRelease(t *testing.T) {
 							return
 						}
 						text := strings.Trim(string(result.Structured), `"`)
-						if !result.Lent() && !tc.told || len(text) != 5*tc.words || strings.Count(text, text[:5]) != tc.words {
+						if !result.IsPooled() && !tc.told || len(text) != 5*tc.words || strings.Count(text, text[:5]) != tc.words {
 							t.Errorf("a result of %d bytes is not lent, not whole, or not one", len(text))
 						}
 						result.Release()
@@ -92,7 +92,7 @@ func TestLentResult_UnreleasedStaysValid(t *testing.T) {
 		s := dial(t, mcp.Target{URL: startCallServer(t, true, newLongHandler(stream, false, 20<<10)).URL})
 		var kept []*mcp.Result
 		for i := range 10 {
-			result, err := s.Call(t.Context(), mcp.Call{Name: "a", Lend: i%2 == 0})
+			result, err := s.Call(t.Context(), mcp.Call{Name: "a", AllowPooled: i%2 == 0})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -51,7 +51,7 @@ func withPrograms(t *testing.T, args []string) (*bundle, *logText) {
 		allowed.Env = []string{"GREETING"}
 	}
 	b.sync = newSyncer(t, b.World, b.Instance, func(o *toolsync.Options) {
-		o.Programs = toolsync.Programs{
+		o.Programs = toolsync.CommandPolicy{
 			Allowed: connectors.AllowedCommands{allowed},
 			Env:     []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/", "LANG=C.UTF-8"},
 		}
@@ -105,7 +105,7 @@ func (b *bundle) restrictPrograms(t *testing.T, allowed connectors.AllowedComman
 	t.Helper()
 	again := *b
 	again.sync = newSyncer(t, b.World, b.Instance, func(o *toolsync.Options) {
-		o.Programs = toolsync.Programs{Allowed: connectors.AllowedCommands{allowed}, Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"}}
+		o.Programs = toolsync.CommandPolicy{Allowed: connectors.AllowedCommands{allowed}, Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"}}
 	})
 	return &again
 }

@@ -26,17 +26,17 @@ type Options struct {
 	Instance connectors.InstanceID // this process, with a heartbeat
 	Log      *slog.Logger          // nil: discard
 
-	MaxStreams    int           // streams of this process; 0: 2000
-	MaxPerTenant  int           // of them, of one tenant; 0: 500
-	MaxPerHost    int           // of them, to one host; 0: 500
-	Round         time.Duration // interval of the loop without a notice; 0: 2 seconds
-	Gap           time.Duration // minimum time between two syncs for one server; 0: 30 seconds
-	MinStreamLife time.Duration // shorter streams count as failed; 0: 10 seconds
-	Backoff       time.Duration // before the first retry of a failed stream; 0: 2 seconds
+	MaxStreams      int           // streams of this process; 0: 2000
+	MaxPerTenant    int           // of them, of one tenant; 0: 500
+	MaxPerHost      int           // of them, to one host; 0: 500
+	PollInterval    time.Duration // interval of the loop without a notice; 0: 2 seconds
+	MinSyncInterval time.Duration // minimum time between two syncs for one server; 0: 30 seconds
+	MinStreamLife   time.Duration // shorter streams count as failed; 0: 10 seconds
+	Backoff         time.Duration // before the first retry of a failed stream; 0: 2 seconds
 }
 
-// Keeper holds this process's streams.
-type Keeper struct {
+// Manager holds this process's streams.
+type Manager struct {
 	o          Options
 	lifetime   context.Context // of the streams
 	cancel     context.CancelFunc
@@ -61,21 +61,21 @@ type Stats struct {
 	Off      map[connectors.ListenReason]int
 }
 
-// New returns a Keeper; Start begins its work.
-func New(o Options) *Keeper {
+// New returns a Manager; Start begins its work.
+func New(o Options) *Manager {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.MaxStreams, o.MaxPerTenant, o.MaxPerHost = orDefault(o.MaxStreams, maxStreams), orDefault(o.MaxPerTenant, maxPerTenant), orDefault(o.MaxPerHost, maxPerHost)
-	o.Round, o.Gap = orDefault(o.Round, 2*time.Second), orDefault(o.Gap, 30*time.Second)
+	o.PollInterval, o.MinSyncInterval = orDefault(o.PollInterval, 2*time.Second), orDefault(o.MinSyncInterval, 30*time.Second)
 	o.MinStreamLife, o.Backoff = orDefault(o.MinStreamLife, 10*time.Second), orDefault(o.Backoff, 2*time.Second)
-	k := &Keeper{
+	m := &Manager{
 		o: o, wake: make(chan struct{}, 1), missedNotices: true,
 		streams: map[store.OwnedConnector]*serverStream{}, tenants: map[connectors.TenantID]int{}, hosts: map[string]int{},
 		changed: map[store.OwnedConnector]bool{},
 	}
-	k.lifetime, k.cancel = context.WithCancel(context.Background())
-	return k
+	m.lifetime, m.cancel = context.WithCancel(context.Background())
+	return m
 }
 
 func orDefault[T int | time.Duration](value, fallback T) T {
@@ -86,26 +86,26 @@ func orDefault[T int | time.Duration](value, fallback T) T {
 }
 
 // Start begins to listen. The process must have a heartbeat.
-func (k *Keeper) Start() {
-	k.runInBackground(func() {
-		safe.RunLoop(k.lifetime, "streams of list changes", func(context.Context) { k.loop() })
+func (m *Manager) Start() {
+	m.runInBackground(func() {
+		safe.RunLoop(m.lifetime, "streams of list changes", func(context.Context) { m.loop() })
 	})
 }
 
 // Stop ends the streams, waits for them and releases them to other processes.
-func (k *Keeper) Stop(ctx context.Context) {
-	k.mu.Lock()
-	k.stopped = true
-	k.mu.Unlock()
-	k.cancel()
-	k.background.Wait()
-	if err := k.o.Store.System().ReleaseStreams(ctx, k.o.Instance); err != nil {
-		k.o.Log.WarnContext(ctx, "streams not left to others", slog.Any("error", err))
+func (m *Manager) Stop(ctx context.Context) {
+	m.mu.Lock()
+	m.stopped = true
+	m.mu.Unlock()
+	m.cancel()
+	m.background.Wait()
+	if err := m.o.Store.System().ReleaseStreams(ctx, m.o.Instance); err != nil {
+		m.o.Log.WarnContext(ctx, "streams not left to others", slog.Any("error", err))
 	}
 }
 
 // OnNotice handles a notice of [store.Store.Watch].
-func (k *Keeper) OnNotice(n store.Notice) {
+func (m *Manager) OnNotice(n store.ChangeEvent) {
 	if n.Kind != "connector" && n.Kind != "credential" {
 		return
 	}
@@ -114,34 +114,34 @@ func (k *Keeper) OnNotice(n store.Notice) {
 		return
 	}
 	owner := store.OwnedConnector{Tenant: n.Tenant, ID: connectors.ConnectorID{UUID: id}}
-	k.mu.Lock()
-	k.changed[owner] = k.changed[owner] || n.Kind == "credential"
-	k.mu.Unlock()
-	k.wakeLoop()
+	m.mu.Lock()
+	m.changed[owner] = m.changed[owner] || n.Kind == "credential"
+	m.mu.Unlock()
+	m.wakeLoop()
 }
 
-// Connected handles the connection state of [store.Store.Watch]. After a reconnect the loop looks for missed
+// SetConnected handles the connection state of [store.Store.Watch]. After a reconnect the loop looks for missed
 // changes.
-func (k *Keeper) Connected(connected bool) {
+func (m *Manager) SetConnected(connected bool) {
 	if !connected {
 		return
 	}
-	k.mu.Lock()
-	k.missedNotices = true
-	k.mu.Unlock()
-	k.wakeLoop()
+	m.mu.Lock()
+	m.missedNotices = true
+	m.mu.Unlock()
+	m.wakeLoop()
 }
 
 // Stats returns the counters of this process.
-func (k *Keeper) Stats() Stats {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	s := k.stats
+func (m *Manager) Stats() Stats {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.stats
 	s.Off = map[connectors.ListenReason]int{}
-	for reason, n := range k.stats.Off {
+	for reason, n := range m.stats.Off {
 		s.Off[reason] = n
 	}
-	for _, stream := range k.streams {
+	for _, stream := range m.streams {
 		if stream.isOpen() {
 			s.Streams++
 		}
@@ -150,24 +150,24 @@ func (k *Keeper) Stats() Stats {
 }
 
 // wakeLoop starts the next round soon.
-func (k *Keeper) wakeLoop() {
+func (m *Manager) wakeLoop() {
 	select {
-	case k.wake <- struct{}{}:
+	case m.wake <- struct{}{}:
 	default:
 	}
 }
 
 // runInBackground runs do unless the keeper is stopped. Stop waits for it.
-func (k *Keeper) runInBackground(do func()) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if !k.stopped {
-		safe.GoIn(&k.background, safe.Upstream, do)
+func (m *Manager) runInBackground(do func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.stopped {
+		safe.GoIn(&m.background, safe.Upstream, do)
 	}
 }
 
-func (k *Keeper) updateStats(change func(*Stats)) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	change(&k.stats)
+func (m *Manager) updateStats(change func(*Stats)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	change(&m.stats)
 }

@@ -19,11 +19,13 @@ func attachDatabase(ctx context.Context, d config.Database, log *slog.Logger) (r
 		return externalRoute(d), func() {}, nil
 	}
 	url, stop, err := postgres.Attach(ctx, postgresOptions(d, log))
-	return directRoute(url), stop, err
+	return databaseEndpoint(url), stop, err
 }
 
-// directRoute leads to the embedded database, as its owner.
-func directRoute(url string) db.Route { return db.Route{URL: url, Pooler: db.PoolerNone, Own: true} }
+// databaseEndpoint leads to the embedded database, as its owner.
+func databaseEndpoint(url string) db.Route {
+	return db.Route{URL: url, Pooler: db.PoolerNone, Own: true}
+}
 
 func externalRoute(d config.Database) db.Route {
 	return db.Route{URL: d.URL.Reveal(), Direct: d.DirectURL.Reveal(), Pooler: db.Pooler(d.Pooler)}
@@ -31,7 +33,7 @@ func externalRoute(d config.Database) db.Route {
 
 // migrateRoute checks the key, migrates the schema if a session is available, and finds out whether there is a
 // pooler. A direct address is used first: a migration may create the role that signs in through the pooler.
-func migrateRoute(ctx context.Context, route db.Route, keys *keyHolder, log *slog.Logger) (db.Route, error) {
+func migrateRoute(ctx context.Context, route db.Route, keys *kekSource, log *slog.Logger) (db.Route, error) {
 	if route.Direct == "" {
 		found, err := route.Find(ctx)
 		if err != nil || found.Pooled() {
@@ -56,7 +58,7 @@ func migrateRoute(ctx context.Context, route db.Route, keys *keyHolder, log *slo
 }
 
 // openPools opens the pools and the store.
-func (d *database) openPools(ctx context.Context, route db.Route, keys *keyHolder, tracer pgx.QueryTracer) (err error) {
+func (d *database) openPools(ctx context.Context, route db.Route, keys *kekSource, tracer pgx.QueryTracer) (err error) {
 	if d.pool, err = db.OpenPool(ctx, route.Runtime(), db.PoolOptions{Pooled: route.Pooled(), Tracer: tracer}); err != nil {
 		return err
 	}

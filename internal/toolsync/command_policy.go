@@ -15,9 +15,9 @@ import (
 	"patchbay/internal/mcp"
 )
 
-// Programs says which programs connectors may start on this machine, and which environment variables these
+// CommandPolicy says which programs connectors may start on this machine, and which environment variables these
 // inherit. The zero value allows none.
-type Programs struct {
+type CommandPolicy struct {
 	Allowed connectors.AllowedCommands
 	Env     []string // PATH, HOME and LANG, as NAME=value
 }
@@ -116,7 +116,7 @@ func (s *Syncer) acquireSyncProgram(
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	return acquireProgramSlot(ctx, s.syncPrograms, tenant)
+	return acquireProgramSlot(ctx, s.syncCommandSlots, tenant)
 }
 
 // programSentence is [failureSentence] for programs.

@@ -10,25 +10,25 @@ import (
 	"patchbay/internal/store"
 )
 
-// Order is a tool call to make. Its raw parts are not read after [Caller.Call] returns.
-type Order struct {
+// CallRequest is a tool call to make. Its raw parts are not read after [Executor.Call] returns.
+type CallRequest struct {
 	View      *agentview.View
 	Tool      *agentview.Tool
 	Arguments json.RawMessage // an object; empty: none
 	Meta      json.RawMessage // _meta of the request, an object; empty: none
 	Source    connectors.CallSource
-	Caller    string                   // the person or key behind the agent, if any
+	ActorName string                   // the person or key behind the agent, if any
 	Token     *connectors.AgentTokenID // the request's agent token
-	From      connectors.CallOrigin    // the request's origin
+	Origin    connectors.CallOrigin    // the request's origin
 
 	ID connectors.ToolCallID // of the call; zero: a new one
 	// NoWait: a call that needs approval returns CodeApprovalPending at once, and runs after approval.
 	NoWait bool
 
 	// Read: Arguments are valid JSON without surrounding white space.
-	Read bool
-	// Lend: the caller releases [Outcome.Lent] when it has used Raw.
-	Lend bool
+	ArgumentsValid bool
+	// Lend: the caller releases [Outcome.PooledResult] when it has used Raw.
+	AllowPooled bool
 
 	Client
 	Input *mcp.Input // resumes a call after an InputRequired outcome, with its state
@@ -43,8 +43,8 @@ type Client struct {
 	Message func(method string, params json.RawMessage)
 	// LogLevel is the minimum level of the server's log messages; empty: not set.
 	LogLevel string
-	// Ask sends a server's request to the client during the call; nil: not supported.
-	Ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+	// SendRequest sends a server's request to the client during the call; nil: not supported.
+	SendRequest func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 	// MultiRound: the client answers InputRequired with another request.
 	MultiRound bool
 	// Task: the client accepts a task as result.
@@ -72,5 +72,5 @@ type Outcome struct {
 	lent *mcp.Result // owner of Raw's memory; nil: the caller may keep Raw
 }
 
-// Lent owns Raw's memory, and is to be released once after the last use of Raw; nil: the caller may keep Raw.
-func (o *Outcome) Lent() *mcp.Result { return o.lent }
+// PooledResult owns Raw's memory, and is to be released once after the last use of Raw; nil: the caller may keep Raw.
+func (o *Outcome) PooledResult() *mcp.Result { return o.lent }

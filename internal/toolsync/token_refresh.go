@@ -10,14 +10,14 @@ import (
 	"patchbay/internal/oauth"
 )
 
-// listWithRenewal lists the tools and retries with a new token when the server refuses the old one:
+// listWithRefresh lists the tools and retries with a new token when the server refuses the old one:
 //
 //	401                       refresh the token before its expiry and retry once
 //	401 again                 mark the credential as refused: a person has to reconnect
 //	insufficient_scope        a machine client requests the missing scopes; else a person has to reconnect
 //
 // A refresh that fails temporarily fails the run and leaves the credential as it is.
-func (r *run) listWithRenewal(ctx context.Context, a attempt) (mcp.ToolList, error) {
+func (r *run) listWithRefresh(ctx context.Context, a attempt) (mcp.ToolList, error) {
 	for renewed := false; ; {
 		list, err := r.listOnce(ctx, a)
 		e, ok := tokenRefusal(err, a)
@@ -27,14 +27,14 @@ func (r *run) listWithRenewal(ctx context.Context, a attempt) (mcp.ToolList, err
 		scopes, wanted := missingScopes(e)
 		switch {
 		case wanted:
-			a, err = r.stepUp(ctx, a, scopes)
+			a, err = r.requestMissingScopes(ctx, a, scopes)
 		case e.HTTPStatus != http.StatusUnauthorized:
 			return list, err
 		case renewed:
 			a, err = r.markRefused(ctx, a, refusedAgain)
 		default:
 			renewed = true
-			a, err = r.renewToken(ctx, a)
+			a, err = r.refreshToken(ctx, a)
 		}
 		if err != nil {
 			return list, err
@@ -58,8 +58,8 @@ func missingScopes(e *mcp.Error) (scopes []string, wanted bool) {
 	return nil, false
 }
 
-// renewToken returns an attempt with the token after a's.
-func (r *run) renewToken(ctx context.Context, a attempt) (attempt, error) {
+// refreshToken returns an attempt with the token after a's.
+func (r *run) refreshToken(ctx context.Context, a attempt) (attempt, error) {
 	next, err := r.credentials.ForceRefresh(ctx, r.tenant, r.connector, a.credential.Agent, a.credential.Version)
 	switch {
 	case err != nil:
@@ -73,9 +73,9 @@ func (r *run) renewToken(ctx context.Context, a attempt) (attempt, error) {
 	}
 }
 
-// stepUp records the missing scopes and returns an attempt with a token that has them, if no person has to
+// requestMissingScopes records the missing scopes and returns an attempt with a token that has them, if no person has to
 // consent.
-func (r *run) stepUp(ctx context.Context, a attempt, scopes []string) (attempt, error) {
+func (r *run) requestMissingScopes(ctx context.Context, a attempt, scopes []string) (attempt, error) {
 	if err := r.credentials.RequestScopes(ctx, r.tenant, a.credential, scopes); err != nil {
 		return a, err
 	}
@@ -108,5 +108,5 @@ func (r *run) markRefused(ctx context.Context, a attempt, reason string) (attemp
 }
 
 func (r *run) missingCredentialError(ctx context.Context, a attempt) error {
-	return r.credentials.WhyMissing(ctx, r.tenant, r.connector, a.credential.Agent)
+	return r.credentials.ExplainMissing(ctx, r.tenant, r.connector, a.credential.Agent)
 }

@@ -20,10 +20,10 @@ import (
 const (
 	// maxUpkeepJobs lets long sweeps and hung revocations delay no refresh.
 	maxUpkeepJobs = 4
-	// upkeepTime bounds the work of one job, so that a stopping process need not wait for it. The job continues
+	// maintenanceTime bounds the work of one job, so that a stopping process need not wait for it. The job continues
 	// after upkeepPause, in any process.
-	upkeepTime  = 5 * time.Second
-	upkeepPause = time.Second
+	maintenanceTime = 5 * time.Second
+	upkeepPause     = time.Second
 	// sweepHistoryInterval is how long history may outlast its retention. A sweep costs a few statements a
 	// tenant.
 	sweepHistoryInterval = 6 * time.Hour
@@ -40,8 +40,8 @@ const (
 	renewInterval = 10 * time.Minute
 )
 
-// UpkeepOptions configure the maintenance jobs.
-type UpkeepOptions struct {
+// MaintenanceOptions configure the maintenance jobs.
+type MaintenanceOptions struct {
 	Sweeper     *retention.Sweeper
 	System      *store.System
 	Credentials *credentials.Resolver
@@ -49,13 +49,13 @@ type UpkeepOptions struct {
 	Store       *store.Store
 	// Revoke revokes accounts with deleted credentials. It starts none after spell and reports whether
 	// there may be more.
-	Revoke   func(ctx context.Context, spell time.Duration) (more bool, err error)
-	AuditBad func() // called for each tenant with a broken chain of audit entries or calls; may be nil
-	Log      *slog.Logger
+	Revoke        func(ctx context.Context, spell time.Duration) (more bool, err error)
+	OnAuditBroken func() // called for each tenant with a broken chain of audit entries or calls; may be nil
+	Log           *slog.Logger
 }
 
 // Upkeep adds the workers of maintenance.
-func Upkeep(o UpkeepOptions) Part {
+func Upkeep(o MaintenanceOptions) Module {
 	return func(workers *river.Workers, config *river.Config) error {
 		config.Queues[queue.Upkeep] = river.QueueConfig{MaxWorkers: maxUpkeepJobs}
 		config.PeriodicJobs = append(config.PeriodicJobs,
@@ -65,7 +65,7 @@ func Upkeep(o UpkeepOptions) Part {
 		return errors.Join(
 			river.AddWorkerSafely(workers, &SweepHistoryWorker{sweeper: o.Sweeper}),
 			river.AddWorkerSafely(workers, &SweepExpiredWorker{system: o.System, log: o.Log}),
-			river.AddWorkerSafely(workers, &CheckAuditWorker{store: o.Store, onBad: o.AuditBad, log: o.Log}),
+			river.AddWorkerSafely(workers, &CheckAuditWorker{store: o.Store, onBad: o.OnAuditBroken, log: o.Log}),
 			river.AddWorkerSafely(workers, &CreateAuditMonthsWorker{system: o.System, log: o.Log}),
 			river.AddWorkerSafely(workers, &RecordLocksWorker{system: o.System}),
 			river.AddWorkerSafely(workers, &RevokeDeletedWorker{revoke: o.Revoke}),
@@ -86,7 +86,7 @@ type SweepHistoryWorker struct {
 	sweeper *retention.Sweeper
 }
 
-// Work sweeps for upkeepTime and snoozes if there is more. The job stores the cursor, so that another process
+// Work sweeps for maintenanceTime and snoozes if there is more. The job stores the cursor, so that another process
 // can continue.
 func (w *SweepHistoryWorker) Work(ctx context.Context, job *river.Job[queue.SweepHistory]) error {
 	var cursor retention.Place
@@ -95,7 +95,7 @@ func (w *SweepHistoryWorker) Work(ctx context.Context, job *river.Job[queue.Swee
 			return fmt.Errorf("read how far the sweep has come: %w", err)
 		}
 	}
-	cursor, err := w.sweeper.Sweep(ctx, cursor, upkeepTime)
+	cursor, err := w.sweeper.Sweep(ctx, cursor, maintenanceTime)
 	if err != nil {
 		return err
 	}
@@ -131,9 +131,9 @@ type RenewIdleWorker struct {
 	renewed     func(credentials.IdleReport)
 }
 
-// Work refreshes for upkeepTime and snoozes if there is more.
+// Work refreshes for maintenanceTime and snoozes if there is more.
 func (w *RenewIdleWorker) Work(ctx context.Context, _ *river.Job[queue.RenewIdle]) error {
-	report, err := w.credentials.RenewIdle(ctx, upkeepTime)
+	report, err := w.credentials.RefreshIdle(ctx, maintenanceTime)
 	if w.renewed != nil {
 		w.renewed(report)
 	}

@@ -14,9 +14,9 @@ type Effect string
 const (
 	EffectNone   Effect = "reads"   // changes nothing, or is a decision that the event itself describes
 	EffectCreate Effect = "makes"   // After only
-	EffectUpdate Effect = "changes" // Before and After
+	EffectUpdate Effect = "changes" // LockAndReadState and After
 	EffectUpsert Effect = "puts"    // After, and Before if the object existed
-	EffectDelete Effect = "ends"    // Before only
+	EffectDelete Effect = "ends"    // LockAndReadState only
 )
 
 // Action describes an audited action.

@@ -6,9 +6,9 @@ import (
 	"patchbay/internal/jobs"
 )
 
-// startWork registers this process, which closes the runs of processes that died, and starts the workers of
+// startJobs registers this process, which closes the runs of processes that died, and starts the workers of
 // queued syncs and the scheduler. stop ends the workers; the syncer ends with ctx.
-func (s *serverRun) startWork(ctx context.Context, d *database, h *app) (stop func() error, err error) {
+func (s *serverRun) startJobs(ctx context.Context, d *database, h *app) (stop func() error, err error) {
 	if s.database.Embedded() {
 		// The lock on the data directory proves that no other server is alive, whatever its last heartbeat was.
 		if err := d.store.System().CloseAllInstances(ctx); err != nil {
@@ -19,8 +19,8 @@ func (s *serverRun) startWork(ctx context.Context, d *database, h *app) (stop fu
 		return nil, err
 	}
 	runner, err := jobs.New(jobs.Options{
-		Pool: d.pool, ListenPool: d.listenPool, Syncer: h.syncer, Due: d.store.System().DueShards, Turn: d.store.System().TakeClockTurn, Queued: d.store.System().LongQueued, Log: s.log, Tracer: s.traces.tracer,
-		Parts: []jobs.Part{jobs.Webhooks(h.webhooks, d.store.System(), s.log), h.upkeepJobs()},
+		Pool: d.pool, ListenPool: d.listenPool, Syncer: h.syncer, Due: d.store.System().DueShards, Turn: d.store.System().ClaimClockTick, Queued: d.store.System().LongQueued, Log: s.log, Tracer: s.traces.tracer,
+		Parts: []jobs.Module{jobs.Webhooks(h.webhooks, d.store.System(), s.log), h.maintenanceJobs()},
 	})
 	if err != nil {
 		return nil, err

@@ -16,16 +16,16 @@ const (
 	// maxHeld is the largest response that is held; of a larger one the client gets the beginning early.
 	maxHeld = 256 << 10
 	// maxHeldCopy is the largest write that is copied: net/http reuses its buffers of that size at once. Longer
-	// slices belong to the backend and stay unchanged until Let.
+	// slices belong to the backend and stay unchanged until Uncork.
 	maxHeldCopy = 4 << 10
 )
 
 // Connections wraps a listener whose connections can hold writes. It is optional and saves writes.
-func Connections(l net.Listener) net.Listener { return &heldListener{Listener: l} }
+func Connections(l net.Listener) net.Listener { return &corkableListener{Listener: l} }
 
-type heldListener struct{ net.Listener }
+type corkableListener struct{ net.Listener }
 
-func (l *heldListener) Accept() (net.Conn, error) {
+func (l *corkableListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
@@ -43,17 +43,17 @@ func ConnContext(ctx context.Context, c net.Conn) context.Context {
 
 type connKey struct{}
 
-// writeHolder is a connection or a reply that can hold writes.
-type writeHolder interface {
-	Hold()      // holds further writes; long slices must stay unchanged until Let
-	Let() error // writes what is held
+// corker is a connection or a reply that can hold writes.
+type corker interface {
+	Cork()         // holds further writes; long slices must stay unchanged until Uncork
+	Uncork() error // writes what is held
 }
 
 // findHolder returns the holder for a reply to r: the writer itself, or r's connection; nil: none.
-func findHolder(w http.ResponseWriter, r *http.Request) writeHolder {
+func findHolder(w http.ResponseWriter, r *http.Request) corker {
 	for {
 		switch own := w.(type) {
-		case writeHolder:
+		case corker:
 			return own
 		case interface{ Unwrap() http.ResponseWriter }:
 			w = own.Unwrap()
@@ -73,9 +73,9 @@ func findHolder(w http.ResponseWriter, r *http.Request) writeHolder {
 // conn is a connection that can hold writes. One goroutine at a time writes to it.
 type conn struct {
 	net.Conn
-	holding bool
-	held    net.Buffers
-	copies  []byte // of net/http's writes
+	corked bool
+	held   net.Buffers
+	copies []byte // of net/http's writes
 }
 
 // CloseWrite closes the writing side. net/http calls it before it closes a connection with unread input.
@@ -87,9 +87,9 @@ func (c *conn) CloseWrite() error {
 	return half.CloseWrite()
 }
 
-// Write writes, or holds p until Let.
+// Write writes, or holds p until Uncork.
 func (c *conn) Write(p []byte) (int, error) {
-	if !c.holding {
+	if !c.corked {
 		return c.Conn.Write(p)
 	}
 	if len(p) <= maxHeldCopy {
@@ -102,12 +102,12 @@ func (c *conn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Hold holds further writes.
-func (c *conn) Hold() { c.holding = true }
+// Cork holds further writes.
+func (c *conn) Cork() { c.corked = true }
 
-// Let writes what is held.
-func (c *conn) Let() error {
-	c.holding = false
+// Uncork writes what is held.
+func (c *conn) Uncork() error {
+	c.corked = false
 	held := c.held // WriteTo consumes the slice
 	err := writeBuffers(c.Conn, held)
 	clear(c.held)
@@ -116,8 +116,8 @@ func (c *conn) Let() error {
 }
 
 func writeBuffers(c net.Conn, held net.Buffers) error {
-	if c, ok := c.(interface{ WriteTogether(bufs net.Buffers) error }); ok {
-		return c.WriteTogether(held)
+	if c, ok := c.(interface{ WriteBuffers(bufs net.Buffers) error }); ok {
+		return c.WriteBuffers(held)
 	}
 	_, err := held.WriteTo(c)
 	return err

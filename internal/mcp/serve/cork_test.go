@@ -27,7 +27,7 @@ func TestHold_WritesBuffersInOrderUnchanged(t *testing.T) {
 	c := &conn{Conn: out}
 	long, short := []byte(strings.Repeat("long ", 2000)), []byte("short ")
 	for range 3 { // a connection serves many requests
-		c.Hold()
+		c.Cork()
 		for _, p := range [][]byte{short, long, short} {
 			if n, err := c.Write(p); n != len(p) || err != nil {
 				t.Fatal(n, err)
@@ -38,7 +38,7 @@ func TestHold_WritesBuffersInOrderUnchanged(t *testing.T) {
 			t.Fatalf("%d writes while it was held", n)
 		}
 		done := make(chan error, 1)
-		go func() { done <- c.Let() }()
+		go func() { done <- c.Uncork() }()
 		got := make([]byte, len(long)+2*len(short))
 		if _, err := io.ReadFull(far, got); err != nil {
 			t.Fatal(err)
@@ -59,16 +59,16 @@ func TestHold_ReportsBrokenConnection(t *testing.T) {
 	t.Parallel()
 	near, far := net.Pipe()
 	c := &conn{Conn: near}
-	c.Hold()
+	c.Cork()
 	if _, err := c.Write([]byte("answer")); err != nil {
 		t.Fatal(err)
 	}
 	_ = far.Close()
-	if err := c.Let(); err == nil {
+	if err := c.Uncork(); err == nil {
 		t.Error("nobody hears of it")
 	}
-	c.Hold() // nothing of that is left
-	if err := c.Let(); err != nil {
+	c.Cork() // nothing of that is left
+	if err := c.Uncork(); err != nil {
 		t.Error(err)
 	}
 }

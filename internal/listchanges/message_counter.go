@@ -7,14 +7,14 @@ const (
 	openingCost  = 10  // messages that a reopened stream counts as
 )
 
-// meter counts messages within a minute.
-type meter struct {
+// messageCounter counts messages within a minute.
+type messageCounter struct {
 	startedAt time.Time
 	count     int
 }
 
 // add counts n messages and reports whether the limit holds.
-func (m *meter) add(n int, now time.Time) bool {
+func (m *messageCounter) add(n int, now time.Time) bool {
 	if now.Sub(m.startedAt) >= time.Minute {
 		m.startedAt, m.count = now, 0
 	}

@@ -56,7 +56,7 @@ func (t tableFile[T]) serve(h *Handler, w http.ResponseWriter, r *http.Request) 
 	return nil
 }
 
-func (t tableFile[T]) readPart(ctx context.Context, order store.Order) func(cursor string) ([]T, string, error) {
+func (t tableFile[T]) readPart(ctx context.Context, order store.SortOrder) func(cursor string) ([]T, string, error) {
 	return func(cursor string) ([]T, string, error) {
 		list, err := t.list(ctx, store.Page{Limit: cmp.Or(t.limit, store.MaxLimit), Cursor: cursor, Order: order})
 		return list.Items, list.Next, err
@@ -78,15 +78,15 @@ func rowFilters(query url.Values) url.Values {
 	return filters
 }
 
-// filePages are the pages that have a file, with their mounted routes.
-var filePages = []string{
+// exportPages are the pages that have a file, with their mounted routes.
+var exportPages = []string{
 	"/connectors", "/connectors/{id}/tools", "/connectors/{id}/runs", "/tools", "/agents", "/calls", "/tasks", "/approvals", "/changes",
 	"/audit", "/webhooks/{id}", "/members", "/api-keys",
 }
 
-// fileLinks lead to the files of the request's page, if it has them.
-func fileLinks(r *http.Request) (csv, json string) {
-	if route := chi.RouteContext(r.Context()); route == nil || !slices.Contains(filePages, route.RoutePattern()) {
+// exportLinks lead to the files of the request's page, if it has them.
+func exportLinks(r *http.Request) (csv, json string) {
+	if route := chi.RouteContext(r.Context()); route == nil || !slices.Contains(exportPages, route.RoutePattern()) {
 		return "", ""
 	}
 	return fileLinksFor(r.URL.EscapedPath(), r.URL.Query())

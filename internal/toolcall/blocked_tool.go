@@ -9,19 +9,19 @@ import (
 	"patchbay/internal/agentview"
 )
 
-// explainHeld adds to the refusal of a held tool what changed and where an admin decides. If the query fails,
+// explainBlocked adds to the refusal of a held tool what changed and where an admin decides. If the query fails,
 // the refusal stays as it is.
-func (a *attempt) explainHeld(ctx context.Context, err error) error {
-	refusal, ok := err.(*Refusal) //nolint:errorlint // it is ours, and at the top
+func (a *activeCall) explainBlocked(ctx context.Context, err error) error {
+	refusal, ok := err.(*RefusalError) //nolint:errorlint // it is ours, and at the top
 	if !ok || refusal.Code != CodeHeld {
 		return err
 	}
-	tool, connector := a.order.Tool, &a.reach.Connector
-	switch tool.Held {
-	case agentview.HeldDisabled, agentview.HeldRemoved, agentview.HeldRejected, agentview.HeldMalformed:
+	tool, connector := a.request.Tool, &a.connector.Connector
+	switch tool.BlockedBy {
+	case agentview.BlockedDisabled, agentview.BlockedRemoved, agentview.HeldRejected, agentview.BlockedMalformed:
 		return err
 	}
-	kinds, loadErr := a.o.Store.Tenant(a.order.View.Tenant.ID).WaitingKinds(ctx, connector.ID, tool.Name)
+	kinds, loadErr := a.o.Store.Tenant(a.request.View.Tenant.ID).WaitingKinds(ctx, connector.ID, tool.Name)
 	if loadErr != nil {
 		return err
 	}

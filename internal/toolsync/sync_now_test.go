@@ -18,7 +18,7 @@ import (
 func (b *bundle) startRefresh(t *testing.T, c connectors.Connector) <-chan error {
 	t.Helper()
 	done := make(chan error, 1)
-	go func() { done <- b.sync.Refresh(t.Context(), b.Tenant, c.ID) }()
+	go func() { done <- b.sync.SyncNow(t.Context(), b.Tenant, c.ID) }()
 	return done
 }
 
@@ -67,7 +67,7 @@ func TestRefresh_SyncsWhenTheAwaitedRunFails(t *testing.T) {
 	b := newBundle(t)
 	up := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(2)})
 	c := b.addConnector(t, up.URL)
-	run, err := b.Door().StartSync(t.Context(), store.StartSync{NewRun: store.NewRun{ConnectorID: c.ID, Trigger: connectors.TriggerManual}, Instance: b.Instance})
+	run, err := b.Door().StartSync(t.Context(), store.SyncStart{NewRun: store.NewRun{ConnectorID: c.ID, Trigger: connectors.TriggerManual}, Instance: b.Instance})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestRefresh_CancelledLeavesTheRunGoing(t *testing.T) {
 		<-asked
 		cancel()
 	}()
-	if err := b.sync.Refresh(ctx, b.Tenant, c.ID); !errors.Is(err, context.Canceled) {
+	if err := b.sync.SyncNow(ctx, b.Tenant, c.ID); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v", err)
 	}
 	release()

@@ -13,25 +13,25 @@ import (
 	"patchbay/internal/store"
 )
 
-// Why explains whether an agent can use a tool name.
-type Why struct {
+// ToolAccess explains whether an agent can use a tool name.
+type ToolAccess struct {
 	Exposed   string
 	Connector string // slug; empty: no connector has such a tool
 	Tool      string // upstream name; empty likewise
 
-	Sees    bool   // the tool is listed for the agent
-	MayCall bool   // a call would be sent, or wait for approval
-	State   string // "ok", "unknown", "renamed", or one of the Held codes
-	Renamed string // the current exposed name; empty: not renamed
-	Asks    bool   // a call needs approval
+	Listed        bool   // the tool is listed for the agent
+	Callable      bool   // a call would be sent, or wait for approval
+	State         string // "ok", "unknown", "renamed", or one of the BlockedBy codes
+	Renamed       string // the current exposed name; empty: not renamed
+	NeedsApproval bool   // a call needs approval
 
 	AllowedUntil *time.Time // end of an allowance without approval; nil: none
-	Credential   CredentialWhy
-	Unchecked    []Unchecked // parts of the input schema that arguments are not checked against
-	Advice       string      // the next step, one sentence
+	Credential   CredentialAccess
+	Unchecked    []UncheckedPart // parts of the input schema that arguments are not checked against
+	Advice       string          // the next step, one sentence
 }
 
-// States of a Why besides the Held codes.
+// States of a ToolAccess besides the BlockedBy codes.
 const (
 	StateOK            = "ok"
 	StateUnknown       = "unknown"
@@ -39,8 +39,8 @@ const (
 	StateAgentDisabled = "agent_disabled"
 )
 
-// CredentialWhy describes the credential that a call would use.
-type CredentialWhy struct {
+// CredentialAccess describes the credential that a call would use.
+type CredentialAccess struct {
 	Mode   connectors.CredentialMode
 	Owner  string // "none" (the server needs no credential), "shared" or "agent"
 	Status string // a [connectors.CredentialStatus], "missing" or "not_needed"
@@ -51,26 +51,26 @@ const (
 	credentialNotNeeded = "not_needed"
 )
 
-// Why explains a tool name from the view alone, without its credential.
-func (v *View) Why(exposed string) Why {
-	w := Why{Exposed: exposed, State: StateUnknown}
+// ExplainTool explains a tool name from the view alone, without its credential.
+func (v *View) ExplainTool(exposed string) ToolAccess {
+	w := ToolAccess{Exposed: exposed, State: StateUnknown}
 	t := v.tools[exposed]
 	if t == nil {
 		if t = v.findRenamed(exposed); t != nil {
-			w.Connector, w.Tool, w.State, w.Renamed = t.Reach.Connector.Slug, t.Name, StateRenamed, t.Exposed
+			w.Connector, w.Tool, w.State, w.Renamed = t.Connector.Connector.Slug, t.Name, StateRenamed, t.Exposed
 		}
 		return w
 	}
-	w.Connector, w.Tool, w.Sees = t.Reach.Connector.Slug, t.Name, t.Listed() && v.Agent.Enabled
-	w.State = t.Held
+	w.Connector, w.Tool, w.Listed = t.Connector.Connector.Slug, t.Name, t.Listed() && v.Agent.Enabled
+	w.State = t.BlockedBy
 	switch {
 	case !v.Agent.Enabled:
 		w.State = StateAgentDisabled
-	case t.Held == "":
+	case t.BlockedBy == "":
 		w.State = StateOK
 	}
-	w.Asks = t.Asks
-	if until, ok := t.Reach.Allowances[t.Name]; ok {
+	w.NeedsApproval = t.NeedsApproval
+	if until, ok := t.Connector.Allowances[t.Name]; ok {
 		w.AllowedUntil = &until
 	}
 	return w
@@ -78,9 +78,9 @@ func (v *View) Why(exposed string) Why {
 
 // findRenamed returns the tool that would have the name without its alias, or nil.
 func (v *View) findRenamed(exposed string) *Tool {
-	for _, r := range v.Reaches {
-		for _, t := range r.tools {
-			if t.Called != t.Name && connectors.ExposedNameWithin(v.Agent.NameLimit, r.Connector.Slug, t.Name) == exposed {
+	for _, connector := range v.Connectors {
+		for _, t := range connector.tools {
+			if t.ConnectorName != t.Name && connectors.ExposedNameWithin(v.Agent.NameLimit, connector.Connector.Slug, t.Name) == exposed {
 				return t
 			}
 		}
@@ -88,9 +88,9 @@ func (v *View) findRenamed(exposed string) *Tool {
 	return nil
 }
 
-// Why explains whether an agent sees a tool and may call it, with which credential, and what to do if not. An
+// ExplainTool explains whether an agent sees a tool and may call it, with which credential, and what to do if not. An
 // unknown name is a result, not an error.
-func (c *Cache) Why(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref, exposed string) (w Why, err error) {
+func (c *Cache) ExplainTool(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref, exposed string) (w ToolAccess, err error) {
 	err = c.store.Tenant(tenant).Snapshot(ctx, func(tx *store.Tenant) error {
 		found, err := tx.Agent(ctx, agent)
 		if err != nil {
@@ -103,28 +103,28 @@ func (c *Cache) Why(ctx context.Context, tenant connectors.TenantID, agent conne
 }
 
 // WhyIn is Why within a snapshot.
-func (c *Cache) WhyIn(ctx context.Context, snapshot *store.Tenant, agent connectors.AgentID, exposed string) (Why, error) {
+func (c *Cache) WhyIn(ctx context.Context, snapshot *store.Tenant, agent connectors.AgentID, exposed string) (ToolAccess, error) {
 	w, err := c.whyInSnapshot(ctx, snapshot, agent, exposed)
 	if err != nil {
-		return Why{}, err
+		return ToolAccess{}, err
 	}
 	return w.withConclusions(c.now()), nil
 }
 
-func (c *Cache) whyInSnapshot(ctx context.Context, tx *store.Tenant, agent connectors.AgentID, exposed string) (Why, error) {
-	v, err := c.FreshIn(ctx, tx, agent)
+func (c *Cache) whyInSnapshot(ctx context.Context, tx *store.Tenant, agent connectors.AgentID, exposed string) (ToolAccess, error) {
+	v, err := c.LoadFrom(ctx, tx, agent)
 	if err != nil {
-		return Why{}, err
+		return ToolAccess{}, err
 	}
-	w := v.Why(exposed)
+	w := v.ExplainTool(exposed)
 	if t := v.tools[exposed]; t != nil {
 		w.Unchecked = t.Unchecked()
-		w.Credential, err = newCredentialWhy(ctx, tx, v, t.Reach.Connector)
+		w.Credential, err = newCredentialWhy(ctx, tx, v, t.Connector.Connector)
 		return w, err
 	}
 	if w.State == StateUnknown {
 		if w.Connector, w.Tool, err = findUngranted(ctx, tx, v, exposed); err != nil {
-			return Why{}, err
+			return ToolAccess{}, err
 		}
 		if w.Tool != "" {
 			w.State = HeldNotGranted
@@ -133,7 +133,7 @@ func (c *Cache) whyInSnapshot(ctx context.Context, tx *store.Tenant, agent conne
 	return w, nil
 }
 
-func (c CredentialWhy) isUsable() bool {
+func (c CredentialAccess) isUsable() bool {
 	switch c.Status {
 	case credentialNotNeeded, string(connectors.CredentialActive), string(connectors.CredentialRefreshFailed):
 		return true
@@ -141,8 +141,8 @@ func (c CredentialWhy) isUsable() bool {
 	return false
 }
 
-func newCredentialWhy(ctx context.Context, db *store.Tenant, v *View, c connectors.Connector) (CredentialWhy, error) {
-	w := CredentialWhy{Mode: c.CredentialMode, Owner: "shared", Status: credentialMissing}
+func newCredentialWhy(ctx context.Context, db *store.Tenant, v *View, c connectors.Connector) (CredentialAccess, error) {
+	w := CredentialAccess{Mode: c.CredentialMode, Owner: "shared", Status: credentialMissing}
 	var owner *connectors.AgentID
 	if c.CredentialMode == connectors.CredentialPerAgent {
 		w.Owner, owner = "agent", &v.Agent.ID
@@ -170,7 +170,7 @@ func newCredentialWhy(ctx context.Context, db *store.Tenant, v *View, c connecto
 func findUngranted(ctx context.Context, db *store.Tenant, v *View, exposed string) (connector, tool string, err error) {
 	rest, ours := strings.CutPrefix(exposed, "mcp_")
 	slug, _, whole := strings.Cut(rest, "__")
-	if !ours || !whole || v.reaches[slug] != nil || !connectors.ValidSlug(slug) {
+	if !ours || !whole || v.connectors[slug] != nil || !connectors.ValidSlug(slug) {
 		return "", "", nil
 	}
 	c, err := db.Connector(ctx, connectors.Ref(slug))
@@ -208,7 +208,7 @@ func findExposedTool(limit int, slug string, tools []store.CuratedTool, exposed 
 	return ""
 }
 
-func (w Why) adviceText() string {
+func (w ToolAccess) adviceText() string {
 	switch w.State {
 	case StateUnknown:
 		return "No connector has a tool of that name. Look at the agent's list of tools, or sync the connector."
@@ -220,19 +220,19 @@ func (w Why) adviceText() string {
 		return fmt.Sprintf("The agent was not granted this tool. Grant it on the agent's page, for the connector %q.", w.Connector)
 	case HeldReview:
 		return "The server has changed the tool, and calls wait until somebody accepts or rejects the change on the tool's page."
-	case HeldNew:
+	case BlockedNew:
 		return "The tool is new and nobody has accepted it yet. Accept it on the tool's page."
 	case HeldRejected:
 		return "The tool was rejected. It is never served until the server goes back to what was accepted, or somebody accepts it."
-	case HeldDisabled:
+	case BlockedDisabled:
 		return "The tool or its connector is disabled. Enable it."
-	case HeldMalformed:
+	case BlockedMalformed:
 		return "The tool's definition is malformed: MCP clients refuse it. Sync the connector to see why, and tell the server's author."
-	case HeldRemoved:
+	case BlockedRemoved:
 		return "The server does not list the tool any more. Sync the connector if you think that it does."
 	}
 	switch {
-	case w.Credential.isUsable() && w.Asks:
+	case w.Credential.isUsable() && w.NeedsApproval:
 		return "A call waits until somebody approves it. To change that, set the approval mode, or trust the tool."
 	case w.Credential.isUsable():
 		return "Nothing needs to be done: the agent may call it."

@@ -8,8 +8,8 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// Peer is the client as it describes itself. Its raw fields are valid as long as its request is.
-type Peer struct {
+// Client is the client as it describes itself. Its raw fields are valid as long as its request is.
+type Client struct {
 	Modern       bool
 	Version      string          // of the protocol
 	ClientInfo   json.RawMessage // an object; nil: not given
@@ -20,7 +20,7 @@ type Peer struct {
 // Can reports whether the client declared a capability, by path: "elicitation", "elicitation.url", "sampling",
 // "sampling.tools", "roots", "tasks". Elicitation without a mode means forms. In the modern era tasks are an
 // extension.
-func (p *Peer) Can(capability string) bool {
+func (p *Client) Can(capability string) bool {
 	switch {
 	case capability == "elicitation.form":
 		modes := p.rawCapability("elicitation")
@@ -31,7 +31,7 @@ func (p *Peer) Can(capability string) bool {
 	return isObject(p.rawCapability(capability))
 }
 
-func (p *Peer) rawCapability(path string) []byte {
+func (p *Client) rawCapability(path string) []byte {
 	raw := []byte(p.Capabilities)
 	for name := range strings.SplitSeq(path, ".") {
 		raw = wire.FindMember(raw, name)

@@ -10,9 +10,9 @@ import (
 	"patchbay/internal/store"
 )
 
-// Refresh syncs a connector now, or waits for its active run in any process, for callers that must not act on
+// SyncNow syncs a connector now, or waits for its active run in any process, for callers that must not act on
 // an old list. It returns when a new list is stored. ctx bounds the waiting, not the run.
-func (s *Syncer) Refresh(ctx context.Context, tenant connectors.TenantID, id connectors.ConnectorID) error {
+func (s *Syncer) SyncNow(ctx context.Context, tenant connectors.TenantID, id connectors.ConnectorID) error {
 	requestedAt := time.Now()
 	for pause := minPollInterval; ; pause = min(2*pause, maxPollInterval) {
 		err := s.syncOnce(ctx, tenant, id)

@@ -7,10 +7,10 @@ import (
 	"patchbay/internal/store"
 )
 
-// WhyAll returns [Cache.Why] for every tool of a granted connector, by upstream name; nil if the connector is
+// ExplainTools returns [Cache.ExplainTool] for every tool of a granted connector, by upstream name; nil if the connector is
 // not granted, or disabled. db is the snapshot in which the view was read.
-func (c *Cache) WhyAll(ctx context.Context, db *store.Tenant, v *View, connector string) (map[string]Why, error) {
-	reach := v.reaches[connector]
+func (c *Cache) ExplainTools(ctx context.Context, db *store.Tenant, v *View, connector string) (map[string]ToolAccess, error) {
+	reach := v.connectors[connector]
 	if reach == nil {
 		return nil, nil //nolint:nilnil // that is the answer
 	}
@@ -18,10 +18,10 @@ func (c *Cache) WhyAll(ctx context.Context, db *store.Tenant, v *View, connector
 	if err != nil {
 		return nil, err
 	}
-	now, whys := c.now(), make(map[string]Why, len(reach.tools))
+	now, whys := c.now(), make(map[string]ToolAccess, len(reach.tools))
 	for name, t := range reach.tools {
 		if v.tools[t.Exposed] == t { // the name of a removed tool may be taken
-			w := v.Why(t.Exposed)
+			w := v.ExplainTool(t.Exposed)
 			w.Credential = credential
 			whys[name] = w.withConclusions(now)
 		}
@@ -30,12 +30,12 @@ func (c *Cache) WhyAll(ctx context.Context, db *store.Tenant, v *View, connector
 }
 
 // withConclusions sets what follows from the tool, its credential and the time.
-func (w Why) withConclusions(now time.Time) Why {
+func (w ToolAccess) withConclusions(now time.Time) ToolAccess {
 	if until := w.AllowedUntil; until != nil && !until.After(now) {
 		w.AllowedUntil = nil
 	}
-	w.Asks = w.Asks && w.AllowedUntil == nil
-	w.MayCall = w.State == StateOK && w.Credential.isUsable()
+	w.NeedsApproval = w.NeedsApproval && w.AllowedUntil == nil
+	w.Callable = w.State == StateOK && w.Credential.isUsable()
 	w.Advice = w.adviceText()
 	return w
 }

@@ -20,24 +20,24 @@ import (
 	"patchbay/internal/store"
 )
 
-// keyHolder is the key of PATCHBAY_KEYSET, or the KMS that has it. A process asks the KMS once, before it opens
+// kekSource is the key of PATCHBAY_KEYSET, or the KMS that has it. A process asks the KMS once, before it opens
 // the database.
-type keyHolder struct {
+type kekSource struct {
 	kek secret.KEK // zero: the KMS was not asked yet
 	uri string     // of the KMS; empty: none
 	kms kms.Key    // nil: none
 }
 
 // newKeyHolder returns the configured key, and creates the key file at the first embedded start.
-func newKeyHolder(d config.Database) (*keyHolder, error) {
+func newKeyHolder(d config.Database) (*kekSource, error) {
 	if text := strings.TrimSpace(d.Keyset.Reveal()); kms.Is(text) {
 		return newKMSHolder(text)
 	}
 	kek, err := readKeyset(d)
-	return &keyHolder{kek: kek}, err
+	return &kekSource{kek: kek}, err
 }
 
-func newKMSHolder(uri string) (*keyHolder, error) {
+func newKMSHolder(uri string) (*kekSource, error) {
 	address, err := kms.Parse(uri)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func newKMSHolder(uri string) (*keyHolder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &keyHolder{uri: uri, kms: key}, nil
+	return &kekSource{uri: uri, kms: key}, nil
 }
 
 // newKMSClient returns a client for the endpoint that the operator has named, at any address. The egress proxy
@@ -93,7 +93,7 @@ func loadKMSRoots() (*x509.CertPool, error) {
 }
 
 // checkKey fails if the key does not open the database's keys, in any schema version.
-func (h *keyHolder) checkKey(ctx context.Context, pool *pgxpool.Pool) error {
+func (h *kekSource) checkKey(ctx context.Context, pool *pgxpool.Pool) error {
 	found, fresh, err := h.findKey(ctx, pool)
 	switch {
 	case err != nil:
@@ -101,25 +101,25 @@ func (h *keyHolder) checkKey(ctx context.Context, pool *pgxpool.Pool) error {
 	case found:
 		return store.CheckKey(ctx, pool, h.kek)
 	case !fresh:
-		return h.newNotHeldError()
+		return h.newNoKeyError()
 	}
 	return nil
 }
 
 // openKey returns the key. For a fresh database it creates one that the KMS wraps.
-func (h *keyHolder) openKey(ctx context.Context, pool *pgxpool.Pool) (secret.KEK, error) {
+func (h *kekSource) openKey(ctx context.Context, pool *pgxpool.Pool) (secret.KEK, error) {
 	found, fresh, err := h.findKey(ctx, pool)
 	switch {
 	case err == nil && !found && fresh:
 		err = h.makeKey(ctx, pool)
 	case err == nil && !found:
-		err = h.newNotHeldError()
+		err = h.newNoKeyError()
 	}
 	return h.kek, err
 }
 
-// obtainKey returns the key for a database whose keys it does not wrap yet.
-func (h *keyHolder) obtainKey(ctx context.Context, pool *pgxpool.Pool) (secret.KEK, error) {
+// findOrCreateKey returns the key for a database whose keys it does not wrap yet.
+func (h *kekSource) findOrCreateKey(ctx context.Context, pool *pgxpool.Pool) (secret.KEK, error) {
 	found, _, err := h.findKey(ctx, pool)
 	if err == nil && !found {
 		err = h.makeKey(ctx, pool)
@@ -127,13 +127,13 @@ func (h *keyHolder) obtainKey(ctx context.Context, pool *pgxpool.Pool) (secret.K
 	return h.kek, err
 }
 
-func (h *keyHolder) newNotHeldError() error {
+func (h *kekSource) newNoKeyError() error {
 	return fault.Errorf(fault.Unavailable, "The KMS that PATCHBAY_KEYSET names does not hold the key of this database. "+
 		"With the PATCHBAY_KEYSET of before, run: patchbay keys rewrap --to %s", h.uri)
 }
 
 // findKey makes the KMS unwrap the database's key, unless the key is known.
-func (h *keyHolder) findKey(ctx context.Context, pool *pgxpool.Pool) (found, fresh bool, err error) {
+func (h *kekSource) findKey(ctx context.Context, pool *pgxpool.Pool) (found, fresh bool, err error) {
 	if !h.kek.IsZero() || h.kms == nil {
 		return true, false, nil
 	}
@@ -144,7 +144,7 @@ func (h *keyHolder) findKey(ctx context.Context, pool *pgxpool.Pool) (found, fre
 	return true, false, h.unwrapKey(ctx, wrapped)
 }
 
-func (h *keyHolder) unwrapKey(ctx context.Context, wrapped []byte) error {
+func (h *kekSource) unwrapKey(ctx context.Context, wrapped []byte) error {
 	text, err := h.kms.Unwrap(ctx, wrapped)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (h *keyHolder) unwrapKey(ctx context.Context, wrapped []byte) error {
 }
 
 // makeKey creates a key that the KMS wraps.
-func (h *keyHolder) makeKey(ctx context.Context, pool *pgxpool.Pool) error {
+func (h *kekSource) makeKey(ctx context.Context, pool *pgxpool.Pool) error {
 	kek, err := secret.NewKEK()
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (h *keyHolder) makeKey(ctx context.Context, pool *pgxpool.Pool) error {
 }
 
 // describeKMS names the KMS, if any.
-func (h *keyHolder) describeKMS() string {
+func (h *kekSource) describeKMS() string {
 	if h.kms == nil {
 		return ""
 	}

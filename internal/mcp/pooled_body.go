@@ -3,9 +3,9 @@ package mcp
 import "sync"
 
 const (
-	// minLentBytes is the minimum length of a lent body. Copying a shorter one costs little, and most of those
+	// minPooledBytes is the minimum length of a lent body. Copying a shorter one costs little, and most of those
 	// are kept.
-	minLentBytes = 4 << 10
+	minPooledBytes = 4 << 10
 	// maxPooledBody bounds a buffer that returns to the pool; longer bodies are rare.
 	maxPooledBody = 256 << 10
 )
@@ -19,20 +19,20 @@ var bodyPool = sync.Pool{New: func() any {
 
 func putBody(space *[]byte) { bodyPool.Put(space) }
 
-// lease is pooled memory that a result uses. Without a release it is garbage collected.
-type lease struct {
+// pooledBody is pooled memory that a result uses. Without a release it is garbage collected.
+type pooledBody struct {
 	buffer  *[]byte
 	release func(*[]byte)
 }
 
-// Lent reports whether the result uses pooled memory until Release.
-func (r *Result) Lent() bool { return r.lease.buffer != nil }
+// IsPooled reports whether the result uses pooled memory until Release.
+func (r *Result) IsPooled() bool { return r.lease.buffer != nil }
 
-// Release returns the memory of a result of a call with [Call.Lend]. The result and its parts must not be used
+// Release returns the memory of a result of a call with [Call.AllowPooled]. The result and its parts must not be used
 // afterwards. It is called at most once, and never for a result that is kept.
 func (r *Result) Release() {
 	if r.lease.buffer != nil {
 		r.lease.release(r.lease.buffer)
-		r.lease = lease{}
+		r.lease = pooledBody{}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-var known = mcp.Known{
+var known = mcp.CachedServerInfo{
 	Server:       mcp.ServerInfo{Name: "known", Version: "0.9", ProtocolVersion: "2026-07-28", Instructions: "Be quick."},
 	Capabilities: []byte(`{"tools":{}}`),
 }
@@ -31,17 +31,17 @@ func TestKnownServer_OnlyListsTools(t *testing.T) {
 	t.Cleanup(up.Close)
 	first := dial(t, mcp.Target{URL: up.URL})
 	list, err := first.Tools(t.Context())
-	if err != nil || first.Era() != mcp.EraModern || !list.Modern || first.UsesKnown() {
-		t.Fatalf("era %q, modern %v, recalled %v, %v", first.Era(), list.Modern, first.UsesKnown(), err)
+	if err != nil || first.Era() != mcp.EraModern || !list.Modern || first.UsesCachedInfo() {
+		t.Fatalf("era %q, modern %v, recalled %v, %v", first.Era(), list.Modern, first.UsesCachedInfo(), err)
 	}
 	first.Close(t.Context())
 
 	before := requests.Load()
-	again := dial(t, mcp.Target{URL: up.URL, Era: mcp.EraModern, Known: &mcp.Known{Server: first.Server(), Capabilities: first.Capabilities()}})
+	again := dial(t, mcp.Target{URL: up.URL, Era: mcp.EraModern, Known: &mcp.CachedServerInfo{Server: first.Server(), Capabilities: first.Capabilities()}})
 	list, err = again.Tools(t.Context())
 	again.Close(t.Context())
-	if n := requests.Load() - before; err != nil || n != 1 || len(list.Tools) != len(want) || !again.UsesKnown() {
-		t.Errorf("%d requests for %d tools, recalled %v, %v", n, len(list.Tools), again.UsesKnown(), err)
+	if n := requests.Load() - before; err != nil || n != 1 || len(list.Tools) != len(want) || !again.UsesCachedInfo() {
+		t.Errorf("%d requests for %d tools, recalled %v, %v", n, len(list.Tools), again.UsesCachedInfo(), err)
 	}
 	if diff := cmp.Diff(first.Server(), again.Server()); diff != "" || string(again.Capabilities()) != string(first.Capabilities()) {
 		t.Errorf("server (-asked +recalled):\n%s", diff)
@@ -87,8 +87,8 @@ func TestKnownServer_StaleInfoIsRediscovered(t *testing.T) {
 			s := dial(t, mcp.Target{URL: up.URL, Era: mcp.EraModern, Known: &known})
 			list, err := s.Tools(t.Context())
 			s.Close(t.Context())
-			if err != nil || len(list.Tools) != 1 || list.Tools[0].Name == "old" || s.Era() != c.era || s.UsesKnown() {
-				t.Errorf("%d tools in era %q, recalled %v, error %v", len(list.Tools), s.Era(), s.UsesKnown(), err)
+			if err != nil || len(list.Tools) != 1 || list.Tools[0].Name == "old" || s.Era() != c.era || s.UsesCachedInfo() {
+				t.Errorf("%d tools in era %q, recalled %v, error %v", len(list.Tools), s.Era(), s.UsesCachedInfo(), err)
 			}
 			if diff := cmp.Diff(c.want, up.Methods()); diff != "" {
 				t.Errorf("methods (-want +got):\n%s", diff)
@@ -119,7 +119,7 @@ func TestKnownServer_UnsupportedVersionIsIgnored(t *testing.T) {
 	old.Server.ProtocolVersion = "2026-01-01"
 	for _, target := range []mcp.Target{{Era: mcp.EraModern, Known: &old}, {Known: &known}} {
 		target.URL = up.URL
-		if s := dial(t, target); s.UsesKnown() || s.Server().Name != "mcptest" {
+		if s := dial(t, target); s.UsesCachedInfo() || s.Server().Name != "mcptest" {
 			t.Errorf("recalled %+v", s.Server())
 		}
 	}
