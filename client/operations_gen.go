@@ -217,7 +217,7 @@ func (q ExportConnectorsQuery) values() url.Values {
 }
 
 // ExportConnectors: Read the connectors as a client's file, without secrets. It needs the role viewer.
-// Where a secret belongs stands a placeholder, named as the client reads it. The files of clients leave disabled connectors out.
+// Secrets are placeholders, in the syntax of the client. The files of clients omit disabled connectors.
 func (c *Client) ExportConnectors(ctx context.Context, q ExportConnectorsQuery) (File, error) {
 	var out File
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "export"}, q.values(), nil, &out)
@@ -798,7 +798,7 @@ func (c *Client) AllAuditEvents(ctx context.Context, q ListAuditEventsQuery) ite
 
 // ListCatalogQuery says more of what is asked for. What is zero is left out.
 type ListCatalogQuery struct {
-	// Words that all stand in the name, the publisher, the description, the category or the URL.
+	// Words; each must occur in the name, the publisher, the description, the category or the URL.
 	Q string
 	// One of: development, documentation, infrastructure, observability, data, projects, knowledge, customers, finance, design, web, search, ai, communication, internal.
 	Category string
@@ -821,7 +821,7 @@ func (q ListCatalogQuery) values() url.Values {
 }
 
 // ListCatalog: List well-known MCP servers, by name. It needs the role viewer.
-// All of them stand in one answer: next_cursor is always null.
+// One response has all of them: next_cursor is always null.
 func (c *Client) ListCatalog(ctx context.Context, q ListCatalogQuery) (OfferList, error) {
 	var out OfferList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "catalog"}, q.values(), nil, &out)
@@ -910,7 +910,7 @@ type ListConnectorToolsQuery struct {
 	Removed *bool
 	// In place of tools, the entries of the last list that are none.
 	Quarantined *bool
-	// held: calls are refused until somebody decides; curated: an admin gave it another name or description. One of: enabled, disabled, changed, held, curated.
+	// held: calls are refused until a person decides; curated: an admin gave it another name or description. One of: enabled, disabled, changed, held, curated.
 	State string
 	// One of the tags that admins gave.
 	Tag string
@@ -1519,7 +1519,7 @@ func (c *Client) RemoveMember(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "members", url.PathEscape(id)}, nil, nil, nil)
 }
 
-// RemoveMemberSecondFactor: Take away the second factor that a member has lost. It needs the role owner.
+// RemoveMemberSecondFactor: Remove a member's lost second factor. It needs the role owner.
 // It ends the member's sessions. Who is a member of another tenant, too, keeps it: that is for the operator of the server.
 func (c *Client) RemoveMemberSecondFactor(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "members", url.PathEscape(id), "second_factor"}, nil, nil, nil)

@@ -50,7 +50,7 @@ type AgentAccount struct {
 	ConnectorID string `json:"connector_id"`
 	// Whether the connector is enabled.
 	Enabled bool `json:"enabled"`
-	// What is wrong with it; null: nobody knows of anything.
+	// The account's error; null: none is known.
 	Error *string `json:"error"`
 	// The connector's name.
 	Name string `json:"name"`
@@ -77,10 +77,10 @@ type AgentClient struct {
 	CreatedAt time.Time `json:"created_at"`
 	// When its access ends, unless it renews its token before.
 	ExpiresAt time.Time `json:"expires_at"`
-	// Whose document says who it is; empty: nobody can tell.
+	// The host of its client document; empty: its identity is not verified.
 	Host string `json:"host"`
 	ID   string `json:"id"`
-	// What it calls itself: nobody has checked it.
+	// The program's own name, which is not verified.
 	Name string `json:"name"`
 	// The address that its tokens open.
 	Resource string    `json:"resource"`
@@ -126,7 +126,7 @@ type AgentGrant struct {
 	Name string `json:"name"`
 	// "all", those of later syncs too, or the names that the server gives them.
 	Tools ToolSet `json:"tools"`
-	// With trusted_only these ask nobody.
+	// With trusted_only these need no approval.
 	TrustedTools []string  `json:"trusted_tools"`
 	UpdatedAt    time.Time `json:"updated_at"`
 }
@@ -144,7 +144,7 @@ type AgentGrantPut struct {
 	Approval *string `json:"approval,omitzero"`
 	// "all", those of later syncs too, or the names that the server gives them.
 	Tools ToolSet `json:"tools"`
-	// With trusted_only these ask nobody.
+	// With trusted_only these need no approval.
 	TrustedTools []string `json:"trusted_tools,omitzero"`
 }
 
@@ -273,7 +273,7 @@ type Approval struct {
 	DefinitionHash string `json:"definition_hash"`
 	// The same for a person to read: what the tool may do, and how far it reaches. Empty: the agent does not see the tool any more.
 	Effect string `json:"effect"`
-	// When nobody is asked any more.
+	// When the approval expires.
 	ExpiresAt time.Time `json:"expires_at"`
 	// How often the agent called this tool lately.
 	History Tried `json:"history"`
@@ -460,13 +460,13 @@ type CallsCheck struct {
 	Calls int64 `json:"calls"`
 	// How many of them, the oldest, were cut off because they were old, which an entry audit.cut has signed.
 	Cut int64 `json:"cut"`
-	// The first call that does not stand in the history as it ended. Null: none, or the record itself is not as it was.
+	// The first call that is not in the history as it ended. Null: none, or the record itself was changed.
 	FirstBad *string `json:"first_bad"`
 	// How many of them are not kept any more, being old. How they ended is still on record.
 	Gone int64 `json:"gone"`
 	// The hash of the last link, in hex, as head of the entries.
 	Head string `json:"head"`
-	// Every call that was looked at stands in the history as it ended, and none is missing that is not old.
+	// Every checked call is in the history as it ended, and no recent one is missing.
 	Ok bool `json:"ok"`
 	// Which link of the chain tells of it, counted from 1.
 	Place *int64 `json:"place"`
@@ -910,7 +910,7 @@ type Imported struct {
 	ConnectorID *string `json:"connector_id"`
 	// All that is wrong with it.
 	Errors []ImportError `json:"errors"`
-	// Where it stands in the document, from 1.
+	// Its line in the document, from 1.
 	Line int64 `json:"line"`
 	// What has to be set or connected before the connector can be used; null: nothing. One of: token, key, password, client_secret, private_key, account, agents.
 	Missing *string `json:"missing"`
@@ -945,7 +945,7 @@ type Instructions struct {
 	Given string `json:"given"`
 	// Of the current text. Hand it to accept or reject.
 	Hash string `json:"hash"`
-	// changed: what the server says now waits for a decision. rejected: somebody refused it. Agents are given the accepted text in both cases. One of: accepted, changed, rejected.
+	// changed: what the server says now waits for a decision. rejected: a person refused it. Agents get the accepted text in both cases. One of: accepted, changed, rejected.
 	Review string `json:"review"`
 }
 
@@ -985,7 +985,7 @@ type InvitationList struct {
 type Listening struct {
 	// When the server said last that a list had changed.
 	LastNotifiedAt *time.Time `json:"last_notified_at"`
-	// Why nobody listens, as a sentence; empty: somebody does, or is about to.
+	// Why no process listens, as a sentence; empty: one does, or soon will.
 	Reason string `json:"reason"`
 	// Null where a setting says so.
 	Since *time.Time `json:"since"`
@@ -1043,10 +1043,10 @@ type MemberClient struct {
 	CreatedAt time.Time `json:"created_at"`
 	// When its access ends, unless it renews its token before.
 	ExpiresAt time.Time `json:"expires_at"`
-	// Whose document says who it is; empty: nobody can tell.
+	// The host of its client document; empty: its identity is not verified.
 	Host string `json:"host"`
 	ID   string `json:"id"`
-	// What it calls itself: nobody has checked it.
+	// The program's own name, which is not verified.
 	Name string `json:"name"`
 	// The address that its tokens open.
 	Resource string `json:"resource"`
@@ -1055,7 +1055,7 @@ type MemberClient struct {
 	UsedAt time.Time `json:"used_at"`
 	// Their name, or address.
 	User string `json:"user"`
-	// As whom it acts.
+	// The user for whom it acts.
 	UserID string `json:"user_id"`
 }
 
@@ -1132,10 +1132,10 @@ type Notice struct {
 	Kind string          `json:"kind"`
 	// A path of the dashboard; empty: it leads nowhere.
 	Link string `json:"link"`
-	// By the caller; null for a key, which reads for nobody.
+	// By the caller; null for a key, which belongs to no reader.
 	Read *bool  `json:"read"`
 	Text string `json:"text"`
-	// How often it was said before anybody read it.
+	// How often it occurred before a person read it.
 	Times int64  `json:"times"`
 	Title string `json:"title"`
 }
@@ -1222,7 +1222,7 @@ type Overview struct {
 	Tools int64 `json:"tools"`
 	// Of all the hours together.
 	Total OverviewFigures `json:"total"`
-	// From when on calls, errors, durations and syncs are counted, where somebody began anew. Null: from the beginning.
+	// Start of the usage statistics (calls, errors, durations, syncs), if they were reset. Null: from the beginning.
 	UsageSince *time.Time `json:"usage_since"`
 }
 
@@ -1410,10 +1410,10 @@ type ShownChangeList struct {
 
 // SSO is what the API answers with.
 type SSO struct {
-	// The owner whose password goes on working; null: nobody.
+	// The owner whose password keeps working; null: none.
 	BreakGlassOwner *string `json:"break_glass_owner"`
 	ClientID        string  `json:"client_id"`
-	// Of whoever is in none of the groups; null: such a person has no access. One of: viewer, member, admin.
+	// The role of a person in none of the groups; null: no access. One of: viewer, member, admin.
 	DefaultRole *string     `json:"default_role"`
 	Domains     []SSODomain `json:"domains"`
 	Enabled     bool        `json:"enabled"`
@@ -1460,7 +1460,7 @@ type SSOGroup struct {
 
 // SSOPatch is what the API is asked with. What is nil is left out.
 type SSOPatch struct {
-	// An owner's id; empty: nobody.
+	// An owner's id; empty: none.
 	BreakGlassOwner *string `json:"break_glass_owner,omitzero"`
 	ClientID        *string `json:"client_id,omitzero"`
 	// It is never shown.
@@ -1551,7 +1551,7 @@ type Tenant struct {
 	ID           string     `json:"id"`
 	// Likewise.
 	MostCallsPerDay int64 `json:"most_calls_per_day"`
-	// What whoever runs the installation allows; 0: not bounded. The lower of the two holds.
+	// The operator's limit; 0: not bounded. The lower of the two applies.
 	MostCallsPerMinute int64  `json:"most_calls_per_minute"`
 	Name               string `json:"name"`
 	// Whether members set up a second factor before anything else of the tenant opens in their browsers. Whoever comes by single sign-on is asked by the provider instead.
@@ -1599,7 +1599,7 @@ type TenantPatch struct {
 	CallsPerDay *int64 `json:"calls_per_day,omitzero"`
 	// At most most_calls_per_minute, where there is such a bound; 0: as many as that.
 	CallsPerMinute *int64 `json:"calls_per_minute,omitzero"`
-	// What new agents and connectors begin with, where whoever makes one says nothing else. Those that are there keep what they have.
+	// Defaults of new agents and connectors. Existing ones keep their values.
 	Defaults *TenantDefaultsPatch `json:"defaults,omitzero"`
 	// From 30 to what the installation keeps (90, where its operator does not say otherwise); 0: as many as that.
 	HistoryDays          *int64  `json:"history_days,omitzero"`
@@ -1662,11 +1662,11 @@ type ToolCall struct {
 	Agent string `json:"agent"`
 	// Null: the agent was deleted.
 	AgentID *string `json:"agent_id"`
-	// Who agreed to it, or refused; empty: nobody was asked.
+	// The person who approved or denied it; empty: no approval was needed.
 	ApprovedBy string `json:"approved_by"`
 	// As the tenant's call_history says; null where they are not kept, and in lists where they are long.
 	Arguments json.RawMessage `json:"arguments"`
-	// withheld: arguments, content, structured_content, and the words of task and progress are for the tenant's auditors alone, and are left out here; shown: what is kept of them stands here. One of: shown, withheld.
+	// withheld: arguments, content, structured_content, and the words of task and progress are for the tenant's auditors alone, and omitted here; shown: what is stored of them is here. One of: shown, withheld.
 	Bodies string `json:"bodies"`
 	// Who called for the agent, where a person or a key did.
 	Caller string `json:"caller"`
@@ -1753,7 +1753,7 @@ type ToolChange struct {
 	ConnectorID   string     `json:"connector_id"`
 	ConnectorSlug string     `json:"connector_slug"`
 	DecidedAt     *time.Time `json:"decided_at"`
-	// Null: nobody has, or the policy did.
+	// Null: not decided, or by the policy.
 	DecidedBy *string `json:"decided_by"`
 	ID        string  `json:"id"`
 	// What is different: new_tool, removed, hidden_text, instruction_like, shadows, new_link, instructions, text, parameter_added, parameter_removed, required_added, required_removed, type_widened, type_narrowed, type_changed, annotation_riskier, annotation_safer, output_schema, other, cosmetic.
@@ -1761,7 +1761,7 @@ type ToolChange struct {
 	// One of: none, low, high.
 	Risk   string    `json:"risk"`
 	SeenAt time.Time `json:"seen_at"`
-	// automatic: the connector's tool_changes took it. superseded: the server changed the tool again before anybody decided. One of: waiting, accepted, rejected, automatic, superseded.
+	// automatic: the connector's tool_changes took it. superseded: the server changed the tool again before a decision. One of: waiting, accepted, rejected, automatic, superseded.
 	State string `json:"state"`
 	// The sync that met it; null: not known.
 	SyncRunID *string `json:"sync_run_id"`
@@ -1953,7 +1953,7 @@ type Why struct {
 	MayCall bool `json:"may_call"`
 	// The name that the server gives it; null likewise.
 	Name *string `json:"name"`
-	// Whether it stands on the agent's list.
+	// Whether the agent's list has it.
 	Sees bool `json:"sees"`
 	// One of: ok, held, new, rejected, disabled, removed, not_granted, malformed, renamed, agent_disabled, unknown.
 	State string `json:"state"`

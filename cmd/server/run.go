@@ -43,7 +43,7 @@ type commandLine struct {
 	} `cmd:"" help:"Tenants."`
 	User struct {
 		Create       userCreateCommand       `cmd:"" help:"Make a person a member of a tenant."`
-		ForgetFactor userForgetFactorCommand `cmd:"" name:"forget-factor" help:"Take away the second factor that a person has lost."`
+		ForgetFactor userForgetFactorCommand `cmd:"" name:"forget-factor" help:"Remove a member's lost second factor."`
 	} `cmd:"" help:"People."`
 	APIKey struct {
 		Create apikeyCreateCommand `cmd:"" help:"Make an API key and print it, once."`
@@ -67,7 +67,7 @@ type commandLine struct {
 	Ctl        ctl.Commands           `cmd:"" help:"Work with an installation from anywhere, over its API."`
 	Completion ctl.CompletionCommands `cmd:"" help:"Have the shell complete commands, and the names of connectors and agents."`
 	Doctor     doctorCommand          `cmd:"" help:"Check the installation and say what to do about each problem."`
-	Support    supportBundleCommand   `cmd:"" name:"support-bundle" help:"Gather what helps somebody else to understand this installation, and nothing secret."`
+	Support    supportBundleCommand   `cmd:"" name:"support-bundle" help:"Collect diagnostics of this installation, without secrets."`
 	SBOM       sbomCommand            `cmd:"" name:"sbom" help:"Print what this program is made of, as CycloneDX."`
 	DevMCP     devMCPCommand          `cmd:"" name:"dev-mcp" help:"Serve a small MCP server on loopback, to try things with."`
 	Seed       seedCommand            `cmd:"" help:"Fill a fresh installation with examples that point at dev-mcp."`

@@ -21,7 +21,7 @@ type supportBundleCommand struct {
 }
 
 func (supportBundleCommand) Help() string {
-	return "Gathers what helps somebody else to understand this installation, and nothing secret: the version, the settings (of those that can hold a secret, whether they are set), " +
+	return "Collects diagnostics of this installation, without secrets: the version, the settings (of those that can hold a secret, whether they are set), " +
 		"what the doctor says, how much is in each table and what waits, and of a running server with PATCHBAY_PRIVATE_ADDR its metrics and profiles. Run it with the server's environment. Look through it before you send it: " +
 		"it names hosts and connectors."
 }

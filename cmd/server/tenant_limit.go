@@ -15,7 +15,7 @@ type tenantLimitCommand struct {
 }
 
 func (tenantLimitCommand) Help() string {
-	return "The tenant's owner may set less, and never more. Running servers know of it at once. It stands in the tenant's audit log. Without a flag it says what there is."
+	return "The tenant's owner may set a lower limit, never a higher one. Running servers apply it at once. The tenant's audit log records it. Without a flag, the current limits are printed."
 }
 
 // Run limits a tenant's calls.

@@ -19,7 +19,7 @@ type userCreateCommand struct {
 }
 
 func (userCreateCommand) Help() string {
-	return "The password is asked for on the terminal, or read from PATCHBAY_PASSWORD. An address that has an account already is refused unless this is the account's password: whoever knows it comes in. The refusal says since when the account exists, and in which tenants."
+	return "The password is asked for on the terminal, or read from PATCHBAY_PASSWORD. An address that has an account already is refused unless this is the account's password. The refusal says since when the account exists, and in which tenants."
 }
 
 // Run creates the member and prints it.

@@ -9,12 +9,12 @@ import (
 
 type userForgetFactorCommand struct {
 	databaseCommand
-	Tenant string `required:"" placeholder:"SLUG" help:"Slug or id of a tenant of which the person is a member: it stands in its audit log."`
+	Tenant string `required:"" placeholder:"SLUG" help:"Slug or id of a tenant of which the person is a member. Its audit log records the removal."`
 	Email  string `required:"" placeholder:"ADDRESS" help:"What the person signs in with."`
 }
 
 func (userForgetFactorCommand) Help() string {
-	return "The person is signed out everywhere, and signs in by the password alone until they set up another: be sure that it is they who ask. An owner can do this in the dashboard for whoever is a member of that one tenant."
+	return "The person is signed out everywhere, and signs in by the password alone until they set up another factor: verify their identity first. An owner can do this in the dashboard for members of that tenant alone."
 }
 
 // Run removes the second factor and prints whose.

@@ -21,7 +21,7 @@ type agentAccountJSON struct {
 	State       string     `json:"state" enum:"missing,active,expired,refresh_failed,revoked" doc:"missing: nothing is there. expired and revoked: it is dead until a person connects it again. refresh_failed: it is tried again."`
 	Account     string     `json:"account" doc:"Who it is there, where known."`
 	Since       *time.Time `json:"since" doc:"When it was connected; null: it is missing."`
-	Error       *string    `json:"error" doc:"What is wrong with it; null: nobody knows of anything."`
+	Error       *string    `json:"error" doc:"The account's error; null: none is known."`
 	URL         string     `json:"url" doc:"The page where a person who signs in connects it: the member's own, or the connector's, where admins do."`
 }
 

@@ -16,8 +16,8 @@ type agentClientJSON struct {
 	ID        string    `json:"id"`
 	AgentID   string    `json:"agent_id"`
 	ClientID  string    `json:"client_id" doc:"The id of a program that registered itself, or the URL of its document."`
-	Name      string    `json:"name" doc:"What it calls itself: nobody has checked it."`
-	Host      string    `json:"host" doc:"Whose document says who it is; empty: nobody can tell."`
+	Name      string    `json:"name" doc:"The program's own name, which is not verified."`
+	Host      string    `json:"host" doc:"The host of its client document; empty: its identity is not verified."`
 	Resource  string    `json:"resource" doc:"The address that its tokens open."`
 	UserID    string    `json:"user_id" doc:"Who let it in."`
 	User      string    `json:"user" doc:"Their name, or address."`

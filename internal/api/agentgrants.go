@@ -62,7 +62,7 @@ type agentGrantJSON struct {
 	Enabled      bool       `json:"enabled" doc:"Whether the connector is enabled; otherwise its tools are not served."`
 	Tools        toolChoice `json:"tools"`
 	Approval     *string    `json:"approval" enum:"auto,always_ask,trusted_only" doc:"In place of the agent's; null: as the agent's."`
-	TrustedTools []string   `json:"trusted_tools" nullable:"false" doc:"With trusted_only these ask nobody."`
+	TrustedTools []string   `json:"trusted_tools" nullable:"false" doc:"With trusted_only these need no approval."`
 	CreatedAt    time.Time  `json:"created_at"`
 	UpdatedAt    time.Time  `json:"updated_at"`
 }
@@ -85,7 +85,7 @@ func viewAgentGrant(g store.GrantedConnector) agentGrantJSON {
 type agentGrantPut struct {
 	Tools        toolChoice `json:"tools"`
 	Approval     *string    `json:"approval,omitempty" nullable:"true" enum:"auto,always_ask,trusted_only" doc:"In place of the agent's; null or absent: as the agent's."`
-	TrustedTools []string   `json:"trusted_tools,omitempty" nullable:"false" doc:"With trusted_only these ask nobody."`
+	TrustedTools []string   `json:"trusted_tools,omitempty" nullable:"false" doc:"With trusted_only these need no approval."`
 }
 
 func (p agentGrantPut) toGrant() (connectors.Grant, error) {

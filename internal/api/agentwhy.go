@@ -15,7 +15,7 @@ type whyJSON struct {
 	Tool         string            `json:"tool" doc:"The exposed name that was asked for."`
 	Connector    *string           `json:"connector" doc:"The connector's slug; null: none has such a tool."`
 	Name         *string           `json:"name" doc:"The name that the server gives it; null likewise."`
-	Sees         bool              `json:"sees" doc:"Whether it stands on the agent's list."`
+	Sees         bool              `json:"sees" doc:"Whether the agent's list has it."`
 	MayCall      bool              `json:"may_call" doc:"Whether a call would go ahead, or ask a person."`
 	State        string            `json:"state" enum:"ok,held,new,rejected,disabled,removed,not_granted,malformed,renamed,agent_disabled,unknown"`
 	Asks         bool              `json:"asks" doc:"Whether a call waits for a person."`

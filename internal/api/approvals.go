@@ -28,7 +28,7 @@ type approvalJSON struct {
 	History        triedJSON       `json:"history" doc:"How often the agent called this tool lately."`
 	Arguments      json.RawMessage `json:"arguments" doc:"All of them, for those who may decide; null for others."`
 	AskedAt        time.Time       `json:"asked_at"`
-	ExpiresAt      time.Time       `json:"expires_at" doc:"When nobody is asked any more."`
+	ExpiresAt      time.Time       `json:"expires_at" doc:"When the approval expires."`
 }
 
 // triedJSON counts an agent's earlier calls of a tool.

@@ -126,14 +126,14 @@ type auditCheckJSON struct {
 
 // callsCheckJSON is the result of a check of call outcomes.
 type callsCheckJSON struct {
-	OK       bool    `json:"ok" doc:"Every call that was looked at stands in the history as it ended, and none is missing that is not old."`
+	OK       bool    `json:"ok" doc:"Every checked call is in the history as it ended, and no recent one is missing."`
 	Calls    int64   `json:"calls" doc:"How many calls were looked at, of all whose end is on record."`
 	Gone     int64   `json:"gone" doc:"How many of them are not kept any more, being old. How they ended is still on record."`
 	Whole    bool    `json:"whole" doc:"All were looked at. There may be more than fit into the time of a request: the daily check and patchbay audit verify look at them."`
 	Places   int64   `json:"places" doc:"How many links the chain has: one for each batch of calls that ended."`
 	Cut      int64   `json:"cut" doc:"How many of them, the oldest, were cut off because they were old, which an entry audit.cut has signed."`
 	Head     string  `json:"head" doc:"The hash of the last link, in hex, as head of the entries."`
-	FirstBad *string `json:"first_bad" format:"uuid" doc:"The first call that does not stand in the history as it ended. Null: none, or the record itself is not as it was."`
+	FirstBad *string `json:"first_bad" format:"uuid" doc:"The first call that is not in the history as it ended. Null: none, or the record itself was changed."`
 	Place    *int64  `json:"place" doc:"Which link of the chain tells of it, counted from 1."`
 	Reason   string  `json:"reason" doc:"What is wrong there; empty: nothing."`
 }

@@ -15,7 +15,7 @@ func (h *Handler) mountCatalog() {
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/catalog", id: "listCatalog", tag: tag,
 		summary: "List well-known MCP servers, by name", permission: connectors.PermRead,
-		description: "All of them stand in one answer: next_cursor is always null.",
+		description: "One response has all of them: next_cursor is always null.",
 	}, h.listCatalog)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/catalog/{slug}/add", id: "addFromCatalog", tag: tag,
@@ -25,7 +25,7 @@ func (h *Handler) mountCatalog() {
 }
 
 type listCatalogInput struct {
-	Query    string `query:"q" doc:"Words that all stand in the name, the publisher, the description, the category or the URL."`
+	Query    string `query:"q" doc:"Words; each must occur in the name, the publisher, the description, the category or the URL."`
 	Category string `query:"category" enum:"development,documentation,infrastructure,observability,data,projects,knowledge,customers,finance,design,web,search,ai,communication,internal"`
 	Auth     string `query:"auth" enum:"oauth2,bearer,api_key,basic,none"`
 }

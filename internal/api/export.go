@@ -17,7 +17,7 @@ func (h *Handler) mountExport() {
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/export", id: "exportConnectors", tag: "Import and export",
 		summary: "Read the connectors as a client's file, without secrets", permission: connectors.PermRead,
-		description: "Where a secret belongs stands a placeholder, named as the client reads it. The files of clients leave disabled connectors out.",
+		description: "Secrets are placeholders, in the syntax of the client. The files of clients omit disabled connectors.",
 	}, h.exportConnectors)
 }
 

@@ -45,7 +45,7 @@ type importJSON struct {
 // importedJSON is one server of the document.
 type importedJSON struct {
 	Name        string            `json:"name" doc:"As the document calls it."`
-	Line        int               `json:"line" doc:"Where it stands in the document, from 1."`
+	Line        int               `json:"line" doc:"Its line in the document, from 1."`
 	URL         *string           `json:"url" doc:"Without its query; null where there is none."`
 	Outcome     string            `json:"outcome" enum:"created,updated,unchanged,refused"`
 	Why         *string           `json:"why" doc:"Why it is refused, or what is missing; else null."`

@@ -21,7 +21,7 @@ type instructionsVerdictInput struct {
 
 // instructionsJSON is a server's instructions, and those that agents get.
 type instructionsJSON struct {
-	Review  string `json:"review" enum:"accepted,changed,rejected" doc:"changed: what the server says now waits for a decision. rejected: somebody refused it. Agents are given the accepted text in both cases."`
+	Review  string `json:"review" enum:"accepted,changed,rejected" doc:"changed: what the server says now waits for a decision. rejected: a person refused it. Agents get the accepted text in both cases."`
 	Given   string `json:"given" doc:"What agents are given: remote text, as it was accepted."`
 	Current string `json:"current" doc:"What the server says now: remote text."`
 	Hash    string `json:"hash" doc:"Of the current text. Hand it to accept or reject."`

@@ -14,7 +14,7 @@ type listeningJSON struct {
 	State          string     `json:"state" enum:"waiting,listening,off"`
 	Since          *time.Time `json:"since" doc:"Null where a setting says so."`
 	LastNotifiedAt *time.Time `json:"last_notified_at" doc:"When the server said last that a list had changed."`
-	Reason         string     `json:"reason" doc:"Why nobody listens, as a sentence; empty: somebody does, or is about to."`
+	Reason         string     `json:"reason" doc:"Why no process listens, as a sentence; empty: one does, or soon will."`
 }
 
 func viewListening(l connectors.Listening) *listeningJSON {

@@ -15,11 +15,11 @@ import (
 type memberClientJSON struct {
 	ID        string    `json:"id" format:"uuid"`
 	ClientID  string    `json:"client_id" doc:"The id of a program that registered itself, or the URL of its document."`
-	Name      string    `json:"name" doc:"What it calls itself: nobody has checked it."`
-	Host      string    `json:"host" doc:"Whose document says who it is; empty: nobody can tell."`
+	Name      string    `json:"name" doc:"The program's own name, which is not verified."`
+	Host      string    `json:"host" doc:"The host of its client document; empty: its identity is not verified."`
 	Scope     string    `json:"scope" enum:"admin:read,admin" doc:"What it may do: only read, as a viewer does, or all that the member may."`
 	Resource  string    `json:"resource" doc:"The address that its tokens open."`
-	UserID    string    `json:"user_id" format:"uuid" doc:"As whom it acts."`
+	UserID    string    `json:"user_id" format:"uuid" doc:"The user for whom it acts."`
 	User      string    `json:"user" doc:"Their name, or address."`
 	CreatedAt time.Time `json:"created_at"`
 	UsedAt    time.Time `json:"used_at"`

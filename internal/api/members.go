@@ -90,7 +90,7 @@ func (h *Handler) mountMembers() {
 	}, h.signOutMember)
 	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/members/{id}/second_factor", id: "removeMemberSecondFactor", tag: tag,
-		summary: "Take away the second factor that a member has lost", permission: connectors.PermOwn,
+		summary: "Remove a member's lost second factor", permission: connectors.PermOwn,
 		description: "It ends the member's sessions. Who is a member of another tenant, too, keeps it: that is for the operator of the server.",
 	}, h.dropSecondFactor)
 }

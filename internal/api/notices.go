@@ -19,8 +19,8 @@ type noticeJSON struct {
 	Text  string          `json:"text"`
 	Link  string          `json:"link" doc:"A path of the dashboard; empty: it leads nowhere."`
 	Data  json.RawMessage `json:"data" doc:"Ids and names, by kind."`
-	Times int             `json:"times" doc:"How often it was said before anybody read it."`
-	Read  *bool           `json:"read" doc:"By the caller; null for a key, which reads for nobody."`
+	Times int             `json:"times" doc:"How often it occurred before a person read it."`
+	Read  *bool           `json:"read" doc:"By the caller; null for a key, which belongs to no reader."`
 }
 
 func viewNotice(actor auth.Actor) func(connectors.Notice) noticeJSON {

@@ -44,7 +44,7 @@ type overviewJSON struct {
 	Needs      needsJSON          `json:"needs" doc:"How many things wait for a person."`
 	Connectors map[string]int     `json:"connectors" doc:"How many there are, by status."`
 	Tools      int                `json:"tools"`
-	UsageSince *time.Time         `json:"usage_since" doc:"From when on calls, errors, durations and syncs are counted, where somebody began anew. Null: from the beginning."`
+	UsageSince *time.Time         `json:"usage_since" doc:"Start of the usage statistics (calls, errors, durations, syncs), if they were reset. Null: from the beginning."`
 	Total      overviewFigures    `json:"total" doc:"Of all the hours together."`
 	Hours      []overviewHourJSON `json:"hours" nullable:"false" doc:"The oldest first; also those in which nothing happened."`
 }

@@ -20,10 +20,10 @@ type ssoJSON struct {
 	GroupsClaim     string          `json:"groups_claim"`
 	Groups          []ssoGroupJSON  `json:"groups" nullable:"false" doc:"Which role a group gives; the highest counts, at each sign-in. Empty: members keep the role that they have."`
 	Joins           bool            `json:"joins" doc:"Whoever signs in and is no member becomes one."`
-	DefaultRole     *string         `json:"default_role" enum:"viewer,member,admin" doc:"Of whoever is in none of the groups; null: such a person has no access."`
+	DefaultRole     *string         `json:"default_role" enum:"viewer,member,admin" doc:"The role of a person in none of the groups; null: no access."`
 	Enabled         bool            `json:"enabled"`
 	Enforced        bool            `json:"enforced" doc:"Passwords open the tenant no more, but for one owner."`
-	BreakGlassOwner *string         `json:"break_glass_owner" format:"uuid" doc:"The owner whose password goes on working; null: nobody."`
+	BreakGlassOwner *string         `json:"break_glass_owner" format:"uuid" doc:"The owner whose password keeps working; null: none."`
 	TestedAt        *time.Time      `json:"tested_at" doc:"When an owner last signed in with this provider and client to try them; null: not yet."`
 	Domains         []ssoDomainJSON `json:"domains" nullable:"false"`
 }
@@ -54,7 +54,7 @@ type ssoPatch struct {
 	DefaultRole     *string         `json:"default_role,omitempty" doc:"viewer, member or admin; empty: no access."`
 	Enabled         *bool           `json:"enabled,omitempty" doc:"After a test in the dashboard, and with a verified domain."`
 	Enforced        *bool           `json:"enforced,omitempty"`
-	BreakGlassOwner *string         `json:"break_glass_owner,omitempty" doc:"An owner's id; empty: nobody."`
+	BreakGlassOwner *string         `json:"break_glass_owner,omitempty" doc:"An owner's id; empty: none."`
 }
 
 // ssoDomainInput names an e-mail domain.

@@ -29,7 +29,7 @@ type tenantJSON struct {
 
 	CallsPerMinute    int `json:"calls_per_minute" doc:"How many tools all its agents together may call, as its owner set it; 0: as many as the operator allows."`
 	CallsPerDay       int `json:"calls_per_day" doc:"Likewise, from midnight to midnight, UTC."`
-	MaxCallsPerMinute int `json:"most_calls_per_minute" doc:"What whoever runs the installation allows; 0: not bounded. The lower of the two holds."`
+	MaxCallsPerMinute int `json:"most_calls_per_minute" doc:"The operator's limit; 0: not bounded. The lower of the two applies."`
 	MaxCallsPerDay    int `json:"most_calls_per_day" doc:"Likewise."`
 
 	Defaults tenantDefaultsJSON `json:"defaults" doc:"What new agents and connectors begin with. Those that are there keep what they have."`
@@ -48,7 +48,7 @@ type tenantPatch struct {
 	CallsPerMinute *int `json:"calls_per_minute,omitempty" minimum:"0" maximum:"1000000" doc:"At most most_calls_per_minute, where there is such a bound; 0: as many as that."`
 	CallsPerDay    *int `json:"calls_per_day,omitempty" minimum:"0" maximum:"1000000000" doc:"Likewise."`
 
-	Defaults *tenantDefaultsPatch `json:"defaults,omitempty" doc:"What new agents and connectors begin with, where whoever makes one says nothing else. Those that are there keep what they have."`
+	Defaults *tenantDefaultsPatch `json:"defaults,omitempty" doc:"Defaults of new agents and connectors. Existing ones keep their values."`
 }
 
 func (p tenantPatch) toChange() auth.TenantChange {

@@ -29,7 +29,7 @@ type toolCallJSON struct {
 	Arguments         json.RawMessage    `json:"arguments" doc:"As the tenant's call_history says; null where they are not kept, and in lists where they are long."`
 	Status            string             `json:"status" enum:"pending_approval,running,success,error,denied,cancelled"`
 	Outcome           string             `json:"outcome" enum:",ok,tool_error,rpc_error,transport,refused,denied,cancelled,lost" doc:"What kind of end it was; empty: none yet."`
-	ApprovedBy        string             `json:"approved_by" doc:"Who agreed to it, or refused; empty: nobody was asked."`
+	ApprovedBy        string             `json:"approved_by" doc:"The person who approved or denied it; empty: no approval was needed."`
 	StartedAt         time.Time          `json:"started_at"`
 	CompletedAt       *time.Time         `json:"completed_at" doc:"Null: it has not ended."`
 	DurationMS        int64              `json:"duration_ms" doc:"Until now, where it has not ended."`
@@ -39,7 +39,7 @@ type toolCallJSON struct {
 	Progress          *progressJSON      `json:"progress" doc:"The last that the server said of how far it is, a second late; null: nothing. A call by the gateway asks for it where the agent's client does."`
 	IsError           bool               `json:"is_error" doc:"The tool says that it failed."`
 	Error             *toolCallErrorJSON `json:"error" doc:"Why there is no result; null: there is one, or none yet."`
-	Bodies            string             `json:"bodies" enum:"shown,withheld" doc:"withheld: arguments, content, structured_content, and the words of task and progress are for the tenant's auditors alone, and are left out here; shown: what is kept of them stands here."`
+	Bodies            string             `json:"bodies" enum:"shown,withheld" doc:"withheld: arguments, content, structured_content, and the words of task and progress are for the tenant's auditors alone, and omitted here; shown: what is stored of them is here."`
 	Truncated         bool               `json:"truncated" doc:"The history kept a part: 200000 bytes at most."`
 	RequestBytes      int64              `json:"request_bytes" doc:"Of the arguments."`
 	ResponseBytes     int64              `json:"response_bytes" doc:"Of the result."`

@@ -15,7 +15,7 @@ type connectorToolsInput struct {
 	Query       string `query:"q" doc:"Words to look for."`
 	Removed     bool   `query:"removed" doc:"Removed tools, too."`
 	Quarantined bool   `query:"quarantined" doc:"In place of tools, the entries of the last list that are none."`
-	State       string `query:"state" enum:"enabled,disabled,changed,held,curated" doc:"held: calls are refused until somebody decides; curated: an admin gave it another name or description."`
+	State       string `query:"state" enum:"enabled,disabled,changed,held,curated" doc:"held: calls are refused until a person decides; curated: an admin gave it another name or description."`
 	Tag         string `query:"tag" doc:"One of the tags that admins gave."`
 	Annotation  string `query:"annotation" enum:"readOnlyHint,destructiveHint,idempotentHint,openWorldHint" doc:"That the server gives as true."`
 }

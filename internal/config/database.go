@@ -15,7 +15,7 @@ const defaultDataDir = "./data"
 // DatabaseFlags select the database and its keyset. Every command that reads the database has them.
 type DatabaseFlags struct {
 	URL         string `name:"database-url" env:"DATABASE_URL" placeholder:"URL" help:"PostgreSQL 15 or newer. Unset: an embedded one in the data directory."`
-	Pooler      string `name:"database-pooler" env:"PATCHBAY_DATABASE_POOLER" placeholder:"auto|none|transaction" help:"Whether a pooler as PgBouncer stands at the database URL: transaction, where each transaction may have another session. Unset: auto, it is found out."`
+	Pooler      string `name:"database-pooler" env:"PATCHBAY_DATABASE_POOLER" placeholder:"auto|none|transaction" help:"Whether the database URL leads to a pooler such as PgBouncer. transaction: each transaction may have another session. Unset: auto, it is detected."`
 	DirectURL   string `name:"database-direct-url" env:"PATCHBAY_DATABASE_DIRECT_URL" placeholder:"URL" help:"The same database past the pooler, for migrating and for listening. Without it notices are polled for, and patchbay migrate needs another DATABASE_URL."`
 	DataDir     string `name:"data-dir" env:"PATCHBAY_DATA_DIR" placeholder:"DIR" default:"./data" help:"Where the journal of calls is kept, and the embedded PostgreSQL with its keyset (${default})."`
 	Keyset      string `name:"keyset" env:"PATCHBAY_KEYSET" placeholder:"KEY" help:"32 random bytes in base64, file:PATH, or the KMS that holds them: aws-kms://ARN, hcvault://HOST/transit/keys/NAME. It wraps all other keys. Required with a database URL; else made in the data directory at the first start."`

@@ -122,7 +122,7 @@ type agentGrant struct {
 	Connector string   `arg:"" help:"The connector's slug or id."`
 	All       bool     `help:"All of its tools, those of later syncs too."`
 	Tools     []string `placeholder:"TOOL" help:"These tools alone, by the names that their server gives them."`
-	Trusted   []string `placeholder:"TOOL" help:"These ask nobody where the agent's calls wait for a person."`
+	Trusted   []string `placeholder:"TOOL" help:"These need no approval where the agent's other calls do."`
 	Approval  string   `enum:"auto,always_ask,trusted_only," default:"" help:"In place of the agent's own."`
 }
 

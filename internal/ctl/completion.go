@@ -21,7 +21,7 @@ type CompletionCommands struct {
 	Bash  bashCompletion `cmd:"" help:"For bash; put this into ~/.bashrc: source <(patchbay completion bash)"`
 	Zsh   zshCompletion  `cmd:"" help:"For zsh; put this into ~/.zshrc, after compinit: source <(patchbay completion zsh)"`
 	Fish  fishCompletion `cmd:"" help:"For fish; put this into ~/.config/fish/config.fish: patchbay completion fish | source"`
-	Words wordsCommand   `cmd:"" hidden:"" help:"What can stand next."`
+	Words wordsCommand   `cmd:"" hidden:"" help:"List completions of the next word."`
 }
 
 type (

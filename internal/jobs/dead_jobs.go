@@ -38,7 +38,7 @@ func (r *jobRescuer) freeDeadJobs(ctx context.Context, alive []uuid.UUID) (int, 
 	if err != nil || len(queues) == 0 {
 		return 0, err
 	}
-	r.log.InfoContext(ctx, "jobs of dead processes are free again", slog.Int("jobs", len(queues)))
+	r.log.InfoContext(ctx, "jobs of dead processes released", slog.Int("jobs", len(queues)))
 	slices.Sort(queues)
 	return len(queues), r.notifier.notifyQueues(ctx, slices.Compact(queues))
 }

@@ -84,7 +84,7 @@ func (w *RequeueDeliveriesWorker) Timeout(*river.Job[queue.RequeueDeliveries]) t
 func (w *RequeueDeliveriesWorker) Work(ctx context.Context, _ *river.Job[queue.RequeueDeliveries]) error {
 	n, err := w.system.RequeueOverdue(ctx, overdueAfter, noticeBatch)
 	if n > 0 {
-		w.log.InfoContext(ctx, "webhook deliveries that nobody had taken up are queued again", "deliveries", n)
+		w.log.InfoContext(ctx, "unclaimed webhook deliveries queued again", "deliveries", n)
 	}
 	return err
 }

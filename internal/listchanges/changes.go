@@ -105,7 +105,7 @@ func (s *serverStream) notifyAgents(l listKind) {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), queueTimeout)
 			defer cancel()
 			if err := s.tenantStore().NotifyListChanged(ctx, s.owner.ID, noticeKinds[l]); err != nil {
-				s.manager.o.Log.WarnContext(ctx, "what a server said is not passed on", slog.String("connector_id", s.owner.ID.String()), slog.Any("error", err))
+				s.manager.o.Log.WarnContext(ctx, "list change not sent to agents", slog.String("connector_id", s.owner.ID.String()), slog.Any("error", err))
 			}
 		})
 	})

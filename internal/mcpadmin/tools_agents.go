@@ -51,7 +51,7 @@ type grantView struct {
 
 type untrustedGrant struct {
 	Tools        []string `json:"tools" jsonschema:"Those that were granted, where not all were."`
-	TrustedTools []string `json:"trusted_tools" jsonschema:"With trusted_only these ask nobody."`
+	TrustedTools []string `json:"trusted_tools" jsonschema:"With trusted_only these need no approval."`
 }
 
 func viewGrant(g client.AgentGrant) grantView {
@@ -92,8 +92,8 @@ type explainIn struct {
 
 // explanation is why an agent may or may not call a tool.
 type explanation struct {
-	Sees             bool       `json:"sees" jsonschema:"Whether it stands on the agent's list."`
-	MayCall          bool       `json:"may_call" jsonschema:"Whether a call would go ahead, or ask a person."`
+	Sees             bool       `json:"sees" jsonschema:"Whether the agent's list has it."`
+	MayCall          bool       `json:"may_call" jsonschema:"Whether a call would run, or wait for approval."`
 	State            string     `json:"state" jsonschema:"ok, held, new, rejected, disabled, removed, not_granted, malformed, renamed, agent_disabled or unknown."`
 	Asks             bool       `json:"asks" jsonschema:"Whether a call waits for a person."`
 	AllowedUntil     *time.Time `json:"allowed_until" jsonschema:"Until when it does not, though the approval mode says so."`

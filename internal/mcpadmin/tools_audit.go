@@ -12,7 +12,7 @@ import (
 var auditTools = []tool{
 	newTool(tool{
 		name: "list_audit_events", title: "List what was done", permission: connectors.PermAudit, operations: []string{"listAuditEvents"}, hints: readOnlyHints,
-		description: "Lists the audit log, the latest first: what was done, by whom, to what, and what it changed. Secrets are none of it.",
+		description: "Lists the audit log, the latest first: action, actor, target and changed fields. It has no secrets.",
 		input: pagedSchema(
 			textProperty("actor", "Only what was done by those whose names hold this."),
 			textProperty("action", "Only this action, as connector.create, or, with its first part alone, all that is done to such things: connector, credential."),

@@ -24,7 +24,7 @@ var callTools = []tool{
 	newTool(tool{
 		name: "decide_approval", title: "Decide an approval", permission: connectors.PermOperate, operations: []string{"approveToolCall", "denyToolCall", "getToolCall", "listApprovals"},
 		hints:       toolHints{Destructive: true, OpenWorld: true},
-		description: "Agrees to a call that waits for a person (list_tool_calls with status pending_approval), which is then made, once; or refuses it. A person is asked first: it is their decision.",
+		description: "Approves a call that waits (list_tool_calls with status pending_approval), so that it runs once, or denies it. The user has to confirm it: it is their decision.",
 		input: objectSchema(
 			textProperty("call", "Its id.").asRequired(),
 			choiceProperty("verdict", "What becomes of it.", "approve", "deny").asRequired(),
@@ -58,7 +58,7 @@ type untrustedCall struct {
 	Error     *string         `json:"error"`
 
 	RequestID  *string `json:"request_id" jsonschema:"Of the request that began it, as its answer and the log have it; a proxy in front may have given it. Null: not known."`
-	ApprovedBy string  `json:"approved_by" jsonschema:"What whoever agreed to it, or refused, calls themselves; empty: nobody was asked."`
+	ApprovedBy string  `json:"approved_by" jsonschema:"Name of the person who approved or denied it; empty: no approval was needed."`
 }
 
 func viewCall(c *caller, from client.ToolCall) callView {

@@ -14,7 +14,7 @@ import (
 var grantTools = []tool{
 	newTool(tool{
 		name: "grant_tools", title: "Grant tools to an agent", permission: connectors.PermManage, operations: []string{"grantConnector", "dropConnector"}, hints: destructiveHints,
-		description: "Says which tools of a connector an agent may use, in place of what it was granted of it before: some of them, all of them (those of later syncs, too), or with an empty list none. Grant the least that does. A person is asked first.",
+		description: "Replaces an agent's grant of a connector: some tools, all tools (also those of later syncs), or with an empty list none. Grant no more than needed. The user has to confirm it.",
 		input: objectSchema(
 			textProperty("agent", "Its slug or id.").asRequired(),
 			textProperty("connector", "Its slug or id.").asRequired(),

@@ -162,7 +162,7 @@ type connectorIn struct {
 
 type syncResult struct {
 	ID          string     `json:"id"`
-	Status      string     `json:"status" jsonschema:"ok, or queued or running where another one had begun."`
+	Status      string     `json:"status" jsonschema:"ok; or queued or running, if another sync had begun."`
 	FinishedAt  *time.Time `json:"finished_at"`
 	Total       int64      `json:"tools_total"`
 	Added       int64      `json:"tools_added"`

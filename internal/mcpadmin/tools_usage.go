@@ -22,7 +22,7 @@ var usageTools = []tool{
 	}, usageStats),
 	newTool(tool{
 		name: "reset_usage_stats", title: "Reset usage statistics", permission: connectors.PermManage, operations: []string{"resetUsage"}, hints: toolHints{Destructive: true},
-		description: "Has calls, errors, durations and syncs be counted from now on, for everybody. Nothing is deleted: calls, sync runs and the audit log are as they were. A person is asked first.",
+		description: "Resets the usage statistics of the tenant: calls, errors, durations and syncs are counted from now on. Nothing is deleted: calls, sync runs and the audit log stay. The user has to confirm it.",
 		input:       objectSchema(),
 		confirm:     withArguments(askReset),
 	}, resetUsageStats),
@@ -40,7 +40,7 @@ type usageIn struct {
 }
 
 type usage struct {
-	Since       time.Time    `json:"since" jsonschema:"From when on is counted: the beginning of the hours, or when somebody reset the statistics."`
+	Since       time.Time    `json:"since" jsonschema:"Start of the statistics: of the hours asked for, or the last reset."`
 	Calls       int64        `json:"calls" jsonschema:"That ended then, of the whole tenant."`
 	Errors      int64        `json:"errors" jsonschema:"Of them."`
 	P50MS       *int64       `json:"p50_ms" jsonschema:"What half of the calls took at most; null: no server answered a call."`

@@ -76,7 +76,7 @@ func (a *activeCall) runWithApproval(ctx context.Context) (Outcome, error) {
 func (a *activeCall) checkReviewable() error {
 	switch arguments := a.rawArguments(); {
 	case len(arguments) > maxReviewBytes:
-		return &InvalidArgumentsError{Sentence: "A person is asked about this call, and its arguments are more than anybody reads: 1 MiB is the most."}
+		return &InvalidArgumentsError{Sentence: "A person is asked about this call, and its arguments are too long to review: the maximum is 1 MiB."}
 	case isAmbiguous(arguments):
 		return &InvalidArgumentsError{Sentence: "A person is asked about this call, and its arguments can be read in two ways: an object names a member twice, or a text is not Unicode."}
 	}
