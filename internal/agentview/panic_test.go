@@ -48,9 +48,9 @@ func TestTokenUses_PanicLosesOneUse(t *testing.T) {
 	b := newTestEnv(t)
 	agent, _ := b.newGrantedAgent(t, "search")
 	first, second := b.Token(t, agent.ID), b.Token(t, agent.ID)
-	panicked := b.PanicBelow("(*Cache).recordTokenUses", 1)
+	waitForPanic := b.PanicBelow(t, "(*Cache).recordTokenUses", 1)
 	b.byToken(t, first)
-	<-panicked
+	waitForPanic()
 	b.byToken(t, second)
 	eventually(t, "the next use is noted", func() bool {
 		list, err := b.Door().AgentTokens(t.Context(), agent.ID, store.Page{})
@@ -68,9 +68,9 @@ func TestListen_PanicDelaysTheChange(t *testing.T) {
 	agent, c := b.newGrantedAgent(t, "search")
 	changed, end := b.cache.Subscribe(b.view(t, agent.ID))
 	defer end()
-	panicked := b.PanicBelow("(*Cache).readView", 1)
+	waitForPanic := b.PanicBelow(t, "(*Cache).readView", 1)
 	b.Synced(t, c.ID, "search", "create")
-	<-panicked
+	waitForPanic()
 	if got := <-changed; !got.Tools {
 		t.Errorf("changed = %+v", got)
 	}

@@ -83,11 +83,11 @@ func TestRunRecovery_PanicLosesNoCalls(t *testing.T) {
 	b := newWriterTest(t)
 	dir := b.killProcess(t)
 	w := b.newWriter(t, b.St, func(o *calllog.Options) { o.Journal, o.Instance = dir, fixture.NewInstance() })
-	panicked := b.PanicBelow("(*Writer).endLostOnce", 1)
+	waitForPanic := b.PanicBelow(t, "(*Writer).endLostOnce", 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan struct{})
 	go func() { defer close(over); safe.RunLoop(ctx, "journals", w.RunRecovery) }()
-	<-panicked
+	waitForPanic()
 	for b.countCalls(t, lostCondition) != 20 {
 		select {
 		case <-time.After(10 * time.Millisecond):

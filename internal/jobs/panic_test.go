@@ -117,9 +117,9 @@ func TestJobRescuer_RestartsAfterAPanic(t *testing.T) {
 	b.ageQueuedRun(t, killed, fixture.NewInstance())
 	events, unwatch := b.sync.Watch(b.Tenant)
 	defer unwatch()
-	panicked := b.PanicBelow("(*jobRescuer).rescueOnce", 1)
+	waitForPanic := b.PanicBelow(t, "(*jobRescuer).rescueOnce", 1)
 	defer stop(t, b.start(t))
-	<-panicked
+	waitForPanic()
 	waitDone(t, events, killed.ID)
 	panics.Want(t, safe.Background, "(*jobRescuer).rescueOnce")
 }
@@ -144,10 +144,10 @@ func TestSnoozeNotifier_RestartsAfterAPanic(t *testing.T) {
 		first <- err
 	}()
 	<-stuck.asked
-	panicked := b.PanicBelow("(*snoozeNotifier).notifyQueues", 1)
+	waitForPanic := b.PanicBelow(t, "(*snoozeNotifier).notifyQueues", 1)
 	second := b.queue(t, c)
 	<-wentBack
-	<-panicked
+	waitForPanic()
 	stuck.free()
 	if err := <-first; err != nil {
 		t.Fatal(err)

@@ -20,9 +20,9 @@ func TestLoop_PanicKeepsStreams(t *testing.T) {
 			up := serve(t, false)
 			c := p.addConnector(t, up.url)
 			p.waitState(t, c, connectors.ListenListening, "")
-			panicked := p.PanicBelow(function, 1)
+			waitForPanic := p.PanicBelow(t, function, 1)
 			other := p.addConnector(t, serve(t, false).url)
-			<-panicked
+			waitForPanic()
 			p.waitState(t, other, connectors.ListenListening, "")
 			up.addTool("more")
 			if run := p.runQueued(t, c); run.Counts.Added != 1 {
@@ -44,9 +44,9 @@ func TestStream_PanicReopensIt(t *testing.T) {
 	other, up := serve(t, false), serve(t, false)
 	healthy := p.addConnector(t, other.url)
 	p.waitState(t, healthy, connectors.ListenListening, "")
-	panicked := p.PanicBelow("(*serverStream).openAndListen", 1)
+	waitForPanic := p.PanicBelow(t, "(*serverStream).openAndListen", 1)
 	c := p.addConnector(t, up.url)
-	<-panicked
+	waitForPanic()
 	p.waitState(t, c, connectors.ListenListening, "")
 	up.addTool("more")
 	if run := p.runQueued(t, c); run.Counts.Added != 1 {
@@ -66,9 +66,9 @@ func TestListChanged_PanicQueuesTheSyncAgain(t *testing.T) {
 	up := serve(t, false)
 	c := p.addConnector(t, up.url)
 	p.waitState(t, c, connectors.ListenListening, "")
-	panicked := p.PanicBelow("(*serverStream).queueSync", 1)
+	waitForPanic := p.PanicBelow(t, "(*serverStream).queueSync", 1)
 	up.addTool("more")
-	<-panicked
+	waitForPanic()
 	if run := p.runQueued(t, c); run.Counts.Added != 1 {
 		t.Errorf("the change: %+v", run)
 	}

@@ -92,9 +92,9 @@ func TestQuotaCount_PanicLosesNoCalls(t *testing.T) {
 	b.setQuota(t, c, connectors.Quota{PerDay: 3})
 	_, err := b.call(t, a, c, "")
 	must(t, err)
-	panicked := b.PanicBelow("(*Executor).publishUsesLoop", 1)
+	waitForPanic := b.PanicBelow(t, "(*Executor).publishUsesLoop", 1)
 	b.process.Executor.Start(t.Context())
-	<-panicked
+	waitForPanic()
 	panics.Want(t, safe.Background, "(*Executor).publishUsesLoop")
 	if n := b.countedCalls(t); n != 1 {
 		t.Errorf("%d calls count", n)
@@ -111,7 +111,7 @@ func TestProgress_PanicKeepsIt(t *testing.T) {
 	call := b.startProgressCall(t)
 	call.send(`"progress":1,"total":2`)
 	b.row(t, call.id) // after its beginning is stored
-	b.PanicBelow("(*Executor).saveProgress", 1)
+	b.PanicBelow(t, "(*Executor).saveProgress", 1)
 	if err := safe.Try(safe.Background, func() error { b.SaveProgress(); return nil })(); !safe.IsPanic(err) {
 		t.Errorf("error = %v", err)
 	}
