@@ -71,7 +71,7 @@ limit @max_rows;
 delete from tool_allowances
 where until < now();
 
--- name: PostedBoxes :many
+-- name: ListNonemptyMailboxes :many
 -- @sqlc-vet-disable tenant-scope
 select distinct box
 from gateway_mail

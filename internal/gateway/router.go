@@ -139,7 +139,7 @@ func (r *messageRouter) readMissed() {
 	}
 	var posted []string
 	err := r.store.RetryStarted(r.baseCtx, func(ctx context.Context) (err error) {
-		posted, err = r.store.System().PostedBoxes(ctx, boxes)
+		posted, err = r.store.System().ListNonemptyMailboxes(ctx, boxes)
 		return err
 	})
 	if err != nil {

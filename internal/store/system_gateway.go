@@ -82,9 +82,9 @@ func (s *System) AbandonedApprovals(ctx context.Context, while time.Duration, ma
 	return left, nil
 }
 
-// PostedBoxes returns those of the mailboxes that hold messages.
-func (s *System) PostedBoxes(ctx context.Context, boxes []string) ([]string, error) {
-	return s.q.PostedBoxes(ctx, boxes)
+// ListNonemptyMailboxes returns those of the mailboxes that hold messages.
+func (s *System) ListNonemptyMailboxes(ctx context.Context, boxes []string) ([]string, error) {
+	return s.q.ListNonemptyMailboxes(ctx, boxes)
 }
 
 // PublishUses notifies every process of what this one consumed of shared limits. words contain no space and

@@ -143,6 +143,34 @@ func (q *Queries) ExpireApprovals(ctx context.Context, maxRows int32) ([]ExpireA
 	return items, nil
 }
 
+const listNonemptyMailboxes = `-- name: ListNonemptyMailboxes :many
+select distinct box
+from gateway_mail
+where box = any($1::text[]) and expires_at > now()
+order by box
+`
+
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) ListNonemptyMailboxes(ctx context.Context, boxes []string) ([]string, error) {
+	rows, err := q.db.Query(ctx, listNonemptyMailboxes, boxes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var box string
+		if err := rows.Scan(&box); err != nil {
+			return nil, err
+		}
+		items = append(items, box)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const markApprovalsUnknown = `-- name: MarkApprovalsUnknown :exec
 update approvals
 set state = 'unknown'
@@ -166,34 +194,6 @@ select pg_notify('patchbay_changes', 'uses ' || $1::text || ' ' || $2::text)
 func (q *Queries) NotifyQuotaUses(ctx context.Context, tenant string, words string) error {
 	_, err := q.db.Exec(ctx, notifyQuotaUses, tenant, words)
 	return err
-}
-
-const postedBoxes = `-- name: PostedBoxes :many
-select distinct box
-from gateway_mail
-where box = any($1::text[]) and expires_at > now()
-order by box
-`
-
-// @sqlc-vet-disable tenant-scope
-func (q *Queries) PostedBoxes(ctx context.Context, boxes []string) ([]string, error) {
-	rows, err := q.db.Query(ctx, postedBoxes, boxes)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []string
-	for rows.Next() {
-		var box string
-		if err := rows.Scan(&box); err != nil {
-			return nil, err
-		}
-		items = append(items, box)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const rollSyncHours = `-- name: RollSyncHours :exec
