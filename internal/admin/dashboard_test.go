@@ -66,6 +66,7 @@ type dashboard struct {
 	history *calllog.Writer
 	stop    chan struct{} // closed by a test that stops the server
 	ahead   atomic.Int64  // the dashboard's clock offset in nanoseconds
+	work    fixture.Work  // of its requests, without background work
 
 	signInAhead atomic.Int64 // likewise, for sessions and codes
 }
@@ -163,7 +164,7 @@ func (d *dashboard) serve(w http.ResponseWriter, r *http.Request) {
 		web.Static().ServeHTTP(w, r)
 		return
 	}
-	d.router.ServeHTTP(w, r)
+	d.router.ServeHTTP(w, r.WithContext(fixture.WithWork(r.Context(), &d.work)))
 }
 
 // serveTeapot replaces the JSON API.

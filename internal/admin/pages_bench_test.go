@@ -57,12 +57,12 @@ func (d *dashboard) measurePage(b *testing.B, scale pageScale, asked timedPage, 
 		defer scale.b.header.Del("Patchbay-Part")
 		scale.b.get(path).want(b, http.StatusOK)
 		var took []time.Duration
-		statements := int64(math.MaxInt64) // background work may add a statement
+		statements := int64(math.MaxInt64) // updates of the session may add a statement
 		for b.Loop() {
-			began, before := time.Now(), d.Queries()
+			began, before := time.Now(), d.work.Queries()
 			scale.b.get(path)
 			took = append(took, time.Since(began))
-			statements = min(statements, d.Queries()-before)
+			statements = min(statements, d.work.Queries()-before)
 		}
 		slices.Sort(took)
 		share := func(share float64) time.Duration { return took[int(share*float64(len(took)-1))] }

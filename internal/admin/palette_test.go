@@ -54,10 +54,10 @@ func TestThePalettesOptionsTravelAlone(t *testing.T) {
 	d.Synced(t, d.addConnectorAt("Linear", "https://mcp.example.com/mcp").ID, "search")
 	b := d.signInAsRole(connectors.RoleViewer)
 	b.header.Set("Patchbay-Part", "options")
-	before := d.Queries()
+	before := d.work.Queries()
 	p := b.get("/search?q=linear")
 	p.want(t, http.StatusOK, `href="/connectors/linear"`, `href="/connectors/linear/tools/search"`)
-	if n := d.Queries() - before; n > 3 || p.says("<html") {
+	if n := d.work.Queries() - before; n > 3 || p.says("<html") {
 		t.Errorf("%d statements for %s", n, p.Body)
 	}
 }

@@ -169,9 +169,9 @@ type observation struct {
 var volatileText = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9.]+ (ms|s)\b`)
 
 func (d *dashboard) observe(ask func(things) page, about things) observation {
-	queries, trips := d.Queries(), d.RoundTrips()
+	queries, trips := d.work.Queries(), d.work.RoundTrips()
 	p := ask(about)
-	queries, trips = d.Queries()-queries, d.RoundTrips()-trips
+	queries, trips = d.work.Queries()-queries, d.work.RoundTrips()-trips
 	return observation{
 		Status: p.Status, Location: volatileText.ReplaceAllString(p.Location, "…"), Cost: cost{queries, trips},
 		Body: strings.Split(volatileText.ReplaceAllString(p.Body, "…"), "<"),
