@@ -41,3 +41,6 @@ func agentState(ctx context.Context, a connectors.Agent) templates.State {
 	}
 	return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Disabled")}
 }
+
+// agentOrder has the sort keys of agents, with the store's names.
+var agentOrder = []column{{name: "name"}, {name: "state", descending: true}, {name: "approval"}, {name: "added", descending: true}}

@@ -97,7 +97,7 @@ func waitingArguments(ctx context.Context, w toolcall.PendingApproval) templates
 	if len(raw) == 0 || string(raw) == "{}" {
 		return templates.Content{Note: i18n.T(ctx, "The call has no arguments.")}
 	}
-	return templates.Content{JSON: indentJSON(ctx, raw, pageDetail.maxJSON)}
+	return templates.Content{JSON: indentJSON(ctx, raw, maxPageJSON)}
 }
 
 // approvalState words an approval's state.

@@ -127,7 +127,7 @@ func (h *Handler) auditRow(ctx context.Context, e store.RecordedEvent) templates
 		})
 	}
 	if rest := e.Rest(); string(rest) != "{}" {
-		row.Detail = indentJSON(ctx, rest, listDetail.maxJSON)
+		row.Detail = indentJSON(ctx, rest, maxListJSON)
 	}
 	return row
 }

@@ -205,7 +205,7 @@ func callArguments(ctx context.Context, c connectors.ToolCall, history connector
 		return templates.Content{Note: withheldNote(ctx, can)}
 	}
 	if len(c.Arguments) > 0 {
-		return templates.Content{JSON: indentJSON(ctx, c.Arguments, pageDetail.maxJSON)}
+		return templates.Content{JSON: indentJSON(ctx, c.Arguments, maxPageJSON)}
 	}
 	return templates.Content{Note: notStoredNote(ctx, c.RequestBytes, history, i18n.T(ctx, "The call had no arguments."))}
 }

@@ -29,7 +29,7 @@ func fillChange(ctx context.Context, view *templates.ChangePage, c manage.ShownC
 		view.Hash = c.After.String()
 	}
 	view.Warning = changeWarning(ctx, c)
-	view.Before, view.After = indentJSON(ctx, c.BeforeRaw, pageDetail.maxJSON), indentJSON(ctx, c.AfterRaw, pageDetail.maxJSON)
+	view.Before, view.After = indentJSON(ctx, c.BeforeRaw, maxPageJSON), indentJSON(ctx, c.AfterRaw, maxPageJSON)
 	view.Texts = descriptionChange(ctx, c)
 	for _, d := range sortBySignificance(c.Difference.Differences) {
 		if (d.Path == "description" && d.Kind == toolchange.Text || d.Kind == toolchange.Instructions) && len(view.Texts) > 0 {
@@ -97,7 +97,7 @@ func descriptionChange(ctx context.Context, c manage.ShownChange) []templates.Te
 		return nil
 	}
 	change := templates.TextChange{Where: where}
-	remaining := pageDetail.maxText
+	remaining := maxPageText
 	for _, span := range toolchange.DiffText(before, now) {
 		change.Parts = append(change.Parts, textParts(string(span.Op), span.Text, &remaining)...)
 	}

@@ -72,3 +72,6 @@ func readConnectorFilter(r *http.Request) store.ConnectorFilter {
 func (h *Handler) tenantStore(r *http.Request) *store.Tenant {
 	return h.store.Tenant(actor(r).Tenant.ID)
 }
+
+// connectorOrder has the sort keys of connectors, with the store's names.
+var connectorOrder = []column{{name: "name"}, {name: "status"}, {name: "tools", descending: true}, {name: "synced", descending: true}}

@@ -16,13 +16,6 @@ type column struct {
 	descending bool // the first click sorts descending
 }
 
-// The sort keys of the tables, with the store's names.
-var (
-	connectorOrder = []column{{name: "name"}, {name: "status"}, {name: "tools", descending: true}, {name: "synced", descending: true}}
-	agentOrder     = []column{{name: "name"}, {name: "state", descending: true}, {name: "approval"}, {name: "added", descending: true}}
-	toolOrder      = []column{{name: "name"}, {name: "connector"}, {name: "changed", descending: true}}
-)
-
 // readOrder reads the sort parameter: sort=tools, or sort=-tools for descending.
 func readOrder(query url.Values) store.SortOrder {
 	name, down := strings.CutPrefix(query.Get("sort"), "-")

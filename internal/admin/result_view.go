@@ -54,12 +54,12 @@ func resultView(ctx context.Context, r toolResult, pictures func(n int) string) 
 			v.Note = i18n.T(ctx, "%s more are not shown.", i18n.N(ctx, len(r.Content.value)-i, "%s block", "%s blocks"))
 			break
 		}
-		b := blockView(ctx, raw, i, min(remaining, pageDetail.maxJSON), pictures)
+		b := blockView(ctx, raw, i, min(remaining, maxPageJSON), pictures)
 		remaining -= len(b.Text)
 		v.Blocks = append(v.Blocks, b)
 	}
 	if s := bytes.TrimSpace(r.Structured); len(s) > 0 && string(s) != "null" {
-		v.Structured = indentJSON(ctx, s, pageDetail.maxJSON)
+		v.Structured = indentJSON(ctx, s, maxPageJSON)
 	}
 	if len(v.Blocks) == 0 && v.Structured == "" && v.Note == "" {
 		v.Note = i18n.T(ctx, "The result is empty.")

@@ -82,7 +82,7 @@ func showTool(ctx context.Context, schema string) {
 	form.toView(ctx, values, nil)
 	form.readArguments(values)
 	document.listParams(ctx, true)
-	indentJSON(ctx, raw, pageDetail.maxJSON)
+	indentJSON(ctx, raw, maxPageJSON)
 }
 
 func TestToolPage_SaysThatParametersAreNotShown(t *testing.T) {

@@ -17,11 +17,6 @@ import (
 const (
 	maxParams     = 100
 	maxParamDepth = 4
-
-	// In characters.
-	maxName        = 200 // of a title, a parameter or a type
-	maxDescription = 500 // of a description
-	maxNote        = 200
 )
 
 // readParams lists the parameters of an input schema in its order, nested ones below their parent. follow

@@ -30,3 +30,6 @@ func (h *Handler) toolSearch(w http.ResponseWriter, r *http.Request) error {
 		Pager: newPager(r, tools.Next),
 	}))
 }
+
+// toolOrder has the sort keys of tools, with the store's names.
+var toolOrder = []column{{name: "name"}, {name: "connector"}, {name: "changed", descending: true}}

@@ -89,8 +89,8 @@ func (h *Handler) toolPage(w http.ResponseWriter, r *http.Request, status int, t
 		Frame:  frame,
 		Tool:   view,
 		About:  toolFacts(r.Context(), c, t.tool.Tool, view),
-		Input:  indentJSON(r.Context(), t.tool.decoded.InputSchema, pageDetail.maxJSON),
-		Output: indentJSON(r.Context(), t.tool.decoded.OutputSchema, pageDetail.maxJSON),
+		Input:  indentJSON(r.Context(), t.tool.decoded.InputSchema, maxPageJSON),
+		Output: indentJSON(r.Context(), t.tool.decoded.OutputSchema, maxPageJSON),
 	}
 	page.Change, page.Curate = pendingChange(r.Context(), t.tool.Tool), curateForm(r.Context(), t.tool.Tool, t.curation, frame.Can)
 	var err error

@@ -20,8 +20,8 @@ type definitionDetail struct {
 }
 
 var (
-	listDetail = definitionDetail{maxText: 2_000, maxJSON: 16 << 10}
-	pageDetail = definitionDetail{maxText: 50_000, maxJSON: 128 << 10, followRefs: true}
+	listDetail = definitionDetail{maxText: maxListText, maxJSON: maxListJSON}
+	pageDetail = definitionDetail{maxText: maxPageText, maxJSON: maxPageJSON, followRefs: true}
 )
 
 func toolView(ctx context.Context, t connectors.Tool, limits definitionDetail, now time.Time) templates.ToolView {
@@ -120,17 +120,5 @@ func quarantinedTool(ctx context.Context, q connectors.Quarantined) templates.Qu
 	if q.Name != nil && *q.Name != "" {
 		name = shortenText(*q.Name, maxName)
 	}
-	return templates.QuarantinedTool{Name: name, Reason: i18n.TranslateKnown(ctx, q.Reason), Raw: indentJSON(ctx, q.Raw, listDetail.maxJSON)}
-}
-
-// indentJSON indents JSON, keeping key order and the spelling of numbers. It cuts longer JSON after limit
-// bytes, with a note. JSON that would become mostly blanks, as a deep list, stays as it is.
-func indentJSON(ctx context.Context, raw []byte, limit int) string {
-	if len(raw) > limit {
-		return cleanText(string(raw[:limit])) + i18n.T(ctx, "\n… the first %d of %s KiB; the API gives all of it.", limit>>10, i18n.Number(ctx, len(raw)>>10))
-	}
-	if indentedSize(raw) > 4*limit {
-		return cleanText(string(raw))
-	}
-	return cleanText(indentedJSON(raw))
+	return templates.QuarantinedTool{Name: name, Reason: i18n.TranslateKnown(ctx, q.Reason), Raw: indentJSON(ctx, q.Raw, maxListJSON)}
 }

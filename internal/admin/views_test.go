@@ -224,10 +224,10 @@ func TestHugeDefinitionsMakeNoHugePages(t *testing.T) {
 		for _, p := range v.Params {
 			size += len(p.Name) + len(p.Type) + len(p.Description) + len(strings.Join(p.Notes, ""))
 		}
-		if size > 5*listDetail.maxJSON {
+		if size > 5*maxListJSON {
 			t.Errorf("%s: %d bytes are shown", what, size)
 		}
-		if len(raw) > listDetail.maxJSON && !strings.Contains(v.Raw, "the API gives all of it") {
+		if len(raw) > maxListJSON && !strings.Contains(v.Raw, "the API gives all of it") {
 			t.Errorf("%s: nothing says that the definition is cut", what)
 		}
 	}
