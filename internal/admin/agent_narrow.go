@@ -21,7 +21,7 @@ func (h *Handler) agentNarrow(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	returnTo := agentPath(a.Slug)
-	removals := f.toolsByConnector()
+	removals := toolsByConnector(f)
 	if len(removals) == 0 {
 		return h.respond.Back(w, r, returnTo+"/unused", respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "No tool is chosen.")})
 	}
@@ -44,7 +44,7 @@ type toolRemoval struct {
 }
 
 // toolsByConnector reads the form's tools, each written as "connector-slug/tool-name".
-func (f postedForm) toolsByConnector() []toolRemoval {
+func toolsByConnector(f postedForm) []toolRemoval {
 	var all []toolRemoval
 	for _, value := range f.values["tool"] {
 		slug, tool, ok := strings.Cut(value, "/")

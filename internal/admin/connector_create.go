@@ -37,9 +37,9 @@ func (h *Handler) connectorCreate(w http.ResponseWriter, r *http.Request) error 
 }
 
 func (h *Handler) createConnector(r *http.Request, f postedForm) (connectors.Connector, error) {
-	d, err := f.readDraft(r.Context(), actor(r).Tenant.Defaults.Draft())
+	d, err := readDraft(r.Context(), f, actor(r).Tenant.Defaults.Draft())
 	if err != nil {
 		return connectors.Connector{}, err
 	}
-	return h.registry.CreateConnector(r.Context(), actor(r), d, f.readSecrets(d.Auth.Type, "auth."))
+	return h.registry.CreateConnector(r.Context(), actor(r), d, readSecrets(f, d.Auth.Type, "auth."))
 }

@@ -52,7 +52,7 @@ func headerLines(headers map[string]string) string {
 }
 
 // readDraft reads a connector from the form. A missing field keeps its value from before.
-func (f postedForm) readDraft(ctx context.Context, before connectors.Draft) (connectors.Draft, error) {
+func readDraft(ctx context.Context, f postedForm, before connectors.Draft) (connectors.Draft, error) {
 	d := before
 	p := draftParser{form: f}
 	p.readText("name", &d.Name)
@@ -95,7 +95,7 @@ func (f postedForm) readDraft(ctx context.Context, before connectors.Draft) (con
 // readSecrets reads a connector's secrets, or an agent's from the fields with prefix. It ignores fields of
 // other types: without script the form has them all, and a browser may fill them in. A client id is part of an
 // agent's secret, but a setting of the connector.
-func (f postedForm) readSecrets(t connectors.AuthType, prefix string) connectors.Secret {
+func readSecrets(f postedForm, t connectors.AuthType, prefix string) connectors.Secret {
 	var ownClient string
 	if prefix == "" {
 		ownClient = f.text("client_id")

@@ -61,11 +61,11 @@ func (h *Handler) probeServer(r *http.Request, f postedForm, before *connectors.
 	if before != nil {
 		base = connectors.DraftOf(*before)
 	}
-	d, err := f.readDraft(r.Context(), base)
+	d, err := readDraft(r.Context(), f, base)
 	if err != nil {
 		return toolsync.ProbeReport{}, d.Name, err
 	}
-	tenant, secrets := actor(r).Tenant.ID, f.readSecrets(d.Auth.Type, "auth.")
+	tenant, secrets := actor(r).Tenant.ID, readSecrets(f, d.Auth.Type, "auth.")
 	event := new(actor(r).Event("connector.test", ""))
 	if before != nil {
 		report, err := h.syncer.ProbeStored(r.Context(), tenant, event, connectors.Ref(before.ID.String()), d, secrets)

@@ -45,15 +45,15 @@ func (h *Handler) saveConnector(r *http.Request, f postedForm, before connectors
 	if err := f.checkSecretsRetyped(r.Context()); err != nil {
 		return connectors.Connector{}, nil, err
 	}
-	d, err := f.readDraft(r.Context(), connectors.DraftOf(before))
+	d, err := readDraft(r.Context(), f, connectors.DraftOf(before))
 	if err != nil {
 		return connectors.Connector{}, nil, err
 	}
-	version, err := f.readVersion()
+	version, err := readVersion(f)
 	if err != nil {
 		return connectors.Connector{}, nil, err
 	}
-	secrets := f.readSecrets(d.Auth.Type, "auth.")
+	secrets := readSecrets(f, d.Auth.Type, "auth.")
 	return h.registry.UpdateConnector(r.Context(), actor(r), connectors.Ref(before.ID.String()), manage.Change{
 		Draft:   func(draft *connectors.Draft) { *draft = d },
 		Secret:  &secrets,
@@ -62,7 +62,7 @@ func (h *Handler) saveConnector(r *http.Request, f postedForm, before connectors
 }
 
 // readVersion reads the version that the form showed; 0 if it is missing.
-func (f postedForm) readVersion() (int, error) {
+func readVersion(f postedForm) (int, error) {
 	typed := f.text("version")
 	if typed == "" {
 		return 0, nil

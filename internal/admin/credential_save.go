@@ -21,7 +21,7 @@ func (h *Handler) credentialSave(w http.ResponseWriter, r *http.Request) error {
 	}
 	agent, row := readPathAgent(r)
 	if err = f.checkSecretsRetyped(r.Context()); err == nil {
-		err = h.registry.SetCredential(r.Context(), actor(r), pathRef(r, "id"), agent, f.readSecrets(c.Auth.Type, ""))
+		err = h.registry.SetCredential(r.Context(), actor(r), pathRef(r, "id"), agent, readSecrets(f, c.Auth.Type, ""))
 	}
 	if problem, ok := asFormFault(r.Context(), err); ok {
 		return h.renderCredentialError(w, r, row, f, problem)

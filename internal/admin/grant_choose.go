@@ -19,7 +19,7 @@ func (h *Handler) grantChoose(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	g.replaceGrant(f.readGrant(g))
+	g.replaceGrant(readGrant(f, g))
 	g.filter = readToolFilter(f.values)
 	g.chooseShown(r.Context(), f.text("do"))
 	return h.grantPage(w, r, http.StatusOK, g, f.toForm(nil))

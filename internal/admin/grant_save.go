@@ -20,7 +20,7 @@ func (h *Handler) grantSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	grant := f.readGrant(g)
+	grant := readGrant(f, g)
 	_, err = h.registry.Grant(r.Context(), actor(r), pathRef(r, "id"), pathRef(r, "connector"), grant)
 	if problem, ok := asFormFault(r.Context(), err); ok {
 		g.replaceGrant(grant)
@@ -36,7 +36,7 @@ func (h *Handler) grantSave(w http.ResponseWriter, r *http.Request) error {
 }
 
 // readGrant reads the form's grant. Tools that the form does not list keep their state.
-func (f postedForm) readGrant(g grantState) connectors.Grant {
+func readGrant(f postedForm, g grantState) connectors.Grant {
 	grant := connectors.Grant{
 		AllTools:     f.checked("all"),
 		TrustedTools: append(unlistedNames(g, g.grant.TrustedTools), f.values["trusted"]...),

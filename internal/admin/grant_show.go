@@ -81,7 +81,7 @@ func (h *Handler) grantPage(w http.ResponseWriter, r *http.Request, status int, 
 		newCrumb(i18n.T(r.Context(), "Agents"), "/agents"), newCrumb(g.agent.Name, agentPath(g.agent.Slug)+"/access"), newCrumb(g.connector.Name, ""))
 	frame.Title = i18n.T(r.Context(), "%s for %s", g.connector.Name, g.agent.Name)
 	tools := grantTools(r.Context(), g)
-	count, shown := grantCount(r.Context(), g.grant, tools), g.filter.hideUnmatched(r.Context(), tools)
+	count, shown := grantCount(r.Context(), g.grant, tools), hideUnmatched(r.Context(), g.filter, tools)
 	page := templates.GrantPage{
 		Frame:      frame,
 		Head:       agentHead(r.Context(), g.agent, templates.AgentAccessTab),

@@ -123,7 +123,7 @@ func grantCount(ctx context.Context, g connectors.Grant, tools []templates.Grant
 }
 
 // hideUnmatched hides the tools that do not match, and says how many are shown; empty if all are.
-func (f toolFilter) hideUnmatched(ctx context.Context, tools []templates.GrantTool) string {
+func hideUnmatched(ctx context.Context, f toolFilter, tools []templates.GrantTool) string {
 	if !f.isFiltered() {
 		return ""
 	}

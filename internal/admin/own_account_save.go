@@ -19,7 +19,7 @@ func (h *Handler) ownAccountSave(w http.ResponseWriter, r *http.Request) error {
 	}
 	connector, agent := accountRefs(own)
 	if err = f.checkSecretsRetyped(r.Context()); err == nil {
-		err = h.registry.SetCredential(r.Context(), actor(r), connector, agent, f.readSecrets(own.AuthType, ""))
+		err = h.registry.SetCredential(r.Context(), actor(r), connector, agent, readSecrets(f, own.AuthType, ""))
 	}
 	if problem, ok := asFormFault(r.Context(), err); ok {
 		return h.ownAccountPage(w, r, respond.Status(problem.Kind), own, f, problem)

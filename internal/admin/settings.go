@@ -41,7 +41,7 @@ func (h *Handler) settingsSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	change, err := f.tenantChange(actor(r).Tenant)
+	change, err := tenantChange(f, actor(r).Tenant)
 	if err == nil {
 		err = h.auth.ChangeTenant(r.Context(), actor(r), change)
 	}
@@ -55,7 +55,7 @@ func (h *Handler) settingsSave(w http.ResponseWriter, r *http.Request) error {
 }
 
 // tenantChange reads the form. A missing field keeps its value.
-func (f postedForm) tenantChange(before connectors.Tenant) (auth.TenantChange, error) {
+func tenantChange(f postedForm, before connectors.Tenant) (auth.TenantChange, error) {
 	change := auth.TenantChange{Name: new(f.text("name"))}
 	if f.values.Has("call_history") {
 		change.CallHistory = new(connectors.CallHistory(f.text("call_history")))
@@ -79,7 +79,7 @@ func (f postedForm) tenantChange(before connectors.Tenant) (auth.TenantChange, e
 	change.CallsPerMinute = new(f.number("calls_per_minute", before.Quota.PerMinute))
 	change.CallsPerDay = new(f.number("calls_per_day", before.Quota.PerDay))
 	var err error
-	change.Defaults, err = f.defaultsChange()
+	change.Defaults, err = defaultsChange(f)
 	return change, err
 }
 

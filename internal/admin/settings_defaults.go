@@ -25,12 +25,12 @@ func defaultValues(d connectors.Defaults) map[string]string {
 }
 
 // defaultsChange reads the defaults. A missing field or an empty number keeps its value.
-func (f postedForm) defaultsChange() (auth.DefaultsChange, error) {
+func defaultsChange(f postedForm) (auth.DefaultsChange, error) {
 	p := draftParser{form: f}
 	c := auth.DefaultsChange{
 		Approval:      readChoice[connectors.ApprovalMode](f, "defaults.approval"),
-		SyncInterval:  p.readSeconds("defaults.sync_interval_s"),
-		DefinitionAge: p.readSeconds("defaults.max_definition_age_s"),
+		SyncInterval:  readSeconds(&p, "defaults.sync_interval_s"),
+		DefinitionAge: readSeconds(&p, "defaults.max_definition_age_s"),
 		ToolChanges:   readChoice[connectors.ToolChangePolicy](f, "defaults.tool_changes"),
 		Listen:        readChoice[connectors.ListenPolicy](f, "defaults.listen"),
 	}
@@ -46,7 +46,7 @@ func readChoice[T ~string](f postedForm, name string) *T {
 }
 
 // readSeconds reads a duration; nil if the field is empty.
-func (p *draftParser) readSeconds(name string) *time.Duration {
+func readSeconds(p *draftParser, name string) *time.Duration {
 	if p.form.text(name) == "" {
 		return nil
 	}

@@ -18,7 +18,7 @@ func (h *Handler) ssoSave(w http.ResponseWriter, r *http.Request) error {
 	}
 	var saved connectors.SSO
 	if err = f.checkSecretsRetyped(r.Context()); err == nil {
-		saved, err = h.sso.Save(r.Context(), actor(r), f.ssoChange())
+		saved, err = h.sso.Save(r.Context(), actor(r), ssoChange(f))
 	}
 	if problem, ok := asFormFault(r.Context(), err); ok {
 		view := f.toForm(problem)
@@ -34,7 +34,7 @@ func (h *Handler) ssoSave(w http.ResponseWriter, r *http.Request) error {
 	return h.respond.Back(w, r, "/settings/sso", flash)
 }
 
-func (f postedForm) ssoChange() sso.Change {
+func ssoChange(f postedForm) sso.Change {
 	c := sso.Change{
 		Issuer: new(f.text("issuer")), ClientID: new(f.text("client_id")), ClientSecret: f.secret("client_secret"), GroupsClaim: new(f.text("groups_claim")),
 		Groups: new(readGroups(f.text("groups"))), Joins: new(f.checked("joins")), DefaultRole: new(connectors.Role(f.text("default_role"))),

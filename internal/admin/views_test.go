@@ -297,7 +297,7 @@ func sameFromForm(t *testing.T, d connectors.Draft) {
 	}
 	before := connectors.NewDraft()
 	before.ToolChanges = d.ToolChanges // no field of the form
-	have, err := f.readDraft(t.Context(), before)
+	have, err := readDraft(t.Context(), f, before)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,13 +326,13 @@ func TestDraft_KeepsFieldsOutsideTheForm(t *testing.T) {
 		for field, value := range tc.fields {
 			f.values.Set(field, value)
 		}
-		have, err := f.readDraft(t.Context(), before)
+		have, err := readDraft(t.Context(), f, before)
 		if diff := cmp.Diff(tc.want, have.OAuth); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", name, err, diff)
 		}
 	}
 	both := postedForm{values: map[string][]string{"auth.resource": {"https://x.example"}, "auth.no_resource": {"true"}}}
-	if _, err := both.readDraft(t.Context(), before); !fault.Is(err, fault.Invalid) {
+	if _, err := readDraft(t.Context(), both, before); !fault.Is(err, fault.Invalid) {
 		t.Errorf("a resource and none: %v", err)
 	}
 }
@@ -351,7 +351,7 @@ func TestASecretIsReadByItsType(t *testing.T) {
 		connectors.AuthClientCredentials: {{ClientID: "client_id", ClientSecret: "client_secret"}, {ClientSecret: "auth.client_secret"}},
 		connectors.AuthPrivateKeyJWT:     {{ClientID: "client_id", PrivateKey: "private_key"}, {PrivateKey: "auth.private_key"}},
 	} {
-		if have := [2]connectors.Secret{f.readSecrets(auth, ""), f.readSecrets(auth, "auth.")}; have != want {
+		if have := [2]connectors.Secret{readSecrets(f, auth, ""), readSecrets(f, auth, "auth.")}; have != want {
 			t.Errorf("%s: another secret than its fields hold", auth)
 		}
 	}

@@ -15,7 +15,7 @@ func (h *Handler) webhookCreate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	hook, text, err := h.webhooks.Create(r.Context(), actor(r), connectors.Webhook{Name: f.text("name"), URL: f.text("url"), Kinds: f.noticeKinds()})
+	hook, text, err := h.webhooks.Create(r.Context(), actor(r), connectors.Webhook{Name: f.text("name"), URL: f.text("url"), Kinds: noticeKinds(f)})
 	if problem, ok := asFormFault(r.Context(), err); ok {
 		return h.webhooksPage(w, r, respond.Status(problem.Kind), f.toForm(problem), f.values["kind"])
 	}
@@ -25,7 +25,7 @@ func (h *Handler) webhookCreate(w http.ResponseWriter, r *http.Request) error {
 	return h.webhookPage(w, r, http.StatusOK, hook, webhookPageState{secret: &templates.NewAPIKey{Name: hook.Name, Token: text.Reveal()}})
 }
 
-func (f postedForm) noticeKinds() []connectors.NoticeKind {
+func noticeKinds(f postedForm) []connectors.NoticeKind {
 	kinds := make([]connectors.NoticeKind, len(f.values["kind"]))
 	for i, text := range f.values["kind"] {
 		kinds[i] = connectors.NoticeKind(text)

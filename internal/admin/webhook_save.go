@@ -17,7 +17,7 @@ func (h *Handler) webhookSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	name, url, kinds, enabled := f.text("name"), f.text("url"), f.noticeKinds(), f.checked("enabled")
+	name, url, kinds, enabled := f.text("name"), f.text("url"), noticeKinds(f), f.checked("enabled")
 	saved, err := h.webhooks.Update(r.Context(), actor(r), hook.ID, webhooks.Change{Name: &name, URL: &url, Kinds: &kinds, Enabled: &enabled})
 	if problem, ok := asFormFault(r.Context(), err); ok {
 		view := f.toForm(problem)
