@@ -1,17 +1,19 @@
 package admin
 
-// Danger is a row of confirmRules.
+import "patchbay/internal/admin/shell"
+
+// Danger is a row of shell.ConfirmRules.
 type Danger struct {
 	Asks    bool
 	Afresh  string
 	Because string
 }
 
-// Dangers is confirmRules.
+// Dangers is shell.ConfirmRules.
 func Dangers() map[string]Danger {
 	rows := map[string]Danger{}
-	for route, d := range confirmRules {
-		rows[route] = Danger{Asks: d.confirms, Afresh: d.startPage, Because: d.reason}
+	for route, d := range shell.ConfirmRules {
+		rows[route] = Danger{Asks: d.Confirms, Afresh: d.StartPage, Because: d.Reason}
 	}
 	return rows
 }

@@ -1,0 +1,117 @@
+package accounts
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/connect"
+	"patchbay/internal/connectors"
+	"patchbay/internal/oauth"
+	"patchbay/web/templates"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+var trace = []oauth.TraceStep{
+	{Step: connect.StepProbe, URL: "https://mcp.example.com/mcp", Status: 401, Read: "a challenge", Decided: "Its challenge names its metadata."},
+	{Step: oauth.StepResource, URL: "https://mcp.example.com/a", Status: 404, Read: "an error", Decided: "No document: on to the next."},
+	{Step: oauth.StepResource, URL: "https://mcp.example.com/b", Status: 200, Read: "protected-resource metadata", Decided: "This is the resource's own document."},
+	{Step: oauth.StepServer, URL: "https://as.example.com/c", Read: "no connection", Decided: "No document: on to the next."},
+}
+
+func TestDiagnosis_MarksDecisiveStepAndEnd(t *testing.T) {
+	t.Parallel()
+	have := diagnosisStages(t.Context(), connect.Diagnosis{Trace: trace, Problem: "The authorization server could not be reached."})
+	step := func(i int, kind templates.StateKind, status string) templates.DiagnosisStep {
+		return templates.DiagnosisStep{Kind: kind, URL: trace[i].URL, Status: status, Read: trace[i].Read, Decided: trace[i].Decided}
+	}
+	want := []templates.DiagnosisStage{
+		{Name: "The MCP server, asked without a credential", Steps: []templates.DiagnosisStep{step(0, templates.StateOK, "401 Unauthorized")}},
+		{Name: "What the MCP server says of itself", Steps: []templates.DiagnosisStep{
+			step(1, templates.StateOff, "404 Not Found"), step(2, templates.StateOK, "200 OK"),
+		}},
+		{Name: "What the authorization server says of itself", Steps: []templates.DiagnosisStep{step(3, templates.StateBad, "")}},
+	}
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Error(diff)
+	}
+	if have := diagnosisStages(t.Context(), connect.Diagnosis{Problem: "No."}); have != nil {
+		t.Errorf("of nothing: %+v", have)
+	}
+}
+
+func TestDiagnosis_OutcomeFacts(t *testing.T) {
+	t.Parallel()
+	have := diagnosisFacts(t.Context(), connect.Diagnosis{
+		Server: &oauth.Metadata{Issuer: "https://as.example.com", AuthorizationEndpoint: "https://login.example.com/a?b", TokenEndpoint: "https://as.example.com:8443/t", Assumed: true},
+		Client: "Patchbay registers itself when an account is connected.", Behaviour: connectors.AuthListOpen,
+	})
+	want := []templates.Fact{
+		{Label: "Authorization server", Value: "https://as.example.com", Mono: true},
+		{Label: "Its document", Value: "none: its endpoints are assumed, or the connector's own"},
+		{Label: "Signs in at", Value: "login.example.com", Mono: true},
+		{Label: "Gives tokens at", Value: "as.example.com:8443", Mono: true},
+		{Label: "Client", Value: "Patchbay registers itself when an account is connected."},
+		{Label: "Resource", Value: "none is sent"},
+		{Label: "Server asks for", Value: "a credential at calls, not at listing"},
+		{Label: "Scopes", Value: "none: the server decides"},
+	}
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Error(diff)
+	}
+	if have := diagnosisFacts(t.Context(), connect.Diagnosis{Behaviour: connectors.AuthUnknown}); have != nil {
+		t.Errorf("nothing was found: %+v", have)
+	}
+}
+
+func TestARowSaysHowAnAccountIs(t *testing.T) {
+	t.Parallel()
+	ends, renewed := noon.Add(50*time.Minute), noon.Add(-10*time.Minute)
+	support := connectors.Agent{ID: connectors.AgentID{UUID: uuid.Must(uuid.NewV7())}, Slug: "support", Name: "Support"}
+	c := connectors.Connector{Slug: "notes", Auth: connectors.Auth{Type: connectors.AuthOAuth2}, CredentialMode: connectors.CredentialPerAgent}
+	row := func(status connectors.CredentialStatus, because string, lapses map[string]time.Time) templates.CredentialRow {
+		stored := connectors.Credential{
+			Type: connectors.AuthOAuth2, AgentID: &support.ID, Status: status, Account: "ann@example.com", Scopes: []string{"read"},
+			ExpiresAt: &ends, RefreshedAt: &renewed, Error: because,
+		}
+		held := connectorCredentials{stored: map[connectors.AgentID]connectors.Credential{support.ID: stored}, expiring: lapses}
+		return credentialRows(t.Context(), c, []connectors.Agent{support}, held, noon)[0]
+	}
+	endsAt, renewedAt := shell.NewWhen(t.Context(), ends, noon), shell.NewWhen(t.Context(), renewed, noon)
+	want := templates.CredentialRow{
+		Key: "support", Who: "Support", Href: "/agents/support", Action: "/connectors/notes/agents/support", Stored: true,
+		State: templates.State{Kind: templates.StateOK, Text: "Connected"}, Account: "ann@example.com", Scopes: []string{"read"},
+		Facts: []templates.Fact{{Label: "Token ends", When: &endsAt}, {Label: "Last renewed", When: &renewedAt}, {Label: "Last used", When: &templates.When{Text: "never"}}},
+	}
+	if diff := cmp.Diff(want, row(connectors.CredentialActive, "", nil)); diff != "" {
+		t.Error(diff)
+	}
+	for name, tc := range map[string]struct {
+		row   templates.CredentialRow
+		state templates.State
+		error string
+	}{
+		"lapses":     {row(connectors.CredentialActive, "", map[string]time.Time{"support": ends}), templates.State{Kind: templates.StateWarn, Text: "Expires in 50 minutes"}, ""},
+		"of another": {row(connectors.CredentialActive, "", map[string]time.Time{"": ends}), templates.State{Kind: templates.StateOK, Text: "Connected"}, ""},
+		"failing":    {row(connectors.CredentialRefreshFailed, "It may work later.", nil), templates.State{Kind: templates.StateWarn, Text: "Refresh failed, still trying"}, "It may work later."},
+		"revoked":    {row(connectors.CredentialRevoked, "It was ended.", nil), templates.State{Kind: templates.StateBad, Text: "Must be reconnected"}, "It was ended."},
+		"expired":    {row(connectors.CredentialExpired, "", nil), templates.State{Kind: templates.StateBad, Text: "Must be reconnected"}, "The access has ended and cannot be renewed. Connect again."},
+	} {
+		if tc.row.State != tc.state || tc.row.Error != tc.error {
+			t.Errorf("%s: %+v, %q", name, tc.row.State, tc.row.Error)
+		}
+	}
+	for status, want := range map[connectors.CredentialStatus]string{connectors.CredentialActive: "Token ends", connectors.CredentialRevoked: "Last renewed"} {
+		if have := row(status, "", nil).Facts[0].Label; have != want {
+			t.Errorf("%s begins with %q, want %q", status, have, want)
+		}
+	}
+	none := credentialRows(t.Context(), c, []connectors.Agent{support}, connectorCredentials{}, noon)[0]
+	if none.Stored || none.State != (templates.State{Kind: templates.StateOff, Text: "Not connected"}) {
+		t.Errorf("none: %+v", none)
+	}
+}

@@ -1,0 +1,47 @@
+package accounts
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	connectorpages "patchbay/internal/admin/connectors"
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
+	"patchbay/internal/respond"
+)
+
+func (h *Handler) credentialSave(w http.ResponseWriter, r *http.Request) error {
+	f, err := shell.ReadForm(r)
+	if err != nil {
+		return err
+	}
+	c, err := h.TenantStore(r).Connector(r.Context(), shell.PathRef(r, "id"))
+	if err != nil {
+		return err
+	}
+	agent, row := readPathAgent(r)
+	if err = f.CheckSecretsRetyped(r.Context()); err == nil {
+		err = h.Registry.SetCredential(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), agent, connectorpages.ReadSecrets(f, c.Auth.Type, ""))
+	}
+	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
+		return h.renderCredentialError(w, r, row, f, problem)
+	}
+	if err != nil {
+		return err
+	}
+	return h.Respond.Back(w, r, shell.CredentialsPath(c.Slug), respond.Flash{
+		Kind: respond.Notice,
+		Text: i18n.T(r.Context(), "The credential is stored. Sync to use it."),
+	})
+}
+
+// readPathAgent returns the agent in the path and the key of its row; nil for the shared credential.
+func readPathAgent(r *http.Request) (agent *connectors.Ref, row string) {
+	if chi.URLParam(r, "agent") == "" {
+		return nil, "shared"
+	}
+	a := shell.PathRef(r, "agent")
+	return &a, string(a)
+}

@@ -1,0 +1,72 @@
+package agents
+
+import (
+	"net/http"
+	"slices"
+
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
+	"patchbay/internal/respond"
+	"patchbay/internal/store"
+)
+
+// grantSave grants an agent a connector, or changes the grant.
+func (h *Handler) grantSave(w http.ResponseWriter, r *http.Request) error {
+	f, err := shell.ReadForm(r)
+	if err != nil {
+		return err
+	}
+	g, err := h.loadGrant(r)
+	if err != nil {
+		return err
+	}
+	grant := readGrant(f, g)
+	_, err = h.Registry.Grant(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), shell.PathRef(r, "connector"), grant)
+	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
+		g.replaceGrant(grant)
+		return h.grantPage(w, r, respond.Status(problem.Kind), g, f.ToForm(problem))
+	}
+	if err != nil {
+		return err
+	}
+	return h.Respond.Back(w, r, shell.AgentPath(g.agent.Slug)+"/access", respond.Flash{
+		Kind: respond.Notice,
+		Text: i18n.T(r.Context(), "'%s' may use %s of '%s'.", g.agent.Name, i18n.Lower(r.Context(), grantedTools(r.Context(), grant, -1)), g.connector.Name),
+	})
+}
+
+// readGrant reads the form's grant. Tools that the form does not list keep their state.
+func readGrant(f shell.PostedForm, g grantState) connectors.Grant {
+	grant := connectors.Grant{
+		AllTools:     f.Checked("all"),
+		TrustedTools: append(unlistedNames(g, g.grant.TrustedTools), f.Values["trusted"]...),
+	}
+	if !grant.AllTools {
+		grant.Tools = append(unlistedNames(g, g.grant.Tools), f.Values["tool"]...)
+	}
+	if mode := connectors.ApprovalMode(f.Text("approval")); mode != "" {
+		grant.Approval = &mode
+	}
+	return grant
+}
+
+// unlistedNames are the names that the form omits because there are too many.
+func unlistedNames(g grantState, names []string) []string {
+	if len(g.choices) < store.MaxToolChoices {
+		return nil
+	}
+	listed := map[string]bool{}
+	for _, c := range g.choices {
+		listed[c.Name] = true
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return listed[name] })
+}
+
+// grantRemove revokes an agent's grant.
+func (h *Handler) grantRemove(w http.ResponseWriter, r *http.Request) error {
+	if err := h.Registry.DropGrant(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), shell.PathRef(r, "connector")); err != nil {
+		return err
+	}
+	return h.Respond.Back(w, r, shell.AgentPath(string(shell.PathRef(r, "id")))+"/access", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The grant is taken away.")})
+}

@@ -1,0 +1,41 @@
+package agents
+
+import (
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/agentview"
+	"patchbay/internal/manage"
+	"patchbay/internal/toolcall"
+)
+
+// Handler serves the pages of agents, their grants and tokens. All fields are required.
+type Handler struct {
+	*shell.Shell
+
+	Access   *agentview.Cache
+	Calls    *toolcall.Executor
+	Registry *manage.Registry
+}
+
+// Mount adds the routes.
+func (h *Handler) Mount(r shell.Routes) {
+	r.Viewers.Get("/agents", h.agentList)
+	r.Viewers.Get("/agents/{id}", h.agentShow)
+	r.Viewers.Get("/agents/{id}/access", h.agentAccess)
+	r.Viewers.Get("/agents/{id}/tools", h.agentTools)
+	r.Viewers.Get("/agents/{id}/tools/{exposed}", h.agentTool)
+	r.Viewers.Get("/agents/{id}/unused", h.agentUnused)
+	r.Viewers.Get("/agents/{id}/connect", h.agentConnect)
+	r.Viewers.Get("/agents/{id}/connectors/{connector}", h.grantShow)
+	r.Viewers.Get(shell.FilePrefix+"/agents", h.agentFile)
+	r.Admins.Get("/agents/new", h.agentNew)
+	r.Admins.Post("/agents", h.agentCreate)
+	r.Admins.Get("/agents/{id}/settings", h.agentSettings)
+	r.Admins.Post("/agents/{id}", h.agentSave)
+	r.Admins.Post("/agents/{id}/unused", h.agentNarrow)
+	r.Admins.Post("/agents/{id}/delete", h.agentDelete)
+	r.Admins.Post("/agents/{id}/tokens", h.tokenCreate)
+	r.Admins.Post("/agents/{id}/tokens/{token}/revoke", h.tokenRevoke)
+	r.Admins.Post("/agents/{id}/connectors/{connector}", h.grantSave)
+	r.Admins.Post("/agents/{id}/connectors/{connector}/choose", h.grantChoose)
+	r.Admins.Post("/agents/{id}/connectors/{connector}/remove", h.grantRemove)
+}

@@ -1,0 +1,172 @@
+package agents
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	callpages "patchbay/internal/admin/calls"
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/agentview"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
+	"patchbay/internal/store"
+	"patchbay/web/templates"
+)
+
+// callsOnOverview is the number of recent calls on an agent's overview.
+const callsOnOverview = 5
+
+// agentOverview is what an agent's overview combines.
+type agentOverview struct {
+	view        *agentview.View
+	credentials []store.AgentCredential
+	granted     store.List[store.GrantedConnector]
+	member      connectors.Member // zero if the agent belongs to the organisation
+	tokens      store.List[connectors.AgentToken]
+	calls       store.List[connectors.ToolCall]
+}
+
+func (h *Handler) loadAgentOverview(r *http.Request, tx *store.Tenant) (o agentOverview, err error) {
+	a, err := tx.Agent(r.Context(), shell.PathRef(r, "id"))
+	if err != nil {
+		return o, err
+	}
+	if o.view, err = h.Access.LoadFrom(r.Context(), tx, a.ID); err != nil {
+		return o, err
+	}
+	if o.credentials, err = tx.AgentCredentials(r.Context(), a.ID); err != nil {
+		return o, err
+	}
+	if o.granted, err = tx.AgentGrants(r.Context(), a.ID, store.Page{Limit: maxGrants}); err != nil {
+		return o, err
+	}
+	if o.member, err = tx.AgentMember(r.Context(), a.ID); err != nil && !fault.Is(err, fault.NotFound) {
+		return o, err
+	}
+	if o.tokens, err = tx.AgentTokens(r.Context(), a.ID, store.Page{Limit: store.MaxLimit}); err != nil {
+		return o, err
+	}
+	o.calls, err = h.Calls.CallsIn(r.Context(), tx, shell.Actor(r), store.CallFilter{Agent: &a.ID, Page: store.Page{Limit: callsOnOverview}})
+	return o, err
+}
+
+// agentShow shows an agent's overview.
+func (h *Handler) agentShow(w http.ResponseWriter, r *http.Request) error {
+	var o agentOverview
+	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		o, err = h.loadAgentOverview(r, tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	a := o.view.Agent
+	frame := h.agentFrame(r, a, i18n.T(r.Context(), "Overview"))
+	page := templates.AgentPage{
+		Frame:       frame,
+		Head:        agentHead(r.Context(), a, templates.AgentOverviewTab),
+		Attention:   agentAttention(r.Context(), a, o.tokens.Items, frame.Can, h.Now()),
+		Stats:       agentStats(r.Context(), a, len(o.view.Tools), len(o.granted.Items), o.tokens.Items, h.Now()),
+		Facts:       agentFacts(r.Context(), a, o.member, h.Now()),
+		Grants:      grantRows(r.Context(), a, o.granted.Items, o.view),
+		Credentials: agentCredentials(r.Context(), a, o.credentials),
+		CallsHref:   "/calls?agent=" + url.QueryEscape(a.Slug),
+	}
+	for _, c := range o.calls.Items {
+		page.Calls = append(page.Calls, callpages.CallRow(r.Context(), c, templates.Permissions{}, h.Now()))
+	}
+	return h.Respond.Page(w, r, http.StatusOK, templates.Agent(page))
+}
+
+func (h *Handler) agentFrame(r *http.Request, a connectors.Agent, tab string) templates.Frame {
+	f := h.NewFrame(r, templates.NavAgents, shell.NewCrumb(i18n.T(r.Context(), "Agents"), "/agents"), shell.NewCrumb(a.Name, ""))
+	f.Title = a.Name + " · " + tab
+	return f
+}
+
+// agentHead is the head above an agent's tabs.
+func agentHead(ctx context.Context, a connectors.Agent, tab templates.AgentTab) templates.AgentHead {
+	return templates.AgentHead{
+		Slug:        a.Slug,
+		Name:        a.Name,
+		Initial:     shell.InitialLetter(a.Name),
+		Description: a.Description,
+		Href:        shell.AgentPath(a.Slug),
+		Tab:         tab,
+		State:       agentState(ctx, a),
+	}
+}
+
+// agentAttention lists what prevents an agent from working.
+func agentAttention(ctx context.Context, a connectors.Agent, tokens []connectors.AgentToken, can templates.Permissions, now time.Time) []templates.Attention {
+	var list []templates.Attention
+	add := func(title, text, action, href string) {
+		item := templates.Attention{Kind: templates.StateWarn, Title: title, Text: text}
+		if can.Manage {
+			item.Action = &templates.Link{Text: action, Href: shell.AgentPath(a.Slug) + href}
+		}
+		list = append(list, item)
+	}
+	if !a.Enabled {
+		add(i18n.T(ctx, "Disabled"), i18n.T(ctx, "It is refused, whatever token it has."), i18n.T(ctx, "Enable it in the settings"), "/settings")
+	}
+	alive := 0
+	for _, t := range tokens {
+		if t.ExpiresAt == nil || t.ExpiresAt.After(now) {
+			alive++
+		}
+	}
+	if alive == 0 {
+		add(i18n.T(ctx, "No token"), i18n.T(ctx, "No program can come to the gateway as this agent."), i18n.T(ctx, "Make a token"), "/connect")
+	}
+	return list
+}
+
+func agentStats(ctx context.Context, a connectors.Agent, tools, grants int, tokens []connectors.AgentToken, now time.Time) []templates.Stat {
+	var last *time.Time
+	for _, t := range tokens {
+		if t.LastUsedAt != nil && (last == nil || t.LastUsedAt.After(*last)) {
+			last = t.LastUsedAt
+		}
+	}
+	lastUsed := shell.NewWhenOrNever(ctx, last, now)
+	return []templates.Stat{
+		{Label: i18n.T(ctx, "Tools that it sees"), Value: i18n.Number(ctx, tools), Href: shell.AgentPath(a.Slug) + "/tools"},
+		{Label: i18n.T(ctx, "Connectors"), Value: i18n.Number(ctx, grants), Href: shell.AgentPath(a.Slug) + "/access"},
+		{Label: i18n.T(ctx, "Approval"), Value: approvalName(ctx, a.Approval)},
+		{Label: i18n.T(ctx, "Last seen"), When: &lastUsed},
+	}
+}
+
+// agentFacts describes an agent. A zero member means that the agent belongs to the organisation.
+func agentFacts(ctx context.Context, a connectors.Agent, member connectors.Member, now time.Time) []templates.Fact {
+	created, updated := shell.NewWhen(ctx, a.CreatedAt, now), shell.NewWhen(ctx, a.UpdatedAt, now)
+	facts := []templates.Fact{
+		{Label: i18n.T(ctx, "Slug"), Value: a.Slug, Mono: true, Copy: true},
+		{Label: i18n.T(ctx, "ID"), Value: a.ID.String(), Mono: true, Copy: true},
+		{Label: i18n.T(ctx, "Longest name"), Value: i18n.N(ctx, a.NameLimit, "%s character", "%s characters")},
+	}
+	if name := member.DisplayName(); name != "" {
+		facts = append([]templates.Fact{{Label: i18n.T(ctx, "Belongs to"), Value: name}}, facts...)
+	}
+	if a.CallsPerMinute > 0 {
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Limit"), Value: i18n.N(ctx, a.CallsPerMinute, "%s call a minute", "%s calls a minute")})
+	}
+	return append(facts, templates.Fact{Label: i18n.T(ctx, "Added"), When: &created}, templates.Fact{Label: i18n.T(ctx, "Changed"), When: &updated})
+}
+
+// agentCredentials lists the connectors for which an agent has a credential.
+func agentCredentials(ctx context.Context, a connectors.Agent, credentials []store.AgentCredential) []templates.AgentCredential {
+	rows := make([]templates.AgentCredential, len(credentials))
+	for i, c := range credentials {
+		rows[i] = templates.AgentCredential{
+			Connector: c.ConnectorName,
+			Href:      shell.AccountPath(c.ConnectorSlug, a.Slug),
+			State:     shell.CredentialState(ctx, c.AuthType, c.Status),
+		}
+	}
+	return rows
+}

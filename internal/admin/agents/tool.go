@@ -1,0 +1,141 @@
+package agents
+
+import (
+	"context"
+	"net/http"
+
+	"patchbay/internal/admin/shell"
+	toolpages "patchbay/internal/admin/tools"
+	"patchbay/internal/agentview"
+	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
+	"patchbay/internal/store"
+	"patchbay/web/templates"
+)
+
+// agentTool explains why an agent may or may not call a tool, and what to do about it. The tool is named as the
+// agent sees it.
+func (h *Handler) agentTool(w http.ResponseWriter, r *http.Request) error {
+	exposed := shell.PathValue(r, "exposed")
+	var a connectors.Agent
+	var why agentview.ToolAccess
+	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if a, err = tx.Agent(r.Context(), shell.PathRef(r, "id")); err != nil {
+			return err
+		}
+		why, err = h.Access.WhyIn(r.Context(), tx, a.ID, exposed)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	frame := h.NewFrame(r, templates.NavAgents,
+		shell.NewCrumb(i18n.T(r.Context(), "Agents"), "/agents"), shell.NewCrumb(a.Name, shell.AgentPath(a.Slug)+"/tools"),
+		templates.Crumb{Text: shell.ShortenText(exposed, shell.MaxName), Mono: true})
+	return h.Respond.Page(w, r, http.StatusOK, templates.AgentTool(templates.AgentToolPage{
+		Frame:   frame,
+		Head:    agentHead(r.Context(), a, templates.AgentToolsTab),
+		Exposed: shell.ShortenText(exposed, shell.MaxName),
+		State:   whyState(r.Context(), why),
+		Why:     whySentence(r.Context(), why),
+		Advice:  i18n.TranslateKnown(r.Context(), why.Advice),
+		Links:   whyLinks(r.Context(), a, why, frame.Can),
+		Facts:   h.whyFacts(r.Context(), why),
+	}))
+}
+
+func whyState(ctx context.Context, w agentview.ToolAccess) templates.State {
+	switch {
+	case w.Callable && w.NeedsApproval:
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Asks a person")}
+	case w.Callable:
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Callable")}
+	case w.State == agentview.StateOK:
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "No credential")}
+	case w.State == agentview.StateUnknown:
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Unknown")}
+	case w.State == agentview.StateAgentDisabled:
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Agent disabled")}
+	default:
+		return templates.State{Kind: templates.StateBad, Text: blockedReason(ctx, w.State)}
+	}
+}
+
+// whySentence says what a call would do.
+func whySentence(ctx context.Context, w agentview.ToolAccess) string {
+	switch {
+	case w.Listed && w.Callable && w.NeedsApproval:
+		return i18n.T(ctx, "The agent sees the tool. A call of it waits for a person.")
+	case w.Listed && w.Callable:
+		return i18n.T(ctx, "The agent sees the tool, and a call of it goes ahead.")
+	case w.Listed:
+		return i18n.T(ctx, "The agent sees the tool, and a call of it is refused.")
+	default:
+		return i18n.T(ctx, "The agent does not see the tool, and cannot call it.")
+	}
+}
+
+// whyLinks lead to the pages where the cause can be changed.
+func whyLinks(ctx context.Context, a connectors.Agent, w agentview.ToolAccess, can templates.Permissions) []templates.Link {
+	if w.Connector == "" {
+		return nil
+	}
+	var links []templates.Link
+	if can.Manage {
+		links = append(links, templates.Link{Text: i18n.T(ctx, "Change the grant"), Href: grantPath(a.Slug, w.Connector)})
+	}
+	if w.State == agentview.StateOK && !w.Callable {
+		links = append(links, templates.Link{Text: i18n.T(ctx, "Open the credentials"), Href: shell.CredentialsPath(w.Connector)})
+	}
+	text := i18n.T(ctx, "Open the tool")
+	if w.Callable && can.Sync {
+		text = i18n.T(ctx, "Try it")
+	}
+	return append(links, templates.Link{Text: text, Href: shell.ToolPath(w.Connector, w.Tool) + "?agent=" + a.Slug})
+}
+
+func (h *Handler) whyFacts(ctx context.Context, w agentview.ToolAccess) []templates.Fact {
+	facts := []templates.Fact{
+		{Label: i18n.T(ctx, "Sees it"), Value: yesNo(ctx, w.Listed)},
+		{Label: i18n.T(ctx, "May call it"), Value: yesNo(ctx, w.Callable)},
+	}
+	if w.Connector == "" {
+		return facts
+	}
+	facts = append(facts,
+		templates.Fact{Label: i18n.T(ctx, "Connector"), Value: w.Connector, Href: shell.ConnectorPath(w.Connector)},
+		templates.Fact{Label: i18n.T(ctx, "Tool"), Value: shell.ShortenText(w.Tool, shell.MaxName), Mono: true},
+		templates.Fact{Label: i18n.T(ctx, "Asks a person"), Value: yesNo(ctx, w.NeedsApproval)},
+	)
+	if w.AllowedUntil != nil {
+		until := shell.NewWhen(ctx, *w.AllowedUntil, h.Now())
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Allowed until"), When: &until})
+	}
+	facts = append(facts, toolpages.UncheckedFacts(ctx, w.Unchecked)...)
+	if w.Credential.Owner == "" {
+		return facts
+	}
+	return append(facts, templates.Fact{Label: i18n.T(ctx, "Credential"), Value: credentialWhy(ctx, w.Credential)})
+}
+
+var ownerNames = map[string]i18n.Key{"shared": "shared", "agent": "the agent's own", "none": "none needed"}
+
+// credentialWhy says which credential a call uses, and its state.
+func credentialWhy(ctx context.Context, c agentview.CredentialAccess) string {
+	owner := i18n.T(ctx, ownerNames[c.Owner])
+	switch {
+	case c.Owner == "none":
+		return owner
+	case c.Status == "missing":
+		return i18n.T(ctx, "%s, not set", owner)
+	default:
+		return owner + ", " + i18n.Lower(ctx, shell.CredentialState(ctx, "", connectors.CredentialStatus(c.Status)).Text)
+	}
+}
+
+func yesNo(ctx context.Context, yes bool) string {
+	if yes {
+		return i18n.T(ctx, "yes")
+	}
+	return i18n.T(ctx, "no")
+}

@@ -1,0 +1,42 @@
+package calls
+
+import (
+	"strings"
+	"testing"
+
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/connectors"
+)
+
+func TestACallSaysHowFarItIs(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		told          connectors.CallProgress
+		text, percent string
+	}{
+		{connectors.CallProgress{}, "", ""},
+		{connectors.CallProgress{Message: "thinking"}, "At work: “thinking”", ""},
+		{connectors.CallProgress{Done: new(0.0)}, "At 0", ""},
+		{connectors.CallProgress{Done: new(3.0), Total: 10, Message: "copying"}, "3 of 10: “copying”", "30"},
+		{connectors.CallProgress{Done: new(0.5), Total: 1}, "0.5 of 1", "50"},
+		{connectors.CallProgress{Done: new(12345678.0), Total: 1e9}, "12,345,678 of 1,000,000,000", "1"},
+		{connectors.CallProgress{Done: new(12.0), Total: 10}, "12 of 10", "100"},
+		{connectors.CallProgress{Done: new(-1e300), Total: -4}, "At -1e+300", ""},
+		{connectors.CallProgress{Done: new(1e300), Total: 1e-300}, "1e+300 of 1e-300", "100"},
+		{connectors.CallProgress{Done: new(1.0), Message: "a\u202eb\x00" + strings.Repeat("x", 500)}, "At 1: “" + shell.ShortenText("a\u202eb\x00"+strings.Repeat("x", 500), shell.MaxNote) + "”", ""},
+	} {
+		if have := ServerProgress(t.Context(), &tc.told); have != tc.text {
+			t.Errorf("%+v: %q, want %q", tc.told, have, tc.text)
+		}
+		if have := percentDone(&tc.told); have != tc.percent {
+			t.Errorf("%+v: %q percent, want %q", tc.told, have, tc.percent)
+		}
+	}
+	if ServerProgress(t.Context(), nil) != "" || percentDone(nil) != "" {
+		t.Error("a call of which nothing was told says how far it is")
+	}
+	both := connectors.ToolCall{Task: []byte(`{"status":"working","statusMessage":"page 3"}`), Progress: &connectors.CallProgress{Done: new(1.0)}}
+	if have := callProgress(t.Context(), both); have != "At work: “page 3”" {
+		t.Errorf("a task's word does not come first: %q", have)
+	}
+}

@@ -1,0 +1,252 @@
+package calls
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
+	"patchbay/web/templates"
+)
+
+// CallRow shows a call in a table.
+func CallRow(ctx context.Context, c connectors.ToolCall, can templates.Permissions, now time.Time) templates.CallRow {
+	row := templates.CallRow{
+		ID:        c.ID.String(),
+		Href:      shell.CallPath(c.ID),
+		Tool:      shell.ShortenText(c.Tool, shell.MaxName),
+		Agent:     c.AgentSlug,
+		Connector: c.ConnectorSlug,
+		State:     CallState(ctx, c.Status),
+		Reason:    CallReason(ctx, c),
+		Started:   shell.NewWhen(ctx, c.StartedAt, now),
+		Duration:  shell.FormatDuration(ctx, callDuration(c, now)),
+	}
+	if c.Kind != connectors.CallTool {
+		row.Kind = string(c.Kind)
+	}
+	if c.Status.Ended() {
+		return row
+	}
+	row.Since, row.Progress = c.StartedAt.UTC().Format(time.RFC3339Nano), callProgress(ctx, c)
+	row.Percent = percentDone(c.Progress)
+	if can.Sync {
+		row.Cancel = shell.CallPath(c.ID) + "/cancel"
+	}
+	return row
+}
+
+// callDuration is the duration of a call, up to now if it runs.
+func callDuration(c connectors.ToolCall, now time.Time) time.Duration {
+	if c.Status.Ended() {
+		return c.Duration
+	}
+	return max(0, now.Sub(c.StartedAt))
+}
+
+// CallState is a call's status as a mark.
+func CallState(ctx context.Context, s connectors.CallStatus) templates.State {
+	switch s {
+	case connectors.CallPendingApproval:
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Waits for a person")}
+	case connectors.CallRunning:
+		return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Running")}
+	case connectors.CallSuccess:
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Success")}
+	case connectors.CallError:
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Error")}
+	case connectors.CallDenied:
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Denied")}
+	default:
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Cancelled")}
+	}
+}
+
+// CallReason says why a call did not succeed; empty if it did or has not ended.
+func CallReason(ctx context.Context, c connectors.ToolCall) string {
+	switch {
+	case c.Undelivered():
+		return i18n.TranslateKnown(ctx, c.ErrorMessage)
+	case c.Status != connectors.CallError && c.Status != connectors.CallDenied:
+		return ""
+	case c.ErrorMessage != "":
+		return shell.ShortenText(i18n.TranslateKnown(ctx, c.ErrorMessage), shell.MaxDescription)
+	default:
+		return outcomeName(ctx, c.Outcome)
+	}
+}
+
+// outcomeName words a call's outcome.
+func outcomeName(ctx context.Context, o connectors.CallOutcome) string {
+	switch o {
+	case connectors.OutcomeOK:
+		return i18n.T(ctx, "A result")
+	case connectors.OutcomeToolError:
+		return i18n.T(ctx, "The tool reports an error")
+	case connectors.OutcomeRPCError:
+		return i18n.T(ctx, "The server refused the request")
+	case connectors.OutcomeTransport:
+		return i18n.T(ctx, "The server did not answer as it should")
+	case connectors.OutcomeRefused:
+		return i18n.T(ctx, "Refused before anything was sent")
+	case connectors.OutcomeDenied:
+		return i18n.T(ctx, "Denied by a person")
+	case connectors.OutcomeCancelled:
+		return i18n.T(ctx, "Cancelled")
+	case connectors.OutcomeLost:
+		return i18n.T(ctx, "Unknown: Patchbay stopped meanwhile")
+	default:
+		return ""
+	}
+}
+
+func sourceName(ctx context.Context, s connectors.CallSource) string {
+	switch s {
+	case connectors.SourceGateway:
+		return i18n.T(ctx, "The gateway")
+	case connectors.SourceAPI:
+		return i18n.T(ctx, "The API")
+	default:
+		return i18n.T(ctx, "The dashboard")
+	}
+}
+
+// callStatuses are the statuses that the filter offers.
+var callStatuses = []connectors.CallStatus{
+	connectors.CallRunning, connectors.CallPendingApproval, connectors.CallSuccess, connectors.CallError, connectors.CallDenied, connectors.CallCancelled,
+}
+
+func callStatusOptions(ctx context.Context) []templates.Option {
+	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "All states")}}
+	for _, s := range callStatuses {
+		options = append(options, templates.Option{Value: string(s), Label: CallState(ctx, s).Text})
+	}
+	return options
+}
+
+// callFacts are a call's metadata, without its content.
+func callFacts(ctx context.Context, c connectors.ToolCall, now time.Time) []templates.Fact {
+	started := shell.NewWhen(ctx, c.StartedAt, now)
+	facts := []templates.Fact{
+		{Label: i18n.T(ctx, "Agent"), Value: c.AgentSlug, Href: linkIf(c.AgentID != nil, shell.AgentPath(c.AgentSlug))},
+		{Label: i18n.T(ctx, "Connector"), Value: c.ConnectorSlug, Href: linkIf(c.ConnectorID != nil, shell.ConnectorPath(c.ConnectorSlug))},
+		{Label: i18n.T(ctx, "Came by"), Value: sourceName(ctx, c.Source)},
+		{Label: i18n.T(ctx, "Started"), When: &started},
+	}
+	add := func(ok bool, f templates.Fact) {
+		if ok {
+			facts = append(facts, f)
+		}
+	}
+	add(c.ExposedName != c.Tool, templates.Fact{Label: i18n.T(ctx, "Called as"), Value: shell.ShortenText(c.ExposedName, shell.MaxName), Mono: true, Copy: true})
+	add(c.Caller != "", templates.Fact{Label: i18n.T(ctx, "Called by"), Value: c.Caller})
+	add(c.Address.IsValid(), templates.Fact{Label: i18n.T(ctx, "Address"), Value: c.From(), Mono: true})
+	add(c.RequestID != "", templates.Fact{Label: i18n.T(ctx, "Request"), Value: c.RequestID, Mono: true, Copy: true})
+	add(c.Outcome != connectors.OutcomeNone, templates.Fact{Label: i18n.T(ctx, "Outcome"), Value: outcomeName(ctx, c.Outcome)})
+	add(c.Status.Ended() && c.Status != connectors.CallSuccess && c.Progress != nil, templates.Fact{Label: i18n.T(ctx, "Last progress"), Value: ServerProgress(ctx, c.Progress)})
+	add(c.ErrorCode != "", templates.Fact{Label: i18n.T(ctx, "Code"), Value: c.ErrorCode, Mono: true})
+	add(c.ApprovedBy != "", templates.Fact{Label: i18n.T(ctx, "Approved by"), Value: c.ApprovedBy})
+	add(true, templates.Fact{Label: i18n.T(ctx, "Sent"), Value: shell.FormatBytes(ctx, c.RequestBytes)})
+	add(c.Status.Ended(), templates.Fact{Label: i18n.T(ctx, "Received"), Value: shell.FormatBytes(ctx, c.ResponseBytes)})
+	if c.CredentialID != nil {
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Credential"), Value: c.CredentialID.String(), Mono: true, Href: linkIf(c.ConnectorID != nil, shell.CredentialsPath(c.ConnectorSlug))})
+	}
+	if c.TokenID != nil {
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Token"), Value: c.TokenID.String(), Mono: true, Href: linkIf(c.AgentID != nil, shell.AgentPath(c.AgentSlug)+"/connect")})
+	}
+	if c.Definition != nil {
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Definition"), Value: c.Definition.String()[:16], Mono: true, Href: linkIf(c.ConnectorID != nil, shell.ToolPath(c.ConnectorSlug, c.Tool))})
+	}
+	return append(facts, templates.Fact{Label: i18n.T(ctx, "ID"), Value: c.ID.String(), Mono: true, Copy: true})
+}
+
+func linkIf(exists bool, href string) string {
+	if exists {
+		return href
+	}
+	return ""
+}
+
+// CallDetail shows a call as far as can allows.
+func CallDetail(ctx context.Context, asset templates.Assets, c connectors.ToolCall, history connectors.CallHistory, can templates.Permissions, now time.Time) templates.CallDetail {
+	d := templates.CallDetail{
+		Asset: asset, Call: CallRow(ctx, c, can, now), Facts: callFacts(ctx, c, now),
+		Attention: callAttention(ctx, c), Arguments: callArguments(ctx, c, history, can),
+	}
+	if can.Sync && c.Kind == connectors.CallTool && c.ConnectorID != nil && c.AgentID != nil && len(c.Arguments) > 0 {
+		d.Again = &templates.Link{Text: i18n.T(ctx, "Try it again"), Href: shell.ToolPath(c.ConnectorSlug, c.Tool) + "?call=" + c.ID.String()}
+	}
+	if c.Status == connectors.CallSuccess || c.IsError {
+		d.Result = callResult(ctx, c, history, can)
+	}
+	return d
+}
+
+// callAttention says what is wrong with a call or needs a decision.
+func callAttention(ctx context.Context, c connectors.ToolCall) *templates.Attention {
+	switch c.Status {
+	case connectors.CallPendingApproval:
+		return &templates.Attention{
+			Kind: templates.StateWarn, Title: i18n.T(ctx, "It waits for a person"), Text: i18n.T(ctx, "Nothing was sent to the server yet."),
+			Action: &templates.Link{Text: i18n.T(ctx, "Open the approval"), Href: shell.ApprovalPath(c.ID)},
+		}
+	case connectors.CallError, connectors.CallDenied:
+		return &templates.Attention{Kind: templates.StateBad, Title: CallState(ctx, c.Status).Text, Text: CallReason(ctx, c)}
+	default:
+		return nil
+	}
+}
+
+func callArguments(ctx context.Context, c connectors.ToolCall, history connectors.CallHistory, can templates.Permissions) templates.Content {
+	if c.Withheld {
+		return templates.Content{Note: withheldNote(ctx, can)}
+	}
+	if len(c.Arguments) > 0 {
+		return templates.Content{JSON: shell.IndentJSON(ctx, c.Arguments, shell.MaxPageJSON)}
+	}
+	return templates.Content{Note: notStoredNote(ctx, c.RequestBytes, history, i18n.T(ctx, "The call had no arguments."))}
+}
+
+// notStoredNote says why a content was not stored.
+func notStoredNote(ctx context.Context, size int64, history connectors.CallHistory, otherwise string) string {
+	switch {
+	case size == 0:
+		return otherwise
+	case history == connectors.HistoryNone:
+		return i18n.T(ctx, "Not kept (%s): the organisation's settings say what calls keep.", shell.FormatBytes(ctx, size))
+	default:
+		return i18n.T(ctx, "Not kept (%s).", shell.FormatBytes(ctx, size))
+	}
+}
+
+// withheldNote says why stored arguments and results are not shown. Event streams omit them for auditors too,
+// since reading them is audited.
+func withheldNote(ctx context.Context, can templates.Permissions) string {
+	if can.Bodies {
+		return i18n.T(ctx, "Load the page again to read this. It is put on record that you do.")
+	}
+	return i18n.T(ctx, "What is kept of this is for your organisation's auditors.")
+}
+
+func callResult(ctx context.Context, c connectors.ToolCall, history connectors.CallHistory, can templates.Permissions) *templates.Result {
+	facts := shell.FormatDuration(ctx, c.Duration) + " · " + shell.FormatBytes(ctx, c.ResponseBytes)
+	if c.Withheld {
+		return &templates.Result{Facts: facts, State: CallState(ctx, c.Status), Note: withheldNote(ctx, can)}
+	}
+	if len(c.Content) == 0 && len(c.Structured) == 0 {
+		v := templates.Result{Facts: facts, Note: notStoredNote(ctx, c.ResponseBytes, history, i18n.T(ctx, "The result is empty."))}
+		v.State = CallState(ctx, c.Status)
+		return &v
+	}
+	r := ToolResult{Structured: c.Structured}
+	_ = r.Content.UnmarshalJSON(c.Content) // invalid content is shown as empty
+	r.IsError.Value = c.IsError
+	v := ResultView(ctx, r, func(n int) string { return fmt.Sprintf("%s/pictures/%d", shell.CallPath(c.ID), n) })
+	v.Facts = facts
+	if c.Truncated {
+		v.Note = i18n.T(ctx, "Only the beginning is kept: the history holds 200,000 bytes of a call. The agent got all.")
+	}
+	return &v
+}

@@ -1,0 +1,41 @@
+package catalog
+
+import (
+	"context"
+	"net/http"
+
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/catalog"
+	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
+	"patchbay/internal/respond"
+)
+
+// catalogAdd creates a connector from a catalog entry and leads to its next step.
+func (h *Handler) catalogAdd(w http.ResponseWriter, r *http.Request) error {
+	c, e, err := h.Registry.AddOffer(r.Context(), shell.Actor(r), shell.PathValue(r, "slug"))
+	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
+		return h.Respond.Back(w, r, "/catalog", respond.Flash{Kind: respond.Alert, Text: problem.Message})
+	}
+	if err != nil {
+		return err
+	}
+	to, next := nextStepAfterAdd(r.Context(), c, e)
+	return h.Respond.Back(w, r, to, respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "'%s' is added. %s", c.Name, next)})
+}
+
+// nextStepAfterAdd is the page where a new connector gets what it lacks, and a sentence about it.
+func nextStepAfterAdd(ctx context.Context, c connectors.Connector, e catalog.Entry) (to, next string) {
+	switch {
+	case e.OwnClient:
+		return shell.ConnectorPath(c.Slug) + "/settings", e.Note
+	case c.Auth.Type == connectors.AuthOAuth2:
+		return shell.CredentialsPath(c.Slug), i18n.T(ctx, "Connect it.")
+	case c.Auth.Type == connectors.AuthNone:
+		return shell.ConnectorPath(c.Slug), i18n.T(ctx, "Sync it to read its tools.")
+	case e.Note != "":
+		return shell.CredentialsPath(c.Slug), i18n.T(ctx, "Set its credential.") + " " + e.Note
+	default:
+		return shell.CredentialsPath(c.Slug), i18n.T(ctx, "Set its credential.")
+	}
+}

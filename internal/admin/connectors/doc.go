@@ -1,0 +1,2 @@
+// Package connectors serves the pages of connectors: list, overview, form, connection test, import, syncs.
+package connectors

@@ -1,0 +1,40 @@
+package connectors
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/clientconfig"
+	"patchbay/internal/fault"
+)
+
+// connectorExport sends the connectors as an MCP client's configuration file, without secrets.
+func (h *Handler) connectorExport(w http.ResponseWriter, r *http.Request) error {
+	client := clientconfig.Generic
+	if named := r.URL.Query().Get("client"); named != "" {
+		client = clientconfig.Client(named)
+	}
+	if !slices.Contains(clientconfig.Clients, client) {
+		return fault.Errorf(fault.NotFound, "There is no such client.")
+	}
+	file, err := h.Registry.Export(r.Context(), shell.Actor(r), client)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(file); err != nil {
+		return fmt.Errorf("encode an export: %w", err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Disposition", `attachment; filename="`+client.FileName()+`"`)
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(out.Bytes()) // a write error means that the browser is gone
+	return nil
+}

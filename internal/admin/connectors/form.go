@@ -1,0 +1,177 @@
+package connectors
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
+	"patchbay/web/templates"
+)
+
+// draftForm is the form of a draft.
+func draftForm(d connectors.Draft) templates.Form {
+	values := map[string]string{
+		"name":             d.Name,
+		"slug":             d.Slug,
+		"description":      d.Description,
+		"transport":        string(d.Transport),
+		"url":              d.URL,
+		"headers":          headerLines(d.Headers),
+		"credential_mode":  string(d.CredentialMode),
+		"auth.type":        string(d.Auth.Type),
+		"auth.header":      d.Auth.Header,
+		"timeout_ms":       strconv.FormatInt(d.Timeout.Milliseconds(), 10),
+		"retry_attempts":   strconv.Itoa(d.RetryAttempts),
+		"sync_interval_s":  strconv.Itoa(int(d.SyncInterval.Seconds())),
+		"calls_per_minute": strconv.Itoa(d.CallsPerMinute),
+		"listen":           string(d.Listen),
+		"tool_changes":     string(d.ToolChanges),
+
+		"max_definition_age_s": strconv.Itoa(int(d.DefinitionAge.Seconds())),
+	}
+	if d.Enabled {
+		values["enabled"] = "true"
+	}
+	maps.Copy(values, oauthValues(d.OAuth))
+	maps.Copy(values, programValues(d.Command))
+	return templates.Form{Values: values}
+}
+
+func headerLines(headers map[string]string) string {
+	var lines strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		lines.WriteString(name + ": " + headers[name] + "\n")
+	}
+	return lines.String()
+}
+
+// readDraft reads a connector from the form. A missing field keeps its value from before.
+func readDraft(ctx context.Context, f shell.PostedForm, before connectors.Draft) (connectors.Draft, error) {
+	d := before
+	p := DraftParser{Form: f}
+	p.readText("name", &d.Name)
+	p.readText("slug", &d.Slug)
+	p.readText("description", &d.Description)
+	p.readText("url", &d.URL)
+	if f.Values.Has("transport") {
+		d.Transport = connectors.Transport(f.Text("transport"))
+	}
+	if f.Values.Has("credential_mode") {
+		d.CredentialMode = connectors.CredentialMode(f.Text("credential_mode"))
+	}
+	if f.Values.Has("listen") {
+		d.Listen = connectors.ListenPolicy(f.Text("listen"))
+	}
+	if f.Values.Has("tool_changes") {
+		d.ToolChanges = connectors.ToolChangePolicy(f.Text("tool_changes"))
+	}
+	if f.Values.Has("auth.type") {
+		d.Auth = connectors.Auth{Type: connectors.AuthType(f.Text("auth.type"))}
+	}
+	d.OAuth = p.readOAuth(ctx, before.OAuth).For(d.Auth.Type)
+	if f.Values.Has("enabled") {
+		d.Enabled = f.Checked("enabled")
+	}
+	// The field is in the form for every type, but applies to this one only.
+	if d.Auth.Type == connectors.AuthAPIKey && f.Values.Has("auth.header") {
+		d.Auth.Header = f.Text("auth.header")
+	}
+	p.readProgram(ctx, &d)
+	p.readHeaders(ctx, &d.Headers)
+	p.ReadDuration("timeout_ms", time.Millisecond, &d.Timeout)
+	p.ReadDuration("sync_interval_s", time.Second, &d.SyncInterval)
+	p.ReadDuration("max_definition_age_s", time.Second, &d.DefinitionAge)
+	p.readNumber("retry_attempts", &d.RetryAttempts)
+	p.readNumber("calls_per_minute", &d.CallsPerMinute)
+	return d, fault.InvalidFields(p.Problems...)
+}
+
+// ReadSecrets reads a connector's secrets, or an agent's from the fields with prefix. It ignores fields of
+// other types: without script the form has them all, and a browser may fill them in. A client id is part of an
+// agent's secret, but a setting of the connector.
+func ReadSecrets(f shell.PostedForm, t connectors.AuthType, prefix string) connectors.Secret {
+	var ownClient string
+	if prefix == "" {
+		ownClient = f.Text("client_id")
+	}
+	switch t {
+	case connectors.AuthBearer:
+		return connectors.Secret{Token: f.Secret(prefix + "token")}
+	case connectors.AuthAPIKey:
+		return connectors.Secret{Key: f.Secret(prefix + "key")}
+	case connectors.AuthBasic:
+		return connectors.Secret{Username: f.Text(prefix + "username"), Password: f.Secret(prefix + "password")}
+	case connectors.AuthOAuth2:
+		return connectors.Secret{ClientSecret: f.Secret(prefix + "client_secret")}
+	case connectors.AuthClientCredentials:
+		return connectors.Secret{ClientID: ownClient, ClientSecret: f.Secret(prefix + "client_secret")}
+	case connectors.AuthPrivateKeyJWT:
+		return connectors.Secret{ClientID: ownClient, PrivateKey: f.Secret(prefix + "private_key")}
+	default:
+		return connectors.Secret{}
+	}
+}
+
+// DraftParser parses form fields and collects errors.
+type DraftParser struct {
+	Form     shell.PostedForm
+	Problems []fault.Field
+}
+
+func (p *DraftParser) addProblem(name, message string) {
+	p.Problems = append(p.Problems, fault.Field{Location: name, Message: message})
+}
+
+func (p *DraftParser) readText(name string, to *string) {
+	if p.Form.Values.Has(name) {
+		*to = p.Form.Text(name)
+	}
+}
+
+func (p *DraftParser) readNumber(name string, to *int) {
+	typed := p.Form.Text(name)
+	if typed == "" {
+		return
+	}
+	n, err := strconv.ParseInt(typed, 10, 32)
+	if err != nil {
+		p.addProblem(name, "This is not a whole number.")
+		return
+	}
+	*to = int(n)
+}
+
+// ReadDuration reads a number of units into to, and notes a wrong one.
+func (p *DraftParser) ReadDuration(name string, unit time.Duration, to *time.Duration) {
+	n := int(*to / unit)
+	p.readNumber(name, &n)
+	*to = time.Duration(n) * unit
+}
+
+func (p *DraftParser) readHeaders(ctx context.Context, to *map[string]string) {
+	if !p.Form.Values.Has("headers") {
+		return
+	}
+	headers := map[string]string{}
+	for line := range strings.Lines(p.Form.Values.Get("headers")) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		name, value, found := strings.Cut(line, ":")
+		name = strings.TrimSpace(name)
+		if _, twice := headers[name]; twice || !found || name == "" {
+			p.addProblem("headers", i18n.T(ctx, "Each line is one header, as X-Team: eu, and each name stands once."))
+			return
+		}
+		headers[name] = strings.TrimSpace(value)
+	}
+	*to = headers
+}

@@ -1,0 +1,50 @@
+package connectors
+
+import (
+	"net/http"
+
+	"patchbay/internal/admin/shell"
+	toolpages "patchbay/internal/admin/tools"
+	"patchbay/internal/manage"
+	"patchbay/internal/toolcall"
+	"patchbay/internal/toolsync"
+)
+
+// Handler serves the pages of connectors and their syncs. All fields are required.
+type Handler struct {
+	*shell.Shell
+
+	Calls       *toolcall.Executor
+	ProgramSync http.Handler // serves POST /connectors/{id}/sync_tools for programs; nil: only browsers are served
+	Registry    *manage.Registry
+	Syncer      *toolsync.Syncer
+
+	ToolPages *toolpages.Handler
+}
+
+// Mount adds the routes.
+func (h *Handler) Mount(r shell.Routes) {
+	r.Viewers.Get("/connectors", h.connectorList)
+	r.Viewers.Get("/connectors/export", h.connectorExport)
+	r.Viewers.Get("/connectors/{id}", h.connectorShow)
+	r.Viewers.Get("/connectors/{id}/tools", h.connectorTools)
+	r.Viewers.Get("/connectors/{id}/runs", h.connectorRuns)
+	r.Viewers.Get("/connectors/{id}/runs/{run}", h.runShow)
+	r.Viewers.Get(shell.FilePrefix+"/connectors", h.connectorFile)
+	r.Viewers.Get(shell.FilePrefix+"/connectors/{id}/runs", h.syncRunFile)
+	r.Members.Post("/sync_tools", h.syncAll)
+	r.Admins.Get("/connectors/new", h.connectorNew)
+	r.Admins.Post("/connectors", h.connectorCreate)
+	r.Admins.Post("/connectors/test", h.connectorTest)
+	r.Admins.Get("/connectors/import", h.connectorImportNew)
+	r.Admins.Post("/connectors/import", h.connectorImport)
+	r.Admins.Post("/connectors/import/preview", h.connectorImportPreview)
+	r.Admins.Get("/connectors/{id}/settings", h.connectorSettings)
+	r.Admins.Post("/connectors/{id}", h.connectorSave)
+	r.Admins.Post("/connectors/{id}/enabled", h.connectorEnable)
+	r.Admins.Post("/connectors/{id}/listen", h.connectorListen)
+	r.Admins.Post("/connectors/{id}/delete", h.connectorDelete)
+}
+
+// MountSync adds the route that programs share with browsers.
+func (h *Handler) MountSync(g shell.Group) { g.Post("/connectors/{id}/sync_tools", h.connectorSync) }

@@ -1,0 +1,121 @@
+package connectors
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
+	"patchbay/internal/store"
+	"patchbay/web/templates"
+)
+
+// runsOnOverview is the number of recent runs on the overview.
+const runsOnOverview = 5
+
+// connectorOverview is what a connector's overview combines.
+type connectorOverview struct {
+	connector  connectors.Connector
+	runs       store.List[connectors.SyncRun]
+	hours      []connectors.HealthHour
+	agents     map[connectors.AgentID]string
+	stream     connectors.Listening
+	listenable bool // the server announces changes
+	requests   []connectors.SyncRequest
+}
+
+func (h *Handler) loadConnectorOverview(r *http.Request, tx *store.Tenant) (o connectorOverview, err error) {
+	if o.connector, err = tx.Connector(r.Context(), shell.PathRef(r, "id")); err != nil {
+		return o, err
+	}
+	if o.runs, err = tx.SyncRuns(r.Context(), o.connector.ID, store.Page{Limit: runsOnOverview}); err != nil {
+		return o, err
+	}
+	if o.hours, err = tx.ConnectorHealth(r.Context(), o.connector.ID, h.Now().Add(-shell.Week)); err != nil {
+		return o, err
+	}
+	if o.agents, err = agentNames(r.Context(), tx); err != nil {
+		return o, err
+	}
+	if o.stream, o.listenable, err = listeningState(r.Context(), tx, o.connector); err != nil {
+		return o, err
+	}
+	o.requests, err = lastRequests(r.Context(), tx, o.runs.Items)
+	return o, err
+}
+
+// connectorShow shows a connector's overview.
+func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
+	var o connectorOverview
+	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		o, err = h.loadConnectorOverview(r, tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c := o.connector
+	circuit := h.Calls.Circuit(shell.Actor(r).Tenant.ID, c.ID)
+	frame := h.ConnectorFrame(r, c, i18n.T(r.Context(), "Overview"))
+	page := templates.ConnectorOverviewPage{
+		Frame:        frame,
+		Head:         ConnectorHead(r.Context(), c, templates.TabOverview),
+		Attention:    append(connectorAttention(r.Context(), c, lastQuarantined(o.runs.Items), frame.Can, h.Now()), circuitAttention(r.Context(), circuit, h.Now())...),
+		Stats:        overviewStats(r.Context(), c, h.Now()),
+		Health:       healthLines(r.Context(), c, frame.Can, h.Now()),
+		Charts:       newCharts(r.Context(), o.hours, h.Now()),
+		Server:       serverFacts(r.Context(), c, o.requests),
+		Connection:   append(connectionFacts(r.Context(), c), callingFacts(r.Context(), c, circuit)...),
+		Instructions: shell.CleanText(c.Server.Instructions),
+		Review:       instructionsReview(r.Context(), c),
+	}
+	page.Attention = append(page.Attention, listeningAttention(r.Context(), c, o.stream, frame.Can, h.Now())...)
+	page.Connection = append(page.Connection, listeningFact(r.Context(), o.stream, o.listenable, h.Now()))
+	for _, run := range o.runs.Items {
+		page.Runs = append(page.Runs, syncRunRow(r.Context(), run, c.Slug, o.agents, h.Now()))
+	}
+	return h.Respond.Page(w, r, http.StatusOK, templates.ConnectorOverview(page))
+}
+
+// instructionsReview says that agents get other instructions than the server's; empty if they get the server's.
+func instructionsReview(ctx context.Context, c connectors.Connector) string {
+	switch c.Instructions().Review {
+	case connectors.ReviewChanged:
+		return i18n.T(ctx, "The server changed them. Agents are given what was accepted before, until an admin has looked.")
+	case connectors.ReviewRejected:
+		return i18n.T(ctx, "An admin rejected them. Agents are given what was accepted before.")
+	}
+	return ""
+}
+
+// ConnectorFrame is the frame of a connector's tab.
+func (h *Handler) ConnectorFrame(r *http.Request, c connectors.Connector, tab string) templates.Frame {
+	f := h.NewFrame(r, templates.NavConnectors, shell.NewCrumb(i18n.T(r.Context(), "Connectors"), "/connectors"), shell.NewCrumb(c.Name, ""))
+	f.Title = c.Name + " · " + tab
+	f.Listen = shell.WithQuery("/events", url.Values{"connector": {c.Slug}})
+	return f
+}
+
+func agentNames(ctx context.Context, tenant *store.Tenant) (map[connectors.AgentID]string, error) {
+	list, err := tenant.Agents(ctx, store.Page{Limit: 200})
+	if err != nil {
+		return nil, err
+	}
+	names := make(map[connectors.AgentID]string, len(list.Items))
+	for _, a := range list.Items {
+		names[a.ID] = a.Name
+	}
+	return names, nil
+}
+
+// lastQuarantined is the number of malformed tools in the last list that was read.
+func lastQuarantined(newestFirst []connectors.SyncRun) int {
+	for _, run := range newestFirst {
+		if run.State == connectors.SyncOK {
+			return run.Counts.Quarantined
+		}
+	}
+	return 0
+}

@@ -1,0 +1,35 @@
+package connectors
+
+import (
+	"context"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
+	"patchbay/web/templates"
+)
+
+// sweepEndShownFor is how long the result of a sync of all connectors is shown.
+const sweepEndShownFor = 5 * time.Minute
+
+// SweepView shows the progress of a sync of all connectors; nil if there is nothing to show.
+func SweepView(ctx context.Context, s connectors.BulkSync, now time.Time) *templates.BulkSync {
+	if s.Total == 0 || !s.Open() && now.Sub(s.LastAt) > sweepEndShownFor {
+		return nil
+	}
+	v := &templates.BulkSync{
+		Kind: templates.StateBusy, Title: i18n.T(ctx, "Syncing all connectors"), Open: s.Open(), Done: s.Done(), Total: s.Total,
+		Count: i18n.T(ctx, "%s of %s done", i18n.Number(ctx, s.Done()), i18n.Number(ctx, s.Total)),
+	}
+	if s.Failed > 0 {
+		v.Failed = &templates.Link{Text: i18n.T(ctx, "%s failed", i18n.Number(ctx, s.Failed)), Href: "/connectors?status=error"}
+	}
+	switch {
+	case s.Open():
+	case s.Failed > 0:
+		v.Kind, v.Title = templates.StateWarn, i18n.T(ctx, "All connectors were asked")
+	default:
+		v.Kind, v.Title = templates.StateOK, i18n.T(ctx, "All connectors are synced")
+	}
+	return v
+}

@@ -1,0 +1,96 @@
+package connectors
+
+import (
+	"context"
+	"net/http"
+
+	"patchbay/internal/admin/shell"
+	toolpages "patchbay/internal/admin/tools"
+	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
+	"patchbay/internal/store"
+	"patchbay/web/templates"
+)
+
+// connectorTools lists a connector's tools and its quarantined ones.
+func (h *Handler) connectorTools(w http.ResponseWriter, r *http.Request) error {
+	var (
+		c           connectors.Connector
+		filter      store.ToolFilter
+		form        templates.Form
+		tools       store.List[connectors.Tool]
+		quarantined store.List[connectors.Quarantined]
+		tags        []string
+	)
+	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if c, err = tx.Connector(r.Context(), shell.PathRef(r, "id")); err != nil {
+			return err
+		}
+		filter, form = toolpages.ToolQuery(r, c)
+		if tools, err = tx.Tools(r.Context(), filter); err != nil {
+			return err
+		}
+		if quarantined, err = tx.Quarantined(r.Context(), c.ID, store.Page{}); err != nil {
+			return err
+		}
+		tags, err = tx.ToolTags(r.Context(), c.ID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	page := templates.ConnectorToolsPage{
+		Frame:    h.ConnectorFrame(r, c, i18n.T(r.Context(), "Tools")),
+		Head:     ConnectorHead(r.Context(), c, templates.TabTools),
+		Filter:   form,
+		Filtered: filter.Query != "" || filter.Tag != "" || filter.State != "" || filter.Hint != "",
+		States:   stateOptions(r.Context()),
+		Hints:    hintOptions(r.Context()),
+		Tags:     tagOptions(r.Context(), tags),
+		Count:    shell.FormatCount(r.Context(), len(tools.Items), shell.NewPager(r, tools.Next), "%s tool", "%s tools"),
+		Pager:    shell.NewPager(r, tools.Next),
+		Synced:   c.ToolsLastSyncedAt != nil,
+	}
+	page.Bulk = toolpages.NewToolBulk(r, c, page.Frame.Can)
+	page.Old = staleToolsAttention(r.Context(), c, h.Now())
+	page.Rows = h.ToolPages.ToolViews(r.Context(), tools.Items)
+	for i := range page.Rows {
+		page.Rows[i].Chosen = page.Bulk != nil && page.Bulk.All
+	}
+	for _, q := range quarantined.Items {
+		page.Quarantined = append(page.Quarantined, toolpages.QuarantinedTool(r.Context(), q))
+	}
+	return h.Respond.Page(w, r, http.StatusOK, templates.ConnectorTools(page))
+}
+
+func stateOptions(ctx context.Context) []templates.Option {
+	names := map[connectors.ToolStateFilter]string{
+		connectors.StandingEnabled: i18n.T(ctx, "Enabled"), connectors.StandingDisabled: i18n.T(ctx, "Disabled"), connectors.StandingChanged: i18n.T(ctx, "Changed"),
+		connectors.StandingHeld: i18n.T(ctx, "Held"), connectors.StandingCurated: i18n.T(ctx, "Renamed or re-described"),
+	}
+	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "Any state")}}
+	for _, s := range connectors.ToolStandings {
+		options = append(options, templates.Option{Value: string(s), Label: names[s]})
+	}
+	return options
+}
+
+func hintOptions(ctx context.Context) []templates.Option {
+	names := map[connectors.Hint]string{
+		connectors.HintReadOnly: i18n.T(ctx, "Says read-only"), connectors.HintDestructive: i18n.T(ctx, "Says destructive"),
+		connectors.HintIdempotent: i18n.T(ctx, "Says idempotent"), connectors.HintOpenWorld: i18n.T(ctx, "Says open world"),
+	}
+	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "Any annotation")}}
+	for _, hint := range connectors.ToolHints {
+		options = append(options, templates.Option{Value: string(hint), Label: names[hint]})
+	}
+	return options
+}
+
+func tagOptions(ctx context.Context, tags []string) []templates.Option {
+	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "Any tag")}}
+	for _, tag := range tags {
+		options = append(options, templates.Option{Value: tag, Label: "#" + tag})
+	}
+	return options
+}

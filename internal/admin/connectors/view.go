@@ -1,0 +1,237 @@
+package connectors
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
+	"patchbay/internal/store"
+	"patchbay/web/templates"
+)
+
+// rowWidth is the number of characters that a list row shows of a name or address on a wide screen.
+const rowWidth = 36
+
+// ConnectorRow shows a connector in the list. returnTo is the page to which its actions lead back.
+func ConnectorRow(ctx context.Context, c connectors.Connector, can templates.Permissions, returnTo string, now time.Time) templates.ConnectorRow {
+	row := templates.ConnectorRow{
+		ID:         c.ID.String(),
+		Name:       c.Name,
+		Href:       shell.ConnectorPath(c.Slug),
+		Initial:    shell.InitialLetter(c.Name),
+		URL:        connectorAddress(c),
+		URLUnicode: connectors.UnicodeURL(c.URL),
+		State:      shell.ConnectorState(ctx, c),
+		Credential: shell.CredentialName(ctx, c),
+		Tools:      i18n.Number(ctx, c.ToolCount),
+		LastSync:   shell.NewWhenOrNever(ctx, c.ToolsLastSyncedAt, now),
+		Actions:    can.Sync,
+		CanSync:    can.Sync && c.Enabled,
+		ReturnTo:   returnTo,
+	}
+	if max(utf8.RuneCountInString(c.Name), utf8.RuneCountInString(row.URL)) > rowWidth {
+		row.Whole = c.Name + "\n" + row.URL
+	}
+	if c.Running == nil {
+		row.Remarks = healthRemarks(ctx, c, now)
+	}
+	if c.LastError != nil && c.Running == nil && c.Status != connectors.StatusDisabled {
+		row.Reason = i18n.TranslateKnown(ctx, c.LastError.Message)
+	}
+	if can.Manage && c.Running == nil && lacksAccount(c) {
+		row.Repair = connectLink(ctx, c)
+	}
+	return row
+}
+
+// lacksAccount reports whether a connector waits for an account. It looks at the connector's row alone: after a
+// connection there was a sync.
+func lacksAccount(c connectors.Connector) bool {
+	return c.Auth.Type == connectors.AuthOAuth2 && (c.Status == connectors.StatusNeedsAuth || c.Status == connectors.StatusNeverSynced)
+}
+
+func connectLink(ctx context.Context, c connectors.Connector) *templates.Link {
+	text := i18n.T(ctx, "Connect")
+	if c.ToolsLastSyncedAt != nil {
+		text = i18n.T(ctx, "Reconnect")
+	}
+	if c.CredentialMode == connectors.CredentialPerAgent {
+		return &templates.Link{Text: text, Href: shell.CredentialsPath(c.Slug)}
+	}
+	return &templates.Link{Text: text, Href: shell.AccountPath(c.Slug, "")}
+}
+
+func connectorStats(ctx context.Context, s store.Stats) []templates.Stat {
+	attention := templates.StateOK
+	if s.NeedAttention > 0 {
+		attention = templates.StateBad
+	}
+	return []templates.Stat{
+		{Label: i18n.T(ctx, "Connectors"), Value: i18n.Number(ctx, s.Connectors), Href: "/connectors"},
+		{Label: i18n.T(ctx, "Tools"), Value: i18n.Number(ctx, s.Tools), Href: "/tools"},
+		{Label: i18n.T(ctx, "Need attention"), Value: i18n.Number(ctx, s.NeedAttention), Kind: attention},
+		{Label: i18n.T(ctx, "Never synced"), Value: i18n.Number(ctx, s.ByStatus[connectors.StatusNeverSynced]), Href: "/connectors?status=never_synced"},
+	}
+}
+
+func statusOptions(ctx context.Context) []templates.Option {
+	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "All states")}}
+	for _, s := range []connectors.ConnectorStatus{
+		connectors.StatusOK, connectors.StatusError, connectors.StatusNeedsAuth, connectors.StatusNeverSynced, connectors.StatusDisabled,
+	} {
+		options = append(options, templates.Option{Value: string(s), Label: shell.StatusName(ctx, s)})
+	}
+	return options
+}
+
+// ConnectorHead is the head above a connector's tabs.
+func ConnectorHead(ctx context.Context, c connectors.Connector, tab templates.ConnectorTab) templates.ConnectorHead {
+	return templates.ConnectorHead{
+		ID:          c.ID.String(),
+		Slug:        c.Slug,
+		Name:        c.Name,
+		Initial:     shell.InitialLetter(c.Name),
+		Description: c.Description,
+		URL:         connectorAddress(c),
+		URLUnicode:  connectors.UnicodeURL(c.URL),
+		Href:        shell.ConnectorPath(c.Slug),
+		Tab:         tab,
+		State:       shell.ConnectorState(ctx, c),
+		Enabled:     c.Enabled,
+		ToolCount:   i18n.Number(ctx, c.ToolCount),
+	}
+}
+
+// connectorAttention lists what a person should do about a connector, most urgent first.
+func connectorAttention(ctx context.Context, c connectors.Connector, quarantined int, can templates.Permissions, now time.Time) []templates.Attention {
+	var list []templates.Attention
+	if c.LastError != nil && c.Status != connectors.StatusDisabled {
+		at := shell.NewWhen(ctx, c.LastError.At, now)
+		a := templates.Attention{Kind: templates.StateBad, Title: shell.StatusName(ctx, c.Status), Text: i18n.TranslateKnown(ctx, c.LastError.Message), When: &at}
+		if can.Manage {
+			a.Action = repairLink(ctx, c)
+		}
+		list = append(list, a)
+	}
+	if c.LastError == nil && c.Enabled && c.Running == nil && lacksAccount(c) {
+		a := templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "No account is connected"), Text: i18n.T(ctx, "Connect one, and the tools are read right away.")}
+		if can.Manage {
+			a.Action = connectLink(ctx, c)
+		}
+		list = append(list, a)
+	}
+	if quarantined > 0 {
+		list = append(list, templates.Attention{
+			Kind:   templates.StateWarn,
+			Title:  i18n.N(ctx, quarantined, "%s malformed tool", "%s malformed tools"),
+			Text:   i18n.T(ctx, "The server listed entries that are no tools. They are kept aside; the others arrived."),
+			Action: &templates.Link{Text: i18n.T(ctx, "Show"), Href: shell.ConnectorPath(c.Slug) + "/tools"},
+		})
+	}
+	if !c.Enabled {
+		a := templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "Disabled"), Text: i18n.T(ctx, "It is not synced, and agents cannot use its tools.")}
+		if can.Manage {
+			a.Action = &templates.Link{Text: i18n.T(ctx, "Enable it in the settings"), Href: shell.ConnectorPath(c.Slug) + "/settings#enabled"}
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
+// repairLink leads to the page where a failing connector can be repaired.
+func repairLink(ctx context.Context, c connectors.Connector) *templates.Link {
+	switch {
+	case c.Status != connectors.StatusNeedsAuth || c.Auth.Type == connectors.AuthNone:
+	case c.Auth.Type == connectors.AuthOAuth2:
+		return connectLink(ctx, c)
+	default:
+		return &templates.Link{Text: i18n.T(ctx, "Set the credential"), Href: shell.CredentialsPath(c.Slug)}
+	}
+	return &templates.Link{Text: i18n.T(ctx, "Open the settings"), Href: shell.ConnectorPath(c.Slug) + "/settings"}
+}
+
+// connectionFacts describe a connector's connection, except for what overviewStats has.
+func connectionFacts(ctx context.Context, c connectors.Connector) []templates.Fact {
+	facts := []templates.Fact{
+		{Label: addressName(ctx, c), Value: connectorAddress(c), Mono: true, Copy: true},
+		{Label: i18n.T(ctx, "Transport"), Value: shell.TransportName(ctx, c.Transport)},
+	}
+	facts = append(facts, signInWords(ctx, c)...)
+	if c.Auth.Type == connectors.AuthAPIKey {
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Key header"), Value: KeyHeader(c), Mono: true})
+	}
+	if len(c.EnvNames) > 0 {
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Environment"), Value: strings.Join(c.EnvNames, ", "), Mono: true})
+	}
+	if len(c.Headers) > 0 {
+		names := slices.Sorted(maps.Keys(c.Headers))
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Extra headers"), Value: strings.Join(names, ", "), Mono: true})
+	}
+	return append(facts,
+		templates.Fact{Label: i18n.T(ctx, "Timeout"), Value: i18n.T(ctx, "%s s a request", strconv.FormatFloat(c.Timeout.Seconds(), 'f', -1, 64))},
+		templates.Fact{Label: i18n.T(ctx, "Retries"), Value: i18n.Number(ctx, c.RetryAttempts)},
+		templates.Fact{Label: i18n.T(ctx, "ID"), Value: c.ID.String(), Mono: true, Copy: true},
+	)
+}
+
+// KeyHeader is the header in which a connector's key is sent.
+func KeyHeader(c connectors.Connector) string {
+	if c.Auth.Header == "" {
+		return connectors.DefaultAPIKeyHeader
+	}
+	return c.Auth.Header
+}
+
+func syncRunRow(ctx context.Context, run connectors.SyncRun, slug string, agents map[connectors.AgentID]string, now time.Time) templates.SyncRunRow {
+	row := templates.SyncRunRow{
+		ID:          run.ID.String(),
+		Href:        shell.ConnectorPath(slug) + "/runs/" + run.ID.String(),
+		Trigger:     shell.TriggerName(ctx, run.Trigger),
+		State:       shell.RunState(ctx, run.State),
+		Started:     shell.NewWhen(ctx, run.QueuedAt, now),
+		Added:       run.Counts.Added,
+		Changed:     run.Counts.Changed,
+		Removed:     run.Counts.Removed,
+		Quarantined: run.Counts.Quarantined,
+		Protocol:    run.ProtocolVersion,
+		Error:       i18n.TranslateKnown(ctx, run.ErrorMessage),
+	}
+	if run.StartedAt != nil {
+		row.Started = shell.NewWhen(ctx, *run.StartedAt, now)
+	}
+	if run.FinishedAt != nil {
+		row.Duration = shell.FormatDuration(ctx, run.Duration())
+	}
+	if run.State == connectors.SyncOK {
+		row.Total = i18n.N(ctx, run.Counts.Total, "%s tool", "%s tools")
+	}
+	if run.AgentID != nil {
+		row.Agent = agents[*run.AgentID]
+	}
+	return row
+}
+
+func overviewStats(ctx context.Context, c connectors.Connector, now time.Time) []templates.Stat {
+	synced := shell.NewWhenOrNever(ctx, c.ToolsLastSyncedAt, now)
+	return []templates.Stat{
+		{Label: i18n.T(ctx, "Tools"), Value: i18n.Number(ctx, c.ToolCount), Href: shell.ConnectorPath(c.Slug) + "/tools"},
+		{Label: i18n.T(ctx, "Last sync"), When: &synced},
+		{Label: i18n.T(ctx, "Authentication"), Value: shell.CredentialName(ctx, c)},
+		{Label: i18n.T(ctx, "Schedule"), Value: scheduleText(ctx, c)},
+	}
+}
+
+// scheduleText says when a connector is synced automatically.
+func scheduleText(ctx context.Context, c connectors.Connector) string {
+	if !c.Enabled {
+		return i18n.T(ctx, "off while disabled")
+	}
+	return shell.FormatInterval(ctx, c.SyncInterval)
+}

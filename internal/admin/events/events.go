@@ -1,0 +1,103 @@
+package events
+
+import (
+	"net/http"
+	"time"
+
+	callpages "patchbay/internal/admin/calls"
+	connectorpages "patchbay/internal/admin/connectors"
+	"patchbay/internal/admin/shell"
+	toolpages "patchbay/internal/admin/tools"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+// Limits of open event streams. Each holds a connection and queries the database every few seconds.
+const (
+	maxStreams       = 500 // per process, unless Options says otherwise
+	maxPersonStreams = 10  // per person; each tab has one
+)
+
+const eventStreamType = "text/event-stream"
+
+const (
+	keepAliveInterval    = 15 * time.Second // comment lines between events, so that proxies keep the connection open
+	eventWriteTimeout    = 10 * time.Second // per event; a browser that does not read is disconnected
+	sessionCheckInterval = time.Second      // maximum age of the last session check when an event is sent
+)
+
+// streamEvents streams changes of the page's content as HTML fragments, until the browser disconnects, the
+// server stops, or the session ends. The query parameter on is calls, tasks, call, home, approvals, changes or
+// notices; without it the stream is about connectors. HEAD sends the headers only.
+func (h *Handler) streamEvents(w http.ResponseWriter, r *http.Request) error {
+	if r.Method == http.MethodHead {
+		w.Header().Set("Content-Type", eventStreamType)
+		return nil
+	}
+	release, err := h.acquireStream(*shell.Actor(r).UserID)
+	if err != nil {
+		return err
+	}
+	defer release()
+	s, err := h.newStream(w, r)
+	if err != nil {
+		return err
+	}
+	// A reused connection must not keep the last event's deadline.
+	defer func() { _ = s.control.SetWriteDeadline(time.Time{}) }()
+	if err := s.serveTopic(r); err != nil {
+		// The response has begun, so the error cannot be sent. The browser reconnects and gets it then.
+		h.Log.DebugContext(r.Context(), "event stream ended", "tenant_id", s.actor.Tenant.ID, "error", err)
+	}
+	return nil
+}
+
+// serveTopic runs the stream that the page asked for.
+func (s *stream) serveTopic(r *http.Request) error {
+	tenant := s.actor.Tenant.ID
+	switch query := r.URL.Query(); query.Get("on") {
+	case "calls":
+		calls, stop := s.h.History.Subscribe(tenant)
+		defer stop()
+		return s.pollUpdates(calls, s.callListUpdates(callpages.ReadCallQuery(query)))
+	case "tasks":
+		calls, stop := s.h.History.Subscribe(tenant)
+		defer stop()
+		return s.pollUpdates(calls, s.taskListUpdates(callpages.ReadCallQuery(query)))
+	case "call":
+		calls, stop := s.h.History.Subscribe(tenant)
+		defer stop()
+		return s.pollUpdates(calls, s.callUpdates(connectors.Ref(query.Get("id"))))
+	case "home":
+		return s.pollUpdates(nil, s.needsUpdates())
+	case "approvals":
+		return s.pollUpdates(nil, s.approvalUpdates(query.Get("after")))
+	case "changes":
+		return s.pollUpdates(nil, s.changeListUpdates(toolpages.ReadChangeQuery(query)))
+	case "notices":
+		return s.pollUpdates(nil, s.noticeUpdates(query.Get("after")))
+	default:
+		if err := s.loadPage(r); err != nil {
+			return err
+		}
+		progress, stop := s.h.Syncer.Watch(tenant)
+		defer stop()
+		return s.run(progress)
+	}
+}
+
+// loadPage sets the connectors that the page shows: one, or a page of the list.
+func (s *stream) loadPage(r *http.Request) error {
+	s.filter = connectorpages.ReadConnectorFilter(r)
+	slug := r.URL.Query().Get("connector")
+	if slug == "" {
+		return nil
+	}
+	c, err := s.h.Store.Tenant(s.actor.Tenant.ID).Connector(s.ctx, connectors.Ref(slug))
+	if fault.Is(err, fault.NotFound) { // deleted since; the stream still sends badges
+		return nil
+	}
+	s.filter = store.ConnectorFilter{IDs: []connectors.ConnectorID{c.ID}, Page: store.Page{Limit: 1}}
+	return err
+}

@@ -1,0 +1,12 @@
+package events
+
+import (
+	"testing"
+)
+
+func TestEventsAreFramedLineByLine(t *testing.T) {
+	t.Parallel()
+	if have := string(encodeEvent([]byte("<a>\r\n<b>"))); have != "data: <a>\ndata: <b>\n\n" {
+		t.Errorf("%q", have)
+	}
+}

@@ -1,0 +1,170 @@
+package home
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"patchbay/internal/admin/shell"
+	toolpages "patchbay/internal/admin/tools"
+	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
+	"patchbay/internal/store"
+	"patchbay/web"
+	"patchbay/web/templates"
+)
+
+// MaxNeedsShown bounds the rows of a kind on the home page.
+const MaxNeedsShown = 5
+
+// homeShow is the home page: what needs a person, and figures. The cost of the figures does not depend on the
+// amount of data.
+func (h *Handler) homeShow(w http.ResponseWriter, r *http.Request) error {
+	now := h.Now()
+	var needs connectors.Needs
+	var f connectors.Figures
+	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if needs, err = tx.AttentionItems(r.Context(), MaxNeedsShown); err != nil {
+			return err
+		}
+		f, err = tx.Figures(r.Context(), now.Add(-shell.Week-time.Hour))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	page := templates.HomePage{Frame: h.NewFrame(r, templates.NavHome, shell.NewCrumb(i18n.T(r.Context(), "Home"), ""))}
+	page.Welcome = connectorCount(f) == 0
+	page.Needs = NeedsView(r.Context(), needs, page.Frame.Can, now)
+	page.Figures = figuresView(r.Context(), &f, shell.FindTimeRange(r.URL.Query().Get("period")), now)
+	page.Figures.Resets = page.Frame.Can.Manage
+	page.Frame.Listen = "/events?on=home"
+	return h.Respond.Page(w, r, http.StatusOK, templates.Home(page))
+}
+
+func connectorCount(f connectors.Figures) int {
+	n := 0
+	for _, of := range f.Connectors {
+		n += of
+	}
+	return n
+}
+
+// NeedsView shows what needs a person's attention.
+func NeedsView(ctx context.Context, n connectors.Needs, can templates.Permissions, now time.Time) templates.Needs {
+	view := templates.Needs{Asset: web.Asset}
+	if total := n.Total(); total > 0 {
+		view.Count = i18n.Number(ctx, total)
+	}
+	for _, kind := range connectors.NeedKinds {
+		list := n.Of(kind)
+		if len(list) == 0 {
+			continue
+		}
+		g := needGroup(ctx, kind)
+		g.ID, g.Count = "needs-"+string(kind), i18n.Number(ctx, n.Totals[kind])
+		for _, one := range list {
+			g.Rows = append(g.Rows, needRow(ctx, one, can, now))
+		}
+		view.Groups = append(view.Groups, g)
+	}
+	return view
+}
+
+func needGroup(ctx context.Context, kind connectors.NeedKind) templates.NeedGroup {
+	switch kind {
+	case connectors.NeedApproval:
+		return templates.NeedGroup{
+			Title: i18n.T(ctx, "Calls wait for approval"), Icon: "inbox", Kind: templates.StateWarn, All: templates.Link{Text: i18n.T(ctx, "All approvals"), Href: "/approvals"},
+		}
+	case connectors.NeedAuthorization:
+		return templates.NeedGroup{
+			Title: i18n.T(ctx, "Connectors need authorization"), Icon: "key-round", Kind: templates.StateBad,
+			All: templates.Link{Text: i18n.T(ctx, "All connectors"), Href: "/connectors"},
+		}
+	case connectors.NeedServer:
+		return templates.NeedGroup{
+			Title: i18n.T(ctx, "Connectors are down"), Icon: "circle-alert", Kind: templates.StateBad,
+			All: templates.Link{Text: i18n.T(ctx, "All that fail"), Href: "/connectors?status=error"},
+		}
+	case connectors.NeedRenewal:
+		return templates.NeedGroup{
+			Title: i18n.T(ctx, "Accounts lapse within 72 hours"), Icon: "hourglass", Kind: templates.StateWarn,
+			All: templates.Link{Text: i18n.T(ctx, "All connectors"), Href: "/connectors"},
+		}
+	default:
+		return templates.NeedGroup{
+			Title: i18n.T(ctx, "Changed tools wait"), Icon: "shield-alert", Kind: templates.StateWarn, All: templates.Link{Text: i18n.T(ctx, "All changes"), Href: "/changes"},
+		}
+	}
+}
+
+// needRow is one row, with its action if the person may do it, else with a link.
+func needRow(ctx context.Context, n connectors.Need, can templates.Permissions, now time.Time) templates.NeedRow {
+	row := templates.NeedRow{Name: n.Connector, When: shell.NewWhen(ctx, n.At, now), Since: i18n.T(ctx, "since")}
+	view := templates.Link{Text: i18n.T(ctx, "Look"), Href: shell.ConnectorPath(n.ConnectorSlug)}
+	choose := func(allowed bool, text, href string) templates.Link {
+		if allowed {
+			return templates.Link{Text: text, Href: href}
+		}
+		return view
+	}
+	switch n.Kind {
+	case connectors.NeedApproval:
+		view.Href = "/approvals/" + n.Call.String()
+		row.Name, row.Mono, row.Since = shell.ShortenText(shell.CleanText(n.Tool), shell.MaxName), true, i18n.T(ctx, "asked")
+		row.Line = i18n.T(ctx, "%s asks %s", n.Agent, n.Connector)
+		row.Action = choose(can.Sync, i18n.T(ctx, "Decide"), view.Href)
+	case connectors.NeedAuthorization:
+		row.Line = i18n.TranslateKnown(ctx, n.Reason)
+		if row.Line == "" {
+			row.Line = i18n.T(ctx, "No credential is stored that works.")
+		}
+		row.Action = choose(can.Manage, authorizeWord(ctx, n), authorizePath(n))
+	case connectors.NeedServer:
+		row.Line, row.Action = i18n.TranslateKnown(ctx, n.Reason), templates.Link{Text: i18n.T(ctx, "See why"), Href: view.Href}
+	case connectors.NeedRenewal:
+		row.Line, row.Since = i18n.T(ctx, "The account that all agents share"), i18n.T(ctx, "ends")
+		if n.Agent != "" {
+			row.Line = i18n.T(ctx, "The account of %s", n.Agent)
+		}
+		if n.At.Before(now) {
+			row.Since = i18n.T(ctx, "ended")
+		}
+		row.Action = choose(can.Manage, i18n.T(ctx, "Reconnect"), shell.AccountPath(n.ConnectorSlug, n.AgentSlug))
+	default:
+		view.Href = shell.ReviewedPath(n.ConnectorSlug, n.Tool) + "/changes"
+		row.Name, row.Mono, row.Since = shell.CleanText(toolpages.ChangedName(ctx, n.Tool)), n.Tool != connectors.InstructionsTool, i18n.T(ctx, "seen")
+		row.Line = reviewLine(ctx, n)
+		row.Action = choose(can.Manage, i18n.T(ctx, "Review"), view.Href)
+	}
+	return row
+}
+
+func reviewLine(ctx context.Context, n connectors.Need) string {
+	risk := i18n.T(ctx, riskNames[n.Risk])
+	if n.Again {
+		return i18n.T(ctx, "Changed at %s · %s", n.Connector, risk)
+	}
+	return i18n.T(ctx, "New at %s · %s", n.Connector, risk)
+}
+
+var riskNames = map[string]i18n.Key{"high": "high risk", "low": "low risk", "none": "no risk"}
+
+func authorizeWord(ctx context.Context, n connectors.Need) string {
+	switch {
+	case n.Auth != connectors.AuthOAuth2:
+		return i18n.T(ctx, "Set credential")
+	case n.Again:
+		return i18n.T(ctx, "Reconnect")
+	default:
+		return i18n.T(ctx, "Connect")
+	}
+}
+
+func authorizePath(n connectors.Need) string {
+	if n.Mode == connectors.CredentialPerAgent {
+		return shell.CredentialsPath(n.ConnectorSlug)
+	}
+	return shell.AccountPath(n.ConnectorSlug, "")
+}

@@ -1,0 +1,81 @@
+package home
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
+	"patchbay/web"
+	"patchbay/web/templates"
+)
+
+// fragmentHeader is set by the command palette, which wants its options instead of a page.
+const fragmentHeader = "Patchbay-Part"
+
+// searchShow finds connectors, agents and tools by name, and on its page also pages and actions.
+func (h *Handler) searchShow(w http.ResponseWriter, r *http.Request) error {
+	q := strings.TrimSpace(r.URL.Query().Get("q"))
+	can, verb := shell.ToPermissions(shell.Actor(r).Role), ""
+	if can.Sync {
+		verb = i18n.T(r.Context(), "Sync")
+	}
+	list, err := h.TenantStore(r).Find(r.Context(), q, verb)
+	if err != nil {
+		return err
+	}
+	found := groupResults(r.Context(), list, can)
+	if startsWith(q, verb) {
+		slices.Reverse(found) // "sync linear" puts the sync first
+	}
+	if r.Header.Get(fragmentHeader) == "options" {
+		return h.Respond.Page(w, r, http.StatusOK, templates.FoundOptions(web.Asset, found))
+	}
+	frame := h.NewFrame(r, templates.NavNone, shell.NewCrumb(i18n.T(r.Context(), "Search"), ""))
+	found = append(found, frame.Matching(r.Context(), q)...)
+	n := 0
+	for _, kind := range found {
+		n += len(kind.List)
+	}
+	return h.Respond.Page(w, r, http.StatusOK, templates.Search(templates.SearchPage{
+		Frame: frame, Query: q, Found: found, Count: i18n.N(r.Context(), n, "%s found", "%s found"),
+	}))
+}
+
+// startsWith reports whether q has several words, the first of which is a prefix of verb.
+func startsWith(q, verb string) bool {
+	first, _, several := strings.Cut(q, " ")
+	return several && strings.HasPrefix(strings.ToLower(verb), strings.ToLower(first))
+}
+
+// groupResults groups the results by kind, with a sync for people that may run one. Empty kinds are left out.
+func groupResults(ctx context.Context, found []connectors.Found, can templates.Permissions) []templates.SearchGroup {
+	kinds := []templates.SearchGroup{
+		{ID: "connectors", Title: i18n.T(ctx, "Connectors")}, {ID: "agents", Title: i18n.T(ctx, "Agents")},
+		{ID: "tools", Title: i18n.T(ctx, "Tools")}, {ID: "syncs", Title: i18n.T(ctx, "Sync")},
+	}
+	add := func(kind int, way templates.SearchResult) { kinds[kind].List = append(kinds[kind].List, way) }
+	for _, f := range found {
+		switch f.Kind {
+		case connectors.FoundConnector:
+			add(0, templates.SearchResult{Icon: "plug", Text: f.Name, Href: shell.ConnectorPath(f.Slug)})
+			if can.Sync {
+				add(3, templates.SearchResult{Icon: "refresh-cw", Text: i18n.T(ctx, "Sync %s", f.Name), Action: shell.ConnectorPath(f.Slug) + "/sync_tools"})
+			}
+		case connectors.FoundAgent:
+			add(1, templates.SearchResult{Icon: "bot", Text: f.Name, Href: shell.AgentPath(f.Slug)})
+		case connectors.FoundTool:
+			add(2, templates.SearchResult{Icon: "wrench", Text: f.Name, About: f.OfName, Href: shell.ToolPath(f.OfSlug, f.Slug)})
+		}
+	}
+	var nonEmpty []templates.SearchGroup
+	for _, kind := range kinds {
+		if len(kind.List) > 0 {
+			nonEmpty = append(nonEmpty, kind)
+		}
+	}
+	return nonEmpty
+}

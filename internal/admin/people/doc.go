@@ -1,0 +1,3 @@
+// Package people serves the pages of members and invitations, and of a person's own account, sessions and
+// programs.
+package people

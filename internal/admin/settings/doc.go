@@ -1,0 +1,2 @@
+// Package settings serves the pages of a tenant's settings, single sign-on, API keys, webhooks and the audit log.
+package settings

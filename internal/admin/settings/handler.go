@@ -1,0 +1,53 @@
+package settings
+
+import (
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/auth"
+	"patchbay/internal/connect"
+	"patchbay/internal/manage"
+	"patchbay/internal/sso"
+	"patchbay/internal/webhooks"
+)
+
+// Handler serves the pages of settings, webhooks, API keys, single sign-on and the audit log. All fields are required.
+type Handler struct {
+	*shell.Shell
+
+	Auth     *auth.Service
+	Connect  *connect.Broker
+	Registry *manage.Registry
+	SSO      *sso.Service
+	Version  string // of the program
+	Webhooks *webhooks.Post
+}
+
+// Mount adds the routes.
+func (h *Handler) Mount(r shell.Routes) {
+	r.Admins.Get(shell.FilePrefix+"/webhooks/{id}", h.deliveryFile)
+	r.Admins.Get("/webhooks", h.webhookList)
+	r.Admins.Post("/webhooks", h.webhookCreate)
+	r.Admins.Get("/webhooks/{id}", h.webhookShow)
+	r.Admins.Post("/webhooks/{id}", h.webhookSave)
+	r.Admins.Post("/webhooks/{id}/test", h.webhookTest)
+	r.Admins.Post("/webhooks/{id}/rotate", h.webhookRotate)
+	r.Admins.Post("/webhooks/{id}/delete", h.webhookDelete)
+	r.Admins.Post("/webhooks/{id}/deliveries/{delivery}/redeliver", h.webhookRedeliver)
+	r.Auditors.Get("/audit", h.auditList)
+	r.Auditors.Post("/audit/verify", h.auditVerify)
+	r.Auditors.Get("/audit/export.jsonl", h.auditExport)
+	r.Auditors.Get("/audit/export.sig", h.auditSignature)
+	r.Auditors.Get(shell.FilePrefix+"/audit", h.auditFile)
+	r.Owners.Get("/api-keys", h.keyList)
+	r.Owners.Post("/api-keys", h.keyCreate)
+	r.Owners.Post("/api-keys/{id}/revoke", h.keyRevoke)
+	r.Owners.Get(shell.FilePrefix+"/api-keys", h.keyFile)
+	r.Owners.Get("/settings", h.settingsShow)
+	r.Owners.Post("/settings", h.settingsSave)
+	r.Owners.Get("/settings/sso", h.ssoShow)
+	r.Owners.Post("/settings/sso", h.ssoSave)
+	r.Owners.Post("/settings/sso/test", h.ssoTest)
+	r.Owners.Post("/settings/sso/delete", h.ssoForget)
+	r.Owners.Post("/settings/sso/domains", h.ssoClaim)
+	r.Owners.Post("/settings/sso/domains/verify", h.ssoVerify)
+	r.Owners.Post("/settings/sso/domains/release", h.ssoRelease)
+}

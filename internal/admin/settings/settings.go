@@ -1,0 +1,177 @@
+package settings
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"net/http"
+	"strconv"
+	"time"
+
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
+	"patchbay/internal/respond"
+	"patchbay/web/templates"
+)
+
+// settingsShow shows the tenant's settings.
+func (h *Handler) settingsShow(w http.ResponseWriter, r *http.Request) error {
+	t := shell.Actor(r).Tenant
+	return h.tenantPage(w, r, http.StatusOK, tenantForm(t, h.Auth.HistoryDaysFor(t)))
+}
+
+func tenantForm(t connectors.Tenant, retentionDays int) templates.Form {
+	days := "" // empty: the installation's maximum
+	if t.HistoryDays > 0 {
+		days = strconv.Itoa(retentionDays)
+	}
+	values := map[string]string{
+		"name": t.Name, "call_history": string(t.CallHistory), "body_readers": string(t.BodyReaders), "approval_timeout_s": strconv.Itoa(int(t.ApprovalTimeout.Seconds())),
+		"history_days": days, "second_factor": factorValue(t.SecondFactorRequired),
+		"calls_per_minute": strconv.Itoa(t.Quota.PerMinute), "calls_per_day": strconv.Itoa(t.Quota.PerDay),
+	}
+	maps.Copy(values, defaultValues(t.Defaults))
+	return templates.Form{Values: values}
+}
+
+// settingsSave changes the tenant's settings.
+func (h *Handler) settingsSave(w http.ResponseWriter, r *http.Request) error {
+	f, err := shell.ReadForm(r)
+	if err != nil {
+		return err
+	}
+	change, err := tenantChange(f, shell.Actor(r).Tenant)
+	if err == nil {
+		err = h.Auth.ChangeTenant(r.Context(), shell.Actor(r), change)
+	}
+	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
+		return h.tenantPage(w, r, respond.Status(problem.Kind), f.ToForm(problem))
+	}
+	if err != nil {
+		return err
+	}
+	return h.Respond.Back(w, r, "/settings", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The settings are saved.")})
+}
+
+// tenantChange reads the form. A missing field keeps its value.
+func tenantChange(f shell.PostedForm, before connectors.Tenant) (auth.TenantChange, error) {
+	change := auth.TenantChange{Name: new(f.Text("name"))}
+	if f.Values.Has("call_history") {
+		change.CallHistory = new(connectors.CallHistory(f.Text("call_history")))
+	}
+	if f.Values.Has("body_readers") {
+		change.BodyReaders = new(connectors.BodyReaders(f.Text("body_readers")))
+	}
+	if f.Values.Has("approval_timeout_s") {
+		seconds := f.Number("approval_timeout_s", int(before.ApprovalTimeout.Seconds()))
+		change.ApprovalTimeout = new(time.Duration(seconds) * time.Second)
+	}
+	switch {
+	case f.Text("history_days") != "":
+		change.HistoryDays = new(f.Number("history_days", 0))
+	case f.Values.Has("history_days"):
+		change.HistoryDays = new(0)
+	}
+	if f.Values.Has("second_factor") {
+		change.SecondFactorRequired = new(f.Text("second_factor") == factorRequired)
+	}
+	change.CallsPerMinute = new(f.Number("calls_per_minute", before.Quota.PerMinute))
+	change.CallsPerDay = new(f.Number("calls_per_day", before.Quota.PerDay))
+	var err error
+	change.Defaults, err = defaultsChange(f)
+	return change, err
+}
+
+// historyOptions offers what is stored of calls.
+func historyOptions(ctx context.Context) []templates.Option {
+	return []templates.Option{
+		{Value: string(connectors.HistoryFull), Label: i18n.T(ctx, "Everything")},
+		{Value: string(connectors.HistoryRedacted), Label: i18n.T(ctx, "All but what looks like a secret")},
+		{Value: string(connectors.HistoryNone), Label: i18n.T(ctx, "Nothing but their sizes")},
+	}
+}
+
+// readerOptions offers the readers of stored bodies.
+func readerOptions(ctx context.Context) []templates.Option {
+	return []templates.Option{
+		{Value: string(connectors.ReadersEveryone), Label: i18n.T(ctx, "Everyone who sees the call")},
+		{Value: string(connectors.ReadersAuditors), Label: i18n.T(ctx, "Auditors alone, on record")},
+	}
+}
+
+// The form's values for second factors.
+const (
+	factorOptional = "optional"
+	factorRequired = "required"
+)
+
+func factorValue(required bool) string {
+	if required {
+		return factorRequired
+	}
+	return factorOptional
+}
+
+func factorOptions(ctx context.Context) []templates.Option {
+	return []templates.Option{
+		{Value: factorOptional, Label: i18n.T(ctx, "Whoever wants one")},
+		{Value: factorRequired, Label: i18n.T(ctx, "Every member")},
+	}
+}
+
+func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form) error {
+	tenant := shell.Actor(r).Tenant
+	created := shell.NewWhen(r.Context(), tenant.CreatedAt, h.Now())
+	history, err := h.historyFact(r.Context(), tenant)
+	if err != nil {
+		return err
+	}
+	keys, err := h.sealingKeysPanel(r)
+	if err != nil {
+		return err
+	}
+	quota, err := h.TenantQuota(r)
+	if err != nil {
+		return err
+	}
+	return h.Respond.Page(w, r, status, templates.Settings(templates.SettingsPage{
+		Frame:     h.NewFrame(r, templates.NavSettings, shell.NewCrumb(i18n.T(r.Context(), "Settings"), "")),
+		Form:      f,
+		Histories: historyOptions(r.Context()),
+		Readers:   readerOptions(r.Context()),
+		Approvals: shell.ApprovalOptions(r.Context()),
+		Factors:   factorOptions(r.Context()),
+		Keys:      keys,
+		Quota:     quota,
+		History:   templates.HistoryLimits{Min: strconv.Itoa(connectors.MinHistoryDays), Max: strconv.Itoa(h.Auth.HistoryDays())},
+		Facts: []templates.Fact{
+			{Label: i18n.T(r.Context(), "Slug"), Value: tenant.Slug, Mono: true, Copy: true},
+			{Label: i18n.T(r.Context(), "ID"), Value: tenant.ID.String(), Mono: true, Copy: true},
+			{Label: i18n.T(r.Context(), "Made"), When: &created},
+			history,
+		},
+		Installation: h.installationFacts(r.Context()),
+	}))
+}
+
+// installationFacts are the version and the public addresses.
+func (h *Handler) installationFacts(ctx context.Context) []templates.Fact {
+	return []templates.Fact{
+		{Label: i18n.T(ctx, "Version"), Value: cmp.Or(h.Version, "unknown"), Mono: true, Copy: true},
+		{Label: i18n.T(ctx, "Address"), Value: h.BaseURL, Mono: true, Copy: true},
+		{Label: i18n.T(ctx, "Callback for OAuth clients"), Value: h.Connect.RedirectURI(), Mono: true, Copy: true},
+		{Label: i18n.T(ctx, "Gateway for agents"), Value: h.BaseURL + "/mcp", Mono: true, Copy: true},
+	}
+}
+
+// historyFact says since when there is history.
+func (h *Handler) historyFact(ctx context.Context, t connectors.Tenant) (templates.Fact, error) {
+	since, err := h.Auth.HistorySince(ctx, t)
+	if err != nil || since == nil {
+		return templates.Fact{Label: i18n.T(ctx, "History since"), Value: i18n.T(ctx, "There is none yet")}, err
+	}
+	at := shell.NewWhen(ctx, *since, h.Now())
+	return templates.Fact{Label: i18n.T(ctx, "History since"), When: &at}, nil
+}

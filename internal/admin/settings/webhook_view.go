@@ -1,0 +1,113 @@
+package settings
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
+	"patchbay/internal/webhooks"
+	"patchbay/web/templates"
+)
+
+func webhookPath(id connectors.WebhookID) string { return "/webhooks/" + id.String() }
+
+func webhookRow(ctx context.Context, hook connectors.Webhook, now time.Time) templates.WebhookRow {
+	row := templates.WebhookRow{
+		Name: hook.Name, Href: webhookPath(hook.ID), Host: hook.URL, Told: i18n.T(ctx, "Everything"), Delivered: shell.NewWhenOrNever(ctx, hook.DeliveredAt, now),
+	}
+	if u, err := url.Parse(hook.URL); err == nil {
+		row.Host = u.Host // the rest of an address may be a secret
+	}
+	if n := len(hook.Kinds); n > 0 {
+		row.Told = i18n.N(ctx, n, "%s kind", "%s kinds")
+	}
+	switch hook.State() {
+	case connectors.WebhookOff:
+		row.State, row.Reason = templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Off")}, i18n.TranslateKnown(ctx, hook.DisabledWhy.Sentence())
+		if hook.DisabledWhy != connectors.WebhookOnOrOff {
+			row.State = templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Turned off")}
+		}
+	case connectors.WebhookTrouble:
+		row.State = templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Failing")}
+		row.Reason = i18n.T(ctx, "Nothing has arrived since %s. It is tried again by itself, for three days.", shell.NewWhen(ctx, *hook.FailingSince, now).Text)
+	default:
+		row.State = templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "On")}
+	}
+	return row
+}
+
+func webhookFacts(ctx context.Context, hook connectors.Webhook, now time.Time) []templates.Fact {
+	delivered, made := shell.NewWhenOrNever(ctx, hook.DeliveredAt, now), shell.NewWhen(ctx, hook.CreatedAt, now)
+	facts := []templates.Fact{
+		{Label: i18n.T(ctx, "Last notice arrived"), When: &delivered}, // a test does not count
+		{Label: i18n.T(ctx, "Failed since then"), Value: i18n.N(ctx, hook.Failures, "%s try", "%s tries")},
+	}
+	if hook.RotatingUntil != nil && hook.RotatingUntil.After(now) {
+		until := shell.NewWhen(ctx, *hook.RotatingUntil, now)
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Old secret ends"), When: &until})
+	}
+	return append(facts, templates.Fact{Label: i18n.T(ctx, "ID"), Value: hook.ID.String(), Mono: true, Copy: true}, templates.Fact{Label: i18n.T(ctx, "Made"), When: &made})
+}
+
+// deliveryRow is one delivery of a notice.
+func deliveryRow(ctx context.Context, d connectors.Delivery, hook connectors.Webhook, now time.Time) templates.DeliveryRow {
+	row := templates.DeliveryRow{
+		ID: webhooks.MessageID(d.ID), Kind: shell.KindName(ctx, d.Kind), State: deliveryState(ctx, d), Reason: i18n.TranslateKnown(ctx, d.Error), Tries: strconv.Itoa(d.Tries),
+		Made: shell.NewWhen(ctx, d.CreatedAt, now), Tried: shell.NewWhenOrNever(ctx, d.TriedAt, now),
+	}
+	if d.TriedAt != nil {
+		row.Status, row.Took = i18n.T(ctx, "no answer"), shell.FormatDuration(ctx, d.Duration)
+	}
+	if d.Status != 0 {
+		row.Status = strconv.Itoa(d.Status)
+		if text := http.StatusText(d.Status); text != "" {
+			row.Status += " " + text
+		}
+	}
+	if d.NextAt != nil && d.Tries > 0 {
+		next := shell.NewWhen(ctx, *d.NextAt, now)
+		row.Next = &next
+	}
+	if hook.Enabled {
+		row.Again, row.Subject = webhookPath(hook.ID)+"/deliveries/"+d.ID.String()+"/redeliver", row.Kind+", "+row.Made.Text
+	}
+	return row
+}
+
+func deliveryState(ctx context.Context, d connectors.Delivery) templates.State {
+	switch d.State {
+	case connectors.DeliveryDelivered:
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Delivered")}
+	case connectors.DeliveryFailed:
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Failed")}
+	case connectors.DeliveryCancelled:
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Cancelled")}
+	}
+	if d.Tries > 0 {
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Is tried again")}
+	}
+	return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Waits")}
+}
+
+// kindChoices offers the kinds of notices.
+func kindChoices(ctx context.Context, chosen []string) []templates.Choice {
+	choices := make([]templates.Choice, len(connectors.NoticeKinds))
+	for i, k := range connectors.NoticeKinds {
+		choices[i] = templates.Choice{Value: string(k), Label: shell.KindName(ctx, k), Chosen: slices.Contains(chosen, string(k))}
+	}
+	return choices
+}
+
+func kindValues(kinds []connectors.NoticeKind) []string {
+	values := make([]string, len(kinds))
+	for i, k := range kinds {
+		values[i] = string(k)
+	}
+	return values
+}

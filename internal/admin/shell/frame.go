@@ -1,0 +1,84 @@
+package shell
+
+import (
+	"context"
+	"net/http"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/web"
+	"patchbay/web/templates"
+)
+
+// Actor is the signed-in person of a request.
+func Actor(r *http.Request) auth.Actor {
+	a, _ := auth.ActorFrom(r.Context())
+	return a
+}
+
+// NewFrame is a page's frame. The breadcrumbs lead from the tenant to the page, which is the last.
+func (h *Shell) NewFrame(r *http.Request, nav templates.Nav, crumbs ...templates.Crumb) templates.Frame {
+	a := Actor(r)
+	f := baseFrame(r.Context(), a, crumbs...)
+	f.Path, f.Active = r.URL.RequestURI(), nav
+	if nav == templates.NavConnectors {
+		f.Listen = "/events"
+	}
+	badges := h.loadBadges(r.Context(), a)
+	f.Waiting, f.Changes, f.Unread = badges.Approvals, badges.Changes, badges.Unread
+	if flash, ok := h.Respond.TakeFlash(r.Context()); ok {
+		f.Flash = &templates.Flash{Kind: templates.FlashKind(flash.Kind), Text: flash.Text}
+	}
+	return f
+}
+
+// baseFrame is the part of the frame that needs no query.
+func baseFrame(ctx context.Context, a auth.Actor, crumbs ...templates.Crumb) templates.Frame {
+	f := templates.Frame{
+		Title:  crumbs[len(crumbs)-1].Text,
+		Asset:  web.Asset,
+		Crumbs: append([]templates.Crumb{{Text: a.Tenant.Name, Href: "/"}}, crumbs...),
+		Person: &templates.Person{Name: a.Name, Email: a.Email, Role: RoleName(ctx, a.Role)},
+		Tenant: templates.TenantChoice{Slug: a.Tenant.Slug, Name: a.Tenant.Name},
+		Can:    ToPermissions(a.Role),
+	}
+	for _, m := range a.Memberships {
+		f.Tenants = append(f.Tenants, templates.TenantChoice{Slug: m.Tenant.Slug, Name: m.Tenant.Name})
+	}
+	return f
+}
+
+// loadBadges counts waiting calls, waiting changes and unread notices. If the query fails, the page is shown
+// without badges.
+func (h *Shell) loadBadges(ctx context.Context, a auth.Actor) store.BadgeCounts {
+	n, err := h.store.Tenant(a.Tenant.ID).News(ctx, a.UserID)
+	if err != nil {
+		h.Log.WarnContext(ctx, "news not counted", "tenant_id", a.Tenant.ID, "error", err)
+		return store.BadgeCounts{}
+	}
+	return n
+}
+
+// ToPermissions returns what a role may do, for templates.
+func ToPermissions(role connectors.Role) templates.Permissions {
+	return templates.Permissions{
+		Sync:   role.May(connectors.PermOperate),
+		Manage: role.May(connectors.PermManage),
+		Bodies: role.May(connectors.PermBodies),
+		Audit:  role.May(connectors.PermAudit),
+		Own:    role.May(connectors.PermOwn),
+	}
+}
+
+// SignedOutFrame is the frame of a page without a signed-in person.
+func (h *Shell) SignedOutFrame(r *http.Request, title string) templates.Frame {
+	f := templates.Frame{Title: title, Asset: web.Asset, Path: r.URL.Path}
+	if flash, ok := h.Respond.TakeFlash(r.Context()); ok {
+		f.Flash = &templates.Flash{Kind: templates.FlashKind(flash.Kind), Text: flash.Text}
+	}
+	return f
+}
+
+// NewCrumb returns a breadcrumb; without href it is the page itself.
+func NewCrumb(text, href string) templates.Crumb { return templates.Crumb{Text: text, Href: href} }

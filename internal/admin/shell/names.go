@@ -1,0 +1,392 @@
+package shell
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
+	"patchbay/internal/store"
+	"patchbay/web/templates"
+)
+
+// ApprovalOptions offers the approval modes.
+func ApprovalOptions(ctx context.Context) []templates.Option {
+	return []templates.Option{
+		{Value: string(connectors.ApprovalAlwaysAsk), Label: i18n.T(ctx, "Ask every time")},
+		{Value: string(connectors.ApprovalTrustedOnly), Label: i18n.T(ctx, "Ask, but for trusted tools")},
+		{Value: string(connectors.ApprovalAuto), Label: i18n.T(ctx, "Never ask")},
+	}
+}
+
+// FormatTimes writes how often something happened.
+func FormatTimes(ctx context.Context, n int) string {
+	switch n {
+	case 1:
+		return i18n.T(ctx, "once")
+	case 2:
+		return i18n.T(ctx, "twice")
+	default:
+		return i18n.T(ctx, "%s times", i18n.Number(ctx, n))
+	}
+}
+
+// WithChosen adds the chosen value if the options, which are bounded, do not have it.
+func WithChosen(options []templates.Option, chosen string) []templates.Option {
+	if slices.ContainsFunc(options, func(o templates.Option) bool { return o.Value == chosen }) {
+		return options
+	}
+	return append(options, templates.Option{Value: chosen, Label: ShortenText(chosen, MaxName)})
+}
+
+// ConnectorBySlug returns the connector of that slug, from known if it is there.
+func ConnectorBySlug(ctx context.Context, tenant *store.Tenant, slug string, known []connectors.Connector) (connectors.Connector, error) {
+	for _, c := range known {
+		if c.Slug == slug {
+			return c, nil
+		}
+	}
+	return tenant.Connector(ctx, connectors.Ref(slug))
+}
+
+// HostWithPort is the host of an address; empty if it is malformed.
+func HostWithPort(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// HostWithUnicode is the host of an address, followed by its Unicode form if it has one.
+func HostWithUnicode(address string) string {
+	host, readable := HostWithPort(address), HostWithPort(connectors.UnicodeURL(address))
+	if readable == "" {
+		return host
+	}
+	return host + " (" + readable + ")"
+}
+
+// FormatCount is the number of rows: with a plus if more follow, and "here" if others came before.
+func FormatCount(ctx context.Context, n int, p templates.Pager, one, other i18n.Key) string {
+	switch {
+	case p.First != "":
+		return i18n.T(ctx, "%s on this page", i18n.N(ctx, n, one, other))
+	case p.Next != "":
+		return i18n.T(ctx, other, i18n.Number(ctx, n)+"+")
+	}
+	return i18n.N(ctx, n, one, other)
+}
+
+// InitialLetter is the letter in a thing's icon.
+func InitialLetter(name string) string {
+	for _, c := range name {
+		if unicode.IsLetter(c) || unicode.IsDigit(c) {
+			return string(unicode.ToUpper(c))
+		}
+	}
+	return "?"
+}
+
+// CleanText makes remote text safe to show. Invalid UTF-8, bidirectional controls and invisible characters,
+// which a model reads and a person does not see, are shown as JSON escapes.
+func CleanText(s string) string {
+	return connectors.Visible(strings.ToValidUTF8(s, "\uFFFD"), IsInvisible)
+}
+
+// IsInvisible reports whether a character cannot be seen, or changes the direction of text.
+func IsInvisible(r rune) bool {
+	return connectors.Hidden(r) || unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
+}
+
+// TranslateAll translates sentences of other packages into the reader's language.
+func TranslateAll(ctx context.Context, sentences []string) []string {
+	said := make([]string, len(sentences))
+	for i, s := range sentences {
+		said[i] = i18n.TranslateKnown(ctx, s)
+	}
+	return said
+}
+
+// RoleName is a role in the person's language.
+func RoleName(ctx context.Context, r connectors.Role) string {
+	switch r {
+	case connectors.RoleViewer:
+		return i18n.T(ctx, "Viewer")
+	case connectors.RoleMember:
+		return i18n.T(ctx, "Member")
+	case connectors.RoleAdmin:
+		return i18n.T(ctx, "Admin")
+	case connectors.RoleOwner:
+		return i18n.T(ctx, "Owner")
+	case connectors.RoleAuditor:
+		return i18n.T(ctx, "Auditor")
+	default:
+		return string(r)
+	}
+}
+
+// RoleOptions offers the roles with their permissions, weakest first, and auditor last.
+func RoleOptions(ctx context.Context) []templates.Option {
+	var options []templates.Option
+	for _, r := range connectors.Roles {
+		options = append(options, templates.Option{Value: string(r), Label: RoleAbility(ctx, r)})
+	}
+	return options
+}
+
+// RoleAbility is a role with what it adds to the one before.
+func RoleAbility(ctx context.Context, r connectors.Role) string {
+	switch r {
+	case connectors.RoleViewer:
+		return i18n.T(ctx, "Viewer: reads")
+	case connectors.RoleMember:
+		return i18n.T(ctx, "Member: also syncs, runs tools and decides approvals")
+	case connectors.RoleAdmin:
+		return i18n.T(ctx, "Admin: also manages connectors, agents and credentials")
+	case connectors.RoleOwner:
+		return i18n.T(ctx, "Owner: also manages members, keys and settings")
+	case connectors.RoleAuditor:
+		return i18n.T(ctx, "Auditor: reads, the audit log included, and changes nothing")
+	default:
+		return string(r)
+	}
+}
+
+// RoleNames offers the roles by name only.
+func RoleNames(ctx context.Context) []templates.Option {
+	var options []templates.Option
+	for _, r := range connectors.Roles {
+		options = append(options, templates.Option{Value: string(r), Label: RoleName(ctx, r)})
+	}
+	return options
+}
+
+// AuthName is a type of authentication in the person's language.
+func AuthName(ctx context.Context, t connectors.AuthType) string {
+	switch t {
+	case connectors.AuthBearer:
+		return "Bearer"
+	case connectors.AuthAPIKey:
+		return i18n.T(ctx, "API key")
+	case connectors.AuthBasic:
+		return "Basic"
+	case connectors.AuthOAuth2:
+		return "OAuth"
+	case connectors.AuthClientCredentials:
+		return i18n.T(ctx, "Client credentials")
+	case connectors.AuthPrivateKeyJWT:
+		return i18n.T(ctx, "Private key JWT")
+	default:
+		return i18n.T(ctx, "None")
+	}
+}
+
+func modeName(ctx context.Context, m connectors.CredentialMode) string {
+	if m == connectors.CredentialPerAgent {
+		return i18n.T(ctx, "per agent")
+	}
+	return i18n.T(ctx, "shared")
+}
+
+// CredentialName words a connector's authentication: "Bearer · shared".
+func CredentialName(ctx context.Context, c connectors.Connector) string {
+	if c.Auth.Type == connectors.AuthNone {
+		return AuthName(ctx, c.Auth.Type)
+	}
+	return AuthName(ctx, c.Auth.Type) + " · " + modeName(ctx, c.CredentialMode)
+}
+
+// TransportName is a transport in the person's language.
+func TransportName(ctx context.Context, t connectors.Transport) string {
+	switch t {
+	case connectors.TransportStreamableHTTP:
+		return "Streamable HTTP"
+	case connectors.TransportSSE:
+		return "HTTP + SSE"
+	case connectors.TransportHTTP:
+		return i18n.T(ctx, "HTTP, JSON only")
+	case connectors.TransportStdio:
+		return i18n.T(ctx, "Program (stdio)")
+	default:
+		return string(t)
+	}
+}
+
+// TriggerName is the cause of a sync in the person's language.
+func TriggerName(ctx context.Context, t connectors.SyncTrigger) string {
+	switch t {
+	case connectors.TriggerManual:
+		return i18n.T(ctx, "Manual")
+	case connectors.TriggerAPI:
+		return "API"
+	case connectors.TriggerOAuth:
+		return i18n.T(ctx, "Sign-in at the server")
+	case connectors.TriggerSchedule:
+		return i18n.T(ctx, "Schedule")
+	case connectors.TriggerListChanged:
+		return i18n.T(ctx, "The server said so")
+	default:
+		return string(t)
+	}
+}
+
+// StatusName is a connector's status in the person's language.
+func StatusName(ctx context.Context, s connectors.ConnectorStatus) string {
+	switch s {
+	case connectors.StatusOK:
+		return i18n.T(ctx, "Connected")
+	case connectors.StatusError:
+		return i18n.T(ctx, "Sync failed")
+	case connectors.StatusNeedsAuth:
+		return i18n.T(ctx, "Needs authorization")
+	case connectors.StatusDisabled:
+		return i18n.T(ctx, "Disabled")
+	default:
+		return i18n.T(ctx, "Never synced")
+	}
+}
+
+// ConnectorState is a connector's status as a mark.
+func ConnectorState(ctx context.Context, c connectors.Connector) templates.State {
+	if c.Running != nil {
+		return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Syncing")}
+	}
+	kind := templates.StateOff
+	switch c.Status {
+	case connectors.StatusOK:
+		kind = templates.StateOK
+	case connectors.StatusError, connectors.StatusNeedsAuth:
+		kind = templates.StateBad
+	}
+	return templates.State{Kind: kind, Text: StatusName(ctx, c.Status)}
+}
+
+// RunState is the state of a sync as a mark.
+func RunState(ctx context.Context, s connectors.SyncState) templates.State {
+	switch s {
+	case connectors.SyncOK:
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Done")}
+	case connectors.SyncFailed:
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Failed")}
+	case connectors.SyncRunning:
+		return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Running")}
+	default:
+		return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Queued")}
+	}
+}
+
+// CredentialState words a credential's status; an empty status means that there is none.
+func CredentialState(ctx context.Context, t connectors.AuthType, s connectors.CredentialStatus) templates.State {
+	if t == connectors.AuthOAuth2 {
+		return accountState(ctx, s)
+	}
+	switch s {
+	case "":
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Not set")}
+	case connectors.CredentialActive:
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Stored")}
+	case connectors.CredentialExpired:
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Expired")}
+	case connectors.CredentialRefreshFailed:
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Refresh failed, still trying")}
+	default:
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Revoked")}
+	}
+}
+
+// accountState words an account's status; an empty status means that none is connected.
+func accountState(ctx context.Context, s connectors.CredentialStatus) templates.State {
+	switch s {
+	case "":
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Not connected")}
+	case connectors.CredentialActive:
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Connected")}
+	case connectors.CredentialRefreshFailed:
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Refresh failed, still trying")}
+	default:
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Must be reconnected")}
+	}
+}
+
+// PhaseName says in which phase a connection to a server failed.
+func PhaseName(ctx context.Context, phase string) string {
+	switch phase {
+	case "connect":
+		return i18n.T(ctx, "while connecting")
+	case "discover":
+		return i18n.T(ctx, "while looking for the server")
+	case "initialize":
+		return i18n.T(ctx, "while opening the session")
+	case "initialized":
+		return i18n.T(ctx, "while confirming the session")
+	case "list":
+		return i18n.T(ctx, "while reading the tools")
+	case "auth":
+		return i18n.T(ctx, "while authenticating")
+	case "close":
+		return i18n.T(ctx, "while closing the session")
+	default:
+		return phase
+	}
+}
+
+// StatusText is an HTTP status with its reason phrase.
+func StatusText(status int) string {
+	if text := http.StatusText(status); text != "" {
+		return strconv.Itoa(status) + " " + text
+	}
+	return strconv.Itoa(status)
+}
+
+// KindName is a kind of notice in the person's language.
+func KindName(ctx context.Context, k connectors.NoticeKind) string {
+	names := map[connectors.NoticeKind]string{
+		connectors.NoticeApproval: i18n.T(ctx, "Approval"), connectors.NoticeToolChange: i18n.T(ctx, "Changed tool"), connectors.NoticeNeedsAuth: i18n.T(ctx, "Needs authorization"),
+		connectors.NoticeLapsing: i18n.T(ctx, "Access lapses"), connectors.NoticeDown: i18n.T(ctx, "Connector down"), connectors.NoticeRecovered: i18n.T(ctx, "Connector recovered"),
+		connectors.NoticeWebhookOff: i18n.T(ctx, "Webhook turned off"), connectors.NoticeWebhookTest: i18n.T(ctx, "Test"),
+	}
+	if name, ok := names[k]; ok {
+		return name
+	}
+	return string(k)
+}
+
+// FormatBytes formats a number of bytes: "14 bytes", "2.4 KiB".
+func FormatBytes(ctx context.Context, n int64) string {
+	switch {
+	case n < 1<<10:
+		return i18n.N(ctx, int(n), "%s byte", "%s bytes")
+	case n < 1<<20:
+		return i18n.T(ctx, "%.1f KiB", float64(n)/(1<<10))
+	default:
+		return i18n.T(ctx, "%.1f MiB", float64(n)/(1<<20))
+	}
+}
+
+// HintBadges show a tool's annotations, and what could not be parsed.
+func HintBadges(ctx context.Context, d connectors.ToolView) []templates.Badge {
+	var list []templates.Badge
+	isTrue := func(hint *bool) bool { return hint != nil && *hint }
+	switch {
+	case isTrue(d.Hints.ReadOnly):
+		list = append(list, templates.Badge{Kind: templates.BadgeGood, Text: i18n.T(ctx, "read-only"), Title: i18n.T(ctx, "The server says that it changes nothing.")})
+	case isTrue(d.Hints.Destructive):
+		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: i18n.T(ctx, "destructive"), Title: i18n.T(ctx, "The server says that it may delete or overwrite.")})
+	}
+	if isTrue(d.Hints.Idempotent) {
+		list = append(list, templates.Badge{Text: i18n.T(ctx, "idempotent"), Title: i18n.T(ctx, "The server says that doing it twice does no more than once.")})
+	}
+	if isTrue(d.Hints.OpenWorld) {
+		list = append(list, templates.Badge{Text: i18n.T(ctx, "open world"), Title: i18n.T(ctx, "The server says that it deals with things outside of itself.")})
+	}
+	if len(d.Notes) > 0 {
+		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.N(ctx, len(d.Notes), "%s odd field", "%s odd fields"), Title: strings.Join(TranslateAll(ctx, d.Notes), " ")})
+	}
+	return list
+}

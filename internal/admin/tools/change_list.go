@@ -1,0 +1,123 @@
+package tools
+
+import (
+	"context"
+	"net/http"
+
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/connectors"
+	"patchbay/internal/export"
+	"patchbay/internal/i18n"
+	"patchbay/internal/respond"
+	"patchbay/internal/store"
+	"patchbay/internal/toolchange"
+	"patchbay/web"
+	"patchbay/web/templates"
+)
+
+// changeList lists tool changes; by default those that wait for a decision.
+func (h *Handler) changeList(w http.ResponseWriter, r *http.Request) error {
+	query, cursor := ReadChangeQuery(r.URL.Query()), r.URL.Query().Get("cursor")
+	var all store.List[connectors.Connector]
+	var changes store.List[connectors.ToolChange]
+	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if all, err = tx.Connectors(r.Context(), store.ConnectorFilter{Page: store.Page{Limit: store.MaxLimit}}); err != nil {
+			return err
+		}
+		filter, possible, err := query.ToFilter(r.Context(), tx, all.Items)
+		if err != nil || !possible {
+			return err
+		}
+		filter.Cursor, filter.Limit = cursor, shell.PageSize(r)
+		changes, err = tx.Changes(r.Context(), filter)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	frame := h.NewFrame(r, templates.NavChanges, shell.NewCrumb(i18n.T(r.Context(), "Changes"), ""))
+	if cursor == "" {
+		live := query.URLValues()
+		live.Set("on", "changes")
+		frame.Listen = shell.WithQuery("/events", live)
+	}
+	page := templates.ChangesPage{
+		Frame:      frame,
+		Filter:     templates.Form{Values: map[string]string{"connector": query.connector, "state": query.state}},
+		List:       h.ChangeListView(r.Context(), changes, query, frame.Can, shell.NewPager(r, changes.Next)),
+		Connectors: []templates.Option{{Value: "", Label: i18n.T(r.Context(), "All connectors")}},
+		States:     changeStateOptions(r.Context()),
+	}
+	for _, c := range all.Items {
+		page.Connectors = append(page.Connectors, templates.Option{Value: c.Slug, Label: c.Name})
+	}
+	page.Connectors, page.States = shell.WithChosen(page.Connectors, query.connector), shell.WithChosen(page.States, query.state)
+	return h.Respond.Page(w, r, http.StatusOK, templates.Changes(page))
+}
+
+// ChangeListView is the part of the page that the event stream replaces.
+func (h *Handler) ChangeListView(ctx context.Context, changes store.List[connectors.ToolChange], q ChangeQuery, can templates.Permissions, p templates.Pager) templates.ChangeList {
+	view := templates.ChangeList{Asset: web.Asset, Filtered: q.IsFiltered(), Decides: can.Manage, Pager: p}
+	for _, c := range changes.Items {
+		row := changeRow(ctx, c, h.Now())
+		row.Href = withReturnTo(row.Href, shell.WithQuery("/changes", q.URLValues()))
+		if q.state == anyChange && c.State == connectors.ChangeWaiting {
+			row.Decided = "waits"
+		}
+		view.Rows = append(view.Rows, row)
+		if c.State == connectors.ChangeWaiting && c.Risk == toolchange.None {
+			view.Cosmetic++
+		}
+	}
+	view.Count = shell.FormatCount(ctx, len(view.Rows), p, "%s change", "%s changes")
+	return view
+}
+
+// changeAcceptCosmetic accepts all changes that do not affect models.
+func (h *Handler) changeAcceptCosmetic(w http.ResponseWriter, r *http.Request) error {
+	accepted, err := h.Registry.AcceptCosmetic(r.Context(), shell.Actor(r))
+	if err != nil {
+		return err
+	}
+	text := i18n.N(r.Context(), len(accepted), "Accepted %s cosmetic change.", "Accepted %s cosmetic changes.")
+	if len(accepted) == 0 {
+		text = i18n.T(r.Context(), "No cosmetic change waits any more.")
+	}
+	return h.Respond.Back(w, r, "/changes", respond.Flash{Kind: respond.Notice, Text: text})
+}
+
+var changeColumns = []export.Column[connectors.ToolChange]{
+	{Name: "id", Of: func(c connectors.ToolChange) any { return c.ID.String() }},
+	{Name: "seen_at", Of: func(c connectors.ToolChange) any { return c.SeenAt }},
+	{Name: "connector", Of: func(c connectors.ToolChange) any { return c.ConnectorSlug }},
+	{Name: "tool", Of: func(c connectors.ToolChange) any { return c.Tool }},
+	{Name: "kinds", Of: func(c connectors.ToolChange) any {
+		kinds := make([]string, len(c.Kinds))
+		for i, k := range c.Kinds {
+			kinds[i] = string(k)
+		}
+		return kinds
+	}},
+	{Name: "risk", Of: func(c connectors.ToolChange) any { return c.Risk }},
+	{Name: "state", Of: func(c connectors.ToolChange) any { return c.State }},
+	{Name: "decided_by", Of: func(c connectors.ToolChange) any { return c.DecidedBy }},
+	{Name: "decided_at", Of: func(c connectors.ToolChange) any { return c.DecidedAt }},
+	{Name: "agents", Of: func(c connectors.ToolChange) any { return c.Agents }},
+	{Name: "calls", Of: func(c connectors.ToolChange) any { return c.Calls }},
+}
+
+func (h *Handler) changeFile(w http.ResponseWriter, r *http.Request) error {
+	tenant := h.TenantStore(r)
+	filter, possible, err := ReadChangeQuery(r.URL.Query()).ToFilter(r.Context(), tenant, nil)
+	if err != nil {
+		return err
+	}
+	list := func(ctx context.Context, p store.Page) (store.List[connectors.ToolChange], error) {
+		filter.Page = p
+		return tenant.Changes(ctx, filter)
+	}
+	if !possible {
+		list = shell.EmptyList[connectors.ToolChange]
+	}
+	return shell.TableFile[connectors.ToolChange]{Name: "changes", Columns: changeColumns, List: list}.Serve(h.Shell, w, r)
+}

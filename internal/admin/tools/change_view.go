@@ -1,0 +1,128 @@
+package tools
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
+	"patchbay/internal/manage"
+	"patchbay/internal/toolchange"
+	"patchbay/web/templates"
+)
+
+// fillChange fills in one change and its differences.
+func fillChange(ctx context.Context, view *templates.ChangePage, c manage.ShownChange, now time.Time) {
+	kinds := c.Kinds
+	if len(kinds) == 0 {
+		kinds = c.Difference.Kinds
+	}
+	view.State, view.Kinds, view.Reach = changeState(ctx, c.ToolChange), kindBadges(ctx, kinds), affectedAgents(ctx, c.ToolChange)
+	view.Seen = shell.NewWhen(ctx, c.SeenAt, now)
+	if by := decidedBy(ctx, c.ToolChange); by != "" {
+		view.Decided = view.State.Text + " " + by
+	}
+	if c.After != nil {
+		view.Hash = c.After.String()
+	}
+	view.Warning = changeWarning(ctx, c)
+	view.Before, view.After = shell.IndentJSON(ctx, c.BeforeRaw, shell.MaxPageJSON), shell.IndentJSON(ctx, c.AfterRaw, shell.MaxPageJSON)
+	view.Texts = descriptionChange(ctx, c)
+	for _, d := range sortBySignificance(c.Difference.Differences) {
+		if (d.Path == "description" && d.Kind == toolchange.Text || d.Kind == toolchange.Instructions) && len(view.Texts) > 0 {
+			continue // the row has the whole text
+		}
+		view.Rows = append(view.Rows, differenceRow(ctx, d))
+	}
+	if c.Difference.More > 0 {
+		view.More = i18n.N(ctx, c.Difference.More, "%s more difference", "%s more differences") + "."
+	}
+}
+
+// sortBySignificance sorts the most significant differences first.
+func sortBySignificance(list []toolchange.Difference) []toolchange.Difference {
+	order := toolchange.Kinds()
+	return slices.SortedStableFunc(slices.Values(list), func(a, b toolchange.Difference) int {
+		return slices.Index(order, a.Kind) - slices.Index(order, b.Kind)
+	})
+}
+
+func differenceRow(ctx context.Context, d toolchange.Difference) templates.DifferenceRow {
+	where := d.Path
+	if where == "" {
+		where = i18n.T(ctx, "the tool")
+	}
+	return templates.DifferenceRow{
+		Path: shell.CleanText(where), Kind: kindBadge(ctx, d.Kind), Sentence: shell.CleanText(i18n.TranslateKnown(ctx, d.Sentence)), Before: shell.CleanText(d.Before), After: shell.CleanText(d.After),
+	}
+}
+
+// changeWarning says what to check, as long as the change can be decided.
+func changeWarning(ctx context.Context, c manage.ShownChange) *templates.Attention {
+	if c.State != connectors.ChangeWaiting {
+		return nil
+	}
+	var kinds []string
+	for _, k := range []toolchange.Kind{toolchange.HiddenText, toolchange.InstructionLike, toolchange.Shadows} {
+		if c.Difference.Has(k) {
+			kinds = append(kinds, changeName(ctx, k))
+		}
+	}
+	if len(kinds) == 0 {
+		return nil
+	}
+	return &templates.Attention{
+		Kind: templates.StateBad, Title: i18n.T(ctx, "This may be an attack"),
+		Text: i18n.T(ctx, "Servers that were taken over look like this: %s. Ask whoever runs the server before you accept it.", strings.Join(kinds, ", ")),
+	}
+}
+
+// descriptionChange is a word diff of the description or instructions.
+func descriptionChange(ctx context.Context, c manage.ShownChange) []templates.TextChange {
+	if c.AfterRaw == nil {
+		return nil
+	}
+	read, where := func(raw []byte) string { return connectors.DecodeTool(raw).Description }, i18n.T(ctx, "Description")
+	if c.Tool == connectors.InstructionsTool {
+		read, where = connectors.InstructionsIn, i18n.T(ctx, "Instructions")
+	}
+	before, now := "", read(c.AfterRaw)
+	if c.BeforeRaw != nil {
+		before = read(c.BeforeRaw)
+	}
+	if before == now {
+		return nil
+	}
+	change := templates.TextChange{Where: where}
+	remaining := shell.MaxPageText
+	for _, span := range toolchange.DiffText(before, now) {
+		change.Parts = append(change.Parts, textParts(string(span.Op), span.Text, &remaining)...)
+	}
+	if remaining <= 0 {
+		change.Parts = append(change.Parts, templates.TextPart{Op: string(toolchange.Kept), Text: "…"})
+	}
+	return []templates.TextChange{change}
+}
+
+// textParts splits a text at invisible characters, which are shown by their code points. It counts remaining
+// down.
+func textParts(op, text string, remaining *int) []templates.TextPart {
+	var parts []templates.TextPart
+	for text != "" && *remaining > 0 {
+		first, _ := utf8.DecodeRuneInString(text)
+		hidden := shell.IsInvisible(first)
+		end := strings.IndexFunc(text, func(r rune) bool { return shell.IsInvisible(r) != hidden })
+		if end < 0 {
+			end = len(text)
+		}
+		visible := shell.ShortenText(text[:end], *remaining)
+		*remaining -= utf8.RuneCountInString(visible)
+		parts = append(parts, templates.TextPart{Op: op, Hidden: hidden, Text: visible})
+		text = text[end:]
+	}
+	return parts
+}

@@ -1,0 +1,104 @@
+package tools
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
+	"patchbay/internal/respond"
+	"patchbay/web/templates"
+)
+
+// toolCurate changes a tool's curation: what agents get instead of the server's text.
+func (h *Handler) toolCurate(w http.ResponseWriter, r *http.Request) error {
+	f, err := shell.ReadForm(r)
+	if err != nil {
+		return err
+	}
+	tool, err := h.loadTriedTool(r)
+	if err != nil {
+		return err
+	}
+	enabled, alias, text, tags := f.Checked("enabled"), f.Text("alias"), f.Text("agent_description"), parseTags(f.Text("tags"))
+	perMinute, perDay := f.Number("calls_per_minute", tool.Quota.PerMinute), f.Number("calls_per_day", tool.Quota.PerDay)
+	patch := connectors.ToolPatch{
+		Tool: tool.Name, Enabled: &enabled, Alias: &alias, AgentText: &text, Tags: &tags, CallsPerMinute: &perMinute, CallsPerDay: &perDay,
+	}
+	_, err = h.Registry.CurateTools(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), []connectors.ToolPatch{patch})
+	if wrong, ok := shell.AsFormFault(r.Context(), err); ok {
+		view := f.ToForm(wrong)
+		t := trial{tool: tool, asJSON: tool.form.jsonOnlyReason != "", values: tool.form.defaults(), curation: &view}
+		return h.toolPage(w, r, http.StatusUnprocessableEntity, t)
+	}
+	if err != nil {
+		return err
+	}
+	return h.Respond.Back(w, r, shell.ToolPath(tool.ConnectorSlug, tool.Name)+"#for-agents", respond.Flash{
+		Kind: respond.Notice,
+		Text: i18n.T(r.Context(), "What agents are told of '%s' is saved.", shell.ShortenText(tool.Name, shell.MaxName)),
+	})
+}
+
+// curationText is an admin's text that replaces the server's; empty if there is none. Changes of the server's
+// text are still reviewed.
+func (h *Handler) curationText(r *http.Request, c connectors.Connector, name string) (string, error) {
+	tool, err := h.TenantStore(r).Tool(r.Context(), c.ID, name)
+	if fault.Is(err, fault.NotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	switch renamed := tool.AgentName() != tool.Name; {
+	case tool.AgentText != "" && renamed:
+		return i18n.T(r.Context(), "Renamed and re-described by an admin: agents see %s, and read the admin’s description. This is what the server says.", tool.AgentName()), nil
+	case tool.AgentText != "":
+		return i18n.T(r.Context(), "Re-described by an admin: agents read the admin’s description. This is what the server says."), nil
+	case renamed:
+		return i18n.T(r.Context(), "Renamed by an admin: agents see %s. This is what the server says.", tool.AgentName()), nil
+	}
+	return "", nil
+}
+
+func parseTags(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' || r == '\r' })
+}
+
+// curateForm is the form of a tool's curation. typed is a refused form; nil if there is none.
+func curateForm(ctx context.Context, t connectors.Tool, typed *templates.Form, can templates.Permissions) templates.Curate {
+	tags := strings.Join(t.Tags, " ")
+	c := templates.Curate{
+		Action: shell.ToolPath(t.ConnectorSlug, t.Name) + "/curate", Name: shell.ShortenText(t.Name, shell.MaxName), Can: can.Manage,
+		Exposed: connectors.ExposedName(t.ConnectorSlug, t.AgentName()),
+	}
+	values := map[string]string{
+		"alias": t.Alias, "agent_description": t.AgentText, "tags": tags,
+		"calls_per_minute": strconv.Itoa(t.Quota.PerMinute), "calls_per_day": strconv.Itoa(t.Quota.PerDay),
+	}
+	if t.Enabled {
+		values["enabled"] = "true"
+	}
+	if c.Form = (templates.Form{Values: values}); typed != nil {
+		c.Form = *typed
+	}
+	state := i18n.T(ctx, "yes")
+	if !t.Enabled {
+		state = i18n.T(ctx, "no, an admin switched it off")
+	}
+	for _, f := range []templates.Fact{
+		{Label: i18n.T(ctx, "Agents may use it"), Value: state},
+		{Label: i18n.T(ctx, "Name"), Value: t.Alias, Mono: true},
+		{Label: i18n.T(ctx, "Tags"), Value: tags},
+		{Label: i18n.T(ctx, "Limit"), Value: shell.QuotaText(ctx, t.Quota)},
+	} {
+		if f.Value != "" {
+			c.Facts = append(c.Facts, f)
+		}
+	}
+	return c
+}

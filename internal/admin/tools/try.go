@@ -1,0 +1,167 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/agentview"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
+	"patchbay/internal/middleware"
+	"patchbay/internal/respond"
+	"patchbay/internal/toolcall"
+	"patchbay/web/templates"
+)
+
+// tryTimeout is how long the page waits for a call. A longer one goes on, on its own page.
+const tryTimeout = 60 * time.Second
+
+const (
+	// maxArguments is an agent's limit too, in bytes.
+	maxArguments = middleware.MaxBody
+	// maxTryForm bounds the form, in bytes: URL encoding writes three bytes for one. Too large arguments below
+	// this bound are shown again with an error.
+	maxTryForm = 4 * maxArguments
+)
+
+// trial is one try of a tool by a person, as an agent.
+type trial struct {
+	tool     testedTool
+	agent    string // slug
+	asJSON   bool
+	typed    string     // the arguments, as JSON
+	values   url.Values // the form's fields
+	wrong    map[string]i18n.Key
+	form     templates.Form // errors of the whole form
+	result   *templates.Result
+	curation *templates.Form // a refused curation form; nil: none
+}
+
+// toolTry calls a tool as an agent with the form's arguments, or switches between fields and JSON.
+func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
+	middleware.SetBodyLimit(w, r, maxTryForm)
+	f, err := shell.ReadForm(r)
+	if err != nil {
+		return err
+	}
+	tool, err := h.loadTriedTool(r)
+	if err != nil {
+		return err
+	}
+	t := trial{tool: tool, agent: f.Text("agent"), asJSON: f.Text("as") == "json", typed: f.Values.Get("json"), values: f.Values}
+	if f.Text("definition") != tool.Hash.String() && !t.asJSON {
+		t.values = tool.form.defaults()
+		t.form.Problem = i18n.T(r.Context(), "The tool has changed meanwhile. Fill in its form again.")
+		return h.toolPage(w, r, http.StatusConflict, t)
+	}
+	arguments, ok := t.readArguments(r.Context())
+	switch do := f.Text("do"); {
+	case do != "" && json.Valid(arguments): // an error in one mode may be corrected in the other
+		t.switchMode(r.Context(), do, arguments)
+		return h.toolPage(w, r, http.StatusOK, t)
+	case !ok:
+		return h.toolPage(w, r, http.StatusUnprocessableEntity, t)
+	case len(arguments) > maxArguments:
+		t.form.Problem = i18n.T(r.Context(), "These arguments are larger than %s MiB, which is more than an agent can send. Nothing was sent: shorten them.", strconv.Itoa(maxArguments>>20))
+		return h.toolPage(w, r, http.StatusRequestEntityTooLarge, t)
+	}
+	shell.ClearWriteDeadline(w)
+	status, err := h.runTrial(w, r, &t, arguments)
+	if err != nil {
+		return err
+	}
+	return h.toolPage(w, r, status, t)
+}
+
+// readArguments reads the typed arguments. On failure it records the errors in the trial.
+func (t *trial) readArguments(ctx context.Context) (json.RawMessage, bool) {
+	if !t.asJSON {
+		object, wrong := t.tool.form.readArguments(t.values)
+		t.wrong = wrong
+		return object, len(wrong) == 0
+	}
+	typed := json.RawMessage(cmp.Or(t.typed, "{}"))
+	var object map[string]json.RawMessage
+	if json.Unmarshal(typed, &object) != nil || object == nil {
+		t.form.Errors = map[string]string{"json": i18n.T(ctx, "This is not one JSON object.")}
+		return nil, false
+	}
+	return typed, true
+}
+
+// switchMode switches between fields and JSON, keeping what was typed.
+func (t *trial) switchMode(ctx context.Context, to string, arguments json.RawMessage) {
+	t.wrong, t.form.Errors = nil, nil
+	if to == "json" {
+		t.asJSON, t.typed = true, shell.IndentedJSON(arguments)
+		return
+	}
+	values, complete := t.tool.form.fillValues(arguments)
+	if !complete {
+		t.form.Problem = i18n.T(ctx, "These arguments do not fit into the form.")
+		return
+	}
+	t.asJSON, t.values = false, values
+}
+
+// runTrial makes the call, and stores the result in the trial.
+func (h *Handler) runTrial(w http.ResponseWriter, r *http.Request, t *trial, arguments json.RawMessage) (status int, err error) {
+	view, err := h.Access.LoadUncached(r.Context(), shell.Actor(r).Tenant.ID, connectors.Ref(t.agent))
+	if fault.Is(err, fault.NotFound) {
+		t.form.Errors = map[string]string{"agent": i18n.T(r.Context(), "There is no such agent.")}
+		return http.StatusUnprocessableEntity, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	if err := shell.Actor(r).RequireUse(r.Context(), h.TenantStore(r), view.Agent.ID); err != nil {
+		if denied := respond.LocalizedFault(r.Context(), err); denied.Kind == fault.Denied {
+			t.form.Errors = map[string]string{"agent": denied.Message}
+			return http.StatusForbidden, nil
+		}
+		return 0, err
+	}
+	tool := findTool(view, t.tool.connector.Slug, t.tool.Name)
+	if tool == nil {
+		t.form.Errors = map[string]string{"agent": i18n.T(r.Context(), "This agent was not granted the tool.")}
+		return http.StatusUnprocessableEntity, nil
+	}
+	call, err := h.Calls.Run(r.Context(), toolcall.CallRequest{
+		View: view, Tool: tool, Arguments: arguments, Source: connectors.SourceDashboard, ActorName: shell.Actor(r).Name, Origin: shell.Actor(r).CallOrigin(),
+	}, tryTimeout)
+	if bad, ok := errors.AsType[*toolcall.InvalidArgumentsError](err); ok {
+		t.form.Problem = i18n.TranslateKnown(r.Context(), bad.Sentence)
+		return http.StatusUnprocessableEntity, nil
+	}
+	if f := fault.As(err); f != nil && call.ID != (connectors.ToolCallID{}) { // refused by a quota; the call is recorded
+		respond.SetRetryAfter(w.Header(), f)
+		t.result = trialResult(r.Context(), call, tool, shell.Actor(r).Tenant)
+		return respond.Status(f.Kind), nil
+	}
+	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
+		t.form.Problem = problem.Message
+		return respond.Status(problem.Kind), nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	t.result = trialResult(r.Context(), call, tool, shell.Actor(r).Tenant)
+	return http.StatusOK, nil
+}
+
+// findTool finds a connector's tool in an agent's view; nil if it is not there.
+func findTool(v *agentview.View, connector, name string) *agentview.Tool {
+	reach := v.Connector(connector)
+	if reach == nil {
+		return nil
+	}
+	return reach.Tool(name)
+}

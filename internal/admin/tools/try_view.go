@@ -1,0 +1,85 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	callpages "patchbay/internal/admin/calls"
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/agentview"
+	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
+	"patchbay/web/templates"
+)
+
+// toView is the form and the result of a trial.
+func (t trial) toView(ctx context.Context, can templates.Permissions) *templates.TryIt {
+	v := &templates.TryIt{
+		Action: shell.ToolPath(t.tool.connector.Slug, t.tool.Name) + "/try", Definition: t.tool.Hash.String(),
+		AsJSON: t.asJSON, OnlyJSON: t.tool.form.jsonOnlyReason, Result: t.result, Form: t.form,
+	}
+	v.Form.Values = map[string]string{"agent": t.agent, "json": t.typed}
+	maps.DeleteFunc(v.Form.Values, func(_, value string) bool { return value == "" })
+	switch {
+	case t.tool.RemovedAt != nil:
+		v.Instead = i18n.T(ctx, "The server does not offer it any more.")
+	case !t.tool.connector.Enabled:
+		v.Instead = i18n.T(ctx, "The connector is disabled.")
+	case len(t.tool.agents) == 0:
+		v.Instead = i18n.T(ctx, "A tool is tried as an agent, under its rules. No agent that is enabled was granted this one.")
+		if can.Manage {
+			v.Repair = &templates.Link{Text: i18n.T(ctx, "Open the agents"), Href: "/agents"}
+		}
+	}
+	for _, a := range t.tool.agents {
+		v.Agents = append(v.Agents, templates.Option{Value: a.Slug, Label: a.Name})
+	}
+	if !t.asJSON {
+		v.Fields = t.tool.form.toView(ctx, t.values, t.wrong)
+	}
+	return v
+}
+
+// trialResult is a trial's result so far.
+func trialResult(ctx context.Context, c connectors.ToolCall, t *agentview.Tool, tenant connectors.Tenant) *templates.Result {
+	link := &templates.Link{Text: i18n.T(ctx, "Open the call"), Href: shell.CallPath(c.ID)}
+	since := c.StartedAt.UTC().Format(time.RFC3339Nano)
+	switch {
+	case c.Status == connectors.CallPendingApproval:
+		return &templates.Result{Waiting: &templates.ResultWait{
+			Text: i18n.T(ctx, "The agent's rules want a person's word. Nothing was sent yet."), Since: since, Link: templates.Link{Text: i18n.T(ctx, "Open the approval"), Href: shell.ApprovalPath(c.ID)},
+		}}
+	case c.Status == connectors.CallRunning:
+		return &templates.Result{Waiting: &templates.ResultWait{Text: i18n.T(ctx, "The call still runs."), Since: since, Link: *link}}
+	case c.Status != connectors.CallSuccess && !c.IsError:
+		return &templates.Result{Link: link, Facts: shell.FormatDuration(ctx, c.Duration), Problem: &templates.Attention{
+			Kind: templates.StateBad, Title: callpages.CallState(ctx, c.Status).Text, Text: callpages.CallReason(ctx, c),
+		}}
+	}
+	r := callpages.ToolResult{Structured: c.Structured}
+	_ = r.Content.UnmarshalJSON(c.Content) // invalid content is shown as empty
+	r.IsError.Value = c.IsError
+	v := callpages.ResultView(ctx, r, storedPictureURL(c, tenant))
+	v.Facts, v.Link = shell.FormatDuration(ctx, c.Duration)+" · "+shell.FormatBytes(ctx, c.ResponseBytes), link
+	if t.OutputSchema != nil && !c.IsError {
+		if mismatch := t.OutputMismatch(ctx, c.Structured); mismatch != "" {
+			v.Misfit = &templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "It does not fit the output schema"), Text: shell.ShortenText(mismatch, shell.MaxDescription)}
+		} else if t.FitsOutput(ctx, c.Structured) {
+			v.Checked = i18n.T(ctx, "The structured content fits the output schema.")
+		} else {
+			v.Checked = i18n.T(ctx, "No mismatch was found, but the structured content could not be checked against the whole output schema.")
+		}
+	}
+	return &v
+}
+
+// storedPictureURL returns the addresses of a call's pictures; nil if they are not stored or are for auditors
+// alone.
+func storedPictureURL(c connectors.ToolCall, tenant connectors.Tenant) func(n int) string {
+	if tenant.CallHistory == connectors.HistoryNone || tenant.WithholdsBodies() || len(c.Content) > connectors.MaxHistoryBytes {
+		return nil
+	}
+	return func(n int) string { return fmt.Sprintf("%s/pictures/%d", shell.CallPath(c.ID), n) }
+}
