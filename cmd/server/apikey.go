@@ -30,13 +30,13 @@ func (c apikeyCreateCommand) Run(ctx context.Context, p commandIO) error {
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	tenant, err := findTenant(ctx, d.store, c.Tenant)
+	defer d.Close()
+	tenant, err := findTenant(ctx, d.Store, c.Tenant)
 	if err != nil {
 		return err
 	}
 	request := auth.KeyRequest{Name: c.Name, Role: connectors.Role(c.Role), ExpiresAt: expires}
-	_, text, err := d.newAuthService().IssueKey(ctx, auth.Operator(tenant), request)
+	_, text, err := newAuthService(d).IssueKey(ctx, auth.Operator(tenant), request)
 	if err != nil {
 		return err
 	}

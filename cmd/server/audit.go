@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/installation"
 )
 
 type auditVerifyCommand struct {
@@ -25,20 +26,20 @@ func (c auditVerifyCommand) Run(ctx context.Context, p commandIO) error {
 	if err != nil {
 		return err
 	}
-	defer d.close()
+	defer d.Close()
 	var tenants []connectors.Tenant
 	if c.Tenant != "" {
-		one, err := findTenant(ctx, d.store, c.Tenant)
+		one, err := findTenant(ctx, d.Store, c.Tenant)
 		if err != nil {
 			return err
 		}
 		tenants = append(tenants, one)
-	} else if tenants, err = d.store.System().Tenants(ctx); err != nil {
+	} else if tenants, err = d.Store.System().Tenants(ctx); err != nil {
 		return err
 	}
 	bad := false
 	for _, tenant := range tenants {
-		check, err := d.store.Tenant(tenant.ID).CheckAudit(ctx)
+		check, err := d.Store.Tenant(tenant.ID).CheckAudit(ctx)
 		if err != nil {
 			return fmt.Errorf("verify the audit log of %s: %w", tenant.Slug, err)
 		}
@@ -71,8 +72,8 @@ func (c auditVerifyCommand) Run(ctx context.Context, p commandIO) error {
 
 // verifyCalls recomputes the chain of outcomes of a tenant's calls. It prints nothing for a tenant without
 // calls.
-func (auditVerifyCommand) verifyCalls(ctx context.Context, p commandIO, d *database, tenant connectors.Tenant) (good bool, err error) {
-	check, err := d.store.Tenant(tenant.ID).CheckOutcomes(ctx, nil, time.Time{})
+func (auditVerifyCommand) verifyCalls(ctx context.Context, p commandIO, d *installation.Database, tenant connectors.Tenant) (good bool, err error) {
+	check, err := d.Store.Tenant(tenant.ID).CheckOutcomes(ctx, nil, time.Time{})
 	if err != nil {
 		return false, fmt.Errorf("verify the calls of %s: %w", tenant.Slug, err)
 	}

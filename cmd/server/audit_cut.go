@@ -13,6 +13,8 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/installation"
+	"patchbay/internal/store"
 	"patchbay/internal/telemetry"
 )
 
@@ -35,21 +37,21 @@ func (c auditTruncateCommand) Run(ctx context.Context, p commandIO) error {
 	if err != nil {
 		return err
 	}
-	keys, err := newKeyHolder(settings)
+	keys, err := installation.NewKeySource(settings, version())
 	if err != nil {
 		return err
 	}
 	log := telemetry.NewLogger(p.stderr, slog.LevelWarn, telemetry.Text)
-	route, stop, err := attachDatabase(ctx, settings, log)
+	route, stop, err := installation.Attach(ctx, settings, log)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	d, err := openDatabase(ctx, route, keys, log)
+	d, err := installation.Open(ctx, installation.Options{Route: route, Keys: keys, Log: log})
 	if err != nil {
 		return err
 	}
-	defer d.close()
+	defer d.Close()
 	if route, err = route.Find(ctx); err != nil {
 		return err
 	}
@@ -60,9 +62,9 @@ func (c auditTruncateCommand) Run(ctx context.Context, p commandIO) error {
 	return c.truncateLog(ctx, p, d, session)
 }
 
-func (c auditTruncateCommand) truncateLog(ctx context.Context, p commandIO, d *database, session string) error {
+func (c auditTruncateCommand) truncateLog(ctx context.Context, p commandIO, d *installation.Database, session string) error {
 	kept := time.Now().UTC().AddDate(0, 0, -c.KeepDays)
-	before, err := d.store.System().AuditMonthsEnd(ctx, kept)
+	before, err := d.Store.System().AuditMonthsEnd(ctx, kept)
 	if err != nil {
 		return err
 	}
@@ -70,16 +72,16 @@ func (c auditTruncateCommand) truncateLog(ctx context.Context, p commandIO, d *d
 		p.printLine("No month of the audit log ended before %s. Nothing is removed.", kept.Format(time.DateOnly))
 		return nil
 	}
-	tenants, err := d.store.System().Tenants(ctx)
+	tenants, err := d.Store.System().Tenants(ctx)
 	if err != nil {
 		return err
 	}
-	if err := d.verifyChains(ctx, tenants); err != nil {
+	if err := verifyChains(ctx, d.Store, tenants); err != nil {
 		return err
 	}
 	places := map[uuid.UUID]int64{}
 	for _, tenant := range tenants {
-		place, err := d.store.Tenant(tenant.ID).CutAudit(ctx, before, auth.Operator(tenant).Event("audit.cut", tenant.Slug))
+		place, err := d.Store.Tenant(tenant.ID).CutAudit(ctx, before, auth.Operator(tenant).Event("audit.cut", tenant.Slug))
 		if err != nil {
 			return fmt.Errorf("cut the audit log of %s: %w", tenant.Slug, err)
 		}
@@ -100,16 +102,16 @@ func (c auditTruncateCommand) truncateLog(ctx context.Context, p commandIO, d *d
 
 // verifyChains fails if a tenant's log was changed: a month holds the entries of all tenants, and the cut would
 // remove the evidence.
-func (d *database) verifyChains(ctx context.Context, tenants []connectors.Tenant) error {
+func verifyChains(ctx context.Context, st *store.Store, tenants []connectors.Tenant) error {
 	for _, tenant := range tenants {
-		check, err := d.store.Tenant(tenant.ID).CheckAudit(ctx)
+		check, err := st.Tenant(tenant.ID).CheckAudit(ctx)
 		if err != nil {
 			return fmt.Errorf("verify the audit log of %s: %w", tenant.Slug, err)
 		}
 		if check.Bad != nil {
 			return fault.Errorf(fault.Conflict, "The audit log of %s is not as it was recorded, from entry %d on: %s Nothing is removed.", tenant.Slug, check.Bad.N, check.Bad.Reason)
 		}
-		calls, err := d.store.Tenant(tenant.ID).CheckOutcomes(ctx, nil, time.Time{})
+		calls, err := st.Tenant(tenant.ID).CheckOutcomes(ctx, nil, time.Time{})
 		if err != nil {
 			return fmt.Errorf("verify the calls of %s: %w", tenant.Slug, err)
 		}

@@ -29,12 +29,12 @@ func (c auditExportCommand) Run(ctx context.Context, p commandIO) error {
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	tenant, err := findTenant(ctx, d.store, c.Tenant)
+	defer d.Close()
+	tenant, err := findTenant(ctx, d.Store, c.Tenant)
 	if err != nil {
 		return err
 	}
-	door := d.store.Tenant(tenant.ID)
+	door := d.Store.Tenant(tenant.ID)
 	entries, err := newFile(c.File)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (c auditExportCommand) Run(ctx context.Context, p commandIO) error {
 		return errors.Join(err, os.Remove(c.File))
 	}
 	defer func() { _ = signed.Close() }()
-	end, err := manage.New(d.store, nil).RecordAuditExport(ctx, auth.Operator(tenant))
+	end, err := manage.New(d.Store, nil).RecordAuditExport(ctx, auth.Operator(tenant))
 	if err != nil {
 		return err
 	}

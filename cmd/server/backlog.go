@@ -3,17 +3,18 @@ package main
 import (
 	"context"
 
-	"patchbay/internal/jobs"
+	"patchbay/internal/installation"
+	"patchbay/internal/queue"
 	"patchbay/internal/telemetry"
 )
 
 // readBacklog reads the database's queues for the metrics.
-func (d *database) readBacklog(ctx context.Context) (telemetry.Backlog, error) {
-	waiting, err := d.store.System().Backlog(ctx)
+func readBacklog(ctx context.Context, d *installation.Database) (telemetry.Backlog, error) {
+	waiting, err := d.Store.System().Backlog(ctx)
 	if err != nil {
 		return telemetry.Backlog{}, err
 	}
-	counted, err := jobs.Count(ctx, d.pool)
+	counted, err := queue.CountJobs(ctx, d.Pool)
 	if err != nil {
 		return telemetry.Backlog{}, err
 	}

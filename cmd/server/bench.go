@@ -11,6 +11,7 @@ import (
 	"patchbay/db"
 	"patchbay/internal/config"
 	"patchbay/internal/fault"
+	"patchbay/internal/installation"
 	"patchbay/internal/postgres"
 	"patchbay/internal/secret"
 	"patchbay/internal/telemetry"
@@ -73,7 +74,7 @@ func (c benchCommand) startDatabase(ctx context.Context, log *slog.Logger) (url 
 	if err != nil {
 		return "", nil, err
 	}
-	o := postgresOptions(config.Database{DataDir: dir}, log)
+	o := installation.PostgresOptions(config.Database{DataDir: dir}, log)
 	if o.Throwaway = c.Throwaway; o.Throwaway {
 		o.Settings = map[string]string{"wal_level": "replica", "max_wal_size": "4GB", "autovacuum": "on"}
 	}

@@ -17,12 +17,12 @@ import (
 
 // commandRow is what a command writes to the audit logs of tenants.
 type commandRow struct {
-	acts    string                             // the kinds of its entries, in order; empty: none
-	why     string                             // it writes none
-	args    []string                           // arguments of the run; nil: not run, or without arguments
-	runs    bool                               // run by this test
-	prepare func(t *testing.T, i installation) // nil: nothing
-	shown   string                             // the test that runs it, if not this one
+	acts    string                                 // the kinds of its entries, in order; empty: none
+	why     string                                 // it writes none
+	args    []string                               // arguments of the run; nil: not run, or without arguments
+	runs    bool                                   // run by this test
+	prepare func(t *testing.T, i testInstallation) // nil: nothing
+	shown   string                                 // the test that runs it, if not this one
 }
 
 // commandRows has all commands but those of the API's client, whose routes have their own rows. A new command
@@ -39,7 +39,7 @@ var commandRows = map[string]commandRow{
 	"sso verify-domain": {runs: true, acts: "sso.claim_domain sso.verify_domain", args: []string{"--tenant", "default", "acme.example"}},
 	"sso release-domain": {
 		runs: true, acts: "sso.release_domain", args: []string{"--tenant", "default", "acme.example"},
-		prepare: func(t *testing.T, i installation) {
+		prepare: func(t *testing.T, i testInstallation) {
 			t.Helper()
 			i.must(t, "sso", "verify-domain", "--tenant", "default", "acme.example")
 		},
@@ -149,7 +149,7 @@ func TestFirstTenant_IsAudited(t *testing.T) {
 }
 
 // provingMember creates a member with a second factor.
-func provingMember(t *testing.T, i installation) {
+func provingMember(t *testing.T, i testInstallation) {
 	t.Helper()
 	i.must(t, "user", "create", "--tenant", "default", "--email", "a@example.com", "--role", "member")
 	command := databaseCommand{}
@@ -158,20 +158,20 @@ func provingMember(t *testing.T, i installation) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.close()
-	tenant, err := findTenant(t.Context(), d.store, "default")
+	defer d.Close()
+	tenant, err := findTenant(t.Context(), d.Store, "default")
 	if err != nil {
 		t.Fatal(err)
 	}
-	member, err := d.store.Tenant(tenant.ID).MemberByEmail(t.Context(), "a@example.com")
+	member, err := d.Store.Tenant(tenant.ID).MemberByEmail(t.Context(), "a@example.com")
 	if err != nil {
 		t.Fatal(err)
 	}
-	(&fixture.World{St: d.store}).SecondFactorIn(t, tenant.ID, member.UserID)
+	(&fixture.World{St: d.Store}).SecondFactorIn(t, tenant.ID, member.UserID)
 }
 
 // clientsFile writes a file with one server.
-func clientsFile(t *testing.T, i installation) {
+func clientsFile(t *testing.T, i testInstallation) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(i.dir, "servers.json"), []byte(`{"mcpServers": {"one": {"url": "http://127.0.0.1:9/mcp"}}}`), 0o600); err != nil {
 		t.Fatal(err)

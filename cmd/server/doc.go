@@ -4,8 +4,7 @@
 //	serve.go          start in order, serve, stop in reverse order
 //	wire.go           builds every service once and passes each its dependencies
 //	routes.go         maps paths to handlers
-//	database.go       opens the database, embedded or external, for any command
-//	keyset.go         finds or creates the key that wraps all other keys
+//	database.go       opens the database for a command
 //	migrate.go tenant.go user.go apikey.go keys.go keys_rotate.go doctor.go import.go devmcp.go seed.go   one command each
 //	bench*.go         measures scheduled syncs, with its own servers
 //

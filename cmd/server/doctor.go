@@ -6,6 +6,8 @@ import (
 
 	"patchbay/internal/config"
 	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/installation"
 )
 
 type doctorCommand struct {
@@ -24,7 +26,7 @@ func (c doctorCommand) Run(ctx context.Context, p commandIO) error {
 	server, serverErr := c.ServerFlags.Check()
 	database, databaseErr := c.DatabaseFlags.Check()
 	_, logErr := c.LogFlags.Check()
-	e.checkSettings(p.environ, mergeFields(serverErr, databaseErr, logErr))
+	e.checkSettings(p.environ, fault.MergeFields(serverErr, databaseErr, logErr))
 	e.checkTraces(p.environ)
 	if serverErr == nil {
 		e.checkBaseURL(server)
@@ -36,7 +38,7 @@ func (c doctorCommand) Run(ctx context.Context, p commandIO) error {
 		e.reportHTTPMode(server)
 		e.checkCommands(server)
 		e.checkCatalog(server)
-		e.allowedCommands, e.allowedRead = allowedCommands(server), true
+		e.allowedCommands, e.allowedRead = installation.AllowedCommands(server), true
 	}
 	if databaseErr == nil {
 		e.checkDatabase(ctx, database)
@@ -72,7 +74,7 @@ func (r *doctorReport) reportProblem(what, format string, args ...any) {
 
 // reportError prints an error as the command line would.
 func (r *doctorReport) reportError(what string, err error) {
-	for _, sentence := range toSentences(err) {
+	for _, sentence := range fault.Sentences(err) {
 		r.reportProblem(what, "%s", sentence)
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"patchbay/db"
 	"patchbay/internal/config"
+	"patchbay/internal/installation"
 	"patchbay/internal/postgres"
 	"patchbay/internal/store"
 )
@@ -46,7 +47,7 @@ func (r *doctorReport) checkDatabase(ctx context.Context, d config.Database) {
 	keys, ok := r.checkKeyset(d)
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
-	route, stop, err := attachDatabase(ctx, d, log)
+	route, stop, err := installation.Attach(ctx, d, log)
 	if err != nil {
 		r.reportError("database", err)
 		return
@@ -173,7 +174,7 @@ func (r *doctorReport) checkDisk(dir string) {
 	r.reportOK("disk", "%d GiB free", free>>30)
 }
 
-func (r *doctorReport) checkKeyset(d config.Database) (*kekSource, bool) {
+func (r *doctorReport) checkKeyset(d config.Database) (*installation.KeySource, bool) {
 	if d.Keyset.Empty() {
 		info, err := os.Stat(d.KeysetFile())
 		switch {
@@ -184,7 +185,7 @@ func (r *doctorReport) checkKeyset(d config.Database) (*kekSource, bool) {
 			r.reportProblem("keyset", "%s can be read by others. Run chmod 600 on it.", d.KeysetFile())
 		}
 	}
-	keys, err := newKeyHolder(d)
+	keys, err := installation.NewKeySource(d, version())
 	if err != nil {
 		r.reportError("keyset", err)
 		return nil, false
@@ -234,8 +235,8 @@ func (r *doctorReport) checkSchema(ctx context.Context, pool *pgxpool.Pool) bool
 }
 
 // checkKeyOpens reports whether the keyset is the database's, and the state of the keys in it.
-func (r *doctorReport) checkKeyOpens(ctx context.Context, pool *pgxpool.Pool, keys *kekSource) {
-	kek, err := keys.openKey(ctx, pool)
+func (r *doctorReport) checkKeyOpens(ctx context.Context, pool *pgxpool.Pool, keys *installation.KeySource) {
+	kek, err := keys.OpenKey(ctx, pool)
 	if err != nil {
 		r.reportError("keyset", err)
 		return
@@ -246,7 +247,7 @@ func (r *doctorReport) checkKeyOpens(ctx context.Context, pool *pgxpool.Pool, ke
 		return
 	}
 	defer st.Close()
-	r.reportOK("keyset", "opens the database%s", keys.describeKMS())
+	r.reportOK("keyset", "opens the database%s", keys.DescribeKMS())
 	if st.KeysMoving() {
 		r.reportNote("keyset", "the installation is being moved to another PATCHBAY_KEYSET, and both open the database. Restart each server with the new one, and run patchbay keys rewrap again.")
 	}

@@ -13,6 +13,7 @@ import (
 
 	"patchbay/db"
 	"patchbay/internal/config"
+	"patchbay/internal/installation"
 	"patchbay/internal/secret"
 	"patchbay/internal/testing/pgtest"
 )
@@ -50,7 +51,7 @@ func TestDoctor_ChecksKeyset(t *testing.T) {
 	d := config.Database{DataDir: t.TempDir()}
 	look := func(e *doctorReport) { e.checkKeyset(d) }
 	wantFinding(t, look, `PROBLEM  keyset         \S+/keyset is gone, and nothing else opens the database\. Restore it from a backup, or set PATCHBAY_KEYSET\.`)
-	if err := makeKeyset(d); err != nil {
+	if _, err := installation.NewKeySource(d, ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(d.KeysetFile(), 0o644); err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"patchbay/internal/config"
+	"patchbay/internal/telemetry"
 )
 
 // maxReadiness bounds the response of /readyz, in bytes.
@@ -35,7 +36,7 @@ func (r *doctorReport) checkLoops(ctx context.Context, server config.Server, roo
 		return
 	}
 	defer func() { _ = res.Body.Close() }()
-	var state readiness
+	var state telemetry.Readiness
 	if res.StatusCode != http.StatusOK || json.NewDecoder(io.LimitReader(res.Body, maxReadiness)).Decode(&state) != nil {
 		return
 	}

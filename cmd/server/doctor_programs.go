@@ -10,6 +10,7 @@ import (
 
 	"patchbay/internal/config"
 	"patchbay/internal/connectors"
+	"patchbay/internal/installation"
 	"patchbay/internal/store"
 )
 
@@ -21,7 +22,7 @@ func (r *doctorReport) checkCommands(server config.Server) {
 		r.reportOK(stdioCommands, "none may be started")
 		return
 	}
-	for i, allowed := range allowedCommands(server) {
+	for i, allowed := range installation.AllowedCommands(server) {
 		if r.checkProgram(allowed) && r.checkFolders(server.Stdio[i]) {
 			r.checkArguments(allowed)
 		}

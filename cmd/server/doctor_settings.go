@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/catalog"
 	"patchbay/internal/config"
 	"patchbay/internal/connect"
+	"patchbay/internal/installation"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/tracing/otlp"
 )
@@ -105,7 +106,7 @@ func (r *doctorReport) reportHTTPMode(server config.Server) {
 // checkProxy asks the operator's proxy for a host that cannot exist, so that no server gets a request.
 func (r *doctorReport) checkProxy(ctx context.Context, server config.Server) {
 	const what = "egress proxy"
-	p, err := egressProxy(server)
+	p, err := installation.EgressProxy(server)
 	switch {
 	case err != nil:
 		r.reportError(what, err)
@@ -136,7 +137,7 @@ func addParentheses(cause error) string {
 
 func (r *doctorReport) checkCatalog(server config.Server) {
 	const what = "catalog"
-	offered, err := loadCatalog(server.Catalog)
+	offered, err := installation.LoadCatalog(server.Catalog)
 	if err != nil {
 		r.reportError(what, err)
 		return

@@ -30,7 +30,7 @@ type agentServices struct {
 
 // buildAgents builds the agents' services. All other services have to exist.
 func (h *app) buildAgents(dialer *mcp.Dialer) agentServices {
-	log, st := h.run.log, h.database.store
+	log, st := h.run.log, h.database.Store
 	a := agentServices{
 		views:     agentview.New(agentview.Options{Store: st, Log: log}),
 		listeners: h.buildListChanges(),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"text/tabwriter"
 
@@ -13,8 +12,8 @@ import (
 	"patchbay/internal/config"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/installation"
 	"patchbay/internal/manage"
-	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
 )
 
@@ -36,7 +35,7 @@ func (c importCommand) Run(ctx context.Context, p commandIO) error {
 	if err != nil {
 		return err
 	}
-	egress, err := newEgressPolicy(server)
+	egress, err := installation.NewEgressPolicy(server)
 	if err != nil {
 		return err
 	}
@@ -48,12 +47,12 @@ func (c importCommand) Run(ctx context.Context, p commandIO) error {
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	tenant, err := c.findTenant(ctx, d.store)
+	defer d.Close()
+	tenant, err := c.findTenant(ctx, d.Store)
 	if err != nil {
 		return err
 	}
-	reg := manage.New(d.store, egress, allowedCommands(server)...).WithMaxConnectors(server.Connectors)
+	reg := manage.New(d.Store, egress, installation.AllowedCommands(server)...).WithMaxConnectors(server.Connectors)
 	report, err := reg.Import(ctx, auth.Operator(tenant), document, c.DryRun)
 	if err != nil {
 		return err
@@ -94,21 +93,6 @@ func (c importCommand) findTenant(ctx context.Context, st *store.Store) (connect
 		return append(all, connectors.Tenant{})[0], err
 	}
 	return connectors.Tenant{}, fault.Errorf(fault.Invalid, "There are %d tenants. Say by --tenant which of them gets the connectors.", len(all))
-}
-
-// newEgressPolicy returns the server's egress policy. A command has no listener, so the server's own address
-// comes from its settings.
-func newEgressPolicy(server config.Server) (*safehttp.Policy, error) {
-	allow, err := safehttp.ParseAllow(server.EgressAllow)
-	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "PATCHBAY_EGRESS_ALLOW "+fault.As(err).Message)
-	}
-	addr, err := net.ResolveTCPAddr("tcp", server.Addr)
-	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "PATCHBAY_ADDR names no address.")
-	}
-	own := ownHosts(server.BaseURL(addr), addr.String(), server)
-	return safehttp.New(safehttp.Options{Mode: safehttp.Mode(server.Egress), Allow: allow, OwnHosts: own, Standard: true}), nil
 }
 
 func printImport(w io.Writer, report manage.ImportReport) error {

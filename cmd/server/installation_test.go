@@ -13,24 +13,24 @@ import (
 	"patchbay/internal/testing/pgtest"
 )
 
-// installation is a migrated database with its keyset, on which commands run in this process.
-type installation struct {
+// testInstallation is a migrated database with its keyset, on which commands run in this process.
+type testInstallation struct {
 	url, keyset, dir string
 }
 
-func installed(t *testing.T) installation {
+func installed(t *testing.T) testInstallation {
 	t.Helper()
 	kek, err := secret.NewKEK()
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := installation{url: pgtest.URL(t), keyset: kek.Encode(), dir: t.TempDir()}
+	i := testInstallation{url: pgtest.URL(t), keyset: kek.Encode(), dir: t.TempDir()}
 	i.must(t, "audit", "verify") // opens the database, as every command does
 	return i
 }
 
 // try runs a command and returns its exit code, its output and its errors.
-func (i installation) try(t *testing.T, args ...string) (code int, stdout, stderr string) {
+func (i testInstallation) try(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, failed bytes.Buffer
 	if takesDatabase(args) {
@@ -44,7 +44,7 @@ func takesDatabase(args []string) bool {
 	return args[0] != "sbom" && !slices.Equal(args, []string{"keys", "new"})
 }
 
-func (i installation) must(t *testing.T, args ...string) string {
+func (i testInstallation) must(t *testing.T, args ...string) string {
 	t.Helper()
 	code, stdout, stderr := i.try(t, args...)
 	if code != 0 {
@@ -54,7 +54,7 @@ func (i installation) must(t *testing.T, args ...string) string {
 }
 
 // inside resolves the arguments that name files to the installation's directory.
-func (i installation) inside(args []string) []string {
+func (i testInstallation) inside(args []string) []string {
 	inside := slices.Clone(args)
 	for n, arg := range inside {
 		if ext := filepath.Ext(arg); ext == ".json" || ext == ".jsonl" || ext == ".sig" {
@@ -65,12 +65,12 @@ func (i installation) inside(args []string) []string {
 }
 
 // entries are the audit entries of all tenants with their actors, the oldest first.
-func (i installation) entries(t *testing.T) []string {
+func (i testInstallation) entries(t *testing.T) []string {
 	t.Helper()
 	return i.texts(t, "select actor_type || ' ' || action from audit_events order by id")
 }
 
-func (i installation) texts(t *testing.T, query string) []string {
+func (i testInstallation) texts(t *testing.T, query string) []string {
 	t.Helper()
 	owner, err := pgx.Connect(t.Context(), i.url)
 	if err != nil {

@@ -3,15 +3,16 @@ package main
 import (
 	"context"
 
+	"patchbay/internal/installation"
 	"patchbay/internal/jobs"
 )
 
 // startJobs registers this process, which closes the runs of processes that died, and starts the workers of
 // queued syncs and the scheduler. stop ends the workers; the syncer ends with ctx.
-func (s *serverRun) startJobs(ctx context.Context, d *database, h *app) (stop func() error, err error) {
+func (s *serverRun) startJobs(ctx context.Context, d *installation.Database, h *app) (stop func() error, err error) {
 	if s.database.Embedded() {
 		// The lock on the data directory proves that no other server is alive, whatever its last heartbeat was.
-		if err := d.store.System().CloseAllInstances(ctx); err != nil {
+		if err := d.Store.System().CloseAllInstances(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -19,8 +20,8 @@ func (s *serverRun) startJobs(ctx context.Context, d *database, h *app) (stop fu
 		return nil, err
 	}
 	runner, err := jobs.New(jobs.Options{
-		Pool: d.pool, ListenPool: d.listenPool, Syncer: h.syncer, Due: d.store.System().DueShards, Turn: d.store.System().ClaimClockTick, Queued: d.store.System().LongQueued, Log: s.log, Tracer: s.traces.tracer,
-		Parts: []jobs.Module{jobs.Webhooks(h.webhooks, d.store.System(), s.log), h.maintenanceJobs()},
+		Pool: d.Pool, ListenPool: d.ListenPool, Syncer: h.syncer, Due: d.Store.System().DueShards, Turn: d.Store.System().ClaimClockTick, Queued: d.Store.System().LongQueued, Log: s.log, Tracer: s.traces.tracer,
+		Parts: []jobs.Module{jobs.Webhooks(h.webhooks, d.Store.System(), s.log), h.maintenanceJobs()},
 	})
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"patchbay/internal/fault"
+	"patchbay/internal/installation"
 	"patchbay/internal/kms"
 	"patchbay/internal/secret"
 )
@@ -31,12 +32,12 @@ func (c keysRewrapCommand) Run(ctx context.Context, p commandIO) error {
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	kek, err := to.findOrCreateKey(ctx, d.pool)
+	defer d.Close()
+	kek, err := to.FindOrCreateKey(ctx, d.Pool)
 	if err != nil {
 		return err
 	}
-	m, err := d.store.MoveKeys(ctx, kek, to.uri)
+	m, err := d.Store.MoveKeys(ctx, kek, to.URI())
 	if err != nil {
 		return err
 	}
@@ -54,16 +55,16 @@ func (c keysRewrapCommand) Run(ctx context.Context, p commandIO) error {
 	return nil
 }
 
-func rewrapTarget(text string) (*kekSource, error) {
+func rewrapTarget(text string) (*installation.KeySource, error) {
 	switch {
 	case kms.Is(text):
-		return newKMSHolder(text)
+		return installation.NewKMSKeySource(text, version())
 	case strings.HasPrefix(text, "file:"):
 		kek, err := secret.ParseKEK(text)
 		if err != nil {
 			return nil, fault.Wrap(fault.Invalid, err, "--to must name a file that holds 32 random bytes in base64, as patchbay keys new prints them.")
 		}
-		return &kekSource{kek: kek}, nil
+		return installation.NewLocalKeySource(kek), nil
 	}
 	// The text is not repeated: it may be a key, and command lines are visible to others.
 	return nil, fault.Errorf(fault.Invalid, "--to must be aws-kms://ARN, hcvault://HOST/transit/keys/NAME or file:PATH, and never a key itself: others can read a command line.")

@@ -8,6 +8,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/fault"
+	"patchbay/internal/installation"
 	"patchbay/internal/store"
 )
 
@@ -29,7 +30,7 @@ func (c keysRotateCommand) Run(ctx context.Context, p commandIO) error {
 	if err != nil {
 		return err
 	}
-	defer d.close()
+	defer d.Close()
 	err = c.rotateKeys(ctx, d, store.RotationOptions{Notify: (&rotationPrinter{out: p}).printProgress})
 	if errors.Is(err, context.Canceled) {
 		return fault.Errorf(fault.Unavailable, "Interrupted. Nothing is lost: run patchbay keys rotate again, and it goes on where it stopped.")
@@ -37,16 +38,16 @@ func (c keysRotateCommand) Run(ctx context.Context, p commandIO) error {
 	return err
 }
 
-func (c keysRotateCommand) rotateKeys(ctx context.Context, d *database, o store.RotationOptions) error {
+func (c keysRotateCommand) rotateKeys(ctx context.Context, d *installation.Database, o store.RotationOptions) error {
 	if c.Tenant == "" {
-		return d.store.RotateSealingKeys(ctx, o)
+		return d.Store.RotateSealingKeys(ctx, o)
 	}
-	tenant, err := findTenant(ctx, d.store, c.Tenant)
+	tenant, err := findTenant(ctx, d.Store, c.Tenant)
 	if err != nil {
 		return err
 	}
 	o.Asked = new(auth.Operator(tenant).Event("keys.rotate", tenant.Slug))
-	return d.store.RotateTenantKeys(ctx, tenant.ID, o)
+	return d.Store.RotateTenantKeys(ctx, tenant.ID, o)
 }
 
 // countInterval is how often the number of sealed values is printed.

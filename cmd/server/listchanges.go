@@ -8,7 +8,7 @@ import (
 // buildListChanges builds the listeners for changed lists of connectors' servers. The syncer has to exist.
 func (h *app) buildListChanges() *listchanges.Manager {
 	m := listchanges.New(listchanges.Options{
-		Store: h.database.store, Syncer: h.syncer, Instance: h.instance, Log: h.run.log,
+		Store: h.database.Store, Syncer: h.syncer, Instance: h.instance, Log: h.run.log,
 	})
 	h.metrics.WatchListening(func() telemetry.ListeningStats {
 		s, off := m.Stats(), map[string]int{}

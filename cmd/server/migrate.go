@@ -7,6 +7,7 @@ import (
 	"patchbay/db"
 	"patchbay/internal/config"
 	"patchbay/internal/fault"
+	"patchbay/internal/installation"
 )
 
 type migrateCommand struct {
@@ -26,7 +27,7 @@ func (c migrateCommand) Run(ctx context.Context, p commandIO) error {
 	}
 	if settings.Embedded() {
 		// The keyset is created before the cluster, by every command.
-		if _, err := newKeyHolder(settings); err != nil {
+		if _, err := installation.NewKeySource(settings, version()); err != nil {
 			return err
 		}
 	}
@@ -34,7 +35,7 @@ func (c migrateCommand) Run(ctx context.Context, p commandIO) error {
 	if err != nil {
 		return err
 	}
-	route, stop, err := attachDatabase(ctx, settings, log)
+	route, stop, err := installation.Attach(ctx, settings, log)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/installation"
 	"patchbay/internal/safe"
 	"patchbay/internal/testing/paniclog"
 )
@@ -33,7 +34,7 @@ func TestOAuthEndpoint_PanicIsOAuthError(t *testing.T) {
 	panics := paniclog.Start()
 	h := newApp(t)
 	h.run.log = panics.Logger()
-	tenant, err := h.database.store.System().TenantByRef(t.Context(), firstTenant)
+	tenant, err := h.database.Store.System().TenantByRef(t.Context(), installation.FirstTenant)
 	if err != nil {
 		t.Fatal(err)
 	}

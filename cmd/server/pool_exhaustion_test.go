@@ -13,6 +13,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/installation"
 	"patchbay/internal/mcp/mcptest"
 	"patchbay/internal/secret"
 	"patchbay/internal/testing/fixture"
@@ -103,7 +104,7 @@ func serveHandlers(t *testing.T) *loadedApp {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stopAgents, served := h.agents.start(ctx, h.database.store), make(chan error, 1)
+	stopAgents, served := h.agents.start(ctx, h.database.Store), make(chan error, 1)
 	go func() { served <- h.run.serveRequests(ctx, listener, h) }()
 	t.Cleanup(func() {
 		end()
@@ -126,12 +127,12 @@ func serveHandlers(t *testing.T) *loadedApp {
 // people creates a program's key and a person's session.
 func (u *loadedApp) people(t *testing.T) {
 	t.Helper()
-	ctx, st := t.Context(), u.database.store
-	tenant, err := st.System().TenantByRef(ctx, firstTenant)
+	ctx, st := t.Context(), u.database.Store
+	tenant, err := st.System().TenantByRef(ctx, installation.FirstTenant)
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.world = &fixture.World{St: st, Pool: u.database.pool, Tenant: tenant.ID, Keyring: st.Keyring(), Instance: u.instance}
+	u.world = &fixture.World{St: st, Pool: u.database.Pool, Tenant: tenant.ID, Keyring: st.Keyring(), Instance: u.instance}
 	_, key, err := u.auth.IssueKey(ctx, auth.Operator(tenant), auth.KeyRequest{Name: "test", Role: connectors.RoleAdmin})
 	if err != nil {
 		t.Fatal(err)
@@ -218,11 +219,11 @@ func (u *loadedApp) rests(t *testing.T) {
 	t.Helper()
 	late, again := time.After(starveTimeout), time.NewTicker(time.Millisecond)
 	defer again.Stop()
-	for u.database.pool.Stat().AcquiredConns() > 0 {
+	for u.database.Pool.Stat().AcquiredConns() > 0 {
 		select {
 		case <-again.C:
 		case <-late:
-			t.Fatalf("%d connections are taken, and nobody asks for anything", u.database.pool.Stat().AcquiredConns())
+			t.Fatalf("%d connections are taken, and nobody asks for anything", u.database.Pool.Stat().AcquiredConns())
 		}
 	}
 }
@@ -236,7 +237,7 @@ func (u *loadedApp) taken() (stop func() int32) {
 		for {
 			select {
 			case <-again.C:
-				seen = max(seen, u.database.pool.Stat().AcquiredConns())
+				seen = max(seen, u.database.Pool.Stat().AcquiredConns())
 			case <-done:
 				most <- seen
 				return
@@ -311,7 +312,7 @@ func TestHangingServers_DoNotExhaustPool(t *testing.T) {
 	for round := range 10 {
 		u.answersAll(t, quick, round)
 	}
-	most, stat := stop(), u.database.pool.Stat()
+	most, stat := stop(), u.database.Pool.Stat()
 	t.Logf("%d calls and %d syncs hang; at most %d of %d connections were taken", hangingCalls, hangingSyncs+hangingDue, most, stat.MaxConns())
 	if most > maxTaken {
 		t.Errorf("%d connections were taken at once", most)

@@ -19,6 +19,7 @@ import (
 	"patchbay/internal/catalog"
 	"patchbay/internal/config"
 	"patchbay/internal/connectors"
+	"patchbay/internal/installation"
 	"patchbay/internal/secret"
 	"patchbay/internal/telemetry"
 	"patchbay/internal/testing/pgtest"
@@ -68,11 +69,13 @@ func newAppAt(t *testing.T, addr net.Addr) *app {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := openDatabase(t.Context(), db.Route{URL: pgtest.URL(t), Pooler: db.PoolerNone}, &kekSource{kek: kek}, log)
+	d, err := installation.Open(t.Context(), installation.Options{
+		Route: db.Route{URL: pgtest.URL(t), Pooler: db.PoolerNone}, Keys: installation.NewLocalKeySource(kek), Log: log,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(d.close)
+	t.Cleanup(d.Close)
 	offered, err := catalog.Builtin()
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +188,7 @@ func TestRoutes_OtherMethodsOpenNothing(t *testing.T) {
 func TestGateway_TakesOnlyAgentTokens(t *testing.T) {
 	t.Parallel()
 	h := newApp(t)
-	tenant, err := h.database.store.System().TenantByRef(t.Context(), firstTenant)
+	tenant, err := h.database.Store.System().TenantByRef(t.Context(), installation.FirstTenant)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
-	"patchbay/internal/safe"
 	"patchbay/internal/store"
+	"patchbay/internal/telemetry"
 )
 
 // readyTimeout bounds the database's response.
@@ -34,35 +34,8 @@ func newReadyHandler(st *store.Store, leaving <-chan struct{}) respond.HandlerFu
 			return err
 		}
 		w.Header().Set("Content-Type", "application/json")
-		return json.NewEncoder(w).Encode(readiness{Status: "ready", Loops: brokenLoops(time.Now())})
+		return json.NewEncoder(w).Encode(telemetry.Readiness{Status: "ready", Loops: telemetry.BrokenLoops(time.Now())})
 	}
-}
-
-// readiness is the body of /readyz. A waiting loop does not change the status, because it is no worse on this
-// replica than on others.
-type readiness struct {
-	Status string          `json:"status"`
-	Loops  []restartedLoop `json:"loops,omitempty"`
-}
-
-// restartedLoop is a background loop that panicked recently.
-type restartedLoop struct {
-	Name    string    `json:"name"`
-	Panics  int       `json:"panics"`
-	Last    time.Time `json:"last_panic_at"`
-	Waiting bool      `json:"waiting"`
-}
-
-// restartWindow is how long a restarted loop is listed.
-const restartWindow = 15 * time.Minute
-
-func brokenLoops(now time.Time) (broken []restartedLoop) {
-	for _, l := range safe.Loops() {
-		if l.Waiting || now.Sub(l.Last) < restartWindow {
-			broken = append(broken, restartedLoop(l))
-		}
-	}
-	return broken
 }
 
 // closeConnsOnShutdown closes each connection after its next response once the server leaves.

@@ -49,7 +49,7 @@ func (h *app) newRouter() http.Handler {
 	r.MethodNotAllowed(h.badMethod)
 
 	r.Get("/healthz", serveHealth)
-	r.Get("/readyz", h.respond.Program(newReadyHandler(h.database.store, h.shuttingDown)))
+	r.Get("/readyz", h.respond.Program(newReadyHandler(h.database.Store, h.shuttingDown)))
 	r.Handle("/static/*", web.Static())
 	r.Get("/oauth/client-metadata.json", h.serveClientMetadata)
 	strangers := middleware.NewUnauthenticatedLimit(h.run.server.StrangerRate, h.refuseUnauthenticated, func() { h.metrics.RequestThrottled("address") }, h.now)

@@ -134,7 +134,7 @@ func (p commandIO) reportFailure(err error) int {
 		_, _ = fmt.Fprintln(p.stderr, "patchbay: interrupted.")
 		return exitFailed
 	}
-	for _, line := range toSentences(err) {
+	for _, line := range fault.Sentences(err) {
 		_, _ = fmt.Fprintf(p.stderr, "patchbay: %s\n", ctl.Lines(line)) // it may quote a server's response
 	}
 	return exitFailed
@@ -144,25 +144,6 @@ func (p commandIO) reportFailure(err error) int {
 type silentFailure struct{}
 
 func (silentFailure) Error() string { return "failed" }
-
-// toSentences returns an error for the operator: a fault's sentence, and one for each wrong field. An
-// unforeseen error is shown whole, because the operator owns the machine.
-func toSentences(err error) []string {
-	f, ok := errors.AsType[*fault.Error](err)
-	switch {
-	case !ok:
-		return []string{err.Error()}
-	case len(f.Fields) > 0:
-		var lines []string
-		for _, field := range f.Fields {
-			lines = append(lines, field.Message)
-		}
-		return lines
-	case f.Kind == fault.Internal && f.Err != nil:
-		return []string{f.Error()}
-	}
-	return []string{f.Message}
-}
 
 // newLogger returns the command's logger.
 func (p commandIO) newLogger(flags config.LogFlags) (*slog.Logger, error) {

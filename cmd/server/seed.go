@@ -10,6 +10,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/devmcp"
 	"patchbay/internal/fault"
+	"patchbay/internal/installation"
 	"patchbay/internal/manage"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/secret"
@@ -30,11 +31,11 @@ func (c seedCommand) Run(ctx context.Context, p commandIO) error {
 	if err != nil {
 		return err
 	}
-	defer d.close()
+	defer d.Close()
 	// dev-mcp listens on loopback, so the examples are checked by the rules of a local installation. A public
 	// one refuses them at every sync.
 	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local, Standard: true})
-	s := seeder{database: d, auth: d.newAuthService(), registry: manage.New(d.store, egress), upstream: strings.TrimRight(c.DevMCP, "/"), out: p}
+	s := seeder{database: d, auth: newAuthService(d), registry: manage.New(d.Store, egress), upstream: strings.TrimRight(c.DevMCP, "/"), out: p}
 	for _, example := range exampleTenants {
 		if err := s.seedTenant(ctx, example); err != nil {
 			return fmt.Errorf("seed %s: %w", example.slug, err)
@@ -49,7 +50,7 @@ func (p commandIO) printLine(format string, args ...any) {
 }
 
 type seeder struct {
-	database *database
+	database *installation.Database
 	auth     *auth.Service
 	registry *manage.Registry
 	upstream string // without a trailing slash
@@ -57,9 +58,9 @@ type seeder struct {
 }
 
 func (s seeder) seedTenant(ctx context.Context, e exampleTenant) error {
-	tenant, err := s.database.store.System().TenantByRef(ctx, e.slug)
+	tenant, err := s.database.Store.System().TenantByRef(ctx, e.slug)
 	if fault.Is(err, fault.NotFound) {
-		tenant, err = s.database.store.System().CreateTenant(ctx, e.name, e.slug, newOperatorEvent())
+		tenant, err = s.database.Store.System().CreateTenant(ctx, e.name, e.slug, newOperatorEvent())
 	}
 	if err != nil {
 		return err
@@ -107,7 +108,7 @@ func (s seeder) seedMember(ctx context.Context, operator auth.Actor, role connec
 
 func (s seeder) seedAgent(ctx context.Context, operator auth.Actor, name string) error {
 	slug := strings.ToLower(name)
-	_, err := s.database.store.Tenant(operator.Tenant.ID).Agent(ctx, connectors.Ref(slug))
+	_, err := s.database.Store.Tenant(operator.Tenant.ID).Agent(ctx, connectors.Ref(slug))
 	if !fault.Is(err, fault.NotFound) {
 		return err
 	}
@@ -118,7 +119,7 @@ func (s seeder) seedAgent(ctx context.Context, operator auth.Actor, name string)
 }
 
 func (s seeder) seedConnector(ctx context.Context, operator auth.Actor, e exampleConnector) error {
-	st := s.database.store.Tenant(operator.Tenant.ID)
+	st := s.database.Store.Tenant(operator.Tenant.ID)
 	_, err := st.Connector(ctx, connectors.Ref(e.slug))
 	if !fault.Is(err, fault.NotFound) {
 		return err

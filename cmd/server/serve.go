@@ -18,6 +18,7 @@ import (
 	"patchbay/internal/config"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/installation"
 	"patchbay/internal/postgres"
 	"patchbay/internal/safe"
 	"patchbay/internal/safehttp"
@@ -46,18 +47,18 @@ func (c serveCommand) Run(ctx context.Context, p commandIO) error {
 	server, serverErr := c.ServerFlags.Check()
 	database, databaseErr := c.DatabaseFlags.Check()
 	log, logErr := p.newLogger(c.LogFlags)
-	if err := mergeFields(serverErr, databaseErr, logErr); err != nil {
+	if err := fault.MergeFields(serverErr, databaseErr, logErr); err != nil {
 		return err
 	}
 	allow, err := safehttp.ParseAllow(server.EgressAllow)
 	if err != nil {
 		return fault.Wrap(fault.Invalid, err, "PATCHBAY_EGRESS_ALLOW "+fault.As(err).Message)
 	}
-	way, err := egressProxy(server)
+	way, err := installation.EgressProxy(server)
 	if err != nil {
 		return err
 	}
-	offered, err := loadCatalog(server.Catalog)
+	offered, err := installation.LoadCatalog(server.Catalog)
 	if err != nil {
 		return err
 	}
@@ -75,26 +76,6 @@ func (c serveCommand) Run(ctx context.Context, p commandIO) error {
 		server: server, database: database, allow: allow, proxy: way, catalog: offered, collector: collector, instance: instance, log: log, stdout: p.stdout,
 	}
 	return s.runServer(ctx)
-}
-
-// mergeFields merges the faults of several checks, so that a person can fix all settings at once.
-func mergeFields(errs ...error) error {
-	var fields []fault.Field
-	for _, err := range errs {
-		if err != nil {
-			fields = append(fields, fault.As(err).Fields...)
-		}
-	}
-	return fault.InvalidFields(fields...)
-}
-
-// egressProxy parses the operator's proxy; nil: none.
-func egressProxy(server config.Server) (*safehttp.Proxy, error) {
-	p, err := safehttp.ParseProxy(server.EgressProxy)
-	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "PATCHBAY_EGRESS_PROXY "+fault.As(err).Message)
-	}
-	return p, nil
 }
 
 // serverRun is one run of the server.
@@ -140,7 +121,7 @@ func (s *serverRun) runServer(ctx context.Context) (err error) {
 	}
 	defer stopTraces()
 
-	keys, err := newKeyHolder(s.database)
+	keys, err := installation.NewKeySource(s.database, version())
 	if err != nil {
 		return err
 	}
@@ -150,11 +131,11 @@ func (s *serverRun) runServer(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, stopPostgres()) }()
 
-	d, err := openDatabaseTraced(ctx, route, keys, s.log, s.traces.queryTracer)
+	d, err := installation.Open(ctx, installation.Options{Route: route, Keys: keys, Log: s.log, Tracer: s.traces.queryTracer})
 	if err != nil {
 		return err
 	}
-	defer d.close()
+	defer d.Close()
 
 	app, err := s.buildApp(d, listener.Addr(), metrics)
 	if err != nil {
@@ -168,7 +149,7 @@ func (s *serverRun) runServer(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, stopWork()) }()
 
 	defer app.stopSyncer(ctx)
-	defer app.agents.start(ctx, d.store)()
+	defer app.agents.start(ctx, d.Store)()
 
 	stopPrivate, err := s.startPrivate(ctx, app.metrics)
 	if err != nil {
@@ -185,14 +166,14 @@ func (s *serverRun) runServer(ctx context.Context) (err error) {
 // startPostgres starts the embedded PostgreSQL. With DATABASE_URL it only returns the route.
 func (s *serverRun) startPostgres(ctx context.Context) (route db.Route, stop func() error, err error) {
 	if !s.database.Embedded() {
-		return externalRoute(s.database), func() error { return nil }, nil
+		return installation.ExternalRoute(s.database), func() error { return nil }, nil
 	}
-	cluster, err := postgres.Start(ctx, postgresOptions(s.database, s.log))
+	cluster, err := postgres.Start(ctx, installation.PostgresOptions(s.database, s.log))
 	if err != nil {
 		return route, nil, err
 	}
 	s.cluster = cluster
-	return databaseEndpoint(cluster.URL()), func() error {
+	return installation.EmbeddedRoute(cluster.URL()), func() error {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*stopTimeout)
 		defer cancel()
 		return cluster.Stop(stopping)
@@ -224,11 +205,11 @@ func (s *serverRun) startPrivate(ctx context.Context, metrics *telemetry.Metrics
 }
 
 // printAddress prints the server's address, and the setup link while the first tenant has no owner.
-func (s *serverRun) printAddress(ctx context.Context, d *database, app *app) error {
+func (s *serverRun) printAddress(ctx context.Context, d *installation.Database, app *app) error {
 	if _, err := fmt.Fprintf(s.stdout, "Patchbay %s is at %s\n", version(), app.baseURL); err != nil {
 		return err
 	}
-	tenant, err := d.store.System().TenantByRef(ctx, firstTenant)
+	tenant, err := d.Store.System().TenantByRef(ctx, installation.FirstTenant)
 	if fault.Is(err, fault.NotFound) {
 		return nil // the operator deleted it
 	}
@@ -238,8 +219,8 @@ func (s *serverRun) printAddress(ctx context.Context, d *database, app *app) err
 	return s.printSetupLink(ctx, d, app, tenant)
 }
 
-func (s *serverRun) printSetupLink(ctx context.Context, d *database, app *app, tenant connectors.Tenant) error {
-	owned, err := d.store.System().HasOwner(ctx, tenant.ID)
+func (s *serverRun) printSetupLink(ctx context.Context, d *installation.Database, app *app, tenant connectors.Tenant) error {
+	owned, err := d.Store.System().HasOwner(ctx, tenant.ID)
 	if err != nil || owned {
 		return err
 	}

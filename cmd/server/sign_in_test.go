@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"patchbay/db"
+	"patchbay/internal/installation"
 	"patchbay/internal/secret"
 	"patchbay/internal/testing/pgtest"
 )
@@ -17,14 +18,16 @@ func TestEmbeddedDatabase_UsedWithoutSuperuser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := openDatabase(t.Context(), databaseEndpoint(pgtest.Empty(t)), &kekSource{kek: kek}, slog.New(slog.DiscardHandler))
+	d, err := installation.Open(t.Context(), installation.Options{
+		Route: installation.EmbeddedRoute(pgtest.Empty(t)), Keys: installation.NewLocalKeySource(kek), Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(d.close)
+	t.Cleanup(d.Close)
 	var user string
 	var super bool
-	err = d.pool.QueryRow(t.Context(), "select session_user, rolsuper from pg_roles where rolname = session_user").Scan(&user, &super)
+	err = d.Pool.QueryRow(t.Context(), "select session_user, rolsuper from pg_roles where rolname = session_user").Scan(&user, &super)
 	if err != nil || user != db.AppRole || super {
 		t.Errorf("the program signs in as %s, superuser %v, %v", user, super, err)
 	}

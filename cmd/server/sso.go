@@ -24,12 +24,12 @@ func (c ssoVerifyDomainCommand) Run(ctx context.Context, p commandIO) error {
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	tenant, err := findTenant(ctx, d.store, c.Tenant)
+	defer d.Close()
+	tenant, err := findTenant(ctx, d.Store, c.Tenant)
 	if err != nil {
 		return err
 	}
-	if err := sso.New(sso.Options{Store: d.store}).Vouch(ctx, auth.Operator(tenant), c.Domain); err != nil {
+	if err := sso.New(sso.Options{Store: d.Store}).Vouch(ctx, auth.Operator(tenant), c.Domain); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s is verified for %s.\n", c.Domain, tenant.Slug)
@@ -52,12 +52,12 @@ func (c ssoReleaseDomainCommand) Run(ctx context.Context, p commandIO) error {
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	tenant, err := findTenant(ctx, d.store, c.Tenant)
+	defer d.Close()
+	tenant, err := findTenant(ctx, d.Store, c.Tenant)
 	if err != nil {
 		return err
 	}
-	if err := sso.New(sso.Options{Store: d.store}).Release(ctx, auth.Operator(tenant), c.Domain); err != nil {
+	if err := sso.New(sso.Options{Store: d.Store}).Release(ctx, auth.Operator(tenant), c.Domain); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s is %s's no more.\n", c.Domain, tenant.Slug)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"patchbay/internal/config"
+	"patchbay/internal/fault"
 )
 
 type supportBundleCommand struct {
@@ -95,7 +96,7 @@ func (b *supportBundle) addFile(name string, write func(io.Writer) error) {
 }
 
 func (b *supportBundle) addMissing(name string, err error) {
-	b.missing = append(b.missing, name+": "+strings.Join(toSentences(err), " "))
+	b.missing = append(b.missing, name+": "+strings.Join(fault.Sentences(err), " "))
 }
 
 // writeArchive writes the files, with a list of them first.

@@ -16,8 +16,9 @@ import (
 	"patchbay/db"
 	"patchbay/internal/config"
 	"patchbay/internal/fault"
-	"patchbay/internal/jobs"
+	"patchbay/internal/installation"
 	"patchbay/internal/postgres"
+	"patchbay/internal/queue"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
 )
@@ -36,7 +37,7 @@ type databaseState struct {
 	Wanted     int64              `json:"schema_wanted"`
 	Migrations []appliedMigration `json:"migrations"`
 	Waiting    backlogState       `json:"waiting"`
-	Jobs       []jobs.JobCount    `json:"jobs"`
+	Jobs       []queue.JobCount   `json:"jobs"`
 	Tables     []store.Table      `json:"tables"`
 }
 
@@ -77,11 +78,11 @@ func readDatabaseState(ctx context.Context, flags config.DatabaseFlags) (state d
 	if d.Embedded() && !postgres.Exists(d.DataDir) {
 		return state, fault.Errorf(fault.NotFound, "There is no database yet.")
 	}
-	keys, err := newKeyHolder(d)
+	keys, err := installation.NewKeySource(d, version())
 	if err != nil {
 		return state, err
 	}
-	route, stop, err := attachDatabase(ctx, d, slog.New(slog.DiscardHandler))
+	route, stop, err := installation.Attach(ctx, d, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return state, err
 	}
@@ -107,7 +108,7 @@ func readDatabaseState(ctx context.Context, flags config.DatabaseFlags) (state d
 	if state.Migrations, err = pgx.CollectRows(rows, pgx.RowToStructByPos[appliedMigration]); err != nil {
 		return state, err
 	}
-	kek, err := keys.openKey(ctx, pool)
+	kek, err := keys.OpenKey(ctx, pool)
 	if err != nil {
 		return state, err
 	}
@@ -116,7 +117,7 @@ func readDatabaseState(ctx context.Context, flags config.DatabaseFlags) (state d
 		return state, err
 	}
 	defer st.Close()
-	if state.Jobs, err = jobs.Count(ctx, pool); err != nil {
+	if state.Jobs, err = queue.CountJobs(ctx, pool); err != nil {
 		return state, err
 	}
 	waits, err := st.System().Backlog(ctx)

@@ -22,8 +22,8 @@ func (c tenantCreateCommand) Run(ctx context.Context, p commandIO) error {
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	tenant, err := d.store.System().CreateTenant(ctx, c.Name, c.Slug, newOperatorEvent())
+	defer d.Close()
+	tenant, err := d.Store.System().CreateTenant(ctx, c.Name, c.Slug, newOperatorEvent())
 	if err != nil {
 		return err
 	}

@@ -23,15 +23,15 @@ func (c tenantDeleteCommand) Run(ctx context.Context, p commandIO) error {
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	tenant, err := findTenant(ctx, d.store, c.Tenant)
+	defer d.Close()
+	tenant, err := findTenant(ctx, d.Store, c.Tenant)
 	if err != nil {
 		return err
 	}
 	if !c.Really {
 		return fault.Errorf(fault.Invalid, "This deletes the tenant %q (%s), all that is its own, and the key that opens its secrets, for good. Add --really to do it.", tenant.Name, tenant.Slug)
 	}
-	if err := d.store.System().DeleteTenant(ctx, tenant.ID); err != nil {
+	if err := d.Store.System().DeleteTenant(ctx, tenant.ID); err != nil {
 		return err
 	}
 	p.printLine("Deleted %s and the key of its secrets. Running servers forget the key within seconds.", tenant.Slug)

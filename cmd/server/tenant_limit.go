@@ -24,8 +24,8 @@ func (c tenantLimitCommand) Run(ctx context.Context, p commandIO) error {
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	tenant, err := findTenant(ctx, d.store, c.Tenant)
+	defer d.Close()
+	tenant, err := findTenant(ctx, d.Store, c.Tenant)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (c tenantLimitCommand) Run(ctx context.Context, p commandIO) error {
 		most.PerDay = *c.CallsPerDay
 	}
 	if most != tenant.MaxQuota {
-		if err := d.newAuthService().LimitTenant(ctx, auth.Operator(tenant), most); err != nil {
+		if err := newAuthService(d).LimitTenant(ctx, auth.Operator(tenant), most); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fasthttp/httpserver"
 	"patchbay/internal/fasthttp/tcp"
+	"patchbay/internal/installation"
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/mcpadmin"
 	"patchbay/internal/secret"
@@ -54,7 +55,7 @@ func newDoorsteps(t *testing.T) *tokenTest {
 		ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, StallTimeout: stallTimeout, Log: log,
 	})
 	ctx, end := context.WithCancel(context.Background())
-	stopAgents, served := h.agents.start(ctx, h.database.store), make(chan error, 1)
+	stopAgents, served := h.agents.start(ctx, h.database.Store), make(chan error, 1)
 	go func() { served <- public.Serve(tcp.WrapListener(listener)) }()
 	t.Cleanup(func() {
 		_ = public.Close()
@@ -65,8 +66,8 @@ func newDoorsteps(t *testing.T) *tokenTest {
 		stopAgents()
 	})
 	d := &tokenTest{app: h, base: "http://" + listener.Addr().String()}
-	st := h.database.store
-	tenant, err := st.System().TenantByRef(t.Context(), firstTenant)
+	st := h.database.Store
+	tenant, err := st.System().TenantByRef(t.Context(), installation.FirstTenant)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func newDoorsteps(t *testing.T) *tokenTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.world = &fixture.World{St: st, Pool: h.database.pool, Tenant: tenant.ID, Other: other.ID, Keyring: st.Keyring(), Instance: h.instance}
+	d.world = &fixture.World{St: st, Pool: h.database.Pool, Tenant: tenant.ID, Other: other.ID, Keyring: st.Keyring(), Instance: h.instance}
 	return d
 }
 
@@ -185,7 +186,7 @@ func (d *tokenTest) newCallers(t *testing.T) callers {
 	session := d.sessionOf(t, member)
 	all["a session's cookie"] = http.Header{"Cookie": {session.String()}}
 	all["a session as a bearer's"] = bearing(secret.Text(session.Value))
-	tenant, err := w.St.System().TenantByRef(t.Context(), firstTenant)
+	tenant, err := w.St.System().TenantByRef(t.Context(), installation.FirstTenant)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,12 +35,12 @@ func (c userCreateCommand) Run(ctx context.Context, p commandIO) error {
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	tenant, err := findTenant(ctx, d.store, c.Tenant)
+	defer d.Close()
+	tenant, err := findTenant(ctx, d.Store, c.Tenant)
 	if err != nil {
 		return err
 	}
-	member, err := c.addMember(ctx, d.newAuthService(), tenant, person)
+	member, err := c.addMember(ctx, newAuthService(d), tenant, person)
 	if err != nil {
 		return err
 	}

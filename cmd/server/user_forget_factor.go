@@ -23,16 +23,16 @@ func (c userForgetFactorCommand) Run(ctx context.Context, p commandIO) error {
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	tenant, err := findTenant(ctx, d.store, c.Tenant)
+	defer d.Close()
+	tenant, err := findTenant(ctx, d.Store, c.Tenant)
 	if err != nil {
 		return err
 	}
-	member, err := d.store.Tenant(tenant.ID).MemberByEmail(ctx, c.Email)
+	member, err := d.Store.Tenant(tenant.ID).MemberByEmail(ctx, c.Email)
 	if err != nil {
 		return err
 	}
-	if err := d.newAuthService().RemoveMemberSecondFactor(ctx, auth.Operator(tenant), member.UserID); err != nil {
+	if err := newAuthService(d).RemoveMemberSecondFactor(ctx, auth.Operator(tenant), member.UserID); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s has no second factor any more.\n", member.Email)

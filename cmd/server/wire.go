@@ -1,8 +1,8 @@
 package main
 
 import (
+	"context"
 	"net"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -18,6 +18,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentialexport"
 	"patchbay/internal/credentials"
+	"patchbay/internal/installation"
 	"patchbay/internal/manage"
 	"patchbay/internal/mcp"
 	"patchbay/internal/mcpadmin"
@@ -46,7 +47,7 @@ const (
 // app has every service, built once.
 type app struct {
 	run         *serverRun
-	database    *database
+	database    *installation.Database
 	baseURL     *url.URL
 	instance    connectors.InstanceID
 	metrics     *telemetry.Metrics
@@ -71,7 +72,7 @@ type app struct {
 }
 
 // buildApp builds the services, each with its dependencies.
-func (s *serverRun) buildApp(d *database, addr net.Addr, metrics *telemetry.Metrics) (*app, error) {
+func (s *serverRun) buildApp(d *installation.Database, addr net.Addr, metrics *telemetry.Metrics) (*app, error) {
 	h := &app{
 		run:          s,
 		database:     d,
@@ -83,13 +84,13 @@ func (s *serverRun) buildApp(d *database, addr net.Addr, metrics *telemetry.Metr
 		now:          time.Now,
 	}
 	h.metrics.Trace(s.traces.tracer.Requests(h.isProgramRequest))
-	h.metrics.WatchPool(poolStats(d.pool))
-	h.metrics.WatchBacklog(d.readBacklog)
+	h.metrics.WatchPool(poolStats(d.Pool))
+	h.metrics.WatchBacklog(func(ctx context.Context) (telemetry.Backlog, error) { return readBacklog(ctx, d) })
 
 	egress := safehttp.New(safehttp.Options{
 		Mode:      safehttp.Mode(s.server.Egress),
 		Allow:     s.allow,
-		OwnHosts:  ownHosts(h.baseURL, addr.String(), s.server),
+		OwnHosts:  installation.OwnHosts(h.baseURL, addr.String(), s.server),
 		UserAgent: "Patchbay/" + version(),
 		Proxy:     s.proxy,
 		Standard:  s.server.HTTP == config.HTTPStandard,
@@ -102,16 +103,16 @@ func (s *serverRun) buildApp(d *database, addr net.Addr, metrics *telemetry.Metr
 func (h *app) buildServices(egress *safehttp.Policy) {
 	s, d := h.run, h.database
 	h.auth = auth.New(auth.Options{
-		Store: d.store, Secure: h.baseURL.Scheme == "https", Host: h.baseURL.Host, Log: s.log, HistoryDays: s.server.HistoryDays,
+		Store: d.Store, Secure: h.baseURL.Scheme == "https", Host: h.baseURL.Host, Log: s.log, HistoryDays: s.server.HistoryDays,
 		SessionIdle: s.server.SessionIdle, SessionLifetime: s.server.SessionLife,
 	})
 	h.respond = respond.New(s.log, h.auth.Sessions())
 	h.auth.Sessions().ErrorFunc = h.refuseRequest // a session that cannot be read is a failure like any other
 	authorization := &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL, ASCIIURL: connectors.ASCIIURL}
 	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: version(), MemoryLimit: &mcp.MemoryLimit{Total: maxResponseMemory, PerKey: maxTenantResponseMemory}, TraceContext: s.traces.tracer.Told()}
-	h.credentials = credentials.NewRefreshing(credentials.Options{Store: d.store, OAuth: authorization, Dialer: dialer, Log: s.log})
+	h.credentials = credentials.NewRefreshing(credentials.Options{Store: d.Store, OAuth: authorization, Dialer: dialer, Log: s.log})
 	h.connect = connect.New(connect.Options{
-		Store:   d.store,
+		Store:   d.Store,
 		OAuth:   authorization,
 		Dialer:  dialer,
 		Log:     s.log,
@@ -119,25 +120,25 @@ func (h *app) buildServices(egress *safehttp.Policy) {
 		CIMDURL: s.server.CIMDURL,
 	})
 	h.syncer = toolsync.New(toolsync.Options{
-		Store:       d.store,
+		Store:       d.Store,
 		Credentials: h.credentials,
 		Egress:      egress,
 		HTTP:        egress.Client(),
 		Version:     version(),
 		Instance:    h.instance,
 		Log:         s.log,
-		Programs:    toolsync.CommandPolicy{Allowed: allowedCommands(s.server), Env: programEnv()},
+		Programs:    toolsync.CommandPolicy{Allowed: installation.AllowedCommands(s.server), Env: programEnv()},
 		Tracer:      s.traces.tracer,
 		Finished:    countSync(h.metrics),
 	})
 	h.webhooks = webhooks.New(webhooks.Options{
-		Store: d.store, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: h.baseURL.String(), Log: s.log,
+		Store: d.Store, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: h.baseURL.String(), Log: s.log,
 	})
 	h.sso = sso.New(sso.Options{
-		Store: d.store, HTTP: safehttp.Bounded(egress.Client(), maxProviderResponse, providerTimeout), CheckURL: egress.CheckURL, BaseURL: h.baseURL.String(), Log: s.log,
+		Store: d.Store, HTTP: safehttp.Bounded(egress.Client(), maxProviderResponse, providerTimeout), CheckURL: egress.CheckURL, BaseURL: h.baseURL.String(), Log: s.log,
 	})
 	h.authServer = authserver.New(authserver.Options{
-		Store: d.store, Auth: h.auth, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: strings.TrimRight(h.baseURL.String(), "/"), Log: s.log,
+		Store: d.Store, Auth: h.auth, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: strings.TrimRight(h.baseURL.String(), "/"), Log: s.log,
 	})
 	h.agents = h.buildAgents(dialer)
 }
@@ -145,10 +146,10 @@ func (h *app) buildServices(egress *safehttp.Policy) {
 // buildHandlers builds the handlers for people and programs.
 func (h *app) buildHandlers(egress *safehttp.Policy) (err error) {
 	s, d := h.run, h.database
-	reg := manage.New(d.store, egress, allowedCommands(s.server)...).WithMaxConnectors(s.server.Connectors).WithCatalog(s.catalog)
+	reg := manage.New(d.Store, egress, installation.AllowedCommands(s.server)...).WithMaxConnectors(s.server.Connectors).WithCatalog(s.catalog)
 	h.api, err = api.New(api.Options{
-		Store: d.store, Registry: reg, Syncer: h.syncer, Connect: h.connect, Auth: h.auth, SSO: h.sso, Programs: h.authServer, Respond: h.respond,
-		CredentialExport: credentialexport.New(credentialexport.Options{Store: d.store, Credentials: h.credentials, Log: s.log}),
+		Store: d.Store, Registry: reg, Syncer: h.syncer, Connect: h.connect, Auth: h.auth, SSO: h.sso, Programs: h.authServer, Respond: h.respond,
+		CredentialExport: credentialexport.New(credentialexport.Options{Store: d.Store, Credentials: h.credentials, Log: s.log}),
 		Access:           h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks,
 		BaseURL: h.baseURL.String(), Version: version(),
 		Rates: api.Rates{PerCaller: s.server.APIRate, PerTenant: s.server.TenantRate}, Throttled: h.metrics.RequestThrottled,
@@ -157,46 +158,19 @@ func (h *app) buildHandlers(egress *safehttp.Policy) (err error) {
 		return err
 	}
 	h.mcpAdmin, err = mcpadmin.New(mcpadmin.Options{
-		API: h.api.Inside(), Throttled: h.api.Throttled, Identify: h.auth.IdentifyBearer, Respond: h.respond, Store: d.store,
+		API: h.api.Inside(), Throttled: h.api.Throttled, Identify: h.auth.IdentifyBearer, Respond: h.respond, Store: d.Store,
 		BaseURL: h.baseURL, Version: version(), Log: s.log, Standard: s.server.HTTP == config.HTTPStandard,
 	})
 	if err != nil {
 		return err
 	}
 	h.admin = admin.New(admin.Options{
-		Store: d.store, Auth: h.auth, SSO: h.sso, AuthServer: h.authServer, Registry: reg, Syncer: h.syncer, Connect: h.connect, Respond: h.respond, Log: s.log,
+		Store: d.Store, Auth: h.auth, SSO: h.sso, AuthServer: h.authServer, Registry: reg, Syncer: h.syncer, Connect: h.connect, Respond: h.respond, Log: s.log,
 		Access: h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks, History: h.agents.history, ServerLists: mcpregistry.New(egress.Client(), egress.CheckURL),
 		BaseURL: h.baseURL.String(), Version: version(), Done: h.draining,
 		ProgramSync: h.auth.Sessions().LoadAndSave(h.api.SyncTools()),
 	})
 	return nil
-}
-
-// ownHosts are the names and addresses that lead back to Patchbay, which no connector may use. If connectors
-// can reach loopback, the private listener is among them: a person who may add a connector need not see
-// profiles.
-func ownHosts(base *url.URL, listening string, server config.Server) []string {
-	port := base.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[base.Scheme]
-	}
-	hosts := append([]string{net.JoinHostPort(base.Hostname(), port)}, localAddresses(listening)...)
-	if server.Egress == config.EgressLocal {
-		hosts = append(hosts, localAddresses(server.PrivateAddr)...)
-	}
-	return hosts
-}
-
-// localAddresses are the addresses of a listener on this machine; none without a listener.
-func localAddresses(listening string) []string {
-	host, port, err := net.SplitHostPort(listening)
-	if err != nil {
-		return nil
-	}
-	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
-		return []string{listening, "127.0.0.1:" + port, "[::1]:" + port, "localhost:" + port}
-	}
-	return []string{listening}
 }
 
 func poolStats(pool *pgxpool.Pool) func() telemetry.PoolStats {

@@ -81,6 +81,7 @@ var Rooms = []Room{
 	{Path: "internal/auth", Floor: Requests, Sentence: "authenticates: sign-in, browser session, API key, role"},
 	{Path: "internal/credentials", Floor: Requests, Sentence: "resolves the headers that authenticate at the server of a connector"},
 	{Path: "internal/calllog", Floor: Requests, Sentence: "writes the history of calls in batches, without delaying the calls"},
+	{Path: "internal/installation", Floor: Requests, Sentence: "opens the database and the key of this machine's installation, as its settings say"},
 	{Path: "internal/middleware", Floor: Requests, Sentence: "request id, access log, limits and security headers"},
 	{Path: "internal/respond", Floor: Requests, Sentence: "turns a fault into a problem document or a page"},
 
@@ -105,7 +106,7 @@ var Rooms = []Room{
 	{Path: "internal/clientconfig", Floor: Libraries, Sentence: "reads and writes the files in which MCP clients list their servers"},
 	{Path: "internal/oauth", Floor: Libraries, Sentence: "OAuth 2.1 client, one function per step"},
 	{Path: "internal/postgres", Floor: Libraries, Sentence: "finds, starts, adopts and stops the embedded PostgreSQL"},
-	{Path: "internal/queue", Floor: Libraries, Sentence: "names the jobs and inserts them inside a transaction"},
+	{Path: "internal/queue", Floor: Libraries, Sentence: "names the jobs, inserts them inside a transaction, and counts them"},
 	{Path: "internal/safehttp", Floor: Libraries, Sentence: "the only HTTP client for outbound requests: allowed addresses, bounded sizes and times"},
 	{Path: "internal/tracing/otlp", Floor: Libraries, Sentence: "sends traces to the operator's collector"},
 	{Path: "web", Floor: Libraries, Sentence: "static files, embedded, under content-hashed names"},

@@ -1,5 +1,5 @@
-// Package queue defines the background jobs and inserts them in the caller's transaction: a job exists exactly
-// if its rows do.
+// Package queue defines the background jobs, inserts them in the caller's transaction, and counts them: a job exists
+// exactly if its rows do.
 //
 //	SyncTools        one queued sync run
 //	SyncDue          the due connectors in one shard of the tenants

@@ -1,4 +1,4 @@
-package main
+package installation
 
 import (
 	"net/url"
@@ -23,7 +23,7 @@ func TestOwnHosts_HaveBothListeners(t *testing.T) {
 		"out of reach": {"127.0.0.1:8080", config.Server{Egress: config.EgressPublic, PrivateAddr: "127.0.0.1:9"}, []string{"127.0.0.1:8080"}},
 	} {
 		want := append([]string{"patchbay.example.com:443"}, tc.want...)
-		if diff := cmp.Diff(want, ownHosts(base, tc.listening, tc.server)); diff != "" {
+		if diff := cmp.Diff(want, OwnHosts(base, tc.listening, tc.server)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package installation
 
 import (
 	"errors"
@@ -9,8 +9,8 @@ import (
 	"patchbay/internal/fault"
 )
 
-// loadCatalog loads Patchbay's own servers and those of the operator's file.
-func loadCatalog(file string) (*catalog.Catalog, error) {
+// LoadCatalog loads Patchbay's own servers and those of the operator's file.
+func LoadCatalog(file string) (*catalog.Catalog, error) {
 	offered, err := catalog.Builtin()
 	if err != nil || file == "" {
 		return offered, err

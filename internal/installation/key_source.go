@@ -1,4 +1,4 @@
-package main
+package installation
 
 import (
 	"bytes"
@@ -20,24 +20,29 @@ import (
 	"patchbay/internal/store"
 )
 
-// kekSource is the key of PATCHBAY_KEYSET, or the KMS that has it. A process asks the KMS once, before it opens
+// KeySource is the key of PATCHBAY_KEYSET, or the KMS that has it. A process asks the KMS once, before it opens
 // the database.
-type kekSource struct {
+type KeySource struct {
 	kek secret.KEK // zero: the KMS was not asked yet
 	uri string     // of the KMS; empty: none
 	kms kms.Key    // nil: none
 }
 
-// newKeyHolder returns the configured key, and creates the key file at the first embedded start.
-func newKeyHolder(d config.Database) (*kekSource, error) {
+// NewKeySource returns the configured key, and creates the key file at the first embedded start. A KMS is told the
+// program's version.
+func NewKeySource(d config.Database, version string) (*KeySource, error) {
 	if text := strings.TrimSpace(d.Keyset.Reveal()); kms.Is(text) {
-		return newKMSHolder(text)
+		return NewKMSKeySource(text, version)
 	}
 	kek, err := readKeyset(d)
-	return &kekSource{kek: kek}, err
+	return NewLocalKeySource(kek), err
 }
 
-func newKMSHolder(uri string) (*kekSource, error) {
+// NewLocalKeySource returns a source of a key that no KMS wraps.
+func NewLocalKeySource(kek secret.KEK) *KeySource { return &KeySource{kek: kek} }
+
+// NewKMSKeySource returns the source of the key that the KMS at uri wraps.
+func NewKMSKeySource(uri, version string) (*KeySource, error) {
 	address, err := kms.Parse(uri)
 	if err != nil {
 		return nil, err
@@ -46,7 +51,7 @@ func newKMSHolder(uri string) (*kekSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := newKMSClient(endpoint)
+	client, err := newKMSClient(endpoint, version)
 	if err != nil {
 		return nil, err
 	}
@@ -54,12 +59,12 @@ func newKMSHolder(uri string) (*kekSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &kekSource{uri: uri, kms: key}, nil
+	return &KeySource{uri: uri, kms: key}, nil
 }
 
 // newKMSClient returns a client for the endpoint that the operator has named, at any address. The egress proxy
 // is only for tenants' URLs.
-func newKMSClient(endpoint *url.URL) (*http.Client, error) {
+func newKMSClient(endpoint *url.URL, version string) (*http.Client, error) {
 	port := endpoint.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[endpoint.Scheme]
@@ -72,7 +77,7 @@ func newKMSClient(endpoint *url.URL) (*http.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return safehttp.New(safehttp.Options{Mode: safehttp.Public, Allow: allow, UserAgent: "Patchbay/" + version(), RootCAs: roots, Standard: true}).Client(), nil
+	return safehttp.New(safehttp.Options{Mode: safehttp.Public, Allow: allow, UserAgent: "Patchbay/" + version, RootCAs: roots, Standard: true}).Client(), nil
 }
 
 // loadKMSRoots loads the certificates that Vault's and AWS's programs would trust; nil: the system's.
@@ -92,8 +97,8 @@ func loadKMSRoots() (*x509.CertPool, error) {
 	return nil, nil
 }
 
-// checkKey fails if the key does not open the database's keys, in any schema version.
-func (h *kekSource) checkKey(ctx context.Context, pool *pgxpool.Pool) error {
+// CheckKey fails if the key does not open the database's keys, in any schema version.
+func (h *KeySource) CheckKey(ctx context.Context, pool *pgxpool.Pool) error {
 	found, fresh, err := h.findKey(ctx, pool)
 	switch {
 	case err != nil:
@@ -106,8 +111,8 @@ func (h *kekSource) checkKey(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
-// openKey returns the key. For a fresh database it creates one that the KMS wraps.
-func (h *kekSource) openKey(ctx context.Context, pool *pgxpool.Pool) (secret.KEK, error) {
+// OpenKey returns the key. For a fresh database it creates one that the KMS wraps.
+func (h *KeySource) OpenKey(ctx context.Context, pool *pgxpool.Pool) (secret.KEK, error) {
 	found, fresh, err := h.findKey(ctx, pool)
 	switch {
 	case err == nil && !found && fresh:
@@ -118,8 +123,8 @@ func (h *kekSource) openKey(ctx context.Context, pool *pgxpool.Pool) (secret.KEK
 	return h.kek, err
 }
 
-// findOrCreateKey returns the key for a database whose keys it does not wrap yet.
-func (h *kekSource) findOrCreateKey(ctx context.Context, pool *pgxpool.Pool) (secret.KEK, error) {
+// FindOrCreateKey returns the key for a database whose keys it does not wrap yet.
+func (h *KeySource) FindOrCreateKey(ctx context.Context, pool *pgxpool.Pool) (secret.KEK, error) {
 	found, _, err := h.findKey(ctx, pool)
 	if err == nil && !found {
 		err = h.makeKey(ctx, pool)
@@ -127,13 +132,13 @@ func (h *kekSource) findOrCreateKey(ctx context.Context, pool *pgxpool.Pool) (se
 	return h.kek, err
 }
 
-func (h *kekSource) newNoKeyError() error {
+func (h *KeySource) newNoKeyError() error {
 	return fault.Errorf(fault.Unavailable, "The KMS that PATCHBAY_KEYSET names does not hold the key of this database. "+
 		"With the PATCHBAY_KEYSET of before, run: patchbay keys rewrap --to %s", h.uri)
 }
 
 // findKey makes the KMS unwrap the database's key, unless the key is known.
-func (h *kekSource) findKey(ctx context.Context, pool *pgxpool.Pool) (found, fresh bool, err error) {
+func (h *KeySource) findKey(ctx context.Context, pool *pgxpool.Pool) (found, fresh bool, err error) {
 	if !h.kek.IsZero() || h.kms == nil {
 		return true, false, nil
 	}
@@ -144,7 +149,7 @@ func (h *kekSource) findKey(ctx context.Context, pool *pgxpool.Pool) (found, fre
 	return true, false, h.unwrapKey(ctx, wrapped)
 }
 
-func (h *kekSource) unwrapKey(ctx context.Context, wrapped []byte) error {
+func (h *KeySource) unwrapKey(ctx context.Context, wrapped []byte) error {
 	text, err := h.kms.Unwrap(ctx, wrapped)
 	if err != nil {
 		return err
@@ -154,7 +159,7 @@ func (h *kekSource) unwrapKey(ctx context.Context, wrapped []byte) error {
 }
 
 // makeKey creates a key that the KMS wraps.
-func (h *kekSource) makeKey(ctx context.Context, pool *pgxpool.Pool) error {
+func (h *KeySource) makeKey(ctx context.Context, pool *pgxpool.Pool) error {
 	kek, err := secret.NewKEK()
 	if err != nil {
 		return err
@@ -174,10 +179,13 @@ func (h *kekSource) makeKey(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
-// describeKMS names the KMS, if any.
-func (h *kekSource) describeKMS() string {
+// DescribeKMS names the KMS, if any.
+func (h *KeySource) DescribeKMS() string {
 	if h.kms == nil {
 		return ""
 	}
 	return ", by way of " + h.uri
 }
+
+// URI is that of the KMS; empty: there is none.
+func (h *KeySource) URI() string { return h.uri }

@@ -1,4 +1,4 @@
-package main
+package fault_test
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/fault"
 )
 
-func TestRun_FailuresAreSentences(t *testing.T) {
+func TestSentences_OfEachKind(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("dial unix: no such file")
 	for name, tc := range map[string]struct {
@@ -23,23 +23,23 @@ func TestRun_FailuresAreSentences(t *testing.T) {
 		"our own mistake":    {fault.Wrap(fault.Internal, cause, "The keyset cannot be written"), []string{"The keyset cannot be written: dial unix: no such file"}},
 		"no fault at all":    {cause, []string{"dial unix: no such file"}},
 	} {
-		if diff := cmp.Diff(tc.want, toSentences(tc.err)); diff != "" {
+		if diff := cmp.Diff(tc.want, fault.Sentences(tc.err)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
 }
 
-func TestRun_RefusesSettingsOfAllGroupsTogether(t *testing.T) {
+func TestMergeFields_OfAllGroups(t *testing.T) {
 	t.Parallel()
-	err := mergeFields(
+	err := fault.MergeFields(
 		fault.InvalidFields(fault.Field{Location: "PATCHBAY_ADDR", Message: "a"}),
 		nil,
 		fault.InvalidFields(fault.Field{Location: "PATCHBAY_LOG_LEVEL", Message: "b"}),
 	)
-	if diff := cmp.Diff([]string{"a", "b"}, toSentences(err)); diff != "" {
+	if diff := cmp.Diff([]string{"a", "b"}, fault.Sentences(err)); diff != "" {
 		t.Error(diff)
 	}
-	if err := mergeFields(nil, nil); err != nil {
+	if err := fault.MergeFields(nil, nil); err != nil {
 		t.Errorf("nothing wrong is %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package jobs
+package queue
 
 import (
 	"context"
@@ -15,8 +15,8 @@ type JobCount struct {
 	Jobs  int    `json:"jobs"`
 }
 
-// Count counts the unfinished jobs of all processes.
-func Count(ctx context.Context, pool *pgxpool.Pool) ([]JobCount, error) {
+// CountJobs counts the unfinished jobs of all processes.
+func CountJobs(ctx context.Context, pool *pgxpool.Pool) ([]JobCount, error) {
 	rows, err := pool.Query(ctx, `
 		select kind, state::text, count(*)
 		from river_job

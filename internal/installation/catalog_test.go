@@ -1,4 +1,4 @@
-package main
+package installation
 
 import (
 	"os"
@@ -20,7 +20,7 @@ func TestLoadCatalog_OperatorFile(t *testing.T) {
 		}
 	}
 	write("schema: 1\ndate: 2026-11-20\nservers:\n  - name: Wiki\n    category: internal\n    description: Searches the wiki.\n    url: https://wiki.example.com/mcp\n    auth: {type: bearer}\nhide: [stripe]\n")
-	offered, err := loadCatalog(file)
+	offered, err := LoadCatalog(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,14 +29,14 @@ func TestLoadCatalog_OperatorFile(t *testing.T) {
 		t.Errorf("wiki %t, stripe %t", there, stripe)
 	}
 	write("schema: 1\ndate: 2026-11-20\nservers:\n  - name: Wiki\n    categroy: internal\n")
-	_, err = loadCatalog(file)
+	_, err = LoadCatalog(file)
 	if !fault.Is(err, fault.Invalid) || !strings.Contains(fault.As(err).Message, "line 5: categroy: There is no such field.") || !strings.Contains(fault.As(err).Message, file) {
 		t.Errorf("%v", err)
 	}
-	if _, err = loadCatalog(file + ".not"); !fault.Is(err, fault.Invalid) || !strings.Contains(fault.As(err).Message, "cannot be read") {
+	if _, err = LoadCatalog(file + ".not"); !fault.Is(err, fault.Invalid) || !strings.Contains(fault.As(err).Message, "cannot be read") {
 		t.Errorf("%v", err)
 	}
-	if offered, err = loadCatalog(""); err != nil || len(offered.Entries(catalog.Filter{})) < 40 {
+	if offered, err = LoadCatalog(""); err != nil || len(offered.Entries(catalog.Filter{})) < 40 {
 		t.Errorf("without a file: %v", err)
 	}
 }
