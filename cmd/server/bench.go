@@ -12,6 +12,7 @@ import (
 	"patchbay/internal/config"
 	"patchbay/internal/fault"
 	"patchbay/internal/installation"
+	"patchbay/internal/operator"
 	"patchbay/internal/postgres"
 	"patchbay/internal/secret"
 	"patchbay/internal/telemetry"
@@ -39,7 +40,7 @@ func (benchCommand) Help() string {
 }
 
 // Run measures and prints.
-func (c benchCommand) Run(ctx context.Context, p commandIO) error {
+func (c benchCommand) Run(ctx context.Context, p operator.IO) error {
 	if c.Connectors < 1 || c.Tenants < 1 || c.Tools < 1 || c.Rounds < 1 || c.Hung < 0 || c.Small < 0 {
 		return fault.Errorf(fault.Invalid, "A benchmark needs at least one connector, tenant, tool and round.")
 	}
@@ -47,7 +48,7 @@ func (c benchCommand) Run(ctx context.Context, p commandIO) error {
 		return fault.Errorf(fault.Invalid, "--apart goes with --steady.")
 	}
 	setGCPercent()
-	log := telemetry.NewLogger(p.stderr, slog.LevelWarn, telemetry.Text)
+	log := telemetry.NewLogger(p.Stderr, slog.LevelWarn, telemetry.Text)
 	url, stop, err := c.startDatabase(ctx, log)
 	if err != nil {
 		return err
@@ -58,7 +59,7 @@ func (c benchCommand) Run(ctx context.Context, p commandIO) error {
 		return err
 	}
 	defer b.close(ctx)
-	p.printLine("%d connectors of %d tenants, %d tools each, servers of the %s era; making them.", c.Connectors, c.Tenants, c.Tools, c.Era)
+	printLine(p, "%d connectors of %d tenants, %d tools each, servers of the %s era; making them.", c.Connectors, c.Tenants, c.Tools, c.Era)
 	if err := b.createTenants(ctx); err != nil {
 		return err
 	}
@@ -126,4 +127,8 @@ func (c benchCommand) withProfile(fn func() error) error {
 	}
 	defer pprof.StopCPUProfile()
 	return fn()
+}
+
+func printLine(p operator.IO, format string, args ...any) {
+	_, _ = fmt.Fprintf(p.Stdout, format+"\n", args...)
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"patchbay/internal/operator"
 )
 
 // benchServersCommand is the process of a benchmark's servers.
@@ -19,16 +21,16 @@ type benchServersCommand struct {
 }
 
 // Run prints the servers' addresses in one line, and serves until its standard input ends.
-func (c benchServersCommand) Run(ctx context.Context, p commandIO) error {
+func (c benchServersCommand) Run(ctx context.Context, p operator.IO) error {
 	s, err := startBenchServers(ctx, c.Tools, c.Era == "modern")
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	if _, err := fmt.Fprintln(p.stdout, strings.Join(s.hosts, " ")); err != nil {
+	if _, err := fmt.Fprintln(p.Stdout, strings.Join(s.hosts, " ")); err != nil {
 		return err
 	}
-	_, err = io.Copy(io.Discard, p.stdin)
+	_, err = io.Copy(io.Discard, p.Stdin)
 	return err
 }
 

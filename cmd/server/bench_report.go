@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"patchbay/db"
+	"patchbay/internal/operator"
 )
 
 // benchRound has the durations of one round's syncs, from due to done.
@@ -66,7 +67,7 @@ func (c benchCost) minus(before benchCost) benchCost {
 }
 
 // runBenchmark runs the rounds. The first ones are not printed: they find all tools new, and fill caches.
-func (b *benchRun) runBenchmark(ctx context.Context, p commandIO) error {
+func (b *benchRun) runBenchmark(ctx context.Context, p operator.IO) error {
 	many := b.Connectors + b.Small
 	for range 2 {
 		if _, err := b.runRound(ctx, many); err != nil {
@@ -100,7 +101,7 @@ func (b *benchRun) runRound(ctx context.Context, many int) (*benchRound, error) 
 	return b.awaitRound(ctx, at, many)
 }
 
-func (b *benchRun) runRounds(ctx context.Context, p commandIO, kind string, many int, change int64) error {
+func (b *benchRun) runRounds(ctx context.Context, p operator.IO, kind string, many int, change int64) error {
 	for range b.Rounds {
 		b.servers.toolsVersion.Add(change)
 		asked := b.servers.requests.Load() // some requests may start before the cost is read
@@ -126,17 +127,17 @@ func (b *benchRun) runRounds(ctx context.Context, p commandIO, kind string, many
 	return nil
 }
 
-func (r *benchRound) printRound(p commandIO, kind string, c benchCost) {
+func (r *benchRound) printRound(p operator.IO, kind string, c benchCost) {
 	slices.Sort(r.all)
 	slices.Sort(r.small)
 	n := len(r.all)
 	last := r.all[n-1]
-	p.printLine("%s: %d syncs in %.2f s, %.0f a second; due to done p50 %s, p99 %s", kind, n, last.Seconds(), float64(n)/last.Seconds(), percentile(r.all, 50), percentile(r.all, 99))
+	printLine(p, "%s: %d syncs in %.2f s, %.0f a second; due to done p50 %s, p99 %s", kind, n, last.Seconds(), float64(n)/last.Seconds(), percentile(r.all, 50), percentile(r.all, 99))
 	if len(r.small) > 0 {
-		p.printLine("  the small tenant's: p50 %s, the last %s", percentile(r.small, 50), r.small[len(r.small)-1].Round(time.Millisecond))
+		printLine(p, "  the small tenant's: p50 %s, the last %s", percentile(r.small, 50), r.small[len(r.small)-1].Round(time.Millisecond))
 	}
 	each := func(d time.Duration) string { return fmt.Sprintf("%.0f µs", float64(d.Microseconds())/float64(n)) }
-	p.printLine("  for each: CPU here %s, of PostgreSQL %s; %.2f queries, %.2f requests, %d bytes of the log", each(c.self), each(c.postgres),
+	printLine(p, "  for each: CPU here %s, of PostgreSQL %s; %.2f queries, %.2f requests, %d bytes of the log", each(c.self), each(c.postgres),
 		float64(c.queries)/float64(n), float64(c.requests)/float64(n), c.wal/int64(n))
 }
 
@@ -145,7 +146,7 @@ func percentile(sorted []time.Duration, percent int) time.Duration {
 }
 
 // runSteady makes connectors due over time, by next_due, as in production.
-func (b *benchRun) runSteady(ctx context.Context, p commandIO) error {
+func (b *benchRun) runSteady(ctx context.Context, p operator.IO) error {
 	const day = 15 * time.Minute
 	if _, err := b.execAsSystem(ctx, "update connector_clock set due_at = date_bin(interval '5 seconds', now() + random() * $1::interval, timestamptz 'epoch')", day); err != nil {
 		return err
@@ -174,10 +175,10 @@ func (b *benchRun) runSteady(ctx context.Context, p commandIO) error {
 	}
 	c := after.minus(before)
 	share := func(d time.Duration) float64 { return 100 * d.Seconds() / b.Steady.Seconds() }
-	p.printLine("steady: %d syncs in %s; CPU here %.2f %% of a core, of PostgreSQL %.2f %%; resident memory %d MiB; %d bytes of the log for each",
+	printLine(p, "steady: %d syncs in %s; CPU here %.2f %% of a core, of PostgreSQL %.2f %%; resident memory %d MiB; %d bytes of the log for each",
 		syncs, b.Steady, share(c.self), share(c.postgres), residentMemory()>>20, c.wal/int64(max(syncs, 1)))
 	if b.Apart {
-		p.printLine("  the servers beside it: %.2f %% of a core", share(c.servers))
+		printLine(p, "  the servers beside it: %.2f %% of a core", share(c.servers))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
@@ -131,7 +132,7 @@ func (b *benchRun) createTenant(ctx context.Context, name string, share int, num
 	if share == 0 {
 		return nil, nil
 	}
-	tenant, err := b.store.System().CreateTenant(ctx, name, "", newOperatorEvent())
+	tenant, err := b.store.System().CreateTenant(ctx, name, "", new(auth.Operator(connectors.Tenant{}).Event("tenant.create", "")))
 	if err != nil {
 		return nil, err
 	}

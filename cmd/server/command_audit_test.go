@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patchbay/internal/auth"
+	"patchbay/internal/config"
+	"patchbay/internal/installation"
 	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
 )
@@ -152,14 +155,16 @@ func TestFirstTenant_IsAudited(t *testing.T) {
 func provingMember(t *testing.T, i testInstallation) {
 	t.Helper()
 	i.must(t, "user", "create", "--tenant", "default", "--email", "a@example.com", "--role", "member")
-	command := databaseCommand{}
-	command.URL, command.Keyset, command.DataDir = i.url, i.keyset, i.dir
-	d, err := command.openDatabase(t.Context(), commandIO{stderr: os.Stderr})
+	settings, err := config.DatabaseFlags{URL: i.url, Keyset: i.keyset, DataDir: i.dir}.Check()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := installation.OpenAttached(t.Context(), settings, version(), slog.New(slog.NewTextHandler(t.Output(), nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	tenant, err := findTenant(t.Context(), d.Store, "default")
+	tenant, err := d.Store.System().TenantByRef(t.Context(), installation.FirstTenant)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"patchbay/internal/operator"
 )
 
 // compose is the part of docker-compose.yml that is checked.
@@ -40,7 +42,7 @@ func readCompose(t *testing.T) compose {
 func TestCompose_EnvironmentHasKnownSettings(t *testing.T) {
 	t.Parallel()
 	var help bytes.Buffer
-	if code := run(t.Context(), []string{"serve", "--help"}, commandIO{stdout: &help, stderr: &help}); code != 0 {
+	if code := run(t.Context(), []string{"serve", "--help"}, operator.IO{Stdout: &help, Stderr: &help}); code != 0 {
 		t.Fatalf("help ends with %d: %s", code, help.String())
 	}
 	ours := 0

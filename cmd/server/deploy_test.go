@@ -17,6 +17,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"patchbay/db"
+	"patchbay/internal/config"
+	"patchbay/internal/operator"
 )
 
 const (
@@ -134,7 +136,7 @@ func systemdAnalyze(t *testing.T) string {
 func helpOf(t *testing.T, command string) string {
 	t.Helper()
 	var help bytes.Buffer
-	if code := run(t.Context(), append(strings.Fields(command), "--help"), commandIO{stdout: &help, stderr: &help}); code != 0 {
+	if code := run(t.Context(), append(strings.Fields(command), "--help"), operator.IO{Stdout: &help, Stderr: &help}); code != 0 {
 		t.Fatalf("help ends with %d: %s", code, help.String())
 	}
 	return help.String()
@@ -305,14 +307,14 @@ func TestChart_RunsKnownCommands(t *testing.T) {
 		list, _ := dig(container, "env").([]any)
 		for _, variable := range list {
 			env[dig(variable, "name")] = variable
-			if !strings.Contains(help, fmt.Sprint("$", dig(variable, "name"))) && !slices.Contains(secretVariables, fmt.Sprint(dig(variable, "name"))) && !ofServe(variable) {
+			if !strings.Contains(help, fmt.Sprint("$", dig(variable, "name"))) && !slices.Contains(config.SecretVariables, fmt.Sprint(dig(variable, "name"))) && !ofServe(variable) {
 				t.Errorf("%s sets %v, which patchbay %s --help does not know", name, dig(variable, "name"), of.command)
 			}
 		}
 		if len(env) != len(list) {
 			t.Errorf("%s sets a variable twice: %v", name, list)
 		}
-		for _, secret := range append([]string{"DATABASE_URL", "PATCHBAY_KEYSET", "PATCHBAY_DATABASE_DIRECT_URL", "PATCHBAY_EGRESS_PROXY"}, secretVariables...) {
+		for _, secret := range append([]string{"DATABASE_URL", "PATCHBAY_KEYSET", "PATCHBAY_DATABASE_DIRECT_URL", "PATCHBAY_EGRESS_PROXY"}, config.SecretVariables...) {
 			if env[secret] != nil && (dig(env[secret], "value") != nil || dig(env[secret], "valueFrom", "secretKeyRef", "name") == nil) {
 				t.Errorf("%s does not take %s from a secret: %v", name, secret, env[secret])
 			}

@@ -7,10 +7,12 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"patchbay/internal/devmcp"
 	"patchbay/internal/fault"
+	"patchbay/internal/operator"
 	"patchbay/internal/safe"
 )
 
@@ -26,7 +28,7 @@ type devMCPCommand struct {
 }
 
 // Run serves until it is interrupted.
-func (c devMCPCommand) Run(ctx context.Context, p commandIO) error {
+func (c devMCPCommand) Run(ctx context.Context, p operator.IO) error {
 	if err := c.checkAddress(); err != nil {
 		return err
 	}
@@ -63,12 +65,12 @@ func (c devMCPCommand) checkAddress() error {
 		}
 		names = append(names, mode.Name)
 	}
-	return fault.Errorf(fault.Invalid, "--mode must be one of %s, and is %q.", joinWords(names), c.Mode)
+	return fault.Errorf(fault.Invalid, "--mode must be one of %s, and is %q.", strings.Join(names, ", "), c.Mode)
 }
 
-func (c devMCPCommand) printAddress(p commandIO, addr net.Addr) {
-	_, _ = fmt.Fprintf(p.stdout, "A small MCP server. Register one of these addresses as a connector:\n")
+func (c devMCPCommand) printAddress(p operator.IO, addr net.Addr) {
+	_, _ = fmt.Fprintf(p.Stdout, "A small MCP server. Register one of these addresses as a connector:\n")
 	for _, mode := range devmcp.Modes {
-		_, _ = fmt.Fprintf(p.stdout, "  %-32s %s\n", "http://"+addr.String()+mode.Path, mode.Sentence)
+		_, _ = fmt.Fprintf(p.Stdout, "  %-32s %s\n", "http://"+addr.String()+mode.Path, mode.Sentence)
 	}
 }

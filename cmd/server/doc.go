@@ -4,9 +4,9 @@
 //	serve.go          start in order, serve, stop in reverse order
 //	wire.go           builds every service once and passes each its dependencies
 //	routes.go         maps paths to handlers
-//	database.go       opens the database for a command
-//	migrate.go tenant.go user.go apikey.go keys.go keys_rotate.go doctor.go import.go devmcp.go seed.go   one command each
+//	devmcp.go         a small MCP server, to try things with
 //	bench*.go         measures scheduled syncs, with its own servers
 //
-// The package has wiring only: a rule that a second program would need belongs in an internal package.
+// The package has wiring only: a rule that a second program would need belongs in an internal package. Package
+// operator has the other commands of this machine, package ctl those for remote use.
 package main

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"patchbay/internal/operator"
 	"patchbay/internal/secret"
 	"patchbay/internal/testing/pgtest"
 )
@@ -36,7 +37,7 @@ func (i testInstallation) try(t *testing.T, args ...string) (code int, stdout, s
 	if takesDatabase(args) {
 		args = append(args, "--database-url", i.url, "--keyset", i.keyset, "--data-dir", i.dir)
 	}
-	code = run(t.Context(), args, commandIO{stdout: &out, stderr: &failed, environ: []string{"PATCHBAY_PASSWORD=long enough, surely"}})
+	code = run(t.Context(), args, operator.IO{Stdout: &out, Stderr: &failed, Environ: []string{"PATCHBAY_PASSWORD=long enough, surely"}})
 	return code, out.String(), failed.String()
 }
 

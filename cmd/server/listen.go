@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strings"
 	"syscall"
 	"time"
 
@@ -32,5 +31,3 @@ func listenOn(ctx context.Context, setting, addr string) (net.Listener, error) {
 		return nil, fault.Wrap(fault.Invalid, err, fmt.Sprintf("Listening on %s, from %s, does not work", addr, setting)+".")
 	}
 }
-
-func joinWords(words []string) string { return strings.Join(words, ", ") }

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"patchbay/internal/operator"
 	"patchbay/internal/safe"
 )
 
@@ -20,11 +21,11 @@ func main() {
 	safe.SetLogger(slog.New(slog.NewTextHandler(os.Stderr, nil))) // until the settings are read
 	ctx, end := context.WithCancel(context.Background())
 	safe.Go(safe.Task, func() { handleSignals(end) })
-	os.Exit(run(ctx, os.Args[1:], commandIO{
-		stdin:   os.Stdin,
-		stdout:  os.Stdout,
-		stderr:  os.Stderr,
-		environ: os.Environ(),
+	os.Exit(run(ctx, os.Args[1:], operator.IO{
+		Stdin:   os.Stdin,
+		Stdout:  os.Stdout,
+		Stderr:  os.Stderr,
+		Environ: os.Environ(),
 	}))
 }
 

@@ -19,6 +19,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/installation"
+	"patchbay/internal/operator"
 	"patchbay/internal/postgres"
 	"patchbay/internal/safe"
 	"patchbay/internal/safehttp"
@@ -43,10 +44,10 @@ type serveCommand struct {
 }
 
 // Run serves until ctx ends.
-func (c serveCommand) Run(ctx context.Context, p commandIO) error {
+func (c serveCommand) Run(ctx context.Context, p operator.IO) error {
 	server, serverErr := c.ServerFlags.Check()
 	database, databaseErr := c.DatabaseFlags.Check()
-	log, logErr := p.newLogger(c.LogFlags)
+	log, logErr := p.NewLogger(c.LogFlags)
 	if err := fault.MergeFields(serverErr, databaseErr, logErr); err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (c serveCommand) Run(ctx context.Context, p commandIO) error {
 	if err != nil {
 		return err
 	}
-	collector, err := otlp.Read(p.environ)
+	collector, err := otlp.Read(p.Environ)
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func (c serveCommand) Run(ctx context.Context, p commandIO) error {
 	setGCPercent()
 	safe.SetLogger(log)
 	s := &serverRun{
-		server: server, database: database, allow: allow, proxy: way, catalog: offered, collector: collector, instance: instance, log: log, stdout: p.stdout,
+		server: server, database: database, allow: allow, proxy: way, catalog: offered, collector: collector, instance: instance, log: log, stdout: p.Stdout,
 	}
 	return s.runServer(ctx)
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"patchbay/internal/operator"
 )
 
 // An owner of another tenant may have chosen the account's password.
@@ -16,7 +18,7 @@ func TestUserCreate_RefusesAnAccountUnlessExisting(t *testing.T) {
 	add := []string{"user", "create", "--tenant", "default", "--email", "CFO@example.com", "--role", "owner", "--database-url", i.url, "--keyset", i.keyset, "--data-dir", i.dir}
 	try := func(args ...string) (int, string) {
 		var out, failed bytes.Buffer
-		code := run(t.Context(), args, commandIO{stdout: &out, stderr: &failed, environ: []string{"PATCHBAY_PASSWORD=another password"}})
+		code := run(t.Context(), args, operator.IO{Stdout: &out, Stderr: &failed, Environ: []string{"PATCHBAY_PASSWORD=another password"}})
 		return code, out.String() + failed.String()
 	}
 	code, said := try(add...)

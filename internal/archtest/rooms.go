@@ -61,6 +61,7 @@ var Rooms = []Room{
 	{Path: "internal/api", Floor: Adapters, Sentence: "the JSON API, with its OpenAPI document"},
 	{Path: "internal/ctl", Floor: Adapters, Sentence: "the command line for remote use, over the JSON API"},
 	{Path: "internal/gateway", Floor: Adapters, Sentence: "one MCP server for each agent, over the connectors that it was granted"},
+	{Path: "internal/operator", Floor: Adapters, Sentence: "the commands of the operator, on the installation's own machine"},
 	{Path: "internal/mcpadmin", Floor: Adapters, Sentence: "Patchbay itself as an MCP server, for the assistants of admins"},
 	{Path: "internal/listchanges", Floor: Adapters, Sentence: "listens for list_changed notifications of servers, and queues syncs"},
 	{Path: "internal/jobs", Floor: Adapters, Sentence: "River workers that run queued work, without rules of their own"},

@@ -18,6 +18,9 @@ const (
 // Password is the variable with a new user's password, for use without a terminal.
 const Password = "PATCHBAY_PASSWORD"
 
+// SecretVariables are the variables beside the settings that contain secrets.
+var SecretVariables = []string{Password, "VAULT_TOKEN", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN"}
+
 // UnknownVariables returns the sorted PATCHBAY_ names in environ ("NAME=value" lines, as from os.Environ) that
 // no setting reads. A misspelt PATCHBAY_EGRESS must not silently mean the default.
 func UnknownVariables(environ []string) []string {

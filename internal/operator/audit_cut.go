@@ -1,0 +1,123 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"patchbay/db"
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/installation"
+	"patchbay/internal/store"
+	"patchbay/internal/telemetry"
+)
+
+type auditTruncateCommand struct {
+	databaseCommand
+	KeepDays int `required:"" placeholder:"N" help:"How many days of it stay at least, from 365. Whole months go."`
+}
+
+func (auditTruncateCommand) Help() string {
+	return "Removes the months of the audit log, and of what is on record of how calls ended, that ended longer ago, of all tenants. Each log is verified first, and what is gone is told by an entry of it, signed: " +
+		"what follows is verified from there. It takes a role that owns the tables, as migrate does; servers go on meanwhile, and have no right to it. Export what is to be kept elsewhere before."
+}
+
+// Run cuts the logs, and prints a line for each tenant whose log was cut.
+func (c auditTruncateCommand) Run(ctx context.Context, p IO) error {
+	if c.KeepDays < db.MinAuditDays {
+		return fault.Errorf(fault.Invalid, "At least %d days of the audit log stay: write --keep-days=%d or more.", db.MinAuditDays, db.MinAuditDays)
+	}
+	settings, err := c.DatabaseFlags.Check()
+	if err != nil {
+		return err
+	}
+	keys, err := installation.NewKeySource(settings, p.Version)
+	if err != nil {
+		return err
+	}
+	log := telemetry.NewLogger(p.Stderr, slog.LevelWarn, telemetry.Text)
+	route, stop, err := installation.Attach(ctx, settings, log)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	d, err := installation.Open(ctx, installation.Options{Route: route, Keys: keys, Log: log})
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if route, err = route.Find(ctx); err != nil {
+		return err
+	}
+	session, ok := route.Session()
+	if !ok {
+		return fault.Errorf(fault.Invalid, "DATABASE_URL leads to a pooler, and this needs the database itself. Set PATCHBAY_DATABASE_DIRECT_URL to its own address.")
+	}
+	return c.truncateLog(ctx, p, d, session)
+}
+
+func (c auditTruncateCommand) truncateLog(ctx context.Context, p IO, d *installation.Database, session string) error {
+	kept := time.Now().UTC().AddDate(0, 0, -c.KeepDays)
+	before, err := d.Store.System().AuditMonthsEnd(ctx, kept)
+	if err != nil {
+		return err
+	}
+	if before.IsZero() {
+		p.printLine("No month of the audit log ended before %s. Nothing is removed.", kept.Format(time.DateOnly))
+		return nil
+	}
+	tenants, err := d.Store.System().Tenants(ctx)
+	if err != nil {
+		return err
+	}
+	if err := verifyChains(ctx, d.Store, tenants); err != nil {
+		return err
+	}
+	places := map[uuid.UUID]int64{}
+	for _, tenant := range tenants {
+		place, err := d.Store.Tenant(tenant.ID).CutAudit(ctx, before, auth.Operator(tenant).Event("audit.cut", tenant.Slug))
+		if err != nil {
+			return fmt.Errorf("cut the audit log of %s: %w", tenant.Slug, err)
+		}
+		places[tenant.ID.UUID] = place
+	}
+	gone, err := db.CutAudit(ctx, session, before, places)
+	if err != nil {
+		return fault.Wrap(fault.Unavailable, err, "The audit log is as it was. Run this again, with a role that owns the tables.")
+	}
+	for _, tenant := range tenants {
+		if place := places[tenant.ID.UUID]; place > 0 {
+			p.printLine("%s: entries up to %d are gone", tenant.Slug, place)
+		}
+	}
+	p.printLine("Removed: %s", strings.Join(gone, ", "))
+	return nil
+}
+
+// verifyChains fails if a tenant's log was changed: a month holds the entries of all tenants, and the cut would
+// remove the evidence.
+func verifyChains(ctx context.Context, st *store.Store, tenants []connectors.Tenant) error {
+	for _, tenant := range tenants {
+		check, err := st.Tenant(tenant.ID).CheckAudit(ctx)
+		if err != nil {
+			return fmt.Errorf("verify the audit log of %s: %w", tenant.Slug, err)
+		}
+		if check.Bad != nil {
+			return fault.Errorf(fault.Conflict, "The audit log of %s is not as it was recorded, from entry %d on: %s Nothing is removed.", tenant.Slug, check.Bad.N, check.Bad.Reason)
+		}
+		calls, err := st.Tenant(tenant.ID).CheckOutcomes(ctx, nil, time.Time{})
+		if err != nil {
+			return fmt.Errorf("verify the calls of %s: %w", tenant.Slug, err)
+		}
+		if calls.Bad != nil {
+			return fault.Errorf(fault.Conflict, "The calls of %s did not end as is on record, from batch %d on: %s Nothing is removed.", tenant.Slug, calls.Bad.N, calls.Bad.Reason)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package operator
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"patchbay/internal/config"
+	"patchbay/internal/safehttp"
+)
+
+// minValidity is how long a certificate should still be valid: automatic renewal takes place a month before.
+const minValidity = 14 * 24 * time.Hour
+
+// checkCertificate requests the public base URL and checks its certificate. An unreachable URL is no problem,
+// because it may be reachable from elsewhere. roots, if any, replace the system's.
+func (r *doctorReport) checkCertificate(ctx context.Context, server config.Server, roots *x509.CertPool) {
+	const what = "certificate"
+	addr, err := net.ResolveTCPAddr("tcp", server.Addr)
+	if err != nil {
+		return // checkBaseURL reports it
+	}
+	base := server.BaseURL(addr)
+	if base.Scheme != "https" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
+	defer cancel()
+	res, err := r.getThroughAddress(ctx, base.JoinPath("healthz").String(), net.JoinHostPort(base.Hostname(), portOr443(base.Port())), roots)
+	var unknown x509.UnknownAuthorityError
+	var elsewhere x509.HostnameError
+	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
+	switch {
+	case isInvalid && invalid.Reason == x509.Expired:
+		r.reportProblem(what, "%s has one that is good from %s to %s: browsers and agents refuse it. Renew it where TLS ends, and check this machine's clock.",
+			base.Host, formatDay(invalid.Cert.NotBefore), formatDay(invalid.Cert.NotAfter))
+	case errors.As(err, &elsewhere):
+		r.reportProblem(what, "%s has one for other names: browsers and agents refuse it. Put one for %s where TLS ends, or mend PATCHBAY_BASE_URL.", base.Host, base.Hostname())
+	case errors.As(err, &unknown):
+		r.reportNote(what, "%s has one of an authority that this machine does not know. Browsers and agents have to know it; where a public authority signed, the chain between is not sent.", base.Host)
+	case isInvalid:
+		r.reportProblem(what, "%s has one that is not good: %v. Put another where TLS ends.", base.Host, invalid)
+	case err != nil:
+		r.reportNote(what, "%s cannot be reached from this machine (%v). Where people reach it, nothing is wrong.", base.Host, errors.Unwrap(err))
+	default:
+		_ = res.Body.Close()
+		r.reportReachable(what, base.Host, res)
+	}
+}
+
+func (r *doctorReport) reportReachable(what, host string, res *http.Response) {
+	switch until := res.TLS.PeerCertificates[0].NotAfter; {
+	case time.Until(until) < minValidity:
+		r.reportProblem(what, "the one of %s ends on %s. Renew it where TLS ends, and find out why that did not happen by itself.", host, formatDay(until))
+	case res.StatusCode != http.StatusOK:
+		r.reportNote(what, "good until %s; but %s answers /healthz with %d. Where a server of yours runs, its proxy does not lead to it.", formatDay(until), host, res.StatusCode)
+	default:
+		r.reportOK(what, "good until %s", formatDay(until))
+	}
+}
+
+// getThroughAddress sends one request to the operator's own host, at any address.
+func (r *doctorReport) getThroughAddress(ctx context.Context, url, at string, roots *x509.CertPool) (*http.Response, error) {
+	allow, err := safehttp.ParseAllow(at)
+	if err != nil {
+		return nil, fmt.Errorf("ask %s: %w", url, err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, fmt.Errorf("ask %s: %w", url, err)
+	}
+	return safehttp.New(safehttp.Options{Mode: safehttp.Public, Allow: allow, RootCAs: roots, UserAgent: "Patchbay/" + r.out.Version, Standard: true}).Client().Do(req)
+}
+
+func portOr443(port string) string {
+	if port == "" {
+		return "443"
+	}
+	return port
+}
+
+func formatDay(at time.Time) string { return at.UTC().Format(time.DateOnly) }

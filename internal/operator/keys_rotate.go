@@ -1,0 +1,100 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/fault"
+	"patchbay/internal/installation"
+	"patchbay/internal/store"
+)
+
+type keysRotateCommand struct {
+	databaseCommand
+	Tenant string `placeholder:"SLUG" help:"Replace this tenant's own key alone. Unset: the installation's, which seals the tenants' keys."`
+}
+
+func (keysRotateCommand) Help() string {
+	return "Makes a new key, waits until every running server has read it, seals with it all that the old one sealed, and retires the old key when nothing uses that. " +
+		"Each tenant's secrets are sealed by its own key, and that by the installation's. On an installation from before this, the first rotation moves every secret to its tenant's key. " +
+		"Servers go on serving. It may be interrupted and run again: it goes on where it stopped. " +
+		"PATCHBAY_KEYSET stays as it is. API keys, agents' tokens and recovery codes go on: those made from now on are recognised by a new key, too, and those from before by theirs."
+}
+
+// Run rotates and prints its progress.
+func (c keysRotateCommand) Run(ctx context.Context, p IO) error {
+	d, err := c.openDatabase(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	err = c.rotateKeys(ctx, d, store.RotationOptions{Notify: (&rotationPrinter{out: p}).printProgress})
+	if errors.Is(err, context.Canceled) {
+		return fault.Errorf(fault.Unavailable, "Interrupted. Nothing is lost: run patchbay keys rotate again, and it goes on where it stopped.")
+	}
+	return err
+}
+
+func (c keysRotateCommand) rotateKeys(ctx context.Context, d *installation.Database, o store.RotationOptions) error {
+	if c.Tenant == "" {
+		return d.Store.RotateSealingKeys(ctx, o)
+	}
+	tenant, err := findTenant(ctx, d.Store, c.Tenant)
+	if err != nil {
+		return err
+	}
+	o.Asked = new(auth.Operator(tenant).Event("keys.rotate", tenant.Slug))
+	return d.Store.RotateTenantKeys(ctx, tenant.ID, o)
+}
+
+// countInterval is how often the number of sealed values is printed.
+const countInterval = time.Second
+
+// rotationPrinter prints the progress of a rotation.
+type rotationPrinter struct {
+	out       IO
+	countedAt time.Time
+}
+
+func (l *rotationPrinter) printProgress(p store.RotationProgress) {
+	switch p.Step {
+	case store.RotationResumed:
+		l.out.printLine("An earlier rotation is not finished. Going on with it.")
+	case store.KeyAdded:
+		l.out.printLine("Added a new key.")
+	case store.ReadersAwaited:
+		l.out.printLine("Waiting for servers to read the new keys: %d of %d have.", p.Done, p.Total)
+	case store.KeyPromoted:
+		l.out.printLine("Secrets are sealed with the new key from now on.")
+	case store.TenantKeysEnabled:
+		l.out.printLine("Each tenant's secrets are sealed with its own key from now on.")
+	case store.SecretsResealed:
+		l.printCount(p)
+	case store.SecretUnreadable:
+		l.out.printLine("Cannot be opened: %s", p.Row)
+	case store.BearersKept:
+		l.out.printLine("API keys (%s), agents' tokens (%s) and recovery codes (%s) that were made before are recognised by the key of then.", formatThousands(p.Done), formatThousands(p.Total), formatThousands(p.Codes))
+	case store.OldKeysRetired:
+		l.out.printLine("Retired the old key: nothing is sealed with it any more.")
+	}
+}
+
+func (l *rotationPrinter) printCount(p store.RotationProgress) {
+	if p.Done < p.Total && time.Since(l.countedAt) < countInterval {
+		return
+	}
+	l.countedAt = time.Now()
+	l.out.printLine("Re-sealed %s of %s.", formatThousands(p.Done), formatThousands(p.Total))
+}
+
+// formatThousands formats a number with grouped thousands.
+func formatThousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,39 @@
+package operator
+
+import (
+	"context"
+
+	"patchbay/internal/fault"
+)
+
+type tenantDeleteCommand struct {
+	databaseCommand
+	Tenant string `arg:"" help:"Its slug or id."`
+	Really bool   `name:"really" help:"Do it. Without this the command says what it would delete."`
+}
+
+func (tenantDeleteCommand) Help() string {
+	return "Deletes, in one transaction, the tenant with its connectors, credentials, agents, members' places, history and audit log, and the key that sealed its secrets; calls of more than 30 days go before it. " +
+		"What is left of those secrets elsewhere no longer opens, but by a backup that has the key, too, together with PATCHBAY_KEYSET. Export the audit log before: patchbay audit export."
+}
+
+// Run deletes the tenant.
+func (c tenantDeleteCommand) Run(ctx context.Context, p IO) error {
+	d, err := c.openDatabase(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	tenant, err := findTenant(ctx, d.Store, c.Tenant)
+	if err != nil {
+		return err
+	}
+	if !c.Really {
+		return fault.Errorf(fault.Invalid, "This deletes the tenant %q (%s), all that is its own, and the key that opens its secrets, for good. Add --really to do it.", tenant.Name, tenant.Slug)
+	}
+	if err := d.Store.System().DeleteTenant(ctx, tenant.ID); err != nil {
+		return err
+	}
+	p.printLine("Deleted %s and the key of its secrets. Running servers forget the key within seconds.", tenant.Slug)
+	return nil
+}

@@ -1,0 +1,55 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+
+	"patchbay/internal/auth"
+)
+
+type tenantLimitCommand struct {
+	databaseCommand
+	Tenant         string `arg:"" placeholder:"SLUG" help:"Slug or id of the tenant."`
+	CallsPerMinute *int   `placeholder:"N" help:"Tool calls a minute of all its agents together; 0: without a limit. Unset: as it is."`
+	CallsPerDay    *int   `placeholder:"N" help:"Tool calls a day (UTC), likewise."`
+}
+
+func (tenantLimitCommand) Help() string {
+	return "The tenant's owner may set a lower limit, never a higher one. Running servers apply it at once. The tenant's audit log records it. Without a flag, the current limits are printed."
+}
+
+// Run limits a tenant's calls.
+func (c tenantLimitCommand) Run(ctx context.Context, p IO) error {
+	d, err := c.openDatabase(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	tenant, err := findTenant(ctx, d.Store, c.Tenant)
+	if err != nil {
+		return err
+	}
+	most := tenant.MaxQuota
+	if c.CallsPerMinute != nil {
+		most.PerMinute = *c.CallsPerMinute
+	}
+	if c.CallsPerDay != nil {
+		most.PerDay = *c.CallsPerDay
+	}
+	if most != tenant.MaxQuota {
+		if err := newAuthService(d).LimitTenant(ctx, auth.Operator(tenant), most); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(p.Stdout, "%s may call tools at most: %s a minute, %s a day. Its owner set %s and %s.\n", tenant.Slug,
+		formatLimit(most.PerMinute), formatLimit(most.PerDay), formatLimit(tenant.Quota.PerMinute), formatLimit(tenant.Quota.PerDay))
+	return err
+}
+
+// formatLimit describes a limit.
+func formatLimit(n int) string {
+	if n == 0 {
+		return "no limit"
+	}
+	return fmt.Sprintf("%d", n)
+}

@@ -1,0 +1,40 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+
+	"patchbay/internal/auth"
+)
+
+type userForgetFactorCommand struct {
+	databaseCommand
+	Tenant string `required:"" placeholder:"SLUG" help:"Slug or id of a tenant of which the person is a member. Its audit log records the removal."`
+	Email  string `required:"" placeholder:"ADDRESS" help:"What the person signs in with."`
+}
+
+func (userForgetFactorCommand) Help() string {
+	return "The person is signed out everywhere, and signs in by the password alone until they set up another factor: verify their identity first. An owner can do this in the dashboard for members of that tenant alone."
+}
+
+// Run removes the second factor and prints whose.
+func (c userForgetFactorCommand) Run(ctx context.Context, p IO) error {
+	d, err := c.openDatabase(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	tenant, err := findTenant(ctx, d.Store, c.Tenant)
+	if err != nil {
+		return err
+	}
+	member, err := d.Store.Tenant(tenant.ID).MemberByEmail(ctx, c.Email)
+	if err != nil {
+		return err
+	}
+	if err := newAuthService(d).RemoveMemberSecondFactor(ctx, auth.Operator(tenant), member.UserID); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.Stdout, "%s has no second factor any more.\n", member.Email)
+	return err
+}
